@@ -1,0 +1,187 @@
+/* solve.cu - a batch of contiguous systems with distinct a, b, c, d, x: the kit's load paths and layouts, and cuSPARSE.
+   MIT licence, see LICENSE.
+
+   524288 systems of 256 rows. A solve reads four arrays and writes one; the limit is the speed of a device-to-device
+   copy in the same run. Every solution is checked against its system on the device. */
+#include "../transpose.h"
+#include "../trid.h"
+#include "bench.h"
+
+#include <cusparse.h>
+
+/* FETCHED: all arrays are fetched before the first is turned. MIXED: vectors in, the coalesced way out. */
+enum { SHARED, FETCHED, MIXED, SHFL, VEC, STREAM, WARPS = 4, N = 256 };
+
+#define SPARSE_OK(call)                                                                                                \
+    do {                                                                                                               \
+        cusparseStatus_t sparse_status = (call);                                                                       \
+        if (sparse_status != CUSPARSE_STATUS_SUCCESS) {                                                                \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cusparseGetErrorString(sparse_status));      \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+template <typename T>
+struct Arrays {
+    T *a, *b, *c, *d, *x;
+};
+
+__device__ static double entry(size_t i, unsigned k)
+{
+    unsigned long long z = (i * 8 + k + 1) * 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return (double)(z >> 11) * 0x1p-52 - 1;
+}
+
+/* Corner entries are 0, as cuSPARSE wants them. */
+template <typename T>
+__global__ void fill(size_t rows, Arrays<T> s)
+{
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < rows; i += (size_t)gridDim.x * blockDim.x) {
+        s.a[i] = i % N == 0 ? (T)0 : (T)entry(i, 0);
+        s.c[i] = i % N == N - 1 ? (T)0 : (T)entry(i, 1);
+        s.b[i] = (T)(2.5 + entry(i, 2) / 4);
+        s.d[i] = (T)entry(i, 3);
+    }
+}
+
+/* The largest |A x - d| over |A| |x| + |d| of a row; as bits, a positive double's order is that of integers, and NaN is
+   above all. */
+template <typename T>
+__global__ void residuals(size_t rows, Arrays<T> s, unsigned long long *largest)
+{
+    unsigned long long mine = 0;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < rows; i += (size_t)gridDim.x * blockDim.x) {
+        double l = i % N == 0 ? 0 : (double)s.a[i] * (double)s.x[i - 1], m = (double)s.b[i] * (double)s.x[i];
+        double r = i % N == N - 1 ? 0 : (double)s.c[i] * (double)s.x[i + 1], d = (double)s.d[i];
+        unsigned long long bits =
+            (unsigned long long)__double_as_longlong(fabs(l + m + r - d) / (fabs(l) + fabs(m) + fabs(r) + fabs(d)));
+        bits &= ~(1ull << 63);
+        mine = bits > mine ? bits : mine;
+    }
+    atomicMax(largest, mine);
+}
+
+template <typename T, int K, int W, int PATH>
+__global__ void __launch_bounds__(32 * WARPS) solve(size_t systems, Arrays<T> s)
+{
+    const int LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
+    __shared__ T buffer[PATH <= MIXED ? WARPS * LEN : 1];
+    T a[K], b[K], c[K], d[K], *mine = buffer + (PATH <= MIXED ? (int)threadIdx.x / 32 * LEN : 0);
+    T *u[4] = {a, b, c, d};
+    size_t system = (blockIdx.x * (size_t)(32 * WARPS) + threadIdx.x) / W, at = system * N;
+    const T *from[4] = {s.a + at, s.b + at, s.c + at, s.d + at}, fill[4] = {0, 1, 0, 0};
+    int n = system < systems ? N : 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        if (PATH == SHARED) transpose_load(K, W, n, from[k], fill[k], u[k], mine);
+        if (PATH == FETCHED) transpose_fetch(K, W, n, from[k], fill[k], u[k]);
+        if (PATH == SHFL) transpose_fetch_shfl(K, W, n, from[k], fill[k], u[k]);
+        if (PATH == MIXED || PATH >= VEC) transpose_load_vec(K, W, n, from[k], fill[k], u[k], PATH == STREAM);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        if (PATH == FETCHED) transpose_turn(K, u[k], mine);
+        if (PATH == SHFL) transpose_turn_shfl(K, W, u[k]);
+    }
+    trid_warp_hybrid(K, W, K * W == N ? N : n, a, b, c, d); /* empty systems have been filled up by identity rows */
+    if (PATH <= MIXED) transpose_store(K, W, n, d, s.x + at, mine);
+    if (PATH == SHFL) transpose_store_shfl(K, W, n, d, s.x + at);
+    if (PATH >= VEC) transpose_store_vec(K, W, n, d, s.x + at, PATH == STREAM);
+}
+
+template <typename T>
+static void report(const Bench &bench, const char *name, size_t systems, Arrays<T> s, double copy, double seconds)
+{
+    unsigned long long *largest, bits;
+    double residual;
+    BENCH_OK(cudaMalloc(&largest, sizeof *largest));
+    BENCH_OK(cudaMemset(largest, 0, sizeof *largest));
+    residuals<<<1024, 256>>>(systems * N, s, largest);
+    BENCH_OK(cudaMemcpy(&bits, largest, sizeof bits, cudaMemcpyDeviceToHost));
+    memcpy(&residual, &bits, sizeof residual);
+    BENCH_OK(cudaFree(largest));
+    double rate = 5.0 * (double)(systems * N * sizeof(T)) / seconds;
+    bench_line(bench, "%s,%s,%d,%zu,%.4f,%.0f,%.1f,%.2e\n", name, sizeof(T) == 4 ? "f32" : "f64", N, systems,
+               1e3 * seconds, 1e-9 * rate, 100 * rate / copy, residual);
+}
+
+template <typename T, int K, int W, int PATH>
+static void measure(const Bench &bench, const char *name, size_t systems, Arrays<T> s, double copy)
+{
+    BENCH_OK(cudaMemset(s.x, 0xff, systems * N * sizeof(T)));
+    unsigned blocks = (unsigned)((systems * W + 32 * WARPS - 1) / (32 * WARPS));
+    double seconds = bench_seconds(9, [&] { solve<T, K, W, PATH><<<blocks, 32 * WARPS>>>(systems, s); });
+    report(bench, name, systems, s, copy, seconds);
+}
+
+static cusparseStatus_t gtsv_bytes(cusparseHandle_t h, int n, const Arrays<float> &s, int batch, size_t *bytes)
+{
+    return cusparseSgtsv2StridedBatch_bufferSizeExt(h, n, s.a, s.b, s.c, s.x, batch, n, bytes);
+}
+static cusparseStatus_t gtsv_bytes(cusparseHandle_t h, int n, const Arrays<double> &s, int batch, size_t *bytes)
+{
+    return cusparseDgtsv2StridedBatch_bufferSizeExt(h, n, s.a, s.b, s.c, s.x, batch, n, bytes);
+}
+static cusparseStatus_t gtsv(cusparseHandle_t h, int n, const Arrays<float> &s, int batch, void *buffer)
+{
+    return cusparseSgtsv2StridedBatch(h, n, s.a, s.b, s.c, s.x, batch, n, buffer);
+}
+static cusparseStatus_t gtsv(cusparseHandle_t h, int n, const Arrays<double> &s, int batch, void *buffer)
+{
+    return cusparseDgtsv2StridedBatch(h, n, s.a, s.b, s.c, s.x, batch, n, buffer);
+}
+
+/* It solves in place: x is set to d before each run, and the copy's time, measured alike, is taken off. */
+template <typename T>
+static void measure_cusparse(const Bench &bench, size_t systems, Arrays<T> s, double copy)
+{
+    cusparseHandle_t handle;
+    size_t bytes;
+    void *buffer;
+    SPARSE_OK(cusparseCreate(&handle));
+    SPARSE_OK(gtsv_bytes(handle, N, s, (int)systems, &bytes));
+    BENCH_OK(cudaMalloc(&buffer, bytes));
+    auto reset = [&] { BENCH_OK(cudaMemcpyAsync(s.x, s.d, systems * N * sizeof(T), cudaMemcpyDeviceToDevice)); };
+    double resets = bench_seconds(5, reset);
+    double both = bench_seconds(5, [&] {
+        reset();
+        SPARSE_OK(gtsv(handle, N, s, (int)systems, buffer));
+    });
+    report(bench, "cusparse_gtsv2StridedBatch", systems, s, copy, both - resets);
+    BENCH_OK(cudaFree(buffer));
+    SPARSE_OK(cusparseDestroy(handle));
+}
+
+template <typename T>
+static void measure_all(const Bench &bench, size_t systems, double copy)
+{
+    Arrays<T> s;
+    T **arrays[] = {&s.a, &s.b, &s.c, &s.d, &s.x};
+    for (T **p : arrays) BENCH_OK(cudaMalloc(p, systems * N * sizeof(T)));
+    fill<<<1024, 256>>>(systems * N, s);
+    measure<T, 8, 32, SHARED>(bench, "K8_W32_shared", systems, s, copy);
+    measure<T, 8, 32, FETCHED>(bench, "K8_W32_fetch_turn", systems, s, copy);
+    measure<T, 8, 32, MIXED>(bench, "K8_W32_vec_in_shared_out", systems, s, copy);
+    measure<T, 8, 32, SHFL>(bench, "K8_W32_shfl", systems, s, copy);
+    measure<T, 8, 32, VEC>(bench, "K8_W32_vec", systems, s, copy);
+    measure<T, 8, 32, STREAM>(bench, "K8_W32_vec_stream", systems, s, copy);
+    measure<T, 16, 16, SHARED>(bench, "K16_W16_shared", systems, s, copy);
+    measure<T, 16, 16, FETCHED>(bench, "K16_W16_fetch_turn", systems, s, copy);
+    measure<T, 16, 16, STREAM>(bench, "K16_W16_vec_stream", systems, s, copy);
+    measure_cusparse(bench, systems, s, copy);
+    for (T **p : arrays) BENCH_OK(cudaFree(*p));
+}
+
+int main(int argc, char **argv)
+{
+    Bench bench = bench_open(argc, argv);
+    const size_t systems = 524288;
+    double copy = bench_copy_speed((size_t)1 << 32);
+    bench_line(bench, "# device-to-device copy of 4 GiB: %.0f GB/s\n", 1e-9 * copy);
+    bench_line(bench, "kernel,precision,n,systems,ms_median,gbytes_per_s,pct_of_copy,residual\n");
+    measure_all<float>(bench, systems, copy);
+    measure_all<double>(bench, systems, copy);
+    return 0;
+}

@@ -1,0 +1,89 @@
+/* transpose.cu - how fast each path of transpose.h loads and stores, against a device-to-device copy.
+   MIT licence, see LICENSE.
+
+   A warp loads 32 lanes of K elements into blocked layout, adds one to each, and stores them: one array read, one
+   written. Rows start where 32*K elements put them, and in the rows marked +1 one element later, off the 16-byte grid.
+   With --once each kernel runs once on a small array and nothing is timed: for the profiler, bench/conflicts.sh. */
+#include "../transpose.h"
+#include "bench.h"
+
+enum { SHARED, SHFL, VEC, STREAM, PATHS, WARPS = 4 };
+static bool once; /* run, do not time */
+static const char *const path_names[] = {"shared", "shfl", "vec", "vec_stream"};
+
+template <typename T, int K, int PATH>
+__global__ void __launch_bounds__(32 * WARPS) move(size_t rows, const T *from, T *to)
+{
+    const int LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
+    __shared__ T buffer[PATH == SHARED ? WARPS * LEN : 1];
+    size_t row = blockIdx.x * (size_t)WARPS + threadIdx.x / 32;
+    if (row >= rows) return;
+    T u[K], *mine = buffer + (PATH == SHARED ? (int)threadIdx.x / 32 * LEN : 0);
+    from += row * (32 * K);
+    to += row * (32 * K);
+    if (PATH == SHARED) transpose_load(K, 32, 32 * K, from, (T)0, u, mine);
+    if (PATH == SHFL) transpose_load_shfl(K, 32, 32 * K, from, (T)0, u);
+    if (PATH >= VEC) transpose_load_vec(K, 32, 32 * K, from, (T)0, u, PATH == STREAM);
+    for (int j = 0; j < K; j++) u[j] += 1;
+    if (PATH == SHARED) transpose_store(K, 32, 32 * K, u, to, mine);
+    if (PATH == SHFL) transpose_store_shfl(K, 32, 32 * K, u, to);
+    if (PATH >= VEC) transpose_store_vec(K, 32, 32 * K, u, to, PATH == STREAM);
+}
+
+template <typename T, int K, int PATH>
+static void measure(const Bench &bench, double copy, void *from, void *to, size_t bytes)
+{
+    if (PATH == SHFL && (K & (K - 1))) return;
+    size_t rows = (bytes - 256) / (32 * K * sizeof(T));
+    for (int shift = 0; shift < (once ? 1 : 2); shift++) {
+        auto work = [&] {
+            unsigned blocks = (unsigned)((rows + WARPS - 1) / WARPS);
+            move<T, K, PATH><<<blocks, 32 * WARPS>>>(rows, (T *)from + shift, (T *)to + shift);
+        };
+        if (once) {
+            work();
+            BENCH_OK(cudaDeviceSynchronize());
+            continue;
+        }
+        double s = bench_seconds(7, work), rate = 2.0 * (double)(rows * 32 * K * sizeof(T)) / s;
+        bench_line(bench, "%s,%s,%d,%d,%.4f,%.0f,%.1f\n", path_names[PATH], sizeof(T) == 4 ? "f32" : "f64", K, shift,
+                   1e3 * s, 1e-9 * rate, 100 * rate / copy);
+    }
+}
+
+template <typename T, int K>
+static void measure_paths(const Bench &bench, double copy, void *from, void *to, size_t bytes)
+{
+    measure<T, K, SHARED>(bench, copy, from, to, bytes);
+    measure<T, K, SHFL>(bench, copy, from, to, bytes);
+    measure<T, K, VEC>(bench, copy, from, to, bytes);
+    measure<T, K, STREAM>(bench, copy, from, to, bytes);
+}
+
+int main(int argc, char **argv)
+{
+    Bench bench = bench_open(argc, argv);
+    once = argc > 1 && !strcmp(argv[1], "--once");
+    size_t bytes = (size_t)1 << (once ? 26 : 31);
+    double copy = once ? 1 : bench_copy_speed(bytes);
+    void *from, *to;
+    BENCH_OK(cudaMalloc(&from, bytes));
+    BENCH_OK(cudaMalloc(&to, bytes));
+    BENCH_OK(cudaMemset(from, 63, bytes));
+    bench_line(bench, "# device-to-device copy of %zu bytes: %.0f GB/s\n", bytes, 1e-9 * copy);
+    bench_line(bench, "path,precision,k,shift,ms_median,gbytes_per_s,pct_of_copy\n");
+    measure_paths<float, 1>(bench, copy, from, to, bytes);
+    measure_paths<float, 4>(bench, copy, from, to, bytes);
+    measure_paths<float, 5>(bench, copy, from, to, bytes);
+    measure_paths<float, 8>(bench, copy, from, to, bytes);
+    measure_paths<float, 16>(bench, copy, from, to, bytes);
+    measure_paths<float, 32>(bench, copy, from, to, bytes);
+    measure_paths<double, 1>(bench, copy, from, to, bytes);
+    measure_paths<double, 4>(bench, copy, from, to, bytes);
+    measure_paths<double, 5>(bench, copy, from, to, bytes);
+    measure_paths<double, 8>(bench, copy, from, to, bytes);
+    measure_paths<double, 16>(bench, copy, from, to, bytes);
+    BENCH_OK(cudaFree(from));
+    BENCH_OK(cudaFree(to));
+    return 0;
+}

@@ -1,0 +1,206 @@
+/* batch.cu - many systems in contiguous arrays, one warp each, at the speed of memory.
+   MIT licence, see LICENSE.
+
+       batch [n [systems]]         n <= 256 rows a system, default 256 and 524288
+
+   Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays; the
+   limit is the speed at which a device-to-device copy moves bytes, measured in the same run. Without a GPU the host's
+   hybrid solves a smaller batch. */
+#include "transpose.h"
+#include "trid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { K = 8, W = 32, WARPS = 4, RUNS = 9 };
+
+static void check(cudaError_t error)
+{
+    if (error == cudaSuccess) return;
+    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
+    exit(1);
+}
+
+/* A dominant matrix without pattern: entry i of array k, in [-1, 1]. */
+__host__ __device__ static double entry(size_t i, int k)
+{
+    unsigned long long z = (i * 8 + (unsigned)k + 1) * 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return (double)(z >> 11) * 0x1p-52 - 1;
+}
+
+template <typename Real>
+__global__ void fill(size_t rows, Real *a, Real *b, Real *c, Real *d, Real *x)
+{
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < rows; i += (size_t)gridDim.x * blockDim.x) {
+        a[i] = (Real)entry(i, 0);
+        c[i] = (Real)entry(i, 1);
+        b[i] = (Real)(2.5 + entry(i, 2) / 4);
+        d[i] = (Real)entry(i, 3);
+        x[i] = (Real)0 / (Real)0; /* an element that nobody writes is seen */
+    }
+}
+
+template <typename Real>
+__global__ void __launch_bounds__(32 * WARPS)
+    solve(int n, size_t systems, const Real *a, const Real *b, const Real *c, const Real *d, Real *x)
+{
+    size_t system = blockIdx.x * (size_t)WARPS + threadIdx.x / 32, at = system * n;
+    if (system >= systems) return;
+    const int LENGTH = sizeof(Real) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
+    __shared__ Real buffer[WARPS][LENGTH];
+    Real ra[K], rb[K], rc[K], rd[K], *mine = buffer[threadIdx.x / 32];
+    transpose_fetch(K, W, n, a + at, (Real)0, ra); /* all four arrays are under way before the first is turned */
+    transpose_fetch(K, W, n, b + at, (Real)1, rb);
+    transpose_fetch(K, W, n, c + at, (Real)0, rc);
+    transpose_fetch(K, W, n, d + at, (Real)0, rd);
+    transpose_turn(K, ra, mine);
+    transpose_turn(K, rb, mine);
+    transpose_turn(K, rc, mine);
+    transpose_turn(K, rd, mine);
+    trid_warp_hybrid(K, W, n, ra, rb, rc, rd);
+    transpose_store(K, W, n, rd, x + at, mine);
+}
+
+static double residual(int n, const float *a, const float *b, const float *c, const float *d, const float *x)
+{
+    return trid_host_residual_f32(n, a, b, c, d, x);
+}
+static double residual(int n, const double *a, const double *b, const double *c, const double *d, const double *x)
+{
+    return trid_host_residual_f64(n, a, b, c, d, x);
+}
+static int hybrid(int n, const float *a, const float *b, const float *c, const float *d, float *x, float *work)
+{
+    return trid_host_hybrid_f32(n, K, a, b, c, d, x, work);
+}
+static int hybrid(int n, const double *a, const double *b, const double *c, const double *d, double *x, double *work)
+{
+    return trid_host_hybrid_f64(n, K, a, b, c, d, x, work);
+}
+
+/* The largest residual of some systems across the batch; NaN if an element is NaN. */
+template <typename Real>
+static double largest_residual(int n, size_t systems, Real *const device[5])
+{
+    Real *host = (Real *)malloc(5 * sizeof(Real) * (size_t)n);
+    double largest = 0;
+    size_t samples = systems < 1000 ? systems : 1000;
+    for (size_t s = 0; s < samples; s++) {
+        size_t system = samples > 1 ? (systems - 1) * s / (samples - 1) : 0;
+        for (int k = 0; k < 5; k++)
+            check(cudaMemcpy(host + (size_t)k * n, device[k] + system * n, sizeof(Real) * (size_t)n,
+                             cudaMemcpyDeviceToHost));
+        double r = residual(n, host, host + n, host + 2 * n, host + 3 * n, host + 4 * n);
+        if (!(r <= largest)) largest = r;
+        if (largest != largest) break;
+    }
+    free(host);
+    return largest;
+}
+
+static int ascending(const void *p, const void *q)
+{
+    return (*(const float *)p > *(const float *)q) - (*(const float *)p < *(const float *)q);
+}
+
+/* Milliseconds from start to stop of what was enqueued between them. */
+static float elapsed(cudaEvent_t start, cudaEvent_t stop)
+{
+    float ms;
+    check(cudaEventSynchronize(stop));
+    check(cudaGetLastError());
+    check(cudaEventElapsedTime(&ms, start, stop));
+    return ms;
+}
+
+template <typename Real>
+static int on_gpu(const char *name, int n, size_t systems)
+{
+    size_t rows = systems * (size_t)n, bytes = rows * sizeof(Real);
+    Real *array[5];
+    for (int k = 0; k < 5; k++) check(cudaMalloc((void **)&array[k], bytes ? bytes : 1));
+    fill<Real><<<1024, 256>>>(rows, array[0], array[1], array[2], array[3], array[4]);
+    check(cudaGetLastError());
+
+    cudaEvent_t event[3];
+    float solves[RUNS], copies[RUNS];
+    for (int k = 0; k < 3; k++) check(cudaEventCreate(&event[k]));
+    for (int run = -1; run < RUNS; run++) { /* the first warms up; the copy, of d to x, is overwritten by the solve */
+        check(cudaEventRecord(event[0], 0));
+        check(cudaMemcpyAsync(array[4], array[3], bytes, cudaMemcpyDeviceToDevice, 0));
+        check(cudaEventRecord(event[1], 0));
+        unsigned blocks = (unsigned)((systems + WARPS - 1) / WARPS);
+        solve<Real><<<blocks, 32 * WARPS>>>(n, systems, array[0], array[1], array[2], array[3], array[4]);
+        check(cudaEventRecord(event[2], 0));
+        float solved = elapsed(event[1], event[2]), copied = elapsed(event[0], event[1]);
+        if (run >= 0) solves[run] = solved, copies[run] = copied;
+    }
+    qsort(solves, RUNS, sizeof *solves, ascending);
+    qsort(copies, RUNS, sizeof *copies, ascending);
+    double ms = solves[RUNS / 2], rate = 5.0 * (double)bytes / (1e6 * ms),
+           copy = 2.0 * (double)bytes / (1e6 * copies[RUNS / 2]);
+    double r = largest_residual(n, systems, array);
+    printf("%s  %zu systems of %d rows: %.3f ms, %.0f GB/s, %.1f %% of a copy (%.0f GB/s), residual %.1e\n", name,
+           systems, n, ms, rate, 100 * rate / copy, copy, r);
+    for (int k = 0; k < 3; k++) check(cudaEventDestroy(event[k]));
+    for (int k = 0; k < 5; k++) check(cudaFree(array[k]));
+    return r < (sizeof(Real) == 4 ? 1e-6 : 1e-15) ? 0 : 1;
+}
+
+template <typename Real>
+static int on_host(const char *name, int n, size_t systems)
+{
+    size_t rows = systems * (size_t)n;
+    Real *a = (Real *)malloc((5 * rows + 10 * (size_t)n + 1) * sizeof(Real)), *b = a + rows, *c = b + rows,
+         *d = c + rows;
+    Real *x = d + rows, *work = x + rows;
+    for (size_t i = 0; i < rows; i++) {
+        a[i] = (Real)entry(i, 0);
+        c[i] = (Real)entry(i, 1);
+        b[i] = (Real)(2.5 + entry(i, 2) / 4);
+        d[i] = (Real)entry(i, 3);
+    }
+    double largest = 0, seconds[RUNS];
+    for (int run = 0; run < RUNS; run++) {
+        clock_t start = clock();
+        for (size_t at = 0; at < rows; at += (size_t)n) hybrid(n, a + at, b + at, c + at, d + at, x + at, work);
+        seconds[run] = (double)(clock() - start) / CLOCKS_PER_SEC;
+        for (int i = run; i > 0 && seconds[i] < seconds[i - 1]; i--) {
+            double swap = seconds[i];
+            seconds[i] = seconds[i - 1];
+            seconds[i - 1] = swap;
+        }
+    }
+    for (size_t at = 0; at < rows; at += (size_t)n) {
+        double r = residual(n, a + at, b + at, c + at, d + at, x + at);
+        if (!(r <= largest)) largest = r;
+    }
+    double ms = 1e3 * seconds[RUNS / 2];
+    printf("%s  %zu systems of %d rows on one core of the host: %.3f ms, %.2f GB/s, residual %.1e\n", name, systems, n,
+           ms, 5e-6 * (double)(rows * sizeof(Real)) / ms, largest);
+    free(a);
+    return largest < (sizeof(Real) == 4 ? 1e-6 : 1e-15) ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : K * W, devices = 0;
+    long long systems = argc > 2 ? atoll(argv[2]) : 0;
+    if (n < 1 || n > K * W || systems < 0) {
+        fprintf(stderr, "usage: batch [rows a system, 1 to %d [systems]]\n", K * W);
+        return 2;
+    }
+#ifndef SIMT_EMULATOR /* the emulator runs kernels, but not at a speed worth printing */
+    if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
+#endif
+    if (devices == 0) {
+        puts("no GPU: the host's hybrid instead");
+        size_t batch = systems ? (size_t)systems : 2048;
+        return on_host<float>("f32", n, batch) | on_host<double>("f64", n, batch);
+    }
+    size_t batch = systems ? (size_t)systems : 524288;
+    return on_gpu<float>("f32", n, batch) | on_gpu<double>("f64", n, batch);
+}

@@ -1,0 +1,129 @@
+#!/bin/sh
+# headers.sh - every header of the kit as its users meet it: alone, twice, in a folder, under another name, in several
+# files of one program, among their own macros, with -ffast-math; as C11 and as C++17, by gcc and by clang.
+#
+# Run from the top folder. CC and CXX name the compilers; clang and clang++ are tried too where they exist.
+
+CC=${CC:-gcc} CXX=${CXX:-g++}
+top=$PWD
+work=$top/build/headers
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+passed=0 failed=0 skipped=0
+
+# check WHAT COMMAND...
+check() {
+    what=$1
+    shift
+    if "$@" >out 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $what"
+        echo "$@"
+        sed -n 1,12p out
+    fi
+}
+
+c_flags='-std=c11 -Wall -Wextra -Wpedantic -Werror'
+cxx_flags='-std=c++17 -Wall -Wextra -Wpedantic -Werror'
+
+# The names that a program is most likely to have used itself; the function-like ones take their argument away.
+cat >macros.h <<'END'
+#define REAL quad
+#define F(x) unusable
+#define I 1.0fi
+#define K 8
+#define L 16L
+#define N 256
+#define S "s"
+#define U unsigned
+#define W 32
+#define R
+END
+
+# What -ffast-math must not optimise away: a zero or infinite pivot is seen, and NaN is not taken for a number.
+cat >status.c <<'END'
+#include "trid.h"
+
+int main(int argc, char **argv)
+{
+    /* Zero, infinity and NaN by their bits, from a number that the compiler does not know. */
+    unsigned long long bits[3] = {0, 0x7ff0000000000000u, 0x7ff8000000000000u};
+    double bad[3];
+    for (int i = 0; i < 3; i++) bits[i] *= (unsigned)argc;
+    memcpy(bad, bits, sizeof bad);
+    (void)argv;
+    for (int row = 0; row < 3; row++) {
+        for (int i = 0; i < 3; i++) {
+            float af[3] = {0, 0, 0}, bf[3] = {1, 1, 1}, xf[3], workf[24];
+            double ad[3] = {0, 0, 0}, bd[3] = {1, 1, 1}, xd[3], workd[24];
+            bf[row] = (float)(bd[row] = bad[i]);
+            if (trid_host_thomas_f32(3, af, bf, af, bf, xf, workf) != 1 + row) return 1;
+            if (trid_host_thomas_f64(3, ad, bd, ad, bd, xd, workd) != 1 + row) return 2;
+            if (trid_host_pcr_f32(3, af, bf, af, bf, xf, workf) != 1 + row) return 3;
+            if (trid_host_pcr_f64(3, ad, bd, ad, bd, xd, workd) != 1 + row) return 4;
+            if (trid_host_hybrid_f32(3, 2, af, bf, af, bf, xf, workf) <= 0) return 5;
+            if (trid_host_hybrid_f64(3, 2, ad, bd, ad, bd, xd, workd) <= 0) return 6;
+        }
+    }
+    double a[1] = {0}, b[1] = {1}, d[1] = {bad[2]}, x[1] = {0}, residual = trid_host_residual_f64(1, a, b, a, d, x);
+    memcpy(bits, &residual, sizeof residual);
+    if (bits[0] << 1 <= 0xffe0000000000000u) return 7;
+    return trid_host_thomas_f64(1, a, b, a, b, x, d) == 0 ? 0 : 8;
+}
+END
+
+# in_language COMPILER FLAGS SUFFIX
+in_language() {
+    compiler=$1 flags=$2 suffix=$3
+    for path in "$top"/*.h; do
+        header=${path##*/}
+        stem=${header%.h}
+        macro=$(echo "$stem" | tr a-z A-Z)_HEADER
+        says="$compiler, $suffix: $header"
+
+        # Alone in the strict sense, where the header says so.
+        rm -rf folder && mkdir folder && cp "$path" folder
+        grep -q 'includes nothing of the kit' "$path" || cp "$top"/*.h folder
+        printf '#include "%s"\nint main(void) { return 0; }\n' "$header" >alone.$suffix
+        check "$says alone" $compiler $flags -Ifolder -c -o alone.o alone.$suffix
+
+        printf '#include "%s"\n#include "%s"\nint main(void) { return 0; }\n' "$header" "$header" >twice.$suffix
+        check "$says twice" $compiler $flags -I"$top" -c -o twice.o twice.$suffix
+
+        # A folder of which the compiler hears only by the path in the #include.
+        printf '#include "folder/%s"\nint main(void) { return 0; }\n' "$header" >inside.$suffix
+        check "$says in a folder" $compiler $flags -c -o inside.o inside.$suffix
+
+        rm -rf renamed && mkdir renamed && cp "$top"/*.h renamed && mv renamed/"$header" renamed/my_"$header"
+        printf '#define %s "my_%s"\n#include "renamed/my_%s"\nint main(void) { return 0; }\n' \
+            "$macro" "$header" "$header" >renamed.$suffix
+        check "$says renamed" $compiler $flags -c -o renamed.o renamed.$suffix
+
+        printf '#include "%s"\nint other(void);\nint other(void) { return 0; }\n' "$header" >other.$suffix
+        check "$says in two files of one program" $compiler $flags -I"$top" -o two alone.$suffix other.$suffix -lm
+
+        printf '#include "macros.h"\n#include "%s"\nU sum(void);\nU sum(void) { return N + W + K; }\n' \
+            "$header" >among.$suffix
+        check "$says among the user's macros" $compiler $flags -I"$top" -c -o among.o among.$suffix
+    done
+    check "$compiler, $suffix: status under -ffast-math" sh -c \
+        "cp status.c status_of.$suffix && $compiler $flags -O3 -ffast-math -I'$top' -o status status_of.$suffix -lm &&
+         ./status"
+}
+
+in_language "$CC" "$c_flags" c
+in_language "$CXX" "$cxx_flags" cc
+for other in clang clang++; do
+    if ! command -v $other >/dev/null; then
+        echo "skipped: no $other here"
+        skipped=$((skipped + 1))
+    elif [ $other = clang ]; then
+        in_language clang "$c_flags" c
+    else
+        in_language clang++ "$cxx_flags" cc
+    fi
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

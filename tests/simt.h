@@ -1,0 +1,1619 @@
+/* simt.h - runs CUDA kernels on the host, thread by thread, and reports what a GPU would leave undefined.
+   MIT licence, see LICENSE.
+
+   A test source test_x.cu is compiled by nvcc, unchanged, for a GPU, and for the host by one of
+
+       g++ -std=c++17 -O1 -x c++ -include tests/simt.h test_x.cu -o test_x
+       ... -g -fsanitize=address,undefined
+       g++ -std=c++17 -O1 -fsanitize=thread -x c++ -include tests/simt.h -c test_x.cu -o test_x.o
+       g++ test_x.o -o test_x               (WITHOUT -fsanitize=thread: the watched build, SIMT_WATCHED is 1)
+
+   In the watched build gcc announces every memory access of the program to the functions that the thread sanitizer's
+   library would define. Here this header defines them, and watches the accesses to shared memory.
+
+   One translation unit a program. A kernel's threads are coroutines: each runs until it waits at a collective or
+   exits, blocks run one after another, and a launch returns when all is done.
+
+   SUPPLIED
+   Words      __global__ __device__ __host__ __constant__ __shared__ __forceinline__ __noinline__ __launch_bounds__
+              __align__ __grid_constant__
+   Threads    threadIdx blockIdx blockDim gridDim warpSize simt_lane_id()
+   Types      dim3, float2/3/4, double2, int2/3/4, uint2/3/4, longlong2, ulonglong2, and make_* of each
+   Barriers   __syncthreads __syncthreads_and __syncthreads_or __syncthreads_count __syncwarp
+              __threadfence __threadfence_block
+   Warps      __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __any_sync __all_sync __ballot_sync
+   Bits       __popc __popcll __clz __clzll __ffs __ffsll, __float_as_uint __uint_as_float __float_as_int
+              __int_as_float __double_as_longlong __longlong_as_double
+   Numbers    __fmaf_rn __fma_rn __frcp_rn __drcp_rn, min and max of two arguments of one type
+   Memory     __ldg __ldcs __ldcg __stcs __stcg __stwt, atomicAdd atomicMax atomicMin atomicExch atomicCAS
+   Launch     SIMT_LAUNCH(kernel, grid, block, shared_bytes, stream)(arguments...), cudaFuncSetAttribute
+              SIMT_DYNAMIC_SHARED(name);  a declaration inside a kernel, gives unsigned char *name
+   Runtime    cudaMalloc cudaFree cudaMallocHost cudaFreeHost cudaMemcpy[Async] cudaMemset[Async] cudaMemGetInfo
+              cudaDeviceSynchronize cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName
+              cudaGetDeviceCount cudaGetDevice cudaSetDevice cudaGetDeviceProperties cudaDeviceGetAttribute
+              cudaStreamCreate[WithFlags] cudaStreamSynchronize cudaStreamDestroy cudaEventCreate cudaEventRecord
+              cudaEventSynchronize cudaEventElapsedTime cudaEventDestroy
+   Own        simt_permute(seed)   run warps and lanes in a fresh random order between exchanges, so that a missing
+                                   barrier shows as a wrong result; 0 restores order. SIMT_SEED=n in the environment
+                                   does so from the start.
+              simt_faults()        how many launches were abandoned; simt_fault_text() says why, of the last
+              simt_take_fault()    the same text, or NULL if there was no fault since the last call
+
+   FAULTS, in every build: a shuffle from a lane outside the mask, or of a bad width; a mask without its caller, or
+   with a lane that has exited or is beyond the block (stricter than CUDA, which forgives the latter two); lanes that
+   meet with different operations or masks; a barrier that some threads never reach; a deadlock.
+   In the watched build also: shared memory read before it was written, or beyond what the launch asked for, and races
+   on it: accesses of two threads, one a write, with no __syncthreads or __syncwarp of both between them.
+   (Its static bytes count from the start of the section .noinit, where nm -n tells the arrays' names.)
+   A fault is printed, abandons its launch, and is the last error, cudaErrorLaunchFailure. A program that ends with a
+   fault that nobody took exits with status 70.
+
+   LIMITS. Needs gcc 11 and Linux (ELF). A function that declares a __shared__ array must not be inline, nor a template,
+   unless it is static as well; the assembler warns about .noinit, and the program stops at its start, otherwise.
+   The statics of all kernels together are one region, so shared_bytes alone is held against the 48 KiB. A thread that
+   spins until another one writes, hangs. The watch sees no memcpy that remains a call, no structure that goes from
+   shared memory straight into a call or comes from one (s[i] = f(x) with an f that is not inlined looks as if s[i] were
+   never written; make_* and __ldg and its kin are inlined), and of several atomics on one word remembers the last. */
+#ifndef SIMT_H
+#define SIMT_H
+
+/* Every header comes before the macros below, which would otherwise rewrite words in it. */
+#include <chrono>
+#include <map>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <elf.h>
+#include <link.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if !defined __x86_64__ && !defined SIMT_UCONTEXT
+#define SIMT_UCONTEXT
+#endif
+#ifdef SIMT_UCONTEXT
+#include <ucontext.h>
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#define SIMT_EMULATOR 1
+#ifdef __SANITIZE_THREAD__
+#define SIMT_WATCHED 1
+#else
+#define SIMT_WATCHED 0
+#endif
+
+/* The emulator's own accesses are not the program's, so they are not announced to the watch. */
+#define SIMT_OWN inline __attribute__((no_sanitize("thread")))
+/* What returns a structure is inlined always, since gcc announces no store of a call's result to memory. */
+#define SIMT_INLINED inline __attribute__((always_inline))
+#define SIMT_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* ---- CUDA's words ---------------------------------------------------------------------------------------------- */
+
+#define __global__ __attribute__((unused))
+#define __device__ __attribute__((unused))
+#define __constant__ __attribute__((unused))
+#define __host__
+#define __forceinline__ SIMT_INLINED
+#define __noinline__ /* empty, because libstdc++ writes __attribute__((__noinline__)) */
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __grid_constant__
+
+/* Blocks run one after another, so a static serves as the block's. "noinit" puts it into the section .noinit, which so
+   is the whole of shared memory (the attribute "section" would be lost in templates, and stop the address sanitizer
+   from guarding the array's ends). "used" keeps the compiler from concluding that an array which it sees no writes to
+   is still zero. */
+#define __shared__ static __attribute__((noinit, used))
+
+/* ---- types ----------------------------------------------------------------------------------------------------- */
+
+#define SIMT_VECTOR2(name, type, bytes)                                  \
+    struct __attribute__((aligned(bytes))) name {                        \
+        type x, y;                                                       \
+    };                                                                   \
+    SIMT_INLINED name make_##name(type x, type y) { return name{x, y}; }
+#define SIMT_VECTOR3(name, type)                                         \
+    struct name {                                                        \
+        type x, y, z;                                                    \
+    };                                                                   \
+    SIMT_INLINED name make_##name(type x, type y, type z) { return name{x, y, z}; }
+#define SIMT_VECTOR4(name, type, bytes)                                  \
+    struct __attribute__((aligned(bytes))) name {                        \
+        type x, y, z, w;                                                 \
+    };                                                                   \
+    SIMT_INLINED name make_##name(type x, type y, type z, type w) { return name{x, y, z, w}; }
+
+SIMT_VECTOR2(float2, float, 8)
+SIMT_VECTOR2(double2, double, 16)
+SIMT_VECTOR2(int2, int, 8)
+SIMT_VECTOR2(uint2, unsigned, 8)
+SIMT_VECTOR2(longlong2, long long, 16)
+SIMT_VECTOR2(ulonglong2, unsigned long long, 16)
+SIMT_VECTOR3(float3, float)
+SIMT_VECTOR3(int3, int)
+SIMT_VECTOR3(uint3, unsigned)
+SIMT_VECTOR4(float4, float, 16)
+SIMT_VECTOR4(int4, int, 16)
+SIMT_VECTOR4(uint4, unsigned, 16)
+
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+};
+
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidMemcpyDirection = 21,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoDevice = 100,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidResourceHandle = 400,
+    cudaErrorLaunchFailure = 719
+};
+
+struct simt_stream;
+struct simt_event;
+typedef simt_stream *cudaStream_t;
+typedef simt_event *cudaEvent_t;
+
+/* ---- the machine ----------------------------------------------------------------------------------------------- */
+
+enum {
+    SIMT_LANES = 32,
+    SIMT_MAX_THREADS = 1024,
+    SIMT_MAX_WARPS = SIMT_MAX_THREADS / SIMT_LANES,
+    SIMT_DEFAULT_SHARED = 48 * 1024,
+    SIMT_MAX_SHARED = 227 * 1024,
+    SIMT_STACK_BYTES = 256 * 1024,
+    SIMT_GUARD_BYTES = 4096,
+    SIMT_POISON = 0xff, /* as floats of any size: NaN */
+    SIMT_EXIT_STATUS = 70
+};
+
+constexpr int warpSize = SIMT_LANES;
+
+/* What a thread waits at. Shuffles of 4 and of 8 bytes are different operations. */
+enum simt_operation : unsigned char {
+    SIMT_NOTHING,
+    SIMT_SHUFFLE,
+    SIMT_SHUFFLE_UP,
+    SIMT_SHUFFLE_DOWN,
+    SIMT_SHUFFLE_XOR,
+    SIMT_SHUFFLE_8,
+    SIMT_SHUFFLE_UP_8,
+    SIMT_SHUFFLE_DOWN_8,
+    SIMT_SHUFFLE_XOR_8,
+    SIMT_ANY,
+    SIMT_ALL,
+    SIMT_BALLOT,
+    SIMT_SYNCWARP,
+    SIMT_BARRIER, /* the four of the whole block from here on */
+    SIMT_BARRIER_AND,
+    SIMT_BARRIER_OR,
+    SIMT_BARRIER_COUNT
+};
+
+SIMT_OWN const char *simt_operation_name(simt_operation operation)
+{
+    static const char *const names[] = {
+        "nothing", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync", "__shfl_sync of 8 bytes",
+        "__shfl_up_sync of 8 bytes", "__shfl_down_sync of 8 bytes", "__shfl_xor_sync of 8 bytes", "__any_sync",
+        "__all_sync", "__ballot_sync", "__syncwarp", "__syncthreads", "__syncthreads_and", "__syncthreads_or",
+        "__syncthreads_count"};
+    return names[operation];
+}
+
+/* A suspended flow of control. */
+struct simt_context {
+#ifdef SIMT_UCONTEXT
+    ucontext_t registers;
+#else
+    void *stack_pointer; /* the saved registers lie there */
+#endif
+    void *fake_stack; /* the address sanitizer's */
+};
+
+struct simt_thread {
+    simt_context context;
+    uint3 index;
+};
+
+/* The sets of lanes have bit i for lane i; the arrays hold what each lane brought to the collective that it waits at,
+   and what it takes away. Results are kept apart, since a lane may be at its next collective before another one of
+   this exchange has run again. */
+struct simt_warp {
+    unsigned lanes, exited, ready, waiting;
+    simt_operation operation[SIMT_LANES];
+    unsigned mask[SIMT_LANES];
+    int source[SIMT_LANES];
+    uint64_t value[SIMT_LANES], result[SIMT_LANES];
+};
+
+struct simt_machine {
+    simt_thread threads[SIMT_MAX_THREADS];
+    simt_warp warps[SIMT_MAX_WARPS];
+    simt_context scheduler;
+    int current;                    /* the running thread's number in its block, -1 on the host */
+    int thread_count, live;         /* of this block: at its start, and not yet exited */
+    int barrier_arrived;
+    simt_operation barrier_operation;
+    bool abandoned;                 /* by a fault */
+    char *stacks;
+    const void *host_stack;         /* the scheduler's stack, for the address sanitizer */
+    size_t host_stack_bytes;
+    void (*body)(const void *);     /* runs the kernel with its arguments, which lie at body_data */
+    const void *body_data;
+    unsigned char *shared;          /* all of shared memory, static and dynamic */
+    size_t shared_range;
+    size_t shared_bytes;            /* dynamic ones of this launch */
+    uint64_t random;                /* 0: run in order */
+    cudaError_t last_error;
+    long fault_count, faults_untaken;
+    char fault_text[400];
+};
+
+inline simt_machine simt = {};
+inline uint3 threadIdx, blockIdx;
+inline dim3 blockDim, gridDim;
+
+/* Dynamic shared memory lies in the section .noinit as well, so that one range holds all of it. */
+__shared__ __align__(1024) unsigned char simt_dynamic_shared[SIMT_MAX_SHARED];
+#define SIMT_DYNAMIC_SHARED(name) unsigned char *const name = simt_dynamic_shared
+
+SIMT_OWN unsigned simt_lane_id(void) { return (unsigned)simt.current % SIMT_LANES; }
+SIMT_OWN simt_warp &simt_this_warp(void) { return simt.warps[simt.current / SIMT_LANES]; }
+SIMT_OWN int simt_first_lane(unsigned lanes) { return __builtin_ctz(lanes); }
+
+/* ---- coroutines ------------------------------------------------------------------------------------------------ */
+
+/* Neighbouring stacks begin on different cache lines: with a plain power of two between them all the threads' hottest
+   lines would compete for the same few places in the cache. The guard page below each also moves the next one. */
+SIMT_OWN char *simt_stack_bottom(int thread)
+{
+    return simt.stacks + (size_t)thread * (SIMT_STACK_BYTES + SIMT_GUARD_BYTES) + SIMT_GUARD_BYTES;
+}
+
+SIMT_OWN size_t simt_stack_bytes(int thread) { return SIMT_STACK_BYTES - (size_t)(thread % 8) * 512; }
+
+SIMT_OWN void simt_map_stacks(void)
+{
+    size_t bytes = (size_t)SIMT_MAX_THREADS * (SIMT_STACK_BYTES + SIMT_GUARD_BYTES);
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        perror("simt: stacks");
+        exit(SIMT_EXIT_STATUS);
+    }
+    simt.stacks = (char *)memory;
+    for (int thread = 0; thread < SIMT_MAX_THREADS; thread++)
+        mprotect(simt_stack_bottom(thread) - SIMT_GUARD_BYTES, SIMT_GUARD_BYTES, PROT_NONE);
+}
+
+#ifdef SIMT_UCONTEXT
+
+SIMT_OWN void simt_prepare(simt_context *context, char *stack, size_t bytes, void (*entry)(void))
+{
+    getcontext(&context->registers);
+    context->registers.uc_stack.ss_sp = stack;
+    context->registers.uc_stack.ss_size = bytes;
+    context->registers.uc_link = nullptr;
+    makecontext(&context->registers, entry, 0);
+}
+
+SIMT_OWN void simt_switch(simt_context *from, simt_context *to) { swapcontext(&from->registers, &to->registers); }
+
+#else
+
+/* What the System V calling convention has a callee preserve: six registers and the two floating-point control words.
+   noipa: the compiler must not conclude from the body that any other register survives. */
+__attribute__((naked, noipa)) inline void simt_swap_stacks(void **, void *)
+{
+    __asm__ volatile("pushq %rbp\n\t"
+                     "pushq %rbx\n\t"
+                     "pushq %r12\n\t"
+                     "pushq %r13\n\t"
+                     "pushq %r14\n\t"
+                     "pushq %r15\n\t"
+                     "subq $8, %rsp\n\t"
+                     "stmxcsr (%rsp)\n\t"
+                     "fnstcw 4(%rsp)\n\t"
+                     "movq %rsp, (%rdi)\n\t"
+                     "movq %rsi, %rsp\n\t"
+                     "ldmxcsr (%rsp)\n\t"
+                     "fldcw 4(%rsp)\n\t"
+                     "addq $8, %rsp\n\t"
+                     "popq %r15\n\t"
+                     "popq %r14\n\t"
+                     "popq %r13\n\t"
+                     "popq %r12\n\t"
+                     "popq %rbx\n\t"
+                     "popq %rbp\n\t"
+                     "ret");
+}
+
+struct simt_saved {
+    uint32_t mxcsr;
+    uint16_t x87_control, unused;
+    uint64_t registers[6];
+    void (*return_to)(void);
+    void *end_of_stack; /* entry's own return address: 0 ends a debugger's walk */
+};
+
+SIMT_OWN void simt_prepare(simt_context *context, char *stack, size_t bytes, void (*entry)(void))
+{
+    simt_saved *saved = (simt_saved *)(stack + bytes) - 1;
+    *saved = simt_saved{};
+    __asm__ volatile("stmxcsr %0" : "=m"(saved->mxcsr));
+    __asm__ volatile("fnstcw %0" : "=m"(saved->x87_control));
+    saved->return_to = entry;
+    context->stack_pointer = saved;
+}
+
+SIMT_OWN void simt_switch(simt_context *from, simt_context *to)
+{
+    simt_swap_stacks(&from->stack_pointer, to->stack_pointer);
+}
+
+#endif
+
+/* The address sanitizer has to know which stack is in use. */
+#ifdef __SANITIZE_ADDRESS__
+SIMT_OWN void simt_announce_switch(void **fake_stack, const void *bottom, size_t bytes)
+{
+    __sanitizer_start_switch_fiber(fake_stack, bottom, bytes);
+}
+SIMT_OWN void simt_announce_arrival(void *fake_stack, const void **old_bottom, size_t *old_bytes)
+{
+    __sanitizer_finish_switch_fiber(fake_stack, old_bottom, old_bytes);
+}
+SIMT_OWN void simt_unpoison(const void *memory, size_t bytes) { __asan_unpoison_memory_region(memory, bytes); }
+SIMT_OWN void simt_poison(const void *memory, size_t bytes) { __asan_poison_memory_region(memory, bytes); }
+#else
+SIMT_OWN void simt_announce_switch(void **, const void *, size_t) {}
+SIMT_OWN void simt_announce_arrival(void *, const void **, size_t *) {}
+SIMT_OWN void simt_unpoison(const void *, size_t) {}
+SIMT_OWN void simt_poison(const void *, size_t) {}
+#endif
+
+/* From the scheduler to a thread, until that waits or exits. */
+SIMT_OWN void simt_resume(int thread)
+{
+    simt_thread &next = simt.threads[thread];
+    simt.current = thread;
+    threadIdx = next.index;
+    simt_announce_switch(&simt.scheduler.fake_stack, simt_stack_bottom(thread), simt_stack_bytes(thread));
+    simt_switch(&simt.scheduler, &next.context);
+    simt_announce_arrival(simt.scheduler.fake_stack, nullptr, nullptr);
+    simt.current = -1;
+}
+
+/* From a thread to the scheduler. */
+SIMT_OWN void simt_suspend(void)
+{
+    simt_context &mine = simt.threads[simt.current].context;
+    simt_announce_switch(&mine.fake_stack, simt.host_stack, simt.host_stack_bytes);
+    simt_switch(&mine, &simt.scheduler);
+    simt_announce_arrival(mine.fake_stack, &simt.host_stack, &simt.host_stack_bytes);
+}
+
+/* Where every thread begins. It never returns: its stack ends here. */
+SIMT_OWN void simt_thread_main(void)
+{
+    simt_announce_arrival(nullptr, &simt.host_stack, &simt.host_stack_bytes);
+    simt.body(simt.body_data);
+    simt_this_warp().exited |= 1u << simt_lane_id();
+    simt.live--;
+    simt_announce_switch(nullptr, simt.host_stack, simt.host_stack_bytes);
+    simt_switch(&simt.threads[simt.current].context, &simt.scheduler);
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------------------- */
+
+/* Records "WHAT, block (..) thread (..)" and abandons the launch; in a thread it does not return. */
+SIMT_PRINTF(2, 3) SIMT_OWN void simt_fault(int thread, const char *format, ...)
+{
+    char what[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+
+    uint3 index = simt.threads[thread].index;
+    snprintf(simt.fault_text, sizeof simt.fault_text, "%s, block (%u,%u,%u) thread (%u,%u,%u)", what, blockIdx.x,
+             blockIdx.y, blockIdx.z, index.x, index.y, index.z);
+    fprintf(stderr, "simt: %s\n", simt.fault_text);
+    simt.abandoned = true;
+    simt.last_error = cudaErrorLaunchFailure;
+    simt.fault_count++;
+    simt.faults_untaken++;
+    if (simt.current >= 0)
+        simt_suspend();
+}
+
+SIMT_OWN long simt_faults(void) { return simt.fault_count; }
+SIMT_OWN const char *simt_fault_text(void) { return simt.fault_text; }
+
+SIMT_OWN const char *simt_take_fault(void)
+{
+    const char *text = simt.faults_untaken ? simt.fault_text : nullptr;
+    simt.faults_untaken = 0;
+    return text;
+}
+
+SIMT_OWN void simt_at_exit(void)
+{
+    if (simt.faults_untaken == 0)
+        return;
+    fprintf(stderr, "simt: exit status %d, because of a fault that nobody took\n", (int)SIMT_EXIT_STATUS);
+    fflush(nullptr);
+    _exit(SIMT_EXIT_STATUS);
+}
+
+/* ---- random order, and what happens before main ------------------------------------------------------------------ */
+
+SIMT_OWN void simt_permute(uint64_t seed) { simt.random = seed * 0x9e3779b97f4a7c15u; }
+
+/* A number below n (xorshift64). */
+SIMT_OWN unsigned simt_random_below(unsigned n)
+{
+    simt.random ^= simt.random << 13;
+    simt.random ^= simt.random >> 7;
+    simt.random ^= simt.random << 17;
+    return (unsigned)((simt.random >> 32) * n >> 32);
+}
+
+/* The first n of order: 0 to n-1, shuffled if so asked. */
+SIMT_OWN void simt_order(unsigned char *order, int n)
+{
+    for (int i = 0; i < n; i++)
+        order[i] = (unsigned char)i;
+    for (int i = n - 1; simt.random && i > 0; i--)
+        std::swap(order[i], order[simt_random_below((unsigned)i + 1)]);
+}
+
+/* Where in memory this program's sections begin to count. */
+SIMT_OWN uintptr_t simt_load_address(void)
+{
+    uintptr_t address = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info *program, size_t, void *result) {
+            *(uintptr_t *)result = program->dlpi_addr;
+            return 1; /* the first is the program itself */
+        },
+        &address);
+    return address;
+}
+
+SIMT_OWN bool simt_read_at(FILE *file, size_t offset, void *to, size_t bytes)
+{
+    return fseek(file, (long)offset, SEEK_SET) == 0 && fread(to, 1, bytes, file) == bytes;
+}
+
+/* Finds the section .noinit by the program's own section headers, as the linker offers no symbols for it. */
+SIMT_OWN bool simt_find_shared(FILE *file)
+{
+    ElfW(Ehdr) header;
+    if (!simt_read_at(file, 0, &header, sizeof header))
+        return false;
+    std::vector<ElfW(Shdr)> sections(header.e_shnum);
+    if (!simt_read_at(file, header.e_shoff, sections.data(), sections.size() * sizeof sections[0]))
+        return false;
+    std::vector<char> names(sections[header.e_shstrndx].sh_size);
+    if (!simt_read_at(file, sections[header.e_shstrndx].sh_offset, names.data(), names.size()))
+        return false;
+    for (const ElfW(Shdr) &section : sections) {
+        const char *name = &names[section.sh_name];
+        if (strcmp(name, ".noinit") == 0) {
+            simt.shared = (unsigned char *)(simt_load_address() + section.sh_addr);
+            simt.shared_range = section.sh_size;
+        } else if (strncmp(name, ".noinit.", 8) == 0) {
+            fprintf(stderr, "simt: %s: its function has to be static\n", name + 8);
+            return false;
+        }
+    }
+    return simt.shared != nullptr;
+}
+
+struct simt_startup {
+    SIMT_OWN simt_startup()
+    {
+        FILE *program = fopen("/proc/self/exe", "rb");
+        if (!program || !simt_find_shared(program)) {
+            fprintf(stderr, "simt: cannot set up shared memory from the program's section .noinit\n");
+            exit(SIMT_EXIT_STATUS);
+        }
+        fclose(program);
+        simt.current = -1;
+        if (const char *seed = getenv("SIMT_SEED"))
+            simt_permute(strtoull(seed, nullptr, 0));
+        atexit(simt_at_exit);
+    }
+};
+inline simt_startup simt_started;
+
+/* ---- the watch on shared memory -------------------------------------------------------------------------------- */
+
+enum { SIMT_READ = 1, SIMT_WRITE = 2, SIMT_ATOMIC = 4 };
+
+#if SIMT_WATCHED
+
+/* Two accesses are ordered if a __syncthreads lies between them, which is to say if their epochs differ, or, within a
+   warp, by a chain of __syncwarp. For the latter each lane has a clock, which a __syncwarp advances, and remembers of
+   each other lane up to which clock it is ordered after it (a vector clock).
+
+   Of every byte of shared memory this much is known. The readers are those since the last write, in one epoch. The
+   lanes of one warp are kept one by one; of the readers in other warps one is enough, as whoever writes next is in
+   another warp than at least one of the two. */
+struct simt_cell {
+    uint32_t write_epoch, write_clock;
+    uint32_t read_epoch, read_lanes;
+    int16_t writer, read_warp, other_reader;
+    bool write_was_atomic;
+    uint32_t read_clock[SIMT_LANES];
+};
+
+struct simt_watch_state {
+    uint32_t epoch;        /* increases with every __syncthreads, and with every block */
+    uint32_t block_epoch;  /* that in which this block began */
+    simt_cell *cells;
+    uint32_t clock[SIMT_MAX_WARPS][SIMT_LANES][SIMT_LANES]; /* [warp][who knows][of whom] */
+};
+inline simt_watch_state simt_watch;
+
+SIMT_OWN void simt_watch_start(void)
+{
+    /* Mapped, not allocated: only the pages of bytes in use take memory. */
+    void *memory = mmap(nullptr, simt.shared_range * sizeof(simt_cell), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        perror("simt: watch");
+        exit(SIMT_EXIT_STATUS);
+    }
+    simt_watch.cells = (simt_cell *)memory;
+    for (auto &warp : simt_watch.clock)
+        for (int lane = 0; lane < SIMT_LANES; lane++)
+            warp[lane][lane] = 1;
+}
+
+SIMT_OWN void simt_watch_barrier(void) { simt_watch.epoch++; }
+
+SIMT_OWN void simt_watch_block(void)
+{
+    if (!simt_watch.cells)
+        simt_watch_start();
+    simt_watch.block_epoch = ++simt_watch.epoch;
+}
+
+/* Each lane of the mask now comes after all that any of them came after, and begins a new stretch of its own. */
+SIMT_OWN void simt_watch_syncwarp(int warp, unsigned mask)
+{
+    auto &clock = simt_watch.clock[warp];
+    uint32_t joined[SIMT_LANES] = {};
+    for (int lane = 0; lane < SIMT_LANES; lane++)
+        for (int of = 0; (mask >> lane & 1) && of < SIMT_LANES; of++)
+            joined[of] = clock[lane][of] > joined[of] ? clock[lane][of] : joined[of];
+    for (int lane = 0; lane < SIMT_LANES; lane++) {
+        if (mask >> lane & 1) {
+            memcpy(clock[lane], joined, sizeof joined);
+            clock[lane][lane]++;
+        }
+    }
+}
+
+/* Does the running thread come after what thread did at that clock of its, in this epoch? */
+SIMT_OWN bool simt_is_after(int thread, uint32_t clock)
+{
+    if (thread == simt.current)
+        return true;
+    int warp = thread / SIMT_LANES;
+    return warp == simt.current / SIMT_LANES &&
+           simt_watch.clock[warp][simt_lane_id()][thread % SIMT_LANES] >= clock;
+}
+
+/* Where a byte lies, for people. */
+struct simt_place {
+    char text[64];
+};
+
+SIMT_OWN simt_place simt_place_of(size_t offset)
+{
+    simt_place place;
+    size_t dynamic = (size_t)(simt_dynamic_shared - simt.shared);
+    bool is_dynamic = offset >= dynamic && offset < dynamic + SIMT_MAX_SHARED;
+    snprintf(place.text, sizeof place.text, "byte %zu of %s shared memory", is_dynamic ? offset - dynamic : offset,
+             is_dynamic ? "dynamic" : "static");
+    return place;
+}
+
+SIMT_OWN void simt_race(size_t offset, const char *earlier, int thread, int kind)
+{
+    uint3 a = simt.threads[thread].index, b = threadIdx;
+    simt_fault(simt.current, "race on shared memory, %s: %s by thread (%u,%u,%u), %s by thread (%u,%u,%u)",
+               simt_place_of(offset).text, earlier, a.x, a.y, a.z, kind & SIMT_WRITE ? "write" : "read", b.x, b.y, b.z);
+}
+
+SIMT_OWN void simt_note_read(simt_cell &cell)
+{
+    int warp = simt.current / SIMT_LANES, lane = simt.current % SIMT_LANES;
+    if (cell.read_epoch != simt_watch.epoch) {
+        cell.read_epoch = simt_watch.epoch;
+        cell.read_warp = (int16_t)warp;
+        cell.read_lanes = 0;
+        cell.other_reader = -1;
+    }
+    if (cell.read_warp == warp) {
+        cell.read_lanes |= 1u << lane;
+        cell.read_clock[lane] = simt_watch.clock[warp][lane][lane];
+    } else {
+        cell.other_reader = (int16_t)simt.current;
+    }
+}
+
+SIMT_OWN void simt_note_write(simt_cell &cell, int kind)
+{
+    int warp = simt.current / SIMT_LANES, lane = simt.current % SIMT_LANES;
+    cell.write_epoch = simt_watch.epoch;
+    cell.write_clock = simt_watch.clock[warp][lane][lane];
+    cell.writer = (int16_t)simt.current;
+    cell.write_was_atomic = kind & SIMT_ATOMIC;
+    cell.read_epoch = 0;
+}
+
+/* A reader of this byte that the running thread, about to write, does not come after; -1 if there is none. */
+SIMT_OWN int simt_unordered_reader(const simt_cell &cell)
+{
+    if (cell.read_epoch != simt_watch.epoch)
+        return -1;
+    for (unsigned lanes = cell.read_lanes; lanes; lanes &= lanes - 1) {
+        int lane = simt_first_lane(lanes), thread = cell.read_warp * SIMT_LANES + lane;
+        if (!simt_is_after(thread, cell.read_clock[lane]))
+            return thread;
+    }
+    return cell.other_reader;
+}
+
+SIMT_OWN void simt_watch_byte(size_t offset, int kind)
+{
+    simt_cell &cell = simt_watch.cells[offset];
+    if ((kind & SIMT_READ) && cell.write_epoch < simt_watch.block_epoch)
+        simt_fault(simt.current, "shared memory read before it was written, %s", simt_place_of(offset).text);
+    if (cell.write_epoch == simt_watch.epoch && !(cell.write_was_atomic && (kind & SIMT_ATOMIC)) &&
+        !simt_is_after(cell.writer, cell.write_clock))
+        simt_race(offset, "write", cell.writer, kind);
+    if (!(kind & SIMT_WRITE)) {
+        simt_note_read(cell);
+        return;
+    }
+    int reader = simt_unordered_reader(cell);
+    if (reader >= 0)
+        simt_race(offset, "read", reader, kind);
+    simt_note_write(cell, kind);
+}
+
+/* An access of the program. Those outside shared memory, nearly all, go no further than the first line. */
+SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int kind)
+{
+    size_t offset = (uintptr_t)address - (uintptr_t)simt.shared;
+    if (offset >= simt.shared_range || simt.current < 0)
+        return;
+    size_t in_dynamic = (uintptr_t)address - (uintptr_t)simt_dynamic_shared;
+    if (in_dynamic < SIMT_MAX_SHARED && in_dynamic + bytes > simt.shared_bytes)
+        simt_fault(simt.current, "access to %s, of which the launch asked for %zu", simt_place_of(offset).text,
+                   simt.shared_bytes);
+    for (size_t i = 0; i < bytes; i++)
+        simt_watch_byte(offset + i, kind);
+}
+
+#else
+
+SIMT_OWN void simt_watch_barrier(void) {}
+SIMT_OWN void simt_watch_block(void) {}
+SIMT_OWN void simt_watch_syncwarp(int, unsigned) {}
+SIMT_OWN void simt_watch_access(const volatile void *, size_t, int) {}
+
+#endif
+
+/* ---- collectives: lanes of a warp ------------------------------------------------------------------------------ */
+
+/* A mask has to name its caller, and only lanes that can still arrive. */
+SIMT_OWN void simt_check_mask(simt_operation operation, unsigned mask)
+{
+    const simt_warp &warp = simt_this_warp();
+    const char *name = simt_operation_name(operation);
+    if (!(mask >> simt_lane_id() & 1))
+        simt_fault(simt.current, "%s by lane %u, which is not in its own mask 0x%08x", name, simt_lane_id(), mask);
+    if (mask & ~warp.lanes)
+        simt_fault(simt.current, "%s with mask 0x%08x, which names lane %d beyond the block", name, mask,
+                   simt_first_lane(mask & ~warp.lanes));
+    if (mask & warp.exited)
+        simt_fault(simt.current, "%s with mask 0x%08x, which names lane %d, which has exited", name, mask,
+                   simt_first_lane(mask & warp.exited));
+}
+
+/* Do all lanes of the mask wait at this very operation? */
+SIMT_OWN bool simt_all_agree(const simt_warp &warp, simt_operation operation, unsigned mask)
+{
+    if (mask & ~warp.waiting)
+        return false;
+    for (unsigned lanes = mask; lanes; lanes &= lanes - 1) {
+        int lane = simt_first_lane(lanes);
+        if (warp.operation[lane] != operation || warp.mask[lane] != mask)
+            return false;
+    }
+    return true;
+}
+
+SIMT_OWN unsigned simt_lanes_that_vote(const simt_warp &warp, unsigned mask)
+{
+    unsigned votes = 0;
+    for (unsigned lanes = mask; lanes; lanes &= lanes - 1) {
+        int lane = simt_first_lane(lanes);
+        votes |= (unsigned)(warp.value[lane] != 0) << lane;
+    }
+    return votes;
+}
+
+/* All have arrived: work out what each takes away, and let them go. */
+SIMT_OWN void simt_exchange(simt_warp &warp, simt_operation operation, unsigned mask)
+{
+    if (operation <= SIMT_SHUFFLE_XOR_8) {
+        for (unsigned lanes = mask; lanes; lanes &= lanes - 1) {
+            int lane = simt_first_lane(lanes);
+            warp.result[lane] = warp.value[warp.source[lane]];
+        }
+    } else if (operation == SIMT_SYNCWARP) {
+        simt_watch_syncwarp(simt.current / SIMT_LANES, mask);
+    } else {
+        unsigned votes = simt_lanes_that_vote(warp, mask);
+        uint64_t result = operation == SIMT_BALLOT ? votes : operation == SIMT_ANY ? votes != 0 : votes == mask;
+        for (unsigned lanes = mask; lanes; lanes &= lanes - 1)
+            warp.result[simt_first_lane(lanes)] = result;
+    }
+    warp.waiting &= ~mask;
+    warp.ready |= mask;
+}
+
+/* On the host there is nobody to meet. */
+SIMT_OWN void simt_require_kernel(simt_operation operation)
+{
+    if (simt.current >= 0)
+        return;
+    fprintf(stderr, "simt: %s outside a kernel\n", simt_operation_name(operation));
+    exit(SIMT_EXIT_STATUS);
+}
+
+SIMT_OWN uint64_t simt_meet(simt_operation operation, unsigned mask, uint64_t value, int source)
+{
+    simt_warp &warp = simt_this_warp();
+    unsigned lane = simt_lane_id();
+    warp.operation[lane] = operation;
+    warp.mask[lane] = mask;
+    warp.value[lane] = value;
+    warp.source[lane] = source;
+    warp.waiting |= 1u << lane;
+    if (simt_all_agree(warp, operation, mask))
+        simt_exchange(warp, operation, mask);
+    simt_suspend();
+    return warp.result[lane];
+}
+
+SIMT_OWN uint64_t simt_vote(simt_operation operation, unsigned mask, uint64_t value)
+{
+    simt_require_kernel(operation);
+    simt_check_mask(operation, mask);
+    return simt_meet(operation, mask, value, 0);
+}
+
+/* Which lane a shuffle reads: a group of width lanes begins at first; who would reach past it reads itself. As in the
+   hardware, only the low five bits of the argument count. */
+SIMT_OWN int simt_shuffle_source(int kind, int lane, int argument, int width)
+{
+    int first = lane & -width, last = first + width - 1;
+    argument &= SIMT_LANES - 1;
+    switch (kind) {
+    case SIMT_SHUFFLE_UP:
+        return lane - argument >= first ? lane - argument : lane;
+    case SIMT_SHUFFLE_DOWN:
+        return lane + argument <= last ? lane + argument : lane;
+    case SIMT_SHUFFLE_XOR:
+        return (lane ^ argument) <= last ? lane ^ argument : lane;
+    default:
+        return first + (argument & (width - 1));
+    }
+}
+
+SIMT_OWN uint64_t simt_shuffle(int kind, bool is_8_bytes, unsigned mask, uint64_t value, int argument, int width)
+{
+    simt_operation operation = (simt_operation)(is_8_bytes ? kind + SIMT_SHUFFLE_8 - SIMT_SHUFFLE : kind);
+    simt_require_kernel(operation);
+    if (width < 1 || width > SIMT_LANES || (width & (width - 1)))
+        simt_fault(simt.current, "shuffle of width %d, which is not a power of two from 1 to 32", width);
+    simt_check_mask(operation, mask);
+    int source = simt_shuffle_source(kind, (int)simt_lane_id(), argument, width);
+    const simt_warp &warp = simt_this_warp();
+    if (!(warp.lanes >> source & 1))
+        simt_fault(simt.current, "shuffle reads lane %d, which is beyond the block", source);
+    if (!(mask >> source & 1))
+        simt_fault(simt.current, "shuffle reads lane %d, which is outside mask 0x%08x%s", source, mask,
+                   warp.exited >> source & 1 ? " and has exited" : "");
+    return simt_meet(operation, mask, value, source);
+}
+
+#define SIMT_SHUFFLES_OF(type)                                                                                  \
+    SIMT_SHUFFLE_OF(type, __shfl_sync, SIMT_SHUFFLE, int)                                                       \
+    SIMT_SHUFFLE_OF(type, __shfl_up_sync, SIMT_SHUFFLE_UP, unsigned)                                            \
+    SIMT_SHUFFLE_OF(type, __shfl_down_sync, SIMT_SHUFFLE_DOWN, unsigned)                                        \
+    SIMT_SHUFFLE_OF(type, __shfl_xor_sync, SIMT_SHUFFLE_XOR, int)
+#define SIMT_SHUFFLE_OF(type, name, kind, argument_type)                                                        \
+    SIMT_OWN type name(unsigned mask, type value, argument_type argument, int width = SIMT_LANES)               \
+    {                                                                                                           \
+        uint64_t bits = 0;                                                                                      \
+        memcpy(&bits, &value, sizeof value);                                                                    \
+        bits = simt_shuffle(kind, sizeof value == 8, mask, bits, (int)argument, width);                         \
+        memcpy(&value, &bits, sizeof value);                                                                    \
+        return value;                                                                                           \
+    }
+SIMT_SHUFFLES_OF(int)
+SIMT_SHUFFLES_OF(unsigned)
+SIMT_SHUFFLES_OF(long)
+SIMT_SHUFFLES_OF(unsigned long)
+SIMT_SHUFFLES_OF(long long)
+SIMT_SHUFFLES_OF(unsigned long long)
+SIMT_SHUFFLES_OF(float)
+SIMT_SHUFFLES_OF(double)
+
+SIMT_OWN int __any_sync(unsigned mask, int predicate) { return (int)simt_vote(SIMT_ANY, mask, predicate != 0); }
+SIMT_OWN int __all_sync(unsigned mask, int predicate) { return (int)simt_vote(SIMT_ALL, mask, predicate != 0); }
+SIMT_OWN unsigned __ballot_sync(unsigned mask, int predicate)
+{
+    return (unsigned)simt_vote(SIMT_BALLOT, mask, predicate != 0);
+}
+SIMT_OWN void __syncwarp(unsigned mask = 0xffffffffu) { simt_vote(SIMT_SYNCWARP, mask, 0); }
+
+/* ---- collectives: the whole block ------------------------------------------------------------------------------ */
+
+SIMT_OWN int simt_warp_count(void) { return (simt.thread_count + SIMT_LANES - 1) / SIMT_LANES; }
+
+SIMT_OWN uint64_t simt_barrier_result(simt_operation operation)
+{
+    uint64_t votes = 0;
+    for (int thread = 0; thread < simt.thread_count; thread++)
+        votes += simt.warps[thread / SIMT_LANES].value[thread % SIMT_LANES];
+    switch (operation) {
+    case SIMT_BARRIER_AND:
+        return votes == (uint64_t)simt.thread_count;
+    case SIMT_BARRIER_OR:
+        return votes != 0;
+    default:
+        return votes;
+    }
+}
+
+SIMT_OWN void simt_open_barrier(simt_operation operation)
+{
+    uint64_t result = simt_barrier_result(operation);
+    for (int w = 0; w < simt_warp_count(); w++) {
+        simt_warp &warp = simt.warps[w];
+        for (uint64_t &taken : warp.result)
+            taken = result;
+        warp.waiting = 0;
+        warp.ready = warp.lanes;
+    }
+    simt.barrier_arrived = 0;
+    simt_watch_barrier();
+}
+
+/* All the barriers of a block are one, so the first to arrive decides which of the four it is. */
+SIMT_OWN int simt_barrier(simt_operation operation, bool vote)
+{
+    simt_require_kernel(operation);
+    simt_warp &warp = simt_this_warp();
+    unsigned lane = simt_lane_id();
+    if (simt.barrier_arrived == 0)
+        simt.barrier_operation = operation;
+    if (simt.barrier_operation != operation)
+        simt_fault(simt.current, "threads meet with different operations: %s and %s",
+                   simt_operation_name(simt.barrier_operation), simt_operation_name(operation));
+    warp.operation[lane] = operation;
+    warp.mask[lane] = 0;
+    warp.value[lane] = vote;
+    warp.waiting |= 1u << lane;
+    if (++simt.barrier_arrived == simt.thread_count)
+        simt_open_barrier(operation);
+    simt_suspend();
+    return (int)warp.result[lane];
+}
+
+SIMT_OWN void __syncthreads(void) { simt_barrier(SIMT_BARRIER, false); }
+SIMT_OWN int __syncthreads_and(int predicate) { return simt_barrier(SIMT_BARRIER_AND, predicate != 0); }
+SIMT_OWN int __syncthreads_or(int predicate) { return simt_barrier(SIMT_BARRIER_OR, predicate != 0); }
+SIMT_OWN int __syncthreads_count(int predicate) { return simt_barrier(SIMT_BARRIER_COUNT, predicate != 0); }
+
+/* Threads take turns, so memory is always up to date. A fence orders no access of another thread. */
+SIMT_OWN void __threadfence(void) {}
+SIMT_OWN void __threadfence_block(void) {}
+
+/* ---- nobody can proceed: why? ---------------------------------------------------------------------------------- */
+
+SIMT_OWN bool simt_is_at_barrier(const simt_warp &warp, int lane)
+{
+    return (warp.waiting >> lane & 1) && warp.operation[lane] >= SIMT_BARRIER;
+}
+
+/* A lane waits for one that has exited since, or for one that waits for it, at something else. */
+SIMT_OWN bool simt_explain_lane(int thread)
+{
+    const simt_warp &warp = simt.warps[thread / SIMT_LANES];
+    int lane = thread % SIMT_LANES;
+    simt_operation operation = warp.operation[lane];
+    const char *name = simt_operation_name(operation);
+    unsigned mask = warp.mask[lane];
+    if (mask & warp.exited) {
+        simt_fault(thread, "%s with mask 0x%08x waits for lane %d, which has exited", name, mask,
+                   simt_first_lane(mask & warp.exited));
+        return true;
+    }
+    for (unsigned lanes = mask; lanes; lanes &= lanes - 1) {
+        int other = simt_first_lane(lanes);
+        if (!(warp.mask[other] >> lane & 1))
+            continue;
+        if (warp.operation[other] != operation) {
+            simt_fault(thread, "lanes meet with different operations: lane %d at %s, lane %d at %s", lane, name, other,
+                       simt_operation_name(warp.operation[other]));
+            return true;
+        }
+        if (warp.mask[other] != mask) {
+            simt_fault(thread, "lanes meet at %s with different masks: lane %d with 0x%08x, lane %d with 0x%08x", name,
+                       lane, mask, other, warp.mask[other]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One thread waits at the barrier, and this other one does not. */
+SIMT_OWN void simt_explain_barrier(int waiting, int missing)
+{
+    const simt_warp &warp = simt.warps[missing / SIMT_LANES];
+    int lane = missing % SIMT_LANES;
+    uint3 index = simt.threads[missing].index;
+    bool has_exited = warp.exited >> lane & 1;
+    simt_fault(waiting, "barrier not reached by all: %d of %d threads wait at %s, thread (%u,%u,%u) %s%s",
+               simt.barrier_arrived, simt.thread_count, simt_operation_name(simt.barrier_operation), index.x, index.y,
+               index.z, has_exited ? "has exited" : "waits at ",
+               has_exited ? "" : simt_operation_name(warp.operation[lane]));
+}
+
+/* No two lanes contradict each other: each waits for a lane that waits for yet another one. */
+SIMT_OWN void simt_explain_deadlock(int thread)
+{
+    const simt_warp &warp = simt.warps[thread / SIMT_LANES];
+    int lane = thread % SIMT_LANES, other = lane;
+    for (unsigned lanes = warp.mask[lane]; lanes; lanes &= lanes - 1)
+        if (warp.mask[simt_first_lane(lanes)] != warp.mask[lane])
+            other = simt_first_lane(lanes);
+    simt_fault(thread, "deadlock: lane %d waits at %s with mask 0x%08x, lane %d waits at %s with mask 0x%08x", lane,
+               simt_operation_name(warp.operation[lane]), warp.mask[lane], other,
+               simt_operation_name(warp.operation[other]), warp.mask[other]);
+}
+
+SIMT_OWN void simt_explain_standstill(void)
+{
+    int at_barrier = -1, elsewhere = -1, in_warp = -1;
+    for (int thread = 0; thread < simt.thread_count; thread++) {
+        const simt_warp &warp = simt.warps[thread / SIMT_LANES];
+        bool waits = warp.waiting >> thread % SIMT_LANES & 1;
+        bool is_at_barrier = simt_is_at_barrier(warp, thread % SIMT_LANES);
+        if (waits && !is_at_barrier && simt_explain_lane(thread))
+            return;
+        if (is_at_barrier)
+            at_barrier = at_barrier < 0 ? thread : at_barrier;
+        else
+            elsewhere = elsewhere < 0 ? thread : elsewhere;
+        if (waits && !is_at_barrier)
+            in_warp = in_warp < 0 ? thread : in_warp;
+    }
+    if (at_barrier >= 0)
+        simt_explain_barrier(at_barrier, elsewhere);
+    else
+        simt_explain_deadlock(in_warp);
+}
+
+/* ---- running a launch ------------------------------------------------------------------------------------------ */
+
+/* One turn for each lane of the warp that can run. */
+SIMT_OWN void simt_run_warp(int number)
+{
+    simt_warp &warp = simt.warps[number];
+    unsigned todo = warp.ready;
+    unsigned char order[SIMT_LANES];
+    simt_order(order, SIMT_LANES);
+    warp.ready = 0;
+    for (int i = 0; i < SIMT_LANES && !simt.abandoned; i++)
+        if (todo >> order[i] & 1)
+            simt_resume(number * SIMT_LANES + order[i]);
+}
+
+/* In order, a warp runs until all of it waits for other warps. In random order another warp may come in between. */
+SIMT_OWN void simt_run_block(void)
+{
+    unsigned char order[SIMT_MAX_WARPS];
+    while (simt.live && !simt.abandoned) {
+        bool nobody_ran = true;
+        simt_order(order, simt_warp_count());
+        for (int i = 0; i < simt_warp_count(); i++) {
+            while (simt.warps[order[i]].ready && !simt.abandoned) {
+                nobody_ran = false;
+                simt_run_warp(order[i]);
+                if (simt.random && simt_random_below(2))
+                    break;
+            }
+        }
+        if (nobody_ran)
+            simt_explain_standstill();
+    }
+}
+
+/* A memset that the address sanitizer does not see, as the space that it keeps between arrays is overwritten too. */
+__attribute__((no_sanitize("address", "thread"))) inline void simt_fill(unsigned char *from, unsigned char *end)
+{
+#ifdef __SANITIZE_ADDRESS__
+    for (volatile unsigned char *byte = from; byte < end; byte++)
+        *byte = SIMT_POISON;
+#else
+    memset(from, SIMT_POISON, (size_t)(end - from));
+#endif
+}
+
+/* A block must not find what the one before it left. */
+SIMT_OWN void simt_fill_shared(void)
+{
+    simt_fill(simt.shared, simt_dynamic_shared + simt.shared_bytes);
+    simt_fill(simt_dynamic_shared + SIMT_MAX_SHARED, simt.shared + simt.shared_range);
+}
+
+SIMT_OWN void simt_prepare_block(unsigned x, unsigned y, unsigned z)
+{
+    blockIdx = uint3{x, y, z};
+    simt.live = simt.thread_count;
+    simt.barrier_arrived = 0;
+    for (int w = 0; w < simt_warp_count(); w++) {
+        int lanes = simt.thread_count - w * SIMT_LANES;
+        simt_warp &warp = simt.warps[w];
+        warp.lanes = lanes >= SIMT_LANES ? 0xffffffffu : (1u << lanes) - 1;
+        warp.ready = warp.lanes;
+        warp.exited = warp.waiting = 0;
+    }
+    for (int thread = 0; thread < simt.thread_count; thread++)
+        simt_prepare(&simt.threads[thread].context, simt_stack_bottom(thread), simt_stack_bytes(thread),
+                     simt_thread_main);
+    simt_fill_shared();
+    simt_watch_block();
+}
+
+/* The frames on the stacks of an abandoned launch never return, and so leave the address sanitizer's marks behind. */
+SIMT_OWN void simt_clean_stacks(void)
+{
+    for (int thread = 0; thread < simt.thread_count; thread++)
+        simt_unpoison(simt_stack_bottom(thread), simt_stack_bytes(thread));
+}
+
+SIMT_OWN void simt_run_grid(void)
+{
+    unsigned thread = 0;
+    for (unsigned z = 0; z < blockDim.z; z++)
+        for (unsigned y = 0; y < blockDim.y; y++)
+            for (unsigned x = 0; x < blockDim.x; x++)
+                simt.threads[thread++].index = uint3{x, y, z};
+    for (unsigned z = 0; z < gridDim.z; z++)
+        for (unsigned y = 0; y < gridDim.y; y++)
+            for (unsigned x = 0; x < gridDim.x && !simt.abandoned; x++) {
+                simt_prepare_block(x, y, z);
+                simt_run_block();
+            }
+    if (simt.abandoned)
+        simt_clean_stacks();
+}
+
+SIMT_OWN cudaError_t simt_set_error(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        simt.last_error = error;
+    return error;
+}
+
+SIMT_OWN std::map<const void *, int> &simt_shared_limits(void)
+{
+    static std::map<const void *, int> limits;
+    return limits;
+}
+
+SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 block, size_t shared_bytes)
+{
+    uint64_t threads = (uint64_t)block.x * block.y * block.z; /* no overflow once each is known to be small */
+    bool block_fits = block.x <= SIMT_MAX_THREADS && block.y <= SIMT_MAX_THREADS && block.z <= 64 && threads >= 1 &&
+                      threads <= SIMT_MAX_THREADS;
+    bool grid_fits = grid.x >= 1 && grid.y >= 1 && grid.z >= 1 && grid.x <= 0x7fffffffu && grid.y <= 0xffffu &&
+                     grid.z <= 0xffffu;
+    auto limit = simt_shared_limits().find(kernel);
+    size_t allowed = limit == simt_shared_limits().end() ? (size_t)SIMT_DEFAULT_SHARED : (size_t)limit->second;
+    if (!block_fits || !grid_fits)
+        return cudaErrorInvalidConfiguration;
+    return shared_bytes > allowed ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+SIMT_OWN void simt_run(const void *kernel, dim3 grid, dim3 block, size_t shared_bytes)
+{
+    if (simt_set_error(simt_check_launch(kernel, grid, block, shared_bytes)) != cudaSuccess)
+        return;
+    if (!simt.stacks)
+        simt_map_stacks();
+    gridDim = grid;
+    blockDim = block;
+    simt.thread_count = (int)(block.x * block.y * block.z);
+    simt.shared_bytes = shared_bytes;
+    simt.abandoned = false;
+    simt_poison(simt_dynamic_shared + shared_bytes, SIMT_MAX_SHARED - shared_bytes);
+    simt_run_grid();
+    simt_unpoison(simt_dynamic_shared, SIMT_MAX_SHARED);
+}
+
+/* What stands between SIMT_LAUNCH(...) and its arguments, which convert as those of any call do. */
+template <class... Parameters> struct simt_launcher {
+    void (*kernel)(Parameters...);
+    dim3 grid, block;
+    size_t shared_bytes;
+
+    SIMT_OWN void operator()(Parameters... arguments) const
+    {
+        auto call = [&]() { kernel(arguments...); };
+        simt.body = [](const void *data) { (*(const decltype(call) *)data)(); };
+        simt.body_data = &call;
+        simt_run((const void *)kernel, grid, block, shared_bytes);
+    }
+};
+
+template <class... Parameters>
+SIMT_OWN simt_launcher<Parameters...> simt_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                                  size_t shared_bytes, cudaStream_t)
+{
+    return simt_launcher<Parameters...>{kernel, grid, block, shared_bytes};
+}
+#define SIMT_LAUNCH(kernel, grid, block, shared_bytes, stream) simt_launch(kernel, grid, block, shared_bytes, stream)
+
+/* ---- device functions that need no other thread ---------------------------------------------------------------- */
+
+SIMT_OWN int __popc(unsigned x) { return __builtin_popcount(x); }
+SIMT_OWN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+SIMT_OWN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+SIMT_OWN int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+SIMT_OWN int __ffs(int x) { return __builtin_ffs(x); }
+SIMT_OWN int __ffsll(long long x) { return __builtin_ffsll(x); }
+
+template <class To, class From> SIMT_OWN To simt_same_bits(From from)
+{
+    static_assert(sizeof(To) == sizeof(From), "the same bits need the same size");
+    To to;
+    memcpy(&to, &from, sizeof to);
+    return to;
+}
+SIMT_OWN unsigned __float_as_uint(float x) { return simt_same_bits<unsigned>(x); }
+SIMT_OWN float __uint_as_float(unsigned x) { return simt_same_bits<float>(x); }
+SIMT_OWN int __float_as_int(float x) { return simt_same_bits<int>(x); }
+SIMT_OWN float __int_as_float(int x) { return simt_same_bits<float>(x); }
+SIMT_OWN long long __double_as_longlong(double x) { return simt_same_bits<long long>(x); }
+SIMT_OWN double __longlong_as_double(long long x) { return simt_same_bits<double>(x); }
+
+SIMT_OWN float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+SIMT_OWN double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
+SIMT_OWN float __frcp_rn(float x) { return 1.0f / x; }
+SIMT_OWN double __drcp_rn(double x) { return 1.0 / x; }
+
+#define SIMT_MIN_MAX(type)                                   \
+    SIMT_OWN type min(type a, type b) { return b < a ? b : a; } \
+    SIMT_OWN type max(type a, type b) { return a < b ? b : a; }
+SIMT_MIN_MAX(int)
+SIMT_MIN_MAX(unsigned)
+SIMT_MIN_MAX(long)
+SIMT_MIN_MAX(unsigned long)
+SIMT_MIN_MAX(long long)
+SIMT_MIN_MAX(unsigned long long)
+SIMT_OWN float min(float a, float b) { return fminf(a, b); }
+SIMT_OWN float max(float a, float b) { return fmaxf(a, b); }
+SIMT_OWN double min(double a, double b) { return fmin(a, b); }
+SIMT_OWN double max(double a, double b) { return fmax(a, b); }
+
+/* Hints to the caches; the accesses are the program's own, hence watched. */
+template <class T> SIMT_INLINED T __ldg(const T *from) { return *from; }
+template <class T> SIMT_INLINED T __ldcs(const T *from) { return *from; }
+template <class T> SIMT_INLINED T __ldcg(const T *from) { return *from; }
+template <class T> SIMT_INLINED void __stcs(T *to, T value) { *to = value; }
+template <class T> SIMT_INLINED void __stcg(T *to, T value) { *to = value; }
+template <class T> SIMT_INLINED void __stwt(T *to, T value) { *to = value; }
+
+/* No thread is interrupted, so plain reads and writes are atomic. The value's type takes no part in the deduction: it
+   converts to that of the word, as with CUDA's overloads. */
+template <class T> struct simt_word {
+    typedef T type;
+};
+template <class T> using simt_value = typename simt_word<T>::type;
+
+template <class T> SIMT_OWN T simt_replace(T *word, T value)
+{
+    T old = *word;
+    *word = value;
+    return old;
+}
+
+template <class T> SIMT_OWN T atomicAdd(T *word, simt_value<T> value)
+{
+    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC);
+    if constexpr (std::is_same<T, int>::value) /* wraps */
+        return simt_replace(word, (int)((unsigned)*word + (unsigned)value));
+    else
+        return simt_replace(word, *word + value);
+}
+template <class T> SIMT_OWN T atomicMax(T *word, simt_value<T> value)
+{
+    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC);
+    return simt_replace(word, *word < value ? value : *word);
+}
+template <class T> SIMT_OWN T atomicMin(T *word, simt_value<T> value)
+{
+    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC);
+    return simt_replace(word, value < *word ? value : *word);
+}
+template <class T> SIMT_OWN T atomicExch(T *word, simt_value<T> value)
+{
+    simt_watch_access(word, sizeof *word, SIMT_WRITE | SIMT_ATOMIC);
+    return simt_replace(word, value);
+}
+template <class T> SIMT_OWN T atomicCAS(T *word, simt_value<T> expected, simt_value<T> value)
+{
+    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC);
+    return simt_replace(word, *word == expected ? value : *word);
+}
+
+/* ---- the runtime's calls --------------------------------------------------------------------------------------- */
+
+SIMT_OWN const char *cudaGetErrorName(cudaError_t error)
+{
+    switch (error) {
+    case cudaSuccess: return "cudaSuccess";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorInvalidMemcpyDirection: return "cudaErrorInvalidMemcpyDirection";
+    case cudaErrorInsufficientDriver: return "cudaErrorInsufficientDriver";
+    case cudaErrorNoDevice: return "cudaErrorNoDevice";
+    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+    case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+    case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
+    }
+    return "unrecognized error code";
+}
+
+SIMT_OWN const char *cudaGetErrorString(cudaError_t error)
+{
+    switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorInvalidMemcpyDirection: return "invalid copy direction for memcpy";
+    case cudaErrorInsufficientDriver: return "CUDA driver version is insufficient for CUDA runtime version";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+    case cudaErrorLaunchFailure: return "unspecified launch failure";
+    }
+    return "unrecognized error code";
+}
+
+SIMT_OWN cudaError_t cudaPeekAtLastError(void) { return simt.last_error; }
+
+SIMT_OWN cudaError_t cudaGetLastError(void)
+{
+    cudaError_t error = simt.last_error;
+    simt.last_error = cudaSuccess;
+    return error;
+}
+
+/* Calls that wait for the device report a kernel's failure, but not a launch that was refused. */
+SIMT_OWN cudaError_t cudaDeviceSynchronize(void)
+{
+    return simt.last_error == cudaErrorLaunchFailure ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+SIMT_OWN size_t simt_physical_bytes(int pages) { return (size_t)sysconf(pages) * (size_t)sysconf(_SC_PAGESIZE); }
+
+/* Of exactly the size asked for, so that the address sanitizer sees the first byte beyond it; full of NaN. */
+template <class T> SIMT_OWN cudaError_t cudaMalloc(T **pointer, size_t bytes)
+{
+    void *memory = nullptr;
+    if (!pointer)
+        return simt_set_error(cudaErrorInvalidValue);
+    *pointer = nullptr;
+    if (bytes == 0)
+        return cudaSuccess;
+    if (bytes > simt_physical_bytes(_SC_PHYS_PAGES) || posix_memalign(&memory, 256, bytes) != 0)
+        return simt_set_error(cudaErrorMemoryAllocation);
+    *pointer = (T *)memset(memory, SIMT_POISON, bytes);
+    return cudaSuccess;
+}
+template <class T> SIMT_OWN cudaError_t cudaMallocHost(T **pointer, size_t bytes) { return cudaMalloc(pointer, bytes); }
+
+SIMT_OWN cudaError_t cudaFree(void *pointer)
+{
+    free(pointer);
+    return cudaDeviceSynchronize();
+}
+SIMT_OWN cudaError_t cudaFreeHost(void *pointer) { return cudaFree(pointer); }
+
+SIMT_OWN cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    *free_bytes = simt_physical_bytes(_SC_AVPHYS_PAGES);
+    *total_bytes = simt_physical_bytes(_SC_PHYS_PAGES);
+    return cudaSuccess;
+}
+
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
+};
+
+SIMT_OWN cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return simt_set_error(cudaErrorInvalidMemcpyDirection);
+    if (bytes && (!to || !from))
+        return simt_set_error(cudaErrorInvalidValue);
+    if (bytes)
+        memcpy(to, from, bytes);
+    return cudaDeviceSynchronize();
+}
+SIMT_OWN cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
+                                     cudaStream_t = nullptr)
+{
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
+SIMT_OWN cudaError_t cudaMemset(void *memory, int value, size_t bytes)
+{
+    if (bytes && !memory)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (bytes)
+        memset(memory, value, bytes);
+    return cudaDeviceSynchronize();
+}
+SIMT_OWN cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t = nullptr)
+{
+    return cudaMemset(memory, value, bytes);
+}
+
+/* Device: one, with the limits of compute capability 9.0. */
+struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
+    int major, minor, multiProcessorCount, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor;
+    int maxThreadsDim[3], maxGridSize[3];
+    int regsPerBlock, l2CacheSize;
+};
+
+SIMT_OWN cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
+{
+    if (device != 0)
+        return simt_set_error(cudaErrorInvalidDevice);
+    *properties = cudaDeviceProp{"SIMT emulator", simt_physical_bytes(_SC_PHYS_PAGES), SIMT_DEFAULT_SHARED,
+                                 SIMT_MAX_SHARED, SIMT_MAX_SHARED + 1024, 9, 0, 4, SIMT_LANES, SIMT_MAX_THREADS, 2048,
+                                 {SIMT_MAX_THREADS, SIMT_MAX_THREADS, 64}, {0x7fffffff, 0xffff, 0xffff},
+                                 65536, 1 << 20};
+    return cudaSuccess;
+}
+
+enum cudaDeviceAttr {
+    cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrWarpSize = 10,
+    cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
+
+SIMT_OWN cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    cudaDeviceProp properties;
+    cudaError_t error = cudaGetDeviceProperties(&properties, device);
+    if (error != cudaSuccess)
+        return error;
+    switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = properties.maxThreadsPerBlock; return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)properties.sharedMemPerBlock; return cudaSuccess;
+    case cudaDevAttrWarpSize: *value = properties.warpSize; return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount: *value = properties.multiProcessorCount; return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor: *value = properties.major; return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor: *value = properties.minor; return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)properties.sharedMemPerBlockOptin; return cudaSuccess;
+    }
+    return simt_set_error(cudaErrorInvalidValue);
+}
+
+SIMT_OWN cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 1;
+    return cudaSuccess;
+}
+SIMT_OWN cudaError_t cudaGetDevice(int *device)
+{
+    *device = 0;
+    return cudaSuccess;
+}
+SIMT_OWN cudaError_t cudaSetDevice(int device)
+{
+    return device == 0 ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
+}
+
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+
+template <class Kernel>
+SIMT_OWN cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute attribute, int value)
+{
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > SIMT_MAX_SHARED)
+        return simt_set_error(cudaErrorInvalidValue);
+    simt_shared_limits()[(const void *)kernel] = value;
+    return cudaSuccess;
+}
+
+/* Streams and events: all work is done by the time that a call returns, so there is little to keep. */
+struct simt_stream {
+    unsigned flags;
+};
+struct simt_event {
+    std::chrono::steady_clock::time_point time;
+};
+enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
+
+SIMT_OWN cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    *stream = new simt_stream{flags};
+    return cudaSuccess;
+}
+SIMT_OWN cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+SIMT_OWN cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
+SIMT_OWN cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    if (!stream)
+        return simt_set_error(cudaErrorInvalidResourceHandle);
+    delete stream;
+    return cudaSuccess;
+}
+
+SIMT_OWN cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    *event = new simt_event{};
+    return cudaSuccess;
+}
+SIMT_OWN cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr)
+{
+    if (!event)
+        return simt_set_error(cudaErrorInvalidResourceHandle);
+    event->time = std::chrono::steady_clock::now();
+    return cudaSuccess;
+}
+SIMT_OWN cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
+SIMT_OWN cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    if (!start || !end)
+        return simt_set_error(cudaErrorInvalidResourceHandle);
+    *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+    return cudaSuccess;
+}
+SIMT_OWN cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    if (!event)
+        return simt_set_error(cudaErrorInvalidResourceHandle);
+    delete event;
+    return cudaSuccess;
+}
+
+/* ---- what gcc calls under -fsanitize=thread -------------------------------------------------------------------- */
+
+#if SIMT_WATCHED
+
+#define SIMT_HOOK extern "C" inline __attribute__((used, no_sanitize("thread")))
+
+#define SIMT_ACCESS_HOOKS(bytes)                                                                            \
+    SIMT_HOOK void __tsan_read##bytes(void *address) { simt_watch_access(address, bytes, SIMT_READ); }      \
+    SIMT_HOOK void __tsan_write##bytes(void *address) { simt_watch_access(address, bytes, SIMT_WRITE); }
+#define SIMT_UNALIGNED_HOOKS(bytes)                                                                                 \
+    SIMT_HOOK void __tsan_unaligned_read##bytes(void *address) { simt_watch_access(address, bytes, SIMT_READ); }    \
+    SIMT_HOOK void __tsan_unaligned_write##bytes(void *address) { simt_watch_access(address, bytes, SIMT_WRITE); }
+
+SIMT_ACCESS_HOOKS(1)
+SIMT_ACCESS_HOOKS(2)
+SIMT_ACCESS_HOOKS(4)
+SIMT_ACCESS_HOOKS(8)
+SIMT_ACCESS_HOOKS(16)
+SIMT_UNALIGNED_HOOKS(2)
+SIMT_UNALIGNED_HOOKS(4)
+SIMT_UNALIGNED_HOOKS(8)
+SIMT_UNALIGNED_HOOKS(16)
+SIMT_HOOK void __tsan_read_range(void *address, size_t bytes) { simt_watch_access(address, bytes, SIMT_READ); }
+SIMT_HOOK void __tsan_write_range(void *address, size_t bytes) { simt_watch_access(address, bytes, SIMT_WRITE); }
+
+SIMT_HOOK void __tsan_init(void) {}
+SIMT_HOOK void __tsan_func_entry(void *) {}
+SIMT_HOOK void __tsan_func_exit(void *) {}
+SIMT_HOOK void __tsan_vptr_update(void *, void *) {}
+SIMT_HOOK void __tsan_vptr_read(void *) {}
+SIMT_HOOK void __tsan_atomic_thread_fence(int) {}
+SIMT_HOOK void __tsan_atomic_signal_fence(int) {}
+
+/* Atomics of C++ become calls as a whole, so these have to do the work. Host code has them (the guards of static
+   variables, shared_ptr); device code has CUDA's. */
+#define SIMT_ATOMIC_FETCH(bits, type, operation)                                                                    \
+    SIMT_HOOK type __tsan_atomic##bits##_fetch_##operation(volatile void *word, type value, int)                    \
+    {                                                                                                               \
+        return __atomic_fetch_##operation((volatile type *)word, value, __ATOMIC_SEQ_CST);                          \
+    }
+#define SIMT_ATOMIC_COMPARE(bits, type, strength, is_weak)                                                          \
+    SIMT_HOOK bool __tsan_atomic##bits##_compare_exchange_##strength(volatile void *word, void *expected,           \
+                                                                     type desired, int, int)                        \
+    {                                                                                                               \
+        return __atomic_compare_exchange_n((volatile type *)word, (type *)expected, desired, is_weak,               \
+                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                     \
+    }
+#define SIMT_ATOMIC_HOOKS(bits, type)                                                                               \
+    SIMT_HOOK type __tsan_atomic##bits##_load(const volatile void *word, int)                                       \
+    {                                                                                                               \
+        return __atomic_load_n((const volatile type *)word, __ATOMIC_SEQ_CST);                                      \
+    }                                                                                                               \
+    SIMT_HOOK void __tsan_atomic##bits##_store(volatile void *word, type value, int)                                \
+    {                                                                                                               \
+        __atomic_store_n((volatile type *)word, value, __ATOMIC_SEQ_CST);                                           \
+    }                                                                                                               \
+    SIMT_HOOK type __tsan_atomic##bits##_exchange(volatile void *word, type value, int)                             \
+    {                                                                                                               \
+        return __atomic_exchange_n((volatile type *)word, value, __ATOMIC_SEQ_CST);                                 \
+    }                                                                                                               \
+    SIMT_ATOMIC_FETCH(bits, type, add)                                                                              \
+    SIMT_ATOMIC_FETCH(bits, type, sub)                                                                              \
+    SIMT_ATOMIC_FETCH(bits, type, and)                                                                              \
+    SIMT_ATOMIC_FETCH(bits, type, or)                                                                               \
+    SIMT_ATOMIC_FETCH(bits, type, xor)                                                                              \
+    SIMT_ATOMIC_FETCH(bits, type, nand)                                                                             \
+    SIMT_ATOMIC_COMPARE(bits, type, strong, false)                                                                  \
+    SIMT_ATOMIC_COMPARE(bits, type, weak, true)
+
+SIMT_ATOMIC_HOOKS(8, unsigned char)
+SIMT_ATOMIC_HOOKS(16, unsigned short)
+SIMT_ATOMIC_HOOKS(32, unsigned int)
+SIMT_ATOMIC_HOOKS(64, unsigned long)
+
+#endif
+
+#endif

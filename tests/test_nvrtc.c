@@ -1,0 +1,107 @@
+/* test_nvrtc.c - the device scopes of every header, compiled at run time by NVRTC.
+   MIT licence, see LICENSE.
+
+   No GPU is needed. Run from the top folder. */
+#include <nvrtc.h>
+
+#include "check.h"
+
+#include <string.h>
+
+enum { MAX_ARCHS = 64 };
+
+static const char both_uses[] =
+    "#include \"transpose.h\"\n"
+    "#include \"trid.h\"\n"
+    "extern \"C\" __global__ void solve(int n, const double *a, const double *b, const double *c, double *d)\n"
+    "{\n"
+    "    __shared__ double shared[TRANSPOSE_LEN_F64(5)];\n"
+    "    double ra[5], rb[5], rc[5], rd[5];\n"
+    "    transpose_load_f64(5, 32, n, a, 0, ra, shared);\n"
+    "    transpose_load_f64(5, 32, n, b, 1, rb, shared);\n"
+    "    transpose_load_f64(5, 32, n, c, 0, rc, shared);\n"
+    "    transpose_load_f64(5, 32, n, d, 0, rd, shared);\n"
+    "    trid_warp_hybrid_f64(5, 32, n, ra, rb, rc, rd);\n"
+    "    transpose_store_f64(5, 32, n, rd, d, shared);\n"
+    "}\n"
+    "extern \"C\" __global__ void lane(int n, float *a, float *b, float *c, float *d, float *work, int *status)\n"
+    "{\n"
+    "    *status = trid_lane_thomas_f32(n, a, b, c, d, d, work, 1);\n"
+    "}\n"
+    "extern \"C\" __global__ void block(int n, const float *a, const float *b, const float *c, float *d)\n"
+    "{\n"
+    "    __shared__ float hybrid[TRID_BLOCK_HYBRID_LEN], lines[TRID_BLOCK_LINES_LEN_F32(32, 8)];\n"
+    "    float ra[2] = {a[0], a[1]}, rb[2] = {b[0], b[1]}, rc[2] = {c[0], c[1]}, rd[2] = {d[0], d[1]};\n"
+    "    trid_block_hybrid(2, n, ra, rb, rc, rd, hybrid);\n"
+    "    trid_block_lines(2, 32, 8, n, ra, rb, rc, rd, lines);\n"
+    "    d[threadIdx.x] = rd[0] + rd[1];\n"
+    "}\n";
+
+/* Compiles for an architecture; returns 1 if there was neither an error nor a warning, and the PTX. */
+static int compile(const char *name, const char *source, int arch, const char *define, char **ptx)
+{
+    char architecture[64];
+    const char *options[] = {architecture, "-I.", "--std=c++17", define};
+    nvrtcProgram program;
+    size_t size = 0;
+
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%d", arch);
+    *ptx = NULL;
+    if (nvrtcCreateProgram(&program, source, name, 0, NULL, NULL) != NVRTC_SUCCESS) return 0;
+    int ok = nvrtcCompileProgram(program, define ? 4 : 3, options) == NVRTC_SUCCESS;
+    if (nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1) {
+        char *log = (char *)malloc(size);
+        if (log && nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS && strspn(log, " \n") < strlen(log)) {
+            printf("%s for compute_%d:\n%s\n", name, arch, log);
+            ok = 0;
+        }
+        free(log);
+    }
+    if (ok && nvrtcGetPTXSize(program, &size) == NVRTC_SUCCESS) {
+        *ptx = (char *)malloc(size);
+        if (*ptx) ok = nvrtcGetPTX(program, *ptx) == NVRTC_SUCCESS;
+    }
+    nvrtcDestroyProgram(&program);
+    return ok;
+}
+
+static void check_source(const char *name, const char *source, int arch, const char *define, const char *in_ptx)
+{
+    char *ptx;
+    int ok = compile(name, source, arch, define, &ptx);
+    CHECK(ok, "%s does not compile for compute_%d", name, arch);
+    CHECK(ok && ptx && strstr(ptx, in_ptx), "%s for compute_%d: no %s in the PTX", name, arch, in_ptx);
+    free(ptx);
+}
+
+int main(void)
+{
+    int count = 0, archs[MAX_ARCHS];
+    if (nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS || count > MAX_ARCHS ||
+        nvrtcGetSupportedArchs(archs) != NVRTC_SUCCESS) {
+        CHECK(0, "NVRTC does not list its architectures");
+        return check_report();
+    }
+    char *ptx;
+    printf("The next error is planted:\n");
+    CHECK(!compile("planted", "#include \"trid.h\"\n__global__ void f(float *x) { *x = trid_rcp_f32(y); }\n",
+                   archs[count - 1], NULL, &ptx),
+          "an undeclared name passes");
+    free(ptx);
+    for (int i = 0; i < count; i++) {
+        if (archs[i] < 75) continue;
+        check_source("trid.h alone", "#include \"trid.h\"\n__global__ void f(float *x) { *x = trid_rcp_f32(*x); }\n",
+                     archs[i], NULL, "rcp.approx.ftz.f32");
+        check_source("trid.h, IEEE division",
+                     "#include \"trid.h\"\n__global__ void f(float *x) { *x = trid_rcp_f32(*x); }\n", archs[i],
+                     "-DTRID_EXACT_RCP", "rcp.rn.f32");
+        check_source("transpose.h alone",
+                     "#include \"transpose.h\"\n"
+                     "extern \"C\" __global__ void f(const float *x, float *y)\n"
+                     "{ float u[4]; transpose_load_vec_f32(4, 32, 128, x, 0, u, 1);\n"
+                     "  transpose_store_shfl_f32(4, 32, 128, u, y); }\n",
+                     archs[i], NULL, "shfl.sync");
+        check_source("both headers", both_uses, archs[i], NULL, "solve");
+    }
+    return check_report();
+}

@@ -1,0 +1,890 @@
+/* test_simt.cu - does tests/simt.h run kernels as CUDA says, and does it report what CUDA leaves undefined?
+   MIT licence, see LICENSE.
+
+   First half: shuffles, votes, barriers, shared memory and launches, with results worked out on the host from the
+   CUDA C++ Programming Guide. Compiled by nvcc it runs on the GPU, which so confirms what is expected here.
+   Second half, under the emulator alone: every kind of fault is planted, next to a correct twin. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "gpu.h"
+
+#include "check.h"
+
+/* Device memory of n values, and its copy on the host. */
+template <class T> struct buffer {
+    T *device, *host;
+    size_t bytes;
+
+    explicit buffer(size_t n) : device(NULL), host((T *)malloc(n * sizeof(T))), bytes(n * sizeof(T))
+    {
+        GPU_OK(cudaMalloc(&device, bytes));
+        GPU_OK(cudaMemset(device, 0, bytes));
+    }
+    ~buffer()
+    {
+        cudaFree(device);
+        free(host);
+    }
+    const T *fetch()
+    {
+        GPU_OK(cudaGetLastError());
+        GPU_OK(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
+        return host;
+    }
+};
+
+/* ---- shuffles -------------------------------------------------------------------------------------------------- */
+
+enum { INDEX, UP, DOWN, XOR, KINDS, WIDTHS = 6, FIRST_ARGUMENT = -5, LAST_ARGUMENT = 40 };
+enum { ARGUMENTS = LAST_ARGUMENT - FIRST_ARGUMENT + 1 };
+
+/* Any lane is a source for __shfl_sync, modulo the width; the others document what less than a warp does. */
+__host__ __device__ static bool is_documented(int kind, int argument)
+{
+    return kind == INDEX || (argument >= 0 && argument < 32);
+}
+
+__host__ __device__ static size_t place_of(int kind, int width_log2, int argument, int lane)
+{
+    return (((size_t)kind * WIDTHS + (size_t)width_log2) * ARGUMENTS + (size_t)(argument - FIRST_ARGUMENT)) * 32 +
+           (size_t)lane;
+}
+
+/* Different in every lane, with bits in both halves of a value of 8 bytes. */
+template <class T> __host__ __device__ static T value_of_lane(int lane)
+{
+    return (T)(lane + 1) * (T)(sizeof(T) == 8 ? 4294967311ll : 1234567ll);
+}
+
+template <class T> __device__ static T shuffle(int kind, T value, int argument, int width)
+{
+    switch (kind) {
+    case INDEX:
+        return __shfl_sync(0xffffffffu, value, argument, width);
+    case UP:
+        return __shfl_up_sync(0xffffffffu, value, (unsigned)argument, width);
+    case DOWN:
+        return __shfl_down_sync(0xffffffffu, value, (unsigned)argument, width);
+    default:
+        return __shfl_xor_sync(0xffffffffu, value, argument, width);
+    }
+}
+
+template <class T> GPU_KERNEL void all_shuffles(T *out)
+{
+    int lane = (int)threadIdx.x;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int width_log2 = 0; width_log2 < WIDTHS; width_log2++)
+            for (int argument = FIRST_ARGUMENT; argument <= LAST_ARGUMENT; argument++)
+                if (is_documented(kind, argument))
+                    out[place_of(kind, width_log2, argument, lane)] =
+                        shuffle(kind, value_of_lane<T>(lane), argument, 1 << width_log2);
+}
+
+/* The guide's words in terms of groups of width lanes and of positions within them. */
+static int documented_source(int kind, int lane, int argument, int width)
+{
+    int group = lane / width, position = lane % width, other = lane ^ argument;
+    switch (kind) {
+    case INDEX: /* "the value held by srcLane modulo width" */
+        return group * width + ((argument % width) + width) % width;
+    case UP: /* "the lower delta lanes will be unchanged", in each group */
+        return position < argument ? lane : lane - argument;
+    case DOWN: /* "the upper delta lanes will remain unchanged" */
+        return position + argument >= width ? lane : lane + argument;
+    default: /* "earlier groups" can be read; for "later groups", "their own value" */
+        return other / width > group ? lane : other;
+    }
+}
+
+template <class T> static void test_shuffles(const char *type)
+{
+    buffer<T> out((size_t)KINDS * WIDTHS * ARGUMENTS * 32);
+    GPU_LAUNCH(all_shuffles<T>, 1, 32, 0, 0)(out.device);
+    const T *got = out.fetch();
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int width_log2 = 0; width_log2 < WIDTHS; width_log2++)
+            for (int argument = FIRST_ARGUMENT; argument <= LAST_ARGUMENT; argument++)
+                for (int lane = 0; lane < 32 && is_documented(kind, argument); lane++) {
+                    T want = value_of_lane<T>(documented_source(kind, lane, argument, 1 << width_log2));
+                    CHECK(got[place_of(kind, width_log2, argument, lane)] == want,
+                          "shuffle of %s: kind %d, width %d, argument %d, lane %d", type, kind, 1 << width_log2,
+                          argument, lane);
+                }
+}
+
+static void test_all_shuffles(void)
+{
+    test_shuffles<int>("int");
+    test_shuffles<unsigned>("unsigned");
+    test_shuffles<long>("long");
+    test_shuffles<unsigned long>("unsigned long");
+    test_shuffles<long long>("long long");
+    test_shuffles<unsigned long long>("unsigned long long");
+    test_shuffles<float>("float");
+    test_shuffles<double>("double");
+}
+
+/* ---- votes ----------------------------------------------------------------------------------------------------- */
+
+enum { VOTES = 5 };
+
+/* The odd and the even lanes vote among themselves, in different branches, and a sum runs over each. */
+GPU_KERNEL void votes_of_halves(int *out)
+{
+    int lane = (int)threadIdx.x, *mine = out + lane * VOTES;
+    unsigned mask = lane % 2 ? 0xaaaaaaaau : 0x55555555u;
+    if (lane % 2) {
+        mine[0] = __any_sync(mask, lane == 7);
+        mine[1] = __all_sync(mask, lane == 7);
+        mine[2] = (int)__ballot_sync(mask, lane == 7);
+    } else {
+        mine[0] = __any_sync(mask, lane < 0);
+        mine[1] = __all_sync(mask, lane >= 0);
+        mine[2] = (int)__ballot_sync(mask, lane < 16);
+    }
+    int sum = lane;
+    for (int distance = 2; distance < 32; distance *= 2)
+        sum += __shfl_xor_sync(mask, sum, distance);
+    mine[3] = sum;
+    mine[4] = (int)__ballot_sync(0xffffffffu, lane % 3 == 0);
+}
+
+static void test_votes(void)
+{
+    buffer<int> out(32 * VOTES);
+    GPU_LAUNCH(votes_of_halves, 1, 32, 0, 0)(out.device);
+    const int *got = out.fetch();
+    for (int lane = 0; lane < 32; lane++) {
+        const int odd[] = {1, 0, 1 << 7, 256, 0x49249249}, even[] = {0, 1, 0x5555, 240, 0x49249249};
+        for (int i = 0; i < VOTES; i++)
+            CHECK(got[lane * VOTES + i] == (lane % 2 ? odd[i] : even[i]), "vote %d, lane %d: 0x%x", i, lane,
+                  (unsigned)got[lane * VOTES + i]);
+    }
+}
+
+/* ---- barriers and shared memory -------------------------------------------------------------------------------- */
+
+/* Reverses the block's values through static shared memory, and counts votes. */
+GPU_KERNEL void reverse(int *out)
+{
+    __shared__ int values[1024];
+    int thread = (int)threadIdx.x, threads = (int)blockDim.x;
+    values[thread] = thread * 7;
+    int count = __syncthreads_count(thread % 3 == 0);
+    int all = __syncthreads_and(thread < threads - 1), any = __syncthreads_or(thread == threads - 1);
+    out[thread] = values[threads - 1 - thread] + (all << 20) + (any << 21) + (count << 22);
+}
+
+static void test_block_sizes(void)
+{
+    buffer<int> out(1024);
+    for (int threads = 1; threads <= 1024; threads++) {
+        GPU_LAUNCH(reverse, 1, threads, 0, 0)(out.device);
+        const int *got = out.fetch();
+        int wrong = 0;
+        for (int i = 0; i < threads; i++)
+            wrong += got[i] != (threads - 1 - i) * 7 + (1 << 21) + ((threads + 2) / 3 << 22);
+        CHECK(wrong == 0, "reversing %d values: %d wrong", threads, wrong);
+    }
+}
+
+/* A sum over the block in dynamic shared memory, within the last warp by __syncwarp. */
+GPU_KERNEL void sum_block(double *out)
+{
+    GPU_DYNAMIC_SHARED(bytes);
+    __shared__ double scale;
+    double *sums = (double *)bytes;
+    unsigned thread = threadIdx.x;
+    if (thread == 0)
+        scale = 0.5;
+    sums[thread] = thread + 1.0;
+    for (unsigned half = blockDim.x / 2; half >= 32; half /= 2) {
+        __syncthreads();
+        if (thread < half)
+            sums[thread] += sums[thread + half];
+    }
+    for (unsigned half = 16; thread < 32 && half >= 1; half /= 2) {
+        __syncwarp();
+        double other = sums[thread ^ half];
+        __syncwarp();
+        sums[thread] += other;
+    }
+    __syncthreads();
+    out[blockIdx.x * blockDim.x + thread] = sums[0] * scale;
+}
+
+static void test_dynamic_shared(void)
+{
+    const int blocks = 3, threads = 256;
+    buffer<double> out((size_t)blocks * threads);
+    GPU_LAUNCH(sum_block, blocks, threads, threads * sizeof(double), 0)(out.device);
+    const double *got = out.fetch();
+    for (int i = 0; i < blocks * threads; i++)
+        CHECK(got[i] == 0.5 * threads * (threads + 1) / 2, "sum in dynamic shared memory, thread %d: %g", i, got[i]);
+}
+
+/* Vector types in shared memory, whole and by member. */
+GPU_KERNEL void transpose_vectors(float4 *out)
+{
+    __shared__ float4 rows[4];
+    int row = (int)threadIdx.x;
+    float first = (float)(4 * row);
+    rows[row] = make_float4(first, first + 1, first + 2, first + 3);
+    __syncthreads();
+    const float *all = &rows[0].x;
+    out[row] = make_float4(all[row], all[4 + row], all[8 + row], all[12 + row]);
+}
+
+static void test_vectors(void)
+{
+    CHECK(alignof(float4) == 16 && alignof(double2) == 16 && alignof(int2) == 8 && sizeof(longlong2) == 16,
+          "alignment of vector types");
+    buffer<float4> out(4);
+    GPU_LAUNCH(transpose_vectors, 1, 4, 0, 0)(out.device);
+    const float4 *got = out.fetch();
+    for (int i = 0; i < 4; i++) {
+        float f = (float)i;
+        CHECK(got[i].x == f && got[i].y == f + 4 && got[i].z == f + 8 && got[i].w == f + 12, "column %d", i);
+    }
+}
+
+/* All threads add to words that they share. */
+GPU_KERNEL void use_atomics(int *out, float *sum, unsigned long long *claimed)
+{
+    __shared__ int count;
+    int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1);
+    __syncthreads();
+    atomicAdd(&out[0], threadIdx.x == 0 ? count : 0);
+    atomicMax(&out[1], thread);
+    atomicMin(&out[2], -thread);
+    atomicAdd(sum, 0.5f);
+    if (atomicCAS(claimed, 0ull, (unsigned long long)thread + 1) == 0)
+        atomicExch(&out[3], 1);
+}
+
+static void test_atomics(void)
+{
+    buffer<int> out(4);
+    buffer<float> sum(1);
+    buffer<unsigned long long> claimed(1);
+    GPU_LAUNCH(use_atomics, 3, 100, 0, 0)(out.device, sum.device, claimed.device);
+    const int *got = out.fetch();
+    CHECK(got[0] == 300 && got[1] == 299 && got[2] == -299 && got[3] == 1, "atomics gave %d %d %d %d", got[0], got[1],
+          got[2], got[3]);
+    CHECK(sum.fetch()[0] == 150.0f, "atomic sum of floats");
+    CHECK(claimed.fetch()[0] >= 1 && claimed.host[0] <= 300, "one thread claims the word");
+}
+
+/* ---- indices, bits, launches ----------------------------------------------------------------------------------- */
+
+__device__ static unsigned linear(unsigned x, unsigned y, unsigned z, dim3 extent)
+{
+    return (z * extent.y + y) * extent.x + x;
+}
+
+GPU_KERNEL void number_threads(unsigned *out)
+{
+    unsigned block = linear(blockIdx.x, blockIdx.y, blockIdx.z, gridDim);
+    unsigned thread = linear(threadIdx.x, threadIdx.y, threadIdx.z, blockDim);
+    unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+    atomicAdd(&out[block * threads + thread], 1 + __shfl_sync(1u << thread % 32, thread, (int)(thread % 32)));
+}
+
+static void test_dimensions(void)
+{
+    const dim3 shapes[] = {dim3(5), dim3(3, 2), dim3(2, 3, 4), dim3(1, 1, 64), dim3(33, 1, 2), dim3(16, 16)};
+    for (dim3 grid : shapes)
+        for (dim3 block : shapes) {
+            unsigned blocks = grid.x * grid.y * grid.z, threads = block.x * block.y * block.z;
+            buffer<unsigned> out((size_t)blocks * threads);
+            GPU_LAUNCH(number_threads, grid, block, 0, 0)(out.device);
+            const unsigned *got = out.fetch();
+            unsigned wrong = 0;
+            for (unsigned i = 0; i < blocks * threads; i++)
+                wrong += got[i] != 1 + i % threads;
+            CHECK(wrong == 0, "grid (%u,%u,%u) of blocks (%u,%u,%u): %u wrong", grid.x, grid.y, grid.z, block.x,
+                  block.y, block.z, wrong);
+        }
+}
+
+GPU_KERNEL void use_bits(int *ok, const float *three)
+{
+    bool right = __popc(0xf0f0u) == 8 && __popcll(~0ull) == 64 && __clz(1) == 31 && __clz(0) == 32 &&
+                 __clzll(-1) == 0 && __clzll(0) == 64 && __ffs(0) == 0 && __ffs(8) == 4 && __ffsll(1ll << 40) == 41 &&
+                 __float_as_uint(1.0f) == 0x3f800000u && __uint_as_float(0x40000000u) == 2.0f &&
+                 __float_as_int(-0.0f) < 0 && __int_as_float(0x3f800000) == 1.0f &&
+                 __double_as_longlong(1.0) == 0x3ff0000000000000ll && __longlong_as_double(0) == 0.0;
+    float x = __ldg(three), y = __ldcs(three), z = __ldcg(three);
+    bool numbers = __fmaf_rn(x, y, z) == 12.0f && __fma_rn(0.1, 10.0, -1.0) == ldexp(1.0, -54) &&
+                   __frcp_rn(x) == 1.0f / 3.0f && __drcp_rn(4.0) == 0.25 && min(2, 3) == 2 && max(2.5f, 3.0f) == 3.0f;
+    __stcs(&ok[0], (int)right);
+    __stcg(&ok[1], (int)numbers);
+    __stwt(&ok[2], (int)warpSize);
+}
+
+static void test_bits(void)
+{
+    buffer<int> ok(3);
+    buffer<float> three(1);
+    const float value = 3;
+    GPU_OK(cudaMemcpy(three.device, &value, sizeof value, cudaMemcpyHostToDevice));
+    GPU_LAUNCH(use_bits, 1, 1, 0, 0)(ok.device, three.device);
+    CHECK(ok.fetch()[0] && ok.host[1] && ok.host[2] == 32, "bits %d, numbers %d, warp size %d", ok.host[0], ok.host[1],
+          ok.host[2]);
+}
+
+GPU_KERNEL void mark(int *out) { *out = 1; }
+GPU_KERNEL void mark_by_another_name(int *out) { *out = 1; }
+
+/* A launch that has to fail, and to run nothing. Versions of CUDA differ in which of two errors it is. */
+static void refuse(dim3 grid, dim3 block, size_t shared_bytes, const char *what)
+{
+    buffer<int> out(1);
+    GPU_LAUNCH(mark, grid, block, shared_bytes, 0)(out.device);
+    cudaError_t got = cudaGetLastError();
+    CHECK((got == cudaErrorInvalidConfiguration || got == cudaErrorInvalidValue) &&
+              cudaGetLastError() == cudaSuccess && out.fetch()[0] == 0,
+          "%s: %s", what, cudaGetErrorName(got));
+}
+
+static void test_launch_limits(void)
+{
+    refuse(1, 1025, 0, "1025 threads");
+    refuse(1, dim3(32, 33), 0, "32 times 33 threads");
+    refuse(1, dim3(1, 1, 65), 0, "65 threads deep");
+    refuse(1, 0, 0, "no threads");
+    refuse(0, 1, 0, "no blocks");
+    refuse(dim3(1, 65536), 1, 0, "65536 blocks high");
+    refuse(1, 1, 48 * 1024 + 1, "more than 48 KiB");
+
+    buffer<int> out(1);
+    CHECK(cudaFuncSetAttribute(mark_by_another_name, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 30) ==
+              cudaErrorInvalidValue, "1 GiB of shared memory");
+    cudaGetLastError();
+    GPU_OK(cudaFuncSetAttribute(mark_by_another_name, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
+    GPU_LAUNCH(mark_by_another_name, 1, 1, 60000, 0)(out.device);
+    CHECK(out.fetch()[0] == 1, "60000 bytes of shared memory after they were asked for");
+}
+
+static void test_runtime(void)
+{
+    int devices = 0, device = -1, warp = 0;
+    cudaDeviceProp properties;
+    size_t free_bytes = 0, total_bytes = 0;
+    CHECK(cudaGetDeviceCount(&devices) == cudaSuccess && devices >= 1, "%d devices", devices);
+    CHECK(cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess, "device %d", device);
+    CHECK(cudaGetDeviceProperties(&properties, device) == cudaSuccess && properties.maxThreadsPerBlock == 1024 &&
+              properties.name[0], "properties");
+    CHECK(cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, device) == cudaSuccess && warp == 32, "warp of %d", warp);
+    CHECK(cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess && free_bytes <= total_bytes, "memory info");
+    CHECK(strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue") == 0, "name of an error");
+    CHECK(strcmp(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument") == 0, "text of an error");
+
+    char *pinned = NULL, *bytes = NULL, *too_much = NULL;
+    GPU_OK(cudaMallocHost(&pinned, 100));
+    GPU_OK(cudaMalloc(&bytes, 100));
+    CHECK((uintptr_t)bytes % 256 == 0, "alignment of cudaMalloc");
+    CHECK(cudaMalloc(&too_much, (size_t)1 << 50) == cudaErrorMemoryAllocation, "a petabyte");
+    CHECK(cudaPeekAtLastError() == cudaErrorMemoryAllocation && cudaGetLastError() == cudaErrorMemoryAllocation &&
+              cudaGetLastError() == cudaSuccess, "the last error is kept until it is fetched");
+
+    cudaStream_t stream;
+    cudaEvent_t start, end;
+    float milliseconds = -1;
+    GPU_OK(cudaStreamCreate(&stream));
+    GPU_OK(cudaEventCreate(&start));
+    GPU_OK(cudaEventCreate(&end));
+    GPU_OK(cudaEventRecord(start, stream));
+    GPU_OK(cudaMemsetAsync(bytes, 7, 100, stream));
+    GPU_OK(cudaMemcpyAsync(pinned, bytes, 100, cudaMemcpyDeviceToHost, stream));
+    GPU_OK(cudaEventRecord(end, stream));
+    GPU_OK(cudaEventSynchronize(end));
+    GPU_OK(cudaStreamSynchronize(stream));
+    GPU_OK(cudaEventElapsedTime(&milliseconds, start, end));
+    CHECK(pinned[0] == 7 && pinned[99] == 7 && milliseconds >= 0, "work in a stream, %g ms", milliseconds);
+    GPU_OK(cudaEventDestroy(start));
+    GPU_OK(cudaEventDestroy(end));
+    GPU_OK(cudaStreamDestroy(stream));
+    GPU_OK(cudaFree(bytes));
+    GPU_OK(cudaFreeHost(pinned));
+    GPU_OK(cudaDeviceSynchronize());
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------------------- */
+
+#ifdef SIMT_EMULATOR
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const unsigned ALL = 0xffffffffu;
+
+GPU_KERNEL void shuffle_outside_mask(int *out)
+{
+    unsigned lane = simt_lane_id();
+    if (lane < 4)
+        out[lane] = __shfl_sync(0x0fu, 1, lane == 3 ? 7 : 0);
+}
+GPU_KERNEL void shuffle_inside_mask(int *out)
+{
+    unsigned lane = simt_lane_id();
+    if (lane < 4)
+        out[lane] = __shfl_sync(0x0fu, 1, lane == 3 ? 2 : 0);
+}
+GPU_KERNEL void shuffle_from_exited(int *out)
+{
+    unsigned lane = simt_lane_id();
+    if (lane == 0)
+        return;
+    __syncwarp(ALL - 1);
+    out[lane] = __shfl_sync(ALL - 1, 1, lane == 1 ? 0 : 1);
+}
+GPU_KERNEL void shuffle_beyond_block(int *out)
+{
+    out[threadIdx.x] = __shfl_down_sync(0xffu, 1, 1);
+}
+GPU_KERNEL void shuffle_up_to_the_end(int *out)
+{
+    out[threadIdx.x] = __shfl_up_sync(0xffu, 1, 1);
+}
+GPU_KERNEL void width_of_12(int *out) { out[threadIdx.x] = __shfl_sync(ALL, 1, 0, 12); }
+GPU_KERNEL void width_of_0(int *out) { out[threadIdx.x] = __shfl_sync(ALL, 1, 0, 0); }
+GPU_KERNEL void width_of_64(int *out) { out[threadIdx.x] = __shfl_sync(ALL, 1, 0, 64); }
+GPU_KERNEL void mask_without_caller(int *out) { out[threadIdx.x] = __any_sync(0xfu, 1); }
+GPU_KERNEL void mask_of_whole_warp(int *out) { out[threadIdx.x] = __any_sync(ALL, 1); }
+GPU_KERNEL void mask_names_exited(int *)
+{
+    if (simt_lane_id() >= 5)
+        return;
+    __syncwarp(0x1fu);
+    if (simt_lane_id() == 2)
+        return;
+    __syncwarp(0x1fu);
+}
+GPU_KERNEL void mask_names_exited_already(int *)
+{
+    if (simt_lane_id() == 1)
+        return;
+    __syncwarp(1u << simt_lane_id()); /* lets lane 1 exit first */
+    __syncwarp(ALL);
+}
+GPU_KERNEL void mask_of_those_left(int *)
+{
+    if (simt_lane_id() < 5)
+        __syncwarp(0x1fu);
+}
+GPU_KERNEL void operations_differ(int *out)
+{
+    out[threadIdx.x] = simt_lane_id() == 9 ? __any_sync(ALL, 1) : __all_sync(ALL, 1);
+}
+GPU_KERNEL void sizes_differ(int *out)
+{
+    out[threadIdx.x] = simt_lane_id() == 9 ? __shfl_sync(ALL, 1, 0) : (int)__shfl_sync(ALL, 1.0, 0);
+}
+GPU_KERNEL void masks_differ(int *) { __syncwarp(simt_lane_id() < 16 ? ALL : ALL << 8); }
+GPU_KERNEL void masks_of_halves(int *) { __syncwarp(simt_lane_id() < 16 ? ~(ALL << 16) : ALL << 16); }
+GPU_KERNEL void masks_one_after_another(int *)
+{
+    unsigned lane = simt_lane_id();
+    if (lane == 1 || lane == 2)
+        __syncwarp(0x6u);
+    if (lane == 0 || lane == 1)
+        __syncwarp(0x3u);
+}
+GPU_KERNEL void barrier_after_exit(int *)
+{
+    if (threadIdx.x == 40)
+        return;
+    __syncthreads();
+}
+GPU_KERNEL void barrier_against_warp(int *)
+{
+    if (threadIdx.x < 32)
+        __syncwarp();
+    else if (threadIdx.x == 33)
+        __syncwarp();
+    else
+        __syncthreads();
+    __syncthreads();
+}
+GPU_KERNEL void barriers_differ(int *)
+{
+    if (threadIdx.x < 32)
+        __syncthreads();
+    else
+        __syncthreads_or(1);
+}
+/* Each barrier is the same one to all, wherever in the text it stands. */
+GPU_KERNEL void barrier_in_branches(int *)
+{
+    if (threadIdx.x < 32)
+        __syncthreads();
+    else
+        __syncthreads();
+}
+/* Lane 0 waits for 1, that for 2, and that for 0. */
+GPU_KERNEL void circle(int *)
+{
+    const unsigned masks[] = {0x3u, 0x6u, 0x5u};
+    if (simt_lane_id() < 3)
+        __syncwarp(masks[simt_lane_id()]);
+}
+
+struct plan {
+    const char *name;
+    void (*kernel)(int *);
+    int threads;
+    const char *fault; /* a part of its text; NULL: the kernel is correct */
+};
+
+static const plan plans[] = {
+    {"shuffle outside mask", shuffle_outside_mask, 32,
+     "shuffle reads lane 7, which is outside mask 0x0000000f"},
+    {"shuffle inside mask", shuffle_inside_mask, 32, NULL},
+    {"shuffle from exited lane", shuffle_from_exited, 32,
+     "which is outside mask 0xfffffffe and has exited, block (0,0,0) thread (1,0,0)"},
+    {"shuffle beyond block", shuffle_beyond_block, 8, "shuffle reads lane 8, which is beyond the block"},
+    {"shuffle up in part of a warp", shuffle_up_to_the_end, 8, NULL},
+    {"width 12", width_of_12, 32, "shuffle of width 12, which is not a power of two"},
+    {"width 0", width_of_0, 32, "shuffle of width 0,"},
+    {"width 64", width_of_64, 32, "shuffle of width 64,"},
+    {"mask without caller", mask_without_caller, 32, "which is not in its own mask 0x0000000f"},
+    {"mask beyond block", mask_of_whole_warp, 40, "names lane 8 beyond the block"},
+    {"mask of whole warps", mask_of_whole_warp, 64, NULL},
+    {"mask names exited lane", mask_names_exited, 32, "lane 2, which has exited"},
+    {"mask names a lane gone before", mask_names_exited_already, 32, "lane 1, which has exited"},
+    {"mask of those left", mask_of_those_left, 32, NULL},
+    {"operations differ", operations_differ, 32, "different operations: lane "},
+    {"sizes differ", sizes_differ, 32, "__shfl_sync of 8 bytes"},
+    {"masks differ", masks_differ, 32, "with different masks: lane "},
+    {"masks of halves", masks_of_halves, 32, NULL},
+    {"masks one after another", masks_one_after_another, 32, NULL},
+    {"barrier after exit", barrier_after_exit, 64,
+     "barrier not reached by all: 63 of 64 threads wait at __syncthreads, thread (40,0,0) has exited"},
+    {"barrier and syncwarp", barrier_against_warp, 64, "thread (33,0,0) waits at __syncwarp"},
+    {"barriers differ", barriers_differ, 64, "different operations: __syncthreads"},
+    {"barrier in branches", barrier_in_branches, 64, NULL},
+    {"circle", circle, 32, "deadlock: lane "},
+};
+
+/* ---- faults that only the watched build sees ------------------------------------------------------------------- */
+
+GPU_KERNEL void read_before_write(int *out)
+{
+    __shared__ int values[32];
+    if (threadIdx.x == 1)
+        values[0] = 1;
+    __syncthreads();
+    out[threadIdx.x] = values[threadIdx.x / 16];
+}
+GPU_KERNEL void read_of_never_written(int *out)
+{
+    __shared__ int never[32];
+    out[threadIdx.x] = never[threadIdx.x];
+}
+GPU_KERNEL void read_of_last_launch(int *out)
+{
+    GPU_DYNAMIC_SHARED(bytes);
+    int *values = (int *)bytes;
+    if (blockIdx.x == 0)
+        values[threadIdx.x] = 1;
+    out[threadIdx.x] = values[threadIdx.x];
+}
+GPU_KERNEL void read_beyond_dynamic(int *out)
+{
+    GPU_DYNAMIC_SHARED(bytes);
+    if (threadIdx.x == 3) /* in the watched build only: the address sanitizer would stop the program */
+        bytes[SIMT_WATCHED ? 128 : 0] = 1;
+    out[threadIdx.x] = 0;
+}
+GPU_KERNEL void race_write_read(int *out)
+{
+    __shared__ int values[64];
+    values[threadIdx.x] = 1;
+    if (threadIdx.x < 63)
+        out[threadIdx.x] = values[threadIdx.x ? threadIdx.x - 1 : 0];
+}
+GPU_KERNEL void race_read_write(int *out)
+{
+    __shared__ int values[64];
+    values[threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.x] = values[threadIdx.x];
+    if (threadIdx.x == 31)
+        values[5] = 2;
+}
+GPU_KERNEL void race_many_readers(int *out)
+{
+    __shared__ int value;
+    if (threadIdx.x == 0)
+        value = 1;
+    __syncthreads();
+    if (threadIdx.x != 0)
+        out[threadIdx.x] = value;
+    __syncwarp();
+    if (threadIdx.x == 0)
+        value = 2;
+}
+GPU_KERNEL void race_same_value(int *)
+{
+    __shared__ int flag;
+    flag = 1;
+}
+GPU_KERNEL void race_despite_shuffle(int *out)
+{
+    __shared__ int values[32];
+    unsigned lane = simt_lane_id();
+    values[lane] = 1;
+    __shfl_sync(ALL, 1, 0);
+    out[lane] = values[lane ^ 1];
+}
+GPU_KERNEL void race_despite_fence(int *out)
+{
+    __shared__ int values[32];
+    unsigned lane = simt_lane_id();
+    values[lane] = 1;
+    __threadfence_block();
+    out[lane] = values[lane ^ 1];
+}
+/* Lanes 0 and 1 meet, 2 and 3 meet: that orders nothing between 1 and 2. */
+GPU_KERNEL void race_despite_other_syncwarp(int *out)
+{
+    __shared__ int values[4];
+    unsigned lane = simt_lane_id();
+    if (lane >= 4)
+        return;
+    values[lane] = 1;
+    __syncwarp(lane < 2 ? 0x3u : 0xcu);
+    out[lane] = values[3 - lane];
+}
+GPU_KERNEL void race_with_atomic(int *out)
+{
+    __shared__ int count;
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1);
+    if (threadIdx.x == 31 || threadIdx.x == 0)
+        out[threadIdx.x] = count;
+}
+/* The compiler writes both halves of a vector at once. */
+GPU_KERNEL void race_inside_vector(int *out)
+{
+    __shared__ float4 vectors[32];
+    vectors[threadIdx.x] = make_float4(1, 2, 3, 4);
+    out[threadIdx.x] = (int)vectors[(threadIdx.x + 1) % 32].w;
+}
+
+GPU_KERNEL void ordered_by_barrier(int *out)
+{
+    __shared__ int values[64];
+    for (int i = 0; i < 3; i++) {
+        values[threadIdx.x] = i;
+        __syncthreads();
+        out[threadIdx.x] = values[63 - threadIdx.x];
+        __syncthreads();
+    }
+}
+GPU_KERNEL void ordered_by_syncwarp(int *out)
+{
+    __shared__ int values[64];
+    for (int i = 0; i < 3; i++) {
+        values[threadIdx.x] = i;
+        __syncwarp();
+        out[threadIdx.x] = values[threadIdx.x ^ 31];
+        __syncwarp();
+    }
+}
+/* Lane 0 before 1 before 2, by two meetings of two. */
+GPU_KERNEL void ordered_by_chain(int *out)
+{
+    __shared__ int value;
+    unsigned lane = simt_lane_id();
+    if (lane == 0)
+        value = 1;
+    if (lane <= 1)
+        __syncwarp(0x3u);
+    if (lane == 1 || lane == 2)
+        __syncwarp(0x6u);
+    if (lane == 2)
+        out[0] = value++;
+}
+GPU_KERNEL void bytes_side_by_side(int *out)
+{
+    __shared__ unsigned char bytes[64];
+    bytes[threadIdx.x] = 1;
+    out[threadIdx.x] = bytes[threadIdx.x];
+}
+GPU_KERNEL void atomics_alone(int *out)
+{
+    __shared__ int count;
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1);
+    __syncthreads();
+    out[threadIdx.x] = count;
+}
+
+static const plan watched_plans[] = {
+    {"read before write", read_before_write, 32, "shared memory read before it was written, byte "},
+    {"read of never written", read_of_never_written, 32, "shared memory read before it was written, byte "},
+    {"read of what another block wrote", read_of_last_launch, 32, "before it was written, byte 0 of dynamic"},
+    {"read beyond dynamic", read_beyond_dynamic, 32,
+     "byte 128 of dynamic shared memory, of which the launch asked for"},
+    {"write, read", race_write_read, 64, "race on shared memory, byte "},
+    {"read, write", race_read_write, 32, "read by thread (5,0,0), write by thread (31,0,0)"},
+    {"many readers", race_many_readers, 96, "write by thread (0,0,0), block"},
+    {"same value", race_same_value, 64, "write by thread (0,0,0), write by thread (1,0,0)"},
+    {"shuffle orders nothing", race_despite_shuffle, 32, "race on shared memory, byte "},
+    {"fence orders nothing", race_despite_fence, 32, "shared memory"},
+    {"other syncwarp", race_despite_other_syncwarp, 32, "race on shared memory, byte "},
+    {"atomic and read", race_with_atomic, 32, "race on shared memory, byte "},
+    {"inside a vector", race_inside_vector, 32, "shared memory"},
+    {"ordered by barrier", ordered_by_barrier, 64, NULL},
+    {"ordered by syncwarp", ordered_by_syncwarp, 64, NULL},
+    {"ordered by chain", ordered_by_chain, 32, NULL},
+    {"bytes side by side", bytes_side_by_side, 64, NULL},
+    {"atomics alone", atomics_alone, 64, NULL},
+};
+
+/* Faults print themselves, so their texts would fill the output: what is meant to happen goes nowhere. */
+static void be_quiet(bool quiet)
+{
+    static int kept = -1;
+    fflush(stderr);
+    if (quiet) {
+        kept = dup(2);
+        FILE *nowhere = freopen("/dev/null", "w", stderr);
+        CHECK(nowhere != NULL, "cannot open /dev/null");
+    } else {
+        dup2(kept, 2);
+        close(kept);
+    }
+}
+
+static void carry_out(const plan &p)
+{
+    buffer<int> out(1024);
+    long before = simt_faults();
+    be_quiet(p.fault != NULL);
+    SIMT_LAUNCH(p.kernel, 2, p.threads, 128, 0)(out.device);
+    if (p.fault)
+        be_quiet(false);
+    const char *text = simt_take_fault();
+    cudaError_t error = cudaGetLastError();
+    if (p.fault) {
+        CHECK(text && strstr(text, p.fault), "%s: expected '%s', got '%s'", p.name, p.fault, text ? text : "no fault");
+        CHECK(error == cudaErrorLaunchFailure && simt_faults() == before + 1, "%s: error %s", p.name,
+              cudaGetErrorName(error));
+    } else {
+        CHECK(!text && error == cudaSuccess, "%s: unexpected fault '%s'", p.name, text ? text : "");
+    }
+    CHECK(simt_take_fault() == NULL, "%s: a fault is taken once", p.name);
+}
+
+static void test_faults(void)
+{
+    for (const plan &p : plans)
+        carry_out(p);
+}
+
+/* Which of two threads races first depends on the order, and so do the texts. */
+static void test_watched_faults(void)
+{
+    simt_permute(0);
+    for (const plan &p : watched_plans)
+        if (SIMT_WATCHED)
+            carry_out(p);
+    if (!SIMT_WATCHED)
+        check_skip((long)(sizeof watched_plans / sizeof watched_plans[0]), "faults that only the watched build sees");
+}
+
+/* A program that leaves a fault behind must not pass. */
+static void test_exit_status(void)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        be_quiet(true);
+        SIMT_LAUNCH(mask_without_caller, 1, 32, 0, 0)(NULL);
+        exit(0);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 70,
+          "status of a program with a fault: 0x%x", (unsigned)status);
+}
+
+/* ---- random order ---------------------------------------------------------------------------------------------- */
+
+/* Each thread reads what the thread before it wrote; in order that happens to work without a barrier. */
+template <bool WITH_BARRIER> GPU_KERNEL void read_neighbour(int *out)
+{
+    __shared__ int values[64];
+    unsigned thread = threadIdx.x;
+    values[thread] = (int)thread;
+    if (WITH_BARRIER)
+        __syncthreads();
+    out[thread] = values[thread ? thread - 1 : 0];
+}
+
+static int wrong_neighbours(void (*kernel)(int *))
+{
+    buffer<int> out(64);
+    SIMT_LAUNCH(kernel, 1, 64, 0, 0)(out.device);
+    out.fetch();
+    int wrong = 0;
+    for (int i = 0; i < 64; i++)
+        wrong += out.host[i] != (i ? i - 1 : 0);
+    return wrong;
+}
+
+static void test_permutation(void)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        simt_permute(seed);
+        CHECK(wrong_neighbours(read_neighbour<true>) == 0, "with a barrier, seed %d", (int)seed);
+        if (!SIMT_WATCHED)
+            CHECK(wrong_neighbours(read_neighbour<false>) > 0, "without a barrier, seed %d", (int)seed);
+    }
+    simt_permute(0);
+    if (!SIMT_WATCHED)
+        CHECK(wrong_neighbours(read_neighbour<false>) == 0, "in order");
+}
+
+static void test_emulator(void)
+{
+    test_faults();
+    test_permutation();
+    test_watched_faults();
+    test_exit_status();
+}
+
+#else
+
+static void test_emulator(void) { check_skip(1, "faults and orders of the emulator, on a GPU"); }
+
+#endif
+
+int main(void)
+{
+    test_all_shuffles();
+    test_votes();
+    test_block_sizes();
+    test_dynamic_shared();
+    test_vectors();
+    test_atomics();
+    test_dimensions();
+    test_bits();
+    test_launch_limits();
+    test_runtime();
+    test_emulator();
+    return check_report();
+}

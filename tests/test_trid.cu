@@ -1,0 +1,1096 @@
+/* test_trid.cu - trid.h on the device: warp and block scope, and lane scope as a kernel calls it, in both precisions.
+   MIT licence, see LICENSE.
+
+   One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). A test makes a batch of systems,
+   no two alike, launches a kernel that solves it in several ways, and holds every solution against a reference in long
+   double. What lies beyond a system's rows, and its corners, is NaN on the device: nobody may read it. */
+#include "trid.h"
+
+#include "check.h"
+#include "gpu.h"
+#include "trid_cases.h"
+
+#include <float.h>
+
+#include <vector>
+
+enum { SEED = 20240608 };
+
+/* ---- what differs by precision ---------------------------------------------------------------------------------- */
+
+static double roundoff_of(float)
+{
+    return FLT_EPSILON / 2;
+}
+static double roundoff_of(double)
+{
+    return DBL_EPSILON / 2;
+}
+static const char *type_of(float)
+{
+    return "f32";
+}
+static const char *type_of(double)
+{
+    return "f64";
+}
+static bool is_float(float)
+{
+    return true;
+}
+static bool is_float(double)
+{
+    return false;
+}
+
+/* The overloads that trid.h has for its warp and block functions, for the rest of what is used here. */
+#define TEST_OVERLOADS(Real, F)                                                                                        \
+    static __device__ __forceinline__ Real rcp(Real x)                                                                 \
+    {                                                                                                                  \
+        return F(trid_rcp)(x);                                                                                         \
+    }                                                                                                                  \
+    static __device__ __forceinline__ int pcr1_shared(int W, Real a, Real c, Real *d, Real *shared)                    \
+    {                                                                                                                  \
+        return F(trid_warp_pcr1_shared)(W, a, c, d, shared);                                                           \
+    }                                                                                                                  \
+    static __device__ __forceinline__ int pcr2_shared(int W, Real *a, Real *c, Real *d, Real *shared)                  \
+    {                                                                                                                  \
+        return F(trid_warp_pcr2_shared)(W, a, c, d, shared);                                                           \
+    }                                                                                                                  \
+    static __device__ __forceinline__ int lane_thomas(int n, const Real *a, const Real *b, const Real *c,              \
+                                                      const Real *d, Real *x, Real *work, long long stride)            \
+    {                                                                                                                  \
+        return F(trid_lane_thomas)(n, a, b, c, d, x, work, stride);                                                    \
+    }                                                                                                                  \
+    static __device__ __forceinline__ int lane_factor(int n, const Real *a, const Real *b, const Real *c, Real *l,     \
+                                                      Real *r, Real *q, long long stride)                              \
+    {                                                                                                                  \
+        return F(trid_lane_factor)(n, a, b, c, l, r, q, stride);                                                       \
+    }                                                                                                                  \
+    static __device__ __forceinline__ void lane_solve(int n, const Real *l, const Real *r, const Real *q,              \
+                                                      const Real *d, Real *x, long long stride)                        \
+    {                                                                                                                  \
+        F(trid_lane_solve)(n, l, r, q, d, x, stride);                                                                  \
+    }                                                                                                                  \
+    static size_t block_hybrid_bytes(Real)                                                                             \
+    {                                                                                                                  \
+        return F(trid_block_hybrid_bytes)();                                                                           \
+    }                                                                                                                  \
+    static size_t block_lines_bytes(Real, int L, int S)                                                                \
+    {                                                                                                                  \
+        return F(trid_block_lines_bytes)(L, S);                                                                        \
+    }
+#define NAME_F32(stem) stem##_f32
+#define NAME_F64(stem) stem##_f64
+TEST_OVERLOADS(float, NAME_F32)
+TEST_OVERLOADS(double, NAME_F64)
+
+/* ---- batches of systems, and kernels over them ------------------------------------------------------------------ */
+
+/* What a kernel gets. Element (system, row) of each array is at ((system / side) * slot + row) * side + system % side:
+   side = 1 puts a system's rows one after another, side > 1 puts as many systems side by side. Way m of solving leaves
+   its x at [m * elements] and each thread's status at [m * threads]. */
+template <class Real>
+struct view {
+    const int *n;
+    const Real *a, *b, *c, *d;
+    Real *x;
+    int *status, *steps;
+    size_t elements, threads;
+};
+
+template <class Real>
+struct batch {
+    int slot, side;
+    std::vector<case_system> systems;
+    std::vector<int> claimed;      /* the n that the device is told, if not that of the system */
+    std::vector<double> condition; /* how much larger than the roundoff errors in x may be */
+
+    batch(int slot_, int side_ = 1) : slot(slot_), side(side_) {}
+    batch(const batch &) = delete;
+    batch &operator=(const batch &) = delete;
+    ~batch()
+    {
+        for (case_system s : systems) case_free(s);
+    }
+
+    void add(case_system s, double condition_ = case_condition(1.25))
+    {
+        systems.push_back(s);
+        claimed.push_back(s.n);
+        condition.push_back(condition_);
+    }
+    void add_random(case_random *random, int n, double dominance) /* 1.25 or more */
+    {
+        add(case_dominant(random, n, dominance, is_float(Real())));
+    }
+    void add_far_reaching(case_random *random, int n, int distance)
+    {
+        double excess = 1.0 / distance / distance;
+        add(case_far_reaching(random, n, excess, is_float(Real())), (4 + excess) / excess);
+    }
+    void fill_up(size_t count)
+    {
+        while (systems.size() % count) add(case_new(0));
+    }
+    int count() const { return (int)systems.size(); }
+    size_t at(int system, int row) const
+    {
+        return ((size_t)(system / side) * (size_t)slot + (size_t)row) * (size_t)side + (size_t)(system % side);
+    }
+    size_t elements() const { return systems.size() * (size_t)slot; }
+};
+
+template <class T>
+struct device_array {
+    T *data;
+    size_t count;
+
+    explicit device_array(const std::vector<T> &from) : data(), count(from.size())
+    {
+        GPU_OK(cudaMalloc(&data, (count + 1) * sizeof(T))); /* one more: none is an error to some */
+        GPU_OK(cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyHostToDevice));
+    }
+    device_array(const device_array &) = delete;
+    device_array &operator=(const device_array &) = delete;
+    ~device_array() { cudaFree(data); }
+    std::vector<T> download() const
+    {
+        std::vector<T> to(count);
+        GPU_OK(cudaMemcpy(to.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost));
+        return to;
+    }
+};
+
+template <class Real>
+std::vector<Real> gather(const batch<Real> &from, double *case_system::*column)
+{
+    std::vector<Real> to(from.elements(), (Real)NAN);
+    for (int i = 0; i < from.count(); i++)
+        for (int j = 0; j < from.systems[i].n; j++) to[from.at(i, j)] = (Real)(from.systems[i].*column)[j];
+    return to;
+}
+
+template <class Real>
+struct outcome {
+    std::vector<Real> x;
+    std::vector<int> status, steps;
+    size_t elements, threads;
+
+    Real at(const batch<Real> &of, int way, int system, int row) const
+    {
+        return x[(size_t)way * elements + of.at(system, row)];
+    }
+    int status_of(int way, size_t thread) const { return status[(size_t)way * threads + thread]; }
+    std::vector<double> solution(const batch<Real> &of, int way, int system) const
+    {
+        std::vector<double> values;
+        for (int j = 0; j < of.systems[system].n; j++) values.push_back((double)at(of, way, system, j));
+        return values;
+    }
+};
+
+/* Kernels take their rows by threads: as many as the batch has, whole blocks. */
+template <class Real, class Kernel>
+outcome<Real> run(Kernel kernel, int ways, const batch<Real> &systems, int blocks, dim3 block, size_t shared_bytes)
+{
+    size_t threads = (size_t)blocks * block.x * block.y * block.z, elements = systems.elements();
+    device_array<int> n(systems.claimed), status(std::vector<int>(ways * threads, -99));
+    device_array<int> steps(std::vector<int>(threads, -99));
+    device_array<Real> a(gather(systems, &case_system::a)), b(gather(systems, &case_system::b));
+    device_array<Real> c(gather(systems, &case_system::c)), d(gather(systems, &case_system::d));
+    device_array<Real> x(std::vector<Real>(ways * elements, (Real)NAN));
+    view<Real> on_device = {n.data, a.data, b.data, c.data, d.data, x.data, status.data, steps.data, elements, threads};
+    if (shared_bytes > 48 * 1024)
+        GPU_OK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
+    GPU_LAUNCH(kernel, blocks, block, shared_bytes, 0)(on_device);
+    GPU_OK(cudaGetLastError());
+    GPU_OK(cudaDeviceSynchronize());
+    return {x.download(), status.download(), steps.download(), elements, threads};
+}
+
+__device__ __forceinline__ int thread_of_block()
+{
+    return (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+
+__device__ __forceinline__ int threads_of_block()
+{
+    return (int)(blockDim.x * blockDim.y * blockDim.z);
+}
+
+__device__ __forceinline__ size_t thread_of_grid()
+{
+    return (size_t)blockIdx.x * threads_of_block() + thread_of_block();
+}
+
+/* K rows, stride apart, of one lane. */
+template <class Real, int K>
+struct rows {
+    Real a[K], b[K], c[K], d[K];
+
+    __device__ __forceinline__ void load(const view<Real> &from, size_t first, size_t stride = 1)
+    {
+        for (int j = 0; j < K; j++) {
+            size_t i = first + j * stride;
+            a[j] = from.a[i], b[j] = from.b[i], c[j] = from.c[i], d[j] = from.d[i];
+        }
+    }
+    __device__ __forceinline__ void store(const view<Real> &to, int way, size_t first, int status, size_t stride = 1)
+    {
+        for (int j = 0; j < K; j++) to.x[way * to.elements + first + j * stride] = d[j];
+        to.status[way * to.threads + thread_of_grid()] = status;
+    }
+};
+
+/* ---- what every solution must be -------------------------------------------------------------------------------- */
+
+/* Backward errors of elimination without pivoting are a few roundoffs in dominant systems, and each of at most ten PCR
+   steps adds some; the fast reciprocal is one more. condition times as much may be seen in the solution. */
+template <class Real>
+double tolerance(double condition)
+{
+    return 12 * condition * roundoff_of(Real());
+}
+
+template <class Real>
+void check_system(const outcome<Real> &got, const batch<Real> &of, int way, int i, case_system s, const char *test)
+{
+    std::vector<double> x = got.solution(of, way, i);
+    std::vector<long double> want(s.n + 1);
+    case_reference(s, want.data());
+    long double error = case_error(s.n, x.data(), want.data()), residual = case_residual(s, x.data());
+    double allowed = tolerance<Real>(of.condition[i]), allowed_residual = tolerance<Real>(1);
+    CHECK(error <= allowed, "%s %s way %d system %d n %d: error %Lg > %g", test, type_of(Real()), way, i, s.n, error,
+          allowed);
+    CHECK(residual <= allowed_residual, "%s %s way %d system %d n %d: residual %Lg > %g", test, type_of(Real()), way, i,
+          s.n, residual, allowed_residual);
+    int nonzero = 0;
+    for (int j = s.n; j < of.slot; j++) nonzero += got.at(of, way, i, j) != 0;
+    CHECK(nonzero == 0, "%s %s way %d system %d n %d: %d rows beyond n are not 0", test, type_of(Real()), way, i, s.n,
+          nonzero);
+}
+
+template <class Real>
+void check_status_zero(const outcome<Real> &got, int ways, const char *test)
+{
+    int failed = 0;
+    for (size_t t = 0; t < ways * got.threads; t++) failed += got.status[t] != 0;
+    CHECK(failed == 0, "%s %s: %d threads report a failure", test, type_of(Real()), failed);
+}
+
+template <class Real>
+void check_batch(const outcome<Real> &got, const batch<Real> &of, int ways, const char *test)
+{
+    check_status_zero(got, ways, test);
+    for (int way = 0; way < ways; way++)
+        for (int i = 0; i < of.count(); i++) check_system(got, of, way, i, of.systems[i], test);
+}
+
+/* To the last bit, whatever the bits mean. */
+template <class Real>
+bool same_rows(const outcome<Real> &one, int one_way, const outcome<Real> &other, int other_way, const batch<Real> &of,
+               int i)
+{
+    int differ = 0;
+    for (int j = 0; j < of.slot; j++) {
+        Real p = one.at(of, one_way, i, j), q = other.at(of, other_way, i, j);
+        differ += memcmp(&p, &q, sizeof p) != 0;
+    }
+    return differ == 0;
+}
+
+/* ---- warp scope: the hybrid in all its forms -------------------------------------------------------------------- */
+
+enum warp_way {
+    HYBRID,
+    TWO_ENDS, /* reduce, pcr1, expand */
+    FACTORED, /* all steps */
+    EARLY,    /* as many steps as the factorisation found */
+    ONES,     /* the early one again, with another right-hand side: 1 in every row */
+    FEWER,    /* ONES with one step fewer than that: what must not be good enough */
+    WARP_WAYS
+};
+
+template <class Real, int K, int W>
+GPU_KERNEL void solve_in_warps(view<Real> all)
+{
+    size_t thread = thread_of_grid(), first = K * thread;
+    int n = all.n[thread / W];
+    rows<Real, K> my;
+
+    my.load(all, first);
+    int status = trid_warp_hybrid(K, W, n, my.a, my.b, my.c, my.d);
+    my.store(all, HYBRID, first, status);
+
+    my.load(all, first);
+    status = trid_warp_reduce(K, W, n, my.a, my.b, my.c, my.d);
+    Real x = my.d[K - 1];
+    int bad = trid_warp_pcr1(W, my.a[K - 1], my.c[K - 1], &x);
+    trid_warp_expand(K, W, my.a, my.c, my.d, x);
+    my.store(all, TWO_ENDS, first, status || !bad ? status : K * bad);
+
+    Real f[TRID_WARP_FACTOR_LEN(K)];
+    int log2_W = W == 2 ? 1 : W == 4 ? 2 : W == 8 ? 3 : W == 16 ? 4 : 5;
+    my.load(all, first);
+    status = trid_warp_factor(K, W, n, my.a, my.b, my.c, f, (int *)0);
+    trid_warp_solve(K, W, n, log2_W, f, my.d);
+    my.store(all, FACTORED, first, status);
+
+    int steps;
+    my.load(all, first);
+    status = trid_warp_factor(K, W, n, my.a, my.b, my.c, f, &steps);
+    trid_warp_solve(K, W, n, steps, f, my.d);
+    my.store(all, EARLY, first, status);
+    all.steps[thread] = steps;
+
+    for (int j = 0; j < K; j++) my.d[j] = 1;
+    trid_warp_solve(K, W, n, steps, f, my.d);
+    my.store(all, ONES, first, status);
+
+    for (int j = 0; j < K; j++) my.d[j] = 1;
+    trid_warp_solve(K, W, n, steps - 1, f, my.d);
+    my.store(all, FEWER, first, status);
+}
+
+template <class Real, int K, int W>
+outcome<Real> run_in_warps(batch<Real> &systems, dim3 block = dim3(64, 1, 1))
+{
+    int groups = (int)(block.x * block.y * block.z) / W;
+    systems.fill_up((size_t)groups);
+    return run(solve_in_warps<Real, K, W>, WARP_WAYS, systems, systems.count() / groups, block, 0);
+}
+
+/* The steps that a warp takes must be those that its slowest system needs. The threshold itself is fuzzy by the
+   roundoff of the couplings. */
+template <class Real, int K, int W>
+void check_steps(const outcome<Real> &got, const batch<Real> &of)
+{
+    const int groups = 32 / W;
+    for (int warp = 0; warp * groups < of.count(); warp++) {
+        int least = 0, most = 0;
+        for (int i = warp * groups; i < (warp + 1) * groups; i++) {
+            int low = case_steps(of.systems[i], K, W, roundoff_of(Real()) * 1.001L);
+            int high = case_steps(of.systems[i], K, W, roundoff_of(Real()) / 1.001L);
+            least = low > least ? low : least;
+            most = high > most ? high : most;
+        }
+        int different = 0, steps = got.steps[32 * warp];
+        for (int lane = 1; lane < 32; lane++) different += got.steps[32 * warp + lane] != steps;
+        CHECK(different == 0, "K %d W %d warp %d: lanes disagree about the steps", K, W, warp);
+        CHECK(least <= steps && steps <= most, "%s K %d W %d warp %d: %d steps, needs %d", type_of(Real()), K, W, warp,
+              steps, least);
+    }
+}
+
+/* What the steps left out contribute: each coupling is at most a roundoff u, so an unknown of the reduced system moves
+   by 2u max|x|, the others by less; the reciprocal pivots left out and the order of summation add a few u. */
+template <class Real>
+void check_early(const outcome<Real> &got, const batch<Real> &of)
+{
+    for (int i = 0; i < of.count(); i++) {
+        std::vector<double> early = got.solution(of, EARLY, i), full = got.solution(of, FACTORED, i);
+        std::vector<long double> want(full.begin(), full.end());
+        long double error = case_error(of.systems[i].n, early.data(), want.data());
+        CHECK(error <= 8 * roundoff_of(Real()), "%s system %d n %d: stopped early, %Lg from the full solution",
+              type_of(Real()), i, of.systems[i].n, error);
+    }
+}
+
+template <class Real>
+void check_warps(const outcome<Real> &got, const batch<Real> &of)
+{
+    check_batch(got, of, ONES, "warp"); /* the ways before ONES */
+    for (int i = 0; i < of.count(); i++) {
+        case_system ones = of.systems[i];
+        std::vector<double> d(ones.n + 1, 1.0);
+        ones.d = d.data();
+        check_system(got, of, ONES, i, ones, "warp");
+    }
+    check_early(got, of);
+}
+
+/* Every n where there are few, else those around the edges and some between. */
+static std::vector<int> lengths(int K, int most, case_random *random)
+{
+    std::vector<int> n;
+    if (most <= 40) {
+        for (int i = most; i >= 0; i--) n.push_back(i);
+        return n;
+    }
+    const int edges[] = {0, 1, 2, K - 1, K, K + 1, 2 * K, most / 2, most - K - 1, most - K, most - 1, most};
+    for (int edge : edges) n.push_back(edge);
+    for (int i = 0; i < 2; i++) n.push_back(case_below(random, most));
+    return n;
+}
+
+template <class Real, int K, int W>
+void test_warp()
+{
+    const double dominances[] = {1.25, 20, 1.5, 1e3, 1e7, 1.25};
+    case_random random = {SEED + 100 * K + W};
+    batch<Real> systems(K * W);
+    int i = 0;
+    for (int n : lengths(K, K * W, &random)) systems.add_random(&random, n, dominances[i++ % 6]);
+    systems.add_far_reaching(&random, K * W, K * W / 2);
+    systems.add_far_reaching(&random, K * W - 1, K * W / 2);
+    outcome<Real> got = run_in_warps<Real, K, W>(systems);
+    check_warps(got, systems);
+    check_steps<Real, K, W>(got, systems);
+}
+
+template <class Real>
+void test_warps()
+{
+    test_warp<Real, 1, 2>();
+    test_warp<Real, 1, 32>();
+    test_warp<Real, 2, 4>();
+    test_warp<Real, 2, 32>();
+    test_warp<Real, 3, 2>();
+    test_warp<Real, 3, 8>();
+    test_warp<Real, 4, 16>();
+    test_warp<Real, 5, 4>();
+    test_warp<Real, 5, 32>();
+    test_warp<Real, 7, 8>();
+    test_warp<Real, 8, 16>();
+    test_warp<Real, 8, 32>();
+    test_warp<Real, 16, 2>();
+    test_warp<Real, 16, 32>();
+}
+
+/* Lanes follow the linear thread index whatever the shape of the block. */
+template <class Real>
+void test_warp_block_shapes()
+{
+    const dim3 shapes[] = {dim3(8, 8, 1), dim3(4, 2, 8), dim3(32, 1, 1)};
+    case_random random = {SEED + 1};
+    for (dim3 shape : shapes) {
+        batch<Real> systems(3 * 8);
+        for (int i = 0; i < 8; i++) systems.add_random(&random, 24 - i, 1.25);
+        check_warps(run_in_warps<Real, 3, 8>(systems, shape), systems);
+    }
+}
+
+/* ---- stopping early --------------------------------------------------------------------------------------------- */
+
+/* One step fewer drops couplings above the roundoff. With x about 1 in every row and the couplings of a row of one
+   sign, the error is about the largest sum of two that are dropped: at least the larger one, but for the rounding of
+   the two solutions. */
+template <class Real>
+void check_one_step_fewer(const outcome<Real> &got, const batch<Real> &of, int i, int K, int steps)
+{
+    const case_system s = of.systems[i];
+    long double dropped = 0;
+    for (int row = K - 1; row < s.n; row += K) dropped = fmaxl(dropped, case_coupling(s, row, K << (steps - 1)));
+    std::vector<double> fewer = got.solution(of, FEWER, i), enough = got.solution(of, ONES, i);
+    std::vector<long double> want(enough.begin(), enough.end());
+    long double error = case_error(s.n, fewer.data(), want.data());
+    printf("%s Black-Scholes %d: %d steps; one fewer errs by %.3Lg, %.3Lg roundoffs\n", type_of(Real()), i, steps,
+           error, error / roundoff_of(Real()));
+    CHECK(dropped > roundoff_of(Real()), "%s system %d: step %d is not needed", type_of(Real()), i, steps);
+    CHECK(error >= dropped - 2 * roundoff_of(Real()), "%s system %d: one step fewer drops %Lg and errs by %Lg only",
+          type_of(Real()), i, dropped, error);
+}
+
+/* The one-factor problem, 8 rows in each of 32 lanes, and the same with couplings ten times as large. */
+template <class Real>
+void test_early_stop_black_scholes(int steps, int steps_stretched)
+{
+    /* Rows exceed their couplings by little, but couplings are negative (the last row's is tiny) and the diagonal is
+       positive, so the norm of the inverse is the largest x for d = 1, about 1; that of A is 1 + 4 lambda < 22. */
+    const double condition = 22;
+    batch<Real> systems(256);
+    systems.add(case_black_scholes(256, 1, is_float(Real())), condition);
+    systems.add(case_black_scholes(256, 10, is_float(Real())), condition);
+    outcome<Real> got = run_in_warps<Real, 8, 32>(systems);
+    check_warps(got, systems);
+    check_steps<Real, 8, 32>(got, systems);
+    CHECK(got.steps[0] == steps, "%s Black-Scholes: %d steps", type_of(Real()), got.steps[0]);
+    CHECK(got.steps[32] == steps_stretched, "%s Black-Scholes x 10: %d steps", type_of(Real()), got.steps[32]);
+    for (int i = 0; i < 2; i++) check_one_step_fewer(got, systems, i, 8, got.steps[32 * i]);
+}
+
+/* Groups of one warp that need different numbers of steps: it takes the largest. check_steps knows how many that is. */
+template <class Real>
+void test_early_stop_mixed_warp()
+{
+    const double dominances[] = {1e12, 1e12, 1.5, 1e12, 1e12, 1e12, 1e12, 1e12};
+    case_random random = {SEED + 2};
+    batch<Real> systems(2 * 8);
+    for (double dominance : dominances) systems.add_random(&random, 16, dominance);
+    outcome<Real> got = run_in_warps<Real, 2, 8>(systems);
+    check_warps(got, systems);
+    check_steps<Real, 2, 8>(got, systems);
+    CHECK(got.steps[0] > got.steps[32], "a warp with a slow group takes %d steps, one without %d", got.steps[0],
+          got.steps[32]);
+}
+
+/* ---- failures in warps ------------------------------------------------------------------------------------------ */
+
+enum fault { NAN_IN_A, NAN_IN_B, NAN_IN_C, NAN_IN_D, INF_IN_D, ZERO_PIVOT, SINGULAR_PAIR, TOO_MANY_ROWS, FAULTS };
+
+/* Plants a fault in row `row` of system i. */
+template <class Real>
+void plant(batch<Real> &systems, int i, int fault, int row)
+{
+    case_system &s = systems.systems[i];
+    if (fault == NAN_IN_A) s.a[row > 0 ? row : 1] = NAN;
+    if (fault == NAN_IN_B) s.b[row] = NAN;
+    if (fault == NAN_IN_C) s.c[row < s.n - 1 ? row : row - 1] = NAN;
+    if (fault == NAN_IN_D) s.d[row] = NAN;
+    if (fault == INF_IN_D) s.d[row] = INFINITY;
+    if (fault == ZERO_PIVOT) s.a[row] = s.b[row] = s.c[row] = 0; /* zero in any order of elimination */
+    if (fault == SINGULAR_PAIR) {
+        case_system pair = case_singular_pair(s.n, row < s.n - 1 ? row : row - 1);
+        case_free(s);
+        s = pair;
+    }
+    if (fault == TOO_MANY_ROWS) systems.claimed[i] = systems.slot + 1 + i;
+}
+
+/* Whether a thread's status names the fault that was planted in row `row`. */
+static bool expected_status(int status, int fault, int n, int row)
+{
+    if (fault == NAN_IN_D || fault == INF_IN_D) return status == 0;
+    if (fault == TOO_MANY_ROWS) return status == -1;
+    if (fault == ZERO_PIVOT) return status == 1 + row;
+    if (fault == SINGULAR_PAIR) {
+        int first = row < n - 1 ? row : row - 1;
+        return status == 1 + first || status == 2 + first;
+    }
+    return status > 0;
+}
+
+/* threads: all that hold a row of the system, owner: the one that holds row `row`. */
+template <class Real>
+void check_fault_status(const outcome<Real> &got, int way, const std::vector<size_t> &threads, size_t owner, int fault,
+                        int n, int row, const char *test)
+{
+    int seen = 0, all = (int)threads.size();
+    for (size_t t : threads) seen += expected_status(got.status_of(way, t), fault, n, row);
+    bool everywhere = fault == NAN_IN_D || fault == INF_IN_D || fault == TOO_MANY_ROWS;
+    CHECK(everywhere ? seen == all : seen > 0, "%s %s way %d fault %d row %d of %d: %d of %d threads say so", test,
+          type_of(Real()), way, fault, row, n, seen, all);
+    if (fault == ZERO_PIVOT)
+        CHECK(got.status_of(way, owner) == 1 + row, "%s %s way %d: zero pivot in row %d of %d, its thread says %d",
+              test, type_of(Real()), way, row, n, got.status_of(way, owner));
+}
+
+/* A lane that reports a failure names a row of its own K rows. */
+template <class Real>
+void check_own_rows(const outcome<Real> &got, int way, const std::vector<size_t> &lanes, int K, const char *test)
+{
+    for (size_t lane = 0; lane < lanes.size(); lane++) {
+        int status = got.status_of(way, lanes[lane]);
+        CHECK(status <= 0 || (status - 1) / K == (int)lane, "%s %s way %d: lane %d of K = %d rows reports status %d",
+              test, type_of(Real()), way, (int)lane, K, status);
+    }
+}
+
+/* Whether something that is not finite is among system i's unknowns. */
+template <class Real>
+bool shows(const outcome<Real> &got, const batch<Real> &of, int way, int i)
+{
+    bool finite = true;
+    for (double x : got.solution(of, way, i)) finite = finite && isfinite(x);
+    return !finite;
+}
+
+template <class Real, int K, int W>
+void check_faulty_warps(const outcome<Real> &got, const outcome<Real> &clean, const batch<Real> &of, int fault,
+                        const std::vector<int> &row)
+{
+    for (int i = 0; i < of.count(); i++) {
+        for (int way = 0; way < FEWER; way++) {
+            std::vector<size_t> threads;
+            for (int lane = 0; lane < W; lane++) threads.push_back((size_t)i * W + lane);
+            if (row[i] >= 0) {
+                size_t owner = threads[row[i] / K];
+                /* ONES has a right-hand side of its own, without the fault in d. */
+                check_fault_status(got, way, threads, owner, fault, of.systems[i].n, row[i], "warp");
+                check_own_rows(got, way, threads, K, "warp");
+                if (fault <= INF_IN_D && !(way == ONES && fault >= NAN_IN_D))
+                    CHECK(shows(got, of, way, i), "warp way %d fault %d row %d has vanished", way, fault, row[i]);
+                continue;
+            }
+            int failed = 0;
+            for (size_t t : threads) failed += got.status_of(way, t) != 0;
+            CHECK(failed == 0, "%s way %d fault %d K %d W %d: %d lanes of a sound neighbour fail", type_of(Real()), way,
+                  fault, K, W, failed);
+            if (way < EARLY)
+                CHECK(same_rows(got, way, clean, way, of, i), "%s way %d fault %d K %d W %d: neighbour %d changed",
+                      type_of(Real()), way, fault, K, W, i);
+        }
+    }
+}
+
+/* A neighbour's NaN makes a warp take all steps, which changes sound systems within the roundoff. */
+template <class Real, int K, int W>
+void check_early_neighbours(const outcome<Real> &got, const outcome<Real> &clean, const batch<Real> &of, int fault,
+                            const std::vector<int> &row)
+{
+    for (int i = 0; i < of.count(); i++) {
+        int steps = got.steps[(size_t)i * W];
+        if (row[i] >= 0) {
+            if (fault <= NAN_IN_C)
+                CHECK(1 << steps == W, "%s K %d W %d: NaN in the matrix, %d steps", type_of(Real()), K, W, steps);
+            continue;
+        }
+        std::vector<double> x = got.solution(of, EARLY, i), was = clean.solution(of, EARLY, i);
+        std::vector<long double> want(was.begin(), was.end());
+        long double error = case_error(of.systems[i].n, x.data(), want.data());
+        CHECK(error <= 8 * roundoff_of(Real()), "%s K %d W %d fault %d: early neighbour %d moved by %Lg",
+              type_of(Real()), K, W, fault, i, error);
+    }
+}
+
+/* A sick system in every second group, with its fault in ever another row. */
+template <class Real, int K, int W>
+void test_warp_faults()
+{
+    for (int fault = 0; fault < FAULTS; fault++) {
+        case_random random = {SEED + 3};
+        batch<Real> systems(K * W);
+        const int count = 2 * 32 / W > 8 ? 2 * 32 / W : 8;
+        for (int i = 0; i < count; i++)
+            systems.add_random(&random, K * W - (i % 4 == 1 ? 1 : 0) - (i % 8 == 2 ? K * W / 2 : 0), 1.5);
+        outcome<Real> clean = run_in_warps<Real, K, W>(systems);
+        std::vector<int> row(systems.count(), -1);
+        for (int i = 1; i < count; i += 2) {
+            row[i] = (fault + i * 7 / 2) % systems.systems[i].n;
+            if (i == count - 1) row[i] = systems.systems[i].n - 1;
+            plant(systems, i, fault, row[i]);
+        }
+        outcome<Real> got = run_in_warps<Real, K, W>(systems);
+        check_faulty_warps<Real, K, W>(got, clean, systems, fault, row);
+        check_early_neighbours<Real, K, W>(got, clean, systems, fault, row);
+    }
+}
+
+/* Rows p and p+1 equal: wherever they meet, within a lane, between lanes or in a step of PCR, some lane says so. */
+template <class Real, int K, int W>
+void test_warp_singular_pairs()
+{
+    batch<Real> systems(K * W);
+    for (int p = 0; p + 1 < K * W; p++) systems.add(case_singular_pair(K * W, p));
+    outcome<Real> got = run_in_warps<Real, K, W>(systems);
+    for (int p = 0; p + 1 < K * W; p++) {
+        std::vector<size_t> threads;
+        for (int lane = 0; lane < W; lane++) threads.push_back((size_t)p * W + lane);
+        for (int way = 0; way < FEWER; way++) {
+            check_fault_status(got, way, threads, threads[p / K], SINGULAR_PAIR, K * W, p, "warp pair");
+            check_own_rows(got, way, threads, K, "warp pair");
+        }
+    }
+}
+
+/* ---- PCR, and the same through shared memory -------------------------------------------------------------------- */
+
+enum pcr_way { PCR_SHUFFLES, PCR_SHARED, PCR_WAYS };
+
+/* R = 1 or 2 rows a lane. The shared array serves twice, with the barrier between that the header asks for. */
+template <class Real, int R, int W>
+GPU_KERNEL void solve_by_pcr(view<Real> all)
+{
+    GPU_DYNAMIC_SHARED(memory);
+    Real *shared = (Real *)memory + thread_of_block() / 32 * TRID_WARP_PCR_SHARED_LEN;
+    size_t first = R * thread_of_grid();
+    rows<Real, R> my;
+    int status;
+
+    my.load(all, first);
+    status = R == 1 ? trid_warp_pcr1(W, my.a[0], my.c[0], my.d) : trid_warp_pcr2(W, my.a, my.c, my.d);
+    my.store(all, PCR_SHUFFLES, first, status);
+
+    for (int round = 0; round < 2; round++) {
+        my.load(all, first);
+        __syncwarp();
+        status = R == 1 ? pcr1_shared(W, my.a[0], my.c[0], my.d, shared) : pcr2_shared(W, my.a, my.c, my.d, shared);
+    }
+    my.store(all, PCR_SHARED, first, status);
+}
+
+template <class Real, int R, int W>
+outcome<Real> run_by_pcr(const batch<Real> &systems)
+{
+    const int threads = 96;
+    size_t bytes = threads / 32 * TRID_WARP_PCR_SHARED_LEN * sizeof(Real);
+    return run(solve_by_pcr<Real, R, W>, PCR_WAYS, systems, systems.count() * W / threads, dim3(threads, 1, 1), bytes);
+}
+
+/* A dominant system of n <= size rows with unit diagonal, filled up to size with identity rows by hand, since PCR alone
+   knows no n. */
+template <class Real>
+case_system unit_diagonal(case_random *random, int n, int size)
+{
+    case_system s = case_dominant(random, n, 1.25, 0), unit = case_new(size);
+    for (int j = 0; j < size; j++) {
+        unit.b[j] = 1;
+        if (j >= n) continue;
+        unit.a[j] = j > 0 ? s.a[j] / s.b[j] : 0;
+        unit.c[j] = j < n - 1 ? s.c[j] / s.b[j] : 0;
+        unit.d[j] = s.d[j] / s.b[j];
+    }
+    case_free(s);
+    if (is_float(Real())) case_round_to_float(unit);
+    case_close_corners(unit);
+    return unit;
+}
+
+template <class Real, int R, int W>
+void test_pcr()
+{
+    case_random random = {SEED + 4};
+    batch<Real> systems(R * W);
+    const int count = 3 * 32 / W * (W > 8 ? 2 : 1);
+    for (int i = 0; i < count; i++) systems.add(unit_diagonal<Real>(&random, R * W - i % (R * W), R * W));
+    outcome<Real> got = run_by_pcr<Real, R, W>(systems);
+    check_batch(got, systems, PCR_WAYS, "pcr");
+    for (int i = 0; i < count; i++)
+        CHECK(same_rows(got, PCR_SHUFFLES, got, PCR_SHARED, systems, i), "%s pcr%d W %d: shared memory differs",
+              type_of(Real()), R, W);
+
+    for (int i = 0; i < count; i += 2) plant(systems, i, NAN_IN_D, i % (R * W));
+    for (int i = 1; i < count; i += 4) plant(systems, i, SINGULAR_PAIR, i % (R * W));
+    outcome<Real> sick = run_by_pcr<Real, R, W>(systems);
+    for (int i = 0; i < count; i++) {
+        for (int way = 0; way < PCR_WAYS; way++) {
+            int row = i % (R * W), seen = 0, failed = 0;
+            for (int lane = 0; lane < W; lane++) {
+                int status = sick.status_of(way, (size_t)i * W + lane);
+                seen += expected_status(status, SINGULAR_PAIR, R * W, row);
+                failed += status != 0;
+            }
+            bool singular = i % 4 == 1;
+            CHECK(singular ? seen > 0 : failed == 0, "%s pcr%d W %d way %d system %d: %d lanes fail, %d as they should",
+                  type_of(Real()), R, W, way, i, failed, seen);
+            if (i % 4 == 3)
+                CHECK(same_rows(sick, way, got, way, systems, i), "%s pcr%d W %d: a neighbour's NaN gets in",
+                      type_of(Real()), R, W);
+            if (i % 2 == 0) CHECK(shows(sick, systems, way, i), "pcr%d W %d: NaN in d has vanished", R, W);
+        }
+    }
+}
+
+template <class Real>
+void test_pcrs()
+{
+    test_pcr<Real, 1, 2>();
+    test_pcr<Real, 1, 4>();
+    test_pcr<Real, 1, 8>();
+    test_pcr<Real, 1, 16>();
+    test_pcr<Real, 1, 32>();
+    test_pcr<Real, 2, 2>();
+    test_pcr<Real, 2, 4>();
+    test_pcr<Real, 2, 8>();
+    test_pcr<Real, 2, 16>();
+    test_pcr<Real, 2, 32>();
+}
+
+/* ---- one system across a block ---------------------------------------------------------------------------------- */
+
+/* Twice, with the barrier between that the header asks for. */
+template <class Real, int K>
+GPU_KERNEL void __launch_bounds__(1024) solve_in_block(view<Real> all)
+{
+    GPU_DYNAMIC_SHARED(memory);
+    size_t first = K * thread_of_grid();
+    int n = all.n[blockIdx.x], rounds = threads_of_block() <= 96 ? 2 : 1;
+    rows<Real, K> my;
+    for (int round = 0; round < rounds; round++) {
+        my.load(all, first);
+        __syncthreads();
+        int status = trid_block_hybrid(K, n, my.a, my.b, my.c, my.d, (Real *)memory);
+        my.store(all, 0, first, status);
+    }
+}
+
+template <class Real, int K>
+outcome<Real> run_in_blocks(const batch<Real> &systems, dim3 block)
+{
+    return run(solve_in_block<Real, K>, 1, systems, systems.count(), block, block_hybrid_bytes(Real()));
+}
+
+template <class Real, int K>
+void test_block(dim3 block, int count)
+{
+    int threads = (int)(block.x * block.y * block.z), full = K * threads;
+    const int n[] = {full, full - 1, 32 * K + 1, 31 * K, full - 32 * K + 1, 32 * K, 1, 32 * K - 1, 0, 2, K, K + 1};
+    case_random random = {SEED + 5};
+    batch<Real> systems(full);
+    for (int i = 0; i < count; i++) systems.add_random(&random, n[i] <= full ? n[i] : full / 2, 1.25);
+    systems.add_far_reaching(&random, full, 32 * K);
+    check_batch(run_in_blocks<Real, K>(systems, block), systems, 1, "block");
+}
+
+/* A zero pivot in the thread that holds it; equal rows within lanes, between lanes and between warps; too many rows. */
+template <class Real, int K>
+void test_block_faults(int threads)
+{
+    const int full = K * threads, at[] = {0, K - 1, K, 31 * K - 1, 32 * K - 1, 32 * K, full - 33, full - 2};
+    case_random random = {SEED + 6};
+    batch<Real> systems(full);
+    std::vector<int> faults, rows;
+    for (int fault : {(int)ZERO_PIVOT, (int)SINGULAR_PAIR, (int)TOO_MANY_ROWS, (int)NAN_IN_D, (int)NAN_IN_B}) {
+        for (int row : at) {
+            if (fault != ZERO_PIVOT && fault != SINGULAR_PAIR && row != 32 * K - 1) continue; /* one will do */
+            systems.add_random(&random, full, 1.5);
+            plant(systems, systems.count() - 1, fault, row);
+            faults.push_back(fault);
+            rows.push_back(row);
+        }
+    }
+    outcome<Real> got = run_in_blocks<Real, K>(systems, dim3((unsigned)threads, 1, 1));
+    for (int i = 0; i < systems.count(); i++) {
+        std::vector<size_t> members;
+        for (int t = 0; t < threads; t++) members.push_back((size_t)i * threads + t);
+        check_fault_status(got, 0, members, members[rows[i] / K], faults[i], full, rows[i], "block");
+        if (faults[i] <= INF_IN_D) CHECK(shows(got, systems, 0, i), "block: fault %d has vanished", faults[i]);
+    }
+}
+
+template <class Real>
+void test_blocks()
+{
+    test_block<Real, 1>(dim3(32, 1, 1), 12);
+    test_block<Real, 1>(dim3(96, 1, 1), 12);
+    test_block<Real, 2>(dim3(64, 1, 1), 12);
+    test_block<Real, 3>(dim3(96, 1, 1), 12);
+    test_block<Real, 8>(dim3(32, 1, 1), 12);
+    test_block<Real, 8>(dim3(16, 8, 1), 8);
+    test_block<Real, 5>(dim3(224, 1, 1), 5);
+    test_block<Real, 1>(dim3(512, 1, 1), 3);
+    test_block<Real, 2>(dim3(32, 4, 8), 3);
+    test_block<Real, 3>(dim3(992, 1, 1), 2);
+    test_block_faults<Real, 1>(96);
+    test_block_faults<Real, 3>(96);
+}
+
+/* ---- lines side by side ----------------------------------------------------------------------------------------- */
+
+/* Twice, with the barrier between that the header asks for. */
+template <class Real, int K, int L, int S>
+GPU_KERNEL void __launch_bounds__(1024) solve_lines(view<Real> all)
+{
+    GPU_DYNAMIC_SHARED(memory);
+    int thread = thread_of_block(), line = thread % L, section = thread / L;
+    size_t first = ((size_t)blockIdx.x * K * S + (size_t)K * section) * L + line;
+    int n = all.n[blockIdx.x * L + line];
+    rows<Real, K> my;
+    for (int round = 0; round < 2; round++) {
+        my.load(all, first, L);
+        __syncthreads();
+        int status = trid_block_lines(K, L, S, n, my.a, my.b, my.c, my.d, (Real *)memory);
+        my.store(all, 0, first, status, L);
+    }
+}
+
+template <class Real, int K, int L, int S>
+outcome<Real> run_lines(const batch<Real> &lines, dim3 block)
+{
+    return run(solve_lines<Real, K, L, S>, 1, lines, lines.count() / L, block, block_lines_bytes(Real(), L, S));
+}
+
+/* The threads that hold line i, and after them those that solve its reduced system. */
+template <int L, int S>
+std::vector<size_t> threads_of_line(int i)
+{
+    std::vector<size_t> threads;
+    size_t block = (size_t)(i / L) * L * S;
+    for (int section = 0; section < S; section++) threads.push_back(block + (size_t)(section * L + i % L));
+    for (int rank = 0; rank < S; rank++) threads.push_back(block + (size_t)(i % L * S + rank));
+    return threads;
+}
+
+/* A thread has one status for the line that it holds and the one that it solves: a failure in the line it holds hides
+   what it may have seen of line i. */
+template <int L, int S>
+bool hidden_by_another(int i, const std::vector<int> &fault)
+{
+    bool hidden = false;
+    for (int rank = 0; rank < S; rank++) {
+        int held = i / L * L + (i % L * S + rank) % L;
+        hidden = hidden || (held != i && fault[held] >= 0 && fault[held] != NAN_IN_D);
+    }
+    return hidden;
+}
+
+template <class Real, int K, int L, int S>
+void check_faulty_lines(batch<Real> &lines, const outcome<Real> &clean, dim3 block)
+{
+    static const int faults[] = {ZERO_PIVOT, NAN_IN_D, SINGULAR_PAIR, NAN_IN_B};
+    std::vector<int> fault(lines.count(), -1), row(lines.count(), -1);
+    int planted = 0;
+    for (int i = 0; i < lines.count(); i += 2) {
+        if (lines.systems[i].n < 2) continue;
+        fault[i] = faults[planted % 4];
+        row[i] = (planted / 4 * (K + 1) + K - 1) % lines.systems[i].n;
+        plant(lines, i, fault[i], row[i]);
+        planted++;
+    }
+    outcome<Real> got = run_lines<Real, K, L, S>(lines, block);
+    for (int i = 0; i < lines.count(); i++) {
+        std::vector<size_t> threads = threads_of_line<L, S>(i);
+        if (fault[i] < 0) {
+            CHECK(same_rows(got, 0, clean, 0, lines, i), "%s lines %d x %d: a neighbour of line %d gets in",
+                  type_of(Real()), L, S, i);
+        } else if (fault[i] == NAN_IN_D) {
+            CHECK(shows(got, lines, 0, i), "%s lines %d x %d: NaN in d has vanished", type_of(Real()), L, S);
+        } else if (fault[i] != SINGULAR_PAIR || !hidden_by_another<L, S>(i, fault)) {
+            check_fault_status(got, 0, threads, threads[row[i] / K], fault[i], lines.systems[i].n, row[i], "lines");
+        }
+    }
+}
+
+template <class Real, int K, int L, int S>
+void test_lines(dim3 block = dim3(L * S, 1, 1))
+{
+    case_random random = {SEED + 7};
+    batch<Real> lines(K * S, L);
+    std::vector<int> n = lengths(K, K * S, &random);
+    const int count = L > 2 ? 2 * L : 8;
+    for (int i = 0; i < count; i++) {
+        if (i % 5 == 3)
+            lines.add_far_reaching(&random, K * S, K * S / 2);
+        else
+            lines.add_random(&random, n[(i * 5 + n.size() - 1) % n.size()], 1.25);
+    }
+    outcome<Real> clean = run_lines<Real, K, L, S>(lines, block);
+    check_batch(clean, lines, 1, "lines");
+    check_faulty_lines<Real, K, L, S>(lines, clean, block);
+
+    lines.claimed[count - 1] = K * S + 1;
+    outcome<Real> got = run_lines<Real, K, L, S>(lines, block);
+    for (int section = 0; section < S; section++)
+        CHECK(got.status_of(0, threads_of_line<L, S>(count - 1)[section]) == -1, "lines %d x %d: n > K*S", L, S);
+}
+
+template <class Real>
+void test_all_lines()
+{
+    test_lines<Real, 8, 8, 32>();
+    test_lines<Real, 3, 32, 8>();
+    test_lines<Real, 1, 16, 16>();
+    test_lines<Real, 2, 16, 16>(dim3(16, 16, 1));
+    test_lines<Real, 2, 32, 32>(dim3(32, 32, 1));
+    test_lines<Real, 5, 1, 32>();
+    test_lines<Real, 4, 64, 4>();
+    test_lines<Real, 7, 16, 2>();
+    test_lines<Real, 3, 32, 1>();
+}
+
+/* ---- lane scope in a kernel ------------------------------------------------------------------------------------- */
+
+enum lane_way { LANE_THOMAS, LANE_FACTORED, LANE_WAYS };
+
+/* A system a thread, in memory: the threads' systems lie side by side. work: four arrays of all.elements. */
+template <class Real>
+GPU_KERNEL void solve_in_lanes(view<Real> all, Real *work)
+{
+    size_t t = thread_of_grid(), e = all.elements;
+    long long stride = (long long)all.threads;
+    int n = all.n[t];
+    all.status[t] = lane_thomas(n, all.a + t, all.b + t, all.c + t, all.d + t, all.x + t, work + t, stride);
+    Real *l = work + e + t, *r = work + 2 * e + t, *q = work + 3 * e + t, *x = all.x + e + t;
+    int status = lane_factor(n, all.a + t, all.b + t, all.c + t, l, r, q, stride);
+    if (!status) lane_solve(n, l, r, q, all.d + t, x, stride);
+    all.status[all.threads + t] = status;
+}
+
+template <class Real>
+void test_lanes()
+{
+    enum { THREADS = 32, ROWS = 40 };
+    case_random random = {SEED + 8};
+    batch<Real> systems(ROWS, THREADS);
+    for (int i = 0; i < THREADS; i++) systems.add_random(&random, i < 8 ? i : ROWS - i % 5, 1.25);
+    device_array<Real> work(std::vector<Real>(4 * systems.elements(), (Real)NAN));
+    size_t e = systems.elements();
+    device_array<int> n(systems.claimed), status(std::vector<int>(LANE_WAYS * THREADS, -99));
+    device_array<Real> a(gather(systems, &case_system::a)), b(gather(systems, &case_system::b));
+    device_array<Real> c(gather(systems, &case_system::c)), d(gather(systems, &case_system::d));
+    device_array<Real> x(std::vector<Real>(LANE_WAYS * e, Real(0)));
+    view<Real> on_device = {n.data, a.data, b.data, c.data, d.data, x.data, status.data, status.data, e, THREADS};
+    auto kernel = solve_in_lanes<Real>;
+    GPU_LAUNCH(kernel, 1, THREADS, 0, 0)(on_device, work.data);
+    GPU_OK(cudaGetLastError());
+    GPU_OK(cudaDeviceSynchronize());
+    outcome<Real> got = {x.download(), status.download(), {}, e, THREADS};
+    check_batch(got, systems, LANE_WAYS, "lane");
+}
+
+/* ---- the reciprocal --------------------------------------------------------------------------------------------- */
+
+template <class Real>
+GPU_KERNEL void take_reciprocals(int n, const Real *x, Real *y)
+{
+    size_t i = thread_of_grid();
+    if (i < (size_t)n) y[i] = rcp(x[i]);
+}
+
+template <class Real>
+void test_reciprocal()
+{
+    case_random random = {SEED + 9};
+    std::vector<Real> x;
+    int range = is_float(Real()) ? 125 : 1021;
+    for (int i = 0; i < 4096; i++) {
+        double mantissa = case_between(&random, 1, 2) * (i % 2 ? 1 : -1);
+        x.push_back((Real)ldexp(mantissa, case_below(&random, 2 * range) - range));
+    }
+    for (int e = -range; e <= range; e++) x.push_back((Real)ldexp(1.0, e));
+    x.push_back((Real)INFINITY);
+    x.push_back((Real)NAN);
+    x.push_back(0);
+    device_array<Real> from(x), to(x);
+    auto kernel = take_reciprocals<Real>;
+    GPU_LAUNCH(kernel, (int)(x.size() / 128 + 1), 128, 0, 0)((int)x.size(), from.data, to.data);
+    GPU_OK(cudaGetLastError());
+    std::vector<Real> y = to.download();
+    for (size_t i = 0; i + 3 < x.size(); i++) {
+        /* One unit in the last place is at most 2 roundoffs of the result; half a roundoff is for safety. */
+        long double error = fabsl(y[i] * (long double)x[i] - 1);
+        CHECK(error <= 2.5L * roundoff_of(Real()), "%s: 1 / %a is off by %Lg", type_of(Real()), (double)x[i], error);
+    }
+    size_t last = x.size() - 1;
+    CHECK(!(y[last] < (Real)INFINITY), "1 / 0 is %g", (double)y[last]); /* inf, or NaN in double on the device */
+    CHECK(isnan(y[last - 1]), "1 / NaN is %g", (double)y[last - 1]);
+    CHECK(y[last - 2] == 0 || isnan(y[last - 2]), "1 / inf is %g", (double)y[last - 2]);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
+
+template <class Real>
+void test_all()
+{
+    test_reciprocal<Real>();
+    test_lanes<Real>();
+    test_warps<Real>();
+    test_warp_block_shapes<Real>();
+    test_early_stop_mixed_warp<Real>();
+    test_warp_faults<Real, 1, 4>();
+    test_warp_faults<Real, 3, 8>();
+    test_warp_faults<Real, 8, 32>();
+    test_warp_singular_pairs<Real, 1, 8>();
+    test_warp_singular_pairs<Real, 3, 4>();
+    test_pcrs<Real>();
+    test_blocks<Real>();
+    test_all_lines<Real>();
+}
+
+int main()
+{
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+        check_skip(1, "test_trid: no GPU here");
+        return check_report();
+    }
+    printf("seed %d\n", SEED);
+    test_all<float>();
+    test_all<double>();
+    test_warp<float, 32, 4>();
+    test_warp<float, 32, 32>();
+    test_early_stop_black_scholes<float>(1, 3);
+    test_early_stop_black_scholes<double>(2, 4);
+    return check_report();
+}

@@ -1,0 +1,642 @@
+/* test_trid_host.c - trid.h in plain C11: host and lane scope, in both precisions.
+   MIT licence, see LICENSE.
+
+   Run from the repository root, or with KNOWN_ANSWERS in the environment naming the file with the known answers.
+   The file includes itself once a precision, as trid.h does. Arrays are allocated as long as the header says and no
+   longer, so that the address sanitizer sees any overrun. */
+#ifndef REAL
+#include "trid.h"
+
+#include "check.h"
+#include "trid_cases.h"
+
+#include <float.h>
+
+#ifndef KNOWN_ANSWERS
+#define KNOWN_ANSWERS "tests/known/trid.txt"
+#endif
+
+enum { SEED = 20240607 };
+
+/* Every way to solve a system in host or lane scope. */
+enum method {
+    THOMAS,
+    PCR,
+    HYBRID,
+    LANE_THOMAS, /* strided */
+    FACTORED,    /* trid_lane_factor and trid_lane_solve */
+    FACTORED_STRIDED,
+    FACTORED_IN_PLACE,
+    SECTIONS, /* trid_lane_reduce, _link, _pcr_step and _expand put together by hand */
+    METHODS
+};
+
+static const char *const method_name[METHODS] = {
+    "thomas", "pcr", "hybrid", "lane_thomas", "factored", "factored strided", "factored in place", "sections"};
+
+static int depends_on_rows_per_lane(int method)
+{
+    return method == HYBRID || method == SECTIONS;
+}
+
+/* Those that eliminate in the order of Thomas, and so stop at the very same row. */
+static int eliminates_in_order(int method)
+{
+    return method != PCR && !depends_on_rows_per_lane(method);
+}
+
+/* Uncommon enough to be recognised where nobody should have written. */
+static const double untouched = -12345.0;
+
+/* Backward errors of elimination without pivoting are a few roundoffs in dominant systems, and PCR adds some in each
+   of log2 n steps; condition times as much may be seen in the solution. */
+static double tolerance(int n, double condition, double roundoff)
+{
+    return (4 + log2(n + 1.0)) * condition * roundoff;
+}
+
+#define REAL float
+#define F(stem) stem##_f32
+#define ROUNDOFF (FLT_EPSILON / 2)
+#define IS_FLOAT 1
+#define SMALLEST FLT_MIN
+#define LARGEST FLT_MAX
+#include "test_trid_host.c"
+#undef REAL
+#undef F
+#undef ROUNDOFF
+#undef IS_FLOAT
+#undef SMALLEST
+#undef LARGEST
+
+#define REAL double
+#define F(stem) stem##_f64
+#define ROUNDOFF (DBL_EPSILON / 2)
+#define IS_FLOAT 0
+#define SMALLEST DBL_MIN
+#define LARGEST DBL_MAX
+#include "test_trid_host.c"
+
+static void test_status_strings(void)
+{
+    CHECK(strcmp(trid_status_string(0), "solved") == 0, "status 0 is \"%s\"", trid_status_string(0));
+    CHECK(strstr(trid_status_string(3), "pivot") != NULL, "status 3 is \"%s\"", trid_status_string(3));
+    CHECK(strstr(trid_status_string(-1), "argument") != NULL, "status -1 is \"%s\"", trid_status_string(-1));
+}
+
+int main(void)
+{
+    printf("seed %d\n", SEED);
+    test_status_strings();
+    test_all_f32();
+    test_all_f64();
+    return check_report();
+}
+
+#else /* REAL: the tests, in the precision at hand */
+
+/* ---- a system in this precision, and the solvers under one roof ------------------------------------------------- */
+
+/* count elements, stride apart, and NaN in between */
+static REAL *F(copy)(const double *from, int count, int stride)
+{
+    size_t length = count > 0 ? (size_t)(count - 1) * (size_t)stride + 1 : 0;
+    REAL *to = case_memory(length * sizeof *to);
+    for (size_t i = 0; i < length; i++) to[i] = i % (size_t)stride ? (REAL)NAN : (REAL)from[i / (size_t)stride];
+    return to;
+}
+
+static REAL *F(fresh)(size_t count)
+{
+    REAL *memory = case_memory(count * sizeof *memory);
+    for (size_t i = 0; i < count; i++) memory[i] = (REAL)untouched;
+    return memory;
+}
+
+typedef struct {
+    int n, stride;
+    REAL *a, *b, *c, *d;
+} F(arrays);
+
+/* c ends before its corner, so that the sanitizer sees who reads that; who reads a[0] gets NaN. */
+static F(arrays) F(arrays_of)(case_system s, int stride)
+{
+    F(arrays)
+    all = {s.n,
+           stride,
+           F(copy)(s.a, s.n, stride),
+           F(copy)(s.b, s.n, stride),
+           F(copy)(s.c, s.n - 1, stride),
+           F(copy)(s.d, s.n, stride)};
+    return all;
+}
+
+static void F(free_arrays)(F(arrays) all)
+{
+    free(all.a);
+    free(all.b);
+    free(all.c);
+    free(all.d);
+}
+
+static int F(solve_factored)(F(arrays) s, int in_place, REAL *x)
+{
+    size_t length = s.n > 0 ? (size_t)(s.n - 1) * (size_t)s.stride + 1 : 0;
+    REAL *l = in_place ? s.a : F(fresh)(length), *r = in_place ? s.b : F(fresh)(length);
+    REAL *q = in_place ? s.c : F(fresh)(length);
+    int status = F(trid_lane_factor)(s.n, s.a, s.b, s.c, l, r, q, s.stride);
+    if (!status && s.n > 0 && !in_place) {
+        REAL last = q[(s.n - 1) * s.stride];
+        CHECK(l[0] == (REAL)untouched && last == (REAL)untouched, "factor wrote a corner, n %d", s.n);
+    }
+    if (!status) F(trid_lane_solve)(s.n, l, r, q, s.d, x, s.stride);
+    if (!in_place) {
+        free(l);
+        free(r);
+        free(q);
+    }
+    return status;
+}
+
+/* One PCR step after another over m rows with unit diagonal, the slow and obvious way. */
+static int F(pcr_by_hand)(int m, REAL *a, REAL *c, REAL *d)
+{
+    size_t bytes = (size_t)m * sizeof *a;
+    REAL *old_a = case_memory(bytes), *old_c = case_memory(bytes), *old_d = case_memory(bytes);
+    int status = 0;
+    for (int s = 1; s < m; s *= 2) {
+        memcpy(old_a, a, bytes);
+        memcpy(old_c, c, bytes);
+        memcpy(old_d, d, bytes);
+        for (int j = 0; j < m; j++) {
+            int up = j - s, down = j + s;
+            int bad = F(trid_lane_pcr_step)(&a[j], &c[j], &d[j], up < 0 ? 0 : old_a[up], up < 0 ? 0 : old_c[up],
+                                            up < 0 ? 0 : old_d[up], down < m ? old_a[down] : 0,
+                                            down < m ? old_c[down] : 0, down < m ? old_d[down] : 0);
+            if (bad && !status) status = 1 + j;
+        }
+    }
+    free(old_a);
+    free(old_c);
+    free(old_d);
+    return status;
+}
+
+/* Sections of K rows, the last one filled up with identity rows, as lanes would do it. */
+static int F(solve_sections)(F(arrays) s, int K, REAL *x)
+{
+    int sections = s.n > 0 ? (s.n - 1) / K + 1 : 0, rows = sections * K, status = 0;
+    REAL *a = F(fresh)((size_t)rows), *b = F(fresh)((size_t)rows), *c = F(fresh)((size_t)rows);
+    REAL *d = F(fresh)((size_t)rows), *la = F(fresh)((size_t)sections), *lc = F(fresh)((size_t)sections);
+    REAL *ld = F(fresh)((size_t)sections);
+    for (int j = 0; j < rows; j++) {
+        a[j] = j > 0 && j < s.n ? s.a[j] : 0;
+        b[j] = j < s.n ? s.b[j] : 1;
+        c[j] = j < s.n - 1 ? s.c[j] : 0;
+        d[j] = j < s.n ? s.d[j] : 0;
+    }
+    for (int i = 0; i < sections; i++) {
+        int first = i * K, bad = F(trid_lane_reduce)(K, a + first, b + first, c + first, d + first);
+        if (bad && !status) status = first + bad;
+    }
+    for (int i = 0; i < sections; i++) {
+        int last = i * K + K - 1, next = last + 1 < rows ? last + 1 : -1;
+        la[i] = a[last], lc[i] = c[last], ld[i] = d[last];
+        if (K == 1) continue;
+        int bad = F(trid_lane_link)(&la[i], &lc[i], &ld[i], next < 0 ? 0 : a[next], next < 0 ? 0 : c[next],
+                                    next < 0 ? 0 : d[next]);
+        if (bad && !status) status = 1 + last;
+    }
+    int bad = F(pcr_by_hand)(sections, la, lc, ld);
+    if (bad && !status) status = bad * K < s.n ? bad * K : s.n;
+    for (int i = 0; i < sections; i++)
+        F(trid_lane_expand)(K, a + i * K, c + i * K, d + i * K, i > 0 ? ld[i - 1] : 0, ld[i]);
+    for (int j = 0; j < s.n; j++) x[j] = d[j];
+    free(a), free(b), free(c), free(d), free(la), free(lc), free(ld);
+    return status;
+}
+
+static int F(dispatch)(enum method method, int K, F(arrays) s, REAL *x)
+{
+    size_t n = (size_t)s.n, length = n > 0 ? (n - 1) * (size_t)s.stride + 1 : 0;
+    size_t work_length = method == PCR ? 8 * n : method == HYBRID ? F(trid_host_hybrid_len)(s.n, K) : length;
+    REAL *work = F(fresh)(work_length);
+    int status = -2;
+    if (method == THOMAS) status = F(trid_host_thomas)(s.n, s.a, s.b, s.c, s.d, x, work);
+    if (method == PCR) status = F(trid_host_pcr)(s.n, s.a, s.b, s.c, s.d, x, work);
+    if (method == HYBRID) status = F(trid_host_hybrid)(s.n, K, s.a, s.b, s.c, s.d, x, work);
+    if (method == LANE_THOMAS) status = F(trid_lane_thomas)(s.n, s.a, s.b, s.c, s.d, x, work, s.stride);
+    if (method == FACTORED || method == FACTORED_STRIDED) status = F(solve_factored)(s, 0, x);
+    if (method == FACTORED_IN_PLACE) status = F(solve_factored)(s, 1, x);
+    if (method == SECTIONS) status = F(solve_sections)(s, K, x);
+    free(work);
+    return status;
+}
+
+/* Solves s into x (n elements). x is an array of its own, then d itself, and the two must agree to the last bit;
+   nothing around x or between its elements may be touched. */
+static int F(solve)(enum method method, int K, case_system system, double *x)
+{
+    enum { GUARD = 2 };
+    int stride = method == LANE_THOMAS || method == FACTORED_STRIDED ? 3 : 1;
+    size_t length = system.n > 0 ? (size_t)(system.n - 1) * (size_t)stride + 1 : 0;
+
+    F(arrays) apart = F(arrays_of)(system, stride), aliased = F(arrays_of)(system, stride);
+    REAL *guarded = F(fresh)(length + 2 * GUARD);
+    int status = F(dispatch)(method, K, apart, guarded + GUARD);
+    int status_aliased = F(dispatch)(method, K, aliased, aliased.d);
+    CHECK(status == status_aliased, "%s: status %d, but %d with x = d", method_name[method], status, status_aliased);
+
+    int stray = 0, differ = 0;
+    for (size_t i = 0; i < length + 2 * GUARD; i++) {
+        int inside = i >= GUARD && i < GUARD + length && (i - GUARD) % (size_t)stride == 0;
+        if (!inside && guarded[i] != (REAL)untouched) stray++;
+    }
+    for (int j = 0; j < system.n; j++) {
+        REAL value = guarded[GUARD + j * stride];
+        x[j] = (double)value;
+        if (!status && memcmp(&value, &aliased.d[j * stride], sizeof value) != 0) differ++;
+    }
+    CHECK(stray == 0, "%s n %d: wrote outside x %d times", method_name[method], system.n, stray);
+    CHECK(differ == 0, "%s n %d K %d: %d rows differ with x = d", method_name[method], system.n, K, differ);
+    free(guarded);
+    F(free_arrays)(apart);
+    F(free_arrays)(aliased);
+    return status;
+}
+
+/* ---- solutions -------------------------------------------------------------------------------------------------- */
+
+/* The residual by the header and by an independent formula; both normalised, so the tolerance lacks the condition. */
+static void F(check_residual)(case_system s, const double *x, const char *name)
+{
+    F(arrays) all = F(arrays_of)(s, 1);
+    REAL *rounded = F(copy)(x, s.n, 1);
+    long double independent = case_residual(s, x);
+    double from_header = F(trid_host_residual)(s.n, all.a, all.b, all.c, all.d, rounded);
+    double allowed = tolerance(s.n, 1, ROUNDOFF);
+    CHECK(independent <= allowed, "%s n %d: residual %Lg > %g", name, s.n, independent, allowed);
+    /* The header's sums are in double: a few of its roundoffs, relative to the same maximum, lie between the two. */
+    check_near(from_header, (double)independent, 4 * DBL_EPSILON, "%s n %d: residual by the header", name, s.n);
+    free(rounded);
+    F(free_arrays)(all);
+}
+
+static void F(check_solution)(enum method method, int K, case_system s, const long double *want, double condition)
+{
+    double *x = case_memory((size_t)s.n * sizeof *x);
+    int status = F(solve)(method, K, s, x);
+    double allowed = tolerance(s.n, condition, ROUNDOFF);
+    long double error = case_error(s.n, x, want);
+    CHECK(status == 0, "%s n %d K %d: status %d", method_name[method], s.n, K, status);
+    CHECK(error <= allowed, "%s n %d K %d: error %Lg > %g", method_name[method], s.n, K, error, allowed);
+    F(check_residual)(s, x, method_name[method]);
+    free(x);
+}
+
+static void F(check_every_method)(case_system s, const long double *want, double condition)
+{
+    static const int rows_per_lane[] = {1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33, 100000};
+    for (int method = 0; method < METHODS; method++) {
+        int count = depends_on_rows_per_lane(method) ? (int)(sizeof rows_per_lane / sizeof *rows_per_lane) : 1;
+        for (int i = 0; i < count; i++) F(check_solution)((enum method)method, rows_per_lane[i], s, want, condition);
+    }
+}
+
+static void F(test_random_systems)(void)
+{
+    static const int larger[] = {511, 512, 513, 1000, 1024, 4096, 10007};
+    const double dominance = 1.25;
+    case_random random = {SEED};
+    for (int i = 0; i <= 300 + (int)(sizeof larger / sizeof *larger); i++) {
+        int n = i <= 300 ? i : larger[i - 301];
+        case_system s = case_dominant(&random, n, dominance, IS_FLOAT);
+        long double *want = case_memory((size_t)n * sizeof *want);
+        CHECK(case_reference(s, want), "n %d: the reference calls a dominant matrix singular", n);
+        F(check_every_method)(s, want, case_condition(dominance));
+        free(want);
+        case_free(s);
+    }
+}
+
+static int F(read_row)(FILE *file, case_system s, int j, long double *want)
+{
+    char word[4][64], solution[64];
+    if (fscanf(file, " %63s %63s %63s %63s %63s", word[0], word[1], word[2], word[3], solution) != 5) return 0;
+    s.a[j] = strtod(word[0], NULL);
+    s.b[j] = strtod(word[1], NULL);
+    s.c[j] = strtod(word[2], NULL);
+    s.d[j] = strtod(word[3], NULL);
+    want[j] = strtold(solution, NULL);
+    return 1;
+}
+
+/* growth: by how much relative errors in the entries grow in the solution, from the model. What float makes of entries
+   that it cannot hold is such an error too. */
+static void F(check_known)(case_system s, const long double *want, const char *solvers, double growth)
+{
+    if (IS_FLOAT) case_round_to_float(s);
+    if (strcmp(solvers, "all") == 0) {
+        F(check_every_method)(s, want, growth);
+        return;
+    }
+    for (int method = 0; method < METHODS; method++)
+        if (eliminates_in_order(method)) F(check_solution)((enum method)method, 1, s, want, growth);
+}
+
+static void F(test_known_answers)(void)
+{
+    const char *path = getenv("KNOWN_ANSWERS") ? getenv("KNOWN_ANSWERS") : KNOWN_ANSWERS;
+    FILE *file = fopen(path, "r");
+    if (!CHECK(file != NULL, "cannot open %s", path)) return;
+    char line[256], name[64], solvers[16];
+    int n, systems = 0;
+    double growth;
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "system %63s %d %15s %lf", name, &n, solvers, &growth) != 4) continue;
+        case_system s = case_new(n);
+        long double *want = case_memory((size_t)n * sizeof *want);
+        int complete = 1;
+        for (int j = 0; j < n; j++) complete = complete && F(read_row)(file, s, j, want);
+        if (CHECK(complete, "%s: %s breaks off", path, name)) F(check_known)(s, want, solvers, growth);
+        systems++;
+        free(want);
+        case_free(s);
+    }
+    fclose(file);
+    CHECK(systems >= 8, "%s holds %d systems", path, systems);
+}
+
+/* An open end: with up = (-1, 0, 0) the coupling up stays as it is while the coupling down moves on, and vice versa.
+   All numbers are powers of two or small multiples of them, so the results are exact. */
+static void F(test_open_ends)(void)
+{
+    REAL a = 3, c = (REAL)0.5, d = 7;
+    int bad = F(trid_lane_pcr_step)(&a, &c, &d, -1, 0, 0, 1, 4, 2); /* pivot 1 - 3*0 - 0.5*1 = 0.5 */
+    CHECK(!bad && a == 6 && c == -4 && d == 12, "open above: %g %g %g", (double)a, (double)c, (double)d);
+    a = (REAL)0.5, c = 3, d = 7;
+    bad = F(trid_lane_pcr_step)(&a, &c, &d, 4, 1, 2, 0, -1, 0);
+    CHECK(!bad && a == -4 && c == 6 && d == 12, "open below: %g %g %g", (double)a, (double)c, (double)d);
+    a = 3, c = 5, d = 7;
+    bad = F(trid_lane_pcr_step)(&a, &c, &d, -1, 0, 0, 0, -1, 0);
+    CHECK(!bad && a == 3 && c == 5 && d == 7, "open on both sides: %g %g %g", (double)a, (double)c, (double)d);
+}
+
+/* ---- failures --------------------------------------------------------------------------------------------------- */
+
+/* Puts a pivot into row at and returns the status of method. */
+static int F(status_with_pivot)(enum method method, int K, int n, int at, double pivot)
+{
+    case_system s = case_new(n);
+    double *x = case_memory((size_t)n * sizeof *x);
+    for (int j = 0; j < n; j++) s.a[j] = s.c[j] = 0.25, s.b[j] = s.d[j] = 1;
+    s.b[at] = pivot;
+    s.a[at] = s.c[at] = 0; /* alone, so that no order of elimination gets around it */
+    case_close_corners(s);
+    int status = F(solve)(method, K, s, x);
+    free(x);
+    case_free(s);
+    return status;
+}
+
+static void F(test_bad_pivots)(void)
+{
+    /* The last two are so small that their reciprocals are infinite. */
+    const double bad[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, SMALLEST / 64, -SMALLEST / 64};
+    static const int sizes[] = {1, 2, 3, 9, 40}, rows_per_lane[] = {1, 2, 3, 8, 100};
+    for (int method = 0; method < METHODS; method++) {
+        for (int k = 0; k < (depends_on_rows_per_lane(method) ? 5 : 1); k++) {
+            for (int i = 0; i < 5; i++) {
+                int n = sizes[i], K = rows_per_lane[k], places[] = {0, n / 2, n - 1};
+                for (int p = 0; p < 3; p++) {
+                    for (int v = 0; v < (int)(sizeof bad / sizeof *bad); v++) {
+                        int status = F(status_with_pivot)((enum method)method, K, n, places[p], bad[v]);
+                        int right = eliminates_in_order(method) ? status == 1 + places[p] : status >= 1 && status <= n;
+                        CHECK(right, "%s n %d K %d: pivot %g in row %d gives status %d", method_name[method], n, K,
+                              bad[v], places[p], status);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* Small and large pivots that do have a reciprocal, if a subnormal one, are as good as any on the host. */
+static void F(test_extreme_pivots)(void)
+{
+    const double good[] = {SMALLEST, -SMALLEST / 2, LARGEST, -LARGEST};
+    for (int method = 0; method < METHODS; method++) {
+        for (int v = 0; v < 4; v++) {
+            int status = F(status_with_pivot)((enum method)method, 1, 1, 0, good[v]);
+            CHECK(status == 0, "%s: pivot %g gives status %d", method_name[method], good[v], status);
+        }
+    }
+}
+
+/* The first bad row is what Thomas reports, and the rows from there on are not touched. */
+static void F(test_thomas_stops)(void)
+{
+    REAL a[5] = {(REAL)NAN, 1, 1, 0, 1}, b[5] = {1, 2, 2, 0, 0}, c[5] = {1, 1, 1, 1, (REAL)NAN};
+    REAL d[5] = {1, 1, 1, 1, 1}, *x = F(fresh)(5), *work = F(fresh)(5);
+    int status = F(trid_lane_thomas)(5, a, b, c, d, x, work, 1);
+    CHECK(status == 4, "status %d for a zero in row 3", status);
+    CHECK(x[3] == (REAL)untouched && x[4] == (REAL)untouched, "thomas wrote x beyond the bad row");
+    CHECK(work[3] == (REAL)untouched && work[4] == (REAL)untouched, "thomas wrote work beyond the bad row");
+    free(x);
+    free(work);
+}
+
+/* A pivot that only elimination makes zero: [1 1; 1 1] anywhere among identity rows. */
+static void F(test_singular_pairs)(void)
+{
+    enum { N = 12 };
+    double x[N];
+    for (int at = 0; at + 1 < N; at++) {
+        case_system s = case_singular_pair(N, at);
+        for (int method = 0; method < METHODS; method++) {
+            for (int K = 1; K <= (depends_on_rows_per_lane(method) ? N + 1 : 1); K++) {
+                int status = F(solve)((enum method)method, K, s, x);
+                int right = eliminates_in_order(method) ? status == at + 2 : status == at + 1 || status == at + 2;
+                CHECK(right, "%s K %d: rows %d and %d are equal, status %d", method_name[method], K, at, at + 1,
+                      status);
+            }
+        }
+        case_free(s);
+    }
+}
+
+/* lane_reduce goes on after a bad pivot but reports that row, not one that it spoils later. */
+static void F(test_reduce_reports_row)(void)
+{
+    for (int at = 0; at < 6; at++) {
+        REAL a[6], b[6], c[6], d[6];
+        for (int j = 0; j < 6; j++) a[j] = c[j] = (REAL)0.25, b[j] = d[j] = 1;
+        a[at] = b[at] = c[at] = 0;
+        int status = F(trid_lane_reduce)(6, a, b, c, d);
+        CHECK(status == 1 + at, "zero row %d: status %d", at, status);
+    }
+}
+
+/* Sections of three rows, the last one short, whose last row meets a zero pivot in a step of PCR: reduced and linked,
+   they are x[2] - x[5]/4, 2 x[2] + x[5] - 2 x[7] and -x[5]/2 + x[7], and 1 - (-1/2) (-2) = 0. All exact in binary. */
+static void F(test_pcr_fails_in_short_section)(void)
+{
+    double a[] = {NAN, 0, 0, 1, 0.5, 1, 0.5, 1}, b[] = {1, 1, 1, 1, 1, 2, 1, 2};
+    double c[] = {0, 0, -0.5, 1, 0.5, 1, 1, NAN}, d[] = {1, 1, 1, 1, 1, 1, 1, 1}, x[8];
+    case_system s = {8, a, b, c, d};
+    int status = F(solve)(HYBRID, 3, s, x);
+    CHECK(status == 8, "zero pivot of the last section's last row, row 7: status %d", status);
+}
+
+/* 1 - a[2] c[1] - c[2] a[3] = 0 stops PCR in row 2; in the order of Thomas no pivot is zero. */
+static void F(test_order_matters)(void)
+{
+    double a[] = {NAN, -1, 0.5, 0.5}, b[] = {1, 1, 1, 1}, c[] = {1, 1, 1, NAN}, d[] = {1, 2, -1, 4}, x[4];
+    case_system s = {4, a, b, c, d};
+    for (int method = 0; method < METHODS; method++) {
+        int status = F(solve)((enum method)method, 1, s, x);
+        CHECK(status == (eliminates_in_order(method) ? 0 : 3), "%s: status %d", method_name[method], status);
+    }
+}
+
+static void F(test_arguments)(void)
+{
+    REAL one[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, x[1] = {0};
+    CHECK(F(trid_host_thomas)(-1, 0, 0, 0, 0, 0, 0) == -1, "thomas, n = -1");
+    CHECK(F(trid_host_pcr)(-1, 0, 0, 0, 0, 0, 0) == -1, "pcr, n = -1");
+    CHECK(F(trid_host_hybrid)(-1, 4, 0, 0, 0, 0, 0, 0) == -1, "hybrid, n = -1");
+    CHECK(F(trid_host_hybrid)(1, 0, one, one, one, one, x, one) == -1, "hybrid, rows_per_lane = 0");
+    CHECK(F(trid_host_hybrid)(0, 0, 0, 0, 0, 0, 0, 0) == -1, "hybrid, n = 0 and rows_per_lane = 0");
+    CHECK(F(trid_host_hybrid)(1, -3, one, one, one, one, x, one) == -1, "hybrid, rows_per_lane = -3");
+    CHECK(F(trid_lane_thomas)(-1, 0, 0, 0, 0, 0, 0, 1) == -1, "lane_thomas, n = -1");
+    CHECK(F(trid_lane_factor)(-1, 0, 0, 0, 0, 0, 0, 1) == -1, "lane_factor, n = -1");
+    CHECK(F(trid_host_thomas)(0, 0, 0, 0, 0, 0, 0) == 0, "thomas, n = 0");
+    CHECK(F(trid_host_pcr)(0, 0, 0, 0, 0, 0, 0) == 0, "pcr, n = 0");
+    CHECK(F(trid_host_hybrid)(0, 4, 0, 0, 0, 0, 0, 0) == 0, "hybrid, n = 0");
+    CHECK(F(trid_lane_thomas)(0, 0, 0, 0, 0, 0, 0, 1) == 0, "lane_thomas, n = 0");
+    CHECK(F(trid_lane_factor)(0, 0, 0, 0, 0, 0, 0, 1) == 0, "lane_factor, n = 0");
+    F(trid_lane_solve)(0, 0, 0, 0, 0, 0, 1);
+}
+
+static void F(test_work_lengths)(void)
+{
+    const struct {
+        int n, K;
+        size_t length;
+    } cases[] = {{0, 4, 0},  {-3, 4, 0}, {5, 0, 0},  {5, -1, 0},  {1, 1, 10},
+                 {8, 1, 80}, {8, 8, 38}, {9, 8, 48}, {16, 8, 76}, {17, 100, 74}};
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        size_t length = F(trid_host_hybrid_len)(cases[i].n, cases[i].K);
+        CHECK(length == cases[i].length, "hybrid_len(%d, %d) is %zu", cases[i].n, cases[i].K, length);
+    }
+    size_t largest = F(trid_host_hybrid_len)(2147483647, 1); /* must not overflow an int on the way */
+    CHECK(largest == (size_t)10 * 2147483647u, "hybrid_len of the largest n is %zu", largest);
+}
+
+/* NaN or inf in d is no failure, and shows. */
+static void F(test_bad_right_hand_sides)(void)
+{
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    static const int sizes[] = {1, 2, 5, 33};
+    case_random random = {SEED + 1};
+    for (int i = 0; i < 4; i++) {
+        for (int place = 0; place < sizes[i]; place += sizes[i] / 3 + 1) {
+            for (int v = 0; v < 3; v++) {
+                case_system s = case_dominant(&random, sizes[i], 2, IS_FLOAT);
+                s.d[place] = bad[v];
+                for (int method = 0; method < METHODS; method++) {
+                    double x[33];
+                    int status = F(solve)((enum method)method, 4, s, x), finite = 1;
+                    for (int j = 0; j < s.n; j++) finite = finite && isfinite(x[j]);
+                    CHECK(status == 0, "%s: %g in d gives status %d", method_name[method], bad[v], status);
+                    CHECK(!finite, "%s n %d: %g in d[%d] has vanished", method_name[method], s.n, bad[v], place);
+                }
+                case_free(s);
+            }
+        }
+    }
+}
+
+/* ---- residual and dominance, worked by hand --------------------------------------------------------------------- */
+
+static void F(test_residual_values)(void)
+{
+    REAL nan = (REAL)NAN;
+    REAL a[3] = {nan, 1, 2}, b[3] = {2, 4, -4}, c[3] = {1, -1, nan}, d[3] = {3, 2, -3}, x[3] = {1, 1, 1};
+    /* A x - d = 0, 2, 1; |A||x| + |d| = 6, 8, 9 */
+    check_near(F(trid_host_residual)(3, a, b, c, d, x), 2.0 / 9, 1e-15, "residual of three rows");
+    check_near(F(trid_host_residual)(0, 0, 0, 0, 0, 0), 0, 0, "residual of none");
+    x[0] = -1; /* -3 + ... : A x - d = -4, 0, 1; sizes 6, 8, 9 */
+    check_near(F(trid_host_residual)(3, a, b, c, d, x), 4.0 / 9, 1e-15, "negative residual");
+    REAL one = 1, zero = 0, big = (REAL)LARGEST, small = (REAL)SMALLEST;
+    check_near(F(trid_host_residual)(1, &nan, &zero, &nan, &zero, &one), 0, 0, "residual of zeros");
+    check_near(F(trid_host_residual)(1, &nan, &one, &nan, &one, &zero), 1, 0, "residual of x = 0");
+    check_near(F(trid_host_residual)(1, &nan, &small, &nan, &small, &zero), 1, 0, "residual of tiny numbers");
+    if (IS_FLOAT) check_near(F(trid_host_residual)(1, &nan, &big, &nan, &zero, &big), 1, 0, "residual of huge numbers");
+    CHECK(isnan(F(trid_host_residual)(1, &nan, &nan, &nan, &one, &one)), "residual with NaN in b");
+
+    for (int place = 0; place < 3; place++) {
+        REAL *arrays[5] = {a, b, c, d, x};
+        for (int i = 0; i < 5; i++) {
+            if ((i == 0 && place == 0) || (i == 2 && place == 2)) continue; /* the corners do not count */
+            REAL kept = arrays[i][place];
+            arrays[i][place] = nan;
+            CHECK(isnan(F(trid_host_residual)(3, a, b, c, d, x)), "residual with NaN in array %d row %d", i, place);
+            arrays[i][place] = kept;
+        }
+    }
+}
+
+static void F(test_dominance_values)(void)
+{
+    REAL nan = (REAL)NAN;
+    REAL a[3] = {nan, 1, -2}, b[3] = {-6, 4, 5}, c[3] = {2, -1, nan}; /* 6/2, 4/2, 5/2 */
+    check_near(F(trid_host_dominance)(3, a, b, c), 2, 0, "dominance of three rows");
+    b[0] = 1;
+    check_near(F(trid_host_dominance)(3, a, b, c), 0.5, 0, "dominance in the first row");
+    b[0] = -6, b[2] = (REAL)0.5;
+    check_near(F(trid_host_dominance)(3, a, b, c), 0.25, 0, "dominance in the last row");
+    CHECK(F(trid_host_dominance)(0, 0, 0, 0) == HUGE_VAL, "dominance of none");
+    REAL one = 1, zero = 0;
+    CHECK(F(trid_host_dominance)(1, &nan, &one, &nan) == HUGE_VAL, "dominance of a diagonal matrix");
+    CHECK(F(trid_host_dominance)(1, &nan, &zero, &nan) == 0, "dominance of a zero row");
+    REAL za[2] = {nan, 0}, zb[2] = {0, 1}, zc[2] = {0, nan}, wide[2] = {(REAL)LARGEST, (REAL)LARGEST};
+    CHECK(F(trid_host_dominance)(2, za, zb, zc) == 0, "dominance with a zero row among others");
+    zc[0] = 1;
+    check_near(F(trid_host_dominance)(2, za, wide, zc), LARGEST, 0, "dominance of huge pivots");
+    zc[0] = (REAL)SMALLEST;
+    check_near(F(trid_host_dominance)(2, za, zb, zc), 0, 0, "dominance, tiny coupling of a zero row");
+    zb[0] = 1;
+    check_near(F(trid_host_dominance)(2, za, zb, zc), 1 / (double)SMALLEST, 0, "dominance of tiny couplings");
+    for (int place = 0; place < 3; place++) {
+        REAL *arrays[3] = {a, b, c};
+        for (int i = 0; i < 3; i++) {
+            if ((i == 0 && place == 0) || (i == 2 && place == 2)) continue;
+            REAL kept = arrays[i][place];
+            arrays[i][place] = nan;
+            CHECK(isnan(F(trid_host_dominance)(3, a, b, c)), "dominance with NaN in array %d row %d", i, place);
+            arrays[i][place] = kept;
+        }
+    }
+}
+
+static void F(test_all)(void)
+{
+    F(test_known_answers)();
+    F(test_random_systems)();
+    F(test_open_ends)();
+    F(test_bad_pivots)();
+    F(test_extreme_pivots)();
+    F(test_thomas_stops)();
+    F(test_singular_pairs)();
+    F(test_reduce_reports_row)();
+    F(test_pcr_fails_in_short_section)();
+    F(test_order_matters)();
+    F(test_arguments)();
+    F(test_work_lengths)();
+    F(test_bad_right_hand_sides)();
+    F(test_residual_values)();
+    F(test_dominance_values)();
+}
+
+#endif

@@ -1,0 +1,129 @@
+#!/bin/sh
+# text.sh - what can be said of the sources by reading them:
+#   the code in README.md (blocks marked c or cuda) and in the opening comments of the headers is that of an example;
+#   no trailing blanks, no tabs in C, no notes of unfinished work;
+#   every header has its version, and names each of its functions in its opening comment;
+#   every function has its contract above it, or follows one that shares it without a blank line.
+#
+# Run from the top folder.
+
+work=build/text
+rm -rf $work && mkdir -p $work
+passed=0 failed=0
+
+check() { # check STATUS WHAT
+    if [ "$1" -eq 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $2"
+    fi
+}
+
+# nothing_in FILE WHAT: FILE lists what was found wrong
+nothing_in() {
+    [ ! -s "$1" ]
+    check $? "$2"
+    sed 's/^/    /' "$1"
+}
+
+# ---- code that is shown is code that is compiled ---------------------------------------------------------------------
+
+bare() { # without white space around the lines, and without empty lines
+    sed 's/^[[:space:]]*//; s/[[:space:]]*$//; /^$/d' "$@"
+}
+
+for example in examples/*.c examples/*.cu; do
+    bare $example >$work/${example##*/}.bare
+done
+
+[ -f README.md ] && {
+    awk -v out=$work/README.md 'inside && /^ *```/ { inside = 0; close(file); next }
+        inside { print >file }
+        /^ *```(c|cuda) *$/ { inside = 1; file = out "." ++blocks ".shown" }' README.md
+}
+check $? 'there is no README.md'
+
+# In a header's opening comment, code is what is indented by 7 under a line that ends in "(examples/...):".
+for header in *.h; do
+    awk -v out=$work/$header '
+        inside && !/^ *$/ && !/^       / { inside = 0; close(file) }
+        inside { print >file }
+        /\(examples\/[^)]*\):$/ { inside = 1; file = out "." ++blocks ".shown" }
+        /\*\// { exit }' $header
+done
+
+for shown in $work/*.shown; do
+    [ -f "$shown" ] || continue
+    bare $shown >$shown.bare
+    found=1
+    for example in $work/*.c.bare $work/*.cu.bare; do
+        awk 'FNR == NR { shown = shown "\n" $0; next }
+             { text = text "\n" $0 }
+             END { exit index(text "\n", shown "\n") == 0 }' $shown.bare $example && found=0
+    done
+    what=${shown#"$work"/}
+    check $found "code in ${what%.*.shown} is in no example: $(head -n 1 $shown.bare) ..."
+done
+
+# ---- every file ------------------------------------------------------------------------------------------------------
+
+# What is tracked; all that is there, where nothing is yet or where there is no repository.
+tracked=$(git ls-files 2>/dev/null)
+{ [ -n "$tracked" ] && echo "$tracked" || find . \( -name .git -o -name build \) -prune -o -type f -print; } |
+    grep -E '\.(c|h|cu|md|sh|txt|py)$|(^|/)Makefile$|\.ci/run$' | sort >$work/files
+
+unfinished='TO''DO|FIX''ME|XX''X'
+: >$work/blanks
+: >$work/tabs
+: >$work/unfinished
+while read -r file; do
+    grep -n '[[:blank:]]$' "$file" /dev/null >>$work/blanks
+    grep -nE "(^|[^A-Za-z0-9_])($unfinished)([^A-Za-z0-9_]|\$)" "$file" /dev/null >>$work/unfinished
+    case $file in
+    *.c | *.h | *.cu) grep -n "$(printf '\t')" "$file" /dev/null >>$work/tabs ;;
+    esac
+done <$work/files
+nothing_in $work/blanks 'blanks at the ends of lines'
+nothing_in $work/tabs 'tabs in C'
+nothing_in $work/unfinished 'notes of unfinished work'
+
+# ---- every header ----------------------------------------------------------------------------------------------------
+
+for header in *.h; do
+    stem=${header%.h}
+    capitals=$(echo "$stem" | tr '[:lower:]' '[:upper:]')
+    grep -q "^#define ${capitals}_VERSION [0-9]" $header
+    check $? "$header has no ${capitals}_VERSION"
+    awk '{ print } /\*\// { exit }' $header >$work/$stem.opening
+
+    # The definitions of public functions: NAME, and whether a comment or a neighbour with one stands directly above.
+    # What is overloaded for C++ has its contract at the function that it calls.
+    awk -v stem=$stem -v capitals=$capitals '
+        /^#ifdef __cplusplus/ { overloads = 1 }
+        /^#endif/ { overloads = 0 }
+        !overloads && $0 ~ "^" capitals "_(HD|D|HOST) " {
+            name = ""
+            if (match($0, capitals "_F\\(" stem "_[a-z0-9_]*\\)")) {
+                name = substr($0, RSTART + length(capitals) + 3, RLENGTH - length(capitals) - 4)
+            } else if (match($0, "[ *]" stem "_[a-z0-9_]*\\(")) {
+                name = substr($0, RSTART + 1, RLENGTH - 2)
+                sub(/_f(32|64)$/, "", name)
+            }
+            shared = above ~ /^}/ && documented
+            documented = above ~ /\*\/$/ || shared
+            if (name != "" && name !~ "^" stem "_p_") print name, documented
+        }
+        { above = $0 }' $header | sort -u >$work/$stem.functions
+
+    while read -r name documented; do
+        [ "$documented" = 1 ]
+        check $? "$header: no contract above $name"
+        # In the list, "stem_load, _store" names stem_store too.
+        grep -qE "(^|[^a-z0-9_])($name|${name#"$stem"})([^a-z0-9_]|\$)" $work/$stem.opening
+        check $? "$header: $name is not in the list of functions"
+    done <$work/$stem.functions
+done
+
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed -eq 0 ]
