@@ -32,7 +32,7 @@ __host__ __device__ static double entry(size_t i, int k)
 }
 
 template <typename Real>
-__global__ void fill(size_t rows, Real *a, Real *b, Real *c, Real *d, Real *x)
+static __global__ void fill(size_t rows, Real *a, Real *b, Real *c, Real *d, Real *x)
 {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < rows; i += (size_t)gridDim.x * blockDim.x) {
         a[i] = (Real)entry(i, 0);
@@ -44,7 +44,7 @@ __global__ void fill(size_t rows, Real *a, Real *b, Real *c, Real *d, Real *x)
 }
 
 template <typename Real>
-__global__ void __launch_bounds__(32 * WARPS)
+static __global__ void __launch_bounds__(32 * WARPS)
     solve(int n, size_t systems, const Real *a, const Real *b, const Real *c, const Real *d, Real *x)
 {
     size_t system = blockIdx.x * (size_t)WARPS + threadIdx.x / 32, at = system * n;
