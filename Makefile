@@ -18,6 +18,8 @@ WARNINGS := -Wall -Wextra -Wpedantic -Werror
 SANITIZE := -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SANITIZE_SHARED := -fsanitize-sections=simt_shared
 SIMT := -std=c++17 -I. -Wall -Wextra -Werror -x c++ -include tests/simt.h
+# What programs are timed with, and say of themselves.
+GPU_FAST := -O3 -arch=native '-DBENCH_FLAGS="-O3 -arch=native"'
 NVCCFLAGS := -std=c++17 -I. -Xcompiler -Wall,-Wextra -Werror all-warnings
 
 EXAMPLES := $(sort $(basename $(notdir $(wildcard examples/*.c examples/*.cu))))
@@ -29,7 +31,7 @@ GPU_TESTS := $(filter-out test_simt,$(DEVICE_TESTS))
 .PHONY: help run test examples codegen gpu-test gpu-bench bench clean
 
 help:
-	@echo 'make run        builds and runs the main job: a batch of systems, its time, bandwidth and residual'
+	@echo 'make run        builds and runs the main job: the one-factor table, on the GPU or else on the host'
 	@echo 'make test       all tests that this machine can run; the last line is the sum'
 	@echo 'make examples   every example, to build/NAME'
 	@echo 'make codegen    local memory, registers and instructions of every device function (needs nvcc)'
@@ -38,8 +40,8 @@ help:
 	@echo 'make bench      the measurements on the host'
 	@echo 'make clean      removes build/'
 
-run: build/batch
-	build/batch
+run: build/bs1d_timing
+	build/bs1d_timing
 
 clean:
 	rm -rf build
@@ -58,7 +60,7 @@ $(C_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
 ifneq ($(GPU),)
 $(CU_EXAMPLES:%=build/%): build/%: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) -O3 -arch=native $(NVCCFLAGS) -o $@ $<
+	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $<
 else
 $(CU_EXAMPLES:%=build/%): build/%: build/emulated/%.cc $(HEADERS)
 	$(CXX) -O2 $(SIMT) -o $@ $<
@@ -214,18 +216,22 @@ gpu-test:
 # The name of a tool part is TOOL-TEST.
 define tool_part
 $(1): build/gpu/$(2)
-	$$(call run,$$(if $(SANITIZER),$(SANITIZER) --tool $(3) --error-exitcode 9 $$<,\
+	$$(call run,$$(if $(SANITIZER),SHORT_TESTS=1 $(SANITIZER) --tool $(3) --error-exitcode 9 $$<,\
 	    echo 'skipped: $(1): no compute-sanitizer here'; $$(call one,0,0,1)))
 endef
 $(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(tool)-$(test),$(test),$(tool)))))
 
 GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
-gpu-bench: $(GPU_BENCHES:%=build/bench/%)
-	@for bench in $^; do echo "$$bench"; $$bench || exit 1; done
+# Results go to build/results; those that matter are kept in docs/results.
+gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/batch
+	@mkdir -p build/results
+	@for bench in $(filter-out build/batch,$^); do echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done
+	build/batch >build/results/batch.txt
+	sh bench/conflicts.sh build/bench/transpose >build/results/conflicts.txt
 
 $(GPU_BENCHES:%=build/bench/%): build/bench/%: bench/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) -O3 -arch=native $(NVCCFLAGS) -o $@ $<
+	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< -lcusparse
 endif
 
 HOST_BENCHES := $(basename $(notdir $(wildcard bench/*.c)))

@@ -20,7 +20,8 @@
 
    Each name exists with _f32 (float) and _f64 (double). In C++ the device functions of warp and block scope (but for
    the _shared ones) can also be called without the suffix. K is rows a lane, W lanes a system (2, 4, 8, 16, 32), and
-   w = log2 W. Cost is per lane in FMA + multiplications + reciprocals + shuffles; a shuffle of a double counts two.
+   w = log2 W. Cost is per lane in FMA + multiplications + reciprocals + shuffles; a shuffle of a double counts two, and
+   the reciprocal of a row that is reduced takes two FMA more in single precision.
 
      lane (host and device: one thread, no communication)
        trid_rcp              the fast reciprocal                                  1 rcp (f64: and 3 FMA)
@@ -302,6 +303,17 @@ TRID_HD int TRID_F(trid_p_bad)(TRID_R pivot, TRID_R reciprocal)
     return !(TRID_F(trid_finite)(pivot) && TRID_F(trid_finite)(reciprocal) && pivot != 0 && reciprocal != 0);
 }
 
+/* The reciprocal with the special-function unit's bias taken off in single precision, by one Newton step: where a matrix
+   works on one right-hand side after another, an error that is always the same adds up. */
+TRID_HD TRID_R TRID_F(trid_p_rcp_fine)(TRID_R x)
+{
+    TRID_R r = TRID_F(trid_rcp)(x);
+#if defined __CUDA_ARCH__ && !defined TRID_EXACT_RCP
+    if (sizeof(TRID_R) == 4) r += r * (1 - x * r);
+#endif
+    return r;
+}
+
 /* Solves   a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], element j of each array at [j * stride]
    Needs    n elements in each array, work included; x may alias d; a[0] and c[n-1] are not read
    Leaves   x; work holds the eliminated c
@@ -384,7 +396,7 @@ TRID_HD int TRID_F(trid_p_eliminate)(int K, int j, int down, int up, TRID_R *a, 
     TRID_R pivot = b[j];
     if (down) pivot -= a[j] * c[j - 1];
     if (up) pivot -= c[j] * a[j + 1];
-    TRID_R r = TRID_F(trid_rcp)(pivot), ra = r * a[j], rc = r * c[j];
+    TRID_R r = TRID_F(trid_p_rcp_fine)(pivot), ra = r * a[j], rc = r * c[j];
     if (d) {
         TRID_R rd = r * d[j];
         if (down) rd -= ra * d[j - 1];
@@ -737,7 +749,7 @@ TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const 
         TRID_R first_a = __shfl_down_sync(TRID_P_FULL, fa[0], 1, W);
         TRID_R first_c = __shfl_down_sync(TRID_P_FULL, fc[0], 1, W);
         inverse = 1 - last_c * first_a;
-        scale = TRID_F(trid_rcp)(inverse);
+        scale = TRID_F(trid_p_rcp_fine)(inverse);
         bad = TRID_F(trid_lane_link)(&last_a, &last_c, &unused, first_a, first_c, 0);
     }
     TRID_UNROLL
@@ -753,7 +765,7 @@ TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const 
         f[TRID_P_STEP(K, p) + 1] = last_c * inverse * down[2];
         TRID_R pivot = 1 - last_a * up[1] - last_c * down[0];
         bad |= TRID_F(trid_lane_pcr_step)(&last_a, &last_c, &unused, up[0], up[1], 0, down[0], down[1], 0);
-        scale *= TRID_F(trid_rcp)(pivot);
+        scale *= TRID_F(trid_p_rcp_fine)(pivot);
         inverse *= pivot;
         p++;
     }

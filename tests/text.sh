@@ -3,6 +3,7 @@
 #   the code in README.md (blocks marked c or cuda) and in the opening comments of the headers is that of an example;
 #   no trailing blanks, no tabs in C, no notes of unfinished work;
 #   every header has its version, and names each of its functions in its opening comment;
+#   the tables in the documents are those of the results files;
 #   every function has its contract above it, or follows one that shares it without a blank line.
 #
 # Run from the top folder.
@@ -123,6 +124,13 @@ for header in *.h; do
         grep -qE "(^|[^a-z0-9_])($name|${name#"$stem"})([^a-z0-9_]|\$)" $work/$stem.opening
         check $? "$header: $name is not in the list of functions"
     done <$work/$stem.functions
+done
+
+# ---- tables are what the results files say ---------------------------------------------------------------------------
+
+for page in README.md docs/*.md; do
+    sh bench/fill.sh $page >$work/page.md && cmp -s $page $work/page.md
+    check $? "$page: its tables are not what bench/fill.sh makes of the results"
 done
 
 echo "$passed passed, $failed failed, 0 skipped"

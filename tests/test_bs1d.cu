@@ -1,0 +1,541 @@
+/* test_bs1d.cu - every rung of bs1d.h in both precisions, on a GPU or under tests/simt.h.
+   MIT licence, see LICENSE.
+
+   The reference is the host's march in double precision, which test_bs1d_host.c has held against everything else.
+   Run from the repository root, or with KNOWN_ANSWERS naming the file with the known answers. */
+#include "bs1d.h"
+
+#include "check.h"
+#include "gpu.h"
+
+#include "bs1d_cases.h"
+
+#include <stdlib.h>
+
+#include <float.h>
+#include <vector>
+
+#ifndef KNOWN_ANSWERS
+#define KNOWN_ANSWERS "tests/known/bs1d.txt"
+#endif
+
+enum { SEED = 20240912 };
+
+/* How many options take the papers' number of steps: the fewest of which two can differ, or enough to fill blocks. */
+#ifdef SIMT_EMULATOR
+enum { LONG_BATCH = 2 };
+#else
+enum { LONG_BATCH = 33 };
+#endif
+
+/* ---- every rung under one roof ----------------------------------------------------------------------------------- */
+
+template <class R>
+struct types;
+template <>
+struct types<float> {
+    typedef bs1d_option_f32 option;
+    typedef bs1d_result_f32 result;
+    static double roundoff() { return FLT_EPSILON / 2; }
+    static double largest() { return FLT_MAX; }
+    static const char *name() { return "f32"; }
+};
+template <>
+struct types<double> {
+    typedef bs1d_option_f64 option;
+    typedef bs1d_result_f64 result;
+    static double roundoff() { return DBL_EPSILON / 2; }
+    static double largest() { return DBL_MAX; }
+    static const char *name() { return "f64"; }
+};
+
+template <class R>
+using launch = int(int, int, const typename types<R>::option *, typename types<R>::result *, R *, cudaStream_t);
+
+struct rung {
+    const char *name;
+    int is_implicit, increment, flags;
+    launch<float> *f32;
+    launch<double> *f64;
+};
+
+#define RUNG(X) bs1d_##X##_f32, bs1d_##X##_f64
+static const rung ladder[] = {
+    {"explicit1", 0, 0, 0, RUNG(explicit1)}, {"explicit2", 0, 0, 0, RUNG(explicit2)},
+    {"explicit3", 0, 0, 0, RUNG(explicit3)}, {"implicit1", 1, 0, 0, RUNG(implicit1)},
+    {"implicit2", 1, 1, 0, RUNG(implicit2)}, {"implicit3", 1, 0, 0, RUNG(implicit3)},
+    {"implicit4", 1, 0, 0, RUNG(implicit4)}, {"implicit4 increment", 1, 1, BS1D_INCREMENT, RUNG(implicit4)},
+};
+
+static int call(const rung &r, int options, int points, const bs1d_option_f32 *o, bs1d_result_f32 *u, float *grid,
+                cudaStream_t stream)
+{
+    return r.f32(options, points, o, u, grid, stream);
+}
+static int call(const rung &r, int options, int points, const bs1d_option_f64 *o, bs1d_result_f64 *u, double *grid,
+                cudaStream_t stream)
+{
+    return r.f64(options, points, o, u, grid, stream);
+}
+
+/* What a rung, or the host, made of a batch. */
+struct outcome {
+    std::vector<case_result> result;
+    std::vector<int> status;
+    std::vector<double> grid; /* a row an option */
+    const double *row(int i, int points) const { return grid.data() + (size_t)i * points; }
+};
+
+template <class T>
+struct device_array {
+    T *data;
+    explicit device_array(size_t count) { GPU_OK(cudaMalloc((void **)&data, (count ? count : 1) * sizeof(T))); }
+    ~device_array() { GPU_OK(cudaFree(data)); }
+    device_array(const device_array &) = delete;
+    device_array &operator=(const device_array &) = delete;
+};
+
+static cudaStream_t stream;
+
+/* A number beyond the precision becomes infinite, as it would in any program that has overflowed. */
+template <class R>
+static R real(double x)
+{
+    return fabs(x) > types<R>::largest() ? (R)(x < 0 ? -INFINITY : INFINITY) : (R)x;
+}
+
+template <class R>
+static typename types<R>::option packed(const case_option &o)
+{
+    typename types<R>::option p;
+    p.spot = real<R>(o.spot);
+    p.strike = real<R>(o.strike);
+    p.rate = real<R>(o.rate);
+    p.dividend = real<R>(o.dividend);
+    p.volatility = real<R>(o.volatility);
+    p.maturity = real<R>(o.maturity);
+    p.top = real<R>(o.top);
+    p.steps = o.steps;
+    p.flags = o.flags;
+    return p;
+}
+
+/* Launches a rung on a batch. All three arrays start lead elements into their memory, where only the alignment of one
+   number is left, and what lies before and behind the results and the grid must stay as it was. */
+template <class R>
+static outcome run(const rung &r, int points, const std::vector<case_option> &batch, int lead = 0,
+                   bool with_grid = true)
+{
+    typedef typename types<R>::option option;
+    typedef typename types<R>::result result;
+    size_t n = batch.size(), cells = with_grid ? n * (size_t)points : 0;
+    const int MARGIN = 3;
+    std::vector<option> options(n + lead);
+    for (size_t i = 0; i < n; i++) {
+        options[lead + i] = packed<R>(batch[i]);
+        options[lead + i].flags |= r.flags;
+    }
+    std::vector<result> results(n + lead + MARGIN);
+    std::vector<R> grid(cells + lead + MARGIN);
+    memset((void *)results.data(), 0x5a, results.size() * sizeof(result));
+    memset((void *)grid.data(), 0x5a, grid.size() * sizeof(R));
+    std::vector<result> old_results = results;
+    std::vector<R> old_grid = grid;
+
+    device_array<option> d_options(options.size());
+    device_array<result> d_results(results.size());
+    device_array<R> d_grid(grid.size());
+    GPU_OK(cudaMemcpy(d_options.data, options.data(), options.size() * sizeof(option), cudaMemcpyHostToDevice));
+    GPU_OK(cudaMemcpy(d_results.data, results.data(), results.size() * sizeof(result), cudaMemcpyHostToDevice));
+    GPU_OK(cudaMemcpy(d_grid.data, grid.data(), grid.size() * sizeof(R), cudaMemcpyHostToDevice));
+    int answer = call(r, (int)n, points, d_options.data + lead, d_results.data + lead,
+                      with_grid ? d_grid.data + lead : NULL, stream);
+    CHECK(answer == 0, "%s %s: returned %d for %d options of %d points", r.name, types<R>::name(), answer, (int)n,
+          points);
+    GPU_OK(cudaStreamSynchronize(stream));
+    GPU_OK(cudaMemcpy(results.data(), d_results.data, results.size() * sizeof(result), cudaMemcpyDeviceToHost));
+    GPU_OK(cudaMemcpy(grid.data(), d_grid.data, grid.size() * sizeof(R), cudaMemcpyDeviceToHost));
+
+    CHECK(!memcmp((void *)results.data(), (void *)old_results.data(), lead * sizeof(result)) &&
+              !memcmp((void *)(results.data() + lead + n), (void *)(old_results.data() + lead + n),
+                      MARGIN * sizeof(result)) &&
+              !memcmp(grid.data(), old_grid.data(), lead * sizeof(R)) &&
+              !memcmp(grid.data() + lead + cells, old_grid.data() + lead + cells, MARGIN * sizeof(R)),
+          "%s %s: wrote outside its results, %d options of %d points", r.name, types<R>::name(), (int)n, points);
+
+    outcome out;
+    for (size_t i = 0; i < n; i++) {
+        const result &from = results[lead + i];
+        case_result to = {from.price, from.delta, from.gamma, from.theta};
+        out.result.push_back(to);
+        out.status.push_back((int)from.status);
+    }
+    out.grid.assign(grid.begin() + lead, grid.begin() + lead + (ptrdiff_t)cells);
+    return out;
+}
+
+/* The reference takes one option at a time, so that it cannot be led astray by a neighbour. */
+static outcome reference(int is_implicit, int points, const std::vector<case_option> &batch)
+{
+    outcome out;
+    std::vector<double> work(BS1D_HOST_LEN(points));
+    out.grid.resize(batch.size() * (size_t)points);
+    for (size_t i = 0; i < batch.size(); i++) {
+        bs1d_option_f64 option = packed<double>(batch[i]);
+        bs1d_result_f64 result = {NAN, NAN, NAN, NAN, 1};
+        double *row = out.grid.data() + i * (size_t)points;
+        if (is_implicit)
+            bs1d_host_implicit_f64(1, points, &option, &result, row, work.data());
+        else
+            bs1d_host_explicit_f64(1, points, &option, &result, row, work.data());
+        case_result r = {result.price, result.delta, result.gamma, result.theta};
+        out.result.push_back(r);
+        out.status.push_back((int)result.status);
+    }
+    return out;
+}
+
+/* Holds one option of a batch against what it should be: a status and NaN, or numbers. */
+template <class R>
+static void compare(const rung &r, int points, const case_option &o, const outcome &got, const outcome &want, int i,
+                    int want_status, const char *note)
+{
+    char what[100];
+    snprintf(what, sizeof what, "%s %s, option %d%s%s", r.name, types<R>::name(), i, *note ? ", " : "", note);
+    const case_result &g = got.result[i];
+    const double *row = got.row(i, points);
+    if (want_status != BS1D_OK) {
+        bool all_nan = isnan(g.price) && isnan(g.delta) && isnan(g.gamma) && isnan(g.theta);
+        for (int j = 0; j < points; j++) all_nan = all_nan && isnan(row[j]);
+        CHECK(want_status == 1 ? got.status[i] != BS1D_OK : got.status[i] == want_status, "%s: status %d, not %d", what,
+              got.status[i], want_status);
+        CHECK(all_nan, "%s: leaves numbers", what);
+        return;
+    }
+    double tolerance = case_tolerance(r.is_implicit, r.increment, points, o, types<R>::roundoff()) +
+                       case_tolerance(r.is_implicit, 0, points, o, types<double>::roundoff()); /* the reference's own */
+    double worst = case_distance(points, row, want.row(i, points));
+    CHECK(got.status[i] == BS1D_OK, "%s: status %d", what, got.status[i]);
+    CHECK(worst <= tolerance, "%s, %d points %d steps flags %d: the grid is off by %.3g > %.3g", what, points, o.steps,
+          o.flags, worst, tolerance);
+    case_check(g, want.result[i], tolerance, points, o, what);
+
+    /* Price, delta and gamma are those of the grid that was returned, whatever the march has lost. */
+    std::vector<long double> values(row, row + points);
+    case_result rounded, own = case_interpolate(points, o, values.data(), &rounded);
+    double u = types<R>::roundoff();
+    check_near(g.price, own.price, u * rounded.price, "%s: price of its own grid, %d points", what, points);
+    check_near(g.delta, own.delta, u * rounded.delta, "%s: delta of its own grid, %d points", what, points);
+    check_near(g.gamma, own.gamma, u * rounded.gamma, "%s: gamma of its own grid, %d points", what, points);
+}
+
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
+
+/* Steps that no composition divides, and such that all do. */
+static int some_steps(case_random *random, int is_implicit)
+{
+    static const int explicit_steps[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 16, 24, 29, 37, 48, 50};
+    static const int implicit_steps[] = {1, 2, 3, 4, 5, 7, 10, 13, 20};
+    return is_implicit ? implicit_steps[case_below(random, 9)] : explicit_steps[case_below(random, 17)];
+}
+
+static int some_flags(case_random *random, int is_implicit)
+{
+    return case_below(random, 8) | (is_implicit && case_below(random, 2) ? BS1D_CRANK_NICOLSON : 0);
+}
+
+/* All sizes of the grid; every option of a batch differs in everything from the next, and two are bad. */
+static void test_batches(void)
+{
+    enum { OPTIONS = 9 };
+    static const int points_of[] = {64, 65, 100, 128, 255, 256, 257, 300, 512, 513, 1000, 1024};
+    case_random random = {SEED};
+    int bad_kind = 0;
+    for (int p = 0; p < (int)(sizeof points_of / sizeof points_of[0]); p++)
+        for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+            int points = points_of[p], lead = p % 2;
+            std::vector<case_option> batch;
+            std::vector<int> want_status(OPTIONS, (int)BS1D_OK);
+            for (int i = 0; i < OPTIONS; i++) {
+                batch.push_back(case_option_of(&random, is_implicit, points, some_steps(&random, is_implicit),
+                                               some_flags(&random, is_implicit)));
+                if (i == 2 || i == 5 + p % 3) {
+                    const char *unused;
+                    int status =
+                        case_spoil(bad_kind++ % CASE_BAD_KINDS, is_implicit, points, DBL_MAX, &batch[i], &unused);
+                    want_status[i] = status ? status : 1;
+                }
+            }
+            outcome want = reference(is_implicit, points, batch);
+            for (const rung &r : ladder) {
+                if (r.is_implicit != is_implicit) continue;
+                outcome f32 = run<float>(r, points, batch, lead), f64 = run<double>(r, points, batch, lead);
+                for (int i = 0; i < OPTIONS; i++) {
+                    compare<float>(r, points, batch[i], f32, want, i, want_status[i], "");
+                    compare<double>(r, points, batch[i], f64, want, i, want_status[i], "");
+                }
+                if (p % 3 == 0) {
+                    outcome no_grid = run<float>(r, points, batch, 0, false);
+                    CHECK(!memcmp(no_grid.result.data(), f32.result.data(), OPTIONS * sizeof(case_result)),
+                          "%s: the results depend on whether the grid is asked for, %d points", r.name, points);
+                }
+            }
+        }
+}
+
+/* Batches of a few sizes, with which a warp, a block and a load of structs are filled partly, just, and overfull. */
+static void test_batch_sizes(void)
+{
+    static const int sizes[] = {0, 1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 70};
+    case_random random = {SEED + 1};
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+        std::vector<case_option> all;
+        for (int i = 0; i < 70; i++)
+            all.push_back(
+                case_option_of(&random, is_implicit, 64, 1 + case_below(&random, 4), some_flags(&random, is_implicit)));
+        outcome want = reference(is_implicit, 64, all);
+        for (const rung &r : ladder) {
+            if (r.is_implicit != is_implicit) continue;
+            for (int size : sizes) {
+                std::vector<case_option> batch(all.begin(), all.begin() + size);
+                outcome f32 = run<float>(r, 64, batch, size % 2), f64 = run<double>(r, 64, batch, size % 2);
+                for (int i = 0; i < size; i++) {
+                    compare<float>(r, 64, batch[i], f32, want, i, BS1D_OK, "sizes");
+                    compare<double>(r, 64, batch[i], f64, want, i, BS1D_OK, "sizes");
+                }
+            }
+        }
+    }
+}
+
+/* Each count of steps from 1 to 13 and some more, on a grid whose last lanes are partly filled; the options march for
+   different times side by side, and the prime counts leave a remainder for whatever is composed. */
+static void test_steps(void)
+{
+    static const int steps_of[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 17, 31, 50, 64, 97, 100, 101};
+    case_random random = {SEED + 2};
+    for (int points = 127; points <= 256; points += 129)
+        for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+            std::vector<case_option> batch;
+            for (int steps : steps_of)
+                if (!is_implicit || steps < 20) batch.push_back(case_option_of(&random, is_implicit, points, steps, 0));
+            outcome want = reference(is_implicit, points, batch);
+            for (const rung &r : ladder) {
+                if (r.is_implicit != is_implicit) continue;
+                outcome f32 = run<float>(r, points, batch), f64 = run<double>(r, points, batch);
+                for (int i = 0; i < (int)batch.size(); i++) {
+                    compare<float>(r, points, batch[i], f32, want, i, BS1D_OK, "steps");
+                    compare<double>(r, points, batch[i], f64, want, i, BS1D_OK, "steps");
+                }
+            }
+        }
+}
+
+/* Hundreds to thousands of steps: what is dropped from a composed stencil, left out of a reduction or carried from one
+   increment to the next must not add up. explicit1 has nothing of the kind. */
+static void test_long_marches(void)
+{
+    case_random random = {SEED + 4};
+    for (int points = 64; points <= 1024; points += 240)
+        for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+            std::vector<case_option> batch;
+            for (int i = 0; i < 4; i++) {
+                int steps = is_implicit ? 97 + 41 * i : 797 + 601 * i;
+                batch.push_back(case_option_of(&random, is_implicit, points, steps,
+                                               i % 2 + (is_implicit && i > 1 ? BS1D_CRANK_NICOLSON : 0)));
+            }
+            outcome want = reference(is_implicit, points, batch);
+            for (const rung &r : ladder) {
+                if (r.is_implicit != is_implicit || r.f32 == bs1d_explicit1_f32) continue;
+                outcome f32 = run<float>(r, points, batch), f64 = run<double>(r, points, batch);
+                for (int i = 0; i < (int)batch.size(); i++) {
+                    compare<float>(r, points, batch[i], f32, want, i, BS1D_OK, "long");
+                    compare<double>(r, points, batch[i], f64, want, i, BS1D_OK, "long");
+                }
+            }
+        }
+}
+
+/* Every way to spoil an option, the spoilt ones between good ones, which must not notice. */
+template <class R>
+static void test_bad_options(void)
+{
+    enum { POINTS = 64, OPTIONS = 2 * CASE_BAD_KINDS + 1 };
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+        case_random random = {SEED + 3};
+        std::vector<case_option> batch;
+        std::vector<int> want_status(OPTIONS, (int)BS1D_OK);
+        std::vector<const char *> note(OPTIONS, "between bad ones");
+        for (int i = 0; i < OPTIONS; i++) {
+            batch.push_back(case_option_of(&random, is_implicit, POINTS, 3 + i % 3, some_flags(&random, is_implicit)));
+            if (i % 2) {
+                int status = case_spoil(i / 2, is_implicit, POINTS, types<R>::largest(), &batch[i], &note[i]);
+                want_status[i] = status ? status : 1;
+            }
+        }
+        outcome want = reference(is_implicit, POINTS, batch);
+        for (const rung &r : ladder) {
+            if (r.is_implicit != is_implicit) continue;
+            outcome got = run<R>(r, POINTS, batch);
+            for (int i = 0; i < OPTIONS; i++) compare<R>(r, POINTS, batch[i], got, want, i, want_status[i], note[i]);
+        }
+    }
+}
+
+/* ---- known answers ----------------------------------------------------------------------------------------------- */
+
+/* Each case by every rung, in batches of a common grid. The file's numbers are rounded to float for the single
+   precision, which changes the problem itself, so that only doubles are held against them. */
+static void test_known_answers(void)
+{
+    std::vector<case_known> known(200);
+    double exact[2], own[2];
+    const char *path = getenv("KNOWN_ANSWERS") ? getenv("KNOWN_ANSWERS") : KNOWN_ANSWERS;
+    int count = case_read(path, 200, known.data(), exact, own), done = 0;
+    CHECK(count > 30 && count <= 200, "%d known answers", count);
+    for (int points = 64; points <= 1024; points++)
+        for (const rung &r : ladder) {
+            std::vector<case_option> batch;
+            std::vector<case_result> want;
+            for (int i = 0; i < count; i++)
+                if (known[i].points == points && known[i].is_implicit == r.is_implicit) {
+                    batch.push_back(known[i].option);
+                    want.push_back(known[i].want);
+                }
+            if (batch.empty()) continue;
+            outcome got = run<double>(r, points, batch);
+            for (size_t i = 0; i < batch.size(); i++) {
+                char what[60];
+                double tolerance = case_tolerance(r.is_implicit, 0, points, batch[i], types<double>::roundoff());
+                snprintf(what, sizeof what, "%s f64, known answer", r.name);
+                CHECK(got.status[i] == BS1D_OK, "%s: status %d", what, got.status[i]);
+                case_check(got.result[i], want[i], 2 * tolerance, points, batch[i], what);
+                done++;
+            }
+        }
+    CHECK(done > 100, "only %d known answers were tried", done);
+}
+
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
+
+template <class R>
+static void test_arguments(void)
+{
+    device_array<typename types<R>::option> option(1);
+    device_array<typename types<R>::result> result(1);
+    for (const rung &r : ladder) {
+        CHECK(call(r, 0, 64, option.data, result.data, (R *)NULL, stream) == 0, "%s: no options", r.name);
+        CHECK(call(r, 0, 64, NULL, NULL, (R *)NULL, stream) == 0, "%s: nothing at all", r.name);
+        CHECK(call(r, -1, 64, option.data, result.data, (R *)NULL, stream) == BS1D_BAD_ARGUMENT, "%s: -1 options",
+              r.name);
+        CHECK(call(r, 1, 63, option.data, result.data, (R *)NULL, stream) == BS1D_BAD_ARGUMENT, "%s: 63 points",
+              r.name);
+        CHECK(call(r, 1, 1025, option.data, result.data, (R *)NULL, stream) == BS1D_BAD_ARGUMENT, "%s: 1025 points",
+              r.name);
+        CHECK(call(r, 1, -64, option.data, result.data, (R *)NULL, stream) == BS1D_BAD_ARGUMENT, "%s: -64 points",
+              r.name);
+        CHECK(call(r, 1, 64, NULL, result.data, (R *)NULL, stream) == BS1D_BAD_ARGUMENT, "%s: no option array", r.name);
+        CHECK(call(r, 1, 64, option.data, NULL, (R *)NULL, stream) == BS1D_BAD_ARGUMENT, "%s: no result array", r.name);
+    }
+    GPU_OK(cudaStreamSynchronize(stream));
+    GPU_OK(cudaGetLastError());
+}
+
+/* ---- as many steps as the papers take ---------------------------------------------------------------------------- */
+
+/* The bounds at the strike are what the ladder promises; over the grid the upper end is worst. A composed stencil whose
+   products are summed in the wrong order is off by 2e-4 to 2e-3 in single precision. The options are all the same, so
+   they must agree. */
+template <class R>
+static void test_model_problem(void)
+{
+    const bool single = sizeof(R) == 4;
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+        std::vector<case_option> batch(LONG_BATCH, case_model(is_implicit));
+        outcome want = reference(is_implicit, 256, std::vector<case_option>(1, batch[0]));
+        for (const rung &r : ladder) {
+            if (r.is_implicit != is_implicit) continue;
+            outcome got = run<R>(r, 256, batch);
+            double at_strike = !single ? 1e-11 : !is_implicit ? 2.5e-4 : r.increment ? 2e-5 : 8e-4;
+            if (single && r.f32 == bs1d_explicit3_f32) at_strike = 1e-4;
+            double value = (got.grid[127] + got.grid[128]) / 2,
+                   worst = case_distance(256, got.row(0, 256), want.row(0, 256));
+            printf("model problem, %s %s: strike off by %.2g, grid by %.2g\n", r.name, types<R>::name(),
+                   value - case_exact(is_implicit), worst);
+            check_near(value, case_exact(is_implicit), at_strike, "%s %s: model problem", r.name, types<R>::name());
+            CHECK(worst <= (single ? 1e-2 : 1e-10), "%s %s: model problem, the grid is off by %.3g", r.name,
+                  types<R>::name(), worst);
+            for (int i = 1; i < LONG_BATCH; i++)
+                CHECK(!memcmp(got.row(0, 256), got.row(i, 256), 256 * sizeof(double)),
+                      "%s %s: option %d differs from 0", r.name, types<R>::name(), i);
+        }
+    }
+}
+
+/* Twice the points and the steps, a quarter of the error; strike and spot in the middle of a cell. */
+static void test_second_order(void)
+{
+    for (const rung &r : ladder) {
+        if (!r.is_implicit) continue;
+        double before[2] = {0, 0};
+        for (int points = 128; points <= 1024; points *= 2) {
+            case_option o = {100, 100, 0.05, 0.02, 0.2, 1, 200, points / 4, BS1D_CRANK_NICOLSON};
+            case_result got = run<double>(r, points, std::vector<case_option>(1, o)).result[0];
+            case_result want = case_black_scholes(o);
+            double error[2] = {got.price - want.price, got.gamma - want.gamma};
+            for (int k = 0; k < 2; k++) {
+                double ratio = before[k] / error[k];
+                CHECK(points == 128 || (ratio > 3.7 && ratio < 4.3), "%s, %d points: the error of %s fell by %.3g",
+                      r.name, points, k ? "gamma" : "price", ratio);
+                before[k] = error[k];
+            }
+        }
+    }
+}
+
+static void test_american_put(void)
+{
+    for (const rung &r : ladder) {
+        std::vector<case_option> batch;
+        case_option o = {100, 100, 0.05, 0, 0.2, 1, 200, 13200, BS1D_PUT | BS1D_AMERICAN};
+        if (r.is_implicit) o.steps = 1600;
+        batch.push_back(o);
+        if (r.is_implicit) {
+            o.steps = 200;
+            o.flags |= BS1D_CRANK_NICOLSON;
+            batch.push_back(o);
+        }
+        outcome got = run<double>(r, 512, batch);
+        for (size_t i = 0; i < batch.size(); i++)
+            check_near(got.result[i].price, 6.0903705909601, 2e-3, "%s: American put, flags %d", r.name,
+                       batch[i].flags);
+    }
+}
+
+int main(void)
+{
+    printf("seed %d\n", SEED);
+#ifdef SIMT_EMULATOR
+    simt_permute(SEED); /* the warps and lanes take turns in random order */
+#endif
+    GPU_OK(cudaStreamCreate(&stream));
+    test_arguments<float>();
+    test_arguments<double>();
+    test_batches();
+    test_batch_sizes();
+    test_steps();
+    test_bad_options<float>();
+    test_bad_options<double>();
+    if (getenv("SHORT_TESTS")) { /* under a tool that makes each step a thousand times slower */
+        check_skip(5, "long marches, known answers, model problem, convergence, American put: SHORT_TESTS is set");
+    } else {
+        test_long_marches();
+        test_known_answers();
+        test_model_problem<float>();
+        test_model_problem<double>();
+        test_second_order();
+        test_american_put();
+    }
+    GPU_OK(cudaStreamDestroy(stream));
+    return check_report();
+}

@@ -1,0 +1,401 @@
+/* test_bs1d_host.c - the host reference of bs1d.h in both precisions: against known answers, a second program in long
+   double, and what theory says of the model.
+   MIT licence, see LICENSE.
+
+   Run from the repository root, or with KNOWN_ANSWERS naming the file. Arrays are as long as the header says and no
+   longer, so that the address sanitizer sees any overrun. */
+#include "bs1d.h"
+
+#include "check.h"
+
+#include "bs1d_cases.h"
+
+#include <float.h>
+
+#ifndef KNOWN_ANSWERS
+#define KNOWN_ANSWERS "tests/known/bs1d.txt"
+#endif
+
+enum { SEED = 20240911, MOST_CASES = 100, MOST_POINTS = 1024, CALL = BS1D_CALL, PUT = BS1D_PUT };
+enum { AMERICAN = BS1D_AMERICAN, AVERAGED = BS1D_AVERAGED, CN = BS1D_CRANK_NICOLSON, INCREMENT = BS1D_INCREMENT };
+
+/* ---- both precisions under one roof ------------------------------------------------------------------------------ */
+
+/* Runs a batch; grid, of options rows, may be null. Returns what the function returns. */
+#define DEFINE_RUN(NAME, R, I, SUFFIX)                                                                                 \
+    static int NAME(int is_implicit, int options, int points, const case_option *from, case_result *to, int *status,   \
+                    double *grid)                                                                                      \
+    {                                                                                                                  \
+        size_t count = options > 0 ? (size_t)options : 0, cells = points > 0 ? count * (size_t)points : 0;             \
+        bs1d_option_##SUFFIX *option = case_memory(count * sizeof *option);                                            \
+        bs1d_result_##SUFFIX *result = case_memory(count * sizeof *result);                                            \
+        R *values = grid ? case_memory(cells * sizeof *values) : NULL;                                                 \
+        R *work = case_memory((points > 0 ? (size_t)BS1D_HOST_LEN(points) : 0) * sizeof *work);                        \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            const case_option *o = &from[i];                                                                           \
+            bs1d_option_##SUFFIX made = {(R)o->spot,     (R)o->strike, (R)o->rate,  (R)o->dividend, (R)o->volatility,  \
+                                         (R)o->maturity, (R)o->top,    (I)o->steps, (I)o->flags};                      \
+            option[i] = made;                                                                                          \
+        }                                                                                                              \
+        memset(result, 0x5a, count * sizeof *result);                                                                  \
+        int answer = (is_implicit ? bs1d_host_implicit_##SUFFIX                                                        \
+                                  : bs1d_host_explicit_##SUFFIX)(options, points, option, result, values, work);       \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            case_result r = {result[i].price, result[i].delta, result[i].gamma, result[i].theta};                      \
+            to[i] = r;                                                                                                 \
+            status[i] = (int)result[i].status;                                                                         \
+        }                                                                                                              \
+        for (size_t i = 0; grid && i < cells; i++) grid[i] = values[i];                                                \
+        free(work);                                                                                                    \
+        free(values);                                                                                                  \
+        free(result);                                                                                                  \
+        free(option);                                                                                                  \
+        return answer;                                                                                                 \
+    }
+DEFINE_RUN(run_f32, float, int, f32)
+DEFINE_RUN(run_f64, double, long long, f64)
+
+typedef int run_function(int, int, int, const case_option *, case_result *, int *, double *);
+static run_function *const run_of[2] = {run_f32, run_f64};
+static const char *const precision_name[2] = {"f32", "f64"}, *const method_name[2] = {"explicit", "implicit"};
+static const double roundoff_of[2] = {FLT_EPSILON / 2, DBL_EPSILON / 2};
+
+/* One good option in double precision. */
+static case_result price(int is_implicit, int points, case_option o, double *grid)
+{
+    case_result result = {NAN, NAN, NAN, NAN};
+    int status = 1, answer = run_f64(is_implicit, 1, points, &o, &result, &status, grid);
+    CHECK(answer == 0 && status == BS1D_OK, "%s: returned %d, status %d", method_name[is_implicit], answer, status);
+    return result;
+}
+
+/* ---- known answers ----------------------------------------------------------------------------------------------- */
+
+static void test_known_answers(void)
+{
+    static case_known known[MOST_CASES];
+    double exact[2], own[2];
+    const char *path = getenv("KNOWN_ANSWERS") ? getenv("KNOWN_ANSWERS") : KNOWN_ANSWERS;
+    int count = case_read(path, MOST_CASES, known, exact, own);
+    CHECK(count > 30 && count <= MOST_CASES, "%d known answers", count);
+    for (int i = 0; i < 2; i++) {
+        CHECK(exact[i] == case_exact(i), "the exact answer of the %s march is %.17g", method_name[i], exact[i]);
+        check_near(own[i], exact[i], 1e-11, "the model's own %s answer", method_name[i]);
+    }
+    for (int i = 0; i < count && i < MOST_CASES; i++) {
+        case_known k = known[i];
+        char what[60];
+        snprintf(what, sizeof what, "known %s", method_name[k.is_implicit]);
+        /* The file is in double precision too, so its errors count as well; what it says of the reference of the other
+           tests, it must say first. */
+        double tolerance = 2 * case_tolerance(k.is_implicit, 0, k.points, k.option, roundoff_of[1]);
+        case_check(case_march(k.is_implicit, k.points, k.option, NULL), k.want, tolerance, k.points, k.option,
+                   "known answer, second opinion");
+        case_check(price(k.is_implicit, k.points, k.option, NULL), k.want, tolerance, k.points, k.option, what);
+    }
+}
+
+/* The model problem at full size: at the strike, and over the grid, of which the upper end is worst. */
+static void test_model_problem(void)
+{
+    static double grid[256], want[256];
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+        case_march(is_implicit, 256, case_model(is_implicit), want);
+        check_near((want[127] + want[128]) / 2, case_exact(is_implicit), 1e-13, "second opinion on the model problem");
+        for (int precision = 0; precision < 2; precision++)
+            for (int increment = 0; increment <= is_implicit; increment++) {
+                case_option o = case_model(is_implicit);
+                case_result result;
+                int status;
+                const char *method = method_name[is_implicit], *name = precision_name[precision];
+                double at_strike = precision ? 1e-11 : is_implicit ? 2e-5 : 2.5e-4, worst;
+                o.flags = increment ? INCREMENT : 0;
+                run_of[precision](is_implicit, 1, 256, &o, &result, &status, grid);
+                CHECK(status == BS1D_OK, "%s %s: status %d", method, name, status);
+                check_near((grid[127] + grid[128]) / 2, case_exact(is_implicit), at_strike,
+                           "%s %s: model problem, flags %d", method, name, o.flags);
+                worst = case_distance(256, grid, want);
+                CHECK(worst <= (precision ? 1e-10 : 1e-2), "%s %s: model problem, flags %d, the grid is off by %.3g",
+                      method, name, o.flags, worst);
+                printf("model problem %s %s flags %d: strike off by %.2g, grid by %.2g\n", method, name, o.flags,
+                       (grid[127] + grid[128]) / 2 - case_exact(is_implicit), worst);
+            }
+    }
+}
+
+/* ---- batches of options that differ in everything ---------------------------------------------------------------- */
+
+static void test_batches(void)
+{
+    enum { OPTIONS = 12 };
+    static const int points_of[] = {4, 5, 7, 64, 65, 100, 256, 257, 511, 1024};
+    static const int steps_of[] = {1, 2, 3, 7, 10, 29, 50, 64, 101};
+    static double grid[OPTIONS * MOST_POINTS], want_grid[MOST_POINTS];
+    case_random random = {SEED};
+    for (int p = 0; p < (int)(sizeof points_of / sizeof points_of[0]); p++)
+        for (int is_implicit = 0; is_implicit < 2; is_implicit++)
+            for (int precision = 0; precision < 2; precision++) {
+                int points = points_of[p], status[OPTIONS];
+                case_option option[OPTIONS];
+                case_result result[OPTIONS];
+                for (int i = 0; i < OPTIONS; i++) {
+                    int flags = case_below(&random, is_implicit ? 32 : 8), steps = steps_of[case_below(&random, 9)];
+                    /* Two steps of Crank-Nicolson are all start, and its theta is a question of taste. */
+                    if ((flags & CN) && steps < 3) steps = 3;
+                    option[i] = case_option_of(&random, is_implicit, points, steps, flags);
+                }
+                int answer = run_of[precision](is_implicit, OPTIONS, points, option, result, status, grid);
+                CHECK(answer == 0, "returned %d", answer);
+                for (int i = 0; i < OPTIONS; i++) {
+                    char what[60];
+                    double tolerance = case_tolerance(is_implicit, 0, points, option[i], roundoff_of[precision]);
+                    case_result want = case_march(is_implicit, points, option[i], want_grid);
+                    double worst = case_distance(points, grid + i * points, want_grid);
+                    snprintf(what, sizeof what, "%s %s, option %d of a batch", method_name[is_implicit],
+                             precision_name[precision], i);
+                    CHECK(status[i] == BS1D_OK, "%s: status %d", what, status[i]);
+                    case_check(result[i], want, tolerance, points, option[i], what);
+                    CHECK(worst <= tolerance, "%s, %d points %d steps flags %d: the grid is off by %.3g > %.3g", what,
+                          points, option[i].steps, option[i].flags, worst, tolerance);
+                }
+            }
+}
+
+/* Every way to spoil an option, the spoilt ones between good ones, which must not notice. */
+static void test_bad_options(void)
+{
+    enum { POINTS = 64, OPTIONS = 2 * CASE_BAD_KINDS + 1 };
+    static double grid[OPTIONS * POINTS], alone_grid[POINTS];
+    static const double largest[2] = {FLT_MAX, DBL_MAX};
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++)
+        for (int precision = 0; precision < 2; precision++) {
+            case_random random = {SEED + 1};
+            case_option option[OPTIONS];
+            case_result result[OPTIONS], alone;
+            int status[OPTIONS], want[OPTIONS], alone_status;
+            const char *what[OPTIONS];
+            for (int i = 0; i < OPTIONS; i++) {
+                option[i] =
+                    case_option_of(&random, is_implicit, POINTS, 5 + i % 3, case_below(&random, is_implicit ? 32 : 8));
+                want[i] = BS1D_OK;
+                what[i] = "a good one";
+                if (i % 2) want[i] = case_spoil(i / 2, is_implicit, POINTS, largest[precision], &option[i], &what[i]);
+            }
+            int answer = run_of[precision](is_implicit, OPTIONS, POINTS, option, result, status, grid);
+            CHECK(answer == 0, "returned %d", answer);
+            for (int i = 0; i < OPTIONS; i++) {
+                const double *row = grid + i * POINTS;
+                int same = 1;
+                if (i % 2) {
+                    CHECK(want[i] ? status[i] == want[i] : status[i] != BS1D_OK, "%s %s: status of %s is %d, not %d",
+                          method_name[is_implicit], precision_name[precision], what[i], status[i], want[i]);
+                    for (int j = 0; j < POINTS; j++) same &= row[j] != row[j];
+                    CHECK(isnan(result[i].price) && isnan(result[i].delta) && isnan(result[i].gamma) &&
+                              isnan(result[i].theta) && same,
+                          "%s %s: %s leaves numbers", method_name[is_implicit], precision_name[precision], what[i]);
+                } else {
+                    run_of[precision](is_implicit, 1, POINTS, &option[i], &alone, &alone_status, alone_grid);
+                    CHECK(status[i] == BS1D_OK && !memcmp(&result[i], &alone, sizeof alone) &&
+                              !memcmp(row, alone_grid, sizeof alone_grid),
+                          "%s %s: option %d has noticed its neighbours", method_name[is_implicit],
+                          precision_name[precision], i);
+                }
+            }
+        }
+}
+
+/* The spot at both ends of the grid is allowed; without a grid the results are the same. */
+static void test_ends_and_no_grid(void)
+{
+    static double grid[3 * 100];
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++)
+        for (int precision = 0; precision < 2; precision++) {
+            case_random random = {SEED + 2};
+            case_option option[3];
+            case_result with[3], without[3];
+            int status[3];
+            for (int i = 0; i < 3; i++) option[i] = case_option_of(&random, is_implicit, 100, 20, i % 2);
+            option[0].spot = 0;
+            option[1].spot = option[1].top;
+            run_of[precision](is_implicit, 3, 100, option, with, status, grid);
+            CHECK(status[0] == BS1D_OK && status[1] == BS1D_OK, "spots at the ends: %d %d", status[0], status[1]);
+            double ulps = 8 * roundoff_of[precision]; /* at the end the cubic is one value, and three times nearly 0 */
+            check_near(with[0].price, grid[0], ulps * option[0].top, "price at 0");
+            check_near(with[1].price, grid[199], ulps * option[1].top, "price at the top");
+            run_of[precision](is_implicit, 3, 100, option, without, status, NULL);
+            CHECK(!memcmp(with, without, sizeof with), "the results depend on whether the grid is asked for");
+        }
+}
+
+static void test_arguments(void)
+{
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++)
+        for (int precision = 0; precision < 2; precision++) {
+            case_option option = case_model(is_implicit);
+            case_result result;
+            int status;
+            option.steps = 40;
+            CHECK(run_of[precision](is_implicit, 0, 64, &option, &result, &status, NULL) == 0, "no options");
+            CHECK(run_of[precision](is_implicit, -1, 64, &option, &result, &status, NULL) == BS1D_BAD_ARGUMENT,
+                  "-1 options");
+            CHECK(run_of[precision](is_implicit, 1, 3, &option, &result, &status, NULL) == BS1D_BAD_ARGUMENT,
+                  "3 points");
+            CHECK(run_of[precision](is_implicit, 1, 4, &option, &result, &status, NULL) == 0, "4 points");
+        }
+}
+
+static void test_status_strings(void)
+{
+    static const int statuses[] = {BS1D_OK,       BS1D_BAD_ARGUMENT, BS1D_BAD_NUMBER,   BS1D_BAD_SPOT,
+                                   BS1D_UNSTABLE, BS1D_NOT_DOMINANT, BS1D_LAUNCH_FAILED};
+    for (int i = 0; i < 7; i++) {
+        CHECK(statuses[i] == -i, "status %d is %d", i, statuses[i]);
+        CHECK(bs1d_status_string(-i) && strlen(bs1d_status_string(-i)) > 1, "status %d has no string", -i);
+        for (int k = 0; k < i; k++)
+            CHECK(strcmp(bs1d_status_string(-i), bs1d_status_string(-k)), "statuses %d and %d read alike", -i, -k);
+    }
+    CHECK(bs1d_status_string(12345) != NULL, "a status that does not exist has no string at all");
+}
+
+/* ---- what theory says -------------------------------------------------------------------------------------------- */
+
+/* A call less a put is a straight line, which the march takes to another by factors that can be written down:
+   the model has no discretisation error in space for it. So prices agree to rounding. */
+static void test_parity(void)
+{
+    case_random random = {SEED + 3};
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++)
+        for (int i = 0; i < 12; i++) {
+            int flags = (i & 1 ? AVERAGED : 0) | (is_implicit && i & 2 ? CN : 0), points = i % 3 ? 300 : 64;
+            case_option o = case_option_of(&random, is_implicit, points, i & 4 ? 40 : 30, flags);
+            case_option put = o;
+            put.flags |= PUT;
+            case_result c = price(is_implicit, points, o, NULL), p = price(is_implicit, points, put, NULL);
+            double dt = o.maturity / o.steps, factor[2], rate[2] = {o.dividend, o.rate}, dS = o.top / (points - 1);
+            for (int k = 0; k < 2; k++) {
+                double h = rate[k] * dt;
+                factor[k] = !is_implicit ? pow(1 - h, o.steps)
+                            : flags & CN ? pow((1 - h / 2) / (1 + h / 2), o.steps - 2) / pow(1 + h / 2, 4)
+                                         : pow(1 + h, -o.steps);
+            }
+            double tolerance = case_tolerance(is_implicit, 0, points, o, roundoff_of[1]);
+            check_near(c.price - p.price, o.spot * factor[0] - o.strike * factor[1], 4 * tolerance,
+                       "%s parity, flags %d", method_name[is_implicit], flags);
+            check_near(c.delta - p.delta, factor[0], 8 * tolerance / dS, "%s parity of delta, flags %d",
+                       method_name[is_implicit], flags);
+            check_near(c.gamma, p.gamma, 16 * tolerance / (dS * dS), "%s parity of gamma, flags %d",
+                       method_name[is_implicit], flags);
+        }
+}
+
+/* The strike lies in the middle of a cell on every grid of an even number of points, so errors fall smoothly; a spot
+   given here is moved to the middle of its cell, too. */
+static case_option smooth_case(double spot, int points, int steps, int flags, double maturity)
+{
+    case_option o = {0, 100, 0.05, 0.02, 0.2, maturity, 200, steps, flags};
+    double dS = o.top / (points - 1);
+    o.spot = dS * (floor(spot / dS) + 0.5);
+    return o;
+}
+
+static double relative_error(double got, double want)
+{
+    return fabs(got - want) / fabs(want);
+}
+
+/* Against Black and Scholes: with 400 points and many steps, space decides, and its errors are of the order
+   (dS / (volatility strike))^2 = 6e-4 of the value, times a number less than one. */
+static void test_black_scholes(void)
+{
+    for (int put = 0; put < 2; put++)
+        for (int averaged = 0; averaged < 2; averaged++) {
+            int flags = (put ? PUT : 0) | (averaged ? AVERAGED : 0);
+            case_option explicit_case = smooth_case(104, 400, 8000, flags, 1);
+            case_option implicit_case = smooth_case(104, 400, 2000, flags | CN, 1);
+            case_result want = case_black_scholes(explicit_case);
+            case_result got[2] = {price(0, 400, explicit_case, NULL), price(1, 400, implicit_case, NULL)};
+            for (int i = 0; i < 2; i++) {
+                double worst =
+                    fmax(fmax(relative_error(got[i].price, want.price), relative_error(got[i].delta, want.delta)),
+                         fmax(relative_error(got[i].gamma, want.gamma), relative_error(got[i].theta, want.theta)));
+                CHECK(worst <= 6e-4, "%s, flags %d: Black-Scholes is missed by %.3g", method_name[i], flags, worst);
+            }
+        }
+}
+
+/* Crank-Nicolson with Rannacher's start is of second order: twice the points and the steps, a quarter of the error. */
+static void test_second_order(void)
+{
+    double before[2] = {0, 0};
+    for (int points = 128; points <= 1024; points *= 2) {
+        case_option o = smooth_case(100, points, points / 4, CN, 1);
+        case_result got = price(1, points, o, NULL), want = case_black_scholes(o);
+        double error[2] = {got.price - want.price, got.gamma - want.gamma};
+        printf("%d points, %d steps: price off by %.3g, gamma by %.3g\n", points, o.steps, error[0], error[1]);
+        for (int k = 0; k < 2; k++) {
+            double ratio = before[k] / error[k];
+            CHECK(points == 128 || (ratio > 3.7 && ratio < 4.3), "%d points: the error of %s fell by %.3g", points,
+                  k ? "gamma" : "price", ratio);
+            before[k] = error[k];
+        }
+    }
+}
+
+/* Taken at the points, a payoff's error depends on where in its cell the strike lies, up to a change of sign; averaged
+   over the cells it does not. So the averaged ones vary much less while the strike crosses a cell, and gamma's worst
+   error, which the plain one reaches with the strike in the middle, is no larger. */
+static void test_averaged_payoff(void)
+{
+    double spread[2][2];
+    for (int averaged = 0; averaged < 2; averaged++) {
+        double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+        for (int k = 0; k <= 20; k++) {
+            case_option o = smooth_case(100, 256, 400, CN | (averaged ? AVERAGED : 0), 0.25);
+            o.strike = o.top / 255 * (127 + k / 20.0);
+            case_result got = price(1, 256, o, NULL), want = case_black_scholes(o);
+            double error[2] = {got.price - want.price, (got.gamma - want.gamma) / want.gamma};
+            for (int i = 0; i < 2; i++) {
+                low[i] = fmin(low[i], error[i]);
+                high[i] = fmax(high[i], error[i]);
+            }
+        }
+        for (int i = 0; i < 2; i++) spread[averaged][i] = high[i] - low[i];
+        printf("%s payoff, strike across a cell: price off by %.2g to %.2g, gamma by %.2g to %.2g of itself\n",
+               averaged ? "averaged" : "plain", low[0], high[0], low[1], high[1]);
+    }
+    for (int i = 0; i < 2; i++)
+        CHECK(spread[1][i] < spread[0][i] / 10, "the error of %s varies by %.3g averaged and by %.3g plain",
+              i ? "gamma" : "price", spread[1][i], spread[0][i]);
+}
+
+/* The American put of the literature, S = K = 100, by each way of marching. Backward Euler is of first order, so it
+   needs the steps. */
+static void test_american_put(void)
+{
+    static const struct {
+        int is_implicit, steps, flags;
+    } way[] = {{0, 13200, 0}, {1, 1600, 0}, {1, 1600, INCREMENT}, {1, 200, CN}, {1, 200, CN | INCREMENT}};
+    for (int i = 0; i < 5; i++) {
+        case_option o = {100, 100, 0.05, 0, 0.2, 1, 200, way[i].steps, PUT | AMERICAN | way[i].flags};
+        double value = price(way[i].is_implicit, 512, o, NULL).price;
+        check_near(value, 6.0903705909601, 2e-3, "%s American put, flags %d", method_name[way[i].is_implicit], o.flags);
+    }
+}
+
+int main(void)
+{
+    printf("seed %d\n", SEED);
+    test_status_strings();
+    test_arguments();
+    test_known_answers();
+    test_model_problem();
+    test_batches();
+    test_bad_options();
+    test_ends_and_no_grid();
+    test_parity();
+    test_black_scholes();
+    test_second_order();
+    test_averaged_payoff();
+    test_american_put();
+    return check_report();
+}
