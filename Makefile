@@ -163,17 +163,24 @@ else
 codegen:
 	NVCC='$(NVCC)' sh tests/codegen.sh
 
-# Every architecture from sm_75 on for the examples, which are short; the oldest and the newest for the tests.
+# Every architecture from sm_75 on for the examples, which are short; the oldest and the newest for the tests and for the
+# examples that hold all kernels of a ladder.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
+LONG_EXAMPLES := $(basename $(notdir $(shell grep -L BS1D_NO_LAUNCHES $$(grep -l '"bs[13]d.h"' examples/*.cu))))
+SHORT_EXAMPLES := $(filter-out $(LONG_EXAMPLES),$(CU_EXAMPLES))
 NVCC_OBJECTS := $(CU_EXAMPLES:%=build/nvcc/%.o) $(GPU_TESTS:%=build/nvcc/%.o)
 
 nvcc: $(NVCC_OBJECTS)
 	$(call run,$(call one,$(words $^),0,0))
 
-$(CU_EXAMPLES:%=build/nvcc/%.o): build/nvcc/%.o: examples/%.cu $(HEADERS)
+$(SHORT_EXAMPLES:%=build/nvcc/%.o): build/nvcc/%.o: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(foreach arch,$(ARCHS),$(call GENCODE,$(arch))) $(NVCCFLAGS) -c -o $@ $<
+
+$(LONG_EXAMPLES:%=build/nvcc/%.o): build/nvcc/%.o: examples/%.cu $(HEADERS)
+	@mkdir -p $(@D)
+	$(NVCC) $(foreach arch,$(firstword $(ARCHS)) $(lastword $(ARCHS)),$(call GENCODE,$(arch))) $(NVCCFLAGS) -c -o $@ $<
 
 $(GPU_TESTS:%=build/nvcc/%.o): build/nvcc/%.o: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)

@@ -54,6 +54,15 @@
 #define BS1D_HEADER "bs1d.h"
 #endif
 
+/* Threads that a multiprocessor can hold, for explicit1, whose blocks should fill it. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+#define BS1D_P_RESIDENT_THREADS 1024
+#elif defined __CUDA_ARCH__ && __CUDA_ARCH__ != 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1100)
+#define BS1D_P_RESIDENT_THREADS 1536
+#else
+#define BS1D_P_RESIDENT_THREADS 2048
+#endif
+
 /* Launches need the runtime's header and host code; kernels are launched through one macro. */
 #if defined __CUDACC_RTC__ || !TRID_DEVICE_SCOPES
 #define BS1D_NO_LAUNCHES
@@ -1082,7 +1091,7 @@ TRID_D void BS1D_F(bs1d_p_explicit1)(int threads, int options, int points, const
     }
 
 #define BS1D_P_EXPLICIT1(name, threads)                                                                                \
-    BS1D_KERNEL void __launch_bounds__(threads, 2048 / threads) BS1D_F(name)(BS1D_P_ARGUMENTS)                         \
+    BS1D_KERNEL void __launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) BS1D_F(name)(BS1D_P_ARGUMENTS)      \
     {                                                                                                                  \
         __shared__ BS1D_R shared[2 * (threads + 2)];                                                                   \
         BS1D_F(bs1d_p_explicit1)(threads, options, points, option, result, grid, shared);                              \
