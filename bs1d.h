@@ -218,6 +218,12 @@ enum {
 #define BS1D_P_INT int
 #define BS1D_P_NAME(stem) stem##_f32
 #define BS1D_P_BITS(x) __float_as_int(x)
+#define BS1D_P_UNROLL_STEPS
+#ifdef __CUDA_ARCH__ /* how often the loops of explicit2 and explicit3 are unrolled is measured: docs/bs1d.md */
+#define BS1D_P_UNROLL_SWEEPS _Pragma("unroll 2")
+#else
+#define BS1D_P_UNROLL_SWEEPS
+#endif
 #define BS1D_P_REACH_SMALL 8 /* points to each side of explicit3's stencil, on small, medium and large grids */
 #define BS1D_P_REACH_MEDIUM 4
 #define BS1D_P_REACH_LARGE 2
@@ -235,6 +241,12 @@ enum {
 #define BS1D_P_INT long long
 #define BS1D_P_NAME(stem) stem##_f64
 #define BS1D_P_BITS(x) __double_as_longlong(x)
+#ifdef __CUDA_ARCH__
+#define BS1D_P_UNROLL_STEPS _Pragma("unroll 2")
+#else
+#define BS1D_P_UNROLL_STEPS
+#endif
+#define BS1D_P_UNROLL_SWEEPS
 #define BS1D_P_REACH_SMALL 4
 #define BS1D_P_REACH_MEDIUM 2
 #define BS1D_P_REACH_LARGE 2
@@ -443,6 +455,7 @@ TRID_D void BS1D_F(bs1d_warp_explicit2)(int K, int W, int steps, const BS1D_R *a
                                         const BS1D_R *floor, BS1D_R *u, BS1D_R *shared)
 {
     steps = BS1D_F(bs1d_p_uniform)(steps);
+    BS1D_P_UNROLL_STEPS
     for (int s = 0; s < steps; s++) {
         BS1D_R x[BS1D_P_ROWS + 2];
         BS1D_F(bs1d_p_halo)(K, W, 1, s, u, x, shared);
@@ -558,6 +571,7 @@ TRID_D void BS1D_F(bs1d_warp_explicit3)(int K, int W, int H, int sweeps, const B
 {
     const int far_first = sizeof(BS1D_R) == 4 && H > 1;
     sweeps = BS1D_F(bs1d_p_uniform)(sweeps);
+    BS1D_P_UNROLL_SWEEPS
     for (int s = 0; s < sweeps; s++) {
         BS1D_R x[BS1D_P_ROWS + 2 * BS1D_P_REACH];
         BS1D_F(bs1d_p_halo)(K, W, H, s, u, x, shared);
@@ -1344,6 +1358,8 @@ TRID_HOST int BS1D_F(bs1d_host_implicit)(int options, int points, const BS1D_F(b
 #undef BS1D_P_INT
 #undef BS1D_P_NAME
 #undef BS1D_P_BITS
+#undef BS1D_P_UNROLL_STEPS
+#undef BS1D_P_UNROLL_SWEEPS
 #undef BS1D_P_REACH_SMALL
 #undef BS1D_P_REACH_MEDIUM
 #undef BS1D_P_REACH_LARGE
