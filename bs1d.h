@@ -89,19 +89,20 @@ enum {
 /* Status of an option (in its result) or of a launch (returned). */
 enum {
     BS1D_OK = 0,
-    BS1D_BAD_ARGUMENT = -1, /* launch: options < 0, points outside 64 .. 1024, or a null pointer */
+    BS1D_BAD_ARGUMENT = -1, /* options < 0, points outside 64 .. 1024 (host: under 4), or a null pointer */
     BS1D_BAD_NUMBER = -2,   /* strike, volatility, maturity or top not positive, steps not in 1 .. 2^28,
-                               unknown flags, NaN or inf */
+                               unknown flags, NaN, inf, or numbers so large or small that results overflow */
     BS1D_BAD_SPOT = -3,     /* spot not within the grid */
-    BS1D_UNSTABLE = -4,     /* explicit: 2 lambda_max + rate dt > 1 */
+    BS1D_UNSTABLE = -4,     /* explicit: 2 lambda_max + rate dt > 1, or 2 gamma^2 > lambda */
     BS1D_NOT_DOMINANT = -5, /* implicit: a row of the matrix is not diagonally dominant */
     BS1D_LAUNCH_FAILED = -6 /* launch: the runtime refused */
 };
 
 TRID_HD const char *bs1d_status_string(int status)
 {
-    return status == BS1D_OK             ? "done"
-           : status == BS1D_BAD_ARGUMENT ? "bad argument: options < 0, points outside 64 to 1024, or a null pointer"
+    return status == BS1D_OK ? "done"
+           : status == BS1D_BAD_ARGUMENT
+               ? "bad argument: options < 0, points outside 64 to 1024 (host: under 4), or a null pointer"
            : status == BS1D_BAD_NUMBER ? "strike, volatility, maturity or top not positive, steps < 1, unknown flags, "
                                          "NaN or inf"
            : status == BS1D_BAD_SPOT   ? "spot not within the grid"
@@ -137,7 +138,7 @@ TRID_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points,
 {
     double s = j * ds, sign = flags & BS1D_PUT ? -1 : 1, inside = sign * (s - strike), half = ds / 2;
     if ((flags & BS1D_AVERAGED) && j > 0 && j < points - 1 && inside > -half && inside < half)
-        return (inside + half) * (inside + half) / (2 * ds);
+        return (inside + half) * ((inside + half) / (2 * ds));
     return inside > 0 ? inside : 0;
 }
 
@@ -247,7 +248,7 @@ enum {
 #define BS1D_P_UNROLL_STEPS
 #endif
 #define BS1D_P_UNROLL_SWEEPS
-#define BS1D_P_REACH_SMALL 4
+#define BS1D_P_REACH_SMALL 5
 #define BS1D_P_REACH_MEDIUM 2
 #define BS1D_P_REACH_LARGE 2
 #define BS1D_P_K_LARGE 16
@@ -292,9 +293,11 @@ TRID_HD int BS1D_F(bs1d_p_model)(BS1D_F(bs1d_option) o, int points, bs1d_model *
     m->points = points;
     /* A sum is finite only if its parts are. */
     sum = fabs((double)o.spot) + fabs((double)o.strike) + fabs((double)o.rate) + fabs((double)o.dividend) +
-          fabs((double)o.top) + fabs((double)o.maturity) + fabs(m->variance) * points * points;
-    if (!trid_finite_f64(sum) || !(o.strike > 0) || !(o.volatility > 0) || !(o.maturity > 0) || !(o.top > 0) ||
-        o.steps < 1 || o.steps > BS1D_P_LOST / 4 || (o.flags & ~(BS1D_P_INT)BS1D_P_ALL_FLAGS))
+          fabs((double)o.top) + fabs((double)o.maturity) + fabs(m->variance) * points * points +
+          fabs(m->drift) * points + fabs(m->discount);
+    if (!BS1D_F(trid_finite)((BS1D_R)sum) || !(dt > 0) || !((double)o.top / points > 0) || !(o.strike > 0) ||
+        !(o.volatility > 0) || !(o.maturity > 0) || !(o.top > 0) || o.steps < 1 || o.steps > BS1D_P_LOST / 4 ||
+        (o.flags & ~(BS1D_P_INT)BS1D_P_ALL_FLAGS))
         return BS1D_BAD_NUMBER;
     return o.spot >= 0 && o.spot <= o.top ? BS1D_OK : BS1D_BAD_SPOT;
 }
@@ -302,7 +305,7 @@ TRID_HD int BS1D_F(bs1d_p_model)(BS1D_F(bs1d_option) o, int points, bs1d_model *
 TRID_HD int BS1D_F(bs1d_p_stable)(bs1d_model m)
 {
     double last = m.points - 1;
-    return 2 * m.variance * last * last + m.discount <= 1;
+    return 2 * m.variance * last * last + m.discount <= 1 && 2 * m.drift * m.drift <= m.variance;
 }
 
 TRID_HD BS1D_R BS1D_F(bs1d_p_max)(BS1D_R x, BS1D_R y)
@@ -333,6 +336,12 @@ TRID_HD BS1D_R BS1D_F(bs1d_p_nan)(void)
     return (BS1D_R)x;
 }
 
+TRID_HD void BS1D_F(bs1d_p_fail)(int status, BS1D_F(bs1d_result) * result)
+{
+    result->price = result->delta = result->gamma = result->theta = BS1D_F(bs1d_p_nan)();
+    result->status = status;
+}
+
 /* Price and Greeks from the four points around the spot: last and before are the final values and those one step of
    length dt earlier, at points first .. first+3. */
 TRID_HD void BS1D_F(bs1d_p_greeks)(double x, double ds, double dt, const BS1D_R *last, const BS1D_R *before,
@@ -347,9 +356,12 @@ TRID_HD void BS1D_F(bs1d_p_greeks)(double x, double ds, double dt, const BS1D_R 
     bs1d_p_cubic(x, w, &earlier, &unused, &unused);
     result->price = (BS1D_R)value;
     result->delta = (BS1D_R)(first / ds);
-    result->gamma = (BS1D_R)(second / (ds * ds));
+    result->gamma = (BS1D_R)(second / ds / ds);
     result->theta = (BS1D_R)(earlier / dt);
     result->status = BS1D_OK;
+    if (!BS1D_F(trid_finite)(result->price) || !BS1D_F(trid_finite)(result->delta) ||
+        !BS1D_F(trid_finite)(result->gamma) || !BS1D_F(trid_finite)(result->theta))
+        BS1D_F(bs1d_p_fail)(BS1D_BAD_NUMBER, result); /* numbers that overflow on the way */
 }
 
 /* The first of the four points around the spot. */
@@ -357,12 +369,6 @@ TRID_HD int BS1D_F(bs1d_p_first)(double spot, double ds, int points)
 {
     int first = (int)(spot / ds) - 1;
     return first < 0 ? 0 : first > points - 4 ? points - 4 : first;
-}
-
-TRID_HD void BS1D_F(bs1d_p_fail)(int status, BS1D_F(bs1d_result) * result)
-{
-    result->price = result->delta = result->gamma = result->theta = BS1D_F(bs1d_p_nan)();
-    result->status = status;
 }
 
 #if TRID_DEVICE_SCOPES

@@ -56,10 +56,12 @@
      Status     0: solved. -1: a bad argument. 1 + row: that row met a bad pivot: it or its reciprocal is zero or
                 not finite (tested by bits, so -ffast-math does not matter); x is then unspecified. On the device
                 each lane returns what it saw itself (vote to learn it everywhere); ignored, the test costs nothing.
-                NaN and inf in d alone are not a failure: they travel through their own system, and no further.
+                NaN and inf in d alone are not a failure: they travel through their own system, and no further. Nor is
+                overflow on the way to x: it shows in x.
      Sizes      K and W are literals: every function is inlined, loops unroll, arrays stay in registers. n is any
                 number of rows up to K*W (K*blockDim in a block): the rest is filled up with identity rows inside
-                and comes back as 0. A literal n == K*W costs nothing. n <= 0 is an empty system.
+                and comes back as 0. A literal n == K*W costs nothing. n <= 0 is an empty system
+                (for lane and host scope n < 0 is a bad argument).
      Lanes      Warp scope: all 32 lanes of the warp, converged; groups without a system pass n = 0.
      Memory     The caller's. Nothing is allocated, printed or kept.
 
@@ -833,7 +835,8 @@ TRID_D int TRID_F(trid_p_warp_reduce_open)(TRID_R *a, TRID_R *c, TRID_R *d)
    Returns  0; -1 if n > K*threads; or 1 + a row that met a bad pivot, as this thread saw it
    Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
             of them (two arrays in turn save it)
-   Cost     trid_warp_hybrid with W = 32, and 2 * (4 FMA + 5 mul + 1 rcp) + (6w + 17) shuffles, w = log2 of the warps */
+   Cost     trid_warp_hybrid with W = 32, and (4w+11) FMA + (5w+9) mul + (w+2) rcp + (6w+8) shuffles, w = log2 of the
+            warps */
 TRID_D int TRID_F(trid_block_hybrid)(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
 {
     int thread = trid_p_thread(), threads = trid_p_threads(), warps = threads / 32;
@@ -889,7 +892,7 @@ TRID_D int TRID_F(trid_block_hybrid)(int K, int n, TRID_R *a, TRID_R *b, TRID_R 
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  0; -1 if n > K*S; or 1 + a row that met a bad pivot, of this thread's line or, if that had none, of the line
             that it solved: a vote of the block tells whether any line failed
-   Shared   TRID_BLOCK_LINES_LEN_F32 or _F64 (L, S) elements (from 48 KiB on a launch needs
+   Shared   TRID_BLOCK_LINES_LEN_F32 or _F64 (L, S) elements (above 48 KiB a launch needs
             cudaFuncSetAttribute); no bank conflicts in storing the rows, in loading a
             section's own and in storing the unknowns; up to one extra cycle for each half of a warp where a thread reads
             another section's (tests/test_banks.c counts); two barriers inside; __syncthreads() before another use
@@ -1099,7 +1102,7 @@ TRID_HOST int TRID_F(trid_host_hybrid)(int n, int rows_per_lane, const TRID_R *a
 }
 
 /* Solves   how well x solves the system: the largest |A x - d| over the largest |A| |x| + |d|; 0 for n = 0 and for a
-            system of zeros, NaN if any number that counts is NaN */
+            system of zeros, NaN if any number that counts is NaN, inf on overflow */
 TRID_HOST double TRID_F(trid_host_residual)(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
                                             const TRID_R *x)
 {
@@ -1113,7 +1116,7 @@ TRID_HOST double TRID_F(trid_host_residual)(int n, const TRID_R *a, const TRID_R
         if (e > error) error = e;
         if (z > size) size = z;
     }
-    return size > 0 ? error / size : 0;
+    return !trid_finite_f64(size) ? size : size > 0 ? error / size : 0;
 }
 
 /* Solves   the least |b| / (|a| + |c|) of the rows: above 1 every solver here is safe. +inf for n = 0 and for a
@@ -1126,6 +1129,7 @@ TRID_HOST double TRID_F(trid_host_dominance)(int n, const TRID_R *a, const TRID_
         double mid = fabs((double)b[j]);
         if (trid_p_nan(off) || trid_p_nan(mid)) return off + mid;
         double ratio = off > 0 ? mid / off : mid > 0 ? HUGE_VAL : 0;
+        if (trid_p_nan(ratio)) return ratio; /* inf / inf */
         if (ratio < least) least = ratio;
     }
     return least;

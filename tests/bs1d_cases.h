@@ -89,7 +89,7 @@ CASE_FUNCTION case_option case_rounded(case_option o)
     return o;
 }
 
-/* 2 lambda_max + rate dt: an explicit march is stable up to 1. */
+/* 2 lambda_max + rate dt: an explicit march is stable up to 1, if also 2 gamma^2 <= lambda. */
 CASE_FUNCTION double case_stiffness(int points, case_option o)
 {
     double j = points - 1, dt = o.maturity / o.steps;
@@ -115,7 +115,9 @@ CASE_FUNCTION case_option case_option_of(case_random *random, int is_implicit, i
         dt = exp(case_between(random, -3, 5)) / (o.volatility * o.volatility * j * j);
         if (2 * fabs(o.rate - o.dividend) * dt * j > 0.7) dt = 0.7 / (2 * fabs(o.rate - o.dividend) * j);
     } else {
+        double drift = o.rate - o.dividend, advective = 0.98 * o.volatility * o.volatility / (drift * drift);
         dt = case_between(random, 0.05, 0.98) / (o.volatility * o.volatility * j * j + fabs(o.rate));
+        if (dt > advective) dt = advective;
     }
     o.maturity = dt * steps;
     {

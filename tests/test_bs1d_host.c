@@ -382,6 +382,34 @@ static void test_american_put(void)
     }
 }
 
+/* Numbers at the ends of the range, and a drift that no diffusion damps: a status, never a number that looks like one. */
+static void test_overflow(void)
+{
+    static double work[BS1D_HOST_LEN(1024)];
+    static float work_f32[BS1D_HOST_LEN(64)];
+    bs1d_result_f64 r;
+    bs1d_option_f64 drifting = {100, 100, 0.2, 0, 0.01, 10, 400, 1050, 0},
+                    tiny = {0, 5e-324, 0.05, 0, 0.2, 1, 5e-324, 30, 0};
+    bs1d_option_f64 instant = {100, 100, 0.05, 0, 0.2, 5e-324, 200, 4, 0};
+    bs1d_option_f64 large = {1e160, 1e160, 0.05, 0, 0.2, 1, 4e160, 300, BS1D_AVERAGED};
+    bs1d_option_f64 small = {1e-170, 1e-170, 0.05, 0, 0.2, 1, 4e-170, 300, 0};
+    bs1d_host_explicit_f64(1, 1024, &drifting, &r, NULL, work);
+    CHECK(r.status == BS1D_UNSTABLE && r.price != r.price, "drift without diffusion: status %d", (int)r.status);
+    bs1d_host_implicit_f64(1, 64, &tiny, &r, NULL, work);
+    CHECK(r.status == BS1D_BAD_NUMBER && r.price != r.price, "subnormal top: status %d", (int)r.status);
+    bs1d_host_implicit_f64(1, 64, &instant, &r, NULL, work);
+    CHECK(r.status == BS1D_BAD_NUMBER, "time step of zero: status %d", (int)r.status);
+    bs1d_host_implicit_f64(1, 64, &large, &r, NULL, work);
+    CHECK(r.status == BS1D_OK && r.price > 0 && r.price < 1e160, "large numbers: status %d", (int)r.status);
+    bs1d_host_implicit_f64(1, 64, &small, &r, NULL, work);
+    CHECK(r.status == BS1D_OK && r.gamma > 1e167, "small numbers: status %d, gamma %g", (int)r.status, r.gamma);
+
+    bs1d_result_f32 s;
+    bs1d_option_f32 steep = {100, 100, 3e38f, 3e38f, 0.2f, 1e3f, 400, 1, 0};
+    bs1d_host_implicit_f32(1, 64, &steep, &s, NULL, work_f32);
+    CHECK(s.status == BS1D_BAD_NUMBER, "overflow in single precision: status %d", s.status);
+}
+
 int main(void)
 {
     printf("seed %d\n", SEED);
@@ -396,6 +424,7 @@ int main(void)
     test_black_scholes();
     test_second_order();
     test_averaged_payoff();
+    test_overflow();
     test_american_put();
     return check_report();
 }

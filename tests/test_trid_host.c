@@ -572,6 +572,12 @@ static void F(test_residual_values)(void)
     check_near(F(trid_host_residual)(1, &nan, &zero, &nan, &zero, &one), 0, 0, "residual of zeros");
     check_near(F(trid_host_residual)(1, &nan, &one, &nan, &one, &zero), 1, 0, "residual of x = 0");
     check_near(F(trid_host_residual)(1, &nan, &small, &nan, &small, &zero), 1, 0, "residual of tiny numbers");
+    {
+        double huge[2] = {1e308, 1}, five[2] = {1, 5}, none[2] = {0, 0}, inf[2] = {0, HUGE_VAL};
+        CHECK(trid_host_residual_f64(2, none, huge, none, huge, five) > 1, "a sum that overflows is no small residual");
+        double ratio = trid_host_dominance_f64(2, inf, inf, none);
+        CHECK(!(ratio > 1), "inf / inf is not dominant: %g", ratio);
+    }
     if (IS_FLOAT) check_near(F(trid_host_residual)(1, &nan, &big, &nan, &zero, &big), 1, 0, "residual of huge numbers");
     CHECK(isnan(F(trid_host_residual)(1, &nan, &nan, &nan, &one, &one)), "residual with NaN in b");
 
