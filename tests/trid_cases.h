@@ -7,40 +7,12 @@
 #ifndef TRID_CASES_H
 #define TRID_CASES_H
 
+#include "random.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef __GNUC__
-#define CASE_FUNCTION static __attribute__((unused))
-#else
-#define CASE_FUNCTION static
-#endif
-
-/* ---- random numbers: splitmix64, the same everywhere ------------------------------------------------------------ */
-
-typedef struct {
-    unsigned long long state;
-} case_random;
-
-CASE_FUNCTION unsigned long long case_bits(case_random *random)
-{
-    unsigned long long z = random->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-CASE_FUNCTION double case_between(case_random *random, double low, double high)
-{
-    return low + (high - low) * ((double)(case_bits(random) >> 11) / 9007199254740992.0);
-}
-
-CASE_FUNCTION int case_below(case_random *random, int count)
-{
-    return (int)(case_bits(random) % (unsigned long long)count);
-}
 
 /* ---- systems ---------------------------------------------------------------------------------------------------- */
 
