@@ -20,12 +20,16 @@
      bs1d_explicit3   many steps composed into one wide stencil, as many as fit it to rounding: a fraction of the work
      bs1d_implicit1   a warp an option, matrix rebuilt and solved by the hybrid in each step, as if it changed with time
      bs1d_implicit2   the same for the increment: accurate in single precision
-     bs1d_implicit3   matrix factored once: no reciprocal, half the work
-     bs1d_implicit4   two options a warp, only the PCR steps that matter; increments at little more cost as an option
-   For kernels of your own (examples/bs1d_own_payoff.cu):
-     bs1d_lane_row, bs1d_lane_payoff, bs1d_warp_explicit2, bs1d_warp_compose, bs1d_warp_explicit3, bs1d_warp_factor,
-     bs1d_warp_implicit3, bs1d_warp_greeks
-   For the host: bs1d_host_explicit, bs1d_host_implicit, the reference.
+     bs1d_implicit3   matrix factored once, two options a warp: no reciprocal, half the work
+     bs1d_implicit4   only the PCR steps that matter; increments (BS1D_INCREMENT) at little more cost
+   For kernels of your own (examples/bs1d_own_payoff.cu); cost a lane and step, K rows a lane:
+     bs1d_lane_row, bs1d_lane_payoff                                  a row of A, the payoff at a point
+     bs1d_warp_explicit2                                              3K FMA + 2 shuffles
+     bs1d_lane_composed, bs1d_lane_sweeps, bs1d_lane_compose          set-up of composed steps
+     bs1d_warp_explicit3                                              K (2H+1) FMA + 2H shuffles for many steps
+     bs1d_warp_implicit3                                              trid_warp_solve, with what trid_warp_factor left
+     bs1d_warp_greeks                                                 price, delta, gamma, theta at the spot
+   For the host: bs1d_host_explicit, bs1d_host_implicit, the reference. bs1d_status_string says what a status means.
 
    Options, defined before the header is included:
      BS1D_NO_LAUNCHES   leaves out kernels and launch functions; what remains compiles in an instant.
