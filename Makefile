@@ -31,7 +31,7 @@ GPU_TESTS := $(filter-out test_simt,$(DEVICE_TESTS))
 .PHONY: help run test examples codegen gpu-test gpu-bench bench clean
 
 help:
-	@echo 'make run        builds and runs the main job: the one-factor table, on the GPU or else on the host'
+	@echo 'make run        the one- and the three-factor table, on the GPU or else on the host'
 	@echo 'make test       all tests that this machine can run; the last line is the sum'
 	@echo 'make examples   every example, to build/NAME'
 	@echo 'make codegen    local memory, registers and instructions of every device function (needs nvcc)'
@@ -40,8 +40,9 @@ help:
 	@echo 'make bench      the measurements on the host'
 	@echo 'make clean      removes build/'
 
-run: build/bs1d_timing
+run: build/bs1d_timing build/bs3d_timing
 	build/bs1d_timing
+	build/bs3d_timing
 
 clean:
 	rm -rf build
@@ -167,7 +168,7 @@ codegen:
 # examples that hold all kernels of a ladder.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
-LONG_EXAMPLES := $(basename $(notdir $(shell grep -L BS1D_NO_LAUNCHES $$(grep -l '"bs[13]d.h"' examples/*.cu))))
+LONG_EXAMPLES := $(basename $(notdir $(shell grep -L 'BS[13]D_NO_LAUNCHES' $$(grep -l '"bs[13]d.h"' examples/*.cu))))
 SHORT_EXAMPLES := $(filter-out $(LONG_EXAMPLES),$(CU_EXAMPLES))
 NVCC_OBJECTS := $(CU_EXAMPLES:%=build/nvcc/%.o) $(GPU_TESTS:%=build/nvcc/%.o)
 
@@ -230,9 +231,11 @@ $(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(to
 
 GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
 # Results go to build/results; those that matter are kept in docs/results.
-gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/batch
+gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/bs3d_timing build/batch
 	@mkdir -p build/results
-	@for bench in $(filter-out build/batch,$^); do echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done
+	@for bench in $(filter-out build/bs3d_timing build/batch,$^); do \
+	    echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done
+	build/bs3d_timing --large --csv build/results/bs3d_timing.csv
 	build/batch >build/results/batch.txt
 	sh bench/conflicts.sh build/bench/transpose >build/results/conflicts.txt
 

@@ -44,10 +44,13 @@
      block
        trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
        trid_block_lines      lines side by side, cut into sections                reduce + expand + PCR + 2 barriers
+       trid_block_lines_factor                                the matrix's part of the lines, once; 4 barriers
+       trid_block_lines_solve                                 what is left for each d: as trid_warp_solve, 2 barriers
      host (C11; also the reference implementation)
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_residual, trid_host_dominance
      sizes and messages
-       trid_block_hybrid_bytes, trid_block_lines_bytes, trid_host_hybrid_len, trid_status_string
+       trid_block_hybrid_bytes, trid_block_lines_bytes, trid_block_lines_solve_bytes, trid_host_hybrid_len,
+       trid_status_string
 
    What they share:
      Stability  No pivoting. Safe for diagonally dominant matrices, |b| > |a| + |c| in every row, and close to it;
@@ -146,15 +149,19 @@ TRID_HD const char *trid_status_string(int status)
 }
 
 /* Elements of the caller's arrays. */
-#define TRID_WARP_FACTOR_LEN(K) (5 * (K) + 12) /* trid_warp_factor: f */
-#define TRID_WARP_PCR_SHARED_LEN 96            /* trid_warp_pcr1_shared, pcr2_shared: for each warp */
-#define TRID_BLOCK_HYBRID_LEN 192              /* trid_block_hybrid */
+#define TRID_WARP_FACTOR_LEN(K) (5 * (K) + 12)  /* trid_warp_factor: f */
+#define TRID_LINES_FACTOR_LEN(K) (5 * (K) + 12) /* trid_block_lines_factor: f */
+#define TRID_WARP_PCR_SHARED_LEN 96             /* trid_warp_pcr1_shared, pcr2_shared: for each warp */
+#define TRID_BLOCK_HYBRID_LEN 192               /* trid_block_hybrid */
 #define TRID_BLOCK_LINES_LEN_F32(L, S) TRID_P_LINES_LEN(L, S, 32)
 #define TRID_BLOCK_LINES_LEN_F64(L, S) TRID_P_LINES_LEN(L, S, 16)
+#define TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S) TRID_P_LINES_SOLVE_LEN(L, S, 32) /* trid_block_lines_factor and _solve */
+#define TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S) TRID_P_LINES_SOLVE_LEN(L, S, 16)
 
-/* Where trid_warp_factor keeps things in f. First five arrays of K: reciprocals of the pivots, multipliers of the row
-   above, multipliers of the row below, couplings to the previous lane's and to the own last unknown. Then: */
-#define TRID_P_LINK(K) (5 * (K))                  /* what the last row takes from the next lane's first */
+/* Where the factors keep things in f. First, of the section that the thread holds, five arrays of K: reciprocals of the
+   pivots, multipliers of the row above, multipliers of the row below, couplings to the previous section's and to the
+   own last unknown. Then, of the section whose reduced row it solves (in a warp the same one, in lines another): */
+#define TRID_P_LINK(K) (5 * (K))                  /* what the last row takes from the next section's first */
 #define TRID_P_SCALE(K) (5 * (K) + 1)             /* what turns the right-hand side that is left into x */
 #define TRID_P_STEP(K, p) (5 * (K) + 2 + 2 * (p)) /* couplings up and down of PCR step p < 5 */
 
@@ -166,6 +173,7 @@ TRID_HD const char *trid_status_string(int status)
 #define TRID_P_LINES_ROW(L, U) ((L) > (U) ? (L) : (U))
 #define TRID_P_LINES_SLOT(L, S, U, t) ((t) + (t) / TRID_P_LINES_ROW(L, U) * TRID_P_LINES_GAP(S, U))
 #define TRID_P_LINES_LEN(L, S, U) (6 * TRID_P_LINES_SLOT(L, S, U, (L) * (S)))
+#define TRID_P_LINES_SOLVE_LEN(L, S, U) (3 * TRID_P_LINES_SLOT(L, S, U, (L) * (S)))
 
 #if TRID_DEVICE_SCOPES
 #define TRID_P_FULL 0xffffffffu
@@ -717,20 +725,11 @@ TRID_D int TRID_F(trid_warp_hybrid)(int K, int W, int n, TRID_R *a, TRID_R *b, T
     return status || !bad ? status : K * bad;
 }
 
-/* Solves   everything in the hybrid that depends on the matrix alone, for one matrix and many right-hand sides.
-            The rows lie as in trid_warp_hybrid. The couplings of the reduced system shrink at least quadratically
-            from one PCR step to the next if the matrix is dominant; *steps tells after how many of the w steps none
-            in the warp exceeds the unit roundoff (a NaN never does less than all). With steps null all w are kept.
-   Needs    K >= 1, W literals; n <= K*W; f of TRID_WARP_FACTOR_LEN(K) elements, in registers
-   Lanes    all 32 of the warp: *steps is the largest of its groups
-   Leaves   f and *steps for trid_warp_solve; a, b, c as they were
-   Returns  0; -1 if n > K*W; or 1 + a row of this lane that met a bad pivot
-   Cost     about that of one trid_warp_hybrid, and a vote a step
-   Error    the steps left out change x by the order of the unit roundoff times the largest element of x */
-TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *f,
-                                    int *steps)
+/* The section's part of a factor: its rows are first .. first+K-1 of n, lanes hold full. Leaves the first five arrays
+   of f, among them, in f[3K+j] and f[4K+j], the couplings a and c of the reduced rows. */
+TRID_D int TRID_F(trid_p_factor_section)(int K, int first, int n, int full, const TRID_R *a, const TRID_R *b,
+                                         const TRID_R *c, TRID_R *f)
 {
-    int first = K * (trid_p_lane() & (W - 1));
     TRID_R *diagonal = f, *fa = f + 3 * K, *fc = f + 4 * K; /* the reciprocals take the diagonal's place one by one */
     TRID_UNROLL
     for (int j = 0; j < K; j++) {
@@ -738,18 +737,21 @@ TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const 
         fa[j] = a[j];
         fc[j] = c[j];
     }
-    TRID_F(trid_p_pad)(K, first, n, K * W, fa, diagonal, fc, (TRID_R *)0);
-    int status = TRID_F(trid_p_reduce)(K, fa, diagonal, fc, (TRID_R *)0, f);
+    TRID_F(trid_p_pad)(K, first, n, full, fa, diagonal, fc, (TRID_R *)0);
+    return TRID_F(trid_p_reduce)(K, fa, diagonal, fc, (TRID_R *)0, f);
+}
 
-    /* From here the right-hand side is kept as d / scale, which saves a multiplication a step: with unit diagonal,
-       d' = r (d - a d_up - c d_down) becomes e' = e - (a s_up / s) e_up - (c s_down / s) e_down and s' = r s. */
-    TRID_R last_a = fa[K - 1], last_c = fc[K - 1], unused = 0;
-    TRID_R scale = 1, inverse = 1;
+/* The reduced system's part: a section's last row, whose c is in f at TRID_P_LINK already, meets the next section's
+   first (K > 1), then PCR over groups of W lanes. Leaves the rest of f, and in *steps, if not null, how many steps
+   matter in this warp.
+   The right-hand side is kept as d / scale, which saves a multiplication a step: with unit diagonal,
+   d' = r (d - a d_up - c d_down) becomes e' = e - (a s_up / s) e_up - (c s_down / s) e_down and s' = r s. */
+TRID_D int TRID_F(trid_p_factor_reduced)(int K, int W, TRID_R last_a, TRID_R first_a, TRID_R first_c, TRID_R *f,
+                                         int *steps)
+{
+    TRID_R last_c = f[TRID_P_LINK(K)], unused = 0, scale = 1, inverse = 1;
     int bad = 0;
-    f[TRID_P_LINK(K)] = last_c;
     if (K > 1) {
-        TRID_R first_a = __shfl_down_sync(TRID_P_FULL, fa[0], 1, W);
-        TRID_R first_c = __shfl_down_sync(TRID_P_FULL, fc[0], 1, W);
         inverse = 1 - last_c * first_a;
         scale = TRID_F(trid_p_rcp_fine)(inverse);
         bad = TRID_F(trid_lane_link)(&last_a, &last_c, &unused, first_a, first_c, 0);
@@ -773,6 +775,54 @@ TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const 
     }
     f[TRID_P_SCALE(K)] = scale;
     if (steps) *steps = p;
+    return bad;
+}
+
+/* The two parts again for a right-hand side, by what the factor kept: the section's, with 0 in rows from n on, ... */
+TRID_D void TRID_F(trid_p_solve_section)(int K, int first, int n, int full, const TRID_R *f, TRID_R *d)
+{
+    if (n < full) {
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) d[j] = first + j < n ? d[j] : 0;
+    }
+    TRID_F(trid_p_reduce_again)(K, f, d);
+}
+
+/* ... and the reduced system's: the unknown of the reduced row with last on the right, first of the next section's. */
+TRID_D TRID_R TRID_F(trid_p_solve_reduced)(int K, int W, int steps, const TRID_R *f, TRID_R last, TRID_R first)
+{
+    TRID_R e = last;
+    if (K > 1) e -= f[TRID_P_LINK(K)] * first;
+    int p = 0;
+    TRID_UNROLL
+    for (int s = 1; s < W; s *= 2) {
+        if (p >= steps) break;
+        TRID_R up = __shfl_up_sync(TRID_P_FULL, e, s, W), down = __shfl_down_sync(TRID_P_FULL, e, s, W);
+        e = e - f[TRID_P_STEP(K, p)] * up - f[TRID_P_STEP(K, p) + 1] * down;
+        p++;
+    }
+    return f[TRID_P_SCALE(K)] * e;
+}
+
+/* Solves   everything in the hybrid that depends on the matrix alone, for one matrix and many right-hand sides.
+            The rows lie as in trid_warp_hybrid. The couplings of the reduced system shrink at least quadratically
+            from one PCR step to the next if the matrix is dominant; *steps tells after how many of the w steps none
+            in the warp exceeds the unit roundoff (a NaN never does less than all). With steps null all w are kept.
+   Needs    K >= 1, W literals; n <= K*W; f of TRID_WARP_FACTOR_LEN(K) elements, in registers
+   Lanes    all 32 of the warp: *steps is the largest of its groups
+   Leaves   f and *steps for trid_warp_solve; a, b, c as they were
+   Returns  0; -1 if n > K*W; or 1 + a row of this lane that met a bad pivot
+   Cost     about that of one trid_warp_hybrid, and a vote a step
+   Error    the steps left out change x by the order of the unit roundoff times the largest element of x */
+TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *f,
+                                    int *steps)
+{
+    int first = K * (trid_p_lane() & (W - 1));
+    int status = TRID_F(trid_p_factor_section)(K, first, n, K * W, a, b, c, f);
+    f[TRID_P_LINK(K)] = f[5 * K - 1];
+    TRID_R first_a = K > 1 ? __shfl_down_sync(TRID_P_FULL, f[3 * K], 1, W) : 0;
+    TRID_R first_c = K > 1 ? __shfl_down_sync(TRID_P_FULL, f[4 * K], 1, W) : 0;
+    int bad = TRID_F(trid_p_factor_reduced)(K, W, f[4 * K - 1], first_a, first_c, f, steps);
     return n > K * W ? -1 : status ? first + status : bad ? first + K : 0;
 }
 
@@ -785,24 +835,10 @@ TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const 
    Error    as trid_warp_hybrid, and what the steps left out change (trid_warp_factor) */
 TRID_D void TRID_F(trid_warp_solve)(int K, int W, int n, int steps, const TRID_R *f, TRID_R *d)
 {
-    int first = K * (trid_p_lane() & (W - 1));
-    if (n < K * W) {
-        TRID_UNROLL
-        for (int j = 0; j < K; j++) d[j] = first + j < n ? d[j] : 0;
-    }
-    TRID_F(trid_p_reduce_again)(K, f, d);
-
-    TRID_R e = d[K - 1];
-    if (K > 1) e -= f[TRID_P_LINK(K)] * __shfl_down_sync(TRID_P_FULL, d[0], 1, W);
-    int p = 0;
-    TRID_UNROLL
-    for (int s = 1; s < W; s *= 2) {
-        if (p >= steps) break;
-        TRID_R up = __shfl_up_sync(TRID_P_FULL, e, s, W), down = __shfl_down_sync(TRID_P_FULL, e, s, W);
-        e = e - f[TRID_P_STEP(K, p)] * up - f[TRID_P_STEP(K, p) + 1] * down;
-        p++;
-    }
-    TRID_F(trid_warp_expand)(K, W, f + 3 * K, f + 4 * K, d, f[TRID_P_SCALE(K)] * e);
+    TRID_F(trid_p_solve_section)(K, K * (trid_p_lane() & (W - 1)), n, K * W, f, d);
+    TRID_R first = K > 1 ? __shfl_down_sync(TRID_P_FULL, d[0], 1, W) : 0;
+    TRID_R x = TRID_F(trid_p_solve_reduced)(K, W, steps, f, d[K - 1], first);
+    TRID_F(trid_warp_expand)(K, W, f + 3 * K, f + 4 * K, d, x);
 }
 
 /* ---- block scope: all threads of the block call; shared memory and barriers ------------------------------------- */
@@ -938,6 +974,74 @@ TRID_D int TRID_F(trid_block_lines)(int K, int L, int S, int n, TRID_R *a, TRID_
     return n > K * S ? -1 : status ? status : bad ? K * (rank + 1) : 0;
 }
 
+/* The reduced rows change hands: the thread that holds a section gives one word of its first and of its last row,
+   through the first two of the three arrays, and gets those of the section that it solves (*last) and of the next one
+   (*first, if K > 1). A line's last section gets its own first, to which it does not couple. */
+TRID_D void TRID_F(trid_p_lines_exchange)(int K, int L, int S, TRID_R *first, TRID_R *last, TRID_R *shared)
+{
+    enum { U = TRID_P_BANKS };
+    int thread = trid_p_thread(), rank = thread % S, own = thread / S + L * rank, next = rank + 1 < S ? own + L : own;
+    int part = TRID_P_LINES_SLOT(L, S, U, L * S), held = TRID_P_LINES_SLOT(L, S, U, thread);
+    if (K > 1) shared[held] = *first;
+    shared[part + held] = *last;
+    __syncthreads();
+    if (K > 1) *first = shared[TRID_P_LINES_SLOT(L, S, U, next)];
+    *last = shared[part + TRID_P_LINES_SLOT(L, S, U, own)];
+}
+
+/* Solves   everything in trid_block_lines that depends on the matrices alone, for many right-hand sides. The rows lie
+            as there; lines may share a matrix or have each its own, since every thread keeps what it needs: of the
+            section that it holds and of the reduced row that it solves, which may be another line's. *steps tells how
+            many of the log2 S PCR steps matter to the lines that this warp solves, as in trid_warp_factor; warps may
+            differ. With steps null all are kept.
+   Needs    K, L, S, n, a, b, c as trid_block_lines; f of TRID_LINES_FACTOR_LEN(K) elements, in registers
+   Lanes    all threads of the block
+   Leaves   f and *steps for trid_block_lines_solve; a, b, c as they were
+   Returns  as trid_block_lines
+   Shared   TRID_BLOCK_LINES_SOLVE_LEN_F32 or _F64 (L, S) elements; conflicts as trid_block_lines; four barriers inside;
+            none needed before trid_block_lines_solve or _factor use them again; __syncthreads() before another use
+   Cost     about that of one trid_block_lines, and a vote a step
+   Error    as trid_warp_factor */
+TRID_D int TRID_F(trid_block_lines_factor)(int K, int L, int S, int n, const TRID_R *a, const TRID_R *b,
+                                           const TRID_R *c, TRID_R *f, int *steps, TRID_R *shared)
+{
+    int thread = trid_p_thread(), section = thread / L, rank = thread % S;
+    int status = TRID_F(trid_p_factor_section)(K, K * section, n, K * S, a, b, c, f);
+    TRID_R first_a = f[3 * K], last_a = f[4 * K - 1], first_c = f[4 * K];
+    f[TRID_P_LINK(K)] = f[5 * K - 1];
+    TRID_F(trid_p_lines_exchange)(K, L, S, &first_a, &last_a, shared);
+    __syncthreads();
+    TRID_F(trid_p_lines_exchange)(K, L, S, &first_c, &f[TRID_P_LINK(K)], shared);
+    __syncthreads(); /* the next call fills the same two arrays */
+    int bad = TRID_F(trid_p_factor_reduced)(K, S, last_a, first_a, first_c, f, steps);
+    return n > K * S ? -1 : status ? K * section + status : bad ? K * (rank + 1) : 0;
+}
+
+/* Solves   the lines whose matrices trid_block_lines_factor took apart, for another d
+   Needs    K, L, S, n and f as there; steps as it gave them to this thread, or log2 S. Rows from n on are read as 0; if
+            they are 0 already, n = K*S saves the test.
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on
+   Shared   as trid_block_lines_factor, but two barriers inside: the unknowns come back through an array of their own,
+            so that the next call may fill the others while they are still read
+   Cost     trid_warp_solve with W = S, its link and expansion through 3 stores and 4 loads
+   Error    as trid_warp_solve */
+TRID_D void TRID_F(trid_block_lines_solve)(int K, int L, int S, int n, int steps, const TRID_R *f, TRID_R *d,
+                                           TRID_R *shared)
+{
+    enum { U = TRID_P_BANKS };
+    int thread = trid_p_thread(), section = thread / L, solved = thread / S + L * (thread % S);
+    TRID_R *unknowns = shared + 2 * TRID_P_LINES_SLOT(L, S, U, L * S);
+    TRID_F(trid_p_solve_section)(K, K * section, n, K * S, f, d);
+    TRID_R first = d[0], last = d[K - 1];
+    TRID_F(trid_p_lines_exchange)(K, L, S, &first, &last, shared);
+    unknowns[TRID_P_LINES_SLOT(L, S, U, solved)] = TRID_F(trid_p_solve_reduced)(K, S, steps, f, last, first);
+    __syncthreads();
+    int above = section > 0 ? thread - L : thread; /* the first section couples to nothing above */
+    TRID_R left = unknowns[TRID_P_LINES_SLOT(L, S, U, above)], x = unknowns[TRID_P_LINES_SLOT(L, S, U, thread)];
+    TRID_F(trid_lane_expand)(K, f + 3 * K, f + 4 * K, d, left, x);
+}
+
 /* Bytes of shared memory, for launches. */
 TRID_HD size_t TRID_F(trid_block_hybrid_bytes)(void)
 {
@@ -946,6 +1050,10 @@ TRID_HD size_t TRID_F(trid_block_hybrid_bytes)(void)
 TRID_HD size_t TRID_F(trid_block_lines_bytes)(int L, int S)
 {
     return (size_t)TRID_P_LINES_LEN(L, S, TRID_P_BANKS) * sizeof(TRID_R);
+}
+TRID_HD size_t TRID_F(trid_block_lines_solve_bytes)(int L, int S)
+{
+    return (size_t)TRID_P_LINES_SOLVE_LEN(L, S, TRID_P_BANKS) * sizeof(TRID_R);
 }
 
 #ifdef __cplusplus /* the same without the suffix, for templates */
@@ -985,6 +1093,15 @@ TRID_D int trid_block_hybrid(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID
 TRID_D int trid_block_lines(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
 {
     return TRID_F(trid_block_lines)(K, L, S, n, a, b, c, d, shared);
+}
+TRID_D int trid_block_lines_factor(int K, int L, int S, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                   TRID_R *f, int *steps, TRID_R *shared)
+{
+    return TRID_F(trid_block_lines_factor)(K, L, S, n, a, b, c, f, steps, shared);
+}
+TRID_D void trid_block_lines_solve(int K, int L, int S, int n, int steps, const TRID_R *f, TRID_R *d, TRID_R *shared)
+{
+    TRID_F(trid_block_lines_solve)(K, L, S, n, steps, f, d, shared);
 }
 #endif
 #endif /* TRID_DEVICE_SCOPES */

@@ -14,6 +14,7 @@ typedef double real;
 #define IN(stem) stem##_f64
 #define LEN(K) TRANSPOSE_LEN_F64(K)
 #define LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F64(L, S)
+#define LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S)
 #define EVERY_K(M, W) UP_TO_16(M, W)
 #define EVERY_POWER(M, W) M(1, W) M(2, W) M(4, W) M(8, W) M(16, W)
 #else
@@ -21,6 +22,7 @@ typedef float real;
 #define IN(stem) stem##_f32
 #define LEN(K) TRANSPOSE_LEN_F32(K)
 #define LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F32(L, S)
+#define LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S)
 #define EVERY_K(M, W) UP_TO_16(M, W) UP_TO_32(M, W)
 #define EVERY_POWER(M, W) M(1, W) M(2, W) M(4, W) M(8, W) M(16, W) M(32, W)
 #endif
@@ -146,6 +148,34 @@ __device__ __forceinline__ void put_status(int status, int *to)
         put_status(IN(trid_block_lines)(K, BLOCK / W, W, g.n, a, b, c, d, shared), g.status);                          \
         put(K, d, g.x);                                                                                                \
     }
+#define BLOCK_LINES_FACTOR(K, W)                                                                                       \
+    KERNEL(block_lines_factor_solve, K, W)                                                                             \
+    {                                                                                                                  \
+        __shared__ real shared[LINES_SOLVE_LEN(BLOCK / W, W)];                                                         \
+        real f[TRID_LINES_FACTOR_LEN(K)], d[K];                                                                        \
+        {                                                                                                              \
+            real a[K], b[K], c[K];                                                                                     \
+            get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                            \
+            put_status(IN(trid_block_lines_factor)(K, BLOCK / W, W, g.n, a, b, c, f, (int *)0, shared), g.status);     \
+        }                                                                                                              \
+        get(K, g.d, d);                                                                                                \
+        for (int i = 0; i < g.repetitions; i++) IN(trid_block_lines_solve)(K, BLOCK / W, W, K * W, 5, f, d, shared);   \
+        put(K, d, g.x);                                                                                                \
+    }                                                                                                                  \
+    KERNEL(block_lines_factor_solve_early, K, W)                                                                       \
+    {                                                                                                                  \
+        __shared__ real shared[LINES_SOLVE_LEN(BLOCK / W, W)];                                                         \
+        real f[TRID_LINES_FACTOR_LEN(K)], d[K];                                                                        \
+        int steps;                                                                                                     \
+        {                                                                                                              \
+            real a[K], b[K], c[K];                                                                                     \
+            get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                            \
+            put_status(IN(trid_block_lines_factor)(K, BLOCK / W, W, g.n, a, b, c, f, &steps, shared), g.status);       \
+        }                                                                                                              \
+        get(K, g.d, d);                                                                                                \
+        for (int i = 0; i < g.repetitions; i++) IN(trid_block_lines_solve)(K, BLOCK / W, W, g.n, steps, f, d, shared); \
+        put(K, d, g.x);                                                                                                \
+    }
 
 #define PCR(K, W)                                                                                                      \
     KERNEL(warp_pcr1, 1, W)                                                                                            \
@@ -200,6 +230,9 @@ FEWER_LANES(WARP_FACTOR, 8)
 EVERY_K(BLOCK_HYBRID, 32)
 EVERY_K(BLOCK_LINES, 8)
 BLOCK_LINES(8, 1) BLOCK_LINES(8, 2) BLOCK_LINES(8, 4) BLOCK_LINES(8, 16) BLOCK_LINES(8, 32)
+EVERY_K(BLOCK_LINES_FACTOR, 8)
+BLOCK_LINES_FACTOR(8, 1) BLOCK_LINES_FACTOR(8, 2) BLOCK_LINES_FACTOR(8, 4) BLOCK_LINES_FACTOR(8, 16)
+BLOCK_LINES_FACTOR(8, 32)
 
 /* ---- transpose.h ------------------------------------------------------------------------------------------------- */
 

@@ -30,11 +30,13 @@ cxx_flags='-std=c++17 -Wall -Wextra -Wpedantic -Werror'
 # The names that a program is most likely to have used itself; the function-like ones take their argument away.
 cat >macros.h <<'END'
 #define REAL quad
+#define C "c"
 #define F(x) unusable
 #define I 1.0fi
 #define K 8
 #define L 16L
 #define N 256
+#define P 2
 #define S "s"
 #define U unsigned
 #define W 32
@@ -73,6 +75,39 @@ int main(int argc, char **argv)
 }
 END
 
+# A problem with a number that is none, or whose answer is none.
+cat >problem.c <<'END'
+#include "bs3d.h"
+
+int main(int argc, char **argv)
+{
+    unsigned long long bits[3] = {0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff8000000000000u};
+    double bad[3], f64[64] = {0};
+    float f32[64] = {0};
+    for (int i = 0; i < 3; i++) bits[i] *= (unsigned)argc;
+    memcpy(bad, bits, sizeof bad);
+    (void)argv;
+    bs3d_problem good = {{90, 100, 110}, {200, 210, 190}, {0.2, 0.3, 0.1}, {0, 0.01, 0.02}, {0.5, 0.4, 0.3},
+                         100, 0.05, 0.1, {4, 5, 6}, 10, BS3D_MAXIMUM, 0};
+    if (bs3d_check(&good, 0) != BS3D_OK || bs3d_check(&good, 1) != BS3D_OK) return 1;
+    for (int n = 0; n < 18; n++)
+        for (int i = 0; i < 3; i++) {
+            bs3d_problem o = good;
+            double *group[] = {o.spot, o.top, o.volatility, o.dividend, o.correlation};
+            double *single[] = {&o.strike, &o.rate, &o.maturity};
+            *(n < 15 ? &group[n / 3][n % 3] : single[n - 15]) = bad[i];
+            if (bs3d_check(&o, 0) != BS3D_BAD_NUMBER || bs3d_check(&o, 1) != BS3D_BAD_NUMBER) return 2;
+        }
+    if (bs3d_lane_greeks_f32(&good, f32).status != BS3D_OK || bs3d_lane_greeks_f64(&good, f64).status != BS3D_OK)
+        return 3;
+    f64[21] = bad[2];
+    unsigned bits_f32 = 0x7fc00000u * (unsigned)argc;
+    memcpy(&f32[42], &bits_f32, sizeof bits_f32);
+    if (bs3d_lane_greeks_f32(&good, f32).status != BS3D_NOT_FINITE) return 4;
+    return bs3d_lane_greeks_f64(&good, f64).status == BS3D_NOT_FINITE ? 0 : 5;
+}
+END
+
 # in_language COMPILER FLAGS SUFFIX
 in_language() {
     compiler=$1 flags=$2 suffix=$3
@@ -107,9 +142,11 @@ in_language() {
             "$header" >among.$suffix
         check "$says among the user's macros" $compiler $flags -I"$top" -c -o among.o among.$suffix
     done
-    check "$compiler, $suffix: status under -ffast-math" sh -c \
-        "cp status.c status_of.$suffix && $compiler $flags -O3 -ffast-math -I'$top' -o status status_of.$suffix -lm &&
-         ./status"
+    for program in status problem; do
+        check "$compiler, $suffix: $program under -ffast-math" sh -c \
+            "cp $program.c ${program}_of.$suffix &&
+             $compiler $flags -O3 -ffast-math -I'$top' -o $program ${program}_of.$suffix -lm && ./$program"
+    done
 }
 
 in_language "$CC" "$c_flags" c

@@ -95,11 +95,13 @@ static void test_transpose(const char *name, int banks, transpose_map *map, tran
 }
 
 /* L lines of S sections: thread t < L*S writes at the slot of t, then reads, as section t % S of line t / S, at that of
-   t / S + L * (t % S), and L further on for the section below. */
-static void test_lines(const char *name, int banks, int L, int S, int length)
+   t / S + L * (t % S), and L further on for the section below; the factored form reads its own where the direct one
+   reads nothing, below a line's last section and above its first. */
+static void test_lines(const char *name, int banks, int L, int S, int length, int solve_length)
 {
     static int uses[MAX_WORDS];
     int outside = 0, shared = 0, write = 0, read = 0, below = 0, left = 0, plain = 0;
+    int solve_below = 0, solve_left = 0;
     int part = TRID_P_LINES_SLOT(L, S, banks, L * S);
     memset(uses, 0, sizeof uses);
     for (int t = 0; t < L * S; t++) {
@@ -108,7 +110,7 @@ static void test_lines(const char *name, int banks, int L, int S, int length)
         shared += k >= 0 && k < MAX_WORDS && uses[k]++ > 0;
     }
     for (int warp = 0; warp < L * S; warp += 32) {
-        int written[32], own[32], next[32], previous[32], unpadded[32];
+        int written[32], own[32], next[32], previous[32], unpadded[32], solve_next[32], solve_previous[32];
         for (int lane = 0; lane < 32; lane++) {
             int t = warp + lane, rank = t % S;
             unpadded[lane] = t / S + L * rank;
@@ -116,14 +118,20 @@ static void test_lines(const char *name, int banks, int L, int S, int length)
             own[lane] = TRID_P_LINES_SLOT(L, S, banks, unpadded[lane]);
             next[lane] = rank + 1 < S ? TRID_P_LINES_SLOT(L, S, banks, unpadded[lane] + L) : -1;
             previous[lane] = t >= L ? TRID_P_LINES_SLOT(L, S, banks, t - L) : -1;
+            solve_next[lane] = rank + 1 < S ? next[lane] : own[lane];
+            solve_previous[lane] = t >= L ? previous[lane] : written[lane];
         }
         write += conflicts(banks, written);
         read += conflicts(banks, own);
         below = larger(below, conflicts(banks, next));
         left = larger(left, conflicts(banks, previous));
+        solve_below = larger(solve_below, conflicts(banks, solve_next));
+        solve_left = larger(solve_left, conflicts(banks, solve_previous));
         plain += conflicts(banks, unpadded);
     }
     CHECK(6 * part <= length, "%s, L = %d, S = %d: six arrays of %d in %d elements", name, L, S, part, length);
+    CHECK(3 * part == solve_length, "%s, L = %d, S = %d: three arrays of %d in %d elements", name, L, S, part,
+          solve_length);
     CHECK(outside == 0, "%s, L = %d, S = %d: %d slots are outside their array", name, L, S, outside);
     CHECK(shared == 0, "%s, L = %d, S = %d: %d rows share a slot", name, L, S, shared);
     CHECK(write == 0, "%s, L = %d, S = %d: %d bank conflicts in writing", name, L, S, write);
@@ -132,6 +140,10 @@ static void test_lines(const char *name, int banks, int L, int S, int length)
     int straddled = S > banks && L < banks;
     CHECK(below <= straddled, "%s, L = %d, S = %d: %d more cycles in reading below", name, L, S, below);
     CHECK(left <= 32 / banks, "%s, L = %d, S = %d: %d more cycles in reading the left unknown", name, L, S, left);
+    CHECK(solve_below <= below, "%s, L = %d, S = %d: %d more cycles in reading below, factored", name, L, S,
+          solve_below);
+    CHECK(solve_left <= left, "%s, L = %d, S = %d: %d more cycles in reading the left unknown, factored", name, L, S,
+          solve_left);
     /* Unpadded, two sections of a line collide when they are L = 32 or more apart. */
     if (L >= banks && S > 1)
         CHECK(plain > 0, "%s, L = %d, S = %d: no bank conflicts even without padding", name, L, S);
@@ -148,8 +160,8 @@ int main(void)
     for (int L = 1; L <= 1024; L *= 2)
         for (int S = 1; S <= 32; S *= 2)
             if (L * S >= 32 && L * S <= 1024) {
-                test_lines("f32", 32, L, S, TRID_BLOCK_LINES_LEN_F32(L, S));
-                test_lines("f64", 16, L, S, TRID_BLOCK_LINES_LEN_F64(L, S));
+                test_lines("f32", 32, L, S, TRID_BLOCK_LINES_LEN_F32(L, S), TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S));
+                test_lines("f64", 16, L, S, TRID_BLOCK_LINES_LEN_F64(L, S), TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S));
             }
     return check_report();
 }

@@ -37,6 +37,36 @@ static const char both_uses[] =
     "    d[threadIdx.x] = rd[0] + rd[1];\n"
     "}\n";
 
+/* What a kernel of one's own takes from bs3d.h: payoff, a patch marched through the planes, the formula, the result. */
+static const char three_factors[] =
+    "#include \"bs3d.h\"\n"
+    "extern \"C\" __global__ void start(bs3d_problem o, float *u)\n"
+    "{\n"
+    "    int i = threadIdx.x, j = blockIdx.x, k = blockIdx.y;\n"
+    "    u[i + bs3d_pitch_f32(o.points[0]) * (j + o.points[1] * k)] =\n"
+    "        (float)bs3d_lane_payoff(o.payoff, o.put, o.strike, i, j, k);\n"
+    "}\n"
+    "extern \"C\" __global__ void march(bs3d_model m, const double *u, double *v)\n"
+    "{\n"
+    "    bs3d_pairs_f64 pairs = bs3d_lane_pairs_f64(&m, 1);\n"
+    "    bs3d_row_f64 x[4], y[2], z[3];\n"
+    "    double now[8] = {0}, next[8] = {0}, out[8], patch[24];\n"
+    "    for (int c = 0; c < 4; c++) x[c] = bs3d_lane_row_f64(&m, 0, 4 * (int)threadIdx.x + c);\n"
+    "    for (int p = 0; p < 2; p++) y[p] = bs3d_lane_row_f64(&m, 1, 2 * (int)blockIdx.x + p);\n"
+    "    for (int k = 0; k <= m.points[2]; k++) {\n"
+    "        for (int d = 0; d < 3; d++) z[d] = bs3d_lane_row_f64(&m, 2, k - 1 + d);\n"
+    "        for (int n = 0; n < 24; n++) patch[n] = u[24 * k + n];\n"
+    "        bs3d_lane_plane_f64(BS3D_P_GENERAL, 4, 2, &pairs, x, y, z, patch, now, next, out);\n"
+    "        for (int n = 0; n < 8; n++) v[8 * k + n] = out[n];\n"
+    "    }\n"
+    "    v[0] = bs3d_lane_stencil_f64(BS3D_P_POSITIVE, &pairs, x[0], y[0], z[0], u + 99, 1, -1, 4, -4, 16, -16);\n"
+    "}\n"
+    "extern \"C\" __global__ void result(bs3d_problem o, const float *u, bs3d_result *r)\n"
+    "{\n"
+    "    *r = bs3d_lane_greeks_f32(&o, u);\n"
+    "    if (r->status) printf(\"%s\\n\", bs3d_status_string(r->status));\n"
+    "}\n";
+
 /* Compiles for an architecture; returns 1 if there was neither an error nor a warning, and the PTX. */
 static int compile(const char *name, const char *source, int arch, const char *define, char **ptx)
 {
@@ -102,6 +132,7 @@ int main(void)
                      "  transpose_store_shfl_f32(4, 32, 128, u, y); }\n",
                      archs[i], NULL, "shfl.sync");
         check_source("both headers", both_uses, archs[i], NULL, "solve");
+        check_source("bs3d.h, lanes", three_factors, archs[i], NULL, "march");
     }
     return check_report();
 }

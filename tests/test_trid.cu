@@ -76,9 +76,13 @@ static bool is_float(double)
     {                                                                                                                  \
         return F(trid_block_hybrid_bytes)();                                                                           \
     }                                                                                                                  \
-    static size_t block_lines_bytes(Real, int L, int S)                                                                \
+    static __host__ __device__ size_t block_lines_bytes(Real, int L, int S)                                            \
     {                                                                                                                  \
         return F(trid_block_lines_bytes)(L, S);                                                                        \
+    }                                                                                                                  \
+    static __device__ __forceinline__ size_t block_lines_solve_bytes(Real, int L, int S)                               \
+    {                                                                                                                  \
+        return F(trid_block_lines_solve_bytes)(L, S);                                                                  \
     }
 #define NAME_F32(stem) stem##_f32
 #define NAME_F64(stem) stem##_f64
@@ -302,15 +306,21 @@ bool same_rows(const outcome<Real> &one, int one_way, const outcome<Real> &other
 
 /* ---- warp scope: the hybrid in all its forms -------------------------------------------------------------------- */
 
-enum warp_way {
-    HYBRID,
-    TWO_ENDS, /* reduce, pcr1, expand */
+/* Of solving systems in warps, and lines side by side. */
+enum way {
+    DIRECT,
+    ANOTHER,  /* warps: reduce, pcr1, expand; lines: EARLY once more, after other right-hand sides */
     FACTORED, /* all steps */
     EARLY,    /* as many steps as the factorisation found */
     ONES,     /* the early one again, with another right-hand side: 1 in every row */
     FEWER,    /* ONES with one step fewer than that: what must not be good enough */
-    WARP_WAYS
+    WAYS
 };
+
+static constexpr __host__ __device__ int log2_of(int W)
+{
+    return W == 1 ? 0 : 1 + log2_of(W / 2);
+}
 
 template <class Real, int K, int W>
 GPU_KERNEL void solve_in_warps(view<Real> all)
@@ -321,20 +331,19 @@ GPU_KERNEL void solve_in_warps(view<Real> all)
 
     my.load(all, first);
     int status = trid_warp_hybrid(K, W, n, my.a, my.b, my.c, my.d);
-    my.store(all, HYBRID, first, status);
+    my.store(all, DIRECT, first, status);
 
     my.load(all, first);
     status = trid_warp_reduce(K, W, n, my.a, my.b, my.c, my.d);
     Real x = my.d[K - 1];
     int bad = trid_warp_pcr1(W, my.a[K - 1], my.c[K - 1], &x);
     trid_warp_expand(K, W, my.a, my.c, my.d, x);
-    my.store(all, TWO_ENDS, first, status || !bad ? status : K * bad);
+    my.store(all, ANOTHER, first, status || !bad ? status : K * bad);
 
     Real f[TRID_WARP_FACTOR_LEN(K)];
-    int log2_W = W == 2 ? 1 : W == 4 ? 2 : W == 8 ? 3 : W == 16 ? 4 : 5;
     my.load(all, first);
     status = trid_warp_factor(K, W, n, my.a, my.b, my.c, f, (int *)0);
-    trid_warp_solve(K, W, n, log2_W, f, my.d);
+    trid_warp_solve(K, W, n, log2_of(W), f, my.d);
     my.store(all, FACTORED, first, status);
 
     int steps;
@@ -358,7 +367,7 @@ outcome<Real> run_in_warps(batch<Real> &systems, dim3 block = dim3(64, 1, 1))
 {
     int groups = (int)(block.x * block.y * block.z) / W;
     systems.fill_up((size_t)groups);
-    return run(solve_in_warps<Real, K, W>, WARP_WAYS, systems, systems.count() / groups, block, 0);
+    return run(solve_in_warps<Real, K, W>, WAYS, systems, systems.count() / groups, block, 0);
 }
 
 /* The steps that a warp takes must be those that its slowest system needs. The threshold itself is fuzzy by the
@@ -398,14 +407,14 @@ void check_early(const outcome<Real> &got, const batch<Real> &of)
 }
 
 template <class Real>
-void check_warps(const outcome<Real> &got, const batch<Real> &of)
+void check_ways(const outcome<Real> &got, const batch<Real> &of, const char *test)
 {
-    check_batch(got, of, ONES, "warp"); /* the ways before ONES */
+    check_batch(got, of, ONES, test); /* the ways before ONES */
     for (int i = 0; i < of.count(); i++) {
         case_system ones = of.systems[i];
         std::vector<double> d(ones.n + 1, 1.0);
         ones.d = d.data();
-        check_system(got, of, ONES, i, ones, "warp");
+        check_system(got, of, ONES, i, ones, test);
     }
     check_early(got, of);
 }
@@ -435,7 +444,7 @@ void test_warp()
     systems.add_far_reaching(&random, K * W, K * W / 2);
     systems.add_far_reaching(&random, K * W - 1, K * W / 2);
     outcome<Real> got = run_in_warps<Real, K, W>(systems);
-    check_warps(got, systems);
+    check_ways(got, systems, "warp");
     check_steps<Real, K, W>(got, systems);
 }
 
@@ -467,7 +476,7 @@ void test_warp_block_shapes()
     for (dim3 shape : shapes) {
         batch<Real> systems(3 * 8);
         for (int i = 0; i < 8; i++) systems.add_random(&random, 24 - i, 1.25);
-        check_warps(run_in_warps<Real, 3, 8>(systems, shape), systems);
+        check_ways(run_in_warps<Real, 3, 8>(systems, shape), systems, "warp");
     }
 }
 
@@ -492,22 +501,30 @@ void check_one_step_fewer(const outcome<Real> &got, const batch<Real> &of, int i
           type_of(Real()), i, dropped, error);
 }
 
-/* The one-factor problem, 8 rows in each of 32 lanes, and the same with couplings ten times as large. */
-template <class Real>
-void test_early_stop_black_scholes(int steps, int steps_stretched)
+/* The one-factor problem, 8 rows in each of 32 lanes, and the same with couplings ten times as large; run solves the
+   two in a warp each. */
+template <class Real, class Run>
+void check_black_scholes(Run run, int side, int steps, int steps_stretched, const char *test)
 {
     /* Rows exceed their couplings by little, but couplings are negative (the last row's is tiny) and the diagonal is
        positive, so the norm of the inverse is the largest x for d = 1, about 1; that of A is 1 + 4 lambda < 22. */
     const double condition = 22;
-    batch<Real> systems(256);
+    batch<Real> systems(256, side);
     systems.add(case_black_scholes(256, 1, is_float(Real())), condition);
     systems.add(case_black_scholes(256, 10, is_float(Real())), condition);
-    outcome<Real> got = run_in_warps<Real, 8, 32>(systems);
-    check_warps(got, systems);
+    outcome<Real> got = run(systems);
+    check_ways(got, systems, test);
     check_steps<Real, 8, 32>(got, systems);
     CHECK(got.steps[0] == steps, "%s Black-Scholes: %d steps", type_of(Real()), got.steps[0]);
     CHECK(got.steps[32] == steps_stretched, "%s Black-Scholes x 10: %d steps", type_of(Real()), got.steps[32]);
     for (int i = 0; i < 2; i++) check_one_step_fewer(got, systems, i, 8, got.steps[32 * i]);
+}
+
+template <class Real>
+void test_early_stop_black_scholes(int steps, int steps_stretched)
+{
+    auto run = [](batch<Real> &systems) { return run_in_warps<Real, 8, 32>(systems); };
+    check_black_scholes<Real>(run, 1, steps, steps_stretched, "warp");
 }
 
 /* Groups of one warp that need different numbers of steps: it takes the largest. check_steps knows how many that is. */
@@ -519,7 +536,7 @@ void test_early_stop_mixed_warp()
     batch<Real> systems(2 * 8);
     for (double dominance : dominances) systems.add_random(&random, 16, dominance);
     outcome<Real> got = run_in_warps<Real, 2, 8>(systems);
-    check_warps(got, systems);
+    check_ways(got, systems, "warp");
     check_steps<Real, 2, 8>(got, systems);
     CHECK(got.steps[0] > got.steps[32], "a warp with a slow group takes %d steps, one without %d", got.steps[0],
           got.steps[32]);
@@ -624,23 +641,24 @@ void check_faulty_warps(const outcome<Real> &got, const outcome<Real> &clean, co
     }
 }
 
-/* A neighbour's NaN makes a warp take all steps, which changes sound systems within the roundoff. */
+/* A neighbour's NaN makes a warp take all steps, which changes sound systems within the roundoff. row[i] < 0 where
+   system i is sound, else fault[i] is in it. */
 template <class Real, int K, int W>
-void check_early_neighbours(const outcome<Real> &got, const outcome<Real> &clean, const batch<Real> &of, int fault,
-                            const std::vector<int> &row)
+void check_early_neighbours(const outcome<Real> &got, const outcome<Real> &clean, const batch<Real> &of,
+                            const std::vector<int> &fault, const std::vector<int> &row)
 {
     for (int i = 0; i < of.count(); i++) {
         int steps = got.steps[(size_t)i * W];
         if (row[i] >= 0) {
-            if (fault <= NAN_IN_C)
+            if (fault[i] <= NAN_IN_C)
                 CHECK(1 << steps == W, "%s K %d W %d: NaN in the matrix, %d steps", type_of(Real()), K, W, steps);
             continue;
         }
         std::vector<double> x = got.solution(of, EARLY, i), was = clean.solution(of, EARLY, i);
         std::vector<long double> want(was.begin(), was.end());
         long double error = case_error(of.systems[i].n, x.data(), want.data());
-        CHECK(error <= 8 * roundoff_of(Real()), "%s K %d W %d fault %d: early neighbour %d moved by %Lg",
-              type_of(Real()), K, W, fault, i, error);
+        CHECK(error <= 8 * roundoff_of(Real()), "%s K %d W %d: early neighbour %d moved by %Lg", type_of(Real()), K, W,
+              i, error);
     }
 }
 
@@ -663,7 +681,7 @@ void test_warp_faults()
         }
         outcome<Real> got = run_in_warps<Real, K, W>(systems);
         check_faulty_warps<Real, K, W>(got, clean, systems, fault, row);
-        check_early_neighbours<Real, K, W>(got, clean, systems, fault, row);
+        check_early_neighbours<Real, K, W>(got, clean, systems, std::vector<int>(systems.count(), fault), row);
     }
 }
 
@@ -868,27 +886,57 @@ void test_blocks()
 
 /* ---- lines side by side ----------------------------------------------------------------------------------------- */
 
-/* Twice, with the barrier between that the header asks for. */
+/* One factor after another and one right-hand side after another on the same memory, without a barrier between, as the
+   header allows: at the end of what the launch asks for, so that a word more would be seen. Then directly, twice, with
+   the barrier that the header asks for. */
 template <class Real, int K, int L, int S>
-GPU_KERNEL void __launch_bounds__(1024) solve_lines(view<Real> all)
+GPU_KERNEL void __launch_bounds__(L *S) solve_lines(view<Real> all)
 {
     GPU_DYNAMIC_SHARED(memory);
+    Real *shared = (Real *)(memory + block_lines_bytes(Real(), L, S) - block_lines_solve_bytes(Real(), L, S));
     int thread = thread_of_block(), line = thread % L, section = thread / L;
     size_t first = ((size_t)blockIdx.x * K * S + (size_t)K * section) * L + line;
     int n = all.n[blockIdx.x * L + line];
     rows<Real, K> my;
+
+    Real f[TRID_LINES_FACTOR_LEN(K)];
+    my.load(all, first, L);
+    int status = trid_block_lines_factor(K, L, S, n, my.a, my.b, my.c, f, (int *)0, shared);
+    trid_block_lines_solve(K, L, S, n, log2_of(S), f, my.d, shared);
+    my.store(all, FACTORED, first, status, L);
+
+    int steps;
+    my.load(all, first, L);
+    status = trid_block_lines_factor(K, L, S, n, my.a, my.b, my.c, f, &steps, shared);
+    trid_block_lines_solve(K, L, S, n, steps, f, my.d, shared);
+    my.store(all, EARLY, first, status, L);
+    all.steps[thread_of_grid()] = steps;
+
+    for (int j = 0; j < K; j++) my.d[j] = 1;
+    trid_block_lines_solve(K, L, S, n, steps, f, my.d, shared);
+    my.store(all, ONES, first, status, L);
+
+    for (int j = 0; j < K; j++) my.d[j] = 1;
+    trid_block_lines_solve(K, L, S, n, steps - 1, f, my.d, shared);
+    my.store(all, FEWER, first, status, L);
+
+    my.load(all, first, L);
+    for (int j = 0; j < K; j++) my.d[j] = K * section + j < n ? my.d[j] : 0;
+    trid_block_lines_solve(K, L, S, K * S, steps, f, my.d, shared);
+    my.store(all, ANOTHER, first, status, L);
+
     for (int round = 0; round < 2; round++) {
         my.load(all, first, L);
         __syncthreads();
-        int status = trid_block_lines(K, L, S, n, my.a, my.b, my.c, my.d, (Real *)memory);
-        my.store(all, 0, first, status, L);
+        status = trid_block_lines(K, L, S, n, my.a, my.b, my.c, my.d, (Real *)memory);
+        my.store(all, DIRECT, first, status, L);
     }
 }
 
 template <class Real, int K, int L, int S>
 outcome<Real> run_lines(const batch<Real> &lines, dim3 block)
 {
-    return run(solve_lines<Real, K, L, S>, 1, lines, lines.count() / L, block, block_lines_bytes(Real(), L, S));
+    return run(solve_lines<Real, K, L, S>, WAYS, lines, lines.count() / L, block, block_lines_bytes(Real(), L, S));
 }
 
 /* The threads that hold line i, and after them those that solve its reduced system. */
@@ -931,15 +979,23 @@ void check_faulty_lines(batch<Real> &lines, const outcome<Real> &clean, dim3 blo
     outcome<Real> got = run_lines<Real, K, L, S>(lines, block);
     for (int i = 0; i < lines.count(); i++) {
         std::vector<size_t> threads = threads_of_line<L, S>(i);
-        if (fault[i] < 0) {
-            CHECK(same_rows(got, 0, clean, 0, lines, i), "%s lines %d x %d: a neighbour of line %d gets in",
-                  type_of(Real()), L, S, i);
-        } else if (fault[i] == NAN_IN_D) {
-            CHECK(shows(got, lines, 0, i), "%s lines %d x %d: NaN in d has vanished", type_of(Real()), L, S);
-        } else if (fault[i] != SINGULAR_PAIR || !hidden_by_another<L, S>(i, fault)) {
-            check_fault_status(got, 0, threads, threads[row[i] / K], fault[i], lines.systems[i].n, row[i], "lines");
+        for (int way = 0; way < FEWER; way++) {
+            if (fault[i] < 0) {
+                bool all_steps = way == DIRECT || way == FACTORED;
+                CHECK(!shows(got, lines, way, i), "%s lines %d x %d way %d: a neighbour's NaN gets into line %d",
+                      type_of(Real()), L, S, way, i);
+                CHECK(!all_steps || same_rows(got, way, clean, way, lines, i),
+                      "%s lines %d x %d way %d: a neighbour of line %d gets in", type_of(Real()), L, S, way, i);
+            } else if (fault[i] == NAN_IN_D) {
+                CHECK(way == ONES || shows(got, lines, way, i), "%s lines %d x %d way %d: NaN in d has vanished",
+                      type_of(Real()), L, S, way);
+            } else if (fault[i] != SINGULAR_PAIR || !hidden_by_another<L, S>(i, fault)) {
+                int n = lines.systems[i].n;
+                check_fault_status(got, way, threads, threads[row[i] / K], fault[i], n, row[i], "lines");
+            }
         }
     }
+    check_early_neighbours<Real, K, S>(got, clean, lines, fault, row);
 }
 
 template <class Real, int K, int L, int S>
@@ -956,13 +1012,23 @@ void test_lines(dim3 block = dim3(L * S, 1, 1))
             lines.add_random(&random, n[(i * 5 + n.size() - 1) % n.size()], 1.25);
     }
     outcome<Real> clean = run_lines<Real, K, L, S>(lines, block);
-    check_batch(clean, lines, 1, "lines");
+    check_ways(clean, lines, "lines");
+    check_steps<Real, K, S>(clean, lines);
     check_faulty_lines<Real, K, L, S>(lines, clean, block);
 
     lines.claimed[count - 1] = K * S + 1;
     outcome<Real> got = run_lines<Real, K, L, S>(lines, block);
-    for (int section = 0; section < S; section++)
-        CHECK(got.status_of(0, threads_of_line<L, S>(count - 1)[section]) == -1, "lines %d x %d: n > K*S", L, S);
+    for (int way = 0; way < WAYS; way++)
+        for (int section = 0; section < S; section++)
+            CHECK(got.status_of(way, threads_of_line<L, S>(count - 1)[section]) == -1, "lines %d x %d way %d: n > K*S",
+                  L, S, way);
+}
+
+template <class Real>
+void test_lines_black_scholes(int steps, int steps_stretched)
+{
+    auto run = [](batch<Real> &lines) { return run_lines<Real, 8, 2, 32>(lines, dim3(64, 1, 1)); };
+    check_black_scholes<Real>(run, 2, steps, steps_stretched, "lines");
 }
 
 template <class Real>
@@ -1092,5 +1158,7 @@ int main()
     test_warp<float, 32, 32>();
     test_early_stop_black_scholes<float>(1, 3);
     test_early_stop_black_scholes<double>(2, 4);
+    test_lines_black_scholes<float>(1, 3);
+    test_lines_black_scholes<double>(2, 4);
     return check_report();
 }

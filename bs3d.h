@@ -1,0 +1,1709 @@
+/* bs3d.h - three-factor Black-Scholes by finite differences on a grid in device memory: explicit and ADI marches.
+
+   MIT licence, see LICENSE. Copy this file, trid.h and transpose.h.
+
+   @SNIPPET@ */
+
+#ifndef BS3D_P_REAL /* first pass: what does not depend on the precision */
+#ifndef BS3D_H
+#define BS3D_H
+
+#include "transpose.h"
+#include "trid.h"
+
+/* Short macros of a user must not reach the parameters of the same names. */
+#ifndef __CUDACC_RTC__ /* which does not know the pragma */
+#pragma push_macro("C")
+#undef C
+#pragma push_macro("K")
+#undef K
+#pragma push_macro("L")
+#undef L
+#pragma push_macro("S")
+#undef S
+#endif
+
+#define BS3D_VERSION 100 /* 100 * major + minor */
+
+#ifndef BS3D_HEADER
+#define BS3D_HEADER "bs3d.h"
+#endif
+
+#if defined __CUDACC_RTC__ || !TRID_DEVICE_SCOPES
+#define BS3D_NO_LAUNCHES
+#endif
+
+/* What is priced. */
+enum {
+    BS3D_ASSET,     /* a call on the first asset: S1 - K */
+    BS3D_GEOMETRIC, /* on the geometric average: (S1 S2 S3)^(1/3) - K */
+    BS3D_MAXIMUM,   /* on the largest: max(S1, S2, S3) - K */
+    BS3D_MINIMUM,   /* on the smallest: min(S1, S2, S3) - K */
+    BS3D_GIVEN      /* the caller has put the final values into the grid */
+};
+
+/* Status of a march (returned, or in its result). */
+enum {
+    BS3D_OK = 0,
+    BS3D_NOT_FINITE = 1,       /* in the result: the price or a derivative came out infinite or NaN */
+    BS3D_BAD_ARGUMENT = -1,    /* a null pointer, or an unknown payoff */
+    BS3D_BAD_SIZE = -2,        /* points outside 4 .. 1024, or steps < 1 */
+    BS3D_BAD_NUMBER = -3,      /* NaN, inf; volatility, maturity, top or strike not positive */
+    BS3D_BAD_SPOT = -4,        /* spot not within the grid */
+    BS3D_BAD_CORRELATION = -5, /* the correlations are not those of three assets: not positive definite */
+    BS3D_UNSTABLE = -6,        /* explicit: the step is too long */
+    BS3D_NOT_DOMINANT = -7,    /* implicit: a line's matrix is not diagonally dominant */
+    BS3D_LAUNCH_FAILED = -8    /* the runtime refused */
+};
+
+TRID_HD const char *bs3d_status_string(int status)
+{
+    return status == BS3D_OK              ? "done"
+           : status == BS3D_NOT_FINITE    ? "the result is infinite or not a number"
+           : status == BS3D_BAD_ARGUMENT  ? "bad argument: a null pointer, or an unknown payoff"
+           : status == BS3D_BAD_SIZE      ? "points outside 4 to 1024, or steps < 1"
+           : status == BS3D_BAD_NUMBER    ? "NaN or inf, or volatility, maturity, top or strike not positive"
+           : status == BS3D_BAD_SPOT      ? "spot not within the grid"
+           : status == BS3D_BAD_CORRELATION ? "correlation matrix not positive definite"
+           : status == BS3D_UNSTABLE      ? "explicit step beyond the stability limit: more steps"
+           : status == BS3D_NOT_DOMINANT  ? "implicit matrix not diagonally dominant: more steps, or a lower top"
+           : status == BS3D_LAUNCH_FAILED ? "kernel launch or copy failed"
+                                          : "unknown status";
+}
+
+/* One option. Axis m has points[m] points S_m = i top[m] / (points[m] - 1). */
+typedef struct {
+    double spot[3], top[3], volatility[3], dividend[3];
+    double correlation[3]; /* of assets 1 and 2, 1 and 3, 2 and 3 */
+    double strike, rate, maturity;
+    int points[3], steps;
+    int payoff; /* BS3D_ASSET .. BS3D_GIVEN */
+    int put;    /* not 0: strike minus what a call has instead of that minus strike */
+} bs3d_problem;
+
+typedef struct {
+    double price, delta[3], gamma[3];
+    double cross[3]; /* second derivatives by S1 and S2, S1 and S3, S2 and S3 */
+    int status;
+} bs3d_result;
+
+/* The PDE on its grid for one time step: on axis m, lambda = variance[m] i^2 and gamma = drift[m] i; of pair p, axes m and
+   n, the cross difference has weight plus[p] i_m i_n at its corners (+,+) and (-,-), minus[p] i_m i_n at the other two. */
+typedef struct {
+    double variance[3]; /* volatility^2 dt / 2 */
+    double drift[3];    /* (rate - dividend) dt / 2 */
+    double plus[3], minus[3];
+    double discount; /* rate dt */
+    int points[3];
+} bs3d_model;
+
+/* The axes of pair p. */
+#define BS3D_P_FIRST(p) ((p) < 2 ? 0 : 1)
+#define BS3D_P_SECOND(p) ((p) > 0 ? 2 : 1)
+
+/* How the second differences couple the planes: only (+,+) and (-,-) corners, for which there is less to do, or all. */
+#define BS3D_P_POSITIVE 0
+#define BS3D_P_GENERAL 1
+
+/* Solves   the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2 a
+            pair's cross difference is the seven-point one, on the diagonal of its sign, where that is stable, and else
+            the difference of the four corners. */
+TRID_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
+{
+    const double *rho = o->correlation, dt = o->maturity / o->steps;
+    double seven = 1 - rho[0] * rho[0] - rho[1] * rho[1] - rho[2] * rho[2] - 2 * fabs(rho[0] * rho[1] * rho[2]);
+    bs3d_model m;
+    for (int axis = 0; axis < 3; axis++) {
+        m.variance[axis] = 0.5 * o->volatility[axis] * o->volatility[axis] * dt;
+        m.drift[axis] = 0.5 * (o->rate - o->dividend[axis]) * dt;
+        m.points[axis] = o->points[axis];
+    }
+    for (int p = 0; p < 3; p++) {
+        double t = 0.5 * rho[p] * o->volatility[BS3D_P_FIRST(p)] * o->volatility[BS3D_P_SECOND(p)] * dt;
+        m.plus[p] = seven < 0 ? 0.5 * t : t > 0 ? t : 0;
+        m.minus[p] = seven < 0 ? -0.5 * t : t < 0 ? -t : 0;
+    }
+    m.discount = o->rate * dt;
+    return m;
+}
+
+TRID_HD int bs3d_p_form(const bs3d_model *m)
+{
+    return m->minus[0] != 0 || m->minus[1] != 0 || m->minus[2] != 0 ? BS3D_P_GENERAL : BS3D_P_POSITIVE;
+}
+
+/* Solves   row i of axis m's own part of the operator, without the discount: *down and *up multiply the neighbours; on
+            the last point there is no second difference
+   Cost     about 6 double operations */
+TRID_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, double *centre, double *up)
+{
+    double lambda = m->variance[axis] * i * i, gamma = m->drift[axis] * i;
+    int last = i == m->points[axis] - 1;
+    *down = last ? -2 * gamma : lambda - gamma;
+    *centre = last ? 2 * gamma : -2 * lambda;
+    *up = last ? 0 : lambda + gamma;
+}
+
+/* Solves   the payoff at point (s1, s2, s3) */
+TRID_HD double bs3d_lane_payoff(int payoff, int put, double strike, double s1, double s2, double s3)
+{
+    double high = s1 > s2 ? s1 : s2, low = s1 < s2 ? s1 : s2, inside;
+    high = high > s3 ? high : s3;
+    low = low < s3 ? low : s3;
+    inside = (payoff == BS3D_ASSET       ? s1
+              : payoff == BS3D_GEOMETRIC ? cbrt(s1 * s2 * s3)
+              : payoff == BS3D_MAXIMUM   ? high
+                                         : low) -
+             strike;
+    if (put) inside = -inside;
+    return inside > 0 ? inside : 0;
+}
+
+/* Weights of four-point Lagrange interpolation at distance x from the first point, in units of the spacing: of the value
+   and of its first two derivatives. */
+TRID_HD void bs3d_p_cubic(double x, double *value, double *first, double *second)
+{
+    double p[4] = {x, x - 1, x - 2, x - 3};
+    const double scale[4] = {-1.0 / 6, 0.5, -0.5, 1.0 / 6};
+    for (int i = 0; i < 4; i++) {
+        double q = p[i == 0 ? 1 : 0], r = p[i < 2 ? 2 : 1], s = p[i < 3 ? 3 : 2];
+        value[i] = scale[i] * q * r * s;
+        first[i] = scale[i] * (q * r + q * s + r * s);
+        second[i] = 2 * scale[i] * (q + r + s);
+    }
+}
+
+/* The first of the four points around the spot on an axis. */
+TRID_HD int bs3d_p_first(double spot, double ds, int points)
+{
+    int first = (int)(spot / ds) - 1;
+    if (first > points - 4) first = points - 4;
+    return first < 0 ? 0 : first;
+}
+
+/* ---- what can be wrong with a problem ---------------------------------------------------------------------------- */
+
+#if TRID_HOST_SCOPE
+/* The largest damping of a Fourier mode at any corner of the grid, in units of a time step: a march by u += L u bears 2.
+   The damping is a quadratic form in (i1, i2, i3), convex in each, so its largest value lies at a corner of the grid; of
+   the modes a lattice that contains the extreme ones is tried. */
+TRID_HOST double bs3d_p_damping(const bs3d_model *m)
+{
+    enum { MODES = 24 };
+    double cosine[MODES], most = 0;
+    for (int a = 0; a < MODES; a++) cosine[a] = cos(2 * 3.14159265358979323846 * a / MODES);
+    for (int corner = 1; corner < 8; corner++) {
+        double lambda[3], i[3];
+        for (int axis = 0; axis < 3; axis++) {
+            i[axis] = corner >> axis & 1 ? m->points[axis] - 1 : 0;
+            lambda[axis] = m->variance[axis] * i[axis] * i[axis];
+        }
+        for (int mode = 0; mode < MODES * MODES * MODES; mode++) {
+            int theta[3] = {mode % MODES, mode / MODES % MODES, mode / MODES / MODES};
+            double damping = m->discount;
+            for (int axis = 0; axis < 3; axis++) damping += 2 * lambda[axis] * (1 - cosine[theta[axis]]);
+            for (int p = 0; p < 3; p++) {
+                int first = theta[BS3D_P_FIRST(p)], second = theta[BS3D_P_SECOND(p)];
+                double alone = cosine[first] + cosine[second] - 1;
+                damping -= 2 * i[BS3D_P_FIRST(p)] * i[BS3D_P_SECOND(p)] *
+                           (m->plus[p] * (cosine[(first + second) % MODES] - alone) +
+                            m->minus[p] * (cosine[(first - second + MODES) % MODES] - alone));
+            }
+            if (damping > most) most = damping;
+        }
+    }
+    return most;
+}
+
+TRID_HOST int bs3d_p_stable(const bs3d_model *m)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (2 * m->drift[axis] * m->drift[axis] > m->variance[axis]) return 0;
+    return bs3d_p_damping(m) <= 2;
+}
+
+TRID_HOST int bs3d_p_dominant(const bs3d_model *m)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        for (int i = 0; i < m->points[axis]; i++) {
+            double down, centre, up;
+            bs3d_lane_axis(m, axis, i, &down, &centre, &up);
+            if (axis == 0) centre -= m->discount;
+            if (!(fabs(1 - centre) > fabs(down) + fabs(up))) return 0;
+        }
+    }
+    return 1;
+}
+
+/* Solves   is there anything wrong with the problem, marched by explicit or implicit steps?
+   Returns  BS3D_OK or why not */
+TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
+{
+    if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
+    if (o->steps < 1) return BS3D_BAD_SIZE;
+    /* A sum is finite only if its parts are. */
+    double sum = fabs(o->strike) + fabs(o->rate) + fabs(o->maturity);
+    int positive = o->strike > 0 && o->maturity > 0 && o->maturity / o->steps > 0, inside = 1;
+    const double *rho = o->correlation;
+    for (int axis = 0; axis < 3; axis++) {
+        if (o->points[axis] < 4 || o->points[axis] > 1024) return BS3D_BAD_SIZE;
+        sum += fabs(o->spot[axis]) + fabs(o->top[axis]) + fabs(o->volatility[axis]) + fabs(o->dividend[axis]) +
+               fabs(rho[axis]);
+        positive = positive && o->top[axis] > 0 && o->volatility[axis] > 0;
+        inside = inside && o->spot[axis] >= 0 && o->spot[axis] <= o->top[axis];
+    }
+    if (!trid_finite_f64(sum) || !positive) return BS3D_BAD_NUMBER;
+    if (!inside) return BS3D_BAD_SPOT;
+    if (!(fabs(rho[0]) < 1 && fabs(rho[1]) < 1 && fabs(rho[2]) < 1) ||
+        !(1 - rho[0] * rho[0] - rho[1] * rho[1] - rho[2] * rho[2] + 2 * rho[0] * rho[1] * rho[2] > 0))
+        return BS3D_BAD_CORRELATION;
+    bs3d_model m = bs3d_model_of(o);
+    for (int axis = 0; axis < 3; axis++) {
+        double n = m.points[axis], most = (m.variance[axis] * n + fabs(m.drift[axis])) * n + fabs(m.discount);
+        if (!trid_finite_f32((float)most) || !(m.variance[axis] > 0)) return BS3D_BAD_NUMBER;
+    }
+    if (implicit) return bs3d_p_dominant(&m) ? BS3D_OK : BS3D_NOT_DOMINANT;
+    return bs3d_p_stable(&m) ? BS3D_OK : BS3D_UNSTABLE;
+}
+#endif
+
+/* ---- what the kernels share, whatever the precision -------------------------------------------------------------- */
+
+#ifndef BS3D_NO_LAUNCHES
+#ifdef __CUDACC__
+#define BS3D_KERNEL static __global__
+#define BS3D_LAUNCH(kernel, grid, block, bytes, stream) kernel<<<grid, block, bytes, stream>>>
+#define BS3D_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
+#else
+#define BS3D_KERNEL static __global__ __attribute__((unused))
+#define BS3D_LAUNCH(kernel, grid, block, bytes, stream) SIMT_LAUNCH(kernel, grid, block, bytes, stream)
+#define BS3D_DYNAMIC_SHARED(name) SIMT_DYNAMIC_SHARED(name)
+#endif
+
+enum {
+    BS3D_P_PAD = 4,         /* columns on each side of a tile in shared memory, of which two count */
+    BS3D_P_DEPTH = 4,       /* slots of a ring */
+    BS3D_P_AHEAD = 3,       /* planes on their way in the downward sweep, where shared memory has room */
+    BS3D_P_ARRIVAL = 12,    /* numbers that a plane's arrival needs */
+    BS3D_P_COLUMNS = 4,     /* most columns, rows and points that a lane has */
+    BS3D_P_ROWS = 4,
+    BS3D_P_POINTS = 16,
+    BS3D_P_MARGIN = 4,      /* rows of zeros before and after those of an axis */
+    BS3D_P_ROW_TABLE = 1032, /* rows in the table of an axis */
+    BS3D_P_SECTIONS = 8,     /* most sections in the implicit rungs */
+    /* Where the tables have what: rows of the axes, factors of their matrices, how many PCR steps matter in x and y. */
+    BS3D_P_Z_FACTORS = 12 * BS3D_P_ROW_TABLE,
+    BS3D_P_LINKS = BS3D_P_Z_FACTORS + 8 * 1024,
+    BS3D_P_X_FACTORS = BS3D_P_LINKS + 4 * BS3D_P_SECTIONS,
+    BS3D_P_Y_FACTORS = BS3D_P_X_FACTORS + 32 * TRID_WARP_FACTOR_LEN(32),
+    BS3D_P_STEPS = BS3D_P_Y_FACTORS + 32 * TRID_LINES_FACTOR_LEN(32),
+    BS3D_P_TABLES = BS3D_P_STEPS + 32 /* elements */
+};
+
+#define BS3D_P_X_WARPS(K) ((K) <= 8 ? 8 : 4) /* of a block that solves lines in x, K points a lane */
+
+/* What a kernel must know. */
+typedef struct {
+    bs3d_model model;
+    long long plane; /* elements from one plane to the next */
+    int pitch;       /* from one row to the next */
+    int sections;    /* that the third axis is cut into */
+    int tile;        /* columns of a block that marches */
+    int depth;       /* planes on their way in the downward sweep */
+} bs3d_p_plan;
+
+/* The planes of a section. */
+TRID_HD void bs3d_p_section(int nz, int sections, int section, int *from, int *to)
+{
+    *from = nz * section / sections;
+    *to = nz * (section + 1) / sections;
+}
+
+/* Sixteen bytes from global to shared memory, asynchronously where that exists (compute capability 8.0 on). Copies are
+   committed in groups; await(n) returns when all but the last n groups of the thread are there. */
+TRID_D void bs3d_p_copy(void *to, const void *from)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
+#else
+    *(float4 *)to = *(const float4 *)from;
+#endif
+}
+TRID_D void bs3d_p_commit(void)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+#define bs3d_p_await(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+#else
+#define bs3d_p_await(n) ((void)0)
+#endif
+
+/* The same number in all lanes, as it must be, but now known to the compiler to be: without that it guards every shuffle
+   of a loop that runs n times against lanes that have left it. */
+TRID_D int bs3d_p_uniform(int n)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(TRID_P_FULL, n);
+#else
+    return n;
+#endif
+}
+#endif /* BS3D_NO_LAUNCHES */
+
+/* The body below, once a precision. */
+#ifndef VARI
+#define VARI 0
+#endif
+#if VARI == 0
+#define S3_32 4,16,2,2
+#define S4_32 4,12,2,2
+#define S3_64 4,16,2,1
+#define S4_64 4,12,2,1
+#define DL32 16
+#define DB32 1
+#define DL64 8
+#define DB64 1
+#endif
+#if VARI == 1
+#define S3_32 4,32,4,2
+#define S4_32 4,30,4,1
+#define S3_64 2,32,4,1
+#define S4_64 2,30,4,1
+#define DL32 8
+#define DB32 2
+#define DL64 8
+#define DB64 2
+#endif
+#if VARI == 2
+#define S3_32 4,16,4,4
+#define S4_32 4,14,4,1
+#define S3_64 2,16,4,2
+#define S4_64 2,14,4,1
+#define DL32 8
+#define DB32 2
+#define DL64 4
+#define DB64 2
+#endif
+#if VARI == 3
+#define S3_32 4,32,4,1
+#define S4_32 4,14,4,2
+#define S3_64 2,16,4,3
+#define S4_64 2,14,4,2
+#define DL32 8
+#define DB32 3
+#define DL64 4
+#define DB64 3
+#endif
+#define BS3D_P_REAL float
+#define BS3D_P_NAME(stem) stem##_f32
+#define BS3D_P_VECTOR float4
+#define BS3D_P_UNPACK transpose_p_unpack_f32
+#define BS3D_P_PACK transpose_p_pack_f32
+#define BS3D_P_SHAPE3 S3_32 /* explicit3 and 4: columns a lane, rows of a block, rows a lane, blocks a processor */
+#define BS3D_P_SHAPE4 S4_32
+#define BS3D_P_DOWN_BLOCKS DB32
+#define BS3D_P_LINES DL32 /* implicit2: lines in y that a block has */
+#define BS3D_P_TRANSPOSE_LEN(K) TRANSPOSE_LEN_F32(K)
+#define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F32(L, S)
+#define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S)
+#include BS3D_HEADER
+
+#define BS3D_P_REAL double
+#define BS3D_P_NAME(stem) stem##_f64
+#define BS3D_P_VECTOR double2
+#define BS3D_P_UNPACK transpose_p_unpack_f64
+#define BS3D_P_PACK transpose_p_pack_f64
+#define BS3D_P_SHAPE3 S3_64
+#define BS3D_P_SHAPE4 S4_64
+#define BS3D_P_DOWN_BLOCKS DB64
+#define BS3D_P_LINES DL64 /* implicit2: lines in y that a block has */
+#define BS3D_P_TRANSPOSE_LEN(K) TRANSPOSE_LEN_F64(K)
+#define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F64(L, S)
+#define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S)
+#include BS3D_HEADER
+
+#ifndef __CUDACC_RTC__
+#pragma pop_macro("C")
+#pragma pop_macro("K")
+#pragma pop_macro("L")
+#pragma pop_macro("S")
+#endif
+
+#endif /* BS3D_H */
+#else  /* BS3D_P_REAL: the body, in the precision at hand */
+
+#define BS3D_R BS3D_P_REAL
+#define BS3D_F(stem) BS3D_P_NAME(stem)
+
+/* ---- lane scope -------------------------------------------------------------------------------------------------- */
+
+/* What the points share that have the same index on an axis: the weights of the differences to the two neighbours on it,
+   and what the index counts in a cross difference. */
+typedef struct {
+    BS3D_R down, up, weight;
+} BS3D_F(bs3d_row);
+
+/* What all points share: the weights of the cross differences, and of the point itself beside all differences, which is
+   1 - discount for u + L u and -discount for L u. */
+typedef struct {
+    BS3D_R plus[3], minus[3], same;
+} BS3D_F(bs3d_pairs);
+
+/* Solves   row i of an axis; zeros outside the grid
+   Cost     some 10 double operations */
+TRID_HD BS3D_F(bs3d_row) BS3D_F(bs3d_lane_row)(const bs3d_model *m, int axis, int i)
+{
+    BS3D_F(bs3d_row) r = {0, 0, 0};
+    if (i < 0 || i >= m->points[axis]) return r;
+    double down, centre, up;
+    bs3d_lane_axis(m, axis, i, &down, &centre, &up);
+    r.down = (BS3D_R)down;
+    r.up = (BS3D_R)up;
+    r.weight = (BS3D_R)(i < m->points[axis] - 1 ? i : 0); /* the last point has no cross differences */
+    return r;
+}
+
+/* Solves   what all points share; identity 1 for u + L u, 0 for L u */
+TRID_HD BS3D_F(bs3d_pairs) BS3D_F(bs3d_lane_pairs)(const bs3d_model *m, int identity)
+{
+    BS3D_F(bs3d_pairs) pairs;
+    for (int p = 0; p < 3; p++) {
+        pairs.plus[p] = (BS3D_R)m->plus[p];
+        pairs.minus[p] = (BS3D_R)m->minus[p];
+    }
+    pairs.same = (BS3D_R)(identity - m->discount);
+    return pairs;
+}
+
+/* The four corners of a cross difference less their edges: (a - b) - (c - d). */
+TRID_HD BS3D_R BS3D_F(bs3d_p_cell)(BS3D_R a, BS3D_R b, BS3D_R c, BS3D_R d)
+{
+    return (a - b) - (c - d);
+}
+
+/* Solves   L u, or u + L u, at one point: the formula, every neighbour read where it lies
+   Needs    u at the point; east, west, north, south, up, down: how far the neighbours are, 0 for one beyond the grid,
+            whose weight is 0
+   Cost     form BS3D_P_POSITIVE: 13 loads, 42 operations; else 19 loads, 66 */
+TRID_HD BS3D_R BS3D_F(bs3d_lane_stencil)(int form, const BS3D_F(bs3d_pairs) * pairs, BS3D_F(bs3d_row) x,
+                                         BS3D_F(bs3d_row) y, BS3D_F(bs3d_row) z, const BS3D_R *u, long long east,
+                                         long long west, long long north, long long south, long long up, long long down)
+{
+    const BS3D_R *above = u + up, *below = u + down;
+    BS3D_R xy = x.weight * y.weight, xz = x.weight * z.weight, yz = y.weight * z.weight;
+    BS3D_R sum = pairs->same * *u + x.up * (u[east] - *u) + x.down * (u[west] - *u) + y.up * (u[north] - *u) +
+                 y.down * (u[south] - *u) + z.up * (*above - *u) + z.down * (*below - *u);
+    sum += pairs->plus[0] * xy *
+           (BS3D_F(bs3d_p_cell)(u[north + east], u[east], u[north], *u) +
+            BS3D_F(bs3d_p_cell)(u[south + west], u[west], u[south], *u));
+    sum += pairs->plus[1] * xz *
+           (BS3D_F(bs3d_p_cell)(above[east], u[east], *above, *u) +
+            BS3D_F(bs3d_p_cell)(below[west], u[west], *below, *u));
+    sum += pairs->plus[2] * yz *
+           (BS3D_F(bs3d_p_cell)(above[north], u[north], *above, *u) +
+            BS3D_F(bs3d_p_cell)(below[south], u[south], *below, *u));
+    if (form == BS3D_P_GENERAL) {
+        sum += pairs->minus[0] * xy *
+               (BS3D_F(bs3d_p_cell)(u[north + west], u[west], u[north], *u) +
+                BS3D_F(bs3d_p_cell)(u[south + east], u[east], u[south], *u));
+        sum += pairs->minus[1] * xz *
+               (BS3D_F(bs3d_p_cell)(above[west], u[west], *above, *u) +
+                BS3D_F(bs3d_p_cell)(below[east], u[east], *below, *u));
+        sum += pairs->minus[2] * yz *
+               (BS3D_F(bs3d_p_cell)(above[south], u[south], *above, *u) +
+                BS3D_F(bs3d_p_cell)(below[north], u[north], *below, *u));
+    }
+    return sum;
+}
+
+/* Solves   the same for a patch of C points in each of P neighbouring rows, plane after plane: given the patch on plane k
+            with one more point on each side, element (c, p) of it at u[(p + 1) (C + 2) + c + 1], gives L u (or u + L u)
+            on plane k-1. What plane k adds to plane k itself and to plane k+1 is kept in now and next. Differences
+            between neighbours serve both of them.
+   Needs    C <= 8, P and form literals; x the patch's C rows of the first axis, y its P rows of the second, z rows
+            k-1, k, k+1 of the third; now and next 0 before the first plane. Any finite numbers may stand for points
+            beyond the grid. In form BS3D_P_POSITIVE the corners (-1, P) and (C, -1) are not read.
+   Leaves   out, now, next, element (c, p) at p C + c
+   Cost     a point, without what the patch's edge costs: 21 FMA, multiplications or additions; else 28 */
+TRID_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs,
+                                     const BS3D_F(bs3d_row) * x, const BS3D_F(bs3d_row) * y, const BS3D_F(bs3d_row) * z,
+                                     const BS3D_R *u, BS3D_R *now, BS3D_R *next, BS3D_R *out)
+{
+    const int S = C + 2, first = S + 1;
+    BS3D_R centre = pairs->same - (z[1].up + z[1].down);
+    BS3D_R south[10] = {0}, north[10] = {0}; /* differences across a row's lower and upper edge */
+    TRID_UNROLL
+    for (int c = 0; c < S; c++)
+        if (form == BS3D_P_GENERAL || c < S - 1) south[c] = u[S + c] - u[c];
+    TRID_UNROLL
+    for (int p = 0; p < P; p++) {
+        const BS3D_R *row = u + first + p * S;
+        TRID_UNROLL
+        for (int c = 0; c < S; c++)
+            if (form == BS3D_P_GENERAL || c > 0 || p < P - 1) north[c] = row[S + c - 1] - row[c - 1];
+        TRID_UNROLL
+        for (int c = 0; c < C; c++) {
+            BS3D_R east = row[c + 1] - row[c], west = row[c] - row[c - 1], plus = pairs->plus[0] * x[c].weight;
+            BS3D_R x_plus = pairs->plus[1] * x[c].weight, y_plus = pairs->plus[2] * y[p].weight;
+            BS3D_R above = x_plus * east + y_plus * north[c + 1], below = x_plus * west + y_plus * south[c + 1];
+            BS3D_R flat = next[p * C + c] + centre * row[c] + x[c].up * east - x[c].down * west +
+                          y[p].up * north[c + 1] - y[p].down * south[c + 1] +
+                          plus * y[p].weight * ((north[c + 2] - north[c + 1]) + (south[c + 1] - south[c]));
+            if (form == BS3D_P_GENERAL) {
+                BS3D_R minus = pairs->minus[0] * x[c].weight;
+                BS3D_R x_minus = pairs->minus[1] * x[c].weight, y_minus = pairs->minus[2] * y[p].weight;
+                above -= x_minus * west + y_minus * south[c + 1];
+                below -= x_minus * east + y_minus * north[c + 1];
+                flat -= minus * y[p].weight * ((north[c + 1] - north[c]) + (south[c + 2] - south[c + 1]));
+            }
+            out[p * C + c] = now[p * C + c] + z[0].up * row[c] + z[0].weight * above;
+            now[p * C + c] = flat - z[1].weight * (above - below);
+            next[p * C + c] = z[2].down * row[c] - z[2].weight * below;
+        }
+        TRID_UNROLL
+        for (int c = 0; c < S; c++) south[c] = north[c];
+    }
+}
+
+/* Solves   price and derivatives at the spot by four-point cubics in each direction, from the 4x4x4 values around it,
+            value (a, b, c) at v[a + 4 b + 16 c]
+   Cost     some 700 FMA in double */
+TRID_HD bs3d_result BS3D_F(bs3d_lane_greeks)(const bs3d_problem *o, const BS3D_R *v)
+{
+    double weight[3][3][4], ds[3], sum[10] = {0};
+    for (int axis = 0; axis < 3; axis++) {
+        ds[axis] = o->top[axis] / (o->points[axis] - 1);
+        int first = bs3d_p_first(o->spot[axis], ds[axis], o->points[axis]);
+        bs3d_p_cubic(o->spot[axis] / ds[axis] - first, weight[axis][0], weight[axis][1], weight[axis][2]);
+    }
+    for (int z = 0; z < 4; z++) {
+        for (int y = 0; y < 4; y++) {
+            double line[3] = {0, 0, 0}; /* value and derivatives along x */
+            for (int x = 0; x < 4; x++)
+                for (int d = 0; d < 3; d++) line[d] += weight[0][d][x] * (double)v[x + 4 * y + 16 * z];
+            const double *wz[3] = {&weight[2][0][z], &weight[2][1][z], &weight[2][2][z]};
+            const double *wy[3] = {&weight[1][0][y], &weight[1][1][y], &weight[1][2][y]};
+            sum[0] += *wz[0] * *wy[0] * line[0];
+            sum[1] += *wz[0] * *wy[0] * line[1];
+            sum[2] += *wz[0] * *wy[1] * line[0];
+            sum[3] += *wz[1] * *wy[0] * line[0];
+            sum[4] += *wz[0] * *wy[0] * line[2];
+            sum[5] += *wz[0] * *wy[2] * line[0];
+            sum[6] += *wz[2] * *wy[0] * line[0];
+            sum[7] += *wz[0] * *wy[1] * line[1];
+            sum[8] += *wz[1] * *wy[0] * line[1];
+            sum[9] += *wz[1] * *wy[1] * line[0];
+        }
+    }
+    bs3d_result r;
+    double all = r.price = sum[0];
+    for (int axis = 0; axis < 3; axis++) {
+        r.delta[axis] = sum[1 + axis] / ds[axis];
+        r.gamma[axis] = sum[4 + axis] / (ds[axis] * ds[axis]);
+        r.cross[axis] = sum[7 + axis] / (ds[BS3D_P_FIRST(axis)] * ds[BS3D_P_SECOND(axis)]);
+        all += r.delta[axis] + r.gamma[axis] + r.cross[axis];
+    }
+    r.status = trid_finite_f64(all) ? BS3D_OK : BS3D_NOT_FINITE;
+    return r;
+}
+
+/* Where the grid's values lie: value (i, j, k) at [i + pitch (j + ny k)]; rows begin at multiples of 128 bytes. */
+TRID_HD int BS3D_F(bs3d_pitch)(int nx)
+{
+    const int line = 128 / (int)sizeof(BS3D_R);
+    return (nx + line - 1) / line * line;
+}
+TRID_HD size_t BS3D_F(bs3d_p_cells)(const int *points)
+{
+    return (size_t)BS3D_F(bs3d_pitch)(points[0]) * (size_t)points[1] * (size_t)points[2];
+}
+
+
+
+#ifndef BS3D_NO_LAUNCHES
+/* ---- on the device: what the kernels share ----------------------------------------------------------------------- */
+
+/* One element from global to shared memory, as bs3d_p_copy. */
+TRID_D void BS3D_F(bs3d_p_copy_one)(BS3D_R *to, const BS3D_R *from)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from),
+                 "n"(sizeof(BS3D_R))
+                 : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+/* How far to the neighbours of point (i, j, k), 0 where there is none. */
+TRID_D void BS3D_F(bs3d_p_steps)(const bs3d_p_plan *plan, int i, int j, long long *east, long long *west,
+                                 long long *north, long long *south)
+{
+    *east = i < plan->model.points[0] - 1;
+    *west = -(i > 0);
+    *north = j < plan->model.points[1] - 1 ? plan->pitch : 0;
+    *south = j > 0 ? -(long long)plan->pitch : 0;
+}
+
+/* Row i of an axis from its table, which begins with rows -BS3D_P_MARGIN .. -1. */
+TRID_D BS3D_F(bs3d_row) BS3D_F(bs3d_p_row)(const BS3D_R *tables, int axis, int i)
+{
+    const BS3D_R *r = tables + 4 * (BS3D_P_ROW_TABLE * axis + BS3D_P_MARGIN + i);
+    BS3D_F(bs3d_row) row;
+    row.down = r[0];
+    row.up = r[1];
+    row.weight = r[2];
+    return row;
+}
+
+/* Rows k-1, k, k+1 of the third axis. */
+TRID_D void BS3D_F(bs3d_p_rows)(const BS3D_R *tables, int k, BS3D_F(bs3d_row) * z)
+{
+    TRID_UNROLL
+    for (int n = 0; n < 3; n++) z[n] = BS3D_F(bs3d_p_row)(tables, 2, k - 1 + n);
+}
+
+/* C points of a row, 16 or 32 bytes. */
+TRID_D void BS3D_F(bs3d_p_load)(int C, const BS3D_R *from, BS3D_R *u)
+{
+    enum { V = 16 / sizeof(BS3D_R) };
+    TRID_UNROLL
+    for (int v = 0; v < C / V; v++) BS3D_P_UNPACK(((const BS3D_P_VECTOR *)from)[v], u + v * V);
+}
+TRID_D void BS3D_F(bs3d_p_store)(int C, const BS3D_R *u, BS3D_R *to)
+{
+    enum { V = 16 / sizeof(BS3D_R) };
+    TRID_UNROLL
+    for (int v = 0; v < C / V; v++) ((BS3D_P_VECTOR *)to)[v] = BS3D_P_PACK(u + v * V);
+}
+
+/* A lane's patch with the points around it, for bs3d_lane_plane, from shared memory: its first point at p, rows stride
+   apart. The points beside the patch are the neighbour lanes', by shuffle, or from shared memory too where from_west or
+   from_east says that there is no such lane. */
+TRID_D void BS3D_F(bs3d_p_patch)(int form, int C, int P, const BS3D_R *p, int stride, int from_west, int from_east,
+                                 BS3D_R *u)
+{
+    const int S = C + 2;
+    TRID_UNROLL
+    for (int n = 0; n < P + 2; n++) BS3D_F(bs3d_p_load)(C, p + (n - 1) * stride, u + n * S + 1);
+    TRID_UNROLL
+    for (int n = 0; n < P + 2; n++) {
+        u[n * S] = u[n * S + C + 1] = 0;
+        if (form == BS3D_P_GENERAL || n < P + 1) u[n * S] = __shfl_up_sync(TRID_P_FULL, u[n * S + C], 1);
+        if (form == BS3D_P_GENERAL || n > 0) u[n * S + C + 1] = __shfl_down_sync(TRID_P_FULL, u[n * S + 1], 1);
+    }
+    if (from_west) {
+        TRID_UNROLL
+        for (int n = 0; n < P + 2; n++)
+            if (form == BS3D_P_GENERAL || n < P + 1) u[n * S] = p[(n - 1) * stride - 1];
+    }
+    if (from_east) {
+        TRID_UNROLL
+        for (int n = 0; n < P + 2; n++)
+            if (form == BS3D_P_GENERAL || n > 0) u[n * S + C + 1] = p[(n - 1) * stride + C];
+    }
+}
+
+/* Rows i .. i+count-1 of an axis; zeros beyond the grid. */
+TRID_D void BS3D_F(bs3d_p_axis_rows)(const bs3d_p_plan *plan, const BS3D_R *tables, int axis, int i, int count,
+                                     BS3D_F(bs3d_row) * rows)
+{
+    BS3D_F(bs3d_row) none = {0, 0, 0};
+    TRID_UNROLL
+    for (int n = 0; n < count; n++)
+        rows[n] = i + n >= 0 && i + n < plan->model.points[axis] ? BS3D_F(bs3d_p_row)(tables, axis, i + n) : none;
+}
+
+/* ---- planes on their way into shared memory ---------------------------------------------------------------------- */
+
+/* A ring of slots in shared memory, each with rows * stride elements of one plane: its rows first .. first+count-1 from
+   element offset on come from the grid, length elements (a multiple of 16 bytes); the others stay 0. */
+typedef struct {
+    BS3D_R *slots;
+    const BS3D_R *source; /* the first of these elements in plane 0 */
+    long long pitch, plane;
+    int rows, stride, first, count, offset, length;
+} BS3D_F(bs3d_p_ring);
+
+TRID_D BS3D_R *BS3D_F(bs3d_p_slot)(const BS3D_F(bs3d_p_ring) * ring, int slot)
+{
+    return ring->slots + slot * ring->rows * ring->stride;
+}
+
+/* The ring for rows j .. j+rows-1 and elements i .. i+width-1 of them, of which those within the grid count. */
+TRID_D BS3D_F(bs3d_p_ring)
+    BS3D_F(bs3d_p_open_ring)(const bs3d_p_plan *plan, const BS3D_R *u, int i, int width, int j, int rows, int stride,
+                             BS3D_R *shared)
+{
+    int ny = plan->model.points[1], i_first = i > 0 ? i : 0, j_first = j > 0 ? j : 0;
+    int i_end = i + width < plan->pitch ? i + width : plan->pitch, j_end = j + rows < ny ? j + rows : ny;
+    BS3D_F(bs3d_p_ring) ring;
+    ring.slots = shared;
+    ring.pitch = plan->pitch;
+    ring.plane = plan->plane;
+    ring.source = u + i_first + (long long)plan->pitch * j_first;
+    ring.rows = rows;
+    ring.stride = stride;
+    ring.first = j_first - j;
+    ring.count = j_end - j_first;
+    ring.offset = i_first - i;
+    ring.length = i_end - i_first;
+    for (int e = trid_p_thread(); e < BS3D_P_DEPTH * rows * stride; e += trid_p_threads()) shared[e] = 0;
+    __syncthreads();
+    return ring;
+}
+
+/* Plane k on its way into a slot, whose last readers have met a barrier since; k < 0: nothing. All threads call, once for
+   each plane that they will await. A warp has a row at a time. */
+TRID_D void BS3D_F(bs3d_p_fetch)(const BS3D_F(bs3d_p_ring) * ring, int slot, int k)
+{
+    enum { V = 16 / sizeof(BS3D_R) };
+    int warp = trid_p_thread() / 32, lane = trid_p_thread() % 32, warps = trid_p_threads() / 32;
+    if (k >= 0) {
+        BS3D_R *to = BS3D_F(bs3d_p_slot)(ring, slot) + (ring->first + warp) * ring->stride + ring->offset;
+        const BS3D_R *from = ring->source + ring->plane * k + ring->pitch * warp;
+        for (int r = warp; r < ring->count; r += warps, to += warps * ring->stride, from += warps * ring->pitch)
+            for (int e = V * lane; e < ring->length; e += 32 * V) bs3d_p_copy(to + e, from + e);
+    }
+    bs3d_p_commit();
+}
+
+/* ---- explicit rungs ---------------------------------------------------------------------------------------------- */
+
+/* A thread a column, every neighbour through the cache. */
+TRID_D void BS3D_F(bs3d_p_explicit1)(int form, bs3d_p_plan plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    int nz = plan.model.points[2], from, to;
+    long long east, west, north, south, at;
+    if (i >= plan.model.points[0] || j >= plan.model.points[1]) return;
+    bs3d_p_section(nz, plan.sections, (int)blockIdx.z, &from, &to);
+    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan.model, 1);
+    BS3D_F(bs3d_row) x = BS3D_F(bs3d_p_row)(tables, 0, i), y = BS3D_F(bs3d_p_row)(tables, 1, j);
+    BS3D_F(bs3d_p_steps)(&plan, i, j, &east, &west, &north, &south);
+    at = i + (long long)plan.pitch * j + plan.plane * from;
+    for (int k = from; k < to; k++, at += plan.plane)
+        v[at] = BS3D_F(bs3d_lane_stencil)(form, &pairs, x, y, BS3D_F(bs3d_p_row)(tables, 2, k), u + at, east, west,
+                                          north, south, k < nz - 1 ? plan.plane : 0, k > 0 ? -plan.plane : 0);
+}
+
+/* The same, but what a plane adds to the next two is carried in registers: 7 or 9 loads a point instead of 13 or 19. */
+TRID_D void BS3D_F(bs3d_p_explicit2)(int form, bs3d_p_plan plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    int nz = plan.model.points[2], from, to;
+    long long east, west, north, south;
+    BS3D_F(bs3d_row) z[3];
+    if (i >= plan.model.points[0] || j >= plan.model.points[1]) return;
+    bs3d_p_section(nz, plan.sections, (int)blockIdx.z, &from, &to);
+    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan.model, 1);
+    BS3D_F(bs3d_row) x = BS3D_F(bs3d_p_row)(tables, 0, i), y = BS3D_F(bs3d_p_row)(tables, 1, j);
+    BS3D_F(bs3d_p_steps)(&plan, i, j, &east, &west, &north, &south);
+    BS3D_R now = 0, next = 0, out;
+    for (int k = from > 0 ? from - 1 : 0; k <= to; k++) {
+        const BS3D_R *p = u + i + (long long)plan.pitch * j + plan.plane * (k < nz ? k : nz - 1);
+        BS3D_R patch[9] = {p[south + west], p[south], 0, p[west], *p, p[east], 0, p[north], p[north + east]};
+        if (form == BS3D_P_GENERAL) patch[2] = p[south + east], patch[6] = p[north + west];
+        BS3D_F(bs3d_p_rows)(tables, k, z);
+        BS3D_F(bs3d_lane_plane)(form, 1, 1, &pairs, &x, &y, z, patch, &now, &next, &out);
+        if (k > from) v[i + (long long)plan.pitch * j + plan.plane * (k - 1)] = out;
+    }
+}
+
+/* Shared memory of explicit3 and explicit4: what the rows of the third axis say, the ring, and in explicit4 two planes of
+   the step between. */
+#define BS3D_P_STRIDE(C) (32 * (C) + 2 * BS3D_P_PAD)
+#define BS3D_P_BYTES(steps, C, R, levels)                                                                              \
+    (sizeof(BS3D_R) * (BS3D_P_ARRIVAL * (size_t)(levels) + (BS3D_P_DEPTH + ((steps) > 1 ? 2 : 0)) * (size_t)((R) + 2 * (steps)) *   \
+                                                  BS3D_P_STRIDE(C)))
+/* Threads: P rows a warp; explicit4 has one row more on each side, and a warp for the columns beside the tile. */
+#define BS3D_P_THREADS(steps, R, P) (32 * ((steps) > 1 ? ((R) + 2) / (P) + 1 : (R) / (P)))
+
+/* The six numbers that a plane's arrival needs, of rows k-1, k and k+1 of the third axis. */
+TRID_D void BS3D_F(bs3d_p_arrival)(const BS3D_R *arrivals, int k, BS3D_F(bs3d_row) * z)
+{
+    BS3D_R v[8];
+    BS3D_F(bs3d_p_load)(4, arrivals + BS3D_P_ARRIVAL * k, v);
+    BS3D_F(bs3d_p_load)(4, arrivals + BS3D_P_ARRIVAL * k + 4, v + 4);
+    z[0].up = v[0];
+    z[0].weight = v[1];
+    z[1].up = v[2];
+    z[1].down = v[3];
+    z[1].weight = v[4];
+    z[2].down = v[5];
+    z[2].weight = v[6];
+}
+
+/* The same for count levels from k on, into shared memory; and, if forward, l and h of the level before (bs3d_p_factor_z). */
+TRID_D void BS3D_F(bs3d_p_all_arrivals)(int forward, const BS3D_R *tables, int k, int count, BS3D_R *all)
+{
+    for (int n = trid_p_thread(); n < count; n += trid_p_threads()) {
+        BS3D_R *arrivals = all + BS3D_P_ARRIVAL * n;
+        BS3D_F(bs3d_row) z[3];
+        BS3D_F(bs3d_p_rows)(tables, k + n, z);
+        int before = k + n - 1; /* the plane that is complete when plane k + n comes */
+        const BS3D_R *factors = tables + BS3D_P_Z_FACTORS + 8 * (before > 0 ? before : 0);
+        arrivals[0] = z[0].up;
+        arrivals[1] = z[0].weight;
+        arrivals[2] = z[1].up;
+        arrivals[3] = z[1].down;
+        arrivals[4] = z[1].weight;
+        arrivals[5] = z[2].down;
+        arrivals[6] = z[2].weight;
+        arrivals[7] = 0;
+        arrivals[8] = forward ? factors[0] : 0;
+        arrivals[9] = forward ? factors[4] : 0;
+    }
+}
+
+/* One or two time steps a sweep. A block has rows j .. j+R-1 of a tile of plan.tile columns, and marches upward; a warp has
+   P of the rows, C columns a lane. With one step, plane k comes into shared memory with a row and a column more on each
+   side, and gives plane k-1. With two, it comes with two more, the first step gives plane k-1 with one more, and the
+   second, a plane behind it, plane k-3; the first step's rows -1 and R belong to the first and the last warp of rows, its
+   columns beside the tile to a warp of their own. What is stored is u + L u (identity 1) or L u; or (forward) what
+   the forward elimination in z makes of it, section by section, and its ends (bs3d_p_section_ends). */
+TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int identity, int forward, int C, int R, int P,
+                                 const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v, BS3D_R *ends,
+                                 unsigned char *memory)
+{
+    const int STRIDE = BS3D_P_STRIDE(C), SLOT = (R + 2 * steps) * STRIDE, row_warps = (R + 2 * (steps - 1)) / P;
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
+    int i = plan->tile * (int)blockIdx.x, j = R * (int)blockIdx.y, nz = plan->model.points[2], from, to;
+    int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
+    bs3d_p_section(nz, plan->sections, (int)blockIdx.z, &from, &to);
+    int first = from > steps ? from - steps : 0, last = to + steps <= nz ? to + steps - 1 : nz - 1;
+    int levels = to - first + 5;
+    BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels, *slots = between + (steps - 1) * 2 * SLOT;
+    BS3D_F(bs3d_p_all_arrivals)(forward, tables, first - 2, levels, arrivals);
+    for (int e = trid_p_thread(); e < (steps - 1) * 2 * SLOT; e += trid_p_threads()) between[e] = 0;
+    BS3D_F(bs3d_p_ring)
+    ring = BS3D_F(bs3d_p_open_ring)(plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, R + 2 * steps, STRIDE,
+                                    slots);
+
+    int beside = steps > 1 && warp == row_warps, east = beside && lane >= row_warps;
+    int row = P * (beside ? lane - (east ? row_warps : 0) : warp) - (steps - 1); /* the patch's first */
+    int x = beside ? (east ? width : -1) : C * lane;                           /* in the tile */
+    int there = beside ? lane < 2 * row_warps : x < width;
+    int from_west = there && lane == 0, from_east = there && (lane == 31 || x + C == width);
+    int place = (there ? row + steps : 1) * STRIDE + BS3D_P_PAD + (there ? x : 0); /* in a slot */
+    BS3D_R *target = v + i + x + (long long)plan->pitch * (j + row) + plan->plane * (first - 2 * steps + 1);
+    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan->model, identity);
+    BS3D_F(bs3d_row) xs[BS3D_P_COLUMNS], ys[BS3D_P_ROWS], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    BS3D_R now[2][BS3D_P_POINTS] = {{0}}, next[2][BS3D_P_POINTS] = {{0}}, out[BS3D_P_POINTS];
+    BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)], left[BS3D_P_POINTS] = {0}, end[BS3D_P_POINTS] = {0};
+    int stores[BS3D_P_ROWS];
+    BS3D_F(bs3d_p_axis_rows)(plan, tables, 0, there ? i + x : plan->pitch, beside ? 1 : C, xs);
+    BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j + row, P, ys);
+    for (int p = 0; p < P; p++)
+        stores[p] = !beside && there && row + p >= 0 && row + p < R && j + row + p < plan->model.points[1];
+
+    const int ahead = BS3D_P_DEPTH - 1;
+    int slot = 0;
+    for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(&ring, k, first + k <= last ? first + k : -1);
+    for (int k = first; k < to + 2 * steps - 1; k++, target += plan->plane) {
+        bs3d_p_await(BS3D_P_DEPTH - 2);
+        __syncthreads();
+        BS3D_F(bs3d_p_fetch)(&ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
+        const BS3D_R *p = BS3D_F(bs3d_p_slot)(&ring, slot) + place;
+        BS3D_R *made = between + (k & 1) * SLOT + place;
+        if (k < to + steps) { /* the first step */
+            BS3D_F(bs3d_p_arrival)(arrivals, k - first + 2, z);
+            if (beside) {
+                TRID_UNROLL
+                for (int n = 0; n < 3 * (P + 2); n++) patch[n] = p[(n / 3 - 1) * STRIDE + n % 3 - 1];
+                BS3D_F(bs3d_lane_plane)(form, 1, P, &pairs, xs, ys, z, patch, now[0], next[0], out);
+                TRID_UNROLL
+                for (int n = 0; n < P; n++)
+                    if (there) made[n * STRIDE] = out[n];
+            } else {
+                BS3D_F(bs3d_p_patch)(form, C, P, p, STRIDE, from_west, from_east, patch);
+                BS3D_F(bs3d_lane_plane)(form, C, P, &pairs, xs, ys, z, patch, now[0], next[0], out);
+                if (forward && k > from) {
+                    const BS3D_R *factors = arrivals + BS3D_P_ARRIVAL * (k - first + 2) + 8;
+                    TRID_UNROLL
+                    for (int n = 0; n < C * P; n++) {
+                        out[n] = left[n] = out[n] - factors[0] * left[n];
+                        end[n] += factors[1] * left[n];
+                    }
+                }
+                TRID_UNROLL
+                for (int n = 0; n < P; n++) {
+                    if (steps == 1 && stores[n] && k > from) BS3D_F(bs3d_p_store)(C, out + n * C, target + n * plan->pitch);
+                    if (steps == 2 && there) BS3D_F(bs3d_p_store)(C, out + n * C, made + n * STRIDE);
+                }
+            }
+        }
+        if (steps == 2 && !beside && k > from) { /* the second, two planes behind */
+            p = between + (~k & 1) * SLOT + place;
+            BS3D_F(bs3d_p_arrival)(arrivals, k - first, z);
+            BS3D_F(bs3d_p_patch)(form, C, P, p, STRIDE, from_west, from_east, patch);
+            BS3D_F(bs3d_lane_plane)(form, C, P, &pairs, xs, ys, z, patch, now[1], next[1], out);
+            TRID_UNROLL
+            for (int n = 0; n < P; n++)
+                if (stores[n] && k - 3 >= from) BS3D_F(bs3d_p_store)(C, out + n * C, target + n * plan->pitch);
+        }
+        if (++slot == BS3D_P_DEPTH) slot = 0;
+    }
+    if (forward) {
+        BS3D_R *at = ends + plan->plane * (int)blockIdx.z + i + x + (long long)plan->pitch * (j + row);
+        BS3D_R r = tables[BS3D_P_Z_FACTORS + 8 * (to - 1) + 1];
+        TRID_UNROLL
+        for (int n = 0; n < C * P; n++) left[n] *= r;
+        TRID_UNROLL
+        for (int n = 0; n < P; n++) {
+            if (!stores[n]) continue;
+            BS3D_F(bs3d_p_store)(C, end + n * C, at + n * plan->pitch);
+            BS3D_F(bs3d_p_store)(C, left + n * C, at + n * plan->pitch + plan->plane * plan->sections);
+        }
+    }
+}
+
+/* ---- implicit rungs ---------------------------------------------------------------------------------------------- */
+
+/* Row i of I - L_axis; an identity row beyond the grid. */
+TRID_D void BS3D_F(bs3d_p_matrix_row)(const bs3d_p_plan *plan, int axis, int i, BS3D_R *a, BS3D_R *b, BS3D_R *c)
+{
+    const bs3d_model *m = &plan->model;
+    int last = i == m->points[axis] - 1, inside = i < m->points[axis];
+    BS3D_R lambda = (BS3D_R)m->variance[axis] * (BS3D_R)(i * i), gamma = (BS3D_R)m->drift[axis] * (BS3D_R)i;
+    *a = !inside ? 0 : last ? 2 * gamma : gamma - lambda;
+    *b = (BS3D_R)(axis == 0 && inside ? 1 + m->discount : 1) + (!inside ? 0 : last ? -2 * gamma : 2 * lambda);
+    *c = !inside || last ? 0 : -gamma - lambda;
+}
+
+/* implicit1, x: a warp a line of v, the matrix built and solved by the hybrid each time. */
+TRID_D void BS3D_F(bs3d_p_implicit1_x)(int K, const bs3d_p_plan *plan, BS3D_R *v, BS3D_R *shared)
+{
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, nx = plan->model.points[0];
+    long long line = (long long)blockIdx.x * (blockDim.x / 32) + warp;
+    int n = line < (long long)plan->model.points[1] * plan->model.points[2] ? nx : 0;
+    BS3D_R a[32], b[32], c[32], d[32], *row = v + plan->pitch * line, *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
+    BS3D_F(transpose_load)(K, 32, n, row, 0, d, mine);
+    TRID_UNROLL
+    for (int r = 0; r < K; r++) BS3D_F(bs3d_p_matrix_row)(plan, 0, K * lane + r, a + r, b + r, c + r);
+    BS3D_F(trid_warp_hybrid)(K, 32, n, a, b, c, d);
+    BS3D_F(transpose_store)(K, 32, n, d, row, mine);
+}
+
+/* implicit1, y (axis 1) and z (axis 2): a block L lines that lie side by side in x, 32 sections each; z adds the result
+   to u. */
+TRID_D void BS3D_F(bs3d_p_implicit1_lines)(int K, int L, int axis, const bs3d_p_plan *plan, BS3D_R *v, BS3D_R *u,
+                                           BS3D_R *shared)
+{
+    int thread = (int)threadIdx.x, x = L * (int)blockIdx.x + thread % L, first = K * (thread / L);
+    int n = x < plan->model.points[0] ? plan->model.points[axis] : 0;
+    long long step = axis == 1 ? plan->pitch : plan->plane, other = axis == 1 ? plan->plane : plan->pitch;
+    BS3D_R a[32], b[32], c[32], d[32];
+    v += x + other * blockIdx.y + step * first;
+    u += x + other * blockIdx.y + step * first;
+    TRID_UNROLL
+    for (int r = 0; r < K; r++) {
+        d[r] = first + r < n ? v[step * r] : 0;
+        BS3D_F(bs3d_p_matrix_row)(plan, axis, first + r, a + r, b + r, c + r);
+    }
+    BS3D_F(trid_block_lines)(K, L, 32, n, a, b, c, d, shared);
+    TRID_UNROLL
+    for (int r = 0; r < K; r++) {
+        if (first + r >= n) continue;
+        if (axis == 1)
+            v[step * r] = d[r];
+        else
+            u[step * r] += d[r];
+    }
+}
+
+/* implicit2, x: lines of v, and of the ends that the forward elimination in z has left, by the factors of their matrix;
+   each warp one after another. */
+TRID_D void BS3D_F(bs3d_p_implicit2_x)(int K, const bs3d_p_plan *plan, const BS3D_R *tables, BS3D_R *v, BS3D_R *ends,
+                                       BS3D_R *shared)
+{
+    int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x & 31;
+    int nx = plan->model.points[0], lines = plan->model.points[1] * plan->model.points[2];
+    BS3D_R f[TRID_WARP_FACTOR_LEN(32)], d[32], *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
+    TRID_UNROLL
+    for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
+    int steps = bs3d_p_uniform((int)tables[BS3D_P_STEPS]);
+    /* The lines of the last planes first: they are what the sweep before has left in the cache. */
+    int all = lines + 2 * plan->sections * plan->model.points[1];
+    for (int line = all - 1 - (int)(blockIdx.x * warps + warp); line >= 0; line -= (int)gridDim.x * warps) {
+        BS3D_R *row = line < lines ? v + (long long)plan->pitch * line : ends + (long long)plan->pitch * (line - lines);
+        BS3D_F(transpose_load)(K, 32, nx, row, 0, d, mine);
+        BS3D_F(trid_warp_solve)(K, 32, K * 32, steps, f, d);
+        __syncwarp();
+        BS3D_F(transpose_store)(K, 32, nx, d, row, mine);
+        __syncwarp();
+    }
+}
+
+/* The last unknowns of the sections before and of section itself of the line through point at of a plane, from what
+   their reduction left: section s' first row, less its last, is in ends[s], its last row in ends[sections + s]. */
+TRID_D void BS3D_F(bs3d_p_section_ends)(const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *ends, long long at,
+                                        int section, BS3D_R *before, BS3D_R *own)
+{
+    const BS3D_R *link = tables + BS3D_P_LINKS;
+    BS3D_R w[BS3D_P_SECTIONS], x = 0;
+    TRID_UNROLL
+    for (int s = 0; s < BS3D_P_SECTIONS; s++) {
+        w[s] = 0;
+        if (s >= plan->sections) continue;
+        BS3D_R e = ends[plan->plane * (plan->sections + s) + at];
+        if (s + 1 < plan->sections) e -= link[4 * s] * ends[plan->plane * (s + 1) + at];
+        w[s] = (e - link[4 * s + 1] * (s > 0 ? w[s > 0 ? s - 1 : 0] : 0)) * link[4 * s + 2];
+    }
+    *before = *own = 0;
+    TRID_UNROLL
+    for (int s = BS3D_P_SECTIONS - 1; s >= 0; s--) {
+        if (s >= plan->sections) continue;
+        x = w[s] - link[4 * s + 3] * x;
+        if (s == section) *own = x;
+        if (s + 1 == section) *before = x;
+    }
+}
+
+/* The downward sweep's elements of plane k, k < from: none, on their way into a slot of the thread's own. */
+TRID_D void BS3D_F(bs3d_p_fetch_own)(int K, const bs3d_p_plan *plan, int count, int k, int from, const BS3D_R *v,
+                                     const BS3D_R *u, BS3D_R *slot)
+{
+    long long at = plan->plane * k;
+    int threads = (int)blockDim.x;
+    TRID_UNROLL
+    for (int r = 0; r < K; r++, at += plan->pitch) {
+        if (k < from || r >= count) continue;
+        BS3D_F(bs3d_p_copy_one)(slot + r * threads, v + at);
+        BS3D_F(bs3d_p_copy_one)(slot + (K + r) * threads, u + at);
+    }
+    bs3d_p_commit();
+}
+
+/* implicit2, the downward sweep: back substitution in z, the y lines, u += the result. A block has L columns in x and all
+   rows, in one section of planes; plan.depth planes are on their way, each thread's elements into places of its own. */
+TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *v,
+                                          BS3D_R *u, const BS3D_R *ends, BS3D_R *shared)
+{
+    int thread = (int)threadIdx.x, section = thread / L, rank = thread % 32, x = L * (int)blockIdx.x + thread % L;
+    int first = K * section, from, to, slot = 0;
+    int count = x < plan->model.points[0] ? plan->model.points[1] - first : 0; /* of the thread's rows */
+    bs3d_p_section(plan->model.points[2], plan->sections, (int)blockIdx.y, &from, &to);
+    BS3D_R f[TRID_LINES_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
+    BS3D_R *ring = shared + BS3D_P_LINES_SOLVE_LEN(L, 32) + thread;
+    const int slot_size = 2 * K * 32 * L;
+    long long at = x + (long long)plan->pitch * first;
+    v += at;
+    u += at;
+    for (int n = 0; n < plan->depth; n++)
+        BS3D_F(bs3d_p_fetch_own)(K, plan, count, to - 1 - n, from, v, u, ring + n * slot_size);
+    TRID_UNROLL
+    for (int e = 0; e < TRID_LINES_FACTOR_LEN(K); e++)
+        f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * K ? section : rank)];
+    int steps = bs3d_p_uniform((int)tables[BS3D_P_STEPS + 1]);
+    TRID_UNROLL
+    for (int r = 0; r < K; r++) {
+        before[r] = z[r] = 0;
+        if (r < count)
+            BS3D_F(bs3d_p_section_ends)(plan, tables, ends, at + plan->pitch * r, (int)blockIdx.y, before + r, z + r);
+    }
+    for (int k = to - 1; k >= from; k--) {
+        const BS3D_R *row = tables + BS3D_P_Z_FACTORS + 8 * k, *mine = ring + slot * slot_size;
+        BS3D_R scale = k < to - 1 ? row[1] : 0, next = k < to - 1 ? row[2] : -1, spike = k < to - 1 ? row[3] : 0;
+        if (plan->depth > 1)
+            bs3d_p_await(BS3D_P_AHEAD - 1);
+        else
+            bs3d_p_await(0);
+        TRID_UNROLL
+        for (int r = 0; r < K; r++) {
+            BS3D_R y = r < count ? mine[r * 32 * L] : 0;
+            old[r] = r < count ? mine[(K + r) * 32 * L] : 0;
+            d[r] = z[r] = scale * y - next * z[r] - spike * before[r];
+        }
+        BS3D_F(bs3d_p_fetch_own)(K, plan, count, k - plan->depth, from, v, u, ring + slot * slot_size);
+        BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared);
+        TRID_UNROLL
+        for (int r = 0; r < K; r++)
+            if (r < count) u[plan->plane * k + (long long)plan->pitch * r] = old[r] + d[r];
+        if (++slot == plan->depth) slot = 0;
+    }
+}
+
+/* What depends on the matrices alone. A section of the z lines: rows from .. to-1, x[k] = r y[k] - q x[k+1] - s x[from-1]
+   with y[k] = d[k] - l y[k-1]; h weighs the y that make up the first unknown, all but the last's. */
+TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, BS3D_R *tables, double *link)
+{
+    const bs3d_model *m = &plan->model;
+    double above_r = 0, above_c = 0, g = 0, product = 1, first_a = 0;
+    int from, to;
+    bs3d_p_section(m->points[2], plan->sections, section, &from, &to);
+    for (int k = from; k < to; k++) {
+        double down, centre, up;
+        bs3d_lane_axis(m, 2, k, &down, &centre, &up);
+        double l = k > from ? -down * above_r : 0, r = 1 / (1 - centre - l * above_c), q = -up * r;
+        g = k > from ? -l * g : -down;
+        BS3D_R *row = tables + BS3D_P_Z_FACTORS + 8 * k;
+        row[0] = (BS3D_R)l;
+        row[1] = (BS3D_R)r;
+        row[2] = (BS3D_R)q;
+        row[3] = (BS3D_R)(g * r);
+        row[4] = (BS3D_R)(k < to - 1 ? product * r : 0);
+        if (k < to - 1) {
+            first_a += product * g * r;
+            product *= -q;
+        }
+        above_r = r;
+        above_c = -up;
+        if (k == to - 1) link[0] = g * r, link[1] = q;
+    }
+    link[2] = first_a;
+    link[3] = -product;
+}
+
+/* The last unknowns of the sections: x[s] + link[0] x[s-1] + link[1] (first unknown of s+1) = its last row's; tridiagonal
+   when the first unknown is put in. */
+TRID_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R *to)
+{
+    double above = 0;
+    for (int s = 0; s < sections; s++, link += 4, to += 4) {
+        double out = s + 1 < sections ? link[1] : 0, pivot = 1 - link[0] * above;
+        if (s + 1 < sections) pivot -= out * link[6];
+        above = s + 1 < sections ? -out * link[7] / pivot : 0;
+        to[0] = (BS3D_R)out;
+        to[1] = (BS3D_R)link[0];
+        to[2] = (BS3D_R)(1 / pivot);
+        to[3] = (BS3D_R)above;
+    }
+}
+
+/* Factors of the lines along an axis, by a block of 64: of the x lines by a warp, of the y lines
+   by 32 sections of two lines, which are alike, of the z lines by a thread a section. */
+TRID_D void BS3D_F(bs3d_p_factor)(int K, int axis, const bs3d_p_plan *plan, BS3D_R *tables, BS3D_R *shared, double *links)
+{
+    int thread = (int)threadIdx.x, steps;
+    BS3D_R a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)];
+    if (axis == 2) {
+        if (thread < plan->sections) BS3D_F(bs3d_p_factor_z)(plan, thread, tables, links + 4 * thread);
+        __syncthreads();
+        if (thread == 0) BS3D_F(bs3d_p_factor_links)(plan->sections, links, tables + BS3D_P_LINKS);
+        return;
+    }
+    int section = axis == 0 ? thread % 32 : thread / 2;
+    TRID_UNROLL
+    for (int r = 0; r < K; r++) BS3D_F(bs3d_p_matrix_row)(plan, axis, K * section + r, a + r, b + r, c + r);
+    if (axis == 0)
+        BS3D_F(trid_warp_factor)(K, 32, plan->model.points[0], a, b, c, f, &steps);
+    else
+        BS3D_F(trid_block_lines_factor)(K, 2, 32, plan->model.points[1], a, b, c, f, &steps, shared);
+    BS3D_R *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS);
+    TRID_UNROLL
+    for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) {
+        if (e < 5 * K && (axis == 0 ? thread < 32 : thread % 2 == 0)) to[32 * e + section] = f[e];
+        if (e >= 5 * K && thread < 32) to[32 * e + thread] = f[e];
+    }
+    if (thread == 0) tables[BS3D_P_STEPS + axis] = (BS3D_R)steps;
+}
+
+/* ---- set-up, results, launches ----------------------------------------------------------------------------------- */
+
+/* Rows of the three axes, a block each. */
+TRID_D void BS3D_F(bs3d_p_set_up)(const bs3d_p_plan *plan, BS3D_R *tables)
+{
+    int axis = (int)blockIdx.x;
+    for (int i = trid_p_thread(); i < BS3D_P_ROW_TABLE; i += trid_p_threads()) {
+        BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&plan->model, axis, i - BS3D_P_MARGIN);
+        BS3D_R *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
+        to[0] = r.down;
+        to[1] = r.up;
+        to[2] = r.weight;
+        to[3] = 0;
+    }
+}
+
+BS3D_KERNEL void BS3D_F(bs3d_p_set_up_kernel)(bs3d_p_plan plan, BS3D_R *tables)
+{
+    BS3D_F(bs3d_p_set_up)(&plan, tables);
+}
+
+/* The payoff in u, zeros in what a row has beyond the grid in u and v. */
+BS3D_KERNEL void BS3D_F(bs3d_p_payoff_kernel)(bs3d_problem o, bs3d_p_plan plan, BS3D_R *u, BS3D_R *v)
+{
+    double ds[3];
+    int j = (int)blockIdx.x, k = (int)blockIdx.y;
+    for (int axis = 0; axis < 3; axis++) ds[axis] = o.top[axis] / (o.points[axis] - 1);
+    u += (long long)plan.pitch * j + plan.plane * k;
+    v += (long long)plan.pitch * j + plan.plane * k;
+    for (int i = trid_p_thread(); i < plan.pitch; i += trid_p_threads()) {
+        if (i >= o.points[0])
+            u[i] = v[i] = 0;
+        else if (o.payoff != BS3D_GIVEN)
+            u[i] = (BS3D_R)bs3d_lane_payoff(o.payoff, o.put, o.strike, i * ds[0], j * ds[1], k * ds[2]);
+    }
+}
+
+/* The result at the spot, by one warp. */
+BS3D_KERNEL void BS3D_F(bs3d_p_result_kernel)(bs3d_problem o, bs3d_p_plan plan, const BS3D_R *u, bs3d_result *result)
+{
+    __shared__ BS3D_R value[64];
+    int first[3];
+    for (int axis = 0; axis < 3; axis++)
+        first[axis] = bs3d_p_first(o.spot[axis], o.top[axis] / (o.points[axis] - 1), o.points[axis]);
+    for (int n = (int)threadIdx.x; n < 64; n += 32)
+        value[n] = u[first[0] + n % 4 + (long long)plan.pitch * (first[1] + n / 4 % 4) +
+                     plan.plane * (first[2] + n / 16)];
+    __syncthreads();
+    if (threadIdx.x == 0) *result = BS3D_F(bs3d_lane_greeks)(&o, value);
+}
+
+#define BS3D_P_SWEEP(name)                                                                                             \
+    BS3D_F(name)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ u,                    \
+                 BS3D_R *__restrict__ v, BS3D_R *__restrict__ ends)
+#define BS3D_P_EXPLICIT(form, name)                                                                                    \
+    BS3D_KERNEL void __launch_bounds__(256) BS3D_P_SWEEP(bs3d_p_explicit1_##name)                                      \
+    {                                                                                                                  \
+        (void)ends;                                                                                                    \
+        BS3D_F(bs3d_p_explicit1)(form, plan, tables, u, v);                                                            \
+    }                                                                                                                  \
+    BS3D_KERNEL void __launch_bounds__(256) BS3D_P_SWEEP(bs3d_p_explicit2_##name)                                      \
+    {                                                                                                                  \
+        (void)ends;                                                                                                    \
+        BS3D_F(bs3d_p_explicit2)(form, plan, tables, u, v);                                                            \
+    }                                                                                                                  \
+    BS3D_P_MARCH(form, 1, 1, 0, BS3D_P_SHAPE3, bs3d_p_explicit3_##name)                                                \
+    BS3D_P_MARCH(form, 2, 1, 0, BS3D_P_SHAPE4, bs3d_p_explicit4_##name)                                                \
+    BS3D_P_MARCH(form, 1, 0, 0, BS3D_P_SHAPE3, bs3d_p_implicit1_##name)                                                \
+    BS3D_P_MARCH(form, 1, 0, 1, BS3D_P_SHAPE3, bs3d_p_implicit2_##name)
+#define BS3D_P_MARCH(...) BS3D_P_MARCH_KERNEL(__VA_ARGS__)
+#define BS3D_P_MARCH_KERNEL(form, steps, identity, forward, C, R, P, blocks, name)                                     \
+    BS3D_KERNEL void __launch_bounds__(BS3D_P_THREADS(steps, R, P), blocks) BS3D_P_SWEEP(name)                         \
+    {                                                                                                                  \
+        BS3D_DYNAMIC_SHARED(memory);                                                                                   \
+        BS3D_F(bs3d_p_march)(form, steps, identity, forward, C, R, P, &plan, tables, u, v, ends, memory);              \
+    }
+BS3D_P_EXPLICIT(BS3D_P_POSITIVE, positive)
+BS3D_P_EXPLICIT(BS3D_P_GENERAL, general)
+
+/* The kernels for lines of up to 32 K points; L of them side by side in x. */
+#define BS3D_P_LINES_KERNELS(K, L)                                                                                     \
+    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))                                                           \
+        BS3D_F(bs3d_p_implicit1_x_##K)(bs3d_p_plan plan, BS3D_R *__restrict__ v)                                       \
+    {                                                                                                                  \
+        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                           \
+        BS3D_F(bs3d_p_implicit1_x)(K, &plan, v, shared);                                                               \
+    }                                                                                                                  \
+    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))                                                           \
+        BS3D_F(bs3d_p_implicit2_x_##K)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ v,    \
+                                       BS3D_R *__restrict__ ends)                                                      \
+    {                                                                                                                  \
+        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                           \
+        BS3D_F(bs3d_p_implicit2_x)(K, &plan, tables, v, ends, shared);                                                 \
+    }                                                                                                                  \
+    BS3D_KERNEL void __launch_bounds__(32 * 8)                                                                         \
+        BS3D_F(bs3d_p_implicit1_lines_##K)(bs3d_p_plan plan, int axis, BS3D_R *__restrict__ v, BS3D_R *__restrict__ u) \
+    {                                                                                                                  \
+        __shared__ BS3D_R shared[BS3D_P_LINES_LEN(8, 32)];                                                             \
+        if (axis == 1)                                                                                                 \
+            BS3D_F(bs3d_p_implicit1_lines)(K, 8, 1, &plan, v, u, shared);                                              \
+        else                                                                                                           \
+            BS3D_F(bs3d_p_implicit1_lines)(K, 8, 2, &plan, v, u, shared);                                              \
+    }                                                                                                                  \
+    BS3D_KERNEL void __launch_bounds__(32 * L, BS3D_P_DOWN_BLOCKS)                                                     \
+        BS3D_F(bs3d_p_implicit2_down_##K)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables,                         \
+                                          const BS3D_R *__restrict__ v, BS3D_R *__restrict__ u,                        \
+                                          const BS3D_R *__restrict__ ends)                                             \
+    {                                                                                                                  \
+        BS3D_DYNAMIC_SHARED(memory);                                                                                   \
+        BS3D_F(bs3d_p_implicit2_down)(K, L, &plan, tables, v, u, ends, (BS3D_R *)memory);                              \
+    }                                                                                                                  \
+    BS3D_KERNEL void BS3D_F(bs3d_p_factor_##K)(bs3d_p_plan plan, BS3D_R *tables, int axis)                             \
+    {                                                                                                                  \
+        __shared__ BS3D_R shared[BS3D_P_LINES_SOLVE_LEN(2, 32)];                                                       \
+        __shared__ double links[4 * BS3D_P_SECTIONS];                                                                  \
+        BS3D_F(bs3d_p_factor)(K, axis, &plan, tables, shared, links);                                                  \
+    }
+BS3D_P_LINES_KERNELS(8, BS3D_P_LINES)
+BS3D_P_LINES_KERNELS(16, 8)
+BS3D_P_LINES_KERNELS(32, 4)
+
+typedef void (*BS3D_F(bs3d_p_sweep))(bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, BS3D_R *);
+
+/* Bytes of device memory that a march works in, the final values at its start; 0 for a null pointer or points outside
+   4 .. 1024. */
+TRID_HOST size_t BS3D_F(bs3d_work_bytes)(const bs3d_problem *o)
+{
+    if (!o) return 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (o->points[axis] < 4 || o->points[axis] > 1024) return 0;
+    size_t plane = (size_t)BS3D_F(bs3d_pitch)(o->points[0]) * (size_t)o->points[1];
+    return (2 * BS3D_F(bs3d_p_cells)(o->points) + BS3D_P_TABLES + 2 * BS3D_P_SECTIONS * plane) * sizeof(BS3D_R) +
+           sizeof(bs3d_result);
+}
+
+/* Into how many sections the third axis is cut, so that blocks blocks a section fill slots places in the least time, if
+   a section takes more planes more than it has. */
+TRID_HOST int BS3D_F(bs3d_p_sections)(int nz, long long blocks, int slots, int more)
+{
+    int best = 1, most = nz / 4 > 1 ? nz / 4 : 1;
+    long long least = 0;
+    for (int s = 1; s <= most; s++) {
+        long long time = ((blocks * s - 1) / slots + 1) * ((nz - 1) / s + 1 + more);
+        if (s == 1 || time < least) least = time, best = s;
+    }
+    return best;
+}
+
+TRID_HOST int BS3D_F(bs3d_p_attribute)(enum cudaDeviceAttr attribute)
+{
+    int device = 0, value = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
+        return 0;
+    return value;
+}
+
+/* How a kernel that makes a sweep is launched. */
+typedef struct {
+    BS3D_F(bs3d_p_sweep) sweep;
+    bs3d_p_plan plan;
+    dim3 grid, block;
+    size_t bytes;
+} BS3D_F(bs3d_p_launch);
+
+/* A thread a column. */
+TRID_HOST int BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
+{
+    int processors = BS3D_F(bs3d_p_attribute)(cudaDevAttrMultiProcessorCount);
+    const int *n = plan->model.points;
+    l->sweep = sweep;
+    l->plan = *plan;
+    l->bytes = 0;
+    l->block = dim3(32, 8);
+    l->grid = dim3((unsigned)(n[0] - 1) / 32 + 1, (unsigned)(n[1] - 1) / 8 + 1);
+    l->plan.sections = BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, 4 * processors, 2);
+    l->grid.z = (unsigned)l->plan.sections;
+    return BS3D_OK;
+}
+
+/* Tiles of 32*C columns and R rows, P rows a warp; the third axis in so many sections, or 0 for what is best. */
+TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, int R, int P, int blocks, int sections,
+                                   BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
+{
+    int processors = BS3D_F(bs3d_p_attribute)(cudaDevAttrMultiProcessorCount);
+    const int *n = plan->model.points;
+    int tiles = (n[0] - 1) / (32 * C) + 1;
+    l->sweep = sweep;
+    l->plan = *plan;
+    l->plan.tile = ((n[0] - 1) / tiles / C + 1) * C;
+    l->block = dim3((unsigned)BS3D_P_THREADS(steps, R, P));
+    l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / R + 1));
+    l->plan.sections = sections;
+    if (!sections)
+        l->plan.sections =
+            BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, blocks * processors, 3 * steps - 1);
+    while (!sections && (n[2] - 1) / l->plan.sections + 1 > 256) l->plan.sections++; /* for the table in shared memory */
+    l->grid.z = (unsigned)l->plan.sections;
+    l->bytes = BS3D_P_BYTES(steps, C, R, (n[2] - 1) / l->plan.sections + 1 + 7);
+    return cudaFuncSetAttribute(sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
+               ? BS3D_OK
+               : BS3D_LAUNCH_FAILED;
+}
+
+/* Tables, and the payoff in from; rows beyond the grid are 0 in both arrays. */
+TRID_HOST int BS3D_F(bs3d_p_start)(const bs3d_problem *o, const bs3d_p_plan *plan, const BS3D_R *u, BS3D_R *from,
+                                   BS3D_R *to, BS3D_R *tables, cudaStream_t stream)
+{
+    if (o->payoff == BS3D_GIVEN && from != u &&
+        cudaMemcpyAsync(from, u, BS3D_F(bs3d_p_cells)(o->points) * sizeof *u, cudaMemcpyDeviceToDevice, stream) !=
+            cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    BS3D_LAUNCH(BS3D_F(bs3d_p_set_up_kernel), 3, 256, 0, stream)(*plan, tables);
+    BS3D_LAUNCH(BS3D_F(bs3d_p_payoff_kernel), dim3((unsigned)o->points[1], (unsigned)o->points[2]), 128, 0, stream)
+    (*o, *plan, from, to);
+    return BS3D_OK;
+}
+
+/* The result at the spot, on its way to the host. */
+TRID_HOST int BS3D_F(bs3d_p_finish)(const bs3d_problem *o, const bs3d_p_plan *plan, const BS3D_R *u, bs3d_result *at_spot,
+                                    bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_LAUNCH(BS3D_F(bs3d_p_result_kernel), 1, 32, 0, stream)(*o, *plan, u, at_spot);
+    if (result && cudaMemcpyAsync(result, at_spot, sizeof *result, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    return cudaGetLastError() == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
+}
+
+TRID_HOST int BS3D_F(bs3d_p_explicit)(int rung, const bs3d_problem *o, void *work, bs3d_result *result,
+                                      cudaStream_t stream)
+{
+    int status = bs3d_check(o, 0);
+    if (!status && !work) status = BS3D_BAD_ARGUMENT;
+    if (status) return status;
+    BS3D_F(bs3d_p_sweep)
+    const sweep_of[2][4] = {{BS3D_F(bs3d_p_explicit1_positive), BS3D_F(bs3d_p_explicit2_positive),
+                             BS3D_F(bs3d_p_explicit3_positive), BS3D_F(bs3d_p_explicit4_positive)},
+                            {BS3D_F(bs3d_p_explicit1_general), BS3D_F(bs3d_p_explicit2_general),
+                             BS3D_F(bs3d_p_explicit3_general), BS3D_F(bs3d_p_explicit4_general)}};
+    bs3d_p_plan plan;
+    plan.model = bs3d_model_of(o);
+    int ny = o->points[1], form = bs3d_p_form(&plan.model);
+    plan.pitch = BS3D_F(bs3d_pitch)(o->points[0]);
+    plan.plane = (long long)plan.pitch * ny;
+    size_t cells = BS3D_F(bs3d_p_cells)(o->points);
+    BS3D_R *u = (BS3D_R *)work, *v = u + cells, *tables = v + cells;
+    bs3d_result *at_spot = (bs3d_result *)(tables + BS3D_P_TABLES + 2 * BS3D_P_SECTIONS * plan.plane);
+    BS3D_F(bs3d_p_launch) one, two;
+    int pairs = rung == 4 ? o->steps / 2 : 0, sweeps = o->steps - pairs;
+    status = rung < 3 ? BS3D_F(bs3d_p_columns)(&plan, sweep_of[form][rung - 1], &one)
+                      : BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, 0, sweep_of[form][2], &one);
+    if (!status && pairs) status = BS3D_F(bs3d_p_tiles)(&plan, 2, BS3D_P_SHAPE4, 0, sweep_of[form][3], &two);
+    if (status) return status;
+    BS3D_R *from = sweeps % 2 ? v : u, *to = sweeps % 2 ? u : v;
+    status = BS3D_F(bs3d_p_start)(o, &plan, u, from, to, tables, stream);
+    for (int s = 0; s < sweeps && !status; s++) {
+        const BS3D_F(bs3d_p_launch) *l = s < pairs ? &two : &one;
+        BS3D_LAUNCH(l->sweep, l->grid, l->block, l->bytes, stream)(l->plan, tables, from, to, (BS3D_R *)0);
+        BS3D_R *swap = from;
+        from = to;
+        to = swap;
+    }
+    return status ? status : BS3D_F(bs3d_p_finish)(o, &plan, u, at_spot, result, stream);
+}
+
+/* The smallest K of lines of n points. */
+#define BS3D_P_OF_SIZE(n, name)                                                                                        \
+    ((n) <= 256 ? BS3D_F(name##_8) : (n) <= 512 ? BS3D_F(name##_16) : BS3D_F(name##_32))
+
+TRID_HOST int BS3D_F(bs3d_p_implicit)(int rung, const bs3d_problem *o, void *work, bs3d_result *result,
+                                      cudaStream_t stream)
+{
+    int status = bs3d_check(o, 1);
+    if (!status && !work) status = BS3D_BAD_ARGUMENT;
+    if (status) return status;
+    bs3d_p_plan plan;
+    plan.model = bs3d_model_of(o);
+    int nx = o->points[0], ny = o->points[1], nz = o->points[2], form = bs3d_p_form(&plan.model);
+    plan.pitch = BS3D_F(bs3d_pitch)(nx);
+    plan.plane = (long long)plan.pitch * ny;
+    size_t cells = BS3D_F(bs3d_p_cells)(o->points);
+    BS3D_R *u = (BS3D_R *)work, *v = u + cells, *tables = v + cells, *ends = tables + BS3D_P_TABLES;
+    bs3d_result *at_spot = (bs3d_result *)(ends + 2 * BS3D_P_SECTIONS * plan.plane);
+    int processors = BS3D_F(bs3d_p_attribute)(cudaDevAttrMultiProcessorCount);
+    int x_warps = nx <= 256 ? BS3D_P_X_WARPS(8) : BS3D_P_X_WARPS(16);
+    long long x_blocks = ((long long)ny * nz - 1) / x_warps + 1;
+    BS3D_F(bs3d_p_launch) up;
+    if (rung == 1) {
+        status = BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, 0,
+                                      form ? BS3D_F(bs3d_p_implicit1_general) : BS3D_F(bs3d_p_implicit1_positive), &up);
+        if (!status) status = BS3D_F(bs3d_p_start)(o, &plan, u, u, v, tables, stream);
+        unsigned columns = (unsigned)(nx - 1) / 8 + 1;
+        for (int s = 0; s < o->steps && !status; s++) {
+            BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)(up.plan, tables, u, v, (BS3D_R *)0);
+            BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit1_x), (unsigned)x_blocks, (unsigned)(32 * x_warps), 0, stream)
+            (plan, v);
+            BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_implicit1_lines), dim3(columns, (unsigned)nz), 256, 0, stream)
+            (plan, 1, v, u);
+            BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_implicit1_lines), dim3(columns, (unsigned)ny), 256, 0, stream)
+            (plan, 2, v, u);
+        }
+    } else {
+        int K = ny <= 256 ? 8 : ny <= 512 ? 16 : 32, L = K == 8 ? BS3D_P_LINES : K == 16 ? 8 : 4;
+        size_t bytes = sizeof(BS3D_R) * (size_t)BS3D_P_LINES_SOLVE_LEN(L, 32), slot = sizeof(BS3D_R) * 64 * (size_t)(K * L);
+        size_t most = (size_t)BS3D_F(bs3d_p_attribute)(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+        plan.depth = bytes + BS3D_P_AHEAD * slot <= most ? BS3D_P_AHEAD : 1;
+        bytes += (size_t)plan.depth * slot;
+        if (cudaFuncSetAttribute(BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)bytes) != cudaSuccess)
+            return BS3D_LAUNCH_FAILED;
+        unsigned columns = (unsigned)(nx - 1) / (unsigned)L + 1;
+        plan.sections = BS3D_F(bs3d_p_sections)(nz, columns, BS3D_P_DOWN_BLOCKS * processors, 2);
+        if (plan.sections > BS3D_P_SECTIONS) plan.sections = BS3D_P_SECTIONS;
+        status = BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, plan.sections,
+                                      form ? BS3D_F(bs3d_p_implicit2_general) : BS3D_F(bs3d_p_implicit2_positive), &up);
+        if (!status) status = BS3D_F(bs3d_p_start)(o, &plan, u, u, v, tables, stream);
+        BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 0);
+        BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 1);
+        BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 2);
+        unsigned x_resident = (unsigned)(x_blocks < 3 * processors ? x_blocks : 3 * processors);
+        for (int s = 0; s < o->steps && !status; s++) {
+            BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)(up.plan, tables, u, v, ends);
+            BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit2_x), x_resident, (unsigned)(32 * x_warps), 0, stream)
+            (plan, tables, v, ends);
+            BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down), dim3(columns, (unsigned)plan.sections),
+                        (unsigned)(32 * L), bytes, stream)
+            (plan, tables, v, u, ends);
+        }
+    }
+    return status ? status : BS3D_F(bs3d_p_finish)(o, &plan, u, at_spot, result, stream);
+}
+
+#define BS3D_P_RUNG(kind, rung)                                                                                        \
+    TRID_HOST int BS3D_F(bs3d_##kind##rung)(const bs3d_problem *o, void *work, bs3d_result *result,                    \
+                                            cudaStream_t stream)                                                       \
+    {                                                                                                                  \
+        return BS3D_F(bs3d_p_##kind)(rung, o, work, result, stream);                                                   \
+    }
+BS3D_P_RUNG(explicit, 1)
+BS3D_P_RUNG(explicit, 2)
+BS3D_P_RUNG(explicit, 3)
+BS3D_P_RUNG(explicit, 4)
+BS3D_P_RUNG(implicit, 1)
+BS3D_P_RUNG(implicit, 2)
+#endif /* BS3D_NO_LAUNCHES */
+
+#if TRID_HOST_SCOPE
+/* ---- the host reference ------------------------------------------------------------------------------------------ */
+
+/* Bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
+TRID_HOST size_t BS3D_F(bs3d_host_bytes)(const bs3d_problem *o)
+{
+    if (!o) return 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (o->points[axis] < 4 || o->points[axis] > 1024) return 0;
+    return (2 * BS3D_F(bs3d_p_cells)(o->points) + 9 * 1024) * sizeof(BS3D_R);
+}
+
+TRID_HOST void BS3D_F(bs3d_p_host_payoff)(const bs3d_problem *o, BS3D_R *u)
+{
+    double ds[3];
+    size_t at = 0;
+    for (int axis = 0; axis < 3; axis++) ds[axis] = o->top[axis] / (o->points[axis] - 1);
+    for (int k = 0; k < o->points[2]; k++)
+        for (int j = 0; j < o->points[1]; j++)
+            for (int i = 0; i < BS3D_F(bs3d_pitch)(o->points[0]); i++, at++)
+                u[at] = i < o->points[0] ? (BS3D_R)bs3d_lane_payoff(o->payoff, o->put, o->strike, i * ds[0], j * ds[1],
+                                                                    k * ds[2])
+                                         : 0;
+}
+
+/* v = L u, or u + L u. */
+TRID_HOST void BS3D_F(bs3d_p_host_apply)(const bs3d_model *m, int identity, const BS3D_R *u, BS3D_R *v)
+{
+    const int nx = m->points[0], ny = m->points[1], nz = m->points[2], form = bs3d_p_form(m);
+    const long long pitch = BS3D_F(bs3d_pitch)(nx), plane = pitch * ny;
+    const BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(m, identity);
+#ifdef _OPENMP
+#pragma omp parallel for
+#endif
+    for (int k = 0; k < nz; k++) {
+        BS3D_F(bs3d_row) z = BS3D_F(bs3d_lane_row)(m, 2, k);
+        for (int j = 0; j < ny; j++) {
+            BS3D_F(bs3d_row) y = BS3D_F(bs3d_lane_row)(m, 1, j);
+            for (int i = 0; i < nx; i++) {
+                long long at = i + pitch * j + plane * k;
+                v[at] = BS3D_F(bs3d_lane_stencil)(form, &pairs, BS3D_F(bs3d_lane_row)(m, 0, i), y, z, u + at, i < nx - 1,
+                                                  -(i > 0), j < ny - 1 ? pitch : 0, j > 0 ? -pitch : 0,
+                                                  k < nz - 1 ? plane : 0, k > 0 ? -plane : 0);
+            }
+        }
+    }
+}
+
+/* The lines of v along one axis by the factors l, r, q of that axis' matrix: points at distance step, lines beginning at
+   a distance across within rows of them, those at a distance along. */
+TRID_HOST void BS3D_F(bs3d_p_host_lines)(int points, long long step, int across, long long across_step, int along,
+                                         long long along_step, const BS3D_R *factors, BS3D_R *v)
+{
+    const BS3D_R *l = factors, *r = factors + 1024, *q = factors + 2048;
+#ifdef _OPENMP
+#pragma omp parallel for
+#endif
+    for (int b = 0; b < along; b++) {
+        BS3D_R line[1024];
+        for (int a = 0; a < across; a++) {
+            BS3D_R *first = v + b * along_step + a * across_step;
+            for (int i = 0; i < points; i++) line[i] = first[i * step];
+            BS3D_F(trid_lane_solve)(points, l, r, q, line, line, 1);
+            for (int i = 0; i < points; i++) first[i * step] = line[i];
+        }
+    }
+}
+
+/* Factors of I - L_axis for trid_lane_solve; the first axis has the discount. */
+TRID_HOST int BS3D_F(bs3d_p_host_factor)(const bs3d_model *m, int axis, BS3D_R *factors)
+{
+    BS3D_R *l = factors, *r = factors + 1024, *q = factors + 2048;
+    for (int i = 0; i < m->points[axis]; i++) {
+        double down, centre, up;
+        bs3d_lane_axis(m, axis, i, &down, &centre, &up);
+        l[i] = (BS3D_R)-down;
+        r[i] = (BS3D_R)(1 - centre + (axis == 0 ? m->discount : 0));
+        q[i] = (BS3D_R)-up;
+    }
+    return BS3D_F(trid_lane_factor)(m->points[axis], l, r, q, l, r, q, 1);
+}
+
+TRID_HOST bs3d_result BS3D_F(bs3d_p_host_result)(const bs3d_problem *o, const BS3D_R *u)
+{
+    BS3D_R v[64];
+    int first[3];
+    for (int axis = 0; axis < 3; axis++)
+        first[axis] = bs3d_p_first(o->spot[axis], o->top[axis] / (o->points[axis] - 1), o->points[axis]);
+    for (int n = 0; n < 64; n++) {
+        size_t i = (size_t)(first[0] + n % 4), j = (size_t)(first[1] + n / 4 % 4), k = (size_t)(first[2] + n / 16);
+        v[n] = u[i + (size_t)BS3D_F(bs3d_pitch)(o->points[0]) * (j + (size_t)o->points[1] * k)];
+    }
+    return BS3D_F(bs3d_lane_greeks)(o, v);
+}
+
+/* Solves   the problem on the host, step by step: the reference for the explicit rungs
+   Needs    work of bs3d_host_bytes; result may be null
+   Leaves   the final values at the start of work, rows of bs3d_pitch elements (BS3D_GIVEN reads the first ones there)
+   Returns  as bs3d_check */
+TRID_HOST int BS3D_F(bs3d_host_explicit)(const bs3d_problem *o, void *work, bs3d_result *result)
+{
+    int status = bs3d_check(o, 0);
+    if (!status && !work) status = BS3D_BAD_ARGUMENT;
+    if (status) return status;
+    bs3d_model m = bs3d_model_of(o);
+    BS3D_R *u = (BS3D_R *)work, *v = u + BS3D_F(bs3d_p_cells)(m.points);
+    if (o->payoff != BS3D_GIVEN) BS3D_F(bs3d_p_host_payoff)(o, u);
+    for (int s = 0; s < o->steps; s++) {
+        BS3D_F(bs3d_p_host_apply)(&m, 1, u, v);
+        memcpy(u, v, BS3D_F(bs3d_p_cells)(m.points) * sizeof *u);
+    }
+    if (result) *result = BS3D_F(bs3d_p_host_result)(o, u);
+    return BS3D_OK;
+}
+
+/* Solves   the problem on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u, A_m = I - L_m, the discount being
+            in A_x: the reference for the implicit rungs; else as bs3d_host_explicit */
+TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d_result *result)
+{
+    int status = bs3d_check(o, 1);
+    if (!status && !work) status = BS3D_BAD_ARGUMENT;
+    if (status) return status;
+    bs3d_model m = bs3d_model_of(o);
+    const int nx = m.points[0], ny = m.points[1], nz = m.points[2];
+    const long long pitch = BS3D_F(bs3d_pitch)(nx), plane = pitch * ny;
+    size_t cells = BS3D_F(bs3d_p_cells)(m.points);
+    BS3D_R *u = (BS3D_R *)work, *v = u + cells, *factors = v + cells;
+    for (int axis = 0; axis < 3; axis++)
+        if (BS3D_F(bs3d_p_host_factor)(&m, axis, factors + axis * 3 * 1024)) return BS3D_NOT_DOMINANT;
+    if (o->payoff != BS3D_GIVEN) BS3D_F(bs3d_p_host_payoff)(o, u);
+    for (int s = 0; s < o->steps; s++) {
+        BS3D_F(bs3d_p_host_apply)(&m, 0, u, v);
+        BS3D_F(bs3d_p_host_lines)(nx, 1, ny, pitch, nz, plane, factors, v);
+        BS3D_F(bs3d_p_host_lines)(ny, pitch, nx, 1, nz, plane, factors + 3 * 1024, v);
+        BS3D_F(bs3d_p_host_lines)(nz, plane, nx, 1, ny, pitch, factors + 6 * 1024, v);
+        for (int k = 0; k < nz; k++)
+            for (int j = 0; j < ny; j++)
+                for (int i = 0; i < nx; i++) u[i + pitch * j + plane * k] += v[i + pitch * j + plane * k];
+    }
+    if (result) *result = BS3D_F(bs3d_p_host_result)(o, u);
+    return BS3D_OK;
+}
+#endif /* TRID_HOST_SCOPE */
+
+#undef BS3D_R
+#undef BS3D_F
+#undef BS3D_P_REAL
+#undef BS3D_P_NAME
+#undef BS3D_P_VECTOR
+#undef BS3D_P_UNPACK
+#undef BS3D_P_PACK
+#undef BS3D_P_SHAPE3
+#undef BS3D_P_SHAPE4
+#undef BS3D_P_DOWN_BLOCKS
+#undef BS3D_P_LINES
+#undef BS3D_P_TRANSPOSE_LEN
+#undef BS3D_P_LINES_LEN
+#undef BS3D_P_LINES_SOLVE_LEN
+#endif /* BS3D_P_REAL */
