@@ -102,8 +102,8 @@ typedef struct {
 #define BS3D_P_SECOND(p) ((p) > 0 ? 2 : 1)
 
 /* How the second differences couple the planes: only (+,+) and (-,-) corners, for which there is less to do, or all. */
-#define BS3D_P_POSITIVE 0
-#define BS3D_P_GENERAL 1
+#define BS3D_POSITIVE 0
+#define BS3D_GENERAL 1
 
 /* Solves   the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2 a
             pair's cross difference is the seven-point one, on the diagonal of its sign, where that is stable, and else
@@ -129,7 +129,7 @@ TRID_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 
 TRID_HD int bs3d_p_form(const bs3d_model *m)
 {
-    return m->minus[0] != 0 || m->minus[1] != 0 || m->minus[2] != 0 ? BS3D_P_GENERAL : BS3D_P_POSITIVE;
+    return m->minus[0] != 0 || m->minus[1] != 0 || m->minus[2] != 0 ? BS3D_GENERAL : BS3D_POSITIVE;
 }
 
 /* Solves   row i of axis m's own part of the operator, without the discount: *down and *up multiply the neighbours; on
@@ -190,7 +190,14 @@ TRID_HD int bs3d_p_first(double spot, double ds, int points)
 TRID_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     enum { MODES = 24 };
-    double cosine[MODES], most = 0;
+    double cosine[MODES], most = m->discount;
+    /* No mode is damped by more than this: a seven-point difference damps by -t/2 .. , one of four corners by t. */
+    for (int axis = 0; axis < 3; axis++) most += 4 * m->variance[axis] * pow(m->points[axis] - 1, 2);
+    for (int p = 0; p < 3; p++)
+        most += (m->plus[p] * m->minus[p] < 0 ? 2 : 1) * (fabs(m->plus[p]) + fabs(m->minus[p])) *
+                (m->points[BS3D_P_FIRST(p)] - 1) * (m->points[BS3D_P_SECOND(p)] - 1);
+    if (most <= 2) return most;
+    most = 0;
     for (int a = 0; a < MODES; a++) cosine[a] = cos(2 * 3.14159265358979323846 * a / MODES);
     for (int corner = 1; corner < 8; corner++) {
         double lambda[3], i[3];
@@ -215,11 +222,29 @@ TRID_HOST double bs3d_p_damping(const bs3d_model *m)
     return most;
 }
 
+/* How much of the drift diffusion does not damp in a march by u += L u, which bears 1: 2 g R^-1 g, R being the matrix of
+   the correlations and g the drifts in units of the volatilities. (On one axis: 2 gamma^2 / lambda.) */
+TRID_HOST double bs3d_p_drift(const bs3d_model *m)
+{
+    double g[3], r[3], det = 1, sum = 0;
+    for (int axis = 0; axis < 3; axis++) g[axis] = m->drift[axis] / sqrt(m->variance[axis]);
+    for (int p = 0; p < 3; p++) {
+        r[p] = (m->plus[p] - m->minus[p]) / sqrt(m->variance[BS3D_P_FIRST(p)] * m->variance[BS3D_P_SECOND(p)]);
+        det -= r[p] * r[p];
+    }
+    det += 2 * r[0] * r[1] * r[2];
+    for (int axis = 0; axis < 3; axis++) {
+        double other = r[2 - axis]; /* of the two axes that remain */
+        sum += g[axis] * g[axis] * (1 - other * other);
+    }
+    for (int p = 0; p < 3; p++)
+        sum += 2 * g[BS3D_P_FIRST(p)] * g[BS3D_P_SECOND(p)] * (r[(p + 1) % 3] * r[(p + 2) % 3] - r[p]);
+    return 2 * sum / det;
+}
+
 TRID_HOST int bs3d_p_stable(const bs3d_model *m)
 {
-    for (int axis = 0; axis < 3; axis++)
-        if (2 * m->drift[axis] * m->drift[axis] > m->variance[axis]) return 0;
-    return bs3d_p_damping(m) <= 2;
+    return bs3d_p_drift(m) <= 1 && bs3d_p_damping(m) <= 2;
 }
 
 TRID_HOST int bs3d_p_dominant(const bs3d_model *m)
@@ -284,6 +309,7 @@ enum {
     BS3D_P_PAD = 4,         /* columns on each side of a tile in shared memory, of which two count */
     BS3D_P_DEPTH = 4,       /* slots of a ring */
     BS3D_P_AHEAD = 3,       /* planes on their way in the downward sweep, where shared memory has room */
+    BS3D_P_VECTORS = 16,    /* most vectors of a plane that a thread copies */
     BS3D_P_ARRIVAL = 12,    /* numbers that a plane's arrival needs */
     BS3D_P_COLUMNS = 4,     /* most columns, rows and points that a lane has */
     BS3D_P_ROWS = 4,
@@ -319,15 +345,31 @@ TRID_HD void bs3d_p_section(int nz, int sections, int section, int *from, int *t
     *to = nz * (section + 1) / sections;
 }
 
-/* Sixteen bytes from global to shared memory, asynchronously where that exists (compute capability 8.0 on). Copies are
+/* A place in shared memory for asynchronous copies: its address there, worked out once, or else a pointer to bytes. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+typedef unsigned bs3d_p_place;
+TRID_D bs3d_p_place bs3d_p_place_of(void *p)
+{
+    unsigned address = (unsigned)__cvta_generic_to_shared(p);
+    asm volatile("" : "+r"(address)); /* without it the compiler works it out again for each copy */
+    return address;
+}
+#else
+typedef unsigned char *bs3d_p_place;
+TRID_D bs3d_p_place bs3d_p_place_of(void *p)
+{
+    return (unsigned char *)p;
+}
+#endif
+
+/* Sixteen bytes from global to shared memory, offset bytes from a place, asynchronously where that exists (compute capability 8.0 on). Copies are
    committed in groups; await(n) returns when all but the last n groups of the thread are there. */
-TRID_D void bs3d_p_copy(void *to, const void *from)
+TRID_D void bs3d_p_copy(bs3d_p_place to, int offset, const void *from)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
-                 : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + (unsigned)offset), "l"(from) : "memory");
 #else
-    *(float4 *)to = *(const float4 *)from;
+    *(float4 *)(to + offset) = *(const float4 *)from;
 #endif
 }
 TRID_D void bs3d_p_commit(void)
@@ -342,6 +384,46 @@ TRID_D void bs3d_p_commit(void)
 #define bs3d_p_await(n) ((void)0)
 #endif
 
+/* Launched by bs3d_p_launch_after, a kernel may begin when the blocks of the one before have all begun: what it reads or
+   writes that is another kernel's comes after bs3d_p_wait. Compute capability 9.0 on; before, kernels follow each other. */
+TRID_D void bs3d_p_wait(void)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+TRID_D void bs3d_p_let_next_begin(void)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+#ifdef __CUDACC__
+TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute);
+TRID_HOST int bs3d_p_launch_after(const void *kernel, dim3 grid, dim3 block, size_t bytes, cudaStream_t stream, void **arguments)
+{
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t config = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    return cudaLaunchKernelExC(&config, kernel, arguments) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
+}
+#endif
+
+TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
+{
+    int device = 0, value = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
+        return 0;
+    return value;
+}
+
 /* The same number in all lanes, as it must be, but now known to the compiler to be: without that it guards every shuffle
    of a loop that runs n times against lanes that have left it. */
 TRID_D int bs3d_p_uniform(int n)
@@ -355,58 +437,16 @@ TRID_D int bs3d_p_uniform(int n)
 #endif /* BS3D_NO_LAUNCHES */
 
 /* The body below, once a precision. */
-#ifndef VARI
-#define VARI 0
-#endif
-#if VARI == 0
-#define S3_32 4,16,2,2
-#define S4_32 4,12,2,2
-#define S3_64 4,16,2,1
-#define S4_64 4,12,2,1
-#define DL32 16
-#define DB32 1
-#define DL64 8
-#define DB64 1
-#endif
-#if VARI == 1
-#define S3_32 4,32,4,2
-#define S4_32 4,30,4,1
-#define S3_64 2,32,4,1
-#define S4_64 2,30,4,1
-#define DL32 8
-#define DB32 2
-#define DL64 8
-#define DB64 2
-#endif
-#if VARI == 2
-#define S3_32 4,16,4,4
-#define S4_32 4,14,4,1
-#define S3_64 2,16,4,2
-#define S4_64 2,14,4,1
-#define DL32 8
-#define DB32 2
-#define DL64 4
-#define DB64 2
-#endif
-#if VARI == 3
-#define S3_32 4,32,4,1
-#define S4_32 4,14,4,2
-#define S3_64 2,16,4,3
-#define S4_64 2,14,4,2
-#define DL32 8
-#define DB32 3
-#define DL64 4
-#define DB64 3
-#endif
+/* Shapes, as measured (docs/bs3d.md): columns a lane, rows of a block, rows a lane, blocks that a processor shall hold. */
 #define BS3D_P_REAL float
 #define BS3D_P_NAME(stem) stem##_f32
-#define BS3D_P_VECTOR float4
+#define BS3D_P_VECTOR float4 /* 16 bytes */
 #define BS3D_P_UNPACK transpose_p_unpack_f32
 #define BS3D_P_PACK transpose_p_pack_f32
-#define BS3D_P_SHAPE3 S3_32 /* explicit3 and 4: columns a lane, rows of a block, rows a lane, blocks a processor */
-#define BS3D_P_SHAPE4 S4_32
-#define BS3D_P_DOWN_BLOCKS DB32
-#define BS3D_P_LINES DL32 /* implicit2: lines in y that a block has */
+#define BS3D_P_SHAPE3 4, 12, 2, 2 /* explicit3, and the right-hand side of implicit1 */
+#define BS3D_P_SHAPE4 4, 12, 2, 2
+#define BS3D_P_SHAPE_UP 4, 4, 2, 2 /* implicit2, upward */
+#define BS3D_P_LINES 16            /* and downward: lines in y that a block has */
 #define BS3D_P_TRANSPOSE_LEN(K) TRANSPOSE_LEN_F32(K)
 #define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F32(L, S)
 #define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S)
@@ -417,10 +457,10 @@ TRID_D int bs3d_p_uniform(int n)
 #define BS3D_P_VECTOR double2
 #define BS3D_P_UNPACK transpose_p_unpack_f64
 #define BS3D_P_PACK transpose_p_pack_f64
-#define BS3D_P_SHAPE3 S3_64
-#define BS3D_P_SHAPE4 S4_64
-#define BS3D_P_DOWN_BLOCKS DB64
-#define BS3D_P_LINES DL64 /* implicit2: lines in y that a block has */
+#define BS3D_P_SHAPE3 4, 12, 2, 1
+#define BS3D_P_SHAPE4 4, 12, 2, 1
+#define BS3D_P_SHAPE_UP 4, 2, 2, 2
+#define BS3D_P_LINES 8
 #define BS3D_P_TRANSPOSE_LEN(K) TRANSPOSE_LEN_F64(K)
 #define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F64(L, S)
 #define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S)
@@ -488,7 +528,7 @@ TRID_HD BS3D_R BS3D_F(bs3d_p_cell)(BS3D_R a, BS3D_R b, BS3D_R c, BS3D_R d)
 /* Solves   L u, or u + L u, at one point: the formula, every neighbour read where it lies
    Needs    u at the point; east, west, north, south, up, down: how far the neighbours are, 0 for one beyond the grid,
             whose weight is 0
-   Cost     form BS3D_P_POSITIVE: 13 loads, 42 operations; else 19 loads, 66 */
+   Cost     form BS3D_POSITIVE: 13 loads, 42 operations; else 19 loads, 66 */
 TRID_HD BS3D_R BS3D_F(bs3d_lane_stencil)(int form, const BS3D_F(bs3d_pairs) * pairs, BS3D_F(bs3d_row) x,
                                          BS3D_F(bs3d_row) y, BS3D_F(bs3d_row) z, const BS3D_R *u, long long east,
                                          long long west, long long north, long long south, long long up, long long down)
@@ -506,7 +546,7 @@ TRID_HD BS3D_R BS3D_F(bs3d_lane_stencil)(int form, const BS3D_F(bs3d_pairs) * pa
     sum += pairs->plus[2] * yz *
            (BS3D_F(bs3d_p_cell)(above[north], u[north], *above, *u) +
             BS3D_F(bs3d_p_cell)(below[south], u[south], *below, *u));
-    if (form == BS3D_P_GENERAL) {
+    if (form == BS3D_GENERAL) {
         sum += pairs->minus[0] * xy *
                (BS3D_F(bs3d_p_cell)(u[north + west], u[west], u[north], *u) +
                 BS3D_F(bs3d_p_cell)(u[south + east], u[east], u[south], *u));
@@ -526,7 +566,7 @@ TRID_HD BS3D_R BS3D_F(bs3d_lane_stencil)(int form, const BS3D_F(bs3d_pairs) * pa
             between neighbours serve both of them.
    Needs    C <= 8, P and form literals; x the patch's C rows of the first axis, y its P rows of the second, z rows
             k-1, k, k+1 of the third; now and next 0 before the first plane. Any finite numbers may stand for points
-            beyond the grid. In form BS3D_P_POSITIVE the corners (-1, P) and (C, -1) are not read.
+            beyond the grid. In form BS3D_POSITIVE the corners (-1, P) and (C, -1) are not read.
    Leaves   out, now, next, element (c, p) at p C + c
    Cost     a point, without what the patch's edge costs: 21 FMA, multiplications or additions; else 28 */
 TRID_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs,
@@ -538,13 +578,13 @@ TRID_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_p
     BS3D_R south[10] = {0}, north[10] = {0}; /* differences across a row's lower and upper edge */
     TRID_UNROLL
     for (int c = 0; c < S; c++)
-        if (form == BS3D_P_GENERAL || c < S - 1) south[c] = u[S + c] - u[c];
+        if (form == BS3D_GENERAL || c < S - 1) south[c] = u[S + c] - u[c];
     TRID_UNROLL
     for (int p = 0; p < P; p++) {
         const BS3D_R *row = u + first + p * S;
         TRID_UNROLL
         for (int c = 0; c < S; c++)
-            if (form == BS3D_P_GENERAL || c > 0 || p < P - 1) north[c] = row[S + c - 1] - row[c - 1];
+            if (form == BS3D_GENERAL || c > 0 || p < P - 1) north[c] = row[S + c - 1] - row[c - 1];
         TRID_UNROLL
         for (int c = 0; c < C; c++) {
             BS3D_R east = row[c + 1] - row[c], west = row[c] - row[c - 1], plus = pairs->plus[0] * x[c].weight;
@@ -553,7 +593,7 @@ TRID_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_p
             BS3D_R flat = next[p * C + c] + centre * row[c] + x[c].up * east - x[c].down * west +
                           y[p].up * north[c + 1] - y[p].down * south[c + 1] +
                           plus * y[p].weight * ((north[c + 2] - north[c + 1]) + (south[c + 1] - south[c]));
-            if (form == BS3D_P_GENERAL) {
+            if (form == BS3D_GENERAL) {
                 BS3D_R minus = pairs->minus[0] * x[c].weight;
                 BS3D_R x_minus = pairs->minus[1] * x[c].weight, y_minus = pairs->minus[2] * y[p].weight;
                 above -= x_minus * west + y_minus * south[c + 1];
@@ -627,18 +667,6 @@ TRID_HD size_t BS3D_F(bs3d_p_cells)(const int *points)
 #ifndef BS3D_NO_LAUNCHES
 /* ---- on the device: what the kernels share ----------------------------------------------------------------------- */
 
-/* One element from global to shared memory, as bs3d_p_copy. */
-TRID_D void BS3D_F(bs3d_p_copy_one)(BS3D_R *to, const BS3D_R *from)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from),
-                 "n"(sizeof(BS3D_R))
-                 : "memory");
-#else
-    *to = *from;
-#endif
-}
-
 /* How far to the neighbours of point (i, j, k), 0 where there is none. */
 TRID_D void BS3D_F(bs3d_p_steps)(const bs3d_p_plan *plan, int i, int j, long long *east, long long *west,
                                  long long *north, long long *south)
@@ -693,18 +721,18 @@ TRID_D void BS3D_F(bs3d_p_patch)(int form, int C, int P, const BS3D_R *p, int st
     TRID_UNROLL
     for (int n = 0; n < P + 2; n++) {
         u[n * S] = u[n * S + C + 1] = 0;
-        if (form == BS3D_P_GENERAL || n < P + 1) u[n * S] = __shfl_up_sync(TRID_P_FULL, u[n * S + C], 1);
-        if (form == BS3D_P_GENERAL || n > 0) u[n * S + C + 1] = __shfl_down_sync(TRID_P_FULL, u[n * S + 1], 1);
+        if (form == BS3D_GENERAL || n < P + 1) u[n * S] = __shfl_up_sync(TRID_P_FULL, u[n * S + C], 1);
+        if (form == BS3D_GENERAL || n > 0) u[n * S + C + 1] = __shfl_down_sync(TRID_P_FULL, u[n * S + 1], 1);
     }
     if (from_west) {
         TRID_UNROLL
         for (int n = 0; n < P + 2; n++)
-            if (form == BS3D_P_GENERAL || n < P + 1) u[n * S] = p[(n - 1) * stride - 1];
+            if (form == BS3D_GENERAL || n < P + 1) u[n * S] = p[(n - 1) * stride - 1];
     }
     if (from_east) {
         TRID_UNROLL
         for (int n = 0; n < P + 2; n++)
-            if (form == BS3D_P_GENERAL || n > 0) u[n * S + C + 1] = p[(n - 1) * stride + C];
+            if (form == BS3D_GENERAL || n > 0) u[n * S + C + 1] = p[(n - 1) * stride + C];
     }
 }
 
@@ -720,79 +748,77 @@ TRID_D void BS3D_F(bs3d_p_axis_rows)(const bs3d_p_plan *plan, const BS3D_R *tabl
 
 /* ---- planes on their way into shared memory ---------------------------------------------------------------------- */
 
-/* A ring of slots in shared memory, each with rows * stride elements of one plane: its rows first .. first+count-1 from
-   element offset on come from the grid, length elements (a multiple of 16 bytes); the others stay 0. */
+/* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements, of which those within the
+   grid come from there and the others stay 0. A thread always copies the same few vectors of 16 bytes. */
 typedef struct {
-    BS3D_R *slots;
-    const BS3D_R *source; /* the first of these elements in plane 0 */
-    long long pitch, plane;
-    int rows, stride, first, count, offset, length;
+    bs3d_p_place slots;
+    const BS3D_R *grid;
+    long long plane;
+    int size;                                    /* bytes of a slot */
+    int to[BS3D_P_VECTORS], from[BS3D_P_VECTORS]; /* byte of a slot where a vector goes; where it is in a plane, or -1 */
 } BS3D_F(bs3d_p_ring);
 
-TRID_D BS3D_R *BS3D_F(bs3d_p_slot)(const BS3D_F(bs3d_p_ring) * ring, int slot)
-{
-    return ring->slots + slot * ring->rows * ring->stride;
-}
+/* Vectors that a thread copies of rows * stride elements. */
+#define BS3D_P_SHARE(elements, threads) (((elements) * (int)sizeof(BS3D_R) / 16 + (threads)-1) / (threads))
 
-/* The ring for rows j .. j+rows-1 and elements i .. i+width-1 of them, of which those within the grid count. */
+/* The ring for rows j .. j+rows-1, of which a slot has stride elements from i on, width of them to be read; share as
+   BS3D_P_SHARE. */
 TRID_D BS3D_F(bs3d_p_ring)
-    BS3D_F(bs3d_p_open_ring)(const bs3d_p_plan *plan, const BS3D_R *u, int i, int width, int j, int rows, int stride,
-                             BS3D_R *shared)
+    BS3D_F(bs3d_p_open_ring)(int share, const bs3d_p_plan *plan, const BS3D_R *u, int i, int width, int j, int rows,
+                             int stride, BS3D_R *shared)
 {
-    int ny = plan->model.points[1], i_first = i > 0 ? i : 0, j_first = j > 0 ? j : 0;
-    int i_end = i + width < plan->pitch ? i + width : plan->pitch, j_end = j + rows < ny ? j + rows : ny;
+    enum { V = 16 / sizeof(BS3D_R) };
     BS3D_F(bs3d_p_ring) ring;
-    ring.slots = shared;
-    ring.pitch = plan->pitch;
+    ring.slots = bs3d_p_place_of(shared);
+    ring.grid = u;
     ring.plane = plan->plane;
-    ring.source = u + i_first + (long long)plan->pitch * j_first;
-    ring.rows = rows;
-    ring.stride = stride;
-    ring.first = j_first - j;
-    ring.count = j_end - j_first;
-    ring.offset = i_first - i;
-    ring.length = i_end - i_first;
+    ring.size = rows * stride * (int)sizeof(BS3D_R);
+    TRID_UNROLL
+    for (int n = 0; n < share; n++) {
+        int vector = trid_p_thread() + n * trid_p_threads(), row = vector / (stride / V), x = V * (vector % (stride / V));
+        int there = row < rows && j + row >= 0 && j + row < plan->model.points[1] && x < width && i + x >= 0 &&
+                    i + x < plan->pitch;
+        ring.to[n] = 16 * vector;
+        ring.from[n] = there ? i + x + plan->pitch * (j + row) : -1;
+    }
     for (int e = trid_p_thread(); e < BS3D_P_DEPTH * rows * stride; e += trid_p_threads()) shared[e] = 0;
     __syncthreads();
     return ring;
 }
 
 /* Plane k on its way into a slot, whose last readers have met a barrier since; k < 0: nothing. All threads call, once for
-   each plane that they will await. A warp has a row at a time. */
-TRID_D void BS3D_F(bs3d_p_fetch)(const BS3D_F(bs3d_p_ring) * ring, int slot, int k)
+   each plane that they will await. */
+TRID_D void BS3D_F(bs3d_p_fetch)(int share, const BS3D_F(bs3d_p_ring) * ring, int slot, int k)
 {
-    enum { V = 16 / sizeof(BS3D_R) };
-    int warp = trid_p_thread() / 32, lane = trid_p_thread() % 32, warps = trid_p_threads() / 32;
-    if (k >= 0) {
-        BS3D_R *to = BS3D_F(bs3d_p_slot)(ring, slot) + (ring->first + warp) * ring->stride + ring->offset;
-        const BS3D_R *from = ring->source + ring->plane * k + ring->pitch * warp;
-        for (int r = warp; r < ring->count; r += warps, to += warps * ring->stride, from += warps * ring->pitch)
-            for (int e = V * lane; e < ring->length; e += 32 * V) bs3d_p_copy(to + e, from + e);
-    }
+    const BS3D_R *from = ring->grid + ring->plane * k;
+    TRID_UNROLL
+    for (int n = 0; n < share; n++)
+        if (k >= 0 && ring->from[n] >= 0) bs3d_p_copy(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
     bs3d_p_commit();
 }
 
 /* ---- explicit rungs ---------------------------------------------------------------------------------------------- */
 
 /* A thread a column, every neighbour through the cache. */
-TRID_D void BS3D_F(bs3d_p_explicit1)(int form, bs3d_p_plan plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v)
+TRID_D void BS3D_F(bs3d_p_explicit1)(int form, const BS3D_F(bs3d_pairs) * pairs, bs3d_p_plan plan, const BS3D_R *tables,
+                                     const BS3D_R *u, BS3D_R *v)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
     int nz = plan.model.points[2], from, to;
     long long east, west, north, south, at;
     if (i >= plan.model.points[0] || j >= plan.model.points[1]) return;
     bs3d_p_section(nz, plan.sections, (int)blockIdx.z, &from, &to);
-    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan.model, 1);
     BS3D_F(bs3d_row) x = BS3D_F(bs3d_p_row)(tables, 0, i), y = BS3D_F(bs3d_p_row)(tables, 1, j);
     BS3D_F(bs3d_p_steps)(&plan, i, j, &east, &west, &north, &south);
     at = i + (long long)plan.pitch * j + plan.plane * from;
     for (int k = from; k < to; k++, at += plan.plane)
-        v[at] = BS3D_F(bs3d_lane_stencil)(form, &pairs, x, y, BS3D_F(bs3d_p_row)(tables, 2, k), u + at, east, west,
+        v[at] = BS3D_F(bs3d_lane_stencil)(form, pairs, x, y, BS3D_F(bs3d_p_row)(tables, 2, k), u + at, east, west,
                                           north, south, k < nz - 1 ? plan.plane : 0, k > 0 ? -plan.plane : 0);
 }
 
 /* The same, but what a plane adds to the next two is carried in registers: 7 or 9 loads a point instead of 13 or 19. */
-TRID_D void BS3D_F(bs3d_p_explicit2)(int form, bs3d_p_plan plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v)
+TRID_D void BS3D_F(bs3d_p_explicit2)(int form, const BS3D_F(bs3d_pairs) * pairs, bs3d_p_plan plan, const BS3D_R *tables,
+                                     const BS3D_R *u, BS3D_R *v)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
     int nz = plan.model.points[2], from, to;
@@ -800,16 +826,15 @@ TRID_D void BS3D_F(bs3d_p_explicit2)(int form, bs3d_p_plan plan, const BS3D_R *t
     BS3D_F(bs3d_row) z[3];
     if (i >= plan.model.points[0] || j >= plan.model.points[1]) return;
     bs3d_p_section(nz, plan.sections, (int)blockIdx.z, &from, &to);
-    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan.model, 1);
     BS3D_F(bs3d_row) x = BS3D_F(bs3d_p_row)(tables, 0, i), y = BS3D_F(bs3d_p_row)(tables, 1, j);
     BS3D_F(bs3d_p_steps)(&plan, i, j, &east, &west, &north, &south);
     BS3D_R now = 0, next = 0, out;
     for (int k = from > 0 ? from - 1 : 0; k <= to; k++) {
         const BS3D_R *p = u + i + (long long)plan.pitch * j + plan.plane * (k < nz ? k : nz - 1);
         BS3D_R patch[9] = {p[south + west], p[south], 0, p[west], *p, p[east], 0, p[north], p[north + east]};
-        if (form == BS3D_P_GENERAL) patch[2] = p[south + east], patch[6] = p[north + west];
+        if (form == BS3D_GENERAL) patch[2] = p[south + east], patch[6] = p[north + west];
         BS3D_F(bs3d_p_rows)(tables, k, z);
-        BS3D_F(bs3d_lane_plane)(form, 1, 1, &pairs, &x, &y, z, patch, &now, &next, &out);
+        BS3D_F(bs3d_lane_plane)(form, 1, 1, pairs, &x, &y, z, patch, &now, &next, &out);
         if (k > from) v[i + (long long)plan.pitch * j + plan.plane * (k - 1)] = out;
     }
 }
@@ -864,13 +889,15 @@ TRID_D void BS3D_F(bs3d_p_all_arrivals)(int forward, const BS3D_R *tables, int k
    P of the rows, C columns a lane. With one step, plane k comes into shared memory with a row and a column more on each
    side, and gives plane k-1. With two, it comes with two more, the first step gives plane k-1 with one more, and the
    second, a plane behind it, plane k-3; the first step's rows -1 and R belong to the first and the last warp of rows, its
-   columns beside the tile to a warp of their own. What is stored is u + L u (identity 1) or L u; or (forward) what
-   the forward elimination in z makes of it, section by section, and its ends (bs3d_p_section_ends). */
-TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int identity, int forward, int C, int R, int P,
-                                 const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v, BS3D_R *ends,
+   columns beside the tile to a warp of their own. What is stored is u + L u or L u, as pairs say; or (forward) what
+   the forward elimination in z makes of it, section by section, and its ends (bs3d_p_implicit2_ends). */
+TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R, int P,
+                                 const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v, BS3D_R *ends,
                                  unsigned char *memory)
 {
     const int STRIDE = BS3D_P_STRIDE(C), SLOT = (R + 2 * steps) * STRIDE, row_warps = (R + 2 * (steps - 1)) / P;
+    const int SHARE = BS3D_P_SHARE(SLOT, BS3D_P_THREADS(steps, R, P));
+    bs3d_p_let_next_begin();
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
     int i = plan->tile * (int)blockIdx.x, j = R * (int)blockIdx.y, nz = plan->model.points[2], from, to;
     int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
@@ -881,8 +908,8 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int identity, int forward,
     BS3D_F(bs3d_p_all_arrivals)(forward, tables, first - 2, levels, arrivals);
     for (int e = trid_p_thread(); e < (steps - 1) * 2 * SLOT; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
-    ring = BS3D_F(bs3d_p_open_ring)(plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, R + 2 * steps, STRIDE,
-                                    slots);
+    ring = BS3D_F(bs3d_p_open_ring)(SHARE, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, R + 2 * steps,
+                                    STRIDE, slots);
 
     int beside = steps > 1 && warp == row_warps, east = beside && lane >= row_warps;
     int row = P * (beside ? lane - (east ? row_warps : 0) : warp) - (steps - 1); /* the patch's first */
@@ -891,7 +918,6 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int identity, int forward,
     int from_west = there && lane == 0, from_east = there && (lane == 31 || x + C == width);
     int place = (there ? row + steps : 1) * STRIDE + BS3D_P_PAD + (there ? x : 0); /* in a slot */
     BS3D_R *target = v + i + x + (long long)plan->pitch * (j + row) + plan->plane * (first - 2 * steps + 1);
-    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan->model, identity);
     BS3D_F(bs3d_row) xs[BS3D_P_COLUMNS], ys[BS3D_P_ROWS], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     BS3D_R now[2][BS3D_P_POINTS] = {{0}}, next[2][BS3D_P_POINTS] = {{0}}, out[BS3D_P_POINTS];
     BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)], left[BS3D_P_POINTS] = {0}, end[BS3D_P_POINTS] = {0};
@@ -903,25 +929,26 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int identity, int forward,
 
     const int ahead = BS3D_P_DEPTH - 1;
     int slot = 0;
-    for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(&ring, k, first + k <= last ? first + k : -1);
+    bs3d_p_wait();
+    for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(SHARE, &ring, k, first + k <= last ? first + k : -1);
     for (int k = first; k < to + 2 * steps - 1; k++, target += plan->plane) {
         bs3d_p_await(BS3D_P_DEPTH - 2);
         __syncthreads();
-        BS3D_F(bs3d_p_fetch)(&ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
-        const BS3D_R *p = BS3D_F(bs3d_p_slot)(&ring, slot) + place;
+        BS3D_F(bs3d_p_fetch)(SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
+        const BS3D_R *p = slots + slot * SLOT + place;
         BS3D_R *made = between + (k & 1) * SLOT + place;
         if (k < to + steps) { /* the first step */
             BS3D_F(bs3d_p_arrival)(arrivals, k - first + 2, z);
             if (beside) {
                 TRID_UNROLL
                 for (int n = 0; n < 3 * (P + 2); n++) patch[n] = p[(n / 3 - 1) * STRIDE + n % 3 - 1];
-                BS3D_F(bs3d_lane_plane)(form, 1, P, &pairs, xs, ys, z, patch, now[0], next[0], out);
+                BS3D_F(bs3d_lane_plane)(form, 1, P, pairs, xs, ys, z, patch, now[0], next[0], out);
                 TRID_UNROLL
                 for (int n = 0; n < P; n++)
                     if (there) made[n * STRIDE] = out[n];
             } else {
                 BS3D_F(bs3d_p_patch)(form, C, P, p, STRIDE, from_west, from_east, patch);
-                BS3D_F(bs3d_lane_plane)(form, C, P, &pairs, xs, ys, z, patch, now[0], next[0], out);
+                BS3D_F(bs3d_lane_plane)(form, C, P, pairs, xs, ys, z, patch, now[0], next[0], out);
                 if (forward && k > from) {
                     const BS3D_R *factors = arrivals + BS3D_P_ARRIVAL * (k - first + 2) + 8;
                     TRID_UNROLL
@@ -941,7 +968,7 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int identity, int forward,
             p = between + (~k & 1) * SLOT + place;
             BS3D_F(bs3d_p_arrival)(arrivals, k - first, z);
             BS3D_F(bs3d_p_patch)(form, C, P, p, STRIDE, from_west, from_east, patch);
-            BS3D_F(bs3d_lane_plane)(form, C, P, &pairs, xs, ys, z, patch, now[1], next[1], out);
+            BS3D_F(bs3d_lane_plane)(form, C, P, pairs, xs, ys, z, patch, now[1], next[1], out);
             TRID_UNROLL
             for (int n = 0; n < P; n++)
                 if (stores[n] && k - 3 >= from) BS3D_F(bs3d_p_store)(C, out + n * C, target + n * plan->pitch);
@@ -1039,48 +1066,146 @@ TRID_D void BS3D_F(bs3d_p_implicit2_x)(int K, const bs3d_p_plan *plan, const BS3
     }
 }
 
-/* The last unknowns of the sections before and of section itself of the line through point at of a plane, from what
-   their reduction left: section s' first row, less its last, is in ends[s], its last row in ends[sections + s]. */
-TRID_D void BS3D_F(bs3d_p_section_ends)(const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *ends, long long at,
-                                        int section, BS3D_R *before, BS3D_R *own)
+/* Shared memory of the fused upward sweep. */
+#define BS3D_P_BYTES_UP(C, R, levels)                                                                                  \
+    (sizeof(BS3D_R) * (BS3D_P_ARRIVAL * (size_t)(levels) +                                                             \
+                       (BS3D_P_DEPTH * (size_t)((R) + 2) + 2 * (size_t)(R)) * BS3D_P_STRIDE(2 * (C))))
+#define BS3D_P_THREADS_UP(R, P) (32 * (2 * (R) / (P) + (R)))
+
+/* implicit2, the upward sweep for rows of up to 64 C points: L u, the x lines and the forward elimination in z. A block has R
+   whole rows: 2 R / P warps march, as in bs3d_p_march, and leave plane k-1 in shared memory; R more warps solve, a row
+   each, K points a lane, and eliminate, a plane behind. */
+TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3D_F(bs3d_pairs) * pairs,
+                                        const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v,
+                                        BS3D_R *ends, unsigned char *memory)
 {
-    const BS3D_R *link = tables + BS3D_P_LINKS;
-    BS3D_R w[BS3D_P_SECTIONS], x = 0;
-    TRID_UNROLL
-    for (int s = 0; s < BS3D_P_SECTIONS; s++) {
-        w[s] = 0;
-        if (s >= plan->sections) continue;
-        BS3D_R e = ends[plan->plane * (plan->sections + s) + at];
-        if (s + 1 < plan->sections) e -= link[4 * s] * ends[plan->plane * (s + 1) + at];
-        w[s] = (e - link[4 * s + 1] * (s > 0 ? w[s > 0 ? s - 1 : 0] : 0)) * link[4 * s + 2];
-    }
-    *before = *own = 0;
-    TRID_UNROLL
-    for (int s = BS3D_P_SECTIONS - 1; s >= 0; s--) {
-        if (s >= plan->sections) continue;
-        x = w[s] - link[4 * s + 3] * x;
-        if (s == section) *own = x;
-        if (s + 1 == section) *before = x;
+    enum { K = 8 };
+    const int STRIDE = BS3D_P_STRIDE(2 * C), SLOT = (R + 2) * STRIDE, marching = 2 * R / P;
+    const int SHARE = BS3D_P_SHARE(SLOT, BS3D_P_THREADS_UP(R, P));
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, j = R * (int)blockIdx.x;
+    int nz = plan->model.points[2], from, to;
+    bs3d_p_section(nz, plan->sections, (int)blockIdx.y, &from, &to);
+    int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
+    BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels, *slots = between + 2 * R * STRIDE;
+    BS3D_F(bs3d_p_all_arrivals)(1, tables, first - 2, levels, arrivals);
+    for (int e = trid_p_thread(); e < 2 * R * STRIDE; e += trid_p_threads()) between[e] = 0;
+    BS3D_F(bs3d_p_ring)
+    ring = BS3D_F(bs3d_p_open_ring)(SHARE, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1, R + 2, STRIDE, slots);
+    const int ahead = BS3D_P_DEPTH - 1;
+    int slot = 0;
+    for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(SHARE, &ring, k, first + k <= last ? first + k : -1);
+
+    if (warp < marching) {
+        int row = P * (warp / 2), x = C * (lane + 32 * (warp & 1)), there = x < plan->pitch;
+        int from_west = there && lane == 0, from_east = there && lane == 31;
+        int place = (there ? row : 0) * STRIDE + BS3D_P_PAD + (there ? x : 0);
+        BS3D_F(bs3d_row) xs[BS3D_P_COLUMNS], ys[BS3D_P_ROWS], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        BS3D_R now[BS3D_P_POINTS] = {0}, next[BS3D_P_POINTS] = {0}, out[BS3D_P_POINTS];
+        BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)];
+        BS3D_F(bs3d_p_axis_rows)(plan, tables, 0, there ? x : plan->pitch, C, xs);
+        BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j + row, P, ys);
+        for (int k = first; k < to + 2; k++) {
+            bs3d_p_await(BS3D_P_DEPTH - 2);
+            __syncthreads();
+            BS3D_F(bs3d_p_fetch)(SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
+            if (k <= to) {
+                BS3D_F(bs3d_p_arrival)(arrivals, k - first + 2, z);
+                BS3D_F(bs3d_p_patch)
+                (form, C, P, slots + slot * SLOT + place + STRIDE, STRIDE, from_west, from_east, patch);
+                BS3D_F(bs3d_lane_plane)(form, C, P, pairs, xs, ys, z, patch, now, next, out);
+                TRID_UNROLL
+                for (int n = 0; n < P; n++)
+                    if (there) BS3D_F(bs3d_p_store)(C, out + n * C, between + ((k & 1) * R + n) * STRIDE + place);
+            }
+            if (++slot == BS3D_P_DEPTH) slot = 0;
+        }
+    } else {
+        int row = warp - marching, x = K * lane, stores = x < plan->pitch && j + row < plan->model.points[1];
+        BS3D_R f[TRID_WARP_FACTOR_LEN(K)], left[K] = {0}, end[K] = {0}, d[K];
+        TRID_UNROLL
+        for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
+        int steps = bs3d_p_uniform((int)tables[BS3D_P_STEPS]);
+        long long at = x + (long long)plan->pitch * (j + row);
+        for (int k = first; k < to + 2; k++) {
+            bs3d_p_await(BS3D_P_DEPTH - 2);
+            __syncthreads();
+            BS3D_F(bs3d_p_fetch)(SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
+            if (k > from + 1) {
+                const BS3D_R *factors = arrivals + BS3D_P_ARRIVAL * (k - first + 1) + 8;
+                BS3D_F(bs3d_p_load)(K, between + ((~k & 1) * R + row) * STRIDE + BS3D_P_PAD + x, d);
+                BS3D_F(trid_warp_solve)(K, 32, K * 32, steps, f, d);
+                TRID_UNROLL
+                for (int n = 0; n < K; n++) {
+                    left[n] = d[n] - factors[0] * left[n];
+                    end[n] += factors[1] * left[n];
+                }
+                if (stores) BS3D_F(bs3d_p_store)(K, left, v + plan->plane * (k - 2) + at);
+            }
+            if (++slot == BS3D_P_DEPTH) slot = 0;
+        }
+        BS3D_R r = tables[BS3D_P_Z_FACTORS + 8 * (to - 1) + 1];
+        TRID_UNROLL
+        for (int n = 0; n < K; n++) left[n] *= r;
+        if (stores) {
+            BS3D_F(bs3d_p_store)(K, end, ends + plan->plane * (int)blockIdx.y + at);
+            BS3D_F(bs3d_p_store)(K, left, ends + plan->plane * (plan->sections + (int)blockIdx.y) + at);
+        }
     }
 }
 
-/* The downward sweep's elements of plane k, k < from: none, on their way into a slot of the thread's own. */
-TRID_D void BS3D_F(bs3d_p_fetch_own)(int K, const bs3d_p_plan *plan, int count, int k, int from, const BS3D_R *v,
-                                     const BS3D_R *u, BS3D_R *slot)
+/* The last unknowns of the sections of the line through a point of a plane, from what their reduction left: section s'
+   first row, less its last, is in ends[s], its last row in ends[sections + s], which the unknown takes the place of. A
+   thread a point. */
+TRID_D void BS3D_F(bs3d_p_implicit2_ends)(const bs3d_p_plan *plan, const BS3D_R *tables, BS3D_R *ends)
 {
-    long long at = plan->plane * k;
-    int threads = (int)blockDim.x;
+    const BS3D_R *link = tables + BS3D_P_LINKS;
+    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= plan->plane) return;
+    BS3D_R first[BS3D_P_SECTIONS], x[BS3D_P_SECTIONS];
     TRID_UNROLL
-    for (int r = 0; r < K; r++, at += plan->pitch) {
-        if (k < from || r >= count) continue;
-        BS3D_F(bs3d_p_copy_one)(slot + r * threads, v + at);
-        BS3D_F(bs3d_p_copy_one)(slot + (K + r) * threads, u + at);
+    for (int s = 0; s < BS3D_P_SECTIONS; s++) {
+        first[s] = s < plan->sections ? ends[plan->plane * s + at] : 0;
+        x[s] = s < plan->sections ? ends[plan->plane * (plan->sections + s) + at] : 0;
+    }
+    TRID_UNROLL
+    for (int s = 0; s < BS3D_P_SECTIONS; s++) {
+        if (s >= plan->sections) continue;
+        if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[4 * s] * first[s + 1];
+        if (s > 0) x[s] -= link[4 * s + 1] * x[s - 1];
+        x[s] *= link[4 * s + 2];
+    }
+    TRID_UNROLL
+    for (int s = BS3D_P_SECTIONS - 1; s >= 0; s--) {
+        if (s >= plan->sections) continue;
+        if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[4 * s + 3] * x[s + 1];
+        ends[plan->plane * (plan->sections + s) + at] = x[s];
+    }
+}
+
+/* A slice of L columns of one plane, all rows, in shared memory: row r of it at [(r + r / K) L], so that the rows that
+   sections of K read together lie in different banks. Plane k of v and u on its way into a slot of two slices; k < from:
+   nothing. All threads call, 32 L of them. */
+#define BS3D_P_SLICE(K, L) (32 * ((K) + 1) * (L))
+TRID_D void BS3D_F(bs3d_p_fetch_slices)(int K, int L, const bs3d_p_plan *plan, int k, int from, const BS3D_R *v,
+                                        const BS3D_R *u, bs3d_p_place ring, int slot)
+{
+    enum { V = 16 / sizeof(BS3D_R) };
+    int vectors = L / V, first = (int)threadIdx.x / vectors, column = V * ((int)threadIdx.x % vectors);
+    long long at = L * (int)blockIdx.x + column + (long long)plan->pitch * first + plan->plane * k;
+    TRID_UNROLL
+    for (int n = 0; n < K / V; n++) {
+        int r = first + 32 * V * n;
+        int to = (int)sizeof(BS3D_R) * (slot * 2 * BS3D_P_SLICE(K, L) + (r + r / K) * L + column);
+        if (k >= from && r < plan->model.points[1]) {
+            bs3d_p_copy(ring, to, v + at + (long long)plan->pitch * (32 * V * n));
+            bs3d_p_copy(ring, to + (int)sizeof(BS3D_R) * BS3D_P_SLICE(K, L), u + at + (long long)plan->pitch * (32 * V * n));
+        }
     }
     bs3d_p_commit();
 }
 
 /* implicit2, the downward sweep: back substitution in z, the y lines, u += the result. A block has L columns in x and all
-   rows, in one section of planes; plan.depth planes are on their way, each thread's elements into places of its own. */
+   rows, in one section of planes, the next plan.depth planes being on their way. */
 TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *v,
                                           BS3D_R *u, const BS3D_R *ends, BS3D_R *shared)
 {
@@ -1089,41 +1214,51 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
     int count = x < plan->model.points[0] ? plan->model.points[1] - first : 0; /* of the thread's rows */
     bs3d_p_section(plan->model.points[2], plan->sections, (int)blockIdx.y, &from, &to);
     BS3D_R f[TRID_LINES_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
-    BS3D_R *ring = shared + BS3D_P_LINES_SOLVE_LEN(L, 32) + thread;
-    const int slot_size = 2 * K * 32 * L;
-    long long at = x + (long long)plan->pitch * first;
-    v += at;
-    u += at;
-    for (int n = 0; n < plan->depth; n++)
-        BS3D_F(bs3d_p_fetch_own)(K, plan, count, to - 1 - n, from, v, u, ring + n * slot_size);
+    BS3D_R *ring = shared + (BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4;
+    const int place = section * (K + 1) * L + thread % L;
+    bs3d_p_place place_of_ring = bs3d_p_place_of(ring);
+    for (int e = thread; e < plan->depth * 2 * BS3D_P_SLICE(K, L); e += 32 * L) ring[e] = 0;
+    __syncthreads();
     TRID_UNROLL
     for (int e = 0; e < TRID_LINES_FACTOR_LEN(K); e++)
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * K ? section : rank)];
     int steps = bs3d_p_uniform((int)tables[BS3D_P_STEPS + 1]);
+    for (int n = 0; n < plan->depth; n++)
+        BS3D_F(bs3d_p_fetch_slices)(K, L, plan, to - 1 - n, from, v, u, place_of_ring, n);
+    long long at = x + (long long)plan->pitch * first;
     TRID_UNROLL
     for (int r = 0; r < K; r++) {
-        before[r] = z[r] = 0;
-        if (r < count)
-            BS3D_F(bs3d_p_section_ends)(plan, tables, ends, at + plan->pitch * r, (int)blockIdx.y, before + r, z + r);
+        const BS3D_R *end = ends + plan->plane * (plan->sections + (int)blockIdx.y) + at + plan->pitch * r;
+        z[r] = r < count ? *end : 0;
+        before[r] = r < count && blockIdx.y > 0 ? end[-plan->plane] : 0;
     }
-    for (int k = to - 1; k >= from; k--) {
-        const BS3D_R *row = tables + BS3D_P_Z_FACTORS + 8 * k, *mine = ring + slot * slot_size;
-        BS3D_R scale = k < to - 1 ? row[1] : 0, next = k < to - 1 ? row[2] : -1, spike = k < to - 1 ? row[3] : 0;
-        if (plan->depth > 1)
-            bs3d_p_await(BS3D_P_AHEAD - 1);
-        else
-            bs3d_p_await(0);
+    BS3D_R scale = 0, next = -1, spike = 0; /* the last plane is known already */
+    u += at + plan->plane * (to - 1);
+    bs3d_p_await(0);
+    __syncthreads();
+    for (int k = to - 1; k >= from; k--, u -= plan->plane) {
+        const BS3D_R *mine = ring + slot * 2 * BS3D_P_SLICE(K, L) + place;
         TRID_UNROLL
         for (int r = 0; r < K; r++) {
-            BS3D_R y = r < count ? mine[r * 32 * L] : 0;
-            old[r] = r < count ? mine[(K + r) * 32 * L] : 0;
-            d[r] = z[r] = scale * y - next * z[r] - spike * before[r];
+            old[r] = mine[BS3D_P_SLICE(K, L) + r * L];
+            d[r] = z[r] = scale * mine[r * L] - next * z[r] - spike * before[r];
         }
-        BS3D_F(bs3d_p_fetch_own)(K, plan, count, k - plan->depth, from, v, u, ring + slot * slot_size);
-        BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared);
+        const BS3D_R *row = tables + BS3D_P_Z_FACTORS + 8 * (k > from ? k - 1 : k);
+        scale = row[1];
+        next = row[2];
+        spike = row[3];
+        if (plan->depth > 1) bs3d_p_await(BS3D_P_AHEAD - 2); /* plane k-1 is there, and after the solver's barriers */
+        BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared); /* everybody sees it */
+        BS3D_F(bs3d_p_fetch_slices)
+        (K, L, plan, k - plan->depth, from, v, u - at - plan->plane * k, place_of_ring, slot);
+        BS3D_R *to_u = u;
         TRID_UNROLL
-        for (int r = 0; r < K; r++)
-            if (r < count) u[plan->plane * k + (long long)plan->pitch * r] = old[r] + d[r];
+        for (int r = 0; r < K; r++, to_u += plan->pitch)
+            if (r < count) *to_u = old[r] + d[r];
+        if (plan->depth == 1) {
+            bs3d_p_await(0);
+            __syncthreads();
+        }
         if (++slot == plan->depth) slot = 0;
     }
 }
@@ -1255,32 +1390,40 @@ BS3D_KERNEL void BS3D_F(bs3d_p_result_kernel)(bs3d_problem o, bs3d_p_plan plan, 
 }
 
 #define BS3D_P_SWEEP(name)                                                                                             \
-    BS3D_F(name)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ u,                    \
+    BS3D_F(name)(BS3D_F(bs3d_pairs) pairs, bs3d_p_plan plan, const BS3D_R *__restrict__ tables,                        \
+                 const BS3D_R *__restrict__ u,                                                                         \
                  BS3D_R *__restrict__ v, BS3D_R *__restrict__ ends)
 #define BS3D_P_EXPLICIT(form, name)                                                                                    \
     BS3D_KERNEL void __launch_bounds__(256) BS3D_P_SWEEP(bs3d_p_explicit1_##name)                                      \
     {                                                                                                                  \
         (void)ends;                                                                                                    \
-        BS3D_F(bs3d_p_explicit1)(form, plan, tables, u, v);                                                            \
+        BS3D_F(bs3d_p_explicit1)(form, &pairs, plan, tables, u, v);                                                    \
     }                                                                                                                  \
     BS3D_KERNEL void __launch_bounds__(256) BS3D_P_SWEEP(bs3d_p_explicit2_##name)                                      \
     {                                                                                                                  \
         (void)ends;                                                                                                    \
-        BS3D_F(bs3d_p_explicit2)(form, plan, tables, u, v);                                                            \
+        BS3D_F(bs3d_p_explicit2)(form, &pairs, plan, tables, u, v);                                                    \
     }                                                                                                                  \
-    BS3D_P_MARCH(form, 1, 1, 0, BS3D_P_SHAPE3, bs3d_p_explicit3_##name)                                                \
-    BS3D_P_MARCH(form, 2, 1, 0, BS3D_P_SHAPE4, bs3d_p_explicit4_##name)                                                \
-    BS3D_P_MARCH(form, 1, 0, 0, BS3D_P_SHAPE3, bs3d_p_implicit1_##name)                                                \
-    BS3D_P_MARCH(form, 1, 0, 1, BS3D_P_SHAPE3, bs3d_p_implicit2_##name)
+    BS3D_P_MARCH(form, 1, 0, BS3D_P_SHAPE3, bs3d_p_explicit3_##name)                                                \
+    BS3D_P_MARCH(form, 2, 0, BS3D_P_SHAPE4, bs3d_p_explicit4_##name)                                                \
+    BS3D_P_MARCH(form, 1, 1, BS3D_P_SHAPE3, bs3d_p_implicit2_##name)                                                   \
+    BS3D_P_UP(form, BS3D_P_SHAPE_UP, bs3d_p_implicit2_up_##name)
+#define BS3D_P_UP(...) BS3D_P_UP_KERNEL(__VA_ARGS__)
+#define BS3D_P_UP_KERNEL(form, C, R, P, blocks, name)                                                                  \
+    BS3D_KERNEL void __launch_bounds__(BS3D_P_THREADS_UP(R, P), blocks) BS3D_P_SWEEP(name)                             \
+    {                                                                                                                  \
+        BS3D_DYNAMIC_SHARED(memory);                                                                                   \
+        BS3D_F(bs3d_p_implicit2_up)(form, C, R, P, &pairs, &plan, tables, u, v, ends, memory);                         \
+    }
 #define BS3D_P_MARCH(...) BS3D_P_MARCH_KERNEL(__VA_ARGS__)
-#define BS3D_P_MARCH_KERNEL(form, steps, identity, forward, C, R, P, blocks, name)                                     \
+#define BS3D_P_MARCH_KERNEL(form, steps, forward, C, R, P, blocks, name)                                               \
     BS3D_KERNEL void __launch_bounds__(BS3D_P_THREADS(steps, R, P), blocks) BS3D_P_SWEEP(name)                         \
     {                                                                                                                  \
         BS3D_DYNAMIC_SHARED(memory);                                                                                   \
-        BS3D_F(bs3d_p_march)(form, steps, identity, forward, C, R, P, &plan, tables, u, v, ends, memory);              \
+        BS3D_F(bs3d_p_march)(form, steps, forward, C, R, P, &pairs, &plan, tables, u, v, ends, memory);                \
     }
-BS3D_P_EXPLICIT(BS3D_P_POSITIVE, positive)
-BS3D_P_EXPLICIT(BS3D_P_GENERAL, general)
+BS3D_P_EXPLICIT(BS3D_POSITIVE, positive)
+BS3D_P_EXPLICIT(BS3D_GENERAL, general)
 
 /* The kernels for lines of up to 32 K points; L of them side by side in x. */
 #define BS3D_P_LINES_KERNELS(K, L)                                                                                     \
@@ -1306,7 +1449,7 @@ BS3D_P_EXPLICIT(BS3D_P_GENERAL, general)
         else                                                                                                           \
             BS3D_F(bs3d_p_implicit1_lines)(K, 8, 2, &plan, v, u, shared);                                              \
     }                                                                                                                  \
-    BS3D_KERNEL void __launch_bounds__(32 * L, BS3D_P_DOWN_BLOCKS)                                                     \
+    BS3D_KERNEL void __launch_bounds__(32 * L, 1)                                                                      \
         BS3D_F(bs3d_p_implicit2_down_##K)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables,                         \
                                           const BS3D_R *__restrict__ v, BS3D_R *__restrict__ u,                        \
                                           const BS3D_R *__restrict__ ends)                                             \
@@ -1324,7 +1467,13 @@ BS3D_P_LINES_KERNELS(8, BS3D_P_LINES)
 BS3D_P_LINES_KERNELS(16, 8)
 BS3D_P_LINES_KERNELS(32, 4)
 
-typedef void (*BS3D_F(bs3d_p_sweep))(bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, BS3D_R *);
+BS3D_KERNEL void __launch_bounds__(128)
+    BS3D_F(bs3d_p_implicit2_ends_kernel)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ ends)
+{
+    BS3D_F(bs3d_p_implicit2_ends)(&plan, tables, ends);
+}
+
+typedef void (*BS3D_F(bs3d_p_sweep))(BS3D_F(bs3d_pairs), bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, BS3D_R *);
 
 /* Bytes of device memory that a march works in, the final values at its start; 0 for a null pointer or points outside
    4 .. 1024. */
@@ -1351,14 +1500,6 @@ TRID_HOST int BS3D_F(bs3d_p_sections)(int nz, long long blocks, int slots, int m
     return best;
 }
 
-TRID_HOST int BS3D_F(bs3d_p_attribute)(enum cudaDeviceAttr attribute)
-{
-    int device = 0, value = 0;
-    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
-        return 0;
-    return value;
-}
-
 /* How a kernel that makes a sweep is launched. */
 typedef struct {
     BS3D_F(bs3d_p_sweep) sweep;
@@ -1367,10 +1508,25 @@ typedef struct {
     size_t bytes;
 } BS3D_F(bs3d_p_launch);
 
+/* An explicit sweep from u to v. Kernels with dynamic shared memory are those that may begin early; in the implicit rungs
+   that did not pay. */
+TRID_HOST int BS3D_F(bs3d_p_make_sweep)(const BS3D_F(bs3d_p_launch) * l, BS3D_F(bs3d_pairs) pairs, const BS3D_R *tables,
+                                        const BS3D_R *u, BS3D_R *v, BS3D_R *ends, cudaStream_t stream)
+{
+#ifdef __CUDACC__
+    bs3d_p_plan plan = l->plan;
+    void *arguments[] = {&pairs, &plan, &tables, &u, &v, &ends};
+    if (l->bytes)
+        return bs3d_p_launch_after((const void *)l->sweep, l->grid, l->block, l->bytes, stream, arguments);
+#endif
+    BS3D_LAUNCH(l->sweep, l->grid, l->block, l->bytes, stream)(pairs, l->plan, tables, u, v, ends);
+    return BS3D_OK;
+}
+
 /* A thread a column. */
 TRID_HOST int BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
 {
-    int processors = BS3D_F(bs3d_p_attribute)(cudaDevAttrMultiProcessorCount);
+    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     const int *n = plan->model.points;
     l->sweep = sweep;
     l->plan = *plan;
@@ -1386,7 +1542,7 @@ TRID_HOST int BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_swee
 TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, int R, int P, int blocks, int sections,
                                    BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
 {
-    int processors = BS3D_F(bs3d_p_attribute)(cudaDevAttrMultiProcessorCount);
+    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     const int *n = plan->model.points;
     int tiles = (n[0] - 1) / (32 * C) + 1;
     l->sweep = sweep;
@@ -1401,6 +1557,22 @@ TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, in
     while (!sections && (n[2] - 1) / l->plan.sections + 1 > 256) l->plan.sections++; /* for the table in shared memory */
     l->grid.z = (unsigned)l->plan.sections;
     l->bytes = BS3D_P_BYTES(steps, C, R, (n[2] - 1) / l->plan.sections + 1 + 7);
+    return cudaFuncSetAttribute(sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
+               ? BS3D_OK
+               : BS3D_LAUNCH_FAILED;
+}
+
+/* Whole rows, R a block, in plan->sections sections. */
+TRID_HOST int BS3D_F(bs3d_p_rows_up)(const bs3d_p_plan *plan, int C, int R, int P, int blocks, BS3D_F(bs3d_p_sweep) sweep,
+                                     BS3D_F(bs3d_p_launch) * l)
+{
+    const int *n = plan->model.points;
+    (void)blocks;
+    l->sweep = sweep;
+    l->plan = *plan;
+    l->block = dim3((unsigned)BS3D_P_THREADS_UP(R, P));
+    l->grid = dim3((unsigned)((n[1] - 1) / R + 1), (unsigned)plan->sections);
+    l->bytes = BS3D_P_BYTES_UP(C, R, (n[2] - 1) / plan->sections + 1 + 7);
     return cudaFuncSetAttribute(sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
                ? BS3D_OK
                : BS3D_LAUNCH_FAILED;
@@ -1443,23 +1615,25 @@ TRID_HOST int BS3D_F(bs3d_p_explicit)(int rung, const bs3d_problem *o, void *wor
                              BS3D_F(bs3d_p_explicit3_general), BS3D_F(bs3d_p_explicit4_general)}};
     bs3d_p_plan plan;
     plan.model = bs3d_model_of(o);
+    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan.model, 1);
     int ny = o->points[1], form = bs3d_p_form(&plan.model);
     plan.pitch = BS3D_F(bs3d_pitch)(o->points[0]);
     plan.plane = (long long)plan.pitch * ny;
+    plan.sections = plan.tile = plan.depth = 0;
     size_t cells = BS3D_F(bs3d_p_cells)(o->points);
     BS3D_R *u = (BS3D_R *)work, *v = u + cells, *tables = v + cells;
     bs3d_result *at_spot = (bs3d_result *)(tables + BS3D_P_TABLES + 2 * BS3D_P_SECTIONS * plan.plane);
     BS3D_F(bs3d_p_launch) one, two;
-    int pairs = rung == 4 ? o->steps / 2 : 0, sweeps = o->steps - pairs;
+    int doubles = rung == 4 ? o->steps / 2 : 0, sweeps = o->steps - doubles; /* sweeps of two steps, and all */
     status = rung < 3 ? BS3D_F(bs3d_p_columns)(&plan, sweep_of[form][rung - 1], &one)
                       : BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, 0, sweep_of[form][2], &one);
-    if (!status && pairs) status = BS3D_F(bs3d_p_tiles)(&plan, 2, BS3D_P_SHAPE4, 0, sweep_of[form][3], &two);
+    if (!status && doubles) status = BS3D_F(bs3d_p_tiles)(&plan, 2, BS3D_P_SHAPE4, 0, sweep_of[form][3], &two);
     if (status) return status;
     BS3D_R *from = sweeps % 2 ? v : u, *to = sweeps % 2 ? u : v;
     status = BS3D_F(bs3d_p_start)(o, &plan, u, from, to, tables, stream);
     for (int s = 0; s < sweeps && !status; s++) {
-        const BS3D_F(bs3d_p_launch) *l = s < pairs ? &two : &one;
-        BS3D_LAUNCH(l->sweep, l->grid, l->block, l->bytes, stream)(l->plan, tables, from, to, (BS3D_R *)0);
+        const BS3D_F(bs3d_p_launch) *l = s < doubles ? &two : &one;
+        status = BS3D_F(bs3d_p_make_sweep)(l, pairs, tables, from, to, 0, stream);
         BS3D_R *swap = from;
         from = to;
         to = swap;
@@ -1479,23 +1653,25 @@ TRID_HOST int BS3D_F(bs3d_p_implicit)(int rung, const bs3d_problem *o, void *wor
     if (status) return status;
     bs3d_p_plan plan;
     plan.model = bs3d_model_of(o);
+    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan.model, 0);
     int nx = o->points[0], ny = o->points[1], nz = o->points[2], form = bs3d_p_form(&plan.model);
     plan.pitch = BS3D_F(bs3d_pitch)(nx);
     plan.plane = (long long)plan.pitch * ny;
+    plan.sections = plan.tile = plan.depth = 0;
     size_t cells = BS3D_F(bs3d_p_cells)(o->points);
     BS3D_R *u = (BS3D_R *)work, *v = u + cells, *tables = v + cells, *ends = tables + BS3D_P_TABLES;
     bs3d_result *at_spot = (bs3d_result *)(ends + 2 * BS3D_P_SECTIONS * plan.plane);
-    int processors = BS3D_F(bs3d_p_attribute)(cudaDevAttrMultiProcessorCount);
+    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     int x_warps = nx <= 256 ? BS3D_P_X_WARPS(8) : BS3D_P_X_WARPS(16);
     long long x_blocks = ((long long)ny * nz - 1) / x_warps + 1;
     BS3D_F(bs3d_p_launch) up;
     if (rung == 1) {
         status = BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, 0,
-                                      form ? BS3D_F(bs3d_p_implicit1_general) : BS3D_F(bs3d_p_implicit1_positive), &up);
+                                      form ? BS3D_F(bs3d_p_explicit3_general) : BS3D_F(bs3d_p_explicit3_positive), &up);
         if (!status) status = BS3D_F(bs3d_p_start)(o, &plan, u, u, v, tables, stream);
         unsigned columns = (unsigned)(nx - 1) / 8 + 1;
         for (int s = 0; s < o->steps && !status; s++) {
-            BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)(up.plan, tables, u, v, (BS3D_R *)0);
+            BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)(pairs, up.plan, tables, u, v, ends);
             BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit1_x), (unsigned)x_blocks, (unsigned)(32 * x_warps), 0, stream)
             (plan, v);
             BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_implicit1_lines), dim3(columns, (unsigned)nz), 256, 0, stream)
@@ -1505,29 +1681,42 @@ TRID_HOST int BS3D_F(bs3d_p_implicit)(int rung, const bs3d_problem *o, void *wor
         }
     } else {
         int K = ny <= 256 ? 8 : ny <= 512 ? 16 : 32, L = K == 8 ? BS3D_P_LINES : K == 16 ? 8 : 4;
-        size_t bytes = sizeof(BS3D_R) * (size_t)BS3D_P_LINES_SOLVE_LEN(L, 32), slot = sizeof(BS3D_R) * 64 * (size_t)(K * L);
-        size_t most = (size_t)BS3D_F(bs3d_p_attribute)(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+        size_t bytes = sizeof(BS3D_R) * (size_t)((BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4), slot = sizeof(BS3D_R) * 2 * (size_t)BS3D_P_SLICE(K, L);
+        size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
         plan.depth = bytes + BS3D_P_AHEAD * slot <= most ? BS3D_P_AHEAD : 1;
         bytes += (size_t)plan.depth * slot;
-        if (cudaFuncSetAttribute(BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)bytes) != cudaSuccess)
+        void (*down)(bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, const BS3D_R *) =
+            BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down);
+        if (cudaFuncSetAttribute(down, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) != cudaSuccess)
             return BS3D_LAUNCH_FAILED;
         unsigned columns = (unsigned)(nx - 1) / (unsigned)L + 1;
-        plan.sections = BS3D_F(bs3d_p_sections)(nz, columns, BS3D_P_DOWN_BLOCKS * processors, 2);
+        plan.sections = BS3D_F(bs3d_p_sections)(nz, columns, processors, 2);
         if (plan.sections > BS3D_P_SECTIONS) plan.sections = BS3D_P_SECTIONS;
-        status = BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, plan.sections,
-                                      form ? BS3D_F(bs3d_p_implicit2_general) : BS3D_F(bs3d_p_implicit2_positive), &up);
-        if (!status) status = BS3D_F(bs3d_p_start)(o, &plan, u, u, v, tables, stream);
+        int fused = nx <= 256;
+        status = fused ? BS3D_F(bs3d_p_rows_up)(&plan, BS3D_P_SHAPE_UP,
+                                                form ? BS3D_F(bs3d_p_implicit2_up_general)
+                                                     : BS3D_F(bs3d_p_implicit2_up_positive),
+                                                &up)
+                       : BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, plan.sections,
+                                              form ? BS3D_F(bs3d_p_implicit2_general)
+                                                   : BS3D_F(bs3d_p_implicit2_positive),
+                                              &up);
+        if (cudaMemsetAsync(ends, 0, 2 * BS3D_P_SECTIONS * (size_t)plan.plane * sizeof *ends, stream) != cudaSuccess)
+            return BS3D_LAUNCH_FAILED;
         BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 0);
         BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 1);
         BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 2);
+        /* After the factors: the first sweep may read tables as soon as the payoff is there. */
+        if (!status) status = BS3D_F(bs3d_p_start)(o, &plan, u, u, v, tables, stream);
         unsigned x_resident = (unsigned)(x_blocks < 3 * processors ? x_blocks : 3 * processors);
         for (int s = 0; s < o->steps && !status; s++) {
-            BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)(up.plan, tables, u, v, ends);
-            BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit2_x), x_resident, (unsigned)(32 * x_warps), 0, stream)
+            BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)(pairs, up.plan, tables, u, v, ends);
+            if (!fused)
+                BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit2_x), x_resident, (unsigned)(32 * x_warps), 0, stream)
             (plan, tables, v, ends);
-            BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down), dim3(columns, (unsigned)plan.sections),
-                        (unsigned)(32 * L), bytes, stream)
+            BS3D_LAUNCH(BS3D_F(bs3d_p_implicit2_ends_kernel), (unsigned)((plan.plane - 1) / 128 + 1), 128, 0, stream)
+            (plan, tables, ends);
+            BS3D_LAUNCH(down, dim3(columns, (unsigned)plan.sections), (unsigned)(32 * L), bytes, stream)
             (plan, tables, v, u, ends);
         }
     }
@@ -1701,7 +1890,7 @@ TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d
 #undef BS3D_P_PACK
 #undef BS3D_P_SHAPE3
 #undef BS3D_P_SHAPE4
-#undef BS3D_P_DOWN_BLOCKS
+#undef BS3D_P_SHAPE_UP
 #undef BS3D_P_LINES
 #undef BS3D_P_TRANSPOSE_LEN
 #undef BS3D_P_LINES_LEN

@@ -32,7 +32,7 @@ __global__ void american_step(bs3d_model model, long long pitch, const float *pa
             int a = clamped(i + n % 3 - 1, nx), b = clamped(j + n / 3 - 1, ny);
             patch[n] = u[a + pitch * b + plane * clamped(k, nz)];
         }
-        bs3d_lane_plane_f32(BS3D_P_GENERAL, 1, 1, &pairs, &x, &y, z, patch, &now, &next, &out);
+        bs3d_lane_plane_f32(BS3D_GENERAL, 1, 1, &pairs, &x, &y, z, patch, &now, &next, &out);
         if (k > 0) v[at + plane * (k - 1)] = fmaxf(out, payoff[at + plane * (k - 1)]);
     }
 }
