@@ -2,7 +2,51 @@
 
    MIT licence, see LICENSE. Copy this file, trid.h and transpose.h.
 
-   @SNIPPET@ */
+   Prices one option, each of its assets with its own spot, volatility, dividend, correlations and grid
+   (examples/bs3d_price.cu):
+
+       bs3d_result result;
+       void *work;
+       check(cudaMalloc(&work, bs3d_work_bytes_f64(&option)));
+       int status = bs3d_implicit2_f64(&option, work, &result, 0);
+       check(cudaStreamSynchronize(0));
+       if (status == BS3D_OK) status = result.status;
+       if (status != BS3D_OK) fprintf(stderr, "%s\n", bs3d_status_string(status)), exit(1);
+
+   The model: points S_m = i_m top_m / (points_m - 1), 4 to 1024 of them on each of three axes; dt = maturity / steps;
+   central differences, on the last point of an axis no second difference and no cross differences. A cross difference
+   is the seven-point one on the diagonal of its correlation's sign (13 points in all) where
+   that is stable, and else the one of the four corners (19 points). An explicit step is u += L u; an implicit one
+   solves A_x A_y A_z (u' - u) = L u with A_m = I - L_m, L_m being what an axis has for itself, and the discount in A_x
+   (docs/bs3d.md).
+
+   The ladder. Each rung exists with _f32 and _f64; what it moves over the bus, in passes over the array a step:
+     bs3d_explicit1   2   a thread a column, all neighbours through the cache
+     bs3d_explicit2   2   what a plane adds to the next two is carried in registers: half the loads
+     bs3d_explicit3   2   planes pass through shared memory, patches of 4 x 2 points a thread, neighbours by shuffle
+     bs3d_explicit4   1   two time steps in one sweep
+     bs3d_implicit1   9   right-hand side, x, y, z: four kernels, the hybrid solver of trid.h each time
+     bs3d_implicit2   5   matrices factored once; right-hand side, x and half of z in a sweep upward, the other half, y
+                          and the update in a sweep downward (7 where nx > 256: x by itself)
+   For kernels of your own (examples/bs3d_own_kernel.cu):
+     bs3d_model_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
+     bs3d_lane_stencil    L u at one point                                                 42 to 66 operations
+     bs3d_lane_plane      L u for a patch of points, plane after plane                     21 to 28 operations a point
+     bs3d_lane_greeks     price, deltas, gammas, cross gammas from the 64 points around the spot
+   For the host: bs3d_host_explicit, bs3d_host_implicit, bs3d_host_bytes, the reference; bs3d_check tells what is wrong
+   with a problem, bs3d_status_string what a status means; bs3d_work_bytes and bs3d_pitch say how much memory, and how
+   it lies.
+
+   What the rungs share:
+     Memory   work, bs3d_work_bytes of device memory. The final values are left at its start, value (i, j, k) at
+              [i + bs3d_pitch(nx) (j + ny k)]; with payoff BS3D_GIVEN the march starts from what is there.
+     Status   returned at once; if it is not BS3D_OK nothing has been launched or written (but for BS3D_LAUNCH_FAILED).
+              result may be null; it is copied asynchronously, and valid when the stream has been synchronised.
+     Size     4 to 1024 points on each axis, not necessarily equal; elements are counted in 64 bits.
+
+   Options, defined before the header is included:
+     BS3D_NO_LAUNCHES   leaves out kernels and launch functions; what remains compiles in an instant.
+     BS3D_HEADER        the name by which this file includes itself, if you rename it. Default: "bs3d.h". */
 
 #ifndef BS3D_P_REAL /* first pass: what does not depend on the precision */
 #ifndef BS3D_H
@@ -19,6 +63,10 @@
 #undef K
 #pragma push_macro("L")
 #undef L
+#pragma push_macro("P")
+#undef P
+#pragma push_macro("R")
+#undef R
 #pragma push_macro("S")
 #undef S
 #endif
@@ -58,17 +106,17 @@ enum {
 
 TRID_HD const char *bs3d_status_string(int status)
 {
-    return status == BS3D_OK              ? "done"
-           : status == BS3D_NOT_FINITE    ? "the result is infinite or not a number"
-           : status == BS3D_BAD_ARGUMENT  ? "bad argument: a null pointer, or an unknown payoff"
-           : status == BS3D_BAD_SIZE      ? "points outside 4 to 1024, or steps < 1"
-           : status == BS3D_BAD_NUMBER    ? "NaN or inf, or volatility, maturity, top or strike not positive"
-           : status == BS3D_BAD_SPOT      ? "spot not within the grid"
+    return status == BS3D_OK                ? "done"
+           : status == BS3D_NOT_FINITE      ? "the result is infinite or not a number"
+           : status == BS3D_BAD_ARGUMENT    ? "bad argument: a null pointer, or an unknown payoff"
+           : status == BS3D_BAD_SIZE        ? "points outside 4 to 1024, or steps < 1"
+           : status == BS3D_BAD_NUMBER      ? "NaN or inf, or volatility, maturity, top or strike not positive"
+           : status == BS3D_BAD_SPOT        ? "spot not within the grid"
            : status == BS3D_BAD_CORRELATION ? "correlation matrix not positive definite"
-           : status == BS3D_UNSTABLE      ? "explicit step beyond the stability limit: more steps"
-           : status == BS3D_NOT_DOMINANT  ? "implicit matrix not diagonally dominant: more steps, or a lower top"
-           : status == BS3D_LAUNCH_FAILED ? "kernel launch or copy failed"
-                                          : "unknown status";
+           : status == BS3D_UNSTABLE        ? "explicit step beyond the stability limit: more steps"
+           : status == BS3D_NOT_DOMINANT    ? "implicit matrix not diagonally dominant: more steps, or a lower top"
+           : status == BS3D_LAUNCH_FAILED   ? "kernel launch or copy failed"
+                                            : "unknown status";
 }
 
 /* One option. Axis m has points[m] points S_m = i top[m] / (points[m] - 1). */
@@ -87,8 +135,9 @@ typedef struct {
     int status;
 } bs3d_result;
 
-/* The PDE on its grid for one time step: on axis m, lambda = variance[m] i^2 and gamma = drift[m] i; of pair p, axes m and
-   n, the cross difference has weight plus[p] i_m i_n at its corners (+,+) and (-,-), minus[p] i_m i_n at the other two. */
+/* The PDE on its grid for one time step: on axis m, lambda = variance[m] i^2 and gamma = drift[m] i; of pair p, axes m
+   and n, the cross difference has weight plus[p] i_m i_n at its corners (+,+) and (-,-), minus[p] i_m i_n at the other
+      two. */
 typedef struct {
     double variance[3]; /* volatility^2 dt / 2 */
     double drift[3];    /* (rate - dividend) dt / 2 */
@@ -159,8 +208,8 @@ TRID_HD double bs3d_lane_payoff(int payoff, int put, double strike, double s1, d
     return inside > 0 ? inside : 0;
 }
 
-/* Weights of four-point Lagrange interpolation at distance x from the first point, in units of the spacing: of the value
-   and of its first two derivatives. */
+/* Weights of four-point Lagrange interpolation at distance x from the first point, in units of the spacing: of the
+   value and of its first two derivatives. */
 TRID_HD void bs3d_p_cubic(double x, double *value, double *first, double *second)
 {
     double p[4] = {x, x - 1, x - 2, x - 3};
@@ -184,9 +233,9 @@ TRID_HD int bs3d_p_first(double spot, double ds, int points)
 /* ---- what can be wrong with a problem ---------------------------------------------------------------------------- */
 
 #if TRID_HOST_SCOPE
-/* The largest damping of a Fourier mode at any corner of the grid, in units of a time step: a march by u += L u bears 2.
-   The damping is a quadratic form in (i1, i2, i3), convex in each, so its largest value lies at a corner of the grid; of
-   the modes a lattice that contains the extreme ones is tried. */
+/* The largest damping of a Fourier mode at any corner of the grid, in units of a time step: a march by u += L u bears
+   2. The damping is a quadratic form in (i1, i2, i3), convex in each, so its largest value lies at a corner of the
+   grid; of the modes a lattice that contains the extreme ones is tried. */
 TRID_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     enum { MODES = 24 };
@@ -222,8 +271,8 @@ TRID_HOST double bs3d_p_damping(const bs3d_model *m)
     return most;
 }
 
-/* How much of the drift diffusion does not damp in a march by u += L u, which bears 1: 2 g R^-1 g, R being the matrix of
-   the correlations and g the drifts in units of the volatilities. (On one axis: 2 gamma^2 / lambda.) */
+/* How much of the drift diffusion does not damp in a march by u += L u, which bears 1: 2 g R^-1 g, R being the matrix
+   of the correlations and g the drifts in units of the volatilities. (On one axis: 2 gamma^2 / lambda.) */
 TRID_HOST double bs3d_p_drift(const bs3d_model *m)
 {
     double g[3], r[3], det = 1, sum = 0;
@@ -306,15 +355,15 @@ TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
 #endif
 
 enum {
-    BS3D_P_PAD = 4,         /* columns on each side of a tile in shared memory, of which two count */
-    BS3D_P_DEPTH = 4,       /* slots of a ring */
-    BS3D_P_AHEAD = 3,       /* planes on their way in the downward sweep, where shared memory has room */
-    BS3D_P_VECTORS = 16,    /* most vectors of a plane that a thread copies */
-    BS3D_P_ARRIVAL = 12,    /* numbers that a plane's arrival needs */
-    BS3D_P_COLUMNS = 4,     /* most columns, rows and points that a lane has */
+    BS3D_P_PAD = 4,      /* columns on each side of a tile in shared memory, of which two count */
+    BS3D_P_DEPTH = 4,    /* slots of a ring */
+    BS3D_P_AHEAD = 3,    /* planes on their way in the downward sweep, where shared memory has room */
+    BS3D_P_VECTORS = 16, /* most vectors of a plane that a thread copies */
+    BS3D_P_ARRIVAL = 12, /* numbers that a plane's arrival needs */
+    BS3D_P_COLUMNS = 4,  /* most columns, rows and points that a lane has */
     BS3D_P_ROWS = 4,
     BS3D_P_POINTS = 16,
-    BS3D_P_MARGIN = 4,      /* rows of zeros before and after those of an axis */
+    BS3D_P_MARGIN = 4,       /* rows of zeros before and after those of an axis */
     BS3D_P_ROW_TABLE = 1032, /* rows in the table of an axis */
     BS3D_P_SECTIONS = 8,     /* most sections in the implicit rungs */
     /* Where the tables have what: rows of the axes, factors of their matrices, how many PCR steps matter in x and y. */
@@ -362,8 +411,9 @@ TRID_D bs3d_p_place bs3d_p_place_of(void *p)
 }
 #endif
 
-/* Sixteen bytes from global to shared memory, offset bytes from a place, asynchronously where that exists (compute capability 8.0 on). Copies are
-   committed in groups; await(n) returns when all but the last n groups of the thread are there. */
+/* Sixteen bytes from global to shared memory, offset bytes from a place, asynchronously where that exists (compute
+   capability 8.0 on). Copies are committed in groups; await(n) returns when all but the last n groups of the thread are
+      there. */
 TRID_D void bs3d_p_copy(bs3d_p_place to, int offset, const void *from)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -384,8 +434,9 @@ TRID_D void bs3d_p_commit(void)
 #define bs3d_p_await(n) ((void)0)
 #endif
 
-/* Launched by bs3d_p_launch_after, a kernel may begin when the blocks of the one before have all begun: what it reads or
-   writes that is another kernel's comes after bs3d_p_wait. Compute capability 9.0 on; before, kernels follow each other. */
+/* Launched by bs3d_p_launch_after, a kernel may begin when the blocks of the one before have all begun: what it reads
+   or writes that is another kernel's comes after bs3d_p_wait. Compute capability 9.0 on; before, kernels follow each
+      other. */
 TRID_D void bs3d_p_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -400,7 +451,8 @@ TRID_D void bs3d_p_let_next_begin(void)
 }
 #ifdef __CUDACC__
 TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute);
-TRID_HOST int bs3d_p_launch_after(const void *kernel, dim3 grid, dim3 block, size_t bytes, cudaStream_t stream, void **arguments)
+TRID_HOST int bs3d_p_launch_after(const void *kernel, dim3 grid, dim3 block, size_t bytes, cudaStream_t stream,
+                                  void **arguments)
 {
     cudaLaunchAttribute early;
     cudaLaunchConfig_t config = {};
@@ -424,8 +476,8 @@ TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
     return value;
 }
 
-/* The same number in all lanes, as it must be, but now known to the compiler to be: without that it guards every shuffle
-   of a loop that runs n times against lanes that have left it. */
+/* The same number in all lanes, as it must be, but now known to the compiler to be: without that it guards every
+   shuffle of a loop that runs n times against lanes that have left it. */
 TRID_D int bs3d_p_uniform(int n)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -437,7 +489,8 @@ TRID_D int bs3d_p_uniform(int n)
 #endif /* BS3D_NO_LAUNCHES */
 
 /* The body below, once a precision. */
-/* Shapes, as measured (docs/bs3d.md): columns a lane, rows of a block, rows a lane, blocks that a processor shall hold. */
+/* Shapes, as measured (docs/bs3d.md): columns a lane, rows of a block, rows a lane, blocks that a processor shall hold.
+   */
 #define BS3D_P_REAL float
 #define BS3D_P_NAME(stem) stem##_f32
 #define BS3D_P_VECTOR float4 /* 16 bytes */
@@ -470,6 +523,8 @@ TRID_D int bs3d_p_uniform(int n)
 #pragma pop_macro("C")
 #pragma pop_macro("K")
 #pragma pop_macro("L")
+#pragma pop_macro("P")
+#pragma pop_macro("R")
 #pragma pop_macro("S")
 #endif
 
@@ -481,8 +536,8 @@ TRID_D int bs3d_p_uniform(int n)
 
 /* ---- lane scope -------------------------------------------------------------------------------------------------- */
 
-/* What the points share that have the same index on an axis: the weights of the differences to the two neighbours on it,
-   and what the index counts in a cross difference. */
+/* What the points share that have the same index on an axis: the weights of the differences to the two neighbours on
+   it, and what the index counts in a cross difference. */
 typedef struct {
     BS3D_R down, up, weight;
 } BS3D_F(bs3d_row);
@@ -540,9 +595,9 @@ TRID_HD BS3D_R BS3D_F(bs3d_lane_stencil)(int form, const BS3D_F(bs3d_pairs) * pa
     sum += pairs->plus[0] * xy *
            (BS3D_F(bs3d_p_cell)(u[north + east], u[east], u[north], *u) +
             BS3D_F(bs3d_p_cell)(u[south + west], u[west], u[south], *u));
-    sum += pairs->plus[1] * xz *
-           (BS3D_F(bs3d_p_cell)(above[east], u[east], *above, *u) +
-            BS3D_F(bs3d_p_cell)(below[west], u[west], *below, *u));
+    sum +=
+        pairs->plus[1] * xz *
+        (BS3D_F(bs3d_p_cell)(above[east], u[east], *above, *u) + BS3D_F(bs3d_p_cell)(below[west], u[west], *below, *u));
     sum += pairs->plus[2] * yz *
            (BS3D_F(bs3d_p_cell)(above[north], u[north], *above, *u) +
             BS3D_F(bs3d_p_cell)(below[south], u[south], *below, *u));
@@ -560,9 +615,9 @@ TRID_HD BS3D_R BS3D_F(bs3d_lane_stencil)(int form, const BS3D_F(bs3d_pairs) * pa
     return sum;
 }
 
-/* Solves   the same for a patch of C points in each of P neighbouring rows, plane after plane: given the patch on plane k
-            with one more point on each side, element (c, p) of it at u[(p + 1) (C + 2) + c + 1], gives L u (or u + L u)
-            on plane k-1. What plane k adds to plane k itself and to plane k+1 is kept in now and next. Differences
+/* Solves   the same for a patch of C points in each of P neighbouring rows, plane after plane: given the patch on plane
+            k with one more point on each side, element (c, p) of it at u[(p + 1) (C + 2) + c + 1], gives L u (or u + L
+            u) on plane k-1. What plane k adds to plane k itself and to plane k+1 is kept in now and next. Differences
             between neighbours serve both of them.
    Needs    C <= 8, P and form literals; x the patch's C rows of the first axis, y its P rows of the second, z rows
             k-1, k, k+1 of the third; now and next 0 before the first plane. Any finite numbers may stand for points
@@ -662,8 +717,6 @@ TRID_HD size_t BS3D_F(bs3d_p_cells)(const int *points)
     return (size_t)BS3D_F(bs3d_pitch)(points[0]) * (size_t)points[1] * (size_t)points[2];
 }
 
-
-
 #ifndef BS3D_NO_LAUNCHES
 /* ---- on the device: what the kernels share ----------------------------------------------------------------------- */
 
@@ -748,14 +801,15 @@ TRID_D void BS3D_F(bs3d_p_axis_rows)(const bs3d_p_plan *plan, const BS3D_R *tabl
 
 /* ---- planes on their way into shared memory ---------------------------------------------------------------------- */
 
-/* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements, of which those within the
-   grid come from there and the others stay 0. A thread always copies the same few vectors of 16 bytes. */
+/* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements, of which those within
+   the grid come from there and the others stay 0. A thread always copies the same few vectors of 16 bytes. */
 typedef struct {
     bs3d_p_place slots;
     const BS3D_R *grid;
     long long plane;
-    int size;                                    /* bytes of a slot */
-    int to[BS3D_P_VECTORS], from[BS3D_P_VECTORS]; /* byte of a slot where a vector goes; where it is in a plane, or -1 */
+    int size; /* bytes of a slot */
+    int to[BS3D_P_VECTORS],
+        from[BS3D_P_VECTORS]; /* byte of a slot where a vector goes; where it is in a plane, or -1 */
 } BS3D_F(bs3d_p_ring);
 
 /* Vectors that a thread copies of rows * stride elements. */
@@ -763,9 +817,8 @@ typedef struct {
 
 /* The ring for rows j .. j+rows-1, of which a slot has stride elements from i on, width of them to be read; share as
    BS3D_P_SHARE. */
-TRID_D BS3D_F(bs3d_p_ring)
-    BS3D_F(bs3d_p_open_ring)(int share, const bs3d_p_plan *plan, const BS3D_R *u, int i, int width, int j, int rows,
-                             int stride, BS3D_R *shared)
+TRID_D BS3D_F(bs3d_p_ring) BS3D_F(bs3d_p_open_ring)(int share, const bs3d_p_plan *plan, const BS3D_R *u, int i,
+                                                    int width, int j, int rows, int stride, BS3D_R *shared)
 {
     enum { V = 16 / sizeof(BS3D_R) };
     BS3D_F(bs3d_p_ring) ring;
@@ -775,7 +828,8 @@ TRID_D BS3D_F(bs3d_p_ring)
     ring.size = rows * stride * (int)sizeof(BS3D_R);
     TRID_UNROLL
     for (int n = 0; n < share; n++) {
-        int vector = trid_p_thread() + n * trid_p_threads(), row = vector / (stride / V), x = V * (vector % (stride / V));
+        int vector = trid_p_thread() + n * trid_p_threads(), row = vector / (stride / V),
+            x = V * (vector % (stride / V));
         int there = row < rows && j + row >= 0 && j + row < plan->model.points[1] && x < width && i + x >= 0 &&
                     i + x < plan->pitch;
         ring.to[n] = 16 * vector;
@@ -786,14 +840,15 @@ TRID_D BS3D_F(bs3d_p_ring)
     return ring;
 }
 
-/* Plane k on its way into a slot, whose last readers have met a barrier since; k < 0: nothing. All threads call, once for
-   each plane that they will await. */
+/* Plane k on its way into a slot, whose last readers have met a barrier since; k < 0: nothing. All threads call, once
+   for each plane that they will await. */
 TRID_D void BS3D_F(bs3d_p_fetch)(int share, const BS3D_F(bs3d_p_ring) * ring, int slot, int k)
 {
     const BS3D_R *from = ring->grid + ring->plane * k;
     TRID_UNROLL
     for (int n = 0; n < share; n++)
-        if (k >= 0 && ring->from[n] >= 0) bs3d_p_copy(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
+        if (k >= 0 && ring->from[n] >= 0)
+            bs3d_p_copy(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
     bs3d_p_commit();
 }
 
@@ -839,12 +894,12 @@ TRID_D void BS3D_F(bs3d_p_explicit2)(int form, const BS3D_F(bs3d_pairs) * pairs,
     }
 }
 
-/* Shared memory of explicit3 and explicit4: what the rows of the third axis say, the ring, and in explicit4 two planes of
-   the step between. */
+/* Shared memory of explicit3 and explicit4: what the rows of the third axis say, the ring, and in explicit4 two planes
+   of the step between. */
 #define BS3D_P_STRIDE(C) (32 * (C) + 2 * BS3D_P_PAD)
 #define BS3D_P_BYTES(steps, C, R, levels)                                                                              \
-    (sizeof(BS3D_R) * (BS3D_P_ARRIVAL * (size_t)(levels) + (BS3D_P_DEPTH + ((steps) > 1 ? 2 : 0)) * (size_t)((R) + 2 * (steps)) *   \
-                                                  BS3D_P_STRIDE(C)))
+    (sizeof(BS3D_R) * (BS3D_P_ARRIVAL * (size_t)(levels) +                                                             \
+                       (BS3D_P_DEPTH + ((steps) > 1 ? 2 : 0)) * (size_t)((R) + 2 * (steps)) * BS3D_P_STRIDE(C)))
 /* Threads: P rows a warp; explicit4 has one row more on each side, and a warp for the columns beside the tile. */
 #define BS3D_P_THREADS(steps, R, P) (32 * ((steps) > 1 ? ((R) + 2) / (P) + 1 : (R) / (P)))
 
@@ -863,7 +918,8 @@ TRID_D void BS3D_F(bs3d_p_arrival)(const BS3D_R *arrivals, int k, BS3D_F(bs3d_ro
     z[2].weight = v[6];
 }
 
-/* The same for count levels from k on, into shared memory; and, if forward, l and h of the level before (bs3d_p_factor_z). */
+/* The same for count levels from k on, into shared memory; and, if forward, l and h of the level before
+   (bs3d_p_factor_z). */
 TRID_D void BS3D_F(bs3d_p_all_arrivals)(int forward, const BS3D_R *tables, int k, int count, BS3D_R *all)
 {
     for (int n = trid_p_thread(); n < count; n += trid_p_threads()) {
@@ -885,15 +941,15 @@ TRID_D void BS3D_F(bs3d_p_all_arrivals)(int forward, const BS3D_R *tables, int k
     }
 }
 
-/* One or two time steps a sweep. A block has rows j .. j+R-1 of a tile of plan.tile columns, and marches upward; a warp has
-   P of the rows, C columns a lane. With one step, plane k comes into shared memory with a row and a column more on each
-   side, and gives plane k-1. With two, it comes with two more, the first step gives plane k-1 with one more, and the
-   second, a plane behind it, plane k-3; the first step's rows -1 and R belong to the first and the last warp of rows, its
-   columns beside the tile to a warp of their own. What is stored is u + L u or L u, as pairs say; or (forward) what
-   the forward elimination in z makes of it, section by section, and its ends (bs3d_p_implicit2_ends). */
+/* One or two time steps a sweep. A block has rows j .. j+R-1 of a tile of plan.tile columns, and marches upward; a warp
+   has P of the rows, C columns a lane. With one step, plane k comes into shared memory with a row and a column more on
+   each side, and gives plane k-1. With two, it comes with two more, the first step gives plane k-1 with one more, and
+   the second, a plane behind it, plane k-3; the first step's rows -1 and R belong to the first and the last warp of
+   rows, its columns beside the tile to a warp of their own. What is stored is u + L u or L u, as pairs say; or
+   (forward) what the forward elimination in z makes of it, section by section, and its ends (bs3d_p_implicit2_ends). */
 TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R, int P,
-                                 const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v, BS3D_R *ends,
-                                 unsigned char *memory)
+                                 const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
+                                 const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory)
 {
     const int STRIDE = BS3D_P_STRIDE(C), SLOT = (R + 2 * steps) * STRIDE, row_warps = (R + 2 * (steps - 1)) / P;
     const int SHARE = BS3D_P_SHARE(SLOT, BS3D_P_THREADS(steps, R, P));
@@ -904,7 +960,8 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
     bs3d_p_section(nz, plan->sections, (int)blockIdx.z, &from, &to);
     int first = from > steps ? from - steps : 0, last = to + steps <= nz ? to + steps - 1 : nz - 1;
     int levels = to - first + 5;
-    BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels, *slots = between + (steps - 1) * 2 * SLOT;
+    BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
+           *slots = between + (steps - 1) * 2 * SLOT;
     BS3D_F(bs3d_p_all_arrivals)(forward, tables, first - 2, levels, arrivals);
     for (int e = trid_p_thread(); e < (steps - 1) * 2 * SLOT; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
@@ -913,7 +970,7 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
 
     int beside = steps > 1 && warp == row_warps, east = beside && lane >= row_warps;
     int row = P * (beside ? lane - (east ? row_warps : 0) : warp) - (steps - 1); /* the patch's first */
-    int x = beside ? (east ? width : -1) : C * lane;                           /* in the tile */
+    int x = beside ? (east ? width : -1) : C * lane;                             /* in the tile */
     int there = beside ? lane < 2 * row_warps : x < width;
     int from_west = there && lane == 0, from_east = there && (lane == 31 || x + C == width);
     int place = (there ? row + steps : 1) * STRIDE + BS3D_P_PAD + (there ? x : 0); /* in a slot */
@@ -959,7 +1016,8 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
                 }
                 TRID_UNROLL
                 for (int n = 0; n < P; n++) {
-                    if (steps == 1 && stores[n] && k > from) BS3D_F(bs3d_p_store)(C, out + n * C, target + n * plan->pitch);
+                    if (steps == 1 && stores[n] && k > from)
+                        BS3D_F(bs3d_p_store)(C, out + n * C, target + n * plan->pitch);
                     if (steps == 2 && there) BS3D_F(bs3d_p_store)(C, out + n * C, made + n * STRIDE);
                 }
             }
@@ -1072,9 +1130,9 @@ TRID_D void BS3D_F(bs3d_p_implicit2_x)(int K, const bs3d_p_plan *plan, const BS3
                        (BS3D_P_DEPTH * (size_t)((R) + 2) + 2 * (size_t)(R)) * BS3D_P_STRIDE(2 * (C))))
 #define BS3D_P_THREADS_UP(R, P) (32 * (2 * (R) / (P) + (R)))
 
-/* implicit2, the upward sweep for rows of up to 64 C points: L u, the x lines and the forward elimination in z. A block has R
-   whole rows: 2 R / P warps march, as in bs3d_p_march, and leave plane k-1 in shared memory; R more warps solve, a row
-   each, K points a lane, and eliminate, a plane behind. */
+/* implicit2, the upward sweep for rows of up to 64 C points: L u, the x lines and the forward elimination in z. A block
+   has R whole rows: 2 R / P warps march, as in bs3d_p_march, and leave plane k-1 in shared memory; R more warps solve,
+   a row each, K points a lane, and eliminate, a plane behind. */
 TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3D_F(bs3d_pairs) * pairs,
                                         const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v,
                                         BS3D_R *ends, unsigned char *memory)
@@ -1086,11 +1144,13 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
     int nz = plan->model.points[2], from, to;
     bs3d_p_section(nz, plan->sections, (int)blockIdx.y, &from, &to);
     int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
-    BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels, *slots = between + 2 * R * STRIDE;
+    BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
+           *slots = between + 2 * R * STRIDE;
     BS3D_F(bs3d_p_all_arrivals)(1, tables, first - 2, levels, arrivals);
     for (int e = trid_p_thread(); e < 2 * R * STRIDE; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
-    ring = BS3D_F(bs3d_p_open_ring)(SHARE, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1, R + 2, STRIDE, slots);
+    ring = BS3D_F(bs3d_p_open_ring)(SHARE, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1, R + 2, STRIDE,
+                                    slots);
     const int ahead = BS3D_P_DEPTH - 1;
     int slot = 0;
     for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(SHARE, &ring, k, first + k <= last ? first + k : -1);
@@ -1107,7 +1167,8 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
         for (int k = first; k < to + 2; k++) {
             bs3d_p_await(BS3D_P_DEPTH - 2);
             __syncthreads();
-            BS3D_F(bs3d_p_fetch)(SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
+            BS3D_F(bs3d_p_fetch)
+            (SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
             if (k <= to) {
                 BS3D_F(bs3d_p_arrival)(arrivals, k - first + 2, z);
                 BS3D_F(bs3d_p_patch)
@@ -1129,7 +1190,8 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
         for (int k = first; k < to + 2; k++) {
             bs3d_p_await(BS3D_P_DEPTH - 2);
             __syncthreads();
-            BS3D_F(bs3d_p_fetch)(SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
+            BS3D_F(bs3d_p_fetch)
+            (SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
             if (k > from + 1) {
                 const BS3D_R *factors = arrivals + BS3D_P_ARRIVAL * (k - first + 1) + 8;
                 BS3D_F(bs3d_p_load)(K, between + ((~k & 1) * R + row) * STRIDE + BS3D_P_PAD + x, d);
@@ -1183,8 +1245,8 @@ TRID_D void BS3D_F(bs3d_p_implicit2_ends)(const bs3d_p_plan *plan, const BS3D_R 
 }
 
 /* A slice of L columns of one plane, all rows, in shared memory: row r of it at [(r + r / K) L], so that the rows that
-   sections of K read together lie in different banks. Plane k of v and u on its way into a slot of two slices; k < from:
-   nothing. All threads call, 32 L of them. */
+   sections of K read together lie in different banks. Plane k of v and u on its way into a slot of two slices; k <
+   from: nothing. All threads call, 32 L of them. */
 #define BS3D_P_SLICE(K, L) (32 * ((K) + 1) * (L))
 TRID_D void BS3D_F(bs3d_p_fetch_slices)(int K, int L, const bs3d_p_plan *plan, int k, int from, const BS3D_R *v,
                                         const BS3D_R *u, bs3d_p_place ring, int slot)
@@ -1198,14 +1260,15 @@ TRID_D void BS3D_F(bs3d_p_fetch_slices)(int K, int L, const bs3d_p_plan *plan, i
         int to = (int)sizeof(BS3D_R) * (slot * 2 * BS3D_P_SLICE(K, L) + (r + r / K) * L + column);
         if (k >= from && r < plan->model.points[1]) {
             bs3d_p_copy(ring, to, v + at + (long long)plan->pitch * (32 * V * n));
-            bs3d_p_copy(ring, to + (int)sizeof(BS3D_R) * BS3D_P_SLICE(K, L), u + at + (long long)plan->pitch * (32 * V * n));
+            bs3d_p_copy(ring, to + (int)sizeof(BS3D_R) * BS3D_P_SLICE(K, L),
+                        u + at + (long long)plan->pitch * (32 * V * n));
         }
     }
     bs3d_p_commit();
 }
 
-/* implicit2, the downward sweep: back substitution in z, the y lines, u += the result. A block has L columns in x and all
-   rows, in one section of planes, the next plan.depth planes being on their way. */
+/* implicit2, the downward sweep: back substitution in z, the y lines, u += the result. A block has L columns in x and
+   all rows, in one section of planes, the next plan.depth planes being on their way. */
 TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *v,
                                           BS3D_R *u, const BS3D_R *ends, BS3D_R *shared)
 {
@@ -1263,8 +1326,8 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
     }
 }
 
-/* What depends on the matrices alone. A section of the z lines: rows from .. to-1, x[k] = r y[k] - q x[k+1] - s x[from-1]
-   with y[k] = d[k] - l y[k-1]; h weighs the y that make up the first unknown, all but the last's. */
+/* What depends on the matrices alone. A section of the z lines: rows from .. to-1, x[k] = r y[k] - q x[k+1] - s
+   x[from-1] with y[k] = d[k] - l y[k-1]; h weighs the y that make up the first unknown, all but the last's. */
 TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, BS3D_R *tables, double *link)
 {
     const bs3d_model *m = &plan->model;
@@ -1294,8 +1357,8 @@ TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, BS3D_R
     link[3] = -product;
 }
 
-/* The last unknowns of the sections: x[s] + link[0] x[s-1] + link[1] (first unknown of s+1) = its last row's; tridiagonal
-   when the first unknown is put in. */
+/* The last unknowns of the sections: x[s] + link[0] x[s-1] + link[1] (first unknown of s+1) = its last row's;
+   tridiagonal when the first unknown is put in. */
 TRID_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R *to)
 {
     double above = 0;
@@ -1312,7 +1375,8 @@ TRID_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R
 
 /* Factors of the lines along an axis, by a block of 64: of the x lines by a warp, of the y lines
    by 32 sections of two lines, which are alike, of the z lines by a thread a section. */
-TRID_D void BS3D_F(bs3d_p_factor)(int K, int axis, const bs3d_p_plan *plan, BS3D_R *tables, BS3D_R *shared, double *links)
+TRID_D void BS3D_F(bs3d_p_factor)(int K, int axis, const bs3d_p_plan *plan, BS3D_R *tables, BS3D_R *shared,
+                                  double *links)
 {
     int thread = (int)threadIdx.x, steps;
     BS3D_R a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)];
@@ -1383,16 +1447,16 @@ BS3D_KERNEL void BS3D_F(bs3d_p_result_kernel)(bs3d_problem o, bs3d_p_plan plan, 
     for (int axis = 0; axis < 3; axis++)
         first[axis] = bs3d_p_first(o.spot[axis], o.top[axis] / (o.points[axis] - 1), o.points[axis]);
     for (int n = (int)threadIdx.x; n < 64; n += 32)
-        value[n] = u[first[0] + n % 4 + (long long)plan.pitch * (first[1] + n / 4 % 4) +
-                     plan.plane * (first[2] + n / 16)];
+        value[n] =
+            u[first[0] + n % 4 + (long long)plan.pitch * (first[1] + n / 4 % 4) + plan.plane * (first[2] + n / 16)];
     __syncthreads();
     if (threadIdx.x == 0) *result = BS3D_F(bs3d_lane_greeks)(&o, value);
 }
 
 #define BS3D_P_SWEEP(name)                                                                                             \
-    BS3D_F(name)(BS3D_F(bs3d_pairs) pairs, bs3d_p_plan plan, const BS3D_R *__restrict__ tables,                        \
-                 const BS3D_R *__restrict__ u,                                                                         \
-                 BS3D_R *__restrict__ v, BS3D_R *__restrict__ ends)
+    BS3D_F(name)                                                                                                       \
+    (BS3D_F(bs3d_pairs) pairs, bs3d_p_plan plan, const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ u,      \
+     BS3D_R *__restrict__ v, BS3D_R *__restrict__ ends)
 #define BS3D_P_EXPLICIT(form, name)                                                                                    \
     BS3D_KERNEL void __launch_bounds__(256) BS3D_P_SWEEP(bs3d_p_explicit1_##name)                                      \
     {                                                                                                                  \
@@ -1404,8 +1468,8 @@ BS3D_KERNEL void BS3D_F(bs3d_p_result_kernel)(bs3d_problem o, bs3d_p_plan plan, 
         (void)ends;                                                                                                    \
         BS3D_F(bs3d_p_explicit2)(form, &pairs, plan, tables, u, v);                                                    \
     }                                                                                                                  \
-    BS3D_P_MARCH(form, 1, 0, BS3D_P_SHAPE3, bs3d_p_explicit3_##name)                                                \
-    BS3D_P_MARCH(form, 2, 0, BS3D_P_SHAPE4, bs3d_p_explicit4_##name)                                                \
+    BS3D_P_MARCH(form, 1, 0, BS3D_P_SHAPE3, bs3d_p_explicit3_##name)                                                   \
+    BS3D_P_MARCH(form, 2, 0, BS3D_P_SHAPE4, bs3d_p_explicit4_##name)                                                   \
     BS3D_P_MARCH(form, 1, 1, BS3D_P_SHAPE3, bs3d_p_implicit2_##name)                                                   \
     BS3D_P_UP(form, BS3D_P_SHAPE_UP, bs3d_p_implicit2_up_##name)
 #define BS3D_P_UP(...) BS3D_P_UP_KERNEL(__VA_ARGS__)
@@ -1427,17 +1491,16 @@ BS3D_P_EXPLICIT(BS3D_GENERAL, general)
 
 /* The kernels for lines of up to 32 K points; L of them side by side in x. */
 #define BS3D_P_LINES_KERNELS(K, L)                                                                                     \
-    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))                                                           \
+    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))                                                         \
         BS3D_F(bs3d_p_implicit1_x_##K)(bs3d_p_plan plan, BS3D_R *__restrict__ v)                                       \
     {                                                                                                                  \
-        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                           \
+        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                         \
         BS3D_F(bs3d_p_implicit1_x)(K, &plan, v, shared);                                                               \
     }                                                                                                                  \
-    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))                                                           \
-        BS3D_F(bs3d_p_implicit2_x_##K)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ v,    \
-                                       BS3D_R *__restrict__ ends)                                                      \
+    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K)) BS3D_F(bs3d_p_implicit2_x_##K)(                         \
+        bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ v, BS3D_R *__restrict__ ends)        \
     {                                                                                                                  \
-        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                           \
+        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                         \
         BS3D_F(bs3d_p_implicit2_x)(K, &plan, tables, v, ends, shared);                                                 \
     }                                                                                                                  \
     BS3D_KERNEL void __launch_bounds__(32 * 8)                                                                         \
@@ -1449,15 +1512,14 @@ BS3D_P_EXPLICIT(BS3D_GENERAL, general)
         else                                                                                                           \
             BS3D_F(bs3d_p_implicit1_lines)(K, 8, 2, &plan, v, u, shared);                                              \
     }                                                                                                                  \
-    BS3D_KERNEL void __launch_bounds__(32 * L, 1)                                                                      \
-        BS3D_F(bs3d_p_implicit2_down_##K)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables,                         \
-                                          const BS3D_R *__restrict__ v, BS3D_R *__restrict__ u,                        \
-                                          const BS3D_R *__restrict__ ends)                                             \
+    BS3D_KERNEL void __launch_bounds__(32 * L, 1) BS3D_F(bs3d_p_implicit2_down_##K)(                                   \
+        bs3d_p_plan plan, const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ v, BS3D_R *__restrict__ u,     \
+        const BS3D_R *__restrict__ ends)                                                                               \
     {                                                                                                                  \
         BS3D_DYNAMIC_SHARED(memory);                                                                                   \
         BS3D_F(bs3d_p_implicit2_down)(K, L, &plan, tables, v, u, ends, (BS3D_R *)memory);                              \
     }                                                                                                                  \
-    BS3D_KERNEL void BS3D_F(bs3d_p_factor_##K)(bs3d_p_plan plan, BS3D_R *tables, int axis)                             \
+    BS3D_KERNEL void BS3D_F(bs3d_p_factor_##K)(bs3d_p_plan plan, BS3D_R * tables, int axis)                            \
     {                                                                                                                  \
         __shared__ BS3D_R shared[BS3D_P_LINES_SOLVE_LEN(2, 32)];                                                       \
         __shared__ double links[4 * BS3D_P_SECTIONS];                                                                  \
@@ -1473,7 +1535,8 @@ BS3D_KERNEL void __launch_bounds__(128)
     BS3D_F(bs3d_p_implicit2_ends)(&plan, tables, ends);
 }
 
-typedef void (*BS3D_F(bs3d_p_sweep))(BS3D_F(bs3d_pairs), bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, BS3D_R *);
+typedef void (*BS3D_F(bs3d_p_sweep))(BS3D_F(bs3d_pairs), bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *,
+                                     BS3D_R *);
 
 /* Bytes of device memory that a march works in, the final values at its start; 0 for a null pointer or points outside
    4 .. 1024. */
@@ -1508,16 +1571,15 @@ typedef struct {
     size_t bytes;
 } BS3D_F(bs3d_p_launch);
 
-/* An explicit sweep from u to v. Kernels with dynamic shared memory are those that may begin early; in the implicit rungs
-   that did not pay. */
+/* An explicit sweep from u to v. Kernels with dynamic shared memory are those that may begin early; in the implicit
+   rungs that did not pay. */
 TRID_HOST int BS3D_F(bs3d_p_make_sweep)(const BS3D_F(bs3d_p_launch) * l, BS3D_F(bs3d_pairs) pairs, const BS3D_R *tables,
                                         const BS3D_R *u, BS3D_R *v, BS3D_R *ends, cudaStream_t stream)
 {
 #ifdef __CUDACC__
     bs3d_p_plan plan = l->plan;
     void *arguments[] = {&pairs, &plan, &tables, &u, &v, &ends};
-    if (l->bytes)
-        return bs3d_p_launch_after((const void *)l->sweep, l->grid, l->block, l->bytes, stream, arguments);
+    if (l->bytes) return bs3d_p_launch_after((const void *)l->sweep, l->grid, l->block, l->bytes, stream, arguments);
 #endif
     BS3D_LAUNCH(l->sweep, l->grid, l->block, l->bytes, stream)(pairs, l->plan, tables, u, v, ends);
     return BS3D_OK;
@@ -1554,7 +1616,8 @@ TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, in
     if (!sections)
         l->plan.sections =
             BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, blocks * processors, 3 * steps - 1);
-    while (!sections && (n[2] - 1) / l->plan.sections + 1 > 256) l->plan.sections++; /* for the table in shared memory */
+    while (!sections && (n[2] - 1) / l->plan.sections + 1 > 256)
+        l->plan.sections++; /* for the table in shared memory */
     l->grid.z = (unsigned)l->plan.sections;
     l->bytes = BS3D_P_BYTES(steps, C, R, (n[2] - 1) / l->plan.sections + 1 + 7);
     return cudaFuncSetAttribute(sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
@@ -1563,8 +1626,8 @@ TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, in
 }
 
 /* Whole rows, R a block, in plan->sections sections. */
-TRID_HOST int BS3D_F(bs3d_p_rows_up)(const bs3d_p_plan *plan, int C, int R, int P, int blocks, BS3D_F(bs3d_p_sweep) sweep,
-                                     BS3D_F(bs3d_p_launch) * l)
+TRID_HOST int BS3D_F(bs3d_p_rows_up)(const bs3d_p_plan *plan, int C, int R, int P, int blocks,
+                                     BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
 {
     const int *n = plan->model.points;
     (void)blocks;
@@ -1593,8 +1656,8 @@ TRID_HOST int BS3D_F(bs3d_p_start)(const bs3d_problem *o, const bs3d_p_plan *pla
 }
 
 /* The result at the spot, on its way to the host. */
-TRID_HOST int BS3D_F(bs3d_p_finish)(const bs3d_problem *o, const bs3d_p_plan *plan, const BS3D_R *u, bs3d_result *at_spot,
-                                    bs3d_result *result, cudaStream_t stream)
+TRID_HOST int BS3D_F(bs3d_p_finish)(const bs3d_problem *o, const bs3d_p_plan *plan, const BS3D_R *u,
+                                    bs3d_result *at_spot, bs3d_result *result, cudaStream_t stream)
 {
     BS3D_LAUNCH(BS3D_F(bs3d_p_result_kernel), 1, 32, 0, stream)(*o, *plan, u, at_spot);
     if (result && cudaMemcpyAsync(result, at_spot, sizeof *result, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
@@ -1642,8 +1705,7 @@ TRID_HOST int BS3D_F(bs3d_p_explicit)(int rung, const bs3d_problem *o, void *wor
 }
 
 /* The smallest K of lines of n points. */
-#define BS3D_P_OF_SIZE(n, name)                                                                                        \
-    ((n) <= 256 ? BS3D_F(name##_8) : (n) <= 512 ? BS3D_F(name##_16) : BS3D_F(name##_32))
+#define BS3D_P_OF_SIZE(n, name) ((n) <= 256 ? BS3D_F(name##_8) : (n) <= 512 ? BS3D_F(name##_16) : BS3D_F(name##_32))
 
 TRID_HOST int BS3D_F(bs3d_p_implicit)(int rung, const bs3d_problem *o, void *work, bs3d_result *result,
                                       cudaStream_t stream)
@@ -1681,7 +1743,8 @@ TRID_HOST int BS3D_F(bs3d_p_implicit)(int rung, const bs3d_problem *o, void *wor
         }
     } else {
         int K = ny <= 256 ? 8 : ny <= 512 ? 16 : 32, L = K == 8 ? BS3D_P_LINES : K == 16 ? 8 : 4;
-        size_t bytes = sizeof(BS3D_R) * (size_t)((BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4), slot = sizeof(BS3D_R) * 2 * (size_t)BS3D_P_SLICE(K, L);
+        size_t bytes = sizeof(BS3D_R) * (size_t)((BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4),
+               slot = sizeof(BS3D_R) * 2 * (size_t)BS3D_P_SLICE(K, L);
         size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
         plan.depth = bytes + BS3D_P_AHEAD * slot <= most ? BS3D_P_AHEAD : 1;
         bytes += (size_t)plan.depth * slot;
@@ -1693,14 +1756,13 @@ TRID_HOST int BS3D_F(bs3d_p_implicit)(int rung, const bs3d_problem *o, void *wor
         plan.sections = BS3D_F(bs3d_p_sections)(nz, columns, processors, 2);
         if (plan.sections > BS3D_P_SECTIONS) plan.sections = BS3D_P_SECTIONS;
         int fused = nx <= 256;
-        status = fused ? BS3D_F(bs3d_p_rows_up)(&plan, BS3D_P_SHAPE_UP,
-                                                form ? BS3D_F(bs3d_p_implicit2_up_general)
-                                                     : BS3D_F(bs3d_p_implicit2_up_positive),
-                                                &up)
-                       : BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, plan.sections,
-                                              form ? BS3D_F(bs3d_p_implicit2_general)
-                                                   : BS3D_F(bs3d_p_implicit2_positive),
-                                              &up);
+        status = fused
+                     ? BS3D_F(bs3d_p_rows_up)(
+                           &plan, BS3D_P_SHAPE_UP,
+                           form ? BS3D_F(bs3d_p_implicit2_up_general) : BS3D_F(bs3d_p_implicit2_up_positive), &up)
+                     : BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, plan.sections,
+                                            form ? BS3D_F(bs3d_p_implicit2_general) : BS3D_F(bs3d_p_implicit2_positive),
+                                            &up);
         if (cudaMemsetAsync(ends, 0, 2 * BS3D_P_SECTIONS * (size_t)plan.plane * sizeof *ends, stream) != cudaSuccess)
             return BS3D_LAUNCH_FAILED;
         BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 0);
@@ -1723,6 +1785,14 @@ TRID_HOST int BS3D_F(bs3d_p_implicit)(int rung, const bs3d_problem *o, void *wor
     return status ? status : BS3D_F(bs3d_p_finish)(o, &plan, u, at_spot, result, stream);
 }
 
+/* Solves   the problem by this rung: bs3d_explicit1_f32 .. bs3d_implicit2_f64 (const bs3d_problem *problem, void *work,
+            bs3d_result *result, cudaStream_t stream)
+   Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if the
+            copy shall not wait
+   Leaves   the final values at the start of work; *result when the stream has been synchronised
+   Returns  BS3D_OK, or why nothing was done: as bs3d_check, BS3D_BAD_ARGUMENT, BS3D_LAUNCH_FAILED
+   Lanes    called on the host; asynchronous in stream, sets up its tables by itself
+   Error    docs/bs3d.md: that of the rounding, against bs3d_host_explicit and bs3d_host_implicit */
 #define BS3D_P_RUNG(kind, rung)                                                                                        \
     TRID_HOST int BS3D_F(bs3d_##kind##rung)(const bs3d_problem *o, void *work, bs3d_result *result,                    \
                                             cudaStream_t stream)                                                       \
@@ -1757,9 +1827,9 @@ TRID_HOST void BS3D_F(bs3d_p_host_payoff)(const bs3d_problem *o, BS3D_R *u)
     for (int k = 0; k < o->points[2]; k++)
         for (int j = 0; j < o->points[1]; j++)
             for (int i = 0; i < BS3D_F(bs3d_pitch)(o->points[0]); i++, at++)
-                u[at] = i < o->points[0] ? (BS3D_R)bs3d_lane_payoff(o->payoff, o->put, o->strike, i * ds[0], j * ds[1],
-                                                                    k * ds[2])
-                                         : 0;
+                u[at] = i < o->points[0]
+                            ? (BS3D_R)bs3d_lane_payoff(o->payoff, o->put, o->strike, i * ds[0], j * ds[1], k * ds[2])
+                            : 0;
 }
 
 /* v = L u, or u + L u. */
@@ -1777,16 +1847,16 @@ TRID_HOST void BS3D_F(bs3d_p_host_apply)(const bs3d_model *m, int identity, cons
             BS3D_F(bs3d_row) y = BS3D_F(bs3d_lane_row)(m, 1, j);
             for (int i = 0; i < nx; i++) {
                 long long at = i + pitch * j + plane * k;
-                v[at] = BS3D_F(bs3d_lane_stencil)(form, &pairs, BS3D_F(bs3d_lane_row)(m, 0, i), y, z, u + at, i < nx - 1,
-                                                  -(i > 0), j < ny - 1 ? pitch : 0, j > 0 ? -pitch : 0,
+                v[at] = BS3D_F(bs3d_lane_stencil)(form, &pairs, BS3D_F(bs3d_lane_row)(m, 0, i), y, z, u + at,
+                                                  i < nx - 1, -(i > 0), j < ny - 1 ? pitch : 0, j > 0 ? -pitch : 0,
                                                   k < nz - 1 ? plane : 0, k > 0 ? -plane : 0);
             }
         }
     }
 }
 
-/* The lines of v along one axis by the factors l, r, q of that axis' matrix: points at distance step, lines beginning at
-   a distance across within rows of them, those at a distance along. */
+/* The lines of v along one axis by the factors l, r, q of that axis' matrix: points at distance step, lines beginning
+   at a distance across within rows of them, those at a distance along. */
 TRID_HOST void BS3D_F(bs3d_p_host_lines)(int points, long long step, int across, long long across_step, int along,
                                          long long along_step, const BS3D_R *factors, BS3D_R *v)
 {
@@ -1852,8 +1922,8 @@ TRID_HOST int BS3D_F(bs3d_host_explicit)(const bs3d_problem *o, void *work, bs3d
     return BS3D_OK;
 }
 
-/* Solves   the problem on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u, A_m = I - L_m, the discount being
-            in A_x: the reference for the implicit rungs; else as bs3d_host_explicit */
+/* Solves   the problem on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u, A_m = I - L_m, the discount
+            being in A_x: the reference for the implicit rungs; else as bs3d_host_explicit */
 TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d_result *result)
 {
     int status = bs3d_check(o, 1);

@@ -40,11 +40,12 @@ int main(int argc, char **argv)
                            20,               /* time steps */
                            BS3D_MAXIMUM,
                            0}; /* a call, not a put */
+    /* The result is copied asynchronously: it is there when the stream has been synchronised. */
     bs3d_result result;
     void *work;
     check(cudaMalloc(&work, bs3d_work_bytes_f64(&option)));
     int status = bs3d_implicit2_f64(&option, work, &result, 0);
-    check(cudaStreamSynchronize(0)); /* the result is copied asynchronously */
+    check(cudaStreamSynchronize(0));
     if (status == BS3D_OK) status = result.status;
     if (status != BS3D_OK) fprintf(stderr, "%s\n", bs3d_status_string(status)), exit(1);
     printf("price %.4f, deltas %.4f %.4f %.4f, gammas %.5f %.5f %.5f\n", result.price, result.delta[0], result.delta[1],

@@ -84,7 +84,7 @@ static void *memory(size_t bytes)
                     for (int p = -1; p <= P; p++)                                                                      \
                         for (int c = -1; c <= C; c++) {                                                                \
                             int a = i + c, b = j + p, inside = a >= 0 && a < nx && b >= 0 && b < ny && k < nz;         \
-                            int unread = form == BS3D_POSITIVE && ((c < 0 && p == P) || (c == C && p < 0));          \
+                            int unread = form == BS3D_POSITIVE && ((c < 0 && p == P) || (c == C && p < 0));            \
                             patch[(p + 1) * (C + 2) + c + 1] = (R)(unread   ? NAN                                      \
                                                                    : inside ? u[a + nx * (b + ny * k)]                 \
                                                                             : case_between(random, -9, 9));            \
