@@ -476,6 +476,17 @@ TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
     return value;
 }
 
+/* All threads of the block, count of them, from wherever they are in the code, as __syncthreads must not. */
+TRID_D void bs3d_p_meet(int count)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("bar.sync 1, %0;" ::"r"(count) : "memory");
+#else
+    (void)count;
+    __syncthreads();
+#endif
+}
+
 /* The same number in all lanes, as it must be, but now known to the compiler to be: without that it guards every
    shuffle of a loop that runs n times against lanes that have left it. */
 TRID_D int bs3d_p_uniform(int n)
@@ -1166,7 +1177,7 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
         BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j + row, P, ys);
         for (int k = first; k < to + 2; k++) {
             bs3d_p_await(BS3D_P_DEPTH - 2);
-            __syncthreads();
+            bs3d_p_meet(BS3D_P_THREADS_UP(R, P));
             BS3D_F(bs3d_p_fetch)
             (SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
             if (k <= to) {
@@ -1189,7 +1200,7 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
         long long at = x + (long long)plan->pitch * (j + row);
         for (int k = first; k < to + 2; k++) {
             bs3d_p_await(BS3D_P_DEPTH - 2);
-            __syncthreads();
+            bs3d_p_meet(BS3D_P_THREADS_UP(R, P));
             BS3D_F(bs3d_p_fetch)
             (SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
             if (k > from + 1) {
