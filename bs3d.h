@@ -69,6 +69,8 @@
 #undef R
 #pragma push_macro("S")
 #undef S
+#pragma push_macro("V")
+#undef V
 #endif
 
 #define BS3D_VERSION 100 /* 100 * major + minor */
@@ -476,11 +478,11 @@ TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
     return value;
 }
 
-/* All threads of the block, count of them, from wherever they are in the code, as __syncthreads must not. */
+/* A barrier for all threads of the block, count of them, in whichever loop each is: __syncthreads wants them in one. */
 TRID_D void bs3d_p_meet(int count)
 {
 #ifdef __CUDA_ARCH__
-    asm volatile("bar.sync 1, %0;" ::"r"(count) : "memory");
+    asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory");
 #else
     (void)count;
     __syncthreads();
@@ -537,6 +539,7 @@ TRID_D int bs3d_p_uniform(int n)
 #pragma pop_macro("P")
 #pragma pop_macro("R")
 #pragma pop_macro("S")
+#pragma pop_macro("V")
 #endif
 
 #endif /* BS3D_H */
