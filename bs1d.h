@@ -2,8 +2,8 @@
 
    MIT licence, see LICENSE. Copy this file, trid.h and transpose.h.
 
-   Prices a batch that lies in device memory, each option with its own spot, strike, rate, dividend, volatility, maturity,
-   grid, number of steps and kind (examples/bs1d_batch.cu):
+   Prices a batch that lies in device memory, each option with its own spot, strike, rate, dividend, volatility,
+   maturity, grid, number of steps and kind (examples/bs1d_batch.cu):
 
        int status = bs1d_implicit4_f32(COUNT, 512, device_options, device_results, NULL, 0);
        if (status != BS1D_OK) fprintf(stderr, "%s\n", bs1d_status_string(status)), exit(1);
@@ -11,8 +11,8 @@
    The model: points S_j = j dS, j = 0 .. J-1, dS = top / (J-1); dt = maturity / steps;
    lambda_j = volatility^2 dt j^2 / 2, gamma_j = (rate - dividend) dt j / 2; A is the matrix with rows
        lambda_j - gamma_j,  -2 lambda_j - rate dt,  lambda_j + gamma_j;    last row  -2 gamma_j,  2 gamma_j - rate dt
-   (no second difference at the top). An explicit step is u += A u; an implicit one solves (I - A) u' = u; Crank-Nicolson
-   solves (I - A/2) u' = (I + A/2) u after a start of four half-size implicit steps (Rannacher).
+   (no second difference at the top). An explicit step is u += A u; an implicit one solves (I - A) u' = u;
+   Crank-Nicolson solves (I - A/2) u' = (I + A/2) u after a start of four half-size implicit steps (Rannacher).
 
    The ladder. Each rung exists with _f32 and _f64, for 64 to 1024 points (docs/bs1d.md has the figures of each):
      bs1d_explicit1   a block an option, a thread a point, neighbours through shared memory
@@ -386,17 +386,6 @@ TRID_D int BS1D_F(bs1d_p_rank)(int W)
     return W > 32 ? (int)threadIdx.x : trid_p_lane() & (W - 1);
 }
 
-/* The same number in all lanes, as it must be, but now known to the compiler to be: without that it guards every shuffle
-   of a loop that runs n times against lanes that have left it. */
-TRID_D int BS1D_F(bs1d_p_uniform)(int n)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(TRID_P_FULL, n);
-#else
-    return n;
-#endif
-}
-
 /* x[H .. H+K-1] = u, and H points of the neighbours on each side. H <= K. shared: 8*H elements where W > 32, used in
    two halves in turn so that one barrier a call suffices. */
 TRID_D void BS1D_F(bs1d_p_halo)(int K, int W, int H, int turn, const BS1D_R *u, BS1D_R *x, BS1D_R *shared)
@@ -464,7 +453,7 @@ TRID_D void BS1D_F(bs1d_p_explicit_step)(int K, const BS1D_R *a, const BS1D_R *b
 TRID_D void BS1D_F(bs1d_warp_explicit2)(int K, int W, int steps, const BS1D_R *a, const BS1D_R *b, const BS1D_R *c,
                                         const BS1D_R *floor, BS1D_R *u, BS1D_R *shared)
 {
-    steps = BS1D_F(bs1d_p_uniform)(steps);
+    steps = trid_p_uniform(steps);
     BS1D_P_UNROLL_STEPS
     for (int s = 0; s < steps; s++) {
         BS1D_R x[BS1D_P_ROWS + 2];
@@ -580,7 +569,7 @@ TRID_D void BS1D_F(bs1d_warp_explicit3)(int K, int W, int H, int sweeps, const B
                                         BS1D_R *shared)
 {
     const int far_first = sizeof(BS1D_R) == 4 && H > 1;
-    sweeps = BS1D_F(bs1d_p_uniform)(sweeps);
+    sweeps = trid_p_uniform(sweeps);
     BS1D_P_UNROLL_SWEEPS
     for (int s = 0; s < sweeps; s++) {
         BS1D_R x[BS1D_P_ROWS + 2 * BS1D_P_REACH];
@@ -623,8 +612,8 @@ TRID_D void BS1D_F(bs1d_p_matrix)(int K, bs1d_model model, double diagonal, doub
     }
 }
 
-/* The same for diagonal 1 and -size in the working precision (rows from points on are diagonal), as a march whose coefficients change with time would do it
-   in each step. (What does not change the compiler moves out of the loop.) */
+/* The same for diagonal 1 and -size in the working precision (rows from points on are diagonal), as a march whose
+   coefficients change with time would do it in each step. (What does not change the compiler moves out of the loop.) */
 TRID_D void BS1D_F(bs1d_p_matrix_now)(int K, int points, int first, BS1D_R variance, BS1D_R drift, BS1D_R discount,
                                       BS1D_R *a, BS1D_R *b, BS1D_R *c)
 {
@@ -665,10 +654,11 @@ TRID_D int BS1D_F(bs1d_p_least)(int W, int n)
         int other = __shfl_xor_sync(TRID_P_FULL, n, distance);
         n = other < n ? other : n;
     }
-    return BS1D_F(bs1d_p_uniform)(n);
+    return trid_p_uniform(n);
 }
 
-/* d becomes the solution: by the factored solver if f is not null, else by the hybrid on a, b, c, which are clobbered. */
+/* d becomes the solution: by the factored solver if f is not null, else by the hybrid on a, b, c, which are clobbered.
+   */
 TRID_D void BS1D_F(bs1d_p_solve)(int K, int W, int pcr_steps, const BS1D_R *f, BS1D_R *a, BS1D_R *b, BS1D_R *c,
                                  BS1D_R *d, BS1D_R *shared)
 {
@@ -690,8 +680,8 @@ typedef struct {
     BS1D_R *shared;  /* W = 64: 192 elements for the solver, 8 for the halo */
 } BS1D_F(bs1d_p_step_data);
 
-/* y becomes the solution of M y = u, M = I - size*A, or for the increment of M y = size*A u (Crank-Nicolson, size = 1/2:
-   A u); push, if not null, is added on the right, half of it where y is half a Crank-Nicolson step. */
+/* y becomes the solution of M y = u, M = I - size*A, or for the increment of M y = size*A u (Crank-Nicolson, size =
+   1/2: A u); push, if not null, is added on the right, half of it where y is half a Crank-Nicolson step. */
 TRID_D void BS1D_F(bs1d_p_step_solve)(int K, int W, int increment, int crank, int turn, BS1D_F(bs1d_p_step_data) s,
                                       const BS1D_R *push, const BS1D_R *u, BS1D_R *y)
 {
@@ -713,8 +703,8 @@ TRID_D BS1D_R BS1D_F(bs1d_p_next)(int increment, int crank, BS1D_R u, BS1D_R y)
     return increment ? u + y : crank ? 2 * y - u : y;
 }
 
-/* An American option's step (Ikonen and Toivanen): push, dt times the multiplier that keeps the value up, goes in on the
-   right, is taken off the result, and takes up what the floor then adds. */
+/* An American option's step (Ikonen and Toivanen): push, dt times the multiplier that keeps the value up, goes in on
+   the right, is taken off the result, and takes up what the floor then adds. */
 TRID_D void BS1D_F(bs1d_p_american_step)(int K, int W, int increment, int crank, int turn, BS1D_F(bs1d_p_step_data) s,
                                          const BS1D_R *floor, BS1D_R *push, BS1D_R *u)
 {
@@ -728,9 +718,11 @@ TRID_D void BS1D_F(bs1d_p_american_step)(int K, int W, int increment, int crank,
     }
 }
 
-/* Solves   steps implicit steps with the factored matrix M, for the lanes that are active: u' = y, or (crank, a literal)
+/* Solves   steps implicit steps with the factored matrix M, for the lanes that are active: u' = y, or (crank, a
+   literal)
             2y - u, with M y = u
-   Needs    K, W <= 32 literals; f and pcr_steps from trid_warp_factor of M = I - A (crank: I - A/2); rows from points on
+   Needs    K, W <= 32 literals; f and pcr_steps from trid_warp_factor of M = I - A (crank: I - A/2); rows from points
+   on
             are 0; active the same for the lanes of a group, a literal 1 where all are
    Lanes    all 32 of the warp
    Leaves   u
@@ -739,8 +731,8 @@ TRID_D void BS1D_F(bs1d_p_american_step)(int K, int W, int increment, int crank,
 TRID_D void BS1D_F(bs1d_warp_implicit3)(int K, int W, int steps, int crank, int active, int pcr_steps, const BS1D_R *f,
                                         BS1D_R *u)
 {
-    steps = BS1D_F(bs1d_p_uniform)(steps);
-    pcr_steps = BS1D_F(bs1d_p_uniform)(pcr_steps);
+    steps = trid_p_uniform(steps);
+    pcr_steps = trid_p_uniform(pcr_steps);
     for (int s = 0; s < steps; s++) {
         BS1D_R y[BS1D_P_ROWS];
         TRID_UNROLL
@@ -757,8 +749,8 @@ TRID_D void BS1D_F(bs1d_warp_implicit3)(int K, int W, int steps, int crank, int 
 TRID_D void BS1D_F(bs1d_p_increment_march)(int K, int W, int steps, int crank, int active, BS1D_F(bs1d_p_step_data) s,
                                            BS1D_R *u)
 {
-    steps = BS1D_F(bs1d_p_uniform)(steps);
-    s.pcr_steps = BS1D_F(bs1d_p_uniform)(s.pcr_steps);
+    steps = trid_p_uniform(steps);
+    s.pcr_steps = trid_p_uniform(s.pcr_steps);
     for (int done = 0; done < steps; done += BS1D_P_REFRESH) {
         int some = steps - done < BS1D_P_REFRESH ? steps - done : BS1D_P_REFRESH;
         BS1D_R a[BS1D_P_ROWS] = {0}, b[BS1D_P_ROWS], c[BS1D_P_ROWS] = {0}, g[BS1D_P_ROWS];
@@ -788,7 +780,7 @@ TRID_D void BS1D_F(bs1d_p_march)(int rung, int K, int W, int steps, int crank, i
         BS1D_F(bs1d_warp_implicit3)(K, W, steps, crank, active, s.pcr_steps, s.f, u);
     } else {
         const int increment = rung == 2 || rung == 5;
-        steps = BS1D_F(bs1d_p_uniform)(steps);
+        steps = trid_p_uniform(steps);
         for (int i = 0; i < steps; i++) {
             BS1D_R y[BS1D_P_ROWS];
             BS1D_F(bs1d_p_step_solve)(K, W, increment, crank, turn + i, s, (const BS1D_R *)0, u, y);
@@ -851,7 +843,8 @@ TRID_D void BS1D_F(bs1d_p_payoff)(int K, int first, int points, BS1D_F(bs1d_opti
     }
 }
 
-/* Solves   price, delta, gamma and theta at the spot from the values u of the last step and before of the one before it,
+/* Solves   price, delta, gamma and theta at the spot from the values u of the last step and before of the one before
+   it,
             dt years apart, by cubic interpolation between the four points around the spot
    Needs    spacing ds, points of the grid, row K*l + j in u[j] of lane l
    Lanes    as bs1d_warp_explicit2
@@ -877,8 +870,8 @@ TRID_D void BS1D_F(bs1d_warp_greeks)(int K, int W, int points, double ds, double
     if (rank == 0 && result) BS1D_F(bs1d_p_greeks)(spot / ds - first, ds, dt, shared, shared + 4, result);
 }
 
-/* Result and grid of the team's option, if it has one. implicit: was it marched so? The option is read again: to keep it
-   through the march would cost more registers than the march can spare. */
+/* Result and grid of the team's option, if it has one. implicit: was it marched so? The option is read again: to keep
+   it through the march would cost more registers than the march can spare. */
 TRID_D void BS1D_F(bs1d_p_finish)(int K, int W, int implicit, int team, int options, int points, int status,
                                   const BS1D_F(bs1d_option) * option, BS1D_R *u, const BS1D_R *before,
                                   BS1D_F(bs1d_result) * result, BS1D_R *grid, BS1D_R *shared)
@@ -923,8 +916,8 @@ TRID_D void BS1D_F(bs1d_p_explicit)(int K, int W, int H, int which, int options,
     int status = BS1D_F(bs1d_p_load)(W, team, options, points, option, &o, &m);
     int american = status == 0 && (o.flags & BS1D_AMERICAN) != 0;
     int mine = status != BS1D_P_NONE && (which & (american ? BS1D_P_AMERICAN : BS1D_P_EUROPEAN));
-    if (!BS1D_F(bs1d_p_uniform)(mine)) return;
-    american = BS1D_F(bs1d_p_uniform)(american);
+    if (!trid_p_uniform(mine)) return;
+    american = trid_p_uniform(american);
     if (status == 0 && !BS1D_F(bs1d_p_stable)(m)) {
         status = BS1D_UNSTABLE;
         BS1D_F(bs1d_p_idle)(points, &o, &m);
@@ -934,7 +927,7 @@ TRID_D void BS1D_F(bs1d_p_explicit)(int K, int W, int H, int which, int options,
     if (H > 0) {
         int composed, most = BS1D_F(bs1d_lane_composed)(m, H);
         int rest = BS1D_F(bs1d_lane_sweeps)(H, most, single, &composed);
-        composed = BS1D_F(bs1d_p_uniform)(composed);
+        composed = trid_p_uniform(composed);
         if (composed) {
             BS1D_F(bs1d_lane_compose)(K, H, m, first, composed, coefficient);
             BS1D_F(bs1d_warp_explicit3)(K, W, H, single / composed, coefficient, u, shared);
@@ -1010,7 +1003,7 @@ TRID_D void BS1D_F(bs1d_p_implicit)(int rung, int K, int W, int american, int op
         BS1D_R push[BS1D_P_ROWS];
         TRID_UNROLL
         for (int i = 0; i < K; i++) push[i] = 0;
-        last = BS1D_F(bs1d_p_uniform)(last);
+        last = trid_p_uniform(last);
         for (int n = 0; n <= last; n++) {
             TRID_UNROLL
             for (int i = 0; i < K; i++) {
@@ -1045,7 +1038,7 @@ TRID_D void BS1D_F(bs1d_p_explicit1_step)(BS1D_R a, BS1D_R b, BS1D_R c, const BS
 TRID_D void BS1D_F(bs1d_p_explicit1_march)(int steps, BS1D_R a, BS1D_R b, BS1D_R c, const BS1D_R *floor, BS1D_R *u,
                                            BS1D_R *mine, int length)
 {
-    steps = BS1D_F(bs1d_p_uniform)(steps);
+    steps = trid_p_uniform(steps);
     for (int n = 0; n < steps / 2; n++) {
         BS1D_F(bs1d_p_explicit1_step)(a, b, c, floor, u, mine);
         BS1D_F(bs1d_p_explicit1_step)(a, b, c, floor, u, mine + length);

@@ -139,7 +139,7 @@ typedef struct {
 
 /* The PDE on its grid for one time step: on axis m, lambda = variance[m] i^2 and gamma = drift[m] i; of pair p, axes m
    and n, the cross difference has weight plus[p] i_m i_n at its corners (+,+) and (-,-), minus[p] i_m i_n at the other
-      two. */
+   two. */
 typedef struct {
     double variance[3]; /* volatility^2 dt / 2 */
     double drift[3];    /* (rate - dividend) dt / 2 */
@@ -224,12 +224,23 @@ TRID_HD void bs3d_p_cubic(double x, double *value, double *first, double *second
     }
 }
 
-/* The first of the four points around the spot on an axis. */
-TRID_HD int bs3d_p_first(double spot, double ds, int points)
+/* The spacing of an axis, and the first of the four points around the spot on it. */
+TRID_HD double bs3d_p_spacing(const bs3d_problem *o, int axis)
 {
-    int first = (int)(spot / ds) - 1;
-    if (first > points - 4) first = points - 4;
+    return o->top[axis] / (o->points[axis] - 1);
+}
+TRID_HD int bs3d_p_first(const bs3d_problem *o, int axis)
+{
+    int first = (int)(o->spot[axis] / bs3d_p_spacing(o, axis)) - 1;
+    if (first > o->points[axis] - 4) first = o->points[axis] - 4;
     return first < 0 ? 0 : first;
+}
+
+/* Where the n-th of the 64 points around the spot is in a grid with these distances between rows and planes. */
+TRID_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, long long plane)
+{
+    return bs3d_p_first(o, 0) + n % 4 + pitch * (bs3d_p_first(o, 1) + n / 4 % 4) +
+           plane * (bs3d_p_first(o, 2) + n / 16);
 }
 
 /* ---- what can be wrong with a problem ---------------------------------------------------------------------------- */
@@ -242,7 +253,8 @@ TRID_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     enum { MODES = 24 };
     double cosine[MODES], most = m->discount;
-    /* No mode is damped by more than this: a seven-point difference damps by -t/2 .. , one of four corners by t. */
+    /* No mode is damped by more than this: a second difference by 4 lambda, a seven-point cross difference by t, one of
+       four corners by 2 t. */
     for (int axis = 0; axis < 3; axis++) most += 4 * m->variance[axis] * pow(m->points[axis] - 1, 2);
     for (int p = 0; p < 3; p++)
         most += (m->plus[p] * m->minus[p] < 0 ? 2 : 1) * (fabs(m->plus[p]) + fabs(m->minus[p])) *
@@ -311,18 +323,25 @@ TRID_HOST int bs3d_p_dominant(const bs3d_model *m)
     return 1;
 }
 
+/* Are the numbers of points within bounds? */
+TRID_HOST int bs3d_p_sized(const bs3d_problem *o)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (o->points[axis] < 4 || o->points[axis] > 1024) return 0;
+    return 1;
+}
+
 /* Solves   is there anything wrong with the problem, marched by explicit or implicit steps?
    Returns  BS3D_OK or why not */
 TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
 {
     if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
-    if (o->steps < 1) return BS3D_BAD_SIZE;
+    if (o->steps < 1 || !bs3d_p_sized(o)) return BS3D_BAD_SIZE;
     /* A sum is finite only if its parts are. */
     double sum = fabs(o->strike) + fabs(o->rate) + fabs(o->maturity);
     int positive = o->strike > 0 && o->maturity > 0 && o->maturity / o->steps > 0, inside = 1;
     const double *rho = o->correlation;
     for (int axis = 0; axis < 3; axis++) {
-        if (o->points[axis] < 4 || o->points[axis] > 1024) return BS3D_BAD_SIZE;
         sum += fabs(o->spot[axis]) + fabs(o->top[axis]) + fabs(o->volatility[axis]) + fabs(o->dividend[axis]) +
                fabs(rho[axis]);
         positive = positive && o->top[axis] > 0 && o->volatility[axis] > 0;
@@ -363,8 +382,8 @@ enum {
     BS3D_P_VECTORS = 16, /* most vectors of a plane that a thread copies */
     BS3D_P_ARRIVAL = 12, /* numbers that a plane's arrival needs */
     BS3D_P_COLUMNS = 4,  /* most columns, rows and points that a lane has */
-    BS3D_P_ROWS = 4,
-    BS3D_P_POINTS = 16,
+    BS3D_P_ROWS = 2,
+    BS3D_P_POINTS = 8,
     BS3D_P_MARGIN = 4,       /* rows of zeros before and after those of an axis */
     BS3D_P_ROW_TABLE = 1032, /* rows in the table of an axis */
     BS3D_P_SECTIONS = 8,     /* most sections in the implicit rungs */
@@ -415,7 +434,7 @@ TRID_D bs3d_p_place bs3d_p_place_of(void *p)
 
 /* Sixteen bytes from global to shared memory, offset bytes from a place, asynchronously where that exists (compute
    capability 8.0 on). Copies are committed in groups; await(n) returns when all but the last n groups of the thread are
-      there. */
+   there. */
 TRID_D void bs3d_p_copy(bs3d_p_place to, int offset, const void *from)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -438,7 +457,7 @@ TRID_D void bs3d_p_commit(void)
 
 /* Launched by bs3d_p_launch_after, a kernel may begin when the blocks of the one before have all begun: what it reads
    or writes that is another kernel's comes after bs3d_p_wait. Compute capability 9.0 on; before, kernels follow each
-      other. */
+   other. */
 TRID_D void bs3d_p_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -489,16 +508,6 @@ TRID_D void bs3d_p_meet(int count)
 #endif
 }
 
-/* The same number in all lanes, as it must be, but now known to the compiler to be: without that it guards every
-   shuffle of a loop that runs n times against lanes that have left it. */
-TRID_D int bs3d_p_uniform(int n)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(TRID_P_FULL, n);
-#else
-    return n;
-#endif
-}
 #endif /* BS3D_NO_LAUNCHES */
 
 /* The body below, once a precision. */
@@ -685,9 +694,9 @@ TRID_HD bs3d_result BS3D_F(bs3d_lane_greeks)(const bs3d_problem *o, const BS3D_R
 {
     double weight[3][3][4], ds[3], sum[10] = {0};
     for (int axis = 0; axis < 3; axis++) {
-        ds[axis] = o->top[axis] / (o->points[axis] - 1);
-        int first = bs3d_p_first(o->spot[axis], ds[axis], o->points[axis]);
-        bs3d_p_cubic(o->spot[axis] / ds[axis] - first, weight[axis][0], weight[axis][1], weight[axis][2]);
+        ds[axis] = bs3d_p_spacing(o, axis);
+        bs3d_p_cubic(o->spot[axis] / ds[axis] - bs3d_p_first(o, axis), weight[axis][0], weight[axis][1],
+                     weight[axis][2]);
     }
     for (int z = 0; z < 4; z++) {
         for (int y = 0; y < 4; y++) {
@@ -734,7 +743,7 @@ TRID_HD size_t BS3D_F(bs3d_p_cells)(const int *points)
 #ifndef BS3D_NO_LAUNCHES
 /* ---- on the device: what the kernels share ----------------------------------------------------------------------- */
 
-/* How far to the neighbours of point (i, j, k), 0 where there is none. */
+/* How far to the neighbours of point (i, j) in a plane, 0 where there is none. */
 TRID_D void BS3D_F(bs3d_p_steps)(const bs3d_p_plan *plan, int i, int j, long long *east, long long *west,
                                  long long *north, long long *south)
 {
@@ -821,9 +830,9 @@ typedef struct {
     bs3d_p_place slots;
     const BS3D_R *grid;
     long long plane;
-    int size; /* bytes of a slot */
-    int to[BS3D_P_VECTORS],
-        from[BS3D_P_VECTORS]; /* byte of a slot where a vector goes; where it is in a plane, or -1 */
+    int size;                 /* bytes of a slot */
+    int to[BS3D_P_VECTORS];   /* byte of a slot where a vector goes */
+    int from[BS3D_P_VECTORS]; /* where it is in a plane, or -1 */
 } BS3D_F(bs3d_p_ring);
 
 /* Vectors that a thread copies of rows * stride elements. */
@@ -908,16 +917,15 @@ TRID_D void BS3D_F(bs3d_p_explicit2)(int form, const BS3D_F(bs3d_pairs) * pairs,
     }
 }
 
-/* Shared memory of explicit3 and explicit4: what the rows of the third axis say, the ring, and in explicit4 two planes
-   of the step between. */
+/* Elements of shared memory in explicit3 and explicit4, beside the arrivals: the ring, and in explicit4 two planes of
+   the step between. */
 #define BS3D_P_STRIDE(C) (32 * (C) + 2 * BS3D_P_PAD)
-#define BS3D_P_BYTES(steps, C, R, levels)                                                                              \
-    (sizeof(BS3D_R) * (BS3D_P_ARRIVAL * (size_t)(levels) +                                                             \
-                       (BS3D_P_DEPTH + ((steps) > 1 ? 2 : 0)) * (size_t)((R) + 2 * (steps)) * BS3D_P_STRIDE(C)))
+#define BS3D_P_PLANES(steps, C, R)                                                                                     \
+    ((BS3D_P_DEPTH + ((steps) > 1 ? 2 : 0)) * (size_t)((R) + 2 * (steps)) * BS3D_P_STRIDE(C))
 /* Threads: P rows a warp; explicit4 has one row more on each side, and a warp for the columns beside the tile. */
 #define BS3D_P_THREADS(steps, R, P) (32 * ((steps) > 1 ? ((R) + 2) / (P) + 1 : (R) / (P)))
 
-/* The six numbers that a plane's arrival needs, of rows k-1, k and k+1 of the third axis. */
+/* The seven numbers that a plane's arrival needs, of rows k-1, k and k+1 of the third axis. */
 TRID_D void BS3D_F(bs3d_p_arrival)(const BS3D_R *arrivals, int k, BS3D_F(bs3d_row) * z)
 {
     BS3D_R v[8];
@@ -953,6 +961,29 @@ TRID_D void BS3D_F(bs3d_p_all_arrivals)(int forward, const BS3D_R *tables, int k
         arrivals[8] = forward ? factors[0] : 0;
         arrivals[9] = forward ? factors[4] : 0;
     }
+}
+
+/* The forward elimination in z of C points, from what it left on the plane before: y = d - l y, and end, the part of
+   the section's first unknown, gathered; factors: l and h of this plane (bs3d_p_factor_z). */
+TRID_D void BS3D_F(bs3d_p_eliminate)(int C, const BS3D_R *factors, const BS3D_R *d, BS3D_R *y, BS3D_R *end)
+{
+    TRID_UNROLL
+    for (int n = 0; n < C; n++) {
+        y[n] = d[n] - factors[0] * y[n];
+        end[n] += factors[1] * y[n];
+    }
+}
+
+/* What a section leaves of C points: end, and the last y as a row of its unknown; ends: the first of them in plane 0.
+   */
+TRID_D void BS3D_F(bs3d_p_leave_ends)(int C, const bs3d_p_plan *plan, const BS3D_R *tables, int section, int last,
+                                      BS3D_R *y, const BS3D_R *end, BS3D_R *ends)
+{
+    BS3D_R r = tables[BS3D_P_Z_FACTORS + 8 * last + 1];
+    TRID_UNROLL
+    for (int n = 0; n < C; n++) y[n] *= r;
+    BS3D_F(bs3d_p_store)(C, end, ends + plan->plane * section);
+    BS3D_F(bs3d_p_store)(C, y, ends + plan->plane * (plan->sections + section));
 }
 
 /* One or two time steps a sweep. A block has rows j .. j+R-1 of a tile of plan.tile columns, and marches upward; a warp
@@ -991,7 +1022,7 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
     BS3D_R *target = v + i + x + (long long)plan->pitch * (j + row) + plan->plane * (first - 2 * steps + 1);
     BS3D_F(bs3d_row) xs[BS3D_P_COLUMNS], ys[BS3D_P_ROWS], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     BS3D_R now[2][BS3D_P_POINTS] = {{0}}, next[2][BS3D_P_POINTS] = {{0}}, out[BS3D_P_POINTS];
-    BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)], left[BS3D_P_POINTS] = {0}, end[BS3D_P_POINTS] = {0};
+    BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)], y[BS3D_P_POINTS] = {0}, end[BS3D_P_POINTS] = {0};
     int stores[BS3D_P_ROWS];
     BS3D_F(bs3d_p_axis_rows)(plan, tables, 0, there ? i + x : plan->pitch, beside ? 1 : C, xs);
     BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j + row, P, ys);
@@ -1020,18 +1051,13 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
             } else {
                 BS3D_F(bs3d_p_patch)(form, C, P, p, STRIDE, from_west, from_east, patch);
                 BS3D_F(bs3d_lane_plane)(form, C, P, pairs, xs, ys, z, patch, now[0], next[0], out);
-                if (forward && k > from) {
-                    const BS3D_R *factors = arrivals + BS3D_P_ARRIVAL * (k - first + 2) + 8;
-                    TRID_UNROLL
-                    for (int n = 0; n < C * P; n++) {
-                        out[n] = left[n] = out[n] - factors[0] * left[n];
-                        end[n] += factors[1] * left[n];
-                    }
-                }
+                if (forward && k > from)
+                    BS3D_F(bs3d_p_eliminate)(C * P, arrivals + BS3D_P_ARRIVAL * (k - first + 2) + 8, out, y, end);
+                const BS3D_R *made_here = forward ? y : out;
                 TRID_UNROLL
                 for (int n = 0; n < P; n++) {
                     if (steps == 1 && stores[n] && k > from)
-                        BS3D_F(bs3d_p_store)(C, out + n * C, target + n * plan->pitch);
+                        BS3D_F(bs3d_p_store)(C, made_here + n * C, target + n * plan->pitch);
                     if (steps == 2 && there) BS3D_F(bs3d_p_store)(C, out + n * C, made + n * STRIDE);
                 }
             }
@@ -1048,16 +1074,11 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
         if (++slot == BS3D_P_DEPTH) slot = 0;
     }
     if (forward) {
-        BS3D_R *at = ends + plan->plane * (int)blockIdx.z + i + x + (long long)plan->pitch * (j + row);
-        BS3D_R r = tables[BS3D_P_Z_FACTORS + 8 * (to - 1) + 1];
+        BS3D_R *at = ends + i + x + (long long)plan->pitch * (j + row);
         TRID_UNROLL
-        for (int n = 0; n < C * P; n++) left[n] *= r;
-        TRID_UNROLL
-        for (int n = 0; n < P; n++) {
-            if (!stores[n]) continue;
-            BS3D_F(bs3d_p_store)(C, end + n * C, at + n * plan->pitch);
-            BS3D_F(bs3d_p_store)(C, left + n * C, at + n * plan->pitch + plan->plane * plan->sections);
-        }
+        for (int n = 0; n < P; n++)
+            if (stores[n]) BS3D_F(bs3d_p_leave_ends)
+        (C, plan, tables, (int)blockIdx.z, to - 1, y + n * C, end + n * C, at + n * plan->pitch);
     }
 }
 
@@ -1125,7 +1146,7 @@ TRID_D void BS3D_F(bs3d_p_implicit2_x)(int K, const bs3d_p_plan *plan, const BS3
     BS3D_R f[TRID_WARP_FACTOR_LEN(32)], d[32], *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
     TRID_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
-    int steps = bs3d_p_uniform((int)tables[BS3D_P_STEPS]);
+    int steps = trid_p_uniform((int)tables[BS3D_P_STEPS]);
     /* The lines of the last planes first: they are what the sweep before has left in the cache. */
     int all = lines + 2 * plan->sections * plan->model.points[1];
     for (int line = all - 1 - (int)(blockIdx.x * warps + warp); line >= 0; line -= (int)gridDim.x * warps) {
@@ -1138,10 +1159,8 @@ TRID_D void BS3D_F(bs3d_p_implicit2_x)(int K, const bs3d_p_plan *plan, const BS3
     }
 }
 
-/* Shared memory of the fused upward sweep. */
-#define BS3D_P_BYTES_UP(C, R, levels)                                                                                  \
-    (sizeof(BS3D_R) * (BS3D_P_ARRIVAL * (size_t)(levels) +                                                             \
-                       (BS3D_P_DEPTH * (size_t)((R) + 2) + 2 * (size_t)(R)) * BS3D_P_STRIDE(2 * (C))))
+/* Shared memory of the fused upward sweep, beside the arrivals. */
+#define BS3D_P_PLANES_UP(C, R) ((BS3D_P_DEPTH * (size_t)((R) + 2) + 2 * (size_t)(R)) * BS3D_P_STRIDE(2 * (C)))
 #define BS3D_P_THREADS_UP(R, P) (32 * (2 * (R) / (P) + (R)))
 
 /* implicit2, the upward sweep for rows of up to 64 C points: L u, the x lines and the forward elimination in z. A block
@@ -1196,10 +1215,10 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
         }
     } else {
         int row = warp - marching, x = K * lane, stores = x < plan->pitch && j + row < plan->model.points[1];
-        BS3D_R f[TRID_WARP_FACTOR_LEN(K)], left[K] = {0}, end[K] = {0}, d[K];
+        BS3D_R f[TRID_WARP_FACTOR_LEN(K)], y[K] = {0}, end[K] = {0}, d[K];
         TRID_UNROLL
         for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
-        int steps = bs3d_p_uniform((int)tables[BS3D_P_STEPS]);
+        int steps = trid_p_uniform((int)tables[BS3D_P_STEPS]);
         long long at = x + (long long)plan->pitch * (j + row);
         for (int k = first; k < to + 2; k++) {
             bs3d_p_await(BS3D_P_DEPTH - 2);
@@ -1207,25 +1226,14 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
             BS3D_F(bs3d_p_fetch)
             (SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
             if (k > from + 1) {
-                const BS3D_R *factors = arrivals + BS3D_P_ARRIVAL * (k - first + 1) + 8;
                 BS3D_F(bs3d_p_load)(K, between + ((~k & 1) * R + row) * STRIDE + BS3D_P_PAD + x, d);
                 BS3D_F(trid_warp_solve)(K, 32, K * 32, steps, f, d);
-                TRID_UNROLL
-                for (int n = 0; n < K; n++) {
-                    left[n] = d[n] - factors[0] * left[n];
-                    end[n] += factors[1] * left[n];
-                }
-                if (stores) BS3D_F(bs3d_p_store)(K, left, v + plan->plane * (k - 2) + at);
+                BS3D_F(bs3d_p_eliminate)(K, arrivals + BS3D_P_ARRIVAL * (k - first + 1) + 8, d, y, end);
+                if (stores) BS3D_F(bs3d_p_store)(K, y, v + plan->plane * (k - 2) + at);
             }
             if (++slot == BS3D_P_DEPTH) slot = 0;
         }
-        BS3D_R r = tables[BS3D_P_Z_FACTORS + 8 * (to - 1) + 1];
-        TRID_UNROLL
-        for (int n = 0; n < K; n++) left[n] *= r;
-        if (stores) {
-            BS3D_F(bs3d_p_store)(K, end, ends + plan->plane * (int)blockIdx.y + at);
-            BS3D_F(bs3d_p_store)(K, left, ends + plan->plane * (plan->sections + (int)blockIdx.y) + at);
-        }
+        if (stores) BS3D_F(bs3d_p_leave_ends)(K, plan, tables, (int)blockIdx.y, to - 1, y, end, ends + at);
     }
 }
 
@@ -1299,7 +1307,7 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
     TRID_UNROLL
     for (int e = 0; e < TRID_LINES_FACTOR_LEN(K); e++)
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * K ? section : rank)];
-    int steps = bs3d_p_uniform((int)tables[BS3D_P_STEPS + 1]);
+    int steps = trid_p_uniform((int)tables[BS3D_P_STEPS + 1]);
     for (int n = 0; n < plan->depth; n++)
         BS3D_F(bs3d_p_fetch_slices)(K, L, plan, to - 1 - n, from, v, u, place_of_ring, n);
     long long at = x + (long long)plan->pitch * first;
@@ -1419,11 +1427,11 @@ TRID_D void BS3D_F(bs3d_p_factor)(int K, int axis, const bs3d_p_plan *plan, BS3D
 /* ---- set-up, results, launches ----------------------------------------------------------------------------------- */
 
 /* Rows of the three axes, a block each. */
-TRID_D void BS3D_F(bs3d_p_set_up)(const bs3d_p_plan *plan, BS3D_R *tables)
+BS3D_KERNEL void BS3D_F(bs3d_p_set_up_kernel)(bs3d_p_plan plan, BS3D_R *tables)
 {
     int axis = (int)blockIdx.x;
     for (int i = trid_p_thread(); i < BS3D_P_ROW_TABLE; i += trid_p_threads()) {
-        BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&plan->model, axis, i - BS3D_P_MARGIN);
+        BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&plan.model, axis, i - BS3D_P_MARGIN);
         BS3D_R *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
         to[0] = r.down;
         to[1] = r.up;
@@ -1432,17 +1440,12 @@ TRID_D void BS3D_F(bs3d_p_set_up)(const bs3d_p_plan *plan, BS3D_R *tables)
     }
 }
 
-BS3D_KERNEL void BS3D_F(bs3d_p_set_up_kernel)(bs3d_p_plan plan, BS3D_R *tables)
-{
-    BS3D_F(bs3d_p_set_up)(&plan, tables);
-}
-
 /* The payoff in u, zeros in what a row has beyond the grid in u and v. */
 BS3D_KERNEL void BS3D_F(bs3d_p_payoff_kernel)(bs3d_problem o, bs3d_p_plan plan, BS3D_R *u, BS3D_R *v)
 {
     double ds[3];
     int j = (int)blockIdx.x, k = (int)blockIdx.y;
-    for (int axis = 0; axis < 3; axis++) ds[axis] = o.top[axis] / (o.points[axis] - 1);
+    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
     u += (long long)plan.pitch * j + plan.plane * k;
     v += (long long)plan.pitch * j + plan.plane * k;
     for (int i = trid_p_thread(); i < plan.pitch; i += trid_p_threads()) {
@@ -1457,12 +1460,7 @@ BS3D_KERNEL void BS3D_F(bs3d_p_payoff_kernel)(bs3d_problem o, bs3d_p_plan plan, 
 BS3D_KERNEL void BS3D_F(bs3d_p_result_kernel)(bs3d_problem o, bs3d_p_plan plan, const BS3D_R *u, bs3d_result *result)
 {
     __shared__ BS3D_R value[64];
-    int first[3];
-    for (int axis = 0; axis < 3; axis++)
-        first[axis] = bs3d_p_first(o.spot[axis], o.top[axis] / (o.points[axis] - 1), o.points[axis]);
-    for (int n = (int)threadIdx.x; n < 64; n += 32)
-        value[n] =
-            u[first[0] + n % 4 + (long long)plan.pitch * (first[1] + n / 4 % 4) + plan.plane * (first[2] + n / 16)];
+    for (int n = (int)threadIdx.x; n < 64; n += 32) value[n] = u[bs3d_p_around(&o, n, plan.pitch, plan.plane)];
     __syncthreads();
     if (threadIdx.x == 0) *result = BS3D_F(bs3d_lane_greeks)(&o, value);
 }
@@ -1556,9 +1554,7 @@ typedef void (*BS3D_F(bs3d_p_sweep))(BS3D_F(bs3d_pairs), bs3d_p_plan, const BS3D
    4 .. 1024. */
 TRID_HOST size_t BS3D_F(bs3d_work_bytes)(const bs3d_problem *o)
 {
-    if (!o) return 0;
-    for (int axis = 0; axis < 3; axis++)
-        if (o->points[axis] < 4 || o->points[axis] > 1024) return 0;
+    if (!o || !bs3d_p_sized(o)) return 0;
     size_t plane = (size_t)BS3D_F(bs3d_pitch)(o->points[0]) * (size_t)o->points[1];
     return (2 * BS3D_F(bs3d_p_cells)(o->points) + BS3D_P_TABLES + 2 * BS3D_P_SECTIONS * plane) * sizeof(BS3D_R) +
            sizeof(bs3d_result);
@@ -1600,7 +1596,7 @@ TRID_HOST int BS3D_F(bs3d_p_make_sweep)(const BS3D_F(bs3d_p_launch) * l, BS3D_F(
 }
 
 /* A thread a column. */
-TRID_HOST int BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
+TRID_HOST void BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
 {
     int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     const int *n = plan->model.points;
@@ -1611,70 +1607,106 @@ TRID_HOST int BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_swee
     l->grid = dim3((unsigned)(n[0] - 1) / 32 + 1, (unsigned)(n[1] - 1) / 8 + 1);
     l->plan.sections = BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, 4 * processors, 2);
     l->grid.z = (unsigned)l->plan.sections;
-    return BS3D_OK;
 }
 
-/* Tiles of 32*C columns and R rows, P rows a warp; the third axis in so many sections, or 0 for what is best. */
-TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, int R, int P, int blocks, int sections,
+/* The sections of a sweep whose shared memory holds these elements and what a section's planes need: plan.sections or,
+   if the processor has less memory, more, up to most. Returns BS3D_LAUNCH_FAILED where that does not help. */
+TRID_HOST int BS3D_F(bs3d_p_fit)(size_t elements, int most, BS3D_F(bs3d_p_launch) * l)
+{
+    size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    int nz = l->plan.model.points[2];
+    for (;; l->plan.sections++) {
+        size_t levels = (size_t)((nz - 1) / l->plan.sections + 1 + 7);
+        l->bytes = sizeof(BS3D_R) * (elements + BS3D_P_ARRIVAL * levels);
+        if (l->bytes <= limit) break;
+        if (l->plan.sections >= most) return BS3D_LAUNCH_FAILED;
+    }
+    return cudaFuncSetAttribute(l->sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
+               ? BS3D_OK
+               : BS3D_LAUNCH_FAILED;
+}
+
+/* Tiles of 32*C columns and R rows, P rows a warp; plan->sections sections, or 0 for what is best. */
+TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, int R, int P, int blocks,
                                    BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
 {
-    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    int slots = blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     const int *n = plan->model.points;
-    int tiles = (n[0] - 1) / (32 * C) + 1;
+    int tiles = (n[0] - 1) / (32 * C) + 1, most = plan->sections ? BS3D_P_SECTIONS : n[2];
     l->sweep = sweep;
     l->plan = *plan;
     l->plan.tile = ((n[0] - 1) / tiles / C + 1) * C;
     l->block = dim3((unsigned)BS3D_P_THREADS(steps, R, P));
     l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / R + 1));
-    l->plan.sections = sections;
-    if (!sections)
-        l->plan.sections =
-            BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, blocks * processors, 3 * steps - 1);
-    while (!sections && (n[2] - 1) / l->plan.sections + 1 > 256)
-        l->plan.sections++; /* for the table in shared memory */
+    if (!plan->sections)
+        l->plan.sections = BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, slots, 3 * steps - 1);
+    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES(steps, C, R), most, l);
     l->grid.z = (unsigned)l->plan.sections;
-    l->bytes = BS3D_P_BYTES(steps, C, R, (n[2] - 1) / l->plan.sections + 1 + 7);
-    return cudaFuncSetAttribute(sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
-               ? BS3D_OK
-               : BS3D_LAUNCH_FAILED;
+    return status;
 }
 
 /* Whole rows, R a block, in plan->sections sections. */
 TRID_HOST int BS3D_F(bs3d_p_rows_up)(const bs3d_p_plan *plan, int C, int R, int P, int blocks,
                                      BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
 {
-    const int *n = plan->model.points;
-    (void)blocks;
+    (void)blocks; /* the shape's last number is the compiler's business */
     l->sweep = sweep;
     l->plan = *plan;
     l->block = dim3((unsigned)BS3D_P_THREADS_UP(R, P));
-    l->grid = dim3((unsigned)((n[1] - 1) / R + 1), (unsigned)plan->sections);
-    l->bytes = BS3D_P_BYTES_UP(C, R, (n[2] - 1) / plan->sections + 1 + 7);
-    return cudaFuncSetAttribute(sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
-               ? BS3D_OK
-               : BS3D_LAUNCH_FAILED;
+    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES_UP(C, R), BS3D_P_SECTIONS, l);
+    l->grid = dim3((unsigned)((plan->model.points[1] - 1) / R + 1), (unsigned)l->plan.sections);
+    return status;
 }
 
-/* Tables, and the payoff in from; rows beyond the grid are 0 in both arrays. */
-TRID_HOST int BS3D_F(bs3d_p_start)(const bs3d_problem *o, const bs3d_p_plan *plan, const BS3D_R *u, BS3D_R *from,
-                                   BS3D_R *to, BS3D_R *tables, cudaStream_t stream)
+/* A march: what it knows, and the parts of its work. */
+typedef struct {
+    bs3d_p_plan plan;
+    BS3D_F(bs3d_pairs) pairs;
+    int form;
+    BS3D_R *u, *v, *tables, *ends;
+    bs3d_result *at_spot;
+} BS3D_F(bs3d_p_job);
+
+TRID_HOST int BS3D_F(bs3d_p_open)(const bs3d_problem *o, int implicit, void *work, BS3D_F(bs3d_p_job) * job)
 {
-    if (o->payoff == BS3D_GIVEN && from != u &&
-        cudaMemcpyAsync(from, u, BS3D_F(bs3d_p_cells)(o->points) * sizeof *u, cudaMemcpyDeviceToDevice, stream) !=
-            cudaSuccess)
+    int status = bs3d_check(o, implicit);
+    if (!status && !work) status = BS3D_BAD_ARGUMENT;
+    if (status) return status;
+    size_t cells = BS3D_F(bs3d_p_cells)(o->points);
+    job->plan.model = bs3d_model_of(o);
+    job->plan.pitch = BS3D_F(bs3d_pitch)(o->points[0]);
+    job->plan.plane = (long long)job->plan.pitch * o->points[1];
+    job->plan.sections = job->plan.tile = job->plan.depth = 0;
+    job->pairs = BS3D_F(bs3d_lane_pairs)(&job->plan.model, !implicit);
+    job->form = bs3d_p_form(&job->plan.model);
+    job->u = (BS3D_R *)work;
+    job->v = job->u + cells;
+    job->tables = job->v + cells;
+    job->ends = job->tables + BS3D_P_TABLES;
+    job->at_spot = (bs3d_result *)(job->ends + 2 * BS3D_P_SECTIONS * job->plan.plane);
+    return BS3D_OK;
+}
+
+/* Tables, and the payoff in from, one of u and v; what rows have beyond the grid is 0 in both. */
+TRID_HOST int BS3D_F(bs3d_p_start)(const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, BS3D_R *from, BS3D_R *to,
+                                   cudaStream_t stream)
+{
+    if (o->payoff == BS3D_GIVEN && from != job->u &&
+        cudaMemcpyAsync(from, job->u, BS3D_F(bs3d_p_cells)(o->points) * sizeof *from, cudaMemcpyDeviceToDevice,
+                        stream) != cudaSuccess)
         return BS3D_LAUNCH_FAILED;
-    BS3D_LAUNCH(BS3D_F(bs3d_p_set_up_kernel), 3, 256, 0, stream)(*plan, tables);
+    BS3D_LAUNCH(BS3D_F(bs3d_p_set_up_kernel), 3, 256, 0, stream)(job->plan, job->tables);
     BS3D_LAUNCH(BS3D_F(bs3d_p_payoff_kernel), dim3((unsigned)o->points[1], (unsigned)o->points[2]), 128, 0, stream)
-    (*o, *plan, from, to);
+    (*o, job->plan, from, to);
     return BS3D_OK;
 }
 
 /* The result at the spot, on its way to the host. */
-TRID_HOST int BS3D_F(bs3d_p_finish)(const bs3d_problem *o, const bs3d_p_plan *plan, const BS3D_R *u,
-                                    bs3d_result *at_spot, bs3d_result *result, cudaStream_t stream)
+TRID_HOST int BS3D_F(bs3d_p_finish)(const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, bs3d_result *result,
+                                    cudaStream_t stream)
 {
-    BS3D_LAUNCH(BS3D_F(bs3d_p_result_kernel), 1, 32, 0, stream)(*o, *plan, u, at_spot);
-    if (result && cudaMemcpyAsync(result, at_spot, sizeof *result, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
+    BS3D_LAUNCH(BS3D_F(bs3d_p_result_kernel), 1, 32, 0, stream)(*o, job->plan, job->u, job->at_spot);
+    if (result && cudaMemcpyAsync(result, job->at_spot, sizeof *result, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
         return BS3D_LAUNCH_FAILED;
     return cudaGetLastError() == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
@@ -1682,143 +1714,146 @@ TRID_HOST int BS3D_F(bs3d_p_finish)(const bs3d_problem *o, const bs3d_p_plan *pl
 TRID_HOST int BS3D_F(bs3d_p_explicit)(int rung, const bs3d_problem *o, void *work, bs3d_result *result,
                                       cudaStream_t stream)
 {
-    int status = bs3d_check(o, 0);
-    if (!status && !work) status = BS3D_BAD_ARGUMENT;
-    if (status) return status;
     BS3D_F(bs3d_p_sweep)
     const sweep_of[2][4] = {{BS3D_F(bs3d_p_explicit1_positive), BS3D_F(bs3d_p_explicit2_positive),
                              BS3D_F(bs3d_p_explicit3_positive), BS3D_F(bs3d_p_explicit4_positive)},
                             {BS3D_F(bs3d_p_explicit1_general), BS3D_F(bs3d_p_explicit2_general),
                              BS3D_F(bs3d_p_explicit3_general), BS3D_F(bs3d_p_explicit4_general)}};
-    bs3d_p_plan plan;
-    plan.model = bs3d_model_of(o);
-    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan.model, 1);
-    int ny = o->points[1], form = bs3d_p_form(&plan.model);
-    plan.pitch = BS3D_F(bs3d_pitch)(o->points[0]);
-    plan.plane = (long long)plan.pitch * ny;
-    plan.sections = plan.tile = plan.depth = 0;
-    size_t cells = BS3D_F(bs3d_p_cells)(o->points);
-    BS3D_R *u = (BS3D_R *)work, *v = u + cells, *tables = v + cells;
-    bs3d_result *at_spot = (bs3d_result *)(tables + BS3D_P_TABLES + 2 * BS3D_P_SECTIONS * plan.plane);
+    BS3D_F(bs3d_p_job) job;
     BS3D_F(bs3d_p_launch) one, two;
-    int doubles = rung == 4 ? o->steps / 2 : 0, sweeps = o->steps - doubles; /* sweeps of two steps, and all */
-    status = rung < 3 ? BS3D_F(bs3d_p_columns)(&plan, sweep_of[form][rung - 1], &one)
-                      : BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, 0, sweep_of[form][2], &one);
-    if (!status && doubles) status = BS3D_F(bs3d_p_tiles)(&plan, 2, BS3D_P_SHAPE4, 0, sweep_of[form][3], &two);
+    int status = BS3D_F(bs3d_p_open)(o, 0, work, &job);
     if (status) return status;
-    BS3D_R *from = sweeps % 2 ? v : u, *to = sweeps % 2 ? u : v;
-    status = BS3D_F(bs3d_p_start)(o, &plan, u, from, to, tables, stream);
+    BS3D_F(bs3d_p_sweep) const *sweep = sweep_of[job.form];
+    /* Sweeps of two steps, unless the processor has too little shared memory for them; and all. */
+    int doubles = rung == 4 ? o->steps / 2 : 0;
+    if (doubles && BS3D_F(bs3d_p_tiles)(&job.plan, 2, BS3D_P_SHAPE4, sweep[3], &two)) doubles = 0;
+    int sweeps = o->steps - doubles;
+    if (rung < 3)
+        BS3D_F(bs3d_p_columns)(&job.plan, sweep[rung - 1], &one);
+    else
+        status = BS3D_F(bs3d_p_tiles)(&job.plan, 1, BS3D_P_SHAPE3, sweep[2], &one);
+    if (status) return status;
+    BS3D_R *from = sweeps % 2 ? job.v : job.u, *to = sweeps % 2 ? job.u : job.v;
+    status = BS3D_F(bs3d_p_start)(o, &job, from, to, stream);
     for (int s = 0; s < sweeps && !status; s++) {
-        const BS3D_F(bs3d_p_launch) *l = s < doubles ? &two : &one;
-        status = BS3D_F(bs3d_p_make_sweep)(l, pairs, tables, from, to, 0, stream);
+        status =
+            BS3D_F(bs3d_p_make_sweep)(s < doubles ? &two : &one, job.pairs, job.tables, from, to, job.ends, stream);
         BS3D_R *swap = from;
         from = to;
         to = swap;
     }
-    return status ? status : BS3D_F(bs3d_p_finish)(o, &plan, u, at_spot, result, stream);
+    return status ? status : BS3D_F(bs3d_p_finish)(o, &job, result, stream);
 }
 
-/* The smallest K of lines of n points. */
-#define BS3D_P_OF_SIZE(n, name) ((n) <= 256 ? BS3D_F(name##_8) : (n) <= 512 ? BS3D_F(name##_16) : BS3D_F(name##_32))
-
-TRID_HOST int BS3D_F(bs3d_p_implicit)(int rung, const bs3d_problem *o, void *work, bs3d_result *result,
-                                      cudaStream_t stream)
-{
-    int status = bs3d_check(o, 1);
-    if (!status && !work) status = BS3D_BAD_ARGUMENT;
-    if (status) return status;
-    bs3d_p_plan plan;
-    plan.model = bs3d_model_of(o);
-    BS3D_F(bs3d_pairs) pairs = BS3D_F(bs3d_lane_pairs)(&plan.model, 0);
-    int nx = o->points[0], ny = o->points[1], nz = o->points[2], form = bs3d_p_form(&plan.model);
-    plan.pitch = BS3D_F(bs3d_pitch)(nx);
-    plan.plane = (long long)plan.pitch * ny;
-    plan.sections = plan.tile = plan.depth = 0;
-    size_t cells = BS3D_F(bs3d_p_cells)(o->points);
-    BS3D_R *u = (BS3D_R *)work, *v = u + cells, *tables = v + cells, *ends = tables + BS3D_P_TABLES;
-    bs3d_result *at_spot = (bs3d_result *)(ends + 2 * BS3D_P_SECTIONS * plan.plane);
-    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
-    int x_warps = nx <= 256 ? BS3D_P_X_WARPS(8) : BS3D_P_X_WARPS(16);
-    long long x_blocks = ((long long)ny * nz - 1) / x_warps + 1;
-    BS3D_F(bs3d_p_launch) up;
-    if (rung == 1) {
-        status = BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, 0,
-                                      form ? BS3D_F(bs3d_p_explicit3_general) : BS3D_F(bs3d_p_explicit3_positive), &up);
-        if (!status) status = BS3D_F(bs3d_p_start)(o, &plan, u, u, v, tables, stream);
-        unsigned columns = (unsigned)(nx - 1) / 8 + 1;
-        for (int s = 0; s < o->steps && !status; s++) {
-            BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)(pairs, up.plan, tables, u, v, ends);
-            BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit1_x), (unsigned)x_blocks, (unsigned)(32 * x_warps), 0, stream)
-            (plan, v);
-            BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_implicit1_lines), dim3(columns, (unsigned)nz), 256, 0, stream)
-            (plan, 1, v, u);
-            BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_implicit1_lines), dim3(columns, (unsigned)ny), 256, 0, stream)
-            (plan, 2, v, u);
-        }
-    } else {
-        int K = ny <= 256 ? 8 : ny <= 512 ? 16 : 32, L = K == 8 ? BS3D_P_LINES : K == 16 ? 8 : 4;
-        size_t bytes = sizeof(BS3D_R) * (size_t)((BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4),
-               slot = sizeof(BS3D_R) * 2 * (size_t)BS3D_P_SLICE(K, L);
-        size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-        plan.depth = bytes + BS3D_P_AHEAD * slot <= most ? BS3D_P_AHEAD : 1;
-        bytes += (size_t)plan.depth * slot;
-        void (*down)(bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, const BS3D_R *) =
-            BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down);
-        if (cudaFuncSetAttribute(down, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) != cudaSuccess)
-            return BS3D_LAUNCH_FAILED;
-        unsigned columns = (unsigned)(nx - 1) / (unsigned)L + 1;
-        plan.sections = BS3D_F(bs3d_p_sections)(nz, columns, processors, 2);
-        if (plan.sections > BS3D_P_SECTIONS) plan.sections = BS3D_P_SECTIONS;
-        int fused = nx <= 256;
-        status = fused
-                     ? BS3D_F(bs3d_p_rows_up)(
-                           &plan, BS3D_P_SHAPE_UP,
-                           form ? BS3D_F(bs3d_p_implicit2_up_general) : BS3D_F(bs3d_p_implicit2_up_positive), &up)
-                     : BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, plan.sections,
-                                            form ? BS3D_F(bs3d_p_implicit2_general) : BS3D_F(bs3d_p_implicit2_positive),
-                                            &up);
-        if (cudaMemsetAsync(ends, 0, 2 * BS3D_P_SECTIONS * (size_t)plan.plane * sizeof *ends, stream) != cudaSuccess)
-            return BS3D_LAUNCH_FAILED;
-        BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 0);
-        BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 1);
-        BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_factor), 1, 64, 0, stream)(plan, tables, 2);
-        /* After the factors: the first sweep may read tables as soon as the payoff is there. */
-        if (!status) status = BS3D_F(bs3d_p_start)(o, &plan, u, u, v, tables, stream);
-        unsigned x_resident = (unsigned)(x_blocks < 3 * processors ? x_blocks : 3 * processors);
-        for (int s = 0; s < o->steps && !status; s++) {
-            BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)(pairs, up.plan, tables, u, v, ends);
-            if (!fused)
-                BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit2_x), x_resident, (unsigned)(32 * x_warps), 0, stream)
-            (plan, tables, v, ends);
-            BS3D_LAUNCH(BS3D_F(bs3d_p_implicit2_ends_kernel), (unsigned)((plan.plane - 1) / 128 + 1), 128, 0, stream)
-            (plan, tables, ends);
-            BS3D_LAUNCH(down, dim3(columns, (unsigned)plan.sections), (unsigned)(32 * L), bytes, stream)
-            (plan, tables, v, u, ends);
-        }
-    }
-    return status ? status : BS3D_F(bs3d_p_finish)(o, &plan, u, at_spot, result, stream);
-}
+/* Points of a line of n that a lane or thread has, 32 of them having it, and the kernel for it. */
+#define BS3D_P_K(n) ((n) <= 256 ? 8 : (n) <= 512 ? 16 : 32)
+#define BS3D_P_OF_SIZE(n, name)                                                                                        \
+    (BS3D_P_K(n) == 8 ? BS3D_F(name##_8) : BS3D_P_K(n) == 16 ? BS3D_F(name##_16) : BS3D_F(name##_32))
 
 /* Solves   the problem by this rung: bs3d_explicit1_f32 .. bs3d_implicit2_f64 (const bs3d_problem *problem, void *work,
             bs3d_result *result, cudaStream_t stream)
-   Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if the
+   Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
+   the
             copy shall not wait
    Leaves   the final values at the start of work; *result when the stream has been synchronised
    Returns  BS3D_OK, or why nothing was done: as bs3d_check, BS3D_BAD_ARGUMENT, BS3D_LAUNCH_FAILED
    Lanes    called on the host; asynchronous in stream, sets up its tables by itself
    Error    docs/bs3d.md: that of the rounding, against bs3d_host_explicit and bs3d_host_implicit */
-#define BS3D_P_RUNG(kind, rung)                                                                                        \
-    TRID_HOST int BS3D_F(bs3d_##kind##rung)(const bs3d_problem *o, void *work, bs3d_result *result,                    \
-                                            cudaStream_t stream)                                                       \
+#define BS3D_P_EXPLICIT_RUNG(rung)                                                                                     \
+    TRID_HOST int BS3D_F(bs3d_explicit##rung)(const bs3d_problem *problem, void *work, bs3d_result *result,            \
+                                              cudaStream_t stream)                                                     \
     {                                                                                                                  \
-        return BS3D_F(bs3d_p_##kind)(rung, o, work, result, stream);                                                   \
+        return BS3D_F(bs3d_p_explicit)(rung, problem, work, result, stream);                                           \
     }
-BS3D_P_RUNG(explicit, 1)
-BS3D_P_RUNG(explicit, 2)
-BS3D_P_RUNG(explicit, 3)
-BS3D_P_RUNG(explicit, 4)
-BS3D_P_RUNG(implicit, 1)
-BS3D_P_RUNG(implicit, 2)
+BS3D_P_EXPLICIT_RUNG(1)
+BS3D_P_EXPLICIT_RUNG(2)
+BS3D_P_EXPLICIT_RUNG(3)
+BS3D_P_EXPLICIT_RUNG(4)
+
+/* The same by the four kernels of implicit1; Needs, Leaves, Returns, Lanes, Error as bs3d_explicit1. */
+TRID_HOST int BS3D_F(bs3d_implicit1)(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) job;
+    BS3D_F(bs3d_p_launch) right;
+    int status = BS3D_F(bs3d_p_open)(o, 1, work, &job);
+    if (status) return status;
+    const int nx = o->points[0], ny = o->points[1], nz = o->points[2], warps = BS3D_P_X_WARPS(BS3D_P_K(nx));
+    unsigned columns = (unsigned)(nx - 1) / 8 + 1, x_blocks = (unsigned)((ny * nz - 1) / warps + 1);
+    status =
+        BS3D_F(bs3d_p_tiles)(&job.plan, 1, BS3D_P_SHAPE3,
+                             job.form ? BS3D_F(bs3d_p_explicit3_general) : BS3D_F(bs3d_p_explicit3_positive), &right);
+    if (!status) status = BS3D_F(bs3d_p_start)(o, &job, job.u, job.v, stream);
+    if (status) return status;
+    for (int s = 0; s < o->steps; s++) {
+        BS3D_LAUNCH(right.sweep, right.grid, right.block, right.bytes, stream)
+        (job.pairs, right.plan, job.tables, job.u, job.v, job.ends);
+        BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit1_x), x_blocks, (unsigned)(32 * warps), 0, stream)
+        (job.plan, job.v);
+        BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_implicit1_lines), dim3(columns, (unsigned)nz), 256, 0, stream)
+        (job.plan, 1, job.v, job.u);
+        BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_implicit1_lines), dim3(columns, (unsigned)ny), 256, 0, stream)
+        (job.plan, 2, job.v, job.u);
+    }
+    return BS3D_F(bs3d_p_finish)(o, &job, result, stream);
+}
+
+/* The same by the two sweeps of implicit2; Needs, Leaves, Returns, Lanes, Error as bs3d_explicit1. */
+TRID_HOST int BS3D_F(bs3d_implicit2)(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) job;
+    BS3D_F(bs3d_p_launch) up;
+    int status = BS3D_F(bs3d_p_open)(o, 1, work, &job);
+    if (status) return status;
+    const int nx = o->points[0], ny = o->points[1], nz = o->points[2], fused = nx <= 256;
+    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    /* The downward sweep: columns of a block, blocks, and how many planes fit that are on their way. */
+    const int K = BS3D_P_K(ny), L = K == 8 ? BS3D_P_LINES : K == 16 ? 8 : 4;
+    unsigned columns = (unsigned)(nx - 1) / (unsigned)L + 1;
+    size_t bytes = sizeof(BS3D_R) * (size_t)((BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4);
+    size_t slot = sizeof(BS3D_R) * 2 * (size_t)BS3D_P_SLICE(K, L);
+    size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    job.plan.depth = bytes + BS3D_P_AHEAD * slot <= most ? BS3D_P_AHEAD : 1;
+    bytes += (size_t)job.plan.depth * slot;
+    void (*down)(bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, const BS3D_R *) =
+        BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down);
+    if (cudaFuncSetAttribute(down, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) != cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    /* The upward one settles the sections. */
+    job.plan.sections = BS3D_F(bs3d_p_sections)(nz, columns, processors, 2);
+    if (job.plan.sections > BS3D_P_SECTIONS) job.plan.sections = BS3D_P_SECTIONS;
+    if (fused)
+        status = BS3D_F(bs3d_p_rows_up)(
+            &job.plan, BS3D_P_SHAPE_UP,
+            job.form ? BS3D_F(bs3d_p_implicit2_up_general) : BS3D_F(bs3d_p_implicit2_up_positive), &up);
+    else
+        status =
+            BS3D_F(bs3d_p_tiles)(&job.plan, 1, BS3D_P_SHAPE3,
+                                 job.form ? BS3D_F(bs3d_p_implicit2_general) : BS3D_F(bs3d_p_implicit2_positive), &up);
+    job.plan.sections = up.plan.sections;
+    if (!status) status = BS3D_F(bs3d_p_start)(o, &job, job.u, job.v, stream);
+    if (status) return status;
+    if (cudaMemsetAsync(job.ends, 0, 2 * BS3D_P_SECTIONS * (size_t)job.plan.plane * sizeof *job.ends, stream) !=
+        cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 0);
+    BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 1);
+    BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 2);
+    const int warps = BS3D_P_X_WARPS(BS3D_P_K(nx)), x_blocks = (ny * nz - 1) / warps + 1;
+    unsigned x_resident = (unsigned)(x_blocks < 3 * processors ? x_blocks : 3 * processors);
+    for (int s = 0; s < o->steps; s++) {
+        BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)
+        (job.pairs, up.plan, job.tables, job.u, job.v, job.ends);
+        if (!fused) {
+            BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit2_x), x_resident, (unsigned)(32 * warps), 0, stream)
+            (job.plan, job.tables, job.v, job.ends);
+        }
+        BS3D_LAUNCH(BS3D_F(bs3d_p_implicit2_ends_kernel), (unsigned)((job.plan.plane - 1) / 128 + 1), 128, 0, stream)
+        (job.plan, job.tables, job.ends);
+        BS3D_LAUNCH(down, dim3(columns, (unsigned)job.plan.sections), (unsigned)(32 * L), bytes, stream)
+        (job.plan, job.tables, job.v, job.u, job.ends);
+    }
+    return BS3D_F(bs3d_p_finish)(o, &job, result, stream);
+}
 #endif /* BS3D_NO_LAUNCHES */
 
 #if TRID_HOST_SCOPE
@@ -1827,9 +1862,7 @@ BS3D_P_RUNG(implicit, 2)
 /* Bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
 TRID_HOST size_t BS3D_F(bs3d_host_bytes)(const bs3d_problem *o)
 {
-    if (!o) return 0;
-    for (int axis = 0; axis < 3; axis++)
-        if (o->points[axis] < 4 || o->points[axis] > 1024) return 0;
+    if (!o || !bs3d_p_sized(o)) return 0;
     return (2 * BS3D_F(bs3d_p_cells)(o->points) + 9 * 1024) * sizeof(BS3D_R);
 }
 
@@ -1837,7 +1870,7 @@ TRID_HOST void BS3D_F(bs3d_p_host_payoff)(const bs3d_problem *o, BS3D_R *u)
 {
     double ds[3];
     size_t at = 0;
-    for (int axis = 0; axis < 3; axis++) ds[axis] = o->top[axis] / (o->points[axis] - 1);
+    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(o, axis);
     for (int k = 0; k < o->points[2]; k++)
         for (int j = 0; j < o->points[1]; j++)
             for (int i = 0; i < BS3D_F(bs3d_pitch)(o->points[0]); i++, at++)
@@ -1906,13 +1939,8 @@ TRID_HOST int BS3D_F(bs3d_p_host_factor)(const bs3d_model *m, int axis, BS3D_R *
 TRID_HOST bs3d_result BS3D_F(bs3d_p_host_result)(const bs3d_problem *o, const BS3D_R *u)
 {
     BS3D_R v[64];
-    int first[3];
-    for (int axis = 0; axis < 3; axis++)
-        first[axis] = bs3d_p_first(o->spot[axis], o->top[axis] / (o->points[axis] - 1), o->points[axis]);
-    for (int n = 0; n < 64; n++) {
-        size_t i = (size_t)(first[0] + n % 4), j = (size_t)(first[1] + n / 4 % 4), k = (size_t)(first[2] + n / 16);
-        v[n] = u[i + (size_t)BS3D_F(bs3d_pitch)(o->points[0]) * (j + (size_t)o->points[1] * k)];
-    }
+    long long pitch = BS3D_F(bs3d_pitch)(o->points[0]);
+    for (int n = 0; n < 64; n++) v[n] = u[bs3d_p_around(o, n, pitch, pitch * o->points[1])];
     return BS3D_F(bs3d_lane_greeks)(o, v);
 }
 

@@ -191,6 +191,17 @@ TRID_D int trid_p_lane(void)
 #endif
 }
 
+/* The same number in all lanes, as it must be, but now known to the compiler to be: without that it guards every
+   shuffle of a loop that runs n times against lanes that have left it. */
+TRID_D int trid_p_uniform(int n)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(TRID_P_FULL, n);
+#else
+    return n;
+#endif
+}
+
 TRID_D int trid_p_thread(void)
 {
     return (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
@@ -313,8 +324,8 @@ TRID_HD int TRID_F(trid_p_bad)(TRID_R pivot, TRID_R reciprocal)
     return !(TRID_F(trid_finite)(pivot) && TRID_F(trid_finite)(reciprocal) && pivot != 0 && reciprocal != 0);
 }
 
-/* The reciprocal with the special-function unit's bias taken off in single precision, by one Newton step: where a matrix
-   works on one right-hand side after another, an error that is always the same adds up. */
+/* The reciprocal with the special-function unit's bias taken off in single precision, by one Newton step: where a
+   matrix works on one right-hand side after another, an error that is always the same adds up. */
 TRID_HD TRID_R TRID_F(trid_p_rcp_fine)(TRID_R x)
 {
     TRID_R r = TRID_F(trid_rcp)(x);
@@ -398,8 +409,8 @@ TRID_HD void TRID_F(trid_lane_solve)(int n, const TRID_R *l, const TRID_R *r, co
     }
 }
 
-/* Row j of a section loses x[j-1] (down) and x[j+1] (up) by the rows that have lost theirs already, and is divided by its
-   pivot. keep, if not null, takes the reciprocal and the multipliers; d may be null. */
+/* Row j of a section loses x[j-1] (down) and x[j+1] (up) by the rows that have lost theirs already, and is divided by
+   its pivot. keep, if not null, takes the reciprocal and the multipliers; d may be null. */
 TRID_HD int TRID_F(trid_p_eliminate)(int K, int j, int down, int up, TRID_R *a, const TRID_R *b, TRID_R *c, TRID_R *d,
                                      TRID_R *keep)
 {
@@ -930,8 +941,8 @@ TRID_D int TRID_F(trid_block_hybrid)(int K, int n, TRID_R *a, TRID_R *b, TRID_R 
             that it solved: a vote of the block tells whether any line failed
    Shared   TRID_BLOCK_LINES_LEN_F32 or _F64 (L, S) elements (above 48 KiB a launch needs
             cudaFuncSetAttribute); no bank conflicts in storing the rows, in loading a
-            section's own and in storing the unknowns; up to one extra cycle for each half of a warp where a thread reads
-            another section's (tests/test_banks.c counts); two barriers inside; __syncthreads() before another use
+            section's own and in storing the unknowns; up to one extra cycle for each half of a warp where a thread
+            reads another section's (tests/test_banks.c counts); two barriers inside; __syncthreads() before another use
    Cost     trid_warp_hybrid with W = S, its link and expansion through 7 stores and 8 loads */
 TRID_D int TRID_F(trid_block_lines)(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d,
                                     TRID_R *shared)
