@@ -521,7 +521,9 @@ TRID_D void bs3d_p_meet(int count)
 #define BS3D_P_SHAPE3 4, 12, 2, 2 /* explicit3, and the right-hand side of implicit1 */
 #define BS3D_P_SHAPE4 4, 12, 2, 2
 #define BS3D_P_SHAPE_UP 4, 4, 2, 2 /* implicit2, upward */
-#define BS3D_P_LINES 16            /* and downward: lines in y that a block has */
+#define BS3D_P_LINES_8 16          /* and downward: lines in y that a block has */
+#define BS3D_P_LINES_16 16
+#define BS3D_P_LINES_32 8
 #define BS3D_P_TRANSPOSE_LEN(K) TRANSPOSE_LEN_F32(K)
 #define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F32(L, S)
 #define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S)
@@ -535,7 +537,9 @@ TRID_D void bs3d_p_meet(int count)
 #define BS3D_P_SHAPE3 4, 12, 2, 1
 #define BS3D_P_SHAPE4 4, 12, 2, 1
 #define BS3D_P_SHAPE_UP 4, 2, 2, 2
-#define BS3D_P_LINES 8
+#define BS3D_P_LINES_8 8
+#define BS3D_P_LINES_16 8
+#define BS3D_P_LINES_32 4
 #define BS3D_P_TRANSPOSE_LEN(K) TRANSPOSE_LEN_F64(K)
 #define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F64(L, S)
 #define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S)
@@ -1159,26 +1163,43 @@ TRID_D void BS3D_F(bs3d_p_implicit2_x)(int K, const bs3d_p_plan *plan, const BS3
     }
 }
 
-/* Shared memory of the fused upward sweep, beside the arrivals. */
-#define BS3D_P_PLANES_UP(C, R) ((BS3D_P_DEPTH * (size_t)((R) + 2) + 2 * (size_t)(R)) * BS3D_P_STRIDE(2 * (C)))
-#define BS3D_P_THREADS_UP(R, P) (32 * (2 * (R) / (P) + (R)))
+/* Factors of a lane: in registers, or beyond 8 points a lane in shared memory. */
+#define BS3D_P_STORED(K) ((K) > 8)
+#define BS3D_P_FACTORS(K) (BS3D_P_STORED(K) ? 32 * (size_t)TRID_WARP_FACTOR_LEN(K) : 0)
+/* The fused upward sweep, X half rows of 256 points: shared memory beside the arrivals, warps that march, threads. */
+#define BS3D_P_PLANES_UP(X, R)                                                                                         \
+    ((BS3D_P_DEPTH * (size_t)((R) + 2) + 2 * (size_t)(R)) * BS3D_P_STRIDE(8 * (X)) + 4 * (size_t)(R))
+#define BS3D_P_MARCHING(X, C, R, P) (8 * (X) / (C) * (R) / (P))
+#define BS3D_P_THREADS_UP(X, C, R, P) (32 * (BS3D_P_MARCHING(X, C, R, P) + (X) * (R)))
+/* What a solving warp keeps: factors of its half row; what its points take from the neighbour half's end; how the two
+   ends are found. Element e of half h is at [X_FACTORS + 32 (HALF h + e) + lane] of the tables. */
+#define BS3D_P_HALF (TRID_WARP_FACTOR_LEN(8) + 8 + 1)
 
-/* implicit2, the upward sweep for rows of up to 64 C points: L u, the x lines and the forward elimination in z. A block
-   has R whole rows: 2 R / P warps march, as in bs3d_p_march, and leave plane k-1 in shared memory; R more warps solve,
-   a row each, K points a lane, and eliminate, a plane behind. */
-TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3D_F(bs3d_pairs) * pairs,
+/* K points a lane of a right-hand side in shared memory, solved by the warp. */
+TRID_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const BS3D_R *right, BS3D_R *d)
+{
+    BS3D_F(bs3d_p_load)(K, right, d);
+    BS3D_F(trid_warp_solve)(K, 32, K * 32, steps, f, d);
+}
+
+/* implicit2, the upward sweep for rows of up to 256 X points, X 1 or 2: L u, the x lines and the forward elimination in
+   z. A block has R whole rows: some warps march, C points a lane and P rows a warp, as in bs3d_p_march, and leave plane
+   k-1 in shared memory; X R more warps solve, half a row or a row each, 8 points a lane, and eliminate, a plane behind.
+   Halves are solved as if the other were 0, leave their values at the seam, and are put right a plane later, when both
+   are there: with g what a half's points take from the other's end x', x = y - g x', and two equations for both ends. */
+TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int X, int C, int R, int P, const BS3D_F(bs3d_pairs) * pairs,
                                         const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v,
                                         BS3D_R *ends, unsigned char *memory)
 {
     enum { K = 8 };
-    const int STRIDE = BS3D_P_STRIDE(2 * C), SLOT = (R + 2) * STRIDE, marching = 2 * R / P;
-    const int SHARE = BS3D_P_SHARE(SLOT, BS3D_P_THREADS_UP(R, P));
+    const int STRIDE = BS3D_P_STRIDE(K * X), SLOT = (R + 2) * STRIDE, marching = BS3D_P_MARCHING(X, C, R, P);
+    const int THREADS = BS3D_P_THREADS_UP(X, C, R, P), SHARE = BS3D_P_SHARE(SLOT, THREADS);
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, j = R * (int)blockIdx.x;
     int nz = plan->model.points[2], from, to;
     bs3d_p_section(nz, plan->sections, (int)blockIdx.y, &from, &to);
     int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
-           *slots = between + 2 * R * STRIDE;
+           *slots = between + 2 * R * STRIDE, *seams = slots + BS3D_P_DEPTH * SLOT;
     BS3D_F(bs3d_p_all_arrivals)(1, tables, first - 2, levels, arrivals);
     for (int e = trid_p_thread(); e < 2 * R * STRIDE; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
@@ -1189,7 +1210,8 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
     for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(SHARE, &ring, k, first + k <= last ? first + k : -1);
 
     if (warp < marching) {
-        int row = P * (warp / 2), x = C * (lane + 32 * (warp & 1)), there = x < plan->pitch;
+        const int in_row = K * X / C; /* warps */
+        int row = P * (warp / in_row), x = C * (lane + 32 * (warp % in_row)), there = x < plan->pitch;
         int from_west = there && lane == 0, from_east = there && lane == 31;
         int place = (there ? row : 0) * STRIDE + BS3D_P_PAD + (there ? x : 0);
         BS3D_F(bs3d_row) xs[BS3D_P_COLUMNS], ys[BS3D_P_ROWS], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -1197,9 +1219,9 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
         BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)];
         BS3D_F(bs3d_p_axis_rows)(plan, tables, 0, there ? x : plan->pitch, C, xs);
         BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j + row, P, ys);
-        for (int k = first; k < to + 2; k++) {
+        for (int k = first; k < to + 1 + X; k++) {
             bs3d_p_await(BS3D_P_DEPTH - 2);
-            bs3d_p_meet(BS3D_P_THREADS_UP(R, P));
+            bs3d_p_meet(THREADS);
             BS3D_F(bs3d_p_fetch)
             (SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
             if (k <= to) {
@@ -1214,22 +1236,37 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int C, int R, int P, const BS3
             if (++slot == BS3D_P_DEPTH) slot = 0;
         }
     } else {
-        int row = warp - marching, x = K * lane, stores = x < plan->pitch && j + row < plan->model.points[1];
-        BS3D_R f[TRID_WARP_FACTOR_LEN(K)], y[K] = {0}, end[K] = {0}, d[K];
+        int row = (warp - marching) / X, half = (warp - marching) % X, x = K * (32 * half + lane);
+        int stores = x < plan->pitch && j + row < plan->model.points[1];
+        const BS3D_R *kept = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half + lane;
+        BS3D_R f[TRID_WARP_FACTOR_LEN(K)], g[K], y[K] = {0}, end[K] = {0}, d[K] = {0}, *seam = seams + 4 * row;
         TRID_UNROLL
-        for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
-        int steps = trid_p_uniform((int)tables[BS3D_P_STEPS]);
+        for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = kept[32 * e];
+        TRID_UNROLL
+        for (int e = 0; e < K; e++) g[e] = X > 1 ? kept[32 * (TRID_WARP_FACTOR_LEN(K) + e)] : 0;
+        const BS3D_R *link = kept - lane + 32 * (BS3D_P_HALF - 1);
+        BS3D_R own = X > 1 ? link[0] : 0, other = X > 1 ? link[1] : 0;
+        int steps = trid_p_uniform((int)tables[BS3D_P_STEPS + 3 * half]);
         long long at = x + (long long)plan->pitch * (j + row);
-        for (int k = first; k < to + 2; k++) {
+        for (int k = first; k < to + 1 + X; k++) {
+            int solves = k > from + 1 && k<to + 2, complete = k> from + X; /* planes k-2 and k-1-X */
             bs3d_p_await(BS3D_P_DEPTH - 2);
-            bs3d_p_meet(BS3D_P_THREADS_UP(R, P));
+            bs3d_p_meet(THREADS);
             BS3D_F(bs3d_p_fetch)
             (SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
-            if (k > from + 1) {
-                BS3D_F(bs3d_p_load)(K, between + ((~k & 1) * R + row) * STRIDE + BS3D_P_PAD + x, d);
-                BS3D_F(trid_warp_solve)(K, 32, K * 32, steps, f, d);
-                BS3D_F(bs3d_p_eliminate)(K, arrivals + BS3D_P_ARRIVAL * (k - first + 1) + 8, d, y, end);
-                if (stores) BS3D_F(bs3d_p_store)(K, y, v + plan->plane * (k - 2) + at);
+            const BS3D_R *right = between + ((~k & 1) * R + row) * STRIDE + BS3D_P_PAD + x;
+            if (X == 1 && solves) BS3D_F(bs3d_p_solve_points)(K, steps, f, right, d);
+            if (complete) {
+                const BS3D_R *both = seam + 2 * (~k & 1);
+                BS3D_R across = X > 1 ? other * both[!half] - own * both[half] : 0;
+                TRID_UNROLL
+                for (int r = 0; r < K && X > 1; r++) d[r] -= g[r] * across;
+                BS3D_F(bs3d_p_eliminate)(K, arrivals + BS3D_P_ARRIVAL * (k - first + 2 - X) + 8, d, y, end);
+                if (stores) BS3D_F(bs3d_p_store)(K, y, v + plan->plane * (k - 1 - X) + at);
+            }
+            if (X > 1 && solves) {
+                BS3D_F(bs3d_p_solve_points)(K, steps, f, right, d);
+                if (lane == (half ? 0 : 31)) seam[2 * (k & 1) + half] = half ? d[0] : d[K - 1];
             }
             if (++slot == BS3D_P_DEPTH) slot = 0;
         }
@@ -1299,13 +1336,14 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
     int count = x < plan->model.points[0] ? plan->model.points[1] - first : 0; /* of the thread's rows */
     bs3d_p_section(plan->model.points[2], plan->sections, (int)blockIdx.y, &from, &to);
     BS3D_R f[TRID_LINES_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
-    BS3D_R *ring = shared + (BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4;
+    BS3D_R *factors = shared + (BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4, *ring = factors + BS3D_P_FACTORS(K);
     const int place = section * (K + 1) * L + thread % L;
     bs3d_p_place place_of_ring = bs3d_p_place_of(ring);
     for (int e = thread; e < plan->depth * 2 * BS3D_P_SLICE(K, L); e += 32 * L) ring[e] = 0;
+    for (int e = thread; e < (int)BS3D_P_FACTORS(K); e += 32 * L) factors[e] = tables[BS3D_P_Y_FACTORS + e];
     __syncthreads();
     TRID_UNROLL
-    for (int e = 0; e < TRID_LINES_FACTOR_LEN(K); e++)
+    for (int e = 0; e < TRID_LINES_FACTOR_LEN(K) && !BS3D_P_STORED(K); e++)
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * K ? section : rank)];
     int steps = trid_p_uniform((int)tables[BS3D_P_STEPS + 1]);
     for (int n = 0; n < plan->depth; n++)
@@ -1332,8 +1370,12 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
         scale = row[1];
         next = row[2];
         spike = row[3];
-        if (plan->depth > 1) bs3d_p_await(BS3D_P_AHEAD - 2); /* plane k-1 is there, and after the solver's barriers */
-        BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared); /* everybody sees it */
+        /* Plane k-1 is there, and after the solver's barriers everybody sees it. */
+        if (plan->depth == 3) bs3d_p_await(1);
+        if (plan->depth == 2) bs3d_p_await(0);
+        if (BS3D_P_STORED(K)) BS3D_F(trid_block_lines_solve_stored)
+        (K, L, 32, K * 32, steps, factors + section, factors + 32 * 5 * K + rank, 32, d, shared);
+        else BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared);
         BS3D_F(bs3d_p_fetch_slices)
         (K, L, plan, k - plan->depth, from, v, u - at - plan->plane * k, place_of_ring, slot);
         BS3D_R *to_u = u;
@@ -1395,9 +1437,37 @@ TRID_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R
     }
 }
 
-/* Factors of the lines along an axis, by a block of 64: of the x lines by a warp, of the y lines
-   by 32 sections of two lines, which are alike, of the z lines by a thread a section. */
-TRID_D void BS3D_F(bs3d_p_factor)(int K, int axis, const bs3d_p_plan *plan, BS3D_R *tables, BS3D_R *shared,
+/* Factors of half a row (bs3d_p_implicit2_up), by a warp each: rows 256 half .. 256 half + 255 of the first axis. */
+TRID_D void BS3D_F(bs3d_p_factor_half)(int half, const bs3d_p_plan *plan, BS3D_R *tables, BS3D_R *shared)
+{
+    enum { K = 8 };
+    int lane = trid_p_lane(), steps, n = plan->model.points[0] - 256 * half, at = 256 * half + K * lane;
+    BS3D_R a[K], b[K], c[K], g[K], f[TRID_WARP_FACTOR_LEN(K)],
+        *to = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half;
+    TRID_UNROLL
+    for (int r = 0; r < K; r++) {
+        BS3D_F(bs3d_p_matrix_row)(plan, 0, at + r, a + r, b + r, c + r);
+        g[r] = half ? (at + r == 256 ? a[r] : 0) : (at + r == 255 ? c[r] : 0);
+    }
+    BS3D_F(trid_warp_factor)(K, 32, n < 256 ? (n > 0 ? n : 0) : 256, a, b, c, f, &steps);
+    BS3D_F(trid_warp_solve)(K, 32, 256, steps, f, g);
+    TRID_UNROLL
+    for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) to[32 * e + lane] = f[e];
+    TRID_UNROLL
+    for (int r = 0; r < K; r++) to[32 * (TRID_WARP_FACTOR_LEN(K) + r) + lane] = g[r];
+    if (lane == (half ? 0 : 31)) shared[half] = half ? g[0] : g[K - 1];
+    __syncthreads();
+    if (lane == 0) { /* x' = (y' - g' y) / (1 - g g') at the seam, the other half's with primes */
+        BS3D_R *link = to + 32 * (BS3D_P_HALF - 1), scale = 1 / (1 - shared[0] * shared[1]);
+        link[0] = scale * shared[!half];
+        link[1] = scale;
+        tables[BS3D_P_STEPS + 3 * half] = (BS3D_R)steps;
+    }
+}
+
+/* Factors of the lines along an axis, by a block of 64: of the x lines by a warp or (halves) by one for each half, of
+   the y lines by 32 sections of two lines, which are alike, of the z lines by a thread a section. */
+TRID_D void BS3D_F(bs3d_p_factor)(int K, int axis, int halves, const bs3d_p_plan *plan, BS3D_R *tables, BS3D_R *shared,
                                   double *links)
 {
     int thread = (int)threadIdx.x, steps;
@@ -1406,6 +1476,10 @@ TRID_D void BS3D_F(bs3d_p_factor)(int K, int axis, const bs3d_p_plan *plan, BS3D
         if (thread < plan->sections) BS3D_F(bs3d_p_factor_z)(plan, thread, tables, links + 4 * thread);
         __syncthreads();
         if (thread == 0) BS3D_F(bs3d_p_factor_links)(plan->sections, links, tables + BS3D_P_LINKS);
+        return;
+    }
+    if (halves) {
+        BS3D_F(bs3d_p_factor_half)(thread / 32, plan, tables, shared);
         return;
     }
     int section = axis == 0 ? thread % 32 : thread / 2;
@@ -1483,13 +1557,14 @@ BS3D_KERNEL void BS3D_F(bs3d_p_result_kernel)(bs3d_problem o, bs3d_p_plan plan, 
     BS3D_P_MARCH(form, 1, 0, BS3D_P_SHAPE3, bs3d_p_explicit3_##name)                                                   \
     BS3D_P_MARCH(form, 2, 0, BS3D_P_SHAPE4, bs3d_p_explicit4_##name)                                                   \
     BS3D_P_MARCH(form, 1, 1, BS3D_P_SHAPE3, bs3d_p_implicit2_##name)                                                   \
-    BS3D_P_UP(form, BS3D_P_SHAPE_UP, bs3d_p_implicit2_up_##name)
+    BS3D_P_UP(form, 1, BS3D_P_SHAPE_UP, bs3d_p_implicit2_up_1_##name)                                                  \
+    BS3D_P_UP(form, 2, BS3D_P_SHAPE_UP, bs3d_p_implicit2_up_2_##name)
 #define BS3D_P_UP(...) BS3D_P_UP_KERNEL(__VA_ARGS__)
-#define BS3D_P_UP_KERNEL(form, C, R, P, blocks, name)                                                                  \
-    BS3D_KERNEL void __launch_bounds__(BS3D_P_THREADS_UP(R, P), blocks) BS3D_P_SWEEP(name)                             \
+#define BS3D_P_UP_KERNEL(form, X, C, R, P, blocks, name)                                                               \
+    BS3D_KERNEL void __launch_bounds__(BS3D_P_THREADS_UP(X, C, R, P), (blocks) / (X)) BS3D_P_SWEEP(name)               \
     {                                                                                                                  \
         BS3D_DYNAMIC_SHARED(memory);                                                                                   \
-        BS3D_F(bs3d_p_implicit2_up)(form, C, R, P, &pairs, &plan, tables, u, v, ends, memory);                         \
+        BS3D_F(bs3d_p_implicit2_up)(form, X, C, R, P, &pairs, &plan, tables, u, v, ends, memory);                      \
     }
 #define BS3D_P_MARCH(...) BS3D_P_MARCH_KERNEL(__VA_ARGS__)
 #define BS3D_P_MARCH_KERNEL(form, steps, forward, C, R, P, blocks, name)                                               \
@@ -1509,12 +1584,6 @@ BS3D_P_EXPLICIT(BS3D_GENERAL, general)
         __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                         \
         BS3D_F(bs3d_p_implicit1_x)(K, &plan, v, shared);                                                               \
     }                                                                                                                  \
-    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K)) BS3D_F(bs3d_p_implicit2_x_##K)(                         \
-        bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ v, BS3D_R *__restrict__ ends)        \
-    {                                                                                                                  \
-        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                         \
-        BS3D_F(bs3d_p_implicit2_x)(K, &plan, tables, v, ends, shared);                                                 \
-    }                                                                                                                  \
     BS3D_KERNEL void __launch_bounds__(32 * 8)                                                                         \
         BS3D_F(bs3d_p_implicit1_lines_##K)(bs3d_p_plan plan, int axis, BS3D_R *__restrict__ v, BS3D_R *__restrict__ u) \
     {                                                                                                                  \
@@ -1531,15 +1600,25 @@ BS3D_P_EXPLICIT(BS3D_GENERAL, general)
         BS3D_DYNAMIC_SHARED(memory);                                                                                   \
         BS3D_F(bs3d_p_implicit2_down)(K, L, &plan, tables, v, u, ends, (BS3D_R *)memory);                              \
     }                                                                                                                  \
-    BS3D_KERNEL void BS3D_F(bs3d_p_factor_##K)(bs3d_p_plan plan, BS3D_R * tables, int axis)                            \
+    BS3D_KERNEL void BS3D_F(bs3d_p_factor_##K)(bs3d_p_plan plan, BS3D_R * tables, int axis, int halves)                \
     {                                                                                                                  \
         __shared__ BS3D_R shared[BS3D_P_LINES_SOLVE_LEN(2, 32)];                                                       \
         __shared__ double links[4 * BS3D_P_SECTIONS];                                                                  \
-        BS3D_F(bs3d_p_factor)(K, axis, &plan, tables, shared, links);                                                  \
+        BS3D_F(bs3d_p_factor)(K, axis, halves, &plan, tables, shared, links);                                          \
     }
-BS3D_P_LINES_KERNELS(8, BS3D_P_LINES)
-BS3D_P_LINES_KERNELS(16, 8)
-BS3D_P_LINES_KERNELS(32, 4)
+BS3D_P_LINES_KERNELS(8, BS3D_P_LINES_8)
+BS3D_P_LINES_KERNELS(16, BS3D_P_LINES_16)
+BS3D_P_LINES_KERNELS(32, BS3D_P_LINES_32)
+/* x by itself, where bs3d_p_implicit2_up does not do. */
+#define BS3D_P_X_KERNEL(K)                                                                                             \
+    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K)) BS3D_F(bs3d_p_implicit2_x_##K)(                         \
+        bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ v, BS3D_R *__restrict__ ends)        \
+    {                                                                                                                  \
+        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                         \
+        BS3D_F(bs3d_p_implicit2_x)(K, &plan, tables, v, ends, shared);                                                 \
+    }
+BS3D_P_X_KERNEL(16)
+BS3D_P_X_KERNEL(32)
 
 BS3D_KERNEL void __launch_bounds__(128)
     BS3D_F(bs3d_p_implicit2_ends_kernel)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ ends)
@@ -1646,14 +1725,14 @@ TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, in
 }
 
 /* Whole rows, R a block, in plan->sections sections. */
-TRID_HOST int BS3D_F(bs3d_p_rows_up)(const bs3d_p_plan *plan, int C, int R, int P, int blocks,
+TRID_HOST int BS3D_F(bs3d_p_rows_up)(const bs3d_p_plan *plan, int X, int C, int R, int P, int blocks,
                                      BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
 {
     (void)blocks; /* the shape's last number is the compiler's business */
     l->sweep = sweep;
     l->plan = *plan;
-    l->block = dim3((unsigned)BS3D_P_THREADS_UP(R, P));
-    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES_UP(C, R), BS3D_P_SECTIONS, l);
+    l->block = dim3((unsigned)BS3D_P_THREADS_UP(X, C, R, P));
+    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES_UP(X, R), BS3D_P_SECTIONS, l);
     l->grid = dim3((unsigned)((plan->model.points[1] - 1) / R + 1), (unsigned)l->plan.sections);
     return status;
 }
@@ -1804,15 +1883,16 @@ TRID_HOST int BS3D_F(bs3d_implicit2)(const bs3d_problem *o, void *work, bs3d_res
     BS3D_F(bs3d_p_launch) up;
     int status = BS3D_F(bs3d_p_open)(o, 1, work, &job);
     if (status) return status;
-    const int nx = o->points[0], ny = o->points[1], nz = o->points[2], fused = nx <= 256;
+    const int nx = o->points[0], ny = o->points[1], nz = o->points[2];
     int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     /* The downward sweep: columns of a block, blocks, and how many planes fit that are on their way. */
-    const int K = BS3D_P_K(ny), L = K == 8 ? BS3D_P_LINES : K == 16 ? 8 : 4;
+    const int K = BS3D_P_K(ny), L = K == 8 ? BS3D_P_LINES_8 : K == 16 ? BS3D_P_LINES_16 : BS3D_P_LINES_32;
     unsigned columns = (unsigned)(nx - 1) / (unsigned)L + 1;
-    size_t bytes = sizeof(BS3D_R) * (size_t)((BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4);
+    size_t bytes = sizeof(BS3D_R) * ((size_t)((BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4) + BS3D_P_FACTORS(K));
     size_t slot = sizeof(BS3D_R) * 2 * (size_t)BS3D_P_SLICE(K, L);
     size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    job.plan.depth = bytes + BS3D_P_AHEAD * slot <= most ? BS3D_P_AHEAD : 1;
+    job.plan.depth = BS3D_P_AHEAD;
+    while (job.plan.depth > 1 && bytes + (size_t)job.plan.depth * slot > most) job.plan.depth--;
     bytes += (size_t)job.plan.depth * slot;
     void (*down)(bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, const BS3D_R *) =
         BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down);
@@ -1821,11 +1901,16 @@ TRID_HOST int BS3D_F(bs3d_implicit2)(const bs3d_problem *o, void *work, bs3d_res
     /* The upward one settles the sections. */
     job.plan.sections = BS3D_F(bs3d_p_sections)(nz, columns, processors, 2);
     if (job.plan.sections > BS3D_P_SECTIONS) job.plan.sections = BS3D_P_SECTIONS;
-    if (fused)
-        status = BS3D_F(bs3d_p_rows_up)(
-            &job.plan, BS3D_P_SHAPE_UP,
-            job.form ? BS3D_F(bs3d_p_implicit2_up_general) : BS3D_F(bs3d_p_implicit2_up_positive), &up);
-    else
+    int fused = 0;
+    if (nx <= 256)
+        fused = !BS3D_F(bs3d_p_rows_up)(
+            &job.plan, 1, BS3D_P_SHAPE_UP,
+            job.form ? BS3D_F(bs3d_p_implicit2_up_1_general) : BS3D_F(bs3d_p_implicit2_up_1_positive), &up);
+    else if (nx <= 512)
+        fused = !BS3D_F(bs3d_p_rows_up)(
+            &job.plan, 2, BS3D_P_SHAPE_UP,
+            job.form ? BS3D_F(bs3d_p_implicit2_up_2_general) : BS3D_F(bs3d_p_implicit2_up_2_positive), &up);
+    if (!fused) /* longer rows, or a processor with too little shared memory */
         status =
             BS3D_F(bs3d_p_tiles)(&job.plan, 1, BS3D_P_SHAPE3,
                                  job.form ? BS3D_F(bs3d_p_implicit2_general) : BS3D_F(bs3d_p_implicit2_positive), &up);
@@ -1835,16 +1920,17 @@ TRID_HOST int BS3D_F(bs3d_implicit2)(const bs3d_problem *o, void *work, bs3d_res
     if (cudaMemsetAsync(job.ends, 0, 2 * BS3D_P_SECTIONS * (size_t)job.plan.plane * sizeof *job.ends, stream) !=
         cudaSuccess)
         return BS3D_LAUNCH_FAILED;
-    BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 0);
-    BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 1);
-    BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 2);
-    const int warps = BS3D_P_X_WARPS(BS3D_P_K(nx)), x_blocks = (ny * nz - 1) / warps + 1;
+    BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 0, fused);
+    BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 1, 0);
+    BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 2, 0);
+    const int warps = BS3D_P_X_WARPS(nx <= 512 ? 16 : 32), x_blocks = (ny * nz - 1) / warps + 1;
     unsigned x_resident = (unsigned)(x_blocks < 3 * processors ? x_blocks : 3 * processors);
     for (int s = 0; s < o->steps; s++) {
         BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)
         (job.pairs, up.plan, job.tables, job.u, job.v, job.ends);
         if (!fused) {
-            BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit2_x), x_resident, (unsigned)(32 * warps), 0, stream)
+            BS3D_LAUNCH((nx <= 512 ? BS3D_F(bs3d_p_implicit2_x_16) : BS3D_F(bs3d_p_implicit2_x_32)), x_resident,
+                        (unsigned)(32 * warps), 0, stream)
             (job.plan, job.tables, job.v, job.ends);
         }
         BS3D_LAUNCH(BS3D_F(bs3d_p_implicit2_ends_kernel), (unsigned)((job.plan.plane - 1) / 128 + 1), 128, 0, stream)
@@ -2003,7 +2089,9 @@ TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d
 #undef BS3D_P_SHAPE3
 #undef BS3D_P_SHAPE4
 #undef BS3D_P_SHAPE_UP
-#undef BS3D_P_LINES
+#undef BS3D_P_LINES_8
+#undef BS3D_P_LINES_16
+#undef BS3D_P_LINES_32
 #undef BS3D_P_TRANSPOSE_LEN
 #undef BS3D_P_LINES_LEN
 #undef BS3D_P_LINES_SOLVE_LEN

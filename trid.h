@@ -46,6 +46,7 @@
        trid_block_lines      lines side by side, cut into sections                reduce + expand + PCR + 2 barriers
        trid_block_lines_factor                                the matrix's part of the lines, once; 4 barriers
        trid_block_lines_solve                                 what is left for each d: as trid_warp_solve, 2 barriers
+       trid_block_lines_solve_stored                          the same, factors in memory
      host (C11; also the reference implementation)
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_residual, trid_host_dominance
      sizes and messages
@@ -474,26 +475,33 @@ TRID_HD int TRID_F(trid_p_reduce)(int K, TRID_R *a, const TRID_R *b, TRID_R *c, 
     return status ? status : bad;
 }
 
-/* The same for a right-hand side alone, with what trid_p_reduce kept. */
-TRID_HD void TRID_F(trid_p_reduce_again)(int K, const TRID_R *keep, TRID_R *d)
+/* The same for a right-hand side alone, with what trid_p_reduce kept, element e of it at keep[e stride]. */
+TRID_HD void TRID_F(trid_p_reduce_again)(int K, const TRID_R *keep, int stride, TRID_R *d)
 {
-    const TRID_R *above = keep + K, *below = keep + 2 * K;
+    const TRID_R *above = keep + K * stride, *below = keep + 2 * K * stride;
     int mid = K > 1 ? (K - 1) / 2 : -1;
     TRID_UNROLL
-    for (int j = 0; j < mid; j++) d[j] = j > 0 ? keep[j] * d[j] - above[j] * d[j - 1] : keep[j] * d[j];
+    for (int j = 0; j < mid; j++) {
+        d[j] *= keep[j * stride];
+        if (j > 0) d[j] -= above[j * stride] * d[j - 1];
+    }
     TRID_UNROLL
-    for (int j = K - 2; j > mid; j--) d[j] = j < K - 2 ? keep[j] * d[j] - below[j] * d[j + 1] : keep[j] * d[j];
+    for (int j = K - 2; j > mid; j--) {
+        d[j] *= keep[j * stride];
+        if (j < K - 2) d[j] -= below[j * stride] * d[j + 1];
+    }
     if (mid >= 0) {
-        TRID_R rd = keep[mid] * d[mid];
-        if (mid > 0) rd -= above[mid] * d[mid - 1];
-        if (mid < K - 2) rd -= below[mid] * d[mid + 1];
+        TRID_R rd = keep[mid * stride] * d[mid];
+        if (mid > 0) rd -= above[mid * stride] * d[mid - 1];
+        if (mid < K - 2) rd -= below[mid * stride] * d[mid + 1];
         d[mid] = rd;
     }
     TRID_UNROLL
-    for (int j = mid - 1; j >= 0; j--) d[j] -= below[j] * d[j + 1];
+    for (int j = mid - 1; j >= 0; j--) d[j] -= below[j * stride] * d[j + 1];
     TRID_UNROLL
-    for (int j = mid + 1; j < K - 1; j++) d[j] -= above[j] * d[j - 1];
-    d[K - 1] = K > 1 ? keep[K - 1] * d[K - 1] - above[K - 1] * d[K - 2] : keep[K - 1] * d[K - 1];
+    for (int j = mid + 1; j < K - 1; j++) d[j] -= above[j * stride] * d[j - 1];
+    d[K - 1] *= keep[(K - 1) * stride];
+    if (K > 1) d[K - 1] -= above[(K - 1) * stride] * d[K - 2];
 }
 
 /* Solves   K rows to two. Before, a section of a longer system, l = x[-1] above it and y = x[K] below:
@@ -532,14 +540,21 @@ TRID_HD int TRID_F(trid_lane_link)(TRID_R *a, TRID_R *c, TRID_R *d, TRID_R first
     return TRID_F(trid_p_bad)(pivot, r);
 }
 
+/* The rows that trid_lane_reduce left, the couplings of row j at a[j stride] and c[j stride]. */
+TRID_HD void TRID_F(trid_p_expand)(int K, const TRID_R *a, const TRID_R *c, int stride, TRID_R *d, TRID_R left,
+                                   TRID_R last)
+{
+    TRID_UNROLL
+    for (int j = 0; j < K - 1; j++) d[j] = d[j] - a[j * stride] * left - c[j * stride] * last;
+    d[K - 1] = last;
+}
+
 /* Solves   the rows that trid_lane_reduce left, left = x[-1] and last = x[K-1] being known
    Leaves   x in d
    Cost     (2K-2) FMA */
 TRID_HD void TRID_F(trid_lane_expand)(int K, const TRID_R *a, const TRID_R *c, TRID_R *d, TRID_R left, TRID_R last)
 {
-    TRID_UNROLL
-    for (int j = 0; j < K - 1; j++) d[j] = d[j] - a[j] * left - c[j] * last;
-    d[K - 1] = last;
+    TRID_F(trid_p_expand)(K, a, c, 1, d, left, last);
 }
 
 /* Solves   one step of parallel cyclic reduction: from *a x[j-s] + x[j] + *c x[j+s] = *d and the rows j-s (up) and
@@ -790,29 +805,31 @@ TRID_D int TRID_F(trid_p_factor_reduced)(int K, int W, TRID_R last_a, TRID_R fir
 }
 
 /* The two parts again for a right-hand side, by what the factor kept: the section's, with 0 in rows from n on, ... */
-TRID_D void TRID_F(trid_p_solve_section)(int K, int first, int n, int full, const TRID_R *f, TRID_R *d)
+TRID_D void TRID_F(trid_p_solve_section)(int K, int first, int n, int full, const TRID_R *f, int stride, TRID_R *d)
 {
     if (n < full) {
         TRID_UNROLL
         for (int j = 0; j < K; j++) d[j] = first + j < n ? d[j] : 0;
     }
-    TRID_F(trid_p_reduce_again)(K, f, d);
+    TRID_F(trid_p_reduce_again)(K, f, stride, d);
 }
 
-/* ... and the reduced system's: the unknown of the reduced row with last on the right, first of the next section's. */
-TRID_D TRID_R TRID_F(trid_p_solve_reduced)(int K, int W, int steps, const TRID_R *f, TRID_R last, TRID_R first)
+/* ... and the reduced system's: the unknown of the reduced row with last on the right, first of the next section's;
+   reduced is what f has from 5 K on. */
+TRID_D TRID_R TRID_F(trid_p_solve_reduced)(int K, int W, int steps, const TRID_R *reduced, int stride, TRID_R last,
+                                           TRID_R first)
 {
     TRID_R e = last;
-    if (K > 1) e -= f[TRID_P_LINK(K)] * first;
+    if (K > 1) e -= reduced[TRID_P_LINK(0) * stride] * first;
     int p = 0;
     TRID_UNROLL
     for (int s = 1; s < W; s *= 2) {
         if (p >= steps) break;
         TRID_R up = __shfl_up_sync(TRID_P_FULL, e, s, W), down = __shfl_down_sync(TRID_P_FULL, e, s, W);
-        e = e - f[TRID_P_STEP(K, p)] * up - f[TRID_P_STEP(K, p) + 1] * down;
+        e = e - reduced[TRID_P_STEP(0, p) * stride] * up - reduced[(TRID_P_STEP(0, p) + 1) * stride] * down;
         p++;
     }
-    return f[TRID_P_SCALE(K)] * e;
+    return reduced[TRID_P_SCALE(0) * stride] * e;
 }
 
 /* Solves   everything in the hybrid that depends on the matrix alone, for one matrix and many right-hand sides.
@@ -846,9 +863,9 @@ TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const 
    Error    as trid_warp_hybrid, and what the steps left out change (trid_warp_factor) */
 TRID_D void TRID_F(trid_warp_solve)(int K, int W, int n, int steps, const TRID_R *f, TRID_R *d)
 {
-    TRID_F(trid_p_solve_section)(K, K * (trid_p_lane() & (W - 1)), n, K * W, f, d);
+    TRID_F(trid_p_solve_section)(K, K * (trid_p_lane() & (W - 1)), n, K * W, f, 1, d);
     TRID_R first = K > 1 ? __shfl_down_sync(TRID_P_FULL, d[0], 1, W) : 0;
-    TRID_R x = TRID_F(trid_p_solve_reduced)(K, W, steps, f, d[K - 1], first);
+    TRID_R x = TRID_F(trid_p_solve_reduced)(K, W, steps, f + 5 * K, 1, d[K - 1], first);
     TRID_F(trid_warp_expand)(K, W, f + 3 * K, f + 4 * K, d, x);
 }
 
@@ -1028,6 +1045,27 @@ TRID_D int TRID_F(trid_block_lines_factor)(int K, int L, int S, int n, const TRI
     return n > K * S ? -1 : status ? K * section + status : bad ? K * (rank + 1) : 0;
 }
 
+/* Solves   as trid_block_lines_solve, with the factors in memory, where lines that share a matrix may share them, and
+            where they need no registers: element e < 5 K of the f of the section that the thread holds is at
+            f[e stride], element 5 K + e of the f of the row that it solves at reduced[e stride]
+   Needs    as trid_block_lines_solve */
+TRID_D void TRID_F(trid_block_lines_solve_stored)(int K, int L, int S, int n, int steps, const TRID_R *f,
+                                                  const TRID_R *reduced, int stride, TRID_R *d, TRID_R *shared)
+{
+    enum { U = TRID_P_BANKS };
+    int thread = trid_p_thread(), section = thread / L, solved = thread / S + L * (thread % S);
+    TRID_R *unknowns = shared + 2 * TRID_P_LINES_SLOT(L, S, U, L * S);
+    TRID_F(trid_p_solve_section)(K, K * section, n, K * S, f, stride, d);
+    TRID_R first = d[0], last = d[K - 1];
+    TRID_F(trid_p_lines_exchange)(K, L, S, &first, &last, shared);
+    unknowns[TRID_P_LINES_SLOT(L, S, U, solved)] =
+        TRID_F(trid_p_solve_reduced)(K, S, steps, reduced, stride, last, first);
+    __syncthreads();
+    int above = section > 0 ? thread - L : thread; /* the first section couples to nothing above */
+    TRID_R left = unknowns[TRID_P_LINES_SLOT(L, S, U, above)], x = unknowns[TRID_P_LINES_SLOT(L, S, U, thread)];
+    TRID_F(trid_p_expand)(K, f + 3 * K * stride, f + 4 * K * stride, stride, d, left, x);
+}
+
 /* Solves   the lines whose matrices trid_block_lines_factor took apart, for another d
    Needs    K, L, S, n and f as there; steps as it gave them to this thread, or log2 S. Rows from n on are read as 0; if
             they are 0 already, n = K*S saves the test.
@@ -1040,17 +1078,7 @@ TRID_D int TRID_F(trid_block_lines_factor)(int K, int L, int S, int n, const TRI
 TRID_D void TRID_F(trid_block_lines_solve)(int K, int L, int S, int n, int steps, const TRID_R *f, TRID_R *d,
                                            TRID_R *shared)
 {
-    enum { U = TRID_P_BANKS };
-    int thread = trid_p_thread(), section = thread / L, solved = thread / S + L * (thread % S);
-    TRID_R *unknowns = shared + 2 * TRID_P_LINES_SLOT(L, S, U, L * S);
-    TRID_F(trid_p_solve_section)(K, K * section, n, K * S, f, d);
-    TRID_R first = d[0], last = d[K - 1];
-    TRID_F(trid_p_lines_exchange)(K, L, S, &first, &last, shared);
-    unknowns[TRID_P_LINES_SLOT(L, S, U, solved)] = TRID_F(trid_p_solve_reduced)(K, S, steps, f, last, first);
-    __syncthreads();
-    int above = section > 0 ? thread - L : thread; /* the first section couples to nothing above */
-    TRID_R left = unknowns[TRID_P_LINES_SLOT(L, S, U, above)], x = unknowns[TRID_P_LINES_SLOT(L, S, U, thread)];
-    TRID_F(trid_lane_expand)(K, f + 3 * K, f + 4 * K, d, left, x);
+    TRID_F(trid_block_lines_solve_stored)(K, L, S, n, steps, f, f + 5 * K, 1, d, shared);
 }
 
 /* Bytes of shared memory, for launches. */
@@ -1109,6 +1137,11 @@ TRID_D int trid_block_lines_factor(int K, int L, int S, int n, const TRID_R *a, 
                                    TRID_R *f, int *steps, TRID_R *shared)
 {
     return TRID_F(trid_block_lines_factor)(K, L, S, n, a, b, c, f, steps, shared);
+}
+TRID_D void trid_block_lines_solve_stored(int K, int L, int S, int n, int steps, const TRID_R *f, const TRID_R *reduced,
+                                          int stride, TRID_R *d, TRID_R *shared)
+{
+    TRID_F(trid_block_lines_solve_stored)(K, L, S, n, steps, f, reduced, stride, d, shared);
 }
 TRID_D void trid_block_lines_solve(int K, int L, int S, int n, int steps, const TRID_R *f, TRID_R *d, TRID_R *shared)
 {
