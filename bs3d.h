@@ -27,7 +27,7 @@
      bs3d_explicit4   1   two time steps in one sweep
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, the hybrid solver of trid.h each time
      bs3d_implicit2   5   matrices factored once; right-hand side, x and half of z in a sweep upward, the other half, y
-                          and the update in a sweep downward (7 where nx > 256: x by itself)
+                          and the update in a sweep downward (7 where nx > 512: x by itself)
    For kernels of your own (examples/bs3d_own_kernel.cu):
      bs3d_model_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
      bs3d_lane_stencil    L u at one point                                                 42 to 66 operations
@@ -42,7 +42,8 @@
               [i + bs3d_pitch(nx) (j + ny k)]; with payoff BS3D_GIVEN the march starts from what is there.
      Status   returned at once; if it is not BS3D_OK nothing has been launched or written (but for BS3D_LAUNCH_FAILED).
               result may be null; it is copied asynchronously, and valid when the stream has been synchronised.
-     Size     4 to 1024 points on each axis, not necessarily equal; elements are counted in 64 bits.
+     Size     4 to 1024 points on each axis, not necessarily equal; elements are counted in 64 bits. bs3d_implicit2_f64
+              with more than 256 points in y needs 98 KiB of shared memory a block: all but compute capability 7.5.
 
    Options, defined before the header is included:
      BS3D_NO_LAUNCHES   leaves out kernels and launch functions; what remains compiles in an instant.
@@ -1114,19 +1115,22 @@ TRID_D void BS3D_F(bs3d_p_implicit1_x)(int K, const bs3d_p_plan *plan, BS3D_R *v
 }
 
 /* implicit1, y (axis 1) and z (axis 2): a block L lines that lie side by side in x, 32 sections each; z adds the result
-   to u. */
+   to u, which it has read beforehand, if there are registers for it: asked for last, it would be waited for once more.
+   */
 TRID_D void BS3D_F(bs3d_p_implicit1_lines)(int K, int L, int axis, const bs3d_p_plan *plan, BS3D_R *v, BS3D_R *u,
                                            BS3D_R *shared)
 {
     int thread = (int)threadIdx.x, x = L * (int)blockIdx.x + thread % L, first = K * (thread / L);
     int n = x < plan->model.points[0] ? plan->model.points[axis] : 0;
     long long step = axis == 1 ? plan->pitch : plan->plane, other = axis == 1 ? plan->plane : plan->pitch;
-    BS3D_R a[32], b[32], c[32], d[32];
+    const int early = axis == 2 && K * sizeof(BS3D_R) <= 64;
+    BS3D_R a[32], b[32], c[32], d[32], old[32];
     v += x + other * blockIdx.y + step * first;
     u += x + other * blockIdx.y + step * first;
     TRID_UNROLL
     for (int r = 0; r < K; r++) {
         d[r] = first + r < n ? v[step * r] : 0;
+        old[r] = early && first + r < n ? u[step * r] : 0;
         BS3D_F(bs3d_p_matrix_row)(plan, axis, first + r, a + r, b + r, c + r);
     }
     BS3D_F(trid_block_lines)(K, L, 32, n, a, b, c, d, shared);
@@ -1136,7 +1140,7 @@ TRID_D void BS3D_F(bs3d_p_implicit1_lines)(int K, int L, int axis, const bs3d_p_
         if (axis == 1)
             v[step * r] = d[r];
         else
-            u[step * r] += d[r];
+            u[step * r] = (early ? old[r] : u[step * r]) + d[r];
     }
 }
 
@@ -1163,9 +1167,9 @@ TRID_D void BS3D_F(bs3d_p_implicit2_x)(int K, const bs3d_p_plan *plan, const BS3
     }
 }
 
-/* Factors of a lane: in registers, or beyond 8 points a lane in shared memory. */
-#define BS3D_P_STORED(K) ((K) > 8)
-#define BS3D_P_FACTORS(K) (BS3D_P_STORED(K) ? 32 * (size_t)TRID_WARP_FACTOR_LEN(K) : 0)
+/* Elements of shared memory for the factors of y lines of 32 K points: none for K = 8, whose threads have them in
+   registers, nor where there is no room and they are read from the tables. */
+#define BS3D_P_FACTORS(K) ((K) > 8 && (K) * sizeof(BS3D_R) < 256 ? 32 * (size_t)TRID_LINES_FACTOR_LEN(K) : 0)
 /* The fused upward sweep, X half rows of 256 points: shared memory beside the arrivals, warps that march, threads. */
 #define BS3D_P_PLANES_UP(X, R)                                                                                         \
     ((BS3D_P_DEPTH * (size_t)((R) + 2) + 2 * (size_t)(R)) * BS3D_P_STRIDE(8 * (X)) + 4 * (size_t)(R))
@@ -1186,7 +1190,8 @@ TRID_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const
    z. A block has R whole rows: some warps march, C points a lane and P rows a warp, as in bs3d_p_march, and leave plane
    k-1 in shared memory; X R more warps solve, half a row or a row each, 8 points a lane, and eliminate, a plane behind.
    Halves are solved as if the other were 0, leave their values at the seam, and are put right a plane later, when both
-   are there: with g what a half's points take from the other's end x', x = y - g x', and two equations for both ends. */
+   are there: with g what a half's points take from the other's end x', x = y - g x', and two equations for both ends.
+   */
 TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int X, int C, int R, int P, const BS3D_F(bs3d_pairs) * pairs,
                                         const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v,
                                         BS3D_R *ends, unsigned char *memory)
@@ -1341,9 +1346,10 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
     bs3d_p_place place_of_ring = bs3d_p_place_of(ring);
     for (int e = thread; e < plan->depth * 2 * BS3D_P_SLICE(K, L); e += 32 * L) ring[e] = 0;
     for (int e = thread; e < (int)BS3D_P_FACTORS(K); e += 32 * L) factors[e] = tables[BS3D_P_Y_FACTORS + e];
+    const BS3D_R *stored = BS3D_P_FACTORS(K) ? factors : tables + BS3D_P_Y_FACTORS;
     __syncthreads();
     TRID_UNROLL
-    for (int e = 0; e < TRID_LINES_FACTOR_LEN(K) && !BS3D_P_STORED(K); e++)
+    for (int e = 0; e < TRID_LINES_FACTOR_LEN(K) && K == 8; e++)
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * K ? section : rank)];
     int steps = trid_p_uniform((int)tables[BS3D_P_STEPS + 1]);
     for (int n = 0; n < plan->depth; n++)
@@ -1373,9 +1379,11 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
         /* Plane k-1 is there, and after the solver's barriers everybody sees it. */
         if (plan->depth == 3) bs3d_p_await(1);
         if (plan->depth == 2) bs3d_p_await(0);
-        if (BS3D_P_STORED(K)) BS3D_F(trid_block_lines_solve_stored)
-        (K, L, 32, K * 32, steps, factors + section, factors + 32 * 5 * K + rank, 32, d, shared);
-        else BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared);
+        if (K == 8)
+            BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared);
+        else
+            BS3D_F(trid_block_lines_solve_stored)
+        (K, L, 32, K * 32, steps, stored + section, stored + 32 * 5 * K + rank, 32, d, shared);
         BS3D_F(bs3d_p_fetch_slices)
         (K, L, plan, k - plan->depth, from, v, u - at - plan->plane * k, place_of_ring, slot);
         BS3D_R *to_u = u;

@@ -177,6 +177,17 @@ __device__ __forceinline__ void put_status(int status, int *to)
         put(K, d, g.x);                                                                                                \
     }
 
+#define BLOCK_LINES_STORED(K, W)                                                                                       \
+    KERNEL(block_lines_solve_stored, K, W)                                                                             \
+    {                                                                                                                  \
+        __shared__ real shared[LINES_SOLVE_LEN(BLOCK / W, W)];                                                         \
+        real d[K];                                                                                                     \
+        get(K, g.d, d);                                                                                                \
+        for (int i = 0; i < g.repetitions; i++)                                                                        \
+            IN(trid_block_lines_solve_stored)(K, BLOCK / W, W, K * W, 5, g.a, g.b, 32, d, shared);                     \
+        put(K, d, g.x);                                                                                                \
+    }
+
 #define PCR(K, W)                                                                                                      \
     KERNEL(warp_pcr1, 1, W)                                                                                            \
     {                                                                                                                  \
@@ -233,6 +244,7 @@ BLOCK_LINES(8, 1) BLOCK_LINES(8, 2) BLOCK_LINES(8, 4) BLOCK_LINES(8, 16) BLOCK_L
 EVERY_K(BLOCK_LINES_FACTOR, 8)
 BLOCK_LINES_FACTOR(8, 1) BLOCK_LINES_FACTOR(8, 2) BLOCK_LINES_FACTOR(8, 4) BLOCK_LINES_FACTOR(8, 16)
 BLOCK_LINES_FACTOR(8, 32)
+EVERY_K(BLOCK_LINES_STORED, 8)
 
 /* ---- transpose.h ------------------------------------------------------------------------------------------------- */
 

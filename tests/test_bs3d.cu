@@ -3,12 +3,14 @@
 
    The reference is the host's march in double precision, which test_bs3d_host.c has held against everything else. */
 #ifdef SIMT_EMULATOR
-/* Into how many sections grids are cut depends on the processors of the device, so the emulator gets many and few. */
-static int emulated_processors = 4;
+/* Into how many sections grids are cut depends on the processors of the device, so the emulator gets many and few; by
+   which path, on the shared memory that a block can have, so it gets much and little. */
+static int emulated_processors = 4, emulated_shared = 227 * 1024;
 static cudaError_t emulated_attribute(int *value, cudaDeviceAttr attribute, int device)
 {
     cudaError_t error = cudaDeviceGetAttribute(value, attribute, device);
     if (attribute == cudaDevAttrMultiProcessorCount) *value = emulated_processors;
+    if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) *value = emulated_shared;
     return error;
 }
 #define cudaDeviceGetAttribute emulated_attribute
@@ -35,7 +37,7 @@ struct shape {
 static const shape small_shapes[] = {{4, 4, 4},  {5, 7, 6},  {33, 9, 4},  {20, 12, 17},
                                      {9, 34, 8}, {4, 5, 41}, {130, 4, 9}, {11, 70, 5}};
 /* Lines of more than 256 and 512 points, which have kernels of their own, in each direction. */
-static const shape long_shapes[] = {{5, 260, 4}, {4, 4, 300}, {513, 4, 4}, {4, 514, 5}, {5, 4, 530}};
+static const shape long_shapes[] = {{5, 260, 4}, {4, 4, 300}, {513, 4, 4}, {4, 514, 5}, {5, 4, 530}, {257, 5, 9}};
 #ifndef SIMT_EMULATOR
 static const shape large_shapes[] = {{256, 64, 48}, {31, 33, 37},    {100, 37, 81},  {257, 5, 33},
                                      {300, 40, 50}, {520, 9, 8},     {1024, 6, 5},   {6, 1024, 7},
@@ -234,6 +236,7 @@ static void test_shapes(const shape *shapes, int count, int rounds, int most_ste
 #ifdef SIMT_EMULATOR
                 static const int processors[] = {4, 1, 30, 200};
                 emulated_processors = processors[(round + n / 4) % 4];
+                emulated_shared = ((round + n) % 2 ? 227 : 99) * 1024;
 #endif
                 int several = implicit ? 1 + (n + round / 2) % 2 * (most_steps > 2) : steps[(n + round + 1) % 4];
                 bs3d_problem o = case_problem_of(&random, implicit, shapes[n].nx, shapes[n].ny, shapes[n].nz,
@@ -254,6 +257,19 @@ static void test_forms(void)
             compare_all(&random, implicit, case_problem_of(&random, implicit, 19, 6, 7, 2 - implicit, BS3D_GIVEN, kind),
                         "forms");
 }
+
+#ifdef SIMT_EMULATOR
+/* What compute capability 7.5 has: in double precision neither tiles of two steps nor rows of more than 256 points fit. */
+static void test_little_memory(void)
+{
+    case_random random = {SEED + 10};
+    emulated_shared = 64 * 1024;
+    for (int implicit = 0; implicit < 2; implicit++)
+        compare_all(&random, implicit, case_problem_of(&random, implicit, 400, 6, 9, 2, BS3D_GIVEN, 3 * implicit),
+                    "little shared memory");
+    emulated_shared = 227 * 1024;
+}
+#endif
 
 static void test_payoffs(void)
 {
@@ -541,6 +557,9 @@ int main(void)
     GPU_OK(cudaStreamCreate(&stream));
     test_bad_problems<float>();
     test_bad_problems<double>();
+#ifdef SIMT_EMULATOR
+    test_little_memory();
+#endif
     TEST_SHAPES(small_shapes, short_tests() ? 3 : 8, 5);
     TEST_SHAPES(long_shapes, short_tests() ? 1 : 8, short_tests() ? 2 : 5);
     test_forms();
