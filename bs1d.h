@@ -186,12 +186,12 @@ TRID_HD bs1d_p_plan bs1d_p_plan_of(int flags, int steps)
 }
 
 enum {
-    BS1D_P_ROWS = 32,          /* most rows a lane */
-    BS1D_P_REACH = 8,          /* most points that a composed stencil reaches to each side */
-    BS1D_P_REFRESH = 16,       /* increment form: steps after which the increment is computed anew */
-    BS1D_P_MOST_COMPOSED = 64, /* most time steps in one */
-    BS1D_P_NONE = 1,           /* status of a team without an option, or with one that another kernel marches */
-    BS1D_P_LOST = 1 << 30      /* "steps" of such a team */
+    BS1D_P_ROWS = 32,           /* most rows a lane */
+    BS1D_P_REACH = 16,          /* most points that a composed stencil reaches to each side */
+    BS1D_P_REFRESH = 16,        /* increment form: steps after which the increment is computed anew */
+    BS1D_P_MOST_COMPOSED = 256, /* most time steps in one */
+    BS1D_P_NONE = 1,            /* status of a team without an option, or with one that another kernel marches */
+    BS1D_P_LOST = 1 << 30       /* "steps" of such a team */
 };
 
 /* What keeps the compiler from keeping 3 (2H+1) coefficients in registers through the composition: it computes them
@@ -375,6 +375,102 @@ TRID_HD int BS1D_F(bs1d_p_first)(double spot, double ds, int points)
     return first < 0 ? 0 : first > points - 4 ? points - 4 : first;
 }
 
+/* Row j of (I+A)^m - I within H points of the diagonal, in w[0 .. 2H], worked out step by step from the left:
+   w' = w + (e_j + w) A. What would go beyond is dropped; returns its sum of absolute values. If most is not null, m is
+   a limit and *most becomes the number of steps after which no more than tolerance has been dropped. */
+TRID_HD double BS1D_F(bs1d_p_compose_row)(bs1d_model model, int H, int j, int m, double *w, double tolerance, int *most)
+{
+    double dropped = 0;
+    TRID_UNROLL
+    for (int k = 0; k <= 2 * H; k++) w[k] = 0;
+    if (most) *most = m;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+    for (int s = 0; s < m; s++) {
+        double variance = model.variance, drift = model.drift, incoming = 0;
+        BS1D_P_OPAQUE(variance);
+        BS1D_P_OPAQUE(drift);
+        /* Point q passes share*(lambda + gamma) to q+1 and share*(lambda - gamma) to q-1; the last point passes nothing
+           up, and -2 gamma down. */
+        TRID_UNROLL
+        for (int k = 0; k <= 2 * H; k++) {
+            double q = j + k - H, share = (k == H ? 1 + w[k] : w[k]) * q;
+            int last = j + k - H == model.points - 1;
+            double up = last ? 0 : share * (variance * q + drift);
+            double down = share * (last ? -2 * drift : variance * q - drift);
+            w[k] += incoming - up - down - model.discount * (k == H ? 1 + w[k] : w[k]);
+            if (k > 0)
+                w[k - 1] += down;
+            else
+                dropped += fabs(down);
+            incoming = up;
+        }
+        dropped += fabs(incoming);
+        if (most && dropped > tolerance) {
+            *most = s;
+            return dropped;
+        }
+    }
+    return dropped;
+}
+
+/* Solves   how many steps go into one stencil of H points to each side: at least H, where it is exact, and as many as
+            lose no more than the unit roundoff in the row next to the top, where most would be lost
+   Cost     some 12 (2H+1) double operations a step */
+TRID_HD int BS1D_F(bs1d_lane_composed)(bs1d_model model, int H)
+{
+    double w[2 * BS1D_P_REACH + 1];
+    int most, j = model.points - 2 - H;
+    BS1D_F(bs1d_p_compose_row)
+    (model, H, j > 0 ? j : 0, BS1D_P_MOST_COMPOSED, w, sizeof(BS1D_R) == 4 ? 0x1p-24 : 0x1p-53, &most);
+    return most > H ? most : H;
+}
+
+/* Solves   into how many sweeps of how many steps (*composed, at most most) to part steps: the fewest operations, what
+            is left over (returned) being taken singly */
+TRID_HD int BS1D_F(bs1d_lane_sweeps)(int H, int most, int steps, int *composed)
+{
+    long long least = (long long)3 * steps;
+    *composed = 0;
+    for (int m = most; m > 1 && m > most / 2; m--) {
+        long long sweep = sizeof(BS1D_R) == 4 ? 2 * H + 2 : 2 * H + 1;
+        long long cost = (steps / m) * sweep + (long long)3 * (steps % m);
+        if (cost < least) {
+            least = cost;
+            *composed = m;
+        }
+    }
+    return *composed ? steps % *composed : steps;
+}
+
+/* Solves   the coefficients for bs1d_warp_explicit3: rows first .. first+K-1 of (I+A)^m - I, 2H+1 each; the diagonal is
+            set so that the rounded row sums to what it should, (1 - rate dt)^m - 1
+   Needs    K, H literals, H <= 16; coefficient of K*(2H+1) elements
+   Cost     some 12 (2H+1) m double operations a row */
+TRID_HD void BS1D_F(bs1d_lane_compose)(int K, int H, bs1d_model model, int first, int m, BS1D_R *coefficient)
+{
+    double row_sum = 0;
+    for (int s = 0; s < m; s++) row_sum -= model.discount * (1 + row_sum);
+    TRID_UNROLL
+    for (int i = 0; i < K; i++) {
+        double w[2 * BS1D_P_REACH + 1], diagonal = first + i < model.points ? row_sum : 0;
+        BS1D_R *row = coefficient + i * (2 * H + 1);
+        if (first + i < model.points) {
+            BS1D_F(bs1d_p_compose_row)(model, H, first + i, m, w, 0, (int *)0);
+        } else {
+            TRID_UNROLL
+            for (int k = 0; k <= 2 * H; k++) w[k] = 0;
+        }
+        TRID_UNROLL
+        for (int k = 0; k <= 2 * H; k++) {
+            row[k] = (BS1D_R)w[k];
+            if (k != H) diagonal -= (double)row[k];
+        }
+        row[H] = (BS1D_R)diagonal;
+    }
+}
+
 #if TRID_DEVICE_SCOPES
 /* ---- device functions: a team of W lanes marches an option, K rows in each lane ---------------------------------- */
 
@@ -459,102 +555,6 @@ TRID_D void BS1D_F(bs1d_warp_explicit2)(int K, int W, int steps, const BS1D_R *a
         BS1D_R x[BS1D_P_ROWS + 2];
         BS1D_F(bs1d_p_halo)(K, W, 1, s, u, x, shared);
         BS1D_F(bs1d_p_explicit_step)(K, a, b, c, floor, x, u);
-    }
-}
-
-/* Row j of (I+A)^m - I within H points of the diagonal, in w[0 .. 2H], worked out step by step from the left:
-   w' = w + (e_j + w) A. What would go beyond is dropped; returns its sum of absolute values. If most is not null, m is
-   a limit and *most becomes the number of steps after which no more than tolerance has been dropped. */
-TRID_HD double BS1D_F(bs1d_p_compose_row)(bs1d_model model, int H, int j, int m, double *w, double tolerance, int *most)
-{
-    double dropped = 0;
-    TRID_UNROLL
-    for (int k = 0; k <= 2 * H; k++) w[k] = 0;
-    if (most) *most = m;
-#ifdef __CUDA_ARCH__
-#pragma unroll 1
-#endif
-    for (int s = 0; s < m; s++) {
-        double variance = model.variance, drift = model.drift, incoming = 0;
-        BS1D_P_OPAQUE(variance);
-        BS1D_P_OPAQUE(drift);
-        /* Point q passes share*(lambda + gamma) to q+1 and share*(lambda - gamma) to q-1; the last point passes nothing
-           up, and -2 gamma down. */
-        TRID_UNROLL
-        for (int k = 0; k <= 2 * H; k++) {
-            double q = j + k - H, share = (k == H ? 1 + w[k] : w[k]) * q;
-            int last = j + k - H == model.points - 1;
-            double up = last ? 0 : share * (variance * q + drift);
-            double down = share * (last ? -2 * drift : variance * q - drift);
-            w[k] += incoming - up - down - model.discount * (k == H ? 1 + w[k] : w[k]);
-            if (k > 0)
-                w[k - 1] += down;
-            else
-                dropped += fabs(down);
-            incoming = up;
-        }
-        dropped += fabs(incoming);
-        if (most && dropped > tolerance) {
-            *most = s;
-            return dropped;
-        }
-    }
-    return dropped;
-}
-
-/* Solves   how many steps go into one stencil of H points to each side: at least H, where it is exact, and as many as
-            lose no more than the unit roundoff in the row next to the top, where most would be lost
-   Cost     some 12 (2H+1) double operations a step */
-TRID_HD int BS1D_F(bs1d_lane_composed)(bs1d_model model, int H)
-{
-    double w[2 * BS1D_P_REACH + 1];
-    int most, j = model.points - 2 - H;
-    BS1D_F(bs1d_p_compose_row)
-    (model, H, j > 0 ? j : 0, BS1D_P_MOST_COMPOSED, w, sizeof(BS1D_R) == 4 ? 0x1p-24 : 0x1p-53, &most);
-    return most > H ? most : H;
-}
-
-/* Solves   into how many sweeps of how many steps (*composed, at most most) to part steps: the fewest operations, what
-            is left over (returned) being taken singly */
-TRID_HD int BS1D_F(bs1d_lane_sweeps)(int H, int most, int steps, int *composed)
-{
-    long long least = (long long)3 * steps;
-    *composed = 0;
-    for (int m = most; m > 1 && m > most / 2; m--) {
-        long long sweep = sizeof(BS1D_R) == 4 ? 2 * H + 2 : 2 * H + 1;
-        long long cost = (steps / m) * sweep + (long long)3 * (steps % m);
-        if (cost < least) {
-            least = cost;
-            *composed = m;
-        }
-    }
-    return *composed ? steps % *composed : steps;
-}
-
-/* Solves   the coefficients for bs1d_warp_explicit3: rows first .. first+K-1 of (I+A)^m - I, 2H+1 each; the diagonal is
-            set so that the rounded row sums to what it should, (1 - rate dt)^m - 1
-   Needs    K, H literals; coefficient of K*(2H+1) elements
-   Cost     some 12 (2H+1) m double operations a row */
-TRID_HD void BS1D_F(bs1d_lane_compose)(int K, int H, bs1d_model model, int first, int m, BS1D_R *coefficient)
-{
-    double row_sum = 0;
-    for (int s = 0; s < m; s++) row_sum -= model.discount * (1 + row_sum);
-    TRID_UNROLL
-    for (int i = 0; i < K; i++) {
-        double w[2 * BS1D_P_REACH + 1], diagonal = first + i < model.points ? row_sum : 0;
-        BS1D_R *row = coefficient + i * (2 * H + 1);
-        if (first + i < model.points) {
-            BS1D_F(bs1d_p_compose_row)(model, H, first + i, m, w, 0, (int *)0);
-        } else {
-            TRID_UNROLL
-            for (int k = 0; k <= 2 * H; k++) w[k] = 0;
-        }
-        TRID_UNROLL
-        for (int k = 0; k <= 2 * H; k++) {
-            row[k] = (BS1D_R)w[k];
-            if (k != H) diagonal -= (double)row[k];
-        }
-        row[H] = (BS1D_R)diagonal;
     }
 }
 

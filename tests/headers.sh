@@ -108,6 +108,44 @@ int main(int argc, char **argv)
 }
 END
 
+# The same of the vector sets, for a batch of two systems of which the second has a bad pivot: also the smallest number,
+# and the largest, whose reciprocal may underflow to zero. Where it does not, x is right.
+cat >pivots.c <<'END'
+#include "cpu_avx.h"
+
+static unsigned char work[1 << 16];
+
+int main(int argc, char **argv)
+{
+    unsigned long long wide[5] = {0, 0x7ff0000000000000u, 0x7ff8000000000000u, 1, 0x7fefffffffffffffu};
+    unsigned narrow[5] = {0, 0x7f800000u, 0x7fc00000u, 1, 0x7f7fffffu};
+    double bad_f64[5];
+    float bad_f32[5];
+    for (int i = 0; i < 5; i++) wide[i] *= (unsigned)argc, narrow[i] *= (unsigned)argc;
+    memcpy(bad_f64, wide, sizeof wide);
+    memcpy(bad_f32, narrow, sizeof narrow);
+    (void)argv;
+    if (cpu_avx_thomas_bytes_f32(3, 1) > sizeof work || cpu_avx_thomas_bytes_f64(3, 1) > sizeof work) return 1;
+    const cpu_avx_lines layouts[2] = {{3, 1, 2, 3, 1, 0}, {3, 2, 2, 1, 1, 0}};
+    for (int isa = 0; isa < CPU_AVX_ISAS; isa++) {
+        for (int n = 0; n < 2 * 3 * 5 && cpu_avx_has(isa); n++) {
+            const cpu_avx_lines *lines = &layouts[n % 2];
+            int at = (int)(lines->stride + n / 2 % 3 * lines->step), kind = n / 6, status;
+            float af[6] = {0}, bf[6] = {1, 1, 1, 1, 1, 1}, xf[6];
+            double ad[6] = {0}, bd[6] = {1, 1, 1, 1, 1, 1}, xd[6];
+            if (cpu_avx_thomas_f32(isa, lines, af, bf, af, bf, xf, work, 1) != 0) return 2;
+            if (cpu_avx_thomas_f64(isa, lines, ad, bd, ad, bd, xd, work, 1) != 0) return 3;
+            bf[at] = bad_f32[kind], bd[at] = bad_f64[kind];
+            status = cpu_avx_thomas_f32(isa, lines, af, bf, af, bf, xf, work, 1);
+            if (status != 2 && !(status == 0 && kind == 4 && xf[at] > 0.5f)) return 4;
+            status = cpu_avx_thomas_f64(isa, lines, ad, bd, ad, bd, xd, work, 1);
+            if (status != 2 && !(status == 0 && kind == 4 && xd[at] > 0.5)) return 5;
+        }
+    }
+    return 0;
+}
+END
+
 # in_language COMPILER FLAGS SUFFIX
 in_language() {
     compiler=$1 flags=$2 suffix=$3
@@ -142,10 +180,12 @@ in_language() {
             "$header" >among.$suffix
         check "$says among the user's macros" $compiler $flags -I"$top" -c -o among.o among.$suffix
     done
-    for program in status problem; do
+    for program in status problem pivots; do
+        level=-O3
+        [ $program = pivots ] && level=-O1 # a matter of seconds, with four instruction sets
         check "$compiler, $suffix: $program under -ffast-math" sh -c \
             "cp $program.c ${program}_of.$suffix &&
-             $compiler $flags -O3 -ffast-math -I'$top' -o $program ${program}_of.$suffix -lm && ./$program"
+             $compiler $flags $level -ffast-math -I'$top' -o $program ${program}_of.$suffix -lm && ./$program"
     done
 }
 

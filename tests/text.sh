@@ -103,7 +103,7 @@ for header in *.h; do
     awk -v stem=$stem -v capitals=$capitals '
         /^#ifdef __cplusplus/ { overloads = 1 }
         /^#endif/ { overloads = 0 }
-        !overloads && $0 ~ "^" capitals "_(HD|D|HOST) " {
+        !overloads && $0 ~ "^" capitals "_(HD|D|HOST|API) " {
             name = ""
             if (match($0, capitals "_F\\(" stem "_[a-z0-9_]*\\)")) {
                 name = substr($0, RSTART + length(capitals) + 3, RLENGTH - length(capitals) - 4)

@@ -1,0 +1,957 @@
+/* cpu_timing.c - the ladders of cpu_avx.h on the papers' model problems: time, speed and accuracy of each rung.
+   MIT licence, see LICENSE.
+
+       cpu_timing [f32|f64] [--isa NAME] [--threads N] [--options N] [--steps N] [--size N] [--runs N]
+                  [--full | --quick] [--csv [FILE]] [--gpu1 FILE --gpu3 FILE]
+
+   Table 3: a call with S = K = 100, r = 0.05, sigma = 0.2, T = 1 on 256 points up to 200. The papers march 2048 options
+   50000 explicit or 2500 implicit steps; here it is some options and so many steps as take a moment (or as --options,
+   --steps and --full say), and one column tells what the papers' size would take at that speed. thomas_plain is the
+   comparator of the implicit rungs: the same elimination in every step, one option at a time, in plain C with
+   divisions.
+   Table 4: a call on the geometric average of three assets on 256^3 points (--size), 500 explicit or 100 implicit steps
+   in the papers, a step or two here. The rows solve_ are one batch of tridiagonal systems in a direction of that grid:
+   thomas with distinct a, b, c, d, x, factored in place with one matrix for all.
+   Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both machines.
+
+   Each row has medians of 7 runs after a warm-up. In turn with every run a loop of multiply-adds is timed, of the same
+   instruction set and threads, and for table 4 a copy of 256 MiB with non-temporal stores: the percentages are medians
+   of ratios of neighbours in time, since the speed of a machine drifts. GFlop/s count 6 operations a point and step in
+   explicit rungs, 20 (single) and 17 (double precision) in implicit ones, as the papers' table 3 implies, and 53 and
+   125 in table 4, however many a rung needs. Bytes are those of two arrays a step in explicit rungs of table 4, of five
+   in implicit ones, of five in a batch of distinct systems, and of two in one with a single matrix.
+   The value at the strike is of a march of all steps, with one option and untimed; its error the distance from the
+   exact solution of the discrete equations, or in table 4 from the closed form, on 64^3 points unless --full is said.
+   Of a batch of systems it is the largest error. The program fails if a rung is less accurate than it should be. */
+#ifndef REAL
+#if defined __linux__
+#define _DEFAULT_SOURCE
+#include <sys/mman.h>
+#endif
+#define BS1D_NO_LAUNCHES
+#define BS3D_NO_LAUNCHES
+#include "bs1d.h"
+#include "bs3d.h"
+#include "cpu_avx.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#define PARALLEL(clauses) _Pragma(#clauses)
+#else
+#define PARALLEL(clauses)
+#endif
+
+#ifndef BENCH_FLAGS
+#define BENCH_FLAGS "unknown flags"
+#endif
+
+enum {
+    POINTS = 256,
+    ALL_OPTIONS = 2048, /* of the papers, as are these */
+    EXPLICIT_STEPS = 50000,
+    IMPLICIT_STEPS = 2500,
+    GRID_EXPLICIT_STEPS = 500,
+    GRID_IMPLICIT_STEPS = 100,
+    VALUE_POINTS = 64, /* where all steps are marched for the value */
+    REACH = 16,        /* points to each side of a composed step */
+    MOST_RUNS = 99,
+    MOST_POINTS = 1024
+};
+static const double maturity_3 = 0.05, closed_form = 1.56532867895354424;
+
+/* ---- what is timed ----------------------------------------------------------------------------------------------- */
+
+/* Arguments of a call; arrays are of the job's precision. */
+typedef struct {
+    int isa, is_double, threads, steps;
+    int options, composed;            /* one factor: steps in one composed step, 0 if they do not pay */
+    const void *a, *b, *c, *d, *band; /* rows of a matrix, composed rows */
+    const void *grid, *factor[3];     /* three factors */
+    cpu_avx_lines lines;              /* a batch of systems */
+    void *u, *v, *work;
+} job;
+
+enum kind { OPTIONS_MARCH, GRID_MARCH, BATCH };
+
+/* explicit4 composes; direction: that of a batch, of distinct systems or not. passes: arrays read and written in a step
+   or by a batch. within: how far off the answer may be, 0: as in bs3d_timing. */
+typedef struct {
+    const char *name;
+    enum kind kind;
+    int implicit, direction, distinct, passes;
+    int (*run[2])(const job *);
+    double within[2];
+} rung;
+
+/* What the command line asks for; 0 where it does not say. */
+static int wanted[2] = {1, 1}, isa_given = -1, threads_given, options_given, steps_given, size = 256, runs = 7, full,
+           quick;
+
+static void stop(const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s\n", what, why);
+    exit(1);
+}
+
+/* Memory by whole lines of the cache, in large pages where the system gives them on request. */
+static void *take(size_t bytes)
+{
+    size_t rounded = (bytes + 64) / 64 * 64, page = (size_t)1 << 21;
+    void *p = rounded < page ? aligned_alloc(64, rounded) : aligned_alloc(page, (rounded + page - 1) / page * page);
+    if (!p) stop("cpu_timing", "out of memory");
+#ifdef MADV_HUGEPAGE
+    if (rounded >= page) madvise(p, rounded, MADV_HUGEPAGE);
+#endif
+    return p;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the limits: multiply-adds and a copy ------------------------------------------------------------------------ */
+
+/* CHAINS sums, enough to hide latency, and few enough to stay in 16 registers; returns operations. */
+enum { CHAINS = 14, PLAIN_LINKS = 16 };
+#define FMA_LOOP(set, precision, real)                                                                                 \
+    CPU_AVX_TARGET_##set static double fma_loop_##set##_##precision(long links, void *out)                             \
+    {                                                                                                                  \
+        cpu_avx_vec_##set##_##precision x[CHAINS], half = cpu_avx_set_##set##_##precision((real)0.5),                  \
+                                                   one = cpu_avx_set_##set##_##precision(1);                           \
+        for (int c = 0; c < CHAINS; c++) x[c] = cpu_avx_set_##set##_##precision((real)c);                              \
+        for (long i = 0; i < links; i++)                                                                               \
+            for (int c = 0; c < CHAINS; c++) x[c] = cpu_avx_fma_##set##_##precision(x[c], half, one);                  \
+        for (int c = 1; c < CHAINS; c++) x[0] = cpu_avx_add_##set##_##precision(x[0], x[c]);                           \
+        cpu_avx_store_##set##_##precision((real *)out, x[0]);                                                          \
+        return 2.0 * CHAINS * cpu_avx_lanes_##set##_##precision * (double)links;                                       \
+    }
+/* What the compiler makes of it. */
+#define PLAIN_LOOP(precision, real)                                                                                    \
+    static double fma_loop_plain_##precision(long links, void *out)                                                    \
+    {                                                                                                                  \
+        enum { N = 1024 / sizeof(real) };                                                                              \
+        real x[N];                                                                                                     \
+        for (int i = 0; i < N; i++) x[i] = (real)i;                                                                    \
+        for (long l = 0; l < links; l += PLAIN_LINKS) {                                                                \
+            for (int i = 0; i < N; i++) {                                                                              \
+                real sum = x[i];                                                                                       \
+                for (int k = 0; k < PLAIN_LINKS; k++) sum = sum * (real)0.5 + 1;                                       \
+                x[i] = sum;                                                                                            \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (int i = 1; i < N; i++) x[0] += x[i];                                                                      \
+        *(real *)out = x[0];                                                                                           \
+        return 2.0 * N * (double)((links + PLAIN_LINKS - 1) / PLAIN_LINKS * PLAIN_LINKS);                              \
+    }
+#define COPY_LOOP(set)                                                                                                 \
+    CPU_AVX_TARGET_##set static void copy_loop_##set(const double *from, double *to, size_t n)                         \
+    {                                                                                                                  \
+        for (size_t i = 0; i < n; i += cpu_avx_lanes_##set##_f64)                                                      \
+            cpu_avx_stream_##set##_f64(to + i, cpu_avx_load_##set##_f64(from + i));                                    \
+    }
+PLAIN_LOOP(f32, float)
+PLAIN_LOOP(f64, double)
+static void copy_loop_plain(const double *from, double *to, size_t n)
+{
+    memcpy(to, from, n * sizeof *to); /* which stores past the caches what is as large as this */
+}
+#if CPU_AVX_X86
+FMA_LOOP(avx, f32, float)
+FMA_LOOP(avx, f64, double)
+FMA_LOOP(avx2, f32, float)
+FMA_LOOP(avx2, f64, double)
+FMA_LOOP(avx512, f32, float)
+FMA_LOOP(avx512, f64, double)
+COPY_LOOP(avx)
+COPY_LOOP(avx2)
+COPY_LOOP(avx512)
+#endif
+
+static double (*const fma_loops[CPU_AVX_ISAS][2])(long, void *) = {
+    {fma_loop_plain_f32, fma_loop_plain_f64},
+#if CPU_AVX_X86
+    {fma_loop_avx_f32, fma_loop_avx_f64},
+    {fma_loop_avx2_f32, fma_loop_avx2_f64},
+    {fma_loop_avx512_f32, fma_loop_avx512_f64},
+#endif
+};
+static void (*const copy_loops[CPU_AVX_ISAS])(const double *, double *, size_t) = {
+    copy_loop_plain,
+#if CPU_AVX_X86
+    copy_loop_avx,
+    copy_loop_avx2,
+    copy_loop_avx512,
+#endif
+};
+
+static volatile double consumed;
+
+/* Operations a second. */
+static double measured_peak(int isa, int is_double, int threads)
+{
+    long links = (quick ? 20000L : 200000L) / (isa == CPU_AVX_PLAIN ? 8 : 1);
+    double operations = 0, sum = 0, start = now();
+    PARALLEL(omp parallel for num_threads(threads) reduction(+ : operations, sum))
+    for (int thread = 0; thread < threads; thread++) {
+        double out[8] = {0};
+        operations += fma_loops[isa][is_double](links, out);
+        sum += out[0];
+    }
+    double seconds = now() - start;
+    consumed = sum;
+    return operations / seconds;
+}
+
+/* Bytes read and written a second. */
+static double measured_copy(int isa, int threads)
+{
+    static double *from, *to;
+    const size_t part = ((quick ? (size_t)1 << 24 : (size_t)1 << 28) / sizeof *from / (size_t)threads + 7) / 8 * 8;
+    const size_t n = part * (size_t)threads;
+    static size_t taken;
+    if (taken < n) { /* which grows by the rounding of parts */
+        free(from), free(to);
+        from = (double *)take(n * sizeof *from), to = (double *)take(n * sizeof *to);
+        for (size_t i = 0; i < n; i++) from[i] = to[i] = (double)i;
+        taken = n;
+    }
+    double start = now();
+    PARALLEL(omp parallel for num_threads(threads))
+    for (int thread = 0; thread < threads; thread++)
+        copy_loops[isa](from + part * (size_t)thread, to + part * (size_t)thread, part);
+    double seconds = now() - start;
+    consumed = to[n / 2];
+    return 2.0 * (double)(n * sizeof *from) / seconds;
+}
+
+/* ---- the model problems ------------------------------------------------------------------------------------------ */
+
+static bs1d_model one_factor_model(int implicit)
+{
+    const double rate = 0.05, volatility = 0.2, dt = 1.0 / (implicit ? IMPLICIT_STEPS : EXPLICIT_STEPS);
+    bs1d_model model = {0.5 * volatility * volatility * dt, 0.5 * rate * dt, rate * dt, POINTS};
+    return model;
+}
+
+/* In steps of which the papers' number are marched on the papers' grid; explicit ones on fewer points are longer by the
+   square of the spacing, and stable all the same. */
+static bs3d_problem three_factor_problem(int implicit, int points, int steps)
+{
+    bs3d_problem problem = {
+        {100, 100, 100}, {200, 200, 200}, {0.2, 0.2, 0.2}, {0, 0, 0}, {0.5, 0.5, 0.5}, 100, 0.05, maturity_3,
+        {0, 0, 0},       steps,           BS3D_GEOMETRIC,  0};
+    if (points != 256 && !implicit && points > VALUE_POINTS)
+        problem.maturity *= pow(255.0 / (points - 1), 2) < 1 ? pow(255.0 / (points - 1), 2) : 1;
+    for (int axis = 0; axis < 3; axis++) problem.points[axis] = points;
+    return problem;
+}
+
+#define REAL float
+#define F(stem) stem##_f32
+#include "cpu_timing.c"
+#undef REAL
+#undef F
+#define REAL double
+#define F(stem) stem##_f64
+#include "cpu_timing.c"
+
+#define EITHER(j, stem, arguments) ((j)->is_double ? stem##_f64 arguments : stem##_f32 arguments)
+#define BOTH(stem)                                                                                                     \
+    {                                                                                                                  \
+        stem##_f32, stem##_f64                                                                                         \
+    }
+
+static const rung comparator = {"thomas_plain", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(thomas_plain), {8e-4, 1e-11}};
+static const rung ladder_1[] = {
+    {"explicit1", OPTIONS_MARCH, 0, 0, 0, 0, BOTH(explicit1), {2.5e-4, 1e-11}},
+    {"explicit2", OPTIONS_MARCH, 0, 0, 0, 0, BOTH(explicit2), {2.5e-4, 1e-11}},
+    {"explicit3", OPTIONS_MARCH, 0, 0, 0, 0, BOTH(explicit3), {2.5e-4, 1e-11}},
+    {"explicit4", OPTIONS_MARCH, 0, 0, 0, 0, BOTH(explicit4), {2.5e-4, 1e-11}},
+    {"implicit1", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(implicit1), {8e-4, 1e-11}},
+    {"implicit2", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(implicit2), {8e-4, 1e-11}},
+    {"implicit3", OPTIONS_MARCH, 1, 0, 0, 0, BOTH(implicit3), {8e-4, 1e-11}},
+};
+/* Ones come out as ones; rounding is a few ulp. */
+static const rung ladder_3[] = {
+    {"grid_explicit1", GRID_MARCH, 0, 0, 0, 2, BOTH(grid_explicit1), {0, 0}},
+    {"grid_explicit2", GRID_MARCH, 0, 0, 0, 2, BOTH(grid_explicit2), {0, 0}},
+    {"grid_implicit1", GRID_MARCH, 1, 0, 0, 5, BOTH(grid_implicit1), {0, 0}},
+    {"grid_implicit2", GRID_MARCH, 1, 0, 0, 5, BOTH(grid_implicit2), {0, 0}},
+    {"solve_x_thomas", BATCH, 1, 0, 1, 5, BOTH(thomas), {1e-5, 1e-13}},
+    {"solve_y_thomas", BATCH, 1, 1, 1, 5, BOTH(thomas), {1e-5, 1e-13}},
+    {"solve_z_thomas", BATCH, 1, 2, 1, 5, BOTH(thomas), {1e-5, 1e-13}},
+    {"solve_x_factored", BATCH, 1, 0, 0, 2, BOTH(solve), {1e-5, 1e-13}},
+    {"solve_y_factored", BATCH, 1, 1, 0, 2, BOTH(solve), {1e-5, 1e-13}},
+    {"solve_z_factored", BATCH, 1, 2, 0, 2, BOTH(solve), {1e-5, 1e-13}},
+};
+
+/* ---- output ------------------------------------------------------------------------------------------------------ */
+
+static FILE *csv;          /* where the rows go as CSV, if anywhere */
+static int table = 1, bad; /* whether they go to the terminal as a table; how many miss their accuracy */
+
+/* Of a row: medians, and the least time. */
+typedef struct {
+    double ms, least, flops, of_peak, bytes, of_copy, times; /* times as fast as the comparator */
+} timing;
+
+/* The best times of each kind, as they would be for the papers' sizes: one or three factors, explicit or implicit,
+   single or double precision. */
+static double best[2][2][2], best_on_gpu[2][2][2];
+
+static void keep_best(double *kept, double ms)
+{
+    if (ms > 0 && (*kept == 0 || ms < *kept)) *kept = ms;
+}
+
+static void heading(void)
+{
+    char date[32], line[200], machine[256] = "unknown processor";
+    time_t seconds = time(NULL);
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&seconds));
+    while (info && fgets(line, sizeof line, info)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !colon) continue;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(machine, sizeof machine, "%s", colon + 2);
+        break;
+    }
+    if (info) fclose(info);
+    FILE *const to[2] = {table ? stdout : NULL, csv};
+    for (int i = 0; i < 2; i++) {
+        if (!to[i]) continue;
+#ifdef __clang__
+        fprintf(to[i], "# %s, %s, %s, %s\n", machine, __VERSION__, BENCH_FLAGS, date);
+#else
+        fprintf(to[i], "# %s, gcc %s, %s, %s\n", machine, __VERSION__, BENCH_FLAGS, date);
+#endif
+        if (!full) fprintf(to[i], "# values of the three-factor rungs are those on %d^3 points\n", VALUE_POINTS);
+    }
+    if (csv)
+        fprintf(csv, "kernel,precision,isa,threads,size,steps,ms_median,ms_min,gflops,pct_of_peak,gbytes_per_s,"
+                     "pct_of_copy,value_at_strike,abs_error\n");
+}
+
+static void table_heading(const char *title)
+{
+    if (table)
+        printf("\n%s\n%-17s prec isa    threads   size  steps  median ms   least ms %12s %8s %10s %7s %10s %8s  %-18s "
+               "%s\n",
+               title, "kernel", "papers' size", "GFlop/s", "% of peak", "GB/s", "% of copy", "x plain",
+               "value at strike", "error");
+}
+
+/* A number for a table, or nothing for 0. */
+static const char *text(char *to, const char *format, double x)
+{
+    if (x > 0)
+        snprintf(to, 32, format, x);
+    else
+        *to = 0;
+    return to;
+}
+
+static void row(const rung *r, const job *j, int points, timing t, double as_in_papers, double value, double error,
+                double within)
+{
+    char flops[32], peak[32], bytes[32], copy[32], times[32], papers[32], values[32] = "", errors[32] = "";
+    const char *precision = j->is_double ? "f64" : "f32", *isa = r == &comparator ? "plain" : cpu_avx_name(j->isa);
+    text(flops, "%.5g", 1e-9 * t.flops), text(peak, "%.2f", t.of_peak);
+    text(bytes, "%.4g", 1e-9 * t.bytes), text(copy, "%.1f", t.of_copy);
+    text(times, "%.1f", t.times), text(papers, "%.0f", as_in_papers);
+    if (value > 0) snprintf(values, sizeof values, table && !csv ? "%.15g" : "%.17g", value);
+    if (error >= 0) snprintf(errors, sizeof errors, "%.3e", error);
+    if (csv)
+        fprintf(csv, "%s,%s,%s,%d,%d,%d,%.6g,%.6g,%s,%s,%s,%s,%s,%s\n", r->name, precision, isa, j->threads, points,
+                j->steps, t.ms, t.least, flops, peak, bytes, copy, values, errors);
+    if (table)
+        printf("%-17s %s  %-6s %7d %6d %6d %10.4f %10.4f %12s %8s %10s %7s %10s %8s  %-18.18s %s\n", r->name, precision,
+               isa, j->threads, points, j->steps, t.ms, t.least, papers, flops, peak, bytes, copy, times, values,
+               errors);
+    fflush(csv ? csv : stdout);
+    if (error >= 0 && !(error <= within)) {
+        fprintf(stderr, "%s %s %s: off by %.3g, more than %.3g\n", r->name, precision, isa, error, within);
+        bad++;
+    }
+}
+
+/* ---- timing ------------------------------------------------------------------------------------------------------ */
+
+static int ascending(const void *p, const void *q)
+{
+    return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
+}
+static double median(double *x)
+{
+    qsort(x, (size_t)runs, sizeof *x, ascending);
+    return x[runs / 2];
+}
+
+/* Seconds that a call takes; one-factor marches begin with the payoff, which is not timed. */
+static double seconds_of(const rung *r, const job *j)
+{
+    if (r->kind == OPTIONS_MARCH) EITHER(j, start_options, (j));
+    double start = now();
+    int status = r->run[j->is_double](j);
+    double seconds = now() - start;
+    if (status) stop(r->name, cpu_avx_status_string(status));
+    return seconds;
+}
+
+/* A call of operations and bytes, in turn with the limits. */
+static timing measure(const rung *r, const job *j, double operations, double bytes)
+{
+    double seconds[MOST_RUNS], of_peak[MOST_RUNS], of_copy[MOST_RUNS], times[MOST_RUNS];
+    const int isa = r == &comparator ? CPU_AVX_PLAIN : j->isa;
+    const int compared = r->kind == OPTIONS_MARCH && r->implicit && r != &comparator;
+    job other = *j;
+    other.steps = j->steps / 16 + 1;
+    timing t = {0, 0, 0, 0, 0, 0, 0};
+    for (int run = -1; run < runs; run++) { /* the first one warms up */
+        double peak = measured_peak(isa, j->is_double, j->threads),
+               copy = bytes > 0 ? measured_copy(isa, j->threads) : 1;
+        double s = seconds_of(r, j), plain = compared ? seconds_of(&comparator, &other) : 0;
+        if (run < 0) continue;
+        seconds[run] = s;
+        of_peak[run] = 100 * operations / s / peak;
+        of_copy[run] = 100 * bytes / s / copy;
+        times[run] = plain / other.steps / (s / j->steps);
+    }
+    t.ms = 1e3 * median(seconds);
+    t.least = 1e3 * seconds[0];
+    t.flops = operations / (1e-3 * t.ms);
+    t.of_peak = median(of_peak);
+    t.bytes = bytes / (1e-3 * t.ms);
+    t.of_copy = median(of_copy);
+    t.times = median(times);
+    return t;
+}
+
+/* ---- table 3 ----------------------------------------------------------------------------------------------------- */
+
+/* Steps that take some 15 ms, whole composed steps. */
+static int moderate_steps(const rung *r, job *j)
+{
+    int all = r->implicit ? IMPLICIT_STEPS : EXPLICIT_STEPS, least = all / 250, unit = j->composed ? j->composed : 1;
+    double wanted_seconds = quick ? 0.001 : 0.015, most;
+    if (steps_given) return steps_given;
+    if (full) return all;
+    least = (least + unit - 1) / unit * unit;
+    j->steps = least;
+    double shortest = seconds_of(r, j);
+    for (int run = 0; run < 3; run++) shortest = fmin(shortest, seconds_of(r, j));
+    most = least * wanted_seconds / shortest;
+    if (most >= all) return all / unit * unit;
+    return most <= least ? least : (int)most / unit * unit;
+}
+
+/* The value after all steps of the papers. */
+static double one_factor_value(const rung *r, int isa, int is_double)
+{
+    job j;
+    memset(&j, 0, sizeof j);
+    j.isa = isa, j.is_double = is_double, j.threads = 1, j.options = 1;
+    j.steps = r->implicit ? IMPLICIT_STEPS : EXPLICIT_STEPS;
+    EITHER(&j, make_options, (&j, r->implicit));
+    seconds_of(r, &j);
+    double value = EITHER(&j, value_at_strike, (&j));
+    EITHER(&j, free_options, (&j));
+    return value;
+}
+
+static void time_options(const rung *r, int isa, int is_double, int threads, double value)
+{
+    static const double implicit_operations[2] = {20, 17}, exact[2] = {10.4519706236429348623, 10.4515302206847423548};
+    job j;
+    memset(&j, 0, sizeof j);
+    j.isa = isa, j.is_double = is_double, j.threads = threads;
+    j.options = options_given ? options_given : full ? ALL_OPTIONS : quick ? 16 * threads : 64;
+    EITHER(&j, make_options, (&j, r->implicit));
+    if (r->run[0] != explicit4_f32) j.composed = 0;
+    j.steps = moderate_steps(r, &j);
+    double operations = (double)j.options * POINTS * j.steps * (r->implicit ? implicit_operations[is_double] : 6);
+    timing t = measure(r, &j, operations, 0);
+    double papers = (double)ALL_OPTIONS / j.options * (r->implicit ? IMPLICIT_STEPS : EXPLICIT_STEPS) / j.steps * t.ms;
+    keep_best(&best[0][r->implicit][is_double], papers);
+    row(r, &j, POINTS, t, papers, value, fabs(value - exact[r->implicit]), r->within[is_double]);
+    EITHER(&j, free_options, (&j));
+}
+
+/* ---- table 4 ----------------------------------------------------------------------------------------------------- */
+
+/* The price after all steps; on the coarse grid fewer of them are as stable. */
+static double three_factor_value(const rung *r, int isa, int is_double, int threads)
+{
+    int points = full ? size : VALUE_POINTS, steps = r->implicit ? GRID_IMPLICIT_STEPS : GRID_EXPLICIT_STEPS;
+    if (!full) steps = r->implicit ? 20 : (int)ceil(steps * pow((points - 1.0) / 255, 2));
+    bs3d_problem problem = three_factor_problem(r->implicit, points, steps);
+    job j;
+    memset(&j, 0, sizeof j);
+    j.isa = isa, j.is_double = is_double, j.threads = threads, j.steps = steps;
+    size_t n = (size_t)points * (size_t)points * (size_t)points * (is_double ? 8 : 4);
+    j.u = take(n), j.v = take(n);
+    EITHER(&j, make_grid, (&j, &problem, r->implicit));
+    EITHER(&j, start_grid, (&j, &problem));
+    seconds_of(r, &j);
+    double value = EITHER(&j, price, (&j, &problem));
+    EITHER(&j, free_grid, (&j));
+    free(j.u), free(j.v);
+    return value;
+}
+
+static void time_grid(const rung *r, int isa, int is_double, int threads, double value, void *const *arrays)
+{
+    int all = r->implicit ? GRID_IMPLICIT_STEPS : GRID_EXPLICIT_STEPS;
+    bs3d_problem problem = three_factor_problem(r->implicit, size, all);
+    job j;
+    memset(&j, 0, sizeof j);
+    j.isa = isa, j.is_double = is_double, j.threads = threads;
+    j.steps = steps_given ? steps_given : full ? all : r->implicit ? 1 : 2;
+    j.u = arrays[0], j.v = arrays[1];
+    EITHER(&j, make_grid, (&j, &problem, r->implicit));
+    EITHER(&j, start_grid, (&j, &problem));
+    double points = pow(size, 3), part = pow(256.0 / size, 3);
+    timing t =
+        measure(r, &j, points * j.steps * (r->implicit ? 125 : 53), points * j.steps * r->passes * (is_double ? 8 : 4));
+    keep_best(&best[1][r->implicit][is_double], t.ms * all / j.steps * part);
+    int model = !full || size == 256;
+    double bound = closed_form * (r->implicit ? 0.0036 : 0.0006) + (is_double ? 0 : 1e-4);
+    row(r, &j, size, t, t.ms * all / j.steps * part, value, model ? fabs(value - closed_form) : -1,
+        (full ? 1 : 16) * bound); /* the spacing is 255/63 of the papers', so its square has 16 times the error */
+    EITHER(&j, free_grid, (&j));
+}
+
+static void time_batch(const rung *r, int isa, int is_double, int threads, void *const *arrays)
+{
+    const long long n = size;
+    const cpu_avx_lines lines[3] = {{n, 1, n * n, n, 1, 0}, {n, n, n, 1, n, n * n}, {n, n * n, n * n, 1, 1, 0}};
+    job j;
+    memset(&j, 0, sizeof j);
+    j.isa = isa, j.is_double = is_double, j.threads = threads, j.steps = 1;
+    j.lines = lines[r->direction];
+    EITHER(&j, make_batch, (&j, r->distinct, arrays));
+    double points = pow(size, 3);
+    timing t = measure(r, &j, 0, points * r->passes * (is_double ? 8 : 4));
+    row(r, &j, size, t, 0, 0, EITHER(&j, largest_error, (&j)), r->within[is_double]);
+    EITHER(&j, free_batch, (&j));
+}
+
+/* ---- table 5 ----------------------------------------------------------------------------------------------------- */
+
+/* The best times in a results file of bs1d_timing (of 2048 options) or bs3d_timing (on 256^3 points). */
+static void read_gpu_results(const char *file, int factors)
+{
+    char line[512], name[64], precision[8];
+    int size_or_options;
+    double ms;
+    FILE *f = file ? fopen(file, "r") : NULL;
+    if (file && !f) stop(file, "cannot be read");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *format = factors == 1 ? "%63[^,],%7[^,],%d,256,%*d,%lf" : "%63[^,],%7[^,],%d,256,256,%*d,%lf";
+        if (sscanf(line, format, name, precision, &size_or_options, &ms) != 4) continue;
+        if (size_or_options != (factors == 1 ? ALL_OPTIONS : 256)) continue;
+        int implicit = !strncmp(name, "implicit", 8);
+        if (implicit || !strncmp(name, "explicit", 8))
+            keep_best(&best_on_gpu[factors == 3][implicit][!strcmp(precision, "f64")], ms);
+    }
+    if (f) fclose(f);
+}
+
+static void table_5(void)
+{
+    printf("\nTable 5: milliseconds of the best rungs, for the papers' sizes\n"
+           "                    GPU f32      GPU f64      CPU f32      CPU f64  ratio f32  ratio f64\n");
+    for (int kind = 0; kind < 4; kind++) {
+        const double *gpu = best_on_gpu[kind / 2][kind % 2], *cpu = best[kind / 2][kind % 2];
+        printf("%dF %s", kind / 2 ? 3 : 1, kind % 2 ? "implicit" : "explicit");
+        for (int i = 0; i < 4; i++) printf(" %12.4g", i < 2 ? gpu[i] : cpu[i - 2]);
+        for (int i = 0; i < 2; i++) printf(" %10.4g", gpu[i] > 0 ? cpu[i] / gpu[i] : 0);
+        printf("\n");
+    }
+}
+
+/* ---- the command line -------------------------------------------------------------------------------------------- */
+
+static int usage(void)
+{
+    fprintf(stderr,
+            "usage: cpu_timing [f32|f64] [--isa plain|avx|avx2|avx512] [--threads N] [--options N] [--steps N]\n"
+            "                  [--size N] [--runs N] [--full | --quick] [--csv [FILE]] [--gpu1 FILE --gpu3 FILE]\n");
+    return 2;
+}
+
+/* The positive number that an argument is, or 0. */
+static int number(const char *argument)
+{
+    char *end = NULL;
+    long n = argument ? strtol(argument, &end, 10) : 0;
+    return end && !*end && n > 0 && n < 1000000 ? (int)n : 0;
+}
+
+static int isa_of(const char *name)
+{
+    for (int isa = 0; isa < CPU_AVX_ISAS; isa++)
+        if (name && !strcmp(name, cpu_avx_name(isa)) && cpu_avx_has(isa)) return isa;
+    return -1;
+}
+
+/* Calls f with each set, precision and number of threads. */
+static void for_each(const int *isas, const int *threads, void (*f)(int isa, int is_double, const int *threads))
+{
+    for (int is_double = 0; is_double < 2; is_double++)
+        for (int i = 0; i < 2; i++)
+            if (wanted[is_double] && isas[i] >= 0) f(isas[i], is_double, threads);
+}
+
+static void time_rung(const rung *r, int isa, int is_double, const int *threads)
+{
+    double value = one_factor_value(r, isa, is_double);
+    for (int k = 0; k < 2 && threads[k]; k++) time_options(r, isa, is_double, threads[k], value);
+}
+
+static void table_3(int isa, int is_double, const int *threads)
+{
+    static int compared[2]; /* which is of no instruction set */
+    if (!compared[is_double]) time_rung(&comparator, isa, is_double, threads);
+    compared[is_double] = 1;
+    for (size_t i = 0; i < sizeof ladder_1 / sizeof ladder_1[0]; i++) time_rung(&ladder_1[i], isa, is_double, threads);
+}
+
+static void table_4(int isa, int is_double, const int *threads)
+{
+    void *arrays[5];
+    size_t bytes = (size_t)size * (size_t)size * (size_t)size * (is_double ? 8 : 4);
+    for (int i = 0; i < 5; i++) arrays[i] = take(bytes);
+    for (size_t i = 0; i < sizeof ladder_3 / sizeof ladder_3[0]; i++) {
+        const rung *r = &ladder_3[i];
+        int most = threads[1] ? threads[1] : threads[0];
+        double value = r->kind == GRID_MARCH ? three_factor_value(r, isa, is_double, most) : 0;
+        for (int k = 0; k < 2 && threads[k]; k++) {
+            if (r->kind == GRID_MARCH)
+                time_grid(r, isa, is_double, threads[k], value, arrays);
+            else
+                time_batch(r, isa, is_double, threads[k], arrays);
+        }
+    }
+    for (int i = 0; i < 5; i++) free(arrays[i]);
+}
+
+int main(int argc, char **argv)
+{
+    const char *file = NULL, *gpu[2] = {NULL, NULL};
+    int isas[2] = {cpu_avx_best(), CPU_AVX_AVX2}, threads[2] = {1, 0};
+    for (int i = 1; i < argc; i++) { /* argv ends with a null pointer, which is no number */
+        int *numbers[] = {&threads_given, &options_given, &steps_given, &size, &runs}, known = 0;
+        static const char *const names[] = {"--threads", "--options", "--steps", "--size", "--runs"};
+        for (int k = 0; k < 5; k++)
+            if (!strcmp(argv[i], names[k])) known = 1 + k;
+        if (known) {
+            if (!(*numbers[known - 1] = number(argv[++i]))) return usage();
+        } else if (!strcmp(argv[i], "f32") || !strcmp(argv[i], "f64")) {
+            wanted[argv[i][1] == '3'] = 0;
+        } else if (!strcmp(argv[i], "--isa")) {
+            if ((isa_given = isa_of(argv[++i])) < 0) return usage();
+        } else if (!strcmp(argv[i], "--full")) {
+            full = 1;
+        } else if (!strcmp(argv[i], "--quick")) {
+            quick = 1, size = 32, runs = 3;
+        } else if (!strncmp(argv[i], "--gpu", 5) && (argv[i][5] == '1' || argv[i][5] == '3') && !argv[i][6]) {
+            if (i + 1 == argc) return usage();
+            gpu[argv[i][5] == '3'] = argv[i + 1], i++;
+        } else if (!strcmp(argv[i], "--csv")) {
+            if (i + 1 < argc && strncmp(argv[i + 1], "--", 2) && strcmp(argv[i + 1], "f32") &&
+                strcmp(argv[i + 1], "f64"))
+                file = argv[++i];
+            else
+                table = 0;
+        } else {
+            return usage();
+        }
+    }
+    if (size < 4 || size > MOST_POINTS || runs > MOST_RUNS || !(wanted[0] || wanted[1])) return usage();
+    csv = table ? NULL : stdout;
+    if (file && !(csv = fopen(file, "w"))) return perror(file), 2;
+    if (isa_given >= 0) isas[0] = isa_given, isas[1] = -1;
+    if (isas[0] == isas[1] || !cpu_avx_has(CPU_AVX_AVX2)) isas[1] = -1;
+#ifdef _OPENMP
+    if (omp_get_max_threads() > 1) threads[1] = omp_get_max_threads();
+#endif
+    if (threads_given) threads[0] = threads_given, threads[1] = 0;
+    read_gpu_results(gpu[0], 1);
+    read_gpu_results(gpu[1], 3);
+
+    heading();
+    table_heading("Table 3: one factor");
+    for_each(isas, threads, table_3);
+    table_heading("Table 4: three factors");
+    for_each(isas, threads, table_4);
+    if (table && (gpu[0] || gpu[1])) table_5();
+    if (file && fclose(csv)) return perror(file), 1;
+    return bad ? 1 : 0;
+}
+
+#else /* REAL: the body, in one precision */
+
+/* ---- one factor -------------------------------------------------------------------------------------------------- */
+
+#define OPTIONS_RUNG(stem)                                                                                             \
+    static int F(stem)(const job *j)                                                                                   \
+    {                                                                                                                  \
+        return F(cpu_avx_##stem)(j->isa, j->options, POINTS, j->steps, (const REAL *)j->a, (const REAL *)j->b,         \
+                                 (const REAL *)j->c, (REAL *)j->u, j->work, j->threads);                               \
+    }
+OPTIONS_RUNG(explicit1)
+OPTIONS_RUNG(explicit2)
+OPTIONS_RUNG(explicit3)
+OPTIONS_RUNG(implicit1)
+OPTIONS_RUNG(implicit2)
+OPTIONS_RUNG(implicit3)
+#undef OPTIONS_RUNG
+
+/* What is left over when steps have been composed is marched singly. */
+static int F(explicit4)(const job *j)
+{
+    job rest = *j;
+    int status = CPU_AVX_OK;
+    if (j->composed) {
+        rest.steps = j->steps % j->composed;
+        status = F(cpu_avx_explicit4)(j->isa, j->options, POINTS, REACH, j->steps / j->composed, (const REAL *)j->band,
+                                      (REAL *)j->u, j->work, j->threads);
+    }
+    return status || !rest.steps ? status : F(explicit2)(&rest);
+}
+
+/* Thomas as one writes it: one option after another, a division a row. */
+static int F(thomas_plain)(const job *j)
+{
+    PARALLEL(omp parallel for num_threads(j->threads))
+    for (int option = 0; option < j->options; option++) {
+        const size_t at = (size_t)option * POINTS;
+        const REAL *a = (const REAL *)j->a + at, *b = (const REAL *)j->b + at, *c = (const REAL *)j->c + at;
+        REAL *u = (REAL *)j->u + at, q[POINTS];
+        for (int step = 0; step < j->steps; step++) {
+            q[0] = c[0] / b[0];
+            u[0] = u[0] / b[0];
+            for (int i = 1; i < POINTS; i++) {
+                REAL r = 1 / (b[i] - a[i] * q[i - 1]);
+                q[i] = c[i] * r;
+                u[i] = (u[i] - a[i] * u[i - 1]) * r;
+            }
+            for (int i = POINTS - 2; i >= 0; i--) u[i] -= q[i] * u[i + 1];
+        }
+    }
+    return CPU_AVX_OK;
+}
+
+/* The same problem in each option: A, or I - A, and A composed. */
+static void F(make_options)(job *j, int implicit)
+{
+    const size_t n = (size_t)j->options * POINTS, width = 2 * REACH + 1;
+    const bs1d_model m = one_factor_model(implicit);
+    REAL *a = (REAL *)take(n * sizeof *a), *b = (REAL *)take(n * sizeof *b), *c = (REAL *)take(n * sizeof *c);
+    REAL *band = (REAL *)take(n * width * sizeof *band);
+    for (int row = 0; row < POINTS; row++) {
+        double ra, rb, rc;
+        bs1d_lane_row(m, row, &ra, &rb, &rc);
+        for (size_t at = (size_t)row; at < n; at += POINTS) {
+            a[at] = (REAL)(implicit ? -ra : ra);
+            b[at] = (REAL)(implicit ? 1 - rb : rb);
+            c[at] = (REAL)(implicit ? -rc : rc);
+        }
+    }
+    if (!implicit) {
+        F(bs1d_lane_sweeps)(REACH, F(bs1d_lane_composed)(m, REACH), EXPLICIT_STEPS, &j->composed);
+        for (int row = 0; row < POINTS && j->composed; row++)
+            F(bs1d_lane_compose)(1, REACH, m, row, j->composed, band + (size_t)row * width);
+        for (size_t at = POINTS; at < n; at += POINTS) memcpy(band + at * width, band, POINTS * width * sizeof *band);
+    }
+    size_t work[2] = {F(cpu_avx_explicit_bytes)(POINTS, 0, j->threads),
+                      F(cpu_avx_explicit_bytes)(POINTS, REACH, j->threads)};
+    if (implicit) work[0] = work[1] = F(cpu_avx_implicit_bytes)(POINTS, j->threads);
+    j->a = a, j->b = b, j->c = c, j->band = band;
+    j->u = take(n * sizeof(REAL));
+    j->work = take(work[0] > work[1] ? work[0] : work[1]);
+}
+
+static void F(start_options)(const job *j)
+{
+    for (int option = 0; option < j->options; option++)
+        for (int row = 0; row < POINTS; row++)
+            ((REAL *)j->u)[(size_t)option * POINTS + (size_t)row] =
+                (REAL)bs1d_lane_payoff(BS1D_CALL, 100, 200.0 / (POINTS - 1), POINTS, row);
+}
+
+static double F(value_at_strike)(const job *j)
+{
+    const REAL *u = (const REAL *)j->u;
+    return ((double)u[POINTS / 2 - 1] + (double)u[POINTS / 2]) / 2;
+}
+
+static void F(free_options)(const job *j)
+{
+    free((void *)j->a), free((void *)j->b), free((void *)j->c), free((void *)j->band), free(j->u), free(j->work);
+}
+
+/* ---- three factors ----------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    F(cpu_avx_grid) grid;
+    REAL row[3][3][MOST_POINTS], factor[3][CPU_AVX_FACTOR_LEN(MOST_POINTS)];
+} F(operator_3);
+
+static int F(grid_explicit1)(const job *j)
+{
+    return F(cpu_avx_grid_explicit1)(j->isa, (const F(cpu_avx_grid) *)j->grid, j->steps, (REAL *)j->u, (REAL *)j->v,
+                                     j->work, j->threads);
+}
+static int F(grid_explicit2)(const job *j)
+{
+    return F(cpu_avx_grid_explicit2)(j->isa, (const F(cpu_avx_grid) *)j->grid, j->steps, (REAL *)j->u, (REAL *)j->v,
+                                     j->work, j->threads);
+}
+#define IMPLICIT_RUNG(stem)                                                                                            \
+    static int F(stem)(const job *j)                                                                                   \
+    {                                                                                                                  \
+        return F(cpu_avx_##stem)(j->isa, (const F(cpu_avx_grid) *)j->grid, j->steps, (const REAL *)j->factor[0],       \
+                                 (const REAL *)j->factor[1], (const REAL *)j->factor[2], (REAL *)j->u, (REAL *)j->v,   \
+                                 j->work, j->threads);                                                                 \
+    }
+IMPLICIT_RUNG(grid_implicit1)
+IMPLICIT_RUNG(grid_implicit2)
+#undef IMPLICIT_RUNG
+
+/* The operator of a problem, and for implicit steps the factors of I - L on each axis. */
+static void F(make_grid)(job *j, const bs3d_problem *o, int implicit)
+{
+    const bs3d_model m = bs3d_model_of(o);
+    const F(bs3d_pairs) pairs = F(bs3d_lane_pairs)(&m, !implicit);
+    F(operator_3) *l = (F(operator_3) *)take(sizeof *l);
+    int wrong = bs3d_check(o, implicit);
+    if (wrong) stop("problem", bs3d_status_string(wrong));
+    l->grid.nx = o->points[0], l->grid.ny = o->points[1], l->grid.nz = o->points[2], l->grid.pitch = o->points[0];
+    l->grid.same = pairs.same;
+    for (int axis = 0; axis < 3; axis++) {
+        REAL a[MOST_POINTS], b[MOST_POINTS], c[MOST_POINTS];
+        for (int i = 0; i < o->points[axis]; i++) {
+            const F(bs3d_row) r = F(bs3d_lane_row)(&m, axis, i);
+            double down, centre, up;
+            bs3d_lane_axis(&m, axis, i, &down, &centre, &up);
+            if (axis == 0) centre -= m.discount;
+            l->row[axis][0][i] = r.down, l->row[axis][1][i] = r.up, l->row[axis][2][i] = r.weight;
+            a[i] = (REAL)-down, b[i] = (REAL)(1 - centre), c[i] = (REAL)-up;
+        }
+        if (F(cpu_avx_factor)(o->points[axis], a, b, c, l->factor[axis])) stop("problem", "bad pivot");
+        l->grid.plus[axis] = pairs.plus[axis], l->grid.minus[axis] = pairs.minus[axis];
+        l->grid.down[axis] = l->row[axis][0], l->grid.up[axis] = l->row[axis][1],
+        l->grid.weight[axis] = l->row[axis][2];
+        j->factor[axis] = l->factor[axis];
+    }
+    j->grid = l;
+    j->work = take(F(cpu_avx_grid_bytes)(&l->grid, j->threads));
+}
+
+static void F(start_grid)(const job *j, const bs3d_problem *o)
+{
+    const int n = o->points[0];
+    const double step = o->top[0] / (n - 1);
+    PARALLEL(omp parallel for num_threads(j->threads))
+    for (int k = 0; k < n; k++)
+        for (int row = 0; row < n; row++)
+            for (int i = 0; i < n; i++) {
+                size_t at = (size_t)i + (size_t)n * ((size_t)row + (size_t)n * (size_t)k);
+                ((REAL *)j->u)[at] =
+                    (REAL)bs3d_lane_payoff(o->payoff, o->put, o->strike, i * step, row * step, k * step);
+                ((REAL *)j->v)[at] = 0;
+            }
+}
+
+/* From the 64 points around the spot. */
+static double F(price)(const job *j, const bs3d_problem *o)
+{
+    const int n = o->points[0], first = (int)(o->spot[0] / (o->top[0] / (n - 1))) - 1;
+    REAL around[64];
+    for (int i = 0; i < 64; i++) {
+        size_t x = (size_t)(first + i % 4), y = (size_t)(first + i / 4 % 4), z = (size_t)(first + i / 16);
+        around[i] = ((const REAL *)j->u)[x + (size_t)n * (y + (size_t)n * z)];
+    }
+    bs3d_result result = F(bs3d_lane_greeks)(o, around);
+    if (result.status) stop("price", bs3d_status_string(result.status));
+    return result.price;
+}
+
+static void F(free_grid)(const job *j)
+{
+    free((void *)j->grid), free(j->work);
+}
+
+/* ---- batches of systems ------------------------------------------------------------------------------------------ */
+
+static int F(thomas)(const job *j)
+{
+    return F(cpu_avx_thomas)(j->isa, &j->lines, (const REAL *)j->a, (const REAL *)j->b, (const REAL *)j->c,
+                             (const REAL *)j->d, (REAL *)j->u, j->work, j->threads);
+}
+static int F(solve)(const job *j)
+{
+    return F(cpu_avx_solve)(j->isa, &j->lines, (const REAL *)j->factor[0], (const REAL *)j->u, (REAL *)j->u, j->work,
+                            j->threads);
+}
+
+/* Systems whose solution is all ones. What an end does not read is counted out of the right-hand side; with one matrix,
+   solved in place, out of the matrix instead, so that it can be solved again and again. */
+static void F(make_batch)(job *j, int distinct, void *const *arrays)
+{
+    const long long n = j->lines.n, points = n * n * n;
+    REAL *a = (REAL *)arrays[0], *b = (REAL *)arrays[1], *c = (REAL *)arrays[2], *d = (REAL *)arrays[3];
+    REAL *x = (REAL *)arrays[4];
+    size_t work = F(cpu_avx_solve_bytes)(n, j->threads);
+    if (distinct) {
+        PARALLEL(omp parallel for num_threads(j->threads))
+        for (long long at = 0; at < points; at++) {
+            long long i = at / j->lines.step % n;
+            a[at] = (REAL)(-0.2 - 0.05 * (double)(at % 3));
+            c[at] = (REAL)(-0.25 - 0.05 * (double)(at % 2));
+            b[at] = (REAL)(1.125 + 0.25 * (double)(at % 5));
+            d[at] = b[at] + (i > 0 ? a[at] : 0) + (i < n - 1 ? c[at] : 0);
+            x[at] = 0;
+        }
+        work = F(cpu_avx_thomas_bytes)(n, j->threads);
+    } else {
+        REAL *factor = (REAL *)take(CPU_AVX_FACTOR_LEN((size_t)n) * sizeof *factor);
+        for (long long i = 0; i < n; i++) {
+            a[i] = (REAL)-0.25, c[i] = (REAL)-0.5;
+            b[i] = 1 - (i > 0 ? a[i] : 0) - (i < n - 1 ? c[i] : 0);
+        }
+        if (F(cpu_avx_factor)(n, a, b, c, factor)) stop("batch", "bad pivot");
+        for (long long at = 0; at < points; at++) x[at] = 1;
+        j->factor[0] = factor;
+    }
+    j->a = a, j->b = b, j->c = c, j->d = d, j->u = x;
+    j->work = take(work);
+}
+
+static double F(largest_error)(const job *j)
+{
+    const long long points = j->lines.n * j->lines.n * j->lines.n;
+    double largest = 0;
+    for (long long at = 0; at < points; at++) {
+        double error = fabs((double)((const REAL *)j->u)[at] - 1);
+        if (!(error <= largest)) largest = error;
+    }
+    return largest;
+}
+
+static void F(free_batch)(const job *j)
+{
+    free((void *)j->factor[0]), free(j->work);
+}
+#endif

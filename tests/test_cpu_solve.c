@@ -1,0 +1,427 @@
+/* test_cpu_solve.c - the tridiagonal solvers of cpu_avx.h: every instruction set, both precisions.
+   MIT licence, see LICENSE.
+
+   Solutions are known: small integers, and matrices of eighths, so that the right-hand sides are exact. The arrays hold
+   exactly what the lines need, between guard words, at all alignments; what lies between the systems, a[0] and c[n-1]
+   are NaN, and the gaps of x must stay as they were. The file includes itself once a precision. */
+#ifndef REAL
+#define CPU_AVX_STREAM_BYTES 2048 /* stores past the caches for small arrays, too */
+#include "cpu_cases.h"
+#include "random.h"
+#include "trid.h"
+
+#include <float.h>
+
+enum { SEED = 20240703, LAYOUTS = 7 };
+enum method { THOMAS, IN_PLACE, SOLVE, SOLVE_IN_PLACE, HYBRID };
+static const char *const method_name[] = {"thomas", "thomas in place", "solve", "solve in place", "hybrid"};
+
+/* Backward errors of elimination without pivoting are a few roundoffs in dominant systems; the reciprocals add as
+   many, and the steps of parallel cyclic reduction some each. Scaled to a unit diagonal, the matrices have norms of at
+   most 5/3 and inverses of at most 3, hence condition 5; the solutions are at most 5 in size. */
+static double tolerance(double n, double roundoff)
+{
+    return (8 + 2 * log2(n + 1.0)) * 5 * 5 * roundoff;
+}
+
+static int faulty_pivot; /* which of the ways to have no solution comes next */
+
+#define REAL float
+#define F(stem) stem##_f32
+#define ROUNDOFF (FLT_EPSILON / 2)
+#include "test_cpu_solve.c"
+#undef REAL
+#undef F
+#undef ROUNDOFF
+
+#define REAL double
+#define F(stem) stem##_f64
+#define ROUNDOFF (DBL_EPSILON / 2)
+#include "test_cpu_solve.c"
+
+int main(void)
+{
+    printf("seed %d\n", SEED);
+    cpu_skips();
+    test_all_f32();
+    test_all_f64();
+    return check_report();
+}
+
+#else /* REAL: the tests, in the precision at hand */
+
+/* Systems one after another, each with its own matrix or all with the first one's. */
+typedef struct {
+    long long n, systems;
+    REAL *a, *b, *c, *d, *x;
+} F(batch);
+
+static F(batch) F(new_batch)(case_random *random, long long n, long long systems, int one)
+{
+    F(batch) s = {n, systems, 0, 0, 0, 0, 0};
+    size_t count = (size_t)(n * systems);
+    s.a = (REAL *)malloc((5 * count + 1) * sizeof(REAL));
+    s.b = s.a + count;
+    s.c = s.b + count;
+    s.d = s.c + count;
+    s.x = s.d + count;
+    for (size_t i = 0; i < count; i++) {
+        size_t j = i % (size_t)n;
+        s.a[i] = one && i >= (size_t)n ? s.a[j] : (REAL)(case_below(random, 17) - 8) / 8;
+        s.c[i] = one && i >= (size_t)n ? s.c[j] : (REAL)(case_below(random, 17) - 8) / 8;
+        s.b[i] = (REAL)(1 + case_below(random, 17) / 8.0 + fabs((double)s.a[i]) + fabs((double)s.c[i]));
+        if (case_below(random, 2)) s.b[i] = -s.b[i];
+        if (one && i >= (size_t)n) s.b[i] = s.b[j];
+        s.x[i] = (REAL)(case_below(random, 11) - 5);
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t j = i % (size_t)n;
+        s.d[i] = s.b[i] * s.x[i];
+        if (j > 0) s.d[i] += s.a[i] * s.x[i - 1];
+        if (j + 1 < (size_t)n) s.d[i] += s.c[i] * s.x[i + 1];
+    }
+    for (size_t i = 0; i < count; i += (size_t)n) s.a[i] = s.c[i + (size_t)n - 1] = (REAL)NAN;
+    return s;
+}
+
+static size_t F(place)(const cpu_avx_lines *lines, long long system, long long j)
+{
+    long long s = system % lines->systems, g = system / lines->systems;
+    return (size_t)(j * lines->step + s * lines->stride + g * lines->jump);
+}
+
+/* The arrays as the lines want them, NaN in the gaps. */
+static guarded F(spread)(const cpu_avx_lines *lines, const F(batch) * s, const REAL *from, size_t offset)
+{
+    size_t count = s->n && s->systems ? F(place)(lines, lines->systems - 1, s->n - 1) + 1 : 0;
+    if (count && lines->groups > 1) count = F(place)(lines, s->systems - 1, s->n - 1) + 1;
+    guarded g = guard(count * sizeof(REAL), offset * sizeof(REAL));
+    for (long long i = 0; from && i < s->systems; i++)
+        for (long long j = 0; j < s->n; j++) ((REAL *)g.at)[F(place)(lines, i, j)] = from[i * s->n + j];
+    return g;
+}
+
+/* Runs a method on the batch and compares; systems marked in faulty are not looked at. */
+static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, const F(batch) * s, size_t offset,
+                           int threads, const char *faulty, int want)
+{
+    int in_place = method == IN_PLACE || method == SOLVE_IN_PLACE, one = method == SOLVE || method == SOLVE_IN_PLACE;
+    char what[200];
+    snprintf(what, sizeof what, "%s %s_f%d {%lld, %lld, %lld, %lld, %lld, %lld} at %d, %d threads", cpu_avx_name(isa),
+             method_name[method], 8 * (int)sizeof(REAL), lines->n, lines->step, lines->systems, lines->stride,
+             lines->groups, lines->jump, (int)offset, threads);
+    guarded d = F(spread)(lines, s, s->d, offset), x = F(spread)(lines, s, 0, in_place ? 0 : offset / 2 * 2), f, work;
+    int status;
+    if (one) {
+        f = guard((size_t)CPU_AVX_FACTOR_LEN(s->n) * sizeof(REAL), offset * sizeof(REAL));
+        work = guard(F(cpu_avx_solve_bytes)(s->n, threads), offset);
+        if (s->systems) CHECK(F(cpu_avx_factor)(s->n, s->a, s->b, s->c, (REAL *)f.at) == 0, "%s: factor", what);
+        status = F(cpu_avx_solve)(isa, lines, (REAL *)f.at, (REAL *)d.at, (REAL *)(in_place ? d.at : x.at), work.at,
+                                  threads);
+        unguard(&f, "f of %s", what);
+    } else {
+        guarded a = F(spread)(lines, s, s->a, offset), b = F(spread)(lines, s, s->b, offset);
+        guarded c = F(spread)(lines, s, s->c, offset);
+        REAL *to = (REAL *)(in_place ? d.at : x.at);
+        if (method == HYBRID) {
+            work = guard(F(cpu_avx_hybrid_bytes)(s->n, threads), offset);
+            status = F(cpu_avx_hybrid)(isa, s->n, s->systems, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at,
+                                       to, work.at, threads);
+        } else {
+            work = guard(F(cpu_avx_thomas_bytes)(s->n, threads), offset);
+            status = F(cpu_avx_thomas)(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to, work.at,
+                                       threads);
+        }
+        unguard(&a, "a of %s", what);
+        unguard(&b, "b of %s", what);
+        unguard(&c, "c of %s", what);
+    }
+    CHECK(status == want, "%s: status %d, not %d", what, status, want);
+    const REAL *got = (const REAL *)(in_place ? d.at : x.at);
+    size_t count = (in_place ? d.bytes : x.bytes) / sizeof(REAL), written = 0;
+    double error = 0;
+    for (long long i = 0; i < s->systems; i++) {
+        for (long long j = 0; j < s->n; j++) {
+            double e = fabs((double)got[F(place)(lines, i, j)] - (double)s->x[i * s->n + j]);
+            if (faulty && faulty[i]) continue;
+            if (!(e <= error)) error = e;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        unsigned char byte[sizeof(REAL)];
+        size_t k = 0;
+        memcpy(byte, got + i, sizeof byte);
+        while (k < sizeof byte && byte[k] == 0xff) k++;
+        written += k < sizeof byte;
+    }
+    check_near(error, 0, tolerance((double)s->n, ROUNDOFF), "%s: x", what);
+    if (!faulty) CHECK(written == (size_t)(s->n * s->systems), "%s: %d elements written", what, (int)written);
+    unguard(&d, "d of %s", what);
+    unguard(&x, "x of %s", what);
+    unguard(&work, "work of %s", what);
+}
+
+/* How the systems of a batch may lie; what varies takes its turn. */
+static cpu_avx_lines F(layout)(int which, long long n, long long systems)
+{
+    long long padded = (systems + 31) / 16 * 16, row = (n + 31) / 16 * 16;
+    cpu_avx_lines side = {n, systems, systems, 1, 1, 0};          /* as in z, densely */
+    cpu_avx_lines side_padded = {n, padded, systems, 1, 1, 0};    /* rows of whole lines of the cache, and gaps */
+    cpu_avx_lines rows = {n, 1, systems, n, 1, 0};                /* as in x */
+    cpu_avx_lines rows_padded = {n, 1, systems, row, 1, 0};       /* again whole lines of the cache */
+    cpu_avx_lines rows_odd = {n, 1, systems, n + 3, 1, 0};        /* and no two rows alike */
+    cpu_avx_lines apart = {n, 2 * systems + 1, systems, 2, 1, 0}; /* neither is 1 */
+    cpu_avx_lines alone = {n, systems, 1, 7, systems, 1};         /* groups of one */
+    return which == 0   ? side
+           : which == 1 ? side_padded
+           : which == 2 ? rows
+           : which == 3 ? rows_padded
+           : which == 4 ? rows_odd
+           : which == 5 ? apart
+                        : alone;
+}
+
+static void F(test_size)(case_random *random, long long n, long long systems, int turn)
+{
+    for (int one = 0; one < 2; one++) {
+        F(batch) s = F(new_batch)(random, n, systems, one);
+        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+            for (int k = 0; k < 3; k++, turn++) {
+                cpu_avx_lines lines = F(layout)(k == 0   ? turn % 2
+                                                : k == 1 ? 2 + turn / 2 % 3
+                                                         : turn % LAYOUTS,
+                                                n, systems);
+                size_t offset = turn / 3 % 4 == 0 ? (size_t)(turn % 16) : 0;
+                int method = (one ? SOLVE : THOMAS) + (turn / 4 % 3 == 2);
+                F(check_lines)(isa, method, &lines, &s, offset, 1 + turn / 5 % 3, 0, 0);
+            }
+            cpu_avx_lines rows = F(layout)(2, n, systems);
+            if (!one) F(check_lines)(isa, HYBRID, &rows, &s, (size_t)(turn % 3), 1 + turn % 2, 0, 0);
+        }
+        free(s.a);
+    }
+}
+
+static void F(test_sizes)(void)
+{
+    static const int long_n[] = {255, 256, 257, 1040, 2000}, short_n[] = {1, 2, 5, 16, 33};
+    static const int batches[] = {1, 3, 8, 16, 17, 32, 33};
+    case_random random = {SEED};
+    for (int n = 1; n <= 130; n++) F(test_size)(&random, n, batches[n % 7], n);
+    for (int i = 0; i < 5; i++)
+        for (int systems = 0; systems <= 65; systems++) F(test_size)(&random, short_n[i], systems, i + systems);
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 2; k++) F(test_size)(&random, long_n[i], k ? 35 : 4, i + k);
+    F(test_size)(&random, 3, 1111, 0); /* many tiles, and wide ones */
+    F(test_size)(&random, 20, 600, 1);
+    F(test_size)(&random, 70, 96, 2);
+}
+
+/* Groups, as the directions of a grid have them. */
+static void F(test_groups)(void)
+{
+    case_random random = {SEED + 1};
+    static const int sizes[][3] = {{1, 1, 1}, {5, 4, 3}, {16, 7, 5}, {33, 18, 4}, {64, 6, 9}, {300, 5, 2}, {17, 33, 3}};
+    for (int i = 0; i < 7; i++) {
+        long long nx = sizes[i][0], ny = sizes[i][1], nz = sizes[i][2];
+        for (int padding = 0; padding < 2; padding++) {
+            long long pitch = padding ? (nx + 31) / 16 * 16 : nx, plane = pitch * (ny + 2 * padding);
+            cpu_avx_lines along[3] = {
+                {nx, 1, ny, pitch, nz, plane}, {ny, pitch, nx, 1, nz, plane}, {nz, plane, nx, 1, ny, pitch}};
+            for (int axis = 0; axis < 3; axis++)
+                for (int one = 0; one < 2; one++) {
+                    F(batch) s = F(new_batch)(&random, along[axis].n, along[axis].systems * along[axis].groups, one);
+                    for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+                        F(check_lines)(isa, one ? SOLVE : THOMAS, &along[axis], &s, (size_t)(i % 3), 1 + i % 3, 0, 0);
+                        F(check_lines)(isa, one ? SOLVE_IN_PLACE : IN_PLACE, &along[axis], &s, 0, 2, 0, 0);
+                    }
+                    free(s.a);
+                }
+        }
+    }
+}
+
+/* System at of the batch loses its solution in row j. */
+static void F(spoil)(F(batch) * s, long long at, long long j)
+{
+    REAL *a = s->a + at * s->n, *b = s->b + at * s->n, *c = s->c + at * s->n;
+    switch (faulty_pivot++ % 4) {
+    case 0:
+        b[j] = (REAL)NAN;
+        break;
+    case 1:
+        b[j] = (REAL)INFINITY;
+        break;
+    case 2: /* a zero that no row above changes */
+        for (long long i = 0; i < s->n; i++) b[i] = i == j ? 0 : 3, a[i] = i == j ? 2 : 0, c[i] = 0;
+        break;
+    default: /* [2 2; 2 2], found out where its second row is met, by an exact reciprocal; else simply a zero */
+        for (long long i = 0; i < s->n; i++) b[i] = 2, a[i] = c[i] = 0;
+        if (s->n == 1 || sizeof(REAL) == 4)
+            b[j] = 0;
+        else
+            c[j > 0 ? j - 1 : 0] = a[j > 0 ? j : 1] = 2;
+    }
+}
+
+static void F(test_singular)(void)
+{
+    case_random random = {SEED + 2};
+    static const int n[] = {1, 2, 3, 16, 31, 50};
+    for (int i = 0; i < 6; i++)
+        for (int systems = 1; systems <= 65; systems += i == 0 ? 1 : 9)
+            for (int kind = 0; kind < 4; kind++) {
+                F(batch) s = F(new_batch)(&random, n[i], systems, 0);
+                char *faulty = (char *)calloc((size_t)systems, 1);
+                int first = case_below(&random, systems), second = case_below(&random, systems);
+                F(spoil)(&s, first, case_below(&random, n[i]));
+                if (second != first && kind % 2) F(spoil)(&s, second, case_below(&random, n[i]));
+                faulty[first] = 1;
+                if (kind % 2) faulty[second] = 1;
+                int want = 1 + (kind % 2 && second < first ? second : first);
+                for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+                    for (int which = 0; which < LAYOUTS; which++) {
+                        cpu_avx_lines lines = F(layout)(which, n[i], systems);
+                        F(check_lines)(isa, which % 2 ? IN_PLACE : THOMAS, &lines, &s, 0, 1 + kind, faulty, want);
+                    }
+                    cpu_avx_lines rows = F(layout)(2, n[i], systems);
+                    F(check_lines)(isa, HYBRID, &rows, &s, 0, 1 + kind, faulty, want);
+                }
+                free(faulty);
+                free(s.a);
+            }
+    /* a tile of many vectors */
+    F(batch) s = F(new_batch)(&random, 6, 1200, 0);
+    char faulty[1200] = {0};
+    faulty[777] = faulty[1199] = 1;
+    F(spoil)(&s, 777, 5);
+    F(spoil)(&s, 1199, 0);
+    for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+        cpu_avx_lines lines = F(layout)(0, 6, 1200);
+        F(check_lines)(isa, THOMAS, &lines, &s, 0, 1, faulty, 778);
+        F(check_lines)(isa, THOMAS, &lines, &s, 0, 3, faulty, 778);
+    }
+    free(s.a);
+}
+
+static void F(test_factor)(void)
+{
+    case_random random = {SEED + 3};
+    REAL f[CPU_AVX_FACTOR_LEN(9)];
+    F(batch) s = F(new_batch)(&random, 9, 1, 0);
+    CHECK(F(cpu_avx_factor)(9, s.a, s.b, s.c, f) == CPU_AVX_OK, "factor");
+    CHECK(F(cpu_avx_factor)(0, 0, 0, 0, 0) == CPU_AVX_OK, "factor of nothing");
+    CHECK(F(cpu_avx_factor)(-1, s.a, s.b, s.c, f) == CPU_AVX_BAD_ARGUMENT, "factor of n < 0");
+    CHECK(F(cpu_avx_factor)(9, 0, s.b, s.c, f) == CPU_AVX_BAD_ARGUMENT, "factor without a");
+    CHECK(F(cpu_avx_factor)(9, s.a, s.b, s.c, 0) == CPU_AVX_BAD_ARGUMENT, "factor without f");
+    for (int j = 0; j < 9; j++) {
+        REAL b = s.b[j];
+        s.b[j] = (REAL)NAN;
+        CHECK(F(cpu_avx_factor)(9, s.a, s.b, s.c, f) == 1 + j, "factor, NaN in row %d", j);
+        s.b[j] = (REAL)INFINITY;
+        CHECK(F(cpu_avx_factor)(9, s.a, s.b, s.c, f) == 1 + j, "factor, infinity in row %d", j);
+        s.b[j] = b;
+    }
+    s.b[0] = 0;
+    CHECK(F(cpu_avx_factor)(9, s.a, s.b, s.c, f) == 1, "factor, zero in row 0");
+    free(s.a);
+}
+
+static void F(test_arguments)(void)
+{
+    REAL p[64] = {0};
+    unsigned char work[4096];
+    int has = cpu_avx_best();
+    cpu_avx_lines lines = {1, 1, 4, 1, 1, 0}, none = {0, 1, 4, 1, 1, 0}, bad;
+    for (int i = 0; i < 4; i++) p[i] = 1;
+    CHECK(F(cpu_avx_thomas)(has, 0, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "no lines");
+    for (int i = 0; i < 3; i++) {
+        bad = lines;
+        *(i == 0 ? &bad.n : i == 1 ? &bad.systems : &bad.groups) = -1;
+        CHECK(F(cpu_avx_thomas)(has, &bad, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "negative count %d", i);
+        CHECK(F(cpu_avx_solve)(has, &bad, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "solve, negative count %d", i);
+    }
+    CHECK(F(cpu_avx_thomas)(has, &none, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "n = 0");
+    none = lines, none.systems = 0;
+    CHECK(F(cpu_avx_thomas)(has, &none, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "no systems");
+    CHECK(F(cpu_avx_solve)(has, &none, 0, 0, 0, 0, 1) == CPU_AVX_OK, "solve, no systems");
+    none = lines, none.groups = 0;
+    CHECK(F(cpu_avx_thomas)(has, &none, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "no groups");
+    CHECK(F(cpu_avx_thomas)(has, &lines, p, p, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "no threads");
+    CHECK(F(cpu_avx_solve)(has, &lines, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "solve, no threads");
+    CHECK(F(cpu_avx_hybrid)(has, 4, 1, p, p, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "hybrid, no threads");
+    for (int i = 0; i < 6; i++) {
+        CHECK(F(cpu_avx_thomas)(has, &lines, i == 0 ? 0 : p, i == 1 ? 0 : p, i == 2 ? 0 : p, i == 3 ? 0 : p,
+                                i == 4 ? 0 : p, i == 5 ? 0 : work, 1) == CPU_AVX_BAD_ARGUMENT,
+              "null pointer %d", i);
+        CHECK(F(cpu_avx_hybrid)(has, 4, 1, i == 0 ? 0 : p, i == 1 ? 0 : p, i == 2 ? 0 : p, i == 3 ? 0 : p,
+                                i == 4 ? 0 : p, i == 5 ? 0 : work, 1) == CPU_AVX_BAD_ARGUMENT,
+              "hybrid, null pointer %d", i);
+        if (i < 4)
+            CHECK(F(cpu_avx_solve)(has, &lines, i == 0 ? 0 : p, i == 1 ? 0 : p, i == 2 ? 0 : p, i == 3 ? 0 : work, 1) ==
+                      CPU_AVX_BAD_ARGUMENT,
+                  "solve, null pointer %d", i);
+    }
+    CHECK(F(cpu_avx_hybrid)(has, -1, 1, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "hybrid, n < 0");
+    CHECK(F(cpu_avx_hybrid)(has, 4, -1, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "hybrid, systems < 0");
+    CHECK(F(cpu_avx_hybrid)(has, 0, 1, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "hybrid, n = 0");
+    for (int isa = -1; isa <= CPU_AVX_ISAS; isa++) {
+        if (cpu_avx_has(isa)) continue;
+        CHECK(F(cpu_avx_thomas)(isa, &lines, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ISA, "set %d", isa);
+        CHECK(F(cpu_avx_solve)(isa, &lines, p, p, p, work, 1) == CPU_AVX_BAD_ISA, "solve, set %d", isa);
+        CHECK(F(cpu_avx_hybrid)(isa, 4, 1, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ISA, "hybrid, set %d", isa);
+    }
+    CHECK(F(cpu_avx_thomas_bytes)(0, 1) == 0 && F(cpu_avx_hybrid_bytes)(0, 1) == 0, "no rows need no work");
+}
+
+/* The same systems by trid.h in double precision, and the residual: neighbours far apart depend on each other. */
+static void F(test_reference)(void)
+{
+    enum { N = 200, SYSTEMS = 37 };
+    case_random random = {SEED + 4};
+    F(batch) s = F(new_batch)(&random, N, SYSTEMS, 0);
+    for (int i = 0; i < N * SYSTEMS; i++) {
+        s.a[i] = s.c[i] = -1;
+        s.b[i] = (REAL)2.0625;
+        s.d[i] = (REAL)case_between(&random, -1, 1);
+    }
+    for (int k = 0; k < SYSTEMS; k++) {
+        double a[N], b[N], c[N], d[N], x[N], work[N];
+        for (int j = 0; j < N; j++)
+            a[j] = (double)s.a[k * N + j], b[j] = (double)s.b[k * N + j], c[j] = (double)s.c[k * N + j],
+            d[j] = (double)s.d[k * N + j];
+        CHECK(trid_host_thomas_f64(N, a, b, c, d, x, work) == 0, "reference");
+        for (int j = 0; j < N; j++) s.x[k * N + j] = (REAL)x[j];
+    }
+    for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+        REAL x[N * SYSTEMS];
+        void *work = malloc(F(cpu_avx_thomas_bytes)(N, 2) + F(cpu_avx_hybrid_bytes)(N, 2));
+        cpu_avx_lines lines = {N, 1, SYSTEMS, N, 1, 0};
+        for (int hybrid = 0; hybrid < 2; hybrid++) {
+            int status = hybrid ? F(cpu_avx_hybrid)(isa, N, SYSTEMS, s.a, s.b, s.c, s.d, x, work, 2)
+                                : F(cpu_avx_thomas)(isa, &lines, s.a, s.b, s.c, s.d, x, work, 2);
+            CHECK(status == 0, "%s: status %d", cpu_avx_name(isa), status);
+            for (int k = 0; k < SYSTEMS; k++) {
+                double residual =
+                    F(trid_host_residual)(N, s.a + k * N, s.b + k * N, s.c + k * N, s.d + k * N, x + k * N);
+                check_near(residual, 0, 16 * ROUNDOFF, "%s: residual", cpu_avx_name(isa));
+                for (int j = 0; j < N; j++) /* norm at most 1/0.0625, condition 65 */
+                    check_near((double)x[k * N + j], (double)s.x[k * N + j], 16 * 65 * 5 * ROUNDOFF, "%s: row %d",
+                               cpu_avx_name(isa), j);
+            }
+        }
+        free(work);
+    }
+    free(s.a);
+}
+
+static void F(test_all)(void)
+{
+    F(test_factor)();
+    F(test_arguments)();
+    F(test_sizes)();
+    F(test_groups)();
+    F(test_singular)();
+    F(test_reference)();
+}
+#endif
