@@ -66,7 +66,7 @@
      CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor.
      CPU_AVX_EXACT_RCP      divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   results from this size on are stored past the caches. Default: 8 MB.
-     CPU_AVX_GRID_CACHE     the cache that a thread's block of a grid may fill. Default: 512 KB.
+     CPU_AVX_GRID_CACHE     the cache that a thread's block of a grid may fill. Default: 1 MB.
      CPU_AVX_HEADER         the name by which this file includes itself, if you rename it. Default: "cpu_avx.h". */
 
 #ifndef CPU_AVX_P_REAL /* first pass: what does not depend on precision or instruction set */
@@ -293,7 +293,7 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 #define CPU_AVX_STREAM_BYTES (8 * 1024 * 1024)
 #endif
 #ifndef CPU_AVX_GRID_CACHE
-#define CPU_AVX_GRID_CACHE (512 * 1024)
+#define CPU_AVX_GRID_CACHE (1024 * 1024)
 #endif
 
 /* Bytes of a row of a tile, at most: wide, as each row may lie on another page; and of its store: those of the
