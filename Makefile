@@ -18,7 +18,7 @@ JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 HEADERS := $(wildcard *.h tests/*.h)
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
-SANITIZE := -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SANITIZE := -g1 -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SANITIZE_SHARED := -fsanitize-sections=simt_shared
 SIMT := -std=c++17 -I. -Wall -Wextra -Werror -x c++ -include tests/simt.h
 # What programs are timed with, and say of themselves.
@@ -136,8 +136,9 @@ endef
 test:
 	$(call all_parts,$(PARTS) $(if $(GPU),$(GPU_PARTS),gpu))
 
+# Vectors of 64 bytes need an aligned stack, which the one that gcc 13 keeps for returned functions' variables is not.
 $(HOST_TESTS:%=host-%): host-%: build/host/%
-	$(call run,$<)
+	$(call run,ASAN_OPTIONS=detect_stack_use_after_return=0 $<)
 
 # Threads are for cpu_avx.h alone.
 build/host/test_cpu_%: THREADS := $(OPENMP)
@@ -156,7 +157,7 @@ endif
 
 build/valgrind/%: tests/%.c $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -I. $(WARNINGS) -g -O1 -o $@ $< -lm
+	$(CC) -std=c11 -I. $(WARNINGS) -g1 -O1 -o $@ $< -lm
 
 $(DEVICE_TESTS:%=emulated-%): emulated-%: build/emulated/%
 	$(call run,$<)
@@ -172,7 +173,7 @@ $(DEVICE_TESTS:%=watched-%): watched-%: build/watched/%
 # the program is linked without that sanitizer.
 build/watched/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(CXX) $(SIMT) -g -O1 -fsanitize=thread -c -o $@.o $<
+	$(CXX) $(SIMT) -g1 -O1 -fsanitize=thread -c -o $@.o $<
 	$(CXX) -o $@ $@.o
 
 # An example that needs a GPU exits with 3 where there is none.

@@ -13,56 +13,60 @@
            return 1;
        }
 
-   Each name exists with _f32 (float) and _f64 (double). The functions of vector scope exist for each instruction set,
-   whose name stands before the precision (cpu_avx_fma_avx512_f32), and are inlined into functions with its attribute,
-   CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). W is the lanes of a vector: 4 in plain C, else 8 to 16 or 4 to 8.
+   All names but cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). The functions of
+   vector scope exist for each instruction set, whose name stands before the precision (cpu_avx_fma_avx512_f32); they
+   are inlined into functions with the attribute of the set, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). W is the
+   lanes of a vector: 4 in plain C; in single precision 8 (AVX, AVX2) or 16, in double precision 4 or 8.
 
-     which set
+     whatever the precision
        cpu_avx_has, cpu_avx_best, cpu_avx_name      what this processor runs, the widest of it, its name
-       cpu_avx_width                                W
+       cpu_avx_status_string                        what a status says
+       cpu_avx_fence                                what was streamed is visible to other threads
      vector (in the comment of each its meaning in C)
+       cpu_avx_vec (a type), cpu_avx_lanes (W)      the vector; cpu_avx_width(isa) is W where the set is no literal
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction
        cpu_avx_add, _sub, _mul, _div, _fma, _fnma                        1 (in AVX fma, fnma: 2)
        cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
        cpu_avx_rcp                                  1/x                  f32: 1 approximation + 2 FMA; else a division
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                                2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   W x W lanes          W log2 W shuffles
-       cpu_avx_fence                                what was streamed is visible to other threads
        cpu_avx_lines_solve, _lines_solve_part       factored systems side by side          2 FMA + 1 mul an element
        cpu_avx_rows_solve                           contiguous ones, by transposed tiles   and 2 transposes a tile
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
-       cpu_avx_thomas         distinct matrices     4 FMA, 3 mul, 1 rcp an element; reads a, b, c, d, writes x once
+       cpu_avx_thomas         distinct matrices     5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
        cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
        cpu_avx_hybrid         few systems, each across the lanes of a vector
-       cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                            the work they need
+       cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                         the work they need
      array: one factor, a batch of options, from the plain loop to the fastest (cost a row and step)
-       cpu_avx_explicit1      the compiler makes vectors of the grid                              3 FMA
-       cpu_avx_explicit2      lanes are sections of the grid, two steps a sweep                   3 FMA
-       cpu_avx_explicit3      the compiler makes vectors of options                               3 FMA
-       cpu_avx_explicit4      many steps composed into one band of 2H+1                           2H+1 FMA for many
-       steps cpu_avx_implicit1      Thomas anew in each step, the compiler makes vectors of options
-       cpu_avx_implicit2      the same in intrinsics, fast reciprocal                             4 FMA, 2 mul, 1 rcp
-       cpu_avx_implicit3      factored once, lanes are sections of one grid                       4 FMA, 1 mul
-       cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                             the work they need
+       cpu_avx_explicit1      the compiler makes vectors of the grid                           3 FMA
+       cpu_avx_explicit2      lanes are sections of the grid, two steps a sweep                3 FMA
+       cpu_avx_explicit3      the compiler makes vectors of options                            3 FMA
+       cpu_avx_explicit4      many steps composed into one band of 2H+1                        2H+1 FMA for many steps
+       cpu_avx_implicit1      Thomas anew in each step, the compiler makes vectors of options  3 FMA, 2 mul, 1 division
+       cpu_avx_implicit2      the same in intrinsics, fast reciprocal                          5 FMA, 2 mul, 1 rcp
+       cpu_avx_implicit3      factored once, lanes are sections of one grid                    4 FMA, 1 mul
+       cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                          the work they need
      array: three factors on a grid (cpu_avx_grid), passes over the array a step
-       cpu_avx_grid_explicit1 2   vectors in x, every neighbour read where it lies
-       cpu_avx_grid_explicit2 1   two steps a sweep, blocks in the second-level cache, shared differences
-       cpu_avx_grid_implicit1 9   right-hand side, x (scalar), y, z: a sweep each
-       cpu_avx_grid_implicit2 5   x by transposed tiles; right-hand side, x and y of a plane in cache, then z
-       cpu_avx_grid_bytes         the work they need
-     cpu_avx_status_string says what a status means.
+       cpu_avx_grid_explicit1  2   vectors in x, every neighbour read where it lies
+       cpu_avx_grid_explicit2  1   two steps a sweep, blocks in the second-level cache, shared differences
+       cpu_avx_grid_implicit1 10   right-hand side, x (scalar), y, z, the sum: a sweep each
+       cpu_avx_grid_implicit2  5   x by transposed tiles; right-hand side, x and y of a plane in cache, then z
+       cpu_avx_grid_bytes          the work they need
 
    What array functions share:
-     isa      first argument: cpu_avx_best(), or CPU_AVX_BUILT_FOR, a literal that compiles for the flags' set alone, or
-     any of
-              CPU_AVX_PLAIN, CPU_AVX_AVX, CPU_AVX_AVX2, CPU_AVX_AVX512
+     isa      first argument (cpu_avx_factor is plain C and has none): cpu_avx_best(), or CPU_AVX_BUILT_FOR, a literal
+              that without -fopenmp compiles for the flags' set alone, or any of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512
      threads  last argument, at least 1: how many work where the compiler has OpenMP on (-fopenmp), else one does all
      work     memory of the caller's, as many bytes as the function named _bytes says, any alignment
      Status   CPU_AVX_OK, a negative number for a bad argument (nothing is done), or 1 + the first system or option that
-              met a pivot which is zero or not finite. No pivoting: matrices must be diagonally dominant, or close.
+              met a pivot which is zero, not finite, or so small or large that its reciprocal is no normal number. No
+              pivoting: matrices must be diagonally dominant, or close. In AVX and AVX2 the single-precision reciprocal
+              of a power of two is not exact, so a matrix that is singular by cancellation may pass.
+     Marches  in AVX to AVX-512 run in the processor's flush-to-zero mode, which is put back: numbers below the normal
+              ones count as 0, for arithmetic with them is slow and there is always a front of them.
      Size     elements are counted in 64 bits; batches of none, systems of one row and arrays of any alignment are fine.
 
-   Options, defined before the header is included:
+   Options, defined before the header is included, and alike in all files of a program:
      CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor.
      CPU_AVX_EXACT_RCP      divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   results from this size on are stored past the caches. Default: 8 MB.
@@ -74,12 +78,11 @@
 #define CPU_AVX_H
 
 #include <limits.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Short macros of a user must not reach the names of parameters and variables. */
+/* Short macros of a user, in capitals, must not reach the names of parameters and variables. */
 #pragma push_macro("B")
 #undef B
 #pragma push_macro("D")
@@ -100,6 +103,14 @@
 #undef Q
 #pragma push_macro("R")
 #undef R
+#pragma push_macro("ROW")
+#undef ROW
+#pragma push_macro("SLOT")
+#undef SLOT
+#pragma push_macro("SOME")
+#undef SOME
+#pragma push_macro("WEIGHT")
+#undef WEIGHT
 #pragma push_macro("S")
 #undef S
 #pragma push_macro("U")
@@ -160,7 +171,7 @@ enum {
 #endif
 
 /* The instruction set for which the compiler's flags allow code everywhere. A literal: an array function called with it
-   compiles for this one alone. */
+   compiles for this one alone, but with -fopenmp, where the region of threads does not know it. */
 #if !CPU_AVX_X86
 #define CPU_AVX_BUILT_FOR CPU_AVX_PLAIN
 #elif defined __AVX512F__ && defined __AVX512DQ__ && defined __AVX512VL__ && defined __AVX512BW__
@@ -216,7 +227,8 @@ enum {
 CPU_AVX_API const char *cpu_avx_status_string(int status)
 {
     return status == CPU_AVX_OK             ? "done"
-           : status > 0                     ? "system or option status - 1 met a pivot that is zero or not finite"
+           : status > 0                     ? "system or option status - 1 met a pivot that is zero, not finite, or "
+                                              "without a normal reciprocal"
            : status == CPU_AVX_BAD_ARGUMENT ? "bad argument: a null pointer, a negative count, or a size out of range"
            : status == CPU_AVX_BAD_ISA      ? "instruction set unknown, not compiled in, or not on this processor"
                                             : "unknown status";
@@ -236,9 +248,39 @@ CPU_AVX_API void cpu_avx_fence(void)
 #endif
 }
 
+/* Numbers below the normal ones, with which arithmetic is slow and of which a march always has a front, are 0 from here
+   on, as results and as operands; returns the mode that was, for restore. Plain C does not know of it. */
+CPU_AVX_API unsigned cpu_avx_p_flush(int isa)
+{
+    unsigned mode = 0;
+#if CPU_AVX_X86
+    if (isa != CPU_AVX_PLAIN) {
+        __asm__ volatile("stmxcsr %0" : "=m"(mode));
+        const unsigned flushing = mode | 0x8040;
+        __asm__ volatile("ldmxcsr %0" ::"m"(flushing) : "memory");
+    }
+#endif
+    (void)isa;
+    return mode;
+}
+CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
+{
+#if CPU_AVX_X86
+    if (isa != CPU_AVX_PLAIN) {
+        unsigned now;
+        __asm__ volatile("stmxcsr %0" : "=m"(now)::"memory");
+        now = (now & 0x3fu) | (mode & ~0x3fu); /* the exceptions that were raised stay so */
+        __asm__ volatile("ldmxcsr %0" ::"m"(now));
+    }
+#endif
+    (void)isa;
+    (void)mode;
+}
+
 /* Where tridiagonal systems lie: element j of system s of group g at [j*step + s*stride + g*jump] of each array. There
    are groups*systems of them, and g*systems + s is a system's index. The directions of an nx*ny*nz grid, x fastest, are
-       x  {nx, 1, ny*nz, nx, 1, 0}    y  {ny, nx, nx, 1, nz, nx*ny}    z  {nz, nx*ny, nx*ny, 1, 1, 0} */
+       x  {nx, 1, ny*nz, nx, 1, 0}    y  {ny, nx, nx, 1, nz, nx*ny}    z  {nz, nx*ny, nx*ny, 1, 1, 0}
+   step, stride and jump may be negative; no two elements may coincide. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;
@@ -281,14 +323,13 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
     return tile;
 }
 
-/* CPU_AVX_STREAM_BYTES   affects cpu_avx_thomas, cpu_avx_solve and the marches on a grid: results of this size and more
-   are
-                          stored past the caches, where their alignment allows. Issue: they are wanted again at once,
-                          and would have stayed in the last-level cache. Symptoms if too small: what reads them next is
-                          slow
-   CPU_AVX_GRID_CACHE     affects cpu_avx_grid_explicit2: bytes of the six planes of rows that a thread wants to find in
-                          its own cache. Symptoms if too large: the planes come from a cache further away; if too small:
-                          many rows at the edges of blocks are made twice */
+/* CPU_AVX_STREAM_BYTES   affects cpu_avx_thomas and cpu_avx_solve where x is not d, cpu_avx_grid_explicit2 and
+                          _implicit2: results of this size and more are stored past the caches, where their alignment
+                          allows. Issue: they are wanted again at once, and would have stayed in the last-level cache.
+                          Symptoms if too small: what reads them next is slow
+   CPU_AVX_GRID_CACHE     affects cpu_avx_grid_explicit2 and cpu_avx_grid_bytes: bytes of the six planes of rows that a
+                          thread wants to find in its own cache. Symptoms if too large: the planes come from a cache
+                          further away; if too small: many rows at the edges of blocks are made twice */
 #ifndef CPU_AVX_STREAM_BYTES
 #define CPU_AVX_STREAM_BYTES (8 * 1024 * 1024)
 #endif
@@ -389,6 +430,10 @@ CPU_AVX_API int cpu_avx_p_reach(int H)
 #pragma pop_macro("P")
 #pragma pop_macro("Q")
 #pragma pop_macro("R")
+#pragma pop_macro("ROW")
+#pragma pop_macro("SLOT")
+#pragma pop_macro("SOME")
+#pragma pop_macro("WEIGHT")
 #pragma pop_macro("S")
 #pragma pop_macro("U")
 #pragma pop_macro("V")
@@ -422,7 +467,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_width)(int isa)
     return isa == CPU_AVX_AVX512 ? 64 / CPU_AVX_P_SIZE : isa == CPU_AVX_PLAIN ? 4 : 32 / CPU_AVX_P_SIZE;
 }
 
-/* Calls CALL(name of the function for the instruction set isa). */
+/* result = the function of this stem for the instruction set isa (arguments); result may be empty. */
 #if CPU_AVX_X86
 #define CPU_AVX_P_PICK(isa, result, stem, arguments)                                                                   \
     do {                                                                                                               \
@@ -442,6 +487,13 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_width)(int isa)
         result CPU_AVX_P_NAME(stem, plain, CPU_AVX_P_PRECISION) arguments;                                             \
     } while (0)
 #endif
+/* The same for a march. */
+#define CPU_AVX_P_PICK_MARCH(isa, result, stem, arguments)                                                             \
+    do {                                                                                                               \
+        const unsigned mode = cpu_avx_p_flush(isa);                                                                    \
+        CPU_AVX_P_PICK(isa, result, stem, arguments);                                                                  \
+        cpu_avx_p_restore(isa, mode);                                                                                  \
+    } while (0)
 
 /* ---- tridiagonal systems ----------------------------------------------------------------------------------------- */
 
@@ -510,7 +562,7 @@ typedef struct {
 } CPU_AVX_F(cpu_avx_p_march);
 
 /* Elements that hold n rows as sections of at least so many each, whatever the vector. */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_sections)(size_t n, size_t least)
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_sections_len)(size_t n, size_t least)
 {
     return n + (least + 1) * (64 / CPU_AVX_P_SIZE);
 }
@@ -519,6 +571,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_p_refused)(int isa, int options, int threads, 
                                              const void *work)
 {
     if (options < 0 || m->n < 0 || m->steps < 0 || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    if (options > INT_MAX - 64 || m->n > INT_MAX - 64) return CPU_AVX_BAD_ARGUMENT;
     if (options > 0 && m->n > 0 && (!m->a || !m->b || !m->c || !m->u || !work)) return CPU_AVX_BAD_ARGUMENT;
     return cpu_avx_has(isa) ? CPU_AVX_OK : CPU_AVX_BAD_ISA;
 }
@@ -600,17 +653,17 @@ CPU_AVX_API CPU_AVX_F(cpu_avx_p_grid_slab)
     return s;
 }
 
-/* Row j of plane k. The cross difference of y and z also has N, S, U and D themselves, each once: their weights are put
-   together here. */
+/* Row j of plane k. The cross difference of y and z, taken as U_north - U + D - D_south, has U and D themselves, each
+   once: their weights are put together here. */
 CPU_AVX_API void CPU_AVX_F(cpu_avx_p_grid_row_of)(const CPU_AVX_F(cpu_avx_grid) * g,
                                                   const CPU_AVX_F(cpu_avx_p_grid_slab) * s, int j, int k,
                                                   CPU_AVX_F(cpu_avx_p_grid_row) * row)
 {
     const CPU_AVX_R y = g->weight[1][j], z = g->weight[2][k];
     const int last = s->to - 1;
-    const int near[3] = {j > s->from ? j - 1 : j, j, j < last ? j + 1 : j};
+    const int row_at[3] = {j > s->from ? j - 1 : j, j, j < last ? j + 1 : j};
     for (int n = 0; n < 3; n++) {
-        const ptrdiff_t at = (near[n] - s->from) * s->pitch;
+        const ptrdiff_t at = (row_at[n] - s->from) * s->pitch;
         row->below[n] = s->plane[0] + at;
         row->here[n] = s->plane[1] + at;
         row->above[n] = s->plane[2] + at;
@@ -701,9 +754,9 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_p_solve_lines)(int isa, const cpu_avx_lines *l
 /* Solves   a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each
             with its own matrix
    Needs    work of cpu_avx_thomas_bytes(n, threads) bytes; no pivoting is done: safe for diagonally dominant matrices;
-            a[0] and c[n-1] are not read; x may be d
+            a[0] and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
    Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
-   Cost     reads a, b, c, d and writes x once; 3 FMA, 2 mul and a reciprocal an element. Fast where stride or step is
+   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step is
             1, most so where all rows of x begin on lines of the cache; other steps are gathered */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_thomas)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
                                           const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x, void *work, int threads)
@@ -717,7 +770,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_thomas)(int isa, const cpu_avx_lines *lines, c
 }
 
 /* Solves   the same where one matrix, taken apart by cpu_avx_factor, is that of all systems
-   Needs    work of cpu_avx_solve_bytes(n, threads) bytes; x may be d
+   Needs    work of cpu_avx_solve_bytes(n, threads) bytes; x may be d exactly, and overlaps nothing else
    Returns  0 or an error
    Cost     reads d and writes x once */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *f, const CPU_AVX_R *d,
@@ -767,7 +820,7 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_explicit_share)(int n, int H)
 {
     const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
     if (H > 0) { /* band, values, and sums of K + 2H rows */
-        size_t reach = (size_t)cpu_avx_p_reach(H), sections = CPU_AVX_F(cpu_avx_p_sections)(rows, reach);
+        size_t reach = (size_t)cpu_avx_p_reach(H), sections = CPU_AVX_F(cpu_avx_p_sections_len)(rows, reach);
         return ((2 * reach + 3) * sections + 2 * reach * W) * sizeof(CPU_AVX_R) + 64;
     }
     return 5 * (rows + 2) * W * sizeof(CPU_AVX_R) + 64; /* a row of W options is 5 vectors; enough for explicit2 too */
@@ -775,7 +828,8 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_explicit_share)(int n, int H)
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_implicit_share)(int n)
 {
     const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
-    size_t sections = 12 * CPU_AVX_F(cpu_avx_p_sections)(rows, 1) + 3 * rows, lanes = CPU_AVX_P_GROUPS * 5 * rows * W;
+    size_t sections = 12 * CPU_AVX_F(cpu_avx_p_sections_len)(rows, 1) + 3 * rows,
+           lanes = CPU_AVX_P_GROUPS * 5 * rows * W;
     return (lanes > sections ? lanes : sections) * sizeof(CPU_AVX_R) + 64;
 }
 
@@ -796,6 +850,7 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_implicit_bytes)(int n, int threads)
     int status = CPU_AVX_F(cpu_avx_p_refused)(isa, options, threads, &m, work);                                        \
     if (status || !options || !m.n || !m.steps) return status;                                                         \
     const int units = options / (unit) + (options % (unit) != 0);                                                      \
+    if (threads > units) threads = units;                                                                              \
     const size_t part = bytes;                                                                                         \
     CPU_AVX_P_OMP(omp parallel for num_threads(threads) reduction(min : least))                                        \
     for (int t = 0; t < threads; t++) {                                                                                \
@@ -803,19 +858,18 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_implicit_bytes)(int n, int threads)
         long long from = cpu_avx_p_part(units, threads, t) * (unit);                                                   \
         long long to = cpu_avx_p_part(units, threads, t + 1) * (unit);                                                 \
         int bad = 0;                                                                                                   \
-        CPU_AVX_P_PICK(isa, bad =, stem, (&m, (int)from, (int)(to < options ? to : options), mine));                   \
+        CPU_AVX_P_PICK_MARCH(isa, bad =, stem, (&m, (int)from, (int)(to < options ? to : options), mine));             \
         if (bad > 0 && bad < least) least = bad;                                                                       \
     }                                                                                                                  \
     return least < LLONG_MAX ? (int)least : CPU_AVX_OK
 
 /* Solves   steps explicit steps of each option of a batch, u[j] += a[j] u[j-1] + b[j] u[j] + c[j] u[j+1]; row j of
-   option i
-            lies at [i*n + j] of each array. The plain loop over a grid, which the compiler makes vectors of
-   Needs    options, n, steps >= 0; a[0] and c[n-1] of an option are not read; work of cpu_avx_explicit_bytes(n, 0,
-            threads) bytes; arrays of any alignment that do not overlap
+            option i lies at [i*n + j] of each array. The plain loop over a grid, which the compiler makes vectors of
+   Needs    options, n, steps >= 0, options and n below 2^31 - 64; a[0] and c[n-1] of an option may be
+            anything; work of cpu_avx_explicit_bytes(n, 0, threads) bytes; arrays of any alignment that do not overlap
    Leaves   the values after the last step in u
    Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
-   Cost     3 FMA, 5 loads and a store for each row and step
+   Cost     3 FMA, 6 loads and a store for each row and step
    Error    some three roundings of a row's value a step */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit1)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
                                              const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
@@ -844,16 +898,13 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit3)(int isa, int options, int n, int st
     CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
     CPU_AVX_P_MARCH(cpu_avx_p_explicit3, CPU_AVX_F(cpu_avx_width)(isa), CPU_AVX_F(cpu_avx_p_explicit_share)(n, 0));
 }
-/* Solves   sweeps composed steps, u[j] += sum of band[k] u[j-H+k], k = 0 .. 2H: many steps of explicit2 for the
-   operations
-            of a few, since a stencil of some width holds a power of a narrow one to rounding. The band of row j of
-            option i begins at [(i*n + j)*(2H+1)] (bs1d.h, bs1d_lane_compose, makes such bands)
+/* Solves   sweeps composed steps, u[j] += sum of band[k] u[j-H+k], k = 0 .. 2H: many steps of explicit2 for the few
+            operations of one, since a stencil of some width holds a power of a narrow one to rounding. The band of row
+            j of option i begins at [(i*n + j)*(2H+1)] (bs1d.h, bs1d_lane_compose, makes such bands)
    Needs    1 <= H <= 32, in registers up to 16 (9 to 12 cost as 12, 13 to 16 as 16); what would multiply a row outside
             the grid is not read; work of cpu_avx_explicit_bytes(n, H, threads) bytes; else as cpu_avx_explicit1
    Leaves, Returns as cpu_avx_explicit1
-   Cost     2H+1 FMA, 2H+2 loads (in single precision 2H+3) and a store for each row and sweep; 2H shuffles a sweep. In
-            AVX to AVX-512 with the processor's flush-to-zero mode, which is put back: numbers below the normal ones
-            count as 0, for arithmetic with them is slow and there is always a row that has them
+   Cost     2H+1 FMA, 2H+2 loads (in single precision 2H+3) and a store for each row and sweep; 2H shuffles a sweep
    Error    a rounding of u a sweep (in double precision H+2): in single precision the products are summed before they
             meet u, in which the small ones would be lost */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit4)(int isa, int options, int n, int H, int sweeps, const CPU_AVX_R *band,
@@ -864,8 +915,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit4)(int isa, int options, int n, int H,
     CPU_AVX_P_MARCH(cpu_avx_p_explicit4, 1, CPU_AVX_F(cpu_avx_p_explicit_share)(n, H));
 }
 /* Solves   steps implicit steps of each option: M u' = u, rows of M in a, b, c; row j of option i lies at [i*n + j].
-   The
-            Thomas algorithm over W options at once, of which the compiler makes vectors; the matrix is eliminated
+            The Thomas algorithm over W options at once, of which the compiler makes vectors; the matrix is eliminated
             anew in each step, as if it had changed
    Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M dominant, or close: there is no pivoting; else as
             cpu_avx_explicit1
@@ -883,7 +933,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit1)(int isa, int options, int n, int st
 }
 /* The same, else as cpu_avx_implicit1: written in intrinsics, with the fast reciprocal for the division and twice W
    options at once, so that the chain of reciprocals of one half hides that of the other.
-   Cost     4 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
+   Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit2)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
                                              const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
                                              int threads)
@@ -895,8 +945,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit2)(int isa, int options, int n, int st
    grid, so that two options at once stay in the nearest cache; scans over the lanes join the sections, of whose steps
    those are left out that no longer change anything to rounding.
    Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
-   step,
-            s <= log2 W. Flush-to-zero mode as in cpu_avx_explicit4
+            step, s <= log2 W
    Error    as cpu_avx_implicit1, and of the order of a roundoff of the largest value a step for what is left out */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit3)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
                                              const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
@@ -998,7 +1047,8 @@ CPU_AVX_API void CPU_AVX_F(cpu_avx_p_grid_sweep)(int isa, const CPU_AVX_F(cpu_av
             t.j1 = (int)cpu_avx_p_part(g->ny, cut.blocks, block + 1);
             t.k0 = (int)cpu_avx_p_part(g->nz, cut.sections, section);
             t.k1 = (int)cpu_avx_p_part(g->nz, cut.sections, section + 1);
-            CPU_AVX_P_PICK(isa, , cpu_avx_p_grid_march, (g, x, &t, steps, u, v, own + (size_t)thread * length, stream));
+            CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_march,
+                                 (g, x, &t, steps, u, v, own + (size_t)thread * length, stream));
         }
 }
 
@@ -1024,7 +1074,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_p_grid_status)(int isa, const CPU_AVX_F(cpu_av
 /* Solves   steps explicit steps, u <- u + L u, same in g being 1 - discount: every neighbour read where it lies, the
             loop over x left to the compiler
    Needs    v of u's size, work of cpu_avx_grid_bytes
-   Leaves   the result in u; in v what was there before
+   Leaves   the result in u; v is work
    Cost     42 operations a point and step (13 points; 66 if 19) and 13 loads (19), the arrays once each way */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_explicit1)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps, CPU_AVX_R *u,
                                                   CPU_AVX_R *v, void *work, int threads)
@@ -1035,7 +1085,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_explicit1)(int isa, const CPU_AVX_F(cpu_a
     const CPU_AVX_F(cpu_avx_p_grid_x) x = CPU_AVX_F(cpu_avx_p_grid_prepare)(g, work, &own);
     for (int step = 0; step < steps; step++) {
         CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK(isa, , cpu_avx_p_grid_plain, (g, &x, k, from, to));
+        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain, (g, &x, k, from, to));
         CPU_AVX_R *swap = from;
         from = to;
         to = swap;
@@ -1086,14 +1136,14 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_implicit1)(int isa, const CPU_AVX_F(cpu_a
     const ptrdiff_t plane = CPU_AVX_F(cpu_avx_p_grid_plane_step)(g);
     for (int step = 0; step < steps; step++) {
         CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK(isa, , cpu_avx_p_grid_plain, (g, &x, k, u, v));
+        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain, (g, &x, k, u, v));
         CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK(isa, , cpu_avx_p_grid_plain_x, (g, fx, v + k * plane));
+        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain_x, (g, fx, v + k * plane));
         CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK(isa, , cpu_avx_p_grid_plain_y, (g, fy, v + k * plane));
+        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain_y, (g, fy, v + k * plane));
         CPU_AVX_P_OMP(omp parallel for num_threads(threads))
         for (int j = 0; j < g->ny; j++)
-            CPU_AVX_P_PICK(isa, , cpu_avx_p_grid_plain_z, (g, fz, v + j * g->pitch, u + j * g->pitch));
+            CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain_z, (g, fz, v + j * g->pitch, u + j * g->pitch));
     }
     return CPU_AVX_OK;
 }
@@ -1118,15 +1168,15 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_implicit2)(int isa, const CPU_AVX_F(cpu_a
         for (int thread = 0; thread < threads; thread++) {
             const int end = (int)cpu_avx_p_part(g->nz, threads, thread + 1);
             for (int k = (int)cpu_avx_p_part(g->nz, threads, thread); k < end; k++)
-                CPU_AVX_P_PICK(isa, , cpu_avx_p_grid_upper,
-                               (g, &x, k, fx, fy, u, v, own + (size_t)thread * length, stream));
+                CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_upper,
+                                     (g, &x, k, fx, fy, u, v, own + (size_t)thread * length, stream));
         }
         CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
         for (int thread = 0; thread < threads; thread++) {
             const int end = (int)cpu_avx_p_part(g->ny, threads, thread + 1);
             for (int j = (int)cpu_avx_p_part(g->ny, threads, thread); j < end; j++)
-                CPU_AVX_P_PICK(isa, , cpu_avx_p_grid_lower,
-                               (g, fz, v + j * g->pitch, u + j * g->pitch, g->nx, own + (size_t)thread * length));
+                CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_lower,
+                                     (g, fz, v + j * g->pitch, u + j * g->pitch, g->nx, own + (size_t)thread * length));
         }
     }
     return CPU_AVX_OK;
@@ -1387,8 +1437,7 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rotate_down)(CPU_AVX_VEC v)
 
 /* Solves   1 / v[l]
    Error    f32 in AVX, AVX2 and AVX-512: one Newton step on the processor's approximation to 12 or 14 bits, at most 4,
-   3
-            and 0.6 ulp (measured on Zen 4, all significands: 2.72, 1.86 and 0.53). 0, subnormals of which 1 / v
+            3 and 0.6 ulp (measured on Zen 4, all significands: 2.72, 1.86 and 0.53). 0, subnormals of which 1 / v
             overflows, infinities and NaN give NaN; in AVX and AVX2 any subnormal gives NaN, and from 2^126 on the
             result is 0: cpu_avx_check sees both.
             Elsewhere, and with CPU_AVX_EXACT_RCP, the division, within 0.5 ulp: in f64 an approximation and two Newton
@@ -1411,15 +1460,12 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rcp)(CPU_AVX_VEC v)
 /* Solves   was every pivot of lane l, and its reciprocal, finite and not zero? sound starts at 0 and takes each pair by
             check; worst tells the first lane that met a bad one, or W
    Cost     check: 2 FMA: 1 - pivot times reciprocal is a few ulp, or else 1, infinite or NaN, and its square remains so
-   in
-            a sum. (The product alone would not show a reciprocal that underflowed to zero.) */
+            in a sum. (The product alone would not show a reciprocal that underflowed to zero.) */
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_check)(CPU_AVX_VEC sound, CPU_AVX_VEC pivot, CPU_AVX_VEC reciprocal)
 {
 #if CPU_AVX_P_ISA == 0
     for (int l = 0; l < CPU_AVX_W; l++)
-        if (!CPU_AVX_F(cpu_avx_p_finite)(pivot.lane[l]) || !CPU_AVX_F(cpu_avx_p_finite)(reciprocal.lane[l]) ||
-            pivot.lane[l] == 0 || reciprocal.lane[l] == 0)
-            sound.lane[l] = 1;
+        if (CPU_AVX_F(cpu_avx_p_bad)(pivot.lane[l], reciprocal.lane[l])) sound.lane[l] = 1;
     return sound;
 #else
     __asm__("" : "+v"(reciprocal)); /* or -ffast-math would know the product */
@@ -2029,8 +2075,8 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_tiles)(const cpu_avx_p_plan *plan, co
 
 /* Lane l has rows l*K .. l*K+K-1 of n, and what fills up the last ones; row j of the sections goes to to + 4*j*W. copy
    holds K*W elements. */
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_sections)(const CPU_AVX_R *p, long long n, long long K, CPU_AVX_R fill,
-                                                  CPU_AVX_R *copy, CPU_AVX_R *to)
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_hybrid_sections)(const CPU_AVX_R *p, long long n, long long K, CPU_AVX_R fill,
+                                                         CPU_AVX_R *copy, CPU_AVX_R *to)
 {
     enum { W = CPU_AVX_W };
     CPU_AVX_VEC tile[W];
@@ -2129,10 +2175,10 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_hybrids)(const CPU_AVX_F(cpu_avx_p_ba
     CPU_AVX_VEC tile[W];
     for (long long s = from; s < to; s++) {
         ptrdiff_t at = (ptrdiff_t)(s * n);
-        CPU_AVX_V(cpu_avx_p_sections)(batch->a + at, n, K, 0, store, rows);
-        CPU_AVX_V(cpu_avx_p_sections)(batch->b + at, n, K, 1, store, rows + W);
-        CPU_AVX_V(cpu_avx_p_sections)(batch->c + at, n, K, 0, store, rows + 2 * W);
-        CPU_AVX_V(cpu_avx_p_sections)(batch->d + at, n, K, 0, store, rows + 3 * W);
+        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->a + at, n, K, 0, store, rows);
+        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->b + at, n, K, 1, store, rows + W);
+        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->c + at, n, K, 0, store, rows + 2 * W);
+        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->d + at, n, K, 0, store, rows + 3 * W);
         rows[0] = 0;                                                      /* a of row 0 */
         rows[ROW * ((n - 1) % K) + 2 * W + (ptrdiff_t)((n - 1) / K)] = 0; /* c of row n-1 */
         if (!CPU_AVX_V(cpu_avx_p_hybrid_solve)(K, rows) && bad == LLONG_MAX) bad = s;
@@ -2150,26 +2196,6 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_hybrids)(const CPU_AVX_F(cpu_avx_p_ba
 /* ---- vector scope: one factor ------------------------------------------------------------------------------------ */
 
 /* Each march takes options first .. last-1 of a batch and has a thread's share of the work, aligned to 64 bytes. */
-
-/* Numbers below the normal ones, which are slow, are 0 from here on; returns the mode that was, for restore. */
-CPU_AVX_INLINE unsigned CPU_AVX_V(cpu_avx_p_flush)(void)
-{
-#if CPU_AVX_P_ISA == 0
-    return 0;
-#else
-    unsigned mode = _mm_getcsr();
-    _mm_setcsr(mode | 0x8040); /* as results and as operands */
-    return mode;
-#endif
-}
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_restore)(unsigned mode)
-{
-#if CPU_AVX_P_ISA == 0
-    (void)mode;
-#else
-    _mm_setcsr((_mm_getcsr() & 0x3fu) | (mode & ~0x3fu)); /* but the exceptions that were raised stay so */
-#endif
-}
 
 /* a b + c, for loops that the compiler makes vectors of: as ISO C it would not contract them. */
 CPU_AVX_INLINE CPU_AVX_R CPU_AVX_V(cpu_avx_p_madd)(CPU_AVX_R a, CPU_AVX_R b, CPU_AVX_R c)
@@ -2284,7 +2310,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_single_step)(int K, const CPU_AVX_R *a, 
 {
     CPU_AVX_VEC below = CPU_AVX_V(cpu_avx_p_below)(CPU_AVX_V(cpu_avx_load)(u + (K - 1) * CPU_AVX_W));
     CPU_AVX_VEC here = CPU_AVX_V(cpu_avx_load)(u);
-    CPU_AVX_V(cpu_avx_store)(u + K * CPU_AVX_W, CPU_AVX_V(cpu_avx_p_above)(here));
+    CPU_AVX_V(cpu_avx_store)(u + (ptrdiff_t)K * CPU_AVX_W, CPU_AVX_V(cpu_avx_p_above)(here));
     for (int j = 0; j < K; j++) {
         CPU_AVX_VEC above = CPU_AVX_V(cpu_avx_load)(u + (j + 1) * CPU_AVX_W);
         CPU_AVX_V(cpu_avx_p_one_row) row = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, j);
@@ -2302,7 +2328,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_two_steps)(int K, const CPU_AVX_R *a, si
     CPU_AVX_V(cpu_avx_p_one_row) row = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, 1);
     CPU_AVX_VEC below = CPU_AVX_V(cpu_avx_p_below)(CPU_AVX_V(cpu_avx_load)(u + (K - 1) * CPU_AVX_W));
     CPU_AVX_VEC here = CPU_AVX_V(cpu_avx_load)(u), above = CPU_AVX_V(cpu_avx_load)(u + CPU_AVX_W);
-    CPU_AVX_V(cpu_avx_store)(u + K * CPU_AVX_W, CPU_AVX_V(cpu_avx_p_above)(here));
+    CPU_AVX_V(cpu_avx_store)(u + (ptrdiff_t)K * CPU_AVX_W, CPU_AVX_V(cpu_avx_p_above)(here));
     CPU_AVX_VEC first_mid = CPU_AVX_V(cpu_avx_p_one_row_step)(first, below, here, above);
     below = here, here = above, above = CPU_AVX_V(cpu_avx_load)(u + 2 * CPU_AVX_W);
     CPU_AVX_VEC second_mid = CPU_AVX_V(cpu_avx_p_one_row_step)(row, below, here, above);
@@ -2463,9 +2489,7 @@ CPU_AVX_SLOW int CPU_AVX_V(cpu_avx_p_explicit4)(const CPU_AVX_F(cpu_avx_p_march)
         CPU_AVX_R *own = m->u + (ptrdiff_t)i * n;
         CPU_AVX_V(cpu_avx_p_columns)(n, K, H, reach, m->a + (ptrdiff_t)i * n * (2 * H + 1), band);
         CPU_AVX_V(cpu_avx_p_to_sections)(n, K, own, u, CPU_AVX_W);
-        unsigned mode = CPU_AVX_V(cpu_avx_p_flush)();
         CPU_AVX_V(cpu_avx_p_sweeps)(reach, K, m->steps, band, u, halo);
-        CPU_AVX_V(cpu_avx_p_restore)(mode);
         CPU_AVX_V(cpu_avx_p_from_sections)(n, K, u, CPU_AVX_W, own);
     }
     return 0;
@@ -2499,8 +2523,8 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_from_options)(int n, int options, const CP
 /* A row of up to W options is 5 vectors side by side: a, b, c, u and one to work with. One stream of memory: five would
    meet in the same sets of the cache where n is a power of two. 0 for what is not to be read. */
 enum { CPU_AVX_V(cpu_avx_p_lanes_row) = 5 * CPU_AVX_W };
-CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_batch)(const CPU_AVX_F(cpu_avx_p_march) * m, int at, int options, CPU_AVX_R *row,
-                                             ptrdiff_t step)
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_load_options)(const CPU_AVX_F(cpu_avx_p_march) * m, int at, int options,
+                                                    CPU_AVX_R *row, ptrdiff_t step)
 {
     const ptrdiff_t skip = (ptrdiff_t)at * m->n, W = CPU_AVX_W;
     CPU_AVX_V(cpu_avx_p_to_options)(m->n, options, m->a + skip, row, step);
@@ -2535,7 +2559,7 @@ CPU_AVX_SLOW int CPU_AVX_V(cpu_avx_p_explicit3)(const CPU_AVX_F(cpu_avx_p_march)
     memset(rows + size, 0, ROW * sizeof *work);
     for (int i = first; i < last; i += W) {
         int options = last - i < W ? last - i : W;
-        CPU_AVX_V(cpu_avx_p_batch)(m, i, options, rows, ROW);
+        CPU_AVX_V(cpu_avx_p_load_options)(m, i, options, rows, ROW);
         for (int s = 1; s < m->steps; s += 2) {
             CPU_AVX_V(cpu_avx_p_explicit3_step)(m->n, 3 * W, 4 * W, rows);
             CPU_AVX_V(cpu_avx_p_explicit3_step)(m->n, 4 * W, 3 * W, rows);
@@ -2591,7 +2615,7 @@ CPU_AVX_SLOW int CPU_AVX_V(cpu_avx_p_implicit1)(const CPU_AVX_F(cpu_avx_p_march)
     for (int i = first; i < last; i += W) {
         int options = last - i < W ? last - i : W;
         CPU_AVX_R bad[W] = {0}; /* of the type of the values, for the compiler's sake */
-        CPU_AVX_V(cpu_avx_p_batch)(m, i, options, work, ROW);
+        CPU_AVX_V(cpu_avx_p_load_options)(m, i, options, work, ROW);
         for (int s = 0; s < m->steps; s++) CPU_AVX_V(cpu_avx_p_implicit1_step)(m->n, work, bad);
         CPU_AVX_V(cpu_avx_p_from_options)(m->n, options, work + 3 * W, ROW, m->u + (ptrdiff_t)i * m->n);
         for (int l = 0; l < options && !status; l++)
@@ -2642,7 +2666,7 @@ CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_implicit2_together)(int groups, const CPU
     int status = 0;
     for (int g = 0, i = first; g < groups; g++, i += W) {
         sound[g] = CPU_AVX_V(cpu_avx_set)(0);
-        CPU_AVX_V(cpu_avx_p_batch)(m, i, last - i < W ? last - i : W, work + g * ROW, groups * ROW);
+        CPU_AVX_V(cpu_avx_p_load_options)(m, i, last - i < W ? last - i : W, work + g * ROW, groups * ROW);
     }
     for (int s = 0; s < m->steps; s++) CPU_AVX_V(cpu_avx_p_implicit2_step)(groups, m->n, work, sound);
     for (int g = 0, i = first; g < groups; g++, i += W) {
@@ -2806,9 +2830,7 @@ CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_implicit3_together)(int options, const CP
         forward = cpu_avx_p_most(forward, links[o].forward);
         backward = cpu_avx_p_most(backward, links[o].backward);
     }
-    unsigned mode = CPU_AVX_V(cpu_avx_p_flush)();
     for (int s = 0; s < m->steps; s++) CPU_AVX_V(cpu_avx_p_implicit3_step)(options, K, forward, backward, links, work);
-    CPU_AVX_V(cpu_avx_p_restore)(mode);
     for (int o = 0; o < options; o++) {
         CPU_AVX_R *u = m->u + ((ptrdiff_t)first + o) * n;
         CPU_AVX_V(cpu_avx_p_from_sections)(n, K, work + o * ROW, options * ROW, u);
@@ -3049,7 +3071,7 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_grid_march)(const CPU_AVX_F(cpu_avx_grid) 
 /* Lines of cpu_avx_factor's matrix by the plain loop, count of them side by side, in place. */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_grid_solve)(int n, const CPU_AVX_R *f, CPU_AVX_R *x, ptrdiff_t step, int count)
 {
-    const CPU_AVX_R *l = f, *r = f + n, *q = f + 2 * n;
+    const CPU_AVX_R *l = f, *r = f + n, *q = f + 2 * (ptrdiff_t)n;
     for (int i = 0; i < count; i++) x[i] *= r[0];
     for (int j = 1; j < n; j++) {
         const CPU_AVX_R *below = x + (j - 1) * step;

@@ -113,7 +113,7 @@ END
 cat >pivots.c <<'END'
 #include "cpu_avx.h"
 
-static unsigned char work[1 << 16];
+static unsigned char work[1 << 18];
 
 int main(int argc, char **argv)
 {
