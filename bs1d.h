@@ -657,8 +657,8 @@ TRID_D int BS1D_F(bs1d_p_least)(int W, int n)
     return trid_p_uniform(n);
 }
 
-/* d becomes the solution: by the factored solver if f is not null, else by the hybrid on a, b, c, which are clobbered.
-   */
+/* d becomes the solution: by the factored solver if f is not null, else by the hybrid on a, b, c, which are
+   clobbered. */
 TRID_D void BS1D_F(bs1d_p_solve)(int K, int W, int pcr_steps, const BS1D_R *f, BS1D_R *a, BS1D_R *b, BS1D_R *c,
                                  BS1D_R *d, BS1D_R *shared)
 {
@@ -718,12 +718,10 @@ TRID_D void BS1D_F(bs1d_p_american_step)(int K, int W, int increment, int crank,
     }
 }
 
-/* Solves   steps implicit steps with the factored matrix M, for the lanes that are active: u' = y, or (crank, a
-   literal)
-            2y - u, with M y = u
+/* Solves   steps implicit steps with the factored matrix M, for the lanes that are active: u' = y, or (crank,
+            a literal) 2y - u, with M y = u
    Needs    K, W <= 32 literals; f and pcr_steps from trid_warp_factor of M = I - A (crank: I - A/2); rows from points
-   on
-            are 0; active the same for the lanes of a group, a literal 1 where all are
+            on are 0; active the same for the lanes of a group, a literal 1 where all are
    Lanes    all 32 of the warp
    Leaves   u
    Shared   none

@@ -512,8 +512,8 @@ TRID_D void bs3d_p_meet(int count)
 #endif /* BS3D_NO_LAUNCHES */
 
 /* The body below, once a precision. */
-/* Shapes, as measured (docs/bs3d.md): columns a lane, rows of a block, rows a lane, blocks that a processor shall hold.
-   */
+/* Shapes, as measured (docs/bs3d.md): columns a lane, rows of a block, rows a lane, blocks that a processor is to
+   hold. */
 #define BS3D_P_REAL float
 #define BS3D_P_NAME(stem) stem##_f32
 #define BS3D_P_VECTOR float4 /* 16 bytes */
@@ -979,8 +979,8 @@ TRID_D void BS3D_F(bs3d_p_eliminate)(int C, const BS3D_R *factors, const BS3D_R 
     }
 }
 
-/* What a section leaves of C points: end, and the last y as a row of its unknown; ends: the first of them in plane 0.
-   */
+/* What a section leaves of C points: end, and the last y as a row of its unknown; ends: the first of them in plane
+   0. */
 TRID_D void BS3D_F(bs3d_p_leave_ends)(int C, const bs3d_p_plan *plan, const BS3D_R *tables, int section, int last,
                                       BS3D_R *y, const BS3D_R *end, BS3D_R *ends)
 {
@@ -1115,8 +1115,8 @@ TRID_D void BS3D_F(bs3d_p_implicit1_x)(int K, const bs3d_p_plan *plan, BS3D_R *v
 }
 
 /* implicit1, y (axis 1) and z (axis 2): a block L lines that lie side by side in x, 32 sections each; z adds the result
-   to u, which it has read beforehand, if there are registers for it: asked for last, it would be waited for once more.
-   */
+   to u, which it has read beforehand, if there are registers for it: asked for last, it would be waited for once
+   more. */
 TRID_D void BS3D_F(bs3d_p_implicit1_lines)(int K, int L, int axis, const bs3d_p_plan *plan, BS3D_R *v, BS3D_R *u,
                                            BS3D_R *shared)
 {
@@ -1190,8 +1190,8 @@ TRID_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const
    z. A block has R whole rows: some warps march, C points a lane and P rows a warp, as in bs3d_p_march, and leave plane
    k-1 in shared memory; X R more warps solve, half a row or a row each, 8 points a lane, and eliminate, a plane behind.
    Halves are solved as if the other were 0, leave their values at the seam, and are put right a plane later, when both
-   are there: with g what a half's points take from the other's end x', x = y - g x', and two equations for both ends.
-   */
+   are there: with g what a half's points take from the other's end x', x = y - g x', and two equations for both
+   ends. */
 TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int X, int C, int R, int P, const BS3D_F(bs3d_pairs) * pairs,
                                         const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v,
                                         BS3D_R *ends, unsigned char *memory)
@@ -1840,8 +1840,7 @@ TRID_HOST int BS3D_F(bs3d_p_explicit)(int rung, const bs3d_problem *o, void *wor
 /* Solves   the problem by this rung: bs3d_explicit1_f32 .. bs3d_implicit2_f64 (const bs3d_problem *problem, void *work,
             bs3d_result *result, cudaStream_t stream)
    Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
-   the
-            copy shall not wait
+            the copy shall not wait
    Leaves   the final values at the start of work; *result when the stream has been synchronised
    Returns  BS3D_OK, or why nothing was done: as bs3d_check, BS3D_BAD_ARGUMENT, BS3D_LAUNCH_FAILED
    Lanes    called on the host; asynchronous in stream, sets up its tables by itself
