@@ -199,8 +199,8 @@ else
 codegen:
 	NVCC='$(NVCC)' sh tests/codegen.sh
 
-# Every architecture from sm_75 on for the examples, which are short; the oldest and the newest for the tests and for the
-# examples that hold all kernels of a ladder.
+# Every architecture from sm_75 on for the examples, which are short; the oldest and the newest for the tests; the newest
+# alone for the examples that hold all kernels of a ladder, since that ladder's test holds them too.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
 LONG_EXAMPLES := $(basename $(notdir $(shell grep -L 'BS[13]D_NO_LAUNCHES' $$(grep -l '"bs[13]d.h"' examples/*.cu))))
@@ -216,7 +216,7 @@ $(SHORT_EXAMPLES:%=build/nvcc/%.o): build/nvcc/%.o: examples/%.cu $(HEADERS)
 
 $(LONG_EXAMPLES:%=build/nvcc/%.o): build/nvcc/%.o: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) $(foreach arch,$(firstword $(ARCHS)) $(lastword $(ARCHS)),$(call GENCODE,$(arch))) $(NVCCFLAGS) -c -o $@ $<
+	$(NVCC) $(call GENCODE,$(lastword $(ARCHS))) $(NVCCFLAGS) -c -o $@ $<
 
 $(GPU_TESTS:%=build/nvcc/%.o): build/nvcc/%.o: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
