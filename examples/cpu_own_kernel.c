@@ -1,6 +1,8 @@
 /* cpu_own_kernel.c - a kernel of one's own, composed of the vector layer of cpu_avx.h: a smoothing sweep.
    MIT licence, see LICENSE.
 
+       gcc -std=c11 -O2 -o cpu_own_kernel cpu_own_kernel.c -lm && ./cpu_own_kernel
+
    v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1, the two ends stay. Written once, compiled for every
    instruction set, whatever the compiler's flags; which of them runs is decided where it is called. */
 #include "cpu_avx.h"
