@@ -549,7 +549,7 @@ TRID_D void BS1D_F(bs1d_p_explicit_step)(int K, const BS1D_R *a, const BS1D_R *b
 TRID_D void BS1D_F(bs1d_warp_explicit2)(int K, int W, int steps, const BS1D_R *a, const BS1D_R *b, const BS1D_R *c,
                                         const BS1D_R *floor, BS1D_R *u, BS1D_R *shared)
 {
-    steps = trid_p_uniform(steps);
+    steps = trid_warp_uniform(steps);
     BS1D_P_UNROLL_STEPS
     for (int s = 0; s < steps; s++) {
         BS1D_R x[BS1D_P_ROWS + 2];
@@ -569,7 +569,7 @@ TRID_D void BS1D_F(bs1d_warp_explicit3)(int K, int W, int H, int sweeps, const B
                                         BS1D_R *shared)
 {
     const int far_first = sizeof(BS1D_R) == 4 && H > 1;
-    sweeps = trid_p_uniform(sweeps);
+    sweeps = trid_warp_uniform(sweeps);
     BS1D_P_UNROLL_SWEEPS
     for (int s = 0; s < sweeps; s++) {
         BS1D_R x[BS1D_P_ROWS + 2 * BS1D_P_REACH];
@@ -654,7 +654,7 @@ TRID_D int BS1D_F(bs1d_p_least)(int W, int n)
         int other = __shfl_xor_sync(TRID_P_FULL, n, distance);
         n = other < n ? other : n;
     }
-    return trid_p_uniform(n);
+    return trid_warp_uniform(n);
 }
 
 /* d becomes the solution: by the factored solver if f is not null, else by the hybrid on a, b, c, which are
@@ -729,8 +729,8 @@ TRID_D void BS1D_F(bs1d_p_american_step)(int K, int W, int increment, int crank,
 TRID_D void BS1D_F(bs1d_warp_implicit3)(int K, int W, int steps, int crank, int active, int pcr_steps, const BS1D_R *f,
                                         BS1D_R *u)
 {
-    steps = trid_p_uniform(steps);
-    pcr_steps = trid_p_uniform(pcr_steps);
+    steps = trid_warp_uniform(steps);
+    pcr_steps = trid_warp_uniform(pcr_steps);
     for (int s = 0; s < steps; s++) {
         BS1D_R y[BS1D_P_ROWS];
         TRID_UNROLL
@@ -747,8 +747,8 @@ TRID_D void BS1D_F(bs1d_warp_implicit3)(int K, int W, int steps, int crank, int 
 TRID_D void BS1D_F(bs1d_p_increment_march)(int K, int W, int steps, int crank, int active, BS1D_F(bs1d_p_step_data) s,
                                            BS1D_R *u)
 {
-    steps = trid_p_uniform(steps);
-    s.pcr_steps = trid_p_uniform(s.pcr_steps);
+    steps = trid_warp_uniform(steps);
+    s.pcr_steps = trid_warp_uniform(s.pcr_steps);
     for (int done = 0; done < steps; done += BS1D_P_REFRESH) {
         int some = steps - done < BS1D_P_REFRESH ? steps - done : BS1D_P_REFRESH;
         BS1D_R a[BS1D_P_ROWS] = {0}, b[BS1D_P_ROWS], c[BS1D_P_ROWS] = {0}, g[BS1D_P_ROWS];
@@ -778,7 +778,7 @@ TRID_D void BS1D_F(bs1d_p_march)(int rung, int K, int W, int steps, int crank, i
         BS1D_F(bs1d_warp_implicit3)(K, W, steps, crank, active, s.pcr_steps, s.f, u);
     } else {
         const int increment = rung == 2 || rung == 5;
-        steps = trid_p_uniform(steps);
+        steps = trid_warp_uniform(steps);
         for (int i = 0; i < steps; i++) {
             BS1D_R y[BS1D_P_ROWS];
             BS1D_F(bs1d_p_step_solve)(K, W, increment, crank, turn + i, s, (const BS1D_R *)0, u, y);
@@ -914,8 +914,8 @@ TRID_D void BS1D_F(bs1d_p_explicit)(int K, int W, int H, int which, int options,
     int status = BS1D_F(bs1d_p_load)(W, team, options, points, option, &o, &m);
     int american = status == 0 && (o.flags & BS1D_AMERICAN) != 0;
     int mine = status != BS1D_P_NONE && (which & (american ? BS1D_P_AMERICAN : BS1D_P_EUROPEAN));
-    if (!trid_p_uniform(mine)) return;
-    american = trid_p_uniform(american);
+    if (!trid_warp_uniform(mine)) return;
+    american = trid_warp_uniform(american);
     if (status == 0 && !BS1D_F(bs1d_p_stable)(m)) {
         status = BS1D_UNSTABLE;
         BS1D_F(bs1d_p_idle)(points, &o, &m);
@@ -925,7 +925,7 @@ TRID_D void BS1D_F(bs1d_p_explicit)(int K, int W, int H, int which, int options,
     if (H > 0) {
         int composed, most = BS1D_F(bs1d_lane_composed)(m, H);
         int rest = BS1D_F(bs1d_lane_sweeps)(H, most, single, &composed);
-        composed = trid_p_uniform(composed);
+        composed = trid_warp_uniform(composed);
         if (composed) {
             BS1D_F(bs1d_lane_compose)(K, H, m, first, composed, coefficient);
             BS1D_F(bs1d_warp_explicit3)(K, W, H, single / composed, coefficient, u, shared);
@@ -1001,7 +1001,7 @@ TRID_D void BS1D_F(bs1d_p_implicit)(int rung, int K, int W, int american, int op
         BS1D_R push[BS1D_P_ROWS];
         TRID_UNROLL
         for (int i = 0; i < K; i++) push[i] = 0;
-        last = trid_p_uniform(last);
+        last = trid_warp_uniform(last);
         for (int n = 0; n <= last; n++) {
             TRID_UNROLL
             for (int i = 0; i < K; i++) {
@@ -1036,7 +1036,7 @@ TRID_D void BS1D_F(bs1d_p_explicit1_step)(BS1D_R a, BS1D_R b, BS1D_R c, const BS
 TRID_D void BS1D_F(bs1d_p_explicit1_march)(int steps, BS1D_R a, BS1D_R b, BS1D_R c, const BS1D_R *floor, BS1D_R *u,
                                            BS1D_R *mine, int length)
 {
-    steps = trid_p_uniform(steps);
+    steps = trid_warp_uniform(steps);
     for (int n = 0; n < steps / 2; n++) {
         BS1D_F(bs1d_p_explicit1_step)(a, b, c, floor, u, mine);
         BS1D_F(bs1d_p_explicit1_step)(a, b, c, floor, u, mine + length);

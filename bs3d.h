@@ -1154,7 +1154,7 @@ TRID_D void BS3D_F(bs3d_p_implicit2_x)(int K, const bs3d_p_plan *plan, const BS3
     BS3D_R f[TRID_WARP_FACTOR_LEN(32)], d[32], *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
     TRID_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
-    int steps = trid_p_uniform((int)tables[BS3D_P_STEPS]);
+    int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS]);
     /* The lines of the last planes first: they are what the sweep before has left in the cache. */
     int all = lines + 2 * plan->sections * plan->model.points[1];
     for (int line = all - 1 - (int)(blockIdx.x * warps + warp); line >= 0; line -= (int)gridDim.x * warps) {
@@ -1251,7 +1251,7 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int X, int C, int R, int P, co
         for (int e = 0; e < K; e++) g[e] = X > 1 ? kept[32 * (TRID_WARP_FACTOR_LEN(K) + e)] : 0;
         const BS3D_R *link = kept - lane + 32 * (BS3D_P_HALF - 1);
         BS3D_R own = X > 1 ? link[0] : 0, other = X > 1 ? link[1] : 0;
-        int steps = trid_p_uniform((int)tables[BS3D_P_STEPS + 3 * half]);
+        int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 3 * half]);
         long long at = x + (long long)plan->pitch * (j + row);
         for (int k = first; k < to + 1 + X; k++) {
             int solves = k > from + 1 && k<to + 2, complete = k> from + X; /* planes k-2 and k-1-X */
@@ -1351,7 +1351,7 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
     TRID_UNROLL
     for (int e = 0; e < TRID_LINES_FACTOR_LEN(K) && K == 8; e++)
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * K ? section : rank)];
-    int steps = trid_p_uniform((int)tables[BS3D_P_STEPS + 1]);
+    int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 1]);
     for (int n = 0; n < plan->depth; n++)
         BS3D_F(bs3d_p_fetch_slices)(K, L, plan, to - 1 - n, from, v, u, place_of_ring, n);
     long long at = x + (long long)plan->pitch * first;

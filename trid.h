@@ -192,9 +192,11 @@ TRID_D int trid_p_lane(void)
 #endif
 }
 
-/* The same number in all lanes, as it must be, but now known to the compiler to be: without that it guards every
-   shuffle of a loop that runs n times against lanes that have left it. */
-TRID_D int trid_p_uniform(int n)
+/* Solves   n, the same number in all lanes as before, but now known to the compiler to be: without that it guards every
+            shuffle of a loop that runs n times against lanes that have left it
+   Lanes    all 32 of the warp, with the same n
+   Cost     1 warp reduction, from compute capability 8.0 on; before, nothing */
+TRID_D int trid_warp_uniform(int n)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
     return __reduce_min_sync(TRID_P_FULL, n);
@@ -212,6 +214,47 @@ TRID_D int trid_p_threads(void)
 {
     return (int)(blockDim.x * blockDim.y * blockDim.z);
 }
+#endif
+
+/* ---- launches: kernels that are compiled only where they are called ---------------------------------------------- */
+
+/* TRID_LAUNCHES: are there launches here? They are C++: kernels are templates over their sizes (TRID_KERNEL after the
+   template's head), launch functions templates with a default argument. Neither costs a program anything that does not
+   call it, and both are called like any function. TRID_DYNAMIC_SHARED(name) declares, in a kernel, the launch's dynamic
+   shared memory as unsigned char *name. */
+#if TRID_DEVICE_SCOPES && !defined __CUDACC_RTC__
+#define TRID_LAUNCHES 1
+#ifdef __CUDACC__
+#define TRID_KERNEL static __global__
+#define TRID_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
+#else
+#define TRID_KERNEL static __global__ __attribute__((unused))
+#define TRID_DYNAMIC_SHARED(name) SIMT_DYNAMIC_SHARED(name)
+#endif
+
+extern "C++" {
+template <class T>
+struct trid_p_same {
+    typedef T type;
+};
+
+/* Solves   launches kernel(arguments...), which are converted to the kernel's own types
+   Returns  the error of this launch alone: what failed before, and what cudaGetLastError would return of it, stays as it
+            was */
+template <class... P>
+static inline cudaError_t trid_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes, cudaStream_t stream,
+                                      typename trid_p_same<P>::type... arguments)
+{
+#ifdef __CUDACC__
+    void *pointers[] = {(void *)&arguments...};
+    return cudaLaunchKernel((const void *)kernel, grid, block, pointers, bytes, stream);
+#else
+    return SIMT_LAUNCH(kernel, grid, block, bytes, stream)(arguments...);
+#endif
+}
+}
+#else
+#define TRID_LAUNCHES 0
 #endif
 
 /* Solves   is x neither infinite nor NaN? By its bits, so that -ffast-math does not matter. */

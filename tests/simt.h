@@ -1159,10 +1159,13 @@ SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 block
     return shared_bytes > allowed ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-SIMT_OWN void simt_run(const void *kernel, dim3 grid, dim3 block, size_t shared_bytes)
+/* Returns what is wrong with the launch's configuration; a fault of the kernel's is the last error alone, as on a GPU,
+   where it comes later. */
+SIMT_OWN cudaError_t simt_run(const void *kernel, dim3 grid, dim3 block, size_t shared_bytes)
 {
-    if (simt_set_error(simt_check_launch(kernel, grid, block, shared_bytes)) != cudaSuccess)
-        return;
+    cudaError_t error = simt_set_error(simt_check_launch(kernel, grid, block, shared_bytes));
+    if (error != cudaSuccess)
+        return error;
     if (!simt.stacks)
         simt_map_stacks();
     gridDim = grid;
@@ -1173,6 +1176,7 @@ SIMT_OWN void simt_run(const void *kernel, dim3 grid, dim3 block, size_t shared_
     simt_poison(simt_dynamic_shared + shared_bytes, SIMT_MAX_SHARED - shared_bytes);
     simt_run_grid();
     simt_unpoison(simt_dynamic_shared, SIMT_MAX_SHARED);
+    return cudaSuccess;
 }
 
 /* What stands between SIMT_LAUNCH(...) and its arguments, which convert as those of any call do. */
@@ -1181,12 +1185,12 @@ template <class... Parameters> struct simt_launcher {
     dim3 grid, block;
     size_t shared_bytes;
 
-    SIMT_OWN void operator()(Parameters... arguments) const
+    SIMT_OWN cudaError_t operator()(Parameters... arguments) const
     {
         auto call = [&]() { kernel(arguments...); };
         simt.body = [](const void *data) { (*(const decltype(call) *)data)(); };
         simt.body_data = &call;
-        simt_run((const void *)kernel, grid, block, shared_bytes);
+        return simt_run((const void *)kernel, grid, block, shared_bytes);
     }
 };
 
