@@ -62,7 +62,7 @@
 #undef W
 #endif
 
-#define TRANSPOSE_VERSION 100 /* 100 * major + minor */
+#define TRANSPOSE_VERSION 101 /* 100 * major + minor */
 
 #ifndef TRANSPOSE_HEADER
 #define TRANSPOSE_HEADER "transpose.h"
@@ -146,6 +146,52 @@ TRANSPOSE_D double2 transpose_p_pack_f64(const double *u)
 {
     return make_double2(u[0], u[1]);
 }
+
+/* A vector in global memory whose cache line is not needed again. */
+#if defined __clang__ && defined __CUDA__ && !defined __NVCC__ /* as CUDA's compiler, clang lacks the functions */
+TRANSPOSE_D float4 transpose_p_stream_in_f32(const float4 *from)
+{
+    float4 v;
+    asm volatile("ld.global.cs.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(from));
+    return v;
+}
+TRANSPOSE_D void transpose_p_stream_out_f32(float4 *to, float4 v)
+{
+    asm volatile("st.global.cs.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
+                 : "memory");
+}
+TRANSPOSE_D double2 transpose_p_stream_in_f64(const double2 *from)
+{
+    double2 v;
+    asm volatile("ld.global.cs.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(from));
+    return v;
+}
+TRANSPOSE_D void transpose_p_stream_out_f64(double2 *to, double2 v)
+{
+    asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" : : "l"(to), "d"(v.x), "d"(v.y) : "memory");
+}
+#else
+TRANSPOSE_D float4 transpose_p_stream_in_f32(const float4 *from)
+{
+    return __ldcs(from);
+}
+TRANSPOSE_D void transpose_p_stream_out_f32(float4 *to, float4 v)
+{
+    __stcs(to, v);
+}
+TRANSPOSE_D double2 transpose_p_stream_in_f64(const double2 *from)
+{
+    return __ldcs(from);
+}
+TRANSPOSE_D void transpose_p_stream_out_f64(double2 *to, double2 v)
+{
+    __stcs(to, v);
+}
+#endif
 #endif
 
 #if TRANSPOSE_DEVICE_SCOPES
@@ -479,7 +525,7 @@ TRANSPOSE_D void TRANSPOSE_F(transpose_load_vec)(int K, int W, int n, const TRAN
     for (int j = 0; j < K; j += V) {
         if (TRANSPOSE_F(transpose_p_whole)(K, n, first, j, src)) {
             const TRANSPOSE_P_VECTOR *from = (const TRANSPOSE_P_VECTOR *)(src + first + j);
-            TRANSPOSE_F(transpose_p_unpack)(stream ? __ldcs(from) : *from, u + j);
+            TRANSPOSE_F(transpose_p_unpack)(stream ? TRANSPOSE_F(transpose_p_stream_in)(from) : *from, u + j);
         } else {
             TRANSPOSE_UNROLL
             for (int i = j; i < j + V && i < K; i++) u[i] = first + i < n ? src[first + i] : fill;
@@ -500,7 +546,7 @@ TRANSPOSE_D void TRANSPOSE_F(transpose_store_vec)(int K, int W, int n, const TRA
             TRANSPOSE_P_VECTOR *to = (TRANSPOSE_P_VECTOR *)(dst + first + j);
             TRANSPOSE_P_VECTOR value = TRANSPOSE_F(transpose_p_pack)(u + j);
             if (stream)
-                __stcs(to, value);
+                TRANSPOSE_F(transpose_p_stream_out)(to, value);
             else
                 *to = value;
         } else {
@@ -522,7 +568,7 @@ TRANSPOSE_D void TRANSPOSE_F(transpose_increment_vec)(int K, int W, int n, TRANS
         if (TRANSPOSE_F(transpose_p_whole)(K, n, first, j, dst)) {
             const TRANSPOSE_P_VECTOR *from = (const TRANSPOSE_P_VECTOR *)(dst + first + j);
             TRANSPOSE_R old[16 / sizeof(TRANSPOSE_R)];
-            TRANSPOSE_F(transpose_p_unpack)(stream ? __ldcs(from) : *from, old);
+            TRANSPOSE_F(transpose_p_unpack)(stream ? TRANSPOSE_F(transpose_p_stream_in)(from) : *from, old);
             TRANSPOSE_UNROLL
             for (int i = 0; i < V; i++) u[j + i] += old[i];
         } else {
@@ -535,6 +581,7 @@ TRANSPOSE_D void TRANSPOSE_F(transpose_increment_vec)(int K, int W, int n, TRANS
 }
 
 #ifdef __cplusplus /* the same without the suffix, for templates */
+extern "C++" {
 TRANSPOSE_D void transpose_load(int K, int W, int n, const TRANSPOSE_R *src, TRANSPOSE_R fill, TRANSPOSE_R *u,
                                 TRANSPOSE_R *shared)
 {
@@ -608,6 +655,7 @@ TRANSPOSE_D void transpose_store_vec(int K, int W, int n, const TRANSPOSE_R *u, 
 TRANSPOSE_D void transpose_increment_vec(int K, int W, int n, TRANSPOSE_R *u, TRANSPOSE_R *dst, int stream)
 {
     TRANSPOSE_F(transpose_increment_vec)(K, W, n, u, dst, stream);
+}
 }
 #endif
 #endif /* TRANSPOSE_DEVICE_SCOPES */

@@ -2,7 +2,7 @@
 
    MIT licence, see LICENSE. Copy this one file; it includes nothing of the kit.
 
-   One warp solves one system of up to 256 rows, lane l holding rows 8l .. 8l+7 (examples/drop_in.cu):
+   One warp solves one system of up to 256 rows, lane l holding rows 8l .. 8l+7 (examples/drop_in_plain.cu):
 
        __global__ void solve(int n, const float *a, const float *b, const float *c, const float *d, float *x)
        {
@@ -18,10 +18,11 @@
 
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1; a[0] and c[n-1] are not read.
 
-   Each name exists with _f32 (float) and _f64 (double). In C++ the device functions of warp and block scope (but for
-   the _shared ones) can also be called without the suffix. K is rows a lane, W lanes a system (2, 4, 8, 16, 32), and
-   w = log2 W. Cost is per lane in FMA + multiplications + reciprocals + shuffles; a shuffle of a double counts two, and
-   the reciprocal of a row that is reduced takes two FMA more in single precision.
+   Each name exists with _f32 (float) and _f64 (double); in C++ all but trid_status_string and trid_warp_uniform can
+   also be called without the suffix (sizes take a number of the type first: trid_block_hybrid_bytes(0.0f)). K is rows
+   a lane, W lanes a system (2, 4, 8, 16, 32), and w = log2 W. Cost is per lane in FMA + multiplications + reciprocals +
+   shuffles; a shuffle of a double counts two, and the reciprocal of a row that is reduced takes two FMA more in single
+   precision.
 
      lane (host and device: one thread, no communication)
        trid_rcp              the fast reciprocal                                  1 rcp (f64: and 3 FMA)
@@ -33,6 +34,13 @@
        trid_lane_link        last row meets the next section's first              2 FMA + 4 mul + 1 rcp
        trid_lane_expand      the K rows from the last unknowns                    (2K-2) FMA
        trid_lane_pcr_step    one step of parallel cyclic reduction on one row     4 FMA + 5 mul + 1 rcp
+       trid_lane_residual    d - A x of K rows, and how large it is               3K FMA
+       trid_larger           the larger of two magnitudes; NaN beats all
+       trid_lane_pivoted_reduce    with pivoting: K rows to two             (23K-37) FMA or mul + (2K-3) rcp
+       trid_lane_pivoted_combine   two groups of sections to one            54 FMA or mul + 4 rcp
+       trid_lane_pivoted_root      the ends of the whole system             1 FMA + 2 mul + 2 rcp
+       trid_lane_pivoted_split     two unknowns where groups were joined    7 FMA
+       trid_lane_pivoted_expand    the K rows from the unknowns around      (3K-6) FMA
      warp (all 32 lanes call; groups of W lanes solve a system each)
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
@@ -41,31 +49,57 @@
        trid_warp_reduce, trid_warp_expand                                         its two ends; the PCR is the caller's
        trid_warp_factor      the matrix's part of the hybrid, once; finds how many PCR steps matter
        trid_warp_solve       what is left for each d      (4K-4+2s) FMA + (K+1) mul + (2+2s) shfl, s steps <= w
+       trid_warp_residual    d - A x, and how large it is                         3K FMA + 2 shfl
+       trid_warp_hybrid_refined  with a step of refinement                        factor + 2 solves + residual
+       trid_warp_solve_refined   the same for each d                              2 solves + residual
+       trid_warp_pivoted     any nonsingular matrix      (26K-40+61w) FMA or mul + (2K-1+4w) rcp + (20w+2) shfl
+       trid_warp_uniform     tells the compiler that a number is the warp's own
      block
        trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
+       trid_block_residual   d - A x, and how large it is                         3K FMA + 1 barrier
+       trid_block_hybrid_refined  with a step of refinement                       2 hybrids + residual: 3 barriers
+       trid_block_pivoted    the same for any nonsingular matrix                  pivoted, more levels + 1 barrier
        trid_block_lines      lines side by side, cut into sections                reduce + expand + PCR + 2 barriers
+       trid_block_lines_unchecked                             the same without a status, for dominant matrices
        trid_block_lines_factor                                the matrix's part of the lines, once; 4 barriers
        trid_block_lines_solve                                 what is left for each d: as trid_warp_solve, 2 barriers
        trid_block_lines_solve_stored                          the same, factors in memory
      host (C11; also the reference implementation)
-       trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_residual, trid_host_dominance
+       trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_hybrid_refined, trid_host_pivoted,
+       trid_host_residual, trid_host_dominance
      sizes and messages
-       trid_block_hybrid_bytes, trid_block_lines_bytes, trid_block_lines_solve_bytes, trid_host_hybrid_len,
+       trid_block_hybrid_bytes, trid_block_hybrid_refined_bytes, trid_block_pivoted_bytes, trid_block_lines_bytes,
+       trid_block_lines_solve_bytes, trid_host_hybrid_len, trid_host_hybrid_refined_len, trid_host_pivoted_len,
        trid_status_string
+     launches
+       trid_launch           a kernel that is a template over its sizes; returns the error of this launch alone
 
    What they share:
-     Stability  No pivoting. Safe for diagonally dominant matrices, |b| > |a| + |c| in every row, and close to it;
-                trid_host_dominance tells. The hybrid eliminates in another order than Thomas, so a matrix that is
-                not dominant can pass one and fail the other.
-     Status     0: solved. -1: a bad argument. 1 + row: that row met a bad pivot: it or its reciprocal is zero or
-                not finite (tested by bits, so -ffast-math does not matter); x is then unspecified. On the device
-                each lane returns what it saw itself (vote to learn it everywhere); ignored, the test costs nothing.
-                NaN and inf in d alone are not a failure: they travel through their own system, and no further. Nor is
-                overflow on the way to x: it shows in x.
-     Sizes      K and W are literals: every function is inlined, loops unroll, arrays stay in registers. n is any
-                number of rows up to K*W (K*blockDim in a block): the rest is filled up with identity rows inside
-                and comes back as 0. A literal n == K*W costs nothing. n <= 0 is an empty system
-                (for lane and host scope n < 0 is a bad argument).
+     Stability  The functions called pivoted solve any nonsingular system as stably as LAPACK's gtsv (docs/pivoted.md).
+                The others do not pivot: where the matrix is diagonally dominant, |b| > |a| + |c| in every row, no pivot
+                is bad and x is as good as its condition allows. The residual is then a few unit roundoffs for the
+                Thomas algorithm (trid_lane_thomas, _factor, trid_host_thomas). PCR, the hybrid and the factors, which
+                eliminate each row by another sequence, leave as dominance fades up to
+                    4 + 1 / (2 K^2.5 (dominance - 1))  unit roundoffs
+                where couplings differ from row to row, and never much more than the condition; with the same
+                coefficients in every row, such as -1 2 -1, at most 40, for K >= 8 a few, even at dominance 1
+                (docs/hybrid.md). The refined functions leave a few again. trid_host_dominance tells the dominance.
+                A matrix that is not dominant can pass one order of elimination and fail another.
+     Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot: it or its reciprocal is
+                zero or not finite (tested by bits, so -ffast-math does not matter); x is then unspecified. Every row
+                named exists. On the device each lane returns what it saw itself; the smallest positive status of a
+                system's lanes is the row where the failure began (examples/block_system.cu finds it). Ignored, the
+                test costs nothing, but in trid_block_lines.
+                Not reported: a pivot that is tiny but not zero, as in a matrix that is singular but for rounding. x can
+                then be anything, pivoted or not; trid_host_residual and the residual functions of the device tell how
+                well it solves the system, trid_host_dominance whether to fear for it. NaN and inf in d alone are not a
+                failure: they travel through their own system, and no further. Nor is overflow on the way to x: it shows
+                in x.
+     Sizes      K and W are literals: every function is inlined, loops unroll, arrays stay in registers, up to K = 32 in
+                single and 16 in double precision (refined: 20 and 10 in a warp, 24 and 12 in a block; pivoted: 32 and
+                12, and more than 32 are a bad argument). n is any number of rows up to K*W (K*blockDim in a block): the
+                rest is filled up with identity rows inside and comes back as 0. A literal n == K*W costs nothing.
+                n <= 0 is an empty system (for lane and host scope n < 0 is a bad argument).
      Lanes      Warp scope: all 32 lanes of the warp, converged; groups without a system pass n = 0.
      Memory     The caller's. Nothing is allocated, printed or kept.
 
@@ -83,6 +117,10 @@
 #ifndef __CUDACC_RTC__ /* which does not know the pragma */
 #pragma push_macro("K")
 #undef K
+#pragma push_macro("P")
+#undef P
+#pragma push_macro("T")
+#undef T
 #pragma push_macro("L")
 #undef L
 #pragma push_macro("R")
@@ -95,7 +133,7 @@
 #undef W
 #endif
 
-#define TRID_VERSION 100 /* 100 * major + minor */
+#define TRID_VERSION 101 /* 100 * major + minor */
 
 #ifndef TRID_HEADER
 #define TRID_HEADER "trid.h"
@@ -141,30 +179,73 @@
 #define TRID_HOST static inline
 #endif
 
+/* The values of a status that are not 1 + a row. */
+enum { TRID_OK = 0, TRID_BAD_ARGUMENT = -1 };
+
 /* What a status says. */
 TRID_HD const char *trid_status_string(int status)
 {
-    return status == 0  ? "solved"
-           : status > 0 ? "the pivot of row status - 1 or its reciprocal is zero or not finite"
-                        : "bad argument: n < 0, n larger than the lanes hold, or rows_per_lane < 1";
+    return status == TRID_OK ? "solved"
+           : status > 0      ? "the pivot of row status - 1 or its reciprocal is zero or not finite"
+                             : "bad argument: n < 0, n larger than the lanes hold, or rows_per_lane out of range";
 }
 
 /* Elements of the caller's arrays. */
-#define TRID_WARP_FACTOR_LEN(K) (5 * (K) + 12)  /* trid_warp_factor: f */
-#define TRID_LINES_FACTOR_LEN(K) (5 * (K) + 12) /* trid_block_lines_factor: f */
+#define TRID_WARP_FACTOR_LEN(K) (5 * (K) + 12)  /* trid_warp_factor: f, of each lane */
+#define TRID_LINES_FACTOR_LEN(K) (5 * (K) + 12) /* trid_block_lines_factor: f, of each thread */
 #define TRID_WARP_PCR_SHARED_LEN 96             /* trid_warp_pcr1_shared, pcr2_shared: for each warp */
-#define TRID_BLOCK_HYBRID_LEN 192               /* trid_block_hybrid */
-#define TRID_BLOCK_LINES_LEN_F32(L, S) TRID_P_LINES_LEN(L, S, 32)
+#define TRID_BLOCK_HYBRID_LEN 192               /* trid_block_hybrid: for the block */
+#define TRID_BLOCK_RESIDUAL_LEN 64              /* trid_block_residual: for the block */
+#define TRID_BLOCK_HYBRID_REFINED_LEN (2 * TRID_BLOCK_HYBRID_LEN + TRID_BLOCK_RESIDUAL_LEN)
+#define TRID_BLOCK_PIVOTED_LEN 288                                /* trid_block_pivoted: for the block */
+#define TRID_BLOCK_LINES_LEN_F32(L, S) TRID_P_LINES_LEN(L, S, 32) /* trid_block_lines: for the block */
 #define TRID_BLOCK_LINES_LEN_F64(L, S) TRID_P_LINES_LEN(L, S, 16)
 #define TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S) TRID_P_LINES_SOLVE_LEN(L, S, 32) /* trid_block_lines_factor and _solve */
 #define TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S) TRID_P_LINES_SOLVE_LEN(L, S, 16)
 
-/* Where the factors keep things in f. First, of the section that the thread holds, five arrays of K: reciprocals of the
-   pivots, multipliers of the row above, multipliers of the row below, couplings to the previous section's and to the
-   own last unknown. Then, of the section whose reduced row it solves (in a warp the same one, in lines another): */
+#define TRID_P_MOST_ROWS 32 /* a lane: the local arrays that no caller hands in are as long, and used as far as K */
+
+/* Where the factors keep things in f. First, of the section that the thread holds, five arrays of K, */
+#define TRID_P_RECIPROCAL(K, j) (j)        /* of row j's pivot */
+#define TRID_P_ABOVE(K, j) ((K) + (j))     /* how many times the row above is taken off row j */
+#define TRID_P_BELOW(K, j) (2 * (K) + (j)) /* the row below */
+#define TRID_P_LEFT(K, j) (3 * (K) + (j))  /* what couples the reduced row j to the previous section's last unknown */
+#define TRID_P_LAST(K, j) (4 * (K) + (j))  /* to its own section's last; the last row to the next section's first */
+/* then, of the section whose reduced row it solves (in a warp the same one, in lines another): */
 #define TRID_P_LINK(K) (5 * (K))                  /* what the last row takes from the next section's first */
 #define TRID_P_SCALE(K) (5 * (K) + 1)             /* what turns the right-hand side that is left into x */
 #define TRID_P_STEP(K, p) (5 * (K) + 2 + 2 * (p)) /* couplings up and down of PCR step p < 5 */
+
+/* Step i of the order in which the K rows of a section are eliminated: rows 0 .. K-2 from both ends to the middle and
+   back again, two chains of half the length for the same operations, then row K-1. A row is divided by its pivot when
+   it is visited first (scale); it loses x[j-1] by the row above (down), x[j+1] by the row below (up), or both. */
+typedef struct {
+    int row, scale, down, up;
+} trid_p_visit;
+
+TRID_HD int trid_p_visits(int K)
+{
+    return K > 1 ? 2 * K - 2 : 1;
+}
+
+TRID_HD trid_p_visit trid_p_visit_of(int K, int i)
+{
+    int mid = (K - 1) / 2, back = i - (K - 1);
+    trid_p_visit v;
+    if (i < mid) /* down to the middle */
+        v.row = i, v.scale = 1, v.down = i > 0, v.up = 0;
+    else if (i < K - 2) /* up to the middle */
+        v.row = K - 2 - (i - mid), v.scale = 1, v.down = 0, v.up = i > mid;
+    else if (i == K - 2)
+        v.row = mid, v.scale = 1, v.down = mid > 0, v.up = mid < K - 2;
+    else if (back < mid && K > 1)
+        v.row = mid - 1 - back, v.scale = 0, v.down = 0, v.up = 1;
+    else if (back < K - 2)
+        v.row = back + 1, v.scale = 0, v.down = 1, v.up = 0;
+    else
+        v.row = K - 1, v.scale = 1, v.down = K > 1, v.up = 0;
+    return v;
+}
 
 /* Where line i's section j keeps a reduced row, for L lines of S sections (powers of two, L * S a multiple of 32).
    A warp's access is served U words at a time: 32 of four bytes, 16 of eight. Filling in order of t = i + L j and
@@ -232,21 +313,21 @@ TRID_D int trid_p_threads(void)
 #define TRID_DYNAMIC_SHARED(name) SIMT_DYNAMIC_SHARED(name)
 #endif
 
-extern "C++" {
+extern "C++" { /* the header may be included inside extern "C" */
 template <class T>
 struct trid_p_same {
     typedef T type;
 };
 
 /* Solves   launches kernel(arguments...), which are converted to the kernel's own types
-   Returns  the error of this launch alone: what failed before, and what cudaGetLastError would return of it, stays as it
-            was */
+   Returns  the error of this launch alone: what failed before, and what cudaGetLastError would return of it, stays as
+            it was */
 template <class... P>
 static inline cudaError_t trid_launch(void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes, cudaStream_t stream,
                                       typename trid_p_same<P>::type... arguments)
 {
 #ifdef __CUDACC__
-    void *pointers[] = {(void *)&arguments...};
+    void *pointers[] = {(void *)&arguments..., NULL}; /* no array has no elements */
     return cudaLaunchKernel((const void *)kernel, grid, block, pointers, bytes, stream);
 #else
     return SIMT_LAUNCH(kernel, grid, block, bytes, stream)(arguments...);
@@ -257,8 +338,8 @@ static inline cudaError_t trid_launch(void (*kernel)(P...), dim3 grid, dim3 bloc
 #define TRID_LAUNCHES 0
 #endif
 
-/* Solves   is x neither infinite nor NaN? By its bits, so that -ffast-math does not matter. */
-TRID_HD int trid_finite_f32(float x)
+/* The bits that tell 0, infinities and NaN without the sign: all of a float, of a double the upper half. */
+TRID_HD unsigned trid_p_bits_f32(float x)
 {
     unsigned u;
 #ifdef __CUDA_ARCH__
@@ -266,17 +347,67 @@ TRID_HD int trid_finite_f32(float x)
 #else
     memcpy(&u, &x, sizeof u);
 #endif
-    return u << 1 < 0xff000000u;
+    return u << 1;
+}
+TRID_HD unsigned trid_p_bits_f64(double x)
+{
+#ifdef __CUDA_ARCH__
+    return (unsigned)__double2hiint(x) << 1;
+#else
+    unsigned long long u;
+    memcpy(&u, &x, sizeof u);
+    return (unsigned)(u >> 32) << 1;
+#endif
+}
+
+/* Solves   is x neither infinite nor NaN? By its bits, so that -ffast-math does not matter. */
+TRID_HD int trid_finite_f32(float x)
+{
+    return trid_p_bits_f32(x) < 0xff000000u;
 }
 TRID_HD int trid_finite_f64(double x)
 {
-    unsigned long long u;
+    return trid_p_bits_f64(x) < 0xffe00000u;
+}
+
+/* Is r, the reciprocal of a pivot, zero, infinite or NaN? It is if and only if it or the pivot is: a pivot of 0 has
+   the reciprocal inf or NaN, one of inf has 0 or NaN. (The lower half of a double does not matter: the reciprocal of a
+   finite number is 0 or at least 2^-1024.) */
+TRID_HD int trid_p_bad_f32(float r)
+{
+    return trid_p_bits_f32(r) - 1 >= 0xff000000u - 1;
+}
+TRID_HD int trid_p_bad_f64(double r)
+{
+    return trid_p_bits_f64(r) - 1 >= 0xffe00000u - 1;
+}
+
+/* Solves   |x| or |y|, whichever is larger; NaN is larger than anything, so that the largest of many hides none */
+TRID_HD float trid_larger_f32(float x, float y)
+{
+    return trid_p_bits_f32(x) >= trid_p_bits_f32(y) ? fabsf(x) : fabsf(y);
+}
+TRID_HD double trid_larger_f64(double x, double y)
+{
+    unsigned long long u, v;
 #ifdef __CUDA_ARCH__
     u = (unsigned long long)__double_as_longlong(x);
+    v = (unsigned long long)__double_as_longlong(y);
 #else
     memcpy(&u, &x, sizeof u);
+    memcpy(&v, &y, sizeof v);
 #endif
-    return u << 1 < 0xffe0000000000000u;
+    return u << 1 >= v << 1 ? fabs(x) : fabs(y);
+}
+
+/* What the holder of rows first .. first+K-1 of n returns, lanes holding full: status is what trid_lane_reduce said of
+   them, bad what the steps after it said of the last (trid_p_verdict). A failure that may have begun elsewhere goes to
+   the system's last row, so that the smallest status of all holders is where it did begin. */
+TRID_HD int trid_p_status(int first, int K, int n, int full, int status, int bad)
+{
+    int row = status ? first + status : bad & 1 ? first + K : bad ? full : 0;
+    int rows = n > 0 ? n : 0;
+    return n > full ? TRID_BAD_ARGUMENT : row > rows ? rows : row;
 }
 
 #if TRID_HOST_SCOPE
@@ -294,7 +425,9 @@ TRID_HOST int trid_p_nan(double x)
    Cost     1 reciprocal of the special-function unit */
 TRID_HD float trid_rcp_f32(float x)
 {
-#if !defined __CUDA_ARCH__
+#if defined SIMT_RECIPROCAL && !defined TRID_EXACT_RCP /* the emulator's stand-in for the unit */
+    return SIMT_RECIPROCAL(x);
+#elif !defined __CUDA_ARCH__
     return 1.0f / x;
 #elif defined TRID_EXACT_RCP
     return __frcp_rn(x);
@@ -312,7 +445,9 @@ TRID_HD float trid_rcp_f32(float x)
    Cost     1 reciprocal, 3 FMA */
 TRID_HD double trid_rcp_f64(double x)
 {
-#if !defined __CUDA_ARCH__
+#if defined SIMT_RECIPROCAL && !defined TRID_EXACT_RCP
+    return SIMT_RECIPROCAL(x);
+#elif !defined __CUDA_ARCH__
     return 1.0 / x;
 #elif defined TRID_EXACT_RCP
     return __drcp_rn(x);
@@ -328,26 +463,36 @@ TRID_HD double trid_rcp_f64(double x)
 /* The body below, once a precision. */
 #define TRID_P_REAL float
 #define TRID_P_NAME(stem) stem##_f32
+#define TRID_P_ABS(x) fabsf(x)
 #define TRID_P_BANKS 32                        /* words of this size that shared memory serves at once */
 #define TRID_P_ROUNDOFF 5.9604644775390625e-8f /* 2^-24 */
+#define TRID_P_SMALLEST 1.17549435e-38f        /* the least normal number */
 #include TRID_HEADER
 #undef TRID_P_REAL
 #undef TRID_P_NAME
+#undef TRID_P_ABS
 #undef TRID_P_BANKS
 #undef TRID_P_ROUNDOFF
+#undef TRID_P_SMALLEST
 
 #define TRID_P_REAL double
 #define TRID_P_NAME(stem) stem##_f64
+#define TRID_P_ABS(x) fabs(x)
 #define TRID_P_BANKS 16
 #define TRID_P_ROUNDOFF 1.1102230246251565404e-16 /* 2^-53 */
+#define TRID_P_SMALLEST 2.2250738585072014e-308
 #include TRID_HEADER
 #undef TRID_P_REAL
 #undef TRID_P_NAME
+#undef TRID_P_ABS
 #undef TRID_P_BANKS
 #undef TRID_P_ROUNDOFF
+#undef TRID_P_SMALLEST
 
 #ifndef __CUDACC_RTC__
 #pragma pop_macro("K")
+#pragma pop_macro("P")
+#pragma pop_macro("T")
 #pragma pop_macro("L")
 #pragma pop_macro("R")
 #pragma pop_macro("S")
@@ -363,9 +508,12 @@ TRID_HD double trid_rcp_f64(double x)
 
 /* ---- lane scope: one thread, host and device --------------------------------------------------------------------- */
 
-TRID_HD int TRID_F(trid_p_bad)(TRID_R pivot, TRID_R reciprocal)
+/* What a step says of its pivot, whose reciprocal is r: 0, 1 if it is finite and has no reciprocal, 2 if it is not
+   finite. After the first elimination the latter may be what a failure elsewhere left; or-ed over the steps, bit 0
+   tells a failure that began here. */
+TRID_HD int TRID_F(trid_p_verdict)(TRID_R pivot, TRID_R r)
 {
-    return !(TRID_F(trid_finite)(pivot) && TRID_F(trid_finite)(reciprocal) && pivot != 0 && reciprocal != 0);
+    return !TRID_F(trid_p_bad)(r) ? 0 : TRID_F(trid_finite)(pivot) ? 1 : 2;
 }
 
 /* The reciprocal with the special-function unit's bias taken off in single precision, by one Newton step: where a
@@ -373,7 +521,7 @@ TRID_HD int TRID_F(trid_p_bad)(TRID_R pivot, TRID_R reciprocal)
 TRID_HD TRID_R TRID_F(trid_p_rcp_fine)(TRID_R x)
 {
     TRID_R r = TRID_F(trid_rcp)(x);
-#if defined __CUDA_ARCH__ && !defined TRID_EXACT_RCP
+#if (defined __CUDA_ARCH__ || defined SIMT_RECIPROCAL) && !defined TRID_EXACT_RCP
     if (sizeof(TRID_R) == 4) r += r * (1 - x * r);
 #endif
     return r;
@@ -387,14 +535,14 @@ TRID_HD TRID_R TRID_F(trid_p_rcp_fine)(TRID_R x)
 TRID_HD int TRID_F(trid_lane_thomas)(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
                                      TRID_R *x, TRID_R *work, long long stride)
 {
-    if (n < 0) return -1;
+    if (n < 0) return TRID_BAD_ARGUMENT;
     TRID_R above_c = 0, above_d = 0;
     for (int j = 0; j < n; j++) {
         long long i = j * stride;
         TRID_R aj = j > 0 ? a[i] : 0;
         TRID_R pivot = b[i] - aj * above_c;
         TRID_R r = TRID_F(trid_rcp)(pivot);
-        if (TRID_F(trid_p_bad)(pivot, r)) return 1 + j;
+        if (TRID_F(trid_p_bad)(r)) return 1 + j;
         work[i] = above_c = j < n - 1 ? r * c[i] : 0;
         x[i] = above_d = r * (d[i] - aj * above_d);
     }
@@ -404,37 +552,32 @@ TRID_HD int TRID_F(trid_lane_thomas)(int n, const TRID_R *a, const TRID_R *b, co
 
 /* Solves   the part of Thomas that depends on the matrix alone
    Needs    as trid_lane_thomas; l may alias a, r may alias b, q may alias c
-   Leaves   l[j] = a[j] / pivot[j-1], r[j] = 1 / pivot[j], q[j] = c[j] / pivot[j+1]; l[0] and q[n-1] are not written
+   Leaves   l[j] = a[j] / pivot[j], r[j] = 1 / pivot[j], q[j] = c[j] / pivot[j]; l[0] and q[n-1] are not written. A row
+            is divided by its own pivot only, so that the scale of its neighbours does not matter.
    Returns  0, -1 for n < 0, or 1 + the first row with a bad pivot
    Cost     n FMA + 2n mul + n rcp */
 TRID_HD int TRID_F(trid_lane_factor)(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *l, TRID_R *r,
                                      TRID_R *q, long long stride)
 {
-    if (n < 0) return -1;
-    TRID_R above_r = 0, above_c = 0;
+    if (n < 0) return TRID_BAD_ARGUMENT;
+    TRID_R above = 0;
     TRID_UNROLL
     for (int j = 0; j < n; j++) {
         long long i = j * stride;
         TRID_R pivot = b[i];
-        if (j > 0) {
-            TRID_R lj = a[i] * above_r;
-            pivot -= lj * above_c;
-            l[i] = lj;
-        }
+        if (j > 0) pivot -= a[i] * above;
         TRID_R rj = TRID_F(trid_rcp)(pivot);
-        if (TRID_F(trid_p_bad)(pivot, rj)) return 1 + j;
+        if (TRID_F(trid_p_bad)(rj)) return 1 + j;
+        if (j > 0) l[i] = a[i] * rj;
         r[i] = rj;
-        if (j > 0) q[i - stride] = above_c * rj;
-        above_r = rj;
-        if (j < n - 1) above_c = c[i];
+        if (j < n - 1) q[i] = above = c[i] * rj;
     }
     return 0;
 }
 
 /* Solves   the system whose matrix trid_lane_factor took apart
    Needs    l, r, q from there, same n and stride; x may alias d
-   Cost     2n FMA + n mul, no reciprocal; the longest chain is one FMA a row in each direction, because the unknown
-            that runs backward is pivot[j] x[j] */
+   Cost     2n FMA + n mul, no reciprocal; the longest chain is one FMA a row in each direction */
 TRID_HD void TRID_F(trid_lane_solve)(int n, const TRID_R *l, const TRID_R *r, const TRID_R *q, const TRID_R *d,
                                      TRID_R *x, long long stride)
 {
@@ -442,109 +585,82 @@ TRID_HD void TRID_F(trid_lane_solve)(int n, const TRID_R *l, const TRID_R *r, co
     TRID_UNROLL
     for (int j = 0; j < n; j++) {
         long long i = j * stride;
-        y = j > 0 ? d[i] - l[i] * y : d[i];
-        x[i] = y;
+        TRID_R scaled = r[i] * d[i]; /* off the chain */
+        x[i] = y = j > 0 ? scaled - l[i] * y : scaled;
     }
     TRID_UNROLL
-    for (int j = n - 1; j >= 0; j--) {
+    for (int j = n - 2; j >= 0; j--) {
         long long i = j * stride;
-        if (j < n - 1) y = x[i] - q[i] * y;
-        x[i] = r[i] * y;
+        x[i] = y = x[i] - q[i] * y;
     }
 }
 
-/* Row j of a section loses x[j-1] (down) and x[j+1] (up) by the rows that have lost theirs already, and is divided by
-   its pivot. keep, if not null, takes the reciprocal and the multipliers; d may be null. */
-TRID_HD int TRID_F(trid_p_eliminate)(int K, int j, int down, int up, TRID_R *a, const TRID_R *b, TRID_R *c, TRID_R *d,
-                                     TRID_R *keep)
+/* A visit to a row of a section (trid_p_visit): the matrix's part of it. m takes what the row is multiplied by, and how
+   many times the rows above and below are taken off it. */
+TRID_HD int TRID_F(trid_p_visit_matrix)(trid_p_visit v, TRID_R *a, const TRID_R *b, TRID_R *c, TRID_R *m)
 {
-    TRID_R pivot = b[j];
-    if (down) pivot -= a[j] * c[j - 1];
-    if (up) pivot -= c[j] * a[j + 1];
-    TRID_R r = TRID_F(trid_p_rcp_fine)(pivot), ra = r * a[j], rc = r * c[j];
-    if (d) {
-        TRID_R rd = r * d[j];
-        if (down) rd -= ra * d[j - 1];
-        if (up) rd -= rc * d[j + 1];
-        d[j] = rd;
+    int j = v.row, bad = 0;
+    m[0] = 1, m[1] = a[j], m[2] = c[j];
+    if (v.scale) {
+        TRID_R pivot = b[j];
+        if (v.down) pivot -= a[j] * c[j - 1];
+        if (v.up) pivot -= c[j] * a[j + 1];
+        m[0] = TRID_F(trid_p_rcp_fine)(pivot);
+        m[1] *= m[0];
+        m[2] *= m[0];
+        bad = TRID_F(trid_p_bad)(m[0]);
     }
-    a[j] = down ? -ra * a[j - 1] : ra;
-    c[j] = up ? -rc * c[j + 1] : rc;
-    if (keep) {
-        keep[j] = r;
-        if (down) keep[K + j] = ra;
-        if (up) keep[2 * K + j] = rc;
-    }
-    return TRID_F(trid_p_bad)(pivot, r) ? 1 + j : 0;
+    a[j] = v.down ? -m[1] * a[j - 1] : m[1];
+    c[j] = v.up ? -m[2] * c[j + 1] : m[2];
+    /* On the way back the neighbour has its final two couplings, of which one comes on top of the row's own. */
+    if (v.down && !v.scale) c[j] -= m[1] * c[j - 1];
+    if (v.up && !v.scale) a[j] -= m[2] * a[j + 1];
+    return bad ? 1 + j : 0;
 }
 
-/* The elimination behind trid_lane_reduce and trid_warp_factor: rows 0 .. K-2 from both ends to the middle and back
-   again, two chains of half the length for the same operations, then row K-1. keep, if not null, takes what a later
-   right-hand side needs: reciprocals in keep[j]; multipliers of x[j-1] in keep[K+j], of x[j+1] in keep[2K+j]. */
+/* The right-hand side's part of the same visit. */
+TRID_HD void TRID_F(trid_p_visit_right)(trid_p_visit v, TRID_R scale, TRID_R above, TRID_R below, TRID_R *d)
+{
+    TRID_R right = v.scale ? scale * d[v.row] : d[v.row];
+    if (v.down) right -= above * d[v.row - 1];
+    if (v.up) right -= below * d[v.row + 1];
+    d[v.row] = right;
+}
+
+/* What both trid_lane_reduce and the factors do: the former with d, the latter with keep, which takes what
+   trid_p_reduce_right needs (the first three arrays of f). */
 TRID_HD int TRID_F(trid_p_reduce)(int K, TRID_R *a, const TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *keep)
 {
-    int mid = K > 1 ? (K - 1) / 2 : -1, status = 0, bad; /* K = 1 has no inner rows */
+    int status = 0;
     TRID_UNROLL
-    for (int j = 0; j < mid; j++) {
-        bad = TRID_F(trid_p_eliminate)(K, j, j > 0, 0, a, b, c, d, keep);
+    for (int i = 0; i < trid_p_visits(K); i++) {
+        trid_p_visit v = trid_p_visit_of(K, i);
+        TRID_R m[3];
+        int bad = TRID_F(trid_p_visit_matrix)(v, a, b, c, m);
         if (!status) status = bad;
+        if (d) TRID_F(trid_p_visit_right)(v, m[0], m[1], m[2], d);
+        if (keep) {
+            if (v.scale) keep[TRID_P_RECIPROCAL(K, v.row)] = m[0];
+            if (v.down) keep[TRID_P_ABOVE(K, v.row)] = m[1];
+            if (v.up) keep[TRID_P_BELOW(K, v.row)] = m[2];
+        }
     }
-    TRID_UNROLL
-    for (int j = K - 2; j > mid; j--) {
-        bad = TRID_F(trid_p_eliminate)(K, j, 0, j < K - 2, a, b, c, d, keep);
-        if (!status) status = bad;
-    }
-    if (mid >= 0) {
-        bad = TRID_F(trid_p_eliminate)(K, mid, mid > 0, mid < K - 2, a, b, c, d, keep);
-        if (!status) status = bad;
-    }
-    TRID_UNROLL
-    for (int j = mid - 1; j >= 0; j--) {
-        TRID_R rc = c[j];
-        a[j] -= rc * a[j + 1];
-        c[j] = -rc * c[j + 1];
-        if (d) d[j] -= rc * d[j + 1];
-        if (keep) keep[2 * K + j] = rc;
-    }
-    TRID_UNROLL
-    for (int j = mid + 1; j < K - 1; j++) {
-        TRID_R ra = a[j];
-        c[j] -= ra * c[j - 1];
-        a[j] = -ra * a[j - 1];
-        if (d) d[j] -= ra * d[j - 1];
-        if (keep) keep[K + j] = ra;
-    }
-    bad = TRID_F(trid_p_eliminate)(K, K - 1, K > 1, 0, a, b, c, d, keep);
-    return status ? status : bad;
+    /* A coupling that is not finite met no pivot of these rows, but makes those of other sections so. */
+    if (!status && !TRID_F(trid_finite)(c[K - 1])) status = K;
+    if (!status && !TRID_F(trid_finite)(a[K - 1])) status = 1;
+    return status;
 }
 
 /* The same for a right-hand side alone, with what trid_p_reduce kept, element e of it at keep[e stride]. */
-TRID_HD void TRID_F(trid_p_reduce_again)(int K, const TRID_R *keep, int stride, TRID_R *d)
+TRID_HD void TRID_F(trid_p_reduce_right)(int K, const TRID_R *keep, int stride, TRID_R *d)
 {
-    const TRID_R *above = keep + K * stride, *below = keep + 2 * K * stride;
-    int mid = K > 1 ? (K - 1) / 2 : -1;
     TRID_UNROLL
-    for (int j = 0; j < mid; j++) {
-        d[j] *= keep[j * stride];
-        if (j > 0) d[j] -= above[j * stride] * d[j - 1];
+    for (int i = 0; i < trid_p_visits(K); i++) {
+        trid_p_visit v = trid_p_visit_of(K, i);
+        TRID_F(trid_p_visit_right)
+        (v, v.scale ? keep[TRID_P_RECIPROCAL(K, v.row) * stride] : 1,
+         v.down ? keep[TRID_P_ABOVE(K, v.row) * stride] : 0, v.up ? keep[TRID_P_BELOW(K, v.row) * stride] : 0, d);
     }
-    TRID_UNROLL
-    for (int j = K - 2; j > mid; j--) {
-        d[j] *= keep[j * stride];
-        if (j < K - 2) d[j] -= below[j * stride] * d[j + 1];
-    }
-    if (mid >= 0) {
-        TRID_R rd = keep[mid * stride] * d[mid];
-        if (mid > 0) rd -= above[mid * stride] * d[mid - 1];
-        if (mid < K - 2) rd -= below[mid * stride] * d[mid + 1];
-        d[mid] = rd;
-    }
-    TRID_UNROLL
-    for (int j = mid - 1; j >= 0; j--) d[j] -= below[j * stride] * d[j + 1];
-    TRID_UNROLL
-    for (int j = mid + 1; j < K - 1; j++) d[j] -= above[j * stride] * d[j - 1];
-    d[K - 1] *= keep[(K - 1) * stride];
-    if (K > 1) d[K - 1] -= above[(K - 1) * stride] * d[K - 2];
 }
 
 /* Solves   K rows to two. Before, a section of a longer system, l = x[-1] above it and y = x[K] below:
@@ -559,7 +675,7 @@ TRID_HD void TRID_F(trid_p_reduce_again)(int K, const TRID_R *keep, int stride, 
    Needs    K >= 1 (a literal, where the arrays must stay in registers); a[0] of the system's first section and c[K-1]
             of its last are 0
    Leaves   a, c, d as above; b as it was
-   Returns  0, or 1 + a row (within the section) that met a bad pivot
+   Returns  0, or 1 + a row (within the section) that met a bad pivot, or whose coupling out of it is not finite
    Cost     (4K-6) FMA + (5K-3) mul + K rcp */
 TRID_HD int TRID_F(trid_lane_reduce)(int K, TRID_R *a, const TRID_R *b, TRID_R *c, TRID_R *d)
 {
@@ -571,7 +687,8 @@ TRID_HD int TRID_F(trid_lane_reduce)(int K, TRID_R *a, const TRID_R *b, TRID_R *
             first_d); then *a, *c couple to the last unknowns of the previous and of the next section
    Needs    K >= 2 (with one row a section the rows are linked already); zeros for the first row where no section
             follows
-   Returns  0, or 1 for a bad pivot
+   Returns  0; 1 for a pivot without reciprocal; 2 for one that is not finite, which may be what a failure in the next
+            section left
    Cost     2 FMA + 4 mul + 1 rcp */
 TRID_HD int TRID_F(trid_lane_link)(TRID_R *a, TRID_R *c, TRID_R *d, TRID_R first_a, TRID_R first_c, TRID_R first_d)
 {
@@ -580,7 +697,7 @@ TRID_HD int TRID_F(trid_lane_link)(TRID_R *a, TRID_R *c, TRID_R *d, TRID_R first
     *d = r * (*d - *c * first_d);
     *a = r * *a;
     *c = -(r * *c) * first_c;
-    return TRID_F(trid_p_bad)(pivot, r);
+    return TRID_F(trid_p_verdict)(pivot, r);
 }
 
 /* The rows that trid_lane_reduce left, the couplings of row j at a[j stride] and c[j stride]. */
@@ -604,7 +721,8 @@ TRID_HD void TRID_F(trid_lane_expand)(int K, const TRID_R *a, const TRID_R *c, T
             j+s (down), likewise with unit diagonal, the row that couples to x[j-2s] and x[j+2s].
             An end stays open, coupled to what lies beyond, with the alias row up = (-1, 0, 0) or down = (0, -1, 0).
    Needs    zeros for a row that does not exist
-   Returns  0, or 1 for a bad pivot
+   Returns  0; 1 for a pivot without reciprocal; 2 for one that is not finite, which may be what a failure in another
+            row left
    Cost     4 FMA + 5 mul + 1 rcp */
 TRID_HD int TRID_F(trid_lane_pcr_step)(TRID_R *a, TRID_R *c, TRID_R *d, TRID_R up_a, TRID_R up_c, TRID_R up_d,
                                        TRID_R down_a, TRID_R down_c, TRID_R down_d)
@@ -614,7 +732,231 @@ TRID_HD int TRID_F(trid_lane_pcr_step)(TRID_R *a, TRID_R *c, TRID_R *d, TRID_R u
     *d = r * (*d - *a * up_d - *c * down_d);
     *a = -(r * *a) * up_a;
     *c = -(r * *c) * down_c;
-    return TRID_F(trid_p_bad)(pivot, r);
+    return TRID_F(trid_p_verdict)(pivot, r);
+}
+
+/* Solves   how far x is from solving K rows, first .. first+K-1 of a system of n:
+                r[j] = d[j] - a[j] x[j-1] - b[j] x[j] - c[j] x[j+1],    left = x[-1], right = x[K]
+   Needs    a[0] of row 0 and c of row n-1 are not read, nor are rows from n on; r may alias d
+   Leaves   r, 0 in rows from n on; *error the largest |r| of the rows, *size the largest |A| |x| + |d|, 0 if no row
+            exists (either may be null): the largest error of all rows over the largest size is the residual
+            in the sense of trid_host_residual, in working precision
+   Cost     3K FMA; error and size together about 8K operations more */
+TRID_HD void TRID_F(trid_lane_residual)(int K, int first, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                        const TRID_R *d, const TRID_R *x, TRID_R left, TRID_R right, TRID_R *r,
+                                        TRID_R *error, TRID_R *size)
+{
+    TRID_R largest = 0, magnitude = 0;
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        TRID_R above = j > 0 ? x[j - 1] : left, below = j < K - 1 ? x[j + 1] : right;
+        int exists = first + j < n;
+        int has_above = j > 0 || first > 0;
+        int has_below = first + j + 1 < n;
+        TRID_R rest = d[j] - b[j] * x[j];
+        if (has_above) rest -= a[j] * above;
+        if (has_below) rest -= c[j] * below;
+        if (size && exists) {
+            TRID_R sum = TRID_P_ABS(d[j]) + TRID_P_ABS(b[j] * x[j]);
+            if (has_above) sum += TRID_P_ABS(a[j] * above);
+            if (has_below) sum += TRID_P_ABS(c[j] * below);
+            magnitude = TRID_F(trid_larger)(magnitude, sum);
+        }
+        r[j] = exists ? rest : 0;
+        if (error) largest = TRID_F(trid_larger)(largest, r[j]);
+    }
+    if (error) *error = largest;
+    if (size) *size = magnitude;
+}
+
+/* ---- lane scope, with pivoting: docs/pivoted.md derives what follows --------------------------------------------- */
+
+/* Two rows meet at an unknown, which has the coefficient u in the first and v in the second: *f and *g are such that
+   f * first + g * second has lost it, the row with the larger coefficient being multiplied by at most 1 and the other
+   by -1. Where neither has a coefficient there is nothing to lose, but a NaN. Returns whether the second has the
+   larger. */
+TRID_HD int TRID_F(trid_p_meet)(TRID_R u, TRID_R v, TRID_R *f, TRID_R *g)
+{
+    int second = TRID_P_ABS(v) > TRID_P_ABS(u);
+    TRID_R high = second ? v : u, r = TRID_P_ABS(high) < TRID_P_SMALLEST ? 0 : TRID_F(trid_rcp)(high);
+    TRID_R multiplier = (second ? u : v) * r;
+    *f = second ? -1 : multiplier;
+    *g = second ? multiplier : -1;
+    return second;
+}
+
+/* The same where the row with the larger coefficient is kept, to find the unknown by it: *rf and *rg are such that
+   rf * first + rg * second is that row, divided by the coefficient. *bad: is there no such row? */
+TRID_HD int TRID_F(trid_p_pivot)(TRID_R u, TRID_R v, TRID_R *f, TRID_R *g, TRID_R *rf, TRID_R *rg, int *bad)
+{
+    int second = TRID_P_ABS(v) > TRID_P_ABS(u);
+    TRID_R r = TRID_F(trid_rcp)(second ? v : u), multiplier = (second ? u : v) * r;
+    *f = second ? -1 : multiplier;
+    *g = second ? multiplier : -1;
+    *rf = second ? 0 : r;
+    *rg = second ? r : 0;
+    *bad = !TRID_F(trid_finite)(r) || r == 0;
+    return second;
+}
+
+/* What a group of sections shows to its neighbour, from its two rows of five: four coefficients, right-hand side. */
+TRID_HD void TRID_F(trid_p_face)(const TRID_R *u, const TRID_R *v, TRID_R *face)
+{
+    TRID_R f, g;
+    int second = TRID_F(trid_p_meet)(u[0], v[0], &f, &g);
+    TRID_UNROLL
+    for (int k = 0; k < 5; k++) face[k] = second ? v[k] : u[k];
+    TRID_UNROLL
+    for (int k = 1; k < 5; k++) face[4 + k] = f * u[k] + g * v[k];
+}
+
+/* Solves   K rows to two, for any nonsingular matrix: x[1] .. x[K-2] occur in no other row, and are eliminated with
+            pivoting. Rows as in trid_lane_reduce, with l = x[-1] above the section and y = x[K] below it. The section
+            will be joined to a neighbour, across which p and q lie, while u and v are the unknowns at its other end:
+                                                                            p        q     u        v
+                below = 1: that above it; the two are eliminated as         l        x[0]  x[K-1]   y
+                below = 0: that below it, or none                           x[K-1]   y     l        x[0]
+            What is left is the section's face:
+                face[0] p + face[1] q + face[2] u + face[3] v = face[4]
+                            face[5] q + face[6] u + face[7] v = face[8]
+   Needs    2 <= K <= 33 (a literal, where the arrays must stay in registers); a[0] of the system's first section and
+            c[K-1] of its last are 0
+   Leaves   face; in a, b, c, d and in the bits 1 .. K-2 of *flags what trid_lane_pivoted_expand needs
+   Returns  0, or 1 + a row (within the section) for whose unknown there was no pivot
+   Cost     (23K-37) FMA or mul + (2K-3) rcp, (3K-4) comparisons, about 15K selections
+   Error    every row operation is between two rows, and multiplies none by more than 1 */
+TRID_HD int TRID_F(trid_lane_pivoted_reduce)(int K, int below, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *face,
+                                             unsigned *flags)
+{
+    /* Two rows go down the section, coupled to l, x[0] and x[j], and the second to x[j+1]. */
+    int status = 0;
+    TRID_R first_l = a[0], first_0 = b[0], first_j = c[0], first_d = d[0];
+    TRID_R second_l = 0, second_0 = a[1], second_j = b[1], second_next = c[1], second_d = d[1];
+    *flags = 0;
+    TRID_UNROLL
+    for (int j = 1; j < K - 1; j++) {
+        TRID_R f, g, rf, rg;
+        int bad, larger = TRID_F(trid_p_meet)(first_j, second_j, &f, &g);
+        TRID_R high_l = larger ? second_l : first_l, high_0 = larger ? second_0 : first_0;
+        TRID_R high_j = larger ? second_j : first_j, high_next = larger ? second_next : 0;
+        TRID_R high_d = larger ? second_d : first_d;
+        first_l = f * first_l + g * second_l;
+        first_0 = f * first_0 + g * second_0;
+        first_j = g * second_next;
+        first_d = f * first_d + g * second_d;
+        /* The larger of the two meets row j+1: one is kept to find x[j] on the way back, the other goes on. */
+        int own = TRID_F(trid_p_pivot)(high_j, a[j + 1], &f, &g, &rf, &rg, &bad);
+        second_l = f * high_l;
+        second_0 = f * high_0;
+        second_j = f * high_next + g * b[j + 1];
+        second_next = g * c[j + 1];
+        second_d = f * high_d + g * d[j + 1];
+        /* Only one that came down couples to l and x[0], only the matrix's own to x[j+2]: two numbers hold three. */
+        a[j] = rf * high_l + rg * c[j + 1];
+        b[j] = rf * high_0;
+        c[j] = rf * high_next + rg * b[j + 1];
+        d[j] = rf * high_d + rg * d[j + 1];
+        *flags |= (unsigned)own << j;
+        if (bad) status = 1 + j;
+    }
+    TRID_R u[5] = {below ? first_l : first_j, below ? first_0 : 0, below ? first_j : first_l, below ? 0 : first_0,
+                   first_d};
+    TRID_R v[5] = {below ? second_l : second_j, below ? second_0 : second_next, below ? second_j : second_l,
+                   below ? second_next : second_0, second_d};
+    TRID_F(trid_p_face)(u, v, face);
+    return status;
+}
+
+/* Solves   two neighbouring groups of sections to one group: the unknowns that lie across, the last of the upper one
+            and the first of the lower one, are eliminated with pivoting
+   Needs    the faces of the two, as trid_lane_pivoted_reduce or _combine leave them. The joined group will be joined in
+            its turn, or is the whole: first is the upper of the two if that will be above it (below = 1), else the
+            lower.
+   Leaves   face, that of the joined group: its p and q are u and v of the first, its u and v those of the second; it
+            may be in place of either. kept[0 .. 8] and *side for trid_lane_pivoted_split.
+   Returns  0, or 1 if there was no pivot
+   Cost     54 FMA or mul + 4 rcp, 6 comparisons, 33 selections */
+TRID_HD int TRID_F(trid_lane_pivoted_combine)(const TRID_R *first, const TRID_R *second, TRID_R *face, TRID_R *kept,
+                                              int *side)
+{
+    TRID_R f, g, rf, rg, both[6], high[6], u[5], v[5];
+    int bad_last, bad_first;
+    *side = TRID_F(trid_p_pivot)(first[0], second[0], &f, &g, &rf, &rg, &bad_last);
+    TRID_UNROLL
+    for (int k = 0; k < 4; k++) kept[k] = rf * first[k + 1] + rg * second[k + 1];
+    both[0] = f * first[1] + g * second[1];
+    both[1] = f * first[2];
+    both[2] = f * first[3];
+    both[3] = g * second[2];
+    both[4] = g * second[3];
+    both[5] = f * first[4] + g * second[4];
+
+    int larger = TRID_F(trid_p_meet)(first[5], second[5], &f, &g);
+    u[0] = f * first[6];
+    u[1] = f * first[7];
+    u[2] = g * second[6];
+    u[3] = g * second[7];
+    u[4] = f * first[8] + g * second[8];
+    high[0] = larger ? second[5] : first[5];
+    high[1] = larger ? 0 : first[6];
+    high[2] = larger ? 0 : first[7];
+    high[3] = larger ? second[6] : 0;
+    high[4] = larger ? second[7] : 0;
+    high[5] = larger ? second[8] : first[8];
+
+    TRID_F(trid_p_pivot)(high[0], both[0], &f, &g, &rf, &rg, &bad_first);
+    TRID_UNROLL
+    for (int k = 0; k < 5; k++) {
+        v[k] = f * high[k + 1] + g * both[k + 1];
+        kept[4 + k] = rf * high[k + 1] + rg * both[k + 1];
+    }
+    TRID_F(trid_p_face)(u, v, face);
+    return bad_last | bad_first;
+}
+
+/* Solves   the first and the last unknown of the whole system from the face that all its sections together have, with
+            below = 0. In outer they and the zeros beyond them stand as trid_lane_pivoted_split expects them.
+   Returns  0, or 1 if there was no pivot for the first, 2 if there was none for the last
+   Cost     1 FMA + 2 mul + 2 rcp */
+TRID_HD int TRID_F(trid_lane_pivoted_root)(const TRID_R *face, TRID_R *outer)
+{
+    TRID_R first = TRID_F(trid_rcp)(face[7]), last = TRID_F(trid_rcp)(face[0]);
+    int bad_first = !TRID_F(trid_finite)(first) || first == 0, bad_last = !TRID_F(trid_finite)(last) || last == 0;
+    outer[3] = first * face[8];
+    outer[0] = last * (face[4] - face[3] * outer[3]);
+    outer[1] = outer[2] = 0;
+    return bad_first ? 1 : bad_last ? 2 : 0;
+}
+
+/* Solves   the two unknowns that trid_lane_pivoted_combine eliminated, p, q, u, v of the joined group being known and
+            standing in outer in this order
+   Leaves   *last and *first, which are p and q of both groups that were joined; as their u and v, that which was first
+            has p and q of the joined group, the second its u and v
+   Cost     7 FMA */
+TRID_HD void TRID_F(trid_lane_pivoted_split)(const TRID_R *kept, int side, const TRID_R *outer, TRID_R *last,
+                                             TRID_R *first)
+{
+    *first = kept[8] - kept[4] * outer[0] - kept[5] * outer[1] - kept[6] * outer[2] - kept[7] * outer[3];
+    *last =
+        kept[3] - kept[0] * *first - kept[1] * (side ? outer[2] : outer[0]) - kept[2] * (side ? outer[3] : outer[1]);
+}
+
+/* Solves   the rows that trid_lane_pivoted_reduce left, p, q, u, v being known and standing in outer in this order
+   Leaves   x in d
+   Cost     (3K-6) FMA */
+TRID_HD void TRID_F(trid_lane_pivoted_expand)(int K, int below, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                              TRID_R *d, unsigned flags, const TRID_R *outer)
+{
+    TRID_R left = below ? outer[0] : outer[2], first = below ? outer[1] : outer[3];
+    TRID_R next = below ? outer[2] : outer[0], after = below ? outer[3] : outer[1];
+    d[0] = first;
+    d[K - 1] = next;
+    TRID_UNROLL
+    for (int j = K - 2; j > 0; j--) {
+        TRID_R x = d[j] - b[j] * first - a[j] * (flags >> j & 1 ? after : left) - c[j] * next;
+        after = next;
+        next = d[j] = x;
+    }
 }
 
 /* Identity rows from n on, zeros in the corners: the section's rows are first .. first+K-1 of n, lanes hold full. */
@@ -631,9 +973,31 @@ TRID_HD void TRID_F(trid_p_pad)(int K, int first, int n, int full, TRID_R *a, TR
                 b[j] = 1;
                 if (d) d[j] = 0;
             }
-            if (first + j >= n - 1) c[j] = 0;
+            if (first + j + 1 >= n) c[j] = 0;
         }
     }
+}
+
+/* Bytes of shared memory, for launches. */
+TRID_HD size_t TRID_F(trid_block_hybrid_bytes)(void)
+{
+    return TRID_BLOCK_HYBRID_LEN * sizeof(TRID_R);
+}
+TRID_HD size_t TRID_F(trid_block_hybrid_refined_bytes)(void)
+{
+    return TRID_BLOCK_HYBRID_REFINED_LEN * sizeof(TRID_R);
+}
+TRID_HD size_t TRID_F(trid_block_pivoted_bytes)(void)
+{
+    return TRID_BLOCK_PIVOTED_LEN * sizeof(TRID_R);
+}
+TRID_HD size_t TRID_F(trid_block_lines_bytes)(int L, int S)
+{
+    return (size_t)TRID_P_LINES_LEN(L, S, TRID_P_BANKS) * sizeof(TRID_R);
+}
+TRID_HD size_t TRID_F(trid_block_lines_solve_bytes)(int L, int S)
+{
+    return (size_t)TRID_P_LINES_SOLVE_LEN(L, S, TRID_P_BANKS) * sizeof(TRID_R);
 }
 
 #if TRID_DEVICE_SCOPES
@@ -667,7 +1031,8 @@ TRID_D void TRID_F(trid_p_neighbours)(int W, int s, TRID_R a, TRID_R c, TRID_R d
     }
 }
 
-/* PCR over the first count lanes of each group of W, the lanes beyond holding identity rows. */
+/* PCR over the first count lanes of each group of W, the lanes beyond holding identity rows. Returns what the steps
+   said, or-ed. */
 TRID_D int TRID_F(trid_p_pcr)(int W, int count, TRID_R a, TRID_R c, TRID_R *d, TRID_R *shared)
 {
     int status = 0;
@@ -678,7 +1043,7 @@ TRID_D int TRID_F(trid_p_pcr)(int W, int count, TRID_R a, TRID_R c, TRID_R *d, T
         TRID_F(trid_p_neighbours)(W, s, a, c, *d, up, down, shared);
         status |= TRID_F(trid_lane_pcr_step)(&a, &c, d, up[0], up[1], up[2], down[0], down[1], down[2]);
     }
-    return status ? 1 + (trid_p_lane() & (W - 1)) : 0;
+    return status;
 }
 
 /* Corner couplings to zero: lane 0 has no row above, lane W-1 none below. */
@@ -690,15 +1055,18 @@ TRID_D void TRID_F(trid_p_corners)(int W, TRID_R *a, TRID_R *c)
 }
 
 /* Solves   a x[l-1] + x + c x[l+1] = *d, row l in lane l of the group, unit diagonal
-   Needs    a of lane 0 and c of lane W-1 of a group are not read
+   Needs    a of lane 0 and c of lane W-1 of a group are not read; a lane that has no row holds a = c = 0 and any *d
    Lanes    all 32 of the warp
    Leaves   x in *d
-   Returns  0, or 1 + the row if this lane met a bad pivot
-   Cost     4w FMA + 5w mul + w rcp + 6w shuffles */
+   Returns  0, or 1 + the row if this lane met a pivot without reciprocal; W if it met one that is not finite, which
+            NaN or inf among any lane's couplings makes of its neighbours' too
+   Cost     4w FMA + 5w mul + w rcp + 6w shuffles
+   Error    as trid_warp_hybrid with K = 1 */
 TRID_D int TRID_F(trid_warp_pcr1)(int W, TRID_R a, TRID_R c, TRID_R *d)
 {
     TRID_F(trid_p_corners)(W, &a, &c);
-    return TRID_F(trid_p_pcr)(W, W, a, c, d, (TRID_R *)0);
+    int bad = TRID_F(trid_p_pcr)(W, W, a, c, d, (TRID_R *)0);
+    return trid_p_status(trid_p_lane() & (W - 1), 1, W, W, 0, bad);
 }
 
 /* The same, exchanging through shared memory.
@@ -707,7 +1075,8 @@ TRID_D int TRID_F(trid_warp_pcr1)(int W, TRID_R a, TRID_R c, TRID_R *d)
 TRID_D int TRID_F(trid_warp_pcr1_shared)(int W, TRID_R a, TRID_R c, TRID_R *d, TRID_R *shared)
 {
     TRID_F(trid_p_corners)(W, &a, &c);
-    return TRID_F(trid_p_pcr)(W, W, a, c, d, shared);
+    int bad = TRID_F(trid_p_pcr)(W, W, a, c, d, shared);
+    return trid_p_status(trid_p_lane() & (W - 1), 1, W, W, 0, bad);
 }
 
 TRID_D int TRID_F(trid_p_pcr2)(int W, TRID_R *a, TRID_R *c, TRID_R *d, TRID_R *shared)
@@ -720,15 +1089,16 @@ TRID_D int TRID_F(trid_p_pcr2)(int W, TRID_R *a, TRID_R *c, TRID_R *d, TRID_R *s
     status |= TRID_F(trid_p_pcr)(W, W, a[1], c[1], &d[1], shared);
     TRID_R left = __shfl_up_sync(TRID_P_FULL, d[1], 1, W);
     d[0] = d[0] - a[0] * left - c[0] * d[1];
-    return status ? 2 + 2 * (trid_p_lane() & (W - 1)) : 0;
+    return trid_p_status(2 * (trid_p_lane() & (W - 1)), 2, 2 * W, 2 * W, 0, status);
 }
 
 /* Solves   a[i] x[2l+i-1] + x[2l+i] + c[i] x[2l+i+1] = d[i], rows 2l and 2l+1 in lane l of the group, unit diagonal:
             one reduction, then PCR on the odd rows
-   Needs    a[0] of lane 0 and c[1] of lane W-1 of a group are not read
+   Needs    a[0] of lane 0 and c[1] of lane W-1 of a group are not read; a row that does not exist has a = c = 0 and any
+            d
    Lanes    all 32 of the warp
    Leaves   x in d; a and c clobbered
-   Returns  0, or 1 + a row of this lane that met a bad pivot
+   Returns  as trid_warp_pcr1, of this lane's second row, or 2W
    Cost     (4w+6) FMA + (5w+5) mul + (w+1) rcp + (6w+4) shuffles */
 TRID_D int TRID_F(trid_warp_pcr2)(int W, TRID_R *a, TRID_R *c, TRID_R *d)
 {
@@ -747,21 +1117,20 @@ TRID_D int TRID_F(trid_warp_pcr2_shared)(int W, TRID_R *a, TRID_R *c, TRID_R *d,
    Needs    K >= 1, W literals; n <= K*W rows, the others are made identity rows
    Lanes    all 32 of the warp
    Leaves   a, c, d as trid_warp_expand needs them; b clobbered
-   Returns  0; -1 if n > K*W; or 1 + a row of this lane that met a bad pivot
+   Returns  as trid_warp_hybrid, of what it has met so far
    Cost     (4K-4) FMA + (5K+1) mul + (K+1) rcp + 3 shuffles */
 TRID_D int TRID_F(trid_warp_reduce)(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
 {
     int first = K * (trid_p_lane() & (W - 1));
     TRID_F(trid_p_pad)(K, first, n, K * W, a, b, c, d);
-    int status = TRID_F(trid_lane_reduce)(K, a, b, c, d);
+    int status = TRID_F(trid_lane_reduce)(K, a, b, c, d), bad = 0;
     if (K > 1) {
         TRID_R first_a = __shfl_down_sync(TRID_P_FULL, a[0], 1, W);
         TRID_R first_c = __shfl_down_sync(TRID_P_FULL, c[0], 1, W);
         TRID_R first_d = __shfl_down_sync(TRID_P_FULL, d[0], 1, W);
-        int bad = TRID_F(trid_lane_link)(&a[K - 1], &c[K - 1], &d[K - 1], first_a, first_c, first_d);
-        if (!status && bad) status = K;
+        bad = TRID_F(trid_lane_link)(&a[K - 1], &c[K - 1], &d[K - 1], first_a, first_c, first_d);
     }
-    return n > K * W ? -1 : status ? first + status : 0;
+    return trid_p_status(first, K, n, K * W, status, bad);
 }
 
 /* Solves   the last phase of the hybrid: every row from x = x[K-1] of each lane
@@ -781,38 +1150,40 @@ TRID_D void TRID_F(trid_warp_expand)(int K, int W, const TRID_R *a, const TRID_R
    Needs    K >= 1 and W literals; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  0; -1 if n > K*W; or 1 + a row of this lane that met a bad pivot
+   Returns  0; -1 if n > K*W; or 1 + a row that exists: one of this lane's that met a bad pivot, or the system's last if
+            the failure may have begun in another lane. The smallest positive one of the group is where it began.
    Cost     (6K-6+4w) FMA + (5K+1+5w) mul + (K+1+w) rcp + (4+6w) shuffles
-   Error    that of Gaussian elimination without pivoting: the residual stays within a dozen unit roundoffs for dominant
-            matrices; NaN and inf stay in their own system */
+   Error    the residual stays within 4 + 1 / (2 K^2.5 (dominance - 1)) unit roundoffs, dominance being the least of
+            |b| / (|a| + |c|): see Stability above. NaN and inf stay in their own system. */
 TRID_D int TRID_F(trid_warp_hybrid)(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
 {
     int status = TRID_F(trid_warp_reduce)(K, W, n, a, b, c, d);
     TRID_R x = d[K - 1];
     int bad = TRID_F(trid_p_pcr)(W, W, a[K - 1], c[K - 1], &x, (TRID_R *)0);
     TRID_F(trid_warp_expand)(K, W, a, c, d, x);
-    return status || !bad ? status : K * bad;
+    return status ? status : trid_p_status(K * (trid_p_lane() & (W - 1)), K, n, K * W, 0, bad);
 }
 
 /* The section's part of a factor: its rows are first .. first+K-1 of n, lanes hold full. Leaves the first five arrays
-   of f, among them, in f[3K+j] and f[4K+j], the couplings a and c of the reduced rows. */
+   of f, the last two of which are the couplings of the reduced rows. */
 TRID_D int TRID_F(trid_p_factor_section)(int K, int first, int n, int full, const TRID_R *a, const TRID_R *b,
                                          const TRID_R *c, TRID_R *f)
 {
-    TRID_R *diagonal = f, *fa = f + 3 * K, *fc = f + 4 * K; /* the reciprocals take the diagonal's place one by one */
+    /* The reciprocals take the diagonal's place one by one. */
+    TRID_R *diagonal = f + TRID_P_RECIPROCAL(K, 0), *left = f + TRID_P_LEFT(K, 0), *last = f + TRID_P_LAST(K, 0);
     TRID_UNROLL
     for (int j = 0; j < K; j++) {
         diagonal[j] = b[j];
-        fa[j] = a[j];
-        fc[j] = c[j];
+        left[j] = a[j];
+        last[j] = c[j];
     }
-    TRID_F(trid_p_pad)(K, first, n, full, fa, diagonal, fc, (TRID_R *)0);
-    return TRID_F(trid_p_reduce)(K, fa, diagonal, fc, (TRID_R *)0, f);
+    TRID_F(trid_p_pad)(K, first, n, full, left, diagonal, last, (TRID_R *)0);
+    return TRID_F(trid_p_reduce)(K, left, diagonal, last, (TRID_R *)0, f);
 }
 
 /* The reduced system's part: a section's last row, whose c is in f at TRID_P_LINK already, meets the next section's
    first (K > 1), then PCR over groups of W lanes. Leaves the rest of f, and in *steps, if not null, how many steps
-   matter in this warp.
+   matter in this warp. Returns what the steps said, or-ed.
    The right-hand side is kept as d / scale, which saves a multiplication a step: with unit diagonal,
    d' = r (d - a d_up - c d_down) becomes e' = e - (a s_up / s) e_up - (c s_down / s) e_down and s' = r s. */
 TRID_D int TRID_F(trid_p_factor_reduced)(int K, int W, TRID_R last_a, TRID_R first_a, TRID_R first_c, TRID_R *f,
@@ -830,7 +1201,7 @@ TRID_D int TRID_F(trid_p_factor_reduced)(int K, int W, TRID_R last_a, TRID_R fir
     int p = 0;
     TRID_UNROLL
     for (int s = 1; s < W; s *= 2) {
-        int negligible = fabs(last_a) <= TRID_P_ROUNDOFF && fabs(last_c) <= TRID_P_ROUNDOFF;
+        int negligible = TRID_P_ABS(last_a) <= TRID_P_ROUNDOFF && TRID_P_ABS(last_c) <= TRID_P_ROUNDOFF;
         if (steps && !__any_sync(TRID_P_FULL, !negligible)) break;
         TRID_R up[3], down[3];
         TRID_F(trid_p_neighbours)(W, s, last_a, last_c, scale, up, down, (TRID_R *)0);
@@ -854,7 +1225,7 @@ TRID_D void TRID_F(trid_p_solve_section)(int K, int first, int n, int full, cons
         TRID_UNROLL
         for (int j = 0; j < K; j++) d[j] = first + j < n ? d[j] : 0;
     }
-    TRID_F(trid_p_reduce_again)(K, f, stride, d);
+    TRID_F(trid_p_reduce_right)(K, f, stride, d);
 }
 
 /* ... and the reduced system's: the unknown of the reduced row with last on the right, first of the next section's;
@@ -882,7 +1253,7 @@ TRID_D TRID_R TRID_F(trid_p_solve_reduced)(int K, int W, int steps, const TRID_R
    Needs    K >= 1, W literals; n <= K*W; f of TRID_WARP_FACTOR_LEN(K) elements, in registers
    Lanes    all 32 of the warp: *steps is the largest of its groups
    Leaves   f and *steps for trid_warp_solve; a, b, c as they were
-   Returns  0; -1 if n > K*W; or 1 + a row of this lane that met a bad pivot
+   Returns  as trid_warp_hybrid
    Cost     about that of one trid_warp_hybrid, and a vote a step
    Error    the steps left out change x by the order of the unit roundoff times the largest element of x */
 TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *f,
@@ -890,11 +1261,11 @@ TRID_D int TRID_F(trid_warp_factor)(int K, int W, int n, const TRID_R *a, const 
 {
     int first = K * (trid_p_lane() & (W - 1));
     int status = TRID_F(trid_p_factor_section)(K, first, n, K * W, a, b, c, f);
-    f[TRID_P_LINK(K)] = f[5 * K - 1];
-    TRID_R first_a = K > 1 ? __shfl_down_sync(TRID_P_FULL, f[3 * K], 1, W) : 0;
-    TRID_R first_c = K > 1 ? __shfl_down_sync(TRID_P_FULL, f[4 * K], 1, W) : 0;
-    int bad = TRID_F(trid_p_factor_reduced)(K, W, f[4 * K - 1], first_a, first_c, f, steps);
-    return n > K * W ? -1 : status ? first + status : bad ? first + K : 0;
+    f[TRID_P_LINK(K)] = f[TRID_P_LAST(K, K - 1)];
+    TRID_R first_a = K > 1 ? __shfl_down_sync(TRID_P_FULL, f[TRID_P_LEFT(K, 0)], 1, W) : 0;
+    TRID_R first_c = K > 1 ? __shfl_down_sync(TRID_P_FULL, f[TRID_P_LAST(K, 0)], 1, W) : 0;
+    int bad = TRID_F(trid_p_factor_reduced)(K, W, f[TRID_P_LEFT(K, K - 1)], first_a, first_c, f, steps);
+    return trid_p_status(first, K, n, K * W, status, bad);
 }
 
 /* Solves   the system whose matrix trid_warp_factor took apart, for another d
@@ -909,10 +1280,182 @@ TRID_D void TRID_F(trid_warp_solve)(int K, int W, int n, int steps, const TRID_R
     TRID_F(trid_p_solve_section)(K, K * (trid_p_lane() & (W - 1)), n, K * W, f, 1, d);
     TRID_R first = K > 1 ? __shfl_down_sync(TRID_P_FULL, d[0], 1, W) : 0;
     TRID_R x = TRID_F(trid_p_solve_reduced)(K, W, steps, f + 5 * K, 1, d[K - 1], first);
-    TRID_F(trid_warp_expand)(K, W, f + 3 * K, f + 4 * K, d, x);
+    TRID_F(trid_warp_expand)(K, W, f + TRID_P_LEFT(K, 0), f + TRID_P_LAST(K, 0), d, x);
 }
 
-/* ---- block scope: all threads of the block call; shared memory and barriers ------------------------------------- */
+/* Solves   how far x is from solving a system whose rows, and x, lie as in trid_warp_hybrid: r = d - A x, and the
+            lane's own largest error and size (trid_lane_residual)
+   Needs    K, W literals; r may alias d; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Lanes    all 32 of the warp
+   Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
+   Cost     that of trid_lane_residual + 2 shuffles */
+TRID_D void TRID_F(trid_warp_residual)(int K, int W, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                       const TRID_R *d, const TRID_R *x, TRID_R *r, TRID_R *error, TRID_R *size)
+{
+    TRID_R left = __shfl_up_sync(TRID_P_FULL, x[K - 1], 1, W), right = __shfl_down_sync(TRID_P_FULL, x[0], 1, W);
+    TRID_F(trid_lane_residual)(K, K * (trid_p_lane() & (W - 1)), n, a, b, c, d, x, left, right, r, error, size);
+}
+
+/* Solves   as trid_warp_solve, and once more for the residual that is left: one step of iterative refinement, in
+            working precision with the same factors
+   Needs    as trid_warp_solve; a, b, c the matrix that trid_warp_factor took apart. n here is the system's own.
+   Lanes    all 32 of the warp
+   Leaves   x in d, 0 in rows from n on
+   Cost     two of trid_warp_solve, one of trid_warp_residual and K additions
+   Error    the residual is that of the Thomas algorithm, a few unit roundoffs, as long as K^2.5 (dominance - 1) exceeds
+            the root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision */
+TRID_D void TRID_F(trid_warp_solve_refined)(int K, int W, int n, int steps, const TRID_R *a, const TRID_R *b,
+                                            const TRID_R *c, const TRID_R *f, TRID_R *d)
+{
+    TRID_R x[TRID_P_MOST_ROWS];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) x[j] = d[j];
+    TRID_F(trid_warp_solve)(K, W, n, steps, f, x);
+    TRID_F(trid_warp_residual)(K, W, n, a, b, c, d, x, d, (TRID_R *)0, (TRID_R *)0);
+    TRID_F(trid_warp_solve)(K, W, K * W, steps, f, d); /* the residual is 0 from n on */
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) d[j] += x[j];
+}
+
+/* Solves   as trid_warp_hybrid, with one step of refinement, for matrices that are only just dominant
+   Needs    as trid_warp_hybrid
+   Lanes    all 32 of the warp
+   Leaves   x in d, 0 in rows from n on; a, b, c as they were
+   Returns  as trid_warp_hybrid
+   Cost     trid_warp_factor and trid_warp_solve_refined; 10K + 12 numbers live in registers at once
+   Error    as trid_warp_solve_refined */
+TRID_D int TRID_F(trid_warp_hybrid_refined)(int K, int W, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                            TRID_R *d)
+{
+    TRID_R f[TRID_WARP_FACTOR_LEN(TRID_P_MOST_ROWS)];
+    int status = TRID_F(trid_warp_factor)(K, W, n, a, b, c, f, (int *)0), steps = 0;
+    TRID_UNROLL
+    for (int s = 1; s < W; s *= 2) steps++;
+    TRID_F(trid_warp_solve_refined)(K, W, n, steps, a, b, c, f, d);
+    return status;
+}
+
+/* ---- warp scope, with pivoting ----------------------------------------------------------------------------------- */
+
+/* Up the tree: groups of lanes, of from, 2 from, 4 from, .. up to count <= W (powers of two), are joined two by two.
+   What meets between the lanes l and l+1 is joined by lane l, which then holds the face of what it joined, and what it
+   needs on the way down. position: the lane's among all of the system. Returns 1 if this lane found no pivot. */
+TRID_D int TRID_F(trid_p_pivoted_up)(int from, int W, int count, int position, TRID_R *face, TRID_R *kept, int *side)
+{
+    int rank = position & (W - 1), bad = 0;
+    *side = 0;
+    TRID_UNROLL
+    for (int k = 0; k < 9; k++) kept[k] = 0;
+    TRID_UNROLL
+    for (int s = from; s < W; s *= 2) {
+        if (s >= count) break;
+        TRID_R second[9];
+        int upper = rank - s / 2, lower = rank + (s + 1) / 2, below = (position & 2 * s) != 0;
+        TRID_UNROLL
+        for (int k = 0; k < 9; k++) {
+            second[k] = __shfl_sync(TRID_P_FULL, face[k], below ? lower : upper, W);
+            face[k] = __shfl_sync(TRID_P_FULL, face[k], below ? upper : lower, W);
+        }
+        if ((rank & (2 * s - 1)) == s - 1) bad |= TRID_F(trid_lane_pivoted_combine)(face, second, face, kept, side);
+    }
+    return bad;
+}
+
+/* Down the tree: outer, that of the whole in every lane, becomes that of each lane. */
+TRID_D void TRID_F(trid_p_pivoted_down)(int from, int W, int count, int position, const TRID_R *kept, int side,
+                                        TRID_R *outer)
+{
+    TRID_UNROLL
+    for (int s = W / 2; s >= from; s /= 2) {
+        if (s >= count) continue;
+        TRID_R last, first;
+        int joined = (position & (W - 1) & -2 * s) + s - 1;
+        int was_first = ((position & 2 * s) != 0) != ((position & s) != 0);
+        TRID_F(trid_lane_pivoted_split)(kept, side, outer, &last, &first);
+        outer[2] = was_first ? outer[0] : outer[2];
+        outer[3] = was_first ? outer[1] : outer[3];
+        outer[0] = __shfl_sync(TRID_P_FULL, last, joined, W);
+        outer[1] = __shfl_sync(TRID_P_FULL, first, joined, W);
+    }
+}
+
+/* The sections at the foot of the tree: a lane's K rows, or, where that is one, those of a pair of lanes, which the
+   even one takes. */
+TRID_D int TRID_F(trid_p_pivoted_reduce)(int K, int W, int position, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d,
+                                         TRID_R *face, unsigned *flags)
+{
+    if (K > 1) return TRID_F(trid_lane_pivoted_reduce)(K, position & 1, a, b, c, d, face, flags);
+    TRID_R a2[2] = {a[0], __shfl_down_sync(TRID_P_FULL, a[0], 1, W)};
+    TRID_R b2[2] = {b[0], __shfl_down_sync(TRID_P_FULL, b[0], 1, W)};
+    TRID_R c2[2] = {c[0], __shfl_down_sync(TRID_P_FULL, c[0], 1, W)};
+    TRID_R d2[2] = {d[0], __shfl_down_sync(TRID_P_FULL, d[0], 1, W)};
+    return TRID_F(trid_lane_pivoted_reduce)(2, position >> 1 & 1, a2, b2, c2, d2, face, flags);
+}
+
+TRID_D void TRID_F(trid_p_pivoted_expand)(int K, int position, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                          TRID_R *d, unsigned flags, const TRID_R *outer)
+{
+    if (K > 1) {
+        TRID_F(trid_lane_pivoted_expand)(K, position & 1, a, b, c, d, flags, outer);
+    } else {
+        TRID_R pair[2];
+        TRID_F(trid_lane_pivoted_expand)(2, position >> 1 & 1, a, b, c, pair, flags, outer);
+        d[0] = position & 1 ? pair[1] : pair[0];
+    }
+}
+
+/* The unknowns at the ends of the whole, by the lane that joined it, of groups of W lanes that hold count sections. */
+TRID_D int TRID_F(trid_p_pivoted_root)(int W, int count, const TRID_R *face, TRID_R *outer)
+{
+    int root = count > 1 ? count / 2 - 1 : 0, bad = TRID_F(trid_lane_pivoted_root)(face, outer);
+    outer[0] = __shfl_sync(TRID_P_FULL, outer[0], root, W);
+    outer[3] = __shfl_sync(TRID_P_FULL, outer[3], root, W);
+    return (trid_p_lane() & (W - 1)) == root ? bad : 0;
+}
+
+/* Solves   any nonsingular system of n <= K*W rows, where trid_warp_hybrid solves dominant ones; the rows lie as there
+   Needs    1 <= K <= 32 and W literals; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Lanes    all 32 of the warp; groups may have different n
+   Leaves   x in d, 0 in rows from n on; a, b, c clobbered
+   Returns  0; -1 if n > K*W or K > 32; or 1 + a row that exists: one for whose unknown this lane found no pivot, since
+            what its column had left was zero, not finite, or without a finite reciprocal
+   Cost     (26K-40+61w) FMA or mul + (2K-1+4w) rcp + (20w+2) shuffles, (3K-4+6w) comparisons, about 15K + 37w
+            selections: docs/pivoted.md has what becomes of it in instructions
+   Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md has
+            it beside LAPACK's. A matrix that is singular to working precision may come back with status 0, as there.
+            Numbers below the least normal one count as zeros. NaN and inf stay in their own system. */
+TRID_D int TRID_F(trid_warp_pivoted)(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
+{
+    if (K > TRID_P_MOST_ROWS) return TRID_BAD_ARGUMENT;
+    int rank = trid_p_lane() & (W - 1), first = K * rank, side;
+    unsigned flags;
+    TRID_R face[9], kept[9], outer[4];
+    TRID_F(trid_p_pad)(K, first, n, K * W, a, b, c, d);
+    int status = TRID_F(trid_p_pivoted_reduce)(K, W, rank, a, b, c, d, face, &flags);
+    if (status) status += first;
+    if (TRID_F(trid_p_pivoted_up)(K > 1 ? 1 : 2, W, W, rank, face, kept, &side)) status = first + K;
+    int bad = TRID_F(trid_p_pivoted_root)(W, W, face, outer);
+    if (bad) status = bad == 1 ? 1 : K * W;
+    TRID_F(trid_p_pivoted_down)(K > 1 ? 1 : 2, W, W, rank, kept, side, outer);
+    TRID_F(trid_p_pivoted_expand)(K, rank, a, b, c, d, flags, outer);
+    return n > K * W ? TRID_BAD_ARGUMENT : status > n && n > 0 ? n : status;
+}
+
+/* ---- block scope: all threads of the block call; shared memory and barriers -------------------------------------
+
+   Thread t of a block of any shape is the one with t = x + X (y + Y z), (x, y, z) its threadIdx and X, Y the first two
+   of blockDim: warps are made in this order.
+
+   Rows live in registers, of which a thread has 65536 / threads and 255 at most. Without __launch_bounds__(threads) a
+   large block may not start. As much fits without spills (ptxas of CUDA 13.0 for sm_90, K rows and little else in the
+   kernel; see also the bound of K above):
+                                       256 threads   512 threads   1024 threads
+       trid_block_hybrid          f32      K = 32        K = 28         K = 11
+                                  f64          16            13              5
+       trid_block_hybrid_refined  f32          29            14              4
+                                  f64          14             6              2
+       trid_block_pivoted         f32          28            11              3
+                                  f64          11             4              - */
 
 /* PCR over lanes 0..30 of the warp with both ends open, towards the previous warp and towards lane 31; then lane 31
    loses lane 30. After it every row couples to the last unknown of the previous warp (*a) and, by *c, lanes 0..30 to
@@ -939,7 +1482,7 @@ TRID_D int TRID_F(trid_p_warp_reduce_open)(TRID_R *a, TRID_R *c, TRID_R *d)
    Needs    K >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  0; -1 if n > K*threads; or 1 + a row that met a bad pivot, as this thread saw it
+   Returns  as trid_warp_hybrid: -1 if n > K*threads; the smallest positive status of the threads is where it began
    Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
             of them (two arrays in turn save it)
    Cost     trid_warp_hybrid with W = 32, and (4w+11) FMA + (5w+9) mul + (w+2) rcp + (6w+8) shuffles, w = log2 of the
@@ -979,40 +1522,115 @@ TRID_D int TRID_F(trid_block_hybrid)(int K, int n, TRID_R *a, TRID_R *b, TRID_R 
     TRID_R x = mine ? shared[160 + lane] : 0;
     int warp_bad = TRID_F(trid_lane_link)(&warp_a, &warp_c, &x, next ? shared[lane + 1] : 0,
                                           next ? shared[33 + lane] : 0, next ? shared[65 + lane] : 0);
-    warp_bad |= TRID_F(trid_p_pcr)(32, warps, warp_a, warp_c, &x, (TRID_R *)0) != 0;
+    warp_bad |= TRID_F(trid_p_pcr)(32, warps, warp_a, warp_c, &x, (TRID_R *)0);
     TRID_R before = __shfl_sync(TRID_P_FULL, x, warp > 0 ? warp - 1 : 0), last = __shfl_sync(TRID_P_FULL, x, warp);
 
     row_d = lane == 31 ? last : row_d - row_a * before - row_c * last;
     TRID_R left = __shfl_up_sync(TRID_P_FULL, row_d, 1);
     TRID_F(trid_lane_expand)(K, a, c, d, lane == 0 ? before : left, row_d);
-    return n > K * threads ? -1 : status ? first + status : bad ? first + K : warp_bad ? 32 * K * (lane + 1) : 0;
+    status = trid_p_status(first, K, n, K * threads, status, bad);
+    return status ? status : trid_p_status(32 * K * lane, 32 * K, n, K * threads, 0, warp_bad);
 }
 
-/* Solves   L systems that lie side by side, as the strided directions of a grid need: thread t holds rows
-            K*(t / L) .. K*(t / L) + K-1 of line t % L, so that loads of neighbouring lines coalesce:
-                threads 0 .. L-1      lines 0 .. L-1, rows 0 .. K-1
-                threads L .. 2L-1     lines 0 .. L-1, rows K .. 2K-1   ...   S sections
-            The reduced rows change hands through shared memory, groups of S lanes solve a line each, and come back.
-   Needs    K >= 1, L and S literals; L and S powers of two, S <= 32, L*S the threads of the block, a multiple of 32;
-            a of row 0 and c of row n-1 are not read, nor are rows from n on; n <= K*S, which lines may choose apart
-   Lanes    all threads of the block
+/* Solves   how far x is from solving a system whose rows, and x, lie as in trid_block_hybrid: r = d - A x, and the
+            thread's own largest error and size (trid_lane_residual)
+   Needs    K >= 1 literal; r may alias d; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Lanes    all threads of the block, a multiple of 32 up to 1024
+   Leaves   r, 0 in rows from n on; *error and *size, either of which may be null
+   Shared   TRID_BLOCK_RESIDUAL_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
+   Cost     that of trid_lane_residual + 2 shuffles, 2 stores and 2 loads a warp */
+TRID_D void TRID_F(trid_block_residual)(int K, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                        const TRID_R *d, const TRID_R *x, TRID_R *r, TRID_R *error, TRID_R *size,
+                                        TRID_R *shared)
+{
+    int thread = trid_p_thread(), warps = trid_p_threads() / 32, lane = thread & 31, warp = thread / 32;
+    if (lane == 0) shared[warp] = x[0];
+    if (lane == 31) shared[32 + warp] = x[K - 1];
+    TRID_R left = __shfl_up_sync(TRID_P_FULL, x[K - 1], 1), right = __shfl_down_sync(TRID_P_FULL, x[0], 1);
+    __syncthreads();
+    if (lane == 0 && warp > 0) left = shared[32 + warp - 1];
+    if (lane == 31 && warp + 1 < warps) right = shared[warp + 1];
+    TRID_F(trid_lane_residual)(K, K * thread, n, a, b, c, d, x, left, right, r, error, size);
+}
+
+/* Solves   as trid_block_hybrid, with one step of refinement, for matrices that are only just dominant
+   Needs    as trid_block_hybrid
+   Lanes    all threads of the block, a multiple of 32 up to 1024
+   Leaves   x in d, 0 in rows from n on; a, b, c as they were
+   Returns  as trid_block_hybrid
+   Shared   TRID_BLOCK_HYBRID_REFINED_LEN elements, no bank conflicts; three barriers inside; none needed before another
+            call uses them again, __syncthreads() before another use
+   Cost     two of trid_block_hybrid, on copies of the rows, and one of trid_block_residual; 8K numbers live in
+            registers at once
+   Error    as trid_warp_solve_refined */
+TRID_D int TRID_F(trid_block_hybrid_refined)(int K, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *d,
+                                             TRID_R *shared)
+{
+    TRID_R ta[TRID_P_MOST_ROWS], tb[TRID_P_MOST_ROWS], tc[TRID_P_MOST_ROWS], x[TRID_P_MOST_ROWS];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) ta[j] = a[j], tb[j] = b[j], tc[j] = c[j], x[j] = d[j];
+    int status = TRID_F(trid_block_hybrid)(K, n, ta, tb, tc, x, shared);
+    TRID_F(trid_block_residual)
+    (K, n, a, b, c, d, x, d, (TRID_R *)0, (TRID_R *)0, shared + 2 * TRID_BLOCK_HYBRID_LEN);
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) ta[j] = a[j], tb[j] = b[j], tc[j] = c[j];
+    TRID_F(trid_block_hybrid)(K, n, ta, tb, tc, d, shared + TRID_BLOCK_HYBRID_LEN);
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) d[j] += x[j];
+    return status;
+}
+
+/* Solves   any nonsingular system of n <= K*threads rows, where trid_block_hybrid solves dominant ones; the rows lie as
+            there. The tree of trid_warp_pivoted goes on over the warps, each of which climbs that part for itself.
+   Needs    1 <= K <= 32 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Lanes    all threads of the block, a multiple of 32 up to 1024
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  0; -1 if n > K*S; or 1 + a row that met a bad pivot, of this thread's line or, if that had none, of the line
-            that it solved: a vote of the block tells whether any line failed
-   Shared   TRID_BLOCK_LINES_LEN_F32 or _F64 (L, S) elements (above 48 KiB a launch needs
-            cudaFuncSetAttribute); no bank conflicts in storing the rows, in loading a
-            section's own and in storing the unknowns; up to one extra cycle for each half of a warp where a thread
-            reads another section's (tests/test_banks.c counts); two barriers inside; __syncthreads() before another use
-   Cost     trid_warp_hybrid with W = S, its link and expansion through 7 stores and 8 loads */
-TRID_D int TRID_F(trid_block_lines)(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d,
-                                    TRID_R *shared)
+   Returns  as trid_warp_pivoted: -1 if n > K*threads or K > 32
+   Shared   TRID_BLOCK_PIVOTED_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
+            of them (two arrays in turn save it)
+   Cost     trid_warp_pivoted with W = 32, and its cost again for each level of the tree over the warps
+   Error    as trid_warp_pivoted */
+TRID_D int TRID_F(trid_block_pivoted)(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
+{
+    if (K > TRID_P_MOST_ROWS) return TRID_BAD_ARGUMENT;
+    int thread = trid_p_thread(), threads = trid_p_threads(), warps = threads / 32, count = 1;
+    int lane = thread & 31, warp = thread / 32, first = K * thread, side, warp_side;
+    unsigned flags;
+    TRID_R face[9], kept[9], warp_kept[9], outer[4];
+    while (count < warps) count *= 2;
+    TRID_F(trid_p_pad)(K, first, n, K * threads, a, b, c, d);
+    int status = TRID_F(trid_p_pivoted_reduce)(K, 32, thread, a, b, c, d, face, &flags);
+    if (status) status += first;
+    if (TRID_F(trid_p_pivoted_up)(K > 1 ? 1 : 2, 32, 32, thread, face, kept, &side)) status = first + K;
+    TRID_UNROLL
+    for (int k = 0; k < 9; k++)
+        if (lane == 15) shared[32 * k + warp] = face[k];
+    __syncthreads();
+
+    /* Where there is no warp: two unknowns that are zero, facing up or down. */
+    TRID_UNROLL
+    for (int k = 0; k < 9; k++)
+        face[k] = lane < warps ? shared[32 * k + lane] : k == (lane & 1) || k == 7 - (lane & 1) ? (TRID_R)1 : (TRID_R)0;
+    if (TRID_F(trid_p_pivoted_up)(1, 32, count, lane, face, warp_kept, &warp_side)) status = 32 * K * (lane + 1);
+    int bad = TRID_F(trid_p_pivoted_root)(32, count, face, outer);
+    if (bad) status = bad == 1 ? 1 : K * threads;
+    TRID_F(trid_p_pivoted_down)(1, 32, count, lane, warp_kept, warp_side, outer);
+    TRID_UNROLL
+    for (int k = 0; k < 4; k++) outer[k] = __shfl_sync(TRID_P_FULL, outer[k], warp);
+    TRID_F(trid_p_pivoted_down)(K > 1 ? 1 : 2, 32, 32, thread, kept, side, outer);
+    TRID_F(trid_p_pivoted_expand)(K, thread, a, b, c, d, flags, outer);
+    return n > K * threads ? TRID_BAD_ARGUMENT : status > n && n > 0 ? n : status;
+}
+
+/* The body of trid_block_lines and of trid_block_lines_unchecked, which does not report. */
+TRID_D int TRID_F(trid_p_block_lines)(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d,
+                                      TRID_R *shared, int report)
 {
     enum { U = TRID_P_BANKS };
     int thread = trid_p_thread(), section = thread / L;
     int part = TRID_P_LINES_SLOT(L, S, U, L * S); /* elements of one of the six arrays */
     TRID_F(trid_p_pad)(K, K * section, n, K * S, a, b, c, d);
     int status = TRID_F(trid_lane_reduce)(K, a, b, c, d);
-    if (status) status += K * section;
 
     TRID_R *first = shared, *last = shared + 3 * part;
     int held = TRID_P_LINES_SLOT(L, S, U, thread);
@@ -1036,13 +1654,50 @@ TRID_D int TRID_F(trid_block_lines)(int K, int L, int S, int n, TRID_R *a, TRID_
         bad = TRID_F(trid_lane_link)(&row_a, &row_c, &row_d, next ? first[below] : 0, next ? first[part + below] : 0,
                                      next ? first[2 * part + below] : 0);
     }
-    bad |= TRID_F(trid_p_pcr)(S, S, row_a, row_c, &row_d, (TRID_R *)0) != 0;
-    last[2 * part + solved] = row_d; /* nobody else has read this one */
+    bad |= TRID_F(trid_p_pcr)(S, S, row_a, row_c, &row_d, (TRID_R *)0);
+    last[2 * part + solved] = row_d; /* nobody else has read this one, nor the next */
+    if (report) last[solved] = bad & 1 ? (TRID_R)1 : bad ? (TRID_R)2 : (TRID_R)0;
     __syncthreads();
 
     TRID_R left = section > 0 ? last[2 * part + TRID_P_LINES_SLOT(L, S, U, thread - L)] : 0;
     TRID_F(trid_lane_expand)(K, a, c, d, left, last[2 * part + held]);
-    return n > K * S ? -1 : status ? status : bad ? K * (rank + 1) : 0;
+    return trid_p_status(K * section, K, n, K * S, status, report ? (int)last[held] : 0);
+}
+
+/* Solves   L systems that lie side by side, as the strided directions of a grid need: thread t holds rows
+            K*(t / L) .. K*(t / L) + K-1 of line t % L, so that loads of neighbouring lines coalesce:
+                threads 0 .. L-1      lines 0 .. L-1, rows 0 .. K-1
+                threads L .. 2L-1     lines 0 .. L-1, rows K .. 2K-1   ...   S sections
+            The reduced rows change hands through shared memory, groups of S lanes solve a line each, and come back.
+   Needs    K >= 1, L and S literals; L and S powers of two, S <= 32, L*S the threads of the block, a multiple of 32;
+            a of row 0 and c of row n-1 are not read, nor are rows from n on; n <= K*S, which lines may choose apart
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on; a, b, c clobbered
+   Returns  as trid_warp_hybrid, of the thread's own line: -1 if n > K*S; the smallest positive status of the line's
+            threads is where it began
+   Shared   TRID_BLOCK_LINES_LEN_F32 or _F64 (L, S) elements (above 48 KiB a launch needs
+            cudaFuncSetAttribute); no bank conflicts in storing the rows, in loading a
+            section's own and in storing the unknowns; up to one extra cycle for each half of a warp where a thread
+            reads another section's (tests/test_banks.c counts); two barriers inside; __syncthreads() before another use
+   Cost     trid_warp_hybrid with W = S, its link and expansion through 8 stores and 9 loads, the last of each for the
+            status */
+TRID_D int TRID_F(trid_block_lines)(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d,
+                                    TRID_R *shared)
+{
+    return TRID_F(trid_p_block_lines)(K, L, S, n, a, b, c, d, shared, 1);
+}
+
+/* Solves   as trid_block_lines, for matrices that are known to be dominant
+   Needs    as trid_block_lines
+   Lanes    all threads of the block
+   Leaves   as trid_block_lines
+   Shared   as trid_block_lines
+   Cost     a tenth less, about: a failure that is found in another thread's hands takes instructions to come home, also
+            where nobody asks for it */
+TRID_D void TRID_F(trid_block_lines_unchecked)(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d,
+                                               TRID_R *shared)
+{
+    TRID_F(trid_p_block_lines)(K, L, S, n, a, b, c, d, shared, 0);
 }
 
 /* The reduced rows change hands: the thread that holds a section gives one word of its first and of its last row,
@@ -1076,16 +1731,20 @@ TRID_D void TRID_F(trid_p_lines_exchange)(int K, int L, int S, TRID_R *first, TR
 TRID_D int TRID_F(trid_block_lines_factor)(int K, int L, int S, int n, const TRID_R *a, const TRID_R *b,
                                            const TRID_R *c, TRID_R *f, int *steps, TRID_R *shared)
 {
-    int thread = trid_p_thread(), section = thread / L, rank = thread % S;
+    enum { U = TRID_P_BANKS };
+    int thread = trid_p_thread(), section = thread / L, solved = thread / S + L * (thread % S);
+    TRID_R *said = shared + 2 * TRID_P_LINES_SLOT(L, S, U, L * S);
     int status = TRID_F(trid_p_factor_section)(K, K * section, n, K * S, a, b, c, f);
-    TRID_R first_a = f[3 * K], last_a = f[4 * K - 1], first_c = f[4 * K];
-    f[TRID_P_LINK(K)] = f[5 * K - 1];
+    TRID_R first_a = f[TRID_P_LEFT(K, 0)], last_a = f[TRID_P_LEFT(K, K - 1)], first_c = f[TRID_P_LAST(K, 0)];
+    f[TRID_P_LINK(K)] = f[TRID_P_LAST(K, K - 1)];
     TRID_F(trid_p_lines_exchange)(K, L, S, &first_a, &last_a, shared);
     __syncthreads();
     TRID_F(trid_p_lines_exchange)(K, L, S, &first_c, &f[TRID_P_LINK(K)], shared);
-    __syncthreads(); /* the next call fills the same two arrays */
     int bad = TRID_F(trid_p_factor_reduced)(K, S, last_a, first_a, first_c, f, steps);
-    return n > K * S ? -1 : status ? K * section + status : bad ? K * (rank + 1) : 0;
+    said[TRID_P_LINES_SLOT(L, S, U, solved)] = (TRID_R)bad;
+    __syncthreads(); /* also because the next call fills the first two arrays */
+    bad = (int)said[TRID_P_LINES_SLOT(L, S, U, thread)];
+    return trid_p_status(K * section, K, n, K * S, status, bad);
 }
 
 /* Solves   as trid_block_lines_solve, with the factors in memory, where lines that share a matrix may share them, and
@@ -1106,7 +1765,7 @@ TRID_D void TRID_F(trid_block_lines_solve_stored)(int K, int L, int S, int n, in
     __syncthreads();
     int above = section > 0 ? thread - L : thread; /* the first section couples to nothing above */
     TRID_R left = unknowns[TRID_P_LINES_SLOT(L, S, U, above)], x = unknowns[TRID_P_LINES_SLOT(L, S, U, thread)];
-    TRID_F(trid_p_expand)(K, f + 3 * K * stride, f + 4 * K * stride, stride, d, left, x);
+    TRID_F(trid_p_expand)(K, f + TRID_P_LEFT(K, 0) * stride, f + TRID_P_LAST(K, 0) * stride, stride, d, left, x);
 }
 
 /* Solves   the lines whose matrices trid_block_lines_factor took apart, for another d
@@ -1123,74 +1782,6 @@ TRID_D void TRID_F(trid_block_lines_solve)(int K, int L, int S, int n, int steps
 {
     TRID_F(trid_block_lines_solve_stored)(K, L, S, n, steps, f, f + 5 * K, 1, d, shared);
 }
-
-/* Bytes of shared memory, for launches. */
-TRID_HD size_t TRID_F(trid_block_hybrid_bytes)(void)
-{
-    return TRID_BLOCK_HYBRID_LEN * sizeof(TRID_R);
-}
-TRID_HD size_t TRID_F(trid_block_lines_bytes)(int L, int S)
-{
-    return (size_t)TRID_P_LINES_LEN(L, S, TRID_P_BANKS) * sizeof(TRID_R);
-}
-TRID_HD size_t TRID_F(trid_block_lines_solve_bytes)(int L, int S)
-{
-    return (size_t)TRID_P_LINES_SOLVE_LEN(L, S, TRID_P_BANKS) * sizeof(TRID_R);
-}
-
-#ifdef __cplusplus /* the same without the suffix, for templates */
-TRID_D int trid_warp_pcr1(int W, TRID_R a, TRID_R c, TRID_R *d)
-{
-    return TRID_F(trid_warp_pcr1)(W, a, c, d);
-}
-TRID_D int trid_warp_pcr2(int W, TRID_R *a, TRID_R *c, TRID_R *d)
-{
-    return TRID_F(trid_warp_pcr2)(W, a, c, d);
-}
-TRID_D int trid_warp_reduce(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
-{
-    return TRID_F(trid_warp_reduce)(K, W, n, a, b, c, d);
-}
-TRID_D void trid_warp_expand(int K, int W, const TRID_R *a, const TRID_R *c, TRID_R *d, TRID_R x)
-{
-    TRID_F(trid_warp_expand)(K, W, a, c, d, x);
-}
-TRID_D int trid_warp_hybrid(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
-{
-    return TRID_F(trid_warp_hybrid)(K, W, n, a, b, c, d);
-}
-TRID_D int trid_warp_factor(int K, int W, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *f,
-                            int *steps)
-{
-    return TRID_F(trid_warp_factor)(K, W, n, a, b, c, f, steps);
-}
-TRID_D void trid_warp_solve(int K, int W, int n, int steps, const TRID_R *f, TRID_R *d)
-{
-    TRID_F(trid_warp_solve)(K, W, n, steps, f, d);
-}
-TRID_D int trid_block_hybrid(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
-{
-    return TRID_F(trid_block_hybrid)(K, n, a, b, c, d, shared);
-}
-TRID_D int trid_block_lines(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
-{
-    return TRID_F(trid_block_lines)(K, L, S, n, a, b, c, d, shared);
-}
-TRID_D int trid_block_lines_factor(int K, int L, int S, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c,
-                                   TRID_R *f, int *steps, TRID_R *shared)
-{
-    return TRID_F(trid_block_lines_factor)(K, L, S, n, a, b, c, f, steps, shared);
-}
-TRID_D void trid_block_lines_solve_stored(int K, int L, int S, int n, int steps, const TRID_R *f, const TRID_R *reduced,
-                                          int stride, TRID_R *d, TRID_R *shared)
-{
-    TRID_F(trid_block_lines_solve_stored)(K, L, S, n, steps, f, reduced, stride, d, shared);
-}
-TRID_D void trid_block_lines_solve(int K, int L, int S, int n, int steps, const TRID_R *f, TRID_R *d, TRID_R *shared)
-{
-    TRID_F(trid_block_lines_solve)(K, L, S, n, steps, f, d, shared);
-}
-#endif
 #endif /* TRID_DEVICE_SCOPES */
 
 #if TRID_HOST_SCOPE
@@ -1235,11 +1826,11 @@ TRID_HOST int TRID_F(trid_p_host_pcr)(size_t m, TRID_R *work, const TRID_R **x)
 TRID_HOST int TRID_F(trid_host_pcr)(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
                                     TRID_R *x, TRID_R *work)
 {
-    if (n <= 0) return n < 0 ? -1 : 0;
+    if (n <= 0) return n < 0 ? TRID_BAD_ARGUMENT : TRID_OK;
     size_t m = (size_t)n;
     for (size_t j = 0; j < m; j++) {
         TRID_R r = TRID_F(trid_rcp)(b[j]);
-        if (TRID_F(trid_p_bad)(b[j], r)) return (int)j + 1;
+        if (TRID_F(trid_p_bad)(r)) return (int)j + 1;
         work[j] = j > 0 ? r * a[j] : 0;
         work[m + j] = j < m - 1 ? r * c[j] : 0;
         work[2 * m + j] = r * d[j];
@@ -1265,7 +1856,7 @@ TRID_HOST size_t TRID_F(trid_host_hybrid_len)(int n, int rows_per_lane)
 TRID_HOST int TRID_F(trid_host_hybrid)(int n, int rows_per_lane, const TRID_R *a, const TRID_R *b, const TRID_R *c,
                                        const TRID_R *d, TRID_R *x, TRID_R *work)
 {
-    if (n < 0 || rows_per_lane < 1) return -1;
+    if (n < 0 || rows_per_lane < 1) return TRID_BAD_ARGUMENT;
     if (n == 0) return 0;
     size_t rows = (size_t)n, K = (size_t)rows_per_lane, sections = (rows - 1) / K + 1;
     TRID_R *wa = work, *wb = wa + rows, *wc = wb + rows, *wd = wc + rows, *reduced = wd + rows;
@@ -1305,6 +1896,29 @@ TRID_HOST int TRID_F(trid_host_hybrid)(int n, int rows_per_lane, const TRID_R *a
     return 0;
 }
 
+/* Elements of work for trid_host_hybrid_refined: 2*n more. */
+TRID_HOST size_t TRID_F(trid_host_hybrid_refined_len)(int n, int rows_per_lane)
+{
+    if (n <= 0 || rows_per_lane < 1) return 0;
+    return TRID_F(trid_host_hybrid_len)(n, rows_per_lane) + 2 * (size_t)n;
+}
+
+/* Solves   by the hybrid, with one step of refinement as trid_warp_hybrid_refined does it
+   Needs    work of trid_host_hybrid_refined_len(n, rows_per_lane) elements; else as trid_host_hybrid
+   Returns  as trid_host_hybrid
+   Error    as trid_warp_solve_refined */
+TRID_HOST int TRID_F(trid_host_hybrid_refined)(int n, int rows_per_lane, const TRID_R *a, const TRID_R *b,
+                                               const TRID_R *c, const TRID_R *d, TRID_R *x, TRID_R *work)
+{
+    TRID_R *first = work, *rest = work + (n > 0 ? n : 0), *hybrid = rest + (n > 0 ? n : 0);
+    int status = TRID_F(trid_host_hybrid)(n, rows_per_lane, a, b, c, d, first, hybrid);
+    if (status || n == 0) return status;
+    TRID_F(trid_lane_residual)(n, 0, n, a, b, c, d, first, 0, 0, rest, (TRID_R *)0, (TRID_R *)0);
+    status = TRID_F(trid_host_hybrid)(n, rows_per_lane, a, b, c, rest, rest, hybrid);
+    for (int j = 0; j < n; j++) x[j] = first[j] + rest[j];
+    return status;
+}
+
 /* Solves   how well x solves the system: the largest |A x - d| over the largest |A| |x| + |d|; 0 for n = 0 and for a
             system of zeros, NaN if any number that counts is NaN, inf on overflow */
 TRID_HOST double TRID_F(trid_host_residual)(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
@@ -1338,7 +1952,351 @@ TRID_HOST double TRID_F(trid_host_dominance)(int n, const TRID_R *a, const TRID_
     }
     return least;
 }
+
+/* ---- host scope, with pivoting ----------------------------------------------------------------------------------- */
+
+/* Elements of work for trid_host_pivoted: 4*n, and 20 a section. */
+TRID_HOST size_t TRID_F(trid_host_pivoted_len)(int n, int rows_per_lane)
+{
+    if (n <= 0 || rows_per_lane < 1) return 0;
+    return 4 * (size_t)n + 20 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
+}
+
+/* Solves   any nonsingular system, as trid_warp_pivoted does it: sections of rows_per_lane rows (of two, if that is
+            one) are reduced, and joined two by two up a tree. Any number of sections; the last may be shorter, but has
+            two rows at least, and takes a single one that would be left.
+   Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; else as trid_host_thomas
+   Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 + a row for whose unknown there was no pivot
+   Error    as trid_warp_pivoted */
+TRID_HOST int TRID_F(trid_host_pivoted)(int n, int rows_per_lane, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                        const TRID_R *d, TRID_R *x, TRID_R *work)
+{
+    if (n < 0 || rows_per_lane < 1 || rows_per_lane > TRID_P_MOST_ROWS) return TRID_BAD_ARGUMENT;
+    if (n == 0) return 0;
+    size_t count = (size_t)n, K = rows_per_lane > 1 ? (size_t)rows_per_lane : 2,
+           sections = n > 1 ? (count - 2) / K + 1 : 0, s;
+    if (n == 1) {
+        TRID_R r = TRID_F(trid_rcp)(b[0]);
+        if (TRID_F(trid_p_bad)(r)) return 1;
+        x[0] = r * d[0];
+        return 0;
+    }
+    TRID_R *wa = work, *wb = wa + count, *wc = wb + count, *wd = wc + count;
+    TRID_R *faces = wd + count, *kept = faces + 9 * sections, *flags = kept + 10 * sections;
+    for (size_t j = 0; j < count; j++) {
+        wa[j] = j > 0 ? a[j] : 0;
+        wb[j] = b[j];
+        wc[j] = j < count - 1 ? c[j] : 0;
+        wd[j] = d[j];
+    }
+    for (size_t i = 0, at = 0; i < sections; i++, at += K) {
+        int length = (int)(i + 1 < sections ? K : count - at);
+        unsigned own;
+        int status =
+            TRID_F(trid_lane_pivoted_reduce)(length, i & 1, wa + at, wb + at, wc + at, wd + at, faces + 9 * i, &own);
+        if (status) return (int)at + status;
+        memcpy(&flags[i], &own, sizeof own);
+    }
+    /* A group's face stands where its first section's stood; a join is kept where the upper group's last section is. */
+    for (s = 1; s < sections; s *= 2) {
+        for (size_t i = 0; i < sections; i += 2 * s) {
+            TRID_R *upper = faces + 9 * i, *lower = upper + 9 * s;
+            int below = (i & 2 * s) != 0, side;
+            if (i + s < sections) {
+                TRID_R *join = kept + 10 * (i + s - 1);
+                if (TRID_F(trid_lane_pivoted_combine)(below ? upper : lower, below ? lower : upper, upper, join, &side))
+                    return (int)((i + s) * K);
+                join[9] = (TRID_R)side;
+            } else if (below) { /* nothing to join below it: it turns to what is above */
+                TRID_R u[5] = {upper[2], upper[3], upper[0], upper[1], upper[4]};
+                TRID_R v[5] = {upper[6], upper[7], 0, upper[5], upper[8]};
+                TRID_F(trid_p_face)(u, v, upper);
+            }
+        }
+    }
+    TRID_R whole[4];
+    int bad = TRID_F(trid_lane_pivoted_root)(faces, whole);
+    if (bad) return bad == 1 ? 1 : n;
+    /* On the way down a group's four outer unknowns take the place of its face. */
+    memcpy(faces, whole, sizeof whole);
+    for (s /= 2; s > 0; s /= 2) {
+        for (size_t i = 0; i < sections; i += 2 * s) {
+            TRID_R *upper = faces + 9 * i, *lower = upper + 9 * s, outer[4];
+            int below = (i & 2 * s) != 0;
+            memcpy(outer, upper, sizeof outer);
+            if (i + s < sections) {
+                TRID_R *join = kept + 10 * (i + s - 1);
+                TRID_F(trid_lane_pivoted_split)(join, join[9] != 0, outer, &upper[0], &upper[1]);
+                memcpy(lower, upper, 2 * sizeof *upper);
+                memcpy(below ? lower + 2 : upper + 2, outer + 2, 2 * sizeof *outer);
+                memcpy(below ? upper + 2 : lower + 2, outer, 2 * sizeof *outer);
+            } else if (below) {
+                memcpy(upper, outer + 2, 2 * sizeof *outer);
+                memcpy(upper + 2, outer, 2 * sizeof *outer);
+            }
+        }
+    }
+    for (size_t i = 0, at = 0; i < sections; i++, at += K) {
+        int length = (int)(i + 1 < sections ? K : count - at);
+        unsigned own;
+        memcpy(&own, &flags[i], sizeof own);
+        TRID_F(trid_lane_pivoted_expand)(length, i & 1, wa + at, wb + at, wc + at, wd + at, own, faces + 9 * i);
+    }
+    memcpy(x, wd, count * sizeof *x);
+    return 0;
+}
 #endif /* TRID_HOST_SCOPE */
+
+#ifdef __cplusplus /* the same without the suffix, for templates; what has no number tells its type by a first one */
+extern "C++" {
+TRID_HD TRID_R trid_rcp(TRID_R x)
+{
+    return TRID_F(trid_rcp)(x);
+}
+TRID_HD int trid_finite(TRID_R x)
+{
+    return TRID_F(trid_finite)(x);
+}
+TRID_HD TRID_R trid_larger(TRID_R x, TRID_R y)
+{
+    return TRID_F(trid_larger)(x, y);
+}
+TRID_HD int trid_lane_thomas(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d, TRID_R *x,
+                             TRID_R *work, long long stride)
+{
+    return TRID_F(trid_lane_thomas)(n, a, b, c, d, x, work, stride);
+}
+TRID_HD int trid_lane_factor(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *l, TRID_R *r, TRID_R *q,
+                             long long stride)
+{
+    return TRID_F(trid_lane_factor)(n, a, b, c, l, r, q, stride);
+}
+TRID_HD void trid_lane_solve(int n, const TRID_R *l, const TRID_R *r, const TRID_R *q, const TRID_R *d, TRID_R *x,
+                             long long stride)
+{
+    TRID_F(trid_lane_solve)(n, l, r, q, d, x, stride);
+}
+TRID_HD int trid_lane_reduce(int K, TRID_R *a, const TRID_R *b, TRID_R *c, TRID_R *d)
+{
+    return TRID_F(trid_lane_reduce)(K, a, b, c, d);
+}
+TRID_HD int trid_lane_link(TRID_R *a, TRID_R *c, TRID_R *d, TRID_R first_a, TRID_R first_c, TRID_R first_d)
+{
+    return TRID_F(trid_lane_link)(a, c, d, first_a, first_c, first_d);
+}
+TRID_HD void trid_lane_expand(int K, const TRID_R *a, const TRID_R *c, TRID_R *d, TRID_R left, TRID_R last)
+{
+    TRID_F(trid_lane_expand)(K, a, c, d, left, last);
+}
+TRID_HD int trid_lane_pcr_step(TRID_R *a, TRID_R *c, TRID_R *d, TRID_R up_a, TRID_R up_c, TRID_R up_d, TRID_R down_a,
+                               TRID_R down_c, TRID_R down_d)
+{
+    return TRID_F(trid_lane_pcr_step)(a, c, d, up_a, up_c, up_d, down_a, down_c, down_d);
+}
+TRID_HD void trid_lane_residual(int K, int first, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                const TRID_R *d, const TRID_R *x, TRID_R left, TRID_R right, TRID_R *r, TRID_R *error,
+                                TRID_R *size)
+{
+    TRID_F(trid_lane_residual)(K, first, n, a, b, c, d, x, left, right, r, error, size);
+}
+TRID_HD int trid_lane_pivoted_reduce(int K, int below, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *face,
+                                     unsigned *flags)
+{
+    return TRID_F(trid_lane_pivoted_reduce)(K, below, a, b, c, d, face, flags);
+}
+TRID_HD int trid_lane_pivoted_combine(const TRID_R *first, const TRID_R *second, TRID_R *face, TRID_R *kept, int *side)
+{
+    return TRID_F(trid_lane_pivoted_combine)(first, second, face, kept, side);
+}
+TRID_HD int trid_lane_pivoted_root(const TRID_R *face, TRID_R *outer)
+{
+    return TRID_F(trid_lane_pivoted_root)(face, outer);
+}
+TRID_HD void trid_lane_pivoted_split(const TRID_R *kept, int side, const TRID_R *outer, TRID_R *last, TRID_R *first)
+{
+    TRID_F(trid_lane_pivoted_split)(kept, side, outer, last, first);
+}
+TRID_HD void trid_lane_pivoted_expand(int K, int below, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *d,
+                                      unsigned flags, const TRID_R *outer)
+{
+    TRID_F(trid_lane_pivoted_expand)(K, below, a, b, c, d, flags, outer);
+}
+TRID_HD size_t trid_block_hybrid_bytes(TRID_R)
+{
+    return TRID_F(trid_block_hybrid_bytes)();
+}
+TRID_HD size_t trid_block_hybrid_refined_bytes(TRID_R)
+{
+    return TRID_F(trid_block_hybrid_refined_bytes)();
+}
+TRID_HD size_t trid_block_pivoted_bytes(TRID_R)
+{
+    return TRID_F(trid_block_pivoted_bytes)();
+}
+TRID_HD size_t trid_block_lines_bytes(TRID_R, int L, int S)
+{
+    return TRID_F(trid_block_lines_bytes)(L, S);
+}
+TRID_HD size_t trid_block_lines_solve_bytes(TRID_R, int L, int S)
+{
+    return TRID_F(trid_block_lines_solve_bytes)(L, S);
+}
+}
+#endif
+#if TRID_DEVICE_SCOPES
+#ifdef __cplusplus
+extern "C++" {
+TRID_D int trid_warp_pcr1(int W, TRID_R a, TRID_R c, TRID_R *d)
+{
+    return TRID_F(trid_warp_pcr1)(W, a, c, d);
+}
+TRID_D int trid_warp_pcr1_shared(int W, TRID_R a, TRID_R c, TRID_R *d, TRID_R *shared)
+{
+    return TRID_F(trid_warp_pcr1_shared)(W, a, c, d, shared);
+}
+TRID_D int trid_warp_pcr2(int W, TRID_R *a, TRID_R *c, TRID_R *d)
+{
+    return TRID_F(trid_warp_pcr2)(W, a, c, d);
+}
+TRID_D int trid_warp_pcr2_shared(int W, TRID_R *a, TRID_R *c, TRID_R *d, TRID_R *shared)
+{
+    return TRID_F(trid_warp_pcr2_shared)(W, a, c, d, shared);
+}
+TRID_D int trid_warp_reduce(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
+{
+    return TRID_F(trid_warp_reduce)(K, W, n, a, b, c, d);
+}
+TRID_D void trid_warp_expand(int K, int W, const TRID_R *a, const TRID_R *c, TRID_R *d, TRID_R x)
+{
+    TRID_F(trid_warp_expand)(K, W, a, c, d, x);
+}
+TRID_D int trid_warp_hybrid(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
+{
+    return TRID_F(trid_warp_hybrid)(K, W, n, a, b, c, d);
+}
+TRID_D int trid_warp_hybrid_refined(int K, int W, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *d)
+{
+    return TRID_F(trid_warp_hybrid_refined)(K, W, n, a, b, c, d);
+}
+TRID_D int trid_warp_factor(int K, int W, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *f,
+                            int *steps)
+{
+    return TRID_F(trid_warp_factor)(K, W, n, a, b, c, f, steps);
+}
+TRID_D void trid_warp_solve(int K, int W, int n, int steps, const TRID_R *f, TRID_R *d)
+{
+    TRID_F(trid_warp_solve)(K, W, n, steps, f, d);
+}
+TRID_D void trid_warp_solve_refined(int K, int W, int n, int steps, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                    const TRID_R *f, TRID_R *d)
+{
+    TRID_F(trid_warp_solve_refined)(K, W, n, steps, a, b, c, f, d);
+}
+TRID_D void trid_warp_residual(int K, int W, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
+                               const TRID_R *x, TRID_R *r, TRID_R *error, TRID_R *size)
+{
+    TRID_F(trid_warp_residual)(K, W, n, a, b, c, d, x, r, error, size);
+}
+TRID_D int trid_warp_pivoted(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
+{
+    return TRID_F(trid_warp_pivoted)(K, W, n, a, b, c, d);
+}
+TRID_D int trid_block_hybrid(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
+{
+    return TRID_F(trid_block_hybrid)(K, n, a, b, c, d, shared);
+}
+TRID_D int trid_block_hybrid_refined(int K, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *d,
+                                     TRID_R *shared)
+{
+    return TRID_F(trid_block_hybrid_refined)(K, n, a, b, c, d, shared);
+}
+TRID_D void trid_block_residual(int K, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
+                                const TRID_R *x, TRID_R *r, TRID_R *error, TRID_R *size, TRID_R *shared)
+{
+    TRID_F(trid_block_residual)(K, n, a, b, c, d, x, r, error, size, shared);
+}
+TRID_D int trid_block_pivoted(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
+{
+    return TRID_F(trid_block_pivoted)(K, n, a, b, c, d, shared);
+}
+TRID_D int trid_block_lines(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
+{
+    return TRID_F(trid_block_lines)(K, L, S, n, a, b, c, d, shared);
+}
+TRID_D void trid_block_lines_unchecked(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d,
+                                       TRID_R *shared)
+{
+    TRID_F(trid_block_lines_unchecked)(K, L, S, n, a, b, c, d, shared);
+}
+TRID_D int trid_block_lines_factor(int K, int L, int S, int n, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                   TRID_R *f, int *steps, TRID_R *shared)
+{
+    return TRID_F(trid_block_lines_factor)(K, L, S, n, a, b, c, f, steps, shared);
+}
+TRID_D void trid_block_lines_solve(int K, int L, int S, int n, int steps, const TRID_R *f, TRID_R *d, TRID_R *shared)
+{
+    TRID_F(trid_block_lines_solve)(K, L, S, n, steps, f, d, shared);
+}
+TRID_D void trid_block_lines_solve_stored(int K, int L, int S, int n, int steps, const TRID_R *f, const TRID_R *reduced,
+                                          int stride, TRID_R *d, TRID_R *shared)
+{
+    TRID_F(trid_block_lines_solve_stored)(K, L, S, n, steps, f, reduced, stride, d, shared);
+}
+}
+#endif
+#endif
+#if TRID_HOST_SCOPE
+#ifdef __cplusplus
+extern "C++" {
+TRID_HOST int trid_host_thomas(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d, TRID_R *x,
+                               TRID_R *work)
+{
+    return TRID_F(trid_host_thomas)(n, a, b, c, d, x, work);
+}
+TRID_HOST int trid_host_pcr(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d, TRID_R *x,
+                            TRID_R *work)
+{
+    return TRID_F(trid_host_pcr)(n, a, b, c, d, x, work);
+}
+TRID_HOST int trid_host_hybrid(int n, int rows_per_lane, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                               const TRID_R *d, TRID_R *x, TRID_R *work)
+{
+    return TRID_F(trid_host_hybrid)(n, rows_per_lane, a, b, c, d, x, work);
+}
+TRID_HOST int trid_host_hybrid_refined(int n, int rows_per_lane, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                       const TRID_R *d, TRID_R *x, TRID_R *work)
+{
+    return TRID_F(trid_host_hybrid_refined)(n, rows_per_lane, a, b, c, d, x, work);
+}
+TRID_HOST int trid_host_pivoted(int n, int rows_per_lane, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                const TRID_R *d, TRID_R *x, TRID_R *work)
+{
+    return TRID_F(trid_host_pivoted)(n, rows_per_lane, a, b, c, d, x, work);
+}
+TRID_HOST size_t trid_host_pivoted_len(TRID_R, int n, int rows_per_lane)
+{
+    return TRID_F(trid_host_pivoted_len)(n, rows_per_lane);
+}
+TRID_HOST size_t trid_host_hybrid_len(TRID_R, int n, int rows_per_lane)
+{
+    return TRID_F(trid_host_hybrid_len)(n, rows_per_lane);
+}
+TRID_HOST size_t trid_host_hybrid_refined_len(TRID_R, int n, int rows_per_lane)
+{
+    return TRID_F(trid_host_hybrid_refined_len)(n, rows_per_lane);
+}
+TRID_HOST double trid_host_residual(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
+                                    const TRID_R *x)
+{
+    return TRID_F(trid_host_residual)(n, a, b, c, d, x);
+}
+TRID_HOST double trid_host_dominance(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c)
+{
+    return TRID_F(trid_host_dominance)(n, a, b, c);
+}
+}
+#endif
+#endif
 
 #undef TRID_R
 #undef TRID_F

@@ -11,6 +11,7 @@
 #include "trid_cases.h"
 
 #include <float.h>
+#include <limits.h>
 
 #ifndef KNOWN_ANSWERS
 #define KNOWN_ANSWERS "tests/known/trid.txt"
@@ -23,6 +24,7 @@ enum method {
     THOMAS,
     PCR,
     HYBRID,
+    REFINED,     /* trid_host_hybrid_refined */
     LANE_THOMAS, /* strided */
     FACTORED,    /* trid_lane_factor and trid_lane_solve */
     FACTORED_STRIDED,
@@ -31,12 +33,13 @@ enum method {
     METHODS
 };
 
-static const char *const method_name[METHODS] = {
-    "thomas", "pcr", "hybrid", "lane_thomas", "factored", "factored strided", "factored in place", "sections"};
+static const char *const method_name[METHODS] = {"thomas",      "pcr",      "hybrid",           "refined",
+                                                 "lane_thomas", "factored", "factored strided", "factored in place",
+                                                 "sections"};
 
 static int depends_on_rows_per_lane(int method)
 {
-    return method == HYBRID || method == SECTIONS;
+    return method == HYBRID || method == REFINED || method == SECTIONS;
 }
 
 /* Those that eliminate in the order of Thomas, and so stop at the very same row. */
@@ -79,6 +82,7 @@ static double tolerance(int n, double condition, double roundoff)
 
 static void test_status_strings(void)
 {
+    CHECK(TRID_OK == 0 && TRID_BAD_ARGUMENT == -1, "the names of the values");
     CHECK(strcmp(trid_status_string(0), "solved") == 0, "status 0 is \"%s\"", trid_status_string(0));
     CHECK(strstr(trid_status_string(3), "pivot") != NULL, "status 3 is \"%s\"", trid_status_string(3));
     CHECK(strstr(trid_status_string(-1), "argument") != NULL, "status -1 is \"%s\"", trid_status_string(-1));
@@ -219,12 +223,16 @@ static int F(solve_sections)(F(arrays) s, int K, REAL *x)
 static int F(dispatch)(enum method method, int K, F(arrays) s, REAL *x)
 {
     size_t n = (size_t)s.n, length = n > 0 ? (n - 1) * (size_t)s.stride + 1 : 0;
-    size_t work_length = method == PCR ? 8 * n : method == HYBRID ? F(trid_host_hybrid_len)(s.n, K) : length;
+    size_t work_length = method == PCR       ? 8 * n
+                         : method == HYBRID  ? F(trid_host_hybrid_len)(s.n, K)
+                         : method == REFINED ? F(trid_host_hybrid_refined_len)(s.n, K)
+                                             : length;
     REAL *work = F(fresh)(work_length);
     int status = -2;
     if (method == THOMAS) status = F(trid_host_thomas)(s.n, s.a, s.b, s.c, s.d, x, work);
     if (method == PCR) status = F(trid_host_pcr)(s.n, s.a, s.b, s.c, s.d, x, work);
     if (method == HYBRID) status = F(trid_host_hybrid)(s.n, K, s.a, s.b, s.c, s.d, x, work);
+    if (method == REFINED) status = F(trid_host_hybrid_refined)(s.n, K, s.a, s.b, s.c, s.d, x, work);
     if (method == LANE_THOMAS) status = F(trid_lane_thomas)(s.n, s.a, s.b, s.c, s.d, x, work, s.stride);
     if (method == FACTORED || method == FACTORED_STRIDED) status = F(solve_factored)(s, 0, x);
     if (method == FACTORED_IN_PLACE) status = F(solve_factored)(s, 1, x);
@@ -382,6 +390,109 @@ static void F(test_open_ends)(void)
     CHECK(!bad && a == 3 && c == 5 && d == 7, "open on both sides: %g %g %g", (double)a, (double)c, (double)d);
 }
 
+/* ---- matrices that are only just dominant ------------------------------------------------------------------------ */
+
+/* The largest residual, in roundoffs, of some random systems of altogether about 7000 rows. */
+static double F(worst_residual)(enum method method, int K, int kind, double excess, int most_rows)
+{
+    case_random random = {SEED + 2};
+    double worst = 0;
+    for (int i = 0; i < 14000 / most_rows; i++) {
+        case_system s = case_weak(&random, 3 + case_below(&random, most_rows - 2), kind, excess, IS_FLOAT);
+        double *x = case_memory((size_t)s.n * sizeof *x);
+        int status = F(solve)(method, K, s, x);
+        CHECK(status == 0, "%s K %d, %s, 1 + %g: status %d", method_name[method], K, case_kind_name[kind], excess,
+              status);
+        worst = (double)case_larger(worst, case_residual(s, x) / ROUNDOFF);
+        free(x);
+        case_free(s);
+    }
+    return worst;
+}
+
+/* The law of docs/hybrid.md is an upper bound, and no more than ten times the truth where couplings are rough. One step
+   of refinement, as long as the law squared is small against 1 / roundoff, and Thomas at any dominance leave what
+   rounding x to working precision leaves: half a roundoff of each term, three terms and the sum; some more for
+   the operations. */
+static void F(test_weak_dominance)(void)
+{
+    static const int rows_per_lane[] = {1, 2, 4, 8, 16, 32};
+    const double excess[] = {1e-3, 1e-5, 1e-7};
+    const double few = 4;
+    for (int e = 0; e < 3; e++) {
+        for (int kind = 0; kind < CASE_KINDS; kind++) {
+            for (int k = 0; k < 6; k++) {
+                int K = rows_per_lane[k];
+                double law = case_law(K, excess[e]), got = F(worst_residual)(HYBRID, K, kind, excess[e], 150);
+                CHECK(got <= law, "%s 1 + %g, K %d: %g roundoffs, the law allows %g", case_kind_name[kind], excess[e],
+                      K, got, law);
+                if (kind == CASE_ROUGH && K <= 4)
+                    CHECK(got >= law / 10, "1 + %g, K %d: %g roundoffs, the law says %g", excess[e], K, got, law);
+                if (law * law * ROUNDOFF > 0.01) continue;
+                got = F(worst_residual)(REFINED, K, kind, excess[e], 150);
+                CHECK(got <= few, "%s 1 + %g, K %d refined: %g roundoffs", case_kind_name[kind], excess[e], K, got);
+            }
+            for (int method = 0; method < METHODS; method++) {
+                if (!eliminates_in_order((enum method)method)) continue;
+                double got = F(worst_residual)((enum method)method, 1, kind, excess[e], 150);
+                CHECK(got <= few, "%s 1 + %g, %s: %g roundoffs", case_kind_name[kind], excess[e], method_name[method],
+                      got);
+            }
+        }
+    }
+}
+
+/* Where all rows are alike their errors are alike too, and cancel in the residual at any dominance, 1 included. */
+static void F(test_constant_matrices)(void)
+{
+    const double excess[] = {1e-3, 1e-5, 1e-7, 0};
+    for (int e = 0; e < 4; e++) {
+        for (int most_rows = 60; most_rows <= 6000; most_rows *= 10) {
+            double one = F(worst_residual)(PCR, 1, CASE_CONSTANT, excess[e], most_rows);
+            double two = F(worst_residual)(HYBRID, 2, CASE_CONSTANT, excess[e], most_rows);
+            double eight = F(worst_residual)(HYBRID, 8, CASE_CONSTANT, excess[e], most_rows);
+            double refined = F(worst_residual)(REFINED, 1, CASE_CONSTANT, excess[e], most_rows);
+            CHECK(one <= 40 && two <= 40 && eight <= 4 && refined <= 4, "1 + %g, %d rows: %g, %g, %g, refined %g",
+                  excess[e], most_rows, one, two, eight, refined);
+        }
+    }
+}
+
+/* A matrix whose first rows lose their diagonal to rounding: pivots that are tiny but not zero pass, and the residual
+   and the dominance tell. */
+static void F(test_tiny_pivots_pass)(void)
+{
+    float a[] = {0, 1, 1, 1}, b[] = {2, 0.5000001f, 2, 2}, c[] = {1, 1, 1, 0}, d[] = {1, 1, 1, 1}, x[4], work[4];
+    int status = trid_host_thomas_f32(4, a, b, c, d, x, work);
+    double residual = trid_host_residual_f32(4, a, b, c, d, x), dominance = trid_host_dominance_f32(4, a, b, c);
+    CHECK(status == 0, "a tiny pivot gives status %d", status);
+    check_near(residual, 0.083, 0.001, "a tiny pivot's residual");
+    check_near(dominance, 0.25, 1e-6, "a tiny pivot's dominance");
+
+    double sa[] = {0, 0.3}, sb[] = {0.1, 0.9}, sc[] = {0.3, 0}, sd[] = {1, 1}, sx[2], swork[2];
+    status = trid_host_thomas_f64(2, sa, sb, sc, sd, sx, swork);
+    CHECK(status == 0 && fabs(sx[0]) > 1e15, "singular but for rounding: status %d, x %g", status, sx[0]);
+    dominance = trid_host_dominance_f64(2, sa, sb, sc);
+    CHECK(dominance < 1, "singular, and of dominance %g", dominance);
+}
+
+/* Rows of very different scale. Dividing a coupling by another row's pivot would underflow. */
+static void F(test_scales_of_rows)(void)
+{
+    const double small = IS_FLOAT ? 1e-20 : 1e-150, large = IS_FLOAT ? 1e30 : 1e250;
+    double a[] = {NAN, 0, large, small, NAN}, b[] = {3 * small, large, 3 * large, 3 * small};
+    double c[] = {small, 0, large, NAN}, d[] = {4 * small, large, 5 * large, 4 * small}, x[4];
+    case_system s = {4, a, b, c, d};
+    for (int method = 0; method < METHODS; method++) {
+        for (int K = 1; K <= (depends_on_rows_per_lane(method) ? 4 : 1); K++) {
+            int status = F(solve)((enum method)method, K, s, x);
+            CHECK(status == 0, "%s K %d: status %d for rows of different scales", method_name[method], K, status);
+            for (int j = 0; j < 4; j++)
+                check_near(x[j], 1, 8 * ROUNDOFF, "%s K %d: row %d of different scales", method_name[method], K, j);
+        }
+    }
+}
+
 /* ---- failures --------------------------------------------------------------------------------------------------- */
 
 /* Puts a pivot into row at and returns the status of method. */
@@ -418,6 +529,27 @@ static void F(test_bad_pivots)(void)
                 }
             }
         }
+    }
+}
+
+/* The one test of the reciprocal says the same as all four: both numbers are finite and not zero. Every exponent, and
+   the reciprocals that the device makes of 0, subnormal, huge and infinite pivots (docs/reciprocal.md). */
+static void F(test_verdict_on_pivots)(void)
+{
+    const int lowest = IS_FLOAT ? -149 : -1074, highest = IS_FLOAT ? 128 : 1024;
+    const double mantissa[] = {1, 1.25, 1.9999998, -1, -1.5};
+    const REAL inf = (REAL)INFINITY, nan = (REAL)NAN;
+    for (int e = lowest; e <= highest; e++) {
+        for (int m = 0; m < 5; m++) {
+            REAL pivot = (REAL)ldexp(mantissa[m], e), r = F(trid_rcp)(pivot);
+            int good = isfinite(pivot) && isfinite(r) && pivot != 0 && r != 0;
+            CHECK(F(trid_p_bad)(r) == !good, "pivot %g with the reciprocal %g", (double)pivot, (double)r);
+        }
+    }
+    const REAL bad[] = {0, -(REAL)0, inf, -inf, nan, -nan};
+    for (int i = 0; i < 6; i++) {
+        CHECK(F(trid_p_bad)(bad[i]), "the reciprocal %g passes", (double)bad[i]);
+        CHECK(F(trid_p_bad)(F(trid_rcp)(bad[i])), "the pivot %g passes", (double)bad[i]);
     }
 }
 
@@ -510,6 +642,12 @@ static void F(test_arguments)(void)
     CHECK(F(trid_host_hybrid)(1, -3, one, one, one, one, x, one) == -1, "hybrid, rows_per_lane = -3");
     CHECK(F(trid_lane_thomas)(-1, 0, 0, 0, 0, 0, 0, 1) == -1, "lane_thomas, n = -1");
     CHECK(F(trid_lane_factor)(-1, 0, 0, 0, 0, 0, 0, 1) == -1, "lane_factor, n = -1");
+    CHECK(F(trid_host_hybrid_refined)(-1, 4, 0, 0, 0, 0, 0, 0) == -1, "refined, n = -1");
+    CHECK(F(trid_host_hybrid_refined)(1, 0, one, one, one, one, x, one) == -1, "refined, rows_per_lane = 0");
+    CHECK(F(trid_host_hybrid_refined)(0, 0, 0, 0, 0, 0, 0, 0) == -1, "refined, n = 0 and rows_per_lane = 0");
+    CHECK(F(trid_host_hybrid_refined)(0, 4, 0, 0, 0, 0, 0, 0) == 0, "refined, n = 0");
+    CHECK(F(trid_host_thomas)(INT_MIN, 0, 0, 0, 0, 0, 0) == -1, "thomas, the least n");
+    CHECK(F(trid_host_hybrid_refined)(INT_MIN, 4, 0, 0, 0, 0, 0, 0) == -1, "refined, the least n");
     CHECK(F(trid_host_thomas)(0, 0, 0, 0, 0, 0, 0) == 0, "thomas, n = 0");
     CHECK(F(trid_host_pcr)(0, 0, 0, 0, 0, 0, 0) == 0, "pcr, n = 0");
     CHECK(F(trid_host_hybrid)(0, 4, 0, 0, 0, 0, 0, 0) == 0, "hybrid, n = 0");
@@ -528,9 +666,14 @@ static void F(test_work_lengths)(void)
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
         size_t length = F(trid_host_hybrid_len)(cases[i].n, cases[i].K);
         CHECK(length == cases[i].length, "hybrid_len(%d, %d) is %zu", cases[i].n, cases[i].K, length);
+        size_t refined = F(trid_host_hybrid_refined_len)(cases[i].n, cases[i].K);
+        size_t more = length > 0 ? 2 * (size_t)cases[i].n : 0;
+        CHECK(refined == length + more, "hybrid_refined_len(%d, %d) is %zu", cases[i].n, cases[i].K, refined);
     }
     size_t largest = F(trid_host_hybrid_len)(2147483647, 1); /* must not overflow an int on the way */
     CHECK(largest == (size_t)10 * 2147483647u, "hybrid_len of the largest n is %zu", largest);
+    largest = F(trid_host_hybrid_refined_len)(2147483647, 1);
+    CHECK(largest == (size_t)12 * 2147483647u, "hybrid_refined_len of the largest n is %zu", largest);
 }
 
 /* NaN or inf in d is no failure, and shows. */
@@ -593,6 +736,37 @@ static void F(test_residual_values)(void)
     }
 }
 
+static void F(test_lane_residual_values)(void)
+{
+    REAL nan = (REAL)NAN;
+    REAL a[3] = {nan, 1, 2}, b[3] = {2, 4, -4}, c[3] = {1, -1, nan}, d[3] = {3, 2, -3}, x[3] = {1, 1, 1}, r[3];
+    REAL error, size;
+    /* d - A x = 0, -2, -1; |A||x| + |d| = 6, 8, 9 */
+    F(trid_lane_residual)(3, 0, 3, a, b, c, d, x, nan, nan, r, &error, &size);
+    CHECK(r[0] == 0 && r[1] == -2 && r[2] == -1, "residual %g %g %g", (double)r[0], (double)r[1], (double)r[2]);
+    CHECK(error == 2 && size == 9, "error %g, size %g", (double)error, (double)size);
+    /* The same rows in the middle of a system: left = 10, right = 100. */
+    a[0] = 5, c[2] = 7;
+    F(trid_lane_residual)(3, 3, 9, a, b, c, d, x, 10, 100, r, &error, &size);
+    CHECK(r[0] == -50 && r[1] == -2 && r[2] == -701, "inside: %g %g %g", (double)r[0], (double)r[1], (double)r[2]);
+    CHECK(error == 701 && size == 709, "inside: error %g, size %g", (double)error, (double)size);
+    /* Its second row is the last: c[1] and all of the third row are not read. */
+    c[1] = a[2] = b[2] = c[2] = d[2] = x[2] = nan;
+    F(trid_lane_residual)(3, 3, 5, a, b, c, d, x, 10, nan, d, &error, &size);
+    CHECK(d[0] == -50 && d[1] == -3 && d[2] == 0, "at the end: %g %g %g", (double)d[0], (double)d[1], (double)d[2]);
+    CHECK(error == 50 && size == 56, "at the end: error %g, size %g", (double)error, (double)size);
+    F(trid_lane_residual)(3, 6, 5, a, b, c, d, x, nan, nan, d, &error, &size);
+    CHECK(error == 0 && size == 0 && d[0] == 0 && d[2] == 0, "beyond the end: error %g, size %g", (double)error,
+          (double)size);
+
+    REAL inf = (REAL)INFINITY;
+    CHECK(F(trid_larger)(-3, 2) == 3 && F(trid_larger)(2, -3) == 3 && F(trid_larger)(0, 0) == 0,
+          "the larger of 2 and 3");
+    CHECK(F(trid_larger)(-inf, 2) == inf && F(trid_larger)(2, inf) == inf, "the larger of 2 and inf");
+    CHECK(isnan(F(trid_larger)(nan, inf)) && isnan(F(trid_larger)(inf, -nan)) && isnan(F(trid_larger)(nan, 0)),
+          "NaN is larger than inf");
+}
+
 static void F(test_dominance_values)(void)
 {
     REAL nan = (REAL)NAN;
@@ -632,6 +806,7 @@ static void F(test_all)(void)
     F(test_random_systems)();
     F(test_open_ends)();
     F(test_bad_pivots)();
+    F(test_verdict_on_pivots)();
     F(test_extreme_pivots)();
     F(test_thomas_stops)();
     F(test_singular_pairs)();
@@ -641,7 +816,12 @@ static void F(test_all)(void)
     F(test_arguments)();
     F(test_work_lengths)();
     F(test_bad_right_hand_sides)();
+    F(test_weak_dominance)();
+    F(test_constant_matrices)();
+    F(test_tiny_pivots_pass)();
+    F(test_scales_of_rows)();
     F(test_residual_values)();
+    F(test_lane_residual_values)();
     F(test_dominance_values)();
 }
 

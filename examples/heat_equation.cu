@@ -1,0 +1,83 @@
+/* heat_equation.cu - one matrix, many right-hand sides: implicit time steps of the heat equation.
+   MIT licence, see LICENSE.
+
+   u' = u'' on 0 < x < 1, u = 0 at both ends, by backward Euler: (I - dt A) u_new = u_old. The matrix stays the same, so
+   it is factored once, in registers, and each step does what is left. A rod a warp, 256 points, every rod with a
+   diffusivity of its own. */
+#include "trid.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { K = 8, W = 32, N = K * W };
+
+/* u is updated in place; ratio is diffusivity dt / h^2 of each rod. status takes 0 or 1 + the row where it failed. */
+__global__ void march(int time_steps, const double *ratio, double *u, int *status)
+{
+    double a[K], b[K], c[K], f[TRID_WARP_FACTOR_LEN(K)], v[K], r = ratio[blockIdx.x];
+    double *mine = u + (size_t)N * blockIdx.x + K * threadIdx.x;
+    for (int j = 0; j < K; j++) {
+        a[j] = c[j] = -r; /* a of the first row and c of the last are not read */
+        b[j] = 1 + 2 * r;
+        v[j] = mine[j];
+    }
+    int pcr_steps, said = trid_warp_factor_f64(K, W, N, a, b, c, f, &pcr_steps);
+    for (int i = 0; i < time_steps; i++) trid_warp_solve_f64(K, W, N, pcr_steps, f, v);
+    for (int j = 0; j < K; j++) mine[j] = v[j];
+
+    /* The smallest positive status of the lanes is where it began; 0, as an unsigned number less one, is the largest. */
+    unsigned least = (unsigned)said - 1;
+    for (int s = W / 2; s > 0; s /= 2) least = min(least, __shfl_xor_sync(0xffffffffu, least, s));
+    if (threadIdx.x == 0) status[blockIdx.x] = (int)(least + 1);
+}
+
+static void check(cudaError_t error)
+{
+    if (error == cudaSuccess) return;
+    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
+    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
+}
+
+int main(void)
+{
+    enum { RODS = 8, STEPS = 100, SICK = 5 };
+    const double pi = 3.14159265358979323846, h = 1.0 / (N + 1), dt = 1e-4;
+    static double u[RODS * N], ratio[RODS];
+    double *device, *device_ratio;
+    int *device_status, status[RODS];
+    for (int i = 0; i < RODS; i++) {
+        ratio[i] = i == SICK ? NAN : (1 + i) * dt / (h * h);
+        for (int j = 0; j < N; j++) u[N * i + j] = sin(pi * (j + 1) * h);
+    }
+    check(cudaMalloc((void **)&device, sizeof u));
+    check(cudaMalloc((void **)&device_ratio, sizeof ratio));
+    check(cudaMalloc((void **)&device_status, sizeof status));
+    check(cudaMemcpy(device, u, sizeof u, cudaMemcpyHostToDevice));
+    check(cudaMemcpy(device_ratio, ratio, sizeof ratio, cudaMemcpyHostToDevice));
+    march<<<RODS, W>>>(STEPS, device_ratio, device, device_status);
+    check(cudaGetLastError());
+    check(cudaMemcpy(u, device, sizeof u, cudaMemcpyDeviceToHost));
+    check(cudaMemcpy(status, device_status, sizeof status, cudaMemcpyDeviceToHost));
+    check(cudaFree(device));
+    check(cudaFree(device_ratio));
+    check(cudaFree(device_status));
+
+    /* The sine is an eigenvector of A, and decays by the same factor in each step. */
+    int wrong = 0;
+    for (int i = 0; i < RODS; i++) {
+        if (status[i] != 0) {
+            printf("rod %d: row %d: %s\n", i, status[i] - 1, trid_status_string(status[i]));
+            wrong += i != SICK || status[i] != 1;
+            continue;
+        }
+        double s = sin(pi * h / 2), decay = pow(1 + 4 * ratio[i] * s * s, -STEPS), error = 0;
+        for (int j = 0; j < N; j++) {
+            double e = fabs(u[N * i + j] - decay * sin(pi * (j + 1) * h));
+            if (!(e <= error)) error = e;
+        }
+        printf("rod %d: decays to %.6f, error %.1e\n", i, decay, error);
+        wrong += i == SICK || !(error <= 1e-11);
+    }
+    return wrong != 0;
+}

@@ -1,0 +1,65 @@
+/* shared_pcr.cu - the hybrid put together from its parts, with the reduced rows exchanged through shared memory.
+   MIT licence, see LICENSE.
+
+   trid_warp_hybrid exchanges by shuffle; where shuffles are the limit, or where the reduced system wants another solver,
+   its two ends can be had apart: K rows a lane to one, then the caller's PCR, then back. */
+#include "trid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { K = 4, W = 16, WARPS = 2 };
+
+/* Two systems of n <= K * W = 64 rows a warp. */
+__global__ void solve(int n, int systems, const float *a, const float *b, const float *c, const float *d, float *x)
+{
+    __shared__ float shared[WARPS][TRID_WARP_PCR_SHARED_LEN];
+    float ra[K], rb[K], rc[K], rd[K];
+    int system = (int)((blockIdx.x * blockDim.x + threadIdx.x) / W), first = K * ((int)threadIdx.x % W);
+    int rows = system < systems ? n : 0; /* all lanes take part, also those without a system */
+    size_t at = (size_t)n * system + first;
+    for (int j = 0; j < K; j++)
+        if (first + j < rows) ra[j] = a[at + j], rb[j] = b[at + j], rc[j] = c[at + j], rd[j] = d[at + j];
+
+    trid_warp_reduce_f32(K, W, rows, ra, rb, rc, rd);
+    float last = rd[K - 1];
+    trid_warp_pcr1_shared_f32(W, ra[K - 1], rc[K - 1], &last, shared[threadIdx.x / 32]);
+    trid_warp_expand_f32(K, W, ra, rc, rd, last);
+
+    for (int j = 0; j < K; j++)
+        if (first + j < rows) x[at + j] = rd[j];
+}
+
+static void check(cudaError_t error)
+{
+    if (error == cudaSuccess) return;
+    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
+    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
+}
+
+int main(void)
+{
+    enum { N = 50, SYSTEMS = 101, ROWS = N * SYSTEMS, BLOCK = 32 * WARPS };
+    static float a[ROWS], b[ROWS], c[ROWS], d[ROWS], x[ROWS], *device;
+    for (int i = 0; i < ROWS; i++) {
+        a[i] = c[i] = 1;
+        b[i] = 3 + (float)(i % 5);
+        d[i] = (float)(i % 11);
+    }
+    check(cudaMalloc((void **)&device, 5 * sizeof a));
+    float *on[] = {device, device + ROWS, device + 2 * ROWS, device + 3 * ROWS, device + 4 * ROWS};
+    const float *host[] = {a, b, c, d};
+    for (int k = 0; k < 4; k++) check(cudaMemcpy(on[k], host[k], sizeof a, cudaMemcpyHostToDevice));
+    solve<<<(SYSTEMS * W + BLOCK - 1) / BLOCK, BLOCK>>>(N, SYSTEMS, on[0], on[1], on[2], on[3], on[4]);
+    check(cudaGetLastError());
+    check(cudaMemcpy(x, on[4], sizeof x, cudaMemcpyDeviceToHost));
+    check(cudaFree(device));
+
+    double worst = 0;
+    for (int i = 0; i < ROWS; i += N) {
+        double r = trid_host_residual_f32(N, a + i, b + i, c + i, d + i, x + i);
+        if (!(r <= worst)) worst = r;
+    }
+    printf("%d systems of %d rows, largest residual %.2g\n", SYSTEMS, N, worst);
+    return worst < 1e-6 ? 0 : 1;
+}

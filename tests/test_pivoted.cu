@@ -1,0 +1,460 @@
+/* test_pivoted.cu - the pivoted solver of trid.h in warps and in blocks, in both precisions.
+   MIT licence, see LICENSE.
+
+   One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). A test makes a batch of systems,
+   launches a kernel that solves one in each group of lanes or in each block, and looks at residuals, at errors beside
+   those of LAPACK's algorithm, and at who reports what. What lies beyond a system's rows, and its corners, is NaN on
+   the device: nobody may read it. */
+#include "trid.h"
+
+#include "check.h"
+#include "gpu.h"
+#include "pivoted_cases.h"
+
+#include <float.h>
+
+#include <vector>
+
+enum { SEED = 20240816 };
+
+static double roundoff_of(float)
+{
+    return FLT_EPSILON / 2;
+}
+static double roundoff_of(double)
+{
+    return DBL_EPSILON / 2;
+}
+static const char *type_of(float)
+{
+    return "f32";
+}
+static const char *type_of(double)
+{
+    return "f64";
+}
+static int gtsv(case_system s, float *x, float *work)
+{
+    return pivoted_gtsv_f32(s, x, work);
+}
+static int gtsv(case_system s, double *x, double *work)
+{
+    return pivoted_gtsv_f64(s, x, work);
+}
+static size_t block_bytes(float)
+{
+    return trid_block_pivoted_bytes_f32();
+}
+static size_t block_bytes(double)
+{
+    return trid_block_pivoted_bytes_f64();
+}
+
+/* ---- batches of systems, and kernels over them ------------------------------------------------------------------- */
+
+/* Systems of up to slot rows, row j of system i at [i * slot + j] on the device. */
+template <class Real>
+struct batch {
+    int slot;
+    std::vector<case_system> systems;
+    std::vector<int> claimed; /* the n that the device is told, if not that of the system */
+
+    explicit batch(int slot_) : slot(slot_) {}
+    batch(const batch &) = delete;
+    batch &operator=(const batch &) = delete;
+    ~batch()
+    {
+        for (case_system s : systems) case_free(s);
+    }
+    void add(case_system s)
+    {
+        if (sizeof(Real) == sizeof(float)) case_round_to_float(s);
+        systems.push_back(s);
+        claimed.push_back(s.n);
+    }
+    int count() const { return (int)systems.size(); }
+};
+
+/* What a kernel gets. */
+template <class Real>
+struct view {
+    const int *n;
+    const Real *a, *b, *c, *d;
+    Real *x;
+    int *status;
+};
+
+template <class T>
+struct device_array {
+    T *data;
+    size_t count;
+
+    explicit device_array(const std::vector<T> &from) : data(), count(from.size())
+    {
+        GPU_OK(cudaMalloc(&data, (count + 1) * sizeof(T))); /* one more: none is an error to some */
+        GPU_OK(cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyHostToDevice));
+    }
+    device_array(const device_array &) = delete;
+    device_array &operator=(const device_array &) = delete;
+    ~device_array() { cudaFree(data); }
+    std::vector<T> download() const
+    {
+        std::vector<T> to(count);
+        GPU_OK(cudaMemcpy(to.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost));
+        return to;
+    }
+};
+
+template <class Real>
+std::vector<Real> gather(const batch<Real> &from, double *case_system::*column)
+{
+    std::vector<Real> to((size_t)from.count() * from.slot, (Real)NAN);
+    for (int i = 0; i < from.count(); i++)
+        for (int j = 0; j < from.systems[i].n; j++) to[(size_t)i * from.slot + j] = (Real)(from.systems[i].*column)[j];
+    return to;
+}
+
+template <class Real>
+struct outcome {
+    std::vector<Real> x;
+    std::vector<int> status; /* of each thread */
+    int lanes;               /* threads a system */
+
+    std::vector<double> solution(const batch<Real> &of, int i) const
+    {
+        const Real *from = x.data() + (size_t)i * of.slot;
+        return std::vector<double>(from, from + of.systems[i].n);
+    }
+};
+
+/* lanes threads solve a system. */
+template <class Real, class Kernel>
+outcome<Real> run(Kernel kernel, batch<Real> &systems, int lanes, int block, size_t shared_bytes)
+{
+    while (systems.count() * lanes % block) systems.add(case_new(0));
+    size_t threads = (size_t)systems.count() * lanes;
+    device_array<int> n(systems.claimed), status(std::vector<int>(threads, -99));
+    device_array<Real> a(gather(systems, &case_system::a)), b(gather(systems, &case_system::b));
+    device_array<Real> c(gather(systems, &case_system::c)), d(gather(systems, &case_system::d));
+    device_array<Real> x(std::vector<Real>((size_t)systems.count() * systems.slot, (Real)NAN));
+    view<Real> on_device = {n.data, a.data, b.data, c.data, d.data, x.data, status.data};
+    GPU_LAUNCH(kernel, (int)(threads / block), block, shared_bytes, 0)(on_device);
+    GPU_OK(cudaGetLastError());
+    GPU_OK(cudaDeviceSynchronize());
+    return {x.download(), status.download(), lanes};
+}
+
+template <class Real, int K>
+__device__ __forceinline__ void load(const view<Real> &from, size_t first, Real *a, Real *b, Real *c, Real *d)
+{
+    for (int j = 0; j < K; j++)
+        a[j] = from.a[first + j], b[j] = from.b[first + j], c[j] = from.c[first + j], d[j] = from.d[first + j];
+}
+
+template <class Real, int K, int W>
+GPU_KERNEL void solve_in_warps(view<Real> all)
+{
+    size_t thread = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    Real a[K], b[K], c[K], d[K];
+    load<Real, K>(all, K * thread, a, b, c, d);
+    all.status[thread] = trid_warp_pivoted(K, W, all.n[thread / W], a, b, c, d);
+    for (int j = 0; j < K; j++) all.x[K * thread + j] = d[j];
+}
+
+/* Twice, in two arrays of shared memory in turn, the second time without a barrier between. */
+template <class Real, int K>
+GPU_KERNEL void solve_in_blocks(view<Real> all)
+{
+    GPU_DYNAMIC_SHARED(memory);
+    size_t thread = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    Real a[K], b[K], c[K], d[K], *shared = (Real *)memory;
+    load<Real, K>(all, K * thread, a, b, c, d);
+    int status = trid_block_pivoted(K, all.n[blockIdx.x], a, b, c, d, shared);
+    for (int j = 0; j < K; j++) all.x[K * thread + j] = d[j];
+    load<Real, K>(all, K * thread, a, b, c, d);
+    int again = trid_block_pivoted(K, all.n[blockIdx.x], a, b, c, d, shared + TRID_BLOCK_PIVOTED_LEN);
+    for (int j = 0; j < K; j++)
+        if (all.x[K * thread + j] != d[j] && d[j] == d[j]) status = -98;
+    all.status[thread] = again == status ? status : -98;
+}
+
+template <class Real, int K, int W>
+outcome<Real> run_in_warps(batch<Real> &systems)
+{
+    return run(solve_in_warps<Real, K, W>, systems, W, 64, 0);
+}
+
+template <class Real, int K>
+outcome<Real> run_in_blocks(batch<Real> &systems, int threads)
+{
+    return run(solve_in_blocks<Real, K>, systems, threads, threads, 2 * block_bytes(Real()));
+}
+
+/* ---- what every solution must be --------------------------------------------------------------------------------- */
+
+/* Backward errors of elimination with multipliers of at most 1, a few more roundings for each level of the tree, and
+   the fast reciprocal. */
+template <class Real>
+void check_solved(const outcome<Real> &got, const batch<Real> &of, int i, const char *test)
+{
+    const case_system s = of.systems[i];
+    int failed = 0, nonzero = 0;
+    for (int t = 0; t < got.lanes; t++) failed += got.status[(size_t)i * got.lanes + t] != 0;
+    CHECK(failed == 0, "%s %s system %d n %d: %d threads report a failure, the first has %d", test, type_of(Real()), i,
+          s.n, failed, got.status[(size_t)i * got.lanes]);
+    long double residual = case_residual(s, got.solution(of, i).data());
+    CHECK(residual <= (10 + log2(s.n + 1.0)) * roundoff_of(Real()), "%s %s system %d n %d: residual %Lg", test,
+          type_of(Real()), i, s.n, residual);
+    for (int j = s.n; j < of.slot; j++) nonzero += got.x[(size_t)i * of.slot + j] != 0;
+    CHECK(nonzero == 0, "%s %s system %d n %d: %d rows beyond n are not 0", test, type_of(Real()), i, s.n, nonzero);
+}
+
+template <class Real>
+void check_all_solved(const outcome<Real> &got, const batch<Real> &of, const char *test)
+{
+    for (int i = 0; i < of.count(); i++) check_solved(got, of, i, test);
+}
+
+/* Random entries of random sign; no diagonal at all where there is none and n is even (if it is odd, that is
+   singular). */
+static case_system random_system(case_random *random, int n, bool diagonal)
+{
+    case_system s = case_new(n);
+    for (int j = 0; j < n; j++) {
+        s.a[j] = case_between(random, -1, 1);
+        s.b[j] = diagonal ? case_between(random, -1, 1) : 0;
+        s.c[j] = case_between(random, -1, 1);
+        s.d[j] = case_between(random, -1, 1);
+    }
+    case_close_corners(s);
+    return s;
+}
+
+/* Every n where there are few, else those around the edges and some between. */
+static std::vector<int> lengths(int K, int most, case_random *random)
+{
+    std::vector<int> n;
+    for (int i = most <= 70 ? most : 0; i >= 0; i--) n.push_back(i);
+    if (most <= 70) return n;
+    const int edges[] = {1, 2, 3, K - 1, K, K + 1, 2 * K, most / 2, most - K - 1, most - K, most - 1, most};
+    for (int edge : edges) n.push_back(edge);
+    for (int i = 0; i < 3; i++) n.push_back(case_below(random, most));
+    return n;
+}
+
+template <class Real, int K, int W>
+void test_warp()
+{
+    case_random random = {SEED + 100 * K + W};
+    batch<Real> systems(K * W);
+    for (int n : lengths(K, K * W, &random)) {
+        systems.add(random_system(&random, n, true));
+        if (n % 2 == 0) systems.add(random_system(&random, n, false));
+        if (n % 4 == 1) systems.add(case_far_reaching(&random, n, 1e-6, 0));
+        if (n == 0) systems.claimed.back() = -3; /* as empty as 0 */
+    }
+    check_all_solved(run_in_warps<Real, K, W>(systems), systems, "warp");
+}
+
+template <class Real, int K>
+void test_block(int threads)
+{
+    case_random random = {SEED + 1000 * K + (unsigned long long)threads};
+    const int most = K * threads, sizes[] = {most, most - 1, most / 2 + 1, 32 * K + 1, 32 * K, 5, 1, 0};
+    batch<Real> systems(most);
+    for (int n : sizes) {
+        if (n > most) continue;
+        systems.add(random_system(&random, n, true));
+        if (n % 2 == 0) systems.add(random_system(&random, n, false));
+        if (n == 0) systems.claimed.back() = -3;
+    }
+    check_all_solved(run_in_blocks<Real, K>(systems, threads), systems, "block");
+}
+
+/* The 20 matrices: residuals of all, and errors beside those of LAPACK's algorithm where the condition leaves some
+   digits that do not depend on chance; test_pivoted_host.c compares the others. */
+template <class Real>
+void check_the_20(const outcome<Real> &got, const batch<Real> &of, const char *test)
+{
+    for (int i = 0; i < 20; i++) {
+        const case_system s = of.systems[i];
+        int single = sizeof(Real) == 4 && (i + 1 == 1 || i + 1 == 4),
+            chance = (i + 1 >= 8 && i + 1 <= 15) || i + 1 == 5;
+        check_solved(got, of, i, test);
+        if (chance || single) continue;
+        std::vector<case_wide> y(s.n), work_wide(3 * s.n);
+        std::vector<Real> lapack(s.n), work(3 * s.n);
+        CHECK(pivoted_gtsv_wide(s, y.data(), work_wide.data()) == 0, "matrix %d: singular", i + 1);
+        gtsv(s, lapack.data(), work.data());
+        double best = pivoted_error(s.n, std::vector<double>(lapack.begin(), lapack.end()).data(), y.data());
+        double error = pivoted_error(s.n, got.solution(of, i).data(), y.data());
+        /* In matrix 16 LAPACK's algorithm rounds almost nothing: its condition, 327, says what may be expected. */
+        double allowed = i + 1 == 16 ? 327 * roundoff_of(Real()) : 10 * best + 4 * roundoff_of(Real());
+        CHECK(error <= allowed, "%s %s matrix %d (%s): error %g, LAPACK's %g", test, type_of(Real()), i + 1,
+              pivoted_name[i], error, best);
+    }
+}
+
+template <class Real>
+void test_the_20()
+{
+    batch<Real> systems(512);
+    for (int number = 1; number <= 20; number++) systems.add(pivoted_matrix(number, 512, SEED));
+    check_the_20(run_in_warps<Real, 16, 32>(systems), systems, "warp of 16 rows a lane");
+    check_the_20(run_in_blocks<Real, 4>(systems, 128), systems, "block of 4 rows a thread");
+}
+
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
+
+enum fault { NAN_IN_A, NAN_IN_B, INF_IN_C, ZERO_ROW, ZERO_COLUMN, SINGULAR_PAIR, NAN_IN_D, TOO_MANY_ROWS, FAULTS };
+
+template <class Real>
+void plant(batch<Real> &systems, int i, int fault, int row)
+{
+    case_system &s = systems.systems[i];
+    if (fault == NAN_IN_A) s.a[row > 0 ? row : 1] = NAN;
+    if (fault == NAN_IN_B) s.b[row] = NAN;
+    if (fault == INF_IN_C) s.c[row < s.n - 1 ? row : row - 1] = INFINITY;
+    if (fault == NAN_IN_D) s.d[row] = NAN;
+    if (fault == ZERO_ROW) s.a[row] = s.b[row] = s.c[row] = 0;
+    if (fault == ZERO_COLUMN) {
+        s.b[row] = 0;
+        if (row > 0) s.c[row - 1] = 0;
+        if (row < s.n - 1) s.a[row + 1] = 0;
+    }
+    if (fault == SINGULAR_PAIR) {
+        case_system pair = case_singular_pair(s.n, row < s.n - 1 ? row : row - 1);
+        case_free(s);
+        s = pair;
+    }
+    if (fault == TOO_MANY_ROWS) systems.claimed[i] = systems.slot + 1 + i;
+}
+
+/* A fault in each row of every second system: some lane of that system names a row that exists, and nobody else's. */
+template <class Real>
+void check_faults(const outcome<Real> &got, const outcome<Real> &clean, const batch<Real> &of, int fault,
+                  const char *test)
+{
+    for (int i = 0; i < of.count(); i++) {
+        const case_system s = of.systems[i];
+        int named = 0, refused = 0, strange = 0;
+        for (int t = 0; t < got.lanes; t++) {
+            int status = got.status[(size_t)i * got.lanes + t];
+            named += status >= 1 && status <= s.n;
+            refused += status == TRID_BAD_ARGUMENT;
+            strange += status < -1 || status > s.n;
+        }
+        if (i % 2 == 0 || s.n == 0) {
+            size_t bytes = (size_t)of.slot * sizeof(Real);
+            CHECK(named + refused + strange == 0 &&
+                      !memcmp(&got.x[(size_t)i * of.slot], &clean.x[(size_t)i * of.slot], bytes),
+                  "%s %s fault %d: sound system %d n %d notices its neighbour", test, type_of(Real()), fault, i, s.n);
+        } else if (fault == TOO_MANY_ROWS) {
+            CHECK(refused == got.lanes, "%s %s: %d of %d lanes refuse n = %d", test, type_of(Real()), refused,
+                  got.lanes, of.claimed[i]);
+        } else if (fault == NAN_IN_D) {
+            CHECK(named + refused + strange == 0, "%s %s system %d: NaN in d is called a failure", test,
+                  type_of(Real()), i);
+            int lost = 1;
+            for (double x : got.solution(of, i)) lost = lost && isfinite(x);
+            CHECK(!lost, "%s %s system %d: NaN in d has vanished", test, type_of(Real()), i);
+        } else {
+            CHECK(named > 0 && refused + strange == 0, "%s %s fault %d system %d n %d: %d lanes name a row, %d do not",
+                  test, type_of(Real()), fault, i, s.n, named, refused + strange);
+        }
+    }
+}
+
+template <class Real>
+void add_sound(batch<Real> &systems, case_random *random, int count)
+{
+    for (int i = 0; i < count; i++)
+        systems.add(random_system(random, i % 8 == 3 ? systems.slot / 2 + 1 : systems.slot - i % 3, true));
+}
+
+template <class Real, class Run>
+void test_faults_in(Run run, int slot, int count, const char *test)
+{
+    for (int fault = 0; fault < FAULTS; fault++) {
+        case_random random = {SEED + 3};
+        batch<Real> systems(slot);
+        add_sound(systems, &random, count);
+        outcome<Real> clean = run(systems);
+        for (int i = 1; i < count; i += 2) { /* from both ends inward */
+            int n = systems.systems[i].n, row = i / 4 % n;
+            plant(systems, i, fault, i % 4 == 1 ? row : n - 1 - row);
+        }
+        check_faults(run(systems), clean, systems, fault, test);
+    }
+}
+
+/* Rows p and p+1 equal, or inf on the diagonal of row p: wherever that is met, within a lane, between lanes or between
+   warps, some lane says so. */
+template <class Real, class Run>
+void test_pairs_in(Run run, int slot, const char *test)
+{
+    case_random random = {SEED + 4};
+    batch<Real> systems(slot);
+    for (int i = 0; i < 2 * (slot - 1); i++) {
+        int p = i / 2, n = slot - (p + 2 < slot ? p % 2 : 0);
+        systems.add(i % 2 ? random_system(&random, n, true) : case_singular_pair(n, p));
+        if (i % 2) systems.systems[i].b[p] = INFINITY;
+    }
+    outcome<Real> got = run(systems);
+    for (int i = 0; i < 2 * (slot - 1); i++) {
+        int named = 0, strange = 0, n = systems.systems[i].n;
+        for (int t = 0; t < got.lanes; t++) {
+            int status = got.status[(size_t)i * got.lanes + t];
+            named += status >= 1 && status <= n;
+            strange += status < 0 || status > n;
+        }
+        CHECK(named > 0 && strange == 0, "%s %s rows %d of %d, %s: %d lanes name a row, %d another", test,
+              type_of(Real()), i / 2, n, i % 2 ? "inf" : "equal", named, strange);
+    }
+}
+
+template <class Real, int K, int W>
+void test_faults()
+{
+    auto run = [](batch<Real> &systems) { return run_in_warps<Real, K, W>(systems); };
+    test_faults_in<Real>(run, K * W, 2 * K * W < 80 ? 2 * K * W : 80, "warp");
+}
+
+template <class Real>
+void test_all()
+{
+    test_warp<Real, 1, 2>();
+    test_warp<Real, 1, 32>();
+    test_warp<Real, 2, 2>();
+    test_warp<Real, 2, 32>();
+    test_warp<Real, 3, 4>();
+    test_warp<Real, 3, 16>();
+    test_warp<Real, 5, 8>();
+    test_warp<Real, 7, 32>();
+    test_warp<Real, 8, 2>();
+    test_warp<Real, 8, 32>();
+    test_warp<Real, 13, 4>();
+    test_warp<Real, 16, 16>();
+    test_warp<Real, 32, 2>();
+    test_block<Real, 1>(32);
+    test_block<Real, 1>(96);
+    test_block<Real, 2>(64);
+    test_block<Real, 3>(160);
+    test_block<Real, 5>(256);
+    test_the_20<Real>();
+    test_faults<Real, 1, 8>();
+    test_faults<Real, 3, 8>();
+    test_faults<Real, 4, 32>();
+    test_faults_in<Real>([](batch<Real> &systems) { return run_in_blocks<Real, 2>(systems, 96); }, 192, 16, "block");
+    test_pairs_in<Real>([](batch<Real> &systems) { return run_in_warps<Real, 1, 8>(systems); }, 8, "warp");
+    test_pairs_in<Real>([](batch<Real> &systems) { return run_in_warps<Real, 3, 8>(systems); }, 24, "warp");
+    test_pairs_in<Real>([](batch<Real> &systems) { return run_in_blocks<Real, 1>(systems, 96); }, 96, "block");
+}
+
+int main()
+{
+    printf("seed %d\n", SEED);
+    test_all<float>();
+    test_all<double>();
+    return check_report();
+}
