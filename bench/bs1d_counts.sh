@@ -11,7 +11,16 @@ set -eu
 arch=${1:-sm_90}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-echo '#include "bs1d.h"' >"$work/all.cu"
+{
+    echo '#include "bs1d.h"'
+    echo 'int main(void) { return 0'
+    for precision in f32 f64; do
+        for rung in explicit1 explicit2 explicit3 implicit1 implicit2 implicit3 implicit4; do
+            echo "+ bs1d_${rung}_$precision(0, 0, NULL, NULL, NULL, 0)"
+        done
+    done
+    echo '; }'
+} >"$work/all.cu"
 "${NVCC:-nvcc}" -std=c++17 -O3 -I. -arch="$arch" -cubin -o "$work/all.cubin" "$work/all.cu"
 echo "# $("${NVCC:-nvcc}" --version | sed -n 's/.*release.*V/nvcc /p'), -O3 -arch=$arch"
 echo "kernel,precision,rows_a_lane,options_a_warp,steps,fma,mul,add,mufu,shuffle,all"
@@ -22,12 +31,18 @@ echo "kernel,precision,rows_a_lane,options_a_warp,steps,fma,mul,add,mufu,shuffle
         return n
     }
     # The loop of the rung: innermost, with shuffles (or barriers), and in explicit3 the widest stencil, else the shortest.
-    function report(   i, j, k, n, best, count, inner, rows, options, steps, name, precision, size) {
-        if (name_of !~ /_(explicit[123]|implicit[1234]|increment4)_small_f/) return
-        name = name_of
-        sub(/.*bs1d_p_/, "", name)
-        precision = name ~ /f64/ ? "f64" : "f32"
-        sub(/_small.*/, "", name)
+    function report(   i, j, k, n, best, count, inner, rows, options, steps, name, precision, size, rung) {
+        # bs1d_p_explicit1_f32ILi256E, bs1d_p_implicit_f64ILi4ELi0ELi16ELi16E: rung, special, rows, lanes
+        if (!match(name_of, /bs1d_p_(explicit1_f..ILi256E|explicit[23]_f..ILi8E|implicit_f..ILi[1-5]ELi0ELi)/)) return
+        if (name_of ~ /implicit_/ && name_of !~ /ELi(16ELi16|8ELi32)E/) return
+        name = substr(name_of, RSTART + 7)
+        precision = name ~ /_f64/ ? "f64" : "f32"
+        if (name ~ /^implicit/) {
+            rung = substr(name, index(name, "ILi") + 3, 1)
+            name = rung == 5 ? "increment4" : "implicit" rung
+        } else {
+            sub(/_.*/, "", name)
+        }
         best = ""
         for (i = 1; i <= loops; i++) {
             inner = 1

@@ -15,7 +15,7 @@ __global__ void knock_out(int options, int steps, double rate, double volatility
     int option = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32, first = 8 * (int)(threadIdx.x % 32);
     if (option >= options) return;
     double dt = maturity / steps, ds = barrier / 255;
-    bs1d_model model = {0.5 * volatility * volatility * dt, 0.5 * rate * dt, rate * dt, 256};
+    bs1d_model model = {0.5 * volatility * volatility * dt, 0.5 * rate * dt, rate * dt, 256, 0};
     float a[8], b[8], c[8], u[8], f[TRID_WARP_FACTOR_LEN(8)];
     for (int i = 0; i < 8; i++) {
         double ra, rb, rc, s = (first + i) * ds;

@@ -99,9 +99,37 @@ CASE_FUNCTION case_option case_option_of(case_random *random, int is_implicit, i
     return case_rounded(o);
 }
 
+/* The same with a last row whose drift is too large for it: 2 gamma of 0.55 to 3 where half a row has it, too. */
+CASE_FUNCTION case_option case_lagged(case_random *random, int points, int steps, int flags)
+{
+    case_option o = case_option_of(random, 1, points, steps, flags);
+    double j = points - 1, gamma = case_between(random, 0.55, 3) * (flags & BS1D_CRANK_NICOLSON ? 2 : 1) / 2;
+    o.volatility = case_between(random, 0.2, 0.4);
+    o.rate = case_between(random, 0.03, 0.08);
+    o.dividend = 0;
+    o.maturity = 2 * gamma / (o.rate * j) * steps;
+    return case_rounded(o);
+}
+
+/* An option whose drift beats its diffusion below the strike, over steps with which the implicit matrix is dominant, or,
+   upwinded, the explicit march stable. */
+CASE_FUNCTION case_option case_drifting(case_random *random, int is_implicit, int points, int steps, int flags)
+{
+    case_option o = case_option_of(random, is_implicit, points, steps, flags);
+    double j = points - 1, dt;
+    o.volatility = case_between(random, 0.01, 0.03);
+    o.rate = case_between(random, 0.04, 0.08);
+    o.dividend = case_between(random, 0, 1) < 0.5 ? 0 : 0.12;
+    dt = fmax(fabs(o.rate - o.dividend) * j, is_implicit ? 0 : o.volatility * o.volatility * j * j) + o.rate;
+    dt = case_between(random, 0.1, 0.9) / dt;
+    if (!is_implicit) o.flags |= BS1D_UPWIND;
+    o.maturity = dt * steps;
+    return case_rounded(o);
+}
+
 /* ---- options that must be refused -------------------------------------------------------------------------------- */
 
-enum { CASE_BAD_KINDS = 38 };
+enum { CASE_BAD_KINDS = 39 };
 
 /* Spoils a good option in way kind of CASE_BAD_KINDS, and returns the status that must be reported; 0: any but OK.
    largest is the largest number of the precision. */
@@ -111,9 +139,11 @@ CASE_FUNCTION int case_spoil(int kind, int is_implicit, int points, double large
     double *field[] = {&o->spot, &o->strike, &o->rate, &o->dividend, &o->volatility, &o->maturity, &o->top};
     static const char *const name[] = {"spot", "strike", "rate", "dividend", "volatility", "maturity", "top"};
     static const double not_positive[] = {0, -0.5};
-    static const char *const other[] = {"steps 0",    "steps -7",        "flag 32",
-                                        "flags -1",   "flag 2^20",       "spot < 0",
-                                        "spot > top", "too long a step", "a volatility whose square overflows"};
+    static const char *const other[] = {"steps 0",        "steps -7",
+                                        "flag 128",       "flags -1",
+                                        "flag 2^20",      "spot < 0",
+                                        "spot > top",     "too long a step or a drift that no diffusion damps",
+                                        "2^28 + 1 steps", "a volatility whose square overflows"};
     if (kind < 21) {
         *field[kind / 3] = kind % 3 == 0 ? NAN : kind % 3 == 1 ? INFINITY : -INFINITY;
         *what = name[kind / 3];
@@ -128,7 +158,8 @@ CASE_FUNCTION int case_spoil(int kind, int is_implicit, int points, double large
     *what = other[kind - 29];
     if (kind == 29) o->steps = 0;
     if (kind == 30) o->steps = -7;
-    if (kind == 31) o->flags |= 32;
+    if (kind < 31) return BS1D_BAD_SIZE;
+    if (kind == 31) o->flags |= 128;
     if (kind == 32) o->flags = -1;
     if (kind == 33) o->flags |= 1 << 20;
     if (kind < 34) return BS1D_BAD_NUMBER;
@@ -136,16 +167,23 @@ CASE_FUNCTION int case_spoil(int kind, int is_implicit, int points, double large
     if (kind == 35) o->spot = 1.01 * o->top;
     if (kind < 36) return BS1D_BAD_SPOT;
     if (kind == 37) {
+        o->steps = (1 << 28) + 1;
+        return BS1D_BAD_SIZE;
+    }
+    if (kind == 38) {
         o->volatility = 2 * sqrt(largest);
         return 0;
     }
-    /* Three times beyond the limit of an explicit step; or twice what even a Crank-Nicolson matrix allows. */
+    /* Three times beyond the limit of an explicit step; or rows whose drift is many times their diffusion, over steps
+       twice too long even for a Crank-Nicolson matrix. */
+    o->flags &= ~BS1D_UPWIND;
     if (!is_implicit) {
         o->maturity *= 3 / case_stiffness(points, *o);
         return BS1D_UNSTABLE;
     }
-    o->rate = 0.1;
-    o->dividend = 0;
+    o->rate = o->flags & BS1D_PUT ? 0 : 0.1; /* either way: the last row objects to one of them alone */
+    o->dividend = 0.1 - o->rate;
+    o->volatility = 0.01;
     o->maturity = 4.0 * o->steps / (0.1 * (points - 1));
     return BS1D_NOT_DOMINANT;
 }
@@ -166,20 +204,22 @@ CASE_FUNCTION double case_tolerance(int is_implicit, int increment, int points, 
     return ((8 + 4 * o.steps) * largest + row * (2.0 * o.steps * o.top / (points - 1) + 2 * change)) * roundoff;
 }
 
-/* The Greeks divide such errors by the mesh width, its square and the step, and the weights of the cubic add up to 4 or
-   so; theta is a difference of two values that differ by the error of one step, and by what an older error decays. */
+/* The Greeks divide such errors by the mesh width and its square, and the weights of the cubic add up to 4 or so; theta
+   is what the PDE makes of the others. */
 CASE_FUNCTION void case_check(case_result got, case_result want, double tolerance, int points, case_option o,
                               const char *what)
 {
-    double dS = o.top / (points - 1), dt = o.maturity / o.steps;
+    double dS = o.top / (points - 1), x = o.spot / dS;
     check_near(got.price, want.price, 2 * tolerance, "%s: price, %d points %d steps flags %d", what, points, o.steps,
                o.flags);
     check_near(got.delta, want.delta, 4 * tolerance / dS, "%s: delta, %d points %d steps flags %d", what, points,
                o.steps, o.flags);
     check_near(got.gamma, want.gamma, 8 * tolerance / (dS * dS), "%s: gamma, %d points %d steps flags %d", what, points,
                o.steps, o.flags);
-    check_near(got.theta, want.theta, 4 * tolerance / dt, "%s: theta, %d points %d steps flags %d", what, points,
-               o.steps, o.flags);
+    check_near(got.theta, want.theta,
+               tolerance *
+                   (2 * fabs(o.rate) + 4 * fabs(o.rate - o.dividend) * x + 4 * o.volatility * o.volatility * x * x),
+               "%s: theta, %d points %d steps flags %d", what, points, o.steps, o.flags);
 }
 
 /* The largest distance of two rows; NaN if there is one. */
@@ -254,36 +294,51 @@ CASE_FUNCTION long double case_payoff(int j, int points, long double dS, const c
     return part * part / (2 * dS);
 }
 
-/* u := (I - weight A) \ ((I + (1 - weight) A) u + held), A being that of the step k; Gauss, row after row. */
+/* The diffusion of point j in a step k: with upwinding at least as much as the drift. */
+CASE_FUNCTION long double case_lambda(const case_option *o, long double k, int j)
+{
+    long double lambda = (long double)o->volatility * o->volatility * k * j * j / 2;
+    long double gamma = fabsl(((long double)o->rate - o->dividend) * k * j / 2);
+    return o->flags & BS1D_UPWIND && lambda < gamma ? gamma : lambda;
+}
+
+/* u := (I - weight A) \ ((I + (1 - weight) A) u + held), A being that of the step k; Gauss, row after row. In a last row
+   that would not be dominant the drift's part of weight A stands on the right, with the old values. */
 CASE_FUNCTION void case_implicit_step(int points, const case_option *o, long double k, long double weight,
                                       long double *u, const long double *held, long double *work)
 {
-    long double *above = work, *right = work + points, sigma2 = (long double)o->volatility * o->volatility;
-    long double drift = (long double)o->rate - o->dividend;
+    long double *above = work, *right = work + points, drift = (long double)o->rate - o->dividend, below = 0;
     for (int j = 0; j < points; j++) {
         int last = j == points - 1;
-        long double lambda = sigma2 * k * j * j / 2, gamma = drift * k * j / 2;
+        long double lambda = case_lambda(o, k, j), gamma = drift * k * j / 2;
         long double a = last ? -2 * gamma : lambda - gamma;
         long double b = (last ? 2 * gamma : -2 * lambda) - o->rate * k;
-        long double c = last ? 0 : lambda + gamma;
-        long double r =
-            u[j] + held[j] + (1 - weight) * (b * u[j] + (j > 0 ? a * u[j - 1] : 0) + (last ? 0 : c * u[j + 1]));
+        long double c = last ? 0 : lambda + gamma, old = u[j];
+        long double r = u[j] + held[j] + (1 - weight) * (b * u[j] + a * below + (last ? 0 : c * u[j + 1]));
         long double pivot = 1 - weight * b;
+        if (last && fabsl(pivot) <= fabsl(weight * a)) {
+            r += weight * 2 * gamma * (u[j] - below);
+            pivot = 1 + weight * o->rate * k;
+            a = 0;
+        }
         if (j > 0) {
             pivot += weight * a * above[j - 1];
             r += weight * a * right[j - 1];
         }
         above[j] = -weight * c / pivot;
         right[j] = r / pivot;
+        below = old;
     }
     u[points - 1] = right[points - 1];
     for (int j = points - 2; j >= 0; j--) u[j] = right[j] - above[j] * u[j + 1];
 }
 
-/* Price, delta and gamma by the cubic through the four points around the spot, in Newton's divided differences. If
+/* Price, delta and gamma by the cubic through the four points around the spot, in Newton's divided differences, and
+   theta by the PDE; exercised is by how much of the payoff a value that stands for it may differ. If
    rounded is not null it gets, in units of the roundoff, how far a careful evaluation may be off: the values and the
    spot's place on the grid each carry some roundoffs, and differences of the values are divided by the mesh width. */
-CASE_FUNCTION case_result case_interpolate(int points, case_option o, const long double *u, case_result *rounded)
+CASE_FUNCTION case_result case_interpolate(int points, case_option o, const long double *u, double exercised,
+                                           case_result *rounded)
 {
     case_result result;
     long double dS = (long double)o.top / (points - 1), x = o.spot / dS, place = x + 1, d[4], e[4], size = 0;
@@ -302,32 +357,45 @@ CASE_FUNCTION case_result case_interpolate(int points, case_option o, const long
     result.price = (double)(d[0] + x * (d[1] + (x - 1) * (d[2] + (x - 2) * d[3])));
     result.delta = (double)((d[1] + d[2] * (2 * x - 1) + d[3] * (3 * x * x - 6 * x + 2)) / dS);
     result.gamma = (double)((2 * d[2] + d[3] * (6 * x - 6)) / (dS * dS));
-    result.theta = 0;
+    result.theta = o.rate * result.price - (o.rate - o.dividend) * o.spot * result.delta -
+                   o.volatility * o.volatility * o.spot * o.spot * result.gamma / 2;
+    {
+        /* nothing where exercise pays what the option is worth at both ends of the spot's cell */
+        int cell = (int)floorl(o.spot / dS) < points - 1 ? (int)floorl(o.spot / dS) : points - 2, held = 1;
+        for (int j = cell; j < cell + 2; j++) {
+            long double gain = case_gain(j * dS, &o),
+                        slack = gain > 0 && exercised > 0 ? exercised * gain + 1e-15 * o.strike : 0;
+            held = held && fabsl(u[j] - gain) <= slack;
+        }
+        if (o.flags & BS1D_AMERICAN && held) result.theta = 0;
+    }
     if (rounded) {
         long double slope = e[0] + e[1] + e[2], bend = fabsl(e[1] - e[0]) + fabsl(e[2] - e[1]) + e[3];
         rounded->price = (double)(8 * size + 4 * place * slope);
         rounded->delta = (double)((16 * size + 8 * place * bend) / dS);
         rounded->gamma = (double)((32 * size + 8 * place * e[3]) / (dS * dS));
-        rounded->theta = 0;
+        rounded->theta = fabs(o.rate) * rounded->price + fabs(o.rate - o.dividend) * o.spot * rounded->delta +
+                         o.volatility * o.volatility * o.spot * o.spot * rounded->gamma;
     }
     return result;
 }
 
-/* What the model says of one good option: its results, and the final grid of points values unless grid is null. */
+/* What the model says of one good option: its results, and the final grid of points values unless grid is null. With
+   BS1D_GIVEN it starts from the grid. */
 CASE_FUNCTION case_result case_march(int is_implicit, int points, case_option o, double *grid)
 {
     size_t n = (size_t)points;
     long double *u = (long double *)case_memory(7 * n * sizeof *u), *payoff = u + n, *before = u + 2 * n;
     long double *held = u + 3 * n, *free_u = u + 4 * n, *work = u + 5 * n;
     long double dS = (long double)o.top / (points - 1), dt = (long double)o.maturity / o.steps, k = dt;
-    long double sigma2 = (long double)o.volatility * o.volatility, drift = (long double)o.rate - o.dividend;
+    long double drift = (long double)o.rate - o.dividend;
     int rannacher = is_implicit && (o.flags & BS1D_CRANK_NICOLSON), american = o.flags & BS1D_AMERICAN;
     for (int j = 0; j < points; j++) {
-        u[j] = case_payoff(j, points, dS, &o);
+        u[j] = o.flags & BS1D_GIVEN ? grid[j] : case_payoff(j, points, dS, &o);
         payoff[j] = case_gain(j * dS, &o); /* who exercises gets no average */
         held[j] = 0;                       /* the multiplier of the early exercise, for a full step */
     }
-    for (int step = 0; step < o.steps + 2 * rannacher; step++) {
+    for (int step = 0; step < o.steps + rannacher * (o.steps < 2 ? o.steps : 2); step++) {
         int half = rannacher && step < 4;
         k = half ? dt / 2 : dt;
         for (int j = 0; j < points; j++) before[j] = u[j];
@@ -343,7 +411,7 @@ CASE_FUNCTION case_result case_march(int is_implicit, int points, case_option o,
             }
         } else {
             for (int j = 0; j < points; j++) {
-                long double lambda = sigma2 * dt * j * j / 2, gamma = drift * dt * j / 2;
+                long double lambda = case_lambda(&o, dt, j), gamma = drift * dt * j / 2;
                 if (j == points - 1)
                     u[j] += 2 * gamma * (before[j] - before[j - 1]) - o.rate * dt * before[j];
                 else if (j > 0)
@@ -356,12 +424,8 @@ CASE_FUNCTION case_result case_march(int is_implicit, int points, case_option o,
         }
     }
 
-    case_result result = case_interpolate(points, o, u, NULL);
-    for (int j = 0; j < points; j++) {
-        if (grid) grid[j] = (double)u[j];
-        work[j] = (before[j] - u[j]) / k;
-    }
-    result.theta = case_interpolate(points, o, work, NULL).price;
+    case_result result = case_interpolate(points, o, u, 0, NULL);
+    for (int j = 0; grid && j < points; j++) grid[j] = (double)u[j];
     free(u);
     return result;
 }

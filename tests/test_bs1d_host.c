@@ -18,6 +18,7 @@
 
 enum { SEED = 20240911, MOST_CASES = 100, MOST_POINTS = 1024, CALL = BS1D_CALL, PUT = BS1D_PUT };
 enum { AMERICAN = BS1D_AMERICAN, AVERAGED = BS1D_AVERAGED, CN = BS1D_CRANK_NICOLSON, INCREMENT = BS1D_INCREMENT };
+enum { GIVEN = BS1D_GIVEN };
 
 /* ---- both precisions under one roof ------------------------------------------------------------------------------ */
 
@@ -38,6 +39,8 @@ enum { AMERICAN = BS1D_AMERICAN, AVERAGED = BS1D_AVERAGED, CN = BS1D_CRANK_NICOL
             option[i] = made;                                                                                          \
         }                                                                                                              \
         memset(result, 0x5a, count * sizeof *result);                                                                  \
+        for (size_t i = 0; grid && i < cells; i++)                                                                     \
+            values[i] = (R)(from[i / (size_t)points].flags & GIVEN ? grid[i] : 0);                                     \
         int answer = (is_implicit ? bs1d_host_implicit_##SUFFIX                                                        \
                                   : bs1d_host_explicit_##SUFFIX)(options, points, option, result, values, work);       \
         for (size_t i = 0; i < count; i++) {                                                                           \
@@ -139,10 +142,11 @@ static void test_batches(void)
                 case_option option[OPTIONS];
                 case_result result[OPTIONS];
                 for (int i = 0; i < OPTIONS; i++) {
-                    int flags = case_below(&random, is_implicit ? 32 : 8), steps = steps_of[case_below(&random, 9)];
-                    /* Two steps of Crank-Nicolson are all start, and its theta is a question of taste. */
-                    if ((flags & CN) && steps < 3) steps = 3;
-                    option[i] = case_option_of(&random, is_implicit, points, steps, flags);
+                    int flags = case_below(&random, is_implicit ? 64 : 8), steps = steps_of[case_below(&random, 9)];
+                    if (!is_implicit && case_below(&random, 4) == 0) flags |= BS1D_UPWIND;
+                    option[i] = is_implicit && i % 4 == 3 ? case_lagged(&random, points, steps, flags)
+                                : i % 4 == 2              ? case_drifting(&random, is_implicit, points, steps, flags)
+                                                          : case_option_of(&random, is_implicit, points, steps, flags);
                 }
                 int answer = run_of[precision](is_implicit, OPTIONS, points, option, result, status, grid);
                 CHECK(answer == 0, "returned %d", answer);
@@ -238,22 +242,23 @@ static void test_arguments(void)
             CHECK(run_of[precision](is_implicit, 0, 64, &option, &result, &status, NULL) == 0, "no options");
             CHECK(run_of[precision](is_implicit, -1, 64, &option, &result, &status, NULL) == BS1D_BAD_ARGUMENT,
                   "-1 options");
-            CHECK(run_of[precision](is_implicit, 1, 3, &option, &result, &status, NULL) == BS1D_BAD_ARGUMENT,
-                  "3 points");
+            CHECK(run_of[precision](is_implicit, 1, 3, &option, &result, &status, NULL) == BS1D_BAD_SIZE, "3 points");
             CHECK(run_of[precision](is_implicit, 1, 4, &option, &result, &status, NULL) == 0, "4 points");
         }
 }
 
 static void test_status_strings(void)
 {
-    static const int statuses[] = {BS1D_OK,       BS1D_BAD_ARGUMENT, BS1D_BAD_NUMBER,   BS1D_BAD_SPOT,
-                                   BS1D_UNSTABLE, BS1D_NOT_DOMINANT, BS1D_LAUNCH_FAILED};
-    for (int i = 0; i < 7; i++) {
-        CHECK(statuses[i] == -i, "status %d is %d", i, statuses[i]);
-        CHECK(bs1d_status_string(-i) && strlen(bs1d_status_string(-i)) > 1, "status %d has no string", -i);
-        for (int k = 0; k < i; k++)
-            CHECK(strcmp(bs1d_status_string(-i), bs1d_status_string(-k)), "statuses %d and %d read alike", -i, -k);
+    static const int statuses[] = {BS1D_OK,         BS1D_BAD_ARGUMENT, BS1D_BAD_SIZE,
+                                   BS1D_BAD_NUMBER, BS1D_BAD_SPOT,     BS1D_BAD_CORRELATION,
+                                   BS1D_UNSTABLE,   BS1D_NOT_DOMINANT, BS1D_LAUNCH_FAILED};
+    for (int i = -8; i <= 2; i++) {
+        if (i <= 0) CHECK(statuses[-i] == i, "status %d is %d", i, statuses[-i]);
+        CHECK(bs1d_status_string(i) && strlen(bs1d_status_string(i)) > 1, "status %d has no string", i);
+        for (int k = -9; k < i; k++)
+            CHECK(strcmp(bs1d_status_string(i), bs1d_status_string(k)), "statuses %d and %d read alike", i, k);
     }
+    CHECK(BS1D_NOT_FINITE == 1 && BS1D_OSCILLATES == 2, "%d %d", BS1D_NOT_FINITE, BS1D_OSCILLATES);
     CHECK(bs1d_status_string(12345) != NULL, "a status that does not exist has no string at all");
 }
 
@@ -382,6 +387,314 @@ static void test_american_put(void)
     }
 }
 
+/* Theta is what the PDE makes of price, delta and gamma, so steps that are few for a difference in time are enough: that
+   of 100 steps of Crank-Nicolson was off by 1.1e-2, this is by 7e-4, as the grid is. Where it pays to exercise now, the
+   value does not change with time. */
+static void test_theta(void)
+{
+    case_option o = {100, 100, 0.05, 0, 0.2, 1, 200, 100, CN},
+                put = {60, 100, 0.05, 0, 0.2, 1, 200, 400, PUT | AMERICAN};
+    check_near(price(1, 256, o, NULL).theta, case_black_scholes(o).theta, 1.5e-3, "theta after 100 steps");
+    o.flags |= AVERAGED;
+    check_near(price(1, 512, o, NULL).theta, case_black_scholes(o).theta, 4e-4, "theta of 512 points, averaged");
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+        put.steps = is_implicit ? 400 : 4000;
+        case_result r = price(is_implicit, 256, put, NULL);
+        CHECK(r.theta == 0, "%s: theta of a put that is exercised is %g", method_name[is_implicit], r.theta);
+        check_near(r.price, 40, 1e-12, "%s: price of a put that is exercised", method_name[is_implicit]);
+        put.flags &= ~AMERICAN;
+        r = price(is_implicit, 256, put, NULL);
+        CHECK(r.theta > 1, "%s: theta of a put that cannot be exercised is %g", method_name[is_implicit], r.theta);
+        put.flags |= AMERICAN;
+    }
+}
+
+/* Few and long steps on fine grids, where the drift is too large for the last row: what was refused is priced, as near
+   as the steps allow. 2 gamma of the last row is 1.3 to 10 here; a drift that beats the diffusion stays refused. */
+static void test_long_steps(void)
+{
+    static const struct {
+        int steps, flags;
+        double tolerance; /* of a price of 13.27 (call), 3.75 (put), 4.82 (American put) */
+    } way[] = {{10, 0, 0.13}, {40, 0, 0.033}, {10, CN, 1.2e-2}, {40, CN, 1e-3}};
+    for (int points = 512; points <= 1024; points *= 2)
+        for (int i = 0; i < 4; i++)
+            for (int put = 0; put < 2; put++) {
+                case_option o = {
+                    100, 100, 0.1, 0, 0.2, 1, 400, way[i].steps, way[i].flags | AVERAGED | (put ? PUT : 0)};
+                bs1d_model m = {o.volatility * o.volatility / (2 * o.steps), o.rate / (2 * o.steps), o.rate / o.steps,
+                                points, 0};
+                double a, b, c, left_out = bs1d_lane_matrix(m, o.flags & CN ? 0.5 : 1, points - 1, &a, &b, &c);
+                check_near(left_out, o.rate / o.steps * (points - 1) * (o.flags & CN ? 0.5 : 1), 1e-12, "left out");
+                double got = price(1, points, o, NULL).price, want = case_black_scholes(o).price;
+                check_near(got, want, way[i].tolerance, "%d points, %d steps, flags %d", points, o.steps, o.flags);
+                o.flags |= AMERICAN;
+                case_option fine = o;
+                fine.steps = 3200;
+                fine.flags |= CN;
+                got = price(1, points, o, NULL).price;
+                want = price(1, 1000, fine, NULL).price;
+                check_near(got, want, put && i > 1 ? 4e-2 : way[i].tolerance, "American, %d points, %d steps, flags %d",
+                           points, o.steps, o.flags);
+            }
+    bs1d_model m = {5e-5, 0.1, 0.2, 512, 0}; /* 1 percent, 20 percent, a step of a year */
+    int dominant = 1;
+    for (int j = 0; j < 512; j++) dominant &= bs1d_lane_dominant(m, 1, j);
+    CHECK(!dominant, "rows of drift alone count as dominant");
+    m.upwind = 1;
+    for (int j = 0; j < 512; j++) CHECK(bs1d_lane_dominant(m, 1, j), "upwinded row %d is not dominant", j);
+}
+
+/* Volatility of 2 percent on 128 points: central differences oscillate, and a put at the money comes out negative. That
+   can be known before, and upwinding mends it: every value positive, falling with the spot, bent upwards. */
+static void test_upwind(void)
+{
+    static double grid[128];
+    case_option o = {100, 100, 0.05, 0, 0.02, 1, 200, 1000, PUT};
+    bs1d_option_f64 packed = {100, 100, 0.05, 0, 0.02, 1, 200, 1000, PUT};
+    double central = price(1, 128, o, NULL).price;
+    CHECK(central < -0.02, "the put is worth %g: this test needs an oscillation", central);
+    CHECK(bs1d_check_f64(&packed, 128, 1) == BS1D_OSCILLATES, "nothing was said of it");
+    packed.flags = o.flags |= BS1D_UPWIND;
+    CHECK(bs1d_check_f64(&packed, 128, 1) == BS1D_OK, "upwinded, it counts as oscillating");
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+        case_result r = price(is_implicit, 128, o, grid);
+        CHECK(r.price > 0 && r.delta <= 0 && r.gamma >= 0, "%s: price %g, delta %g, gamma %g", method_name[is_implicit],
+              r.price, r.delta, r.gamma);
+        for (int j = 1; j < 127; j++)
+            CHECK(grid[j] >= 0 && grid[j] <= grid[j - 1] + 1e-12 && grid[j + 1] - 2 * grid[j] + grid[j - 1] >= -1e-11,
+                  "%s: the grid is not what a put looks like at %d", method_name[is_implicit], j);
+    }
+    /* Where diffusion is enough already, nothing changes. */
+    case_option plenty = smooth_case(100, 128, 100, CN, 1), same = plenty;
+    plenty.dividend = same.dividend = plenty.rate - 1e-6;
+    same.flags |= BS1D_UPWIND;
+    case_result with = price(1, 128, same, NULL), without = price(1, 128, plenty, NULL);
+    CHECK(!memcmp(&with, &without, sizeof with), "upwinding changed what it need not");
+}
+
+/* A march in two parts, the second from what the first left, is the march; the payoff, given, is the payoff. */
+static void test_given(void)
+{
+    static double grid[3][200];
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++)
+        for (int precision = 0; precision < 2; precision++) {
+            case_random random = {SEED + 4};
+            case_option option[3], part[3];
+            case_result whole[3], parts[3];
+            int status[3];
+            for (int i = 0; i < 3; i++) part[i] = option[i] = case_option_of(&random, is_implicit, 200, 40, i % 2);
+            run_of[precision](is_implicit, 3, 200, option, whole, status, grid[0]);
+            for (int k = 0; k < 2; k++) {
+                for (int i = 0; i < 3; i++) {
+                    part[i].steps = k ? 30 : 10;
+                    part[i].maturity = (double)part[i].steps / 40 * option[i].maturity;
+                    part[i].flags |= k ? BS1D_GIVEN : 0;
+                }
+                run_of[precision](is_implicit, 3, 200, part, parts, status, grid[0]);
+            }
+            for (int i = 0; i < 3; i++) {
+                double tolerance = 4 * case_tolerance(is_implicit, 0, 200, option[i], roundoff_of[precision]);
+                CHECK(status[i] == BS1D_OK, "status %d", status[i]);
+                check_near(parts[i].price, whole[i].price, tolerance, "%s: a march in two parts",
+                           method_name[is_implicit]);
+            }
+            run_of[precision](is_implicit, 3, 200, part, parts, status, NULL);
+            CHECK(status[0] == BS1D_BAD_ARGUMENT && isnan(parts[0].price), "given without a grid: status %d",
+                  status[0]);
+        }
+    /* Early exercise pays what flags and strike say, whatever was given: a put from nothing is worth its exercise. */
+    case_option o = {60, 100, 0.05, 0, 0.2, 1, 200, 400, PUT | AMERICAN | BS1D_GIVEN};
+    memset(grid, 0, sizeof grid);
+    check_near(price(1, 200, o, grid[0]).price, 40, 1e-12, "an American put of nothing else");
+}
+
+/* What bs1d_check says is what the march says. */
+static void test_check(void)
+{
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+        case_random random = {SEED + 5};
+        for (int i = 0; i < 3 * CASE_BAD_KINDS; i++) {
+            static double work[BS1D_HOST_LEN(100)];
+            const char *what = "a good one";
+            case_option o = case_option_of(&random, is_implicit, 100, 5, i % 4 ? 0 : PUT);
+            if (i % 3) case_spoil(i / 3, is_implicit, 100, DBL_MAX, &o, &what);
+            bs1d_option_f64 p = {o.spot,     o.strike, o.rate,  o.dividend, o.volatility,
+                                 o.maturity, o.top,    o.steps, o.flags};
+            bs1d_result_f64 r;
+            (is_implicit ? bs1d_host_implicit_f64 : bs1d_host_explicit_f64)(1, 100, &p, &r, NULL, work);
+            int says = bs1d_check_f64(&p, 100, is_implicit);
+            CHECK(says == (int)r.status || (says == BS1D_OSCILLATES && r.status == BS1D_OK),
+                  "%s: check says %d, not %d", what, says, (int)r.status);
+        }
+    }
+    bs1d_option_f64 o = {100, 100, 0.05, 0, 0.2, 1, 200, 50000, 0};
+    CHECK(bs1d_check_f64(NULL, 100, 1) == BS1D_BAD_ARGUMENT && bs1d_check_f64(&o, 3, 1) == BS1D_BAD_SIZE &&
+              bs1d_check_f64(&o, 1025, 0) == BS1D_BAD_SIZE && bs1d_check_f64(&o, 256, 0) == BS1D_OK,
+          "arguments of check");
+    for (int i = 0; i < 4; i++) {
+        bs1d_option_f32 f = {100, 100, 0.05f, i == 3 ? 0.9f : 0,       i > 1 ? 0.02f : 0.2f,
+                             1,   200, 1,     i == 2 ? BS1D_UPWIND : 0};
+        o.volatility = i > 1 ? 0.02 : 0.2;
+        o.dividend = i == 3 ? 0.9 : 0;
+        o.flags = f.flags;
+        o.steps = bs1d_fewest_steps_f64(&o, 256);
+        f.steps = bs1d_fewest_steps_f32(&f, 256);
+        CHECK(o.steps > 1 && f.steps > 1 && bs1d_check_f64(&o, 256, 0) >= 0 && bs1d_check_f32(&f, 256, 0) >= 0,
+              "%d, %d steps are not stable", (int)o.steps, f.steps);
+        o.steps--, f.steps--;
+        CHECK(bs1d_check_f64(&o, 256, 0) == BS1D_UNSTABLE && bs1d_check_f32(&f, 256, 0) == BS1D_UNSTABLE,
+              "%d, %d steps are stable", (int)o.steps, f.steps);
+    }
+    o.top = -1;
+    CHECK(bs1d_fewest_steps_f64(&o, 256) == 0 && bs1d_fewest_steps_f64(NULL, 256) == 0, "steps for what is bad");
+}
+
+/* What bs1d_suggest fills in prices to the tolerance: options of all kinds, every tolerance that 1024 points can reach. */
+static void test_suggest(void)
+{
+    static double work[BS1D_HOST_LEN(1024)];
+    static float work_f32[BS1D_HOST_LEN(1024)];
+    case_random random = {SEED + 6};
+    int refused = 0;
+    for (int i = 0; i < 1000; i++) {
+        double tolerance = pow(10, -1 - i % 3), spot = exp(case_between(&random, -2, 6)), strike;
+        case_option o = {spot, 0, 0, 0, 0, 0, 0, 1, i & 1};
+        strike = o.strike = spot * exp(case_between(&random, -0.7, 0.7));
+        tolerance *= strike / 100;
+        o.rate = case_between(&random, -0.02, 0.12);
+        o.dividend = case_between(&random, 0, 0.1);
+        o.volatility = exp(case_between(&random, log(0.05), 0));
+        o.maturity = exp(case_between(&random, log(0.02), log(4.0)));
+        o = case_rounded(o);
+        bs1d_option_f64 p = {o.spot, o.strike, o.rate, o.dividend, o.volatility, o.maturity, 0, 0, o.flags};
+        bs1d_result_f64 r = {0, 0, 0, 0, 0};
+        int points = 0, status = bs1d_suggest_f64(tolerance, &p, &points), plain = i < 100 && tolerance > 1e-4 * strike;
+        CHECK(status == BS1D_OK || status == BS1D_BAD_SIZE, "suggest: status %d", status);
+        CHECK(points >= 64 && points <= 1024 && bs1d_check_f64(&p, points, 1) >= 0, "suggest: %d points", points);
+        refused += status != BS1D_OK;
+        if (status) continue;
+        bs1d_host_implicit_f64(1, points, &p, &r, NULL, work);
+        check_near(r.price, case_black_scholes(o).price, tolerance,
+                   "suggested: strike %g of spot %g, volatility %g, "
+                   "maturity %g, rate %g, dividend %g, top %g, %d points, %d steps",
+                   o.strike, spot, o.volatility, o.maturity, o.rate, o.dividend, p.top, points, (int)p.steps);
+        if (i % 10 == 0) { /* more points are as good, as a batch needs it; so is single precision */
+            bs1d_host_implicit_f64(1, points < 512 ? 2 * points : 1024, &p, &r, NULL, work);
+            check_near(r.price, case_black_scholes(o).price, tolerance, "suggested, with more points");
+            bs1d_option_f32 q = {(float)o.spot,
+                                 (float)o.strike,
+                                 (float)o.rate,
+                                 (float)o.dividend,
+                                 (float)o.volatility,
+                                 (float)o.maturity,
+                                 0,
+                                 0,
+                                 o.flags};
+            bs1d_result_f32 s;
+            if (bs1d_suggest_f32(tolerance, &q, &points) == BS1D_OK) {
+                bs1d_host_implicit_f32(1, points, &q, &s, NULL, work_f32);
+                check_near(s.price, case_black_scholes(o).price, tolerance, "suggested in single precision");
+            }
+        }
+        if (plain) { /* an American put, against one of four times the points and 16 times the steps, or as near as fits */
+            bs1d_option_f64 fine;
+            bs1d_result_f64 t;
+            p.flags = PUT | AMERICAN;
+            if (bs1d_suggest_f64(tolerance, &p, &points)) continue;
+            fine = p;
+            fine.steps *= 16;
+            bs1d_host_implicit_f64(1, points, &p, &r, NULL, work);
+            bs1d_host_implicit_f64(1, points < 256 ? 4 * points : 1024, &fine, &t, NULL, work);
+            check_near(r.price, t.price, tolerance, "suggested, American");
+        }
+    }
+    CHECK(refused < 100, "%d of 1000 refused", refused);
+    bs1d_option_f64 o = {100, 100, 0.05, 0, 0.2, 1, 0, 0, 0};
+    int points;
+    CHECK(bs1d_suggest_f64(1e-9, &o, &points) == BS1D_BAD_SIZE && points == 1024, "a tolerance of 1e-9");
+    CHECK(bs1d_suggest_f64(0, &o, &points) == BS1D_BAD_NUMBER &&
+              bs1d_suggest_f64(NAN, &o, &points) == BS1D_BAD_NUMBER &&
+              bs1d_suggest_f64(1e-3, NULL, &points) == BS1D_BAD_ARGUMENT &&
+              bs1d_suggest_f64(1e-3, &o, NULL) == BS1D_BAD_ARGUMENT,
+          "arguments of suggest");
+    o.volatility = -1;
+    CHECK(bs1d_suggest_f64(1e-3, &o, &points) == BS1D_BAD_NUMBER, "suggest for a negative volatility");
+}
+
+/* Composed steps. What leaves the stencil is at most a unit roundoff in the row where most does, as a march of that one
+   row in long double tells; a step more would lose more. The coefficients are those of that march to half a unit in
+   their last place, but for the diagonal, which is what the rounded row must sum to: so the march of a constant is
+   exact to the rounding of that one, while the rounding of the others would sum up to several. */
+static void test_composed(void)
+{
+    enum { POINTS = 200 };
+    static long double row[POINTS], next[POINTS];
+    static const double lambda_max[] = {0.49, 0.2, 0.05, 0.026, 0.004};
+    double uncorrected = 0;
+    for (int i = 0; i < 5; i++)
+        for (int precision = 0; precision < 2; precision++)
+            for (int H = precision ? 5 : 8; H >= 2; H -= 3) {
+                double j = POINTS - 1, roundoff = roundoff_of[precision];
+                bs1d_model m = {lambda_max[i] / (j * j), 0.3 * lambda_max[i] / (j * j), 0, POINTS, 0};
+                m.discount = 0.6 * m.drift;
+                int most = precision ? bs1d_lane_composed_f64(m, H) : bs1d_lane_composed_f32(m, H);
+                int at[] = {POINTS - 2 - H, POINTS - 1, POINTS - 2, POINTS / 2, 1, 0};
+                CHECK(most >= H, "%d steps in a stencil of %d", most, H);
+                for (int k = 0; k < 6; k++)
+                    for (int steps = most; steps <= most + (k == 0); steps++) {
+                        /* (I + A)^steps, this row, in full */
+                        memset(row, 0, sizeof row);
+                        row[at[k]] = 1;
+                        for (int s = 0; s < steps; s++) {
+                            memset(next, 0, sizeof next);
+                            for (int q = 0; q < POINTS; q++) {
+                                double a, b, c;
+                                bs1d_lane_row(m, q, &a, &b, &c);
+                                if (q > 0) next[q - 1] += row[q] * a;
+                                next[q] += row[q] * (1 + (long double)b);
+                                if (q < POINTS - 1) next[q + 1] += row[q] * c;
+                            }
+                            memcpy(row, next, sizeof row);
+                        }
+                        long double dropped = 0, sum = 0, want = powl(1 - (long double)m.discount, steps) - 1;
+                        for (int q = 0; q < POINTS; q++)
+                            if (q < at[k] - H || q > at[k] + H) dropped += fabsl(row[q]);
+                        if (steps > most) {
+                            CHECK(dropped > roundoff / 4 || most == 256, "%d steps fit %d points to each side, not %d",
+                                  steps, H, most);
+                            continue;
+                        }
+                        CHECK(dropped <= (most > H ? roundoff : 1e-18), "lambda %g, %d points: %Lg is lost in row %d",
+                              lambda_max[i], H, dropped, at[k]);
+                        float f32[17];
+                        double f64[17], diagonal, plain = 0;
+                        if (precision)
+                            bs1d_lane_compose_f64(1, H, m, at[k], steps, f64);
+                        else
+                            bs1d_lane_compose_f32(1, H, m, at[k], steps, f32);
+                        for (int q = 0; q <= 2 * H; q++) {
+                            int p = at[k] - H + q;
+                            double got = precision ? f64[q] : (double)f32[q];
+                            long double exact = p < 0 || p >= POINTS ? 0 : row[p] - (q == H);
+                            sum += got;
+                            plain += q == H ? (precision ? (double)exact : (double)(float)exact) : got;
+                            if (q != H)
+                                check_near(got, (double)exact,
+                                           roundoff * fabs(got) + (precision ? 4e-16 : 0) + 1.1 * roundoff * (most > H),
+                                           "coefficient %d of row %d", q - H, at[k]);
+                        }
+                        diagonal = precision ? f64[H] : (double)f32[H];
+                        check_near((double)(sum - want), 0, 1.01 * roundoff * fabs(diagonal) + (precision ? 2e-16 : 0),
+                                   "row %d sums to another than the discount, %d steps of lambda %g", at[k], steps,
+                                   lambda_max[i]);
+                        if (!precision) uncorrected = fmax(uncorrected, fabs(plain - (double)want) / fabs(diagonal));
+                    }
+            }
+    CHECK(uncorrected > 1.2 * roundoff_of[0], "rounding alone is off by %.3g: this test cannot see the correction",
+          uncorrected);
+}
+
 /* Numbers at the ends of the range, and a drift that no diffusion damps: a status, never a number that looks like one. */
 static void test_overflow(void)
 {
@@ -424,6 +737,13 @@ int main(void)
     test_black_scholes();
     test_second_order();
     test_averaged_payoff();
+    test_theta();
+    test_long_steps();
+    test_upwind();
+    test_given();
+    test_check();
+    test_suggest();
+    test_composed();
     test_overflow();
     test_american_put();
     return check_report();

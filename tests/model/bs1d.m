@@ -114,7 +114,6 @@ E = speye(points);
 held = zeros(points, 1); % what early exercise adds to a value in a unit of time (the splitting's multiplier)
 if method == 0
     for n = 1:steps
-        before = u;
         u = u + dt * (L * u);
         if is_american
             u = max(u, payoff);
@@ -129,7 +128,6 @@ else
         weight = ones(1, steps);
     end
     for n = 1:numel(size_of)
-        before = u;
         k = size_of(n);
         right = u + (1 - weight(n)) * k * (L * u);
         if is_american
@@ -142,13 +140,21 @@ else
     end
 end
 
-% The cubic through the four points around the spot, in powers of the distance from the second of them.
+% The cubic through the four points around the spot, in powers of the distance from the second of them; theta is what the
+% PDE makes of the others, or nothing where exercise pays what the option is worth at both ends of the spot's cell.
 first = min(max(floor(spot / h) - 1, 0), points - 4);
 four = first + (1:4)';
 x = (spot - s(first + 2)) / h;
-p = [(-1:2)'.^3, (-1:2)'.^2, (-1:2)', ones(4, 1)] \ [u(four), (before(four) - u(four)) / dt];
-result = [[x^3, x^2, x, 1] * p(:, 1), [3 * x^2, 2 * x, 1, 0] * p(:, 1) / h, [6 * x, 2, 0, 0] * p(:, 1) / h^2, ...
-          [x^3, x^2, x, 1] * p(:, 2)];
+p = [(-1:2)'.^3, (-1:2)'.^2, (-1:2)', ones(4, 1)] \ u(four);
+price = [x^3, x^2, x, 1] * p;
+delta = [3 * x^2, 2 * x, 1, 0] * p / h;
+gam = [6 * x, 2, 0, 0] * p / h^2;
+theta = rate * price - (rate - dividend) * spot * delta - volatility^2 * spot^2 * gam / 2;
+cell = floor(spot / h) + (1:2)';
+if is_american && all(u(cell) == payoff(cell))
+    theta = 0;
+end
+result = [price, delta, gam, theta];
 end
 
 function g = gain(s, strike, is_put)
