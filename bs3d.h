@@ -1,6 +1,6 @@
 /* bs3d.h - three-factor Black-Scholes by finite differences on a grid in device memory: explicit and ADI marches.
 
-   MIT licence, see LICENSE. Copy this file, trid.h and transpose.h.
+   MIT licence, see LICENSE. Copy this file, bs1d.h, trid.h and transpose.h.
 
    Prices one option, each of its assets with its own spot, volatility, dividend, correlations and grid
    (examples/bs3d_price.cu):
@@ -15,10 +15,16 @@
 
    The model: points S_m = i_m top_m / (points_m - 1), 4 to 1024 of them on each of three axes; dt = maturity / steps;
    central differences, on the last point of an axis no second difference and no cross differences. A cross difference
-   is the seven-point one on the diagonal of its correlation's sign (13 points in all) where
-   that is stable, and else the one of the four corners (19 points). An explicit step is u += L u; an implicit one
-   solves A_x A_y A_z (u' - u) = L u with A_m = I - L_m, L_m being what an axis has for itself, and the discount in A_x
-   (docs/bs3d.md).
+   is the seven-point one on the diagonal of its correlation's sign (13 points in all) where that is stable, and else
+   the one of the four corners (19 points). An explicit step is u += L u; an implicit one solves
+   A_x A_y A_z (u' - u) = L u with A_m = I - L_m, L_m being what an axis has for itself, and the discount in A_x; the
+   last row of A_m does without its drift where it would not be dominant with it (docs/bs3d.md). With BS3D_AMERICAN each
+   step ends with u = max(u, payoff).
+
+   Where drift beats diffusion, volatility^2 i < |rate - dividend|, central differences oscillate: explicit marches are
+   refused (BS3D_UNSTABLE), so are most implicit ones (BS3D_NOT_DOMINANT), and those that are not may come out negative,
+   or with derivatives of the wrong sign, without notice. More points help, from (rate - dividend) / volatility^2 times
+   top / spot on; or BS3D_UPWIND, which is of first order there.
 
    The ladder. Each rung exists with _f32 and _f64; what it moves over the bus, in passes over the array a step:
      bs3d_explicit1   2   a thread a column, all neighbours through the cache
@@ -28,20 +34,25 @@
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, the hybrid solver of trid.h each time
      bs3d_implicit2   5   matrices factored once; right-hand side, x and half of z in a sweep upward, the other half, y
                           and the update in a sweep downward (7 where nx > 512: x by itself)
+   They are templates with nothing to choose, called like functions: a program compiles those that it calls. A payoff of
+   your own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
-     bs3d_model_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
+     bs3d_model_of, bs3d_axis_of, bs3d_lane_axis, bs3d_lane_row, bs3d_lane_pairs, bs3d_lane_payoff      the set-up
      bs3d_lane_stencil    L u at one point                                                 42 to 66 operations
      bs3d_lane_plane      L u for a patch of points, plane after plane                     21 to 28 operations a point
-     bs3d_lane_greeks     price, deltas, gammas, cross gammas from the 64 points around the spot
+     bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
    For the host: bs3d_host_explicit, bs3d_host_implicit, bs3d_host_bytes, the reference; bs3d_check tells what is wrong
    with a problem, bs3d_status_string what a status means; bs3d_work_bytes and bs3d_pitch say how much memory, and how
    it lies.
 
    What the rungs share:
-     Memory   work, bs3d_work_bytes of device memory. The final values are left at its start, value (i, j, k) at
-              [i + bs3d_pitch(nx) (j + ny k)]; with payoff BS3D_GIVEN the march starts from what is there.
-     Status   returned at once; if it is not BS3D_OK nothing has been launched or written (but for BS3D_LAUNCH_FAILED).
-              result may be null; it is copied asynchronously, and valid when the stream has been synchronised.
+     Memory   work, bs3d_work_bytes of device memory, aligned to 16 bytes. The final values are left at its start, value
+              (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]; with payoff BS3D_GIVEN the march starts from what is there.
+     Status   bs1d.h's; returned at once; if it is not BS3D_OK nothing has been launched or written (but for
+              BS3D_LAUNCH_FAILED). It tells of the march's own calls alone; what failed before them is still to be
+              had from cudaGetLastError, but where a kernel wants more than 48 KiB of shared memory (explicit3 on):
+              asking for that was seen to clear it (CUDA 13.0). result may be null; it is copied asynchronously,
+              and valid when the stream has been synchronised.
      Size     4 to 1024 points on each axis, not necessarily equal; elements are counted in 64 bits. bs3d_implicit2_f64
               with more than 256 points in y needs 98 KiB of shared memory a block: all but compute capability 7.5.
 
@@ -53,8 +64,7 @@
 #ifndef BS3D_H
 #define BS3D_H
 
-#include "transpose.h"
-#include "trid.h"
+#include "bs1d.h"
 
 /* Short macros of a user must not reach the parameters of the same names. */
 #ifndef __CUDACC_RTC__ /* which does not know the pragma */
@@ -72,54 +82,58 @@
 #undef S
 #pragma push_macro("V")
 #undef V
+#pragma push_macro("X")
+#undef X
 #endif
 
-#define BS3D_VERSION 100 /* 100 * major + minor */
+#define BS3D_VERSION 101 /* 100 * major + minor */
 
 #ifndef BS3D_HEADER
 #define BS3D_HEADER "bs3d.h"
 #endif
 
-#if defined __CUDACC_RTC__ || !TRID_DEVICE_SCOPES
+#if !TRID_LAUNCHES
 #define BS3D_NO_LAUNCHES
 #endif
 
 /* What is priced. */
 enum {
-    BS3D_ASSET,     /* a call on the first asset: S1 - K */
-    BS3D_GEOMETRIC, /* on the geometric average: (S1 S2 S3)^(1/3) - K */
-    BS3D_MAXIMUM,   /* on the largest: max(S1, S2, S3) - K */
-    BS3D_MINIMUM,   /* on the smallest: min(S1, S2, S3) - K */
-    BS3D_GIVEN      /* the caller has put the final values into the grid */
+    BS3D_ASSET,      /* a call on the first asset: S1 - K */
+    BS3D_GEOMETRIC,  /* on the geometric average: (S1 S2 S3)^(1/3) - K */
+    BS3D_MAXIMUM,    /* on the largest: max(S1, S2, S3) - K */
+    BS3D_MINIMUM,    /* on the smallest: min(S1, S2, S3) - K */
+    BS3D_ARITHMETIC, /* on the arithmetic average: (S1 + S2 + S3) / 3 - K */
+    BS3D_GIVEN       /* the caller has put the final values into the grid */
 };
 
-/* Status of a march (returned, or in its result). */
+/* How; or'ed, values as in bs1d.h. */
 enum {
-    BS3D_OK = 0,
-    BS3D_NOT_FINITE = 1,       /* in the result: the price or a derivative came out infinite or NaN */
-    BS3D_BAD_ARGUMENT = -1,    /* a null pointer, or an unknown payoff */
-    BS3D_BAD_SIZE = -2,        /* points outside 4 .. 1024, or steps < 1 */
-    BS3D_BAD_NUMBER = -3,      /* NaN, inf; volatility, maturity, top or strike not positive */
-    BS3D_BAD_SPOT = -4,        /* spot not within the grid */
-    BS3D_BAD_CORRELATION = -5, /* the correlations are not those of three assets: not positive definite */
-    BS3D_UNSTABLE = -6,        /* explicit: the step is too long */
-    BS3D_NOT_DOMINANT = -7,    /* implicit: a line's matrix is not diagonally dominant */
-    BS3D_LAUNCH_FAILED = -8    /* the runtime refused */
+    BS3D_CALL = BS1D_CALL,
+    BS3D_PUT = BS1D_PUT,           /* strike minus what a call has instead of that minus strike */
+    BS3D_AMERICAN = BS1D_AMERICAN, /* after each step no value is below the payoff; not with BS3D_GIVEN */
+    BS3D_UPWIND = BS1D_UPWIND,     /* lambda is at least |gamma|: no oscillation, at the price of first order there */
+    BS3D_P_ALL_FLAGS = BS1D_PUT | BS1D_AMERICAN | BS1D_UPWIND
 };
 
+/* Status of a march (returned, or in its result): bs1d.h's. */
+enum {
+    BS3D_OK = BS1D_OK,
+    BS3D_NOT_FINITE = BS1D_NOT_FINITE,     /* in the result: the price or a derivative came out infinite or NaN */
+    BS3D_BAD_ARGUMENT = BS1D_BAD_ARGUMENT, /* a null pointer, work not aligned to 16 bytes, an unknown payoff, or
+                                              BS3D_AMERICAN with BS3D_GIVEN */
+    BS3D_BAD_SIZE = BS1D_BAD_SIZE,         /* points outside 4 .. 1024, or steps < 1 */
+    BS3D_BAD_NUMBER = BS1D_BAD_NUMBER, /* NaN, inf; volatility, maturity, top or strike not positive; unknown flags */
+    BS3D_BAD_SPOT = BS1D_BAD_SPOT,     /* spot not within the grid */
+    BS3D_BAD_CORRELATION = BS1D_BAD_CORRELATION, /* not those of three assets: not positive definite */
+    BS3D_UNSTABLE = BS1D_UNSTABLE,               /* explicit: the step is too long */
+    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: drift beats diffusion in a line: more steps, or upwind */
+    BS3D_LAUNCH_FAILED = BS1D_LAUNCH_FAILED      /* the runtime refused; cudaGetLastError says why */
+};
+
+/* What a status says. */
 TRID_HD const char *bs3d_status_string(int status)
 {
-    return status == BS3D_OK                ? "done"
-           : status == BS3D_NOT_FINITE      ? "the result is infinite or not a number"
-           : status == BS3D_BAD_ARGUMENT    ? "bad argument: a null pointer, or an unknown payoff"
-           : status == BS3D_BAD_SIZE        ? "points outside 4 to 1024, or steps < 1"
-           : status == BS3D_BAD_NUMBER      ? "NaN or inf, or volatility, maturity, top or strike not positive"
-           : status == BS3D_BAD_SPOT        ? "spot not within the grid"
-           : status == BS3D_BAD_CORRELATION ? "correlation matrix not positive definite"
-           : status == BS3D_UNSTABLE        ? "explicit step beyond the stability limit: more steps"
-           : status == BS3D_NOT_DOMINANT    ? "implicit matrix not diagonally dominant: more steps, or a lower top"
-           : status == BS3D_LAUNCH_FAILED   ? "kernel launch or copy failed"
-                                            : "unknown status";
+    return bs1d_status_string(status);
 }
 
 /* One option. Axis m has points[m] points S_m = i top[m] / (points[m] - 1). */
@@ -129,24 +143,25 @@ typedef struct {
     double strike, rate, maturity;
     int points[3], steps;
     int payoff; /* BS3D_ASSET .. BS3D_GIVEN */
-    int put;    /* not 0: strike minus what a call has instead of that minus strike */
+    int flags;  /* BS3D_CALL, or'ed of BS3D_PUT, BS3D_AMERICAN, BS3D_UPWIND */
 } bs3d_problem;
 
 typedef struct {
     double price, delta[3], gamma[3];
     double cross[3]; /* second derivatives by S1 and S2, S1 and S3, S2 and S3 */
+    double theta;    /* by calendar time, per year */
     int status;
 } bs3d_result;
 
-/* The PDE on its grid for one time step: on axis m, lambda = variance[m] i^2 and gamma = drift[m] i; of pair p, axes m
-   and n, the cross difference has weight plus[p] i_m i_n at its corners (+,+) and (-,-), minus[p] i_m i_n at the other
-   two. */
+/* The PDE on its grid for one time step: on axis m, lambda = variance[m] i^2, with upwind at least |gamma|, and
+   gamma = drift[m] i; of pair p, axes m and n, the cross difference has weight plus[p] i_m i_n at its corners (+,+) and
+   (-,-), minus[p] i_m i_n at the other two. */
 typedef struct {
     double variance[3]; /* volatility^2 dt / 2 */
     double drift[3];    /* (rate - dividend) dt / 2 */
     double plus[3], minus[3];
     double discount; /* rate dt */
-    int points[3];
+    int points[3], upwind;
 } bs3d_model;
 
 /* The axes of pair p. */
@@ -176,7 +191,21 @@ TRID_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
         m.minus[p] = seven < 0 ? -0.5 * t : t < 0 ? -t : 0;
     }
     m.discount = o->rate * dt;
+    m.upwind = (o->flags & BS3D_UPWIND) != 0;
     return m;
+}
+
+/* Solves   what axis m has for itself, as bs1d.h's model: its matrix is I - L_m of the ADI factorisation, the discount
+            being in the first axis' */
+TRID_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
+{
+    bs1d_model line;
+    line.variance = m->variance[axis];
+    line.drift = m->drift[axis];
+    line.discount = axis == 0 ? m->discount : 0;
+    line.points = m->points[axis];
+    line.upwind = m->upwind;
+    return line;
 }
 
 TRID_HD int bs3d_p_form(const bs3d_model *m)
@@ -189,40 +218,25 @@ TRID_HD int bs3d_p_form(const bs3d_model *m)
    Cost     about 6 double operations */
 TRID_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, double *centre, double *up)
 {
-    double lambda = m->variance[axis] * i * i, gamma = m->drift[axis] * i;
-    int last = i == m->points[axis] - 1;
-    *down = last ? -2 * gamma : lambda - gamma;
-    *centre = last ? 2 * gamma : -2 * lambda;
-    *up = last ? 0 : lambda + gamma;
+    bs1d_model line = bs3d_axis_of(m, axis);
+    line.discount = 0;
+    bs1d_lane_row(line, i, down, centre, up);
 }
 
-/* Solves   the payoff at point (s1, s2, s3) */
-TRID_HD double bs3d_lane_payoff(int payoff, int put, double strike, double s1, double s2, double s3)
+/* Solves   the payoff at point (s1, s2, s3); of the flags BS3D_PUT matters */
+TRID_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1, double s2, double s3)
 {
     double high = s1 > s2 ? s1 : s2, low = s1 < s2 ? s1 : s2, inside;
     high = high > s3 ? high : s3;
     low = low < s3 ? low : s3;
-    inside = (payoff == BS3D_ASSET       ? s1
-              : payoff == BS3D_GEOMETRIC ? cbrt(s1 * s2 * s3)
-              : payoff == BS3D_MAXIMUM   ? high
-                                         : low) -
+    inside = (payoff == BS3D_ASSET        ? s1
+              : payoff == BS3D_GEOMETRIC  ? cbrt(s1 * s2 * s3)
+              : payoff == BS3D_MAXIMUM    ? high
+              : payoff == BS3D_ARITHMETIC ? (s1 + s2 + s3) / 3
+                                          : low) -
              strike;
-    if (put) inside = -inside;
+    if (flags & BS3D_PUT) inside = -inside;
     return inside > 0 ? inside : 0;
-}
-
-/* Weights of four-point Lagrange interpolation at distance x from the first point, in units of the spacing: of the
-   value and of its first two derivatives. */
-TRID_HD void bs3d_p_cubic(double x, double *value, double *first, double *second)
-{
-    double p[4] = {x, x - 1, x - 2, x - 3};
-    const double scale[4] = {-1.0 / 6, 0.5, -0.5, 1.0 / 6};
-    for (int i = 0; i < 4; i++) {
-        double q = p[i == 0 ? 1 : 0], r = p[i < 2 ? 2 : 1], s = p[i < 3 ? 3 : 2];
-        value[i] = scale[i] * q * r * s;
-        first[i] = scale[i] * (q * r + q * s + r * s);
-        second[i] = 2 * scale[i] * (q + r + s);
-    }
 }
 
 /* The spacing of an axis, and the first of the four points around the spot on it. */
@@ -247,53 +261,102 @@ TRID_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, l
 /* ---- what can be wrong with a problem ---------------------------------------------------------------------------- */
 
 #if TRID_HOST_SCOPE
-/* The largest damping of a Fourier mode at any corner of the grid, in units of a time step: a march by u += L u bears
-   2. The damping is a quadratic form in (i1, i2, i3), convex in each, so its largest value lies at a corner of the
-   grid; of the modes a lattice that contains the extreme ones is tried. */
-TRID_HOST double bs3d_p_damping(const bs3d_model *m)
+/* What lambda is i^2 times, on the last point. */
+TRID_HOST double bs3d_p_variance(const bs3d_model *m, int axis)
 {
-    enum { MODES = 24 };
-    double cosine[MODES], most = m->discount;
-    /* No mode is damped by more than this: a second difference by 4 lambda, a seven-point cross difference by t, one of
-       four corners by 2 t. */
-    for (int axis = 0; axis < 3; axis++) most += 4 * m->variance[axis] * pow(m->points[axis] - 1, 2);
-    for (int p = 0; p < 3; p++)
-        most += (m->plus[p] * m->minus[p] < 0 ? 2 : 1) * (fabs(m->plus[p]) + fabs(m->minus[p])) *
-                (m->points[BS3D_P_FIRST(p)] - 1) * (m->points[BS3D_P_SECOND(p)] - 1);
-    if (most <= 2) return most;
-    most = 0;
-    for (int a = 0; a < MODES; a++) cosine[a] = cos(2 * 3.14159265358979323846 * a / MODES);
-    for (int corner = 1; corner < 8; corner++) {
-        double lambda[3], i[3];
-        for (int axis = 0; axis < 3; axis++) {
-            i[axis] = corner >> axis & 1 ? m->points[axis] - 1 : 0;
-            lambda[axis] = m->variance[axis] * i[axis] * i[axis];
+    double upwind = fabs(m->drift[axis]) / (m->points[axis] - 1);
+    return m->upwind && m->variance[axis] < upwind ? upwind : m->variance[axis];
+}
+
+/* The damping of a Fourier mode with the weights of the far corner of the grid, in units of a time step. With
+   e = 1 - cos and s = sin of the phase along each axis it is
+       discount + sum over axes of 2 lambda e - sum over pairs of even e e' + sum over pairs of odd s s',
+   where even and odd are twice the sum and the difference of the weights of the two diagonals. */
+typedef struct {
+    double discount, lambda[3], even[3], odd[3], e[3], s[3];
+} bs3d_p_mode;
+
+/* The damping as a function of one phase is (all else) + a e + b s = (all else) + a + sqrt(a^2 + b^2) at most: moves
+   the phase there, and returns that. */
+TRID_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
+{
+    double a = 2 * mode->lambda[axis], b = 0, rest = mode->discount, most;
+    for (int p = 0; p < 3; p++) {
+        int m = BS3D_P_FIRST(p), n = BS3D_P_SECOND(p);
+        if (m == axis || n == axis) {
+            int other = m + n - axis;
+            a -= mode->even[p] * mode->e[other];
+            b += mode->odd[p] * mode->s[other];
+        } else {
+            rest += 2 * (mode->lambda[m] * mode->e[m] + mode->lambda[n] * mode->e[n]) -
+                    mode->even[p] * mode->e[m] * mode->e[n] + mode->odd[p] * mode->s[m] * mode->s[n];
         }
-        for (int mode = 0; mode < MODES * MODES * MODES; mode++) {
-            int theta[3] = {mode % MODES, mode / MODES % MODES, mode / MODES / MODES};
-            double damping = m->discount;
-            for (int axis = 0; axis < 3; axis++) damping += 2 * lambda[axis] * (1 - cosine[theta[axis]]);
-            for (int p = 0; p < 3; p++) {
-                int first = theta[BS3D_P_FIRST(p)], second = theta[BS3D_P_SECOND(p)];
-                double alone = cosine[first] + cosine[second] - 1;
-                damping -= 2 * i[BS3D_P_FIRST(p)] * i[BS3D_P_SECOND(p)] *
-                           (m->plus[p] * (cosine[(first + second) % MODES] - alone) +
-                            m->minus[p] * (cosine[(first - second + MODES) % MODES] - alone));
-            }
-            if (damping > most) most = damping;
-        }
+    }
+    most = sqrt(a * a + b * b);
+    mode->e[axis] = most > 0 ? 1 + a / most : 0;
+    mode->s[axis] = most > 0 ? b / most : 0;
+    return rest + a + most;
+}
+
+/* So for one axis after another, times times at most. */
+TRID_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
+{
+    double before = -1, most = 0;
+    for (int n = 0; n < times && most > before * (1 + 1e-12); n++) {
+        before = most;
+        for (int axis = 0; axis < 3; axis++) most = bs3d_p_best_phase(mode, axis);
     }
     return most;
 }
 
+/* The largest damping at any corner of the grid, which is the largest on the grid since lambda is convex in the index:
+   a march by u += L u bears 2. That of the far corner, since a mode without phase along an axis is damped as if the
+   index there were 0. The modes of a lattice climb a little, and the best to the top. */
+TRID_HOST double bs3d_p_damping(const bs3d_model *m)
+{
+    const int lattice = 12;
+    double most = 0;
+    bs3d_p_mode mode, best;
+    mode.discount = m->discount;
+    for (int axis = 0; axis < 3; axis++) {
+        double i = m->points[axis] - 1;
+        mode.lambda[axis] = bs3d_p_variance(m, axis) * i * i;
+        mode.e[axis] = mode.s[axis] = 0;
+    }
+    for (int p = 0; p < 3; p++) {
+        double both = 2.0 * (m->points[BS3D_P_FIRST(p)] - 1) * (m->points[BS3D_P_SECOND(p)] - 1);
+        mode.even[p] = both * (m->plus[p] + m->minus[p]);
+        mode.odd[p] = both * (m->plus[p] - m->minus[p]);
+    }
+    best = mode;
+    for (int y = 0; y <= lattice / 2; y++) /* the opposite phases are damped alike */
+        for (int z = 0; z < lattice; z++) {
+            const double turn = 2 * 3.14159265358979323846 / lattice;
+            mode.e[1] = 1 - cos(turn * y);
+            mode.s[1] = sin(turn * y);
+            mode.e[2] = 1 - cos(turn * z);
+            mode.s[2] = sin(turn * z);
+            double damping = bs3d_p_climb(&mode, 3);
+            if (damping > most) {
+                most = damping;
+                best = mode;
+            }
+        }
+    return bs3d_p_climb(&best, 200);
+}
+
 /* How much of the drift diffusion does not damp in a march by u += L u, which bears 1: 2 g R^-1 g, R being the matrix
-   of the correlations and g the drifts in units of the volatilities. (On one axis: 2 gamma^2 / lambda.) */
+   of the correlations and g the drifts in units of the volatilities. (On one axis: 2 gamma^2 / lambda.) With upwind the
+   last point is the worst: there the additional diffusion is least against the drift. */
 TRID_HOST double bs3d_p_drift(const bs3d_model *m)
 {
-    double g[3], r[3], det = 1, sum = 0;
-    for (int axis = 0; axis < 3; axis++) g[axis] = m->drift[axis] / sqrt(m->variance[axis]);
+    double variance[3], g[3], r[3], det = 1, sum = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        variance[axis] = bs3d_p_variance(m, axis);
+        g[axis] = m->drift[axis] / sqrt(variance[axis]);
+    }
     for (int p = 0; p < 3; p++) {
-        r[p] = (m->plus[p] - m->minus[p]) / sqrt(m->variance[BS3D_P_FIRST(p)] * m->variance[BS3D_P_SECOND(p)]);
+        r[p] = (m->plus[p] - m->minus[p]) / sqrt(variance[BS3D_P_FIRST(p)] * variance[BS3D_P_SECOND(p)]);
         det -= r[p] * r[p];
     }
     det += 2 * r[0] * r[1] * r[2];
@@ -313,13 +376,18 @@ TRID_HOST int bs3d_p_stable(const bs3d_model *m)
 
 TRID_HOST int bs3d_p_dominant(const bs3d_model *m)
 {
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < m->points[axis]; i++)
+            if (!bs1d_lane_dominant(bs3d_axis_of(m, axis), 1, i)) return 0;
+    return 1;
+}
+
+/* Are all matrices I - L_axis as they stand, without upwinding and with the drift of their last rows? */
+TRID_HOST int bs3d_p_plain(const bs3d_model *m)
+{
     for (int axis = 0; axis < 3; axis++) {
-        for (int i = 0; i < m->points[axis]; i++) {
-            double down, centre, up;
-            bs3d_lane_axis(m, axis, i, &down, &centre, &up);
-            if (axis == 0) centre -= m->discount;
-            if (!(fabs(1 - centre) > fabs(down) + fabs(up))) return 0;
-        }
+        double a, b, c;
+        if (m->upwind || bs1d_lane_matrix(bs3d_axis_of(m, axis), 1, m->points[axis] - 1, &a, &b, &c) != 0) return 0;
     }
     return 1;
 }
@@ -337,6 +405,7 @@ TRID_HOST int bs3d_p_sized(const bs3d_problem *o)
 TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
 {
     if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
+    if (o->payoff == BS3D_GIVEN && (o->flags & BS3D_AMERICAN)) return BS3D_BAD_ARGUMENT;
     if (o->steps < 1 || !bs3d_p_sized(o)) return BS3D_BAD_SIZE;
     /* A sum is finite only if its parts are. */
     double sum = fabs(o->strike) + fabs(o->rate) + fabs(o->maturity);
@@ -348,7 +417,7 @@ TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
         positive = positive && o->top[axis] > 0 && o->volatility[axis] > 0;
         inside = inside && o->spot[axis] >= 0 && o->spot[axis] <= o->top[axis];
     }
-    if (!trid_finite_f64(sum) || !positive) return BS3D_BAD_NUMBER;
+    if (!trid_finite_f64(sum) || !positive || (o->flags & ~BS3D_P_ALL_FLAGS)) return BS3D_BAD_NUMBER;
     if (!inside) return BS3D_BAD_SPOT;
     if (!(fabs(rho[0]) < 1 && fabs(rho[1]) < 1 && fabs(rho[2]) < 1) ||
         !(1 - rho[0] * rho[0] - rho[1] * rho[1] - rho[2] * rho[2] + 2 * rho[0] * rho[1] * rho[2] > 0))
@@ -366,16 +435,6 @@ TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
 /* ---- what the kernels share, whatever the precision -------------------------------------------------------------- */
 
 #ifndef BS3D_NO_LAUNCHES
-#ifdef __CUDACC__
-#define BS3D_KERNEL static __global__
-#define BS3D_LAUNCH(kernel, grid, block, bytes, stream) kernel<<<grid, block, bytes, stream>>>
-#define BS3D_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
-#else
-#define BS3D_KERNEL static __global__ __attribute__((unused))
-#define BS3D_LAUNCH(kernel, grid, block, bytes, stream) SIMT_LAUNCH(kernel, grid, block, bytes, stream)
-#define BS3D_DYNAMIC_SHARED(name) SIMT_DYNAMIC_SHARED(name)
-#endif
-
 enum {
     BS3D_P_PAD = 4,      /* columns on each side of a tile in shared memory, of which two count */
     BS3D_P_DEPTH = 4,    /* slots of a ring */
@@ -434,12 +493,14 @@ TRID_D bs3d_p_place bs3d_p_place_of(void *p)
 #endif
 
 /* Sixteen bytes from global to shared memory, offset bytes from a place, asynchronously where that exists (compute
-   capability 8.0 on). Copies are committed in groups; await(n) returns when all but the last n groups of the thread are
-   there. */
+   capability 8.0 on). Copies are committed in groups; BS3D_P_AWAIT(n) returns when all but the last n groups of the
+   thread are there. */
 TRID_D void bs3d_p_copy(bs3d_p_place to, int offset, const void *from)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + (unsigned)offset), "l"(from) : "memory");
+#elif defined SIMT_EMULATOR
+    simt_copy_async(to + offset, from, 16);
 #else
     *(float4 *)(to + offset) = *(const float4 *)from;
 #endif
@@ -448,12 +509,16 @@ TRID_D void bs3d_p_commit(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
+#elif defined SIMT_EMULATOR
+    simt_copy_commit();
 #endif
 }
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-#define bs3d_p_await(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+#define BS3D_P_AWAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+#elif defined SIMT_EMULATOR
+#define BS3D_P_AWAIT(n) simt_copy_await(n)
 #else
-#define bs3d_p_await(n) ((void)0)
+#define BS3D_P_AWAIT(n) ((void)0)
 #endif
 
 /* Launched by bs3d_p_launch_after, a kernel may begin when the blocks of the one before have all begun: what it reads
@@ -463,33 +528,18 @@ TRID_D void bs3d_p_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
+#elif defined SIMT_EMULATOR
+    simt_grid_wait();
 #endif
 }
 TRID_D void bs3d_p_let_next_begin(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
+#elif defined SIMT_EMULATOR
+    simt_grid_launch_dependents();
 #endif
 }
-#ifdef __CUDACC__
-TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute);
-TRID_HOST int bs3d_p_launch_after(const void *kernel, dim3 grid, dim3 block, size_t bytes, cudaStream_t stream,
-                                  void **arguments)
-{
-    cudaLaunchAttribute early;
-    cudaLaunchConfig_t config = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-    return cudaLaunchKernelExC(&config, kernel, arguments) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
-}
-#endif
-
 TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
 {
     int device = 0, value = 0;
@@ -498,14 +548,50 @@ TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
     return value;
 }
 
+extern "C++" {
+/* trid_launch, but the kernel may begin early, if early is not 0. */
+template <class... P>
+static inline cudaError_t bs3d_p_launch_after(int early, void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes,
+                                              cudaStream_t stream, typename trid_p_same<P>::type... arguments)
+{
+#ifdef __CUDACC__
+    cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config = {};
+    void *pointers[] = {(void *)&arguments...};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = early != 0;
+    return cudaLaunchKernelExC(&config, (const void *)kernel, pointers);
+#else
+    return early ? SIMT_LAUNCH_EARLY(kernel, grid, block, bytes, stream)(arguments...)
+                 : SIMT_LAUNCH(kernel, grid, block, bytes, stream)(arguments...);
+#endif
+}
+
+/* trid_launch as one of a chain, whose status it sets if it fails; after a failure nothing is launched. */
+template <class... P>
+static inline void bs3d_p_launch_next(int *status, void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes,
+                                      cudaStream_t stream, typename trid_p_same<P>::type... arguments)
+{
+    if (*status == BS3D_OK && trid_launch(kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
+        *status = BS3D_LAUNCH_FAILED;
+}
+}
+
 /* A barrier for all threads of the block, count of them, in whichever loop each is: __syncthreads wants them in one. */
 TRID_D void bs3d_p_meet(int count)
 {
 #ifdef __CUDA_ARCH__
     asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory");
+#elif defined SIMT_EMULATOR
+    simt_barrier(1, count);
 #else
-    (void)count;
-    __syncthreads();
+    (void)count; /* the host's pass over device code */
 #endif
 }
 
@@ -546,6 +632,46 @@ TRID_D void bs3d_p_meet(int count)
 #define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S)
 #include BS3D_HEADER
 
+/* ---- launches: bs3d_RUNG_PRECISION ------------------------------------------------------------------------------- */
+
+#ifndef BS3D_NO_LAUNCHES
+extern "C++" {
+/* Solves   the problem by this rung
+   Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
+            the copy shall not wait
+   Leaves   the final values at the start of work; *result when the stream has been synchronised
+   Returns  BS3D_OK, or why nothing was done: as bs3d_check, BS3D_BAD_ARGUMENT, BS3D_LAUNCH_FAILED. What failed in
+            calls before does not count, and cudaGetLastError still returns it
+   Lanes    called on the host, like any function: the template is there so that a program compiles what it calls;
+            asynchronous in stream, sets up its tables by itself
+   Error    docs/bs3d.md: that of the rounding, against bs3d_host_explicit and bs3d_host_implicit */
+template <int unused = 0>
+static int bs3d_explicit1_f32(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_explicit2_f32(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_explicit3_f32(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_explicit4_f32(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_implicit1_f32(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_implicit2_f32(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_explicit1_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_explicit2_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_explicit3_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_explicit4_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_implicit1_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_implicit2_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+}
+#endif
+
 #ifndef __CUDACC_RTC__
 #pragma pop_macro("C")
 #pragma pop_macro("K")
@@ -554,6 +680,7 @@ TRID_D void bs3d_p_meet(int count)
 #pragma pop_macro("R")
 #pragma pop_macro("S")
 #pragma pop_macro("V")
+#pragma pop_macro("X")
 #endif
 
 #endif /* BS3D_H */
@@ -692,16 +819,37 @@ TRID_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_p
     }
 }
 
+/* Has exercise the value of the grid in the whole cell of the spot (to rounding), of the 4x4x4 values around it? */
+TRID_HD int BS3D_F(bs3d_p_exercised)(const bs3d_problem *o, const BS3D_R *v)
+{
+    const double near = (sizeof(BS3D_R) == 4 ? 1e-6 : 1e-14) * o->strike;
+    for (int n = 0; n < 8; n++) {
+        double s[3];
+        int at = 0;
+        for (int axis = 2; axis >= 0; axis--) {
+            double ds = bs3d_p_spacing(o, axis);
+            int first = bs3d_p_first(o, axis), low = (int)(o->spot[axis] / ds) - first;
+            low = (low < 2 ? low : 2) + (n >> axis & 1);
+            s[axis] = (first + low) * ds;
+            at = 4 * at + low;
+        }
+        double payoff = bs3d_lane_payoff(o->payoff, o->flags, o->strike, s[0], s[1], s[2]);
+        if (!(payoff > 0 && (double)v[at] - payoff <= near)) return 0;
+    }
+    return 1;
+}
+
 /* Solves   price and derivatives at the spot by four-point cubics in each direction, from the 4x4x4 values around it,
-            value (a, b, c) at v[a + 4 b + 16 c]
+            value (a, b, c) at v[a + 4 b + 16 c]; theta is what the equation makes of them, 0 where an American option
+            is exercised
    Cost     some 700 FMA in double */
 TRID_HD bs3d_result BS3D_F(bs3d_lane_greeks)(const bs3d_problem *o, const BS3D_R *v)
 {
     double weight[3][3][4], ds[3], sum[10] = {0};
     for (int axis = 0; axis < 3; axis++) {
         ds[axis] = bs3d_p_spacing(o, axis);
-        bs3d_p_cubic(o->spot[axis] / ds[axis] - bs3d_p_first(o, axis), weight[axis][0], weight[axis][1],
-                     weight[axis][2]);
+        bs1d_lane_cubic(o->spot[axis] / ds[axis] - bs3d_p_first(o, axis), weight[axis][0], weight[axis][1],
+                        weight[axis][2]);
     }
     for (int z = 0; z < 4; z++) {
         for (int y = 0; y < 4; y++) {
@@ -730,6 +878,17 @@ TRID_HD bs3d_result BS3D_F(bs3d_lane_greeks)(const bs3d_problem *o, const BS3D_R
         r.cross[axis] = sum[7 + axis] / (ds[BS3D_P_FIRST(axis)] * ds[BS3D_P_SECOND(axis)]);
         all += r.delta[axis] + r.gamma[axis] + r.cross[axis];
     }
+    r.theta = o->rate * r.price;
+    for (int axis = 0; axis < 3; axis++) {
+        double scale = o->volatility[axis] * o->spot[axis];
+        r.theta -= (o->rate - o->dividend[axis]) * o->spot[axis] * r.delta[axis] + 0.5 * scale * scale * r.gamma[axis];
+    }
+    for (int p = 0; p < 3; p++) {
+        int m = BS3D_P_FIRST(p), n = BS3D_P_SECOND(p);
+        r.theta -= o->correlation[p] * o->volatility[m] * o->spot[m] * o->volatility[n] * o->spot[n] * r.cross[p];
+    }
+    all += r.theta;
+    if ((o->flags & BS3D_AMERICAN) && o->payoff != BS3D_GIVEN && BS3D_F(bs3d_p_exercised)(o, v)) r.theta = 0;
     r.status = trid_finite_f64(all) ? BS3D_OK : BS3D_NOT_FINITE;
     return r;
 }
@@ -746,7 +905,211 @@ TRID_HD size_t BS3D_F(bs3d_p_cells)(const int *points)
 }
 
 #ifndef BS3D_NO_LAUNCHES
-/* ---- on the device: what the kernels share ----------------------------------------------------------------------- */
+extern "C++" {
+/* ---- a march: what its kernels know, its work, its start and its end --------------------------------------------- */
+
+/* A march: and the parts of its work. */
+typedef struct {
+    bs3d_p_plan plan;
+    BS3D_F(bs3d_pairs) pairs;
+    int form;
+    BS3D_R *u, *v, *tables, *ends;
+    bs3d_result *at_spot;
+} BS3D_F(bs3d_p_job);
+
+/* Bytes of device memory that a march works in, the final values at its start; 0 for a null pointer or points outside
+   4 .. 1024. */
+TRID_HOST size_t BS3D_F(bs3d_work_bytes)(const bs3d_problem *o)
+{
+    if (!o || !bs3d_p_sized(o)) return 0;
+    size_t plane = (size_t)BS3D_F(bs3d_pitch)(o->points[0]) * (size_t)o->points[1];
+    return (2 * BS3D_F(bs3d_p_cells)(o->points) + BS3D_P_TABLES + 2 * BS3D_P_SECTIONS * plane) * sizeof(BS3D_R) +
+           sizeof(bs3d_result);
+}
+
+/* Rows of the three axes, a block each. */
+template <int unused>
+TRID_KERNEL void BS3D_F(bs3d_p_set_up)(bs3d_p_plan plan, BS3D_R *tables)
+{
+    int axis = (int)blockIdx.x;
+    for (int i = trid_p_thread(); i < BS3D_P_ROW_TABLE; i += trid_p_threads()) {
+        BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&plan.model, axis, i - BS3D_P_MARGIN);
+        BS3D_R *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
+        to[0] = r.down;
+        to[1] = r.up;
+        to[2] = r.weight;
+        to[3] = 0;
+    }
+}
+
+/* The payoff in u, zeros in what a row has beyond the grid in u and v; a block a row. */
+template <int unused>
+TRID_KERNEL void BS3D_F(bs3d_p_payoff)(bs3d_problem o, bs3d_p_plan plan, BS3D_R *u, BS3D_R *v)
+{
+    double ds[3];
+    int j = (int)blockIdx.x, k = (int)blockIdx.y;
+    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
+    u += (long long)plan.pitch * j + plan.plane * k;
+    v += (long long)plan.pitch * j + plan.plane * k;
+    for (int i = trid_p_thread(); i < plan.pitch; i += trid_p_threads()) {
+        if (i >= o.points[0])
+            u[i] = v[i] = 0;
+        else if (o.payoff != BS3D_GIVEN)
+            u[i] = (BS3D_R)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
+    }
+}
+
+/* American: what exercise pays, where that is more than u; a block a row. */
+template <int unused>
+TRID_KERNEL void BS3D_F(bs3d_p_exercise)(bs3d_problem o, bs3d_p_plan plan, BS3D_R *u)
+{
+    double ds[3];
+    int j = (int)blockIdx.x, k = (int)blockIdx.y;
+    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
+    u += (long long)plan.pitch * j + plan.plane * k;
+    for (int i = trid_p_thread(); i < o.points[0]; i += trid_p_threads()) {
+        BS3D_R payoff = (BS3D_R)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
+        if (u[i] < payoff) u[i] = payoff;
+    }
+}
+
+/* The result at the spot, by one warp. */
+template <int unused>
+TRID_KERNEL void BS3D_F(bs3d_p_result)(bs3d_problem o, bs3d_p_plan plan, const BS3D_R *u, bs3d_result *result)
+{
+    __shared__ BS3D_R value[64];
+    for (int n = (int)threadIdx.x; n < 64; n += 32) value[n] = u[bs3d_p_around(&o, n, plan.pitch, plan.plane)];
+    __syncthreads();
+    if (threadIdx.x == 0) *result = BS3D_F(bs3d_lane_greeks)(&o, value);
+}
+
+TRID_HOST int BS3D_F(bs3d_p_open)(const bs3d_problem *o, int implicit, void *work, BS3D_F(bs3d_p_job) * job)
+{
+    int status = bs3d_check(o, implicit);
+    if (!status && (!work || (size_t)work % 16)) status = BS3D_BAD_ARGUMENT;
+    if (status) return status;
+    size_t cells = BS3D_F(bs3d_p_cells)(o->points);
+    job->plan.model = bs3d_model_of(o);
+    job->plan.pitch = BS3D_F(bs3d_pitch)(o->points[0]);
+    job->plan.plane = (long long)job->plan.pitch * o->points[1];
+    job->plan.sections = job->plan.tile = job->plan.depth = 0;
+    job->pairs = BS3D_F(bs3d_lane_pairs)(&job->plan.model, !implicit);
+    job->form = bs3d_p_form(&job->plan.model);
+    job->u = (BS3D_R *)work;
+    job->v = job->u + cells;
+    job->tables = job->v + cells;
+    job->ends = job->tables + BS3D_P_TABLES;
+    job->at_spot = (bs3d_result *)(job->ends + 2 * BS3D_P_SECTIONS * job->plan.plane);
+    return BS3D_OK;
+}
+
+/* Tables, and the payoff in from, one of u and v; what rows have beyond the grid is 0 in both. */
+template <int unused>
+static int BS3D_F(bs3d_p_start)(const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, BS3D_R *from, BS3D_R *to,
+                                cudaStream_t stream)
+{
+    const dim3 rows((unsigned)o->points[1], (unsigned)o->points[2]);
+    int status = BS3D_OK;
+    if (o->payoff == BS3D_GIVEN && from != job->u &&
+        cudaMemcpyAsync(from, job->u, BS3D_F(bs3d_p_cells)(o->points) * sizeof *from, cudaMemcpyDeviceToDevice,
+                        stream) != cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_set_up) < unused >, 3, 256, 0, stream, job->plan, job->tables);
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_payoff) < unused >, rows, 128, 0, stream, *o, job->plan, from, to);
+    return status;
+}
+
+/* A step has made u: if the option is American, it may be exercised now. */
+template <int unused>
+static void BS3D_F(bs3d_p_may_exercise)(int *status, const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, BS3D_R *u,
+                                        cudaStream_t stream)
+{
+    const dim3 rows((unsigned)o->points[1], (unsigned)o->points[2]);
+    if (o->flags & BS3D_AMERICAN)
+        bs3d_p_launch_next(status, BS3D_F(bs3d_p_exercise) < unused >, rows, 128, 0, stream, *o, job->plan, u);
+}
+
+/* The result at the spot, on its way to the host. */
+template <int unused>
+static int BS3D_F(bs3d_p_finish)(int status, const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, bs3d_result *result,
+                                 cudaStream_t stream)
+{
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_result) < unused >, 1, 32, 0, stream, *o, job->plan, job->u,
+                       job->at_spot);
+    if (!status && result &&
+        cudaMemcpyAsync(result, job->at_spot, sizeof *result, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    return status;
+}
+
+/* A kernel that makes a sweep from u to v: L u or u + L u, as pairs say. */
+#define BS3D_P_SWEEP                                                                                                   \
+    BS3D_F(bs3d_pairs)                                                                                                 \
+    pairs, bs3d_p_plan plan, const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ u, BS3D_R *__restrict__ v,  \
+        BS3D_R *__restrict__ ends
+typedef void (*BS3D_F(bs3d_p_sweep))(BS3D_F(bs3d_pairs), bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *,
+                                     BS3D_R *);
+
+/* How it is launched. */
+typedef struct {
+    BS3D_F(bs3d_p_sweep) sweep;
+    bs3d_p_plan plan;
+    dim3 grid, block;
+    size_t bytes;
+    int early; /* may begin before the sweep before it has ended */
+} BS3D_F(bs3d_p_launch);
+
+/* An explicit march: doubles sweeps by two, which make two steps each, the rest by one. */
+template <int unused>
+static int BS3D_F(bs3d_p_explicit)(const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, int doubles,
+                                   const BS3D_F(bs3d_p_launch) * two, const BS3D_F(bs3d_p_launch) * one,
+                                   bs3d_result *result, cudaStream_t stream)
+{
+    int sweeps = o->steps - doubles;
+    BS3D_R *from = sweeps % 2 ? job->v : job->u, *to = sweeps % 2 ? job->u : job->v;
+    int status = BS3D_F(bs3d_p_start)<unused>(o, job, from, to, stream);
+    for (int s = 0; s < sweeps && !status; s++) {
+        const BS3D_F(bs3d_p_launch) *l = s < doubles ? two : one;
+        if (bs3d_p_launch_after(l->early, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
+                                job->tables, from, to, job->ends) != cudaSuccess)
+            status = BS3D_LAUNCH_FAILED;
+        BS3D_F(bs3d_p_may_exercise)<unused>(&status, o, job, to, stream);
+        BS3D_R *swap = from;
+        from = to;
+        to = swap;
+    }
+    return BS3D_F(bs3d_p_finish)<unused>(status, o, job, result, stream);
+}
+
+/* Into how many sections the third axis is cut, so that blocks blocks a section fill slots places in the least time, if
+   a section takes more planes more than it has. */
+TRID_HOST int BS3D_F(bs3d_p_sections)(int nz, long long blocks, int slots, int more)
+{
+    int best = 1, most = nz / 4 > 1 ? nz / 4 : 1;
+    long long least = 0;
+    for (int s = 1; s <= most; s++) {
+        long long time = ((blocks * s - 1) / slots + 1) * ((nz - 1) / s + 1 + more);
+        if (s == 1 || time < least) least = time, best = s;
+    }
+    return best;
+}
+
+/* A thread a column. */
+TRID_HOST void BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
+{
+    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    const int *n = plan->model.points;
+    l->sweep = sweep;
+    l->plan = *plan;
+    l->bytes = 0;
+    l->early = 0;
+    l->block = dim3(32, 8);
+    l->grid = dim3((unsigned)(n[0] - 1) / 32 + 1, (unsigned)(n[1] - 1) / 8 + 1);
+    l->plan.sections = BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, 4 * processors, 2);
+    l->grid.z = (unsigned)l->plan.sections;
+}
+
+/* ---- what the explicit kernels read ------------------------------------------------------------------------------ */
 
 /* How far to the neighbours of point (i, j) in a plane, 0 where there is none. */
 TRID_D void BS3D_F(bs3d_p_steps)(const bs3d_p_plan *plan, int i, int j, long long *east, long long *west,
@@ -775,6 +1138,78 @@ TRID_D void BS3D_F(bs3d_p_rows)(const BS3D_R *tables, int k, BS3D_F(bs3d_row) * 
     TRID_UNROLL
     for (int n = 0; n < 3; n++) z[n] = BS3D_F(bs3d_p_row)(tables, 2, k - 1 + n);
 }
+
+/* ---- explicit1: a thread a column, every neighbour through the cache --------------------------------------------- */
+
+template <int form>
+TRID_KERNEL void __launch_bounds__(256) BS3D_F(bs3d_p_explicit1)(BS3D_P_SWEEP)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    int nz = plan.model.points[2], from, to;
+    long long east, west, north, south, at;
+    (void)ends;
+    if (i >= plan.model.points[0] || j >= plan.model.points[1]) return;
+    bs3d_p_section(nz, plan.sections, (int)blockIdx.z, &from, &to);
+    BS3D_F(bs3d_row) x = BS3D_F(bs3d_p_row)(tables, 0, i), y = BS3D_F(bs3d_p_row)(tables, 1, j);
+    BS3D_F(bs3d_p_steps)(&plan, i, j, &east, &west, &north, &south);
+    at = i + (long long)plan.pitch * j + plan.plane * from;
+    for (int k = from; k < to; k++, at += plan.plane)
+        v[at] = BS3D_F(bs3d_lane_stencil)(form, &pairs, x, y, BS3D_F(bs3d_p_row)(tables, 2, k), u + at, east, west,
+                                          north, south, k < nz - 1 ? plan.plane : 0, k > 0 ? -plan.plane : 0);
+}
+
+template <int unused>
+static int BS3D_F(bs3d_explicit1)(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) job;
+    BS3D_F(bs3d_p_launch) one;
+    int status = BS3D_F(bs3d_p_open)(problem, 0, work, &job);
+    if (status) return status;
+    BS3D_F(bs3d_p_columns)
+    (&job.plan, job.form ? BS3D_F(bs3d_p_explicit1) < BS3D_GENERAL > : BS3D_F(bs3d_p_explicit1) < BS3D_POSITIVE >,
+     &one);
+    return BS3D_F(bs3d_p_explicit)<unused>(problem, &job, 0, &one, &one, result, stream);
+}
+
+/* ---- explicit2: what a plane adds to the next two is carried in registers: 7 or 9 loads a point, not 13 or 19 ---- */
+
+template <int form>
+TRID_KERNEL void __launch_bounds__(256) BS3D_F(bs3d_p_explicit2)(BS3D_P_SWEEP)
+{
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    int nz = plan.model.points[2], from, to;
+    long long east, west, north, south;
+    BS3D_F(bs3d_row) z[3];
+    (void)ends;
+    if (i >= plan.model.points[0] || j >= plan.model.points[1]) return;
+    bs3d_p_section(nz, plan.sections, (int)blockIdx.z, &from, &to);
+    BS3D_F(bs3d_row) x = BS3D_F(bs3d_p_row)(tables, 0, i), y = BS3D_F(bs3d_p_row)(tables, 1, j);
+    BS3D_F(bs3d_p_steps)(&plan, i, j, &east, &west, &north, &south);
+    BS3D_R now = 0, next = 0, out;
+    for (int k = from > 0 ? from - 1 : 0; k <= to; k++) {
+        const BS3D_R *p = u + i + (long long)plan.pitch * j + plan.plane * (k < nz ? k : nz - 1);
+        BS3D_R patch[9] = {p[south + west], p[south], 0, p[west], *p, p[east], 0, p[north], p[north + east]};
+        if (form == BS3D_GENERAL) patch[2] = p[south + east], patch[6] = p[north + west];
+        BS3D_F(bs3d_p_rows)(tables, k, z);
+        BS3D_F(bs3d_lane_plane)(form, 1, 1, &pairs, &x, &y, z, patch, &now, &next, &out);
+        if (k > from) v[i + (long long)plan.pitch * j + plan.plane * (k - 1)] = out;
+    }
+}
+
+template <int unused>
+static int BS3D_F(bs3d_explicit2)(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) job;
+    BS3D_F(bs3d_p_launch) one;
+    int status = BS3D_F(bs3d_p_open)(problem, 0, work, &job);
+    if (status) return status;
+    BS3D_F(bs3d_p_columns)
+    (&job.plan, job.form ? BS3D_F(bs3d_p_explicit2) < BS3D_GENERAL > : BS3D_F(bs3d_p_explicit2) < BS3D_POSITIVE >,
+     &one);
+    return BS3D_F(bs3d_p_explicit)<unused>(problem, &job, 0, &one, &one, result, stream);
+}
+
+/* ---- planes in shared memory ------------------------------------------------------------------------------------- */
 
 /* C points of a row, 16 or 32 bytes. */
 TRID_D void BS3D_F(bs3d_p_load)(int C, const BS3D_R *from, BS3D_R *u)
@@ -827,8 +1262,6 @@ TRID_D void BS3D_F(bs3d_p_axis_rows)(const bs3d_p_plan *plan, const BS3D_R *tabl
         rows[n] = i + n >= 0 && i + n < plan->model.points[axis] ? BS3D_F(bs3d_p_row)(tables, axis, i + n) : none;
 }
 
-/* ---- planes on their way into shared memory ---------------------------------------------------------------------- */
-
 /* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements, of which those within
    the grid come from there and the others stay 0. A thread always copies the same few vectors of 16 bytes. */
 typedef struct {
@@ -878,48 +1311,6 @@ TRID_D void BS3D_F(bs3d_p_fetch)(int share, const BS3D_F(bs3d_p_ring) * ring, in
         if (k >= 0 && ring->from[n] >= 0)
             bs3d_p_copy(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
     bs3d_p_commit();
-}
-
-/* ---- explicit rungs ---------------------------------------------------------------------------------------------- */
-
-/* A thread a column, every neighbour through the cache. */
-TRID_D void BS3D_F(bs3d_p_explicit1)(int form, const BS3D_F(bs3d_pairs) * pairs, bs3d_p_plan plan, const BS3D_R *tables,
-                                     const BS3D_R *u, BS3D_R *v)
-{
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    int nz = plan.model.points[2], from, to;
-    long long east, west, north, south, at;
-    if (i >= plan.model.points[0] || j >= plan.model.points[1]) return;
-    bs3d_p_section(nz, plan.sections, (int)blockIdx.z, &from, &to);
-    BS3D_F(bs3d_row) x = BS3D_F(bs3d_p_row)(tables, 0, i), y = BS3D_F(bs3d_p_row)(tables, 1, j);
-    BS3D_F(bs3d_p_steps)(&plan, i, j, &east, &west, &north, &south);
-    at = i + (long long)plan.pitch * j + plan.plane * from;
-    for (int k = from; k < to; k++, at += plan.plane)
-        v[at] = BS3D_F(bs3d_lane_stencil)(form, pairs, x, y, BS3D_F(bs3d_p_row)(tables, 2, k), u + at, east, west,
-                                          north, south, k < nz - 1 ? plan.plane : 0, k > 0 ? -plan.plane : 0);
-}
-
-/* The same, but what a plane adds to the next two is carried in registers: 7 or 9 loads a point instead of 13 or 19. */
-TRID_D void BS3D_F(bs3d_p_explicit2)(int form, const BS3D_F(bs3d_pairs) * pairs, bs3d_p_plan plan, const BS3D_R *tables,
-                                     const BS3D_R *u, BS3D_R *v)
-{
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-    int nz = plan.model.points[2], from, to;
-    long long east, west, north, south;
-    BS3D_F(bs3d_row) z[3];
-    if (i >= plan.model.points[0] || j >= plan.model.points[1]) return;
-    bs3d_p_section(nz, plan.sections, (int)blockIdx.z, &from, &to);
-    BS3D_F(bs3d_row) x = BS3D_F(bs3d_p_row)(tables, 0, i), y = BS3D_F(bs3d_p_row)(tables, 1, j);
-    BS3D_F(bs3d_p_steps)(&plan, i, j, &east, &west, &north, &south);
-    BS3D_R now = 0, next = 0, out;
-    for (int k = from > 0 ? from - 1 : 0; k <= to; k++) {
-        const BS3D_R *p = u + i + (long long)plan.pitch * j + plan.plane * (k < nz ? k : nz - 1);
-        BS3D_R patch[9] = {p[south + west], p[south], 0, p[west], *p, p[east], 0, p[north], p[north + east]};
-        if (form == BS3D_GENERAL) patch[2] = p[south + east], patch[6] = p[north + west];
-        BS3D_F(bs3d_p_rows)(tables, k, z);
-        BS3D_F(bs3d_lane_plane)(form, 1, 1, pairs, &x, &y, z, patch, &now, &next, &out);
-        if (k > from) v[i + (long long)plan.pitch * j + plan.plane * (k - 1)] = out;
-    }
 }
 
 /* Elements of shared memory in explicit3 and explicit4, beside the arrivals: the ring, and in explicit4 two planes of
@@ -991,18 +1382,63 @@ TRID_D void BS3D_F(bs3d_p_leave_ends)(int C, const bs3d_p_plan *plan, const BS3D
     BS3D_F(bs3d_p_store)(C, y, ends + plan->plane * (plan->sections + section));
 }
 
+/* A plane has come: L u (or u + L u) on the plane below it for the patch whose first point is at p in shared memory. */
+TRID_D void BS3D_F(bs3d_p_step)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs, const BS3D_F(bs3d_row) * xs,
+                                const BS3D_F(bs3d_row) * ys, const BS3D_F(bs3d_row) * z, const BS3D_R *p, int from_west,
+                                int from_east, BS3D_R *now, BS3D_R *next, BS3D_R *out)
+{
+    BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)];
+    BS3D_F(bs3d_p_patch)(form, C, P, p, BS3D_P_STRIDE(C), from_west, from_east, patch);
+    BS3D_F(bs3d_lane_plane)(form, C, P, pairs, xs, ys, z, patch, now, next, out);
+}
+
+/* The same for a column of P points by itself. */
+TRID_D void BS3D_F(bs3d_p_step_beside)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs,
+                                       const BS3D_F(bs3d_row) * xs, const BS3D_F(bs3d_row) * ys,
+                                       const BS3D_F(bs3d_row) * z, const BS3D_R *p, BS3D_R *now, BS3D_R *next,
+                                       BS3D_R *out)
+{
+    BS3D_R patch[3 * (BS3D_P_ROWS + 2)];
+    TRID_UNROLL
+    for (int n = 0; n < 3 * (P + 2); n++) patch[n] = p[(n / 3 - 1) * BS3D_P_STRIDE(C) + n % 3 - 1];
+    BS3D_F(bs3d_lane_plane)(form, 1, P, pairs, xs, ys, z, patch, now, next, out);
+}
+
+/* What a thread marches of its block's tile: P rows of C columns, the first point being (row, x), or (beside, in
+   explicit4) of a column beside the tile. */
+typedef struct {
+    int row, x, beside, there;
+    int from_west, from_east; /* neighbours that no lane of the warp has */
+    int place;                /* of the first point in a slot */
+} BS3D_F(bs3d_p_part);
+
+TRID_D BS3D_F(bs3d_p_part) BS3D_F(bs3d_p_part_of)(int steps, int C, int R, int P, int warp, int lane, int width)
+{
+    const int row_warps = (R + 2 * (steps - 1)) / P;
+    BS3D_F(bs3d_p_part) part;
+    part.beside = steps > 1 && warp == row_warps;
+    int east = part.beside && lane >= row_warps;
+    part.row = P * (part.beside ? lane - (east ? row_warps : 0) : warp) - (steps - 1);
+    part.x = part.beside ? (east ? width : -1) : C * lane;
+    part.there = part.beside ? lane < 2 * row_warps : part.x < width;
+    part.from_west = part.there && lane == 0;
+    part.from_east = part.there && (lane == 31 || part.x + C == width);
+    part.place = (part.there ? part.row + steps : 1) * BS3D_P_STRIDE(C) + BS3D_P_PAD + (part.there ? part.x : 0);
+    return part;
+}
+
 /* One or two time steps a sweep. A block has rows j .. j+R-1 of a tile of plan.tile columns, and marches upward; a warp
    has P of the rows, C columns a lane. With one step, plane k comes into shared memory with a row and a column more on
    each side, and gives plane k-1. With two, it comes with two more, the first step gives plane k-1 with one more, and
    the second, a plane behind it, plane k-3; the first step's rows -1 and R belong to the first and the last warp of
    rows, its columns beside the tile to a warp of their own. What is stored is u + L u or L u, as pairs say; or
    (forward) what the forward elimination in z makes of it, section by section, and its ends (bs3d_p_implicit2_ends). */
-TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R, int P,
-                                 const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
+template <int form, int steps, int forward, int C, int R, int P>
+TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
                                  const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory)
 {
-    const int STRIDE = BS3D_P_STRIDE(C), SLOT = (R + 2 * steps) * STRIDE, row_warps = (R + 2 * (steps - 1)) / P;
-    const int SHARE = BS3D_P_SHARE(SLOT, BS3D_P_THREADS(steps, R, P));
+    const int stride = BS3D_P_STRIDE(C), size = (R + 2 * steps) * stride;
+    const int share = BS3D_P_SHARE(size, BS3D_P_THREADS(steps, R, P));
     bs3d_p_let_next_begin();
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
     int i = plan->tile * (int)blockIdx.x, j = R * (int)blockIdx.y, nz = plan->model.points[2], from, to;
@@ -1011,23 +1447,20 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
     int first = from > steps ? from - steps : 0, last = to + steps <= nz ? to + steps - 1 : nz - 1;
     int levels = to - first + 5;
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
-           *slots = between + (steps - 1) * 2 * SLOT;
+           *slots = between + (steps - 1) * 2 * size;
     BS3D_F(bs3d_p_all_arrivals)(forward, tables, first - 2, levels, arrivals);
-    for (int e = trid_p_thread(); e < (steps - 1) * 2 * SLOT; e += trid_p_threads()) between[e] = 0;
+    for (int e = trid_p_thread(); e < (steps - 1) * 2 * size; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
-    ring = BS3D_F(bs3d_p_open_ring)(SHARE, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, R + 2 * steps,
-                                    STRIDE, slots);
+    ring = BS3D_F(bs3d_p_open_ring)(share, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, R + 2 * steps,
+                                    stride, slots);
 
-    int beside = steps > 1 && warp == row_warps, east = beside && lane >= row_warps;
-    int row = P * (beside ? lane - (east ? row_warps : 0) : warp) - (steps - 1); /* the patch's first */
-    int x = beside ? (east ? width : -1) : C * lane;                             /* in the tile */
-    int there = beside ? lane < 2 * row_warps : x < width;
-    int from_west = there && lane == 0, from_east = there && (lane == 31 || x + C == width);
-    int place = (there ? row + steps : 1) * STRIDE + BS3D_P_PAD + (there ? x : 0); /* in a slot */
+    const BS3D_F(bs3d_p_part) part = BS3D_F(bs3d_p_part_of)(steps, C, R, P, warp, lane, width);
+    const int beside = part.beside, row = part.row, x = part.x, there = part.there, place = part.place;
+    const int from_west = part.from_west, from_east = part.from_east;
     BS3D_R *target = v + i + x + (long long)plan->pitch * (j + row) + plan->plane * (first - 2 * steps + 1);
     BS3D_F(bs3d_row) xs[BS3D_P_COLUMNS], ys[BS3D_P_ROWS], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     BS3D_R now[2][BS3D_P_POINTS] = {{0}}, next[2][BS3D_P_POINTS] = {{0}}, out[BS3D_P_POINTS];
-    BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)], y[BS3D_P_POINTS] = {0}, end[BS3D_P_POINTS] = {0};
+    BS3D_R y[BS3D_P_POINTS] = {0}, end[BS3D_P_POINTS] = {0};
     int stores[BS3D_P_ROWS];
     BS3D_F(bs3d_p_axis_rows)(plan, tables, 0, there ? i + x : plan->pitch, beside ? 1 : C, xs);
     BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j + row, P, ys);
@@ -1037,25 +1470,22 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
     const int ahead = BS3D_P_DEPTH - 1;
     int slot = 0;
     bs3d_p_wait();
-    for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(SHARE, &ring, k, first + k <= last ? first + k : -1);
+    for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(share, &ring, k, first + k <= last ? first + k : -1);
     for (int k = first; k < to + 2 * steps - 1; k++, target += plan->plane) {
-        bs3d_p_await(BS3D_P_DEPTH - 2);
+        BS3D_P_AWAIT(BS3D_P_DEPTH - 2);
         __syncthreads();
-        BS3D_F(bs3d_p_fetch)(SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
-        const BS3D_R *p = slots + slot * SLOT + place;
-        BS3D_R *made = between + (k & 1) * SLOT + place;
+        BS3D_F(bs3d_p_fetch)(share, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
+        const BS3D_R *p = slots + slot * size + place;
+        BS3D_R *made = between + (k & 1) * size + place;
         if (k < to + steps) { /* the first step */
             BS3D_F(bs3d_p_arrival)(arrivals, k - first + 2, z);
             if (beside) {
-                TRID_UNROLL
-                for (int n = 0; n < 3 * (P + 2); n++) patch[n] = p[(n / 3 - 1) * STRIDE + n % 3 - 1];
-                BS3D_F(bs3d_lane_plane)(form, 1, P, pairs, xs, ys, z, patch, now[0], next[0], out);
+                BS3D_F(bs3d_p_step_beside)(form, C, P, pairs, xs, ys, z, p, now[0], next[0], out);
                 TRID_UNROLL
                 for (int n = 0; n < P; n++)
-                    if (there) made[n * STRIDE] = out[n];
+                    if (there) made[n * stride] = out[n];
             } else {
-                BS3D_F(bs3d_p_patch)(form, C, P, p, STRIDE, from_west, from_east, patch);
-                BS3D_F(bs3d_lane_plane)(form, C, P, pairs, xs, ys, z, patch, now[0], next[0], out);
+                BS3D_F(bs3d_p_step)(form, C, P, pairs, xs, ys, z, p, from_west, from_east, now[0], next[0], out);
                 if (forward && k > from)
                     BS3D_F(bs3d_p_eliminate)(C * P, arrivals + BS3D_P_ARRIVAL * (k - first + 2) + 8, out, y, end);
                 const BS3D_R *made_here = forward ? y : out;
@@ -1063,15 +1493,14 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
                 for (int n = 0; n < P; n++) {
                     if (steps == 1 && stores[n] && k > from)
                         BS3D_F(bs3d_p_store)(C, made_here + n * C, target + n * plan->pitch);
-                    if (steps == 2 && there) BS3D_F(bs3d_p_store)(C, out + n * C, made + n * STRIDE);
+                    if (steps == 2 && there) BS3D_F(bs3d_p_store)(C, out + n * C, made + n * stride);
                 }
             }
         }
         if (steps == 2 && !beside && k > from) { /* the second, two planes behind */
-            p = between + (~k & 1) * SLOT + place;
+            p = between + (~k & 1) * size + place;
             BS3D_F(bs3d_p_arrival)(arrivals, k - first, z);
-            BS3D_F(bs3d_p_patch)(form, C, P, p, STRIDE, from_west, from_east, patch);
-            BS3D_F(bs3d_lane_plane)(form, C, P, pairs, xs, ys, z, patch, now[1], next[1], out);
+            BS3D_F(bs3d_p_step)(form, C, P, pairs, xs, ys, z, p, from_west, from_east, now[1], next[1], out);
             TRID_UNROLL
             for (int n = 0; n < P; n++)
                 if (stores[n] && k - 3 >= from) BS3D_F(bs3d_p_store)(C, out + n * C, target + n * plan->pitch);
@@ -1087,10 +1516,109 @@ TRID_D void BS3D_F(bs3d_p_march)(int form, int steps, int forward, int C, int R,
     }
 }
 
-/* ---- implicit rungs ---------------------------------------------------------------------------------------------- */
+/* The sections of a sweep whose shared memory holds these elements and what a section's planes need: plan.sections or,
+   if the processor has less memory, more, up to most. Returns BS3D_LAUNCH_FAILED where that does not help. */
+TRID_HOST int BS3D_F(bs3d_p_fit)(size_t elements, int most, BS3D_F(bs3d_p_launch) * l)
+{
+    size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    int nz = l->plan.model.points[2];
+    for (;; l->plan.sections++) {
+        size_t levels = (size_t)((nz - 1) / l->plan.sections + 1 + 7);
+        l->bytes = sizeof(BS3D_R) * (elements + BS3D_P_ARRIVAL * levels);
+        if (l->bytes <= limit) break;
+        if (l->plan.sections >= most) return BS3D_LAUNCH_FAILED;
+    }
+    return cudaFuncSetAttribute(l->sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
+               ? BS3D_OK
+               : BS3D_LAUNCH_FAILED;
+}
 
-/* Row i of I - L_axis; an identity row beyond the grid. */
+/* Tiles of 32*C columns and R rows, P rows a warp; plan->sections sections, or 0 for what is best. */
+TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, int R, int P, int blocks,
+                                   BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
+{
+    int slots = blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    const int *n = plan->model.points;
+    int tiles = (n[0] - 1) / (32 * C) + 1, most = plan->sections ? BS3D_P_SECTIONS : n[2];
+    l->sweep = sweep;
+    l->plan = *plan;
+    l->plan.tile = ((n[0] - 1) / tiles / C + 1) * C;
+    l->early = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    l->block = dim3((unsigned)BS3D_P_THREADS(steps, R, P));
+    l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / R + 1));
+    if (!plan->sections)
+        l->plan.sections = BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, slots, 3 * steps - 1);
+    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES(steps, C, R), most, l);
+    l->grid.z = (unsigned)l->plan.sections;
+    return status;
+}
+
+/* ---- explicit3: one step a sweep; explicit4: two ----------------------------------------------------------------- */
+
+template <int form, int C, int R, int P, int blocks>
+TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS(1, R, P), blocks) BS3D_F(bs3d_p_explicit3)(BS3D_P_SWEEP)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    BS3D_F(bs3d_p_march)<form, 1, 0, C, R, P>(&pairs, &plan, tables, u, v, ends, memory);
+}
+
+/* The launch of explicit3's sweep, which is the right-hand side of implicit1 too. */
+template <int unused>
+static int BS3D_F(bs3d_p_one_step)(const BS3D_F(bs3d_p_job) * job, BS3D_F(bs3d_p_launch) * l)
+{
+    return BS3D_F(bs3d_p_tiles)(&job->plan, 1, BS3D_P_SHAPE3, job->form ? BS3D_F(bs3d_p_explicit3) < BS3D_GENERAL,
+                                BS3D_P_SHAPE3 > : BS3D_F(bs3d_p_explicit3) < BS3D_POSITIVE, BS3D_P_SHAPE3 >, l);
+}
+
+template <int unused>
+static int BS3D_F(bs3d_explicit3)(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) job;
+    BS3D_F(bs3d_p_launch) one;
+    int status = BS3D_F(bs3d_p_open)(problem, 0, work, &job);
+    if (!status) status = BS3D_F(bs3d_p_one_step)<unused>(&job, &one);
+    if (status) return status;
+    return BS3D_F(bs3d_p_explicit)<unused>(problem, &job, 0, &one, &one, result, stream);
+}
+
+template <int form, int C, int R, int P, int blocks>
+TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS(2, R, P), blocks) BS3D_F(bs3d_p_explicit4)(BS3D_P_SWEEP)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    BS3D_F(bs3d_p_march)<form, 2, 0, C, R, P>(&pairs, &plan, tables, u, v, ends, memory);
+}
+
+template <int unused>
+static int BS3D_F(bs3d_explicit4)(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) job;
+    BS3D_F(bs3d_p_launch) one, two;
+    int status = BS3D_F(bs3d_p_open)(problem, 0, work, &job);
+    if (!status) status = BS3D_F(bs3d_p_one_step)<unused>(&job, &one);
+    if (status) return status;
+    /* Two steps a sweep, unless the option may be exercised between them, or shared memory is too small. */
+    int doubles = problem->flags & BS3D_AMERICAN ? 0 : problem->steps / 2;
+    if (doubles &&
+        BS3D_F(bs3d_p_tiles)(&job.plan, 2, BS3D_P_SHAPE4, job.form ? BS3D_F(bs3d_p_explicit4) < BS3D_GENERAL,
+                             BS3D_P_SHAPE4 > : BS3D_F(bs3d_p_explicit4) < BS3D_POSITIVE, BS3D_P_SHAPE4 >, &two))
+        doubles = 0;
+    return BS3D_F(bs3d_p_explicit)<unused>(problem, &job, doubles, &two, &one, result, stream);
+}
+
+/* ---- implicit1: right-hand side, x, y, z; matrices built and solved by the hybrid each time ---------------------- */
+
+/* Row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. */
 TRID_D void BS3D_F(bs3d_p_matrix_row)(const bs3d_p_plan *plan, int axis, int i, BS3D_R *a, BS3D_R *b, BS3D_R *c)
+{
+    double down = 0, centre = 1, up = 0;
+    if (i < plan->model.points[axis]) bs1d_lane_matrix(bs3d_axis_of(&plan->model, axis), 1, i, &down, &centre, &up);
+    *a = (BS3D_R)down;
+    *b = (BS3D_R)centre;
+    *c = (BS3D_R)up;
+}
+
+/* The same in the march's precision, for a matrix that is I - L_axis as it stands (bs3d_p_plain). */
+TRID_D void BS3D_F(bs3d_p_plain_row)(const bs3d_p_plan *plan, int axis, int i, BS3D_R *a, BS3D_R *b, BS3D_R *c)
 {
     const bs3d_model *m = &plan->model;
     int last = i == m->points[axis] - 1, inside = i < m->points[axis];
@@ -1100,30 +1628,47 @@ TRID_D void BS3D_F(bs3d_p_matrix_row)(const bs3d_p_plan *plan, int axis, int i, 
     *c = !inside || last ? 0 : -gamma - lambda;
 }
 
-/* implicit1, x: a warp a line of v, the matrix built and solved by the hybrid each time. */
-TRID_D void BS3D_F(bs3d_p_implicit1_x)(int K, const bs3d_p_plan *plan, BS3D_R *v, BS3D_R *shared)
+/* Points of a line of n that a lane or thread has, 32 of them having it, and the kernel for it. */
+#define BS3D_P_K(n) ((n) <= 256 ? 8 : (n) <= 512 ? 16 : 32)
+#define BS3D_P_OF_SIZE(n, name)                                                                                        \
+    (BS3D_P_K(n) == 8 ? BS3D_F(name) < 8 > : BS3D_P_K(n) == 16 ? BS3D_F(name) < 16 > : BS3D_F(name) < 32 >)
+#define BS3D_P_PLAIN_OF_SIZE(plain, n, name)                                                                           \
+    ((plain) ? (BS3D_P_K(n) == 8 ? BS3D_F(name) < 8, 1 > : BS3D_P_K(n) == 16 ? BS3D_F(name) < 16,                      \
+                1 > : BS3D_F(name) < 32, 1 >)                                                                          \
+             : (BS3D_P_K(n) == 8 ? BS3D_F(name) < 8, 0 > : BS3D_P_K(n) == 16 ? BS3D_F(name) < 16,                      \
+                0 > : BS3D_F(name) < 32, 0 >))
+
+/* x: a warp a line of v. */
+template <int K, int plain>
+TRID_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))
+    BS3D_F(bs3d_p_implicit1_x)(bs3d_p_plan plan, BS3D_R *__restrict__ v)
 {
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, nx = plan->model.points[0];
+    __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, nx = plan.model.points[0];
     long long line = (long long)blockIdx.x * (blockDim.x / 32) + warp;
-    int n = line < (long long)plan->model.points[1] * plan->model.points[2] ? nx : 0;
-    BS3D_R a[32], b[32], c[32], d[32], *row = v + plan->pitch * line, *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
+    int n = line < (long long)plan.model.points[1] * plan.model.points[2] ? nx : 0;
+    BS3D_R a[32], b[32], c[32], d[32], *row = v + plan.pitch * line, *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
     BS3D_F(transpose_load)(K, 32, n, row, 0, d, mine);
     TRID_UNROLL
-    for (int r = 0; r < K; r++) BS3D_F(bs3d_p_matrix_row)(plan, 0, K * lane + r, a + r, b + r, c + r);
+    for (int r = 0; r < K; r++) {
+        if (plain)
+            BS3D_F(bs3d_p_plain_row)(&plan, 0, K * lane + r, a + r, b + r, c + r);
+        else
+            BS3D_F(bs3d_p_matrix_row)(&plan, 0, K * lane + r, a + r, b + r, c + r);
+    }
     BS3D_F(trid_warp_hybrid)(K, 32, n, a, b, c, d);
     BS3D_F(transpose_store)(K, 32, n, d, row, mine);
 }
 
-/* implicit1, y (axis 1) and z (axis 2): a block L lines that lie side by side in x, 32 sections each; z adds the result
-   to u, which it has read beforehand, if there are registers for it: asked for last, it would be waited for once
-   more. */
-TRID_D void BS3D_F(bs3d_p_implicit1_lines)(int K, int L, int axis, const bs3d_p_plan *plan, BS3D_R *v, BS3D_R *u,
+/* y (axis 1) and z (axis 2): a block 8 lines that lie side by side in x, 32 sections each; z adds the result to u,
+   which it has read beforehand, if there are registers for it: asked for last, it would be waited for once more. */
+TRID_D void BS3D_F(bs3d_p_implicit1_along)(int K, int plain, int axis, const bs3d_p_plan *plan, BS3D_R *v, BS3D_R *u,
                                            BS3D_R *shared)
 {
+    const int L = 8, early = axis == 2 && K * sizeof(BS3D_R) <= 64;
     int thread = (int)threadIdx.x, x = L * (int)blockIdx.x + thread % L, first = K * (thread / L);
     int n = x < plan->model.points[0] ? plan->model.points[axis] : 0;
     long long step = axis == 1 ? plan->pitch : plan->plane, other = axis == 1 ? plan->plane : plan->pitch;
-    const int early = axis == 2 && K * sizeof(BS3D_R) <= 64;
     BS3D_R a[32], b[32], c[32], d[32], old[32];
     v += x + other * blockIdx.y + step * first;
     u += x + other * blockIdx.y + step * first;
@@ -1131,9 +1676,12 @@ TRID_D void BS3D_F(bs3d_p_implicit1_lines)(int K, int L, int axis, const bs3d_p_
     for (int r = 0; r < K; r++) {
         d[r] = first + r < n ? v[step * r] : 0;
         old[r] = early && first + r < n ? u[step * r] : 0;
-        BS3D_F(bs3d_p_matrix_row)(plan, axis, first + r, a + r, b + r, c + r);
+        if (plain)
+            BS3D_F(bs3d_p_plain_row)(plan, axis, first + r, a + r, b + r, c + r);
+        else
+            BS3D_F(bs3d_p_matrix_row)(plan, axis, first + r, a + r, b + r, c + r);
     }
-    BS3D_F(trid_block_lines)(K, L, 32, n, a, b, c, d, shared);
+    BS3D_F(trid_block_lines_unchecked)(K, L, 32, n, a, b, c, d, shared);
     TRID_UNROLL
     for (int r = 0; r < K; r++) {
         if (first + r >= n) continue;
@@ -1144,28 +1692,46 @@ TRID_D void BS3D_F(bs3d_p_implicit1_lines)(int K, int L, int axis, const bs3d_p_
     }
 }
 
-/* implicit2, x: lines of v, and of the ends that the forward elimination in z has left, by the factors of their matrix;
-   each warp one after another. */
-TRID_D void BS3D_F(bs3d_p_implicit2_x)(int K, const bs3d_p_plan *plan, const BS3D_R *tables, BS3D_R *v, BS3D_R *ends,
-                                       BS3D_R *shared)
+template <int K, int plain>
+TRID_KERNEL void __launch_bounds__(32 * 8)
+    BS3D_F(bs3d_p_implicit1_lines)(bs3d_p_plan plan, int axis, BS3D_R *__restrict__ v, BS3D_R *__restrict__ u)
 {
-    int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x & 31;
-    int nx = plan->model.points[0], lines = plan->model.points[1] * plan->model.points[2];
-    BS3D_R f[TRID_WARP_FACTOR_LEN(32)], d[32], *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
-    TRID_UNROLL
-    for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
-    int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS]);
-    /* The lines of the last planes first: they are what the sweep before has left in the cache. */
-    int all = lines + 2 * plan->sections * plan->model.points[1];
-    for (int line = all - 1 - (int)(blockIdx.x * warps + warp); line >= 0; line -= (int)gridDim.x * warps) {
-        BS3D_R *row = line < lines ? v + (long long)plan->pitch * line : ends + (long long)plan->pitch * (line - lines);
-        BS3D_F(transpose_load)(K, 32, nx, row, 0, d, mine);
-        BS3D_F(trid_warp_solve)(K, 32, K * 32, steps, f, d);
-        __syncwarp();
-        BS3D_F(transpose_store)(K, 32, nx, d, row, mine);
-        __syncwarp();
-    }
+    __shared__ BS3D_R shared[BS3D_P_LINES_LEN(8, 32)];
+    if (axis == 1)
+        BS3D_F(bs3d_p_implicit1_along)(K, plain, 1, &plan, v, u, shared);
+    else
+        BS3D_F(bs3d_p_implicit1_along)(K, plain, 2, &plan, v, u, shared);
 }
+
+template <int unused>
+static int BS3D_F(bs3d_implicit1)(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) job;
+    BS3D_F(bs3d_p_launch) right;
+    int status = BS3D_F(bs3d_p_open)(problem, 1, work, &job);
+    if (!status) status = BS3D_F(bs3d_p_one_step)<unused>(&job, &right);
+    if (!status) status = BS3D_F(bs3d_p_start)<unused>(problem, &job, job.u, job.v, stream);
+    if (status) return status;
+    const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model), warps = BS3D_P_X_WARPS(BS3D_P_K(n[0]));
+    unsigned columns = (unsigned)(n[0] - 1) / 8 + 1, blocks = (unsigned)((n[1] * n[2] - 1) / warps + 1);
+    const dim3 y_blocks(columns, (unsigned)n[2]), z_blocks(columns, (unsigned)n[1]);
+    void (*x)(bs3d_p_plan, BS3D_R *) = BS3D_P_PLAIN_OF_SIZE(plain, n[0], bs3d_p_implicit1_x);
+    void (*y)(bs3d_p_plan, int, BS3D_R *, BS3D_R *) = BS3D_P_PLAIN_OF_SIZE(plain, n[1], bs3d_p_implicit1_lines);
+    void (*z)(bs3d_p_plan, int, BS3D_R *, BS3D_R *) = BS3D_P_PLAIN_OF_SIZE(plain, n[2], bs3d_p_implicit1_lines);
+    for (int s = 0; s < problem->steps && !status; s++) {
+        bs3d_p_launch_next(&status, right.sweep, right.grid, right.block, right.bytes, stream, job.pairs, right.plan,
+                           job.tables, job.u, job.v, job.ends);
+        bs3d_p_launch_next(&status, x, blocks, (unsigned)(32 * warps), 0, stream, job.plan, job.v);
+        bs3d_p_launch_next(&status, y, y_blocks, 256, 0, stream, job.plan, 1, job.v, job.u);
+        bs3d_p_launch_next(&status, z, z_blocks, 256, 0, stream, job.plan, 2, job.v, job.u);
+        BS3D_F(bs3d_p_may_exercise)<unused>(&status, problem, &job, job.u, stream);
+    }
+    return BS3D_F(bs3d_p_finish)<unused>(status, problem, &job, result, stream);
+}
+
+/* ---- implicit2: a sweep upward, a sweep downward ----------------------------------------------------------------- */
+
+#define BS3D_P_LINES(K) ((K) == 8 ? BS3D_P_LINES_8 : (K) == 16 ? BS3D_P_LINES_16 : BS3D_P_LINES_32)
 
 /* Elements of shared memory for the factors of y lines of 32 K points: none for K = 8, whose threads have them in
    registers, nor where there is no room and they are read from the tables. */
@@ -1192,51 +1758,51 @@ TRID_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const
    Halves are solved as if the other were 0, leave their values at the seam, and are put right a plane later, when both
    are there: with g what a half's points take from the other's end x', x = y - g x', and two equations for both
    ends. */
-TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int X, int C, int R, int P, const BS3D_F(bs3d_pairs) * pairs,
-                                        const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *u, BS3D_R *v,
-                                        BS3D_R *ends, unsigned char *memory)
+template <int form, int X, int C, int R, int P>
+TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
+                                   const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory)
 {
     enum { K = 8 };
-    const int STRIDE = BS3D_P_STRIDE(K * X), SLOT = (R + 2) * STRIDE, marching = BS3D_P_MARCHING(X, C, R, P);
-    const int THREADS = BS3D_P_THREADS_UP(X, C, R, P), SHARE = BS3D_P_SHARE(SLOT, THREADS);
+    const int stride = BS3D_P_STRIDE(K * X), size = (R + 2) * stride, marching = BS3D_P_MARCHING(X, C, R, P);
+    const int threads = BS3D_P_THREADS_UP(X, C, R, P), share = BS3D_P_SHARE(size, threads);
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, j = R * (int)blockIdx.x;
     int nz = plan->model.points[2], from, to;
     bs3d_p_section(nz, plan->sections, (int)blockIdx.y, &from, &to);
     int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
-           *slots = between + 2 * R * STRIDE, *seams = slots + BS3D_P_DEPTH * SLOT;
+           *slots = between + 2 * R * stride, *seams = slots + BS3D_P_DEPTH * size;
     BS3D_F(bs3d_p_all_arrivals)(1, tables, first - 2, levels, arrivals);
-    for (int e = trid_p_thread(); e < 2 * R * STRIDE; e += trid_p_threads()) between[e] = 0;
+    for (int e = trid_p_thread(); e < 2 * R * stride; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
-    ring = BS3D_F(bs3d_p_open_ring)(SHARE, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1, R + 2, STRIDE,
+    ring = BS3D_F(bs3d_p_open_ring)(share, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1, R + 2, stride,
                                     slots);
     const int ahead = BS3D_P_DEPTH - 1;
     int slot = 0;
-    for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(SHARE, &ring, k, first + k <= last ? first + k : -1);
+    for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(share, &ring, k, first + k <= last ? first + k : -1);
 
     if (warp < marching) {
         const int in_row = K * X / C; /* warps */
         int row = P * (warp / in_row), x = C * (lane + 32 * (warp % in_row)), there = x < plan->pitch;
         int from_west = there && lane == 0, from_east = there && lane == 31;
-        int place = (there ? row : 0) * STRIDE + BS3D_P_PAD + (there ? x : 0);
+        int place = (there ? row : 0) * stride + BS3D_P_PAD + (there ? x : 0);
         BS3D_F(bs3d_row) xs[BS3D_P_COLUMNS], ys[BS3D_P_ROWS], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
         BS3D_R now[BS3D_P_POINTS] = {0}, next[BS3D_P_POINTS] = {0}, out[BS3D_P_POINTS];
         BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)];
         BS3D_F(bs3d_p_axis_rows)(plan, tables, 0, there ? x : plan->pitch, C, xs);
         BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j + row, P, ys);
         for (int k = first; k < to + 1 + X; k++) {
-            bs3d_p_await(BS3D_P_DEPTH - 2);
-            bs3d_p_meet(THREADS);
+            BS3D_P_AWAIT(BS3D_P_DEPTH - 2);
+            bs3d_p_meet(threads);
             BS3D_F(bs3d_p_fetch)
-            (SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
+            (share, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
             if (k <= to) {
                 BS3D_F(bs3d_p_arrival)(arrivals, k - first + 2, z);
                 BS3D_F(bs3d_p_patch)
-                (form, C, P, slots + slot * SLOT + place + STRIDE, STRIDE, from_west, from_east, patch);
+                (form, C, P, slots + slot * size + place + stride, stride, from_west, from_east, patch);
                 BS3D_F(bs3d_lane_plane)(form, C, P, pairs, xs, ys, z, patch, now, next, out);
                 TRID_UNROLL
                 for (int n = 0; n < P; n++)
-                    if (there) BS3D_F(bs3d_p_store)(C, out + n * C, between + ((k & 1) * R + n) * STRIDE + place);
+                    if (there) BS3D_F(bs3d_p_store)(C, out + n * C, between + ((k & 1) * R + n) * stride + place);
             }
             if (++slot == BS3D_P_DEPTH) slot = 0;
         }
@@ -1255,11 +1821,11 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int X, int C, int R, int P, co
         long long at = x + (long long)plan->pitch * (j + row);
         for (int k = first; k < to + 1 + X; k++) {
             int solves = k > from + 1 && k<to + 2, complete = k> from + X; /* planes k-2 and k-1-X */
-            bs3d_p_await(BS3D_P_DEPTH - 2);
-            bs3d_p_meet(THREADS);
+            BS3D_P_AWAIT(BS3D_P_DEPTH - 2);
+            bs3d_p_meet(threads);
             BS3D_F(bs3d_p_fetch)
-            (SHARE, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
-            const BS3D_R *right = between + ((~k & 1) * R + row) * STRIDE + BS3D_P_PAD + x;
+            (share, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
+            const BS3D_R *right = between + ((~k & 1) * R + row) * stride + BS3D_P_PAD + x;
             if (X == 1 && solves) BS3D_F(bs3d_p_solve_points)(K, steps, f, right, d);
             if (complete) {
                 const BS3D_R *both = seam + 2 * (~k & 1);
@@ -1279,32 +1845,75 @@ TRID_D void BS3D_F(bs3d_p_implicit2_up)(int form, int X, int C, int R, int P, co
     }
 }
 
+template <int form, int X, int C, int R, int P, int blocks>
+TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS_UP(X, C, R, P), blocks / X) BS3D_F(bs3d_p_implicit2_up)(BS3D_P_SWEEP)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    BS3D_F(bs3d_p_rows_up)<form, X, C, R, P>(&pairs, &plan, tables, u, v, ends, memory);
+}
+
+/* The same without the x lines, for longer rows or little shared memory. */
+template <int form, int C, int R, int P, int blocks>
+TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS(1, R, P), blocks) BS3D_F(bs3d_p_implicit2_forward)(BS3D_P_SWEEP)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    BS3D_F(bs3d_p_march)<form, 1, 1, C, R, P>(&pairs, &plan, tables, u, v, ends, memory);
+}
+
+/* x by itself, where the fused sweep does not do: lines of v, and of the ends that the forward elimination in z has
+   left, by the factors of their matrix; each warp one after another. */
+template <int K>
+TRID_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))
+    BS3D_F(bs3d_p_implicit2_x)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ v,
+                               BS3D_R *__restrict__ ends)
+{
+    __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];
+    int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x & 31;
+    int nx = plan.model.points[0], lines = plan.model.points[1] * plan.model.points[2];
+    BS3D_R f[TRID_WARP_FACTOR_LEN(32)], d[32], *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
+    TRID_UNROLL
+    for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
+    int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS]);
+    /* The lines of the last planes first: they are what the sweep before has left in the cache. */
+    int all = lines + 2 * plan.sections * plan.model.points[1];
+    for (int line = all - 1 - (int)(blockIdx.x * warps + warp); line >= 0; line -= (int)gridDim.x * warps) {
+        BS3D_R *row = line < lines ? v + (long long)plan.pitch * line : ends + (long long)plan.pitch * (line - lines);
+        BS3D_F(transpose_load)(K, 32, nx, row, 0, d, mine);
+        BS3D_F(trid_warp_solve)(K, 32, K * 32, steps, f, d);
+        __syncwarp();
+        BS3D_F(transpose_store)(K, 32, nx, d, row, mine);
+        __syncwarp();
+    }
+}
+
 /* The last unknowns of the sections of the line through a point of a plane, from what their reduction left: section s'
    first row, less its last, is in ends[s], its last row in ends[sections + s], which the unknown takes the place of. A
    thread a point. */
-TRID_D void BS3D_F(bs3d_p_implicit2_ends)(const bs3d_p_plan *plan, const BS3D_R *tables, BS3D_R *ends)
+template <int unused>
+TRID_KERNEL void __launch_bounds__(128)
+    BS3D_F(bs3d_p_implicit2_ends)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ ends)
 {
     const BS3D_R *link = tables + BS3D_P_LINKS;
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= plan->plane) return;
+    if (at >= plan.plane) return;
     BS3D_R first[BS3D_P_SECTIONS], x[BS3D_P_SECTIONS];
     TRID_UNROLL
     for (int s = 0; s < BS3D_P_SECTIONS; s++) {
-        first[s] = s < plan->sections ? ends[plan->plane * s + at] : 0;
-        x[s] = s < plan->sections ? ends[plan->plane * (plan->sections + s) + at] : 0;
+        first[s] = s < plan.sections ? ends[plan.plane * s + at] : 0;
+        x[s] = s < plan.sections ? ends[plan.plane * (plan.sections + s) + at] : 0;
     }
     TRID_UNROLL
     for (int s = 0; s < BS3D_P_SECTIONS; s++) {
-        if (s >= plan->sections) continue;
+        if (s >= plan.sections) continue;
         if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[4 * s] * first[s + 1];
         if (s > 0) x[s] -= link[4 * s + 1] * x[s - 1];
         x[s] *= link[4 * s + 2];
     }
     TRID_UNROLL
     for (int s = BS3D_P_SECTIONS - 1; s >= 0; s--) {
-        if (s >= plan->sections) continue;
+        if (s >= plan.sections) continue;
         if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[4 * s + 3] * x[s + 1];
-        ends[plan->plane * (plan->sections + s) + at] = x[s];
+        ends[plan.plane * (plan.sections + s) + at] = x[s];
     }
 }
 
@@ -1333,18 +1942,23 @@ TRID_D void BS3D_F(bs3d_p_fetch_slices)(int K, int L, const bs3d_p_plan *plan, i
 
 /* implicit2, the downward sweep: back substitution in z, the y lines, u += the result. A block has L columns in x and
    all rows, in one section of planes, the next plan.depth planes being on their way. */
-TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan, const BS3D_R *tables, const BS3D_R *v,
-                                          BS3D_R *u, const BS3D_R *ends, BS3D_R *shared)
+template <int K>
+TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
+    BS3D_F(bs3d_p_implicit2_down)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ v,
+                                  BS3D_R *__restrict__ u, const BS3D_R *__restrict__ ends)
 {
+    TRID_DYNAMIC_SHARED(memory);
+    const int L = BS3D_P_LINES(K);
+    BS3D_R *shared = (BS3D_R *)memory;
     int thread = (int)threadIdx.x, section = thread / L, rank = thread % 32, x = L * (int)blockIdx.x + thread % L;
     int first = K * section, from, to, slot = 0;
-    int count = x < plan->model.points[0] ? plan->model.points[1] - first : 0; /* of the thread's rows */
-    bs3d_p_section(plan->model.points[2], plan->sections, (int)blockIdx.y, &from, &to);
+    int count = x < plan.model.points[0] ? plan.model.points[1] - first : 0; /* of the thread's rows */
+    bs3d_p_section(plan.model.points[2], plan.sections, (int)blockIdx.y, &from, &to);
     BS3D_R f[TRID_LINES_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
     BS3D_R *factors = shared + (BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4, *ring = factors + BS3D_P_FACTORS(K);
     const int place = section * (K + 1) * L + thread % L;
     bs3d_p_place place_of_ring = bs3d_p_place_of(ring);
-    for (int e = thread; e < plan->depth * 2 * BS3D_P_SLICE(K, L); e += 32 * L) ring[e] = 0;
+    for (int e = thread; e < plan.depth * 2 * BS3D_P_SLICE(K, L); e += 32 * L) ring[e] = 0;
     for (int e = thread; e < (int)BS3D_P_FACTORS(K); e += 32 * L) factors[e] = tables[BS3D_P_Y_FACTORS + e];
     const BS3D_R *stored = BS3D_P_FACTORS(K) ? factors : tables + BS3D_P_Y_FACTORS;
     __syncthreads();
@@ -1352,20 +1966,20 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
     for (int e = 0; e < TRID_LINES_FACTOR_LEN(K) && K == 8; e++)
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * K ? section : rank)];
     int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 1]);
-    for (int n = 0; n < plan->depth; n++)
-        BS3D_F(bs3d_p_fetch_slices)(K, L, plan, to - 1 - n, from, v, u, place_of_ring, n);
-    long long at = x + (long long)plan->pitch * first;
+    for (int n = 0; n < plan.depth; n++)
+        BS3D_F(bs3d_p_fetch_slices)(K, L, &plan, to - 1 - n, from, v, u, place_of_ring, n);
+    long long at = x + (long long)plan.pitch * first;
     TRID_UNROLL
     for (int r = 0; r < K; r++) {
-        const BS3D_R *end = ends + plan->plane * (plan->sections + (int)blockIdx.y) + at + plan->pitch * r;
+        const BS3D_R *end = ends + plan.plane * (plan.sections + (int)blockIdx.y) + at + plan.pitch * r;
         z[r] = r < count ? *end : 0;
-        before[r] = r < count && blockIdx.y > 0 ? end[-plan->plane] : 0;
+        before[r] = r < count && blockIdx.y > 0 ? end[-plan.plane] : 0;
     }
     BS3D_R scale = 0, next = -1, spike = 0; /* the last plane is known already */
-    u += at + plan->plane * (to - 1);
-    bs3d_p_await(0);
+    u += at + plan.plane * (to - 1);
+    BS3D_P_AWAIT(0);
     __syncthreads();
-    for (int k = to - 1; k >= from; k--, u -= plan->plane) {
+    for (int k = to - 1; k >= from; k--, u -= plan.plane) {
         const BS3D_R *mine = ring + slot * 2 * BS3D_P_SLICE(K, L) + place;
         TRID_UNROLL
         for (int r = 0; r < K; r++) {
@@ -1377,24 +1991,24 @@ TRID_D void BS3D_F(bs3d_p_implicit2_down)(int K, int L, const bs3d_p_plan *plan,
         next = row[2];
         spike = row[3];
         /* Plane k-1 is there, and after the solver's barriers everybody sees it. */
-        if (plan->depth == 3) bs3d_p_await(1);
-        if (plan->depth == 2) bs3d_p_await(0);
+        if (plan.depth == 3) BS3D_P_AWAIT(1);
+        if (plan.depth == 2) BS3D_P_AWAIT(0);
         if (K == 8)
             BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared);
         else
             BS3D_F(trid_block_lines_solve_stored)
         (K, L, 32, K * 32, steps, stored + section, stored + 32 * 5 * K + rank, 32, d, shared);
         BS3D_F(bs3d_p_fetch_slices)
-        (K, L, plan, k - plan->depth, from, v, u - at - plan->plane * k, place_of_ring, slot);
+        (K, L, &plan, k - plan.depth, from, v, u - at - plan.plane * k, place_of_ring, slot);
         BS3D_R *to_u = u;
         TRID_UNROLL
-        for (int r = 0; r < K; r++, to_u += plan->pitch)
+        for (int r = 0; r < K; r++, to_u += plan.pitch)
             if (r < count) *to_u = old[r] + d[r];
-        if (plan->depth == 1) {
-            bs3d_p_await(0);
+        if (plan.depth == 1) {
+            BS3D_P_AWAIT(0);
             __syncthreads();
         }
-        if (++slot == plan->depth) slot = 0;
+        if (++slot == plan.depth) slot = 0;
     }
 }
 
@@ -1407,10 +2021,10 @@ TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, BS3D_R
     int from, to;
     bs3d_p_section(m->points[2], plan->sections, section, &from, &to);
     for (int k = from; k < to; k++) {
-        double down, centre, up;
-        bs3d_lane_axis(m, 2, k, &down, &centre, &up);
-        double l = k > from ? -down * above_r : 0, r = 1 / (1 - centre - l * above_c), q = -up * r;
-        g = k > from ? -l * g : -down;
+        double a, b, c;
+        bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &a, &b, &c);
+        double l = k > from ? a * above_r : 0, r = 1 / (b - l * above_c), q = c * r;
+        g = k > from ? -l * g : a;
         BS3D_R *row = tables + BS3D_P_Z_FACTORS + 8 * k;
         row[0] = (BS3D_R)l;
         row[1] = (BS3D_R)r;
@@ -1422,7 +2036,7 @@ TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, BS3D_R
             product *= -q;
         }
         above_r = r;
-        above_c = -up;
+        above_c = c;
         if (k == to - 1) link[0] = g * r, link[1] = q;
     }
     link[2] = first_a;
@@ -1475,28 +2089,30 @@ TRID_D void BS3D_F(bs3d_p_factor_half)(int half, const bs3d_p_plan *plan, BS3D_R
 
 /* Factors of the lines along an axis, by a block of 64: of the x lines by a warp or (halves) by one for each half, of
    the y lines by 32 sections of two lines, which are alike, of the z lines by a thread a section. */
-TRID_D void BS3D_F(bs3d_p_factor)(int K, int axis, int halves, const bs3d_p_plan *plan, BS3D_R *tables, BS3D_R *shared,
-                                  double *links)
+template <int K>
+TRID_KERNEL void BS3D_F(bs3d_p_factor)(bs3d_p_plan plan, BS3D_R *tables, int axis, int halves)
 {
+    __shared__ BS3D_R shared[BS3D_P_LINES_SOLVE_LEN(2, 32)];
+    __shared__ double links[4 * BS3D_P_SECTIONS];
     int thread = (int)threadIdx.x, steps;
     BS3D_R a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)];
     if (axis == 2) {
-        if (thread < plan->sections) BS3D_F(bs3d_p_factor_z)(plan, thread, tables, links + 4 * thread);
+        if (thread < plan.sections) BS3D_F(bs3d_p_factor_z)(&plan, thread, tables, links + 4 * thread);
         __syncthreads();
-        if (thread == 0) BS3D_F(bs3d_p_factor_links)(plan->sections, links, tables + BS3D_P_LINKS);
+        if (thread == 0) BS3D_F(bs3d_p_factor_links)(plan.sections, links, tables + BS3D_P_LINKS);
         return;
     }
     if (halves) {
-        BS3D_F(bs3d_p_factor_half)(thread / 32, plan, tables, shared);
+        BS3D_F(bs3d_p_factor_half)(thread / 32, &plan, tables, shared);
         return;
     }
     int section = axis == 0 ? thread % 32 : thread / 2;
     TRID_UNROLL
-    for (int r = 0; r < K; r++) BS3D_F(bs3d_p_matrix_row)(plan, axis, K * section + r, a + r, b + r, c + r);
+    for (int r = 0; r < K; r++) BS3D_F(bs3d_p_matrix_row)(&plan, axis, K * section + r, a + r, b + r, c + r);
     if (axis == 0)
-        BS3D_F(trid_warp_factor)(K, 32, plan->model.points[0], a, b, c, f, &steps);
+        BS3D_F(trid_warp_factor)(K, 32, plan.model.points[0], a, b, c, f, &steps);
     else
-        BS3D_F(trid_block_lines_factor)(K, 2, 32, plan->model.points[1], a, b, c, f, &steps, shared);
+        BS3D_F(trid_block_lines_factor)(K, 2, 32, plan.model.points[1], a, b, c, f, &steps, shared);
     BS3D_R *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS);
     TRID_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) {
@@ -1506,446 +2122,100 @@ TRID_D void BS3D_F(bs3d_p_factor)(int K, int axis, int halves, const bs3d_p_plan
     if (thread == 0) tables[BS3D_P_STEPS + axis] = (BS3D_R)steps;
 }
 
-/* ---- set-up, results, launches ----------------------------------------------------------------------------------- */
-
-/* Rows of the three axes, a block each. */
-BS3D_KERNEL void BS3D_F(bs3d_p_set_up_kernel)(bs3d_p_plan plan, BS3D_R *tables)
-{
-    int axis = (int)blockIdx.x;
-    for (int i = trid_p_thread(); i < BS3D_P_ROW_TABLE; i += trid_p_threads()) {
-        BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&plan.model, axis, i - BS3D_P_MARGIN);
-        BS3D_R *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
-        to[0] = r.down;
-        to[1] = r.up;
-        to[2] = r.weight;
-        to[3] = 0;
-    }
-}
-
-/* The payoff in u, zeros in what a row has beyond the grid in u and v. */
-BS3D_KERNEL void BS3D_F(bs3d_p_payoff_kernel)(bs3d_problem o, bs3d_p_plan plan, BS3D_R *u, BS3D_R *v)
-{
-    double ds[3];
-    int j = (int)blockIdx.x, k = (int)blockIdx.y;
-    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
-    u += (long long)plan.pitch * j + plan.plane * k;
-    v += (long long)plan.pitch * j + plan.plane * k;
-    for (int i = trid_p_thread(); i < plan.pitch; i += trid_p_threads()) {
-        if (i >= o.points[0])
-            u[i] = v[i] = 0;
-        else if (o.payoff != BS3D_GIVEN)
-            u[i] = (BS3D_R)bs3d_lane_payoff(o.payoff, o.put, o.strike, i * ds[0], j * ds[1], k * ds[2]);
-    }
-}
-
-/* The result at the spot, by one warp. */
-BS3D_KERNEL void BS3D_F(bs3d_p_result_kernel)(bs3d_problem o, bs3d_p_plan plan, const BS3D_R *u, bs3d_result *result)
-{
-    __shared__ BS3D_R value[64];
-    for (int n = (int)threadIdx.x; n < 64; n += 32) value[n] = u[bs3d_p_around(&o, n, plan.pitch, plan.plane)];
-    __syncthreads();
-    if (threadIdx.x == 0) *result = BS3D_F(bs3d_lane_greeks)(&o, value);
-}
-
-#define BS3D_P_SWEEP(name)                                                                                             \
-    BS3D_F(name)                                                                                                       \
-    (BS3D_F(bs3d_pairs) pairs, bs3d_p_plan plan, const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ u,      \
-     BS3D_R *__restrict__ v, BS3D_R *__restrict__ ends)
-#define BS3D_P_EXPLICIT(form, name)                                                                                    \
-    BS3D_KERNEL void __launch_bounds__(256) BS3D_P_SWEEP(bs3d_p_explicit1_##name)                                      \
-    {                                                                                                                  \
-        (void)ends;                                                                                                    \
-        BS3D_F(bs3d_p_explicit1)(form, &pairs, plan, tables, u, v);                                                    \
-    }                                                                                                                  \
-    BS3D_KERNEL void __launch_bounds__(256) BS3D_P_SWEEP(bs3d_p_explicit2_##name)                                      \
-    {                                                                                                                  \
-        (void)ends;                                                                                                    \
-        BS3D_F(bs3d_p_explicit2)(form, &pairs, plan, tables, u, v);                                                    \
-    }                                                                                                                  \
-    BS3D_P_MARCH(form, 1, 0, BS3D_P_SHAPE3, bs3d_p_explicit3_##name)                                                   \
-    BS3D_P_MARCH(form, 2, 0, BS3D_P_SHAPE4, bs3d_p_explicit4_##name)                                                   \
-    BS3D_P_MARCH(form, 1, 1, BS3D_P_SHAPE3, bs3d_p_implicit2_##name)                                                   \
-    BS3D_P_UP(form, 1, BS3D_P_SHAPE_UP, bs3d_p_implicit2_up_1_##name)                                                  \
-    BS3D_P_UP(form, 2, BS3D_P_SHAPE_UP, bs3d_p_implicit2_up_2_##name)
-#define BS3D_P_UP(...) BS3D_P_UP_KERNEL(__VA_ARGS__)
-#define BS3D_P_UP_KERNEL(form, X, C, R, P, blocks, name)                                                               \
-    BS3D_KERNEL void __launch_bounds__(BS3D_P_THREADS_UP(X, C, R, P), (blocks) / (X)) BS3D_P_SWEEP(name)               \
-    {                                                                                                                  \
-        BS3D_DYNAMIC_SHARED(memory);                                                                                   \
-        BS3D_F(bs3d_p_implicit2_up)(form, X, C, R, P, &pairs, &plan, tables, u, v, ends, memory);                      \
-    }
-#define BS3D_P_MARCH(...) BS3D_P_MARCH_KERNEL(__VA_ARGS__)
-#define BS3D_P_MARCH_KERNEL(form, steps, forward, C, R, P, blocks, name)                                               \
-    BS3D_KERNEL void __launch_bounds__(BS3D_P_THREADS(steps, R, P), blocks) BS3D_P_SWEEP(name)                         \
-    {                                                                                                                  \
-        BS3D_DYNAMIC_SHARED(memory);                                                                                   \
-        BS3D_F(bs3d_p_march)(form, steps, forward, C, R, P, &pairs, &plan, tables, u, v, ends, memory);                \
-    }
-BS3D_P_EXPLICIT(BS3D_POSITIVE, positive)
-BS3D_P_EXPLICIT(BS3D_GENERAL, general)
-
-/* The kernels for lines of up to 32 K points; L of them side by side in x. */
-#define BS3D_P_LINES_KERNELS(K, L)                                                                                     \
-    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))                                                         \
-        BS3D_F(bs3d_p_implicit1_x_##K)(bs3d_p_plan plan, BS3D_R *__restrict__ v)                                       \
-    {                                                                                                                  \
-        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                         \
-        BS3D_F(bs3d_p_implicit1_x)(K, &plan, v, shared);                                                               \
-    }                                                                                                                  \
-    BS3D_KERNEL void __launch_bounds__(32 * 8)                                                                         \
-        BS3D_F(bs3d_p_implicit1_lines_##K)(bs3d_p_plan plan, int axis, BS3D_R *__restrict__ v, BS3D_R *__restrict__ u) \
-    {                                                                                                                  \
-        __shared__ BS3D_R shared[BS3D_P_LINES_LEN(8, 32)];                                                             \
-        if (axis == 1)                                                                                                 \
-            BS3D_F(bs3d_p_implicit1_lines)(K, 8, 1, &plan, v, u, shared);                                              \
-        else                                                                                                           \
-            BS3D_F(bs3d_p_implicit1_lines)(K, 8, 2, &plan, v, u, shared);                                              \
-    }                                                                                                                  \
-    BS3D_KERNEL void __launch_bounds__(32 * L, 1) BS3D_F(bs3d_p_implicit2_down_##K)(                                   \
-        bs3d_p_plan plan, const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ v, BS3D_R *__restrict__ u,     \
-        const BS3D_R *__restrict__ ends)                                                                               \
-    {                                                                                                                  \
-        BS3D_DYNAMIC_SHARED(memory);                                                                                   \
-        BS3D_F(bs3d_p_implicit2_down)(K, L, &plan, tables, v, u, ends, (BS3D_R *)memory);                              \
-    }                                                                                                                  \
-    BS3D_KERNEL void BS3D_F(bs3d_p_factor_##K)(bs3d_p_plan plan, BS3D_R * tables, int axis, int halves)                \
-    {                                                                                                                  \
-        __shared__ BS3D_R shared[BS3D_P_LINES_SOLVE_LEN(2, 32)];                                                       \
-        __shared__ double links[4 * BS3D_P_SECTIONS];                                                                  \
-        BS3D_F(bs3d_p_factor)(K, axis, halves, &plan, tables, shared, links);                                          \
-    }
-BS3D_P_LINES_KERNELS(8, BS3D_P_LINES_8)
-BS3D_P_LINES_KERNELS(16, BS3D_P_LINES_16)
-BS3D_P_LINES_KERNELS(32, BS3D_P_LINES_32)
-/* x by itself, where bs3d_p_implicit2_up does not do. */
-#define BS3D_P_X_KERNEL(K)                                                                                             \
-    BS3D_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K)) BS3D_F(bs3d_p_implicit2_x_##K)(                         \
-        bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ v, BS3D_R *__restrict__ ends)        \
-    {                                                                                                                  \
-        __shared__ BS3D_R shared[BS3D_P_X_WARPS(K) * BS3D_P_TRANSPOSE_LEN(K)];                                         \
-        BS3D_F(bs3d_p_implicit2_x)(K, &plan, tables, v, ends, shared);                                                 \
-    }
-BS3D_P_X_KERNEL(16)
-BS3D_P_X_KERNEL(32)
-
-BS3D_KERNEL void __launch_bounds__(128)
-    BS3D_F(bs3d_p_implicit2_ends_kernel)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ ends)
-{
-    BS3D_F(bs3d_p_implicit2_ends)(&plan, tables, ends);
-}
-
-typedef void (*BS3D_F(bs3d_p_sweep))(BS3D_F(bs3d_pairs), bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *,
-                                     BS3D_R *);
-
-/* Bytes of device memory that a march works in, the final values at its start; 0 for a null pointer or points outside
-   4 .. 1024. */
-TRID_HOST size_t BS3D_F(bs3d_work_bytes)(const bs3d_problem *o)
-{
-    if (!o || !bs3d_p_sized(o)) return 0;
-    size_t plane = (size_t)BS3D_F(bs3d_pitch)(o->points[0]) * (size_t)o->points[1];
-    return (2 * BS3D_F(bs3d_p_cells)(o->points) + BS3D_P_TABLES + 2 * BS3D_P_SECTIONS * plane) * sizeof(BS3D_R) +
-           sizeof(bs3d_result);
-}
-
-/* Into how many sections the third axis is cut, so that blocks blocks a section fill slots places in the least time, if
-   a section takes more planes more than it has. */
-TRID_HOST int BS3D_F(bs3d_p_sections)(int nz, long long blocks, int slots, int more)
-{
-    int best = 1, most = nz / 4 > 1 ? nz / 4 : 1;
-    long long least = 0;
-    for (int s = 1; s <= most; s++) {
-        long long time = ((blocks * s - 1) / slots + 1) * ((nz - 1) / s + 1 + more);
-        if (s == 1 || time < least) least = time, best = s;
-    }
-    return best;
-}
-
-/* How a kernel that makes a sweep is launched. */
-typedef struct {
-    BS3D_F(bs3d_p_sweep) sweep;
-    bs3d_p_plan plan;
-    dim3 grid, block;
-    size_t bytes;
-} BS3D_F(bs3d_p_launch);
-
-/* An explicit sweep from u to v. Kernels with dynamic shared memory are those that may begin early; in the implicit
-   rungs that did not pay. */
-TRID_HOST int BS3D_F(bs3d_p_make_sweep)(const BS3D_F(bs3d_p_launch) * l, BS3D_F(bs3d_pairs) pairs, const BS3D_R *tables,
-                                        const BS3D_R *u, BS3D_R *v, BS3D_R *ends, cudaStream_t stream)
-{
-#ifdef __CUDACC__
-    bs3d_p_plan plan = l->plan;
-    void *arguments[] = {&pairs, &plan, &tables, &u, &v, &ends};
-    if (l->bytes) return bs3d_p_launch_after((const void *)l->sweep, l->grid, l->block, l->bytes, stream, arguments);
-#endif
-    BS3D_LAUNCH(l->sweep, l->grid, l->block, l->bytes, stream)(pairs, l->plan, tables, u, v, ends);
-    return BS3D_OK;
-}
-
-/* A thread a column. */
-TRID_HOST void BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
-{
-    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
-    const int *n = plan->model.points;
-    l->sweep = sweep;
-    l->plan = *plan;
-    l->bytes = 0;
-    l->block = dim3(32, 8);
-    l->grid = dim3((unsigned)(n[0] - 1) / 32 + 1, (unsigned)(n[1] - 1) / 8 + 1);
-    l->plan.sections = BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, 4 * processors, 2);
-    l->grid.z = (unsigned)l->plan.sections;
-}
-
-/* The sections of a sweep whose shared memory holds these elements and what a section's planes need: plan.sections or,
-   if the processor has less memory, more, up to most. Returns BS3D_LAUNCH_FAILED where that does not help. */
-TRID_HOST int BS3D_F(bs3d_p_fit)(size_t elements, int most, BS3D_F(bs3d_p_launch) * l)
-{
-    size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    int nz = l->plan.model.points[2];
-    for (;; l->plan.sections++) {
-        size_t levels = (size_t)((nz - 1) / l->plan.sections + 1 + 7);
-        l->bytes = sizeof(BS3D_R) * (elements + BS3D_P_ARRIVAL * levels);
-        if (l->bytes <= limit) break;
-        if (l->plan.sections >= most) return BS3D_LAUNCH_FAILED;
-    }
-    return cudaFuncSetAttribute(l->sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
-               ? BS3D_OK
-               : BS3D_LAUNCH_FAILED;
-}
-
-/* Tiles of 32*C columns and R rows, P rows a warp; plan->sections sections, or 0 for what is best. */
-TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, int R, int P, int blocks,
-                                   BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
-{
-    int slots = blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
-    const int *n = plan->model.points;
-    int tiles = (n[0] - 1) / (32 * C) + 1, most = plan->sections ? BS3D_P_SECTIONS : n[2];
-    l->sweep = sweep;
-    l->plan = *plan;
-    l->plan.tile = ((n[0] - 1) / tiles / C + 1) * C;
-    l->block = dim3((unsigned)BS3D_P_THREADS(steps, R, P));
-    l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / R + 1));
-    if (!plan->sections)
-        l->plan.sections = BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, slots, 3 * steps - 1);
-    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES(steps, C, R), most, l);
-    l->grid.z = (unsigned)l->plan.sections;
-    return status;
-}
-
 /* Whole rows, R a block, in plan->sections sections. */
-TRID_HOST int BS3D_F(bs3d_p_rows_up)(const bs3d_p_plan *plan, int X, int C, int R, int P, int blocks,
-                                     BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
+TRID_HOST int BS3D_F(bs3d_p_whole_rows)(const bs3d_p_plan *plan, int X, int C, int R, int P, int blocks,
+                                        BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
 {
     (void)blocks; /* the shape's last number is the compiler's business */
     l->sweep = sweep;
     l->plan = *plan;
+    l->early = 0;
     l->block = dim3((unsigned)BS3D_P_THREADS_UP(X, C, R, P));
     int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES_UP(X, R), BS3D_P_SECTIONS, l);
     l->grid = dim3((unsigned)((plan->model.points[1] - 1) / R + 1), (unsigned)l->plan.sections);
     return status;
 }
 
-/* A march: what it knows, and the parts of its work. */
-typedef struct {
-    bs3d_p_plan plan;
-    BS3D_F(bs3d_pairs) pairs;
-    int form;
-    BS3D_R *u, *v, *tables, *ends;
-    bs3d_result *at_spot;
-} BS3D_F(bs3d_p_job);
-
-TRID_HOST int BS3D_F(bs3d_p_open)(const bs3d_problem *o, int implicit, void *work, BS3D_F(bs3d_p_job) * job)
+/* The upward sweep of job->plan.sections sections, or of as many more as shared memory wants; *fused: it solves x too,
+   which longer rows, or a processor with too little shared memory, leave to a kernel of their own. */
+template <int unused>
+static int BS3D_F(bs3d_p_upward)(BS3D_F(bs3d_p_job) * job, int *fused, BS3D_F(bs3d_p_launch) * up)
 {
-    int status = bs3d_check(o, implicit);
-    if (!status && !work) status = BS3D_BAD_ARGUMENT;
-    if (status) return status;
-    size_t cells = BS3D_F(bs3d_p_cells)(o->points);
-    job->plan.model = bs3d_model_of(o);
-    job->plan.pitch = BS3D_F(bs3d_pitch)(o->points[0]);
-    job->plan.plane = (long long)job->plan.pitch * o->points[1];
-    job->plan.sections = job->plan.tile = job->plan.depth = 0;
-    job->pairs = BS3D_F(bs3d_lane_pairs)(&job->plan.model, !implicit);
-    job->form = bs3d_p_form(&job->plan.model);
-    job->u = (BS3D_R *)work;
-    job->v = job->u + cells;
-    job->tables = job->v + cells;
-    job->ends = job->tables + BS3D_P_TABLES;
-    job->at_spot = (bs3d_result *)(job->ends + 2 * BS3D_P_SECTIONS * job->plan.plane);
-    return BS3D_OK;
-}
-
-/* Tables, and the payoff in from, one of u and v; what rows have beyond the grid is 0 in both. */
-TRID_HOST int BS3D_F(bs3d_p_start)(const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, BS3D_R *from, BS3D_R *to,
-                                   cudaStream_t stream)
-{
-    if (o->payoff == BS3D_GIVEN && from != job->u &&
-        cudaMemcpyAsync(from, job->u, BS3D_F(bs3d_p_cells)(o->points) * sizeof *from, cudaMemcpyDeviceToDevice,
-                        stream) != cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    BS3D_LAUNCH(BS3D_F(bs3d_p_set_up_kernel), 3, 256, 0, stream)(job->plan, job->tables);
-    BS3D_LAUNCH(BS3D_F(bs3d_p_payoff_kernel), dim3((unsigned)o->points[1], (unsigned)o->points[2]), 128, 0, stream)
-    (*o, job->plan, from, to);
-    return BS3D_OK;
-}
-
-/* The result at the spot, on its way to the host. */
-TRID_HOST int BS3D_F(bs3d_p_finish)(const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, bs3d_result *result,
-                                    cudaStream_t stream)
-{
-    BS3D_LAUNCH(BS3D_F(bs3d_p_result_kernel), 1, 32, 0, stream)(*o, job->plan, job->u, job->at_spot);
-    if (result && cudaMemcpyAsync(result, job->at_spot, sizeof *result, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
-    return cudaGetLastError() == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
-}
-
-TRID_HOST int BS3D_F(bs3d_p_explicit)(int rung, const bs3d_problem *o, void *work, bs3d_result *result,
-                                      cudaStream_t stream)
-{
-    BS3D_F(bs3d_p_sweep)
-    const sweep_of[2][4] = {{BS3D_F(bs3d_p_explicit1_positive), BS3D_F(bs3d_p_explicit2_positive),
-                             BS3D_F(bs3d_p_explicit3_positive), BS3D_F(bs3d_p_explicit4_positive)},
-                            {BS3D_F(bs3d_p_explicit1_general), BS3D_F(bs3d_p_explicit2_general),
-                             BS3D_F(bs3d_p_explicit3_general), BS3D_F(bs3d_p_explicit4_general)}};
-    BS3D_F(bs3d_p_job) job;
-    BS3D_F(bs3d_p_launch) one, two;
-    int status = BS3D_F(bs3d_p_open)(o, 0, work, &job);
-    if (status) return status;
-    BS3D_F(bs3d_p_sweep) const *sweep = sweep_of[job.form];
-    /* Sweeps of two steps, unless the processor has too little shared memory for them; and all. */
-    int doubles = rung == 4 ? o->steps / 2 : 0;
-    if (doubles && BS3D_F(bs3d_p_tiles)(&job.plan, 2, BS3D_P_SHAPE4, sweep[3], &two)) doubles = 0;
-    int sweeps = o->steps - doubles;
-    if (rung < 3)
-        BS3D_F(bs3d_p_columns)(&job.plan, sweep[rung - 1], &one);
+    int nx = job->plan.model.points[0], status = BS3D_OK;
+    if (nx <= 256)
+        *fused = !BS3D_F(bs3d_p_whole_rows)(
+            &job->plan, 1, BS3D_P_SHAPE_UP, job->form ? BS3D_F(bs3d_p_implicit2_up) < BS3D_GENERAL, 1,
+            BS3D_P_SHAPE_UP > : BS3D_F(bs3d_p_implicit2_up) < BS3D_POSITIVE, 1, BS3D_P_SHAPE_UP >, up);
     else
-        status = BS3D_F(bs3d_p_tiles)(&job.plan, 1, BS3D_P_SHAPE3, sweep[2], &one);
-    if (status) return status;
-    BS3D_R *from = sweeps % 2 ? job.v : job.u, *to = sweeps % 2 ? job.u : job.v;
-    status = BS3D_F(bs3d_p_start)(o, &job, from, to, stream);
-    for (int s = 0; s < sweeps && !status; s++) {
-        status =
-            BS3D_F(bs3d_p_make_sweep)(s < doubles ? &two : &one, job.pairs, job.tables, from, to, job.ends, stream);
-        BS3D_R *swap = from;
-        from = to;
-        to = swap;
-    }
-    return status ? status : BS3D_F(bs3d_p_finish)(o, &job, result, stream);
+        *fused =
+            nx <= 512 && !BS3D_F(bs3d_p_whole_rows)(
+                             &job->plan, 2, BS3D_P_SHAPE_UP, job->form ? BS3D_F(bs3d_p_implicit2_up) < BS3D_GENERAL, 2,
+                             BS3D_P_SHAPE_UP > : BS3D_F(bs3d_p_implicit2_up) < BS3D_POSITIVE, 2, BS3D_P_SHAPE_UP >, up);
+    if (!*fused)
+        status = BS3D_F(bs3d_p_tiles)(
+            &job->plan, 1, BS3D_P_SHAPE3, job->form ? BS3D_F(bs3d_p_implicit2_forward) < BS3D_GENERAL,
+            BS3D_P_SHAPE3 > : BS3D_F(bs3d_p_implicit2_forward) < BS3D_POSITIVE, BS3D_P_SHAPE3 >, up);
+    job->plan.sections = up->plan.sections;
+    return status;
 }
 
-/* Points of a line of n that a lane or thread has, 32 of them having it, and the kernel for it. */
-#define BS3D_P_K(n) ((n) <= 256 ? 8 : (n) <= 512 ? 16 : 32)
-#define BS3D_P_OF_SIZE(n, name)                                                                                        \
-    (BS3D_P_K(n) == 8 ? BS3D_F(name##_8) : BS3D_P_K(n) == 16 ? BS3D_F(name##_16) : BS3D_F(name##_32))
-
-/* Solves   the problem by this rung: bs3d_explicit1_f32 .. bs3d_implicit2_f64 (const bs3d_problem *problem, void *work,
-            bs3d_result *result, cudaStream_t stream)
-   Needs    work: bs3d_work_bytes of device memory, aligned to 16 bytes; result: null, or host memory, page-locked if
-            the copy shall not wait
-   Leaves   the final values at the start of work; *result when the stream has been synchronised
-   Returns  BS3D_OK, or why nothing was done: as bs3d_check, BS3D_BAD_ARGUMENT, BS3D_LAUNCH_FAILED
-   Lanes    called on the host; asynchronous in stream, sets up its tables by itself
-   Error    docs/bs3d.md: that of the rounding, against bs3d_host_explicit and bs3d_host_implicit */
-#define BS3D_P_EXPLICIT_RUNG(rung)                                                                                     \
-    TRID_HOST int BS3D_F(bs3d_explicit##rung)(const bs3d_problem *problem, void *work, bs3d_result *result,            \
-                                              cudaStream_t stream)                                                     \
-    {                                                                                                                  \
-        return BS3D_F(bs3d_p_explicit)(rung, problem, work, result, stream);                                           \
-    }
-BS3D_P_EXPLICIT_RUNG(1)
-BS3D_P_EXPLICIT_RUNG(2)
-BS3D_P_EXPLICIT_RUNG(3)
-BS3D_P_EXPLICIT_RUNG(4)
-
-/* The same by the four kernels of implicit1; Needs, Leaves, Returns, Lanes, Error as bs3d_explicit1. */
-TRID_HOST int BS3D_F(bs3d_implicit1)(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
+/* The downward sweep: how many planes on their way fit into shared memory, and its bytes. */
+TRID_HOST size_t BS3D_F(bs3d_p_depth)(int K, bs3d_p_plan *plan)
 {
-    BS3D_F(bs3d_p_job) job;
-    BS3D_F(bs3d_p_launch) right;
-    int status = BS3D_F(bs3d_p_open)(o, 1, work, &job);
-    if (status) return status;
-    const int nx = o->points[0], ny = o->points[1], nz = o->points[2], warps = BS3D_P_X_WARPS(BS3D_P_K(nx));
-    unsigned columns = (unsigned)(nx - 1) / 8 + 1, x_blocks = (unsigned)((ny * nz - 1) / warps + 1);
-    status =
-        BS3D_F(bs3d_p_tiles)(&job.plan, 1, BS3D_P_SHAPE3,
-                             job.form ? BS3D_F(bs3d_p_explicit3_general) : BS3D_F(bs3d_p_explicit3_positive), &right);
-    if (!status) status = BS3D_F(bs3d_p_start)(o, &job, job.u, job.v, stream);
-    if (status) return status;
-    for (int s = 0; s < o->steps; s++) {
-        BS3D_LAUNCH(right.sweep, right.grid, right.block, right.bytes, stream)
-        (job.pairs, right.plan, job.tables, job.u, job.v, job.ends);
-        BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_implicit1_x), x_blocks, (unsigned)(32 * warps), 0, stream)
-        (job.plan, job.v);
-        BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_implicit1_lines), dim3(columns, (unsigned)nz), 256, 0, stream)
-        (job.plan, 1, job.v, job.u);
-        BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_implicit1_lines), dim3(columns, (unsigned)ny), 256, 0, stream)
-        (job.plan, 2, job.v, job.u);
-    }
-    return BS3D_F(bs3d_p_finish)(o, &job, result, stream);
-}
-
-/* The same by the two sweeps of implicit2; Needs, Leaves, Returns, Lanes, Error as bs3d_explicit1. */
-TRID_HOST int BS3D_F(bs3d_implicit2)(const bs3d_problem *o, void *work, bs3d_result *result, cudaStream_t stream)
-{
-    BS3D_F(bs3d_p_job) job;
-    BS3D_F(bs3d_p_launch) up;
-    int status = BS3D_F(bs3d_p_open)(o, 1, work, &job);
-    if (status) return status;
-    const int nx = o->points[0], ny = o->points[1], nz = o->points[2];
-    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
-    /* The downward sweep: columns of a block, blocks, and how many planes fit that are on their way. */
-    const int K = BS3D_P_K(ny), L = K == 8 ? BS3D_P_LINES_8 : K == 16 ? BS3D_P_LINES_16 : BS3D_P_LINES_32;
-    unsigned columns = (unsigned)(nx - 1) / (unsigned)L + 1;
+    const int L = BS3D_P_LINES(K);
     size_t bytes = sizeof(BS3D_R) * ((size_t)((BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4) + BS3D_P_FACTORS(K));
     size_t slot = sizeof(BS3D_R) * 2 * (size_t)BS3D_P_SLICE(K, L);
     size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    job.plan.depth = BS3D_P_AHEAD;
-    while (job.plan.depth > 1 && bytes + (size_t)job.plan.depth * slot > most) job.plan.depth--;
-    bytes += (size_t)job.plan.depth * slot;
+    plan->depth = BS3D_P_AHEAD;
+    while (plan->depth > 1 && bytes + (size_t)plan->depth * slot > most) plan->depth--;
+    return bytes + (size_t)plan->depth * slot;
+}
+
+template <int unused>
+static int BS3D_F(bs3d_implicit2)(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) job;
+    BS3D_F(bs3d_p_launch) up;
+    int fused = 0, status = BS3D_F(bs3d_p_open)(problem, 1, work, &job);
+    if (status) return status;
+    const int nx = problem->points[0], ny = problem->points[1], nz = problem->points[2], L = BS3D_P_LINES(BS3D_P_K(ny));
+    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    unsigned columns = (unsigned)((nx - 1) / L + 1);
     void (*down)(bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, const BS3D_R *) =
         BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down);
+    size_t bytes = BS3D_F(bs3d_p_depth)(BS3D_P_K(ny), &job.plan);
     if (cudaFuncSetAttribute(down, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) != cudaSuccess)
         return BS3D_LAUNCH_FAILED;
-    /* The upward one settles the sections. */
     job.plan.sections = BS3D_F(bs3d_p_sections)(nz, columns, processors, 2);
     if (job.plan.sections > BS3D_P_SECTIONS) job.plan.sections = BS3D_P_SECTIONS;
-    int fused = 0;
-    if (nx <= 256)
-        fused = !BS3D_F(bs3d_p_rows_up)(
-            &job.plan, 1, BS3D_P_SHAPE_UP,
-            job.form ? BS3D_F(bs3d_p_implicit2_up_1_general) : BS3D_F(bs3d_p_implicit2_up_1_positive), &up);
-    else if (nx <= 512)
-        fused = !BS3D_F(bs3d_p_rows_up)(
-            &job.plan, 2, BS3D_P_SHAPE_UP,
-            job.form ? BS3D_F(bs3d_p_implicit2_up_2_general) : BS3D_F(bs3d_p_implicit2_up_2_positive), &up);
-    if (!fused) /* longer rows, or a processor with too little shared memory */
-        status =
-            BS3D_F(bs3d_p_tiles)(&job.plan, 1, BS3D_P_SHAPE3,
-                                 job.form ? BS3D_F(bs3d_p_implicit2_general) : BS3D_F(bs3d_p_implicit2_positive), &up);
-    job.plan.sections = up.plan.sections;
-    if (!status) status = BS3D_F(bs3d_p_start)(o, &job, job.u, job.v, stream);
+    status = BS3D_F(bs3d_p_upward)<unused>(&job, &fused, &up);
+    if (!status) status = BS3D_F(bs3d_p_start)<unused>(problem, &job, job.u, job.v, stream);
     if (status) return status;
     if (cudaMemsetAsync(job.ends, 0, 2 * BS3D_P_SECTIONS * (size_t)job.plan.plane * sizeof *job.ends, stream) !=
         cudaSuccess)
         return BS3D_LAUNCH_FAILED;
-    BS3D_LAUNCH(BS3D_P_OF_SIZE(nx, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 0, fused);
-    BS3D_LAUNCH(BS3D_P_OF_SIZE(ny, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 1, 0);
-    BS3D_LAUNCH(BS3D_P_OF_SIZE(nz, bs3d_p_factor), 1, 64, 0, stream)(job.plan, job.tables, 2, 0);
+    for (int axis = 0; axis < 3; axis++)
+        bs3d_p_launch_next(&status, BS3D_P_OF_SIZE(problem->points[axis], bs3d_p_factor), 1, 64, 0, stream, job.plan,
+                           job.tables, axis, axis == 0 && fused);
     const int warps = BS3D_P_X_WARPS(nx <= 512 ? 16 : 32), x_blocks = (ny * nz - 1) / warps + 1;
     unsigned x_resident = (unsigned)(x_blocks < 3 * processors ? x_blocks : 3 * processors);
-    for (int s = 0; s < o->steps; s++) {
-        BS3D_LAUNCH(up.sweep, up.grid, up.block, up.bytes, stream)
-        (job.pairs, up.plan, job.tables, job.u, job.v, job.ends);
-        if (!fused) {
-            BS3D_LAUNCH((nx <= 512 ? BS3D_F(bs3d_p_implicit2_x_16) : BS3D_F(bs3d_p_implicit2_x_32)), x_resident,
-                        (unsigned)(32 * warps), 0, stream)
-            (job.plan, job.tables, job.v, job.ends);
-        }
-        BS3D_LAUNCH(BS3D_F(bs3d_p_implicit2_ends_kernel), (unsigned)((job.plan.plane - 1) / 128 + 1), 128, 0, stream)
-        (job.plan, job.tables, job.ends);
-        BS3D_LAUNCH(down, dim3(columns, (unsigned)job.plan.sections), (unsigned)(32 * L), bytes, stream)
-        (job.plan, job.tables, job.v, job.u, job.ends);
+    unsigned end_blocks = (unsigned)((job.plan.plane - 1) / 128 + 1);
+    const dim3 down_blocks(columns, (unsigned)job.plan.sections);
+    for (int s = 0; s < problem->steps && !status; s++) {
+        bs3d_p_launch_next(&status, up.sweep, up.grid, up.block, up.bytes, stream, job.pairs, up.plan, job.tables,
+                           job.u, job.v, job.ends);
+        if (!fused)
+            bs3d_p_launch_next(&status,
+                               nx <= 512 ? BS3D_F(bs3d_p_implicit2_x) < 16 > : BS3D_F(bs3d_p_implicit2_x) < 32 >,
+                               x_resident, (unsigned)(32 * warps), 0, stream, job.plan, job.tables, job.v, job.ends);
+        bs3d_p_launch_next(&status, BS3D_F(bs3d_p_implicit2_ends) < unused >, end_blocks, 128, 0, stream, job.plan,
+                           job.tables, job.ends);
+        bs3d_p_launch_next(&status, down, down_blocks, (unsigned)(32 * L), bytes, stream, job.plan, job.tables, job.v,
+                           job.u, job.ends);
+        BS3D_F(bs3d_p_may_exercise)<unused>(&status, problem, &job, job.u, stream);
     }
-    return BS3D_F(bs3d_p_finish)(o, &job, result, stream);
+    return BS3D_F(bs3d_p_finish)<unused>(status, problem, &job, result, stream);
+}
 }
 #endif /* BS3D_NO_LAUNCHES */
 
@@ -1959,17 +2229,20 @@ TRID_HOST size_t BS3D_F(bs3d_host_bytes)(const bs3d_problem *o)
     return (2 * BS3D_F(bs3d_p_cells)(o->points) + 9 * 1024) * sizeof(BS3D_R);
 }
 
-TRID_HOST void BS3D_F(bs3d_p_host_payoff)(const bs3d_problem *o, BS3D_R *u)
+/* The payoff in u; or (later) where that is more than u. */
+TRID_HOST void BS3D_F(bs3d_p_host_payoff)(const bs3d_problem *o, int later, BS3D_R *u)
 {
     double ds[3];
     size_t at = 0;
     for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(o, axis);
     for (int k = 0; k < o->points[2]; k++)
         for (int j = 0; j < o->points[1]; j++)
-            for (int i = 0; i < BS3D_F(bs3d_pitch)(o->points[0]); i++, at++)
-                u[at] = i < o->points[0]
-                            ? (BS3D_R)bs3d_lane_payoff(o->payoff, o->put, o->strike, i * ds[0], j * ds[1], k * ds[2])
-                            : 0;
+            for (int i = 0; i < BS3D_F(bs3d_pitch)(o->points[0]); i++, at++) {
+                BS3D_R payoff = i < o->points[0] ? (BS3D_R)bs3d_lane_payoff(o->payoff, o->flags, o->strike, i * ds[0],
+                                                                            j * ds[1], k * ds[2])
+                                                 : 0;
+                if (!later || u[at] < payoff) u[at] = payoff;
+            }
 }
 
 /* v = L u, or u + L u. */
@@ -2015,16 +2288,16 @@ TRID_HOST void BS3D_F(bs3d_p_host_lines)(int points, long long step, int across,
     }
 }
 
-/* Factors of I - L_axis for trid_lane_solve; the first axis has the discount. */
+/* Factors of an axis' matrix for trid_lane_solve. */
 TRID_HOST int BS3D_F(bs3d_p_host_factor)(const bs3d_model *m, int axis, BS3D_R *factors)
 {
     BS3D_R *l = factors, *r = factors + 1024, *q = factors + 2048;
     for (int i = 0; i < m->points[axis]; i++) {
-        double down, centre, up;
-        bs3d_lane_axis(m, axis, i, &down, &centre, &up);
-        l[i] = (BS3D_R)-down;
-        r[i] = (BS3D_R)(1 - centre + (axis == 0 ? m->discount : 0));
-        q[i] = (BS3D_R)-up;
+        double a, b, c;
+        bs1d_lane_matrix(bs3d_axis_of(m, axis), 1, i, &a, &b, &c);
+        l[i] = (BS3D_R)a;
+        r[i] = (BS3D_R)b;
+        q[i] = (BS3D_R)c;
     }
     return BS3D_F(trid_lane_factor)(m->points[axis], l, r, q, l, r, q, 1);
 }
@@ -2048,10 +2321,11 @@ TRID_HOST int BS3D_F(bs3d_host_explicit)(const bs3d_problem *o, void *work, bs3d
     if (status) return status;
     bs3d_model m = bs3d_model_of(o);
     BS3D_R *u = (BS3D_R *)work, *v = u + BS3D_F(bs3d_p_cells)(m.points);
-    if (o->payoff != BS3D_GIVEN) BS3D_F(bs3d_p_host_payoff)(o, u);
+    if (o->payoff != BS3D_GIVEN) BS3D_F(bs3d_p_host_payoff)(o, 0, u);
     for (int s = 0; s < o->steps; s++) {
         BS3D_F(bs3d_p_host_apply)(&m, 1, u, v);
         memcpy(u, v, BS3D_F(bs3d_p_cells)(m.points) * sizeof *u);
+        if (o->flags & BS3D_AMERICAN) BS3D_F(bs3d_p_host_payoff)(o, 1, u);
     }
     if (result) *result = BS3D_F(bs3d_p_host_result)(o, u);
     return BS3D_OK;
@@ -2071,7 +2345,7 @@ TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d
     BS3D_R *u = (BS3D_R *)work, *v = u + cells, *factors = v + cells;
     for (int axis = 0; axis < 3; axis++)
         if (BS3D_F(bs3d_p_host_factor)(&m, axis, factors + axis * 3 * 1024)) return BS3D_NOT_DOMINANT;
-    if (o->payoff != BS3D_GIVEN) BS3D_F(bs3d_p_host_payoff)(o, u);
+    if (o->payoff != BS3D_GIVEN) BS3D_F(bs3d_p_host_payoff)(o, 0, u);
     for (int s = 0; s < o->steps; s++) {
         BS3D_F(bs3d_p_host_apply)(&m, 0, u, v);
         BS3D_F(bs3d_p_host_lines)(nx, 1, ny, pitch, nz, plane, factors, v);
@@ -2080,6 +2354,7 @@ TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d
         for (int k = 0; k < nz; k++)
             for (int j = 0; j < ny; j++)
                 for (int i = 0; i < nx; i++) u[i + pitch * j + plane * k] += v[i + pitch * j + plane * k];
+        if (o->flags & BS3D_AMERICAN) BS3D_F(bs3d_p_host_payoff)(o, 1, u);
     }
     if (result) *result = BS3D_F(bs3d_p_host_result)(o, u);
     return BS3D_OK;
@@ -2093,6 +2368,7 @@ TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d
 #undef BS3D_P_VECTOR
 #undef BS3D_P_UNPACK
 #undef BS3D_P_PACK
+#undef BS3D_P_SWEEP
 #undef BS3D_P_SHAPE3
 #undef BS3D_P_SHAPE4
 #undef BS3D_P_SHAPE_UP

@@ -72,7 +72,7 @@ int main(void)
                             {N, N, N},       /* points */
                             STEPS,
                             BS3D_GEOMETRIC,
-                            1}; /* a put */
+                            BS3D_PUT};
     int status = bs3d_check(&o, 0);
     if (status) fprintf(stderr, "%s\n", bs3d_status_string(status)), exit(1);
     const int pitch = bs3d_pitch_f32(N);
@@ -83,7 +83,7 @@ int main(void)
         for (int j = 0; j < N; j++)
             for (int i = 0; i < N; i++)
                 host[i + pitch * (j + N * k)] =
-                    (float)bs3d_lane_payoff(o.payoff, o.put, o.strike, i * ds, j * ds, k * ds);
+                    (float)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds, j * ds, k * ds);
     for (int n = 0; n < 3; n++) {
         check(cudaMalloc((void **)&device[n], bytes));
         check(cudaMemcpy(device[n], host, bytes, cudaMemcpyHostToDevice));

@@ -39,7 +39,7 @@ int main(int argc, char **argv)
                            {n, n, n},        /* points */
                            20,               /* time steps */
                            BS3D_MAXIMUM,
-                           0}; /* a call, not a put */
+                           BS3D_CALL};
     /* The result is copied asynchronously: it is there when the stream has been synchronised. */
     bs3d_result result;
     void *work;

@@ -47,7 +47,7 @@ CASE_FUNCTION bs3d_problem case_model(int n, int steps, int payoff)
     o.maturity = 0.05;
     o.steps = steps;
     o.payoff = payoff;
-    o.put = 0;
+    o.flags = 0;
     return o;
 }
 
@@ -87,10 +87,46 @@ CASE_FUNCTION bs3d_problem case_problem_of(case_random *random, int implicit, in
     if (implicit && dt * drift > 0.4) dt = 0.4 / drift;
     o.steps = steps;
     o.payoff = payoff;
-    o.put = case_below(random, 2);
+    o.flags = case_below(random, 2);
     o.maturity = dt * steps;
     while (bs3d_check(&o, implicit) == BS3D_UNSTABLE) o.maturity *= 0.9;
     CHECK(bs3d_check(&o, implicit) == BS3D_OK, "a case of %dx%dx%d is not valid: %s", nx, ny, nz,
+          bs3d_status_string(bs3d_check(&o, implicit)));
+    return o;
+}
+
+/* The same with implicit steps so long that the matrices cannot hold the drift of their last rows. */
+CASE_FUNCTION bs3d_problem case_long_steps(case_random *random, int nx, int ny, int nz, int steps, int payoff,
+                                           int correlation)
+{
+    bs3d_problem o = case_problem_of(random, 1, nx, ny, nz, steps, payoff, correlation);
+    double dt = o.maturity / steps;
+    for (int axis = 0; axis < 3; axis++) { /* gamma from 0.3 to 0.45 and lambda up to 10, on the last point */
+        double n = o.points[axis] - 1;
+        o.volatility[axis] = sqrt(2 * case_between(random, 1, 10) / dt) / n;
+        o.dividend[axis] = o.rate - 2 * case_between(random, 0.3, 0.45) / (dt * n);
+    }
+    CHECK(bs3d_check(&o, 1) == BS3D_OK, "long steps on %dx%dx%d: %s", nx, ny, nz,
+          bs3d_status_string(bs3d_check(&o, 1)));
+    return o;
+}
+
+/* Drift that beats diffusion on many points; implicit steps would be refused without upwinding. */
+CASE_FUNCTION bs3d_problem case_upwind(case_random *random, int implicit, int nx, int ny, int nz, int steps, int payoff,
+                                       int correlation)
+{
+    bs3d_problem o = case_problem_of(random, implicit, nx, ny, nz, steps, payoff, correlation);
+    double stiffness = 0;
+    o.flags |= BS3D_UPWIND;
+    for (int axis = 0; axis < 3; axis++) {
+        double n = o.points[axis] - 1;
+        o.volatility[axis] = case_between(random, 0.01, 0.05);
+        o.dividend[axis] = o.rate + case_between(random, 0.05, 0.15) * (case_below(random, 2) ? 1 : -1);
+        stiffness += fmax(0.5 * pow(o.volatility[axis] * n, 2), 0.5 * fabs(o.rate - o.dividend[axis]) * n);
+    }
+    o.maturity = steps * (implicit ? 10 : 0.4) / stiffness;
+    while (bs3d_check(&o, implicit) == BS3D_UNSTABLE) o.maturity *= 0.9;
+    CHECK(bs3d_check(&o, implicit) == BS3D_OK, "upwinding on %dx%dx%d: %s", nx, ny, nz,
           bs3d_status_string(bs3d_check(&o, implicit)));
     return o;
 }
@@ -123,7 +159,7 @@ enum {
     CASE_NOT_FINITE = 3 * CASE_NUMBERS,
     CASE_NOT_POSITIVE = 16,
     CASE_SPOTS = 6,
-    CASE_OTHERS = 22,
+    CASE_OTHERS = 24,
     CASE_BAD_KINDS = CASE_SIZES + CASE_NOT_FINITE + CASE_NOT_POSITIVE + CASE_SPOTS + CASE_OTHERS
 };
 
@@ -179,6 +215,13 @@ CASE_FUNCTION int case_spoil(int kind, int implicit, bs3d_problem *o, const char
         *what = "a payoff that does not exist";
         return BS3D_BAD_ARGUMENT;
     }
+    kind -= 2;
+    if (kind < 2) {
+        if (kind == 0) o->payoff = BS3D_GIVEN, o->flags = BS3D_AMERICAN;
+        if (kind == 1) o->flags = 64;
+        *what = kind ? "a flag that does not exist" : "a given payoff that may be exercised";
+        return kind ? BS3D_BAD_NUMBER : BS3D_BAD_ARGUMENT;
+    }
     if (kind < 6) {
         if (kind == 2) o->volatility[1] = 1e200;  /* its square is infinite */
         if (kind == 3) o->volatility[2] = 1e-170; /* its square is zero */
@@ -210,8 +253,9 @@ CASE_FUNCTION int case_spoil(int kind, int implicit, bs3d_problem *o, const char
     }
     kind -= 9;
     *what = "a drift without diffusion";
-    if (implicit) { /* the last row of the axis grows by twice what it may */
-        o->dividend[kind] = o->rate - 1 / ((o->points[kind] - 1) * dt);
+    if (implicit) { /* the other way, in the row before the last */
+        double n = o->points[kind] - 2, sigma = o->volatility[kind];
+        o->dividend[kind] = o->rate - 1.2 / (n * dt) - 1.2 * sigma * sigma * n;
         return BS3D_NOT_DOMINANT;
     }
     o->dividend[kind] = o->rate - 1.5 * o->volatility[kind] / sqrt(dt);
@@ -239,7 +283,7 @@ CASE_FUNCTION double case_distance(size_t cells, const double *got, const double
 CASE_FUNCTION void case_check(bs3d_result got, bs3d_result want, double tolerance, const bs3d_problem *o,
                               const char *what)
 {
-    double ds[3];
+    double ds[3], theta = 5 * fabs(o->rate);
     for (int m = 0; m < 3; m++) ds[m] = o->top[m] / (o->points[m] - 1);
     CHECK(got.status == want.status, "%s: status %d, not %d", what, got.status, want.status);
     check_near(got.price, want.price, 5 * tolerance, "%s: price, %dx%dx%d", what, o->points[0], o->points[1],
@@ -252,7 +296,14 @@ CASE_FUNCTION void case_check(bs3d_result got, bs3d_result want, double toleranc
                    o->points[0], o->points[1], o->points[2]);
         check_near(got.cross[m], want.cross[m], 75 * tolerance / (ds[a] * ds[b]), "%s: cross %d %d, %dx%dx%d", what,
                    a + 1, b + 1, o->points[0], o->points[1], o->points[2]);
+        /* what the equation multiplies them with */
+        theta += 19 * fabs(o->rate - o->dividend[m]) * o->spot[m] / ds[m] +
+                 35 * pow(o->volatility[m] * o->spot[m] / ds[m], 2) / 2 +
+                 75 * fabs(o->correlation[m]) * o->volatility[a] * o->volatility[b] * o->spot[a] * o->spot[b] /
+                     (ds[a] * ds[b]);
     }
+    check_near(got.theta, want.theta, theta * tolerance, "%s: theta, %dx%dx%d", what, o->points[0], o->points[1],
+               o->points[2]);
 }
 
 /* Value and two derivatives at x of the cubic through (0, v[0]) .. (3, v[3 stride]), by Newton's differences. */
@@ -264,6 +315,43 @@ CASE_FUNCTION void case_cubic(const long double *v, int stride, long double x, l
     to[0] = d[0] + x * (d[1] + (x - 1) * (d[2] + (x - 2) * d[3]));
     to[1] = d[1] + d[2] * (2 * x - 1) + d[3] * (3 * x * x - 6 * x + 2);
     to[2] = 2 * d[2] + d[3] * (6 * x - 6);
+}
+
+/* What the equation says of the derivative by time, from the others. */
+CASE_FUNCTION double case_theta(const bs3d_problem *o, const bs3d_result *r)
+{
+    double theta = o->rate * r->price;
+    for (int m = 0; m < 3; m++) {
+        int a = case_first[m], b = case_second[m];
+        theta -= (o->rate - o->dividend[m]) * o->spot[m] * r->delta[m] +
+                 pow(o->volatility[m] * o->spot[m], 2) / 2 * r->gamma[m] +
+                 o->correlation[m] * o->volatility[a] * o->volatility[b] * o->spot[a] * o->spot[b] * r->cross[m];
+    }
+    return theta;
+}
+
+/* Is the option exercised at all corners of the spot's cell? There the grid has the payoff, to rounding. */
+CASE_FUNCTION int case_exercised(const bs3d_problem *o, const double *grid)
+{
+    if (!(o->flags & BS3D_AMERICAN)) return 0;
+    for (int corner = 0; corner < 8; corner++) {
+        size_t at[3];
+        double s[3], payoff;
+        for (int m = 0; m < 3; m++) {
+            double ds = o->top[m] / (o->points[m] - 1), cell = fmin(floor(o->spot[m] / ds), o->points[m] - 2);
+            at[m] = (size_t)cell + (size_t)(corner >> m & 1);
+            s[m] = ds * (double)at[m];
+        }
+        payoff = o->payoff == BS3D_ASSET        ? s[0]
+                 : o->payoff == BS3D_GEOMETRIC  ? cbrt(s[0] * s[1] * s[2])
+                 : o->payoff == BS3D_ARITHMETIC ? s[0] / 3 + s[1] / 3 + s[2] / 3
+                 : o->payoff == BS3D_MAXIMUM    ? fmax(s[0], fmax(s[1], s[2]))
+                                                : fmin(s[0], fmin(s[1], s[2]));
+        payoff = o->flags & BS3D_PUT ? o->strike - payoff : payoff - o->strike;
+        if (payoff <= 0) return 0;
+        if (grid[at[0] + (size_t)o->points[0] * (at[1] + (size_t)o->points[1] * at[2])] > payoff * (1 + 1e-6)) return 0;
+    }
+    return 1;
 }
 
 /* What the grid says at the spot: cubic after cubic. Of four points around the spot, or at the end of the axis. */
@@ -300,6 +388,7 @@ CASE_FUNCTION bs3d_result case_greeks(const bs3d_problem *o, const double *grid)
         r.cross[m] = (double)(at[order[0]][order[1]][order[2]] / (ds[case_first[m]] * ds[case_second[m]]));
         all_finite = all_finite && isfinite(r.delta[m]) && isfinite(r.gamma[m]) && isfinite(r.cross[m]);
     }
+    r.theta = case_exercised(o, grid) ? 0 : case_theta(o, &r);
     r.status = all_finite && isfinite(r.price) ? BS3D_OK : BS3D_NOT_FINITE;
     return r;
 }
@@ -335,16 +424,17 @@ CASE_FUNCTION int case_read(const char *path, int room, case_known *known, doubl
             exact[maturity > 0.1][payoff] = value;
             continue;
         }
-        fine = sscanf(line, "case %19s %d %d %d %d %d %d%n", method, &o->payoff, &o->put, &o->steps, &o->points[0],
+        fine = sscanf(line, "case %19s %d %d %d %d %d %d%n", method, &o->payoff, &o->flags, &o->steps, &o->points[0],
                       &o->points[1], &o->points[2], &at) == 7;
         c.implicit = fine && strcmp(method, "implicit") == 0;
         double *group[] = {o->spot, o->top, o->volatility, o->dividend, o->correlation};
         double *single[] = {&o->strike, &o->rate, &o->maturity, &c.want.price};
         double *derivative[] = {c.want.delta, c.want.gamma, c.want.cross};
-        for (int n = 0; fine && n < 29; n++) {
+        for (int n = 0; fine && n < 30; n++) {
             double *to = n < 15   ? &group[n / 3][n % 3]
                          : n < 19 ? single[n - 15]
                          : n < 28 ? &derivative[(n - 19) / 3][(n - 19) % 3]
+                         : n < 29 ? &c.want.theta
                                   : &c.moment;
             fine = sscanf(line + at, "%lf%n", to, &step) == 1;
             at += fine ? step : 0;

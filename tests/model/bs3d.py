@@ -8,10 +8,11 @@ is u + L u, an implicit one solves each line by Gauss with the whole matrix; the
 solves Vandermonde's system. Nothing is shared with the header, neither text nor order of operations.
 
 A line of the file is, numbers as the exact values of their doubles,
-    case METHOD PAYOFF PUT STEPS  POINTS  SPOT  TOP  VOLATILITY  DIVIDEND  CORRELATION  STRIKE RATE MATURITY
-         PRICE  DELTA  GAMMA  CROSS  MOMENT
+    case METHOD PAYOFF FLAGS STEPS  POINTS  SPOT  TOP  VOLATILITY  DIVIDEND  CORRELATION  STRIKE RATE MATURITY
+         PRICE  DELTA  GAMMA  CROSS  THETA  MOMENT
 on one line, three numbers for each of POINTS to CORRELATION and of DELTA to CROSS; PAYOFF 0 asset 1, 1 geometric,
-2 maximum, 3 minimum, 4 the start values start(i, j, k) below. MOMENT is the sum of all final values u(i, j, k), each
+2 maximum, 3 minimum, 4 arithmetic, 5 the start values start(i, j, k) below; FLAGS 1 put, 2 American, 32 upwind, added.
+MOMENT is the sum of all final values u(i, j, k), each
 times 1 + start(i, k, j)^2. Or
     exact PAYOFF MATURITY VALUE
 the closed form of the model problem at the strike: three equal assets, rho 1/2, spot = strike = 100, rate 0.05,
@@ -27,7 +28,8 @@ from decimal import Decimal
 decimal.getcontext().prec = 40
 OUTPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "known", "bs3d.txt")
 
-ASSET, GEOMETRIC, MAXIMUM, MINIMUM, GIVEN = range(5)
+ASSET, GEOMETRIC, MAXIMUM, MINIMUM, ARITHMETIC, GIVEN = range(6)
+PUT, AMERICAN, UPWIND = 1, 2, 32
 PAIRS = [(0, 1), (0, 2), (1, 2)]
 
 
@@ -42,10 +44,10 @@ def exact(numbers):
 class Problem:
     """Everything in Decimal, as the doubles given are."""
 
-    def __init__(self, method, payoff, put, steps, points, spot, top, volatility, dividend, correlation, strike, rate,
+    def __init__(self, method, payoff, flags, steps, points, spot, top, volatility, dividend, correlation, strike, rate,
                  maturity):
         self.doubles = [*spot, *top, *volatility, *dividend, *correlation, strike, rate, maturity]
-        self.method, self.payoff, self.put, self.steps, self.points = method, payoff, put, steps, points
+        self.method, self.payoff, self.flags, self.steps, self.points = method, payoff, flags, steps, points
         self.spot, self.top, self.volatility = exact(spot), exact(top), exact(volatility)
         self.dividend, self.correlation = exact(dividend), exact(correlation)
         self.strike, self.rate, self.dt = Decimal(strike), Decimal(rate), Decimal(maturity) / steps
@@ -58,8 +60,8 @@ class Problem:
             return Decimal(start(*node))
         product = s[0] * s[1] * s[2]
         inner = {ASSET: s[0], GEOMETRIC: product ** (Decimal(1) / 3) if product else Decimal(0), MAXIMUM: max(s),
-                 MINIMUM: min(s)}[self.payoff] - self.strike
-        return max(-inner if self.put else inner, Decimal(0))
+                 MINIMUM: min(s), ARITHMETIC: sum(s) / 3}[self.payoff] - self.strike
+        return max(-inner if self.flags & PUT else inner, Decimal(0))
 
 
 def axis_weights(p, m, i):
@@ -69,6 +71,8 @@ def axis_weights(p, m, i):
     drift, diffusion = (p.rate - p.dividend[m]) * s * p.dt, (p.volatility[m] * s) ** 2 / 2 * p.dt
     if last:
         return {0: drift / h, -1: -drift / h}
+    if p.flags & UPWIND:  # no neighbour's weight is negative
+        diffusion = max(diffusion, abs(drift) * h / 2)
     return {1: drift / (2 * h) + diffusion / h**2, 0: -2 * diffusion / h**2, -1: -drift / (2 * h) + diffusion / h**2}
 
 
@@ -128,12 +132,16 @@ def gauss(matrix, right):
 
 
 def solve_lines(p, m, v):
-    """(I - L_m) x = v along every line of axis m; the discount belongs to the first axis."""
+    """(I - L_m) x = v along every line of axis m; the discount belongs to the first axis. The last row goes without its
+    drift where that would make it no longer dominant."""
     n = p.points[m]
     matrix = [[Decimal(0)] * n for _ in range(n)]
     for i in range(n):
         matrix[i][i] += 1 + (p.rate * p.dt if m == 0 else 0)
-        for step, weight in axis_weights(p, m, i).items():
+        weights = axis_weights(p, m, i)
+        if i == n - 1 and abs(matrix[i][i] - weights[0]) <= abs(weights[-1]):
+            weights = {}
+        for step, weight in weights.items():
             if weight:
                 matrix[i][i + step] -= weight
     for node in p.nodes:
@@ -151,6 +159,8 @@ def march(p):
             for m in range(3):
                 solve_lines(p, m, change)
         u = {node: u[node] + change[node] for node in p.nodes}
+        if p.flags & AMERICAN:
+            u = {node: max(u[node], p.gain(node)) for node in p.nodes}
     return u
 
 
@@ -171,15 +181,31 @@ def greeks(p, u):
                    u[first[0] + a, first[1] + b, first[2] + c]
                    for a, b, c in itertools.product(range(4), repeat=3))
 
+    def equation():
+        """What the equation says of the derivative by time; that of a payoff which is exercised is 0."""
+        cell = [min(int(p.spot[m] / p.h[m]), p.points[m] - 2) for m in range(3)]
+        corners = list(itertools.product(*((c, c + 1) for c in cell)))
+        if p.flags & AMERICAN and all(u[at] == p.gain(at) > 0 for at in corners):
+            return Decimal(0)
+        axes = [tuple(int(m == n) for n in range(3)) for m in range(3)]
+        theta = p.rate * derivative(0, 0, 0)
+        for m in range(3):
+            theta -= (p.rate - p.dividend[m]) * p.spot[m] * derivative(*axes[m])
+            for n in range(3):
+                rho = 1 if m == n else p.correlation[PAIRS.index((min(m, n), max(m, n)))]
+                order = [a + b for a, b in zip(axes[m], axes[n])]
+                theta -= rho * p.volatility[m] * p.volatility[n] * p.spot[m] * p.spot[n] / 2 * derivative(*order)
+        return theta
+
     return [derivative(*order) for order in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (2, 0, 0), (0, 2, 0),
-                                             (0, 0, 2), (1, 1, 0), (1, 0, 1), (0, 1, 1)]]
+                                             (0, 0, 2), (1, 1, 0), (1, 0, 1), (0, 1, 1)]] + [equation()]
 
 
 def case_line(*arguments):
     p = Problem(*arguments)
     u = march(p)
     moment = sum((1 + start(i, k, j) ** 2) * x for (i, j, k), x in u.items())
-    return " ".join(["case", p.method, *map(str, [p.payoff, p.put, p.steps, *p.points]),
+    return " ".join(["case", p.method, *map(str, [p.payoff, p.flags, p.steps, *p.points]),
                      *(f"{x:.17g}" for x in p.doubles), *(f"{x:.20e}" for x in [*greeks(p, u), moment])])
 
 
@@ -237,6 +263,7 @@ MIXED = (0.4, -0.3, 0.2)  # seven points, both diagonals
 STRONG = (0.9, 0.9, 0.9)  # four corners
 STRONG_MIXED = (0.9, -0.7, -0.6)
 EQUAL = ((0.2, 0.2, 0.2), (0, 0, 0))
+QUIET = ((0.03, 0.05, 0.02), (0.01, 0.04, 0.025))  # drift beats diffusion on the first points
 UNEQUAL = ((0.25, 0.18, 0.33), (0.01, 0.04, 0.025))
 WIDE = (200, 200, 200)
 TOPS = (210, 180, 260)
@@ -249,9 +276,9 @@ def cases():
     yield "explicit", ASSET, 0, 7, shapes[0], near, WIDE, *EQUAL, HALF, 100, 0.05, 0.5
     yield "explicit", GEOMETRIC, 0, 6, shapes[0], near, TOPS, *UNEQUAL, HALF, 99, 0.06, 0.4
     yield "explicit", MAXIMUM, 0, 5, shapes[3], off, TOPS, *UNEQUAL, (0.3, 0.1, 0.6), 104, 0.03, 0.15
-    yield "explicit", MINIMUM, 1, 5, shapes[2], off, TOPS, *UNEQUAL, MIXED, 96, -0.02, 0.25
-    yield "explicit", MAXIMUM, 1, 1, shapes[1], near, TOPS, *UNEQUAL, (-0.2, -0.35, -0.15), 120, 0.05, 0.2
-    yield "explicit", GEOMETRIC, 1, 8, shapes[4], near, TOPS, *UNEQUAL, STRONG, 105, 0.04, 0.3
+    yield "explicit", MINIMUM, PUT, 5, shapes[2], off, TOPS, *UNEQUAL, MIXED, 96, -0.02, 0.25
+    yield "explicit", MAXIMUM, PUT, 1, shapes[1], near, TOPS, *UNEQUAL, (-0.2, -0.35, -0.15), 120, 0.05, 0.2
+    yield "explicit", GEOMETRIC, PUT, 8, shapes[4], near, TOPS, *UNEQUAL, STRONG, 105, 0.04, 0.3
     yield "explicit", MINIMUM, 0, 4, shapes[3], near, TOPS, *UNEQUAL, STRONG_MIXED, 80, 0.07, 0.1
     yield "explicit", GIVEN, 0, 3, shapes[0], corner, TOPS, *UNEQUAL, MIXED, 100, 0.05, 0.1
     yield "explicit", GIVEN, 0, 6, shapes[2], low, TOPS, *UNEQUAL, STRONG, 100, 0.05, 0.2
@@ -260,13 +287,22 @@ def cases():
     yield "implicit", ASSET, 0, 4, shapes[0], near, WIDE, *EQUAL, HALF, 100, 0.05, 0.5
     yield "implicit", GEOMETRIC, 0, 3, shapes[0], near, TOPS, *UNEQUAL, HALF, 99, 0.06, 3
     yield "implicit", MAXIMUM, 0, 5, shapes[3], off, TOPS, *UNEQUAL, (0.3, 0.1, 0.6), 104, 0.03, 2
-    yield "implicit", MINIMUM, 1, 3, shapes[2], off, TOPS, *UNEQUAL, MIXED, 96, -0.02, 1
-    yield "implicit", MAXIMUM, 1, 1, shapes[1], near, TOPS, *UNEQUAL, (-0.2, -0.35, -0.15), 120, 0.05, 0.7
-    yield "implicit", GEOMETRIC, 1, 4, shapes[4], near, TOPS, *UNEQUAL, STRONG, 105, 0.04, 1
+    yield "implicit", MINIMUM, PUT, 3, shapes[2], off, TOPS, *UNEQUAL, MIXED, 96, -0.02, 1
+    yield "implicit", MAXIMUM, PUT, 1, shapes[1], near, TOPS, *UNEQUAL, (-0.2, -0.35, -0.15), 120, 0.05, 0.7
+    yield "implicit", GEOMETRIC, PUT, 4, shapes[4], near, TOPS, *UNEQUAL, STRONG, 105, 0.04, 1
     yield "implicit", MINIMUM, 0, 2, shapes[3], near, TOPS, *UNEQUAL, STRONG_MIXED, 80, 0.07, 1.5
     yield "implicit", GIVEN, 0, 3, shapes[0], corner, TOPS, *UNEQUAL, MIXED, 100, 0.05, 1
     yield "implicit", GIVEN, 0, 6, shapes[2], low, TOPS, *UNEQUAL, STRONG, 100, 0.05, 2
     yield "implicit", GIVEN, 0, 2, shapes[3], off, TOPS, *UNEQUAL, (0.5, -0.4, 0), 100, 0.05, 3
+    yield "explicit", ARITHMETIC, 0, 5, shapes[3], near, TOPS, *UNEQUAL, HALF, 98, 0.05, 0.15
+    yield "explicit", ARITHMETIC, PUT + AMERICAN, 5, shapes[0], near, TOPS, *UNEQUAL, MIXED, 110, 0.07, 0.3
+    yield "explicit", MINIMUM, PUT + AMERICAN, 6, shapes[2], (12.5, 80, 90), TOPS, *UNEQUAL, HALF, 120, 0.1, 0.3
+    yield "implicit", MAXIMUM, AMERICAN, 4, shapes[0], near, TOPS, UNEQUAL[0], (0.1, 0.12, 0.09), MIXED, 95, 0.03, 2
+    yield "implicit", ARITHMETIC, PUT + AMERICAN, 3, shapes[4], off, TOPS, *UNEQUAL, STRONG, 105, 0.08, 1
+    yield "explicit", MAXIMUM, UPWIND, 4, shapes[3], near, TOPS, *QUIET, HALF, 100, 0.06, 0.8
+    yield "implicit", GEOMETRIC, PUT + UPWIND, 3, shapes[0], near, TOPS, *QUIET, MIXED, 104, 0.01, 2
+    yield "implicit", MINIMUM, 0, 2, shapes[0], near, TOPS, *UNEQUAL, HALF, 90, 0.09, 15
+    yield "implicit", GIVEN, UPWIND, 3, shapes[3], off, TOPS, *QUIET, STRONG, 100, 0.12, 20
 
 
 if __name__ == "__main__":
