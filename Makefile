@@ -18,8 +18,7 @@ JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 HEADERS := $(wildcard *.h tests/*.h)
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
-SANITIZE := -g1 -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
-SANITIZE_SHARED := -fsanitize-sections=simt_shared
+SANITIZE := -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SIMT := -std=c++17 -I. -Wall -Wextra -Werror -x c++ -include tests/simt.h
 # What programs are timed with, and say of themselves.
 GPU_FAST := -O3 -arch=native '-DBENCH_FLAGS="-O3 -arch=native"'
@@ -37,24 +36,53 @@ GPU_TESTS := $(filter-out test_simt,$(DEVICE_TESTS))
 .PHONY: help run test examples codegen gpu-test gpu-bench bench clean
 
 help:
-	@echo 'make run        the tables of the papers: on the CPU, and on the GPU where there is one'
-	@echo 'make test       all tests that this machine can run; the last line is the sum'
-	@echo 'make examples   every example, to build/NAME'
+	@echo 'Nothing needs to be built in order to use the kit: copy its headers. What can be built around it:'
+	@echo
+	@echo 'make run        the tables of the papers, on the GPU where there is one and on the CPU: some minutes'
+	@echo 'make examples   every example, to build/NAME; without a GPU those in CUDA, for the emulator, to'
+	@echo '                build/emulated-examples/NAME'
+	@echo 'make test       what a newcomer runs first: the tests that this machine can run, in five minutes; the last'
+	@echo '                line is the sum'
+	@echo 'make test-long  the same and those that take longer'
 	@echo 'make codegen    local memory, registers and instructions of every device function (needs nvcc)'
 	@echo 'make gpu-test   the tests on the GPU, also under compute-sanitizer'
-	@echo 'make gpu-bench  the measurements on the GPU'
-	@echo 'make bench      the measurements on the host'
+	@echo 'make gpu-bench  the measurements on the GPU, to build/results'
+	@echo 'make bench      the measurements on the host, to build/results'
 	@echo 'make clean      removes build/'
 
+comma := ,
+# Why there is no GPU, where there is none.
+NO_GPU := $(if $(GPU),,$(if $(NVCC),no GPU here (nvidia-smi -L names none),no CUDA Toolkit here (no nvcc)))
+
+# The programs are built only when something has been said and a first result stands on the screen.
 ifneq ($(GPU),)
-run: build/bs1d_timing build/bs3d_timing build/cpu_timing
+FIRST := drop_in
+FIRST_IS := 1000 systems on the GPU (examples/drop_in.cu)
+TABLES := bs1d_timing bs3d_timing cpu_timing
+else
+FIRST := drop_in_host
+FIRST_IS := a system of five rows on the CPU (examples/drop_in_host.c)
+TABLES := cpu_timing
+endif
+run:
+	@echo 'The tables of the papers, on this machine, in about $(if $(GPU),five,three) minutes:'
+	@echo '  $(if $(GPU),tables 1 and 2 on $(GPU),skipped: tables 1 and 2$(comma) which are of GPUs: $(NO_GPU))'
+	@echo '  $(if $(GPU),tables 3$(comma) 4 and 5,tables 3 and 4) on the CPU, with $(JOBS) processors'
+	@echo 'First result, $(FIRST_IS):'
+	@$(MAKE) --no-print-directory -s build/$(FIRST) && cd build && ./$(FIRST)
+	@echo 'Compiling $(TABLES), once: $(if $(GPU),a minute or two,half a minute or more).'
+	@$(MAKE) --no-print-directory -s $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) $(TABLES:%=build/%)
 	@mkdir -p build/results
+ifneq ($(GPU),)
 	build/bs1d_timing --csv build/results/bs1d_timing.csv
+	@echo
 	build/bs3d_timing --csv build/results/bs3d_timing.csv
+	@echo
 	build/cpu_timing --gpu1 build/results/bs1d_timing.csv --gpu3 build/results/bs3d_timing.csv
 else
-run: build/cpu_timing
+	@echo
 	build/cpu_timing
+	@echo; echo 'Skipped: tables 1, 2 and 5, which need a GPU: $(NO_GPU).'
 endif
 
 clean:
@@ -62,11 +90,22 @@ clean:
 
 # ---- examples --------------------------------------------------------------------------------------------------------
 
-examples: $(EXAMPLES:%=build/%)
-
 TIMED_EXAMPLES := cpu_timing
 C_EXAMPLES := $(filter-out $(TIMED_EXAMPLES),$(basename $(notdir $(wildcard examples/*.c))))
 CU_EXAMPLES := $(basename $(notdir $(wildcard examples/*.cu)))
+
+# Where the examples in CUDA go: what is built for the emulator must not be taken for a GPU's by another machine that
+# shares the folder.
+EXAMPLE_DIR := $(if $(GPU),build,build/emulated-examples)
+EXAMPLE_PROGRAMS := $(C_EXAMPLES:%=build/%) $(TIMED_EXAMPLES:%=build/%) $(CU_EXAMPLES:%=$(EXAMPLE_DIR)/%)
+
+examples: $(EXAMPLE_PROGRAMS)
+	@echo 'build/: $(sort $(C_EXAMPLES) $(TIMED_EXAMPLES) $(if $(GPU),$(CU_EXAMPLES)))'
+ifeq ($(GPU),)
+	@echo '$(EXAMPLE_DIR)/: $(sort $(CU_EXAMPLES))'
+	@echo 'There is $(NO_GPU): the examples in CUDA were built for the emulator'
+	@echo '(tests/simt.h), which runs their kernels on the CPU, slowly, and watches every lane.'
+endif
 
 $(C_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
@@ -81,14 +120,17 @@ $(CU_EXAMPLES:%=build/%): build/%: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $<
 else
-$(CU_EXAMPLES:%=build/%): build/%: build/emulated/%.cc $(HEADERS)
+$(CU_EXAMPLES:%=$(EXAMPLE_DIR)/%): $(EXAMPLE_DIR)/%: $(EXAMPLE_DIR)/%.cc $(HEADERS)
 	$(CXX) -O2 $(SIMT) -o $@ $<
 endif
+
+# It measures their kernels.
+build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 
 # Without a GPU, kernel<<<grid, block, bytes, stream>>>(...) becomes LAUNCH(kernel, grid, block, bytes, stream)(...);
 # the two zeros stand for bytes and stream where the source leaves them out, and fall off the end where it does not. A
 # launch stands on one line, and says which instance of a template it launches: kernel<float><<<...>>>.
-build/emulated/%.cc: examples/%.cu Makefile
+$(EXAMPLE_DIR)/%.cc: examples/%.cu Makefile
 	@mkdir -p $(@D)
 	@{ echo '#define LAUNCH(kernel, grid, block, bytes, stream, ...) SIMT_LAUNCH(kernel, grid, block, bytes, stream)'; \
 	   echo '#line 1 "$<"'; \
@@ -98,8 +140,16 @@ build/emulated/%.cc: examples/%.cu Makefile
 
 # A part is a program and the log of its run, build/log/PART.log. It passes when the program exits with 0 and its counts
 # say so; what a log says was skipped is repeated on the screen, and the whole log of a part that failed.
-PARTS := $(DEVICE_TESTS:%=watched-%) $(DEVICE_TESTS:%=emulated-%) nvcc $(HOST_TESTS:%=host-%) \
-    $(CPU_TESTS:%=valgrind-%) headers $(EXAMPLES:%=example-%) nvrtc text
+#
+# "make test" runs each test once in the build that sees most, and is done in five minutes on two cores, three without
+# nvcc: device functions under the watch of the emulator, and under the sanitizers where that is quick; host functions
+# under the sanitizers; vector code as fast as it goes; nvcc for one architecture. "make test-long" runs these and the
+# rest: everything under the sanitizers, on arithmetic like a GPU's, under Valgrind, by clang, for every architecture.
+LONG_DEVICE_TESTS := test_bs1d test_bs3d
+PARTS := $(DEVICE_TESTS:%=watched-%) $(filter-out $(LONG_DEVICE_TESTS:%=emulated-%),$(DEVICE_TESTS:%=emulated-%)) \
+    $(if $(GPU),,nvcc) $(HOST_TESTS:%=host-%) headers costs $(EXAMPLES:%=example-%) example-from_c nvrtc text
+LONG_PARTS := $(LONG_DEVICE_TESTS:%=emulated-%) $(DEVICE_TESTS:%=contracted-%) $(CPU_TESTS:%=sanitized-%) \
+    $(CPU_TESTS:%=valgrind-%) headers-clang nvcc-all
 GPU_PARTS := $(GPU_TESTS:%=gpu-%)
 TOOLS := memcheck racecheck synccheck initcheck
 TOOL_PARTS := $(foreach tool,$(TOOLS),$(GPU_TESTS:%=$(tool)-%))
@@ -131,20 +181,35 @@ define all_parts
 awk '{ p += $$1; f += $$3; s += $$5 } END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"; exit f > 0 }'
 endef
 
-.PHONY: $(PARTS) gpu $(GPU_PARTS) $(TOOL_PARTS)
+.PHONY: test-long $(PARTS) $(LONG_PARTS) gpu $(GPU_PARTS) $(TOOL_PARTS)
 
 test:
 	$(call all_parts,$(PARTS) $(if $(GPU),$(GPU_PARTS),gpu))
 
-# Vectors of 64 bytes need an aligned stack, which the one that gcc 13 keeps for returned functions' variables is not.
-$(HOST_TESTS:%=host-%): host-%: build/host/%
-	$(call run,ASAN_OPTIONS=detect_stack_use_after_return=0 $<)
+test-long:
+	$(call all_parts,$(LONG_PARTS) $(PARTS) $(if $(GPU),$(GPU_PARTS),gpu))
 
-# Threads are for cpu_avx.h alone.
-build/host/test_cpu_%: THREADS := $(OPENMP)
+# Vectors of 64 bytes need an aligned stack, which the one that gcc 13 keeps for returned functions' variables is not.
+# Threads that wait for others must not spin where cores are few and busy: that took 40 seconds of processor time for 2.
+HOST_RUN := ASAN_OPTIONS=detect_stack_use_after_return=0 OMP_WAIT_POLICY=passive
+$(HOST_TESTS:%=host-%): host-%: build/host/%
+	$(call run,$(HOST_RUN) $<)
+
+# Threads are for cpu_avx.h alone, whose tests with four instruction sets take minutes to compile under the sanitizers.
+$(CPU_TESTS:%=build/host/%): build/host/%: tests/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -I. $(WARNINGS) -g1 -O1 $(OPENMP) -o $@ $< -lm
+
 build/host/%: tests/%.c $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -I. $(WARNINGS) $(SANITIZE) $(THREADS) -o $@ $< -lm
+	$(CC) -std=c11 -I. $(WARNINGS) -O1 $(SANITIZE) -o $@ $< -lm
+
+$(CPU_TESTS:%=sanitized-%): sanitized-%: build/sanitized/%
+	$(call run,$(HOST_RUN) $<)
+
+build/sanitized/%: tests/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -I. $(WARNINGS) -O1 $(SANITIZE) $(OPENMP) -o $@ $< -lm
 
 # Valgrind sees what the sanitizers do not, uninitialised numbers above all; it has no AVX-512, which the tests say.
 ifeq ($(VALGRIND),)
@@ -162,9 +227,25 @@ build/valgrind/%: tests/%.c $(HEADERS)
 $(DEVICE_TESTS:%=emulated-%): emulated-%: build/emulated/%
 	$(call run,$<)
 
+# Most of the time goes into compiling where a test is many short launches, and into running where it marches. Variables
+# that were never given a value hold a pattern instead of what happens to lie there, where the compiler can do that.
+PATTERN := $(shell $(CXX) -ftrivial-auto-var-init=pattern -E -x c++ /dev/null >/dev/null 2>&1 && \
+    echo -ftrivial-auto-var-init=pattern)
+$(LONG_DEVICE_TESTS:%=build/emulated/%): LEVEL := -O1
 build/emulated/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(CXX) $(SIMT) $(SANITIZE) $(SANITIZE_SHARED) -o $@ $<
+	$(CXX) $(SIMT) $(or $(LEVEL),-O0) $(SANITIZE) $(PATTERN) -o $@ $<
+
+# A GPU's arithmetic: products and sums contracted, and a reciprocal that is up to a unit in the last place off. This
+# build is also optimised, so that the compiler looks for what may be used without a value; without SLP, in which gcc 12
+# loses the rounding of o.strike = (float)o.strike.
+$(DEVICE_TESTS:%=contracted-%): contracted-%: build/contracted/%
+	$(call run,if grep -qw fma /proc/cpuinfo; then $<; \
+	    else echo 'skipped: $@: no FMA here'; $(call one,0,0,1); fi)
+
+build/contracted/%: tests/%.cu $(HEADERS)
+	@mkdir -p $(@D)
+	$(CXX) $(SIMT) -O2 -fno-tree-slp-vectorize -mfma -ffp-contract=fast -DSIMT_PERTURBED -o $@ $<
 
 $(DEVICE_TESTS:%=watched-%): watched-%: build/watched/%
 	$(call run,$<)
@@ -176,14 +257,31 @@ build/watched/%: tests/%.cu $(HEADERS)
 	$(CXX) $(SIMT) -g1 -O1 -fsanitize=thread -c -o $@.o $<
 	$(CXX) -o $@ $@.o
 
+# These tests include what they test.
+build/emulated/test_lsmc build/watched/test_lsmc build/gpu/test_lsmc build/nvcc/test_lsmc.o: \
+    examples/american_lsmc.cu examples/american_lsmc_host.c
+build/host/test_lsmc_host: examples/american_lsmc_host.c
+
 # An example that needs a GPU exits with 3 where there is none.
 example-cpu_timing: ARGUMENTS := --quick
-$(EXAMPLES:%=example-%): example-%: build/%
+$(foreach program,$(EXAMPLE_PROGRAMS),$(eval example-$(notdir $(program)): $(program)))
+$(EXAMPLES:%=example-%):
 	$(call run,$< $(ARGUMENTS); case $$? in (0) $(call one,1,0,0);; (3) echo 'skipped: $@: no GPU'; $(call one,0,0,1);; \
 	    (*) exit 1;; esac)
 
+# A program in C, with the launches of trid_batch.h from the one file that nvcc compiles.
+example-from_c: $(if $(NVCC),build/from_c)
+	$(call run,$(if $<,$<,(exit 3)); case $$? in (0) $(call one,1,0,0);; \
+	    (3) echo 'skipped: $@: $(NO_GPU)'; $(call one,0,0,1);; (*) exit 1;; esac)
+
 headers:
-	$(call run,CC='$(CC)' CXX='$(CXX)' sh tests/headers.sh)
+	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh tests/headers.sh)
+
+headers-clang:
+	$(call run,CXX='$(CXX)' sh tests/headers.sh clang)
+
+costs:
+	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh tests/costs.sh)
 
 text:
 	$(call run,sh tests/text.sh)
@@ -191,7 +289,7 @@ text:
 # ---- with the CUDA Toolkit -------------------------------------------------------------------------------------------
 
 ifeq ($(NVCC),)
-nvcc nvrtc:
+nvcc nvcc-all nvrtc:
 	$(call run,echo 'skipped: $@: no CUDA Toolkit here'; $(call one,0,0,1))
 codegen:
 	@echo 'codegen: no nvcc here'; $(call one,0,0,1)
@@ -199,28 +297,39 @@ else
 codegen:
 	NVCC='$(NVCC)' sh tests/codegen.sh
 
-# Every architecture from sm_75 on for the examples, which are short; the oldest and the newest for the tests; the newest
-# alone for the examples that hold all kernels of a ladder, since that ladder's test holds them too.
+# The examples for the newest architecture, and in the long run for all from sm_75 on; tests and the programs that time a
+# ladder, which have every size of every kernel, in the long run for the oldest and the newest. A machine with a GPU
+# compiles everything for that.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
-LONG_EXAMPLES := $(basename $(notdir $(shell grep -L 'BS[13]D_NO_LAUNCHES' $$(grep -l '"bs[13]d.h"' examples/*.cu))))
-SHORT_EXAMPLES := $(filter-out $(LONG_EXAMPLES),$(CU_EXAMPLES))
-NVCC_OBJECTS := $(CU_EXAMPLES:%=build/nvcc/%.o) $(GPU_TESTS:%=build/nvcc/%.o)
+CUDA_SOURCES := $(GPU_TESTS:%=tests/%) $(CU_EXAMPLES:%=examples/%)
 
-nvcc: $(NVCC_OBJECTS)
+nvcc: $(patsubst %,build/nvcc/%.o,$(filter examples/%,$(filter-out %_timing,$(CUDA_SOURCES))))
+nvcc-all: $(CUDA_SOURCES:%=build/nvcc-all/%.o)
+nvcc nvcc-all:
 	$(call run,$(call one,$(words $^),0,0))
 
-$(SHORT_EXAMPLES:%=build/nvcc/%.o): build/nvcc/%.o: examples/%.cu $(HEADERS)
-	@mkdir -p $(@D)
-	$(NVCC) $(foreach arch,$(ARCHS),$(call GENCODE,$(arch))) $(NVCCFLAGS) -c -o $@ $<
-
-$(LONG_EXAMPLES:%=build/nvcc/%.o): build/nvcc/%.o: examples/%.cu $(HEADERS)
+build/nvcc/%.o: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(call GENCODE,$(lastword $(ARCHS))) $(NVCCFLAGS) -c -o $@ $<
 
-$(GPU_TESTS:%=build/nvcc/%.o): build/nvcc/%.o: tests/%.cu $(HEADERS)
+build/nvcc-all/tests/%.o build/nvcc-all/examples/%_timing.o: ENDS := yes
+
+build/nvcc-all/%.o: %.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) $(foreach arch,$(firstword $(ARCHS)) $(lastword $(ARCHS)),$(call GENCODE,$(arch))) $(NVCCFLAGS) -c -o $@ $<
+	$(NVCC) $(foreach arch,$(if $(ENDS),$(firstword $(ARCHS)) $(lastword $(ARCHS)),$(ARCHS)),$(call GENCODE,$(arch))) \
+	    $(NVCCFLAGS) -c -o $@ $<
+
+build/from_c: build/nvcc/from_c/solve.o build/nvcc/from_c/library.o
+	$(NVCC) -o $@ $^
+
+build/nvcc/from_c/solve.o: examples/from_c/solve.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O2 -I. -isystem $(TOOLKIT)include $(WARNINGS) -c -o $@ $<
+
+build/nvcc/from_c/library.o: examples/from_c/library.cu $(HEADERS)
+	@mkdir -p $(@D)
+	$(NVCC) $(if $(GPU),-O3 -arch=native,$(call GENCODE,$(lastword $(ARCHS)))) $(NVCCFLAGS) -c -o $@ $<
 
 TOOLKIT := $(dir $(patsubst %/,%,$(dir $(shell readlink -f $(NVCC)))))
 NVRTC := $(firstword $(wildcard $(TOOLKIT)lib64/libnvrtc.so $(TOOLKIT)targets/*/lib/libnvrtc.so))
@@ -259,19 +368,19 @@ gpu-test:
 # The name of a tool part is TOOL-TEST.
 define tool_part
 $(1): build/gpu/$(2)
-	$$(call run,$$(if $(SANITIZER),SHORT_TESTS=1 $(SANITIZER) --tool $(3) --error-exitcode 9 $$<,\
+	$$(call run,$$(if $(SANITIZER),SHORT_TESTS=1 $(SANITIZER) --tool $(3) $(if $(filter memcheck,$(3)),--report-api-errors no) --error-exitcode 9 $$<,\
 	    echo 'skipped: $(1): no compute-sanitizer here'; $$(call one,0,0,1)))
 endef
 $(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(tool)-$(test),$(test),$(tool)))))
 
 GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
 # Results go to build/results; those that matter are kept in docs/results.
-gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/bs3d_timing build/batch
+gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/american_lsmc build/bs3d_timing build/batch
 	@mkdir -p build/results
 	@for bench in $(filter-out build/bs3d_timing build/batch,$^); do \
 	    echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done
 	build/bs3d_timing --large --csv build/results/bs3d_timing.csv
-	build/batch >build/results/batch.txt
+	for rows in 256 200 255; do build/batch $$rows || exit 1; done >build/results/batch.txt
 	sh bench/conflicts.sh build/bench/transpose >build/results/conflicts.txt
 
 $(GPU_BENCHES:%=build/bench/%): build/bench/%: bench/%.cu $(HEADERS)

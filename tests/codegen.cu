@@ -17,6 +17,7 @@ typedef double real;
 #define LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S)
 #define EVERY_K(M, W) UP_TO_16(M, W)
 #define EVERY_POWER(M, W) M(1, W) M(2, W) M(4, W) M(8, W) M(16, W)
+#define REFINED_K(M, W) UP_TO_8(M, W) M(10, W)
 #else
 typedef float real;
 #define IN(stem) stem##_f32
@@ -25,10 +26,12 @@ typedef float real;
 #define LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S)
 #define EVERY_K(M, W) UP_TO_16(M, W) UP_TO_32(M, W)
 #define EVERY_POWER(M, W) M(1, W) M(2, W) M(4, W) M(8, W) M(16, W) M(32, W)
+#define REFINED_K(M, W) UP_TO_8(M, W) M(10, W) M(12, W) M(16, W) M(20, W)
 #endif
 
+#define UP_TO_8(M, W) M(1, W) M(2, W) M(3, W) M(4, W) M(5, W) M(6, W) M(7, W) M(8, W)
 #define UP_TO_16(M, W)                                                                                                 \
-    M(1, W) M(2, W) M(3, W) M(4, W) M(5, W) M(6, W) M(7, W) M(8, W)                                                    \
+    UP_TO_8(M, W)                                                                                                      \
     M(9, W) M(10, W) M(11, W) M(12, W) M(13, W) M(14, W) M(15, W) M(16, W)
 #define UP_TO_32(M, W)                                                                                                 \
     M(17, W) M(18, W) M(19, W) M(20, W) M(21, W) M(22, W) M(23, W) M(24, W)                                            \
@@ -131,6 +134,31 @@ __device__ __forceinline__ void put_status(int status, int *to)
         for (int i = 0; i < g.repetitions; i++) IN(trid_warp_solve)(K, W, g.n, steps, f, d);                           \
         put(K, d, g.x);                                                                                                \
     }
+#define WARP_REFINED(K, W)                                                                                             \
+    KERNEL(warp_hybrid_refined, K, W)                                                                                  \
+    {                                                                                                                  \
+        GET_ROWS(K)                                                                                                    \
+        put_status(IN(trid_warp_hybrid_refined)(K, W, g.n, a, b, c, d), g.status);                                     \
+        put(K, d, g.x);                                                                                                \
+    }                                                                                                                  \
+    KERNEL(warp_solve_refined, K, W)                                                                                   \
+    {                                                                                                                  \
+        GET_ROWS(K)                                                                                                    \
+        real f[TRID_WARP_FACTOR_LEN(K)];                                                                               \
+        int steps;                                                                                                     \
+        put_status(IN(trid_warp_factor)(K, W, g.n, a, b, c, f, &steps), g.status);                                     \
+        for (int i = 0; i < g.repetitions; i++) IN(trid_warp_solve_refined)(K, W, g.n, steps, a, b, c, f, d);          \
+        put(K, d, g.x);                                                                                                \
+    }                                                                                                                  \
+    KERNEL(warp_residual, K, W)                                                                                        \
+    {                                                                                                                  \
+        GET_ROWS(K)                                                                                                    \
+        real x[K], error, size;                                                                                        \
+        get(K, g.x, x);                                                                                                \
+        IN(trid_warp_residual)(K, W, g.n, a, b, c, d, x, d, &error, &size);                                            \
+        put(K, d, g.x);                                                                                                \
+        g.x[0] = error / size;                                                                                         \
+    }
 #define BLOCK_HYBRID(K, W)                                                                                             \
     KERNEL(block_hybrid, K, W)                                                                                         \
     {                                                                                                                  \
@@ -139,6 +167,25 @@ __device__ __forceinline__ void put_status(int status, int *to)
         put_status(IN(trid_block_hybrid)(K, g.n, a, b, c, d, shared), g.status);                                       \
         put(K, d, g.x);                                                                                                \
     }
+/* One block a multiprocessor is asked for, since for two ptxas spills a word of two rows in double precision. */
+#define BLOCK_REFINED(K, W)                                                                                            \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1) NAMED(block_hybrid_refined, IN(), K, W)(arrays g)           \
+    {                                                                                                                  \
+        __shared__ real shared[TRID_BLOCK_HYBRID_REFINED_LEN];                                                         \
+        GET_ROWS(K)                                                                                                    \
+        put_status(IN(trid_block_hybrid_refined)(K, g.n, a, b, c, d, shared), g.status);                               \
+        put(K, d, g.x);                                                                                                \
+    }                                                                                                                  \
+    KERNEL(block_residual, K, W)                                                                                       \
+    {                                                                                                                  \
+        __shared__ real shared[TRID_BLOCK_RESIDUAL_LEN];                                                               \
+        GET_ROWS(K)                                                                                                    \
+        real x[K], error, size;                                                                                        \
+        get(K, g.x, x);                                                                                                \
+        IN(trid_block_residual)(K, g.n, a, b, c, d, x, d, &error, &size, shared);                                      \
+        put(K, d, g.x);                                                                                                \
+        g.x[0] = error / size;                                                                                         \
+    }
 /* Here W is the number of sections of a line. */
 #define BLOCK_LINES(K, W)                                                                                              \
     KERNEL(block_lines, K, W)                                                                                          \
@@ -146,6 +193,13 @@ __device__ __forceinline__ void put_status(int status, int *to)
         __shared__ real shared[LINES_LEN(BLOCK / W, W)];                                                               \
         GET_ROWS(K)                                                                                                    \
         put_status(IN(trid_block_lines)(K, BLOCK / W, W, g.n, a, b, c, d, shared), g.status);                          \
+        put(K, d, g.x);                                                                                                \
+    }                                                                                                                  \
+    KERNEL(block_lines_unchecked, K, W)                                                                                \
+    {                                                                                                                  \
+        __shared__ real shared[LINES_LEN(BLOCK / W, W)];                                                               \
+        GET_ROWS(K)                                                                                                    \
+        IN(trid_block_lines_unchecked)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                      \
         put(K, d, g.x);                                                                                                \
     }
 #define BLOCK_LINES_FACTOR(K, W)                                                                                       \
@@ -239,6 +293,9 @@ FEWER_LANES(WARP_REDUCE, 8)
 EVERY_K(WARP_FACTOR, 32)
 FEWER_LANES(WARP_FACTOR, 8)
 EVERY_K(BLOCK_HYBRID, 32)
+REFINED_K(WARP_REFINED, 32)
+FEWER_LANES(WARP_REFINED, 8)
+REFINED_K(BLOCK_REFINED, 32)
 EVERY_K(BLOCK_LINES, 8)
 BLOCK_LINES(8, 1) BLOCK_LINES(8, 2) BLOCK_LINES(8, 4) BLOCK_LINES(8, 16) BLOCK_LINES(8, 32)
 EVERY_K(BLOCK_LINES_FACTOR, 8)
@@ -289,3 +346,34 @@ EVERY_POWER(TRANSPOSE_SHFL, 8)
 EVERY_POWER(TRANSPOSE_SHFL, 2)
 EVERY_K(TRANSPOSE_VEC, 32)
 FEWER_LANES(TRANSPOSE_VEC, 8)
+
+/* ---- trid.h, with pivoting --------------------------------------------------------------------------------------- */
+
+/* With few rows a block a multiprocessor must do, or else the compiler spills some words of six rows to fit in two. */
+#define PIVOTED_KERNEL(name, K, W)                                                                                     \
+    extern "C" __global__ void __launch_bounds__(BLOCK, (K) <= 8) NAMED(name, IN(), K, W)(arrays g)
+#define WARP_PIVOTED(K, W)                                                                                             \
+    PIVOTED_KERNEL(warp_pivoted, K, W)                                                                                 \
+    {                                                                                                                  \
+        GET_ROWS(K)                                                                                                    \
+        put_status(IN(trid_warp_pivoted)(K, W, g.n, a, b, c, d), g.status);                                            \
+        put(K, d, g.x);                                                                                                \
+    }
+#define BLOCK_PIVOTED(K, W)                                                                                            \
+    PIVOTED_KERNEL(block_pivoted, K, W)                                                                                \
+    {                                                                                                                  \
+        __shared__ real shared[TRID_BLOCK_PIVOTED_LEN];                                                                \
+        GET_ROWS(K)                                                                                                    \
+        put_status(IN(trid_block_pivoted)(K, g.n, a, b, c, d, shared), g.status);                                      \
+        put(K, d, g.x);                                                                                                \
+    }
+#define SOME_K(M, W) M(1, W) M(2, W) M(3, W) M(4, W) M(5, W) M(6, W) M(8, W) M(12, W)
+
+SOME_K(WARP_PIVOTED, 32)
+FEWER_LANES(WARP_PIVOTED, 8)
+BLOCK_PIVOTED(1, 32) BLOCK_PIVOTED(2, 32) BLOCK_PIVOTED(4, 32) BLOCK_PIVOTED(8, 32)
+#ifndef CODEGEN_F64 /* 255 registers hold 12 rows a lane in double precision, and 32 in single */
+WARP_PIVOTED(16, 32) WARP_PIVOTED(24, 32) WARP_PIVOTED(32, 32)
+FEWER_LANES(WARP_PIVOTED, 16)
+BLOCK_PIVOTED(16, 32)
+#endif

@@ -1,12 +1,16 @@
 #!/bin/sh
 # headers.sh - every header of the kit as its users meet it: alone, twice, in a folder, under another name, in several
-# files of one program, among their own macros, with -ffast-math; as C11 and as C++17, by gcc and by clang.
+# files of one program, among their own macros, inside extern "C", with -ffast-math; as C11, C17 and what follows, C++17
+# and C++20, by gcc and by clang; as CUDA for the emulator, and by nvcc.
 #
-# Run from the top folder. CC and CXX name the compilers; clang and clang++ are tried too where they exist.
+#     tests/headers.sh          by gcc, the emulator, nvcc
+#     tests/headers.sh clang    by clang and clang++
+#
+# Run from the top folder. CC, CXX and NVCC name the compilers.
 
 CC=${CC:-gcc} CXX=${CXX:-g++}
 top=$PWD
-work=$top/build/headers
+work=$top/build/headers$1
 rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
 passed=0 failed=0 skipped=0
 
@@ -24,6 +28,7 @@ check() {
     fi
 }
 
+emulated="-std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt.h"
 c_flags='-std=c11 -Wall -Wextra -Wpedantic -Werror'
 cxx_flags='-std=c++17 -Wall -Wextra -Wpedantic -Werror'
 
@@ -43,6 +48,24 @@ cat >macros.h <<'END'
 #define R
 END
 
+# All other names in capitals that stand in a header, which a program may have taken for its macros: those that begin
+# with the stem of a header are the kit's, SIMT_ is the emulator's, and what the headers' own #includes define is the
+# language's. Parameters in small letters are as everywhere: a macro of such a name has to end before the #include.
+stems=$(cd "$top" && ls *.h | sed 's/\.h$//' | tr a-z A-Z | tr '\n' '|')
+grep -h '^ *# *include <' "$top"/*.h | sort -u >included.h
+for compiler in "$CC -x c" "$CXX -x c++"; do
+    for line in $(grep -o '<.*>' included.h); do
+        echo "#include $line" | $compiler -dM -E - 2>/dev/null
+    done
+done | sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' | sort -u >language
+for path in "$top"/*.h; do
+    $CC -fpreprocessed -dD -E -P -x c "$path" 2>/dev/null
+done | sed "s/\"[^\"]*\"//g; s/'[^']*'//g; /^ *# *include/d" | grep -oE '[A-Za-z_][A-Za-z0-9_]*' |
+    grep -x '[A-Z][A-Z0-9_]*' | grep -vE "^(${stems}SIMT)_" | sort -u | grep -vxFf language >names
+sed 's/.*/#define & 7 seven/' names >names.h
+sed 's/.*/#ifndef &\n#error & is gone\n#endif/' names >names_still.h
+check 'there are names to try' test -s names
+
 # What -ffast-math must not optimise away: a zero or infinite pivot is seen, and NaN is not taken for a number.
 cat >status.c <<'END'
 #include "trid.h"
@@ -57,8 +80,8 @@ int main(int argc, char **argv)
     (void)argv;
     for (int row = 0; row < 3; row++) {
         for (int i = 0; i < 3; i++) {
-            float af[3] = {0, 0, 0}, bf[3] = {1, 1, 1}, xf[3], workf[24];
-            double ad[3] = {0, 0, 0}, bd[3] = {1, 1, 1}, xd[3], workd[24];
+            float af[3] = {0, 0, 0}, bf[3] = {1, 1, 1}, xf[3], workf[32];
+            double ad[3] = {0, 0, 0}, bd[3] = {1, 1, 1}, xd[3], workd[32];
             bf[row] = (float)(bd[row] = bad[i]);
             if (trid_host_thomas_f32(3, af, bf, af, bf, xf, workf) != 1 + row) return 1;
             if (trid_host_thomas_f64(3, ad, bd, ad, bd, xd, workd) != 1 + row) return 2;
@@ -66,6 +89,8 @@ int main(int argc, char **argv)
             if (trid_host_pcr_f64(3, ad, bd, ad, bd, xd, workd) != 1 + row) return 4;
             if (trid_host_hybrid_f32(3, 2, af, bf, af, bf, xf, workf) <= 0) return 5;
             if (trid_host_hybrid_f64(3, 2, ad, bd, ad, bd, xd, workd) <= 0) return 6;
+            if (trid_host_pivoted_f32(3, 2, af, bf, af, bf, xf, workf) <= 0) return 9;
+            if (trid_host_pivoted_f64(3, 2, ad, bd, ad, bd, xd, workd) <= 0) return 10;
         }
     }
     double a[1] = {0}, b[1] = {1}, d[1] = {bad[2]}, x[1] = {0}, residual = trid_host_residual_f64(1, a, b, a, d, x);
@@ -149,6 +174,8 @@ END
 # in_language COMPILER FLAGS SUFFIX
 in_language() {
     compiler=$1 flags=$2 suffix=$3
+    later_standards='c17 c2x'
+    [ $suffix = c ] || later_standards=c++20
     for path in "$top"/*.h; do
         header=${path##*/}
         stem=${header%.h}
@@ -179,6 +206,16 @@ in_language() {
         printf '#include "macros.h"\n#include "%s"\nU sum(void);\nU sum(void) { return N + W + K; }\n' \
             "$header" >among.$suffix
         check "$says among the user's macros" $compiler $flags -I"$top" -c -o among.o among.$suffix
+
+        printf '#include "names.h"\n#include "%s"\n#include "names_still.h"\nint main(void) { return 0; }\n' \
+            "$header" >names.$suffix
+        check "$says among macros with its own names" $compiler $flags -I"$top" -fsyntax-only names.$suffix
+
+        printf 'extern "C" {\n#include "%s"\n}\nint main() { return 0; }\n' "$header" >linkage.cc
+        for later in $later_standards; do
+            check "$says as $later" $compiler $flags -std=$later -I"$top" -fsyntax-only alone.$suffix
+        done
+        [ $suffix = c ] || check "$says in extern C" $compiler $flags -I"$top" -fsyntax-only linkage.cc
     done
     for program in status problem pivots; do
         level=-O3
@@ -189,18 +226,47 @@ in_language() {
     done
 }
 
+if [ "$1" = clang ]; then
+    for compiler in clang clang++; do
+        if ! command -v $compiler >/dev/null; then
+            echo "skipped: no $compiler here"
+            skipped=$((skipped + 1))
+        elif [ $compiler = clang ]; then
+            in_language clang "$c_flags" c
+        else
+            in_language clang++ "$cxx_flags" cc
+        fi
+    done
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ $failed -eq 0 ]
+    exit
+fi
+
 in_language "$CC" "$c_flags" c
 in_language "$CXX" "$cxx_flags" cc
-for other in clang clang++; do
-    if ! command -v $other >/dev/null; then
-        echo "skipped: no $other here"
-        skipped=$((skipped + 1))
-    elif [ $other = clang ]; then
-        in_language clang "$c_flags" c
-    else
-        in_language clang++ "$cxx_flags" cc
+
+# As CUDA.
+for path in "$top"/*.h; do
+    header=${path##*/}
+    says="emulated: $header"
+    printf '#include "names.h"\n#include "%s"\n#include "names_still.h"\n' "$header" >names.cu
+    printf 'extern "C" {\n#include "%s"\n}\n' "$header" >linkage.cu
+    printf '#include "%s"\n' "$header" >alone.cu
+    check "$says among macros with its own names" $CXX $emulated -I"$top" -fsyntax-only names.cu
+    check "$says in extern C" $CXX $emulated -I"$top" -fsyntax-only linkage.cu
+    check "$says as c++20" $CXX $emulated -std=c++20 -I"$top" -fsyntax-only alone.cu
+    if [ -n "$NVCC" ]; then
+        nvcc_flags="-arch=compute_90 -ptx -o /dev/null -I$top -Xcompiler -Wall,-Wextra -Werror all-warnings"
+        says="nvcc: $header"
+        check "$says among macros with its own names" $NVCC -std=c++17 $nvcc_flags names.cu
+        check "$says in extern C" $NVCC -std=c++17 $nvcc_flags linkage.cu
+        check "$says as c++20" $NVCC -std=c++20 $nvcc_flags alone.cu
     fi
 done
+if [ -z "$NVCC" ]; then
+    echo 'skipped: headers by nvcc: no CUDA Toolkit here'
+    skipped=$((skipped + 1))
+fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

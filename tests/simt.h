@@ -20,13 +20,18 @@
    Threads    threadIdx blockIdx blockDim gridDim warpSize simt_lane_id()
    Types      dim3, float2/3/4, double2, int2/3/4, uint2/3/4, longlong2, ulonglong2, and make_* of each
    Barriers   __syncthreads __syncthreads_and __syncthreads_or __syncthreads_count __syncwarp
-              __threadfence __threadfence_block
+              __threadfence __threadfence_block, simt_barrier(id, count)   what barrier.sync does
    Warps      __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __any_sync __all_sync __ballot_sync
    Bits       __popc __popcll __clz __clzll __ffs __ffsll, __float_as_uint __uint_as_float __float_as_int
               __int_as_float __double_as_longlong __longlong_as_double
    Numbers    __fmaf_rn __fma_rn __frcp_rn __drcp_rn, min and max of two arguments of one type
    Memory     __ldg __ldcs __ldcg __stcs __stcg __stwt, atomicAdd atomicMax atomicMin atomicExch atomicCAS
+              simt_copy_async(to, from, bytes) simt_copy_commit() simt_copy_await(n)   what cp.async, its commit_group
+              and its wait_group n do: the bytes arrive at the wait, as late as is allowed, and until then the
+              destination holds NaN
    Launch     SIMT_LAUNCH(kernel, grid, block, shared_bytes, stream)(arguments...), cudaFuncSetAttribute
+              SIMT_LAUNCH_EARLY(...)(...)   the same for a launch that may begin before the one ahead of it has ended,
+              whose threads say with simt_grid_wait() when they need its results; simt_grid_launch_dependents()
               SIMT_DYNAMIC_SHARED(name);  a declaration inside a kernel, gives unsigned char *name
    Runtime    cudaMalloc cudaFree cudaMallocHost cudaFreeHost cudaMemcpy[Async] cudaMemset[Async] cudaMemGetInfo
               cudaDeviceSynchronize cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName
@@ -39,21 +44,30 @@
               simt_faults()        how many launches were abandoned; simt_fault_text() says why, of the last
               simt_take_fault()    the same text, or NULL if there was no fault since the last call
 
+              SIMT_RECIPROCAL(x)     if SIMT_PERTURBED is defined: a reciprocal as inexact as the device's fast one
+
    FAULTS, in every build: a shuffle from a lane outside the mask, or of a bad width; a mask without its caller, or
    with a lane that has exited or is beyond the block (stricter than CUDA, which forgives the latter two); lanes that
-   meet with different operations or masks; a barrier that some threads never reach; a deadlock.
-   In the watched build also: shared memory read before it was written, or beyond what the launch asked for, and races
-   on it: accesses of two threads, one a write, with no __syncthreads or __syncwarp of both between them.
+   meet with different operations or masks; a barrier that some threads never reach; a deadlock; a barrier of another
+   count, or with other threads, than before (the latter stricter than CUDA); an asynchronous copy that is misaligned or
+   not from global to shared memory.
+   In the watched build also: shared memory read before it was written, or beyond what the launch asked for, or with an
+   asynchronous copy under way to it, or more of it than a kernel may have; races on shared memory and on global memory
+   (what cudaMalloc gave): accesses of two threads, one a write, with no __syncthreads or __syncwarp of both between
+   them; global memory that cudaMalloc has not given; in a launch that began early, before simt_grid_wait, global memory
+   written, or read that a launch may still be writing: one since the last launch that did not begin early.
    (Its static bytes count from the start of the section .noinit, where nm -n tells the arrays' names.)
    A fault is printed, abandons its launch, and is the last error, cudaErrorLaunchFailure. A program that ends with a
    fault that nobody took exits with status 70.
 
    LIMITS. Needs gcc 11 and Linux (ELF). A function that declares a __shared__ array must not be inline, nor a template,
    unless it is static as well; the assembler warns about .noinit, and the program stops at its start, otherwise.
-   The statics of all kernels together are one region, so shared_bytes alone is held against the 48 KiB. A thread that
-   spins until another one writes, hangs. The watch sees no memcpy that remains a call, no structure that goes from
-   shared memory straight into a call or comes from one (s[i] = f(x) with an f that is not inlined looks as if s[i] were
-   never written; make_* and __ldg and its kin are inlined), and of several atomics on one word remembers the last. */
+   Launch bounds are enforced on x86-64 alone, and static shared memory by the watched build alone, which counts the
+   arrays that a launch touches. A thread that spins until another one writes, hangs. The watch sees no memcpy that
+   remains a call, no structure that goes from shared memory straight into a call or comes from one (s[i] = f(x) with an
+   f that is not inlined looks as if s[i] were never written; make_* and __ldg and its kin are inlined), remembers the
+   last of several atomics on one word, takes a barrier of some of the threads for one of all, and of global memory sees
+   accesses of four bytes and more. */
 #ifndef SIMT_H
 #define SIMT_H
 
@@ -109,7 +123,14 @@
 #define __host__
 #define __forceinline__ SIMT_INLINED
 #define __noinline__ /* empty, because libstdc++ writes __attribute__((__noinline__)) */
+#if defined __x86_64__ && !defined __clang__
+/* As many instructions of one byte that do nothing before the function as it may have threads, with their beginning
+   noted in a section: of gcc's attributes that the program can read the one that takes a template's arguments. */
+#define SIMT_BOUND(threads, ...) __attribute__((patchable_function_entry((threads) + 0, (threads) + 0)))
+#define __launch_bounds__(...) SIMT_BOUND(__VA_ARGS__, 0)
+#else
 #define __launch_bounds__(...)
+#endif
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
 
@@ -180,6 +201,7 @@ enum {
     SIMT_LANES = 32,
     SIMT_MAX_THREADS = 1024,
     SIMT_MAX_WARPS = SIMT_MAX_THREADS / SIMT_LANES,
+    SIMT_BARRIERS = 16,
     SIMT_DEFAULT_SHARED = 48 * 1024,
     SIMT_MAX_SHARED = 227 * 1024,
     SIMT_STACK_BYTES = 256 * 1024,
@@ -205,10 +227,11 @@ enum simt_operation : unsigned char {
     SIMT_ALL,
     SIMT_BALLOT,
     SIMT_SYNCWARP,
-    SIMT_BARRIER, /* the four of the whole block from here on */
+    SIMT_BARRIER, /* those of the block from here on */
     SIMT_BARRIER_AND,
     SIMT_BARRIER_OR,
-    SIMT_BARRIER_COUNT
+    SIMT_BARRIER_COUNT,
+    SIMT_BARRIER_NAMED
 };
 
 SIMT_OWN const char *simt_operation_name(simt_operation operation)
@@ -217,7 +240,7 @@ SIMT_OWN const char *simt_operation_name(simt_operation operation)
         "nothing", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync", "__shfl_sync of 8 bytes",
         "__shfl_up_sync of 8 bytes", "__shfl_down_sync of 8 bytes", "__shfl_xor_sync of 8 bytes", "__any_sync",
         "__all_sync", "__ballot_sync", "__syncwarp", "__syncthreads", "__syncthreads_and", "__syncthreads_or",
-        "__syncthreads_count"};
+        "__syncthreads_count", "barrier.sync"};
     return names[operation];
 }
 
@@ -231,9 +254,19 @@ struct simt_context {
     void *fake_stack; /* the address sanitizer's */
 };
 
+/* An asynchronous copy under way; group counts the thread's commits before it. */
+struct simt_copy {
+    void *to;
+    const void *from;
+    int bytes, group;
+};
+
 struct simt_thread {
     simt_context context;
     uint3 index;
+    std::vector<simt_copy> copies;
+    int commits;
+    bool has_waited; /* for the launch ahead */
 };
 
 /* The sets of lanes have bit i for lane i; the arrays hold what each lane brought to the collective that it waits at,
@@ -243,8 +276,16 @@ struct simt_warp {
     unsigned lanes, exited, ready, waiting;
     simt_operation operation[SIMT_LANES];
     unsigned mask[SIMT_LANES];
+    unsigned char barrier[SIMT_LANES];
     int source[SIMT_LANES];
     uint64_t value[SIMT_LANES], result[SIMT_LANES];
+};
+
+/* A barrier of the block, of which __syncthreads is number 0 with all threads. Sets of warps have bit i for warp i. */
+struct simt_meeting {
+    simt_operation operation; /* that its first thread came with */
+    int count, arrived;       /* threads, of which the last warp counts whole; those waiting */
+    uint32_t members;         /* the warps that it was last opened by, none at first */
 };
 
 struct simt_machine {
@@ -253,9 +294,9 @@ struct simt_machine {
     simt_context scheduler;
     int current;                    /* the running thread's number in its block, -1 on the host */
     int thread_count, live;         /* of this block: at its start, and not yet exited */
-    int barrier_arrived;
-    simt_operation barrier_operation;
+    simt_meeting barriers[SIMT_BARRIERS];
     bool abandoned;                 /* by a fault */
+    bool is_early;                  /* the launch may have begun before the one ahead has ended */
     char *stacks;
     const void *host_stack;         /* the scheduler's stack, for the address sanitizer */
     size_t host_stack_bytes;
@@ -264,6 +305,7 @@ struct simt_machine {
     unsigned char *shared;          /* all of shared memory, static and dynamic */
     size_t shared_range;
     size_t shared_bytes;            /* dynamic ones of this launch */
+    size_t shared_limit;            /* static and dynamic ones together */
     uint64_t random;                /* 0: run in order */
     cudaError_t last_error;
     long fault_count, faults_untaken;
@@ -506,9 +548,29 @@ SIMT_OWN bool simt_read_at(FILE *file, size_t offset, void *to, size_t bytes)
     return fseek(file, (long)offset, SEEK_SET) == 0 && fread(to, 1, bytes, file) == bytes;
 }
 
+/* An array in static shared memory. */
+struct simt_array {
+    size_t offset, bytes;
+    uint32_t launch; /* the last that touched it */
+};
+inline std::vector<simt_array> simt_arrays;
+
+/* The arrays in the section of that number, from the symbols of the program if it has any. */
+SIMT_OWN bool simt_find_arrays(FILE *file, const ElfW(Shdr) &table, size_t section, uintptr_t section_address)
+{
+    std::vector<ElfW(Sym)> symbols(table.sh_size / sizeof(ElfW(Sym)));
+    if (!simt_read_at(file, table.sh_offset, symbols.data(), symbols.size() * sizeof symbols[0]))
+        return false;
+    for (const ElfW(Sym) &symbol : symbols)
+        if (symbol.st_shndx == section && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size)
+            simt_arrays.push_back(simt_array{symbol.st_value - section_address, symbol.st_size, 0});
+    return true;
+}
+
 /* Finds the section .noinit by the program's own section headers, as the linker offers no symbols for it. */
 SIMT_OWN bool simt_find_shared(FILE *file)
 {
+    size_t shared = 0, number = 0;
     ElfW(Ehdr) header;
     if (!simt_read_at(file, 0, &header, sizeof header))
         return false;
@@ -523,11 +585,17 @@ SIMT_OWN bool simt_find_shared(FILE *file)
         if (strcmp(name, ".noinit") == 0) {
             simt.shared = (unsigned char *)(simt_load_address() + section.sh_addr);
             simt.shared_range = section.sh_size;
+            shared = number;
         } else if (strncmp(name, ".noinit.", 8) == 0) {
             fprintf(stderr, "simt: %s: its function has to be static\n", name + 8);
             return false;
         }
+        number++;
     }
+    for (const ElfW(Shdr) &section : sections)
+        if (SIMT_WATCHED && section.sh_type == SHT_SYMTAB &&
+            !simt_find_arrays(file, section, shared, sections[shared].sh_addr))
+            return false;
     return simt.shared != nullptr;
 }
 
@@ -548,7 +616,79 @@ struct simt_startup {
 };
 inline simt_startup simt_started;
 
-/* ---- the watch on shared memory -------------------------------------------------------------------------------- */
+/* ---- the device's memory --------------------------------------------------------------------------------------- */
+
+#if SIMT_WATCHED
+
+/* What cudaMalloc gives out is one stretch of addresses, so that the watch knows by its address what is global memory.
+   It is handed out from the bottom up in whole pages with one more between them, and from the bottom again when all of
+   it has been given back. */
+struct simt_arena {
+    unsigned char *bottom;
+    size_t used;
+    uint16_t *bytes_in_page; /* that were asked for */
+    std::map<void *, size_t> pages;
+};
+inline simt_arena simt_global;
+enum : size_t { SIMT_ARENA_BYTES = (size_t)1 << 36, SIMT_PAGE = 4096 };
+
+SIMT_OWN void *simt_reserve(size_t bytes, const char *what)
+{
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        perror(what);
+        exit(SIMT_EXIT_STATUS);
+    }
+    return memory; /* only the pages in use take memory */
+}
+
+SIMT_OWN void *simt_take_global(size_t bytes)
+{
+    size_t pages = (bytes + SIMT_PAGE - 1) / SIMT_PAGE, first = simt_global.used / SIMT_PAGE;
+    if (!simt_global.bottom) {
+        simt_global.bottom = (unsigned char *)simt_reserve(SIMT_ARENA_BYTES, "simt: global memory");
+        simt_global.bytes_in_page =
+            (uint16_t *)simt_reserve(SIMT_ARENA_BYTES / SIMT_PAGE * sizeof(uint16_t), "simt: global memory");
+    }
+    if ((pages + 1) * SIMT_PAGE > SIMT_ARENA_BYTES - simt_global.used)
+        return nullptr;
+    void *memory = simt_global.bottom + simt_global.used;
+    simt_global.used += (pages + 1) * SIMT_PAGE;
+    simt_global.pages[memory] = pages;
+    for (size_t page = 0; page < pages; page++)
+        simt_global.bytes_in_page[first + page] =
+            (uint16_t)(page + 1 < pages ? SIMT_PAGE : bytes - page * SIMT_PAGE);
+    return memory;
+}
+
+SIMT_OWN void simt_give_global(void *memory)
+{
+    auto piece = simt_global.pages.find(memory);
+    if (piece == simt_global.pages.end()) {
+        free(memory); /* of cudaMallocHost */
+        return;
+    }
+    size_t first = (size_t)((unsigned char *)memory - simt_global.bottom) / SIMT_PAGE;
+    memset(simt_global.bytes_in_page + first, 0, piece->second * sizeof(uint16_t));
+    madvise(memory, piece->second * SIMT_PAGE, MADV_DONTNEED);
+    simt_global.pages.erase(piece);
+    if (simt_global.pages.empty())
+        simt_global.used = 0;
+}
+
+#else
+
+/* Of exactly the size asked for, so that the address sanitizer sees the first byte beyond it. */
+SIMT_OWN void *simt_take_global(size_t bytes)
+{
+    void *memory = nullptr;
+    return posix_memalign(&memory, 256, bytes) == 0 ? memory : nullptr;
+}
+SIMT_OWN void simt_give_global(void *memory) { free(memory); }
+
+#endif
+
+/* ---- the watch on memory --------------------------------------------------------------------------------------- */
 
 enum { SIMT_READ = 1, SIMT_WRITE = 2, SIMT_ATOMIC = 4 };
 
@@ -566,27 +706,44 @@ struct simt_cell {
     uint32_t read_epoch, read_lanes;
     int16_t writer, read_warp, other_reader;
     bool write_was_atomic;
+    uint32_t copy_epoch; /* when an asynchronous copy to here was begun, 0 if there is none under way */
     uint32_t read_clock[SIMT_LANES];
+};
+
+/* Of every word of four bytes of global memory: its last write, and of the readers since then the first of this launch
+   and, in one epoch, the first and the last. That may miss a race that three readers of one warp hide, and finds no
+   false one. Other blocks of the launch are ordered by nothing; what happened in earlier launches does not count. */
+struct simt_word_cell {
+    uint32_t write_epoch, write_clock;
+    uint32_t first_read; /* an epoch */
+    uint32_t read_epoch, read_clock[2];
+    int16_t writer, reader[2];
+    bool write_was_atomic, reads_were_atomic;
 };
 
 struct simt_watch_state {
     uint32_t epoch;        /* increases with every __syncthreads, and with every block */
     uint32_t block_epoch;  /* that in which this block began */
+    uint32_t launch_epoch; /* and this launch */
+    uint32_t settled_epoch; /* and the last launch that did not begin early: what was written before is there for all */
+    uint32_t launch;       /* its number */
+    size_t static_bytes;   /* of the arrays that it has touched */
+    uint16_t *array_at;    /* at this byte of shared memory: 1 + its number, 0 if there is none */
     simt_cell *cells;
+    simt_word_cell *words;
     uint32_t clock[SIMT_MAX_WARPS][SIMT_LANES][SIMT_LANES]; /* [warp][who knows][of whom] */
 };
 inline simt_watch_state simt_watch;
 
 SIMT_OWN void simt_watch_start(void)
 {
-    /* Mapped, not allocated: only the pages of bytes in use take memory. */
-    void *memory = mmap(nullptr, simt.shared_range * sizeof(simt_cell), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-        perror("simt: watch");
-        exit(SIMT_EXIT_STATUS);
-    }
-    simt_watch.cells = (simt_cell *)memory;
+    simt_watch.cells = (simt_cell *)simt_reserve(simt.shared_range * sizeof(simt_cell), "simt: watch");
+    simt_watch.words = (simt_word_cell *)simt_reserve(SIMT_ARENA_BYTES / 4 * sizeof(simt_word_cell), "simt: watch");
+    simt_watch.array_at = (uint16_t *)simt_reserve(simt.shared_range * sizeof(uint16_t), "simt: watch");
+    for (size_t i = 0; i < simt_arrays.size(); i++)
+        for (size_t byte = 0; byte < simt_arrays[i].bytes; byte++)
+            if (simt.shared + simt_arrays[i].offset != simt_dynamic_shared)
+                simt_watch.array_at[simt_arrays[i].offset + byte] = (uint16_t)(i + 1);
     for (auto &warp : simt_watch.clock)
         for (int lane = 0; lane < SIMT_LANES; lane++)
             warp[lane][lane] = 1;
@@ -594,12 +751,18 @@ SIMT_OWN void simt_watch_start(void)
 
 SIMT_OWN void simt_watch_barrier(void) { simt_watch.epoch++; }
 
-SIMT_OWN void simt_watch_block(void)
+SIMT_OWN void simt_watch_launch(void)
 {
     if (!simt_watch.cells)
         simt_watch_start();
-    simt_watch.block_epoch = ++simt_watch.epoch;
+    simt_watch.launch_epoch = simt_watch.epoch + 1;
+    if (!simt.is_early)
+        simt_watch.settled_epoch = simt_watch.launch_epoch;
+    simt_watch.launch++;
+    simt_watch.static_bytes = 0;
 }
+
+SIMT_OWN void simt_watch_block(void) { simt_watch.block_epoch = ++simt_watch.epoch; }
 
 /* Each lane of the mask now comes after all that any of them came after, and begins a new stretch of its own. */
 SIMT_OWN void simt_watch_syncwarp(int warp, unsigned mask)
@@ -692,6 +855,9 @@ SIMT_OWN int simt_unordered_reader(const simt_cell &cell)
 SIMT_OWN void simt_watch_byte(size_t offset, int kind)
 {
     simt_cell &cell = simt_watch.cells[offset];
+    if (cell.copy_epoch >= simt_watch.block_epoch)
+        simt_fault(simt.current, "%s of shared memory with a copy under way, %s",
+                   kind & SIMT_WRITE ? "write" : "read", simt_place_of(offset).text);
     if ((kind & SIMT_READ) && cell.write_epoch < simt_watch.block_epoch)
         simt_fault(simt.current, "shared memory read before it was written, %s", simt_place_of(offset).text);
     if (cell.write_epoch == simt_watch.epoch && !(cell.write_was_atomic && (kind & SIMT_ATOMIC)) &&
@@ -707,16 +873,117 @@ SIMT_OWN void simt_watch_byte(size_t offset, int kind)
     simt_note_write(cell, kind);
 }
 
-/* An access of the program. Those outside shared memory, nearly all, go no further than the first line. */
+/* The arrays that a kernel uses are those that it touches, as far as can be seen; they, and they with the launch's own
+   bytes, must not be more than there are. */
+SIMT_OWN void simt_watch_arrays(size_t offset)
+{
+    uint16_t number = simt_watch.array_at[offset];
+    if (number == 0 || simt_arrays[number - 1u].launch == simt_watch.launch)
+        return;
+    simt_arrays[number - 1u].launch = simt_watch.launch;
+    simt_watch.static_bytes += simt_arrays[number - 1u].bytes;
+    if (simt_watch.static_bytes > SIMT_DEFAULT_SHARED)
+        simt_fault(simt.current, "%zu bytes of static shared memory in one kernel", simt_watch.static_bytes);
+    if (simt_watch.static_bytes + simt.shared_bytes > simt.shared_limit)
+        simt_fault(simt.current, "%zu bytes of static shared memory with %zu of dynamic, more than %zu together",
+                   simt_watch.static_bytes, simt.shared_bytes, simt.shared_limit);
+}
+
+/* An asynchronous copy to there begins, or has arrived. */
+SIMT_OWN void simt_watch_copy(const void *to, size_t bytes, bool begins)
+{
+    size_t offset = (uintptr_t)to - (uintptr_t)simt.shared;
+    for (size_t i = 0; i < bytes; i++)
+        simt_watch.cells[offset + i].copy_epoch = begins ? simt_watch.epoch : 0;
+}
+
+/* ---- global memory */
+
+SIMT_OWN void simt_global_race(const char *earlier, int thread, int kind)
+{
+    uint3 a = simt.threads[thread < 0 ? 0 : thread].index;
+    char who[64];
+    if (thread < 0)
+        snprintf(who, sizeof who, "another block");
+    else
+        snprintf(who, sizeof who, "thread (%u,%u,%u)", a.x, a.y, a.z);
+    simt_fault(simt.current, "race on global memory: %s by %s, %s by thread (%u,%u,%u)", earlier, who,
+               kind & SIMT_WRITE ? "write" : "read", threadIdx.x, threadIdx.y, threadIdx.z);
+}
+
+SIMT_OWN void simt_note_word_read(simt_word_cell &cell, uint32_t clock, bool is_atomic)
+{
+    if (cell.first_read < simt_watch.launch_epoch)
+        cell.first_read = simt_watch.epoch, cell.reads_were_atomic = true;
+    if (cell.read_epoch != simt_watch.epoch)
+        cell.read_epoch = simt_watch.epoch, cell.reader[0] = (int16_t)simt.current, cell.read_clock[0] = clock;
+    cell.reader[1] = (int16_t)simt.current, cell.read_clock[1] = clock;
+    cell.reads_were_atomic &= is_atomic;
+}
+
+SIMT_OWN void simt_watch_word(simt_word_cell &cell, int kind)
+{
+    bool is_atomic = kind & SIMT_ATOMIC;
+    uint32_t clock = simt_watch.clock[simt.current / SIMT_LANES][simt_lane_id()][simt_lane_id()];
+    if (cell.write_epoch >= simt_watch.launch_epoch && !(cell.write_was_atomic && is_atomic)) {
+        if (cell.write_epoch < simt_watch.block_epoch)
+            simt_global_race("write", -1, kind);
+        if (cell.write_epoch == simt_watch.epoch && !simt_is_after(cell.writer, cell.write_clock))
+            simt_global_race("write", cell.writer, kind);
+    }
+    if (!(kind & SIMT_WRITE)) {
+        simt_note_word_read(cell, clock, is_atomic);
+        return;
+    }
+    if (cell.first_read >= simt_watch.launch_epoch && !(cell.reads_were_atomic && is_atomic)) {
+        if (cell.first_read < simt_watch.block_epoch)
+            simt_global_race("read", -1, kind);
+        for (int i = 0; i < 2 && cell.read_epoch == simt_watch.epoch; i++)
+            if (!simt_is_after(cell.reader[i], cell.read_clock[i]))
+                simt_global_race("read", cell.reader[i], kind);
+    }
+    cell.write_epoch = simt_watch.epoch;
+    cell.write_clock = clock;
+    cell.writer = (int16_t)simt.current;
+    cell.write_was_atomic = is_atomic;
+    cell.first_read = cell.read_epoch = 0;
+}
+
+/* Less than four bytes are not watched, as neighbours in one word may well be two threads'. */
+SIMT_OWN void simt_watch_global(size_t offset, size_t bytes, int kind)
+{
+    size_t first = offset / SIMT_PAGE, last = (offset + bytes - 1) / SIMT_PAGE;
+    if (offset % SIMT_PAGE >= simt_global.bytes_in_page[first] ||
+        (offset + bytes - 1) % SIMT_PAGE >= simt_global.bytes_in_page[last])
+        simt_fault(simt.current, "%s of global memory that cudaMalloc has not given",
+                   kind & SIMT_WRITE ? "write" : "read");
+    for (size_t word = offset / 4; word < (offset + bytes) / 4; word++) {
+        if (simt.is_early && !simt.threads[simt.current].has_waited &&
+            (kind & SIMT_WRITE || simt_watch.words[word].write_epoch >= simt_watch.settled_epoch))
+            simt_fault(simt.current, "%s of global memory before simt_grid_wait in a launch that began early",
+                       kind & SIMT_WRITE ? "write" : "read");
+        simt_watch_word(simt_watch.words[word], kind);
+    }
+}
+
+/* ---- all memory */
+
+/* An access of the program. Those to a thread's own stack, nearly all, go no further than the first lines. */
 SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int kind)
 {
     size_t offset = (uintptr_t)address - (uintptr_t)simt.shared;
-    if (offset >= simt.shared_range || simt.current < 0)
+    size_t global = (uintptr_t)address - (uintptr_t)simt_global.bottom;
+    if (simt.current < 0)
+        return;
+    if (global < SIMT_ARENA_BYTES && simt_global.bottom)
+        simt_watch_global(global, bytes, kind);
+    if (offset >= simt.shared_range)
         return;
     size_t in_dynamic = (uintptr_t)address - (uintptr_t)simt_dynamic_shared;
     if (in_dynamic < SIMT_MAX_SHARED && in_dynamic + bytes > simt.shared_bytes)
         simt_fault(simt.current, "access to %s, of which the launch asked for %zu", simt_place_of(offset).text,
                    simt.shared_bytes);
+    simt_watch_arrays(offset);
     for (size_t i = 0; i < bytes; i++)
         simt_watch_byte(offset + i, kind);
 }
@@ -724,7 +991,9 @@ SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int 
 #else
 
 SIMT_OWN void simt_watch_barrier(void) {}
+SIMT_OWN void simt_watch_launch(void) {}
 SIMT_OWN void simt_watch_block(void) {}
+SIMT_OWN void simt_watch_copy(const void *, size_t, bool) {}
 SIMT_OWN void simt_watch_syncwarp(int, unsigned) {}
 SIMT_OWN void simt_watch_access(const volatile void *, size_t, int) {}
 
@@ -795,7 +1064,8 @@ SIMT_OWN void simt_require_kernel(simt_operation operation)
 {
     if (simt.current >= 0)
         return;
-    fprintf(stderr, "simt: %s outside a kernel\n", simt_operation_name(operation));
+    fprintf(stderr, "simt: %s outside a kernel\n",
+            operation == SIMT_NOTHING ? "a device function" : simt_operation_name(operation));
     exit(SIMT_EXIT_STATUS);
 }
 
@@ -906,49 +1176,168 @@ SIMT_OWN uint64_t simt_barrier_result(simt_operation operation)
     }
 }
 
-SIMT_OWN void simt_open_barrier(simt_operation operation)
+/* The lanes of a warp that wait at this barrier. */
+SIMT_OWN unsigned simt_lanes_at(const simt_warp &warp, int id)
 {
-    uint64_t result = simt_barrier_result(operation);
+    unsigned at = 0;
+    for (unsigned lanes = warp.waiting; lanes; lanes &= lanes - 1) {
+        int lane = simt_first_lane(lanes);
+        at |= (unsigned)(warp.operation[lane] >= SIMT_BARRIER && warp.barrier[lane] == id) << lane;
+    }
+    return at;
+}
+
+/* The warps all of whose lanes wait at this barrier: only then a warp has arrived. */
+SIMT_OWN uint32_t simt_warps_at(int id)
+{
+    uint32_t at = 0;
+    for (int w = 0; w < simt_warp_count(); w++)
+        at |= (uint32_t)(simt_lanes_at(simt.warps[w], id) == simt.warps[w].lanes) << w;
+    return at;
+}
+
+SIMT_OWN void simt_open_barrier(int id, uint32_t members)
+{
+    simt_meeting &barrier = simt.barriers[id];
+    uint64_t result = barrier.operation == SIMT_BARRIER_NAMED ? 0 : simt_barrier_result(barrier.operation);
     for (int w = 0; w < simt_warp_count(); w++) {
         simt_warp &warp = simt.warps[w];
+        if (!(members >> w & 1))
+            continue;
         for (uint64_t &taken : warp.result)
             taken = result;
         warp.waiting = 0;
         warp.ready = warp.lanes;
+        barrier.arrived -= __builtin_popcount(warp.lanes);
     }
-    simt.barrier_arrived = 0;
+    barrier.members = members;
     simt_watch_barrier();
 }
 
-/* All the barriers of a block are one, so the first to arrive decides which of the four it is. */
-SIMT_OWN int simt_barrier(simt_operation operation, bool vote)
+/* The first to arrive decides for how many threads the barrier is, and with which of the four kinds of vote. */
+SIMT_OWN int simt_meet_block(simt_operation operation, int id, int count, bool vote)
 {
-    simt_require_kernel(operation);
+    simt_meeting &barrier = simt.barriers[id];
     simt_warp &warp = simt_this_warp();
     unsigned lane = simt_lane_id();
-    if (simt.barrier_arrived == 0)
-        simt.barrier_operation = operation;
-    if (simt.barrier_operation != operation)
+    uint32_t mine = 1u << simt.current / SIMT_LANES;
+    if (barrier.arrived == 0)
+        barrier.operation = operation, barrier.count = count;
+    if (barrier.operation != operation)
         simt_fault(simt.current, "threads meet with different operations: %s and %s",
-                   simt_operation_name(simt.barrier_operation), simt_operation_name(operation));
+                   simt_operation_name(barrier.operation), simt_operation_name(operation));
+    if (barrier.count != count)
+        simt_fault(simt.current, "threads meet at barrier %d with different counts: %d and %d", id, barrier.count,
+                   count);
+    if (barrier.members && !(barrier.members & mine))
+        simt_fault(simt.current, "barrier %d of %d threads is met by others than before", id, count);
     warp.operation[lane] = operation;
     warp.mask[lane] = 0;
+    warp.barrier[lane] = (unsigned char)id;
     warp.value[lane] = vote;
     warp.waiting |= 1u << lane;
-    if (++simt.barrier_arrived == simt.thread_count)
-        simt_open_barrier(operation);
+    barrier.arrived++;
+    if (simt_lanes_at(warp, id) == warp.lanes) {
+        uint32_t members = simt_warps_at(id);
+        if (__builtin_popcount(members) * SIMT_LANES == count)
+            simt_open_barrier(id, members);
+    }
     simt_suspend();
     return (int)warp.result[lane];
 }
 
-SIMT_OWN void __syncthreads(void) { simt_barrier(SIMT_BARRIER, false); }
-SIMT_OWN int __syncthreads_and(int predicate) { return simt_barrier(SIMT_BARRIER_AND, predicate != 0); }
-SIMT_OWN int __syncthreads_or(int predicate) { return simt_barrier(SIMT_BARRIER_OR, predicate != 0); }
-SIMT_OWN int __syncthreads_count(int predicate) { return simt_barrier(SIMT_BARRIER_COUNT, predicate != 0); }
+SIMT_OWN int simt_meet_all(simt_operation operation, bool vote)
+{
+    simt_require_kernel(operation);
+    return simt_meet_block(operation, 0, simt_warp_count() * SIMT_LANES, vote);
+}
+
+SIMT_OWN void __syncthreads(void) { simt_meet_all(SIMT_BARRIER, false); }
+SIMT_OWN int __syncthreads_and(int predicate) { return simt_meet_all(SIMT_BARRIER_AND, predicate != 0); }
+SIMT_OWN int __syncthreads_or(int predicate) { return simt_meet_all(SIMT_BARRIER_OR, predicate != 0); }
+SIMT_OWN int __syncthreads_count(int predicate) { return simt_meet_all(SIMT_BARRIER_COUNT, predicate != 0); }
+
+/* barrier.sync id, count: a meeting of whole warps, count threads together, wherever in the text each of them is. */
+SIMT_OWN void simt_barrier(int id, int count)
+{
+    simt_require_kernel(SIMT_BARRIER_NAMED);
+    if (id < 0 || id >= SIMT_BARRIERS)
+        simt_fault(simt.current, "barrier %d, of %d", id, (int)SIMT_BARRIERS);
+    if (count < SIMT_LANES || count % SIMT_LANES || count > simt_warp_count() * SIMT_LANES)
+        simt_fault(simt.current, "barrier %d of %d threads, which are no warps of a block of %d", id, count,
+                   simt.thread_count);
+    simt_meet_block(id == 0 && count == simt_warp_count() * SIMT_LANES ? SIMT_BARRIER : SIMT_BARRIER_NAMED, id, count,
+                    false);
+}
 
 /* Threads take turns, so memory is always up to date. A fence orders no access of another thread. */
 SIMT_OWN void __threadfence(void) {}
 SIMT_OWN void __threadfence_block(void) {}
+
+/* ---- asynchronous copies, early launches ----------------------------------------------------------------------- */
+
+SIMT_OWN bool simt_is_shared(const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)simt.shared < simt.shared_range;
+}
+
+/* cp.async. The memory that is read is looked at here as well, so that the address sanitizer names the right line; what
+   is there now must not matter to anyone, so it goes. */
+SIMT_OWN void simt_copy_async(void *to, const void *from, int bytes)
+{
+    char seen[16];
+    simt_require_kernel(SIMT_NOTHING);
+    if (bytes != 4 && bytes != 8 && bytes != 16)
+        simt_fault(simt.current, "asynchronous copy of %d bytes", bytes);
+    if (((uintptr_t)to | (uintptr_t)from) % (unsigned)bytes)
+        simt_fault(simt.current, "asynchronous copy of %d bytes to or from an address that is not aligned to as many",
+                   bytes);
+    if (!simt_is_shared(to) || simt_is_shared(from))
+        simt_fault(simt.current, "asynchronous copy that is not from global to shared memory");
+    simt_watch_access(from, (size_t)bytes, SIMT_READ);
+    simt_watch_access(to, (size_t)bytes, SIMT_WRITE);
+    simt_watch_copy(to, (size_t)bytes, true);
+    memcpy(seen, from, (size_t)bytes);
+    __asm__ volatile("" : : "r"(seen) : "memory");
+    memset(to, SIMT_POISON, (size_t)bytes);
+    simt_thread &thread = simt.threads[simt.current];
+    thread.copies.push_back(simt_copy{to, from, bytes, thread.commits});
+}
+
+/* cp.async.commit_group */
+SIMT_OWN void simt_copy_commit(void)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    simt.threads[simt.current].commits++;
+}
+
+/* cp.async.wait_group n: the copies of all groups but the last n are there now, and what they read was read now. A copy
+   that was not committed belongs to no group. */
+SIMT_OWN void simt_copy_await(int n)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    simt_thread &thread = simt.threads[simt.current];
+    size_t left = 0;
+    for (const simt_copy &copy : thread.copies) {
+        if (copy.group >= thread.commits - n) {
+            thread.copies[left++] = copy;
+            continue;
+        }
+        memcpy(copy.to, copy.from, (size_t)copy.bytes);
+        simt_watch_copy(copy.to, (size_t)copy.bytes, false);
+        simt_watch_access(copy.to, (size_t)copy.bytes, SIMT_WRITE);
+    }
+    thread.copies.resize(left);
+}
+
+/* griddepcontrol.wait, and griddepcontrol.launch_dependents. Launches run one after another, so what is left is to see
+   that nobody needs that: the watch looks at what is touched before the wait. */
+SIMT_OWN void simt_grid_wait(void)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    simt.threads[simt.current].has_waited = true;
+}
+SIMT_OWN void simt_grid_launch_dependents(void) { simt_require_kernel(SIMT_NOTHING); }
 
 /* ---- nobody can proceed: why? ---------------------------------------------------------------------------------- */
 
@@ -988,16 +1377,20 @@ SIMT_OWN bool simt_explain_lane(int thread)
     return false;
 }
 
-/* One thread waits at the barrier, and this other one does not. */
+SIMT_OWN int simt_barrier_of(int thread) { return simt.warps[thread / SIMT_LANES].barrier[thread % SIMT_LANES]; }
+
+/* One thread waits at the barrier, and this other one does not, or waits too, where more are wanted. */
 SIMT_OWN void simt_explain_barrier(int waiting, int missing)
 {
     const simt_warp &warp = simt.warps[missing / SIMT_LANES];
     int lane = missing % SIMT_LANES;
     uint3 index = simt.threads[missing].index;
     bool has_exited = warp.exited >> lane & 1;
+    const simt_meeting &barrier = simt.barriers[simt_barrier_of(waiting)];
+    int expected = barrier.count < simt.thread_count ? barrier.count : simt.thread_count;
     simt_fault(waiting, "barrier not reached by all: %d of %d threads wait at %s, thread (%u,%u,%u) %s%s",
-               simt.barrier_arrived, simt.thread_count, simt_operation_name(simt.barrier_operation), index.x, index.y,
-               index.z, has_exited ? "has exited" : "waits at ",
+               barrier.arrived, expected, simt_operation_name(barrier.operation), index.x, index.y, index.z,
+               has_exited ? "has exited" : "waits at ",
                has_exited ? "" : simt_operation_name(warp.operation[lane]));
 }
 
@@ -1016,22 +1409,24 @@ SIMT_OWN void simt_explain_deadlock(int thread)
 
 SIMT_OWN void simt_explain_standstill(void)
 {
-    int at_barrier = -1, elsewhere = -1, in_warp = -1;
+    int at_barrier = -1, at_another = -1, elsewhere = -1, in_warp = -1;
     for (int thread = 0; thread < simt.thread_count; thread++) {
         const simt_warp &warp = simt.warps[thread / SIMT_LANES];
         bool waits = warp.waiting >> thread % SIMT_LANES & 1;
         bool is_at_barrier = simt_is_at_barrier(warp, thread % SIMT_LANES);
         if (waits && !is_at_barrier && simt_explain_lane(thread))
             return;
-        if (is_at_barrier)
-            at_barrier = at_barrier < 0 ? thread : at_barrier;
-        else
+        if (is_at_barrier && at_barrier < 0)
+            at_barrier = thread;
+        else if (is_at_barrier && simt_barrier_of(thread) != simt_barrier_of(at_barrier))
+            at_another = at_another < 0 ? thread : at_another;
+        else if (!is_at_barrier)
             elsewhere = elsewhere < 0 ? thread : elsewhere;
         if (waits && !is_at_barrier)
             in_warp = in_warp < 0 ? thread : in_warp;
     }
     if (at_barrier >= 0)
-        simt_explain_barrier(at_barrier, elsewhere);
+        simt_explain_barrier(at_barrier, elsewhere >= 0 ? elsewhere : at_another >= 0 ? at_another : at_barrier);
     else
         simt_explain_deadlock(in_warp);
 }
@@ -1093,7 +1488,8 @@ SIMT_OWN void simt_prepare_block(unsigned x, unsigned y, unsigned z)
 {
     blockIdx = uint3{x, y, z};
     simt.live = simt.thread_count;
-    simt.barrier_arrived = 0;
+    for (simt_meeting &barrier : simt.barriers)
+        barrier = simt_meeting{};
     for (int w = 0; w < simt_warp_count(); w++) {
         int lanes = simt.thread_count - w * SIMT_LANES;
         simt_warp &warp = simt.warps[w];
@@ -1101,9 +1497,13 @@ SIMT_OWN void simt_prepare_block(unsigned x, unsigned y, unsigned z)
         warp.ready = warp.lanes;
         warp.exited = warp.waiting = 0;
     }
-    for (int thread = 0; thread < simt.thread_count; thread++)
+    for (int thread = 0; thread < simt.thread_count; thread++) {
+        simt.threads[thread].copies.clear();
+        simt.threads[thread].commits = 0;
+        simt.threads[thread].has_waited = false;
         simt_prepare(&simt.threads[thread].context, simt_stack_bottom(thread), simt_stack_bytes(thread),
                      simt_thread_main);
+    }
     simt_fill_shared();
     simt_watch_block();
 }
@@ -1145,23 +1545,48 @@ SIMT_OWN std::map<const void *, int> &simt_shared_limits(void)
     return limits;
 }
 
+/* The most threads that a kernel may have by its __launch_bounds__: so many instructions before it do nothing. */
+#if defined __x86_64__ && !defined __clang__
+extern "C" __attribute__((weak)) unsigned char *__start___patchable_function_entries[];
+extern "C" __attribute__((weak)) unsigned char *__stop___patchable_function_entries[];
+
+SIMT_OWN uint64_t simt_bound(const void *kernel)
+{
+    const unsigned char *code = (const unsigned char *)kernel;
+    for (unsigned char **entry = __start___patchable_function_entries; entry < __stop___patchable_function_entries;
+         entry++) {
+        const unsigned char *byte = *entry;
+        if (byte >= code || code - byte > SIMT_MAX_THREADS)
+            continue;
+        while (byte < code && *byte == 0x90)
+            byte++;
+        if (byte == code)
+            return (uint64_t)(code - *entry);
+    }
+    return SIMT_MAX_THREADS;
+}
+#else
+SIMT_OWN uint64_t simt_bound(const void *) { return SIMT_MAX_THREADS; }
+#endif
+
 SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 block, size_t shared_bytes)
 {
     uint64_t threads = (uint64_t)block.x * block.y * block.z; /* no overflow once each is known to be small */
     bool block_fits = block.x <= SIMT_MAX_THREADS && block.y <= SIMT_MAX_THREADS && block.z <= 64 && threads >= 1 &&
-                      threads <= SIMT_MAX_THREADS;
+                      threads <= simt_bound(kernel);
     bool grid_fits = grid.x >= 1 && grid.y >= 1 && grid.z >= 1 && grid.x <= 0x7fffffffu && grid.y <= 0xffffu &&
                      grid.z <= 0xffffu;
     auto limit = simt_shared_limits().find(kernel);
     size_t allowed = limit == simt_shared_limits().end() ? (size_t)SIMT_DEFAULT_SHARED : (size_t)limit->second;
     if (!block_fits || !grid_fits)
         return cudaErrorInvalidConfiguration;
+    simt.shared_limit = limit == simt_shared_limits().end() ? (size_t)SIMT_DEFAULT_SHARED : (size_t)SIMT_MAX_SHARED;
     return shared_bytes > allowed ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 /* Returns what is wrong with the launch's configuration; a fault of the kernel's is the last error alone, as on a GPU,
    where it comes later. */
-SIMT_OWN cudaError_t simt_run(const void *kernel, dim3 grid, dim3 block, size_t shared_bytes)
+SIMT_OWN cudaError_t simt_run(const void *kernel, dim3 grid, dim3 block, size_t shared_bytes, bool is_early)
 {
     cudaError_t error = simt_set_error(simt_check_launch(kernel, grid, block, shared_bytes));
     if (error != cudaSuccess)
@@ -1173,7 +1598,9 @@ SIMT_OWN cudaError_t simt_run(const void *kernel, dim3 grid, dim3 block, size_t 
     simt.thread_count = (int)(block.x * block.y * block.z);
     simt.shared_bytes = shared_bytes;
     simt.abandoned = false;
+    simt.is_early = is_early;
     simt_poison(simt_dynamic_shared + shared_bytes, SIMT_MAX_SHARED - shared_bytes);
+    simt_watch_launch();
     simt_run_grid();
     simt_unpoison(simt_dynamic_shared, SIMT_MAX_SHARED);
     return cudaSuccess;
@@ -1184,23 +1611,27 @@ template <class... Parameters> struct simt_launcher {
     void (*kernel)(Parameters...);
     dim3 grid, block;
     size_t shared_bytes;
+    bool is_early;
 
     SIMT_OWN cudaError_t operator()(Parameters... arguments) const
     {
         auto call = [&]() { kernel(arguments...); };
         simt.body = [](const void *data) { (*(const decltype(call) *)data)(); };
         simt.body_data = &call;
-        return simt_run((const void *)kernel, grid, block, shared_bytes);
+        return simt_run((const void *)kernel, grid, block, shared_bytes, is_early);
     }
 };
 
 template <class... Parameters>
 SIMT_OWN simt_launcher<Parameters...> simt_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                                  size_t shared_bytes, cudaStream_t)
+                                                  size_t shared_bytes, cudaStream_t, bool is_early)
 {
-    return simt_launcher<Parameters...>{kernel, grid, block, shared_bytes};
+    return simt_launcher<Parameters...>{kernel, grid, block, shared_bytes, is_early};
 }
-#define SIMT_LAUNCH(kernel, grid, block, shared_bytes, stream) simt_launch(kernel, grid, block, shared_bytes, stream)
+#define SIMT_LAUNCH(kernel, grid, block, shared_bytes, stream) \
+    simt_launch(kernel, grid, block, shared_bytes, stream, false)
+#define SIMT_LAUNCH_EARLY(kernel, grid, block, shared_bytes, stream) \
+    simt_launch(kernel, grid, block, shared_bytes, stream, true)
 
 /* ---- device functions that need no other thread ---------------------------------------------------------------- */
 
@@ -1230,6 +1661,52 @@ SIMT_OWN double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 SIMT_OWN float __frcp_rn(float x) { return 1.0f / x; }
 SIMT_OWN double __drcp_rn(double x) { return 1.0 / x; }
 
+/* With SIMT_PERTURBED a header takes this for the device's fast reciprocal: up to one unit in the last place off, by an
+   amount that depends on the bits of x alone; exact for powers of two, and with the device's answers at the ends of the
+   range (docs/reciprocal.md). On the host it is 1/x, as there. */
+#ifdef SIMT_PERTURBED
+#define SIMT_RECIPROCAL(x) simt_reciprocal(x)
+#endif
+
+/* From -0.5 to 0.5, the same for the same bits; 0 for those of a power of two, of which so many are the fraction. */
+SIMT_OWN double simt_noise(uint64_t bits, int fraction)
+{
+    if (bits << (64 - fraction) == 0)
+        return 0;
+    bits = (bits ^ bits >> 31) * 0x7fb5d329728ea185u;
+    bits = (bits ^ bits >> 27) * 0x81dadef4bc2dd44du;
+    return (double)(bits >> 11) / 9007199254740992.0 - 0.5;
+}
+
+/* float: zero and subnormal numbers give infinity, more than 1/FLT_MIN gives zero. */
+SIMT_OWN float simt_reciprocal(float x)
+{
+    const float smallest = 0x1p-126f;
+    float y = 1.0f / x;
+    if (simt.current < 0)
+        return y;
+    if (fabsf(x) < smallest)
+        return copysignf(INFINITY, x);
+    if (fabsf(y) < smallest)
+        return copysignf(0.0f, x);
+    double unit = (double)nextafterf(fabsf(y), INFINITY) - (double)fabsf(y);
+    return (float)(1.0 / (double)x + simt_noise(simt_same_bits<unsigned>(x), 23) * unit);
+}
+
+/* double: what steps of Newton's method make of those answers. Zero, infinite and subnormal x give NaN. */
+SIMT_OWN double simt_reciprocal(double x)
+{
+    const double smallest = 0x1p-1022;
+    double y = 1.0 / x;
+    if (simt.current < 0)
+        return y;
+    if (fabs(x) < smallest || isinf(x))
+        return NAN;
+    if (fabs(x) >= 0x1p1022)
+        return copysign(0.0, x);
+    long double unit = (long double)nextafter(fabs(y), INFINITY) - (long double)fabs(y);
+    return (double)(1.0L / (long double)x + simt_noise(simt_same_bits<uint64_t>(x), 52) * unit);
+}
 #define SIMT_MIN_MAX(type)                                   \
     SIMT_OWN type min(type a, type b) { return b < a ? b : a; } \
     SIMT_OWN type max(type a, type b) { return a < b ? b : a; }
@@ -1348,25 +1825,32 @@ SIMT_OWN cudaError_t cudaDeviceSynchronize(void)
 
 SIMT_OWN size_t simt_physical_bytes(int pages) { return (size_t)sysconf(pages) * (size_t)sysconf(_SC_PAGESIZE); }
 
-/* Of exactly the size asked for, so that the address sanitizer sees the first byte beyond it; full of NaN. */
-template <class T> SIMT_OWN cudaError_t cudaMalloc(T **pointer, size_t bytes)
+/* Full of NaN. */
+template <class T> SIMT_OWN cudaError_t simt_allocate(T **pointer, size_t bytes, void *(*take)(size_t))
 {
-    void *memory = nullptr;
     if (!pointer)
         return simt_set_error(cudaErrorInvalidValue);
     *pointer = nullptr;
     if (bytes == 0)
         return cudaSuccess;
-    if (bytes > simt_physical_bytes(_SC_PHYS_PAGES) || posix_memalign(&memory, 256, bytes) != 0)
+    void *memory = bytes > simt_physical_bytes(_SC_PHYS_PAGES) ? nullptr : take(bytes);
+    if (!memory)
         return simt_set_error(cudaErrorMemoryAllocation);
     *pointer = (T *)memset(memory, SIMT_POISON, bytes);
     return cudaSuccess;
 }
-template <class T> SIMT_OWN cudaError_t cudaMallocHost(T **pointer, size_t bytes) { return cudaMalloc(pointer, bytes); }
+template <class T> SIMT_OWN cudaError_t cudaMalloc(T **pointer, size_t bytes)
+{
+    return simt_allocate(pointer, bytes, simt_take_global);
+}
+template <class T> SIMT_OWN cudaError_t cudaMallocHost(T **pointer, size_t bytes)
+{
+    return simt_allocate(pointer, bytes, malloc);
+}
 
 SIMT_OWN cudaError_t cudaFree(void *pointer)
 {
-    free(pointer);
+    simt_give_global(pointer);
     return cudaDeviceSynchronize();
 }
 SIMT_OWN cudaError_t cudaFreeHost(void *pointer) { return cudaFree(pointer); }

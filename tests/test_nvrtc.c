@@ -35,6 +35,23 @@ static const char both_uses[] =
     "    trid_block_hybrid(2, n, ra, rb, rc, rd, hybrid);\n"
     "    trid_block_lines(2, 32, 8, n, ra, rb, rc, rd, lines);\n"
     "    d[threadIdx.x] = rd[0] + rd[1];\n"
+    "}\n"
+    "extern \"C\" __global__ void refined(int n, const double *a, const double *b, const double *c, double *d)\n"
+    "{\n"
+    "    __shared__ double shared[TRID_BLOCK_HYBRID_REFINED_LEN];\n"
+    "    double ra[2] = {a[0], a[1]}, rb[2] = {b[0], b[1]}, rc[2] = {c[0], c[1]}, rd[2] = {d[0], d[1]}, rx[2], e, s;\n"
+    "    int status = trid_block_hybrid_refined(2, n, ra, rb, rc, rd, shared);\n"
+    "    trid_warp_residual(2, 32, n, ra, rb, rc, rd, rx, rx, &e, &s);\n"
+    "    if (!status) status = trid_warp_hybrid_refined_f64(2, 32, n, ra, rb, rc, rd);\n"
+    "    d[threadIdx.x] = status == TRID_OK ? rd[0] + trid_larger(e, s) : rx[1];\n"
+    "}\n"
+    "extern \"C\" __global__ void pivoted(int n, const float *a, const float *b, const float *c, float *d)\n"
+    "{\n"
+    "    __shared__ float shared[TRID_BLOCK_PIVOTED_LEN];\n"
+    "    float ra[2] = {a[0], a[1]}, rb[2] = {b[0], b[1]}, rc[2] = {c[0], c[1]}, rd[2] = {d[0], d[1]};\n"
+    "    int status = trid_block_pivoted(2, n, ra, rb, rc, rd, shared);\n"
+    "    if (!status) status = trid_warp_pivoted_f32(2, 32, n, ra, rb, rc, rd);\n"
+    "    d[threadIdx.x] = status == TRID_OK ? rd[0] : rd[1];\n"
     "}\n";
 
 /* What a kernel of one's own takes from bs3d.h: payoff, a patch marched through the planes, the formula, the result. */
@@ -44,7 +61,7 @@ static const char three_factors[] =
     "{\n"
     "    int i = threadIdx.x, j = blockIdx.x, k = blockIdx.y;\n"
     "    u[i + bs3d_pitch_f32(o.points[0]) * (j + o.points[1] * k)] =\n"
-    "        (float)bs3d_lane_payoff(o.payoff, o.put, o.strike, i, j, k);\n"
+    "        (float)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i, j, k);\n"
     "}\n"
     "extern \"C\" __global__ void march(bs3d_model m, const double *u, double *v)\n"
     "{\n"
@@ -131,6 +148,10 @@ int main(void)
                      "{ float u[4]; transpose_load_vec_f32(4, 32, 128, x, 0, u, 1);\n"
                      "  transpose_store_shfl_f32(4, 32, 128, u, y); }\n",
                      archs[i], NULL, "shfl.sync");
+        check_source("trid_batch.h, where systems lie",
+                     "#include \"trid_batch.h\"\n"
+                     "extern \"C\" __global__ void f(trid_lines l, float *x) { x[l.step * threadIdx.x] = 1; }\n",
+                     archs[i], NULL, "st.global");
         check_source("both headers", both_uses, archs[i], NULL, "solve");
         check_source("bs3d.h, lanes", three_factors, archs[i], NULL, "march");
     }

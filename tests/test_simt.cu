@@ -343,13 +343,24 @@ static void test_bits(void)
 GPU_KERNEL void mark(int *out) { *out = 1; }
 GPU_KERNEL void mark_by_another_name(int *out) { *out = 1; }
 
-/* A launch that has to fail, and to run nothing. Versions of CUDA differ in which of two errors it is. */
-static void refuse(dim3 grid, dim3 block, size_t shared_bytes, const char *what)
+GPU_KERNEL void __launch_bounds__(96, 2) mark_bounded(int *out)
+{
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+        *out = 1;
+}
+template <int K, int W> GPU_KERNEL void __launch_bounds__(K * W) mark_of_size(int *out)
+{
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+        *out = K;
+}
+
+/* A launch that has to fail, and to run nothing. Versions of CUDA differ in which error it is. */
+static void refuse(dim3 grid, dim3 block, size_t shared_bytes, const char *what, void (*kernel)(int *) = mark)
 {
     buffer<int> out(1);
-    GPU_LAUNCH(mark, grid, block, shared_bytes, 0)(out.device);
+    GPU_LAUNCH(kernel, grid, block, shared_bytes, 0)(out.device);
     cudaError_t got = cudaGetLastError();
-    CHECK((got == cudaErrorInvalidConfiguration || got == cudaErrorInvalidValue) &&
+    CHECK(got != cudaSuccess && got != cudaErrorLaunchFailure &&
               cudaGetLastError() == cudaSuccess && out.fetch()[0] == 0,
           "%s: %s", what, cudaGetErrorName(got));
 }
@@ -363,8 +374,18 @@ static void test_launch_limits(void)
     refuse(0, 1, 0, "no blocks");
     refuse(dim3(1, 65536), 1, 0, "65536 blocks high");
     refuse(1, 1, 48 * 1024 + 1, "more than 48 KiB");
+    refuse(1, 97, 0, "more threads than the launch bounds", mark_bounded);
+    refuse(1, dim3(32, 4), 0, "more threads than the launch bounds, in two dimensions", mark_bounded);
+    refuse(1, 65, 0, "more threads than a template's launch bounds", mark_of_size<2, 32>);
+    refuse(1, 513, 0, "more threads than a template's other launch bounds", mark_of_size<16, 32>);
 
     buffer<int> out(1);
+    GPU_LAUNCH(mark_bounded, 1, 96, 0, 0)(out.device);
+    CHECK(out.fetch()[0] == 1, "as many threads as the launch bounds");
+    GPU_LAUNCH((mark_of_size<16, 32>), 1, dim3(32, 16), 0, 0)(out.device);
+    CHECK(out.fetch()[0] == 16, "as many threads as a template's launch bounds");
+    GPU_LAUNCH((mark_of_size<32, 32>), 1, 1024, 0, 0)(out.device);
+    CHECK(out.fetch()[0] == 32, "as many threads as there may be");
     CHECK(cudaFuncSetAttribute(mark_by_another_name, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 30) ==
               cudaErrorInvalidValue, "1 GiB of shared memory");
     cudaGetLastError();
@@ -537,11 +558,120 @@ GPU_KERNEL void circle(int *)
         __syncwarp(masks[simt_lane_id()]);
 }
 
+/* The same of barriers with a count. */
+GPU_KERNEL void named_barriers(int *out)
+{
+    __shared__ int values[96];
+    values[threadIdx.x] = (int)threadIdx.x;
+    if (threadIdx.x < 32)
+        simt_barrier(1, 96);
+    else
+        simt_barrier(1, 96);
+    out[threadIdx.x] = values[95 - threadIdx.x];
+    simt_barrier(0, 96);
+    values[threadIdx.x] = 0;
+    __syncthreads();
+}
+GPU_KERNEL void named_barrier_is_syncthreads(int *out)
+{
+    __shared__ int values[80];
+    values[threadIdx.x] = (int)threadIdx.x;
+    if (threadIdx.x < 32)
+        __syncthreads();
+    else
+        simt_barrier(0, 96);
+    out[threadIdx.x] = values[79 - threadIdx.x];
+}
+/* Two halves meet for themselves and then together, each for another number of times. */
+GPU_KERNEL void barriers_of_halves(int *out)
+{
+    __shared__ int values[128];
+    unsigned half = threadIdx.x / 64;
+    for (unsigned i = 0; i < 2 + half; i++) {
+        values[threadIdx.x] = (int)i;
+        simt_barrier(2 + (int)half, 64);
+        out[threadIdx.x] = values[threadIdx.x ^ 63];
+        simt_barrier(2 + (int)half, 64);
+    }
+    __syncthreads();
+}
+GPU_KERNEL void counts_differ(int *) { simt_barrier(1, threadIdx.x < 32 ? 64 : 96); }
+GPU_KERNEL void count_too_small(int *) { simt_barrier(1, 64); }
+GPU_KERNEL void count_too_large(int *) { simt_barrier(1, 128); }
+GPU_KERNEL void count_of_no_warps(int *) { simt_barrier(1, 40); }
+GPU_KERNEL void count_never_reached(int *)
+{
+    if (threadIdx.x < 32)
+        simt_barrier(1, 64);
+}
+GPU_KERNEL void barrier_16(int *) { simt_barrier(16, 32); }
+GPU_KERNEL void barriers_of_two_numbers(int *) { simt_barrier(threadIdx.x < 32 ? 1 : 2, 64); }
+
+/* ---- asynchronous copies */
+
+/* Each thread copies two values in two groups, and waits for the first, then for both. */
+GPU_KERNEL void copies_in_groups(int *out)
+{
+    __shared__ __align__(16) int values[64];
+    int *mine = values + 2 * threadIdx.x;
+    out[256 + 2 * threadIdx.x] = (int)threadIdx.x + 1;
+    out[257 + 2 * threadIdx.x] = (int)threadIdx.x + 101;
+    simt_copy_async(&mine[0], &out[256 + 2 * threadIdx.x], 4);
+    simt_copy_commit();
+    simt_copy_async(&mine[1], &out[257 + 2 * threadIdx.x], 4);
+    simt_copy_commit();
+    simt_copy_await(1);
+    out[threadIdx.x] = mine[0];
+    simt_copy_await(0);
+    out[32 + threadIdx.x] = mine[1];
+    __syncwarp();
+    out[64 + threadIdx.x] = values[63 - 2 * threadIdx.x];
+}
+/* What is read of a copy's place before it has arrived, or though it was committed in no group; -1 is the poison. */
+GPU_KERNEL void copies_awaited_too_late(int *out)
+{
+    __shared__ int values[32];
+    int *mine = values + threadIdx.x;
+    out[256 + threadIdx.x] = 5;
+    *mine = 3;
+    if (!SIMT_WATCHED) {
+        simt_copy_async(mine, &out[256 + threadIdx.x], 4);
+        out[threadIdx.x] = *mine;
+        simt_copy_await(0);
+        out[32 + threadIdx.x] = *mine;
+        simt_copy_commit();
+        simt_copy_await(1);
+        out[64 + threadIdx.x] = *mine;
+        out[256 + threadIdx.x] = 6; /* still to be copied, hence copied as it is now */
+        simt_copy_await(0);
+        out[96 + threadIdx.x] = *mine;
+    }
+}
+GPU_KERNEL void copy_of_12_bytes(int *out)
+{
+    __shared__ __align__(16) int values[4];
+    simt_copy_async(values, out, 12);
+}
+GPU_KERNEL void copy_misaligned(int *out)
+{
+    __shared__ __align__(16) int values[8];
+    simt_copy_async(values + 4, out + 1, 16);
+}
+GPU_KERNEL void copy_to_global(int *out) { simt_copy_async(out, out + 32, 16); }
+GPU_KERNEL void copy_within_shared(int *)
+{
+    __shared__ __align__(16) int values[8];
+    values[0] = values[1] = values[2] = values[3] = 0;
+    simt_copy_async(values + 4, values, 16);
+}
+
 struct plan {
     const char *name;
     void (*kernel)(int *);
     int threads;
     const char *fault; /* a part of its text; NULL: the kernel is correct */
+    int blocks = 1;
+    bool is_early = false;
 };
 
 static const plan plans[] = {
@@ -572,6 +702,23 @@ static const plan plans[] = {
     {"barriers differ", barriers_differ, 64, "different operations: __syncthreads"},
     {"barrier in branches", barrier_in_branches, 64, NULL},
     {"circle", circle, 32, "deadlock: lane "},
+    {"named barriers", named_barriers, 96, NULL},
+    {"barrier 0 is __syncthreads", named_barrier_is_syncthreads, 80, NULL},
+    {"barriers of halves", barriers_of_halves, 128, NULL},
+    {"counts differ", counts_differ, 96, "barrier 1 with different counts: 64 and 96"},
+    {"count too small", count_too_small, 96, "barrier 1 of 64 threads is met by others than before"},
+    {"count too small, twice", count_too_small, 128, "barrier 1 of 64 threads is met by others than before"},
+    {"count larger than the block", count_too_large, 96,
+     "barrier 1 of 128 threads, which are no warps of a block of 96"},
+    {"count of no warps", count_of_no_warps, 96, "barrier 1 of 40 threads"},
+    {"count never reached", count_never_reached, 64, "32 of 64 threads wait at barrier.sync"},
+    {"barrier 16", barrier_16, 32, "barrier 16, of 16"},
+    {"barriers of two numbers", barriers_of_two_numbers, 64, "32 of 64 threads wait at barrier.sync, thread (32,0,0)"},
+    {"copies in groups", copies_in_groups, 32, NULL},
+    {"copy of 12 bytes", copy_of_12_bytes, 1, "asynchronous copy of 12 bytes"},
+    {"copy misaligned", copy_misaligned, 1, "asynchronous copy of 16 bytes to or from an address that is not aligned"},
+    {"copy to global memory", copy_to_global, 1, "not from global to shared memory"},
+    {"copy within shared memory", copy_within_shared, 1, "not from global to shared memory"},
 };
 
 /* ---- faults that only the watched build sees ------------------------------------------------------------------- */
@@ -595,7 +742,7 @@ GPU_KERNEL void read_of_last_launch(int *out)
     int *values = (int *)bytes;
     if (blockIdx.x == 0)
         values[threadIdx.x] = 1;
-    out[threadIdx.x] = values[threadIdx.x];
+    out[32 * blockIdx.x + threadIdx.x] = values[threadIdx.x];
 }
 GPU_KERNEL void read_beyond_dynamic(int *out)
 {
@@ -733,10 +880,182 @@ GPU_KERNEL void atomics_alone(int *out)
     out[threadIdx.x] = count;
 }
 
+/* ---- asynchronous copies */
+
+GPU_KERNEL void copy_read_too_early(int *out)
+{
+    __shared__ int values[32];
+    simt_copy_async(&values[threadIdx.x], &out[256 + threadIdx.x], 4);
+    simt_copy_commit();
+    out[threadIdx.x] = values[threadIdx.x];
+}
+GPU_KERNEL void copy_group_too_late(int *out)
+{
+    __shared__ int values[2][32];
+    for (int i = 0; i < 2; i++) {
+        simt_copy_async(&values[i][threadIdx.x], &out[256 + threadIdx.x], 4);
+        simt_copy_commit();
+    }
+    simt_copy_await(1);
+    out[threadIdx.x] = values[0][threadIdx.x];
+    out[threadIdx.x] = values[1][threadIdx.x];
+}
+GPU_KERNEL void copy_written_meanwhile(int *out)
+{
+    __shared__ int values[32];
+    simt_copy_async(&values[threadIdx.x], &out[256 + threadIdx.x], 4);
+    simt_copy_commit();
+    values[threadIdx.x] = 0;
+    simt_copy_await(0);
+}
+/* Each thread waits for its own copies, and nobody for the others': a barrier before the wait is none after it. (The
+   warp that comes last to a barrier goes on first.) */
+GPU_KERNEL void copy_without_barrier(int *out)
+{
+    __shared__ int values[64];
+    if (threadIdx.x >= 32)
+        simt_copy_async(&values[threadIdx.x], &out[256 + threadIdx.x], 4);
+    simt_copy_commit();
+    __syncthreads();
+    simt_copy_await(0);
+    if (threadIdx.x < 32)
+        out[threadIdx.x] = values[threadIdx.x + 32];
+}
+GPU_KERNEL void copy_with_barrier(int *out)
+{
+    __shared__ int values[64];
+    simt_copy_async(&values[threadIdx.x], &out[256 + threadIdx.x], 4);
+    simt_copy_commit();
+    simt_copy_await(0);
+    __syncthreads();
+    out[threadIdx.x] = values[threadIdx.x ^ 32];
+}
+/* A copy begins while another thread may still read what was there. */
+GPU_KERNEL void copy_over_readers(int *out)
+{
+    __shared__ int values[64];
+    values[threadIdx.x] = 1;
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        out[threadIdx.x] = values[threadIdx.x - 32];
+    else
+        simt_copy_async(&values[threadIdx.x], &out[256 + threadIdx.x], 4);
+    simt_copy_commit();
+    __syncthreads();
+    simt_copy_await(0);
+}
+
+/* ---- global memory */
+
+GPU_KERNEL void global_write_write(int *out) { out[threadIdx.x / 2] = 1; }
+GPU_KERNEL void global_write_read(int *out)
+{
+    out[threadIdx.x] = 1;
+    out[64 + threadIdx.x] = out[threadIdx.x ^ 32];
+}
+GPU_KERNEL void global_read_write(int *out)
+{
+    int old = out[threadIdx.x ^ 32];
+    out[threadIdx.x] = old;
+}
+GPU_KERNEL void global_with_barrier(int *out)
+{
+    int old = out[threadIdx.x ^ 32];
+    __syncthreads();
+    out[threadIdx.x] = old;
+    __syncthreads();
+    out[threadIdx.x ^ 32] = 2;
+}
+GPU_KERNEL void global_with_syncwarp(int *out)
+{
+    int old = out[threadIdx.x ^ 1];
+    __syncwarp();
+    out[threadIdx.x] = old;
+}
+GPU_KERNEL void global_of_blocks(int *out)
+{
+    out[blockIdx.x] = out[1023];
+    if (blockIdx.x == 1)
+        out[1023] = 1;
+}
+GPU_KERNEL void global_of_blocks_written_first(int *out)
+{
+    if (blockIdx.x == 0)
+        out[0] = 1;
+    else
+        out[1] = out[0];
+}
+GPU_KERNEL void global_of_each_block(int *out) { out[blockIdx.x] += out[2]; }
+GPU_KERNEL void global_atomics(int *out)
+{
+    atomicAdd(&out[0], 1);
+    atomicMax(&out[1], (int)threadIdx.x);
+}
+GPU_KERNEL void global_atomic_and_write(int *out)
+{
+    if (blockIdx.x == 0)
+        atomicAdd(&out[0], 1);
+    else
+        out[0] = 1;
+}
+
+GPU_KERNEL void global_beyond(int *out) { out[1024] = 1; }
+GPU_KERNEL void global_at_the_end(int *out) { out[1023] = 1; }
+GPU_KERNEL void global_before(int *out) { out[1022] = out[-1]; }
+
+/* ---- how much shared memory there is */
+
+__device__ static int use_30_KiB(int i)
+{
+    __shared__ int values[30 * 256];
+    values[i] = i;
+    return values[i];
+}
+GPU_KERNEL void static_56_KiB(int *out)
+{
+    __shared__ int values[26 * 256];
+    values[threadIdx.x] = 1;
+    out[threadIdx.x] = values[threadIdx.x] + use_30_KiB((int)threadIdx.x);
+}
+/* The launch asks for 128 bytes. */
+GPU_KERNEL void static_48_KiB(int *out)
+{
+    __shared__ int values[48 * 256];
+    values[threadIdx.x] = 1;
+    out[threadIdx.x] = values[threadIdx.x];
+}
+GPU_KERNEL void static_30_KiB(int *out) { out[threadIdx.x] = use_30_KiB((int)threadIdx.x); }
+
+/* ---- early launches */
+
+GPU_KERNEL void early_without_wait(int *out) { out[threadIdx.x] = 1; }
+GPU_KERNEL void early_read_before_wait(int *out)
+{
+    int old = out[threadIdx.x];
+    simt_grid_wait();
+    out[threadIdx.x] = old + 1;
+}
+/* One thread's waiting does not do for another one. */
+GPU_KERNEL void early_wait_of_one(int *out)
+{
+    if (threadIdx.x == 0)
+        simt_grid_wait();
+    __syncthreads();
+    out[threadIdx.x] = 1;
+}
+GPU_KERNEL void early_with_wait(int *out)
+{
+    __shared__ int values[32];
+    values[threadIdx.x] = (int)threadIdx.x;
+    simt_grid_wait();
+    simt_grid_launch_dependents();
+    out[32 * blockIdx.x + threadIdx.x] += values[threadIdx.x];
+}
+
 static const plan watched_plans[] = {
     {"read before write", read_before_write, 32, "shared memory read before it was written, byte "},
     {"read of never written", read_of_never_written, 32, "shared memory read before it was written, byte "},
-    {"read of what another block wrote", read_of_last_launch, 32, "before it was written, byte 0 of dynamic"},
+    {"read of what another block wrote", read_of_last_launch, 32, "before it was written, byte 0 of dynamic", 2},
     {"read beyond dynamic", read_beyond_dynamic, 32,
      "byte 128 of dynamic shared memory, of which the launch asked for"},
     {"write, read", race_write_read, 64, "race on shared memory, byte "},
@@ -753,6 +1072,37 @@ static const plan watched_plans[] = {
     {"ordered by chain", ordered_by_chain, 32, NULL},
     {"bytes side by side", bytes_side_by_side, 64, NULL},
     {"atomics alone", atomics_alone, 64, NULL},
+    {"copy read too early", copy_read_too_early, 32, "read of shared memory with a copy under way"},
+    {"copy awaited one group late", copy_group_too_late, 32, "read of shared memory with a copy under way"},
+    {"copy written meanwhile", copy_written_meanwhile, 32, "write of shared memory with a copy under way"},
+    {"copy without barrier", copy_without_barrier, 64, "race on shared memory, byte "},
+    {"copy with barrier", copy_with_barrier, 64, NULL},
+    {"copy over readers", copy_over_readers, 64, "race on shared memory, byte "},
+    {"global write, write", global_write_write, 64,
+     "race on global memory: write by thread (0,0,0), write by thread (1"},
+    {"global write, read", global_write_read, 64,
+     "race on global memory: read by thread (0,0,0), write by thread (32"},
+    {"global read, write", global_read_write, 64,
+     "race on global memory: write by thread (0,0,0), read by thread (32"},
+    {"global with barrier", global_with_barrier, 64, NULL},
+    {"global with syncwarp", global_with_syncwarp, 64, NULL},
+    {"global of blocks, read, write", global_of_blocks, 1, "race on global memory: read by another block, write", 2},
+    {"global of blocks, write, read", global_of_blocks_written_first, 1, "write by another block, read by thread", 2},
+    {"global of each block", global_of_each_block, 1, NULL, 2},
+    {"global atomics", global_atomics, 64, NULL, 2},
+    {"global atomic and write", global_atomic_and_write, 1, "write by another block, write by thread (0,0,0)", 2},
+    {"global, beyond", global_beyond, 1, "write of global memory that cudaMalloc has not given"},
+    {"global, at the end", global_at_the_end, 1, NULL},
+    {"global, before", global_before, 1, "read of global memory that cudaMalloc has not given"},
+    {"56 KiB in two arrays", static_56_KiB, 32, "bytes of static shared memory in one kernel"},
+    {"48 KiB and more at the launch", static_48_KiB, 32, "49152 bytes of static shared memory with 128 of dynamic"},
+    {"30 KiB", static_30_KiB, 32, NULL},
+    {"early without wait", early_without_wait, 32, "write of global memory before simt_grid_wait", 1, true},
+    {"not early without wait", early_without_wait, 32, NULL},
+    {"early read before wait", early_read_before_wait, 32, "read of global memory before simt_grid_wait", 1, true},
+    {"early wait of one thread", early_wait_of_one, 32, "write of global memory before simt_grid_wait", 1, true},
+    {"early with wait", early_with_wait, 32, NULL, 2, true},
+    {"not early with wait", early_with_wait, 32, NULL, 2},
 };
 
 /* Faults print themselves, so their texts would fill the output: what is meant to happen goes nowhere. */
@@ -772,10 +1122,15 @@ static void be_quiet(bool quiet)
 
 static void carry_out(const plan &p)
 {
-    buffer<int> out(1024);
+    buffer<int> before_it(1), out(1024);
     long before = simt_faults();
     be_quiet(p.fault != NULL);
-    SIMT_LAUNCH(p.kernel, 2, p.threads, 128, 0)(out.device);
+    if (p.is_early) { /* and again, so that what the first one wrote may still be on its way */
+        SIMT_LAUNCH_EARLY(p.kernel, p.blocks, p.threads, 128, 0)(out.device);
+        if (simt_faults() == before)
+            SIMT_LAUNCH_EARLY(p.kernel, p.blocks, p.threads, 128, 0)(out.device);
+    } else
+        SIMT_LAUNCH(p.kernel, p.blocks, p.threads, 128, 0)(out.device);
     if (p.fault)
         be_quiet(false);
     const char *text = simt_take_fault();
@@ -807,6 +1162,36 @@ static void test_watched_faults(void)
         check_skip((long)(sizeof watched_plans / sizeof watched_plans[0]), "faults that only the watched build sees");
 }
 
+static void test_copies(void)
+{
+    buffer<int> out(1024);
+    SIMT_LAUNCH(copies_in_groups, 1, 32, 0, 0)(out.device);
+    out.fetch();
+    for (int i = 0; i < 32; i++)
+        CHECK(out.host[i] == i + 1 && out.host[32 + i] == i + 101 && out.host[64 + i] == 31 - i + 101,
+              "copies of thread %d: %d, %d, %d", i, out.host[i], out.host[32 + i], out.host[64 + i]);
+    if (SIMT_WATCHED) /* which sees the faults in it */
+        return;
+    SIMT_LAUNCH(copies_awaited_too_late, 1, 32, 0, 0)(out.device);
+    out.fetch();
+    for (int i = 0; i < 32; i++)
+        for (int step = 0; step < 4; step++)
+            CHECK(out.host[32 * step + i] == (step == 3 ? 6 : -1), "copy of thread %d, step %d: %d", i, step,
+                  out.host[32 * step + i]);
+}
+
+/* A launch says of itself whether it was accepted. */
+static void test_early_launch(void)
+{
+    buffer<int> out(64);
+    CHECK(SIMT_LAUNCH_EARLY(early_with_wait, 2, 32, 0, 0)(out.device) == cudaSuccess, "an early launch");
+    CHECK(SIMT_LAUNCH_EARLY(early_with_wait, 2, 1025, 0, 0)(out.device) == cudaErrorInvalidConfiguration &&
+              cudaGetLastError() == cudaErrorInvalidConfiguration, "an early launch of 1025 threads");
+    out.fetch();
+    for (int i = 0; i < 64; i++)
+        CHECK(out.host[i] == i % 32, "early launch, thread %d: %d", i, out.host[i]);
+}
+
 /* A program that leaves a fault behind must not pass. */
 static void test_exit_status(void)
 {
@@ -820,6 +1205,53 @@ static void test_exit_status(void)
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 70,
           "status of a program with a fault: 0x%x", (unsigned)status);
+}
+
+/* ---- the perturbed reciprocal ---------------------------------------------------------------------------------- */
+
+/* Errors of many reciprocals in units in the last place: sum of absolute values, and the largest; then the answers at
+   the ends of the range. */
+GPU_KERNEL void reciprocals(double *out)
+{
+    const int count = 10000;
+    double sum_f32 = 0, sum_f64 = 0, largest_f32 = 0, largest_f64 = 0;
+    for (int i = 0; i < count; i++) {
+        double x = 1.0 + (i + 0.1) / count;
+        float narrow = (float)x;
+        double e32 = fabs((simt_reciprocal(narrow) - 1.0 / narrow) * 0x1p24);
+        double e64 = (double)fabsl((simt_reciprocal(x) - 1.0L / x) * 0x1p53L);
+        sum_f32 += e32;
+        sum_f64 += e64;
+        largest_f32 = fmax(largest_f32, e32);
+        largest_f64 = fmax(largest_f64, e64);
+    }
+    out[0] = sum_f32 / count;
+    out[1] = sum_f64 / count;
+    out[2] = largest_f32;
+    out[3] = largest_f64;
+    out[4] = simt_reciprocal(-0.0f);
+    out[5] = simt_reciprocal(1e-40f);
+    out[6] = simt_reciprocal(-3e38f);
+    out[7] = simt_reciprocal(0.0);
+    out[8] = simt_reciprocal((double)INFINITY);
+    out[9] = simt_reciprocal(0x1p1022);
+    out[10] = simt_reciprocal(-0x1p-30f) + simt_reciprocal(0x1p30);
+}
+
+static void test_reciprocal(void)
+{
+    buffer<double> out(11);
+    SIMT_LAUNCH(reciprocals, 1, 1, 0, 0)(out.device);
+    const double *got = out.fetch();
+    for (int i = 0; i < 2; i++) { /* correctly rounded: a mean of 0.25, at most 0.5 */
+        CHECK(got[i] > 0.28 && got[i] < 0.4, "mean error of reciprocal %d: %g", i, got[i]);
+        CHECK(got[2 + i] > 0.9 && got[2 + i] <= 1.0, "largest error of reciprocal %d: %g", i, got[2 + i]);
+    }
+    CHECK(got[4] == -INFINITY && got[5] == INFINITY && got[6] == 0 && signbit(got[6]), "float: %g %g %g", got[4],
+          got[5], got[6]);
+    CHECK(got[10] == -0x1p30 + 0x1p-30, "powers of two: %g", got[10]);
+    CHECK(isnan(got[7]) && isnan(got[8]) && got[9] == 0, "double: %g %g %g", got[7], got[8], got[9]);
+    CHECK(simt_reciprocal(3.0f) == 1.0f / 3.0f && simt_reciprocal(0.0) == INFINITY, "on the host");
 }
 
 /* ---- random order ---------------------------------------------------------------------------------------------- */
@@ -862,6 +1294,9 @@ static void test_permutation(void)
 static void test_emulator(void)
 {
     test_faults();
+    test_copies();
+    test_early_launch();
+    test_reciprocal();
     test_permutation();
     test_watched_faults();
     test_exit_status();

@@ -1,0 +1,107 @@
+#!/bin/sh
+# costs.sh - what is not called costs nothing: a program that includes a header and uses nothing of it is the empty
+# program, without optimisation and with it; one that calls a launch function has the kernels of that one alone.
+#
+# Run from the top folder. CC, CXX and NVCC name the compilers. Nothing here looks at a clock.
+
+CC=${CC:-gcc} CXX=${CXX:-g++}
+top=$PWD
+work=$top/build/costs
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+passed=0 failed=0 skipped=0
+
+# check WHAT COMMAND...
+check() {
+    what=$1
+    shift
+    if "$@" >out 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $what"
+        echo "$@"
+        sed -n 1,12p out
+    fi
+}
+
+# compile FILE COMMAND...: to FILE.o, with what it defines in FILE.has: names, and bytes of code and of data.
+compile() {
+    file=$1
+    shift
+    rm -f $file.has
+    "$@" -I"$top" -c -o $file.o $file && nm --defined-only $file.o | cut -c 18- >$file.has &&
+        size -A $file.o | awk '/^\.(text|data|rodata|bss|noinit|nv_fatbin)/ { print $1, $2 }' >>$file.has
+}
+
+# costs_nothing WHAT SUFFIX COMMAND...: each header against the empty program
+costs_nothing() {
+    language=$1 suffix=$2
+    shift 2
+    echo 'int main(void) { return 0; }' >program.$suffix
+    check "$language: the empty program" compile program.$suffix "$@"
+    cp program.$suffix.has empty.has
+    for path in "$top"/*.h; do
+        header=${path##*/}
+        printf '#include "%s"\nint main(void) { return 0; }\n' "$header" >program.$suffix
+        check "$language: compile $header" compile program.$suffix "$@"
+        check "$language: a program that uses nothing of $header is the empty one" diff empty.has program.$suffix.has
+    done
+}
+
+emulated="$CXX -std=c++17 -x c++ -include $top/tests/simt.h"
+costs_nothing 'C' c $CC -std=c11 -O0
+costs_nothing 'C++, optimised' cc $CXX -std=c++17 -O2
+costs_nothing 'emulated' cu $emulated -O0
+[ -n "$NVCC" ] && costs_nothing 'nvcc' cu "$NVCC" -std=c++17 -gencode arch=compute_90,code=compute_90
+
+# The launch functions that a header declares in full, so that they can be found.
+launches() {
+    sed -n 's/^static int \(bs[13]d_[a-z]*[0-9]_f[0-9]*\)(.*/\1/p
+        s/^static int \(trid_batch_[a-z]*_f[0-9]*\)(.*/\1/p' "$top/$1"
+}
+
+# only_that FUNCTION: of all launch functions the object has that one.
+only_that() {
+    nm -C launch.o | grep -oE '(bs[13]d_[a-z]*[0-9]|trid_batch_[a-z]*)_f[0-9]*<' | sort -u >has
+    echo "$1<" | diff - has
+}
+
+# only_its_kernels FUNCTION: of those that bear a rung's name or a precision, as the kernels of explicit rungs do; of
+# trid_batch.h none of another type, none that pivots and none for one matrix, which trid_batch_solve has no use for.
+only_its_kernels() {
+    rung=${1#*_}
+    c++filt <entries >kernels
+    if [ $1 = trid_batch_solve_f32 ]; then
+        [ -s kernels ] && ! grep -E 'double|pivoted|common' kernels && grep -q '<float' kernels
+        return
+    fi
+    [ -s kernels ] && ! grep -E '_f(32|64)' kernels | grep -v "_${rung##*_}" &&
+        grep -q "${rung%_*}" kernels && ! grep -E '(explicit|implicit)[0-9]' kernels | grep -v "${rung%_*}"
+}
+
+for header in bs1d.h bs3d.h trid_batch.h; do
+    launches $header >list
+    least=6
+    [ $header = trid_batch.h ] && least=4
+    check "$header: launches in both precisions stand in the header" \
+        sh -c "[ \$(grep -c _f32 list) -ge $least ] && [ \$(grep -c _f32 list) -eq \$(grep -c _f64 list) ]"
+    for launch in $(sed -n '1p;$p' list); do
+        printf '#include "%s"\nint main() { return (void *)%s<> == 0; }\n' $header $launch >launch.cu
+        check "emulated: compile $launch" $emulated -O0 -I"$top" -c -o launch.o launch.cu
+        check "emulated: a program that calls $launch has that launch alone" only_that $launch
+    done
+    if [ -n "$NVCC" ]; then
+        launch=$(sed -n 1p list)
+        printf '#include "%s"\nint main() { return (void *)%s<> == 0; }\n' $header $launch >launch.cu
+        check "nvcc: compile $launch" $NVCC -std=c++17 -arch=compute_90 -ptx -I"$top" -o launch.ptx launch.cu
+        sed -n 's/.*\.entry \([A-Za-z0-9_]*\).*/\1/p' launch.ptx >entries
+        check "nvcc: a program that calls $launch has its kernels alone" only_its_kernels $launch
+    fi
+done
+if [ -z "$NVCC" ]; then
+    echo 'skipped: costs by nvcc: no CUDA Toolkit here'
+    skipped=$((skipped + 1))
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
