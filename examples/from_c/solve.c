@@ -1,0 +1,40 @@
+/* solve.c - a program in C that solves tridiagonal systems on the GPU.
+   MIT licence, see LICENSE.
+
+   The kernels come from one file that nvcc compiles, library.cu; it can as well be made a shared library.
+
+       nvcc -O3 -I. -c examples/from_c/library.cu
+       gcc -std=c11 -I. -I/usr/local/cuda/include -c examples/from_c/solve.c
+       nvcc -o solve solve.o library.o */
+#include "trid_batch.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { N = 100, SYSTEMS = 1000, ROWS = N * SYSTEMS };
+
+int main(void)
+{
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return puts("no GPU"), 3;
+    double *host = malloc(5 * ROWS * sizeof *host), residual = 0, *a;
+    for (int i = 0; i < ROWS; i++) {
+        host[i] = host[2 * ROWS + i] = -1;
+        host[ROWS + i] = 2.5;
+        host[3 * ROWS + i] = i % 7;
+    }
+    if (cudaMalloc((void **)&a, 5 * ROWS * sizeof *a) != cudaSuccess) return puts("no memory"), 1;
+    double *b = a + ROWS, *c = b + ROWS, *d = c + ROWS, *x = d + ROWS;
+    cudaMemcpy(a, host, 4 * ROWS * sizeof *a, cudaMemcpyHostToDevice);
+    int status = trid_batch_solve_f64(trid_lines_contiguous(N, SYSTEMS), 0, a, b, c, d, x, NULL, 0);
+    if (status) return puts(trid_batch_status_string(status)), 1;
+    if (cudaMemcpy(host, a, 5 * ROWS * sizeof *a, cudaMemcpyDeviceToHost) != cudaSuccess) return puts("failed"), 1;
+    for (int s = 0; s < SYSTEMS; s++) {
+        const double *row = host + s * N;
+        double r = trid_host_residual_f64(N, row, row + ROWS, row + 2 * ROWS, row + 3 * ROWS, row + 4 * ROWS);
+        if (!(r <= residual)) residual = r;
+    }
+    printf("%d systems of %d rows, residual %.1e\n", SYSTEMS, N, residual);
+    return residual < 1e-14 ? 0 : 1;
+}
