@@ -1,0 +1,266 @@
+/* american_lsmc_host.c - American options by least-squares Monte Carlo, in plain C: the reference of american_lsmc.cu.
+   MIT licence, see LICENSE.
+
+   Paths of the Black-Scholes model are drawn from counters, so that a number depends on the seed, the path and the date
+   alone. From maturity backwards, at each date the cash flow that a path brings later is regressed on a polynomial in
+   x = S/K - 1 over the paths in the money; where exercise pays more than the polynomial expects of waiting, it
+   replaces the cash flow (Longstaff and Schwartz 2001). The program prices the paper's example of eight paths, and four
+   puts whose values are known, and fails where it is off. docs/american_lsmc.md explains the method. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HOST_MAX_DEGREE = 4, HOST_MAX_COEFFICIENTS = HOST_MAX_DEGREE + 1 };
+
+typedef struct {
+    double spot, strike, rate, dividend, volatility, maturity; /* years */
+    int put;
+} host_option;
+
+typedef struct {
+    double price, error; /* the mean over the paths, and its standard error */
+} host_result;
+
+/* ---- random numbers ---------------------------------------------------------------------------------------------- */
+
+/* Philox 4x32-10 (Salmon et al. 2011): four random words from a counter of four and a key of two. */
+static void host_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+{
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int i = 0; i < 4; i++) out[i] = counter[i];
+    for (int round = 0; round < 10; round++) {
+        uint64_t p = (uint64_t)0xd2511f53 * out[0], q = (uint64_t)0xcd9e8d57 * out[2];
+        uint32_t first = (uint32_t)(q >> 32) ^ out[1] ^ k0, third = (uint32_t)(p >> 32) ^ out[3] ^ k1;
+        out[0] = first;
+        out[1] = (uint32_t)q;
+        out[2] = third;
+        out[3] = (uint32_t)p;
+        k0 += 0x9e3779b9;
+        k1 += 0xbb67ae85;
+    }
+}
+
+/* Uniform in (0, 1), by 52 bits: neither end, so that its logarithm is finite. */
+static double host_uniform(uint32_t high, uint32_t low)
+{
+    return ((double)(((uint64_t)high << 32 | low) >> 12) + 0.5) * 0x1p-52;
+}
+
+/* The normal of a path and date, by Box and Muller: an even date and the next are the two of one pair. */
+static double host_normal(uint64_t seed, uint32_t pass, uint32_t path, uint32_t date)
+{
+    uint32_t counter[4] = {path, date / 2, pass, 0}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, word[4];
+    host_philox(counter, key, word);
+    double radius = sqrt(-2 * log(host_uniform(word[0], word[1])));
+    double angle = 6.283185307179586 * host_uniform(word[2], word[3]);
+    return date % 2 ? radius * sin(angle) : radius * cos(angle);
+}
+
+/* Brownian paths on the dates 1 .. dates, in units of the root of the time between two dates, that of a date in
+   w[(date-1) * paths + path]. Drawn backwards, each date given the next one (a Brownian bridge to 0): so a kernel that
+   marches backwards can draw them on the way and store none. pass is 0 for the paths that decide, 1 for those of the
+   second pass. */
+static void host_paths(uint64_t seed, uint32_t pass, int paths, int dates, double *w)
+{
+    for (int path = 0; path < paths; path++) {
+        double at = sqrt((double)dates) * host_normal(seed, pass, (uint32_t)path, (uint32_t)dates);
+        w[(size_t)(dates - 1) * paths + path] = at;
+        for (int date = dates - 1; date >= 1; date--) {
+            double share = date / (date + 1.0);
+            at = share * at + sqrt(share) * host_normal(seed, pass, (uint32_t)path, (uint32_t)date);
+            w[(size_t)(date - 1) * paths + path] = at;
+        }
+    }
+}
+
+/* ---- the method -------------------------------------------------------------------------------------------------- */
+
+/* x = S/K - 1 on a date where the Brownian path is at w */
+static double host_position(const host_option *o, int dates, int date, double w)
+{
+    double dt = o->maturity / dates, drift = (o->rate - o->dividend - 0.5 * o->volatility * o->volatility) * dt;
+    return o->spot / o->strike * exp(drift * date + o->volatility * sqrt(dt) * w) - 1;
+}
+
+/* What exercise pays, in units of the strike; more than 0 in the money. */
+static double host_payoff(const host_option *o, double x)
+{
+    return fmax(o->put ? -x : x, 0);
+}
+
+/* Coefficients c[0 .. degree] of the least-squares polynomial from sums over n points: moment[k] = sum x^k for k up to
+   2*degree, right[k] = sum x^k y. The normal equations are scaled to a diagonal of ones and eliminated with the largest
+   pivot on the diagonal; what is left below 1e-12 is a power that the points do not tell from the others: it gets 0. */
+static void host_fit(int degree, const double *moment, const double *right, double *c)
+{
+    double a[HOST_MAX_COEFFICIENTS][HOST_MAX_COEFFICIENTS], b[HOST_MAX_COEFFICIENTS], scale[HOST_MAX_COEFFICIENTS];
+    int n = degree + 1, power[HOST_MAX_COEFFICIENTS], rank = 0;
+    for (int i = 0; i < n; i++) scale[i] = moment[2 * i] > 0 ? 1 / sqrt(moment[2 * i]) : 0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) a[i][j] = i == j ? 1 : moment[i + j] * scale[i] * scale[j];
+        b[i] = right[i] * scale[i];
+        power[i] = i;
+    }
+    for (; rank < n; rank++) {
+        int pivot = rank;
+        for (int i = rank + 1; i < n; i++) pivot = a[i][i] > a[pivot][pivot] ? i : pivot;
+        if (!(a[pivot][pivot] > 1e-12)) break;
+        for (int i = 0; i < n; i++) { /* rows, then columns, trade places */
+            double t = a[rank][i];
+            a[rank][i] = a[pivot][i];
+            a[pivot][i] = t;
+        }
+        for (int i = 0; i < n; i++) {
+            double t = a[i][rank];
+            a[i][rank] = a[i][pivot];
+            a[i][pivot] = t;
+        }
+        double t = b[rank];
+        b[rank] = b[pivot];
+        b[pivot] = t;
+        int p = power[rank];
+        power[rank] = power[pivot];
+        power[pivot] = p;
+        for (int i = rank + 1; i < n; i++) {
+            double factor = a[i][rank] / a[rank][rank];
+            for (int j = rank + 1; j < n; j++) a[i][j] -= factor * a[rank][j];
+            b[i] -= factor * b[rank];
+        }
+    }
+    for (int i = 0; i < n; i++) c[i] = 0;
+    for (int i = rank - 1; i >= 0; i--) {
+        for (int j = i + 1; j < rank; j++) b[i] -= a[i][j] * b[j];
+        b[i] /= a[i][i];
+        c[power[i]] = b[i] * scale[power[i]];
+    }
+}
+
+/* What waiting is worth by the polynomial, in units of the strike. */
+static double host_continuation(int degree, const double *c, double x)
+{
+    double value = c[degree];
+    for (int k = degree - 1; k >= 0; k--) value = value * x + c[k];
+    return value;
+}
+
+/* The mean of cash flows in units of the strike, and its standard error, as money. */
+static host_result host_finish(const host_option *o, int paths, double sum, double squares)
+{
+    double mean = sum / paths, variance = fmax(squares / paths - mean * mean, 0);
+    host_result result = {o->strike * mean, o->strike * sqrt(variance / fmax(paths - 1, 1))};
+    return result;
+}
+
+/* The price by least-squares Monte Carlo on the given paths; exercise at once is not among the dates, so a caller takes
+   what it pays if that is more. Where fewer than "least" are in the money nothing is exercised: with fewer than
+   degree + 2 the polynomial would know each path's future.
+   c     degree + 1 coefficients for each date but the last, from c[(date-1) * (degree+1)]; INFINITY for no exercise
+   cash  one for each path */
+static host_result host_price(const host_option *o, int paths, int dates, int degree, int least, const double *w,
+                              double *c, double *cash)
+{
+    double discount = exp(-o->rate * o->maturity / dates), sum = 0, squares = 0;
+    for (int p = 0; p < paths; p++)
+        cash[p] = host_payoff(o, host_position(o, dates, dates, w[(size_t)(dates - 1) * paths + p]));
+    for (int date = dates - 1; date >= 1; date--) {
+        const double *row = w + (size_t)(date - 1) * paths;
+        double *fitted = c + (date - 1) * (degree + 1), moment[2 * HOST_MAX_DEGREE + 1] = {0};
+        double right[HOST_MAX_COEFFICIENTS] = {0};
+        for (int p = 0; p < paths; p++) {
+            double x = host_position(o, dates, date, row[p]), power = 1;
+            cash[p] *= discount;
+            if (!(host_payoff(o, x) > 0)) continue;
+            for (int k = 0; k <= 2 * degree; k++, power *= x) {
+                moment[k] += power;
+                if (k <= degree) right[k] += power * cash[p];
+            }
+        }
+        if (moment[0] >= least)
+            host_fit(degree, moment, right, fitted);
+        else
+            for (int k = 0; k <= degree; k++) fitted[k] = k ? 0 : INFINITY;
+        for (int p = 0; p < paths; p++) {
+            double x = host_position(o, dates, date, row[p]), pays = host_payoff(o, x);
+            if (pays > 0 && pays > host_continuation(degree, fitted, x)) cash[p] = pays;
+        }
+    }
+    for (int p = 0; p < paths; p++) {
+        cash[p] *= discount;
+        sum += cash[p];
+        squares += cash[p] * cash[p];
+    }
+    return host_finish(o, paths, sum, squares);
+}
+
+/* The second pass: exercise as the coefficients say, on paths that had no part in them. No strategy earns more than the
+   option is worth, so the mean is a lower bound of the price. */
+static host_result host_lower(const host_option *o, int paths, int dates, int degree, const double *w, const double *c)
+{
+    double discount = exp(-o->rate * o->maturity / dates), sum = 0, squares = 0;
+    for (int p = 0; p < paths; p++) {
+        double cash = host_payoff(o, host_position(o, dates, dates, w[(size_t)(dates - 1) * paths + p]));
+        for (int date = dates - 1; date >= 1; date--) {
+            double x = host_position(o, dates, date, w[(size_t)(date - 1) * paths + p]), pays = host_payoff(o, x);
+            cash *= discount;
+            if (pays > 0 && pays > host_continuation(degree, c + (date - 1) * (degree + 1), x)) cash = pays;
+        }
+        cash *= discount;
+        sum += cash;
+        squares += cash * cash;
+    }
+    return host_finish(o, paths, sum, squares);
+}
+
+/* ---- the program ------------------------------------------------------------------------------------------------- */
+
+#ifndef LSMC_NO_MAIN
+
+int main(void)
+{
+    enum { EIGHT = 8, THREE = 3, PATHS = 1 << 15, DATES = 50, DEGREE = 3 };
+    /* The paper's paths, in three dates. A volatility of 1 and a spot of 1 make the Brownian path a logarithm. */
+    static const double s[THREE][EIGHT] = {{1.09, 1.16, 1.22, 0.93, 1.11, 0.76, 0.92, 0.88},
+                                           {1.08, 1.26, 1.07, 0.97, 1.56, 0.77, 0.84, 1.22},
+                                           {1.34, 1.54, 1.03, 0.92, 1.52, 0.90, 1.01, 1.34}};
+    const host_option example = {1, 1.1, 0.06, 0, 1, 3, 1};
+    double small[THREE * EIGHT], cash[EIGHT], fitted[THREE * HOST_MAX_COEFFICIENTS];
+    for (int i = 0; i < THREE * EIGHT; i++) small[i] = log(s[i / EIGHT][i % EIGHT]) - (0.06 - 0.5) * (i / EIGHT + 1);
+    host_result american = host_price(&example, EIGHT, THREE, 2, 4, small, fitted, cash);
+    host_result european = host_price(&example, EIGHT, THREE, 2, EIGHT + 1, small, fitted, cash);
+    printf("eight paths: American %.12f, European %.12f\n\n", american.price, european.price);
+    int bad = !(fabs(american.price - 0.114434330045) < 1e-12) + !(fabs(european.price - 0.056380739270) < 1e-12);
+
+    static const struct {
+        host_option option;
+        double exact; /* with exercise on 50 dates a year */
+    } known[] = {{{36, 40, 0.06, 0, 0.2, 1, 1}, 4.477811},
+                 {{36, 40, 0.06, 0, 0.4, 2, 1}, 8.506783},
+                 {{40, 40, 0.06, 0, 0.2, 1, 1}, 2.314068},
+                 {{44, 40, 0.06, 0, 0.4, 2, 1}, 5.641236}};
+    double *w = (double *)malloc(sizeof *w * 2 * DATES * PATHS), *all = (double *)malloc(sizeof *all * PATHS);
+    double *c = (double *)malloc(sizeof *c * 2 * DATES * (DEGREE + 1));
+    if (!w || !all || !c) return fprintf(stderr, "no memory\n"), 1;
+    printf("%d paths, degree %d\nspot  volatility  years     price  std error  second pass  std error     exact\n",
+           PATHS, DEGREE);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const host_option *o = &known[i].option;
+        int dates = (int)(DATES * o->maturity);
+        host_paths(1, 0, PATHS, dates, w);
+        host_result first = host_price(o, PATHS, dates, DEGREE, DEGREE + 2, w, c, all);
+        host_paths(1, 1, PATHS, dates, w);
+        host_result second = host_lower(o, PATHS, dates, DEGREE, w, c);
+        printf("%4g  %10g  %5g  %8.5f  %9.5f  %11.5f  %9.5f  %8.5f\n", o->spot, o->volatility, o->maturity, first.price,
+               first.error, second.price, second.error, known[i].exact);
+        /* The method costs up to 0.3 %, chance three standard errors. */
+        bad += !(first.price > 0.997 * known[i].exact - 3 * first.error) +
+               !(first.price < known[i].exact + 3 * first.error);
+        bad += !(second.price < known[i].exact + 3 * second.error);
+    }
+    free(w);
+    free(all);
+    free(c);
+    return bad ? 1 : 0;
+}
+
+#endif
