@@ -2,10 +2,10 @@
 
    MIT licence, see LICENSE. Copy this one file; it includes nothing of the kit.
 
-   A batch of systems of N rows, one after another, so row j of system s at [j * 1 + s * N] of each array, solved with
-   the best instruction set that the processor has (examples/cpu_batch.c):
+   A batch of systems of N rows, one after another, so row j of system s at [j + s * N] of each array, solved with the
+   best instruction set that the processor has (examples/cpu_batch.c):
 
-       cpu_avx_lines lines = {N, 1, SYSTEMS, N, 1, 0};
+       cpu_avx_lines lines = cpu_avx_lines_contiguous(N, SYSTEMS);
        void *work = malloc(cpu_avx_thomas_bytes_f32(N, threads));
        int status = cpu_avx_thomas_f32(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
        if (status != CPU_AVX_OK) {
@@ -22,6 +22,7 @@
        cpu_avx_has, cpu_avx_best, cpu_avx_name      what this processor runs, the widest of it, its name
        cpu_avx_status_string                        what a status says
        cpu_avx_fence                                what was streamed is visible to other threads
+       cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     where systems lie
      vector (in the comment of each its meaning in C)
        cpu_avx_vec (a type), cpu_avx_lanes (W)      the vector; cpu_avx_width(isa) is W where the set is no literal
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction
@@ -120,7 +121,7 @@
 #pragma push_macro("W")
 #undef W
 
-#define CPU_AVX_VERSION 100 /* 100 * major + minor */
+#define CPU_AVX_VERSION 101 /* 100 * major + minor */
 
 #ifndef CPU_AVX_HEADER
 #define CPU_AVX_HEADER "cpu_avx.h"
@@ -162,6 +163,13 @@ enum {
 #define CPU_AVX_P_UNROLL
 #endif
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
+/* A whole loop is worth a call, and "inline" would have the optimiser copy it into its callers. Without optimisation the
+   word only lets the compiler drop what nobody calls. */
+#ifdef __OPTIMIZE__
+#define CPU_AVX_P_LOOP static CPU_AVX_P_UNUSED
+#else
+#define CPU_AVX_P_LOOP static inline CPU_AVX_P_UNUSED
+#endif
 
 /* Regions of threads, opened in array scope only: a compiler may lose the target attribute within one. */
 #ifdef _OPENMP
@@ -278,12 +286,34 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 }
 
 /* Where tridiagonal systems lie: element j of system s of group g at [j*step + s*stride + g*jump] of each array. There
-   are groups*systems of them, and g*systems + s is a system's index. The directions of an nx*ny*nz grid, x fastest, are
-       x  {nx, 1, ny*nz, nx, 1, 0}    y  {ny, nx, nx, 1, nz, nx*ny}    z  {nz, nx*ny, nx*ny, 1, 1, 0}
-   step, stride and jump may be negative; no two elements may coincide. */
+   are groups*systems of them, and g*systems + s is a system's index. step, stride and jump may be negative; no two
+   elements may coincide. trid_lines of trid_batch.h has the same fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;
+
+/* Solves   systems one after another, rows of a system neighbours in memory */
+CPU_AVX_API cpu_avx_lines cpu_avx_lines_contiguous(long long n, long long systems)
+{
+    cpu_avx_lines lines = {n, 1, systems, n, 1, 0};
+    return lines;
+}
+
+/* Solves   row 0 of all systems, then row 1 of all systems, ... */
+CPU_AVX_API cpu_avx_lines cpu_avx_lines_interleaved(long long n, long long systems)
+{
+    cpu_avx_lines lines = {n, systems, systems, 1, 1, 0};
+    return lines;
+}
+
+/* Solves   the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z); any other axis is no lines,
+            which are a bad argument */
+CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long long nz, int axis)
+{
+    cpu_avx_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nx, 1, nz, nx * ny};
+    cpu_avx_lines z = {nz, nx * ny, nx * ny, 1, 1, 0}, none = {-1, 0, 0, 0, 0, 0};
+    return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
+}
 
 #define CPU_AVX_FACTOR_LEN(n) (3 * (n)) /* elements of cpu_avx_factor's f */
 
@@ -404,6 +434,11 @@ CPU_AVX_API int cpu_avx_p_reach(int H)
 #define CPU_AVX_P_PASTE_NAME(stem, set, precision) stem##_##set##_##precision
 #define CPU_AVX_P_NAME(stem, set, precision) CPU_AVX_P_PASTE_NAME(stem, set, precision)
 
+#ifdef __NVCC__ /* which hands the pragma on to gcc, which knows it */
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
+
 #define CPU_AVX_P_REAL float
 #define CPU_AVX_P_PRECISION f32
 #define CPU_AVX_P_SIZE 4
@@ -419,6 +454,10 @@ CPU_AVX_API int cpu_avx_p_reach(int H)
 #undef CPU_AVX_P_REAL
 #undef CPU_AVX_P_PRECISION
 #undef CPU_AVX_P_SIZE
+
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
 
 #pragma pop_macro("B")
 #pragma pop_macro("D")
@@ -1217,7 +1256,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_implicit2)(int isa, const CPU_AVX_F(cpu_a
 #define CPU_AVX_P_ALL ((__mmask8)-1)
 #endif
 #define CPU_AVX_INLINE CPU_AVX_P_INLINE CPU_AVX_TARGET
-#define CPU_AVX_SLOW static CPU_AVX_P_UNUSED CPU_AVX_TARGET /* a whole loop: worth a call */
+#define CPU_AVX_SLOW CPU_AVX_P_LOOP CPU_AVX_TARGET
 
 /* A vector of W lanes, W a literal. */
 #if CPU_AVX_P_ISA == 0

@@ -23,7 +23,7 @@ int main(void)
     }
 
     /* Row j of system s lies at [j * 1 + s * N] of each array; all systems are one group. */
-    cpu_avx_lines lines = {N, 1, SYSTEMS, N, 1, 0};
+    cpu_avx_lines lines = cpu_avx_lines_contiguous(N, SYSTEMS);
     void *work = malloc(cpu_avx_thomas_bytes_f32(N, threads));
     int status = cpu_avx_thomas_f32(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
     if (status != CPU_AVX_OK) {

@@ -349,7 +349,7 @@ static batch model_batch(int is_implicit, int H)
 {
     case_option o = case_model(is_implicit);
     double dt = o.maturity / o.steps, ds = o.top / 255;
-    bs1d_model model = {0.5 * o.volatility * o.volatility * dt, 0.5 * o.rate * dt, o.rate * dt, 256};
+    bs1d_model model = {0.5 * o.volatility * o.volatility * dt, 0.5 * o.rate * dt, o.rate * dt, 256, 0};
     batch m = batch_new(2, 256, o.steps, H);
     for (int i = 0; i < 512; i++) {
         int j = i % 256;
@@ -381,7 +381,7 @@ static void test_model_problem(void)
     for (int precision = 0; precision < 2; precision++) {
         case_option o = case_model(0);
         double dt = o.maturity / o.steps;
-        bs1d_model model = {0.5 * o.volatility * o.volatility * dt, 0.5 * o.rate * dt, o.rate * dt, 256};
+        bs1d_model model = {0.5 * o.volatility * o.volatility * dt, 0.5 * o.rate * dt, o.rate * dt, 256, 0};
         compose(model, 8, composed_of[precision], precision, m[0].band);
         memcpy(m[0].band + 256 * 17, m[0].band, 256 * 17 * sizeof *m[0].band);
         for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {

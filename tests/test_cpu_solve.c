@@ -39,9 +39,31 @@ static int faulty_pivot; /* which of the ways to have no solution comes next */
 #define ROUNDOFF (DBL_EPSILON / 2)
 #include "test_cpu_solve.c"
 
+/* Each describes the elements of an array once, those that it should. */
+static void test_lines(void)
+{
+    const cpu_avx_lines all[] = {cpu_avx_lines_contiguous(3, 20), cpu_avx_lines_interleaved(5, 12),
+                                 cpu_avx_lines_axis(3, 4, 5, 0), cpu_avx_lines_axis(3, 4, 5, 1),
+                                 cpu_avx_lines_axis(3, 4, 5, 2)};
+    for (int which = 0; which < 5; which++) {
+        cpu_avx_lines l = all[which];
+        int seen[60] = {0}, wrong = l.n * l.systems * l.groups != 60;
+        for (long long i = 0; i < 60 && !wrong; i++) {
+            long long j = i % l.n, s = i / l.n % l.systems, g = i / l.n / l.systems;
+            long long at = j * l.step + s * l.stride + g * l.jump, x = at % 3, y = at / 3 % 4, z = at / 12;
+            long long row = which == 0 || which == 2 ? x : which == 1 ? at / 12 : which == 3 ? y : z;
+            wrong = at < 0 || at >= 60 || seen[at]++ || row != j;
+        }
+        CHECK(!wrong, "lines %d", which);
+    }
+    cpu_avx_lines none = cpu_avx_lines_axis(3, 4, 5, 3);
+    CHECK(none.n < 0, "axis 3 is taken");
+}
+
 int main(void)
 {
     printf("seed %d\n", SEED);
+    test_lines();
     cpu_skips();
     test_all_f32();
     test_all_f64();
