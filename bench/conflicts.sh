@@ -2,7 +2,7 @@
 # conflicts.sh - the shared-memory bank conflicts of transpose.h's kernels, as the profiler's counters say.
 # MIT licence, see LICENSE.
 #
-#     sh bench/conflicts.sh build/bench_transpose
+#     sh bench/conflicts.sh build/bench/transpose
 #
 # One line a kernel: its name, the wavefronts of its accesses to shared memory, and how many there would be without bank
 # conflicts. (The counter l1tex__data_bank_conflicts also counts waits for other pipes, and is not 0 for a single word a

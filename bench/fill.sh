@@ -4,18 +4,20 @@
 #
 #     sh bench/fill.sh FILE.md >NEW.md
 #
-# Between a line "<!-- sh bench/table.sh ... -->" and the next "<!-- end -->" goes what that command prints.
+# Between a line "<!-- sh bench/table.sh ... -->", or one that names another script of this folder, and the next
+# "<!-- end -->" goes what that command prints. Fails if a command fails or a table does not end.
 set -eu
 awk '
-    /^<!-- sh bench\/table.sh .* -->$/ {
+    /^<!-- sh bench\/[a-z_0-9]*\.sh .* -->$/ {
         print
         command = $0
         sub(/^<!-- /, "", command)
         sub(/ -->$/, "", command)
         fflush()
-        system(command)
+        if (system(command)) failed = 1
         skipping = 1
         next
     }
     /^<!-- end -->$/ { skipping = 0 }
-    !skipping { print }' "$1"
+    !skipping { print }
+    END { exit failed || skipping }' "$1"

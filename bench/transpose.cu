@@ -2,32 +2,34 @@
    MIT licence, see LICENSE.
 
    A warp loads 32 lanes of K elements into blocked layout, adds one to each, and stores them: one array read, one
-   written. Rows start where 32*K elements put them, and in the rows marked +1 one element later, off the 16-byte grid.
+   written. vec_in loads by vectors and stores through shared memory, vec_out the other way round: which of the two
+   costs what. Arrays of 2 GiB; the copy is that of bench.h. Rows start where 32*K elements put them, and where shift is
+   1 one element later, off the 16-byte grid.
    With --once each kernel runs once on a small array and nothing is timed: for the profiler, bench/conflicts.sh. */
 #include "../transpose.h"
 #include "bench.h"
 
-enum { SHARED, SHFL, VEC, STREAM, PATHS, WARPS = 4 };
+enum { SHARED, VEC_IN, VEC_OUT, SHFL, VEC, STREAM, WARPS = 4 };
 static bool once; /* run, do not time */
-static const char *const path_names[] = {"shared", "shfl", "vec", "vec_stream"};
+static const char *const path_names[] = {"shared", "vec_in", "vec_out", "shfl", "vec", "vec_stream"};
 
 template <typename T, int K, int PATH>
 __global__ void __launch_bounds__(32 * WARPS) move(size_t rows, const T *from, T *to)
 {
     const int LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
-    __shared__ T buffer[PATH == SHARED ? WARPS * LEN : 1];
+    __shared__ T buffer[PATH <= VEC_OUT ? WARPS * LEN : 1];
     size_t row = blockIdx.x * (size_t)WARPS + threadIdx.x / 32;
     if (row >= rows) return;
-    T u[K], *mine = buffer + (PATH == SHARED ? (int)threadIdx.x / 32 * LEN : 0);
+    T u[K], *mine = buffer + (PATH <= VEC_OUT ? (int)threadIdx.x / 32 * LEN : 0);
     from += row * (32 * K);
     to += row * (32 * K);
-    if (PATH == SHARED) transpose_load(K, 32, 32 * K, from, (T)0, u, mine);
+    if (PATH == SHARED || PATH == VEC_OUT) transpose_load(K, 32, 32 * K, from, (T)0, u, mine);
     if (PATH == SHFL) transpose_load_shfl(K, 32, 32 * K, from, (T)0, u);
-    if (PATH >= VEC) transpose_load_vec(K, 32, 32 * K, from, (T)0, u, PATH == STREAM);
+    if (PATH == VEC_IN || PATH >= VEC) transpose_load_vec(K, 32, 32 * K, from, (T)0, u, PATH == STREAM);
     for (int j = 0; j < K; j++) u[j] += 1;
-    if (PATH == SHARED) transpose_store(K, 32, 32 * K, u, to, mine);
+    if (PATH == SHARED || PATH == VEC_IN) transpose_store(K, 32, 32 * K, u, to, mine);
     if (PATH == SHFL) transpose_store_shfl(K, 32, 32 * K, u, to);
-    if (PATH >= VEC) transpose_store_vec(K, 32, 32 * K, u, to, PATH == STREAM);
+    if (PATH == VEC_OUT || PATH >= VEC) transpose_store_vec(K, 32, 32 * K, u, to, PATH == STREAM);
 }
 
 template <typename T, int K, int PATH>
@@ -55,6 +57,8 @@ template <typename T, int K>
 static void measure_paths(const Bench &bench, double copy, void *from, void *to, size_t bytes)
 {
     measure<T, K, SHARED>(bench, copy, from, to, bytes);
+    measure<T, K, VEC_IN>(bench, copy, from, to, bytes);
+    measure<T, K, VEC_OUT>(bench, copy, from, to, bytes);
     measure<T, K, SHFL>(bench, copy, from, to, bytes);
     measure<T, K, VEC>(bench, copy, from, to, bytes);
     measure<T, K, STREAM>(bench, copy, from, to, bytes);
@@ -62,15 +66,13 @@ static void measure_paths(const Bench &bench, double copy, void *from, void *to,
 
 int main(int argc, char **argv)
 {
-    Bench bench = bench_open(argc, argv);
-    once = argc > 1 && !strcmp(argv[1], "--once");
+    Bench bench = bench_open(argc, argv, "--once", &once);
     size_t bytes = (size_t)1 << (once ? 26 : 31);
-    double copy = once ? 1 : bench_copy_speed(bytes);
+    double copy = once ? 1 : bench_copy_speed(bench);
     void *from, *to;
     BENCH_OK(cudaMalloc(&from, bytes));
     BENCH_OK(cudaMalloc(&to, bytes));
     BENCH_OK(cudaMemset(from, 63, bytes));
-    bench_line(bench, "# device-to-device copy of %zu bytes: %.0f GB/s\n", bytes, 1e-9 * copy);
     bench_line(bench, "path,precision,k,shift,ms_median,gbytes_per_s,pct_of_copy\n");
     measure_paths<float, 1>(bench, copy, from, to, bytes);
     measure_paths<float, 4>(bench, copy, from, to, bytes);

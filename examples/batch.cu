@@ -4,14 +4,19 @@
        batch [n [systems]]         n <= 256 rows a system, default 256 and 524288
 
    Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays; the
-   limit is the speed at which a device-to-device copy moves bytes, measured in the same run. Without a GPU the host's
-   hybrid solves a smaller batch. */
+   limit is the speed at which a device-to-device copy of 4 GiB moves bytes, read and written, in the same run. (A copy
+   writes half of its bytes and a solve a fifth, and reading is a little faster than writing, so a solve can pass 100 %.)
+   Without a GPU the host's hybrid solves a smaller batch. Exits with 1 where a residual is too large. */
 #include "transpose.h"
 #include "trid.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#ifndef BENCH_FLAGS
+#define BENCH_FLAGS "unknown flags"
+#endif
 
 enum { K = 8, W = 32, WARPS = 4, RUNS = 9 };
 
@@ -64,23 +69,6 @@ static __global__ void __launch_bounds__(32 * WARPS)
     transpose_store(K, W, n, rd, x + at, mine);
 }
 
-static double residual(int n, const float *a, const float *b, const float *c, const float *d, const float *x)
-{
-    return trid_host_residual_f32(n, a, b, c, d, x);
-}
-static double residual(int n, const double *a, const double *b, const double *c, const double *d, const double *x)
-{
-    return trid_host_residual_f64(n, a, b, c, d, x);
-}
-static int hybrid(int n, const float *a, const float *b, const float *c, const float *d, float *x, float *work)
-{
-    return trid_host_hybrid_f32(n, K, a, b, c, d, x, work);
-}
-static int hybrid(int n, const double *a, const double *b, const double *c, const double *d, double *x, double *work)
-{
-    return trid_host_hybrid_f64(n, K, a, b, c, d, x, work);
-}
-
 /* The largest residual of some systems across the batch; NaN if an element is NaN. */
 template <typename Real>
 static double largest_residual(int n, size_t systems, Real *const device[5])
@@ -93,7 +81,7 @@ static double largest_residual(int n, size_t systems, Real *const device[5])
         for (int k = 0; k < 5; k++)
             check(cudaMemcpy(host + (size_t)k * n, device[k] + system * n, sizeof(Real) * (size_t)n,
                              cudaMemcpyDeviceToHost));
-        double r = residual(n, host, host + n, host + 2 * n, host + 3 * n, host + 4 * n);
+        double r = trid_host_residual(n, host, host + n, host + 2 * n, host + 3 * n, host + 4 * n);
         if (!(r <= largest)) largest = r;
         if (largest != largest) break;
     }
@@ -116,8 +104,51 @@ static float elapsed(cudaEvent_t start, cudaEvent_t stop)
     return ms;
 }
 
+/* The machine, the compiler and the date, as in all results. */
+static void heading(void)
+{
+#ifdef __CUDACC__
+    char date[32];
+    time_t now = time(NULL);
+    cudaDeviceProp device;
+    int driver;
+    check(cudaGetDeviceProperties(&device, 0));
+    check(cudaDriverGetVersion(&driver));
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    printf("# %s, CUDA driver %d.%d, nvcc %d.%d.%d, %s, %s\n", device.name, driver / 1000, driver % 100 / 10,
+           __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__, BENCH_FLAGS, date);
+#endif
+}
+
+/* GB/s, read and written, of a copy of 4 GiB, or of less where there is no room for two of them. */
+static double copy_speed(void)
+{
+    cudaEvent_t start, stop;
+    float ms[RUNS];
+    void *from = NULL;
+    size_t bytes = (size_t)1 << 32;
+    check(cudaEventCreate(&start));
+    check(cudaEventCreate(&stop));
+    while (cudaMalloc(&from, 2 * bytes) != cudaSuccess && bytes >> 24) cudaGetLastError(), bytes /= 2;
+    check(cudaMemset(from, 1, 2 * bytes));
+    for (int run = -1; run < RUNS; run++) {
+        check(cudaEventRecord(start, 0));
+        check(cudaMemcpyAsync((char *)from + bytes, from, bytes, cudaMemcpyDeviceToDevice, 0));
+        check(cudaEventRecord(stop, 0));
+        float copied = elapsed(start, stop);
+        if (run >= 0) ms[run] = copied;
+    }
+    check(cudaFree(from));
+    check(cudaEventDestroy(start));
+    check(cudaEventDestroy(stop));
+    qsort(ms, RUNS, sizeof *ms, ascending);
+    double speed = 2e-6 * (double)bytes / ms[RUNS / 2];
+    printf("# device-to-device copy of %.3g GiB: %.0f GB/s\n", (double)bytes / (1 << 30), speed);
+    return speed;
+}
+
 template <typename Real>
-static int on_gpu(const char *name, int n, size_t systems)
+static int on_gpu(const char *name, int n, size_t systems, double copy)
 {
     size_t rows = systems * (size_t)n, bytes = rows * sizeof(Real);
     Real *array[5];
@@ -125,27 +156,25 @@ static int on_gpu(const char *name, int n, size_t systems)
     fill<Real><<<1024, 256>>>(rows, array[0], array[1], array[2], array[3], array[4]);
     check(cudaGetLastError());
 
-    cudaEvent_t event[3];
-    float solves[RUNS], copies[RUNS];
-    for (int k = 0; k < 3; k++) check(cudaEventCreate(&event[k]));
-    for (int run = -1; run < RUNS; run++) { /* the first warms up; the copy, of d to x, is overwritten by the solve */
-        check(cudaEventRecord(event[0], 0));
-        check(cudaMemcpyAsync(array[4], array[3], bytes, cudaMemcpyDeviceToDevice, 0));
-        check(cudaEventRecord(event[1], 0));
+    cudaEvent_t start, stop;
+    float solves[RUNS];
+    check(cudaEventCreate(&start));
+    check(cudaEventCreate(&stop));
+    for (int run = -1; run < RUNS; run++) { /* the first warms up */
         unsigned blocks = (unsigned)((systems + WARPS - 1) / WARPS);
+        check(cudaEventRecord(start, 0));
         solve<Real><<<blocks, 32 * WARPS>>>(n, systems, array[0], array[1], array[2], array[3], array[4]);
-        check(cudaEventRecord(event[2], 0));
-        float solved = elapsed(event[1], event[2]), copied = elapsed(event[0], event[1]);
-        if (run >= 0) solves[run] = solved, copies[run] = copied;
+        check(cudaEventRecord(stop, 0));
+        float solved = elapsed(start, stop);
+        if (run >= 0) solves[run] = solved;
     }
     qsort(solves, RUNS, sizeof *solves, ascending);
-    qsort(copies, RUNS, sizeof *copies, ascending);
-    double ms = solves[RUNS / 2], rate = 5.0 * (double)bytes / (1e6 * ms),
-           copy = 2.0 * (double)bytes / (1e6 * copies[RUNS / 2]);
+    double ms = solves[RUNS / 2], rate = 5.0 * (double)bytes / (1e6 * ms);
     double r = largest_residual(n, systems, array);
-    printf("%s  %zu systems of %d rows: %.3f ms, %.0f GB/s, %.1f %% of a copy (%.0f GB/s), residual %.1e\n", name,
-           systems, n, ms, rate, 100 * rate / copy, copy, r);
-    for (int k = 0; k < 3; k++) check(cudaEventDestroy(event[k]));
+    printf("%s  %zu systems of %d rows: %.3f ms, %.0f GB/s, %.1f %% of the copy, residual %.1e\n", name, systems, n, ms,
+           rate, 100 * rate / copy, r);
+    check(cudaEventDestroy(start));
+    check(cudaEventDestroy(stop));
     for (int k = 0; k < 5; k++) check(cudaFree(array[k]));
     return r < (sizeof(Real) == 4 ? 1e-6 : 1e-15) ? 0 : 1;
 }
@@ -157,6 +186,10 @@ static int on_host(const char *name, int n, size_t systems)
     Real *a = (Real *)malloc((5 * rows + 10 * (size_t)n + 1) * sizeof(Real)), *b = a + rows, *c = b + rows,
          *d = c + rows;
     Real *x = d + rows, *work = x + rows;
+    if (!a) {
+        fprintf(stderr, "%zu systems do not fit into memory\n", systems);
+        return 1;
+    }
     for (size_t i = 0; i < rows; i++) {
         a[i] = (Real)entry(i, 0);
         c[i] = (Real)entry(i, 1);
@@ -166,7 +199,8 @@ static int on_host(const char *name, int n, size_t systems)
     double largest = 0, seconds[RUNS];
     for (int run = 0; run < RUNS; run++) {
         clock_t start = clock();
-        for (size_t at = 0; at < rows; at += (size_t)n) hybrid(n, a + at, b + at, c + at, d + at, x + at, work);
+        for (size_t at = 0; at < rows; at += (size_t)n)
+            trid_host_hybrid(n, K, a + at, b + at, c + at, d + at, x + at, work);
         seconds[run] = (double)(clock() - start) / CLOCKS_PER_SEC;
         for (int i = run; i > 0 && seconds[i] < seconds[i - 1]; i--) {
             double swap = seconds[i];
@@ -175,22 +209,31 @@ static int on_host(const char *name, int n, size_t systems)
         }
     }
     for (size_t at = 0; at < rows; at += (size_t)n) {
-        double r = residual(n, a + at, b + at, c + at, d + at, x + at);
+        double r = trid_host_residual(n, a + at, b + at, c + at, d + at, x + at);
         if (!(r <= largest)) largest = r;
     }
     double ms = 1e3 * seconds[RUNS / 2];
     printf("%s  %zu systems of %d rows on one core of the host: %.3f ms, %.2f GB/s, residual %.1e\n", name, systems, n,
-           ms, 5e-6 * (double)(rows * sizeof(Real)) / ms, largest);
+           ms, ms > 0 ? 5e-6 * (double)(rows * sizeof(Real)) / ms : 0, largest);
     free(a);
     return largest < (sizeof(Real) == 4 ? 1e-6 : 1e-15) ? 0 : 1;
 }
 
+/* The number from 1 to most that an argument is, or 0. */
+static long long number(const char *argument, long long most)
+{
+    char *end;
+    long long x = strtoll(argument, &end, 10);
+    return end != argument && !*end && x >= 1 && x <= most ? x : 0;
+}
+
 int main(int argc, char **argv)
 {
-    int n = argc > 1 ? atoi(argv[1]) : K * W, devices = 0;
-    long long systems = argc > 2 ? atoll(argv[2]) : 0;
-    if (n < 1 || n > K * W || systems < 0) {
-        fprintf(stderr, "usage: batch [rows a system, 1 to %d [systems]]\n", K * W);
+    const long long most = 100000000;
+    int n = argc > 1 ? (int)number(argv[1], K * W) : K * W, devices = 0;
+    long long systems = argc > 2 ? number(argv[2], most) : 0;
+    if (n == 0 || (argc > 2 && systems == 0) || argc > 3) {
+        fprintf(stderr, "usage: batch [rows a system, 1 to %d [systems, 1 to %lld]]\n", K * W, most);
         return 2;
     }
 #ifndef SIMT_EMULATOR /* the emulator runs kernels, but not at a speed worth printing */
@@ -202,5 +245,7 @@ int main(int argc, char **argv)
         return on_host<float>("f32", n, batch) | on_host<double>("f64", n, batch);
     }
     size_t batch = systems ? (size_t)systems : 524288;
-    return on_gpu<float>("f32", n, batch) | on_gpu<double>("f64", n, batch);
+    heading();
+    double copy = copy_speed();
+    return on_gpu<float>("f32", n, batch, copy) | on_gpu<double>("f64", n, batch, copy);
 }

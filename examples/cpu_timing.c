@@ -22,7 +22,9 @@
    in implicit ones, of five in a batch of distinct systems, and of two in one with a single matrix.
    The value at the strike is of a march of all steps, with one option and untimed; its error the distance from the
    exact solution of the discrete equations, or in table 4 from the closed form, on 64^3 points unless --full is said.
-   Of a batch of systems it is the largest error. The program fails if a rung is less accurate than it should be. */
+   Of a batch of systems it is the largest error. The program fails if a rung is less accurate than it should be.
+   A row is marked "!" where its runs differ by more than a quarter or its multiply-adds were slower than before by as
+   much: something else was running, and the row means little. */
 #ifndef REAL
 #if defined __linux__
 #define _DEFAULT_SOURCE
@@ -60,6 +62,7 @@ enum {
     VALUE_POINTS = 64, /* where all steps are marched for the value */
     REACH = 16,        /* points to each side of a composed step */
     MOST_RUNS = 99,
+    MOST_THREADS = 1024,
     MOST_POINTS = 1024
 };
 static const double maturity_3 = 0.05, closed_form = 1.56532867895354424;
@@ -193,6 +196,7 @@ static void (*const copy_loops[CPU_AVX_ISAS])(const double *, double *, size_t) 
 };
 
 static volatile double consumed;
+static double best_peak[CPU_AVX_ISAS][2][2]; /* the best seen so far: of a set, a precision, one thread or several */
 
 /* Operations a second. */
 static double measured_peak(int isa, int is_double, int threads)
@@ -207,7 +211,9 @@ static double measured_peak(int isa, int is_double, int threads)
     }
     double seconds = now() - start;
     consumed = sum;
-    return operations / seconds;
+    double *seen = &best_peak[isa][is_double][threads > 1], speed = operations / seconds;
+    if (*seen < speed) *seen = speed;
+    return speed;
 }
 
 /* Bytes read and written a second. */
@@ -237,7 +243,12 @@ static double measured_copy(int isa, int threads)
 static bs1d_model one_factor_model(int implicit)
 {
     const double rate = 0.05, volatility = 0.2, dt = 1.0 / (implicit ? IMPLICIT_STEPS : EXPLICIT_STEPS);
-    bs1d_model model = {0.5 * volatility * volatility * dt, 0.5 * rate * dt, rate * dt, POINTS};
+    bs1d_model model;
+    memset(&model, 0, sizeof model); /* what is not named here is as it is by default */
+    model.variance = 0.5 * volatility * volatility * dt;
+    model.drift = 0.5 * rate * dt;
+    model.discount = rate * dt;
+    model.points = POINTS;
     return model;
 }
 
@@ -301,7 +312,11 @@ static int table = 1, bad; /* whether they go to the terminal as a table; how ma
 /* Of a row: medians, and the least time. */
 typedef struct {
     double ms, least, flops, of_peak, bytes, of_copy, times; /* times as fast as the comparator */
+    int disturbed;
 } timing;
+
+static int rows_disturbed, rows_done, rows_planned;
+static double started;
 
 /* The best times of each kind, as they would be for the papers' sizes: one or three factors, explicit or implicit,
    single or double precision. */
@@ -341,13 +356,36 @@ static void heading(void)
                      "pct_of_copy,value_at_strike,abs_error\n");
 }
 
-static void table_heading(const char *title)
+static const char *const legend_3 =
+    "Table 3, one factor: a call on 256 points. For 2048 options and 50000 explicit or 2500 implicit\n"
+    "steps, as the papers march them, \"papers' s\" is the time in seconds at the speed of the row. GFlop/s\n"
+    "are of the operations that the plain rung needs, whatever a rung does in fact, and their share is of\n"
+    "a loop of multiply-adds by the same threads: a rung that saves work, as explicit4 does by making one\n"
+    "step of many, passes 100 %. \"x plain\": times as fast as thomas_plain.\n";
+static const char *const legend_4 =
+    "Table 4, three factors: a call on three assets, and batches of tridiagonal systems in each direction\n"
+    "of the grid. \"papers' s\" is for 256^3 points and 500 explicit or 100 implicit steps. GB/s are of two\n"
+    "arrays for an explicit step, five for an implicit one, five or two for a batch, and their share is\n"
+    "of a copy with non-temporal stores by the same threads: what stays in the caches, or makes two steps\n"
+    "in one sweep, passes 100 %.\n";
+
+static void table_heading(const char *legend)
 {
-    if (table)
-        printf("\n%s\n%-17s prec isa    threads   size  steps  median ms   least ms %12s %8s %10s %7s %10s %8s  %-18s "
-               "%s\n",
-               title, "kernel", "papers' size", "GFlop/s", "% of peak", "GB/s", "% of copy", "x plain",
-               "value at strike", "error");
+    if (table) printf("\n%s", legend);
+}
+
+static void group_heading(int isa, int is_double)
+{
+    if (!table) return;
+    printf("\n%s precision, %s; row %d of %d", is_double ? "Double" : "Single", cpu_avx_name(isa), 1 + rows_done,
+           rows_planned);
+    if (rows_done > 0) {
+        double left = (now() - started) / rows_done * (rows_planned - rows_done);
+        printf(", about %.0f s to go", left);
+    }
+    printf("\n%-17s prec isa    threads   size  steps  median ms   least ms %10s %8s %10s %7s %10s %8s  %-18s %s\n",
+           "kernel", "papers' s", "GFlop/s", "% of peak", "GB/s", "% of copy", "x plain", "value at strike", "error");
+    fflush(stdout);
 }
 
 /* A number for a table, or nothing for 0. */
@@ -367,17 +405,20 @@ static void row(const rung *r, const job *j, int points, timing t, double as_in_
     const char *precision = j->is_double ? "f64" : "f32", *isa = r == &comparator ? "plain" : cpu_avx_name(j->isa);
     text(flops, "%.5g", 1e-9 * t.flops), text(peak, "%.2f", t.of_peak);
     text(bytes, "%.4g", 1e-9 * t.bytes), text(copy, "%.1f", t.of_copy);
-    text(times, "%.1f", t.times), text(papers, "%.0f", as_in_papers);
+    text(times, "%.1f", t.times), text(papers, "%.4g", 1e-3 * as_in_papers);
     if (value > 0) snprintf(values, sizeof values, table && !csv ? "%.15g" : "%.17g", value);
     if (error >= 0) snprintf(errors, sizeof errors, "%.3e", error);
     if (csv)
         fprintf(csv, "%s,%s,%s,%d,%d,%d,%.6g,%.6g,%s,%s,%s,%s,%s,%s\n", r->name, precision, isa, j->threads, points,
                 j->steps, t.ms, t.least, flops, peak, bytes, copy, values, errors);
     if (table)
-        printf("%-17s %s  %-6s %7d %6d %6d %10.4f %10.4f %12s %8s %10s %7s %10s %8s  %-18.18s %s\n", r->name, precision,
-               isa, j->threads, points, j->steps, t.ms, t.least, papers, flops, peak, bytes, copy, times, values,
-               errors);
-    fflush(csv ? csv : stdout);
+        printf("%-17s %s  %-6s %7d %6d %6d %10.4f %10.4f %10s %8s %10s %7s %10s %8s  %-18.18s %s%s\n", r->name,
+               precision, isa, j->threads, points, j->steps, t.ms, t.least, papers, flops, peak, bytes, copy, times,
+               values, errors, t.disturbed ? " !" : "");
+    rows_done++;
+    rows_disturbed += t.disturbed;
+    fflush(stdout);
+    if (csv) fflush(csv);
     if (error >= 0 && !(error <= within)) {
         fprintf(stderr, "%s %s %s: off by %.3g, more than %.3g\n", r->name, precision, isa, error, within);
         bad++;
@@ -411,17 +452,19 @@ static double seconds_of(const rung *r, const job *j)
 static timing measure(const rung *r, const job *j, double operations, double bytes)
 {
     double seconds[MOST_RUNS], of_peak[MOST_RUNS], of_copy[MOST_RUNS], times[MOST_RUNS];
+    double peaks[MOST_RUNS];
     const int isa = r == &comparator ? CPU_AVX_PLAIN : j->isa;
     const int compared = r->kind == OPTIONS_MARCH && r->implicit && r != &comparator;
     job other = *j;
     other.steps = j->steps / 16 + 1;
-    timing t = {0, 0, 0, 0, 0, 0, 0};
+    timing t = {0, 0, 0, 0, 0, 0, 0, 0};
     for (int run = -1; run < runs; run++) { /* the first one warms up */
         double peak = measured_peak(isa, j->is_double, j->threads),
                copy = bytes > 0 ? measured_copy(isa, j->threads) : 1;
         double s = seconds_of(r, j), plain = compared ? seconds_of(&comparator, &other) : 0;
         if (run < 0) continue;
         seconds[run] = s;
+        peaks[run] = peak;
         of_peak[run] = 100 * operations / s / peak;
         of_copy[run] = 100 * bytes / s / copy;
         times[run] = plain / other.steps / (s / j->steps);
@@ -433,6 +476,10 @@ static timing measure(const rung *r, const job *j, double operations, double byt
     t.bytes = bytes / (1e-3 * t.ms);
     t.of_copy = median(of_copy);
     t.times = median(times);
+    /* Several threads should reach at least what one does. */
+    const double *seen = best_peak[isa][j->is_double];
+    double expected = j->threads > 1 ? fmax(seen[0], seen[1]) : seen[0];
+    t.disturbed = t.ms > 1.25 * t.least || median(peaks) < 0.75 * expected;
     return t;
 }
 
@@ -568,8 +615,8 @@ static void read_gpu_results(const char *file, int factors)
 
 static void table_5(void)
 {
-    printf("\nTable 5: milliseconds of the best rungs, for the papers' sizes\n"
-           "                    GPU f32      GPU f64      CPU f32      CPU f64  ratio f32  ratio f64\n");
+    printf("\nTable 5: the best rungs at the papers' sizes, in milliseconds, and how many times the GPU is faster\n"
+           "                GPU f32 ms   GPU f64 ms   CPU f32 ms   CPU f64 ms  times f32  times f64\n");
     for (int kind = 0; kind < 4; kind++) {
         const double *gpu = best_on_gpu[kind / 2][kind % 2], *cpu = best[kind / 2][kind % 2];
         printf("%dF %s", kind / 2 ? 3 : 1, kind % 2 ? "implicit" : "explicit");
@@ -581,8 +628,11 @@ static void table_5(void)
 
 /* ---- the command line -------------------------------------------------------------------------------------------- */
 
-static int usage(void)
+/* argument: what was not understood, null: something is missing */
+static int usage(const char *argument)
 {
+    fprintf(stderr, "cpu_timing: %s%s\n",
+            argument ? "not understood, or not here: " : "something is missing at the end", argument ? argument : "");
     fprintf(stderr,
             "usage: cpu_timing [f32|f64] [--isa plain|avx|avx2|avx512] [--threads N] [--options N] [--steps N]\n"
             "                  [--size N] [--runs N] [--full | --quick] [--csv [FILE]] [--gpu1 FILE --gpu3 FILE]\n");
@@ -621,6 +671,7 @@ static void time_rung(const rung *r, int isa, int is_double, const int *threads)
 static void table_3(int isa, int is_double, const int *threads)
 {
     static int compared[2]; /* which is of no instruction set */
+    group_heading(isa, is_double);
     if (!compared[is_double]) time_rung(&comparator, isa, is_double, threads);
     compared[is_double] = 1;
     for (size_t i = 0; i < sizeof ladder_1 / sizeof ladder_1[0]; i++) time_rung(&ladder_1[i], isa, is_double, threads);
@@ -629,6 +680,7 @@ static void table_3(int isa, int is_double, const int *threads)
 static void table_4(int isa, int is_double, const int *threads)
 {
     void *arrays[5];
+    group_heading(isa, is_double);
     size_t bytes = (size_t)size * (size_t)size * (size_t)size * (is_double ? 8 : 4);
     for (int i = 0; i < 5; i++) arrays[i] = take(bytes);
     for (size_t i = 0; i < sizeof ladder_3 / sizeof ladder_3[0]; i++) {
@@ -645,6 +697,70 @@ static void table_4(int isa, int is_double, const int *threads)
     for (int i = 0; i < 5; i++) free(arrays[i]);
 }
 
+/* How fast the machine seems to be, and whether it is busy: within a second or two. */
+static void announce_speed(int isa, const int *threads)
+{
+    const int tries = quick ? 3 : 15;
+    double single[2] = {0, 0};
+    int steady = 1;
+    for (int k = 0; k < 2 && threads[k]; k++) {
+        double speed[2][15], copy = 0;
+        for (int i = -1; i < tries; i++) { /* the first one warms up */
+            double pair[2] = {measured_peak(isa, 0, threads[k]), measured_peak(isa, 1, threads[k])};
+            if (i >= 0) speed[0][i] = pair[0], speed[1][i] = pair[1];
+        }
+        for (int i = 0; i < 3; i++) copy = fmax(copy, measured_copy(isa, threads[k]));
+        for (int i = 0; i < 2; i++) {
+            qsort(speed[i], (size_t)tries, sizeof speed[i][0], ascending);
+            steady = steady && speed[i][tries / 2] > 0.8 * speed[i][tries - 1];
+        }
+        single[k] = speed[0][tries / 2];
+        printf(
+            "%s, %d thread%s: multiply-adds at %.4g GFlop/s in single, %.4g in double precision; copy at %.3g GB/s\n",
+            cpu_avx_name(isa), threads[k], threads[k] > 1 ? "s" : "", 1e-9 * single[k], 1e-9 * speed[1][tries / 2],
+            1e-9 * copy);
+        fflush(stdout);
+    }
+    if (!steady)
+        printf("Warning: the speed of multiply-adds varies by more than a fifth: is something else running?\n");
+    if (single[1] > 0 && single[1] < 0.7 * threads[1] * single[0])
+        printf("Warning: %d threads are only %.2g times as fast as one: something else is running, or they share\n"
+               "cores.\n",
+               threads[1], single[1] / single[0]);
+}
+
+/* What will be done and in what time, and what will not and why. */
+static void announce(const int *isas, const int *threads, int with_table_5)
+{
+    const int rungs = (int)(sizeof ladder_1 / sizeof ladder_1[0] + sizeof ladder_3 / sizeof ladder_3[0]);
+    const int precisions = wanted[0] + wanted[1], sets = isas[1] < 0 ? 1 : 2, ways = threads[1] ? 2 : 1;
+    rows_planned = precisions * ways * (1 + sets * rungs);
+    started = now();
+    if (!table) return;
+    printf("Tables 3 and 4%s of the papers, %d rows: ", with_table_5 ? " and 5" : "", rows_planned);
+    if (full || options_given || steps_given || size > 256 || runs > 7)
+        printf("at these sizes it may take hours.\n");
+    else
+        printf("about %.0f s.\n", quick ? 3.0 : 10 + 0.9 * rows_planned);
+    if (!with_table_5) printf("Skipped: table 5, the CPU against a GPU, which needs --gpu1 and --gpu3.\n");
+    for (int isa = 0; isa < CPU_AVX_ISAS; isa++)
+        if (!cpu_avx_has(isa)) printf("Skipped: %s, which this processor does not have.\n", cpu_avx_name(isa));
+    if (!threads[1] && !threads_given) printf("Skipped: rows of several threads: one processor, or no OpenMP.\n");
+    fflush(stdout);
+    announce_speed(isas[0], threads);
+}
+
+static void conclude(void)
+{
+    if (!table) return;
+    printf("\n%d rows in %.0f s.", rows_done, now() - started);
+    if (rows_disturbed)
+        printf(" Warning: %d of them, marked \"!\", were disturbed: their runs differ by more than a quarter, or the\n"
+               "multiply-adds beside them were slower by as much. On a quiet machine there are few or none.",
+               rows_disturbed);
+    printf("\n");
+}
+
 int main(int argc, char **argv)
 {
     const char *file = NULL, *gpu[2] = {NULL, NULL};
@@ -655,17 +771,17 @@ int main(int argc, char **argv)
         for (int k = 0; k < 5; k++)
             if (!strcmp(argv[i], names[k])) known = 1 + k;
         if (known) {
-            if (!(*numbers[known - 1] = number(argv[++i]))) return usage();
+            if (!(*numbers[known - 1] = number(argv[++i]))) return usage(argv[i]);
         } else if (!strcmp(argv[i], "f32") || !strcmp(argv[i], "f64")) {
             wanted[argv[i][1] == '3'] = 0;
         } else if (!strcmp(argv[i], "--isa")) {
-            if ((isa_given = isa_of(argv[++i])) < 0) return usage();
+            if ((isa_given = isa_of(argv[++i])) < 0) return usage(argv[i]);
         } else if (!strcmp(argv[i], "--full")) {
             full = 1;
         } else if (!strcmp(argv[i], "--quick")) {
             quick = 1, size = 32, runs = 3;
         } else if (!strncmp(argv[i], "--gpu", 5) && (argv[i][5] == '1' || argv[i][5] == '3') && !argv[i][6]) {
-            if (i + 1 == argc) return usage();
+            if (i + 1 == argc) return usage(NULL);
             gpu[argv[i][5] == '3'] = argv[i + 1], i++;
         } else if (!strcmp(argv[i], "--csv")) {
             if (i + 1 < argc && strncmp(argv[i + 1], "--", 2) && strcmp(argv[i + 1], "f32") &&
@@ -674,10 +790,13 @@ int main(int argc, char **argv)
             else
                 table = 0;
         } else {
-            return usage();
+            return usage(argv[i]);
         }
     }
-    if (size < 4 || size > MOST_POINTS || runs > MOST_RUNS || !(wanted[0] || wanted[1])) return usage();
+    if (size < 4 || size > MOST_POINTS) return usage("--size, which is 4 to 1024");
+    if (runs > MOST_RUNS) return usage("--runs, which is 1 to 99");
+    if (threads_given > MOST_THREADS) return usage("--threads, which is 1 to 1024");
+    if (!(wanted[0] || wanted[1])) wanted[0] = wanted[1] = 1;
     csv = table ? NULL : stdout;
     if (file && !(csv = fopen(file, "w"))) return perror(file), 2;
     if (isa_given >= 0) isas[0] = isa_given, isas[1] = -1;
@@ -690,11 +809,13 @@ int main(int argc, char **argv)
     read_gpu_results(gpu[1], 3);
 
     heading();
-    table_heading("Table 3: one factor");
+    announce(isas, threads, gpu[0] || gpu[1]);
+    table_heading(legend_3);
     for_each(isas, threads, table_3);
-    table_heading("Table 4: three factors");
+    table_heading(legend_4);
     for_each(isas, threads, table_4);
     if (table && (gpu[0] || gpu[1])) table_5();
+    conclude();
     if (file && fclose(csv)) return perror(file), 1;
     return bad ? 1 : 0;
 }
@@ -868,8 +989,7 @@ static void F(start_grid)(const job *j, const bs3d_problem *o)
         for (int row = 0; row < n; row++)
             for (int i = 0; i < n; i++) {
                 size_t at = (size_t)i + (size_t)n * ((size_t)row + (size_t)n * (size_t)k);
-                ((REAL *)j->u)[at] =
-                    (REAL)bs3d_lane_payoff(o->payoff, o->put, o->strike, i * step, row * step, k * step);
+                ((REAL *)j->u)[at] = (REAL)bs3d_lane_payoff(o->payoff, 0, o->strike, i * step, row * step, k * step);
                 ((REAL *)j->v)[at] = 0;
             }
 }

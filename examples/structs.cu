@@ -19,8 +19,9 @@ __global__ void lengths(int count, const float *structs, float *length)
 static void check(cudaError_t error)
 {
     if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
+    int none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+    fprintf(stderr, "%s: %s\n", none ? "no GPU that CUDA can use" : "CUDA", cudaGetErrorString(error));
+    exit(none ? 3 : 1);
 }
 
 int main(void)
