@@ -48,6 +48,18 @@
 #include "trid.h"
 
 #ifndef __CUDACC_RTC__ /* which does not know the pragma; a user's macros must not reach parameters */
+#pragma push_macro("AHEAD")
+#undef AHEAD
+#pragma push_macro("BYTES")
+#undef BYTES
+#pragma push_macro("GROUPS")
+#undef GROUPS
+#pragma push_macro("PIECES")
+#undef PIECES
+#pragma push_macro("V")
+#undef V
+#pragma push_macro("WIDTH")
+#undef WIDTH
 #pragma push_macro("B")
 #undef B
 #pragma push_macro("F")
@@ -1919,6 +1931,12 @@ int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, const d
 #endif
 
 #ifndef __CUDACC_RTC__
+#pragma pop_macro("AHEAD")
+#pragma pop_macro("BYTES")
+#pragma pop_macro("GROUPS")
+#pragma pop_macro("PIECES")
+#pragma pop_macro("V")
+#pragma pop_macro("WIDTH")
 #pragma pop_macro("B")
 #pragma pop_macro("F")
 #pragma pop_macro("G")
