@@ -145,7 +145,7 @@ $(EXAMPLE_DIR)/%.cc: examples/%.cu Makefile
 # nvcc: device functions under the watch of the emulator, and under the sanitizers where that is quick; host functions
 # under the sanitizers; vector code as fast as it goes; nvcc for one architecture. "make test-long" runs these and the
 # rest: everything under the sanitizers, on arithmetic like a GPU's, under Valgrind, by clang, for every architecture.
-LONG_DEVICE_TESTS := test_bs1d test_bs3d
+LONG_DEVICE_TESTS := test_batch test_bs1d test_bs3d test_pivoted
 PARTS := $(DEVICE_TESTS:%=watched-%) $(filter-out $(LONG_DEVICE_TESTS:%=emulated-%),$(DEVICE_TESTS:%=emulated-%)) \
     $(if $(GPU),,nvcc) $(HOST_TESTS:%=host-%) headers costs $(EXAMPLES:%=example-%) example-from_c nvrtc text
 LONG_PARTS := $(LONG_DEVICE_TESTS:%=emulated-%) $(DEVICE_TESTS:%=contracted-%) $(CPU_TESTS:%=sanitized-%) \
