@@ -104,11 +104,7 @@
 
 #define TRID_BATCH_VERSION 100 /* 100 * major + minor */
 
-#ifdef __GNUC__
-#define TRID_BATCH_API static inline __attribute__((unused))
-#else
-#define TRID_BATCH_API static inline
-#endif
+#define TRID_BATCH_API TRID_HOST
 
 #ifdef __CUDA_ARCH__ /* a loop that must not be unrolled: its body is long */
 #define TRID_P_BATCH_LOOP _Pragma("unroll 1")
