@@ -41,6 +41,8 @@
        trid_lane_pivoted_root      the ends of the whole system             1 FMA + 2 mul + 2 rcp
        trid_lane_pivoted_split     two unknowns where groups were joined    7 FMA
        trid_lane_pivoted_expand    the K rows from the unknowns around      (3K-6) FMA
+       trid_lane_lu          L and U of K rows, from the row above                K FMA + 2K mul + K rcp
+       trid_lane_chain_reduce, trid_lane_chain_expand    a linear recurrence in sections   (2K-1) FMA + (K-1) mul
      warp (all 32 lanes call; groups of W lanes solve a system each)
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
@@ -53,6 +55,9 @@
        trid_warp_hybrid_refined  with a step of refinement                        factor + 2 solves + residual
        trid_warp_solve_refined   the same for each d                              2 solves + residual
        trid_warp_pivoted     any nonsingular matrix      (26K-40+61w) FMA or mul + (2K-1+4w) rcp + (20w+2) shfl
+       trid_warp_lu          L and U without pivoting, for many d     (9K+9w) FMA or mul + (K+1) rcp + (4w+4) shfl
+       trid_warp_lu_solve, trid_warp_lu_solve_transposed   (4K-2+2w) FMA + (3K-2+2w) mul + (4w+4) shfl
+       trid_warp_chain_down, trid_warp_chain_up   a linear recurrence (2K-1+w) FMA + (K-1+w) mul + (2w+2) shfl
        trid_warp_uniform     tells the compiler that a number is the warp's own
      block
        trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
@@ -64,15 +69,23 @@
        trid_block_lines_factor                                the matrix's part of the lines, once; 4 barriers
        trid_block_lines_solve                                 what is left for each d: as trid_warp_solve, 2 barriers
        trid_block_lines_solve_stored                          the same, factors in memory
+       trid_block_lu, trid_block_lu_solve, trid_block_lu_solve_transposed      trid_warp_lu across up to 32 warps
+       trid_block_lines_lu, trid_block_lines_lu_solve, trid_block_lines_lu_solve_transposed    the same for lines
+     cluster (blocks of one launch by trid_launch_cluster, whose shared memories reach each other)
+       trid_cluster_rank, trid_cluster_size, trid_cluster_sync
+       trid_cluster_open, trid_cluster_expect, trid_cluster_send, trid_cluster_await   what blocks tell each other
      host (C11; also the reference implementation)
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_hybrid_refined, trid_host_pivoted,
-       trid_host_residual, trid_host_dominance
+       trid_host_residual, trid_host_dominance, trid_host_lu, trid_host_lu_solve, trid_host_lu_solve_transposed
      sizes and messages
        trid_block_hybrid_bytes, trid_block_hybrid_refined_bytes, trid_block_pivoted_bytes, trid_block_lines_bytes,
-       trid_block_lines_solve_bytes, trid_host_hybrid_len, trid_host_hybrid_refined_len, trid_host_pivoted_len,
+       trid_block_lines_solve_bytes, trid_block_lu_bytes, trid_block_lines_lu_bytes, trid_host_hybrid_len,
+       trid_host_hybrid_refined_len, trid_host_pivoted_len,
        trid_status_string
      launches
        trid_launch           a kernel that is a template over its sizes; returns the error of this launch alone
+       trid_launch_cluster   the same in clusters of blocks
+       trid_clusters         how many clusters of a kernel run at the same time; 0: there are none
 
    What they share:
      Stability  The functions called pivoted solve any nonsingular system as stably as LAPACK's gtsv (docs/pivoted.md).
@@ -121,6 +134,8 @@
 #undef P
 #pragma push_macro("T")
 #undef T
+#pragma push_macro("G")
+#undef G
 #pragma push_macro("L")
 #undef L
 #pragma push_macro("R")
@@ -133,7 +148,7 @@
 #undef W
 #endif
 
-#define TRID_VERSION 101 /* 100 * major + minor */
+#define TRID_VERSION 102 /* 100 * major + minor */
 
 #ifndef TRID_HEADER
 #define TRID_HEADER "trid.h"
@@ -162,6 +177,12 @@
 #define TRID_UNROLL _Pragma("unroll")
 #else
 #define TRID_UNROLL
+#endif
+
+#ifdef __CUDA_ARCH__ /* a loop that must not be unrolled: its body is long */
+#define TRID_P_LOOP _Pragma("unroll 1")
+#else
+#define TRID_P_LOOP
 #endif
 
 #ifndef __CUDACC_RTC__
@@ -202,6 +223,10 @@ TRID_HD const char *trid_status_string(int status)
 #define TRID_BLOCK_LINES_LEN_F64(L, S) TRID_P_LINES_LEN(L, S, 16)
 #define TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S) TRID_P_LINES_SOLVE_LEN(L, S, 32) /* trid_block_lines_factor and _solve */
 #define TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S) TRID_P_LINES_SOLVE_LEN(L, S, 16)
+
+#define TRID_BLOCK_LU_LEN 196                                           /* trid_block_lu: for the block */
+#define TRID_BLOCK_LINES_LU_LEN_F32(L, S) TRID_P_LINES_LU_LEN(L, S, 32) /* trid_block_lines_lu: for the block */
+#define TRID_BLOCK_LINES_LU_LEN_F64(L, S) TRID_P_LINES_LU_LEN(L, S, 16)
 
 #define TRID_P_MOST_ROWS 32 /* a lane: the local arrays that no caller hands in are as long, and used as far as K */
 
@@ -256,6 +281,7 @@ TRID_HD trid_p_visit trid_p_visit_of(int K, int i)
 #define TRID_P_LINES_SLOT(L, S, U, t) ((t) + (t) / TRID_P_LINES_ROW(L, U) * TRID_P_LINES_GAP(S, U))
 #define TRID_P_LINES_LEN(L, S, U) (6 * TRID_P_LINES_SLOT(L, S, U, (L) * (S)))
 #define TRID_P_LINES_SOLVE_LEN(L, S, U) (3 * TRID_P_LINES_SLOT(L, S, U, (L) * (S)))
+#define TRID_P_LINES_LU_LEN(L, S, U) (5 * TRID_P_LINES_SLOT(L, S, U, (L) * (S)))
 
 #if TRID_DEVICE_SCOPES
 #define TRID_P_FULL 0xffffffffu
@@ -286,6 +312,15 @@ TRID_D int trid_warp_uniform(int n)
 #endif
 }
 
+/* The same number, which the compiler does not know to be the same. */
+TRID_D int trid_p_again(int n)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+r"(n));
+#endif
+    return n;
+}
+
 TRID_D int trid_p_thread(void)
 {
     return (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
@@ -294,6 +329,173 @@ TRID_D int trid_p_thread(void)
 TRID_D int trid_p_threads(void)
 {
     return (int)(blockDim.x * blockDim.y * blockDim.z);
+}
+
+/* ---- clusters: blocks that send each other rows ------------------------------------------------------------------ */
+
+/* From compute capability 9.0 on (CUDA 12.1) a launch by trid_launch_cluster puts its blocks into clusters, which run
+   at the same time. A block sends into another one's shared memory what that one waits for in a box,
+   8 bytes of shared memory; no barrier of all blocks is needed, and no fence:
+
+       __shared__ unsigned long long box[2];          two threads, once     trid_cluster_open(&box[thread]);
+       __shared__ __align__(16) float from[2][16][4]; all threads, once     trid_cluster_sync();
+       time i = 0, 1, ..:                             one thread            trid_cluster_expect(&box[i % 2], 16 * size);
+       for (q = 0 .. size - 1)                        one thread            trid_cluster_send_f32(from[i % 2][rank], q,
+                                                                                                  &box[i % 2], ..);
+                                                      who reads             trid_cluster_await(&box[i % 2], i / 2 % 2);
+
+   Before that all of these compile, as a cluster of one block that sends nothing. */
+#if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
+    (defined SIMT_EMULATOR && !defined __CUDACC__)
+#define TRID_P_CLUSTERS 1
+#else
+#define TRID_P_CLUSTERS 0
+#endif
+#if TRID_P_CLUSTERS && defined __CUDA_ARCH__
+#define TRID_P_CLUSTER_PTX 1
+#else
+#define TRID_P_CLUSTER_PTX 0
+#endif
+
+/* Solves   this block's number in its cluster, and how many blocks that has */
+TRID_D int trid_cluster_rank(void)
+{
+#if TRID_P_CLUSTER_PTX
+    unsigned rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return (int)rank;
+#elif TRID_P_CLUSTERS
+    return simt_cluster_rank();
+#else
+    return 0;
+#endif
+}
+TRID_D int trid_cluster_size(void)
+{
+#if TRID_P_CLUSTER_PTX
+    unsigned size;
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+    return (int)size;
+#elif TRID_P_CLUSTERS
+    return simt_cluster_size();
+#else
+    return 1;
+#endif
+}
+
+/* Solves   a barrier of all threads of the cluster: what they wrote before it is there for all after it
+   Lanes    all threads of all its blocks, warps converged
+   Cost     a fence of the whole device: once a kernel, not once a system */
+TRID_D void trid_cluster_sync(void)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+#elif TRID_P_CLUSTERS
+    simt_cluster_sync();
+#else
+    __syncthreads();
+#endif
+}
+
+/* Solves   makes *box, in shared memory, a box of the block
+   Lanes    one thread of each block, once, before a trid_cluster_sync that comes before the first send */
+TRID_D void trid_cluster_open(unsigned long long *box)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\tfence.mbarrier_init.release.cluster;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(box))
+                 : "memory");
+#elif TRID_P_CLUSTERS
+    simt_cluster_open(box);
+#else
+    *box = 0;
+#endif
+}
+
+/* Solves   the next time that the box is full will be after this many bytes, from whichever block, those included that
+            have come before this call
+   Needs    16 to 2^20 - 16 bytes; the time before is over: the thread has awaited it
+   Lanes    one thread of the block */
+TRID_D void trid_cluster_expect(unsigned long long *box, int bytes)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(box)),
+        "r"(bytes)
+        : "memory");
+#elif TRID_P_CLUSTERS
+    simt_cluster_expect(box, bytes);
+#else
+    (void)box, (void)bytes;
+#endif
+}
+
+/* Solves   sends 16 bytes to block `rank`, also to the own one: to where `to` is in that block's shared memory, for its
+            box that is where `box` is
+   Needs    to aligned to 16 bytes; that block's threads have read what was there, and its box has been full as often as
+            this one expects: two boxes and two places in turn see to that, where each block waits for all
+   Lanes    any; it does not wait */
+TRID_D void trid_cluster_send_f32(float *to, int rank, unsigned long long *box, float v0, float v1, float v2, float v3)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile("{\n\t"
+                 ".reg .u32 to, box;\n\t"
+                 "mapa.shared::cluster.u32 to, %0, %2;\n\t"
+                 "mapa.shared::cluster.u32 box, %1, %2;\n\t"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [to], {%3, %4, %5, %6}, [box];\n\t"
+                 "}" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+                 "r"((unsigned)__cvta_generic_to_shared(box)), "r"(rank), "f"(v0), "f"(v1), "f"(v2), "f"(v3)
+                 : "memory");
+#elif TRID_P_CLUSTERS
+    float v[4] = {v0, v1, v2, v3};
+    simt_cluster_send(to, rank, box, v);
+#else
+    (void)rank, (void)box;
+    to[0] = v0, to[1] = v1, to[2] = v2, to[3] = v3;
+#endif
+}
+TRID_D void trid_cluster_send_f64(double *to, int rank, unsigned long long *box, double v0, double v1)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile("{\n\t"
+                 ".reg .u32 to, box;\n\t"
+                 "mapa.shared::cluster.u32 to, %0, %2;\n\t"
+                 "mapa.shared::cluster.u32 box, %1, %2;\n\t"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f64 [to], {%3, %4}, [box];\n\t"
+                 "}" ::"r"((unsigned)__cvta_generic_to_shared(to)),
+                 "r"((unsigned)__cvta_generic_to_shared(box)), "r"(rank), "d"(v0), "d"(v1)
+                 : "memory");
+#elif TRID_P_CLUSTERS
+    double v[2] = {v0, v1};
+    simt_cluster_send(to, rank, box, v);
+#else
+    (void)rank, (void)box;
+    to[0] = v0, to[1] = v1;
+#endif
+}
+
+/* Solves   waits until the box has been full: for the 1st, 3rd .. time if odd is 0, for the 2nd, 4th .. if it is 1
+   Leaves   what was sent there for the calling thread to read
+   Lanes    any threads of the block that has the box */
+TRID_D void trid_cluster_await(unsigned long long *box, int odd)
+{
+#if TRID_P_CLUSTER_PTX
+    unsigned full;
+    do {
+        asm volatile("{\n\t"
+                     ".reg .pred full;\n\t"
+                     "mbarrier.try_wait.parity.shared::cta.b64 full, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, full;\n\t"
+                     "}"
+                     : "=r"(full)
+                     : "r"((unsigned)__cvta_generic_to_shared(box)), "r"(odd)
+                     : "memory");
+    } while (!full);
+#elif TRID_P_CLUSTERS
+    simt_cluster_await(box, odd);
+#else
+    (void)box, (void)odd;
+#endif
 }
 #endif
 
@@ -333,6 +535,71 @@ static inline cudaError_t trid_launch(void (*kernel)(P...), dim3 grid, dim3 bloc
     return SIMT_LAUNCH(kernel, grid, block, bytes, stream)(arguments...);
 #endif
 }
+
+/* Solves   the same with the blocks in clusters of `size` along x, of which the grid has a whole number
+   Needs    trid_clusters(kernel, size, block, bytes) > 0 */
+template <class... P>
+static inline cudaError_t trid_launch_cluster(void (*kernel)(P...), dim3 grid, int size, dim3 block, size_t bytes,
+                                              cudaStream_t stream, typename trid_p_same<P>::type... arguments)
+{
+#if !defined __CUDACC__
+    return SIMT_LAUNCH_CLUSTER(kernel, grid, dim3((unsigned)size), block, bytes, stream)(arguments...);
+#elif CUDART_VERSION >= 12010
+    void *pointers[] = {(void *)&arguments..., NULL};
+    cudaLaunchAttribute attribute[1];
+    cudaLaunchConfig_t config = {};
+    attribute[0].id = cudaLaunchAttributeClusterDimension;
+    attribute[0].val.clusterDim.x = (unsigned)size;
+    attribute[0].val.clusterDim.y = attribute[0].val.clusterDim.z = 1;
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelExC(&config, (const void *)kernel, pointers);
+#else
+    return cudaErrorNotSupported;
+#endif
+}
+
+/* Solves   how many clusters of so many blocks of the kernel the current device runs at the same time; 0 if it has none
+            (before compute capability 9.0), if the kernel was compiled for devices that have none, or if one does not
+            fit
+   Needs    bytes of dynamic shared memory that the kernel may have (cudaFuncSetAttribute)
+   Cost     some calls of the CUDA runtime; sizes above 8 are allowed to the kernel, which then stay so */
+template <class... P>
+static inline int trid_clusters(void (*kernel)(P...), int size, dim3 block, size_t bytes)
+{
+    int device, major;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess || major < 9)
+        return 0;
+#if !defined __CUDACC__
+    return simt_clusters(kernel, size, block, bytes);
+#elif CUDART_VERSION >= 12010
+    int clusters = 0;
+    cudaFuncAttributes compiled;
+    if (cudaFuncGetAttributes(&compiled, (const void *)kernel) != cudaSuccess || compiled.ptxVersion < 90 ||
+        (size > 8 &&
+         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess))
+        return 0;
+    cudaLaunchAttribute attribute[1];
+    cudaLaunchConfig_t config = {};
+    attribute[0].id = cudaLaunchAttributeClusterDimension;
+    attribute[0].val.clusterDim.x = (unsigned)size;
+    attribute[0].val.clusterDim.y = attribute[0].val.clusterDim.z = 1;
+    config.gridDim = dim3((unsigned)size);
+    config.blockDim = block;
+    config.dynamicSmemBytes = bytes;
+    config.attrs = attribute;
+    config.numAttrs = 1;
+    return cudaOccupancyMaxActiveClusters(&clusters, (const void *)kernel, &config) == cudaSuccess ? clusters : 0;
+#else
+    (void)kernel, (void)size, (void)block, (void)bytes;
+    return 0;
+#endif
+}
 }
 #else
 #define TRID_LAUNCHES 0
@@ -368,6 +635,52 @@ TRID_HD int trid_finite_f32(float x)
 TRID_HD int trid_finite_f64(double x)
 {
     return trid_p_bits_f64(x) < 0xffe00000u;
+}
+
+/* The sign of x in the sign bit, the rest being anything; and the power of two by which x comes to lie in [1, 2), in
+   absolute value (0, inf or NaN where there is none such: the product is then no number or 0). */
+TRID_HD int trid_p_sign_f32(float x)
+{
+#ifdef __CUDA_ARCH__
+    return __float_as_int(x);
+#else
+    int u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+#endif
+}
+TRID_HD int trid_p_sign_f64(double x)
+{
+#ifdef __CUDA_ARCH__
+    return __double2hiint(x);
+#else
+    long long u;
+    memcpy(&u, &x, sizeof u);
+    return (int)(u >> 32);
+#endif
+}
+TRID_HD float trid_p_power_f32(float x)
+{
+    int u = 0x7f000000 - (trid_p_sign_f32(x) & 0x7f800000);
+#ifdef __CUDA_ARCH__
+    return __int_as_float(u);
+#else
+    float y;
+    memcpy(&y, &u, sizeof y);
+    return y;
+#endif
+}
+TRID_HD double trid_p_power_f64(double x)
+{
+    int u = 0x7fe00000 - (trid_p_sign_f64(x) & 0x7ff00000);
+#ifdef __CUDA_ARCH__
+    return __hiloint2double(u, 0);
+#else
+    unsigned long long v = (unsigned long long)(unsigned)u << 32;
+    double y;
+    memcpy(&y, &v, sizeof y);
+    return y;
+#endif
 }
 
 /* Is r, the reciprocal of a pivot, zero, infinite or NaN? It is if and only if it or the pivot is: a pivot of 0 has
@@ -493,6 +806,7 @@ TRID_HD double trid_rcp_f64(double x)
 #pragma pop_macro("K")
 #pragma pop_macro("P")
 #pragma pop_macro("T")
+#pragma pop_macro("G")
 #pragma pop_macro("L")
 #pragma pop_macro("R")
 #pragma pop_macro("S")
@@ -575,6 +889,17 @@ TRID_HD int TRID_F(trid_lane_factor)(int n, const TRID_R *a, const TRID_R *b, co
     return 0;
 }
 
+/* x - a y. Where x is a product too the compiler, left to itself, fuses that one, and the chain through y is longer by
+   a multiplication. */
+TRID_HD TRID_R TRID_F(trid_p_less)(TRID_R x, TRID_R a, TRID_R y)
+{
+#ifdef __CUDA_ARCH__
+    return fma(-a, y, x);
+#else
+    return x - a * y;
+#endif
+}
+
 /* Solves   the system whose matrix trid_lane_factor took apart
    Needs    l, r, q from there, same n and stride; x may alias d
    Cost     2n FMA + n mul, no reciprocal; the longest chain is one FMA a row in each direction */
@@ -586,7 +911,7 @@ TRID_HD void TRID_F(trid_lane_solve)(int n, const TRID_R *l, const TRID_R *r, co
     for (int j = 0; j < n; j++) {
         long long i = j * stride;
         TRID_R scaled = r[i] * d[i]; /* off the chain */
-        x[i] = y = j > 0 ? scaled - l[i] * y : scaled;
+        x[i] = y = j > 0 ? TRID_F(trid_p_less)(scaled, l[i], y) : scaled;
     }
     TRID_UNROLL
     for (int j = n - 2; j >= 0; j--) {
@@ -618,12 +943,13 @@ TRID_HD int TRID_F(trid_p_visit_matrix)(trid_p_visit v, TRID_R *a, const TRID_R 
     return bad ? 1 + j : 0;
 }
 
-/* The right-hand side's part of the same visit. */
-TRID_HD void TRID_F(trid_p_visit_right)(trid_p_visit v, TRID_R scale, TRID_R above, TRID_R below, TRID_R *d)
+/* The right-hand side's part of the same visit. chained, a literal: with trid_p_less. */
+TRID_HD void TRID_F(trid_p_visit_right)(trid_p_visit v, int chained, TRID_R scale, TRID_R above, TRID_R below,
+                                        TRID_R *d)
 {
     TRID_R right = v.scale ? scale * d[v.row] : d[v.row];
-    if (v.down) right -= above * d[v.row - 1];
-    if (v.up) right -= below * d[v.row + 1];
+    if (v.down) right = chained ? TRID_F(trid_p_less)(right, above, d[v.row - 1]) : right - above * d[v.row - 1];
+    if (v.up) right = chained ? TRID_F(trid_p_less)(right, below, d[v.row + 1]) : right - below * d[v.row + 1];
     d[v.row] = right;
 }
 
@@ -638,7 +964,7 @@ TRID_HD int TRID_F(trid_p_reduce)(int K, TRID_R *a, const TRID_R *b, TRID_R *c, 
         TRID_R m[3];
         int bad = TRID_F(trid_p_visit_matrix)(v, a, b, c, m);
         if (!status) status = bad;
-        if (d) TRID_F(trid_p_visit_right)(v, m[0], m[1], m[2], d);
+        if (d) TRID_F(trid_p_visit_right)(v, 0, m[0], m[1], m[2], d);
         if (keep) {
             if (v.scale) keep[TRID_P_RECIPROCAL(K, v.row)] = m[0];
             if (v.down) keep[TRID_P_ABOVE(K, v.row)] = m[1];
@@ -651,14 +977,15 @@ TRID_HD int TRID_F(trid_p_reduce)(int K, TRID_R *a, const TRID_R *b, TRID_R *c, 
     return status;
 }
 
-/* The same for a right-hand side alone, with what trid_p_reduce kept, element e of it at keep[e stride]. */
+/* The same for a right-hand side alone, with what trid_p_reduce kept, element e of it at keep[e stride]. In double
+   precision chained is 3 % faster, in single up to 12 % slower (bs1d_implicit3 and 4; docs/bs1d.md). */
 TRID_HD void TRID_F(trid_p_reduce_right)(int K, const TRID_R *keep, int stride, TRID_R *d)
 {
     TRID_UNROLL
     for (int i = 0; i < trid_p_visits(K); i++) {
         trid_p_visit v = trid_p_visit_of(K, i);
         TRID_F(trid_p_visit_right)
-        (v, v.scale ? keep[TRID_P_RECIPROCAL(K, v.row) * stride] : 1,
+        (v, sizeof(TRID_R) == 8, v.scale ? keep[TRID_P_RECIPROCAL(K, v.row) * stride] : 1,
          v.down ? keep[TRID_P_ABOVE(K, v.row) * stride] : 0, v.up ? keep[TRID_P_BELOW(K, v.row) * stride] : 0, d);
     }
 }
@@ -978,6 +1305,147 @@ TRID_HD void TRID_F(trid_p_pad)(int K, int first, int n, int full, TRID_R *a, TR
     }
 }
 
+/* ---- lane scope, LU and chains in sections: docs/lu.md derives what follows -------------------------------------- */
+
+/* What a section of K rows does to u = c / pivot of the row above it. With v = |u| and w = 1 - v, for a matrix that is
+   dominant by rows, (w, v) goes to map (w, v) but for a factor, and map has no negative element: products of such maps
+   know each of their elements to some roundoffs, and w too. before has in its sign bit that of b c of the row above.
+   Leaves map, the columns (map[0], map[1]) and (map[2], map[3]). Returns whether the rows are dominant. */
+TRID_HD int TRID_F(trid_p_lu_reduce)(int K, int before, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *map)
+{
+    TRID_R w1 = 1, v1 = 0, w2 = 0, v2 = 1;
+    int dominant = 1;
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        TRID_R scale = TRID_F(trid_p_power)(b[j]);
+        TRID_R up = TRID_P_ABS(a[j]) * scale, down = TRID_P_ABS(c[j]) * scale, size = TRID_P_ABS(b[j]) * scale;
+        TRID_R excess = size - up - down;
+        dominant &= excess >= -8 * TRID_P_ROUNDOFF; /* as b may be rounded */
+        if (excess < 0) excess = 0;
+        int apart = (TRID_F(trid_p_sign)(a[j]) ^ TRID_F(trid_p_sign)(b[j]) ^ before) < 0;
+        TRID_R from_w = excess + up, from_v = apart ? from_w + up : excess;
+        TRID_R next1 = from_w * w1 + from_v * v1, next2 = from_w * w2 + from_v * v2;
+        v1 = down * (w1 + v1), w1 = next1;
+        v2 = down * (w2 + v2), w2 = next2;
+        before = TRID_F(trid_p_sign)(b[j]) ^ TRID_F(trid_p_sign)(c[j]);
+    }
+    map[0] = w1, map[1] = v1, map[2] = w2, map[3] = v2;
+    return dominant;
+}
+
+/* The factors of K such rows from w = 1 - |u| of the row above them: every sum is one of what is not negative, so that
+   these pivots and those that maps tell of differ by roundoffs of their own size, and not of b's. Elsewhere as
+   trid_lane_lu. */
+TRID_HD int TRID_F(trid_p_lu_rows)(int K, int before, TRID_R w, TRID_R *a, TRID_R *b, TRID_R *c)
+{
+    int status = 0;
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        TRID_R up = TRID_P_ABS(a[j]), down = TRID_P_ABS(c[j]), excess = TRID_P_ABS(b[j]) - up - down;
+        if (excess < 0) excess = 0;
+        int apart = (TRID_F(trid_p_sign)(a[j]) ^ TRID_F(trid_p_sign)(b[j]) ^ before) < 0;
+        before = TRID_F(trid_p_sign)(b[j]) ^ TRID_F(trid_p_sign)(c[j]);
+        TRID_R rest = excess + up * (apart ? 2 - w : w), r = TRID_F(trid_p_rcp_fine)(rest + down);
+        if (TRID_F(trid_p_bad)(r) && !status) status = 1 + j;
+        w = rest * r;
+        b[j] = r = b[j] < 0 ? -r : r;
+        a[j] *= r;
+        c[j] *= r;
+    }
+    return status;
+}
+
+/* map scaled, so that products of maps stay in range. Returns whether it can be. */
+TRID_HD int TRID_F(trid_p_lu_scale)(TRID_R *map)
+{
+    TRID_R sum = map[0] + map[1], scale = TRID_F(trid_p_power)(sum);
+    TRID_UNROLL
+    for (int k = 0; k < 4; k++) map[k] *= scale;
+    return sum >= TRID_P_SMALLEST / TRID_P_ROUNDOFF;
+}
+
+/* map = map * first: the section's after that of the one above it. */
+TRID_HD int TRID_F(trid_p_lu_join)(TRID_R *map, const TRID_R *first)
+{
+    TRID_R m0 = map[0], m1 = map[1], m2 = map[2], m3 = map[3];
+    map[0] = m0 * first[0] + m2 * first[1];
+    map[1] = m1 * first[0] + m3 * first[1];
+    map[2] = m0 * first[2] + m2 * first[3];
+    map[3] = m1 * first[2] + m3 * first[3];
+    return TRID_F(trid_p_lu_scale)(map);
+}
+
+/* Solves   the LU factors of K rows, u being c / pivot of the row above them: as trid_lane_factor
+   Needs    K literal. a of the first row of all must be 0.
+   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c
+   Returns  0, or 1 + the first row with a bad pivot
+   Cost     K FMA + 2K mul + K rcp */
+TRID_HD int TRID_F(trid_lane_lu)(int K, TRID_R u, TRID_R *a, TRID_R *b, TRID_R *c)
+{
+    int status = 0;
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        TRID_R r = TRID_F(trid_p_rcp_fine)(b[j] - a[j] * u);
+        if (TRID_F(trid_p_bad)(r) && !status) status = 1 + j;
+        a[j] *= r;
+        b[j] = r;
+        c[j] = u = c[j] * r;
+    }
+    return status;
+}
+
+/* A chain's coefficients: row j has m[j], or with shift that of the row from which the chain comes; the first row of
+   the section edge. */
+TRID_HD TRID_R TRID_F(trid_p_chain_link)(int K, int up, int shift, const TRID_R *m, TRID_R edge, int j)
+{
+    return j == (up ? K - 1 : 0) ? edge : m[up ? j + shift : j - shift];
+}
+TRID_HD TRID_R TRID_F(trid_p_chain_product)(int K, int up, int shift, const TRID_R *m, TRID_R edge)
+{
+    TRID_R p = -edge;
+    TRID_UNROLL
+    for (int i = 1; i < K; i++) p *= -TRID_F(trid_p_chain_link)(K, up, shift, m, edge, up ? K - 1 - i : i);
+    return p;
+}
+TRID_HD TRID_R TRID_F(trid_p_chain_sum)(int K, int up, int shift, const TRID_R *m, TRID_R edge, const TRID_R *d)
+{
+    TRID_R q = d[up ? K - 1 : 0];
+    TRID_UNROLL
+    for (int i = 1; i < K; i++) {
+        int j = up ? K - 1 - i : i;
+        q = TRID_F(trid_p_less)(d[j], TRID_F(trid_p_chain_link)(K, up, shift, m, edge, j), q);
+    }
+    return q;
+}
+TRID_HD void TRID_F(trid_p_chain_expand)(int K, int up, int shift, const TRID_R *m, TRID_R edge, TRID_R from, TRID_R *d)
+{
+    TRID_UNROLL
+    for (int i = 0; i < K; i++) {
+        int j = up ? K - 1 - i : i;
+        d[j] = from = TRID_F(trid_p_less)(d[j], TRID_F(trid_p_chain_link)(K, up, shift, m, edge, j), from);
+    }
+}
+
+/* Solves   what a section of K rows of a chain, x[j] + m[j] x[j-1] = d[j] (up: x[j] + m[j] x[j+1] = d[j]), makes of the
+            unknown x that it comes from: p x + q is its last unknown
+   Needs    K and up literals; m[0] (up: m[K-1]) belongs to the unknown that the section comes from
+   Leaves   p and q
+   Cost     (K-1) FMA + (K-1) mul */
+TRID_HD void TRID_F(trid_lane_chain_reduce)(int K, int up, const TRID_R *m, const TRID_R *d, TRID_R *p, TRID_R *q)
+{
+    *p = TRID_F(trid_p_chain_product)(K, up, 0, m, m[up ? K - 1 : 0]);
+    *q = TRID_F(trid_p_chain_sum)(K, up, 0, m, m[up ? K - 1 : 0], d);
+}
+
+/* Solves   the K rows, the unknown being known that the section comes from
+   Needs    as trid_lane_chain_reduce
+   Leaves   x in d
+   Cost     K FMA, one after another */
+TRID_HD void TRID_F(trid_lane_chain_expand)(int K, int up, const TRID_R *m, TRID_R from, TRID_R *d)
+{
+    TRID_F(trid_p_chain_expand)(K, up, 0, m, m[up ? K - 1 : 0], from, d);
+}
+
 /* Bytes of shared memory, for launches. */
 TRID_HD size_t TRID_F(trid_block_hybrid_bytes)(void)
 {
@@ -998,6 +1466,14 @@ TRID_HD size_t TRID_F(trid_block_lines_bytes)(int L, int S)
 TRID_HD size_t TRID_F(trid_block_lines_solve_bytes)(int L, int S)
 {
     return (size_t)TRID_P_LINES_SOLVE_LEN(L, S, TRID_P_BANKS) * sizeof(TRID_R);
+}
+TRID_HD size_t TRID_F(trid_block_lu_bytes)(void)
+{
+    return TRID_BLOCK_LU_LEN * sizeof(TRID_R);
+}
+TRID_HD size_t TRID_F(trid_block_lines_lu_bytes)(int L, int S)
+{
+    return (size_t)TRID_P_LINES_LU_LEN(L, S, TRID_P_BANKS) * sizeof(TRID_R);
 }
 
 #if TRID_DEVICE_SCOPES
@@ -1335,6 +1811,229 @@ TRID_D int TRID_F(trid_warp_hybrid_refined)(int K, int W, int n, const TRID_R *a
     return status;
 }
 
+/* ---- warp scope, LU and chains ----------------------------------------------------------------------------------- */
+
+/* Where a chain has a product of coefficients over this, sections are taken in turns, one after another: what is small
+   in such a chain may be the difference of what is large. */
+#define TRID_P_CHAIN_GROWTH 32
+
+/* What a chain keeps of its matrix in each lane: its first link, what it multiplies by at each of five steps, and the
+   product up to its own last row. */
+#define TRID_P_CHAIN_EDGE 6
+#define TRID_P_CHAIN_LEN 7
+
+TRID_D TRID_R TRID_F(trid_p_chain_shuffle)(int W, int up, TRID_R x, int s)
+{
+    return up ? __shfl_down_sync(TRID_P_FULL, x, s, W) : __shfl_up_sync(TRID_P_FULL, x, s, W);
+}
+
+/* The matrix's part of a chain across W lanes; `first` says which lanes come from nowhere. Returns whether the chain
+   grows anywhere in the warp. */
+TRID_D int TRID_F(trid_p_chain_open)(int K, int W, int up, int shift, const TRID_R *m, int first, TRID_R outside,
+                                     TRID_R *keep)
+{
+    int end = up ? K - 1 : 0, rank = trid_p_lane() & (W - 1), grown = 0;
+    TRID_R edge = shift ? TRID_F(trid_p_chain_shuffle)(W, up, m[up ? 0 : K - 1], 1) : m[end];
+    if (shift && rank == (up ? W - 1 : 0)) edge = outside;
+    if (first) edge = 0;
+    TRID_R p = TRID_F(trid_p_chain_product)(K, up, shift, m, edge);
+    keep[TRID_P_CHAIN_EDGE] = edge;
+    TRID_UNROLL
+    for (int i = 0; i < 5; i++) {
+        keep[i] = p;
+        if (1 << i < W) {
+            grown |= !(TRID_P_ABS(p) <= TRID_P_CHAIN_GROWTH);
+            TRID_R before = TRID_F(trid_p_chain_shuffle)(W, up, p, 1 << i);
+            if (up ? rank + (1 << i) < W : rank >= 1 << i) p *= before;
+        }
+    }
+    keep[5] = p;
+    return __any_sync(TRID_P_FULL, grown);
+}
+
+/* The last unknown of the lane, all of its group's before it included, with nothing before the group. */
+TRID_D TRID_R TRID_F(trid_p_chain_scan)(int K, int W, int up, int shift, const TRID_R *m, const TRID_R *keep,
+                                        const TRID_R *d)
+{
+    TRID_R q = TRID_F(trid_p_chain_sum)(K, up, shift, m, keep[TRID_P_CHAIN_EDGE], d);
+    int rank = trid_p_lane() & (W - 1);
+    TRID_UNROLL
+    for (int i = 0; i < 5; i++)
+        if (1 << i < W) {
+            TRID_R before = TRID_F(trid_p_chain_shuffle)(W, up, q, 1 << i);
+            if (up ? rank + (1 << i) < W : rank >= 1 << i) q += keep[i] * before;
+        }
+    return q;
+}
+
+/* The rows, from the unknown that each lane comes from; in turns, only the group's first lane knows it. */
+TRID_D void TRID_F(trid_p_chain_close)(int K, int W, int up, int shift, const TRID_R *m, const TRID_R *keep, int turns,
+                                       TRID_R from, TRID_R *d)
+{
+    int rank = trid_p_lane() & (W - 1), turn = up ? W - 1 - rank : rank;
+    TRID_R last = 0;
+    TRID_P_LOOP
+    for (int s = 0; s < (turns ? W : 1); s++) {
+        TRID_R before = TRID_F(trid_p_chain_shuffle)(W, up, last, 1);
+        if (turns && turn > 0) from = before;
+        if (!turns || turn == s) {
+            TRID_F(trid_p_chain_expand)(K, up, shift, m, keep[TRID_P_CHAIN_EDGE], from, d);
+            last = d[up ? 0 : K - 1];
+        }
+    }
+}
+
+TRID_D void TRID_F(trid_p_warp_chain)(int K, int W, int up, int shift, const TRID_R *m, const TRID_R *keep, int turns,
+                                      TRID_R *d)
+{
+    TRID_R from = 0;
+    if (!turns) from = TRID_F(trid_p_chain_shuffle)(W, up, TRID_F(trid_p_chain_scan)(K, W, up, shift, m, keep, d), 1);
+    if ((trid_p_lane() & (W - 1)) == (up ? W - 1 : 0)) from = 0;
+    TRID_F(trid_p_chain_close)(K, W, up, shift, m, keep, turns, from, d);
+}
+
+/* The group's lane that no chain comes from. */
+TRID_D int TRID_F(trid_p_chain_first)(int W, int up)
+{
+    return (trid_p_lane() & (W - 1)) == (up ? W - 1 : 0);
+}
+
+TRID_D void TRID_F(trid_p_chain)(int K, int W, int up, int n, const TRID_R *m, TRID_R *d)
+{
+    TRID_R own[TRID_P_MOST_ROWS], keep[TRID_P_CHAIN_LEN];
+    int first = K * (trid_p_lane() & (W - 1));
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        int there = n >= K * W || first + j < n, linked = up ? first + j + 1 < n : j > 0 || first > 0;
+        own[j] = there && linked ? m[j] : (TRID_R)0;
+        if (!there) d[j] = 0;
+    }
+    int turns = TRID_F(trid_p_chain_open)(K, W, up, 0, own, TRID_F(trid_p_chain_first)(W, up), 0, keep);
+    TRID_F(trid_p_warp_chain)(K, W, up, 0, own, keep, turns, d);
+}
+
+/* Solves   a linear recurrence: x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, the rows lying as in trid_warp_hybrid
+   Needs    K >= 1, W literals; n <= K*W; m of row 0 is not read, nor are rows from n on
+   Lanes    all 32 of the warp; groups may have different n
+   Leaves   x in d, 0 in rows from n on; m as it was
+   Cost     (2K-1+w) FMA + (K-1+w) mul + (2w+2) shuffles and two votes. Where a product of coefficients over sections
+            exceeds 32, lanes take turns: W times K FMA.
+   Error    each row is solved to some roundoffs of the largest of its terms and of x nearby */
+TRID_D void TRID_F(trid_warp_chain_down)(int K, int W, int n, const TRID_R *m, TRID_R *d)
+{
+    TRID_F(trid_p_chain)(K, W, 0, n, m, d);
+}
+
+/* Solves   the same upwards: x[j] + m[j] x[j+1] = d[j]
+   Needs    as trid_warp_chain_down, but m of row n-1 is not read
+   Lanes    all 32 of the warp; groups may have different n
+   Leaves   as trid_warp_chain_down
+   Cost     as trid_warp_chain_down
+   Error    as trid_warp_chain_down */
+TRID_D void TRID_F(trid_warp_chain_up)(int K, int W, int n, const TRID_R *m, TRID_R *d)
+{
+    TRID_F(trid_p_chain)(K, W, 1, n, m, d);
+}
+
+/* Maps of the lanes of a group to those of all rows from its first one on. Returns whether they could be scaled. */
+TRID_D int TRID_F(trid_p_lu_scan)(int W, TRID_R *map)
+{
+    int good = TRID_F(trid_p_lu_scale)(map), rank = trid_p_lane() & (W - 1);
+    TRID_UNROLL
+    for (int i = 0; i < 5; i++)
+        if (1 << i < W) {
+            TRID_R above[4];
+            TRID_UNROLL
+            for (int k = 0; k < 4; k++) above[k] = __shfl_up_sync(TRID_P_FULL, map[k], 1 << i, W);
+            if (rank >= 1 << i) good &= TRID_F(trid_p_lu_join)(map, above);
+        }
+    return good;
+}
+
+/* The rows, lane after lane. u belongs to the row above the group's first lane. */
+TRID_D int TRID_F(trid_p_lu_turns)(int K, int W, TRID_R u, TRID_R *a, TRID_R *b, TRID_R *c)
+{
+    int rank = trid_p_lane() & (W - 1), status = 0;
+    TRID_R last = 0;
+    TRID_P_LOOP
+    for (int s = 0; s < W; s++) {
+        TRID_R above = __shfl_up_sync(TRID_P_FULL, last, 1, W);
+        if (rank == s) {
+            status = TRID_F(trid_lane_lu)(K, s > 0 ? above : u, a, b, c);
+            last = c[K - 1];
+        }
+    }
+    return status;
+}
+
+/* Solves   the LU factors of a tridiagonal matrix without pivoting, A = P (I + L) (I + U) with the pivots in P: those
+            of Thomas, by a scan over the lanes. The rows lie as in trid_warp_hybrid.
+   Needs    K >= 1, W literals; n <= K*W; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Lanes    all 32 of the warp; groups may have different n
+   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve and _solve_transposed;
+            from n on those of identity rows
+   Returns  as trid_warp_hybrid
+   Cost     (9K+9w) FMA or mul + 7K other operations + (K+1) rcp + (4w+4) shuffles where the matrix is dominant by rows;
+            elsewhere lanes take turns, W times K FMA + 2K mul + K rcp
+   Error    the factors' product differs from A by some unit roundoffs of each row where the matrix is dominant
+            (docs/lu.md), whatever the dominance; in turns they are those of trid_lane_factor */
+TRID_D int TRID_F(trid_warp_lu)(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c)
+{
+    int rank = trid_p_lane() & (W - 1);
+    TRID_R map[4];
+    TRID_F(trid_p_pad)(K, K * rank, n, K * W, a, b, c, (TRID_R *)0);
+    int before = __shfl_up_sync(TRID_P_FULL, TRID_F(trid_p_sign)(b[K - 1]) ^ TRID_F(trid_p_sign)(c[K - 1]), 1, W);
+    int good = TRID_F(trid_p_lu_reduce)(K, before, a, b, c, map);
+    good &= TRID_F(trid_p_lu_scan)(W, map);
+    TRID_R w = __shfl_up_sync(TRID_P_FULL, map[0], 1, W), v = __shfl_up_sync(TRID_P_FULL, map[1], 1, W);
+    if (rank == 0) w = 1, v = 0;
+    int status = __all_sync(TRID_P_FULL, good)
+                     ? TRID_F(trid_p_lu_rows)(K, before, w * TRID_F(trid_p_rcp_fine)(w + v), a, b, c)
+                     : TRID_F(trid_p_lu_turns)(K, W, 0, a, b, c);
+    return trid_p_status(K * rank, K, n, K * W, status, 0);
+}
+
+/* Solves   A x = d, A being what trid_warp_lu took apart
+   Needs    K, W, n, l, r, u as there; rows from n on are read as 0
+   Lanes    all 32 of the warp
+   Leaves   x in d, 0 in rows from n on
+   Cost     (4K-2+2w) FMA + (3K-2+2w) mul + (4w+4) shuffles, or in turns, as trid_warp_chain_down
+   Error    that of the Thomas algorithm: the residual is some unit roundoffs (docs/lu.md) */
+TRID_D void TRID_F(trid_warp_lu_solve)(int K, int W, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u,
+                                       TRID_R *d)
+{
+    int first = K * (trid_p_lane() & (W - 1));
+    TRID_R keep[TRID_P_CHAIN_LEN];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) d[j] = n >= K * W || first + j < n ? d[j] * r[j] : (TRID_R)0;
+    int turns = TRID_F(trid_p_chain_open)(K, W, 0, 0, l, TRID_F(trid_p_chain_first)(W, 0), 0, keep);
+    TRID_F(trid_p_warp_chain)(K, W, 0, 0, l, keep, turns, d);
+    turns = TRID_F(trid_p_chain_open)(K, W, 1, 0, u, TRID_F(trid_p_chain_first)(W, 1), 0, keep);
+    TRID_F(trid_p_warp_chain)(K, W, 1, 0, u, keep, turns, d);
+}
+
+/* Solves   A^T x = d with the factors of A: what adjoint differentiation needs
+   Needs    as trid_warp_lu_solve
+   Lanes    all 32 of the warp
+   Leaves   x in d, 0 in rows from n on
+   Cost     as trid_warp_lu_solve, and 2 shuffles
+   Error    as trid_warp_lu_solve */
+TRID_D void TRID_F(trid_warp_lu_solve_transposed)(int K, int W, int n, const TRID_R *l, const TRID_R *r,
+                                                  const TRID_R *u, TRID_R *d)
+{
+    int first = K * (trid_p_lane() & (W - 1));
+    TRID_R keep[TRID_P_CHAIN_LEN];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++)
+        if (n < K * W && first + j >= n) d[j] = 0;
+    int turns = TRID_F(trid_p_chain_open)(K, W, 0, 1, u, TRID_F(trid_p_chain_first)(W, 0), 0, keep);
+    TRID_F(trid_p_warp_chain)(K, W, 0, 1, u, keep, turns, d);
+    turns = TRID_F(trid_p_chain_open)(K, W, 1, 1, l, TRID_F(trid_p_chain_first)(W, 1), 0, keep);
+    TRID_F(trid_p_warp_chain)(K, W, 1, 1, l, keep, turns, d);
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) d[j] *= r[j];
+}
+
 /* ---- warp scope, with pivoting ----------------------------------------------------------------------------------- */
 
 /* Up the tree: groups of lanes, of from, 2 from, 4 from, .. up to count <= W (powers of two), are joined two by two.
@@ -1457,23 +2156,25 @@ TRID_D int TRID_F(trid_warp_pivoted)(int K, int W, int n, TRID_R *a, TRID_R *b, 
        trid_block_pivoted         f32          28            11              3
                                   f64          11             4              - */
 
-/* PCR over lanes 0..30 of the warp with both ends open, towards the previous warp and towards lane 31; then lane 31
-   loses lane 30. After it every row couples to the last unknown of the previous warp (*a) and, by *c, lanes 0..30 to
-   the unknown of lane 31, lane 31 to the first unknown of the next warp: what trid_lane_reduce does with the rows of
-   a lane, done with the lanes of a warp. */
-TRID_D int TRID_F(trid_p_warp_reduce_open)(TRID_R *a, TRID_R *c, TRID_R *d)
+/* PCR over lanes 0..W-2 of each group with both ends open, towards the previous group and towards lane W-1; then lane
+   W-1 loses lane W-2. After it every row couples to the last unknown of the previous group (*a) and, by *c, lanes
+   0..W-2 to the unknown of lane W-1, lane W-1 to the first unknown of the next group: what trid_lane_reduce does with
+   the rows of a lane, done with the lanes of a group. */
+TRID_D int TRID_F(trid_p_group_reduce_open)(int W, TRID_R *a, TRID_R *c, TRID_R *d)
 {
-    int lane = trid_p_lane(), bad = 0;
+    int lane = trid_p_lane() & (W - 1), bad = 0;
     TRID_R up[3], down[3];
     TRID_UNROLL
-    for (int s = 1; s < 32; s *= 2) {
-        TRID_F(trid_p_neighbours)(32, s, *a, *c, *d, up, down, (TRID_R *)0);
-        if (lane < s || lane == 31) up[0] = -1, up[1] = 0, up[2] = 0;
-        if (lane + s >= 31) down[0] = 0, down[1] = -1, down[2] = 0;
+    for (int s = 1; s < W; s *= 2) {
+        TRID_F(trid_p_neighbours)(W, s, *a, *c, *d, up, down, (TRID_R *)0);
+        lane = trid_p_again(lane); /* or lane W-1 gets a branch of its own, with slow shuffles in both */
+        if (lane < s || lane == W - 1) up[0] = -1, up[1] = 0, up[2] = 0;
+        if (lane + s >= W - 1) down[0] = 0, down[1] = -1, down[2] = 0;
         bad |= TRID_F(trid_lane_pcr_step)(a, c, d, up[0], up[1], up[2], down[0], down[1], down[2]);
     }
-    TRID_F(trid_p_neighbours)(32, 1, *a, *c, *d, up, down, (TRID_R *)0);
-    if (lane == 31) bad |= TRID_F(trid_lane_pcr_step)(a, c, d, up[0], up[1], up[2], 0, -1, 0);
+    TRID_F(trid_p_neighbours)(W, 1, *a, *c, *d, up, down, (TRID_R *)0);
+    lane = trid_p_again(lane);
+    if (lane == W - 1) bad |= TRID_F(trid_lane_pcr_step)(a, c, d, up[0], up[1], up[2], 0, -1, 0);
     return bad;
 }
 
@@ -1502,7 +2203,7 @@ TRID_D int TRID_F(trid_block_hybrid)(int K, int n, TRID_R *a, TRID_R *b, TRID_R 
         if (lane == 31) first_a = 0, first_c = -1, first_d = 0; /* stays coupled to the next warp's first unknown */
         bad |= TRID_F(trid_lane_link)(&row_a, &row_c, &row_d, first_a, first_c, first_d);
     }
-    bad |= TRID_F(trid_p_warp_reduce_open)(&row_a, &row_c, &row_d);
+    bad |= TRID_F(trid_p_group_reduce_open)(32, &row_a, &row_c, &row_d);
 
     /* Each warp's first row in terms of the last unknowns, and its last row. */
     if (lane == 0) {
@@ -1782,6 +2483,330 @@ TRID_D void TRID_F(trid_block_lines_solve)(int K, int L, int S, int n, int steps
 {
     TRID_F(trid_block_lines_solve_stored)(K, L, S, n, steps, f, f + 5 * K, 1, d, shared);
 }
+
+/* ---- block scope, LU and chains ---------------------------------------------------------------------------------- */
+
+/* Where a chain across warps keeps things in shared memory: each warp's product and sum, a link, and what goes from
+   warp to warp in turns. */
+#define TRID_P_BLOCK_CHAIN_LEN 98
+
+/* trid_p_chain_open across the warps of a block; two barriers inside. */
+TRID_D int TRID_F(trid_p_block_chain_open)(int K, int up, int shift, const TRID_R *m, TRID_R *keep, TRID_R *shared)
+{
+    int thread = trid_p_thread(), warp = thread / 32, lane = thread & 31, last = trid_p_threads() - 1;
+    int exit = lane == (up ? 0 : 31), first = thread == (up ? last : 0);
+    TRID_R outside = 0;
+    if (shift) {
+        if (exit) shared[64 + warp] = m[up ? 0 : K - 1];
+        __syncthreads();
+        if (lane == (up ? 31 : 0) && !first) outside = shared[up ? 65 + warp : 63 + warp];
+    }
+    int grown = TRID_F(trid_p_chain_open)(K, 32, up, shift, m, first, outside, keep);
+    if (exit) shared[warp] = keep[5];
+    return __syncthreads_or(grown || !(TRID_P_ABS(keep[5]) <= TRID_P_CHAIN_GROWTH));
+}
+
+/* trid_p_warp_chain across the warps of a block; one barrier inside, or one a warp in turns. */
+TRID_D void TRID_F(trid_p_block_chain)(int K, int up, int shift, const TRID_R *m, const TRID_R *keep, int turns,
+                                       TRID_R *d, TRID_R *shared)
+{
+    int thread = trid_p_thread(), warp = thread / 32, lane = thread & 31, warps = trid_p_threads() / 32;
+    int exit = lane == (up ? 0 : 31), entry = lane == (up ? 31 : 0);
+    if (!turns) {
+        TRID_R q = TRID_F(trid_p_chain_scan)(K, 32, up, shift, m, keep, d), before = 0;
+        if (exit) shared[32 + warp] = q;
+        __syncthreads();
+        TRID_P_LOOP
+        for (int i = up ? warps - 1 : 0; i != warp; i += up ? -1 : 1) before = shared[32 + i] + shared[i] * before;
+        TRID_R above = TRID_F(trid_p_chain_shuffle)(32, up, q, 1);
+        TRID_R times = TRID_F(trid_p_chain_shuffle)(32, up, keep[5], 1);
+        TRID_F(trid_p_chain_close)(K, 32, up, shift, m, keep, 0, entry ? before : above + times * before, d);
+        return;
+    }
+    TRID_P_LOOP
+    for (int s = 0; s < warps; s++) {
+        if ((up ? warps - 1 - warp : warp) == s) {
+            TRID_F(trid_p_chain_close)(K, 32, up, shift, m, keep, 1, s > 0 ? shared[96 + (s & 1)] : (TRID_R)0, d);
+            if (exit) shared[97 - (s & 1)] = d[up ? 0 : K - 1];
+        }
+        __syncthreads();
+    }
+}
+
+/* Solves   the LU factors of one matrix of n <= K*threads rows, as trid_warp_lu, the rows lying as in trid_block_hybrid
+   Needs    K >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Lanes    all threads of the block, a multiple of 32 up to 1024
+   Leaves   as trid_warp_lu
+   Returns  as trid_warp_lu: -1 if n > K*threads; the smallest positive status of the threads is where it began
+   Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside (in turns one a warp more);
+            __syncthreads() before another use of them
+   Cost     trid_warp_lu with W = 32, and up to 8 operations a warp
+   Error    as trid_warp_lu */
+TRID_D int TRID_F(trid_block_lu)(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *shared)
+{
+    int thread = trid_p_thread(), threads = trid_p_threads(), warp = thread / 32, lane = thread & 31, status = 0;
+    TRID_R map[4], above[4], w = 1, v = 0;
+    TRID_F(trid_p_pad)(K, K * thread, n, K * threads, a, b, c, (TRID_R *)0);
+    int sign = TRID_F(trid_p_sign)(b[K - 1]) ^ TRID_F(trid_p_sign)(c[K - 1]);
+    int before = __shfl_up_sync(TRID_P_FULL, sign, 1);
+    if (lane == 31) shared[128 + warp] = (TRID_R)(sign < 0 ? -1 : 1);
+    __syncthreads();
+    if (lane == 0) before = warp > 0 && shared[127 + warp] < 0 ? -1 : 0;
+    int good = TRID_F(trid_p_lu_reduce)(K, before, a, b, c, map);
+    good &= TRID_F(trid_p_lu_scan)(32, map);
+    TRID_UNROLL
+    for (int k = 0; k < 4; k++)
+        if (lane == 31) shared[32 * k + warp] = map[k];
+    good = __syncthreads_and(good);
+    TRID_P_LOOP
+    for (int i = 0; i < warp; i++) {
+        TRID_R next = shared[i] * w + shared[64 + i] * v;
+        v = shared[32 + i] * w + shared[96 + i] * v;
+        TRID_R scale = TRID_F(trid_p_power)(next + v);
+        w = next * scale, v *= scale;
+    }
+    TRID_UNROLL
+    for (int k = 0; k < 4; k++) above[k] = __shfl_up_sync(TRID_P_FULL, map[k], 1);
+    if (lane > 0) {
+        TRID_R next = above[0] * w + above[2] * v;
+        v = above[1] * w + above[3] * v;
+        w = next;
+    }
+    if (good) {
+        status = TRID_F(trid_p_lu_rows)(K, before, w * TRID_F(trid_p_rcp_fine)(w + v), a, b, c);
+    } else {
+        TRID_P_LOOP
+        for (int s = 0; s < threads / 32; s++) {
+            if (warp == s) {
+                status = TRID_F(trid_p_lu_turns)(K, 32, s > 0 ? shared[160 + (s & 1)] : (TRID_R)0, a, b, c);
+                if (lane == 31) shared[161 - (s & 1)] = c[K - 1];
+            }
+            __syncthreads();
+        }
+    }
+    return trid_p_status(K * thread, K, n, K * threads, status, 0);
+}
+
+/* Solves   A x = d, A being what trid_block_lu took apart
+   Needs    K, n, l, r, u as there; rows from n on are read as 0
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on
+   Shared   as trid_block_lu; four barriers inside (in turns one a warp more); __syncthreads() before another use
+   Cost     trid_warp_lu_solve with W = 32, and up to 2 FMA a warp
+   Error    as trid_warp_lu_solve */
+TRID_D void TRID_F(trid_block_lu_solve)(int K, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u, TRID_R *d,
+                                        TRID_R *shared)
+{
+    int first = K * trid_p_thread(), full = K * trid_p_threads();
+    TRID_R keep[TRID_P_CHAIN_LEN];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) d[j] = n >= full || first + j < n ? d[j] * r[j] : (TRID_R)0;
+    int turns = TRID_F(trid_p_block_chain_open)(K, 0, 0, l, keep, shared);
+    TRID_F(trid_p_block_chain)(K, 0, 0, l, keep, turns, d, shared);
+    turns = TRID_F(trid_p_block_chain_open)(K, 1, 0, u, keep, shared + TRID_P_BLOCK_CHAIN_LEN);
+    TRID_F(trid_p_block_chain)(K, 1, 0, u, keep, turns, d, shared + TRID_P_BLOCK_CHAIN_LEN);
+}
+
+/* Solves   A^T x = d with the factors of A
+   Needs    as trid_block_lu_solve
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on
+   Shared   as trid_block_lu_solve; six barriers inside
+   Cost     as trid_block_lu_solve
+   Error    as trid_block_lu_solve */
+TRID_D void TRID_F(trid_block_lu_solve_transposed)(int K, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u,
+                                                   TRID_R *d, TRID_R *shared)
+{
+    int first = K * trid_p_thread(), full = K * trid_p_threads();
+    TRID_R keep[TRID_P_CHAIN_LEN];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++)
+        if (n < full && first + j >= n) d[j] = 0;
+    int turns = TRID_F(trid_p_block_chain_open)(K, 0, 1, u, keep, shared);
+    TRID_F(trid_p_block_chain)(K, 0, 1, u, keep, turns, d, shared);
+    turns = TRID_F(trid_p_block_chain_open)(K, 1, 1, l, keep, shared + TRID_P_BLOCK_CHAIN_LEN);
+    TRID_F(trid_p_block_chain)(K, 1, 1, l, keep, turns, d, shared + TRID_P_BLOCK_CHAIN_LEN);
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) d[j] *= r[j];
+}
+
+/* Lines side by side: the thread's own section is thread / L of line thread % L; S <= 32 of a line's sections, or pairs
+   of them, are scanned by as many lanes, and thread t < L*G has sections R*(t % G) .. R*(t % G) + R-1 of line t / G. */
+#define TRID_P_LINES_SECOND 7 /* in keep: a pair's second product; the first is where a warp's last product is */
+#define TRID_P_LINES_CHAIN_LEN 8
+
+TRID_D int TRID_F(trid_p_lines_chain_open)(int K, int L, int S, int up, int shift, const TRID_R *m, TRID_R *keep,
+                                           TRID_R *shared)
+{
+    enum { U = TRID_P_BANKS };
+    int thread = trid_p_thread(), section = thread / L, held = TRID_P_LINES_SLOT(L, S, U, thread);
+    int first = section == (up ? S - 1 : 0), G = S < 32 ? S : 32, R = S / G, grown = 0;
+    TRID_R edge = m[up ? K - 1 : 0], one[1];
+    if (shift) {
+        shared[held] = m[up ? 0 : K - 1];
+        __syncthreads();
+        if (!first) edge = shared[TRID_P_LINES_SLOT(L, S, U, up ? thread + L : thread - L)];
+        __syncthreads();
+    }
+    if (first) edge = 0;
+    shared[held] = TRID_F(trid_p_chain_product)(K, up, shift, m, edge);
+    __syncthreads();
+    if (thread < L * G) {
+        int rank = thread % G, line = thread / G;
+        TRID_R low = shared[TRID_P_LINES_SLOT(L, S, U, line + L * R * rank)];
+        TRID_R high = R > 1 ? shared[TRID_P_LINES_SLOT(L, S, U, line + L * (R * rank + R - 1))] : (TRID_R)1;
+        grown = !(TRID_P_ABS(low) <= TRID_P_CHAIN_GROWTH) || !(TRID_P_ABS(high) <= TRID_P_CHAIN_GROWTH);
+        one[0] = -low * high;
+        grown |= TRID_F(trid_p_chain_open)(1, G, up, 0, one, 0, 0, keep);
+        keep[5] = low, keep[TRID_P_LINES_SECOND] = high;
+    }
+    keep[TRID_P_CHAIN_EDGE] = edge;
+    return __syncthreads_or(grown);
+}
+
+TRID_D void TRID_F(trid_p_lines_chain)(int K, int L, int S, int up, int shift, const TRID_R *m, const TRID_R *keep,
+                                       int turns, TRID_R *d, TRID_R *shared)
+{
+    enum { U = TRID_P_BANKS };
+    int thread = trid_p_thread(), section = thread / L, held = TRID_P_LINES_SLOT(L, S, U, thread);
+    int turn = up ? S - 1 - section : section, G = S < 32 ? S : 32, R = S / G;
+    TRID_R edge = keep[TRID_P_CHAIN_EDGE], *come = shared + TRID_P_LINES_SLOT(L, S, U, L * S);
+    if (!turns) {
+        shared[held] = TRID_F(trid_p_chain_sum)(K, up, shift, m, edge, d);
+        __syncthreads();
+        if (thread < L * G) {
+            int rank = thread % G, line = thread / G;
+            int low = TRID_P_LINES_SLOT(L, S, U, line + L * R * rank);
+            int high = TRID_P_LINES_SLOT(L, S, U, line + L * (R * rank + R - 1));
+            TRID_R q = shared[up ? high : low], own = q;
+            if (R > 1) q = shared[up ? low : high] + keep[up ? 5 : TRID_P_LINES_SECOND] * q;
+            TRID_UNROLL
+            for (int i = 0; i < 5; i++)
+                if (1 << i < G) {
+                    TRID_R before = TRID_F(trid_p_chain_shuffle)(G, up, q, 1 << i);
+                    if (up ? rank + (1 << i) < G : rank >= 1 << i) q += keep[i] * before;
+                }
+            TRID_R from = TRID_F(trid_p_chain_shuffle)(G, up, q, 1);
+            if (rank == (up ? G - 1 : 0)) from = 0;
+            come[up ? high : low] = from;
+            if (R > 1) come[up ? low : high] = own + keep[up ? TRID_P_LINES_SECOND : 5] * from;
+        }
+        __syncthreads();
+        TRID_F(trid_p_chain_expand)(K, up, shift, m, edge, come[held], d);
+        return;
+    }
+    TRID_P_LOOP
+    for (int s = 0; s < S; s++) {
+        __syncthreads();
+        if (turn == s) {
+            TRID_R from = s > 0 ? come[TRID_P_LINES_SLOT(L, S, U, up ? thread + L : thread - L)] : (TRID_R)0;
+            TRID_F(trid_p_chain_expand)(K, up, shift, m, edge, from, d);
+            come[held] = d[up ? 0 : K - 1];
+        }
+    }
+    __syncthreads();
+}
+
+/* Solves   the LU factors of L matrices whose rows lie side by side as in trid_block_lines, each as trid_warp_lu
+   Needs    as trid_block_lines, but S <= 64
+   Lanes    all threads of the block
+   Leaves   as trid_warp_lu
+   Returns  as trid_block_lines, of the thread's own line
+   Shared   TRID_BLOCK_LINES_LU_LEN_F32 or _F64 (L, S) elements; conflicts as trid_block_lines; three barriers inside
+            (in turns S more); __syncthreads() before another use
+   Cost     trid_warp_lu with W = S, its links through 6 stores and 7 loads
+   Error    as trid_warp_lu */
+TRID_D int TRID_F(trid_block_lines_lu)(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *shared)
+{
+    enum { U = TRID_P_BANKS };
+    int thread = trid_p_thread(), section = thread / L, held = TRID_P_LINES_SLOT(L, S, U, thread);
+    int part = TRID_P_LINES_SLOT(L, S, U, L * S), above = TRID_P_LINES_SLOT(L, S, U, thread - L);
+    int G = S < 32 ? S : 32, R = S / G, status = 0;
+    TRID_R map[4], *signs = shared + 4 * part;
+    TRID_F(trid_p_pad)(K, K * section, n, K * S, a, b, c, (TRID_R *)0);
+    signs[held] = (TRID_R)((TRID_F(trid_p_sign)(b[K - 1]) ^ TRID_F(trid_p_sign)(c[K - 1])) < 0 ? -1 : 1);
+    __syncthreads();
+    int before = section > 0 && signs[above] < 0 ? -1 : 0;
+    int good = TRID_F(trid_p_lu_reduce)(K, before, a, b, c, map);
+    good &= TRID_F(trid_p_lu_scale)(map);
+    TRID_UNROLL
+    for (int k = 0; k < 4; k++) shared[k * part + held] = map[k];
+    __syncthreads();
+    if (thread < L * G) {
+        int rank = thread % G, line = thread / G;
+        int low = TRID_P_LINES_SLOT(L, S, U, line + L * R * rank);
+        int high = TRID_P_LINES_SLOT(L, S, U, line + L * (R * rank + R - 1));
+        TRID_R first[4], all[4];
+        TRID_UNROLL
+        for (int k = 0; k < 4; k++) first[k] = shared[k * part + low], all[k] = shared[k * part + high];
+        if (R > 1) good &= TRID_F(trid_p_lu_join)(all, first);
+        good &= TRID_F(trid_p_lu_scan)(G, all);
+        TRID_R w = __shfl_up_sync(TRID_P_FULL, all[0], 1, G), v = __shfl_up_sync(TRID_P_FULL, all[1], 1, G);
+        if (rank == 0) w = 1, v = 0;
+        shared[low] = w * TRID_F(trid_p_rcp_fine)(w + v);
+        if (R > 1) {
+            TRID_R next = first[0] * w + first[2] * v;
+            v = first[1] * w + first[3] * v;
+            shared[high] = next * TRID_F(trid_p_rcp_fine)(next + v);
+        }
+    }
+    if (__syncthreads_and(good)) {
+        status = TRID_F(trid_p_lu_rows)(K, before, shared[held], a, b, c);
+    } else {
+        TRID_P_LOOP
+        for (int s = 0; s < S; s++) {
+            if (section == s) {
+                status = TRID_F(trid_lane_lu)(K, s > 0 ? shared[above] : (TRID_R)0, a, b, c);
+                shared[held] = c[K - 1];
+            }
+            __syncthreads();
+        }
+    }
+    return trid_p_status(K * section, K, n, K * S, status, 0);
+}
+
+/* Solves   the lines whose matrices trid_block_lines_lu took apart
+   Needs    K, L, S, n, l, r, u as there; rows from n on are read as 0
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on
+   Shared   as trid_block_lines_lu; eight barriers inside (in turns S more); none before this function's next call
+   Cost     trid_warp_lu_solve with W = S, its links through 6 stores and 6 loads
+   Error    as trid_warp_lu_solve */
+TRID_D void TRID_F(trid_block_lines_lu_solve)(int K, int L, int S, int n, const TRID_R *l, const TRID_R *r,
+                                              const TRID_R *u, TRID_R *d, TRID_R *shared)
+{
+    int first = K * (trid_p_thread() / L);
+    TRID_R keep[TRID_P_LINES_CHAIN_LEN];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) d[j] = n >= K * S || first + j < n ? d[j] * r[j] : (TRID_R)0;
+    int turns = TRID_F(trid_p_lines_chain_open)(K, L, S, 0, 0, l, keep, shared);
+    TRID_F(trid_p_lines_chain)(K, L, S, 0, 0, l, keep, turns, d, shared);
+    turns = TRID_F(trid_p_lines_chain_open)(K, L, S, 1, 0, u, keep, shared);
+    TRID_F(trid_p_lines_chain)(K, L, S, 1, 0, u, keep, turns, d, shared);
+}
+
+/* Solves   the lines of the transposed matrices, with the same factors
+   Needs    as trid_block_lines_lu_solve
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on
+   Shared   as trid_block_lines_lu_solve; twelve barriers inside
+   Cost     as trid_block_lines_lu_solve
+   Error    as trid_block_lines_lu_solve */
+TRID_D void TRID_F(trid_block_lines_lu_solve_transposed)(int K, int L, int S, int n, const TRID_R *l, const TRID_R *r,
+                                                         const TRID_R *u, TRID_R *d, TRID_R *shared)
+{
+    int first = K * (trid_p_thread() / L);
+    TRID_R keep[TRID_P_LINES_CHAIN_LEN];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++)
+        if (n < K * S && first + j >= n) d[j] = 0;
+    int turns = TRID_F(trid_p_lines_chain_open)(K, L, S, 0, 1, u, keep, shared);
+    TRID_F(trid_p_lines_chain)(K, L, S, 0, 1, u, keep, turns, d, shared);
+    turns = TRID_F(trid_p_lines_chain_open)(K, L, S, 1, 1, l, keep, shared);
+    TRID_F(trid_p_lines_chain)(K, L, S, 1, 1, l, keep, turns, d, shared);
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) d[j] *= r[j];
+}
 #endif /* TRID_DEVICE_SCOPES */
 
 #if TRID_HOST_SCOPE
@@ -1882,7 +2907,7 @@ TRID_HOST int TRID_F(trid_host_hybrid)(int n, int rows_per_lane, const TRID_R *a
         reduced[sections + i] = row_c;
         reduced[2 * sections + i] = row_d;
     }
-    const TRID_R *solution;
+    const TRID_R *solution = reduced;
     int status = TRID_F(trid_p_host_pcr)(sections, reduced, &solution);
     if (status) {
         size_t next = (size_t)status * K;
@@ -1951,6 +2976,38 @@ TRID_HOST double TRID_F(trid_host_dominance)(int n, const TRID_R *a, const TRID_
         if (ratio < least) least = ratio;
     }
     return least;
+}
+
+/* ---- host scope, LU ---------------------------------------------------------------------------------------------- */
+
+/* Solves   the LU factors of a matrix without pivoting, one row after another: what trid_warp_lu finds by a scan
+   Needs    l may be a, r may be b, u may be c; a[0] and c[n-1] are not read; n = 0 takes null pointers
+   Leaves   l = a / pivot, r = 1 / pivot, u = c / pivot; l[0] = u[n-1] = 0
+   Returns  0, -1 for n < 0, or 1 + the first row with a bad pivot */
+TRID_HOST int TRID_F(trid_host_lu)(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *l, TRID_R *r,
+                                   TRID_R *u)
+{
+    int status = TRID_F(trid_lane_factor)(n, a, b, c, l, r, u, 1);
+    if (status == 0 && n > 0) l[0] = u[n - 1] = 0;
+    return status;
+}
+
+/* Solves   A x = d with the factors of A
+   Needs    l, r, u as trid_host_lu left them; x may be d */
+TRID_HOST void TRID_F(trid_host_lu_solve)(int n, const TRID_R *l, const TRID_R *r, const TRID_R *u, const TRID_R *d,
+                                          TRID_R *x)
+{
+    TRID_F(trid_lane_solve)(n, l, r, u, d, x, 1);
+}
+
+/* Solves   A^T x = d with the factors of A
+   Needs    as trid_host_lu_solve */
+TRID_HOST void TRID_F(trid_host_lu_solve_transposed)(int n, const TRID_R *l, const TRID_R *r, const TRID_R *u,
+                                                     const TRID_R *d, TRID_R *x)
+{
+    for (int j = 0; j < n; j++) x[j] = j > 0 ? d[j] - u[j - 1] * x[j - 1] : d[j];
+    for (int j = n - 2; j >= 0; j--) x[j] -= l[j + 1] * x[j + 1];
+    for (int j = 0; j < n; j++) x[j] *= r[j];
 }
 
 /* ---- host scope, with pivoting ----------------------------------------------------------------------------------- */
@@ -2121,6 +3178,26 @@ TRID_HD void trid_lane_pivoted_expand(int K, int below, const TRID_R *a, const T
 {
     TRID_F(trid_lane_pivoted_expand)(K, below, a, b, c, d, flags, outer);
 }
+TRID_HD int trid_lane_lu(int K, TRID_R above, TRID_R *a, TRID_R *b, TRID_R *c)
+{
+    return TRID_F(trid_lane_lu)(K, above, a, b, c);
+}
+TRID_HD void trid_lane_chain_reduce(int K, int up, const TRID_R *m, const TRID_R *d, TRID_R *p, TRID_R *q)
+{
+    TRID_F(trid_lane_chain_reduce)(K, up, m, d, p, q);
+}
+TRID_HD void trid_lane_chain_expand(int K, int up, const TRID_R *m, TRID_R from, TRID_R *d)
+{
+    TRID_F(trid_lane_chain_expand)(K, up, m, from, d);
+}
+TRID_HD size_t trid_block_lu_bytes(TRID_R)
+{
+    return TRID_F(trid_block_lu_bytes)();
+}
+TRID_HD size_t trid_block_lines_lu_bytes(TRID_R, int L, int S)
+{
+    return TRID_F(trid_block_lines_lu_bytes)(L, S);
+}
 TRID_HD size_t trid_block_hybrid_bytes(TRID_R)
 {
     return TRID_F(trid_block_hybrid_bytes)();
@@ -2196,6 +3273,55 @@ TRID_D void trid_warp_residual(int K, int W, int n, const TRID_R *a, const TRID_
                                const TRID_R *x, TRID_R *r, TRID_R *error, TRID_R *size)
 {
     TRID_F(trid_warp_residual)(K, W, n, a, b, c, d, x, r, error, size);
+}
+TRID_D void trid_warp_chain_down(int K, int W, int n, const TRID_R *m, TRID_R *d)
+{
+    TRID_F(trid_warp_chain_down)(K, W, n, m, d);
+}
+TRID_D void trid_warp_chain_up(int K, int W, int n, const TRID_R *m, TRID_R *d)
+{
+    TRID_F(trid_warp_chain_up)(K, W, n, m, d);
+}
+TRID_D int trid_warp_lu(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c)
+{
+    return TRID_F(trid_warp_lu)(K, W, n, a, b, c);
+}
+TRID_D void trid_warp_lu_solve(int K, int W, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u, TRID_R *d)
+{
+    TRID_F(trid_warp_lu_solve)(K, W, n, l, r, u, d);
+}
+TRID_D void trid_warp_lu_solve_transposed(int K, int W, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u,
+                                          TRID_R *d)
+{
+    TRID_F(trid_warp_lu_solve_transposed)(K, W, n, l, r, u, d);
+}
+TRID_D int trid_block_lu(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *shared)
+{
+    return TRID_F(trid_block_lu)(K, n, a, b, c, shared);
+}
+TRID_D void trid_block_lu_solve(int K, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u, TRID_R *d,
+                                TRID_R *shared)
+{
+    TRID_F(trid_block_lu_solve)(K, n, l, r, u, d, shared);
+}
+TRID_D void trid_block_lu_solve_transposed(int K, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u, TRID_R *d,
+                                           TRID_R *shared)
+{
+    TRID_F(trid_block_lu_solve_transposed)(K, n, l, r, u, d, shared);
+}
+TRID_D int trid_block_lines_lu(int K, int L, int S, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *shared)
+{
+    return TRID_F(trid_block_lines_lu)(K, L, S, n, a, b, c, shared);
+}
+TRID_D void trid_block_lines_lu_solve(int K, int L, int S, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u,
+                                      TRID_R *d, TRID_R *shared)
+{
+    TRID_F(trid_block_lines_lu_solve)(K, L, S, n, l, r, u, d, shared);
+}
+TRID_D void trid_block_lines_lu_solve_transposed(int K, int L, int S, int n, const TRID_R *l, const TRID_R *r,
+                                                 const TRID_R *u, TRID_R *d, TRID_R *shared)
+{
+    TRID_F(trid_block_lines_lu_solve_transposed)(K, L, S, n, l, r, u, d, shared);
 }
 TRID_D int trid_warp_pivoted(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
 {
@@ -2284,6 +3410,19 @@ TRID_HOST size_t trid_host_hybrid_len(TRID_R, int n, int rows_per_lane)
 TRID_HOST size_t trid_host_hybrid_refined_len(TRID_R, int n, int rows_per_lane)
 {
     return TRID_F(trid_host_hybrid_refined_len)(n, rows_per_lane);
+}
+TRID_HOST int trid_host_lu(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *l, TRID_R *r, TRID_R *u)
+{
+    return TRID_F(trid_host_lu)(n, a, b, c, l, r, u);
+}
+TRID_HOST void trid_host_lu_solve(int n, const TRID_R *l, const TRID_R *r, const TRID_R *u, const TRID_R *d, TRID_R *x)
+{
+    TRID_F(trid_host_lu_solve)(n, l, r, u, d, x);
+}
+TRID_HOST void trid_host_lu_solve_transposed(int n, const TRID_R *l, const TRID_R *r, const TRID_R *u, const TRID_R *d,
+                                             TRID_R *x)
+{
+    TRID_F(trid_host_lu_solve_transposed)(n, l, r, u, d, x);
 }
 TRID_HOST double trid_host_residual(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
                                     const TRID_R *x)

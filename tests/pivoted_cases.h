@@ -49,8 +49,8 @@ CASE_FUNCTION double pivoted_normal(case_random *random)
 }
 
 /* Rows (step 1, stride apart) or columns (stride 1, step from element to element), count of them, length elements each,
-   multiplied by I - 2 v v' / (v' v). Most of the time goes here: the sanitizers need not watch. */
-__attribute__((no_sanitize("address", "undefined"))) CASE_FUNCTION void
+   multiplied by I - 2 v v' / (v' v). Most of the time goes here: the sanitizers and the emulator need not watch. */
+__attribute__((no_sanitize("address", "undefined", "thread"))) CASE_FUNCTION void
 pivoted_reflect(double *to, size_t stride, size_t step, int count, int length, const double *v)
 {
     double size = 0;

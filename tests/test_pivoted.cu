@@ -8,31 +8,11 @@
 #include "trid.h"
 
 #include "check.h"
-#include "gpu.h"
+#include "device_batch.h"
 #include "pivoted_cases.h"
-
-#include <float.h>
-
-#include <vector>
 
 enum { SEED = 20240816 };
 
-static double roundoff_of(float)
-{
-    return FLT_EPSILON / 2;
-}
-static double roundoff_of(double)
-{
-    return DBL_EPSILON / 2;
-}
-static const char *type_of(float)
-{
-    return "f32";
-}
-static const char *type_of(double)
-{
-    return "f64";
-}
 static int gtsv(case_system s, float *x, float *work)
 {
     return pivoted_gtsv_f32(s, x, work);
@@ -50,115 +30,16 @@ static size_t block_bytes(double)
     return trid_block_pivoted_bytes_f64();
 }
 
-/* ---- batches of systems, and kernels over them ------------------------------------------------------------------- */
-
-/* Systems of up to slot rows, row j of system i at [i * slot + j] on the device. */
-template <class Real>
-struct batch {
-    int slot;
-    std::vector<case_system> systems;
-    std::vector<int> claimed; /* the n that the device is told, if not that of the system */
-
-    explicit batch(int slot_) : slot(slot_) {}
-    batch(const batch &) = delete;
-    batch &operator=(const batch &) = delete;
-    ~batch()
-    {
-        for (case_system s : systems) case_free(s);
-    }
-    void add(case_system s)
-    {
-        if (sizeof(Real) == sizeof(float)) case_round_to_float(s);
-        systems.push_back(s);
-        claimed.push_back(s.n);
-    }
-    int count() const { return (int)systems.size(); }
-};
-
-/* What a kernel gets. */
-template <class Real>
-struct view {
-    const int *n;
-    const Real *a, *b, *c, *d;
-    Real *x;
-    int *status;
-};
-
-template <class T>
-struct device_array {
-    T *data;
-    size_t count;
-
-    explicit device_array(const std::vector<T> &from) : data(), count(from.size())
-    {
-        GPU_OK(cudaMalloc(&data, (count + 1) * sizeof(T))); /* one more: none is an error to some */
-        GPU_OK(cudaMemcpy(data, from.data(), count * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    device_array(const device_array &) = delete;
-    device_array &operator=(const device_array &) = delete;
-    ~device_array() { cudaFree(data); }
-    std::vector<T> download() const
-    {
-        std::vector<T> to(count);
-        GPU_OK(cudaMemcpy(to.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost));
-        return to;
-    }
-};
-
-template <class Real>
-std::vector<Real> gather(const batch<Real> &from, double *case_system::*column)
-{
-    std::vector<Real> to((size_t)from.count() * from.slot, (Real)NAN);
-    for (int i = 0; i < from.count(); i++)
-        for (int j = 0; j < from.systems[i].n; j++) to[(size_t)i * from.slot + j] = (Real)(from.systems[i].*column)[j];
-    return to;
-}
-
-template <class Real>
-struct outcome {
-    std::vector<Real> x;
-    std::vector<int> status; /* of each thread */
-    int lanes;               /* threads a system */
-
-    std::vector<double> solution(const batch<Real> &of, int i) const
-    {
-        const Real *from = x.data() + (size_t)i * of.slot;
-        return std::vector<double>(from, from + of.systems[i].n);
-    }
-};
-
-/* lanes threads solve a system. */
-template <class Real, class Kernel>
-outcome<Real> run(Kernel kernel, batch<Real> &systems, int lanes, int block, size_t shared_bytes)
-{
-    while (systems.count() * lanes % block) systems.add(case_new(0));
-    size_t threads = (size_t)systems.count() * lanes;
-    device_array<int> n(systems.claimed), status(std::vector<int>(threads, -99));
-    device_array<Real> a(gather(systems, &case_system::a)), b(gather(systems, &case_system::b));
-    device_array<Real> c(gather(systems, &case_system::c)), d(gather(systems, &case_system::d));
-    device_array<Real> x(std::vector<Real>((size_t)systems.count() * systems.slot, (Real)NAN));
-    view<Real> on_device = {n.data, a.data, b.data, c.data, d.data, x.data, status.data};
-    GPU_LAUNCH(kernel, (int)(threads / block), block, shared_bytes, 0)(on_device);
-    GPU_OK(cudaGetLastError());
-    GPU_OK(cudaDeviceSynchronize());
-    return {x.download(), status.download(), lanes};
-}
-
-template <class Real, int K>
-__device__ __forceinline__ void load(const view<Real> &from, size_t first, Real *a, Real *b, Real *c, Real *d)
-{
-    for (int j = 0; j < K; j++)
-        a[j] = from.a[first + j], b[j] = from.b[first + j], c[j] = from.c[first + j], d[j] = from.d[first + j];
-}
+/* ---- kernels over batches ---------------------------------------------------------------------------------------- */
 
 template <class Real, int K, int W>
 GPU_KERNEL void solve_in_warps(view<Real> all)
 {
-    size_t thread = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    Real a[K], b[K], c[K], d[K];
-    load<Real, K>(all, K * thread, a, b, c, d);
-    all.status[thread] = trid_warp_pivoted(K, W, all.n[thread / W], a, b, c, d);
-    for (int j = 0; j < K; j++) all.x[K * thread + j] = d[j];
+    size_t thread = thread_of_grid(), first = K * thread;
+    rows<Real, K> my;
+    my.load(all, first);
+    int status = trid_warp_pivoted(K, W, all.n[thread / W], my.a, my.b, my.c, my.d);
+    my.store(all, 0, first, status);
 }
 
 /* Twice, in two arrays of shared memory in turn, the second time without a barrier between. */
@@ -166,28 +47,31 @@ template <class Real, int K>
 GPU_KERNEL void solve_in_blocks(view<Real> all)
 {
     GPU_DYNAMIC_SHARED(memory);
-    size_t thread = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    Real a[K], b[K], c[K], d[K], *shared = (Real *)memory;
-    load<Real, K>(all, K * thread, a, b, c, d);
-    int status = trid_block_pivoted(K, all.n[blockIdx.x], a, b, c, d, shared);
-    for (int j = 0; j < K; j++) all.x[K * thread + j] = d[j];
-    load<Real, K>(all, K * thread, a, b, c, d);
-    int again = trid_block_pivoted(K, all.n[blockIdx.x], a, b, c, d, shared + TRID_BLOCK_PIVOTED_LEN);
+    size_t first = K * thread_of_grid();
+    Real *shared = (Real *)memory;
+    rows<Real, K> my;
+    my.load(all, first);
+    int status = trid_block_pivoted(K, all.n[blockIdx.x], my.a, my.b, my.c, my.d, shared);
+    my.store(all, 0, first, status);
+    my.load(all, first);
+    int again = trid_block_pivoted(K, all.n[blockIdx.x], my.a, my.b, my.c, my.d, shared + TRID_BLOCK_PIVOTED_LEN);
     for (int j = 0; j < K; j++)
-        if (all.x[K * thread + j] != d[j] && d[j] == d[j]) status = -98;
-    all.status[thread] = again == status ? status : -98;
+        if (all.x[first + j] != my.d[j] && my.d[j] == my.d[j]) again = -98;
+    my.store(all, 0, first, again == status ? status : -98);
 }
 
 template <class Real, int K, int W>
 outcome<Real> run_in_warps(batch<Real> &systems)
 {
-    return run(solve_in_warps<Real, K, W>, systems, W, 64, 0);
+    systems.fill_up(64 / W);
+    return run(solve_in_warps<Real, K, W>, 1, systems, systems.count() * W / 64, dim3(64, 1, 1), 0);
 }
 
 template <class Real, int K>
 outcome<Real> run_in_blocks(batch<Real> &systems, int threads)
 {
-    return run(solve_in_blocks<Real, K>, systems, threads, threads, 2 * block_bytes(Real()));
+    return run(solve_in_blocks<Real, K>, 1, systems, systems.count(), dim3((unsigned)threads, 1, 1),
+               2 * block_bytes(Real()));
 }
 
 /* ---- what every solution must be --------------------------------------------------------------------------------- */
@@ -198,14 +82,14 @@ template <class Real>
 void check_solved(const outcome<Real> &got, const batch<Real> &of, int i, const char *test)
 {
     const case_system s = of.systems[i];
-    int failed = 0, nonzero = 0;
-    for (int t = 0; t < got.lanes; t++) failed += got.status[(size_t)i * got.lanes + t] != 0;
+    int failed = 0, nonzero = 0, lanes = got.lanes(of);
+    for (int t = 0; t < lanes; t++) failed += got.status_of(0, (size_t)i * lanes + t) != 0;
     CHECK(failed == 0, "%s %s system %d n %d: %d threads report a failure, the first has %d", test, type_of(Real()), i,
-          s.n, failed, got.status[(size_t)i * got.lanes]);
-    long double residual = case_residual(s, got.solution(of, i).data());
+          s.n, failed, got.status_of(0, (size_t)i * lanes));
+    long double residual = case_residual(s, got.solution(of, 0, i).data());
     CHECK(residual <= (10 + log2(s.n + 1.0)) * roundoff_of(Real()), "%s %s system %d n %d: residual %Lg", test,
           type_of(Real()), i, s.n, residual);
-    for (int j = s.n; j < of.slot; j++) nonzero += got.x[(size_t)i * of.slot + j] != 0;
+    for (int j = s.n; j < of.slot; j++) nonzero += got.at(of, 0, i, j) != 0;
     CHECK(nonzero == 0, "%s %s system %d n %d: %d rows beyond n are not 0", test, type_of(Real()), i, s.n, nonzero);
 }
 
@@ -230,24 +114,12 @@ static case_system random_system(case_random *random, int n, bool diagonal)
     return s;
 }
 
-/* Every n where there are few, else those around the edges and some between. */
-static std::vector<int> lengths(int K, int most, case_random *random)
-{
-    std::vector<int> n;
-    for (int i = most <= 70 ? most : 0; i >= 0; i--) n.push_back(i);
-    if (most <= 70) return n;
-    const int edges[] = {1, 2, 3, K - 1, K, K + 1, 2 * K, most / 2, most - K - 1, most - K, most - 1, most};
-    for (int edge : edges) n.push_back(edge);
-    for (int i = 0; i < 3; i++) n.push_back(case_below(random, most));
-    return n;
-}
-
 template <class Real, int K, int W>
 void test_warp()
 {
     case_random random = {SEED + 100 * K + W};
     batch<Real> systems(K * W);
-    for (int n : lengths(K, K * W, &random)) {
+    for (int n : lengths(K, K * W, 70, 3, &random)) {
         systems.add(random_system(&random, n, true));
         if (n % 2 == 0) systems.add(random_system(&random, n, false));
         if (n % 4 == 1) systems.add(case_far_reaching(&random, n, 1e-6, 0));
@@ -287,7 +159,7 @@ void check_the_20(const outcome<Real> &got, const batch<Real> &of, const char *t
         CHECK(pivoted_gtsv_wide(s, y.data(), work_wide.data()) == 0, "matrix %d: singular", i + 1);
         gtsv(s, lapack.data(), work.data());
         double best = pivoted_error(s.n, std::vector<double>(lapack.begin(), lapack.end()).data(), y.data());
-        double error = pivoted_error(s.n, got.solution(of, i).data(), y.data());
+        double error = pivoted_error(s.n, got.solution(of, 0, i).data(), y.data());
         /* In matrix 16 LAPACK's algorithm rounds almost nothing: its condition, 327, says what may be expected. */
         double allowed = i + 1 == 16 ? 327 * roundoff_of(Real()) : 10 * best + 4 * roundoff_of(Real());
         CHECK(error <= allowed, "%s %s matrix %d (%s): error %g, LAPACK's %g", test, type_of(Real()), i + 1,
@@ -337,26 +209,24 @@ void check_faults(const outcome<Real> &got, const outcome<Real> &clean, const ba
 {
     for (int i = 0; i < of.count(); i++) {
         const case_system s = of.systems[i];
-        int named = 0, refused = 0, strange = 0;
-        for (int t = 0; t < got.lanes; t++) {
-            int status = got.status[(size_t)i * got.lanes + t];
+        int named = 0, refused = 0, strange = 0, lanes = got.lanes(of);
+        for (int t = 0; t < lanes; t++) {
+            int status = got.status_of(0, (size_t)i * lanes + t);
             named += status >= 1 && status <= s.n;
             refused += status == TRID_BAD_ARGUMENT;
             strange += status < -1 || status > s.n;
         }
         if (i % 2 == 0 || s.n == 0) {
-            size_t bytes = (size_t)of.slot * sizeof(Real);
-            CHECK(named + refused + strange == 0 &&
-                      !memcmp(&got.x[(size_t)i * of.slot], &clean.x[(size_t)i * of.slot], bytes),
+            CHECK(named + refused + strange == 0 && same_rows(got, 0, clean, 0, of, i),
                   "%s %s fault %d: sound system %d n %d notices its neighbour", test, type_of(Real()), fault, i, s.n);
         } else if (fault == TOO_MANY_ROWS) {
-            CHECK(refused == got.lanes, "%s %s: %d of %d lanes refuse n = %d", test, type_of(Real()), refused,
-                  got.lanes, of.claimed[i]);
+            CHECK(refused == lanes, "%s %s: %d of %d lanes refuse n = %d", test, type_of(Real()), refused, lanes,
+                  of.claimed[i]);
         } else if (fault == NAN_IN_D) {
             CHECK(named + refused + strange == 0, "%s %s system %d: NaN in d is called a failure", test,
                   type_of(Real()), i);
             int lost = 1;
-            for (double x : got.solution(of, i)) lost = lost && isfinite(x);
+            for (double x : got.solution(of, 0, i)) lost = lost && isfinite(x);
             CHECK(!lost, "%s %s system %d: NaN in d has vanished", test, type_of(Real()), i);
         } else {
             CHECK(named > 0 && refused + strange == 0, "%s %s fault %d system %d n %d: %d lanes name a row, %d do not",
@@ -402,9 +272,9 @@ void test_pairs_in(Run run, int slot, const char *test)
     }
     outcome<Real> got = run(systems);
     for (int i = 0; i < 2 * (slot - 1); i++) {
-        int named = 0, strange = 0, n = systems.systems[i].n;
-        for (int t = 0; t < got.lanes; t++) {
-            int status = got.status[(size_t)i * got.lanes + t];
+        int named = 0, strange = 0, lanes = got.lanes(systems), n = systems.systems[i].n;
+        for (int t = 0; t < lanes; t++) {
+            int status = got.status_of(0, (size_t)i * lanes + t);
             named += status >= 1 && status <= n;
             strange += status < 0 || status > n;
         }
