@@ -994,6 +994,22 @@ TRID_D BS1D_R BS1D_F(bs1d_p_next)(int increment, int crank, BS1D_R u, BS1D_R y)
 
 /* ---- implicit3 and implicit4: the matrix is factored once -------------------------------------------------------- */
 
+/* bs1d_warp_implicit3, which calls it for no PCR steps apart: short time steps need none, and the loop is then without
+   branches. */
+TRID_D void BS1D_F(bs1d_p_factored_march)(int K, int W, int steps, int crank, int active, int pcr_steps,
+                                          const BS1D_R *f, BS1D_R *u)
+{
+    steps = trid_warp_uniform(steps);
+    for (int s = 0; s < steps; s++) {
+        BS1D_R y[BS1D_P_ROWS];
+        TRID_UNROLL
+        for (int i = 0; i < K; i++) y[i] = u[i];
+        BS1D_F(trid_warp_solve)(K, W, K * W, pcr_steps, f, y);
+        TRID_UNROLL
+        for (int i = 0; i < K; i++) u[i] = active ? BS1D_F(bs1d_p_next)(0, crank, u[i], y[i]) : u[i];
+    }
+}
+
 /* Solves   steps implicit steps with the factored matrix M, for the lanes that are active: u' = y, or (crank,
             a literal) 2y - u, with M y = u
    Needs    K, W <= 32 literals; f and pcr_steps from trid_warp_factor of M = I - A (crank: I - A/2); rows from points
@@ -1005,25 +1021,20 @@ TRID_D BS1D_R BS1D_F(bs1d_p_next)(int increment, int crank, BS1D_R u, BS1D_R y)
 TRID_D void BS1D_F(bs1d_warp_implicit3)(int K, int W, int steps, int crank, int active, int pcr_steps, const BS1D_R *f,
                                         BS1D_R *u)
 {
-    steps = trid_warp_uniform(steps);
     pcr_steps = trid_warp_uniform(pcr_steps);
-    for (int s = 0; s < steps; s++) {
-        BS1D_R y[BS1D_P_ROWS];
-        TRID_UNROLL
-        for (int i = 0; i < K; i++) y[i] = u[i];
-        BS1D_F(trid_warp_solve)(K, W, K * W, pcr_steps, f, y);
-        TRID_UNROLL
-        for (int i = 0; i < K; i++) u[i] = active ? BS1D_F(bs1d_p_next)(0, crank, u[i], y[i]) : u[i];
-    }
+    if (pcr_steps == 0)
+        BS1D_F(bs1d_p_factored_march)(K, W, steps, crank, active, 0, f, u);
+    else
+        BS1D_F(bs1d_p_factored_march)(K, W, steps, crank, active, pcr_steps, f, u);
 }
 
 /* The same in increments. Since M u' = u, size*A u' = u' - u: the right-hand side of the next step is the increment of
    this one (for Crank-Nicolson, A u' = 2y - A u), so a step costs one addition more than the direct form. Rounding
    would grow along the chain, so the right-hand side is formed from u anew every BS1D_P_REFRESH steps. */
-TRID_D void BS1D_F(bs1d_p_increment_march)(int K, int W, int steps, int crank, BS1D_F(bs1d_p_step_data) s, BS1D_R *u)
+TRID_D void BS1D_F(bs1d_p_increment_march)(int K, int W, int steps, int crank, int pcr_steps,
+                                           BS1D_F(bs1d_p_step_data) s, BS1D_R *u)
 {
     steps = trid_warp_uniform(steps);
-    s.pcr_steps = trid_warp_uniform(s.pcr_steps);
     for (int done = 0; done < steps; done += BS1D_P_REFRESH) {
         int some = steps - done < BS1D_P_REFRESH ? steps - done : BS1D_P_REFRESH;
         BS1D_R a[BS1D_P_ROWS] = {0}, b[BS1D_P_ROWS], c[BS1D_P_ROWS] = {0}, g[BS1D_P_ROWS];
@@ -1033,7 +1044,7 @@ TRID_D void BS1D_F(bs1d_p_increment_march)(int K, int W, int steps, int crank, B
             BS1D_R y[BS1D_P_ROWS];
             TRID_UNROLL
             for (int i = 0; i < K; i++) y[i] = g[i];
-            BS1D_F(trid_warp_solve)(K, W, K * W, s.pcr_steps, s.f, y);
+            BS1D_F(trid_warp_solve)(K, W, K * W, pcr_steps, s.f, y);
             TRID_UNROLL
             for (int i = 0; i < K; i++) {
                 u[i] += y[i];
@@ -1050,7 +1061,11 @@ TRID_D void BS1D_F(bs1d_p_steps)(int rung, int K, int W, int steps, int crank, i
                                  BS1D_R *u)
 {
     if (s.f && rung == 5) {
-        BS1D_F(bs1d_p_increment_march)(K, W, steps, crank, s, u);
+        int pcr_steps = trid_warp_uniform(s.pcr_steps);
+        if (pcr_steps == 0) /* as in bs1d_warp_implicit3 */
+            BS1D_F(bs1d_p_increment_march)(K, W, steps, crank, 0, s, u);
+        else
+            BS1D_F(bs1d_p_increment_march)(K, W, steps, crank, pcr_steps, s, u);
     } else if (s.f) {
         BS1D_F(bs1d_warp_implicit3)(K, W, steps, crank, 1, s.pcr_steps, s.f, u);
     } else {
