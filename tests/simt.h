@@ -33,6 +33,12 @@
               SIMT_LAUNCH_EARLY(...)(...)   the same for a launch that may begin before the one ahead of it has ended,
               whose threads say with simt_grid_wait() when they need its results; simt_grid_launch_dependents()
               SIMT_DYNAMIC_SHARED(name);  a declaration inside a kernel, gives unsigned char *name
+   Clusters    SIMT_LAUNCH_CLUSTER(kernel, grid, cluster, block, shared_bytes, stream)(arguments...)
+              simt_clusters(kernel, size, block, shared_bytes)   how many there are at the same time
+              simt_cluster_rank() simt_cluster_size() simt_cluster_sync()   barrier.cluster.arrive and .wait
+              simt_cluster_open(box) simt_cluster_expect(box, bytes) simt_cluster_send(to, rank, box, 16 bytes)
+              simt_cluster_await(box, odd)   mbarrier.init, .arrive.expect_tx, st.async and mbarrier.try_wait.parity:
+              what is sent arrives when the box is full, as late as is allowed, and until then its place holds NaN
    Runtime    cudaMalloc cudaFree cudaMallocHost cudaFreeHost cudaMemcpy[Async] cudaMemset[Async] cudaMemGetInfo
               cudaDeviceSynchronize cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName
               cudaGetDeviceCount cudaGetDevice cudaSetDevice cudaGetDeviceProperties cudaDeviceGetAttribute
@@ -41,6 +47,7 @@
    Own        simt_permute(seed)   run warps and lanes in a fresh random order between exchanges, so that a missing
                                    barrier shows as a wrong result; 0 restores order. SIMT_SEED=n in the environment
                                    does so from the start.
+              simt_capability(major, minor)   of the device; 9.0 unless told. Before 9.0 there are no clusters.
               simt_faults()        how many launches were abandoned; simt_fault_text() says why, of the last
               simt_take_fault()    the same text, or NULL if there was no fault since the last call
 
@@ -50,9 +57,12 @@
    with a lane that has exited or is beyond the block (stricter than CUDA, which forgives the latter two); lanes that
    meet with different operations or masks; a barrier that some threads never reach; a deadlock; a barrier of another
    count, or with other threads, than before (the latter stricter than CUDA); an asynchronous copy that is misaligned or
-   not from global to shared memory.
+   not from global to shared memory; in a cluster, a box that was not opened, or not before a barrier of the cluster, is
+   expected to fill twice at once, gets more than is expected or never enough; what is sent to a block that has ended,
+   or that ends before it came.
    In the watched build also: shared memory read before it was written, or beyond what the launch asked for, or with an
-   asynchronous copy under way to it, or more of it than a kernel may have; races on shared memory and on global memory
+   asynchronous copy under way to it, or what another block sends, or without waiting for that (each thread that reads
+   it must, stricter than CUDA), or more of it than a kernel may have; races on shared memory and on global memory
    (what cudaMalloc gave): accesses of two threads, one a write, with no __syncthreads or __syncwarp of both between
    them; global memory that cudaMalloc has not given; in a launch that began early, before simt_grid_wait, global memory
    written, or read that a launch may still be writing: one since the last launch that did not begin early.
@@ -187,6 +197,7 @@ enum cudaError_t {
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
     cudaErrorInvalidResourceHandle = 400,
+    cudaErrorInvalidClusterSize = 912,
     cudaErrorLaunchFailure = 719
 };
 
@@ -202,6 +213,7 @@ enum {
     SIMT_MAX_THREADS = 1024,
     SIMT_MAX_WARPS = SIMT_MAX_THREADS / SIMT_LANES,
     SIMT_BARRIERS = 16,
+    SIMT_MAX_CLUSTER = 16,
     SIMT_DEFAULT_SHARED = 48 * 1024,
     SIMT_MAX_SHARED = 227 * 1024,
     SIMT_STACK_BYTES = 256 * 1024,
@@ -227,6 +239,8 @@ enum simt_operation : unsigned char {
     SIMT_ALL,
     SIMT_BALLOT,
     SIMT_SYNCWARP,
+    SIMT_CLUSTER_SYNC,
+    SIMT_BOX,
     SIMT_BARRIER, /* those of the block from here on */
     SIMT_BARRIER_AND,
     SIMT_BARRIER_OR,
@@ -239,7 +253,8 @@ SIMT_OWN const char *simt_operation_name(simt_operation operation)
     static const char *const names[] = {
         "nothing", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync", "__shfl_sync of 8 bytes",
         "__shfl_up_sync of 8 bytes", "__shfl_down_sync of 8 bytes", "__shfl_xor_sync of 8 bytes", "__any_sync",
-        "__all_sync", "__ballot_sync", "__syncwarp", "__syncthreads", "__syncthreads_and", "__syncthreads_or",
+        "__all_sync", "__ballot_sync", "__syncwarp", "barrier.cluster", "a box", "__syncthreads",
+        "__syncthreads_and", "__syncthreads_or",
         "__syncthreads_count", "barrier.sync"};
     return names[operation];
 }
@@ -267,6 +282,8 @@ struct simt_thread {
     std::vector<simt_copy> copies;
     int commits;
     bool has_waited; /* for the launch ahead */
+    int cluster_syncs; /* barriers of the cluster that it has passed */
+    std::vector<uint32_t> awaited; /* of each box: how often it has been full, as far as the thread has waited */
 };
 
 /* The sets of lanes have bit i for lane i; the arrays hold what each lane brought to the collective that it waits at,
@@ -288,13 +305,47 @@ struct simt_meeting {
     uint32_t members;         /* the warps that it was last opened by, none at first */
 };
 
-struct simt_machine {
+/* 16 bytes on their way to offset `to` of shared memory. */
+struct simt_message {
+    size_t to;
+    unsigned char bytes[16];
+};
+
+/* A box of a block, at this offset of its shared memory. */
+struct simt_box {
+    size_t offset;
+    int opened;         /* barriers of the cluster that its opener had passed */
+    bool is_expecting;
+    int expected, came; /* bytes */
+    uint32_t full;      /* times */
+    std::vector<simt_message> messages;
+};
+
+/* A block; those of a cluster run in turn, each until it can no more. What it has in shared memory, when it does not
+   run, is in the image. */
+struct simt_block {
     simt_thread threads[SIMT_MAX_THREADS];
     simt_warp warps[SIMT_MAX_WARPS];
+    simt_meeting barriers[SIMT_BARRIERS];
+    uint3 index;
+    int live; /* threads that have not yet exited */
+    std::vector<simt_box> boxes;
+    unsigned char *image;
+    struct simt_watch_block_state *watch;
+};
+
+struct simt_machine {
+    simt_thread *threads; /* of the running block */
+    simt_warp *warps;
+    simt_meeting *barriers;
     simt_context scheduler;
     int current;                    /* the running thread's number in its block, -1 on the host */
-    int thread_count, live;         /* of this block: at its start, and not yet exited */
-    simt_meeting barriers[SIMT_BARRIERS];
+    int rank;                       /* the running block's in its cluster */
+    int cluster_size, cluster_syncing; /* blocks; threads that wait at its barrier */
+    dim3 cluster;
+    simt_block *blocks[SIMT_MAX_CLUSTER];
+    int thread_count;               /* of a block at its start */
+    int major, minor;               /* compute capability */
     bool abandoned;                 /* by a fault */
     bool is_early;                  /* the launch may have begun before the one ahead has ended */
     char *stacks;
@@ -313,6 +364,7 @@ struct simt_machine {
 };
 
 inline simt_machine simt = {};
+SIMT_OWN simt_block &simt_this_block(void) { return *simt.blocks[simt.rank]; }
 inline uint3 threadIdx, blockIdx;
 inline dim3 blockDim, gridDim;
 
@@ -330,20 +382,26 @@ SIMT_OWN int simt_first_lane(unsigned lanes) { return __builtin_ctz(lanes); }
    lines would compete for the same few places in the cache. The guard page below each also moves the next one. */
 SIMT_OWN char *simt_stack_bottom(int thread)
 {
-    return simt.stacks + (size_t)thread * (SIMT_STACK_BYTES + SIMT_GUARD_BYTES) + SIMT_GUARD_BYTES;
+    size_t number = (size_t)simt.rank * SIMT_MAX_THREADS + (size_t)thread;
+    return simt.stacks + number * (SIMT_STACK_BYTES + SIMT_GUARD_BYTES) + SIMT_GUARD_BYTES;
 }
 
 SIMT_OWN size_t simt_stack_bytes(int thread) { return SIMT_STACK_BYTES - (size_t)(thread % 8) * 512; }
 
 SIMT_OWN void simt_map_stacks(void)
 {
-    size_t bytes = (size_t)SIMT_MAX_THREADS * (SIMT_STACK_BYTES + SIMT_GUARD_BYTES);
+    size_t bytes = (size_t)SIMT_MAX_CLUSTER * SIMT_MAX_THREADS * (SIMT_STACK_BYTES + SIMT_GUARD_BYTES);
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         perror("simt: stacks");
         exit(SIMT_EXIT_STATUS);
     }
     simt.stacks = (char *)memory;
+}
+
+/* Of the running block. */
+SIMT_OWN void simt_guard_stacks(void)
+{
     for (int thread = 0; thread < SIMT_MAX_THREADS; thread++)
         mprotect(simt_stack_bottom(thread) - SIMT_GUARD_BYTES, SIMT_GUARD_BYTES, PROT_NONE);
 }
@@ -455,13 +513,17 @@ SIMT_OWN void simt_suspend(void)
     simt_announce_arrival(mine.fake_stack, &simt.host_stack, &simt.host_stack_bytes);
 }
 
-/* Where every thread begins. It never returns: its stack ends here. */
-SIMT_OWN void simt_thread_main(void)
+SIMT_OWN void simt_thread_ends(void);
+
+/* Where every thread begins. It never returns: its stack ends here. So the address sanitizer must not mark its frame,
+   nor one that is inlined into it: the marks would be there when the next block's thread begins on the same stack. */
+__attribute__((no_sanitize("address", "thread"))) inline void simt_thread_main(void)
 {
     simt_announce_arrival(nullptr, &simt.host_stack, &simt.host_stack_bytes);
     simt.body(simt.body_data);
     simt_this_warp().exited |= 1u << simt_lane_id();
-    simt.live--;
+    simt_this_block().live--;
+    simt_thread_ends();
     simt_announce_switch(nullptr, simt.host_stack, simt.host_stack_bytes);
     simt_switch(&simt.threads[simt.current].context, &simt.scheduler);
 }
@@ -509,6 +571,12 @@ SIMT_OWN void simt_at_exit(void)
 }
 
 /* ---- random order, and what happens before main ------------------------------------------------------------------ */
+
+SIMT_OWN void simt_capability(int major, int minor)
+{
+    simt.major = major;
+    simt.minor = minor;
+}
 
 SIMT_OWN void simt_permute(uint64_t seed) { simt.random = seed * 0x9e3779b97f4a7c15u; }
 
@@ -609,6 +677,7 @@ struct simt_startup {
         }
         fclose(program);
         simt.current = -1;
+        simt.major = 9;
         if (const char *seed = getenv("SIMT_SEED"))
             simt_permute(strtoull(seed, nullptr, 0));
         atexit(simt_at_exit);
@@ -691,6 +760,7 @@ SIMT_OWN void simt_give_global(void *memory) { free(memory); }
 /* ---- the watch on memory --------------------------------------------------------------------------------------- */
 
 enum { SIMT_READ = 1, SIMT_WRITE = 2, SIMT_ATOMIC = 4 };
+enum { SIMT_SENT = -1 }; /* the writer that is another block */
 
 #if SIMT_WATCHED
 
@@ -706,6 +776,7 @@ struct simt_cell {
     uint32_t read_epoch, read_lanes;
     int16_t writer, read_warp, other_reader;
     bool write_was_atomic;
+    uint16_t box; /* that the last write came with, for the write_clock-th time, if the writer is SIMT_SENT */
     uint32_t copy_epoch; /* when an asynchronous copy to here was begun, 0 if there is none under way */
     uint32_t read_clock[SIMT_LANES];
 };
@@ -717,52 +788,88 @@ struct simt_word_cell {
     uint32_t write_epoch, write_clock;
     uint32_t first_read; /* an epoch */
     uint32_t read_epoch, read_clock[2];
+    uint32_t write_block, read_block; /* the writer's, the first reader's */
     int16_t writer, reader[2];
-    bool write_was_atomic, reads_were_atomic;
+    bool write_was_atomic, reads_were_atomic, other_block_read;
 };
 
 struct simt_watch_state {
-    uint32_t epoch;        /* increases with every __syncthreads, and with every block */
+    uint32_t last_epoch;   /* of any block */
+    uint32_t epoch;        /* of the running block; a new one with every __syncthreads, and with every block */
     uint32_t block_epoch;  /* that in which this block began */
+    uint32_t block;        /* its number */
     uint32_t launch_epoch; /* and this launch */
     uint32_t settled_epoch; /* and the last launch that did not begin early: what was written before is there for all */
     uint32_t launch;       /* its number */
     size_t static_bytes;   /* of the arrays that it has touched */
     uint16_t *array_at;    /* at this byte of shared memory: 1 + its number, 0 if there is none */
-    simt_cell *cells;
+    simt_cell *cells;      /* of the running block */
     simt_word_cell *words;
-    uint32_t clock[SIMT_MAX_WARPS][SIMT_LANES][SIMT_LANES]; /* [warp][who knows][of whom] */
+    uint32_t (*clock)[SIMT_LANES][SIMT_LANES]; /* of it too: [warp][who knows][of whom] */
 };
 inline simt_watch_state simt_watch;
 
+/* What of it is a block's own. */
+struct simt_watch_block_state {
+    uint32_t epoch, block_epoch, block;
+    simt_cell *cells;
+    uint32_t clock[SIMT_MAX_WARPS][SIMT_LANES][SIMT_LANES];
+};
+
 SIMT_OWN void simt_watch_start(void)
 {
-    simt_watch.cells = (simt_cell *)simt_reserve(simt.shared_range * sizeof(simt_cell), "simt: watch");
     simt_watch.words = (simt_word_cell *)simt_reserve(SIMT_ARENA_BYTES / 4 * sizeof(simt_word_cell), "simt: watch");
     simt_watch.array_at = (uint16_t *)simt_reserve(simt.shared_range * sizeof(uint16_t), "simt: watch");
     for (size_t i = 0; i < simt_arrays.size(); i++)
         for (size_t byte = 0; byte < simt_arrays[i].bytes; byte++)
             if (simt.shared + simt_arrays[i].offset != simt_dynamic_shared)
                 simt_watch.array_at[simt_arrays[i].offset + byte] = (uint16_t)(i + 1);
-    for (auto &warp : simt_watch.clock)
-        for (int lane = 0; lane < SIMT_LANES; lane++)
-            warp[lane][lane] = 1;
 }
 
-SIMT_OWN void simt_watch_barrier(void) { simt_watch.epoch++; }
+SIMT_OWN simt_watch_block_state *simt_watch_new_block(void)
+{
+    simt_watch_block_state *block = new simt_watch_block_state();
+    block->cells = (simt_cell *)simt_reserve(simt.shared_range * sizeof(simt_cell), "simt: watch");
+    for (auto &warp : block->clock)
+        for (int lane = 0; lane < SIMT_LANES; lane++)
+            warp[lane][lane] = 1;
+    return block;
+}
+
+/* The running block is another one. */
+SIMT_OWN void simt_watch_leave(simt_watch_block_state *block)
+{
+    block->epoch = simt_watch.epoch;
+    block->block_epoch = simt_watch.block_epoch;
+    block->block = simt_watch.block;
+}
+SIMT_OWN void simt_watch_enter(simt_watch_block_state *block)
+{
+    simt_watch.epoch = block->epoch;
+    simt_watch.block_epoch = block->block_epoch;
+    simt_watch.block = block->block;
+    simt_watch.cells = block->cells;
+    simt_watch.clock = block->clock;
+}
+
+SIMT_OWN void simt_watch_barrier(void) { simt_watch.epoch = ++simt_watch.last_epoch; }
 
 SIMT_OWN void simt_watch_launch(void)
 {
-    if (!simt_watch.cells)
+    if (!simt_watch.words)
         simt_watch_start();
-    simt_watch.launch_epoch = simt_watch.epoch + 1;
+    simt_watch.launch_epoch = simt_watch.last_epoch + 1;
     if (!simt.is_early)
         simt_watch.settled_epoch = simt_watch.launch_epoch;
     simt_watch.launch++;
     simt_watch.static_bytes = 0;
 }
 
-SIMT_OWN void simt_watch_block(void) { simt_watch.block_epoch = ++simt_watch.epoch; }
+SIMT_OWN void simt_watch_block(void)
+{
+    simt_watch.block_epoch = simt_watch.epoch = ++simt_watch.last_epoch;
+    simt_watch.block = simt_watch.last_epoch; /* as good a number as any */
+}
 
 /* Each lane of the mask now comes after all that any of them came after, and begins a new stretch of its own. */
 SIMT_OWN void simt_watch_syncwarp(int warp, unsigned mask)
@@ -852,6 +959,13 @@ SIMT_OWN int simt_unordered_reader(const simt_cell &cell)
     return cell.other_reader;
 }
 
+/* What came with a box is there for those who have waited for it. */
+SIMT_OWN bool simt_has_awaited(const simt_cell &cell)
+{
+    const std::vector<uint32_t> &awaited = simt.threads[simt.current].awaited;
+    return cell.box < awaited.size() && awaited[cell.box] >= cell.write_clock;
+}
+
 SIMT_OWN void simt_watch_byte(size_t offset, int kind)
 {
     simt_cell &cell = simt_watch.cells[offset];
@@ -860,8 +974,12 @@ SIMT_OWN void simt_watch_byte(size_t offset, int kind)
                    kind & SIMT_WRITE ? "write" : "read", simt_place_of(offset).text);
     if ((kind & SIMT_READ) && cell.write_epoch < simt_watch.block_epoch)
         simt_fault(simt.current, "shared memory read before it was written, %s", simt_place_of(offset).text);
-    if (cell.write_epoch == simt_watch.epoch && !(cell.write_was_atomic && (kind & SIMT_ATOMIC)) &&
-        !simt_is_after(cell.writer, cell.write_clock))
+    if (cell.writer == SIMT_SENT && cell.write_epoch >= simt_watch.block_epoch) {
+        if (!simt_has_awaited(cell))
+            simt_fault(simt.current, "%s of what another block sent without waiting for it, %s",
+                       kind & SIMT_WRITE ? "write" : "read", simt_place_of(offset).text);
+    } else if (cell.write_epoch == simt_watch.epoch && !(cell.write_was_atomic && (kind & SIMT_ATOMIC)) &&
+               !simt_is_after(cell.writer, cell.write_clock))
         simt_race(offset, "write", cell.writer, kind);
     if (!(kind & SIMT_WRITE)) {
         simt_note_read(cell);
@@ -897,6 +1015,21 @@ SIMT_OWN void simt_watch_copy(const void *to, size_t bytes, bool begins)
         simt_watch.cells[offset + i].copy_epoch = begins ? simt_watch.epoch : 0;
 }
 
+/* 16 bytes are on their way to that place of a block of the cluster, or have come with this box. */
+SIMT_OWN void simt_watch_message(simt_watch_block_state *block, size_t offset, bool begins, size_t box, uint32_t full)
+{
+    for (size_t i = 0; i < 16; i++) {
+        simt_cell &cell = block->cells[offset + i];
+        cell.copy_epoch = begins ? simt_watch.last_epoch : 0;
+        cell.writer = SIMT_SENT;
+        cell.write_epoch = simt_watch.last_epoch;
+        cell.write_clock = full;
+        cell.box = (uint16_t)box;
+        cell.write_was_atomic = false;
+        cell.read_epoch = 0;
+    }
+}
+
 /* ---- global memory */
 
 SIMT_OWN void simt_global_race(const char *earlier, int thread, int kind)
@@ -914,7 +1047,9 @@ SIMT_OWN void simt_global_race(const char *earlier, int thread, int kind)
 SIMT_OWN void simt_note_word_read(simt_word_cell &cell, uint32_t clock, bool is_atomic)
 {
     if (cell.first_read < simt_watch.launch_epoch)
-        cell.first_read = simt_watch.epoch, cell.reads_were_atomic = true;
+        cell.first_read = simt_watch.epoch, cell.reads_were_atomic = true, cell.other_block_read = false,
+        cell.read_block = simt_watch.block;
+    cell.other_block_read |= cell.read_block != simt_watch.block;
     if (cell.read_epoch != simt_watch.epoch)
         cell.read_epoch = simt_watch.epoch, cell.reader[0] = (int16_t)simt.current, cell.read_clock[0] = clock;
     cell.reader[1] = (int16_t)simt.current, cell.read_clock[1] = clock;
@@ -926,7 +1061,7 @@ SIMT_OWN void simt_watch_word(simt_word_cell &cell, int kind)
     bool is_atomic = kind & SIMT_ATOMIC;
     uint32_t clock = simt_watch.clock[simt.current / SIMT_LANES][simt_lane_id()][simt_lane_id()];
     if (cell.write_epoch >= simt_watch.launch_epoch && !(cell.write_was_atomic && is_atomic)) {
-        if (cell.write_epoch < simt_watch.block_epoch)
+        if (cell.write_block != simt_watch.block)
             simt_global_race("write", -1, kind);
         if (cell.write_epoch == simt_watch.epoch && !simt_is_after(cell.writer, cell.write_clock))
             simt_global_race("write", cell.writer, kind);
@@ -936,13 +1071,14 @@ SIMT_OWN void simt_watch_word(simt_word_cell &cell, int kind)
         return;
     }
     if (cell.first_read >= simt_watch.launch_epoch && !(cell.reads_were_atomic && is_atomic)) {
-        if (cell.first_read < simt_watch.block_epoch)
+        if (cell.read_block != simt_watch.block || cell.other_block_read)
             simt_global_race("read", -1, kind);
         for (int i = 0; i < 2 && cell.read_epoch == simt_watch.epoch; i++)
             if (!simt_is_after(cell.reader[i], cell.read_clock[i]))
                 simt_global_race("read", cell.reader[i], kind);
     }
     cell.write_epoch = simt_watch.epoch;
+    cell.write_block = simt_watch.block;
     cell.write_clock = clock;
     cell.writer = (int16_t)simt.current;
     cell.write_was_atomic = is_atomic;
@@ -990,6 +1126,10 @@ SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int 
 
 #else
 
+SIMT_OWN simt_watch_block_state *simt_watch_new_block(void) { return nullptr; }
+SIMT_OWN void simt_watch_leave(simt_watch_block_state *) {}
+SIMT_OWN void simt_watch_enter(simt_watch_block_state *) {}
+SIMT_OWN void simt_watch_message(simt_watch_block_state *, size_t, bool, size_t, uint32_t) {}
 SIMT_OWN void simt_watch_barrier(void) {}
 SIMT_OWN void simt_watch_launch(void) {}
 SIMT_OWN void simt_watch_block(void) {}
@@ -1339,6 +1479,248 @@ SIMT_OWN void simt_grid_wait(void)
 }
 SIMT_OWN void simt_grid_launch_dependents(void) { simt_require_kernel(SIMT_NOTHING); }
 
+/* ---- clusters -------------------------------------------------------------------------------------------------- */
+
+/* A loop over volatile words, as the address sanitizer must not see what lies between the arrays. */
+__attribute__((no_sanitize("address", "thread"))) inline void simt_copy_bytes(unsigned char *to,
+                                                                              const unsigned char *from, size_t bytes)
+{
+    size_t i = 0;
+    for (; i < bytes && (uintptr_t)(to + i) % 8; i++)
+        ((volatile unsigned char *)to)[i] = from[i];
+    for (; i + 8 <= bytes; i += 8) {
+        uint64_t word;
+        __builtin_memcpy(&word, from + i, 8);
+        *(volatile uint64_t *)(to + i) = word;
+    }
+    for (; i < bytes; i++)
+        ((volatile unsigned char *)to)[i] = from[i];
+}
+
+SIMT_OWN void simt_swap_image(unsigned char *image, bool leaves)
+{
+    size_t dynamic = (size_t)(simt_dynamic_shared - simt.shared);
+    const size_t from[2] = {0, dynamic + SIMT_MAX_SHARED}, end[2] = {dynamic + simt.shared_bytes, simt.shared_range};
+    for (int i = 0; i < 2; i++) {
+        if (leaves)
+            simt_copy_bytes(image + from[i], simt.shared + from[i], end[i] - from[i]);
+        else
+            simt_copy_bytes(simt.shared + from[i], image + from[i], end[i] - from[i]);
+    }
+}
+
+/* Now the block of that rank runs. */
+SIMT_OWN void simt_enter_block(int rank)
+{
+    if (rank == simt.rank && simt.threads)
+        return;
+    if (simt.threads && simt.cluster_size > 1) {
+        simt_swap_image(simt_this_block().image, true);
+        simt_watch_leave(simt_this_block().watch);
+    }
+    simt.rank = rank;
+    if (!simt.blocks[rank]) {
+        simt.blocks[rank] = new simt_block();
+        simt.blocks[rank]->image = (unsigned char *)malloc(simt.shared_range);
+        simt.blocks[rank]->watch = simt_watch_new_block();
+        simt_guard_stacks();
+    }
+    simt_block &block = simt_this_block();
+    if (simt.cluster_size > 1)
+        simt_swap_image(block.image, false);
+    simt.threads = block.threads;
+    simt.warps = block.warps;
+    simt.barriers = block.barriers;
+    blockIdx = block.index;
+    simt_watch_enter(block.watch);
+}
+
+SIMT_OWN int simt_cluster_rank(void)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    return simt.rank;
+}
+SIMT_OWN int simt_cluster_size(void)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    return simt.cluster_size;
+}
+
+SIMT_OWN void simt_release(simt_warp &warp, unsigned lanes)
+{
+    warp.waiting &= ~lanes;
+    warp.ready |= lanes;
+}
+
+/* All threads of the cluster that have not exited wait at its barrier, as CUDA has it. */
+SIMT_OWN void simt_open_cluster_barrier(void)
+{
+    int live = 0, rank = simt.rank;
+    for (int r = 0; r < simt.cluster_size; r++)
+        live += simt.blocks[r]->live;
+    if (live == 0 || simt.cluster_syncing < live)
+        return;
+    simt.cluster_syncing = 0;
+    for (int r = 0; r < simt.cluster_size; r++) {
+        for (int w = 0; w < (simt.thread_count + SIMT_LANES - 1) / SIMT_LANES; w++) {
+            simt_warp &warp = simt.blocks[r]->warps[w];
+            for (unsigned lanes = warp.waiting; lanes; lanes &= lanes - 1) {
+                int lane = simt_first_lane(lanes);
+                simt.blocks[r]->threads[w * SIMT_LANES + lane].cluster_syncs++;
+                simt_release(warp, 1u << lane);
+            }
+        }
+        simt_watch_leave(simt.blocks[simt.rank]->watch);
+        simt.rank = r;
+        simt_watch_enter(simt.blocks[r]->watch);
+        simt_watch_barrier();
+    }
+    simt_watch_leave(simt.blocks[simt.rank]->watch);
+    simt.rank = rank;
+    simt_watch_enter(simt.blocks[rank]->watch);
+}
+
+/* The running thread waits at something that has no lanes to name. */
+SIMT_OWN void simt_wait_at(simt_operation operation)
+{
+    simt_warp &warp = simt_this_warp();
+    unsigned lane = simt_lane_id();
+    warp.operation[lane] = operation;
+    warp.mask[lane] = 0;
+    warp.waiting |= 1u << lane;
+}
+
+SIMT_OWN void simt_cluster_sync(void)
+{
+    simt_require_kernel(SIMT_CLUSTER_SYNC);
+    simt_wait_at(SIMT_CLUSTER_SYNC);
+    simt.cluster_syncing++;
+    simt_open_cluster_barrier();
+    simt_suspend();
+}
+
+/* A block's box that is at this place of shared memory; null if it is none. */
+SIMT_OWN simt_box *simt_box_at(int rank, const void *place)
+{
+    for (simt_box &box : simt.blocks[rank]->boxes)
+        if (box.offset == (uintptr_t)place - (uintptr_t)simt.shared)
+            return &box;
+    return nullptr;
+}
+
+SIMT_OWN void simt_cluster_open(unsigned long long *place)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    if (!simt_is_shared(place))
+        simt_fault(simt.current, "a box that is not in shared memory");
+    if (simt_box_at(simt.rank, place))
+        simt_fault(simt.current, "a box that has been opened before");
+    simt_watch_access(place, 8, SIMT_WRITE);
+    simt_box box = {};
+    box.offset = (uintptr_t)place - (uintptr_t)simt.shared;
+    box.opened = simt.threads[simt.current].cluster_syncs;
+    simt_this_block().boxes.push_back(box);
+}
+
+/* Is the box full? Then what was sent comes, and those go on who wait for it; the others look again. */
+SIMT_OWN void simt_fill_box(int rank, simt_box &box)
+{
+    if (!box.is_expecting || box.came < box.expected)
+        return;
+    if (box.came > box.expected)
+        simt_fault(simt.current, "a box of block %d in its cluster gets %d bytes and expects %d", rank, box.came,
+                   box.expected);
+    simt_block &block = *simt.blocks[rank];
+    box.full++;
+    box.is_expecting = false;
+    box.came = 0;
+    for (const simt_message &message : box.messages) {
+        simt_copy_bytes((rank == simt.rank ? simt.shared : block.image) + message.to, message.bytes, 16);
+        simt_watch_message(block.watch, message.to, false, (size_t)(&box - block.boxes.data()), box.full);
+    }
+    box.messages.clear();
+    for (int w = 0; w < simt_warp_count(); w++)
+        for (unsigned lanes = block.warps[w].waiting; lanes; lanes &= lanes - 1)
+            if (block.warps[w].operation[simt_first_lane(lanes)] == SIMT_BOX)
+                simt_release(block.warps[w], lanes & -lanes);
+}
+
+SIMT_OWN void simt_cluster_expect(unsigned long long *place, int bytes)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    simt_box *box = simt_box_at(simt.rank, place);
+    if (!box)
+        simt_fault(simt.current, "a box that was not opened expects something");
+    if (box->is_expecting)
+        simt_fault(simt.current, "a box expects the next bytes before it is full");
+    if (bytes < 16 || bytes >= 1 << 20 || bytes % 16)
+        simt_fault(simt.current, "a box expects %d bytes", bytes);
+    box->is_expecting = true;
+    box->expected = bytes;
+    simt_fill_box(simt.rank, *box);
+}
+
+SIMT_OWN void simt_cluster_send(void *to, int rank, unsigned long long *place, const void *bytes)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    if (rank < 0 || rank >= simt.cluster_size)
+        simt_fault(simt.current, "something sent to block %d of a cluster of %d", rank, simt.cluster_size);
+    simt_block &block = *simt.blocks[rank];
+    simt_box *box = simt_box_at(rank, place);
+    if (!simt_is_shared(to) || (uintptr_t)to % 16)
+        simt_fault(simt.current, "something sent to what is not 16 bytes of shared memory, aligned to as many");
+    if (block.live == 0)
+        simt_fault(simt.current, "something sent to block %d of the cluster, which has ended", rank);
+    if (!box)
+        simt_fault(simt.current, "something sent to block %d of the cluster for a box that is not open", rank);
+    if (simt.threads[simt.current].cluster_syncs <= box->opened)
+        simt_fault(simt.current, "something sent to block %d of the cluster with no barrier since its box was opened",
+                   rank);
+    simt_message message;
+    message.to = (uintptr_t)to - (uintptr_t)simt.shared;
+    memcpy(message.bytes, bytes, 16);
+    unsigned char poison[16];
+    memset(poison, SIMT_POISON, 16);
+    simt_copy_bytes((rank == simt.rank ? simt.shared : block.image) + message.to, poison, 16);
+    simt_watch_message(block.watch, message.to, true, 0, 0);
+    box->messages.push_back(message);
+    box->came += 16;
+    simt_fill_box(rank, *box);
+}
+
+/* As try_wait.parity: a box that was never full has been full for an even time. */
+SIMT_OWN void simt_cluster_await(unsigned long long *place, int odd)
+{
+    simt_require_kernel(SIMT_BOX);
+    simt_box *box = simt_box_at(simt.rank, place);
+    if (!box)
+        simt_fault(simt.current, "waiting for a box that was not opened");
+    if (odd != 0 && odd != 1)
+        simt_fault(simt.current, "waiting for a box to be full an even or odd time, which %d is neither", odd);
+    while ((int)(box->full & 1) == odd) {
+        simt_wait_at(SIMT_BOX);
+        simt_suspend();
+        box = simt_box_at(simt.rank, place);
+    }
+    size_t number = (size_t)(box - simt_this_block().boxes.data());
+    std::vector<uint32_t> &awaited = simt.threads[simt.current].awaited;
+    if (awaited.size() <= number)
+        awaited.resize(number + 1);
+    awaited[number] = box->full;
+}
+
+/* A thread exits: those at the cluster's barrier may have waited for it alone, and nothing may come for a block that
+   has ended. */
+SIMT_OWN void simt_thread_ends(void)
+{
+    if (simt_this_block().live == 0)
+        for (simt_box &box : simt_this_block().boxes)
+            if (!box.messages.empty())
+                simt_fault(simt.current, "block %d of the cluster ends with %d bytes on their way to it", simt.rank,
+                           box.came);
+    simt_open_cluster_barrier();
+}
+
 /* ---- nobody can proceed: why? ---------------------------------------------------------------------------------- */
 
 SIMT_OWN bool simt_is_at_barrier(const simt_warp &warp, int lane)
@@ -1354,6 +1736,16 @@ SIMT_OWN bool simt_explain_lane(int thread)
     simt_operation operation = warp.operation[lane];
     const char *name = simt_operation_name(operation);
     unsigned mask = warp.mask[lane];
+    if (operation == SIMT_BOX) {
+        for (const simt_box &box : simt_this_block().boxes)
+            if (box.is_expecting || box.came) {
+                simt_fault(thread, "a box is never full: %d bytes came, %d are expected", box.came,
+                           box.is_expecting ? box.expected : 0);
+                return true;
+            }
+        simt_fault(thread, "a box is never full: nothing came, and nothing is expected");
+        return true;
+    }
     if (mask & warp.exited) {
         simt_fault(thread, "%s with mask 0x%08x waits for lane %d, which has exited", name, mask,
                    simt_first_lane(mask & warp.exited));
@@ -1407,7 +1799,16 @@ SIMT_OWN void simt_explain_deadlock(int thread)
                simt_operation_name(warp.operation[other]), warp.mask[other]);
 }
 
-SIMT_OWN void simt_explain_standstill(void)
+/* A thread waits at the cluster's barrier, which all of its threads would have opened. */
+SIMT_OWN bool simt_explain_cluster_sync(int thread)
+{
+    if (simt.warps[thread / SIMT_LANES].operation[thread % SIMT_LANES] != SIMT_CLUSTER_SYNC)
+        return false;
+    simt_fault(thread, "barrier of the cluster not reached by all");
+    return true;
+}
+
+SIMT_OWN void simt_explain_block(void)
 {
     int at_barrier = -1, at_another = -1, elsewhere = -1, in_warp = -1;
     for (int thread = 0; thread < simt.thread_count; thread++) {
@@ -1427,8 +1828,25 @@ SIMT_OWN void simt_explain_standstill(void)
     }
     if (at_barrier >= 0)
         simt_explain_barrier(at_barrier, elsewhere >= 0 ? elsewhere : at_another >= 0 ? at_another : at_barrier);
+    else if (simt_explain_cluster_sync(in_warp))
+        return;
     else
         simt_explain_deadlock(in_warp);
+}
+
+/* Some block of the cluster waits at something else than the cluster's barrier, or there would be no standstill. */
+SIMT_OWN void simt_explain_standstill(void)
+{
+    int stuck = -1;
+    for (int r = 0; r < simt.cluster_size; r++)
+        for (int thread = 0; thread < simt.thread_count; thread++) {
+            const simt_warp &warp = simt.blocks[r]->warps[thread / SIMT_LANES];
+            int lane = thread % SIMT_LANES;
+            if ((warp.waiting >> lane & 1) && warp.operation[lane] != SIMT_CLUSTER_SYNC && stuck < 0)
+                stuck = r;
+        }
+    simt_enter_block(stuck < 0 ? 0 : stuck);
+    simt_explain_block();
 }
 
 /* ---- running a launch ------------------------------------------------------------------------------------------ */
@@ -1446,11 +1864,13 @@ SIMT_OWN void simt_run_warp(int number)
             simt_resume(number * SIMT_LANES + order[i]);
 }
 
-/* In order, a warp runs until all of it waits for other warps. In random order another warp may come in between. */
-SIMT_OWN void simt_run_block(void)
+/* In order, a warp runs until all of it waits for other warps. In random order another warp may come in between.
+   Did anybody run? */
+SIMT_OWN bool simt_run_block(void)
 {
     unsigned char order[SIMT_MAX_WARPS];
-    while (simt.live && !simt.abandoned) {
+    bool somebody_ran = false;
+    while (simt_this_block().live && !simt.abandoned) {
         bool nobody_ran = true;
         simt_order(order, simt_warp_count());
         for (int i = 0; i < simt_warp_count(); i++) {
@@ -1462,6 +1882,28 @@ SIMT_OWN void simt_run_block(void)
             }
         }
         if (nobody_ran)
+            break;
+        somebody_ran = true;
+    }
+    return somebody_ran;
+}
+
+/* The blocks of a cluster, each until it can no more. */
+SIMT_OWN void simt_run_cluster(void)
+{
+    unsigned char order[SIMT_MAX_CLUSTER];
+    int live = 1;
+    while (live && !simt.abandoned) {
+        bool nobody_ran = true;
+        simt_order(order, simt.cluster_size);
+        for (int i = 0; i < simt.cluster_size && !simt.abandoned; i++) {
+            simt_enter_block(order[i]);
+            nobody_ran = !simt_run_block() && nobody_ran;
+        }
+        live = 0;
+        for (int r = 0; r < simt.cluster_size; r++)
+            live += simt.blocks[r]->live;
+        if (live && nobody_ran && !simt.abandoned)
             simt_explain_standstill();
     }
 }
@@ -1486,9 +1928,10 @@ SIMT_OWN void simt_fill_shared(void)
 
 SIMT_OWN void simt_prepare_block(unsigned x, unsigned y, unsigned z)
 {
-    blockIdx = uint3{x, y, z};
-    simt.live = simt.thread_count;
-    for (simt_meeting &barrier : simt.barriers)
+    blockIdx = simt_this_block().index = uint3{x, y, z};
+    simt_this_block().live = simt.thread_count;
+    simt_this_block().boxes.clear();
+    for (simt_meeting &barrier : simt_this_block().barriers)
         barrier = simt_meeting{};
     for (int w = 0; w < simt_warp_count(); w++) {
         int lanes = simt.thread_count - w * SIMT_LANES;
@@ -1501,6 +1944,10 @@ SIMT_OWN void simt_prepare_block(unsigned x, unsigned y, unsigned z)
         simt.threads[thread].copies.clear();
         simt.threads[thread].commits = 0;
         simt.threads[thread].has_waited = false;
+        simt.threads[thread].cluster_syncs = 0;
+        simt.threads[thread].awaited.clear();
+        /* simt_thread_main does not return, and so leaves its frame with the address sanitizer's marks. */
+        simt_unpoison(simt_stack_bottom(thread) + simt_stack_bytes(thread) - 256, 256);
         simt_prepare(&simt.threads[thread].context, simt_stack_bottom(thread), simt_stack_bytes(thread),
                      simt_thread_main);
     }
@@ -1515,21 +1962,33 @@ SIMT_OWN void simt_clean_stacks(void)
         simt_unpoison(simt_stack_bottom(thread), simt_stack_bytes(thread));
 }
 
+/* The cluster whose first block is x, y, z. */
+SIMT_OWN void simt_prepare_cluster(unsigned x, unsigned y, unsigned z)
+{
+    simt.cluster_syncing = 0;
+    for (int r = 0; r < simt.cluster_size; r++) {
+        unsigned rank = (unsigned)r, thread = 0, row = rank / simt.cluster.x;
+        simt_enter_block(r);
+        for (unsigned k = 0; k < blockDim.z; k++)
+            for (unsigned j = 0; j < blockDim.y; j++)
+                for (unsigned i = 0; i < blockDim.x; i++)
+                    simt.threads[thread++].index = uint3{i, j, k};
+        simt_prepare_block(x + rank % simt.cluster.x, y + row % simt.cluster.y, z + row / simt.cluster.y);
+    }
+}
+
 SIMT_OWN void simt_run_grid(void)
 {
-    unsigned thread = 0;
-    for (unsigned z = 0; z < blockDim.z; z++)
-        for (unsigned y = 0; y < blockDim.y; y++)
-            for (unsigned x = 0; x < blockDim.x; x++)
-                simt.threads[thread++].index = uint3{x, y, z};
-    for (unsigned z = 0; z < gridDim.z; z++)
-        for (unsigned y = 0; y < gridDim.y; y++)
-            for (unsigned x = 0; x < gridDim.x && !simt.abandoned; x++) {
-                simt_prepare_block(x, y, z);
-                simt_run_block();
+    for (unsigned z = 0; z < gridDim.z; z += simt.cluster.z)
+        for (unsigned y = 0; y < gridDim.y; y += simt.cluster.y)
+            for (unsigned x = 0; x < gridDim.x && !simt.abandoned; x += simt.cluster.x) {
+                simt_prepare_cluster(x, y, z);
+                simt_run_cluster();
             }
-    if (simt.abandoned)
+    for (int r = 0; r < simt.cluster_size && simt.abandoned; r++) {
+        simt_enter_block(r);
         simt_clean_stacks();
+    }
 }
 
 SIMT_OWN cudaError_t simt_set_error(cudaError_t error)
@@ -1569,7 +2028,7 @@ SIMT_OWN uint64_t simt_bound(const void *kernel)
 SIMT_OWN uint64_t simt_bound(const void *) { return SIMT_MAX_THREADS; }
 #endif
 
-SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 block, size_t shared_bytes)
+SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 cluster, dim3 block, size_t shared_bytes)
 {
     uint64_t threads = (uint64_t)block.x * block.y * block.z; /* no overflow once each is known to be small */
     bool block_fits = block.x <= SIMT_MAX_THREADS && block.y <= SIMT_MAX_THREADS && block.z <= 64 && threads >= 1 &&
@@ -1580,21 +2039,33 @@ SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 block
     size_t allowed = limit == simt_shared_limits().end() ? (size_t)SIMT_DEFAULT_SHARED : (size_t)limit->second;
     if (!block_fits || !grid_fits)
         return cudaErrorInvalidConfiguration;
+    uint64_t blocks = (uint64_t)cluster.x * cluster.y * cluster.z;
+    if (cluster.x < 1 || cluster.y < 1 || cluster.z < 1 || cluster.x > SIMT_MAX_CLUSTER ||
+        cluster.y > SIMT_MAX_CLUSTER || cluster.z > SIMT_MAX_CLUSTER || blocks > SIMT_MAX_CLUSTER ||
+        (blocks > 1 && simt.major < 9))
+        return cudaErrorInvalidClusterSize;
+    if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+        return cudaErrorInvalidValue;
     simt.shared_limit = limit == simt_shared_limits().end() ? (size_t)SIMT_DEFAULT_SHARED : (size_t)SIMT_MAX_SHARED;
     return shared_bytes > allowed ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 /* Returns what is wrong with the launch's configuration; a fault of the kernel's is the last error alone, as on a GPU,
    where it comes later. */
-SIMT_OWN cudaError_t simt_run(const void *kernel, dim3 grid, dim3 block, size_t shared_bytes, bool is_early)
+SIMT_OWN cudaError_t simt_run(const void *kernel, dim3 grid, dim3 cluster, dim3 block, size_t shared_bytes,
+                              bool is_early)
 {
-    cudaError_t error = simt_set_error(simt_check_launch(kernel, grid, block, shared_bytes));
+    cudaError_t error = simt_set_error(simt_check_launch(kernel, grid, cluster, block, shared_bytes));
     if (error != cudaSuccess)
         return error;
     if (!simt.stacks)
         simt_map_stacks();
     gridDim = grid;
     blockDim = block;
+    simt.cluster = cluster;
+    simt.cluster_size = (int)(cluster.x * cluster.y * cluster.z);
+    simt.rank = 0;
+    simt.threads = nullptr;
     simt.thread_count = (int)(block.x * block.y * block.z);
     simt.shared_bytes = shared_bytes;
     simt.abandoned = false;
@@ -1609,7 +2080,7 @@ SIMT_OWN cudaError_t simt_run(const void *kernel, dim3 grid, dim3 block, size_t 
 /* What stands between SIMT_LAUNCH(...) and its arguments, which convert as those of any call do. */
 template <class... Parameters> struct simt_launcher {
     void (*kernel)(Parameters...);
-    dim3 grid, block;
+    dim3 grid, cluster, block;
     size_t shared_bytes;
     bool is_early;
 
@@ -1618,20 +2089,30 @@ template <class... Parameters> struct simt_launcher {
         auto call = [&]() { kernel(arguments...); };
         simt.body = [](const void *data) { (*(const decltype(call) *)data)(); };
         simt.body_data = &call;
-        return simt_run((const void *)kernel, grid, block, shared_bytes, is_early);
+        return simt_run((const void *)kernel, grid, cluster, block, shared_bytes, is_early);
     }
 };
 
 template <class... Parameters>
-SIMT_OWN simt_launcher<Parameters...> simt_launch(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+SIMT_OWN simt_launcher<Parameters...> simt_launch(void (*kernel)(Parameters...), dim3 grid, dim3 cluster, dim3 block,
                                                   size_t shared_bytes, cudaStream_t, bool is_early)
 {
-    return simt_launcher<Parameters...>{kernel, grid, block, shared_bytes, is_early};
+    return simt_launcher<Parameters...>{kernel, grid, cluster, block, shared_bytes, is_early};
 }
 #define SIMT_LAUNCH(kernel, grid, block, shared_bytes, stream) \
-    simt_launch(kernel, grid, block, shared_bytes, stream, false)
+    simt_launch(kernel, grid, 1, block, shared_bytes, stream, false)
 #define SIMT_LAUNCH_EARLY(kernel, grid, block, shared_bytes, stream) \
-    simt_launch(kernel, grid, block, shared_bytes, stream, true)
+    simt_launch(kernel, grid, 1, block, shared_bytes, stream, true)
+#define SIMT_LAUNCH_CLUSTER(kernel, grid, cluster, block, shared_bytes, stream) \
+    simt_launch(kernel, grid, cluster, block, shared_bytes, stream, false)
+
+/* Of a device with two places for each block of the largest clusters. */
+template <class... Parameters>
+SIMT_OWN int simt_clusters(void (*kernel)(Parameters...), int size, dim3 block, size_t shared_bytes)
+{
+    cudaError_t error = simt_check_launch((const void *)kernel, (unsigned)size, (unsigned)size, block, shared_bytes);
+    return error == cudaSuccess ? 2 : 0;
+}
 
 /* ---- device functions that need no other thread ---------------------------------------------------------------- */
 
@@ -1787,6 +2268,7 @@ SIMT_OWN const char *cudaGetErrorName(cudaError_t error)
     case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
     case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
+    case cudaErrorInvalidClusterSize: return "cudaErrorInvalidClusterSize";
     }
     return "unrecognized error code";
 }
@@ -1804,6 +2286,7 @@ SIMT_OWN const char *cudaGetErrorString(cudaError_t error)
     case cudaErrorInvalidDevice: return "invalid device ordinal";
     case cudaErrorInvalidResourceHandle: return "invalid resource handle";
     case cudaErrorLaunchFailure: return "unspecified launch failure";
+    case cudaErrorInvalidClusterSize: return "Invalid cluster size";
     }
     return "unrecognized error code";
 }
@@ -1913,7 +2396,8 @@ SIMT_OWN cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int dev
     if (device != 0)
         return simt_set_error(cudaErrorInvalidDevice);
     *properties = cudaDeviceProp{"SIMT emulator", simt_physical_bytes(_SC_PHYS_PAGES), SIMT_DEFAULT_SHARED,
-                                 SIMT_MAX_SHARED, SIMT_MAX_SHARED + 1024, 9, 0, 4, SIMT_LANES, SIMT_MAX_THREADS, 2048,
+                                 SIMT_MAX_SHARED, SIMT_MAX_SHARED + 1024, simt.major, simt.minor, 4, SIMT_LANES,
+                                 SIMT_MAX_THREADS, 2048,
                                  {SIMT_MAX_THREADS, SIMT_MAX_THREADS, 64}, {0x7fffffff, 0xffff, 0xffff},
                                  65536, 1 << 20};
     return cudaSuccess;

@@ -665,6 +665,166 @@ GPU_KERNEL void copy_within_shared(int *)
     simt_copy_async(values + 4, values, 16);
 }
 
+/* ---- clusters */
+
+/* Each block sends a number to all, time after time, through two boxes in turn; MISSING leaves one thing out. */
+enum { NOTHING, SYNC, OPEN, AWAIT, TURNS, LAST_AWAIT, EXPECT, ONE_EXPECT, SEND };
+template <int MISSING> __device__ static void exchange(int *out)
+{
+    __shared__ unsigned long long boxes[2];
+    __shared__ __align__(16) int values[2][16][4];
+    int rank = simt_cluster_rank(), size = simt_cluster_size(), thread = (int)threadIdx.x;
+    unsigned sum = (unsigned)rank + 1;
+    if (thread < 2 && !(MISSING == OPEN && thread == 1))
+        simt_cluster_open(&boxes[thread]);
+    if (MISSING != SYNC)
+        simt_cluster_sync();
+    for (int i = 0; i < 6; i++) {
+        int turn = MISSING == TURNS ? 0 : i % 2, odd = MISSING == TURNS ? i % 2 : i / 2 % 2;
+        int message[4] = {(int)sum, 0, 0, i};
+        if (thread == 0 && !(MISSING == EXPECT && i == 3))
+            simt_cluster_expect(&boxes[turn], 16 * size + (MISSING == ONE_EXPECT && i == 3 ? 16 : 0));
+        for (int q = thread; q < size; q += (int)blockDim.x)
+            if (!(MISSING == SEND && i == 5 && rank == 0))
+                simt_cluster_send(values[turn][rank], q, &boxes[turn], message);
+        if (MISSING == LAST_AWAIT && i == 5 && rank == 0)
+            return;
+        if (MISSING != AWAIT || thread == 0)
+            simt_cluster_await(&boxes[turn], odd);
+        if (MISSING == AWAIT)
+            __syncthreads();
+        for (int q = 0; q < size; q++)
+            sum = 3 * sum + (unsigned)values[turn][q][0];
+        __syncthreads(); /* nothing is sent before all have read */
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = (int)sum;
+}
+GPU_KERNEL void cluster_exchange(int *out) { exchange<NOTHING>(out); }
+GPU_KERNEL void cluster_without_sync(int *out) { exchange<SYNC>(out); }
+GPU_KERNEL void cluster_box_not_opened(int *out) { exchange<OPEN>(out); }
+GPU_KERNEL void cluster_await_of_one(int *out) { exchange<AWAIT>(out); }
+GPU_KERNEL void cluster_one_box(int *out) { exchange<TURNS>(out); }
+GPU_KERNEL void cluster_left_too_early(int *out) { exchange<LAST_AWAIT>(out); }
+GPU_KERNEL void cluster_nothing_expected(int *out) { exchange<EXPECT>(out); }
+GPU_KERNEL void cluster_too_much_expected(int *out) { exchange<ONE_EXPECT>(out); }
+GPU_KERNEL void cluster_nothing_sent(int *out) { exchange<SEND>(out); }
+
+/* Each block has shared memory of its own, which keeps its values while others run. */
+GPU_KERNEL void cluster_own_memory(int *out)
+{
+    GPU_DYNAMIC_SHARED(bytes);
+    __shared__ int fixed[32];
+    int *dynamic = (int *)bytes, mine = (int)(100 * blockIdx.x + threadIdx.x);
+    fixed[threadIdx.x] = mine;
+    dynamic[threadIdx.x] = -mine;
+    simt_cluster_sync();
+    int got = fixed[31 - threadIdx.x] - dynamic[31 - threadIdx.x]; /* a barrier of the block, too */
+    simt_cluster_sync();
+    fixed[threadIdx.x] = got;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = fixed[threadIdx.x];
+}
+/* Who has exited need not come to the cluster's barrier. */
+GPU_KERNEL void cluster_exited(int *)
+{
+    if (blockIdx.x == 1 || threadIdx.x >= 32)
+        return;
+    simt_cluster_sync();
+}
+GPU_KERNEL void cluster_barrier_not_reached(int *)
+{
+    if (blockIdx.x == 1 && threadIdx.x < 32)
+        __syncthreads();
+    else
+        simt_cluster_sync();
+}
+GPU_KERNEL void cluster_open_twice(int *)
+{
+    __shared__ unsigned long long box;
+    simt_cluster_open(&box);
+}
+GPU_KERNEL void cluster_expect_twice(int *)
+{
+    __shared__ unsigned long long box;
+    simt_cluster_open(&box);
+    simt_cluster_expect(&box, 16);
+    simt_cluster_expect(&box, 16);
+}
+GPU_KERNEL void cluster_expect_8_bytes(int *)
+{
+    __shared__ unsigned long long box;
+    simt_cluster_open(&box);
+    simt_cluster_expect(&box, 8);
+}
+/* One thread a block; what it sends where, and how much of it is expected. */
+template <int RANK, int SHIFT, int TIMES> __device__ static void send_somewhere(int *out)
+{
+    __shared__ unsigned long long box;
+    __shared__ __align__(16) int values[8];
+    const int message[4] = {1, 2, 3, 4};
+    simt_cluster_open(&box);
+    simt_cluster_expect(&box, 32);
+    simt_cluster_sync();
+    for (int i = 0; i < TIMES && blockIdx.x == 0; i++)
+        simt_cluster_send(SHIFT < 0 ? out : values + SHIFT, RANK, &box, message);
+    simt_cluster_sync();
+}
+GPU_KERNEL void cluster_send_beyond(int *out) { send_somewhere<2, 0, 1>(out); }
+GPU_KERNEL void cluster_send_misaligned(int *out) { send_somewhere<1, 1, 1>(out); }
+GPU_KERNEL void cluster_send_to_global(int *out) { send_somewhere<1, -1, 1>(out); }
+GPU_KERNEL void cluster_send_too_much(int *out) { send_somewhere<1, 0, 3>(out); }
+GPU_KERNEL void cluster_send_too_little(int *out) { send_somewhere<1, 0, 1>(out); }
+GPU_KERNEL void cluster_send_enough(int *out) { send_somewhere<1, 0, 2>(out); }
+GPU_KERNEL void cluster_send_to_exited(int *out)
+{
+    __shared__ unsigned long long box;
+    __shared__ __align__(16) int values[4];
+    simt_cluster_open(&box);
+    simt_cluster_sync();
+    if (blockIdx.x == 1)
+        return;
+    simt_cluster_sync(); /* by now the other block is gone */
+    simt_cluster_send(values, 1, &box, out);
+}
+/* What has been sent is not there before it has been awaited, whoever else has awaited it. */
+GPU_KERNEL void cluster_read_too_early(int *out)
+{
+    __shared__ unsigned long long box;
+    __shared__ __align__(16) int values[4];
+    const int message[4] = {1, 2, 3, 4};
+    if (threadIdx.x == 0)
+        simt_cluster_open(&box);
+    simt_cluster_sync();
+    if (threadIdx.x == 0 && blockIdx.x == 0)
+        simt_cluster_send(values, 1, &box, message);
+    simt_cluster_sync();
+    if (blockIdx.x == 1) {
+        out[threadIdx.x] = values[0];
+        __syncthreads();
+        if (threadIdx.x == 0)
+            simt_cluster_expect(&box, 16);
+        simt_cluster_await(&box, 0);
+        out[64 + threadIdx.x] = values[threadIdx.x % 4];
+    }
+}
+/* The blocks of a cluster are no more ordered in global memory than others, as far as the watch can tell. */
+GPU_KERNEL void cluster_global_race(int *out)
+{
+    if (blockIdx.x == 0)
+        out[threadIdx.x] = 1;
+    simt_cluster_sync();
+    if (blockIdx.x == 1)
+        out[32 + threadIdx.x] = out[threadIdx.x];
+}
+GPU_KERNEL void cluster_shared_race(int *out)
+{
+    __shared__ int values[64];
+    values[threadIdx.x] = 1;
+    simt_cluster_sync();
+    out[64 * blockIdx.x + threadIdx.x] = values[threadIdx.x ^ 32];
+    if (blockIdx.x == 1)
+        values[threadIdx.x] = 2;
+}
+
 struct plan {
     const char *name;
     void (*kernel)(int *);
@@ -672,6 +832,7 @@ struct plan {
     const char *fault; /* a part of its text; NULL: the kernel is correct */
     int blocks = 1;
     bool is_early = false;
+    int cluster = 1;
 };
 
 static const plan plans[] = {
@@ -719,6 +880,32 @@ static const plan plans[] = {
     {"copy misaligned", copy_misaligned, 1, "asynchronous copy of 16 bytes to or from an address that is not aligned"},
     {"copy to global memory", copy_to_global, 1, "not from global to shared memory"},
     {"copy within shared memory", copy_within_shared, 1, "not from global to shared memory"},
+    {"cluster", cluster_exchange, 64, NULL, 6, false, 3},
+    {"cluster of one block", cluster_exchange, 64, NULL, 2, false, 1},
+    {"cluster of 16", cluster_exchange, 40, NULL, 16, false, 16},
+    {"cluster, own memory", cluster_own_memory, 32, NULL, 8, false, 4},
+    {"cluster, no barrier before sending", cluster_without_sync, 32, "box", 2, false, 2},
+    {"cluster, box not opened", cluster_box_not_opened, 32, "box that was not opened expects", 2, false, 2},
+    {"cluster, one box for all times", cluster_one_box, 32, NULL, 1, false, 1},
+    {"cluster, block that leaves too early", cluster_left_too_early, 32, "way to it", 2, false, 2},
+    {"cluster, nothing expected", cluster_nothing_expected, 32, "a box is never full: ", 2, false, 2},
+    {"cluster, too much expected", cluster_too_much_expected, 32, "a box is never full: 32 bytes came, 48", 2, false,
+     2},
+    {"cluster, nothing sent", cluster_nothing_sent, 32, "a box is never full: 16 bytes came, 32", 2, false, 2},
+    {"cluster, exited threads", cluster_exited, 64, NULL, 4, false, 2},
+    {"cluster, barrier not reached", cluster_barrier_not_reached, 64, "thread (32,0,0) waits at barrier.cluster", 2,
+     false, 2},
+    {"box opened twice", cluster_open_twice, 2, "opened before"},
+    {"box expects twice", cluster_expect_twice, 1, "expects the next bytes before it is full"},
+    {"box expects 8 bytes", cluster_expect_8_bytes, 1, "a box expects 8 bytes"},
+    {"sent to a block beyond", cluster_send_beyond, 1, "sent to block 2 of a cluster of 2", 2, false, 2},
+    {"sent misaligned", cluster_send_misaligned, 1, "not 16 bytes of shared memory", 2, false, 2},
+    {"sent to global memory", cluster_send_to_global, 1, "not 16 bytes of shared memory", 2, false, 2},
+    {"sent too much", cluster_send_too_much, 1, "ends with 16 bytes on their way", 2, false, 2},
+    {"sent too little", cluster_send_too_little, 1, "ends with 16 bytes on their way", 2, false, 2},
+    {"sent enough", cluster_send_enough, 1, NULL, 2, false, 2},
+    {"sent to a block that has ended", cluster_send_to_exited, 1, "block 1 of the cluster, which has ended", 2, false,
+     2},
 };
 
 /* ---- faults that only the watched build sees ------------------------------------------------------------------- */
@@ -1103,6 +1290,15 @@ static const plan watched_plans[] = {
     {"early wait of one thread", early_wait_of_one, 32, "write of global memory before simt_grid_wait", 1, true},
     {"early with wait", early_with_wait, 32, NULL, 2, true},
     {"not early with wait", early_with_wait, 32, NULL, 2},
+    {"cluster", cluster_exchange, 64, NULL, 6, false, 3},
+    {"cluster of 16", cluster_exchange, 40, NULL, 16, false, 16},
+    {"cluster, own memory", cluster_own_memory, 32, NULL, 8, false, 4},
+    {"cluster, one thread awaits", cluster_await_of_one, 32, "read of what another block sent without waiting", 2,
+     false, 2},
+    {"cluster, one box for all times", cluster_one_box, 32, "with a copy under way", 2, false, 2},
+    {"cluster, read too early", cluster_read_too_early, 32, "read of shared memory with a copy under way", 2, false, 2},
+    {"cluster, race on global memory", cluster_global_race, 32, "write by another block, read by", 2, false, 2},
+    {"cluster, race on shared memory", cluster_shared_race, 64, "race on shared memory, byte", 2, false, 2},
 };
 
 /* Faults print themselves, so their texts would fill the output: what is meant to happen goes nowhere. */
@@ -1130,7 +1326,7 @@ static void carry_out(const plan &p)
         if (simt_faults() == before)
             SIMT_LAUNCH_EARLY(p.kernel, p.blocks, p.threads, 128, 0)(out.device);
     } else
-        SIMT_LAUNCH(p.kernel, p.blocks, p.threads, 128, 0)(out.device);
+        SIMT_LAUNCH_CLUSTER(p.kernel, p.blocks, p.cluster, p.threads, 128, 0)(out.device);
     if (p.fault)
         be_quiet(false);
     const char *text = simt_take_fault();
@@ -1178,6 +1374,61 @@ static void test_copies(void)
         for (int step = 0; step < 4; step++)
             CHECK(out.host[32 * step + i] == (step == 3 ? 6 : -1), "copy of thread %d, step %d: %d", i, step,
                   out.host[32 * step + i]);
+}
+
+/* What the exchange gives, who is whose neighbour in two dimensions, and which launches are none. */
+GPU_KERNEL void cluster_ranks(int *out)
+{
+    out[blockIdx.y * gridDim.x + blockIdx.x] = simt_cluster_rank() + 100 * simt_cluster_size();
+}
+static void test_clusters(void)
+{
+    buffer<int> out(1024);
+    for (uint64_t seed = 0; seed < 5; seed++)
+        for (int size = 1; size <= 16; size++) {
+            simt_permute(seed);
+            CHECK(SIMT_LAUNCH_CLUSTER(cluster_exchange, 2 * size, size, 32, 0, 0)(out.device) == cudaSuccess,
+                  "an exchange");
+            out.fetch();
+            unsigned sum[16], next[16], wrong = 0;
+            for (int r = 0; r < size; r++)
+                sum[r] = (unsigned)r + 1;
+            for (int i = 0; i < 6; i++) {
+                for (int r = 0; r < size; r++)
+                    for (int q = (next[r] = sum[r], 0); q < size; q++)
+                        next[r] = 3 * next[r] + sum[q];
+                memcpy(sum, next, sizeof sum);
+            }
+            for (int i = 0; i < 2 * size * 32; i++)
+                wrong += (unsigned)out.host[i] != sum[i / 32 % size];
+            CHECK(wrong == 0, "exchange of %d blocks: %u wrong", size, wrong);
+        }
+    simt_permute(0);
+    SIMT_LAUNCH_CLUSTER(cluster_own_memory, 8, 4, 32, 128, 0)(out.device);
+    out.fetch();
+    for (int i = 0; i < 8 * 32; i++)
+        CHECK(out.host[i] == 2 * (100 * (i / 32) + 31 - i % 32), "own memory of block %d: %d", i / 32, out.host[i]);
+    SIMT_LAUNCH_CLUSTER(cluster_ranks, dim3(6, 4), dim3(3, 2), 1, 0, 0)(out.device);
+    out.fetch();
+    for (int y = 0; y < 4; y++)
+        for (int x = 0; x < 6; x++)
+            CHECK(out.host[6 * y + x] == 600 + x % 3 + y % 2 * 3, "rank of block (%d,%d): %d", x, y,
+                  out.host[6 * y + x]);
+    CHECK(SIMT_LAUNCH_CLUSTER(cluster_ranks, 5, 2, 1, 0, 0)(out.device) == cudaErrorInvalidValue &&
+              cudaGetLastError() == cudaErrorInvalidValue, "five blocks in clusters of two");
+    CHECK(SIMT_LAUNCH_CLUSTER(cluster_ranks, 32, 32, 1, 0, 0)(out.device) == cudaErrorInvalidClusterSize &&
+              cudaGetLastError() == cudaErrorInvalidClusterSize && simt_clusters(cluster_ranks, 32, 1, 0) == 0 &&
+              simt_clusters(cluster_ranks, 16, 1, 0) > 0 && simt_clusters(cluster_ranks, 2, 1025, 0) == 0,
+          "clusters of 32 blocks");
+    simt_capability(8, 6);
+    int major = 0, minor = 0;
+    CHECK(SIMT_LAUNCH_CLUSTER(cluster_ranks, 2, 2, 1, 0, 0)(out.device) == cudaErrorInvalidClusterSize &&
+              cudaGetLastError() == cudaErrorInvalidClusterSize && simt_clusters(cluster_ranks, 2, 1, 0) == 0 &&
+              cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&
+              cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) == cudaSuccess && major == 8 &&
+              minor == 6,
+          "a device without clusters");
+    simt_capability(9, 0);
 }
 
 /* A launch says of itself whether it was accepted. */
@@ -1295,6 +1546,7 @@ static void test_emulator(void)
 {
     test_faults();
     test_copies();
+    test_clusters();
     test_early_launch();
     test_reciprocal();
     test_permutation();
