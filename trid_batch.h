@@ -4,24 +4,33 @@
 
    What a program does instead of calling cuSPARSE (examples/replace_cusparse.cu):
 
-       int status = trid_batch_solve_f32(trid_lines_contiguous(n, systems), 0, a, b, c, d, x, NULL, 0);
+       int status = trid_batch_solve_f32(trid_lines_contiguous(n, systems), 0, a, b, c, d, x, NULL, NULL, 0);
        if (status) return puts(trid_batch_status_string(status)), 1;
 
-   A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1; a[0] and c[n-1] are not used, but a and c are
-   read there. Every array of a call lies alike, as a trid_lines says; n is 1 to 1024.
+   A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1; a[0] and c[n-1] are not used, and not read
+   but where they lie between elements that are (of systems one after another), so that there need be no memory where
+   the first and the last of them would lie; only with TRID_BATCH_PERIODIC they are. Every array of a call lies alike,
+   as a trid_lines says; n is 1 to 2^30.
 
      where systems lie (C11, C++, CUDA)
        trid_lines_contiguous, trid_lines_interleaved, trid_lines_axis
        trid_lines_check         do two elements of an array coincide, or do the sizes overflow?
        trid_lines_overlap       do two arrays that lie so share an element?
+       trid_batch_scratch       bytes of device memory that a launch on such systems may need: 0 up to 1024 rows
        trid_batch_status_string
      launches, each _f32 and _f64 (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; status of each system where wanted
        trid_batch_shared        the same with one matrix for all systems
        trid_batch_pivoted       the same for any nonsingular matrices, or for those alone that failed before
        trid_batch_checked       the same, with the residual of each system, and refined where wanted
+       trid_batch_several       several right-hand sides a matrix, which is read once; periodic systems; from factors
+       trid_batch_factor        the LU factors of each matrix, for trid_batch_several
      launches for C++ alone
        trid_batch_solve_rows    the matrix made in registers by the caller's function object
+
+   k right-hand sides with one matrix move 3 + 2k numbers a row by trid_batch_several, and 5k by k calls of
+   trid_batch_solve. Factors do not make that less, being as many numbers as the matrix: they save the divisions and the
+   check of pivots, which memory hides, and the same factors solve the transposed system (the adjoint of a solver).
 
    Which kernel serves which size is said at TRID_P_BATCH_SHAPES below; docs/batch.md has the measurements.
 
@@ -52,6 +61,12 @@
 #undef AHEAD
 #pragma push_macro("BYTES")
 #undef BYTES
+#pragma push_macro("FACTOR")
+#undef FACTOR
+#pragma push_macro("READ_AHEAD")
+#undef READ_AHEAD
+#pragma push_macro("MOST")
+#undef MOST
 #pragma push_macro("GROUPS")
 #undef GROUPS
 #pragma push_macro("PIECES")
@@ -72,6 +87,8 @@
 #undef K
 #pragma push_macro("L")
 #undef L
+#pragma push_macro("M")
+#undef M
 #pragma push_macro("R")
 #undef R
 #pragma push_macro("S")
@@ -82,14 +99,22 @@
 #undef W
 #pragma push_macro("CHECKED")
 #undef CHECKED
+#pragma push_macro("CLUSTER")
+#undef CLUSTER
 #pragma push_macro("DENSE")
 #undef DENSE
 #pragma push_macro("EXACT")
 #undef EXACT
+#pragma push_macro("H")
+#undef H
+#pragma push_macro("HALF")
+#undef HALF
 #pragma push_macro("LEN")
 #undef LEN
 #pragma push_macro("LITERAL")
 #undef LITERAL
+#pragma push_macro("OPEN")
+#undef OPEN
 #pragma push_macro("OWN")
 #undef OWN
 #pragma push_macro("PART")
@@ -98,11 +123,21 @@
 #undef PATH
 #pragma push_macro("PITCHED")
 #undef PITCHED
+#pragma push_macro("READ_AHEAD")
+#undef READ_AHEAD
+#pragma push_macro("REFINED")
+#undef REFINED
+#pragma push_macro("WARP")
+#undef WARP
+#pragma push_macro("LINES")
+#undef LINES
+#pragma push_macro("WIDE")
+#undef WIDE
 #pragma push_macro("WARPS")
 #undef WARPS
 #endif
 
-#define TRID_BATCH_VERSION 100 /* 100 * major + minor */
+#define TRID_BATCH_VERSION 200 /* 100 * major + minor */
 
 #define TRID_BATCH_API TRID_HOST
 
@@ -125,19 +160,22 @@ typedef struct {
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
     TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or a flag that the function does not know */
-    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n over 1024, or elements beyond 2^60 */
+    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n over 2^30, or elements beyond 2^60 */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_LAUNCH_FAILED = -8 /* refused by the CUDA runtime */
 };
 
-enum { TRID_BATCH_MAX_N = 1024 };
+enum { TRID_BATCH_MAX_N = 1 << 30 };
 
 /* flags */
 enum {
     TRID_BATCH_ADD = 1,     /* x += A^-1 d */
     TRID_BATCH_SHARED = 2,  /* trid_batch_checked: a, b, c are one matrix for all systems, as in trid_batch_shared */
     TRID_BATCH_REFINED = 4, /* trid_batch_checked: one step of iterative refinement */
-    TRID_BATCH_REPAIR = 8   /* trid_batch_pivoted: only systems that an earlier launch failed at */
+    TRID_BATCH_REPAIR = 8,  /* trid_batch_pivoted: only systems that an earlier launch failed at */
+    TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
+    TRID_BATCH_PERIODIC = 32,   /* trid_batch_factor, _several: a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
+    TRID_BATCH_FACTORED = 64    /* trid_batch_several: b and c are r and u of trid_batch_factor */
 };
 
 /* What becomes known on the device; any pointer may be null. All are arrays in device memory.
@@ -161,7 +199,7 @@ TRID_BATCH_API const char *trid_batch_status_string(int status)
 {
     return status == TRID_BATCH_OK              ? "launched"
            : status == TRID_BATCH_BAD_ARGUMENT  ? "bad argument: a null pointer, or an unknown flag"
-           : status == TRID_BATCH_BAD_SIZE      ? "bad size: negative, n over 1024, or beyond 2^60 elements"
+           : status == TRID_BATCH_BAD_SIZE      ? "bad size: negative, n over 2^30, or beyond 2^60 elements"
            : status == TRID_BATCH_OVERLAP       ? "elements of x coincide with each other or with another array's"
            : status == TRID_BATCH_LAUNCH_FAILED ? "the CUDA runtime refused the launch"
                                                 : "unknown status";
@@ -325,6 +363,142 @@ TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
     return lines;
 }
 
+/* Are neighbours in memory rather elements of neighbouring systems than of one? lines in as few groups as possible. */
+TRID_BATCH_API int trid_p_lines_side_by_side(trid_lines lines)
+{
+    long long step = lines.step, stride = lines.stride;
+    return lines.n > 1 && lines.systems > 1 && (stride < 0 ? -stride : stride) < (step < 0 ? -step : step);
+}
+
+/* ---- how much memory long systems need --------------------------------------------------------------------------- */
+
+/* Rows of a system that are solved on chip, elements having so many bytes: by a block, or by sections side by side. */
+#ifndef TRID_P_BATCH_ON_CHIP
+#define TRID_P_BATCH_ON_CHIP(bytes, checked) ((checked) ? 8192 / (bytes) : 16384 / (bytes))
+#define TRID_P_BATCH_ON_CHIP_LINES 1024
+#define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, dense) ((dense) ? 16384 / (bytes) : 1024)
+#endif
+
+/* The same for several right-hand sides and factors. */
+#ifndef TRID_P_BATCH_ON_CHIP_LU
+#define TRID_P_BATCH_ON_CHIP_LU 1024
+#endif
+
+/* Rows a lane, of chunks of longer ones, which are a warp's; and of chunks of systems side by side, which are held by
+   so many sections. */
+#ifndef TRID_P_BATCH_CHUNK_ROWS
+#define TRID_P_BATCH_CHUNK_ROWS(bytes, checked) 16
+#define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (128 / (bytes))
+#define TRID_P_BATCH_CHUNK_ROWS_LINES(bytes) 16
+#define TRID_P_BATCH_CHUNK_SECTIONS 8
+#define TRID_P_BATCH_CHUNK_LINES(bytes) (128 / (bytes))
+#endif
+#define TRID_P_BATCH_CHUNK(bytes, checked, side_by_side)                                                               \
+    ((side_by_side) ? TRID_P_BATCH_CHUNK_SECTIONS * TRID_P_BATCH_CHUNK_ROWS_LINES(bytes)                               \
+                    : 32 * TRID_P_BATCH_CHUNK_ROWS(bytes, checked))
+
+/* Scratch of one level, as offsets in bytes. What is of each system: largest, of the residual, two numbers of 8 bytes;
+   worst, two rows; below, the status of what is left of it. Then a, b, c, d of what is left, and of refinement the
+   first x. */
+typedef struct {
+    long long chunks, largest, worst, below, left, before, end;
+} trid_p_batch_room;
+TRID_BATCH_API trid_p_batch_room trid_p_batch_room_of(long long n, long long systems, int rows, int bytes, int refined)
+{
+    trid_p_batch_room room;
+    room.chunks = (n + rows - 1) / rows;
+    room.largest = 0;
+    room.worst = room.largest + 16 * systems;
+    room.below = room.worst + 8 * systems;
+    room.left = (room.below + 4 * systems + 15) / 16 * 16;
+    room.before = room.left + 8 * room.chunks * systems * bytes;
+    room.end = (room.before + (refined ? n * systems * bytes : 0) + 15) / 16 * 16;
+    return room;
+}
+
+/* The same for pivoting: the faces of the chunks, then of 32 of them, of 32 of these, .., and behind them, in the same
+   order, the four unknowns around each. */
+typedef struct {
+    int levels;
+    long long count[8], face[8], outer[8], worst, end; /* of groups in a system */
+} trid_p_batch_pivoted_room;
+TRID_BATCH_API trid_p_batch_pivoted_room trid_p_batch_pivoted_room_of(long long n, long long systems, int bytes)
+{
+    const long long rows = 32 * TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes);
+    trid_p_batch_pivoted_room room;
+    long long at = 0;
+    room.levels = 0;
+    for (long long count = (n + rows - 1) / rows;; count = (count + 31) / 32) {
+        room.count[room.levels] = count;
+        room.face[room.levels] = at;
+        room.outer[room.levels] = at + 9 * count * systems * bytes;
+        at += 13 * count * systems * bytes;
+        room.levels++;
+        if (count <= 32) break;
+    }
+    room.worst = (at + 15) / 16 * 16;
+    room.end = room.worst + 8 * systems;
+    return room;
+}
+
+/* For long periodic systems: the solution for the last column, with ADD what is to be added; and of each system its
+   last unknown and the status of the rows before. The levels' scratch follows. */
+typedef struct {
+    long long column, added, known, status, end;
+} trid_p_batch_ring_room;
+TRID_BATCH_API trid_p_batch_ring_room trid_p_batch_ring_room_of(long long n, long long systems, int bytes, int add)
+{
+    trid_p_batch_ring_room room;
+    room.column = 0;
+    room.added = n * systems * bytes;
+    room.known = room.added + (add ? n * systems * bytes : 0);
+    room.status = room.known + systems * bytes;
+    room.end = (room.status + 4 * systems + 15) / 16 * 16;
+    return room;
+}
+
+/* Bytes of all levels of systems of n rows of which on_chip need none. */
+TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems, int bytes, int side_by_side,
+                                                 int checked, int refined, long long on_chip)
+{
+    long long total = 0;
+    while (n > on_chip) {
+        trid_p_batch_room room = trid_p_batch_room_of(n, systems, TRID_P_BATCH_CHUNK(bytes, checked, side_by_side),
+                                                      bytes, checked && refined);
+        total += room.end;
+        n = 2 * room.chunks;
+        checked = 0; /* what is left is solved plainly */
+        on_chip = side_by_side ? TRID_P_BATCH_ON_CHIP_LINES : TRID_P_BATCH_ON_CHIP(bytes, 0);
+    }
+    return total;
+}
+
+/* Solves   bytes of scratch that any launch may need on systems that lie so, with these flags, elements having `bytes`
+            bytes. Scratch is device memory of the caller, aligned to 16 bytes, that no array of the call shares; what
+            it holds before does not matter, and after the launch is done it may be used again.
+   Returns  0 where n <= 1024: scratch may be null then; TRID_BATCH_BAD_SIZE for lines that launches refuse so
+   Cost     about 28 bytes a system, and 0.03 of an array (side by side 0.07); with TRID_BATCH_REFINED one array
+            more, with TRID_BATCH_PERIODIC too, and with TRID_BATCH_ADD on top of that another */
+TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
+{
+    if (!trid_p_lines_valid(lines) || lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
+    if (trid_p_lines_empty(lines)) return 0;
+    trid_lines joined = trid_p_lines_join(lines);
+    const int side_by_side = trid_p_lines_side_by_side(joined), refined = (flags & TRID_BATCH_REFINED) != 0;
+    long long systems = lines.systems * lines.groups, most = 0, several;
+    if (lines.n > TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, lines.step == 1))
+        most = trid_p_batch_pivoted_room_of(lines.n, systems, bytes).end;
+    for (int checked = 0; checked < 2; checked++) {
+        long long on_chip = side_by_side ? TRID_P_BATCH_ON_CHIP_LINES : TRID_P_BATCH_ON_CHIP(bytes, checked);
+        long long all = trid_p_batch_levels_end(lines.n, systems, bytes, side_by_side, checked, refined, on_chip);
+        if (all > most) most = all;
+    }
+    several = trid_p_batch_levels_end(lines.n, systems, bytes, side_by_side, 0, 0, TRID_P_BATCH_ON_CHIP_LU);
+    if ((flags & TRID_BATCH_PERIODIC) && lines.n > TRID_P_BATCH_ON_CHIP_LU)
+        several += trid_p_batch_ring_room_of(lines.n, systems, bytes, flags & TRID_BATCH_ADD).end;
+    return several > most ? several : most;
+}
+
 #endif /* TRID_HOST_SCOPE */
 
 #if TRID_LAUNCHES
@@ -366,6 +540,59 @@ TRID_D void trid_p_batch_expand(int K, const double *a, const double *c, double 
     trid_lane_expand_f64(K, a, c, d, left, last);
 }
 
+#define TRID_P_BATCH_PIVOTED_PARTS(T, suffix)                                                                          \
+    TRID_D int trid_p_batch_pivoted_reduce(int K, int position, T *a, T *b, T *c, T *d, T *face, unsigned *flags)      \
+    {                                                                                                                  \
+        return trid_p_pivoted_reduce_##suffix(K, 32, position, a, b, c, d, face, flags);                               \
+    }                                                                                                                  \
+    TRID_D int trid_p_batch_pivoted_up(int position, T *face, T *kept, int *side)                                      \
+    {                                                                                                                  \
+        return trid_p_pivoted_up_##suffix(1, 32, 32, position, face, kept, side);                                      \
+    }                                                                                                                  \
+    TRID_D int trid_p_batch_pivoted_root(const T *face, T *outer)                                                      \
+    {                                                                                                                  \
+        return trid_p_pivoted_root_##suffix(32, 32, face, outer);                                                      \
+    }                                                                                                                  \
+    TRID_D void trid_p_batch_pivoted_down(int position, const T *kept, int side, T *outer)                             \
+    {                                                                                                                  \
+        trid_p_pivoted_down_##suffix(1, 32, 32, position, kept, side, outer);                                          \
+    }                                                                                                                  \
+    TRID_D void trid_p_batch_pivoted_expand(int K, int position, const T *a, const T *b, const T *c, T *d,             \
+                                            unsigned flags, const T *outer)                                            \
+    {                                                                                                                  \
+        trid_p_pivoted_expand_##suffix(K, position, a, b, c, d, flags, outer);                                         \
+    }
+TRID_P_BATCH_PIVOTED_PARTS(float, f32)
+TRID_P_BATCH_PIVOTED_PARTS(double, f64)
+#undef TRID_P_BATCH_PIVOTED_PARTS
+
+TRID_D int trid_p_batch_open_pcr(int W, float *a, float *c, float *d)
+{
+    return trid_p_group_reduce_open_f32(W, a, c, d);
+}
+TRID_D int trid_p_batch_open_pcr(int W, double *a, double *c, double *d)
+{
+    return trid_p_group_reduce_open_f64(W, a, c, d);
+}
+TRID_D int trid_p_batch_pcr(int W, int count, float a, float c, float *d)
+{
+    return trid_p_pcr_f32(W, count, a, c, d, (float *)0);
+}
+TRID_D int trid_p_batch_pcr(int W, int count, double a, double c, double *d)
+{
+    return trid_p_pcr_f64(W, count, a, c, d, (double *)0);
+}
+/* Four numbers to another block. */
+TRID_D void trid_p_batch_send(float *to, int rank, unsigned long long *box, const float *v)
+{
+    trid_cluster_send_f32(to, rank, box, v[0], v[1], v[2], v[3]);
+}
+TRID_D void trid_p_batch_send(double *to, int rank, unsigned long long *box, const double *v)
+{
+    trid_cluster_send_f64(to, rank, box, v[0], v[1]);
+    trid_cluster_send_f64(to + 2, rank, box, v[2], v[3]);
+}
+
 /* A launch's constants. */
 struct trid_p_batch_plan {
     trid_lines lines;
@@ -378,11 +605,12 @@ struct trid_p_batch_plan {
     unsigned repeat;    /* common matrix: tiles a warp takes */
     int repair;         /* pivoted: only what has failed */
     int staged;         /* lines: tiles on their way lie in shared memory */
+    void *scratch;      /* the caller's, for long systems */
     trid_batch_report report;
 };
 
 /* Does the caller want to know what becomes known of a system? */
-TRID_D int trid_p_batch_reports(const trid_p_batch_plan &plan)
+TRID_HD int trid_p_batch_reports(const trid_p_batch_plan &plan)
 {
     return plan.report.status || plan.report.failed || plan.report.residual;
 }
@@ -403,6 +631,14 @@ TRID_D int trid_p_batch_again_as(int n)
     return n;
 }
 
+TRID_D long long trid_p_batch_again_as(long long n)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+l"(n));
+#endif
+    return n;
+}
+
 TRID_D trid_p_batch_tile trid_p_batch_tile_of(const trid_p_batch_plan &plan, unsigned index, int width)
 {
     unsigned group = plan.lines.groups == 1 ? 0 : index / plan.per_group;
@@ -418,6 +654,56 @@ struct trid_p_batch_arrays {
     const T *a, *b, *c;
     long long step, stride, jump;
 };
+
+/* Asynchronous copies into shared memory, of 4, 8 or 16 bytes; before compute capability 8.0 there are none, and
+   nothing is staged. AHEAD: bytes of the piece of memory around it that the copy has brought into the second-level
+   cache, 0, 128 or 256: where a block's rows are narrower, its neighbours find theirs there. */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+#define TRID_P_BATCH_STAGES 1
+#else
+#define TRID_P_BATCH_STAGES 0
+#endif
+#define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
+    asm volatile("cp.async." how ".shared.global" ahead                                                                \
+                 " [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),                                     \
+                 "l"(from), "n"(BYTES)                                                                                 \
+                 : "memory")
+template <int BYTES, int AHEAD, class T>
+TRID_D void trid_p_batch_copy(T *to, const T *from)
+{
+#if defined __CUDA_ARCH__ && TRID_P_BATCH_STAGES
+    if (BYTES == 16) { /* only these can pass by the first-level cache */
+        if (AHEAD == 0) TRID_P_BATCH_COPY("cg", "");
+        if (AHEAD == 128) TRID_P_BATCH_COPY("cg", ".L2::128B");
+        if (AHEAD == 256) TRID_P_BATCH_COPY("cg", ".L2::256B");
+    } else {
+        if (AHEAD == 0) TRID_P_BATCH_COPY("ca", "");
+        if (AHEAD == 128) TRID_P_BATCH_COPY("ca", ".L2::128B");
+        if (AHEAD == 256) TRID_P_BATCH_COPY("ca", ".L2::256B");
+    }
+#elif defined SIMT_EMULATOR
+    simt_copy_async(to, from, BYTES);
+#else
+    for (int i = 0; i < BYTES / (int)sizeof(T); i++) to[i] = from[i];
+#endif
+}
+TRID_D void trid_p_batch_commit(void) /* what this thread has asked for since the last time is a group */
+{
+#if defined __CUDA_ARCH__ && TRID_P_BATCH_STAGES
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#elif defined SIMT_EMULATOR
+    simt_copy_commit();
+#endif
+}
+template <int GROUPS>
+TRID_D void trid_p_batch_await(void) /* all of this thread's groups but the last ones are there */
+{
+#if defined __CUDA_ARCH__ && TRID_P_BATCH_STAGES
+    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
+#elif defined SIMT_EMULATOR
+    simt_copy_await(GROUPS);
+#endif
+}
 
 /* ---- contiguous systems: lanes of a warp ------------------------------------------------------------------------- */
 
@@ -442,23 +728,29 @@ TRID_D int trid_p_batch_column(int K, int B)
     return B == 32 ? transpose_p_column_slot_f32(K, trid_p_lane()) : transpose_p_column_slot_f64(K, trid_p_lane());
 }
 
-/* What lies beyond total is anything: nobody reads it. */
+/* Elements first (0 or 1) .. total - 1; what the others are is anything, and nobody uses it. Of a row 0 is not read
+   (ends < 0) and of c row n-1 (ends > 0): where systems lie one after another these are the first and last elements of
+   all that the warp has, and those between lie among elements that are read. */
 template <int PATH, class T>
-TRID_D void trid_p_batch_fetch(int K, const trid_p_batch_plan &plan, int total, const T *src, long long step,
-                               long long stride, T *u)
+TRID_D void trid_p_batch_fetch(int K, const trid_p_batch_plan &plan, int first, int total, int ends, const T *src,
+                               long long step, long long stride, T *u)
 {
-    int lane = trid_p_lane(), left = trid_p_batch_again_as(total - lane);
+    int lane = trid_p_lane(), left = PATH == TRID_P_BATCH_EXACT ? total - lane : trid_p_batch_again_as(total - lane);
     TRID_UNROLL
     for (int r = 0; r < K; r++) {
-        int f = 32 * r + lane;
+        int f = 32 * r + lane, here = 32 * r < left;
+        if (PATH == TRID_P_BATCH_EXACT) here = r < K - 1 || total == 32 * K || 32 * r < left;
+        if (r == 0 && first) here = here && lane >= first;
 #ifndef __CUDA_ARCH__
         u[r] = 0;
 #endif
         if (PATH != TRID_P_BATCH_PITCHED) {
-            if (32 * r < left) u[r] = src[f];
+            if (here) u[r] = src[f];
         } else {
-            int s = (int)((unsigned)f * plan.magic >> 20);
-            if (32 * r < left) u[r] = src[s * stride + (f - s * plan.n) * step];
+            int s = (int)((unsigned)f * plan.magic >> 20), row = f - s * plan.n;
+            if (ends < 0) here = here && row > 0;
+            if (ends > 0) here = here && row < plan.n - 1;
+            if (here) u[r] = src[s * stride + row * step];
         }
     }
 }
@@ -540,9 +832,9 @@ TRID_D void trid_p_batch_matrix(int K, const trid_p_batch_plan &plan, const trid
                                 int, const trid_p_batch_arrays<T> &from, T *a, T *b, T *c)
 {
     long long at = tile.group * from.jump + tile.first * from.stride;
-    trid_p_batch_fetch<PATH>(K, plan, total, from.a + at, from.step, from.stride, a);
-    trid_p_batch_fetch<PATH>(K, plan, total, from.b + at, from.step, from.stride, b);
-    trid_p_batch_fetch<PATH>(K, plan, total, from.c + at, from.step, from.stride, c);
+    trid_p_batch_fetch<PATH>(K, plan, 1, total, -1, from.a + at, from.step, from.stride, a);
+    trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, from.b + at, from.step, from.stride, b);
+    trid_p_batch_fetch<PATH>(K, plan, 0, total - 1, 1, from.c + at, from.step, from.stride, c);
 }
 /* The rows beyond the system become identity rows, and its last row is coupled to none of them. */
 template <int PATH, int LITERAL, class T>
@@ -656,28 +948,27 @@ TRID_D void trid_p_batch_again(int K, int, const Rows &make, long long system, i
 #define TRID_P_BATCH_WARPS(T, CHECKED) (sizeof(T) == 8 ? 2 : 4)
 
 /* Blocks a multiprocessor that the compiler shall make room for: as many as do without local memory. */
-#define TRID_P_BATCH_RESIDENT(T, K, PATH, CHECKED)                                                                     \
-    ((CHECKED)                        ? 1                                                                              \
-     : (K) > 16                       ? ((PATH) == TRID_P_BATCH_EXACT ? 3 : 2)                                         \
-     : sizeof(T) == 8 && (K) <= 8     ? ((PATH) == TRID_P_BATCH_PITCHED ? 8 : 10)                                      \
-     : sizeof(T) == 8                 ? ((PATH) == TRID_P_BATCH_PITCHED             ? 4                                \
-                                         : (PATH) == TRID_P_BATCH_EXACT || (K) < 16 ? 6                                \
-                                                                                    : 4)                               \
-     : (K) <= 8                       ? ((PATH) == TRID_P_BATCH_PITCHED ? 5 : 7)                                       \
+#define TRID_P_BATCH_RESIDENT(T, K, PATH)                                                                              \
+    (sizeof(T) == 4 ? TRID_P_BATCH_RESIDENT_F32(K, PATH) : TRID_P_BATCH_RESIDENT_F64(K, PATH))
+#define TRID_P_BATCH_RESIDENT_F32(K, PATH)                                                                             \
+    ((K) > 28                         ? 3                                                                              \
+     : (K) > 16                       ? 4                                                                              \
+     : (K) <= 8                       ? ((PATH) == TRID_P_BATCH_PITCHED ? 5 : 8)                                       \
      : (PATH) == TRID_P_BATCH_EXACT   ? 6                                                                              \
-     : (PATH) == TRID_P_BATCH_PITCHED ? 2                                                                              \
-     : (K) <= 12                      ? 5                                                                              \
-                                      : 4)
+     : (PATH) == TRID_P_BATCH_PITCHED ? 4                                                                              \
+     : (K) <= 14                      ? 6                                                                              \
+                                      : 5)
+#define TRID_P_BATCH_RESIDENT_F64(K, PATH)                                                                             \
+    ((K) <= 8 ? ((PATH) == TRID_P_BATCH_PITCHED ? 8 : 10) : (PATH) == TRID_P_BATCH_PITCHED ? 4 : (K) <= 12 ? 8 : 6)
 
 /* n <= K*W, W = 1 .. 32 lanes a system. */
-template <class T, int K, int PATH, int CHECKED, class Rows>
-TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_BATCH_RESIDENT(T, K, PATH, CHECKED))
+template <class T, int K, int PATH, class Rows>
+TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_RESIDENT(T, K, PATH))
     trid_p_batch_warps(trid_p_batch_plan plan, Rows rows, const T *d, T *x)
 {
     const int B = sizeof(T) == 4 ? 32 : 16, LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
-    const int WARPS = TRID_P_BATCH_WARPS(T, CHECKED), OWN = CHECKED ? LEN + 32 : 0;
-    const int LITERAL = PATH == TRID_P_BATCH_EXACT || K > 16;
-    __shared__ T buffer[WARPS][(CHECKED ? 4 : 1) * (LEN + 32)];
+    const int WARPS = TRID_P_BATCH_WARPS(T, 0), LITERAL = PATH == TRID_P_BATCH_EXACT || K > 16;
+    __shared__ T buffer[WARPS][LEN + 32];
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, W = plan.width, n = plan.n;
     trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * WARPS + (unsigned)warp, 32 >> plan.width_log2);
     if (tile.count == 0) return;
@@ -686,15 +977,15 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
     if (PATH == TRID_P_BATCH_EXACT) total = 32 * K, held = K, mine = n = K * W;
     long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
     long long system = tile.group * plan.lines.systems + tile.first + own;
-    T ra[K], rb[K], rc[K], rd[K], *shared = buffer[warp], error = 0, size = 0;
+    T ra[K], rb[K], rc[K], rd[K], *shared = buffer[warp];
     int slot[K];
     trid_p_batch_matrix<PATH>(K, plan, tile, total, rank, held, rows, ra, rb, rc);
-    trid_p_batch_fetch<PATH>(K, plan, total, d + at, plan.lines.step, plan.lines.stride, rd);
+    trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
     trid_p_batch_slots<LITERAL>(K, B, LEN, plan, total, slot);
-    trid_p_batch_turned<PATH, LITERAL>(K, rows, held, slot, ra, rb, rc, shared, OWN);
-    trid_p_batch_turn<PATH, LITERAL>(K, held, (T)0, slot, rd, shared + 3 * OWN);
+    trid_p_batch_turned<PATH, LITERAL>(K, rows, held, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_turn<PATH, LITERAL>(K, held, (T)0, slot, rd, shared);
     int bad = trid_warp_hybrid(K, W, K * W, ra, rb, rc, rd);
-    if (!CHECKED && PATH != TRID_P_BATCH_EXACT) {
+    if (PATH != TRID_P_BATCH_EXACT) {
         lane = trid_p_batch_again_as(lane);
         warp = trid_p_batch_again_as((int)threadIdx.x) / 32;
         tile = trid_p_batch_tile_of(plan, blockIdx.x * WARPS + (unsigned)warp, 32 >> plan.width_log2);
@@ -705,34 +996,268 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
         shared = buffer[warp];
     }
     bad = trid_p_batch_row(bad, n);
-    if (CHECKED) {
-        const T *kept = shared + 3 * OWN + trid_p_batch_column(K, B);
-        T kd[K], rest[K];
-        TRID_P_BATCH_LOOP
-        for (int refine = (plan.flags & TRID_BATCH_REFINED) != 0; refine >= 0; refine--) {
-            T left = __shfl_up_sync(TRID_P_FULL, rd[K - 1], 1, W), right = __shfl_down_sync(TRID_P_FULL, rd[0], 1, W);
-            trid_p_batch_again(K, OWN, rows, system, K * rank, held, shared, ra, rb, rc);
-            TRID_UNROLL
-            for (int j = 0; j < K; j++) kd[j] = j < held ? kept[j] : (T)0;
-            error = size = 0;
-            trid_p_batch_defect(K, K * rank, n, held, ra, rb, rc, kd, rd, left, right, rest, &error, &size);
-            if (!refine) break;
-            trid_warp_hybrid(K, W, mine, ra, rb, rc, rest);
-            TRID_UNROLL
-            for (int j = 0; j < K; j++) rd[j] += rest[j];
-        }
-    }
     trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rd, x + at, shared);
     if (trid_p_batch_reports(plan)) {
         for (int m = 1; m < W; m *= 2) {
             int other = __shfl_xor_sync(TRID_P_FULL, bad, m);
             bad = other < bad ? other : bad;
-            if (CHECKED) {
-                error = trid_p_batch_larger(error, (T)__shfl_xor_sync(TRID_P_FULL, error, m));
-                size = trid_p_batch_larger(size, (T)__shfl_xor_sync(TRID_P_FULL, size, m));
-            }
         }
-        if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, CHECKED, error, size);
+        if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, 0, (T)0, (T)0);
+    }
+}
+
+/* ---- contiguous systems, with their residuals -------------------------------------------------------------------- */
+
+/* The largest |r| and |A||x| + |d| of some rows, by the upper 32 bits of a number without its sign: in their order as
+   integers NaN is above all, and one instruction takes the larger. In double precision 20 bits of the fraction are
+   left, as many as the residual, a float, can show. */
+struct trid_p_batch_worst {
+    unsigned error, size;
+};
+TRID_D unsigned trid_p_batch_bits(float x)
+{
+    return __float_as_uint(x) & 0x7fffffffu;
+}
+TRID_D unsigned trid_p_batch_bits(double x)
+{
+    return (unsigned)(__double_as_longlong(x) >> 32) & 0x7fffffffu;
+}
+TRID_D float trid_p_batch_number(unsigned bits, float)
+{
+    return __uint_as_float(bits);
+}
+TRID_D double trid_p_batch_number(unsigned bits, double)
+{
+    return __longlong_as_double((long long)bits << 32);
+}
+TRID_D unsigned trid_p_batch_most(unsigned x, unsigned y)
+{
+    return x > y ? x : y;
+}
+
+/* What is left of one row, up and down being x around it. */
+template <class T>
+TRID_D T trid_p_batch_rest(T a, T b, T c, T d, T x, T up, T down, trid_p_batch_worst *worst)
+{
+    T au = a * up, bx = b * x, cd = c * down;
+    T rest = d - bx - au - cd, all = fabs(d) + fabs(bx) + fabs(au) + fabs(cd);
+    worst->error = trid_p_batch_most(worst->error, trid_p_batch_bits(rest));
+    worst->size = trid_p_batch_most(worst->size, trid_p_batch_bits(all));
+    return rest;
+}
+
+/* 16 bytes. */
+template <class T>
+struct alignas(16) trid_p_batch_word {
+    T v[16 / sizeof(T)];
+};
+
+/* Where the four arrays of a warp lie until its residuals are known. EXACT: pieces of 16 bytes, one of padding to
+   eight, so that lanes read theirs without conflicts; else as trid_p_batch_slot has it, LEN elements and a word a
+   lane. */
+template <class T, int K, int PATH>
+struct trid_p_batch_kept {
+    enum {
+        B = sizeof(T) == 4 ? 32 : 16,
+        V = 16 / sizeof(T),
+        LEN = PATH == TRID_P_BATCH_EXACT ? 36 * K / V
+              : sizeof(T) == 4           ? TRANSPOSE_LEN_F32(K)
+                                         : TRANSPOSE_LEN_F64(K),
+        OWN = PATH == TRID_P_BATCH_EXACT ? 36 * K : LEN + 32
+    };
+};
+
+/* Asks for an array of the warp's systems; ends as trid_p_batch_fetch has it. A lane looks at its first a
+   nevertheless. */
+template <class T, int K, int PATH>
+TRID_D void trid_p_batch_keep(const trid_p_batch_plan &plan, int total, int ends, const T *src, long long step,
+                              long long stride, const int *slot, T *kept)
+{
+    enum { V = 16 / sizeof(T) };
+    int lane = trid_p_lane();
+    if (PATH == TRID_P_BATCH_EXACT) {
+        TRID_UNROLL
+        for (int r = 0; r < K / V; r++) {
+            T *to = &kept[(36 * r + lane + lane / 8) * V];
+            const T *from = &src[(32 * r + lane) * V];
+            int end = ends < 0 ? r == 0 && lane == 0 : ends > 0 ? r == K / V - 1 && lane == 31 : 0;
+            if (!end) trid_p_batch_copy<16, 0>(to, from);
+            if (end) to[ends < 0 ? 0 : V - 1] = 0;
+            TRID_UNROLL
+            for (int i = 1; i < V; i++)
+                if (end) trid_p_batch_copy<sizeof(T), 0>(&to[ends < 0 ? i : i - 1], &from[ends < 0 ? i : i - 1]);
+        }
+    } else {
+        TRID_UNROLL
+        for (int r = 0; r < K; r++) {
+            int f = 32 * r + lane, s = (int)((unsigned)f * plan.magic >> 20), row = f - s * plan.n, here = f < total;
+            const T *from = PATH == TRID_P_BATCH_DENSE ? src + f : src + (s * stride + row * step);
+            if (PATH == TRID_P_BATCH_DENSE) row = f;
+            if (ends < 0 && here && row == 0) kept[slot[r]] = 0, here = 0;
+            if (ends > 0) here = here && (PATH == TRID_P_BATCH_DENSE ? f < total - 1 : row < plan.n - 1);
+            if (here) trid_p_batch_copy<sizeof(T), 0>(&kept[slot[r]], from);
+        }
+    }
+}
+
+/* The lane's rows g .. g + V-1 of an array, fill from row `rows` on. */
+template <class T, int PATH>
+TRID_D trid_p_batch_word<T> trid_p_batch_look(const T *own, int g, int rows, T fill)
+{
+    enum { V = 16 / sizeof(T) };
+    trid_p_batch_word<T> word;
+    if (PATH == TRID_P_BATCH_EXACT) {
+        word = *(const trid_p_batch_word<T> *)(own + g);
+    } else {
+        TRID_UNROLL
+        for (int j = 0; j < V; j++) word.v[j] = g + j < rows ? own[g + j] : fill;
+    }
+    return word;
+}
+
+/* The lane's rows of the matrix: identity rows beyond the system, no coupling beyond its ends. */
+template <class T, int K, int PATH>
+TRID_D void trid_p_batch_matrix_kept(const T *own, int rows, int rank, int W, T *a, T *b, T *c)
+{
+    enum { V = 16 / sizeof(T), OWN = trid_p_batch_kept<T, K, PATH>::OWN };
+    TRID_UNROLL
+    for (int g = 0; g < K; g += V) {
+        trid_p_batch_word<T> wa = trid_p_batch_look<T, PATH>(own, g, rows, (T)0);
+        trid_p_batch_word<T> wb = trid_p_batch_look<T, PATH>(own + OWN, g, rows, (T)1);
+        trid_p_batch_word<T> wc = trid_p_batch_look<T, PATH>(own + 2 * OWN, g, rows - 1, (T)0);
+        TRID_UNROLL
+        for (int j = 0; j < V && g + j < K; j++) a[g + j] = wa.v[j], b[g + j] = wb.v[j], c[g + j] = wc.v[j];
+    }
+    if (rank == 0) a[0] = 0;
+    if (PATH == TRID_P_BATCH_EXACT && rank == W - 1) c[K - 1] = 0;
+}
+
+/* The residual of the lane's rows, read again one after another; in rest if it is not null. */
+template <class T, int K, int PATH>
+TRID_D trid_p_batch_worst trid_p_batch_left(const T *own, int rows, int rank, int W, const T *x, T *rest)
+{
+    enum { V = 16 / sizeof(T), OWN = trid_p_batch_kept<T, K, PATH>::OWN };
+    trid_p_batch_worst worst = {0, 0};
+    T left = __shfl_up_sync(TRID_P_FULL, x[K - 1], 1, W), right = __shfl_down_sync(TRID_P_FULL, x[0], 1, W);
+    TRID_UNROLL
+    for (int g = 0; g < K; g += V) {
+        trid_p_batch_word<T> a = trid_p_batch_look<T, PATH>(own, g, rows, (T)0);
+        trid_p_batch_word<T> b = trid_p_batch_look<T, PATH>(own + OWN, g, rows, (T)0);
+        trid_p_batch_word<T> c = trid_p_batch_look<T, PATH>(own + 2 * OWN, g, rows - 1, (T)0);
+        trid_p_batch_word<T> d = trid_p_batch_look<T, PATH>(own + 3 * OWN, g, rows, (T)0);
+        if (g == 0 && rank == 0) a.v[0] = 0;
+        if (PATH == TRID_P_BATCH_EXACT && g + V == K && rank == W - 1) c.v[V - 1] = 0;
+        TRID_UNROLL
+        for (int j = 0; j < V && g + j < K; j++) {
+            T up = g + j > 0 ? x[g + j - 1] : left, down = g + j < K - 1 ? x[g + j + 1] : right;
+            /* What the ends do not couple to is not the system's: 0 times another's NaN would be one here. */
+            if (g + j == 0 && rank == 0) up = 0;
+            if (PATH == TRID_P_BATCH_EXACT ? g + j == K - 1 && rank == W - 1 : g + j >= rows - 1) down = 0;
+            T r = trid_p_batch_rest(a.v[j], b.v[j], c.v[j], d.v[j], x[g + j], up, down, &worst);
+            if (rest) rest[g + j] = r;
+        }
+    }
+    return worst;
+}
+
+/* Blocks a multiprocessor: as many as registers (a refined solve holds x as well) and shared memory allow. */
+#define TRID_P_BATCH_CHECKED_RESIDENT(T, K, PATH, REFINED)                                                             \
+    (sizeof(T) == 8                 ? ((K) <= 8    ? 6                                                                 \
+                                       : (REFINED) ? 4                                                                 \
+                                                   : 6)                                                                \
+     : (K) <= 8                     ? 6                                                                                \
+     : (PATH) == TRID_P_BATCH_EXACT ? ((REFINED) ? 5 : 6)                                                              \
+                                    : 4)
+
+/* As trid_p_batch_warps, for arrays, with the residual of each system. All four arrays wait in shared memory, where
+   they stay until it is known: so no register holds what is on its way. */
+template <class T, int K, int PATH, int REFINED>
+TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 1), TRID_P_BATCH_CHECKED_RESIDENT(T, K, PATH, REFINED))
+    trid_p_batch_checked_warps(trid_p_batch_plan plan, trid_p_batch_arrays<T> from, const T *d, T *x)
+{
+    typedef trid_p_batch_kept<T, K, PATH> kept;
+    enum { WARPS = TRID_P_BATCH_WARPS(T, 1), B = kept::B, V = kept::V };
+    __shared__ trid_p_batch_word<T> buffer[WARPS][4 * kept::OWN / V];
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, W = plan.width, n = plan.n;
+    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * WARPS + (unsigned)warp, 32 >> plan.width_log2);
+    if (tile.count == 0) return;
+    int rank = lane & (W - 1), total = tile.count * n, slot[K];
+    int held = ((lane >> plan.width_log2) < tile.count ? n : 0) - K * rank;
+    if (PATH == TRID_P_BATCH_EXACT) total = 32 * K, held = K;
+    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
+    long long row = tile.group * from.jump + tile.first * from.stride;
+    T *shared = buffer[warp][0].v;
+    if (PATH != TRID_P_BATCH_EXACT) {
+        shared[kept::LEN + lane] = 0; /* what accesses beyond the systems read when x is stored */
+        trid_p_batch_slots<0>(K, B, kept::LEN, plan, total, slot);
+    }
+    trid_p_batch_keep<T, K, PATH>(plan, total, -1, from.a + row, from.step, from.stride, slot, shared);
+    trid_p_batch_keep<T, K, PATH>(plan, total, 0, from.b + row, from.step, from.stride, slot, shared + kept::OWN);
+    trid_p_batch_keep<T, K, PATH>(plan, total, 1, from.c + row, from.step, from.stride, slot, shared + 2 * kept::OWN);
+    trid_p_batch_keep<T, K, PATH>(plan, total, 0, d + at, plan.lines.step, plan.lines.stride, slot,
+                                  shared + 3 * kept::OWN);
+    trid_p_batch_commit();
+    const int column =
+        PATH == TRID_P_BATCH_EXACT ? K * lane + K * lane / (8 * V) * V : trid_p_batch_slot(K, B, K * lane);
+    const T *own = shared + column;
+    T ra[K], rb[K], rc[K], rx[K];
+    trid_p_batch_await<0>();
+    __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
+    trid_p_batch_matrix_kept<T, K, PATH>(own, held, rank, W, ra, rb, rc);
+    TRID_UNROLL
+    for (int g = 0; g < K; g += V) {
+        trid_p_batch_word<T> word = trid_p_batch_look<T, PATH>(own + 3 * kept::OWN, g, held, (T)0);
+        TRID_UNROLL
+        for (int j = 0; j < V && g + j < K; j++) rx[g + j] = word.v[j];
+    }
+    int bad = trid_p_batch_row(trid_warp_hybrid(K, W, K * W, ra, rb, rc, rx), n);
+    __syncwarp(TRID_P_FULL); /* so that the compiler reads the rows again instead of keeping them */
+    if (REFINED && plan.flags & TRID_BATCH_REFINED) {
+        T rest[K];
+        trid_p_batch_left<T, K, PATH>(own, held, rank, W, rx, rest);
+        __syncwarp(TRID_P_FULL);
+        trid_p_batch_matrix_kept<T, K, PATH>(own, held, rank, W, ra, rb, rc);
+        trid_warp_hybrid(K, W, K * W, ra, rb, rc, rest);
+        __syncwarp(TRID_P_FULL);
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) rx[j] += rest[j];
+    }
+    trid_p_batch_worst worst = trid_p_batch_left<T, K, PATH>(own, held, rank, W, rx, (T *)0);
+    if (PATH == TRID_P_BATCH_EXACT) { /* x takes the place of a */
+        TRID_UNROLL
+        for (int g = 0; g < K; g += V) {
+            trid_p_batch_word<T> word;
+            TRID_UNROLL
+            for (int j = 0; j < V; j++) word.v[j] = rx[g + j];
+            *(trid_p_batch_word<T> *)(shared + column + g) = word;
+        }
+        __syncwarp(TRID_P_FULL);
+        TRID_UNROLL
+        for (int r = 0; r < K / V; r++) {
+            trid_p_batch_word<T> *to = (trid_p_batch_word<T> *)(x + at) + (32 * r + lane);
+            trid_p_batch_word<T> word = buffer[warp][36 * r + lane + lane / 8];
+            if (plan.flags & TRID_BATCH_ADD) {
+                trid_p_batch_word<T> before = *to;
+                TRID_UNROLL
+                for (int j = 0; j < V; j++) word.v[j] += before.v[j];
+            }
+            *to = word;
+        }
+    } else {
+        trid_p_batch_slots<0>(K, B, kept::LEN, plan, trid_p_batch_again_as(total), slot);
+        trid_p_batch_store<PATH, 0>(K, plan, total, held, slot, rx, x + at, shared);
+    }
+    if (trid_p_batch_reports(plan)) {
+        for (int m = 1; m < W; m *= 2) {
+            int other = __shfl_xor_sync(TRID_P_FULL, bad, m);
+            bad = other < bad ? other : bad;
+            worst.error = trid_p_batch_most(worst.error, __shfl_xor_sync(TRID_P_FULL, worst.error, m));
+            worst.size = trid_p_batch_most(worst.size, __shfl_xor_sync(TRID_P_FULL, worst.size, m));
+        }
+        long long system = tile.group * plan.lines.systems + tile.first + (lane >> plan.width_log2);
+        if (rank == 0 && held > 0)
+            trid_p_batch_tell(plan, system, bad, 1, trid_p_batch_number(worst.error, (T)0),
+                              trid_p_batch_number(worst.size, (T)0));
     }
 }
 
@@ -741,18 +1266,19 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
 template <class T>
 struct trid_p_batch_common {
     const T *a, *b, *c;
+    int n;
     TRID_P_BATCH_MEMBER void operator()(long long, int row, T *ra, T *rb, T *rc) const
     {
-        *ra = a[row];
+        *ra = row > 0 ? a[row] : (T)0;
         *rb = b[row];
-        *rc = c[row];
+        *rc = row < n - 1 ? c[row] : (T)0;
     }
 };
 
 /* The same matrix for all of a warp's systems, tile after tile: it is brought into shared memory once a block, identity
    rows and all, and read from there for each tile. n <= K*W. */
 template <class T, int K, int PATH>
-TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_RESIDENT(T, K, PATH, 0))
+TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_RESIDENT(T, K, PATH))
     trid_p_batch_common_warps(trid_p_batch_plan plan, trid_p_batch_common<T> from, const T *d, T *x)
 {
     const int B = sizeof(T) == 4 ? 32 : 16, LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
@@ -762,7 +1288,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_R
     int own = lane >> plan.width_log2, rank = lane & (W - 1), column = trid_p_batch_slot(K, B, K * rank);
     for (int j = (int)threadIdx.x; j < K * W; j += 32 * WARPS) {
         int slot = trid_p_batch_slot(K, B, j);
-        matrix[0][slot] = j < n ? from.a[j] : (T)0;
+        matrix[0][slot] = j > 0 && j < n ? from.a[j] : (T)0;
         matrix[1][slot] = j < n ? from.b[j] : (T)1;
         matrix[2][slot] = j < n - 1 ? from.c[j] : (T)0;
     }
@@ -778,7 +1304,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_R
         if (PATH == TRID_P_BATCH_EXACT) total = 32 * K, held = K;
         long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
         T ra[K], rb[K], rc[K], rd[K];
-        trid_p_batch_fetch<PATH>(K, plan, total, d + at, plan.lines.step, plan.lines.stride, rd);
+        trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
         trid_p_batch_slots<LITERAL>(K, B, LEN, plan, total, slots);
         TRID_UNROLL
         for (int j = 0; j < K; j++) {
@@ -806,9 +1332,10 @@ TRID_D void trid_p_batch_pair_matrix(int K, const trid_p_batch_plan &plan, const
                                      int warp, int, const trid_p_batch_arrays<T> &from, T *a, T *b, T *c)
 {
     long long at = tile.group * from.jump + tile.first * from.stride + 32 * K * warp * from.step;
-    trid_p_batch_fetch<PATH>(K, plan, total, from.a + at, from.step, from.stride, a);
-    trid_p_batch_fetch<PATH>(K, plan, total, from.b + at, from.step, from.stride, b);
-    trid_p_batch_fetch<PATH>(K, plan, total, from.c + at, from.step, from.stride, c);
+    int ends = 32 * K * warp + total == plan.n; /* has this warp the last row? */
+    trid_p_batch_fetch<PATH>(K, plan, warp == 0, total, 0, from.a + at, from.step, from.stride, a);
+    trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, from.b + at, from.step, from.stride, b);
+    trid_p_batch_fetch<PATH>(K, plan, 0, total - ends, 0, from.c + at, from.step, from.stride, c);
 }
 template <int PATH, class T, class Rows>
 TRID_D void trid_p_batch_pair_matrix(int K, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int, int warp,
@@ -824,40 +1351,48 @@ TRID_D void trid_p_batch_pair_matrix(int K, const trid_p_batch_plan &plan, const
     }
 }
 
-/* 512 < n <= 64 K: two warps a system, a block each. */
-template <class T, int K, int PATH, int CHECKED, class Rows>
-TRID_KERNEL void __launch_bounds__(64) trid_p_batch_pairs(trid_p_batch_plan plan, Rows rows, const T *d, T *x)
+/* Blocks a multiprocessor, as TRID_P_BATCH_RESIDENT; 0: as many as there are without asking. */
+#ifndef TRID_P_BATCH_BLOCK_RESIDENT
+#define TRID_P_BATCH_BLOCK_RESIDENT(T, WARPS, PATH, CHECKED)                                                           \
+    ((CHECKED) || (WARPS) == 2 || (PATH) == TRID_P_BATCH_PITCHED || sizeof(T) == 4 ? 0 : 3)
+#endif
+
+/* n <= 32 K warps: a block a system, of up to WARPS warps. */
+template <class T, int K, int WARPS, int PATH, int CHECKED, class Rows>
+TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_BLOCK_RESIDENT(T, WARPS, PATH, CHECKED))
+    trid_p_batch_block(trid_p_batch_plan plan, Rows rows, const T *d, T *x)
 {
     const int B = sizeof(T) == 4 ? 32 : 16, LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
     const int OWN = CHECKED ? LEN + 32 : 0, LITERAL = 1;
-    __shared__ T buffer[2][(CHECKED ? 4 : 1) * (LEN + 32)], between[TRID_BLOCK_HYBRID_LEN], border[4];
-    __shared__ int worst;
+    __shared__ T buffer[WARPS][(CHECKED ? 4 : 1) * (LEN + 32)], between[TRID_BLOCK_HYBRID_LEN], border[2 * WARPS];
+    __shared__ int worst[WARPS];
     int warp = (int)threadIdx.x / 32, n = plan.n, first = K * (int)threadIdx.x;
     trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
     int total = n - 32 * K * warp, held = n - first;
     if (total > 32 * K) total = 32 * K;
-    if (PATH == TRID_P_BATCH_EXACT) total = 32 * K, held = K, n = 64 * K;
+    if (PATH == TRID_P_BATCH_EXACT) total = 32 * K, held = K, n = 32 * K * WARPS;
     long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * K * warp * plan.lines.step;
     long long system = tile.group * plan.lines.systems + tile.first;
     T ra[K], rb[K], rc[K], rd[K], *shared = buffer[warp], error = 0, size = 0;
     int slot[K];
     trid_p_batch_pair_matrix<PATH>(K, plan, tile, total, warp, held, rows, ra, rb, rc);
-    trid_p_batch_fetch<PATH>(K, plan, total, d + at, plan.lines.step, plan.lines.stride, rd);
+    trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
     trid_p_batch_slots<LITERAL>(K, B, LEN, plan, total, slot);
     trid_p_batch_turned<PATH, LITERAL>(K, rows, held, slot, ra, rb, rc, shared, OWN);
     trid_p_batch_turn<PATH, LITERAL>(K, held, (T)0, slot, rd, shared + 3 * OWN);
-    int bad = trid_p_batch_row(trid_block_hybrid(K, 64 * K, ra, rb, rc, rd, between), n);
+    int bad = trid_p_batch_row(trid_block_hybrid(K, K * trid_p_threads(), ra, rb, rc, rd, between), n);
     if (CHECKED) {
         const T *kept = shared + 3 * OWN + trid_p_batch_column(K, B);
         T kd[K], rest[K];
         TRID_P_BATCH_LOOP
         for (int refine = (plan.flags & TRID_BATCH_REFINED) != 0; refine >= 0; refine--) {
-            if (threadIdx.x == 31) border[0] = rd[K - 1];
-            if (threadIdx.x == 32) border[1] = rd[0];
+            int lane = (int)threadIdx.x & 31;
+            if (lane == 0) border[warp] = rd[0];
+            if (lane == 31) border[WARPS + warp] = rd[K - 1];
             __syncthreads();
             T left = __shfl_up_sync(TRID_P_FULL, rd[K - 1], 1), right = __shfl_down_sync(TRID_P_FULL, rd[0], 1);
-            if (threadIdx.x == 32) left = border[0];
-            if (threadIdx.x == 31) right = border[1];
+            if (lane == 0) left = border[WARPS + (warp > 0 ? warp - 1 : 0)];
+            if (lane == 31) right = border[32 * (warp + 1) < (int)blockDim.x ? warp + 1 : warp];
             trid_p_batch_again(K, OWN, rows, system, first, held, shared, ra, rb, rc);
             TRID_UNROLL
             for (int j = 0; j < K; j++) kd[j] = j < held ? kept[j] : (T)0;
@@ -868,6 +1403,7 @@ TRID_KERNEL void __launch_bounds__(64) trid_p_batch_pairs(trid_p_batch_plan plan
             TRID_UNROLL
             for (int j = 0; j < K; j++) rd[j] += rest[j];
         }
+        __syncthreads(); /* border will be used for something else */
     }
     trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rd, x + at, shared);
     if (trid_p_batch_reports(plan)) {
@@ -879,15 +1415,20 @@ TRID_KERNEL void __launch_bounds__(64) trid_p_batch_pairs(trid_p_batch_plan plan
                 size = trid_p_batch_larger(size, (T)__shfl_xor_sync(TRID_P_FULL, size, m));
             }
         }
-        if (threadIdx.x == 32) {
-            worst = bad;
-            border[2] = error;
-            border[3] = size;
+        if (threadIdx.x % 32 == 0) {
+            worst[warp] = bad;
+            border[warp] = error;
+            border[WARPS + warp] = size;
         }
         __syncthreads();
-        if (threadIdx.x == 0)
-            trid_p_batch_tell(plan, system, worst < bad ? worst : bad, CHECKED, trid_p_batch_larger(error, border[2]),
-                              trid_p_batch_larger(size, border[3]));
+        if (threadIdx.x == 0) {
+            for (int w = 1; w < WARPS && 32 * w < (int)blockDim.x; w++) {
+                bad = worst[w] < bad ? worst[w] : bad;
+                error = trid_p_batch_larger(error, border[w]);
+                size = trid_p_batch_larger(size, border[WARPS + w]);
+            }
+            trid_p_batch_tell(plan, system, bad, CHECKED, error, size);
+        }
     }
 }
 
@@ -899,9 +1440,16 @@ TRID_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, 
     return !plan.repair || __any_sync(TRID_P_FULL, mine && plan.report.status[system] != 0);
 }
 
+/* Blocks a multiprocessor: what is eliminated is a chain of dependent operations, which only other warps fill, and a
+   few registers in local memory cost less than a warp. */
+#ifndef TRID_P_BATCH_PIVOTED_RESIDENT
+#define TRID_P_BATCH_PIVOTED_RESIDENT(T, K)                                                                            \
+    (sizeof(T) == 4 ? ((K) <= 8 ? 7 : (K) <= 12 ? 6 : (K) <= 16 ? 5 : 3) : (K) <= 8 ? 8 : 6)
+#endif
+
 /* n <= K*W in a warp, as trid_p_batch_warps; a warp's own systems alone decide what it does. */
 template <class T, int K, int PATH>
-TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0))
+TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_PIVOTED_RESIDENT(T, K))
     trid_p_batch_pivoted_warps(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, const T *d, T *x)
 {
     const int B = sizeof(T) == 4 ? 32 : 16, LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
@@ -918,11 +1466,20 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0))
     T ra[K], rb[K], rc[K], rd[K], *shared = buffer[warp];
     int slot[K];
     trid_p_batch_matrix<PATH>(K, plan, tile, total, rank, held, rows, ra, rb, rc);
-    trid_p_batch_fetch<PATH>(K, plan, total, d + at, plan.lines.step, plan.lines.stride, rd);
+    trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
     trid_p_batch_slots<LITERAL>(K, B, LEN, plan, total, slot);
     trid_p_batch_turned<PATH, LITERAL>(K, rows, held, slot, ra, rb, rc, shared, 0);
     trid_p_batch_turn<PATH, LITERAL>(K, held, (T)0, slot, rd, shared);
     int bad = trid_p_batch_row(trid_warp_pivoted(K, W, K * W, ra, rb, rc, rd), n);
+    lane = trid_p_batch_again_as(lane);
+    warp = trid_p_batch_again_as((int)threadIdx.x) / 32;
+    tile = trid_p_batch_tile_of(plan, blockIdx.x * WARPS + (unsigned)warp, 32 >> plan.width_log2);
+    own = lane >> plan.width_log2, rank = lane & (W - 1), mine = own < tile.count ? n : 0;
+    total = tile.count * n, held = mine - K * rank;
+    at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
+    system = tile.group * plan.lines.systems + tile.first + own;
+    shared = buffer[warp];
+    trid_p_batch_slots<LITERAL>(K, B, LEN, plan, total, slot);
     trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rd, x + at, shared);
     if (trid_p_batch_reports(plan)) {
         for (int m = 1; m < W; m *= 2) {
@@ -933,13 +1490,13 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0))
     }
 }
 
-/* n <= 128 K: four warps a system. */
-template <class T, int K, int PATH>
-TRID_KERNEL void __launch_bounds__(128)
+/* n <= 32 K warps: a block a system, of up to WARPS warps. */
+template <class T, int K, int WARPS, int PATH>
+TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_PIVOTED_RESIDENT(T, K) * TRID_P_BATCH_WARPS(T, 0) / WARPS)
     trid_p_batch_pivoted_block(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, const T *d, T *x)
 {
     const int LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
-    __shared__ T buffer[4][LEN + 32], between[TRID_BLOCK_PIVOTED_LEN];
+    __shared__ T buffer[WARPS][LEN + 32], between[TRID_BLOCK_PIVOTED_LEN];
     __shared__ int worst;
     int warp = (int)threadIdx.x / 32, n = plan.n, first = K * (int)threadIdx.x, slot[K];
     trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
@@ -950,11 +1507,17 @@ TRID_KERNEL void __launch_bounds__(128)
     if (!trid_p_batch_wanted(plan, system, 1)) return;
     T ra[K], rb[K], rc[K], rd[K], *shared = buffer[warp];
     trid_p_batch_pair_matrix<PATH>(K, plan, tile, total, warp, held, rows, ra, rb, rc);
-    trid_p_batch_fetch<PATH>(K, plan, total, d + at, plan.lines.step, plan.lines.stride, rd);
+    trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
     trid_p_batch_turned<PATH, 1>(K, rows, held, slot, ra, rb, rc, shared, 0);
     trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared);
     if (threadIdx.x == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barrier inside */
-    int bad = trid_p_batch_row(trid_block_pivoted(K, 128 * K, ra, rb, rc, rd, between), n);
+    int bad = trid_p_batch_row(trid_block_pivoted(K, K * trid_p_threads(), ra, rb, rc, rd, between), n);
+    warp = trid_p_batch_again_as((int)threadIdx.x) / 32, first = K * trid_p_batch_again_as((int)threadIdx.x);
+    tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
+    total = n - 32 * K * warp, held = n - first;
+    total = total < 0 ? 0 : total < 32 * K ? total : 32 * K;
+    at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * K * warp * plan.lines.step;
+    system = tile.group * plan.lines.systems + tile.first;
     trid_p_batch_store<PATH, 1>(K, plan, total, held, slot, rd, x + at, shared);
     if (trid_p_batch_reports(plan)) {
         if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
@@ -965,21 +1528,24 @@ TRID_KERNEL void __launch_bounds__(128)
 
 /* ---- systems side by side: sections of lines --------------------------------------------------------------------- */
 
-/* The thread's rows first .. first + held - 1 of one system, held <= K; those from held on are 0. */
+/* The thread's rows from .. held - 1, from being 0 or 1; the others are 0. */
 template <class T>
-TRID_D void trid_p_batch_gather(int K, int held, const T *src, long long step, T *u)
+TRID_D void trid_p_batch_gather(int K, int from, int held, const T *src, long long step, T *u)
 {
     TRID_UNROLL
     for (int j = 0; j < K; j++) {
-        u[j] = j < held ? *src : (T)0;
+        u[j] = j < held && (j > 0 || j >= from) ? *src : (T)0;
         src += step;
     }
 }
 /* Solves the systems of the block: thread t has rows K*(t / L) .. K*(t / L) + K-1 of system t % L, those from held on
    identity rows. As trid_block_lines, with up to 64 sections (two reduced rows a lane then), and a status that knows
    its system: *bad is the least of the rows of this thread, and worst[system] that of reduced rows. x in r; *left is
-   the unknown above. */
-template <class T, int K, int L, int S>
+   the unknown above.
+   OPEN: the rows are S <= 32 sections of a longer system. Nothing is solved: the thread's last row couples then to the
+   unknown above the first section (a) and to the last of the last section (c; in that section to the unknown below
+   it). */
+template <class T, int K, int L, int S, int OPEN = 0>
 TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *shared, int *worst, int *bad, T *left)
 {
     enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), G = S < 32 ? S : 32, R = S / G };
@@ -989,7 +1555,7 @@ TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *share
         if (j >= held) b[j] = 1;
         if (j >= held - 1) c[j] = 0;
     }
-    if (section == 0) a[0] = 0;
+    if (!OPEN && section == 0) a[0] = 0;
     int status = trid_p_batch_reduce(K, a, b, c, r);
     *bad = trid_p_batch_row(status ? K * section + status : 0, n);
     T last = r[K - 1];
@@ -1014,13 +1580,22 @@ TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *share
                 row_a[p] = down[here];
                 row_c[p] = down[PART + here];
                 row_d[p] = down[2 * PART + here];
-                T link_a = next ? up[below] : (T)0, link_c = next ? up[PART + below] : (T)0;
+                T link_a = next ? up[below] : (T)0, link_c = next ? up[PART + below] : (T)(OPEN ? -1 : 0);
                 T link_d = next ? up[2 * PART + below] : (T)0;
-                if (trid_p_batch_link(&row_a[p], &row_c[p], &row_d[p], link_a, link_c, link_d) && !failed)
-                    failed = R * rank + p + 1;
+                int said = trid_p_batch_link(&row_a[p], &row_c[p], &row_d[p], link_a, link_c, link_d);
+                int at = said & 1 ? R * rank + p + 1 : said ? S : 0; /* S: it may have begun elsewhere */
+                if (at && (!failed || at < failed)) failed = at;
             }
-            int met =
-                R == 1 ? trid_warp_pcr1(G, row_a[0], row_c[0], &row_d[0]) : trid_warp_pcr2(G, row_a, row_c, row_d);
+            int met;
+            if (OPEN) {
+                met = trid_p_batch_open_pcr(G, &row_a[0], &row_c[0], &row_d[0]);
+                met = met & 1 ? rank + 1 : met ? S : 0;
+                down[TRID_P_LINES_SLOT(L, S, U, system + L * rank)] = row_a[0];
+                down[PART + TRID_P_LINES_SLOT(L, S, U, system + L * rank)] = row_c[0];
+            } else {
+                met =
+                    R == 1 ? trid_warp_pcr1(G, row_a[0], row_c[0], &row_d[0]) : trid_warp_pcr2(G, row_a, row_c, row_d);
+            }
             if (!failed) failed = met;
             if (worst && failed) atomicMin(&worst[system], trid_p_batch_row(K * failed, n));
             TRID_UNROLL
@@ -1028,66 +1603,96 @@ TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *share
                 down[2 * PART + TRID_P_LINES_SLOT(L, S, U, system + L * (R * rank + p))] = row_d[p];
         }
         __syncthreads();
+        if (OPEN) {
+            a[K - 1] = down[slot];
+            c[K - 1] = down[PART + slot];
+            r[K - 1] = down[2 * PART + slot];
+            return;
+        }
         if (section > 0) *left = down[2 * PART + TRID_P_LINES_SLOT(L, S, U, thread - L)];
         last = down[2 * PART + slot];
     }
     trid_p_batch_expand(K, a, c, r, *left, last);
 }
 
-/* Bits of a number that is not negative, or NaN: in their order as integers NaN is above all. */
-TRID_D unsigned long long trid_p_batch_bits(double x)
+/* The same where a cluster shares the systems: its block `part` of `parts` <= S has rows K*S*part .. K*S*part + K*S-1
+   of each, S <= 32. It reduces them to the first and the last, both coupled to the last unknowns of the parts around;
+   these rows, and how the part fared, go to all blocks of the cluster, which solve for all parts' last unknowns, each
+   for itself. mail: TRID_P_BATCH_MAIL elements of shared memory, the third use of which comes after the first is over.
+   With worst != 0 *bad is taken care of. */
+#define TRID_P_BATCH_MAIL(L, parts) (8 * (L) * (parts))
+template <class T, int K, int L, int S>
+TRID_D void trid_p_batch_sweep_part(int n, int held, int part, int parts, T *a, T *b, T *c, T *r, T *shared, T *mail,
+                                    unsigned long long *box, int odd, int *worst, T *left)
 {
-    return (unsigned long long)__double_as_longlong(x) & 0x7fffffffffffffffull;
-}
-
-/* Asynchronous copies into shared memory, of 4, 8 or 16 bytes; before compute capability 8.0 there are none, and nothing
-   is staged. AHEAD: bytes of the piece of memory around it that the copy has brought into the second-level cache, 0, 128
-   or 256: where a block's rows are narrower, its neighbours find theirs there. */
-#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
-#define TRID_P_BATCH_STAGES 1
-#else
-#define TRID_P_BATCH_STAGES 0
-#endif
-#define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
-    asm volatile("cp.async." how ".shared.global" ahead                                                                \
-                 " [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),                                     \
-                 "l"(from), "n"(BYTES)                                                                                 \
-                 : "memory")
-template <int BYTES, int AHEAD, class T>
-TRID_D void trid_p_batch_copy(T *to, const T *from)
-{
-#if defined __CUDA_ARCH__ && TRID_P_BATCH_STAGES
-    if (BYTES == 16) { /* only these can pass by the first-level cache */
-        if (AHEAD == 0) TRID_P_BATCH_COPY("cg", "");
-        if (AHEAD == 128) TRID_P_BATCH_COPY("cg", ".L2::128B");
-        if (AHEAD == 256) TRID_P_BATCH_COPY("cg", ".L2::256B");
-    } else {
-        if (AHEAD == 0) TRID_P_BATCH_COPY("ca", "");
-        if (AHEAD == 128) TRID_P_BATCH_COPY("ca", ".L2::128B");
-        if (AHEAD == 256) TRID_P_BATCH_COPY("ca", ".L2::256B");
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
+    int thread = (int)threadIdx.x, section = thread / L;
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        if (j >= held) b[j] = 1;
+        if (j >= held - 1) c[j] = 0;
     }
-#elif defined SIMT_EMULATOR
-    simt_copy_async(to, from, BYTES);
-#else
-    for (int i = 0; i < BYTES / (int)sizeof(T); i++) to[i] = from[i];
-#endif
-}
-TRID_D void trid_p_batch_commit(void) /* what this thread has asked for since the last time is a group */
-{
-#if defined __CUDA_ARCH__ && TRID_P_BATCH_STAGES
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#elif defined SIMT_EMULATOR
-    simt_copy_commit();
-#endif
-}
-template <int GROUPS>
-TRID_D void trid_p_batch_await(void) /* all of this thread's groups but the last ones are there */
-{
-#if defined __CUDA_ARCH__ && TRID_P_BATCH_STAGES
-    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
-#elif defined SIMT_EMULATOR
-    simt_copy_await(GROUPS);
-#endif
+    if (part == 0 && section == 0) a[0] = 0;
+    int status = trid_p_batch_reduce(K, a, b, c, r);
+    if (worst && status) atomicMin(&worst[thread % L], trid_p_batch_row(K * (S * part + section) + status, n));
+    T *up = shared, *down = shared + 3 * PART;
+    int slot = TRID_P_LINES_SLOT(L, S, U, thread);
+    up[slot] = a[0];
+    up[PART + slot] = c[0];
+    up[2 * PART + slot] = r[0];
+    down[slot] = a[K - 1];
+    down[PART + slot] = c[K - 1];
+    down[2 * PART + slot] = r[K - 1];
+    __syncthreads();
+
+    /* Now this thread has section rank of system thread / S. */
+    int rank = thread % S, system = thread / S, own = system + L * rank, next = rank + 1 < S;
+    int here = TRID_P_LINES_SLOT(L, S, U, own), below = TRID_P_LINES_SLOT(L, S, U, next ? own + L : own);
+    T row_a = down[here], row_c = down[PART + here], row_d = down[2 * PART + here];
+    T next_a = up[below], next_c = up[PART + below], next_d = up[2 * PART + below];
+    if (!next) next_a = 0, next_c = -1, next_d = 0; /* stays coupled to the next part's first unknown */
+    int met = trid_p_batch_link(&row_a, &row_c, &row_d, next_a, next_c, next_d);
+    met |= trid_p_batch_open_pcr(S, &row_a, &row_c, &row_d);
+    T first[4] = {0, 0, 0, 0}, last[4] = {row_a, row_c, row_d, 0};
+    if (worst) {
+        if (met) atomicMin(&worst[system], trid_p_batch_row(met & 1 ? K * (S * part + rank + 1) : n, n));
+        __syncwarp(TRID_P_FULL);
+        last[3] = worst[system] == TRID_P_BATCH_NO_ROW ? (T)0 : (T)worst[system];
+        __syncwarp(TRID_P_FULL);
+    }
+    if (rank == 0) {
+        T up_c = up[PART + here];
+        first[0] = up[here] - up_c * row_a;
+        first[1] = -up_c * row_c;
+        first[2] = up[2 * PART + here] - up_c * row_d;
+    }
+    TRID_UNROLL
+    for (int k = 0; k < 3; k++) {
+        first[k] = __shfl_sync(TRID_P_FULL, first[k], 0, S);
+        last[k] = __shfl_sync(TRID_P_FULL, last[k], S - 1, S);
+    }
+    if (rank < parts) {
+        T *to = mail + 8 * (parts * system + part);
+        trid_p_batch_send(to, rank, box, last);
+        trid_p_batch_send(to + 4, rank, box, first);
+    }
+    trid_cluster_await(box, odd);
+    const T *from = mail + 8 * (parts * system + rank);
+    T part_a = 0, part_c = 0, x = 0, part_worst = 0, first_a = 0, first_c = 0, first_d = 0;
+    if (rank < parts) part_a = from[0], part_c = from[1], x = from[2], part_worst = from[3];
+    if (rank < parts - 1) first_a = from[12], first_c = from[13], first_d = from[14];
+    met = trid_p_batch_link(&part_a, &part_c, &x, first_a, first_c, first_d);
+    met |= trid_p_batch_pcr(S, parts, part_a, part_c, &x);
+    if (worst && (met || part_worst != 0)) {
+        int row = met ? trid_p_batch_row(met & 1 ? K * S * (rank + 1) : n, n) : n;
+        atomicMin(&worst[system], part_worst != 0 && (int)part_worst < row ? (int)part_worst : row);
+    }
+    T above = __shfl_sync(TRID_P_FULL, x, part > 0 ? part - 1 : 0, S), mine = __shfl_sync(TRID_P_FULL, x, part, S);
+    down[2 * PART + here] = rank == S - 1 ? mine : row_d - row_a * above - row_c * mine;
+    if (rank == 0) up[here] = above; /* nobody else has read this one */
+    __syncthreads();
+    *left = section > 0 ? down[2 * PART + TRID_P_LINES_SLOT(L, S, U, thread - L)] : up[slot];
+    trid_p_batch_expand(K, a, c, r, *left, down[2 * PART + slot]);
 }
 
 /* The block's tile: L systems; the rows that the thread has of them. */
@@ -1107,6 +1712,12 @@ TRID_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, u
     p.system = tile.group * plan.lines.systems + tile.first + line;
     return p;
 }
+/* The same once more, instead of keeping it. */
+TRID_D trid_p_batch_place trid_p_batch_place_again(const trid_p_batch_plan &plan, unsigned index, int L, int line,
+                                                   int first)
+{
+    return trid_p_batch_place_of(plan, (unsigned)trid_p_batch_again_as((int)index), L, line, first);
+}
 template <class T>
 TRID_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from,
                                         const trid_p_batch_place &p, int first)
@@ -1117,16 +1728,18 @@ TRID_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const tri
 }
 
 /* What a thread asks for of a tile, row after row of up to K. Array k's row j of thread t goes to
-   stage[(k*K + j) * L*S + t]. Shared memory holds what is on its way, registers what is being solved: the next tile comes
-   while this one is worked on. NARROW: each thread asks for its own rows, element by element, array k in from[k]. WIDE:
-   the warp asks for its threads' rows in pieces of 16 bytes, sizeof(T) / 4 of them a lane and a row instead of four
-   copies. Either way no other warp reads it, so that no barrier of the block is needed. */
+   stage[(k*K + j) * L*S + t]. Shared memory holds what is on its way, registers what is being solved: the next tile
+   comes while this one is worked on. NARROW: each thread asks for its own rows, element by element, array k in from[k].
+   WIDE: the warp asks for its threads' rows in pieces of 16 bytes, sizeof(T) / 4 of them a lane and a row instead of
+   four copies. Either way no other warp reads it, so that no barrier of the block is needed. Nobody asks for a of row 0
+   and c of row n-1. */
 enum { TRID_P_BATCH_UNSTAGED, TRID_P_BATCH_NARROW, TRID_P_BATCH_WIDE };
 
 template <class T>
 struct trid_p_batch_route {
     const T *from[4]; /* where the next row is */
     int held[2];      /* rows, in all; NARROW: the first */
+    int part = 0;     /* of a cluster, or of its rows: the first has row 0 */
 };
 
 /* WIDE: the thread whose elements piece i of this lane begins with, and the array. */
@@ -1148,7 +1761,8 @@ TRID_D trid_p_batch_route<T> trid_p_batch_route_of(const trid_p_batch_plan &plan
         for (int i = 0; i < (int)sizeof(T) / 4; i++) {
             int thread, array;
             trid_p_batch_piece<T, L>(i, &thread, &array);
-            trid_p_batch_place p = trid_p_batch_place_of(plan, index, L, thread % L, K * (thread / L));
+            trid_p_batch_place p =
+                trid_p_batch_place_of(plan, index, L, thread % L, first + K * (thread / L - (int)threadIdx.x / L));
             route.from[i] = (array == 0 ? from.a : array == 1 ? from.b : array == 2 ? from.c : d) + p.at;
             route.held[i] = p.held;
         }
@@ -1162,11 +1776,14 @@ TRID_D trid_p_batch_route<T> trid_p_batch_route_of(const trid_p_batch_plan &plan
     }
     return route;
 }
-template <class T, int K, int L, class Rows>
+template <class T, int K, int L, class Rows> /* a matrix that is made does not travel */
 TRID_D trid_p_batch_route<T> trid_p_batch_route_of(const trid_p_batch_plan &, const Rows &, unsigned,
-                                                   const trid_p_batch_place &, int, const T *)
+                                                   const trid_p_batch_place &own, int, const T *d)
 {
-    return trid_p_batch_route<T>();
+    trid_p_batch_route<T> route;
+    route.from[0] = d + own.at;
+    route.held[0] = own.held;
+    return route;
 }
 
 /* Asks for rows j .. j + R-1 of the route, as one group. */
@@ -1180,15 +1797,20 @@ TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, const trid_p_batch_a
             int thread, array;
             trid_p_batch_piece<T, L>(i, &thread, &array);
             T *to = stage + (array * K * L * S + thread);
-            if (route->held[i] >= K) { /* all rows, as usual: nothing to compare */
+            int top = array == 0 && thread < L && route->part == 0,
+                end = array == 2 ? route->held[i] - 1 : route->held[i];
+            if (route->held[i] >= K) { /* all rows, as usual: nothing to compare but at the ends of a system */
                 TRID_UNROLL
                 for (int r = 0; r < R; r++) {
-                    trid_p_batch_copy<16, AHEAD>(&to[(j + r) * L * S], route->from[i]);
+                    if ((j + r > 0 || !top) && (j + r < K - 1 || end >= K))
+                        trid_p_batch_copy<16, AHEAD>(&to[(j + r) * L * S], route->from[i]);
                     route->from[i] += plan.lines.step;
                 }
             } else {
+                int skip = j == 0 && top;
+                if (skip) route->from[i] += plan.lines.step;
                 TRID_P_BATCH_LOOP
-                for (int r = 0; r < R && j + r < route->held[i]; r++) {
+                for (int r = skip; r < R && j + r < end; r++) {
                     trid_p_batch_copy<16, AHEAD>(&to[(j + r) * L * S], route->from[i]);
                     route->from[i] += plan.lines.step;
                 }
@@ -1199,7 +1821,9 @@ TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, const trid_p_batch_a
         TRID_UNROLL
         for (int r = 0; r < R; r++) TRID_UNROLL
         for (int k = 0; k < 4; k++) {
-            if (j + r < route->held[0])
+            int top = k == 0 && j + r == 0 && threadIdx.x < L &&
+                      route->part == 0; /* row 0 of a; of c there must be one more */
+            if (j + r + (k == 2) < route->held[0] && !top)
                 trid_p_batch_copy<sizeof(T), AHEAD>(&to[(k * K + j + r) * L * S], route->from[k]);
             route->from[k] += k < 3 ? from.step : plan.lines.step;
         }
@@ -1207,8 +1831,73 @@ TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, const trid_p_batch_a
     trid_p_batch_commit();
 }
 template <class T, int K, int L, int S, int R, int AHEAD, class Rows>
-TRID_D void trid_p_batch_ask(const trid_p_batch_plan &, const Rows &, int, trid_p_batch_route<T> *, T *)
+TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, const Rows &, int j, trid_p_batch_route<T> *route, T *stage)
 {
+    TRID_UNROLL
+    for (int r = 0; r < R; r++) {
+        if (j + r < route->held[0])
+            trid_p_batch_copy<sizeof(T), AHEAD>(&stage[(j + r) * L * S + threadIdx.x], route->from[0]);
+        route->from[0] += plan.lines.step;
+    }
+    trid_p_batch_commit();
+}
+
+/* Asks for the thread's own rows of one array. */
+template <class T, int K, int L, int S, int AHEAD>
+TRID_D void trid_p_batch_ask_own(const trid_p_batch_plan &plan, const trid_p_batch_place &own, const T *from, T *to)
+{
+    from += own.at;
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        if (j < own.held) trid_p_batch_copy<sizeof(T), AHEAD>(&to[j * L * S], from);
+        from += plan.lines.step;
+    }
+}
+/* With TRID_BATCH_ADD: x as it was, behind the other arrays. A group in any case. */
+template <class T, int K, int L, int S, int AHEAD>
+TRID_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_batch_place &own, const T *x, T *stage)
+{
+    if (plan.flags & TRID_BATCH_ADD) trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, own, x, stage + threadIdx.x);
+    trid_p_batch_commit();
+}
+
+/* How many arrays are staged; row j of the thread from there. */
+template <class T>
+TRID_HD int trid_p_batch_staged_arrays(const trid_p_batch_arrays<T> *)
+{
+    return 4;
+}
+template <class Rows>
+TRID_HD int trid_p_batch_staged_arrays(const Rows *)
+{
+    return 1;
+}
+/* The two places that nobody asks for: a of row 0, c of row n-1. */
+template <class T, int K, int L, int S>
+TRID_D void trid_p_batch_unasked(int n, int first, const trid_p_batch_arrays<T> *, T *stage)
+{
+    if (first == 0) stage[threadIdx.x] = 0;
+    if (n > first && n <= first + K) stage[(2 * K + n - 1 - first) * L * S + (int)threadIdx.x] = 0;
+}
+template <class T, int K, int L, int S, class Rows>
+TRID_D void trid_p_batch_unasked(int, int, const Rows *, T *)
+{
+}
+template <class T>
+TRID_D void trid_p_batch_arrived(int K, int threads, int j, const trid_p_batch_arrays<T> &, long long, int,
+                                 const T *own, T *a, T *b, T *c, T *d)
+{
+    *a = own[j * threads];
+    *b = own[(K + j) * threads];
+    *c = own[(2 * K + j) * threads];
+    *d = own[(3 * K + j) * threads];
+}
+template <class T, class Rows>
+TRID_D void trid_p_batch_arrived(int, int threads, int j, const Rows &make, long long system, int first, const T *own,
+                                 T *a, T *b, T *c, T *d)
+{
+    make(system, first + j, a, b, c);
+    *d = own[j * threads];
 }
 
 template <class T>
@@ -1216,9 +1905,9 @@ TRID_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &plan, const tr
                                   const trid_p_batch_arrays<T> &from, T *a, T *b, T *c)
 {
     long long at = trid_p_batch_matrix_at(plan, from, p, first);
-    trid_p_batch_gather(K, p.held, from.a + at, from.step, a);
-    trid_p_batch_gather(K, p.held, from.b + at, from.step, b);
-    trid_p_batch_gather(K, p.held, from.c + at, from.step, c);
+    trid_p_batch_gather(K, first == 0, p.held, from.a + at, from.step, a);
+    trid_p_batch_gather(K, 0, p.held, from.b + at, from.step, b);
+    trid_p_batch_gather(K, 0, p.held - 1, from.c + at, from.step, c);
 }
 template <class T, class Rows>
 TRID_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &, const trid_p_batch_place &p, int first,
@@ -1237,102 +1926,97 @@ TRID_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &, const trid_p
 #define TRID_P_BATCH_LINES_RESIDENT(T, K, threads)                                                                     \
     (TRID_P_BATCH_LINES_THREADS(T, K) > (threads) ? TRID_P_BATCH_LINES_THREADS(T, K) / (threads) : 1)
 
-/* L systems side by side, n <= K*S; a block takes one tile after another. Rows are asked for in groups of R, each as soon
-   as the same rows of the tile before have gone to registers. */
-template <class T, int K, int L, int S, int R, int AHEAD, int CHECKED, class Rows>
+/* L systems side by side, n <= K*S; a block takes one tile after another. Rows are asked for in groups of R, each as
+   soon as the same rows of the tile before have gone to registers. CLUSTER: the blocks of a cluster have K*S rows
+   each. */
+template <class T, int K, int L, int S, int R, int AHEAD, class Rows, int CLUSTER = 0>
 TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
     trid_p_batch_lines(trid_p_batch_plan plan, Rows rows, const T *d, T *x)
 {
     enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
     __shared__ T shared[S > 1 ? 6 * PART : 1];
     __shared__ int worst[L];
-    __shared__ unsigned long long largest[CHECKED ? 2 * L : 1];
+    __shared__ unsigned long long box[CLUSTER ? 2 : 1];
     TRID_DYNAMIC_SHARED(dynamic);
-    int thread = (int)threadIdx.x, line = thread % L, section = thread / L, n = plan.n, first = K * section;
+    if (CLUSTER && !TRID_P_CLUSTERS) return; /* is not launched where it was compiled without */
+    int part = CLUSTER ? trid_cluster_rank() : 0, parts = CLUSTER ? trid_cluster_size() : 1;
+    int thread = (int)threadIdx.x, line = thread % L, section = thread / L, n = plan.n;
+    int first = CLUSTER ? K * (S * part + section) : K * section;
     int reports = trid_p_batch_reports(plan), staged = TRID_P_BATCH_STAGES && plan.staged;
     long long step = plan.lines.step;
-    T *stage = (T *)dynamic;
-    trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, L, line, first);
+    const int arrays = trid_p_batch_staged_arrays(&rows);
+    T *stage = (T *)dynamic, *before = stage + arrays * K * L * S;
+    T *mail = !staged ? stage : before + (plan.flags & TRID_BATCH_ADD ? K * L * S : 0);
+    unsigned begin = CLUSTER ? blockIdx.x / (unsigned)parts : blockIdx.x, turn = 0;
+    unsigned pace = CLUSTER ? gridDim.x / (unsigned)parts : gridDim.x;
+    if (CLUSTER) {
+        if (thread < 2) trid_cluster_open(&box[CLUSTER ? thread : 0]);
+        trid_cluster_sync();
+    }
+    trid_p_batch_place p = trid_p_batch_place_of(plan, begin, L, line, first);
     if (staged) {
-        trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L>(plan, rows, blockIdx.x, p, first, d);
+        trid_p_batch_unasked<T, K, L, S>(n, first, &rows, stage);
+        trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L>(plan, rows, begin, p, first, d);
+        route.part = part;
         TRID_UNROLL
         for (int j = 0; j < K; j += R) trid_p_batch_ask<T, K, L, S, R, AHEAD>(plan, rows, j, &route, stage);
+        trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
     }
     TRID_P_BATCH_LOOP
-    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+    for (unsigned index = begin; index < plan.tiles; index += pace) {
         T a[K], b[K], c[K], r[K], left;
         int bad, held = p.held;
         const trid_p_batch_place here = p;
-        p = trid_p_batch_place_of(plan, index + gridDim.x, L, line, first); /* without systems beyond the last tile */
+        p = trid_p_batch_place_of(plan, index + pace, L, line, first); /* without systems beyond the last tile */
         if (staged) {
             const T *own = stage + thread;
-            trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L>(plan, rows, index + gridDim.x, p, first, d);
+            trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L>(plan, rows, index + pace, p, first, d);
+            route.part = part;
             TRID_UNROLL
             for (int from = 0; from < K; from += R) {
-                trid_p_batch_await<K / R - 1>();
-                __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
+                trid_p_batch_await<K / R>(); /* the last of them is x as it was */
+                __syncwarp(TRID_P_FULL);     /* what other lanes have asked for is there too */
                 TRID_UNROLL
                 for (int j = from; j < from + R; j++) {
                     a[j] = c[j] = r[j] = 0;
                     b[j] = 1;
-                    if (j < held) {
-                        a[j] = own[j * L * S];
-                        b[j] = own[(K + j) * L * S];
-                        c[j] = own[(2 * K + j) * L * S];
-                        r[j] = own[(3 * K + j) * L * S];
-                    }
+                    if (j < held)
+                        trid_p_batch_arrived(K, L * S, j, rows, here.system, first, own, &a[j], &b[j], &c[j], &r[j]);
                 }
                 __syncwarp(TRID_P_FULL); /* and has been read by them */
                 trid_p_batch_ask<T, K, L, S, R, AHEAD>(plan, rows, from, &route, stage);
             }
         } else {
             trid_p_batch_own_rows(K, plan, here, first, rows, a, b, c);
-            trid_p_batch_gather(K, held, d + here.at, step, r);
+            trid_p_batch_gather(K, 0, held, d + here.at, step, r);
         }
-        if (index != blockIdx.x) __syncthreads(); /* what is shared has been read */
+        if (index != begin) __syncthreads(); /* what is shared has been read */
         if (reports) {
             if (section == 0) worst[line] = TRID_P_BATCH_NO_ROW;
-            if (CHECKED && section == 0) largest[line] = largest[L + line] = 0;
             __syncthreads();
         }
-        trid_p_batch_sweep<T, K, L, S>(n, held, a, b, c, r, shared, reports ? worst : (int *)0, &bad, &left);
-        if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
-        if (CHECKED) {
-            T kd[K], rest[K], error = 0, size = 0;
-            TRID_P_BATCH_LOOP
-            for (int refine = (plan.flags & TRID_BATCH_REFINED) != 0; refine >= 0; refine--) {
-                T right = 0, more;
-                if (S > 1) { /* the next section's first unknown */
-                    shared[TRID_P_LINES_SLOT(L, S, U, thread)] = r[0];
-                    __syncthreads();
-                    if (section < S - 1) right = shared[TRID_P_LINES_SLOT(L, S, U, thread + L)];
-                    __syncthreads();
-                }
-                trid_p_batch_own_rows(K, plan, here, first, rows, a, b, c);
-                trid_p_batch_gather(K, held, d + here.at, step, kd);
-                error = size = 0;
-                trid_p_batch_defect(K, first, n, held, a, b, c, kd, r, left, right, rest, &error, &size);
-                if (!refine) break;
-                int again;
-                trid_p_batch_sweep<T, K, L, S>(n, held, a, b, c, rest, shared, (int *)0, &again, &more);
-                left += more;
-                TRID_UNROLL
-                for (int j = 0; j < K; j++) r[j] += rest[j];
-            }
-            if (reports && held > 0) {
-                atomicMax(&largest[line], trid_p_batch_bits((double)error));
-                atomicMax(&largest[L + line], trid_p_batch_bits((double)size));
-            }
+        if (CLUSTER) {
+            unsigned long long *to = &box[CLUSTER ? turn & 1 : 0];
+            T *kept = mail + (turn & 1) * (unsigned)TRID_P_BATCH_MAIL(L, parts);
+            if (thread == 0) trid_cluster_expect(to, TRID_P_BATCH_MAIL(L, parts) * (int)sizeof(T));
+            trid_p_batch_sweep_part<T, K, L, CLUSTER ? S : 2>(n, held, part, parts, a, b, c, r, shared, kept, to,
+                                                              (int)(turn / 2 & 1), reports ? worst : (int *)0, &left);
+            turn++;
+        } else {
+            trid_p_batch_sweep<T, K, L, S>(n, held, a, b, c, r, shared, reports ? worst : (int *)0, &bad, &left);
+            if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
         }
         T *to = x + here.at;
         if (plan.flags & TRID_BATCH_ADD) {
+            if (staged) trid_p_batch_await<K / R>();
             TRID_UNROLL
             for (int j = 0; j < K; j++) {
-                if (j < held) r[j] += *to;
+                if (j < held) r[j] += staged ? before[j * L * S + thread] : *to;
                 to += step;
             }
             to = x + here.at;
         }
+        if (staged) trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
         TRID_UNROLL
         for (int j = 0; j < K; j++) {
             if (j < held) *to = r[j];
@@ -1340,40 +2024,1251 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
         }
         if (reports) {
             __syncthreads();
-            if (section == 0 && here.there)
-                trid_p_batch_tell(plan, here.system, worst[line], CHECKED,
-                                  CHECKED ? __longlong_as_double((long long)largest[line]) : 0.0,
-                                  CHECKED ? __longlong_as_double((long long)largest[CHECKED ? L + line : 0]) : 0.0);
+            if (section == 0 && part == 0 && here.there)
+                trid_p_batch_tell(plan, here.system, worst[line], 0, (T)0, (T)0);
         }
+    }
+}
+
+/* With residuals: the rows of a tile must last until its residual is known, and the next ones come meanwhile. So shared
+   memory holds three halves of K/2 rows of tiles in turn: the two of the tile that is being solved, and the first of
+   the next; each is given to the half after the next as soon as its residual is known. */
+template <class T>
+TRID_D void trid_p_batch_route_on(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, int rows,
+                                  trid_p_batch_route<T> *route)
+{
+    TRID_UNROLL
+    for (int k = 0; k < 4; k++)
+        route->from[k] += rows * (k == 3 || plan.staged == TRID_P_BATCH_WIDE ? plan.lines.step : from.step);
+    route->held[0] -= rows;
+    if (sizeof(T) == 8 && plan.staged == TRID_P_BATCH_WIDE) route->held[1] -= rows; /* else there is none */
+}
+/* Asks for half 0 or 1 of a tile. */
+template <class T, int K, int L, int S, int AHEAD>
+TRID_D void trid_p_batch_ask_half(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, unsigned index,
+                                  const trid_p_batch_place &own, int first, const T *d, int half, T *stage)
+{
+    trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L>(plan, from, index, own, first, d);
+    if (half) trid_p_batch_route_on(plan, from, K / 2, &route);
+    route.part = half; /* the second has no row 0 */
+    trid_p_batch_ask<T, K / 2, L, S, K / 2, AHEAD>(plan, from, 0, &route, stage);
+}
+/* Row j of the thread's, 0 beyond the system and where its ends couple to nothing: from its half in shared memory, or,
+ * where nothing is staged, from arrays. */
+template <class T, int K, int L, int S>
+TRID_D void trid_p_batch_row_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from,
+                                const trid_p_batch_place &here, int first, const T *d, int staged, const T *own, int j,
+                                T *a, T *b, T *c, T *r)
+{
+    *a = *b = *c = *r = 0;
+    if (j >= here.held) return;
+    if (staged) {
+        const T *at = own + j % (K / 2) * L * S;
+        if (j > 0 || first > 0) *a = *at;
+        *b = at[K / 2 * L * S];
+        if (j < here.held - 1) *c = at[2 * (K / 2) * L * S];
+        *r = at[3 * (K / 2) * L * S];
+    } else {
+        int row = trid_p_batch_again_as(j); /* or the places of all rows would be kept */
+        long long matrix = trid_p_batch_matrix_at(plan, from, here, first);
+        if (j > 0 || first > 0) *a = from.a[matrix + row * from.step];
+        *b = from.b[matrix + row * from.step];
+        if (j < here.held - 1) *c = from.c[matrix + row * from.step];
+        *r = d[here.at + row * plan.lines.step];
+    }
+}
+/* The thread's first unknown below, by way of shared memory. */
+template <class T, int L, int S>
+TRID_D T trid_p_batch_below(T x, T *shared)
+{
+    enum { U = sizeof(T) == 4 ? 32 : 16 };
+    int thread = (int)threadIdx.x;
+    if (S == 1) return 0;
+    shared[TRID_P_LINES_SLOT(L, S, U, thread)] = x;
+    __syncthreads();
+    return thread / L < S - 1 ? shared[TRID_P_LINES_SLOT(L, S, U, thread + L)] : (T)0;
+}
+
+/* As trid_p_batch_lines, for arrays, with the residual of each system. */
+template <class T, int K, int L, int S, int AHEAD>
+TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
+    trid_p_batch_lines_checked(trid_p_batch_plan plan, trid_p_batch_arrays<T> from, const T *d, T *x)
+{
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), H = K / 2, HALF = 4 * H * L * S };
+    __shared__ T shared[S > 1 ? 6 * PART : 1];
+    __shared__ int worst[L];
+    __shared__ unsigned largest[2 * L];
+    TRID_DYNAMIC_SHARED(dynamic);
+    int thread = (int)threadIdx.x, line = thread % L, section = thread / L, n = plan.n, first = K * section;
+    int reports = trid_p_batch_reports(plan), staged = TRID_P_BATCH_STAGES && plan.staged, turn = 0;
+    const int refined = (plan.flags & TRID_BATCH_REFINED) != 0;
+    long long step = plan.lines.step;
+    T *stage = (T *)dynamic;
+    if (staged) {
+        trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, L, line, first);
+        trid_p_batch_place next = trid_p_batch_place_of(plan, blockIdx.x + gridDim.x, L, line, first);
+        trid_p_batch_ask_half<T, K, L, S, AHEAD>(plan, from, blockIdx.x, p, first, d, 0, stage);
+        trid_p_batch_ask_half<T, K, L, S, AHEAD>(plan, from, blockIdx.x, p, first, d, 1, stage + HALF);
+        trid_p_batch_ask_half<T, K, L, S, AHEAD>(plan, from, blockIdx.x + gridDim.x, next, first, d, 0,
+                                                 stage + 2 * HALF);
+    }
+    TRID_P_BATCH_LOOP
+    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+        T a[K], b[K], c[K], r[K], solved[K], left = 0;
+        T *halves[2] = {stage + turn * HALF, stage + (turn == 2 ? 0 : turn + 1) * HALF};
+        int bad, held = trid_p_batch_place_of(plan, index, L, line, first).held;
+        trid_p_batch_worst most;
+        TRID_P_BATCH_LOOP
+        for (int pass = 0; pass <= refined; pass++) {
+            T more, right;
+            trid_p_batch_place here = trid_p_batch_place_again(plan, index, L, line, first);
+            TRID_UNROLL
+            for (int half = 0; half < 2; half++) {
+                if (staged && half == 0) trid_p_batch_await<2>();
+                if (staged && half == 1) trid_p_batch_await<1>();
+                __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
+                TRID_UNROLL
+                for (int i = 0; i < H; i++) {
+                    int j = H * half + i;
+                    T now = 0;
+                    trid_p_batch_row_of<T, K, L, S>(plan, from, here, first, d, staged, halves[half] + thread, j, &a[j],
+                                                    &b[j], &c[j], &now);
+                    if (pass == 0) r[j] = now, solved[j] = 0;
+                }
+            }
+            if (index != blockIdx.x || pass) __syncthreads(); /* what is shared has been read */
+            if (reports && pass == 0) {
+                if (section == 0) {
+                    worst[line] = TRID_P_BATCH_NO_ROW;
+                    largest[line] = largest[L + line] = 0;
+                }
+                __syncthreads();
+            }
+            trid_p_batch_sweep<T, K, L, S>(n, held, a, b, c, r, shared, reports && pass == 0 ? worst : (int *)0, &bad,
+                                           &more);
+            if (reports && pass == 0 && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+            left += more;
+            TRID_UNROLL
+            for (int j = 0; j < K; j++) solved[j] += r[j];
+            right = trid_p_batch_below<T, L, S>(solved[0], shared);
+            most.error = most.size = 0;
+            here = trid_p_batch_place_again(plan, index, L, line, first);
+            TRID_UNROLL
+            for (int half = 0; half < 2; half++) {
+                TRID_UNROLL
+                for (int i = 0; i < H; i++) {
+                    int j = H * half + i;
+                    T ka, kb, kc, kd, up = j > 0 ? solved[j > 0 ? j - 1 : 0] : left;
+                    T down = j < K - 1 ? solved[j < K - 1 ? j + 1 : 0] : right;
+                    trid_p_batch_row_of<T, K, L, S>(plan, from, here, first, d, staged, halves[half] + thread, j, &ka,
+                                                    &kb, &kc, &kd);
+                    if (j == 0 && first == 0) up = 0; /* 0 times what is no number would be none */
+                    if (j >= held - 1) down = 0;
+                    r[j] = trid_p_batch_rest(ka, kb, kc, kd, solved[j], up, down, &most);
+                }
+                if (staged && pass == refined) {
+                    unsigned after = index + (half + 1) * gridDim.x;
+                    trid_p_batch_place next = trid_p_batch_place_of(plan, after, L, line, first);
+                    __syncwarp(TRID_P_FULL); /* other lanes have read theirs */
+                    trid_p_batch_ask_half<T, K, L, S, AHEAD>(plan, from, after, next, first, d, 1 - half, halves[half]);
+                }
+            }
+        }
+        turn = turn == 0 ? 2 : turn - 1;
+        const trid_p_batch_place here = trid_p_batch_place_again(plan, index, L, line, first);
+        if (reports && held > 0) {
+            atomicMax(&largest[line], most.error);
+            atomicMax(&largest[L + line], most.size);
+        }
+        T *to = x + here.at;
+        if (plan.flags & TRID_BATCH_ADD) {
+            TRID_UNROLL
+            for (int j = 0; j < K; j++) {
+                if (j < held) solved[j] += *to;
+                to += step;
+            }
+            to = x + here.at;
+        }
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) {
+            if (j < held) *to = solved[j];
+            to += step;
+        }
+        if (reports) {
+            __syncthreads();
+            if (section == 0 && here.there)
+                trid_p_batch_tell(plan, here.system, worst[line], 1, trid_p_batch_number(largest[line], (T)0),
+                                  trid_p_batch_number(largest[L + line], (T)0));
+        }
+    }
+}
+
+/* One matrix for all, systems side by side: a block takes the matrix apart once, which leaves few operations and few
+   registers for each tile, and so several blocks a multiprocessor, of which one solves while the others wait. */
+#define TRID_P_BATCH_COMMON_LINES_RESIDENT(T, threads) ((sizeof(T) == 4 ? 1024 : 768) / (threads))
+template <class T, int K, int L, int S, int AHEAD>
+TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L *S))
+    trid_p_batch_common_lines(trid_p_batch_plan plan, trid_p_batch_common<T> from, const T *d, T *x)
+{
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), OWN = 5 * K + 1, G = 13 };
+    __shared__ T shared[3 * PART], factors[S * OWN], reduced[S * G]; /* odd pitches: no bank conflicts */
+    __shared__ int worst;
+    TRID_DYNAMIC_SHARED(dynamic);
+    int thread = (int)threadIdx.x, line = thread % L, section = thread / L, n = plan.n, first = K * section;
+    int add = plan.flags & TRID_BATCH_ADD, ahead = add && plan.staged, steps;
+    long long step = plan.lines.step;
+    T *own = (T *)dynamic + thread, *before = own + K * L * S;
+    trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, L, line, first);
+    trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, p, d, own);
+    trid_p_batch_commit();
+    if (ahead) trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, p, x, before);
+    trid_p_batch_commit();                        /* a group in any case */
+    if (thread == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
+    {
+        T a[K], b[K], c[K], f[TRID_LINES_FACTOR_LEN(K)];
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) {
+            a[j] = c[j] = 0;
+            b[j] = 1;
+            if (first + j < n) from(0, first + j, &a[j], &b[j], &c[j]);
+        }
+        int bad = trid_p_batch_row(trid_block_lines_factor(K, L, S, n, a, b, c, f, &steps, shared), n);
+        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
+        TRID_UNROLL
+        for (int e = 0; e < 5 * K; e++)
+            if (line == 0) factors[section * OWN + e] = f[e];
+        TRID_UNROLL
+        for (int e = 0; e < TRID_LINES_FACTOR_LEN(K) - 5 * K; e++)
+            if (thread < S) reduced[thread * G + e] = f[5 * K + e];
+    }
+    __syncthreads();
+    TRID_P_BATCH_LOOP
+    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+        T r[K];
+        const trid_p_batch_place here = p;
+        p = trid_p_batch_place_of(plan, index + gridDim.x, L, line, first); /* without systems beyond the last tile */
+        trid_p_batch_await<1>();
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) r[j] = j < here.held ? own[j * L * S] : (T)0;
+        trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, p, d, own);
+        trid_p_batch_commit();
+        trid_block_lines_solve_stored(K, L, S, K * S, steps, factors + section * OWN, reduced + thread % S * G, 1, r,
+                                      shared);
+        T *to = x + here.at;
+        if (add) {
+            trid_p_batch_await<1>();
+            TRID_UNROLL
+            for (int j = 0; j < K; j++) {
+                if (j < here.held) r[j] += ahead ? before[j * L * S] : *to;
+                to += step;
+            }
+            to = x + here.at;
+            if (ahead) trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, p, x, before);
+        }
+        trid_p_batch_commit();
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) {
+            if (j < here.held) *to = r[j];
+            to += step;
+        }
+        if (section == 0 && here.there && trid_p_batch_reports(plan))
+            trid_p_batch_tell(plan, here.system, worst, 0, (T)0, (T)0);
+    }
+}
+
+/* ---- long systems: chunks, and what is left of them -------------------------------------------------------------- */
+
+/* A system is cut into chunks of M rows, held by the 32 lanes of a warp or by sections of a block, K rows each. Of each
+   its first unknown f and its last one z are kept and the others eliminated; the two rows that are left,
+
+       a l + b f + c z = d      l: z of the chunk before          row 2i of what is left of a system, and
+       a f +   z + c g = d      g: f of the next one              row 2i + 1, i being the chunk
+
+   are those of a tridiagonal system of n / (M/2) rows, in scratch, which the same launch solves, by chunks again where
+   it is still too long. Then each chunk is a system for itself, whose first and last rows say what f and z are. So
+   a, b, c, d are read twice, and x is written once. Beyond the system's end are identity rows, z may be one of these.
+
+   A row that failed is where it shows: among the rows of a chunk; or in what is left, whose row 2i is the chunk's first
+   and 2i + 1 its last; else when the chunk is solved, which is asked for last. */
+template <class T>
+struct trid_p_batch_levels {
+    trid_p_batch_plan plan;
+    unsigned chunks;             /* of a system */
+    T *left[4];                  /* a, b, c, d of what is left; then d is x of it */
+    long long row, system;       /* what lies between two rows of it, and between two systems */
+    int *worst;                  /* of each system the least row that failed in a chunk, before and after; or null */
+    const int *below;            /* of each system the status of what is left */
+    unsigned long long *largest; /* CHECKED: of each system the bits of the largest error and size */
+    T *keep;                     /* REFINED: where the first x goes .. */
+    const T *before;             /* .. and where it is, after that */
+};
+
+enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* as bytes of a row in worst, which make one beyond all others */
+
+/* What a row of the chunk's says of the system's rows. */
+TRID_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
+{
+    if (worst && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[2 * system + after], bad);
+}
+
+/* The rows that are left of a chunk, whose first row was top; a, c, d are what trid_p_batch_reduce left in this thread
+   but for the last row, which couples to f (a) and z (c; in the chunk's last row to g). */
+template <class T>
+TRID_D void trid_p_batch_leave(int K, const trid_p_batch_levels<T> &levels, long long at, int is_first, int is_last,
+                               const T *top, const T *a, const T *c, const T *d)
+{
+    if (is_first) { /* row 1 in f and z, put into row 0 */
+        levels.left[0][at] = top[0];
+        levels.left[1][at] = top[1] - top[2] * (a[1] - c[1] * a[K - 1]);
+        levels.left[2][at] = top[2] * (c[1] * c[K - 1]);
+        levels.left[3][at] = top[3] - top[2] * (d[1] - c[1] * d[K - 1]);
+    }
+    if (is_last) {
+        at += levels.row;
+        levels.left[0][at] = a[K - 1];
+        levels.left[1][at] = 1;
+        levels.left[2][at] = c[K - 1];
+        levels.left[3][at] = d[K - 1];
+    }
+}
+
+/* The first row of a chunk is put aside, and f stands for l: 'x[0] = l'. */
+template <class T>
+TRID_D void trid_p_batch_put_aside(int first, T *a, T *b, T *c, T *d, T *top)
+{
+    top[0] = first > 0 ? a[0] : (T)0;
+    top[1] = b[0];
+    top[2] = c[0];
+    top[3] = d[0];
+    a[0] = -1;
+    b[0] = 1;
+    c[0] = d[0] = 0;
+}
+
+/* Row j of the thread says what x[j] is. */
+template <class T>
+TRID_D void trid_p_batch_know(int j, T x, T *a, T *b, T *c, T *d)
+{
+    a[j] = c[j] = 0;
+    b[j] = 1;
+    d[j] = x;
+}
+
+/* A warp's chunk of a system. */
+struct trid_p_batch_chunk {
+    trid_p_batch_tile tile;
+    long long system, at; /* its index; where the chunk begins in d and x */
+    int chunk, total;     /* rows */
+};
+TRID_D trid_p_batch_chunk trid_p_batch_chunk_of(int K, const trid_p_batch_plan &plan, unsigned chunks, unsigned index)
+{
+    unsigned system = index / chunks, group = plan.lines.groups == 1 ? 0 : system / plan.per_group;
+    trid_p_batch_chunk p = {{group, system - group * plan.per_group, 1}, system, 0, 0, 0};
+    p.chunk = (int)(index - system * chunks);
+    p.at = group * plan.lines.jump + p.tile.first * plan.lines.stride + 32 * K * p.chunk * plan.lines.step;
+    p.total = plan.n - 32 * K * p.chunk;
+    if (p.total > 32 * K) p.total = 32 * K;
+    return p;
+}
+
+/* The x that a step of refinement begins with, in the lane's rows, and around them. */
+template <class T>
+TRID_D void trid_p_batch_before(int K, const trid_p_batch_levels<T> &levels, const trid_p_batch_chunk &p, int held,
+                                T *x, T *left, T *right, T *shared)
+{
+    const T *from = levels.before + (p.system * levels.plan.n + 32 * K * p.chunk);
+    int lane = trid_p_lane(), slot[TRID_P_MOST_ROWS];
+    trid_p_batch_fetch<TRID_P_BATCH_DENSE>(K, levels.plan, 0, p.total, 0, from, 1, 0, x);
+    trid_p_batch_turn<TRID_P_BATCH_DENSE, 1>(K, held, (T)0, slot, x, shared);
+    *left = __shfl_up_sync(TRID_P_FULL, x[K - 1], 1);
+    *right = __shfl_down_sync(TRID_P_FULL, x[0], 1);
+    if (lane == 0) *left = p.chunk > 0 ? from[-1] : (T)0;
+    if (lane == 31) *right = held > K ? from[32 * K] : (T)0;
+}
+
+/* Blocks a multiprocessor, as TRID_P_BATCH_RESIDENT: with K = 16 that many do without local memory. */
+#ifndef TRID_P_BATCH_CHUNKS_RESIDENT
+#define TRID_P_BATCH_CHUNKS_RESIDENT(T, PATH, CHECKED)                                                                 \
+    ((CHECKED) ? 1 : (PATH) == TRID_P_BATCH_PITCHED ? 4 : sizeof(T) == 4 ? 5 : 6)
+#endif
+
+/* A chunk a warp, systems lying as for trid_p_batch_warps. CHECKED: with levels.before, for the right-hand side that
+   this x leaves. */
+template <class T, int K, int PATH, int CHECKED, class Rows>
+TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_BATCH_CHUNKS_RESIDENT(T, PATH, CHECKED))
+    trid_p_batch_chunks_reduce(trid_p_batch_levels<T> levels, Rows rows, const T *d)
+{
+    const int LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
+    const int WARPS = TRID_P_BATCH_WARPS(T, CHECKED);
+    __shared__ T buffer[WARPS][LEN + 32];
+    const trid_p_batch_plan &plan = levels.plan;
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, slot[K];
+    unsigned index = blockIdx.x * WARPS + (unsigned)warp;
+    if (index >= plan.tiles) return;
+    trid_p_batch_chunk p = trid_p_batch_chunk_of(K, plan, levels.chunks, index);
+    int first = K * (32 * p.chunk + lane), held = plan.n - first;
+    T ra[K], rb[K], rc[K], rd[K], top[4] = {0, 0, 0, 0}, *shared = buffer[warp];
+    trid_p_batch_pair_matrix<PATH>(K, plan, p.tile, p.total, p.chunk, held, rows, ra, rb, rc);
+    trid_p_batch_fetch<PATH>(K, plan, 0, p.total, 0, d + p.at, plan.lines.step, plan.lines.stride, rd);
+    trid_p_batch_turned<PATH, 1>(K, rows, held, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared);
+    if (CHECKED && levels.before) {
+        T rx[K], left, right, error = 0, size = 0;
+        trid_p_batch_before(K, levels, p, held, rx, &left, &right, shared);
+        trid_p_batch_defect(K, first, plan.n, held, ra, rb, rc, rd, rx, left, right, rd, &error, &size);
+    }
+    if (held <= K) rc[K - 1] = 0; /* nothing is below */
+    if (lane == 0) trid_p_batch_put_aside(first, ra, rb, rc, rd, top);
+    int status = trid_p_batch_reduce(K, ra, rb, rc, rd);
+    T first_a = __shfl_down_sync(TRID_P_FULL, ra[0], 1), first_c = __shfl_down_sync(TRID_P_FULL, rc[0], 1);
+    T first_d = __shfl_down_sync(TRID_P_FULL, rd[0], 1);
+    if (lane == 31) first_a = 0, first_c = -1, first_d = 0; /* stays coupled to g */
+    int bad = trid_p_batch_link(&ra[K - 1], &rc[K - 1], &rd[K - 1], first_a, first_c, first_d);
+    bad |= trid_p_batch_open_pcr(32, &ra[K - 1], &rc[K - 1], &rd[K - 1]);
+    trid_p_batch_leave(K, levels, p.system * levels.system + 2 * p.chunk * levels.row, lane == 0, lane == 31, top, ra,
+                       rc, rd);
+    /* What may have begun elsewhere counts as the chunk's last row. */
+    int row = status ? first + status : bad & 1 ? first + K : bad ? 32 * K * (p.chunk + 1) : 0;
+    trid_p_batch_failed(levels.worst, p.system, 0, trid_p_batch_row(row, plan.n));
+}
+
+/* The chunk's unknowns, f and z being known. */
+template <class T, int K, int PATH, int CHECKED, class Rows>
+TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_BATCH_CHUNKS_RESIDENT(T, PATH, CHECKED))
+    trid_p_batch_chunks_expand(trid_p_batch_levels<T> levels, Rows rows, const T *d, T *x)
+{
+    const int B = sizeof(T) == 4 ? 32 : 16, LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
+    const int WARPS = TRID_P_BATCH_WARPS(T, CHECKED), OWN = CHECKED ? LEN + 32 : 0;
+    __shared__ T buffer[WARPS][(CHECKED ? 5 : 1) * (LEN + 32)];
+    const trid_p_batch_plan &plan = levels.plan;
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, slot[K];
+    unsigned index = blockIdx.x * WARPS + (unsigned)warp;
+    if (index >= plan.tiles) return;
+    trid_p_batch_chunk p = trid_p_batch_chunk_of(K, plan, levels.chunks, index);
+    int first = K * (32 * p.chunk + lane), held = plan.n - first;
+    const T *known = levels.left[3] + (p.system * levels.system + 2 * p.chunk * levels.row);
+    T ra[K], rb[K], rc[K], rd[K], end = lane == 0 ? known[0] : lane == 31 ? known[levels.row] : (T)0;
+    T *shared = buffer[warp], left, right;
+    trid_p_batch_pair_matrix<PATH>(K, plan, p.tile, p.total, p.chunk, held, rows, ra, rb, rc);
+    trid_p_batch_fetch<PATH>(K, plan, 0, p.total, 0, d + p.at, plan.lines.step, plan.lines.stride, rd);
+    trid_p_batch_turned<PATH, 1>(K, rows, held, slot, ra, rb, rc, shared, OWN);
+    trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared + 3 * OWN);
+    if (CHECKED && levels.before) {
+        T rx[K], error = 0, size = 0;
+        trid_p_batch_before(K, levels, p, held, rx, &left, &right, shared + 4 * OWN);
+        trid_p_batch_defect(K, first, plan.n, held, ra, rb, rc, rd, rx, left, right, rd, &error, &size);
+    }
+    if (lane == 0) trid_p_batch_know(0, end, ra, rb, rc, rd);
+    if (lane == 31) trid_p_batch_know(K - 1, end, ra, rb, rc, rd);
+    int row = trid_warp_hybrid(K, 32, 32 * K, ra, rb, rc, rd);
+    if (row) row += 32 * K * p.chunk;
+    trid_p_batch_failed(levels.worst, p.system, 1, trid_p_batch_row(row, plan.n));
+    trid_p_batch_plan to = plan;
+    T *at = x + p.at;
+    if (CHECKED) {
+        if (levels.before) {
+            const T *was = shared + 4 * OWN + trid_p_batch_column(K, B);
+            TRID_UNROLL
+            for (int j = 0; j < K; j++)
+                if (j < held) rd[j] += was[j];
+        } else {
+            left = right = 0;
+        }
+        T around = __shfl_up_sync(TRID_P_FULL, rd[K - 1], 1);
+        if (lane > 0)
+            left = around;
+        else if (p.chunk > 0)
+            left += known[-levels.row];
+        around = __shfl_down_sync(TRID_P_FULL, rd[0], 1);
+        if (lane < 31)
+            right = around;
+        else if (held > K)
+            right += known[2 * levels.row];
+        if (levels.keep) { /* only the first x */
+            at = levels.keep + (p.system * plan.n + 32 * K * p.chunk);
+            to.lines.step = 1;
+            to.flags = 0;
+        } else if (levels.largest) {
+            const T *kept = shared + 3 * OWN + trid_p_batch_column(K, B);
+            T kd[K], rest[K], error = 0, size = 0;
+            trid_p_batch_again(K, OWN, rows, p.system, first, held, shared, ra, rb, rc);
+            TRID_UNROLL
+            for (int j = 0; j < K; j++) kd[j] = j < held ? kept[j] : (T)0;
+            trid_p_batch_defect(K, first, plan.n, held, ra, rb, rc, kd, rd, left, right, rest, &error, &size);
+            for (int m = 1; m < 32; m *= 2) {
+                error = trid_p_batch_larger(error, (T)__shfl_xor_sync(TRID_P_FULL, error, m));
+                size = trid_p_batch_larger(size, (T)__shfl_xor_sync(TRID_P_FULL, size, m));
+            }
+            if (lane == 0) {
+                atomicMax(&levels.largest[2 * p.system], trid_p_batch_bits(error));
+                atomicMax(&levels.largest[2 * p.system + 1], trid_p_batch_bits(size));
+            }
+        }
+    }
+    trid_p_batch_store<PATH, 1>(K, to, p.total, held, slot, rd, at, shared);
+}
+
+/* Systems side by side: a chunk is S sections of K rows, of L systems. */
+template <class T>
+TRID_D void trid_p_batch_lines_before(int K, const trid_p_batch_levels<T> &levels, const trid_p_batch_place &p,
+                                      int first, T *x, T *left, T *right)
+{
+    long long pitch = levels.plan.lines.systems * levels.plan.lines.groups;
+    const T *from = levels.before + (first * pitch + p.system);
+    trid_p_batch_gather(K, 0, p.held, from, pitch, x);
+    *left = first > 0 && p.held > 0 ? from[-pitch] : (T)0;
+    *right = p.held > K ? from[K * pitch] : (T)0;
+}
+template <class T, int K, int L, int S, int CHECKED, class Rows>
+TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
+    trid_p_batch_lines_reduce(trid_p_batch_levels<T> levels, Rows rows, const T *d)
+{
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
+    __shared__ T shared[6 * PART];
+    __shared__ int worst[L];
+    const trid_p_batch_plan &plan = levels.plan;
+    int thread = (int)threadIdx.x, line = thread % L, section = thread / L, chunk = (int)(blockIdx.x / plan.tiles), bad;
+    int begin = K * S * chunk, first = begin + K * section;
+    trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x % plan.tiles, L, line, first);
+    T a[K], b[K], c[K], r[K], top[4] = {0, 0, 0, 0}, unused;
+    trid_p_batch_own_rows(K, plan, p, first, rows, a, b, c);
+    trid_p_batch_gather(K, 0, p.held, d + p.at, plan.lines.step, r);
+    if (CHECKED && levels.before) {
+        T x[K], left, right, error = 0, size = 0;
+        trid_p_batch_lines_before(K, levels, p, first, x, &left, &right);
+        trid_p_batch_defect(K, first, plan.n, p.held, a, b, c, r, x, left, right, r, &error, &size);
+    }
+    if (p.held <= 1) c[0] = 0;
+    if (section == 0) {
+        worst[line] = TRID_P_BATCH_NO_ROW;
+        trid_p_batch_put_aside(first, a, b, c, r, top);
+    }
+    trid_p_batch_sweep<T, K, L, S, 1>(plan.n - begin, p.held, a, b, c, r, shared, worst, &bad, &unused);
+    if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+    __syncthreads();
+    if (!p.there) return;
+    trid_p_batch_leave(K, levels, p.system * levels.system + 2 * chunk * levels.row, section == 0, section == S - 1,
+                       top, a, c, r);
+    if (section == 0 && worst[line] != TRID_P_BATCH_NO_ROW)
+        trid_p_batch_failed(levels.worst, p.system, 0, trid_p_batch_row(begin + worst[line], plan.n));
+}
+template <class T, int K, int L, int S, int CHECKED, class Rows>
+TRID_KERNEL void __launch_bounds__(L *S, CHECKED ? 1 : TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
+    trid_p_batch_lines_expand(trid_p_batch_levels<T> levels, Rows rows, const T *d, T *x)
+{
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
+    __shared__ T shared[6 * PART];
+    __shared__ int worst[L];
+    const trid_p_batch_plan &plan = levels.plan;
+    int thread = (int)threadIdx.x, line = thread % L, section = thread / L, chunk = (int)(blockIdx.x / plan.tiles), bad;
+    int begin = K * S * chunk, first = begin + K * section;
+    long long step = plan.lines.step;
+    trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x % plan.tiles, L, line, first);
+    const T *known = levels.left[3] + (p.system * levels.system + 2 * chunk * levels.row);
+    T a[K], b[K], c[K], r[K], left, before_left = 0, before_right = 0;
+    trid_p_batch_own_rows(K, plan, p, first, rows, a, b, c);
+    trid_p_batch_gather(K, 0, p.held, d + p.at, step, r);
+    if (CHECKED && levels.before) {
+        T was[K], error = 0, size = 0;
+        trid_p_batch_lines_before(K, levels, p, first, was, &before_left, &before_right);
+        trid_p_batch_defect(K, first, plan.n, p.held, a, b, c, r, was, before_left, before_right, r, &error, &size);
+    }
+    if (section == 0) {
+        worst[line] = TRID_P_BATCH_NO_ROW;
+        trid_p_batch_know(0, p.there ? known[0] : (T)0, a, b, c, r);
+    }
+    if (section == S - 1) trid_p_batch_know(K - 1, p.there ? known[levels.row] : (T)0, a, b, c, r);
+    trid_p_batch_sweep<T, K, L, S>(plan.n - begin, p.held, a, b, c, r, shared, worst, &bad, &left);
+    if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+    T *to = x + p.at;
+    int add = plan.flags & TRID_BATCH_ADD;
+    if (CHECKED) {
+        T right = 0;
+        if (section == 0 && p.there && chunk > 0) left = known[-levels.row];
+        shared[TRID_P_LINES_SLOT(L, S, U, thread)] = r[0];
+        __syncthreads();
+        if (section < S - 1)
+            right = shared[TRID_P_LINES_SLOT(L, S, U, thread + L)];
+        else if (p.held > K)
+            right = known[2 * levels.row];
+        if (levels.before) {
+            trid_p_batch_lines_before(K, levels, p, first, a, &before_left, &before_right);
+            left += before_left;
+            right += before_right;
+            TRID_UNROLL
+            for (int j = 0; j < K; j++) r[j] += a[j];
+        }
+        if (levels.keep) {
+            step = plan.lines.systems * plan.lines.groups;
+            to = levels.keep + (first * step + p.system);
+            add = 0;
+        } else if (levels.largest) {
+            T kd[K], rest[K], error = 0, size = 0;
+            trid_p_batch_own_rows(K, plan, p, first, rows, a, b, c);
+            trid_p_batch_gather(K, 0, p.held, d + p.at, step, kd);
+            trid_p_batch_defect(K, first, plan.n, p.held, a, b, c, kd, r, left, right, rest, &error, &size);
+            if (p.held > 0) {
+                atomicMax(&levels.largest[2 * p.system], trid_p_batch_bits(error));
+                atomicMax(&levels.largest[2 * p.system + 1], trid_p_batch_bits(size));
+            }
+        }
+    }
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        if (j < p.held) *to = add ? *to + r[j] : r[j];
+        to += step;
+    }
+    __syncthreads();
+    if (section == 0 && p.there && worst[line] != TRID_P_BATCH_NO_ROW)
+        trid_p_batch_failed(levels.worst, p.system, 1, trid_p_batch_row(begin + worst[line], plan.n));
+}
+
+/* What became known of each system, a thread for each; chunks are of `rows` rows. */
+template <class T, int CHECKED>
+TRID_KERNEL void __launch_bounds__(256) trid_p_batch_told(trid_p_batch_plan plan, int rows, const int *worst,
+                                                          const int *below, const unsigned long long *largest)
+{
+    long long system = 256ll * blockIdx.x + threadIdx.x;
+    if (system >= plan.lines.systems * plan.lines.groups) return;
+    if (plan.repair && plan.report.status[system] == 0) return;
+    int row = worst[2 * system], left = below ? below[system] : 0;
+    /* A chunk that failed spoils its two rows of what is left, and none above. */
+    if (left > 0 && (left - 1) / 2 < (row - 1) / rows)
+        row = trid_p_batch_row((left - 1) / 2 * rows + (left % 2 ? 1 : rows), plan.n);
+    if (row > plan.n) row = worst[2 * system + 1];
+    T error = CHECKED ? trid_p_batch_number((unsigned)largest[2 * system], (T)0) : (T)0;
+    T size = CHECKED ? trid_p_batch_number((unsigned)largest[2 * system + 1], (T)0) : (T)0;
+    trid_p_batch_tell(plan, system, row > plan.n ? (int)TRID_P_BATCH_NO_ROW : row, CHECKED, error, size);
+}
+
+/* With pivoting, what is left of a chunk are two rows in four unknowns, its face (trid_lane_pivoted_reduce). Faces are
+   joined 32 at a time, by a warp, until one is left. Then the unknowns around each group come down the same way. The
+   rows are eliminated twice, by the same instructions: where a system is so ill conditioned that another way of
+   rounding gives other digits, what comes down must be that of the very rows that went up. So there is one kernel for
+   both. */
+template <class T>
+struct trid_p_batch_tree {
+    trid_p_batch_plan plan;
+    unsigned count, groups;   /* of this level's faces in a system, of 32 of them */
+    long long rows;           /* a face stands for */
+    T *face, *outer, *joined; /* of this level; the next one's faces */
+    const T *around;          /* and the unknowns around these */
+    int *worst;
+    int down;
+};
+template <class T, int K, int PATH>
+TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_PIVOTED_RESIDENT(T, K))
+    trid_p_batch_pivoted_chunks(trid_p_batch_tree<T> tree, trid_p_batch_arrays<T> rows, const T *d, T *x)
+{
+    const int LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K), WARPS = TRID_P_BATCH_WARPS(T, 0);
+    __shared__ T buffer[WARPS][LEN + 32];
+    const trid_p_batch_plan &plan = tree.plan;
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, slot[K], side;
+    unsigned index = blockIdx.x * WARPS + (unsigned)warp, flags;
+    if (index >= plan.tiles) return;
+    trid_p_batch_chunk p = trid_p_batch_chunk_of(K, plan, tree.count, index);
+    if (!trid_p_batch_wanted(plan, p.system, 1)) return;
+    int position = 32 * p.chunk + lane, first = K * position, held = plan.n - first;
+    T ra[K], rb[K], rc[K], rd[K], face[9], kept[9], outer[4], *shared = buffer[warp];
+    trid_p_batch_pair_matrix<PATH>(K, plan, p.tile, p.total, p.chunk, held, rows, ra, rb, rc);
+    trid_p_batch_fetch<PATH>(K, plan, 0, p.total, 0, d + p.at, plan.lines.step, plan.lines.stride, rd);
+    trid_p_batch_turned<PATH, 1>(K, rows, held, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared);
+    if (first == 0) ra[0] = 0;
+    if (held <= K) rc[K - 1] = 0;
+    int row = trid_p_batch_pivoted_reduce(K, position, ra, rb, rc, rd, face, &flags);
+    if (row) row += first;
+    if (trid_p_batch_pivoted_up(position, face, kept, &side)) row = first + K;
+    if (!tree.down) {
+        TRID_UNROLL
+        for (int k = 0; k < 9; k++)
+            if (lane == 15) tree.face[(p.system * tree.count + p.chunk) * 9 + k] = face[k];
+        trid_p_batch_failed(tree.worst, p.system, 0, trid_p_batch_row(row, plan.n));
+        return;
+    }
+    TRID_UNROLL
+    for (int k = 0; k < 4; k++) outer[k] = tree.outer[(p.system * tree.count + p.chunk) * 4 + k];
+    trid_p_batch_pivoted_down(position, kept, side, outer);
+    trid_p_batch_pivoted_expand(K, position, ra, rb, rc, rd, flags, outer);
+    warp = trid_p_batch_again_as((int)threadIdx.x) / 32, lane = trid_p_batch_again_as(lane);
+    p = trid_p_batch_chunk_of(K, plan, tree.count, blockIdx.x * WARPS + (unsigned)warp);
+    held = plan.n - K * (32 * p.chunk + lane), shared = buffer[warp];
+    trid_p_batch_store<PATH, 1>(K, plan, p.total, held, slot, rd, x + p.at, shared);
+}
+template <class T>
+TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch_tree<T> tree)
+{
+    const trid_p_batch_plan &plan = tree.plan;
+    int lane = (int)threadIdx.x & 31, side, row = 0;
+    unsigned index = blockIdx.x * 4 + threadIdx.x / 32;
+    if (index >= plan.tiles) return;
+    unsigned system = index / tree.groups, group = index - system * tree.groups, i = 32 * group + (unsigned)lane;
+    if (!trid_p_batch_wanted(plan, system, 1)) return;
+    long long own = (long long)system * tree.count + i, joined = (long long)system * tree.groups + group;
+    T face[9], kept[9], outer[4];
+    TRID_UNROLL
+    for (int k = 0; k < 9; k++) /* where there is none: two unknowns that are zero, facing up or down */
+        face[k] = i < tree.count ? tree.face[own * 9 + k] : k == (lane & 1) || k == 7 - (lane & 1) ? (T)1 : (T)0;
+    if (trid_p_batch_pivoted_up((int)i, face, kept, &side))
+        row = (i + 1) * tree.rows < plan.n ? (int)((i + 1) * tree.rows) : plan.n;
+    if (tree.groups == 1) {
+        int bad = trid_p_batch_pivoted_root(face, outer);
+        if (bad) row = bad == 1 ? 1 : plan.n;
+    } else if (!tree.down) {
+        TRID_UNROLL
+        for (int k = 0; k < 9; k++)
+            if (lane == 15) tree.joined[joined * 9 + k] = face[k];
+    } else {
+        TRID_UNROLL
+        for (int k = 0; k < 4; k++) outer[k] = tree.around[joined * 4 + k];
+    }
+    if (tree.groups == 1 || !tree.down) trid_p_batch_failed(tree.worst, system, 1, trid_p_batch_row(row, plan.n));
+    if (tree.groups > 1 && !tree.down) return;
+    trid_p_batch_pivoted_down((int)i, kept, side, outer);
+    TRID_UNROLL
+    for (int k = 0; k < 4; k++)
+        if (i < tree.count) tree.outer[own * 4 + k] = outer[k];
+}
+
+/* ---- several right-hand sides, and factors ----------------------------------------------------------------------- */
+
+/* What of trid.h has its precision in its name. */
+TRID_D int trid_p_batch_bad(float r)
+{
+    return trid_p_bad_f32(r);
+}
+TRID_D int trid_p_batch_bad(double r)
+{
+    return trid_p_bad_f64(r);
+}
+TRID_D float trid_p_batch_reciprocal(float x)
+{
+    return trid_p_rcp_fine_f32(x);
+}
+TRID_D double trid_p_batch_reciprocal(double x)
+{
+    return trid_p_rcp_fine_f64(x);
+}
+
+/* Who has a system: lanes of a warp, a block, or sections of a block for one of lines side by side. first() is the
+   thread's first row; lu() and chains() are functions of trid.h, the latter with factors but without their pivots;
+   pick() gives all who share the system its element `row` of u (0 for row -1), and pass() each the x of the thread that
+   has the rows before or, with up, after its own. */
+template <class T, int K>
+struct trid_p_batch_in_warp {
+    int W, rank;
+    TRID_P_BATCH_MEMBER int first() const { return K * rank; }
+    TRID_P_BATCH_MEMBER int lu(int n, T *a, T *b, T *c) const { return trid_warp_lu(K, W, n, a, b, c); }
+    TRID_P_BATCH_MEMBER void chains(int n, const T *l, const T *one, const T *u, T *d) const
+    {
+        trid_warp_lu_solve(K, W, n, l, one, u, d);
+    }
+    TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
+    {
+        T v = 0;
+        TRID_UNROLL
+        for (int j = 0; j < K; j++)
+            if (K * rank + j == row) v = u[j];
+        return __shfl_sync(TRID_P_FULL, v, row > 0 ? row / K : 0, W);
+    }
+    TRID_P_BATCH_MEMBER T pass(int up, T x) const
+    {
+        return up ? __shfl_down_sync(TRID_P_FULL, x, 1, W) : __shfl_up_sync(TRID_P_FULL, x, 1, W);
+    }
+};
+template <class T, int K>
+struct trid_p_batch_in_block {
+    T *between; /* TRID_BLOCK_LU_LEN + 1 elements of shared memory, more than threads */
+    TRID_P_BATCH_MEMBER int first() const { return K * (int)threadIdx.x; }
+    TRID_P_BATCH_MEMBER int lu(int n, T *a, T *b, T *c) const
+    {
+        __syncthreads();
+        return trid_block_lu(K, n, a, b, c, between);
+    }
+    TRID_P_BATCH_MEMBER void chains(int n, const T *l, const T *one, const T *u, T *d) const
+    {
+        __syncthreads();
+        trid_block_lu_solve(K, n, l, one, u, d, between);
+    }
+    TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
+    {
+        if (row < 0) return 0;
+        __syncthreads(); /* the one before has been read */
+        TRID_UNROLL
+        for (int j = 0; j < K; j++)
+            if (first() + j == row) between[TRID_BLOCK_LU_LEN] = u[j];
+        __syncthreads();
+        return between[TRID_BLOCK_LU_LEN];
+    }
+    TRID_P_BATCH_MEMBER T pass(int up, T x) const
+    {
+        int thread = (int)threadIdx.x, from = up ? thread + 1 : thread - 1;
+        __syncthreads();
+        between[thread] = x;
+        __syncthreads();
+        return from >= 0 && from < (int)blockDim.x ? between[from] : (T)0;
+    }
+};
+template <class T, int K, int L, int S>
+struct trid_p_batch_in_lines {
+    enum { LEN = TRID_P_LINES_LU_LEN(L, S, sizeof(T) == 4 ? 32 : 16) };
+    T *between; /* LEN + L elements of shared memory */
+    TRID_P_BATCH_MEMBER int first() const { return K * ((int)threadIdx.x / L); }
+    TRID_P_BATCH_MEMBER int lu(int n, T *a, T *b, T *c) const
+    {
+        __syncthreads();
+        return trid_block_lines_lu(K, L, S, n, a, b, c, between);
+    }
+    TRID_P_BATCH_MEMBER void chains(int n, const T *l, const T *one, const T *u, T *d) const
+    {
+        __syncthreads();
+        trid_block_lines_lu_solve(K, L, S, n, l, one, u, d, between);
+    }
+    TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
+    {
+        T *line = between + LEN + (int)threadIdx.x % L;
+        if (row < 0) return 0;
+        __syncthreads();
+        TRID_UNROLL
+        for (int j = 0; j < K; j++)
+            if (first() + j == row) *line = u[j];
+        __syncthreads();
+        return *line;
+    }
+    TRID_P_BATCH_MEMBER T pass(int up, T x) const
+    {
+        int thread = (int)threadIdx.x, from = up ? thread + L : thread - L;
+        __syncthreads();
+        between[thread] = x;
+        __syncthreads();
+        return from >= 0 && from < L * S ? between[from] : (T)0;
+    }
+};
+
+/* What is more in these launches: how many right-hand sides, how far apart; where a periodic system's two corners are,
+   that of row 0 and that of row n-1; where u goes that trid_batch_factor makes. */
+template <class T>
+struct trid_p_batch_more {
+    long long sides, pitch;
+    const T *top, *bottom;
+    T *u;
+};
+
+/* The last row and the last column of a periodic system, which stay out of the factors: those of the n-1 rows before
+   are an ordinary system's. x[n-1] is
+
+       last * (d[n-1] - first x'[0] - second x'[n-2])
+
+   where x' is what the other rows have without it, and those rows' x is x' + x[n-1] z, z being kept in shared memory.
+   Of the transposed system that the same factors solve, x' and z are meant before the product with r, which comes last
+   there. */
+template <class T>
+struct trid_p_batch_border {
+    T first, second, last, link; /* link: c[n-2] / pivot */
+};
+
+/* The matrix in the thread's rows becomes l, r, u; with TRID_BATCH_FACTORED it is a, r, u. If that is to be transposed,
+   l and u change places: their substitutions come in the other order, x[j] + u[j-1] x[j-1] before x[j] + l[j+1] x[j+1].
+   Of a periodic system the right-hand side that z belongs to is kept where z will be. Rows from n on may be anything
+   but must be numbers. Returns 0, or 1 + a row with a bad pivot; the least of the threads' is the first such row. */
+template <class T, int K, class Scope>
+TRID_D int trid_p_batch_take_apart(const Scope &scope, int n, int flags, T top, T bottom, T *a, T *b, T *c, T *kept,
+                                   int pace, trid_p_batch_border<T> *border)
+{
+    const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
+    const int periodic = flags & TRID_BATCH_PERIODIC, core = periodic ? n - 1 : n, first = scope.first();
+    T low = 0, link = 0;
+    int status = 0;
+    if (periodic) {
+        low = n > 1 ? scope.pick(n - 1, a) : top;
+        border->last = scope.pick(n - 1, b);
+        link = scope.pick(n - 2, c);
+    }
+    if (!factored) {
+        status = scope.lu(core, a, b, c);
+    } else {
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) {
+            int row = first + j;
+            if (row >= core) b[j] = 1;
+            if (trid_p_batch_bad(b[j]) && !status) status = row + 1;
+            a[j] = row > 0 && row < core ? a[j] * b[j] : (T)0;
+            if (row >= core - 1) c[j] = 0;
+        }
+    }
+    if (periodic) {
+        T head = top * scope.pick(0, b);
+        if (!factored) link *= scope.pick(n - 2, b);
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) {
+            T z = 0;
+            if (first + j == 0) z -= across ? bottom : head;
+            if (first + j == n - 2) z -= across ? low : link;
+            kept[j * pace] = z;
+        }
+        border->first = across ? head : bottom;
+        border->second = across ? link : low;
+        border->link = link;
+    }
+    if (across) {
+        T above = scope.pass(0, c[K - 1]), below = scope.pass(1, a[0]), l[K];
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) l[j] = j > 0 ? c[j - 1] : above;
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) c[j] = j < K - 1 ? a[j + 1] : below;
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) a[j] = l[j];
+    }
+    return status;
+}
+
+/* x of one right-hand side; or, first of all, z of a periodic system, and what x[n-1] is multiplied by: then the number
+   of the last row is returned if this is bad, and else 0. */
+template <class T, int K, class Scope>
+TRID_D int trid_p_batch_side(const Scope &scope, int n, int flags, int is_z, const T *l, const T *r, const T *u,
+                             T *kept, int pace, trid_p_batch_border<T> *border, T *d)
+{
+    const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
+    const int periodic = flags & TRID_BATCH_PERIODIC, first = scope.first();
+    T one[K], x = 0;
+    if (periodic && !is_z) x = scope.pick(n - 1, d);
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        one[j] = 1;
+        if (is_z)
+            d[j] = kept[j * pace];
+        else if (!across)
+            d[j] *= r[j];
+    }
+    scope.chains(periodic ? n - 1 : n, l, one, u, d);
+    if (periodic) {
+        T up = scope.pick(0, d), down = scope.pick(n - 2, d);
+        if (is_z) {
+            if (n == 1) up = down = 1; /* x[0] is its own neighbour */
+            if (!factored)
+                border->last = trid_p_batch_reciprocal(border->last + border->first * up + border->second * down);
+            TRID_UNROLL
+            for (int j = 0; j < K; j++) kept[j * pace] = d[j];
+            return trid_p_batch_bad(border->last) ? n : 0;
+        }
+        x = border->last * (x - border->first * up - border->second * down);
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) d[j] += x * kept[j * pace];
+    }
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        if (across) d[j] *= r[j];
+        if (periodic && first + j == n - 1) d[j] = x;
+    }
+    return 0;
+}
+
+/* r and u of a periodic system's last row, and of u the element before, as trid_batch_factor leaves them. */
+template <class T, int K, class Scope>
+TRID_D void trid_p_batch_close(const Scope &scope, int n, T bottom, const trid_p_batch_border<T> &border, T *r, T *u)
+{
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        if (scope.first() + j == n - 1) r[j] = border.last, u[j] = bottom;
+        if (scope.first() + j == n - 2) u[j] = border.link;
+    }
+}
+
+/* Corners of the system that begins `at` elements on in the matrix. */
+template <class T>
+TRID_D void trid_p_batch_corners(const trid_p_batch_plan &plan, const trid_p_batch_more<T> &more, long long at,
+                                 int there, T *top, T *bottom)
+{
+    *top = *bottom = 0;
+    if (there && (plan.flags & TRID_BATCH_PERIODIC)) *top = more.top[at], *bottom = more.bottom[at];
+}
+
+#define TRID_P_BATCH_LU_ROWS(T) (sizeof(T) == 4 ? 16 : 8) /* the K that leaves room for the next right-hand side */
+
+/* Blocks a multiprocessor, as TRID_P_BATCH_RESIDENT. */
+#define TRID_P_BATCH_LU_RESIDENT(T, K, PATH)                                                                           \
+    (sizeof(T) == 8                 ? ((K) < 8                        ? 8                                              \
+                                       : (PATH) == TRID_P_BATCH_EXACT ? 7                                              \
+                                                                      : 6)                                             \
+     : (K) < 16                     ? 4                                                                                \
+     : (PATH) == TRID_P_BATCH_EXACT ? 4                                                                                \
+     : (PATH) == TRID_P_BATCH_DENSE ? 3                                                                                \
+                                    : 2)
+
+/* As trid_p_batch_warps, the matrix being read once for all right-hand sides. FACTOR: the factors are stored, r in x,
+   and there is no right-hand side. */
+template <class T, int K, int PATH, int FACTOR>
+TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_LU_RESIDENT(T, K, PATH))
+    trid_p_batch_lu_warps(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, trid_p_batch_more<T> more, const T *d,
+                          T *x)
+{
+    const int B = sizeof(T) == 4 ? 32 : 16, LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
+    const int WARPS = TRID_P_BATCH_WARPS(T, 0), LITERAL = PATH == TRID_P_BATCH_EXACT || K > 16;
+    __shared__ T buffer[WARPS][LEN + 32], column[WARPS][32 * K];
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, W = plan.width, n = plan.n;
+    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * WARPS + (unsigned)warp, 32 >> plan.width_log2);
+    if (tile.count == 0) return;
+    int own = lane >> plan.width_log2, rank = lane & (W - 1), mine = own < tile.count ? n : 0;
+    int total = tile.count * n, held = mine - K * rank;
+    if (PATH == TRID_P_BATCH_EXACT) total = 32 * K, held = K, mine = n = K * W;
+    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
+    long long system = tile.group * plan.lines.systems + tile.first + own;
+    T ra[K], rb[K], rc[K], rd[K], next[K], *shared = buffer[warp], *kept = column[warp] + lane, top, bottom;
+    int slot[K];
+    trid_p_batch_matrix<PATH>(K, plan, tile, total, rank, held, rows, ra, rb, rc);
+    trid_p_batch_corners(plan, more, tile.group * rows.jump + (tile.first + own) * rows.stride, mine, &top, &bottom);
+    if (!FACTOR) trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, next);
+    trid_p_batch_slots<LITERAL>(K, B, LEN, plan, total, slot);
+    trid_p_batch_turned<PATH, LITERAL>(K, rows, held, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_in_warp<T, K> scope = {W, rank};
+    trid_p_batch_border<T> border = {0, 0, 0, 0};
+    int periodic = plan.flags & TRID_BATCH_PERIODIC;
+    int met = trid_p_batch_take_apart<T, K>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, 32, &border);
+    TRID_P_BATCH_LOOP
+    for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
+        if (!FACTOR && side >= 0) {
+            TRID_UNROLL
+            for (int j = 0; j < K; j++) rd[j] = next[j];
+            trid_p_batch_turn<PATH, LITERAL>(K, held, (T)0, slot, rd, shared);
+            if (side + 1 < more.sides)
+                trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
+                                         plan.lines.stride, next);
+        }
+        int last = trid_p_batch_side<T, K>(scope, n, plan.flags, FACTOR || side < 0, ra, rb, rc, kept, 32, &border, rd);
+        if (last && !met) met = last;
+        if (!FACTOR && side >= 0) {
+            trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rd, x + at, shared);
+            at += more.pitch;
+        }
+    }
+    if (FACTOR) {
+        if (periodic) trid_p_batch_close<T, K>(scope, n, bottom, border, rb, rc);
+        trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rb, x + at, shared);
+        trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rc, more.u + at, shared);
+    }
+    int bad = trid_p_batch_row(met, n);
+    if (trid_p_batch_reports(plan)) {
+        for (int m = 1; m < W; m *= 2) {
+            int other = __shfl_xor_sync(TRID_P_FULL, bad, m);
+            bad = other < bad ? other : bad;
+        }
+        if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, 0, (T)0, (T)0);
+    }
+}
+
+/* n <= 1024: as many warps a system as hold it. */
+template <class T, int K, int PATH, int FACTOR>
+TRID_KERNEL void __launch_bounds__(1024 / K, 256 * K / 1024)
+    trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, trid_p_batch_more<T> more, const T *d,
+                          T *x)
+{
+    const int LEN = sizeof(T) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K), WARPS = 1024 / (32 * K);
+    __shared__ T buffer[WARPS][LEN + 32], column[1024], between[TRID_BLOCK_LU_LEN + 1];
+    __shared__ int worst;
+    int warp = (int)threadIdx.x / 32, n = plan.n, first = K * (int)threadIdx.x, slot[K];
+    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
+    int total = n - 32 * K * warp, held = n - first;
+    if (total > 32 * K) total = 32 * K;
+    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * K * warp * plan.lines.step;
+    long long system = tile.group * plan.lines.systems + tile.first;
+    T ra[K], rb[K], rc[K], rd[K], next[K], *shared = buffer[warp], *kept = column + threadIdx.x, top, bottom;
+    if (threadIdx.x == 0) worst = TRID_P_BATCH_NO_ROW; /* before a barrier of those inside */
+    trid_p_batch_pair_matrix<PATH>(K, plan, tile, total, warp, held, rows, ra, rb, rc);
+    trid_p_batch_corners(plan, more, tile.group * rows.jump + tile.first * rows.stride, 1, &top, &bottom);
+    if (!FACTOR) trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, next);
+    trid_p_batch_turned<PATH, 1>(K, rows, held, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_in_block<T, K> scope = {between};
+    trid_p_batch_border<T> border = {0, 0, 0, 0};
+    int periodic = plan.flags & TRID_BATCH_PERIODIC, pace = (int)blockDim.x;
+    int met = trid_p_batch_take_apart<T, K>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, pace, &border);
+    TRID_P_BATCH_LOOP
+    for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
+        if (!FACTOR && side >= 0) {
+            TRID_UNROLL
+            for (int j = 0; j < K; j++) rd[j] = next[j];
+            trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared);
+            if (side + 1 < more.sides)
+                trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
+                                         plan.lines.stride, next);
+        }
+        int last =
+            trid_p_batch_side<T, K>(scope, n, plan.flags, FACTOR || side < 0, ra, rb, rc, kept, pace, &border, rd);
+        if (last && !met) met = last;
+        if (!FACTOR && side >= 0) {
+            trid_p_batch_store<PATH, 1>(K, plan, total, held, slot, rd, x + at, shared);
+            at += more.pitch;
+        }
+    }
+    if (FACTOR) {
+        if (periodic) trid_p_batch_close<T, K>(scope, n, bottom, border, rb, rc);
+        trid_p_batch_store<PATH, 1>(K, plan, total, held, slot, rb, x + at, shared);
+        trid_p_batch_store<PATH, 1>(K, plan, total, held, slot, rc, more.u + at, shared);
+    }
+    int bad = trid_p_batch_row(met, n);
+    if (trid_p_batch_reports(plan)) {
+        __syncthreads();
+        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
+        __syncthreads();
+        if (threadIdx.x == 0) trid_p_batch_tell(plan, system, worst, 0, (T)0, (T)0);
+    }
+}
+
+/* The thread's rows 0 .. held - 1 to memory. */
+template <class T>
+TRID_D void trid_p_batch_scatter(int K, int held, int add, const T *u, long long step, T *to)
+{
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        if (j < held) *to = add ? *to + u[j] : u[j];
+        to += step;
+    }
+}
+
+/* L systems side by side, n <= K*S. */
+template <class T, int K, int L, int S, int FACTOR>
+TRID_KERNEL void __launch_bounds__(L *S) trid_p_batch_lu_lines(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows,
+                                                               trid_p_batch_more<T> more, const T *d, T *x)
+{
+    enum { READ_AHEAD = S < 64 }; /* beyond registers are too few */
+    __shared__ T column[K * L * S], between[trid_p_batch_in_lines<T, K, L, S>::LEN + L];
+    __shared__ int worst[L];
+    int thread = (int)threadIdx.x, line = thread % L, first = K * (thread / L), n = plan.n;
+    int add = plan.flags & TRID_BATCH_ADD;
+    long long step = plan.lines.step;
+    trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, L, line, first);
+    T ra[K], rb[K], rc[K], rd[K], next[K], *kept = column + thread, top, bottom;
+    if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW;
+    long long from = p.there ? trid_p_batch_matrix_at(plan, rows, p, first) : 0;
+    trid_p_batch_gather(K, first == 0, p.held, rows.a + from, rows.step, ra);
+    if (!READ_AHEAD) __syncthreads(); /* or the addresses of all rows would lie in registers at once */
+    trid_p_batch_gather(K, 0, p.held, rows.b + from, rows.step, rb);
+    if (!READ_AHEAD) __syncthreads();
+    trid_p_batch_gather(K, 0, p.held - 1, rows.c + from, rows.step, rc);
+    trid_p_batch_corners(plan, more, p.there ? trid_p_batch_matrix_at(plan, rows, p, 0) : 0, p.there, &top, &bottom);
+    if (!FACTOR && READ_AHEAD) trid_p_batch_gather(K, 0, p.held, d + p.at, step, next);
+    TRID_UNROLL
+    for (int j = 0; j < K; j++)
+        if (j >= p.held) rb[j] = 1;
+    trid_p_batch_in_lines<T, K, L, S> scope = {between};
+    trid_p_batch_border<T> border = {0, 0, 0, 0};
+    int periodic = plan.flags & TRID_BATCH_PERIODIC;
+    int met = trid_p_batch_take_apart<T, K>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, L * S, &border);
+    TRID_P_BATCH_LOOP
+    for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
+        /* What the compiler would work out before the loop, for all rows, has no room in registers. */
+        step = trid_p_batch_again_as(step), p.held = trid_p_batch_again_as(p.held), n = trid_p_batch_again_as(n);
+        if (!FACTOR && side >= 0) {
+            TRID_UNROLL
+            for (int j = 0; j < K && READ_AHEAD; j++) rd[j] = next[j];
+            if (!READ_AHEAD)
+                trid_p_batch_gather(K, 0, p.held, d + p.at, step, rd);
+            else if (side + 1 < more.sides)
+                trid_p_batch_gather(K, 0, p.held, d + (p.at + more.pitch), step, next);
+        }
+        int last =
+            trid_p_batch_side<T, K>(scope, n, plan.flags, FACTOR || side < 0, ra, rb, rc, kept, L * S, &border, rd);
+        if (last && !met) met = last;
+        if (!FACTOR && side >= 0) {
+            trid_p_batch_scatter(K, p.held, add, rd, step, x + p.at);
+            p.at += more.pitch;
+        }
+    }
+    if (FACTOR) {
+        if (periodic) trid_p_batch_close<T, K>(scope, n, bottom, border, rb, rc);
+        trid_p_batch_scatter(K, p.held, 0, rb, step, x + p.at);
+        trid_p_batch_scatter(K, p.held, 0, rc, step, more.u + p.at);
+    }
+    int bad = trid_p_batch_row(met, n);
+    if (trid_p_batch_reports(plan)) {
+        __syncthreads();
+        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+        __syncthreads();
+        p = trid_p_batch_place_of(plan, (unsigned)trid_p_batch_again_as((int)blockIdx.x), L, line, first);
+        if (first == 0 && p.there) trid_p_batch_tell(plan, p.system, worst[line], 0, (T)0, (T)0);
     }
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Which kernel serves which size. Contiguous systems (step is not the larger pitch): the least width W of 1, 2, 4 .. 32
-   lanes with which at most 16 rows a lane hold the system, and the least of these K rows that do (W = 1 unless K > 8):
-
-       K = 16                    n = 16 W, one after another, full tiles      trid_p_batch_warps, EXACT, 4 warps a block
-       K = 2 3 4 6 8 .. 14 16    any n, one after another                     trid_p_batch_warps, DENSE
-       K = 4 8 16                any n and pitch, shared rows                 trid_p_batch_warps, PITCHED
-       512 < n <= 1024           single: K = 24, 32 rows in each of 32 lanes  trid_p_batch_warps, EXACT for n = 1024
-                                 double, checked: K = 12, 16, two warps       trid_p_batch_pairs, EXACT for n = 1024
-
-   Systems side by side (stride the smaller): sections of K rows, S of them a system, L systems a block, R rows asked for
-   at a time, A bytes around them into the cache, by n:
-
-       n  <=           4      8     16     32     64    128    256    512   1024
-       K               4      8     16      8     16     16     16     16     16
-       S               1      1      1      4      4      8     16     32     64
-       L, single     128    128    128     64     64     64     32     16      8
-       L, double     128    128    128     32     32     32     16      8      4
-       R               4      4      4      4      4      4      2      4      4
-       A               0      0      0      0    128    128    256    128    128     trid_p_batch_lines */
+/* Which kernel serves which size, and with which K rows a thread. Contiguous systems (step is not the larger pitch):
+   the least width W of 1, 2, 4 .. 32 lanes with which at most 16 rows a lane hold the system, and the least K of the
+   table that do; EXACT where tiles are full. Systems side by side (stride the smaller): S sections of K rows a system,
+   L systems a block, R rows asked for at a time, A bytes around them into the cache, C blocks a cluster. Longer
+   systems, in chunks of 32 K rows or S K: chunks_reduce, lines_reduce leave two rows of each, these are solved as
+   systems by themselves, and chunks_expand, lines_expand put in what is known of them; with pivoting pivoted_groups
+   takes 32 chunks at a time, up and down again. The names of kernels begin trid_p_batch_, and the n of each are these,
+   by names alone where a launch differs from the one above it (trid_batch_checked and _shared from trid_batch_solve;
+   more with --all), from bench/batch_table.sh: trid_batch_solve, contiguous, one system after another warps  DENSE    K
+     trid_batch_solve, contiguous, one system after another
+       warps  DENSE    K = 2            1-2
+       warps  DENSE    K = 3            3
+       warps  DENSE    K = 4            4
+       warps  DENSE    K = 6            5-6
+       warps  DENSE    K = 8            7-8
+       warps  DENSE    K = 10           9-10 17-20 33-40 65-80 129-160 257-320
+       warps  DENSE    K = 12           11-12 21-24 41-48 81-96 161-192 321-384
+       warps  DENSE    K = 14           13-14 25-28 49-56 97-112 193-224 385-448
+       warps  DENSE    K = 16           15 29-31 57-63 113-127 225-255 449-511
+       warps  EXACT    K = 16           16 32 64 128 256 512
+       warps  DENSE    K = 24           single 513-768
+       warps  DENSE    K = 32           single 769-1023
+       warps  EXACT    K = 32           single 1024
+       block  DENSE    K = 16  3 warps  1025-1536
+       block  DENSE    K = 16  4 warps  1537-2048
+       block  DENSE    K = 16  5 warps  single 2049-2560
+       block  DENSE    K = 16  6 warps  single 2561-3072
+       block  DENSE    K = 16  7 warps  single 3073-3584
+       block  DENSE    K = 16  8 warps  single 3585-4096
+       chunks_*  DENSE    K = 16        single 4097-
+       chunks_*  DENSE    K = 16        double 2049-
+       block  DENSE    K = 12  2 warps  double 513-768
+       block  DENSE    K = 16  2 warps  double 769-1023
+       block  EXACT    K = 16  2 warps  double 1024
+     where step or pitch are others: warps 1-256
+     trid_batch_solve, side by side, on a device with clusters
+       warps  PITCHED  K = 4                                             1
+       lines  K = 4   S = 1   R = 4  A = 0    L = 128                    2-4
+       lines  K = 8   S = 1   R = 4  A = 0    L = 128                    5-8
+       lines  K = 16  S = 1   R = 4  A = 0    L = 128                    9-16
+       lines  K = 8   S = 4   R = 4  A = 0    L = 64, double 32          17-32
+       lines  K = 16  S = 4   R = 4  A = 128  L = 64, double 32          33-64
+       lines  K = 16  S = 8   R = 4  A = 128  L = 64, double 32          65-128
+       lines  K = 16  S = 16  R = 2  A = 256  L = 32, double 16          129-256
+       lines  K = 16  S = 16  R = 2  A = 128  C = 2   L = 32, double 16  257-512
+       lines  K = 16  S = 16  R = 4  A = 256  C = 4   L = 32, double 16  513-1024
+       lines  K = 16  S = 16  R = 4  A = 256  C = 8   L = 32, double 16  1025-2048
+       lines  K = 16  S = 32  R = 4  A = 128  C = 8   L = 16, double -   single 2049-4096
+       lines  K = 16  S = 32  R = 4  A = 128  C = 16  L = 16, double 8   4097-8192
+       lines_*  K = 16  S = 8   L = 32, double 16                        8193-
+       lines  K = 16  S = 16  R = 4  A = 256  C = 16  , double 16        double 2049-4096
+     on a device without: lines 257-1024, lines_* 1025-8192
+     trid_batch_checked, contiguous: checked_warps 1-512, block single 513-1024, chunks_* single 2049-4096 double
+       1025-2048
+     trid_batch_checked, side by side: checked_warps 1, lines_checked 2-1024, lines_* 1025-8192
+     trid_batch_shared, contiguous: common_warps 1-512
+     trid_batch_shared, side by side: common_warps 1, common_lines 2-512, lines 513-1024
+     trid_batch_pivoted, contiguous, one system after another
+       pivoted_warps  DENSE    K = 4            1-4
+       pivoted_warps  DENSE    K = 8            5-8
+       pivoted_warps  DENSE    K = 12           9-12 17-24 33-48 65-96 129-192 257-384
+       pivoted_warps  DENSE    K = 16           13-16 25-32 49-64 97-128 193-256 385-512
+       pivoted_warps  DENSE    K = 32           single 513-1024
+       pivoted_block  DENSE    K = 32  2 warps  single 1025-2048
+       pivoted_block  DENSE    K = 32  3 warps  single 2049-3072
+       pivoted_block  DENSE    K = 32  4 warps  single 3073-4096
+       pivoted_chunks  DENSE    K = 32          single 4097-
+       pivoted_block  DENSE    K = 12  2 warps  double 513-768
+       pivoted_block  DENSE    K = 16  2 warps  double 769-1024
+       pivoted_block  DENSE    K = 16  3 warps  double 1025-1536
+       pivoted_block  DENSE    K = 16  4 warps  double 1537-2048
+       pivoted_chunks  DENSE    K = 16          double 2049-
+     where step or pitch are others: pivoted_warps 1-256
+     side by side: pivoted_warps 1-512, pivoted_block 513-1024, pivoted_chunks 1025- */
 #define TRID_P_BATCH_SHAPES(shape)                                                                                     \
     shape(EXACT, 16) shape(DENSE, 2) shape(DENSE, 3) shape(DENSE, 4) shape(DENSE, 6) shape(DENSE, 8) shape(DENSE, 10)  \
         shape(DENSE, 12) shape(DENSE, 14) shape(DENSE, 16) shape(PITCHED, 4) shape(PITCHED, 8) shape(PITCHED, 16)
 #define TRID_P_BATCH_LONG_WARPS(shape) shape(EXACT, 32) shape(DENSE, 24) shape(DENSE, 32)
-#define TRID_P_BATCH_LONG_PAIRS(shape) shape(EXACT, 16) shape(DENSE, 12) shape(DENSE, 16) shape(PITCHED, 16)
+#define TRID_P_BATCH_LONG_PAIRS(shape) shape(EXACT, 16) shape(DENSE, 12)
 
 static inline cudaError_t trid_p_batch_count(trid_p_batch_plan *plan, int width, int per_block, dim3 *grid)
 {
@@ -1387,14 +3282,34 @@ static inline cudaError_t trid_p_batch_count(trid_p_batch_plan *plan, int width,
 
 #define TRID_P_BATCH_WARPS_OF(PATH, size)                                                                              \
     if (path == TRID_P_BATCH_##PATH && !launched && K <= size)                                                         \
-        error = trid_launch(trid_p_batch_warps<T, size, TRID_P_BATCH_##PATH, CHECKED, Rows>, grid,                     \
-                            dim3(32 * TRID_P_BATCH_WARPS(T, CHECKED)), 0, stream, plan, rows, d, x),                   \
+        error = trid_launch(trid_p_batch_warps<T, size, TRID_P_BATCH_##PATH, Rows>, grid,                              \
+                            dim3(32 * TRID_P_BATCH_WARPS(T, 0)), 0, stream, plan, rows, d, x),                         \
         launched = 1;
 #define TRID_P_BATCH_PAIRS_OF(PATH, size)                                                                              \
     if (path == TRID_P_BATCH_##PATH && !launched && K <= size)                                                         \
-        error = trid_launch(trid_p_batch_pairs<T, size, TRID_P_BATCH_##PATH, CHECKED, Rows>, grid, dim3(64), 0,        \
+        error = trid_launch(trid_p_batch_block<T, size, 2, TRID_P_BATCH_##PATH, CHECKED, Rows>, grid, dim3(64), 0,     \
                             stream, plan, rows, d, x),                                                                 \
         launched = 1;
+
+/* n > 512: as many warps a system as hold it. */
+template <class T, int K, int WARPS, int PATH, int CHECKED, class Rows>
+static int trid_p_batch_launch_block_of(trid_p_batch_plan plan, Rows rows, const T *d, T *x, cudaStream_t stream)
+{
+    dim3 grid;
+    if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    return trid_launch(trid_p_batch_block<T, K, WARPS, PATH, CHECKED, Rows>, grid,
+                       dim3((unsigned)((plan.n + 32 * K - 1) / (32 * K) * 32)), 0, stream, plan, rows, d,
+                       x) == cudaSuccess
+               ? TRID_BATCH_OK
+               : TRID_BATCH_LAUNCH_FAILED;
+}
+template <class T, int CHECKED, int PATH, class Rows>
+static int trid_p_batch_launch_block(const trid_p_batch_plan &plan, const Rows &rows, const T *d, T *x,
+                                     cudaStream_t stream)
+{
+    enum { WARPS = (TRID_P_BATCH_ON_CHIP((int)sizeof(T), CHECKED) + 511) / 512 };
+    return trid_p_batch_launch_block_of<T, 16, WARPS, PATH, CHECKED>(plan, rows, d, x, stream);
+}
 
 /* n > 512: two warps a system ... */
 template <class T, int CHECKED, class Rows>
@@ -1402,10 +3317,12 @@ struct trid_p_batch_long {
     static int launch(trid_p_batch_plan plan, int path, Rows rows, const T *d, T *x, cudaStream_t stream)
     {
         int K = (plan.n + 63) / 64, launched = 0;
-        if (path != TRID_P_BATCH_PITCHED) path = plan.n == 1024 ? TRID_P_BATCH_EXACT : TRID_P_BATCH_DENSE;
+        path = plan.n == 1024 ? TRID_P_BATCH_EXACT : TRID_P_BATCH_DENSE;
         dim3 grid;
         cudaError_t error = trid_p_batch_count(&plan, 1, 1, &grid);
         if (error != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+        if (path == TRID_P_BATCH_DENSE && K > 12)
+            return trid_p_batch_launch_block<T, CHECKED, TRID_P_BATCH_DENSE>(plan, rows, d, x, stream);
         TRID_P_BATCH_LONG_PAIRS(TRID_P_BATCH_PAIRS_OF)
         return launched && error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
     }
@@ -1416,27 +3333,29 @@ struct trid_p_batch_long<float, 0, Rows> {
     static int launch(trid_p_batch_plan plan, int path, Rows rows, const float *d, float *x, cudaStream_t stream)
     {
         typedef float T;
-        enum { CHECKED = 0 };
         int K = (plan.n + 31) / 32, launched = 0;
-        if (path == TRID_P_BATCH_PITCHED) {
-            dim3 grid;
-            if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-            return trid_launch(trid_p_batch_pairs<T, 16, TRID_P_BATCH_PITCHED, CHECKED, Rows>, grid, dim3(64), 0,
-                               stream, plan, rows, d, x) == cudaSuccess
-                       ? TRID_BATCH_OK
-                       : TRID_BATCH_LAUNCH_FAILED;
-        }
         path = plan.n == 1024 ? TRID_P_BATCH_EXACT : TRID_P_BATCH_DENSE;
         dim3 grid;
-        cudaError_t error = trid_p_batch_count(&plan, 1, TRID_P_BATCH_WARPS(T, CHECKED), &grid);
+        cudaError_t error = trid_p_batch_count(&plan, 1, TRID_P_BATCH_WARPS(T, 0), &grid);
         if (error != cudaSuccess) return TRID_BATCH_BAD_SIZE;
         TRID_P_BATCH_LONG_WARPS(TRID_P_BATCH_WARPS_OF)
         return launched && error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
     }
 };
 
+/* n > 512, beyond what one warp usually has. */
+template <int CHECKED, class T, class Rows>
+static int trid_p_batch_launch_beyond(const trid_p_batch_plan &plan, int path, const Rows &rows, const T *d, T *x,
+                                      cudaStream_t stream)
+{
+    if (path == TRID_P_BATCH_PITCHED)
+        return trid_p_batch_launch_block<T, CHECKED, TRID_P_BATCH_PITCHED>(plan, rows, d, x, stream);
+    if (plan.n > 1024) return trid_p_batch_launch_block<T, CHECKED, TRID_P_BATCH_DENSE>(plan, rows, d, x, stream);
+    return trid_p_batch_long<T, CHECKED, Rows>::launch(plan, path, rows, d, x, stream);
+}
+
 /* shared: the matrix is one for all, so not one after another. */
-template <class T, int CHECKED, class Rows>
+template <class T, class Rows>
 static int trid_p_batch_launch_contiguous(trid_p_batch_plan plan, Rows rows, const T *d, T *x, int shared,
                                           cudaStream_t stream)
 {
@@ -1448,10 +3367,10 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_plan plan, Rows rows, con
     plan.width = W;
     plan.width_log2 = log2;
     plan.magic = W == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
-    if (n > 512) return trid_p_batch_long<T, CHECKED, Rows>::launch(plan, path, rows, d, x, stream);
+    if (n > 512) return trid_p_batch_launch_beyond<0>(plan, path, rows, d, x, stream);
     if (dense && n == 16 * W && plan.lines.systems % (32 / W) == 0) path = TRID_P_BATCH_EXACT;
     dim3 grid;
-    cudaError_t error = trid_p_batch_count(&plan, 32 / W, TRID_P_BATCH_WARPS(T, CHECKED), &grid);
+    cudaError_t error = trid_p_batch_count(&plan, 32 / W, TRID_P_BATCH_WARPS(T, 0), &grid);
     if (error != cudaSuccess) return TRID_BATCH_BAD_SIZE;
     TRID_P_BATCH_SHAPES(TRID_P_BATCH_WARPS_OF)
     return launched && error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
@@ -1459,7 +3378,41 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_plan plan, Rows rows, con
 #undef TRID_P_BATCH_WARPS_OF
 #undef TRID_P_BATCH_PAIRS_OF
 
-/* Only arrays are staged; a matrix that is made does not travel. WIDE: pieces of 16 bytes are pieces of memory in all
+/* With the residuals of arrays: their own kernels up to n = 512, EXACT where pieces of 16 bytes are pieces of
+   memory. */
+#define TRID_P_BATCH_CHECKED_SHAPES(shape)                                                                             \
+    shape(EXACT, 16, 0) shape(EXACT, 16, 1) shape(DENSE, 4, 1) shape(DENSE, 8, 1) shape(DENSE, 12, 1)                  \
+        shape(DENSE, 16, 1) shape(PITCHED, 8, 1) shape(PITCHED, 16, 1)
+template <class T>
+static int trid_p_batch_launch_checked(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, const T *d, T *x,
+                                       int shared, cudaStream_t stream)
+{
+    int W = 1, log2 = 0, n = plan.n, launched = 0;
+    while (W < 32 && (n + W - 1) / W > 16) W *= 2, log2++;
+    int refined = (plan.flags & TRID_BATCH_REFINED) != 0;
+    int K = (n + W - 1) / W, dense = plan.lines.step == 1 && (W == 32 || (plan.lines.stride == n && !shared));
+    size_t places = (size_t)rows.a | (size_t)rows.b | (size_t)rows.c | (size_t)d | (size_t)x;
+    int path = !dense ? TRID_P_BATCH_PITCHED : TRID_P_BATCH_DENSE;
+    if (dense && n == 16 * W && plan.lines.systems % (32 / W) == 0 && places % 16 == 0 &&
+        plan.lines.stride * (long long)sizeof(T) % 16 == 0 && plan.lines.jump * (long long)sizeof(T) % 16 == 0)
+        path = TRID_P_BATCH_EXACT;
+    plan.width = W;
+    plan.width_log2 = log2;
+    plan.magic = W == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
+    dim3 grid;
+    cudaError_t error = trid_p_batch_count(&plan, 32 / W, TRID_P_BATCH_WARPS(T, 1), &grid);
+    if (error != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+#define TRID_P_BATCH_CHECKED_OF(PATH, size, REFINED)                                                                   \
+    if (path == TRID_P_BATCH_##PATH && !launched && K <= size && refined <= REFINED)                                   \
+        error = trid_launch(trid_p_batch_checked_warps<T, size, TRID_P_BATCH_##PATH, REFINED>, grid,                   \
+                            dim3(32 * TRID_P_BATCH_WARPS(T, 1)), 0, stream, plan, rows, d, x),                         \
+        launched = 1;
+    TRID_P_BATCH_CHECKED_SHAPES(TRID_P_BATCH_CHECKED_OF)
+#undef TRID_P_BATCH_CHECKED_OF
+    return launched && error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+
+/* WIDE: pieces of 16 bytes are pieces of memory in all
    four arrays, and of whole systems. */
 template <class T>
 static inline int trid_p_batch_staging(const trid_lines &lines, const trid_p_batch_arrays<T> &rows, const T *d)
@@ -1475,15 +3428,16 @@ static inline int trid_p_batch_staging(const trid_lines &lines, const trid_p_bat
 template <class T, class Rows>
 static inline int trid_p_batch_staging(const trid_lines &, const Rows &, const T *)
 {
-    return TRID_P_BATCH_UNSTAGED;
+    return TRID_P_BATCH_NARROW;
 }
 
-template <class T, int K, int L, int S, int R, int AHEAD, int CHECKED, class Rows>
+template <class T, int K, int L, int S, int R, int AHEAD, class Rows>
 static int trid_p_batch_launch_lines_of(trid_p_batch_plan plan, Rows rows, const T *d, T *x, cudaStream_t stream)
 {
-    void (*kernel)(trid_p_batch_plan, Rows, const T *, T *) = trid_p_batch_lines<T, K, L, S, R, AHEAD, CHECKED, Rows>;
+    void (*kernel)(trid_p_batch_plan, Rows, const T *, T *) = trid_p_batch_lines<T, K, L, S, R, AHEAD, Rows>;
     const int resident = TRID_P_BATCH_LINES_RESIDENT(T, K, L * S);
-    int device, most, processors, major, bytes = 4 * K * L * S * (int)sizeof(T);
+    const int arrays = trid_p_batch_staged_arrays(&rows) + (plan.flags & TRID_BATCH_ADD ? 1 : 0);
+    int device, most, processors, major, bytes = arrays * K * L * S * (int)sizeof(T);
     dim3 grid;
     if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
     plan.staged = trid_p_batch_staging(plan.lines, rows, d);
@@ -1505,13 +3459,67 @@ static int trid_p_batch_launch_lines_of(trid_p_batch_plan plan, Rows rows, const
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
 
+/* In clusters of `parts` blocks, n <= K*S*parts. Where the device has none of them, or no room for one, *launched stays
+   as it was. */
+template <class T, int K, int L, int S, int R, int AHEAD, class Rows>
+static int trid_p_batch_launch_cluster_of(trid_p_batch_plan plan, int parts, Rows rows, const T *d, T *x,
+                                          cudaStream_t stream, int *launched)
+{
+    void (*kernel)(trid_p_batch_plan, Rows, const T *, T *) = trid_p_batch_lines<T, K, L, S, R, AHEAD, Rows, 1>;
+    int device, major, most, bytes = 2 * TRID_P_BATCH_MAIL(L, parts) * (int)sizeof(T), clusters;
+    dim3 grid;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    if (major < 9) return TRID_BATCH_OK;
+    if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    plan.staged = trid_p_batch_staging(plan.lines, rows, d);
+    if (plan.staged)
+        bytes +=
+            (trid_p_batch_staged_arrays(&rows) + (plan.flags & TRID_BATCH_ADD ? 1 : 0)) * K * L * S * (int)sizeof(T);
+    if (bytes + 16 * 1024 > most) return TRID_BATCH_OK;
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    clusters = trid_clusters(kernel, parts, dim3(L * S), (size_t)bytes);
+    if (clusters == 0) return TRID_BATCH_OK;
+    *launched = 1;
+    grid.x = (plan.tiles < (unsigned)clusters ? plan.tiles : (unsigned)clusters) * (unsigned)parts;
+    cudaError_t error = trid_launch_cluster(kernel, grid, parts, dim3(L * S), (size_t)bytes, stream, plan, rows, d, x);
+    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+
+/* The shapes in clusters; checked solves have none. */
+#define TRID_P_BATCH_ON_CHIP_CLUSTER 8192
 template <class T, int CHECKED, class Rows>
+struct trid_p_batch_clusters {
+    static int launch(const trid_p_batch_plan &plan, Rows rows, const T *d, T *x, cudaStream_t stream, int *launched)
+    {
+        const int F = sizeof(T) == 4 ? 2 : 1;
+        int parts = 2;
+        if (plan.n <= 256 || plan.n > TRID_P_BATCH_ON_CHIP_CLUSTER) return TRID_BATCH_OK;
+        while (256 * parts < plan.n) parts *= 2;
+        if (parts == 2)
+            return trid_p_batch_launch_cluster_of<T, 16, 16 * F, 16, 2, 128>(plan, 2, rows, d, x, stream, launched);
+        if (parts <= (sizeof(T) == 4 ? 8 : 16))
+            return trid_p_batch_launch_cluster_of<T, 16, 16 * F, 16, 4, 256>(plan, parts, rows, d, x, stream, launched);
+        return trid_p_batch_launch_cluster_of<T, 16, 8 * F, 32, 4, 128>(plan, parts / 2, rows, d, x, stream, launched);
+    }
+};
+template <class T, class Rows>
+struct trid_p_batch_clusters<T, 1, Rows> {
+    static int launch(const trid_p_batch_plan &, Rows, const T *, T *, cudaStream_t, int *) { return TRID_BATCH_OK; }
+};
+
+template <class T, class Rows>
 static int trid_p_batch_launch_side_by_side(const trid_p_batch_plan &plan, Rows rows, const T *d, T *x,
                                             cudaStream_t stream)
 {
     const int F = sizeof(T) == 4 ? 2 : 1;
+    int launched = 0, status = trid_p_batch_clusters<T, 0, Rows>::launch(plan, rows, d, x, stream, &launched);
+    if (launched || status) return status;
 #define TRID_P_BATCH_LINES_OF(K, L, S, R, AHEAD)                                                                       \
-    trid_p_batch_launch_lines_of<T, K, L, S, R, AHEAD, CHECKED>(plan, rows, d, x, stream)
+    trid_p_batch_launch_lines_of<T, K, L, S, R, AHEAD>(plan, rows, d, x, stream)
     return plan.n <= 4     ? TRID_P_BATCH_LINES_OF(4, 128, 1, 4, 0)
            : plan.n <= 8   ? TRID_P_BATCH_LINES_OF(8, 128, 1, 4, 0)
            : plan.n <= 16  ? TRID_P_BATCH_LINES_OF(16, 128, 1, 4, 0)
@@ -1521,6 +3529,91 @@ static int trid_p_batch_launch_side_by_side(const trid_p_batch_plan &plan, Rows 
            : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 2, 256)
            : plan.n <= 512 ? TRID_P_BATCH_LINES_OF(16, 8 * F, 32, 4, 128)
                            : TRID_P_BATCH_LINES_OF(16, 4 * F, 64, 4, 128);
+#undef TRID_P_BATCH_LINES_OF
+}
+
+template <class T, int K, int L, int S, int AHEAD>
+static int trid_p_batch_launch_lines_checked(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, const T *d, T *x,
+                                             cudaStream_t stream)
+{
+    void (*kernel)(trid_p_batch_plan, trid_p_batch_arrays<T>, const T *, T *) =
+        trid_p_batch_lines_checked<T, K, L, S, AHEAD>;
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
+    const int resident = TRID_P_BATCH_LINES_RESIDENT(T, K, L * S), bytes = 6 * K * L * S * (int)sizeof(T);
+    const int fixed = (S > 1 ? 6 * PART * (int)sizeof(T) : 0) + 12 * L + 1536; /* and what a block takes for itself */
+    int device, most, processors, major;
+    dim3 grid;
+    if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    plan.staged = major < 8 || resident * (bytes + fixed) > most ? TRID_P_BATCH_UNSTAGED
+                                                                 : trid_p_batch_staging(plan.lines, rows, d);
+    if (plan.staged && cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    if (plan.staged && grid.x > (unsigned)(processors * resident)) grid.x = (unsigned)(processors * resident);
+    cudaError_t error =
+        trid_launch(kernel, grid, dim3(L * S), plan.staged ? (size_t)bytes : 0, stream, plan, rows, d, x);
+    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+template <class T>
+static int trid_p_batch_launch_side_by_side_checked(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
+                                                    const T *d, T *x, cudaStream_t stream)
+{
+    const int F = sizeof(T) == 4 ? 2 : 1;
+#define TRID_P_BATCH_LINES_OF(K, L, S, AHEAD)                                                                          \
+    trid_p_batch_launch_lines_checked<T, K, L, S, AHEAD>(plan, rows, d, x, stream)
+    return plan.n <= 4     ? TRID_P_BATCH_LINES_OF(4, 128, 1, 0)
+           : plan.n <= 16  ? TRID_P_BATCH_LINES_OF(16, 128, 1, 0)
+           : plan.n <= 32  ? TRID_P_BATCH_LINES_OF(8, 32 * F, 4, 0)
+           : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(16, 32 * F, 4, 128)
+           : plan.n <= 128 ? TRID_P_BATCH_LINES_OF(16, 32 * F, 8, 128)
+           : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 256)
+           : plan.n <= 512 ? TRID_P_BATCH_LINES_OF(16, 8 * F, 32, 128)
+                           : TRID_P_BATCH_LINES_OF(16, 4 * F, 64, 128);
+#undef TRID_P_BATCH_LINES_OF
+}
+
+template <class T, int K, int L, int S, int AHEAD>
+static int trid_p_batch_launch_common_lines(trid_p_batch_plan plan, trid_p_batch_common<T> rows, const T *d, T *x,
+                                            cudaStream_t stream)
+{
+    void (*kernel)(trid_p_batch_plan, trid_p_batch_common<T>, const T *, T *) =
+        trid_p_batch_common_lines<T, K, L, S, AHEAD>;
+    const int resident = TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L * S);
+    int device, processors, most, bytes = K * L * S * (int)sizeof(T);
+    dim3 grid;
+    if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    plan.staged = plan.flags & TRID_BATCH_ADD && resident * (2 * bytes + 20 * 1024) <= most; /* x, too */
+    if (plan.staged) bytes *= 2;
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    if (grid.x > (unsigned)(processors * resident)) grid.x = (unsigned)(processors * resident);
+    cudaError_t error = trid_launch(kernel, grid, dim3(L * S), (size_t)bytes, stream, plan, rows, d, x);
+    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+template <class T>
+static int trid_p_batch_launch_common_side_by_side(const trid_p_batch_plan &plan, const trid_p_batch_common<T> &rows,
+                                                   const T *d, T *x, cudaStream_t stream)
+{
+    const int F = sizeof(T) == 4 ? 2 : 1;
+#define TRID_P_BATCH_LINES_OF(K, L, S, AHEAD)                                                                          \
+    trid_p_batch_launch_common_lines<T, K, L, S, AHEAD>(plan, rows, d, x, stream)
+    return plan.n <= 4     ? TRID_P_BATCH_LINES_OF(4, 128, 1, 0)
+           : plan.n <= 8   ? TRID_P_BATCH_LINES_OF(8, 128, 1, 0)
+           : plan.n <= 16  ? TRID_P_BATCH_LINES_OF(16, 128, 1, 0)
+           : plan.n <= 32  ? TRID_P_BATCH_LINES_OF(8, 32 * F, 4, 0)
+           : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(16, 32 * F, 4, 128)
+           : plan.n <= 128 ? TRID_P_BATCH_LINES_OF(16, 32 * F, 8, 128)
+           : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 256)
+           : plan.n <= 512 ? TRID_P_BATCH_LINES_OF(16, 8 * F, 32, 128)
+                           : trid_p_batch_launch_lines_of<T, 16, 4 * F, 64, 4, 128>(plan, rows, d, x, stream);
 #undef TRID_P_BATCH_LINES_OF
 }
 
@@ -1539,7 +3632,7 @@ static int trid_p_batch_launch_common(trid_p_batch_plan plan, trid_p_batch_commo
     int W = 1, log2 = 0, n = plan.n, launched = 0;
     if (n > 512) { /* one system a warp or two: rows as arrays without a stride */
         trid_p_batch_arrays<T> arrays = {rows.a, rows.b, rows.c, 1, 0, 0};
-        return trid_p_batch_launch_contiguous<T, 0>(plan, arrays, d, x, 1, stream);
+        return trid_p_batch_launch_contiguous<T>(plan, arrays, d, x, 1, stream);
     }
     while (W < 32 && (n + W - 1) / W > 16) W *= 2, log2++;
     int K = (n + W - 1) / W, path = TRID_P_BATCH_PITCHED;
@@ -1565,6 +3658,209 @@ static int trid_p_batch_launch_common(trid_p_batch_plan plan, trid_p_batch_commo
     return launched && error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
 
+/* ---- launches for long systems ----------------------------------------------------------------------------------- */
+
+static inline int trid_p_batch_side_by_side(const trid_p_batch_plan &plan)
+{
+    return trid_p_lines_side_by_side(plan.lines);
+}
+
+/* Do both the rows and the right-hand sides follow one another in memory? */
+template <class T>
+static inline int trid_p_batch_dense(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows)
+{
+    return plan.lines.step == 1 && rows.step == 1;
+}
+template <class Rows>
+static inline int trid_p_batch_dense(const trid_p_batch_plan &plan, const Rows &)
+{
+    return plan.lines.step == 1;
+}
+
+/* Is this too long for a chip? checked: 0, 1, or 2 for a solve with pivoting. */
+static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int checked)
+{
+    return joined.n > (checked == 2                        ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
+                       : trid_p_lines_side_by_side(joined) ? TRID_P_BATCH_ON_CHIP_LINES
+                                                           : TRID_P_BATCH_ON_CHIP(bytes, checked));
+}
+
+/* Does a call lack the scratch that it needs? */
+static inline int trid_p_batch_lacks(const trid_lines &lines, int bytes, int checked, const void *scratch)
+{
+    return !trid_p_lines_empty(lines) && trid_p_batch_is_long(trid_p_lines_join(lines), bytes, checked) &&
+           (!scratch || (size_t)scratch % 16 != 0);
+}
+
+template <class T, int CHECKED, class Rows>
+static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const Rows &rows, const T *d, T *x, cudaStream_t stream);
+
+/* What is left: rows in scratch, in place. */
+template <class T>
+static int trid_p_batch_launch_left(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows, T *d,
+                                    cudaStream_t stream)
+{
+    enum { F = sizeof(T) == 4 ? 2 : 1 };
+    if (trid_p_batch_is_long(plan.lines, sizeof(T), 0))
+        return trid_p_batch_launch_levels<T, 0>(plan, rows, (const T *)d, d, stream);
+    if (!trid_p_batch_side_by_side(plan))
+        return trid_p_batch_launch_block<T, 0, TRID_P_BATCH_DENSE>(plan, rows, (const T *)d, d, stream);
+    return plan.n <= 64 ? trid_p_batch_launch_lines_of<T, 16, 32 * F, 4, 4, 128>(plan, rows, (const T *)d, d, stream)
+                        : trid_p_batch_launch_lines_of<T, 16, 4 * F, 64, 4, 128>(plan, rows, (const T *)d, d, stream);
+}
+
+template <class T, int CHECKED, int PATH, class Rows>
+static cudaError_t trid_p_batch_launch_chunks(const trid_p_batch_levels<T> &levels, int expand, const Rows &rows,
+                                              const T *d, T *x, cudaStream_t stream)
+{
+    enum { K = TRID_P_BATCH_CHUNK_ROWS((int)sizeof(T), CHECKED), WARPS = TRID_P_BATCH_WARPS(T, CHECKED) };
+    dim3 grid((levels.plan.tiles + WARPS - 1) / WARPS), block(32 * WARPS);
+    return expand ? trid_launch(trid_p_batch_chunks_expand<T, K, PATH, CHECKED, Rows>, grid, block, 0, stream, levels,
+                                rows, d, x)
+                  : trid_launch(trid_p_batch_chunks_reduce<T, K, PATH, CHECKED, Rows>, grid, block, 0, stream, levels,
+                                rows, d);
+}
+template <class T, int CHECKED, class Rows>
+static cudaError_t trid_p_batch_launch_phase(const trid_p_batch_levels<T> &levels, int expand, const Rows &rows,
+                                             const T *d, T *x, cudaStream_t stream)
+{
+    enum {
+        K = TRID_P_BATCH_CHUNK_ROWS_LINES((int)sizeof(T)),
+        L = TRID_P_BATCH_CHUNK_LINES((int)sizeof(T)),
+        S = TRID_P_BATCH_CHUNK_SECTIONS
+    };
+    const trid_p_batch_plan &plan = levels.plan;
+    if (trid_p_batch_side_by_side(plan)) {
+        dim3 grid(plan.tiles * levels.chunks), block(L * S);
+        return expand ? trid_launch(trid_p_batch_lines_expand<T, K, L, S, CHECKED, Rows>, grid, block, 0, stream,
+                                    levels, rows, d, x)
+                      : trid_launch(trid_p_batch_lines_reduce<T, K, L, S, CHECKED, Rows>, grid, block, 0, stream,
+                                    levels, rows, d);
+    }
+    if (!trid_p_batch_dense(plan, rows))
+        return trid_p_batch_launch_chunks<T, CHECKED, TRID_P_BATCH_PITCHED>(levels, expand, rows, d, x, stream);
+    return trid_p_batch_launch_chunks<T, CHECKED, TRID_P_BATCH_DENSE>(levels, expand, rows, d, x, stream);
+}
+
+template <class T, int CHECKED, class Rows>
+static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const Rows &rows, const T *d, T *x, cudaStream_t stream)
+{
+    if (trid_p_batch_side_by_side(plan)) { /* clusters hold more than a block, where there are any */
+        int launched = 0, status = trid_p_batch_clusters<T, CHECKED, Rows>::launch(plan, rows, d, x, stream, &launched);
+        if (launched || status) return status;
+    }
+    const int side_by_side = trid_p_batch_side_by_side(plan), reports = trid_p_batch_reports(plan);
+    const int refined = CHECKED && (plan.flags & TRID_BATCH_REFINED);
+    const int rows_a_chunk = TRID_P_BATCH_CHUNK((int)sizeof(T), CHECKED, side_by_side);
+    const long long systems = plan.lines.systems * plan.lines.groups;
+    const trid_p_batch_room room = trid_p_batch_room_of(plan.n, systems, rows_a_chunk, (int)sizeof(T), refined);
+    const long long left_n = 2 * room.chunks;
+    const trid_batch_report none = {0, 0, 0, 0};
+    char *scratch = (char *)plan.scratch;
+    dim3 grid;
+    if (trid_p_batch_count(&plan, side_by_side ? TRID_P_BATCH_CHUNK_LINES((int)sizeof(T)) : 1, 1, &grid) !=
+            cudaSuccess ||
+        plan.tiles > 0x7fffffffll / room.chunks)
+        return TRID_BATCH_BAD_SIZE;
+
+    trid_p_batch_plan rest = plan;
+    rest.lines = side_by_side ? trid_lines_interleaved(left_n, systems) : trid_lines_contiguous(left_n, systems);
+    rest.n = (int)left_n;
+    rest.flags = rest.repair = 0;
+    rest.scratch = scratch + room.end;
+    rest.report = none;
+    if (reports) rest.report.status = (int *)(scratch + room.below);
+
+    if (!side_by_side) plan.tiles *= (unsigned)room.chunks;
+    trid_p_batch_levels<T> levels;
+    levels.plan = plan;
+    levels.chunks = (unsigned)room.chunks;
+    for (int k = 0; k < 4; k++) levels.left[k] = (T *)(scratch + room.left) + k * left_n * systems;
+    levels.row = rest.lines.step;
+    levels.system = rest.lines.stride;
+    levels.worst = reports ? (int *)(scratch + room.worst) : (int *)0;
+    levels.below = rest.report.status;
+    levels.largest = 0;
+    trid_p_batch_arrays<T> left = {levels.left[0],  levels.left[1],    levels.left[2],
+                                   rest.lines.step, rest.lines.stride, rest.lines.jump};
+    T *before = (T *)(scratch + room.before);
+
+    if (reports &&
+        (cudaMemsetAsync(scratch + room.largest, 0, (size_t)(16 * systems), stream) != cudaSuccess ||
+         cudaMemsetAsync(scratch + room.worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), stream) != cudaSuccess))
+        return TRID_BATCH_LAUNCH_FAILED;
+    for (int pass = 0; pass <= refined; pass++) {
+        levels.before = pass > 0 ? before : (T *)0;
+        levels.keep = pass < refined ? before : (T *)0;
+        if (reports && CHECKED && pass == refined) levels.largest = (unsigned long long *)(scratch + room.largest);
+        if (trid_p_batch_launch_phase<T, CHECKED>(levels, 0, rows, d, x, stream) != cudaSuccess)
+            return TRID_BATCH_LAUNCH_FAILED;
+        int status = trid_p_batch_launch_left(rest, left, levels.left[3], stream);
+        if (status) return status;
+        if (trid_p_batch_launch_phase<T, CHECKED>(levels, 1, rows, d, x, stream) != cudaSuccess)
+            return TRID_BATCH_LAUNCH_FAILED;
+    }
+    return !reports ||
+                   trid_launch(trid_p_batch_told<T, CHECKED>, dim3((unsigned)((systems + 255) / 256)), dim3(256), 0,
+                               stream, plan, rows_a_chunk, levels.worst, levels.below, levels.largest) == cudaSuccess
+               ? TRID_BATCH_OK
+               : TRID_BATCH_LAUNCH_FAILED;
+}
+
+template <class T>
+static cudaError_t trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<T> &tree, int dense,
+                                                      const trid_p_batch_arrays<T> &rows, const T *d, T *x,
+                                                      cudaStream_t stream)
+{
+    enum { K = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(T)), WARPS = TRID_P_BATCH_WARPS(T, 0) };
+    dim3 grid((tree.plan.tiles + WARPS - 1) / WARPS), block(32 * WARPS);
+    return dense ? trid_launch(trid_p_batch_pivoted_chunks<T, K, TRID_P_BATCH_DENSE>, grid, block, 0, stream, tree,
+                               rows, d, x)
+                 : trid_launch(trid_p_batch_pivoted_chunks<T, K, TRID_P_BATCH_PITCHED>, grid, block, 0, stream, tree,
+                               rows, d, x);
+}
+template <class T>
+static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int dense, const trid_p_batch_arrays<T> &rows, const T *d,
+                                    T *x, cudaStream_t stream)
+{
+    enum { M = 32 * TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(T)) };
+    const int reports = trid_p_batch_reports(plan);
+    const long long systems = plan.lines.systems * plan.lines.groups;
+    const trid_p_batch_pivoted_room room = trid_p_batch_pivoted_room_of(plan.n, systems, sizeof(T));
+    char *scratch = (char *)plan.scratch;
+    dim3 grid;
+    if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess || systems > 0x7fffffffll / room.count[0])
+        return TRID_BATCH_BAD_SIZE;
+    trid_p_batch_tree<T> tree;
+    tree.plan = plan;
+    tree.worst = reports ? (int *)(scratch + room.worst) : (int *)0;
+    if (reports && cudaMemsetAsync(tree.worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), stream) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    for (int step = 0; step <= 2 * room.levels;
+         step++) { /* the chunks, the levels up, all but the top down again, chunks */
+        int level = step <= room.levels ? step - 1 : 2 * room.levels - 1 - step, chunks = level < 0,
+            at = chunks ? 0 : level;
+        tree.down = step > room.levels;
+        tree.count = (unsigned)room.count[at];
+        tree.groups = (tree.count + 31) / 32;
+        tree.rows = (long long)M << 5 * at;
+        tree.face = (T *)(scratch + room.face[at]);
+        tree.outer = (T *)(scratch + room.outer[at]);
+        tree.joined = at + 1 < room.levels ? (T *)(scratch + room.face[at + 1]) : (T *)0;
+        tree.around = at + 1 < room.levels ? (T *)(scratch + room.outer[at + 1]) : (T *)0;
+        tree.plan.tiles = (unsigned)systems * (chunks ? tree.count : tree.groups);
+        cudaError_t error = chunks ? trid_p_batch_launch_pivoted_chunks(tree, dense, rows, d, x, stream)
+                                   : trid_launch(trid_p_batch_pivoted_groups<T>, dim3((tree.plan.tiles + 3) / 4),
+                                                 dim3(128), 0, stream, tree);
+        if (error != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    }
+    return !reports ||
+                   trid_launch(trid_p_batch_told<T, 0>, dim3((unsigned)((systems + 255) / 256)), dim3(256), 0, stream,
+                               plan, M, tree.worst, (const int *)0, (const unsigned long long *)0) == cudaSuccess
+               ? TRID_BATCH_OK
+               : TRID_BATCH_LAUNCH_FAILED;
+}
+
 /* A call's arguments, checked; a, b, c are null where the matrix is made in registers. */
 template <class T>
 static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, const T *a, const T *b, const T *c,
@@ -1577,10 +3873,18 @@ static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, co
     if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
     if (!d || !x || (!made && (!a || !b || !c))) return TRID_BATCH_BAD_ARGUMENT;
     if (d != x && trid_lines_overlap(lines, d, x, sizeof(T))) return TRID_BATCH_OVERLAP;
+    /* But for periodic systems, of a the rows from 1 on are elements, of c those before n-1: rows 0 .. n-2 and 1 .. n-1
+       of x are asked for. */
+    const long long ends = (flags & TRID_BATCH_PERIODIC) == 0, first[3] = {ends, 0, 0};
+    const long long rows[3] = {lines.n - ends, lines.n, lines.n - ends};
     const T *matrix[3] = {a, b, c};
     for (int k = 0; k < 3 && !made; k++) {
         if (!(flags & TRID_BATCH_SHARED)) {
-            if (trid_lines_overlap(lines, matrix[k], x, sizeof(T))) return TRID_BATCH_OVERLAP;
+            trid_lines own = lines;
+            own.n = rows[k];
+            const T *from = matrix[k] + first[k] * lines.step;
+            for (long long row = 0; row <= lines.n - own.n; row++)
+                if (trid_lines_overlap(own, from, x + row * lines.step, sizeof(T))) return TRID_BATCH_OVERLAP;
         } else { /* not element by element: the shared rows may not lie within x's reach */
             long long low = 0, high = 0, count[3] = {lines.n, lines.systems, lines.groups};
             long long pitch[3] = {lines.step, lines.stride, lines.jump};
@@ -1590,16 +3894,16 @@ static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, co
                 else
                     high += pitch[i] * (count[i] - 1);
             }
-            size_t from = (size_t)(x + low), to = (size_t)(x + high + 1), at = (size_t)matrix[k];
-            if (at < to && at + (size_t)lines.n * sizeof(T) > from) return TRID_BATCH_OVERLAP;
+            size_t from = (size_t)(x + low), to = (size_t)(x + high + 1), at = (size_t)(matrix[k] + first[k]);
+            if (rows[k] && at < to && at + (size_t)rows[k] * sizeof(T) > from) return TRID_BATCH_OVERLAP;
         }
     }
     return TRID_BATCH_OK;
 }
 
 /* The plan of a call, and what the report wants at its start. */
-static inline int trid_p_batch_begin(trid_lines lines, int flags, const trid_batch_report *report, cudaStream_t stream,
-                                     trid_p_batch_plan *plan)
+static inline int trid_p_batch_begin(trid_lines lines, int flags, const trid_batch_report *report, void *scratch,
+                                     cudaStream_t stream, trid_p_batch_plan *plan)
 {
     const trid_batch_report none = {0, 0, 0, 0};
     plan->lines = trid_p_lines_join(lines);
@@ -1608,6 +3912,7 @@ static inline int trid_p_batch_begin(trid_lines lines, int flags, const trid_bat
     plan->flags = flags;
     plan->magic = plan->per_group = plan->tiles = plan->repeat = 0;
     plan->staged = plan->repair = 0;
+    plan->scratch = scratch;
     plan->report = report ? *report : none;
     unsigned long long *failed = plan->report.failed;
     if (!failed) return TRID_BATCH_OK;
@@ -1617,56 +3922,87 @@ static inline int trid_p_batch_begin(trid_lines lines, int flags, const trid_bat
                : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* Are neighbours in memory rather elements of neighbouring systems than of one? */
-static inline int trid_p_batch_side_by_side(const trid_p_batch_plan &plan)
-{
-    long long step = plan.lines.step, stride = plan.lines.stride;
-    return plan.n > 1 && (stride < 0 ? -stride : stride) < (step < 0 ? -step : step);
-}
+/* Each compiles its own kernels alone: with residuals ... */
+template <int CHECKED>
+struct trid_p_batch_launch {
+    template <class T>
+    static int of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows, const T *d, T *x, int shared,
+                  cudaStream_t stream)
+    {
+        if (trid_p_batch_is_long(plan.lines, sizeof(T), 1))
+            return trid_p_batch_launch_levels<T, 1>(plan, rows, d, x, stream);
+        if (trid_p_batch_side_by_side(plan)) return trid_p_batch_launch_side_by_side_checked(plan, rows, d, x, stream);
+        if (plan.n <= 512) return trid_p_batch_launch_checked<T>(plan, rows, d, x, shared, stream);
+        int path = plan.lines.step == 1 ? TRID_P_BATCH_DENSE : TRID_P_BATCH_PITCHED;
+        return trid_p_batch_launch_beyond<1>(plan, path, rows, d, x, stream);
+    }
+};
+/* ... and without. */
+template <>
+struct trid_p_batch_launch<0> {
+    template <class T, class Rows>
+    static int of(const trid_p_batch_plan &plan, const Rows &rows, const T *d, T *x, int shared, cudaStream_t stream)
+    {
+        if (trid_p_batch_is_long(plan.lines, sizeof(T), 0))
+            return trid_p_batch_launch_levels<T, 0>(plan, rows, d, x, stream);
+        return trid_p_batch_side_by_side(plan) ? trid_p_batch_launch_side_by_side<T>(plan, rows, d, x, stream)
+                                               : trid_p_batch_launch_contiguous<T>(plan, rows, d, x, shared, stream);
+    }
+};
 
-template <int CHECKED, class T, class Rows>
-static int trid_p_batch_launch(const trid_p_batch_plan &plan, const Rows &rows, const T *d, T *x, int shared,
-                               cudaStream_t stream)
+/* Where kernels find the off-diagonals. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the
+   same arrays by other names; systems of one row have no off-diagonals, and b stands for them. */
+template <class T>
+static inline void trid_p_batch_sides(const trid_p_batch_plan &plan, long long step, const T **a, const T *b,
+                                      const T **c)
 {
-    return trid_p_batch_side_by_side(plan)
-               ? trid_p_batch_launch_side_by_side<T, CHECKED>(plan, rows, d, x, stream)
-               : trid_p_batch_launch_contiguous<T, CHECKED>(plan, rows, d, x, shared, stream);
+    const T *above = *c - step, *below = *a + step;
+    if (plan.flags & TRID_BATCH_TRANSPOSED) *a = above, *c = below;
+    if (plan.n == 1) *a = *c = b;
 }
 
 template <int CHECKED, class T>
 static int trid_p_batch_solve(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
-                              const trid_batch_report *report, cudaStream_t stream)
+                              const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    const int known = TRID_BATCH_ADD | (CHECKED ? TRID_BATCH_SHARED | TRID_BATCH_REFINED : 0);
+    const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED | (CHECKED ? TRID_BATCH_SHARED | TRID_BATCH_REFINED : 0);
     int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, 0);
     if (status) return status;
+    if (trid_p_batch_lacks(lines, sizeof(T), CHECKED, scratch)) return TRID_BATCH_BAD_ARGUMENT;
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     if (plan.report.tolerance == 0) plan.report.tolerance = 128 * (sizeof(T) == 4 ? 0x1p-24 : 0x1p-53);
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
-    return trid_p_batch_launch<CHECKED>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
+    trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
+    return trid_p_batch_launch<CHECKED>::of(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
 }
 
 template <class T>
 static int trid_p_batch_shared(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
-                               const trid_batch_report *report, cudaStream_t stream)
+                               const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    int status = flags & ~TRID_BATCH_ADD
-                     ? TRID_BATCH_BAD_ARGUMENT
-                     : trid_p_batch_refuse(lines, flags | TRID_BATCH_SHARED, TRID_BATCH_ADD | TRID_BATCH_SHARED, a, b,
-                                           c, d, (const T *)x, 0);
+    const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED;
+    int status = flags & ~known ? TRID_BATCH_BAD_ARGUMENT
+                                : trid_p_batch_refuse(lines, flags | TRID_BATCH_SHARED, known | TRID_BATCH_SHARED, a, b,
+                                                      c, d, (const T *)x, 0);
     if (status) return status;
+    if (trid_p_batch_lacks(lines, sizeof(T), 0, scratch)) return TRID_BATCH_BAD_ARGUMENT;
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
-    trid_p_batch_common<T> rows = {a, b, c};
-    return trid_p_batch_side_by_side(plan) ? trid_p_batch_launch_side_by_side<T, 0>(plan, rows, d, x, stream)
+    trid_p_batch_common<T> rows = {a, b, c, plan.n};
+    trid_p_batch_sides(plan, 1, &rows.a, rows.b, &rows.c);
+    if (trid_p_batch_is_long(plan.lines, sizeof(T), 0)) {
+        trid_p_batch_arrays<T> arrays = {rows.a, rows.b, rows.c, 1, 0, 0};
+        return trid_p_batch_launch_levels<T, 0>(plan, arrays, d, x, stream);
+    }
+    return trid_p_batch_side_by_side(plan) ? trid_p_batch_launch_common_side_by_side(plan, rows, d, x, stream)
                                            : trid_p_batch_launch_common(plan, rows, d, x, stream);
 }
 
-/* n > 512 in single precision, 384 in double: four warps a system ... */
+/* n > 512: two warps a system in double precision ... */
 template <class T, int unused>
 struct trid_p_batch_pivoted_long {
     static int launch(trid_p_batch_plan plan, int dense, trid_p_batch_arrays<T> rows, const T *d, T *x,
@@ -1674,10 +4010,15 @@ struct trid_p_batch_pivoted_long {
     {
         dim3 grid;
         if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-        cudaError_t error = dense ? trid_launch(trid_p_batch_pivoted_block<T, 8, TRID_P_BATCH_DENSE>, grid, dim3(128),
-                                                0, stream, plan, rows, d, x)
-                                  : trid_launch(trid_p_batch_pivoted_block<T, 8, TRID_P_BATCH_PITCHED>, grid, dim3(128),
-                                                0, stream, plan, rows, d, x);
+        cudaError_t error = !dense ? trid_launch(trid_p_batch_pivoted_block<T, 16, 2, TRID_P_BATCH_PITCHED>, grid,
+                                                 dim3(64), 0, stream, plan, rows, d, x)
+                            : plan.n <= 768 ? trid_launch(trid_p_batch_pivoted_block<T, 12, 2, TRID_P_BATCH_DENSE>,
+                                                          grid, dim3(64), 0, stream, plan, rows, d, x)
+                            : plan.n <= 1024
+                                ? trid_launch(trid_p_batch_pivoted_block<T, 16, 2, TRID_P_BATCH_DENSE>, grid, dim3(64),
+                                              0, stream, plan, rows, d, x)
+                                : trid_launch(trid_p_batch_pivoted_block<T, 16, 4, TRID_P_BATCH_DENSE>, grid,
+                                              dim3((unsigned)(plan.n + 511) / 512 * 32), 0, stream, plan, rows, d, x);
         return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
     }
 };
@@ -1688,46 +4029,51 @@ struct trid_p_batch_pivoted_long<float, unused> {
                       cudaStream_t stream)
     {
         dim3 grid;
-        if (trid_p_batch_count(&plan, 1, dense ? TRID_P_BATCH_WARPS(float, 0) : 1, &grid) != cudaSuccess)
+        if (trid_p_batch_count(&plan, 1, dense && plan.n <= 1024 ? TRID_P_BATCH_WARPS(float, 0) : 1, &grid) !=
+            cudaSuccess)
             return TRID_BATCH_BAD_SIZE;
-        cudaError_t error = dense ? trid_launch(trid_p_batch_pivoted_warps<float, 32, TRID_P_BATCH_DENSE>, grid,
-                                                dim3(32 * TRID_P_BATCH_WARPS(float, 0)), 0, stream, plan, rows, d, x)
-                                  : trid_launch(trid_p_batch_pivoted_block<float, 8, TRID_P_BATCH_PITCHED>, grid,
-                                                dim3(128), 0, stream, plan, rows, d, x);
+        cudaError_t error = plan.n > 1024
+                                ? trid_launch(trid_p_batch_pivoted_block<float, 32, 4, TRID_P_BATCH_DENSE>, grid,
+                                              dim3((unsigned)(plan.n + 1023) / 1024 * 32), 0, stream, plan, rows, d, x)
+                            : dense ? trid_launch(trid_p_batch_pivoted_warps<float, 32, TRID_P_BATCH_DENSE>, grid,
+                                                  dim3(32 * TRID_P_BATCH_WARPS(float, 0)), 0, stream, plan, rows, d, x)
+                                    : trid_launch(trid_p_batch_pivoted_block<float, 8, 4, TRID_P_BATCH_PITCHED>, grid,
+                                                  dim3(128), 0, stream, plan, rows, d, x);
         return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
     }
 };
 
-/* The K of the pivoted kernels; 16 and 12 rows are what registers hold. */
+/* The K of the pivoted kernels. */
 #define TRID_P_BATCH_PIVOTED_SHAPES(shape)                                                                             \
-    shape(DENSE, 4) shape(DENSE, 8) shape(DENSE, TRID_P_BATCH_PIVOTED_MOST(T)) shape(PITCHED, 8)                       \
-        shape(PITCHED, TRID_P_BATCH_PIVOTED_MOST(T))
-#define TRID_P_BATCH_PIVOTED_MOST(T) (sizeof(T) == 4 ? 16 : 12)
+    shape(DENSE, 4) shape(DENSE, 8) shape(DENSE, 12) shape(DENSE, 16) shape(PITCHED, 8) shape(PITCHED, 16)
 
 template <class T>
 static int trid_p_batch_pivoted(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
-                                const trid_batch_report *report, cudaStream_t stream)
+                                const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    int repair = (flags & TRID_BATCH_REPAIR) != 0, known = TRID_BATCH_ADD | TRID_BATCH_REPAIR;
+    int repair = (flags & TRID_BATCH_REPAIR) != 0, known = TRID_BATCH_ADD | TRID_BATCH_REPAIR | TRID_BATCH_TRANSPOSED;
     if (repair && ((flags & TRID_BATCH_ADD) || !report || !report->status || d == x)) {
         if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_ARGUMENT;
     }
     int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, 0);
     if (status) return status;
+    if (trid_p_batch_lacks(lines, sizeof(T), 2, scratch)) return TRID_BATCH_BAD_ARGUMENT;
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     plan.repair = repair;
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
-    const int most = TRID_P_BATCH_PIVOTED_MOST(T), usual = sizeof(T) == 4 ? 16 : 8;
+    trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
+    if (trid_p_batch_is_long(plan.lines, sizeof(T), 2))
+        return trid_p_batch_launch_tree(plan, plan.lines.step == 1, rows, d, x, stream);
     int W = 1, log2 = 0, n = plan.n, launched = 0;
-    while (W < 32 && (n + W - 1) / W > usual) W *= 2, log2++;
+    while (W < 32 && (n + W - 1) / W > 16) W *= 2, log2++;
     int K = (n + W - 1) / W, dense = plan.lines.step == 1 && (W == 32 || plan.lines.stride == n);
     int path = dense ? TRID_P_BATCH_DENSE : TRID_P_BATCH_PITCHED;
     plan.width = W;
     plan.width_log2 = log2;
     plan.magic = W == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
-    if (K > most) return trid_p_batch_pivoted_long<T, 0>::launch(plan, dense, rows, d, x, stream);
+    if (K > 16) return trid_p_batch_pivoted_long<T, 0>::launch(plan, dense, rows, d, x, stream);
     dim3 grid;
     cudaError_t error = trid_p_batch_count(&plan, 32 / W, TRID_P_BATCH_WARPS(T, 0), &grid);
     if (error != cudaSuccess) return TRID_BATCH_BAD_SIZE;
@@ -1743,89 +4089,522 @@ static int trid_p_batch_pivoted(trid_lines lines, int flags, const T *a, const T
 
 template <int CHECKED, class T, class Rows>
 static int trid_p_batch_solve_rows(trid_lines lines, int flags, const Rows &rows, const T *d, T *x,
-                                   const trid_batch_report *report, cudaStream_t stream)
+                                   const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
     const T *none = 0;
     int status = trid_p_batch_refuse(lines, flags, TRID_BATCH_ADD, none, none, none, d, (const T *)x, 1);
     if (status) return status;
+    if (trid_p_batch_lacks(lines, sizeof(T), CHECKED, scratch)) return TRID_BATCH_BAD_ARGUMENT;
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
-    return trid_p_batch_launch<CHECKED>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
+    return trid_p_batch_launch<CHECKED>::of(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
+}
+
+/* ---- launches for several right-hand sides ----------------------------------------------------------------------- */
+
+/* The K of these kernels, in parts of the most; then K, L, S of those for systems side by side, up to n = K*S. */
+#define TRID_P_BATCH_LU_SHAPES(shape) shape(EXACT, 1) shape(DENSE, 4) shape(DENSE, 2) shape(DENSE, 1) shape(PITCHED, 1)
+
+template <class T, int FACTOR>
+static int trid_p_batch_launch_lu(trid_p_batch_plan plan, const trid_p_batch_arrays<T> &rows,
+                                  const trid_p_batch_more<T> &more, const T *d, T *x, cudaStream_t stream)
+{
+    enum { MOST = TRID_P_BATCH_LU_ROWS(T), F = sizeof(T) == 4 ? 2 : 1 };
+    int W = 1, log2 = 0, n = plan.n, launched = 0;
+    dim3 grid;
+    cudaError_t error = cudaSuccess;
+    if (trid_p_batch_side_by_side(plan)) {
+#define TRID_P_BATCH_LU_LINES_OF(K, L, S)                                                                              \
+    if (n <= (K) * (S) && !launched) {                                                                                 \
+        if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;                         \
+        error = trid_launch(trid_p_batch_lu_lines<T, K, L, S, FACTOR>, grid, dim3((L) * (S)), 0, stream, plan, rows,   \
+                            more, d, x);                                                                               \
+        launched = 1;                                                                                                  \
+    }
+        TRID_P_BATCH_LU_LINES_OF(MOST, 128, 1)
+        TRID_P_BATCH_LU_LINES_OF(MOST, 32 * F, 8 / F)
+        TRID_P_BATCH_LU_LINES_OF(MOST, 8 * F, 32 / F)
+        TRID_P_BATCH_LU_LINES_OF(16, 4, 64)
+#undef TRID_P_BATCH_LU_LINES_OF
+        return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    }
+    while (W < 32 && (n + W - 1) / W > MOST) W *= 2, log2++;
+    int K = (n + W - 1) / W, dense = plan.lines.step == 1 && (W == 32 || plan.lines.stride == n);
+    int path = dense ? TRID_P_BATCH_DENSE : TRID_P_BATCH_PITCHED;
+    if (dense && n == MOST * W && plan.lines.systems % (32 / W) == 0) path = TRID_P_BATCH_EXACT;
+    plan.width = W;
+    plan.width_log2 = log2;
+    plan.magic = W == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
+    const int block = K > MOST, warps = (n + 32 * MOST - 1) / (32 * MOST);
+    if (trid_p_batch_count(&plan, 32 / W, block ? 1 : TRID_P_BATCH_WARPS(T, 0), &grid) != cudaSuccess)
+        return TRID_BATCH_BAD_SIZE;
+    if (block)
+        error = dense ? trid_launch(trid_p_batch_lu_block<T, MOST, TRID_P_BATCH_DENSE, FACTOR>, grid, dim3(32 * warps),
+                                    0, stream, plan, rows, more, d, x)
+                      : trid_launch(trid_p_batch_lu_block<T, MOST, TRID_P_BATCH_PITCHED, FACTOR>, grid,
+                                    dim3(32 * warps), 0, stream, plan, rows, more, d, x);
+#define TRID_P_BATCH_LU_OF(PATH, part)                                                                                 \
+    if (path == TRID_P_BATCH_##PATH && !block && !launched && K <= MOST / part)                                        \
+        error = trid_launch(trid_p_batch_lu_warps<T, MOST / part, TRID_P_BATCH_##PATH, FACTOR>, grid,                  \
+                            dim3(32 * TRID_P_BATCH_WARPS(T, 0)), 0, stream, plan, rows, more, d, x),                   \
+        launched = 1;
+    TRID_P_BATCH_LU_SHAPES(TRID_P_BATCH_LU_OF)
+#undef TRID_P_BATCH_LU_OF
+    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+
+/* Does a side of x at p + k*pitch, k = low .. high, share an element with an array at q? Only those within reach
+   count. */
+template <class T>
+static int trid_p_batch_sides_meet(const trid_lines &lines, const T *p, const T *q, long long pitch, long long low,
+                                   long long high)
+{
+    long long reach = 1, count[3] = {lines.n, lines.systems, lines.groups};
+    long long steps[3] = {lines.step, lines.stride, lines.jump}, bytes = (long long)sizeof(T);
+    if (trid_p_lines_empty(lines)) return 0;
+    for (int i = 0; i < 3; i++) reach += (steps[i] < 0 ? -steps[i] : steps[i]) * (count[i] - 1);
+    if (pitch < 0) {
+        long long least = -high;
+        pitch = -pitch, high = -low, low = least;
+    }
+    size_t from = (size_t)p, to = (size_t)q;
+    long long apart = from < to ? (long long)(to - from) / bytes : -((long long)(from - to) / bytes);
+    if (pitch > 0) { /* |apart - k*pitch| <= reach, and one more for what division cuts off */
+        long long first = (apart - reach - 1) / pitch - 1, last = (apart + reach + 1) / pitch + 1;
+        if (first > low) low = first;
+        if (last < high) high = last;
+    }
+    for (long long k = low; k <= high; k++)
+        if (trid_lines_overlap(lines, (const T *)(from + (size_t)(k * pitch * bytes)), q, sizeof(T))) return 1;
+    return 0;
+}
+
+/* The same with array k of a, b, c: but for periodic systems a's rows are those from 1 on, and c's those before n-1. */
+template <class T>
+static int trid_p_batch_sides_meet_matrix(const trid_lines &lines, int flags, int k, const T *matrix, const T *x,
+                                          long long pitch, long long sides)
+{
+    const long long ends = k != 1 && (flags & TRID_BATCH_PERIODIC) == 0;
+    trid_lines own = lines;
+    own.n -= ends;
+    if (k == 0) matrix += ends * lines.step;
+    for (long long row = 0; row <= ends; row++)
+        if (trid_p_batch_sides_meet(own, x + row * lines.step, matrix, pitch, 0, sides - 1)) return 1;
+    return 0;
+}
+
+/* Sizes and overlaps of the right-hand sides; d and x may be the same. */
+template <class T>
+static int trid_p_batch_refuse_sides(const trid_lines &lines, long long sides, long long pitch, int flags, const T *a,
+                                     const T *b, const T *c, const T *d, const T *x)
+{
+    const long long most = 1ll << 60;
+    long long elements = lines.n * lines.systems * lines.groups, reach = 0, size = pitch < 0 ? -pitch : pitch;
+    long long steps[3] = {lines.step, lines.stride, lines.jump}, count[3] = {lines.n, lines.systems, lines.groups};
+    for (int i = 0; i < 3; i++) reach += (steps[i] < 0 ? -steps[i] : steps[i]) * (count[i] - 1);
+    if (sides < 0 || sides > most / elements || pitch > most || pitch < -most) return TRID_BATCH_BAD_SIZE;
+    if (sides < 2) return TRID_BATCH_OK;
+    if (size > (most - reach) / (sides - 1)) return TRID_BATCH_BAD_SIZE;
+    const T *arrays[3] = {a, b, c};
+    if (trid_p_batch_sides_meet(lines, x, x, pitch, 1, sides - 1)) return TRID_BATCH_OVERLAP;
+    if (d != x && trid_p_batch_sides_meet(lines, x, d, pitch, 1 - sides, sides - 1)) return TRID_BATCH_OVERLAP;
+    for (int i = 0; i < 3; i++)
+        if (trid_p_batch_sides_meet_matrix(lines, flags, i, arrays[i], x, pitch, sides)) return TRID_BATCH_OVERLAP;
+    return TRID_BATCH_OK;
+}
+
+/* Systems that no block holds beside their factors are solved for each right-hand side anew ... */
+static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
+{
+    return lines.n > TRID_P_BATCH_ON_CHIP_LU;
+}
+
+/* ... in levels, with scratch, where no block holds them at all. */
+static inline int trid_p_batch_lu_needs(const trid_lines &joined, int bytes, int flags)
+{
+    return trid_p_batch_lu_is_long(joined) && ((flags & TRID_BATCH_PERIODIC) || trid_p_lines_side_by_side(joined) ||
+                                               trid_p_batch_is_long(joined, bytes, 0));
+}
+
+/* One of them. */
+template <class T>
+static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows, const T *d, T *x,
+                                    cudaStream_t stream)
+{
+    if (trid_p_batch_lu_needs(plan.lines, sizeof(T), plan.flags))
+        return trid_p_batch_launch_levels<T, 0>(plan, rows, d, x, stream);
+    return trid_p_batch_dense(plan, rows)
+               ? trid_p_batch_launch_block<T, 0, TRID_P_BATCH_DENSE>(plan, rows, d, x, stream)
+               : trid_p_batch_launch_block<T, 0, TRID_P_BATCH_PITCHED>(plan, rows, d, x, stream);
+}
+
+/* The same for periodic systems: the n-1 rows before the last one are solved for the right-hand side and for the last
+   column, and put together. lines says how x lies, other how column lies, and with ADD what is to be added. */
+template <class T>
+struct trid_p_batch_ring {
+    trid_p_batch_plan plan;
+    trid_p_batch_arrays<T> rows;
+    trid_p_batch_more<T> more;
+    trid_lines other;
+    T *column, *known; /* of each system the last unknown */
+    const int *status; /* of the other rows; or null */
+};
+template <class T>
+TRID_KERNEL void __launch_bounds__(256) trid_p_batch_ring_column(trid_p_batch_ring<T> ring)
+{
+    long long system = blockIdx.x * 256ll + threadIdx.x, group = system / ring.plan.lines.systems;
+    if (group >= ring.plan.lines.groups) return;
+    system -= group * ring.plan.lines.systems;
+    long long from = group * ring.rows.jump + system * ring.rows.stride;
+    T *z = ring.column + (group * ring.other.jump + system * ring.other.stride);
+    z[0] = -ring.more.top[from];
+    z[(ring.plan.n - 2) * ring.other.step] = -ring.rows.c[from + (ring.plan.n - 2) * ring.rows.step];
+}
+template <class T>
+TRID_KERNEL void __launch_bounds__(256)
+    trid_p_batch_ring_last(trid_p_batch_ring<T> ring, int tells, const T *d, trid_lines lines, const T *y)
+{
+    const long long index = blockIdx.x * 256ll + threadIdx.x, group = index / ring.plan.lines.systems;
+    if (group >= ring.plan.lines.groups) return;
+    const long long n = ring.plan.n, system = index - group * ring.plan.lines.systems;
+    const long long from = group * ring.rows.jump + system * ring.rows.stride;
+    const T *z = ring.column + (group * ring.other.jump + system * ring.other.stride);
+    const T low = ring.rows.a[from + (n - 1) * ring.rows.step], mid = ring.rows.b[from + (n - 1) * ring.rows.step];
+    const T bottom = ring.more.bottom[from];
+    T last = trid_p_batch_reciprocal(mid + low * z[(n - 2) * ring.other.step] + bottom * z[0]);
+    y += group * lines.jump + system * lines.stride;
+    T right = d[group * ring.plan.lines.jump + system * ring.plan.lines.stride + (n - 1) * ring.plan.lines.step];
+    ring.known[index] = last * (right - low * y[(n - 2) * lines.step] - bottom * y[0]);
+    if (tells) {
+        int bad = ring.status[index] ? ring.status[index] : trid_p_batch_bad(last) ? (int)n : TRID_P_BATCH_NO_ROW;
+        trid_p_batch_tell(ring.plan, index, bad, 0, (T)0, (T)0);
+    }
+}
+
+/* Element i of an array, in about the order of memory: row j of system s of group g. */
+struct trid_p_batch_element {
+    long long j, s, g;
+};
+TRID_D trid_p_batch_element trid_p_batch_element_of(const trid_lines &lines, long long i)
+{
+    const int across = (lines.step < 0 ? -lines.step : lines.step) > (lines.stride < 0 ? -lines.stride : lines.stride);
+    const long long within = across ? lines.systems : lines.n, beyond = across ? lines.n : lines.systems;
+    const long long rest = i / within, g = rest / beyond, near = i - rest * within, far = rest - g * beyond;
+    trid_p_batch_element e = {across ? far : near, across ? near : far, g};
+    return e;
+}
+TRID_D long long trid_p_batch_element_at(const trid_lines &lines, const trid_p_batch_element &e)
+{
+    return e.j * lines.step + e.s * lines.stride + e.g * lines.jump;
+}
+template <class T>
+TRID_KERNEL void __launch_bounds__(256)
+    trid_p_batch_ring_close(trid_p_batch_ring<T> ring, trid_lines lines, const T *y, T *x)
+{
+    const trid_lines &to = ring.plan.lines;
+    const long long all = to.n * to.systems * to.groups, pace = (long long)gridDim.x * 256;
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < all; i += pace) {
+        const trid_p_batch_element e = trid_p_batch_element_of(to, i);
+        const long long at = trid_p_batch_element_at(to, e);
+        T known = ring.known[e.g * to.systems + e.s], v = known;
+        if (e.j < to.n - 1)
+            v = y[trid_p_batch_element_at(lines, e)] + known * ring.column[trid_p_batch_element_at(ring.other, e)];
+        x[at] = ring.plan.flags & TRID_BATCH_ADD ? x[at] + v : v;
+    }
+}
+
+/* From array to array. */
+template <class T>
+TRID_KERNEL void __launch_bounds__(256) trid_p_batch_duplicate(trid_lines lines, const T *from, trid_lines place, T *to)
+{
+    const long long all = lines.n * lines.systems * lines.groups, pace = (long long)gridDim.x * 256;
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < all; i += pace) {
+        const trid_p_batch_element e = trid_p_batch_element_of(lines, i);
+        to[trid_p_batch_element_at(place, e)] = from[trid_p_batch_element_at(lines, e)];
+    }
+}
+
+/* Blocks of 256 threads for so many elements, each thread taking several where these are many. */
+static inline dim3 trid_p_batch_grid(long long elements)
+{
+    long long blocks = (elements + 255) / 256;
+    return dim3((unsigned)(blocks < 65536 ? blocks : 65536));
+}
+
+template <class T>
+static int trid_p_batch_launch_ring(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
+                                    const trid_p_batch_more<T> &more, const T *d, T *x, cudaStream_t stream)
+{
+    const trid_batch_report none = {0, 0, 0, 0};
+    const long long systems = plan.lines.systems * plan.lines.groups;
+    const int add = plan.flags & TRID_BATCH_ADD, side_by_side = trid_p_batch_side_by_side(plan);
+    const trid_p_batch_ring_room room = trid_p_batch_ring_room_of(plan.n, systems, sizeof(T), add);
+    char *scratch = (char *)plan.scratch;
+    const dim3 grid((unsigned)((systems + 255) / 256)), block(256);
+    if (systems > 0x7fffffffll) return TRID_BATCH_BAD_SIZE;
+    trid_p_batch_ring<T> ring = {
+        plan, rows, more, plan.lines, (T *)(scratch + room.column), (T *)(scratch + room.known), 0};
+    ring.other.step = side_by_side ? systems : 1;
+    ring.other.stride = side_by_side ? 1 : plan.n;
+    ring.other.jump = ring.other.stride * plan.lines.systems;
+    trid_p_batch_plan core = plan;
+    core.lines.n = core.n = plan.n - 1;
+    core.flags = 0;
+    core.report = none;
+    core.scratch = scratch + room.end;
+    trid_p_batch_plan column = core;
+    column.lines = ring.other;
+    column.lines.n = core.n;
+    if (trid_p_batch_reports(plan)) ring.status = column.report.status = (int *)(scratch + room.status);
+    if (cudaMemsetAsync(ring.column, 0, (size_t)(plan.n * systems) * sizeof(T), stream) != cudaSuccess ||
+        trid_launch(trid_p_batch_ring_column<T>, grid, block, 0, stream, ring) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    int status = trid_p_batch_launch_levels<T, 0>(column, rows, (const T *)ring.column, ring.column, stream);
+    if (status) return status;
+    for (long long side = 0; side < more.sides; side++, d += more.pitch, x += more.pitch) {
+        T *y = add ? (T *)(scratch + room.added) : x;
+        const trid_lines lines = add ? ring.other : plan.lines;
+        if (add) { /* the levels take right-hand side and x that lie alike */
+            if (trid_launch(trid_p_batch_duplicate<T>, trid_p_batch_grid(plan.n * systems), block, 0, stream,
+                            plan.lines, d, ring.other, y) != cudaSuccess)
+                return TRID_BATCH_LAUNCH_FAILED;
+            core.lines = column.lines;
+        }
+        status = trid_p_batch_launch_levels<T, 0>(core, rows, add ? (const T *)y : d, y, stream);
+        if (status) return status;
+        int tells = side == 0 && trid_p_batch_reports(plan);
+        if (trid_launch(trid_p_batch_ring_last<T>, grid, block, 0, stream, ring, tells, d, lines, (const T *)y) !=
+                cudaSuccess ||
+            trid_launch(trid_p_batch_ring_close<T>, trid_p_batch_grid(plan.n * systems), block, 0, stream, ring, lines,
+                        (const T *)y, x) != cudaSuccess)
+            return TRID_BATCH_LAUNCH_FAILED;
+    }
+    return TRID_BATCH_OK;
+}
+
+/* The plan's matrix for these launches: where its corners are, and the transposed one by other names where there are no
+   factors, as trid_p_batch_sides. */
+template <class T>
+static trid_p_batch_more<T> trid_p_batch_more_of(trid_p_batch_plan *plan, trid_p_batch_arrays<T> *rows, long long sides,
+                                                 long long pitch, T *u)
+{
+    const long long end = (plan->n - 1) * rows->step;
+    trid_p_batch_more<T> more = {sides, pitch, rows->a, rows->c + end, u};
+    if (trid_p_batch_lu_is_long(plan->lines)) plan->flags &= ~TRID_BATCH_FACTORED;
+    if (plan->flags & TRID_BATCH_FACTORED) { /* there the kernels do it */
+        if (plan->n == 1) rows->a = rows->c = rows->b;
+        return more;
+    }
+    if (plan->flags & TRID_BATCH_TRANSPOSED) more.top = rows->c + end, more.bottom = rows->a;
+    trid_p_batch_sides(*plan, rows->step, &rows->a, rows->b, &rows->c);
+    return more;
+}
+
+template <class T>
+static int trid_p_batch_several(trid_lines lines, long long sides, long long pitch, int flags, const T *a, const T *b,
+                                const T *c, const T *d, T *x, const trid_batch_report *report, void *scratch,
+                                cudaStream_t stream)
+{
+    const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED | TRID_BATCH_PERIODIC | TRID_BATCH_FACTORED;
+    const trid_batch_report none = {0, 0, 0, 0};
+    int status, empty = trid_p_lines_empty(lines) || sides == 0;
+    if (flags & ~known) return TRID_BATCH_BAD_ARGUMENT;
+    status = empty || sides < 0 ? trid_lines_check(lines)
+                                : trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, 0);
+    if (!status && sides < 0) status = TRID_BATCH_BAD_SIZE;
+    if (!status && !empty) status = trid_p_batch_refuse_sides(lines, sides, pitch, flags, a, b, c, d, (const T *)x);
+    if (status) return status;
+    if (!empty && trid_p_batch_lu_needs(trid_p_lines_join(lines), sizeof(T), flags) &&
+        (!scratch || (size_t)scratch % 16 != 0))
+        return TRID_BATCH_BAD_ARGUMENT;
+    trid_p_batch_plan plan;
+    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    if (status || empty) return status;
+    trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
+    trid_p_batch_more<T> more = trid_p_batch_more_of(&plan, &rows, sides, pitch, (T *)0);
+    if (!trid_p_batch_lu_is_long(lines)) return trid_p_batch_launch_lu<T, 0>(plan, rows, more, d, x, stream);
+    if (flags & TRID_BATCH_PERIODIC) return trid_p_batch_launch_ring<T>(plan, rows, more, d, x, stream);
+    for (long long side = 0; side < sides && !status; side++) {
+        status = trid_p_batch_launch_side(plan, rows, d + side * pitch, x + side * pitch, stream);
+        plan.report = none; /* the matrices are the same */
+    }
+    return status;
+}
+
+template <class T>
+static int trid_p_batch_factor(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *r, T *u,
+                               const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    const T *const to[2] = {r, u}, *const from[3] = {a, b, c};
+    if (flags & ~TRID_BATCH_PERIODIC) return TRID_BATCH_BAD_ARGUMENT;
+    int status = trid_lines_check(lines), empty = trid_p_lines_empty(lines);
+    if (status) return status;
+    if (!empty) {
+        if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
+        if (!a || !b || !c || !r || !u) return TRID_BATCH_BAD_ARGUMENT;
+        if (trid_lines_overlap(lines, r, u, sizeof(T))) return TRID_BATCH_OVERLAP;
+        for (int k = 0; k < 6; k++) /* r may be b, u may be c */
+            if ((k % 3 != k / 3 + 1 || to[k / 3] != from[k % 3]) &&
+                trid_p_batch_sides_meet_matrix(lines, flags, k % 3, from[k % 3], to[k / 3], 0, 1))
+                return TRID_BATCH_OVERLAP;
+    }
+    trid_p_batch_plan plan;
+    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    if (status || empty) return status;
+    trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
+    trid_p_batch_more<T> more = trid_p_batch_more_of(&plan, &rows, 0, 0, u);
+    if (!trid_p_batch_lu_is_long(lines)) return trid_p_batch_launch_lu<T, 1>(plan, rows, more, (const T *)0, r, stream);
+    const long long systems = lines.systems * lines.groups;
+    if (plan.report.status &&
+        cudaMemsetAsync(plan.report.status, 0, (size_t)systems * sizeof(int), stream) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    for (int k = 0; k < 2; k++) {
+        if (to[k] == from[k + 1]) continue;
+        trid_lines all = plan.lines;
+        if (k == 1 && !(flags & TRID_BATCH_PERIODIC)) all.n--; /* c of row n-1 is not read */
+        if (trid_launch(trid_p_batch_duplicate<T>, trid_p_batch_grid(all.n * systems), dim3(256), 0, stream, all,
+                        from[k + 1], all, k == 0 ? r : u) != cudaSuccess)
+            return TRID_BATCH_LAUNCH_FAILED;
+    }
+    return TRID_BATCH_OK;
 }
 
 /* Solves   every system of the arrays: x = A^-1 d, or x += A^-1 d
-   Needs    a, b, c, d, x in device memory, laid out by lines. flags: TRID_BATCH_ADD. report may be null.
+   Needs    a, b, c, d, x in device memory, laid out by lines. flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED. report may
+            be null.
    Returns  a status of enum trid_batch_status
-   Shared   contiguous: at most 17.4 KiB a block; side by side: 128 KiB a multiprocessor where it has them
-   Cost     five arrays moved once (ADD: six); one launch, and two small memsets if report->failed is set
+   Shared   contiguous: at most 18.3 KiB a block; side by side: 128 KiB a multiprocessor where it has them (ADD: 160)
+   Cost     five arrays moved once (ADD: six), by one launch, and two small memsets if report->failed is set, for n up
+            to 16 KiB of a column (with step 1; else 1024, in clusters more). Longer systems: nine arrays (ADD: ten) and
+            0.03 (side by side 0.15) of one for scratch, by three launches or more
    Error    as trid_warp_hybrid */
 template <int unused = 0>
 static int trid_batch_solve_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
-                                const float *d, float *x, const trid_batch_report *report, cudaStream_t stream)
+                                const float *d, float *x, const trid_batch_report *report, void *scratch,
+                                cudaStream_t stream)
 {
-    return trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 template <int unused = 0>
 static int trid_batch_solve_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                                const double *d, double *x, const trid_batch_report *report, cudaStream_t stream)
+                                const double *d, double *x, const trid_batch_report *report, void *scratch,
+                                cudaStream_t stream)
 {
-    return trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 /* Solves   as trid_batch_solve, with one matrix for all systems: a, b, c have n elements each, one after another
-   Needs    as trid_batch_solve; flags: TRID_BATCH_ADD
+   Needs    as trid_batch_solve; flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED
    Cost     two arrays moved (ADD: three) */
 template <int unused = 0>
 static int trid_batch_shared_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
-                                 const float *d, float *x, const trid_batch_report *report, cudaStream_t stream)
+                                 const float *d, float *x, const trid_batch_report *report, void *scratch,
+                                 cudaStream_t stream)
 {
-    return trid_p_batch_shared(lines, flags, a, b, c, d, x, report, stream);
+    return trid_p_batch_shared(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 template <int unused = 0>
 static int trid_batch_shared_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                                 const double *d, double *x, const trid_batch_report *report, cudaStream_t stream)
+                                 const double *d, double *x, const trid_batch_report *report, void *scratch,
+                                 cudaStream_t stream)
 {
-    return trid_p_batch_shared(lines, flags, a, b, c, d, x, report, stream);
+    return trid_p_batch_shared(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 
 /* Solves   as trid_batch_solve, for any nonsingular matrices, by elimination with pivoting (trid_warp_pivoted)
-   Needs    as trid_batch_solve. flags: TRID_BATCH_ADD; or TRID_BATCH_REPAIR: only systems are solved whose
-            report->status is not 0, as an earlier launch left it, d not being x, and those that share a warp with
+   Needs    as trid_batch_solve. flags: TRID_BATCH_TRANSPOSED; TRID_BATCH_ADD or TRID_BATCH_REPAIR: only systems are
+   solved whose report->status is not 0, as an earlier launch left it, d not being x, and those that share a warp with
             one of them. Their status is then that of this launch, and report->failed counts what is left.
    Cost     as trid_batch_solve in memory, where systems are contiguous; side by side each element is an access of its
-            own
+            own. Systems of more than 16 KiB a column: nine arrays, as there
    Error    as trid_warp_pivoted */
 template <int unused = 0>
 static int trid_batch_pivoted_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
-                                  const float *d, float *x, const trid_batch_report *report, cudaStream_t stream)
+                                  const float *d, float *x, const trid_batch_report *report, void *scratch,
+                                  cudaStream_t stream)
 {
-    return trid_p_batch_pivoted(lines, flags, a, b, c, d, x, report, stream);
+    return trid_p_batch_pivoted(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 template <int unused = 0>
 static int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                                  const double *d, double *x, const trid_batch_report *report, cudaStream_t stream)
+                                  const double *d, double *x, const trid_batch_report *report, void *scratch,
+                                  cudaStream_t stream)
 {
-    return trid_p_batch_pivoted(lines, flags, a, b, c, d, x, report, stream);
+    return trid_p_batch_pivoted(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 
 /* Solves   as trid_batch_solve, and works out the residual of each system before x is stored, on chip; with the flag
             TRID_BATCH_REFINED after one step of iterative refinement in the same precision
-   Needs    as trid_batch_solve; flags: TRID_BATCH_ADD, TRID_BATCH_REFINED, TRID_BATCH_SHARED
-   Cost     as trid_batch_solve in memory; about 9 operations a row more, refined twice the arithmetic
+   Needs    as trid_batch_solve; flags: TRID_BATCH_ADD, TRID_BATCH_REFINED, TRID_BATCH_SHARED,
+            TRID_BATCH_TRANSPOSED
+   Shared   contiguous: at most 45 KiB a block; side by side: 192 KiB a multiprocessor where it has them
+   Cost     as trid_batch_solve in memory, with step 1 up to 8 KiB of a column; about 9 operations a row more, refined
+            twice the arithmetic. Longer systems: nine arrays, refined 20; side by side both read the rows once more
    Error    the residual is that of x before ADD adds it; it is exact but for the roundings of its own evaluation, about
-            3 unit roundoffs */
+            3 unit roundoffs, and in double precision to 2^-20 of itself: its parts are held by their upper 32 bits */
 template <int unused = 0>
 static int trid_batch_checked_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
-                                  const float *d, float *x, const trid_batch_report *report, cudaStream_t stream)
+                                  const float *d, float *x, const trid_batch_report *report, void *scratch,
+                                  cudaStream_t stream)
 {
-    return trid_p_batch_solve<1>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_p_batch_solve<1>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 template <int unused = 0>
 static int trid_batch_checked_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                                  const double *d, double *x, const trid_batch_report *report, cudaStream_t stream)
+                                  const double *d, double *x, const trid_batch_report *report, void *scratch,
+                                  cudaStream_t stream)
 {
-    return trid_p_batch_solve<1>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_p_batch_solve<1>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
+/* Solves   the LU factors of every matrix, without pivoting: r = 1 / pivot and u = c / pivot, which with a are what
+            trid_batch_several takes with TRID_BATCH_FACTORED
+   Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c, else they share no element
+            with the others. flags: TRID_BATCH_PERIODIC. report and scratch may be null.
+   Leaves   of r and u all rows. What they hold in the last two rows of a periodic system, and anywhere where n > 1024
+            (there b and c: such systems are solved from these), is for trid_batch_several alone to know.
+   Returns  a status of enum trid_batch_status. report->status: of systems with n > 1024 always 0
+   Cost     five arrays moved
+   Error    as trid_warp_lu */
+template <int unused = 0>
+static int trid_batch_factor_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, float *r,
+                                 float *u, const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    return trid_p_batch_factor(lines, flags, a, b, c, r, u, report, scratch, stream);
+}
+template <int unused = 0>
+static int trid_batch_factor_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
+                                 double *r, double *u, const trid_batch_report *report, void *scratch,
+                                 cudaStream_t stream)
+{
+    return trid_p_batch_factor(lines, flags, a, b, c, r, u, report, scratch, stream);
+}
+
+/* Solves   every system of the arrays for `sides` right-hand sides: side k of d and x begins k*pitch elements on
+   Needs    as trid_batch_solve; x lies in all its sides at elements of its own, or d is x. sides may be 0, pitch
+            negative. flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED; TRID_BATCH_PERIODIC: a of row 0 couples it to
+            x[n-1] and c of row n-1 that to x[0], for n = 1 both x[0] to itself, for n = 2 on top of c of row 0 and a of
+            row 1;
+            TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, PERIODIC being here what it was there.
+   Returns  a status of enum trid_batch_status. report->status: with FACTORED what the factors tell of bad pivots.
+   Shared   at most 48 KiB a block
+   Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides), where n <= 1024; longer systems are solved side by side as
+            trid_batch_solve does, 5 sides arrays and more, once more for a periodic system's last column
+   Error    as trid_warp_lu_solve */
+template <int unused = 0>
+static int trid_batch_several_f32(trid_lines lines, long long sides, long long pitch, int flags, const float *a,
+                                  const float *b, const float *c, const float *d, float *x,
+                                  const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    return trid_p_batch_several(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
+}
+template <int unused = 0>
+static int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, int flags, const double *a,
+                                  const double *b, const double *c, const double *d, double *x,
+                                  const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    return trid_p_batch_several(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
+}
+
 /* Solves   as trid_batch_solve, the matrices being made in registers: rows(system, row, &a, &b, &c) gives a row of
             the system with this index. Rows is a type that can be copied to the device, with
 
@@ -1836,15 +4615,15 @@ static int trid_batch_checked_f64(trid_lines lines, int flags, const double *a, 
    Cost     two arrays moved, and what rows costs */
 template <class Rows>
 static int trid_batch_solve_rows_f32(trid_lines lines, int flags, const Rows &rows, const float *d, float *x,
-                                     const trid_batch_report *report, cudaStream_t stream)
+                                     const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    return trid_p_batch_solve_rows<0>(lines, flags, rows, d, x, report, stream);
+    return trid_p_batch_solve_rows<0>(lines, flags, rows, d, x, report, scratch, stream);
 }
 template <class Rows>
 static int trid_batch_solve_rows_f64(trid_lines lines, int flags, const Rows &rows, const double *d, double *x,
-                                     const trid_batch_report *report, cudaStream_t stream)
+                                     const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    return trid_p_batch_solve_rows<0>(lines, flags, rows, d, x, report, stream);
+    return trid_p_batch_solve_rows<0>(lines, flags, rows, d, x, report, scratch, stream);
 }
 }
 #endif /* TRID_LAUNCHES */
@@ -1864,61 +4643,101 @@ struct CUstream_st;
 extern "C" {
 #endif
 int trid_batch_solve_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                         float *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+                         float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
 int trid_batch_solve_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                         const double *d, double *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+                         const double *d, double *x, const trid_batch_report *report, void *scratch,
+                         TRID_P_BATCH_STREAM stream);
 int trid_batch_checked_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                           float *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+                           float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
 int trid_batch_checked_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                           const double *d, double *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+                           const double *d, double *x, const trid_batch_report *report, void *scratch,
+                           TRID_P_BATCH_STREAM stream);
 int trid_batch_shared_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                          float *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+                          float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
 int trid_batch_shared_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                          const double *d, double *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+                          const double *d, double *x, const trid_batch_report *report, void *scratch,
+                          TRID_P_BATCH_STREAM stream);
 int trid_batch_pivoted_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                           float *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+                           float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
 int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                           const double *d, double *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+                           const double *d, double *x, const trid_batch_report *report, void *scratch,
+                           TRID_P_BATCH_STREAM stream);
+int trid_batch_factor_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, float *r,
+                          float *u, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
+int trid_batch_several_f32(trid_lines lines, long long sides, long long pitch, int flags, const float *a,
+                           const float *b, const float *c, const float *d, float *x, const trid_batch_report *report,
+                           void *scratch, TRID_P_BATCH_STREAM stream);
+int trid_batch_factor_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c, double *r,
+                          double *u, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
+int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, int flags, const double *a,
+                           const double *b, const double *c, const double *d, double *x,
+                           const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
 #if TRID_LAUNCHES
 int trid_batch_solve_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                         float *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
+                         float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
 {
-    return trid_batch_solve_f32<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_batch_solve_f32<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 int trid_batch_solve_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                         const double *d, double *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
+                         const double *d, double *x, const trid_batch_report *report, void *scratch,
+                         TRID_P_BATCH_STREAM stream)
 {
-    return trid_batch_solve_f64<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_batch_solve_f64<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 int trid_batch_checked_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                           float *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
+                           float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
 {
-    return trid_batch_checked_f32<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_batch_checked_f32<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 int trid_batch_checked_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                           const double *d, double *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
+                           const double *d, double *x, const trid_batch_report *report, void *scratch,
+                           TRID_P_BATCH_STREAM stream)
 {
-    return trid_batch_checked_f64<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_batch_checked_f64<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 int trid_batch_shared_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                          float *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
+                          float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
 {
-    return trid_batch_shared_f32<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_batch_shared_f32<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 int trid_batch_shared_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                          const double *d, double *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
+                          const double *d, double *x, const trid_batch_report *report, void *scratch,
+                          TRID_P_BATCH_STREAM stream)
 {
-    return trid_batch_shared_f64<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_batch_shared_f64<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 int trid_batch_pivoted_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                           float *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
+                           float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
 {
-    return trid_batch_pivoted_f32<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_batch_pivoted_f32<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                           const double *d, double *x, const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
+                           const double *d, double *x, const trid_batch_report *report, void *scratch,
+                           TRID_P_BATCH_STREAM stream)
 {
-    return trid_batch_pivoted_f64<0>(lines, flags, a, b, c, d, x, report, stream);
+    return trid_batch_pivoted_f64<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
+}
+int trid_batch_factor_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, float *r,
+                          float *u, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
+{
+    return trid_batch_factor_f32<0>(lines, flags, a, b, c, r, u, report, scratch, stream);
+}
+int trid_batch_several_f32(trid_lines lines, long long sides, long long pitch, int flags, const float *a,
+                           const float *b, const float *c, const float *d, float *x, const trid_batch_report *report,
+                           void *scratch, TRID_P_BATCH_STREAM stream)
+{
+    return trid_batch_several_f32<0>(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
+}
+int trid_batch_factor_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c, double *r,
+                          double *u, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
+{
+    return trid_batch_factor_f64<0>(lines, flags, a, b, c, r, u, report, scratch, stream);
+}
+int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, int flags, const double *a,
+                           const double *b, const double *c, const double *d, double *x,
+                           const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
+{
+    return trid_batch_several_f64<0>(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
 }
 #endif
 #ifdef __cplusplus
@@ -1929,6 +4748,9 @@ int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, const d
 #ifndef __CUDACC_RTC__
 #pragma pop_macro("AHEAD")
 #pragma pop_macro("BYTES")
+#pragma pop_macro("FACTOR")
+#pragma pop_macro("READ_AHEAD")
+#pragma pop_macro("MOST")
 #pragma pop_macro("GROUPS")
 #pragma pop_macro("PIECES")
 #pragma pop_macro("V")
@@ -1939,19 +4761,29 @@ int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, const d
 #pragma pop_macro("T")
 #pragma pop_macro("K")
 #pragma pop_macro("L")
+#pragma pop_macro("M")
 #pragma pop_macro("R")
 #pragma pop_macro("S")
 #pragma pop_macro("U")
 #pragma pop_macro("W")
 #pragma pop_macro("CHECKED")
+#pragma pop_macro("CLUSTER")
 #pragma pop_macro("DENSE")
 #pragma pop_macro("EXACT")
+#pragma pop_macro("H")
+#pragma pop_macro("HALF")
 #pragma pop_macro("LEN")
 #pragma pop_macro("LITERAL")
+#pragma pop_macro("OPEN")
 #pragma pop_macro("OWN")
 #pragma pop_macro("PART")
 #pragma pop_macro("PATH")
 #pragma pop_macro("PITCHED")
+#pragma pop_macro("READ_AHEAD")
+#pragma pop_macro("REFINED")
+#pragma pop_macro("WARP")
+#pragma pop_macro("LINES")
+#pragma pop_macro("WIDE")
 #pragma pop_macro("WARPS")
 #endif
 

@@ -38,14 +38,14 @@ int main()
     cudaGraph_t graph;
     cudaGraphExec_t ready;
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    int status = trid_batch_shared_f64(lines, 0, a, a + N, a + 2 * N, x, x, &report, stream);
+    int status = trid_batch_shared_f64(lines, 0, a, a + N, a + 2 * N, x, x, &report, NULL, stream);
     check(cudaStreamEndCapture(stream, &graph));
     if (status) return puts(trid_batch_status_string(status)), 1;
     check(cudaGraphInstantiate(&ready, graph, 0));
     for (int step = 0; step < STEPS; step++) check(cudaGraphLaunch(ready, stream));
 #else /* which has no graphs: the same launches one by one */
     for (int step = 0; step < STEPS; step++) {
-        int status = trid_batch_shared_f64(lines, 0, a, a + N, a + 2 * N, x, x, &report, stream);
+        int status = trid_batch_shared_f64(lines, 0, a, a + N, a + 2 * N, x, x, &report, NULL, stream);
         if (status) return puts(trid_batch_status_string(status)), 1;
     }
 #endif

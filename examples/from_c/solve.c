@@ -1,11 +1,12 @@
 /* solve.c - a program in C that solves tridiagonal systems on the GPU.
    MIT licence, see LICENSE.
 
-   The kernels come from one file that nvcc compiles, library.cu; it can as well be made a shared library.
+   The kernels come from one file that nvcc compiles, library.cu, in a minute, since it has all of them; it can as well be
+   made a shared library. The two stand in a folder of their own because they are one program, in two languages: every
+   file directly under examples/ is a program by itself, which one compiler makes. In the kit's folder:
 
-       nvcc -O3 -I. -c examples/from_c/library.cu
        gcc -std=c11 -I. -I/usr/local/cuda/include -c examples/from_c/solve.c
-       nvcc -o solve solve.o library.o */
+       nvcc -O3 -arch=native -I. -o solve solve.o examples/from_c/library.cu && ./solve */
 #include "trid_batch.h"
 
 #include <cuda_runtime_api.h>
@@ -27,7 +28,7 @@ int main(void)
     if (cudaMalloc((void **)&a, 5 * ROWS * sizeof *a) != cudaSuccess) return puts("no memory"), 1;
     double *b = a + ROWS, *c = b + ROWS, *d = c + ROWS, *x = d + ROWS;
     cudaMemcpy(a, host, 4 * ROWS * sizeof *a, cudaMemcpyHostToDevice);
-    int status = trid_batch_solve_f64(trid_lines_contiguous(N, SYSTEMS), 0, a, b, c, d, x, NULL, 0);
+    int status = trid_batch_solve_f64(trid_lines_contiguous(N, SYSTEMS), 0, a, b, c, d, x, NULL, NULL, 0);
     if (status) return puts(trid_batch_status_string(status)), 1;
     if (cudaMemcpy(host, a, 5 * ROWS * sizeof *a, cudaMemcpyDeviceToHost) != cudaSuccess) return puts("failed"), 1;
     for (int s = 0; s < SYSTEMS; s++) {

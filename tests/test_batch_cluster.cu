@@ -1,0 +1,328 @@
+/* test_batch_cluster.cu - systems side by side that a cluster of blocks shares (trid_batch.h), on a GPU that has
+   clusters or under tests/simt.h.
+   MIT licence, see LICENSE.
+
+   The kernel is launched in every size of cluster, also where the header's table would choose another one, and through
+   the public functions; on a device without clusters these must do the same. What is not an element of x must be as it
+   was. Answers come from pivoted elimination in long double. */
+#include "trid_batch.h"
+
+#include "batch_cases.h"
+#include "check.h"
+#include "gpu.h"
+
+#include <algorithm>
+#include <string.h>
+
+static case_random dice = {20251121};
+
+static const double UNIT_F32 = 5.9604644775390625e-8, UNIT_F64 = 1.1102230246251565e-16;
+
+/* How a case is launched: as the public functions do, or in clusters of so many blocks, with sections of 16 rows, S of
+   them in a block. */
+enum { PUBLIC = 0 };
+struct way {
+    int parts, S;
+};
+
+template <class T>
+static int launch(way w, trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
+                  const trid_batch_report *report)
+{
+    if (w.parts == PUBLIC) {
+        void *scratch = 0;
+        GPU_OK(cudaMalloc(&scratch, (size_t)trid_batch_scratch(lines, flags, sizeof(T))));
+        int made = trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, scratch, 0);
+        GPU_OK(cudaDeviceSynchronize());
+        GPU_OK(cudaFree(scratch));
+        return made;
+    }
+    const int F = sizeof(T) == 4 ? 2 : 1;
+    trid_p_batch_plan plan;
+    int launched = 0, status = trid_p_batch_begin(lines, flags, report, 0, 0, &plan);
+    trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
+    if (status) return status;
+    status = w.S == 16
+                 ? trid_p_batch_launch_cluster_of<T, 16, 16 * F, 16, 2, 256>(plan, w.parts, rows, d, x, 0, &launched)
+                 : trid_p_batch_launch_cluster_of<T, 16, 8 * F, 32, 4, 128>(plan, w.parts, rows, d, x, 0, &launched);
+    return status ? status : launched ? TRID_BATCH_OK : 77;
+}
+
+/* An array that lies so, with other elements around and between its own. */
+enum { GUARD = 40 };
+template <class T>
+struct field {
+    std::vector<T> host;
+    T *device;
+    long long origin;
+    T *at() const { return device + origin; }
+    T &operator[](long long i) { return host[(size_t)(origin + i)]; }
+};
+
+static long long offset(const trid_lines &l, long long group, long long system, long long row)
+{
+    return row * l.step + system * l.stride + group * l.jump;
+}
+
+/* shift: elements off the alignment of an allocation */
+template <class T>
+static field<T> make_field(const trid_lines &l, int shift)
+{
+    long long low = 0, high = 0, count[3] = {l.n, l.systems, l.groups}, pitch[3] = {l.step, l.stride, l.jump};
+    for (int k = 0; k < 3; k++) (pitch[k] < 0 ? low : high) += pitch[k] * (count[k] - 1);
+    field<T> f;
+    f.origin = GUARD + shift - low;
+    f.host.resize((size_t)(high - low + 1 + 2 * GUARD + shift));
+    for (size_t i = 0; i < f.host.size(); i++) f.host[i] = (T)(1000 + (double)i);
+    GPU_OK(cudaMalloc((void **)&f.device, f.host.size() * sizeof(T)));
+    return f;
+}
+template <class T>
+static void upload(const field<T> &f)
+{
+    GPU_OK(cudaMemcpy(f.device, f.host.data(), f.host.size() * sizeof(T), cudaMemcpyHostToDevice));
+}
+
+enum { ADD = 1, IN_PLACE = 2, SILENT = 4, FAILURES = 8 };
+
+/* One call on random systems with |b| >= 1.4 (|a| + |c|): see tests/test_batch.cu for the tolerance. With FAILURES
+   every third system has a row that is zero, alone with its two couplings: the status names it. */
+template <class T>
+static void test_case(const char *name, way w, trid_lines lines, int what, int shift)
+{
+    const double unit = sizeof(T) == 4 ? UNIT_F32 : UNIT_F64, tolerance = 128 * unit;
+    const int n = (int)lines.n, in_place = (what & IN_PLACE) != 0, add = (what & ADD) != 0;
+    const long long systems = lines.systems * lines.groups;
+    field<T> a = make_field<T>(lines, shift), b = make_field<T>(lines, shift), c = make_field<T>(lines, shift);
+    field<T> d = make_field<T>(lines, shift), x = in_place ? d : make_field<T>(lines, shift);
+    std::vector<int> zero((size_t)systems, -1), status((size_t)systems + 2, 77);
+    for (long long g = 0; g < lines.groups; g++)
+        for (long long s = 0; s < lines.systems; s++) {
+            int &bad = zero[(size_t)(g * lines.systems + s)];
+            if ((what & FAILURES) && (g * lines.systems + s) % 3 == 1) bad = case_below(&dice, n);
+            for (int j = 0; j < n; j++) {
+                long long at = offset(lines, g, s, j);
+                double left = case_between(&dice, -1, 1), right = case_between(&dice, -1, 1);
+                double size = (fabs(left) + fabs(right)) * case_between(&dice, 1.4, 3) + 0.1;
+                if (j == bad) left = right = size = 0;
+                a[at] = j > 0 ? (T)left : (T)NAN;
+                b[at] = (T)(case_below(&dice, 2) ? size : -size);
+                c[at] = j < n - 1 ? (T)right : (T)NAN;
+                x[at] = add ? (T)case_between(&dice, -1, 1) : (T)NAN;
+                d[at] = (T)case_between(&dice, -1, 1);
+            }
+        }
+    int *device_status;
+    unsigned long long failed[2] = {5, 5}, *device_failed;
+    GPU_OK(cudaMalloc((void **)&device_status, status.size() * sizeof(int)));
+    GPU_OK(cudaMemcpy(device_status, status.data(), status.size() * sizeof(int), cudaMemcpyHostToDevice));
+    GPU_OK(cudaMalloc((void **)&device_failed, sizeof failed));
+    trid_batch_report report = {device_status + 1, 0, 0, device_failed};
+    upload(a), upload(b), upload(c), upload(d);
+    if (!in_place) upload(x);
+    field<T> before = in_place ? d : x;
+    int launched = launch(w, lines, add ? TRID_BATCH_ADD : 0, (const T *)a.at(), (const T *)b.at(), (const T *)c.at(),
+                          (const T *)d.at(), in_place ? d.at() : x.at(), what & SILENT ? 0 : &report);
+    CHECK(launched == TRID_BATCH_OK, "%s n %d, %d blocks: %s", name, n, w.parts, trid_batch_status_string(launched));
+    std::vector<T> after(before.host.size());
+    GPU_OK(cudaMemcpy(after.data(), before.device, after.size() * sizeof(T), cudaMemcpyDeviceToHost));
+    GPU_OK(cudaMemcpy(status.data(), device_status, status.size() * sizeof(int), cudaMemcpyDeviceToHost));
+    GPU_OK(cudaMemcpy(failed, device_failed, sizeof failed, cudaMemcpyDeviceToHost));
+
+    double worst = 0;
+    long wrong = 0;
+    unsigned long long count = 0, least = ~0ull;
+    std::vector<long double> la((size_t)n), lb((size_t)n), lc((size_t)n), ld((size_t)n), lx((size_t)n);
+    for (long long g = 0; g < lines.groups; g++)
+        for (long long s = 0; s < lines.systems; s++) {
+            long long index = g * lines.systems + s;
+            int bad = zero[(size_t)index], got = status[(size_t)index + 1];
+            /* The zero row is its own section's, or the link's of the section before, where it is found. */
+            wrong += bad < 0 ? got != 0 : !(got > 0 && got <= std::min(n, bad + 1) && got > bad - 16);
+            if (bad >= 0) count++, least = std::min(least, (unsigned long long)index);
+            for (int j = 0; j < n; j++) {
+                size_t i = (size_t)j;
+                long long at = offset(lines, g, s, j);
+                la[i] = a[at], lb[i] = b[at], lc[i] = c[at], ld[i] = d[at];
+            }
+            if (bad < 0) batch_answer(n, la.data(), lb.data(), lc.data(), ld.data(), lx.data());
+            double size = 0, error = 0;
+            for (int j = 0; j < n; j++) {
+                long long at = offset(lines, g, s, j);
+                T value = after[(size_t)(before.origin + at)];
+                if (bad < 0) {
+                    long double want = lx[(size_t)j] + (add ? (long double)before[at] : 0);
+                    double e = (double)fabsl((long double)value - want);
+                    size = std::max(size, (double)fabsl(lx[(size_t)j]) + (add ? fabs((double)before[at]) : 0));
+                    if (!(e <= error)) error = e;
+                }
+                before[at] = value; /* what is left to compare are the guards */
+            }
+            if (bad < 0 && !(error / size <= worst)) worst = error / size;
+        }
+    check_near(worst, 0, tolerance, "%s %s n %d, %lld x %lld systems, %d blocks of %d sections, case %d: error", name,
+               sizeof(T) == 4 ? "f32" : "f64", n, lines.systems, lines.groups, w.parts, w.S, what);
+    CHECK(!memcmp(after.data(), before.host.data(), after.size() * sizeof(T)), "%s n %d: wrote beyond x", name, n);
+    if (!(what & SILENT)) {
+        CHECK(wrong == 0, "%s %s n %d, %d blocks: %ld statuses wrong", name, sizeof(T) == 4 ? "f32" : "f64", n, w.parts,
+              wrong);
+        CHECK(status[0] == 77 && status[(size_t)systems + 1] == 77, "%s n %d: wrote beyond the statuses", name, n);
+        CHECK(failed[0] == count && failed[1] == least, "%s n %d: failed %llu, first %llu, want %llu, %llu", name, n,
+              failed[0], failed[1], count, least);
+    }
+    T *all[4] = {a.device, b.device, c.device, d.device};
+    for (T *p : all) GPU_OK(cudaFree(p));
+    if (!in_place) GPU_OK(cudaFree(x.device));
+    GPU_OK(cudaFree(device_status));
+    GPU_OK(cudaFree(device_failed));
+}
+
+struct layout {
+    const char *name;
+    trid_lines lines;
+};
+static std::vector<layout> layouts(int n, int systems)
+{
+    long long m = systems, l = n;
+    return {
+        {"interleaved", trid_lines_interleaved(l, m)},
+        {"padded", {l, m + 3, m, 1, 1, 0}},
+        {"backward", {l, m, m, -1, 1, 0}},
+        {"upwards", {l, -m, m, 1, 1, 0}},
+        {"structures", {l, 4 * m, m, 4, 1, 0}},
+        {"y lines", {l, m, m, 1, 3, m * l + 5}},
+        {"z lines", trid_lines_axis((m + 1) / 2, 2, l, 2)},
+    };
+}
+
+/* Sizes around those of the parts, of which some then hold nothing; systems fewer than a tile has, a tile, several. */
+template <class T>
+static void test_parts()
+{
+    for (int parts = 2; parts <= 16; parts *= 2) {
+        const int full = 256 * parts, large = parts > 4;
+        const int sizes[] = {full, full - 1, full / 2 + 1, 2 + case_below(&dice, full - 1), 2};
+        for (int n : sizes)
+            for (int m : {1, 8, 36, 100}) {
+                if (large ? m == 100 || (n != full && m != 8) : n > 512 && case_below(&dice, 2)) continue;
+                test_case<T>("interleaved", {parts, 16}, trid_lines_interleaved(n, m), case_below(&dice, 8),
+                             case_below(&dice, 2) ? 0 : case_below(&dice, 4));
+                if (!large || m == 8) test_case<T>("failures", {parts, 16}, trid_lines_interleaved(n, m), FAILURES, 0);
+            }
+        for (const layout &l : layouts(full - 5, 13))
+            if (!large) test_case<T>(l.name, {parts, 16}, l.lines, case_below(&dice, 8), case_below(&dice, 4));
+        if (!large) {
+            test_case<T>("sections of 32", {parts, 32}, trid_lines_interleaved(2 * full, 20), case_below(&dice, 8), 0);
+            test_case<T>("sections of 32", {parts, 32}, trid_lines_interleaved(2 * full - 100, 9), FAILURES, 0);
+        }
+    }
+}
+
+/* By the public function; without clusters the same must come out. */
+template <class T>
+static void test_public()
+{
+    for (int n : {257, 300, 511, 512, 513, 700, 1000, 1024, 1025, 2000, 4096, 5000})
+        for (const layout &l : layouts(n, n % 2 || n > 1024 ? 5 : 40)) {
+            if (n > 1024 && case_below(&dice, n > 2048 ? 7 : 4)) continue; /* a sample of what takes long */
+            test_case<T>(l.name, {PUBLIC, 0}, l.lines, case_below(&dice, 16) & ~IN_PLACE, case_below(&dice, 4));
+        }
+}
+
+/* The functions of trid.h that it is made of: blocks tell each other a number, time after time. */
+template <class T, int LANES>
+TRID_KERNEL void exchange(T *out, int times)
+{
+    enum { V = 16 / sizeof(T) };
+    __shared__ unsigned long long box[2];
+    __shared__ __align__(16) T from[2][16][LANES][V];
+    int thread = (int)threadIdx.x, rank = trid_cluster_rank(), size = trid_cluster_size();
+    if (thread < 2) trid_cluster_open(&box[thread]);
+    trid_cluster_sync();
+    T v = (T)(rank + thread % LANES);
+    for (int i = 0; i < times; i++) {
+        int k = i & 1;
+        if (thread == 0) trid_cluster_expect(&box[k], 16 * size * LANES);
+        for (int q = thread / LANES; q < size; q += (int)blockDim.x / LANES) {
+            T *to = from[k][rank][thread % LANES];
+            if (sizeof(T) == 4)
+                trid_cluster_send_f32((float *)to, q, &box[k], (float)v, (float)i, (float)rank, (float)q);
+            else
+                trid_cluster_send_f64((double *)to, q, &box[k], (double)v, (double)(rank + 100 * q));
+        }
+        trid_cluster_await(&box[k], i / 2 & 1);
+        T sum = 0;
+        for (int q = 0; q < size; q++) {
+            const T *got = from[k][q][thread % LANES];
+            sum += got[0] * (T)(q + 1);
+            if (sizeof(T) == 4 ? got[1] != (T)i || got[2] != (T)q || got[V - 1] != (T)rank
+                               : got[V - 1] != (T)(q + 100 * rank))
+                sum = (T)NAN;
+        }
+        v = sum - (T)(7 * (int)(sum / 7));
+        __syncthreads(); /* nothing is sent before all have read */
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = v;
+}
+template <class T>
+static void test_exchange()
+{
+    enum { LANES = 32, THREADS = 128, TIMES = 9 };
+    T *device;
+    std::vector<T> got(2 * 16 * THREADS);
+    GPU_OK(cudaMalloc((void **)&device, got.size() * sizeof(T)));
+    for (int size = 2; size <= 16; size++) { /* compute-sanitizer knows no clusters of one block */
+        int clusters = trid_clusters(exchange<T, LANES>, size, dim3(THREADS), 0);
+        if (clusters == 0) {
+            check_skip(1, "clusters of %d blocks", size);
+            continue;
+        }
+        GPU_OK(cudaMemset(device, 0xff, got.size() * sizeof(T)));
+        GPU_OK(trid_launch_cluster(exchange<T, LANES>, dim3(2 * (unsigned)size), size, dim3(THREADS), 0, 0, device,
+                                   (int)TIMES));
+        GPU_OK(cudaDeviceSynchronize());
+        GPU_OK(cudaMemcpy(got.data(), device, got.size() * sizeof(T), cudaMemcpyDeviceToHost));
+        long wrong = 0;
+        for (int lane = 0; lane < LANES; lane++) {
+            double v[16];
+            for (int q = 0; q < size; q++) v[q] = q + lane;
+            for (int i = 0; i < TIMES; i++) {
+                double sum = 0;
+                for (int q = 0; q < size; q++) sum += v[q] * (q + 1);
+                sum -= 7 * (int)(sum / 7);
+                for (int q = 0; q < size; q++) v[q] = sum;
+            }
+            for (int i = lane; i < 2 * size * THREADS; i += LANES) wrong += got[(size_t)i] != (T)v[0];
+        }
+        CHECK(wrong == 0, "exchange %s of %d blocks: %ld wrong", sizeof(T) == 4 ? "f32" : "f64", size, wrong);
+    }
+    GPU_OK(cudaFree(device));
+}
+
+static int clusters_here(void)
+{
+    int device, major;
+    GPU_OK(cudaGetDevice(&device));
+    GPU_OK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    return major >= 9;
+}
+
+int main(void)
+{
+    if (clusters_here()) {
+        test_exchange<float>();
+        test_exchange<double>();
+        test_parts<float>();
+        test_parts<double>();
+    } else {
+        check_skip(1, "clusters, which this device has none of");
+    }
+    test_public<float>();
+    test_public<double>();
+#ifdef SIMT_EMULATOR
+    simt_capability(8, 0);
+    test_public<float>();
+    test_public<double>();
+#endif
+    return check_report();
+}

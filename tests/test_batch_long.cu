@@ -1,0 +1,125 @@
+/* test_batch_long.cu - trid_batch.h: systems that are solved in levels, on a GPU or under tests/simt.h.
+   MIT licence, see LICENSE.
+
+   Limits are forced down, so that systems of a few rows are long ones already and a thousand rows need several levels.
+   Most tests are those of test_batch.cu, which is included. */
+#define TEST_BATCH_LONG
+#define TRID_P_BATCH_ON_CHIP(bytes, checked) (24 + 0 * ((bytes) + (checked)))
+#define TRID_P_BATCH_ON_CHIP_LINES 24
+#define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, dense) (24 + 0 * ((bytes) + (dense)))
+#define TRID_P_BATCH_CHUNK_ROWS(bytes, checked) (8 + 0 * ((bytes) + (checked))) /* 256 rows a chunk, */
+#define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (4 + 0 * (bytes))                /* with pivoting 128, */
+#define TRID_P_BATCH_CHUNK_ROWS_LINES(bytes) (8 + 0 * (bytes))                  /* side by side 64 */
+#define TRID_P_BATCH_CHUNK_SECTIONS 8
+#define TRID_P_BATCH_CHUNK_LINES(bytes) (64 / (bytes))
+#include "test_batch.cu"
+
+/* Around the limits: of the chip, of a chunk, of two, and of two and three levels. */
+static const int around[] = {24,  25,  33,  128, 129,  130,  255,  256,  257, 258,
+                             300, 511, 512, 513, 2000, 3072, 3073, 3500, 4097};
+
+template <class T>
+static void test_levels()
+{
+    for (int n : around)
+        for (const layout &l : layouts(n, n > 300 ? 2 : 5)) {
+            if (left_out<T>(n) || (n > (check_short() ? 300 : 1000) && case_below(&dice, check_short() ? 8 : 2))) continue;
+            test_solve<T>(l.name, l.lines, transposed_or_not(), 0, case_below(&dice, 4));
+            for (int check = 0; check < 3; check++) {
+                int flags = (case_below(&dice, 2) ? TRID_BATCH_ADD : 0) | transposed_or_not();
+                if (check < 2 && case_below(&dice, 2)) flags |= TRID_BATCH_SHARED;
+                if (check == 1 && case_below(&dice, 2)) flags |= TRID_BATCH_REFINED;
+                silent = case_below(&dice, 4) == 0;
+                test_solve<T>(l.name, l.lines, flags, case_below(&dice, 2), case_below(&dice, 4), check);
+                silent = 0;
+            }
+        }
+    if (check_short()) return;
+    test_solve<T>("three levels", trid_lines_contiguous(60000, 1), 0, 0, 0);
+    test_solve<T>("two levels of faces", trid_lines_contiguous(60000, 1), 0, 0, 0, 2);
+}
+
+/* Rows of zeros: each is met by a pivot wherever it lies, as itself. Of two the first counts, whether it fails among the
+   rows of its chunk, or as the first of its chunk in what is left, or in what is left of that; but in one chunk
+   the first row is not asked where another failed. */
+template <class T>
+static void test_zeros()
+{
+    static const int n = 20000;
+    static const int rows[][2] = {{0, -1},        {1, -1},      {5, -1},      {255, -1},      {256, -1},
+                                  {257, 256},     {511, 512},   {512, 600},   {9999, -1},     {8192, -1},
+                                  {8192, 16384},  {8191, 8192}, {8192, 8193}, {19999, -1},    {19968, -1},
+                                  {19968, 19967}, {600, 512},   {4096, 200},  {12800, 13055}, {-1, -1}};
+    enum { SYSTEMS = sizeof rows / sizeof rows[0] };
+    for (int interleaved = 0; interleaved < 2; interleaved++) {
+        if (check_short() && interleaved == (sizeof(T) == 4)) continue;
+        const int chunk = interleaved ? 64 : 256;
+        trid_lines lines = interleaved ? trid_lines_interleaved(n, SYSTEMS) : trid_lines_contiguous(n, SYSTEMS);
+        field<T> a = make_field<T>(lines, 0), b = make_field<T>(lines, 0), c = make_field<T>(lines, 0),
+                 d = make_field<T>(lines, 0), x = make_field<T>(lines, 0);
+        for (long long s = 0; s < SYSTEMS; s++)
+            for (int j = 0; j < n; j++) {
+                long long at = offset(lines, 0, s, j);
+                int zero = j == rows[s][0] || j == rows[s][1];
+                a[at] = (T)(zero ? 0 : case_between(&dice, -1, 1)), c[at] = (T)(zero ? 0 : case_between(&dice, -1, 1));
+                b[at] = (T)(zero ? 0 : 3), d[at] = (T)case_between(&dice, -1, 1);
+            }
+        upload(a), upload(b), upload(c), upload(d), upload(x);
+        int *device_status, status[SYSTEMS];
+        float *device_residual, residual[SYSTEMS];
+        unsigned long long *device_failed, failed[2];
+        GPU_OK(filled((void **)&device_status, sizeof status));
+        GPU_OK(filled((void **)&device_residual, sizeof residual));
+        GPU_OK(filled((void **)&device_failed, sizeof failed));
+        for (int check = 0; check < 3; check++) {
+            if (check_short() && check == interleaved) continue;
+            trid_batch_report report = {device_status, check == 1 ? device_residual : 0, 0, device_failed};
+            int launched = check == 2 ? pivoted(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report)
+                           : check    ? checked(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report)
+                                      : solve(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report);
+            CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
+            GPU_OK(cudaMemcpy(status, device_status, sizeof status, cudaMemcpyDeviceToHost));
+            GPU_OK(cudaMemcpy(residual, device_residual, sizeof residual, cudaMemcpyDeviceToHost));
+            GPU_OK(cudaMemcpy(failed, device_failed, sizeof failed, cudaMemcpyDeviceToHost));
+            for (int s = 0; s < SYSTEMS; s++) {
+                int first = rows[s][1] >= 0 && rows[s][1] < rows[s][0] ? rows[s][1] : rows[s][0], got = status[s];
+                int second = rows[s][0] + rows[s][1] - first, same = second >= 0 && first / chunk == second / chunk;
+                int right =
+                    check < 2 || first < 0 ? got == first + 1 || (same && got == second + 1) : got > 0 && got <= n;
+                CHECK(right, "%s%s%s: rows %d and %d of zeros: status %d", sizeof(T) == 4 ? "f32" : "f64",
+                      interleaved ? ", interleaved" : "", check == 2 ? ", pivoted" : "", rows[s][0], rows[s][1], got);
+                if (check == 1)
+                    CHECK(first < 0 ? residual[s] <= 1e-5f : !(residual[s] <= 1e-5f), "system %d: residual %g", s,
+                          (double)residual[s]);
+            }
+            CHECK(failed[0] == SYSTEMS - 1 && failed[1] == 0, "%llu failed, the first %llu", failed[0], failed[1]);
+        }
+        field<T> *all[5] = {&a, &b, &c, &d, &x};
+        for (field<T> *f : all) GPU_OK(cudaFree(f->device));
+        GPU_OK(cudaFree(device_status));
+        GPU_OK(cudaFree(device_residual));
+        GPU_OK(cudaFree(device_failed));
+    }
+}
+
+int main(void)
+{
+    test_levels<float>();
+    test_levels<double>();
+    test_zeros<float>();
+    test_zeros<double>();
+    test_refined<float>();
+    test_rows<double>();
+    test_pivoted<float>();
+    if (check_short()) {
+        check_skip(1, "every second size and more of the largest, rows of zeros in each precision in one layout, parts in "
+                      "the other precision, known matrices: SHORT_TESTS is set");
+        return check_report();
+    }
+    test_refined<double>();
+    test_rows<float>();
+    test_pivoted<double>();
+    test_the_20();
+    test_random_signs();
+    return check_report();
+}
