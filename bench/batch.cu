@@ -1,33 +1,31 @@
 /* batch.cu - trid_batch.h and cuSPARSE on the same arrays.
    MIT licence, see LICENSE.
 
-       batch [--csv FILE] [--quick] [--tune] [--only TEXT]
+       batch [--csv FILE] [--quick] [--only TEXT] [--tune]
 
-   2^27 elements an array (--quick: 2^24), so that nothing is found in the cache that an earlier run left there. A solve
-   moves five arrays; the limit is the speed of a device-to-device copy in the same run. The largest error is that of
-   a sample of the systems against pivoted elimination in double precision, relative to the largest element of x.
-   ratio_to_cusparse is the time of the best cuSPARSE routine for the layout over the time of this one. --tune times
-   other shapes of the kernels too; --only runs the operations and layouts whose name contains the text. */
+   2^27 elements an array (--quick: 2^24), so that nothing is found in the cache that an earlier run left there. bytes
+   are what an operation must read and write, once: five arrays for a solve; the limit is the speed of a device-to-device
+   copy in the same run. Every result is checked: the residual of every system on the device, as trid_batch_checked
+   defines it, and the largest error of a sample (48 systems, or pieces of long ones with 256 rows around them, beyond
+   which these matrices forget) against pivoted elimination in double precision, relative to the largest element of x in
+   each. Where a residual is above 128 unit roundoffs, the tolerance that trid_batch.h stands for by itself, or an error
+   above ten times as much, the program says so, and fails if the result is the kit's. What takes more than 0.1 s is timed
+   by its first run alone.
+   ratio_to_cusparse is the time of the best cuSPARSE routine for the layout over the time of this one. --only runs the
+   layouts whose names contain the text; --tune, in a program compiled with -DBATCH_TUNE, times other shapes of the kernels. */
 #include "../trid_batch.h"
 #include "bench.h"
+#include "sparse.h"
 
-#include <cusparse.h>
 #include <functional>
-#include <string>
-
-#define SPARSE_OK(call)                                                                                                \
-    do {                                                                                                               \
-        cusparseStatus_t sparse_status = (call);                                                                       \
-        if (sparse_status != CUSPARSE_STATUS_SUCCESS) {                                                                \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cusparseGetErrorString(sparse_status));      \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 static Bench bench;
+static Bench_pace pace;
 static double copy_speed;
 static const char *only;
-static int runs = 9;
+static const double SLOW = 0.1, LONGEST = 0.1; /* seconds: of what is timed by one run; of the others' runs together */
+static int runs = 9, failures;
+static cusparseHandle_t handle;
 
 /* ---- arrays ------------------------------------------------------------------------------------------------------ */
 
@@ -41,87 +39,230 @@ __host__ __device__ static double entry(size_t i, unsigned k)
 
 template <typename T>
 struct Arrays {
-    T *a, *b, *c, *d, *x, *work[4]; /* cuSPARSE overwrites what it reads: there it works on copies */
+    T *a, *b, *c, *d, *x, *work[3]; /* cuSPARSE overwrites what it reads: there it works on copies; factors */
 };
 
-/* Corner entries are 0, as cuSPARSE wants them. Where an array is dense, element i is row i / step % n. */
+/* Dominant, with room to spare: transposed too. Corner entries are 0, as cuSPARSE wants them, but for periodic systems.
+   Arrays are dense: element i is row i / step % n. */
 template <typename T>
-__global__ void fill(size_t count, size_t n, size_t step, Arrays<T> s)
+__global__ void fill(size_t count, size_t n, size_t step, int periodic, Arrays<T> s)
 {
     for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
         size_t row = i / step % n;
-        s.a[i] = row == 0 ? (T)0 : (T)entry(i, 0);
-        s.c[i] = row == n - 1 ? (T)0 : (T)entry(i, 1);
+        s.a[i] = row == 0 && !periodic ? (T)0 : (T)entry(i, 0);
+        s.c[i] = row == n - 1 && !periodic ? (T)0 : (T)entry(i, 1);
         s.b[i] = (T)(2.5 + entry(i, 2) / 4);
-        s.d[i] = (T)entry(i, 3);
     }
 }
-
-/* Pivoted elimination, as gtsv of LAPACK. */
-static void eliminate(size_t n, const std::vector<double> *m, std::vector<double> &x)
+template <typename T>
+__global__ void fill_right_hand_sides(size_t count, T *d)
 {
-    std::vector<double> p(n), q(n), s(n), y(n);
-    double r0 = m[1][0], r1 = n > 1 ? m[2][0] : 0, r2 = 0, rd = m[3][0];
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x)
+        d[i] = (T)entry(i, 3);
+}
+
+/* ---- what results are checked against ---------------------------------------------------------------------------- */
+
+/* What a launch was asked to solve. */
+struct Task {
+    trid_lines lines;
+    int shared, transposed, periodic;
+    long long sides; /* right-hand sides, one behind the other */
+};
+static Task plain(const trid_lines &lines)
+{
+    return {lines, 0, 0, 0, 1};
+}
+static long long elements_of(const trid_lines &lines)
+{
+    return lines.n * lines.systems * lines.groups;
+}
+
+/* The rows of its systems, of which the element at `at` of each array is one. */
+template <typename T>
+struct Rows {
+    Arrays<T> s;
+    long long n, step, side;
+    int shared, transposed, periodic;
+
+    __device__ void get(long long at, long long row, long long k, double *m) const
+    {
+        long long i = shared ? row : at, by = shared ? 1 : step, up = row > 0 ? -by : (n - 1) * by;
+        long long down = row < n - 1 ? by : -(n - 1) * by;
+        m[0] = row == 0 && !periodic ? 0 : (double)(transposed ? s.c[i + up] : s.a[i]);
+        m[1] = (double)s.b[i];
+        m[2] = row == n - 1 && !periodic ? 0 : (double)(transposed ? s.a[i + down] : s.c[i]);
+        m[3] = (double)s.d[k * side + at];
+    }
+};
+template <typename T>
+static Rows<T> rows_of(const Task &task, const Arrays<T> &s)
+{
+    return {s, task.lines.n, task.lines.step, elements_of(task.lines), task.shared, task.transposed, task.periodic};
+}
+
+/* Of every system the largest |A x - d| of a row and the largest |A| |x| + |d|: bits of positive numbers, whose order is
+   that of integers, NaN above all. scale x is what has been stored; x is dense, so that a row of it names its system. */
+__device__ static unsigned bits_of(double positive)
+{
+    return (unsigned)__float_as_int((float)positive) & 0x7fffffffu;
+}
+template <typename T>
+__global__ void residuals(Rows<T> rows, size_t count, size_t sides, const T *x, double scale, uint2 *largest)
+{
+    size_t each = (count + 31) / 32 * 32; /* whole warps */
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < each; i += (size_t)gridDim.x * blockDim.x)
+        for (size_t k = 0; k < sides; k++) {
+            size_t own_row = i < count ? i : count - 1, systems = count / (size_t)rows.n;
+            long long at = (long long)own_row, row = at / rows.step % rows.n, around = (rows.n - 1) * rows.step;
+            const T *mid = x + k * count + own_row;
+            double m[4];
+            rows.get(at, row, (long long)k, m);
+            double l = m[0] == 0 ? 0 : m[0] * ((double)mid[row > 0 ? -rows.step : around] / scale);
+            double r = m[2] == 0 ? 0 : m[2] * ((double)mid[row < rows.n - 1 ? rows.step : -around] / scale);
+            double own = m[1] * ((double)*mid / scale);
+            unsigned system =
+                (unsigned)(k * systems) + (unsigned)(at / (rows.step * rows.n) * rows.step + at % rows.step);
+            unsigned error = bits_of(fabs(l + own + r - m[3]));
+            unsigned size = bits_of(fabs(l) + fabs(own) + fabs(r) + fabs(m[3]));
+            int one = __all_sync(0xffffffff, system == __shfl_sync(0xffffffff, system, 0)); /* a warp's is one system */
+            for (int by = 16; one && by; by /= 2) {
+                error = max(error, __shfl_xor_sync(0xffffffff, error, by));
+                size = max(size, __shfl_xor_sync(0xffffffff, size, by));
+            }
+            if (one && threadIdx.x % 32) continue;
+            atomicMax(&largest[system].x, error);
+            atomicMax(&largest[system].y, size);
+        }
+}
+__global__ void largest_residual(size_t systems, const uint2 *largest, unsigned *of_all)
+{
+    unsigned mine = 0;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < systems; i += (size_t)gridDim.x * blockDim.x) {
+        uint2 l = largest[i];
+        if (l.x) mine = max(mine, bits_of((double)__int_as_float((int)l.x) / (double)__int_as_float((int)l.y)));
+    }
+    atomicMax(of_all, mine);
+}
+
+struct Place {
+    long long at, row, side;
+};
+template <typename T>
+__global__ void gather(Rows<T> rows, size_t count, const Place *places, const T *x, double *out)
+{
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    rows.get(places[i].at, places[i].row, places[i].side, out + 5 * i);
+    out[5 * i + 4] = (double)x[places[i].side * rows.side + places[i].at];
+}
+
+/* Pivoted elimination, as gtsv of LAPACK, of rows of five numbers: a, b, c, d and one that is not used. */
+static std::vector<double> eliminate(size_t n, const double *m)
+{
+    std::vector<double> p(n), q(n), s(n), y(n), x(n);
+    double r0 = m[1], r1 = n > 1 ? m[2] : 0, r2 = 0, rd = m[3];
     for (size_t j = 0; j + 1 < n; j++) {
-        double t0 = m[0][j + 1], t1 = m[1][j + 1], t2 = j + 2 < n ? m[2][j + 1] : 0, td = m[3][j + 1];
+        const double *next = m + 5 * (j + 1);
+        double t0 = next[0], t1 = next[1], t2 = j + 2 < n ? next[2] : 0, td = next[3];
         if (fabs(t0) > fabs(r0)) std::swap(r0, t0), std::swap(r1, t1), std::swap(r2, t2), std::swap(rd, td);
         p[j] = r0, q[j] = r1, s[j] = r2, y[j] = rd;
         double f = t0 / r0;
         r0 = t1 - f * r1, r1 = t2 - f * r2, r2 = 0, rd = td - f * rd;
     }
     p[n - 1] = r0, y[n - 1] = rd;
-    x.resize(n);
     for (size_t j = n; j-- > 0;)
         x[j] = (y[j] - (j + 1 < n ? q[j] * x[j + 1] : 0) - (j + 2 < n ? s[j] * x[j + 2] : 0)) / p[j];
+    return x;
 }
 
+/* The largest error of a sample; NaN if an element is. What has been stored is scale times x. A periodic system is
+   rolled out to both sides. */
 template <typename T>
-static std::vector<double> line(const trid_lines &l, const T *array, long long index)
+static double check(const char *operation, const Task &task, const Arrays<T> &s, const T *x, double scale = 1)
 {
-    std::vector<T> packed((size_t)l.n);
-    std::vector<double> result((size_t)l.n);
-    const T *from = array + index / l.systems * l.jump + index % l.systems * l.stride;
-    BENCH_OK(cudaMemcpy2D(packed.data(), sizeof(T), from, (size_t)l.step * sizeof(T), sizeof(T), (size_t)l.n,
-                          cudaMemcpyDeviceToHost));
-    for (size_t j = 0; j < packed.size(); j++) result[j] = (double)packed[j];
-    return result;
-}
-
-/* The largest error of a sample; NaN if an element is. added: x was 0 before, and was added to `added` times. */
-template <typename T>
-static double largest_error(const trid_lines &l, const Arrays<T> &s, const T *x, int shared, double added)
-{
-    long long systems = l.systems * l.groups, samples = std::min(systems, 48ll);
-    double largest = 0;
+    enum { SAMPLES = 48, MARGIN = 256, WHOLE = 4096, PIECE = 1024 };
+    struct Piece {
+        size_t first, above, rows, all;
+    };
+    const trid_lines &l = task.lines;
+    long long systems = l.systems * l.groups, samples = SAMPLES, whole = l.n <= WHOLE;
+    if (whole) samples = std::min(systems, samples);
+    std::vector<Place> places;
+    std::vector<Piece> pieces;
     for (long long k = 0; k < samples; k++) {
-        long long index = samples > 1 ? (long long)((double)(systems - 1) * (double)k / (double)(samples - 1)) : 0;
-        std::vector<double> m[4], want, got = line(l, x, index);
-        trid_lines matrix = shared ? trid_lines_contiguous(l.n, 1) : l;
-        m[0] = line(matrix, s.a, shared ? 0 : index), m[1] = line(matrix, s.b, shared ? 0 : index);
-        m[2] = line(matrix, s.c, shared ? 0 : index), m[3] = line(l, s.d, index);
-        eliminate((size_t)l.n, m, want);
+        double at = samples > 1 ? (double)k / (double)(samples - 1) : 0;
+        long long index = (long long)((double)(systems - 1) * at), rows = whole ? l.n : (long long)PIECE;
+        double along = systems < SAMPLES ? at : (double)(k % 7) / 6; /* the first and the last rows, and between */
+        long long from = (long long)((double)(l.n - rows) * along);
+        long long above = task.periodic ? (long long)MARGIN : std::min(from, (long long)MARGIN);
+        long long below = task.periodic ? (long long)MARGIN : std::min(l.n - from - rows, (long long)MARGIN);
+        long long origin = index / l.systems * l.jump + index % l.systems * l.stride;
+        pieces.push_back({places.size(), (size_t)above, (size_t)rows, (size_t)(above + rows + below)});
+        for (long long j = from - above; j < from + rows + below; j++) {
+            long long row = (j % l.n + l.n) % l.n;
+            places.push_back({origin + row * l.step, row, k % task.sides});
+        }
+    }
+    Place *device_places;
+    double *device_out;
+    float residual;
+    unsigned *of_all;
+    uint2 *largest = (uint2 *)s.work[2]; /* which nobody needs now: of no more than half as many systems as elements */
+    size_t count = (size_t)elements_of(l), all_systems = (size_t)(systems * task.sides);
+    std::vector<double> out(5 * places.size());
+    BENCH_OK(cudaMalloc(&device_places, places.size() * sizeof(Place)));
+    BENCH_OK(cudaMalloc(&device_out, out.size() * sizeof(double)));
+    BENCH_OK(cudaMalloc(&of_all, sizeof *of_all));
+    BENCH_OK(cudaMemcpy(device_places, places.data(), places.size() * sizeof(Place), cudaMemcpyHostToDevice));
+    BENCH_OK(cudaMemset(of_all, 0, sizeof *of_all));
+    BENCH_OK(cudaMemset(largest, 0, all_systems * sizeof *largest));
+    Rows<T> rows = rows_of(task, s);
+    residuals<<<1024, 256>>>(rows, count, (size_t)task.sides, x, scale, largest);
+    largest_residual<<<256, 256>>>(all_systems, largest, of_all);
+    gather<<<(unsigned)((places.size() + 255) / 256), 256>>>(rows, places.size(), device_places, x, device_out);
+    BENCH_OK(cudaMemcpy(out.data(), device_out, out.size() * sizeof(double), cudaMemcpyDeviceToHost));
+    BENCH_OK(cudaMemcpy(&residual, of_all, sizeof residual, cudaMemcpyDeviceToHost));
+    BENCH_OK(cudaFree(device_places));
+    BENCH_OK(cudaFree(device_out));
+    BENCH_OK(cudaFree(of_all));
+    double worst = 0;
+    for (const Piece &piece : pieces) {
+        std::vector<double> want = eliminate(piece.all, &out[5 * piece.first]);
         double error = 0, size = 0;
-        for (size_t j = 0; j < want.size(); j++) {
-            double e = fabs(got[j] - added * want[j]);
-            size = std::max(size, added * fabs(want[j]));
+        for (size_t j = piece.above; j < piece.above + piece.rows; j++) {
+            double e = fabs(out[5 * (piece.first + j) + 4] / scale - want[j]);
+            size = std::max(size, fabs(want[j]));
             if (!(e <= error)) error = e;
         }
-        if (!(error / size <= largest)) largest = error / size;
+        if (!(error / size <= worst)) worst = error / size;
     }
-    return largest;
+    double most = 128 * (sizeof(T) == 4 ? 0x1p-24 : 0x1p-53);
+    if (!(residual <= most && worst <= 10 * most)) {
+        fprintf(stderr, "%s, %s, n = %lld, %lld systems: residual %.2e, error %.2e\n", operation,
+                sizeof(T) == 4 ? "f32" : "f64", l.n, systems, residual, worst);
+        failures += strncmp(operation, "cusparse", 8) != 0;
+    }
+    return worst;
 }
 
 /* ---- rows of the table ------------------------------------------------------------------------------------------- */
 
+/* arrays: how many numbers an element of the matrix stands for that must be moved. */
 template <typename T>
 static void report(const char *operation, const trid_lines &l, const char *layout, double seconds, double arrays,
                    double peer, double error)
 {
-    double bytes = arrays * (double)(l.n * l.systems * l.groups) * sizeof(T), rate = bytes / seconds;
+    double bytes = arrays * (double)elements_of(l) * sizeof(T), rate = bytes / seconds;
     char ratio[32] = "";
     if (peer > 0) snprintf(ratio, sizeof ratio, "%.2f", peer / seconds);
-    bench_line(bench, "%s,%lld,%lld,%s,%s,%.4f,%.0f,%.1f,%s,%.2e\n", operation, l.n, l.systems * l.groups, layout,
-               sizeof(T) == 4 ? "f32" : "f64", 1e3 * seconds, 1e-9 * rate, 100 * rate / copy_speed, ratio, error);
+    bench_line(bench, "%s,%lld,%lld,%s,%s,%.*f,%.0f,%.1f,%s,%.2e\n", operation, l.n, l.systems * l.groups, layout,
+               sizeof(T) == 4 ? "f32" : "f64", seconds < 1e-4 ? 6 : 4, 1e3 * seconds, 1e-9 * rate,
+               100 * rate / copy_speed, ratio, error);
+    if (pace.slow_chain > 0)
+        bench_line(bench, "# the row before: machine slow: multiply-adds took %.2f and a copy %.2f of the usual\n",
+                   pace.slow_chain, pace.slow_copy);
+    pace.slow_chain = 0;
     fflush(stdout);
 }
 
@@ -132,101 +273,67 @@ static void launched(int status)
     exit(1);
 }
 
-/* Median seconds of what f enqueues, once the clocks have settled: after 50 ms of it. */
-static double timed(const std::function<void()> &f)
-{
-    for (clock_t start = clock(); (double)(clock() - start) < 0.05 * CLOCKS_PER_SEC;) {
-        f();
-        BENCH_OK(cudaDeviceSynchronize());
+/* Memory of a call's own, freed with it; null where there is no room, or no need. */
+struct Memory {
+    void *p;
+    explicit Memory(size_t bytes) : p(NULL)
+    {
+        if (bytes && cudaMalloc(&p, bytes) != cudaSuccess) p = NULL, cudaGetLastError();
     }
-    return bench_seconds(runs, f);
-}
+    ~Memory()
+    {
+        if (p) cudaFree(p);
+    }
+    Memory(const Memory &) = delete;
+    Memory &operator=(const Memory &) = delete;
+};
 
-static int solve(trid_lines l, int flags, const Arrays<float> &s, float *x, const trid_batch_report *r)
-{
-    return trid_batch_solve_f32(l, flags, s.a, s.b, s.c, s.d, x, r, 0);
-}
-static int solve(trid_lines l, int flags, const Arrays<double> &s, double *x, const trid_batch_report *r)
-{
-    return trid_batch_solve_f64(l, flags, s.a, s.b, s.c, s.d, x, r, 0);
-}
+/* The launches under one name for both precisions; the matrix and d are those of s. */
+#define KIT_CALL(name, suffix) trid_batch_##name##_##suffix(l, flags, s.a, s.b, s.c, s.d, x, r, scratch, 0)
+#define KIT_TYPED(T, suffix)                                                                                           \
+    static void solve(const trid_lines &l, int flags, const Arrays<T> &s, T *x, const trid_batch_report *r,            \
+                      void *scratch)                                                                                   \
+    {                                                                                                                  \
+        launched(KIT_CALL(solve, suffix));                                                                             \
+    }                                                                                                                  \
+    static void shared(const trid_lines &l, int flags, const Arrays<T> &s, T *x, const trid_batch_report *r,           \
+                       void *scratch)                                                                                  \
+    {                                                                                                                  \
+        launched(KIT_CALL(shared, suffix));                                                                            \
+    }                                                                                                                  \
+    static void checked(const trid_lines &l, int flags, const Arrays<T> &s, T *x, const trid_batch_report *r,          \
+                        void *scratch)                                                                                 \
+    {                                                                                                                  \
+        launched(KIT_CALL(checked, suffix));                                                                           \
+    }                                                                                                                  \
+    static void pivoted(const trid_lines &l, int flags, const Arrays<T> &s, T *x, const trid_batch_report *r,          \
+                        void *scratch)                                                                                 \
+    {                                                                                                                  \
+        launched(KIT_CALL(pivoted, suffix));                                                                           \
+    }
+KIT_TYPED(float, f32)
+KIT_TYPED(double, f64)
 
-static int shared(trid_lines l, const Arrays<float> &s, float *x)
-{
-    return trid_batch_shared_f32(l, 0, s.a, s.b, s.c, s.d, x, 0, 0);
-}
-static int shared(trid_lines l, const Arrays<double> &s, double *x)
-{
-    return trid_batch_shared_f64(l, 0, s.a, s.b, s.c, s.d, x, 0, 0);
-}
-static int checked(trid_lines l, int flags, const Arrays<float> &s, float *x, const trid_batch_report *r)
-{
-    return trid_batch_checked_f32(l, flags, s.a, s.b, s.c, s.d, x, r, 0);
-}
-static int checked(trid_lines l, int flags, const Arrays<double> &s, double *x, const trid_batch_report *r)
-{
-    return trid_batch_checked_f64(l, flags, s.a, s.b, s.c, s.d, x, r, 0);
-}
+#define KIT_FACTORS_TYPED(T, suffix)                                                                                   \
+    static void factor(const trid_lines &l, int flags, const Arrays<T> &s, T *r, T *u, void *scratch)                  \
+    {                                                                                                                  \
+        launched(trid_batch_factor_##suffix(l, flags, s.a, s.b, s.c, r, u, 0, scratch, 0));                            \
+    }                                                                                                                  \
+    static void several(const trid_lines &l, long long sides, int flags, const Arrays<T> &s, const T *b, const T *c,   \
+                        T *x, void *scratch)                                                                           \
+    {                                                                                                                  \
+        launched(trid_batch_several_##suffix(l, sides, elements_of(l), flags, s.a, b, c, s.d, x, 0, scratch, 0));      \
+    }
+KIT_FACTORS_TYPED(float, f32)
+KIT_FACTORS_TYPED(double, f64)
 
-#ifdef TRID_BLOCK_PIVOTED_LEN
-static int pivoted(trid_lines l, const Arrays<float> &s, float *x)
+static size_t scratch_bytes(const trid_lines &l, int flags, int bytes)
 {
-    return trid_batch_pivoted_f32(l, 0, s.a, s.b, s.c, s.d, x, 0, 0);
+    long long most = trid_batch_scratch(l, flags, bytes);
+    return launched(most < 0 ? (int)most : TRID_BATCH_OK), (size_t)most;
 }
-static int pivoted(trid_lines l, const Arrays<double> &s, double *x)
-{
-    return trid_batch_pivoted_f64(l, 0, s.a, s.b, s.c, s.d, x, 0, 0);
-}
-#endif
 
 /* ---- cuSPARSE ---------------------------------------------------------------------------------------------------- */
-
-static cusparseHandle_t handle;
-
-#define SPARSE_TYPED(T, X)                                                                                             \
-    static void strided_bytes(int n, const Arrays<T> &s, int batch, size_t *bytes)                                     \
-    {                                                                                                                  \
-        SPARSE_OK(cusparse##X##gtsv2StridedBatch_bufferSizeExt(handle, n, s.a, s.b, s.c, s.x, batch, n, bytes));       \
-    }                                                                                                                  \
-    static void strided(int n, const Arrays<T> &s, int batch, void *buffer)                                            \
-    {                                                                                                                  \
-        SPARSE_OK(cusparse##X##gtsv2StridedBatch(handle, n, s.a, s.b, s.c, s.x, batch, n, buffer));                    \
-    }                                                                                                                  \
-    static void interleaved_bytes(int algo, int n, const Arrays<T> &s, int batch, size_t *bytes)                       \
-    {                                                                                                                  \
-        SPARSE_OK(cusparse##X##gtsvInterleavedBatch_bufferSizeExt(handle, algo, n, s.work[0], s.work[1], s.work[2],    \
-                                                                  s.x, batch, bytes));                                 \
-    }                                                                                                                  \
-    static void interleaved(int algo, int n, T *a, T *b, T *c, T *x, int batch, void *buffer)                          \
-    {                                                                                                                  \
-        SPARSE_OK(cusparse##X##gtsvInterleavedBatch(handle, algo, n, a, b, c, x, batch, buffer));                      \
-    }
-SPARSE_TYPED(float, S)
-SPARSE_TYPED(double, D)
-
-/* Seconds of what f does after reset has put back what it overwrites. */
-static double seconds_after(const std::function<void()> &reset, const std::function<void()> &f)
-{
-    cudaEvent_t start, stop;
-    BENCH_OK(cudaEventCreate(&start));
-    BENCH_OK(cudaEventCreate(&stop));
-    std::vector<double> seconds;
-    for (int i = -1; i < runs; i++) {
-        float ms;
-        reset();
-        BENCH_OK(cudaEventRecord(start));
-        f();
-        BENCH_OK(cudaEventRecord(stop));
-        BENCH_OK(cudaEventSynchronize(stop));
-        BENCH_OK(cudaGetLastError());
-        BENCH_OK(cudaEventElapsedTime(&ms, start, stop));
-        if (i >= 0) seconds.push_back(1e-3 * ms);
-    }
-    BENCH_OK(cudaEventDestroy(start));
-    BENCH_OK(cudaEventDestroy(stop));
-    std::sort(seconds.begin(), seconds.end());
-    return seconds[seconds.size() / 2];
-}
 
 template <typename T>
 static void copy_to(T *to, const T *from, size_t count)
@@ -234,129 +341,215 @@ static void copy_to(T *to, const T *from, size_t count)
     BENCH_OK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToDevice));
 }
 
+/* One of its routines, f, which reset readies: seconds. */
+template <typename T, typename Reset, typename Work>
+static double peer(const char *operation, const trid_lines &l, const char *layout, const Arrays<T> &s, Reset reset,
+                   Work f)
+{
+    reset();
+    double t = bench_once(f);
+    double error = check(operation, plain(l), s, s.x);
+    if (t < SLOW) t = bench_seconds_after(pace, runs, LONGEST, reset, f);
+    report<T>(operation, l, layout, t, 5, t, error);
+    return t;
+}
+
 /* The best of cuSPARSE's routines for the layout, in seconds; 0 if it has none. */
 template <typename T>
 static double peers(const trid_lines &l, const char *layout, const Arrays<T> &s)
 {
-    size_t count = (size_t)(l.n * l.systems * l.groups), bytes;
+    size_t count = (size_t)elements_of(l);
     double best = 0;
-    void *buffer;
+    int n = (int)l.n, systems = (int)l.systems;
+    auto better = [&](double t) { best = best == 0 || t < best ? t : best; };
     if (l.step == 1) {
-        strided_bytes((int)l.n, s, (int)l.systems, &bytes);
-        if (cudaMalloc(&buffer, bytes) != cudaSuccess) return cudaGetLastError(), 0;
-        double t =
-            seconds_after([&] { copy_to(s.x, s.d, count); }, [&] { strided((int)l.n, s, (int)l.systems, buffer); });
-        report<T>("cusparse_gtsv2StridedBatch", l, layout, t, 5, t, largest_error(l, s, s.x, 0, 1));
-        BENCH_OK(cudaFree(buffer));
-        return t;
+        auto reset = [&] { copy_to(s.x, s.d, count); };
+        Memory strided(sparse_strided_bytes(handle, n, s.a, s.b, s.c, s.x, systems));
+        if (strided.p && systems > 1)
+            better(peer("cusparse_gtsv2StridedBatch", l, layout, s, reset,
+                        [&] { sparse_strided(handle, n, s.a, s.b, s.c, s.x, systems, strided.p); }));
+        /* Those for one system, one after the other, where few are long. */
+        for (int pivot = 0; pivot < 2 && n > 16384; pivot++) {
+            Memory single(sparse_single_bytes(handle, pivot, n, s.a, s.b, s.c, s.x));
+            if (single.p)
+                better(peer(pivot ? "cusparse_gtsv2" : "cusparse_gtsv2_nopivot", l, layout, s, reset, [&] {
+                    for (size_t at = 0; at < count; at += (size_t)n)
+                        sparse_single(handle, pivot, n, s.a + at, s.b + at, s.c + at, s.x + at, single.p);
+                }));
+        }
+        return best;
     }
     /* Lines along y are one interleaved batch a plane. */
+    T *from[4] = {s.a, s.b, s.c, s.d}, *to[4] = {s.work[0], s.work[1], s.work[2], s.x};
     for (int algo = 0; algo < 3; algo++) {
-        interleaved_bytes(algo, (int)l.n, s, (int)l.systems, &bytes);
-        if (cudaMalloc(&buffer, bytes) != cudaSuccess) return cudaGetLastError(), best;
-        const T *from[4] = {s.a, s.b, s.c, s.d};
-        T *to[4] = {s.work[0], s.work[1], s.work[2], s.x};
-        double t = seconds_after(
-            [&] {
-                for (int k = 0; k < 4; k++) copy_to(to[k], from[k], count);
-            },
-            [&] {
-                for (long long g = 0; g < l.groups; g++)
-                    interleaved(algo, (int)l.n, to[0] + g * l.jump, to[1] + g * l.jump, to[2] + g * l.jump,
-                                to[3] + g * l.jump, (int)l.systems, buffer);
-            });
+        Memory buffer(sparse_interleaved_bytes(handle, algo, n, to[0], to[1], to[2], s.x, systems));
         char name[64];
         snprintf(name, sizeof name, "cusparse_gtsvInterleavedBatch_%d", algo);
-        report<T>(name, l, layout, t, 5, t, largest_error(l, s, s.x, 0, 1));
-        BENCH_OK(cudaFree(buffer));
-        best = best == 0 || t < best ? t : best;
+        if (buffer.p)
+            better(peer(
+                name, l, layout, s,
+                [&] {
+                    for (int k = 0; k < 4; k++) copy_to(to[k], from[k], count);
+                },
+                [&] {
+                    for (long long g = 0; g < l.groups; g++)
+                        sparse_interleaved(handle, algo, n, to[0] + g * l.jump, to[1] + g * l.jump, to[2] + g * l.jump,
+                                           to[3] + g * l.jump, systems, buffer.p);
+                }));
     }
     return best;
 }
 
 /* ---- the kit ----------------------------------------------------------------------------------------------------- */
 
-static int wanted(const char *operation, const char *layout)
+static int wanted(const char *layout)
 {
-    return !only || strstr(operation, only) || strstr(layout, only);
+    return !only || strstr(layout, only);
 }
 
 template <typename T>
-static void prepare(const trid_lines &l, const Arrays<T> &s)
+static void prepare(const trid_lines &l, const Arrays<T> &s, long long sides = 1, int periodic = 0)
 {
-    size_t count = (size_t)(l.n * l.systems * l.groups);
-    fill<<<1024, 256>>>(count, (size_t)l.n, (size_t)l.step, s);
-    BENCH_OK(cudaMemset(s.x, 0xff, count * sizeof(T)));
+    size_t count = (size_t)elements_of(l);
+    fill<<<1024, 256>>>(count, (size_t)l.n, (size_t)l.step, periodic, s);
+    fill_right_hand_sides<<<1024, 256>>>((size_t)sides * count, s.d);
 }
 
+/* One operation: checked after its first run on an x full of NaN, then timed. */
 template <typename T>
-static void measure(const trid_lines &l, const char *layout, const Arrays<T> &s, int with_peers, int operations)
+static void operation(const char *name, const Task &task, const char *layout, const Arrays<T> &s, double arrays,
+                      double peer, const std::function<void()> &f)
 {
-    if (!wanted("solve", layout)) return;
+    BENCH_OK(cudaMemset(s.x, 0xff, (size_t)(task.sides * elements_of(task.lines)) * sizeof(T)));
+    f();
+    double error = check(name, task, s, s.x);
+    report<T>(name, task.lines, layout, bench_seconds_after(pace, runs, LONGEST, nullptr, f), arrays, peer, error);
+}
+
+/* What all layouts are measured with; pivot: with pivoting too. Returns the time of cuSPARSE. */
+template <typename T>
+static double measure(const trid_lines &l, const char *layout, const Arrays<T> &s, int with_peers, int pivot)
+{
+    if (!wanted(layout)) return 0;
     prepare(l, s);
     double peer = with_peers ? peers(l, layout, s) : 0;
-    size_t count = (size_t)(l.n * l.systems * l.groups);
-    BENCH_OK(cudaMemset(s.x, 0xff, count * sizeof(T)));
-    double t = timed([&] { launched(solve(l, 0, s, s.x, 0)); });
-    report<T>("solve", l, layout, t, 5, peer, largest_error(l, s, s.x, 0, 1));
-#ifdef TRID_BLOCK_PIVOTED_LEN
-    if (l.step == 1 && with_peers) {
-        BENCH_OK(cudaMemset(s.x, 0xff, count * sizeof(T)));
-        t = timed([&] { launched(pivoted(l, s, s.x)); });
-        report<T>("solve_pivoted", l, layout, t, 5, peer, largest_error(l, s, s.x, 0, 1));
-    }
-#endif
-    if (!operations) return;
-    int *status;
-    unsigned long long *failed;
-    BENCH_OK(cudaMalloc(&status, (size_t)(l.systems * l.groups) * sizeof *status));
-    BENCH_OK(cudaMalloc(&failed, 2 * sizeof *failed));
-    trid_batch_report told = {status, 0, 0, failed};
-    t = timed([&] { launched(solve(l, 0, s, s.x, &told)); });
-    report<T>("solve_with_status", l, layout, t, 5, peer, largest_error(l, s, s.x, 0, 1));
-    t = timed([&] { launched(checked(l, 0, s, s.x, &told)); });
-    report<T>("solve_checked", l, layout, t, 5, peer, largest_error(l, s, s.x, 0, 1));
-    t = timed([&] { launched(checked(l, TRID_BATCH_REFINED, s, s.x, &told)); });
-    report<T>("solve_refined", l, layout, t, 5, peer, largest_error(l, s, s.x, 0, 1));
-    BENCH_OK(cudaFree(status));
-    BENCH_OK(cudaFree(failed));
-    BENCH_OK(cudaMemset(s.x, 0, count * sizeof(T)));
-    t = bench_seconds(runs, [&] { launched(solve(l, TRID_BATCH_ADD, s, s.x, 0)); });
-    report<T>("solve_and_add", l, layout, t, 6, peer, largest_error(l, s, s.x, 0, runs + 1));
-    Arrays<T> in_place = s;
-    in_place.d = s.x;
-    copy_to(s.x, s.d, count);
-    launched(solve(l, 0, in_place, s.x, 0));
-    double error = largest_error(l, s, s.x, 0, 1);
-    t = timed([&] { launched(solve(l, 0, in_place, s.x, 0)); });
-    report<T>("solve_in_place", l, layout, t, 5, peer, error);
-    t = timed([&] { launched(shared(l, s, s.x)); });
-    report<T>("solve_shared_matrix", l, layout, t, 2, 0, largest_error(l, s, s.x, 1, 1));
+    Memory scratch(scratch_bytes(l, 0, sizeof(T)));
+    operation("solve", plain(l), layout, s, 5, peer, [&] { solve(l, 0, s, s.x, 0, scratch.p); });
+    if (pivot) operation("solve_pivoted", plain(l), layout, s, 5, peer, [&] { pivoted(l, 0, s, s.x, 0, scratch.p); });
+    return peer;
 }
 
-/* Microseconds of a launch of a small batch, one after another, and of an empty kernel of its grid. */
-static __global__ void empty_kernel() {}
+/* The other operations on the arrays that measure() has filled. */
+template <typename T>
+static void measure_operations(const trid_lines &l, const char *layout, const Arrays<T> &s, double peer)
+{
+    if (!wanted(layout)) return;
+    size_t count = (size_t)elements_of(l);
+    Memory status((size_t)(l.systems * l.groups) * sizeof(int)), failed(2 * sizeof(unsigned long long)), scratch(0);
+    trid_batch_report told = {(int *)status.p, 0, 0, (unsigned long long *)failed.p};
+    Task one = plain(l), common = {l, 1, 0, 0, 1};
+    operation("solve_with_status", one, layout, s, 5, peer, [&] { solve(l, 0, s, s.x, &told, scratch.p); });
+    operation("solve_checked", one, layout, s, 5, peer, [&] { checked(l, 0, s, s.x, &told, scratch.p); });
+    operation("solve_refined", one, layout, s, 5, peer,
+              [&] { checked(l, TRID_BATCH_REFINED, s, s.x, &told, scratch.p); });
+    operation("solve_shared_matrix", common, layout, s, 2, 0, [&] { shared(l, 0, s, s.x, 0, scratch.p); });
+
+    BENCH_OK(cudaMemset(s.x, 0, count * sizeof(T))); /* twice onto 0 makes twice x */
+    auto add = [&] { solve(l, TRID_BATCH_ADD, s, s.x, 0, scratch.p); };
+    add();
+    add();
+    double error = check("solve_and_add", one, s, s.x, 2);
+    report<T>("solve_and_add", l, layout, bench_seconds_after(pace, runs, LONGEST, nullptr, add), 6, peer, error);
+
+    Arrays<T> in_place = s;
+    in_place.d = s.x;
+    auto solve_in_place = [&] { solve(l, 0, in_place, s.x, 0, scratch.p); };
+    copy_to(s.x, s.d, count);
+    solve_in_place();
+    error = check("solve_in_place", one, s, s.x);
+    auto reset = [&] { copy_to(s.x, s.d, count); };
+    double t = bench_seconds_after(pace, runs, LONGEST, reset, solve_in_place);
+    report<T>("solve_in_place", l, layout, t, 5, peer, error);
+
+    Task transposed = {l, 0, 1, 0, 1};
+    operation("solve_transposed", transposed, layout, s, 5, 0,
+              [&] { solve(l, TRID_BATCH_TRANSPOSED, s, s.x, 0, scratch.p); });
+}
+
+/* Several right-hand sides a matrix, from the matrices and from their factors: all arrays of x together have as many
+   elements as one has elsewhere. An element of the matrix and its right-hand sides are 3 + 2 sides numbers. */
+template <typename T>
+static void measure_several(long long n, long long all, int interleaved, const Arrays<T> &s)
+{
+    const char *layout = interleaved ? "interleaved" : "contiguous";
+    if (!wanted(layout)) return;
+    for (int periodic = 0; periodic < 2; periodic++)
+        for (long long sides : {1ll, 4ll, 16ll}) {
+            if (periodic && sides > 1) continue;
+            long long systems = all / n / sides;
+            trid_lines l = interleaved ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
+            const int flags = periodic ? TRID_BATCH_PERIODIC : 0;
+            const double arrays = 3 + 2 * (double)sides;
+            prepare(l, s, sides, periodic);
+            Memory scratch(scratch_bytes(l, flags, sizeof(T)));
+            T *r = s.work[0], *u = s.work[1];
+            Task task = {l, 0, 0, periodic, sides}, across = {l, 0, 1, periodic, sides};
+            char name[3][64];
+            snprintf(name[0], sizeof name[0], "several%s_%lld", periodic ? "_periodic" : "", sides);
+            snprintf(name[1], sizeof name[1], "factored%s_%lld", periodic ? "_periodic" : "", sides);
+            snprintf(name[2], sizeof name[2], "factored_transposed%s_%lld", periodic ? "_periodic" : "", sides);
+            operation(name[0], task, layout, s, arrays, 0,
+                      [&] { several(l, sides, flags, s, s.b, s.c, s.x, scratch.p); });
+            auto make = [&] { factor(l, flags, s, r, u, scratch.p); };
+            make();
+            if (sides == 1) { /* checked by the solve below, which has nothing else */
+                double t = bench_seconds_after(pace, runs, LONGEST, nullptr, make);
+                several(l, 1, flags | TRID_BATCH_FACTORED, s, r, u, s.x, scratch.p);
+                report<T>(periodic ? "factor_periodic" : "factor", l, layout, t, 5, 0, check("factor", task, s, s.x));
+            }
+            operation(name[1], task, layout, s, arrays, 0,
+                      [&] { several(l, sides, flags | TRID_BATCH_FACTORED, s, r, u, s.x, scratch.p); });
+            operation(name[2], across, layout, s, arrays, 0, [&] {
+                several(l, sides, flags | TRID_BATCH_FACTORED | TRID_BATCH_TRANSPOSED, s, r, u, s.x, scratch.p);
+            });
+        }
+}
+
+/* A launch of a small batch, behind others on a busy stream, and an empty kernel of its grid; and many in a row. */
+template <typename T>
+static __global__ void empty_kernel(T *)
+{
+}
 
 template <typename T>
 static void measure_launch(const Arrays<T> &s)
 {
-    enum { TIMES = 200, N = 128 };
-    if (!wanted("launch", "contiguous")) return;
+    enum { TIMES = 200, N = 128, WARPS = TRID_P_BATCH_WARPS(T, 0), SYSTEMS = 4 * WARPS }; /* a block has */
+    if (!wanted("launch")) return;
     for (long long systems : {1ll, 10ll, 100ll, 1000ll}) {
         trid_lines l = trid_lines_contiguous(N, systems);
         prepare(l, s);
-        unsigned blocks = (unsigned)((systems + 15) / 16);
-        double t = timed([&] {
-            for (int i = 0; i < TIMES; i++) launched(solve(l, 0, s, s.x, 0));
-        });
-        double none = timed([&] {
-            for (int i = 0; i < TIMES; i++) empty_kernel<<<blocks, 128>>>();
-        });
-        report<T>("launch", l, "contiguous", t / TIMES, 5, 0, largest_error(l, s, s.x, 0, 1));
-        report<T>("launch_empty_kernel", l, "contiguous", none / TIMES, 5, 0, 0);
+        unsigned blocks = (unsigned)((systems + SYSTEMS - 1) / SYSTEMS);
+        auto one = [&] { solve(l, 0, s, s.x, 0, 0); };
+        auto empty = [&] { empty_kernel<T><<<blocks, 32 * WARPS>>>(s.x); };
+        auto row = [](const std::function<void()> &f) {
+            return [=] {
+                for (int i = 0; i < TIMES; i++) f();
+            };
+        };
+        BENCH_OK(cudaMemset(s.x, 0xff, (size_t)elements_of(l) * sizeof(T)));
+        one();
+        double error = check("launch", plain(l), s, s.x);
+        report<T>("one", l, "launch", bench_seconds_after(pace, 31, 1, nullptr, one), 5, 0, error);
+        report<T>("one_empty_kernel", l, "launch", bench_seconds_after(pace, 31, 1, nullptr, empty), 5, 0, 0);
+        double t = bench_seconds_after(pace, runs, 1, nullptr, row(one)) / TIMES;
+        report<T>("in_a_row", l, "launch", t, 5, 0, error);
+        t = bench_seconds_after(pace, runs, 1, nullptr, row(empty)) / TIMES;
+        report<T>("in_a_row_empty_kernel", l, "launch", t, 5, 0, 0);
     }
 }
 
+#ifdef BATCH_TUNE
 /* Other shapes for lines side by side: K rows a thread, L systems and S sections a block, R rows asked for at a time,
    AHEAD bytes around them brought into the second-level cache. */
 template <typename T, int K, int L, int S, int R, int AHEAD>
@@ -365,21 +558,57 @@ static void tune_lines(const trid_lines &l, const char *layout, const Arrays<T> 
     char name[64];
     snprintf(name, sizeof name, "tune_K%d_L%d_S%d_R%d_A%d", K, L, S, R, AHEAD);
     trid_p_batch_plan plan;
-    launched(trid_p_batch_begin(l, 0, 0, 0, &plan));
+    launched(trid_p_batch_begin(l, 0, 0, 0, 0, &plan));
     trid_p_batch_arrays<T> rows = {s.a, s.b, s.c, plan.lines.step, plan.lines.stride, plan.lines.jump};
-    BENCH_OK(cudaMemset(s.x, 0xff, (size_t)(l.n * l.systems * l.groups) * sizeof(T)));
-    double t = bench_seconds(runs, [&] {
-        launched(trid_p_batch_launch_lines_of<T, K, L, S, R, AHEAD, 0>(plan, rows, (const T *)s.d, s.x, 0));
+    operation(name, plain(l), layout, s, 5, 0, [&] {
+        launched(trid_p_batch_launch_lines_of<T, K, L, S, R, AHEAD>(plan, rows, (const T *)s.d, s.x, 0));
     });
-    report<T>(name, l, layout, t, 5, 0, largest_error(l, s, s.x, 0, 1));
     cudaFuncAttributes of;
     int blocks, bytes = 4 * K * L * S * (int)sizeof(T);
     void (*kernel)(trid_p_batch_plan, trid_p_batch_arrays<T>, const T *, T *) =
-        trid_p_batch_lines<T, K, L, S, R, AHEAD, 0, trid_p_batch_arrays<T>>;
+        trid_p_batch_lines<T, K, L, S, R, AHEAD, trid_p_batch_arrays<T>>;
     BENCH_OK(cudaFuncGetAttributes(&of, kernel));
     BENCH_OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, L * S, (size_t)bytes));
     bench_line(bench, "# %s: %d registers, %zu + %d bytes shared, %d blocks of %d threads a multiprocessor\n", name,
                of.numRegs, of.sharedSizeBytes, bytes, blocks, L * S);
+}
+
+/* The same in clusters of so many blocks; nothing where the device has no room for one. */
+template <typename T, int L, int S, int R, int AHEAD>
+static void tune_cluster(const trid_lines &l, const char *layout, const Arrays<T> &s, int parts)
+{
+    char name[64];
+    snprintf(name, sizeof name, "tune_C%d_K16_L%d_S%d_R%d_A%d", parts, L, S, R, AHEAD);
+    trid_p_batch_plan plan;
+    launched(trid_p_batch_begin(l, 0, 0, 0, 0, &plan));
+    trid_p_batch_arrays<T> rows = {s.a, s.b, s.c, plan.lines.step, plan.lines.stride, plan.lines.jump};
+    int there = 0, bytes = (4 * 16 * L * S + 2 * TRID_P_BATCH_MAIL(L, parts)) * (int)sizeof(T);
+    auto launch = [&] {
+        launched(
+            trid_p_batch_launch_cluster_of<T, 16, L, S, R, AHEAD>(plan, parts, rows, (const T *)s.d, s.x, 0, &there));
+    };
+    launch();
+    if (!there) return;
+    operation(name, plain(l), layout, s, 5, 0, launch);
+    int clusters = trid_clusters(trid_p_batch_lines<T, 16, L, S, R, AHEAD, trid_p_batch_arrays<T>, 1>, parts,
+                                 dim3(L * S), (size_t)bytes);
+    bench_line(bench, "# %s: %d clusters of %d blocks\n", name, clusters, parts);
+}
+
+/* parts: of 256 rows */
+template <typename T>
+static void tune_clusters(const trid_lines &l, const char *layout, const Arrays<T> &s, int parts)
+{
+    const int F = sizeof(T) == 4 ? 2 : 1;
+    if (!wanted(layout)) return;
+    prepare(l, s);
+    if (parts <= 16) {
+        tune_cluster<T, 16 * F, 16, 2, 128>(l, layout, s, parts);
+        tune_cluster<T, 16 * F, 16, 2, 256>(l, layout, s, parts);
+        tune_cluster<T, 16 * F, 16, 4, 256>(l, layout, s, parts);
+    }
+    tune_cluster<T, 8 * F, 32, 4, 128>(l, layout, s, parts / 2);
+    if (parts <= 4) tune_cluster<T, 32 * F, 8, 2, 128>(l, layout, s, 2 * parts);
 }
 
 /* The three ways to bring more into the cache, and the rows at a time. */
@@ -395,7 +624,7 @@ static void tune_ahead(const trid_lines &l, const char *layout, const Arrays<T> 
 template <typename T>
 static void tune_one(const trid_lines &l, const char *layout, const Arrays<T> &s)
 {
-    if (!wanted("tune", layout)) return;
+    if (!wanted(layout)) return;
     prepare(l, s);
     const int F = sizeof(T) == 4 ? 2 : 1; /* a row of 128 bytes is 16 F lines */
     if (l.n <= 32) {
@@ -423,18 +652,30 @@ static void tune_one(const trid_lines &l, const char *layout, const Arrays<T> &s
         tune_ahead<T, 16, 4 * F, 64>(l, layout, s);
     }
 }
+#endif
 
 template <typename T>
 static void measure_all(size_t elements, int tune)
 {
     Arrays<T> s;
-    T **arrays[] = {&s.a, &s.b, &s.c, &s.d, &s.x, &s.work[0], &s.work[1], &s.work[2], &s.work[3]};
-    for (T **p : arrays) BENCH_OK(cudaMalloc(p, elements * sizeof(T)));
+    T **arrays[] = {&s.a, &s.b, &s.c, &s.d, &s.x, &s.work[0], &s.work[1], &s.work[2]};
+    for (T **p : arrays) {
+        BENCH_OK(cudaMalloc(p, elements * sizeof(T)));
+        BENCH_OK(cudaMemset(*p, 0xff, elements * sizeof(T)));
+    }
     long long all = (long long)elements;
-    for (long long n : {32ll, 64ll, 128ll, 256ll, 512ll, 1024ll})
-        measure(trid_lines_contiguous(n, all / n), "contiguous", s, 1, n == 256);
-    for (long long n : {32ll, 64ll, 128ll, 256ll, 512ll, 1024ll})
-        measure(trid_lines_interleaved(n, all / n), "interleaved", s, 1, n == 256);
+    for (long long n : {32ll, 64ll, 128ll, 256ll, 512ll, 1024ll}) {
+        trid_lines l = trid_lines_contiguous(n, all / n);
+        double peer = measure(l, "contiguous", s, 1, 1);
+        if (n == 256) measure_operations(l, "contiguous", s, peer);
+    }
+    for (long long n : {32ll, 64ll, 128ll, 256ll, 512ll, 1024ll}) {
+        trid_lines l = trid_lines_interleaved(n, all / n);
+        double peer = measure(l, "interleaved", s, 1, n == 256);
+        if (n == 256) measure_operations(l, "interleaved", s, peer);
+    }
+    measure_several(256, all, 0, s);
+    measure_several(256, all, 1, s);
     long long edge = 1;
     while (8 * edge * edge * edge <= all) edge *= 2;
     edge = std::min(edge, 256ll);
@@ -444,30 +685,54 @@ static void measure_all(size_t elements, int tune)
         long long n = (long long)(3 * pow(1025 / 3.0, (k + 0.5 + 0.49 * entry(k, 7)) / 40));
         measure(trid_lines_contiguous(n, all / n), "contiguous_any", s, 0, 0);
     }
+    for (long long n : {2048ll, 4096ll}) {
+        measure(trid_lines_contiguous(n, all / n), "long", s, 1, 1);
+        measure(trid_lines_interleaved(n, all / n), "long_interleaved", s, 1, 1);
+    }
+    measure(trid_lines_contiguous(1 << 16, all >> 16), "long", s, 1, 1);
+    measure(trid_lines_contiguous(1 << 20, all >> 20), "long", s, 1, 1);
+    measure(trid_lines_contiguous(all / 2, 1), "long", s, 1, 1);
     measure_launch(s);
+#ifdef BATCH_TUNE
     if (tune) {
         for (long long n : {32ll, 64ll, 128ll, 256ll, 512ll, 1024ll})
             tune_one(trid_lines_interleaved(n, all / n), "interleaved", s);
         tune_one(trid_lines_axis(edge, edge, all / edge / edge, 1), "y", s);
+        for (int parts = 2; parts <= 32; parts *= 2) {
+            tune_clusters(trid_lines_interleaved(256 * parts, all / 256 / parts), "interleaved", s, parts);
+            tune_clusters(trid_lines_axis(512, 256 * parts, all / 512 / 256 / parts, 1), "y", s, parts);
+        }
     }
+#else
+    (void)tune;
+#endif
     for (T **p : arrays) BENCH_OK(cudaFree(*p));
 }
 
 int main(int argc, char **argv)
 {
     size_t elements = (size_t)1 << 27;
-    int tune = 0;
+    int tune = 0, rest = 1;
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--quick")) elements = (size_t)1 << 24, runs = 5;
-        if (!strcmp(argv[i], "--tune")) tune = 1;
-        if (!strcmp(argv[i], "--only") && i + 1 < argc) only = argv[i + 1];
+        if (!strcmp(argv[i], "--quick"))
+            elements = (size_t)1 << 24, runs = 5;
+        else if (!strcmp(argv[i], "--tune"))
+            tune = 1;
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+            only = argv[++i];
+        else
+            argv[rest++] = argv[i];
     }
-    bench = bench_open(argc, argv);
+    bench = bench_open(rest, argv);
     SPARSE_OK(cusparseCreate(&handle));
     copy_speed = bench_copy_speed(bench);
+    pace = bench_pace_open();
     bench_line(bench, "operation,n,batch,layout,precision,ms,gbytes_per_s,pct_of_copy,ratio_to_cusparse,max_error\n");
     measure_all<float>(elements, tune);
     measure_all<double>(elements, tune);
+    bench_pace_close(pace);
+    bench_copy_speed(bench); /* the limit once more, at the end */
     SPARSE_OK(cusparseDestroy(handle));
-    return 0;
+    if (failures) fprintf(stderr, "%d results are wrong\n", failures);
+    return failures ? 1 : 0;
 }

@@ -3,11 +3,14 @@
 
        Bench bench = bench_open(argc, argv);                      --csv FILE: also write the rows there
        double copy = bench_copy_speed(bench);                     bytes read and written a second
-       double s = bench_seconds(9, [&] { kernel<<<g, b>>>(p); }); median of 9, warmed up */
+       double s = bench_seconds(9, [&] { kernel<<<g, b>>>(p); }); median of 9, warmed up
+       double t = bench_seconds_after(pace, 9, 1, reset, f);      the same while the machine keeps its pace, after reset */
 #ifndef BENCH_H
 #define BENCH_H
 
 #include <algorithm>
+#include <cstddef>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +102,125 @@ static double bench_seconds(int runs, Work f)
     BENCH_OK(cudaEventDestroy(stop));
     std::sort(seconds.begin(), seconds.end());
     return seconds[seconds.size() / 2];
+}
+
+/* Seconds of one run. */
+template <typename Work>
+static double bench_once(Work f)
+{
+    cudaEvent_t start, stop;
+    float ms;
+    BENCH_OK(cudaEventCreate(&start));
+    BENCH_OK(cudaEventCreate(&stop));
+    BENCH_OK(cudaEventRecord(start));
+    f();
+    BENCH_OK(cudaEventRecord(stop));
+    BENCH_OK(cudaEventSynchronize(stop));
+    BENCH_OK(cudaGetLastError());
+    BENCH_OK(cudaEventElapsedTime(&ms, start, stop));
+    BENCH_OK(cudaEventDestroy(start));
+    BENCH_OK(cudaEventDestroy(stop));
+    return 1e-3 * ms;
+}
+
+/* What tells whether the machine runs at its usual speed: multiply-adds of one warp, each of which needs the one before,
+   take as long as the clock of the multiprocessors says, and a copy as long as that of the memory does. */
+struct Bench_pace {
+    char *memory;
+    size_t bytes;
+    std::vector<double> chain, copy; /* seconds, the median of each measurement so far */
+    double rested;                   /* seconds that measuring again took so far */
+    double slow_chain, slow_copy;    /* the last one's over the usual, if that was far above; else 0 */
+};
+
+template <int TURNS>
+__global__ void bench_chain(float *x)
+{
+    float y = *x;
+    for (int i = 0; i < TURNS; i++) y = fmaf(y, 0.5f, 1.0f);
+    *x = y;
+}
+
+static inline Bench_pace bench_pace_open(void)
+{
+    Bench_pace pace = {NULL, (size_t)1 << 27, {}, {}, 0, 0, 0};
+    BENCH_OK(cudaMalloc(&pace.memory, 2 * pace.bytes));
+    BENCH_OK(cudaMemset(pace.memory, 1, 2 * pace.bytes));
+    return pace;
+}
+static inline void bench_pace_close(Bench_pace &pace)
+{
+    BENCH_OK(cudaFree(pace.memory));
+}
+
+static inline double bench_median(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+/* Seconds that the work enqueued by f takes: the median of `runs`, fewer where they would take longer than `most` seconds
+   together, after a warm-up of 20 ms. Before each, in one go, so that the host's part is hidden: the chain, the copy, and
+   what puts back what f overwrites; where there is nothing to put back (a null reset), f itself, so that the caches are
+   as one run leaves them to the next. A run whose chain or copy, or those of the next run, took 10 % more than the median
+   of them here is not counted, if others are. How long a copy takes depends a little on what it finds in the cache; the
+   measurement counts as slow where one of the medians is 1.25 times what it usually is. It is then made again after a rest,
+   six times at most, and for no more than 15 s in a program. */
+template <typename Reset, typename Work>
+static double bench_seconds_after(Bench_pace &pace, int runs, double most, Reset reset, Work f)
+{
+    cudaEvent_t event[5];
+    for (cudaEvent_t &e : event) BENCH_OK(cudaEventCreate(&e));
+    std::vector<double> all, chain, copy, counted;
+    struct timespec rest = {0, 50000000}, from, to;
+    for (int tries = 0;; tries++) {
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        all.clear(), chain.clear(), copy.clear();
+        double warm = 0, spent = 0;
+        while ((int)all.size() < runs && (spent < most || all.empty())) {
+            float part[4]; /* chain, copy, reset, f: ms */
+            BENCH_OK(cudaEventRecord(event[0]));
+            bench_chain<50000><<<1, 32>>>((float *)pace.memory);
+            BENCH_OK(cudaEventRecord(event[1]));
+            BENCH_OK(cudaMemcpyAsync(pace.memory + pace.bytes, pace.memory, pace.bytes, cudaMemcpyDeviceToDevice));
+            BENCH_OK(cudaEventRecord(event[2]));
+            reset();
+            BENCH_OK(cudaEventRecord(event[3]));
+            f();
+            BENCH_OK(cudaEventRecord(event[4]));
+            BENCH_OK(cudaEventSynchronize(event[4]));
+            BENCH_OK(cudaGetLastError());
+            for (int k = 0; k < 4; k++) BENCH_OK(cudaEventElapsedTime(&part[k], event[k], event[k + 1]));
+            if (warm >= 0.02) {
+                chain.push_back(1e-3 * part[0]), copy.push_back(1e-3 * part[1]), all.push_back(1e-3 * part[3]);
+                spent += 1e-3 * (part[2] + part[3]);
+            }
+            for (float ms : part) warm += 1e-3 * ms;
+        }
+        double much_chain = pace.chain.empty() ? 1 : bench_median(chain) / bench_median(pace.chain);
+        double much_copy = pace.copy.empty() ? 1 : bench_median(copy) / bench_median(pace.copy);
+        bool slow = much_chain > 1.25 || much_copy > 1.25;
+        pace.slow_chain = slow ? much_chain : 0, pace.slow_copy = slow ? much_copy : 0;
+        if (!slow || tries == 6 || pace.rested > 15) break;
+        nanosleep(&rest, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        pace.rested += (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    }
+    for (cudaEvent_t &e : event) BENCH_OK(cudaEventDestroy(e));
+    double usual_chain = bench_median(chain), usual_copy = bench_median(copy);
+    for (size_t k = 0; k < all.size(); k++) {
+        bool steady = true;
+        for (size_t at = k; at < k + 2 && at < all.size(); at++)
+            if (chain[at] > 1.1 * usual_chain || copy[at] > 1.1 * usual_copy) steady = false;
+        if (steady) counted.push_back(all[k]);
+    }
+    pace.chain.push_back(usual_chain), pace.copy.push_back(usual_copy);
+    return bench_median(counted.empty() ? all : counted);
+}
+template <typename Work>
+static double bench_seconds_after(Bench_pace &pace, int runs, double most, std::nullptr_t, Work f)
+{
+    return bench_seconds_after(pace, runs, most, f, f);
 }
 
 /* What every share of a copy is a share of, here and in the examples that measure: bytes read and written a second by a

@@ -7,10 +7,8 @@
 # The file is what "bs1d_timing --csv" writes; of its batches the one of so many options is drawn, by default the
 # largest. A bar may pass 100 %: operations are counted as the plain rung would do them.
 set -eu
-awk -F, -v wanted="${2:-0}" '
-    function xml(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s); return s }
-    function text(x, y, class, s) { printf "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">%s</text>\n", x, y, class, xml(s) }
-    /^#/ { if (!machine) { machine = $0; sub(/^# */, "", machine) } next }
+awk -F, -v wanted="${2:-0}" "$(cat "${0%/*}/plot.awk")"'
+    /^#/ { if (!machine) machine = comment($0); next }
     !columns { columns = NF; for (i = 1; i <= NF; i++) at[$i] = i; next }
     $at["pct_of_peak"] == "" { next }
     {
@@ -34,30 +32,12 @@ awk -F, -v wanted="${2:-0}" '
         left = 160; right = 640; above = 66; bar = 13; band = 40
         height = above + band * kernels + 44
         scale = (right - left) / top
-        printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 760 %d\" role=\"img\" ", height
-        printf "aria-label=\"Share of the FMA peak by rung of bs1d.h\">\n<style>\n"
-        print ".ground { fill: #ffffff }"
-        print "text { font: 13px system-ui, sans-serif; fill: #24292f }"
-        print ".title { font-size: 16px; font-weight: 600 }"
-        print ".small { font-size: 11px; fill: #57606a }"
-        print ".tick { font-size: 11px; fill: #57606a; text-anchor: middle }"
-        print ".name { text-anchor: end }"
-        print ".value { font-size: 11px; font-variant-numeric: tabular-nums }"
-        print ".grid { stroke: #d0d7de } .peak { stroke: #57606a; stroke-dasharray: 4 3 }"
-        print ".f32 { fill: #2f6fbd } .f64 { fill: #c8691c }"
-        print "@media (prefers-color-scheme: dark) {"
-        print ".ground { fill: #0d1117 } text { fill: #e6edf3 } .small, .tick { fill: #9da7b1 }"
-        print ".grid { stroke: #3d444d } .peak { stroke: #9da7b1 }"
-        print ".f32 { fill: #5b9be6 } .f64 { fill: #e8914a }"
-        print "}\n</style>"
-        # A ground of its own: the page may be dark where the system is light.
-        printf "<rect width=\"760\" height=\"%d\" rx=\"6\" class=\"ground\"/>\n", height
-        text(16, 24, "title", "bs1d.h: share of the FMA peak, " wanted " options of 256 points")
+        begin(760, height, "Share of the FMA peak by rung of bs1d.h", \
+            "bs1d.h: share of the FMA peak, " wanted " options of 256 points", bars_light(), bars_dark())
         text(16, 42, "small", machine)
         for (tick = 0; tick <= top; tick += step) {
             x = left + scale * tick
-            printf "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" class=\"%s\"/>\n", x, above - 8, x, \
-                above + band * kernels, tick == 100 ? "peak" : "grid"
+            rule(x, above - 8, x, above + band * kernels, tick == 100 ? "limit" : "grid")
             text(x, above + band * kernels + 14, "tick", tick " %")
         }
         for (k = 1; k <= kernels; k++) {
@@ -68,16 +48,11 @@ awk -F, -v wanted="${2:-0}" '
                 class = p ? "f64" : "f32"
                 if (!((name[k], class) in value)) continue
                 width = scale * value[name[k], class]
-                printf "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\" class=\"%s\"/>\n", left, \
-                    y + p * (bar + 1), width, bar, class
+                box(left, y + p * (bar + 1), width, bar, class)
                 text(left + width + 5, y + p * (bar + 1) + 10.5, "value", \
                     sprintf("%.0f %%, %.3g ms", value[name[k], class], time[name[k], class]))
             }
         }
-        y = height - 10
-        printf "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" rx=\"2\" class=\"f32\"/>\n", left, y - 10
-        text(left + 18, y, "small", "single precision")
-        printf "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" rx=\"2\" class=\"f64\"/>\n", left + 130, y - 10
-        text(left + 148, y, "small", "double precision")
+        bars_legend(left, height - 10)
         print "</svg>"
     }' "$1"

@@ -8,15 +8,10 @@
 # are drawn. Both axes are logarithmic: what costs the same however many scenarios share it is a level line, and what
 # costs so much for each one rises by a square.
 set -eu
-awk -F, -v degree="${2:-2}" '
-    function xml(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s); return s }
-    function text(x, y, class, s) { printf "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">%s</text>\n", x, y, class, xml(s) }
-    function rule(x, y, to_x, to_y) {
-        printf "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", x, y, to_x, to_y
-    }
+awk -F, -v degree="${2:-2}" "$(cat "${0%/*}/plot.awk")"'
     function across(n) { return left + column * log(n) / log(2) }
     function down(us) { return above + column * (log(top) - log(us)) / log(2) }
-    /^#/ { if (!machine) { machine = $0; sub(/^# */, "", machine) } next }
+    /^#/ { if (!machine) machine = comment($0); next }
     !columns { columns = NF; for (i = 1; i <= NF; i++) at[$i] = i; next }
     $at["part"] != "ladder" || $at["stream"] != "user" || $at["degree"] != degree { next }
     {
@@ -36,36 +31,19 @@ awk -F, -v degree="${2:-2}" '
         left = 64; above = 74; column = 72
         right = across(most); under = down(bottom); height = under + 54
         width = right + 150
-        printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" ", width, height
-        printf "aria-label=\"Microseconds per exercise date by number of scenarios, for each rung\">\n<style>\n"
-        print ".ground { fill: #ffffff }"
-        print "text { font: 13px system-ui, sans-serif; fill: #24292f }"
-        print ".title { font-size: 16px; font-weight: 600 }"
-        print ".small { font-size: 11px; fill: #57606a }"
-        print ".tick { font-size: 11px; fill: #57606a; text-anchor: middle }"
-        print ".level { font-size: 11px; fill: #57606a; text-anchor: end }"
-        print ".value { font-size: 12px; font-variant-numeric: tabular-nums }"
-        print ".grid { stroke: #d0d7de } .line { fill: none; stroke-width: 2 }"
-        split("#8c959f #a05a2c #2f6fbd #6639ba #5b9be6 #a475f9 #c8691c #1a7f37", light, " ")
-        split("#768390 #c9875a #5b9be6 #986ee2 #96c4f5 #cbb2ff #e8914a #57ab5a", dark, " ")
-        for (m = 1; m <= 8; m++) printf ".c%d { stroke: %s } .d%d { fill: %s }\n", m, light[m], m, light[m]
-        print "@media (prefers-color-scheme: dark) {"
-        print ".ground { fill: #0d1117 } text { fill: #e6edf3 } .small, .tick, .level { fill: #9da7b1 }"
-        print ".grid { stroke: #3d444d }"
-        for (m = 1; m <= 8; m++) printf ".c%d { stroke: %s } .d%d { fill: %s }\n", m, dark[m], m, dark[m]
-        print "}\n</style>"
-        # A ground of its own: the page may be dark where the system is light.
-        printf "<rect width=\"%d\" height=\"%d\" rx=\"6\" class=\"ground\"/>\n", width, height
-        text(16, 24, "title", "american_lsmc: microseconds per exercise date")
+        begin(width, height, "Microseconds per exercise date by number of scenarios, for each rung", \
+            "american_lsmc: microseconds per exercise date", \
+            colors("#8c959f #a05a2c #2f6fbd #6639ba #5b9be6 #a475f9 #c8691c #1a7f37"), \
+            colors("#768390 #c9875a #5b9be6 #986ee2 #96c4f5 #cbb2ff #e8914a #57ab5a"))
         text(16, 42, "small", machine)
         text(16, 57, "small", size " each, degree " degree)
         for (n = 1; n <= most; n *= 2) {
-            rule(across(n), above, across(n), under)
+            rule(across(n), above, across(n), under, "grid")
             text(across(n), under + 16, "tick", n)
         }
         text((left + right) / 2, under + 36, "tick", "scenarios in a batch")
         for (us = bottom; us <= top; us *= 2) {
-            rule(left, down(us), right, down(us))
+            rule(left, down(us), right, down(us), "grid")
             text(left - 8, down(us) + 4, "level", us)
         }
         for (m = 1; m <= methods; m++) {

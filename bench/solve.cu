@@ -8,8 +8,7 @@
 #include "../transpose.h"
 #include "../trid.h"
 #include "bench.h"
-
-#include <cusparse.h>
+#include "sparse.h"
 
 namespace drop_in
 {
@@ -23,15 +22,6 @@ namespace drop_in_plain
 /* FETCHED: all arrays are fetched before the first is turned. MIXED: vectors in, the coalesced way out. Where a warp has
    one system, one that has none leaves; else all lanes stay, and those without a system say that theirs has no rows. */
 enum { SHARED, FETCHED, MIXED, SHFL, VEC, STREAM, WARPS = 4, N = 256 };
-
-#define SPARSE_OK(call)                                                                                                \
-    do {                                                                                                               \
-        cusparseStatus_t sparse_status = (call);                                                                       \
-        if (sparse_status != CUSPARSE_STATUS_SUCCESS) {                                                                \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cusparseGetErrorString(sparse_status));      \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 template <typename T>
 struct Arrays {
@@ -145,46 +135,24 @@ static void measure_examples(const Bench &bench, size_t systems, Arrays<float> s
 }
 static void measure_examples(const Bench &, size_t, Arrays<double>, double) {} /* which are in single precision */
 
-static cusparseStatus_t gtsv_bytes(cusparseHandle_t h, int n, const Arrays<float> &s, int batch, size_t *bytes)
-{
-    return cusparseSgtsv2StridedBatch_bufferSizeExt(h, n, s.a, s.b, s.c, s.x, batch, n, bytes);
-}
-static cusparseStatus_t gtsv_bytes(cusparseHandle_t h, int n, const Arrays<double> &s, int batch, size_t *bytes)
-{
-    return cusparseDgtsv2StridedBatch_bufferSizeExt(h, n, s.a, s.b, s.c, s.x, batch, n, bytes);
-}
-static cusparseStatus_t gtsv(cusparseHandle_t h, int n, const Arrays<float> &s, int batch, void *buffer)
-{
-    return cusparseSgtsv2StridedBatch(h, n, s.a, s.b, s.c, s.x, batch, n, buffer);
-}
-static cusparseStatus_t gtsv(cusparseHandle_t h, int n, const Arrays<double> &s, int batch, void *buffer)
-{
-    return cusparseDgtsv2StridedBatch(h, n, s.a, s.b, s.c, s.x, batch, n, buffer);
-}
-
-/* It solves in place: x is set to d before each run, and the copy's time, measured alike, is taken off. */
+/* It solves in place: x is set to d before each run. */
 template <typename T>
-static void measure_cusparse(const Bench &bench, size_t systems, Arrays<T> s, double copy)
+static void measure_cusparse(const Bench &bench, Bench_pace &pace, size_t systems, Arrays<T> s, double copy)
 {
     cusparseHandle_t handle;
-    size_t bytes;
     void *buffer;
     SPARSE_OK(cusparseCreate(&handle));
-    SPARSE_OK(gtsv_bytes(handle, N, s, (int)systems, &bytes));
-    BENCH_OK(cudaMalloc(&buffer, bytes));
+    BENCH_OK(cudaMalloc(&buffer, sparse_strided_bytes(handle, N, s.a, s.b, s.c, s.x, (int)systems)));
     auto reset = [&] { BENCH_OK(cudaMemcpyAsync(s.x, s.d, systems * N * sizeof(T), cudaMemcpyDeviceToDevice)); };
-    double resets = bench_seconds(5, reset);
-    double both = bench_seconds(5, [&] {
-        reset();
-        SPARSE_OK(gtsv(handle, N, s, (int)systems, buffer));
-    });
-    report(bench, "cusparse_gtsv2StridedBatch", systems, s, copy, both - resets);
+    double seconds = bench_seconds_after(pace, 9, 1, reset,
+                                         [&] { sparse_strided(handle, N, s.a, s.b, s.c, s.x, (int)systems, buffer); });
+    report(bench, "cusparse_gtsv2StridedBatch", systems, s, copy, seconds);
     BENCH_OK(cudaFree(buffer));
     SPARSE_OK(cusparseDestroy(handle));
 }
 
 template <typename T>
-static void measure_all(const Bench &bench, size_t systems, double copy)
+static void measure_all(const Bench &bench, Bench_pace &pace, size_t systems, double copy)
 {
     Arrays<T> s;
     T **arrays[] = {&s.a, &s.b, &s.c, &s.d, &s.x};
@@ -200,7 +168,7 @@ static void measure_all(const Bench &bench, size_t systems, double copy)
     measure<T, 16, 16, SHARED>(bench, "K16_W16_shared", systems, s, copy);
     measure<T, 16, 16, FETCHED>(bench, "K16_W16_fetch_turn", systems, s, copy);
     measure<T, 16, 16, STREAM>(bench, "K16_W16_vec_stream", systems, s, copy);
-    measure_cusparse(bench, systems, s, copy);
+    measure_cusparse(bench, pace, systems, s, copy);
     for (T **p : arrays) BENCH_OK(cudaFree(*p));
 }
 
@@ -210,7 +178,9 @@ int main(int argc, char **argv)
     const size_t systems = 524288;
     double copy = bench_copy_speed(bench);
     bench_line(bench, "kernel,precision,n,systems,ms_median,gbytes_per_s,pct_of_copy,residual\n");
-    measure_all<float>(bench, systems, copy);
-    measure_all<double>(bench, systems, copy);
+    Bench_pace pace = bench_pace_open();
+    measure_all<float>(bench, pace, systems, copy);
+    measure_all<double>(bench, pace, systems, copy);
+    bench_pace_close(pace);
     return 0;
 }

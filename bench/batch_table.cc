@@ -1,0 +1,372 @@
+/* batch_table.cc - which kernel of trid_batch.h serves which size: asks the launches themselves, without launching.
+   MIT licence, see LICENSE.
+
+   bench/batch_table.sh compiles and runs this; it needs no GPU. trid_launch and trid_launch_cluster are replaced by functions
+   that note the kernel, whose symbol has the kernel's name and template arguments; what these are called stands in the
+   header. trid_clusters is replaced by one that finds room for clusters or none. */
+#include "../trid.h"
+
+#include <map>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+#include <tuple>
+#include <vector>
+
+struct launch {
+    const void *kernel;
+    int blocks, threads; /* of a cluster, of a block */
+    bool operator<(const launch &l) const
+    {
+        return std::tie(kernel, blocks, threads) < std::tie(l.kernel, l.blocks, l.threads);
+    }
+};
+static std::vector<launch> noted;
+static bool all_sizes; /* or up to 16384, what comes after a long system's first level not being said */
+
+template <class... P, class... A>
+static cudaError_t note(void (*kernel)(P...), dim3, dim3 block, size_t, cudaStream_t, const A &...)
+{
+    noted.push_back({(const void *)kernel, 1, (int)block.x});
+    return cudaSuccess;
+}
+template <class... P, class... A>
+static cudaError_t note_cluster(void (*kernel)(P...), dim3, int blocks, dim3 block, size_t, cudaStream_t, const A &...)
+{
+    noted.push_back({(const void *)kernel, blocks, (int)block.x});
+    return cudaSuccess;
+}
+static int clusters_fit;
+template <class... A>
+static int clusters_that_fit(const A &...)
+{
+    return clusters_fit;
+}
+#define trid_launch note
+#define trid_launch_cluster note_cluster
+#define trid_clusters clusters_that_fit
+#include "../trid_batch.h"
+#undef trid_launch
+#undef trid_launch_cluster
+#undef trid_clusters
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static std::map<const void *, std::string> symbols;
+
+static void read_symbols(const char *program)
+{
+    char line[1024];
+    FILE *nm = popen(("nm -C '" + std::string(program) + "'").c_str(), "r");
+    while (nm && fgets(line, sizeof line, nm)) {
+        char *name = strstr(line, "trid_p_batch_");
+        if (name) symbols[(const void *)strtoull(line, NULL, 16)] = name + strlen("trid_p_batch_");
+    }
+    if (!nm || pclose(nm) || symbols.empty()) fprintf(stderr, "batch_table: nm finds no kernels\n"), exit(1);
+}
+
+/* The names of a kernel's numeric template parameters, from the header: the "int K, int PATH" of the template above it. */
+static std::map<std::string, std::vector<std::string>> parameters;
+
+static void read_header(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char line[1024];
+    std::vector<std::string> names;
+    bool is_kernel = false;
+    while (file && fgets(line, sizeof line, file)) {
+        if (!strncmp(line, "template <", 10)) {
+            names.clear();
+            is_kernel = false;
+            for (const char *at = line; (at = strstr(at, "int ")); at += 4)
+                names.push_back(std::string(at + 4, strcspn(at + 4, ",> ")));
+        }
+        if (!strncmp(line, "TRID_KERNEL", 11)) is_kernel = true;
+        const char *name = strstr(line, "trid_p_batch_"), *end = name ? strchr(name, '(') : NULL;
+        if (end && is_kernel) {
+            name += strlen("trid_p_batch_");
+            parameters[std::string(name, (size_t)(end - name))] = names;
+            is_kernel = false;
+        }
+    }
+    if (file) fclose(file);
+    if (parameters.empty()) fprintf(stderr, "batch_table: no kernels in %s\n", path), exit(1);
+}
+
+struct kernel {
+    std::string name;
+    std::map<std::string, int> is; /* the value of each parameter */
+};
+static kernel kernel_of(const launch &one)
+{
+    std::string symbol = symbols[one.kernel], arguments = symbol.substr(symbol.find('<') + 1);
+    kernel found = {symbol.substr(0, symbol.find('<')), {}};
+    const std::vector<std::string> &names = parameters[found.name];
+    size_t at = 0;
+    for (const std::string &name : names) { /* the first argument is a type */
+        at = arguments.find(',', at) + 1;
+        found.is[name] = atoi(arguments.c_str() + at);
+    }
+    return found;
+}
+
+static std::string format(const char *text, int value)
+{
+    char line[100];
+    snprintf(line, sizeof line, text, value);
+    return line;
+}
+
+/* A kernel as "warps  EXACT    K = 16", without its precision; L, which depends on that, goes to *own. */
+static std::string describe(const launch &one, std::string *own)
+{
+    static const char *const path[] = {"  EXACT  ", "  DENSE  ", "  PITCHED"};
+    static const struct {
+        const char *name, *text;
+    } shown[] = {{"K", "  K = %-2d"}, {"S", "  S = %-2d"}, {"R", "  R = %d"}, {"AHEAD", "  A = %-3d"}};
+    kernel k = kernel_of(one);
+    size_t cut = k.name.rfind("_reduce");
+    std::string text = cut == std::string::npos ? k.name : k.name.substr(0, cut) + "_*";
+    if (k.is.count("PATH")) text += path[k.is["PATH"]];
+    for (auto &each : shown)
+        if (k.is.count(each.name)) text += format(each.text, k.is[each.name]);
+    if (k.is.count("WARPS")) text += format("  %d warps", one.threads / 32);
+    if (one.blocks > 1) text += format("  C = %-2d", one.blocks);
+    if (k.is.count("L")) *own = format("L = %d", k.is["L"]);
+    return text;
+}
+
+/* What a call launched: one kernel, or chunks of systems and what is left of them. Kernels that only report, or come once
+   more in the reverse order, are not named. */
+static std::string describe(const std::vector<launch> &all, std::string *own)
+{
+    static const char *const times[] = {"", "once", "twice", "3 times", "4 times", "5 times", "6 times"};
+    size_t levels = 0, groups = 0;
+    for (const launch &one : all) {
+        std::string name = kernel_of(one).name;
+        levels += name == "chunks_reduce" || name == "lines_reduce";
+        groups += name == "pivoted_groups";
+    }
+    std::string text = describe(all[0], own);
+    if (!all_sizes) return text;
+    if (levels > 6 || groups > 11 || levels >= all.size()) return text + "  ?";
+    if (levels) {
+        kernel last = kernel_of(all[levels]);
+        text += std::string("  ") + times[levels] + ", then " + last.name;
+        if (last.is.count("S")) text += format(" S = %d", last.is["S"]);
+    }
+    return groups ? text + "  pivoted_groups " + times[(groups + 1) / 2] : text;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+enum layout { CONTIGUOUS, PITCHED, SIDE_BY_SIDE, WITHOUT_CLUSTERS };
+enum operation { SOLVE, CHECKED, SHARED, PIVOTED };
+
+static trid_lines lines_of(int layout, long long n)
+{
+    trid_lines lines = trid_lines_contiguous(n, 32); /* full tiles, whatever the width */
+    if (layout == PITCHED) lines.stride = n + 1;
+    return layout >= SIDE_BY_SIDE ? trid_lines_interleaved(n, 128) : lines;
+}
+
+#define CALL(name, suffix) trid_batch_##name##_##suffix(l, 0, at(0), at(1), at(2), at(3), at(4), NULL, scratch, 0)
+#define ASK(T, suffix)                                                                                                 \
+    static int ask_##suffix(int operation, int layout, long long n)                                                    \
+    {                                                                                                                  \
+        trid_lines l = lines_of(layout, n);                                                                            \
+        auto at = [](size_t k) { return (T *)((k + 1) << 44); }; /* nobody goes there */                               \
+        void *scratch = (void *)((size_t)6 << 44);                                                                     \
+        return operation == SOLVE     ? CALL(solve, suffix)                                                            \
+               : operation == CHECKED ? CALL(checked, suffix)                                                          \
+               : operation == SHARED  ? CALL(shared, suffix)                                                           \
+                                      : CALL(pivoted, suffix);                                                          \
+    }
+ASK(float, f32)
+ASK(double, f64)
+
+/* What a call launches, and of it what depends on the precision. */
+static std::string asked(int operation, int layout, long long n, int is_double, std::string *own)
+{
+    noted.clear();
+    own->clear();
+    clusters_fit = layout == WITHOUT_CLUSTERS ? 0 : 100;
+    int status = is_double ? ask_f64(operation, layout, n) : ask_f32(operation, layout, n);
+    if (status) return "";
+    if (noted.empty()) return "";
+    static std::map<std::vector<launch>, std::pair<std::string, std::string>> known;
+    auto at = known.find(noted);
+    if (at == known.end()) {
+        std::string text = describe(noted, own);
+        at = known.insert({noted, {text, *own}}).first;
+    }
+    *own = at->second.second;
+    return at->second.first;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+struct row {
+    std::string kernel, own[2];
+    std::vector<long long> from[2], to[2]; /* ranges of n, in single and double precision */
+};
+
+struct call {
+    int operation, layout;
+};
+
+/* What a call launches; nothing, where it is what `but` launches, if there is that. */
+static std::string where_differs(call of, long long n, const call *but, int is_double, std::string *own)
+{
+    std::string other, kernel = asked(of.operation, of.layout, n, is_double, own);
+    if (!but) return kernel;
+    if (kernel == asked(but->operation, but->layout, n, is_double, &other) && *own == other) return "";
+    if (all_sizes) return kernel;
+    own->clear();
+    return kernel.substr(0, kernel.find(' '));
+}
+
+static long long largest()
+{
+    return all_sizes ? (long long)TRID_BATCH_MAX_N : 16384;
+}
+
+static void take(std::vector<row> *rows, const std::string &kernel, const std::string &own, long long from,
+                 long long to, int is_double)
+{
+    if (kernel == "") return;
+    row *place = NULL;
+    for (row &r : *rows)
+        if (r.kernel == kernel) place = &r;
+    if (!place) {
+        rows->push_back(row());
+        place = &rows->back();
+        place->kernel = kernel;
+    }
+    place->own[is_double] = own;
+    place->from[is_double].push_back(from);
+    place->to[is_double].push_back(to);
+}
+
+/* All n up to EACH are asked for, beyond them the powers of two, and between two of these that differ the one place where
+   they begin to. */
+static std::vector<row> table_of(call of, const call *but)
+{
+    const long long each = 4200;
+    std::vector<row> rows;
+    for (int is_double = 0; is_double < 2; is_double++) {
+        long long from = 1, to = 1;
+        std::string own, kernel = where_differs(of, 1, but, is_double, &own);
+        while (to < largest()) {
+            long long same = to, next = to + 1;
+            if (to > each)
+                for (next = 1; next <= to; next *= 2) continue;
+            std::string next_own, next_kernel = where_differs(of, next, but, is_double, &next_own), at_own;
+            while (next_kernel != kernel && next - same > 1) {
+                long long middle = same + (next - same) / 2;
+                std::string at = where_differs(of, middle, but, is_double, &at_own);
+                if (at == kernel)
+                    same = middle;
+                else
+                    next = middle, next_kernel = at, next_own = at_own;
+            }
+            if (next_kernel != kernel) {
+                take(&rows, kernel, own, from, next - 1, is_double);
+                from = next;
+                kernel = next_kernel;
+                own = next_own;
+            }
+            to = next;
+        }
+        take(&rows, kernel, own, from, to, is_double);
+    }
+    return rows;
+}
+
+static std::string ranges(const row &r, int is_double)
+{
+    std::string all;
+    for (size_t k = 0; k < r.from[is_double].size(); k++) {
+        long long from = r.from[is_double][k], to = r.to[is_double][k];
+        all +=
+            (k ? " " : "") + std::to_string(from) + (to > from ? "-" + (to < largest() ? std::to_string(to) : "") : "");
+    }
+    return all;
+}
+
+static void print_line(std::string line, std::string text, size_t column)
+{
+    const size_t width = 117, least = 30;
+    if (column > width - least) { /* a long head has a line of its own */
+        printf("%s\n", line.c_str());
+        line = "";
+        column = 11;
+    }
+    line.resize(column ? column : line.size() + 1, ' ');
+    while (line.size() + text.size() > width) { /* goes on below, where a range ends */
+        size_t cut = text.rfind(' ', width - line.size());
+        if (cut == std::string::npos) break;
+        printf("%s%s\n", line.c_str(), text.substr(0, cut).c_str());
+        text = text.substr(cut + 1);
+        line = std::string(column ? column + 4 : 7, ' ');
+    }
+    printf("%s%s\n", line.c_str(), text.c_str());
+}
+
+static void print_table(const char *title, call of, const call *but)
+{
+    std::vector<row> rows = table_of(of, but);
+    std::vector<std::string> heads;
+    size_t column = 0;
+    for (row &r : rows) {
+        std::string head = "       " + r.kernel;
+        if (!r.own[0].empty() || !r.own[1].empty())
+            head += "  " + r.own[0] +
+                    (r.own[0] == r.own[1] ? "" : ", double " + (r.own[1].empty() ? "-" : r.own[1].substr(4)));
+        heads.push_back(head);
+        column = column < head.size() + 2 ? head.size() + 2 : column;
+    }
+    if (but && !all_sizes) { /* the names alone, on one line */
+        std::string text;
+        for (row &r : rows) {
+            std::string n[2] = {ranges(r, 0), ranges(r, 1)};
+            text += (text.empty() ? "" : ", ") + r.kernel;
+            if (n[0] == n[1]) text += " " + n[0];
+            if (n[0] != n[1] && !n[0].empty()) text += " single " + n[0];
+            if (n[0] != n[1] && !n[1].empty()) text += " double " + n[1];
+        }
+        print_line("     " + std::string(title) + ":", text, 0);
+        return;
+    }
+    printf("     %s\n", title);
+    for (size_t k = 0; k < rows.size(); k++) {
+        std::string n[2] = {ranges(rows[k], 0), ranges(rows[k], 1)};
+        if (n[0] == n[1])
+            print_line(heads[k], n[0], column);
+        else
+            for (int is_double = 0; is_double < 2; is_double++)
+                if (!n[is_double].empty())
+                    print_line(heads[k], (is_double ? "double " : "single ") + n[is_double], column);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const call solve = {SOLVE, CONTIGUOUS}, pivoted = {PIVOTED, CONTIGUOUS}, beside = {SOLVE, SIDE_BY_SIDE};
+    all_sizes = argc > 1 && !strcmp(argv[1], "--all");
+    read_symbols(argv[0]);
+    read_header("trid_batch.h");
+    print_table("trid_batch_solve, contiguous, one system after another", solve, NULL);
+    print_table("where step or pitch are others", {SOLVE, PITCHED}, &solve);
+    print_table("trid_batch_solve, side by side, on a device with clusters", beside, NULL);
+    print_table("on a device without", {SOLVE, WITHOUT_CLUSTERS}, &beside);
+    print_table("trid_batch_checked, contiguous", {CHECKED, CONTIGUOUS}, &solve);
+    print_table("trid_batch_checked, side by side", {CHECKED, SIDE_BY_SIDE}, &beside);
+    print_table("trid_batch_shared, contiguous", {SHARED, CONTIGUOUS}, &solve);
+    print_table("trid_batch_shared, side by side", {SHARED, SIDE_BY_SIDE}, &beside);
+    print_table("trid_batch_pivoted, contiguous, one system after another", pivoted, NULL);
+    print_table("where step or pitch are others", {PIVOTED, PITCHED}, &pivoted);
+    print_table("side by side", {PIVOTED, SIDE_BY_SIDE}, &pivoted);
+    return 0;
+}

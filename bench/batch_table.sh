@@ -1,0 +1,33 @@
+#!/bin/sh
+# batch_table.sh - the table of trid_batch.h that says which kernel serves which size, from what its launches do.
+# MIT licence, see LICENSE.
+#
+#     sh bench/batch_table.sh                          the table: n up to 16384; of launches that are like others where they
+#                                                      differ, the names of the kernels alone
+#     sh bench/batch_table.sh --all                    all n, and all that is known of each
+#     sh bench/batch_table.sh trid_batch.h >NEW.h      the file, the table in its place: behind the line that names this
+#                                                      script, to the end of the comment
+#
+# tests/text.sh checks that the header has the table that this prints. Needs a C++ compiler (CXX names it) and nm, no GPU.
+# Run from the top folder.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"${CXX:-g++}" -std=c++17 -I. -w -x c++ -include tests/simt.h -O0 -no-pie -o "$work/table" bench/batch_table.cc
+[ "${1:-}" = --all ] && { "$work/table" --all; exit; }
+"$work/table" >"$work/lines"
+[ $# -eq 0 ] && { cat "$work/lines"; exit; }
+awk -v lines="$work/lines" '
+    skipping && /\*\/$/ { skipping = 0; next }
+    skipping { next }
+    { print }
+    /bench\/batch_table\.sh/ {
+        while ((getline line <lines) > 0) {
+            if (found) print last
+            last = line
+            found = 1
+        }
+        print last " */"
+        skipping = 1
+    }
+    END { exit !found || skipping }' "$1"
