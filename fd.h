@@ -1,0 +1,977 @@
+/* fd.h - what every finite-difference pricer needs before its first step, and the formulas that it applies in each.
+
+   MIT licence, see LICENSE. Copy this file and trid.h.
+
+   Coordinates, weights, faces, final values, steps in time, ADI schemes and values at a point, over plain arrays and
+   small structs, on the host and in kernels. A call on points that crowd around its strike (examples/fd_call.c):
+
+       fd_axis axis = {0, 8 * STRIKE, POINTS, 1, {STRIKE}, {STRIKE / 5}, {FD_MIDWAY}};
+       fd_times times = {MATURITY, STEPS, FD_EQUAL, 1, FD_THETA, 0.5, 4, 0, NULL, NULL};
+       int face[2] = {FD_LINEAR, FD_LINEAR}, count, status = fd_axis_points(&axis, s);
+       if (!status) status = fd_cells_f64(POINTS, s, face, cell, far);
+       if (!status) status = fd_schedule(&times, MOST_STEPS, step, &count);
+
+   The equation is V_t + sum of drift_i V_i + diffusion_i V_ii + mixed_ij V_ij = kill V, marched backwards from the
+   final values; A is what stands left of the sign, without V_t, less kill V. On a line of points x[0] < ... < x[n-1],
+   with p and m the slopes of u above and below a point (differences over spacings), and a cell's numbers h and w,
+       first derivative  m + w (p - m),  second  h (p - m),  A u = drift m + flow (p - m), flow = h diffusion + w drift:
+   differences first, so that single precision loses nothing; faces are such cells too; upwinding is a maximum: flow is
+   raised to drift, and to 0. docs/fd.md derives all of it and says how kernels use it.
+
+   Each name under "in each step" exists with _f32 and _f64; in C++ also without, but for fd_cells. Everything before it
+   is in double precision: set-up is rare, and rounding it once is what a march can see.
+
+     coordinates
+       fd_axis_points       uniform, or crowded around up to three places, which lie on a node or midway
+       fd_axis_map, fd_map_point    the same point by point, for threads that take one each
+       fd_grid_check        is an array of the user's a grid? All that follows takes any increasing one
+     final values
+       fd_average_told      average of a function of one variable over a cell, kinks and jumps told: exact for pieces of
+                            polynomials up to degree 7
+       fd_average           over a cell in one to three dimensions, kinks and jumps found
+       fd_final_value       at a grid point: the average over its cell where something is found there, else the value
+     values at a point
+       fd_interpolate       weights of value, first and second derivative in four points, by a cubic
+     time
+       fd_schedule          steps, equal or graded, of kinds, with a Rannacher start, hitting dates exactly
+     schemes
+       fd_scheme_of         Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer as numbers
+       fd_scheme_theta      the theta of each, for two or three factors
+     set-up in each precision
+       fd_cells             spacings and faces of a line, as the functions below read them
+     in each step, a point
+       fd_lane_first, fd_lane_second    derivatives along a line       2 sub + 1 mul + 2 FMA; 2 sub + 2 mul + 1 FMA
+       fd_lane_mixed        the mixed derivative from nine values               8 sub + 4 mul + 8 FMA
+       fd_lane_row          couplings of a point, central, upwind or fitted     3 mul + 1 FMA + 1 sub (+ 2 max)
+       fd_lane_apply        the row on three values                             2 sub + 1 mul + 1 FMA
+       fd_lane_source       what a given slope adds                             2 mul + 2 FMA
+       fd_lane_matrix       the row of 1 - size A, and is it dominant           2 mul + 2 add + 1 FMA
+       fd_lane_lag          couplings of the wrong sign left to the old values  2 selections
+       fd_lane_face_three   a face's third point eliminated by its neighbour's row
+       fd_lane_value        a value or derivative from four values or a tensor of them
+     messages
+       fd_status_string
+
+   What they share:
+     Status   FD_OK = 0, a negative number for what is wrong with an argument, or 1 + the index of the point, date or
+              row that is wrong. Every function that can refuse says what; what is refused leaves the results
+              unspecified. NaN and infinities are told by their bits, so -ffast-math does not matter.
+     Memory   The caller's. Nothing is allocated, printed or kept.
+     Device   All functions are for host and device, and for one thread.
+
+   Options, defined before the header is included:
+     FD_HEADER   the name by which this file includes itself, if you rename it. Default: "fd.h". */
+
+#ifndef FD_P_REAL /* first pass: what does not depend on the precision */
+#ifndef FD_H
+#define FD_H
+
+#include "trid.h"
+
+#define FD_VERSION 100 /* 100 * major + minor */
+
+#ifndef FD_HEADER
+#define FD_HEADER "fd.h"
+#endif
+
+/* The values of a status that are not 1 + an index. */
+enum {
+    FD_OK = 0,
+    FD_BAD_ARGUMENT = -1, /* a null pointer, or a kind that there is not */
+    FD_BAD_SIZE = -2,     /* fewer than 4 points, a count out of range, or steps too short to be told apart */
+    FD_BAD_NUMBER = -3,   /* NaN or infinite, not in order, or not positive where that is due */
+    FD_BAD_PLACE = -4,    /* a place that is not within the axis or not above the one before, that should be midway at
+                             an end, or that too few points or another place nearby keep from its alignment */
+    FD_NO_ROOM = -5,      /* more steps than there is room for */
+    FD_OUTSIDE = -6       /* a point that is not within the grid */
+};
+
+/* What a status says. */
+TRID_HD const char *fd_status_string(int status)
+{
+    return status == FD_OK             ? "done"
+           : status > 0                ? "point, date or row status - 1 is not finite, or not in increasing order"
+           : status == FD_BAD_ARGUMENT ? "bad argument: a null pointer, or an unknown kind"
+           : status == FD_BAD_SIZE     ? "fewer than 4 points, a count out of range, or steps too short"
+           : status == FD_BAD_NUMBER   ? "NaN or infinite, not in order, or not positive"
+           : status == FD_BAD_PLACE    ? "place outside of the axis, out of order, or not to be aligned on these points"
+           : status == FD_NO_ROOM      ? "more steps than there is room for"
+           : status == FD_OUTSIDE      ? "point outside of the grid"
+                                       : "unknown status";
+}
+
+enum { FD_P_MOST = 1 << 28 }; /* points of an axis, steps of a march, dates */
+
+TRID_HD double fd_p_max(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+/* ---- coordinates ------------------------------------------------------------------------------------------------- */
+
+/* How a place lies among the points. */
+enum { FD_ANYWHERE, FD_ON_NODE, FD_MIDWAY };
+
+/* An axis to be made. */
+typedef struct {
+    double low, high; /* its first and last point */
+    int points;       /* at least 4 */
+    int places;       /* 0 .. 3 that mean something; 0: uniform */
+    double place[3];  /* in low .. high, increasing */
+    double width[3];  /* up to about this distance from its place points are evenly close, beyond they thin out in
+                         proportion to the distance; 0: the place is aligned, but draws no points */
+    int align[3];     /* FD_ANYWHERE, FD_ON_NODE (an end is one), FD_MIDWAY between two nodes (not at an end) */
+} fd_axis;
+
+/* What fd_map_point needs of an axis: x is where  sum of asinh((x - place) / width)  has grown by a share s of its
+   growth from low to high, s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2), v = i / (points - 1). The polynomial
+   puts places on nodes, or midway. */
+typedef struct {
+    double low, high, start, growth, bend[3];
+    double place[3], width[3]; /* those of the axis */
+    double half[3];            /* half the distance of the two points around a place midway */
+    int twice[3];              /* twice the index of the place, odd if midway; -1: as it comes */
+    int points, places;
+    int drawing, only; /* how many places have a width; the last of them */
+} fd_map;
+
+/* The sum, which the points share out evenly; without places that draw, x itself. */
+TRID_HD double fd_p_crowd(const fd_map *map, double x)
+{
+    double sum = map->drawing ? 0 : x;
+    for (int k = 0; k < map->places; k++)
+        if (map->width[k] > 0) sum += asinh((x - map->place[k]) / map->width[k]);
+    return sum;
+}
+
+/* Its derivative. */
+TRID_HD double fd_p_density(const fd_map *map, double x)
+{
+    double sum = map->drawing ? 0 : 1;
+    for (int k = 0; k < map->places; k++) {
+        double z = (x - map->place[k]) / map->width[k];
+        if (map->width[k] > 0) sum += 1 / (map->width[k] * sqrt(1 + z * z));
+    }
+    return sum;
+}
+
+/* Its inverse: by formula for one place; else by Newton's steps within a bracket, halved where they leave it and in any
+   case now and then, so that it always arrives: within 1e-13 of the sum, less than a millionth of a spacing. */
+TRID_HD double fd_p_uncrowd(const fd_map *map, double sum)
+{
+    if (!map->drawing) return sum;
+    if (map->drawing == 1) return map->place[map->only] + map->width[map->only] * sinh(sum);
+    double low = map->low, high = map->high, x = low + (high - low) / 2;
+    for (int i = 1; i < 400; i++) {
+        double off = fd_p_crowd(map, x) - sum, next = x - off / fd_p_density(map, x);
+        if (fabs(off) <= 1e-13) return next < map->low ? map->low : next > map->high ? map->high : next;
+        if (off > 0)
+            high = x;
+        else
+            low = x;
+        double middle = low + (high - low) / 2;
+        if (!(middle > low && middle < high)) return middle;
+        x = next > low && next < high && i % 4 ? next : middle;
+    }
+    return x;
+}
+
+/* The point of index v (points - 1), before any is put in its place. */
+TRID_HD double fd_p_map_at(const fd_map *map, double v)
+{
+    double s = v + v * (1 - v) * (map->bend[0] + v * (map->bend[1] + v * map->bend[2]));
+    return fd_p_uncrowd(map, map->start + s * map->growth);
+}
+
+/* Finds the polynomial that takes v[k] to s[k] and both ends to themselves, count <= 3, by divided differences.
+   Returns its least slope. */
+TRID_HD double fd_p_bend(int count, const double *v, const double *s, double *bend)
+{
+    double d[3] = {0, 0, 0}, least = 1;
+    for (int k = 0; k < count; k++) d[k] = (s[k] - v[k]) / (v[k] * (1 - v[k]));
+    if (count > 2) d[2] = (d[2] - d[1]) / (v[2] - v[1]);
+    if (count > 1) d[1] = (d[1] - d[0]) / (v[1] - v[0]);
+    if (count > 2) d[2] = (d[2] - d[1]) / (v[2] - v[0]);
+    bend[0] = d[0] - (count > 1 ? v[0] * d[1] : 0) + (count > 2 ? v[0] * v[1] * d[2] : 0);
+    bend[1] = d[1] - (count > 2 ? (v[0] + v[1]) * d[2] : 0);
+    bend[2] = d[2];
+    /* Slope 1 + c0 + c1 v + c2 v^2 + c3 v^3; extremes at the ends and where c1 + 2 c2 v + 3 c3 v^2 = 0. */
+    double c0 = bend[0], c1 = 2 * (bend[1] - bend[0]), c2 = 3 * (bend[2] - bend[1]), c3 = -4 * bend[2];
+    double root = 4 * c2 * c2 - 12 * c3 * c1, q = -(c2 + (c2 < 0 ? -1 : 1) * sqrt(root > 0 ? root : 0) / 2);
+    double at[4] = {0, 1, 0, 0};
+    if (root >= 0 && fabs(q) < 3 * fabs(c3)) at[2] = q / (3 * c3);
+    if (root >= 0 && fabs(c1) < fabs(q)) at[3] = c1 / q;
+    for (int i = 0; i < 4; i++) {
+        double slope = 1 + c0 + at[i] * (c1 + at[i] * (c2 + at[i] * c3));
+        if (at[i] >= 0 && at[i] <= 1 && slope < least) least = slope;
+    }
+    return least;
+}
+
+/* Solves   what fd_map_point needs to make the points of an axis
+   Needs    low < high; places within them, increasing; widths of 0, or of at least 1e-9 of the axis
+   Returns  FD_OK, FD_BAD_ARGUMENT (null, an unknown alignment), FD_BAD_SIZE (points not in 4 .. 2^28, places not in
+            0 .. 3), FD_BAD_NUMBER (NaN, infinite, an axis of no or infinite length, a width negative or too small), or
+            FD_BAD_PLACE: also where alignment would draw points to a quarter of their distance, or two places share a
+            point
+   Cost     some hundred double operations, and up to 400 evaluations of asinh or sinh where a place lies midway */
+TRID_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
+{
+    if (!axis || !map) return FD_BAD_ARGUMENT;
+    if (axis->points < 4 || axis->points > FD_P_MOST || axis->places < 0 || axis->places > 3) return FD_BAD_SIZE;
+    double range = axis->high - axis->low, last = axis->points - 1;
+    if (!trid_finite_f64(axis->low) || !trid_finite_f64(range) || !(range > 0)) return FD_BAD_NUMBER;
+    map->low = axis->low, map->high = axis->high, map->points = axis->points, map->places = axis->places;
+    map->drawing = 0, map->only = 0;
+    for (int k = 0; k < 3; k++)
+        map->place[k] = 0, map->width[k] = 0, map->half[k] = 0, map->bend[k] = 0, map->twice[k] = -1;
+    for (int k = 0; k < axis->places; k++) {
+        double place = axis->place[k], width = axis->width[k];
+        int align = axis->align[k];
+        if (align != FD_ANYWHERE && align != FD_ON_NODE && align != FD_MIDWAY) return FD_BAD_ARGUMENT;
+        if (!trid_finite_f64(place) || !trid_finite_f64(width) || width < 0) return FD_BAD_NUMBER;
+        if (width > 0 && width < 1e-9 * range) return FD_BAD_NUMBER;
+        if (!(place >= axis->low && place <= axis->high) || (k > 0 && !(place > axis->place[k - 1])))
+            return FD_BAD_PLACE;
+        if (align == FD_MIDWAY && (place <= axis->low || place >= axis->high)) return FD_BAD_PLACE;
+        map->place[k] = place, map->width[k] = width;
+        if (width > 0) map->drawing++, map->only = k;
+    }
+    map->start = fd_p_crowd(map, axis->low);
+    map->growth = fd_p_crowd(map, axis->high) - map->start;
+    if (!trid_finite_f64(map->growth) || !(map->growth > 0)) return FD_BAD_NUMBER;
+
+    /* Places that are to be aligned: which index each gets, and which share of the growth goes there. */
+    int count = 0, which[3] = {0, 0, 0};
+    double v[3] = {0, 0, 0}, s[3] = {0, 0, 0};
+    for (int k = 0; k < axis->places; k++) {
+        int midway = axis->align[k] == FD_MIDWAY;
+        if (axis->align[k] == FD_ANYWHERE || axis->place[k] <= axis->low || axis->place[k] >= axis->high) continue;
+        s[count] = (fd_p_crowd(map, axis->place[k]) - map->start) / map->growth;
+        double index = midway ? floor(s[count] * last) + 0.5 : floor(s[count] * last + 0.5);
+        double least = midway ? 1.5 : 1;
+        index = index < least ? least : index > last - least ? last - least : index;
+        int twice = (int)(2 * index), apart = 2 + midway + (count > 0 && axis->align[which[count - 1]] == FD_MIDWAY);
+        if (count > 0 && twice - map->twice[which[count - 1]] < apart) return FD_BAD_PLACE;
+        map->twice[k] = twice;
+        v[count] = index / last;
+        which[count++] = k;
+    }
+    /* Midway in x is not midway in the share; the difference is of third order in the spacing, and so is what a
+       correction leaves of it. */
+    double rounding = 1e-15 * fd_p_max(fabs(axis->low), fabs(axis->high));
+    for (int round = 0; round < 60; round++) {
+        int placed = 1;
+        if (count > 0 && !(fd_p_bend(count, v, s, map->bend) > 0.25)) return FD_BAD_PLACE;
+        for (int m = 0; m < count; m++) {
+            int k = which[m];
+            if (axis->align[k] != FD_MIDWAY) continue;
+            double below = fd_p_map_at(map, (map->twice[k] / 2) / last);
+            double above = fd_p_map_at(map, (map->twice[k] / 2 + 1) / last);
+            double error = (below - map->place[k]) / 2 + (above - map->place[k]) / 2;
+            map->half[k] = (above - below) / 2;
+            s[m] -= error * fd_p_density(map, map->place[k]) / map->growth;
+            if (!(fabs(error) <= 1e-10 * map->half[k] + rounding)) placed = 0;
+        }
+        if (placed) return FD_OK;
+    }
+    return FD_BAD_PLACE;
+}
+
+/* Solves   point i of the axis, 0 <= i < points: low and high to the bit, a place on a node too; a place midway to
+            rounding
+   Needs    what fd_axis_map left with status 0
+   Cost     a sinh; with two or three places that draw about ten steps of Newton's, each of as many asinh */
+TRID_HD double fd_map_point(const fd_map *map, int i)
+{
+    if (i <= 0) return map->low;
+    if (i >= map->points - 1) return map->high;
+    for (int k = 0; k < map->places; k++) {
+        if (map->twice[k] == 2 * i) return map->place[k];
+        if (map->twice[k] == 2 * i + 1) return map->place[k] - map->half[k];
+        if (map->twice[k] == 2 * i - 1) return map->place[k] + map->half[k];
+    }
+    return fd_p_map_at(map, i / (double)(map->points - 1));
+}
+
+/* Solves   are these the coordinates of a grid: at least 4, finite, each above the one before?
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE, or 1 + the first index where it is not so */
+TRID_HD int fd_grid_check(int points, const double *x)
+{
+    if (points < 4 || points > FD_P_MOST) return FD_BAD_SIZE;
+    if (!x) return FD_BAD_ARGUMENT;
+    for (int i = 0; i < points; i++)
+        if (!trid_finite_f64(x[i]) || (i > 0 && !(x[i] > x[i - 1]))) return 1 + i;
+    return FD_OK;
+}
+
+/* Solves   all points of an axis
+   Needs    room for axis->points numbers in x
+   Returns  as fd_axis_map; then as fd_grid_check, where points are so close that rounding makes two of them one */
+TRID_HD int fd_axis_points(const fd_axis *axis, double *x)
+{
+    fd_map map;
+    int status = x ? fd_axis_map(axis, &map) : FD_BAD_ARGUMENT;
+    if (status) return status;
+    for (int i = 0; i < map.points; i++) x[i] = fd_map_point(&map, i);
+    return fd_grid_check(map.points, x);
+}
+
+/* ---- final values ------------------------------------------------------------------------------------------------ */
+
+/* A function of the user's, of one to three coordinates. In a kernel: one that was compiled for the device. */
+typedef double fd_function(const double *x, const void *context);
+
+/* Solves   the average over low .. high of a function of one variable that is smooth between the kinks told
+   Needs    kinks in increasing order; those outside do not matter; the function is not called at kinks and ends
+   Returns  the average; f(low) where high <= low
+   Cost     4 calls a piece
+   Error    rounding, for pieces that are polynomials up to degree 7; else of the order of (high - low)^8 */
+TRID_HD double fd_average_told(double low, double high, int kinks, const double *kink, fd_function *f,
+                               const void *context)
+{
+    /* Gauss-Legendre with four nodes. */
+    const double node[2] = {0.33998104358485626, 0.86113631159405258};
+    const double weight[2] = {0.65214515486254614, 0.34785484513745386};
+    if (!(high > low)) return f(&low, context);
+    double sum = 0, from = low;
+    for (int k = 0; k <= kinks; k++) {
+        double to = k < kinks && kink[k] < high ? kink[k] : high;
+        if (!(to > from)) continue;
+        double half = (to - from) / 2, middle = from + half, part = 0;
+        for (int i = 0; i < 4; i++) {
+            double x = i % 2 ? middle + half * node[i / 2] : middle - half * node[i / 2];
+            part += weight[i / 2] * f(&x, context);
+        }
+        sum += half * part;
+        from = to;
+    }
+    return sum / (high - low);
+}
+
+/* What fd_average hands down from dimension to dimension. */
+typedef struct {
+    double low[3], high[3], x[3], tolerance;
+    fd_function *f;
+    const void *context;
+    int levels, found;
+} fd_p_box;
+
+/* Averages over one dimension: a piece is taken as it is when Lobatto's rule with five nodes agrees with itself on the
+   two halves, and is halved else, up to levels times. As the two agree by accident too, for a kink at some places, the
+   divided differences of the first and of the last nine of all 11 nodes must vanish with them. The ends are nodes, so
+   that no jump lies beyond the last one. Pieces are visited from left to right: number `index` of those of size
+   2^-level. VALUE is the average over the dimensions below, or the function itself. */
+#define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
+    TRID_HD double NAME(fd_p_box *box)                                                                                 \
+    {                                                                                                                  \
+        const double node[6] = {0, 0.086336582323005714, 0.17267316464601143, 0.25, 0.41366341767699429, 0.5};         \
+        const double whole[6] = {0.05, 0, 0.27222222222222222, 0, 0, 0.35555555555555556};                             \
+        const double halves[6] = {0.025, 0.13611111111111111, 0, 0.17777777777777778, 0.13611111111111111, 0.05};      \
+        const double divided[11] = {0.0085883089970615351,                                                             \
+                                    -0.059302012168251914,                                                             \
+                                    0.16941753640236021,                                                               \
+                                    -0.19164192100152574,                                                              \
+                                    0.21744484316184184,                                                               \
+                                    -0.23330271408851702,                                                              \
+                                    0.10042939453333638,                                                               \
+                                    -0.015753352741705352,                                                             \
+                                    0.0041199169054000877,                                                             \
+                                    0,                                                                                 \
+                                    0};                                                                                \
+        double low = box->low[AXIS], range = box->high[AXIS] - low, sum = 0, largest = 0;                              \
+        long long index = 0;                                                                                           \
+        int level = 0;                                                                                                 \
+        box->x[AXIS] = low;                                                                                            \
+        if (!(range > 0)) return VALUE;                                                                                \
+        do {                                                                                                           \
+            double size = 1 / (double)(1ll << level), one = 0, two = 0, first = 0, last = 0;                           \
+            for (int i = 0; i < 11; i++) {                                                                             \
+                int n = i < 6 ? i : 10 - i;                                                                            \
+                box->x[AXIS] = low + range * size * ((double)index + (i < 6 ? node[n] : 1 - node[n]));                 \
+                double value = VALUE;                                                                                  \
+                one += whole[n] * value;                                                                               \
+                two += halves[n] * value;                                                                              \
+                first += divided[i] * value;                                                                           \
+                last += divided[10 - i] * value;                                                                       \
+                largest = fd_p_max(largest, fabs(value));                                                              \
+            }                                                                                                          \
+            double error = fd_p_max(fabs(two - one), fd_p_max(fabs(first), fabs(last)));                               \
+            if (size * error > box->tolerance * largest) {                                                             \
+                box->found = 1;                                                                                        \
+                if (level < box->levels) {                                                                             \
+                    level++;                                                                                           \
+                    index *= 2;                                                                                        \
+                    continue;                                                                                          \
+                }                                                                                                      \
+            }                                                                                                          \
+            sum += size * two;                                                                                         \
+            for (index++; level > 0 && index % 2 == 0; level--) index /= 2;                                            \
+        } while (level > 0);                                                                                           \
+        return sum;                                                                                                    \
+    }
+FD_P_AVERAGE(fd_p_average1, 0, box->f(box->x, box->context))
+FD_P_AVERAGE(fd_p_average2, 1, fd_p_average1(box))
+FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box))
+#undef FD_P_AVERAGE
+
+/* Solves   the average of a function over a box of one to three dimensions, kinks and jumps found wherever they run
+   Needs    dims 1 .. 3; a tolerance, taken as 1e-13 where it is less; levels, taken as 0 or 40 where they are less or
+            more. Where high <= low the function is taken at low.
+   Leaves   in *found, unless null, whether anything was met that a polynomial of degree 7 does not follow to tolerance
+   Returns  the average; NaN if dims is something else
+   Cost     11 calls a dimension where the function is smooth. In a cell with a kink 11 log2(1/tolerance), with a jump
+            twice as many, in each dimension along which it is met and for each of the others: with 1e-9 in one
+            dimension some hundreds of calls, with 1e-6 in two some ten thousands, in three 1e-3 and 4 levels are enough
+   Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. Features
+            that lie between neighbouring ones of the 11 nodes are not seen: two jumps within a fourteenth of the
+            box. */
+TRID_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
+                          double tolerance, int levels, int *found)
+{
+    fd_p_box box;
+    unsigned long long nan = 0x7ff8000000000000u;
+    double value;
+    for (int d = 0; d < 3; d++) box.low[d] = box.high[d] = box.x[d] = 0;
+    for (int d = 0; d < 3 && d < dims; d++) box.low[d] = low[d], box.high[d] = high[d];
+    box.tolerance = fd_p_max(tolerance, 1e-13), box.f = f, box.context = context, box.found = 0;
+    box.levels = levels < 0 ? 0 : levels > 40 ? 40 : levels;
+    memcpy(&value, &nan, sizeof value);
+    if (dims == 1) value = fd_p_average1(&box);
+    if (dims == 2) value = fd_p_average2(&box);
+    if (dims == 3) value = fd_p_average3(&box);
+    if (found) *found = box.found;
+    return value;
+}
+
+/* Solves   the final value at a point of a grid: the average over the point's cell, half a spacing to each side, where
+            the function has a kink or a jump there, else its value at the point (an average over an uneven cell would
+            shift it by a quarter of the spacings' difference times its slope). At the first and last point of an
+            axis the cell has no extent along it.
+   Needs    x[d] and points[d], index[d] within them, d = 0 .. dims-1; else as fd_average
+   Cost     as fd_average, and one call */
+TRID_HD double fd_final_value(int dims, const double *const *x, const int *points, const int *index, fd_function *f,
+                              const void *context, double tolerance, int levels)
+{
+    double at[3] = {0, 0, 0}, low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
+    for (int d = 0; d < 3 && d < dims; d++) {
+        int i = index[d], inside = i > 0 && i < points[d] - 1;
+        at[d] = x[d][i];
+        low[d] = inside ? at[d] - (at[d] - x[d][i - 1]) / 2 : at[d];
+        high[d] = inside ? at[d] + (x[d][i + 1] - at[d]) / 2 : at[d];
+    }
+    int found;
+    double average = fd_average(dims, low, high, f, context, tolerance, levels, &found);
+    return found ? average : f(at, context);
+}
+
+/* ---- values at a point ------------------------------------------------------------------------------------------- */
+
+/* A cubic through four points of a grid, the first of index first: a value at a place is the sum of value[i]
+   u[first+i], the derivatives likewise. */
+typedef struct {
+    int first;
+    double value[4], slope[4], curvature[4];
+} fd_weights;
+
+/* Solves   the weights of interpolation at a place: the cubic through the two points on each side of it, at the ends of
+            the grid through the last four
+   Needs    a grid (fd_grid_check)
+   Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: at is not in x[0] .. x[points-1], or NaN
+   Error    of a smooth function: value h^4, slope h^3, curvature h^2; exact for cubics. On a node the value is that of
+            the node, and the slope is of third order, from a point more on one side than on the other
+   Cost     about 80 double operations, and log2(points) comparisons */
+TRID_HD int fd_interpolate(int points, const double *x, double at, fd_weights *weights)
+{
+    if (!x || !weights) return FD_BAD_ARGUMENT;
+    if (points < 4 || points > FD_P_MOST) return FD_BAD_SIZE;
+    if (!trid_finite_f64(at) || !(at >= x[0] && at <= x[points - 1])) return FD_OUTSIDE;
+    int low = 0, high = points - 1;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (x[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    int first = low < 1 ? 0 : low > points - 3 ? points - 4 : low - 1;
+    weights->first = first;
+    for (int i = 0; i < 4; i++) {
+        double other[3], scale = 1;
+        for (int k = 0, n = 0; k < 4; k++) {
+            if (k == i) continue;
+            other[n++] = at - x[first + k];
+            scale *= x[first + i] - x[first + k];
+        }
+        weights->value[i] = other[0] * other[1] * other[2] / scale;
+        weights->slope[i] = (other[0] * other[1] + other[0] * other[2] + other[1] * other[2]) / scale;
+        weights->curvature[i] = 2 * (other[0] + other[1] + other[2]) / scale;
+    }
+    return FD_OK;
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------------- */
+
+/* How steps are spread between two dates, the march going from the later one: all equal; each larger than the one
+   before by the same factor, the last by `ratio` larger than the first; or dates as squares. The last two are for a
+   kink at the later date. */
+enum { FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC };
+
+/* What a step is. */
+enum { FD_EXPLICIT, FD_BACKWARD_EULER, FD_THETA };
+
+/* What the steps are to be. */
+typedef struct {
+    double maturity; /* the march goes from there to 0 */
+    int steps;       /* at least 1; more are taken where dates are so close that one has less than a step to itself */
+    int grading;     /* FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC: after final values and dates with a kink */
+    double ratio;    /* FD_GEOMETRIC: the last step to the first, before the next date or 0 */
+    int kind;        /* FD_EXPLICIT, FD_BACKWARD_EULER, FD_THETA */
+    double theta;    /* of FD_THETA, 0 .. 1 */
+    int halves;      /* Rannacher: so many backward Euler steps of half the size after final values and each date with
+                           a kink, as far as the steps to the next date reach; 4 is usual */
+    int dates;       /* on which something happens: coupon, dividend, exercise, a barrier watched */
+    const double *date; /* increasing, 0 <= date < maturity; not read where dates is 0 */
+    const int *kink;    /* of each date: does it leave a kink or a jump? Null: all do */
+} fd_times;
+
+/* A step: from > to. Steps follow each other to the bit: from is the one before's to, the first is from maturity, the
+   last to 0. */
+typedef struct {
+    double from, to;
+    double theta; /* 0 for FD_EXPLICIT, 1 for FD_BACKWARD_EULER */
+    int kind;
+    int date; /* the index of the date that `to` is, to the bit; -1: none */
+} fd_step;
+
+/* The share of an interval that k of m graded steps take, from the later end. */
+TRID_HD double fd_p_share(int grading, double ratio, int k, int m)
+{
+    double s = (double)k / m;
+    if (grading == FD_QUADRATIC) return s * s;
+    if (grading == FD_EQUAL || m < 2 || fabs(ratio - 1) < 1e-12) return s;
+    double growth = log(ratio) / (m - 1);
+    return expm1(growth * k) / expm1(growth * m);
+}
+
+/* Solves   the steps of a march from maturity to 0
+   Needs    room for `room` steps in step, or null: count only
+   Leaves   in *count how many there are
+   Returns  FD_OK, FD_BAD_ARGUMENT (null, an unknown grading or kind), FD_BAD_SIZE (steps not in 1 .. 2^28, halves or
+            dates negative or above 2^28; or neighbouring dates and steps so close that rounding makes them one),
+            FD_BAD_NUMBER (maturity or ratio not positive and finite, theta not in 0 .. 1), FD_NO_ROOM (*count says how
+            much is needed), or 1 + the index of the first date that is not finite, out of range or out of order
+   Cost     a few double operations a step; graded by a ratio, two exponentials */
+TRID_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
+{
+    if (!times || !count) return FD_BAD_ARGUMENT;
+    fd_times t = *times;
+    if (t.grading != FD_EQUAL && t.grading != FD_GEOMETRIC && t.grading != FD_QUADRATIC) return FD_BAD_ARGUMENT;
+    if (t.kind != FD_EXPLICIT && t.kind != FD_BACKWARD_EULER && t.kind != FD_THETA) return FD_BAD_ARGUMENT;
+    if (t.steps < 1 || t.steps > FD_P_MOST || t.halves < 0 || t.halves > FD_P_MOST || t.dates < 0 ||
+        t.dates > FD_P_MOST)
+        return FD_BAD_SIZE;
+    if (!trid_finite_f64(t.maturity) || !(t.maturity > 0)) return FD_BAD_NUMBER;
+    if (t.grading == FD_GEOMETRIC && !(trid_finite_f64(t.ratio) && t.ratio > 0)) return FD_BAD_NUMBER;
+    if (t.kind == FD_THETA && !(trid_finite_f64(t.theta) && t.theta >= 0 && t.theta <= 1)) return FD_BAD_NUMBER;
+    if (t.dates > 0 && !t.date) return FD_BAD_ARGUMENT;
+    for (int i = 0; i < t.dates; i++) {
+        double least = i > 0 ? t.date[i - 1] : 0;
+        if (!trid_finite_f64(t.date[i]) || !(i > 0 ? t.date[i] > least : t.date[i] >= 0) || !(t.date[i] < t.maturity))
+            return 1 + i;
+    }
+    double theta = t.kind == FD_EXPLICIT         ? 0
+                   : t.kind == FD_BACKWARD_EULER ? 1
+                                                 : t.theta,
+           upper = t.maturity, from = upper;
+    long long total = 0, taken = 0;
+    int kink = 1, date = t.dates - 1, fits = 1;
+    while (upper > 0) {
+        /* From upper to the next date, or to 0. */
+        double lower = date >= 0 ? t.date[date] : 0;
+        long long due = (long long)floor(t.steps * ((t.maturity - lower) / t.maturity) + 0.5);
+        int whole = due > taken ? (int)(due - taken) : 1;
+        taken += whole;
+        for (int k = 1; k <= whole; k++) {
+            double share = fd_p_share(kink ? t.grading : FD_EQUAL, t.ratio, k, whole);
+            double to = k == whole ? lower : upper - share * (upper - lower), start = from;
+            int halved = kink ? t.halves - 2 * (k - 1) : 0, parts = halved > 0 ? 2 : 1; /* halved: how many are left */
+            for (int part = 0; part < parts; part++, total++) {
+                double end = part < parts - 1 ? start - (start - to) / 2 : to;
+                int euler = halved > part;
+                if (!(end < from)) return FD_BAD_SIZE;
+                if (step && total < room) {
+                    fd_step made = {from, end, euler ? 1 : theta, euler ? FD_BACKWARD_EULER : t.kind,
+                                    part == parts - 1 && k == whole ? date : -1};
+                    step[total] = made;
+                } else
+                    fits = 0;
+                from = end;
+            }
+        }
+        kink = date >= 0 && (!t.kink || t.kink[date]);
+        upper = lower;
+        date--;
+    }
+    if (total > FD_P_MOST) return FD_BAD_SIZE;
+    *count = (int)total;
+    return fits || !step ? FD_OK : FD_NO_ROOM;
+}
+
+/* ---- schemes ----------------------------------------------------------------------------------------------------- */
+
+enum { FD_DOUGLAS, FD_CRAIG_SNEYD, FD_MODIFIED_CRAIG_SNEYD, FD_HUNDSDORFER_VERWER };
+
+/* A stage of a scheme, for u' = F(u), F = F_0 + F_1 + ... + F_d: F_0 the mixed derivatives, F_j those along axis j (and
+   what else was given to it). u is the value at the start of the step, z the result of the stage before (in the first
+   stage it has no weight); dt > 0 is the step. First the base,
+       y = u + dt (mixed[0] F_0(u) + own[0] (F_1 + ... + F_d)(u) + mixed[1] F_0(z) + own[1] (F_1 + ... + F_d)(z)),
+   then along each axis j = 1 .. d in turn: solve for y'
+       y' - theta dt F_j(y') = y - theta dt F_j(about ? z : u),
+   and y' is the next axis's y; the last is the stage's result. F(u) is taken at the start of the step, F(z) and F(y')
+   at its end. The solve is best for the difference from w = about ? z : u: with F_j(v) = A_j v + sources and faces,
+       (1 - theta dt A_j) (y' - w) = y - w + theta dt (F_j(w) at the end of the step - the F_j(w) of above),
+   the last term 0 where nothing of F_j depends on time, or about is 1. No F_j need be kept then; a face whose value is
+   given has its new value less w on the right; and a coupling that the matrix leaves out (fd_lane_lag) acts on the old
+   value instead of not at all. */
+typedef struct {
+    double mixed[2], own[2], theta;
+    int about;
+} fd_stage;
+
+typedef struct {
+    int stages; /* 1 or 2 */
+    fd_stage stage[2];
+} fd_scheme;
+
+/* Solves   a scheme as numbers. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
+   Returns  FD_OK, FD_BAD_ARGUMENT (null, an unknown scheme), or FD_BAD_NUMBER: theta not in 0 .. 1
+   Error    in time: FD_DOUGLAS second order with theta 1/2 and without mixed terms, else first; FD_CRAIG_SNEYD second
+            with theta 1/2, else first; the other two second with any theta */
+TRID_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
+{
+    if (!scheme || which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_ARGUMENT;
+    if (!trid_finite_f64(theta) || !(theta >= 0 && theta <= 1)) return FD_BAD_NUMBER;
+    double again = which == FD_MODIFIED_CRAIG_SNEYD ? 0.5 - theta : which == FD_HUNDSDORFER_VERWER ? 0.5 : 0;
+    fd_stage first = {{1, 0}, {1, 0}, 0, 0}, second = {{0.5, 0.5}, {0, 0}, 0, 0};
+    first.theta = second.theta = theta;
+    second.own[0] = 1 - again, second.own[1] = again;
+    second.about = which == FD_HUNDSDORFER_VERWER;
+    scheme->stages = which == FD_DOUGLAS ? 1 : 2;
+    scheme->stage[0] = first, scheme->stage[1] = second;
+    return FD_OK;
+}
+
+/* Solves   the theta with which a scheme is stable for any step, diffusion and correlation (docs/fd.md), and as
+            accurate as it can be: Douglas and Craig-Sneyd 1/2 (Douglas with three factors and mixed terms 2/3),
+            Modified Craig-Sneyd 1/3 and 6/13 with two and three factors, Hundsdorfer-Verwer 1 - sqrt(1/2) and
+            3 - sqrt(27/4). With two factors and any drifts as well all are stable but Hundsdorfer-Verwer, which then
+            needs 1/2 + sqrt(1/12); with three, where drifts beat diffusion along several axes, none is for any step.
+   Returns  theta, 1/2 for an unknown scheme */
+TRID_HD double fd_scheme_theta(int which, int factors, int mixed)
+{
+    int three = factors > 2;
+    return which == FD_DOUGLAS && three && mixed ? 2.0 / 3
+           : which == FD_MODIFIED_CRAIG_SNEYD    ? (three ? 6.0 / 13 : 1.0 / 3)
+           : which == FD_HUNDSDORFER_VERWER      ? (three ? 3 - 1.5 * 1.7320508075688772 : 0.29289321881345254)
+                                                 : 0.5;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+/* Faces: what holds at the first and the last point of a line. */
+enum {
+    FD_LINEAR, /* second normal derivative zero */
+    FD_VALUE,  /* the value is given: its cell makes no coupling, its owner writes 1 on the diagonal of the matrix and
+                      the value on the right */
+    FD_SLOPE,  /* the derivative along the line is given, upwards at both faces: fd_lane_source adds it */
+    FD_DEGENERATE, /* the PDE itself, whose diffusion (and mixed terms) vanish there: second-order one-sided drift, for
+                      which fd_lane_face_three takes the third point out of the matrix */
+    FD_P_FACES
+};
+
+/* Where single precision needs a vector of 16 bytes to be read at once. */
+#if defined __CUDACC__ || defined __CUDACC_RTC__
+#define FD_P_ALIGN __align__(16)
+#elif defined __GNUC__
+#define FD_P_ALIGN __attribute__((aligned(16)))
+#else
+#define FD_P_ALIGN
+#endif
+
+/* How the drift of an inner point is taken. */
+enum {
+    FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion */
+    FD_UPWIND,  /* there with as much more diffusion as makes them zero: first order where that happens */
+    FD_FITTED   /* exponentially: exact where drift u' + diffusion u'' = 0 between the neighbours; first order there */
+};
+
+/* The body below, once a precision. */
+#define FD_P_REAL float
+#define FD_P_NAME(stem) stem##_f32
+#define FD_P_EXPM1(x) expm1f(x)
+#include FD_HEADER
+#define FD_P_REAL double
+#define FD_P_NAME(stem) stem##_f64
+#define FD_P_EXPM1(x) expm1(x)
+#include FD_HEADER
+
+#endif /* FD_H */
+#else  /* FD_P_REAL: the body, in the precision at hand */
+
+#define FD_R FD_P_REAL
+#define FD_F(stem) FD_P_NAME(stem)
+
+/* A point of a line, with l and u the spacings below and above it: 1/l, 1/u, h = 2 / (l + u), w = l / (l + u). At faces
+   they are what the face makes of them. 16 bytes in single precision, so that a thread reads a cell at once. */
+typedef struct FD_P_ALIGN {
+    FD_R below, above, h, w;
+} FD_F(fd_cell);
+
+/* A row of A without its kill: below (u[j-1] - u[j]) + above (u[j+1] - u[j]). */
+typedef struct {
+    FD_R below, above;
+} FD_F(fd_row);
+
+/* Solves   the cells of a line, faces included
+   Needs    x of `points` coordinates, room for as many cells; face[0] at the first point, face[1] at the last
+   Leaves   cell; far[0], far[1]: at a face that is FD_DEGENERATE, A u has the term  drift far (u2 - u1)  besides its
+            row, u1 the face's neighbour, u2 the one after; 0 at others
+   Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer or an unknown face; 1 + j where numbers of cell
+            j are not finite in this precision: points too close
+   Cost     4 divisions a point */
+TRID_HD int FD_F(fd_cells)(int points, const double *x, const int *face, FD_F(fd_cell) * cell, FD_R *far)
+{
+    int status = fd_grid_check(points, x);
+    if (status) return status;
+    if (!face || !cell || !far) return FD_BAD_ARGUMENT;
+    double third[2] = {0, 0};
+    for (int side = 0; side < 2; side++)
+        if (face[side] < 0 || face[side] >= FD_P_FACES) return FD_BAD_ARGUMENT;
+    for (int j = 0; j < points; j++) {
+        int first = j == 0, last = j == points - 1, at_face = first || last, kind = face[last];
+        double l = first ? 0 : x[j] - x[j - 1], u = last ? 0 : x[j + 1] - x[j];
+        double below = first ? 0 : 1 / l, above = last ? 0 : 1 / u;
+        double h = 2 / (l + u), w = l / (l + u); /* w: 0 at the first point, 1 at the last */
+        if (at_face && kind != FD_SLOPE) h = 0;
+        if (at_face && kind == FD_LINEAR) w = 1 - w;
+        if (at_face && kind == FD_DEGENERATE) {
+            int next = first ? 1 : points - 2;
+            double near_by = l + u, beyond = first ? x[2] - x[1] : x[next] - x[next - 1];
+            double share = near_by / (near_by + beyond);
+            w = first ? 1 + share : -share;
+            third[last] = (first ? -1 : 1) * share / beyond;
+        }
+        cell[j].below = (FD_R)below, cell[j].above = (FD_R)above, cell[j].h = (FD_R)h, cell[j].w = (FD_R)w;
+        if (!trid_finite_f64((double)(cell[j].below + cell[j].above) + (double)cell[j].h)) return 1 + j;
+    }
+    far[0] = (FD_R)third[0], far[1] = (FD_R)third[1];
+    return FD_OK;
+}
+
+/* Solves   the first derivative at a point from the values below, at and above it
+   Needs    what is not there (below the first point, above the last) as any finite number
+   Error    second order on smooth grids, exact for quadratics; at a face that is FD_LINEAR exact for straight lines.
+            Not for faces of the other kinds: 0 there, and at FD_DEGENERATE far's part is missing
+   Cost     2 subtractions, 1 multiplication, 2 FMA */
+TRID_HD FD_R FD_F(fd_lane_first)(FD_F(fd_cell) cell, FD_R below, FD_R here, FD_R above)
+{
+    FD_R p = (above - here) * cell.above, m = (here - below) * cell.below;
+    return m + cell.w * (p - m);
+}
+
+/* Solves   the second derivative, likewise
+   Error    exact for quadratics; second order on smooth grids, first on others; in rounding two unit roundoffs of the
+            slope times h, beside those of the values. 0 at faces, but for the part of a given slope's that does not
+            depend on it
+   Cost     2 subtractions, 2 multiplications, 1 FMA */
+TRID_HD FD_R FD_F(fd_lane_second)(FD_F(fd_cell) cell, FD_R below, FD_R here, FD_R above)
+{
+    FD_R p = (above - here) * cell.above, m = (here - below) * cell.below;
+    return cell.h * (p - m);
+}
+
+/* Solves   the mixed derivative at a point of two lines from nine values, u[i + 3 k]: i along the line of x, k of y
+   Error    exact for products of quadratics; second order on smooth grids. At faces as fd_lane_first
+   Cost     4 of fd_lane_first */
+TRID_HD FD_R FD_F(fd_lane_mixed)(FD_F(fd_cell) x, FD_F(fd_cell) y, const FD_R *u)
+{
+    return FD_F(fd_lane_first)(y, FD_F(fd_lane_first)(x, u[0], u[1], u[2]), FD_F(fd_lane_first)(x, u[3], u[4], u[5]),
+                               FD_F(fd_lane_first)(x, u[6], u[7], u[8]));
+}
+
+/* (e^z - 1) / z, and (e^z - 1 - z) / z^2, for |z| <= 40 or z negative. */
+TRID_HD FD_R FD_F(fd_p_phi)(FD_R z)
+{
+    return z > (FD_R)1e-30 || z < (FD_R)-1e-30 ? FD_P_EXPM1(z) / z : 1;
+}
+
+TRID_HD FD_R FD_F(fd_p_psi)(FD_R z)
+{
+    if (z > (FD_R)0.5 || z < (FD_R)-0.5) return (FD_P_EXPM1(z) - z) / z / z;
+    FD_R sum = 1;
+    for (int k = 15; k > 2; k--) sum = 1 + z / (FD_R)k * sum;
+    return sum / 2;
+}
+
+/* flow = h diffusion' + w drift with the diffusion that makes the row exact for the exponential: with z = drift /
+   diffusion,  diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  of which nothing cancels; drift or 0 where the
+   exponential is out of sight. */
+TRID_HD FD_R FD_F(fd_p_fitted)(FD_F(fd_cell) cell, FD_R drift, FD_R diffusion)
+{
+    if (drift > 40 * diffusion * cell.below) return drift;
+    if (-drift > 40 * diffusion * cell.above || !(diffusion > 0))
+        return diffusion > 0 || drift < 0 ? 0 : diffusion + drift;
+    FD_R l = drift / (diffusion * cell.below), u = -drift / (diffusion * cell.above);
+    return diffusion * FD_F(fd_p_phi)(l) / (FD_F(fd_p_psi)(l) / cell.below + FD_F(fd_p_psi)(u) / cell.above);
+}
+
+/* Solves   the row of A at a point, from the PDE's drift and diffusion there
+   Needs    diffusion >= 0; fitting FD_CENTRAL, FD_UPWIND or FD_FITTED, a literal where speed matters. Faces are never
+            fitted: their drift should point inwards, or see fd_lane_lag.
+   Returns  the row: exact for straight lines, above / (cell.above) - below / (cell.below) = drift. With FD_UPWIND and
+            FD_FITTED no coupling of an inner point is negative, whatever drift and diffusion are
+   Error    second order; FD_UPWIND and FD_FITTED first where |drift| spacing > 2 diffusion. NaN in, NaN out
+   Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND two selections more; FD_FITTED three
+            exponentials, ten divisions and some 40 operations more, so that rows which do not change are worth a
+            table */
+TRID_HD FD_F(fd_row) FD_F(fd_lane_row)(FD_F(fd_cell) cell, int fitting, FD_R drift, FD_R diffusion)
+{
+    FD_R flow = cell.h * diffusion + cell.w * drift;
+    if (fitting != FD_CENTRAL && cell.below > 0 && cell.above > 0) {
+        if (fitting == FD_FITTED) flow = FD_F(fd_p_fitted)(cell, drift, diffusion);
+        if (flow < drift) flow = drift;
+        if (flow < 0) flow = 0;
+    }
+    FD_F(fd_row) row;
+    row.above = cell.above * flow;
+    row.below = cell.below * (flow - drift);
+    return row;
+}
+
+/* Solves   A u at a point, from the values below, at and above it: without kill, given slopes and third points
+   Needs    as fd_lane_first
+   Cost     2 subtractions, 1 multiplication, 1 FMA */
+TRID_HD FD_R FD_F(fd_lane_apply)(FD_F(fd_row) row, FD_R below, FD_R here, FD_R above)
+{
+    return row.below * (below - here) + row.above * (above - here);
+}
+
+/* Solves   what the given slope of a face that is FD_SLOPE adds to A u there
+   Needs    the face's cell
+   Cost     2 multiplications, 2 FMA */
+TRID_HD FD_R FD_F(fd_lane_source)(FD_F(fd_cell) cell, FD_R drift, FD_R diffusion, FD_R slope)
+{
+    return (drift + (2 * cell.w - 1) * cell.h * diffusion) * slope;
+}
+
+/* Solves   a row of 1 - size A, A with its kill; size is theta dt of an implicit step
+   Leaves   a, b, c as the tridiagonal solvers read them
+   Returns  is it diagonally dominant, b > |a| + |c|? It is, if no coupling is negative and 1 + size kill > 0.
+   Cost     2 multiplications, 2 additions, 1 FMA, and the comparison where it is used */
+TRID_HD int FD_F(fd_lane_matrix)(FD_F(fd_row) row, FD_R size, FD_R kill, FD_R *a, FD_R *b, FD_R *c)
+{
+    *a = -size * row.below;
+    *c = -size * row.above;
+    *b = 1 + size * (row.below + row.above + kill);
+    return *b > (*a < 0 ? -*a : *a) + (*c < 0 ? -*c : *c);
+}
+
+/* Solves   the row without its negative couplings: for the matrix alone, where fd_lane_matrix says that it is not
+            dominant, above all at faces that a drift leaves outwards
+   Needs    a solve for the difference y' - w (fd_stage): what the matrix lacks then acts on w
+   Error    theta dt times the couplings left out times y' - w: of first order in time after all steps
+   Cost     2 selections */
+TRID_HD FD_F(fd_row) FD_F(fd_lane_lag)(FD_F(fd_row) row)
+{
+    if (row.below < 0) row.below = 0;
+    if (row.above < 0) row.above = 0;
+    return row;
+}
+
+/* Solves   the matrix row of a face that is FD_DEGENERATE, its third unknown eliminated by the neighbour's row
+   Needs    third = size drift far; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
+            first point, a at the last); of the neighbour's row: toward the face (a, or c), its b, and away (c, or a)
+   Leaves   *b and *near_by
+   Returns  m: the face's right-hand side loses m times the neighbour's. Where the row would not be dominant nothing
+            changes, and m is 0: the matrix lacks the third point, with the needs and the error of fd_lane_lag
+   Cost     1 division, 3 FMA, 1 addition */
+TRID_HD FD_R FD_F(fd_lane_face_three)(FD_R third, FD_R *b, FD_R *near_by, FD_R toward, FD_R middle, FD_R away)
+{
+    /* The row: b u0 + (near + third) u1 - third u2. */
+    FD_R m = away < 0 || away > 0 ? -third / away : 0;
+    FD_R diagonal = *b - m * toward, next = *near_by + third - m * middle;
+    if (!(m <= 0 && diagonal > (next < 0 ? -next : next))) return 0;
+    if (m < 0) *b = diagonal, *near_by = next;
+    return m;
+}
+
+/* Solves   a value or a derivative at a place from the grid's values, as a tensor of the weights of each axis
+   Needs    dims 1 .. 3; weight[d] of four (value, slope or curvature of fd_weights), stride[d] the elements between
+            neighbours along axis d, u the grid's first element plus the sum of first[d] * stride[d]
+   Returns  the sum, formed in double precision: 4^dims FMA */
+TRID_HD double FD_F(fd_lane_value)(int dims, const double *const *weight, const FD_R *u, const long long *stride)
+{
+    double sum = 0;
+    for (int k = 0; k < (dims > 2 ? 4 : 1); k++)
+        for (int j = 0; j < (dims > 1 ? 4 : 1); j++) {
+            const FD_R *line = u + (dims > 2 ? k * stride[2] : 0) + (dims > 1 ? j * stride[1] : 0);
+            double part = 0;
+            for (int i = 0; i < 4; i++) part += weight[0][i] * (double)line[i * stride[0]];
+            sum += (dims > 2 ? weight[2][k] : 1) * (dims > 1 ? weight[1][j] : 1) * part;
+        }
+    return sum;
+}
+
+/* The same names without a suffix, for kernels that are templates. */
+#ifdef __cplusplus
+extern "C++" {
+TRID_HD FD_R fd_lane_first(FD_F(fd_cell) cell, FD_R below, FD_R here, FD_R above)
+{
+    return FD_F(fd_lane_first)(cell, below, here, above);
+}
+TRID_HD FD_R fd_lane_second(FD_F(fd_cell) cell, FD_R below, FD_R here, FD_R above)
+{
+    return FD_F(fd_lane_second)(cell, below, here, above);
+}
+TRID_HD FD_R fd_lane_mixed(FD_F(fd_cell) x, FD_F(fd_cell) y, const FD_R *u)
+{
+    return FD_F(fd_lane_mixed)(x, y, u);
+}
+TRID_HD FD_F(fd_row) fd_lane_row(FD_F(fd_cell) cell, int fitting, FD_R drift, FD_R diffusion)
+{
+    return FD_F(fd_lane_row)(cell, fitting, drift, diffusion);
+}
+TRID_HD FD_R fd_lane_apply(FD_F(fd_row) row, FD_R below, FD_R here, FD_R above)
+{
+    return FD_F(fd_lane_apply)(row, below, here, above);
+}
+TRID_HD FD_R fd_lane_source(FD_F(fd_cell) cell, FD_R drift, FD_R diffusion, FD_R slope)
+{
+    return FD_F(fd_lane_source)(cell, drift, diffusion, slope);
+}
+TRID_HD int fd_lane_matrix(FD_F(fd_row) row, FD_R size, FD_R kill, FD_R *a, FD_R *b, FD_R *c)
+{
+    return FD_F(fd_lane_matrix)(row, size, kill, a, b, c);
+}
+TRID_HD FD_F(fd_row) fd_lane_lag(FD_F(fd_row) row)
+{
+    return FD_F(fd_lane_lag)(row);
+}
+TRID_HD FD_R fd_lane_face_three(FD_R third, FD_R *b, FD_R *near_by, FD_R toward, FD_R middle, FD_R away)
+{
+    return FD_F(fd_lane_face_three)(third, b, near_by, toward, middle, away);
+}
+TRID_HD double fd_lane_value(int dims, const double *const *weight, const FD_R *u, const long long *stride)
+{
+    return FD_F(fd_lane_value)(dims, weight, u, stride);
+}
+}
+#endif
+
+#undef FD_R
+#undef FD_F
+#undef FD_P_REAL
+#undef FD_P_NAME
+#undef FD_P_EXPM1
+#endif /* FD_P_REAL */
