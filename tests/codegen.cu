@@ -15,6 +15,7 @@ typedef double real;
 #define LEN(K) TRANSPOSE_LEN_F64(K)
 #define LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F64(L, S)
 #define LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S)
+#define LINES_LU_LEN(L, S) TRID_BLOCK_LINES_LU_LEN_F64(L, S)
 #define EVERY_K(M, W) UP_TO_16(M, W)
 #define EVERY_POWER(M, W) M(1, W) M(2, W) M(4, W) M(8, W) M(16, W)
 #define REFINED_K(M, W) UP_TO_8(M, W) M(10, W)
@@ -24,6 +25,7 @@ typedef float real;
 #define LEN(K) TRANSPOSE_LEN_F32(K)
 #define LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F32(L, S)
 #define LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S)
+#define LINES_LU_LEN(L, S) TRID_BLOCK_LINES_LU_LEN_F32(L, S)
 #define EVERY_K(M, W) UP_TO_16(M, W) UP_TO_32(M, W)
 #define EVERY_POWER(M, W) M(1, W) M(2, W) M(4, W) M(8, W) M(16, W) M(32, W)
 #define REFINED_K(M, W) UP_TO_8(M, W) M(10, W) M(12, W) M(16, W) M(20, W)
@@ -49,6 +51,8 @@ struct arrays {
 #define NAMED(name, precision, K, W) NAMED_(name, precision, K, W)
 #define NAMED_(name, precision, K, W) name##precision##_K##K##_W##W
 #define KERNEL(name, K, W) extern "C" __global__ void __launch_bounds__(BLOCK) NAMED(name, IN(), K, W)(arrays g)
+/* Where the compiler would else put some bytes into local memory, so that two blocks fit a multiprocessor. */
+#define KERNEL_ALONE(name, K, W) extern "C" __global__ void __launch_bounds__(BLOCK, 1) NAMED(name, IN(), K, W)(arrays g)
 
 /* Element j of the thread, coalesced. */
 __device__ __forceinline__ size_t element(int K, int j)
@@ -96,7 +100,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
     }
 /* The PCR of the reduced rows left to the caller, who does it through shared memory here. */
 #define WARP_REDUCE(K, W)                                                                                              \
-    KERNEL(warp_reduce_expand, K, W)                                                                                   \
+    KERNEL_ALONE(warp_reduce_expand, K, W)                                                                             \
     {                                                                                                                  \
         __shared__ real shared[BLOCK / 32][TRID_WARP_PCR_SHARED_LEN];                                                  \
         GET_ROWS(K)                                                                                                    \
@@ -242,6 +246,82 @@ __device__ __forceinline__ void put_status(int status, int *to)
         put(K, d, g.x);                                                                                                \
     }
 
+#define WARP_LU(K, W)                                                                                                  \
+    KERNEL(warp_lu, K, W)                                                                                              \
+    {                                                                                                                  \
+        real a[K], b[K], c[K];                                                                                         \
+        get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                                \
+        put_status(IN(trid_warp_lu)(K, W, g.n, a, b, c), g.status);                                                    \
+        put(K, a, g.x), put(K, b, g.x + g.repetitions), put(K, c, g.x + 2 * (size_t)g.repetitions);                    \
+    }                                                                                                                  \
+    KERNEL(warp_lu_solve, K, W)                                                                                        \
+    {                                                                                                                  \
+        GET_ROWS(K)                                                                                                    \
+        IN(trid_warp_lu_solve)(K, W, g.n, a, b, c, d);                                                                 \
+        put(K, d, g.x);                                                                                                \
+    }                                                                                                                  \
+    KERNEL(warp_lu_transposed, K, W)                                                                                   \
+    {                                                                                                                  \
+        GET_ROWS(K)                                                                                                    \
+        IN(trid_warp_lu_solve_transposed)(K, W, g.n, a, b, c, d);                                                      \
+        put(K, d, g.x);                                                                                                \
+    }
+/* One block a multiprocessor is asked for, as for BLOCK_REFINED. */
+#define BLOCK_LU(K, W)                                                                                                 \
+    KERNEL(block_lu, K, W)                                                                                             \
+    {                                                                                                                  \
+        __shared__ real shared[TRID_BLOCK_LU_LEN];                                                                     \
+        real a[K], b[K], c[K];                                                                                         \
+        get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                                \
+        put_status(IN(trid_block_lu)(K, g.n, a, b, c, shared), g.status);                                              \
+        put(K, a, g.x), put(K, b, g.x + g.repetitions), put(K, c, g.x + 2 * (size_t)g.repetitions);                    \
+    }                                                                                                                  \
+    KERNEL(block_lu_solve, K, W)                                                                                       \
+    {                                                                                                                  \
+        __shared__ real shared[TRID_BLOCK_LU_LEN];                                                                     \
+        GET_ROWS(K)                                                                                                    \
+        IN(trid_block_lu_solve)(K, g.n, a, b, c, d, shared);                                                           \
+        put(K, d, g.x);                                                                                                \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1) NAMED(block_lu_transposed, IN(), K, W)(arrays g)            \
+    {                                                                                                                  \
+        __shared__ real shared[TRID_BLOCK_LU_LEN];                                                                     \
+        GET_ROWS(K)                                                                                                    \
+        IN(trid_block_lu_solve_transposed)(K, g.n, a, b, c, d, shared);                                                \
+        put(K, d, g.x);                                                                                                \
+    }
+#define BLOCK_LINES_LU(K, W)                                                                                           \
+    KERNEL_ALONE(block_lines_lu, K, W)                                                                                 \
+    {                                                                                                                  \
+        __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
+        real a[K], b[K], c[K];                                                                                         \
+        get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                                \
+        put_status(IN(trid_block_lines_lu)(K, BLOCK / W, W, g.n, a, b, c, shared), g.status);                          \
+        put(K, a, g.x), put(K, b, g.x + g.repetitions), put(K, c, g.x + 2 * (size_t)g.repetitions);                    \
+    }                                                                                                                  \
+    KERNEL_ALONE(block_lines_lu_solve, K, W)                                                                           \
+    {                                                                                                                  \
+        __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
+        GET_ROWS(K)                                                                                                    \
+        IN(trid_block_lines_lu_solve)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                       \
+        put(K, d, g.x);                                                                                                \
+    }                                                                                                                  \
+    KERNEL_ALONE(block_lines_lu_transposed, K, W)                                                                      \
+    {                                                                                                                  \
+        __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
+        GET_ROWS(K)                                                                                                    \
+        IN(trid_block_lines_lu_solve_transposed)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                            \
+        put(K, d, g.x);                                                                                                \
+    }
+#define WARP_CHAIN(K, W)                                                                                               \
+    KERNEL(warp_chains, K, W)                                                                                          \
+    {                                                                                                                  \
+        GET_ROWS(K)                                                                                                    \
+        IN(trid_warp_chain_down)(K, W, g.n, a, d);                                                                     \
+        IN(trid_warp_chain_up)(K, W, g.n, c, d);                                                                       \
+        put(K, d, g.x);                                                                                                \
+    }
+
 #define PCR(K, W)                                                                                                      \
     KERNEL(warp_pcr1, 1, W)                                                                                            \
     {                                                                                                                  \
@@ -302,6 +382,12 @@ EVERY_K(BLOCK_LINES_FACTOR, 8)
 BLOCK_LINES_FACTOR(8, 1) BLOCK_LINES_FACTOR(8, 2) BLOCK_LINES_FACTOR(8, 4) BLOCK_LINES_FACTOR(8, 16)
 BLOCK_LINES_FACTOR(8, 32)
 EVERY_K(BLOCK_LINES_STORED, 8)
+EVERY_POWER(WARP_LU, 32)
+FEWER_LANES(WARP_LU, 8)
+EVERY_POWER(WARP_CHAIN, 32)
+EVERY_POWER(BLOCK_LU, 32)
+EVERY_POWER(BLOCK_LINES_LU, 8)
+BLOCK_LINES_LU(8, 1) BLOCK_LINES_LU(8, 4) BLOCK_LINES_LU(8, 64)
 
 /* ---- transpose.h ------------------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # codegen.sh - what the compiler makes of every device function of trid.h and transpose.h, and of every kernel of bs1d.h,
 # bs3d.h and trid_batch.h: no more registers and no other number of instructions than tests/codegen.txt says; no local
-# memory in the former, in the kernels of the README's tables and, from sm_90 on, in those of trid_batch.h that keep no
-# rows for the residual, and in the others no more than is written there.
+# memory in the former, nor for sm_90 in the kernels of the README's tables and in those of trid_batch.h's plain solves;
+# in the others no more than is written there.
 #
 #     tests/codegen.sh              compares
 #     tests/codegen.sh --update     writes what it found for this nvcc into tests/codegen.txt
@@ -18,11 +18,6 @@ work=build/codegen
 update=no
 [ "$1" = --update ] && update=yes
 
-version=$("$nvcc" --version | sed -n 's/.*release [^,]*, V\(.*\)/\1/p')
-supported=$("$nvcc" --list-gpu-arch)
-rm -rf $work && mkdir -p $work
-passed=0 failed=0 skipped=0
-
 # compile ARCH PRECISION SOURCE FLAGS: leaves the listing of ptxas and the kernels' instructions.
 compile() {
     stem=$work/$3_sm_$1_$2
@@ -31,7 +26,18 @@ compile() {
     "$nvcc" -std=c++17 -I. -cubin -arch=sm_$1 $define -Xptxas $4 -o $stem.cubin tests/$3.cu >$stem.log 2>&1 ||
         touch $stem.failed
     [ -n "$cuobjdump" ] && [ -f $stem.cubin ] && "$cuobjdump" -sass $stem.cubin >$stem.sass
+    return 0
 }
+if [ "$1" = --compile ]; then # one of the jobs below
+    shift
+    compile "$@"
+    exit
+fi
+
+version=$("$nvcc" --version | sed -n 's/.*release [^,]*, V\(.*\)/\1/p')
+supported=$("$nvcc" --list-gpu-arch)
+rm -rf $work && mkdir -p $work
+passed=0 failed=0 skipped=0
 
 # One line a kernel: architecture, name, registers, bytes of local memory, instructions (without the padding behind the
 # last branch, and - where nothing can take the code apart). Of a template's name its types are left out.
@@ -50,21 +56,8 @@ summarise() {
         awk -F '\t' '{ sub(/^void /, "", $2); sub(/\(.*/, "", $2); gsub(/ /, "", $2); print $1, $2, $3, $4, $5 }'
 }
 
-# both SOURCE FLAGS ARCH: the two precisions, each on a core
-both() {
-    compile $3 f32 $1 $2 &
-    compile $3 f64 $1 $2
-    wait
-    for precision in f32 f64; do
-        if [ -f $work/$1_sm_$3_$precision.failed ]; then
-            echo "failed: $1.cu for sm_$3 in $precision does not compile, or not without local memory"
-            grep -i 'error\|warning' $work/$1_sm_$3_$precision.log | cut -c 1-200 | head -n 10
-            failed=$((failed + 1))
-        fi
-        summarise $3 $precision $1 >>$work/found
-    done
-}
-
+# The jobs, the long ones first, as many at a time as there are processors.
+: >$work/jobs
 for arch in $archs; do
     case " "$(echo $supported)" " in
     *" compute_$arch "*) ;;
@@ -74,11 +67,25 @@ for arch in $archs; do
         continue
         ;;
     esac
-    both codegen -v,-warn-lmem-usage,-Werror $arch
-    case " $ladder_archs " in
-    *" $arch "*) both codegen_ladders -v $arch ;;
-    esac
+    for precision in f32 f64; do
+        echo $arch $precision codegen -v,-warn-lmem-usage,-Werror >>$work/jobs
+        case " $ladder_archs " in
+        *" $arch "*) echo $arch $precision codegen_ladders -v >>$work/jobs ;;
+        esac
+    done
 done
+sort -r -k 3,3 $work/jobs | NVCC=$nvcc CUOBJDUMP=$cuobjdump \
+    xargs -n 4 -P "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" sh tests/codegen.sh --compile
+
+: >$work/found
+while read -r arch precision source flags; do
+    if [ -f $work/${source}_sm_${arch}_$precision.failed ]; then
+        echo "failed: $source.cu for sm_$arch in $precision does not compile, or not without local memory"
+        grep -i 'error\|warning' $work/${source}_sm_${arch}_$precision.log | cut -c 1-200 | head -n 10
+        failed=$((failed + 1))
+    fi
+    summarise $arch $precision $source >>$work/found
+done <$work/jobs
 
 if [ $update = yes ]; then
     [ $failed -eq 0 ] || exit 1
@@ -109,13 +116,16 @@ awk -v version="$version" -v passed=$passed -v failed=$failed -v skipped=$skippe
     FNR == NR && /^nvcc / { own = $2 == version; for (i = 3; i <= NF; i++) arch[i - 1] = $i; next }
     FNR == NR { if (own) for (i = 2; i <= NF; i++) recorded[arch[i], $1] = $i; next }
 
-    # Is this one of the kernels that must have no local memory? All but those of the ladders, and of them those that
-    # the table in README.md times: implicit1 and 4 of 256 points in bs1d.h and, in bs3d.h, of up to 512 with positive
-    # correlations (form 0), in single precision. In the others a set-up may spill; docs/bs1d.md and bs3d.md say where.
-    # CHECKED is the last of the numbers of trid_batch.h.
+    # Is this one of the kernels that must have no local memory? All but those of the ladders, and of them, for the
+    # architecture that README.md times, those of its tables: implicit1 and 4 of 256 points in bs1d.h; in bs3d.h those of
+    # up to 512 points with positive correlations (form 0), in single precision; in trid_batch.h those that solve plainly
+    # or by factors in one reading, but for 16 bytes. In the others a set-up may spill, or more warps were worth some bytes:
+    # docs/bs1d.md, bs3d.md and batch.md say where.
     function must_stay_in_registers(name, part) {
-        if (name ~ /^trid_p_batch_/) return $1 != "sm_80" && name !~ /,1,trid_p_batch_arrays/
-        if (name !~ /^bs[13]d_/) return 1
+        if (name !~ /^(trid_p_batch|bs1d|bs3d)_/) return 1
+        if ($1 != "sm_90") return 0
+        if (name ~ /^trid_p_batch_/)
+            return $4 > 16 && name ~ /^trid_p_batch_(warps|block|lines|lu_[a-z]*)</ && name !~ /block<.*,1,trid_p_batch_a/
         if (name !~ /_f32/) return 0
         split(name, part, /[<,>]/)
         if (name ~ /^bs3d_/) return name ~ /implicit/ && name !~ /<32[,>]|(up|forward)_f32<1[,>]/
