@@ -121,7 +121,7 @@ $(CU_EXAMPLES:%=build/%): build/%: examples/%.cu $(HEADERS)
 	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $<
 else
 $(CU_EXAMPLES:%=$(EXAMPLE_DIR)/%): $(EXAMPLE_DIR)/%: $(EXAMPLE_DIR)/%.cc $(HEADERS)
-	$(CXX) -O2 $(SIMT) -o $@ $<
+	$(CXX) -O1 $(SIMT) -o $@ $<
 endif
 
 # It measures their kernels.
@@ -139,29 +139,35 @@ $(EXAMPLE_DIR)/%.cc: examples/%.cu Makefile
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
 # A part is a program and the log of its run, build/log/PART.log. It passes when the program exits with 0 and its counts
-# say so; what a log says was skipped is repeated on the screen, and the whole log of a part that failed.
+# say so; what a log says was skipped is repeated on the screen, and the log of a part that failed, its first lines. No
+# file that a part writes grows beyond 256 MiB, and none takes more than two hours of a processor.
 #
 # "make test" runs each test once in the build that sees most, and is done in five minutes on two cores, three without
-# nvcc: device functions under the watch of the emulator, and under the sanitizers where that is quick; host functions
-# under the sanitizers; vector code as fast as it goes; nvcc for one architecture. "make test-long" runs these and the
-# rest: everything under the sanitizers, on arithmetic like a GPU's, under Valgrind, by clang, for every architecture.
-LONG_DEVICE_TESTS := test_batch test_bs1d test_bs3d test_pivoted
-PARTS := $(DEVICE_TESTS:%=watched-%) $(filter-out $(LONG_DEVICE_TESTS:%=emulated-%),$(DEVICE_TESTS:%=emulated-%)) \
-    $(if $(GPU),,nvcc) $(HOST_TESTS:%=host-%) headers costs $(EXAMPLES:%=example-%) example-from_c nvrtc text
-LONG_PARTS := $(LONG_DEVICE_TESTS:%=emulated-%) $(DEVICE_TESTS:%=contracted-%) $(CPU_TESTS:%=sanitized-%) \
-    $(CPU_TESTS:%=valgrind-%) headers-clang nvcc-all
+# nvcc: device functions under the watch of the emulator, host functions under the sanitizers; vector code as fast as it
+# goes; nvcc for one architecture. SHORT_TESTS in the environment asks the tests for a sample of what takes long; what
+# they leave out they name as skipped. "make test-long" runs all of each test, and the rest: everything under the
+# sanitizers, on arithmetic like a GPU's, under Valgrind, by clang, for every architecture.
+# Watched in the long run alone: what the other tests of trid_batch.h, and fd.h's on the host, see most of.
+WATCHED_LATER := test_batch_long test_batch_cluster test_fd
+PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:%=watched-%)) emulated-test_simt \
+    $(if $(GPU),,nvcc) $(HOST_TESTS:%=host-%) \
+    $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) example-from_c nvrtc text
+LONG_PARTS := $(WATCHED_LATER:%=watched-%) $(filter-out emulated-test_simt,$(DEVICE_TESTS:%=emulated-%)) \
+    $(DEVICE_TESTS:%=contracted-%) $(CPU_TESTS:%=sanitized-%) $(CPU_TESTS:%=valgrind-%) $(TIMED_EXAMPLES:%=optimised-%) headers-clang \
+    nvcc-all
 GPU_PARTS := $(GPU_TESTS:%=gpu-%)
 TOOLS := memcheck racecheck synccheck initcheck
 TOOL_PARTS := $(foreach tool,$(TOOLS),$(GPU_TESTS:%=$(tool)-%))
 
 define run
-@mkdir -p build/log; { $(1); } >build/log/$@.log 2>&1; \
+@mkdir -p build/log; (ulimit -f 524288; ulimit -t 7200; $(1)) >build/log/$@.log 2>&1; \
 awk -v part=$@ -v status=$$? -v count=build/log/$@.count '$(summary)' build/log/$@.log
 endef
 define summary
 /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$$/ { passed += $$1; failed += $$3; skipped += $$5; counted = 1; next } \
-/^skipped: / { print part ": " $$0 } \
-{ log_text = log_text "    " $$0 "\n" } \
+/^skipped: / && ++told <= 100 { print part ": " $$0 } \
+++lines <= 500 { log_text = log_text "    " substr($$0, 1, 1000) "\n" } \
+lines == 501 { log_text = log_text "    and so on in build/log/" part ".log\n" } \
 END { \
     if (!counted || (status && !failed)) { failed++; log_text = log_text "    exit status " status "\n" } \
     line = passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"; \
@@ -183,7 +189,10 @@ endef
 
 .PHONY: test-long $(PARTS) $(LONG_PARTS) gpu $(GPU_PARTS) $(TOOL_PARTS)
 
+test: export SHORT_TESTS := 1
 test:
+	@echo 'The short run: what a test leaves out it names as skipped. "make test-long" leaves out nothing, and has also:'
+	@echo '$(LONG_PARTS)' | fmt -w 110 | sed 's/^/    /'
 	$(call all_parts,$(PARTS) $(if $(GPU),$(GPU_PARTS),gpu))
 
 test-long:
@@ -227,11 +236,13 @@ build/valgrind/%: tests/%.c $(HEADERS)
 $(DEVICE_TESTS:%=emulated-%): emulated-%: build/emulated/%
 	$(call run,$<)
 
-# Most of the time goes into compiling where a test is many short launches, and into running where it marches. Variables
-# that were never given a value hold a pattern instead of what happens to lie there, where the compiler can do that.
+# Most of the time goes into compiling where a test is many short launches, and into running where it marches, or where
+# there are many. Variables that were never given a value hold a pattern instead of what happens to lie there, where the
+# compiler can do that.
 PATTERN := $(shell $(CXX) -ftrivial-auto-var-init=pattern -E -x c++ /dev/null >/dev/null 2>&1 && \
     echo -ftrivial-auto-var-init=pattern)
-$(LONG_DEVICE_TESTS:%=build/emulated/%): LEVEL := -O1
+QUICK_TESTS := test_batch test_batch_cluster test_batch_several test_lsmc test_simt test_transpose test_trid
+$(patsubst %,build/emulated/%,$(filter-out $(QUICK_TESTS),$(DEVICE_TESTS))): LEVEL := -O1
 build/emulated/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) $(or $(LEVEL),-O0) $(SANITIZE) $(PATTERN) -o $@ $<
@@ -251,10 +262,11 @@ $(DEVICE_TESTS:%=watched-%): watched-%: build/watched/%
 	$(call run,$<)
 
 # The compiler reports every access to memory to the functions of the thread sanitizer; the emulator supplies them, so
-# the program is linked without that sanitizer.
+# the program is linked without that sanitizer. An index beyond an array in registers stops the program (exit status
+# 132); "make emulated-TEST" tells where.
 build/watched/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(CXX) $(SIMT) -g1 -O1 -fsanitize=thread -c -o $@.o $<
+	$(CXX) $(SIMT) -g1 -O1 -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error -c -o $@.o $<
 	$(CXX) -o $@ $@.o
 
 # These tests include what they test.
@@ -262,16 +274,21 @@ build/emulated/test_lsmc build/watched/test_lsmc build/gpu/test_lsmc build/nvcc/
     examples/american_lsmc.cu examples/american_lsmc_host.c
 build/host/test_lsmc_host: examples/american_lsmc_host.c
 
-# An example that needs a GPU exits with 3 where there is none.
-example-cpu_timing: ARGUMENTS := --quick
-$(foreach program,$(EXAMPLE_PROGRAMS),$(eval example-$(notdir $(program)): $(program)))
-$(EXAMPLES:%=example-%):
+# An example that needs a GPU exits with 3 where there is none; the emulator gets a smaller grid than a GPU. What is
+# timed takes longest to compile, which the long run does.
+$(TIMED_EXAMPLES:%=optimised-%): ARGUMENTS := --quick
+example-bs3d_price: ARGUMENTS := $(if $(GPU),,24)
+$(foreach program,$(filter-out $(TIMED_EXAMPLES:%=build/%),$(EXAMPLE_PROGRAMS)), \
+    $(eval example-$(notdir $(program)): $(program)))
+$(TIMED_EXAMPLES:%=optimised-%): optimised-%: build/%
+$(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) $(TIMED_EXAMPLES:%=optimised-%):
 	$(call run,$< $(ARGUMENTS); case $$? in (0) $(call one,1,0,0);; (3) echo 'skipped: $@: no GPU'; $(call one,0,0,1);; \
 	    (*) exit 1;; esac)
 
-# A program in C, with the launches of trid_batch.h from the one file that nvcc compiles.
-example-from_c: $(if $(NVCC),build/from_c)
-	$(call run,$(if $<,$<,(exit 3)); case $$? in (0) $(call one,1,0,0);; \
+# A program in C, with the launches of trid_batch.h from the one file that nvcc compiles: for a minute, and without a
+# GPU only in the long run.
+example-from_c: $(if $(GPU),build/from_c,$(if $(NVCC),build/nvcc/from_c/solve.o))
+	$(call run,$(if $(GPU),$<,(exit 3)); case $$? in (0) $(call one,1,0,0);; \
 	    (3) echo 'skipped: $@: $(NO_GPU)'; $(call one,0,0,1);; (*) exit 1;; esac)
 
 headers:
@@ -297,15 +314,16 @@ else
 codegen:
 	NVCC='$(NVCC)' sh tests/codegen.sh
 
-# The examples for the newest architecture, and in the long run for all from sm_75 on; tests and the programs that time a
-# ladder, which have every size of every kernel, in the long run for the oldest and the newest. A machine with a GPU
-# compiles everything for that.
+# The examples for the newest architecture, but those whose kernels others have, and in the long run all for all from
+# sm_75 on; tests and the programs that time a ladder, which have every size of every kernel, in the long run for the
+# oldest and the newest. A machine with a GPU compiles everything for that.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
 CUDA_SOURCES := $(GPU_TESTS:%=tests/%) $(CU_EXAMPLES:%=examples/%)
 
-nvcc: $(patsubst %,build/nvcc/%.o,$(filter examples/%,$(filter-out %_timing,$(CUDA_SOURCES))))
-nvcc-all: $(CUDA_SOURCES:%=build/nvcc-all/%.o)
+ALIKE := %_timing %/batch_graph %/bs1d_dividend %/bs3d_american
+nvcc: $(patsubst %,build/nvcc/%.o,$(filter examples/%,$(filter-out $(ALIKE),$(CUDA_SOURCES))))
+nvcc-all: $(CUDA_SOURCES:%=build/nvcc-all/%.o) build/from_c
 nvcc nvcc-all:
 	$(call run,$(call one,$(words $^),0,0))
 
@@ -356,7 +374,7 @@ gpu-test gpu-bench:
 	@echo '$@: no GPU or no nvcc here'; $(call one,0,0,1)
 else
 $(GPU_PARTS): gpu-%: build/gpu/%
-	$(call run,$<)
+	$(call run,env -u SHORT_TESTS $<)
 
 build/gpu/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)

@@ -4,6 +4,7 @@
        CHECK(n == 3, "n is %d", n);                  passes or fails, prints only failures
        check_near(got, want, 1e-6, "row %d", i);     !(|got - want| <= tol) fails, so NaN fails
        check_skip(1, "no GPU here");                 printed and counted, never silently passed
+       if (check_short()) check_skip(1, "...");      SHORT_TESTS is set: a sample, and what it leaves out
        return check_report();                        "N passed, N failed, N skipped"; 0 if none failed
 
    C11, C++17 and CUDA. One translation unit a test program: the counters are static. */
@@ -63,8 +64,7 @@ static int check_near_at(double got, double want, double tolerance, const char *
 }
 
 #define CHECK(ok, ...) check_that((ok) ? 1 : 0, __FILE__, __LINE__, __VA_ARGS__)
-#define check_near(got, want, tolerance, ...) \
-    check_near_at(got, want, tolerance, __FILE__, __LINE__, __VA_ARGS__)
+#define check_near(got, want, tolerance, ...) check_near_at(got, want, tolerance, __FILE__, __LINE__, __VA_ARGS__)
 
 CHECK_PRINTF(2, 3)
 static void check_skip(long count, const char *format, ...)
@@ -76,6 +76,12 @@ static void check_skip(long count, const char *format, ...)
     printf("\n");
     va_end(args);
     check_skipped += count;
+}
+
+/* "make test" and tools that make programs slow ask for a sample of what takes long. */
+CHECK_UNUSED static int check_short(void)
+{
+    return getenv("SHORT_TESTS") != NULL;
 }
 
 CHECK_UNUSED static int check_report(void)

@@ -4,25 +4,8 @@
 #
 # Run from the top folder. CC, CXX and NVCC name the compilers. Nothing here looks at a clock.
 
-CC=${CC:-gcc} CXX=${CXX:-g++}
-top=$PWD
-work=$top/build/costs
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
-passed=0 failed=0 skipped=0
-
-# check WHAT COMMAND...
-check() {
-    what=$1
-    shift
-    if "$@" >out 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $what"
-        echo "$@"
-        sed -n 1,12p out
-    fi
-}
+name=costs
+. tests/check.sh
 
 # compile FILE COMMAND...: to FILE.o, with what it defines in FILE.has: names, and bytes of code and of data.
 compile() {
@@ -33,26 +16,33 @@ compile() {
         size -A $file.o | awk '/^\.(text|data|rodata|bss|noinit|nv_fatbin)/ { print $1, $2 }' >>$file.has
 }
 
-# costs_nothing WHAT SUFFIX COMMAND...: each header against the empty program
+# costs_nothing WHAT SUFFIX HEADERS COMMAND...: a program with each of the HEADERS against the empty program; they stand
+# alone, or several with commas between
 costs_nothing() {
-    language=$1 suffix=$2
-    shift 2
+    language=$1 suffix=$2 programs=$3
+    shift 3
     echo 'int main(void) { return 0; }' >program.$suffix
     check "$language: the empty program" compile program.$suffix "$@"
     cp program.$suffix.has empty.has
-    for path in "$top"/*.h; do
-        header=${path##*/}
-        printf '#include "%s"\nint main(void) { return 0; }\n' "$header" >program.$suffix
+    for header in $programs; do
+        echo "$header" | tr , '\n' | sed 's/.*/#include "&"/' >program.$suffix
+        echo 'int main(void) { return 0; }' >>program.$suffix
         check "$language: compile $header" compile program.$suffix "$@"
         check "$language: a program that uses nothing of $header is the empty one" diff empty.has program.$suffix.has
     done
 }
 
 emulated="$CXX -std=c++17 -x c++ -include $top/tests/simt.h"
-costs_nothing 'C' c $CC -std=c11 -O0
-costs_nothing 'C++, optimised' cc $CXX -std=c++17 -O2
-costs_nothing 'emulated' cu $emulated -O0
-[ -n "$NVCC" ] && costs_nothing 'nvcc' cu "$NVCC" -std=c++17 -gencode arch=compute_90,code=compute_90
+each=$(cd "$top" && ls *.h)
+together=$each last='$p' # of the launches that a header declares the first is tried, and the last
+if [ -n "$SHORT_TESTS" ]; then
+    together=$(echo $each | tr ' ' ,) last=
+    skip 'as CUDA each header alone, launches in double precision, those of trid_batch.h by nvcc: SHORT_TESTS is set'
+fi
+costs_nothing 'C' c "$each" $CC -std=c11 -O0
+costs_nothing 'C++, optimised' cc "$each" $CXX -std=c++17 -O2
+costs_nothing 'emulated' cu "$together" $emulated -O0
+[ -n "$NVCC" ] && costs_nothing 'nvcc' cu "$together" "$NVCC" -std=c++17 -gencode arch=compute_90,code=compute_90
 
 # The launch functions that a header declares in full, so that they can be found.
 launches() {
@@ -85,12 +75,12 @@ for header in bs1d.h bs3d.h trid_batch.h; do
     [ $header = trid_batch.h ] && least=4
     check "$header: launches in both precisions stand in the header" \
         sh -c "[ \$(grep -c _f32 list) -ge $least ] && [ \$(grep -c _f32 list) -eq \$(grep -c _f64 list) ]"
-    for launch in $(sed -n '1p;$p' list); do
+    for launch in $(sed -n "1p;$last" list); do
         printf '#include "%s"\nint main() { return (void *)%s<> == 0; }\n' $header $launch >launch.cu
         check "emulated: compile $launch" $emulated -O0 -I"$top" -c -o launch.o launch.cu
         check "emulated: a program that calls $launch has that launch alone" only_that $launch
     done
-    if [ -n "$NVCC" ]; then
+    if [ -n "$NVCC" ] && { [ -z "$SHORT_TESTS" ] || [ $header != trid_batch.h ]; }; then
         launch=$(sed -n 1p list)
         printf '#include "%s"\nint main() { return (void *)%s<> == 0; }\n' $header $launch >launch.cu
         check "nvcc: compile $launch" $NVCC -std=c++17 -arch=compute_90 -ptx -I"$top" -o launch.ptx launch.cu
@@ -98,10 +88,5 @@ for header in bs1d.h bs3d.h trid_batch.h; do
         check "nvcc: a program that calls $launch has its kernels alone" only_its_kernels $launch
     fi
 done
-if [ -z "$NVCC" ]; then
-    echo 'skipped: costs by nvcc: no CUDA Toolkit here'
-    skipped=$((skipped + 1))
-fi
-
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+[ -z "$NVCC" ] && skip 'costs by nvcc: no CUDA Toolkit here'
+report

@@ -8,25 +8,8 @@
 #
 # Run from the top folder. CC, CXX and NVCC name the compilers.
 
-CC=${CC:-gcc} CXX=${CXX:-g++}
-top=$PWD
-work=$top/build/headers$1
-rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
-passed=0 failed=0 skipped=0
-
-# check WHAT COMMAND...
-check() {
-    what=$1
-    shift
-    if "$@" >out 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $what"
-        echo "$@"
-        sed -n 1,12p out
-    fi
-}
+name=headers$1
+. tests/check.sh
 
 emulated="-std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt.h"
 c_flags='-std=c11 -Wall -Wextra -Wpedantic -Werror'
@@ -49,8 +32,9 @@ cat >macros.h <<'END'
 END
 
 # All other names in capitals that stand in a header, which a program may have taken for its macros: those that begin
-# with the stem of a header are the kit's, SIMT_ is the emulator's, and what the headers' own #includes define is the
-# language's. Parameters in small letters are as everywhere: a macro of such a name has to end before the #include.
+# with the stem of a header are the kit's, SIMT_ is the emulator's, CUDART_ CUDA's, and what the headers' own #includes
+# define is the language's. Parameters in small letters are as everywhere: a macro of such a name has to end before the
+# #include.
 stems=$(cd "$top" && ls *.h | sed 's/\.h$//' | tr a-z A-Z | tr '\n' '|')
 grep -h '^ *# *include <' "$top"/*.h | sort -u >included.h
 for compiler in "$CC -x c" "$CXX -x c++"; do
@@ -61,7 +45,7 @@ done | sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' | sort -u >language
 for path in "$top"/*.h; do
     $CC -fpreprocessed -dD -E -P -x c "$path" 2>/dev/null
 done | sed "s/\"[^\"]*\"//g; s/'[^']*'//g; /^ *# *include/d" | grep -oE '[A-Za-z_][A-Za-z0-9_]*' |
-    grep -x '[A-Z][A-Z0-9_]*' | grep -vE "^(${stems}SIMT)_" | sort -u | grep -vxFf language >names
+    grep -x '[A-Z][A-Z0-9_]*' | grep -vE "^(${stems}SIMT|CUDART)_" | sort -u | grep -vxFf language >names
 sed 's/.*/#define & 7 seven/' names >names.h
 sed 's/.*/#ifndef &\n#error & is gone\n#endif/' names >names_still.h
 check 'there are names to try' test -s names
@@ -130,6 +114,69 @@ int main(int argc, char **argv)
     memcpy(&f32[42], &bits_f32, sizeof bits_f32);
     if (bs3d_lane_greeks_f32(&good, f32).status != BS3D_NOT_FINITE) return 4;
     return bs3d_lane_greeks_f64(&good, f64).status == BS3D_NOT_FINITE ? 0 : 5;
+}
+END
+
+# The same of coordinates, dates and averages.
+cat >grid.c <<'END'
+#include "fd.h"
+
+static double outside(const double *x, const void *none)
+{
+    (void)none;
+    return *x;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long long bits[3] = {0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff8000000000000u};
+    double bad[3], x[5] = {0, 1, 2, 3, 4}, low[1] = {0}, high[1] = {1};
+    for (int i = 0; i < 3; i++) bits[i] *= (unsigned)argc;
+    memcpy(bad, bits, sizeof bad);
+    (void)argv;
+    for (int i = 0; i < 3; i++) {
+        fd_axis axis = {0, 8, 100, 1, {1, 0, 0}, {0.2, 0, 0}, {FD_MIDWAY, 0, 0}};
+        double *number[4] = {&axis.low, &axis.high, &axis.place[0], &axis.width[0]};
+        fd_map map;
+        for (int n = 0; n < 4; n++) {
+            double kept = *number[n];
+            *number[n] = bad[i];
+            if (fd_axis_map(&axis, &map) != FD_BAD_NUMBER) return 1;
+            *number[n] = kept;
+        }
+        if (fd_axis_map(&axis, &map) != FD_OK) return 2;
+        for (int j = 0; j < 5; j++) {
+            double kept = x[j];
+            x[j] = bad[i];
+            if (fd_grid_check(5, x) != 1 + j) return 3;
+            x[j] = kept;
+        }
+        fd_weights weights;
+        if (fd_interpolate(5, x, bad[i], &weights) != FD_OUTSIDE) return 4;
+        double date[1] = {bad[i]};
+        fd_times times = {1, 10, FD_GEOMETRIC, 2, FD_THETA, 0.5, 4, 1, date, 0};
+        int count;
+        if (fd_schedule(&times, 0, 0, &count) != 1) return 5;
+        date[0] = 0.5;
+        number[0] = &times.maturity, number[1] = &times.ratio, number[2] = &times.theta;
+        for (int n = 0; n < 3; n++) {
+            double kept = *number[n];
+            *number[n] = bad[i];
+            if (fd_schedule(&times, 0, 0, &count) != FD_BAD_NUMBER) return 6;
+            *number[n] = kept;
+        }
+        fd_scheme scheme;
+        if (fd_scheme_of(FD_DOUGLAS, bad[i], &scheme) != FD_BAD_NUMBER) return 7;
+    }
+    /* Cells that overflow in single precision. */
+    double close[5] = {-2, -1, 0, 1e-39 * argc, 1};
+    int face[2] = {FD_LINEAR, FD_LINEAR};
+    fd_cell_f32 cell[5];
+    float far_of[2];
+    if (fd_cells_f32(5, close, face, cell, far_of) != 3) return 8;
+    double none = fd_average(4, low, high, outside, 0, 1e-9, 30, 0);
+    memcpy(bits, &none, sizeof none);
+    return bits[0] << 1 > 0xffe0000000000000u ? 0 : 9;
 }
 END
 
@@ -217,9 +264,12 @@ in_language() {
         done
         [ $suffix = c ] || check "$says in extern C" $compiler $flags -I"$top" -fsyntax-only linkage.cc
     done
-    for program in status problem pivots; do
+    for program in status problem grid pivots; do
         level=-O3
-        [ $program = pivots ] && level=-O1 # a matter of seconds, with four instruction sets
+        if [ $program = pivots ]; then # a matter of seconds, with four instruction sets
+            level=-O1
+            [ -n "$SHORT_TESTS" ] && skip "$program by $compiler: SHORT_TESTS is set" && continue
+        fi
         check "$compiler, $suffix: $program under -ffast-math" sh -c \
             "cp $program.c ${program}_of.$suffix &&
              $compiler $flags $level -ffast-math -I'$top' -o $program ${program}_of.$suffix -lm && ./$program"
@@ -229,44 +279,33 @@ in_language() {
 if [ "$1" = clang ]; then
     for compiler in clang clang++; do
         if ! command -v $compiler >/dev/null; then
-            echo "skipped: no $compiler here"
-            skipped=$((skipped + 1))
+            skip "no $compiler here"
         elif [ $compiler = clang ]; then
             in_language clang "$c_flags" c
         else
             in_language clang++ "$cxx_flags" cc
         fi
     done
-    echo "$passed passed, $failed failed, $skipped skipped"
-    [ $failed -eq 0 ]
+    report
     exit
 fi
 
 in_language "$CC" "$c_flags" c
 in_language "$CXX" "$cxx_flags" cc
 
-# As CUDA.
-for path in "$top"/*.h; do
-    header=${path##*/}
-    says="emulated: $header"
-    printf '#include "names.h"\n#include "%s"\n#include "names_still.h"\n' "$header" >names.cu
-    printf 'extern "C" {\n#include "%s"\n}\n' "$header" >linkage.cu
-    printf '#include "%s"\n' "$header" >alone.cu
-    check "$says among macros with its own names" $CXX $emulated -I"$top" -fsyntax-only names.cu
-    check "$says in extern C" $CXX $emulated -I"$top" -fsyntax-only linkage.cu
-    check "$says as c++20" $CXX $emulated -std=c++20 -I"$top" -fsyntax-only alone.cu
-    if [ -n "$NVCC" ]; then
-        nvcc_flags="-arch=compute_90 -ptx -o /dev/null -I$top -Xcompiler -Wall,-Wextra -Werror all-warnings"
-        says="nvcc: $header"
-        check "$says among macros with its own names" $NVCC -std=c++17 $nvcc_flags names.cu
-        check "$says in extern C" $NVCC -std=c++17 $nvcc_flags linkage.cu
-        check "$says as c++20" $NVCC -std=c++20 $nvcc_flags alone.cu
-    fi
-done
-if [ -z "$NVCC" ]; then
-    echo 'skipped: headers by nvcc: no CUDA Toolkit here'
-    skipped=$((skipped + 1))
+# As CUDA, all of them in one program; tests/costs.sh has each alone.
+(cd "$top" && ls *.h) | sed 's/.*/#include "&"/' >alone.cu
+{ echo '#include "names.h"'; cat alone.cu; echo '#include "names_still.h"'; } >names.cu
+{ echo 'extern "C" {'; cat alone.cu; echo '}'; } >linkage.cu
+check 'emulated: among macros with their own names' $CXX $emulated -I"$top" -fsyntax-only names.cu
+check 'emulated: in extern C' $CXX $emulated -I"$top" -fsyntax-only linkage.cu
+check 'emulated: as c++20' $CXX $emulated -std=c++20 -I"$top" -fsyntax-only alone.cu
+if [ -n "$NVCC" ]; then
+    nvcc_flags="-arch=compute_90 -ptx -o /dev/null -I$top -Xcompiler -Wall,-Wextra -Werror all-warnings"
+    check 'nvcc: among macros with their own names' $NVCC -std=c++17 $nvcc_flags names.cu
+    check 'nvcc: in extern C' $NVCC -std=c++17 $nvcc_flags linkage.cu
+    check 'nvcc: as c++20' $NVCC -std=c++20 $nvcc_flags alone.cu
+else
+    skip 'headers by nvcc: no CUDA Toolkit here'
 fi
-
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+report

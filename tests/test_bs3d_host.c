@@ -1014,7 +1014,7 @@ int main(void)
     test_american_bounds();
     test_theta();
     test_long_implicit_steps();
-    if (getenv("SHORT_TESTS"))
+    if (check_short())
         check_skip(1, "96 points: SHORT_TESTS is set");
     else
         test_strike();

@@ -61,7 +61,7 @@ static void small_integers(case_random *random, double *x)
 
 static int short_tests(void)
 {
-    return getenv("SHORT_TESTS") != NULL;
+    return check_short();
 }
 
 #define REAL float

@@ -305,7 +305,7 @@ int main(void)
 #ifdef SIMT_EMULATOR
     check_skip(2, "2^20 paths, and blocks that meet in a cooperative kernel: they need a GPU");
 #else
-    if (getenv("SHORT_TESTS"))
+    if (check_short())
         check_skip(1, "many paths: SHORT_TESTS is set");
     else
         large();

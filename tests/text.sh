@@ -3,7 +3,7 @@
 #   the code in README.md (blocks marked c or cuda) and in the opening comments of the headers is that of an example;
 #   no trailing blanks, no tabs in C, no notes of unfinished work;
 #   every header has its version, and names each of its functions in its opening comment;
-#   the tables in the documents are those of the results files;
+#   the tables in the documents are those of the results files, and that of trid_batch.h's kernels what its launches say;
 #   every function has its contract above it, or follows one that shares it without a blank line.
 #
 # Run from the top folder.
@@ -103,10 +103,10 @@ for header in *.h; do
     awk -v stem=$stem -v capitals=$capitals '
         /^#ifdef __cplusplus/ { overloads = 1 }
         /^#endif/ { overloads = 0 }
-        !overloads && $0 ~ "^" capitals "_(HD|D|HOST|API) " {
+        !overloads && $0 ~ "^(" capitals "|TRID)_(HD|D|HOST|API) " {
             name = ""
-            if (match($0, capitals "_F\\(" stem "_[a-z0-9_]*\\)")) {
-                name = substr($0, RSTART + length(capitals) + 3, RLENGTH - length(capitals) - 4)
+            if (match($0, capitals "_F\\(" stem "_[a-z0-9_]*\\)\\(")) {
+                name = substr($0, RSTART + length(capitals) + 3, RLENGTH - length(capitals) - 5)
             } else if (match($0, "[ *]" stem "_[a-z0-9_]*\\(")) {
                 name = substr($0, RSTART + 1, RLENGTH - 2)
                 sub(/_f(32|64)$/, "", name)
@@ -132,6 +132,15 @@ for page in README.md docs/*.md; do
     sh bench/fill.sh $page >$work/page.md && cmp -s $page $work/page.md
     check $? "$page: its tables are not what bench/fill.sh makes of the results"
 done
+
+# ---- which kernel serves which size is what the launches say ---------------------------------------------------------
+
+(
+    ulimit -f 524288 2>/dev/null # 256 MiB, and two minutes of a processor: it runs what it compiles
+    ulimit -t 120
+    sh bench/batch_table.sh trid_batch.h >$work/trid_batch.h 2>$work/trid_batch.log
+) && cmp -s trid_batch.h $work/trid_batch.h
+check $? "trid_batch.h: its table of sizes is not what bench/batch_table.sh makes of the launches"
 
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

@@ -1,0 +1,34 @@
+# check.sh - how costs.sh and headers.sh try commands and count. They say name=..., then . tests/check.sh
+#
+# Run from the top folder, which is $top from then on; the work goes on in build/$name, empty. CC, CXX and NVCC name the
+# compilers. SHORT_TESTS in the environment asks for a sample of what takes long.
+
+CC=${CC:-gcc} CXX=${CXX:-g++}
+top=$PWD
+work=$top/build/$name
+rm -rf "$work" && mkdir -p "$work" && cd "$work" || exit 1
+passed=0 failed=0 skipped=0
+
+# check WHAT COMMAND...
+check() {
+    what=$1
+    shift
+    if "$@" >out 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $what"
+        echo "$@"
+        sed -n 1,12p out
+    fi
+}
+
+skip() { # skip WHY
+    skipped=$((skipped + 1))
+    echo "skipped: $1"
+}
+
+report() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ $failed -eq 0 ]
+}
