@@ -147,8 +147,8 @@ $(EXAMPLE_DIR)/%.cc: examples/%.cu Makefile
 # goes; nvcc for one architecture. SHORT_TESTS in the environment asks the tests for a sample of what takes long; what
 # they leave out they name as skipped. "make test-long" runs all of each test, and the rest: everything under the
 # sanitizers, on arithmetic like a GPU's, under Valgrind, by clang, for every architecture.
-# Watched in the long run alone: what the other tests of trid_batch.h, and fd.h's on the host, see most of.
-WATCHED_LATER := test_batch_long test_batch_cluster test_fd
+# Watched in the long run alone: what test_batch, test_lu and fd.h's tests on the host see most of.
+WATCHED_LATER := test_batch_long test_batch_cluster test_batch_several test_fd
 PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:%=watched-%)) emulated-test_simt \
     $(if $(GPU),,nvcc) $(HOST_TESTS:%=host-%) \
     $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) example-from_c nvrtc text

@@ -14,7 +14,7 @@ template <class T>
 static int left_out(int n)
 {
     static int turn;
-    return check_short() && n > 64 && turn++ % 4 != (sizeof(T) == 8);
+    return check_short() && n > 16 && turn++ % 4 != (sizeof(T) == 8);
 }
 
 template <class T>
