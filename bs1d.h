@@ -262,8 +262,13 @@ enum {
    was fastest, or spills least), and elements of shared memory for a team: 4 for the Greeks; two warps also need the
    halo of up to 8 points, or the solver's 192 and a halo of one. */
 #define BS1D_P_BLOCK(W) ((W) > 32 ? (W) : 128)
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 1000
+#define BS1D_P_RESIDENT_FACTORED 2 /* with three some bytes go to local memory */
+#else
+#define BS1D_P_RESIDENT_FACTORED 3
+#endif
 #define BS1D_P_RESIDENT_F32(rung, special, K)                                                                          \
-    ((K) == 16 && !(special) && ((rung) == 3 || (rung) == 4) ? 3                                                       \
+    ((K) == 16 && !(special) && ((rung) == 3 || (rung) == 4) ? BS1D_P_RESIDENT_FACTORED                                \
      : (K) > 8 || (rung) == 5                                ? 2                                                       \
      : (rung) == 1 && !(special)                             ? 5                                                       \
                                                              : 4)
@@ -995,7 +1000,7 @@ TRID_D BS1D_R BS1D_F(bs1d_p_next)(int increment, int crank, BS1D_R u, BS1D_R y)
 /* ---- implicit3 and implicit4: the matrix is factored once -------------------------------------------------------- */
 
 /* bs1d_warp_implicit3, which calls it for no PCR steps apart: short time steps need none, and the loop is then without
-   branches. */
+   branches. (With more than 16 rows a lane registers are short, and a second loop only takes time to compile.) */
 TRID_D void BS1D_F(bs1d_p_factored_march)(int K, int W, int steps, int crank, int active, int pcr_steps,
                                           const BS1D_R *f, BS1D_R *u)
 {
@@ -1022,7 +1027,7 @@ TRID_D void BS1D_F(bs1d_warp_implicit3)(int K, int W, int steps, int crank, int 
                                         BS1D_R *u)
 {
     pcr_steps = trid_warp_uniform(pcr_steps);
-    if (pcr_steps == 0)
+    if (K <= 16 && pcr_steps == 0)
         BS1D_F(bs1d_p_factored_march)(K, W, steps, crank, active, 0, f, u);
     else
         BS1D_F(bs1d_p_factored_march)(K, W, steps, crank, active, pcr_steps, f, u);
@@ -1062,7 +1067,7 @@ TRID_D void BS1D_F(bs1d_p_steps)(int rung, int K, int W, int steps, int crank, i
 {
     if (s.f && rung == 5) {
         int pcr_steps = trid_warp_uniform(s.pcr_steps);
-        if (pcr_steps == 0) /* as in bs1d_warp_implicit3 */
+        if (K <= 16 && pcr_steps == 0) /* as in bs1d_warp_implicit3 */
             BS1D_F(bs1d_p_increment_march)(K, W, steps, crank, 0, s, u);
         else
             BS1D_F(bs1d_p_increment_march)(K, W, steps, crank, pcr_steps, s, u);

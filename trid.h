@@ -57,6 +57,8 @@
        trid_warp_pivoted     any nonsingular matrix      (26K-40+61w) FMA or mul + (2K-1+4w) rcp + (20w+2) shfl
        trid_warp_lu          L and U without pivoting, for many d     (9K+9w) FMA or mul + (K+1) rcp + (4w+4) shfl
        trid_warp_lu_solve, trid_warp_lu_solve_transposed   (4K-2+2w) FMA + (3K-2+2w) mul + (4w+4) shfl
+       trid_warp_lu_keep     what these two do for the matrix each time, once; finds how many steps of the scan matter
+       trid_warp_lu_solve_kept   what is left for each d      (4K-2+2s) FMA + K mul + (2+2s) shfl, s steps <= w
        trid_warp_chain_down, trid_warp_chain_up   a linear recurrence (2K-1+w) FMA + (K-1+w) mul + (2w+2) shfl
        trid_warp_uniform     tells the compiler that a number is the warp's own
      block
@@ -73,6 +75,7 @@
        trid_block_lines_lu, trid_block_lines_lu_solve, trid_block_lines_lu_solve_transposed    the same for lines
      cluster (blocks of one launch by trid_launch_cluster, whose shared memories reach each other)
        trid_cluster_rank, trid_cluster_size, trid_cluster_sync
+       trid_cluster_map, trid_cluster_load, trid_cluster_store   each other's shared memory
        trid_cluster_open, trid_cluster_expect, trid_cluster_send, trid_cluster_await   what blocks tell each other
      host (C11; also the reference implementation)
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_hybrid_refined, trid_host_pivoted,
@@ -103,8 +106,8 @@
                 named exists. On the device each lane returns what it saw itself; the smallest positive status of a
                 system's lanes is the row where the failure began (examples/block_system.cu finds it). Ignored, the
                 test costs nothing, but in trid_block_lines.
-                Not reported: a pivot that is tiny but not zero, as in a matrix that is singular but for rounding. x can
-                then be anything, pivoted or not; trid_host_residual and the residual functions of the device tell how
+                Not reported: a pivot that is tiny but not zero, as in a matrix that is singular but for rounding (where
+                one may as well round to zero). x can then be anything, pivoted or not; trid_host_residual and the residual functions of the device tell how
                 well it solves the system, trid_host_dominance whether to fear for it. NaN and inf in d alone are not a
                 failure: they travel through their own system, and no further. Nor is overflow on the way to x: it shows
                 in x.
@@ -148,7 +151,7 @@
 #undef W
 #endif
 
-#define TRID_VERSION 102 /* 100 * major + minor */
+#define TRID_VERSION 103 /* 100 * major + minor */
 
 #ifndef TRID_HEADER
 #define TRID_HEADER "trid.h"
@@ -213,6 +216,7 @@ TRID_HD const char *trid_status_string(int status)
 
 /* Elements of the caller's arrays. */
 #define TRID_WARP_FACTOR_LEN(K) (5 * (K) + 12)  /* trid_warp_factor: f, of each lane */
+#define TRID_WARP_LU_KEEP_LEN 10                /* trid_warp_lu_keep: keep, of each lane */
 #define TRID_LINES_FACTOR_LEN(K) (5 * (K) + 12) /* trid_block_lines_factor: f, of each thread */
 #define TRID_WARP_PCR_SHARED_LEN 96             /* trid_warp_pcr1_shared, pcr2_shared: for each warp */
 #define TRID_BLOCK_HYBRID_LEN 192               /* trid_block_hybrid: for the block */
@@ -228,6 +232,7 @@ TRID_HD const char *trid_status_string(int status)
 #define TRID_BLOCK_LINES_LU_LEN_F32(L, S) TRID_P_LINES_LU_LEN(L, S, 32) /* trid_block_lines_lu: for the block */
 #define TRID_BLOCK_LINES_LU_LEN_F64(L, S) TRID_P_LINES_LU_LEN(L, S, 16)
 
+#define TRID_P_MOST_SIDES 4
 #define TRID_P_MOST_ROWS 32 /* a lane: the local arrays that no caller hands in are as long, and used as far as K */
 
 /* Where the factors keep things in f. First, of the section that the thread holds, five arrays of K, */
@@ -331,6 +336,17 @@ TRID_D int trid_p_threads(void)
     return (int)(blockDim.x * blockDim.y * blockDim.z);
 }
 
+/* log2 of a power of two, and the slot of TRID_P_LINES_SLOT by shifts: for sizes that the compiler does not know. */
+TRID_D int trid_p_log2(int n)
+{
+    return 31 - __clz(n);
+}
+
+TRID_D int trid_p_lines_slot(int L, int S, int U, int t)
+{
+    return t + (t >> trid_p_log2(TRID_P_LINES_ROW(L, U))) * (S < U ? U >> trid_p_log2(S) : 1);
+}
+
 /* ---- clusters: blocks that send each other rows ------------------------------------------------------------------ */
 
 /* From compute capability 9.0 on (CUDA 12.1) a launch by trid_launch_cluster puts its blocks into clusters, which run
@@ -394,6 +410,87 @@ TRID_D void trid_cluster_sync(void)
     simt_cluster_sync();
 #else
     __syncthreads();
+#endif
+}
+
+/* A place in the shared memory of a block of the cluster: 32 bits on a GPU. */
+#ifdef __CUDA_ARCH__
+typedef unsigned trid_cluster_place;
+#else
+typedef unsigned char *trid_cluster_place;
+#endif
+
+/* Solves   where block `rank` of the cluster has what this block has at `place` in its shared memory; other places
+            there are so many bytes further
+   Needs    a trid_cluster_sync after the kernel's begin and before its end, between which that block is there, and
+            between a write and a read of it by another block. Neighbouring lanes should take neighbouring words.
+   Cost     1 operation */
+TRID_D trid_cluster_place trid_cluster_map(void *place, int rank)
+{
+#if TRID_P_CLUSTER_PTX
+    unsigned there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(there)
+        : "r"((unsigned)__cvta_generic_to_shared(place)), "r"(rank));
+    return there;
+#elif defined __CUDA_ARCH__
+    (void)rank;
+    return (unsigned)__cvta_generic_to_shared(place);
+#elif TRID_P_CLUSTERS
+    return (unsigned char *)simt_cluster_map(place, rank);
+#else
+    (void)rank;
+    return (unsigned char *)place;
+#endif
+}
+
+/* Solves   the number there
+   Lanes    any */
+TRID_D float trid_cluster_load_f32(trid_cluster_place place)
+{
+    float x;
+#if TRID_P_CLUSTER_PTX
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
+#elif defined __CUDA_ARCH__
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
+#else
+    x = *(float *)place;
+#endif
+    return x;
+}
+TRID_D double trid_cluster_load_f64(trid_cluster_place place)
+{
+    double x;
+#if TRID_P_CLUSTER_PTX
+    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
+#elif defined __CUDA_ARCH__
+    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
+#else
+    x = *(double *)place;
+#endif
+    return x;
+}
+
+/* Solves   puts a number there
+   Lanes    any */
+TRID_D void trid_cluster_store_f32(trid_cluster_place place, float x)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
+#elif defined __CUDA_ARCH__
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
+#else
+    *(float *)place = x;
+#endif
+}
+TRID_D void trid_cluster_store_f64(trid_cluster_place place, double x)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
+#elif defined __CUDA_ARCH__
+    asm volatile("st.shared.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
+#else
+    *(double *)place = x;
 #endif
 }
 
@@ -2034,6 +2131,74 @@ TRID_D void TRID_F(trid_warp_lu_solve_transposed)(int K, int W, int n, const TRI
     for (int j = 0; j < K; j++) d[j] *= r[j];
 }
 
+/* Solves   what trid_warp_lu_solve does for the matrix alone, once, for many right-hand sides. What a section hands on of
+            what came to it shrinks from one step of the scan over the lanes to the next if the matrix is dominant by
+            rows; *steps tells after how many of the w steps nothing in the warp exceeds the unit roundoff.
+   Needs    K >= 1, W literals; l, u as trid_warp_lu left them; keep of TRID_WARP_LU_KEEP_LEN elements
+   Lanes    all 32 of the warp: *steps is the largest of its groups
+   Leaves   keep and *steps for trid_warp_lu_solve_kept; 0 in l and u where a group's first and last row have none
+   Returns  0, or 1 if lanes would have to take turns: then only trid_warp_lu_solve will do
+   Cost     (2K-2+2w) mul + 2w shuffles and w+2 votes
+   Error    the steps left out change x by the order of the unit roundoff times the largest element of x */
+TRID_D int TRID_F(trid_warp_lu_keep)(int K, int W, TRID_R *l, TRID_R *u, TRID_R *keep, int *steps)
+{
+    int rank = trid_p_lane() & (W - 1), turns = 0;
+    *steps = 0;
+    TRID_UNROLL
+    for (int up = 0; up < 2; up++) {
+        TRID_R chain[TRID_P_CHAIN_LEN], *m = up ? u : l;
+        int first = TRID_F(trid_p_chain_first)(W, up);
+        turns |= TRID_F(trid_p_chain_open)(K, W, up, 0, m, first, 0, chain);
+        if (first) m[up ? K - 1 : 0] = 0;
+        TRID_UNROLL
+        for (int i = 0; i < 5; i++) {
+            int reaches = 1 << i < W && (up ? rank + (1 << i) < W : rank >= 1 << i);
+            keep[5 * up + i] = reaches ? chain[i] : (TRID_R)0;
+            int matters = __any_sync(TRID_P_FULL, !(TRID_P_ABS(keep[5 * up + i]) <= TRID_P_ROUNDOFF));
+            if (matters && *steps < i + 1) *steps = i + 1;
+        }
+    }
+    return turns;
+}
+
+/* A chain by what trid_warp_lu_keep kept. */
+TRID_D void TRID_F(trid_p_kept_chain)(int K, int W, int up, int sides, int steps, const TRID_R *m, const TRID_R *keep,
+                                      int stride, TRID_R *d)
+{
+    TRID_R q[TRID_P_MOST_SIDES], edge = m[up ? K - 1 : 0];
+    int p = 0;
+    TRID_UNROLL
+    for (int side = 0; side < sides; side++) q[side] = TRID_F(trid_p_chain_sum)(K, up, 0, m, edge, d + K * side);
+    TRID_UNROLL
+    for (int s = 1; s < W; s *= 2) {
+        if (p >= steps) break;
+        TRID_R factor = keep[p * stride];
+        TRID_UNROLL
+        for (int side = 0; side < sides; side++) q[side] += factor * TRID_F(trid_p_chain_shuffle)(W, up, q[side], s);
+        p++;
+    }
+    TRID_UNROLL
+    for (int side = 0; side < sides; side++) TRID_F(trid_p_chain_expand)
+    (K, up, 0, m, edge, TRID_F(trid_p_chain_shuffle)(W, up, q[side], 1), d + K * side);
+}
+
+/* Solves   A x = d for sides right-hand sides at once, A being what trid_warp_lu and trid_warp_lu_keep took apart; row j
+            of side s is d[j + K s]
+   Needs    K, W and sides literals, sides from 1 to 4; l, r, u and steps as there; element e of keep at keep[e stride];
+            0 in rows from n on
+   Lanes    all 32 of the warp
+   Leaves   x in d, 0 in rows from n on
+   Cost     per side (4K-2+2s) FMA + K mul + (2+2s) shuffles for s steps
+   Error    as trid_warp_lu_solve, and what the steps left out change (trid_warp_lu_keep) */
+TRID_D void TRID_F(trid_warp_lu_solve_kept)(int K, int W, int sides, int steps, const TRID_R *l, const TRID_R *r,
+                                            const TRID_R *u, const TRID_R *keep, int stride, TRID_R *d)
+{
+    TRID_UNROLL
+    for (int e = 0; e < K * sides; e++) d[e] *= r[e % K];
+    TRID_F(trid_p_kept_chain)(K, W, 0, sides, steps, l, keep, stride, d);
+    TRID_F(trid_p_kept_chain)(K, W, 1, sides, steps, u, keep + 5 * stride, stride, d);
+}
+
 /* ---- warp scope, with pivoting ----------------------------------------------------------------------------------- */
 
 /* Up the tree: groups of lanes, of from, 2 from, 4 from, .. up to count <= W (powers of two), are joined two by two.
@@ -2328,13 +2493,13 @@ TRID_D int TRID_F(trid_p_block_lines)(int K, int L, int S, int n, TRID_R *a, TRI
                                       TRID_R *shared, int report)
 {
     enum { U = TRID_P_BANKS };
-    int thread = trid_p_thread(), section = thread / L;
-    int part = TRID_P_LINES_SLOT(L, S, U, L * S); /* elements of one of the six arrays */
+    int thread = trid_p_thread(), section = thread >> trid_p_log2(L);
+    int part = trid_p_lines_slot(L, S, U, L * S); /* elements of one of the six arrays */
     TRID_F(trid_p_pad)(K, K * section, n, K * S, a, b, c, d);
     int status = TRID_F(trid_lane_reduce)(K, a, b, c, d);
 
     TRID_R *first = shared, *last = shared + 3 * part;
-    int held = TRID_P_LINES_SLOT(L, S, U, thread);
+    int held = trid_p_lines_slot(L, S, U, thread);
     if (K > 1) {
         first[held] = a[0];
         first[part + held] = c[0];
@@ -2346,8 +2511,8 @@ TRID_D int TRID_F(trid_p_block_lines)(int K, int L, int S, int n, TRID_R *a, TRI
     __syncthreads();
 
     /* Now this thread has section rank of line thread / S, at index own of the filling order. */
-    int rank = thread % S, own = thread / S + L * rank;
-    int solved = TRID_P_LINES_SLOT(L, S, U, own), below = TRID_P_LINES_SLOT(L, S, U, own + L);
+    int rank = thread & (S - 1), own = (thread >> trid_p_log2(S)) + L * rank;
+    int solved = trid_p_lines_slot(L, S, U, own), below = trid_p_lines_slot(L, S, U, own + L);
     TRID_R row_a = last[solved], row_c = last[part + solved], row_d = last[2 * part + solved];
     int bad = 0;
     if (K > 1) {
@@ -2360,7 +2525,7 @@ TRID_D int TRID_F(trid_p_block_lines)(int K, int L, int S, int n, TRID_R *a, TRI
     if (report) last[solved] = bad & 1 ? (TRID_R)1 : bad ? (TRID_R)2 : (TRID_R)0;
     __syncthreads();
 
-    TRID_R left = section > 0 ? last[2 * part + TRID_P_LINES_SLOT(L, S, U, thread - L)] : 0;
+    TRID_R left = section > 0 ? last[2 * part + trid_p_lines_slot(L, S, U, thread - L)] : 0;
     TRID_F(trid_lane_expand)(K, a, c, d, left, last[2 * part + held]);
     return trid_p_status(K * section, K, n, K * S, status, report ? (int)last[held] : 0);
 }
@@ -2370,8 +2535,9 @@ TRID_D int TRID_F(trid_p_block_lines)(int K, int L, int S, int n, TRID_R *a, TRI
                 threads 0 .. L-1      lines 0 .. L-1, rows 0 .. K-1
                 threads L .. 2L-1     lines 0 .. L-1, rows K .. 2K-1   ...   S sections
             The reduced rows change hands through shared memory, groups of S lanes solve a line each, and come back.
-   Needs    K >= 1, L and S literals; L and S powers of two, S <= 32, L*S the threads of the block, a multiple of 32;
-            a of row 0 and c of row n-1 are not read, nor are rows from n on; n <= K*S, which lines may choose apart
+   Needs    K >= 1 a literal; L and S powers of two, S <= 32, L*S the threads of the block, a multiple of 32 (literals,
+            or the same numbers in all threads: two dozen operations more); a of row 0 and c of row n-1 are not read, nor
+            are rows from n on; n <= K*S, which lines may choose apart
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_hybrid, of the thread's own line: -1 if n > K*S; the smallest positive status of the line's
@@ -2407,13 +2573,14 @@ TRID_D void TRID_F(trid_block_lines_unchecked)(int K, int L, int S, int n, TRID_
 TRID_D void TRID_F(trid_p_lines_exchange)(int K, int L, int S, TRID_R *first, TRID_R *last, TRID_R *shared)
 {
     enum { U = TRID_P_BANKS };
-    int thread = trid_p_thread(), rank = thread % S, own = thread / S + L * rank, next = rank + 1 < S ? own + L : own;
-    int part = TRID_P_LINES_SLOT(L, S, U, L * S), held = TRID_P_LINES_SLOT(L, S, U, thread);
+    int thread = trid_p_thread(), rank = thread & (S - 1), own = (thread >> trid_p_log2(S)) + L * rank,
+        next = rank + 1 < S ? own + L : own;
+    int part = trid_p_lines_slot(L, S, U, L * S), held = trid_p_lines_slot(L, S, U, thread);
     if (K > 1) shared[held] = *first;
     shared[part + held] = *last;
     __syncthreads();
-    if (K > 1) *first = shared[TRID_P_LINES_SLOT(L, S, U, next)];
-    *last = shared[part + TRID_P_LINES_SLOT(L, S, U, own)];
+    if (K > 1) *first = shared[trid_p_lines_slot(L, S, U, next)];
+    *last = shared[part + trid_p_lines_slot(L, S, U, own)];
 }
 
 /* Solves   everything in trid_block_lines that depends on the matrices alone, for many right-hand sides. The rows lie
@@ -2433,8 +2600,9 @@ TRID_D int TRID_F(trid_block_lines_factor)(int K, int L, int S, int n, const TRI
                                            const TRID_R *c, TRID_R *f, int *steps, TRID_R *shared)
 {
     enum { U = TRID_P_BANKS };
-    int thread = trid_p_thread(), section = thread / L, solved = thread / S + L * (thread % S);
-    TRID_R *said = shared + 2 * TRID_P_LINES_SLOT(L, S, U, L * S);
+    int thread = trid_p_thread(), section = thread >> trid_p_log2(L),
+        solved = (thread >> trid_p_log2(S)) + L * (thread & (S - 1));
+    TRID_R *said = shared + 2 * trid_p_lines_slot(L, S, U, L * S);
     int status = TRID_F(trid_p_factor_section)(K, K * section, n, K * S, a, b, c, f);
     TRID_R first_a = f[TRID_P_LEFT(K, 0)], last_a = f[TRID_P_LEFT(K, K - 1)], first_c = f[TRID_P_LAST(K, 0)];
     f[TRID_P_LINK(K)] = f[TRID_P_LAST(K, K - 1)];
@@ -2442,9 +2610,9 @@ TRID_D int TRID_F(trid_block_lines_factor)(int K, int L, int S, int n, const TRI
     __syncthreads();
     TRID_F(trid_p_lines_exchange)(K, L, S, &first_c, &f[TRID_P_LINK(K)], shared);
     int bad = TRID_F(trid_p_factor_reduced)(K, S, last_a, first_a, first_c, f, steps);
-    said[TRID_P_LINES_SLOT(L, S, U, solved)] = (TRID_R)bad;
+    said[trid_p_lines_slot(L, S, U, solved)] = (TRID_R)bad;
     __syncthreads(); /* also because the next call fills the first two arrays */
-    bad = (int)said[TRID_P_LINES_SLOT(L, S, U, thread)];
+    bad = (int)said[trid_p_lines_slot(L, S, U, thread)];
     return trid_p_status(K * section, K, n, K * S, status, bad);
 }
 
@@ -2456,16 +2624,17 @@ TRID_D void TRID_F(trid_block_lines_solve_stored)(int K, int L, int S, int n, in
                                                   const TRID_R *reduced, int stride, TRID_R *d, TRID_R *shared)
 {
     enum { U = TRID_P_BANKS };
-    int thread = trid_p_thread(), section = thread / L, solved = thread / S + L * (thread % S);
-    TRID_R *unknowns = shared + 2 * TRID_P_LINES_SLOT(L, S, U, L * S);
+    int thread = trid_p_thread(), section = thread >> trid_p_log2(L),
+        solved = (thread >> trid_p_log2(S)) + L * (thread & (S - 1));
+    TRID_R *unknowns = shared + 2 * trid_p_lines_slot(L, S, U, L * S);
     TRID_F(trid_p_solve_section)(K, K * section, n, K * S, f, stride, d);
     TRID_R first = d[0], last = d[K - 1];
     TRID_F(trid_p_lines_exchange)(K, L, S, &first, &last, shared);
-    unknowns[TRID_P_LINES_SLOT(L, S, U, solved)] =
+    unknowns[trid_p_lines_slot(L, S, U, solved)] =
         TRID_F(trid_p_solve_reduced)(K, S, steps, reduced, stride, last, first);
     __syncthreads();
     int above = section > 0 ? thread - L : thread; /* the first section couples to nothing above */
-    TRID_R left = unknowns[TRID_P_LINES_SLOT(L, S, U, above)], x = unknowns[TRID_P_LINES_SLOT(L, S, U, thread)];
+    TRID_R left = unknowns[trid_p_lines_slot(L, S, U, above)], x = unknowns[trid_p_lines_slot(L, S, U, thread)];
     TRID_F(trid_p_expand)(K, f + TRID_P_LEFT(K, 0) * stride, f + TRID_P_LAST(K, 0) * stride, stride, d, left, x);
 }
 
@@ -3289,6 +3458,15 @@ TRID_D int trid_warp_lu(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c)
 TRID_D void trid_warp_lu_solve(int K, int W, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u, TRID_R *d)
 {
     TRID_F(trid_warp_lu_solve)(K, W, n, l, r, u, d);
+}
+TRID_D int trid_warp_lu_keep(int K, int W, TRID_R *l, TRID_R *u, TRID_R *keep, int *steps)
+{
+    return TRID_F(trid_warp_lu_keep)(K, W, l, u, keep, steps);
+}
+TRID_D void trid_warp_lu_solve_kept(int K, int W, int sides, int steps, const TRID_R *l, const TRID_R *r,
+                                    const TRID_R *u, const TRID_R *keep, int stride, TRID_R *d)
+{
+    TRID_F(trid_warp_lu_solve_kept)(K, W, sides, steps, l, r, u, keep, stride, d);
 }
 TRID_D void trid_warp_lu_solve_transposed(int K, int W, int n, const TRID_R *l, const TRID_R *r, const TRID_R *u,
                                           TRID_R *d)

@@ -260,6 +260,15 @@ __device__ __forceinline__ void put_status(int status, int *to)
         IN(trid_warp_lu_solve)(K, W, g.n, a, b, c, d);                                                                 \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
+    KERNEL(warp_lu_kept, K, W)                                                                                         \
+    {                                                                                                                  \
+        real keep[TRID_WARP_LU_KEEP_LEN];                                                                              \
+        int steps;                                                                                                     \
+        GET_ROWS(K)                                                                                                    \
+        IN(trid_warp_lu_keep)(K, W, a, c, keep, &steps);                                                               \
+        IN(trid_warp_lu_solve_kept)(K, W, 1, steps, a, b, c, keep, 1, d);                                              \
+        put(K, d, g.x);                                                                                                \
+    }                                                                                                                  \
     KERNEL(warp_lu_transposed, K, W)                                                                                   \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # codegen.sh - what the compiler makes of every device function of trid.h and transpose.h, and of every kernel of bs1d.h,
 # bs3d.h and trid_batch.h: no more registers and no other number of instructions than tests/codegen.txt says; no local
-# memory in the former, nor for sm_90 in the kernels of the README's tables and in those of trid_batch.h's plain solves;
+# memory in the former, nor in the kernels of the README's tables, nor for sm_90 in those of trid_batch.h's plain solves;
 # in the others no more than is written there.
 #
 #     tests/codegen.sh              compares
@@ -116,16 +116,17 @@ awk -v version="$version" -v passed=$passed -v failed=$failed -v skipped=$skippe
     FNR == NR && /^nvcc / { own = $2 == version; for (i = 3; i <= NF; i++) arch[i - 1] = $i; next }
     FNR == NR { if (own) for (i = 2; i <= NF; i++) recorded[arch[i], $1] = $i; next }
 
-    # Is this one of the kernels that must have no local memory? All but those of the ladders, and of them, for the
-    # architecture that README.md times, those of its tables: implicit1 and 4 of 256 points in bs1d.h; in bs3d.h those of
-    # up to 512 points with positive correlations (form 0), in single precision; in trid_batch.h those that solve plainly
-    # or by factors in one reading, but for 16 bytes. In the others a set-up may spill, or more warps were worth some bytes:
-    # docs/bs1d.md, bs3d.md and batch.md say where.
+    # Is this one of the kernels that must have no local memory? All but those of the ladders, and of them those in
+    # the tables of README.md: implicit1 and 4 of 256 points in bs1d.h; in bs3d.h those of up to 512 points with positive
+    # correlations (form 0), in single precision; in trid_batch.h, for the architecture that the README times, those that
+    # solve plainly or by factors in one reading, side by side from aligned arrays, but for 16 bytes. In the others a
+    # set-up may spill, or more warps were worth some bytes: docs/bs1d.md, bs3d.md and batch.md say where.
     function must_stay_in_registers(name, part) {
         if (name !~ /^(trid_p_batch|bs1d|bs3d)_/) return 1
-        if ($1 != "sm_90") return 0
         if (name ~ /^trid_p_batch_/)
-            return $4 > 16 && name ~ /^trid_p_batch_(warps|block|lines|lu_[a-z]*)</ && name !~ /block<.*,1,trid_p_batch_a/
+            return $1 == "sm_90" && $4 > 16 &&
+                   name ~ /^trid_p_batch_(warps|block|lu_warps|lu_block|lines<.*,2,0,[01],trid_p)/ &&
+                   name !~ /block<.*,1,trid_p_batch_a/
         if (name !~ /_f32/) return 0
         split(name, part, /[<,>]/)
         if (name ~ /^bs3d_/) return name ~ /implicit/ && name !~ /<32[,>]|(up|forward)_f32<1[,>]/

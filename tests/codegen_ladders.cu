@@ -17,6 +17,7 @@ extern const void *const launches[];
 const void *const launches[] = {
     IN(bs1d_explicit1), IN(bs1d_explicit2), IN(bs1d_explicit3), IN(bs1d_implicit1), IN(bs1d_implicit2),
     IN(bs1d_implicit3), IN(bs1d_implicit4), IN(bs3d_explicit1), IN(bs3d_explicit2), IN(bs3d_explicit3),
-    IN(bs3d_explicit4), IN(bs3d_implicit1), IN(bs3d_implicit2), IN(trid_batch_solve), IN(trid_batch_shared),
-    IN(trid_batch_checked), IN(trid_batch_pivoted), IN(trid_batch_factor), IN(trid_batch_several),
+    IN(bs3d_explicit4), IN(bs3d_implicit1), IN(bs3d_implicit2), IN(bs3d_implicit3), IN(trid_batch_solve),
+    IN(trid_batch_shared), IN(trid_batch_checked), IN(trid_batch_pivoted), IN(trid_batch_factor),
+    IN(trid_batch_several),
 };

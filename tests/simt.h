@@ -9,7 +9,7 @@
        g++ test_x.o -o test_x               (WITHOUT -fsanitize=thread: the watched build, SIMT_WATCHED is 1)
 
    In the watched build gcc announces every memory access of the program to the functions that the thread sanitizer's
-   library would define. Here this header defines them, and watches the accesses to shared memory.
+   library would define. Here this header defines them, and watches the accesses to shared and to global memory.
 
    One translation unit a program. A kernel's threads are coroutines: each runs until it waits at a collective or
    exits, blocks run one after another, and a launch returns when all is done.
@@ -39,6 +39,7 @@
               simt_cluster_open(box) simt_cluster_expect(box, bytes) simt_cluster_send(to, rank, box, 16 bytes)
               simt_cluster_await(box, odd)   mbarrier.init, .arrive.expect_tx, st.async and mbarrier.try_wait.parity:
               what is sent arrives when the box is full, as late as is allowed, and until then its place holds NaN
+              simt_cluster_map(place, rank)   where another block has it: mapa
    Runtime    cudaMalloc cudaFree cudaMallocHost cudaFreeHost cudaMemcpy[Async] cudaMemset[Async] cudaMemGetInfo
               cudaDeviceSynchronize cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName
               cudaGetDeviceCount cudaGetDevice cudaSetDevice cudaGetDeviceProperties cudaDeviceGetAttribute
@@ -48,6 +49,7 @@
                                    barrier shows as a wrong result; 0 restores order. SIMT_SEED=n in the environment
                                    does so from the start.
               simt_capability(major, minor)   of the device; 9.0 unless told. Before 9.0 there are no clusters.
+              simt_multiprocessors(count)   of the device; 4 unless told
               simt_faults()        how many launches were abandoned; simt_fault_text() says why, of the last
               simt_take_fault()    the same text, or NULL if there was no fault since the last call
 
@@ -59,13 +61,15 @@
    count, or with other threads, than before (the latter stricter than CUDA); an asynchronous copy that is misaligned or
    not from global to shared memory; in a cluster, a box that was not opened, or not before a barrier of the cluster, is
    expected to fill twice at once, gets more than is expected or never enough; what is sent to a block that has ended,
-   or that ends before it came.
+   or that ends before it came; shared memory mapped to a block that has ended, is none, or has not come to a barrier.
    In the watched build also: shared memory read before it was written, or beyond what the launch asked for, or with an
    asynchronous copy under way to it, or what another block sends, or without waiting for that (each thread that reads
    it must, stricter than CUDA), or more of it than a kernel may have; races on shared memory and on global memory
    (what cudaMalloc gave): accesses of two threads, one a write, with no __syncthreads or __syncwarp of both between
    them; global memory that cudaMalloc has not given; in a launch that began early, before simt_grid_wait, global memory
    written, or read that a launch may still be writing: one since the last launch that did not begin early.
+   Accesses through simt_cluster_map to another block are not watched, nor are writes of a block to global memory that
+   another one of its cluster has read.
    (Its static bytes count from the start of the section .noinit, where nm -n tells the arrays' names.)
    A fault is printed, abandons its launch, and is the last error, cudaErrorLaunchFailure. A program that ends with a
    fault that nobody took exits with status 70.
@@ -346,6 +350,7 @@ struct simt_machine {
     simt_block *blocks[SIMT_MAX_CLUSTER];
     int thread_count;               /* of a block at its start */
     int major, minor;               /* compute capability */
+    int processors;
     bool abandoned;                 /* by a fault */
     bool is_early;                  /* the launch may have begun before the one ahead has ended */
     char *stacks;
@@ -578,6 +583,12 @@ SIMT_OWN void simt_capability(int major, int minor)
     simt.minor = minor;
 }
 
+/* 10 * major + minor, which is also what kernels are taken to be compiled for. */
+SIMT_OWN int simt_version(void) { return 10 * simt.major + simt.minor; }
+
+/* How many multiprocessors the device has; 4 unless told. */
+SIMT_OWN void simt_multiprocessors(int count) { simt.processors = count; }
+
 SIMT_OWN void simt_permute(uint64_t seed) { simt.random = seed * 0x9e3779b97f4a7c15u; }
 
 /* A number below n (xorshift64). */
@@ -678,6 +689,7 @@ struct simt_startup {
         fclose(program);
         simt.current = -1;
         simt.major = 9;
+        simt.processors = 4;
         if (const char *seed = getenv("SIMT_SEED"))
             simt_permute(strtoull(seed, nullptr, 0));
         atexit(simt_at_exit);
@@ -1044,12 +1056,20 @@ SIMT_OWN void simt_global_race(const char *earlier, int thread, int kind)
                kind & SIMT_WRITE ? "write" : "read", threadIdx.x, threadIdx.y, threadIdx.z);
 }
 
+/* Who reads, as far as it matters to who writes later: a block, or a cluster of blocks, which messages order that this
+   does not follow. */
+SIMT_OWN uint32_t simt_watch_reader(void)
+{
+    uint32_t block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    return simt.cluster_size > 1 ? block / (uint32_t)simt.cluster_size : simt_watch.block;
+}
+
 SIMT_OWN void simt_note_word_read(simt_word_cell &cell, uint32_t clock, bool is_atomic)
 {
     if (cell.first_read < simt_watch.launch_epoch)
         cell.first_read = simt_watch.epoch, cell.reads_were_atomic = true, cell.other_block_read = false,
-        cell.read_block = simt_watch.block;
-    cell.other_block_read |= cell.read_block != simt_watch.block;
+        cell.read_block = simt_watch_reader();
+    cell.other_block_read |= cell.read_block != simt_watch_reader();
     if (cell.read_epoch != simt_watch.epoch)
         cell.read_epoch = simt_watch.epoch, cell.reader[0] = (int16_t)simt.current, cell.read_clock[0] = clock;
     cell.reader[1] = (int16_t)simt.current, cell.read_clock[1] = clock;
@@ -1071,7 +1091,7 @@ SIMT_OWN void simt_watch_word(simt_word_cell &cell, int kind)
         return;
     }
     if (cell.first_read >= simt_watch.launch_epoch && !(cell.reads_were_atomic && is_atomic)) {
-        if (cell.read_block != simt_watch.block || cell.other_block_read)
+        if (cell.read_block != simt_watch_reader() || cell.other_block_read)
             simt_global_race("read", -1, kind);
         for (int i = 0; i < 2 && cell.read_epoch == simt_watch.epoch; i++)
             if (!simt_is_after(cell.reader[i], cell.read_clock[i]))
@@ -1104,6 +1124,17 @@ SIMT_OWN void simt_watch_global(size_t offset, size_t bytes, int kind)
 
 /* ---- all memory */
 
+/* What is written to another block's shared memory, by simt_cluster_map, is there for that block's reads. */
+SIMT_OWN void simt_watch_mapped(const volatile void *address, size_t bytes)
+{
+    for (int rank = 0; rank < simt.cluster_size; rank++) {
+        size_t offset = (uintptr_t)address - (uintptr_t)simt.blocks[rank]->image;
+        simt_watch_block_state *block = simt.blocks[rank]->watch;
+        for (size_t i = 0; rank != simt.rank && offset < simt.shared_range && i < bytes; i++)
+            block->cells[offset + i].write_epoch = block->block_epoch, block->cells[offset + i].writer = 0;
+    }
+}
+
 /* An access of the program. Those to a thread's own stack, nearly all, go no further than the first lines. */
 SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int kind)
 {
@@ -1113,8 +1144,11 @@ SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int 
         return;
     if (global < SIMT_ARENA_BYTES && simt_global.bottom)
         simt_watch_global(global, bytes, kind);
-    if (offset >= simt.shared_range)
+    if (offset >= simt.shared_range) {
+        if (simt.cluster_size > 1 && (kind & SIMT_WRITE))
+            simt_watch_mapped(address, bytes);
         return;
+    }
     size_t in_dynamic = (uintptr_t)address - (uintptr_t)simt_dynamic_shared;
     if (in_dynamic < SIMT_MAX_SHARED && in_dynamic + bytes > simt.shared_bytes)
         simt_fault(simt.current, "access to %s, of which the launch asked for %zu", simt_place_of(offset).text,
@@ -1544,6 +1578,23 @@ SIMT_OWN int simt_cluster_size(void)
 {
     simt_require_kernel(SIMT_NOTHING);
     return simt.cluster_size;
+}
+
+/* The same place in the shared memory of another block, which does not run as long as this one does. */
+SIMT_OWN void *simt_cluster_map(void *place, int rank)
+{
+    simt_require_kernel(SIMT_NOTHING);
+    if (rank < 0 || rank >= simt.cluster_size)
+        simt_fault(simt.current, "shared memory of block %d of a cluster of %d", rank, simt.cluster_size);
+    if (!simt_is_shared(place))
+        simt_fault(simt.current, "what is mapped to another block is not shared memory");
+    if (rank == simt.rank)
+        return place;
+    if (simt.threads[simt.current].cluster_syncs == 0)
+        simt_fault(simt.current, "shared memory of block %d of the cluster before a barrier of the cluster", rank);
+    if (simt.blocks[rank]->live == 0)
+        simt_fault(simt.current, "shared memory of block %d of the cluster, which has ended", rank);
+    return simt.blocks[rank]->image + ((uintptr_t)place - (uintptr_t)simt.shared);
 }
 
 SIMT_OWN void simt_release(simt_warp &warp, unsigned lanes)
@@ -2396,8 +2447,8 @@ SIMT_OWN cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int dev
     if (device != 0)
         return simt_set_error(cudaErrorInvalidDevice);
     *properties = cudaDeviceProp{"SIMT emulator", simt_physical_bytes(_SC_PHYS_PAGES), SIMT_DEFAULT_SHARED,
-                                 SIMT_MAX_SHARED, SIMT_MAX_SHARED + 1024, simt.major, simt.minor, 4, SIMT_LANES,
-                                 SIMT_MAX_THREADS, 2048,
+                                 SIMT_MAX_SHARED, SIMT_MAX_SHARED + 1024, simt.major, simt.minor, simt.processors,
+                                 SIMT_LANES, SIMT_MAX_THREADS, 2048,
                                  {SIMT_MAX_THREADS, SIMT_MAX_THREADS, 64}, {0x7fffffff, 0xffff, 0xffff},
                                  65536, 1 << 20};
     return cudaSuccess;

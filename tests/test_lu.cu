@@ -68,6 +68,27 @@ GPU_KERNEL void in_warp(view<T> v)
     store(K, v, system, first, a, b, c, d, e);
 }
 
+/* The same by what is kept, two right-hand sides at once, of which the other must come out as its multiple. */
+template <class T, int K, int W>
+GPU_KERNEL void in_warp_kept(view<T> v)
+{
+    int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x), system = thread / W, first = K * (thread % W);
+    T a[K], b[K], c[K], d[2 * K], e[K], keep[TRID_WARP_LU_KEEP_LEN];
+    load(K, v, system, first, a, b, c, d, e);
+    int n = v.n[system], steps = 77;
+    v.status[thread] = trid_warp_lu(K, W, n, a, b, c);
+    if (trid_warp_lu_keep(K, W, a, c, keep, &steps)) {
+        trid_warp_lu_solve(K, W, n, a, b, c, d);
+    } else {
+        for (int j = 0; j < K; j++) d[j] = first + j < n ? d[j] : 0, d[K + j] = -2 * d[j];
+        trid_warp_lu_solve_kept(K, W, 2, steps, a, b, c, keep, 1, d);
+        for (int j = 0; j < K; j++)
+            if (d[K + j] != -2 * d[j] || steps < 0 || 1 << steps > W) d[j] = (T)NAN;
+    }
+    trid_warp_lu_solve_transposed(K, W, n, a, b, c, e);
+    store(K, v, system, first, a, b, c, d, e);
+}
+
 template <class T, int K>
 GPU_KERNEL void in_block(view<T> v)
 {
@@ -434,6 +455,9 @@ static void test_all()
         {"K 8, W 32", 1, 32, 256, 32, in_warp<T, 8, 32>, 0},
         {"K 16, W 4", 8, 32, 64, 4, in_warp<T, 16, 4>, 0},
         {"K 16, W 32", 2, 64, 512, 32, in_warp<T, 16, 32>, 0},
+        {"K 1, W 32, kept", 1, 32, 32, 32, in_warp_kept<T, 1, 32>, 0},
+        {"K 3, W 8, kept", 4, 32, 24, 8, in_warp_kept<T, 3, 8>, 0},
+        {"K 8, W 32, kept", 2, 64, 256, 32, in_warp_kept<T, 8, 32>, 0},
         {"K 5, 1 warp", 1, 32, 160, 32, in_block<T, 5>, 0},
         {"K 4, 3 warps", 1, 96, 384, 96, in_block<T, 4>, 0},
         {"K 16, 2 warps", 1, 64, 1024, 64, in_block<T, 16>, 0},

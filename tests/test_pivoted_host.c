@@ -123,10 +123,13 @@ static void F(test_the_20)(void)
             if (IS_FLOAT) case_round_to_float(s);
             for (int side = 0; side < SIDES; side++) {
                 case_wide *y = F(solution)(s);
-                lapack += log(fmax(F(error_of_gtsv)(s, y), least)) / (SEEDS * SIDES);
+                double error_of_lapack = F(error_of_gtsv)(s, y);
+                lapack += log(fmax(error_of_lapack, least)) / (SEEDS * SIDES);
                 for (int k = 0; k < KS; k++) {
                     int status = F(solve)(rows_per_lane[k], s, x);
                     double error = pivoted_error(ROWS, x, y);
+                    /* Singular to this precision: a pivot may happen to round to 0, and nothing is left to compare. */
+                    if (status > 0 && error_of_lapack > 0.1) continue;
                     CHECK(status == 0, "matrix %d K %d: status %d", number, rows_per_lane[k], status);
                     F(check_residual)(s, x, pivoted_name[number - 1], rows_per_lane[k]);
                     if (number == 16 && !IS_FLOAT)

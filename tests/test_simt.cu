@@ -785,6 +785,33 @@ GPU_KERNEL void cluster_send_to_exited(int *out)
     simt_cluster_sync(); /* by now the other block is gone */
     simt_cluster_send(values, 1, &box, out);
 }
+/* Each block reads and writes what another one has; the place is the same in all. */
+template <int RANK, int SYNCS, int PLACE>
+static void map_somewhere(int *out)
+{
+    __shared__ int values[2];
+    int rank = simt_cluster_rank(), size = simt_cluster_size(), next = RANK < 0 ? (rank + 1) % size : RANK;
+    values[0] = 10 * (rank + 1);
+    if (SYNCS > 0)
+        simt_cluster_sync();
+    int *there = (int *)simt_cluster_map(PLACE ? out : values, next);
+    there[1] = there[0] + rank;
+    simt_cluster_sync();
+    out[blockIdx.x] = values[1];
+}
+GPU_KERNEL void cluster_map_next(int *out) { map_somewhere<-1, 1, 0>(out); }
+GPU_KERNEL void cluster_map_beyond(int *out) { map_somewhere<2, 1, 0>(out); }
+GPU_KERNEL void cluster_map_too_early(int *out) { map_somewhere<-1, 0, 0>(out); }
+GPU_KERNEL void cluster_map_global(int *out) { map_somewhere<-1, 1, 1>(out); }
+GPU_KERNEL void cluster_map_exited(int *)
+{
+    __shared__ int value;
+    simt_cluster_sync();
+    if (blockIdx.x == 1)
+        return;
+    simt_cluster_sync(); /* by now the other block is gone */
+    simt_cluster_map(&value, 1);
+}
 /* What has been sent is not there before it has been awaited, whoever else has awaited it. */
 GPU_KERNEL void cluster_read_too_early(int *out)
 {
@@ -906,6 +933,11 @@ static const plan plans[] = {
     {"sent enough", cluster_send_enough, 1, NULL, 2, false, 2},
     {"sent to a block that has ended", cluster_send_to_exited, 1, "block 1 of the cluster, which has ended", 2, false,
      2},
+    {"mapped to the next block", cluster_map_next, 1, NULL, 2, false, 2},
+    {"mapped to a block beyond", cluster_map_beyond, 1, "shared memory of block 2 of a cluster of 2", 2, false, 2},
+    {"mapped before a barrier", cluster_map_too_early, 1, "before a barrier of the cluster", 2, false, 2},
+    {"mapped, global memory", cluster_map_global, 1, "mapped to another block is not shared memory", 2, false, 2},
+    {"mapped to a block that has ended", cluster_map_exited, 1, "of the cluster, which has ended", 2, false, 2},
 };
 
 /* ---- faults that only the watched build sees ------------------------------------------------------------------- */
@@ -1404,6 +1436,11 @@ static void test_clusters(void)
             CHECK(wrong == 0, "exchange of %d blocks: %u wrong", size, wrong);
         }
     simt_permute(0);
+    /* Rank r writes 10 (next + 1) + r to the next block, which finds it as block `next`. */
+    SIMT_LAUNCH_CLUSTER(cluster_map_next, 6, 3, 1, 0, 0)(out.device);
+    out.fetch();
+    for (int i = 0; i < 6; i++)
+        CHECK(out.host[i] == 10 * (i % 3 + 1) + (i % 3 + 2) % 3, "block %d has %d from another", i, out.host[i]);
     SIMT_LAUNCH_CLUSTER(cluster_own_memory, 8, 4, 32, 128, 0)(out.device);
     out.fetch();
     for (int i = 0; i < 8 * 32; i++)
