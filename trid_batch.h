@@ -33,6 +33,8 @@
    check of pivots, which memory hides, and the same factors solve the transposed system (the adjoint of a solver).
 
    Which kernel serves which size is said at TRID_P_BATCH_SHAPES below; docs/batch.md has the measurements.
+   A launch that is called is compiled for all lengths and layouts; with TRID_BATCH_ONLY_SHORT and its like as template
+   argument for some alone, in a third to two thirds of the time.
 
    What they share:
      Stability  But for trid_batch_pivoted no pivoting: safe for diagonally dominant matrices, and close to it
@@ -59,12 +61,22 @@
 #ifndef __CUDACC_RTC__ /* which does not know the pragma; a user's macros must not reach parameters */
 #pragma push_macro("AHEAD")
 #undef AHEAD
+#pragma push_macro("A")
+#undef A
+#pragma push_macro("P")
+#undef P
 #pragma push_macro("BYTES")
 #undef BYTES
 #pragma push_macro("FACTOR")
 #undef FACTOR
-#pragma push_macro("READ_AHEAD")
-#undef READ_AHEAD
+#pragma push_macro("ARRAYS")
+#undef ARRAYS
+#pragma push_macro("PIVOTED")
+#undef PIVOTED
+#pragma push_macro("STAGED")
+#undef STAGED
+#pragma push_macro("WORDS")
+#undef WORDS
 #pragma push_macro("MOST")
 #undef MOST
 #pragma push_macro("GROUPS")
@@ -115,6 +127,16 @@
 #undef LITERAL
 #pragma push_macro("OPEN")
 #undef OPEN
+#pragma push_macro("ONLY")
+#undef ONLY
+#pragma push_macro("LEAST")
+#undef LEAST
+#pragma push_macro("RESIDENT")
+#undef RESIDENT
+#pragma push_macro("FIXED")
+#undef FIXED
+#pragma push_macro("ONE")
+#undef ONE
 #pragma push_macro("OWN")
 #undef OWN
 #pragma push_macro("PART")
@@ -123,8 +145,6 @@
 #undef PATH
 #pragma push_macro("PITCHED")
 #undef PITCHED
-#pragma push_macro("READ_AHEAD")
-#undef READ_AHEAD
 #pragma push_macro("REFINED")
 #undef REFINED
 #pragma push_macro("WARP")
@@ -137,7 +157,7 @@
 #undef WARPS
 #endif
 
-#define TRID_BATCH_VERSION 200 /* 100 * major + minor */
+#define TRID_BATCH_VERSION 202 /* 100 * major + minor */
 
 #define TRID_BATCH_API TRID_HOST
 
@@ -159,7 +179,7 @@ typedef struct {
 /* What a launch returns. */
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
-    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or a flag that the function does not know */
+    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, scratch off alignment, or a flag that the function does not know */
     TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n over 2^30, or elements beyond 2^60 */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_LAUNCH_FAILED = -8 /* refused by the CUDA runtime */
@@ -176,6 +196,16 @@ enum {
     TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
     TRID_BATCH_PERIODIC = 32,   /* trid_batch_factor, _several: a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
     TRID_BATCH_FACTORED = 64    /* trid_batch_several: b and c are r and u of trid_batch_factor */
+};
+
+/* What a launch is asked to compile, in C++: trid_batch_solve_f32<TRID_BATCH_ONLY_SHORT>(...), one or several with |. It
+   is as if there were no other kernels. Without those for its layout a system is solved all the same, slowly, where n <=
+   1024; longer ones, and without those for long systems what may need scratch, are a bad size. With pivoting contiguous
+   kernels also stand in for those side by side, and are compiled in any case. */
+enum {
+    TRID_BATCH_ONLY_CONTIGUOUS = 1, /* kernels for systems whose step is not the larger pitch */
+    TRID_BATCH_ONLY_SIDE_BY_SIDE = 2,
+    TRID_BATCH_ONLY_SHORT = 4 /* none for systems so long that they may need scratch: more than 1024 rows */
 };
 
 /* What becomes known on the device; any pointer may be null. All are arrays in device memory.
@@ -349,12 +379,12 @@ TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const voi
     return trid_p_lines_difference(lines, at) || (part && trid_p_lines_difference(lines, at + 1));
 }
 
-/* The same systems in as few groups as possible. */
+/* The same systems in as few groups as possible; of one system the next would follow it. */
 TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
 {
     if (lines.systems == 1) {
         lines.systems = lines.groups;
-        lines.stride = lines.jump;
+        lines.stride = lines.groups == 1 ? lines.n * lines.step : lines.jump;
         lines.groups = 1;
     } else if (lines.groups > 1 && lines.jump == lines.systems * lines.stride) {
         lines.systems *= lines.groups;
@@ -476,7 +506,8 @@ TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems,
 /* Solves   bytes of scratch that any launch may need on systems that lie so, with these flags, elements having `bytes`
             bytes. Scratch is device memory of the caller, aligned to 16 bytes, that no array of the call shares; what
             it holds before does not matter, and after the launch is done it may be used again.
-   Returns  0 where n <= 1024: scratch may be null then; TRID_BATCH_BAD_SIZE for lines that launches refuse so
+   Returns  0 where n <= 1024: scratch may be null then, and side by side up to 8192 rows where all but
+            trid_batch_checked have clusters of blocks; TRID_BATCH_BAD_SIZE for lines that launches refuse so
    Cost     about 28 bytes a system, and 0.03 of an array (side by side 0.07); with TRID_BATCH_REFINED one array
             more, with TRID_BATCH_PERIODIC too, and with TRID_BATCH_ADD on top of that another */
 TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
@@ -545,17 +576,17 @@ TRID_D void trid_p_batch_expand(int K, const double *a, const double *c, double 
     {                                                                                                                  \
         return trid_p_pivoted_reduce_##suffix(K, 32, position, a, b, c, d, face, flags);                               \
     }                                                                                                                  \
-    TRID_D int trid_p_batch_pivoted_up(int position, T *face, T *kept, int *side)                                      \
+    TRID_D int trid_p_batch_pivoted_up(int W, int count, int position, T *face, T *kept, int *side)                    \
     {                                                                                                                  \
-        return trid_p_pivoted_up_##suffix(1, 32, 32, position, face, kept, side);                                      \
+        return trid_p_pivoted_up_##suffix(1, W, count, position, face, kept, side);                                    \
     }                                                                                                                  \
-    TRID_D int trid_p_batch_pivoted_root(const T *face, T *outer)                                                      \
+    TRID_D int trid_p_batch_pivoted_root(int W, int count, const T *face, T *outer)                                    \
     {                                                                                                                  \
-        return trid_p_pivoted_root_##suffix(32, 32, face, outer);                                                      \
+        return trid_p_pivoted_root_##suffix(W, count, face, outer);                                                    \
     }                                                                                                                  \
-    TRID_D void trid_p_batch_pivoted_down(int position, const T *kept, int side, T *outer)                             \
+    TRID_D void trid_p_batch_pivoted_down(int W, int count, int position, const T *kept, int side, T *outer)           \
     {                                                                                                                  \
-        trid_p_pivoted_down_##suffix(1, 32, 32, position, kept, side, outer);                                          \
+        trid_p_pivoted_down_##suffix(1, W, count, position, kept, side, outer);                                        \
     }                                                                                                                  \
     TRID_D void trid_p_batch_pivoted_expand(int K, int position, const T *a, const T *b, const T *c, T *d,             \
                                             unsigned flags, const T *outer)                                            \
@@ -604,7 +635,6 @@ struct trid_p_batch_plan {
     unsigned tiles;     /* in all */
     unsigned repeat;    /* common matrix: tiles a warp takes */
     int repair;         /* pivoted: only what has failed */
-    int staged;         /* lines: tiles on their way lie in shared memory */
     void *scratch;      /* the caller's, for long systems */
     trid_batch_report report;
 };
@@ -663,6 +693,26 @@ struct trid_p_batch_arrays {
 #else
 #define TRID_P_BATCH_STAGES 0
 #endif
+/* Versions of the code, 10 * major + minor, of which all devices have clusters and 227 KiB of shared memory a block, so
+   much that every tile can be staged. In such code kernels that only others launch are left empty. */
+#define TRID_P_BATCH_ROOM (227 * 1024)
+#ifndef TRID_P_BATCH_ROOMY
+#if defined __CUDACC__ && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1201
+#define TRID_P_BATCH_ROOMY(version) 0
+#else
+#define TRID_P_BATCH_ROOMY(version) ((version) >= 90 && (version) < 120)
+#endif
+#endif
+#ifdef __CUDA_ARCH__
+#define TRID_P_BATCH_VERSION (__CUDA_ARCH__ / 10)
+#elif defined SIMT_EMULATOR
+#define TRID_P_BATCH_VERSION simt_version()
+#else
+#define TRID_P_BATCH_VERSION 0
+#endif
+/* Of those that stage nothing one is left, which serves every n; of those that do, those in whose place are clusters. */
+#define TRID_P_BATCH_EMPTY(S, STAGED, BY_CLUSTERS)                                                                     \
+    (TRID_P_BATCH_ROOMY(TRID_P_BATCH_VERSION) && ((STAGED) ? (BY_CLUSTERS) : (S) < 64))
 #define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
     asm volatile("cp.async." how ".shared.global" ahead                                                                \
                  " [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),                                     \
@@ -1570,7 +1620,7 @@ TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *share
         down[PART + slot] = c[K - 1];
         down[2 * PART + slot] = r[K - 1];
         __syncthreads();
-        if (thread < L * G) { /* whole warps: G lanes take system thread / G, R sections each */
+        if (S == G || thread < L * G) { /* whole warps: G lanes take system thread / G, R sections each */
             int rank = thread % G, system = thread / G, failed = 0;
             T row_a[R], row_c[R], row_d[R];
             TRID_UNROLL
@@ -1615,18 +1665,44 @@ TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *share
     trid_p_batch_expand(K, a, c, r, *left, last);
 }
 
+/* What the blocks of a cluster send each other, by turns to two places, of which the third use comes after the first is
+   over: WORDS numbers of each system from each part. */
+#define TRID_P_BATCH_MAIL(words, L, parts) ((words) * (L) * (parts))
+template <class T>
+struct trid_p_batch_post {
+    T *mail; /* two places */
+    unsigned long long *box;
+    int part, parts, turn;
+};
+template <class T>
+TRID_D unsigned long long *trid_p_batch_box(const trid_p_batch_post<T> &post)
+{
+    return &post.box[post.turn & 1];
+}
+template <int WORDS, int L, class T>
+TRID_D T *trid_p_batch_expect(const trid_p_batch_post<T> &post)
+{
+    const int words = TRID_P_BATCH_MAIL(WORDS, L, post.parts);
+    if (threadIdx.x == 0) trid_cluster_expect(trid_p_batch_box(post), words * (int)sizeof(T));
+    return post.mail + (post.turn & 1) * words;
+}
+template <class T>
+TRID_D void trid_p_batch_receive(const trid_p_batch_post<T> &post)
+{
+    trid_cluster_await(trid_p_batch_box(post), post.turn / 2 & 1);
+}
+
 /* The same where a cluster shares the systems: its block `part` of `parts` <= S has rows K*S*part .. K*S*part + K*S-1
    of each, S <= 32. It reduces them to the first and the last, both coupled to the last unknowns of the parts around;
    these rows, and how the part fared, go to all blocks of the cluster, which solve for all parts' last unknowns, each
-   for itself. mail: TRID_P_BATCH_MAIL elements of shared memory, the third use of which comes after the first is over.
-   With worst != 0 *bad is taken care of. */
-#define TRID_P_BATCH_MAIL(L, parts) (8 * (L) * (parts))
+   for itself. With worst != 0 *bad is taken care of. */
 template <class T, int K, int L, int S>
-TRID_D void trid_p_batch_sweep_part(int n, int held, int part, int parts, T *a, T *b, T *c, T *r, T *shared, T *mail,
-                                    unsigned long long *box, int odd, int *worst, T *left)
+TRID_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *shared, int *worst,
+                                    const trid_p_batch_post<T> &post, T *left)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
-    int thread = (int)threadIdx.x, section = thread / L;
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), WORDS = 8 };
+    int thread = (int)threadIdx.x, section = thread / L, part = post.part, parts = post.parts;
+    T *mail = trid_p_batch_expect<WORDS, L>(post);
     TRID_UNROLL
     for (int j = 0; j < K; j++) {
         if (j >= held) b[j] = 1;
@@ -1673,10 +1749,10 @@ TRID_D void trid_p_batch_sweep_part(int n, int held, int part, int parts, T *a, 
     }
     if (rank < parts) {
         T *to = mail + 8 * (parts * system + part);
-        trid_p_batch_send(to, rank, box, last);
-        trid_p_batch_send(to + 4, rank, box, first);
+        trid_p_batch_send(to, rank, trid_p_batch_box(post), last);
+        trid_p_batch_send(to + 4, rank, trid_p_batch_box(post), first);
     }
-    trid_cluster_await(box, odd);
+    trid_p_batch_receive(post);
     const T *from = mail + 8 * (parts * system + rank);
     T part_a = 0, part_c = 0, x = 0, part_worst = 0, first_a = 0, first_c = 0, first_d = 0;
     if (rank < parts) part_a = from[0], part_c = from[1], x = from[2], part_worst = from[3];
@@ -1693,6 +1769,86 @@ TRID_D void trid_p_batch_sweep_part(int n, int held, int part, int parts, T *a, 
     __syncthreads();
     *left = section > 0 ? down[2 * PART + TRID_P_LINES_SLOT(L, S, U, thread - L)] : up[slot];
     trid_p_batch_expand(K, a, c, r, *left, down[2 * PART + slot]);
+}
+
+/* The same with pivoting: each section's face goes to a lane of a group of S <= 32 that has its system, these climb the
+   tree of trid_warp_pivoted, and the unknowns around each section come back the same way. CLUSTER: the faces of the
+   parts go to all blocks, each of which climbs the rest of the tree for itself. Of what failed the least row is left in
+   worst. */
+template <class T, int K, int L, int S, int CLUSTER>
+TRID_D void trid_p_batch_sweep_pivoted(int n, int held, T *a, T *b, T *c, T *r, T *shared, int *worst,
+                                       const trid_p_batch_post<T> &post)
+{
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), WORDS = 12 };
+    int thread = (int)threadIdx.x, section = thread / L, part = CLUSTER ? post.part : 0, side;
+    unsigned flags;
+    T face[9], kept[9], outer[4];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        if (j >= held) b[j] = 1;
+        if (j >= held - 1) c[j] = 0;
+    }
+    if (part == 0 && section == 0) a[0] = 0;
+    int met = trid_p_batch_pivoted_reduce(K, section, a, b, c, r, face, &flags), first = K * (S * part + section);
+    if (worst && met) atomicMin(&worst[thread % L], trid_p_batch_row(first + met, n));
+
+    /* Now this thread has section rank of system thread / S. */
+    int rank = thread % S, system = thread / S, slot = TRID_P_LINES_SLOT(L, S, U, thread);
+    int here = TRID_P_LINES_SLOT(L, S, U, system + L * rank);
+    if (S > 1) {
+        TRID_UNROLL
+        for (int k = 0; k < 9; k++) shared[k * PART + slot] = face[k];
+        __syncthreads();
+        TRID_UNROLL
+        for (int k = 0; k < 9; k++) face[k] = shared[k * PART + here];
+    }
+    met = trid_p_batch_pivoted_up(S, S, S * part + rank, face, kept, &side) ? K * (S * part + rank + 1) : 0;
+    if (CLUSTER) {
+        const int parts = trid_warp_uniform(post.parts);
+        T *mail = trid_p_batch_expect<WORDS, L>(post), part_kept[9], send[WORDS] = {0};
+        int part_side, found;
+        TRID_UNROLL
+        for (int k = 0; k < 9; k++) send[k] = __shfl_sync(TRID_P_FULL, face[k], S / 2 - 1, S);
+        if (worst) {
+            if (met) atomicMin(&worst[system], trid_p_batch_row(met, n));
+            __syncwarp(TRID_P_FULL);
+            send[9] = worst[system] == TRID_P_BATCH_NO_ROW ? (T)0 : (T)worst[system];
+            __syncwarp(TRID_P_FULL);
+        }
+        if (rank < parts) {
+            T *to = mail + WORDS * (parts * system + part);
+            TRID_UNROLL
+            for (int k = 0; k < WORDS; k += 4) trid_p_batch_send(to + k, rank, trid_p_batch_box(post), send + k);
+        }
+        trid_p_batch_receive(post);
+        int count = 1;
+        while (count < parts) count *= 2;
+        const T *from = mail + WORDS * (parts * system + (rank < parts ? rank : 0));
+        TRID_UNROLL
+        for (int k = 0; k < 9; k++) /* where there is no part: two unknowns that are zero, facing up or down */
+            face[k] = rank < parts ? from[k] : k == (rank & 1) || k == 7 - (rank & 1) ? (T)1 : (T)0;
+        found = trid_p_batch_pivoted_up(S, count, rank, face, part_kept, &part_side) ? K * S * (rank + 1) : 0;
+        int bad = trid_p_batch_pivoted_root(S, count, face, outer);
+        if (bad) found = bad == 1 ? 1 : n;
+        met = from[9] == 0 || (found && found < (int)from[9]) ? found : (int)from[9];
+        if (rank >= parts) met = 0;
+        trid_p_batch_pivoted_down(S, count, rank, part_kept, part_side, outer);
+        TRID_UNROLL
+        for (int k = 0; k < 4; k++) outer[k] = __shfl_sync(TRID_P_FULL, outer[k], part, S);
+    } else {
+        int bad = trid_p_batch_pivoted_root(S, S, face, outer);
+        if (bad) met = bad == 1 ? 1 : n;
+    }
+    if (worst && met) atomicMin(&worst[system], trid_p_batch_row(met, n));
+    trid_p_batch_pivoted_down(S, S, S * part + rank, kept, side, outer);
+    if (S > 1) {
+        TRID_UNROLL
+        for (int k = 0; k < 4; k++) shared[k * PART + here] = outer[k]; /* nobody else has read these */
+        __syncthreads();
+        TRID_UNROLL
+        for (int k = 0; k < 4; k++) outer[k] = shared[k * PART + slot];
+    }
+    trid_p_batch_pivoted_expand(K, section, a, b, c, r, flags, outer);
 }
 
 /* The block's tile: L systems; the rows that the thread has of them. */
@@ -1727,78 +1883,92 @@ TRID_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const tri
     return group * from.jump + (p.system - group * plan.lines.systems) * from.stride + first * from.step;
 }
 
-/* What a thread asks for of a tile, row after row of up to K. Array k's row j of thread t goes to
-   stage[(k*K + j) * L*S + t]. Shared memory holds what is on its way, registers what is being solved: the next tile
-   comes while this one is worked on. NARROW: each thread asks for its own rows, element by element, array k in from[k].
-   WIDE: the warp asks for its threads' rows in pieces of 16 bytes, sizeof(T) / 4 of them a lane and a row instead of
-   four copies. Either way no other warp reads it, so that no barrier of the block is needed. Nobody asks for a of row 0
-   and c of row n-1. */
+/* What a thread asks for of a tile, row after row of up to K: of ARRAYS arrays, which are the matrix and the right-hand
+   side (4), the matrix (3) or the right-hand side (1). Array k's row j of thread t goes to stage[(k*K + j) * L*S + t].
+   Shared memory holds what is on its way, registers what is being solved: the next tile comes while this one is worked
+   on. NARROW: each thread asks for its own rows, element by element. WIDE: the warp asks for its threads' rows in
+   pieces of 16 bytes, sizeof(T) / 4 of them a lane for a row of the matrix and its right-hand side, or for four rows of
+   one array. Either way no other warp reads it, so that no barrier of the block is needed. Nobody asks for a of row 0
+   and c of row n-1. How it is done is a parameter of the kernels, or each would have the code of all three. */
 enum { TRID_P_BATCH_UNSTAGED, TRID_P_BATCH_NARROW, TRID_P_BATCH_WIDE };
 
 template <class T>
 struct trid_p_batch_route {
-    const T *from[4]; /* where the next row is */
+    const T *from[4]; /* where the next row is; NARROW: of each array, WIDE: of each piece */
     int held[2];      /* rows, in all; NARROW: the first */
     int part = 0;     /* of a cluster, or of its rows: the first has row 0 */
 };
 
-/* WIDE: the thread whose elements piece i of this lane begins with, and the array. */
+/* WIDE: the thread whose elements piece i of this lane begins with, and the array, or the row of four. */
 template <class T, int L>
-TRID_D void trid_p_batch_piece(int i, int *thread, int *array)
+TRID_D void trid_p_batch_piece(int i, int *thread, int *which)
 {
     enum { V = 16 / sizeof(T), WIDTH = L < 32 ? L : 32, PIECES = WIDTH / V > 0 ? WIDTH / V : 1 };
     int lane = trid_p_lane(), e = lane + 32 * i;
-    *array = e / PIECES % 4;
+    *which = e / PIECES % 4;
     *thread = (int)threadIdx.x - lane + e / (4 * PIECES) * WIDTH + e % PIECES * V;
 }
-template <class T, int K, int L>
-TRID_D trid_p_batch_route<T> trid_p_batch_route_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from,
+/* WIDE: the arrays lie alike. */
+template <class T, int K, int L, int ARRAYS, int STAGED>
+TRID_D trid_p_batch_route<T> trid_p_batch_route_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
                                                    unsigned index, const trid_p_batch_place &own, int first, const T *d)
 {
     trid_p_batch_route<T> route;
-    if (plan.staged == TRID_P_BATCH_WIDE) { /* the arrays lie alike */
+    if (STAGED == TRID_P_BATCH_WIDE) {
         TRID_UNROLL
         for (int i = 0; i < (int)sizeof(T) / 4; i++) {
-            int thread, array;
-            trid_p_batch_piece<T, L>(i, &thread, &array);
+            int thread, which;
+            trid_p_batch_piece<T, L>(i, &thread, &which);
             trid_p_batch_place p =
                 trid_p_batch_place_of(plan, index, L, thread % L, first + K * (thread / L - (int)threadIdx.x / L));
-            route.from[i] = (array == 0 ? from.a : array == 1 ? from.b : array == 2 ? from.c : d) + p.at;
-            route.held[i] = p.held;
+            if (ARRAYS == 1) {
+                route.from[i] = d + (p.at + which * plan.lines.step);
+                route.held[i] = p.held - which;
+            } else {
+                route.from[i] = (which == 0                  ? rows.a
+                                 : which == 1                ? rows.b
+                                 : which == 2 || ARRAYS == 3 ? rows.c
+                                                             : d) +
+                                p.at;
+                route.held[i] = which < ARRAYS ? p.held : 0;
+            }
         }
+    } else if (ARRAYS == 1) {
+        route.from[0] = d + own.at;
+        route.held[0] = own.held;
     } else {
-        long long at = own.there ? trid_p_batch_matrix_at(plan, from, own, first) : 0;
-        route.from[0] = from.a + at;
-        route.from[1] = from.b + at;
-        route.from[2] = from.c + at;
-        route.from[3] = d + own.at;
+        long long at = own.there ? trid_p_batch_matrix_at(plan, rows, own, first) : 0;
+        route.from[0] = rows.a + at;
+        route.from[1] = rows.b + at;
+        route.from[2] = rows.c + at;
+        if (ARRAYS == 4) route.from[3] = d + own.at;
         route.held[0] = own.held;
     }
     return route;
 }
-template <class T, int K, int L, class Rows> /* a matrix that is made does not travel */
-TRID_D trid_p_batch_route<T> trid_p_batch_route_of(const trid_p_batch_plan &, const Rows &, unsigned,
-                                                   const trid_p_batch_place &own, int, const T *d)
-{
-    trid_p_batch_route<T> route;
-    route.from[0] = d + own.at;
-    route.held[0] = own.held;
-    return route;
-}
 
-/* Asks for rows j .. j + R-1 of the route, as one group. */
-template <class T, int K, int L, int S, int R, int AHEAD>
-TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, int j,
-                             trid_p_batch_route<T> *route, T *stage)
+/* Asks for rows j .. j + R-1 of the route, as one group; the matrix's rows are step elements apart. */
+template <class T, int K, int L, int S, int R, int AHEAD, int ARRAYS, int STAGED>
+TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int j, trid_p_batch_route<T> *route,
+                             T *stage)
 {
-    if (plan.staged == TRID_P_BATCH_WIDE) {
+    if (STAGED == TRID_P_BATCH_WIDE) {
         TRID_UNROLL
         for (int i = 0; i < (int)sizeof(T) / 4; i++) {
-            int thread, array;
-            trid_p_batch_piece<T, L>(i, &thread, &array);
-            T *to = stage + (array * K * L * S + thread);
-            int top = array == 0 && thread < L && route->part == 0,
-                end = array == 2 ? route->held[i] - 1 : route->held[i];
+            int thread, which;
+            trid_p_batch_piece<T, L>(i, &thread, &which);
+            T *to = stage + (which * (ARRAYS == 1 ? 1 : K) * L * S + thread);
+            if (ARRAYS == 1) {
+                TRID_UNROLL
+                for (int r = 0; r < R; r += 4) {
+                    if (which < R - r && j + r < route->held[i])
+                        trid_p_batch_copy<16, AHEAD>(&to[(j + r) * L * S], route->from[i]);
+                    route->from[i] += (R - r < 4 ? R - r : 4) * plan.lines.step;
+                }
+                continue;
+            }
+            int top = which == 0 && thread < L && route->part == 0;
+            int end = which == 2 ? route->held[i] - 1 : route->held[i];
             if (route->held[i] >= K) { /* all rows, as usual: nothing to compare but at the ends of a system */
                 TRID_UNROLL
                 for (int r = 0; r < R; r++) {
@@ -1818,70 +1988,50 @@ TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, const trid_p_batch_a
         }
     } else {
         T *to = stage + threadIdx.x;
-        TRID_UNROLL
+        TRID_P_BATCH_LOOP
         for (int r = 0; r < R; r++) TRID_UNROLL
-        for (int k = 0; k < 4; k++) {
-            int top = k == 0 && j + r == 0 && threadIdx.x < L &&
-                      route->part == 0; /* row 0 of a; of c there must be one more */
-            if (j + r + (k == 2) < route->held[0] && !top)
+        for (int k = 0; k < ARRAYS; k++) {
+            int top = ARRAYS > 1 && k == 0 && j + r == 0 && threadIdx.x < L && route->part == 0; /* row 0 of a */
+            if (j + r + (k == 2) < route->held[0] && !top) /* of c there must be one row more */
                 trid_p_batch_copy<sizeof(T), AHEAD>(&to[(k * K + j + r) * L * S], route->from[k]);
-            route->from[k] += k < 3 ? from.step : plan.lines.step;
+            route->from[k] += ARRAYS > 1 && k < 3 ? step : plan.lines.step;
         }
     }
     trid_p_batch_commit();
 }
-template <class T, int K, int L, int S, int R, int AHEAD, class Rows>
-TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, const Rows &, int j, trid_p_batch_route<T> *route, T *stage)
-{
-    TRID_UNROLL
-    for (int r = 0; r < R; r++) {
-        if (j + r < route->held[0])
-            trid_p_batch_copy<sizeof(T), AHEAD>(&stage[(j + r) * L * S + threadIdx.x], route->from[0]);
-        route->from[0] += plan.lines.step;
-    }
-    trid_p_batch_commit();
-}
 
-/* Asks for the thread's own rows of one array. */
-template <class T, int K, int L, int S, int AHEAD>
-TRID_D void trid_p_batch_ask_own(const trid_p_batch_plan &plan, const trid_p_batch_place &own, const T *from, T *to)
-{
-    from += own.at;
-    TRID_UNROLL
-    for (int j = 0; j < K; j++) {
-        if (j < own.held) trid_p_batch_copy<sizeof(T), AHEAD>(&to[j * L * S], from);
-        from += plan.lines.step;
-    }
-}
-/* With TRID_BATCH_ADD: x as it was, behind the other arrays. A group in any case. */
+/* With TRID_BATCH_ADD: x as it was, the thread's own rows, behind the other arrays. A group in any case. */
 template <class T, int K, int L, int S, int AHEAD>
 TRID_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_batch_place &own, const T *x, T *stage)
 {
-    if (plan.flags & TRID_BATCH_ADD) trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, own, x, stage + threadIdx.x);
+    x += own.at;
+    if (plan.flags & TRID_BATCH_ADD) {
+        TRID_UNROLL
+        for (int j = 0; j < K; j++) {
+            if (j < own.held) trid_p_batch_copy<sizeof(T), AHEAD>(&stage[j * L * S + (int)threadIdx.x], x);
+            x += plan.lines.step;
+        }
+    }
     trid_p_batch_commit();
 }
 
-/* How many arrays are staged; row j of the thread from there. */
+/* How many arrays travel: a matrix that is made does not, and nothing stands for it in a route. */
+template <class T, class Rows>
+struct trid_p_batch_travels {
+    enum { ARRAYS = 1 };
+    TRID_P_BATCH_MEMBER static trid_p_batch_arrays<T> of(const Rows &) { return trid_p_batch_arrays<T>(); }
+};
 template <class T>
-TRID_HD int trid_p_batch_staged_arrays(const trid_p_batch_arrays<T> *)
-{
-    return 4;
-}
-template <class Rows>
-TRID_HD int trid_p_batch_staged_arrays(const Rows *)
-{
-    return 1;
-}
+struct trid_p_batch_travels<T, trid_p_batch_arrays<T>> {
+    enum { ARRAYS = 4 };
+    TRID_P_BATCH_MEMBER static const trid_p_batch_arrays<T> &of(const trid_p_batch_arrays<T> &rows) { return rows; }
+};
 /* The two places that nobody asks for: a of row 0, c of row n-1. */
 template <class T, int K, int L, int S>
-TRID_D void trid_p_batch_unasked(int n, int first, const trid_p_batch_arrays<T> *, T *stage)
+TRID_D void trid_p_batch_unasked(int n, int first, T *stage)
 {
     if (first == 0) stage[threadIdx.x] = 0;
     if (n > first && n <= first + K) stage[(2 * K + n - 1 - first) * L * S + (int)threadIdx.x] = 0;
-}
-template <class T, int K, int L, int S, class Rows>
-TRID_D void trid_p_batch_unasked(int, int, const Rows *, T *)
-{
 }
 template <class T>
 TRID_D void trid_p_batch_arrived(int K, int threads, int j, const trid_p_batch_arrays<T> &, long long, int,
@@ -1926,51 +2076,70 @@ TRID_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &, const trid_p
 #define TRID_P_BATCH_LINES_RESIDENT(T, K, threads)                                                                     \
     (TRID_P_BATCH_LINES_THREADS(T, K) > (threads) ? TRID_P_BATCH_LINES_THREADS(T, K) / (threads) : 1)
 
+/* With repair only tiles are solved of which a system's status is not 0: the first of these from index on. */
+TRID_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned index, unsigned pace, int L)
+{
+    TRID_P_BATCH_LOOP
+    for (; plan.repair && index < plan.tiles; index += pace) {
+        trid_p_batch_tile tile = trid_p_batch_tile_of(plan, index, L);
+        const int *status = plan.report.status + (tile.group * plan.lines.systems + tile.first);
+        int wanted = 0;
+        TRID_P_BATCH_LOOP
+        for (int line = trid_p_lane(); line < tile.count; line += 32) wanted |= status[line] != 0;
+        if (__any_sync(TRID_P_FULL, wanted)) break;
+    }
+    return index;
+}
+
+/* Where there are clusters these serve n = 129 .. 512 (with pivoting 257 .. 512) in the place of these sections. */
+#define TRID_P_BATCH_BY_CLUSTERS(S, PIVOTED, CLUSTER) (!(CLUSTER) && ((S) == 32 || (!(PIVOTED) && (S) == 16)))
+
 /* L systems side by side, n <= K*S; a block takes one tile after another. Rows are asked for in groups of R, each as
    soon as the same rows of the tile before have gone to registers. CLUSTER: the blocks of a cluster have K*S rows
    each. */
-template <class T, int K, int L, int S, int R, int AHEAD, class Rows, int CLUSTER = 0>
+template <class T, int K, int L, int S, int R, int AHEAD, int STAGED, int PIVOTED, int CLUSTER, class Rows>
 TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
     trid_p_batch_lines(trid_p_batch_plan plan, Rows rows, const T *d, T *x)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
-    __shared__ T shared[S > 1 ? 6 * PART : 1];
+    typedef trid_p_batch_travels<T, Rows> travels;
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), ARRAYS = travels::ARRAYS };
+    __shared__ T shared[S > 1 || CLUSTER ? (PIVOTED ? 9 : 6) * PART : 1];
     __shared__ int worst[L];
     __shared__ unsigned long long box[CLUSTER ? 2 : 1];
     TRID_DYNAMIC_SHARED(dynamic);
-    if (CLUSTER && !TRID_P_CLUSTERS) return; /* is not launched where it was compiled without */
+    /* is not launched there */
+    if ((CLUSTER && !TRID_P_CLUSTERS) || (STAGED && !TRID_P_BATCH_STAGES)) return;
+    if (TRID_P_BATCH_EMPTY(S, STAGED, TRID_P_BATCH_BY_CLUSTERS(S, PIVOTED, CLUSTER))) return;
     int part = CLUSTER ? trid_cluster_rank() : 0, parts = CLUSTER ? trid_cluster_size() : 1;
     int thread = (int)threadIdx.x, line = thread % L, section = thread / L, n = plan.n;
     int first = CLUSTER ? K * (S * part + section) : K * section;
-    int reports = trid_p_batch_reports(plan), staged = TRID_P_BATCH_STAGES && plan.staged;
+    int reports = trid_p_batch_reports(plan);
     long long step = plan.lines.step;
-    const int arrays = trid_p_batch_staged_arrays(&rows);
-    T *stage = (T *)dynamic, *before = stage + arrays * K * L * S;
-    T *mail = !staged ? stage : before + (plan.flags & TRID_BATCH_ADD ? K * L * S : 0);
-    unsigned begin = CLUSTER ? blockIdx.x / (unsigned)parts : blockIdx.x, turn = 0;
-    unsigned pace = CLUSTER ? gridDim.x / (unsigned)parts : gridDim.x;
+    T *stage = (T *)dynamic, *before = stage + (STAGED ? ARRAYS * K * L * S : 0);
+    T *mail = before + (STAGED && plan.flags & TRID_BATCH_ADD ? K * L * S : 0);
+    unsigned pace = CLUSTER ? gridDim.x / (unsigned)parts : gridDim.x, turn = 0;
+    unsigned begin = CLUSTER ? blockIdx.x / (unsigned)parts : blockIdx.x;
     if (CLUSTER) {
         if (thread < 2) trid_cluster_open(&box[CLUSTER ? thread : 0]);
         trid_cluster_sync();
     }
-    trid_p_batch_place p = trid_p_batch_place_of(plan, begin, L, line, first);
-    if (staged) {
-        trid_p_batch_unasked<T, K, L, S>(n, first, &rows, stage);
-        trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L>(plan, rows, begin, p, first, d);
-        route.part = part;
-        TRID_UNROLL
-        for (int j = 0; j < K; j += R) trid_p_batch_ask<T, K, L, S, R, AHEAD>(plan, rows, j, &route, stage);
-        trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
-    }
+    if (PIVOTED) begin = trid_p_batch_wanted_tile(plan, begin, pace, L);
+    if (STAGED && ARRAYS > 1) trid_p_batch_unasked<T, K, L, S>(n, first, stage);
+    /* In the first round the first tile is asked for, and there is none to solve. */
+    trid_p_batch_place p = trid_p_batch_place_of(plan, STAGED ? plan.tiles : begin, L, line, first);
+    int round = STAGED ? 0 : 1;
+    unsigned index = begin, next = STAGED ? begin : begin + pace;
     TRID_P_BATCH_LOOP
-    for (unsigned index = begin; index < plan.tiles; index += pace) {
+    for (; index < plan.tiles; index = next, next += pace) {
         T a[K], b[K], c[K], r[K], left;
         int bad, held = p.held;
         const trid_p_batch_place here = p;
-        p = trid_p_batch_place_of(plan, index + pace, L, line, first); /* without systems beyond the last tile */
-        if (staged) {
+        if (PIVOTED && round > 0) next = trid_p_batch_wanted_tile(plan, next, pace, L);
+        p = trid_p_batch_place_of(plan, next, L, line, first); /* without systems beyond the last tile */
+        if (STAGED) {
             const T *own = stage + thread;
-            trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L>(plan, rows, index + pace, p, first, d);
+            trid_p_batch_route<T> route =
+                trid_p_batch_route_of<T, K, L, ARRAYS, STAGED>(plan, travels::of(rows), next, p, first, d);
             route.part = part;
             TRID_UNROLL
             for (int from = 0; from < K; from += R) {
@@ -1984,7 +2153,12 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
                         trid_p_batch_arrived(K, L * S, j, rows, here.system, first, own, &a[j], &b[j], &c[j], &r[j]);
                 }
                 __syncwarp(TRID_P_FULL); /* and has been read by them */
-                trid_p_batch_ask<T, K, L, S, R, AHEAD>(plan, rows, from, &route, stage);
+                trid_p_batch_ask<T, K, L, S, R, AHEAD, ARRAYS, STAGED>(plan, travels::of(rows).step, from, &route,
+                                                                       stage);
+            }
+            if (round++ == 0) {
+                trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
+                continue;
             }
         } else {
             trid_p_batch_own_rows(K, plan, here, first, rows, a, b, c);
@@ -1995,28 +2169,28 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
             if (section == 0) worst[line] = TRID_P_BATCH_NO_ROW;
             __syncthreads();
         }
-        if (CLUSTER) {
-            unsigned long long *to = &box[CLUSTER ? turn & 1 : 0];
-            T *kept = mail + (turn & 1) * (unsigned)TRID_P_BATCH_MAIL(L, parts);
-            if (thread == 0) trid_cluster_expect(to, TRID_P_BATCH_MAIL(L, parts) * (int)sizeof(T));
-            trid_p_batch_sweep_part<T, K, L, CLUSTER ? S : 2>(n, held, part, parts, a, b, c, r, shared, kept, to,
-                                                              (int)(turn / 2 & 1), reports ? worst : (int *)0, &left);
-            turn++;
+        const trid_p_batch_post<T> post = {mail, box, part, parts, (int)turn++};
+        if (PIVOTED) {
+            trid_p_batch_sweep_pivoted<T, K, L, S, CLUSTER>(n, held, a, b, c, r, shared, reports ? worst : (int *)0,
+                                                            post);
+        } else if (CLUSTER) {
+            trid_p_batch_sweep_part<T, K, L, CLUSTER ? S : 2>(n, held, a, b, c, r, shared, reports ? worst : (int *)0,
+                                                              post, &left);
         } else {
             trid_p_batch_sweep<T, K, L, S>(n, held, a, b, c, r, shared, reports ? worst : (int *)0, &bad, &left);
             if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
         }
         T *to = x + here.at;
         if (plan.flags & TRID_BATCH_ADD) {
-            if (staged) trid_p_batch_await<K / R>();
+            if (STAGED) trid_p_batch_await<K / R>();
             TRID_UNROLL
             for (int j = 0; j < K; j++) {
-                if (j < held) r[j] += staged ? before[j * L * S + thread] : *to;
+                if (j < held) r[j] += STAGED ? before[j * L * S + thread] : *to;
                 to += step;
             }
             to = x + here.at;
         }
-        if (staged) trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
+        if (STAGED) trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
         TRID_UNROLL
         for (int j = 0; j < K; j++) {
             if (j < held) *to = r[j];
@@ -2033,48 +2207,36 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
 /* With residuals: the rows of a tile must last until its residual is known, and the next ones come meanwhile. So shared
    memory holds three halves of K/2 rows of tiles in turn: the two of the tile that is being solved, and the first of
    the next; each is given to the half after the next as soon as its residual is known. */
-template <class T>
-TRID_D void trid_p_batch_route_on(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, int rows,
-                                  trid_p_batch_route<T> *route)
-{
-    TRID_UNROLL
-    for (int k = 0; k < 4; k++)
-        route->from[k] += rows * (k == 3 || plan.staged == TRID_P_BATCH_WIDE ? plan.lines.step : from.step);
-    route->held[0] -= rows;
-    if (sizeof(T) == 8 && plan.staged == TRID_P_BATCH_WIDE) route->held[1] -= rows; /* else there is none */
-}
-/* Asks for half 0 or 1 of a tile. */
-template <class T, int K, int L, int S, int AHEAD>
+template <class T, int K, int L, int S, int AHEAD, int STAGED>
 TRID_D void trid_p_batch_ask_half(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, unsigned index,
-                                  const trid_p_batch_place &own, int first, const T *d, int half, T *stage)
+                                  int line, int first, const T *d, int half, T *stage)
 {
-    trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L>(plan, from, index, own, first, d);
-    if (half) trid_p_batch_route_on(plan, from, K / 2, &route);
+    trid_p_batch_place own = trid_p_batch_place_of(plan, index, L, line, first + K / 2 * half);
+    trid_p_batch_route<T> route =
+        trid_p_batch_route_of<T, K, L, 4, STAGED>(plan, from, index, own, first + K / 2 * half, d);
     route.part = half; /* the second has no row 0 */
-    trid_p_batch_ask<T, K / 2, L, S, K / 2, AHEAD>(plan, from, 0, &route, stage);
+    trid_p_batch_ask<T, K / 2, L, S, K / 2, AHEAD, 4, STAGED>(plan, from.step, 0, &route, stage);
 }
 /* Row j of the thread's, 0 beyond the system and where its ends couple to nothing: from its half in shared memory, or,
- * where nothing is staged, from arrays. */
-template <class T, int K, int L, int S>
-TRID_D void trid_p_batch_row_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from,
-                                const trid_p_batch_place &here, int first, const T *d, int staged, const T *own, int j,
-                                T *a, T *b, T *c, T *r)
+   where nothing is staged, from arrays, in which its first row is where `at` and d say. */
+template <class T, int K, int L, int S, int STAGED>
+TRID_D void trid_p_batch_row_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &at, int held, int first,
+                                const T *d, const T *own, int j, T *a, T *b, T *c, T *r)
 {
     *a = *b = *c = *r = 0;
-    if (j >= here.held) return;
-    if (staged) {
-        const T *at = own + j % (K / 2) * L * S;
-        if (j > 0 || first > 0) *a = *at;
-        *b = at[K / 2 * L * S];
-        if (j < here.held - 1) *c = at[2 * (K / 2) * L * S];
-        *r = at[3 * (K / 2) * L * S];
+    if (j >= held) return;
+    if (STAGED) {
+        own += j % (K / 2) * L * S;
+        if (j > 0 || first > 0) *a = *own;
+        *b = own[K / 2 * L * S];
+        if (j < held - 1) *c = own[2 * (K / 2) * L * S];
+        *r = own[3 * (K / 2) * L * S];
     } else {
         int row = trid_p_batch_again_as(j); /* or the places of all rows would be kept */
-        long long matrix = trid_p_batch_matrix_at(plan, from, here, first);
-        if (j > 0 || first > 0) *a = from.a[matrix + row * from.step];
-        *b = from.b[matrix + row * from.step];
-        if (j < here.held - 1) *c = from.c[matrix + row * from.step];
-        *r = d[here.at + row * plan.lines.step];
+        if (j > 0 || first > 0) *a = at.a[row * at.step];
+        *b = at.b[row * at.step];
+        if (j < held - 1) *c = at.c[row * at.step];
+        *r = d[row * plan.lines.step];
     }
 }
 /* The thread's first unknown below, by way of shared memory. */
@@ -2090,7 +2252,7 @@ TRID_D T trid_p_batch_below(T x, T *shared)
 }
 
 /* As trid_p_batch_lines, for arrays, with the residual of each system. */
-template <class T, int K, int L, int S, int AHEAD>
+template <class T, int K, int L, int S, int AHEAD, int STAGED>
 TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
     trid_p_batch_lines_checked(trid_p_batch_plan plan, trid_p_batch_arrays<T> from, const T *d, T *x)
 {
@@ -2099,18 +2261,17 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
     __shared__ int worst[L];
     __shared__ unsigned largest[2 * L];
     TRID_DYNAMIC_SHARED(dynamic);
+    if ((STAGED && !TRID_P_BATCH_STAGES) || TRID_P_BATCH_EMPTY(S, STAGED, 0)) return; /* is not launched there */
     int thread = (int)threadIdx.x, line = thread % L, section = thread / L, n = plan.n, first = K * section;
-    int reports = trid_p_batch_reports(plan), staged = TRID_P_BATCH_STAGES && plan.staged, turn = 0;
+    int reports = trid_p_batch_reports(plan), turn = 0;
     const int refined = (plan.flags & TRID_BATCH_REFINED) != 0;
     long long step = plan.lines.step;
     T *stage = (T *)dynamic;
-    if (staged) {
-        trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, L, line, first);
-        trid_p_batch_place next = trid_p_batch_place_of(plan, blockIdx.x + gridDim.x, L, line, first);
-        trid_p_batch_ask_half<T, K, L, S, AHEAD>(plan, from, blockIdx.x, p, first, d, 0, stage);
-        trid_p_batch_ask_half<T, K, L, S, AHEAD>(plan, from, blockIdx.x, p, first, d, 1, stage + HALF);
-        trid_p_batch_ask_half<T, K, L, S, AHEAD>(plan, from, blockIdx.x + gridDim.x, next, first, d, 0,
-                                                 stage + 2 * HALF);
+    if (STAGED) {
+        TRID_P_BATCH_LOOP
+        for (int i = 0; i < 3; i++)
+            trid_p_batch_ask_half<T, K, L, S, AHEAD, STAGED>(plan, from, blockIdx.x + i / 2 * gridDim.x, line, first, d,
+                                                             i % 2, stage + i * HALF);
     }
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
@@ -2121,18 +2282,25 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
         TRID_P_BATCH_LOOP
         for (int pass = 0; pass <= refined; pass++) {
             T more, right;
-            trid_p_batch_place here = trid_p_batch_place_again(plan, index, L, line, first);
+            trid_p_batch_arrays<T> at = from; /* from its own first row on */
+            const T *right_hand = d;
+            if (!STAGED && held > 0) {
+                trid_p_batch_place here = trid_p_batch_place_again(plan, index, L, line, first);
+                long long matrix = trid_p_batch_matrix_at(plan, from, here, first);
+                at.a += matrix, at.b += matrix, at.c += matrix;
+                right_hand += here.at;
+            }
             TRID_UNROLL
             for (int half = 0; half < 2; half++) {
-                if (staged && half == 0) trid_p_batch_await<2>();
-                if (staged && half == 1) trid_p_batch_await<1>();
+                if (STAGED && half == 0) trid_p_batch_await<2>();
+                if (STAGED && half == 1) trid_p_batch_await<1>();
                 __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
                 TRID_UNROLL
                 for (int i = 0; i < H; i++) {
                     int j = H * half + i;
                     T now = 0;
-                    trid_p_batch_row_of<T, K, L, S>(plan, from, here, first, d, staged, halves[half] + thread, j, &a[j],
-                                                    &b[j], &c[j], &now);
+                    trid_p_batch_row_of<T, K, L, S, STAGED>(plan, at, held, first, right_hand, halves[half] + thread, j,
+                                                            &a[j], &b[j], &c[j], &now);
                     if (pass == 0) r[j] = now, solved[j] = 0;
                 }
             }
@@ -2152,7 +2320,6 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
             for (int j = 0; j < K; j++) solved[j] += r[j];
             right = trid_p_batch_below<T, L, S>(solved[0], shared);
             most.error = most.size = 0;
-            here = trid_p_batch_place_again(plan, index, L, line, first);
             TRID_UNROLL
             for (int half = 0; half < 2; half++) {
                 TRID_UNROLL
@@ -2160,17 +2327,16 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
                     int j = H * half + i;
                     T ka, kb, kc, kd, up = j > 0 ? solved[j > 0 ? j - 1 : 0] : left;
                     T down = j < K - 1 ? solved[j < K - 1 ? j + 1 : 0] : right;
-                    trid_p_batch_row_of<T, K, L, S>(plan, from, here, first, d, staged, halves[half] + thread, j, &ka,
-                                                    &kb, &kc, &kd);
+                    trid_p_batch_row_of<T, K, L, S, STAGED>(plan, at, held, first, right_hand, halves[half] + thread, j,
+                                                            &ka, &kb, &kc, &kd);
                     if (j == 0 && first == 0) up = 0; /* 0 times what is no number would be none */
                     if (j >= held - 1) down = 0;
                     r[j] = trid_p_batch_rest(ka, kb, kc, kd, solved[j], up, down, &most);
                 }
-                if (staged && pass == refined) {
-                    unsigned after = index + (half + 1) * gridDim.x;
-                    trid_p_batch_place next = trid_p_batch_place_of(plan, after, L, line, first);
+                if (STAGED && pass == refined) {
                     __syncwarp(TRID_P_FULL); /* other lanes have read theirs */
-                    trid_p_batch_ask_half<T, K, L, S, AHEAD>(plan, from, after, next, first, d, 1 - half, halves[half]);
+                    trid_p_batch_ask_half<T, K, L, S, AHEAD, STAGED>(plan, from, index + (half + 1) * gridDim.x, line,
+                                                                     first, d, 1 - half, halves[half]);
                 }
             }
         }
@@ -2206,23 +2372,25 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
 /* One matrix for all, systems side by side: a block takes the matrix apart once, which leaves few operations and few
    registers for each tile, and so several blocks a multiprocessor, of which one solves while the others wait. */
 #define TRID_P_BATCH_COMMON_LINES_RESIDENT(T, threads) ((sizeof(T) == 4 ? 1024 : 768) / (threads))
-template <class T, int K, int L, int S, int AHEAD>
+template <class T, int K, int L, int S, int AHEAD, int STAGED>
 TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L *S))
     trid_p_batch_common_lines(trid_p_batch_plan plan, trid_p_batch_common<T> from, const T *d, T *x)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), OWN = 5 * K + 1, G = 13 };
-    __shared__ T shared[3 * PART], factors[S * OWN], reduced[S * G]; /* odd pitches: no bank conflicts */
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), V = 16 / sizeof(T), G = 13 };
+    enum { OWN = 5 * K + V }; /* no bank conflicts, four sections a warp or fewer reading 16 bytes each */
+    __shared__ T shared[3 * PART], reduced[S * G];
+    __shared__ trid_p_batch_word<T> kept[S * OWN / V];
     __shared__ int worst;
     TRID_DYNAMIC_SHARED(dynamic);
-    int thread = (int)threadIdx.x, line = thread % L, section = thread / L, n = plan.n, first = K * section;
-    int add = plan.flags & TRID_BATCH_ADD, ahead = add && plan.staged, steps;
+    int thread = (int)threadIdx.x, line = thread % L, section = thread / L, n = plan.n, first = K * section, steps;
+    const int add = plan.flags & TRID_BATCH_ADD;
+    const trid_p_batch_arrays<T> none = trid_p_batch_arrays<T>();
     long long step = plan.lines.step;
-    T *own = (T *)dynamic + thread, *before = own + K * L * S;
+    T *stage = (T *)dynamic, *before = stage + K * L * S, *factors = kept[0].v;
     trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, L, line, first);
-    trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, p, d, own);
-    trid_p_batch_commit();
-    if (ahead) trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, p, x, before);
-    trid_p_batch_commit();                        /* a group in any case */
+    trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L, 1, STAGED>(plan, none, blockIdx.x, p, first, d);
+    trid_p_batch_ask<T, K, L, S, K, AHEAD, 1, STAGED>(plan, 0, 0, &route, stage);
+    trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
     if (thread == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
     {
         T a[K], b[K], c[K], f[TRID_LINES_FACTOR_LEN(K)];
@@ -2247,25 +2415,21 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L
         T r[K];
         const trid_p_batch_place here = p;
         p = trid_p_batch_place_of(plan, index + gridDim.x, L, line, first); /* without systems beyond the last tile */
+        route = trid_p_batch_route_of<T, K, L, 1, STAGED>(plan, none, index + gridDim.x, p, first, d);
         trid_p_batch_await<1>();
+        __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
         TRID_UNROLL
-        for (int j = 0; j < K; j++) r[j] = j < here.held ? own[j * L * S] : (T)0;
-        trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, p, d, own);
-        trid_p_batch_commit();
+        for (int j = 0; j < K; j++) r[j] = j < here.held ? stage[j * L * S + thread] : (T)0;
+        __syncwarp(TRID_P_FULL); /* and has been read by them */
+        trid_p_batch_ask<T, K, L, S, K, AHEAD, 1, STAGED>(plan, 0, 0, &route, stage);
         trid_block_lines_solve_stored(K, L, S, K * S, steps, factors + section * OWN, reduced + thread % S * G, 1, r,
                                       shared);
         T *to = x + here.at;
-        if (add) {
-            trid_p_batch_await<1>();
-            TRID_UNROLL
-            for (int j = 0; j < K; j++) {
-                if (j < here.held) r[j] += ahead ? before[j * L * S] : *to;
-                to += step;
-            }
-            to = x + here.at;
-            if (ahead) trid_p_batch_ask_own<T, K, L, S, AHEAD>(plan, p, x, before);
-        }
-        trid_p_batch_commit();
+        if (add) trid_p_batch_await<1>();
+        TRID_UNROLL
+        for (int j = 0; j < K && add; j++)
+            if (j < here.held) r[j] += before[j * L * S + thread];
+        trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
         TRID_UNROLL
         for (int j = 0; j < K; j++) {
             if (j < here.held) *to = r[j];
@@ -2678,7 +2842,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_P
     if (held <= K) rc[K - 1] = 0;
     int row = trid_p_batch_pivoted_reduce(K, position, ra, rb, rc, rd, face, &flags);
     if (row) row += first;
-    if (trid_p_batch_pivoted_up(position, face, kept, &side)) row = first + K;
+    if (trid_p_batch_pivoted_up(32, 32, position, face, kept, &side)) row = first + K;
     if (!tree.down) {
         TRID_UNROLL
         for (int k = 0; k < 9; k++)
@@ -2688,7 +2852,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_P
     }
     TRID_UNROLL
     for (int k = 0; k < 4; k++) outer[k] = tree.outer[(p.system * tree.count + p.chunk) * 4 + k];
-    trid_p_batch_pivoted_down(position, kept, side, outer);
+    trid_p_batch_pivoted_down(32, 32, position, kept, side, outer);
     trid_p_batch_pivoted_expand(K, position, ra, rb, rc, rd, flags, outer);
     warp = trid_p_batch_again_as((int)threadIdx.x) / 32, lane = trid_p_batch_again_as(lane);
     p = trid_p_batch_chunk_of(K, plan, tree.count, blockIdx.x * WARPS + (unsigned)warp);
@@ -2709,10 +2873,10 @@ TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch
     TRID_UNROLL
     for (int k = 0; k < 9; k++) /* where there is none: two unknowns that are zero, facing up or down */
         face[k] = i < tree.count ? tree.face[own * 9 + k] : k == (lane & 1) || k == 7 - (lane & 1) ? (T)1 : (T)0;
-    if (trid_p_batch_pivoted_up((int)i, face, kept, &side))
+    if (trid_p_batch_pivoted_up(32, 32, (int)i, face, kept, &side))
         row = (i + 1) * tree.rows < plan.n ? (int)((i + 1) * tree.rows) : plan.n;
     if (tree.groups == 1) {
-        int bad = trid_p_batch_pivoted_root(face, outer);
+        int bad = trid_p_batch_pivoted_root(32, 32, face, outer);
         if (bad) row = bad == 1 ? 1 : plan.n;
     } else if (!tree.down) {
         TRID_UNROLL
@@ -2724,7 +2888,7 @@ TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch
     }
     if (tree.groups == 1 || !tree.down) trid_p_batch_failed(tree.worst, system, 1, trid_p_batch_row(row, plan.n));
     if (tree.groups > 1 && !tree.down) return;
-    trid_p_batch_pivoted_down((int)i, kept, side, outer);
+    trid_p_batch_pivoted_down(32, 32, (int)i, kept, side, outer);
     TRID_UNROLL
     for (int k = 0; k < 4; k++)
         if (i < tree.count) tree.outer[own * 4 + k] = outer[k];
@@ -2750,18 +2914,53 @@ TRID_D double trid_p_batch_reciprocal(double x)
     return trid_p_rcp_fine_f64(x);
 }
 
+#define TRID_P_BATCH_CHAINS(T, suffix)                                                                                 \
+    TRID_D int trid_p_batch_warp_open(int K, int W, int up, const T *m, T *keep)                                       \
+    {                                                                                                                  \
+        return trid_p_chain_open_##suffix(K, W, up, 0, m, trid_p_chain_first_##suffix(W, up), 0, keep);                \
+    }                                                                                                                  \
+    TRID_D void trid_p_batch_warp_chain(int K, int W, int up, const T *m, const T *keep, int turns, T *d)              \
+    {                                                                                                                  \
+        trid_p_warp_chain_##suffix(K, W, up, 0, m, keep, turns, d);                                                    \
+    }                                                                                                                  \
+    TRID_D int trid_p_batch_block_open(int K, int up, const T *m, T *keep, T *shared)                                  \
+    {                                                                                                                  \
+        return trid_p_block_chain_open_##suffix(K, up, 0, m, keep, shared);                                            \
+    }                                                                                                                  \
+    TRID_D void trid_p_batch_block_chain(int K, int up, const T *m, const T *keep, int turns, T *d, T *shared)         \
+    {                                                                                                                  \
+        trid_p_block_chain_##suffix(K, up, 0, m, keep, turns, d, shared);                                              \
+    }                                                                                                                  \
+    TRID_D int trid_p_batch_lines_open(int K, int L, int S, int up, const T *m, T *keep, T *shared)                    \
+    {                                                                                                                  \
+        return trid_p_lines_chain_open_##suffix(K, L, S, up, 0, m, keep, shared);                                      \
+    }                                                                                                                  \
+    TRID_D void trid_p_batch_lines_chain(int K, int L, int S, int up, const T *m, const T *keep, int turns, T *d,      \
+                                         T *shared)                                                                    \
+    {                                                                                                                  \
+        trid_p_lines_chain_##suffix(K, L, S, up, 0, m, keep, turns, d, shared);                                        \
+    }
+TRID_P_BATCH_CHAINS(float, f32)
+TRID_P_BATCH_CHAINS(double, f64)
+#undef TRID_P_BATCH_CHAINS
+
 /* Who has a system: lanes of a warp, a block, or sections of a block for one of lines side by side. first() is the
-   thread's first row; lu() and chains() are functions of trid.h, the latter with factors but without their pivots;
-   pick() gives all who share the system its element `row` of u (0 for row -1), and pass() each the x of the thread that
-   has the rows before or, with up, after its own. */
+   thread's first row; lu() is of trid.h; open() and chain() are the halves of its solves by factors, down the rows and
+   up: what depends on the matrix alone and what does not, d having been divided by the pivots. Rows beyond the system
+   must be identity rows. pick() gives all who share the system its element `row` of u (0 for row -1), and pass() each
+   the x of the thread that has the rows before or, with up, after its own. */
 template <class T, int K>
 struct trid_p_batch_in_warp {
     int W, rank;
     TRID_P_BATCH_MEMBER int first() const { return K * rank; }
     TRID_P_BATCH_MEMBER int lu(int n, T *a, T *b, T *c) const { return trid_warp_lu(K, W, n, a, b, c); }
-    TRID_P_BATCH_MEMBER void chains(int n, const T *l, const T *one, const T *u, T *d) const
+    TRID_P_BATCH_MEMBER int open(int up, const T *m, T *keep) const
     {
-        trid_warp_lu_solve(K, W, n, l, one, u, d);
+        return trid_p_batch_warp_open(K, W, up, m, keep);
+    }
+    TRID_P_BATCH_MEMBER void chain(int up, const T *m, const T *keep, int turns, T *d) const
+    {
+        trid_p_batch_warp_chain(K, W, up, m, keep, turns, d);
     }
     TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
     {
@@ -2785,10 +2984,14 @@ struct trid_p_batch_in_block {
         __syncthreads();
         return trid_block_lu(K, n, a, b, c, between);
     }
-    TRID_P_BATCH_MEMBER void chains(int n, const T *l, const T *one, const T *u, T *d) const
+    TRID_P_BATCH_MEMBER int open(int up, const T *m, T *keep) const
     {
         __syncthreads();
-        trid_block_lu_solve(K, n, l, one, u, d, between);
+        return trid_p_batch_block_open(K, up, m, keep, between + up * TRID_P_BLOCK_CHAIN_LEN);
+    }
+    TRID_P_BATCH_MEMBER void chain(int up, const T *m, const T *keep, int turns, T *d) const
+    {
+        trid_p_batch_block_chain(K, up, m, keep, turns, d, between + up * TRID_P_BLOCK_CHAIN_LEN);
     }
     TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
     {
@@ -2819,10 +3022,14 @@ struct trid_p_batch_in_lines {
         __syncthreads();
         return trid_block_lines_lu(K, L, S, n, a, b, c, between);
     }
-    TRID_P_BATCH_MEMBER void chains(int n, const T *l, const T *one, const T *u, T *d) const
+    TRID_P_BATCH_MEMBER int open(int up, const T *m, T *keep) const
     {
         __syncthreads();
-        trid_block_lines_lu_solve(K, L, S, n, l, one, u, d, between);
+        return trid_p_batch_lines_open(K, L, S, up, m, keep, between);
+    }
+    TRID_P_BATCH_MEMBER void chain(int up, const T *m, const T *keep, int turns, T *d) const
+    {
+        trid_p_batch_lines_chain(K, L, S, up, m, keep, turns, d, between);
     }
     TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
     {
@@ -2865,6 +3072,13 @@ struct trid_p_batch_more {
 template <class T>
 struct trid_p_batch_border {
     T first, second, last, link; /* link: c[n-2] / pivot */
+};
+
+/* What the two chains keep of the matrix, and whether they are taken in turns. */
+template <class T>
+struct trid_p_batch_chains {
+    T keep[2][TRID_P_LINES_CHAIN_LEN];
+    int turns[2];
 };
 
 /* The matrix in the thread's rows becomes l, r, u; with TRID_BATCH_FACTORED it is a, r, u. If that is to be transposed,
@@ -2921,30 +3135,37 @@ TRID_D int trid_p_batch_take_apart(const Scope &scope, int n, int flags, T top, 
     }
     return status;
 }
+template <class T, class Scope>
+TRID_D void trid_p_batch_open(const Scope &scope, const T *l, const T *u, trid_p_batch_chains<T> *chains)
+{
+    chains->turns[0] = scope.open(0, l, chains->keep[0]);
+    chains->turns[1] = scope.open(1, u, chains->keep[1]);
+}
 
 /* x of one right-hand side; or, first of all, z of a periodic system, and what x[n-1] is multiplied by: then the number
    of the last row is returned if this is bad, and else 0. */
 template <class T, int K, class Scope>
 TRID_D int trid_p_batch_side(const Scope &scope, int n, int flags, int is_z, const T *l, const T *r, const T *u,
-                             T *kept, int pace, trid_p_batch_border<T> *border, T *d)
+                             const trid_p_batch_chains<T> &chains, T *kept, int pace, trid_p_batch_border<T> *border,
+                             T *d)
 {
     const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
     const int periodic = flags & TRID_BATCH_PERIODIC, first = scope.first();
-    T one[K], x = 0;
+    T x = 0;
     if (periodic && !is_z) x = scope.pick(n - 1, d);
     TRID_UNROLL
     for (int j = 0; j < K; j++) {
-        one[j] = 1;
         if (is_z)
             d[j] = kept[j * pace];
         else if (!across)
             d[j] *= r[j];
     }
-    scope.chains(periodic ? n - 1 : n, l, one, u, d);
+    scope.chain(0, l, chains.keep[0], chains.turns[0], d);
+    scope.chain(1, u, chains.keep[1], chains.turns[1], d);
     if (periodic) {
         T up = scope.pick(0, d), down = scope.pick(n - 2, d);
+        if (n == 1) up = down = is_z ? 1 : 0; /* x[0] is its own neighbour */
         if (is_z) {
-            if (n == 1) up = down = 1; /* x[0] is its own neighbour */
             if (!factored)
                 border->last = trid_p_batch_reciprocal(border->last + border->first * up + border->second * down);
             TRID_UNROLL
@@ -3024,6 +3245,8 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_L
     trid_p_batch_border<T> border = {0, 0, 0, 0};
     int periodic = plan.flags & TRID_BATCH_PERIODIC;
     int met = trid_p_batch_take_apart<T, K>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, 32, &border);
+    trid_p_batch_chains<T> chains;
+    if (!FACTOR || periodic) trid_p_batch_open(scope, ra, rc, &chains);
     TRID_P_BATCH_LOOP
     for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
         if (!FACTOR && side >= 0) {
@@ -3034,7 +3257,8 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_L
                 trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
                                          plan.lines.stride, next);
         }
-        int last = trid_p_batch_side<T, K>(scope, n, plan.flags, FACTOR || side < 0, ra, rb, rc, kept, 32, &border, rd);
+        int last = trid_p_batch_side<T, K>(scope, n, plan.flags, FACTOR || side < 0, ra, rb, rc, chains, kept, 32,
+                                           &border, rd);
         if (last && !met) met = last;
         if (!FACTOR && side >= 0) {
             trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rd, x + at, shared);
@@ -3081,6 +3305,8 @@ TRID_KERNEL void __launch_bounds__(1024 / K, 256 * K / 1024)
     trid_p_batch_border<T> border = {0, 0, 0, 0};
     int periodic = plan.flags & TRID_BATCH_PERIODIC, pace = (int)blockDim.x;
     int met = trid_p_batch_take_apart<T, K>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, pace, &border);
+    trid_p_batch_chains<T> chains;
+    if (!FACTOR || periodic) trid_p_batch_open(scope, ra, rc, &chains);
     TRID_P_BATCH_LOOP
     for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
         if (!FACTOR && side >= 0) {
@@ -3091,8 +3317,8 @@ TRID_KERNEL void __launch_bounds__(1024 / K, 256 * K / 1024)
                 trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
                                          plan.lines.stride, next);
         }
-        int last =
-            trid_p_batch_side<T, K>(scope, n, plan.flags, FACTOR || side < 0, ra, rb, rc, kept, pace, &border, rd);
+        int last = trid_p_batch_side<T, K>(scope, n, plan.flags, FACTOR || side < 0, ra, rb, rc, chains, kept, pace,
+                                           &border, rd);
         if (last && !met) met = last;
         if (!FACTOR && side >= 0) {
             trid_p_batch_store<PATH, 1>(K, plan, total, held, slot, rd, x + at, shared);
@@ -3124,67 +3350,105 @@ TRID_D void trid_p_batch_scatter(int K, int held, int add, const T *u, long long
     }
 }
 
-/* L systems side by side, n <= K*S. */
-template <class T, int K, int L, int S, int FACTOR>
-TRID_KERNEL void __launch_bounds__(L *S) trid_p_batch_lu_lines(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows,
-                                                               trid_p_batch_more<T> more, const T *d, T *x)
+/* L systems side by side, n <= K*S; a block takes one tile after another, and the next one's matrix and the next
+   right-hand side are on their way while a right-hand side is solved for. */
+template <class T, int K, int L, int S, int AHEAD, int STAGED, int FACTOR>
+TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
+    trid_p_batch_lu_lines(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, trid_p_batch_more<T> more, const T *d,
+                          T *x)
 {
-    enum { READ_AHEAD = S < 64 }; /* beyond registers are too few */
-    __shared__ T column[K * L * S], between[trid_p_batch_in_lines<T, K, L, S>::LEN + L];
+    __shared__ T between[trid_p_batch_in_lines<T, K, L, S>::LEN + L];
     __shared__ int worst[L];
+    TRID_DYNAMIC_SHARED(dynamic);
+    if ((STAGED && !TRID_P_BATCH_STAGES) || TRID_P_BATCH_EMPTY(S, STAGED, 0)) return; /* is not launched there */
     int thread = (int)threadIdx.x, line = thread % L, first = K * (thread / L), n = plan.n;
-    int add = plan.flags & TRID_BATCH_ADD;
+    const int add = plan.flags & TRID_BATCH_ADD, periodic = plan.flags & TRID_BATCH_PERIODIC;
     long long step = plan.lines.step;
-    trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, L, line, first);
-    T ra[K], rb[K], rc[K], rd[K], next[K], *kept = column + thread, top, bottom;
-    if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW;
-    long long from = p.there ? trid_p_batch_matrix_at(plan, rows, p, first) : 0;
-    trid_p_batch_gather(K, first == 0, p.held, rows.a + from, rows.step, ra);
-    if (!READ_AHEAD) __syncthreads(); /* or the addresses of all rows would lie in registers at once */
-    trid_p_batch_gather(K, 0, p.held, rows.b + from, rows.step, rb);
-    if (!READ_AHEAD) __syncthreads();
-    trid_p_batch_gather(K, 0, p.held - 1, rows.c + from, rows.step, rc);
-    trid_p_batch_corners(plan, more, p.there ? trid_p_batch_matrix_at(plan, rows, p, 0) : 0, p.there, &top, &bottom);
-    if (!FACTOR && READ_AHEAD) trid_p_batch_gather(K, 0, p.held, d + p.at, step, next);
-    TRID_UNROLL
-    for (int j = 0; j < K; j++)
-        if (j >= p.held) rb[j] = 1;
-    trid_p_batch_in_lines<T, K, L, S> scope = {between};
-    trid_p_batch_border<T> border = {0, 0, 0, 0};
-    int periodic = plan.flags & TRID_BATCH_PERIODIC;
-    int met = trid_p_batch_take_apart<T, K>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, L * S, &border);
+    T *stage = (T *)dynamic, *side_stage = stage + 3 * K * L * S;
+    T *kept = stage + (STAGED ? (FACTOR ? 3 : 4) * K * L * S : 0) + thread;
+    if (STAGED) {
+        trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, L, line, first);
+        trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L, 3, STAGED>(plan, rows, blockIdx.x, p, first, d);
+        trid_p_batch_ask<T, K, L, S, K, AHEAD, 3, STAGED>(plan, rows.step, 0, &route, stage);
+        if (!FACTOR) {
+            route = trid_p_batch_route_of<T, K, L, 1, STAGED>(plan, rows, blockIdx.x, p, first, d);
+            trid_p_batch_ask<T, K, L, S, K, AHEAD, 1, STAGED>(plan, 0, 0, &route, side_stage);
+        }
+    }
     TRID_P_BATCH_LOOP
-    for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
-        /* What the compiler would work out before the loop, for all rows, has no room in registers. */
-        step = trid_p_batch_again_as(step), p.held = trid_p_batch_again_as(p.held), n = trid_p_batch_again_as(n);
-        if (!FACTOR && side >= 0) {
+    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+        T ra[K], rb[K], rc[K], rd[K], top, bottom;
+        trid_p_batch_place p = trid_p_batch_place_again(plan, index, L, line, first);
+        if (STAGED) {
+            /* Only the right-hand side has been asked for since. */
+            trid_p_batch_await<FACTOR ? 0 : 1>();
+            __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
             TRID_UNROLL
-            for (int j = 0; j < K && READ_AHEAD; j++) rd[j] = next[j];
-            if (!READ_AHEAD)
-                trid_p_batch_gather(K, 0, p.held, d + p.at, step, rd);
-            else if (side + 1 < more.sides)
-                trid_p_batch_gather(K, 0, p.held, d + (p.at + more.pitch), step, next);
+            for (int j = 0; j < K; j++) {
+                const T *own = stage + j * L * S + thread;
+                ra[j] = j < p.held && (j > 0 || first > 0) ? own[0] : (T)0;
+                rb[j] = j < p.held ? own[K * L * S] : (T)1;
+                rc[j] = j < p.held - 1 ? own[2 * K * L * S] : (T)0;
+            }
+            __syncwarp(TRID_P_FULL); /* and has been read by them */
+            trid_p_batch_place next = trid_p_batch_place_of(plan, index + gridDim.x, L, line, first);
+            trid_p_batch_route<T> route =
+                trid_p_batch_route_of<T, K, L, 3, STAGED>(plan, rows, index + gridDim.x, next, first, d);
+            trid_p_batch_ask<T, K, L, S, K, AHEAD, 3, STAGED>(plan, rows.step, 0, &route, stage);
+        } else {
+            trid_p_batch_own_rows(K, plan, p, first, rows, ra, rb, rc);
+            TRID_UNROLL
+            for (int j = 0; j < K; j++)
+                if (j >= p.held) rb[j] = 1;
         }
-        int last =
-            trid_p_batch_side<T, K>(scope, n, plan.flags, FACTOR || side < 0, ra, rb, rc, kept, L * S, &border, rd);
-        if (last && !met) met = last;
-        if (!FACTOR && side >= 0) {
-            trid_p_batch_scatter(K, p.held, add, rd, step, x + p.at);
-            p.at += more.pitch;
+        trid_p_batch_corners(plan, more, p.there ? trid_p_batch_matrix_at(plan, rows, p, 0) : 0, p.there, &top,
+                             &bottom);
+        if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
+        trid_p_batch_in_lines<T, K, L, S> scope = {between};
+        trid_p_batch_border<T> border = {0, 0, 0, 0};
+        int met = trid_p_batch_take_apart<T, K>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, L * S, &border);
+        trid_p_batch_chains<T> chains;
+        if (!FACTOR || periodic) trid_p_batch_open(scope, ra, rc, &chains);
+        TRID_P_BATCH_LOOP
+        for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
+            /* What the compiler would work out before the loop, for all rows, has no room in registers. */
+            step = trid_p_batch_again_as(step), p.held = trid_p_batch_again_as(p.held), n = trid_p_batch_again_as(n);
+            if (!FACTOR && side >= 0 && STAGED) {
+                if (side > 0) trid_p_batch_await<0>();
+                if (side == 0) trid_p_batch_await<1>(); /* the matrix was asked for after it */
+                __syncwarp(TRID_P_FULL);
+                TRID_UNROLL
+                for (int j = 0; j < K; j++) rd[j] = j < p.held ? side_stage[j * L * S + thread] : (T)0;
+                __syncwarp(TRID_P_FULL);
+                const int last = side + 1 == more.sides;
+                const unsigned after = last ? index + gridDim.x : index;
+                const T *from = last ? d : d + (side + 1) * more.pitch;
+                trid_p_batch_place next = trid_p_batch_place_of(plan, after, L, line, first);
+                trid_p_batch_route<T> route =
+                    trid_p_batch_route_of<T, K, L, 1, STAGED>(plan, rows, after, next, first, from);
+                trid_p_batch_ask<T, K, L, S, K, AHEAD, 1, STAGED>(plan, 0, 0, &route, side_stage);
+            } else if (!FACTOR && side >= 0) {
+                trid_p_batch_gather(K, 0, p.held, d + (p.at + side * more.pitch), step, rd);
+            }
+            int last = trid_p_batch_side<T, K>(scope, n, plan.flags, FACTOR || side < 0, ra, rb, rc, chains, kept,
+                                               L * S, &border, rd);
+            if (last && !met) met = last;
+            if (!FACTOR && side >= 0) trid_p_batch_scatter(K, p.held, add, rd, step, x + (p.at + side * more.pitch));
         }
-    }
-    if (FACTOR) {
-        if (periodic) trid_p_batch_close<T, K>(scope, n, bottom, border, rb, rc);
-        trid_p_batch_scatter(K, p.held, 0, rb, step, x + p.at);
-        trid_p_batch_scatter(K, p.held, 0, rc, step, more.u + p.at);
-    }
-    int bad = trid_p_batch_row(met, n);
-    if (trid_p_batch_reports(plan)) {
-        __syncthreads();
-        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
-        __syncthreads();
-        p = trid_p_batch_place_of(plan, (unsigned)trid_p_batch_again_as((int)blockIdx.x), L, line, first);
-        if (first == 0 && p.there) trid_p_batch_tell(plan, p.system, worst[line], 0, (T)0, (T)0);
+        if (FACTOR) {
+            if (periodic) trid_p_batch_close<T, K>(scope, n, bottom, border, rb, rc);
+            trid_p_batch_scatter(K, p.held, 0, rb, step, x + p.at);
+            trid_p_batch_scatter(K, p.held, 0, rc, step, more.u + p.at);
+        }
+        if (trid_p_batch_reports(plan)) {
+            int bad = trid_p_batch_row(met, n);
+            __syncthreads();
+            if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+            __syncthreads();
+            p = trid_p_batch_place_again(plan, index, L, line, first);
+            if (first == 0 && p.there) trid_p_batch_tell(plan, p.system, worst[line], 0, (T)0, (T)0);
+        }
+        __syncthreads(); /* what is shared has been read */
     }
 }
 
@@ -3192,13 +3456,13 @@ TRID_KERNEL void __launch_bounds__(L *S) trid_p_batch_lu_lines(trid_p_batch_plan
 
 /* Which kernel serves which size, and with which K rows a thread. Contiguous systems (step is not the larger pitch):
    the least width W of 1, 2, 4 .. 32 lanes with which at most 16 rows a lane hold the system, and the least K of the
-   table that do; EXACT where tiles are full. Systems side by side (stride the smaller): S sections of K rows a system,
-   L systems a block, R rows asked for at a time, A bytes around them into the cache, C blocks a cluster. Longer
-   systems, in chunks of 32 K rows or S K: chunks_reduce, lines_reduce leave two rows of each, these are solved as
-   systems by themselves, and chunks_expand, lines_expand put in what is known of them; with pivoting pivoted_groups
-   takes 32 chunks at a time, up and down again. The names of kernels begin trid_p_batch_, and the n of each are these,
-   by names alone where a launch differs from the one above it (trid_batch_checked and _shared from trid_batch_solve;
-   more with --all), from bench/batch_table.sh: trid_batch_solve, contiguous, one system after another warps  DENSE    K
+   table that do; EXACT where tiles are full. Systems side by side (stride the smaller): S sections of K rows a
+   system, L systems a block, R rows asked for at a time, A bytes around them into the cache; in clusters, of as many
+   blocks as have rows, K*S rows a block. Longer systems, in chunks of 32 K rows or S K: chunks_reduce, lines_reduce
+   leave two rows of each, these are solved as systems by themselves, and chunks_expand, lines_expand put in what is
+   known of them; with pivoting pivoted_groups takes 32 chunks at a time, up and down again. The names of kernels
+   begin trid_p_batch_, and the n of each are these, by names alone where a launch differs from the one above it
+   (trid_batch_checked and _shared from trid_batch_solve; more with --all), from bench/batch_table.sh:
      trid_batch_solve, contiguous, one system after another
        warps  DENSE    K = 2            1-2
        warps  DENSE    K = 3            3
@@ -3226,22 +3490,21 @@ TRID_KERNEL void __launch_bounds__(L *S) trid_p_batch_lu_lines(trid_p_batch_plan
        block  EXACT    K = 16  2 warps  double 1024
      where step or pitch are others: warps 1-256
      trid_batch_solve, side by side, on a device with clusters
-       warps  PITCHED  K = 4                                             1
-       lines  K = 4   S = 1   R = 4  A = 0    L = 128                    2-4
-       lines  K = 8   S = 1   R = 4  A = 0    L = 128                    5-8
-       lines  K = 16  S = 1   R = 4  A = 0    L = 128                    9-16
-       lines  K = 8   S = 4   R = 4  A = 0    L = 64, double 32          17-32
-       lines  K = 16  S = 4   R = 4  A = 128  L = 64, double 32          33-64
-       lines  K = 16  S = 8   R = 4  A = 128  L = 64, double 32          65-128
-       lines  K = 16  S = 16  R = 2  A = 256  L = 32, double 16          129-256
-       lines  K = 16  S = 16  R = 2  A = 128  C = 2   L = 32, double 16  257-512
-       lines  K = 16  S = 16  R = 4  A = 256  C = 4   L = 32, double 16  513-1024
-       lines  K = 16  S = 16  R = 4  A = 256  C = 8   L = 32, double 16  1025-2048
-       lines  K = 16  S = 32  R = 4  A = 128  C = 8   L = 16, double -   single 2049-4096
-       lines  K = 16  S = 32  R = 4  A = 128  C = 16  L = 16, double 8   4097-8192
-       lines_*  K = 16  S = 8   L = 32, double 16                        8193-
-       lines  K = 16  S = 16  R = 4  A = 256  C = 16  , double 16        double 2049-4096
-     on a device without: lines 257-1024, lines_* 1025-8192
+       warps  PITCHED  K = 4                                               1
+       lines  K = 4   S = 1   R = 4  A = 0    L = 128                      2-4
+       lines  K = 8   S = 1   R = 4  A = 0    L = 128                      5-8
+       lines  K = 16  S = 1   R = 4  A = 0    L = 128                      9-16
+       lines  K = 8   S = 4   R = 4  A = 0    L = 64, double 32            17-32
+       lines  K = 16  S = 4   R = 4  A = 128  L = 64, double 32            33-64
+       lines  K = 16  S = 8   R = 4  A = 128  L = 64, double 32            65-128
+       lines  K = 16  S = 8   R = 2  A = 128  clusters  L = 64, double 32  single 129-256
+       lines  K = 16  S = 8   R = 2  A = 128  clusters  L = 64, double 32  double 129-512 897-1024
+       lines  K = 16  S = 16  R = 4  A = 128  clusters  L = 32, double 16  single 257-2048
+       lines  K = 16  S = 16  R = 4  A = 128  clusters  L = 32, double 16  double 513-896 1025-4096
+       lines  K = 16  S = 32  R = 4  A = 128  clusters  L = 16, double 8   single 2049-8192
+       lines  K = 16  S = 32  R = 4  A = 128  clusters  L = 16, double 8   double 4097-8192
+       lines_*  K = 16  S = 8   L = 32, double 16                          8193-
+     on a device without: lines 129-1024, lines_* 1025-8192
      trid_batch_checked, contiguous: checked_warps 1-512, block single 513-1024, chunks_* single 2049-4096 double
        1025-2048
      trid_batch_checked, side by side: checked_warps 1, lines_checked 2-1024, lines_* 1025-8192
@@ -3263,7 +3526,7 @@ TRID_KERNEL void __launch_bounds__(L *S) trid_p_batch_lu_lines(trid_p_batch_plan
        pivoted_block  DENSE    K = 16  4 warps  double 1537-2048
        pivoted_chunks  DENSE    K = 16          double 2049-
      where step or pitch are others: pivoted_warps 1-256
-     side by side: pivoted_warps 1-512, pivoted_block 513-1024, pivoted_chunks 1025- */
+     side by side: pivoted_warps 1, lines 2-8192, pivoted_chunks 8193- */
 #define TRID_P_BATCH_SHAPES(shape)                                                                                     \
     shape(EXACT, 16) shape(DENSE, 2) shape(DENSE, 3) shape(DENSE, 4) shape(DENSE, 6) shape(DENSE, 8) shape(DENSE, 10)  \
         shape(DENSE, 12) shape(DENSE, 14) shape(DENSE, 16) shape(PITCHED, 4) shape(PITCHED, 8) shape(PITCHED, 16)
@@ -3412,102 +3675,211 @@ static int trid_p_batch_launch_checked(trid_p_batch_plan plan, trid_p_batch_arra
     return launched && error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* WIDE: pieces of 16 bytes are pieces of memory in all
-   four arrays, and of whole systems. */
+/* What matters of the device, and of the architecture that a kernel was compiled for where that is an earlier one. */
+struct trid_p_batch_device {
+    int processors, most, major; /* multiprocessors; bytes of shared memory that a block may ask for */
+    int roomy;                   /* are some kernels empty? */
+};
+template <class... P>
+static int trid_p_batch_device_of(void (*kernel)(P...), trid_p_batch_device *of)
+{
+    int device, version;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&of->processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&of->most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&of->major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+#ifdef __CUDACC__
+    cudaFuncAttributes compiled;
+    if (cudaFuncGetAttributes(&compiled, (const void *)kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    version = compiled.ptxVersion;
+#else
+    (void)kernel;
+    version = simt_version();
+#endif
+    if (of->major > version / 10) of->major = version / 10;
+    of->roomy = TRID_P_BATCH_ROOMY(version);
+    return TRID_BATCH_OK;
+}
+
+/* WIDE: pieces of 16 bytes are pieces of memory in all that travels, and of whole systems. */
 template <class T>
-static inline int trid_p_batch_staging(const trid_lines &lines, const trid_p_batch_arrays<T> &rows, const T *d)
+static inline int trid_p_batch_staging(const trid_lines &lines, size_t places)
 {
     const int V = 16 / (int)sizeof(T);
-    size_t from = (size_t)rows.a | (size_t)rows.b | (size_t)rows.c | (size_t)d;
-    return from % 16 == 0 && lines.stride == 1 && lines.systems % V == 0 && lines.step % V == 0 &&
-                   (lines.groups == 1 || lines.jump % V == 0) && rows.step == lines.step &&
-                   rows.stride == lines.stride && rows.jump == lines.jump
+    return places % 16 == 0 && lines.stride == 1 && lines.systems % V == 0 && lines.step % V == 0 &&
+                   (lines.groups == 1 || lines.jump % V == 0)
                ? TRID_P_BATCH_WIDE
                : TRID_P_BATCH_NARROW;
 }
-template <class T, class Rows>
-static inline int trid_p_batch_staging(const trid_lines &, const Rows &, const T *)
+template <class T>
+static inline int trid_p_batch_staging(const trid_lines &lines, const trid_p_batch_arrays<T> &rows, const T *d)
 {
-    return TRID_P_BATCH_NARROW;
+    int alike = rows.step == lines.step && rows.stride == lines.stride && rows.jump == lines.jump;
+    return alike ? trid_p_batch_staging<T>(lines, (size_t)rows.a | (size_t)rows.b | (size_t)rows.c | (size_t)d)
+                 : TRID_P_BATCH_NARROW;
+}
+template <class T, class Rows>
+static inline int trid_p_batch_staging(const trid_lines &lines, const Rows &, const T *d)
+{
+    return trid_p_batch_staging<T>(lines, (size_t)d);
 }
 
-template <class T, int K, int L, int S, int R, int AHEAD, class Rows>
-static int trid_p_batch_launch_lines_of(trid_p_batch_plan plan, Rows rows, const T *d, T *x, cudaStream_t stream)
+/* Blocks of kernels that take tile after tile: no more than stay on the device, `resident` a multiprocessor; 0: all
+   that there are. */
+template <class... P, class... A>
+static int trid_p_batch_launch_tiles(void (*kernel)(P...), dim3 grid, int threads, int resident, size_t bytes,
+                                     const trid_p_batch_device &device, cudaStream_t stream, const A &...arguments)
 {
-    void (*kernel)(trid_p_batch_plan, Rows, const T *, T *) = trid_p_batch_lines<T, K, L, S, R, AHEAD, Rows>;
-    const int resident = TRID_P_BATCH_LINES_RESIDENT(T, K, L * S);
-    const int arrays = trid_p_batch_staged_arrays(&rows) + (plan.flags & TRID_BATCH_ADD ? 1 : 0);
-    int device, most, processors, major, bytes = arrays * K * L * S * (int)sizeof(T);
+    const unsigned most = (unsigned)(device.processors * resident);
+    if (bytes && cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+    if (most && grid.x > most) grid.x = most;
+    return trid_launch(kernel, grid, dim3((unsigned)threads), bytes, stream, arguments...) == cudaSuccess
+               ? TRID_BATCH_OK
+               : TRID_BATCH_LAUNCH_FAILED;
+}
+
+template <class T, int K, int L, int S, int R, int AHEAD, int PIVOTED, int CLUSTER, class Rows>
+struct trid_p_batch_lines_kernel {
+    typedef void (*type)(trid_p_batch_plan, Rows, const T *, T *);
+    enum { ARRAYS = trid_p_batch_travels<T, Rows>::ARRAYS };
+    static type of(int staged)
+    {
+        return staged == TRID_P_BATCH_WIDE
+                   ? (type)trid_p_batch_lines<T, K, L, S, R, AHEAD, TRID_P_BATCH_WIDE, PIVOTED, CLUSTER, Rows>
+                   : (type)trid_p_batch_lines<T, K, L, S, R, AHEAD, TRID_P_BATCH_NARROW, PIVOTED, CLUSTER, Rows>;
+    }
+    /* Shared memory of what is on its way. */
+    static int bytes(int flags) { return (ARRAYS + (flags & TRID_BATCH_ADD ? 1 : 0)) * K * L * S * (int)sizeof(T); }
+};
+
+/* Systems side by side without clusters, L in a tile. A block has `bytes` of what is on its way, and `fixed` besides at
+   most; `resident` blocks a multiprocessor, or fewer where `least` will do. Where there is no room for them, or none of the
+   copies that a device has `since` its compute capability, or where the kernel is empty, *launched stays as it was. */
+struct trid_p_batch_staged {
+    int L, threads, bytes, fixed, resident, least, since, by_clusters;
+};
+template <class... P, class... A>
+static int trid_p_batch_launch_staged(void (*kernel)(P...), trid_p_batch_staged with, trid_p_batch_plan plan,
+                                      cudaStream_t stream, int *launched, const A &...arguments)
+{
+    trid_p_batch_device device;
+    dim3 grid;
+    if (trid_p_batch_count(&plan, with.L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
+    while (with.resident >= with.least && with.resident * (with.bytes + with.fixed) > device.most) with.resident--;
+    if (device.major < with.since || with.resident < with.least || (device.roomy && with.by_clusters))
+        return TRID_BATCH_OK;
+    *launched = 1;
+    return trid_p_batch_launch_tiles(kernel, grid, with.threads, with.resident, (size_t)with.bytes, device, stream,
+                                     plan, arguments...);
+}
+
+template <int PIVOTED, class T, int K, int L, int S, int R, int AHEAD, class Rows>
+static int trid_p_batch_launch_lines_of(const trid_p_batch_plan &plan, Rows rows, const T *d, T *x, cudaStream_t stream,
+                                        int *launched)
+{
+    typedef trid_p_batch_lines_kernel<T, K, L, S, R, AHEAD, PIVOTED, 0, Rows> kernel;
+    /* beside the rows that change hands, at most */
+    enum { RESIDENT = TRID_P_BATCH_LINES_RESIDENT(T, K, L * S), FIXED = (PIVOTED ? 21 : 16) * 1024 };
+    static_assert(!TRID_P_BATCH_ROOMY(90) || PIVOTED ||
+                      RESIDENT * ((kernel::ARRAYS + 1) * K * L * S * (int)sizeof(T) + FIXED) <= TRID_P_BATCH_ROOM,
+                  "every tile must have room");
+    const trid_p_batch_staged with = {
+        L, L * S, kernel::bytes(plan.flags), FIXED, RESIDENT, RESIDENT, 8, TRID_P_BATCH_BY_CLUSTERS(S, PIVOTED, 0)};
+    return trid_p_batch_launch_staged(kernel::of(trid_p_batch_staging(plan.lines, rows, d)), with, plan, stream,
+                                      launched, rows, d, x);
+}
+/* There, with K = 16: what L, S come to TRID_P_BATCH_LINES_OF. */
+#define TRID_P_BATCH_LEAST_LINES(n, F)                                                                                 \
+    ((n) <= 16    ? TRID_P_BATCH_LINES_OF(128, 1)                                                                      \
+     : (n) <= 64  ? TRID_P_BATCH_LINES_OF(32 * F, 4)                                                                   \
+     : (n) <= 256 ? TRID_P_BATCH_LINES_OF(16 * F, 16)                                                                  \
+                  : TRID_P_BATCH_LINES_OF(4 * F, 64))
+template <int L, int S, class... P, class... A>
+static int trid_p_batch_launch_unstaged_of(void (*kernel)(P...), trid_p_batch_plan plan, int bytes, cudaStream_t stream,
+                                           const A &...arguments)
+{
+    const trid_p_batch_device any = {0, 0, 0, 0};
     dim3 grid;
     if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    plan.staged = trid_p_batch_staging(plan.lines, rows, d);
-    if (plan.staged) {
-        if (cudaGetDevice(&device) != cudaSuccess ||
-            cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
-            cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
-            return TRID_BATCH_LAUNCH_FAILED;
-        if (major < 8 || resident * (bytes + 16 * 1024) > most) /* the rows that change hands, at most */
-            plan.staged = TRID_P_BATCH_UNSTAGED;
-        if (plan.staged &&
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
-            return TRID_BATCH_LAUNCH_FAILED;
-        if (plan.staged && grid.x > (unsigned)(processors * resident)) grid.x = (unsigned)(processors * resident);
-    }
-    cudaError_t error =
-        trid_launch(kernel, grid, dim3(L * S), plan.staged ? (size_t)bytes : 0, stream, plan, rows, d, x);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launch_tiles(kernel, grid, L * S, 0, (size_t)bytes, any, stream, plan, arguments...);
+}
+/* n, or the most that they serve, which has the one that is not empty. */
+template <class... P>
+static int trid_p_batch_unstaged_n(void (*kernel)(P...), int n)
+{
+    trid_p_batch_device device;
+    return trid_p_batch_device_of(kernel, &device) == TRID_BATCH_OK && device.roomy ? 1024 : n;
+}
+template <class T, class Rows>
+static int trid_p_batch_launch_unstaged(const trid_p_batch_plan &plan, Rows rows, const T *d, T *x, cudaStream_t stream)
+{
+    const int F = sizeof(T) == 4 ? 2 : 1;
+#define TRID_P_BATCH_KERNEL_OF(L, S) trid_p_batch_lines<T, 16, L, S, 16, 0, TRID_P_BATCH_UNSTAGED, 0, 0, Rows>
+#define TRID_P_BATCH_LINES_OF(L, S)                                                                                    \
+    trid_p_batch_launch_unstaged_of<L, S>(TRID_P_BATCH_KERNEL_OF(L, S), plan, 0, stream, rows, d, x)
+    return TRID_P_BATCH_LEAST_LINES(trid_p_batch_unstaged_n(TRID_P_BATCH_KERNEL_OF(4 * F, 64), plan.n), F);
+#undef TRID_P_BATCH_LINES_OF
+#undef TRID_P_BATCH_KERNEL_OF
 }
 
 /* In clusters of `parts` blocks, n <= K*S*parts. Where the device has none of them, or no room for one, *launched stays
    as it was. */
-template <class T, int K, int L, int S, int R, int AHEAD, class Rows>
+template <int PIVOTED, class T, int K, int L, int S, int R, int AHEAD, class Rows>
 static int trid_p_batch_launch_cluster_of(trid_p_batch_plan plan, int parts, Rows rows, const T *d, T *x,
                                           cudaStream_t stream, int *launched)
 {
-    void (*kernel)(trid_p_batch_plan, Rows, const T *, T *) = trid_p_batch_lines<T, K, L, S, R, AHEAD, Rows, 1>;
-    int device, major, most, bytes = 2 * TRID_P_BATCH_MAIL(L, parts) * (int)sizeof(T), clusters;
+    typedef trid_p_batch_lines_kernel<T, K, L, S, R, AHEAD, PIVOTED, 1, Rows> kernel;
+    trid_p_batch_device device;
+    int staged = trid_p_batch_staging(plan.lines, rows, d);
+    int bytes = kernel::bytes(plan.flags) + 2 * TRID_P_BATCH_MAIL(PIVOTED ? 12 : 8, L, parts) * (int)sizeof(T);
     dim3 grid;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
-        return TRID_BATCH_LAUNCH_FAILED;
-    if (major < 9) return TRID_BATCH_OK;
+    typename kernel::type of = kernel::of(staged);
+    if (trid_p_batch_device_of(of, &device)) return TRID_BATCH_LAUNCH_FAILED;
+    /* beside the rows that change hands, at most */
+    if (device.major < 9 || bytes + (PIVOTED ? 21 : 16) * 1024 > device.most) return TRID_BATCH_OK;
     if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    plan.staged = trid_p_batch_staging(plan.lines, rows, d);
-    if (plan.staged)
-        bytes +=
-            (trid_p_batch_staged_arrays(&rows) + (plan.flags & TRID_BATCH_ADD ? 1 : 0)) * K * L * S * (int)sizeof(T);
-    if (bytes + 16 * 1024 > most) return TRID_BATCH_OK;
-    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
+    if (cudaFuncSetAttribute(of, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
-    clusters = trid_clusters(kernel, parts, dim3(L * S), (size_t)bytes);
+    unsigned clusters = (unsigned)trid_clusters(of, parts, dim3(L * S), (size_t)bytes);
     if (clusters == 0) return TRID_BATCH_OK;
     *launched = 1;
-    grid.x = (plan.tiles < (unsigned)clusters ? plan.tiles : (unsigned)clusters) * (unsigned)parts;
-    cudaError_t error = trid_launch_cluster(kernel, grid, parts, dim3(L * S), (size_t)bytes, stream, plan, rows, d, x);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)parts;
+    return trid_launch_cluster(of, grid, parts, dim3(L * S), (size_t)bytes, stream, plan, rows, d, x) == cudaSuccess
+               ? TRID_BATCH_OK
+               : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* The shapes in clusters; checked solves have none. */
+/* The shapes in clusters, for n from LEAST on; checked solves have none. */
+#ifndef TRID_P_BATCH_ON_CHIP_CLUSTER
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 8192
-template <class T, int CHECKED, class Rows>
+#endif
+template <class T, int CHECKED, int PIVOTED, int LEAST, class Rows>
 struct trid_p_batch_clusters {
     static int launch(const trid_p_batch_plan &plan, Rows rows, const T *d, T *x, cudaStream_t stream, int *launched)
     {
-        const int F = sizeof(T) == 4 ? 2 : 1;
-        int parts = 2;
-        if (plan.n <= 256 || plan.n > TRID_P_BATCH_ON_CHIP_CLUSTER) return TRID_BATCH_OK;
-        while (256 * parts < plan.n) parts *= 2;
-        if (parts == 2)
-            return trid_p_batch_launch_cluster_of<T, 16, 16 * F, 16, 2, 128>(plan, 2, rows, d, x, stream, launched);
-        if (parts <= (sizeof(T) == 4 ? 8 : 16))
-            return trid_p_batch_launch_cluster_of<T, 16, 16 * F, 16, 4, 256>(plan, parts, rows, d, x, stream, launched);
-        return trid_p_batch_launch_cluster_of<T, 16, 8 * F, 32, 4, 128>(plan, parts / 2, rows, d, x, stream, launched);
+        /* Pieces of memory of 256 bytes, of half as many rows a block, where that is faster. */
+        enum { F = sizeof(T) == 4 ? 2 : 1 };
+        const int n = plan.n;
+        if (n <= (PIVOTED ? 256 : 128) || n > TRID_P_BATCH_ON_CHIP_CLUSTER) return TRID_BATCH_OK;
+        if constexpr (!PIVOTED && LEAST <= (F == 1 ? 1024 : 256))
+            if (n <= 1024 && (F == 1 ? n <= 512 || n > 896 : n <= 256))
+                return trid_p_batch_launch_cluster_of<0, T, 16, 32 * F, 8, 2, 128>(plan, (n + 127) / 128, rows, d, x,
+                                                                                   stream, launched);
+        int status = TRID_BATCH_OK;
+        if (n <= (F == 1 ? 4096 : 2048))
+            status = trid_p_batch_launch_cluster_of<PIVOTED, T, 16, 16 * F, 16, 4, 128>(plan, (n + 255) / 256, rows, d,
+                                                                                        x, stream, launched);
+        if (*launched || status) return status;
+        /* Fewer blocks have less to tell each other: 16 of a pivoted solve that adds to x do not fit. */
+        return trid_p_batch_launch_cluster_of<PIVOTED, T, 16, 8 * F, 32, 4, 128>(plan, (n + 511) / 512, rows, d, x,
+                                                                                 stream, launched);
     }
 };
-template <class T, class Rows>
-struct trid_p_batch_clusters<T, 1, Rows> {
+template <class T, int LEAST, class Rows>
+struct trid_p_batch_clusters<T, 1, 0, LEAST, Rows> {
     static int launch(const trid_p_batch_plan &, Rows, const T *, T *, cudaStream_t, int *) { return TRID_BATCH_OK; }
 };
 
@@ -3516,105 +3888,119 @@ static int trid_p_batch_launch_side_by_side(const trid_p_batch_plan &plan, Rows 
                                             cudaStream_t stream)
 {
     const int F = sizeof(T) == 4 ? 2 : 1;
-    int launched = 0, status = trid_p_batch_clusters<T, 0, Rows>::launch(plan, rows, d, x, stream, &launched);
+    int launched = 0, status = trid_p_batch_clusters<T, 0, 0, 1, Rows>::launch(plan, rows, d, x, stream, &launched);
     if (launched || status) return status;
 #define TRID_P_BATCH_LINES_OF(K, L, S, R, AHEAD)                                                                       \
-    trid_p_batch_launch_lines_of<T, K, L, S, R, AHEAD>(plan, rows, d, x, stream)
-    return plan.n <= 4     ? TRID_P_BATCH_LINES_OF(4, 128, 1, 4, 0)
-           : plan.n <= 8   ? TRID_P_BATCH_LINES_OF(8, 128, 1, 4, 0)
-           : plan.n <= 16  ? TRID_P_BATCH_LINES_OF(16, 128, 1, 4, 0)
-           : plan.n <= 32  ? TRID_P_BATCH_LINES_OF(8, 32 * F, 4, 4, 0)
-           : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(16, 32 * F, 4, 4, 128)
-           : plan.n <= 128 ? TRID_P_BATCH_LINES_OF(16, 32 * F, 8, 4, 128)
-           : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 2, 256)
-           : plan.n <= 512 ? TRID_P_BATCH_LINES_OF(16, 8 * F, 32, 4, 128)
-                           : TRID_P_BATCH_LINES_OF(16, 4 * F, 64, 4, 128);
+    trid_p_batch_launch_lines_of<0, T, K, L, S, R, AHEAD>(plan, rows, d, x, stream, &launched)
+    status = plan.n <= 4     ? TRID_P_BATCH_LINES_OF(4, 128, 1, 4, 0)
+             : plan.n <= 8   ? TRID_P_BATCH_LINES_OF(8, 128, 1, 4, 0)
+             : plan.n <= 16  ? TRID_P_BATCH_LINES_OF(16, 128, 1, 4, 0)
+             : plan.n <= 32  ? TRID_P_BATCH_LINES_OF(8, 32 * F, 4, 4, 0)
+             : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(16, 32 * F, 4, 4, 128)
+             : plan.n <= 128 ? TRID_P_BATCH_LINES_OF(16, 32 * F, 8, 4, 128)
+             : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 2, 256)
+             : plan.n <= 512 ? TRID_P_BATCH_LINES_OF(16, 8 * F, 32, 4, 128)
+                             : TRID_P_BATCH_LINES_OF(16, 4 * F, 64, 4, 128);
+#undef TRID_P_BATCH_LINES_OF
+    return launched || status ? status : trid_p_batch_launch_unstaged(plan, rows, d, x, stream);
+}
+
+/* With pivoting; where *launched stays as it was, the kernels for contiguous systems do it. */
+template <class T>
+static int trid_p_batch_launch_side_by_side_pivoted(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
+                                                    const T *d, T *x, cudaStream_t stream, int *launched)
+{
+    const int F = sizeof(T) == 4 ? 2 : 1;
+    int status = trid_p_batch_clusters<T, 0, 1, 1, trid_p_batch_arrays<T>>::launch(plan, rows, d, x, stream, launched);
+    if (*launched || status || plan.n > 512) return status;
+#define TRID_P_BATCH_LINES_OF(K, L, S, AHEAD)                                                                          \
+    trid_p_batch_launch_lines_of<1, T, K, L, S, 4, AHEAD>(plan, rows, d, x, stream, launched)
+    return plan.n <= 16    ? TRID_P_BATCH_LINES_OF(16, 128, 1, 0)
+           : plan.n <= 32  ? TRID_P_BATCH_LINES_OF(16, 64 * F, 2, 0)
+           : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(16, 32 * F, 4, 128)
+           : plan.n <= 128 ? TRID_P_BATCH_LINES_OF(16, 32 * F, 8, 128)
+           : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 256)
+                           : TRID_P_BATCH_LINES_OF(16, 8 * F, 32, 128);
 #undef TRID_P_BATCH_LINES_OF
 }
 
 template <class T, int K, int L, int S, int AHEAD>
-static int trid_p_batch_launch_lines_checked(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, const T *d, T *x,
-                                             cudaStream_t stream)
+static int trid_p_batch_launch_lines_checked(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
+                                             const T *d, T *x, cudaStream_t stream, int *launched)
 {
-    void (*kernel)(trid_p_batch_plan, trid_p_batch_arrays<T>, const T *, T *) =
-        trid_p_batch_lines_checked<T, K, L, S, AHEAD>;
     enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
-    const int resident = TRID_P_BATCH_LINES_RESIDENT(T, K, L * S), bytes = 6 * K * L * S * (int)sizeof(T);
-    const int fixed = (S > 1 ? 6 * PART * (int)sizeof(T) : 0) + 12 * L + 1536; /* and what a block takes for itself */
-    int device, most, processors, major;
-    dim3 grid;
-    if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
-        return TRID_BATCH_LAUNCH_FAILED;
-    plan.staged = major < 8 || resident * (bytes + fixed) > most ? TRID_P_BATCH_UNSTAGED
-                                                                 : trid_p_batch_staging(plan.lines, rows, d);
-    if (plan.staged && cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
-        return TRID_BATCH_LAUNCH_FAILED;
-    if (plan.staged && grid.x > (unsigned)(processors * resident)) grid.x = (unsigned)(processors * resident);
-    cudaError_t error =
-        trid_launch(kernel, grid, dim3(L * S), plan.staged ? (size_t)bytes : 0, stream, plan, rows, d, x);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    enum {
+        RESIDENT = TRID_P_BATCH_LINES_RESIDENT(T, K, L * S),
+        BYTES = 6 * K * L * S * (int)sizeof(T),
+        FIXED = (S > 1 ? 6 * (int)PART * (int)sizeof(T) : 0) + 12 * L + 1536 /* and what a block takes for itself */
+    };
+    static_assert(!TRID_P_BATCH_ROOMY(90) || RESIDENT * (BYTES + FIXED) <= TRID_P_BATCH_ROOM,
+                  "every tile must have room");
+    const trid_p_batch_staged with = {L, L * S, BYTES, FIXED, RESIDENT, RESIDENT, 8, 0};
+    return trid_p_batch_launch_staged(trid_p_batch_staging(plan.lines, rows, d) == TRID_P_BATCH_WIDE
+                                          ? trid_p_batch_lines_checked<T, K, L, S, AHEAD, TRID_P_BATCH_WIDE>
+                                          : trid_p_batch_lines_checked<T, K, L, S, AHEAD, TRID_P_BATCH_NARROW>,
+                                      with, plan, stream, launched, rows, d, x);
 }
 template <class T>
 static int trid_p_batch_launch_side_by_side_checked(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
                                                     const T *d, T *x, cudaStream_t stream)
 {
     const int F = sizeof(T) == 4 ? 2 : 1;
+    int launched = 0;
 #define TRID_P_BATCH_LINES_OF(K, L, S, AHEAD)                                                                          \
-    trid_p_batch_launch_lines_checked<T, K, L, S, AHEAD>(plan, rows, d, x, stream)
-    return plan.n <= 4     ? TRID_P_BATCH_LINES_OF(4, 128, 1, 0)
-           : plan.n <= 16  ? TRID_P_BATCH_LINES_OF(16, 128, 1, 0)
-           : plan.n <= 32  ? TRID_P_BATCH_LINES_OF(8, 32 * F, 4, 0)
-           : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(16, 32 * F, 4, 128)
-           : plan.n <= 128 ? TRID_P_BATCH_LINES_OF(16, 32 * F, 8, 128)
-           : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 256)
-           : plan.n <= 512 ? TRID_P_BATCH_LINES_OF(16, 8 * F, 32, 128)
-                           : TRID_P_BATCH_LINES_OF(16, 4 * F, 64, 128);
+    trid_p_batch_launch_lines_checked<T, K, L, S, AHEAD>(plan, rows, d, x, stream, &launched)
+    int status = plan.n <= 4     ? TRID_P_BATCH_LINES_OF(4, 128, 1, 0)
+                 : plan.n <= 16  ? TRID_P_BATCH_LINES_OF(16, 128, 1, 0)
+                 : plan.n <= 32  ? TRID_P_BATCH_LINES_OF(8, 32 * F, 4, 0)
+                 : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(16, 32 * F, 4, 128)
+                 : plan.n <= 128 ? TRID_P_BATCH_LINES_OF(16, 32 * F, 8, 128)
+                 : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 256)
+                 : plan.n <= 512 ? TRID_P_BATCH_LINES_OF(16, 8 * F, 32, 128)
+                                 : TRID_P_BATCH_LINES_OF(16, 4 * F, 64, 128);
 #undef TRID_P_BATCH_LINES_OF
+#define TRID_P_BATCH_KERNEL_OF(L, S) trid_p_batch_lines_checked<T, 16, L, S, 0, TRID_P_BATCH_UNSTAGED>
+#define TRID_P_BATCH_LINES_OF(L, S)                                                                                    \
+    trid_p_batch_launch_unstaged_of<L, S>(TRID_P_BATCH_KERNEL_OF(L, S), plan, 0, stream, rows, d, x)
+    if (launched || status) return status;
+    return TRID_P_BATCH_LEAST_LINES(trid_p_batch_unstaged_n(TRID_P_BATCH_KERNEL_OF(4 * F, 64), plan.n), F);
+#undef TRID_P_BATCH_LINES_OF
+#undef TRID_P_BATCH_KERNEL_OF
 }
 
 template <class T, int K, int L, int S, int AHEAD>
-static int trid_p_batch_launch_common_lines(trid_p_batch_plan plan, trid_p_batch_common<T> rows, const T *d, T *x,
-                                            cudaStream_t stream)
+static int trid_p_batch_launch_common_lines(const trid_p_batch_plan &plan, const trid_p_batch_common<T> &rows,
+                                            const T *d, T *x, cudaStream_t stream, int *launched)
 {
-    void (*kernel)(trid_p_batch_plan, trid_p_batch_common<T>, const T *, T *) =
-        trid_p_batch_common_lines<T, K, L, S, AHEAD>;
-    const int resident = TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L * S);
-    int device, processors, most, bytes = K * L * S * (int)sizeof(T);
-    dim3 grid;
-    if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
-        return TRID_BATCH_LAUNCH_FAILED;
-    plan.staged = plan.flags & TRID_BATCH_ADD && resident * (2 * bytes + 20 * 1024) <= most; /* x, too */
-    if (plan.staged) bytes *= 2;
-    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
-        return TRID_BATCH_LAUNCH_FAILED;
-    if (grid.x > (unsigned)(processors * resident)) grid.x = (unsigned)(processors * resident);
-    cudaError_t error = trid_launch(kernel, grid, dim3(L * S), (size_t)bytes, stream, plan, rows, d, x);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
+    enum { FIXED = (3 * PART + (5 * K + 17) * S) * (int)sizeof(T) + 1536 }; /* and what a block takes for itself */
+    const int arrays = plan.flags & TRID_BATCH_ADD ? 2 : 1, bytes = arrays * K * L * S * (int)sizeof(T);
+    const trid_p_batch_staged with = {L, L * S, bytes, FIXED, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L * S), 1, 0, 0};
+    return trid_p_batch_launch_staged(trid_p_batch_staging<T>(plan.lines, (size_t)d) == TRID_P_BATCH_WIDE
+                                          ? trid_p_batch_common_lines<T, K, L, S, AHEAD, TRID_P_BATCH_WIDE>
+                                          : trid_p_batch_common_lines<T, K, L, S, AHEAD, TRID_P_BATCH_NARROW>,
+                                      with, plan, stream, launched, rows, d, x);
 }
 template <class T>
 static int trid_p_batch_launch_common_side_by_side(const trid_p_batch_plan &plan, const trid_p_batch_common<T> &rows,
                                                    const T *d, T *x, cudaStream_t stream)
 {
     const int F = sizeof(T) == 4 ? 2 : 1;
+    int launched = 0;
 #define TRID_P_BATCH_LINES_OF(K, L, S, AHEAD)                                                                          \
-    trid_p_batch_launch_common_lines<T, K, L, S, AHEAD>(plan, rows, d, x, stream)
-    return plan.n <= 4     ? TRID_P_BATCH_LINES_OF(4, 128, 1, 0)
-           : plan.n <= 8   ? TRID_P_BATCH_LINES_OF(8, 128, 1, 0)
-           : plan.n <= 16  ? TRID_P_BATCH_LINES_OF(16, 128, 1, 0)
-           : plan.n <= 32  ? TRID_P_BATCH_LINES_OF(8, 32 * F, 4, 0)
-           : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(16, 32 * F, 4, 128)
-           : plan.n <= 128 ? TRID_P_BATCH_LINES_OF(16, 32 * F, 8, 128)
-           : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 256)
-           : plan.n <= 512 ? TRID_P_BATCH_LINES_OF(16, 8 * F, 32, 128)
-                           : trid_p_batch_launch_lines_of<T, 16, 4 * F, 64, 4, 128>(plan, rows, d, x, stream);
+    trid_p_batch_launch_common_lines<T, K, L, S, AHEAD>(plan, rows, d, x, stream, &launched)
+    int status = plan.n <= 4     ? TRID_P_BATCH_LINES_OF(4, 128, 1, 0)
+                 : plan.n <= 8   ? TRID_P_BATCH_LINES_OF(8, 128, 1, 0)
+                 : plan.n <= 16  ? TRID_P_BATCH_LINES_OF(16, 128, 1, 0)
+                 : plan.n <= 32  ? TRID_P_BATCH_LINES_OF(8, 32 * F, 4, 0)
+                 : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(8, 32 * F, 8, 128)
+                 : plan.n <= 128 ? TRID_P_BATCH_LINES_OF(8, 32 * F, 16, 128)
+                 : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(8, 16 * F, 32, 256)
+                 : plan.n <= 512
+                     ? TRID_P_BATCH_LINES_OF(16, 16 * F, 32, 128)
+                     : trid_p_batch_launch_lines_of<0, T, 16, 4 * F, 64, 4, 128>(plan, rows, d, x, stream, &launched);
 #undef TRID_P_BATCH_LINES_OF
+    return launched || status ? status : trid_p_batch_launch_unstaged(plan, rows, d, x, stream);
 }
 
 /* One matrix for all: K of a table of its own. Warps take several tiles where so many blocks remain. */
@@ -3632,7 +4018,10 @@ static int trid_p_batch_launch_common(trid_p_batch_plan plan, trid_p_batch_commo
     int W = 1, log2 = 0, n = plan.n, launched = 0;
     if (n > 512) { /* one system a warp or two: rows as arrays without a stride */
         trid_p_batch_arrays<T> arrays = {rows.a, rows.b, rows.c, 1, 0, 0};
-        return trid_p_batch_launch_contiguous<T>(plan, arrays, d, x, 1, stream);
+        plan.width = 32;
+        plan.width_log2 = 5;
+        return trid_p_batch_launch_beyond<0>(plan, plan.lines.step == 1 ? TRID_P_BATCH_DENSE : TRID_P_BATCH_PITCHED,
+                                             arrays, d, x, stream);
     }
     while (W < 32 && (n + W - 1) / W > 16) W *= 2, log2++;
     int K = (n + W - 1) / W, path = TRID_P_BATCH_PITCHED;
@@ -3685,28 +4074,41 @@ static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int 
                                                            : TRID_P_BATCH_ON_CHIP(bytes, checked));
 }
 
-/* Does a call lack the scratch that it needs? */
-static inline int trid_p_batch_lacks(const trid_lines &lines, int bytes, int checked, const void *scratch)
+/* Scratch that cannot be used. */
+static inline int trid_p_batch_lacks(const trid_p_batch_plan &plan)
 {
-    return !trid_p_lines_empty(lines) && trid_p_batch_is_long(trid_p_lines_join(lines), bytes, checked) &&
-           (!scratch || (size_t)scratch % 16 != 0);
+    return !plan.scratch || (size_t)plan.scratch % 16 != 0;
 }
 
-template <class T, int CHECKED, class Rows>
+/* What is left of longer systems is dense. */
+enum { TRID_P_BATCH_ONLY_DENSE = 8 };
+
+/* LEAST: no system has fewer rows; ONLY: what is compiled. */
+template <class T, int CHECKED, int LEAST, int ONLY, class Rows>
 static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const Rows &rows, const T *d, T *x, cudaStream_t stream);
 
 /* What is left: rows in scratch, in place. */
-template <class T>
+template <int ONLY, class T>
 static int trid_p_batch_launch_left(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows, T *d,
                                     cudaStream_t stream)
 {
     enum { F = sizeof(T) == 4 ? 2 : 1 };
+    const T *right = d;
     if (trid_p_batch_is_long(plan.lines, sizeof(T), 0))
-        return trid_p_batch_launch_levels<T, 0>(plan, rows, (const T *)d, d, stream);
-    if (!trid_p_batch_side_by_side(plan))
-        return trid_p_batch_launch_block<T, 0, TRID_P_BATCH_DENSE>(plan, rows, (const T *)d, d, stream);
-    return plan.n <= 64 ? trid_p_batch_launch_lines_of<T, 16, 32 * F, 4, 4, 128>(plan, rows, (const T *)d, d, stream)
-                        : trid_p_batch_launch_lines_of<T, 16, 4 * F, 64, 4, 128>(plan, rows, (const T *)d, d, stream);
+        return trid_p_batch_launch_levels<T, 0, TRID_P_BATCH_ON_CHIP_LINES + 1, ONLY | TRID_P_BATCH_ONLY_DENSE>(
+            plan, rows, right, d, stream);
+    if constexpr (!(ONLY & TRID_BATCH_ONLY_SIDE_BY_SIDE))
+        if (!trid_p_batch_side_by_side(plan))
+            return trid_p_batch_launch_block<T, 0, TRID_P_BATCH_DENSE>(plan, rows, right, d, stream);
+    int launched = 0, status = TRID_BATCH_BAD_SIZE;
+    if constexpr (!(ONLY & TRID_BATCH_ONLY_CONTIGUOUS)) {
+        status =
+            plan.n <= 64
+                ? trid_p_batch_launch_lines_of<0, T, 16, 32 * F, 4, 4, 128>(plan, rows, right, d, stream, &launched)
+                : trid_p_batch_launch_lines_of<0, T, 16, 4 * F, 64, 4, 128>(plan, rows, right, d, stream, &launched);
+        if (!launched && !status) status = trid_p_batch_launch_unstaged(plan, rows, right, d, stream);
+    }
+    return status;
 }
 
 template <class T, int CHECKED, int PATH, class Rows>
@@ -3720,7 +4122,7 @@ static cudaError_t trid_p_batch_launch_chunks(const trid_p_batch_levels<T> &leve
                   : trid_launch(trid_p_batch_chunks_reduce<T, K, PATH, CHECKED, Rows>, grid, block, 0, stream, levels,
                                 rows, d);
 }
-template <class T, int CHECKED, class Rows>
+template <class T, int CHECKED, int ONLY, class Rows>
 static cudaError_t trid_p_batch_launch_phase(const trid_p_batch_levels<T> &levels, int expand, const Rows &rows,
                                              const T *d, T *x, cudaStream_t stream)
 {
@@ -3730,25 +4132,34 @@ static cudaError_t trid_p_batch_launch_phase(const trid_p_batch_levels<T> &level
         S = TRID_P_BATCH_CHUNK_SECTIONS
     };
     const trid_p_batch_plan &plan = levels.plan;
+    cudaError_t error = cudaErrorInvalidConfiguration;
     if (trid_p_batch_side_by_side(plan)) {
-        dim3 grid(plan.tiles * levels.chunks), block(L * S);
-        return expand ? trid_launch(trid_p_batch_lines_expand<T, K, L, S, CHECKED, Rows>, grid, block, 0, stream,
-                                    levels, rows, d, x)
-                      : trid_launch(trid_p_batch_lines_reduce<T, K, L, S, CHECKED, Rows>, grid, block, 0, stream,
-                                    levels, rows, d);
+        if constexpr (!(ONLY & TRID_BATCH_ONLY_CONTIGUOUS)) {
+            dim3 grid(plan.tiles * levels.chunks), block(L * S);
+            error = expand ? trid_launch(trid_p_batch_lines_expand<T, K, L, S, CHECKED, Rows>, grid, block, 0, stream,
+                                         levels, rows, d, x)
+                           : trid_launch(trid_p_batch_lines_reduce<T, K, L, S, CHECKED, Rows>, grid, block, 0, stream,
+                                         levels, rows, d);
+        }
+    } else if constexpr (!(ONLY & TRID_BATCH_ONLY_SIDE_BY_SIDE)) {
+        if constexpr (!(ONLY & TRID_P_BATCH_ONLY_DENSE))
+            if (!trid_p_batch_dense(plan, rows))
+                return trid_p_batch_launch_chunks<T, CHECKED, TRID_P_BATCH_PITCHED>(levels, expand, rows, d, x, stream);
+        error = trid_p_batch_launch_chunks<T, CHECKED, TRID_P_BATCH_DENSE>(levels, expand, rows, d, x, stream);
     }
-    if (!trid_p_batch_dense(plan, rows))
-        return trid_p_batch_launch_chunks<T, CHECKED, TRID_P_BATCH_PITCHED>(levels, expand, rows, d, x, stream);
-    return trid_p_batch_launch_chunks<T, CHECKED, TRID_P_BATCH_DENSE>(levels, expand, rows, d, x, stream);
+    return error;
 }
 
-template <class T, int CHECKED, class Rows>
+template <class T, int CHECKED, int LEAST, int ONLY, class Rows>
 static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const Rows &rows, const T *d, T *x, cudaStream_t stream)
 {
-    if (trid_p_batch_side_by_side(plan)) { /* clusters hold more than a block, where there are any */
-        int launched = 0, status = trid_p_batch_clusters<T, CHECKED, Rows>::launch(plan, rows, d, x, stream, &launched);
+    if constexpr (!(ONLY & TRID_BATCH_ONLY_CONTIGUOUS)) {
+        int launched = 0, status = TRID_BATCH_OK;
+        if (trid_p_batch_side_by_side(plan)) /* clusters hold more than a block, where there are any */
+            status = trid_p_batch_clusters<T, CHECKED, 0, LEAST, Rows>::launch(plan, rows, d, x, stream, &launched);
         if (launched || status) return status;
     }
+    if (trid_p_batch_lacks(plan)) return TRID_BATCH_BAD_ARGUMENT;
     const int side_by_side = trid_p_batch_side_by_side(plan), reports = trid_p_batch_reports(plan);
     const int refined = CHECKED && (plan.flags & TRID_BATCH_REFINED);
     const int rows_a_chunk = TRID_P_BATCH_CHUNK((int)sizeof(T), CHECKED, side_by_side);
@@ -3793,11 +4204,11 @@ static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const Rows &rows, 
         levels.before = pass > 0 ? before : (T *)0;
         levels.keep = pass < refined ? before : (T *)0;
         if (reports && CHECKED && pass == refined) levels.largest = (unsigned long long *)(scratch + room.largest);
-        if (trid_p_batch_launch_phase<T, CHECKED>(levels, 0, rows, d, x, stream) != cudaSuccess)
+        if (trid_p_batch_launch_phase<T, CHECKED, ONLY>(levels, 0, rows, d, x, stream) != cudaSuccess)
             return TRID_BATCH_LAUNCH_FAILED;
-        int status = trid_p_batch_launch_left(rest, left, levels.left[3], stream);
+        int status = trid_p_batch_launch_left<ONLY>(rest, left, levels.left[3], stream);
         if (status) return status;
-        if (trid_p_batch_launch_phase<T, CHECKED>(levels, 1, rows, d, x, stream) != cudaSuccess)
+        if (trid_p_batch_launch_phase<T, CHECKED, ONLY>(levels, 1, rows, d, x, stream) != cudaSuccess)
             return TRID_BATCH_LAUNCH_FAILED;
     }
     return !reports ||
@@ -3824,6 +4235,7 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int dense, const tri
                                     T *x, cudaStream_t stream)
 {
     enum { M = 32 * TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(T)) };
+    if (trid_p_batch_lacks(plan)) return TRID_BATCH_BAD_ARGUMENT;
     const int reports = trid_p_batch_reports(plan);
     const long long systems = plan.lines.systems * plan.lines.groups;
     const trid_p_batch_pivoted_room room = trid_p_batch_pivoted_room_of(plan.n, systems, sizeof(T));
@@ -3911,7 +4323,7 @@ static inline int trid_p_batch_begin(trid_lines lines, int flags, const trid_bat
     plan->width = plan->width_log2 = 0;
     plan->flags = flags;
     plan->magic = plan->per_group = plan->tiles = plan->repeat = 0;
-    plan->staged = plan->repair = 0;
+    plan->repair = 0;
     plan->scratch = scratch;
     plan->report = report ? *report : none;
     unsigned long long *failed = plan->report.failed;
@@ -3922,33 +4334,59 @@ static inline int trid_p_batch_begin(trid_lines lines, int flags, const trid_bat
                : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* Each compiles its own kernels alone: with residuals ... */
-template <int CHECKED>
-struct trid_p_batch_launch {
-    template <class T>
-    static int of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows, const T *d, T *x, int shared,
-                  cudaStream_t stream)
-    {
-        if (trid_p_batch_is_long(plan.lines, sizeof(T), 1))
-            return trid_p_batch_launch_levels<T, 1>(plan, rows, d, x, stream);
-        if (trid_p_batch_side_by_side(plan)) return trid_p_batch_launch_side_by_side_checked(plan, rows, d, x, stream);
-        if (plan.n <= 512) return trid_p_batch_launch_checked<T>(plan, rows, d, x, shared, stream);
-        int path = plan.lines.step == 1 ? TRID_P_BATCH_DENSE : TRID_P_BATCH_PITCHED;
-        return trid_p_batch_launch_beyond<1>(plan, path, rows, d, x, stream);
+/* Is the call to be solved as systems side by side? Where kernels for one layout alone are compiled it does not matter
+   how short systems lie. */
+template <int ONLY>
+static int trid_p_batch_beside(const trid_p_batch_plan &plan)
+{
+    return ONLY & TRID_BATCH_ONLY_CONTIGUOUS     ? 0
+           : ONLY & TRID_BATCH_ONLY_SIDE_BY_SIDE ? 1
+                                                 : trid_p_batch_side_by_side(plan);
+}
+/* Systems for which nothing is compiled; is_long: as for trid_p_batch_is_long. */
+template <int ONLY>
+static int trid_p_batch_left_out(const trid_p_batch_plan &plan, int is_long)
+{
+    return (is_long && (ONLY & TRID_BATCH_ONLY_SHORT)) ||
+           (plan.n > TRID_P_BATCH_ON_CHIP_LINES && trid_p_batch_beside<ONLY>(plan) != trid_p_batch_side_by_side(plan));
+}
+
+/* With residuals and without; Rows are arrays for the former. */
+template <int CHECKED, int ONLY, class T, class Rows>
+static int trid_p_batch_launch_on_chip(const trid_p_batch_plan &plan, const Rows &rows, const T *d, T *x, int shared,
+                                       cudaStream_t stream)
+{
+    int status = TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_beside<ONLY>(plan)) {
+        if constexpr (ONLY & TRID_BATCH_ONLY_CONTIGUOUS)
+            return status;
+        else if constexpr (CHECKED)
+            status = trid_p_batch_launch_side_by_side_checked(plan, rows, d, x, stream);
+        else
+            status = trid_p_batch_launch_side_by_side<T>(plan, rows, d, x, stream);
+    } else if constexpr (!(ONLY & TRID_BATCH_ONLY_SIDE_BY_SIDE)) {
+        if constexpr (!CHECKED)
+            status = trid_p_batch_launch_contiguous<T>(plan, rows, d, x, shared, stream);
+        else if (plan.n <= 512)
+            status = trid_p_batch_launch_checked<T>(plan, rows, d, x, shared, stream);
+        else
+            status = trid_p_batch_launch_beyond<1>(
+                plan, plan.lines.step == 1 ? TRID_P_BATCH_DENSE : TRID_P_BATCH_PITCHED, rows, d, x, stream);
     }
-};
-/* ... and without. */
-template <>
-struct trid_p_batch_launch<0> {
-    template <class T, class Rows>
-    static int of(const trid_p_batch_plan &plan, const Rows &rows, const T *d, T *x, int shared, cudaStream_t stream)
-    {
-        if (trid_p_batch_is_long(plan.lines, sizeof(T), 0))
-            return trid_p_batch_launch_levels<T, 0>(plan, rows, d, x, stream);
-        return trid_p_batch_side_by_side(plan) ? trid_p_batch_launch_side_by_side<T>(plan, rows, d, x, stream)
-                                               : trid_p_batch_launch_contiguous<T>(plan, rows, d, x, shared, stream);
-    }
-};
+    return status;
+}
+template <int CHECKED, int ONLY, class T, class Rows>
+static int trid_p_batch_launch(const trid_p_batch_plan &plan, const Rows &rows, const T *d, T *x, int shared,
+                               cudaStream_t stream)
+{
+    const int is_long = trid_p_batch_is_long(plan.lines, sizeof(T), CHECKED);
+    if (trid_p_batch_left_out<ONLY>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
+    if constexpr (!(ONLY & TRID_BATCH_ONLY_SHORT))
+        if (is_long)
+            return trid_p_batch_launch_levels<T, CHECKED, TRID_P_BATCH_ON_CHIP_LINES + 1, ONLY>(plan, rows, d, x,
+                                                                                                stream);
+    return trid_p_batch_launch_on_chip<CHECKED, ONLY>(plan, rows, d, x, shared, stream);
+}
 
 /* Where kernels find the off-diagonals. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the
    same arrays by other names; systems of one row have no off-diagonals, and b stands for them. */
@@ -3961,14 +4399,13 @@ static inline void trid_p_batch_sides(const trid_p_batch_plan &plan, long long s
     if (plan.n == 1) *a = *c = b;
 }
 
-template <int CHECKED, class T>
+template <int CHECKED, int ONLY = 0, class T>
 static int trid_p_batch_solve(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
                               const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
     const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED | (CHECKED ? TRID_BATCH_SHARED | TRID_BATCH_REFINED : 0);
     int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, 0);
     if (status) return status;
-    if (trid_p_batch_lacks(lines, sizeof(T), CHECKED, scratch)) return TRID_BATCH_BAD_ARGUMENT;
     trid_p_batch_plan plan;
     status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
@@ -3976,10 +4413,10 @@ static int trid_p_batch_solve(trid_lines lines, int flags, const T *a, const T *
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
-    return trid_p_batch_launch<CHECKED>::of(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
+    return trid_p_batch_launch<CHECKED, ONLY>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
 }
 
-template <class T>
+template <int ONLY, class T>
 static int trid_p_batch_shared(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
                                const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
@@ -3988,18 +4425,26 @@ static int trid_p_batch_shared(trid_lines lines, int flags, const T *a, const T 
                                 : trid_p_batch_refuse(lines, flags | TRID_BATCH_SHARED, known | TRID_BATCH_SHARED, a, b,
                                                       c, d, (const T *)x, 0);
     if (status) return status;
-    if (trid_p_batch_lacks(lines, sizeof(T), 0, scratch)) return TRID_BATCH_BAD_ARGUMENT;
     trid_p_batch_plan plan;
     status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     trid_p_batch_common<T> rows = {a, b, c, plan.n};
     trid_p_batch_sides(plan, 1, &rows.a, rows.b, &rows.c);
-    if (trid_p_batch_is_long(plan.lines, sizeof(T), 0)) {
-        trid_p_batch_arrays<T> arrays = {rows.a, rows.b, rows.c, 1, 0, 0};
-        return trid_p_batch_launch_levels<T, 0>(plan, arrays, d, x, stream);
+    const int is_long = trid_p_batch_is_long(plan.lines, sizeof(T), 0);
+    if (trid_p_batch_left_out<ONLY>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
+    if constexpr (!(ONLY & TRID_BATCH_ONLY_SHORT))
+        if (is_long) {
+            trid_p_batch_arrays<T> arrays = {rows.a, rows.b, rows.c, 1, 0, 0};
+            return trid_p_batch_launch_levels<T, 0, TRID_P_BATCH_ON_CHIP_LINES + 1, ONLY>(plan, arrays, d, x, stream);
+        }
+    status = TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_beside<ONLY>(plan)) {
+        if constexpr (!(ONLY & TRID_BATCH_ONLY_CONTIGUOUS))
+            status = trid_p_batch_launch_common_side_by_side(plan, rows, d, x, stream);
+    } else if constexpr (!(ONLY & TRID_BATCH_ONLY_SIDE_BY_SIDE)) {
+        status = trid_p_batch_launch_common(plan, rows, d, x, stream);
     }
-    return trid_p_batch_side_by_side(plan) ? trid_p_batch_launch_common_side_by_side(plan, rows, d, x, stream)
-                                           : trid_p_batch_launch_common(plan, rows, d, x, stream);
+    return status;
 }
 
 /* n > 512: two warps a system in double precision ... */
@@ -4047,7 +4492,7 @@ struct trid_p_batch_pivoted_long<float, unused> {
 #define TRID_P_BATCH_PIVOTED_SHAPES(shape)                                                                             \
     shape(DENSE, 4) shape(DENSE, 8) shape(DENSE, 12) shape(DENSE, 16) shape(PITCHED, 8) shape(PITCHED, 16)
 
-template <class T>
+template <int ONLY = 0, class T>
 static int trid_p_batch_pivoted(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
                                 const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
@@ -4057,16 +4502,24 @@ static int trid_p_batch_pivoted(trid_lines lines, int flags, const T *a, const T
     }
     int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, 0);
     if (status) return status;
-    if (trid_p_batch_lacks(lines, sizeof(T), 2, scratch)) return TRID_BATCH_BAD_ARGUMENT;
     trid_p_batch_plan plan;
     status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     plan.repair = repair;
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
-    if (trid_p_batch_is_long(plan.lines, sizeof(T), 2))
-        return trid_p_batch_launch_tree(plan, plan.lines.step == 1, rows, d, x, stream);
     int W = 1, log2 = 0, n = plan.n, launched = 0;
+    if constexpr (!(ONLY & TRID_BATCH_ONLY_CONTIGUOUS)) {
+        if (trid_p_batch_side_by_side(plan))
+            status = trid_p_batch_launch_side_by_side_pivoted(plan, rows, d, x, stream, &launched);
+        if (launched || status) return status;
+    }
+    if (trid_p_batch_is_long(plan.lines, sizeof(T), 2)) {
+        if constexpr (ONLY & TRID_BATCH_ONLY_SHORT)
+            return TRID_BATCH_BAD_SIZE;
+        else
+            return trid_p_batch_launch_tree(plan, plan.lines.step == 1, rows, d, x, stream);
+    }
     while (W < 32 && (n + W - 1) / W > 16) W *= 2, log2++;
     int K = (n + W - 1) / W, dense = plan.lines.step == 1 && (W == 32 || plan.lines.stride == n);
     int path = dense ? TRID_P_BATCH_DENSE : TRID_P_BATCH_PITCHED;
@@ -4087,18 +4540,17 @@ static int trid_p_batch_pivoted(trid_lines lines, int flags, const T *a, const T
     return launched && error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
 
-template <int CHECKED, class T, class Rows>
+template <int CHECKED, int ONLY, class T, class Rows>
 static int trid_p_batch_solve_rows(trid_lines lines, int flags, const Rows &rows, const T *d, T *x,
                                    const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
     const T *none = 0;
     int status = trid_p_batch_refuse(lines, flags, TRID_BATCH_ADD, none, none, none, d, (const T *)x, 1);
     if (status) return status;
-    if (trid_p_batch_lacks(lines, sizeof(T), CHECKED, scratch)) return TRID_BATCH_BAD_ARGUMENT;
     trid_p_batch_plan plan;
     status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
-    return trid_p_batch_launch<CHECKED>::of(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
+    return trid_p_batch_launch<CHECKED, ONLY>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
 }
 
 /* ---- launches for several right-hand sides ----------------------------------------------------------------------- */
@@ -4106,29 +4558,55 @@ static int trid_p_batch_solve_rows(trid_lines lines, int flags, const Rows &rows
 /* The K of these kernels, in parts of the most; then K, L, S of those for systems side by side, up to n = K*S. */
 #define TRID_P_BATCH_LU_SHAPES(shape) shape(EXACT, 1) shape(DENSE, 4) shape(DENSE, 2) shape(DENSE, 1) shape(PITCHED, 1)
 
-template <class T, int FACTOR>
-static int trid_p_batch_launch_lu(trid_p_batch_plan plan, const trid_p_batch_arrays<T> &rows,
-                                  const trid_p_batch_more<T> &more, const T *d, T *x, cudaStream_t stream)
+template <class T, int K, int L, int S, int AHEAD, int FACTOR>
+static int trid_p_batch_launch_lu_lines(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
+                                        const trid_p_batch_more<T> &more, const T *d, T *x, cudaStream_t stream,
+                                        int *launched)
 {
-    enum { MOST = TRID_P_BATCH_LU_ROWS(T), F = sizeof(T) == 4 ? 2 : 1 };
+    enum { RESIDENT = TRID_P_BATCH_LINES_RESIDENT(T, K, L * S), ONE = K * L * S * (int)sizeof(T) };
+    const int bytes = (FACTOR ? 3 : 4) * ONE + (plan.flags & TRID_BATCH_PERIODIC ? ONE : 0);
+    static_assert(!TRID_P_BATCH_ROOMY(90) || RESIDENT * (5 * ONE + 14 * 1024) <= TRID_P_BATCH_ROOM,
+                  "every tile must have room");
+    /* beside what changes hands */
+    const trid_p_batch_staged with = {L, L * S, bytes, 14 * 1024, RESIDENT, RESIDENT, 8, 0};
+    return trid_p_batch_launch_staged(trid_p_batch_staging(plan.lines, rows, FACTOR ? rows.a : d) ==
+                                                  TRID_P_BATCH_WIDE &&
+                                              more.pitch % (16 / (int)sizeof(T)) == 0
+                                          ? trid_p_batch_lu_lines<T, K, L, S, AHEAD, TRID_P_BATCH_WIDE, FACTOR>
+                                          : trid_p_batch_lu_lines<T, K, L, S, AHEAD, TRID_P_BATCH_NARROW, FACTOR>,
+                                      with, plan, stream, launched, rows, more, d, x);
+}
+template <class T, int FACTOR>
+static int trid_p_batch_launch_lu_side_by_side(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
+                                               const trid_p_batch_more<T> &more, const T *d, T *x, cudaStream_t stream)
+{
+    const int F = sizeof(T) == 4 ? 2 : 1, column = plan.flags & TRID_BATCH_PERIODIC ? (int)sizeof(T) : 0;
+    int launched = 0;
+#define TRID_P_BATCH_LINES_OF(K, L, S, AHEAD)                                                                          \
+    trid_p_batch_launch_lu_lines<T, K, L, S, AHEAD, FACTOR>(plan, rows, more, d, x, stream, &launched)
+    int status = plan.n <= 16    ? TRID_P_BATCH_LINES_OF(16, 128, 1, 0)
+                 : plan.n <= 64  ? TRID_P_BATCH_LINES_OF(16, 32 * F, 4, 128)
+                 : plan.n <= 256 ? TRID_P_BATCH_LINES_OF(16, 16 * F, 16, 256)
+                                 : TRID_P_BATCH_LINES_OF(16, 4 * F, 64, 128);
+#undef TRID_P_BATCH_LINES_OF
+    if (launched || status) return status;
+#define TRID_P_BATCH_KERNEL_OF(L, S) trid_p_batch_lu_lines<T, 16, L, S, 0, TRID_P_BATCH_UNSTAGED, FACTOR>
+#define TRID_P_BATCH_LINES_OF(L, S)                                                                                    \
+    trid_p_batch_launch_unstaged_of<L, S>(TRID_P_BATCH_KERNEL_OF(L, S), plan, 16 * L * S * column, stream, rows, more, \
+                                          d, x)
+    return TRID_P_BATCH_LEAST_LINES(trid_p_batch_unstaged_n(TRID_P_BATCH_KERNEL_OF(4 * F, 64), plan.n), F);
+#undef TRID_P_BATCH_LINES_OF
+#undef TRID_P_BATCH_KERNEL_OF
+}
+
+template <class T, int FACTOR>
+static int trid_p_batch_launch_lu_contiguous(trid_p_batch_plan plan, const trid_p_batch_arrays<T> &rows,
+                                             const trid_p_batch_more<T> &more, const T *d, T *x, cudaStream_t stream)
+{
+    enum { MOST = TRID_P_BATCH_LU_ROWS(T) };
     int W = 1, log2 = 0, n = plan.n, launched = 0;
     dim3 grid;
     cudaError_t error = cudaSuccess;
-    if (trid_p_batch_side_by_side(plan)) {
-#define TRID_P_BATCH_LU_LINES_OF(K, L, S)                                                                              \
-    if (n <= (K) * (S) && !launched) {                                                                                 \
-        if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;                         \
-        error = trid_launch(trid_p_batch_lu_lines<T, K, L, S, FACTOR>, grid, dim3((L) * (S)), 0, stream, plan, rows,   \
-                            more, d, x);                                                                               \
-        launched = 1;                                                                                                  \
-    }
-        TRID_P_BATCH_LU_LINES_OF(MOST, 128, 1)
-        TRID_P_BATCH_LU_LINES_OF(MOST, 32 * F, 8 / F)
-        TRID_P_BATCH_LU_LINES_OF(MOST, 8 * F, 32 / F)
-        TRID_P_BATCH_LU_LINES_OF(16, 4, 64)
-#undef TRID_P_BATCH_LU_LINES_OF
-        return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
-    }
     while (W < 32 && (n + W - 1) / W > MOST) W *= 2, log2++;
     int K = (n + W - 1) / W, dense = plan.lines.step == 1 && (W == 32 || plan.lines.stride == n);
     int path = dense ? TRID_P_BATCH_DENSE : TRID_P_BATCH_PITCHED;
@@ -4152,6 +4630,20 @@ static int trid_p_batch_launch_lu(trid_p_batch_plan plan, const trid_p_batch_arr
     TRID_P_BATCH_LU_SHAPES(TRID_P_BATCH_LU_OF)
 #undef TRID_P_BATCH_LU_OF
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+
+template <class T, int FACTOR, int ONLY = 0>
+static int trid_p_batch_launch_lu(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
+                                  const trid_p_batch_more<T> &more, const T *d, T *x, cudaStream_t stream)
+{
+    int status = TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_beside<ONLY>(plan)) {
+        if constexpr (!(ONLY & TRID_BATCH_ONLY_CONTIGUOUS))
+            status = trid_p_batch_launch_lu_side_by_side<T, FACTOR>(plan, rows, more, d, x, stream);
+    } else if constexpr (!(ONLY & TRID_BATCH_ONLY_SIDE_BY_SIDE)) {
+        status = trid_p_batch_launch_lu_contiguous<T, FACTOR>(plan, rows, more, d, x, stream);
+    }
+    return status;
 }
 
 /* Does a side of x at p + k*pitch, k = low .. high, share an element with an array at q? Only those within reach
@@ -4228,15 +4720,18 @@ static inline int trid_p_batch_lu_needs(const trid_lines &joined, int bytes, int
 }
 
 /* One of them. */
-template <class T>
+template <int ONLY, class T>
 static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows, const T *d, T *x,
                                     cudaStream_t stream)
 {
     if (trid_p_batch_lu_needs(plan.lines, sizeof(T), plan.flags))
-        return trid_p_batch_launch_levels<T, 0>(plan, rows, d, x, stream);
-    return trid_p_batch_dense(plan, rows)
-               ? trid_p_batch_launch_block<T, 0, TRID_P_BATCH_DENSE>(plan, rows, d, x, stream)
-               : trid_p_batch_launch_block<T, 0, TRID_P_BATCH_PITCHED>(plan, rows, d, x, stream);
+        return trid_p_batch_launch_levels<T, 0, TRID_P_BATCH_ON_CHIP_LINES + 1, ONLY>(plan, rows, d, x, stream);
+    int status = TRID_BATCH_BAD_SIZE;
+    if constexpr (!(ONLY & TRID_BATCH_ONLY_SIDE_BY_SIDE))
+        status = trid_p_batch_dense(plan, rows)
+                     ? trid_p_batch_launch_block<T, 0, TRID_P_BATCH_DENSE>(plan, rows, d, x, stream)
+                     : trid_p_batch_launch_block<T, 0, TRID_P_BATCH_PITCHED>(plan, rows, d, x, stream);
+    return status;
 }
 
 /* The same for periodic systems: the n-1 rows before the last one are solved for the right-hand side and for the last
@@ -4332,10 +4827,11 @@ static inline dim3 trid_p_batch_grid(long long elements)
     return dim3((unsigned)(blocks < 65536 ? blocks : 65536));
 }
 
-template <class T>
+template <int ONLY, class T>
 static int trid_p_batch_launch_ring(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
                                     const trid_p_batch_more<T> &more, const T *d, T *x, cudaStream_t stream)
 {
+    if (trid_p_batch_lacks(plan)) return TRID_BATCH_BAD_ARGUMENT;
     const trid_batch_report none = {0, 0, 0, 0};
     const long long systems = plan.lines.systems * plan.lines.groups;
     const int add = plan.flags & TRID_BATCH_ADD, side_by_side = trid_p_batch_side_by_side(plan);
@@ -4360,7 +4856,8 @@ static int trid_p_batch_launch_ring(const trid_p_batch_plan &plan, const trid_p_
     if (cudaMemsetAsync(ring.column, 0, (size_t)(plan.n * systems) * sizeof(T), stream) != cudaSuccess ||
         trid_launch(trid_p_batch_ring_column<T>, grid, block, 0, stream, ring) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
-    int status = trid_p_batch_launch_levels<T, 0>(column, rows, (const T *)ring.column, ring.column, stream);
+    int status = trid_p_batch_launch_levels<T, 0, TRID_P_BATCH_ON_CHIP_LINES, ONLY>(
+        column, rows, (const T *)ring.column, ring.column, stream);
     if (status) return status;
     for (long long side = 0; side < more.sides; side++, d += more.pitch, x += more.pitch) {
         T *y = add ? (T *)(scratch + room.added) : x;
@@ -4371,7 +4868,8 @@ static int trid_p_batch_launch_ring(const trid_p_batch_plan &plan, const trid_p_
                 return TRID_BATCH_LAUNCH_FAILED;
             core.lines = column.lines;
         }
-        status = trid_p_batch_launch_levels<T, 0>(core, rows, add ? (const T *)y : d, y, stream);
+        status = trid_p_batch_launch_levels<T, 0, TRID_P_BATCH_ON_CHIP_LINES, ONLY>(core, rows, add ? (const T *)y : d,
+                                                                                    y, stream);
         if (status) return status;
         int tells = side == 0 && trid_p_batch_reports(plan);
         if (trid_launch(trid_p_batch_ring_last<T>, grid, block, 0, stream, ring, tells, d, lines, (const T *)y) !=
@@ -4401,7 +4899,7 @@ static trid_p_batch_more<T> trid_p_batch_more_of(trid_p_batch_plan *plan, trid_p
     return more;
 }
 
-template <class T>
+template <int ONLY, class T>
 static int trid_p_batch_several(trid_lines lines, long long sides, long long pitch, int flags, const T *a, const T *b,
                                 const T *c, const T *d, T *x, const trid_batch_report *report, void *scratch,
                                 cudaStream_t stream)
@@ -4415,24 +4913,25 @@ static int trid_p_batch_several(trid_lines lines, long long sides, long long pit
     if (!status && sides < 0) status = TRID_BATCH_BAD_SIZE;
     if (!status && !empty) status = trid_p_batch_refuse_sides(lines, sides, pitch, flags, a, b, c, d, (const T *)x);
     if (status) return status;
-    if (!empty && trid_p_batch_lu_needs(trid_p_lines_join(lines), sizeof(T), flags) &&
-        (!scratch || (size_t)scratch % 16 != 0))
-        return TRID_BATCH_BAD_ARGUMENT;
     trid_p_batch_plan plan;
     status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || empty) return status;
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     trid_p_batch_more<T> more = trid_p_batch_more_of(&plan, &rows, sides, pitch, (T *)0);
-    if (!trid_p_batch_lu_is_long(lines)) return trid_p_batch_launch_lu<T, 0>(plan, rows, more, d, x, stream);
-    if (flags & TRID_BATCH_PERIODIC) return trid_p_batch_launch_ring<T>(plan, rows, more, d, x, stream);
-    for (long long side = 0; side < sides && !status; side++) {
-        status = trid_p_batch_launch_side(plan, rows, d + side * pitch, x + side * pitch, stream);
-        plan.report = none; /* the matrices are the same */
+    const int is_long = trid_p_batch_lu_is_long(lines);
+    if (trid_p_batch_left_out<ONLY>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
+    if (!is_long) return trid_p_batch_launch_lu<T, 0, ONLY>(plan, rows, more, d, x, stream);
+    if constexpr (!(ONLY & TRID_BATCH_ONLY_SHORT)) {
+        if (flags & TRID_BATCH_PERIODIC) return trid_p_batch_launch_ring<ONLY>(plan, rows, more, d, x, stream);
+        for (long long side = 0; side < sides && !status; side++) {
+            status = trid_p_batch_launch_side<ONLY>(plan, rows, d + side * pitch, x + side * pitch, stream);
+            plan.report = none; /* the matrices are the same */
+        }
     }
     return status;
 }
 
-template <class T>
+template <int ONLY, class T>
 static int trid_p_batch_factor(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *r, T *u,
                                const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
@@ -4454,7 +4953,9 @@ static int trid_p_batch_factor(trid_lines lines, int flags, const T *a, const T 
     if (status || empty) return status;
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     trid_p_batch_more<T> more = trid_p_batch_more_of(&plan, &rows, 0, 0, u);
-    if (!trid_p_batch_lu_is_long(lines)) return trid_p_batch_launch_lu<T, 1>(plan, rows, more, (const T *)0, r, stream);
+    const int is_long = trid_p_batch_lu_is_long(lines);
+    if (trid_p_batch_left_out<ONLY>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
+    if (!is_long) return trid_p_batch_launch_lu<T, 1, ONLY>(plan, rows, more, (const T *)0, r, stream);
     const long long systems = lines.systems * lines.groups;
     if (plan.report.status &&
         cudaMemsetAsync(plan.report.status, 0, (size_t)systems * sizeof(int), stream) != cudaSuccess)
@@ -4479,58 +4980,60 @@ static int trid_p_batch_factor(trid_lines lines, int flags, const T *a, const T 
             to 16 KiB of a column (with step 1; else 1024, in clusters more). Longer systems: nine arrays (ADD: ten) and
             0.03 (side by side 0.15) of one for scratch, by three launches or more
    Error    as trid_warp_hybrid */
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_solve_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
                                 const float *d, float *x, const trid_batch_report *report, void *scratch,
                                 cudaStream_t stream)
 {
-    return trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_solve<0, ONLY>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_solve_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
                                 const double *d, double *x, const trid_batch_report *report, void *scratch,
                                 cudaStream_t stream)
 {
-    return trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_solve<0, ONLY>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 /* Solves   as trid_batch_solve, with one matrix for all systems: a, b, c have n elements each, one after another
    Needs    as trid_batch_solve; flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED
    Cost     two arrays moved (ADD: three) */
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_shared_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
                                  const float *d, float *x, const trid_batch_report *report, void *scratch,
                                  cudaStream_t stream)
 {
-    return trid_p_batch_shared(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_shared<ONLY>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_shared_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
                                  const double *d, double *x, const trid_batch_report *report, void *scratch,
                                  cudaStream_t stream)
 {
-    return trid_p_batch_shared(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_shared<ONLY>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 
 /* Solves   as trid_batch_solve, for any nonsingular matrices, by elimination with pivoting (trid_warp_pivoted)
    Needs    as trid_batch_solve. flags: TRID_BATCH_TRANSPOSED; TRID_BATCH_ADD or TRID_BATCH_REPAIR: only systems are
-   solved whose report->status is not 0, as an earlier launch left it, d not being x, and those that share a warp with
-            one of them. Their status is then that of this launch, and report->failed counts what is left.
-   Cost     as trid_batch_solve in memory, where systems are contiguous; side by side each element is an access of its
-            own. Systems of more than 16 KiB a column: nine arrays, as there
+            solved whose report->status is not 0, as an earlier launch left it, d not being x, and those that share a
+            warp or a tile with one of them. Their status is then that of this launch, and report->failed counts what
+            is left.
+   Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as there. Side by side
+            each element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and
+            beyond 512 rows on those without clusters
    Error    as trid_warp_pivoted */
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_pivoted_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
                                   const float *d, float *x, const trid_batch_report *report, void *scratch,
                                   cudaStream_t stream)
 {
-    return trid_p_batch_pivoted(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_pivoted<ONLY>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
                                   const double *d, double *x, const trid_batch_report *report, void *scratch,
                                   cudaStream_t stream)
 {
-    return trid_p_batch_pivoted(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_pivoted<ONLY>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 
 /* Solves   as trid_batch_solve, and works out the residual of each system before x is stored, on chip; with the flag
@@ -4542,19 +5045,19 @@ static int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, 
             twice the arithmetic. Longer systems: nine arrays, refined 20; side by side both read the rows once more
    Error    the residual is that of x before ADD adds it; it is exact but for the roundings of its own evaluation, about
             3 unit roundoffs, and in double precision to 2^-20 of itself: its parts are held by their upper 32 bits */
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_checked_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
                                   const float *d, float *x, const trid_batch_report *report, void *scratch,
                                   cudaStream_t stream)
 {
-    return trid_p_batch_solve<1>(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_solve<1, ONLY>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_checked_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
                                   const double *d, double *x, const trid_batch_report *report, void *scratch,
                                   cudaStream_t stream)
 {
-    return trid_p_batch_solve<1>(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_solve<1, ONLY>(lines, flags, a, b, c, d, x, report, scratch, stream);
 }
 /* Solves   the LU factors of every matrix, without pivoting: r = 1 / pivot and u = c / pivot, which with a are what
             trid_batch_several takes with TRID_BATCH_FACTORED
@@ -4565,18 +5068,18 @@ static int trid_batch_checked_f64(trid_lines lines, int flags, const double *a, 
    Returns  a status of enum trid_batch_status. report->status: of systems with n > 1024 always 0
    Cost     five arrays moved
    Error    as trid_warp_lu */
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_factor_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, float *r,
                                  float *u, const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    return trid_p_batch_factor(lines, flags, a, b, c, r, u, report, scratch, stream);
+    return trid_p_batch_factor<ONLY>(lines, flags, a, b, c, r, u, report, scratch, stream);
 }
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_factor_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
                                  double *r, double *u, const trid_batch_report *report, void *scratch,
                                  cudaStream_t stream)
 {
-    return trid_p_batch_factor(lines, flags, a, b, c, r, u, report, scratch, stream);
+    return trid_p_batch_factor<ONLY>(lines, flags, a, b, c, r, u, report, scratch, stream);
 }
 
 /* Solves   every system of the arrays for `sides` right-hand sides: side k of d and x begins k*pitch elements on
@@ -4586,23 +5089,23 @@ static int trid_batch_factor_f64(trid_lines lines, int flags, const double *a, c
             row 1;
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, PERIODIC being here what it was there.
    Returns  a status of enum trid_batch_status. report->status: with FACTORED what the factors tell of bad pivots.
-   Shared   at most 48 KiB a block
+   Shared   contiguous: at most 48 KiB a block; side by side: 128 KiB a multiprocessor where it has them (PERIODIC: 160)
    Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides), where n <= 1024; longer systems are solved side by side as
             trid_batch_solve does, 5 sides arrays and more, once more for a periodic system's last column
    Error    as trid_warp_lu_solve */
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_several_f32(trid_lines lines, long long sides, long long pitch, int flags, const float *a,
                                   const float *b, const float *c, const float *d, float *x,
                                   const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    return trid_p_batch_several(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_several<ONLY>(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
 }
-template <int unused = 0>
+template <int ONLY = 0>
 static int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, int flags, const double *a,
                                   const double *b, const double *c, const double *d, double *x,
                                   const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    return trid_p_batch_several(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_several<ONLY>(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
 }
 
 /* Solves   as trid_batch_solve, the matrices being made in registers: rows(system, row, &a, &b, &c) gives a row of
@@ -4613,17 +5116,17 @@ static int trid_batch_several_f64(trid_lines lines, long long sides, long long p
             and may hold parameters and pointers. What it gives for a of row 0 and c of row n-1 is not used.
    Needs    flags: TRID_BATCH_ADD
    Cost     two arrays moved, and what rows costs */
-template <class Rows>
+template <int ONLY = 0, class Rows>
 static int trid_batch_solve_rows_f32(trid_lines lines, int flags, const Rows &rows, const float *d, float *x,
                                      const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    return trid_p_batch_solve_rows<0>(lines, flags, rows, d, x, report, scratch, stream);
+    return trid_p_batch_solve_rows<0, ONLY>(lines, flags, rows, d, x, report, scratch, stream);
 }
-template <class Rows>
+template <int ONLY = 0, class Rows>
 static int trid_batch_solve_rows_f64(trid_lines lines, int flags, const Rows &rows, const double *d, double *x,
                                      const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
-    return trid_p_batch_solve_rows<0>(lines, flags, rows, d, x, report, scratch, stream);
+    return trid_p_batch_solve_rows<0, ONLY>(lines, flags, rows, d, x, report, scratch, stream);
 }
 }
 #endif /* TRID_LAUNCHES */
@@ -4673,72 +5176,32 @@ int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, i
                            const double *b, const double *c, const double *d, double *x,
                            const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
 #if TRID_LAUNCHES
-int trid_batch_solve_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                         float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_solve_f32<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
-}
-int trid_batch_solve_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                         const double *d, double *x, const trid_batch_report *report, void *scratch,
-                         TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_solve_f64<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
-}
-int trid_batch_checked_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                           float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_checked_f32<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
-}
-int trid_batch_checked_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                           const double *d, double *x, const trid_batch_report *report, void *scratch,
-                           TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_checked_f64<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
-}
-int trid_batch_shared_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                          float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_shared_f32<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
-}
-int trid_batch_shared_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                          const double *d, double *x, const trid_batch_report *report, void *scratch,
-                          TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_shared_f64<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
-}
-int trid_batch_pivoted_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                           float *x, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_pivoted_f32<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
-}
-int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                           const double *d, double *x, const trid_batch_report *report, void *scratch,
-                           TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_pivoted_f64<0>(lines, flags, a, b, c, d, x, report, scratch, stream);
-}
-int trid_batch_factor_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, float *r,
-                          float *u, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_factor_f32<0>(lines, flags, a, b, c, r, u, report, scratch, stream);
-}
-int trid_batch_several_f32(trid_lines lines, long long sides, long long pitch, int flags, const float *a,
-                           const float *b, const float *c, const float *d, float *x, const trid_batch_report *report,
-                           void *scratch, TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_several_f32<0>(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
-}
-int trid_batch_factor_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c, double *r,
-                          double *u, const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_factor_f64<0>(lines, flags, a, b, c, r, u, report, scratch, stream);
-}
-int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, int flags, const double *a,
-                           const double *b, const double *c, const double *d, double *x,
-                           const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
-{
-    return trid_batch_several_f64<0>(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);
-}
+#define TRID_P_BATCH_LINKED(name, T)                                                                                   \
+    int trid_batch_##name(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,           \
+                          const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)                  \
+    {                                                                                                                  \
+        return trid_batch_##name<0>(lines, flags, a, b, c, d, x, report, scratch, stream);                             \
+    }
+#define TRID_P_BATCH_LINKED_ALL(T, suffix)                                                                             \
+    TRID_P_BATCH_LINKED(solve_##suffix, T)                                                                             \
+    TRID_P_BATCH_LINKED(checked_##suffix, T)                                                                           \
+    TRID_P_BATCH_LINKED(shared_##suffix, T)                                                                            \
+    TRID_P_BATCH_LINKED(pivoted_##suffix, T)                                                                           \
+    int trid_batch_factor_##suffix(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *r, T *u,        \
+                                   const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)         \
+    {                                                                                                                  \
+        return trid_batch_factor_##suffix<0>(lines, flags, a, b, c, r, u, report, scratch, stream);                    \
+    }                                                                                                                  \
+    int trid_batch_several_##suffix(trid_lines lines, long long sides, long long pitch, int flags, const T *a,         \
+                                    const T *b, const T *c, const T *d, T *x, const trid_batch_report *report,         \
+                                    void *scratch, TRID_P_BATCH_STREAM stream)                                         \
+    {                                                                                                                  \
+        return trid_batch_several_##suffix<0>(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);     \
+    }
+TRID_P_BATCH_LINKED_ALL(float, f32)
+TRID_P_BATCH_LINKED_ALL(double, f64)
+#undef TRID_P_BATCH_LINKED_ALL
+#undef TRID_P_BATCH_LINKED
 #endif
 #ifdef __cplusplus
 }
@@ -4747,9 +5210,14 @@ int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, i
 
 #ifndef __CUDACC_RTC__
 #pragma pop_macro("AHEAD")
+#pragma pop_macro("A")
+#pragma pop_macro("P")
 #pragma pop_macro("BYTES")
 #pragma pop_macro("FACTOR")
-#pragma pop_macro("READ_AHEAD")
+#pragma pop_macro("ARRAYS")
+#pragma pop_macro("PIVOTED")
+#pragma pop_macro("STAGED")
+#pragma pop_macro("WORDS")
 #pragma pop_macro("MOST")
 #pragma pop_macro("GROUPS")
 #pragma pop_macro("PIECES")
@@ -4775,11 +5243,15 @@ int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, i
 #pragma pop_macro("LEN")
 #pragma pop_macro("LITERAL")
 #pragma pop_macro("OPEN")
+#pragma pop_macro("ONLY")
+#pragma pop_macro("LEAST")
+#pragma pop_macro("RESIDENT")
+#pragma pop_macro("FIXED")
+#pragma pop_macro("ONE")
 #pragma pop_macro("OWN")
 #pragma pop_macro("PART")
 #pragma pop_macro("PATH")
 #pragma pop_macro("PITCHED")
-#pragma pop_macro("READ_AHEAD")
 #pragma pop_macro("REFINED")
 #pragma pop_macro("WARP")
 #pragma pop_macro("LINES")

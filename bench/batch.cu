@@ -1,7 +1,7 @@
 /* batch.cu - trid_batch.h and cuSPARSE on the same arrays.
    MIT licence, see LICENSE.
 
-       batch [--csv FILE] [--quick] [--only TEXT] [--tune]
+       batch [--csv FILE] [--quick] [--only TEXT]
 
    2^27 elements an array (--quick: 2^24), so that nothing is found in the cache that an earlier run left there. bytes
    are what an operation must read and write, once: five arrays for a solve; the limit is the speed of a device-to-device
@@ -12,7 +12,11 @@
    above ten times as much, the program says so, and fails if the result is the kit's. What takes more than 0.1 s is timed
    by its first run alone.
    ratio_to_cusparse is the time of the best cuSPARSE routine for the layout over the time of this one. --only runs the
-   layouts whose names contain the text; --tune, in a program compiled with -DBATCH_TUNE, times other shapes of the kernels. */
+   layouts whose names contain the text. A program compiled with -DBATCH_TUNE=float or =double times other shapes of the
+   kernels instead. */
+#ifdef BATCH_TUNE
+#define TRID_P_BATCH_ROOMY(version) 0 /* no kernel is empty */
+#endif
 #include "../trid_batch.h"
 #include "bench.h"
 #include "sparse.h"
@@ -288,6 +292,7 @@ struct Memory {
     Memory &operator=(const Memory &) = delete;
 };
 
+#ifndef BATCH_TUNE
 /* The launches under one name for both precisions; the matrix and d are those of s. */
 #define KIT_CALL(name, suffix) trid_batch_##name##_##suffix(l, flags, s.a, s.b, s.c, s.d, x, r, scratch, 0)
 #define KIT_TYPED(T, suffix)                                                                                           \
@@ -332,6 +337,7 @@ static size_t scratch_bytes(const trid_lines &l, int flags, int bytes)
     long long most = trid_batch_scratch(l, flags, bytes);
     return launched(most < 0 ? (int)most : TRID_BATCH_OK), (size_t)most;
 }
+#endif
 
 /* ---- cuSPARSE ---------------------------------------------------------------------------------------------------- */
 
@@ -426,6 +432,7 @@ static void operation(const char *name, const Task &task, const char *layout, co
     report<T>(name, task.lines, layout, bench_seconds_after(pace, runs, LONGEST, nullptr, f), arrays, peer, error);
 }
 
+#ifndef BATCH_TUNE
 /* What all layouts are measured with; pivot: with pivoting too. Returns the time of cuSPARSE. */
 template <typename T>
 static double measure(const trid_lines &l, const char *layout, const Arrays<T> &s, int with_peers, int pivot)
@@ -548,114 +555,208 @@ static void measure_launch(const Arrays<T> &s)
         report<T>("in_a_row_empty_kernel", l, "launch", t, 5, 0, 0);
     }
 }
-
-#ifdef BATCH_TUNE
-/* Other shapes for lines side by side: K rows a thread, L systems and S sections a block, R rows asked for at a time,
-   AHEAD bytes around them brought into the second-level cache. */
-template <typename T, int K, int L, int S, int R, int AHEAD>
-static void tune_lines(const trid_lines &l, const char *layout, const Arrays<T> &s)
-{
-    char name[64];
-    snprintf(name, sizeof name, "tune_K%d_L%d_S%d_R%d_A%d", K, L, S, R, AHEAD);
-    trid_p_batch_plan plan;
-    launched(trid_p_batch_begin(l, 0, 0, 0, 0, &plan));
-    trid_p_batch_arrays<T> rows = {s.a, s.b, s.c, plan.lines.step, plan.lines.stride, plan.lines.jump};
-    operation(name, plain(l), layout, s, 5, 0, [&] {
-        launched(trid_p_batch_launch_lines_of<T, K, L, S, R, AHEAD>(plan, rows, (const T *)s.d, s.x, 0));
-    });
-    cudaFuncAttributes of;
-    int blocks, bytes = 4 * K * L * S * (int)sizeof(T);
-    void (*kernel)(trid_p_batch_plan, trid_p_batch_arrays<T>, const T *, T *) =
-        trid_p_batch_lines<T, K, L, S, R, AHEAD, trid_p_batch_arrays<T>>;
-    BENCH_OK(cudaFuncGetAttributes(&of, kernel));
-    BENCH_OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, L * S, (size_t)bytes));
-    bench_line(bench, "# %s: %d registers, %zu + %d bytes shared, %d blocks of %d threads a multiprocessor\n", name,
-               of.numRegs, of.sharedSizeBytes, bytes, blocks, L * S);
-}
-
-/* The same in clusters of so many blocks; nothing where the device has no room for one. */
-template <typename T, int L, int S, int R, int AHEAD>
-static void tune_cluster(const trid_lines &l, const char *layout, const Arrays<T> &s, int parts)
-{
-    char name[64];
-    snprintf(name, sizeof name, "tune_C%d_K16_L%d_S%d_R%d_A%d", parts, L, S, R, AHEAD);
-    trid_p_batch_plan plan;
-    launched(trid_p_batch_begin(l, 0, 0, 0, 0, &plan));
-    trid_p_batch_arrays<T> rows = {s.a, s.b, s.c, plan.lines.step, plan.lines.stride, plan.lines.jump};
-    int there = 0, bytes = (4 * 16 * L * S + 2 * TRID_P_BATCH_MAIL(L, parts)) * (int)sizeof(T);
-    auto launch = [&] {
-        launched(
-            trid_p_batch_launch_cluster_of<T, 16, L, S, R, AHEAD>(plan, parts, rows, (const T *)s.d, s.x, 0, &there));
-    };
-    launch();
-    if (!there) return;
-    operation(name, plain(l), layout, s, 5, 0, launch);
-    int clusters = trid_clusters(trid_p_batch_lines<T, 16, L, S, R, AHEAD, trid_p_batch_arrays<T>, 1>, parts,
-                                 dim3(L * S), (size_t)bytes);
-    bench_line(bench, "# %s: %d clusters of %d blocks\n", name, clusters, parts);
-}
-
-/* parts: of 256 rows */
-template <typename T>
-static void tune_clusters(const trid_lines &l, const char *layout, const Arrays<T> &s, int parts)
-{
-    const int F = sizeof(T) == 4 ? 2 : 1;
-    if (!wanted(layout)) return;
-    prepare(l, s);
-    if (parts <= 16) {
-        tune_cluster<T, 16 * F, 16, 2, 128>(l, layout, s, parts);
-        tune_cluster<T, 16 * F, 16, 2, 256>(l, layout, s, parts);
-        tune_cluster<T, 16 * F, 16, 4, 256>(l, layout, s, parts);
-    }
-    tune_cluster<T, 8 * F, 32, 4, 128>(l, layout, s, parts / 2);
-    if (parts <= 4) tune_cluster<T, 32 * F, 8, 2, 128>(l, layout, s, 2 * parts);
-}
-
-/* The three ways to bring more into the cache, and the rows at a time. */
-template <typename T, int K, int L, int S>
-static void tune_ahead(const trid_lines &l, const char *layout, const Arrays<T> &s)
-{
-    tune_lines<T, K, L, S, K, 0>(l, layout, s);
-    tune_lines<T, K, L, S, 4, 0>(l, layout, s);
-    tune_lines<T, K, L, S, 4, 128>(l, layout, s);
-    tune_lines<T, K, L, S, 4, 256>(l, layout, s);
-}
-
-template <typename T>
-static void tune_one(const trid_lines &l, const char *layout, const Arrays<T> &s)
-{
-    if (!wanted(layout)) return;
-    prepare(l, s);
-    const int F = sizeof(T) == 4 ? 2 : 1; /* a row of 128 bytes is 16 F lines */
-    if (l.n <= 32) {
-        tune_ahead<T, 16, 32 * F, 2>(l, layout, s);
-        tune_lines<T, 16, 64 * F, 2, 4, 0>(l, layout, s);
-        tune_lines<T, 8, 32 * F, 4, 4, 0>(l, layout, s);
-    } else if (l.n <= 64) {
-        tune_ahead<T, 16, 32, 4>(l, layout, s);
-        if (sizeof(T) == 4) tune_ahead<T, 16, 32 * F, 4>(l, layout, s);
-        tune_lines<T, 8, 32, 8, 4, 256>(l, layout, s);
-    } else if (l.n <= 128) {
-        tune_ahead<T, 16, 16 * F, 8>(l, layout, s);
-        tune_ahead<T, 16, 32 * F, 8>(l, layout, s);
-        tune_lines<T, 8, 16 * F, 16, 4, 256>(l, layout, s);
-    } else if (l.n <= 256) {
-        tune_ahead<T, 16, 16 * F, 16>(l, layout, s);
-        tune_lines<T, 16, 16 * F, 16, 2, 256>(l, layout, s);
-        tune_lines<T, 16, 16 * F, 16, 8, 256>(l, layout, s);
-        tune_lines<T, 16, 8 * F, 16, 4, 256>(l, layout, s);
-        tune_lines<T, 8, 8 * F, 32, 4, 256>(l, layout, s);
-    } else if (l.n <= 512) {
-        tune_ahead<T, 16, 8 * F, 32>(l, layout, s);
-        tune_lines<T, 16, 8 * F, 32, 2, 128>(l, layout, s);
-    } else {
-        tune_ahead<T, 16, 4 * F, 64>(l, layout, s);
-    }
-}
 #endif
 
+#ifdef BATCH_TUNE
+/* Other shapes of the kernels for systems side by side: K rows a thread, L systems and S sections a block, R rows asked for
+   at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
 template <typename T>
-static void measure_all(size_t elements, int tune)
+struct Tune {
+    trid_lines lines;
+    const Arrays<T> &s;
+    long long sides;
+
+    trid_p_batch_plan plan(int flags = 0) const
+    {
+        trid_p_batch_plan plan;
+        launched(trid_p_batch_begin(lines, flags, 0, 0, 0, &plan));
+        return plan;
+    }
+    trid_p_batch_arrays<T> rows(int factored = 0) const
+    {
+        return {s.a, factored ? s.work[0] : s.b, factored ? s.work[1] : s.c, lines.step, lines.stride, lines.jump};
+    }
+    Tune(const trid_lines &l, const Arrays<T> &arrays, long long sides = 1) : lines(l), s(arrays), sides(sides)
+    {
+        prepare(l, arrays, sides);
+    }
+    void time(const char *name, double arrays, const std::function<void()> &f, int shared = 0) const
+    {
+        operation(name, {lines, shared, 0, 0, sides}, "interleaved", s, arrays, 0, f);
+    }
+    template <int PIVOTED, int K, int L, int S, int R, int AHEAD>
+    void tile(const char *what) const
+    {
+        char name[64];
+        int there = 0;
+        snprintf(name, sizeof name, "%s_K%d_L%d_S%d_R%d_A%d", what, K, L, S, R, AHEAD);
+        time(name, 5, [&] {
+            launched(trid_p_batch_launch_lines_of<PIVOTED, T, K, L, S, R, AHEAD>(plan(), rows(), (const T *)s.d, s.x, 0,
+                                                                                 &there));
+        });
+    }
+    template <int PIVOTED, int L, int S, int R, int AHEAD>
+    void cluster(int parts) const
+    {
+        char name[64];
+        int there = 0;
+        auto f = [&] {
+            launched(trid_p_batch_launch_cluster_of<PIVOTED, T, 16, L, S, R, AHEAD>(plan(), parts, rows(),
+                                                                                    (const T *)s.d, s.x, 0, &there));
+        };
+        f();
+        snprintf(name, sizeof name, "tune%s_C%d_K16_L%d_S%d_R%d_A%d", PIVOTED ? "_pivoted" : "", parts, L, S, R, AHEAD);
+        if (there) time(name, 5, f);
+    }
+    template <int K, int L, int S, int AHEAD>
+    void checked(int refined) const
+    {
+        char name[64];
+        snprintf(name, sizeof name, "tune_%s_K%d_L%d_S%d_A%d", refined ? "refined" : "checked", K, L, S, AHEAD);
+        trid_p_batch_plan own = plan(refined ? TRID_BATCH_REFINED : 0);
+        own.report.status = (int *)s.work[1];
+        own.report.tolerance = 1;
+        int there = 0;
+        time(name, 5,
+             [&] { launched(trid_p_batch_launch_lines_checked<T, K, L, S, AHEAD>(own, rows(), s.d, s.x, 0, &there)); });
+    }
+    template <int K, int L, int S, int AHEAD>
+    void several(int factored) const
+    {
+        char name[64];
+        snprintf(name, sizeof name, "tune_%s_%lld_K%d_L%d_S%d_A%d", factored ? "factored" : "several", sides, K, L, S,
+                 AHEAD);
+        trid_p_batch_more<T> more = {sides, elements_of(lines), 0, 0, 0};
+        int there = 0;
+        time(name, 3 + 2 * (double)sides, [&] {
+            launched(trid_p_batch_launch_lu_lines<T, K, L, S, AHEAD, 0>(plan(factored ? TRID_BATCH_FACTORED : 0),
+                                                                        rows(factored), more, s.d, s.x, 0, &there));
+        });
+    }
+    void factor() const
+    {
+        trid_p_batch_more<T> more = {0, 0, 0, 0, s.work[1]};
+        trid_p_batch_plan own = plan();
+        launched(trid_p_batch_launch_lu<T, 1>(own, rows(), more, (const T *)0, s.work[0], 0));
+    }
+    void contiguous(int factored) const
+    {
+        char name[64];
+        snprintf(name, sizeof name, "tune_%s_%lld", factored ? "factored" : "several", sides);
+        trid_p_batch_more<T> more = {sides, elements_of(lines), 0, 0, 0};
+        auto f = [&] {
+            launched(trid_p_batch_launch_lu<T, 0>(plan(factored ? TRID_BATCH_FACTORED : 0), rows(factored), more, s.d,
+                                                  s.x, 0));
+        };
+        operation(name, {lines, 0, 0, 0, sides}, "contiguous", s, 3 + 2 * (double)sides, 0, f);
+    }
+    template <int K, int L, int S, int AHEAD>
+    void common() const
+    {
+        char name[64];
+        snprintf(name, sizeof name, "tune_shared_K%d_L%d_S%d_A%d", K, L, S, AHEAD);
+        trid_p_batch_common<T> one = {s.a, s.b, s.c, (int)lines.n};
+        int there = 0;
+        auto f = [&] {
+            launched(trid_p_batch_launch_common_lines<T, K, L, S, AHEAD>(plan(), one, s.d, s.x, 0, &there));
+        };
+        time(name, 2, f, 1);
+    }
+};
+
+template <typename T>
+static void tune_solve(const trid_lines &l, const Arrays<T> &s)
+{
+    const int F = sizeof(T) == 4 ? 2 : 1; /* a row of 128 bytes is 16 F lines */
+    Tune<T> tune(l, s);
+    if (l.n == 32) {
+        tune.template tile<0, 16, 32 * F, 2, 16, 0>("tune");
+        tune.template tile<0, 8, 32 * F, 4, 4, 0>("tune");
+        tune.template tile<1, 16, 64 * F, 2, 4, 0>("tune_pivoted");
+        tune.template common<8, 32 * F, 4, 0>();
+    } else if (l.n == 64) {
+        tune.template tile<0, 16, 32 * F, 4, 16, 0>("tune");
+        tune.template tile<0, 16, 32 * F, 4, 4, 128>("tune");
+    } else if (l.n == 128) {
+        tune.template tile<0, 16, 32 * F, 8, 16, 0>("tune");
+        tune.template tile<0, 16, 32 * F, 8, 4, 128>("tune");
+        tune.template common<16, 32 * F, 8, 128>();
+        tune.template common<8, 32 * F, 16, 128>();
+    } else if (l.n == 256) {
+        tune.template tile<0, 16, 16 * F, 16, 16, 0>("tune");
+        tune.template tile<0, 16, 16 * F, 16, 8, 256>("tune");
+        tune.template tile<0, 16, 16 * F, 16, 4, 256>("tune");
+        tune.template tile<0, 16, 16 * F, 16, 2, 256>("tune");
+        tune.template cluster<0, 32 * F, 8, 2, 128>(2);
+        tune.template tile<1, 16, 16 * F, 16, 4, 256>("tune_pivoted");
+        tune.template tile<1, 16, 8 * F, 16, 4, 256>("tune_pivoted");
+        tune.template tile<1, 8, 8 * F, 32, 4, 256>("tune_pivoted");
+        for (int refined = 0; refined < 2; refined++) {
+            tune.template checked<16, 16 * F, 16, 256>(refined);
+            tune.template checked<16, 8 * F, 16, 256>(refined);
+            tune.template checked<8, 8 * F, 32, 256>(refined);
+        }
+        tune.template common<16, 16 * F, 16, 256>();
+        tune.template common<8, 16 * F, 32, 256>();
+    } else if (l.n == 512) {
+        tune.template tile<0, 16, 8 * F, 32, 16, 0>("tune");
+        tune.template tile<0, 16, 8 * F, 32, 4, 128>("tune");
+        tune.template cluster<0, 16 * F, 16, 4, 128>(2);
+        tune.template cluster<0, 16 * F, 8, 2, 128>(4);
+        tune.template cluster<0, 32 * F, 8, 2, 128>(4);
+        tune.template common<16, 8 * F, 32, 128>();
+        tune.template common<16, 16 * F, 32, 128>();
+    } else if (l.n == 700) {
+        tune.template cluster<0, 16 * F, 16, 4, 128>(3);
+        tune.template cluster<0, 16 * F, 16, 4, 128>(4);
+        tune.template cluster<0, 32 * F, 8, 2, 128>(6);
+    } else if (l.n == 1024) {
+        tune.template tile<0, 16, 4 * F, 64, 16, 0>("tune");
+        tune.template tile<0, 16, 4 * F, 64, 4, 128>("tune");
+        tune.template cluster<0, 16 * F, 16, 4, 128>(4);
+        tune.template cluster<0, 16 * F, 8, 2, 128>(8);
+        tune.template cluster<0, 32 * F, 8, 2, 128>(8);
+        tune.template cluster<0, 8 * F, 32, 4, 128>(2);
+        tune.template cluster<1, 16 * F, 16, 4, 128>(4);
+        tune.template cluster<1, 32 * F, 8, 2, 128>(8);
+    }
+}
+template <typename T>
+static void tune_several(long long all, const Arrays<T> &s)
+{
+    const int F = sizeof(T) == 4 ? 2 : 1;
+    for (long long sides : {1ll, 16ll}) {
+        trid_lines l = trid_lines_interleaved(256, all / 256 / sides);
+        Tune<T> tune(l, s, sides);
+        for (int factored = 0; factored < 2; factored++) {
+            if (factored) tune.factor();
+            tune.template several<16, 16 * F, 16, 256>(factored);
+            tune.template several<16, 8 * F, 16, 256>(factored);
+            tune.template several<8, 8 * F, 32, 256>(factored);
+        }
+        Tune<T> beside(trid_lines_contiguous(256, all / 256 / sides), s, sides);
+        for (int factored = 0; factored < 2; factored++) {
+            if (factored) beside.factor();
+            beside.contiguous(factored);
+        }
+    }
+}
+/* Instead of all that is measured otherwise. */
+template <typename T>
+static void measure_all(size_t elements)
+{
+    Arrays<T> s;
+    T **arrays[] = {&s.a, &s.b, &s.c, &s.d, &s.x, &s.work[0], &s.work[1], &s.work[2]};
+    for (T **p : arrays) BENCH_OK(cudaMalloc(p, elements * sizeof(T)));
+    long long all = (long long)elements;
+    for (long long n : {32ll, 64ll, 128ll, 256ll, 512ll, 700ll, 1024ll})
+        tune_solve(trid_lines_interleaved(n, all / n / 32 * 32), s);
+    tune_several(all, s);
+    for (T **p : arrays) BENCH_OK(cudaFree(*p));
+}
+#else
+template <typename T>
+static void measure_all(size_t elements)
 {
     Arrays<T> s;
     T **arrays[] = {&s.a, &s.b, &s.c, &s.d, &s.x, &s.work[0], &s.work[1], &s.work[2]};
@@ -693,31 +794,17 @@ static void measure_all(size_t elements, int tune)
     measure(trid_lines_contiguous(1 << 20, all >> 20), "long", s, 1, 1);
     measure(trid_lines_contiguous(all / 2, 1), "long", s, 1, 1);
     measure_launch(s);
-#ifdef BATCH_TUNE
-    if (tune) {
-        for (long long n : {32ll, 64ll, 128ll, 256ll, 512ll, 1024ll})
-            tune_one(trid_lines_interleaved(n, all / n), "interleaved", s);
-        tune_one(trid_lines_axis(edge, edge, all / edge / edge, 1), "y", s);
-        for (int parts = 2; parts <= 32; parts *= 2) {
-            tune_clusters(trid_lines_interleaved(256 * parts, all / 256 / parts), "interleaved", s, parts);
-            tune_clusters(trid_lines_axis(512, 256 * parts, all / 512 / 256 / parts, 1), "y", s, parts);
-        }
-    }
-#else
-    (void)tune;
-#endif
     for (T **p : arrays) BENCH_OK(cudaFree(*p));
 }
+#endif
 
 int main(int argc, char **argv)
 {
     size_t elements = (size_t)1 << 27;
-    int tune = 0, rest = 1;
+    int rest = 1;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--quick"))
             elements = (size_t)1 << 24, runs = 5;
-        else if (!strcmp(argv[i], "--tune"))
-            tune = 1;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
         else
@@ -728,8 +815,12 @@ int main(int argc, char **argv)
     copy_speed = bench_copy_speed(bench);
     pace = bench_pace_open();
     bench_line(bench, "operation,n,batch,layout,precision,ms,gbytes_per_s,pct_of_copy,ratio_to_cusparse,max_error\n");
-    measure_all<float>(elements, tune);
-    measure_all<double>(elements, tune);
+#ifdef BATCH_TUNE
+    measure_all<BATCH_TUNE>(elements);
+#else
+    measure_all<float>(elements);
+    measure_all<double>(elements);
+#endif
     bench_pace_close(pace);
     bench_copy_speed(bench); /* the limit once more, at the end */
     SPARSE_OK(cusparseDestroy(handle));

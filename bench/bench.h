@@ -77,34 +77,13 @@ static inline Bench bench_open(int argc, char **argv, const char *word = NULL, b
     return bench;
 }
 
-/* Seconds that the work enqueued by f takes: the median of some runs after a warm-up of at least 20 ms, since a GPU that
-   comes from a pause (an allocation, a check on the host) runs slower for about 15. */
-template <typename Work>
-static double bench_seconds(int runs, Work f)
+static inline double bench_median(std::vector<double> values)
 {
-    cudaEvent_t start, stop;
-    BENCH_OK(cudaEventCreate(&start));
-    BENCH_OK(cudaEventCreate(&stop));
-    std::vector<double> seconds;
-    double warm = 0;
-    for (int i = -1; i < runs; i += warm >= 0.02) {
-        float ms;
-        BENCH_OK(cudaEventRecord(start));
-        f();
-        BENCH_OK(cudaEventRecord(stop));
-        BENCH_OK(cudaEventSynchronize(stop));
-        BENCH_OK(cudaGetLastError());
-        BENCH_OK(cudaEventElapsedTime(&ms, start, stop));
-        if (i >= 0) seconds.push_back(1e-3 * ms);
-        warm += 1e-3 * ms;
-    }
-    BENCH_OK(cudaEventDestroy(start));
-    BENCH_OK(cudaEventDestroy(stop));
-    std::sort(seconds.begin(), seconds.end());
-    return seconds[seconds.size() / 2];
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
 }
 
-/* Seconds of one run. */
+/* Seconds that the work enqueued by f takes, once. */
 template <typename Work>
 static double bench_once(Work f)
 {
@@ -121,6 +100,18 @@ static double bench_once(Work f)
     BENCH_OK(cudaEventDestroy(start));
     BENCH_OK(cudaEventDestroy(stop));
     return 1e-3 * ms;
+}
+
+/* Seconds that the work enqueued by f takes: the median of some runs after a warm-up of at least 20 ms, since a GPU that
+   comes from a pause (an allocation, a check on the host) runs slower for about 15. */
+template <typename Work>
+static double bench_seconds(int runs, Work f)
+{
+    std::vector<double> seconds;
+    double warm = bench_once(f);
+    while (warm < 0.02) warm += bench_once(f);
+    for (int i = 0; i < runs; i++) seconds.push_back(bench_once(f));
+    return bench_median(seconds);
 }
 
 /* What tells whether the machine runs at its usual speed: multiply-adds of one warp, each of which needs the one before,
@@ -151,12 +142,6 @@ static inline Bench_pace bench_pace_open(void)
 static inline void bench_pace_close(Bench_pace &pace)
 {
     BENCH_OK(cudaFree(pace.memory));
-}
-
-static inline double bench_median(std::vector<double> values)
-{
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
 }
 
 /* Seconds that the work enqueued by f takes: the median of `runs`, fewer where they would take longer than `most` seconds

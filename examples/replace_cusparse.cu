@@ -18,7 +18,9 @@
 
 static void check(cudaError_t error)
 {
-    if (error != cudaSuccess) fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error)), exit(1);
+    if (error == cudaSuccess) return;
+    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
+    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1); /* 3: no GPU */
 }
 
 int main()

@@ -113,12 +113,13 @@ static long long offset(const trid_lines &lines, long long group, long long syst
     return row * lines.step + system * lines.stride + group * lines.jump;
 }
 
+/* sides: right-hand sides, pitch elements apart */
 template <class T>
-static field<T> make_field(const trid_lines &lines, int shift)
+static field<T> make_field(const trid_lines &lines, int shift, long long sides = 1, long long pitch = 0)
 {
-    long long low = 0, high = 0, count[3] = {lines.n, lines.systems, lines.groups};
-    long long pitch[3] = {lines.step, lines.stride, lines.jump};
-    for (int k = 0; k < 3; k++) (pitch[k] < 0 ? low : high) += pitch[k] * (count[k] - 1);
+    long long low = 0, high = 0, count[4] = {lines.n, lines.systems, lines.groups, sides};
+    long long steps[4] = {lines.step, lines.stride, lines.jump, pitch};
+    for (int k = 0; k < 4; k++) (steps[k] < 0 ? low : high) += steps[k] * (count[k] - 1);
     field<T> f;
     f.origin = GUARD + shift - low;
     f.host.resize((size_t)(high - low + 1 + 2 * GUARD + shift));
@@ -296,8 +297,9 @@ static std::vector<layout> layouts(int n, int systems)
         {"even pitch", {l, 1, m, (l + 8) / 4 * 4, 1, 0}}, {"interleaved", trid_lines_interleaved(l, m)},
         {"padded interleaved", {l, m + 3, m, 1, 1, 0}},   {"backward", {l, -1, m, l, 1, 0}},
         {"interleaved backward", {l, m, m, -1, 1, 0}},    {"every third", {l, 3, m, 3 * l + 1, 1, 0}},
-        {"structures", {l, 4 * m, m, 4, 1, 0}},           {"groups", {l, 1, m, l, 3, (m + 1) * l}},
-        {"y lines", {l, m, m, 1, 3, m * l + 5}},          {"z lines", trid_lines_axis(m, 2, l, 2)},
+        {"interleaved upwards", {l, -m, m, 1, 1, 0}},     {"structures", {l, 4 * m, m, 4, 1, 0}},
+        {"groups", {l, 1, m, l, 3, (m + 1) * l}},         {"y lines", {l, m, m, 1, 3, m * l + 5}},
+        {"z lines", trid_lines_axis(m, 2, l, 2)},
     };
     return list;
 }

@@ -6,6 +6,7 @@
 #define TEST_BATCH_LONG
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) (24 + 0 * ((bytes) + (checked)))
 #define TRID_P_BATCH_ON_CHIP_LINES 24
+#define TRID_P_BATCH_ON_CHIP_CLUSTER 0
 #define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, dense) (24 + 0 * ((bytes) + (dense)))
 #define TRID_P_BATCH_CHUNK_ROWS(bytes, checked) (8 + 0 * ((bytes) + (checked))) /* 256 rows a chunk, */
 #define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (4 + 0 * (bytes))                /* with pivoting 128, */

@@ -56,20 +56,6 @@ static double ring_answer(int n, const long double *a, const long double *b, con
     return worst;
 }
 
-/* make_field for right-hand sides. */
-template <class T>
-static field<T> make_sides(const trid_lines &lines, long long sides, long long pitch, int shift)
-{
-    long long low = 0, high = 0, count[4] = {lines.n, lines.systems, lines.groups, sides};
-    long long steps[4] = {lines.step, lines.stride, lines.jump, pitch};
-    for (int k = 0; k < 4; k++) (steps[k] < 0 ? low : high) += steps[k] * (count[k] - 1);
-    field<T> f;
-    f.origin = GUARD + shift - low;
-    f.host.resize((size_t)(high - low + 1 + 2 * GUARD + shift));
-    for (size_t i = 0; i < f.host.size(); i++) f.host[i] = (T)(1000 + (double)i);
-    GPU_OK(filled((void **)&f.device, f.host.size() * sizeof(T)));
-    return f;
-}
 template <class T>
 static bool unchanged(const field<T> &f)
 {
@@ -104,8 +90,8 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
     field<T> b = make_field<T>(lines, shift + 1);
     field<T> c = tight ? make_part<T>(lines, 0, n - 1) : make_field<T>(lines, shift + 2);
     field<T> r = make_field<T>(lines, shift + 1), u = make_field<T>(lines, shift);
-    field<T> d = make_sides<T>(lines, sides, pitch, shift),
-             x = in_place ? d : make_sides<T>(lines, sides, pitch, shift);
+    field<T> d = make_field<T>(lines, shift, sides, pitch);
+    field<T> x = in_place ? d : make_field<T>(lines, shift, sides, pitch);
     for (long long g = 0; g < lines.groups; g++)
         for (long long s = 0; s < lines.systems; s++) {
             const int bad = spoil && spoil->group == g && spoil->system == s ? spoil->row : -1;

@@ -1,0 +1,38 @@
+#!/bin/sh
+# batch_counts.sh - registers of trid_batch.h's kernels for contiguous systems, and what they let be on its way.
+# MIT licence, see LICENSE.
+#
+#     sh bench/batch_counts.sh [ARCH] >docs/results/trid_batch-counts.csv          (ARCH: sm_90)
+#
+# One line a kernel: registers and bytes of local memory of a thread, how many warps a multiprocessor with 65536 registers
+# then holds, and how many KiB of a, b, c and d these have asked for before the first of them comes. Needs nvcc (NVCC).
+set -eu
+arch=${1:-sm_90}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat >"$work/all.cu" <<'END'
+#include "trid_batch.h"
+int main() { return !trid_batch_solve_f32<> + !trid_batch_solve_f64<>; }
+END
+"${NVCC:-nvcc}" -std=c++17 -O3 -I. -arch="$arch" -Xptxas -v -cubin -o "$work/all.cubin" "$work/all.cu" 2>"$work/said"
+echo "# $("${NVCC:-nvcc}" --version | sed -n 's/.*release.*V/nvcc /p'), -O3 -arch=$arch"
+echo "kernel,rows_a_lane,precision,registers,local_bytes,warps,KiB_on_their_way"
+awk -v quote="'" '
+    /Compiling entry function/ { split($0, part, quote); name = part[2] }
+    /bytes stack frame/ { local = $1 }
+    # _Z18trid_p_batch_warpsIfLi16ELi0E.., _Z18trid_p_batch_blockIdLi16ELi2ELi0ELi0E..: type, K, (warps,) path
+    /Used [0-9]+ registers/ && name ~ /trid_p_batch_(warps|block)I/ {
+        for (i = 1; i <= NF; i++) if ($i == "Used") registers = $(i + 1)
+        is_block = name ~ /blockI/
+        type = substr(name, index(name, is_block ? "blockI" : "warpsI") + 6, 1)
+        split(substr(name, index(name, "I" type "Li")), size, /Li|E/)
+        rows = size[2]
+        path = is_block ? size[6] : size[4]
+        bytes = type == "f" ? 4 : 8
+        warps = is_block ? size[4] : 16 / bytes
+        rounded = int((registers + 7) / 8) * 8
+        held = int(65536 / (32 * rounded) / warps) * warps
+        printf "%s_%s,%d,%s,%d,%d,%d,%d\n", is_block ? "block_of_" warps : "warps", \
+            path == 0 ? "EXACT" : path == 1 ? "DENSE" : "PITCHED", rows, type == "f" ? "f32" : "f64", registers, local, \
+            held, held * 32 * rows * 4 * bytes / 1024
+    }' "$work/said" | sort -t, -k3,3 -k1,1 -k2,2n

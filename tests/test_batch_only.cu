@@ -1,0 +1,130 @@
+/* test_batch_only.cu - launches of trid_batch.h that are compiled for some systems alone, and kernels that stand in for
+   others that a device or a program has not, on a GPU or under tests/simt.h.
+   MIT licence, see LICENSE.
+
+   Every launch must solve what its template argument has kernels for, whatever its layout up to 1024 rows, and refuse the
+   rest. The matrices are dominant, their row sums known: x is to be 1 everywhere. */
+#include "trid_batch.h"
+
+#include "batch_field.h"
+
+/* Four arrays in which row j of A times ones is d[j], and x full of NaN. Of one matrix for all these are the same. */
+template <class T>
+struct ones {
+    field<T> a, b, c, d, x;
+    trid_lines lines;
+    int shared;
+    ones(const trid_lines &l, int of_all) : d(make_field<T>(l, 1)), x(make_field<T>(l, 1)), lines(l), shared(of_all)
+    {
+        const trid_lines matrix = shared ? trid_lines_contiguous(l.n, 1) : l;
+        a = make_field<T>(matrix, 1), b = make_field<T>(matrix, 1), c = make_field<T>(matrix, 1);
+        for (long long i = 0; i < l.groups * l.systems; i++)
+            for (long long j = 0; j < l.n; j++) {
+                const double left = j > 0 ? -1 - (double)(j % 3) / 4 : 0, right = j < l.n - 1 ? 0.5 : 0;
+                const double middle = 3.5 + (double)((shared ? 0 : i) % 5 + j % 7) / 8;
+                const long long at = offset(l, i / l.systems, i % l.systems, j), of = shared ? j : at;
+                if (!shared || i == 0) a[of] = (T)left, b[of] = (T)middle, c[of] = (T)right;
+                d[at] = (T)(left + middle + right);
+                x[at] = (T)NAN;
+            }
+        upload(a), upload(b), upload(c), upload(d), upload(x);
+    }
+    double worst()
+    {
+        double most = 0;
+        GPU_OK(cudaMemcpy(x.host.data(), x.device, x.host.size() * sizeof(T), cudaMemcpyDeviceToHost));
+        for (long long i = 0; i < lines.groups * lines.systems; i++)
+            for (long long j = 0; j < lines.n; j++) {
+                const double off = fabs((double)x[offset(lines, i / lines.systems, i % lines.systems, j)] - 1);
+                if (!(off <= most)) most = off;
+            }
+        return most;
+    }
+    ~ones()
+    {
+        for (T *p : {a.device, b.device, c.device, d.device, x.device}) GPU_OK(cudaFree(p));
+    }
+
+  private:
+    ones(const ones &);
+    ones &operator=(const ones &);
+};
+
+enum { SOLVE, CHECKED, SHARED, SEVERAL };
+
+/* |A^-1| < 2 and few operations a row: 64 roundings are more than enough. */
+template <class T>
+static void expect(const char *name, int only, ones<T> *system, int status, int refused)
+{
+    const double tolerance = 64 * (sizeof(T) == 4 ? UNIT_F32 : UNIT_F64);
+    CHECK(status == (refused ? TRID_BATCH_BAD_SIZE : TRID_BATCH_OK), "%s<%d> n %lld step %lld: %s", name, only,
+          system->lines.n, system->lines.step, trid_batch_status_string(status));
+    if (status) return;
+    const double worst = system->worst();
+    CHECK(worst <= tolerance, "%s<%d> n %lld step %lld: error %g", name, only, system->lines.n, system->lines.step,
+          worst);
+}
+
+template <int OPERATION, int ONLY, class T>
+static void test_only(const char *name, const trid_lines &lines)
+{
+    const trid_lines joined = trid_p_lines_join(lines);
+    const int other =
+        ONLY & (trid_p_lines_side_by_side(joined) ? TRID_BATCH_ONLY_CONTIGUOUS : TRID_BATCH_ONLY_SIDE_BY_SIDE);
+    const int is_long =
+        OPERATION == SEVERAL ? lines.n > 1024 : trid_p_batch_is_long(joined, sizeof(T), OPERATION == CHECKED);
+    ones<T> s(lines, OPERATION == SHARED);
+    scratch_memory scratch(lines, 0, sizeof(T));
+    const T *a = s.a.at(), *b = s.b.at(), *c = s.c.at(), *d = s.d.at();
+    int status;
+    if constexpr (OPERATION == SHARED)
+        status = trid_p_batch_shared<ONLY>(lines, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
+    else if constexpr (OPERATION == SEVERAL)
+        status = trid_p_batch_several<ONLY>(lines, 1, 0, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
+    else
+        status = trid_p_batch_solve<OPERATION == CHECKED, ONLY>(lines, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
+    expect(name, ONLY, &s, status, (is_long && (ONLY & TRID_BATCH_ONLY_SHORT)) || (lines.n > 1024 && other));
+}
+template <int OPERATION, int ONLY, class T>
+static void test_all(const char *name)
+{
+    for (int n : {1, 2, 17, 100, 300, 700, 1024, 1025}) {
+        test_only<OPERATION, ONLY, T>(name, trid_lines_interleaved(n, 1));
+        for (const layout &l : layouts(n, 5)) test_only<OPERATION, ONLY, T>(name, l.lines);
+    }
+}
+
+/* The kernels that stage nothing, of which one serves all n where the others are empty. */
+template <class T>
+static void test_unstaged(void)
+{
+    for (long long n : {2, 17, 100, 300, 1024}) {
+        const trid_lines lines = trid_lines_interleaved(n, 9);
+        ones<T> s(lines, 0);
+        trid_p_batch_plan plan;
+        int status = trid_p_batch_begin(lines, 0, 0, 0, 0, &plan);
+        const trid_p_batch_arrays<T> rows = {s.a.at(), s.b.at(), s.c.at(), lines.step, lines.stride, lines.jump};
+        if (!status) status = trid_p_batch_launch_unstaged(plan, rows, (const T *)s.d.at(), s.x.at(), 0);
+        expect("unstaged", 0, &s, status, 0);
+    }
+}
+
+int main(void)
+{
+    enum { LINES = TRID_BATCH_ONLY_SIDE_BY_SIDE, ROWS = TRID_BATCH_ONLY_CONTIGUOUS, SHORT = TRID_BATCH_ONLY_SHORT };
+    test_all<SOLVE, ROWS, double>("solve");
+    test_all<SOLVE, LINES, double>("solve");
+    test_all<SOLVE, ROWS | SHORT, float>("solve");
+    test_all<SOLVE, LINES | SHORT, float>("solve");
+    test_all<CHECKED, ROWS | SHORT, float>("checked");
+    test_all<CHECKED, LINES | SHORT, float>("checked");
+    test_all<SHARED, LINES | SHORT, float>("shared");
+    test_all<SEVERAL, ROWS | SHORT, float>("several");
+    test_unstaged<float>();
+#ifdef SIMT_EMULATOR
+    simt_capability(7, 5);
+    test_unstaged<float>();
+    test_all<SOLVE, LINES | SHORT, float>("solve");
+#endif
+    return check_report();
+}
