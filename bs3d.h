@@ -34,6 +34,10 @@
      bs3d_implicit1   9   right-hand side, x, y, z: four kernels, the hybrid solver of trid.h each time
      bs3d_implicit2   5   matrices factored once; right-hand side, x and half of z in a sweep upward, the other half, y
                           and the update in a sweep downward (7 where nx > 512: x by itself)
+     bs3d_implicit3   2   one sweep a step, along x and along y in turn, upward and downward in turn: what is stored is
+                          half solved, u is not. Hands over to implicit2, whose values it then has, an American option;
+                          more than 512 points in x or y, in double precision 256; and a processor whose blocks have
+                          less than 110 KB of shared memory, in double precision 162 (7.5, 8.6, 8.9, 12.0)
    They are templates with nothing to choose, called like functions: a program compiles those that it calls. A payoff of
    your own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
@@ -46,8 +50,9 @@
    it lies.
 
    What the rungs share:
-     Memory   work, bs3d_work_bytes of device memory, aligned to 16 bytes. The final values are left at its start, value
-              (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]; with payoff BS3D_GIVEN the march starts from what is there.
+     Memory   work, bs3d_work_bytes of device memory, aligned to 16 bytes: two arrays and some planes. The final values
+              are left at its start, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]; with payoff BS3D_GIVEN the march
+              starts from what is there.
      Status   bs1d.h's; returned at once; if it is not BS3D_OK nothing has been launched or written (but for
               BS3D_LAUNCH_FAILED). It tells of the march's own calls alone; what failed before them is still to be
               had from cudaGetLastError, but where a kernel wants more than 48 KiB of shared memory (explicit3 on):
@@ -86,7 +91,7 @@
 #undef X
 #endif
 
-#define BS3D_VERSION 101 /* 100 * major + minor */
+#define BS3D_VERSION 102 /* 100 * major + minor */
 
 #ifndef BS3D_HEADER
 #define BS3D_HEADER "bs3d.h"
@@ -171,6 +176,7 @@ typedef struct {
 /* How the second differences couple the planes: only (+,+) and (-,-) corners, for which there is less to do, or all. */
 #define BS3D_POSITIVE 0
 #define BS3D_GENERAL 1
+#define BS3D_P_MIRRORED 2 /* BS3D_POSITIVE marched against the third axis: corners (+,-) and (-,+) of pairs with it */
 
 /* Solves   the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2 a
             pair's cross difference is the seven-point one, on the diagonal of its sign, where that is stable, and else
@@ -439,6 +445,7 @@ enum {
     BS3D_P_PAD = 4,      /* columns on each side of a tile in shared memory, of which two count */
     BS3D_P_DEPTH = 4,    /* slots of a ring */
     BS3D_P_AHEAD = 3,    /* planes on their way in the downward sweep, where shared memory has room */
+    BS3D_P_COMING = 3,   /* planes on their way in implicit3 */
     BS3D_P_VECTORS = 16, /* most vectors of a plane that a thread copies */
     BS3D_P_ARRIVAL = 12, /* numbers that a plane's arrival needs */
     BS3D_P_COLUMNS = 4,  /* most columns, rows and points that a lane has */
@@ -449,8 +456,9 @@ enum {
     BS3D_P_SECTIONS = 8,     /* most sections in the implicit rungs */
     /* Where the tables have what: rows of the axes, factors of their matrices, how many PCR steps matter in x and y. */
     BS3D_P_Z_FACTORS = 12 * BS3D_P_ROW_TABLE,
-    BS3D_P_LINKS = BS3D_P_Z_FACTORS + 8 * 1024,
-    BS3D_P_X_FACTORS = BS3D_P_LINKS + 4 * BS3D_P_SECTIONS,
+    BS3D_P_LINKS = 8 * 1024, /* after the factors of z, which are there twice, upward and downward */
+    BS3D_P_Z_SIZE = BS3D_P_LINKS + 8 * BS3D_P_SECTIONS,
+    BS3D_P_X_FACTORS = BS3D_P_Z_FACTORS + 2 * BS3D_P_Z_SIZE,
     BS3D_P_Y_FACTORS = BS3D_P_X_FACTORS + 32 * TRID_WARP_FACTOR_LEN(32),
     BS3D_P_STEPS = BS3D_P_Y_FACTORS + 32 * TRID_LINES_FACTOR_LEN(32),
     BS3D_P_TABLES = BS3D_P_STEPS + 32 /* elements */
@@ -467,6 +475,16 @@ typedef struct {
     int tile;        /* columns of a block that marches */
     int depth;       /* planes on their way in the downward sweep */
 } bs3d_p_plan;
+
+/* A sweep of implicit3: with rows along axis own it finds w, eliminated in z against its march, and leaves the next w,
+   eliminated along its march, rows along the other axis; or (finish) u. */
+typedef struct {
+    int own, points, lines; /* lines along the other axis */
+    int march;              /* 1 upward, -1 downward */
+    int finish;
+    int pitch, to_pitch; /* of what it reads and of what it writes */
+    long long plane, to_plane;
+} bs3d_p_turn;
 
 /* The planes of a section. */
 TRID_HD void bs3d_p_section(int nz, int sections, int section, int *from, int *to)
@@ -548,6 +566,51 @@ TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
     return value;
 }
 
+/* A barrier for all threads of the block in two halves: what was done before bs3d_p_arrive is seen after bs3d_p_await, and
+   what is done between them keeps nobody waiting. The gate, in shared memory, is opened once, before a __syncthreads;
+   odd: has it been passed an odd number of times? Before compute capability 8.0, and under the emulator, which so sees
+   what is read too late or written too early, all meet at bs3d_p_arrive. */
+TRID_D void bs3d_p_open_gate(unsigned long long *gate, int threads)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    if (trid_p_thread() == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(gate)), "r"(threads)
+                     : "memory");
+#else
+    (void)gate, (void)threads;
+#endif
+}
+TRID_D void bs3d_p_arrive(unsigned long long *gate)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("{\n\t.reg .b64 state;\n\tmbarrier.arrive.shared.b64 state, [%0];\n\t}" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(gate))
+                 : "memory");
+#else
+    (void)gate;
+    __syncthreads();
+#endif
+}
+TRID_D void bs3d_p_await(unsigned long long *gate, int odd)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    int passed = 0;
+    while (!passed)
+        asm volatile("{\n\t.reg .pred passed;\n\t"
+#if __CUDA_ARCH__ >= 900
+                     "mbarrier.try_wait.parity.shared.b64 passed, [%1], %2;\n\t"
+#else
+                     "mbarrier.test_wait.parity.shared.b64 passed, [%1], %2;\n\t"
+#endif
+                     "selp.b32 %0, 1, 0, passed;\n\t}"
+                     : "=r"(passed)
+                     : "r"((unsigned)__cvta_generic_to_shared(gate)), "r"(odd)
+                     : "memory");
+#else
+    (void)gate, (void)odd;
+#endif
+}
+
 extern "C++" {
 /* trid_launch, but the kernel may begin early, if early is not 0. */
 template <class... P>
@@ -581,18 +644,33 @@ static inline void bs3d_p_launch_next(int *status, void (*kernel)(P...), dim3 gr
     if (*status == BS3D_OK && trid_launch(kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
         *status = BS3D_LAUNCH_FAILED;
 }
+
+/* The same, but the kernel may begin early. */
+template <class... P>
+static inline void bs3d_p_launch_soon(int early, int *status, void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes,
+                                      cudaStream_t stream, typename trid_p_same<P>::type... arguments)
+{
+    if (*status == BS3D_OK &&
+        bs3d_p_launch_after(early, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
+        *status = BS3D_LAUNCH_FAILED;
+}
 }
 
-/* A barrier for all threads of the block, count of them, in whichever loop each is: __syncthreads wants them in one. */
-TRID_D void bs3d_p_meet(int count)
+/* Barriers for count threads: bs3d_p_meet_at for those that name the same one of barriers 1 .. 15, bs3d_p_meet for all of
+   the block, in whichever loop each is: __syncthreads wants them in one. */
+TRID_D void bs3d_p_meet_at(int barrier, int count)
 {
 #ifdef __CUDA_ARCH__
-    asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory");
+    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(count) : "memory");
 #elif defined SIMT_EMULATOR
-    simt_barrier(1, count);
+    simt_barrier(barrier, count);
 #else
-    (void)count; /* the host's pass over device code */
+    (void)barrier, (void)count; /* the host's pass over device code */
 #endif
+}
+TRID_D void bs3d_p_meet(int count)
+{
+    bs3d_p_meet_at(1, count);
 }
 
 #endif /* BS3D_NO_LAUNCHES */
@@ -608,7 +686,12 @@ TRID_D void bs3d_p_meet(int count)
 #define BS3D_P_SHAPE3 4, 12, 2, 2 /* explicit3, and the right-hand side of implicit1 */
 #define BS3D_P_SHAPE4 4, 12, 2, 2
 #define BS3D_P_SHAPE_UP 4, 4, 2, 2 /* implicit2, upward */
-#define BS3D_P_LINES_8 16          /* and downward: lines in y that a block has */
+#define BS3D_P_SHAPE_TURNED 8, 1   /* implicit3: rows of a block, a multiple of what 16 bytes hold; blocks */
+#define BS3D_P_SHAPE_TURNED_2 4, 1 /* the same where rows have 257 to 512 points */
+#define BS3D_P_TURNED_HALVES 2     /* of how many halves rows may be */
+#define BS3D_P_KEPT 3              /* of l, u and r of its points, how many a lane has in registers */
+#define BS3D_P_SKEW(Q, q) ((Q) == 2 ? 8 * (q) : 4 * (q))
+#define BS3D_P_LINES_8 16 /* and downward: lines in y that a block has */
 #define BS3D_P_LINES_16 16
 #define BS3D_P_LINES_32 8
 #define BS3D_P_TRANSPOSE_LEN(K) TRANSPOSE_LEN_F32(K)
@@ -624,6 +707,11 @@ TRID_D void bs3d_p_meet(int count)
 #define BS3D_P_SHAPE3 4, 12, 2, 1
 #define BS3D_P_SHAPE4 4, 12, 2, 1
 #define BS3D_P_SHAPE_UP 4, 2, 2, 2
+#define BS3D_P_SHAPE_TURNED 6, 1
+#define BS3D_P_SHAPE_TURNED_2 BS3D_P_SHAPE_TURNED
+#define BS3D_P_TURNED_HALVES 1
+#define BS3D_P_KEPT 2
+#define BS3D_P_SKEW(Q, q) (2 * ((q) % 2) + 8 * ((q) / 2))
 #define BS3D_P_LINES_8 8
 #define BS3D_P_LINES_16 8
 #define BS3D_P_LINES_32 4
@@ -658,6 +746,8 @@ static int bs3d_implicit1_f32(const bs3d_problem *problem, void *work, bs3d_resu
 template <int unused = 0>
 static int bs3d_implicit2_f32(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
 template <int unused = 0>
+static int bs3d_implicit3_f32(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
 static int bs3d_explicit1_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
 template <int unused = 0>
 static int bs3d_explicit2_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
@@ -669,6 +759,8 @@ template <int unused = 0>
 static int bs3d_implicit1_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
 template <int unused = 0>
 static int bs3d_implicit2_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
+template <int unused = 0>
+static int bs3d_implicit3_f64(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream);
 }
 #endif
 
@@ -810,6 +902,11 @@ TRID_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_p
                 below -= x_minus * east + y_minus * north[c + 1];
                 flat -= minus * y[p].weight * ((north[c + 1] - north[c]) + (south[c + 2] - south[c + 1]));
             }
+            if (form == BS3D_P_MIRRORED) {
+                BS3D_R swap = above;
+                above = -below;
+                below = -swap;
+            }
             out[p * C + c] = now[p * C + c] + z[0].up * row[c] + z[0].weight * above;
             now[p * C + c] = flat - z[1].weight * (above - below);
             next[p * C + c] = z[2].down * row[c] - z[2].weight * below;
@@ -917,14 +1014,21 @@ typedef struct {
     bs3d_result *at_spot;
 } BS3D_F(bs3d_p_job);
 
+/* Elements of a plane, whether its rows are those of x or of y. */
+TRID_HOST size_t BS3D_F(bs3d_p_most_of_plane)(const int *points)
+{
+    size_t rows = (size_t)BS3D_F(bs3d_pitch)(points[0]) * (size_t)points[1];
+    size_t columns = (size_t)BS3D_F(bs3d_pitch)(points[1]) * (size_t)points[0];
+    return rows > columns ? rows : columns;
+}
+
 /* Bytes of device memory that a march works in, the final values at its start; 0 for a null pointer or points outside
    4 .. 1024. */
 TRID_HOST size_t BS3D_F(bs3d_work_bytes)(const bs3d_problem *o)
 {
     if (!o || !bs3d_p_sized(o)) return 0;
-    size_t plane = (size_t)BS3D_F(bs3d_pitch)(o->points[0]) * (size_t)o->points[1];
-    return (2 * BS3D_F(bs3d_p_cells)(o->points) + BS3D_P_TABLES + 2 * BS3D_P_SECTIONS * plane) * sizeof(BS3D_R) +
-           sizeof(bs3d_result);
+    size_t plane = BS3D_F(bs3d_p_most_of_plane)(o->points), planes = 2 * (size_t)o->points[2] + 4 * BS3D_P_SECTIONS;
+    return (planes * plane + BS3D_P_TABLES) * sizeof(BS3D_R) + sizeof(bs3d_result);
 }
 
 /* Rows of the three axes, a block each. */
@@ -988,7 +1092,7 @@ TRID_HOST int BS3D_F(bs3d_p_open)(const bs3d_problem *o, int implicit, void *wor
     int status = bs3d_check(o, implicit);
     if (!status && (!work || (size_t)work % 16)) status = BS3D_BAD_ARGUMENT;
     if (status) return status;
-    size_t cells = BS3D_F(bs3d_p_cells)(o->points);
+    size_t plane = BS3D_F(bs3d_p_most_of_plane)(o->points), cells = plane * (size_t)o->points[2];
     job->plan.model = bs3d_model_of(o);
     job->plan.pitch = BS3D_F(bs3d_pitch)(o->points[0]);
     job->plan.plane = (long long)job->plan.pitch * o->points[1];
@@ -999,7 +1103,7 @@ TRID_HOST int BS3D_F(bs3d_p_open)(const bs3d_problem *o, int implicit, void *wor
     job->v = job->u + cells;
     job->tables = job->v + cells;
     job->ends = job->tables + BS3D_P_TABLES;
-    job->at_spot = (bs3d_result *)(job->ends + 2 * BS3D_P_SECTIONS * job->plan.plane);
+    job->at_spot = (bs3d_result *)(job->ends + 4 * BS3D_P_SECTIONS * plane);
     return BS3D_OK;
 }
 
@@ -1432,7 +1536,7 @@ TRID_D BS3D_F(bs3d_p_part) BS3D_F(bs3d_p_part_of)(int steps, int C, int R, int P
    each side, and gives plane k-1. With two, it comes with two more, the first step gives plane k-1 with one more, and
    the second, a plane behind it, plane k-3; the first step's rows -1 and R belong to the first and the last warp of
    rows, its columns beside the tile to a warp of their own. What is stored is u + L u or L u, as pairs say; or
-   (forward) what the forward elimination in z makes of it, section by section, and its ends (bs3d_p_implicit2_ends). */
+   (forward) what the forward elimination in z makes of it, section by section, and its ends (bs3d_p_ends). */
 template <int form, int steps, int forward, int C, int R, int P>
 TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
                                  const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory)
@@ -1744,6 +1848,9 @@ static int BS3D_F(bs3d_implicit1)(const bs3d_problem *problem, void *work, bs3d_
 /* What a solving warp keeps: factors of its half row; what its points take from the neighbour half's end; how the two
    ends are found. Element e of half h is at [X_FACTORS + 32 (HALF h + e) + lane] of the tables. */
 #define BS3D_P_HALF (TRID_WARP_FACTOR_LEN(8) + 8 + 1)
+/* The same for implicit3: l, u, r, what it takes from the neighbour's end, what trid_warp_lu_keep keeps, how the ends
+   are found. */
+#define BS3D_P_TURNED (4 * 8 + TRID_WARP_LU_KEEP_LEN + 1)
 
 /* K points a lane of a right-hand side in shared memory, solved by the warp. */
 TRID_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const BS3D_R *right, BS3D_R *d)
@@ -1887,34 +1994,43 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))
 }
 
 /* The last unknowns of the sections of the line through a point of a plane, from what their reduction left: section s'
-   first row, less its last, is in ends[s], its last row in ends[sections + s], which the unknown takes the place of. A
-   thread a point. */
-template <int unused>
+   first row, less its last, is in ends[s], its last row in ends[sections + s], which the unknown takes the place of; if
+   both, the first unknown that of the first row. A thread a point of plane elements; down: the elimination was one
+   downward, of which the last section is the first. */
+template <int both>
 TRID_KERNEL void __launch_bounds__(128)
-    BS3D_F(bs3d_p_implicit2_ends)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, BS3D_R *__restrict__ ends)
+    BS3D_F(bs3d_p_ends)(int sections, long long plane, int down, const BS3D_R *__restrict__ tables, BS3D_R *ends)
 {
-    const BS3D_R *link = tables + BS3D_P_LINKS;
+    const BS3D_R *link = tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0) + BS3D_P_LINKS;
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= plan.plane) return;
+    bs3d_p_let_next_begin();
+    bs3d_p_wait();
+    if (at >= plane) return;
+    BS3D_R *firsts = ends + at + (down ? plane * (sections - 1) : 0), *lasts = firsts + plane * sections;
+    long long step = down ? -plane : plane;
     BS3D_R first[BS3D_P_SECTIONS], x[BS3D_P_SECTIONS];
     TRID_UNROLL
     for (int s = 0; s < BS3D_P_SECTIONS; s++) {
-        first[s] = s < plan.sections ? ends[plan.plane * s + at] : 0;
-        x[s] = s < plan.sections ? ends[plan.plane * (plan.sections + s) + at] : 0;
+        first[s] = s < sections ? firsts[step * s] : 0;
+        x[s] = s < sections ? lasts[step * s] : 0;
     }
     TRID_UNROLL
     for (int s = 0; s < BS3D_P_SECTIONS; s++) {
-        if (s >= plan.sections) continue;
-        if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[4 * s] * first[s + 1];
-        if (s > 0) x[s] -= link[4 * s + 1] * x[s - 1];
-        x[s] *= link[4 * s + 2];
+        if (s >= sections) continue;
+        if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[8 * s] * first[s + 1];
+        if (s > 0) x[s] -= link[8 * s + 1] * x[s - 1];
+        x[s] *= link[8 * s + 2];
     }
     TRID_UNROLL
     for (int s = BS3D_P_SECTIONS - 1; s >= 0; s--) {
-        if (s >= plan.sections) continue;
-        if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[4 * s + 3] * x[s + 1];
-        ends[plan.plane * (plan.sections + s) + at] = x[s];
+        if (s >= sections) continue;
+        if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[8 * s + 3] * x[s + 1];
+        lasts[step * s] = x[s];
     }
+    TRID_UNROLL
+    for (int s = 0; s < BS3D_P_SECTIONS; s++)
+        if (both && s < sections)
+            firsts[step * s] = first[s] - link[8 * s + 4] * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0) - link[8 * s + 5] * x[s];
 }
 
 /* A slice of L columns of one plane, all rows, in shared memory: row r of it at [(r + r / K) L], so that the rows that
@@ -2013,31 +2129,43 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
 }
 
 /* What depends on the matrices alone. A section of the z lines: rows from .. to-1, x[k] = r y[k] - q x[k+1] - s
-   x[from-1] with y[k] = d[k] - l y[k-1]; h weighs the y that make up the first unknown, all but the last's. */
-TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, BS3D_R *tables, double *link)
+   x[from-1] with y[k] = d[k] - l y[k-1]; h weighs the y that make up the first unknown, all but the last's. For the
+   elimination downward all indices run the other way. For implicit3, which keeps r y: what weighs that in the first
+   unknown; l, on the first row that of the unknown before; s again. There weights below the unit roundoff are 0. */
+TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, int down, BS3D_R *tables, double *link)
 {
     const bs3d_model *m = &plan->model;
+    const double roundoff = sizeof(BS3D_R) == 4 ? 6e-8 : 1.1e-16;
     double above_r = 0, above_c = 0, g = 0, product = 1, first_a = 0;
     int from, to;
     bs3d_p_section(m->points[2], plan->sections, section, &from, &to);
-    for (int k = from; k < to; k++) {
+    for (int n = 0; n < to - from; n++) {
+        int k = down ? to - 1 - n : from + n, last = n == to - from - 1;
         double a, b, c;
         bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &a, &b, &c);
-        double l = k > from ? a * above_r : 0, r = 1 / (b - l * above_c), q = c * r;
-        g = k > from ? -l * g : a;
-        BS3D_R *row = tables + BS3D_P_Z_FACTORS + 8 * k;
+        if (down) {
+            double swap = a;
+            a = c;
+            c = swap;
+        }
+        double l = n > 0 ? a * above_r : 0, r = 1 / (b - l * above_c), q = c * r;
+        g = n > 0 ? -l * g : a;
+        BS3D_R *row = tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0) + 8 * k;
         row[0] = (BS3D_R)l;
         row[1] = (BS3D_R)r;
         row[2] = (BS3D_R)q;
         row[3] = (BS3D_R)(g * r);
-        row[4] = (BS3D_R)(k < to - 1 ? product * r : 0);
-        if (k < to - 1) {
+        row[4] = (BS3D_R)(last ? 0 : product * r);
+        row[5] = (BS3D_R)(last || fabs(product) < roundoff ? 0 : product);
+        row[6] = (BS3D_R)(n > 0 ? l : -a);
+        row[7] = (BS3D_R)(fabs(g * r) < roundoff ? 0 : g * r);
+        if (!last) {
             first_a += product * g * r;
             product *= -q;
         }
         above_r = r;
         above_c = c;
-        if (k == to - 1) link[0] = g * r, link[1] = q;
+        if (last) link[0] = g * r, link[1] = q;
     }
     link[2] = first_a;
     link[3] = -product;
@@ -2048,7 +2176,7 @@ TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, BS3D_R
 TRID_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R *to)
 {
     double above = 0;
-    for (int s = 0; s < sections; s++, link += 4, to += 4) {
+    for (int s = 0; s < sections; s++, link += 4, to += 8) {
         double out = s + 1 < sections ? link[1] : 0, pivot = 1 - link[0] * above;
         if (s + 1 < sections) pivot -= out * link[6];
         above = s + 1 < sections ? -out * link[7] / pivot : 0;
@@ -2056,7 +2184,17 @@ TRID_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R
         to[1] = (BS3D_R)link[0];
         to[2] = (BS3D_R)(1 / pivot);
         to[3] = (BS3D_R)above;
+        to[4] = (BS3D_R)link[2];
+        to[5] = (BS3D_R)link[3];
     }
+}
+
+/* What joins two halves: x' = (y' - g' y) / (1 - g g') at the seam, the other half's with primes. */
+TRID_D void BS3D_F(bs3d_p_factor_seam)(int half, const BS3D_R *g, BS3D_R *link)
+{
+    BS3D_R scale = 1 / (1 - g[0] * g[1]);
+    link[0] = scale * g[!half];
+    link[1] = scale;
 }
 
 /* Factors of half a row (bs3d_p_implicit2_up), by a warp each: rows 256 half .. 256 half + 255 of the first axis. */
@@ -2079,27 +2217,26 @@ TRID_D void BS3D_F(bs3d_p_factor_half)(int half, const bs3d_p_plan *plan, BS3D_R
     for (int r = 0; r < K; r++) to[32 * (TRID_WARP_FACTOR_LEN(K) + r) + lane] = g[r];
     if (lane == (half ? 0 : 31)) shared[half] = half ? g[0] : g[K - 1];
     __syncthreads();
-    if (lane == 0) { /* x' = (y' - g' y) / (1 - g g') at the seam, the other half's with primes */
-        BS3D_R *link = to + 32 * (BS3D_P_HALF - 1), scale = 1 / (1 - shared[0] * shared[1]);
-        link[0] = scale * shared[!half];
-        link[1] = scale;
-        tables[BS3D_P_STEPS + 3 * half] = (BS3D_R)steps;
-    }
+    if (lane == 0) BS3D_F(bs3d_p_factor_seam)(half, shared, to + 32 * (BS3D_P_HALF - 1));
+    if (lane == 0) tables[BS3D_P_STEPS + 3 * half] = (BS3D_R)steps;
 }
 
 /* Factors of the lines along an axis, by a block of 64: of the x lines by a warp or (halves) by one for each half, of
-   the y lines by 32 sections of two lines, which are alike, of the z lines by a thread a section. */
+   the y lines by 32 sections of two lines, which are alike, of the z lines by a thread a section and direction. */
 template <int K>
 TRID_KERNEL void BS3D_F(bs3d_p_factor)(bs3d_p_plan plan, BS3D_R *tables, int axis, int halves)
 {
     __shared__ BS3D_R shared[BS3D_P_LINES_SOLVE_LEN(2, 32)];
-    __shared__ double links[4 * BS3D_P_SECTIONS];
+    __shared__ double links[2][4 * BS3D_P_SECTIONS];
     int thread = (int)threadIdx.x, steps;
     BS3D_R a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)];
     if (axis == 2) {
-        if (thread < plan.sections) BS3D_F(bs3d_p_factor_z)(&plan, thread, tables, links + 4 * thread);
+        int down = thread / 32, n = thread % 32; /* the n-th section of its direction */
+        if (n < plan.sections)
+            BS3D_F(bs3d_p_factor_z)(&plan, down ? plan.sections - 1 - n : n, down, tables, links[down] + 4 * n);
         __syncthreads();
-        if (thread == 0) BS3D_F(bs3d_p_factor_links)(plan.sections, links, tables + BS3D_P_LINKS);
+        if (n == 0) BS3D_F(bs3d_p_factor_links)
+        (plan.sections, links[down], tables + BS3D_P_Z_FACTORS + BS3D_P_LINKS + down * BS3D_P_Z_SIZE);
         return;
     }
     if (halves) {
@@ -2120,6 +2257,39 @@ TRID_KERNEL void BS3D_F(bs3d_p_factor)(bs3d_p_plan plan, BS3D_R *tables, int axi
         if (e >= 5 * K && thread < 32) to[32 * e + thread] = f[e];
     }
     if (thread == 0) tables[BS3D_P_STEPS + axis] = (BS3D_R)steps;
+}
+
+/* The same for implicit3 (bs3d_p_turned), by L and U: of rows along the first and the second axis, a block of 64 each. */
+template <int unused>
+TRID_KERNEL void BS3D_F(bs3d_p_factor_turned)(bs3d_p_plan plan, BS3D_R *tables)
+{
+    enum { K = 8 };
+    __shared__ BS3D_R shared[2];
+    int axis = (int)blockIdx.x, half = (int)threadIdx.x / 32, lane = trid_p_lane(), steps,
+        n = plan.model.points[axis] - 256 * half, at = 256 * half + K * lane;
+    BS3D_R l[K], r[K], u[K], g[K], keep[TRID_WARP_LU_KEEP_LEN],
+        *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) + 32 * BS3D_P_TURNED * half;
+    TRID_UNROLL
+    for (int e = 0; e < K; e++) {
+        BS3D_F(bs3d_p_matrix_row)(&plan, axis, at + e, l + e, r + e, u + e);
+        g[e] = half ? (at + e == 256 ? l[e] : 0) : (at + e == 255 ? u[e] : 0);
+    }
+    BS3D_F(trid_warp_lu)(K, 32, n < 256 ? (n > 0 ? n : 0) : 256, l, r, u);
+    BS3D_F(trid_warp_lu_keep)(K, 32, l, u, keep, &steps);
+    BS3D_F(trid_warp_lu_solve_kept)(K, 32, 1, steps, l, r, u, keep, 1, g);
+    TRID_UNROLL
+    for (int e = 0; e < K; e++) {
+        to[32 * e + lane] = l[e];
+        to[32 * (K + e) + lane] = u[e];
+        to[32 * (2 * K + e) + lane] = r[e];
+        to[32 * (3 * K + e) + lane] = g[e];
+    }
+    TRID_UNROLL
+    for (int e = 0; e < TRID_WARP_LU_KEEP_LEN; e++) to[32 * (4 * K + e) + lane] = keep[e];
+    if (lane == (half ? 0 : 31)) shared[half] = half ? g[0] : g[K - 1];
+    __syncthreads();
+    if (lane == 0) BS3D_F(bs3d_p_factor_seam)(half, shared, to + 32 * (BS3D_P_TURNED - 1));
+    if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (BS3D_R)steps;
 }
 
 /* Whole rows, R a block, in plan->sections sections. */
@@ -2208,11 +2378,620 @@ static int BS3D_F(bs3d_implicit2)(const bs3d_problem *problem, void *work, bs3d_
             bs3d_p_launch_next(&status,
                                nx <= 512 ? BS3D_F(bs3d_p_implicit2_x) < 16 > : BS3D_F(bs3d_p_implicit2_x) < 32 >,
                                x_resident, (unsigned)(32 * warps), 0, stream, job.plan, job.tables, job.v, job.ends);
-        bs3d_p_launch_next(&status, BS3D_F(bs3d_p_implicit2_ends) < unused >, end_blocks, 128, 0, stream, job.plan,
-                           job.tables, job.ends);
+        bs3d_p_launch_next(&status, BS3D_F(bs3d_p_ends) < 0 >, end_blocks, 128, 0, stream, job.plan.sections,
+                           job.plan.plane, 0, job.tables, job.ends);
         bs3d_p_launch_next(&status, down, down_blocks, (unsigned)(32 * L), bytes, stream, job.plan, job.tables, job.v,
                            job.u, job.ends);
         BS3D_F(bs3d_p_may_exercise)<unused>(&status, problem, &job, job.u, stream);
+    }
+    return BS3D_F(bs3d_p_finish)<unused>(status, problem, &job, result, stream);
+}
+/* ---- implicit3: one sweep a step, along x and along y in turn, upward and downward in turn ------------------------ */
+
+/* 256 points of a row in shared memory, 8 a lane: its vectors of 16 bytes SPREAD apart, where neither the lanes' own
+   nor a copy of neighbouring vectors meet in a bank. Row r of a tile whose columns are read, V = 16 bytes of R rows by
+   a lane, is moved on by SKEW. */
+#define BS3D_P_SPREAD (32 + 16 / (int)sizeof(BS3D_R))
+#define BS3D_P_ROW (8 * BS3D_P_SPREAD)
+/* Shared memory of a block with R rows of 256 X points beside the levels, and its threads. */
+#define BS3D_P_ROWS3(X, R)                                                                                             \
+    ((size_t)(X) * (BS3D_P_ROW * ((BS3D_P_COMING + 2) * ((R) + 2) + 4 * (R) + 7) + 32 * TRID_WARP_LU_KEEP_LEN) +       \
+     3 * 32 + 4 * ((R) + 2) + 4)
+#define BS3D_P_TILE(X, R) ((X) * (R)*BS3D_P_ROW + 32)
+#define BS3D_P_THREADS3(X, R) (32 * (X) * ((R) + 2))
+
+/* Where element x of a row is. */
+TRID_D int BS3D_F(bs3d_p_spread)(int x)
+{
+    enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
+    int vector = x % 256 / V;
+    return x / 256 * BS3D_P_ROW + V * (vector % per_lane * BS3D_P_SPREAD + vector / per_lane) + x % V;
+}
+
+/* A lane's 8 points of a row in shared memory, of which its first vector is at from or to. */
+TRID_D void BS3D_F(bs3d_p_lane_load)(const BS3D_R *from, BS3D_R *d)
+{
+    enum { V = 16 / sizeof(BS3D_R) };
+    TRID_UNROLL
+    for (int v = 0; v < 8 / V; v++) BS3D_P_UNPACK(((const BS3D_P_VECTOR *)from)[v * BS3D_P_SPREAD], d + v * V);
+}
+TRID_D void BS3D_F(bs3d_p_lane_store)(const BS3D_R *d, BS3D_R *to)
+{
+    enum { V = 16 / sizeof(BS3D_R) };
+    TRID_UNROLL
+    for (int v = 0; v < 8 / V; v++) ((BS3D_P_VECTOR *)to)[v * BS3D_P_SPREAD] = BS3D_P_PACK(d + v * V);
+}
+
+/* Eight points of a row in global memory, of which left are there; zeros for the others. */
+TRID_D void BS3D_F(bs3d_p_load_points)(int left, const BS3D_R *from, BS3D_R *d)
+{
+    enum { V = 16 / sizeof(BS3D_R) };
+    TRID_UNROLL
+    for (int r = 0; r < 8; r++) d[r] = 0;
+    TRID_UNROLL
+    for (int v = 0; v < 8 / V; v++)
+        if (V * v < left) BS3D_P_UNPACK(((const BS3D_P_VECTOR *)from)[v], d + v * V);
+}
+
+/* What is needed when plane n comes, of planes from .. to-1 and one more on each side in the order of the march: for
+   its back substitution q and s; for plane n-2, which is finished then, l, r and what r y weighs in the first unknown;
+   for plane n-1, which it completes, q; and bs3d_lane_plane's numbers in the direction of the march. */
+TRID_D void BS3D_F(bs3d_p_levels)(const bs3d_p_turn *turn, const BS3D_R *tables, int from, int to, BS3D_R *levels)
+{
+    const int up = turn->march > 0;
+    const BS3D_R *upward = tables + BS3D_P_Z_FACTORS, *downward = upward + BS3D_P_Z_SIZE;
+    for (int n = trid_p_thread(); n < to - from + 3; n += trid_p_threads()) {
+        int count = to - from, k = up ? from - 1 + n : to - n, inside = n > 0 && n <= count;
+        const BS3D_R *found = (up ? downward : upward) + 8 * (inside ? k : from);
+        const BS3D_R *made = (up ? upward : downward) + 8 * (n > 2 ? k - 2 * turn->march : from);
+        const BS3D_R *completed = (up ? upward : downward) + 8 * (n > 1 && n < count + 2 ? k - turn->march : from);
+        BS3D_R *level = levels + BS3D_P_ARRIVAL * n;
+        BS3D_F(bs3d_row) z[3];
+        BS3D_F(bs3d_p_rows)(tables, k, z);
+        level[0] = inside ? found[2] : 0;
+        level[1] = inside ? found[7] : 0;
+        level[2] = made[6];
+        level[3] = made[1];
+        level[4] = made[5];
+        level[5] = completed[2];
+        level[6] = up ? z[0].up : z[2].down;
+        level[7] = up ? z[0].weight : z[2].weight;
+        level[8] = z[1].up + z[1].down;
+        level[9] = z[1].weight;
+        level[10] = up ? z[2].down : z[0].up;
+        level[11] = up ? z[2].weight : z[0].weight;
+    }
+}
+
+/* The lanes' half row of a plane on its way into its slot; vectors: that it has, or 0. */
+TRID_D void BS3D_F(bs3d_p_fetch_row)(const BS3D_R *from, int vectors, bs3d_p_place slots, int slot)
+{
+    enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
+    int lane = trid_p_lane();
+    TRID_UNROLL
+    for (int n = 0; n < per_lane; n++) {
+        int c = lane + 32 * n, to = V * (c % per_lane * BS3D_P_SPREAD + c / per_lane) + slot * BS3D_P_ROW;
+        if (c < vectors) bs3d_p_copy(slots, (int)sizeof(BS3D_R) * to, from + V * c);
+    }
+    bs3d_p_commit();
+}
+
+/* Two right-hand sides of a half row, solved as if the other half were 0, are put right by the two warps of the row, as
+   in bs3d_p_rows_up. */
+TRID_D void BS3D_F(bs3d_p_join_halves)(int half, int barrier, const BS3D_R *link, const BS3D_R *g, BS3D_R *seam,
+                                       BS3D_R *d)
+{
+    enum { K = 8 };
+    BS3D_R weight[K];
+    if (trid_p_lane() == (half ? 0 : 31)) {
+        seam[half] = half ? d[0] : d[K - 1];
+        seam[2 + half] = half ? d[K] : d[2 * K - 1];
+    }
+    bs3d_p_meet_at(barrier, 64);
+    BS3D_F(bs3d_p_lane_load)(g, weight);
+    TRID_UNROLL
+    for (int side = 0; side < 2; side++) {
+        BS3D_R across = link[1] * seam[2 * side + !half] - link[0] * seam[2 * side + half];
+        TRID_UNROLL
+        for (int r = 0; r < K; r++) d[K * side + r] -= weight[r] * across;
+    }
+}
+
+/* Rows of a tile, R of them, to the columns that they are in a plane of the next sweep's: by 64 X threads. */
+TRID_D void BS3D_F(bs3d_p_store_columns)(int X, int R, const bs3d_p_turn *turn, int j, int thread, const BS3D_R *tile,
+                                         BS3D_R *to)
+{
+    enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
+    const int parts = R / V, each = X * (parts == 1 ? 64 : parts == 2 ? 32 : 16); /* columns at a time */
+    int q = thread % parts, x = thread / parts;
+    tile += q * V * X * BS3D_P_ROW + BS3D_P_SKEW(parts, q) + BS3D_F(bs3d_p_spread)(x);
+    to += (long long)turn->to_pitch * x + j + q * V;
+    const long long step = (long long)turn->to_pitch * each;
+    if (x >= each || j + q * V >= turn->to_pitch) return;
+    TRID_UNROLL
+    for (int n = 0; n < 256 * X / each; n++, to += step) {
+        BS3D_R column[V];
+        TRID_UNROLL
+        for (int e = 0; e < V; e++)
+            column[e] = tile[e * X * BS3D_P_ROW + n * each % 256 / per_lane + n * each / 256 * BS3D_P_ROW];
+        if (x + n * each < turn->points) *(BS3D_P_VECTOR *)to = BS3D_P_PACK(column);
+    }
+}
+
+/* A lane's l, u and r (from .. to-1 of these), and its rows of the axis, from shared memory. */
+TRID_D void BS3D_F(bs3d_p_lane_factors)(int from, int to, const BS3D_R *factors, int len, BS3D_R *lur)
+{
+    TRID_UNROLL
+    for (int n = from; n < to; n++) BS3D_F(bs3d_p_lane_load)(factors + n * len, lur + 8 * n);
+}
+
+TRID_D void BS3D_F(bs3d_p_lane_rows)(const BS3D_R *weights, int len, BS3D_F(bs3d_row) * rows)
+{
+    BS3D_R down[8], up[8], weight[8];
+    BS3D_F(bs3d_p_lane_load)(weights, down);
+    BS3D_F(bs3d_p_lane_load)(weights + len, up);
+    BS3D_F(bs3d_p_lane_load)(weights + 2 * len, weight);
+    TRID_UNROLL
+    for (int r = 0; r < 8; r++) {
+        rows[r].down = down[r];
+        rows[r].up = up[r];
+        rows[r].weight = weight[r];
+    }
+}
+
+/* The points beside a lane's of three rows: the neighbour lanes', by shuffle; at the seam of two halves those of the
+   other warp, from shared memory, where the lane's first point of the first row is at rows. */
+TRID_D void BS3D_F(bs3d_p_beside)(int form, int X, int half, const BS3D_R *rows, BS3D_R *u)
+{
+    enum { K = 8, S = K + 2, V = 16 / sizeof(BS3D_R) };
+    const int lane = trid_p_lane(), len = X * BS3D_P_ROW;
+    TRID_UNROLL
+    for (int n = 0; n < 3; n++) {
+        u[n * S] = u[n * S + K + 1] = 0;
+        if (form == BS3D_GENERAL || n < 2) u[n * S] = __shfl_up_sync(TRID_P_FULL, u[n * S + K], 1);
+        if (form == BS3D_GENERAL || n > 0) u[n * S + K + 1] = __shfl_down_sync(TRID_P_FULL, u[n * S + 1], 1);
+    }
+    if (X > 1 && lane == (half ? 0 : 31)) {
+        TRID_UNROLL
+        for (int n = 0; n < 3; n++) {
+            if (half)
+                u[n * S] = rows[n * len + BS3D_F(bs3d_p_spread)(255) - BS3D_P_ROW];
+            else
+                u[n * S + K + 1] = rows[n * len + BS3D_P_ROW - (32 - 1) * V];
+        }
+    }
+}
+
+/* What a lane has of its 8 points from plane to plane. */
+typedef struct {
+    BS3D_R z[8];            /* A_own u of the plane that has come */
+    BS3D_R d[2 * 8];        /* right-hand sides, then solutions: u of that plane, and L u of two planes before solved */
+    BS3D_R s[8], e[8];      /* A_other u; w of the plane before, but for y */
+    BS3D_R y[8];            /* L u solved, eliminated in z */
+    BS3D_R now[8], next[8]; /* as in bs3d_lane_plane */
+} BS3D_F(bs3d_p_turned_lane);
+
+/* The back substitution in z for a plane of the section, whose w is at coming, or (past it) the unknown there: of the
+   section beyond, at past, of which left points are there. */
+TRID_D void BS3D_F(bs3d_p_turned_back)(int is_past, const BS3D_R *level, const BS3D_R *coming, int left,
+                                       const BS3D_R *past, BS3D_R *z)
+{
+    BS3D_R w[8], q = level[0], spike = level[1];
+    if (is_past) {
+        BS3D_F(bs3d_p_load_points)(left, past, z);
+        return;
+    }
+    BS3D_F(bs3d_p_lane_load)(coming, w);
+    TRID_UNROLL
+    for (int r = 0; r < 8; r++) z[r] = w[r] - q * z[r];
+    if (spike != 0) {
+        BS3D_F(bs3d_p_load_points)(left, past, w);
+        TRID_UNROLL
+        for (int r = 0; r < 8; r++) z[r] -= spike * w[r];
+    }
+}
+
+/* The w that is made, of two planes before the one that has come, into the tile; and what it adds to the section's first
+   unknown. */
+TRID_D void BS3D_F(bs3d_p_turned_make)(const BS3D_R *level, BS3D_F(bs3d_p_turned_lane) * lane, BS3D_R *tile,
+                                       BS3D_R *gathered)
+{
+    BS3D_R l = level[2], r_here = level[3], weight = level[4], sum[8];
+    TRID_UNROLL
+    for (int r = 0; r < 8; r++) {
+        lane->y[r] = lane->d[8 + r] - l * lane->y[r];
+        lane->e[r] += r_here * lane->y[r];
+    }
+    BS3D_F(bs3d_p_lane_store)(lane->e, tile);
+    if (weight != 0) {
+        BS3D_F(bs3d_p_lane_load)(gathered, sum);
+        TRID_UNROLL
+        for (int r = 0; r < 8; r++) sum[r] += weight * lane->e[r];
+        BS3D_F(bs3d_p_lane_store)(sum, gathered);
+    }
+}
+
+/* All rows' u of plane n is there, the lanes' south neighbours at south, rows len apart: L u of the plane before into
+   the second right-hand side, A_other u, and what both planes' add to w. ys and other: the row of the other axis, and
+   of its matrix. */
+TRID_D void BS3D_F(bs3d_p_turned_step)(int form, int X, int half, int n, const BS3D_F(bs3d_pairs) * pairs,
+                                       const BS3D_R *weights, const BS3D_F(bs3d_row) * ys, const BS3D_R *other,
+                                       const BS3D_R *level, const BS3D_R *south, BS3D_F(bs3d_p_turned_lane) * lane)
+{
+    enum { S = 8 + 2 };
+    const int len = X * BS3D_P_ROW;
+    BS3D_R u[3 * S], v[8];
+    BS3D_F(bs3d_row) xs[8], zs[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    BS3D_F(bs3d_p_lane_load)(south, u + 1);
+    BS3D_F(bs3d_p_lane_load)(south + 2 * len, u + 2 * S + 1);
+    TRID_UNROLL
+    for (int r = 0; r < 8; r++) u[S + 1 + r] = lane->d[r];
+    BS3D_F(bs3d_p_beside)(form, X, half, south, u);
+    BS3D_F(bs3d_p_load)(4, level + 4, v);
+    BS3D_F(bs3d_p_load)(4, level + 8, v + 4);
+    zs[0].up = v[2];
+    zs[0].weight = v[3];
+    zs[1].up = v[4]; /* and down: only the sum counts */
+    zs[1].weight = v[5];
+    zs[2].down = v[6];
+    zs[2].weight = v[7];
+    BS3D_F(bs3d_p_lane_rows)(weights, len, xs);
+    BS3D_F(bs3d_lane_plane)(form, 8, 1, pairs, xs, ys, zs, u, lane->now, lane->next, lane->d + 8);
+    TRID_UNROLL
+    for (int r = 0; r < 8; r++) {
+        lane->e[r] = lane->s[r];
+        lane->s[r] = other[0] * u[r + 1] + other[1] * u[S + r + 1] + other[2] * u[2 * S + r + 1];
+        lane->e[r] += v[1] * lane->s[r];
+        if (n == 0) lane->y[r] = lane->s[r]; /* the elimination begins with what comes from the section before */
+    }
+}
+
+/* The parts of a block's shared memory. */
+typedef struct {
+    BS3D_R *levels;   /* bs3d_p_levels */
+    BS3D_R *ring;     /* w on its way */
+    BS3D_R *gathered; /* for the section's first unknown, of R rows */
+    BS3D_R *planes;   /* u of R + 2 rows, twice */
+    BS3D_R *tiles;    /* w of R rows, three times */
+    BS3D_R *factors;  /* l, u, r and what a half takes from the other's end, of the rows' points */
+    BS3D_R *weights;  /* the rows' differences: down, up, weight */
+    BS3D_R *keep;     /* trid_warp_lu_keep's */
+    BS3D_R *seams;
+    unsigned long long *gate;
+} BS3D_F(bs3d_p_turned_memory);
+
+TRID_D BS3D_F(bs3d_p_turned_memory)
+    BS3D_F(bs3d_p_turned_open)(int X, int R, const bs3d_p_turn *turn, const BS3D_R *tables, int from, int to,
+                               unsigned char *memory)
+{
+    enum { V = 16 / sizeof(BS3D_R), kept_each = 32 * TRID_WARP_LU_KEEP_LEN };
+    const int len = X * BS3D_P_ROW, thread = trid_p_thread(), threads = BS3D_P_THREADS3(X, R);
+    const BS3D_R *kept = tables + (turn->own == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS), zeros[V] = {0};
+    BS3D_F(bs3d_p_turned_memory) m;
+    m.levels = (BS3D_R *)memory;
+    m.ring = m.levels + BS3D_P_ARRIVAL * (to - from + 3);
+    m.gathered = m.ring + BS3D_P_COMING * (R + 2) * len;
+    m.planes = m.gathered + R * len;
+    m.tiles = m.planes + 2 * (R + 2) * len;
+    m.factors = m.tiles + 3 * BS3D_P_TILE(X, R);
+    m.weights = m.factors + 4 * len;
+    m.keep = m.weights + 3 * len;
+    m.seams = m.keep + X * kept_each;
+    m.gate = (unsigned long long *)(m.seams + 4 * (R + 2));
+    bs3d_p_open_gate(m.gate, threads);
+    for (int e = thread; e < (int)(m.planes - m.ring) / V; e += threads)
+        ((BS3D_P_VECTOR *)m.ring)[e] = BS3D_P_PACK(zeros);
+    BS3D_F(bs3d_p_levels)(turn, tables, from, to, m.levels);
+    for (int x = thread; x < 256 * X; x += threads) {
+        const BS3D_R *f = kept + 32 * (BS3D_P_TURNED * (x / 256) + x % 8) + x % 256 / 8;
+        BS3D_F(bs3d_row) r = {0, 0, 0};
+        int at = BS3D_F(bs3d_p_spread)(x);
+        if (x < turn->points) r = BS3D_F(bs3d_p_row)(tables, turn->own, x);
+        for (int n = 0; n < 4; n++) m.factors[n * len + at] = f[32 * 8 * n];
+        m.weights[at] = r.down;
+        m.weights[len + at] = r.up;
+        m.weights[2 * len + at] = r.weight;
+    }
+    for (int e = thread; e < X * kept_each; e += threads)
+        m.keep[e] = kept[32 * (BS3D_P_TURNED * (e / kept_each) + 4 * 8) + e % kept_each];
+    __syncthreads();
+    return m;
+}
+
+/* A block has R whole rows and one more on each side, a warp for each 256 points of a row, 8 a lane, and marches through
+   the planes of a section and one more on each side. When plane n of w has come: its back substitution in z; its rows
+   are solved, and with them L u of plane n-2, of the same matrix. That is u, which all rows of the block see in shared
+   memory, and completes plane n-2 of the next w: A_z times the other axis' A times u, which the elimination makes s[k] +
+   q s[k+1] but for its first row, and the other row solved, eliminated. It goes into a tile, from which the warps of the
+   two rows more, which have less to do, write it as columns, a plane later. Then L u of plane n-1. */
+template <int form, int X, int R>
+TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const bs3d_p_turn *turn,
+                                  const BS3D_R *tables, const BS3D_R *w, BS3D_R *made, const BS3D_R *ends,
+                                  BS3D_R *new_ends, unsigned char *memory)
+{
+    enum { V = 16 / sizeof(BS3D_R), held = BS3D_P_KEPT };
+    const int len = X * BS3D_P_ROW, all_rows = (R + 2) * len, tile_size = BS3D_P_TILE(X, R);
+    const int thread = (int)threadIdx.x, rank = thread % 32, warp = trid_warp_uniform(thread / 32);
+    const int half = warp % X, row = warp / X, marches = row < R; /* row R is before the others, R + 1 after them */
+    const int own = row == R ? 0 : row == R + 1 ? R + 1 : row + 1, writer = thread - 32 * X * R;
+    const int first = R * (int)blockIdx.x, j = first - 1 + own, there = j >= 0 && j < turn->lines;
+    const int section = (int)blockIdx.y, after = section - turn->march, past = section + turn->march;
+    int from, to;
+    bs3d_p_let_next_begin();
+    bs3d_p_section(plan->model.points[2], plan->sections, section, &from, &to);
+    const int count = to - from, behind = turn->finish ? 0 : 2; /* planes that what is made is behind what comes */
+    const BS3D_F(bs3d_p_turned_memory) m = BS3D_F(bs3d_p_turned_open)(X, R, turn, tables, from, to, memory);
+
+    const int mine = half * BS3D_P_ROW + rank * V;                    /* in a row */
+    const int place = row * len + mine + BS3D_P_SKEW(R / V, row / V); /* in a tile */
+    const BS3D_R *factors = m.factors + mine, *keep = m.keep + half * 32 * TRID_WARP_LU_KEEP_LEN + rank;
+    const BS3D_R *link = tables + (turn->own == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) +
+                         32 * (BS3D_P_TURNED * half + BS3D_P_TURNED - 1);
+    const int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + turn->own + 3 * half]);
+    BS3D_R *slots = m.ring + (own * X + half) * BS3D_P_COMING * BS3D_P_ROW;
+    const bs3d_p_place slots_place = bs3d_p_place_of(slots);
+    const int left = turn->points - 256 * half, vectors = there && left > 0 ? (left - 1) / V + 1 : 0;
+    const long long step = turn->march * turn->plane, to_step = turn->march * turn->to_plane;
+    const BS3D_R *source =
+        w + 256 * half + (long long)turn->pitch * j + turn->plane * (turn->march > 0 ? from : to - 1);
+    made += turn->to_plane * (turn->march > 0 ? from : to - 1);
+    BS3D_F(bs3d_p_turned_lane) lane = {{0}, {0}, {0}, {0}, {0}, {0}, {0}};
+    BS3D_R lur[3 * 8], other[3];
+    BS3D_F(bs3d_row) ys;
+    if (turn->own == 0) { /* literal axes: numbers of the kernel's that are indexed would be copied */
+        BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j, 1, &ys);
+        BS3D_F(bs3d_p_matrix_row)(plan, 1, there ? j : turn->lines, other, other + 1, other + 2);
+    } else {
+        BS3D_F(bs3d_p_axis_rows)(plan, tables, 0, j, 1, &ys);
+        BS3D_F(bs3d_p_matrix_row)(plan, 0, there ? j : turn->lines, other, other + 1, other + 2);
+    }
+    BS3D_F(bs3d_p_lane_factors)(0, held, factors, len, lur);
+
+    bs3d_p_wait();
+    for (int n = 1; n < BS3D_P_COMING; n++, source += step)
+        BS3D_F(bs3d_p_fetch_row)(source, n <= count ? vectors : 0, slots_place, n);
+    /* The unknowns beyond the section: its neighbour's first on plane 0, the other neighbour's last on plane count + 1. */
+    const int has_after = there && after >= 0 && after < plan->sections ? left - 8 * rank : 0;
+    const int has_past = there && past >= 0 && past < plan->sections ? left - 8 * rank : 0;
+    ends += (long long)turn->pitch * j + 256 * half + 8 * rank;
+    BS3D_F(bs3d_p_load_points)(has_after, ends + turn->plane * after, lane.z);
+    ends += turn->plane * (plan->sections + past);
+
+    const BS3D_R *level = m.levels;
+    int slot = 0, plane_at = 0, tile_at = 0, written_at = 0; /* u's plane, the tile, and that of the plane before */
+    for (int n = 0; n <= count + behind; n++, level += BS3D_P_ARRIVAL) {
+        BS3D_R *plane = m.planes + plane_at + own * len + mine, *tile = m.tiles + tile_at + place;
+        BS3D_P_AWAIT(BS3D_P_COMING - 1);
+        __syncwarp();
+        if (n > 0)
+            BS3D_F(bs3d_p_turned_back)(n > count, level, slots + slot * BS3D_P_ROW + rank * V, has_past, ends, lane.z);
+        TRID_UNROLL
+        for (int r = 0; r < 8; r++) lane.d[r] = lane.z[r];
+        BS3D_F(bs3d_p_lane_factors)(held, 3, factors, len, lur);
+        BS3D_F(trid_warp_lu_solve_kept)(8, 32, 2, steps, lur, lur + 2 * 8, lur + 8, keep, 32, lane.d);
+        if (X > 1) BS3D_F(bs3d_p_join_halves)(half, 2 + row, link, factors + 3 * len, m.seams + 4 * own, lane.d);
+        BS3D_F(bs3d_p_lane_store)(lane.d, plane);
+        bs3d_p_arrive(m.gate);
+        __syncwarp(); /* all lanes have read the slot */
+        BS3D_F(bs3d_p_fetch_row)(source, n + BS3D_P_COMING <= count ? vectors : 0, slots_place, slot);
+        source += step;
+        if (++slot == BS3D_P_COMING) slot = 0;
+        if (marches && turn->finish) BS3D_F(bs3d_p_lane_store)(lane.d, tile);
+        if (marches && !turn->finish && n > behind)
+            BS3D_F(bs3d_p_turned_make)(level, &lane, tile, m.gathered + row * len + mine);
+        bs3d_p_await(m.gate, n & 1);
+        if (marches && !turn->finish && n < count + 2) BS3D_F(bs3d_p_turned_step)
+        (form, X, half, n, pairs, m.weights + mine, &ys, other, level, plane - len, &lane);
+        if (!marches && n > behind + 1) {
+            BS3D_F(bs3d_p_store_columns)(X, R, turn, first, writer, m.tiles + written_at, made);
+            made += to_step;
+        }
+        written_at = tile_at;
+        tile_at = tile_at < 2 * tile_size ? tile_at + tile_size : 0;
+        plane_at = all_rows - plane_at;
+    }
+    /* The last plane, which is r y of the section's last row too, and what was gathered for its first unknown. */
+    if (marches) {
+        BS3D_F(bs3d_p_lane_load)(m.gathered + row * len + mine, lane.e);
+        BS3D_F(bs3d_p_lane_store)(lane.e, m.tiles + tile_at + place);
+    }
+    __syncthreads();
+    if (marches) return;
+    BS3D_F(bs3d_p_store_columns)(X, R, turn, first, writer, m.tiles + written_at, made);
+    if (turn->finish) return;
+    new_ends += turn->to_plane * section;
+    BS3D_F(bs3d_p_store_columns)(X, R, turn, first, writer, m.tiles + tile_at, new_ends);
+    new_ends += turn->to_plane * plan->sections;
+    BS3D_F(bs3d_p_store_columns)(X, R, turn, first, writer, m.tiles + written_at, new_ends);
+}
+
+template <int form, int X, int R, int blocks>
+TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS3(X, R), blocks)
+    BS3D_F(bs3d_p_implicit3)(BS3D_F(bs3d_pairs) pairs, bs3d_p_plan plan, bs3d_p_turn turn,
+                             const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ w, BS3D_R *__restrict__ made,
+                             const BS3D_R *ends, BS3D_R *new_ends)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    BS3D_F(bs3d_p_turned)<form, X, R>(&pairs, &plan, &turn, tables, w, made, ends, new_ends, memory);
+}
+
+/* The axis' matrix times u at a point whose neighbours on the axis are step away. */
+TRID_D BS3D_R BS3D_F(bs3d_p_times)(BS3D_R a, BS3D_R b, BS3D_R c, const BS3D_R *u, long long step)
+{
+    BS3D_R sum = b * *u;
+    if (a != 0) sum += a * u[-step];
+    if (c != 0) sum += c * u[step];
+    return sum;
+}
+
+/* What the first sweep, of this turn, is to find, if u is what it is to have: p = A_own u, eliminated against its march,
+   and the sections' first and last p. A block has 32 x 32 points of a plane, which it may have to transpose. */
+template <int unused>
+TRID_KERNEL void __launch_bounds__(256)
+    BS3D_F(bs3d_p_implicit3_start)(bs3d_p_plan plan, bs3d_p_turn turn, const BS3D_R *__restrict__ tables,
+                                   const BS3D_R *__restrict__ u, BS3D_R *__restrict__ w, BS3D_R *__restrict__ ends)
+{
+    __shared__ BS3D_R made[32][33], solved[32][33];
+    const int x = (int)threadIdx.x, k = (int)blockIdx.z, nz = plan.model.points[2], against = -turn.march;
+    const int corner_x = 32 * (int)blockIdx.x, corner_y = 32 * (int)blockIdx.y;
+    const long long step = turn.own == 0 ? 1 : plan.pitch;
+    int section = 0, from, to;
+    bs3d_p_section(nz, plan.sections, section, &from, &to);
+    while (k >= to) bs3d_p_section(nz, plan.sections, ++section, &from, &to);
+    const BS3D_R *factors = tables + BS3D_P_Z_FACTORS + (against < 0 ? BS3D_P_Z_SIZE : 0) + 8 * k;
+    const int before = against > 0 ? from - 1 : to, next = k + against;
+    for (int y = (int)threadIdx.y; y < 32; y += 8) {
+        int i = corner_x + x, j = corner_y + y;
+        BS3D_R a = 0, b = 0, c = 0, p = 0, sum = 0;
+        if (i < plan.model.points[0] && j < plan.model.points[1]) {
+            const BS3D_R *at = u + i + (long long)plan.pitch * j + plan.plane * k;
+            if (turn.own == 0)
+                BS3D_F(bs3d_p_matrix_row)(&plan, 0, i, &a, &b, &c);
+            else
+                BS3D_F(bs3d_p_matrix_row)(&plan, 1, j, &a, &b, &c);
+            if (i == 0 && turn.own == 0) a = 0;
+            if (j == 0 && turn.own == 1) a = 0;
+            p = BS3D_F(bs3d_p_times)(a, b, c, at, step);
+            sum = p;
+            if (next >= 0 && next < nz)
+                sum += factors[2] * BS3D_F(bs3d_p_times)(a, b, c, at + plan.plane * against, step);
+            if (before >= 0 && before < nz)
+                sum += factors[3] * BS3D_F(bs3d_p_times)(a, b, c, at + plan.plane * (before - k), step);
+        }
+        made[y][x] = sum;
+        solved[y][x] = p;
+    }
+    __syncthreads();
+    for (int n = (int)threadIdx.y; n < 32; n += 8) {
+        int along = (turn.own == 0 ? corner_x : corner_y) + x, across = (turn.own == 0 ? corner_y : corner_x) + n;
+        if (along >= turn.pitch || across >= turn.lines) continue;
+        int row = turn.own == 0 ? n : x, column = turn.own == 0 ? x : n;
+        long long at = along + (long long)turn.pitch * across;
+        w[at + turn.plane * k] = made[row][column];
+        if (k == (against > 0 ? from : to - 1)) ends[at + turn.plane * section] = solved[row][column];
+        if (k == (against > 0 ? to - 1 : from)) ends[at + turn.plane * (plan.sections + section)] = solved[row][column];
+    }
+}
+
+/* How sweeps with rows along an axis are launched, upward and downward. */
+typedef struct {
+    void (*sweep[2])(BS3D_F(bs3d_pairs), bs3d_p_plan, bs3d_p_turn, const BS3D_R *, const BS3D_R *, BS3D_R *,
+                     const BS3D_R *, BS3D_R *);
+    BS3D_F(bs3d_pairs) pairs[2];
+    bs3d_p_turn turn;
+    unsigned threads, blocks, slots;
+    size_t elements; /* of shared memory, beside the levels */
+} BS3D_F(bs3d_p_turning);
+
+template <int X, int R, int blocks>
+static void BS3D_F(bs3d_p_turning_shape)(int form, BS3D_F(bs3d_p_turning) * t)
+{
+    t->sweep[0] = form ? BS3D_F(bs3d_p_implicit3)<BS3D_GENERAL, X, R, blocks>
+                       : BS3D_F(bs3d_p_implicit3)<BS3D_POSITIVE, X, R, blocks>;
+    t->sweep[1] = form ? BS3D_F(bs3d_p_implicit3)<BS3D_GENERAL, X, R, blocks>
+                       : BS3D_F(bs3d_p_implicit3)<BS3D_P_MIRRORED, X, R, blocks>;
+    t->threads = BS3D_P_THREADS3(X, R);
+    t->blocks = (unsigned)((t->turn.lines - 1) / R + 1);
+    t->slots = (unsigned)(blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount));
+    t->elements = BS3D_P_ROWS3(X, R);
+}
+
+/* Rows along axis own; all but the direction, and sections. */
+template <int unused>
+static void BS3D_F(bs3d_p_turning_of)(const BS3D_F(bs3d_p_job) * job, int own, BS3D_F(bs3d_p_turning) * t)
+{
+    const int *n = job->plan.model.points;
+    t->turn.own = own;
+    t->turn.points = n[own];
+    t->turn.lines = n[!own];
+    t->turn.march = t->turn.finish = 0;
+    t->turn.pitch = BS3D_F(bs3d_pitch)(n[own]);
+    t->turn.to_pitch = BS3D_F(bs3d_pitch)(n[!own]);
+    t->turn.plane = (long long)t->turn.pitch * n[!own];
+    t->turn.to_plane = (long long)t->turn.to_pitch * n[own];
+    for (int down = 0; down < 2; down++) {
+        t->pairs[down] = job->pairs;
+        for (int p = 1; p < 3; p++) { /* of the rows' axis and the third, of the other and the third */
+            int pair = own ? 3 - p : p, swap = down && job->form == BS3D_GENERAL;
+            t->pairs[down].plus[p] = swap ? job->pairs.minus[pair] : job->pairs.plus[pair];
+            t->pairs[down].minus[p] = swap ? job->pairs.plus[pair] : job->pairs.minus[pair];
+        }
+    }
+    if (n[own] <= 256)
+        BS3D_F(bs3d_p_turning_shape)<1, BS3D_P_SHAPE_TURNED>(job->form, t);
+    else
+        BS3D_F(bs3d_p_turning_shape)<BS3D_P_TURNED_HALVES, BS3D_P_SHAPE_TURNED_2>(job->form, t);
+}
+
+/* Can implicit3's sweeps, t[own], be had for this problem? Sets the sections, and bytes[own] of shared memory. */
+template <int unused>
+static int BS3D_F(bs3d_p_can_turn)(const bs3d_problem *o, BS3D_F(bs3d_p_job) * job, BS3D_F(bs3d_p_turning) * t,
+                                   size_t *bytes)
+{
+    size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    const int most = 256 * BS3D_P_TURNED_HALVES;
+    if (o->points[0] > most || o->points[1] > most || (o->flags & BS3D_AMERICAN)) return 0;
+    BS3D_F(bs3d_p_turning_of)<unused>(job, 0, t);
+    BS3D_F(bs3d_p_turning_of)<unused>(job, 1, t + 1);
+    const BS3D_F(bs3d_p_turning) *longer = t[0].blocks * t[1].slots < t[1].blocks * t[0].slots ? t + 1 : t;
+    int sections = BS3D_F(bs3d_p_sections)(o->points[2], longer->blocks, (int)longer->slots, 3);
+    if (sections > BS3D_P_SECTIONS) sections = BS3D_P_SECTIONS;
+    for (;; sections++) { /* as many more as shared memory wants */
+        size_t levels = (size_t)((o->points[2] - 1) / sections + 4), most = 0;
+        for (int own = 0; own < 2; own++) {
+            bytes[own] = sizeof(BS3D_R) * (t[own].elements + BS3D_P_ARRIVAL * levels);
+            if (bytes[own] > most) most = bytes[own];
+        }
+        if (most <= limit) break;
+        if (sections >= BS3D_P_SECTIONS) return 0;
+    }
+    job->plan.sections = sections;
+    return 1;
+}
+
+template <int unused>
+static int BS3D_F(bs3d_implicit3)(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) job;
+    BS3D_F(bs3d_p_turning) turnings[2];
+    size_t bytes[2];
+    int status = BS3D_F(bs3d_p_open)(problem, 1, work, &job);
+    if (status) return status;
+    if (!BS3D_F(bs3d_p_can_turn) < unused > (problem, &job, turnings, bytes))
+        return BS3D_F(bs3d_implicit2)<unused>(problem, work, result, stream);
+    for (int n = 0; n < 4; n++)
+        if (cudaFuncSetAttribute(turnings[n / 2].sweep[n % 2], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)bytes[n / 2]) != cudaSuccess)
+            return BS3D_LAUNCH_FAILED;
+    const int early = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    /* The last sweep has rows along y, and so writes u with rows along x. */
+    const int *points = problem->points, steps = problem->steps, sections = job.plan.sections;
+    const size_t ends = 2 * BS3D_P_SECTIONS * BS3D_F(bs3d_p_most_of_plane)(points);
+    BS3D_R *from = steps % 2 ? job.v : job.u, *to = steps % 2 ? job.u : job.v;
+    status = BS3D_F(bs3d_p_start)<unused>(problem, &job, from, to, stream);
+    if (!status && cudaMemsetAsync(job.ends, 0, 2 * ends * sizeof *job.ends, stream) != cudaSuccess)
+        status = BS3D_LAUNCH_FAILED;
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_factor_turned) < unused >, 2, 64, 0, stream, job.plan, job.tables);
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_factor) < 8 >, 1, 64, 0, stream, job.plan, job.tables, 2, 0);
+    bs3d_p_turn first = turnings[steps % 2 == 0].turn;
+    first.march = 1;
+    const dim3 tiles((unsigned)(points[0] - 1) / 32 + 1, (unsigned)(points[1] - 1) / 32 + 1, (unsigned)points[2]);
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_implicit3_start) < unused >, tiles, dim3(32, 8), 0, stream, job.plan,
+                       first, job.tables, from, to, job.ends);
+    for (int s = 0; s <= steps && !status; s++) {
+        const BS3D_F(bs3d_p_turning) *t = turnings + ((steps - s) % 2 == 0);
+        BS3D_R *swap = from, *old_ends = job.ends + s % 2 * ends, *new_ends = job.ends + (s + 1) % 2 * ends;
+        bs3d_p_turn turn = t->turn;
+        from = to;
+        to = swap;
+        turn.march = s % 2 ? -1 : 1;
+        turn.finish = s == steps;
+        bs3d_p_launch_soon(s > 0 && early, &status, t->sweep[s % 2], dim3(t->blocks, (unsigned)sections), t->threads,
+                           bytes[turn.own], stream, t->pairs[s % 2], job.plan, turn, job.tables, from, to, old_ends,
+                           new_ends);
+        if (sections > 1 && !turn.finish)
+            bs3d_p_launch_soon(early, &status, BS3D_F(bs3d_p_ends) < 1 >, (unsigned)((turn.to_plane - 1) / 128 + 1),
+                               128, 0, stream, sections, turn.to_plane, s % 2, job.tables, new_ends);
     }
     return BS3D_F(bs3d_p_finish)<unused>(status, problem, &job, result, stream);
 }
@@ -2372,6 +3151,11 @@ TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d
 #undef BS3D_P_SHAPE3
 #undef BS3D_P_SHAPE4
 #undef BS3D_P_SHAPE_UP
+#undef BS3D_P_SHAPE_TURNED
+#undef BS3D_P_SHAPE_TURNED_2
+#undef BS3D_P_TURNED_HALVES
+#undef BS3D_P_SKEW
+#undef BS3D_P_KEPT
 #undef BS3D_P_LINES_8
 #undef BS3D_P_LINES_16
 #undef BS3D_P_LINES_32

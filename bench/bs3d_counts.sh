@@ -2,7 +2,7 @@
 # bs3d_counts.sh - what the rungs of bs3d.h move, as the profiler counts it: bytes over the memory bus and through L2.
 # MIT licence, see LICENSE.
 #
-#     sh bench/bs3d_counts.sh build/bs3d_timing [POINTS] >docs/results/bs3d-counts-h200.csv          (POINTS: 256)
+#     sh bench/bs3d_counts.sh build/bs3d_timing [POINTS [RUNG ..]] >docs/results/bs3d-counts-h200.csv     (POINTS: 256)
 #
 # For each rung and precision a line a kernel and one for all of them, per point of the POINTS^3 grid and time step:
 # bytes read and written over the bus, bytes through L2 (lts__t_bytes), and passes: the bytes over the bus in sizes of
@@ -12,6 +12,8 @@
 # whose counters it may read.
 set -eu
 program=$1 points=${2:-256} few=12 many=48
+shift; [ $# -eq 0 ] || shift
+[ $# -gt 0 ] || set -- explicit1 explicit2 explicit3 explicit4 implicit1 implicit2 implicit3
 
 counted() { # counted RUNG PRECISION STEPS: a line "STEPS kernel launches read written l2" for each kernel
     "${NCU:-ncu}" --csv --print-units base --print-kernel-base function --clock-control none --cache-control none \
@@ -41,7 +43,7 @@ echo "# $("${NCU:-ncu}" --version | sed -n 's/^Version /ncu /p'), $points^3 poin
 "$program" --size 16 --steps 1 --runs 1 --csv | sed -n '/^#.*copy/d; /^#/p'
 printf 'kernel,precision,rung,launches_per_step,dram_read_bytes_per_point_step,dram_write_bytes_per_point_step,'
 echo 'l2_bytes_per_point_step,passes'
-for rung in explicit1 explicit2 explicit3 explicit4 implicit1 implicit2; do
+for rung; do
     for precision in f32 f64; do
         { counted $rung $precision $few; counted $rung $precision $many; } |
             awk -v rung=$rung -v precision=$precision -v few=$few -v many=$many -v points="$points" '

@@ -89,6 +89,7 @@ struct rung {
 static const rung ladder[] = {
     {"explicit1", 0, RUNG(explicit1)}, {"explicit2", 0, RUNG(explicit2)}, {"explicit3", 0, RUNG(explicit3)},
     {"explicit4", 0, RUNG(explicit4)}, {"implicit1", 1, RUNG(implicit1)}, {"implicit2", 1, RUNG(implicit2)},
+    {"implicit3", 1, RUNG(implicit3)},
 };
 
 template <class R>
