@@ -1,4 +1,4 @@
-/* cpu_avx.h - tridiagonal systems and finite-difference marches on CPUs: plain C, AVX, AVX2, AVX-512.
+/* cpu_avx.h - tridiagonal systems and finite-difference marches on CPUs: plain C; AVX, AVX2, AVX-512; NEON.
 
    MIT licence, see LICENSE. Copy this one file; it includes nothing of the kit.
 
@@ -16,7 +16,8 @@
    All names but cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). The functions of
    vector scope exist for each instruction set, whose name stands before the precision (cpu_avx_fma_avx512_f32); they
    are inlined into functions with the attribute of the set, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). W is the
-   lanes of a vector: 4 in plain C; in single precision 8 (AVX, AVX2) or 16, in double precision 4 or 8.
+   lanes of a vector: 4 in plain C; in single precision 8 (AVX, AVX2), 16 (AVX-512) or 4 (NEON), in double precision 4,
+   8 or 2.
 
      whatever the precision
        cpu_avx_has, cpu_avx_best, cpu_avx_name      what this processor runs, the widest of it, its name
@@ -25,10 +26,13 @@
        cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     where systems lie
      vector (in the comment of each its meaning in C)
        cpu_avx_vec (a type), cpu_avx_lanes (W)      the vector; cpu_avx_width(isa) is W where the set is no literal
-       cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction
-       cpu_avx_add, _sub, _mul, _div, _fma, _fnma                        1 (in AVX fma, fnma: 2)
+       cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (in NEON a part: one a lane)
+       cpu_avx_add, _sub, _mul, _div, _fma, _fnma, _min, _max, _sqrt     1 (in AVX fma, fnma: 2; in NEON min, max: 2)
+       cpu_avx_select                               by a comparison         2
        cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
-       cpu_avx_rcp                                  1/x                  f32: 1 approximation + 2 FMA; else a division
+       cpu_avx_sum                                  of all lanes         log2 W shuffles and additions
+       cpu_avx_rcp                                  1/x                  f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
+                                                                         else a division
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                                2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   W x W lanes          W log2 W shuffles
        cpu_avx_lines_solve, _lines_solve_part       factored systems side by side          2 FMA + 1 mul an element
@@ -56,29 +60,52 @@
 
    What array functions share:
      isa      first argument (cpu_avx_factor is plain C and has none): cpu_avx_best(), or CPU_AVX_BUILT_FOR, a literal
-              that without -fopenmp compiles for the flags' set alone, or any of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512
+              that without -fopenmp compiles for the flags' set alone, or any of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512,
+              _NEON
      threads  last argument, at least 1: how many work where the compiler has OpenMP on (-fopenmp), else one does all
      work     memory of the caller's, as many bytes as the function named _bytes says, any alignment
      Status   CPU_AVX_OK, a negative number for a bad argument (nothing is done), or 1 + the first system or option that
-              met a pivot which is zero, not finite, or so small or large that its reciprocal is no normal number. No
-              pivoting: matrices must be diagonally dominant, or close. In AVX and AVX2 the single-precision reciprocal
-              of a power of two is not exact, so a matrix that is singular by cancellation may pass.
-     Marches  in AVX to AVX-512 run in the processor's flush-to-zero mode, which is put back: numbers below the normal
-              ones count as 0, for arithmetic with them is slow and there is always a front of them.
+              met a pivot which is zero, not finite, or so small or large that its reciprocal is no normal number;
+              INT_MAX where that is more than an int holds. No pivoting: matrices must be diagonally dominant, or
+              close. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a matrix that
+              is singular by cancellation may pass.
+     Marches  in all sets but plain C run in the processor's flush-to-zero mode, which is put back: numbers below the
+              normal ones count as 0, for arithmetic with them may be slow and there is always a front of them.
+     State    none: every function may be called by several threads at once, on arrays and work of their own.
      Size     elements are counted in 64 bits; batches of none, systems of one row and arrays of any alignment are fine.
 
+   How the file is laid out: it includes itself, for each precision and within it for each set.
+     what depends on neither    sets, status, lines, plans of tiles, CPU_AVX and CPU_AVX_PICK
+     a precision's own          cpu_avx_factor, the arguments of array functions as structs, the grid
+     a set's                    vectors; systems side by side, in rows, across lanes; the marches of one factor, from
+                                explicit1 to implicit3; rows of a grid of three
+     a precision's, again       its sets are made here ("The sets"); then array scope, which picks one: systems, one
+                                factor, three factors
+   A new set needs
+     what it is      a number in the enum, before CPU_AVX_ISAS and after what is narrower on the same processor; a line
+                     in cpu_avx_has and cpu_avx_name, CPU_AVX_TARGET_name, CPU_AVX_BUILT_FOR, cpu_avx_width
+     its code        its lines in "The sets" and an arm in CPU_AVX_PICK; in "lanes of one register" the type, the names
+                     of its intrinsics (CPU_AVX_I) and what no other set has in common with it: parts of a vector,
+                     shifts, blocks of a transpose, the approximate reciprocal where its traits say that there is one
+     on a new kind of processor    a macro beside CPU_AVX_X86 with the #include, and what only assembly can say:
+                     cpu_avx_fence, cpu_avx_p_flush and _restore, the letter for a register in cpu_avx_check
+     its tests       an entry in the lists of tests/test_cpu_vec.c, examples/cpu_own_kernel.c and cpu_timing.c; the mode
+                     of a new kind of processor in tests/test_cpu_one.c. The other tests run on every set that there is.
+   The text takes vectors of 16 to 64 bytes.
+
    Options, defined before the header is included, and alike in all files of a program:
-     CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor.
+     CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor, or nvcc on Arm.
      CPU_AVX_EXACT_RCP      divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   results from this size on are stored past the caches. Default: 8 MB.
      CPU_AVX_GRID_CACHE     the cache that a thread's block of a grid may fill. Default: 1 MB.
      CPU_AVX_HEADER         the name by which this file includes itself, if you rename it. Default: "cpu_avx.h". */
 
-#ifndef CPU_AVX_P_REAL /* first pass: what does not depend on precision or instruction set */
+#ifndef CPU_AVX_P_REAL /* first pass: what depends on neither precision nor instruction set */
 #ifndef CPU_AVX_H
 #define CPU_AVX_H
 
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -86,18 +113,14 @@
 /* Short macros of a user, in capitals, must not reach the names of parameters and variables. */
 #pragma push_macro("B")
 #undef B
-#pragma push_macro("D")
-#undef D
-#pragma push_macro("E")
-#undef E
 #pragma push_macro("H")
 #undef H
+#pragma push_macro("HALF")
+#undef HALF
 #pragma push_macro("K")
 #undef K
 #pragma push_macro("L")
 #undef L
-#pragma push_macro("N")
-#undef N
 #pragma push_macro("P")
 #undef P
 #pragma push_macro("Q")
@@ -112,41 +135,49 @@
 #undef SOME
 #pragma push_macro("WEIGHT")
 #undef WEIGHT
-#pragma push_macro("S")
-#undef S
-#pragma push_macro("U")
-#undef U
-#pragma push_macro("V")
-#undef V
 #pragma push_macro("W")
 #undef W
 
-#define CPU_AVX_VERSION 101 /* 100 * major + minor */
+#define CPU_AVX_VERSION 201 /* 100 * major + minor */
 
 #ifndef CPU_AVX_HEADER
 #define CPU_AVX_HEADER "cpu_avx.h"
 #endif
 
-/* The instruction sets. Each function of vector scope exists for each of them, its name ending in _plain, _avx, _avx2
-   or _avx512 before the precision; a function of array scope takes one as its first argument. */
+/* The instruction sets. Each function of vector scope exists for each of them that the kind of processor has, its name
+   ending in _plain, _avx, _avx2, _avx512 or _neon before the precision; a function of array scope takes one as its
+   first argument. */
 enum {
     CPU_AVX_PLAIN,  /* C alone: a vector is an array of 4 lanes */
     CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no permutation across the two halves */
     CPU_AVX_AVX2,   /* 32 bytes, with multiply-add */
     CPU_AVX_AVX512, /* 64 bytes: AVX-512 F, DQ, VL and BW */
+    CPU_AVX_NEON,   /* 16 bytes, with multiply-add: 64-bit Arm */
     CPU_AVX_ISAS
 };
 
-/* The three vector sets are compiled by function attribute, whatever the compiler's flags are; CPU_AVX_ONLY_PLAIN
-   leaves them out, as does another processor or compiler: CPU_AVX_X86 is then 0. */
-#if defined CPU_AVX_ONLY_PLAIN || !defined __GNUC__ || !(defined __x86_64__ || defined __i386__)
+/* The kind of processor whose vector sets are compiled: CPU_AVX_X86, CPU_AVX_ARM, or neither. Those of x86 are compiled
+   by function attribute, whatever the compiler's flags are; NEON every 64-bit Arm has. CPU_AVX_ONLY_PLAIN leaves them
+   out, as does another processor or compiler, and on Arm nvcc, which does not understand its host compiler's arm_neon.h
+   (13.0 that of gcc 12). */
+#if defined CPU_AVX_ONLY_PLAIN || !defined __GNUC__
 #define CPU_AVX_X86 0
-#else
+#define CPU_AVX_ARM 0
+#elif defined __x86_64__ || defined __i386__
 #define CPU_AVX_X86 1
+#define CPU_AVX_ARM 0
 #include <immintrin.h>
+#elif defined __aarch64__ && defined __ARM_NEON && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined __NVCC__
+#define CPU_AVX_X86 0
+#define CPU_AVX_ARM 1
+#include <arm_neon.h>
+#else
+#define CPU_AVX_X86 0
+#define CPU_AVX_ARM 0
 #endif
 
 #define CPU_AVX_TARGET_plain
+#define CPU_AVX_TARGET_neon
 #define CPU_AVX_TARGET_avx __attribute__((target("avx")))
 #define CPU_AVX_TARGET_avx2 __attribute__((target("avx2,fma")))
 #define CPU_AVX_TARGET_avx512 __attribute__((target("avx2,fma,avx512f,avx512dq,avx512vl,avx512bw")))
@@ -163,15 +194,17 @@ enum {
 #define CPU_AVX_P_UNROLL
 #endif
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
-/* A whole loop is worth a call, and "inline" would have the optimiser copy it into its callers. Without optimisation the
-   word only lets the compiler drop what nobody calls. */
-#ifdef __OPTIMIZE__
-#define CPU_AVX_P_LOOP static CPU_AVX_P_UNUSED
+/* A whole loop is worth a call; copied into its callers by the optimiser it makes the loops beside it slower by some
+   percent. Without optimisation "inline" only lets the compiler drop what nobody calls. */
+#if defined __OPTIMIZE__ && defined __GNUC__
+#define CPU_AVX_P_LOOP static __attribute__((noinline, unused))
 #else
 #define CPU_AVX_P_LOOP static inline CPU_AVX_P_UNUSED
 #endif
 
-/* Regions of threads, opened in array scope only: a compiler may lose the target attribute within one. */
+/* Regions of threads, opened in array scope only: within one a compiler may lose the target attribute of the function
+   around it, and then refuses to inline (clang: "always_inline function requires target feature"). A user's regions of
+   threads, too, belong into functions without the attribute, and call those that have it. */
 #ifdef _OPENMP
 #define CPU_AVX_P_OMP(clauses) _Pragma(#clauses)
 #else
@@ -180,7 +213,9 @@ enum {
 
 /* The instruction set for which the compiler's flags allow code everywhere. A literal: an array function called with it
    compiles for this one alone, but with -fopenmp, where the region of threads does not know it. */
-#if !CPU_AVX_X86
+#if CPU_AVX_ARM
+#define CPU_AVX_BUILT_FOR CPU_AVX_NEON
+#elif !CPU_AVX_X86
 #define CPU_AVX_BUILT_FOR CPU_AVX_PLAIN
 #elif defined __AVX512F__ && defined __AVX512DQ__ && defined __AVX512VL__ && defined __AVX512BW__
 #define CPU_AVX_BUILT_FOR CPU_AVX_AVX512
@@ -202,6 +237,8 @@ CPU_AVX_API int cpu_avx_has(int isa)
                __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (isa == CPU_AVX_AVX2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (isa == CPU_AVX_AVX) return __builtin_cpu_supports("avx") != 0;
+#elif CPU_AVX_ARM
+    if (isa == CPU_AVX_NEON) return 1;
 #endif
     return isa == CPU_AVX_PLAIN;
 }
@@ -214,13 +251,14 @@ CPU_AVX_API int cpu_avx_best(void)
     return isa;
 }
 
-/* Solves   its name: plain, avx, avx2, avx512 */
+/* Solves   its name: plain, avx, avx2, avx512, neon */
 CPU_AVX_API const char *cpu_avx_name(int isa)
 {
     return isa == CPU_AVX_PLAIN    ? "plain"
            : isa == CPU_AVX_AVX    ? "avx"
            : isa == CPU_AVX_AVX2   ? "avx2"
            : isa == CPU_AVX_AVX512 ? "avx512"
+           : isa == CPU_AVX_NEON   ? "neon"
                                    : "unknown";
 }
 
@@ -248,7 +286,7 @@ CPU_AVX_API void *cpu_avx_p_align(void *p)
     return (void *)(((uintptr_t)p + 63) & ~(uintptr_t)63);
 }
 
-/* What a thread has stored past the caches is there for all before what it stores next. */
+/* What a thread has stored past the caches is there for all before what it stores next. Arm has no such stores here. */
 CPU_AVX_API void cpu_avx_fence(void)
 {
 #if CPU_AVX_X86
@@ -267,6 +305,13 @@ CPU_AVX_API unsigned cpu_avx_p_flush(int isa)
         const unsigned flushing = mode | 0x8040;
         __asm__ volatile("ldmxcsr %0" ::"m"(flushing) : "memory");
     }
+#elif CPU_AVX_ARM
+    if (isa != CPU_AVX_PLAIN) {
+        uint64_t now;
+        __asm__ volatile("mrs %0, fpcr" : "=r"(now));
+        mode = (unsigned)now;
+        __asm__ volatile("msr fpcr, %0" ::"r"(now | 0x1000000) : "memory");
+    }
 #endif
     (void)isa;
     return mode;
@@ -280,6 +325,8 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
         now = (now & 0x3fu) | (mode & ~0x3fu); /* the exceptions that were raised stay so */
         __asm__ volatile("ldmxcsr %0" ::"m"(now));
     }
+#elif CPU_AVX_ARM
+    if (isa != CPU_AVX_PLAIN) __asm__ volatile("msr fpcr, %0" ::"r"((uint64_t)mode) : "memory");
 #endif
     (void)isa;
     (void)mode;
@@ -315,7 +362,7 @@ CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long lo
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
 }
 
-#define CPU_AVX_FACTOR_LEN(n) (3 * (n)) /* elements of cpu_avx_factor's f */
+#define CPU_AVX_FACTOR_LEN(n) (3 * (size_t)(n)) /* elements of cpu_avx_factor's f */
 
 /* The status of a failure at this index. */
 CPU_AVX_API int cpu_avx_p_failed(long long index)
@@ -434,6 +481,55 @@ CPU_AVX_API int cpu_avx_p_reach(int H)
 #define CPU_AVX_P_PASTE_NAME(stem, set, precision) stem##_##set##_##precision
 #define CPU_AVX_P_NAME(stem, set, precision) CPU_AVX_P_PASTE_NAME(stem, set, precision)
 
+/* A user's code for all sets: written once, compiled for set after set with CPU_AVX_SET and CPU_AVX_PRECISION defined
+   (examples/cpu_own_kernel.c):
+     CPU_AVX(add)           the header's function, type or number for the set: cpu_avx_add_avx2_f32
+     CPU_AVX_OWN(smooth)    a name for the user's own: smooth_avx2_f32
+     CPU_AVX_HERE           the attribute of the set, which each function that calls the header's must have
+   and called by
+     CPU_AVX_PICK(isa, result =, smooth, f32, (arguments));    the one for isa; "result =" may be empty
+   __m256 being __m256 in AVX as in AVX2, overloaded names could not tell one set from the other. */
+#define CPU_AVX(stem) CPU_AVX_P_NAME(cpu_avx_##stem, CPU_AVX_SET, CPU_AVX_PRECISION)
+#define CPU_AVX_OWN(stem) CPU_AVX_P_NAME(stem, CPU_AVX_SET, CPU_AVX_PRECISION)
+#define CPU_AVX_HERE CPU_AVX_P_JOIN(CPU_AVX_TARGET, _, CPU_AVX_SET)
+
+/* result = the function of this stem for the instruction set isa (arguments). */
+#if CPU_AVX_X86
+#define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
+    do {                                                                                                               \
+        if ((isa) == CPU_AVX_AVX512)                                                                                   \
+            result CPU_AVX_P_NAME(stem, avx512, precision) arguments;                                                  \
+        else if ((isa) == CPU_AVX_AVX2)                                                                                \
+            result CPU_AVX_P_NAME(stem, avx2, precision) arguments;                                                    \
+        else if ((isa) == CPU_AVX_AVX)                                                                                 \
+            result CPU_AVX_P_NAME(stem, avx, precision) arguments;                                                     \
+        else                                                                                                           \
+            result CPU_AVX_P_NAME(stem, plain, precision) arguments;                                                   \
+    } while (0)
+#elif CPU_AVX_ARM
+#define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
+    do {                                                                                                               \
+        if ((isa) == CPU_AVX_NEON)                                                                                     \
+            result CPU_AVX_P_NAME(stem, neon, precision) arguments;                                                    \
+        else                                                                                                           \
+            result CPU_AVX_P_NAME(stem, plain, precision) arguments;                                                   \
+    } while (0)
+#else
+#define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
+    do {                                                                                                               \
+        (void)(isa);                                                                                                   \
+        result CPU_AVX_P_NAME(stem, plain, precision) arguments;                                                       \
+    } while (0)
+#endif
+/* The same in the precision at hand, and for a march. */
+#define CPU_AVX_P_PICK(isa, result, stem, arguments) CPU_AVX_PICK(isa, result, stem, CPU_AVX_P_PRECISION, arguments)
+#define CPU_AVX_P_PICK_MARCH(isa, result, stem, arguments)                                                             \
+    do {                                                                                                               \
+        const unsigned mode = cpu_avx_p_flush(isa);                                                                    \
+        CPU_AVX_P_PICK(isa, result, stem, arguments);                                                                  \
+        cpu_avx_p_restore(isa, mode);                                                                                  \
+    } while (0)
+
 #ifdef __NVCC__ /* which hands the pragma on to gcc, which knows it */
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1675
@@ -460,12 +556,10 @@ CPU_AVX_API int cpu_avx_p_reach(int H)
 #endif
 
 #pragma pop_macro("B")
-#pragma pop_macro("D")
-#pragma pop_macro("E")
 #pragma pop_macro("H")
+#pragma pop_macro("HALF")
 #pragma pop_macro("K")
 #pragma pop_macro("L")
-#pragma pop_macro("N")
 #pragma pop_macro("P")
 #pragma pop_macro("Q")
 #pragma pop_macro("R")
@@ -473,66 +567,41 @@ CPU_AVX_API int cpu_avx_p_reach(int H)
 #pragma pop_macro("SLOT")
 #pragma pop_macro("SOME")
 #pragma pop_macro("WEIGHT")
-#pragma pop_macro("S")
-#pragma pop_macro("U")
-#pragma pop_macro("V")
 #pragma pop_macro("W")
 
 #endif /* CPU_AVX_H */
 #else  /* CPU_AVX_P_REAL: the body */
 
-#ifndef CPU_AVX_P_SET /* once for each precision: what all instruction sets share, then the sets, then array scope */
+#ifndef CPU_AVX_P_SET /* once for each precision: what all instruction sets share */
 
 #define CPU_AVX_R CPU_AVX_P_REAL
 #define CPU_AVX_F(stem) CPU_AVX_P_JOIN(stem, _, CPU_AVX_P_PRECISION)
 
-/* Neither infinite nor NaN? By its bits, so that -ffast-math does not matter. */
+/* The bits of x without its sign, and those of an infinity: so -ffast-math does not matter. */
+#if CPU_AVX_P_SIZE == 4
+#define CPU_AVX_P_BITS uint32_t
+#define CPU_AVX_P_INFINITY 0xff000000u
+#else
+#define CPU_AVX_P_BITS uint64_t
+#define CPU_AVX_P_INFINITY 0xffe0000000000000u
+#endif
+CPU_AVX_P_INLINE CPU_AVX_P_BITS CPU_AVX_F(cpu_avx_p_magnitude)(CPU_AVX_R x)
+{
+    CPU_AVX_P_BITS bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits << 1;
+}
 CPU_AVX_API int CPU_AVX_F(cpu_avx_p_finite)(CPU_AVX_R x)
 {
-#if CPU_AVX_P_SIZE == 4
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits << 1 < 0xff000000u;
-#else
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits << 1 < 0xffe0000000000000u;
-#endif
+    return CPU_AVX_F(cpu_avx_p_magnitude)(x) < CPU_AVX_P_INFINITY;
 }
 
-/* Lanes of a vector of the instruction set. */
+/* Lanes of a vector of the instruction set, one that this kind of processor has. */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_width)(int isa)
 {
-    return isa == CPU_AVX_AVX512 ? 64 / CPU_AVX_P_SIZE : isa == CPU_AVX_PLAIN ? 4 : 32 / CPU_AVX_P_SIZE;
+    const int bytes = CPU_AVX_ARM ? 16 : 32;
+    return isa == CPU_AVX_AVX512 ? 64 / CPU_AVX_P_SIZE : isa == CPU_AVX_PLAIN ? 4 : bytes / CPU_AVX_P_SIZE;
 }
-
-/* result = the function of this stem for the instruction set isa (arguments); result may be empty. */
-#if CPU_AVX_X86
-#define CPU_AVX_P_PICK(isa, result, stem, arguments)                                                                   \
-    do {                                                                                                               \
-        if ((isa) == CPU_AVX_AVX512)                                                                                   \
-            result CPU_AVX_P_NAME(stem, avx512, CPU_AVX_P_PRECISION) arguments;                                        \
-        else if ((isa) == CPU_AVX_AVX2)                                                                                \
-            result CPU_AVX_P_NAME(stem, avx2, CPU_AVX_P_PRECISION) arguments;                                          \
-        else if ((isa) == CPU_AVX_AVX)                                                                                 \
-            result CPU_AVX_P_NAME(stem, avx, CPU_AVX_P_PRECISION) arguments;                                           \
-        else                                                                                                           \
-            result CPU_AVX_P_NAME(stem, plain, CPU_AVX_P_PRECISION) arguments;                                         \
-    } while (0)
-#else
-#define CPU_AVX_P_PICK(isa, result, stem, arguments)                                                                   \
-    do {                                                                                                               \
-        (void)(isa);                                                                                                   \
-        result CPU_AVX_P_NAME(stem, plain, CPU_AVX_P_PRECISION) arguments;                                             \
-    } while (0)
-#endif
-/* The same for a march. */
-#define CPU_AVX_P_PICK_MARCH(isa, result, stem, arguments)                                                             \
-    do {                                                                                                               \
-        const unsigned mode = cpu_avx_p_flush(isa);                                                                    \
-        CPU_AVX_P_PICK(isa, result, stem, arguments);                                                                  \
-        cpu_avx_p_restore(isa, mode);                                                                                  \
-    } while (0)
 
 /* ---- tridiagonal systems ----------------------------------------------------------------------------------------- */
 
@@ -721,521 +790,22 @@ CPU_AVX_API void CPU_AVX_F(cpu_avx_p_grid_row_of)(const CPU_AVX_F(cpu_avx_grid) 
     row->same = g->same;
 }
 
-#define CPU_AVX_P_SET plain
-#define CPU_AVX_P_ISA 0
-#define CPU_AVX_TARGET CPU_AVX_TARGET_plain
-#include CPU_AVX_HEADER
-#if CPU_AVX_X86
-#define CPU_AVX_P_SET avx
-#define CPU_AVX_P_ISA 1
-#define CPU_AVX_TARGET CPU_AVX_TARGET_avx
-#include CPU_AVX_HEADER
-#define CPU_AVX_P_SET avx2
-#define CPU_AVX_P_ISA 2
-#define CPU_AVX_TARGET CPU_AVX_TARGET_avx2
-#include CPU_AVX_HEADER
-#define CPU_AVX_P_SET avx512
-#define CPU_AVX_P_ISA 3
-#define CPU_AVX_TARGET CPU_AVX_TARGET_avx512
-#include CPU_AVX_HEADER
-#endif
-
-/* ---- array scope: tridiagonal systems ---------------------------------------------------------------------------- */
-
-/* Elements of a thread's store: a slot of two elements for each row and system of a tile (contiguous systems: for each
-   row, rounded up to whole lines of the cache), and three rows more. */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_store_len)(long long n)
-{
-    size_t rows = ((size_t)n + 15) / 16 * 16, width = (size_t)cpu_avx_p_width(n, CPU_AVX_P_SIZE);
-    return (2 * rows + 3) * width;
-}
-/* Thread i's part of work, each with this many elements. */
-CPU_AVX_API CPU_AVX_R *CPU_AVX_F(cpu_avx_p_share)(void *work, size_t len, int i)
-{
-    return (CPU_AVX_R *)cpu_avx_p_align((char *)work + (size_t)i * (len * sizeof(CPU_AVX_R) + 64));
-}
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_work_bytes)(size_t len, int threads)
-{
-    return threads > 0 ? (size_t)threads * (len * sizeof(CPU_AVX_R) + 64) : 0;
-}
-
-/* Bytes of work for cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid. */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_thomas_bytes)(long long n, int threads)
-{
-    return n > 0 ? CPU_AVX_F(cpu_avx_p_work_bytes)(CPU_AVX_F(cpu_avx_p_store_len)(n), threads) : 0;
-}
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_solve_bytes)(long long n, int threads)
-{
-    return CPU_AVX_F(cpu_avx_thomas_bytes)(n, threads);
-}
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_hybrid_bytes)(long long n, int threads)
-{
-    return n > 0 ? CPU_AVX_F(cpu_avx_p_work_bytes)(5 * ((size_t)n + 15), threads) : 0;
-}
-
-CPU_AVX_API int CPU_AVX_F(cpu_avx_p_solve_lines)(int isa, const cpu_avx_lines *lines,
-                                                 const CPU_AVX_F(cpu_avx_p_batch) * batch, void *work, int threads)
-{
-    const cpu_avx_p_plan plan = CPU_AVX_F(cpu_avx_p_plan_for)(isa, lines, batch, threads);
-    size_t len = CPU_AVX_F(cpu_avx_p_store_len)(lines->n);
-    long long bad = LLONG_MAX;
-    if (threads > plan.tiles) threads = (int)plan.tiles;
-    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))
-    for (int i = 0; i < threads; i++) {
-        CPU_AVX_R *store = CPU_AVX_F(cpu_avx_p_share)(work, len, i);
-        long long from = cpu_avx_p_part(plan.tiles, threads, i), to = cpu_avx_p_part(plan.tiles, threads, i + 1), first;
-        CPU_AVX_P_PICK(isa, first =, cpu_avx_p_tiles, (&plan, batch, store, from, to));
-        if (first < bad) bad = first;
-    }
-    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
-}
-
-/* Solves   a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each
-            with its own matrix
-   Needs    work of cpu_avx_thomas_bytes(n, threads) bytes; no pivoting is done: safe for diagonally dominant matrices;
-            a[0] and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
-   Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
-   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step is
-            1, most so where all rows of x begin on lines of the cache; other steps are gathered */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_thomas)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
-                                          const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x, void *work, int threads)
-{
-    if (!cpu_avx_p_lines_valid(lines) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
-    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
-    if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
-    CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
-    return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, lines, &batch, work, threads);
-}
-
-/* Solves   the same where one matrix, taken apart by cpu_avx_factor, is that of all systems
-   Needs    work of cpu_avx_solve_bytes(n, threads) bytes; x may be d exactly, and overlaps nothing else
-   Returns  0 or an error
-   Cost     reads d and writes x once */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *f, const CPU_AVX_R *d,
-                                         CPU_AVX_R *x, void *work, int threads)
-{
-    if (!cpu_avx_p_lines_valid(lines) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
-    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
-    if (!f || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
-    CPU_AVX_F(cpu_avx_p_batch) batch = {0, 0, 0, d, f, x};
-    return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, lines, &batch, work, threads);
-}
-
-/* Solves   systems of n rows, contiguous and one after another, each on its own across the lanes of a vector: lane l
-            reduces rows l*K .. l*K+K-1, K = n/W rounded up, parallel cyclic reduction finds the last unknown of each
-            lane. For few systems: cpu_avx_thomas needs W of them to fill a vector
-   Needs    work of cpu_avx_hybrid_bytes(n, threads) bytes; else as cpu_avx_thomas, but it eliminates in another order:
-            a matrix that is not dominant can pass one and fail the other
-   Returns  as cpu_avx_thomas
-   Cost     about 2.5 times the operations of the Thomas algorithm; four transposes in and one out */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, long long n, long long systems, const CPU_AVX_R *a,
-                                          const CPU_AVX_R *b, const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x,
-                                          void *work, int threads)
-{
-    if (n < 0 || systems < 0 || threads < 1) return CPU_AVX_BAD_ARGUMENT;
-    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!n || !systems) return CPU_AVX_OK;
-    if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
-    const CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
-    size_t len = 5 * ((size_t)n + 15);
-    long long bad = LLONG_MAX;
-    if (threads > systems) threads = (int)systems;
-    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))
-    for (int i = 0; i < threads; i++) {
-        CPU_AVX_R *store = CPU_AVX_F(cpu_avx_p_share)(work, len, i);
-        long long from = cpu_avx_p_part(systems, threads, i), to = cpu_avx_p_part(systems, threads, i + 1), first;
-        CPU_AVX_P_PICK(isa, first =, cpu_avx_p_hybrids, (&batch, n, store, from, to));
-        if (first < bad) bad = first;
-    }
-    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
-}
-
-/* ---- array scope: one factor ------------------------------------------------------------------------------------- */
-
-/* Bytes of a thread's work. */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_explicit_share)(int n, int H)
-{
-    const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
-    if (H > 0) { /* band, values, and sums of K + 2H rows */
-        size_t reach = (size_t)cpu_avx_p_reach(H), sections = CPU_AVX_F(cpu_avx_p_sections_len)(rows, reach);
-        return ((2 * reach + 3) * sections + 2 * reach * W) * sizeof(CPU_AVX_R) + 64;
-    }
-    return 5 * (rows + 2) * W * sizeof(CPU_AVX_R) + 64; /* a row of W options is 5 vectors; enough for explicit2 too */
-}
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_implicit_share)(int n)
-{
-    const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
-    size_t sections = 12 * CPU_AVX_F(cpu_avx_p_sections_len)(rows, 1) + 3 * rows,
-           lanes = CPU_AVX_P_GROUPS * 5 * rows * W;
-    return (lanes > sections ? lanes : sections) * sizeof(CPU_AVX_R) + 64;
-}
-
-/* Solves   bytes of work for cpu_avx_explicit1 to 3 (H = 0) and 4 */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_explicit_bytes)(int n, int H, int threads)
-{
-    return threads > 0 ? (size_t)threads * CPU_AVX_F(cpu_avx_p_explicit_share)(n, H) : 0;
-}
-/* Solves   bytes of work for cpu_avx_implicit1 to 3 */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_implicit_bytes)(int n, int threads)
-{
-    return threads > 0 ? (size_t)threads * CPU_AVX_F(cpu_avx_p_implicit_share)(n) : 0;
-}
-
-/* The body of a rung: options in parts of whole units to threads. */
-#define CPU_AVX_P_MARCH(stem, unit, bytes)                                                                             \
-    long long least = LLONG_MAX;                                                                                       \
-    int status = CPU_AVX_F(cpu_avx_p_refused)(isa, options, threads, &m, work);                                        \
-    if (status || !options || !m.n || !m.steps) return status;                                                         \
-    const int units = options / (unit) + (options % (unit) != 0);                                                      \
-    if (threads > units) threads = units;                                                                              \
-    const size_t part = bytes;                                                                                         \
-    CPU_AVX_P_OMP(omp parallel for num_threads(threads) reduction(min : least))                                        \
-    for (int t = 0; t < threads; t++) {                                                                                \
-        CPU_AVX_R *mine = (CPU_AVX_R *)cpu_avx_p_align((char *)work + (size_t)t * part);                               \
-        long long from = cpu_avx_p_part(units, threads, t) * (unit);                                                   \
-        long long to = cpu_avx_p_part(units, threads, t + 1) * (unit);                                                 \
-        int bad = 0;                                                                                                   \
-        CPU_AVX_P_PICK_MARCH(isa, bad =, stem, (&m, (int)from, (int)(to < options ? to : options), mine));             \
-        if (bad > 0 && bad < least) least = bad;                                                                       \
-    }                                                                                                                  \
-    return least < LLONG_MAX ? (int)least : CPU_AVX_OK
-
-/* Solves   steps explicit steps of each option of a batch, u[j] += a[j] u[j-1] + b[j] u[j] + c[j] u[j+1]; row j of
-            option i lies at [i*n + j] of each array. The plain loop over a grid, which the compiler makes vectors of
-   Needs    options, n, steps >= 0, options and n below 2^31 - 64; a[0] and c[n-1] of an option may be
-            anything; work of cpu_avx_explicit_bytes(n, 0, threads) bytes; arrays of any alignment that do not overlap
-   Leaves   the values after the last step in u
-   Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
-   Cost     3 FMA, 6 loads and a store for each row and step
-   Error    some three roundings of a row's value a step */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit1)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
-                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
-                                             int threads)
-{
-    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
-    CPU_AVX_P_MARCH(cpu_avx_p_explicit1, 1, CPU_AVX_F(cpu_avx_p_explicit_share)(n, 0));
-}
-/* The same, else as cpu_avx_explicit1: lanes are sections of the grid, so that neighbours are in the vectors before and
-   after and only the ends of a section cross lanes, and two steps are taken in one sweep.
-   Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; once, a transpose */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit2)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
-                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
-                                             int threads)
-{
-    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
-    CPU_AVX_P_MARCH(cpu_avx_p_explicit2, 1, CPU_AVX_F(cpu_avx_p_explicit_share)(n, 0));
-}
-/* The same, else as cpu_avx_explicit1: lanes are options, so that nothing crosses lanes and the compiler can make
-   vectors of the loop over the options alone; but W options at once do not fit the nearest cache.
-   Cost     3 FMA, 6 loads and a store for each row and step; once, a transpose */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit3)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
-                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
-                                             int threads)
-{
-    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
-    CPU_AVX_P_MARCH(cpu_avx_p_explicit3, CPU_AVX_F(cpu_avx_width)(isa), CPU_AVX_F(cpu_avx_p_explicit_share)(n, 0));
-}
-/* Solves   sweeps composed steps, u[j] += sum of band[k] u[j-H+k], k = 0 .. 2H: many steps of explicit2 for the few
-            operations of one, since a stencil of some width holds a power of a narrow one to rounding. The band of row
-            j of option i begins at [(i*n + j)*(2H+1)] (bs1d.h, bs1d_lane_compose, makes such bands)
-   Needs    1 <= H <= 32, in registers up to 16 (9 to 12 cost as 12, 13 to 16 as 16); what would multiply a row outside
-            the grid is not read; work of cpu_avx_explicit_bytes(n, H, threads) bytes; else as cpu_avx_explicit1
-   Leaves, Returns as cpu_avx_explicit1
-   Cost     2H+1 FMA, 2H+2 loads (in single precision 2H+3) and a store for each row and sweep; 2H shuffles a sweep
-   Error    a rounding of u a sweep (in double precision H+2): in single precision the products are summed before they
-            meet u, in which the small ones would be lost */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit4)(int isa, int options, int n, int H, int sweeps, const CPU_AVX_R *band,
-                                             CPU_AVX_R *u, void *work, int threads)
-{
-    CPU_AVX_F(cpu_avx_p_march) m = {n, sweeps, H, band, band, band, u};
-    if (H < 1 || H > CPU_AVX_P_REACH) return CPU_AVX_BAD_ARGUMENT;
-    CPU_AVX_P_MARCH(cpu_avx_p_explicit4, 1, CPU_AVX_F(cpu_avx_p_explicit_share)(n, H));
-}
-/* Solves   steps implicit steps of each option: M u' = u, rows of M in a, b, c; row j of option i lies at [i*n + j].
-            The Thomas algorithm over W options at once, of which the compiler makes vectors; the matrix is eliminated
-            anew in each step, as if it had changed
-   Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M dominant, or close: there is no pivoting; else as
-            cpu_avx_explicit1
-   Leaves   the values after the last step in u; those of an option that has met a bad pivot are not specified, the
-            others are what they should be
-   Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the first option with a bad pivot
-   Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores
-   Error    that of Gaussian elimination without pivoting, a dozen roundoffs a step in the residual */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit1)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
-                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
-                                             int threads)
-{
-    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
-    CPU_AVX_P_MARCH(cpu_avx_p_implicit1, CPU_AVX_F(cpu_avx_width)(isa), CPU_AVX_F(cpu_avx_p_implicit_share)(n));
-}
-/* The same, else as cpu_avx_implicit1: written in intrinsics, with the fast reciprocal for the division and twice W
-   options at once, so that the chain of reciprocals of one half hides that of the other.
-   Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit2)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
-                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
-                                             int threads)
-{
-    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
-    CPU_AVX_P_MARCH(cpu_avx_p_implicit2, CPU_AVX_F(cpu_avx_width)(isa), CPU_AVX_F(cpu_avx_p_implicit_share)(n));
-}
-/* The same, else as cpu_avx_implicit1: the matrix does not change and is factored once, and lanes are sections of a
-   grid, so that two options at once stay in the nearest cache; scans over the lanes join the sections, of whose steps
-   those are left out that no longer change anything to rounding.
-   Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
-            step, s <= log2 W
-   Error    as cpu_avx_implicit1, and of the order of a roundoff of the largest value a step for what is left out */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit3)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
-                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
-                                             int threads)
-{
-    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
-    CPU_AVX_P_MARCH(cpu_avx_p_implicit3, 1, CPU_AVX_F(cpu_avx_p_implicit_share)(n));
-}
-#undef CPU_AVX_P_MARCH
-
-/* ---- array scope: three factors ---------------------------------------------------------------------------------- */
-
-/* Into how many blocks of rows and sections of planes an explicit sweep is cut, and the rows of a block at most. */
-typedef struct {
-    int blocks, sections, rows;
-} CPU_AVX_F(cpu_avx_p_grid_cut);
-
-/* Blocks of which six planes, three of each step, stay in the cache, as many as there are threads or a multiple;
-   sections where blocks would be too flat. */
-CPU_AVX_API CPU_AVX_F(cpu_avx_p_grid_cut)
-    CPU_AVX_F(cpu_avx_p_grid_cut_of)(const CPU_AVX_F(cpu_avx_grid) * g, int threads)
-{
-    CPU_AVX_F(cpu_avx_p_grid_cut) cut;
-    const long long flat = 16, most = CPU_AVX_GRID_CACHE / (6 * (long long)sizeof(CPU_AVX_R) * g->nx);
-    const long long blocks = (g->ny - 1) / (most > flat ? most : flat) + 1, rounds = (blocks - 1) / threads + 1;
-    cut.blocks = (int)(g->ny / flat >= rounds * threads ? rounds * threads : blocks);
-    cut.sections = 1;
-    while (cut.blocks * cut.sections % threads && cut.sections < 8 && flat * cut.sections < g->nz) cut.sections++;
-    cut.rows = (g->ny - 1) / cut.blocks + 1;
-    return cut;
-}
-
-/* What each thread has for itself in work, in elements: three planes of an explicit block with a row on each side; a
-   whole plane, and W rows; or the z lines of a row. */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_grid_own)(const CPU_AVX_F(cpu_avx_grid) * g, int threads)
-{
-    const size_t ring = 3 * ((size_t)CPU_AVX_F(cpu_avx_p_grid_cut_of)(g, threads).rows + 2);
-    const size_t plane = (size_t)g->ny + 64 / CPU_AVX_P_SIZE, lines = (size_t)g->nz;
-    const size_t most = ring > plane ? ring : plane;
-    return (size_t)CPU_AVX_F(cpu_avx_p_grid_work_pitch)(g) * (most > lines ? most : lines);
-}
-
-CPU_AVX_API int CPU_AVX_F(cpu_avx_p_grid_fine)(const CPU_AVX_F(cpu_avx_grid) * g)
-{
-    if (!g || g->nx < 4 || g->ny < 4 || g->nz < 4 || g->pitch < g->nx) return 0;
-    for (int axis = 0; axis < 3; axis++)
-        if (!g->down[axis] || !g->up[axis] || !g->weight[axis]) return 0;
-    return 1;
-}
-
-/* Bytes of work for the functions below; 0 for a grid that they do not take, or threads < 1. */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_grid_bytes)(const CPU_AVX_F(cpu_avx_grid) * g, int threads)
-{
-    if (!CPU_AVX_F(cpu_avx_p_grid_fine)(g) || threads < 1) return 0;
-    return 64 + sizeof(CPU_AVX_R) * (3 * (size_t)CPU_AVX_F(cpu_avx_p_grid_work_pitch)(g) +
-                                     (size_t)threads * CPU_AVX_F(cpu_avx_p_grid_own)(g, threads));
-}
-
-/* The numbers of x, at the start of work, and after them what threads have for themselves. */
-CPU_AVX_API CPU_AVX_F(cpu_avx_p_grid_x)
-    CPU_AVX_F(cpu_avx_p_grid_prepare)(const CPU_AVX_F(cpu_avx_grid) * g, void *work, CPU_AVX_R **own)
-{
-    const ptrdiff_t n = CPU_AVX_F(cpu_avx_p_grid_work_pitch)(g);
-    CPU_AVX_R *up = (CPU_AVX_R *)cpu_avx_p_align(work), *down = up + n, *weight = down + n;
-    CPU_AVX_F(cpu_avx_p_grid_x) x;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        up[i] = i < g->nx ? g->up[0][i] : 0;
-        down[i] = i < g->nx ? g->down[0][i] : 0;
-        weight[i] = i < g->nx ? g->weight[0][i] : 0;
-    }
-    x.up = up;
-    x.down = down;
-    x.weight = weight;
-    *own = weight + n;
-    return x;
-}
-
-/* May rows of the array be stored past the caches? If they are whole lines, and too many to stay there. */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_p_grid_streams)(const CPU_AVX_F(cpu_avx_grid) * g, const CPU_AVX_R *out)
-{
-    const size_t pitch = (size_t)g->pitch * sizeof *out;
-    return pitch % 64 == 0 && (uintptr_t)out % 64 == 0 && pitch * (size_t)g->ny * (size_t)g->nz >= CPU_AVX_STREAM_BYTES;
-}
-
-/* One sweep of one or two steps from u to v. */
-CPU_AVX_API void CPU_AVX_F(cpu_avx_p_grid_sweep)(int isa, const CPU_AVX_F(cpu_avx_grid) * g,
-                                                 const CPU_AVX_F(cpu_avx_p_grid_x) * x, int steps, const CPU_AVX_R *u,
-                                                 CPU_AVX_R *v, CPU_AVX_R *own, int threads)
-{
-    const CPU_AVX_F(cpu_avx_p_grid_cut) cut = CPU_AVX_F(cpu_avx_p_grid_cut_of)(g, threads);
-    const size_t length = CPU_AVX_F(cpu_avx_p_grid_own)(g, threads);
-    const int stream = CPU_AVX_F(cpu_avx_p_grid_streams)(g, v);
-    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
-    for (int thread = 0; thread < threads; thread++)
-        for (int task = thread; task < cut.blocks * cut.sections; task += threads) {
-            const int block = task / cut.sections, section = task % cut.sections;
-            CPU_AVX_F(cpu_avx_p_grid_tile) t;
-            t.j0 = (int)cpu_avx_p_part(g->ny, cut.blocks, block);
-            t.j1 = (int)cpu_avx_p_part(g->ny, cut.blocks, block + 1);
-            t.k0 = (int)cpu_avx_p_part(g->nz, cut.sections, section);
-            t.k1 = (int)cpu_avx_p_part(g->nz, cut.sections, section + 1);
-            CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_march,
-                                 (g, x, &t, steps, u, v, own + (size_t)thread * length, stream));
-        }
-}
-
-/* The points of u from v. */
-CPU_AVX_API void CPU_AVX_F(cpu_avx_p_grid_copy)(const CPU_AVX_F(cpu_avx_grid) * g, const CPU_AVX_R *v, CPU_AVX_R *u,
-                                                int threads)
-{
-    const long long rows = (long long)g->ny * g->nz;
-    (void)threads;
-    CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-    for (long long row = 0; row < rows; row++)
-        memcpy(u + row * g->pitch, v + row * g->pitch, (size_t)g->nx * sizeof *u);
-}
-
-CPU_AVX_API int CPU_AVX_F(cpu_avx_p_grid_status)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps,
-                                                 const CPU_AVX_R *u, const CPU_AVX_R *v, const void *work, int threads)
-{
-    if (!CPU_AVX_F(cpu_avx_p_grid_fine)(g) || steps < 0 || !u || !v || !work || threads < 1)
-        return CPU_AVX_BAD_ARGUMENT;
-    return cpu_avx_has(isa) ? CPU_AVX_OK : CPU_AVX_BAD_ISA;
-}
-
-/* Solves   steps explicit steps, u <- u + L u, same in g being 1 - discount: every neighbour read where it lies, the
-            loop over x left to the compiler
-   Needs    v of u's size, work of cpu_avx_grid_bytes
-   Leaves   the result in u; v is work
-   Cost     42 operations a point and step (13 points; 66 if 19) and 13 loads (19), the arrays once each way */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_explicit1)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps, CPU_AVX_R *u,
-                                                  CPU_AVX_R *v, void *work, int threads)
-{
-    const int status = CPU_AVX_F(cpu_avx_p_grid_status)(isa, g, steps, u, v, work, threads);
-    if (status) return status;
-    CPU_AVX_R *own, *from = u, *to = v;
-    const CPU_AVX_F(cpu_avx_p_grid_x) x = CPU_AVX_F(cpu_avx_p_grid_prepare)(g, work, &own);
-    for (int step = 0; step < steps; step++) {
-        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain, (g, &x, k, from, to));
-        CPU_AVX_R *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != u) CPU_AVX_F(cpu_avx_p_grid_copy)(g, v, u, threads);
-    return CPU_AVX_OK;
-}
-
-/* Solves   the same; two steps a sweep in blocks of rows that stay in the second-level cache, cross differences with x
-            from sums that are shared, so that a vector loads 8 of its neighbours (10) instead of 13 (19)
-   Cost     14 multiply-adds or multiplications, 12 additions (19, 15) and 3 moves between lanes a vector and step, some
-            rows of each block twice; the arrays once each way for two steps */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_explicit2)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps, CPU_AVX_R *u,
-                                                  CPU_AVX_R *v, void *work, int threads)
-{
-    const int status = CPU_AVX_F(cpu_avx_p_grid_status)(isa, g, steps, u, v, work, threads);
-    if (status) return status;
-    CPU_AVX_R *own, *from = u, *to = v;
-    const CPU_AVX_F(cpu_avx_p_grid_x) x = CPU_AVX_F(cpu_avx_p_grid_prepare)(g, work, &own);
-    const int spare = (4 - steps % 4) % 4; /* single steps, so that the number of sweeps is even and ends in u */
-    const int single = spare < steps ? spare : steps;
-    for (int done = 0; done < steps;) {
-        const int now = done < single ? 1 : 2;
-        CPU_AVX_F(cpu_avx_p_grid_sweep)(isa, g, &x, now, from, to, own, threads);
-        CPU_AVX_R *swap = from;
-        from = to;
-        to = swap;
-        done += now;
-    }
-    if (from != u) CPU_AVX_F(cpu_avx_p_grid_copy)(g, v, u, threads);
-    return CPU_AVX_OK;
-}
-
-/* Solves   steps implicit steps, A_x A_y A_z (u' - u) = L u, same in g being -discount: the right-hand side, x lines
-            one after another, y and z lines side by side, each a sweep of its own by plain loops
-   Needs    fx, fy, fz: cpu_avx_factor of the three matrices; v of u's size, work of cpu_avx_grid_bytes
-   Leaves   the result in u; in v the last u' - u
-   Cost     explicit1, and 5 operations a point and axis; 9 passes over an array */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_implicit1)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps,
-                                                  const CPU_AVX_R *fx, const CPU_AVX_R *fy, const CPU_AVX_R *fz,
-                                                  CPU_AVX_R *u, CPU_AVX_R *v, void *work, int threads)
-{
-    const int status = CPU_AVX_F(cpu_avx_p_grid_status)(isa, g, steps, u, v, work, threads);
-    if (!fx || !fy || !fz) return CPU_AVX_BAD_ARGUMENT;
-    if (status) return status;
-    CPU_AVX_R *own;
-    const CPU_AVX_F(cpu_avx_p_grid_x) x = CPU_AVX_F(cpu_avx_p_grid_prepare)(g, work, &own);
-    const ptrdiff_t plane = CPU_AVX_F(cpu_avx_p_grid_plane_step)(g);
-    for (int step = 0; step < steps; step++) {
-        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain, (g, &x, k, u, v));
-        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain_x, (g, fx, v + k * plane));
-        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain_y, (g, fy, v + k * plane));
-        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
-        for (int j = 0; j < g->ny; j++)
-            CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain_z, (g, fz, v + j * g->pitch, u + j * g->pitch));
-    }
-    return CPU_AVX_OK;
-}
-
-/* Solves   the same; right-hand side, x (by transposed tiles) and y of a plane while it is in the second-level cache,
-            then z and the update of u in blocks of lines that stay there
-   Leaves   the result in u; v is work
-   Cost     as explicit2 a step, and 5 operations a point and axis; 5 passes over an array */
-CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_implicit2)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps,
-                                                  const CPU_AVX_R *fx, const CPU_AVX_R *fy, const CPU_AVX_R *fz,
-                                                  CPU_AVX_R *u, CPU_AVX_R *v, void *work, int threads)
-{
-    const int status = CPU_AVX_F(cpu_avx_p_grid_status)(isa, g, steps, u, v, work, threads);
-    if (!fx || !fy || !fz) return CPU_AVX_BAD_ARGUMENT;
-    if (status) return status;
-    CPU_AVX_R *own;
-    const CPU_AVX_F(cpu_avx_p_grid_x) x = CPU_AVX_F(cpu_avx_p_grid_prepare)(g, work, &own);
-    const size_t length = CPU_AVX_F(cpu_avx_p_grid_own)(g, threads);
-    const int stream = CPU_AVX_F(cpu_avx_p_grid_streams)(g, v);
-    for (int step = 0; step < steps; step++) {
-        CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
-        for (int thread = 0; thread < threads; thread++) {
-            const int end = (int)cpu_avx_p_part(g->nz, threads, thread + 1);
-            for (int k = (int)cpu_avx_p_part(g->nz, threads, thread); k < end; k++)
-                CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_upper,
-                                     (g, &x, k, fx, fy, u, v, own + (size_t)thread * length, stream));
-        }
-        CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
-        for (int thread = 0; thread < threads; thread++) {
-            const int end = (int)cpu_avx_p_part(g->ny, threads, thread + 1);
-            for (int j = (int)cpu_avx_p_part(g->ny, threads, thread); j < end; j++)
-                CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_lower,
-                                     (g, fz, v + j * g->pitch, u + j * g->pitch, g->nx, own + (size_t)thread * length));
-        }
-    }
-    return CPU_AVX_OK;
-}
-
-#undef CPU_AVX_R
-#undef CPU_AVX_F
 #else /* CPU_AVX_P_SET: once for each instruction set of a precision */
 
 #define CPU_AVX_V(stem) CPU_AVX_P_NAME(stem, CPU_AVX_P_SET, CPU_AVX_P_PRECISION)
 
 /* ---- vector scope: lanes of one register ------------------------------------------------------------------------- */
 
-#if CPU_AVX_P_ISA == 0
-#define CPU_AVX_W 4
-#elif CPU_AVX_P_ISA == 3
-#define CPU_AVX_W (64 / CPU_AVX_P_SIZE)
+#define CPU_AVX_W (CPU_AVX_P_BYTES > 0 ? CPU_AVX_P_BYTES / CPU_AVX_P_SIZE : 4)
+/* An intrinsic of the set and precision, CPU_AVX_I(add): _mm256_add_ps or vaddq_f32. Where the two kinds of processors
+   have different names or orders, CPU_AVX_P_EITHER takes that of the one at hand. */
+#if CPU_AVX_ARM
+#define CPU_AVX_I(operation) CPU_AVX_P_JOIN(v##operation, q_, CPU_AVX_P_PRECISION)
+#define CPU_AVX_P_EITHER(x86, arm) arm
+#else
+#if CPU_AVX_P_BYTES == 64
 #define CPU_AVX_P_PREFIX _mm512_
 #else
-#define CPU_AVX_W (32 / CPU_AVX_P_SIZE)
 #define CPU_AVX_P_PREFIX _mm256_
 #endif
 #if CPU_AVX_P_SIZE == 4
@@ -1244,8 +814,10 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_implicit2)(int isa, const CPU_AVX_F(cpu_a
 #define CPU_AVX_P_SUFFIX _pd
 #endif
 #define CPU_AVX_I(operation) CPU_AVX_P_JOIN(CPU_AVX_P_PREFIX, operation, CPU_AVX_P_SUFFIX)
+#define CPU_AVX_P_EITHER(x86, arm) x86
+#endif
 /* Lanes moved. With all lanes named, since g++ 12 warns of what the plain form leaves undefined. */
-#if CPU_AVX_P_ISA == 3
+#if CPU_AVX_P_MASKS
 #define CPU_AVX_P_MOVE(operation, ...) CPU_AVX_I(maskz_##operation)(CPU_AVX_P_ALL, __VA_ARGS__)
 #else
 #define CPU_AVX_P_MOVE(operation, ...) CPU_AVX_I(operation)(__VA_ARGS__)
@@ -1255,17 +827,22 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_implicit2)(int isa, const CPU_AVX_F(cpu_a
 #else
 #define CPU_AVX_P_ALL ((__mmask8)-1)
 #endif
-#define CPU_AVX_INLINE CPU_AVX_P_INLINE CPU_AVX_TARGET
-#define CPU_AVX_SLOW CPU_AVX_P_LOOP CPU_AVX_TARGET
+#define CPU_AVX_P_HERE CPU_AVX_P_JOIN(CPU_AVX_TARGET, _, CPU_AVX_P_SET)
+#define CPU_AVX_INLINE CPU_AVX_P_INLINE CPU_AVX_P_HERE
+#define CPU_AVX_SLOW CPU_AVX_P_LOOP CPU_AVX_P_HERE
 
 /* A vector of W lanes, W a literal. */
-#if CPU_AVX_P_ISA == 0
+#if CPU_AVX_P_BYTES == 0
 typedef struct {
     CPU_AVX_R lane[CPU_AVX_W];
 } CPU_AVX_V(cpu_avx_vec);
-#elif CPU_AVX_P_ISA == 3 && CPU_AVX_P_SIZE == 4
+#elif CPU_AVX_ARM && CPU_AVX_P_SIZE == 4
+typedef float32x4_t CPU_AVX_V(cpu_avx_vec);
+#elif CPU_AVX_ARM
+typedef float64x2_t CPU_AVX_V(cpu_avx_vec);
+#elif CPU_AVX_P_MASKS && CPU_AVX_P_SIZE == 4
 typedef __m512 CPU_AVX_V(cpu_avx_vec);
-#elif CPU_AVX_P_ISA == 3
+#elif CPU_AVX_P_MASKS
 typedef __m512d CPU_AVX_V(cpu_avx_vec);
 #elif CPU_AVX_P_SIZE == 4
 typedef __m256 CPU_AVX_V(cpu_avx_vec);
@@ -1277,7 +854,7 @@ enum { CPU_AVX_V(cpu_avx_lanes) = CPU_AVX_W };
 
 /* In what follows v[l] is lane l of v. Plain C says it in a loop over the lanes, the other sets by one intrinsic; the
    comment is the meaning of both. */
-#if CPU_AVX_P_ISA == 0
+#if CPU_AVX_P_BYTES == 0
 #define CPU_AVX_P_EACH(meaning, intrinsic)                                                                             \
     CPU_AVX_VEC v;                                                                                                     \
     for (int l = 0; l < CPU_AVX_W; l++) v.lane[l] = meaning;                                                           \
@@ -1288,24 +865,24 @@ enum { CPU_AVX_V(cpu_avx_lanes) = CPU_AVX_W };
 
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_set)(CPU_AVX_R x) /* v[l] = x */
 {
-    CPU_AVX_P_EACH(x, CPU_AVX_I(set1)(x));
+    CPU_AVX_P_EACH(x, CPU_AVX_P_EITHER(CPU_AVX_I(set1), CPU_AVX_P_JOIN(vdupq_n, _, CPU_AVX_P_PRECISION))(x));
 }
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_load)(const CPU_AVX_R *p) /* v[l] = p[l], any alignment */
 {
-    CPU_AVX_P_EACH(p[l], CPU_AVX_I(loadu)(p));
+    CPU_AVX_P_EACH(p[l], CPU_AVX_P_EITHER(CPU_AVX_I(loadu), CPU_AVX_I(ld1))(p));
 }
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_store)(CPU_AVX_R *p, CPU_AVX_VEC v) /* p[l] = v[l], any alignment */
 {
-#if CPU_AVX_P_ISA == 0
+#if CPU_AVX_P_BYTES == 0
     for (int l = 0; l < CPU_AVX_W; l++) p[l] = v.lane[l];
 #else
-    CPU_AVX_I(storeu)(p, v);
+    CPU_AVX_P_EITHER(CPU_AVX_I(storeu), CPU_AVX_I(st1))(p, v);
 #endif
 }
-/* p[l] = v[l] past the caches, p aligned to the vector; cpu_avx_fence before another thread reads it. */
+/* p[l] = v[l] past the caches (not in NEON), p aligned to the vector; cpu_avx_fence before another thread reads it. */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_stream)(CPU_AVX_R *p, CPU_AVX_VEC v)
 {
-#if CPU_AVX_P_ISA == 0
+#if CPU_AVX_P_BYTES == 0 || CPU_AVX_ARM
     CPU_AVX_V(cpu_avx_store)(p, v);
 #else
     CPU_AVX_I(stream)(p, v);
@@ -1327,26 +904,55 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_div)(CPU_AVX_VEC a, CPU_AVX_VEC b) 
 {
     CPU_AVX_P_EACH(a.lane[l] / b.lane[l], CPU_AVX_I(div)(a, b));
 }
-/* a[l] b[l] + c[l]; rounded once in AVX2 and AVX-512, elsewhere twice unless the compiler fuses the two. */
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_min)(CPU_AVX_VEC a, CPU_AVX_VEC b) /* a[l] < b[l] ? a[l] : b[l] */
+{
+    CPU_AVX_P_EACH(a.lane[l] < b.lane[l] ? a.lane[l] : b.lane[l],
+                   CPU_AVX_P_EITHER(CPU_AVX_I(min)(a, b), CPU_AVX_I(bsl)(CPU_AVX_I(clt)(a, b), a, b)));
+}
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_max)(CPU_AVX_VEC a, CPU_AVX_VEC b) /* a[l] > b[l] ? a[l] : b[l] */
+{
+    CPU_AVX_P_EACH(a.lane[l] > b.lane[l] ? a.lane[l] : b.lane[l],
+                   CPU_AVX_P_EITHER(CPU_AVX_I(max)(a, b), CPU_AVX_I(bsl)(CPU_AVX_I(cgt)(a, b), a, b)));
+}
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_sqrt)(CPU_AVX_VEC a) /* the square root of a[l], rounded once */
+{
+    CPU_AVX_P_EACH((CPU_AVX_R)sqrt(a.lane[l]), CPU_AVX_P_MOVE(sqrt, a));
+}
+/* x[l] < y[l] ? a[l] : b[l] */
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_select)(CPU_AVX_VEC x, CPU_AVX_VEC y, CPU_AVX_VEC a, CPU_AVX_VEC b)
+{
+#if CPU_AVX_P_MASKS && CPU_AVX_P_SIZE == 4
+    return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, y, _CMP_LT_OQ), b, a);
+#elif CPU_AVX_P_MASKS
+    return _mm512_mask_blend_pd(_mm512_cmp_pd_mask(x, y, _CMP_LT_OQ), b, a);
+#else
+    CPU_AVX_P_EACH(x.lane[l] < y.lane[l] ? a.lane[l] : b.lane[l],
+                   CPU_AVX_P_EITHER(CPU_AVX_I(blendv)(b, a, CPU_AVX_I(cmp)(x, y, _CMP_LT_OQ)),
+                                    CPU_AVX_I(bsl)(CPU_AVX_I(clt)(x, y), a, b)));
+#endif
+}
+/* a[l] b[l] + c[l]; rounded once in AVX2, AVX-512 and NEON, elsewhere twice unless the compiler fuses the two. */
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_fma)(CPU_AVX_VEC a, CPU_AVX_VEC b, CPU_AVX_VEC c)
 {
-#if CPU_AVX_P_ISA == 1
+#if CPU_AVX_P_BYTES > 0 && !CPU_AVX_P_HAS_FMA
     return CPU_AVX_I(add)(CPU_AVX_I(mul)(a, b), c);
 #else
-    CPU_AVX_P_EACH(a.lane[l] * b.lane[l] + c.lane[l], CPU_AVX_I(fmadd)(a, b, c));
+    CPU_AVX_P_EACH(a.lane[l] * b.lane[l] + c.lane[l],
+                   CPU_AVX_P_EITHER(CPU_AVX_I(fmadd)(a, b, c), CPU_AVX_I(fma)(c, a, b)));
 #endif
 }
 /* c[l] - a[l] b[l], rounded as fma. */
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_VEC a, CPU_AVX_VEC b, CPU_AVX_VEC c)
 {
-#if CPU_AVX_P_ISA == 1
+#if CPU_AVX_P_BYTES > 0 && !CPU_AVX_P_HAS_FMA
     return CPU_AVX_I(sub)(c, CPU_AVX_I(mul)(a, b));
 #else
-    CPU_AVX_P_EACH(c.lane[l] - a.lane[l] * b.lane[l], CPU_AVX_I(fnmadd)(a, b, c));
+    CPU_AVX_P_EACH(c.lane[l] - a.lane[l] * b.lane[l],
+                   CPU_AVX_P_EITHER(CPU_AVX_I(fnmadd)(a, b, c), CPU_AVX_I(fms)(c, a, b)));
 #endif
 }
 
-#if CPU_AVX_P_ISA == 1 || CPU_AVX_P_ISA == 2
+#if CPU_AVX_P_BYTES == 32
 CPU_AVX_INLINE __m256i CPU_AVX_V(cpu_avx_p_first)(int n) /* all bits of the first n lanes */
 {
     static const int bits[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
@@ -1356,10 +962,16 @@ CPU_AVX_INLINE __m256i CPU_AVX_V(cpu_avx_p_first)(int n) /* all bits of the firs
 /* v[l] = p[l] for l < n, else 0: what lies beyond is not touched; 0 <= n <= W. */
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_load_part)(const CPU_AVX_R *p, int n)
 {
-#if CPU_AVX_P_ISA == 3 && CPU_AVX_P_SIZE == 4
+#if CPU_AVX_P_MASKS && CPU_AVX_P_SIZE == 4
     return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
-#elif CPU_AVX_P_ISA == 3
+#elif CPU_AVX_P_MASKS
     return _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1), p);
+#elif CPU_AVX_P_BYTES > 0 && CPU_AVX_ARM
+    CPU_AVX_VEC v = CPU_AVX_V(cpu_avx_set)(0);
+    CPU_AVX_P_UNROLL /* a loop of n rounds would become a call of memcpy */
+    for (int l = 0; l < CPU_AVX_W; l++)
+        if (l < n) v[l] = p[l];
+    return v;
 #else
     CPU_AVX_P_EACH(l < n ? p[l] : 0, CPU_AVX_I(maskload)(p, CPU_AVX_V(cpu_avx_p_first)(n)));
 #endif
@@ -1367,53 +979,72 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_load_part)(const CPU_AVX_R *p, int 
 /* p[l] = v[l] for l < n. */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_store_part)(CPU_AVX_R *p, int n, CPU_AVX_VEC v)
 {
-#if CPU_AVX_P_ISA == 0
+#if CPU_AVX_P_BYTES == 0
     for (int l = 0; l < n; l++) p[l] = v.lane[l];
-#elif CPU_AVX_P_ISA == 3 && CPU_AVX_P_SIZE == 4
+#elif CPU_AVX_P_MASKS && CPU_AVX_P_SIZE == 4
     _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), v);
-#elif CPU_AVX_P_ISA == 3
+#elif CPU_AVX_P_MASKS
     _mm512_mask_storeu_pd(p, (__mmask8)((1u << n) - 1), v);
+#elif CPU_AVX_ARM
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < CPU_AVX_W; l++)
+        if (l < n) p[l] = v[l];
 #else
     CPU_AVX_I(maskstore)(p, CPU_AVX_V(cpu_avx_p_first)(n), v);
 #endif
 }
 
 /* Lanes of two vectors one after another, a then b, of which the result takes those from W - s on (up) or from s on
-   (down), s a literal power of two below W.
+   (down), s a literal, 0 < s < W.
      up    l >= s ? b[l - s] : a[W - s + l]       the neighbour s lanes below; a is what lies below b
      down  l < W - s ? a[l + s] : b[l - W + s]    the neighbour s lanes above; b is what lies above a */
-#if CPU_AVX_P_ISA == 0
-CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_up)(CPU_AVX_VEC a, CPU_AVX_VEC b, int s)
-{
-    CPU_AVX_P_EACH((l >= s ? b : a).lane[(l - s) & (CPU_AVX_W - 1)], );
-}
+#if CPU_AVX_P_BYTES == 0
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_down)(CPU_AVX_VEC a, CPU_AVX_VEC b, int s)
 {
     CPU_AVX_P_EACH((l < CPU_AVX_W - s ? a : b).lane[(l + s) & (CPU_AVX_W - 1)], );
 }
-#elif CPU_AVX_P_ISA == 3
-#if CPU_AVX_P_SIZE == 4
-#define CPU_AVX_P_ALIGN(high, low, s)                                                                                  \
-    _mm512_castsi512_ps(                                                                                               \
-        _mm512_maskz_alignr_epi32(CPU_AVX_P_ALL, _mm512_castps_si512(high), _mm512_castps_si512(low), s))
+#elif CPU_AVX_P_MASKS || CPU_AVX_ARM
+#if CPU_AVX_ARM
+#define CPU_AVX_P_ALIGN(a, b, s)                                                                                       \
+    case s:                                                                                                            \
+        return CPU_AVX_I(ext)(a, b, s)
+#elif CPU_AVX_P_SIZE == 4
+#define CPU_AVX_P_ALIGN(a, b, s)                                                                                       \
+    case s:                                                                                                            \
+        return _mm512_castsi512_ps(                                                                                    \
+            _mm512_maskz_alignr_epi32(CPU_AVX_P_ALL, _mm512_castps_si512(b), _mm512_castps_si512(a), s))
 #else
-#define CPU_AVX_P_ALIGN(high, low, s)                                                                                  \
-    _mm512_castsi512_pd(                                                                                               \
-        _mm512_maskz_alignr_epi64(CPU_AVX_P_ALL, _mm512_castpd_si512(high), _mm512_castpd_si512(low), (s)&7))
+#define CPU_AVX_P_ALIGN(a, b, s)                                                                                       \
+    case s:                                                                                                            \
+        return _mm512_castsi512_pd(                                                                                    \
+            _mm512_maskz_alignr_epi64(CPU_AVX_P_ALL, _mm512_castpd_si512(b), _mm512_castpd_si512(a), s))
 #endif
-CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_up)(CPU_AVX_VEC a, CPU_AVX_VEC b, int s)
-{
-    return s == 1   ? CPU_AVX_P_ALIGN(b, a, CPU_AVX_W - 1)
-           : s == 2 ? CPU_AVX_P_ALIGN(b, a, CPU_AVX_W - 2)
-           : s == 4 ? CPU_AVX_P_ALIGN(b, a, CPU_AVX_W - 4)
-                    : CPU_AVX_P_ALIGN(b, a, 8);
-}
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_down)(CPU_AVX_VEC a, CPU_AVX_VEC b, int s)
 {
-    return s == 1   ? CPU_AVX_P_ALIGN(b, a, 1)
-           : s == 2 ? CPU_AVX_P_ALIGN(b, a, 2)
-           : s == 4 ? CPU_AVX_P_ALIGN(b, a, 4)
-                    : CPU_AVX_P_ALIGN(b, a, 8);
+    switch (s) { /* without optimisation, too, the instruction wants a number */
+        CPU_AVX_P_ALIGN(a, b, 1);
+#if CPU_AVX_W > 2
+        CPU_AVX_P_ALIGN(a, b, 2);
+        CPU_AVX_P_ALIGN(a, b, 3);
+#endif
+#if CPU_AVX_W > 4
+        CPU_AVX_P_ALIGN(a, b, 4);
+        CPU_AVX_P_ALIGN(a, b, 5);
+        CPU_AVX_P_ALIGN(a, b, 6);
+        CPU_AVX_P_ALIGN(a, b, 7);
+#endif
+#if CPU_AVX_W > 8
+        CPU_AVX_P_ALIGN(a, b, 8);
+        CPU_AVX_P_ALIGN(a, b, 9);
+        CPU_AVX_P_ALIGN(a, b, 10);
+        CPU_AVX_P_ALIGN(a, b, 11);
+        CPU_AVX_P_ALIGN(a, b, 12);
+        CPU_AVX_P_ALIGN(a, b, 13);
+        CPU_AVX_P_ALIGN(a, b, 14);
+        CPU_AVX_P_ALIGN(a, b, 15);
+#endif
+    }
+    return a;
 }
 #undef CPU_AVX_P_ALIGN
 #else
@@ -1428,7 +1059,7 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_halves)(CPU_AVX_VEC low, CPU_AVX_
 #if CPU_AVX_P_SIZE == 8
     (void)s; /* 1 */
     return _mm256_shuffle_pd(low, high, 5);
-#elif CPU_AVX_P_ISA == 2
+#elif CPU_AVX_P_BYTES == 32 && CPU_AVX_P_CROSSES
     __m256i x = _mm256_castps_si256(low), y = _mm256_castps_si256(high);
     return _mm256_castsi256_ps(s == 1   ? _mm256_alignr_epi8(y, x, 4)
                                : s == 2 ? _mm256_alignr_epi8(y, x, 8)
@@ -1440,24 +1071,38 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_halves)(CPU_AVX_VEC low, CPU_AVX_
                   : _mm256_shuffle_ps(ends, high, _MM_SHUFFLE(2, 1, 2, 0));
 #endif
 }
-CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_up)(CPU_AVX_VEC a, CPU_AVX_VEC b, int s)
-{
-    CPU_AVX_VEC middle = CPU_AVX_V(cpu_avx_p_middle)(a, b);
-    return s == CPU_AVX_W / 2 ? middle : CPU_AVX_V(cpu_avx_p_halves)(middle, b, CPU_AVX_W / 2 - s);
-}
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_down)(CPU_AVX_VEC a, CPU_AVX_VEC b, int s)
 {
+    enum { HALF = CPU_AVX_W / 2 };
     CPU_AVX_VEC middle = CPU_AVX_V(cpu_avx_p_middle)(a, b);
-    return s == CPU_AVX_W / 2 ? middle : CPU_AVX_V(cpu_avx_p_halves)(a, middle, s);
+    return s == HALF  ? middle
+           : s < HALF ? CPU_AVX_V(cpu_avx_p_halves)(a, middle, s)
+                      : CPU_AVX_V(cpu_avx_p_halves)(middle, b, s - HALF);
 }
 #endif
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_up)(CPU_AVX_VEC a, CPU_AVX_VEC b, int s)
+{
+    return CPU_AVX_V(cpu_avx_down)(a, b, CPU_AVX_W - s);
+}
+
+/* The sum of all v[l], by halves: log2 W shuffles and as many additions. */
+CPU_AVX_INLINE CPU_AVX_R CPU_AVX_V(cpu_avx_sum)(CPU_AVX_VEC v)
+{
+    CPU_AVX_R lane[CPU_AVX_W];
+    if (CPU_AVX_W > 8) v = CPU_AVX_V(cpu_avx_add)(v, CPU_AVX_V(cpu_avx_down)(v, v, CPU_AVX_W > 8 ? 8 : 1));
+    if (CPU_AVX_W > 4) v = CPU_AVX_V(cpu_avx_add)(v, CPU_AVX_V(cpu_avx_down)(v, v, CPU_AVX_W > 4 ? 4 : 1));
+    if (CPU_AVX_W > 2) v = CPU_AVX_V(cpu_avx_add)(v, CPU_AVX_V(cpu_avx_down)(v, v, CPU_AVX_W > 2 ? 2 : 1));
+    v = CPU_AVX_V(cpu_avx_add)(v, CPU_AVX_V(cpu_avx_down)(v, v, 1));
+    CPU_AVX_V(cpu_avx_store)(lane, v);
+    return lane[0];
+}
 
 /* v[(l - 1) mod W] and v[(l + 1) mod W]. */
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rotate_up)(CPU_AVX_VEC v)
 {
-#if CPU_AVX_P_ISA == 2 && CPU_AVX_P_SIZE == 4
+#if CPU_AVX_P_BYTES == 32 && CPU_AVX_P_CROSSES && CPU_AVX_P_SIZE == 4
     return _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
-#elif CPU_AVX_P_ISA == 2
+#elif CPU_AVX_P_BYTES == 32 && CPU_AVX_P_CROSSES
     return _mm256_permute4x64_pd(v, _MM_SHUFFLE(2, 1, 0, 3));
 #else
     return CPU_AVX_V(cpu_avx_up)(v, v, 1);
@@ -1465,9 +1110,9 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rotate_up)(CPU_AVX_VEC v)
 }
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rotate_down)(CPU_AVX_VEC v)
 {
-#if CPU_AVX_P_ISA == 2 && CPU_AVX_P_SIZE == 4
+#if CPU_AVX_P_BYTES == 32 && CPU_AVX_P_CROSSES && CPU_AVX_P_SIZE == 4
     return _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0));
-#elif CPU_AVX_P_ISA == 2
+#elif CPU_AVX_P_BYTES == 32 && CPU_AVX_P_CROSSES
     return _mm256_permute4x64_pd(v, _MM_SHUFFLE(0, 3, 2, 1));
 #else
     return CPU_AVX_V(cpu_avx_down)(v, v, 1);
@@ -1475,23 +1120,28 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rotate_down)(CPU_AVX_VEC v)
 }
 
 /* Solves   1 / v[l]
-   Error    f32 in AVX, AVX2 and AVX-512: one Newton step on the processor's approximation to 12 or 14 bits, at most 4,
-            3 and 0.6 ulp (measured on Zen 4, all significands: 2.72, 1.86 and 0.53). 0, subnormals of which 1 / v
+   Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits, corrected once, at most 1.6,
+            0.51 and 0.6 ulp (measured on Zen 4, all significands: 1.55, 0.50 and 0.53; in the mean 0.003 at most, so that
+            long marches do not drift). 0, subnormals of which 1 / v
             overflows, infinities and NaN give NaN; in AVX and AVX2 any subnormal gives NaN, and from 2^126 on the
             result is 0: cpu_avx_check sees both.
             Elsewhere, and with CPU_AVX_EXACT_RCP, the division, within 0.5 ulp: in f64 an approximation and two Newton
-            steps are 1.7 times as fast alone, but 1.4 times as slow in the chain of an elimination. */
+            steps are 1.7 times as fast alone, but 1.4 times as slow in the chain of an elimination. NEON's
+            approximation has 8 bits, and would take two steps in f32, too. */
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rcp)(CPU_AVX_VEC v)
 {
-#if CPU_AVX_P_ISA == 0 || defined CPU_AVX_EXACT_RCP || CPU_AVX_P_SIZE == 8
+#if CPU_AVX_P_RCP_BITS == 0 || defined CPU_AVX_EXACT_RCP || CPU_AVX_P_SIZE == 8
     return CPU_AVX_V(cpu_avx_div)(CPU_AVX_V(cpu_avx_set)(1), v);
 #else
-#if CPU_AVX_P_ISA == 3
+#if CPU_AVX_P_MASKS
     CPU_AVX_VEC y = CPU_AVX_P_MOVE(rcp14, v);
 #else
     CPU_AVX_VEC y = _mm256_rcp_ps(v);
 #endif
     CPU_AVX_VEC error = CPU_AVX_V(cpu_avx_fnma)(v, y, CPU_AVX_V(cpu_avx_set)(1));
+#if CPU_AVX_P_RCP_BITS < 14 /* 12 bits: the square of the error counts, and always with the same sign */
+    error = CPU_AVX_V(cpu_avx_fma)(error, error, error);
+#endif
     return CPU_AVX_V(cpu_avx_fma)(y, error, y);
 #endif
 }
@@ -1502,12 +1152,12 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rcp)(CPU_AVX_VEC v)
             in a sum. (The product alone would not show a reciprocal that underflowed to zero.) */
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_check)(CPU_AVX_VEC sound, CPU_AVX_VEC pivot, CPU_AVX_VEC reciprocal)
 {
-#if CPU_AVX_P_ISA == 0
+#if CPU_AVX_P_BYTES == 0
     for (int l = 0; l < CPU_AVX_W; l++)
         if (CPU_AVX_F(cpu_avx_p_bad)(pivot.lane[l], reciprocal.lane[l])) sound.lane[l] = 1;
     return sound;
 #else
-    __asm__("" : "+v"(reciprocal)); /* or -ffast-math would know the product */
+    __asm__("" : CPU_AVX_P_EITHER("+v", "+w")(reciprocal)); /* or -ffast-math would know the product */
     CPU_AVX_VEC error = CPU_AVX_V(cpu_avx_fnma)(pivot, reciprocal, CPU_AVX_V(cpu_avx_set)(1));
     return CPU_AVX_V(cpu_avx_fma)(error, error, sound);
 #endif
@@ -1521,14 +1171,20 @@ CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_worst)(CPU_AVX_VEC sound)
     return l;
 }
 
-#if CPU_AVX_P_ISA > 0
+#if CPU_AVX_P_BYTES > 0
 #define CPU_AVX_P_BLOCK (16 / CPU_AVX_P_SIZE) /* elements of 16 bytes, within which shuffles are cheapest */
 /* In each block of 16 bytes of BLOCK rows, rows become columns. */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_turn_blocks)(CPU_AVX_VEC *v)
 {
 #if CPU_AVX_P_SIZE == 8
-    CPU_AVX_VEC low = CPU_AVX_P_MOVE(unpacklo, v[0], v[1]), high = CPU_AVX_P_MOVE(unpackhi, v[0], v[1]);
+    CPU_AVX_VEC low = CPU_AVX_P_EITHER(CPU_AVX_P_MOVE(unpacklo, v[0], v[1]), CPU_AVX_I(zip1)(v[0], v[1]));
+    CPU_AVX_VEC high = CPU_AVX_P_EITHER(CPU_AVX_P_MOVE(unpackhi, v[0], v[1]), CPU_AVX_I(zip2)(v[0], v[1]));
     v[0] = low, v[1] = high;
+#elif CPU_AVX_ARM
+    CPU_AVX_VEC a = CPU_AVX_I(zip1)(v[0], v[2]), b = CPU_AVX_I(zip1)(v[1], v[3]);
+    CPU_AVX_VEC c = CPU_AVX_I(zip2)(v[0], v[2]), d = CPU_AVX_I(zip2)(v[1], v[3]);
+    v[0] = CPU_AVX_I(zip1)(a, b), v[1] = CPU_AVX_I(zip2)(a, b);
+    v[2] = CPU_AVX_I(zip1)(c, d), v[3] = CPU_AVX_I(zip2)(c, d);
 #else
     CPU_AVX_VEC a = CPU_AVX_P_MOVE(unpacklo, v[0], v[1]), b = CPU_AVX_P_MOVE(unpacklo, v[2], v[3]);
     CPU_AVX_VEC c = CPU_AVX_P_MOVE(unpackhi, v[0], v[1]), d = CPU_AVX_P_MOVE(unpackhi, v[2], v[3]);
@@ -1536,11 +1192,12 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_turn_blocks)(CPU_AVX_VEC *v)
     v[2] = CPU_AVX_P_MOVE(shuffle, c, d, 0x44), v[3] = CPU_AVX_P_MOVE(shuffle, c, d, 0xee);
 #endif
 }
-/* Block q of row g, at v[g * BLOCK], becomes block g of row q. */
+/* Block q of row g, at v[g * BLOCK], becomes block g of row q; a vector of one block has none to move. */
+#if CPU_AVX_P_BYTES > 16
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_move_blocks)(CPU_AVX_VEC *v)
 {
     enum { B = CPU_AVX_P_BLOCK };
-#if CPU_AVX_P_ISA == 3
+#if CPU_AVX_P_MASKS
 #if CPU_AVX_P_SIZE == 4
 #define CPU_AVX_P_BLOCKS(a, b, which) _mm512_maskz_shuffle_f32x4(CPU_AVX_P_ALL, a, b, which)
 #else
@@ -1558,12 +1215,13 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_move_blocks)(CPU_AVX_VEC *v)
 #endif
 }
 #endif
+#endif
 
 /* Solves   v[i][l] and v[l][i] change places, for all W vectors
    Cost     W log2 W shuffles */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_transpose)(CPU_AVX_VEC *v)
 {
-#if CPU_AVX_P_ISA == 0
+#if CPU_AVX_P_BYTES == 0
     for (int i = 0; i < CPU_AVX_W; i++)
         for (int l = 0; l < i; l++) {
             CPU_AVX_R swap = v[i].lane[l];
@@ -1572,7 +1230,9 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_transpose)(CPU_AVX_VEC *v)
         }
 #else
     for (int i = 0; i < CPU_AVX_W; i += CPU_AVX_P_BLOCK) CPU_AVX_V(cpu_avx_p_turn_blocks)(v + i);
+#if CPU_AVX_P_BYTES > 16
     for (int i = 0; i < CPU_AVX_P_BLOCK; i++) CPU_AVX_V(cpu_avx_p_move_blocks)(v + i);
+#endif
 #endif
 }
 
@@ -1597,6 +1257,30 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_store_tile)(CPU_AVX_R *p, ptrdiff_t pitch,
         for (int l = 0; l < CPU_AVX_W; l++) CPU_AVX_V(cpu_avx_store)(p + l * pitch, v[l]);
     } else {
         for (int l = 0; l < rows; l++) CPU_AVX_V(cpu_avx_store_part)(p + l * pitch, columns, v[l]);
+    }
+}
+
+/* Rows of some columns, pitch elements apart, to vectors: column j at to + j*step, zeros in the lanes beyond the rows;
+   and back. */
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_to_columns)(long long pitch, int rows, long long columns, const CPU_AVX_R *from,
+                                                  CPU_AVX_R *to, ptrdiff_t step)
+{
+    CPU_AVX_VEC tile[CPU_AVX_W];
+    for (long long j = 0; j < columns; j += CPU_AVX_W) {
+        int some = (int)(columns - j < CPU_AVX_W ? columns - j : CPU_AVX_W);
+        CPU_AVX_V(cpu_avx_load_tile)(from + j, (ptrdiff_t)pitch, rows, some, tile);
+        for (int i = 0; i < some; i++) CPU_AVX_V(cpu_avx_store)(to + (j + i) * step, tile[i]);
+    }
+}
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_from_columns)(long long pitch, int rows, long long columns, const CPU_AVX_R *from,
+                                                    ptrdiff_t step, CPU_AVX_R *to)
+{
+    CPU_AVX_VEC tile[CPU_AVX_W];
+    for (long long j = 0; j < columns; j += CPU_AVX_W) {
+        int some = (int)(columns - j < CPU_AVX_W ? columns - j : CPU_AVX_W);
+        for (int i = 0; i < CPU_AVX_W; i++)
+            tile[i] = i < some ? CPU_AVX_V(cpu_avx_load)(from + (j + i) * step) : CPU_AVX_V(cpu_avx_set)(0);
+        CPU_AVX_V(cpu_avx_store_tile)(to + j, (ptrdiff_t)pitch, rows, some, tile);
     }
 }
 
@@ -1929,9 +1613,9 @@ typedef struct {
    at a time between the operations: all at once would keep them waiting. */
 typedef struct {
     const CPU_AVX_F(cpu_avx_p_batch) * batch;
-    ptrdiff_t at, wrap;        /* the next one; from the end of a row to the beginning of the next */
-    long long column, columns; /* lines of a row */
-    int left;                  /* in this block */
+    ptrdiff_t at, end;    /* the next one; the end of its row */
+    ptrdiff_t gap, pitch; /* from there to the beginning and to the end of the next row */
+    int left;             /* in this block */
 } CPU_AVX_V(cpu_avx_p_fetch_list);
 
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch_some)(CPU_AVX_V(cpu_avx_p_fetch_list) * list, int one, int count)
@@ -1939,7 +1623,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch_some)(CPU_AVX_V(cpu_avx_p_fetch_li
     for (int k = 0; k < count && list->left > 0; k++, list->left--) {
         CPU_AVX_V(cpu_avx_p_fetch)(list->batch, list->at, one);
         list->at += CPU_AVX_P_LINE;
-        if (++list->column == list->columns) list->column = 0, list->at += list->wrap;
+        if (list->at == list->end) list->at += list->gap, list->end += list->pitch;
     }
 }
 
@@ -1948,79 +1632,156 @@ CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_clip)(long long n)
     return n < 0 ? 0 : n < CPU_AVX_W ? (int)n : CPU_AVX_W;
 }
 
-/* Columns at .. at+columns-1 of the arrays' rows, from column j of the systems on; at most W. */
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_columns_forward)(const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t at,
-                                                         ptrdiff_t pitch, int one, int rows, int columns, long long j,
-                                                         long long n, CPU_AVX_R *slot, CPU_AVX_V(cpu_avx_p_chain) * now,
-                                                         CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+/* Up to W columns of a tile of systems: where they lie in the arrays, and d, a, b and c of them as vectors. */
+typedef struct {
+    ptrdiff_t at; /* of the first one */
+    int rows;     /* systems; 0: no tile */
+    int columns;
+    int first, last; /* are they the systems' first, their last ones? */
+} CPU_AVX_V(cpu_avx_p_place);
+typedef struct {
+    CPU_AVX_V(cpu_avx_p_place) place;
+    CPU_AVX_VEC d[2][CPU_AVX_W], a[2][CPU_AVX_W], b[2][CPU_AVX_W], c[2][CPU_AVX_W];
+} CPU_AVX_V(cpu_avx_p_block);
+
+CPU_AVX_INLINE CPU_AVX_V(cpu_avx_p_place)
+    CPU_AVX_V(cpu_avx_p_place_at)(const cpu_avx_p_tile *tile, long long j, long long n)
 {
-    enum { W = CPU_AVX_W, SOME = W / CPU_AVX_V(cpu_avx_p_side) > 8 ? 2 : 1 };
-    CPU_AVX_VEC a[2][W], b[2][W], c[2][W], d[2][W];
-    for (int g = 0; g < 2; g++) {
-        int lanes = rows == 2 * W ? W : CPU_AVX_V(cpu_avx_p_clip)(rows - g * W);
-        ptrdiff_t from = at + g * W * pitch;
-        CPU_AVX_V(cpu_avx_load_tile)(batch->d + from, pitch, lanes, columns, d[g]);
-        CPU_AVX_V(cpu_avx_p_fetch_some)(list, one, SOME);
-        if (one) continue;
-        CPU_AVX_V(cpu_avx_load_tile)(batch->a + from, pitch, lanes, columns, a[g]);
-        CPU_AVX_V(cpu_avx_p_fetch_some)(list, one, SOME);
-        CPU_AVX_V(cpu_avx_load_tile)(batch->b + from, pitch, lanes, columns, b[g]);
-        CPU_AVX_V(cpu_avx_p_fetch_some)(list, one, SOME);
-        CPU_AVX_V(cpu_avx_load_tile)(batch->c + from, pitch, lanes, columns, c[g]);
-        CPU_AVX_V(cpu_avx_p_fetch_some)(list, one, SOME);
-        if (j == 0) a[g][0] = CPU_AVX_V(cpu_avx_set)(0);
-        if (j + columns == n) c[g][columns - 1] = CPU_AVX_V(cpu_avx_set)(0);
-        if (rows < 2 * W)
-            for (int i = 0; i < W; i++) b[g][i] = CPU_AVX_V(cpu_avx_add)(b[g][i], CPU_AVX_V(cpu_avx_p_beyond)(lanes));
-    }
-    for (int i = 0; i < columns; i++, slot += CPU_AVX_V(cpu_avx_p_slot)) {
-        if (i % 2) CPU_AVX_V(cpu_avx_p_fetch_some)(list, one, 1);
-        for (int g = 0; g < 2; g++) {
-            if (one) {
-                CPU_AVX_VEC rd = CPU_AVX_V(cpu_avx_mul)(CPU_AVX_V(cpu_avx_set)(batch->f[n + j + i]), d[g][i]);
-                now->d[g] = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_set)(batch->f[j + i]), now->d[g], rd);
-            } else {
-                CPU_AVX_V(cpu_avx_p_eliminate)
-                (a[g][i], b[g][i], c[g][i], d[g][i], &now->c[g], &now->d[g], &now->sound[g]);
-                CPU_AVX_V(cpu_avx_store)(slot + (2 + g) * W, now->c[g]);
-            }
-            CPU_AVX_V(cpu_avx_store)(slot + g * W, now->d[g]);
-        }
-    }
+    CPU_AVX_V(cpu_avx_p_place) place;
+    place.at = tile->offset + (ptrdiff_t)j;
+    place.rows = tile->lanes;
+    place.columns = CPU_AVX_V(cpu_avx_p_clip)(n - j);
+    place.first = j == 0;
+    place.last = n - j <= CPU_AVX_W;
+    return place;
+}
+CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_whole)(const CPU_AVX_V(cpu_avx_p_place) * place)
+{
+    return place->rows == 2 * CPU_AVX_W && place->columns == CPU_AVX_W;
 }
 
-/* Whole tiles, of systems each with its own matrix or all with one, and what there is of a tile. */
-CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_own)(const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t at,
-                                                   ptrdiff_t pitch, long long j, long long n, CPU_AVX_R *slot,
+/* Loads tile k of the 8 tiles of W x W of a block, the first two of which are d. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_load)(CPU_AVX_V(cpu_avx_p_block) * block, int k, int whole,
+                                                    const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch)
+{
+    enum { W = CPU_AVX_W };
+    const CPU_AVX_V(cpu_avx_p_place) *place = &block->place;
+    const int array = k / 2, g = k % 2;
+    const int rows = whole ? W : CPU_AVX_V(cpu_avx_p_clip)(place->rows - g * W), columns = whole ? W : place->columns;
+    const CPU_AVX_R *from = array == 0 ? batch->d : array == 1 ? batch->a : array == 2 ? batch->b : batch->c;
+    CPU_AVX_VEC *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
+    CPU_AVX_V(cpu_avx_load_tile)(from + place->at + g * W * pitch, pitch, rows, columns, v);
+    if (array == 1 && place->first) v[0] = CPU_AVX_V(cpu_avx_set)(0);
+    if (array == 3 && place->last) v[columns - 1] = CPU_AVX_V(cpu_avx_set)(0);
+    if (array == 2 && rows < W)
+        for (int i = 0; i < W; i++) v[i] = CPU_AVX_V(cpu_avx_add)(v[i], CPU_AVX_V(cpu_avx_p_beyond)(rows));
+}
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_block_load_part)(CPU_AVX_V(cpu_avx_p_block) * block, int k,
+                                                       const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch)
+{
+    CPU_AVX_V(cpu_avx_p_block_load)(block, k, 0, batch, pitch);
+}
+
+/* Eliminates a block of systems each with its own matrix while the next one is loaded, a tile of this and then some
+   columns of that: shuffles fill the time in which the elimination waits for its reciprocals. The chain of dependent
+   operations is kept in registers: for the compiler, the store might lie where *now does. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_forward)(const CPU_AVX_V(cpu_avx_p_block) * block,
+                                                       CPU_AVX_V(cpu_avx_p_block) * next, int whole,
+                                                       const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
+                                                       CPU_AVX_R *slot, CPU_AVX_V(cpu_avx_p_chain) * now,
+                                                       CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+{
+    enum { W = CPU_AVX_W, SOME = W / CPU_AVX_V(cpu_avx_p_side) > 8 ? 2 : 1 };
+    const int columns = whole ? W : block->place.columns;
+    CPU_AVX_V(cpu_avx_p_chain) chain = *now;
+    CPU_AVX_P_UNROLL
+    for (int k = 0; k < 8; k++) {
+        if (whole)
+            CPU_AVX_V(cpu_avx_p_block_load)(next, k, 1, batch, pitch);
+        else if (next->place.rows)
+            CPU_AVX_V(cpu_avx_p_block_load_part)(next, k, batch, pitch);
+        CPU_AVX_V(cpu_avx_p_fetch_some)(list, 0, SOME);
+        for (int i = k * W / 8; i < (k + 1) * W / 8 && i < columns; i++, slot += CPU_AVX_V(cpu_avx_p_slot)) {
+            if (i % 2) CPU_AVX_V(cpu_avx_p_fetch_some)(list, 0, 1);
+            for (int g = 0; g < 2; g++) {
+                CPU_AVX_V(cpu_avx_p_eliminate)
+                (block->a[g][i], block->b[g][i], block->c[g][i], block->d[g][i], &chain.c[g], &chain.d[g],
+                 &chain.sound[g]);
+                CPU_AVX_V(cpu_avx_store)(slot + (2 + g) * W, chain.c[g]);
+                CPU_AVX_V(cpu_avx_store)(slot + g * W, chain.d[g]);
+            }
+        }
+    }
+    *now = chain;
+}
+
+/* With one matrix for all, l at f and r at f + n, there is little to wait for: the block itself is loaded, and then
+   eliminated. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_forward_one)(const CPU_AVX_V(cpu_avx_p_place) * place, int whole,
+                                                           const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
+                                                           const CPU_AVX_R *f, long long n, CPU_AVX_R *slot,
+                                                           CPU_AVX_V(cpu_avx_p_chain) * now,
+                                                           CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+{
+    enum { W = CPU_AVX_W, SOME = W / CPU_AVX_V(cpu_avx_p_side) > 8 ? 2 : 1 };
+    const int columns = whole ? W : place->columns;
+    CPU_AVX_V(cpu_avx_p_block) block;
+    CPU_AVX_VEC y[2] = {now->d[0], now->d[1]};
+    block.place = *place;
+    CPU_AVX_P_UNROLL
+    for (int k = 0; k < 2; k++) {
+        if (whole)
+            CPU_AVX_V(cpu_avx_p_block_load)(&block, k, 1, batch, pitch);
+        else
+            CPU_AVX_V(cpu_avx_p_block_load_part)(&block, k, batch, pitch);
+        CPU_AVX_V(cpu_avx_p_fetch_some)(list, 1, SOME);
+    }
+    CPU_AVX_P_UNROLL
+    for (int i = 0; i < W && i < columns; i++, slot += CPU_AVX_V(cpu_avx_p_slot)) {
+        if (i % 2) CPU_AVX_V(cpu_avx_p_fetch_some)(list, 1, 1);
+        const CPU_AVX_VEC l = CPU_AVX_V(cpu_avx_set)(f[i]), r = CPU_AVX_V(cpu_avx_set)(f[n + i]);
+        for (int g = 0; g < 2; g++) {
+            y[g] = CPU_AVX_V(cpu_avx_fnma)(l, y[g], CPU_AVX_V(cpu_avx_mul)(r, block.d[g][i]));
+            CPU_AVX_V(cpu_avx_store)(slot + g * W, y[g]);
+        }
+    }
+    now->d[0] = y[0], now->d[1] = y[1];
+}
+
+/* Each with whole blocks, or what there is of them. */
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_own)(const CPU_AVX_V(cpu_avx_p_block) * block,
+                                                   CPU_AVX_V(cpu_avx_p_block) * next,
+                                                   const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
+                                                   CPU_AVX_R *slot, CPU_AVX_V(cpu_avx_p_chain) * now,
+                                                   CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+{
+    if (CPU_AVX_V(cpu_avx_p_whole)(&block->place) && CPU_AVX_V(cpu_avx_p_whole)(&next->place))
+        CPU_AVX_V(cpu_avx_p_block_forward)(block, next, 1, batch, pitch, slot, now, list);
+    else
+        CPU_AVX_V(cpu_avx_p_block_forward)(block, next, 0, batch, pitch, slot, now, list);
+}
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_one)(const CPU_AVX_V(cpu_avx_p_place) * place,
+                                                   const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
+                                                   const CPU_AVX_R *f, long long n, CPU_AVX_R *slot,
                                                    CPU_AVX_V(cpu_avx_p_chain) * now,
                                                    CPU_AVX_V(cpu_avx_p_fetch_list) * list)
 {
-    CPU_AVX_V(cpu_avx_p_columns_forward)(batch, at, pitch, 0, 2 * CPU_AVX_W, CPU_AVX_W, j, n, slot, now, list);
-}
-CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_one)(const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t at,
-                                                   ptrdiff_t pitch, long long j, long long n, CPU_AVX_R *slot,
-                                                   CPU_AVX_V(cpu_avx_p_chain) * now,
-                                                   CPU_AVX_V(cpu_avx_p_fetch_list) * list)
-{
-    CPU_AVX_V(cpu_avx_p_columns_forward)(batch, at, pitch, 1, 2 * CPU_AVX_W, CPU_AVX_W, j, n, slot, now, list);
-}
-CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_part)(const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t at,
-                                                    ptrdiff_t pitch, int rows, long long j, long long n,
-                                                    CPU_AVX_R *slot, CPU_AVX_V(cpu_avx_p_chain) * now,
-                                                    CPU_AVX_V(cpu_avx_p_fetch_list) * list)
-{
-    int columns = CPU_AVX_V(cpu_avx_p_clip)(n - j);
-    CPU_AVX_V(cpu_avx_p_columns_forward)(batch, at, pitch, batch->f != 0, rows, columns, j, n, slot, now, list);
+    if (CPU_AVX_V(cpu_avx_p_whole)(place))
+        CPU_AVX_V(cpu_avx_p_block_forward_one)(place, 1, batch, pitch, f, n, slot, now, list);
+    else
+        CPU_AVX_V(cpu_avx_p_block_forward_one)(place, 0, batch, pitch, f, n, slot, now, list);
 }
 
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_columns_back)(const CPU_AVX_R *slot, const CPU_AVX_R *q, int columns, int g,
                                                       CPU_AVX_VEC *x, CPU_AVX_VEC *tile)
 {
+    CPU_AVX_VEC last = *x;
     for (int i = columns - 1; i >= 0; i--) {
         const CPU_AVX_R *at = slot + i * CPU_AVX_V(cpu_avx_p_slot) + g * CPU_AVX_W;
         CPU_AVX_VEC c = q ? CPU_AVX_V(cpu_avx_set)(q[i]) : CPU_AVX_V(cpu_avx_load)(at + 2 * CPU_AVX_W);
-        tile[i] = *x = CPU_AVX_V(cpu_avx_fnma)(c, *x, CPU_AVX_V(cpu_avx_load)(at));
+        tile[i] = last = CPU_AVX_V(cpu_avx_fnma)(c, last, CPU_AVX_V(cpu_avx_load)(at));
     }
+    *x = last;
 }
 
 /* A line's worth of columns of W rows, whole lines of the cache written one after another. */
@@ -2035,6 +1796,7 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_line_back)(const CPU_AVX_R *slot, const CP
         (slot + p * W * CPU_AVX_V(cpu_avx_p_slot), q ? q + p * W : 0, W, g, last, tile[p]);
         CPU_AVX_V(cpu_avx_transpose)(tile[p]);
     }
+    CPU_AVX_P_UNROLL
     for (int l = 0; l < W; l++) {
         if (l % 4 == 0) CPU_AVX_V(cpu_avx_p_fetch_some)(list, q != 0, 1);
         for (int p = 0; p < P; p++) CPU_AVX_V(cpu_avx_p_scatter)(x + l * pitch + p * W, 1, W, stream, tile[p][l]);
@@ -2052,11 +1814,16 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_rows_tiles)(const cpu_avx_p_plan *pla
     ptrdiff_t pitch = (ptrdiff_t)plan->lines.stride;
     CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0);
     cpu_avx_p_tile behind = {0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
+    CPU_AVX_V(cpu_avx_p_block) block[2];
+    int turn = 0;
+    block[0].place = CPU_AVX_V(cpu_avx_p_place_at)(&ahead, 0, n);
+    for (int k = 0; !one && k < 8; k++) CPU_AVX_V(cpu_avx_p_block_load_part)(block, k, batch, pitch);
     for (long long t = from; t <= to; t++) {
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
         CPU_AVX_V(cpu_avx_p_chain) now = {{zero, zero}, {zero, zero}, {zero, zero}};
         CPU_AVX_VEC last[2] = {zero, zero};
-        CPU_AVX_V(cpu_avx_p_fetch_list) list = {batch, next.offset, pitch - blocks * L, 0, blocks, 0};
+        CPU_AVX_V(cpu_avx_p_fetch_list)
+        list = {batch, next.offset, next.offset + blocks * L, pitch - blocks * L, pitch, 0};
         for (long long i = 0; i < blocks; i++) {
             list.left += next.lanes;
             CPU_AVX_R *slot = store + L * SLOT * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
@@ -2078,14 +1845,15 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_rows_tiles)(const cpu_avx_p_plan *pla
                 }
             }
             j = i * L;
-            for (int p = 0; p < L && j < n && ahead.lanes; p += W, j += W, slot += W * SLOT) {
-                ptrdiff_t at = ahead.offset + (ptrdiff_t)j;
-                if (ahead.lanes < 2 * W || j + W > n)
-                    CPU_AVX_V(cpu_avx_p_columns_part)(batch, at, pitch, ahead.lanes, j, n, slot, &now, &list);
-                else if (one)
-                    CPU_AVX_V(cpu_avx_p_columns_one)(batch, at, pitch, j, n, slot, &now, &list);
+            for (int p = 0; p < L && j < n && ahead.lanes; p += W, slot += W * SLOT, turn = !turn) {
+                CPU_AVX_V(cpu_avx_p_block) *here = &block[turn], *soon = &block[!turn];
+                const CPU_AVX_R *f = one ? batch->f + j : 0;
+                j += W;
+                soon->place = CPU_AVX_V(cpu_avx_p_place_at)(j < n ? &ahead : &next, j < n ? j : 0, n);
+                if (one)
+                    CPU_AVX_V(cpu_avx_p_columns_one)(&here->place, batch, pitch, f, n, slot, &now, &list);
                 else
-                    CPU_AVX_V(cpu_avx_p_columns_own)(batch, at, pitch, j, n, slot, &now, &list);
+                    CPU_AVX_V(cpu_avx_p_columns_own)(here, soon, batch, pitch, slot, &now, &list);
             }
             CPU_AVX_V(cpu_avx_p_fetch_some)(&list, one, list.left);
         }
@@ -2114,18 +1882,12 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_tiles)(const cpu_avx_p_plan *plan, co
 
 /* Lane l has rows l*K .. l*K+K-1 of n, and what fills up the last ones; row j of the sections goes to to + 4*j*W. copy
    holds K*W elements. */
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_hybrid_sections)(const CPU_AVX_R *p, long long n, long long K, CPU_AVX_R fill,
-                                                         CPU_AVX_R *copy, CPU_AVX_R *to)
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_hybrid_sections)(const CPU_AVX_R *p, long long n, ptrdiff_t step, long long K,
+                                                         CPU_AVX_R fill, CPU_AVX_R *copy, CPU_AVX_R *to)
 {
-    enum { W = CPU_AVX_W };
-    CPU_AVX_VEC tile[W];
-    memcpy(copy, p, (size_t)n * sizeof *p);
-    for (long long j = n; j < K * W; j++) copy[j] = fill;
-    for (long long j = 0; j < K; j += W) {
-        int columns = CPU_AVX_V(cpu_avx_p_clip)(K - j);
-        CPU_AVX_V(cpu_avx_load_tile)(copy + j, (ptrdiff_t)K, W, columns, tile);
-        for (int i = 0; i < columns; i++) CPU_AVX_V(cpu_avx_store)(to + 4 * (j + i) * W, tile[i]);
-    }
+    for (long long j = 0; j < n; j++) copy[j] = p[j * step];
+    for (long long j = n; j < K * CPU_AVX_W; j++) copy[j] = fill;
+    CPU_AVX_V(cpu_avx_p_to_columns)(K, CPU_AVX_W, K, copy, to, 4 * CPU_AVX_W);
 }
 
 /* One step of parallel cyclic reduction over the lanes: a x[l-s] + x[l] + c x[l+s] = d, and then with 2s for s. */
@@ -2204,30 +1966,26 @@ CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_hybrid_solve)(long long K, CPU_AVX_R *row
     return CPU_AVX_V(cpu_avx_worst)(sound) == W;
 }
 
-/* Systems from .. to-1 of n rows, one after another; store of 5*K*W elements. Returns as cpu_avx_p_lines_tiles. */
-CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_hybrids)(const CPU_AVX_F(cpu_avx_p_batch) * batch, long long n,
-                                                    CPU_AVX_R *store, long long from, long long to)
+/* Systems from .. to-1 of the lines; store of 5*K*W elements. Returns as cpu_avx_p_lines_tiles. */
+CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_hybrids)(const CPU_AVX_F(cpu_avx_p_batch) * batch,
+                                                    const cpu_avx_lines *lines, CPU_AVX_R *store, long long from,
+                                                    long long to)
 {
     enum { W = CPU_AVX_W, ROW = 4 * CPU_AVX_W };
-    long long K = (n + W - 1) / W, bad = LLONG_MAX;
+    const ptrdiff_t step = (ptrdiff_t)lines->step;
+    long long n = lines->n, K = (n + W - 1) / W, bad = LLONG_MAX;
     CPU_AVX_R *rows = store + K * W;
-    CPU_AVX_VEC tile[W];
     for (long long s = from; s < to; s++) {
-        ptrdiff_t at = (ptrdiff_t)(s * n);
-        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->a + at, n, K, 0, store, rows);
-        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->b + at, n, K, 1, store, rows + W);
-        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->c + at, n, K, 0, store, rows + 2 * W);
-        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->d + at, n, K, 0, store, rows + 3 * W);
+        ptrdiff_t at = (ptrdiff_t)(s / lines->systems * lines->jump + s % lines->systems * lines->stride);
+        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->a + at, n, step, K, 0, store, rows);
+        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->b + at, n, step, K, 1, store, rows + W);
+        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->c + at, n, step, K, 0, store, rows + 2 * W);
+        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->d + at, n, step, K, 0, store, rows + 3 * W);
         rows[0] = 0;                                                      /* a of row 0 */
         rows[ROW * ((n - 1) % K) + 2 * W + (ptrdiff_t)((n - 1) / K)] = 0; /* c of row n-1 */
         if (!CPU_AVX_V(cpu_avx_p_hybrid_solve)(K, rows) && bad == LLONG_MAX) bad = s;
-        for (long long j = 0; j < K; j += W) {
-            int columns = CPU_AVX_V(cpu_avx_p_clip)(K - j);
-            for (int i = 0; i < W; i++)
-                tile[i] = CPU_AVX_V(cpu_avx_load)(rows + ROW * (i < columns ? j + i : j) + 3 * W);
-            CPU_AVX_V(cpu_avx_store_tile)(store + j, (ptrdiff_t)K, W, columns, tile);
-        }
-        memcpy(batch->x + at, store, (size_t)n * sizeof *store);
+        CPU_AVX_V(cpu_avx_p_from_columns)(K, W, K, rows + 3 * W, ROW, store);
+        for (long long j = 0; j < n; j++) batch->x[at + j * step] = store[j];
     }
     return bad;
 }
@@ -2239,7 +1997,7 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_hybrids)(const CPU_AVX_F(cpu_avx_p_ba
 /* a b + c, for loops that the compiler makes vectors of: as ISO C it would not contract them. */
 CPU_AVX_INLINE CPU_AVX_R CPU_AVX_V(cpu_avx_p_madd)(CPU_AVX_R a, CPU_AVX_R b, CPU_AVX_R c)
 {
-#if CPU_AVX_P_ISA < 2
+#if !CPU_AVX_P_HAS_FMA
     return a * b + c;
 #elif CPU_AVX_P_SIZE == 4
     return __builtin_fmaf(a, b, c);
@@ -2292,24 +2050,13 @@ CPU_AVX_API int CPU_AVX_V(cpu_avx_p_section_rows)(int n, int least)
 CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_to_sections)(int n, int K, const CPU_AVX_R *from, CPU_AVX_R *to, ptrdiff_t step)
 {
     const int full = n / K, rest = n % K; /* sections that are full, rows of the one that follows */
-    CPU_AVX_VEC tile[CPU_AVX_W];
-    for (int j = 0; j < K; j += CPU_AVX_W) {
-        int columns = K - j < CPU_AVX_W ? K - j : CPU_AVX_W;
-        CPU_AVX_V(cpu_avx_load_tile)(from + j, K, full, columns, tile);
-        for (int i = 0; i < columns; i++) CPU_AVX_V(cpu_avx_store)(to + (j + i) * step, tile[i]);
-    }
+    CPU_AVX_V(cpu_avx_p_to_columns)(K, full, K, from, to, step);
     for (int j = 0; j < rest; j++) to[j * step + full] = from[full * K + j];
 }
 CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_from_sections)(int n, int K, const CPU_AVX_R *from, ptrdiff_t step, CPU_AVX_R *to)
 {
     const int full = n / K, rest = n % K;
-    CPU_AVX_VEC tile[CPU_AVX_W];
-    for (int j = 0; j < K; j += CPU_AVX_W) {
-        int columns = K - j < CPU_AVX_W ? K - j : CPU_AVX_W;
-        for (int i = 0; i < CPU_AVX_W; i++)
-            tile[i] = i < columns ? CPU_AVX_V(cpu_avx_load)(from + (j + i) * step) : CPU_AVX_V(cpu_avx_set)(0);
-        CPU_AVX_V(cpu_avx_store_tile)(to + j, K, full, columns, tile);
-    }
+    CPU_AVX_V(cpu_avx_p_from_columns)(K, full, K, from, step, to);
     for (int j = 0; j < rest; j++) to[full * K + j] = from[j * step + full];
 }
 
@@ -2361,7 +2108,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_single_step)(int K, const CPU_AVX_R *a, 
 /* explicit2: two steps in one sweep, the second a row behind the first: a row of A is loaded once for both, and the
    values between the steps are never stored. The second step's rows at the ends of the sections want the first step's
    at the other ends, and come last. */
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_two_steps)(int K, const CPU_AVX_R *a, size_t size, CPU_AVX_R *u)
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_two_steps)(int K, const CPU_AVX_R *a, size_t size, CPU_AVX_R *u)
 {
     CPU_AVX_V(cpu_avx_p_one_row) first = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, 0);
     CPU_AVX_V(cpu_avx_p_one_row) row = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, 1);
@@ -2488,7 +2235,7 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_sweeps)(int H, int K, int sweeps, const CP
                                               CPU_AVX_R *halo)
 {
     switch (H) {
-#if CPU_AVX_P_ISA > 0
+#if CPU_AVX_P_BYTES > 0
         CPU_AVX_P_SWEEPS(1);
         CPU_AVX_P_SWEEPS(2);
         CPU_AVX_P_SWEEPS(3);
@@ -2536,29 +2283,6 @@ CPU_AVX_SLOW int CPU_AVX_V(cpu_avx_p_explicit4)(const CPU_AVX_F(cpu_avx_p_march)
 
 /* ---- lanes are options: a vector holds a row of W of them -------------------------------------------------------- */
 
-/* Rows of up to W options to vectors, step elements apart; zeros in the lanes beyond. */
-CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_to_options)(int n, int options, const CPU_AVX_R *from, CPU_AVX_R *to,
-                                                  ptrdiff_t step)
-{
-    CPU_AVX_VEC tile[CPU_AVX_W];
-    for (int j = 0; j < n; j += CPU_AVX_W) {
-        int columns = n - j < CPU_AVX_W ? n - j : CPU_AVX_W;
-        CPU_AVX_V(cpu_avx_load_tile)(from + j, n, options, columns, tile);
-        for (int i = 0; i < columns; i++) CPU_AVX_V(cpu_avx_store)(to + (j + i) * step, tile[i]);
-    }
-}
-CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_from_options)(int n, int options, const CPU_AVX_R *from, ptrdiff_t step,
-                                                    CPU_AVX_R *to)
-{
-    CPU_AVX_VEC tile[CPU_AVX_W];
-    for (int j = 0; j < n; j += CPU_AVX_W) {
-        int columns = n - j < CPU_AVX_W ? n - j : CPU_AVX_W;
-        for (int i = 0; i < CPU_AVX_W; i++)
-            tile[i] = i < columns ? CPU_AVX_V(cpu_avx_load)(from + (j + i) * step) : CPU_AVX_V(cpu_avx_set)(0);
-        CPU_AVX_V(cpu_avx_store_tile)(to + j, n, options, columns, tile);
-    }
-}
-
 /* A row of up to W options is 5 vectors side by side: a, b, c, u and one to work with. One stream of memory: five would
    meet in the same sets of the cache where n is a power of two. 0 for what is not to be read. */
 enum { CPU_AVX_V(cpu_avx_p_lanes_row) = 5 * CPU_AVX_W };
@@ -2566,10 +2290,10 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_load_options)(const CPU_AVX_F(cpu_avx_p_ma
                                                     CPU_AVX_R *row, ptrdiff_t step)
 {
     const ptrdiff_t skip = (ptrdiff_t)at * m->n, W = CPU_AVX_W;
-    CPU_AVX_V(cpu_avx_p_to_options)(m->n, options, m->a + skip, row, step);
-    CPU_AVX_V(cpu_avx_p_to_options)(m->n, options, m->b + skip, row + W, step);
-    CPU_AVX_V(cpu_avx_p_to_options)(m->n, options, m->c + skip, row + 2 * W, step);
-    CPU_AVX_V(cpu_avx_p_to_options)(m->n, options, m->u + skip, row + 3 * W, step);
+    CPU_AVX_V(cpu_avx_p_to_columns)(m->n, options, m->n, m->a + skip, row, step);
+    CPU_AVX_V(cpu_avx_p_to_columns)(m->n, options, m->n, m->b + skip, row + W, step);
+    CPU_AVX_V(cpu_avx_p_to_columns)(m->n, options, m->n, m->c + skip, row + 2 * W, step);
+    CPU_AVX_V(cpu_avx_p_to_columns)(m->n, options, m->n, m->u + skip, row + 3 * W, step);
     CPU_AVX_V(cpu_avx_store)(row, CPU_AVX_V(cpu_avx_set)(0));
     CPU_AVX_V(cpu_avx_store)(row + (m->n - 1) * step + 2 * W, CPU_AVX_V(cpu_avx_set)(0));
 }
@@ -2604,8 +2328,8 @@ CPU_AVX_SLOW int CPU_AVX_V(cpu_avx_p_explicit3)(const CPU_AVX_F(cpu_avx_p_march)
             CPU_AVX_V(cpu_avx_p_explicit3_step)(m->n, 4 * W, 3 * W, rows);
         }
         if (m->steps % 2) CPU_AVX_V(cpu_avx_p_explicit3_step)(m->n, 3 * W, 4 * W, rows);
-        CPU_AVX_V(cpu_avx_p_from_options)
-        (m->n, options, rows + (m->steps % 2 ? 4 : 3) * W, ROW, m->u + (ptrdiff_t)i * m->n);
+        CPU_AVX_V(cpu_avx_p_from_columns)
+        (m->n, options, m->n, rows + (m->steps % 2 ? 4 : 3) * W, ROW, m->u + (ptrdiff_t)i * m->n);
     }
     return 0;
 }
@@ -2613,15 +2337,7 @@ CPU_AVX_SLOW int CPU_AVX_V(cpu_avx_p_explicit3)(const CPU_AVX_F(cpu_avx_p_march)
 /* Is this reciprocal 0, infinite or NaN, and so was made of a bad pivot? */
 CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_bad_reciprocal)(CPU_AVX_R r)
 {
-#if CPU_AVX_P_SIZE == 4
-    uint32_t bits;
-    memcpy(&bits, &r, sizeof bits);
-    return (bits << 1) - 1 >= 0xff000000u - 1;
-#else
-    uint64_t bits;
-    memcpy(&bits, &r, sizeof bits);
-    return (bits << 1) - 1 >= 0xffe0000000000000u - 1;
-#endif
+    return CPU_AVX_F(cpu_avx_p_magnitude)(r) - 1 >= CPU_AVX_P_INFINITY - 1;
 }
 
 /* implicit1: a step of W options by the Thomas algorithm. */
@@ -2639,11 +2355,13 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_implicit1_step)(int n, CPU_AVX_R *CPU_AVX_
             row[4 * W + l] = q[l];
             row[3 * W + l] = y[l];
         }
-    for (row -= 2 * ROW; row >= work; row -= ROW)
+    for (int j = n - 2; j >= 0; j--) {
+        row = work + (ptrdiff_t)j * ROW;
         for (int l = 0; l < W; l++) {
             y[l] = CPU_AVX_V(cpu_avx_p_madd)(-row[4 * W + l], y[l], row[3 * W + l]);
             row[3 * W + l] = y[l];
         }
+    }
 }
 
 CPU_AVX_SLOW int CPU_AVX_V(cpu_avx_p_implicit1)(const CPU_AVX_F(cpu_avx_p_march) * m, int first, int last,
@@ -2656,7 +2374,7 @@ CPU_AVX_SLOW int CPU_AVX_V(cpu_avx_p_implicit1)(const CPU_AVX_F(cpu_avx_p_march)
         CPU_AVX_R bad[W] = {0}; /* of the type of the values, for the compiler's sake */
         CPU_AVX_V(cpu_avx_p_load_options)(m, i, options, work, ROW);
         for (int s = 0; s < m->steps; s++) CPU_AVX_V(cpu_avx_p_implicit1_step)(m->n, work, bad);
-        CPU_AVX_V(cpu_avx_p_from_options)(m->n, options, work + 3 * W, ROW, m->u + (ptrdiff_t)i * m->n);
+        CPU_AVX_V(cpu_avx_p_from_columns)(m->n, options, m->n, work + 3 * W, ROW, m->u + (ptrdiff_t)i * m->n);
         for (int l = 0; l < options && !status; l++)
             if (bad[l] > 0) status = cpu_avx_p_failed(i + l);
     }
@@ -2677,15 +2395,13 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_implicit2_step)(int groups, int n, CPU_A
             CPU_AVX_R *at = row + g * ROW;
             CPU_AVX_VEC a = CPU_AVX_V(cpu_avx_load)(at), b = CPU_AVX_V(cpu_avx_load)(at + W);
             CPU_AVX_VEC c = CPU_AVX_V(cpu_avx_load)(at + 2 * W), d = CPU_AVX_V(cpu_avx_load)(at + 3 * W);
-            CPU_AVX_VEC pivot = CPU_AVX_V(cpu_avx_fnma)(a, q[g], b), r = CPU_AVX_V(cpu_avx_rcp)(pivot);
-            sound[g] = CPU_AVX_V(cpu_avx_check)(sound[g], pivot, r);
-            q[g] = CPU_AVX_V(cpu_avx_mul)(r, c);
-            y[g] = CPU_AVX_V(cpu_avx_mul)(r, CPU_AVX_V(cpu_avx_fnma)(a, y[g], d));
+            CPU_AVX_V(cpu_avx_p_eliminate)(a, b, c, d, &q[g], &y[g], &sound[g]);
             CPU_AVX_V(cpu_avx_store)(at + 4 * W, q[g]);
             CPU_AVX_V(cpu_avx_store)(at + 3 * W, y[g]);
         }
     }
-    for (row -= 2 * groups * ROW; row >= work; row -= groups * ROW) {
+    for (int j = n - 2; j >= 0; j--) {
+        row = work + (ptrdiff_t)j * groups * ROW;
         CPU_AVX_P_UNROLL
         for (int g = 0; g < groups; g++) {
             CPU_AVX_R *at = row + g * ROW;
@@ -2710,8 +2426,8 @@ CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_implicit2_together)(int groups, const CPU
     for (int s = 0; s < m->steps; s++) CPU_AVX_V(cpu_avx_p_implicit2_step)(groups, m->n, work, sound);
     for (int g = 0, i = first; g < groups; g++, i += W) {
         int options = last - i < W ? last - i : W, bad = CPU_AVX_V(cpu_avx_worst)(sound[g]);
-        CPU_AVX_V(cpu_avx_p_from_options)
-        (m->n, options, work + g * ROW + 3 * W, groups * ROW, m->u + (ptrdiff_t)i * m->n);
+        CPU_AVX_V(cpu_avx_p_from_columns)
+        (m->n, options, m->n, work + g * ROW + 3 * W, groups * ROW, m->u + (ptrdiff_t)i * m->n);
         if (bad < options && !status) status = cpu_avx_p_failed(i + bad);
     }
     return status;
@@ -2759,6 +2475,9 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_far)(CPU_AVX_VEC v, int step, int
 #endif
 #if CPU_AVX_W < 8
     step = step < 2 ? step : 0;
+#endif
+#if CPU_AVX_W < 4
+    step = 0;
 #endif
     return backward ? CPU_AVX_V(cpu_avx_down)(v, zero, 1 << step) : CPU_AVX_V(cpu_avx_up)(zero, v, 1 << step);
 }
@@ -2839,7 +2558,8 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_implicit3_step)(int options, int K, int 
         x[o] = CPU_AVX_V(cpu_avx_fma)(links[o].turn, y[o], x[o]);
         x[o] = CPU_AVX_V(cpu_avx_p_above)(CPU_AVX_V(cpu_avx_p_scan)(x[o], links[o].back, backward, 1));
     }
-    for (row -= options * ROW; row >= work; row -= options * ROW) {
+    for (int j = K - 1; j >= 0; j--) {
+        row = work + (ptrdiff_t)j * options * ROW;
         CPU_AVX_P_UNROLL
         for (int o = 0; o < options; o++) {
             CPU_AVX_R *at = row + o * ROW;
@@ -2943,7 +2663,7 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_grid_plain)(const CPU_AVX_F(cpu_avx_grid) 
     }
 }
 
-#if CPU_AVX_P_ISA > 0
+#if CPU_AVX_P_BYTES > 0
 /* What a row carries from one vector to the next: the differences in x, the two sums of which x takes differences, and
    what is done of the result. */
 typedef struct {
@@ -3039,7 +2759,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_grid_vector)(int general, const CPU_AVX_
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_grid_vectors)(int general, const CPU_AVX_F(cpu_avx_p_grid_x) * x,
                                                       const CPU_AVX_F(cpu_avx_p_grid_row) * row, int nx, int stream)
 {
-#if CPU_AVX_P_ISA == 0
+#if CPU_AVX_P_BYTES == 0
     (void)stream;
     CPU_AVX_V(cpu_avx_p_grid_loop)(general, x, row, nx);
 #else
@@ -3214,6 +2934,7 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_grid_lower)(const CPU_AVX_F(cpu_avx_grid) 
 #undef CPU_AVX_V
 #undef CPU_AVX_W
 #undef CPU_AVX_I
+#undef CPU_AVX_P_EITHER
 #undef CPU_AVX_P_MOVE
 #undef CPU_AVX_P_ALL
 #undef CPU_AVX_P_PREFIX
@@ -3223,8 +2944,546 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_grid_lower)(const CPU_AVX_F(cpu_avx_grid) 
 #undef CPU_AVX_VEC
 #undef CPU_AVX_INLINE
 #undef CPU_AVX_SLOW
-#undef CPU_AVX_TARGET
+#undef CPU_AVX_P_HERE
+#define CPU_AVX_P_SET_MADE
 #undef CPU_AVX_P_SET
-#undef CPU_AVX_P_ISA
+#undef CPU_AVX_P_BYTES
+#undef CPU_AVX_P_HAS_FMA
+#undef CPU_AVX_P_CROSSES
+#undef CPU_AVX_P_MASKS
+#undef CPU_AVX_P_RCP_BITS
 #endif /* CPU_AVX_P_SET */
+
+#ifdef CPU_AVX_P_SET_MADE /* back to the pass that asked for the set */
+#undef CPU_AVX_P_SET_MADE
+#else /* once for each precision: the sets, then array scope */
+
+/* The sets, and what the text above asks of each: bytes of a vector (0: an array of four lanes, and loops); has it
+   multiply-add, moves across the two halves of a vector, masks; how many bits of a reciprocal it approximates (0: it
+   divides). */
+#define CPU_AVX_P_SET plain
+#define CPU_AVX_P_BYTES 0
+#define CPU_AVX_P_HAS_FMA 0
+#define CPU_AVX_P_CROSSES 0
+#define CPU_AVX_P_MASKS 0
+#define CPU_AVX_P_RCP_BITS 0
+#include CPU_AVX_HEADER
+#if CPU_AVX_X86
+#define CPU_AVX_P_SET avx
+#define CPU_AVX_P_BYTES 32
+#define CPU_AVX_P_HAS_FMA 0
+#define CPU_AVX_P_CROSSES 0
+#define CPU_AVX_P_MASKS 0
+#define CPU_AVX_P_RCP_BITS 12
+#include CPU_AVX_HEADER
+#define CPU_AVX_P_SET avx2
+#define CPU_AVX_P_BYTES 32
+#define CPU_AVX_P_HAS_FMA 1
+#define CPU_AVX_P_CROSSES 1
+#define CPU_AVX_P_MASKS 0
+#define CPU_AVX_P_RCP_BITS 12
+#include CPU_AVX_HEADER
+#define CPU_AVX_P_SET avx512
+#define CPU_AVX_P_BYTES 64
+#define CPU_AVX_P_HAS_FMA 1
+#define CPU_AVX_P_CROSSES 1
+#define CPU_AVX_P_MASKS 1
+#define CPU_AVX_P_RCP_BITS 14
+#include CPU_AVX_HEADER
+#elif CPU_AVX_ARM
+#define CPU_AVX_P_SET neon
+#define CPU_AVX_P_BYTES 16
+#define CPU_AVX_P_HAS_FMA 1
+#define CPU_AVX_P_CROSSES 1
+#define CPU_AVX_P_MASKS 0
+#define CPU_AVX_P_RCP_BITS 0
+#include CPU_AVX_HEADER
+#endif
+
+/* ---- array scope: tridiagonal systems ---------------------------------------------------------------------------- */
+
+/* Elements of a thread's store: a slot of two elements for each row and system of a tile (contiguous systems: for each
+   row, rounded up to whole lines of the cache), and three rows more. */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_store_len)(long long n)
+{
+    size_t rows = ((size_t)n + 15) / 16 * 16, width = (size_t)cpu_avx_p_width(n, CPU_AVX_P_SIZE);
+    return (2 * rows + 3) * width;
+}
+/* Thread i's part of work, each with this many elements. */
+CPU_AVX_API CPU_AVX_R *CPU_AVX_F(cpu_avx_p_share)(void *work, size_t len, int i)
+{
+    return (CPU_AVX_R *)cpu_avx_p_align((char *)work + (size_t)i * (len * sizeof(CPU_AVX_R) + 64));
+}
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_work_bytes)(size_t len, int threads)
+{
+    return threads > 0 ? (size_t)threads * (len * sizeof(CPU_AVX_R) + 64) : 0;
+}
+
+/* Bytes of work for cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid. */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_thomas_bytes)(long long n, int threads)
+{
+    return n > 0 ? CPU_AVX_F(cpu_avx_p_work_bytes)(CPU_AVX_F(cpu_avx_p_store_len)(n), threads) : 0;
+}
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_solve_bytes)(long long n, int threads)
+{
+    return CPU_AVX_F(cpu_avx_thomas_bytes)(n, threads);
+}
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_hybrid_bytes)(long long n, int threads)
+{
+    return n > 0 ? CPU_AVX_F(cpu_avx_p_work_bytes)(5 * ((size_t)n + 15), threads) : 0;
+}
+
+CPU_AVX_API int CPU_AVX_F(cpu_avx_p_solve_lines)(int isa, const cpu_avx_lines *lines,
+                                                 const CPU_AVX_F(cpu_avx_p_batch) * batch, void *work, int threads)
+{
+    const cpu_avx_p_plan plan = CPU_AVX_F(cpu_avx_p_plan_for)(isa, lines, batch, threads);
+    size_t len = CPU_AVX_F(cpu_avx_p_store_len)(lines->n);
+    long long bad = LLONG_MAX;
+    if (threads > plan.tiles) threads = (int)plan.tiles;
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))
+    for (int i = 0; i < threads; i++) {
+        CPU_AVX_R *store = CPU_AVX_F(cpu_avx_p_share)(work, len, i);
+        long long from = cpu_avx_p_part(plan.tiles, threads, i), to = cpu_avx_p_part(plan.tiles, threads, i + 1), first;
+        CPU_AVX_P_PICK(isa, first =, cpu_avx_p_tiles, (&plan, batch, store, from, to));
+        if (first < bad) bad = first;
+    }
+    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
+}
+
+/* Solves   a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each
+            with its own matrix
+   Needs    work of cpu_avx_thomas_bytes(n, threads) bytes; no pivoting is done: safe for diagonally dominant matrices;
+            a[0] and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
+   Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
+   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step is
+            1, most so where all rows of x begin on lines of the cache; other steps are gathered */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_thomas)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
+                                          const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x, void *work, int threads)
+{
+    if (!cpu_avx_p_lines_valid(lines) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
+    if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
+    if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
+    CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
+    return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, lines, &batch, work, threads);
+}
+
+/* Solves   the same where one matrix, taken apart by cpu_avx_factor, is that of all systems
+   Needs    work of cpu_avx_solve_bytes(n, threads) bytes; x may be d exactly, and overlaps nothing else
+   Returns  0 or an error
+   Cost     reads d and writes x once */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *f, const CPU_AVX_R *d,
+                                         CPU_AVX_R *x, void *work, int threads)
+{
+    if (!cpu_avx_p_lines_valid(lines) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
+    if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
+    if (!f || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
+    CPU_AVX_F(cpu_avx_p_batch) batch = {0, 0, 0, d, f, x};
+    return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, lines, &batch, work, threads);
+}
+
+/* Solves   every system of the lines on its own across the lanes of a vector: lane l reduces rows l*K .. l*K+K-1,
+            K = n/W rounded up, parallel cyclic reduction finds the last unknown of each lane. For few systems:
+            cpu_avx_thomas needs W of them to fill a vector
+   Needs    work of cpu_avx_hybrid_bytes(n, threads) bytes; else as cpu_avx_thomas, but it eliminates in another order:
+            a matrix that is not dominant can pass one and fail the other. Fast where step is 1
+   Returns  as cpu_avx_thomas
+   Cost     about 2.5 times the operations of the Thomas algorithm; four transposes in and one out */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
+                                          const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x, void *work, int threads)
+{
+    if (!cpu_avx_p_lines_valid(lines) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
+    if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
+    if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
+    const CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
+    const long long systems = lines->systems * lines->groups;
+    size_t len = 5 * ((size_t)lines->n + 15);
+    long long bad = LLONG_MAX;
+    if (threads > systems) threads = (int)systems;
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))
+    for (int i = 0; i < threads; i++) {
+        CPU_AVX_R *store = CPU_AVX_F(cpu_avx_p_share)(work, len, i);
+        long long from = cpu_avx_p_part(systems, threads, i), to = cpu_avx_p_part(systems, threads, i + 1), first;
+        CPU_AVX_P_PICK(isa, first =, cpu_avx_p_hybrids, (&batch, lines, store, from, to));
+        if (first < bad) bad = first;
+    }
+    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
+}
+
+/* ---- array scope: one factor ------------------------------------------------------------------------------------- */
+
+/* Bytes of a thread's work. */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_explicit_share)(int n, int H)
+{
+    const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
+    if (H > 0) { /* band, values, and sums of K + 2H rows */
+        size_t reach = (size_t)cpu_avx_p_reach(H), sections = CPU_AVX_F(cpu_avx_p_sections_len)(rows, reach);
+        return ((2 * reach + 3) * sections + 2 * reach * W) * sizeof(CPU_AVX_R) + 64;
+    }
+    return 5 * (rows + 2) * W * sizeof(CPU_AVX_R) + 64; /* a row of W options is 5 vectors; enough for explicit2 too */
+}
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_implicit_share)(int n)
+{
+    const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
+    size_t sections = 12 * CPU_AVX_F(cpu_avx_p_sections_len)(rows, 1) + 3 * rows,
+           lanes = CPU_AVX_P_GROUPS * 5 * rows * W;
+    return (lanes > sections ? lanes : sections) * sizeof(CPU_AVX_R) + 64;
+}
+
+/* Solves   bytes of work for cpu_avx_explicit1 to 3 (H = 0) and 4 */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_explicit_bytes)(int n, int H, int threads)
+{
+    return threads > 0 ? (size_t)threads * CPU_AVX_F(cpu_avx_p_explicit_share)(n, H) : 0;
+}
+/* Solves   bytes of work for cpu_avx_implicit1 to 3 */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_implicit_bytes)(int n, int threads)
+{
+    return threads > 0 ? (size_t)threads * CPU_AVX_F(cpu_avx_p_implicit_share)(n) : 0;
+}
+
+/* The body of a rung: options in parts of whole units to threads. */
+#define CPU_AVX_P_MARCH(stem, unit, bytes)                                                                             \
+    long long least = LLONG_MAX;                                                                                       \
+    int status = CPU_AVX_F(cpu_avx_p_refused)(isa, options, threads, &m, work);                                        \
+    if (status || !options || !m.n || !m.steps) return status;                                                         \
+    const int units = options / (unit) + (options % (unit) != 0);                                                      \
+    if (threads > units) threads = units;                                                                              \
+    const size_t part = bytes;                                                                                         \
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads) reduction(min : least))                                        \
+    for (int t = 0; t < threads; t++) {                                                                                \
+        CPU_AVX_R *mine = (CPU_AVX_R *)cpu_avx_p_align((char *)work + (size_t)t * part);                               \
+        long long from = cpu_avx_p_part(units, threads, t) * (unit);                                                   \
+        long long to = cpu_avx_p_part(units, threads, t + 1) * (unit);                                                 \
+        int bad = 0;                                                                                                   \
+        CPU_AVX_P_PICK_MARCH(isa, bad =, stem, (&m, (int)from, (int)(to < options ? to : options), mine));             \
+        if (bad > 0 && bad < least) least = bad;                                                                       \
+    }                                                                                                                  \
+    return least < LLONG_MAX ? (int)least : CPU_AVX_OK
+
+/* Solves   steps explicit steps of each option of a batch, u[j] += a[j] u[j-1] + b[j] u[j] + c[j] u[j+1]; row j of
+            option i lies at [i*n + j] of each array. The plain loop over a grid, which the compiler makes vectors of
+   Needs    options, n, steps >= 0, options and n below 2^31 - 64; a[0] and c[n-1] of an option may be
+            anything; work of cpu_avx_explicit_bytes(n, 0, threads) bytes; arrays of any alignment that do not overlap
+   Leaves   the values after the last step in u
+   Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
+   Cost     3 FMA, 6 loads and a store for each row and step
+   Error    some three roundings of a row's value a step */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit1)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
+                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
+                                             int threads)
+{
+    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
+    CPU_AVX_P_MARCH(cpu_avx_p_explicit1, 1, CPU_AVX_F(cpu_avx_p_explicit_share)(n, 0));
+}
+/* The same, else as cpu_avx_explicit1: lanes are sections of the grid, so that neighbours are in the vectors before and
+   after and only the ends of a section cross lanes, and two steps are taken in one sweep.
+   Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; once, a transpose */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit2)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
+                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
+                                             int threads)
+{
+    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
+    CPU_AVX_P_MARCH(cpu_avx_p_explicit2, 1, CPU_AVX_F(cpu_avx_p_explicit_share)(n, 0));
+}
+/* The same, else as cpu_avx_explicit1: lanes are options, so that nothing crosses lanes and the compiler can make
+   vectors of the loop over the options alone; but W options at once do not fit the nearest cache.
+   Cost     3 FMA, 6 loads and a store for each row and step; once, a transpose */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit3)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
+                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
+                                             int threads)
+{
+    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
+    CPU_AVX_P_MARCH(cpu_avx_p_explicit3, CPU_AVX_F(cpu_avx_width)(isa), CPU_AVX_F(cpu_avx_p_explicit_share)(n, 0));
+}
+/* Solves   sweeps composed steps, u[j] += sum of band[k] u[j-H+k], k = 0 .. 2H: many steps of explicit2 for the few
+            operations of one, since a stencil of some width holds a power of a narrow one to rounding. The band of row
+            j of option i begins at [(i*n + j)*(2H+1)] (bs1d.h, bs1d_lane_compose, makes such bands)
+   Needs    1 <= H <= 32, in registers up to 16 (9 to 12 cost as 12, 13 to 16 as 16); what would multiply a row outside
+            the grid is not read; work of cpu_avx_explicit_bytes(n, H, threads) bytes; else as cpu_avx_explicit1
+   Leaves, Returns as cpu_avx_explicit1
+   Cost     2H+1 FMA, 2H+2 loads (in single precision 2H+3) and a store for each row and sweep; 2H shuffles a sweep
+   Error    a rounding of u a sweep (in double precision H+2): in single precision the products are summed before they
+            meet u, in which the small ones would be lost */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit4)(int isa, int options, int n, int H, int sweeps, const CPU_AVX_R *band,
+                                             CPU_AVX_R *u, void *work, int threads)
+{
+    CPU_AVX_F(cpu_avx_p_march) m = {n, sweeps, H, band, band, band, u};
+    if (H < 1 || H > CPU_AVX_P_REACH) return CPU_AVX_BAD_ARGUMENT;
+    CPU_AVX_P_MARCH(cpu_avx_p_explicit4, 1, CPU_AVX_F(cpu_avx_p_explicit_share)(n, H));
+}
+/* Solves   steps implicit steps of each option: M u' = u, rows of M in a, b, c; row j of option i lies at [i*n + j].
+            The Thomas algorithm over W options at once, of which the compiler makes vectors; the matrix is eliminated
+            anew in each step, as if it had changed
+   Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M dominant, or close: there is no pivoting; else as
+            cpu_avx_explicit1
+   Leaves   the values after the last step in u; those of an option that has met a bad pivot are not specified, the
+            others are what they should be
+   Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the first option with a bad pivot
+   Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores
+   Error    that of Gaussian elimination without pivoting, a dozen roundoffs a step in the residual */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit1)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
+                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
+                                             int threads)
+{
+    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
+    CPU_AVX_P_MARCH(cpu_avx_p_implicit1, CPU_AVX_F(cpu_avx_width)(isa), CPU_AVX_F(cpu_avx_p_implicit_share)(n));
+}
+/* The same, else as cpu_avx_implicit1: written in intrinsics, with the fast reciprocal for the division and twice W
+   options at once, so that the chain of reciprocals of one half hides that of the other.
+   Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit2)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
+                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
+                                             int threads)
+{
+    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
+    CPU_AVX_P_MARCH(cpu_avx_p_implicit2, CPU_AVX_F(cpu_avx_width)(isa), CPU_AVX_F(cpu_avx_p_implicit_share)(n));
+}
+/* The same, else as cpu_avx_implicit1: the matrix does not change and is factored once, and lanes are sections of a
+   grid, so that two options at once stay in the nearest cache; scans over the lanes join the sections, of whose steps
+   those are left out that no longer change anything to rounding.
+   Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
+            step, s <= log2 W
+   Error    as cpu_avx_implicit1, and of the order of a roundoff of the largest value a step for what is left out */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_implicit3)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
+                                             const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,
+                                             int threads)
+{
+    CPU_AVX_F(cpu_avx_p_march) m = {n, steps, 0, a, b, c, u};
+    CPU_AVX_P_MARCH(cpu_avx_p_implicit3, 1, CPU_AVX_F(cpu_avx_p_implicit_share)(n));
+}
+#undef CPU_AVX_P_MARCH
+
+/* ---- array scope: three factors ---------------------------------------------------------------------------------- */
+
+/* Into how many blocks of rows and sections of planes an explicit sweep is cut, and the rows of a block at most. */
+typedef struct {
+    int blocks, sections, rows;
+} CPU_AVX_F(cpu_avx_p_grid_cut);
+
+/* Blocks of which six planes, three of each step, stay in the cache, as many as there are threads or a multiple;
+   sections where blocks would be too flat. */
+CPU_AVX_API CPU_AVX_F(cpu_avx_p_grid_cut)
+    CPU_AVX_F(cpu_avx_p_grid_cut_of)(const CPU_AVX_F(cpu_avx_grid) * g, int threads)
+{
+    CPU_AVX_F(cpu_avx_p_grid_cut) cut;
+    const long long flat = 16, most = CPU_AVX_GRID_CACHE / (6 * (long long)sizeof(CPU_AVX_R) * g->nx);
+    const long long blocks = (g->ny - 1) / (most > flat ? most : flat) + 1, rounds = (blocks - 1) / threads + 1;
+    cut.blocks = (int)(g->ny / flat >= rounds * threads ? rounds * threads : blocks);
+    cut.sections = 1;
+    while (cut.blocks * cut.sections % threads && cut.sections < 8 && flat * cut.sections < g->nz) cut.sections++;
+    cut.rows = (g->ny - 1) / cut.blocks + 1;
+    return cut;
+}
+
+/* What each thread has for itself in work, in elements: three planes of an explicit block with a row on each side; a
+   whole plane, and W rows; or the z lines of a row. */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_grid_own)(const CPU_AVX_F(cpu_avx_grid) * g, int threads)
+{
+    const size_t ring = 3 * ((size_t)CPU_AVX_F(cpu_avx_p_grid_cut_of)(g, threads).rows + 2);
+    const size_t plane = (size_t)g->ny + 64 / CPU_AVX_P_SIZE, lines = (size_t)g->nz;
+    const size_t most = ring > plane ? ring : plane;
+    return (size_t)CPU_AVX_F(cpu_avx_p_grid_work_pitch)(g) * (most > lines ? most : lines);
+}
+
+CPU_AVX_API int CPU_AVX_F(cpu_avx_p_grid_fine)(const CPU_AVX_F(cpu_avx_grid) * g)
+{
+    if (!g || g->nx < 4 || g->ny < 4 || g->nz < 4 || g->pitch < g->nx) return 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (!g->down[axis] || !g->up[axis] || !g->weight[axis]) return 0;
+    return 1;
+}
+
+/* Bytes of work for the functions below; 0 for a grid that they do not take, or threads < 1. */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_grid_bytes)(const CPU_AVX_F(cpu_avx_grid) * g, int threads)
+{
+    if (!CPU_AVX_F(cpu_avx_p_grid_fine)(g) || threads < 1) return 0;
+    return 64 + sizeof(CPU_AVX_R) * (3 * (size_t)CPU_AVX_F(cpu_avx_p_grid_work_pitch)(g) +
+                                     (size_t)threads * CPU_AVX_F(cpu_avx_p_grid_own)(g, threads));
+}
+
+/* The numbers of x, at the start of work, and after them what threads have for themselves. */
+CPU_AVX_API CPU_AVX_F(cpu_avx_p_grid_x)
+    CPU_AVX_F(cpu_avx_p_grid_prepare)(const CPU_AVX_F(cpu_avx_grid) * g, void *work, CPU_AVX_R **own)
+{
+    const ptrdiff_t n = CPU_AVX_F(cpu_avx_p_grid_work_pitch)(g);
+    CPU_AVX_R *up = (CPU_AVX_R *)cpu_avx_p_align(work), *down = up + n, *weight = down + n;
+    CPU_AVX_F(cpu_avx_p_grid_x) x;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        up[i] = i < g->nx ? g->up[0][i] : 0;
+        down[i] = i < g->nx ? g->down[0][i] : 0;
+        weight[i] = i < g->nx ? g->weight[0][i] : 0;
+    }
+    x.up = up;
+    x.down = down;
+    x.weight = weight;
+    *own = weight + n;
+    return x;
+}
+
+/* May rows of the array be stored past the caches? If they are whole lines, and too many to stay there. */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_p_grid_streams)(const CPU_AVX_F(cpu_avx_grid) * g, const CPU_AVX_R *out)
+{
+    const size_t pitch = (size_t)g->pitch * sizeof *out;
+    return pitch % 64 == 0 && (uintptr_t)out % 64 == 0 && (double)pitch * g->ny * g->nz >= CPU_AVX_STREAM_BYTES;
+}
+
+/* One sweep of one or two steps from u to v. */
+CPU_AVX_API void CPU_AVX_F(cpu_avx_p_grid_sweep)(int isa, const CPU_AVX_F(cpu_avx_grid) * g,
+                                                 const CPU_AVX_F(cpu_avx_p_grid_x) * x, int steps, const CPU_AVX_R *u,
+                                                 CPU_AVX_R *v, CPU_AVX_R *own, int threads)
+{
+    const CPU_AVX_F(cpu_avx_p_grid_cut) cut = CPU_AVX_F(cpu_avx_p_grid_cut_of)(g, threads);
+    const size_t length = CPU_AVX_F(cpu_avx_p_grid_own)(g, threads);
+    const int stream = CPU_AVX_F(cpu_avx_p_grid_streams)(g, v);
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
+    for (int thread = 0; thread < threads; thread++)
+        for (int task = thread; task < cut.blocks * cut.sections; task += threads) {
+            const int block = task / cut.sections, section = task % cut.sections;
+            CPU_AVX_F(cpu_avx_p_grid_tile) t;
+            t.j0 = (int)cpu_avx_p_part(g->ny, cut.blocks, block);
+            t.j1 = (int)cpu_avx_p_part(g->ny, cut.blocks, block + 1);
+            t.k0 = (int)cpu_avx_p_part(g->nz, cut.sections, section);
+            t.k1 = (int)cpu_avx_p_part(g->nz, cut.sections, section + 1);
+            CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_march,
+                                 (g, x, &t, steps, u, v, own + (size_t)thread * length, stream));
+        }
+}
+
+/* The points of u from v. */
+CPU_AVX_API void CPU_AVX_F(cpu_avx_p_grid_copy)(const CPU_AVX_F(cpu_avx_grid) * g, const CPU_AVX_R *v, CPU_AVX_R *u,
+                                                int threads)
+{
+    const long long rows = (long long)g->ny * g->nz;
+    (void)threads;
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads))
+    for (long long row = 0; row < rows; row++)
+        memcpy(u + row * g->pitch, v + row * g->pitch, (size_t)g->nx * sizeof *u);
+}
+
+CPU_AVX_API int CPU_AVX_F(cpu_avx_p_grid_status)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps,
+                                                 const CPU_AVX_R *u, const CPU_AVX_R *v, const void *work, int threads)
+{
+    if (!CPU_AVX_F(cpu_avx_p_grid_fine)(g) || steps < 0 || !u || !v || !work || threads < 1)
+        return CPU_AVX_BAD_ARGUMENT;
+    return cpu_avx_has(isa) ? CPU_AVX_OK : CPU_AVX_BAD_ISA;
+}
+
+/* Solves   steps explicit steps, u <- u + L u, same in g being 1 - discount: every neighbour read where it lies, the
+            loop over x left to the compiler
+   Needs    v of u's size, work of cpu_avx_grid_bytes
+   Leaves   the result in u; v is work
+   Cost     42 operations a point and step (13 points; 66 if 19) and 13 loads (19), the arrays once each way */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_explicit1)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps, CPU_AVX_R *u,
+                                                  CPU_AVX_R *v, void *work, int threads)
+{
+    const int status = CPU_AVX_F(cpu_avx_p_grid_status)(isa, g, steps, u, v, work, threads);
+    if (status) return status;
+    CPU_AVX_R *own, *from = u, *to = v;
+    const CPU_AVX_F(cpu_avx_p_grid_x) x = CPU_AVX_F(cpu_avx_p_grid_prepare)(g, work, &own);
+    for (int step = 0; step < steps; step++) {
+        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
+        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain, (g, &x, k, from, to));
+        CPU_AVX_R *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != u) CPU_AVX_F(cpu_avx_p_grid_copy)(g, v, u, threads);
+    return CPU_AVX_OK;
+}
+
+/* Solves   the same; two steps a sweep in blocks of rows that stay in the second-level cache, cross differences with x
+            from sums that are shared, so that a vector loads 8 of its neighbours (10) instead of 13 (19)
+   Cost     14 multiply-adds or multiplications, 12 additions (19, 15) and 3 moves between lanes a vector and step, some
+            rows of each block twice; the arrays once each way for two steps */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_explicit2)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps, CPU_AVX_R *u,
+                                                  CPU_AVX_R *v, void *work, int threads)
+{
+    const int status = CPU_AVX_F(cpu_avx_p_grid_status)(isa, g, steps, u, v, work, threads);
+    if (status) return status;
+    CPU_AVX_R *own, *from = u, *to = v;
+    const CPU_AVX_F(cpu_avx_p_grid_x) x = CPU_AVX_F(cpu_avx_p_grid_prepare)(g, work, &own);
+    const int spare = (4 - steps % 4) % 4; /* single steps, so that the number of sweeps is even and ends in u */
+    const int single = spare < steps ? spare : steps;
+    for (int done = 0; done < steps;) {
+        const int now = done < single ? 1 : 2;
+        CPU_AVX_F(cpu_avx_p_grid_sweep)(isa, g, &x, now, from, to, own, threads);
+        CPU_AVX_R *swap = from;
+        from = to;
+        to = swap;
+        done += now;
+    }
+    if (from != u) CPU_AVX_F(cpu_avx_p_grid_copy)(g, v, u, threads);
+    return CPU_AVX_OK;
+}
+
+/* Solves   steps implicit steps, A_x A_y A_z (u' - u) = L u, same in g being -discount: the right-hand side, x lines
+            one after another, y and z lines side by side, each a sweep of its own by plain loops
+   Needs    fx, fy, fz: cpu_avx_factor of the three matrices; v of u's size, work of cpu_avx_grid_bytes
+   Leaves   the result in u; in v the last u' - u
+   Cost     explicit1, and 5 operations a point and axis; 9 passes over an array */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_implicit1)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps,
+                                                  const CPU_AVX_R *fx, const CPU_AVX_R *fy, const CPU_AVX_R *fz,
+                                                  CPU_AVX_R *u, CPU_AVX_R *v, void *work, int threads)
+{
+    const int status = CPU_AVX_F(cpu_avx_p_grid_status)(isa, g, steps, u, v, work, threads);
+    if (!fx || !fy || !fz) return CPU_AVX_BAD_ARGUMENT;
+    if (status) return status;
+    CPU_AVX_R *own;
+    const CPU_AVX_F(cpu_avx_p_grid_x) x = CPU_AVX_F(cpu_avx_p_grid_prepare)(g, work, &own);
+    const ptrdiff_t plane = CPU_AVX_F(cpu_avx_p_grid_plane_step)(g);
+    for (int step = 0; step < steps; step++) {
+        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
+        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain, (g, &x, k, u, v));
+        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
+        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain_x, (g, fx, v + k * plane));
+        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
+        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain_y, (g, fy, v + k * plane));
+        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
+        for (int j = 0; j < g->ny; j++)
+            CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_plain_z, (g, fz, v + j * g->pitch, u + j * g->pitch));
+    }
+    return CPU_AVX_OK;
+}
+
+/* Solves   the same; right-hand side, x (by transposed tiles) and y of a plane while it is in the second-level cache,
+            then z and the update of u in blocks of lines that stay there
+   Leaves   the result in u; v is work
+   Cost     as explicit2 a step, and 5 operations a point and axis; 5 passes over an array */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_grid_implicit2)(int isa, const CPU_AVX_F(cpu_avx_grid) * g, int steps,
+                                                  const CPU_AVX_R *fx, const CPU_AVX_R *fy, const CPU_AVX_R *fz,
+                                                  CPU_AVX_R *u, CPU_AVX_R *v, void *work, int threads)
+{
+    const int status = CPU_AVX_F(cpu_avx_p_grid_status)(isa, g, steps, u, v, work, threads);
+    if (!fx || !fy || !fz) return CPU_AVX_BAD_ARGUMENT;
+    if (status) return status;
+    CPU_AVX_R *own;
+    const CPU_AVX_F(cpu_avx_p_grid_x) x = CPU_AVX_F(cpu_avx_p_grid_prepare)(g, work, &own);
+    const size_t length = CPU_AVX_F(cpu_avx_p_grid_own)(g, threads);
+    const int stream = CPU_AVX_F(cpu_avx_p_grid_streams)(g, v);
+    for (int step = 0; step < steps; step++) {
+        CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
+        for (int thread = 0; thread < threads; thread++) {
+            const int end = (int)cpu_avx_p_part(g->nz, threads, thread + 1);
+            for (int k = (int)cpu_avx_p_part(g->nz, threads, thread); k < end; k++)
+                CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_upper,
+                                     (g, &x, k, fx, fy, u, v, own + (size_t)thread * length, stream));
+        }
+        CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
+        for (int thread = 0; thread < threads; thread++) {
+            const int end = (int)cpu_avx_p_part(g->ny, threads, thread + 1);
+            for (int j = (int)cpu_avx_p_part(g->ny, threads, thread); j < end; j++)
+                CPU_AVX_P_PICK_MARCH(isa, , cpu_avx_p_grid_lower,
+                                     (g, fz, v + j * g->pitch, u + j * g->pitch, g->nx, own + (size_t)thread * length));
+        }
+    }
+    return CPU_AVX_OK;
+}
+
+#undef CPU_AVX_R
+#undef CPU_AVX_F
+#undef CPU_AVX_P_BITS
+#undef CPU_AVX_P_INFINITY
+#endif /* CPU_AVX_P_SET_MADE */
 #endif /* CPU_AVX_P_REAL */

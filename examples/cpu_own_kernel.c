@@ -3,53 +3,29 @@
 
        gcc -std=c11 -O2 -o cpu_own_kernel cpu_own_kernel.c -lm && ./cpu_own_kernel
 
-   v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1, the two ends stay. Written once, compiled for every
-   instruction set, whatever the compiler's flags; which of them runs is decided where it is called. */
+   v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1, the two ends stay. Written once, at the end of this file,
+   which includes itself for every instruction set, whatever the compiler's flags; which of them runs is decided where it
+   is called. */
+#ifndef CPU_AVX_SET
 #include "cpu_avx.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Every element is loaded once; its neighbours come from the registers beside it. */
-#define SMOOTH(set)                                                                                                    \
-    CPU_AVX_TARGET_##set static void smooth_##set(int n, float w, const float *u, float *v)                            \
-    {                                                                                                                  \
-        enum { W = cpu_avx_lanes_##set##_f32 };                                                                        \
-        cpu_avx_vec_##set##_f32 weight = cpu_avx_set_##set##_f32(w), two = cpu_avx_set_##set##_f32(2);                 \
-        cpu_avx_vec_##set##_f32 below = cpu_avx_set_##set##_f32(0);                                                    \
-        cpu_avx_vec_##set##_f32 here = cpu_avx_load_part_##set##_f32(u, n < W ? n : W);                                \
-        for (int i = 0; i < n; i += W) {                                                                               \
-            int left = n - i, more = left - W;                                                                         \
-            cpu_avx_vec_##set##_f32 above = more >= W  ? cpu_avx_load_##set##_f32(u + i + W)                           \
-                                            : more > 0 ? cpu_avx_load_part_##set##_f32(u + i + W, more)                \
-                                                       : cpu_avx_set_##set##_f32(0);                                   \
-            cpu_avx_vec_##set##_f32 sum = cpu_avx_add_##set##_f32(cpu_avx_up_##set##_f32(below, here, 1),              \
-                                                                  cpu_avx_down_##set##_f32(here, above, 1));           \
-            sum = cpu_avx_fma_##set##_f32(weight, cpu_avx_fnma_##set##_f32(two, here, sum), here);                     \
-            if (more >= 0)                                                                                             \
-                cpu_avx_store_##set##_f32(v + i, sum);                                                                 \
-            else                                                                                                       \
-                cpu_avx_store_part_##set##_f32(v + i, left, sum);                                                      \
-            below = here, here = above;                                                                                \
-        }                                                                                                              \
-        v[0] = u[0], v[n - 1] = u[n - 1];                                                                              \
-    }
-SMOOTH(plain)
+#define CPU_AVX_PRECISION f32
+#define CPU_AVX_SET plain
+#include "cpu_own_kernel.c"
 #if CPU_AVX_X86
-SMOOTH(avx)
-SMOOTH(avx2)
-SMOOTH(avx512)
+#define CPU_AVX_SET avx
+#include "cpu_own_kernel.c"
+#define CPU_AVX_SET avx2
+#include "cpu_own_kernel.c"
+#define CPU_AVX_SET avx512
+#include "cpu_own_kernel.c"
+#elif CPU_AVX_ARM
+#define CPU_AVX_SET neon
+#include "cpu_own_kernel.c"
 #endif
-
-static void smooth(int isa, int n, float w, const float *u, float *v)
-{
-#if CPU_AVX_X86
-    if (isa == CPU_AVX_AVX512) smooth_avx512(n, w, u, v);
-    if (isa == CPU_AVX_AVX2) smooth_avx2(n, w, u, v);
-    if (isa == CPU_AVX_AVX) smooth_avx(n, w, u, v);
-#endif
-    if (isa == CPU_AVX_PLAIN) smooth_plain(n, w, u, v);
-}
 
 int main(void)
 {
@@ -59,7 +35,7 @@ int main(void)
     for (int isa = 0; isa < CPU_AVX_ISAS; isa++) {
         double worst = 0;
         if (!cpu_avx_has(isa)) continue;
-        smooth(isa, N, w, u, v);
+        CPU_AVX_PICK(isa, , smooth, f32, (N, w, u, v));
         for (int i = 1; i < N - 1; i++)
             worst = fmax(worst, fabs((double)v[i] - (u[i] + 0.25 * ((double)u[i - 1] - 2.0 * u[i] + u[i + 1]))));
         printf("%-6s off by %g at most\n", cpu_avx_name(isa), worst);
@@ -67,3 +43,26 @@ int main(void)
     }
     return 0;
 }
+
+#else /* CPU_AVX_SET: the kernel, for the set at hand. Each element is loaded once; its neighbours come from registers */
+
+CPU_AVX_HERE static void CPU_AVX_OWN(smooth)(int n, float w, const float *u, float *v)
+{
+    enum { W = CPU_AVX(lanes) };
+    CPU_AVX(vec) weight = CPU_AVX(set)(w), two = CPU_AVX(set)(2), below = CPU_AVX(set)(0);
+    CPU_AVX(vec) here = CPU_AVX(load_part)(u, n < W ? n : W);
+    for (int i = 0; i < n; i += W) {
+        int left = n - i, more = left - W;
+        CPU_AVX(vec)
+        above = more >= W  ? CPU_AVX(load)(u + i + W)
+                : more > 0 ? CPU_AVX(load_part)(u + i + W, more)
+                           : CPU_AVX(set)(0);
+        CPU_AVX(vec) sum = CPU_AVX(add)(CPU_AVX(up)(below, here, 1), CPU_AVX(down)(here, above, 1));
+        sum = CPU_AVX(fma)(weight, CPU_AVX(fnma)(two, here, sum), here);
+        CPU_AVX(store_part)(v + i, left < W ? left : W, sum);
+        below = here, here = above;
+    }
+    v[0] = u[0], v[n - 1] = u[n - 1];
+}
+#undef CPU_AVX_SET
+#endif

@@ -1,4 +1,5 @@
-/* cpu_cases.h - what the tests of cpu_avx.h share: each instruction set forced, arrays between guard words.
+/* cpu_cases.h - what the tests of cpu_avx.h share: each instruction set forced, arrays between guard words and at pages
+   that nobody may touch.
    MIT licence, see LICENSE.
 
        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) ...      each one that this processor has
@@ -6,7 +7,7 @@
        float *x = (float *)g.at;
        ... unguard(&g, "x of %s", cpu_avx_name(isa));                      checks the guard words, frees
 
-   C11. One translation unit a test program, as check.h. */
+   C11, after #define _DEFAULT_SOURCE. One translation unit a test program, as check.h. */
 #ifndef CPU_CASES_H
 #define CPU_CASES_H
 
@@ -17,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* CPU_ISA=name in the environment leaves the others out: Valgrind does not know AVX-512. */
 static int cpu_next(int isa)
@@ -43,45 +46,68 @@ CHECK_UNUSED static void cpu_skips(void)
     }
 }
 
-/* Bytes at some distance from a cache line, between two stretches of a pattern: a store beyond the end is seen even
-   where the sanitizer does not look, as in masked stores. */
-enum { GUARD_BYTES = 1024 };
+/* Bytes at some distance from a line of the cache, between two pages that nobody may touch, so that reads beyond their
+   ends are seen as well as writes, those of intrinsics too: the last line in which there are any is the last before a
+   page; every other array without such a distance is the first behind one instead. What is between it and the pages
+   holds a pattern. */
 typedef struct {
     void *at;
-    unsigned char *all;
-    size_t before, bytes;
+    unsigned char *all; /* what may be touched */
+    size_t bytes, size; /* of the array; of all */
 } guarded;
+
+enum { GUARD_KEPT = 16 };
+static unsigned char *guard_kept[GUARD_KEPT]; /* rooms that were given back, to be used again */
+static size_t guard_kept_size[GUARD_KEPT];
+
+static unsigned char *guard_room(size_t size, size_t page)
+{
+    for (int i = 0; i < GUARD_KEPT; i++)
+        if (guard_kept[i] && guard_kept_size[i] == size) {
+            unsigned char *room = guard_kept[i];
+            guard_kept[i] = NULL;
+            return room;
+        }
+    unsigned char *all = (unsigned char *)mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED || mprotect(all + page, size, PROT_READ | PROT_WRITE)) {
+        perror("mmap");
+        exit(EXIT_FAILURE);
+    }
+    return all + page;
+}
 
 CHECK_UNUSED static guarded guard(size_t bytes, size_t offset)
 {
+    static int turn;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), lines = (bytes + offset % 64 + 63) / 64 * 64;
     guarded g;
     g.bytes = bytes;
-    g.all = (unsigned char *)malloc(bytes + 2 * GUARD_BYTES + 64 + offset);
-    if (!g.all) {
-        fprintf(stderr, "out of memory\n");
-        exit(EXIT_FAILURE);
-    }
-    g.before = GUARD_BYTES + (64 - (uintptr_t)(g.all + GUARD_BYTES) % 64) % 64 + offset;
-    g.at = g.all + g.before;
-    memset(g.all, 0xa5, g.before);
+    g.size = lines ? (lines + page - 1) / page * page : page;
+    g.all = guard_room(g.size, page);
+    g.at = g.all + (offset % 64 == 0 && turn++ % 2 ? 0 : g.size - lines + offset % 64);
+    memset(g.all, 0xa5, g.size);
     memset(g.at, 0xff, bytes); /* NaN: what is read before it is written shows */
-    memset(g.all + g.before + bytes, 0xa5, GUARD_BYTES);
     return g;
 }
 
 CHECK_PRINTF(2, 3)
 static void unguard(guarded *g, const char *format, ...)
 {
+    static int place;
+    const unsigned char *from = (unsigned char *)g->at, *to = from + g->bytes;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int intact = 1;
     char text[256];
     va_list args;
-    for (size_t i = 0; i < g->before; i++) intact &= g->all[i] == 0xa5;
-    for (size_t i = 0; i < GUARD_BYTES; i++) intact &= g->all[g->before + g->bytes + i] == 0xa5;
+    for (const unsigned char *p = g->all; p < from; p++) intact &= *p == 0xa5;
+    for (const unsigned char *p = to; p < g->all + g->size; p++) intact &= *p == 0xa5;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     CHECK(intact, "%s: written beyond its ends", text);
-    free(g->all);
+    place = (place + 1) % GUARD_KEPT;
+    if (guard_kept[place]) munmap(guard_kept[place] - page, guard_kept_size[place] + 2 * page);
+    guard_kept[place] = g->all, guard_kept_size[place] = g->size;
     g->all = 0;
 }
 

@@ -2,10 +2,11 @@
    processor, against the host reference of bs3d.h in double precision; it includes itself once for each precision.
    MIT licence, see LICENSE. */
 #ifndef REAL
+#define _DEFAULT_SOURCE
 #define BS3D_NO_LAUNCHES
 /* Small grids in many blocks, and stored past the caches wherever their rows are whole lines. */
 #define CPU_AVX_GRID_CACHE 1
-#define CPU_AVX_GRID_LARGE 0
+#define CPU_AVX_STREAM_BYTES 0
 #include "bs3d.h"
 #include "check.h"
 #include "cpu_cases.h"

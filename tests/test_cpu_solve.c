@@ -5,6 +5,7 @@
    exactly what the lines need, between guard words, at all alignments; what lies between the systems, a[0] and c[n-1]
    are NaN, and the gaps of x must stay as they were. The file includes itself once a precision. */
 #ifndef REAL
+#define _DEFAULT_SOURCE
 #define CPU_AVX_STREAM_BYTES 2048 /* stores past the caches for small arrays, too */
 #include "cpu_cases.h"
 #include "random.h"
@@ -147,8 +148,8 @@ static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, cons
         REAL *to = (REAL *)(in_place ? d.at : x.at);
         if (method == HYBRID) {
             work = guard(F(cpu_avx_hybrid_bytes)(s->n, threads), offset);
-            status = F(cpu_avx_hybrid)(isa, s->n, s->systems, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at,
-                                       to, work.at, threads);
+            status = F(cpu_avx_hybrid)(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to, work.at,
+                                       threads);
         } else {
             work = guard(F(cpu_avx_thomas_bytes)(s->n, threads), offset);
             status = F(cpu_avx_thomas)(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to, work.at,
@@ -217,8 +218,8 @@ static void F(test_size)(case_random *random, long long n, long long systems, in
                 int method = (one ? SOLVE : THOMAS) + (turn / 4 % 3 == 2);
                 F(check_lines)(isa, method, &lines, &s, offset, 1 + turn / 5 % 3, 0, 0);
             }
-            cpu_avx_lines rows = F(layout)(2, n, systems);
-            if (!one) F(check_lines)(isa, HYBRID, &rows, &s, (size_t)(turn % 3), 1 + turn % 2, 0, 0);
+            cpu_avx_lines any = F(layout)(turn % LAYOUTS, n, systems);
+            if (!one) F(check_lines)(isa, HYBRID, &any, &s, (size_t)(turn % 3), 1 + turn % 2, 0, 0);
         }
         free(s.a);
     }
@@ -235,6 +236,8 @@ static void F(test_sizes)(void)
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < 2; k++) F(test_size)(&random, long_n[i], k ? 35 : 4, i + k);
     F(test_size)(&random, 3, 1111, 0); /* many tiles, and wide ones */
+    F(test_size)(&random, 16, 1100, 0); /* all of the store */
+    F(test_size)(&random, 32, 1024, 1);
     F(test_size)(&random, 20, 600, 1);
     F(test_size)(&random, 70, 96, 2);
 }
@@ -247,7 +250,9 @@ static void F(test_groups)(void)
     for (int i = 0; i < 7; i++) {
         long long nx = sizes[i][0], ny = sizes[i][1], nz = sizes[i][2];
         for (int padding = 0; padding < 2; padding++) {
-            long long pitch = padding ? (nx + 31) / 16 * 16 : nx, plane = pitch * (ny + 2 * padding);
+            /* With padding rows are whole lines of the cache, and planes now and then a number more: those cannot be
+               stored past the caches. */
+            long long pitch = padding ? (nx + 31) / 16 * 16 : nx, plane = pitch * (ny + 2 * padding) + i % 2 * padding;
             cpu_avx_lines along[3] = {
                 {nx, 1, ny, pitch, nz, plane}, {ny, pitch, nx, 1, nz, plane}, {nz, plane, nx, 1, ny, pitch}};
             for (int axis = 0; axis < 3; axis++)
@@ -256,6 +261,7 @@ static void F(test_groups)(void)
                     for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
                         F(check_lines)(isa, one ? SOLVE : THOMAS, &along[axis], &s, (size_t)(i % 3), 1 + i % 3, 0, 0);
                         F(check_lines)(isa, one ? SOLVE_IN_PLACE : IN_PLACE, &along[axis], &s, 0, 2, 0, 0);
+                        if (!one) F(check_lines)(isa, HYBRID, &along[axis], &s, 0, 2, 0, 0);
                     }
                     free(s.a);
                 }
@@ -362,6 +368,8 @@ static void F(test_arguments)(void)
         *(i == 0 ? &bad.n : i == 1 ? &bad.systems : &bad.groups) = -1;
         CHECK(F(cpu_avx_thomas)(has, &bad, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "negative count %d", i);
         CHECK(F(cpu_avx_solve)(has, &bad, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "solve, negative count %d", i);
+        CHECK(F(cpu_avx_hybrid)(has, &bad, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "hybrid, negative count %d",
+              i);
     }
     CHECK(F(cpu_avx_thomas)(has, &none, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "n = 0");
     none = lines, none.systems = 0;
@@ -371,12 +379,12 @@ static void F(test_arguments)(void)
     CHECK(F(cpu_avx_thomas)(has, &none, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "no groups");
     CHECK(F(cpu_avx_thomas)(has, &lines, p, p, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "no threads");
     CHECK(F(cpu_avx_solve)(has, &lines, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "solve, no threads");
-    CHECK(F(cpu_avx_hybrid)(has, 4, 1, p, p, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "hybrid, no threads");
+    CHECK(F(cpu_avx_hybrid)(has, &lines, p, p, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "hybrid, no threads");
     for (int i = 0; i < 6; i++) {
         CHECK(F(cpu_avx_thomas)(has, &lines, i == 0 ? 0 : p, i == 1 ? 0 : p, i == 2 ? 0 : p, i == 3 ? 0 : p,
                                 i == 4 ? 0 : p, i == 5 ? 0 : work, 1) == CPU_AVX_BAD_ARGUMENT,
               "null pointer %d", i);
-        CHECK(F(cpu_avx_hybrid)(has, 4, 1, i == 0 ? 0 : p, i == 1 ? 0 : p, i == 2 ? 0 : p, i == 3 ? 0 : p,
+        CHECK(F(cpu_avx_hybrid)(has, &lines, i == 0 ? 0 : p, i == 1 ? 0 : p, i == 2 ? 0 : p, i == 3 ? 0 : p,
                                 i == 4 ? 0 : p, i == 5 ? 0 : work, 1) == CPU_AVX_BAD_ARGUMENT,
               "hybrid, null pointer %d", i);
         if (i < 4)
@@ -384,14 +392,13 @@ static void F(test_arguments)(void)
                       CPU_AVX_BAD_ARGUMENT,
                   "solve, null pointer %d", i);
     }
-    CHECK(F(cpu_avx_hybrid)(has, -1, 1, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "hybrid, n < 0");
-    CHECK(F(cpu_avx_hybrid)(has, 4, -1, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ARGUMENT, "hybrid, systems < 0");
-    CHECK(F(cpu_avx_hybrid)(has, 0, 1, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "hybrid, n = 0");
+    none = lines, none.n = 0;
+    CHECK(F(cpu_avx_hybrid)(has, &none, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "hybrid, n = 0");
     for (int isa = -1; isa <= CPU_AVX_ISAS; isa++) {
         if (cpu_avx_has(isa)) continue;
         CHECK(F(cpu_avx_thomas)(isa, &lines, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ISA, "set %d", isa);
         CHECK(F(cpu_avx_solve)(isa, &lines, p, p, p, work, 1) == CPU_AVX_BAD_ISA, "solve, set %d", isa);
-        CHECK(F(cpu_avx_hybrid)(isa, 4, 1, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ISA, "hybrid, set %d", isa);
+        CHECK(F(cpu_avx_hybrid)(isa, &lines, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ISA, "hybrid, set %d", isa);
     }
     CHECK(F(cpu_avx_thomas_bytes)(0, 1) == 0 && F(cpu_avx_hybrid_bytes)(0, 1) == 0, "no rows need no work");
 }
@@ -420,7 +427,7 @@ static void F(test_reference)(void)
         void *work = malloc(F(cpu_avx_thomas_bytes)(N, 2) + F(cpu_avx_hybrid_bytes)(N, 2));
         cpu_avx_lines lines = {N, 1, SYSTEMS, N, 1, 0};
         for (int hybrid = 0; hybrid < 2; hybrid++) {
-            int status = hybrid ? F(cpu_avx_hybrid)(isa, N, SYSTEMS, s.a, s.b, s.c, s.d, x, work, 2)
+            int status = hybrid ? F(cpu_avx_hybrid)(isa, &lines, s.a, s.b, s.c, s.d, x, work, 2)
                                 : F(cpu_avx_thomas)(isa, &lines, s.a, s.b, s.c, s.d, x, work, 2);
             CHECK(status == 0, "%s: status %d", cpu_avx_name(isa), status);
             for (int k = 0; k < SYSTEMS; k++) {
@@ -437,8 +444,51 @@ static void F(test_reference)(void)
     free(s.a);
 }
 
+/* Rows, systems and tiles of them further apart than 32 bits count, in arrays that are mostly pages nobody touches. */
+static void F(test_far)(void)
+{
+    enum { N = 3, SYSTEMS = 40 };
+    const long long row = (1LL << 31) + 7, pitch = (1LL << 28) + 9, elements = SYSTEMS * pitch;
+    const cpu_avx_lines layouts[] = {{N, row, 2, 5, 1, 0},
+                                     {N, row, 1, 3, 2, 3 * row + 1},
+                                     {N, 1, SYSTEMS, pitch, 1, 0},
+                                     {N, 2, SYSTEMS, pitch, 1, 0}};
+    case_random random = {SEED + 5};
+    F(batch) s = F(new_batch)(&random, N, SYSTEMS, 0);
+    const REAL *from[5] = {s.a, s.b, s.c, s.d, NULL};
+    REAL *far[5];
+    int open = 0;
+    for (; open < 5; open++) {
+        far[open] = (REAL *)mmap(NULL, (size_t)elements * sizeof(REAL), PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (far[open] == (REAL *)MAP_FAILED) break;
+    }
+    if (open < 5) check_skip(1, "offsets beyond 32 bits: no room for %lld elements five times", elements);
+    for (int layout = 0; layout < 4 && open == 5; layout++) {
+        const cpu_avx_lines lines = layouts[layout];
+        const int count = (int)(lines.systems * lines.groups) * N;
+        for (int k = 0; k < 4; k++)
+            for (int i = 0; i < count; i++) far[k][F(place)(&lines, i / N, i % N)] = from[k][i];
+        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa))
+            for (int hybrid = 0; hybrid < 2; hybrid++) {
+                void *work = malloc(F(cpu_avx_thomas_bytes)(N, 1) + F(cpu_avx_hybrid_bytes)(N, 1));
+                for (int i = 0; i < count; i++) far[4][F(place)(&lines, i / N, i % N)] = 77;
+                int status = (hybrid ? F(cpu_avx_hybrid) : F(cpu_avx_thomas))(isa, &lines, far[0], far[1], far[2],
+                                                                              far[3], far[4], work, 1);
+                CHECK(status == 0, "%s: far apart: status %d", cpu_avx_name(isa), status);
+                for (int i = 0; i < count; i++)
+                    check_near((double)far[4][F(place)(&lines, i / N, i % N)], (double)s.x[i], tolerance(N, ROUNDOFF),
+                               "%s: far apart, layout %d, element %d", cpu_avx_name(isa), layout, i);
+                free(work);
+            }
+    }
+    while (open > 0) munmap(far[--open], (size_t)elements * sizeof(REAL));
+    free(s.a);
+}
+
 static void F(test_all)(void)
 {
+    F(test_far)();
     F(test_factor)();
     F(test_arguments)();
     F(test_sizes)();
