@@ -34,11 +34,19 @@
        fd_interpolate       weights of value, first and second derivative in four points, by a cubic
      time
        fd_schedule          steps, equal or graded, of kinds, with a Rannacher start, hitting dates exactly
+       fd_schedule_part     some of them
      schemes
        fd_scheme_of         Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer as numbers
        fd_scheme_theta      the theta of each, for two or three factors
+     a march
+       fd_final_as          the final value at a point, in one of four ways
+       fd_plan_check        does what a problem says of its march make sense?
+       fd_coefficient_time  when the coefficients of a step are taken
+       fd_shifted           where the value is taken from at a date
      set-up in each precision
        fd_cells             spacings and faces of a line, as the functions below read them
+       fd_cell_at           one of them, for threads that take one each
+       fd_pace_of           how a step goes, as numbers
      in each step, a point
        fd_lane_first, fd_lane_second    derivatives along a line       2 sub + 1 mul + 2 FMA; 2 sub + 2 mul + 1 FMA
        fd_lane_mixed        the mixed derivative from nine values               8 sub + 4 mul + 8 FMA
@@ -46,11 +54,13 @@
        fd_lane_apply        the row on three values                             2 sub + 1 mul + 1 FMA
        fd_lane_source       what a given slope adds                             2 mul + 2 FMA
        fd_lane_matrix       the row of 1 - size A, and is it dominant           2 mul + 2 add + 1 FMA
+       fd_lane_matrix_at    the same, at faces without what keeps it from being dominant
+       fd_lane_exercise     a value after a step, with early exercise      1 division, 2 FMA, 1 sub, 2 comparisons
        fd_lane_lag          couplings of the wrong sign left to the old values  2 selections
        fd_lane_face_three   a face's third point eliminated by its neighbour's row
        fd_lane_value        a value or derivative from four values or a tensor of them
      messages
-       fd_status_string
+       fd_status_string, fd_status_of
 
    What they share:
      Status   FD_OK = 0, a negative number for what is wrong with an argument, or 1 + the index of the point, date or
@@ -68,7 +78,7 @@
 
 #include "trid.h"
 
-#define FD_VERSION 100 /* 100 * major + minor */
+#define FD_VERSION 102 /* 100 * major + minor */
 
 #ifndef FD_HEADER
 #define FD_HEADER "fd.h"
@@ -82,8 +92,17 @@ enum {
     FD_BAD_NUMBER = -3,   /* NaN or infinite, not in order, or not positive where that is due */
     FD_BAD_PLACE = -4,    /* a place that is not within the axis or not above the one before, that should be midway at
                              an end, or that too few points or another place nearby keep from its alignment */
-    FD_NO_ROOM = -5,      /* more steps than there is room for */
-    FD_OUTSIDE = -6       /* a point that is not within the grid */
+    FD_NO_ROOM = -5,      /* more steps than there is room for, or less memory than a problem needs */
+    FD_OUTSIDE = -6,      /* a point that is not within the grid */
+    /* Of a problem to be marched (fd_status): */
+    FD_BAD_AXIS = -7,    /* detail is fd_axis_map's status, or of points given 1 + the index */
+    FD_BAD_TIMES = -8,   /* detail is fd_schedule's status */
+    FD_BAD_SPOT = -9,    /* not within the axis */
+    FD_MODEL_NAN = -10,  /* the model's numbers of an axis (its index alone is told), of a step (none is), or its terms
+                           at a point in a step: not finite */
+    FD_FINAL_NAN = -11,  /* the payoff at a point is not finite */
+    FD_NOT_SOLVED = -12, /* after a step, or what happened at its date, the value at a point is not finite */
+    FD_LAUNCH_FAILED = -13 /* CUDA refused a copy or a launch; detail is the cudaError_t */
 };
 
 /* What a status says. */
@@ -92,12 +111,35 @@ TRID_HD const char *fd_status_string(int status)
     return status == FD_OK             ? "done"
            : status > 0                ? "point, date or row status - 1 is not finite, or not in increasing order"
            : status == FD_BAD_ARGUMENT ? "bad argument: a null pointer, or an unknown kind"
-           : status == FD_BAD_SIZE     ? "fewer than 4 points, a count out of range, or steps too short"
+           : status == FD_BAD_SIZE     ? "too few or too many points, a count out of range, or steps too short"
            : status == FD_BAD_NUMBER   ? "NaN or infinite, not in order, or not positive"
            : status == FD_BAD_PLACE    ? "place outside of the axis, out of order, or not to be aligned on these points"
-           : status == FD_NO_ROOM      ? "more steps than there is room for"
+           : status == FD_NO_ROOM      ? "less room or memory than steps or problem need"
            : status == FD_OUTSIDE      ? "point outside of the grid"
-                                       : "unknown status";
+           : status == FD_BAD_AXIS     ? "an axis is none: see detail"
+           : status == FD_BAD_TIMES    ? "the steps are none: see detail"
+           : status == FD_BAD_SPOT     ? "the spot is not within the axis"
+           : status == FD_MODEL_NAN    ? "the model gave a number that is not finite"
+           : status == FD_FINAL_NAN    ? "the payoff gave a number that is not finite"
+           : status == FD_NOT_SOLVED   ? "a value is not finite after a step"
+           : status == FD_LAUNCH_FAILED ? "CUDA refused a copy or a launch: see detail"
+                                        : "unknown status";
+}
+
+/* What became of a problem that was to be marched. */
+typedef struct {
+    int what, detail;        /* FD_OK, or what is wrong */
+    int axis, i, j, k, step; /* where, -1 where that does not apply; step 0 is the first, from maturity */
+    int weak;                /* rows that are not dominant, at the first and at the last step together */
+} fd_status;
+
+/* Returns  a status with weak 0 */
+TRID_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int k, int step)
+{
+    fd_status status;
+    status.what = what, status.detail = detail, status.axis = axis, status.i = i, status.j = j, status.k = k;
+    status.step = step, status.weak = 0;
+    return status;
 }
 
 enum { FD_P_MOST = 1 << 28 }; /* points of an axis, steps of a march, dates */
@@ -465,6 +507,50 @@ TRID_HD double fd_final_value(int dims, const double *const *x, const int *point
     return found ? average : f(at, context);
 }
 
+/* How the final values of a march are set. */
+enum {
+    FD_AT_POINTS,  /* the payoff at each point */
+    FD_TOLD,       /* averaged along x over cells with one of the kinks or jumps told */
+    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump, which is looked for in each */
+    FD_AVERAGED    /* the same over cells of all axes: thousands of calls a cell where something is found */
+};
+
+/* A function of up to three coordinates as one of the first. */
+typedef struct {
+    fd_function *f;
+    const void *context;
+    double other[2];
+} fd_p_line;
+
+TRID_HD double fd_p_along(const double *x, const void *context)
+{
+    const fd_p_line *line = (const fd_p_line *)context;
+    double at[3] = {x[0], line->other[0], line->other[1]};
+    return line->f(at, line->context);
+}
+
+/* Solves   the final value at a point of a grid, in one of the ways above
+   Needs    kinks, 0 and more, in increasing order, for FD_TOLD; else as fd_final_value
+   Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 with two factors and 1e-3 with three
+   Cost     FD_TOLD four calls for each part of a cell with a kink; the last two as fd_average */
+TRID_HD double fd_final_as(int finals, int kinks, const double *kink, int dims, const double *const *x,
+                           const int *points, const int *index, fd_function *f, const void *context)
+{
+    double at[3] = {0, 0, 0};
+    for (int d = 0; d < 3 && d < dims; d++) at[d] = x[d][index[d]];
+    fd_p_line line = {f, context, {at[1], at[2]}};
+    if (finals == FD_AVERAGED)
+        return fd_final_value(dims, x, points, index, f, context, dims > 2 ? 1e-3 : 1e-7, dims > 2 ? 4 : 30);
+    if (finals == FD_AVERAGED_X) return fd_final_value(1, x, points, index, fd_p_along, &line, 1e-9, 40);
+    const int i = index[0];
+    if (finals == FD_TOLD && i > 0 && i < points[0] - 1) {
+        double low = at[0] - (at[0] - x[0][i - 1]) / 2, high = at[0] + (x[0][i + 1] - at[0]) / 2;
+        for (int k = 0; k < kinks; k++)
+            if (kink[k] > low && kink[k] < high) return fd_average_told(low, high, kinks, kink, fd_p_along, &line);
+    }
+    return f(at, context);
+}
+
 /* ---- values at a point ------------------------------------------------------------------------------------------- */
 
 /* A cubic through four points of a grid, the first of index first: a value at a place is the sum of value[i]
@@ -554,15 +640,16 @@ TRID_HD double fd_p_share(int grading, double ratio, int k, int m)
     return expm1(growth * k) / expm1(growth * m);
 }
 
-/* Solves   the steps of a march from maturity to 0
+/* Solves   steps first .. first + room - 1 of a march from maturity to 0, as far as there are so many, for who keeps
+            a few at a time
    Needs    room for `room` steps in step, or null: count only
    Leaves   in *count how many there are
    Returns  FD_OK, FD_BAD_ARGUMENT (null, an unknown grading or kind), FD_BAD_SIZE (steps not in 1 .. 2^28, halves or
             dates negative or above 2^28; or neighbouring dates and steps so close that rounding makes them one),
-            FD_BAD_NUMBER (maturity or ratio not positive and finite, theta not in 0 .. 1), FD_NO_ROOM (*count says how
-            much is needed), or 1 + the index of the first date that is not finite, out of range or out of order
-   Cost     a few double operations a step; graded by a ratio, two exponentials */
-TRID_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
+            FD_BAD_NUMBER (maturity or ratio not positive and finite, theta not in 0 .. 1), or 1 + the index of the
+            first date that is not finite, out of range or out of order
+   Cost     a few double operations for each of all steps; graded by a ratio, two exponentials */
+TRID_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
 {
     if (!times || !count) return FD_BAD_ARGUMENT;
     fd_times t = *times;
@@ -585,7 +672,7 @@ TRID_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *cou
                                                  : t.theta,
            upper = t.maturity, from = upper;
     long long total = 0, taken = 0;
-    int kink = 1, date = t.dates - 1, fits = 1;
+    int kink = 1, date = t.dates - 1;
     while (upper > 0) {
         /* From upper to the next date, or to 0. */
         double lower = date >= 0 ? t.date[date] : 0;
@@ -600,12 +687,11 @@ TRID_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *cou
                 double end = part < parts - 1 ? start - (start - to) / 2 : to;
                 int euler = halved > part;
                 if (!(end < from)) return FD_BAD_SIZE;
-                if (step && total < room) {
+                if (step && total >= first && total < first + (long long)room) {
                     fd_step made = {from, end, euler ? 1 : theta, euler ? FD_BACKWARD_EULER : t.kind,
                                     part == parts - 1 && k == whole ? date : -1};
-                    step[total] = made;
-                } else
-                    fits = 0;
+                    step[total - first] = made;
+                }
                 from = end;
             }
         }
@@ -615,7 +701,16 @@ TRID_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *cou
     }
     if (total > FD_P_MOST) return FD_BAD_SIZE;
     *count = (int)total;
-    return fits || !step ? FD_OK : FD_NO_ROOM;
+    return FD_OK;
+}
+
+/* Solves   all steps of a march
+   Needs    as fd_schedule_part
+   Returns  as that, or FD_NO_ROOM: *count says how much is needed */
+TRID_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
+{
+    int status = fd_schedule_part(times, 0, room, step, count);
+    return status || !step || *count <= room ? status : FD_NO_ROOM;
 }
 
 /* ---- schemes ----------------------------------------------------------------------------------------------------- */
@@ -677,6 +772,134 @@ TRID_HD double fd_scheme_theta(int which, int factors, int mixed)
                                                  : 0.5;
 }
 
+/* ---- a march ----------------------------------------------------------------------------------------------------- */
+
+/* When the coefficients of a step are taken. The faces' values are those of both of its ends in any case. */
+enum {
+    FD_BOTH_ENDS, /* as the scheme has it: explicit parts at the step's start, implicit ones at its end */
+    FD_MIDDLE,    /* all in its middle: of second order as well, and half of the work */
+    FD_NEW_END    /* all at its end */
+};
+
+/* Early exercise: the value is never less than the final values. */
+enum {
+    FD_EUROPEAN,
+    FD_AMERICAN, /* operator splitting of Ikonen and Toivanen: a multiplier carries what exercise added to a step */
+    FD_PROJECTED /* the larger of the two after each step: of first order */
+};
+
+/* What happens at a date, in this order. */
+enum {
+    FD_SHIFT = 1,         /* the value at x is what it was at x - cash - proportion x (or at the axis's end) */
+    FD_CHANGE_VALUES = 2, /* the model's change of a value */
+    FD_EXERCISE = 4,      /* the larger of value and final value: Bermudan exercise */
+    FD_RECORD = 8         /* value and derivatives at the spot are kept */
+};
+
+typedef struct {
+    int what; /* any of them, added */
+    double cash, proportion;
+} fd_date;
+
+/* Where a shift takes the value at x from. */
+TRID_HD double fd_shifted(const fd_date *date, double x, double low, double high)
+{
+    double from = x - date->cash - date->proportion * x;
+    return from < low ? low : from > high ? high : from;
+}
+
+/* The time at which the coefficients of a step's start (end 0) and end (1) are taken. */
+TRID_HD double fd_coefficient_time(int coefficients, const fd_step *step, int end)
+{
+    return coefficients == FD_MIDDLE           ? step->from - (step->from - step->to) / 2
+           : coefficients == FD_NEW_END || end ? step->to
+                                               : step->from;
+}
+
+/* What a problem says of its march. */
+typedef struct {
+    const fd_times *times;
+    const fd_date *at_date;
+    int scheme, coefficients, finals, kinks;
+    const double *kink;
+    int exercise;
+} fd_plan;
+
+/* Solves   does a problem's march make sense, as far as can be told before its steps are made?
+   Returns  what is FD_OK; FD_BAD_ARGUMENT, of an unknown kind, detail 1 + the date if it is one's; FD_BAD_SIZE: more
+            than 4 kinks; or FD_BAD_NUMBER of theta, or of kink or date detail - 1 */
+TRID_HD fd_status fd_plan_check(const fd_plan *plan)
+{
+    fd_scheme scheme;
+    int wrong = fd_scheme_of(plan->scheme, plan->times->theta, &scheme), detail = 0;
+    if (!wrong &&
+        (plan->coefficients < FD_BOTH_ENDS || plan->coefficients > FD_NEW_END || plan->finals < FD_AT_POINTS ||
+         plan->finals > FD_AVERAGED || plan->exercise < FD_EUROPEAN || plan->exercise > FD_PROJECTED))
+        wrong = FD_BAD_ARGUMENT;
+    if (!wrong && plan->finals == FD_TOLD && (plan->kinks < 0 || plan->kinks > 4)) wrong = FD_BAD_SIZE;
+    for (int k = 0; k < plan->kinks && plan->finals == FD_TOLD && !wrong; k++)
+        if (!trid_finite_f64(plan->kink[k]) || (k > 0 && !(plan->kink[k] > plan->kink[k - 1])))
+            wrong = FD_BAD_NUMBER, detail = 1 + k;
+    for (int k = 0; k < plan->times->dates && plan->at_date && !wrong; k++) {
+        const fd_date *date = &plan->at_date[k];
+        if (!trid_finite_f64(date->cash) || !trid_finite_f64(date->proportion)) wrong = FD_BAD_NUMBER, detail = 1 + k;
+        if (date->what < 0 || date->what > 15) wrong = FD_BAD_ARGUMENT, detail = 1 + k;
+    }
+    return fd_status_of(wrong, detail, -1, -1, -1, -1, -1);
+}
+
+/* What solvers share within: the least index at which something is wrong, sums, room. */
+enum {
+    FD_P_NONE = 0x7fffffff, /* no index */
+    FD_P_LANES = 32         /* the host's lines side by side, and what tables are padded to */
+};
+
+TRID_HD void fd_p_least(int *kept, int index)
+{
+#if defined __CUDA_ARCH__ || (defined SIMT_EMULATOR && !defined __CUDACC__)
+    atomicMin(kept, index);
+#else
+    if (index < *kept) *kept = index;
+#endif
+}
+TRID_HD void fd_p_add(int *sum, int count)
+{
+#if defined __CUDA_ARCH__ || (defined SIMT_EMULATOR && !defined __CUDACC__)
+    atomicAdd(sum, count);
+#else
+    *sum += count;
+#endif
+}
+
+TRID_HD size_t fd_p_round(size_t bytes)
+{
+    return (bytes + 127) / 128 * 128;
+}
+
+/* What lies there; where memory is null, which is when it is being counted, nothing does. */
+TRID_HD void *fd_p_at(unsigned char *memory, size_t offset)
+{
+    return memory ? memory + offset : 0;
+}
+
+/* Numbers of an axis in its tables. */
+TRID_HD int fd_p_padded(int points)
+{
+    return (points + FD_P_LANES - 1) / FD_P_LANES * FD_P_LANES;
+}
+
+#define FD_P_RESTRICT __restrict__
+/* The same of rows that a loop writes now and reads in its next turn: inlined into that loop by clang (14; not 22) the
+   promise is taken for one of all turns. */
+#ifdef __clang__
+#define FD_P_RESTRICT_ROW
+#else
+#define FD_P_RESTRICT_ROW __restrict__
+#endif
+/* Functions whose loops the compiler should vectorise have all that they call inlined, the model's too. */
+#define FD_P_INLINE static inline __attribute__((always_inline, unused))
+#define FD_P_FLAT static __attribute__((flatten, noinline, unused))
+
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
 /* Faces: what holds at the first and the last point of a line. */
@@ -733,40 +956,45 @@ typedef struct {
     FD_R below, above;
 } FD_F(fd_row);
 
+/* Solves   cell j of a line, for threads that take one each
+   Needs    a grid (fd_grid_check), 0 <= j < points, faces that there are; far as fd_cells leaves it, of which the cells at
+            the two ends write their own
+   Returns  FD_OK, or 1 + j where its numbers are not finite in this precision: points too close
+   Cost     4 divisions */
+TRID_HD int FD_F(fd_cell_at)(int points, const double *x, const int *face, int j, FD_F(fd_cell) * cell, FD_R *far)
+{
+    int first = j == 0, last = j == points - 1, at_face = first || last, kind = face[last];
+    double l = first ? 0 : x[j] - x[j - 1], u = last ? 0 : x[j + 1] - x[j];
+    double below = first ? 0 : 1 / l, above = last ? 0 : 1 / u;
+    double h = 2 / (l + u), w = l / (l + u), third = 0; /* w: 0 at the first point, 1 at the last */
+    if (at_face && kind != FD_SLOPE) h = 0;
+    if (at_face && kind == FD_LINEAR) w = 1 - w;
+    if (at_face && kind == FD_DEGENERATE) {
+        double near_by = l + u, beyond = first ? x[2] - x[1] : x[j - 1] - x[j - 2];
+        double share = near_by / (near_by + beyond);
+        w = first ? 1 + share : -share;
+        third = (first ? -1 : 1) * share / beyond;
+    }
+    if (at_face) far[last] = (FD_R)third;
+    cell->below = (FD_R)below, cell->above = (FD_R)above, cell->h = (FD_R)h, cell->w = (FD_R)w;
+    return trid_finite_f64((double)(cell->below + cell->above) + (double)cell->h) ? FD_OK : 1 + j;
+}
+
 /* Solves   the cells of a line, faces included
    Needs    x of `points` coordinates, room for as many cells; face[0] at the first point, face[1] at the last
    Leaves   cell; far[0], far[1]: at a face that is FD_DEGENERATE, A u has the term  drift far (u2 - u1)  besides its
             row, u1 the face's neighbour, u2 the one after; 0 at others
-   Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer or an unknown face; 1 + j where numbers of cell
-            j are not finite in this precision: points too close
+   Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer or an unknown face; or as fd_cell_at
    Cost     4 divisions a point */
 TRID_HD int FD_F(fd_cells)(int points, const double *x, const int *face, FD_F(fd_cell) * cell, FD_R *far)
 {
     int status = fd_grid_check(points, x);
     if (status) return status;
     if (!face || !cell || !far) return FD_BAD_ARGUMENT;
-    double third[2] = {0, 0};
     for (int side = 0; side < 2; side++)
         if (face[side] < 0 || face[side] >= FD_P_FACES) return FD_BAD_ARGUMENT;
-    for (int j = 0; j < points; j++) {
-        int first = j == 0, last = j == points - 1, at_face = first || last, kind = face[last];
-        double l = first ? 0 : x[j] - x[j - 1], u = last ? 0 : x[j + 1] - x[j];
-        double below = first ? 0 : 1 / l, above = last ? 0 : 1 / u;
-        double h = 2 / (l + u), w = l / (l + u); /* w: 0 at the first point, 1 at the last */
-        if (at_face && kind != FD_SLOPE) h = 0;
-        if (at_face && kind == FD_LINEAR) w = 1 - w;
-        if (at_face && kind == FD_DEGENERATE) {
-            int next = first ? 1 : points - 2;
-            double near_by = l + u, beyond = first ? x[2] - x[1] : x[next] - x[next - 1];
-            double share = near_by / (near_by + beyond);
-            w = first ? 1 + share : -share;
-            third[last] = (first ? -1 : 1) * share / beyond;
-        }
-        cell[j].below = (FD_R)below, cell[j].above = (FD_R)above, cell[j].h = (FD_R)h, cell[j].w = (FD_R)w;
-        if (!trid_finite_f64((double)(cell[j].below + cell[j].above) + (double)cell[j].h)) return 1 + j;
-    }
-    far[0] = (FD_R)third[0], far[1] = (FD_R)third[1];
-    return FD_OK;
+    for (int j = 0; j < points && !status; j++) status = FD_F(fd_cell_at)(points, x, face, j, &cell[j], far);
+    return status;
 }
 
 /* Solves   the first derivative at a point from the values below, at and above it
@@ -877,6 +1105,68 @@ TRID_HD int FD_F(fd_lane_matrix)(FD_F(fd_row) row, FD_R size, FD_R kill, FD_R *a
     return *b > (*a < 0 ? -*a : *a) + (*c < 0 ? -*c : *c);
 }
 
+/* How a step of a march goes. */
+typedef struct {
+    FD_R dt, size; /* size: theta dt */
+    FD_R base[2]
+             [4]; /* of each stage: what F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) are multiplied by */
+    int stages, about;
+    int still; /* the coefficients at its start are those at its end: for whoever takes them to say */
+    int date;  /* at its end, or -1 */
+} FD_F(fd_pace);
+
+/* Solves   how a step goes by a scheme; steps of a kind other than FD_THETA go by Douglas'. Leaves still 0
+   Returns  as fd_scheme_of */
+TRID_HD int FD_F(fd_pace_of)(int which, const fd_step *step, FD_F(fd_pace) * pace)
+{
+    double dt = step->from - step->to;
+    fd_scheme scheme;
+    int wrong = fd_scheme_of(step->kind == FD_THETA ? which : FD_DOUGLAS, step->theta, &scheme);
+    if (wrong) return wrong;
+    pace->dt = (FD_R)dt, pace->size = (FD_R)(scheme.stage[0].theta * dt);
+    pace->stages = scheme.stages, pace->about = scheme.stage[1].about, pace->still = 0, pace->date = step->date;
+    for (int s = 0; s < 2; s++) {
+        pace->base[s][0] = (FD_R)(dt * scheme.stage[s].mixed[0]);
+        pace->base[s][1] = (FD_R)(dt * scheme.stage[s].own[0]);
+        pace->base[s][2] = (FD_R)(dt * scheme.stage[s].mixed[1]);
+        pace->base[s][3] = (FD_R)(dt * scheme.stage[s].own[1]);
+    }
+    return FD_OK;
+}
+
+/* Are so many numbers the same? */
+TRID_HD int FD_F(fd_p_same)(int count, const FD_R *one, const FD_R *other)
+{
+    for (int q = 0; q < count; q++)
+        if (one[q] < other[q] || one[q] > other[q]) return 0;
+    return 1;
+}
+
+/* NaN, as results of problems that have none. */
+TRID_HD FD_R FD_F(fd_p_nan)(void)
+{
+    unsigned long long bits = 0x7ff8000000000000u;
+    double nan;
+    memcpy(&nan, &bits, sizeof nan);
+    return (FD_R)nan;
+}
+
+/* Solves   a value after a step, with early exercise
+   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN the multiplier of the step before in *extra, which the
+            step's right-hand side had dt times
+   Leaves   in *extra the multiplier, for FD_AMERICAN
+   Returns  the value
+   Cost     FD_AMERICAN 1 division, 2 FMA, 1 subtraction, 2 comparisons */
+TRID_HD FD_R FD_F(fd_lane_exercise)(int kind, FD_R dt, FD_R final, FD_R value, FD_R *extra)
+{
+    if (kind == FD_AMERICAN) {
+        FD_R more = *extra + (final - value) / dt;
+        value -= dt * *extra;
+        *extra = more > 0 ? more : 0;
+    }
+    return value > final ? value : final;
+}
+
 /* Solves   the row without its negative couplings: for the matrix alone, where fd_lane_matrix says that it is not
             dominant, above all at faces that a drift leaves outwards
    Needs    a solve for the difference y' - w (fd_stage): what the matrix lacks then acts on w
@@ -887,6 +1177,16 @@ TRID_HD FD_F(fd_row) FD_F(fd_lane_lag)(FD_F(fd_row) row)
     if (row.below < 0) row.below = 0;
     if (row.above < 0) row.above = 0;
     return row;
+}
+
+/* Solves   a row of 1 - size A as fd_lane_matrix; at a face without the couplings that would keep it from being
+            dominant
+   Returns  was it, without that? */
+TRID_HD int FD_F(fd_lane_matrix_at)(FD_F(fd_row) row, int at_face, FD_R size, FD_R kill, FD_R *a, FD_R *b, FD_R *c)
+{
+    int dominant = FD_F(fd_lane_matrix)(row, size, kill, a, b, c);
+    if (at_face && !dominant) FD_F(fd_lane_matrix)(FD_F(fd_lane_lag)(row), size, kill, a, b, c);
+    return dominant;
 }
 
 /* Solves   the matrix row of a face that is FD_DEGENERATE, its third unknown eliminated by the neighbour's row

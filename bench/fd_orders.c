@@ -7,28 +7,11 @@
    digit. */
 #include "../tests/fd_cases.h"
 
-#include <string.h>
-#include <time.h>
+#include "orders.h"
 
-#ifndef BENCH_FLAGS
-#define BENCH_FLAGS "unknown"
-#endif
-
-static FILE *out[2];
-
-static void line(const char *text)
-{
-    for (int k = 0; k < 2; k++)
-        if (out[k]) fputs(text, out[k]), fflush(out[k]);
-}
-
-/* A row: what, of which option, the errors at a size and at twice that, and their order. */
 static void row(const char *part, const char *what, const char *option, const char *size, double coarse, double fine)
 {
-    char text[256];
-    snprintf(text, sizeof text, "%s,%s,%s,%s,%.1e,%.1e,%.2f,,,\n", part, what, option, size, coarse, fine,
-             log(coarse / fine) / log(2.0));
-    line(text);
+    orders_row(part, what, option, size, coarse, fine, ",,,");
 }
 
 static void formulas(void)
@@ -74,7 +57,7 @@ static void schemes(void)
                 snprintf(text, sizeof text, "scheme,%s,%s,%d,%.1e,%.1e,%.2f,%.4f,%.3f,%.3g\n", scheme_name[which],
                          option, steps, coarse, fine, log(coarse / fine) / log(2.0), theta,
                          case_worst_amplification(&scheme, dims, mixed), case_worst_amplification(&less, dims, mixed));
-                line(text);
+                orders_line(text);
             }
     for (int which = FD_DOUGLAS; which <= FD_HUNDSDORFER_VERWER + 1; which++)
         for (int dims = 2; dims <= 3; dims++) {
@@ -85,7 +68,7 @@ static void schemes(void)
             if (fd_scheme_of(which - again, theta, &scheme)) exit(1);
             snprintf(text, sizeof text, "drift,%s,%d factors,,,,,%.4f,%.3f,\n", scheme_name[which - again], dims, theta,
                      case_worst_with_drifts(&scheme, dims));
-            line(text);
+            orders_line(text);
         }
     row("lag", "whole matrix", "", "160", case_outwards(160, 0), case_outwards(320, 0));
     row("lag", "couplings of the wrong sign left out", "", "160", case_outwards(160, 1), case_outwards(320, 1));
@@ -131,28 +114,11 @@ static void prices(void)
 
 int main(int argc, char **argv)
 {
-    char head[256], date[32];
-    time_t now = time(NULL);
-    out[0] = stdout;
-    if (argc == 3 && !strcmp(argv[1], "--csv")) {
-        if (!(out[1] = fopen(argv[2], "w"))) return perror(argv[2]), 2;
-    } else if (argc > 1) {
-        return fprintf(stderr, "usage: fd_orders [--csv FILE]\n"), 2;
-    }
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-    snprintf(head, sizeof head, "# errors under refinement by two; %s %s, %s\n",
-#ifdef __clang__
-             "clang " __clang_version__,
-#else
-             "gcc " __VERSION__,
-#endif
-             BENCH_FLAGS, date);
-    line(head);
-    line("part,what,option,size,error,error_of_twice,order,theta,amplification,with_a_tenth_less\n");
+    orders_open(argc, argv, "fd_orders");
+    orders_line("part,what,option,size,error,error_of_twice,order,theta,amplification,with_a_tenth_less\n");
     formulas();
     lines();
     schemes();
     prices();
-    if (out[1] && fclose(out[1])) return perror(argv[2]), 2;
-    return 0;
+    return orders_close();
 }

@@ -895,7 +895,7 @@ static void test_heston(void)
 
 static void test_strings(void)
 {
-    for (int s = -7; s < 2; s++)
+    for (int s = FD_NOT_SOLVED - 1; s < 2; s++)
         for (int t = s + 1; t <= 2; t++)
             CHECK((strcmp(fd_status_string(s), fd_status_string(t)) == 0) == (s == 1), "strings of %d and %d", s, t);
 }

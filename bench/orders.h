@@ -1,0 +1,89 @@
+/* orders.h - what the programs share that print errors under refinement: where the lines go, and what a row has.
+   MIT licence, see LICENSE.
+
+       int main(int argc, char **argv)
+       {
+           orders_open(argc, argv, "fd_orders");
+           orders_line("part,what,option,size,error,error_of_twice,order\n");
+           orders_row("price", "a call", "uniform", "150 x 50", error, error_of_twice, "");
+           return orders_close();
+       }
+
+   Lines go to the terminal, and with --csv FILE to a file too. */
+#ifndef ORDERS_H
+#define ORDERS_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifndef BENCH_FLAGS
+#define BENCH_FLAGS "unknown"
+#endif
+
+static FILE *orders_out[2];
+
+static void orders_line(const char *text)
+{
+    for (int k = 0; k < 2; k++)
+        if (orders_out[k]) fputs(text, orders_out[k]), fflush(orders_out[k]);
+}
+
+/* A row: what, of which option, the errors at a size and at twice that, and their order; more: empty columns behind. */
+static void orders_row(const char *part, const char *what, const char *option, const char *size, double coarse,
+                       double fine, const char *more)
+{
+    char text[256];
+    snprintf(text, sizeof text, "%s,%s,%s,%s,%.1e,%.1e,%.2f%s\n", part, what, option, size, coarse, fine,
+             log(coarse / fine) / log(2.0), more);
+    orders_line(text);
+}
+
+/* What the processor calls itself, with a comma and a blank behind it; nothing where the system does not say. */
+static void orders_processor(char *name, size_t size)
+{
+    char line[200];
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    name[0] = 0;
+    while (info && !name[0] && fgets(line, sizeof line, info)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !colon) continue;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(name, size, "%s, ", colon + 2);
+    }
+    if (info) fclose(info);
+}
+
+/* Takes the arguments, and says on what processor, by what compiler and when. */
+static void orders_open(int argc, char **argv, const char *name)
+{
+    char head[512], processor[200], date[32];
+    time_t now = time(NULL);
+    orders_out[0] = stdout;
+    if (argc == 3 && !strcmp(argv[1], "--csv")) {
+        if (!(orders_out[1] = fopen(argv[2], "w"))) perror(argv[2]), exit(2);
+    } else if (argc > 1) {
+        fprintf(stderr, "usage: %s [--csv FILE]\n", name), exit(2);
+    }
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    orders_processor(processor, sizeof processor);
+    snprintf(head, sizeof head, "# errors under refinement by two; %s%s %s, %s\n", processor,
+#ifdef __clang__
+             "clang " __clang_version__,
+#else
+             "gcc " __VERSION__,
+#endif
+             BENCH_FLAGS, date);
+    orders_line(head);
+}
+
+/* What main returns. */
+static int orders_close(void)
+{
+    if (orders_out[1] && fclose(orders_out[1])) return perror("--csv"), 2;
+    return 0;
+}
+
+#endif

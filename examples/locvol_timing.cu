@@ -1,0 +1,348 @@
+/* locvol_timing.cu - local volatility calibration, a benchmark of two-factor solvers, as a model of adi2d.h.
+   MIT licence, see LICENSE.
+
+       locvol_timing [--quick] [--csv [FILE]]     writes the rows as CSV to FILE as well, or to the terminal alone
+
+   examples/locvol_plain.h has the equation, its discretisation and the three data sets; here it is a model. The rows:
+       naive, coalesced, onchip    the versions on the GPU, which wait in its memory for what they need: payoff and all
+                                   steps; medians of 9 runs after a warm-up
+       .._call                     the same from the host's memory to the host's, allocations made before
+       host                        on all processors where the compiler has OpenMP; medians of 3 runs, or fewer in 10 s
+       plain                       the plain program, on as many; up to 32 problems timed and scaled: all are alike
+   GFlop/s count the operations that the plain program makes but for its exponentials, whatever a version does in fact.
+   Errors are the largest of all problems', against the host's in double precision. The program fails where one is above
+   5e-6 (single) or 1e-11 (double precision).
+   --quick: small sets, for a test. Where there is no GPU, or a compiler without CUDA, rows of the host alone:
+       gcc -std=c11 -O3 -march=native -fopenmp -x c locvol_timing.cu -lm */
+#include "locvol_problems.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#ifndef BENCH_FLAGS
+#define BENCH_FLAGS "unknown flags"
+#endif
+
+#if defined __CUDACC__ || defined SIMT_EMULATOR
+#define ON_DEVICE 1
+#else
+#define ON_DEVICE 0
+#endif
+#ifdef SIMT_EMULATOR /* which runs kernels, but not at a speed worth measuring */
+#define ON_EMULATOR 1
+#else
+#define ON_EMULATOR 0
+#endif
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* ---- output ------------------------------------------------------------------------------------------------------ */
+
+enum { RUNS = 9, HOST_RUNS = 3, MOST_SECONDS = 10, PLAIN_PROBLEMS = 32 };
+
+static FILE *csv;          /* where the rows go as CSV, if anywhere */
+static int table = 1, bad; /* whether they go to the terminal as a table; how many miss their accuracy */
+
+static void heading(const char *machine)
+{
+    char date[32];
+    time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    FILE *const to[2] = {table ? stdout : NULL, csv};
+    for (int i = 0; i < 2; i++)
+        if (to[i]) fprintf(to[i], "# %s, %s, %s\n", machine, BENCH_FLAGS, date);
+    if (csv)
+        fprintf(csv, "version,precision,dataset,outer,numx,numy,numt,ms_median,ms_min,gflops,"
+                     "max_abs_error_vs_host_double\n");
+    if (table)
+        printf("version         prec  dataset  problems        grid steps  median ms   least ms  GFlop/s    error\n");
+    fflush(stdout);
+}
+
+static int ascending(const void *p, const void *q)
+{
+    return (*(const double *)p > *(const double *)q) - (*(const double *)p < *(const double *)q);
+}
+
+/* A row from the milliseconds of so many runs. */
+static void row(const char *version, int is_double, const locvol_set *set, int runs, double *ms, double error)
+{
+    qsort(ms, (size_t)runs, sizeof *ms, ascending);
+    double median = ms[runs / 2], points = (double)set->outer * set->numx * set->numy * (set->numt - 1);
+    double gflops = 1e-6 * LOCVOL_OPERATIONS * points / median;
+    const char *precision = is_double ? "f64" : "f32";
+    if (csv)
+        fprintf(csv, "%s,%s,%s,%d,%d,%d,%d,%.5g,%.5g,%.4g,%.2e\n", version, precision, set->name, set->outer, set->numx,
+                set->numy, set->numt, median, ms[0], gflops, error);
+    if (table)
+        printf("%-15s  %s  %-7s  %8d  %4d x %4d  %4d  %9.3f  %9.3f  %7.1f  %.1e\n", version, precision, set->name,
+               set->outer, set->numx, set->numy, set->numt - 1, median, ms[0], gflops, error);
+    fflush(stdout);
+    if (csv) fflush(csv);
+    if (!(error <= (is_double ? 1e-11 : 5e-6))) {
+        fprintf(stderr, "%s %s %s: off by %.3g\n", version, precision, set->name, error);
+        bad++;
+    }
+}
+
+/* The largest of the differences; NaN if one is. */
+static double worst(int count, const adi2d_values *values, const adi2d_values *exact)
+{
+    double most = 0;
+    for (int k = 0; k < count; k++) {
+        double off = fabs(values[k].value - exact[k].value);
+        if (!(off <= most)) most = off;
+    }
+    return most;
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void *allocate(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+    if (!p) fprintf(stderr, "out of memory\n"), exit(2);
+    return p;
+}
+
+/* ---- on the host ------------------------------------------------------------------------------------------------- */
+
+/* A data set, ready to be marched. */
+typedef struct {
+    const locvol_set *set;
+    adi2d_batch batch;
+    adi2d_problem *problem;
+    locvol_parameters *parameters;
+    adi2d_values *exact; /* the host's in double precision */
+} locvol_run;
+
+static int workers(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+/* What the host took, in *error its distance from exact, or in double precision that from the plain program. */
+static void time_host(const locvol_run *run, int is_double)
+{
+    adi2d_batch batch = run->batch;
+    double ms[HOST_RUNS], from, spent = 0;
+    int runs = 0;
+    size_t bytes = is_double ? locvol_host_bytes_f64(&batch) : locvol_host_bytes_f32(&batch);
+    void *work = allocate((size_t)workers() * bytes);
+    if (is_double) batch.values = run->exact;
+    for (int r = -1; r < HOST_RUNS && (runs == 0 || spent < MOST_SECONDS); r++) {
+        from = seconds();
+        int status = is_double ? locvol_host_f64(&batch, run->parameters, workers(), work)
+                               : locvol_host_f32(&batch, run->parameters, workers(), work);
+        spent += seconds() - from;
+        if (r >= 0) ms[runs++] = 1e3 * (seconds() - from);
+        for (int k = 0; k < batch.problems && !status; k++) status = batch.status[k].what;
+        if (status) fprintf(stderr, "host: %s\n", adi2d_status_string(status)), exit(1);
+    }
+    free(work);
+    row("host", is_double, run->set, runs, ms, worst(batch.problems, batch.values, run->exact));
+}
+
+static void time_plain(const locvol_run *run, int is_double)
+{
+    locvol_set some = *run->set;
+    float result_f32[PLAIN_PROBLEMS];
+    double result[PLAIN_PROBLEMS], error = 0, ms[1], from = seconds();
+    if (some.outer > PLAIN_PROBLEMS) some.outer = PLAIN_PROBLEMS;
+    if (is_double ? locvol_plain_f64(&some, 1, result) : locvol_plain_f32(&some, 1, result_f32)) exit(2);
+    ms[0] = 1e3 * (seconds() - from) * run->set->outer / some.outer;
+    for (int k = 0; k < some.outer; k++) {
+        double off = fabs((is_double ? result[k] : (double)result_f32[k]) - run->exact[k].value);
+        if (!(off <= error)) error = off;
+    }
+    row("plain", is_double, run->set, 1, ms, error);
+}
+
+/* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
+
+#if ON_DEVICE
+static void check(cudaError_t error)
+{
+    if (error == cudaSuccess) return;
+    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
+    exit(1);
+}
+
+typedef cudaError_t Launch(const adi2d_batch *, const locvol_parameters *, void *, cudaStream_t);
+typedef size_t Bytes(const adi2d_batch *);
+
+/* Each in single and in double precision. */
+static const struct Version {
+    const char *name, *call;
+    Launch *launch[2];
+    Bytes *bytes[2];
+} versions[] = {
+    {"naive",
+     "naive_call",
+     {locvol_naive_f32<>, locvol_naive_f64<>},
+     {locvol_rung_bytes_f32<>, locvol_rung_bytes_f64<>}},
+    {"coalesced",
+     "coalesced_call",
+     {locvol_coalesced_f32<>, locvol_coalesced_f64<>},
+     {locvol_rung_bytes_f32<>, locvol_rung_bytes_f64<>}},
+    {"onchip",
+     "onchip_call",
+     {locvol_onchip_f32<>, locvol_onchip_f64<>},
+     {locvol_onchip_bytes_f32<>, locvol_onchip_bytes_f64<>}},
+};
+
+static void time_version(const Version &version, int is_double, const locvol_run *run)
+{
+    const size_t n = (size_t)run->batch.problems;
+    adi2d_batch batch = run->batch;
+    adi2d_problem *problem;
+    locvol_parameters *parameters;
+    adi2d_values *values = (adi2d_values *)allocate(n * sizeof *values);
+    fd_status *status = (fd_status *)allocate(n * sizeof *status);
+    void *work;
+    cudaStream_t stream;
+    cudaEvent_t start, stop;
+    check(cudaStreamCreate(&stream));
+    check(cudaEventCreate(&start));
+    check(cudaEventCreate(&stop));
+    check(cudaMalloc((void **)&problem, n * sizeof *problem));
+    check(cudaMalloc((void **)&parameters, n * sizeof *parameters));
+    check(cudaMalloc((void **)&batch.values, n * sizeof *values));
+    check(cudaMalloc((void **)&batch.status, n * sizeof *status));
+    check(cudaMalloc(&work, version.bytes[is_double](&batch)));
+    batch.problem = problem;
+    double ms[2][RUNS], warm = 0;
+    for (int r = -1; r < RUNS; r += warm >= 20 || ON_EMULATOR) {
+        float took;
+        double from = seconds();
+        check(cudaMemcpyAsync(problem, run->problem, n * sizeof *problem, cudaMemcpyHostToDevice, stream));
+        check(cudaMemcpyAsync(parameters, run->parameters, n * sizeof *parameters, cudaMemcpyHostToDevice, stream));
+        check(cudaEventRecord(start, stream));
+        check(version.launch[is_double](&batch, parameters, work, stream));
+        check(cudaEventRecord(stop, stream));
+        check(cudaMemcpyAsync(values, batch.values, n * sizeof *values, cudaMemcpyDeviceToHost, stream));
+        check(cudaMemcpyAsync(status, batch.status, n * sizeof *status, cudaMemcpyDeviceToHost, stream));
+        check(cudaStreamSynchronize(stream));
+        double call = 1e3 * (seconds() - from);
+        check(cudaEventElapsedTime(&took, start, stop));
+        warm += (double)took;
+        if (r >= 0) ms[0][r] = (double)took, ms[1][r] = call;
+    }
+    for (size_t k = 0; k < n; k++)
+        if (status[k].what) fprintf(stderr, "%s: %s\n", version.name, adi2d_status_string(status[k].what)), exit(1);
+    double error = worst((int)n, values, run->exact);
+    row(version.name, is_double, run->set, RUNS, ms[0], error);
+    row(version.call, is_double, run->set, RUNS, ms[1], error);
+    check(cudaFree(work));
+    check(cudaFree(batch.status));
+    check(cudaFree(batch.values));
+    check(cudaFree(parameters));
+    check(cudaFree(problem));
+    check(cudaEventDestroy(start));
+    check(cudaEventDestroy(stop));
+    check(cudaStreamDestroy(stream));
+    free(status);
+    free(values);
+}
+#endif
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+/* What the rows were measured on, and in *devices whether there is a GPU. */
+static void machine_name(char *name, size_t size, int *devices)
+{
+    char line[200];
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    *devices = 0;
+    snprintf(name, size, "no GPU, %d threads", workers());
+#if ON_DEVICE
+#ifdef SIMT_EMULATOR
+    *devices = 1;
+#else
+    cudaDeviceProp device;
+    int driver;
+    if (cudaGetDeviceCount(devices) != cudaSuccess) *devices = 0;
+    if (*devices) {
+        check(cudaGetDeviceProperties(&device, 0));
+        check(cudaDriverGetVersion(&driver));
+        snprintf(name, size, "%s, CUDA driver %d.%d, nvcc %d.%d.%d; host: %d threads", device.name, driver / 1000,
+                 driver % 100 / 10, __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__, workers());
+    }
+#endif
+#endif
+    while (info && fgets(line, sizeof line, info)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !colon) continue;
+        line[strcspn(line, "\n")] = 0;
+        snprintf(name + strlen(name), size - strlen(name), " of%s", colon + 1);
+        break;
+    }
+    if (info) fclose(info);
+}
+
+static void run_set(const locvol_set *set, int devices)
+{
+    locvol_run run;
+    memset(&run, 0, sizeof run);
+    run.set = set;
+    run.problem = (adi2d_problem *)allocate((size_t)set->outer * sizeof *run.problem);
+    run.parameters = (locvol_parameters *)allocate((size_t)set->outer * sizeof *run.parameters);
+    run.exact = (adi2d_values *)allocate((size_t)set->outer * sizeof *run.exact);
+    if (locvol_problems(set, run.problem, run.parameters)) exit(2);
+    run.batch.problems = set->outer, run.batch.steps = set->numt - 1;
+    run.batch.points[0] = set->numx, run.batch.points[1] = set->numy;
+    run.batch.problem = run.problem, run.batch.kind = ADI2D_PRODUCTS;
+    run.batch.status = (fd_status *)allocate((size_t)set->outer * sizeof *run.batch.status);
+    run.batch.values = (adi2d_values *)allocate((size_t)set->outer * sizeof *run.batch.values);
+    for (int is_double = 1; is_double >= 0; is_double--) {
+        time_host(&run, is_double);
+        time_plain(&run, is_double);
+#if ON_DEVICE
+        for (const Version &version : versions)
+            if (devices) time_version(version, is_double, &run);
+#else
+        (void)devices;
+#endif
+    }
+    free(run.batch.values);
+    free(run.batch.status);
+    free(run.exact);
+    free(run.parameters);
+    free(run.problem);
+}
+
+int main(int argc, char **argv)
+{
+    static const locvol_set quick_sets[2] = {{"quick", 3, 24, 20, 12}, {"odd", 2, 33, 37, 7}};
+    int quick = ON_EMULATOR, devices, wrong = 0;
+    char machine[600];
+    const char *file = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--quick"))
+            quick = 1;
+        else if (!strcmp(argv[i], "--csv") && !csv)
+            csv = stdout, table = 0;
+        else if (csv == stdout && !file)
+            file = argv[i], table = 1;
+        else
+            wrong = 1;
+    }
+    if (wrong) return fprintf(stderr, "usage: locvol_timing [--quick] [--csv [FILE]]\n"), 2;
+    if (file && !(csv = fopen(file, "w"))) return perror(file), 2;
+    machine_name(machine, sizeof machine, &devices);
+    heading(machine);
+    for (int k = 0; k < (quick ? 2 : 3); k++) run_set(quick ? &quick_sets[k] : &locvol_sets[k], devices);
+    if (file && fclose(csv)) return perror(file), 1;
+    return bad > 0;
+}

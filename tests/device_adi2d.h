@@ -1,0 +1,141 @@
+/* device_adi2d.h - what the tests of adi2d.h's kernels share: batches of the host's, solved on the device.
+   MIT licence, see LICENSE. */
+#ifndef DEVICE_ADI2D_H
+#define DEVICE_ADI2D_H
+
+#include "adi2d_cases.h"
+#include "gpu.h"
+
+#include <vector>
+
+/* Memory of the device between guards, what is asked for full of NaN, or a copy of what is given. */
+struct device_memory {
+    unsigned char *whole;
+    size_t bytes;
+    explicit device_memory(size_t size, const void *from = NULL) : whole(NULL), bytes(size)
+    {
+        std::vector<unsigned char> image(bytes + 2 * CASE_GUARD, (unsigned char)CASE_GUARD_BYTE);
+        const unsigned char *given = (const unsigned char *)from;
+        for (size_t k = 0; k < bytes; k++) image[CASE_GUARD + k] = given ? given[k] : (unsigned char)CASE_FILL;
+        GPU_OK(cudaMalloc((void **)&whole, image.size()));
+        GPU_OK(cudaMemcpy(whole, image.data(), image.size(), cudaMemcpyHostToDevice));
+    }
+    device_memory(const device_memory &) = delete;
+    device_memory &operator=(const device_memory &) = delete;
+    ~device_memory() { GPU_OK(cudaFree(whole)); }
+    void *data() const { return whole + CASE_GUARD; }
+    /* Copies it back, unless to is null. Returns whether the guards are as they were. */
+    bool back(void *to) const
+    {
+        std::vector<unsigned char> image(bytes + 2 * CASE_GUARD);
+        GPU_OK(cudaMemcpy(image.data(), whole, image.size(), cudaMemcpyDeviceToHost));
+        if (to && bytes) memcpy(to, image.data() + CASE_GUARD, bytes);
+        bool kept = true;
+        for (size_t k = 0; k < CASE_GUARD; k++)
+            kept &= image[k] == CASE_GUARD_BYTE && image[CASE_GUARD + bytes + k] == CASE_GUARD_BYTE;
+        return kept;
+    }
+};
+
+/* Solves a batch of the host's on the device: with all that it points to there, and memory of exactly the bytes asked
+   for. */
+template <class Parameters>
+static int solve_there(const adi2d_batch *batch, const Parameters *parameters, size_t grid_bytes, size_t bytes,
+                       cudaError_t launch(const adi2d_batch *, const Parameters *, void *, cudaStream_t))
+{
+    const size_t n = (size_t)batch->problems, results = n * (size_t)(1 + batch->dates) * sizeof(adi2d_values);
+    std::vector<adi2d_problem> problem(batch->problem, batch->problem + n);
+    std::vector<device_memory *> kept;
+    auto there = [&](const void *from, size_t size) {
+        kept.push_back(new device_memory(size, from));
+        return kept.back()->data();
+    };
+    for (adi2d_problem &p : problem) {
+        for (int d = 0; d < 2; d++)
+            if (p.points[d] && p.axis[d].points > 0)
+                p.points[d] = (double *)there(p.points[d], (size_t)p.axis[d].points * sizeof(double));
+        int dates = p.times.dates > 0 ? p.times.dates < batch->dates ? p.times.dates : batch->dates : 0;
+        if (p.times.date) p.times.date = (double *)there(p.times.date, (size_t)dates * sizeof(double));
+        if (p.at_date) p.at_date = (fd_date *)there(p.at_date, (size_t)dates * sizeof(fd_date));
+    }
+    device_memory problems(n * sizeof(adi2d_problem), problem.data()), status(n * sizeof(fd_status), batch->status);
+    device_memory values(results, batch->values), grid(batch->grid ? grid_bytes : 0, batch->grid);
+    device_memory parameters_there(n * sizeof(Parameters), parameters), memory(bytes);
+    adi2d_batch device = *batch;
+    device.problem = (adi2d_problem *)problems.data(), device.status = (fd_status *)status.data();
+    device.values = (adi2d_values *)values.data(), device.grid = batch->grid ? grid.data() : NULL;
+    cudaError_t error = launch(&device, (Parameters *)parameters_there.data(), memory.data(), 0);
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    bool whole = status.back(batch->status) & values.back(batch->values) & grid.back(batch->grid);
+    whole &= problems.back(NULL) & parameters_there.back(NULL) & memory.back(NULL);
+    for (device_memory *m : kept) {
+        whole &= m->back(NULL);
+        delete m;
+    }
+    CHECK(whole, "a guard of device memory has been written");
+    if (error != cudaSuccess) printf("%s\n", cudaGetErrorString(error));
+    return (int)error;
+}
+
+#define SOLVER(model, way, bytes, precision, real)                                                                     \
+    static int model##_##way##_solver_##precision(const adi2d_batch *batch, const model##_parameters *parameters)      \
+    {                                                                                                                  \
+        return solve_there(batch, parameters,                                                                          \
+                           (size_t)batch->problems * (size_t)batch->points[0] * (size_t)batch->points[1] *             \
+                               sizeof(real),                                                                           \
+                           model##_##bytes##_##precision<>(batch), model##_##way##_##precision<>);                     \
+    }
+
+/* The same by one of the kernels that MODEL_onchip chooses from, in clusters of a size of its own, which may be more
+   blocks than there are lines for. */
+static int asked_size, asked_rows;
+#define ASKED(model, precision, real)                                                                                  \
+    static cudaError_t model##_asked_##precision(const adi2d_batch *batch, const case_parameters *parameters,          \
+                                                 void *memory, cudaStream_t stream)                                    \
+    {                                                                                                                  \
+        enum { THREADS = sizeof(real) == 4 ? 512 : 256 };                                                              \
+        model##_p_launch_##precision launch;                                                                           \
+        memset(&launch, 0, sizeof launch);                                                                             \
+        launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;                \
+        launch.bytes = model##_p_onchip_bytes_##precision(batch);                                                      \
+        model##_p_chosen_##precision chosen;                                                                           \
+        if (batch->kind == ADI2D_PRODUCTS)                                                                             \
+            chosen = model##_p_choose_##precision<16, THREADS, 1, 1>(&launch, asked_size);                             \
+        else if (asked_rows == 16)                                                                                     \
+            chosen = model##_p_choose_##precision<16, THREADS, 1, 0>(&launch, asked_size);                             \
+        else                                                                                                           \
+            chosen = model##_p_choose_##precision<8, 512, 1, 0>(&launch, asked_size);                                  \
+        if (chosen.bytes == 0) return cudaErrorInvalidConfiguration;                                                   \
+        return model##_p_onchip_##precision(&launch, chosen, stream);                                                  \
+    }                                                                                                                  \
+    static int model##_asked_solver_##precision(const adi2d_batch *batch, const case_parameters *parameters)           \
+    {                                                                                                                  \
+        return solve_there(batch, parameters,                                                                          \
+                           (size_t)batch->problems * (size_t)batch->points[0] * (size_t)batch->points[1] *             \
+                               sizeof(real),                                                                           \
+                           model##_onchip_bytes_##precision<>(batch), model##_asked_##precision);                      \
+    }
+
+/* By clusters of 1, 2, 4 and 8 blocks, and with both numbers of rows a thread; problems whose steps are products where
+   the model has any. The emulator takes warps and blocks in random order. */
+static inline void by_clusters(const case_runner *runner, case_random *random)
+{
+#ifdef SIMT_EMULATOR
+    simt_permute(case_bits(random));
+#endif
+    for (int size = 1; size <= 8; size *= 2)
+        for (int rows = 8; rows <= 16; rows *= 2) {
+            if (check_short() && size != (rows == 8 ? 2 : 8)) continue;
+            asked_size = size, asked_rows = rows;
+            const int like = runner->mixed || rows == 8 ? CASE_ANY : CASE_PRODUCT;
+            case_random_batch(runner, random, like == CASE_PRODUCT ? 4 : 2, 20, 36, like, case_tolerance(runner));
+#ifdef SIMT_EMULATOR
+            CHECK(simt.cluster_size == size, "a cluster of %d instead of %d", simt.cluster_size, size);
+#endif
+        }
+#ifdef SIMT_EMULATOR
+    simt_permute(0);
+#endif
+}
+
+#endif

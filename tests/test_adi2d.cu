@@ -1,0 +1,92 @@
+/* test_adi2d.cu - adi2d.h on chip: random problems against a plain march, by one block and by clusters, and everything
+   that can be wrong with a problem.
+   MIT licence, see LICENSE.
+
+   One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). test_adi2d_host.c tells whether
+   the host is right; test_adi2d_long.cu has the other models and ways. */
+#include "device_adi2d.h"
+
+enum { SEED = 20251123 };
+
+SOLVER(central, onchip, onchip_bytes, f32, float)
+SOLVER(central, onchip, onchip_bytes, f64, double)
+SOLVER(upwind, onchip, onchip_bytes, f32, float)
+SOLVER(alone, onchip, onchip_bytes, f64, double)
+ASKED(central, f32, float)
+ASKED(central, f64, double)
+ASKED(upwind, f32, float)
+ASKED(alone, f64, double)
+
+static const case_runner runners[] = {
+    {"central on chip, double", FD_CENTRAL, 1, 0, 0, central_onchip_solver_f64},
+    {"central on chip, single", FD_CENTRAL, 1, 0, 1, central_onchip_solver_f32},
+    {"upwind on chip, single", FD_UPWIND, 0, 0, 1, upwind_onchip_solver_f32},
+    {"alone on chip, double", FD_UPWIND, 0, 1, 0, alone_onchip_solver_f64},
+};
+static const case_runner asking[] = {
+    {"central by a cluster, double", FD_CENTRAL, 1, 0, 0, central_asked_solver_f64},
+    {"central by a cluster, single", FD_CENTRAL, 1, 0, 1, central_asked_solver_f32},
+    {"upwind by a cluster, single", FD_UPWIND, 0, 0, 1, upwind_asked_solver_f32},
+    {"alone by a cluster, double", FD_UPWIND, 0, 1, 0, alone_asked_solver_f64},
+};
+
+/* Without being asked: one block, or so many that a device which is idle has something to do. */
+static void choice(void)
+{
+#ifdef SIMT_EMULATOR
+    case_random random = {SEED + 1};
+    simt_multiprocessors(8);
+    for (int lines = 16; lines <= 64; lines *= 2) {
+        case_random_batch(&runners[0], &random, lines == 64 ? 2 : 1, 9, lines, CASE_ANY, 1e-11);
+        CHECK(simt.cluster_size == (lines == 16 ? 2 : 4), "%d lines by a cluster of %d", lines, simt.cluster_size);
+    }
+    simt_multiprocessors(4);
+#endif
+}
+
+static void no_batches()
+{
+    adi2d_problem problem;
+    fd_status status;
+    adi2d_values values;
+    case_parameters parameters;
+    memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
+    adi2d_batch b = {1, {8, 8}, 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES};
+    cudaError_t (*way[])(const adi2d_batch *, const case_parameters *, void *, cudaStream_t) = {central_onchip_f32<>,
+                                                                                                central_onchip_f64<>};
+    for (int k = 0; k < 2; k++) {
+        CHECK(way[k](NULL, &parameters, &b, 0) == cudaErrorInvalidValue, "way %d: no batch", k);
+        CHECK(way[k](&b, NULL, &b, 0) == cudaErrorInvalidValue, "way %d: no parameters", k);
+        CHECK(way[k](&b, &parameters, NULL, 0) == cudaErrorInvalidValue, "way %d: no memory", k);
+        b.points[0] = 3;
+        CHECK(way[k](&b, &parameters, &b, 0) == cudaErrorInvalidValue, "way %d: a side of 3", k);
+        b.points[0] = 8, b.problems = 0;
+        CHECK(way[k](&b, NULL, NULL, 0) == cudaSuccess, "way %d: a batch of 0", k);
+        b.problems = 1;
+    }
+    CHECK(central_onchip_bytes_f32<>(NULL) == 0 && central_onchip_bytes_f64<>(NULL) == 0, "bytes of no batch");
+    b.kind = 3;
+    CHECK(central_onchip_bytes_f32<>(&b) == 0 && central_onchip_bytes_f64<>(&b) == 0, "bytes of a batch that is none");
+}
+
+int main()
+{
+    case_random random = {SEED};
+    printf("seed %d\n", SEED);
+    for (size_t r = 0; r < sizeof runners / sizeof *runners; r++) {
+        const case_runner *runner = &runners[r];
+        for (int k = check_short() ? 2 : 0; k < 4; k++)
+            case_random_batch(runner, &random, 6, 12, 10, CASE_ANY, case_tolerance(runner));
+        for (int k = check_short() ? 2 : 0; k < 3 && !runner->mixed; k++)
+            case_random_batch(runner, &random, 3, 12, 36, CASE_PRODUCT, case_tolerance(runner));
+        by_clusters(&asking[r], &random);
+        if (runner->alone) continue;
+        if (check_short() && r != 1)
+            check_skip(1, "%s, what is wrong with problems: SHORT_TESTS is set", runner->name);
+        else
+            case_statuses(runner);
+    }
+    choice();
+    no_batches();
+    return check_report();
+}

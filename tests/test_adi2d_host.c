@@ -1,0 +1,425 @@
+/* test_adi2d_host.c - adi2d.h on the host: random problems against a plain march, everything that can be wrong with a
+   problem, closed formulas and published prices.
+   MIT licence, see LICENSE. */
+#include "adi2d_cases.h"
+
+#include "../examples/heston_model.h"
+
+enum { SEED = 20251122 };
+
+/* A model's host version as a case_solver, by several workers. */
+#define SOLVER(model, precision)                                                                                       \
+    static int model##_solver_##precision(const adi2d_batch *batch, const case_parameters *parameters)                 \
+    {                                                                                                                  \
+        enum { WORKERS = 3 };                                                                                          \
+        const size_t bytes = WORKERS * model##_host_bytes_##precision(batch);                                          \
+        void *memory = case_guarded(bytes);                                                                            \
+        int status = model##_host_##precision(batch, parameters, WORKERS, memory);                                     \
+        CHECK(case_release(memory, bytes), #model ": a guard of the workers' memory has been written");                \
+        return status;                                                                                                 \
+    }
+SOLVER(central, f32)
+SOLVER(central, f64)
+SOLVER(upwind, f32)
+SOLVER(upwind, f64)
+SOLVER(fitted, f32)
+SOLVER(fitted, f64)
+SOLVER(alone, f32)
+SOLVER(alone, f64)
+
+static const case_runner runners[] = {
+    {"central, double", FD_CENTRAL, 1, 0, 0, central_solver_f64},
+    {"central, single", FD_CENTRAL, 1, 0, 1, central_solver_f32},
+    {"upwind, double", FD_UPWIND, 0, 0, 0, upwind_solver_f64},
+    {"upwind, single", FD_UPWIND, 0, 0, 1, upwind_solver_f32},
+    {"fitted, double", FD_FITTED, 1, 0, 0, fitted_solver_f64},
+    {"fitted, single", FD_FITTED, 1, 0, 1, fitted_solver_f32},
+    {"alone, double", FD_UPWIND, 0, 1, 0, alone_solver_f64},
+    {"alone, single", FD_UPWIND, 0, 1, 1, alone_solver_f32},
+};
+
+static void random_problems(void)
+{
+    case_random random = {SEED};
+    for (size_t r = 0; r < sizeof runners / sizeof *runners; r++) {
+        const case_runner *runner = &runners[r];
+        for (int k = check_short() ? 6 : 0; k < 10; k++)
+            case_random_batch(runner, &random, 8, 12, 10, CASE_ANY, case_tolerance(runner));
+        for (int k = check_short() ? 2 : 0; k < 3; k++)
+            case_random_batch(runner, &random, 2, 40, 50, CASE_ANY, case_tolerance(runner));
+        if (runner->mixed) continue;
+        for (int k = check_short() ? 4 : 0; k < 6; k++)
+            case_random_batch(runner, &random, 6, 12, 36, CASE_PRODUCT, case_tolerance(runner));
+    }
+}
+
+/* ---- Black and Scholes, with an idle second coordinate ----------------------------------------------------------- */
+
+typedef struct {
+    double strike, rate, sigma, maturity, barrier;
+} black_parameters;
+
+enum {
+    black_numbers_of_x = 3,
+    black_numbers_of_y = 0,
+    black_numbers_of_t = 0,
+    black_mixed = 0,
+    black_y_changes = 0,
+    black_fitting = FD_CENTRAL
+};
+
+ADI2D_HD void black_of_x(const black_parameters *p, double x, double *number)
+{
+    number[0] = p->rate * x, number[1] = p->sigma * p->sigma * x * x / 2, number[2] = p->rate;
+}
+ADI2D_HD void black_of_y(const black_parameters *p, double y, double *number)
+{
+    (void)p, (void)y, (void)number;
+}
+ADI2D_HD void black_of_t(const black_parameters *p, double t, double *number)
+{
+    (void)p, (void)t, (void)number;
+}
+ADI2D_TERMS(black, terms->drift[0] = x[0]; terms->diffusion[0] = x[1]; terms->kill = x[2];)
+
+ADI2D_HD double black_payoff(const double *at, const void *context)
+{
+    const black_parameters *p = (const black_parameters *)context;
+    return at[0] > p->strike ? at[0] - p->strike : 0;
+}
+/* Worthless at the lower face; at the upper one worth its exercise. */
+ADI2D_HD double black_face(const black_parameters *p, int axis, int side, double other, double t)
+{
+    (void)axis, (void)other;
+    return side ? 400 - p->strike * exp(-p->rate * (p->maturity - t)) : 0;
+}
+ADI2D_HD double black_change(const black_parameters *p, int date, double x, double y, double value)
+{
+    (void)date, (void)y;
+    return x < p->barrier ? value : 0;
+}
+#define ADI2D_FACE
+#define ADI2D_CHANGE
+#define ADI2D_MODEL black
+#include "../adi2d.h"
+
+/* A call's price, delta and gamma. */
+static double call(const black_parameters *p, double s, double maturity, double *greek)
+{
+    if (!(s > 0)) return 0;
+    double root = p->sigma * sqrt(maturity);
+    double d = (log(s / p->strike) + (p->rate + p->sigma * p->sigma / 2) * maturity) / root;
+    double delta = 0.5 * erfc(-d / sqrt(2.0)), gamma = exp(-d * d / 2) / sqrt(8 * atan(1.0)) / (s * root);
+    if (greek) greek[0] = delta, greek[1] = gamma;
+    return s * delta - p->strike * exp(-p->rate * maturity) * 0.5 * erfc(-(d - root) / sqrt(2.0));
+}
+
+enum { PLAIN, KNOCKED_OUT, WATCHED, PROPORTION, CASH, RIGHTS };
+
+/* What is paid at time t for what a call will be then, by Simpson's rule: dividends paid, or 0 from the barrier on. */
+static double call_later(const black_parameters *p, double s, double t, int right, double cash)
+{
+    enum { PIECES = 8000 };
+    /* The barrier is an end of the range, so that nothing jumps within. */
+    double low = -9, high = 9, sum = 0, root = p->sigma * sqrt(t),
+           middle = log(s) + (p->rate - p->sigma * p->sigma / 2) * t;
+    if (right == WATCHED) high = (log(p->barrier) - middle) / root;
+    for (int k = 0; k <= PIECES; k++) {
+        double z = low + k * (high - low) / PIECES, weight = k == 0 || k == PIECES ? 1 : k % 2 ? 4 : 2;
+        sum += weight * exp(-z * z / 2) * call(p, exp(middle + root * z) - cash, p->maturity - t, NULL);
+    }
+    return exp(-p->rate * t) * sum * (high - low) / (3 * PIECES) / sqrt(8 * atan(1.0));
+}
+
+static void closed_formulas(void)
+{
+    enum { N = 240, STEPS = 100, MOST = STEPS + 16 };
+    const black_parameters p = {100, 0.05, 0.2, 1, 120};
+    static adi2d_problem problem[RIGHTS];
+    fd_status status[RIGHTS];
+    adi2d_values values[RIGHTS][2];
+    black_parameters parameters[RIGHTS];
+    const double date[1] = {0.375}, cash = 4, share = 0.03;
+    const fd_date at_date[RIGHTS] = {
+        {FD_RECORD, 0, 0}, {0, 0, 0}, {FD_CHANGE_VALUES, 0, 0}, {FD_SHIFT, 0, share}, {FD_SHIFT, cash, 0}};
+    for (int k = 0; k < RIGHTS; k++) {
+        const fd_axis price = {k == KNOCKED_OUT ? 90 : 0, 400, N, 2, {100, 120, 0}, {30, 30, 0},
+                               {FD_MIDWAY, FD_MIDWAY, 0}};
+        const fd_axis idle = {0, 1, 5, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        const fd_times times = {p.maturity, STEPS, FD_EQUAL, 1, FD_THETA, 0.5, 4, 1, date, NULL};
+        memset(&problem[k], 0, sizeof problem[k]);
+        problem[k].axis[0] = price, problem[k].axis[1] = idle, problem[k].spot[0] = 103, problem[k].spot[1] = 0.3;
+        problem[k].times = times, problem[k].at_date = &at_date[k];
+        problem[k].finals = FD_TOLD, problem[k].kinks = 1, problem[k].kink[0] = 100;
+        if (k == KNOCKED_OUT) problem[k].face[0][0] = problem[k].face[0][1] = FD_VALUE;
+        parameters[k] = p;
+    }
+    adi2d_batch batch = {RIGHTS, {N, 5}, MOST, 1, problem, status, values[0], NULL, ADI2D_ONE_STAGE};
+    void *memory = case_guarded(black_host_bytes_f64(&batch));
+    CHECK(black_host_f64(&batch, parameters, 1, memory) == FD_OK, "closed formulas");
+    case_release(memory, black_host_bytes_f64(&batch));
+    for (int k = 0; k < RIGHTS; k++)
+        if (!CHECK(!status[k].what, "right %d: %s", k, adi2d_status_string(status[k].what))) return;
+    /* Tolerances: the errors of 240 points and 100 steps, of second order, with a third to spare. */
+    const double s = 103;
+    double greek[2], want = call(&p, s, 1, greek);
+    check_near(values[PLAIN][0].value, want, 1e-3, "a call");
+    check_near(values[PLAIN][0].dx, greek[0], 3e-5, "its delta");
+    check_near(values[PLAIN][0].dxx, greek[1], 3e-6, "its gamma");
+    check_near(values[PLAIN][0].dy, 0, 1e-9, "what does not depend on y");
+    check_near(values[PLAIN][0].dyy, 0, 1e-8, "what does not depend on y");
+    check_near(values[PLAIN][0].dxy, 0, 1e-9, "what does not depend on y");
+    want = call(&p, s, p.maturity - date[0], greek);
+    check_near(values[PLAIN][1].value, want, 1e-3, "a call, earlier");
+    check_near(values[PLAIN][1].dx, greek[0], 3e-5, "its delta");
+    check_near(values[PLAIN][1].dxx, greek[1], 1e-5, "its gamma");
+    const double low = 90, image = low * low / s;
+    want = call(&p, s, 1, NULL) - pow(low / s, 2 * p.rate / (p.sigma * p.sigma) - 1) * call(&p, image, 1, NULL);
+    check_near(values[KNOCKED_OUT][0].value, want, 1e-3, "a call knocked out at the face");
+    want = call_later(&p, s, date[0], WATCHED, 0);
+    check_near(values[WATCHED][0].value, want, 2e-3, "a call knocked out on a date");
+    want = call(&p, s * (1 - share), 1, NULL);
+    check_near(values[PROPORTION][0].value, want, 1e-3, "a call with a proportional dividend");
+    want = call_later(&p, s, date[0], CASH, cash);
+    check_near(values[CASH][0].value, want, 1e-3, "a call with a dividend in cash");
+}
+
+/* ---- Heston ------------------------------------------------------------------------------------------------------ */
+
+/* One problem, its grid into grid. */
+static adi2d_values heston_price(const adi2d_problem *problem, const heston_parameters *parameters, int steps,
+                                 double *grid)
+{
+    fd_status status;
+    static adi2d_values values[16];
+    adi2d_batch batch = {1,
+                         {problem->axis[0].points, problem->axis[1].points},
+                         steps,
+                         problem->times.dates,
+                         problem,
+                         &status,
+                         values,
+                         grid,
+                         ADI2D_TWO_STAGES};
+    const size_t bytes = heston_host_bytes_f64(&batch);
+    void *memory = case_guarded(bytes);
+    CHECK(heston_host_f64(&batch, parameters, 1, memory) == FD_OK && status.what == FD_OK, "Heston: %s",
+          adi2d_status_string(status.what));
+    CHECK(case_release(memory, bytes), "Heston: a guard has been written");
+    return values[0];
+}
+
+/* The characteristic function says 8.894869360054. */
+static void heston_call(void)
+{
+    const fd_axis price = {0, 300, 256, 1, {100, 0, 0}, {10, 0, 0}, {FD_MIDWAY, 0, 0}};
+    const fd_axis variance = {0, 0.5, 128, 1, {0.04, 0, 0}, {0.2, 0, 0}, {FD_ON_NODE, 0, 0}};
+    const fd_times times = {1, 64, FD_EQUAL, 1,   FD_THETA, fd_scheme_theta(FD_HUNDSDORFER_VERWER, 2, 1),
+                            4, 0,  NULL,     NULL};
+    const heston_parameters parameters = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 0, 0};
+    adi2d_problem problem;
+    memset(&problem, 0, sizeof problem);
+    problem.axis[0] = price, problem.axis[1] = variance, problem.face[1][0] = FD_DEGENERATE;
+    problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER;
+    problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = 100;
+    problem.spot[0] = 100, problem.spot[1] = 0.04;
+    check_near(heston_price(&problem, &parameters, 68, NULL).value / 8.894869360054, 1, 1e-4, "a Heston call");
+}
+
+/* Ikonen and Toivanen, Operator splitting methods for pricing American options under stochastic volatility (2008). */
+static void heston_puts(void)
+{
+    enum { NX = 120, NY = 60, STEPS = 48, DATES = 3 };
+    static const double price_of[2][5] = {{2.00000, 1.10763, 0.52004, 0.21368, 0.08205},
+                                          {2.07837, 1.33364, 0.79598, 0.44828, 0.24281}};
+    const fd_axis price = {0, 30, NX, 1, {10, 0, 0}, {3, 0, 0}, {FD_MIDWAY, 0, 0}};
+    const fd_axis variance = {0, 2, NY, 1, {0.1, 0, 0}, {0.2, 0, 0}, {FD_ANYWHERE, 0, 0}};
+    const heston_parameters parameters = {10, 5, 0.16, 0.9, 0.1, 0.1, 0, 1};
+    const double date[DATES] = {0.0625, 0.125, 0.1875};
+    fd_date at_date[DATES];
+    for (int k = 0; k < DATES; k++) at_date[k].what = FD_EXERCISE, at_date[k].cash = at_date[k].proportion = 0;
+    double *grid[4], x[2][NX];
+    CHECK(!fd_axis_points(&price, x[0]) && !fd_axis_points(&variance, x[1]), "axes");
+    for (int kind = FD_EUROPEAN; kind <= FD_PROJECTED + 1; kind++) { /* the last is Bermudan */
+        const int bermudan = kind > FD_PROJECTED;
+        const fd_times times = {
+            0.25, STEPS, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(FD_HUNDSDORFER_VERWER, 2, 1), 4, bermudan ? DATES : 0,
+            date, NULL};
+        adi2d_problem problem;
+        memset(&problem, 0, sizeof problem);
+        problem.axis[0] = price, problem.axis[1] = variance, problem.face[1][0] = FD_DEGENERATE;
+        problem.times = times, problem.at_date = at_date, problem.scheme = FD_HUNDSDORFER_VERWER;
+        problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = 10;
+        problem.exercise = bermudan ? FD_EUROPEAN : kind;
+        problem.spot[0] = 10, problem.spot[1] = 0.0625;
+        grid[kind] = (double *)case_guarded(sizeof(double) * NX * NY);
+        heston_price(&problem, &parameters, STEPS + 16, grid[kind]);
+    }
+    for (int v = 0; v < 2; v++)
+        for (int s = 0; s < 5; s++) {
+            double value[4], weight[2][3][4];
+            int first[2] = {case_cubic(NX, x[0], 8 + s, weight[0]), case_cubic(NY, x[1], v ? 0.25 : 0.0625, weight[1])};
+            for (int kind = 0; kind < 4; kind++) {
+                value[kind] = 0;
+                for (int m = 0; m < 16; m++)
+                    value[kind] += weight[0][0][m % 4] * weight[1][0][m / 4] *
+                                   grid[kind][first[0] + m % 4 + NX * (first[1] + m / 4)];
+            }
+            check_near(value[FD_AMERICAN], price_of[v][s], 1e-3, "an American put at %d, %d", 8 + s, v);
+            /* Of first order in time. */
+            check_near(value[FD_PROJECTED], price_of[v][s], 3e-3, "the same, projected, at %d, %d", 8 + s, v);
+            CHECK(value[FD_EUROPEAN] < value[3] - 1e-4 && value[3] < value[FD_AMERICAN] - 1e-4,
+                  "a Bermudan put of %g between %g and %g", value[3], value[FD_EUROPEAN], value[FD_AMERICAN]);
+        }
+    for (int kind = 0; kind < 4; kind++) case_release(grid[kind], sizeof(double) * NX * NY);
+}
+
+/* ---- final values, and what is no batch -------------------------------------------------------------------------- */
+
+/* A march of next to no time leaves the final values: averages over cells where kinks and jumps are found. */
+static void final_values(void)
+{
+    static const int payoff[] = {CASE_CALL, CASE_DIGITAL, CASE_BASKET, CASE_WAVE};
+    for (int finals = FD_AVERAGED_X; finals <= FD_AVERAGED; finals++)
+        for (int k = 0; k < 4; k++) {
+            static case_problem c;
+            case_plain(&c);
+            c.problem.finals = finals, c.parameters.payoff = payoff[k];
+            c.problem.times.maturity = 1e-13, c.problem.times.dates = 0;
+            if (payoff[k] == CASE_BASKET) c.parameters.strike = 1.4;
+            case_batch b = case_batch_of(1, 6, 7, 10, 0, ADI2D_TWO_STAGES, 0);
+            *case_problem_of(&b, 0) = c.problem, b.parameters[0] = c.parameters;
+            CHECK(!central_solver_f64(&b.batch, b.parameters) && !b.batch.status[0].what, "final values");
+            case_grid g;
+            g.p = &c.parameters, g.problem = &c.problem, g.n[0] = 6, g.n[1] = 7;
+            CHECK(!fd_axis_points(&c.problem.axis[0], g.x[0]) && !fd_axis_points(&c.problem.axis[1], g.x[1]), "axes");
+            for (int at = 0; at < 42; at++) {
+                const int i = at % 6, j = at / 6;
+                double want = case_final(&g, i, j);
+                if (finals == FD_AVERAGED && payoff[k] == CASE_BASKET) {
+                    /* max(x + y - strike, 0) over a rectangle, from its integral's cubes. */
+                    double low[2], high[2], sum = 0, range = 1;
+                    for (int d = 0; d < 2; d++) {
+                        const int m = d ? j : i, within = m > 0 && m < g.n[d] - 1;
+                        low[d] = within ? (g.x[d][m] + g.x[d][m - 1]) / 2 : g.x[d][m];
+                        high[d] = within ? (g.x[d][m] + g.x[d][m + 1]) / 2 : g.x[d][m] + 1e-3;
+                        range *= high[d] - low[d];
+                        if (!within) low[d] -= 1e-3, range *= 2; /* no extent: an average over next to none */
+                    }
+                    if (low[0] + low[1] < 1.4 && high[0] + high[1] > 1.4) {
+                        for (int m = 0; m < 4; m++) {
+                            double over = (m % 2 ? high[0] : low[0]) + (m / 2 ? high[1] : low[1]) - 1.4;
+                            if (over > 0) sum += (m == 0 || m == 3 ? 1 : -1) * over * over * over / 6;
+                        }
+                        want = sum / range;
+                    }
+                }
+                /* fd_average's tolerance, and what no extent stands for. */
+                check_near(case_number(&b, 0, 0, at), want, finals == FD_AVERAGED ? 2e-6 : 1e-8,
+                           "final value %d %d of payoff %d, finals %d", i, j, payoff[k], finals);
+            }
+            case_batch_free(&b, "final values");
+        }
+}
+
+static void no_batches(void)
+{
+    static case_problem c;
+    case_plain(&c);
+    fd_status status;
+    adi2d_values values[3];
+    const adi2d_batch good = {1, {11, 11}, 10, 2, &c.problem, &status, values, NULL, ADI2D_TWO_STAGES};
+    const size_t bytes = central_host_bytes_f64(&good);
+    void *memory = case_guarded(bytes);
+    CHECK(adi2d_check(&good) == FD_OK && bytes > 0, "a batch");
+    CHECK(adi2d_check(NULL) == FD_BAD_ARGUMENT && central_host_bytes_f64(NULL) == 0, "no batch");
+    for (int k = 0; k < 16; k++) {
+        adi2d_batch b = good;
+        int *const number[] = {&b.problems, &b.points[0], &b.points[0], &b.points[1], &b.points[1], &b.steps,
+                               &b.steps,    &b.dates,     &b.dates,     &b.kind,      &b.kind};
+        static const int bad[] = {-1, 3, 32769, 3, 32769, 0, (1 << 28) + 1, -1, (1 << 28) + 1, -1, ADI2D_PRODUCTS + 1};
+        int want = k < 9 ? FD_BAD_SIZE : FD_BAD_ARGUMENT;
+        if (k < 11) *number[k] = bad[k];
+        if (k == 11) b.problem = NULL;
+        if (k == 12) b.status = NULL;
+        if (k == 13) b.values = NULL;
+        if (k > 13) want = FD_OK;
+        CHECK(adi2d_check(&b) == want, "batch %d: %d instead of %d", k, adi2d_check(&b), want);
+        /* The pointers may come later. */
+        CHECK((central_host_bytes_f64(&b) > 0) == (k >= 11), "bytes of batch %d", k);
+        CHECK((central_host_bytes_f32(&b) > 0) == (k >= 11), "bytes of batch %d", k);
+        if (want) CHECK(central_host_f64(&b, &c.parameters, 1, memory) == want, "host with batch %d", k);
+        if (want) CHECK(central_host_problems_f64(&b, &c.parameters, 0, 1, memory) == want, "problems of batch %d", k);
+    }
+    CHECK(central_host_f64(&good, NULL, 1, memory) == FD_BAD_ARGUMENT, "no parameters");
+    CHECK(central_host_f64(&good, &c.parameters, 1, NULL) == FD_BAD_ARGUMENT, "no memory");
+    CHECK(central_host_f64(&good, &c.parameters, 0, memory) == FD_BAD_SIZE, "no workers");
+    CHECK(central_host_problems_f64(&good, NULL, 0, 1, memory) == FD_BAD_ARGUMENT, "no parameters");
+    CHECK(central_host_problems_f64(&good, &c.parameters, 0, 1, NULL) == FD_BAD_ARGUMENT, "no memory");
+    CHECK(central_host_problems_f64(&good, &c.parameters, -1, 1, memory) == FD_BAD_SIZE, "a range");
+    CHECK(central_host_problems_f64(&good, &c.parameters, 0, 2, memory) == FD_BAD_SIZE, "a range");
+    memset(&status, CASE_FILL, sizeof status);
+    CHECK(central_host_problems_f64(&good, NULL, 1, 1, NULL) == FD_OK, "an empty range");
+    adi2d_batch none = {0, {4, 4}, 1, 0, NULL, NULL, NULL, NULL, ADI2D_TWO_STAGES};
+    CHECK(central_host_f64(&none, NULL, 1, NULL) == FD_OK, "a batch of 0");
+    CHECK(case_untouched(&status, sizeof status) && case_untouched(memory, bytes), "something was done");
+    CHECK(central_host_f64(&good, &c.parameters, 1, memory) == FD_OK && status.what == FD_OK, "the good one");
+    CHECK(case_release(memory, bytes), "a guard has been written");
+}
+
+/* What the batch says of all steps, and one is not: the step in which. */
+static void kinds(void)
+{
+    static case_problem c;
+    for (int k = 0; k < 9; k++) {
+        case_plain(&c);
+        adi2d_problem *q = &c.problem;
+        q->scheme = FD_DOUGLAS, q->coefficients = FD_MIDDLE, q->times.halves = 0;
+        int what = ADI2D_NO_PRODUCT, step = 0, kind = ADI2D_PRODUCTS;
+        if (k == 0) what = FD_OK, step = -1;
+        if (k == 1) q->times.halves = 2;
+        if (k == 2) q->times.theta = 0.6;
+        if (k == 3) q->face[1][1] = FD_SLOPE;
+        if (k == 4) q->coefficients = FD_BOTH_ENDS;
+        if (k == 5) q->exercise = FD_PROJECTED;
+        if (k == 6) q->scheme = FD_CRAIG_SNEYD;
+        if (k == 7) c.parameters.drift[0] = -20; /* outwards at the first face */
+        if (k == 8) q->scheme = FD_CRAIG_SNEYD, kind = ADI2D_ONE_STAGE, what = FD_BAD_ARGUMENT;
+        case_batch b = case_batch_of(1, 6, 7, 10, 2, kind, 0);
+        *case_problem_of(&b, 0) = *q, b.parameters[0] = c.parameters;
+        CHECK(!upwind_solver_f64(&b.batch, b.parameters), "kinds");
+        const fd_status s = b.batch.status[0];
+        CHECK(s.what == what && s.step == step && s.i == -1 && s.j == -1, "kind %d: %d in step %d", k, s.what, s.step);
+        CHECK((s.weak > 0) == (k == 7), "kind %d: %d weak rows", k, s.weak);
+        /* A model with a mixed term has no products. */
+        if (k == 0) CHECK(!central_solver_f64(&b.batch, b.parameters), "kinds");
+        if (k == 0) CHECK(b.batch.status[0].what == ADI2D_NO_PRODUCT, "kinds: %d", b.batch.status[0].what);
+        case_batch_free(&b, "kinds");
+    }
+}
+
+/* fd.h's own words are tested there. */
+static void words(void)
+{
+    for (int what = FD_NOT_SOLVED; what <= FD_OK; what++)
+        CHECK(!strcmp(adi2d_status_string(what), fd_status_string(what)), "the words of %d", what);
+    CHECK(strcmp(adi2d_status_string(ADI2D_NO_PRODUCT), fd_status_string(ADI2D_NO_PRODUCT)), "what is no product");
+}
+
+int main(void)
+{
+    printf("seed %d\n", SEED);
+    random_problems();
+    for (size_t r = 0; r < sizeof runners / sizeof *runners; r++)
+        if (!runners[r].alone) case_statuses(&runners[r]);
+    final_values();
+    no_batches();
+    kinds();
+    words();
+    closed_formulas();
+    if (check_short())
+        check_skip(2, "Heston's prices: SHORT_TESTS is set");
+    else
+        heston_call(), heston_puts();
+    return check_report();
+}
