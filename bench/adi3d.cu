@@ -1,0 +1,133 @@
+/* adi3d.cu - what a step of adi3d.h takes on a GPU: three assets, Douglas' and Hundsdorfer-Verwer's scheme, both
+   precisions, beside bs3d.h's second implicit rung, whose equation has constant coefficients in the logarithm's steps.
+   MIT licence, see LICENSE.
+
+   A step's time is the difference of two marches, one 80 steps longer, by 80. passes are what a step reads and writes
+   of the grid (docs/adi3d.md), pct_of_copy their share of a copy's speed in the same run. */
+#include "../adi3d.h"
+#include "../bs3d.h"
+#include "bench.h"
+
+typedef struct {
+    double rate, volatility, correlation, strike;
+} assets_parameters;
+
+enum {
+    assets_numbers_of_x = 2,
+    assets_numbers_of_y = 2,
+    assets_numbers_of_z = 2,
+    assets_numbers_of_t = 2,
+    assets_mixed = 7,
+    assets_changes = 0,
+    assets_fitting = FD_CENTRAL
+};
+ADI3D_HD void assets_of_x(const assets_parameters *p, double x, double *number)
+{
+    number[0] = p->rate * x, number[1] = p->volatility * x * 0.70710678118654752;
+}
+ADI3D_HD void assets_of_y(const assets_parameters *p, double y, double *number)
+{
+    assets_of_x(p, y, number);
+}
+ADI3D_HD void assets_of_z(const assets_parameters *p, double z, double *number)
+{
+    assets_of_x(p, z, number);
+}
+ADI3D_HD void assets_of_t(const assets_parameters *p, double t, double *number)
+{
+    (void)t;
+    number[0] = 2 * p->correlation, number[1] = p->rate;
+}
+ADI3D_TERMS(assets, terms->drift[0] = x[0]; terms->drift[1] = y[0]; terms->drift[2] = z[0];
+            terms->volatility[0] = x[1]; terms->volatility[1] = y[1]; terms->volatility[2] = z[1];
+            terms->beta[0] = terms->beta[1] = terms->beta[2] = t[0]; terms->kill = t[1];)
+ADI3D_HD double assets_payoff(const double *at, const void *context)
+{
+    const double over = (at[0] + at[1] + at[2]) / 3 - ((const assets_parameters *)context)->strike;
+    return over > 0 ? over : 0;
+}
+#define ADI3D_MODEL assets
+#include "../adi3d.h"
+
+enum { POINTS = 256, SHORT = 20, MORE = 80 };
+
+static adi3d_problem problem_of(int scheme, int steps)
+{
+    adi3d_problem q;
+    const fd_axis axis = {0, 300, POINTS, 0, {0}, {0}, {0}};
+    const fd_times times = {1, steps, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(scheme, 3, 1), 0, 0, NULL, NULL};
+    memset(&q, 0, sizeof q);
+    for (int d = 0; d < 3; d++) q.axis[d] = axis, q.spot[d] = 100;
+    q.times = times, q.scheme = scheme;
+    return q;
+}
+
+static void line_of(const Bench &bench, const char *name, int is_double, int passes, double ms, double copy,
+                    double value)
+{
+    const double bytes = (double)passes * (is_double ? 8 : 4) * POINTS * POINTS * POINTS;
+    bench_line(bench, "%s,%s,%d,%d,%.4f,%.1f,%.1f,%.6f\n", name, is_double ? "f64" : "f32", POINTS, passes, ms,
+               1e-6 * bytes / ms, 1e5 * bytes / ms / copy, value);
+}
+
+typedef int march(const adi3d_problem *, const assets_parameters *, cudaStream_t, void *, size_t, adi3d_result *);
+
+static void time_scheme(const Bench &bench, const char *name, int scheme, int passes, int is_double, double copy)
+{
+    const assets_parameters p = {0.03, 0.3, 0.4, 100};
+    march *const solve = is_double ? assets_device_f64<> : assets_device_f32<>;
+    double seconds[2];
+    adi3d_values values;
+    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL};
+    for (int longer = 0; longer < 2; longer++) {
+        const adi3d_problem q = problem_of(scheme, SHORT + longer * MORE);
+        const size_t bytes = is_double ? assets_device_bytes_f64<>(&q) : assets_device_bytes_f32<>(&q);
+        void *memory = NULL;
+        BENCH_OK(cudaMalloc(&memory, bytes));
+        seconds[longer] = bench_seconds(9, [&] {
+            if (solve(&q, &p, 0, memory, bytes, &result))
+                fprintf(stderr, "%s: %s\n", name, fd_status_string(result.status.what)), exit(1);
+        });
+        BENCH_OK(cudaFree(memory));
+    }
+    line_of(bench, name, is_double, passes, 1e3 * (seconds[1] - seconds[0]) / MORE, copy, values.value);
+}
+
+static void time_bs3d(const Bench &bench, int is_double, double copy)
+{
+    double seconds[2];
+    bs3d_result *result;
+    BENCH_OK(cudaMallocHost(&result, sizeof *result));
+    for (int longer = 0; longer < 2; longer++) {
+        bs3d_problem o;
+        memset(&o, 0, sizeof o);
+        for (int d = 0; d < 3; d++) {
+            o.points[d] = POINTS, o.top[d] = 300, o.spot[d] = 100, o.volatility[d] = 0.3, o.correlation[d] = 0.4;
+        }
+        o.strike = 100, o.rate = 0.03, o.maturity = 1, o.payoff = BS3D_ARITHMETIC, o.steps = SHORT + longer * MORE;
+        void *work = NULL;
+        BENCH_OK(cudaMalloc(&work, is_double ? bs3d_work_bytes_f64(&o) : bs3d_work_bytes_f32(&o)));
+        seconds[longer] = bench_seconds(9, [&] {
+            const int status =
+                is_double ? bs3d_implicit2_f64(&o, work, result, 0) : bs3d_implicit2_f32(&o, work, result, 0);
+            if (status) fprintf(stderr, "implicit2: %s\n", bs3d_status_string(status)), exit(1);
+        });
+        BENCH_OK(cudaFree(work));
+    }
+    line_of(bench, "bs3d_implicit2", is_double, 5, 1e3 * (seconds[1] - seconds[0]) / MORE, copy, result->price);
+    BENCH_OK(cudaFreeHost(result));
+}
+
+int main(int argc, char **argv)
+{
+    Bench bench = bench_open(argc, argv);
+    const double copy = bench_copy_speed(bench);
+    bench_line(bench, "engine,precision,n,passes,ms_per_step,gbytes_per_s,pct_of_copy,value\n");
+    for (int is_double = 0; is_double < 2; is_double++) {
+        time_scheme(bench, "adi3d_douglas", FD_DOUGLAS, 7, is_double, copy);
+        time_scheme(bench, "adi3d_hundsdorfer_verwer", FD_HUNDSDORFER_VERWER, 15, is_double, copy);
+        time_scheme(bench, "adi3d_craig_sneyd", FD_CRAIG_SNEYD, 15, is_double, copy);
+        time_bs3d(bench, is_double, copy);
+    }
+    return 0;
+}

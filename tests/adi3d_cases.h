@@ -1,0 +1,779 @@
+/* adi3d_cases.h - what the tests of adi3d.h share: models with all that a model may have, random problems for them, and
+   a plain march of the schemes, from the formulas of docs/fd.md and of the books alone, in double precision.
+   MIT licence, see LICENSE. */
+#ifndef ADI3D_CASES_H
+#define ADI3D_CASES_H
+
+#include "../adi3d.h"
+
+#include "check.h"
+#include "random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the models -------------------------------------------------------------------------------------------------- */
+
+enum {
+    CASE_GOOD,
+    CASE_BAD_X,
+    CASE_BAD_Y,
+    CASE_BAD_Z,
+    CASE_BAD_T,
+    CASE_BAD_TERMS,
+    CASE_BAD_PAYOFF,
+    CASE_BAD_CHANGE,
+    CASE_BAD_FACE
+};
+enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
+
+/* With x', y', z' the place between low and high, 0 .. 1, T = 1 + change sin 3t and U = 1 + change t (1 for a model in
+   which nothing changes):
+     drift_d = (drift_d + pull_d (1/2 - x_d')) T, U, T
+     volatility = volatility_d v(x_d') (1 + 0.3 y', 1 + 0.2 z', 1 + 0.1 x') T, U, T
+     beta = CASE_BETA_0 T, CASE_BETA_1 U, CASE_BETA_2 (1 - z'/2)     kill = CASE_KILL (1 + x' y' z' / 2) U
+   v vanishes linearly at the faces that are to be degenerate, else is 1. */
+#define CASE_KILL 0.125
+#define CASE_BETA_0 0.8
+#define CASE_BETA_1 -0.6
+#define CASE_BETA_2 0.9
+typedef struct {
+    double low[3], high[3], drift[3], pull[3], volatility[3], change, strike, phase;
+    int vanish[3][2], payoff, bad;
+    double bad_at[4]; /* where the model fails: x, y, z, before t */
+} case_parameters;
+
+TRID_HD int case_there(double x, double place)
+{
+    return fabs(x - place) < 1e-9;
+}
+
+TRID_HD double case_share(const case_parameters *p, int axis, double x)
+{
+    return (x - p->low[axis]) / (p->high[axis] - p->low[axis]);
+}
+
+TRID_HD double case_vanishing(const case_parameters *p, int axis, double x)
+{
+    double share = case_share(p, axis, x);
+    return (p->vanish[axis][0] ? share : 1) * (p->vanish[axis][1] ? 1 - share : 1);
+}
+
+TRID_HD void case_numbers_along(const case_parameters *p, int axis, double x, double *number)
+{
+    int bad = p->bad == CASE_BAD_X + axis && case_there(x, p->bad_at[axis]);
+    number[0] = p->drift[axis] + p->pull[axis] * (0.5 - case_share(p, axis, x));
+    number[1] = p->volatility[axis] * case_vanishing(p, axis, x);
+    number[2] = bad ? sqrt(-1.0) : case_share(p, axis, x);
+    number[3] = case_there(x, p->bad_at[axis]);
+}
+
+TRID_HD int case_at_bad(const case_parameters *p, const double *at)
+{
+    return case_there(at[0], p->bad_at[0]) && case_there(at[1], p->bad_at[1]) && case_there(at[2], p->bad_at[2]);
+}
+
+TRID_HD double case_payoff(const case_parameters *p, const double *at)
+{
+    double over = at[0] - p->strike;
+    if (p->bad == CASE_BAD_PAYOFF && case_at_bad(p, at)) return sqrt(-1.0);
+    if (p->payoff == CASE_WAVE) return 1 + 0.4 * sin(3 * at[0] + p->phase) * cos(2 * at[1]) * (1 + 0.2 * at[2]);
+    if (p->payoff == CASE_BASKET) over += at[1] - 0.5 * at[2];
+    return over > 0 ? over : 0;
+}
+
+/* Nothing in it fits the rest: that is the march's to bear. */
+TRID_HD double case_face(const case_parameters *p, int axis, int side, const double *at, double t)
+{
+    double sum = 0;
+    if (p->bad == CASE_BAD_FACE && axis == 2 && side == 1 && t < p->bad_at[3]) return sqrt(-1.0);
+    for (int d = 0; d < 3; d++)
+        if (d != axis) sum += (1 + d) * at[d];
+    return 0.4 + 0.2 * axis - 0.3 * side + 0.2 * sin(sum + t + p->phase);
+}
+
+TRID_HD double case_change(const case_parameters *p, int date, const double *at, double value)
+{
+    if (p->bad == CASE_BAD_CHANGE && case_at_bad(p, at)) return sqrt(-1.0);
+    return date % 2 ? 0.75 * value + 0.1 * at[0] * at[1] * at[2] : at[2] > p->strike + 0.2 ? 0 : value;
+}
+
+/* Drifts taken in each of the three ways; all mixed terms, some, one and none. */
+#define CASE_MODEL central
+#define CASE_FITTING FD_CENTRAL
+#define CASE_MIXED 7
+#define CASE_CHANGES 1
+#include "adi3d_case_model.h"
+#define CASE_MODEL upwind
+#define CASE_FITTING FD_UPWIND
+#define CASE_MIXED 5
+#define CASE_CHANGES 1
+#include "adi3d_case_model.h"
+#define CASE_MODEL fitted
+#define CASE_FITTING FD_FITTED
+#define CASE_MIXED 2
+#define CASE_CHANGES 0
+#include "adi3d_case_model.h"
+
+/* What the equation has at a point, as the comment above says it; mixed[d]: of the two axes other than d. */
+typedef struct {
+    double drift[3], diffusion[3], mixed[3], kill;
+} case_coefficients;
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+enum { CASE_GUARD = 128, CASE_GUARD_BYTE = 0xa5, CASE_FILL = 0xff };
+
+/* Memory between guards; what is asked for is NaN in every type. */
+CASE_FUNCTION void *case_guarded(size_t bytes)
+{
+    unsigned char *p = (unsigned char *)malloc(bytes + 2 * CASE_GUARD);
+    if (!p) fprintf(stderr, "out of memory\n"), exit(2);
+    memset(p, CASE_GUARD_BYTE, bytes + 2 * CASE_GUARD);
+    memset(p + CASE_GUARD, CASE_FILL, bytes);
+    return p + CASE_GUARD;
+}
+
+/* Frees it. Returns whether the guards are as they were. */
+CASE_FUNCTION int case_release(void *memory, size_t bytes)
+{
+    unsigned char *p = (unsigned char *)memory - CASE_GUARD;
+    int whole = 1;
+    for (size_t k = 0; k < CASE_GUARD; k++)
+        whole &= p[k] == CASE_GUARD_BYTE && p[CASE_GUARD + bytes + k] == CASE_GUARD_BYTE;
+    free(p);
+    return whole;
+}
+
+CASE_FUNCTION int case_untouched(const void *memory, size_t bytes)
+{
+    const unsigned char *p = (const unsigned char *)memory;
+    for (size_t k = 0; k < bytes; k++)
+        if (p[k] != CASE_FILL) return 0;
+    return 1;
+}
+
+/* ---- the reference ----------------------------------------------------------------------------------------------- */
+
+enum { CASE_MOST = 72 }; /* points of an axis */
+
+typedef struct {
+    const case_parameters *p;
+    const adi3d_problem *problem;
+    int fitting, mixed, changes, n[3], stride[3], all;
+    double x[3][CASE_MOST];
+} case_grid;
+
+/* Point number `at`, as indices. */
+CASE_FUNCTION void case_index(const case_grid *g, int at, int *index)
+{
+    for (int d = 0; d < 3; d++) index[d] = at / g->stride[d] % g->n[d];
+}
+
+CASE_FUNCTION case_coefficients case_at(const case_grid *g, const int *index, double t)
+{
+    const case_parameters *p = g->p;
+    case_coefficients c;
+    double share[3], s[3], slow = 1 + (g->changes ? p->change * sin(3 * t) : 0);
+    double steady = 1 + (g->changes ? p->change * t : 0);
+    for (int d = 0; d < 3; d++) share[d] = case_share(p, d, g->x[d][index[d]]);
+    const double time[3] = {slow, steady, slow};
+    const double other[3] = {1 + 0.3 * share[1], 1 + 0.2 * share[2], 1 + 0.1 * share[0]};
+    const double beta[3] = {CASE_BETA_0 * slow, CASE_BETA_1 * steady, CASE_BETA_2 * (1 - 0.5 * share[2])};
+    for (int d = 0; d < 3; d++) {
+        c.drift[d] = (p->drift[d] + p->pull[d] * (0.5 - share[d])) * time[d];
+        s[d] = p->volatility[d] * case_vanishing(p, d, g->x[d][index[d]]) * other[d] * time[d];
+        c.diffusion[d] = s[d] * s[d];
+    }
+    for (int d = 0; d < 3; d++) c.mixed[d] = g->mixed & (1 << d) ? beta[d] * s[(d + 1) % 3] * s[(d + 2) % 3] : 0;
+    c.kill = CASE_KILL * (1 + 0.5 * share[0] * share[1] * share[2]) * steady;
+    return c;
+}
+
+/* A row of F along an axis: weights of the points of its line, a third of the kill included, and what else is in it. */
+typedef struct {
+    double weight[CASE_MOST], source, coupling[2];
+} case_line;
+
+/* Weights of the first derivative at point k; 0 for faces whose value or slope is given. */
+CASE_FUNCTION void case_first(const case_grid *g, int axis, int k, double *weight)
+{
+    const double *x = g->x[axis];
+    int n = g->n[axis], kind;
+    memset(weight, 0, sizeof(double) * CASE_MOST);
+    if (k > 0 && k < n - 1) {
+        double l = x[k] - x[k - 1], u = x[k + 1] - x[k];
+        weight[k - 1] = -u / (l * (l + u)), weight[k] = (u - l) / (l * u), weight[k + 1] = l / (u * (l + u));
+        return;
+    }
+    kind = g->problem->face[axis][k > 0];
+    int in = k > 0 ? -1 : 1;
+    double one = x[k + in] - x[k];
+    if (kind == FD_LINEAR) weight[k] = -1 / one, weight[k + in] = 1 / one;
+    if (kind == FD_DEGENERATE) {
+        double two = x[k + 2 * in] - x[k];
+        weight[k] = -1 / one - 1 / two;
+        weight[k + in] = two / (one * (two - one)), weight[k + 2 * in] = -one / (two * (two - one));
+    }
+}
+
+/* F of a point along an axis with the coefficients of time t, faces being given what they are at time given_at. */
+CASE_FUNCTION case_line case_row(const case_grid *g, int axis, const int *index, double t, double given_at)
+{
+    case_line row;
+    case_coefficients c = case_at(g, index, t);
+    const double *x = g->x[axis], drift = c.drift[axis], diffusion = c.diffusion[axis];
+    int k = index[axis], n = g->n[axis], in = k > 0 ? -1 : 1;
+    memset(&row, 0, sizeof row);
+    if (k > 0 && k < n - 1) {
+        double l = x[k] - x[k - 1], u = x[k + 1] - x[k];
+        double below = (2 * diffusion - drift * u) / (l * (l + u)), above = (2 * diffusion + drift * l) / (u * (l + u));
+        if (g->fitting == FD_FITTED && diffusion > 0 && fabs(drift) > 1e-9) {
+            /* Exact for straight lines and for exp(-z x). */
+            double z = drift / diffusion, share = -expm1(-z * u) / expm1(z * l);
+            above = drift / (u - l * share), below = above * share;
+            if (z * l > 40) above = drift / u, below = 0;
+            if (-z * u > 40) above = 0, below = -drift / l;
+        }
+        if (g->fitting != FD_CENTRAL && below < 0) below = 0, above = drift / u;
+        if (g->fitting != FD_CENTRAL && above < 0) above = 0, below = -drift / l;
+        row.coupling[0] = below, row.coupling[1] = above;
+        row.weight[k - 1] = below, row.weight[k + 1] = above, row.weight[k] = -below - above;
+    } else {
+        int side = k > 0, kind = g->problem->face[axis][side];
+        double spacing = fabs(x[k + in] - x[k]), first[CASE_MOST];
+        case_first(g, axis, k, first);
+        for (int m = 0; m < n; m++) row.weight[m] = drift * first[m];
+        row.coupling[!side] = row.weight[k + in];
+        if (kind == FD_DEGENERATE) { /* the third point's slope apart */
+            double beyond = fabs(x[k + 2 * in] - x[k + in]);
+            row.coupling[!side] = in * drift * (1 + spacing / (spacing + beyond)) / spacing;
+        }
+        if (kind == FD_SLOPE) { /* the point beyond has the value that makes the slope */
+            double coupling = 2 * diffusion / (spacing * spacing);
+            const double at[3] = {g->x[0][index[0]], g->x[1][index[1]], g->x[2][index[2]]};
+            row.coupling[!side] = row.weight[k + in] = coupling;
+            row.weight[k] = -coupling;
+            row.source = (drift - in * 2 * diffusion / spacing) * case_face(g->p, axis, side, at, given_at);
+        }
+    }
+    row.weight[k] -= c.kill / 3;
+    return row;
+}
+
+/* F_0, or F_1 .. F_3, of v at all points. */
+CASE_FUNCTION void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f)
+{
+    for (int at = 0; at < g->all; at++) {
+        int index[3];
+        case_index(g, at, index);
+        if (which > 0) {
+            const int axis = which - 1, first = at - index[axis] * g->stride[axis];
+            case_line row = case_row(g, axis, index, t, given_at);
+            f[at] = row.source;
+            for (int m = 0; m < g->n[axis]; m++) f[at] += row.weight[m] * v[first + m * g->stride[axis]];
+            continue;
+        }
+        case_coefficients c = case_at(g, index, t);
+        f[at] = 0;
+        for (int d = 0; d < 3; d++) {
+            const int one = (d + 1) % 3, two = (d + 2) % 3;
+            const int first = at - index[one] * g->stride[one] - index[two] * g->stride[two];
+            double along[CASE_MOST], across[CASE_MOST], sum = 0;
+            if (!(g->mixed & (1 << d))) continue;
+            case_first(g, one, index[one], along), case_first(g, two, index[two], across);
+            for (int n = 0; n < g->n[two]; n++)
+                for (int m = 0; m < g->n[one]; m++)
+                    sum += across[n] * along[m] * v[first + m * g->stride[one] + n * g->stride[two]];
+            f[at] += c.mixed[d] * sum;
+        }
+    }
+}
+
+/* Gauss' elimination with pivots. */
+CASE_FUNCTION void case_solve_dense(int n, double a[CASE_MOST][CASE_MOST], double *b)
+{
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int m = k + 1; m < n; m++)
+            if (fabs(a[m][k]) > fabs(a[best][k])) best = m;
+        for (int q = 0; q < n; q++) {
+            double kept = a[k][q];
+            a[k][q] = a[best][q], a[best][q] = kept;
+        }
+        double kept = b[k];
+        b[k] = b[best], b[best] = kept;
+        for (int m = k + 1; m < n; m++) {
+            double factor = a[m][k] / a[k][k];
+            if (factor == 0) continue;
+            for (int q = k; q < n; q++) a[m][q] -= factor * a[k][q];
+            b[m] -= factor * b[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int q = k + 1; q < n; q++) b[k] -= a[k][q] * b[q];
+        b[k] /= a[k][k];
+    }
+}
+
+/* Is the row of 1 - size A with these couplings dominant? */
+CASE_FUNCTION int case_dominant(const case_line *row, double size, double kill)
+{
+    return 1 + size * (row->coupling[0] + row->coupling[1] + kill / 3) >
+           size * (fabs(row->coupling[0]) + fabs(row->coupling[1]));
+}
+
+/* Has the value of a point been given, at faces of the axes before this one? */
+CASE_FUNCTION int case_given(const case_grid *g, int axis, const int *index)
+{
+    for (int d = 0; d < axis; d++)
+        if ((index[d] == 0 && g->problem->face[d][0] == FD_VALUE) ||
+            (index[d] == g->n[d] - 1 && g->problem->face[d][1] == FD_VALUE))
+            return 1;
+    return 0;
+}
+
+/* Solves y' - size F(y') = y - size F(w) along an axis, F(y') with the coefficients of time t and faces given what they
+   are at the step's end, F(w) as it is in taken. Of a face's row, couplings of the wrong sign and a third point that
+   cannot be eliminated are left to w. */
+CASE_FUNCTION void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
+                              const double *w, double *y)
+{
+    static double a[CASE_MOST][CASE_MOST];
+    double b[CASE_MOST];
+    const int n = g->n[axis], stride = g->stride[axis];
+    for (int line = 0; line < g->all; line++) {
+        int index[3];
+        case_index(g, line, index);
+        if (index[axis] > 0 || case_given(g, axis, index)) continue;
+        for (int k = 0; k < n; k++) {
+            const int at = line + k * stride;
+            int at_face = k == 0 || k == n - 1, side = k > 0, in = side ? -1 : 1, kind = g->problem->face[axis][side];
+            index[axis] = k;
+            case_line row = case_row(g, axis, index, t, end);
+            b[k] = y[at] - size * taken[at] + size * row.source;
+            if (at_face && kind == FD_VALUE) {
+                const double place[3] = {g->x[0][index[0]], g->x[1][index[1]], g->x[2][index[2]]};
+                memset(&row, 0, sizeof row);
+                b[k] = case_face(g->p, axis, side, place, end);
+            } else if (at_face) {
+                double left[CASE_MOST], kill = case_at(g, index, t).kill;
+                double third = row.weight[k + 2 * in], beyond = row.coupling[!side];
+                memset(left, 0, sizeof left);
+                if (!case_dominant(&row, size, kill)) left[k + in] += beyond, left[k] -= beyond, beyond = 0;
+                if (kind == FD_DEGENERATE && third != 0) {
+                    /* third is drift's part of u2; as a slope it is third (u2 - u1). The neighbour's row rids of u2. */
+                    int beside[3] = {index[0], index[1], index[2]};
+                    beside[axis] += in;
+                    case_line next = case_row(g, axis, beside, t, end);
+                    double near_kill = case_at(g, beside, t).kill;
+                    double toward = -size * next.coupling[side], away = -size * next.coupling[!side];
+                    double middle = 1 - toward - away + size * near_kill / 3;
+                    double factor = -size * third / away;
+                    double diagonal = 1 + size * (beyond + kill / 3) - factor * toward;
+                    double near_by = size * (third - beyond) - factor * middle;
+                    if (!(factor <= 0 && diagonal > fabs(near_by))) left[k + 2 * in] += third, left[k + in] -= third;
+                }
+                for (int m = 0; m < n; m++) {
+                    row.weight[m] -= left[m];
+                    b[k] += size * left[m] * w[line + m * stride];
+                }
+            }
+            for (int m = 0; m < n; m++) a[k][m] = (m == k) - size * row.weight[m];
+        }
+        case_solve_dense(n, a, b);
+        for (int k = 0; k < n; k++) y[line + k * stride] = b[k];
+    }
+}
+
+/* A step from u, the multiplier's share of exercise in extra. */
+CASE_FUNCTION void case_step(const case_grid *g, const fd_step *step, double *u, const double *extra)
+{
+    const int all = g->all, scheme = step->kind == FD_THETA ? g->problem->scheme : FD_DOUGLAS;
+    const double dt = step->from - step->to, theta = step->theta, end = step->to;
+    double then[2] = {step->from, step->to};
+    if (g->problem->coefficients == FD_MIDDLE) then[0] = then[1] = (step->from + step->to) / 2;
+    if (g->problem->coefficients == FD_NEW_END) then[0] = then[1] = end;
+    double *memory = (double *)case_guarded(sizeof(double) * (size_t)all * 11), *f[4], *z[4];
+    for (int k = 0; k < 4; k++) f[k] = memory + k * all, z[k] = memory + (4 + k) * all;
+    double *base = memory + 8 * all, *y = memory + 9 * all, *second = memory + 10 * all;
+    for (int k = 0; k < 4; k++) case_part(g, k, u, then[0], step->from, f[k]);
+    for (int at = 0; at < all; at++)
+        base[at] = y[at] = u[at] + dt * (f[0][at] + f[1][at] + f[2][at] + f[3][at] + extra[at]);
+    for (int axis = 0; axis < 3; axis++) case_solve(g, axis, theta * dt, then[1], end, f[1 + axis], u, y);
+    if (scheme != FD_DOUGLAS) {
+        const double half = scheme == FD_CRAIG_SNEYD ? 0 : scheme == FD_HUNDSDORFER_VERWER ? 0.5 : 0.5 - theta;
+        const double alone = scheme == FD_CRAIG_SNEYD ? 0.5 : scheme == FD_HUNDSDORFER_VERWER ? 0 : theta;
+        for (int k = 0; k < 4; k++) case_part(g, k, y, then[1], end, z[k]);
+        for (int at = 0; at < all; at++) {
+            double all_parts = 0;
+            for (int k = 0; k < 4; k++) all_parts += z[k][at] - f[k][at];
+            second[at] = base[at] + dt * (alone * (z[0][at] - f[0][at]) + half * all_parts);
+        }
+        for (int axis = 0; axis < 3; axis++)
+            if (scheme == FD_HUNDSDORFER_VERWER)
+                case_solve(g, axis, theta * dt, then[1], end, z[1 + axis], y, second);
+            else
+                case_solve(g, axis, theta * dt, then[1], end, f[1 + axis], u, second);
+        memcpy(y, second, sizeof(double) * (size_t)all);
+    }
+    memcpy(u, y, sizeof(double) * (size_t)all);
+    case_release(memory, sizeof(double) * (size_t)all * 11);
+}
+
+/* Weights of the cubic through the points first .. first + 3 at a place: of value, first, second derivative. */
+CASE_FUNCTION int case_cubic(int n, const double *x, double at, double weight[3][4])
+{
+    int low = 0;
+    while (low < n - 2 && x[low + 1] <= at) low++;
+    int first = low < 1 ? 0 : low > n - 3 ? n - 4 : low - 1;
+    for (int i = 0; i < 4; i++) {
+        double c[4] = {1, 0, 0, 0}, scale = 1; /* the product of (x - x_k), as a polynomial of x - at */
+        for (int k = 0, degree = 0; k < 4; k++) {
+            if (k == i) continue;
+            double root = x[first + k] - at;
+            for (int m = ++degree; m >= 0; m--) c[m] = (m > 0 ? c[m - 1] : 0) - root * (m < degree ? c[m] : 0);
+            scale *= x[first + i] - x[first + k];
+        }
+        weight[0][i] = c[0] / scale, weight[1][i] = c[1] / scale, weight[2][i] = 2 * c[2] / scale;
+    }
+    return first;
+}
+
+/* In the order of adi3d_values: which derivative along each axis. */
+static const int case_derivative[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
+                                           {0, 2, 0}, {0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
+
+CASE_FUNCTION adi3d_values case_values(const case_grid *g, const double *u)
+{
+    double weight[3][3][4], sum[10];
+    int first[3];
+    for (int d = 0; d < 3; d++) first[d] = case_cubic(g->n[d], g->x[d], g->problem->spot[d], weight[d]);
+    for (int k = 0; k < 10; k++) {
+        const int *which = case_derivative[k];
+        sum[k] = 0;
+        for (int m = 0; m < 64; m++) {
+            const int i = m % 4, j = m / 4 % 4, l = m / 16;
+            sum[k] += weight[0][which[0]][i] * weight[1][which[1]][j] * weight[2][which[2]][l] *
+                      u[first[0] + i + g->stride[1] * (first[1] + j) + g->stride[2] * (first[2] + l)];
+        }
+    }
+    adi3d_values values = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], sum[6], sum[7], sum[8], sum[9]};
+    return values;
+}
+
+/* The final value at a point: at kinks that are told, the average over the cell. */
+CASE_FUNCTION double case_final(const case_grid *g, const int *index)
+{
+    const int i = index[0];
+    const double at[3] = {g->x[0][i], g->x[1][index[1]], g->x[2][index[2]]}, k = g->p->strike;
+    if (g->problem->finals == FD_TOLD && g->p->payoff == CASE_CALL && i > 0 && i < g->n[0] - 1) {
+        double low = (at[0] + g->x[0][i - 1]) / 2, high = (at[0] + g->x[0][i + 1]) / 2;
+        if (low < k && k < high) return (high - k) * (high - k) / 2 / (high - low);
+    }
+    return case_payoff(g->p, at);
+}
+
+/* Marches a problem that is one. u: its grid; values: at time 0 and at dates that are recorded, as the result has them.
+   Returns how many rows were not dominant; size of the largest value met in *largest. */
+CASE_FUNCTION int case_march(const case_parameters *p, const adi3d_problem *problem, int fitting, int mixed,
+                             int changes, double *u, adi3d_values *values, double *largest)
+{
+    enum { STEPS = 256 };
+    static fd_step step[STEPS];
+    static case_grid grid;
+    case_grid *g = &grid;
+    int steps = 0, weak = 0, index[3];
+    g->p = p, g->problem = problem, g->fitting = fitting, g->mixed = mixed, g->changes = changes, g->all = 1;
+    for (int d = 0; d < 3; d++) {
+        g->n[d] = problem->axis[d].points, g->stride[d] = g->all, g->all *= g->n[d];
+        if (problem->points[d])
+            memcpy(g->x[d], problem->points[d], sizeof(double) * (size_t)g->n[d]);
+        else if (fd_axis_points(&problem->axis[d], g->x[d]))
+            fprintf(stderr, "case_march: no axis\n"), exit(2);
+    }
+    if (fd_schedule(&problem->times, STEPS, step, &steps)) fprintf(stderr, "case_march: no steps\n"), exit(2);
+    const int all = g->all, n = g->n[0];
+    const size_t bytes = sizeof(double) * (size_t)all;
+    double *final = (double *)case_guarded(bytes), *extra = (double *)case_guarded(bytes);
+    double *old = (double *)case_guarded(bytes);
+    *largest = 0;
+    for (int at = 0; at < all; at++) case_index(g, at, index), final[at] = u[at] = case_final(g, index), extra[at] = 0;
+    for (int k = 0; k < steps; k++) {
+        const double dt = step[k].from - step[k].to;
+        double then = problem->coefficients == FD_MIDDLE ? (step[k].from + step[k].to) / 2 : step[k].to;
+        for (int ends = (k == 0) + (k == steps - 1); ends > 0; ends--)
+            for (int at = 0; at < 3 * all; at++) {
+                const int axis = at / all;
+                case_index(g, at % all, index);
+                const int m = index[axis];
+                if ((m == 0 || m == g->n[axis] - 1) && problem->face[axis][m > 0] == FD_VALUE) continue;
+                case_line row = case_row(g, axis, index, then, step[k].to);
+                weak += !case_dominant(&row, step[k].theta * dt, case_at(g, index, then).kill);
+            }
+        case_step(g, &step[k], u, extra);
+        for (int at = 0; at < all && problem->exercise != FD_EUROPEAN; at++) {
+            /* Ikonen and Toivanen: U - dt L = (what the step made) - dt (the old L), U >= final, L >= 0, one equal. */
+            double held = problem->exercise == FD_AMERICAN ? u[at] - dt * extra[at] : u[at];
+            double more = extra[at] + (final[at] - u[at]) / dt;
+            u[at] = held > final[at] ? held : final[at];
+            extra[at] = problem->exercise == FD_AMERICAN && more > 0 ? more : 0;
+        }
+        if (step[k].date >= 0 && problem->at_date) {
+            const fd_date *event = &problem->at_date[step[k].date];
+            memcpy(old, u, bytes);
+            for (int at = 0; at < all; at++) {
+                case_index(g, at, index);
+                const double place[3] = {g->x[0][index[0]], g->x[1][index[1]], g->x[2][index[2]]};
+                if (event->what & FD_SHIFT) {
+                    double from = place[0] - event->cash - event->proportion * place[0], weight[3][4];
+                    from = fmin(fmax(from, g->x[0][0]), g->x[0][n - 1]);
+                    int first = case_cubic(n, g->x[0], from, weight);
+                    u[at] = 0;
+                    for (int m = 0; m < 4; m++) u[at] += weight[0][m] * old[at - index[0] + first + m];
+                }
+                if (event->what & FD_CHANGE_VALUES) u[at] = case_change(p, step[k].date, place, u[at]);
+                if (event->what & FD_EXERCISE) u[at] = fmax(u[at], final[at]);
+                if (event->what & (FD_SHIFT | FD_CHANGE_VALUES)) extra[at] = 0;
+            }
+            if (event->what & FD_RECORD) values[1 + step[k].date] = case_values(g, u);
+        }
+        for (int at = 0; at < all; at++) *largest = fmax(*largest, fabs(u[at]));
+    }
+    values[0] = case_values(g, u);
+    case_release(final, bytes), case_release(extra, bytes), case_release(old, bytes);
+    return weak;
+}
+
+/* ---- random problems --------------------------------------------------------------------------------------------- */
+
+enum { CASE_DATES = 2 };
+
+/* A problem and what it points to. Not to be moved. */
+typedef struct {
+    case_parameters parameters;
+    adi3d_problem problem;
+    double x[3][CASE_MOST], date[CASE_DATES];
+    fd_date at_date[CASE_DATES];
+} case_problem;
+
+/* Any problem on 4 .. most points an axis. */
+CASE_FUNCTION void case_random_problem(case_random *random, const int *most, case_problem *c)
+{
+    case_parameters *p = &c->parameters;
+    adi3d_problem *q = &c->problem;
+    memset(c, 0, sizeof *c);
+    for (int d = 0; d < 3; d++) {
+        const int n = 4 + case_below(random, most[d] - 3);
+        const double low = case_between(random, 0, 0.5), high = low + case_between(random, 0.8, 2);
+        fd_axis axis = {low, high, n, 1, {low + 0.4 * (high - low), 0, 0}, {0.3, 0, 0}, {FD_ANYWHERE, 0, 0}};
+        q->axis[d] = axis;
+        if (case_below(random, 2)) { /* points of the user's */
+            c->x[d][0] = 0;
+            for (int i = 1; i < n; i++) c->x[d][i] = c->x[d][i - 1] + case_between(random, 0.5, 1.5);
+            const double last = c->x[d][n - 1];
+            for (int i = 0; i < n; i++) c->x[d][i] = low + (high - low) * c->x[d][i] / last;
+            q->points[d] = c->x[d];
+        }
+        p->low[d] = low, p->high[d] = q->points[d] ? c->x[d][n - 1] : high;
+        p->drift[d] = case_between(random, -0.2, 0.2);
+        if (!case_below(random, 5)) p->drift[d] *= 20; /* more than matrices can take */
+        p->pull[d] = case_below(random, 4) ? case_between(random, 0.5, 1.5) : case_between(random, -0.3, 0.3);
+        p->volatility[d] = pow(10, case_between(random, -1.5, -0.3));
+        q->spot[d] = case_between(random, low, p->high[d]);
+        for (int side = 0; side < 2; side++) {
+            q->face[d][side] = case_below(random, 4);
+            p->vanish[d][side] = q->face[d][side] == FD_DEGENERATE;
+        }
+    }
+    p->change = case_between(random, -0.5, 0.5), p->phase = case_between(random, 0, 6);
+    p->strike = p->low[0] + case_between(random, 0.2, 0.8) * (p->high[0] - p->low[0]);
+    p->payoff = case_below(random, CASE_PAYOFFS);
+    p->bad_at[0] = p->bad_at[1] = p->bad_at[2] = -1;
+    q->scheme = case_below(random, 4);
+    q->coefficients = case_below(random, 3);
+    q->finals = p->payoff == CASE_CALL && case_below(random, 2) ? FD_TOLD : FD_AT_POINTS;
+    q->kinks = 1, q->kink[0] = p->strike;
+    q->exercise = case_below(random, 3);
+    q->watched = case_below(random, 2);
+    fd_times *t = &q->times;
+    t->maturity = case_between(random, 0.1, 0.4), t->steps = 1 + case_below(random, 4);
+    t->grading = case_below(random, 3), t->ratio = 3;
+    t->kind = FD_THETA;
+    t->theta = case_below(random, 2) ? fd_scheme_theta(q->scheme, 3, 1) : case_between(random, 0.3, 1);
+    t->halves = case_below(random, 4);
+    t->dates = case_below(random, 1 + CASE_DATES), t->date = c->date, q->at_date = c->at_date;
+    for (int k = 0; k < t->dates; k++) {
+        c->date[k] = t->maturity * (0.1 + 0.4 * k + case_between(random, 0, 0.3));
+        c->at_date[k].what = case_below(random, 16);
+        c->at_date[k].cash = case_between(random, -0.1, 0.2),
+        c->at_date[k].proportion = case_between(random, -0.1, 0.2);
+    }
+}
+
+/* Who marches: a model in a precision, by whatever means. */
+typedef struct {
+    const char *name;
+    int single, fitting, mixed, changes;
+    /* Result's values and grid are the caller's. Returns status.what. */
+    int (*solve)(const adi3d_problem *problem, const case_parameters *parameters, adi3d_result *result);
+} case_runner;
+
+CASE_FUNCTION double case_number(const void *grid, int single, int at)
+{
+    return single ? (double)((const float *)grid)[at] : ((const double *)grid)[at];
+}
+
+/* A problem against the reference, all values to `tolerance` of the largest. */
+CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c, double tolerance)
+{
+    const adi3d_problem *q = &c->problem;
+    const int all = (int)adi3d_p_points(q);
+    const size_t size = runner->single ? sizeof(float) : sizeof(double), bytes = size * (size_t)all;
+    const size_t value_bytes = sizeof(adi3d_values) * (1 + CASE_DATES);
+    adi3d_values *values = (adi3d_values *)case_guarded(value_bytes), want[1 + CASE_DATES];
+    void *grid = case_guarded(bytes);
+    double *u = (double *)case_guarded(sizeof(double) * (size_t)all), largest, worst = 0;
+    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, grid};
+    int what = runner->solve(q, &c->parameters, &result), where = 0;
+    if (!CHECK(what == FD_OK && result.status.what == what, "%s: %d, %s, detail %d, step %d", runner->name, what,
+               fd_status_string(result.status.what), result.status.detail, result.status.step))
+        return;
+    int weak = case_march(&c->parameters, q, runner->fitting, runner->mixed, runner->changes, u, want, &largest);
+    if (!runner->single)
+        CHECK(result.status.weak == weak, "%s: %d weak, not %d", runner->name, result.status.weak, weak);
+    for (int at = 0; at < all; at++) {
+        double off = fabs(case_number(grid, runner->single, at) - u[at]);
+        if (!(off <= worst)) worst = off, where = at;
+    }
+    CHECK(
+        worst <= tolerance * largest,
+        "%s: %d x %d x %d points, scheme %d, faces %d %d, %d %d, %d %d, coefficients %d, exercise %d, %d dates: off by "
+        "%.2e at %d, values to %.2e",
+        runner->name, q->axis[0].points, q->axis[1].points, q->axis[2].points, q->scheme, q->face[0][0], q->face[0][1],
+        q->face[1][0], q->face[1][1], q->face[2][0], q->face[2][1], q->coefficients, q->exercise, q->times.dates, worst,
+        where, largest);
+    /* Derivatives by differences over each axis' least spacing, at worst. */
+    double slope[3];
+    for (int d = 0; d < 3; d++) slope[d] = q->axis[d].points * 3.0 / (c->parameters.high[d] - c->parameters.low[d]);
+    for (int date = -1; date < CASE_DATES; date++) {
+        const double *at = &values[1 + date].value, *due = &want[1 + date].value;
+        if (date >= 0 && (date >= q->times.dates || !(q->at_date[date].what & FD_RECORD))) {
+            CHECK(case_untouched(at, sizeof *values), "%s: values of date %d, which is not recorded", runner->name,
+                  date);
+            continue;
+        }
+        for (int k = 0; k < 10; k++) {
+            double scale = 10;
+            for (int d = 0; d < 3; d++) scale *= pow(slope[d] * 2, case_derivative[k][d]);
+            check_near(at[k], due[k], tolerance * largest * scale, "%s: value %d at date %d", runner->name, k, date);
+        }
+    }
+    CHECK(case_release(values, value_bytes) && case_release(grid, bytes), "%s: a guard has been written", runner->name);
+    case_release(u, sizeof(double) * (size_t)all);
+}
+
+/* ---- what is wrong with problems --------------------------------------------------------------------------------- */
+
+/* A problem in which all is well. */
+CASE_FUNCTION void case_plain(case_problem *c)
+{
+    adi3d_problem *q = &c->problem;
+    memset(c, 0, sizeof *c);
+    for (int d = 0; d < 3; d++) {
+        const fd_axis axis = {0, 2, 6 + d, 0, {0}, {0}, {0}};
+        q->axis[d] = axis, q->spot[d] = 0.9;
+        c->parameters.low[d] = 0, c->parameters.high[d] = 2, c->parameters.volatility[d] = 0.2;
+        c->parameters.bad_at[d] = -1;
+    }
+    c->parameters.strike = 1;
+    const fd_times times = {0.25, 3, FD_EQUAL, 1, FD_THETA, 0.5, 2, CASE_DATES, c->date, NULL};
+    q->times = times, q->at_date = c->at_date, q->scheme = FD_CRAIG_SNEYD;
+    c->date[0] = 0.1, c->date[1] = 0.2;
+}
+
+/* Solves it, and looks for the status that is due, at i, j, k, and for NaN in all results. */
+CASE_FUNCTION void case_refused(const case_runner *runner, const case_problem *c, const char *why, fd_status due)
+{
+    int all = 1, sized = 1;
+    for (int d = 0; d < 3; d++) all *= c->problem.axis[d].points, sized &= c->problem.axis[d].points < ADI3D_MOST;
+    for (int d = 0; d < 3; d++) sized &= c->problem.axis[d].points >= 4;
+    all = sized ? all : 1000; /* else nothing may be written */
+    static adi3d_values values[1 + CASE_DATES];
+    static double grid[1000];
+    memset(values, 0, sizeof values), memset(grid, 0, sizeof grid);
+    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, grid};
+    const int what = runner->solve(&c->problem, &c->parameters, &result);
+    const fd_status s = result.status;
+    CHECK(what == s.what && s.what == due.what && s.detail == due.detail && s.axis == due.axis && s.i == due.i &&
+              s.j == due.j && s.k == due.k && s.step == due.step,
+          "%s, %s: what %d detail %d axis %d at %d %d %d step %d", runner->name, why, s.what, s.detail, s.axis, s.i,
+          s.j, s.k, s.step);
+    CHECK(!(values[0].value == values[0].value), "%s, %s: a value", runner->name, why);
+    int numbers = 0;
+    for (int at = 0; at < all; at++) {
+        double number = case_number(grid, runner->single, at);
+        numbers += number == number;
+    }
+    CHECK(numbers == (sized ? 0 : all), "%s, %s: %d numbers", runner->name, why, numbers);
+}
+
+CASE_FUNCTION void case_statuses(const case_runner *runner)
+{
+    static case_problem c;
+    static double points[3][ADI3D_MOST];
+    adi3d_problem *q = &c.problem;
+#define CASE_REFUSED(change, what, detail, axis, i, j, k, step)                                                        \
+    do {                                                                                                               \
+        case_plain(&c);                                                                                                \
+        change;                                                                                                        \
+        case_refused(runner, &c, #change, fd_status_of(what, detail, axis, i, j, k, step));                            \
+    } while (0)
+    for (int d = 0; d < 3; d++) {
+        CASE_REFUSED(q->axis[d].points = 3, FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
+        CASE_REFUSED(q->axis[d].points = -1, FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
+        CASE_REFUSED(q->axis[d].points = ADI3D_MOST + 1, FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
+        CASE_REFUSED(q->face[d][1] = 4, FD_BAD_ARGUMENT, 0, d, -1, -1, -1, -1);
+        CASE_REFUSED(q->face[d][0] = -1, FD_BAD_ARGUMENT, 0, d, -1, -1, -1, -1);
+        CASE_REFUSED(q->axis[d].high = -1, FD_BAD_AXIS, FD_BAD_NUMBER, d, -1, -1, -1, -1);
+        for (int i = 0; i < 10; i++) points[d][i] = i == 3 ? 2 : i;
+        CASE_REFUSED(q->points[d] = points[d], FD_BAD_AXIS, 1 + 3, d, -1, -1, -1, -1);
+        CASE_REFUSED(q->spot[d] = 2.1, FD_BAD_SPOT, 0, d, -1, -1, -1, -1);
+        CASE_REFUSED(q->spot[d] = sqrt(-1.0), FD_BAD_SPOT, 0, d, -1, -1, -1, -1);
+        CASE_REFUSED((c.parameters.bad = CASE_BAD_X + d, c.parameters.bad_at[d] = 0.4 * 5 / (5 + d)), FD_MODEL_NAN, 0,
+                     d, d == 0 ? 1 : -1, d == 1 ? 1 : -1, d == 2 ? 1 : -1, -1);
+    }
+    CASE_REFUSED(q->scheme = 4, FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->coefficients = 3, FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->finals = -1, FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->exercise = 3, FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED((q->finals = FD_TOLD, q->kinks = 5), FD_BAD_SIZE, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED((q->finals = FD_TOLD, q->kinks = 2), FD_BAD_NUMBER, 2, -1, -1, -1, -1, -1);
+    CASE_REFUSED(c.at_date[1].what = 16, FD_BAD_ARGUMENT, 2, -1, -1, -1, -1, -1);
+    CASE_REFUSED(c.at_date[0].cash = sqrt(-1.0), FD_BAD_NUMBER, 1, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->times.maturity = 0, FD_BAD_TIMES, FD_BAD_NUMBER, -1, -1, -1, -1, -1);
+    CASE_REFUSED(c.date[1] = 0.05, FD_BAD_TIMES, 2, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->times.theta = 2, FD_BAD_TIMES, FD_BAD_NUMBER, -1, -1, -1, -1, -1);
+    CASE_REFUSED((c.parameters.bad = CASE_BAD_PAYOFF, c.parameters.bad_at[0] = 0.4, c.parameters.bad_at[1] = 2,
+                  c.parameters.bad_at[2] = 2.0 / 7),
+                 FD_FINAL_NAN, 0, -1, 1, 6, 1, -1);
+    CASE_REFUSED((c.parameters.bad = CASE_BAD_T, c.parameters.bad_at[3] = 0.14), FD_MODEL_NAN, 0, -1, -1, -1, -1, 3);
+    CASE_REFUSED((c.parameters.bad = CASE_BAD_TERMS, c.parameters.bad_at[0] = 0.8, c.parameters.bad_at[1] = 0,
+                  c.parameters.bad_at[2] = 2, c.parameters.bad_at[3] = 0.14, q->watched = 1),
+                 FD_MODEL_NAN, 0, -1, 2, 0, 7, 3);
+    CASE_REFUSED((c.parameters.bad = CASE_BAD_CHANGE, c.parameters.bad_at[0] = 0.4, c.parameters.bad_at[1] = 1.0 / 3,
+                  c.parameters.bad_at[2] = 4.0 / 7, c.at_date[0].what = FD_CHANGE_VALUES, q->watched = 1),
+                 FD_NOT_SOLVED, 0, -1, 1, 1, 2, 3);
+    /* Not watched, it is found at the end, when it is everywhere. */
+    CASE_REFUSED((c.parameters.bad = CASE_BAD_FACE, c.parameters.bad_at[3] = 0.2, q->face[2][1] = FD_VALUE),
+                 FD_NOT_SOLVED, 0, -1, 0, 0, 0, 5);
+#undef CASE_REFUSED
+    case_plain(&c);
+    static adi3d_values values[1 + CASE_DATES];
+    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, NULL};
+    CHECK(runner->solve(q, &c.parameters, &result) == FD_OK && result.status.weak == 0, "%s: the good one",
+          runner->name);
+}
+
+#endif
