@@ -1,0 +1,36 @@
+/* cpu_library.c - what numpy_tridiagonal.py calls of cpu_avx.h, whose own functions are static, as a shared library.
+   MIT licence, see LICENSE.
+
+   In the kit's folder:
+
+       gcc -std=c11 -O3 -fopenmp -fPIC -shared -I. -o libtriband_cpu.so examples/python/cpu_library.c
+
+   No flag names an instruction set: the library takes the best that the processor has. */
+#include "cpu_avx.h"
+
+size_t thomas_bytes_f32(long long n, int threads)
+{
+    return cpu_avx_thomas_bytes_f32(n, threads);
+}
+
+size_t thomas_bytes_f64(long long n, int threads)
+{
+    return cpu_avx_thomas_bytes_f64(n, threads);
+}
+
+int thomas_f32(const cpu_avx_lines *lines, const float *a, const float *b, const float *c, const float *d, float *x,
+               void *work, int threads)
+{
+    return cpu_avx_thomas_f32(cpu_avx_best(), lines, a, b, c, d, x, work, threads);
+}
+
+int thomas_f64(const cpu_avx_lines *lines, const double *a, const double *b, const double *c, const double *d,
+               double *x, void *work, int threads)
+{
+    return cpu_avx_thomas_f64(cpu_avx_best(), lines, a, b, c, d, x, work, threads);
+}
+
+const char *instruction_set(void)
+{
+    return cpu_avx_name(cpu_avx_best());
+}

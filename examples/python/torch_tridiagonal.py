@@ -1,0 +1,149 @@
+"""torch_tridiagonal.py - batches of tridiagonal systems in PyTorch, by trid_batch.h through ctypes: differentiable, on
+the current stream, and in CUDA graphs.
+MIT licence, see LICENSE.
+
+In the kit's folder, with the CUDA Toolkit and PyTorch for CUDA (the first line takes a minute or two):
+
+    nvcc -O3 -arch=native -Xcompiler -fPIC -shared -I. -o libtriband.so examples/python/gpu_library.cu
+    python3 examples/python/torch_tridiagonal.py ./libtriband.so
+
+Checks itself; exits with 0 if all is as it should, 1 if not, 3 without a GPU or PyTorch. bench/python.py times it."""
+import ctypes
+import os
+import sys
+
+try:
+    import torch
+except ImportError:
+    print("skipped: torch_tridiagonal.py: no PyTorch here")
+    sys.exit(3)
+
+TRANSPOSED = 16  # TRID_BATCH_TRANSPOSED
+
+
+class Lines(ctypes.Structure):
+    """Where systems lie: element j of system s of group g at [j*step + s*stride + g*jump]; trid_lines in C."""
+    _fields_ = [(name, ctypes.c_longlong) for name in ("n", "step", "systems", "stride", "groups", "jump")]
+
+
+class Report(ctypes.Structure):
+    """trid_batch_report in C."""
+    _fields_ = [("status", ctypes.c_void_p), ("residual", ctypes.c_void_p), ("tolerance", ctypes.c_double),
+                ("failed", ctypes.c_void_p)]
+
+
+def load(path):
+    global kit
+    kit = ctypes.CDLL(os.path.abspath(path))
+    for function in (kit.trid_batch_solve_f32, kit.trid_batch_solve_f64):
+        pointer = ctypes.c_void_p
+        function.argtypes = [Lines, ctypes.c_int, *5 * [pointer], ctypes.POINTER(Report), *2 * [pointer]]
+    kit.batch_scratch.argtypes, kit.batch_scratch.restype = [Lines, ctypes.c_int, ctypes.c_int], ctypes.c_longlong
+    kit.batch_status_string.restype = ctypes.c_char_p
+
+
+def launch(a, b, c, d, flags=0, status=None):
+    """x, which systems along the last axis have; status, int32 of the shape of the others, takes 0 or 1 + a bad row."""
+    a, b, c, d = (v.contiguous() for v in (a, b, c, d))
+    if any(v.shape != d.shape or v.dtype != d.dtype or v.device != d.device or not v.is_cuda for v in (a, b, c, d)):
+        raise ValueError("a, b, c, d must be of one shape and type, on one GPU")
+    x, n = torch.empty_like(d), d.shape[-1]
+    lines = Lines(n, 1, d[..., 0].numel() if n else 0, n, 1, 0)
+    bytes_needed = kit.batch_scratch(lines, flags, d.element_size())  # 0 up to n = 1024
+    scratch = torch.empty(max(bytes_needed, 0), dtype=torch.uint8, device=d.device)
+    report = Report(status.data_ptr()) if status is not None else None
+    with torch.cuda.device(d.device):
+        solve = {torch.float32: kit.trid_batch_solve_f32, torch.float64: kit.trid_batch_solve_f64}[d.dtype]
+        code = solve(lines, flags, *(v.data_ptr() for v in (a, b, c, d, x)), report, scratch.data_ptr(),
+                     torch.cuda.current_stream().cuda_stream)
+    if code:
+        raise RuntimeError(kit.batch_status_string(code).decode())
+    return x
+
+
+class Tridiagonal(torch.autograd.Function):
+    """x = A^-1 d, or A^-T d. With g the gradient by x that by d is h = A^-T g, and that by A is -h x^T, of which the
+    three diagonals count. Only differentiable functions are used, so the gradient has a gradient too."""
+    @staticmethod
+    def forward(ctx, a, b, c, d, transposed):
+        x = launch(a, b, c, d, TRANSPOSED if transposed else 0)
+        ctx.save_for_backward(a, b, c, x)
+        ctx.transposed = transposed
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        a, b, c, x = ctx.saved_tensors
+        h = Tridiagonal.apply(a, b, c, g, not ctx.transposed)
+        row, column = (-x, h) if ctx.transposed else (-h, x)
+        zero = torch.zeros_like(h[..., :1])  # a of the first row and c of the last are not used
+        return (torch.cat((zero, row[..., 1:] * column[..., :-1]), -1), row * column,
+                torch.cat((row[..., :-1] * column[..., 1:], zero), -1), h, None)
+
+
+def solve(a, b, c, d):
+    """x of a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along the last axis of tensors of one shape."""
+    return Tridiagonal.apply(a, b, c, d, False)
+
+
+def problem(systems, n, dtype):
+    """Diagonally dominant matrices, all different."""
+    torch.manual_seed(1)
+    a, c, d = (2 * torch.rand(systems, n, dtype=dtype, device="cuda") - 1 for _ in range(3))
+    return a, 2.1 + torch.rand_like(a), c, d
+
+
+def dense(a, b, c):
+    return torch.diag_embed(a[..., 1:], -1) + torch.diag_embed(b) + torch.diag_embed(c[..., :-1], 1)
+
+
+def loop(a, b, c, d):
+    """The Thomas algorithm over rows that have all systems, so n steps of a few operations each, down and up."""
+    n, r, u = len(d), [c[0] / b[0]], [d[0] / b[0]]
+    for j in range(1, n):
+        pivot = b[j] - a[j] * r[-1]
+        r.append(c[j] / pivot)
+        u.append((d[j] - a[j] * u[-1]) / pivot)
+    for j in range(n - 2, -1, -1):
+        u[j] = u[j] - r[j] * u[j + 1]
+    return torch.stack(u)
+
+
+def check():
+    wrong = 0
+    for dtype, unit in ((torch.float32, 2.0**-24), (torch.float64, 2.0**-53)):
+        for n in (1, 2, 31, 256, 1500):
+            a, b, c, d = problem(20, n, dtype)
+            exact = torch.linalg.solve(dense(a, b, c).double(), d.double())
+            difference = (solve(a, b, c, d) - exact).abs().max().item()
+            # A few roundings of a row's terms, whose sum is below 6, go through an inverse below 10.
+            wrong += not difference <= 256 * unit
+            print(f"{dtype}, n = {n}: differs from torch.linalg.solve by {difference:.1e}")
+    a, b, c, d = problem(20, 100, torch.float64)
+    sick, status = b.clone(), torch.empty(20, dtype=torch.int32, device="cuda")
+    sick[7, 0] = 0
+    launch(a, sick, c, d, 0, status)
+    wrong += status.nonzero().flatten().tolist() != [7] or status[7].item() != 1
+
+    inputs = [v.requires_grad_() for v in problem(3, 7, torch.float64)]
+    wrong += not torch.autograd.gradcheck(solve, inputs) or not torch.autograd.gradgradcheck(solve, inputs)
+
+    with torch.no_grad():  # captured where memory stays; first run once outside, which loads the kernel
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            x = solve(a, b, c, d)
+        d.copy_(torch.rand_like(d))
+        graph.replay()
+        wrong += not torch.equal(x, solve(a, b, c, d))
+    return wrong
+
+
+if __name__ == "__main__":
+    if not torch.cuda.is_available():
+        print("skipped: torch_tridiagonal.py: no GPU that PyTorch can use")
+        sys.exit(3)
+    load(sys.argv[1] if len(sys.argv) > 1 else "./libtriband.so")
+    failures = check()
+    name = f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}"
+    print(f"{name}:", "failed" if failures else "all as it should be")
+    sys.exit(failures > 0)
