@@ -12,23 +12,33 @@ NVCC := $(NVCC)
 GPU := $(if $(NVCC),$(shell nvidia-smi -L 2>/dev/null | sed -n '1s| .UUID.*||p'))
 SANITIZER := $(if $(GPU),$(shell command -v compute-sanitizer || ls $(dir $(NVCC))compute-sanitizer 2>/dev/null))
 VALGRIND := $(shell command -v valgrind)
+CLANG := $(shell command -v clang)
+PYTHON ?= $(shell command -v python3)
+PYTHON := $(PYTHON)
 # Threads, where the compiler has them and the library that they need.
-OPENMP := $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo -fopenmp)
+openmp_of = $(shell echo 'int main(void) { return 0; }' | $(1) -fopenmp -x c -o /dev/null - 2>/dev/null && \
+    echo -fopenmp)
+OPENMP := $(call openmp_of,$(CC))
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-HEADERS := $(wildcard *.h tests/*.h)
+HEADERS := $(wildcard *.h tests/*.h examples/*.h)
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 SANITIZE := -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SIMT := -std=c++17 -I. -Wall -Wextra -Werror -x c++ -include tests/simt.h
+WATCHED := -g1 -O1 -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error
 # What programs are timed with, and say of themselves.
 GPU_FAST := -O3 -arch=native '-DBENCH_FLAGS="-O3 -arch=native"'
 HOST_OPTIMISED := -O3 -march=native $(OPENMP)
 HOST_FAST := $(HOST_OPTIMISED) '-DBENCH_FLAGS="$(strip $(HOST_OPTIMISED))"'
+comma := ,
+# nvcc's options for programs that measure the host as well.
+GPU_AND_HOST := -Xcompiler -O3,-march=native$(addprefix $(comma),$(OPENMP))
 NVCCFLAGS := -std=c++17 -I. -Xcompiler -Wall,-Wextra -Werror all-warnings
 
 EXAMPLES := $(sort $(basename $(notdir $(wildcard examples/*.c examples/*.cu))))
 HOST_TESTS := $(filter-out test_nvrtc,$(basename $(notdir $(wildcard tests/test_*.c))))
 CPU_TESTS := $(filter test_cpu_%,$(HOST_TESTS))
+PLAIN_TESTS := $(filter-out $(CPU_TESTS),$(HOST_TESTS))
 DEVICE_TESTS := $(basename $(notdir $(wildcard tests/test_*.cu)))
 # What tests the emulator itself plants faults that no GPU should run.
 GPU_TESTS := $(filter-out test_simt,$(DEVICE_TESTS))
@@ -50,7 +60,6 @@ help:
 	@echo 'make bench      the measurements on the host, to build/results'
 	@echo 'make clean      removes build/'
 
-comma := ,
 # Why there is no GPU, where there is none.
 NO_GPU := $(if $(GPU),,$(if $(NVCC),no GPU here (nvidia-smi -L names none),no CUDA Toolkit here (no nvcc)))
 
@@ -92,15 +101,27 @@ clean:
 
 TIMED_EXAMPLES := cpu_timing
 C_EXAMPLES := $(filter-out $(TIMED_EXAMPLES),$(basename $(notdir $(wildcard examples/*.c))))
+HOST_TOO := locvol_timing adi3d_basket adi3d_heston_hw
 CU_EXAMPLES := $(basename $(notdir $(wildcard examples/*.cu)))
+
+PYTHON_EXAMPLES := $(basename $(notdir $(wildcard examples/python/*.py)))
+has_module = $(if $(PYTHON),$(shell $(PYTHON) -c \
+    'from importlib.util import find_spec; print(find_spec("$(1)") and 1 or "")'))
+# The libraries that they need, where the machine has what these are for.
+PYTHON_numpy := build/python/libtriband_cpu.so
+PYTHON_torch := build/python/libtriband.so
+PYTHON_jax := build/python/libtriband_jax.so
+PYTHON_MODULES := $(if $(call has_module,numpy),numpy) \
+    $(if $(GPU),$(foreach module,torch jax,$(if $(call has_module,$(module)),$(module))))
 
 # Where the examples in CUDA go: what is built for the emulator must not be taken for a GPU's by another machine that
 # shares the folder.
 EXAMPLE_DIR := $(if $(GPU),build,build/emulated-examples)
-EXAMPLE_PROGRAMS := $(C_EXAMPLES:%=build/%) $(TIMED_EXAMPLES:%=build/%) $(CU_EXAMPLES:%=$(EXAMPLE_DIR)/%)
+EXAMPLE_PROGRAMS := $(C_EXAMPLES:%=build/%) $(TIMED_EXAMPLES:%=build/%) $(HOST_TOO:%=build/%_host) \
+    $(CU_EXAMPLES:%=$(EXAMPLE_DIR)/%)
 
 examples: $(EXAMPLE_PROGRAMS)
-	@echo 'build/: $(sort $(C_EXAMPLES) $(TIMED_EXAMPLES) $(if $(GPU),$(CU_EXAMPLES)))'
+	@echo 'build/: $(sort $(C_EXAMPLES) $(TIMED_EXAMPLES) $(HOST_TOO:%=%_host) $(if $(GPU),$(CU_EXAMPLES)))'
 ifeq ($(GPU),)
 	@echo '$(EXAMPLE_DIR)/: $(sort $(CU_EXAMPLES))'
 	@echo 'There is $(NO_GPU): the examples in CUDA were built for the emulator'
@@ -115,14 +136,26 @@ $(TIMED_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(HOST_FAST) -I. $(WARNINGS) -o $@ $< -lm
 
+# The same programs as C: without CUDA they have the host alone.
+$(HOST_TOO:%=build/%_host): build/%_host: examples/%.cu $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 $(HOST_FAST) -I. $(WARNINGS) -x c -o $@ $< -lm
+
 ifneq ($(GPU),)
+build/locvol_timing: GPU_FAST += $(GPU_AND_HOST)
 $(CU_EXAMPLES:%=build/%): build/%: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $<
-else
-$(CU_EXAMPLES:%=$(EXAMPLE_DIR)/%): $(EXAMPLE_DIR)/%: $(EXAMPLE_DIR)/%.cc $(HEADERS)
-	$(CXX) -O1 $(SIMT) -o $@ $<
 endif
+
+# With or without a GPU. The second build also watches every access to memory, as the tests do.
+$(CU_EXAMPLES:%=build/emulated-examples/%): build/emulated-examples/%: build/emulated-examples/%.cc $(HEADERS)
+	$(CXX) -O1 $(SIMT) -Iexamples -o $@ $<
+
+$(CU_EXAMPLES:%=build/watched-examples/%): build/watched-examples/%: build/emulated-examples/%.cc $(HEADERS)
+	@mkdir -p $(@D)
+	$(CXX) $(SIMT) $(WATCHED) -Iexamples -c -o $@.o $<
+	$(CXX) -o $@ $@.o
 
 # It measures their kernels.
 build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
@@ -130,7 +163,7 @@ build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 # Without a GPU, kernel<<<grid, block, bytes, stream>>>(...) becomes LAUNCH(kernel, grid, block, bytes, stream)(...);
 # the two zeros stand for bytes and stream where the source leaves them out, and fall off the end where it does not. A
 # launch stands on one line, and says which instance of a template it launches: kernel<float><<<...>>>.
-$(EXAMPLE_DIR)/%.cc: examples/%.cu Makefile
+build/emulated-examples/%.cc: examples/%.cu Makefile
 	@mkdir -p $(@D)
 	@{ echo '#define LAUNCH(kernel, grid, block, bytes, stream, ...) SIMT_LAUNCH(kernel, grid, block, bytes, stream)'; \
 	   echo '#line 1 "$<"'; \
@@ -147,14 +180,18 @@ $(EXAMPLE_DIR)/%.cc: examples/%.cu Makefile
 # goes; nvcc for one architecture. SHORT_TESTS in the environment asks the tests for a sample of what takes long; what
 # they leave out they name as skipped. "make test-long" runs all of each test, and the rest: everything under the
 # sanitizers, on arithmetic like a GPU's, under Valgrind, by clang, for every architecture.
-# Watched in the long run alone: what test_batch, test_lu and fd.h's tests on the host see most of.
-WATCHED_LATER := test_batch_long test_batch_cluster test_batch_several test_fd
+# Watched in the long run alone: what test_batch, test_lu, test_adi2d and fd.h's tests on the host see most of.
+WATCHED_LATER := test_batch_long test_batch_cluster test_batch_several test_batch_only test_fd test_adi2d_long \
+    test_adi2d_rungs
 PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:%=watched-%)) emulated-test_simt \
     $(if $(GPU),,nvcc) $(HOST_TESTS:%=host-%) \
-    $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) example-from_c nvrtc text
-LONG_PARTS := $(WATCHED_LATER:%=watched-%) $(filter-out emulated-test_simt,$(DEVICE_TESTS:%=emulated-%)) \
-    $(DEVICE_TESTS:%=contracted-%) $(CPU_TESTS:%=sanitized-%) $(CPU_TESTS:%=valgrind-%) $(TIMED_EXAMPLES:%=optimised-%) headers-clang \
-    nvcc-all
+    $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) example-locvol_timing_host example-from_c \
+    $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown
+ARM_PARTS := $(CPU_TESTS:%=arm-%) arm-cpu_own_kernel arm-headers
+LONG_PARTS := example-adi3d_basket_host example-adi3d_heston_hw_host $(WATCHED_LATER:%=watched-%) \
+    $(filter-out emulated-test_simt,$(DEVICE_TESTS:%=emulated-%)) $(DEVICE_TESTS:%=contracted-%) \
+    $(PLAIN_TESTS:%=fast-%) $(PLAIN_TESTS:%=clang-%) $(CPU_TESTS:%=sanitized-%) $(CPU_TESTS:%=valgrind-%) $(ARM_PARTS) \
+    $(TIMED_EXAMPLES:%=optimised-%) headers-clang nvcc-all
 GPU_PARTS := $(GPU_TESTS:%=gpu-%)
 TOOLS := memcheck racecheck synccheck initcheck
 TOOL_PARTS := $(foreach tool,$(TOOLS),$(GPU_TESTS:%=$(tool)-%))
@@ -201,6 +238,8 @@ test-long:
 # Vectors of 64 bytes need an aligned stack, which the one that gcc 13 keeps for returned functions' variables is not.
 # Threads that wait for others must not spin where cores are few and busy: that took 40 seconds of processor time for 2.
 HOST_RUN := ASAN_OPTIONS=detect_stack_use_after_return=0 OMP_WAIT_POLICY=passive
+# All of it takes a quarter of an hour under the sanitizers: fast-test_adi3d_host runs that.
+host-test_adi3d_host: HOST_RUN += SHORT_TESTS=1
 $(HOST_TESTS:%=host-%): host-%: build/host/%
 	$(call run,$(HOST_RUN) $<)
 
@@ -209,9 +248,34 @@ $(CPU_TESTS:%=build/host/%): build/host/%: tests/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) -g1 -O1 $(OPENMP) -o $@ $< -lm
 
+# Of adi2d.h's and adi3d.h's loops, which are inlined into each other, the sanitizers' code takes longest to optimise.
+# Their workers are threads.
+build/host/test_adi2d_host build/host/test_adi2d_orders build/host/test_adi3d_host: HOST_LEVEL := -O0 -pthread $(OPENMP)
 build/host/%: tests/%.c $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -I. $(WARNINGS) -O1 $(SANITIZE) -o $@ $< -lm
+	$(CC) -std=c11 -I. $(WARNINGS) $(or $(HOST_LEVEL),-O1) $(SANITIZE) -o $@ $< -lm
+
+# As users compile: the compiler's own C, in which it contracts products and sums, everything inlined and vectorised.
+FAST := -std=gnu11 -I. -O3 -march=native
+$(PLAIN_TESTS:%=fast-%): fast-%: build/fast/%
+	$(call run,$(HOST_RUN) $<)
+
+build/fast/%: tests/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(FAST) $(OPENMP) -o $@ $< -lm
+
+# The same by clang, with the longest vectors that there are.
+ifeq ($(CLANG),)
+$(PLAIN_TESTS:%=clang-%):
+	$(call run,echo 'skipped: $@: no clang here'; $(call one,0,0,1))
+else
+$(PLAIN_TESTS:%=clang-%): clang-%: build/clang/%
+	$(call run,$(HOST_RUN) $<)
+endif
+
+build/clang/%: tests/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CLANG) $(FAST) -mprefer-vector-width=512 -o $@ $< -lm
 
 $(CPU_TESTS:%=sanitized-%): sanitized-%: build/sanitized/%
 	$(call run,$(HOST_RUN) $<)
@@ -232,6 +296,37 @@ endif
 build/valgrind/%: tests/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) -g1 -O1 -o $@ $< -lm
+
+# The instruction set of 64-bit Arm, by a compiler for it and an emulator of its processor, which has the libraries of
+# the former: a sample of the tests, in less than a minute of a processor each.
+ARM := aarch64-linux-gnu-
+ARM_LACKS := $(firstword $(foreach tool,$(ARM)gcc $(ARM)g++ qemu-aarch64,$(if $(shell command -v $(tool)),,$(tool))))
+ifneq ($(ARM_LACKS),)
+$(ARM_PARTS):
+	$(call run,echo 'skipped: $@: no $(ARM_LACKS) here'; $(call one,0,0,1))
+else
+ARM_OPENMP := $(call openmp_of,$(ARM)gcc)
+ARM_ROOT := $(abspath $(dir $(shell $(ARM)gcc -print-file-name=libc.so.6))..)
+ARM_RUN := ulimit -t 600; OMP_WAIT_POLICY=passive SHORT_TESTS=1 qemu-aarch64 -L $(ARM_ROOT)
+$(CPU_TESTS:%=arm-%): arm-%: build/arm/%
+	$(call run,$(ARM_RUN) $<)
+
+arm-cpu_own_kernel: build/arm/cpu_own_kernel
+	$(call run,$(ARM_RUN) $< && $(call one,1,0,0))
+
+arm-headers:
+	$(call run,for language in 'gcc -std=c11 -x c' 'g++ -std=c++17 -x c++'; do \
+	    $(ARM)$$language $(WARNINGS) -O2 -c -o /dev/null cpu_avx.h && $(call one,1,0,0) || \
+	    { echo "cpu_avx.h by $$language"; $(call one,0,1,0); }; done)
+
+build/arm/%: tests/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(ARM)gcc -std=c11 -I. $(WARNINGS) -g1 -O1 $(ARM_OPENMP) -o $@ $< -lm
+
+build/arm/%: examples/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(ARM)gcc -std=c11 -O2 -I. $(WARNINGS) -o $@ $< -lm
+endif
 
 $(DEVICE_TESTS:%=emulated-%): emulated-%: build/emulated/%
 	$(call run,$<)
@@ -266,7 +361,7 @@ $(DEVICE_TESTS:%=watched-%): watched-%: build/watched/%
 # 132); "make emulated-TEST" tells where.
 build/watched/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(CXX) $(SIMT) -g1 -O1 -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error -c -o $@.o $<
+	$(CXX) $(SIMT) $(WATCHED) -c -o $@.o $<
 	$(CXX) -o $@ $@.o
 
 # These tests include what they test.
@@ -278,10 +373,14 @@ build/host/test_lsmc_host: examples/american_lsmc_host.c
 # timed takes longest to compile, which the long run does.
 $(TIMED_EXAMPLES:%=optimised-%): ARGUMENTS := --quick
 example-bs3d_price: ARGUMENTS := $(if $(GPU),,24)
+example-adi2d_heston: ARGUMENTS := $(if $(GPU),,1)
+example-adi3d_basket example-adi3d_heston_hw: ARGUMENTS := $(if $(GPU),,12)
+example-locvol_timing example-locvol_timing_host: ARGUMENTS := --quick
 $(foreach program,$(filter-out $(TIMED_EXAMPLES:%=build/%),$(EXAMPLE_PROGRAMS)), \
     $(eval example-$(notdir $(program)): $(program)))
 $(TIMED_EXAMPLES:%=optimised-%): optimised-%: build/%
-$(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) $(TIMED_EXAMPLES:%=optimised-%):
+$(HOST_TOO:%=example-%_host) $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) \
+    $(TIMED_EXAMPLES:%=optimised-%):
 	$(call run,$< $(ARGUMENTS); case $$? in (0) $(call one,1,0,0);; (3) echo 'skipped: $@: no GPU'; $(call one,0,0,1);; \
 	    (*) exit 1;; esac)
 
@@ -290,6 +389,35 @@ $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) $(TIMED_EXAM
 example-from_c: $(if $(GPU),build/from_c,$(if $(NVCC),build/nvcc/from_c/solve.o))
 	$(call run,$(if $(GPU),$<,(exit 3)); case $$? in (0) $(call one,1,0,0);; \
 	    (3) echo 'skipped: $@: $(NO_GPU)'; $(call one,0,0,1);; (*) exit 1;; esac)
+
+# From Python: by the shared library that each program's first lines say how to make. What is missing the program says
+# itself.
+$(foreach module,$(PYTHON_MODULES),$(eval example-$(module)_tridiagonal: $(PYTHON_$(module))))
+ifeq ($(GPU),)
+example-torch_tridiagonal: build/python/gpu_library.o
+endif
+$(PYTHON_EXAMPLES:%=example-%): example-%: examples/python/%.py
+	$(call run,$(if $(PYTHON),$(PYTHON) $< $(PYTHON_$(*:_tridiagonal=)),echo 'skipped: $@: no Python here'; (exit 3)); \
+	    case $$? in (0) $(call one,1,0,0);; (3) $(call one,0,0,1);; (*) exit 1;; esac)
+
+build/python/libtriband_cpu.so: examples/python/cpu_library.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -O3 $(OPENMP) -fPIC -shared -I. $(WARNINGS) -o $@ $<
+
+build/python/libtriband.so: examples/python/gpu_library.cu $(HEADERS)
+	@mkdir -p $(@D)
+	$(NVCC) -O3 -arch=native -Xcompiler -fPIC -shared $(NVCCFLAGS) -o $@ $<
+
+# What the emulator's compiler says of it, where no GPU will.
+build/python/gpu_library.o: examples/python/gpu_library.cu $(HEADERS)
+	@mkdir -p $(@D)
+	$(CXX) $(SIMT) -O0 -c -o $@ $<
+
+# XLA's headers have warnings of their own.
+build/python/libtriband_jax.so: examples/python/jax_library.cu $(HEADERS)
+	@mkdir -p $(@D)
+	$(NVCC) -std=c++17 -O3 -arch=native -Xcompiler -fPIC -shared -I. \
+	    -isystem "$$($(PYTHON) -c 'import jax; print(jax.ffi.include_dir())')" -o $@ $<
 
 headers:
 	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh tests/headers.sh)
@@ -302,6 +430,10 @@ costs:
 
 text:
 	$(call run,sh tests/text.sh)
+
+# What the documents say can be typed.
+shown:
+	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' GPU='$(GPU)' PYTHON='$(PYTHON)' sh tests/shown.sh)
 
 # ---- with the CUDA Toolkit -------------------------------------------------------------------------------------------
 
@@ -321,7 +453,7 @@ ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 
 GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
 CUDA_SOURCES := $(GPU_TESTS:%=tests/%) $(CU_EXAMPLES:%=examples/%)
 
-ALIKE := %_timing %/batch_graph %/bs1d_dividend %/bs3d_american
+ALIKE := %_timing %/batch_graph %/bs1d_dividend %/bs3d_american %/adi3d_basket
 nvcc: $(patsubst %,build/nvcc/%.o,$(filter examples/%,$(filter-out $(ALIKE),$(CUDA_SOURCES))))
 nvcc-all: $(CUDA_SOURCES:%=build/nvcc-all/%.o) build/from_c
 nvcc nvcc-all:
@@ -331,12 +463,14 @@ build/nvcc/%.o: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(call GENCODE,$(lastword $(ARCHS))) $(NVCCFLAGS) -c -o $@ $<
 
-build/nvcc-all/tests/%.o build/nvcc-all/examples/%_timing.o: ENDS := yes
+build/nvcc-all/tests/%.o build/nvcc-all/examples/%_timing.o build/nvcc-all/examples/adi3d_%.o: ENDS := yes
+# One architecture takes minutes.
+build/nvcc-all/tests/test_adi3d.o: ENDS := newest
 
 build/nvcc-all/%.o: %.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) $(foreach arch,$(if $(ENDS),$(firstword $(ARCHS)) $(lastword $(ARCHS)),$(ARCHS)),$(call GENCODE,$(arch))) \
-	    $(NVCCFLAGS) -c -o $@ $<
+	$(NVCC) $(foreach arch,$(if $(ENDS),$(if $(filter yes,$(ENDS)),$(firstword $(ARCHS))) $(lastword $(ARCHS)), \
+	    $(ARCHS)),$(call GENCODE,$(arch))) $(NVCCFLAGS) -c -o $@ $<
 
 build/from_c: build/nvcc/from_c/solve.o build/nvcc/from_c/library.o
 	$(NVCC) -o $@ $^
@@ -393,21 +527,25 @@ $(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(to
 
 GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
 # Results go to build/results; those that matter are kept in docs/results.
-gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/american_lsmc build/bs3d_timing build/batch
+gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/american_lsmc build/locvol_timing build/adi2d_heston \
+    build/bs3d_timing build/batch $(foreach module,$(PYTHON_MODULES),$(PYTHON_$(module)))
 	@mkdir -p build/results
-	@for bench in $(filter-out build/bs3d_timing build/batch,$^); do \
+	@for bench in $(filter-out build/bs3d_timing build/batch build/adi2d_heston build/python/%,$^); do \
 	    echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done
 	build/bs3d_timing --large --csv build/results/bs3d_timing.csv
+	{ sed -n 1p build/results/locvol_timing.csv; build/adi2d_heston; } >build/results/adi2d_heston.txt
 	for rows in 256 200 255; do build/batch $$rows || exit 1; done >build/results/batch.txt
 	sh bench/conflicts.sh build/bench/transpose >build/results/conflicts.txt
 
+build/bench/locvol_variants: GPU_FAST += $(GPU_AND_HOST)
 $(GPU_BENCHES:%=build/bench/%): build/bench/%: bench/%.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< -lcusparse
 endif
 
-HOST_BENCHES := $(basename $(notdir $(wildcard bench/*.c)))
-bench: $(HOST_BENCHES:%=build/bench/%) build/cpu_timing
+# adi3d_peer.c is a library for adi3d_peer.py.
+HOST_BENCHES := $(filter-out adi3d_peer,$(basename $(notdir $(wildcard bench/*.c))))
+bench: $(HOST_BENCHES:%=build/bench/%) build/cpu_timing build/locvol_timing_host
 	@mkdir -p build/results
 	@for bench in $^; do \
 	    echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done

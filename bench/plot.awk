@@ -1,5 +1,4 @@
-# plot.awk - what the scripts that draw (bs1d_plot.sh, bs3d_plot.sh, lsmc_plot.sh, batch_plot.sh) share, in front of
-# their own text: awk "$(cat plot.awk)"'...'
+# plot.awk - what all pictures share: bench/pictures.sh puts it in front of each.
 # MIT licence, see LICENSE.
 
 function xml(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s); return s }
@@ -11,13 +10,22 @@ function box(x, y, width, height, class) {
     printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" ", x, y, width, height
     printf "rx=\"2\" class=\"%s\"/>\n", class
 }
+function dot(x, y, radius, class) {
+    printf "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" class=\"%s\"/>\n", x, y, radius, class
+}
+# An upright label around (x, y), read from below.
+function upright(x, y, s) {
+    printf "<text x=\"%.1f\" y=\"%.1f\" class=\"tick\" ", x, y
+    printf "transform=\"rotate(-90 %.1f %.1f)\">%s</text>\n", x, y, xml(s)
+}
 # The first line of a results file, without its mark.
 function comment(line) { sub(/^# */, "", line); return line }
+function fail(what) { print "pictures.sh: " what >"/dev/stderr"; failed = 1; exit 1 }
 
 # The picture to its title; light and dark are rules of style beyond those that all have. Ends with print "</svg>".
 function begin(width, height, label, title, light, dark) {
     printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" ", width, height
-    printf "aria-label=\"%s\">\n<style>\n", label
+    printf "aria-label=\"%s\">\n<style>\n", xml(label)
     print ".ground { fill: #ffffff }"
     print "text { font: 13px system-ui, sans-serif; fill: #24292f }"
     print ".title { font-size: 16px; font-weight: 600 }"
@@ -38,15 +46,19 @@ function begin(width, height, label, title, light, dark) {
     printf "<rect width=\"%d\" height=\"%d\" rx=\"6\" class=\"ground\"/>\n", width, height
     text(16, 24, "title", title)
 }
-# Lines and points of color k (stroke c, fill d) from lists of colors.
+
+# Lines (class c), points (d) and words (w) of color k, from a list of colors.
 function colors(list,   color, count, k, css) {
     count = split(list, color, " ")
-    for (k = 1; k <= count; k++) css = css sprintf(".c%d { stroke: %s } .d%d { fill: %s }\n", k, color[k], k, color[k])
+    for (k = 1; k <= count; k++) {
+        css = css sprintf(".c%d { stroke: %s } .d%d { fill: %s } ", k, color[k], k, color[k])
+        css = css sprintf("text.w%d { fill: %s }\n", k, color[k])
+    }
     sub(/\n$/, "", css)
     return css
 }
 
-# Bars in two precisions.
+# What stands for single and double precision.
 function bars_light() { return ".f32 { fill: #2f6fbd } .f64 { fill: #c8691c }" }
 function bars_dark() { return ".f32 { fill: #5b9be6 } .f64 { fill: #e8914a }" }
 function bars_legend(left, y) {
@@ -54,4 +66,40 @@ function bars_legend(left, y) {
     text(left + 18, y, "small", "single precision")
     box(left + 130, y - 10, 12, 12, "f64")
     text(left + 148, y, "small", "double precision")
+}
+
+# Bars in two precisions, of what was put into bar_name[1 .. bars] and bar_words, and, by name and precision, bar_share
+# and bar_note. across says what is drawn.
+function bar_chart(title, label, across, first_note, second_note, \
+        most, step, top, left, right, above, bar, band, scale, height, x, y, k, p, class, width, tick) {
+    most = 100
+    for (k in bar_share) if (bar_share[k] > most) most = bar_share[k]
+    step = most > 250 ? 100 : most > 125 ? 50 : 25
+    top = step * int((most + step - 1e-9) / step)
+    left = 250; right = 640; above = 84; bar = 13; band = 40
+    height = above + band * bars + 66
+    scale = (right - left) / top
+    begin(860, height, label, title, bars_light(), bars_dark())
+    text(16, 42, "small", first_note)
+    text(16, 57, "small", second_note)
+    for (tick = 0; tick <= top; tick += step) {
+        x = left + scale * tick
+        rule(x, above - 8, x, above + band * bars, tick == 100 ? "limit" : "grid")
+        text(x, above + band * bars + 14, "tick", tick " %")
+    }
+    text((left + right) / 2, above + band * bars + 32, "tick", across)
+    for (k = 1; k <= bars; k++) {
+        y = above + band * (k - 1) + 4
+        text(left - 10, y + bar - 1, "name", bar_name[k])
+        text(left - 10, y + bar + 13, "level", bar_words[k])
+        for (p = 0; p < 2; p++) {
+            class = p ? "f64" : "f32"
+            if (!((bar_name[k], class) in bar_share)) continue
+            width = scale * bar_share[bar_name[k], class]
+            box(left, y + p * (bar + 1), width, bar, class)
+            text(right + 12, y + p * (bar + 1) + 10.5, "value", bar_note[bar_name[k], class])
+        }
+    }
+    bars_legend(left, height - 10)
+    print "</svg>"
 }

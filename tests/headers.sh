@@ -45,7 +45,7 @@ done | sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' | sort -u >language
 for path in "$top"/*.h; do
     $CC -fpreprocessed -dD -E -P -x c "$path" 2>/dev/null
 done | sed "s/\"[^\"]*\"//g; s/'[^']*'//g; /^ *# *include/d" | grep -oE '[A-Za-z_][A-Za-z0-9_]*' |
-    grep -x '[A-Z][A-Z0-9_]*' | grep -vE "^(${stems}SIMT|CUDART)_" | sort -u | grep -vxFf language >names
+    grep -x '[A-Z][A-Z0-9_]*' | grep -vE "^(${stems}SIMT|CUDART)(_|$)" | sort -u | grep -vxFf language >names
 sed 's/.*/#define & 7 seven/' names >names.h
 sed 's/.*/#ifndef &\n#error & is gone\n#endif/' names >names_still.h
 check 'there are names to try' test -s names
@@ -218,6 +218,120 @@ int main(int argc, char **argv)
 }
 END
 
+# The same of a model's numbers.
+cat >model.c <<'END'
+#include "examples/heston_model.h"
+
+static double memory[1 << 16];
+
+int main(int argc, char **argv)
+{
+    unsigned long long bits[3] = {0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff8000000000000u};
+    double bad[3];
+    for (int i = 0; i < 3; i++) bits[i] *= (unsigned)argc;
+    memcpy(bad, bits, sizeof bad);
+    (void)argv;
+    const fd_axis price = {0, 300, 16, 0, {0}, {0}, {0}}, variance = {0, 0.5, 12, 0, {0}, {0}, {0}};
+    const fd_times times = {1, 4, FD_EQUAL, 1, FD_THETA, 0.5, 0, 0, 0, 0};
+    adi2d_problem problem;
+    fd_status status;
+    adi2d_values values;
+    memset(&problem, 0, sizeof problem);
+    problem.axis[0] = price, problem.axis[1] = variance, problem.times = times;
+    problem.spot[0] = 100, problem.spot[1] = 0.04;
+    const adi2d_batch batch = {1, {16, 12}, 4, 0, &problem, &status, &values, 0, ADI2D_ONE_STAGE};
+    const heston_parameters good = {100, 1.5, 0.04, 0.3, -0.5, 0.025, 0, 0};
+    if (heston_host_bytes_f32(&batch) > sizeof memory || heston_host_bytes_f64(&batch) > sizeof memory) return 1;
+    if (heston_host_f32(&batch, &good, 1, memory) || status.what) return 2;
+    if (heston_host_f64(&batch, &good, 1, memory) || status.what) return 3;
+    for (int i = 0; i < 3; i++) {
+        heston_parameters p = good;
+        double *number[2] = {&p.kappa, &p.rate};
+        for (int n = 0; n < 2; n++) {
+            double kept = *number[n];
+            *number[n] = bad[i];
+            if (heston_host_f32(&batch, &p, 1, memory) || status.what != FD_MODEL_NAN) return 4 + n;
+            if (heston_host_f64(&batch, &p, 1, memory) || status.what != FD_MODEL_NAN) return 6 + n;
+            *number[n] = kept;
+        }
+        problem.spot[1] = bad[i];
+        if (heston_host_f32(&batch, &good, 1, memory) || status.what != FD_BAD_SPOT) return 8;
+        problem.spot[1] = 0.04;
+    }
+    return 0;
+}
+END
+
+# And of one with three factors, whose terms have all that there can be.
+cat >basket_model.h <<'END'
+#ifndef BASKET_MODEL_H
+#define BASKET_MODEL_H
+#include "adi3d.h"
+typedef struct {
+    double volatility, correlation, rate, strike;
+} basket_parameters;
+enum {
+    basket_numbers_of_x = 1, basket_numbers_of_y = 1, basket_numbers_of_z = 1, basket_numbers_of_t = 3,
+    basket_mixed = 7, basket_changes = 0, basket_fitting = FD_FITTED
+};
+ADI3D_HD void basket_of_x(const basket_parameters *p, double x, double *number) { (void)p, number[0] = x; }
+ADI3D_HD void basket_of_y(const basket_parameters *p, double y, double *number) { (void)p, number[0] = y; }
+ADI3D_HD void basket_of_z(const basket_parameters *p, double z, double *number) { (void)p, number[0] = z; }
+ADI3D_HD void basket_of_t(const basket_parameters *p, double t, double *number)
+{
+    (void)t, number[0] = p->rate, number[1] = p->volatility * sqrt(0.5), number[2] = 2 * p->correlation;
+}
+ADI3D_TERMS(basket, terms->drift[0] = t[0] * x[0]; terms->drift[1] = t[0] * y[0]; terms->drift[2] = t[0] * z[0];
+            terms->volatility[0] = t[1] * x[0]; terms->volatility[1] = t[1] * y[0]; terms->volatility[2] = t[1] * z[0];
+            terms->beta[0] = terms->beta[1] = terms->beta[2] = t[2]; terms->kill = t[0];)
+ADI3D_HD double basket_payoff(const double *at, const void *p)
+{
+    double gain = (at[0] + at[1] + at[2]) / 3 - ((const basket_parameters *)p)->strike;
+    return gain > 0 ? gain : 0;
+}
+#define ADI3D_MODEL basket
+#include "adi3d.h"
+#endif
+END
+cat >model3.c <<'END'
+#include "basket_model.h"
+
+static double memory[1 << 18];
+
+int main(int argc, char **argv)
+{
+    unsigned long long bits[3] = {0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff8000000000000u};
+    double bad[3];
+    for (int i = 0; i < 3; i++) bits[i] *= (unsigned)argc;
+    memcpy(bad, bits, sizeof bad);
+    (void)argv;
+    const fd_axis price = {0, 300, 9, 0, {0}, {0}, {0}};
+    const fd_times times = {1, 4, FD_EQUAL, 1, FD_THETA, 0.75, 0, 0, 0, 0};
+    adi3d_problem problem;
+    adi3d_values values;
+    adi3d_result result;
+    memset(&problem, 0, sizeof problem);
+    memset(&result, 0, sizeof result);
+    result.values = &values;
+    for (int d = 0; d < 3; d++) problem.axis[d] = price, problem.spot[d] = 100;
+    problem.times = times;
+    const basket_parameters good = {0.2, 0.5, 0.05, 100};
+    if (basket_host_bytes_f32(&problem, 1) > sizeof memory || basket_host_bytes_f64(&problem, 1) > sizeof memory) return 1;
+    if (basket_host_f32(&problem, &good, 1, memory, sizeof memory, &result)) return 2;
+    if (basket_host_f64(&problem, &good, 1, memory, sizeof memory, &result)) return 3;
+    for (int i = 0; i < 3; i++) {
+        basket_parameters p = good;
+        p.volatility = bad[i];
+        if (basket_host_f32(&problem, &p, 1, memory, sizeof memory, &result) != FD_MODEL_NAN) return 4;
+        if (basket_host_f64(&problem, &p, 1, memory, sizeof memory, &result) != FD_MODEL_NAN) return 5;
+        problem.spot[2] = bad[i];
+        if (basket_host_f64(&problem, &good, 1, memory, sizeof memory, &result) != FD_BAD_SPOT) return 6;
+        problem.spot[2] = 100;
+    }
+    return 0;
+}
+END
+
 # in_language COMPILER FLAGS SUFFIX
 in_language() {
     compiler=$1 flags=$2 suffix=$3
@@ -264,7 +378,19 @@ in_language() {
         done
         [ $suffix = c ] || check "$says in extern C" $compiler $flags -I"$top" -fsyntax-only linkage.cc
     done
-    for program in status problem grid pivots; do
+    # Models, which make the bodies of adi2d.h and adi3d.h: all in one program, of two files.
+    models=$(cd "$top" && ls examples/*_model.h)
+    echo "$models basket_model.h" | tr ' ' '\n' | sed 's/.*/#include "&"/' >models.h
+    for macros in macros names; do
+        printf '#include "%s.h"\n#include "models.h"\nint main(void) { return 0; }\n' $macros >models.$suffix
+        check "$compiler, $suffix: models among the macros of $macros.h" $compiler $flags -I"$top" -fsyntax-only \
+            models.$suffix
+    done
+    printf '#include "models.h"\nint other(void);\nint other(void) { return 0; }\n' >other.$suffix
+    printf '#include "models.h"\nint main(void) { return 0; }\n' >models.$suffix
+    check "$compiler, $suffix: models in two files of one program" $compiler $flags -I"$top" -o two models.$suffix \
+        other.$suffix -lm
+    for program in status problem grid model model3 pivots; do
         level=-O3
         if [ $program = pivots ]; then # a matter of seconds, with four instruction sets
             level=-O1
@@ -293,8 +419,8 @@ fi
 in_language "$CC" "$c_flags" c
 in_language "$CXX" "$cxx_flags" cc
 
-# As CUDA, all of them in one program; tests/costs.sh has each alone.
-(cd "$top" && ls *.h) | sed 's/.*/#include "&"/' >alone.cu
+# As CUDA, all of them in one program, and models; tests/costs.sh has each alone.
+(cd "$top" && ls *.h examples/*_model.h) | sed 's/.*/#include "&"/' >alone.cu
 { echo '#include "names.h"'; cat alone.cu; echo '#include "names_still.h"'; } >names.cu
 { echo 'extern "C" {'; cat alone.cu; echo '}'; } >linkage.cu
 check 'emulated: among macros with their own names' $CXX $emulated -I"$top" -fsyntax-only names.cu

@@ -115,6 +115,43 @@ static const char finite_differences[] =
     "    a[4] = fd_lane_face_three(a[5], a, a + 1, u[0], u[1], u[2]);\n"
     "}\n";
 
+/* A model of adi2d.h: what makes its problems ready, in both precisions, and the march on chip. */
+static const char two_factors[] =
+    "#include \"examples/heston_model.h\"\n"
+    "extern \"C\" __global__ void prepare(heston_p_launch_f32 one, heston_p_launch_f64 two)\n"
+    "{\n"
+    "    heston_p_prepare_block_f32(&one);\n"
+    "    heston_p_prepare_block_f64(&two);\n"
+    "}\n"
+    "extern \"C\" __global__ void march(heston_p_launch_f32 launch)\n"
+    "{\n"
+    "    extern __shared__ __align__(16) unsigned char memory[];\n"
+    "    __shared__ heston_p_chip_f32 chip;\n"
+    "    __shared__ int least;\n"
+    "    heston_p_chip_problem_f32(8, 0, &launch, memory, &chip, &least);\n"
+    "}\n";
+
+/* A model of adi3d.h: its terms, rows and right-hand side. */
+static const char three_assets[] =
+    "#include \"adi3d.h\"\n"
+    "typedef struct { double volatility, rate; } asset_parameters;\n"
+    "enum { asset_numbers_of_x = 1, asset_numbers_of_y = 1, asset_numbers_of_z = 1, asset_numbers_of_t = 2,\n"
+    "       asset_mixed = 7, asset_changes = 0, asset_fitting = FD_CENTRAL };\n"
+    "ADI3D_HD void asset_of_x(const asset_parameters *p, double x, double *number) { (void)p, number[0] = x; }\n"
+    "ADI3D_HD void asset_of_y(const asset_parameters *p, double y, double *number) { (void)p, number[0] = y; }\n"
+    "ADI3D_HD void asset_of_z(const asset_parameters *p, double z, double *number) { (void)p, number[0] = z; }\n"
+    "ADI3D_HD void asset_of_t(const asset_parameters *p, double t, double *number)\n"
+    "{ (void)t, number[0] = p->rate, number[1] = p->volatility; }\n"
+    "ADI3D_TERMS(asset, terms->drift[0] = t[0] * x[0]; terms->volatility[1] = t[1] * y[0]; terms->beta[2] = z[0];)\n"
+    "ADI3D_HD double asset_payoff(const double *at, const void *p) { (void)p; return at[0]; }\n"
+    "#define ADI3D_MODEL asset\n"
+    "#include \"adi3d.h\"\n"
+    "extern \"C\" __global__ void terms(const float *x, const float *t, float *to)\n"
+    "{\n"
+    "    const adi3d_terms_f32 terms = asset_p_terms_f32(x, x + 1, x + 2, t);\n"
+    "    to[threadIdx.x] = terms.drift[0] + terms.volatility[1] + terms.beta[2];\n"
+    "}\n";
+
 /* Compiles for an architecture; returns 1 if there was neither an error nor a warning, and the PTX. */
 static int compile(const char *name, const char *source, int arch, const char *define, char **ptx)
 {
@@ -186,6 +223,8 @@ int main(void)
         check_source("both headers", both_uses, archs[i], NULL, "solve");
         check_source("bs3d.h, lanes", three_factors, archs[i], NULL, "march");
         check_source("fd.h in kernels", finite_differences, archs[i], NULL, "set_up");
+        check_source("adi3d.h, a model", three_assets, archs[i], NULL, "terms");
+        if (!check_short() || i == count - 1) check_source("adi2d.h, a model", two_factors, archs[i], NULL, "march");
     }
     if (check_short()) check_skip(1, "architectures between the oldest and the newest: SHORT_TESTS is set");
     return check_report();

@@ -1,9 +1,11 @@
 #!/bin/sh
 # text.sh - what can be said of the sources by reading them:
-#   the code in README.md (blocks marked c or cuda) and in the opening comments of the headers is that of an example;
+#   the code in README.md, the guides, docs/adi2d.md and docs/adi3d.md (blocks marked c, cuda or python; those marked sh
+#   are run by tests/shown.sh) and in the opening comments of the headers is that of an example;
 #   no trailing blanks, no tabs in C, no notes of unfinished work;
 #   every header has its version, and names each of its functions in its opening comment;
 #   the tables in the documents are those of the results files, and that of trid_batch.h's kernels what its launches say;
+#   the pictures are what bench/pictures.sh draws, and every link leads somewhere;
 #   every function has its contract above it, or follows one that shares it without a blank line.
 #
 # Run from the top folder.
@@ -34,16 +36,16 @@ bare() { # without white space around the lines, and without empty lines
     sed 's/^[[:space:]]*//; s/[[:space:]]*$//; /^$/d' "$@"
 }
 
-for example in examples/*.c examples/*.cu; do
-    bare $example >$work/${example##*/}.bare
+for example in examples/*.c examples/*.cu examples/*/*.c examples/*/*.cu examples/*.h examples/*/*.py; do
+    bare $example >$work/$(echo $example | tr / -).bare
 done
 
-[ -f README.md ] && {
-    awk -v out=$work/README.md 'inside && /^ *```/ { inside = 0; close(file); next }
+for page in README.md docs/guide.md docs/python.md docs/adi2d.md docs/adi3d.md; do
+    awk -v out=$work/${page##*/} 'inside && /^ *```/ { inside = 0; close(file); next }
         inside { print >file }
-        /^ *```(c|cuda) *$/ { inside = 1; file = out "." ++blocks ".shown" }' README.md
-}
-check $? 'there is no README.md'
+        /^ *```(c|cuda|python) *$/ { inside = 1; file = out "." ++blocks ".shown" }' $page
+    check $? "there is no $page"
+done
 
 # In a header's opening comment, code is what is indented by 7 under a line that ends in "(examples/...):".
 for header in *.h; do
@@ -58,7 +60,7 @@ for shown in $work/*.shown; do
     [ -f "$shown" ] || continue
     bare $shown >$shown.bare
     found=1
-    for example in $work/*.c.bare $work/*.cu.bare; do
+    for example in $work/examples-*.bare; do
         awk 'FNR == NR { shown = shown "\n" $0; next }
              { text = text "\n" $0 }
              END { exit index(text "\n", shown "\n") == 0 }' $shown.bare $example && found=0
@@ -72,7 +74,7 @@ done
 # What is tracked; all that is there, where nothing is yet or where there is no repository.
 tracked=$(git ls-files 2>/dev/null)
 { [ -n "$tracked" ] && echo "$tracked" || find . \( -name .git -o -name build \) -prune -o -type f -print; } |
-    grep -E '\.(c|h|cu|md|sh|txt|py)$|(^|/)Makefile$|\.ci/run$' | sort >$work/files
+    grep -E '\.(c|cc|h|cu|md|sh|awk|txt|py)$|(^|/)Makefile$|\.ci/run$' | sort >$work/files
 
 unfinished='TO''DO|FIX''ME|XX''X'
 : >$work/blanks
@@ -132,6 +134,46 @@ for page in README.md docs/*.md; do
     sh bench/fill.sh $page >$work/page.md && cmp -s $page $work/page.md
     check $? "$page: its tables are not what bench/fill.sh makes of the results"
 done
+
+# ---- pictures are what is drawn ---------------------------------------------------------------------------------------
+
+mkdir $work/pictures
+(
+    ulimit -f 524288 2>/dev/null # as below
+    ulimit -t 120
+    sh bench/pictures.sh $work/pictures >$work/pictures.log 2>&1
+)
+check $? "bench/pictures.sh failed: $(head -n 3 $work/pictures.log)"
+for picture in $(ls docs/*.svg $work/pictures/*.svg | sed 's|.*/||' | sort -u); do
+    cmp -s docs/$picture $work/pictures/$picture
+    check $? "docs/$picture is not what bench/pictures.sh draws"
+    grep -qs "](\(docs/\)*$picture)" README.md docs/*.md
+    check $? "docs/$picture is on no page"
+done
+
+# ---- links lead somewhere --------------------------------------------------------------------------------------------
+
+# slugs PAGE: the names by which its headings can be linked to
+slugs() {
+    sed -n '/^```/,/^```/d; s/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+: >$work/links
+for page in *.md docs/*.md; do
+    # A link is [words](target), not within a block of code.
+    sed '/^ *```/,/^ *```/d' $page | grep -o '\](\([^)]*\))' | sed 's/^](//; s/)$//' | sort -u | while read -r link; do
+        case $link in
+        http://* | https://* | mailto:*) continue ;;
+        esac
+        target=${link%%#*}
+        [ -n "$target" ] && target=$(dirname $page)/$target || target=$page
+        if [ ! -e "$target" ]; then
+            echo "$page: $link: no such file"
+        elif [ "${link#*#}" != "$link" ] && ! slugs "$target" | grep -qx -- "${link#*#}"; then
+            echo "$page: $link: no such heading"
+        fi
+    done >>$work/links
+done
+nothing_in $work/links 'links that lead nowhere'
 
 # ---- which kernel serves which size is what the launches say ---------------------------------------------------------
 

@@ -1,0 +1,57 @@
+#!/bin/sh
+# shown.sh - the commands that README.md, docs/guide.md and docs/python.md show (blocks marked sh) do what is said.
+#
+# A page's blocks are run one after another, as a reader types them, in a copy of the kit without what was built. One
+# that calls nvcc is run where there is a GPU; one that ends with status 3 had something missing, and says what.
+# Run from the top folder; CC, CXX, NVCC, GPU and PYTHON are the Makefile's.
+
+work=$PWD/build/shown
+rm -rf "$work" && mkdir -p "$work"
+passed=0 failed=0 skipped=0
+NVCC=${NVCC:-} GPU=${GPU:-} PYTHON=${PYTHON:-} SHORT_TESTS=${SHORT_TESTS:-}
+unset MAKEFLAGS MFLAGS MAKELEVEL
+[ -n "$NVCC" ] && PATH=${NVCC%/*}:$PATH
+
+for page in README.md docs/guide.md docs/python.md; do
+    name=$(basename $page .md)
+    mkdir -p "$work/$name/kit"
+    awk -v out="$work/$name/block" '
+        inside && /^ *```/ { inside = 0; close(file); next }
+        inside { print >file }
+        /^ *```sh *$/ { inside = 1; file = sprintf("%s.%02d", out, ++blocks) }' $page
+    tar -cf - --exclude=./build --exclude=./.git --exclude='./.gpu-*' . | tar -xf - -C "$work/$name/kit"
+    for block in "$work/$name"/block.??; do
+        [ -f "$block" ] || continue
+        what="$page: $(sed -n 1p "$block")"
+        module=$(sed -n 's|.*examples/python/\([a-z]*\)_tridiagonal\.py.*|\1|p' "$block")
+        lacks=
+        if grep -q nvcc "$block" && [ -z "$GPU" ]; then
+            lacks='no GPU here'
+        elif grep -q 'library\.cu' "$block" && [ -n "$SHORT_TESTS" ]; then
+            lacks='it compiles for minutes; make test-long runs it'
+        elif [ -n "$module" ] && ! "${PYTHON:-false}" -c "import $module" 2>/dev/null; then
+            lacks="no $module for Python here"
+        fi
+        if [ -n "$lacks" ]; then
+            echo "skipped: $what: $lacks"
+            skipped=$((skipped + 1))
+            continue
+        fi
+        (cd "$work/$name/kit" && timeout 600 sh -e "$block") >"$block.log" 2>&1 </dev/null
+        case $? in
+        0) passed=$((passed + 1)) ;;
+        3)
+            echo "skipped: $what: $(tail -n 1 "$block.log")"
+            skipped=$((skipped + 1))
+            ;;
+        *)
+            echo "failed: $what"
+            tail -n 20 "$block.log" | sed 's/^/    /'
+            failed=$((failed + 1))
+            ;;
+        esac
+    done
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
