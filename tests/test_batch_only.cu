@@ -42,7 +42,8 @@ struct ones {
     }
     ~ones()
     {
-        for (T *p : {a.device, b.device, c.device, d.device, x.device}) GPU_OK(cudaFree(p));
+        T *const all[] = {a.device, b.device, c.device, d.device, x.device};
+        for (T *p : all) GPU_OK(cudaFree(p));
     }
 
   private:
