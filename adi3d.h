@@ -273,47 +273,6 @@ TRID_HOST int adi3d_p_threads(void)
 #endif
 
 #if TRID_LAUNCHES
-/* A place in shared memory for asynchronous copies of 16 bytes: its address there, worked out once, or a pointer. */
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-typedef unsigned adi3d_p_place;
-TRID_D adi3d_p_place adi3d_p_place_of(void *p)
-{
-    return (unsigned)__cvta_generic_to_shared(p);
-}
-#else
-typedef unsigned char *adi3d_p_place;
-TRID_D adi3d_p_place adi3d_p_place_of(void *p)
-{
-    return (unsigned char *)p;
-}
-#endif
-TRID_D void adi3d_p_copy(adi3d_p_place to, int offset, const void *from)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + (unsigned)offset), "l"(from) : "memory");
-#elif defined SIMT_EMULATOR
-    simt_copy_async(to + offset, from, 16);
-#else
-    *(float4 *)(to + offset) = *(const float4 *)from;
-#endif
-}
-TRID_D void adi3d_p_commit(void)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#elif defined SIMT_EMULATOR
-    simt_copy_commit();
-#endif
-}
-/* Waits for all groups of the thread's copies but the last n. */
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-#define ADI3D_P_AWAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
-#elif defined SIMT_EMULATOR
-#define ADI3D_P_AWAIT(n) simt_copy_await(n)
-#else
-#define ADI3D_P_AWAIT(n) ((void)0)
-#endif
-
 /* An attribute of the current device; 0 if it does not say. */
 TRID_HOST int adi3d_p_attribute(enum cudaDeviceAttr attribute)
 {
@@ -1996,7 +1955,7 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     ADI3D_R *cells = (ADI3D_R *)memory, *numbers = cells + 4 * 32 * K * Q, *shared = numbers + NUMBERS * 32 * K * Q;
     const int thread = trid_p_thread(), lane = trid_p_lane(), warp = thread / 32, part = warp % Q, row = warp / Q;
     ADI3D_R *face = shared + 8 * Q * ROWS + 16 * row, *ring = shared + 24 * Q * ROWS; /* of the row's ends */
-    const adi3d_p_place to_ring = adi3d_p_place_of(ring);
+    const transpose_p_place to_ring = transpose_p_place_of(ring);
     const int *n = h.t.n;
     const int first = K * (32 * part + lane), j0 = ROWS * (int)blockIdx.x, alive = j0 + row < n[1];
     const int j = alive ? j0 + row : n[1] - 1;
@@ -2024,10 +1983,10 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
             const int y = j0 - 1 + row_of(q), line = y < 0 ? 0 : y < n[1] ? y : n[1] - 1;
             const int at = plane + h.pitch * line + V * vector_of(q);
             if (!is_there(q) || k > to) continue;
-            adi3d_p_copy(to_ring, (int)sizeof(ADI3D_R) * (slot * SLOT + put(q)), h.u + at);
-            if (KIND) adi3d_p_copy(to_ring, (int)sizeof(ADI3D_R) * (slot * SLOT + PLANE + put(q)), h.z + at);
+            transpose_p_copy(to_ring, (int)sizeof(ADI3D_R) * (slot * SLOT + put(q)), h.u + at);
+            if (KIND) transpose_p_copy(to_ring, (int)sizeof(ADI3D_R) * (slot * SLOT + PLANE + put(q)), h.z + at);
         }
-        adi3d_p_commit();
+        transpose_p_commit();
     };
     /* What the thread has copied becomes what is marched over. */
     auto combine = [&](int slot) {
@@ -2073,7 +2032,7 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
         const int slot = (p + 1 - from) & 3;
         const ADI3D_R *here = mine + slot * SLOT, *low = mine + ((slot + 3) & 3) * SLOT;
         const int k = p - 1, kz = k < 0 ? 0 : k, pz = p < 0 ? 0 : p < n[2] ? p : n[2] - 1;
-        ADI3D_P_AWAIT(0);
+        TRANSPOSE_P_AWAIT(0);
         if (KIND) combine(slot);
         __syncthreads();
         fetch(p + 1, (slot + 1) & 3);
@@ -2205,7 +2164,7 @@ TRID_KERNEL void __launch_bounds__(S *L, CHANGES ? 1 : BLOCKS)
     const int place = first / K * (K + 1) * L + thread % L;
     const ADI3D_R *w = about ? h.z : h.u;
     ADI3D_R *result = AXIS == 1 ? h.d : last ? h.u : h.z;
-    const adi3d_p_place to_ring = adi3d_p_place_of(ring);
+    const transpose_p_place to_ring = transpose_p_place_of(ring);
     auto fetch = [&](int m, int slot) {
         const int column = V * (thread % VECTORS);
         TRID_UNROLL
@@ -2214,10 +2173,10 @@ TRID_KERNEL void __launch_bounds__(S *L, CHANGES ? 1 : BLOCKS)
             const int at = L * (int)blockIdx.x + column + r * stride + m * march;
             const int put = (int)sizeof(ADI3D_R) * (slot * ARRAYS * SLICE + (r + r / K) * L + column);
             if (m >= to || r >= h.t.n[AXIS]) continue;
-            adi3d_p_copy(to_ring, put, h.d + at);
-            if (AXIS == 2) adi3d_p_copy(to_ring, put + (int)sizeof(ADI3D_R) * SLICE, w + at);
+            transpose_p_copy(to_ring, put, h.d + at);
+            if (AXIS == 2) transpose_p_copy(to_ring, put + (int)sizeof(ADI3D_R) * SLICE, w + at);
         }
-        adi3d_p_commit();
+        transpose_p_commit();
     };
     /* Cells and numbers of the axis, up to a last row that nobody has. */
     ADI3D_G(fd_cell) *cells = (ADI3D_G(fd_cell) *)(ring + depth * ARRAYS * SLICE);
@@ -2254,9 +2213,9 @@ TRID_KERNEL void __launch_bounds__(S *L, CHANGES ? 1 : BLOCKS)
                 h, step, first, i, j, k, w + line, stride, [&](int r) { return h.d[line + r * stride] + change(r); },
                 faces);
         if (depth > 2)
-            ADI3D_P_AWAIT(1);
+            TRANSPOSE_P_AWAIT(1);
         else
-            ADI3D_P_AWAIT(0);
+            TRANSPOSE_P_AWAIT(0);
         __syncthreads();
         fetch(m + depth - 1, slot > 0 ? slot - 1 : depth - 1);
         TRID_UNROLL

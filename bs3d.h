@@ -493,52 +493,6 @@ TRID_HD void bs3d_p_section(int nz, int sections, int section, int *from, int *t
     *to = nz * (section + 1) / sections;
 }
 
-/* A place in shared memory for asynchronous copies: its address there, worked out once, or else a pointer to bytes. */
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-typedef unsigned bs3d_p_place;
-TRID_D bs3d_p_place bs3d_p_place_of(void *p)
-{
-    unsigned address = (unsigned)__cvta_generic_to_shared(p);
-    asm volatile("" : "+r"(address)); /* without it the compiler works it out again for each copy */
-    return address;
-}
-#else
-typedef unsigned char *bs3d_p_place;
-TRID_D bs3d_p_place bs3d_p_place_of(void *p)
-{
-    return (unsigned char *)p;
-}
-#endif
-
-/* Sixteen bytes from global to shared memory, offset bytes from a place, asynchronously where that exists (compute
-   capability 8.0 on). Copies are committed in groups; BS3D_P_AWAIT(n) returns when all but the last n groups of the
-   thread are there. */
-TRID_D void bs3d_p_copy(bs3d_p_place to, int offset, const void *from)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + (unsigned)offset), "l"(from) : "memory");
-#elif defined SIMT_EMULATOR
-    simt_copy_async(to + offset, from, 16);
-#else
-    *(float4 *)(to + offset) = *(const float4 *)from;
-#endif
-}
-TRID_D void bs3d_p_commit(void)
-{
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#elif defined SIMT_EMULATOR
-    simt_copy_commit();
-#endif
-}
-#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-#define BS3D_P_AWAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
-#elif defined SIMT_EMULATOR
-#define BS3D_P_AWAIT(n) simt_copy_await(n)
-#else
-#define BS3D_P_AWAIT(n) ((void)0)
-#endif
-
 /* Launched by bs3d_p_launch_after, a kernel may begin when the blocks of the one before have all begun: what it reads
    or writes that is another kernel's comes after bs3d_p_wait. Compute capability 9.0 on; before, kernels follow each
    other. */
@@ -1369,7 +1323,7 @@ TRID_D void BS3D_F(bs3d_p_axis_rows)(const bs3d_p_plan *plan, const BS3D_R *tabl
 /* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements, of which those within
    the grid come from there and the others stay 0. A thread always copies the same few vectors of 16 bytes. */
 typedef struct {
-    bs3d_p_place slots;
+    transpose_p_place slots;
     const BS3D_R *grid;
     long long plane;
     int size;                 /* bytes of a slot */
@@ -1387,7 +1341,7 @@ TRID_D BS3D_F(bs3d_p_ring) BS3D_F(bs3d_p_open_ring)(int share, const bs3d_p_plan
 {
     enum { V = 16 / sizeof(BS3D_R) };
     BS3D_F(bs3d_p_ring) ring;
-    ring.slots = bs3d_p_place_of(shared);
+    ring.slots = transpose_p_place_of(shared);
     ring.grid = u;
     ring.plane = plan->plane;
     ring.size = rows * stride * (int)sizeof(BS3D_R);
@@ -1413,8 +1367,8 @@ TRID_D void BS3D_F(bs3d_p_fetch)(int share, const BS3D_F(bs3d_p_ring) * ring, in
     TRID_UNROLL
     for (int n = 0; n < share; n++)
         if (k >= 0 && ring->from[n] >= 0)
-            bs3d_p_copy(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
-    bs3d_p_commit();
+            transpose_p_copy(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
+    transpose_p_commit();
 }
 
 /* Elements of shared memory in explicit3 and explicit4, beside the arrivals: the ring, and in explicit4 two planes of
@@ -1576,7 +1530,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
     bs3d_p_wait();
     for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(share, &ring, k, first + k <= last ? first + k : -1);
     for (int k = first; k < to + 2 * steps - 1; k++, target += plan->plane) {
-        BS3D_P_AWAIT(BS3D_P_DEPTH - 2);
+        TRANSPOSE_P_AWAIT(BS3D_P_DEPTH - 2);
         __syncthreads();
         BS3D_F(bs3d_p_fetch)(share, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
         const BS3D_R *p = slots + slot * size + place;
@@ -1898,7 +1852,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
         BS3D_F(bs3d_p_axis_rows)(plan, tables, 0, there ? x : plan->pitch, C, xs);
         BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j + row, P, ys);
         for (int k = first; k < to + 1 + X; k++) {
-            BS3D_P_AWAIT(BS3D_P_DEPTH - 2);
+            TRANSPOSE_P_AWAIT(BS3D_P_DEPTH - 2);
             bs3d_p_meet(threads);
             BS3D_F(bs3d_p_fetch)
             (share, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
@@ -1928,7 +1882,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
         long long at = x + (long long)plan->pitch * (j + row);
         for (int k = first; k < to + 1 + X; k++) {
             int solves = k > from + 1 && k<to + 2, complete = k> from + X; /* planes k-2 and k-1-X */
-            BS3D_P_AWAIT(BS3D_P_DEPTH - 2);
+            TRANSPOSE_P_AWAIT(BS3D_P_DEPTH - 2);
             bs3d_p_meet(threads);
             BS3D_F(bs3d_p_fetch)
             (share, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
@@ -2038,7 +1992,7 @@ TRID_KERNEL void __launch_bounds__(128)
    from: nothing. All threads call, 32 L of them. */
 #define BS3D_P_SLICE(K, L) (32 * ((K) + 1) * (L))
 TRID_D void BS3D_F(bs3d_p_fetch_slices)(int K, int L, const bs3d_p_plan *plan, int k, int from, const BS3D_R *v,
-                                        const BS3D_R *u, bs3d_p_place ring, int slot)
+                                        const BS3D_R *u, transpose_p_place ring, int slot)
 {
     enum { V = 16 / sizeof(BS3D_R) };
     int vectors = L / V, first = (int)threadIdx.x / vectors, column = V * ((int)threadIdx.x % vectors);
@@ -2048,12 +2002,12 @@ TRID_D void BS3D_F(bs3d_p_fetch_slices)(int K, int L, const bs3d_p_plan *plan, i
         int r = first + 32 * V * n;
         int to = (int)sizeof(BS3D_R) * (slot * 2 * BS3D_P_SLICE(K, L) + (r + r / K) * L + column);
         if (k >= from && r < plan->model.points[1]) {
-            bs3d_p_copy(ring, to, v + at + (long long)plan->pitch * (32 * V * n));
-            bs3d_p_copy(ring, to + (int)sizeof(BS3D_R) * BS3D_P_SLICE(K, L),
-                        u + at + (long long)plan->pitch * (32 * V * n));
+            transpose_p_copy(ring, to, v + at + (long long)plan->pitch * (32 * V * n));
+            transpose_p_copy(ring, to + (int)sizeof(BS3D_R) * BS3D_P_SLICE(K, L),
+                             u + at + (long long)plan->pitch * (32 * V * n));
         }
     }
-    bs3d_p_commit();
+    transpose_p_commit();
 }
 
 /* implicit2, the downward sweep: back substitution in z, the y lines, u += the result. A block has L columns in x and
@@ -2073,7 +2027,7 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
     BS3D_R f[TRID_LINES_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
     BS3D_R *factors = shared + (BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4, *ring = factors + BS3D_P_FACTORS(K);
     const int place = section * (K + 1) * L + thread % L;
-    bs3d_p_place place_of_ring = bs3d_p_place_of(ring);
+    transpose_p_place place_of_ring = transpose_p_place_of(ring);
     for (int e = thread; e < plan.depth * 2 * BS3D_P_SLICE(K, L); e += 32 * L) ring[e] = 0;
     for (int e = thread; e < (int)BS3D_P_FACTORS(K); e += 32 * L) factors[e] = tables[BS3D_P_Y_FACTORS + e];
     const BS3D_R *stored = BS3D_P_FACTORS(K) ? factors : tables + BS3D_P_Y_FACTORS;
@@ -2093,7 +2047,7 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
     }
     BS3D_R scale = 0, next = -1, spike = 0; /* the last plane is known already */
     u += at + plan.plane * (to - 1);
-    BS3D_P_AWAIT(0);
+    TRANSPOSE_P_AWAIT(0);
     __syncthreads();
     for (int k = to - 1; k >= from; k--, u -= plan.plane) {
         const BS3D_R *mine = ring + slot * 2 * BS3D_P_SLICE(K, L) + place;
@@ -2107,8 +2061,8 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
         next = row[2];
         spike = row[3];
         /* Plane k-1 is there, and after the solver's barriers everybody sees it. */
-        if (plan.depth == 3) BS3D_P_AWAIT(1);
-        if (plan.depth == 2) BS3D_P_AWAIT(0);
+        if (plan.depth == 3) TRANSPOSE_P_AWAIT(1);
+        if (plan.depth == 2) TRANSPOSE_P_AWAIT(0);
         if (K == 8)
             BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared);
         else
@@ -2121,7 +2075,7 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
         for (int r = 0; r < K; r++, to_u += plan.pitch)
             if (r < count) *to_u = old[r] + d[r];
         if (plan.depth == 1) {
-            BS3D_P_AWAIT(0);
+            TRANSPOSE_P_AWAIT(0);
             __syncthreads();
         }
         if (++slot == plan.depth) slot = 0;
@@ -2464,16 +2418,16 @@ TRID_D void BS3D_F(bs3d_p_levels)(const bs3d_p_turn *turn, const BS3D_R *tables,
 }
 
 /* The lanes' half row of a plane on its way into its slot; vectors: that it has, or 0. */
-TRID_D void BS3D_F(bs3d_p_fetch_row)(const BS3D_R *from, int vectors, bs3d_p_place slots, int slot)
+TRID_D void BS3D_F(bs3d_p_fetch_row)(const BS3D_R *from, int vectors, transpose_p_place slots, int slot)
 {
     enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
     int lane = trid_p_lane();
     TRID_UNROLL
     for (int n = 0; n < per_lane; n++) {
         int c = lane + 32 * n, to = V * (c % per_lane * BS3D_P_SPREAD + c / per_lane) + slot * BS3D_P_ROW;
-        if (c < vectors) bs3d_p_copy(slots, (int)sizeof(BS3D_R) * to, from + V * c);
+        if (c < vectors) transpose_p_copy(slots, (int)sizeof(BS3D_R) * to, from + V * c);
     }
-    bs3d_p_commit();
+    transpose_p_commit();
 }
 
 /* Two right-hand sides of a half row, solved as if the other half were 0, are put right by the two warps of the row, as
@@ -2729,7 +2683,7 @@ TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p
                          32 * (BS3D_P_TURNED * half + BS3D_P_TURNED - 1);
     const int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + turn->own + 3 * half]);
     BS3D_R *slots = m.ring + (own * X + half) * BS3D_P_COMING * BS3D_P_ROW;
-    const bs3d_p_place slots_place = bs3d_p_place_of(slots);
+    const transpose_p_place slots_place = transpose_p_place_of(slots);
     const int left = turn->points - 256 * half, vectors = there && left > 0 ? (left - 1) / V + 1 : 0;
     const long long step = turn->march * turn->plane, to_step = turn->march * turn->to_plane;
     const BS3D_R *source =
@@ -2761,7 +2715,7 @@ TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p
     int slot = 0, plane_at = 0, tile_at = 0, written_at = 0; /* u's plane, the tile, and that of the plane before */
     for (int n = 0; n <= count + behind; n++, level += BS3D_P_ARRIVAL) {
         BS3D_R *plane = m.planes + plane_at + own * len + mine, *tile = m.tiles + tile_at + place;
-        BS3D_P_AWAIT(BS3D_P_COMING - 1);
+        TRANSPOSE_P_AWAIT(BS3D_P_COMING - 1);
         __syncwarp();
         if (n > 0)
             BS3D_F(bs3d_p_turned_back)(n > count, level, slots + slot * BS3D_P_ROW + rank * V, has_past, ends, lane.z);

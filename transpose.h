@@ -62,7 +62,7 @@
 #undef W
 #endif
 
-#define TRANSPOSE_VERSION 101 /* 100 * major + minor */
+#define TRANSPOSE_VERSION 102 /* 100 * major + minor */
 
 #ifndef TRANSPOSE_HEADER
 #define TRANSPOSE_HEADER "transpose.h"
@@ -195,6 +195,52 @@ TRANSPOSE_D void transpose_p_stream_out_f64(double2 *to, double2 v)
 #endif
 
 #if TRANSPOSE_DEVICE_SCOPES
+/* A place in shared memory for asynchronous copies: its address there, worked out once, or else a pointer to bytes. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+typedef unsigned transpose_p_place;
+TRANSPOSE_D transpose_p_place transpose_p_place_of(void *p)
+{
+    unsigned address = (unsigned)__cvta_generic_to_shared(p);
+    asm volatile("" : "+r"(address)); /* without it the compiler works it out again for each copy */
+    return address;
+}
+#else
+typedef unsigned char *transpose_p_place;
+TRANSPOSE_D transpose_p_place transpose_p_place_of(void *p)
+{
+    return (unsigned char *)p;
+}
+#endif
+
+/* Sixteen bytes from global to shared memory, offset bytes from a place, asynchronously where that exists (compute
+   capability 8.0 on). Copies are committed in groups; TRANSPOSE_P_AWAIT(n) returns when all but the last n groups of
+   the thread are there. */
+TRANSPOSE_D void transpose_p_copy(transpose_p_place to, int offset, const void *from)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + (unsigned)offset), "l"(from) : "memory");
+#elif defined SIMT_EMULATOR
+    simt_copy_async(to + offset, from, 16);
+#else
+    *(float4 *)(to + offset) = *(const float4 *)from;
+#endif
+}
+TRANSPOSE_D void transpose_p_commit(void)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#elif defined SIMT_EMULATOR
+    simt_copy_commit();
+#endif
+}
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+#define TRANSPOSE_P_AWAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+#elif defined SIMT_EMULATOR
+#define TRANSPOSE_P_AWAIT(n) simt_copy_await(n)
+#else
+#define TRANSPOSE_P_AWAIT(n) ((void)0)
+#endif
+
 /* condition ? yes : no as one instruction: left to itself the compiler may branch, and repeat the shuffle that follows
    on both ways (seen with nvcc 13.0: the shuffled load three times slower). */
 TRANSPOSE_D float transpose_p_select_f32(int condition, float yes, float no)

@@ -737,23 +737,6 @@ TRID_D void trid_p_batch_copy(T *to, const T *from)
     for (int i = 0; i < BYTES / (int)sizeof(T); i++) to[i] = from[i];
 #endif
 }
-TRID_D void trid_p_batch_commit(void) /* what this thread has asked for since the last time is a group */
-{
-#if defined __CUDA_ARCH__ && TRID_P_BATCH_STAGES
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#elif defined SIMT_EMULATOR
-    simt_copy_commit();
-#endif
-}
-template <int GROUPS>
-TRID_D void trid_p_batch_await(void) /* all of this thread's groups but the last ones are there */
-{
-#if defined __CUDA_ARCH__ && TRID_P_BATCH_STAGES
-    asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory");
-#elif defined SIMT_EMULATOR
-    simt_copy_await(GROUPS);
-#endif
-}
 
 /* ---- contiguous systems: lanes of a warp ------------------------------------------------------------------------- */
 
@@ -1246,12 +1229,12 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 1), TRID_P_BATCH_C
     trid_p_batch_keep<T, K, PATH>(plan, total, 1, from.c + row, from.step, from.stride, slot, shared + 2 * kept::OWN);
     trid_p_batch_keep<T, K, PATH>(plan, total, 0, d + at, plan.lines.step, plan.lines.stride, slot,
                                   shared + 3 * kept::OWN);
-    trid_p_batch_commit();
+    transpose_p_commit();
     const int column =
         PATH == TRID_P_BATCH_EXACT ? K * lane + K * lane / (8 * V) * V : trid_p_batch_slot(K, B, K * lane);
     const T *own = shared + column;
     T ra[K], rb[K], rc[K], rx[K];
-    trid_p_batch_await<0>();
+    TRANSPOSE_P_AWAIT(0);
     __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
     trid_p_batch_matrix_kept<T, K, PATH>(own, held, rank, W, ra, rb, rc);
     TRID_UNROLL
@@ -1997,7 +1980,7 @@ TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int 
             route->from[k] += ARRAYS > 1 && k < 3 ? step : plan.lines.step;
         }
     }
-    trid_p_batch_commit();
+    transpose_p_commit();
 }
 
 /* With TRID_BATCH_ADD: x as it was, the thread's own rows, behind the other arrays. A group in any case. */
@@ -2012,7 +1995,7 @@ TRID_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_
             x += plan.lines.step;
         }
     }
-    trid_p_batch_commit();
+    transpose_p_commit();
 }
 
 /* How many arrays travel: a matrix that is made does not, and nothing stands for it in a route. */
@@ -2143,8 +2126,8 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
             route.part = part;
             TRID_UNROLL
             for (int from = 0; from < K; from += R) {
-                trid_p_batch_await<K / R>(); /* the last of them is x as it was */
-                __syncwarp(TRID_P_FULL);     /* what other lanes have asked for is there too */
+                TRANSPOSE_P_AWAIT(K / R); /* the last of them is x as it was */
+                __syncwarp(TRID_P_FULL);  /* what other lanes have asked for is there too */
                 TRID_UNROLL
                 for (int j = from; j < from + R; j++) {
                     a[j] = c[j] = r[j] = 0;
@@ -2182,7 +2165,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
         }
         T *to = x + here.at;
         if (plan.flags & TRID_BATCH_ADD) {
-            if (STAGED) trid_p_batch_await<K / R>();
+            if (STAGED) TRANSPOSE_P_AWAIT(K / R);
             TRID_UNROLL
             for (int j = 0; j < K; j++) {
                 if (j < held) r[j] += STAGED ? before[j * L * S + thread] : *to;
@@ -2292,8 +2275,8 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
             }
             TRID_UNROLL
             for (int half = 0; half < 2; half++) {
-                if (STAGED && half == 0) trid_p_batch_await<2>();
-                if (STAGED && half == 1) trid_p_batch_await<1>();
+                if (STAGED && half == 0) TRANSPOSE_P_AWAIT(2);
+                if (STAGED && half == 1) TRANSPOSE_P_AWAIT(1);
                 __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
                 TRID_UNROLL
                 for (int i = 0; i < H; i++) {
@@ -2416,7 +2399,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L
         const trid_p_batch_place here = p;
         p = trid_p_batch_place_of(plan, index + gridDim.x, L, line, first); /* without systems beyond the last tile */
         route = trid_p_batch_route_of<T, K, L, 1, STAGED>(plan, none, index + gridDim.x, p, first, d);
-        trid_p_batch_await<1>();
+        TRANSPOSE_P_AWAIT(1);
         __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
         TRID_UNROLL
         for (int j = 0; j < K; j++) r[j] = j < here.held ? stage[j * L * S + thread] : (T)0;
@@ -2425,7 +2408,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L
         trid_block_lines_solve_stored(K, L, S, K * S, steps, factors + section * OWN, reduced + thread % S * G, 1, r,
                                       shared);
         T *to = x + here.at;
-        if (add) trid_p_batch_await<1>();
+        if (add) TRANSPOSE_P_AWAIT(1);
         TRID_UNROLL
         for (int j = 0; j < K && add; j++)
             if (j < here.held) r[j] += before[j * L * S + thread];
@@ -3381,7 +3364,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
         trid_p_batch_place p = trid_p_batch_place_again(plan, index, L, line, first);
         if (STAGED) {
             /* Only the right-hand side has been asked for since. */
-            trid_p_batch_await<FACTOR ? 0 : 1>();
+            TRANSPOSE_P_AWAIT(FACTOR ? 0 : 1);
             __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
             TRID_UNROLL
             for (int j = 0; j < K; j++) {
@@ -3414,8 +3397,8 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
             /* What the compiler would work out before the loop, for all rows, has no room in registers. */
             step = trid_p_batch_again_as(step), p.held = trid_p_batch_again_as(p.held), n = trid_p_batch_again_as(n);
             if (!FACTOR && side >= 0 && STAGED) {
-                if (side > 0) trid_p_batch_await<0>();
-                if (side == 0) trid_p_batch_await<1>(); /* the matrix was asked for after it */
+                if (side > 0) TRANSPOSE_P_AWAIT(0);
+                if (side == 0) TRANSPOSE_P_AWAIT(1); /* the matrix was asked for after it */
                 __syncwarp(TRID_P_FULL);
                 TRID_UNROLL
                 for (int j = 0; j < K; j++) rd[j] = j < p.held ? side_stage[j * L * S + thread] : (T)0;
