@@ -123,68 +123,16 @@ CASE_FUNCTION case_coefficients case_at(const case_parameters *p, int mixed, dou
     return c;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
-
-enum { CASE_GUARD = 128, CASE_GUARD_BYTE = 0xa5, CASE_FILL = 0xff };
-
-/* Memory between guards; what is asked for is NaN in every type. */
-CASE_FUNCTION void *case_guarded(size_t bytes)
-{
-    unsigned char *p = (unsigned char *)malloc(bytes + 2 * CASE_GUARD);
-    if (!p) fprintf(stderr, "out of memory\n"), exit(2);
-    memset(p, CASE_GUARD_BYTE, bytes + 2 * CASE_GUARD);
-    memset(p + CASE_GUARD, CASE_FILL, bytes);
-    return p + CASE_GUARD;
-}
-
-/* Frees it. Returns whether the guards are as they were. */
-CASE_FUNCTION int case_release(void *memory, size_t bytes)
-{
-    unsigned char *p = (unsigned char *)memory - CASE_GUARD;
-    int whole = 1;
-    for (size_t k = 0; k < CASE_GUARD; k++)
-        whole &= p[k] == CASE_GUARD_BYTE && p[CASE_GUARD + bytes + k] == CASE_GUARD_BYTE;
-    free(p);
-    return whole;
-}
-
 /* ---- the reference ----------------------------------------------------------------------------------------------- */
 
-enum { CASE_MOST = 144 }; /* points of an axis */
-
-typedef struct {
-    const case_parameters *p;
-    const adi2d_problem *problem;
-    int fitting, mixed, n[2];
-    double x[2][CASE_MOST];
-} case_grid;
+enum { CASE_AXES = 2, CASE_MOST = 144 }; /* points of an axis */
+typedef adi2d_problem case_pde;
+#include "adi_cases.h"
 
 /* A row of F along an axis: weights of the points of its line, the kill's half included, and what else is in it. */
 typedef struct {
     double weight[CASE_MOST], source, coupling[2];
 } case_line;
-
-/* Weights of the first derivative at point k; 0 for faces whose value or slope is given. */
-CASE_FUNCTION void case_first(const case_grid *g, int axis, int k, double *weight)
-{
-    const double *x = g->x[axis];
-    int n = g->n[axis], kind;
-    memset(weight, 0, sizeof(double) * CASE_MOST);
-    if (k > 0 && k < n - 1) {
-        double l = x[k] - x[k - 1], u = x[k + 1] - x[k];
-        weight[k - 1] = -u / (l * (l + u)), weight[k] = (u - l) / (l * u), weight[k + 1] = l / (u * (l + u));
-        return;
-    }
-    kind = g->problem->face[axis][k > 0];
-    int in = k > 0 ? -1 : 1;
-    double one = x[k + in] - x[k];
-    if (kind == FD_LINEAR) weight[k] = -1 / one, weight[k + in] = 1 / one;
-    if (kind == FD_DEGENERATE) {
-        double two = x[k + 2 * in] - x[k];
-        weight[k] = -1 / one - 1 / two;
-        weight[k + in] = two / (one * (two - one)), weight[k + 2 * in] = -one / (two * (two - one));
-    }
-}
 
 /* F of point (i, j) along an axis with the coefficients of time t, faces being given what they are at time given_at. */
 CASE_FUNCTION case_line case_row(const case_grid *g, int axis, int i, int j, double t, double given_at)
@@ -258,32 +206,6 @@ CASE_FUNCTION void case_part(const case_grid *g, int which, const double *v, dou
         }
 }
 
-/* Gauss' elimination with pivots. */
-CASE_FUNCTION void case_solve_dense(int n, double a[CASE_MOST][CASE_MOST], double *b)
-{
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int m = k + 1; m < n; m++)
-            if (fabs(a[m][k]) > fabs(a[best][k])) best = m;
-        for (int q = 0; q < n; q++) {
-            double kept = a[k][q];
-            a[k][q] = a[best][q], a[best][q] = kept;
-        }
-        double kept = b[k];
-        b[k] = b[best], b[best] = kept;
-        for (int m = k + 1; m < n; m++) {
-            double factor = a[m][k] / a[k][k];
-            if (factor == 0) continue;
-            for (int q = k; q < n; q++) a[m][q] -= factor * a[k][q];
-            b[m] -= factor * b[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int q = k + 1; q < n; q++) b[k] -= a[k][q] * b[q];
-        b[k] /= a[k][k];
-    }
-}
-
 /* Is the row of 1 - size A with these couplings dominant? */
 CASE_FUNCTION int case_dominant(const case_line *row, double size, double kill)
 {
@@ -341,61 +263,6 @@ CASE_FUNCTION void case_solve(const case_grid *g, int axis, double size, double 
     }
 }
 
-/* A step from u, the multiplier's share of exercise in extra. */
-CASE_FUNCTION void case_step(const case_grid *g, const fd_step *step, double *u, const double *extra)
-{
-    const int all = g->n[0] * g->n[1], scheme = step->kind == FD_THETA ? g->problem->scheme : FD_DOUGLAS;
-    const double dt = step->from - step->to, theta = step->theta, end = step->to;
-    double then[2] = {step->from, step->to};
-    if (g->problem->coefficients == FD_MIDDLE) then[0] = then[1] = (step->from + step->to) / 2;
-    if (g->problem->coefficients == FD_NEW_END) then[0] = then[1] = end;
-    double *memory = (double *)case_guarded(sizeof(double) * (size_t)all * 9), *f[3], *z[3];
-    for (int k = 0; k < 3; k++) f[k] = memory + k * all, z[k] = memory + (3 + k) * all;
-    double *base = memory + 6 * all, *y = memory + 7 * all, *second = memory + 8 * all;
-    for (int k = 0; k < 3; k++) case_part(g, k, u, then[0], step->from, f[k]);
-    for (int at = 0; at < all; at++) {
-        base[at] = y[at] = u[at] + dt * (f[0][at] + f[1][at] + f[2][at] + extra[at]);
-    }
-    for (int axis = 0; axis < 2; axis++) case_solve(g, axis, theta * dt, then[1], end, f[1 + axis], u, y);
-    if (scheme != FD_DOUGLAS) {
-        const double half = scheme == FD_CRAIG_SNEYD ? 0 : scheme == FD_HUNDSDORFER_VERWER ? 0.5 : 0.5 - theta;
-        const double alone = scheme == FD_CRAIG_SNEYD ? 0.5 : scheme == FD_HUNDSDORFER_VERWER ? 0 : theta;
-        for (int k = 0; k < 3; k++) case_part(g, k, y, then[1], end, z[k]);
-        for (int at = 0; at < all; at++) {
-            double all_parts = 0;
-            for (int k = 0; k < 3; k++) all_parts += z[k][at] - f[k][at];
-            second[at] = base[at] + dt * (alone * (z[0][at] - f[0][at]) + half * all_parts);
-        }
-        for (int axis = 0; axis < 2; axis++)
-            if (scheme == FD_HUNDSDORFER_VERWER)
-                case_solve(g, axis, theta * dt, then[1], end, z[1 + axis], y, second);
-            else
-                case_solve(g, axis, theta * dt, then[1], end, f[1 + axis], u, second);
-        memcpy(y, second, sizeof(double) * (size_t)all);
-    }
-    memcpy(u, y, sizeof(double) * (size_t)all);
-    case_release(memory, sizeof(double) * (size_t)all * 9);
-}
-
-/* Weights of the cubic through the points first .. first + 3 at a place: of value, first, second derivative. */
-CASE_FUNCTION int case_cubic(int n, const double *x, double at, double weight[3][4])
-{
-    int low = 0;
-    while (low < n - 2 && x[low + 1] <= at) low++;
-    int first = low < 1 ? 0 : low > n - 3 ? n - 4 : low - 1;
-    for (int i = 0; i < 4; i++) {
-        double c[4] = {1, 0, 0, 0}, scale = 1; /* the product of (x - x_k), as a polynomial of x - at */
-        for (int k = 0, degree = 0; k < 4; k++) {
-            if (k == i) continue;
-            double root = x[first + k] - at;
-            for (int m = ++degree; m >= 0; m--) c[m] = (m > 0 ? c[m - 1] : 0) - root * (m < degree ? c[m] : 0);
-            scale *= x[first + i] - x[first + k];
-        }
-        weight[0][i] = c[0] / scale, weight[1][i] = c[1] / scale, weight[2][i] = 2 * c[2] / scale;
-    }
-    return first;
-}
-
 CASE_FUNCTION adi2d_values case_values(const case_grid *g, const double *u)
 {
     static const int which[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
@@ -433,16 +300,16 @@ CASE_FUNCTION int case_march(const case_parameters *p, const adi2d_problem *prob
     static case_grid grid;
     case_grid *g = &grid;
     int steps = 0, weak = 0;
-    g->p = p, g->problem = problem, g->fitting = fitting, g->mixed = mixed;
+    g->p = p, g->problem = problem, g->fitting = fitting, g->mixed = mixed, g->changes = 1, g->all = 1;
     for (int d = 0; d < 2; d++) {
-        g->n[d] = problem->axis[d].points;
+        g->n[d] = problem->axis[d].points, g->stride[d] = g->all, g->all *= g->n[d];
         if (problem->points[d])
             memcpy(g->x[d], problem->points[d], sizeof(double) * (size_t)g->n[d]);
         else if (fd_axis_points(&problem->axis[d], g->x[d]))
             fprintf(stderr, "case_march: no axis\n"), exit(2);
     }
     if (fd_schedule(&problem->times, STEPS, step, &steps)) fprintf(stderr, "case_march: no steps\n"), exit(2);
-    const int n = g->n[0], all = n * g->n[1];
+    const int n = g->n[0], all = g->all;
     const size_t bytes = sizeof(double) * (size_t)all;
     double *final = (double *)case_guarded(bytes), *extra = (double *)case_guarded(bytes);
     double *old = (double *)case_guarded(bytes);
@@ -634,14 +501,6 @@ CASE_FUNCTION void case_batch_free(case_batch *b, const char *name)
     whole &= case_release(b->batch.grid, b->grid_bytes);
     whole &= case_release(b->parameters, n * sizeof(case_parameters));
     CHECK(whole, "%s: a guard has been written", name);
-}
-
-/* Is all of this still what it was filled with? */
-CASE_FUNCTION int case_untouched(const void *memory, size_t bytes)
-{
-    for (size_t k = 0; k < bytes; k++)
-        if (((const unsigned char *)memory)[k] != CASE_FILL) return 0;
-    return 1;
 }
 
 /* ---- what is wrong with a problem -------------------------------------------------------------------------------- */

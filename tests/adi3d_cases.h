@@ -121,49 +121,11 @@ typedef struct {
     double drift[3], diffusion[3], mixed[3], kill;
 } case_coefficients;
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
-
-enum { CASE_GUARD = 128, CASE_GUARD_BYTE = 0xa5, CASE_FILL = 0xff };
-
-/* Memory between guards; what is asked for is NaN in every type. */
-CASE_FUNCTION void *case_guarded(size_t bytes)
-{
-    unsigned char *p = (unsigned char *)malloc(bytes + 2 * CASE_GUARD);
-    if (!p) fprintf(stderr, "out of memory\n"), exit(2);
-    memset(p, CASE_GUARD_BYTE, bytes + 2 * CASE_GUARD);
-    memset(p + CASE_GUARD, CASE_FILL, bytes);
-    return p + CASE_GUARD;
-}
-
-/* Frees it. Returns whether the guards are as they were. */
-CASE_FUNCTION int case_release(void *memory, size_t bytes)
-{
-    unsigned char *p = (unsigned char *)memory - CASE_GUARD;
-    int whole = 1;
-    for (size_t k = 0; k < CASE_GUARD; k++)
-        whole &= p[k] == CASE_GUARD_BYTE && p[CASE_GUARD + bytes + k] == CASE_GUARD_BYTE;
-    free(p);
-    return whole;
-}
-
-CASE_FUNCTION int case_untouched(const void *memory, size_t bytes)
-{
-    const unsigned char *p = (const unsigned char *)memory;
-    for (size_t k = 0; k < bytes; k++)
-        if (p[k] != CASE_FILL) return 0;
-    return 1;
-}
-
 /* ---- the reference ----------------------------------------------------------------------------------------------- */
 
-enum { CASE_MOST = 72 }; /* points of an axis */
-
-typedef struct {
-    const case_parameters *p;
-    const adi3d_problem *problem;
-    int fitting, mixed, changes, n[3], stride[3], all;
-    double x[3][CASE_MOST];
-} case_grid;
+enum { CASE_AXES = 3, CASE_MOST = 72 }; /* points of an axis */
+typedef adi3d_problem case_pde;
+#include "adi_cases.h"
 
 /* Point number `at`, as indices. */
 CASE_FUNCTION void case_index(const case_grid *g, int at, int *index)
@@ -195,28 +157,6 @@ CASE_FUNCTION case_coefficients case_at(const case_grid *g, const int *index, do
 typedef struct {
     double weight[CASE_MOST], source, coupling[2];
 } case_line;
-
-/* Weights of the first derivative at point k; 0 for faces whose value or slope is given. */
-CASE_FUNCTION void case_first(const case_grid *g, int axis, int k, double *weight)
-{
-    const double *x = g->x[axis];
-    int n = g->n[axis], kind;
-    memset(weight, 0, sizeof(double) * CASE_MOST);
-    if (k > 0 && k < n - 1) {
-        double l = x[k] - x[k - 1], u = x[k + 1] - x[k];
-        weight[k - 1] = -u / (l * (l + u)), weight[k] = (u - l) / (l * u), weight[k + 1] = l / (u * (l + u));
-        return;
-    }
-    kind = g->problem->face[axis][k > 0];
-    int in = k > 0 ? -1 : 1;
-    double one = x[k + in] - x[k];
-    if (kind == FD_LINEAR) weight[k] = -1 / one, weight[k + in] = 1 / one;
-    if (kind == FD_DEGENERATE) {
-        double two = x[k + 2 * in] - x[k];
-        weight[k] = -1 / one - 1 / two;
-        weight[k + in] = two / (one * (two - one)), weight[k + 2 * in] = -one / (two * (two - one));
-    }
-}
 
 /* F of a point along an axis with the coefficients of time t, faces being given what they are at time given_at. */
 CASE_FUNCTION case_line case_row(const case_grid *g, int axis, const int *index, double t, double given_at)
@@ -291,32 +231,6 @@ CASE_FUNCTION void case_part(const case_grid *g, int which, const double *v, dou
     }
 }
 
-/* Gauss' elimination with pivots. */
-CASE_FUNCTION void case_solve_dense(int n, double a[CASE_MOST][CASE_MOST], double *b)
-{
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int m = k + 1; m < n; m++)
-            if (fabs(a[m][k]) > fabs(a[best][k])) best = m;
-        for (int q = 0; q < n; q++) {
-            double kept = a[k][q];
-            a[k][q] = a[best][q], a[best][q] = kept;
-        }
-        double kept = b[k];
-        b[k] = b[best], b[best] = kept;
-        for (int m = k + 1; m < n; m++) {
-            double factor = a[m][k] / a[k][k];
-            if (factor == 0) continue;
-            for (int q = k; q < n; q++) a[m][q] -= factor * a[k][q];
-            b[m] -= factor * b[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int q = k + 1; q < n; q++) b[k] -= a[k][q] * b[q];
-        b[k] /= a[k][k];
-    }
-}
-
 /* Is the row of 1 - size A with these couplings dominant? */
 CASE_FUNCTION int case_dominant(const case_line *row, double size, double kill)
 {
@@ -385,60 +299,6 @@ CASE_FUNCTION void case_solve(const case_grid *g, int axis, double size, double 
         case_solve_dense(n, a, b);
         for (int k = 0; k < n; k++) y[line + k * stride] = b[k];
     }
-}
-
-/* A step from u, the multiplier's share of exercise in extra. */
-CASE_FUNCTION void case_step(const case_grid *g, const fd_step *step, double *u, const double *extra)
-{
-    const int all = g->all, scheme = step->kind == FD_THETA ? g->problem->scheme : FD_DOUGLAS;
-    const double dt = step->from - step->to, theta = step->theta, end = step->to;
-    double then[2] = {step->from, step->to};
-    if (g->problem->coefficients == FD_MIDDLE) then[0] = then[1] = (step->from + step->to) / 2;
-    if (g->problem->coefficients == FD_NEW_END) then[0] = then[1] = end;
-    double *memory = (double *)case_guarded(sizeof(double) * (size_t)all * 11), *f[4], *z[4];
-    for (int k = 0; k < 4; k++) f[k] = memory + k * all, z[k] = memory + (4 + k) * all;
-    double *base = memory + 8 * all, *y = memory + 9 * all, *second = memory + 10 * all;
-    for (int k = 0; k < 4; k++) case_part(g, k, u, then[0], step->from, f[k]);
-    for (int at = 0; at < all; at++)
-        base[at] = y[at] = u[at] + dt * (f[0][at] + f[1][at] + f[2][at] + f[3][at] + extra[at]);
-    for (int axis = 0; axis < 3; axis++) case_solve(g, axis, theta * dt, then[1], end, f[1 + axis], u, y);
-    if (scheme != FD_DOUGLAS) {
-        const double half = scheme == FD_CRAIG_SNEYD ? 0 : scheme == FD_HUNDSDORFER_VERWER ? 0.5 : 0.5 - theta;
-        const double alone = scheme == FD_CRAIG_SNEYD ? 0.5 : scheme == FD_HUNDSDORFER_VERWER ? 0 : theta;
-        for (int k = 0; k < 4; k++) case_part(g, k, y, then[1], end, z[k]);
-        for (int at = 0; at < all; at++) {
-            double all_parts = 0;
-            for (int k = 0; k < 4; k++) all_parts += z[k][at] - f[k][at];
-            second[at] = base[at] + dt * (alone * (z[0][at] - f[0][at]) + half * all_parts);
-        }
-        for (int axis = 0; axis < 3; axis++)
-            if (scheme == FD_HUNDSDORFER_VERWER)
-                case_solve(g, axis, theta * dt, then[1], end, z[1 + axis], y, second);
-            else
-                case_solve(g, axis, theta * dt, then[1], end, f[1 + axis], u, second);
-        memcpy(y, second, sizeof(double) * (size_t)all);
-    }
-    memcpy(u, y, sizeof(double) * (size_t)all);
-    case_release(memory, sizeof(double) * (size_t)all * 11);
-}
-
-/* Weights of the cubic through the points first .. first + 3 at a place: of value, first, second derivative. */
-CASE_FUNCTION int case_cubic(int n, const double *x, double at, double weight[3][4])
-{
-    int low = 0;
-    while (low < n - 2 && x[low + 1] <= at) low++;
-    int first = low < 1 ? 0 : low > n - 3 ? n - 4 : low - 1;
-    for (int i = 0; i < 4; i++) {
-        double c[4] = {1, 0, 0, 0}, scale = 1; /* the product of (x - x_k), as a polynomial of x - at */
-        for (int k = 0, degree = 0; k < 4; k++) {
-            if (k == i) continue;
-            double root = x[first + k] - at;
-            for (int m = ++degree; m >= 0; m--) c[m] = (m > 0 ? c[m - 1] : 0) - root * (m < degree ? c[m] : 0);
-            scale *= x[first + i] - x[first + k];
-        }
-        weight[0][i] = c[0] / scale, weight[1][i] = c[1] / scale, weight[2][i] = 2 * c[2] / scale;
-    }
-    return first;
 }
 
 /* In the order of adi3d_values: which derivative along each axis. */
