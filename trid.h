@@ -42,6 +42,9 @@
        trid_lane_pivoted_split     two unknowns where groups were joined    7 FMA
        trid_lane_pivoted_expand    the K rows from the unknowns around      (3K-6) FMA
        trid_lane_lu          L and U of K rows, from the row above                K FMA + 2K mul + K rcp
+       trid_lane_ends_open, trid_lane_ends_row, trid_lane_ends_join, trid_lane_ends_close
+                             a section of any length to its ends, row by row      a row: 4 FMA + 5 mul + 1 rcp
+       trid_lane_ends_factor the matrix's part of that, once                      2n FMA + 6n mul + 2n rcp
        trid_lane_chain_reduce, trid_lane_chain_expand    a linear recurrence in sections   (2K-1) FMA + (K-1) mul
      warp (all 32 lanes call; groups of W lanes solve a system each)
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
@@ -79,7 +82,8 @@
        trid_cluster_open, trid_cluster_expect, trid_cluster_send, trid_cluster_await   what blocks tell each other
      host (C11; also the reference implementation)
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_hybrid_refined, trid_host_pivoted,
-       trid_host_residual, trid_host_dominance, trid_host_lu, trid_host_lu_solve, trid_host_lu_solve_transposed
+       trid_host_residual, trid_host_dominance, trid_host_lu, trid_host_lu_solve, trid_host_lu_solve_transposed,
+       trid_host_reduce_ends, trid_host_expand_ends, trid_host_factor_ends, trid_host_weigh_ends
      sizes and messages
        trid_block_hybrid_bytes, trid_block_hybrid_refined_bytes, trid_block_pivoted_bytes, trid_block_lines_bytes,
        trid_block_lines_solve_bytes, trid_block_lu_bytes, trid_block_lines_lu_bytes, trid_host_hybrid_len,
@@ -206,6 +210,9 @@
 /* The values of a status that are not 1 + a row. */
 enum { TRID_OK = 0, TRID_BAD_ARGUMENT = -1 };
 
+/* Flags of sections of longer lines: does the section begin its lines, and does it end them? */
+enum { TRID_ENDS_FIRST = 128, TRID_ENDS_LAST = 256 };
+
 /* What a status says. */
 TRID_HD const char *trid_status_string(int status)
 {
@@ -216,6 +223,7 @@ TRID_HD const char *trid_status_string(int status)
 
 /* Elements of the caller's arrays. */
 #define TRID_WARP_FACTOR_LEN(K) (5 * (K) + 12)  /* trid_warp_factor: f, of each lane */
+#define TRID_LANE_ENDS_LEN 7                    /* trid_lane_ends_open: e */
 #define TRID_WARP_LU_KEEP_LEN 10                /* trid_warp_lu_keep: keep, of each lane */
 #define TRID_LINES_FACTOR_LEN(K) (5 * (K) + 12) /* trid_block_lines_factor: f, of each thread */
 #define TRID_WARP_PCR_SHARED_LEN 96             /* trid_warp_pcr1_shared, pcr2_shared: for each warp */
@@ -1191,6 +1199,124 @@ TRID_HD void TRID_F(trid_lane_residual)(int K, int first, int n, const TRID_R *a
     }
     if (error) *error = largest;
     if (size) *size = magnitude;
+}
+
+/* ---- sections of any length, to their ends ----------------------------------------------------------------------- */
+
+/* What is left of rows 0 .. j of a section, f = x[0] its first unknown and z = x[j] the last so far, in e of
+   TRID_LANE_ENDS_LEN elements:
+       e[0] l + e[1] f + e[2] z = e[3]        the first row
+       e[4] f +      z + e[5] g = e[6]        the last; g: the next unknown */
+
+/* Solves   the first two rows of a section; the others follow one by one (trid_lane_ends_row), whatever their number:
+            each array is read once, and e is all that is kept
+   Returns  0, or 1 for a bad pivot
+   Cost     3 mul + 1 rcp */
+TRID_HD int TRID_F(trid_lane_ends_open)(TRID_R *e, TRID_R first_a, TRID_R first_b, TRID_R first_c, TRID_R first_d,
+                                        TRID_R a, TRID_R b, TRID_R c, TRID_R d)
+{
+    TRID_R r = TRID_F(trid_p_rcp_fine)(b);
+    e[0] = first_a, e[1] = first_b, e[2] = first_c, e[3] = first_d;
+    e[4] = r * a, e[5] = r * c, e[6] = r * d;
+    return TRID_F(trid_p_bad)(r);
+}
+
+/* Solves   the next row: the first row gives up what was the last unknown, and couples to the new one
+   Returns  0, or 1 for a bad pivot
+   Cost     4 FMA + 5 mul + 1 rcp */
+TRID_HD int TRID_F(trid_lane_ends_row)(TRID_R *e, TRID_R a, TRID_R b, TRID_R c, TRID_R d)
+{
+    TRID_R r = TRID_F(trid_p_rcp_fine)(b - a * e[5]);
+    e[1] -= e[2] * e[4];
+    e[3] -= e[2] * e[6];
+    e[2] *= -e[5];
+    e[6] = r * (d - a * e[6]);
+    e[4] = -(r * a) * e[4];
+    e[5] = r * c;
+    return TRID_F(trid_p_bad)(r);
+}
+
+/* Solves   a section and the one below it as one: e becomes theirs
+   Returns  0, or 1 for a bad pivot
+   Cost     two rows' */
+TRID_HD int TRID_F(trid_lane_ends_join)(TRID_R *e, const TRID_R *below)
+{
+    int bad = TRID_F(trid_lane_ends_row)(e, below[0], below[1], below[2], below[3]);
+    return TRID_F(trid_lane_ends_row)(e, below[4], 1, below[5], below[6]) || bad;
+}
+
+/* Solves   the two rows that are left, with unit diagonal, as rows of a tridiagonal system of two unknowns a section:
+                a[0] l + f + c[0] z = d[0]        l: the z of the section above
+                a[1] f + z + c[1] g = d[1]        g: the f of the section below
+   Returns  0; 1 for a bad pivot of the first row; 2 for a coupling that is not finite
+   Cost     3 mul + 1 rcp */
+TRID_HD int TRID_F(trid_lane_ends_close)(const TRID_R *e, TRID_R *a, TRID_R *c, TRID_R *d)
+{
+    TRID_R r = TRID_F(trid_p_rcp_fine)(e[1]);
+    a[0] = r * e[0], c[0] = r * e[2], d[0] = r * e[3];
+    a[1] = e[4], c[1] = e[5], d[1] = e[6];
+    int finite = TRID_F(trid_finite)(a[0]) && TRID_F(trid_finite)(c[0]) && TRID_F(trid_finite)(a[1]) &&
+                 TRID_F(trid_finite)(c[1]);
+    return TRID_F(trid_p_bad)(r) ? 1 : finite ? 0 : 2;
+}
+
+/* Solves   what depends on the matrix alone: d[0] and d[1] of a section's ends (trid_lane_ends_close) are the products
+            of d with u and with v, rows of inverses: u of rows 0 .. n-2, v of rows 1 .. n-1
+   Needs    n >= 2; element j of each array at [j * stride]; u and v arrays of their own. flags: TRID_ENDS_FIRST: a[0]
+            is not read and counts as 0, TRID_ENDS_LAST: c[n-1] likewise
+   Leaves   u, v; a and c of the two rows. reach[0]: on how many rows from the top f depends, and reach[1]: on how many
+            from the bottom z does: what couples f to the next one, or z to the one before, is then no larger than the
+            unit roundoff. n if there are none such: the section's ends feel each other. A NaN is never below it.
+   Returns  0, or 1 + the first row found with a bad pivot
+   Cost     2n FMA + 6n mul + 2n rcp
+   Error    each weight to some roundoffs of itself for each row up to it, where the matrix is an M-matrix. Rows beyond
+            reach change f and z by the order of the unit roundoff times the largest element of x. The sum of all |u| is
+            no more than the largest row sum of the inverse's: where the matrix is dominant as stable as elimination */
+TRID_HD int TRID_F(trid_lane_ends_factor)(int n, int flags, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                          TRID_R *u, TRID_R *v, long long stride, TRID_R *ends_a, TRID_R *ends_c,
+                                          int *reach)
+{
+    if (n < 2) return TRID_BAD_ARGUMENT;
+    const long long end = (n - 1) * stride;
+    int bad = 0;
+    TRID_R r = 0;
+    for (int j = 1; j < n; j++) { /* downward from row 1, and upward from row n-2: the reciprocals of the pivots */
+        const long long i = j * stride;
+        TRID_R pivot = b[i];
+        if (j > 1) pivot -= a[i] * (c[i - stride] * r);
+        v[i] = r = TRID_F(trid_p_rcp_fine)(pivot);
+        if (!bad && TRID_F(trid_p_bad)(r)) bad = 1 + j;
+    }
+    for (int j = n - 2; j >= 0; j--) {
+        const long long i = j * stride;
+        TRID_R pivot = b[i];
+        if (j < n - 2) pivot -= c[i] * (a[i + stride] * r);
+        u[i] = r = TRID_F(trid_p_rcp_fine)(pivot);
+        if (!bad && TRID_F(trid_p_bad)(r)) bad = 1 + j;
+    }
+    /* A weight times its row's coupling is what couples to the next row, by whose pivot that is divided: however the
+       rows are scaled. */
+    reach[0] = reach[1] = 1;
+    for (int j = n - 1; j > 0; j--) {
+        const long long i = j * stride;
+        const TRID_R coupling = v[i] * a[i];
+        if (!(TRID_P_ABS(coupling) <= (TRID_R)TRID_P_ROUNDOFF)) reach[1] = n + 1 - j;
+        if (j > 1) v[i - stride] *= -coupling;
+        ends_a[1] = coupling;
+    }
+    for (int j = 0; j < n - 1; j++) {
+        const long long i = j * stride;
+        const TRID_R coupling = u[i] * c[i];
+        if (!(TRID_P_ABS(coupling) <= (TRID_R)TRID_P_ROUNDOFF)) reach[0] = j + 2;
+        if (j < n - 2) u[i + stride] *= -coupling;
+        ends_c[0] = coupling;
+    }
+    v[0] = u[end] = 0;
+    ends_a[0] = flags & TRID_ENDS_FIRST ? (TRID_R)0 : u[0] * a[0];
+    ends_c[1] = flags & TRID_ENDS_LAST ? (TRID_R)0 : v[end] * c[end];
+    for (int k = 0; k < 2 && !bad; k++)
+        if (!TRID_F(trid_finite)(ends_a[k]) || !TRID_F(trid_finite)(ends_c[k])) bad = n;
+    return bad;
 }
 
 /* ---- lane scope, with pivoting: docs/pivoted.md derives what follows --------------------------------------------- */
@@ -2343,21 +2469,14 @@ TRID_D int TRID_F(trid_p_group_reduce_open)(int W, TRID_R *a, TRID_R *c, TRID_R 
     return bad;
 }
 
-/* Solves   one system of n <= K*threads rows, row K*t + j in a[j], b[j], c[j], d[j] of thread t: sections within the
-            lanes, lanes within the warps, and the two rows a warp that are left solved by every warp for itself
-   Needs    K >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
-   Lanes    all threads of the block, a multiple of 32 up to 1024
-   Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  as trid_warp_hybrid: -1 if n > K*threads; the smallest positive status of the threads is where it began
-   Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
-            of them (two arrays in turn save it)
-   Cost     trid_warp_hybrid with W = 32, and (4w+11) FMA + (5w+9) mul + (w+2) rcp + (6w+8) shuffles, w = log2 of the
-            warps */
-TRID_D int TRID_F(trid_block_hybrid)(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
+/* trid_block_hybrid for `warps` warps of a block that follow each other, of which this one is number `part` and has the
+   thread's rows from `first` of `rows`; number e of warp w, one of six, is kept at shared[w by_warp + e by_number]. All
+   threads of the block call. */
+TRID_D int TRID_F(trid_p_warps_hybrid)(int K, int n, int rows, int first, int warps, int part, TRID_R *a, TRID_R *b,
+                                       TRID_R *c, TRID_R *d, TRID_R *shared, int by_warp, int by_number)
 {
-    int thread = trid_p_thread(), threads = trid_p_threads(), warps = threads / 32;
-    int lane = thread & 31, warp = thread / 32, first = K * thread;
-    TRID_F(trid_p_pad)(K, first, n, K * threads, a, b, c, d);
+    int lane = trid_p_thread() & 31;
+    TRID_F(trid_p_pad)(K, first, n, rows, a, b, c, d);
     int status = TRID_F(trid_lane_reduce)(K, a, b, c, d), bad = 0;
 
     TRID_R row_a = a[K - 1], row_c = c[K - 1], row_d = d[K - 1];
@@ -2371,31 +2490,46 @@ TRID_D int TRID_F(trid_block_hybrid)(int K, int n, TRID_R *a, TRID_R *b, TRID_R 
     bad |= TRID_F(trid_p_group_reduce_open)(32, &row_a, &row_c, &row_d);
 
     /* Each warp's first row in terms of the last unknowns, and its last row. */
+    TRID_R *mine = shared + part * by_warp;
     if (lane == 0) {
-        shared[warp] = K > 1 ? a[0] - c[0] * row_a : row_a;
-        shared[32 + warp] = K > 1 ? -c[0] * row_c : row_c;
-        shared[64 + warp] = K > 1 ? d[0] - c[0] * row_d : row_d;
+        mine[0] = K > 1 ? a[0] - c[0] * row_a : row_a;
+        mine[by_number] = K > 1 ? -c[0] * row_c : row_c;
+        mine[2 * by_number] = K > 1 ? d[0] - c[0] * row_d : row_d;
     }
-    if (lane == 31) {
-        shared[96 + warp] = row_a;
-        shared[128 + warp] = row_c;
-        shared[160 + warp] = row_d;
-    }
+    if (lane == 31) mine[3 * by_number] = row_a, mine[4 * by_number] = row_c, mine[5 * by_number] = row_d;
     __syncthreads();
 
-    int mine = lane < warps, next = lane + 1 < warps;
-    TRID_R warp_a = mine ? shared[96 + lane] : 0, warp_c = mine ? shared[128 + lane] : 0;
-    TRID_R x = mine ? shared[160 + lane] : 0;
-    int warp_bad = TRID_F(trid_lane_link)(&warp_a, &warp_c, &x, next ? shared[lane + 1] : 0,
-                                          next ? shared[33 + lane] : 0, next ? shared[65 + lane] : 0);
+    int there = lane < warps, next = lane + 1 < warps;
+    const TRID_R *of = shared + lane * by_warp, *after = of + by_warp;
+    TRID_R warp_a = there ? of[3 * by_number] : 0, warp_c = there ? of[4 * by_number] : 0;
+    TRID_R x = there ? of[5 * by_number] : 0;
+    int warp_bad = TRID_F(trid_lane_link)(&warp_a, &warp_c, &x, next ? after[0] : 0, next ? after[by_number] : 0,
+                                          next ? after[2 * by_number] : 0);
     warp_bad |= TRID_F(trid_p_pcr)(32, warps, warp_a, warp_c, &x, (TRID_R *)0);
-    TRID_R before = __shfl_sync(TRID_P_FULL, x, warp > 0 ? warp - 1 : 0), last = __shfl_sync(TRID_P_FULL, x, warp);
+    TRID_R before = __shfl_sync(TRID_P_FULL, x, part > 0 ? part - 1 : 0), last = __shfl_sync(TRID_P_FULL, x, part);
 
     row_d = lane == 31 ? last : row_d - row_a * before - row_c * last;
     TRID_R left = __shfl_up_sync(TRID_P_FULL, row_d, 1);
     TRID_F(trid_lane_expand)(K, a, c, d, lane == 0 ? before : left, row_d);
-    status = trid_p_status(first, K, n, K * threads, status, bad);
-    return status ? status : trid_p_status(32 * K * lane, 32 * K, n, K * threads, 0, warp_bad);
+    status = trid_p_status(first, K, n, rows, status, bad);
+    return status ? status : trid_p_status(32 * K * lane, 32 * K, n, rows, 0, warp_bad);
+}
+
+/* Solves   one system of n <= K*threads rows, row K*t + j in a[j], b[j], c[j], d[j] of thread t: sections within the
+            lanes, lanes within the warps, and the two rows a warp that are left solved by every warp for itself
+   Needs    K >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Lanes    all threads of the block, a multiple of 32 up to 1024
+   Leaves   x in d, 0 in rows from n on; a, b, c clobbered
+   Returns  as trid_warp_hybrid: -1 if n > K*threads; the smallest positive status of the threads is where it began
+   Shared   TRID_BLOCK_HYBRID_LEN elements, no bank conflicts; one barrier inside; __syncthreads() before another use
+            of them (two arrays in turn save it)
+   Cost     trid_warp_hybrid with W = 32, and (4w+11) FMA + (5w+9) mul + (w+2) rcp + (6w+8) shuffles, w = log2 of the
+            warps */
+TRID_D int TRID_F(trid_block_hybrid)(int K, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d, TRID_R *shared)
+{
+    int thread = trid_p_thread(), threads = trid_p_threads();
+    return TRID_F(trid_p_warps_hybrid)(K, n, K * threads, K * thread, threads / 32, thread / 32, a, b, c, d, shared, 1,
+                                       32);
 }
 
 /* Solves   how far x is from solving a system whose rows, and x, lie as in trid_block_hybrid: r = d - A x, and the
@@ -3271,6 +3405,60 @@ TRID_HOST int TRID_F(trid_host_pivoted)(int n, int rows_per_lane, const TRID_R *
     memcpy(x, wd, count * sizeof *x);
     return 0;
 }
+/* Solves   a section of a line to its ends, as trid_lane_ends_close leaves them: two elements each of ends_a, _c, _d
+   Needs    n >= 2; flags: TRID_ENDS_FIRST: a[0] is not read and counts as 0, TRID_ENDS_LAST: c[n-1] likewise
+   Returns  0, -1 for n < 2, or 1 + the first row with a bad pivot */
+TRID_HOST int TRID_F(trid_host_reduce_ends)(int n, int flags, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                            const TRID_R *d, TRID_R *ends_a, TRID_R *ends_c, TRID_R *ends_d)
+{
+    if (n < 2) return TRID_BAD_ARGUMENT;
+    TRID_R e[TRID_LANE_ENDS_LEN];
+    int status = 0;
+    for (int j = 1; j < n; j++) {
+        const TRID_R below = j == n - 1 && (flags & TRID_ENDS_LAST) ? (TRID_R)0 : c[j];
+        int bad = j == 1 ? TRID_F(trid_lane_ends_open)(e, flags & TRID_ENDS_FIRST ? (TRID_R)0 : a[0], b[0], c[0], d[0],
+                                                       a[1], b[1], below, d[1])
+                         : TRID_F(trid_lane_ends_row)(e, a[j], b[j], below, d[j]);
+        if (!status && bad) status = 1 + j;
+    }
+    int bad = TRID_F(trid_lane_ends_close)(e, ends_a, ends_c, ends_d);
+    return status ? status : bad == 1 ? 1 : bad ? n : 0;
+}
+
+/* Solves   the section, its first and last unknown being ends[0] and ends[1]
+   Needs    n >= 2; work of n elements; x may alias d; of rows 0 and n-1 nothing is read
+   Returns  0, -1 for n < 2, or 1 + the first row with a bad pivot */
+TRID_HOST int TRID_F(trid_host_expand_ends)(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
+                                            const TRID_R *ends, TRID_R *x, TRID_R *work)
+{
+    if (n < 2) return TRID_BAD_ARGUMENT;
+    int status = 0;
+    for (int j = 1; j < n - 1; j++) x[j] = d[j];
+    if (n > 2) {
+        x[1] -= a[1] * ends[0];
+        x[n - 2] -= c[n - 2] * ends[1];
+        status = TRID_F(trid_lane_thomas)(n - 2, a + 1, b + 1, c + 1, x + 1, x + 1, work, 1);
+    }
+    x[0] = ends[0], x[n - 1] = ends[1];
+    return status ? status + 1 : 0;
+}
+
+/* Solves   what trid_host_reduce_ends does with the matrix alone, once: as trid_lane_ends_factor */
+TRID_HOST int TRID_F(trid_host_factor_ends)(int n, int flags, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                            TRID_R *u, TRID_R *v, TRID_R *ends_a, TRID_R *ends_c, int *reach)
+{
+    return TRID_F(trid_lane_ends_factor)(n, flags, a, b, c, u, v, 1, ends_a, ends_c, reach);
+}
+
+/* Solves   what is left for each d: ends_d, by `first` rows from the top and `last` from the bottom (reach, or n)
+   Needs    u and v of trid_host_factor_ends */
+TRID_HOST void TRID_F(trid_host_weigh_ends)(int n, const TRID_R *u, const TRID_R *v, const TRID_R *d, int first,
+                                            int last, TRID_R *ends_d)
+{
+    ends_d[0] = ends_d[1] = 0;
+    for (int j = 0; j < n && j < first; j++) ends_d[0] += u[j] * d[j];
+    for (int j = last < n ? n - last : 0; j < n; j++) ends_d[1] += v[j] * d[j];
+}
 #endif /* TRID_HOST_SCOPE */
 
 #ifdef __cplusplus /* the same without the suffix, for templates; what has no number tells its type by a first one */
@@ -3313,6 +3501,28 @@ TRID_HD int trid_lane_link(TRID_R *a, TRID_R *c, TRID_R *d, TRID_R first_a, TRID
 TRID_HD void trid_lane_expand(int K, const TRID_R *a, const TRID_R *c, TRID_R *d, TRID_R left, TRID_R last)
 {
     TRID_F(trid_lane_expand)(K, a, c, d, left, last);
+}
+TRID_HD int trid_lane_ends_open(TRID_R *e, TRID_R first_a, TRID_R first_b, TRID_R first_c, TRID_R first_d, TRID_R a,
+                                TRID_R b, TRID_R c, TRID_R d)
+{
+    return TRID_F(trid_lane_ends_open)(e, first_a, first_b, first_c, first_d, a, b, c, d);
+}
+TRID_HD int trid_lane_ends_row(TRID_R *e, TRID_R a, TRID_R b, TRID_R c, TRID_R d)
+{
+    return TRID_F(trid_lane_ends_row)(e, a, b, c, d);
+}
+TRID_HD int trid_lane_ends_join(TRID_R *e, const TRID_R *below)
+{
+    return TRID_F(trid_lane_ends_join)(e, below);
+}
+TRID_HD int trid_lane_ends_close(const TRID_R *e, TRID_R *a, TRID_R *c, TRID_R *d)
+{
+    return TRID_F(trid_lane_ends_close)(e, a, c, d);
+}
+TRID_HD int trid_lane_ends_factor(int n, int flags, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *u,
+                                  TRID_R *v, long long stride, TRID_R *ends_a, TRID_R *ends_c, int *reach)
+{
+    return TRID_F(trid_lane_ends_factor)(n, flags, a, b, c, u, v, stride, ends_a, ends_c, reach);
 }
 TRID_HD int trid_lane_pcr_step(TRID_R *a, TRID_R *c, TRID_R *d, TRID_R up_a, TRID_R up_c, TRID_R up_d, TRID_R down_a,
                                TRID_R down_c, TRID_R down_d)
@@ -3588,6 +3798,26 @@ TRID_HOST size_t trid_host_hybrid_len(TRID_R, int n, int rows_per_lane)
 TRID_HOST size_t trid_host_hybrid_refined_len(TRID_R, int n, int rows_per_lane)
 {
     return TRID_F(trid_host_hybrid_refined_len)(n, rows_per_lane);
+}
+TRID_HOST int trid_host_reduce_ends(int n, int flags, const TRID_R *a, const TRID_R *b, const TRID_R *c,
+                                    const TRID_R *d, TRID_R *ends_a, TRID_R *ends_c, TRID_R *ends_d)
+{
+    return TRID_F(trid_host_reduce_ends)(n, flags, a, b, c, d, ends_a, ends_c, ends_d);
+}
+TRID_HOST int trid_host_expand_ends(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, const TRID_R *d,
+                                    const TRID_R *ends, TRID_R *x, TRID_R *work)
+{
+    return TRID_F(trid_host_expand_ends)(n, a, b, c, d, ends, x, work);
+}
+TRID_HOST int trid_host_factor_ends(int n, int flags, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *u,
+                                    TRID_R *v, TRID_R *ends_a, TRID_R *ends_c, int *reach)
+{
+    return TRID_F(trid_host_factor_ends)(n, flags, a, b, c, u, v, ends_a, ends_c, reach);
+}
+TRID_HOST void trid_host_weigh_ends(int n, const TRID_R *u, const TRID_R *v, const TRID_R *d, int first, int last,
+                                    TRID_R *ends_d)
+{
+    TRID_F(trid_host_weigh_ends)(n, u, v, d, first, last, ends_d);
 }
 TRID_HOST int trid_host_lu(int n, const TRID_R *a, const TRID_R *b, const TRID_R *c, TRID_R *l, TRID_R *r, TRID_R *u)
 {

@@ -25,8 +25,14 @@
        trid_batch_checked       the same, with the residual of each system, and refined where wanted
        trid_batch_several       several right-hand sides a matrix, which is read once; periodic systems; from factors
        trid_batch_factor        the LU factors of each matrix, for trid_batch_several
+     launches for sections of lines that cross GPUs and machines, each _f32 and _f64 (the same)
+       trid_batch_reduce_ends   a section of each line to two rows, in buffers ready to send; one pass
+       trid_batch_expand_ends   the sections, their first and last unknowns being known; one trid_batch_solve
+       trid_batch_factor_ends   weights for a matrix that stays, and whether only neighbours matter
+       trid_batch_weigh_ends    with these: two numbers a line, from one pass over d or less
      launches for C++ alone
        trid_batch_solve_rows    the matrix made in registers by the caller's function object
+       trid_batch_reduce_ends_rows, trid_batch_expand_ends_rows    the same for sections
 
    k right-hand sides with one matrix move 3 + 2k numbers a row by trid_batch_several, and 5k by k calls of
    trid_batch_solve. Factors do not make that less, being as many numbers as the matrix: they save the divisions and the
@@ -153,6 +159,16 @@
 #undef LINES
 #pragma push_macro("WIDE")
 #undef WIDE
+#pragma push_macro("BESIDE")
+#undef BESIDE
+#pragma push_macro("SIDES")
+#undef SIDES
+#pragma push_macro("ALL")
+#undef ALL
+#pragma push_macro("COMMON")
+#undef COMMON
+#pragma push_macro("ENDS")
+#undef ENDS
 #pragma push_macro("WARPS")
 #undef WARPS
 #endif
@@ -182,6 +198,7 @@ enum trid_batch_status {
     TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, scratch off alignment, or a flag that the function does not know */
     TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n over 2^30, or elements beyond 2^60 */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
+    TRID_BATCH_SHORT = -4,        /* a section of fewer than two rows, which has no two ends */
     TRID_BATCH_LAUNCH_FAILED = -8 /* refused by the CUDA runtime */
 };
 
@@ -195,7 +212,9 @@ enum {
     TRID_BATCH_REPAIR = 8,  /* trid_batch_pivoted: only systems that an earlier launch failed at */
     TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
     TRID_BATCH_PERIODIC = 32,   /* trid_batch_factor, _several: a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
-    TRID_BATCH_FACTORED = 64    /* trid_batch_several: b and c are r and u of trid_batch_factor */
+    TRID_BATCH_FACTORED = 64,   /* trid_batch_several: b and c are r and u of trid_batch_factor */
+    TRID_BATCH_FIRST = TRID_ENDS_FIRST, /* sections: these begin their lines, a of row 0 is not used */
+    TRID_BATCH_LAST = TRID_ENDS_LAST    /* these end their lines, c of row n-1 is not used */
 };
 
 /* What a launch is asked to compile, in C++: trid_batch_solve_f32<TRID_BATCH_ONLY_SHORT>(...), one or several with |. It
@@ -231,6 +250,7 @@ TRID_BATCH_API const char *trid_batch_status_string(int status)
            : status == TRID_BATCH_BAD_ARGUMENT  ? "bad argument: a null pointer, or an unknown flag"
            : status == TRID_BATCH_BAD_SIZE      ? "bad size: negative, n over 2^30, or beyond 2^60 elements"
            : status == TRID_BATCH_OVERLAP       ? "elements of x coincide with each other or with another array's"
+           : status == TRID_BATCH_SHORT         ? "a section of fewer than two rows"
            : status == TRID_BATCH_LAUNCH_FAILED ? "the CUDA runtime refused the launch"
                                                 : "unknown status";
 }
@@ -685,6 +705,96 @@ struct trid_p_batch_arrays {
     long long step, stride, jump;
 };
 
+/* Where the ends of sections lie, two numbers a line: lines are dealt out in shares, and f's of line s, counted in its
+   share of m lines, is at 2*(lines in the shares before) + s, z's m further. */
+struct trid_p_batch_shares {
+    long long share, lines;
+    TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
+    {
+        const long long before = share < lines ? line / share * share : 0, left = lines - before;
+        *pitch = left < share ? left : share;
+        return before + line;
+    }
+};
+
+/* Rows of sections whose first and last unknowns are known. Kernels ask for the rows by trid_p_batch_rows_of, for what
+   is known by trid_p_batch_ask_ends, as soon as possible, and with that overwrite the two rows; of other rows none of
+   this leaves code (but if the former returned references: registers and instructions would change). */
+template <class T, class Rows>
+struct trid_p_batch_known {
+    Rows rows;
+    const T *ends;
+    trid_p_batch_shares shares;
+};
+template <class Rows>
+TRID_HD Rows trid_p_batch_rows_of(const Rows &rows)
+{
+    return rows;
+}
+template <class T, class Rows>
+TRID_HD Rows trid_p_batch_rows_of(const trid_p_batch_known<T, Rows> &known)
+{
+    return known.rows;
+}
+/* Row j of the thread says what x[j] is. */
+template <class T>
+TRID_D void trid_p_batch_know(int j, T x, T *a, T *b, T *c, T *d)
+{
+    a[j] = c[j] = 0;
+    b[j] = 1;
+    d[j] = x;
+}
+/* The thread has up to K rows of the system from `first` on, `held` until its end. */
+template <class T, class Rows>
+TRID_D void trid_p_batch_ask_ends(int, const Rows &, long long, int, int, T *)
+{
+}
+template <class T, class Rows>
+TRID_D void trid_p_batch_ask_ends(int K, const trid_p_batch_known<T, Rows> &known, long long system, int first,
+                                  int held, T *end)
+{
+    long long pitch;
+    end[0] = end[1] = 0;
+    if (held <= 0 || (first > 0 && held > K)) return;
+    const T *of = known.ends + known.shares.of(system, &pitch);
+    if (first == 0) end[0] = of[0];
+    if (held <= K) end[1] = of[pitch];
+}
+/* Selections and no branches, of which the compiler makes an index into the arrays, and these would be local memory. */
+template <class T, class Rows>
+TRID_D void trid_p_batch_put_end_rows(int, const Rows &, int, int, T *, T *, T *)
+{
+}
+template <class T, class Rows>
+TRID_D void trid_p_batch_put_end_rows(int K, const trid_p_batch_known<T, Rows> &, int first, int held, T *a, T *b, T *c)
+{
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) {
+        const int known = (j == 0 && first == 0) || j == held - 1;
+        a[j] = known ? (T)0 : a[j];
+        b[j] = known ? (T)1 : b[j];
+        c[j] = known ? (T)0 : c[j];
+    }
+}
+template <class T, class Rows>
+TRID_D void trid_p_batch_put_end_values(int, const Rows &, int, int, const T *, T *)
+{
+}
+template <class T, class Rows>
+TRID_D void trid_p_batch_put_end_values(int K, const trid_p_batch_known<T, Rows> &, int first, int held, const T *end,
+                                        T *d)
+{
+    d[0] = first == 0 ? end[0] : d[0];
+    TRID_UNROLL
+    for (int j = 0; j < K; j++) d[j] = j == held - 1 ? end[1] : d[j];
+}
+template <class T, class Rows>
+TRID_D void trid_p_batch_put_ends(int K, const Rows &rows, int first, int held, const T *end, T *a, T *b, T *c, T *d)
+{
+    trid_p_batch_put_end_rows(K, rows, first, held, a, b, c);
+    trid_p_batch_put_end_values(K, rows, first, held, end, d);
+}
+
 /* Asynchronous copies into shared memory, of 4, 8 or 16 bytes; before compute capability 8.0 there are none, and
    nothing is staged. AHEAD: bytes of the piece of memory around it that the copy has brought into the second-level
    cache, 0, 128 or 256: where a block's rows are narrower, its neighbours find theirs there. */
@@ -1010,13 +1120,15 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_R
     if (PATH == TRID_P_BATCH_EXACT) total = 32 * K, held = K, mine = n = K * W;
     long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
     long long system = tile.group * plan.lines.systems + tile.first + own;
-    T ra[K], rb[K], rc[K], rd[K], *shared = buffer[warp];
+    T ra[K], rb[K], rc[K], rd[K], end[2], *shared = buffer[warp];
     int slot[K];
-    trid_p_batch_matrix<PATH>(K, plan, tile, total, rank, held, rows, ra, rb, rc);
+    trid_p_batch_ask_ends(K, rows, system, K * rank, mine - K * rank, end);
+    trid_p_batch_matrix<PATH>(K, plan, tile, total, rank, held, trid_p_batch_rows_of(rows), ra, rb, rc);
     trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
     trid_p_batch_slots<LITERAL>(K, B, LEN, plan, total, slot);
-    trid_p_batch_turned<PATH, LITERAL>(K, rows, held, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_turned<PATH, LITERAL>(K, trid_p_batch_rows_of(rows), held, slot, ra, rb, rc, shared, 0);
     trid_p_batch_turn<PATH, LITERAL>(K, held, (T)0, slot, rd, shared);
+    trid_p_batch_put_ends(K, rows, K * rank, mine - K * rank, end, ra, rb, rc, rd);
     int bad = trid_warp_hybrid(K, W, K * W, ra, rb, rc, rd);
     if (PATH != TRID_P_BATCH_EXACT) {
         lane = trid_p_batch_again_as(lane);
@@ -1407,12 +1519,15 @@ TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_BLOCK_RESIDENT(T, WA
     long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * K * warp * plan.lines.step;
     long long system = tile.group * plan.lines.systems + tile.first;
     T ra[K], rb[K], rc[K], rd[K], *shared = buffer[warp], error = 0, size = 0;
+    T end[2];
     int slot[K];
-    trid_p_batch_pair_matrix<PATH>(K, plan, tile, total, warp, held, rows, ra, rb, rc);
+    trid_p_batch_ask_ends(K, rows, system, first, n - first, end);
+    trid_p_batch_pair_matrix<PATH>(K, plan, tile, total, warp, held, trid_p_batch_rows_of(rows), ra, rb, rc);
     trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
     trid_p_batch_slots<LITERAL>(K, B, LEN, plan, total, slot);
-    trid_p_batch_turned<PATH, LITERAL>(K, rows, held, slot, ra, rb, rc, shared, OWN);
+    trid_p_batch_turned<PATH, LITERAL>(K, trid_p_batch_rows_of(rows), held, slot, ra, rb, rc, shared, OWN);
     trid_p_batch_turn<PATH, LITERAL>(K, held, (T)0, slot, rd, shared + 3 * OWN);
+    trid_p_batch_put_ends(K, rows, first, n - first, end, ra, rb, rc, rd);
     int bad = trid_p_batch_row(trid_block_hybrid(K, K * trid_p_threads(), ra, rb, rc, rd, between), n);
     if (CHECKED) {
         const T *kept = shared + 3 * OWN + trid_p_batch_column(K, B);
@@ -1426,7 +1541,7 @@ TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_BLOCK_RESIDENT(T, WA
             T left = __shfl_up_sync(TRID_P_FULL, rd[K - 1], 1), right = __shfl_down_sync(TRID_P_FULL, rd[0], 1);
             if (lane == 0) left = border[WARPS + (warp > 0 ? warp - 1 : 0)];
             if (lane == 31) right = border[32 * (warp + 1) < (int)blockDim.x ? warp + 1 : warp];
-            trid_p_batch_again(K, OWN, rows, system, first, held, shared, ra, rb, rc);
+            trid_p_batch_again(K, OWN, trid_p_batch_rows_of(rows), system, first, held, shared, ra, rb, rc);
             TRID_UNROLL
             for (int j = 0; j < K; j++) kd[j] = j < held ? kept[j] : (T)0;
             error = size = 0;
@@ -1998,17 +2113,45 @@ TRID_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_
     transpose_p_commit();
 }
 
-/* How many arrays travel: a matrix that is made does not, and nothing stands for it in a route. */
+/* How many arrays travel: a matrix that is made does not, and nothing stands for it in a route. And do known ends? */
 template <class T, class Rows>
 struct trid_p_batch_travels {
-    enum { ARRAYS = 1 };
+    enum { ARRAYS = 1, ENDS = 0 };
     TRID_P_BATCH_MEMBER static trid_p_batch_arrays<T> of(const Rows &) { return trid_p_batch_arrays<T>(); }
 };
 template <class T>
 struct trid_p_batch_travels<T, trid_p_batch_arrays<T>> {
-    enum { ARRAYS = 4 };
+    enum { ARRAYS = 4, ENDS = 0 };
     TRID_P_BATCH_MEMBER static const trid_p_batch_arrays<T> &of(const trid_p_batch_arrays<T> &rows) { return rows; }
 };
+template <class T, class Rows>
+struct trid_p_batch_travels<T, trid_p_batch_known<T, Rows>> {
+    typedef trid_p_batch_travels<T, Rows> travels;
+    enum { ARRAYS = travels::ARRAYS, ENDS = 1 };
+    TRID_P_BATCH_MEMBER static trid_p_batch_arrays<T> of(const trid_p_batch_known<T, Rows> &known)
+    {
+        return travels::of(known.rows);
+    }
+};
+/* What is known of the next tile travels with it: threads with the first or the last row of a system take what has come
+   for this tile, and ask for what comes to the same place, slot[0] and slot[L]. */
+template <class T, class Rows>
+TRID_D void trid_p_batch_next_ends(int, int, const Rows &, int, int, const trid_p_batch_place &, T *, T *)
+{
+}
+template <class T, class Rows>
+TRID_D void trid_p_batch_next_ends(int K, int L, const trid_p_batch_known<T, Rows> &known, int first, int held,
+                                   const trid_p_batch_place &next, T *slot, T *end)
+{
+    long long pitch;
+    end[0] = end[1] = 0;
+    if (first == 0 && held > 0) end[0] = slot[0];
+    if (held > 0 && held <= K) end[1] = slot[L];
+    if (next.held <= 0 || (first > 0 && next.held > K)) return;
+    const T *of = known.ends + known.shares.of(next.system, &pitch);
+    if (first == 0) trid_p_batch_copy<sizeof(T), 0>(&slot[0], of);
+    if (next.held <= K) trid_p_batch_copy<sizeof(T), 0>(&slot[L], of + pitch);
+}
 /* The two places that nobody asks for: a of row 0, c of row n-1. */
 template <class T, int K, int L, int S>
 TRID_D void trid_p_batch_unasked(int n, int first, T *stage)
@@ -2086,7 +2229,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
 {
     typedef trid_p_batch_travels<T, Rows> travels;
     enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), ARRAYS = travels::ARRAYS };
-    __shared__ T shared[S > 1 || CLUSTER ? (PIVOTED ? 9 : 6) * PART : 1];
+    __shared__ T shared[S > 1 || CLUSTER ? (PIVOTED ? 9 : 6) * PART : 1], known[travels::ENDS ? 2 * L : 1];
     __shared__ int worst[L];
     __shared__ unsigned long long box[CLUSTER ? 2 : 1];
     TRID_DYNAMIC_SHARED(dynamic);
@@ -2114,9 +2257,10 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
     unsigned index = begin, next = STAGED ? begin : begin + pace;
     TRID_P_BATCH_LOOP
     for (; index < plan.tiles; index = next, next += pace) {
-        T a[K], b[K], c[K], r[K], left;
+        T a[K], b[K], c[K], r[K], end[2] = {0, 0}, left;
         int bad, held = p.held;
         const trid_p_batch_place here = p;
+        if (!STAGED) trid_p_batch_ask_ends(K, rows, here.system, first, held, end);
         if (PIVOTED && round > 0) next = trid_p_batch_wanted_tile(plan, next, pace, L);
         p = trid_p_batch_place_of(plan, next, L, line, first); /* without systems beyond the last tile */
         if (STAGED) {
@@ -2133,8 +2277,11 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
                     a[j] = c[j] = r[j] = 0;
                     b[j] = 1;
                     if (j < held)
-                        trid_p_batch_arrived(K, L * S, j, rows, here.system, first, own, &a[j], &b[j], &c[j], &r[j]);
+                        trid_p_batch_arrived(K, L * S, j, trid_p_batch_rows_of(rows), here.system, first, own, &a[j],
+                                             &b[j], &c[j], &r[j]);
                 }
+                if (from == 0)
+                    trid_p_batch_next_ends(K, L, rows, first, held, p, &known[travels::ENDS ? line : 0], end);
                 __syncwarp(TRID_P_FULL); /* and has been read by them */
                 trid_p_batch_ask<T, K, L, S, R, AHEAD, ARRAYS, STAGED>(plan, travels::of(rows).step, from, &route,
                                                                        stage);
@@ -2144,9 +2291,10 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
                 continue;
             }
         } else {
-            trid_p_batch_own_rows(K, plan, here, first, rows, a, b, c);
+            trid_p_batch_own_rows(K, plan, here, first, trid_p_batch_rows_of(rows), a, b, c);
             trid_p_batch_gather(K, 0, held, d + here.at, step, r);
         }
+        trid_p_batch_put_ends(K, rows, first, held, end, a, b, c, r);
         if (index != begin) __syncthreads(); /* what is shared has been read */
         if (reports) {
             if (section == 0) worst[line] = TRID_P_BATCH_NO_ROW;
@@ -2355,13 +2503,14 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
 /* One matrix for all, systems side by side: a block takes the matrix apart once, which leaves few operations and few
    registers for each tile, and so several blocks a multiprocessor, of which one solves while the others wait. */
 #define TRID_P_BATCH_COMMON_LINES_RESIDENT(T, threads) ((sizeof(T) == 4 ? 1024 : 768) / (threads))
-template <class T, int K, int L, int S, int AHEAD, int STAGED>
+template <class T, int K, int L, int S, int AHEAD, int STAGED, class Rows>
 TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L *S))
-    trid_p_batch_common_lines(trid_p_batch_plan plan, trid_p_batch_common<T> from, const T *d, T *x)
+    trid_p_batch_common_lines(trid_p_batch_plan plan, Rows from, const T *d, T *x)
 {
     enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), V = 16 / sizeof(T), G = 13 };
     enum { OWN = 5 * K + V }; /* no bank conflicts, four sections a warp or fewer reading 16 bytes each */
-    __shared__ T shared[3 * PART], reduced[S * G];
+    enum { ENDS = trid_p_batch_travels<T, Rows>::ENDS };
+    __shared__ T shared[3 * PART], reduced[S * G], known[ENDS ? 2 * L : 1];
     __shared__ trid_p_batch_word<T> kept[S * OWN / V];
     __shared__ int worst;
     TRID_DYNAMIC_SHARED(dynamic);
@@ -2369,8 +2518,9 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L
     const int add = plan.flags & TRID_BATCH_ADD;
     const trid_p_batch_arrays<T> none = trid_p_batch_arrays<T>();
     long long step = plan.lines.step;
-    T *stage = (T *)dynamic, *before = stage + K * L * S, *factors = kept[0].v;
+    T *stage = (T *)dynamic, *before = stage + K * L * S, *factors = kept[0].v, end[2];
     trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, L, line, first);
+    trid_p_batch_next_ends(K, L, from, first, 0, p, &known[ENDS ? line : 0], end);
     trid_p_batch_route<T> route = trid_p_batch_route_of<T, K, L, 1, STAGED>(plan, none, blockIdx.x, p, first, d);
     trid_p_batch_ask<T, K, L, S, K, AHEAD, 1, STAGED>(plan, 0, 0, &route, stage);
     trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
@@ -2381,8 +2531,9 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L
         for (int j = 0; j < K; j++) {
             a[j] = c[j] = 0;
             b[j] = 1;
-            if (first + j < n) from(0, first + j, &a[j], &b[j], &c[j]);
+            if (first + j < n) trid_p_batch_rows_of(from)(0, first + j, &a[j], &b[j], &c[j]);
         }
+        trid_p_batch_put_end_rows(K, from, first, n - first, a, b, c);
         int bad = trid_p_batch_row(trid_block_lines_factor(K, L, S, n, a, b, c, f, &steps, shared), n);
         if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
         TRID_UNROLL
@@ -2403,6 +2554,8 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L
         __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
         TRID_UNROLL
         for (int j = 0; j < K; j++) r[j] = j < here.held ? stage[j * L * S + thread] : (T)0;
+        trid_p_batch_next_ends(K, L, from, first, here.held, p, &known[ENDS ? line : 0], end);
+        trid_p_batch_put_end_values(K, from, first, here.held, end, r);
         __syncwarp(TRID_P_FULL); /* and has been read by them */
         trid_p_batch_ask<T, K, L, S, K, AHEAD, 1, STAGED>(plan, 0, 0, &route, stage);
         trid_block_lines_solve_stored(K, L, S, K * S, steps, factors + section * OWN, reduced + thread % S * G, 1, r,
@@ -2421,6 +2574,363 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L
         if (section == 0 && here.there && trid_p_batch_reports(plan))
             trid_p_batch_tell(plan, here.system, worst, 0, (T)0, (T)0);
     }
+}
+
+/* ---- sections of longer lines: their ends ------------------------------------------------------------------------ */
+
+/* A block has some lines, each in `parts` (a power of two) parts of a thread each: systems side by side by neighbouring
+   threads, else the parts of one. */
+enum { TRID_P_BATCH_ENDS_THREADS = 256 };
+struct trid_p_batch_part {
+    int lines, line, part, next; /* of the block; the thread's; how many threads further the next part's is */
+};
+TRID_D trid_p_batch_part trid_p_batch_part_of(int beside, int parts)
+{
+    int thread = (int)threadIdx.x, lines = TRID_P_BATCH_ENDS_THREADS / parts;
+    trid_p_batch_part p = {lines, thread % lines, thread / lines, lines};
+    if (!beside) p.line = thread / parts, p.part = thread % parts, p.next = 1;
+    return p;
+}
+TRID_D int trid_p_batch_part_begin(int n, int part, int parts)
+{
+    return (int)((long long)n * part / parts);
+}
+
+/* Of arrays, which may be one matrix for all lines, and of those made in registers: a row of a section. */
+template <class T>
+TRID_D long long trid_p_batch_section_at(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from,
+                                         const trid_p_batch_place &p)
+{
+    return trid_p_batch_matrix_at(plan, from, p, 0);
+}
+template <class Rows>
+TRID_D long long trid_p_batch_section_at(const trid_p_batch_plan &, const Rows &, const trid_p_batch_place &)
+{
+    return 0;
+}
+template <class T>
+TRID_D void trid_p_batch_section_row(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, long long at,
+                                     long long, int row, T *a, T *b, T *c)
+{
+    at += row * from.step;
+    *a = *c = 0;
+    if (row > 0 || !(plan.flags & TRID_BATCH_FIRST)) *a = from.a[at];
+    *b = from.b[at];
+    if (row < plan.n - 1 || !(plan.flags & TRID_BATCH_LAST)) *c = from.c[at];
+}
+template <class T, class Rows>
+TRID_D void trid_p_batch_section_row(const trid_p_batch_plan &plan, const Rows &make, long long, long long system,
+                                     int row, T *a, T *b, T *c)
+{
+    make(system, row, a, b, c);
+    if (row == 0 && (plan.flags & TRID_BATCH_FIRST)) *a = 0;
+    if (row == plan.n - 1 && (plan.flags & TRID_BATCH_LAST)) *c = 0;
+}
+
+/* Rows begin .. end-1 of a line, two or more, to the ends of these (trid_lane_ends_open); returns 1 + a bad row, or 0.
+   Several rows are on their way at a time. */
+template <class T, class Rows>
+TRID_D int trid_p_batch_march(const trid_p_batch_plan &plan, const Rows &rows, const trid_p_batch_place &p, int begin,
+                              int end, const T *d, T *e)
+{
+    enum { R = 4 };
+    const long long at = trid_p_batch_section_at(plan, rows, p), step = plan.lines.step;
+    T a[R], b[R], c[R], r[R];
+    d += p.at + begin * step;
+    TRID_UNROLL
+    for (int j = 0; j < 2; j++, d += step) {
+        trid_p_batch_section_row(plan, rows, at, p.system, begin + j, &a[j], &b[j], &c[j]);
+        r[j] = *d;
+    }
+    int status = trid_lane_ends_open(e, a[0], b[0], c[0], r[0], a[1], b[1], c[1], r[1]) ? begin + 2 : 0;
+    int row = begin + 2;
+    TRID_P_BATCH_LOOP
+    for (; row < end; row += R) {
+        TRID_UNROLL
+        for (int j = 0; j < R; j++, d += step)
+            if (row + j < end) {
+                trid_p_batch_section_row(plan, rows, at, p.system, row + j, &a[j], &b[j], &c[j]);
+                r[j] = *d;
+            }
+        TRID_UNROLL
+        for (int j = 0; j < R; j++)
+            if (row + j < end && trid_lane_ends_row(e, a[j], b[j], c[j], r[j]) && !status) status = row + j + 1;
+    }
+    return status;
+}
+
+/* Sections to their ends, each thread having those of a part of a line: pairs of parts to one, and what is told. */
+template <class T>
+struct trid_p_batch_ends {
+    trid_p_batch_shares shares;
+    T *a, *c, *d;
+};
+template <class T>
+struct trid_p_batch_between {
+    T ends[TRID_LANE_ENDS_LEN][TRID_P_BATCH_ENDS_THREADS];
+    int worst[TRID_P_BATCH_ENDS_THREADS];
+};
+template <class T>
+TRID_D void trid_p_batch_join_parts(const trid_p_batch_plan &plan, const trid_p_batch_place &p,
+                                    const trid_p_batch_part &own, int parts, int bad, T *e,
+                                    trid_p_batch_between<T> *between, const trid_p_batch_ends<T> &to)
+{
+    const int thread = (int)threadIdx.x, n = plan.n;
+    TRID_P_BATCH_LOOP
+    for (int m = 1; m < parts; m *= 2) {
+        if (own.part % (2 * m) == m) {
+            TRID_UNROLL
+            for (int k = 0; k < TRID_LANE_ENDS_LEN; k++) between->ends[k][thread] = e[k];
+            between->worst[thread] = bad;
+        }
+        __syncthreads();
+        if (own.part % (2 * m) == 0 && p.there) {
+            const int other = thread + m * own.next;
+            T below[TRID_LANE_ENDS_LEN];
+            TRID_UNROLL
+            for (int k = 0; k < TRID_LANE_ENDS_LEN; k++) below[k] = between->ends[k][other];
+            if (between->worst[other] < bad) bad = between->worst[other];
+            int at = trid_lane_ends_join(e, below) ? trid_p_batch_part_begin(n, own.part + m, parts) + 1 : 0;
+            if (at && bad == TRID_P_BATCH_NO_ROW) bad = at;
+        }
+    }
+    if (own.part > 0 || !p.there) return;
+    T a[2], c[2], r[2];
+    long long pitch, at = to.shares.of(p.system, &pitch);
+    const int said = trid_lane_ends_close(e, a, c, r);
+    if (said && bad == TRID_P_BATCH_NO_ROW) bad = said == 1 ? 1 : n;
+    TRID_UNROLL
+    for (int k = 0; k < 2; k++, at += pitch) {
+        to.a[at] = a[k];
+        to.c[at] = c[k];
+        to.d[at] = r[k];
+    }
+    trid_p_batch_tell(plan, p.system, bad, 0, (T)0, (T)0);
+}
+
+#define TRID_P_BATCH_ENDS_RESIDENT(T) (sizeof(T) == 4 ? 4 : 3)
+template <class T, int BESIDE, class Rows>
+TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, TRID_P_BATCH_ENDS_RESIDENT(T))
+    trid_p_batch_ends_reduce(trid_p_batch_plan plan, Rows rows, const T *d, int parts, trid_p_batch_ends<T> to)
+{
+    __shared__ trid_p_batch_between<T> between;
+    const int n = plan.n;
+    const trid_p_batch_part own = trid_p_batch_part_of(BESIDE, parts);
+    const trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, own.lines, own.line, 0);
+    T e[TRID_LANE_ENDS_LEN] = {0, 0, 0, 0, 0, 0, 0};
+    int bad = TRID_P_BATCH_NO_ROW;
+    if (p.there)
+        bad = trid_p_batch_row(trid_p_batch_march(plan, rows, p, trid_p_batch_part_begin(n, own.part, parts),
+                                                  trid_p_batch_part_begin(n, own.part + 1, parts), d, e),
+                               n);
+    trid_p_batch_join_parts(plan, p, own, parts, bad, e, &between, to);
+}
+
+/* One matrix for all lines, which lie side by side: a block marches through the matrix once, a thread through each part
+   of it, and leaves of a row what a right-hand side needs, with which it takes one tile of lines after another. That is
+   a, the reciprocal of the pivot and what couples the part's first row to the row before; of the part's first two rows
+   nothing comes before. */
+enum { TRID_P_BATCH_ENDS_STEP = 4 };
+template <class T>
+TRID_D int trid_p_batch_march_matrix(int begin, int end, T *kept, T *e)
+{
+    T *own = kept + begin * TRID_P_BATCH_ENDS_STEP, *next = own + TRID_P_BATCH_ENDS_STEP;
+    /* right-hand sides of 1, with nothing before them, leave the reciprocals */
+    int status = trid_lane_ends_open(e, own[0], own[1], own[2], (T)0, next[0], next[1], next[2], (T)1) ? begin + 2 : 0;
+    next[0] = next[2] = 0;
+    next[1] = e[6];
+    TRID_P_BATCH_LOOP
+    for (int row = begin + 2; row < end; row++) {
+        next += TRID_P_BATCH_ENDS_STEP;
+        const T a = next[0], before = e[2];
+        e[6] = 0;
+        if (trid_lane_ends_row(e, a, next[1], next[2], (T)1) && !status) status = row + 1;
+        next[1] = e[6];
+        next[2] = before;
+    }
+    return status;
+}
+/* As trid_lane_ends_row, right-hand sides alone; d is where the part's first row is. ALL: rows are not counted. */
+template <class T, int R, int ALL>
+TRID_D void trid_p_batch_march_some(int rows, const T *kept, const T *d, long long step, T *top, T *bottom)
+{
+    enum { V = 16 / sizeof(T) };
+    T r[R];
+    TRID_UNROLL
+    for (int j = 0; j < R; j++, d += step) r[j] = ALL || j < rows ? *d : (T)0;
+    TRID_UNROLL
+    for (int j = 0; j < R; j++)
+        if (ALL || j < rows) {
+            const T *of = kept + j * TRID_P_BATCH_ENDS_STEP;
+            const trid_p_batch_word<T> two = *(const trid_p_batch_word<T> *)of;
+            const T before = V > 2 ? two.v[V > 2 ? 2 : 0] : of[2];
+            *top -= before * *bottom;
+            *bottom = two.v[1] * (r[j] - two.v[0] * *bottom);
+        }
+}
+template <class T>
+TRID_D void trid_p_batch_march_right(int begin, int end, const T *kept, const T *d, long long step, T *top, T *bottom)
+{
+    enum { R = 8 };
+    int row = begin + 1;
+    *top = *d;
+    *bottom = 0;
+    d += step;
+    kept += row * TRID_P_BATCH_ENDS_STEP;
+    TRID_P_BATCH_LOOP
+    for (; row + R <= end; row += R, d += R * step, kept += R * TRID_P_BATCH_ENDS_STEP)
+        trid_p_batch_march_some<T, R, 1>(R, kept, d, step, top, bottom);
+    trid_p_batch_march_some<T, R, 0>(end - row, kept, d, step, top, bottom);
+}
+#define TRID_P_BATCH_ENDS_COMMON_RESIDENT(T) (sizeof(T) == 4 ? 6 : 4)
+template <class T>
+TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, TRID_P_BATCH_ENDS_COMMON_RESIDENT(T))
+    trid_p_batch_ends_reduce_common(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, const T *d, int parts,
+                                    trid_p_batch_ends<T> to)
+{
+    enum { MOST = 8 };
+    __shared__ trid_p_batch_between<T> between;
+    __shared__ T matrix[MOST][TRID_LANE_ENDS_LEN];
+    __shared__ int bad[MOST];
+    TRID_DYNAMIC_SHARED(dynamic);
+    T *kept = (T *)dynamic;
+    const int thread = (int)threadIdx.x, n = plan.n;
+    const trid_p_batch_part own = trid_p_batch_part_of(1, parts);
+    TRID_P_BATCH_LOOP
+    for (int row = thread; row < n; row += TRID_P_BATCH_ENDS_THREADS) {
+        T *of = kept + row * TRID_P_BATCH_ENDS_STEP;
+        trid_p_batch_section_row(plan, rows, 0, 0, row, &of[0], &of[1], &of[2]);
+    }
+    __syncthreads();
+    if (thread < parts) {
+        T e[TRID_LANE_ENDS_LEN];
+        int status = trid_p_batch_march_matrix(trid_p_batch_part_begin(n, thread, parts),
+                                               trid_p_batch_part_begin(n, thread + 1, parts), kept, e);
+        bad[thread] = trid_p_batch_row(status, n);
+        TRID_UNROLL
+        for (int k = 0; k < TRID_LANE_ENDS_LEN; k++) matrix[thread][k] = e[k];
+    }
+    const int begin = trid_p_batch_part_begin(n, own.part, parts),
+              end = trid_p_batch_part_begin(n, own.part + 1, parts);
+    TRID_P_BATCH_LOOP
+    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+        const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
+        T e[TRID_LANE_ENDS_LEN], top = 0, bottom = 0;
+        __syncthreads(); /* the matrix is there, what was between parts has been read */
+        if (p.there)
+            trid_p_batch_march_right(begin, end, kept, d + (p.at + begin * plan.lines.step), plan.lines.step, &top,
+                                     &bottom);
+        TRID_UNROLL
+        for (int k = 0; k < TRID_LANE_ENDS_LEN; k++) e[k] = matrix[own.part][k];
+        e[3] = top;
+        e[6] = bottom;
+        trid_p_batch_join_parts(plan, p, own, parts, bad[own.part], e, &between, to);
+    }
+}
+
+/* Rows from .. to-1 of d times those of u and of v, of which sides has bits 1 and 2; every parts-th row. ALL: rows are
+   not counted. */
+template <class T, int SIDES, int R, int ALL>
+TRID_D void trid_p_batch_weigh_some(int rows, const T *u, const T *v, long long matrix_pace, const T *d, long long pace,
+                                    T *sum)
+{
+    T r[R], wu[R], wv[R];
+    TRID_UNROLL
+    for (int j = 0; j < R; j++, d += pace, u += matrix_pace, v += matrix_pace) {
+        const int here = ALL || j < rows;
+        r[j] = here ? *d : (T)0;
+        wu[j] = here && (SIDES & 1) ? *u : (T)0;
+        wv[j] = here && (SIDES & 2) ? *v : (T)0;
+    }
+    TRID_UNROLL
+    for (int j = 0; j < R; j++) {
+        if (SIDES & 1) sum[0] += wu[j] * r[j];
+        if (SIDES & 2) sum[1] += wv[j] * r[j];
+    }
+}
+template <class T, int SIDES>
+TRID_D void trid_p_batch_weigh(int from, int to, int parts, const T *u, const T *v, long long matrix_step, const T *d,
+                               long long step, T *sum)
+{
+    enum { R = 8 };
+    const long long pace = parts * step, matrix_pace = parts * matrix_step;
+    int rows = (to - from + parts - 1) / parts;
+    u += from * matrix_step, v += from * matrix_step, d += from * step;
+    TRID_P_BATCH_LOOP
+    for (; rows >= R; rows -= R, u += R * matrix_pace, v += R * matrix_pace, d += R * pace)
+        trid_p_batch_weigh_some<T, SIDES, R, 1>(R, u, v, matrix_pace, d, pace, sum);
+    if (rows > 0) trid_p_batch_weigh_some<T, SIDES, R, 0>(rows, u, v, matrix_pace, d, pace, sum);
+}
+
+/* The same by weights, a being u and b v: d of the ends, by `first` rows from the top and `last` from the bottom. COMMON:
+   by those of one matrix for all lines, which a block keeps for one tile after another; else it has one. */
+template <class T, int BESIDE, int COMMON>
+TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, COMMON ? TRID_P_BATCH_ENDS_COMMON_RESIDENT(T) : 1)
+    trid_p_batch_ends_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<T> from, const T *d, int first, int last,
+                            int parts, trid_p_batch_shares shares, T *ends)
+{
+    __shared__ T between[2][TRID_P_BATCH_ENDS_THREADS];
+    TRID_DYNAMIC_SHARED(dynamic);
+    T *kept = (T *)dynamic;
+    const int thread = (int)threadIdx.x, n = plan.n;
+    const trid_p_batch_part own = trid_p_batch_part_of(BESIDE, parts);
+    const long long step = plan.lines.step, matrix_step = COMMON ? 2 : from.step;
+    TRID_P_BATCH_LOOP
+    for (int row = thread; COMMON && row < n; row += TRID_P_BATCH_ENDS_THREADS) {
+        kept[2 * row] = from.a[row];
+        kept[2 * row + 1] = from.b[row];
+    }
+    TRID_P_BATCH_LOOP
+    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+        const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
+        T sum[2] = {0, 0};
+        if (COMMON) __syncthreads(); /* the weights are there, what was between parts has been read */
+        if (p.there) {
+            const long long at = COMMON ? 0 : trid_p_batch_matrix_at(plan, from, p, 0);
+            const T *u = COMMON ? kept : from.a + at, *v = COMMON ? kept + 1 : from.b + at, *right = d + p.at;
+            if (first + last > n) {
+                trid_p_batch_weigh<T, 3>(own.part, n, parts, u, v, matrix_step, right, step, sum);
+            } else {
+                trid_p_batch_weigh<T, 1>(own.part, first, parts, u, v, matrix_step, right, step, sum);
+                trid_p_batch_weigh<T, 2>(n - last + own.part, n, parts, u, v, matrix_step, right, step, sum);
+            }
+        }
+        TRID_P_BATCH_LOOP
+        for (int m = 1; m < parts; m *= 2) {
+            if (own.part % (2 * m) == m) between[0][thread] = sum[0], between[1][thread] = sum[1];
+            __syncthreads();
+            if (own.part % (2 * m) == 0)
+                for (int k = 0; k < 2; k++) sum[k] += between[k][thread + m * own.next];
+        }
+        if (own.part == 0 && p.there) {
+            long long pitch, at = shares.of(p.system, &pitch);
+            ends[at] = sum[0];
+            ends[at + pitch] = sum[1];
+        }
+    }
+}
+
+/* The weights, a line a thread. */
+template <class T>
+TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS)
+    trid_p_batch_ends_factor(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, T *u, T *v,
+                             trid_p_batch_shares shares, T *ends_a, T *ends_c, int *reach)
+{
+    const trid_p_batch_place p =
+        trid_p_batch_place_of(plan, blockIdx.x, TRID_P_BATCH_ENDS_THREADS, (int)threadIdx.x, 0);
+    if (!p.there) return;
+    T a[2], c[2];
+    int rows_needed[2];
+    long long pitch, at = shares.of(p.system, &pitch);
+    int status = trid_lane_ends_factor(plan.n, plan.flags, rows.a + p.at, rows.b + p.at, rows.c + p.at, u + p.at,
+                                       v + p.at, plan.lines.step, a, c, rows_needed);
+    TRID_UNROLL
+    for (int k = 0; k < 2; k++) {
+        ends_a[at + k * pitch] = a[k];
+        ends_c[at + k * pitch] = c[k];
+        atomicMax(&reach[k], rows_needed[k]);
+    }
+    trid_p_batch_tell(plan, p.system, trid_p_batch_row(status, plan.n), 0, (T)0, (T)0);
 }
 
 /* ---- long systems: chunks, and what is left of them -------------------------------------------------------------- */
@@ -2492,15 +3002,6 @@ TRID_D void trid_p_batch_put_aside(int first, T *a, T *b, T *c, T *d, T *top)
     c[0] = d[0] = 0;
 }
 
-/* Row j of the thread says what x[j] is. */
-template <class T>
-TRID_D void trid_p_batch_know(int j, T x, T *a, T *b, T *c, T *d)
-{
-    a[j] = c[j] = 0;
-    b[j] = 1;
-    d[j] = x;
-}
-
 /* A warp's chunk of a system. */
 struct trid_p_batch_chunk {
     trid_p_batch_tile tile;
@@ -2554,11 +3055,13 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
     if (index >= plan.tiles) return;
     trid_p_batch_chunk p = trid_p_batch_chunk_of(K, plan, levels.chunks, index);
     int first = K * (32 * p.chunk + lane), held = plan.n - first;
-    T ra[K], rb[K], rc[K], rd[K], top[4] = {0, 0, 0, 0}, *shared = buffer[warp];
-    trid_p_batch_pair_matrix<PATH>(K, plan, p.tile, p.total, p.chunk, held, rows, ra, rb, rc);
+    T ra[K], rb[K], rc[K], rd[K], top[4] = {0, 0, 0, 0}, known[2], *shared = buffer[warp];
+    trid_p_batch_ask_ends(K, rows, p.system, first, held, known);
+    trid_p_batch_pair_matrix<PATH>(K, plan, p.tile, p.total, p.chunk, held, trid_p_batch_rows_of(rows), ra, rb, rc);
     trid_p_batch_fetch<PATH>(K, plan, 0, p.total, 0, d + p.at, plan.lines.step, plan.lines.stride, rd);
-    trid_p_batch_turned<PATH, 1>(K, rows, held, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_turned<PATH, 1>(K, trid_p_batch_rows_of(rows), held, slot, ra, rb, rc, shared, 0);
     trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared);
+    trid_p_batch_put_ends(K, rows, first, held, known, ra, rb, rc, rd);
     if (CHECKED && levels.before) {
         T rx[K], left, right, error = 0, size = 0;
         trid_p_batch_before(K, levels, p, held, rx, &left, &right, shared);
@@ -2595,11 +3098,13 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
     int first = K * (32 * p.chunk + lane), held = plan.n - first;
     const T *known = levels.left[3] + (p.system * levels.system + 2 * p.chunk * levels.row);
     T ra[K], rb[K], rc[K], rd[K], end = lane == 0 ? known[0] : lane == 31 ? known[levels.row] : (T)0;
-    T *shared = buffer[warp], left, right;
-    trid_p_batch_pair_matrix<PATH>(K, plan, p.tile, p.total, p.chunk, held, rows, ra, rb, rc);
+    T *shared = buffer[warp], left, right, of_system[2];
+    trid_p_batch_ask_ends(K, rows, p.system, first, held, of_system);
+    trid_p_batch_pair_matrix<PATH>(K, plan, p.tile, p.total, p.chunk, held, trid_p_batch_rows_of(rows), ra, rb, rc);
     trid_p_batch_fetch<PATH>(K, plan, 0, p.total, 0, d + p.at, plan.lines.step, plan.lines.stride, rd);
-    trid_p_batch_turned<PATH, 1>(K, rows, held, slot, ra, rb, rc, shared, OWN);
+    trid_p_batch_turned<PATH, 1>(K, trid_p_batch_rows_of(rows), held, slot, ra, rb, rc, shared, OWN);
     trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared + 3 * OWN);
+    trid_p_batch_put_ends(K, rows, first, held, of_system, ra, rb, rc, rd);
     if (CHECKED && levels.before) {
         T rx[K], error = 0, size = 0;
         trid_p_batch_before(K, levels, p, held, rx, &left, &right, shared + 4 * OWN);
@@ -2638,7 +3143,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
         } else if (levels.largest) {
             const T *kept = shared + 3 * OWN + trid_p_batch_column(K, B);
             T kd[K], rest[K], error = 0, size = 0;
-            trid_p_batch_again(K, OWN, rows, p.system, first, held, shared, ra, rb, rc);
+            trid_p_batch_again(K, OWN, trid_p_batch_rows_of(rows), p.system, first, held, shared, ra, rb, rc);
             TRID_UNROLL
             for (int j = 0; j < K; j++) kd[j] = j < held ? kept[j] : (T)0;
             trid_p_batch_defect(K, first, plan.n, held, ra, rb, rc, kd, rd, left, right, rest, &error, &size);
@@ -2677,9 +3182,11 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
     int thread = (int)threadIdx.x, line = thread % L, section = thread / L, chunk = (int)(blockIdx.x / plan.tiles), bad;
     int begin = K * S * chunk, first = begin + K * section;
     trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x % plan.tiles, L, line, first);
-    T a[K], b[K], c[K], r[K], top[4] = {0, 0, 0, 0}, unused;
-    trid_p_batch_own_rows(K, plan, p, first, rows, a, b, c);
+    T a[K], b[K], c[K], r[K], top[4] = {0, 0, 0, 0}, known[2], unused;
+    trid_p_batch_ask_ends(K, rows, p.system, first, p.held, known);
+    trid_p_batch_own_rows(K, plan, p, first, trid_p_batch_rows_of(rows), a, b, c);
     trid_p_batch_gather(K, 0, p.held, d + p.at, plan.lines.step, r);
+    trid_p_batch_put_ends(K, rows, first, p.held, known, a, b, c, r);
     if (CHECKED && levels.before) {
         T x[K], left, right, error = 0, size = 0;
         trid_p_batch_lines_before(K, levels, p, first, x, &left, &right);
@@ -2712,9 +3219,11 @@ TRID_KERNEL void __launch_bounds__(L *S, CHECKED ? 1 : TRID_P_BATCH_LINES_RESIDE
     long long step = plan.lines.step;
     trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x % plan.tiles, L, line, first);
     const T *known = levels.left[3] + (p.system * levels.system + 2 * chunk * levels.row);
-    T a[K], b[K], c[K], r[K], left, before_left = 0, before_right = 0;
-    trid_p_batch_own_rows(K, plan, p, first, rows, a, b, c);
+    T a[K], b[K], c[K], r[K], of_system[2], left, before_left = 0, before_right = 0;
+    trid_p_batch_ask_ends(K, rows, p.system, first, p.held, of_system);
+    trid_p_batch_own_rows(K, plan, p, first, trid_p_batch_rows_of(rows), a, b, c);
     trid_p_batch_gather(K, 0, p.held, d + p.at, step, r);
+    trid_p_batch_put_ends(K, rows, first, p.held, of_system, a, b, c, r);
     if (CHECKED && levels.before) {
         T was[K], error = 0, size = 0;
         trid_p_batch_lines_before(K, levels, p, first, was, &before_left, &before_right);
@@ -2751,7 +3260,7 @@ TRID_KERNEL void __launch_bounds__(L *S, CHECKED ? 1 : TRID_P_BATCH_LINES_RESIDE
             add = 0;
         } else if (levels.largest) {
             T kd[K], rest[K], error = 0, size = 0;
-            trid_p_batch_own_rows(K, plan, p, first, rows, a, b, c);
+            trid_p_batch_own_rows(K, plan, p, first, trid_p_batch_rows_of(rows), a, b, c);
             trid_p_batch_gather(K, 0, p.held, d + p.at, step, kd);
             trid_p_batch_defect(K, first, plan.n, p.held, a, b, c, kd, r, left, right, rest, &error, &size);
             if (p.held > 0) {
@@ -3771,8 +4280,8 @@ static int trid_p_batch_launch_lines_of(const trid_p_batch_plan &plan, Rows rows
                   "every tile must have room");
     const trid_p_batch_staged with = {
         L, L * S, kernel::bytes(plan.flags), FIXED, RESIDENT, RESIDENT, 8, TRID_P_BATCH_BY_CLUSTERS(S, PIVOTED, 0)};
-    return trid_p_batch_launch_staged(kernel::of(trid_p_batch_staging(plan.lines, rows, d)), with, plan, stream,
-                                      launched, rows, d, x);
+    return trid_p_batch_launch_staged(kernel::of(trid_p_batch_staging(plan.lines, trid_p_batch_rows_of(rows), d)), with,
+                                      plan, stream, launched, rows, d, x);
 }
 /* There, with K = 16: what L, S come to TRID_P_BATCH_LINES_OF. */
 #define TRID_P_BATCH_LEAST_LINES(n, F)                                                                                 \
@@ -3816,7 +4325,7 @@ static int trid_p_batch_launch_cluster_of(trid_p_batch_plan plan, int parts, Row
 {
     typedef trid_p_batch_lines_kernel<T, K, L, S, R, AHEAD, PIVOTED, 1, Rows> kernel;
     trid_p_batch_device device;
-    int staged = trid_p_batch_staging(plan.lines, rows, d);
+    int staged = trid_p_batch_staging(plan.lines, trid_p_batch_rows_of(rows), d);
     int bytes = kernel::bytes(plan.flags) + 2 * TRID_P_BATCH_MAIL(PIVOTED ? 12 : 8, L, parts) * (int)sizeof(T);
     dim3 grid;
     typename kernel::type of = kernel::of(staged);
@@ -3951,22 +4460,25 @@ static int trid_p_batch_launch_side_by_side_checked(const trid_p_batch_plan &pla
 #undef TRID_P_BATCH_KERNEL_OF
 }
 
-template <class T, int K, int L, int S, int AHEAD>
-static int trid_p_batch_launch_common_lines(const trid_p_batch_plan &plan, const trid_p_batch_common<T> &rows,
-                                            const T *d, T *x, cudaStream_t stream, int *launched)
+template <class T, int K, int L, int S, int AHEAD, class Rows>
+static int trid_p_batch_launch_common_lines(const trid_p_batch_plan &plan, const Rows &rows, const T *d, T *x,
+                                            cudaStream_t stream, int *launched)
 {
     enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
-    enum { FIXED = (3 * PART + (5 * K + 17) * S) * (int)sizeof(T) + 1536 }; /* and what a block takes for itself */
+    enum { ENDS = trid_p_batch_travels<T, Rows>::ENDS * 2 * L };
+    enum {
+        FIXED = (3 * PART + (5 * K + 17) * S + ENDS) * (int)sizeof(T) + 1536
+    }; /* and what a block takes for itself */
     const int arrays = plan.flags & TRID_BATCH_ADD ? 2 : 1, bytes = arrays * K * L * S * (int)sizeof(T);
     const trid_p_batch_staged with = {L, L * S, bytes, FIXED, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L * S), 1, 0, 0};
     return trid_p_batch_launch_staged(trid_p_batch_staging<T>(plan.lines, (size_t)d) == TRID_P_BATCH_WIDE
-                                          ? trid_p_batch_common_lines<T, K, L, S, AHEAD, TRID_P_BATCH_WIDE>
-                                          : trid_p_batch_common_lines<T, K, L, S, AHEAD, TRID_P_BATCH_NARROW>,
+                                          ? trid_p_batch_common_lines<T, K, L, S, AHEAD, TRID_P_BATCH_WIDE, Rows>
+                                          : trid_p_batch_common_lines<T, K, L, S, AHEAD, TRID_P_BATCH_NARROW, Rows>,
                                       with, plan, stream, launched, rows, d, x);
 }
-template <class T>
-static int trid_p_batch_launch_common_side_by_side(const trid_p_batch_plan &plan, const trid_p_batch_common<T> &rows,
-                                                   const T *d, T *x, cudaStream_t stream)
+template <class T, class Rows>
+static int trid_p_batch_launch_common_side_by_side(const trid_p_batch_plan &plan, const Rows &rows, const T *d, T *x,
+                                                   cudaStream_t stream)
 {
     const int F = sizeof(T) == 4 ? 2 : 1;
     int launched = 0;
@@ -4126,7 +4638,7 @@ static cudaError_t trid_p_batch_launch_phase(const trid_p_batch_levels<T> &level
         }
     } else if constexpr (!(ONLY & TRID_BATCH_ONLY_SIDE_BY_SIDE)) {
         if constexpr (!(ONLY & TRID_P_BATCH_ONLY_DENSE))
-            if (!trid_p_batch_dense(plan, rows))
+            if (!trid_p_batch_dense(plan, trid_p_batch_rows_of(rows)))
                 return trid_p_batch_launch_chunks<T, CHECKED, TRID_P_BATCH_PITCHED>(levels, expand, rows, d, x, stream);
         error = trid_p_batch_launch_chunks<T, CHECKED, TRID_P_BATCH_DENSE>(levels, expand, rows, d, x, stream);
     }
@@ -4256,6 +4768,22 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int dense, const tri
                : TRID_BATCH_LAUNCH_FAILED;
 }
 
+/* Does one of `count` elements from p on lie within x's reach, be it between its elements? */
+template <class T>
+static inline int trid_p_batch_within(const trid_lines &lines, const T *x, const T *p, long long count)
+{
+    long long low = 0, high = 0, counts[3] = {lines.n, lines.systems, lines.groups};
+    long long pitch[3] = {lines.step, lines.stride, lines.jump};
+    for (int i = 0; i < 3; i++) {
+        if (pitch[i] < 0)
+            low += pitch[i] * (counts[i] - 1);
+        else
+            high += pitch[i] * (counts[i] - 1);
+    }
+    size_t from = (size_t)(x + low), to = (size_t)(x + high + 1), at = (size_t)p;
+    return count > 0 && at < to && at + (size_t)count * sizeof(T) > from;
+}
+
 /* A call's arguments, checked; a, b, c are null where the matrix is made in registers. */
 template <class T>
 static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, const T *a, const T *b, const T *c,
@@ -4280,17 +4808,8 @@ static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, co
             const T *from = matrix[k] + first[k] * lines.step;
             for (long long row = 0; row <= lines.n - own.n; row++)
                 if (trid_lines_overlap(own, from, x + row * lines.step, sizeof(T))) return TRID_BATCH_OVERLAP;
-        } else { /* not element by element: the shared rows may not lie within x's reach */
-            long long low = 0, high = 0, count[3] = {lines.n, lines.systems, lines.groups};
-            long long pitch[3] = {lines.step, lines.stride, lines.jump};
-            for (int i = 0; i < 3; i++) {
-                if (pitch[i] < 0)
-                    low += pitch[i] * (count[i] - 1);
-                else
-                    high += pitch[i] * (count[i] - 1);
-            }
-            size_t from = (size_t)(x + low), to = (size_t)(x + high + 1), at = (size_t)(matrix[k] + first[k]);
-            if (rows[k] && at < to && at + (size_t)rows[k] * sizeof(T) > from) return TRID_BATCH_OVERLAP;
+        } else if (trid_p_batch_within(lines, x, matrix[k] + first[k], rows[k])) {
+            return TRID_BATCH_OVERLAP;
         }
     }
     return TRID_BATCH_OK;
@@ -4954,6 +5473,224 @@ static int trid_p_batch_factor(trid_lines lines, int flags, const T *a, const T 
     return TRID_BATCH_OK;
 }
 
+/* ---- launches for sections of longer lines ----------------------------------------------------------------------- */
+
+/* A call's sizes, checked, and whether `arrays` arrays of ends lie apart from each other and from d. Returns 1 where
+   there is nothing to do. */
+template <class T>
+static int trid_p_batch_refuse_ends(const trid_lines &lines, long long share, const T *d, const T *const *ends,
+                                    int arrays)
+{
+    int status = trid_lines_check(lines);
+    if (status) return status;
+    const long long all = lines.systems * lines.groups;
+    if (all == 0) return 1;
+    if (lines.n > TRID_BATCH_MAX_N || share < 1) return TRID_BATCH_BAD_SIZE;
+    if (lines.n < 2) return TRID_BATCH_SHORT;
+    for (int k = 0; k < arrays; k++) {
+        if (!ends[k] || !d) return TRID_BATCH_BAD_ARGUMENT;
+        if (trid_p_batch_within(lines, d, ends[k], 2 * all)) return TRID_BATCH_OVERLAP;
+        for (int i = 0; i < k; i++)
+            if (trid_p_batch_within(trid_lines_contiguous(2 * all, 1), ends[i], ends[k], 2 * all))
+                return TRID_BATCH_OVERLAP;
+    }
+    return TRID_BATCH_OK;
+}
+
+/* How many parts a line is cut into, of at least `rows` rows; side by side a warp has neighbouring lines. */
+static inline int trid_p_batch_parts(int n, int beside, int rows)
+{
+    int parts = 1;
+    while (parts < (beside ? 8 : 32) && n / (2 * parts) >= rows) parts *= 2;
+    return parts;
+}
+
+/* One matrix for all, of which a block keeps so many bytes a row. */
+template <class T, class... P, class... A>
+static int trid_p_batch_launch_ends_common(void (*kernel)(trid_p_batch_plan, trid_p_batch_arrays<T>, P...),
+                                           size_t bytes, dim3 grid, cudaStream_t stream, const trid_p_batch_plan &plan,
+                                           const A &...arguments)
+{
+    trid_p_batch_device device;
+    if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launch_tiles(kernel, grid, TRID_P_BATCH_ENDS_THREADS, TRID_P_BATCH_ENDS_COMMON_RESIDENT(T),
+                                     (size_t)plan.n * bytes, device, stream, plan, arguments...);
+}
+template <class T>
+static int trid_p_batch_launch_reduce_common(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
+                                             const T *d, int parts, const trid_p_batch_ends<T> &to, dim3 grid,
+                                             cudaStream_t stream)
+{
+    return trid_p_batch_launch_ends_common(trid_p_batch_ends_reduce_common<T>, TRID_P_BATCH_ENDS_STEP * sizeof(T), grid,
+                                           stream, plan, rows, d, parts, to);
+}
+/* made in registers it is none */
+template <class T, class Rows>
+static int trid_p_batch_launch_reduce_common(const trid_p_batch_plan &, const Rows &, const T *, int,
+                                             const trid_p_batch_ends<T> &, dim3, cudaStream_t)
+{
+    return TRID_BATCH_BAD_ARGUMENT;
+}
+
+template <class T, class Rows>
+static int trid_p_batch_reduce_ends(trid_lines lines, int flags, int known, Rows rows, const T *d, long long share,
+                                    T *ends_a, T *ends_c, T *ends_d, const trid_batch_report *report,
+                                    cudaStream_t stream)
+{
+    const T *const ends[3] = {ends_a, ends_c, ends_d};
+    if (flags & ~known) return TRID_BATCH_BAD_ARGUMENT;
+    int status = trid_p_batch_refuse_ends(lines, share, d, ends, 3);
+    if (status < 0) return status;
+    trid_p_batch_plan plan;
+    const int empty = status;
+    status = trid_p_batch_begin(lines, flags, report, (void *)0, stream, &plan);
+    if (status || empty) return status;
+    const int beside = trid_p_batch_side_by_side(plan), parts = trid_p_batch_parts(plan.n, beside, beside ? 16 : 2);
+    const trid_p_batch_ends<T> to = {{share, lines.systems * lines.groups}, ends_a, ends_c, ends_d};
+    dim3 grid, block((unsigned)TRID_P_BATCH_ENDS_THREADS);
+    if (trid_p_batch_count(&plan, TRID_P_BATCH_ENDS_THREADS / parts, 1, &grid) != cudaSuccess)
+        return TRID_BATCH_BAD_SIZE;
+    if (beside && (flags & TRID_BATCH_SHARED) && plan.n <= TRID_P_BATCH_ON_CHIP_LINES)
+        return trid_p_batch_launch_reduce_common(plan, rows, d, parts, to, grid, stream);
+    cudaError_t error =
+        beside ? trid_launch(trid_p_batch_ends_reduce<T, 1, Rows>, grid, block, 0, stream, plan, rows, d, parts, to)
+               : trid_launch(trid_p_batch_ends_reduce<T, 0, Rows>, grid, block, 0, stream, plan, rows, d, parts, to);
+    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+
+/* The rows of a call as arrays, for kernels in which one matrix for all has no strides. */
+template <class T>
+static inline trid_p_batch_arrays<T> trid_p_batch_rows_at(const trid_lines &lines, int flags, const T *a, const T *b,
+                                                          const T *c)
+{
+    const trid_lines joined = trid_p_lines_join(lines);
+    trid_p_batch_arrays<T> rows = {a, b, c, joined.step, joined.stride, joined.jump};
+    if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
+    return rows;
+}
+
+template <class T>
+static int trid_p_batch_reduce_ends_of(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,
+                                       long long share, T *ends_a, T *ends_c, T *ends_d,
+                                       const trid_batch_report *report, cudaStream_t stream)
+{
+    if (!trid_p_lines_empty(lines) && (!a || !b || !c)) return TRID_BATCH_BAD_ARGUMENT;
+    return trid_p_batch_reduce_ends(lines, flags, TRID_BATCH_FIRST | TRID_BATCH_LAST | TRID_BATCH_SHARED,
+                                    trid_p_batch_rows_at(lines, flags, a, b, c), d, share, ends_a, ends_c, ends_d,
+                                    report, stream);
+}
+
+/* What is special about one matrix for all: systems side by side are solved by its factors. */
+template <int ONLY, class T, class Rows>
+static int trid_p_batch_launch_known(const trid_p_batch_plan &plan, const trid_p_batch_known<T, Rows> &rows, const T *d,
+                                     T *x, cudaStream_t stream)
+{
+    return trid_p_batch_launch<0, ONLY>(plan, rows, d, x, 0, stream);
+}
+template <int ONLY, class T>
+static int trid_p_batch_launch_known(const trid_p_batch_plan &plan,
+                                     const trid_p_batch_known<T, trid_p_batch_common<T>> &rows, const T *d, T *x,
+                                     cudaStream_t stream)
+{
+    if constexpr (!(ONLY & TRID_BATCH_ONLY_CONTIGUOUS))
+        if (trid_p_batch_beside<ONLY>(plan) && plan.n <= TRID_P_BATCH_ON_CHIP_LINES)
+            return trid_p_batch_launch_common_side_by_side(plan, rows, d, x, stream);
+    return trid_p_batch_launch<0, ONLY>(plan, rows, d, x, TRID_BATCH_SHARED, stream);
+}
+
+template <class T, int ONLY, class Rows>
+static int trid_p_batch_expand_ends(trid_lines lines, int flags, const Rows &rows, const T *a, const T *b, const T *c,
+                                    int made, const T *d, long long share, const T *ends, T *x,
+                                    const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    const T *const all[1] = {ends};
+    const int known = TRID_BATCH_ADD | (made ? 0 : TRID_BATCH_SHARED);
+    int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, made);
+    if (status) return status;
+    status = trid_p_batch_refuse_ends(lines, share, (const T *)x, all, 1);
+    if (status < 0) return status;
+    trid_p_batch_plan plan;
+    const int empty = status;
+    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    if (status || empty) return status;
+    const trid_p_batch_known<T, Rows> ended = {rows, ends, {share, lines.systems * lines.groups}};
+    return trid_p_batch_launch_known<ONLY>(plan, ended, d, x, stream);
+}
+template <class T, int ONLY>
+static int trid_p_batch_expand_ends_of(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,
+                                       long long share, const T *ends, T *x, const trid_batch_report *report,
+                                       void *scratch, cudaStream_t stream)
+{
+    const trid_p_batch_common<T> common = {a, b, c, (int)lines.n};
+    return flags & TRID_BATCH_SHARED
+               ? trid_p_batch_expand_ends<T, ONLY>(lines, flags, common, a, b, c, 0, d, share, ends, x, report, scratch,
+                                                   stream)
+               : trid_p_batch_expand_ends<T, ONLY>(lines, flags, trid_p_batch_rows_at(lines, 0, a, b, c), a, b, c, 0, d,
+                                                   share, ends, x, report, scratch, stream);
+}
+
+template <class T>
+static int trid_p_batch_factor_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *u, T *v,
+                                    long long share, T *ends_a, T *ends_c, int *reach, const trid_batch_report *report,
+                                    cudaStream_t stream)
+{
+    const T *const ends[2] = {ends_a, ends_c}, *const from[3] = {a, b, c};
+    if (flags & ~(TRID_BATCH_FIRST | TRID_BATCH_LAST) || !reach) return TRID_BATCH_BAD_ARGUMENT;
+    int status = trid_p_batch_refuse_ends(lines, share, (const T *)u, ends, 2);
+    if (status < 0) return status;
+    if (!status) {
+        if (!a || !b || !c || !u || !v) return TRID_BATCH_BAD_ARGUMENT;
+        for (int k = 0; k < 2; k++)
+            if (trid_p_batch_within(lines, v, ends[k], 2 * lines.systems * lines.groups)) return TRID_BATCH_OVERLAP;
+        for (int k = 0; k < 3; k++)
+            if (trid_lines_overlap(lines, from[k], u, sizeof(T)) || trid_lines_overlap(lines, from[k], v, sizeof(T)))
+                return TRID_BATCH_OVERLAP;
+        if (trid_lines_overlap(lines, u, v, sizeof(T))) return TRID_BATCH_OVERLAP;
+    }
+    trid_p_batch_plan plan;
+    const int empty = status;
+    status = trid_p_batch_begin(lines, flags, report, (void *)0, stream, &plan);
+    if (status) return status;
+    if (cudaMemsetAsync(reach, 0, 2 * sizeof *reach, stream) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    if (empty) return TRID_BATCH_OK;
+    const trid_p_batch_shares shares = {share, lines.systems * lines.groups};
+    dim3 grid;
+    if (trid_p_batch_count(&plan, TRID_P_BATCH_ENDS_THREADS, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    return trid_launch(trid_p_batch_ends_factor<T>, grid, dim3((unsigned)TRID_P_BATCH_ENDS_THREADS), 0, stream, plan,
+                       trid_p_batch_rows_at(lines, 0, a, b, c), u, v, shares, ends_a, ends_c, reach) == cudaSuccess
+               ? TRID_BATCH_OK
+               : TRID_BATCH_LAUNCH_FAILED;
+}
+
+template <class T>
+static int trid_p_batch_weigh_ends(trid_lines lines, int flags, const T *u, const T *v, const T *d, long long first,
+                                   long long last, long long share, T *ends_d, cudaStream_t stream)
+{
+    const T *const ends[1] = {ends_d};
+    if (flags & ~TRID_BATCH_SHARED) return TRID_BATCH_BAD_ARGUMENT;
+    int status = trid_p_batch_refuse_ends(lines, share, d, ends, 1);
+    if (status) return status < 0 ? status : TRID_BATCH_OK;
+    if (!u || !v) return TRID_BATCH_BAD_ARGUMENT;
+    if (first < 0 || first > lines.n || last < 0 || last > lines.n) return TRID_BATCH_BAD_SIZE;
+    trid_p_batch_plan plan;
+    status = trid_p_batch_begin(lines, flags, (const trid_batch_report *)0, (void *)0, stream, &plan);
+    if (status) return status;
+    const int beside = trid_p_batch_side_by_side(plan), parts = trid_p_batch_parts(plan.n, beside, beside ? 16 : 2);
+    const trid_p_batch_shares shares = {share, lines.systems * lines.groups};
+    const trid_p_batch_arrays<T> rows = trid_p_batch_rows_at(lines, flags, u, v, v);
+    dim3 grid, block((unsigned)TRID_P_BATCH_ENDS_THREADS);
+    if (trid_p_batch_count(&plan, TRID_P_BATCH_ENDS_THREADS / parts, 1, &grid) != cudaSuccess)
+        return TRID_BATCH_BAD_SIZE;
+    if (beside && (flags & TRID_BATCH_SHARED) && plan.n <= TRID_P_BATCH_ON_CHIP_LINES)
+        return trid_p_batch_launch_ends_common(trid_p_batch_ends_weigh<T, 1, 1>, 2 * sizeof(T), grid, stream, plan,
+                                               rows, d, (int)first, (int)last, parts, shares, ends_d);
+    cudaError_t error = beside ? trid_launch(trid_p_batch_ends_weigh<T, 1, 0>, grid, block, 0, stream, plan, rows, d,
+                                             (int)first, (int)last, parts, shares, ends_d)
+                               : trid_launch(trid_p_batch_ends_weigh<T, 0, 0>, grid, block, 0, stream, plan, rows, d,
+                                             (int)first, (int)last, parts, shares, ends_d);
+    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+
 /* Solves   every system of the arrays: x = A^-1 d, or x += A^-1 d
    Needs    a, b, c, d, x in device memory, laid out by lines. flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED. report may
             be null.
@@ -5111,6 +5848,150 @@ static int trid_batch_solve_rows_f64(trid_lines lines, int flags, const Rows &ro
 {
     return trid_p_batch_solve_rows<0, ONLY>(lines, flags, rows, d, x, report, scratch, stream);
 }
+
+/* Solves   sections of longer lines, cut where memory ends: each rank (a GPU, a machine) has n rows of every line, and
+            of its section of a line these two rows are left, f being its first and z its last unknown:
+                a f's row couples to the z of the rank above (l), c of z's to the f of the rank below (g):
+                    a l + f + c z = d      row 2r of a tridiagonal system of the line
+                    a f + z + c g = d      row 2r + 1, r being the rank
+            The caller sends these, solves the systems (trid_batch_solve) and sends each rank its two unknowns a line,
+            with which trid_batch_expand_ends goes on. The diagonal is 1 everywhere: an array of ones filled once.
+   Needs    a, b, c, d laid out by lines: this rank's section, n >= 2; ends_a, _c, _d of two elements a line. flags:
+            TRID_BATCH_FIRST for the rank above which there is none (a of row 0 is not read), TRID_BATCH_LAST for the
+            one below which there is none; TRID_BATCH_SHARED: a, b, c are one matrix, n elements each. share >= 1:
+   Leaves   the ends, dealt out in shares of so many lines, in order of the lines' indices, the last being what is left:
+            of a share of m lines, after s in the shares before, f's at [2s .. 2s+m-1], then z's. What goes to the rank
+            that solves this share is 2m elements one after another; there what comes from rank r is put at [2m r] and
+            lies as trid_lines_interleaved(2 * ranks, m), and so the unknowns go back. share = all lines: one rank
+            solves all, or neighbours exchange f's rows and z's.
+   Returns  a status of enum trid_batch_status; TRID_BATCH_SHORT for n < 2
+   Cost     one pass: a, b, c, d read once (SHARED: d), 6 numbers a line written, for any n. Side by side each access is
+            of neighbours; elsewhere a thread has n/32 rows of a line. SHARED, side by side, n <= 1024: a block takes
+            the matrix apart once, after which a row costs a line 3 operations and no reciprocal
+   Error    as trid_lane_ends_row: that of elimination without pivoting */
+template <int unused = 0>
+static int trid_batch_reduce_ends_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
+                                      const float *d, long long share, float *ends_a, float *ends_c, float *ends_d,
+                                      const trid_batch_report *report, cudaStream_t stream)
+{
+    return trid_p_batch_reduce_ends_of(lines, flags, a, b, c, d, share, ends_a, ends_c, ends_d, report, stream);
+}
+template <int unused = 0>
+static int trid_batch_reduce_ends_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
+                                      const double *d, long long share, double *ends_a, double *ends_c, double *ends_d,
+                                      const trid_batch_report *report, cudaStream_t stream)
+{
+    return trid_p_batch_reduce_ends_of(lines, flags, a, b, c, d, share, ends_a, ends_c, ends_d, report, stream);
+}
+
+/* Solves   the other half: the unknowns of sections, of which ends has the first and the last of each line, laid out as
+            ends_d was
+   Needs    as trid_batch_solve, n >= 2; of row 0 and row n-1 nothing is used but with TRID_BATCH_ADD x. flags:
+            TRID_BATCH_ADD, TRID_BATCH_SHARED
+   Cost     as trid_batch_solve: five arrays moved (SHARED: two); so a distributed solve moves 9 arrays (SHARED: 3) in
+            all. Storing the eliminated rows in between would be 11 (SHARED: 4)
+   Error    as trid_batch_solve (SHARED: as trid_batch_shared) */
+template <int ONLY = 0>
+static int trid_batch_expand_ends_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
+                                      const float *d, long long share, const float *ends, float *x,
+                                      const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    return trid_p_batch_expand_ends_of<float, ONLY>(lines, flags, a, b, c, d, share, ends, x, report, scratch, stream);
+}
+template <int ONLY = 0>
+static int trid_batch_expand_ends_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
+                                      const double *d, long long share, const double *ends, double *x,
+                                      const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    return trid_p_batch_expand_ends_of<double, ONLY>(lines, flags, a, b, c, d, share, ends, x, report, scratch, stream);
+}
+
+/* Solves   what trid_batch_reduce_ends does with the matrices alone, once: weights u and v of the rows of d
+            (trid_lane_ends_factor), and a and c of the ends
+   Needs    as trid_batch_reduce_ends; u and v in device memory, laid out by lines, arrays of their own; reach of two
+            ints in device memory. flags: TRID_BATCH_FIRST, TRID_BATCH_LAST. One matrix for all lines is one line:
+            trid_lines_contiguous(n, 1), share 1 (or trid_host_factor_ends)
+   Leaves   reach: the most of all lines, from the top and from the bottom. If both are below n on all ranks, no
+            coupling between the ends of a section exceeds the unit roundoff: then each rank needs of the others only
+            the z's row of the rank above and the f's row of the one below. Of four rows in a row (z's above, f's,
+            z's, f's below; three where there is no neighbour) the unknowns are those of the whole line but for
+            roundings, of the order of the unit roundoff times its largest.
+   Cost     two or three passes over five arrays, a thread a line: to be done once
+   Error    as trid_lane_ends_factor */
+template <int unused = 0>
+static int trid_batch_factor_ends_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
+                                      float *u, float *v, long long share, float *ends_a, float *ends_c, int *reach,
+                                      const trid_batch_report *report, cudaStream_t stream)
+{
+    return trid_p_batch_factor_ends(lines, flags, a, b, c, u, v, share, ends_a, ends_c, reach, report, stream);
+}
+template <int unused = 0>
+static int trid_batch_factor_ends_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
+                                      double *u, double *v, long long share, double *ends_a, double *ends_c, int *reach,
+                                      const trid_batch_report *report, cudaStream_t stream)
+{
+    return trid_p_batch_factor_ends(lines, flags, a, b, c, u, v, share, ends_a, ends_c, reach, report, stream);
+}
+
+/* Solves   what is left for each d: ends_d of trid_batch_reduce_ends, as products of d with u and with v, by `first`
+            rows from the top and `last` rows from the bottom: n and n, or reach of trid_batch_factor_ends
+   Needs    flags: TRID_BATCH_SHARED: u and v are of one matrix, n elements each, one after another
+   Cost     these rows of d are read once, and of u and v (SHARED: once a block); 2 numbers a line written
+   Error    sums of n/8 products (contiguous: n/32) and of these, each rounded: some roundoffs of the sum of |u| |d|,
+            which is stable where the matrix is dominant */
+template <int unused = 0>
+static int trid_batch_weigh_ends_f32(trid_lines lines, int flags, const float *u, const float *v, const float *d,
+                                     long long first, long long last, long long share, float *ends_d,
+                                     cudaStream_t stream)
+{
+    return trid_p_batch_weigh_ends(lines, flags, u, v, d, first, last, share, ends_d, stream);
+}
+template <int unused = 0>
+static int trid_batch_weigh_ends_f64(trid_lines lines, int flags, const double *u, const double *v, const double *d,
+                                     long long first, long long last, long long share, double *ends_d,
+                                     cudaStream_t stream)
+{
+    return trid_p_batch_weigh_ends(lines, flags, u, v, d, first, last, share, ends_d, stream);
+}
+
+/* Solves   as trid_batch_reduce_ends and trid_batch_expand_ends, the matrix being made in registers
+            (trid_batch_solve_rows); a of row 0 couples to the rank above and c of row n-1 to the one below
+   Needs    flags: TRID_BATCH_FIRST, TRID_BATCH_LAST; for the latter TRID_BATCH_ADD
+   Cost     one array moved, and two, and what rows costs */
+template <int unused = 0, class Rows>
+static int trid_batch_reduce_ends_rows_f32(trid_lines lines, int flags, const Rows &rows, const float *d,
+                                           long long share, float *ends_a, float *ends_c, float *ends_d,
+                                           const trid_batch_report *report, cudaStream_t stream)
+{
+    return trid_p_batch_reduce_ends(lines, flags, TRID_BATCH_FIRST | TRID_BATCH_LAST, rows, d, share, ends_a, ends_c,
+                                    ends_d, report, stream);
+}
+template <int ONLY = 0, class Rows>
+static int trid_batch_expand_ends_rows_f32(trid_lines lines, int flags, const Rows &rows, const float *d,
+                                           long long share, const float *ends, float *x,
+                                           const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    const float *none = 0;
+    return trid_p_batch_expand_ends<float, ONLY>(lines, flags, rows, none, none, none, 1, d, share, ends, x, report,
+                                                 scratch, stream);
+}
+template <int unused = 0, class Rows>
+static int trid_batch_reduce_ends_rows_f64(trid_lines lines, int flags, const Rows &rows, const double *d,
+                                           long long share, double *ends_a, double *ends_c, double *ends_d,
+                                           const trid_batch_report *report, cudaStream_t stream)
+{
+    return trid_p_batch_reduce_ends(lines, flags, TRID_BATCH_FIRST | TRID_BATCH_LAST, rows, d, share, ends_a, ends_c,
+                                    ends_d, report, stream);
+}
+template <int ONLY = 0, class Rows>
+static int trid_batch_expand_ends_rows_f64(trid_lines lines, int flags, const Rows &rows, const double *d,
+                                           long long share, const double *ends, double *x,
+                                           const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    const double *none = 0;
+    return trid_p_batch_expand_ends<double, ONLY>(lines, flags, rows, none, none, none, 1, d, share, ends, x, report,
+                                                  scratch, stream);
+}
 }
 #endif /* TRID_LAUNCHES */
 
@@ -5158,6 +6039,30 @@ int trid_batch_factor_f64(trid_lines lines, int flags, const double *a, const do
 int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, int flags, const double *a,
                            const double *b, const double *c, const double *d, double *x,
                            const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
+int trid_batch_reduce_ends_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
+                               const float *d, long long share, float *ends_a, float *ends_c, float *ends_d,
+                               const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+int trid_batch_expand_ends_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
+                               const float *d, long long share, const float *ends, float *x,
+                               const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
+int trid_batch_factor_ends_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c, float *u,
+                               float *v, long long share, float *ends_a, float *ends_c, int *reach,
+                               const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+int trid_batch_weigh_ends_f32(trid_lines lines, int flags, const float *u, const float *v, const float *d,
+                              long long first, long long last, long long share, float *ends_d,
+                              TRID_P_BATCH_STREAM stream);
+int trid_batch_reduce_ends_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
+                               const double *d, long long share, double *ends_a, double *ends_c, double *ends_d,
+                               const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+int trid_batch_expand_ends_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
+                               const double *d, long long share, const double *ends, double *x,
+                               const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream);
+int trid_batch_factor_ends_f64(trid_lines lines, int flags, const double *a, const double *b, const double *c,
+                               double *u, double *v, long long share, double *ends_a, double *ends_c, int *reach,
+                               const trid_batch_report *report, TRID_P_BATCH_STREAM stream);
+int trid_batch_weigh_ends_f64(trid_lines lines, int flags, const double *u, const double *v, const double *d,
+                              long long first, long long last, long long share, double *ends_d,
+                              TRID_P_BATCH_STREAM stream);
 #if TRID_LAUNCHES
 #define TRID_P_BATCH_LINKED(name, T)                                                                                   \
     int trid_batch_##name(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,           \
@@ -5180,6 +6085,32 @@ int trid_batch_several_f64(trid_lines lines, long long sides, long long pitch, i
                                     void *scratch, TRID_P_BATCH_STREAM stream)                                         \
     {                                                                                                                  \
         return trid_batch_several_##suffix<0>(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream);     \
+    }                                                                                                                  \
+    int trid_batch_reduce_ends_##suffix(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,   \
+                                        long long share, T *ends_a, T *ends_c, T *ends_d,                              \
+                                        const trid_batch_report *report, TRID_P_BATCH_STREAM stream)                   \
+    {                                                                                                                  \
+        return trid_batch_reduce_ends_##suffix<0>(lines, flags, a, b, c, d, share, ends_a, ends_c, ends_d, report,     \
+                                                  stream);                                                             \
+    }                                                                                                                  \
+    int trid_batch_expand_ends_##suffix(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,   \
+                                        long long share, const T *ends, T *x, const trid_batch_report *report,         \
+                                        void *scratch, TRID_P_BATCH_STREAM stream)                                     \
+    {                                                                                                                  \
+        return trid_batch_expand_ends_##suffix<0>(lines, flags, a, b, c, d, share, ends, x, report, scratch, stream);  \
+    }                                                                                                                  \
+    int trid_batch_factor_ends_##suffix(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *u, T *v,   \
+                                        long long share, T *ends_a, T *ends_c, int *reach,                             \
+                                        const trid_batch_report *report, TRID_P_BATCH_STREAM stream)                   \
+    {                                                                                                                  \
+        return trid_batch_factor_ends_##suffix<0>(lines, flags, a, b, c, u, v, share, ends_a, ends_c, reach, report,   \
+                                                  stream);                                                             \
+    }                                                                                                                  \
+    int trid_batch_weigh_ends_##suffix(trid_lines lines, int flags, const T *u, const T *v, const T *d,                \
+                                       long long first, long long last, long long share, T *ends_d,                    \
+                                       TRID_P_BATCH_STREAM stream)                                                     \
+    {                                                                                                                  \
+        return trid_batch_weigh_ends_##suffix<0>(lines, flags, u, v, d, first, last, share, ends_d, stream);           \
     }
 TRID_P_BATCH_LINKED_ALL(float, f32)
 TRID_P_BATCH_LINKED_ALL(double, f64)
@@ -5239,6 +6170,11 @@ TRID_P_BATCH_LINKED_ALL(double, f64)
 #pragma pop_macro("WARP")
 #pragma pop_macro("LINES")
 #pragma pop_macro("WIDE")
+#pragma pop_macro("BESIDE")
+#pragma pop_macro("SIDES")
+#pragma pop_macro("ALL")
+#pragma pop_macro("COMMON")
+#pragma pop_macro("ENDS")
 #pragma pop_macro("WARPS")
 #endif
 

@@ -30,16 +30,18 @@ enum method {
     FACTORED_STRIDED,
     FACTORED_IN_PLACE,
     SECTIONS, /* trid_lane_reduce, _link, _pcr_step and _expand put together by hand */
+    ENDS,     /* trid_host_reduce_ends and _expand_ends, reduced systems by trid_host_thomas */
+    WEIGHED,  /* the same with trid_host_factor_ends and _weigh_ends */
     METHODS
 };
 
 static const char *const method_name[METHODS] = {"thomas",      "pcr",      "hybrid",           "refined",
                                                  "lane_thomas", "factored", "factored strided", "factored in place",
-                                                 "sections"};
+                                                 "sections",    "ends",     "weighed ends"};
 
 static int depends_on_rows_per_lane(int method)
 {
-    return method == HYBRID || method == REFINED || method == SECTIONS;
+    return method == HYBRID || method == REFINED || method >= SECTIONS;
 }
 
 /* Those that eliminate in the order of Thomas, and so stop at the very same row. */
@@ -221,6 +223,42 @@ static int F(solve_sections)(F(arrays) s, int K, REAL *x)
     return status;
 }
 
+/* Sections of K rows, of two at least, the last being what is left. */
+static int F(solve_ends)(F(arrays) s, int K, int weighed, REAL *x)
+{
+    const int rows = K < 2 ? 2 : K, sections = s.n / rows > 1 ? s.n / rows : 1, m = 2 * sections;
+    if (s.n < 2) return F(solve_factored)(s, 0, x); /* which has no two ends */
+    REAL *a = F(fresh)((size_t)m), *b = F(fresh)((size_t)m), *c = F(fresh)((size_t)m), *d = F(fresh)((size_t)m);
+    REAL *ends = F(fresh)((size_t)m), *u = F(fresh)((size_t)s.n), *v = F(fresh)((size_t)s.n);
+    int status = 0;
+    for (int i = 0; i < sections; i++) {
+        const int at = i * rows, last = i == sections - 1, n = last ? s.n - at : rows, e = 2 * i;
+        const int flags = (i == 0 ? TRID_ENDS_FIRST : 0) | (last ? TRID_ENDS_LAST : 0);
+        int reach[2], bad;
+        if (weighed) {
+            bad = F(trid_host_factor_ends)(n, flags, s.a + at, s.b + at, s.c + at, u, v, a + e, c + e, reach);
+            const int near = reach[0] < n && reach[1] < n;
+            F(trid_host_weigh_ends)(n, u, v, s.d + at, near ? reach[0] : n, near ? reach[1] : n, d + e);
+        } else {
+            bad = F(trid_host_reduce_ends)(n, flags, s.a + at, s.b + at, s.c + at, s.d + at, a + e, c + e, d + e);
+        }
+        if (bad && !status) status = at + bad;
+        b[e] = b[e + 1] = 1;
+    }
+    int bad = F(trid_host_thomas)(m, a, b, c, d, ends, u);
+    if (bad && !status) { /* of a section the first row or the last */
+        const int i = (bad - 1) / 2, at = i * rows;
+        status = bad % 2 ? at + 1 : i == sections - 1 ? s.n : at + rows;
+    }
+    for (int i = 0; i < sections; i++) {
+        const int at = i * rows, n = i == sections - 1 ? s.n - at : rows;
+        bad = F(trid_host_expand_ends)(n, s.a + at, s.b + at, s.c + at, s.d + at, ends + 2 * i, x + at, v);
+        if (bad && !status) status = at + bad;
+    }
+    free(a), free(b), free(c), free(d), free(ends), free(u), free(v);
+    return status;
+}
+
 static int F(dispatch)(enum method method, int K, F(arrays) s, REAL *x)
 {
     size_t n = (size_t)s.n, length = n > 0 ? (n - 1) * (size_t)s.stride + 1 : 0;
@@ -238,6 +276,7 @@ static int F(dispatch)(enum method method, int K, F(arrays) s, REAL *x)
     if (method == FACTORED || method == FACTORED_STRIDED) status = F(solve_factored)(s, 0, x);
     if (method == FACTORED_IN_PLACE) status = F(solve_factored)(s, 1, x);
     if (method == SECTIONS) status = F(solve_sections)(s, K, x);
+    if (method == ENDS || method == WEIGHED) status = F(solve_ends)(s, K, method == WEIGHED, x);
     free(work);
     return status;
 }
@@ -629,7 +668,8 @@ static void F(test_order_matters)(void)
     case_system s = {4, a, b, c, d};
     for (int method = 0; method < METHODS; method++) {
         int status = F(solve)((enum method)method, 1, s, x);
-        CHECK(status == (eliminates_in_order(method) ? 0 : 3), "%s: status %d", method_name[method], status);
+        CHECK(status == (eliminates_in_order(method) || method > SECTIONS ? 0 : 3), "%s: status %d",
+              method_name[method], status);
     }
 }
 

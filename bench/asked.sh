@@ -1,0 +1,77 @@
+#!/bin/sh
+# asked.sh - what was asked of a header on one machine and is not reached there, from its results.
+# MIT licence, see LICENSE.
+#
+#     sh bench/asked.sh batch docs/results/trid_batch-h200.csv
+#     sh bench/asked.sh bs3d docs/results/bs3d_timing-h200.csv
+#
+# The causes, and what was tried, stand in the documents below the tables. A line that is reached is an error: it has to
+# be taken from here and from there.
+set -eu
+
+page=$1 results=$2 number=0
+
+# Of the file's first row with these values: one column.
+pick() { # pick COLUMN column=value,...
+    sh "${0%/*}/table.sh" "$results" "$1" "$2" | sed -n '3s/[| ][| ]*//gp'
+}
+row() { # row WHAT ASKED UNIT MEASURED: ASKED is a number behind "at least" or "at most"
+    number=$((number + 1))
+    awk -v number=$number -v what="$1" -v asked="$2" -v unit="$3" -v measured="$4" 'BEGIN {
+        split(asked, part, " ")
+        if (measured == "" || !(part[3] + 0 > 0)) {
+            print "asked.sh: no figures for: " what >"/dev/stderr"
+            exit 1
+        }
+        if (part[2] == "least" ? measured + 0 >= part[3] + 0 : measured + 0 <= part[3] + 0) {
+            print "asked.sh: reached, no longer to be listed: " what >"/dev/stderr"
+            exit 1
+        }
+        printf "| %d | %s | %s %s | %s %s |\n", number, what, asked, unit, measured, unit
+    }'
+}
+share() { # share WHAT LEAST column=value,...: of the speed of a copy
+    row "$1" "at least $2" % "$(pick pct_of_copy "$3")"
+}
+cost() { # cost WHAT OPERATION column=value,...: what it takes more than a plain solve, of which 10 % may be
+    more=$(pick ms "operation=$2,$3")
+    plain=$(pick ms "operation=solve,$3")
+    row "$1" 'at most 10' '% more' "$(awk -v more="$more" -v plain="$plain" \
+        'BEGIN { if (more > 0 && plain > 0) printf "%.1f", 100 * (more / plain - 1) }')"
+}
+
+echo '| | what | asked | measured |'
+echo '|---|---|---|---|'
+case $page in
+batch)
+    side_by_side=layout=interleaved,n=
+    share 'solve, side by side, n = 512, single' 90 operation=solve,precision=f32,${side_by_side}512
+    share 'solve, side by side, n = 1024, single' 90 operation=solve,precision=f32,${side_by_side}1024
+    for precision in f32/single f64/double; do
+        where=precision=${precision%/*},${side_by_side}256
+        cost "checked, side by side, ${precision#*/}" solve_checked "$where"
+        cost "refined, side by side, ${precision#*/}" solve_refined "$where"
+    done
+    cost 'refined, contiguous, double' solve_refined precision=f64,layout=contiguous,n=256
+    share 'factored, 16 sides, contiguous, single' 95 operation=factored_16,precision=f32,layout=contiguous
+    for precision in f32/single f64/double; do
+        for sides in 1 4 16; do
+            share "factored, sides: $sides, side by side, ${precision#*/}" 95 \
+                "operation=factored_$sides,precision=${precision%/*},layout=interleaved"
+        done
+    done
+    ;;
+bs3d)
+    # A grid of 512 points an axis has 8 times the points, and 15 % are granted.
+    time() { # time POINTS PRECISION NAME MOST
+        ms=$(pick ms_median "kernel=implicit3,nx=$1,precision=$2")
+        row "implicit3, $1³ points, 100 steps, $3" "at most $4" ms "${ms:+$(printf %.1f "$ms")}"
+    }
+    time 256 f64 double 16
+    time 512 f64 double 147.2
+    ;;
+*)
+    echo "asked.sh: nothing is known of $page" >&2
+    exit 1
+    ;;
+esac
