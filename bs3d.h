@@ -36,8 +36,9 @@
                           and the update in a sweep downward (7 where nx > 512: x by itself)
      bs3d_implicit3   2   one sweep a step, along x and along y in turn, upward and downward in turn: what is stored is
                           half solved, u is not. Hands over to implicit2, whose values it then has, an American option;
-                          more than 512 points in x or y, in double precision 256; and a processor whose blocks have
-                          less than 110 KB of shared memory, in double precision 162 (7.5, 8.6, 8.9, 12.0)
+                          more than 512 points in x or y, and more than 256 where there are no clusters (before compute
+                          capability 9.0, code compiled for that, CUDA before 12.1); and a processor whose blocks have
+                          less than 110 KB of shared memory, in double precision 169 (7.5, 8.6, 8.9, 12.0)
    They are templates with nothing to choose, called like functions: a program compiles those that it calls. A payoff of
    your own goes into the grid (examples/bs3d_own_payoff.cu); exercise is a flag (examples/bs3d_american.cu).
    For kernels of your own (examples/bs3d_own_kernel.cu):
@@ -45,6 +46,12 @@
      bs3d_lane_stencil    L u at one point                                                 42 to 66 operations
      bs3d_lane_plane      L u for a patch of points, plane after plane                     21 to 28 operations a point
      bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
+   On several GPUs, each with a slab of the planes (examples/bs3d_gpus.cu, docs/gpus.md): explicit4 and implicit2 in
+   parts, between which the caller sends what bs3d_slab_messages names; any library may move it, this file knows none.
+     bs3d_slab_check, bs3d_slab_sections, bs3d_slab_cut       can it be so, and how it lies: planes, copies, sections
+     bs3d_slab_bytes, bs3d_slab_open                          memory, and a march up to its first step
+     bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         steps; of a part of a slab, while another is being sent
+     bs3d_slab_exercise, bs3d_slab_messages, bs3d_slab_values   payoffs; what to send; the 64 values around the spot
    For the host: bs3d_host_explicit, bs3d_host_implicit, bs3d_host_bytes, the reference; bs3d_check tells what is wrong
    with a problem, bs3d_status_string what a status means; bs3d_work_bytes and bs3d_pitch say how much memory, and how
    it lies.
@@ -58,7 +65,7 @@
               had from cudaGetLastError, but where a kernel wants more than 48 KiB of shared memory (explicit3 on):
               asking for that was seen to clear it (CUDA 13.0). result may be null; it is copied asynchronously,
               and valid when the stream has been synchronised.
-     Size     4 to 1024 points on each axis, not necessarily equal; elements are counted in 64 bits. bs3d_implicit2_f64
+     Size     4 to 1024 points on each axis (slabs: on the third so many each), not necessarily equal; elements are counted in 64 bits. bs3d_implicit2_f64
               with more than 256 points in y needs 98 KiB of shared memory a block: all but compute capability 7.5.
 
    Options, defined before the header is included:
@@ -83,6 +90,8 @@
 #undef P
 #pragma push_macro("R")
 #undef R
+#pragma push_macro("SLOT")
+#undef SLOT
 #pragma push_macro("S")
 #undef S
 #pragma push_macro("V")
@@ -117,7 +126,9 @@ enum {
     BS3D_PUT = BS1D_PUT,           /* strike minus what a call has instead of that minus strike */
     BS3D_AMERICAN = BS1D_AMERICAN, /* after each step no value is below the payoff; not with BS3D_GIVEN */
     BS3D_UPWIND = BS1D_UPWIND,     /* lambda is at least |gamma|: no oscillation, at the price of first order there */
-    BS3D_P_ALL_FLAGS = BS1D_PUT | BS1D_AMERICAN | BS1D_UPWIND
+    BS3D_P_ALL_FLAGS = BS1D_PUT | BS1D_AMERICAN | BS1D_UPWIND,
+    BS3D_P_SLABS = 4096, /* most that a grid is cut into */
+    BS3D_P_CHAIN = 64    /* most sections whose ends are solved together */
 };
 
 /* Status of a march (returned, or in its result): bs1d.h's. */
@@ -398,21 +409,26 @@ TRID_HOST int bs3d_p_plain(const bs3d_model *m)
     return 1;
 }
 
-/* Are the numbers of points within bounds? */
-TRID_HOST int bs3d_p_sized(const bs3d_problem *o)
+/* Are the numbers of points within bounds, the third axis being cut into slabs? */
+TRID_HOST int bs3d_p_sized_in(const bs3d_problem *o, int slabs)
 {
+    if (slabs < 1 || slabs > BS3D_P_SLABS) return 0;
     for (int axis = 0; axis < 3; axis++)
-        if (o->points[axis] < 4 || o->points[axis] > 1024) return 0;
+        if (o->points[axis] < 4 || o->points[axis] > (axis < 2 ? 1024 : 1024 * slabs)) return 0;
     return 1;
 }
+TRID_HOST int bs3d_p_sized(const bs3d_problem *o)
+{
+    return bs3d_p_sized_in(o, 1);
+}
 
-/* Solves   is there anything wrong with the problem, marched by explicit or implicit steps?
+/* Solves   is there anything wrong with the problem, marched by explicit or implicit steps on so many slabs?
    Returns  BS3D_OK or why not */
-TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
+TRID_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
 {
     if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
     if (o->payoff == BS3D_GIVEN && (o->flags & BS3D_AMERICAN)) return BS3D_BAD_ARGUMENT;
-    if (o->steps < 1 || !bs3d_p_sized(o)) return BS3D_BAD_SIZE;
+    if (o->steps < 1 || !bs3d_p_sized_in(o, slabs)) return BS3D_BAD_SIZE;
     /* A sum is finite only if its parts are. */
     double sum = fabs(o->strike) + fabs(o->rate) + fabs(o->maturity);
     int positive = o->strike > 0 && o->maturity > 0 && o->maturity / o->steps > 0, inside = 1;
@@ -435,6 +451,120 @@ TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
     }
     if (implicit) return bs3d_p_dominant(&m) ? BS3D_OK : BS3D_NOT_DOMINANT;
     return bs3d_p_stable(&m) ? BS3D_OK : BS3D_UNSTABLE;
+}
+
+/* Solves   is there anything wrong with the problem, marched by explicit or implicit steps?
+   Returns  BS3D_OK or why not */
+TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
+{
+    return bs3d_slab_check(o, implicit, 1);
+}
+#endif
+
+/* ---- slabs: a grid's planes on several processors ---------------------------------------------------------------- */
+
+enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER }; /* parts of a slab: all of it, what its neighbours wait for, the rest */
+
+/* How the third axis is cut into slabs, and which of them this is (bs3d_slab_cut). */
+typedef struct {
+    int slabs, slab;   /* of so many this one, the first one having plane 0 */
+    int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
+    int below, above;  /* planes of its neighbours that it has a copy of: deep; 0 at the ends of the grid */
+    int deep;
+    int sections;   /* implicit: that its planes are cut into */
+    int reach;      /* so many of a neighbour's sections matter for its own; 0: those of all slabs do */
+    int chain, own; /* sections whose ends are solved for together; the first of its own among them */
+} bs3d_slab;
+
+/* What a slab sends to another one, and what it receives in turn. */
+typedef struct {
+    const void *send;
+    void *receive;
+    size_t bytes;
+} bs3d_message;
+
+/* Section s of a slab, of whose planes, copies included, sections are equal parts: its own planes from .. to-1 in it,
+   counted as the grid's. */
+TRID_HD void bs3d_p_slab_section(int nz, int slabs, int slab, int sections, int s, int *from, int *to)
+{
+    int low = (int)((long long)nz * slab / slabs), high = (int)((long long)nz * (slab + 1) / slabs);
+    int start = low - (slab > 0), planes = high + (slab < slabs - 1) - start;
+    *from = start + planes * s / sections;
+    *to = start + planes * (s + 1) / sections;
+    if (*from < low) *from = low;
+    if (*to > high) *to = high;
+}
+
+#if TRID_HOST_SCOPE
+/* How much of the last unknown before a section is seen in its last one, or of that in its first one. */
+TRID_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
+{
+    double r = 0, above_c = 0, g = 0, product = 1;
+    for (int k = from; k < to; k++) {
+        double a, b, c;
+        bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &a, &b, &c);
+        double l = k > from ? a * r : 0;
+        g = k > from ? -l * g : a;
+        r = 1 / (b - l * above_c);
+        if (k + 1 < to) product *= c * r;
+        above_c = c;
+    }
+    return fabs(g * r) > fabs(product) ? fabs(g * r) : fabs(product);
+}
+
+/* How many of a neighbour's sections matter, if what comes through them matters less than roundoff: the least number
+   for which that is so at each border; 0 if a slab's sections are not enough. */
+TRID_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int sections, double roundoff)
+{
+    int most = 1;
+    for (int border = 1; border < slabs; border++) {
+        for (int up = 0; up < 2; up++) {
+            double seen = 1;
+            int from, to, n = 0;
+            for (; n < sections && !(seen < roundoff); n++) {
+                int s = up ? n : sections - 1 - n;
+                bs3d_p_slab_section(m->points[2], slabs, up ? border : border - 1, sections, s, &from, &to);
+                seen *= bs3d_p_coupling(m, from, to);
+            }
+            if (!(seen < roundoff)) return 0;
+            if (n > most) most = n;
+        }
+    }
+    return most;
+}
+
+/* Solves   how the grid of a problem lies on slabs processors, and what of it slab has. deep: planes of its neighbours
+            that it has, 1 in an implicit march, in an explicit one a step needs 1; sections: 0 in an explicit march, in
+            an implicit one bs3d_slab_sections of the processors, the same on all
+   Needs    every slab at least 4 planes, deep, and 4 sections
+   Returns  BS3D_OK, or why it cannot be so: as bs3d_check, the third axis having up to 1024 points a slab;
+            BS3D_BAD_SIZE, also if all sections depend on each other and are more than 64
+   Cost     host alone; for an implicit march some 20 operations a plane of the grid */
+TRID_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int deep,
+                            int sections, bs3d_slab *cut)
+{
+    int status = bs3d_slab_check(o, implicit, slabs), nz;
+    if (status) return status;
+    if (!cut || slab < 0 || slab >= slabs || o->payoff == BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
+    nz = o->points[2];
+    memset(cut, 0, sizeof *cut);
+    cut->slabs = slabs;
+    cut->slab = slab;
+    cut->first = (int)((long long)nz * slab / slabs);
+    cut->planes = (int)((long long)nz * (slab + 1) / slabs) - cut->first;
+    cut->deep = implicit ? 1 : deep;
+    cut->below = slab > 0 ? cut->deep : 0;
+    cut->above = slab < slabs - 1 ? cut->deep : 0;
+    int least = nz / slabs; /* planes of any slab */
+    if (least < 4 || cut->deep < 1 || cut->deep > 32 || least < cut->deep) return BS3D_BAD_SIZE;
+    if (!implicit) return BS3D_OK;
+    if (sections < 1 || sections > 8 || least < 4 * sections) return BS3D_BAD_SIZE;
+    bs3d_model m = bs3d_model_of(o);
+    cut->sections = sections;
+    cut->reach = bs3d_p_slab_reach(&m, slabs, sections, is_double ? 1.1e-16 : 6e-8);
+    cut->own = cut->reach ? (slab > 0 ? cut->reach : 0) : slab * sections;
+    cut->chain = cut->reach ? cut->own + sections + (slab < slabs - 1 ? cut->reach : 0) : slabs * sections;
+    return cut->chain <= BS3D_P_CHAIN ? BS3D_OK : BS3D_BAD_SIZE;
 }
 #endif
 
@@ -491,6 +621,28 @@ TRID_HD void bs3d_p_section(int nz, int sections, int section, int *from, int *t
 {
     *from = nz * section / sections;
     *to = nz * (section + 1) / sections;
+}
+
+/* Which planes the blocks of a launch march through, where that is not all of them in plan.sections sections. The n-th
+   section of the launch is section first + n, from n = jump on over sections further, of planes planes from plane from
+   on, from n = jump on apart planes further; and of that what lies in low .. high - 1. */
+typedef struct {
+    int from, planes, sections, first, jump, over, apart, low, high;
+} bs3d_p_share;
+
+/* The planes of section n of a launch; returns which section that is. No share: all planes are marched. */
+TRID_HD int bs3d_p_marched(const bs3d_p_plan *plan, const bs3d_p_share *share, int n, int *from, int *to)
+{
+    if (!share) {
+        bs3d_p_section(plan->model.points[2], plan->sections, n, from, to);
+        return n;
+    }
+    int beyond = n >= share->jump, section = share->first + n + (beyond ? share->over : 0);
+    int move = share->from + (beyond ? share->apart : 0);
+    bs3d_p_section(share->planes, share->sections, section, from, to);
+    *from = *from + move > share->low ? *from + move : share->low;
+    *to = *to + move < share->high ? *to + move : share->high;
+    return section;
 }
 
 /* Launched by bs3d_p_launch_after, a kernel may begin when the blocks of the one before have all begun: what it reads
@@ -565,28 +717,56 @@ TRID_D void bs3d_p_await(unsigned long long *gate, int odd)
 #endif
 }
 
+/* Where dynamic shared memory begins, held in a register: the compiler works it out again for each access otherwise. */
+TRID_D unsigned char *bs3d_p_held(unsigned char *memory)
+{
+#ifdef __CUDA_ARCH__
+    unsigned begin = (unsigned)__cvta_generic_to_shared(memory);
+    asm volatile("" : "+r"(begin));
+    memory = (unsigned char *)__cvta_shared_to_generic(begin);
+#endif
+    return memory;
+}
+
+/* In a branch that is seldom taken: keeps the compiler from selecting each number, taken or not. */
+TRID_D void bs3d_p_as_branch(void)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("");
+#endif
+}
+
 extern "C++" {
-/* trid_launch, but the kernel may begin early, if early is not 0. */
+/* trid_launch in clusters of so many blocks along x, 1 where there are none; the kernel may begin early, if early is
+   not 0. */
 template <class... P>
-static inline cudaError_t bs3d_p_launch_after(int early, void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes,
-                                              cudaStream_t stream, typename trid_p_same<P>::type... arguments)
+static inline cudaError_t bs3d_p_launch_after(int early, int cluster, void (*kernel)(P...), dim3 grid, dim3 block,
+                                              size_t bytes, cudaStream_t stream,
+                                              typename trid_p_same<P>::type... arguments)
 {
 #ifdef __CUDACC__
-    cudaLaunchAttribute attribute;
+    cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config = {};
     void *pointers[] = {(void *)&arguments...};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    unsigned count = 0;
+    if (early) {
+        attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        attributes[count].id = cudaLaunchAttributeClusterDimension;
+        attributes[count].val.clusterDim.y = attributes[count].val.clusterDim.z = 1;
+        attributes[count++].val.clusterDim.x = (unsigned)cluster;
+    }
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = early != 0;
+    config.attrs = attributes;
+    config.numAttrs = count;
     return cudaLaunchKernelExC(&config, (const void *)kernel, pointers);
 #else
-    return early ? SIMT_LAUNCH_EARLY(kernel, grid, block, bytes, stream)(arguments...)
-                 : SIMT_LAUNCH(kernel, grid, block, bytes, stream)(arguments...);
+    return simt_launch(kernel, grid, dim3((unsigned)cluster), block, bytes, stream, early != 0)(arguments...);
 #endif
 }
 
@@ -599,32 +779,27 @@ static inline void bs3d_p_launch_next(int *status, void (*kernel)(P...), dim3 gr
         *status = BS3D_LAUNCH_FAILED;
 }
 
-/* The same, but the kernel may begin early. */
+/* The same as bs3d_p_launch_after. */
 template <class... P>
-static inline void bs3d_p_launch_soon(int early, int *status, void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes,
-                                      cudaStream_t stream, typename trid_p_same<P>::type... arguments)
+static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void (*kernel)(P...), dim3 grid, dim3 block,
+                                      size_t bytes, cudaStream_t stream, typename trid_p_same<P>::type... arguments)
 {
     if (*status == BS3D_OK &&
-        bs3d_p_launch_after(early, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
+        bs3d_p_launch_after(early, cluster, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
         *status = BS3D_LAUNCH_FAILED;
 }
 }
 
-/* Barriers for count threads: bs3d_p_meet_at for those that name the same one of barriers 1 .. 15, bs3d_p_meet for all of
-   the block, in whichever loop each is: __syncthreads wants them in one. */
-TRID_D void bs3d_p_meet_at(int barrier, int count)
-{
-#ifdef __CUDA_ARCH__
-    asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(count) : "memory");
-#elif defined SIMT_EMULATOR
-    simt_barrier(barrier, count);
-#else
-    (void)barrier, (void)count; /* the host's pass over device code */
-#endif
-}
+/* A barrier for all threads of the block, count, in whichever loop each is: __syncthreads wants them in one. */
 TRID_D void bs3d_p_meet(int count)
 {
-    bs3d_p_meet_at(1, count);
+#ifdef __CUDA_ARCH__
+    asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory");
+#elif defined SIMT_EMULATOR
+    simt_barrier(1, count);
+#else
+    (void)count; /* the host's pass over device code */
+#endif
 }
 
 #endif /* BS3D_NO_LAUNCHES */
@@ -641,9 +816,8 @@ TRID_D void bs3d_p_meet(int count)
 #define BS3D_P_SHAPE4 4, 12, 2, 2
 #define BS3D_P_SHAPE_UP 4, 4, 2, 2 /* implicit2, upward */
 #define BS3D_P_SHAPE_TURNED 8, 1   /* implicit3: rows of a block, a multiple of what 16 bytes hold; blocks */
-#define BS3D_P_SHAPE_TURNED_2 4, 1 /* the same where rows have 257 to 512 points */
-#define BS3D_P_TURNED_HALVES 2     /* of how many halves rows may be */
-#define BS3D_P_KEPT 3              /* of l, u and r of its points, how many a lane has in registers */
+#define BS3D_P_KEPT(form, pair) 3  /* of l, u and r of its points, how many a lane has in registers */
+#define BS3D_P_SEND(to, rank, box, v0, v1) trid_cluster_send_f32(to, rank, box, v0, v1, 0, 0)
 #define BS3D_P_SKEW(Q, q) ((Q) == 2 ? 8 * (q) : 4 * (q))
 #define BS3D_P_LINES_8 16 /* and downward: lines in y that a block has */
 #define BS3D_P_LINES_16 16
@@ -662,9 +836,8 @@ TRID_D void bs3d_p_meet(int count)
 #define BS3D_P_SHAPE4 4, 12, 2, 1
 #define BS3D_P_SHAPE_UP 4, 2, 2, 2
 #define BS3D_P_SHAPE_TURNED 6, 1
-#define BS3D_P_SHAPE_TURNED_2 BS3D_P_SHAPE_TURNED
-#define BS3D_P_TURNED_HALVES 1
-#define BS3D_P_KEPT 2
+#define BS3D_P_KEPT(form, pair) ((pair) && (form) == BS3D_GENERAL ? 1 : 2) /* more would be spilled */
+#define BS3D_P_SEND(to, rank, box, v0, v1) trid_cluster_send_f64(to, rank, box, v0, v1)
 #define BS3D_P_SKEW(Q, q) (2 * ((q) % 2) + 8 * ((q) / 2))
 #define BS3D_P_LINES_8 8
 #define BS3D_P_LINES_16 8
@@ -724,6 +897,7 @@ static int bs3d_implicit3_f64(const bs3d_problem *problem, void *work, bs3d_resu
 #pragma pop_macro("L")
 #pragma pop_macro("P")
 #pragma pop_macro("R")
+#pragma pop_macro("SLOT")
 #pragma pop_macro("S")
 #pragma pop_macro("V")
 #pragma pop_macro("X")
@@ -1107,15 +1281,28 @@ static int BS3D_F(bs3d_p_finish)(int status, const bs3d_problem *o, const BS3D_F
         BS3D_R *__restrict__ ends
 typedef void (*BS3D_F(bs3d_p_sweep))(BS3D_F(bs3d_pairs), bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *,
                                      BS3D_R *);
+/* The same of some planes alone. */
+typedef void (*BS3D_F(bs3d_p_slab_sweep))(BS3D_F(bs3d_pairs), bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *,
+                                          BS3D_R *, bs3d_p_share);
 
 /* How it is launched. */
 typedef struct {
     BS3D_F(bs3d_p_sweep) sweep;
+    BS3D_F(bs3d_p_slab_sweep) slab_sweep; /* the one or the other */
     bs3d_p_plan plan;
     dim3 grid, block;
     size_t bytes;
     int early; /* may begin before the sweep before it has ended */
 } BS3D_F(bs3d_p_launch);
+
+static inline void BS3D_F(bs3d_p_launches)(BS3D_F(bs3d_p_launch) * l, BS3D_F(bs3d_p_sweep) sweep)
+{
+    l->sweep = sweep;
+}
+static inline void BS3D_F(bs3d_p_launches)(BS3D_F(bs3d_p_launch) * l, BS3D_F(bs3d_p_slab_sweep) sweep)
+{
+    l->slab_sweep = sweep;
+}
 
 /* An explicit march: doubles sweeps by two, which make two steps each, the rest by one. */
 template <int unused>
@@ -1128,7 +1315,7 @@ static int BS3D_F(bs3d_p_explicit)(const bs3d_problem *o, const BS3D_F(bs3d_p_jo
     int status = BS3D_F(bs3d_p_start)<unused>(o, job, from, to, stream);
     for (int s = 0; s < sweeps && !status; s++) {
         const BS3D_F(bs3d_p_launch) *l = s < doubles ? two : one;
-        if (bs3d_p_launch_after(l->early, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
+        if (bs3d_p_launch_after(l->early, 1, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
                                 job->tables, from, to, job->ends) != cudaSuccess)
             status = BS3D_LAUNCH_FAILED;
         BS3D_F(bs3d_p_may_exercise)<unused>(&status, o, job, to, stream);
@@ -1157,7 +1344,7 @@ TRID_HOST void BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_swe
 {
     int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     const int *n = plan->model.points;
-    l->sweep = sweep;
+    BS3D_F(bs3d_p_launches)(l, sweep);
     l->plan = *plan;
     l->bytes = 0;
     l->early = 0;
@@ -1493,7 +1680,8 @@ TRID_D BS3D_F(bs3d_p_part) BS3D_F(bs3d_p_part_of)(int steps, int C, int R, int P
    (forward) what the forward elimination in z makes of it, section by section, and its ends (bs3d_p_ends). */
 template <int form, int steps, int forward, int C, int R, int P>
 TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
-                                 const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory)
+                                 const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory,
+                                 const bs3d_p_share *planes = 0)
 {
     const int stride = BS3D_P_STRIDE(C), size = (R + 2 * steps) * stride;
     const int share = BS3D_P_SHARE(size, BS3D_P_THREADS(steps, R, P));
@@ -1501,7 +1689,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
     int i = plan->tile * (int)blockIdx.x, j = R * (int)blockIdx.y, nz = plan->model.points[2], from, to;
     int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
-    bs3d_p_section(nz, plan->sections, (int)blockIdx.z, &from, &to);
+    int section = bs3d_p_marched(plan, planes, (int)blockIdx.z, &from, &to);
     int first = from > steps ? from - steps : 0, last = to + steps <= nz ? to + steps - 1 : nz - 1;
     int levels = to - first + 5;
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
@@ -1570,13 +1758,14 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
         TRID_UNROLL
         for (int n = 0; n < P; n++)
             if (stores[n]) BS3D_F(bs3d_p_leave_ends)
-        (C, plan, tables, (int)blockIdx.z, to - 1, y + n * C, end + n * C, at + n * plan->pitch);
+        (C, plan, tables, section, to - 1, y + n * C, end + n * C, at + n * plan->pitch);
     }
 }
 
 /* The sections of a sweep whose shared memory holds these elements and what a section's planes need: plan.sections or,
    if the processor has less memory, more, up to most. Returns BS3D_LAUNCH_FAILED where that does not help. */
-TRID_HOST int BS3D_F(bs3d_p_fit)(size_t elements, int most, BS3D_F(bs3d_p_launch) * l)
+template <class Sweep>
+static int BS3D_F(bs3d_p_fit)(size_t elements, int most, Sweep sweep, BS3D_F(bs3d_p_launch) * l)
 {
     size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     int nz = l->plan.model.points[2];
@@ -1586,19 +1775,20 @@ TRID_HOST int BS3D_F(bs3d_p_fit)(size_t elements, int most, BS3D_F(bs3d_p_launch
         if (l->bytes <= limit) break;
         if (l->plan.sections >= most) return BS3D_LAUNCH_FAILED;
     }
-    return cudaFuncSetAttribute(l->sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
+    return cudaFuncSetAttribute(sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
                ? BS3D_OK
                : BS3D_LAUNCH_FAILED;
 }
 
 /* Tiles of 32*C columns and R rows, P rows a warp; plan->sections sections, or 0 for what is best. */
-TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, int R, int P, int blocks,
-                                   BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
+template <class Sweep>
+static int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, int R, int P, int blocks, Sweep sweep,
+                                BS3D_F(bs3d_p_launch) * l)
 {
     int slots = blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     const int *n = plan->model.points;
     int tiles = (n[0] - 1) / (32 * C) + 1, most = plan->sections ? BS3D_P_SECTIONS : n[2];
-    l->sweep = sweep;
+    BS3D_F(bs3d_p_launches)(l, sweep);
     l->plan = *plan;
     l->plan.tile = ((n[0] - 1) / tiles / C + 1) * C;
     l->early = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
@@ -1606,7 +1796,7 @@ TRID_HOST int BS3D_F(bs3d_p_tiles)(const bs3d_p_plan *plan, int steps, int C, in
     l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / R + 1));
     if (!plan->sections)
         l->plan.sections = BS3D_F(bs3d_p_sections)(n[2], (long long)l->grid.x * l->grid.y, slots, 3 * steps - 1);
-    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES(steps, C, R), most, l);
+    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES(steps, C, R), most, sweep, l);
     l->grid.z = (unsigned)l->plan.sections;
     return status;
 }
@@ -1802,9 +1992,8 @@ static int BS3D_F(bs3d_implicit1)(const bs3d_problem *problem, void *work, bs3d_
 /* What a solving warp keeps: factors of its half row; what its points take from the neighbour half's end; how the two
    ends are found. Element e of half h is at [X_FACTORS + 32 (HALF h + e) + lane] of the tables. */
 #define BS3D_P_HALF (TRID_WARP_FACTOR_LEN(8) + 8 + 1)
-/* The same for implicit3: l, u, r, what it takes from the neighbour's end, what trid_warp_lu_keep keeps, how the ends
-   are found. */
-#define BS3D_P_TURNED (4 * 8 + TRID_WARP_LU_KEEP_LEN + 1)
+/* The same for implicit3: l, u, r, what trid_warp_lu_keep keeps, how the two ends are found. */
+#define BS3D_P_TURNED (3 * 8 + TRID_WARP_LU_KEEP_LEN + 1)
 
 /* K points a lane of a right-hand side in shared memory, solved by the warp. */
 TRID_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const BS3D_R *right, BS3D_R *d)
@@ -1821,14 +2010,15 @@ TRID_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const
    ends. */
 template <int form, int X, int C, int R, int P>
 TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
-                                   const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory)
+                                   const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory,
+                                   const bs3d_p_share *planes = 0)
 {
     enum { K = 8 };
     const int stride = BS3D_P_STRIDE(K * X), size = (R + 2) * stride, marching = BS3D_P_MARCHING(X, C, R, P);
     const int threads = BS3D_P_THREADS_UP(X, C, R, P), share = BS3D_P_SHARE(size, threads);
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, j = R * (int)blockIdx.x;
     int nz = plan->model.points[2], from, to;
-    bs3d_p_section(nz, plan->sections, (int)blockIdx.y, &from, &to);
+    int section = bs3d_p_marched(plan, planes, (int)blockIdx.y, &from, &to);
     int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
            *slots = between + 2 * R * stride, *seams = slots + BS3D_P_DEPTH * size;
@@ -1902,7 +2092,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
             }
             if (++slot == BS3D_P_DEPTH) slot = 0;
         }
-        if (stores) BS3D_F(bs3d_p_leave_ends)(K, plan, tables, (int)blockIdx.y, to - 1, y, end, ends + at);
+        if (stores) BS3D_F(bs3d_p_leave_ends)(K, plan, tables, section, to - 1, y, end, ends + at);
     }
 }
 
@@ -2011,8 +2201,9 @@ TRID_D void BS3D_F(bs3d_p_fetch_slices)(int K, int L, const bs3d_p_plan *plan, i
 }
 
 /* implicit2, the downward sweep: back substitution in z, the y lines, u += the result. A block has L columns in x and
-   all rows, in one section of planes, the next plan.depth planes being on their way. */
-template <int K>
+   all rows, in one section of planes, the next plan.depth planes being on their way. follows: before the first section
+   there is another slab's. */
+template <int K, int follows = 0>
 TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
     BS3D_F(bs3d_p_implicit2_down)(bs3d_p_plan plan, const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ v,
                                   BS3D_R *__restrict__ u, const BS3D_R *__restrict__ ends)
@@ -2043,7 +2234,7 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
     for (int r = 0; r < K; r++) {
         const BS3D_R *end = ends + plan.plane * (plan.sections + (int)blockIdx.y) + at + plan.pitch * r;
         z[r] = r < count ? *end : 0;
-        before[r] = r < count && blockIdx.y > 0 ? end[-plan.plane] : 0;
+        before[r] = r < count && (follows || blockIdx.y > 0) ? end[-plan.plane] : 0;
     }
     BS3D_R scale = 0, next = -1, spike = 0; /* the last plane is known already */
     u += at + plan.plane * (to - 1);
@@ -2086,13 +2277,11 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
    x[from-1] with y[k] = d[k] - l y[k-1]; h weighs the y that make up the first unknown, all but the last's. For the
    elimination downward all indices run the other way. For implicit3, which keeps r y: what weighs that in the first
    unknown; l, on the first row that of the unknown before; s again. There weights below the unit roundoff are 0. */
-TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, int down, BS3D_R *tables, double *link)
+TRID_D void BS3D_F(bs3d_p_factor_planes)(const bs3d_model *m, int from, int to, int down, int keeps, BS3D_R *rows,
+                                         double *link)
 {
-    const bs3d_model *m = &plan->model;
     const double roundoff = sizeof(BS3D_R) == 4 ? 6e-8 : 1.1e-16;
     double above_r = 0, above_c = 0, g = 0, product = 1, first_a = 0;
-    int from, to;
-    bs3d_p_section(m->points[2], plan->sections, section, &from, &to);
     for (int n = 0; n < to - from; n++) {
         int k = down ? to - 1 - n : from + n, last = n == to - from - 1;
         double a, b, c;
@@ -2104,15 +2293,17 @@ TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, int do
         }
         double l = n > 0 ? a * above_r : 0, r = 1 / (b - l * above_c), q = c * r;
         g = n > 0 ? -l * g : a;
-        BS3D_R *row = tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0) + 8 * k;
-        row[0] = (BS3D_R)l;
-        row[1] = (BS3D_R)r;
-        row[2] = (BS3D_R)q;
-        row[3] = (BS3D_R)(g * r);
-        row[4] = (BS3D_R)(last ? 0 : product * r);
-        row[5] = (BS3D_R)(last || fabs(product) < roundoff ? 0 : product);
-        row[6] = (BS3D_R)(n > 0 ? l : -a);
-        row[7] = (BS3D_R)(fabs(g * r) < roundoff ? 0 : g * r);
+        BS3D_R *row = rows + 8 * k;
+        if (keeps) {
+            row[0] = (BS3D_R)l;
+            row[1] = (BS3D_R)r;
+            row[2] = (BS3D_R)q;
+            row[3] = (BS3D_R)(g * r);
+            row[4] = (BS3D_R)(last ? 0 : product * r);
+            row[5] = (BS3D_R)(last || fabs(product) < roundoff ? 0 : product);
+            row[6] = (BS3D_R)(n > 0 ? l : -a);
+            row[7] = (BS3D_R)(fabs(g * r) < roundoff ? 0 : g * r);
+        }
         if (!last) {
             first_a += product * g * r;
             product *= -q;
@@ -2123,6 +2314,14 @@ TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, int do
     }
     link[2] = first_a;
     link[3] = -product;
+}
+
+TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, int down, BS3D_R *tables, double *link)
+{
+    int from, to;
+    bs3d_p_section(plan->model.points[2], plan->sections, section, &from, &to);
+    BS3D_F(bs3d_p_factor_planes)
+    (&plan->model, from, to, down, 1, tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0), link);
 }
 
 /* The last unknowns of the sections: x[s] + link[0] x[s-1] + link[1] (first unknown of s+1) = its last row's;
@@ -2143,12 +2342,14 @@ TRID_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R
     }
 }
 
-/* What joins two halves: x' = (y' - g' y) / (1 - g g') at the seam, the other half's with primes. */
+/* What joins two halves: x' = (y' - g' y) / (1 - g g') at the seam, the other half's with primes; and x with the last
+   number in the place of the first. */
 TRID_D void BS3D_F(bs3d_p_factor_seam)(int half, const BS3D_R *g, BS3D_R *link)
 {
     BS3D_R scale = 1 / (1 - g[0] * g[1]);
     link[0] = scale * g[!half];
     link[1] = scale;
+    link[2] = scale * g[half];
 }
 
 /* Factors of half a row (bs3d_p_implicit2_up), by a warp each: rows 256 half .. 256 half + 255 of the first axis. */
@@ -2213,49 +2414,53 @@ TRID_KERNEL void BS3D_F(bs3d_p_factor)(bs3d_p_plan plan, BS3D_R *tables, int axi
     if (thread == 0) tables[BS3D_P_STEPS + axis] = (BS3D_R)steps;
 }
 
-/* The same for implicit3 (bs3d_p_turned), by L and U: of rows along the first and the second axis, a block of 64 each. */
+/* The same for implicit3 (bs3d_p_turned), by L and U: of rows along the first and the second axis, a block of 64 each.
+   The upper half of a row is eliminated downward, towards the seam: its rows, lanes and directions are turned round. */
 template <int unused>
 TRID_KERNEL void BS3D_F(bs3d_p_factor_turned)(bs3d_p_plan plan, BS3D_R *tables)
 {
     enum { K = 8 };
     __shared__ BS3D_R shared[2];
-    int axis = (int)blockIdx.x, half = (int)threadIdx.x / 32, lane = trid_p_lane(), steps,
-        n = plan.model.points[axis] - 256 * half, at = 256 * half + K * lane;
-    BS3D_R l[K], r[K], u[K], g[K], keep[TRID_WARP_LU_KEEP_LEN],
+    int axis = (int)blockIdx.x, half = (int)threadIdx.x / 32, lane = trid_p_lane(), steps;
+    BS3D_R l[K], r[K], u[K], keep[TRID_WARP_LU_KEEP_LEN],
         *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) + 32 * BS3D_P_TURNED * half;
     TRID_UNROLL
     for (int e = 0; e < K; e++) {
-        BS3D_F(bs3d_p_matrix_row)(&plan, axis, at + e, l + e, r + e, u + e);
-        g[e] = half ? (at + e == 256 ? l[e] : 0) : (at + e == 255 ? u[e] : 0);
+        if (half)
+            BS3D_F(bs3d_p_matrix_row)(&plan, axis, 511 - (K * lane + e), u + e, r + e, l + e);
+        else
+            BS3D_F(bs3d_p_matrix_row)(&plan, axis, K * lane + e, l + e, r + e, u + e);
     }
-    BS3D_F(trid_warp_lu)(K, 32, n < 256 ? (n > 0 ? n : 0) : 256, l, r, u);
+    BS3D_R across = u[K - 1]; /* of the last lane: the entry that reaches over the seam */
+    BS3D_F(trid_warp_lu)(K, 32, 256, l, r, u);
     BS3D_F(trid_warp_lu_keep)(K, 32, l, u, keep, &steps);
-    BS3D_F(trid_warp_lu_solve_kept)(K, 32, 1, steps, l, r, u, keep, 1, g);
+    const int place = half ? 31 - lane : lane;
     TRID_UNROLL
     for (int e = 0; e < K; e++) {
-        to[32 * e + lane] = l[e];
-        to[32 * (K + e) + lane] = u[e];
-        to[32 * (2 * K + e) + lane] = r[e];
-        to[32 * (3 * K + e) + lane] = g[e];
+        int row = half ? K - 1 - e : e;
+        to[32 * row + place] = l[e];
+        to[32 * (K + row) + place] = u[e];
+        to[32 * (2 * K + row) + place] = r[e];
     }
     TRID_UNROLL
-    for (int e = 0; e < TRID_WARP_LU_KEEP_LEN; e++) to[32 * (4 * K + e) + lane] = keep[e];
-    if (lane == (half ? 0 : 31)) shared[half] = half ? g[0] : g[K - 1];
+    for (int e = 0; e < TRID_WARP_LU_KEEP_LEN; e++) to[32 * (3 * K + e) + place] = keep[e];
+    if (lane == 31) shared[half] = across * r[K - 1];
     __syncthreads();
     if (lane == 0) BS3D_F(bs3d_p_factor_seam)(half, shared, to + 32 * (BS3D_P_TURNED - 1));
     if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (BS3D_R)steps;
 }
 
 /* Whole rows, R a block, in plan->sections sections. */
-TRID_HOST int BS3D_F(bs3d_p_whole_rows)(const bs3d_p_plan *plan, int X, int C, int R, int P, int blocks,
-                                        BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
+template <class Sweep>
+static int BS3D_F(bs3d_p_whole_rows)(const bs3d_p_plan *plan, int X, int C, int R, int P, int blocks, Sweep sweep,
+                                     BS3D_F(bs3d_p_launch) * l)
 {
     (void)blocks; /* the shape's last number is the compiler's business */
-    l->sweep = sweep;
+    BS3D_F(bs3d_p_launches)(l, sweep);
     l->plan = *plan;
     l->early = 0;
     l->block = dim3((unsigned)BS3D_P_THREADS_UP(X, C, R, P));
-    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES_UP(X, R), BS3D_P_SECTIONS, l);
+    int status = BS3D_F(bs3d_p_fit)(BS3D_P_PLANES_UP(X, R), BS3D_P_SECTIONS, sweep, l);
     l->grid = dim3((unsigned)((plan->model.points[1] - 1) / R + 1), (unsigned)l->plan.sections);
     return status;
 }
@@ -2347,19 +2552,20 @@ static int BS3D_F(bs3d_implicit2)(const bs3d_problem *problem, void *work, bs3d_
    a lane, is moved on by SKEW. */
 #define BS3D_P_SPREAD (32 + 16 / (int)sizeof(BS3D_R))
 #define BS3D_P_ROW (8 * BS3D_P_SPREAD)
-/* Shared memory of a block with R rows of 256 X points beside the levels, and its threads. */
-#define BS3D_P_ROWS3(X, R)                                                                                             \
-    ((size_t)(X) * (BS3D_P_ROW * ((BS3D_P_COMING + 2) * ((R) + 2) + 4 * (R) + 7) + 32 * TRID_WARP_LU_KEEP_LEN) +       \
-     3 * 32 + 4 * ((R) + 2) + 4)
-#define BS3D_P_TILE(X, R) ((X) * (R)*BS3D_P_ROW + 32)
-#define BS3D_P_THREADS3(X, R) (32 * (X) * ((R) + 2))
+/* Shared memory of a block with R rows beside the levels, at its end what the blocks of a pair tell each other, two places
+   of 16 bytes and two boxes a row, and the gate; and its threads. */
+#define BS3D_P_ROWS3(R)                                                                                                \
+    ((size_t)BS3D_P_ROW * ((BS3D_P_COMING + 2) * ((R) + 2) + 4 * (R) + 6) + 32 * TRID_WARP_LU_KEEP_LEN + 3 * 32 + 4 +  \
+     (2 * (16 + 8) * ((R) + 2) + 8) / sizeof(BS3D_R))
+#define BS3D_P_TILE(R) ((R)*BS3D_P_ROW + 32)
+#define BS3D_P_THREADS3(R) (32 * ((R) + 2))
 
-/* Where element x of a row is. */
+/* Where element x of 256 is. */
 TRID_D int BS3D_F(bs3d_p_spread)(int x)
 {
     enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
-    int vector = x % 256 / V;
-    return x / 256 * BS3D_P_ROW + V * (vector % per_lane * BS3D_P_SPREAD + vector / per_lane) + x % V;
+    int vector = x / V;
+    return V * (vector % per_lane * BS3D_P_SPREAD + vector / per_lane) + x % V;
 }
 
 /* A lane's 8 points of a row in shared memory, of which its first vector is at from or to. */
@@ -2417,58 +2623,89 @@ TRID_D void BS3D_F(bs3d_p_levels)(const bs3d_p_turn *turn, const BS3D_R *tables,
     }
 }
 
-/* The lanes' half row of a plane on its way into its slot; vectors: that it has, or 0. */
-TRID_D void BS3D_F(bs3d_p_fetch_row)(const BS3D_R *from, int vectors, transpose_p_place slots, int slot)
+/* A lane's vectors of a row's 256 points on their way into a slot, 32 apart: to is where its first one goes, left how many
+   there are from that on, or none. All addresses are at literal distances from the two. */
+TRID_D void BS3D_F(bs3d_p_fetch_row)(const BS3D_R *from, int left, transpose_p_place to)
 {
     enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
-    int lane = trid_p_lane();
     TRID_UNROLL
-    for (int n = 0; n < per_lane; n++) {
-        int c = lane + 32 * n, to = V * (c % per_lane * BS3D_P_SPREAD + c / per_lane) + slot * BS3D_P_ROW;
-        if (c < vectors) transpose_p_copy(slots, (int)sizeof(BS3D_R) * to, from + V * c);
-    }
+    for (int n = 0; n < per_lane; n++)
+        if (32 * n < left) transpose_p_copy(to, (int)sizeof(BS3D_R) * V * (32 / per_lane) * n, from + V * 32 * n);
     transpose_p_commit();
 }
 
-/* Two right-hand sides of a half row, solved as if the other half were 0, are put right by the two warps of the row, as
-   in bs3d_p_rows_up. */
-TRID_D void BS3D_F(bs3d_p_join_halves)(int half, int barrier, const BS3D_R *link, const BS3D_R *g, BS3D_R *seam,
-                                       BS3D_R *d)
+/* The seam of a row whose halves two blocks of a cluster have, as the warp of one half sees it. */
+typedef struct {
+    int half;
+    const BS3D_R *link;        /* bs3d_p_factor_seam */
+    BS3D_R *places;            /* where the other half's two numbers come, on even and on odd planes */
+    unsigned long long *boxes; /* which tell that they have */
+} BS3D_F(bs3d_p_seam);
+
+/* Plane n: both right-hand sides, eliminated towards the seam, become those of the solution in the lane beside it. All
+   lanes do as that one does: behind a branch the compiler would guard every shuffle. That lane also leaves u of the
+   point across at beside. */
+TRID_D void BS3D_F(bs3d_p_meet_halves)(const BS3D_F(bs3d_p_seam) * seam, int n, BS3D_R *beside, BS3D_R *d)
 {
-    enum { K = 8 };
-    BS3D_R weight[K];
-    if (trid_p_lane() == (half ? 0 : 31)) {
-        seam[half] = half ? d[0] : d[K - 1];
-        seam[2 + half] = half ? d[K] : d[2 * K - 1];
+    enum { K = 8, V = 16 / sizeof(BS3D_R) };
+    const int half = seam->half, odd = n % 2, low = half && trid_p_lane() == 0, high = !half && trid_p_lane() == 31;
+    if (low || high) {
+        trid_cluster_expect(seam->boxes + odd, 16);
+        BS3D_P_SEND(seam->places + V * odd, !half, seam->boxes + odd, half ? d[0] : d[K - 1],
+                    half ? d[K] : d[2 * K - 1]);
     }
-    bs3d_p_meet_at(barrier, 64);
-    BS3D_F(bs3d_p_lane_load)(g, weight);
+    const BS3D_R across = seam->link[0], scale = seam->link[1], back = seam->link[2];
+    trid_cluster_await(seam->boxes + odd, n / 2 % 2);
     TRID_UNROLL
     for (int side = 0; side < 2; side++) {
-        BS3D_R across = link[1] * seam[2 * side + !half] - link[0] * seam[2 * side + half];
-        TRID_UNROLL
-        for (int r = 0; r < K; r++) d[K * side + r] -= weight[r] * across;
+        BS3D_R there = seam->places[V * odd + side], here = half ? d[K * side] : d[K * side + K - 1];
+        BS3D_R x = scale * here - back * there;
+        if (side == 0 && (low || high)) *beside = scale * there - across * here;
+        d[K * side] = low ? x : d[K * side];
+        d[K * side + K - 1] = high ? x : d[K * side + K - 1];
     }
 }
 
-/* Rows of a tile, R of them, to the columns that they are in a plane of the next sweep's: by 64 X threads. */
-TRID_D void BS3D_F(bs3d_p_store_columns)(int X, int R, const bs3d_p_turn *turn, int j, int thread, const BS3D_R *tile,
+/* trid_p_kept_chain for both right-hand sides of a row, its direction made a literal. */
+TRID_D void BS3D_F(bs3d_p_row_chain)(int up, int steps, const BS3D_R *m, const BS3D_R *keep, BS3D_R *d)
+{
+    if (up)
+        BS3D_F(trid_p_kept_chain)(8, 32, 1, 2, steps, m, keep, 32, d);
+    else
+        BS3D_F(trid_p_kept_chain)(8, 32, 0, 2, steps, m, keep, 32, d);
+}
+
+/* Two right-hand sides of half a row, solved: towards the seam, where both halves' last numbers make the solution on both
+   sides of it, and back. */
+TRID_D void BS3D_F(bs3d_p_solve_half)(const BS3D_F(bs3d_p_seam) * seam, int n, int steps, const BS3D_R *lur,
+                                      const BS3D_R *keep, BS3D_R *beside, BS3D_R *d)
+{
+    enum { K = 8 };
+    TRID_UNROLL
+    for (int e = 0; e < 2 * K; e++) d[e] *= lur[2 * K + e % K];
+    BS3D_F(bs3d_p_row_chain)(seam->half, steps, lur, keep, d);
+    BS3D_F(bs3d_p_meet_halves)(seam, n, beside, d);
+    BS3D_F(bs3d_p_row_chain)(!seam->half, steps, lur + K, keep + 5 * 32, d);
+}
+
+/* Rows of a tile, R of them, to the columns that they are in a plane of the next sweep's, of which points are there: by
+   64 threads. */
+TRID_D void BS3D_F(bs3d_p_store_columns)(int R, int points, int to_pitch, int j, int thread, const BS3D_R *tile,
                                          BS3D_R *to)
 {
     enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
-    const int parts = R / V, each = X * (parts == 1 ? 64 : parts == 2 ? 32 : 16); /* columns at a time */
+    const int parts = R / V, each = parts == 1 ? 64 : parts == 2 ? 32 : 16; /* columns at a time */
     int q = thread % parts, x = thread / parts;
-    tile += q * V * X * BS3D_P_ROW + BS3D_P_SKEW(parts, q) + BS3D_F(bs3d_p_spread)(x);
-    to += (long long)turn->to_pitch * x + j + q * V;
-    const long long step = (long long)turn->to_pitch * each;
-    if (x >= each || j + q * V >= turn->to_pitch) return;
+    tile += q * V * BS3D_P_ROW + BS3D_P_SKEW(parts, q) + BS3D_F(bs3d_p_spread)(x);
+    to += (long long)to_pitch * x + j + q * V;
+    const long long step = (long long)to_pitch * each;
+    if (x >= each || j + q * V >= to_pitch) return;
     TRID_UNROLL
-    for (int n = 0; n < 256 * X / each; n++, to += step) {
+    for (int n = 0; n < 256 / each; n++, to += step) {
         BS3D_R column[V];
         TRID_UNROLL
-        for (int e = 0; e < V; e++)
-            column[e] = tile[e * X * BS3D_P_ROW + n * each % 256 / per_lane + n * each / 256 * BS3D_P_ROW];
-        if (x + n * each < turn->points) *(BS3D_P_VECTOR *)to = BS3D_P_PACK(column);
+        for (int e = 0; e < V; e++) column[e] = tile[e * BS3D_P_ROW + n * each / per_lane];
+        if (x + n * each < points) *(BS3D_P_VECTOR *)to = BS3D_P_PACK(column);
     }
 }
 
@@ -2493,25 +2730,24 @@ TRID_D void BS3D_F(bs3d_p_lane_rows)(const BS3D_R *weights, int len, BS3D_F(bs3d
     }
 }
 
-/* The points beside a lane's of three rows: the neighbour lanes', by shuffle; at the seam of two halves those of the
-   other warp, from shared memory, where the lane's first point of the first row is at rows. */
-TRID_D void BS3D_F(bs3d_p_beside)(int form, int X, int half, const BS3D_R *rows, BS3D_R *u)
+/* The points beside a lane's of three rows: the neighbour lanes', by shuffle; at the seam of a pair those that
+   bs3d_p_meet_halves has left behind the lanes' first vectors, where the lane's own of the first row is at rows. */
+TRID_D void BS3D_F(bs3d_p_beside)(int form, int pair, int half, const BS3D_R *rows, BS3D_R *u)
 {
     enum { K = 8, S = K + 2, V = 16 / sizeof(BS3D_R) };
-    const int lane = trid_p_lane(), len = X * BS3D_P_ROW;
+    const int lane = trid_p_lane();
     TRID_UNROLL
     for (int n = 0; n < 3; n++) {
         u[n * S] = u[n * S + K + 1] = 0;
         if (form == BS3D_GENERAL || n < 2) u[n * S] = __shfl_up_sync(TRID_P_FULL, u[n * S + K], 1);
         if (form == BS3D_GENERAL || n > 0) u[n * S + K + 1] = __shfl_down_sync(TRID_P_FULL, u[n * S + 1], 1);
     }
-    if (X > 1 && lane == (half ? 0 : 31)) {
+    if (pair && lane == (half ? 0 : 31)) {
         TRID_UNROLL
         for (int n = 0; n < 3; n++) {
-            if (half)
-                u[n * S] = rows[n * len + BS3D_F(bs3d_p_spread)(255) - BS3D_P_ROW];
-            else
-                u[n * S + K + 1] = rows[n * len + BS3D_P_ROW - (32 - 1) * V];
+            BS3D_R there = rows[n * BS3D_P_ROW + (32 - lane) * V];
+            u[n * S] = half ? there : u[n * S];
+            u[n * S + K + 1] = half ? u[n * S + K + 1] : there;
         }
     }
 }
@@ -2565,22 +2801,22 @@ TRID_D void BS3D_F(bs3d_p_turned_make)(const BS3D_R *level, BS3D_F(bs3d_p_turned
     }
 }
 
-/* All rows' u of plane n is there, the lanes' south neighbours at south, rows len apart: L u of the plane before into
-   the second right-hand side, A_other u, and what both planes' add to w. ys and other: the row of the other axis, and
-   of its matrix. */
-TRID_D void BS3D_F(bs3d_p_turned_step)(int form, int X, int half, int n, const BS3D_F(bs3d_pairs) * pairs,
+/* All rows' u of plane n is there, the lanes' south neighbours at south: L u of the plane before into the second
+   right-hand side, A_other u, and what both planes' add to w. ys and other: the row of the other axis, and of its
+   matrix. */
+TRID_D void BS3D_F(bs3d_p_turned_step)(int form, int pair, int half, int n, const BS3D_F(bs3d_pairs) * pairs,
                                        const BS3D_R *weights, const BS3D_F(bs3d_row) * ys, const BS3D_R *other,
                                        const BS3D_R *level, const BS3D_R *south, BS3D_F(bs3d_p_turned_lane) * lane)
 {
     enum { S = 8 + 2 };
-    const int len = X * BS3D_P_ROW;
+    const int len = BS3D_P_ROW;
     BS3D_R u[3 * S], v[8];
     BS3D_F(bs3d_row) xs[8], zs[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     BS3D_F(bs3d_p_lane_load)(south, u + 1);
     BS3D_F(bs3d_p_lane_load)(south + 2 * len, u + 2 * S + 1);
     TRID_UNROLL
     for (int r = 0; r < 8; r++) u[S + 1 + r] = lane->d[r];
-    BS3D_F(bs3d_p_beside)(form, X, half, south, u);
+    BS3D_F(bs3d_p_beside)(form, pair, half, south, u);
     BS3D_F(bs3d_p_load)(4, level + 4, v);
     BS3D_F(bs3d_p_load)(4, level + 8, v + 4);
     zs[0].up = v[2];
@@ -2596,7 +2832,11 @@ TRID_D void BS3D_F(bs3d_p_turned_step)(int form, int X, int half, int n, const B
         lane->e[r] = lane->s[r];
         lane->s[r] = other[0] * u[r + 1] + other[1] * u[S + r + 1] + other[2] * u[2 * S + r + 1];
         lane->e[r] += v[1] * lane->s[r];
-        if (n == 0) lane->y[r] = lane->s[r]; /* the elimination begins with what comes from the section before */
+    }
+    if (n == 0) { /* the elimination begins with what comes from the section before */
+        bs3d_p_as_branch();
+        TRID_UNROLL
+        for (int r = 0; r < 8; r++) lane->y[r] = lane->s[r];
     }
 }
 
@@ -2607,88 +2847,105 @@ typedef struct {
     BS3D_R *gathered; /* for the section's first unknown, of R rows */
     BS3D_R *planes;   /* u of R + 2 rows, twice */
     BS3D_R *tiles;    /* w of R rows, three times */
-    BS3D_R *factors;  /* l, u, r and what a half takes from the other's end, of the rows' points */
+    BS3D_R *factors;  /* l, u, r of the rows' points */
     BS3D_R *weights;  /* the rows' differences: down, up, weight */
     BS3D_R *keep;     /* trid_warp_lu_keep's */
-    BS3D_R *seams;
-    unsigned long long *gate;
+    BS3D_R *link;     /* bs3d_p_factor_seam's, here and not in registers, which are few in double precision */
+    BS3D_R *places;   /* of a pair's seams, two a row, and their boxes */
+    unsigned long long *boxes, *gate;
 } BS3D_F(bs3d_p_turned_memory);
 
 TRID_D BS3D_F(bs3d_p_turned_memory)
-    BS3D_F(bs3d_p_turned_open)(int X, int R, const bs3d_p_turn *turn, const BS3D_R *tables, int from, int to,
-                               unsigned char *memory)
+    BS3D_F(bs3d_p_turned_open)(int R, int pair, int half, const bs3d_p_turn *turn, const BS3D_R *tables, int from,
+                               int to, unsigned char *memory)
 {
-    enum { V = 16 / sizeof(BS3D_R), kept_each = 32 * TRID_WARP_LU_KEEP_LEN };
-    const int len = X * BS3D_P_ROW, thread = trid_p_thread(), threads = BS3D_P_THREADS3(X, R);
-    const BS3D_R *kept = tables + (turn->own == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS), zeros[V] = {0};
+    enum { V = 16 / sizeof(BS3D_R) };
+    const int len = BS3D_P_ROW, thread = trid_p_thread(), threads = BS3D_P_THREADS3(R), rows = R + 2;
+    const BS3D_R zeros[V] = {0},
+                 *kept = tables + (turn->own == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) + 32 * BS3D_P_TURNED * half;
     BS3D_F(bs3d_p_turned_memory) m;
     m.levels = (BS3D_R *)memory;
     m.ring = m.levels + BS3D_P_ARRIVAL * (to - from + 3);
-    m.gathered = m.ring + BS3D_P_COMING * (R + 2) * len;
+    m.gathered = m.ring + BS3D_P_COMING * rows * len;
     m.planes = m.gathered + R * len;
-    m.tiles = m.planes + 2 * (R + 2) * len;
-    m.factors = m.tiles + 3 * BS3D_P_TILE(X, R);
-    m.weights = m.factors + 4 * len;
+    m.tiles = m.planes + 2 * rows * len;
+    m.factors = m.tiles + 3 * BS3D_P_TILE(R);
+    m.weights = m.factors + 3 * len;
     m.keep = m.weights + 3 * len;
-    m.seams = m.keep + X * kept_each;
-    m.gate = (unsigned long long *)(m.seams + 4 * (R + 2));
+    m.link = m.keep + 32 * TRID_WARP_LU_KEEP_LEN;
+    m.places = m.link + 4;
+    m.boxes = (unsigned long long *)(m.places + 2 * V * rows);
+    m.gate = m.boxes + 2 * rows;
     bs3d_p_open_gate(m.gate, threads);
+    if (pair && thread < 2 * rows) trid_cluster_open(m.boxes + thread);
+    if (pair && thread < 3) m.link[thread] = kept[32 * (BS3D_P_TURNED - 1) + thread];
     for (int e = thread; e < (int)(m.planes - m.ring) / V; e += threads)
         ((BS3D_P_VECTOR *)m.ring)[e] = BS3D_P_PACK(zeros);
     BS3D_F(bs3d_p_levels)(turn, tables, from, to, m.levels);
-    for (int x = thread; x < 256 * X; x += threads) {
-        const BS3D_R *f = kept + 32 * (BS3D_P_TURNED * (x / 256) + x % 8) + x % 256 / 8;
+    for (int x = thread; x < 256; x += threads) {
+        const BS3D_R *f = kept + 32 * (x % 8) + x / 8;
         BS3D_F(bs3d_row) r = {0, 0, 0};
         int at = BS3D_F(bs3d_p_spread)(x);
-        if (x < turn->points) r = BS3D_F(bs3d_p_row)(tables, turn->own, x);
-        for (int n = 0; n < 4; n++) m.factors[n * len + at] = f[32 * 8 * n];
+        if (256 * half + x < turn->points) r = BS3D_F(bs3d_p_row)(tables, turn->own, 256 * half + x);
+        for (int n = 0; n < 3; n++) m.factors[n * len + at] = f[32 * 8 * n];
         m.weights[at] = r.down;
         m.weights[len + at] = r.up;
         m.weights[2 * len + at] = r.weight;
     }
-    for (int e = thread; e < X * kept_each; e += threads)
-        m.keep[e] = kept[32 * (BS3D_P_TURNED * (e / kept_each) + 4 * 8) + e % kept_each];
-    __syncthreads();
+    for (int e = thread; e < 32 * TRID_WARP_LU_KEEP_LEN; e += threads) m.keep[e] = kept[32 * 3 * 8 + e];
+    if (pair)
+        trid_cluster_sync(); /* nobody sends before both blocks' boxes are open */
+    else
+        __syncthreads();
     return m;
 }
 
-/* A block has R whole rows and one more on each side, a warp for each 256 points of a row, 8 a lane, and marches through
-   the planes of a section and one more on each side. When plane n of w has come: its back substitution in z; its rows
-   are solved, and with them L u of plane n-2, of the same matrix. That is u, which all rows of the block see in shared
-   memory, and completes plane n-2 of the next w: A_z times the other axis' A times u, which the elimination makes s[k] +
-   q s[k+1] but for its first row, and the other row solved, eliminated. It goes into a tile, from which the warps of the
-   two rows more, which have less to do, write it as columns, a plane later. Then L u of plane n-1. */
-template <int form, int X, int R>
+/* A block has R whole rows and one more on each side, or (pair) with the other block of its cluster a half each of such
+   rows: a warp for each, 8 points a lane. It marches through the planes of a section and one more on each side. When
+   plane n of w has come: its back substitution in z; its rows are solved, and with them L u of plane n-2, of the same
+   matrix. That is u, which all rows of the block see in shared memory, and completes plane n-2 of the next w: A_z times
+   the other axis' A times u, which the elimination makes s[k] + q s[k+1] but for its first row, and the other row solved,
+   eliminated. It goes into a tile, from which the warps of the two rows more, which have less to do, write it as columns,
+   a plane later. Then L u of plane n-1. */
+template <int form, int R, int pair>
 TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const bs3d_p_turn *turn,
                                   const BS3D_R *tables, const BS3D_R *w, BS3D_R *made, const BS3D_R *ends,
                                   BS3D_R *new_ends, unsigned char *memory)
 {
-    enum { V = 16 / sizeof(BS3D_R), held = BS3D_P_KEPT };
-    const int len = X * BS3D_P_ROW, all_rows = (R + 2) * len, tile_size = BS3D_P_TILE(X, R);
-    const int thread = (int)threadIdx.x, rank = thread % 32, warp = trid_warp_uniform(thread / 32);
-    const int half = warp % X, row = warp / X, marches = row < R; /* row R is before the others, R + 1 after them */
-    const int own = row == R ? 0 : row == R + 1 ? R + 1 : row + 1, writer = thread - 32 * X * R;
-    const int first = R * (int)blockIdx.x, j = first - 1 + own, there = j >= 0 && j < turn->lines;
+    enum {
+        V = 16 / sizeof(BS3D_R),
+        per_lane = 8 / V,
+        held = BS3D_P_KEPT(form, pair),
+        SLOT = BS3D_P_ROW * (int)sizeof(BS3D_R)
+    };
+    const int len = BS3D_P_ROW, all_rows = (R + 2) * len, tile_size = BS3D_P_TILE(R);
+    const int thread = (int)threadIdx.x, rank = thread % 32, row = trid_warp_uniform(thread / 32);
+    const int half = pair ? trid_warp_uniform(trid_cluster_rank()) : 0;
+    const int marches = row < R; /* row R is before the others, R + 1 after them */
+    const int own = row == R ? 0 : row == R + 1 ? R + 1 : row + 1, writer = thread - 32 * R;
+    const int first = R * ((int)blockIdx.x / (1 + pair)), j = first - 1 + own, there = j >= 0 && j < turn->lines;
     const int section = (int)blockIdx.y, after = section - turn->march, past = section + turn->march;
     int from, to;
     bs3d_p_let_next_begin();
     bs3d_p_section(plan->model.points[2], plan->sections, section, &from, &to);
     const int count = to - from, behind = turn->finish ? 0 : 2; /* planes that what is made is behind what comes */
-    const BS3D_F(bs3d_p_turned_memory) m = BS3D_F(bs3d_p_turned_open)(X, R, turn, tables, from, to, memory);
+    const BS3D_F(bs3d_p_turned_memory) m = BS3D_F(bs3d_p_turned_open)(R, pair, half, turn, tables, from, to, memory);
 
-    const int mine = half * BS3D_P_ROW + rank * V;                    /* in a row */
+    const int mine = rank * V;                                        /* in a row */
     const int place = row * len + mine + BS3D_P_SKEW(R / V, row / V); /* in a tile */
-    const BS3D_R *factors = m.factors + mine, *keep = m.keep + half * 32 * TRID_WARP_LU_KEEP_LEN + rank;
-    const BS3D_R *link = tables + (turn->own == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) +
-                         32 * (BS3D_P_TURNED * half + BS3D_P_TURNED - 1);
+    const BS3D_R *factors = m.factors + mine, *keep = m.keep + rank;
     const int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + turn->own + 3 * half]);
-    BS3D_R *slots = m.ring + (own * X + half) * BS3D_P_COMING * BS3D_P_ROW;
-    const transpose_p_place slots_place = transpose_p_place_of(slots);
-    const int left = turn->points - 256 * half, vectors = there && left > 0 ? (left - 1) / V + 1 : 0;
+    const BS3D_F(bs3d_p_seam) seam = {half, m.link, m.places + 2 * V * own, m.boxes + 2 * own};
+    BS3D_R *slots = m.ring + own * BS3D_P_COMING * len;
+    const transpose_p_place slots_place =
+        transpose_p_place_of(slots + V * (rank % per_lane * BS3D_P_SPREAD + rank / per_lane));
+    const int points = turn->points - 256 * half; /* of the block's part of the rows */
+    const int vectors = there && points > 0 ? (points - 1) / V + 1 - rank : 0;
     const long long step = turn->march * turn->plane, to_step = turn->march * turn->to_plane;
     const BS3D_R *source =
-        w + 256 * half + (long long)turn->pitch * j + turn->plane * (turn->march > 0 ? from : to - 1);
-    made += turn->to_plane * (turn->march > 0 ? from : to - 1);
+        w + 256 * half + V * rank + (long long)turn->pitch * j + turn->plane * (turn->march > 0 ? from : to - 1);
+    made += 256LL * half * turn->to_pitch + turn->to_plane * (turn->march > 0 ? from : to - 1);
+    new_ends += 256LL * half * turn->to_pitch;
     BS3D_F(bs3d_p_turned_lane) lane = {{0}, {0}, {0}, {0}, {0}, {0}, {0}};
     BS3D_R lur[3 * 8], other[3];
     BS3D_F(bs3d_row) ys;
@@ -2703,10 +2960,10 @@ TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p
 
     bs3d_p_wait();
     for (int n = 1; n < BS3D_P_COMING; n++, source += step)
-        BS3D_F(bs3d_p_fetch_row)(source, n <= count ? vectors : 0, slots_place, n);
+        BS3D_F(bs3d_p_fetch_row)(source, n <= count ? vectors : 0, slots_place + n * SLOT);
     /* The unknowns beyond the section: its neighbour's first on plane 0, the other neighbour's last on plane count + 1. */
-    const int has_after = there && after >= 0 && after < plan->sections ? left - 8 * rank : 0;
-    const int has_past = there && past >= 0 && past < plan->sections ? left - 8 * rank : 0;
+    const int has_after = there && after >= 0 && after < plan->sections ? points - 8 * rank : 0;
+    const int has_past = there && past >= 0 && past < plan->sections ? points - 8 * rank : 0;
     ends += (long long)turn->pitch * j + 256 * half + 8 * rank;
     BS3D_F(bs3d_p_load_points)(has_after, ends + turn->plane * after, lane.z);
     ends += turn->plane * (plan->sections + past);
@@ -2717,17 +2974,18 @@ TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p
         BS3D_R *plane = m.planes + plane_at + own * len + mine, *tile = m.tiles + tile_at + place;
         TRANSPOSE_P_AWAIT(BS3D_P_COMING - 1);
         __syncwarp();
-        if (n > 0)
-            BS3D_F(bs3d_p_turned_back)(n > count, level, slots + slot * BS3D_P_ROW + rank * V, has_past, ends, lane.z);
+        if (n > 0) BS3D_F(bs3d_p_turned_back)(n > count, level, slots + slot * len + mine, has_past, ends, lane.z);
         TRID_UNROLL
         for (int r = 0; r < 8; r++) lane.d[r] = lane.z[r];
         BS3D_F(bs3d_p_lane_factors)(held, 3, factors, len, lur);
-        BS3D_F(trid_warp_lu_solve_kept)(8, 32, 2, steps, lur, lur + 2 * 8, lur + 8, keep, 32, lane.d);
-        if (X > 1) BS3D_F(bs3d_p_join_halves)(half, 2 + row, link, factors + 3 * len, m.seams + 4 * own, lane.d);
+        if (pair)
+            BS3D_F(bs3d_p_solve_half)(&seam, n, steps, lur, keep, plane - mine + 32 * V, lane.d);
+        else
+            BS3D_F(trid_warp_lu_solve_kept)(8, 32, 2, steps, lur, lur + 2 * 8, lur + 8, keep, 32, lane.d);
         BS3D_F(bs3d_p_lane_store)(lane.d, plane);
         bs3d_p_arrive(m.gate);
         __syncwarp(); /* all lanes have read the slot */
-        BS3D_F(bs3d_p_fetch_row)(source, n + BS3D_P_COMING <= count ? vectors : 0, slots_place, slot);
+        BS3D_F(bs3d_p_fetch_row)(source, n + BS3D_P_COMING <= count ? vectors : 0, slots_place + slot * SLOT);
         source += step;
         if (++slot == BS3D_P_COMING) slot = 0;
         if (marches && turn->finish) BS3D_F(bs3d_p_lane_store)(lane.d, tile);
@@ -2735,9 +2993,9 @@ TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p
             BS3D_F(bs3d_p_turned_make)(level, &lane, tile, m.gathered + row * len + mine);
         bs3d_p_await(m.gate, n & 1);
         if (marches && !turn->finish && n < count + 2) BS3D_F(bs3d_p_turned_step)
-        (form, X, half, n, pairs, m.weights + mine, &ys, other, level, plane - len, &lane);
+        (form, pair, half, n, pairs, m.weights + mine, &ys, other, level, plane - len, &lane);
         if (!marches && n > behind + 1) {
-            BS3D_F(bs3d_p_store_columns)(X, R, turn, first, writer, m.tiles + written_at, made);
+            BS3D_F(bs3d_p_store_columns)(R, points, turn->to_pitch, first, writer, m.tiles + written_at, made);
             made += to_step;
         }
         written_at = tile_at;
@@ -2751,22 +3009,24 @@ TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p
     }
     __syncthreads();
     if (marches) return;
-    BS3D_F(bs3d_p_store_columns)(X, R, turn, first, writer, m.tiles + written_at, made);
+    BS3D_F(bs3d_p_store_columns)(R, points, turn->to_pitch, first, writer, m.tiles + written_at, made);
     if (turn->finish) return;
     new_ends += turn->to_plane * section;
-    BS3D_F(bs3d_p_store_columns)(X, R, turn, first, writer, m.tiles + tile_at, new_ends);
+    BS3D_F(bs3d_p_store_columns)(R, points, turn->to_pitch, first, writer, m.tiles + tile_at, new_ends);
     new_ends += turn->to_plane * plan->sections;
-    BS3D_F(bs3d_p_store_columns)(X, R, turn, first, writer, m.tiles + written_at, new_ends);
+    BS3D_F(bs3d_p_store_columns)(R, points, turn->to_pitch, first, writer, m.tiles + written_at, new_ends);
 }
 
-template <int form, int X, int R, int blocks>
-TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS3(X, R), blocks)
+template <int form, int R, int blocks, int pair>
+TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS3(R), blocks)
     BS3D_F(bs3d_p_implicit3)(BS3D_F(bs3d_pairs) pairs, bs3d_p_plan plan, bs3d_p_turn turn,
                              const BS3D_R *__restrict__ tables, const BS3D_R *__restrict__ w, BS3D_R *__restrict__ made,
                              const BS3D_R *ends, BS3D_R *new_ends)
 {
     TRID_DYNAMIC_SHARED(memory);
-    BS3D_F(bs3d_p_turned)<form, X, R>(&pairs, &plan, &turn, tables, w, made, ends, new_ends, memory);
+    if (!pair || TRID_P_CLUSTERS) /* code for devices without clusters has no pairs */
+        BS3D_F(bs3d_p_turned)<form, R, pair>(&pairs, &plan, &turn, tables, w, made, ends, new_ends,
+                                             bs3d_p_held(memory));
 }
 
 /* The axis' matrix times u at a point whose neighbours on the axis are step away. */
@@ -2835,19 +3095,21 @@ typedef struct {
     bs3d_p_turn turn;
     unsigned threads, blocks, slots;
     size_t elements; /* of shared memory, beside the levels */
+    int cluster;     /* blocks that share rows: 1 or 2 */
 } BS3D_F(bs3d_p_turning);
 
-template <int X, int R, int blocks>
+template <int R, int blocks, int pair>
 static void BS3D_F(bs3d_p_turning_shape)(int form, BS3D_F(bs3d_p_turning) * t)
 {
-    t->sweep[0] = form ? BS3D_F(bs3d_p_implicit3)<BS3D_GENERAL, X, R, blocks>
-                       : BS3D_F(bs3d_p_implicit3)<BS3D_POSITIVE, X, R, blocks>;
-    t->sweep[1] = form ? BS3D_F(bs3d_p_implicit3)<BS3D_GENERAL, X, R, blocks>
-                       : BS3D_F(bs3d_p_implicit3)<BS3D_P_MIRRORED, X, R, blocks>;
-    t->threads = BS3D_P_THREADS3(X, R);
-    t->blocks = (unsigned)((t->turn.lines - 1) / R + 1);
+    t->sweep[0] = form ? BS3D_F(bs3d_p_implicit3)<BS3D_GENERAL, R, blocks, pair>
+                       : BS3D_F(bs3d_p_implicit3)<BS3D_POSITIVE, R, blocks, pair>;
+    t->sweep[1] = form ? BS3D_F(bs3d_p_implicit3)<BS3D_GENERAL, R, blocks, pair>
+                       : BS3D_F(bs3d_p_implicit3)<BS3D_P_MIRRORED, R, blocks, pair>;
+    t->threads = BS3D_P_THREADS3(R);
+    t->cluster = 1 + pair;
+    t->blocks = (unsigned)(t->cluster * ((t->turn.lines - 1) / R + 1));
     t->slots = (unsigned)(blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount));
-    t->elements = BS3D_P_ROWS3(X, R);
+    t->elements = BS3D_P_ROWS3(R);
 }
 
 /* Rows along axis own; all but the direction, and sections. */
@@ -2872,9 +3134,9 @@ static void BS3D_F(bs3d_p_turning_of)(const BS3D_F(bs3d_p_job) * job, int own, B
         }
     }
     if (n[own] <= 256)
-        BS3D_F(bs3d_p_turning_shape)<1, BS3D_P_SHAPE_TURNED>(job->form, t);
+        BS3D_F(bs3d_p_turning_shape)<BS3D_P_SHAPE_TURNED, 0>(job->form, t);
     else
-        BS3D_F(bs3d_p_turning_shape)<BS3D_P_TURNED_HALVES, BS3D_P_SHAPE_TURNED_2>(job->form, t);
+        BS3D_F(bs3d_p_turning_shape)<BS3D_P_SHAPE_TURNED, 1>(job->form, t);
 }
 
 /* Can implicit3's sweeps, t[own], be had for this problem? Sets the sections, and bytes[own] of shared memory. */
@@ -2883,8 +3145,7 @@ static int BS3D_F(bs3d_p_can_turn)(const bs3d_problem *o, BS3D_F(bs3d_p_job) * j
                                    size_t *bytes)
 {
     size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    const int most = 256 * BS3D_P_TURNED_HALVES;
-    if (o->points[0] > most || o->points[1] > most || (o->flags & BS3D_AMERICAN)) return 0;
+    if (o->points[0] > 512 || o->points[1] > 512 || (o->flags & BS3D_AMERICAN)) return 0;
     BS3D_F(bs3d_p_turning_of)<unused>(job, 0, t);
     BS3D_F(bs3d_p_turning_of)<unused>(job, 1, t + 1);
     const BS3D_F(bs3d_p_turning) *longer = t[0].blocks * t[1].slots < t[1].blocks * t[0].slots ? t + 1 : t;
@@ -2913,10 +3174,14 @@ static int BS3D_F(bs3d_implicit3)(const bs3d_problem *problem, void *work, bs3d_
     if (status) return status;
     if (!BS3D_F(bs3d_p_can_turn) < unused > (problem, &job, turnings, bytes))
         return BS3D_F(bs3d_implicit2)<unused>(problem, work, result, stream);
-    for (int n = 0; n < 4; n++)
-        if (cudaFuncSetAttribute(turnings[n / 2].sweep[n % 2], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)bytes[n / 2]) != cudaSuccess)
+    for (int n = 0; n < 4; n++) {
+        const BS3D_F(bs3d_p_turning) *t = turnings + n / 2;
+        if (cudaFuncSetAttribute(t->sweep[n % 2], cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes[n / 2]) !=
+            cudaSuccess)
             return BS3D_LAUNCH_FAILED;
+        if (t->cluster > 1 && !trid_clusters(t->sweep[n % 2], t->cluster, t->threads, bytes[n / 2]))
+            return BS3D_F(bs3d_implicit2)<unused>(problem, work, result, stream);
+    }
     const int early = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
     /* The last sweep has rows along y, and so writes u with rows along x. */
     const int *points = problem->points, steps = problem->steps, sections = job.plan.sections;
@@ -2940,14 +3205,478 @@ static int BS3D_F(bs3d_implicit3)(const bs3d_problem *problem, void *work, bs3d_
         to = swap;
         turn.march = s % 2 ? -1 : 1;
         turn.finish = s == steps;
-        bs3d_p_launch_soon(s > 0 && early, &status, t->sweep[s % 2], dim3(t->blocks, (unsigned)sections), t->threads,
-                           bytes[turn.own], stream, t->pairs[s % 2], job.plan, turn, job.tables, from, to, old_ends,
-                           new_ends);
+        bs3d_p_launch_soon(s > 0 && early, t->cluster, &status, t->sweep[s % 2], dim3(t->blocks, (unsigned)sections),
+                           t->threads, bytes[turn.own], stream, t->pairs[s % 2], job.plan, turn, job.tables, from, to,
+                           old_ends, new_ends);
         if (sections > 1 && !turn.finish)
-            bs3d_p_launch_soon(early, &status, BS3D_F(bs3d_p_ends) < 1 >, (unsigned)((turn.to_plane - 1) / 128 + 1),
+            bs3d_p_launch_soon(early, 1, &status, BS3D_F(bs3d_p_ends) < 1 >, (unsigned)((turn.to_plane - 1) / 128 + 1),
                                128, 0, stream, sections, turn.to_plane, s % 2, job.tables, new_ends);
     }
     return BS3D_F(bs3d_p_finish)<unused>(status, problem, &job, result, stream);
+}
+
+/* ---- slabs: explicit4 and implicit2 on the planes of one processor ----------------------------------------------- */
+
+template <int form, int steps, int forward, int C, int R, int P, int blocks>
+TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS(steps, R, P), blocks)
+    BS3D_F(bs3d_p_slab_march)(BS3D_P_SWEEP, bs3d_p_share share)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    BS3D_F(bs3d_p_march)<form, steps, forward, C, R, P>(&pairs, &plan, tables, u, v, ends, memory, &share);
+}
+
+template <int form, int X, int C, int R, int P, int blocks>
+TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS_UP(X, C, R, P), blocks / X)
+    BS3D_F(bs3d_p_slab_up)(BS3D_P_SWEEP, bs3d_p_share share)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    BS3D_F(bs3d_p_rows_up)<form, X, C, R, P>(&pairs, &plan, tables, u, v, ends, memory, &share);
+}
+
+/* Rows of the three axes, a block each: count of the third, of which the first is row -BS3D_P_MARGIN of the slab's
+   planes, row shift - BS3D_P_MARGIN of the grid's. */
+template <int unused>
+TRID_KERNEL void BS3D_F(bs3d_p_slab_set_up)(bs3d_model model, int shift, int count, BS3D_R *tables)
+{
+    int axis = (int)blockIdx.x, rows = axis < 2 ? (int)BS3D_P_ROW_TABLE : count;
+    for (int i = trid_p_thread(); i < rows; i += trid_p_threads()) {
+        BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
+        BS3D_R *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
+        to[0] = r.down;
+        to[1] = r.up;
+        to[2] = r.weight;
+        to[3] = 0;
+    }
+}
+
+/* The payoff in u, whose first plane is plane shift of the grid; or (later) where that is more than u. A block a row. */
+template <int unused>
+TRID_KERNEL void BS3D_F(bs3d_p_slab_payoff)(bs3d_problem o, bs3d_p_plan plan, int shift, int later, BS3D_R *u)
+{
+    double ds[3];
+    int j = (int)blockIdx.x, k = (int)blockIdx.y;
+    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
+    u += (long long)plan.pitch * j + plan.plane * k;
+    for (int i = trid_p_thread(); i < o.points[0]; i += trid_p_threads()) {
+        BS3D_R payoff =
+            (BS3D_R)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], (k + shift) * ds[2]);
+        if (!later || u[i] < payoff) u[i] = payoff;
+    }
+}
+
+/* The values around the spot that lie in the slab's own planes; zeros for the others. By one warp. */
+template <int unused>
+TRID_KERNEL void BS3D_F(bs3d_p_slab_around)(bs3d_problem o, bs3d_p_plan plan, bs3d_slab cut, const BS3D_R *u,
+                                            BS3D_R *values)
+{
+    for (int n = (int)threadIdx.x; n < 64; n += 32) {
+        int k = bs3d_p_first(&o, 2) + n / 16, there = k >= cut.first && k < cut.first + cut.planes;
+        long long at = bs3d_p_around(&o, n, plan.pitch, plan.plane) - plan.plane * (cut.first - cut.below);
+        values[n] = there ? u[at] : 0;
+    }
+}
+
+/* Factors of the slab's sections; and how the chain's sections depend on each other, as BS3D_P_LINKS. The copy of the
+   plane below is the first of the downward sweep's last planes: there is nothing to solve for, it is the unknown
+   before. */
+template <int unused>
+TRID_KERNEL void BS3D_F(bs3d_p_slab_factor)(bs3d_model model, bs3d_slab cut, BS3D_R *tables, BS3D_R *links)
+{
+    __shared__ double link[4 * BS3D_P_CHAIN];
+    int e = (int)threadIdx.x, n = cut.slab * cut.sections - cut.own + e; /* of all sections of the grid */
+    BS3D_R *rows = tables + BS3D_P_Z_FACTORS;
+    if (e < cut.chain) {
+        int slab = n / cut.sections, keeps = slab == cut.slab, from, to;
+        bs3d_p_slab_section(model.points[2], cut.slabs, slab, cut.sections, n % cut.sections, &from, &to);
+        BS3D_F(bs3d_p_factor_planes)(&model, from, to, 0, keeps, rows - 8 * (cut.first - cut.below), link + 4 * e);
+    }
+    __syncthreads();
+    if (e > 0) return;
+    if (cut.below) {
+        rows[1] = rows[2] = 0;
+        rows[3] = -1;
+    }
+    BS3D_F(bs3d_p_factor_links)(cut.chain, link, links);
+}
+
+/* The last unknowns of the slab's sections and of the section before them, in place of what the chain's reduction left
+   (bs3d_p_ends, upward); in that of its last section the first unknown of the slab above, if there is one. */
+template <int most>
+TRID_KERNEL void __launch_bounds__(128)
+    BS3D_F(bs3d_p_slab_ends)(bs3d_slab cut, long long plane, const BS3D_R *__restrict__ links, BS3D_R *ends)
+{
+    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= plane) return;
+    BS3D_R *lasts = ends + plane * cut.chain, first[most], x[most];
+    ends += at;
+    lasts += at;
+    TRID_UNROLL
+    for (int s = 0; s < most; s++) {
+        first[s] = s < cut.chain ? ends[plane * s] : 0;
+        x[s] = s < cut.chain ? lasts[plane * s] : 0;
+    }
+    TRID_UNROLL
+    for (int s = 0; s < most; s++) {
+        if (s >= cut.chain) continue;
+        if (s + 1 < most) x[s] -= links[8 * s] * first[s + 1];
+        if (s > 0) x[s] -= links[8 * s + 1] * x[s - 1];
+        x[s] *= links[8 * s + 2];
+    }
+    TRID_UNROLL
+    for (int s = most - 2; s >= 0; s--)
+        if (s < cut.chain) x[s] -= links[8 * s + 3] * x[s + 1];
+    const int top = cut.own + cut.sections - 1;
+    TRID_UNROLL
+    for (int s = 0; s < most; s++) {
+        if (s < cut.own - 1 || s > top) continue;
+        if (s + 1 < most && s == top && cut.above)
+            x[s] = first[s + 1] - links[8 * (s + 1) + 4] * x[s] - links[8 * (s + 1) + 5] * x[s + 1];
+        lasts[plane * s] = x[s];
+    }
+}
+
+/* A march on a slab: what bs3d_slab_open makes of it. */
+typedef struct {
+    bs3d_slab cut;
+    bs3d_problem problem;
+    BS3D_F(bs3d_p_job) job; /* job.u: the values; its plan: of all planes that the slab has */
+    BS3D_R *links, *values;
+    int total, implicit;
+    int fused;                /* implicit: the upward sweep solves x too */
+    BS3D_F(bs3d_p_launch) up; /* implicit: how its sweeps are launched */
+    void (*down)(bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, const BS3D_R *);
+    size_t down_bytes;
+} BS3D_F(bs3d_slab_march);
+
+/* The upward sweep of job->plan.sections sections for a slab, as bs3d_p_upward. */
+template <int unused>
+static int BS3D_F(bs3d_p_slab_upward)(const bs3d_p_plan *plan, int form, int *fused, BS3D_F(bs3d_p_launch) * up)
+{
+    const int nx = plan->model.points[0];
+    *fused = 0;
+    if (nx <= 256)
+        *fused = !BS3D_F(bs3d_p_whole_rows)(plan, 1, BS3D_P_SHAPE_UP, form ? BS3D_F(bs3d_p_slab_up) < BS3D_GENERAL, 1,
+                                            BS3D_P_SHAPE_UP > : BS3D_F(bs3d_p_slab_up) < BS3D_POSITIVE, 1,
+                                            BS3D_P_SHAPE_UP >, up);
+    else if (nx <= 512)
+        *fused = !BS3D_F(bs3d_p_whole_rows)(plan, 2, BS3D_P_SHAPE_UP, form ? BS3D_F(bs3d_p_slab_up) < BS3D_GENERAL, 2,
+                                            BS3D_P_SHAPE_UP > : BS3D_F(bs3d_p_slab_up) < BS3D_POSITIVE, 2,
+                                            BS3D_P_SHAPE_UP >, up);
+    if (*fused) return BS3D_OK;
+    return BS3D_F(bs3d_p_tiles)(plan, 1, BS3D_P_SHAPE3, form ? BS3D_F(bs3d_p_slab_march) < BS3D_GENERAL, 1, 1,
+                                BS3D_P_SHAPE3 > : BS3D_F(bs3d_p_slab_march) < BS3D_POSITIVE, 1, 1, BS3D_P_SHAPE3 >, up);
+}
+
+/* What a slab's kernels know: of planes planes, in sections sections. */
+TRID_HOST bs3d_p_plan BS3D_F(bs3d_p_slab_plan)(const bs3d_problem *o, int planes, int sections)
+{
+    bs3d_p_plan plan;
+    plan.model = bs3d_model_of(o);
+    plan.model.points[2] = planes;
+    plan.pitch = BS3D_F(bs3d_pitch)(o->points[0]);
+    plan.plane = (long long)plan.pitch * o->points[1];
+    plan.sections = sections;
+    plan.tile = plan.depth = 0;
+    return plan;
+}
+
+/* Solves   into how many sections an implicit march on so many slabs cuts each, on devices like the current one
+   Returns  0 if there is something wrong with the problem, or the device has too little shared memory */
+template <int unused = 0>
+static int BS3D_F(bs3d_slab_sections)(const bs3d_problem *o, int slabs)
+{
+    if (bs3d_slab_check(o, 1, slabs)) return 0;
+    const int L = BS3D_P_LINES(BS3D_P_K(o->points[1])), least = o->points[2] / slabs,
+              planes = (o->points[2] - 1) / slabs + 1 + 2 * (slabs > 1);
+    int fused, columns = (o->points[0] - 1) / L + 1,
+               sections = BS3D_F(bs3d_p_sections)(planes, columns, bs3d_p_attribute(cudaDevAttrMultiProcessorCount), 2);
+    if (sections > BS3D_P_SECTIONS) sections = BS3D_P_SECTIONS;
+    if (sections > least / 4) sections = least / 4;
+    if (sections < 1) return 0;
+    bs3d_p_plan plan = BS3D_F(bs3d_p_slab_plan)(o, planes, sections);
+    BS3D_F(bs3d_p_launch) up;
+    if (BS3D_F(bs3d_p_slab_upward) < unused > (&plan, bs3d_p_form(&plan.model), &fused, &up)) return 0;
+    return up.plan.sections;
+}
+
+/* Solves   how many bytes of device memory a slab's march works in; 0 for a null pointer */
+TRID_HOST size_t BS3D_F(bs3d_slab_bytes)(const bs3d_problem *o, const bs3d_slab *cut)
+{
+    if (!o || !cut) return 0;
+    size_t plane = (size_t)BS3D_F(bs3d_pitch)(o->points[0]) * (size_t)o->points[1];
+    size_t planes = 2 * (size_t)(cut->below + cut->planes + cut->above) + 2 * (size_t)cut->chain;
+    return (planes * plane + BS3D_P_TABLES + 8 * BS3D_P_CHAIN + 64) * sizeof(BS3D_R);
+}
+
+/* Solves   a march on a slab, up to its first step: tables, factors, and the payoff as its values
+   Needs    cut: bs3d_slab_cut's; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
+   Leaves   *march; the values in march->job.u, as in bs3d_work_bytes' memory, from the lowest plane on that the slab has
+            a copy of
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot have these sections
+   Lanes    called on the host, the slab's device being the current one, as for all functions of a march */
+template <int unused = 0>
+static int BS3D_F(bs3d_slab_open)(const bs3d_problem *o, const bs3d_slab *cut, void *work,
+                                  BS3D_F(bs3d_slab_march) * march, cudaStream_t stream)
+{
+    if (!o || !cut || !march || !work || (size_t)work % 16) return BS3D_BAD_ARGUMENT;
+    BS3D_F(bs3d_slab_march) *m = march;
+    BS3D_F(bs3d_p_job) *job = &m->job;
+    const bs3d_model model = bs3d_model_of(o);
+    int status = BS3D_OK;
+    m->cut = *cut;
+    m->problem = *o;
+    m->implicit = cut->sections > 0;
+    m->total = cut->below + cut->planes + cut->above;
+    job->plan = BS3D_F(bs3d_p_slab_plan)(o, m->total, cut->sections);
+    job->pairs = BS3D_F(bs3d_lane_pairs)(&model, !m->implicit);
+    job->form = bs3d_p_form(&model);
+    const size_t cells = (size_t)job->plan.plane * (size_t)m->total,
+                 ends = 2 * (size_t)cut->chain * (size_t)job->plan.plane;
+    job->u = (BS3D_R *)work;
+    job->v = job->u + cells;
+    job->ends = job->v + cells;
+    job->tables = job->ends + ends;
+    m->links = job->tables + BS3D_P_TABLES;
+    m->values = m->links + 8 * BS3D_P_CHAIN;
+    if (m->implicit) {
+        status = BS3D_F(bs3d_p_slab_upward)<unused>(&job->plan, job->form, &m->fused, &m->up);
+        if (status || m->up.plan.sections != cut->sections) return BS3D_LAUNCH_FAILED;
+        m->down_bytes = BS3D_F(bs3d_p_depth)(BS3D_P_K(o->points[1]), &job->plan);
+        const int K = BS3D_P_K(o->points[1]);
+        m->down = K == 8    ? BS3D_F(bs3d_p_implicit2_down)<8, 1>
+                  : K == 16 ? BS3D_F(bs3d_p_implicit2_down)<16, 1>
+                            : BS3D_F(bs3d_p_implicit2_down)<32, 1>;
+        if (cudaFuncSetAttribute(m->down, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)m->down_bytes) !=
+            cudaSuccess)
+            return BS3D_LAUNCH_FAILED;
+    }
+    if (cudaMemsetAsync(work, 0, (2 * cells + ends) * sizeof *job->u, stream) != cudaSuccess) return BS3D_LAUNCH_FAILED;
+    const int rows = m->total + 2 * BS3D_P_MARGIN, shift = cut->first - cut->below;
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_slab_set_up) < unused >, 3, 256, 0, stream, model, shift,
+                       m->implicit && rows > BS3D_P_ROW_TABLE ? (int)BS3D_P_ROW_TABLE : rows, job->tables);
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_slab_payoff) < unused >, dim3((unsigned)o->points[1], (unsigned)m->total),
+                       128, 0, stream, *o, job->plan, shift, 0, job->u);
+    for (int axis = 0; axis < 2 && m->implicit; axis++)
+        bs3d_p_launch_next(&status, BS3D_P_OF_SIZE(o->points[axis], bs3d_p_factor), 1, 64, 0, stream, job->plan,
+                           job->tables, axis, axis == 0 && m->fused);
+    if (m->implicit)
+        bs3d_p_launch_next(&status, BS3D_F(bs3d_p_slab_factor) < unused >, 1, BS3D_P_CHAIN, 0, stream, model, *cut,
+                           job->tables, m->links);
+    return status;
+}
+
+/* The planes of a part of an explicit sweep, of which the outer ones are as many as the neighbours have copies of;
+   extra: with so many copies on each side, or as many as there are. Returns 0 if there are none. */
+TRID_HOST int BS3D_F(bs3d_p_slab_part)(const bs3d_slab *cut, int part, int extra, bs3d_p_share *share)
+{
+    const int low = cut->below ? cut->deep : 0, high = cut->above ? cut->deep : 0;
+    const int whole = cut->planes < low + high + 4; /* too few planes to be parted */
+    const bs3d_p_share none = {0, 0, 0, 0, 1, 0, 0, 0, cut->below + cut->planes + cut->above};
+    *share = none;
+    if (part == BS3D_ALL || (part == BS3D_OUTER && whole)) {
+        int down = extra < cut->below ? extra : cut->below, up = extra < cut->above ? extra : cut->above;
+        share->from = cut->below - down;
+        share->planes = cut->planes + down + up;
+    } else if (part == BS3D_INNER && !whole) {
+        share->from = cut->below + low;
+        share->planes = cut->planes - low - high;
+    } else if (part == BS3D_OUTER) {
+        share->from = low ? cut->below : cut->below + cut->planes - high;
+        share->planes = low + high;
+        share->sections = (low > 0) + (high > 0);
+        share->apart = cut->planes - low - high;
+    }
+    return share->planes;
+}
+
+/* Solves   one or two time steps (steps) of an explicit march on a part of the slab: BS3D_ALL, with extra copies on
+            each side made as well; or BS3D_OUTER, what neighbours have copies of, and then BS3D_INNER, the rest, which
+            may run at the same time
+   Needs    before BS3D_ALL or BS3D_OUTER: extra + steps copies on each side that are of the time of the values. early:
+            nothing was enqueued in the stream since BS3D_ALL of the sweep before
+   Leaves   march->job.u (with BS3D_ALL and BS3D_OUTER another array than before): the values; copies beyond extra are
+            worthless
+   Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
+template <int unused = 0>
+static int BS3D_F(bs3d_slab_explicit)(BS3D_F(bs3d_slab_march) * march, int steps, int part, int extra, int early,
+                                      cudaStream_t stream)
+{
+    BS3D_F(bs3d_p_job) *job = &march->job;
+    BS3D_F(bs3d_p_launch) l;
+    bs3d_p_share share;
+    if (part != BS3D_INNER) {
+        BS3D_R *swap = job->u;
+        job->u = job->v;
+        job->v = swap;
+    }
+    if (!BS3D_F(bs3d_p_slab_part)(&march->cut, part, extra, &share)) return BS3D_OK;
+    const bs3d_p_plan plan = BS3D_F(bs3d_p_slab_plan)(&march->problem, share.planes, share.sections);
+    int status =
+        steps == 1 ? BS3D_F(bs3d_p_tiles)(&plan, 1, BS3D_P_SHAPE3, job->form ? BS3D_F(bs3d_p_slab_march) < BS3D_GENERAL,
+                                          1, 0, BS3D_P_SHAPE3 > : BS3D_F(bs3d_p_slab_march) < BS3D_POSITIVE, 1, 0,
+                                          BS3D_P_SHAPE3 >, &l)
+                   : BS3D_F(bs3d_p_tiles)(&plan, 2, BS3D_P_SHAPE4, job->form ? BS3D_F(bs3d_p_slab_march) < BS3D_GENERAL,
+                                          2, 0, BS3D_P_SHAPE4 > : BS3D_F(bs3d_p_slab_march) < BS3D_POSITIVE, 2, 0,
+                                          BS3D_P_SHAPE4 >, &l);
+    if (status) return status;
+    share.sections = l.plan.sections;
+    l.plan.model.points[2] = march->total;
+    return bs3d_p_launch_after(early && l.early, 1, l.slab_sweep, l.grid, l.block, l.bytes, stream, job->pairs, l.plan,
+                               job->tables, job->v, job->u, job->ends, share) == cudaSuccess
+               ? BS3D_OK
+               : BS3D_LAUNCH_FAILED;
+}
+
+/* x by itself: the lines of planes planes of v, and of both ends of sections sections. */
+template <int unused>
+static void BS3D_F(bs3d_p_slab_x)(int *status, const BS3D_F(bs3d_slab_march) * march, int planes, int sections,
+                                  cudaStream_t stream)
+{
+    const BS3D_F(bs3d_p_job) *job = &march->job;
+    bs3d_p_plan plan = job->plan;
+    plan.model.points[2] = planes;
+    plan.sections = sections;
+    const int nx = plan.model.points[0], lines = plan.model.points[1] * (planes + 2 * sections),
+              warps = BS3D_P_X_WARPS(nx <= 512 ? 16 : 32), blocks = (lines - 1) / warps + 1,
+              most = 3 * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    bs3d_p_launch_next(status, nx <= 512 ? BS3D_F(bs3d_p_implicit2_x) < 16 > : BS3D_F(bs3d_p_implicit2_x) < 32 >,
+                       (unsigned)(blocks < most ? blocks : most), (unsigned)(32 * warps), 0, stream, plan, job->tables,
+                       job->v, job->ends);
+}
+
+/* Solves   an implicit step, upward: right-hand side, x lines and forward elimination in z of BS3D_ALL; or of
+            BS3D_OUTER, what neighbours wait for, and then BS3D_INNER, the rest, which may run at the same time if
+            march->fused is not 0; else, with nx > 512, it is what has to follow
+   Needs    the values, and the copies of the neighbours' planes beside them
+   Leaves   after BS3D_OUTER what bs3d_slab_messages names is ready to be sent
+   Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
+template <int unused = 0>
+static int BS3D_F(bs3d_slab_up)(BS3D_F(bs3d_slab_march) * march, int part, cudaStream_t stream)
+{
+    const bs3d_slab *cut = &march->cut;
+    const BS3D_F(bs3d_p_job) *job = &march->job;
+    const BS3D_F(bs3d_p_launch) *up = &march->up;
+    const int outer = cut->reach ? cut->reach : cut->sections, low = cut->below ? outer : 0,
+              high = cut->above ? outer : 0;
+    const int whole = !march->fused || cut->sections <= low + high; /* sections are not parted */
+    int status = BS3D_OK, sections = cut->sections;
+    bs3d_p_share share = {0, march->total, cut->sections, 0, cut->sections, 0, 0, cut->below, cut->below + cut->planes};
+    if (part == BS3D_OUTER && !whole) {
+        sections = low + high;
+        share.jump = low;
+        share.over = cut->sections - low - high;
+    } else if (part == BS3D_INNER) {
+        sections = whole ? 0 : cut->sections - low - high;
+        share.first = low;
+    }
+    if (sections) {
+        bs3d_p_plan plan = up->plan;
+        dim3 grid = up->grid;
+        plan.sections = cut->chain; /* from the first rows to the last ones */
+        /* Another slab of this device may have asked for less since. */
+        if (cudaFuncSetAttribute(up->slab_sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)up->bytes) !=
+            cudaSuccess)
+            return BS3D_LAUNCH_FAILED;
+        (march->fused ? grid.y : grid.z) = (unsigned)sections;
+        bs3d_p_launch_next(&status, up->slab_sweep, grid, up->block, up->bytes, stream, job->pairs, plan, job->tables,
+                           job->u, job->v, job->ends + plan.plane * cut->own, share);
+    }
+    if (!march->fused && part != BS3D_INNER) BS3D_F(bs3d_p_slab_x)<unused>(&status, march, 0, cut->chain, stream);
+    if (!march->fused && part != BS3D_OUTER) BS3D_F(bs3d_p_slab_x)<unused>(&status, march, march->total, 0, stream);
+    return status;
+}
+
+/* Solves   an implicit step, downward: the chain of section ends, back substitution in z, y lines, and the update, of
+            the neighbours' planes too that the slab has a copy of
+   Needs    bs3d_slab_up of all of it, and what the other slabs have sent
+   Leaves   the values and the copies
+   Returns  BS3D_OK, BS3D_LAUNCH_FAILED */
+template <int unused = 0>
+static int BS3D_F(bs3d_slab_down)(BS3D_F(bs3d_slab_march) * march, cudaStream_t stream)
+{
+    const bs3d_slab *cut = &march->cut;
+    const BS3D_F(bs3d_p_job) *job = &march->job;
+    const int *n = march->problem.points, L = BS3D_P_LINES(BS3D_P_K(n[1]));
+    const long long plane = job->plan.plane;
+    int status = BS3D_OK;
+    bs3d_p_launch_next(&status,
+                       cut->chain <= 8    ? BS3D_F(bs3d_p_slab_ends) < 8 >
+                       : cut->chain <= 16 ? BS3D_F(bs3d_p_slab_ends) < 16 >
+                                          : BS3D_F(bs3d_p_slab_ends) < BS3D_P_CHAIN >,
+                       (unsigned)((plane - 1) / 128 + 1), 128, 0, stream, *cut, plane, march->links, job->ends);
+    bs3d_p_launch_next(&status, march->down, dim3((unsigned)((n[0] - 1) / L + 1), (unsigned)cut->sections),
+                       (unsigned)(32 * L), march->down_bytes, stream, job->plan, job->tables, job->v, job->u,
+                       job->ends + plane * (cut->chain + cut->own - cut->sections));
+    return status;
+}
+
+/* Solves   after a step, with BS3D_AMERICAN: no value, nor copy, is below the payoff; else nothing */
+template <int unused = 0>
+static int BS3D_F(bs3d_slab_exercise)(BS3D_F(bs3d_slab_march) * march, cudaStream_t stream)
+{
+    const bs3d_problem *o = &march->problem;
+    int status = BS3D_OK;
+    if (o->flags & BS3D_AMERICAN)
+        bs3d_p_launch_next(&status, BS3D_F(bs3d_p_slab_payoff) < unused >,
+                           dim3((unsigned)o->points[1], (unsigned)march->total), 128, 0, stream, *o, march->job.plan,
+                           march->cut.first - march->cut.below, 1, march->job.u);
+    return status;
+}
+
+/* Solves   the 64 values around the spot (bs3d_lane_greeks), as far as they lie in the slab's own planes, and zeros,
+            into march->values, device memory: their sum over the slabs is all of them */
+template <int unused = 0>
+static int BS3D_F(bs3d_slab_values)(BS3D_F(bs3d_slab_march) * march, cudaStream_t stream)
+{
+    int status = BS3D_OK;
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_slab_around) < unused >, 1, 32, 0, stream, march->problem,
+                       march->job.plan, march->cut, march->job.u, march->values);
+    return status;
+}
+
+/* Solves   what a slab and another one, peer, send each other: in an explicit march as many planes as there are
+            copies, after BS3D_ALL or BS3D_OUTER; in an implicit one ends of sections, before bs3d_slab_down
+   Returns  how many messages, of as many bytes each way: 0 to 2, in the same order on both sides */
+TRID_HOST int BS3D_F(bs3d_slab_messages)(const BS3D_F(bs3d_slab_march) * march, int peer, bs3d_message *messages)
+{
+    const bs3d_slab *cut = &march->cut;
+    const size_t plane = (size_t)march->job.plan.plane, bytes = plane * sizeof(BS3D_R);
+    const int up = peer == cut->slab + 1, beside = up || peer == cut->slab - 1;
+    if (peer == cut->slab || peer < 0 || peer >= cut->slabs || (!beside && (!march->implicit || cut->reach))) return 0;
+    if (!march->implicit) {
+        BS3D_R *border = march->job.u + plane * (size_t)(cut->below + (up ? cut->planes : 0));
+        const size_t deep = plane * (size_t)cut->deep;
+        messages->send = up ? border - deep : border;
+        messages->receive = up ? border : border - deep;
+        messages->bytes = bytes * (size_t)cut->deep;
+        return 1;
+    }
+    BS3D_R *firsts = march->job.ends, *lasts = firsts + plane * (size_t)cut->chain;
+    const size_t own = (size_t)cut->own, sections = (size_t)cut->sections, reach = (size_t)cut->reach;
+    if (!reach) {
+        size_t other = (size_t)peer * sections;
+        messages[0].send = firsts + plane * own;
+        messages[0].receive = firsts + plane * other;
+        messages[1].send = lasts + plane * own;
+        messages[1].receive = lasts + plane * other;
+        messages[0].bytes = messages[1].bytes = bytes * sections;
+        return 2;
+    }
+    /* Of the sections beside the border their rows that face it, and of all but the farthest the other rows too. */
+    if (up) {
+        messages[0].send = lasts + plane * (own + sections - reach);
+        messages[0].receive = firsts + plane * (own + sections);
+        messages[1].send = firsts + plane * (own + sections - reach + 1);
+        messages[1].receive = lasts + plane * (own + sections);
+    } else {
+        messages[0].send = firsts + plane * own;
+        messages[0].receive = lasts + plane * (own - reach);
+        messages[1].send = lasts + plane * own;
+        messages[1].receive = firsts + plane * (own - reach + 1);
+    }
+    messages[0].bytes = bytes * reach;
+    messages[1].bytes = bytes * (reach - 1);
+    return reach > 1 ? 2 : 1;
 }
 }
 #endif /* BS3D_NO_LAUNCHES */
@@ -3106,10 +3835,9 @@ TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d
 #undef BS3D_P_SHAPE4
 #undef BS3D_P_SHAPE_UP
 #undef BS3D_P_SHAPE_TURNED
-#undef BS3D_P_SHAPE_TURNED_2
-#undef BS3D_P_TURNED_HALVES
 #undef BS3D_P_SKEW
 #undef BS3D_P_KEPT
+#undef BS3D_P_SEND
 #undef BS3D_P_LINES_8
 #undef BS3D_P_LINES_16
 #undef BS3D_P_LINES_32

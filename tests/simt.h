@@ -43,8 +43,9 @@
    Runtime    cudaMalloc cudaFree cudaMallocHost cudaFreeHost cudaMemcpy[Async] cudaMemset[Async] cudaMemGetInfo
               cudaDeviceSynchronize cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName
               cudaGetDeviceCount cudaGetDevice cudaSetDevice cudaGetDeviceProperties cudaDeviceGetAttribute
-              cudaStreamCreate[WithFlags] cudaStreamSynchronize cudaStreamDestroy cudaEventCreate cudaEventRecord
-              cudaEventSynchronize cudaEventElapsedTime cudaEventDestroy
+              cudaStreamCreate[WithFlags] cudaStreamCreateWithPriority cudaStreamSynchronize cudaStreamDestroy
+              cudaStreamWaitEvent cudaDeviceGetStreamPriorityRange cudaEventCreate[WithFlags] cudaEventRecord
+              cudaEventSynchronize cudaEventQuery cudaEventElapsedTime cudaEventDestroy
    Own        simt_permute(seed)   run warps and lanes in a fresh random order between exchanges, so that a missing
                                    barrier shows as a wrong result; 0 restores order. SIMT_SEED=n in the environment
                                    does so from the start.
@@ -2516,6 +2517,7 @@ struct simt_event {
     std::chrono::steady_clock::time_point time;
 };
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
+enum { cudaEventDefault = 0, cudaEventDisableTiming = 2 };
 
 SIMT_OWN cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
@@ -2525,6 +2527,15 @@ SIMT_OWN cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned fl
 SIMT_OWN cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
     return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+SIMT_OWN cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int)
+{
+    return cudaStreamCreateWithFlags(stream, flags);
+}
+SIMT_OWN cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = *greatest = 0;
+    return cudaSuccess;
 }
 SIMT_OWN cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
 SIMT_OWN cudaError_t cudaStreamDestroy(cudaStream_t stream)
@@ -2547,7 +2558,13 @@ SIMT_OWN cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr)
     event->time = std::chrono::steady_clock::now();
     return cudaSuccess;
 }
+SIMT_OWN cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) { return cudaEventCreate(event); }
 SIMT_OWN cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
+SIMT_OWN cudaError_t cudaEventQuery(cudaEvent_t) { return cudaDeviceSynchronize(); }
+SIMT_OWN cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned = 0)
+{
+    return event ? cudaSuccess : simt_set_error(cudaErrorInvalidResourceHandle);
+}
 SIMT_OWN cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
     if (!start || !end)

@@ -91,6 +91,7 @@ static const rung ladder[] = {
     {"explicit4", 0, RUNG(explicit4)}, {"implicit1", 1, RUNG(implicit1)}, {"implicit2", 1, RUNG(implicit2)},
     {"implicit3", 1, RUNG(implicit3)},
 };
+static const rung &implicit3 = ladder[6];
 
 template <class R>
 struct types;
@@ -328,6 +329,57 @@ static void test_last_rows_and_upwind(void)
         for (int kind = 2 * implicit; kind < CASE_CORRELATIONS; kind += 3)
             compare_all(&random, implicit, case_upwind(&random, implicit, 20, 9, 6, 2, BS3D_GIVEN, kind), "upwind");
 }
+
+/* Rows of 257 to 512 points, which implicit3 halves between the blocks of a pair: as many as there are and as few beyond
+   the seam, on more rows than a pair has, with one section and with several, from odd and even numbers of steps, so that
+   the halves are along x and along y first; seam and edge of the rows with both forms of the cross differences. */
+template <class R>
+static void test_pairs(void)
+{
+    static const shape shapes[] = {{257, 9, 4}, {512, 5, 33}, {7, 300, 4}, {4, 511, 30}, {258, 257, 4}};
+    case_random random = {SEED + 15};
+    for (int n = 0; n < 5; n++) {
+        if (shortest_tests() && n % 3 != 0) continue;
+        if (short_tests() && n == 4 && sizeof(R) == 8) continue;
+#ifdef SIMT_EMULATOR
+        emulated_processors = n % 2 ? 200 : 4;
+#endif
+        bs3d_problem o =
+            case_problem_of(&random, 1, shapes[n].nx, shapes[n].ny, shapes[n].nz, n < 4 ? 2 + n / 2 : 1, BS3D_GIVEN, n);
+        grid start = random_start(&random, o);
+        compare<R>(implicit3, o, start, reference(1, o, start), "pairs");
+    }
+}
+
+#ifdef SIMT_EMULATOR
+/* Where implicit3 hands over to implicit2 (ladder[5]) its values are that one's to the bit, and nowhere else. */
+template <class R>
+static void test_handing_over(void)
+{
+    static const struct {
+        shape points;
+        int flags, major, shared;
+        int handed;
+    } cases[] = {{{9, 7, 5}, 0, 9, 227, 0},   {{9, 7, 5}, 0, 8, 227, 0},
+                 {{9, 7, 5}, 0, 9, 99, 1},    {{9, 7, 5}, BS3D_AMERICAN, 9, 227, 1},
+                 {{257, 5, 4}, 0, 9, 227, 0}, {{5, 512, 4}, 0, 9, 227, 0},
+                 {{257, 5, 4}, 0, 8, 227, 1}, /* no clusters */
+                 {{5, 257, 4}, 0, 8, 227, 1}, {{513, 5, 4}, 0, 9, 227, 1},
+                 {{5, 513, 4}, 0, 9, 227, 1}};
+    case_random random = {SEED + 16};
+    for (const auto &c : cases) {
+        bs3d_problem o = case_problem_of(&random, 1, c.points.nx, c.points.ny, c.points.nz, 1, BS3D_MAXIMUM, 1);
+        o.flags |= c.flags;
+        simt_capability(c.major, 0);
+        emulated_shared = c.shared * 1024;
+        int same = run<R>(implicit3, o, grid()).values == run<R>(ladder[5], o, grid()).values;
+        CHECK(same == c.handed, "%s: %dx%dx%d, flags %d, capability %d.0, %d KiB: %s", types<R>::name(), c.points.nx,
+              c.points.ny, c.points.nz, c.flags, c.major, c.shared, same ? "handed over" : "not handed over");
+    }
+    simt_capability(9, 0);
+    emulated_shared = 227 * 1024;
+}
+#endif
 
 /* Exercise after each step, of which explicit4 then makes one at a time. */
 static void test_american(void)
@@ -684,6 +736,11 @@ int main(void)
     test_forms();
     test_payoffs();
     test_last_rows_and_upwind();
+    test_pairs<float>();
+    if (!shortest_tests()) test_pairs<double>();
+#ifdef SIMT_EMULATOR
+    if (!shortest_tests()) test_handing_over<float>(), test_handing_over<double>();
+#endif
     test_american();
     test_steps();
     test_one_asset<float>(small_shapes[2]);
@@ -701,7 +758,7 @@ int main(void)
     test_streams<float>();
     if (!shortest_tests()) test_streams<double>();
     if (shortest_tests())
-        check_skip(1, "each march in the other precision too, implicit marches of short steps along long lines: "
+        check_skip(1, "each march in the other precision too, implicit marches of short steps along long lines, pairs: "
                       "SHORT_TESTS is set");
     if (short_tests()) {
         check_skip(5, "large grids, long marches, model problem, convergence, largest grid: too slow here");
