@@ -1023,7 +1023,7 @@ TRID_HOST void ADI2D_F(p_host_date)(ADI2D_F(p_host) * h, int date, adi2d_values 
             if (event->what & FD_SHIFT) h->u[at] = h->d[at];
             if (event->what & FD_CHANGE_VALUES)
                 h->u[at] = (ADI2D_R)ADI2D_M(p_change)(h->parameters, date, x[i], h->t.x[1][j], (double)h->u[at]);
-            if ((event->what & FD_EXERCISE) && !(h->u[at] > final)) h->u[at] = final;
+            if ((event->what & FD_EXERCISE) && final > h->u[at]) h->u[at] = final;
         }
     if (event->what & (FD_SHIFT | FD_CHANGE_VALUES)) memset(h->extra, 0, all * sizeof(ADI2D_R));
     if (event->what & FD_RECORD) values[1 + date] = ADI2D_F(p_host_values)(h);
@@ -1912,7 +1912,7 @@ ADI2D_P_RARE void ADI2D_F(p_chip_date)(const ADI2D_F(p_chip) * h, unsigned char 
         ADI2D_R *u = ADI2D_F(p_chip_point)(h, memory, at);
         if (event->what & FD_CHANGE_VALUES)
             *u = (ADI2D_R)ADI2D_M(p_change)(h->parameters, date, x[at % n], h->t.x[1][h->first + at / n], (double)*u);
-        if ((event->what & FD_EXERCISE) && !(*u > h->final[at])) *u = h->final[at];
+        if ((event->what & FD_EXERCISE) && h->final[at] > *u) *u = h->final[at];
         if (event->what & (FD_SHIFT | FD_CHANGE_VALUES)) h->extra[at] = 0;
     }
     ADI2D_F(p_meet)(h);
@@ -2664,7 +2664,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_set_up_threads))
         }
         if (event.what & FD_CHANGE_VALUES)
             value = (ADI2D_R)ADI2D_M(p_change)(&launch.chip.parameters[which], date, x[i], a.t.x[1][j], (double)value);
-        if ((event.what & FD_EXERCISE) && !(value > final)) value = final;
+        if ((event.what & FD_EXERCISE) && final > value) value = final;
         a.e[at] = value;
         if (!ADI2D_G(trid_finite)(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
     }

@@ -1,4 +1,4 @@
-/* adi3d.h - three-factor PDEs of your own on a grid, marched by alternating directions, on a GPU and on CPUs.
+/* adi3d.h - three-factor PDEs of your own on grids, marched by alternating directions, on a GPU and on CPUs.
 
    MIT licence, see LICENSE. Copy this file, fd.h, trid.h and transpose.h.
 
@@ -37,6 +37,9 @@
                       along their face cost an order in space: the mixed derivative is taken as 0 there
        ADI3D_CHANGE   double MODEL_change(p, date, at, value): what becomes of a value at a date (FD_CHANGE_VALUES):
                       a barrier that is watched, a coupon, a right
+       ADI3D_ALONE    the axes, a sum of 1, 2 and 4, along which drift, volatility and kill depend on that axis' numbers
+                      and on t alone: all lines along it have one matrix, which a GPU takes apart once a sweep instead
+                      of once a line. Not trusted: FD_NOT_ALONE says that at a point it does not hold
 
    A model has, in both precisions (_f32 and _f64):
        MODEL_host_bytes         memory that the host's workers need together
@@ -45,8 +48,15 @@
        MODEL_device_bytes       device memory that the next needs
        MODEL_device             the same on a GPU (nvcc; tests/simt.h without one)
        MODEL_bytes, MODEL_solve that of the two which the compiler has, the GPU's before the host's
+     batches of problems (adi3d_batch), grids of up to 48 points an axis on a GPU's chip
+       MODEL_onchip_blocks      the blocks that a problem takes: do grids of this size fit on the current device?
+       MODEL_onchip_bytes       device memory that the next needs
+       MODEL_onchip             all steps of a problem in one kernel, its grid in the shared memory of a block, or of the
+                                blocks of a cluster
+       MODEL_host_batch_bytes, MODEL_host_batch    the same of the host's workers, one problem each, grids of any size
    and all models share
        adi3d_check              what is wrong with a problem, as far as its own numbers tell
+       adi3d_batch_check        is a batch one?
        adi3d_allocate, _free    memory for MODEL_solve
        fd_status_string         what a status says
 
@@ -57,7 +67,8 @@
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.
      Grid     Point (i, j, k) is at i + nx (j + ny k).
-     Memory   The caller's. Nothing is allocated, printed or kept. All pointers of a problem are the host's.
+     Memory   The caller's. Nothing is allocated, printed or kept. All pointers of a problem are the host's, but for
+              those of MODEL_onchip's, which are the device's.
 
    Options, defined before the header is included:
      ADI3D_HEADER   the name by which this file includes itself, if you rename it. Default: "adi3d.h". */
@@ -112,9 +123,12 @@ typedef struct {
         __VA_ARGS__                                                                                                    \
     }
 
-enum { ADI3D_MOST = 1024 }; /* points of an axis */
+enum { ADI3D_MOST = 1024, ADI3D_MOST_ON_CHIP = 48 }; /* points of an axis */
 
-enum { ADI3D_P_LANES = 64 }; /* the host's lines side by side */
+enum {
+    ADI3D_P_MOST_LANES = 128, /* the host's lines side by side, in single precision */
+    ADI3D_P_ROWS = 16         /* rows that are turned at a time: they stay in the nearest cache */
+};
 
 #if defined __has_builtin
 #if __has_builtin(__builtin_shufflevector)
@@ -179,6 +193,63 @@ TRID_HD fd_status adi3d_check(const adi3d_problem *problem)
     return fd_plan_check(&plan);
 }
 
+/* A batch of problems of one model, each on a grid of its own, and where they and their results are: pointers, and those
+   in the problems, are to where the solver runs, the device's memory for MODEL_onchip. Of a problem, progress is not
+   called; and one that fails is marched a second time, watched, so that its status always says in which step. */
+typedef struct {
+    int problems;  /* 0 and more */
+    int points[3]; /* no axis of any problem has more */
+    int steps;     /* no problem takes more, the halves of a Rannacher start counted (fd_schedule) */
+    int dates;     /* no problem has more */
+    const adi3d_problem *problem;
+    fd_status *status;    /* of each */
+    adi3d_values *values; /* of each 1 + dates, as a result's */
+    void *grid; /* null; or of each points[0] points[1] points[2] numbers of the precision: the values at time 0, point
+                   (i, j, k) at i + points[0] (j + points[1] k); what is not one of the problem's is without meaning */
+} adi3d_batch;
+
+/* The part of adi3d_batch_check that says how much memory a batch needs: its pointers may still be null. */
+TRID_HD int adi3d_p_sizes(const adi3d_batch *batch)
+{
+    if (!batch) return FD_BAD_ARGUMENT;
+    int sized = batch->problems >= 0 && batch->steps >= 1 && batch->steps <= FD_P_MOST && batch->dates >= 0 &&
+                batch->dates <= FD_P_MOST;
+    for (int d = 0; d < 3; d++) sized &= batch->points[d] >= 4 && batch->points[d] <= ADI3D_MOST;
+    return sized ? FD_OK : FD_BAD_SIZE;
+}
+
+/* Solves   is this a batch?
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, or FD_BAD_SIZE: a count out of range */
+TRID_HD int adi3d_batch_check(const adi3d_batch *batch)
+{
+    const int wrong = adi3d_p_sizes(batch);
+    if (wrong) return wrong;
+    return batch->problems > 0 && (!batch->problem || !batch->status || !batch->values) ? FD_BAD_ARGUMENT : FD_OK;
+}
+
+/* What adi3d_check says of one of its problems, and whether the batch has room for it: FD_BAD_SIZE, of an axis; with
+   detail FD_NO_ROOM of its steps, else of its dates. */
+TRID_HD fd_status adi3d_p_check_in(const adi3d_batch *batch, const adi3d_problem *problem)
+{
+    int steps;
+    fd_status status = adi3d_check(problem);
+    for (int d = 0; d < 3 && !status.what; d++)
+        if (problem->axis[d].points > batch->points[d]) status = fd_status_of(FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
+    if (!status.what && problem->times.dates > batch->dates) status = fd_status_of(FD_BAD_SIZE, 0, -1, -1, -1, -1, -1);
+    if (!status.what && !fd_schedule_part(&problem->times, 0, 0, NULL, &steps) && steps > batch->steps)
+        status = fd_status_of(FD_BAD_SIZE, FD_NO_ROOM, -1, -1, -1, -1, -1);
+    return status;
+}
+
+/* What is found out about a problem of a batch before its march on chip. */
+typedef struct {
+    fd_status status, made[3]; /* made: of each axis */
+    fd_weights at[3];
+    int steps, weak;
+    int bad, lost; /* the first step whose numbers, and the first point whose final value, are not finite; FD_P_NONE */
+    int other[2];  /* the first point at which an axis is not alone that should be, in the first and the last step */
+} adi3d_p_plan;
+
 /* Points of the grid. */
 TRID_HD size_t adi3d_p_points(const adi3d_problem *problem)
 {
@@ -188,7 +259,7 @@ TRID_HD size_t adi3d_p_points(const adi3d_problem *problem)
 /* Numbers of an axis in its tables: those of all lines side by side. */
 TRID_HD int adi3d_p_padded(int points)
 {
-    return (points + ADI3D_P_LANES - 1) / ADI3D_P_LANES * ADI3D_P_LANES;
+    return (points + ADI3D_P_MOST_LANES - 1) / ADI3D_P_MOST_LANES * ADI3D_P_MOST_LANES;
 }
 
 /* Rounded up, of the longest axis, and no less than the host's lines side by side. */
@@ -318,6 +389,12 @@ TRID_HOST int adi3d_p_sections(int planes, int blocks, int slots, int more)
 #undef BLOCKS
 #pragma push_macro("CHANGES")
 #undef CHANGES
+#pragma push_macro("FEW")
+#undef FEW
+#pragma push_macro("FEWER")
+#undef FEWER
+#pragma push_macro("H")
+#undef H
 #pragma push_macro("K")
 #undef K
 #pragma push_macro("KIND")
@@ -330,6 +407,8 @@ TRID_HOST int adi3d_p_sections(int planes, int blocks, int slots, int more)
 #undef MOST
 #pragma push_macro("NUMBERS")
 #undef NUMBERS
+#pragma push_macro("OF_LANE")
+#undef OF_LANE
 #pragma push_macro("OF_ROW")
 #undef OF_ROW
 #pragma push_macro("P")
@@ -344,6 +423,8 @@ TRID_HOST int adi3d_p_sections(int planes, int blocks, int slots, int more)
 #undef ROWS
 #pragma push_macro("S")
 #undef S
+#pragma push_macro("SECOND")
+#undef SECOND
 #pragma push_macro("SLICE")
 #undef SLICE
 #pragma push_macro("SLOT")
@@ -402,6 +483,11 @@ TRID_HD void ADI3D_M(p_numbers_at)(const ADI3D_M(parameters) * parameters, int a
 }
 
 enum {
+#ifdef ADI3D_ALONE
+    ADI3D_M(p_alone) = ADI3D_ALONE,
+#else
+    ADI3D_M(p_alone) = 0,
+#endif
     ADI3D_M(p_most) = 1 + (int)ADI3D_M(numbers_of_x) + (int)ADI3D_M(numbers_of_y) + (int)ADI3D_M(numbers_of_z) +
                       (int)ADI3D_M(numbers_of_t) /* of any axis or of time, and one */
 };
@@ -411,9 +497,9 @@ enum {
 #define ADI3D_P_VECTOR float4 /* 16 bytes */
 #define ADI3D_P_LINES_LEN TRID_BLOCK_LINES_LEN_F32
 /* Lines along y and z of up to 128, 256, 512 and 1024 points: points a thread, sections, lines of a block, blocks. */
-#define ADI3D_P_SHAPE_128 4, 32, 8, 3
-#define ADI3D_P_SHAPE_256 8, 32, 8, 3
-#define ADI3D_P_SHAPE_512 16, 32, 8, 1
+#define ADI3D_P_SHAPE_128 16, 8, 64, 1
+#define ADI3D_P_SHAPE_256 16, 16, 32, 1
+#define ADI3D_P_SHAPE_512 16, 32, 16, 1
 #define ADI3D_P_SHAPE_1024 32, 32, 8, 1
 #include ADI3D_HEADER
 #undef ADI3D_P_REAL
@@ -428,8 +514,8 @@ enum {
 #define ADI3D_P_SUFFIX _f64
 #define ADI3D_P_VECTOR double2
 #define ADI3D_P_LINES_LEN TRID_BLOCK_LINES_LEN_F64
-#define ADI3D_P_SHAPE_128 4, 32, 8, 3
-#define ADI3D_P_SHAPE_256 8, 32, 8, 2
+#define ADI3D_P_SHAPE_128 16, 8, 32, 1
+#define ADI3D_P_SHAPE_256 16, 16, 16, 1
 #define ADI3D_P_SHAPE_512 16, 32, 8, 1
 #define ADI3D_P_SHAPE_1024 32, 32, 4, 1
 #include ADI3D_HEADER
@@ -450,12 +536,16 @@ enum {
 #pragma pop_macro("BESIDE")
 #pragma pop_macro("BLOCKS")
 #pragma pop_macro("CHANGES")
+#pragma pop_macro("FEW")
+#pragma pop_macro("FEWER")
+#pragma pop_macro("H")
 #pragma pop_macro("K")
 #pragma pop_macro("KIND")
 #pragma pop_macro("L")
 #pragma pop_macro("MORE")
 #pragma pop_macro("MOST")
 #pragma pop_macro("NUMBERS")
+#pragma pop_macro("OF_LANE")
 #pragma pop_macro("OF_ROW")
 #pragma pop_macro("P")
 #pragma pop_macro("PASSES")
@@ -463,6 +553,7 @@ enum {
 #pragma pop_macro("Q")
 #pragma pop_macro("ROWS")
 #pragma pop_macro("S")
+#pragma pop_macro("SECOND")
 #pragma pop_macro("SLICE")
 #pragma pop_macro("SLOT")
 #pragma pop_macro("SOME")
@@ -475,11 +566,13 @@ enum {
 #undef ADI3D_M
 #undef ADI3D_MODEL
 #undef ADI3D_FACE
+#undef ADI3D_ALONE
 #undef ADI3D_CHANGE
 
 #else /* the body, of a model in the precision at hand */
 
 #define ADI3D_R ADI3D_P_REAL
+#define ADI3D_P_LANES ((int)(512 / sizeof(ADI3D_R))) /* the host's lines side by side */
 #define ADI3D_F(stem) ADI3D_P_JOIN_OF(ADI3D_MODEL, stem, ADI3D_P_SUFFIX)
 #define ADI3D_G(stem) ADI3D_P_JOIN_G(stem, ADI3D_P_SUFFIX)
 #define ADI3D_P_JOIN_G(a, b) ADI3D_P_JOIN_G2(a, b)
@@ -648,43 +741,59 @@ TRID_HD ADI3D_R ADI3D_F(p_first)(ADI3D_R down, ADI3D_R up, ADI3D_R low, ADI3D_R 
     return down * (here - low) + up * (high - here);
 }
 
+/* A sum of the mixed derivatives yz, zx, xy at a point as F_0 has it. */
+TRID_HD ADI3D_R ADI3D_F(p_mix)(const ADI3D_G(adi3d_terms) * terms, const ADI3D_R *cross)
+{
+    const ADI3D_R *s = terms->volatility;
+    ADI3D_R sum = 0;
+    if ((int)ADI3D_M(mixed) & 1) sum += terms->beta[0] * s[1] * s[2] * cross[0];
+    if ((int)ADI3D_M(mixed) & 2) sum += terms->beta[1] * s[2] * s[0] * cross[1];
+    if ((int)ADI3D_M(mixed) & 4) sum += terms->beta[2] * s[0] * s[1] * cross[2];
+    return sum;
+}
+
+/* F_1 + F_2 + F_3 at a point, from its cells, its terms, the value there and those before and after it along the axes.
+   Without what faces add. */
+TRID_HD ADI3D_R ADI3D_F(p_own)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(adi3d_terms) * terms, ADI3D_R here,
+                               const ADI3D_R *low, const ADI3D_R *high)
+{
+    const ADI3D_G(fd_row) x = ADI3D_F(p_row)(0, cell[0], *terms), y = ADI3D_F(p_row)(1, cell[1], *terms);
+    const ADI3D_G(fd_row) z = ADI3D_F(p_row)(2, cell[2], *terms);
+    return ADI3D_G(fd_lane_apply)(x, low[0], here, high[0]) + ADI3D_G(fd_lane_apply)(y, low[1], here, high[1]) +
+           ADI3D_G(fd_lane_apply)(z, low[2], here, high[2]) - terms->kill * here;
+}
+
 /* mixed F_0 + own (F_1 + F_2 + F_3) at a point, from its cells, its terms and the values around it, (i, j, k) of
    -1 .. 1 at v[13 + i + 3 j + 9 k]; the eight corners are not read. Without what faces add. 19 points; some 50
    operations for the mixed terms and 25 for the others. */
 TRID_HD ADI3D_R ADI3D_F(p_apply)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(adi3d_terms) * terms, ADI3D_R mixed,
                                  ADI3D_R own, const ADI3D_R *v)
 {
-    const ADI3D_R *s = terms->volatility;
-    const ADI3D_G(fd_row) x = ADI3D_F(p_row)(0, cell[0], *terms), y = ADI3D_F(p_row)(1, cell[1], *terms);
-    const ADI3D_G(fd_row) z = ADI3D_F(p_row)(2, cell[2], *terms);
-    ADI3D_R sum =
-        own * (ADI3D_G(fd_lane_apply)(x, v[12], v[13], v[14]) + ADI3D_G(fd_lane_apply)(y, v[10], v[13], v[16]) +
-               ADI3D_G(fd_lane_apply)(z, v[4], v[13], v[22]) - terms->kill * v[13]);
-    if (ADI3D_M(mixed) != 0) {
-        ADI3D_R down[3], up[3], cross = 0;
-        TRID_UNROLL
-        for (int d = 0; d < 3; d++) down[d] = cell[d].below * (1 - cell[d].w), up[d] = cell[d].above * cell[d].w;
-        /* Slopes along x and y in the middle of each plane and row, and how they change. */
-        if ((int)ADI3D_M(mixed) & 1) {
-            ADI3D_R low = ADI3D_F(p_first)(down[1], up[1], v[1], v[4], v[7]);
-            ADI3D_R here = ADI3D_F(p_first)(down[1], up[1], v[10], v[13], v[16]);
-            ADI3D_R high = ADI3D_F(p_first)(down[1], up[1], v[19], v[22], v[25]);
-            cross += terms->beta[0] * s[1] * s[2] * ADI3D_F(p_first)(down[2], up[2], low, here, high);
-        }
-        ADI3D_R here = ADI3D_F(p_first)(down[0], up[0], v[12], v[13], v[14]);
-        if ((int)ADI3D_M(mixed) & 2) {
-            ADI3D_R low = ADI3D_F(p_first)(down[0], up[0], v[3], v[4], v[5]);
-            ADI3D_R high = ADI3D_F(p_first)(down[0], up[0], v[21], v[22], v[23]);
-            cross += terms->beta[1] * s[2] * s[0] * ADI3D_F(p_first)(down[2], up[2], low, here, high);
-        }
-        if ((int)ADI3D_M(mixed) & 4) {
-            ADI3D_R low = ADI3D_F(p_first)(down[0], up[0], v[9], v[10], v[11]);
-            ADI3D_R high = ADI3D_F(p_first)(down[0], up[0], v[15], v[16], v[17]);
-            cross += terms->beta[2] * s[0] * s[1] * ADI3D_F(p_first)(down[1], up[1], low, here, high);
-        }
-        sum += mixed * cross;
+    const ADI3D_R before[3] = {v[12], v[10], v[4]}, after[3] = {v[14], v[16], v[22]};
+    const ADI3D_R sum = own * ADI3D_F(p_own)(cell, terms, v[13], before, after);
+    ADI3D_R down[3], up[3], cross[3] = {0, 0, 0};
+    if (ADI3D_M(mixed) == 0) return sum;
+    TRID_UNROLL
+    for (int d = 0; d < 3; d++) down[d] = cell[d].below * (1 - cell[d].w), up[d] = cell[d].above * cell[d].w;
+    /* Slopes along x and y in the middle of each plane and row, and how they change. */
+    if ((int)ADI3D_M(mixed) & 1) {
+        ADI3D_R low = ADI3D_F(p_first)(down[1], up[1], v[1], v[4], v[7]);
+        ADI3D_R here = ADI3D_F(p_first)(down[1], up[1], v[10], v[13], v[16]);
+        ADI3D_R high = ADI3D_F(p_first)(down[1], up[1], v[19], v[22], v[25]);
+        cross[0] = ADI3D_F(p_first)(down[2], up[2], low, here, high);
     }
-    return sum;
+    ADI3D_R here = ADI3D_F(p_first)(down[0], up[0], v[12], v[13], v[14]);
+    if ((int)ADI3D_M(mixed) & 2) {
+        ADI3D_R low = ADI3D_F(p_first)(down[0], up[0], v[3], v[4], v[5]);
+        ADI3D_R high = ADI3D_F(p_first)(down[0], up[0], v[21], v[22], v[23]);
+        cross[1] = ADI3D_F(p_first)(down[2], up[2], low, here, high);
+    }
+    if ((int)ADI3D_M(mixed) & 4) {
+        ADI3D_R low = ADI3D_F(p_first)(down[0], up[0], v[9], v[10], v[11]);
+        ADI3D_R high = ADI3D_F(p_first)(down[0], up[0], v[15], v[16], v[17]);
+        cross[2] = ADI3D_F(p_first)(down[1], up[1], low, here, high);
+    }
+    return sum + mixed * ADI3D_F(p_mix)(terms, cross);
 }
 
 /* Do the faces of an axis add to F? */
@@ -754,6 +863,30 @@ TRID_HD int ADI3D_F(p_weak)(const ADI3D_F(p_tables) * t, int i, int j, int k, co
     return weak;
 }
 
+/* Do they differ, by more than a compiler may make of one expression in two places? */
+TRID_HD int ADI3D_F(p_differ)(ADI3D_R one, ADI3D_R other)
+{
+    const ADI3D_R unit = sizeof(ADI3D_R) == 4 ? (ADI3D_R)0x1p-24 : (ADI3D_R)0x1p-53;
+    const ADI3D_R apart = one > other ? one - other : other - one;
+    return apart > 64 * unit * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
+}
+
+/* The first axis that ADI3D_ALONE names and along which the terms of a point are not those of the line through the
+   other axes' first points, in a step; -1: none. */
+TRID_HD int ADI3D_F(p_not_alone)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_F(p_step) * step)
+{
+    const ADI3D_G(adi3d_terms) here = ADI3D_F(p_terms_at)(t, i, j, k, step->time[1]);
+    for (int d = 0; d < 3; d++) {
+        const ADI3D_G(adi3d_terms) there =
+            ADI3D_F(p_terms_at)(t, d == 0 ? i : 0, d == 1 ? j : 0, d == 2 ? k : 0, step->time[1]);
+        if (((int)ADI3D_M(p_alone) >> d & 1) &&
+            (ADI3D_F(p_differ)(here.drift[d], there.drift[d]) ||
+             ADI3D_F(p_differ)(here.volatility[d], there.volatility[d]) || ADI3D_F(p_differ)(here.kill, there.kill)))
+            return d;
+    }
+    return -1;
+}
+
 /* Value and derivatives at the spot, from the 4 x 4 x 4 values around it, those along x side by side, then those along
    y: the first is at (at[0].first, at[1].first, at[2].first). */
 TRID_HD adi3d_values ADI3D_F(p_values)(const fd_weights *at, const ADI3D_R *around)
@@ -787,6 +920,19 @@ TRID_HD void ADI3D_F(p_no_results)(const adi3d_problem *problem, const adi3d_res
         ((ADI3D_R *)result->grid)[at] = nan;
 }
 
+/* NaN wherever problem `which` of a batch would have results, by so many threads. */
+TRID_HD void ADI3D_F(p_nothing)(const adi3d_batch *batch, int which, int thread, int threads)
+{
+    const ADI3D_R nan = ADI3D_G(fd_p_nan)();
+    const double n = (double)nan;
+    const adi3d_values none = {n, n, n, n, n, n, n, n, n, n};
+    const int all = batch->points[0] * batch->points[1] * batch->points[2];
+    adi3d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
+    for (int date = thread; date <= batch->dates; date += threads) values[date] = none;
+    for (int at = thread; at < all && batch->grid; at += threads)
+        ((ADI3D_R *)batch->grid)[(size_t)which * (size_t)all + (size_t)at] = nan;
+}
+
 /* ---- the host ---------------------------------------------------------------------------------------------------- */
 
 /* A worker has a share of the planes in the sweep along x and y, of the rows of all planes in the one along z, and
@@ -811,13 +957,14 @@ typedef struct {
     int worker, workers;
     void (*meet)(void *context);
     void *context;
-    int *slot;                             /* of each worker: a point, or a count */
-    size_t pitch, plane, wide;             /* wide: elements between the first tile's rows */
-    ADI3D_R *spread[4];                    /* the cells along x, number by number */
-    ADI3D_R *u, *z, *d;                    /* values, a first stage's, differences */
-    ADI3D_R *final, *extra;                /* final values, exercise's multiplier; null where there is none */
-    ADI3D_R *zeros;                        /* of so many lines as are solved at once */
-    ADI3D_R *rows, *turned, *tile, *upper; /* of the worker: right-hand sides, turned; solutions and their matrices */
+    int *slot;                      /* of each worker: a point, or a count */
+    size_t pitch, plane, wide;      /* wide: elements between the rows of rows and slopes */
+    ADI3D_R *spread;                /* the cells along x, number by number, pitch apart, and p_first's two weights */
+    ADI3D_R *u, *z, *d;             /* values, a first stage's, differences */
+    ADI3D_R *final, *extra;         /* final values, exercise's multiplier; null where there is none */
+    ADI3D_R *zeros;                 /* of so many lines as are solved at once */
+    ADI3D_R *rows, *slopes;         /* of the worker: right-hand sides, slopes of three rows along z and one y */
+    ADI3D_R *turned, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } ADI3D_F(p_host);
 
 TRID_HOST size_t ADI3D_F(p_host_lay_out)(const adi3d_problem *problem, int worker, int workers, unsigned char *memory,
@@ -829,7 +976,9 @@ TRID_HOST size_t ADI3D_F(p_host_lay_out)(const adi3d_problem *problem, int worke
     const size_t pitch = ((size_t)*n[0] + line - 1) / line * line, plane = pitch * (size_t)*n[1] + line / 2;
     const size_t grid = fd_p_round((plane * (size_t)*n[2] + 2 * line) * sizeof(ADI3D_R));
     /* Nor do the tiles, or the rows of the first, share sets with each other. */
-    const size_t wide = pitch + line / 2, tile = fd_p_round((longest + 16) * ADI3D_P_LANES * sizeof(ADI3D_R)) + 5 * 64;
+    const size_t wide = pitch + line / 2, tile = fd_p_round(longest * ADI3D_P_LANES * sizeof(ADI3D_R)) + 5 * 64;
+    const size_t rows = fd_p_round(ADI3D_P_ROWS * wide * sizeof(ADI3D_R));
+    const size_t slopes = fd_p_round((8 * wide + line / 2) * sizeof(ADI3D_R));
     ADI3D_F(p_host) h;
     size_t used = 0;
     memset(&h, 0, sizeof h);
@@ -837,7 +986,7 @@ TRID_HOST size_t ADI3D_F(p_host_lay_out)(const adi3d_problem *problem, int worke
     h.shared = (ADI3D_F(p_shared) *)(memory + used), used += fd_p_round(sizeof(ADI3D_F(p_shared)));
     h.slot = (int *)(memory + used), used += fd_p_round((size_t)workers * sizeof(int));
     for (int d = 0; d < 3; d++) used += ADI3D_F(p_axis_lay_out)(d, *n[d], memory ? memory + used : NULL, &h.t);
-    for (int q = 0; q < 4; q++) h.spread[q] = (ADI3D_R *)(memory + used), used += fd_p_round(pitch * sizeof(ADI3D_R));
+    h.spread = (ADI3D_R *)(memory + used), used += fd_p_round(6 * pitch * sizeof(ADI3D_R));
     h.zeros = (ADI3D_R *)(memory + used), used += fd_p_round(ADI3D_P_LANES * sizeof(ADI3D_R));
     ADI3D_R **grids[5] = {&h.u, &h.d, &h.z, &h.final, &h.extra};
     const int needed[5] = {1, 1, problem->scheme != FD_DOUGLAS, adi3d_p_finals(problem),
@@ -846,10 +995,13 @@ TRID_HOST size_t ADI3D_F(p_host_lay_out)(const adi3d_problem *problem, int worke
         if (!needed[g]) continue;
         *grids[g] = (ADI3D_R *)(memory + used) + line, used += grid;
     }
-    ADI3D_R **tiles[4] = {&h.rows, &h.turned, &h.tile, &h.upper};
-    used += 4 * tile * (size_t)worker;
-    for (int g = 0; g < 4; g++) *tiles[g] = (ADI3D_R *)(memory + used), used += tile;
-    used += 4 * tile * (size_t)(workers - 1 - worker);
+    ADI3D_R **tiles[3] = {&h.turned, &h.tile, &h.upper};
+    const size_t own = rows + slopes + 3 * tile;
+    used += own * (size_t)worker;
+    h.rows = (ADI3D_R *)(memory + used), used += rows;
+    h.slopes = (ADI3D_R *)(memory + used) + line / 2, used += slopes;
+    for (int g = 0; g < 3; g++) *tiles[g] = (ADI3D_R *)(memory + used), used += tile;
+    used += own * (size_t)(workers - 1 - worker);
     if (host) *host = h;
     return used;
 }
@@ -894,6 +1046,13 @@ FD_P_INLINE void ADI3D_F(p_host_take)(int axis, const ADI3D_R *FD_P_RESTRICT tab
     for (int q = 0; q < ADI3D_M(p_numbers)(axis); q++) number[q] = table[(size_t)q * padded + i];
 }
 
+/* The cell of point i along x. */
+FD_P_INLINE ADI3D_G(fd_cell) ADI3D_F(p_host_cell)(const ADI3D_R *FD_P_RESTRICT spread, size_t pitch, size_t i)
+{
+    const ADI3D_G(fd_cell) cell = {spread[i], spread[pitch + i], spread[2 * pitch + i], spread[3 * pitch + i]};
+    return cell;
+}
+
 /* Row (j, k) of a grid, which at the faces stands for the one beyond, too. */
 TRID_HOST const ADI3D_R *ADI3D_F(p_host_row)(const ADI3D_F(p_host) * h, const ADI3D_R *v, int j, int k)
 {
@@ -910,47 +1069,125 @@ TRID_HOST void ADI3D_F(p_host_fetch)(int count, const ADI3D_R *from)
     for (int i = 0; i < count; i += line) __builtin_prefetch(from + i);
 }
 
-/* out = (more ? out : 0) + mixed F_0(v) + own (F_1 + F_2 + F_3)(v) along row (j, k), without what the faces add. */
-FD_P_INLINE void ADI3D_F(p_host_apply_to)(const ADI3D_F(p_host) * h, int more, const ADI3D_R *v, int j, int k,
-                                          const ADI3D_R *time, ADI3D_R mixed, ADI3D_R own, ADI3D_R *FD_P_RESTRICT out)
+/* How many elements of n loops along x may take, whole vectors: rows are padded. */
+TRID_HOST int ADI3D_F(p_host_whole)(int n)
 {
-    const ADI3D_R *FD_P_RESTRICT r0 = ADI3D_F(p_host_row)(h, v, j - 1, k - 1), *FD_P_RESTRICT r1, *FD_P_RESTRICT r2;
-    const ADI3D_R *FD_P_RESTRICT r3 = ADI3D_F(p_host_row)(h, v, j - 1, k), *FD_P_RESTRICT r4, *FD_P_RESTRICT r5;
-    const ADI3D_R *FD_P_RESTRICT r6 = ADI3D_F(p_host_row)(h, v, j - 1, k + 1), *FD_P_RESTRICT r7, *FD_P_RESTRICT r8;
-    r1 = ADI3D_F(p_host_row)(h, v, j, k - 1), r2 = ADI3D_F(p_host_row)(h, v, j + 1, k - 1);
-    r4 = ADI3D_F(p_host_row)(h, v, j, k), r5 = ADI3D_F(p_host_row)(h, v, j + 1, k);
-    r7 = ADI3D_F(p_host_row)(h, v, j, k + 1), r8 = ADI3D_F(p_host_row)(h, v, j + 1, k + 1);
-    const ADI3D_R *FD_P_RESTRICT s0 = h->spread[0], *FD_P_RESTRICT s1 = h->spread[1];
-    const ADI3D_R *FD_P_RESTRICT s2 = h->spread[2], *FD_P_RESTRICT s3 = h->spread[3];
-    const ADI3D_R *FD_P_RESTRICT numbers = h->t.number[0];
-    const ADI3D_G(fd_cell) cell_y = h->t.cell[1][j], cell_z = h->t.cell[2][k];
-    const size_t padded = (size_t)h->t.padded[0];
-    const int n = h->t.n[0];
-    ADI3D_R y[ADI3D_M(p_most)], z[ADI3D_M(p_most)], now[ADI3D_M(p_most)];
-    ADI3D_F(p_host_fetch)(n, ADI3D_F(p_host_row)(h, v, j + 4, k + 1)); /* what is new to the cache */
+    const int vector = 64 / (int)sizeof(ADI3D_R);
+    return (n + vector - 1) & -vector;
+}
+
+/* So many numbers will be written soon. */
+TRID_HOST void ADI3D_F(p_host_fetch_to_write)(int count, const ADI3D_R *to)
+{
+    const int line = 64 / (int)sizeof(ADI3D_R);
+    for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
+}
+
+/* Slopes along z of a row, from it and the rows before and after it in that direction. */
+FD_P_FLAT void ADI3D_F(p_host_slopes)(int whole, ADI3D_G(fd_cell) cell, const ADI3D_R *FD_P_RESTRICT low,
+                                      const ADI3D_R *FD_P_RESTRICT here, const ADI3D_R *FD_P_RESTRICT high,
+                                      ADI3D_R *FD_P_RESTRICT out)
+{
+    const ADI3D_R down = cell.below * (1 - cell.w), up = cell.above * cell.w;
+    for (int i = 0; i < whole; i++) out[i] = ADI3D_F(p_first)(down, up, low[i], here[i], high[i]);
+}
+
+/* The numbers of row (j, k) and of a time, as the loops along x take them. */
+FD_P_INLINE void ADI3D_F(p_host_take_row)(const ADI3D_F(p_host) * h, int j, int k, const ADI3D_R *time, ADI3D_R *y,
+                                          ADI3D_R *z, ADI3D_R *now)
+{
     ADI3D_F(p_take)(&h->t, 1, j, y), ADI3D_F(p_take)(&h->t, 2, k, z);
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = time[q];
-    for (int i = 0; i < n; i++) {
-        const ADI3D_G(fd_cell) cell[3] = {{s0[i], s1[i], s2[i], s3[i]}, cell_y, cell_z};
-        const ADI3D_R around[27] = {0,         r0[i],     0,         r1[i - 1], r1[i],     r1[i + 1], 0,
-                                    r2[i],     0,         r3[i - 1], r3[i],     r3[i + 1], r4[i - 1], r4[i],
-                                    r4[i + 1], r5[i - 1], r5[i],     r5[i + 1], 0,         r6[i],     0,
-                                    r7[i - 1], r7[i],     r7[i + 1], 0,         r8[i],     0};
-        ADI3D_R x[ADI3D_M(p_most)];
+}
+
+/* out = own (F_1 + F_2 + F_3)(v) along row (j, k), or this in addition, and the slopes along y: from the row, the same
+   from a point before and a point after, and the rows beside it. (Of three elements of a row clang makes a recurrence,
+   which it does not vectorise.) */
+#define ADI3D_P_OWN(name, more)                                                                                        \
+    FD_P_FLAT void name(                                                                                               \
+        const ADI3D_F(p_host) * h, int whole, int j, int k, const ADI3D_R *time, ADI3D_R own,                          \
+        const ADI3D_R *FD_P_RESTRICT spread, const ADI3D_R *FD_P_RESTRICT numbers, const ADI3D_R *FD_P_RESTRICT here,  \
+        const ADI3D_R *FD_P_RESTRICT low_x, const ADI3D_R *FD_P_RESTRICT high_x, const ADI3D_R *FD_P_RESTRICT low_y,   \
+        const ADI3D_R *FD_P_RESTRICT high_y, const ADI3D_R *FD_P_RESTRICT low_z, const ADI3D_R *FD_P_RESTRICT high_z,  \
+        ADI3D_R *FD_P_RESTRICT slopes, ADI3D_R *FD_P_RESTRICT out)                                                     \
+    {                                                                                                                  \
+        const ADI3D_G(fd_cell) cell_y = h->t.cell[1][j], cell_z = h->t.cell[2][k];                                     \
+        const ADI3D_R down = cell_y.below * (1 - cell_y.w), up = cell_y.above * cell_y.w;                              \
+        const size_t padded = (size_t)h->t.padded[0], pitch = h->pitch;                                                \
+        ADI3D_R y[ADI3D_M(p_most)], z[ADI3D_M(p_most)], now[ADI3D_M(p_most)];                                          \
+        ADI3D_F(p_host_take_row)(h, j, k, time, y, z, now);                                                            \
+        for (int i = 0; i < whole; i++) {                                                                              \
+            const ADI3D_G(fd_cell) cell[3] = {ADI3D_F(p_host_cell)(spread, pitch, (size_t)i), cell_y, cell_z};         \
+            const ADI3D_R low[3] = {low_x[i], low_y[i], low_z[i]}, high[3] = {high_x[i], high_y[i], high_z[i]};        \
+            ADI3D_R x[ADI3D_M(p_most)];                                                                                \
+            ADI3D_F(p_host_take)(0, numbers, padded, (size_t)i, x);                                                    \
+            const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(x, y, z, now);                                         \
+            const ADI3D_R sum = own * ADI3D_F(p_own)(cell, &terms, here[i], low, high);                                \
+            out[i] = more ? out[i] + sum : sum;                                                                        \
+            if ((int)ADI3D_M(mixed) & 4) slopes[i] = ADI3D_F(p_first)(down, up, low_y[i], here[i], high_y[i]);         \
+        }                                                                                                              \
+    }
+ADI3D_P_OWN(ADI3D_F(p_host_own), 0)
+ADI3D_P_OWN(ADI3D_F(p_host_own_more), 1)
+#undef ADI3D_P_OWN
+
+/* out += mixed F_0 along row (j, k), from its slopes along y (dy) and z, those of a point before and after, and the
+   slopes along z of the rows beside it. */
+FD_P_FLAT void ADI3D_F(p_host_mixed)(const ADI3D_F(p_host) * h, int whole, int j, int k, const ADI3D_R *time,
+                                     ADI3D_R mixed, const ADI3D_R *FD_P_RESTRICT down, const ADI3D_R *FD_P_RESTRICT up,
+                                     const ADI3D_R *FD_P_RESTRICT numbers, const ADI3D_R *FD_P_RESTRICT dy,
+                                     const ADI3D_R *FD_P_RESTRICT low_dy, const ADI3D_R *FD_P_RESTRICT high_dy,
+                                     const ADI3D_R *FD_P_RESTRICT dz, const ADI3D_R *FD_P_RESTRICT low_dz,
+                                     const ADI3D_R *FD_P_RESTRICT high_dz, const ADI3D_R *FD_P_RESTRICT low,
+                                     const ADI3D_R *FD_P_RESTRICT high, ADI3D_R *FD_P_RESTRICT out)
+{
+    const ADI3D_G(fd_cell) cell = h->t.cell[1][j];
+    const ADI3D_R down_y = cell.below * (1 - cell.w), up_y = cell.above * cell.w;
+    const size_t padded = (size_t)h->t.padded[0];
+    ADI3D_R y[ADI3D_M(p_most)], z[ADI3D_M(p_most)], now[ADI3D_M(p_most)];
+    ADI3D_F(p_host_take_row)(h, j, k, time, y, z, now);
+    for (int i = 0; i < whole; i++) {
+        ADI3D_R x[ADI3D_M(p_most)], cross[3] = {0, 0, 0};
+        if ((int)ADI3D_M(mixed) & 1) cross[0] = ADI3D_F(p_first)(down_y, up_y, low[i], dz[i], high[i]);
+        if ((int)ADI3D_M(mixed) & 2) cross[1] = ADI3D_F(p_first)(down[i], up[i], low_dz[i], dz[i], high_dz[i]);
+        if ((int)ADI3D_M(mixed) & 4) cross[2] = ADI3D_F(p_first)(down[i], up[i], low_dy[i], dy[i], high_dy[i]);
         ADI3D_F(p_host_take)(0, numbers, padded, (size_t)i, x);
         const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(x, y, z, now);
-        out[i] = (more ? out[i] : 0) + ADI3D_F(p_apply)(cell, &terms, mixed, own, around);
+        out[i] += mixed * ADI3D_F(p_mix)(&terms, cross);
     }
 }
-FD_P_FLAT void ADI3D_F(p_host_apply)(const ADI3D_F(p_host) * h, const ADI3D_R *v, int j, int k, const ADI3D_R *time,
-                                     ADI3D_R mixed, ADI3D_R own, ADI3D_R *out)
+
+/* Where slopes of the values, or of a first stage's, are kept: along z of row j, and of the rows before and after it,
+   and along y of one. */
+TRID_HOST ADI3D_R *ADI3D_F(p_host_slopes_of)(const ADI3D_F(p_host) * h, int more, int row)
 {
-    ADI3D_F(p_host_apply_to)(h, 0, v, j, k, time, mixed, own, out);
+    return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
-FD_P_FLAT void ADI3D_F(p_host_apply_more)(const ADI3D_F(p_host) * h, const ADI3D_R *v, int j, int k,
-                                          const ADI3D_R *time, ADI3D_R mixed, ADI3D_R own, ADI3D_R *out)
+
+/* out = (more ? out : 0) + mixed F_0(v) + own (F_1 + F_2 + F_3)(v) along row (j, k), without what the faces add. Rows
+   follow each other from the one that is `first`. Mixed derivatives are differences of slopes, of which those along z
+   are there for the row and the one before. */
+TRID_HOST void ADI3D_F(p_host_apply)(const ADI3D_F(p_host) * h, int more, const ADI3D_R *v, int first, int j, int k,
+                                     const ADI3D_R *time, ADI3D_R mixed, ADI3D_R own, ADI3D_R *out)
 {
-    ADI3D_F(p_host_apply_to)(h, 1, v, j, k, time, mixed, own, out);
+    const int last = h->t.n[1] - 1, low = j > 0 ? j - 1 : 0, high = j < last ? j + 1 : last;
+    const int whole = ADI3D_F(p_host_whole)(h->t.n[0]), by_z = ((int)ADI3D_M(mixed) & 3) != 0;
+    const ADI3D_R *here = ADI3D_F(p_host_row)(h, v, j, k), *weights = h->spread + 4 * h->pitch;
+    ADI3D_R *dz = ADI3D_F(p_host_slopes_of)(h, more, j % 3), *dy = ADI3D_F(p_host_slopes_of)(h, more, 3);
+    /* What is new to the nearest cache, a plane at a time. */
+    ADI3D_F(p_host_fetch)(whole, ADI3D_F(p_host_row)(h, v, j + 4, k + 1));
+    for (int row = by_z ? first ? low : j + 1 : high + 1; row <= high; row++) ADI3D_F(p_host_slopes)
+    (whole, h->t.cell[2][k], ADI3D_F(p_host_row)(h, v, row, k - 1), ADI3D_F(p_host_row)(h, v, row, k),
+     ADI3D_F(p_host_row)(h, v, row, k + 1), ADI3D_F(p_host_slopes_of)(h, more, row % 3));
+    ADI3D_F(p_host_fetch)(whole, ADI3D_F(p_host_row)(h, v, j + 3, k));
+    (more ? ADI3D_F(p_host_own_more)
+          : ADI3D_F(p_host_own))(h, whole, j, k, time, own, h->spread, h->t.number[0], here, here - 1, here + 1,
+                                 ADI3D_F(p_host_row)(h, v, j - 1, k), ADI3D_F(p_host_row)(h, v, j + 1, k),
+                                 ADI3D_F(p_host_row)(h, v, j, k - 1), ADI3D_F(p_host_row)(h, v, j, k + 1), dy, out);
+    ADI3D_F(p_host_fetch)(whole, ADI3D_F(p_host_row)(h, v, j + 3, k - 1));
+    if (ADI3D_M(mixed) != 0) ADI3D_F(p_host_mixed)
+    (h, whole, j, k, time, mixed, weights, weights + h->pitch, h->t.number[0], dy, dy - 1, dy + 1, dz, dz - 1, dz + 1,
+     ADI3D_F(p_host_slopes_of)(h, more, low % 3), ADI3D_F(p_host_slopes_of)(h, more, high % 3), out);
 }
 
 /* out += scale times what the faces of an axis add to F(v) along row (j, k); slopes are given at time `when`. */
@@ -980,10 +1217,12 @@ FD_P_INLINE void ADI3D_F(p_host_change_to)(const ADI3D_F(p_host) * h, int axis, 
     high = axis ? ADI3D_F(p_host_row)(h, v, j + (axis == 1), k + (axis == 2)) : here + 1;
     const int n = h->t.n[0], kept[2] = {h->problem->face[0][0] == FD_VALUE, h->problem->face[0][1] == FD_VALUE};
     const ADI3D_R first = out[0], last = out[n - 1], size = step->pace.size;
+    const ADI3D_R *FD_P_RESTRICT spread = h->spread;
+    const size_t pitch = h->pitch;
     ADI3D_R y[ADI3D_M(p_most)], z[ADI3D_M(p_most)];
     ADI3D_F(p_take)(&h->t, 1, j, y), ADI3D_F(p_take)(&h->t, 2, k, z);
     for (int i = 0; i < n; i++) {
-        const ADI3D_G(fd_cell) cell = {h->spread[0][i], h->spread[1][i], h->spread[2][i], h->spread[3][i]};
+        const ADI3D_G(fd_cell) cell = ADI3D_F(p_host_cell)(spread, pitch, (size_t)i);
         const ADI3D_G(fd_cell) own = axis == 0 ? cell : h->t.cell[axis][axis == 1 ? j : k];
         ADI3D_R x[ADI3D_M(p_most)];
         ADI3D_F(p_host_take)(0, h->t.number[0], (size_t)h->t.padded[0], (size_t)i, x);
@@ -1004,17 +1243,17 @@ TRID_HOST void ADI3D_F(p_host_change)(const ADI3D_F(p_host) * h, int axis, const
     if (axis == 2) ADI3D_F(p_host_change_to)(h, 2, v, j, k, step, out);
 }
 
-/* The right-hand side of stage s along row (j, k), as it is for the solve along x. */
-TRID_HOST void ADI3D_F(p_host_right)(const ADI3D_F(p_host) * h, int s, int j, int k, const ADI3D_F(p_step) * step,
-                                     ADI3D_R *FD_P_RESTRICT out)
+/* The right-hand side of stage s along row (j, k), as it is for the solve along x; rows as in p_host_apply_to. */
+TRID_HOST void ADI3D_F(p_host_right)(const ADI3D_F(p_host) * h, int s, int first, int j, int k,
+                                     const ADI3D_F(p_step) * step, ADI3D_R *FD_P_RESTRICT out)
 {
     const ADI3D_R *base = step->pace.base[s], dt = step->pace.dt;
     const ADI3D_R *FD_P_RESTRICT u = ADI3D_F(p_host_row)(h, h->u, j, k);
     const int n = h->t.n[0], about = s && step->pace.about;
-    ADI3D_F(p_host_apply)(h, h->u, j, k, step->time[0], base[0], base[1], out);
+    ADI3D_F(p_host_apply)(h, 0, h->u, first, j, k, step->time[0], base[0], base[1], out);
     for (int d = 0; d < 3; d++) ADI3D_F(p_host_faces)(h, d, h->u, j, k, step->time[0], step->from, base[1], out);
     if (s) {
-        ADI3D_F(p_host_apply_more)(h, h->z, j, k, step->time[1], base[2], base[3], out);
+        ADI3D_F(p_host_apply)(h, 1, h->z, first, j, k, step->time[1], base[2], base[3], out);
         for (int d = 0; d < 3; d++) ADI3D_F(p_host_faces)(h, d, h->z, j, k, step->time[1], step->to, base[3], out);
     }
     if (about) {
@@ -1134,11 +1373,57 @@ FD_P_INLINE void ADI3D_F(p_host_substitute)(int lines, int sum, const ADI3D_R *F
                                             const ADI3D_R *FD_P_RESTRICT_ROW after, ADI3D_R *FD_P_RESTRICT_ROW left,
                                             const ADI3D_R *w, ADI3D_R *to)
 {
+    FD_P_APART
     for (int b = 0; b < lines; b++) {
         const ADI3D_R solution = left[b] - upper[b] * after[b];
         left[b] = solution;
         to[b] = sum ? w[b] + solution : solution;
     }
+}
+
+/* An 8 x 8 corner of rows x columns numbers turned, in registers where it is whole and the compiler can: in three
+   rounds lane l of vector v changes places with lane l ^ bit of vector v ^ bit. */
+FD_P_INLINE void ADI3D_F(p_host_turn_eight)(int rows, int columns, const ADI3D_R *FD_P_RESTRICT from, size_t from_row,
+                                            ADI3D_R *FD_P_RESTRICT to, size_t to_row)
+{
+#if ADI3D_P_SHUFFLES
+    if (rows >= 8 && columns >= 8) {
+        typedef ADI3D_R ADI3D_F(p_eight) __attribute__((vector_size(8 * sizeof(ADI3D_R))));
+        ADI3D_F(p_eight) v[8], w[8];
+        for (int q = 0; q < 8; q++) memcpy(&v[q], from + (size_t)q * from_row, sizeof v[q]);
+        for (int q = 0; q < 8; q += 2) {
+            w[q] = __builtin_shufflevector(v[q], v[q + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+            w[q + 1] = __builtin_shufflevector(v[q], v[q + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        }
+        for (int e = 0; e < 4; e++) {
+            const int q = e + (e & 2); /* 0, 1, 4, 5 */
+            v[q] = __builtin_shufflevector(w[q], w[q + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            v[q + 2] = __builtin_shufflevector(w[q], w[q + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+        for (int q = 0; q < 4; q++) {
+            w[q] = __builtin_shufflevector(v[q], v[q + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+            w[q + 4] = __builtin_shufflevector(v[q], v[q + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        }
+        for (int q = 0; q < 8; q++) memcpy(to + (size_t)q * to_row, &w[q], sizeof w[q]);
+        return;
+    }
+#endif
+    for (int m = 0; m < 8 && m < columns; m++)
+        for (int q = 0; q < 8 && q < rows; q++)
+            to[(size_t)m * to_row + (size_t)q] = from[(size_t)q * from_row + (size_t)m];
+}
+
+/* Rows become columns: out[c * out_row + r] = in[r * in_row + c]. Square by square of whole lines of the cache, so that
+   each is read and written once. */
+FD_P_FLAT void ADI3D_F(p_host_turn)(int rows, int columns, const ADI3D_R *FD_P_RESTRICT in, size_t in_row,
+                                    ADI3D_R *FD_P_RESTRICT out, size_t out_row)
+{
+    const int line = 64 / (int)sizeof(ADI3D_R);
+    for (int column = 0; column < columns; column += line)
+        for (int r = 0; r < rows; r += 8)
+            for (int c = column; c < column + line && c < columns; c += 8) ADI3D_F(p_host_turn_eight)
+    (rows - r, columns - c, in + (size_t)r * in_row + (size_t)c, in_row, out + (size_t)c * out_row + (size_t)r,
+     out_row);
 }
 
 /* Back substitution of lines along x, in the tile. */
@@ -1151,46 +1436,6 @@ FD_P_FLAT void ADI3D_F(p_host_back_x)(const ADI3D_F(p_host) * h)
     }
 }
 
-/* Rows become columns: out[c * out_row + r] = in[r * in_row + c], eight by eight in registers where the compiler can:
-   in three rounds lane l of vector v changes places with lane l ^ bit of vector v ^ bit. */
-FD_P_FLAT void ADI3D_F(p_host_turn)(int rows, int columns, const ADI3D_R *FD_P_RESTRICT in, size_t in_row,
-                                    ADI3D_R *FD_P_RESTRICT out, size_t out_row)
-{
-    /* Along the longer side block by block of a whole shorter side: that much stays in the nearest cache. */
-    const int tall = rows > columns, most = tall ? rows : columns, least = tall ? columns : rows;
-    for (int one = 0; one < most; one += 8)
-        for (int two = 0; two < least; two += 8) {
-            const int r = tall ? one : two, c = tall ? two : one;
-            const ADI3D_R *FD_P_RESTRICT from = in + (size_t)r * in_row + (size_t)c;
-            ADI3D_R *FD_P_RESTRICT to = out + (size_t)c * out_row + (size_t)r;
-#if ADI3D_P_SHUFFLES
-            if (r + 8 <= rows && c + 8 <= columns) {
-                typedef ADI3D_R ADI3D_F(p_eight) __attribute__((vector_size(8 * sizeof(ADI3D_R))));
-                ADI3D_F(p_eight) v[8], w[8];
-                for (int q = 0; q < 8; q++) memcpy(&v[q], from + (size_t)q * in_row, sizeof v[q]);
-                for (int q = 0; q < 8; q += 2) {
-                    w[q] = __builtin_shufflevector(v[q], v[q + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-                    w[q + 1] = __builtin_shufflevector(v[q], v[q + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-                }
-                for (int e = 0; e < 4; e++) {
-                    const int q = e + (e & 2); /* 0, 1, 4, 5 */
-                    v[q] = __builtin_shufflevector(w[q], w[q + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-                    v[q + 2] = __builtin_shufflevector(w[q], w[q + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-                }
-                for (int q = 0; q < 4; q++) {
-                    w[q] = __builtin_shufflevector(v[q], v[q + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-                    w[q + 4] = __builtin_shufflevector(v[q], v[q + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-                }
-                for (int q = 0; q < 8; q++) memcpy(to + (size_t)q * out_row, &w[q], sizeof w[q]);
-                continue;
-            }
-#endif
-            for (int m = 0; m < 8 && c + m < columns; m++)
-                for (int q = 0; q < 8 && r + q < rows; q++)
-                    to[(size_t)m * out_row + (size_t)q] = from[(size_t)q * in_row + (size_t)m];
-        }
-}
-
 /* Right-hand sides and solves along x of rows j .. j + lines - 1 of plane k, into d. */
 TRID_HOST void ADI3D_F(p_host_x)(const ADI3D_F(p_host) * h, int s, int lines, int j, int k,
                                  const ADI3D_F(p_step) * step)
@@ -1198,8 +1443,14 @@ TRID_HOST void ADI3D_F(p_host_x)(const ADI3D_F(p_host) * h, int s, int lines, in
     const int n = h->t.n[0];
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)j * pitch;
     const ADI3D_R *w = (s && step->pace.about ? h->z : h->u) + at;
-    for (int b = 0; b < lines; b++) ADI3D_F(p_host_right)(h, s, j + b, k, step, h->rows + (size_t)b * h->wide);
-    ADI3D_F(p_host_turn)(lines, n, h->rows, h->wide, h->turned, ADI3D_P_LANES);
+    for (int b = 0; b < lines; b += ADI3D_P_ROWS) {
+        const int rows = lines - b < ADI3D_P_ROWS ? lines - b : ADI3D_P_ROWS;
+        for (int r = 0; r < rows; r++) {
+            ADI3D_F(p_host_fetch_to_write)(n, h->d + at + (size_t)(b + r) * pitch);
+            ADI3D_F(p_host_right)(h, s, b + r == 0, j + b + r, k, step, h->rows + (size_t)r * h->wide);
+        }
+        ADI3D_F(p_host_turn)(rows, n, h->rows, h->wide, h->turned + b, ADI3D_P_LANES);
+    }
     ADI3D_F(p_host_forward_x)(h, ADI3D_P_LANES, 0, j, k, step, h->turned, ADI3D_P_LANES, w, 1, pitch);
     ADI3D_F(p_host_back_x)(h);
     ADI3D_F(p_host_turn)(n, lines, h->tile, ADI3D_P_LANES, h->d + at, pitch);
@@ -1279,8 +1530,15 @@ FD_P_INLINE void ADI3D_F(p_host_back_z_to)(const ADI3D_F(p_host) * h, int lines,
         (void)count;                                                                                                   \
         ADI3D_F(p_host_back_z_to)(h, lines, kept, exercise, dt, at, w, to);                                            \
     }
+#ifdef __clang__ /* which warns where a sanitizer keeps it from vectorising */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
 ADI3D_P_BACK(_all, ADI3D_P_LANES)
 ADI3D_P_BACK(_rest, count)
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 #undef ADI3D_P_BACK
 
 /* Solves along y of columns i .. of plane k, in d. */
@@ -1341,17 +1599,16 @@ TRID_HOST void ADI3D_F(p_host_step)(const ADI3D_F(p_host) * h, const ADI3D_F(p_s
 /* The same of all points of row (j, k). */
 FD_P_FLAT int ADI3D_F(p_host_weak)(const ADI3D_F(p_host) * h, int j, int k, const ADI3D_F(p_step) * step)
 {
-    const ADI3D_R *FD_P_RESTRICT s0 = h->spread[0], *FD_P_RESTRICT s1 = h->spread[1], *FD_P_RESTRICT s2 = h->spread[2];
-    const ADI3D_R *FD_P_RESTRICT s3 = h->spread[3], *FD_P_RESTRICT numbers = h->t.number[0], size = step->pace.size;
+    const ADI3D_R *FD_P_RESTRICT numbers = h->t.number[0], *FD_P_RESTRICT spread = h->spread, size = step->pace.size;
     const ADI3D_G(fd_cell) cell_y = h->t.cell[1][j], cell_z = h->t.cell[2][k];
     const int n = h->t.n[0];
-    const size_t padded = (size_t)h->t.padded[0];
+    const size_t padded = (size_t)h->t.padded[0], pitch = h->pitch;
     ADI3D_R y[ADI3D_M(p_most)], z[ADI3D_M(p_most)], now[ADI3D_M(p_most)];
     int weak = 0;
     ADI3D_F(p_take)(&h->t, 1, j, y), ADI3D_F(p_take)(&h->t, 2, k, z);
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step->time[1][q];
     for (int i = 0; i < n; i++) {
-        const ADI3D_G(fd_cell) cell = {s0[i], s1[i], s2[i], s3[i]};
+        const ADI3D_G(fd_cell) cell = ADI3D_F(p_host_cell)(spread, pitch, (size_t)i);
         ADI3D_R x[ADI3D_M(p_most)];
         ADI3D_F(p_host_take)(0, numbers, padded, (size_t)i, x);
         const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(x, y, z, now);
@@ -1384,8 +1641,7 @@ TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const f
                 const double at[3] = {x[i], h->t.x[1][j], h->t.x[2][k]};
                 if (event->what & FD_CHANGE_VALUES)
                     u[i] = (ADI3D_R)ADI3D_M(p_change)(h->parameters, date, at, (double)u[i]);
-                if ((event->what & FD_EXERCISE) && !(u[i] > h->final[row + (size_t)i]))
-                    u[i] = h->final[row + (size_t)i];
+                if ((event->what & FD_EXERCISE) && h->final[row + (size_t)i] > u[i]) u[i] = h->final[row + (size_t)i];
             }
             if (h->extra && (event->what & (FD_SHIFT | FD_CHANGE_VALUES)))
                 memset(h->extra + row, 0, (size_t)n[0] * sizeof(ADI3D_R));
@@ -1420,6 +1676,18 @@ TRID_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_st
     return ADI3D_F(p_together)(h, lost, 0);
 }
 
+/* The first point at which an axis is not alone that should be, FD_P_NONE if there is none: the same for all workers. */
+TRID_HOST int ADI3D_F(p_host_not_alone)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
+{
+    const int *n = h->t.n, w = h->worker;
+    int lost = FD_P_NONE;
+    for (int k = ADI3D_F(p_share)(h, n[2], w); k < ADI3D_F(p_share)(h, n[2], w + 1); k++)
+        for (int j = 0; j < n[1]; j++)
+            for (int i = 0; i < n[0]; i++)
+                if (ADI3D_F(p_not_alone)(&h->t, i, j, k, step) >= 0) fd_p_least(&lost, i + n[0] * (j + n[1] * k));
+    return ADI3D_F(p_together)(h, lost, 0);
+}
+
 /* Sets a worker's planes to the final values, and what surrounds them to 0. */
 TRID_HOST fd_status ADI3D_F(p_host_begin)(const ADI3D_F(p_host) * h)
 {
@@ -1442,6 +1710,7 @@ TRID_HOST fd_status ADI3D_F(p_host_begin)(const ADI3D_F(p_host) * h)
                 if (!ADI3D_G(trid_finite)(h->u[at])) fd_p_least(&lost, i + n[0] * (j + n[1] * k));
             }
     memset(h->turned, 0, (size_t)adi3d_p_longest(h->problem) * ADI3D_P_LANES * sizeof(ADI3D_R));
+    memset(h->slopes - line / 2, 0, (8 * h->wide + line / 2) * sizeof(ADI3D_R));
     lost = ADI3D_F(p_together)(h, lost, 0);
     return lost == FD_P_NONE ? fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1) : ADI3D_F(p_lost)(h, FD_FINAL_NAN, lost, -1);
 }
@@ -1466,6 +1735,12 @@ TRID_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_resul
             for (int m = ADI3D_F(p_share)(h, h->t.n[2], h->worker); m < ADI3D_F(p_share)(h, h->t.n[2], h->worker + 1);
                  m++)
                 for (int j = 0; j < h->t.n[1]; j++) weak += ADI3D_F(p_host_weak)(h, j, m, &step);
+        if (ADI3D_M(p_alone) != 0 && (k == 0 || k == steps - 1) &&
+            (lost = ADI3D_F(p_host_not_alone)(h, &step)) != FD_P_NONE) {
+            status = ADI3D_F(p_lost)(h, FD_NOT_ALONE, lost, k);
+            status.axis = ADI3D_F(p_not_alone)(&h->t, status.i, status.j, status.k, &step);
+            return status;
+        }
         ADI3D_F(p_host_step)(h, &step);
         const fd_date *event = adi3d_p_event(problem, step.pace.date);
         if (event && event->what != FD_RECORD) {
@@ -1517,10 +1792,12 @@ TRID_HOST int ADI3D_F(host_worker)(const adi3d_problem *problem, const ADI3D_M(p
         h->parameters = parameters, h->meet = meet, h->context = context;
         if (worker == 0) {
             for (int d = 0; d < 3 && !status.what; d++) status = ADI3D_F(p_axis)(problem, parameters, d, &h->t);
+            memset(h->spread, 0, 6 * h->pitch * sizeof(ADI3D_R));
             for (int i = 0; i < h->t.n[0] && !status.what; i++) {
                 const ADI3D_G(fd_cell) cell = h->t.cell[0][i];
-                h->spread[0][i] = cell.below, h->spread[1][i] = cell.above;
-                h->spread[2][i] = cell.h, h->spread[3][i] = cell.w;
+                const ADI3D_R number[6] = {cell.below,         cell.above, cell.h, cell.w, cell.below * (1 - cell.w),
+                                           cell.above * cell.w};
+                for (int q = 0; q < 6; q++) h->spread[(size_t)q * h->pitch + (size_t)i] = number[q];
             }
             memset(h->zeros, 0, ADI3D_P_LANES * sizeof(ADI3D_R));
             memcpy(h->shared->at, h->t.at, sizeof h->t.at);
@@ -1565,6 +1842,86 @@ TRID_HOST int ADI3D_F(host)(const adi3d_problem *problem, const ADI3D_M(paramete
     return what;
 }
 
+/* A problem of a batch for which a host's worker needs most memory. */
+TRID_HOST adi3d_problem ADI3D_F(p_host_largest)(const adi3d_batch *batch)
+{
+    adi3d_problem problem;
+    memset(&problem, 0, sizeof problem);
+    for (int d = 0; d < 3; d++) problem.axis[d].points = batch->points[d];
+    problem.scheme = FD_HUNDSDORFER_VERWER, problem.exercise = FD_AMERICAN;
+    return problem;
+}
+
+/* A problem's grid, which lies together, to where those of the batch's largest problems have theirs: from the last row
+   on, so that none is written over before it is read. */
+TRID_HOST void ADI3D_F(p_host_spread)(const adi3d_batch *batch, const adi3d_problem *problem, ADI3D_R *grid)
+{
+    const size_t n0 = (size_t)problem->axis[0].points, n1 = (size_t)problem->axis[1].points;
+    const size_t m0 = (size_t)batch->points[0], m1 = (size_t)batch->points[1];
+    for (int k = problem->axis[2].points - 1; k >= 0; k--)
+        for (int j = problem->axis[1].points - 1; j >= 0; j--)
+            memmove(grid + m0 * ((size_t)j + m1 * (size_t)k), grid + n0 * ((size_t)j + n1 * (size_t)k),
+                    n0 * sizeof(ADI3D_R));
+}
+
+/* Problem `which` of a batch, by the calling thread. */
+TRID_HOST void ADI3D_F(p_host_batched)(const adi3d_batch *batch, const ADI3D_M(parameters) * parameters, int which,
+                                       void *memory, size_t bytes)
+{
+    const size_t all = (size_t)batch->points[0] * (size_t)batch->points[1] * (size_t)batch->points[2];
+    adi3d_problem problem = batch->problem[which];
+    adi3d_result result;
+    result.values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
+    result.grid = batch->grid ? (ADI3D_R *)batch->grid + (size_t)which * all : NULL;
+    result.status = adi3d_p_check_in(batch, &problem);
+    problem.progress = NULL;
+    const int refused = result.status.what;
+    for (int watched = 0; watched < 2 && !refused; watched++) {
+        problem.watched = watched;
+        if (!ADI3D_F(host_worker)(&problem, &parameters[which], 0, 1, memory, bytes, NULL, NULL, &result)) break;
+    }
+    batch->status[which] = result.status;
+    if (result.status.what)
+        ADI3D_F(p_nothing)(batch, which, 0, 1);
+    else if (batch->grid)
+        ADI3D_F(p_host_spread)(batch, &problem, (ADI3D_R *)result.grid);
+}
+
+/* Solves   how much memory MODEL_host_batch needs for so many workers
+   Returns  bytes, for which its pointers may still be null; 0 for a batch that is none (adi3d_batch_check), or no
+            workers */
+TRID_HOST size_t ADI3D_F(host_batch_bytes)(const adi3d_batch *batch, int workers)
+{
+    if (workers < 1 || adi3d_p_sizes(batch)) return 0;
+    const adi3d_problem largest = ADI3D_F(p_host_largest)(batch);
+    return (size_t)workers * ADI3D_F(p_host_lay_out)(&largest, 0, 1, NULL, NULL);
+}
+
+/* Solves   the problems of a batch, each by one worker: `workers` threads of OpenMP, where the program is compiled with
+            it, else the calling one
+   Needs    parameters of each problem; memory of host_batch_bytes, aligned as malloc does; pointers to the host's memory
+   Leaves   status, values and grids; NaN for a problem that has none
+   Returns  FD_OK; as adi3d_batch_check; FD_BAD_SIZE for workers < 1; or FD_NO_ROOM: less memory */
+TRID_HOST int ADI3D_F(host_batch)(const adi3d_batch *batch, const ADI3D_M(parameters) * parameters, int workers,
+                                  void *memory, size_t bytes)
+{
+    int wrong = adi3d_batch_check(batch);
+    if (!wrong && workers < 1) wrong = FD_BAD_SIZE;
+    if (!wrong && batch->problems > 0 && (!parameters || !memory)) wrong = FD_BAD_ARGUMENT;
+    if (!wrong && batch->problems > 0 && bytes < ADI3D_F(host_batch_bytes)(batch, workers)) wrong = FD_NO_ROOM;
+    if (wrong) return wrong;
+    const size_t each = ADI3D_F(host_batch_bytes)(batch, 1);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
+    for (int which = 0; which < batch->problems; which++) ADI3D_F(p_host_batched)
+    (batch, parameters, which, (unsigned char *)memory + each * (size_t)omp_get_thread_num(), each);
+#else
+    for (int which = 0; which < batch->problems; which++)
+        ADI3D_F(p_host_batched)(batch, parameters, which, memory, each);
+#endif
+    return FD_OK;
+}
+
 #endif /* TRID_HOST_SCOPE */
 
 /* ---- the device -------------------------------------------------------------------------------------------------- */
@@ -1577,17 +1934,24 @@ TRID_HOST int ADI3D_F(host)(const adi3d_problem *problem, const ADI3D_M(paramete
 
 extern "C++" {
 
+#define ADI3D_P_ALONE(axis) (((int)ADI3D_M(p_alone) >> (axis)) & 1)
+#define ADI3D_P_VECTORED (16 / (int)sizeof(ADI3D_R))
+
 /* What the kernels of a march are told: all pointers are to device memory, but for those in problem, which no kernel
    follows. */
 typedef struct {
     ADI3D_F(p_tables) t;
     adi3d_problem problem;
     const ADI3D_M(parameters) * parameters;
-    ADI3D_R *u, *z, *d;       /* values, a first stage's, differences */
-    ADI3D_R *final, *extra;   /* final values, exercise's multiplier; null where there is none */
-    unsigned long long *lost; /* when (p_device_note), times 2^32, and at which point something was not finite first */
-    int *weak;                /* rows that are not dominant */
-    adi3d_values *values;     /* as a result's */
+    ADI3D_R *u, *z, *d;        /* values, a first stage's, differences */
+    ADI3D_R *final, *extra;    /* final values, exercise's multiplier; null where there is none */
+    unsigned long long *lost;  /* when (p_device_note), times 2^32, and at which point something was not finite first */
+    unsigned long long *other; /* the step, the point and the axis that was not alone first */
+    int *weak;                 /* rows that are not dominant */
+    adi3d_values *values;      /* as a result's */
+    ADI3D_R *factors[3];       /* of the axes that are alone, else null: p_device_factor */
+    int *turns;                /* how many steps of PCR their solves take */
+    int fresh;                 /* are those of the last step not this one's? */
     int pitch, plane, elements; /* from row to row, from plane to plane, all */
     int processors, shared;     /* of the device: how many, and the shared memory of one */
 } ADI3D_F(p_device);
@@ -1616,7 +1980,14 @@ TRID_HOST size_t ADI3D_F(p_device_lay_out)(const adi3d_problem *problem, unsigne
     h.parameters = (const ADI3D_M(parameters) *)(memory + used), used += fd_p_round(sizeof *h.parameters);
     h.values = (adi3d_values *)(memory + used);
     used += fd_p_round((size_t)(1 + problem->times.dates) * sizeof *h.values);
-    h.lost = (unsigned long long *)(memory + used), h.weak = (int *)(h.lost + 1), used += fd_p_round(16);
+    h.lost = (unsigned long long *)(memory + used), h.other = h.lost + 1, h.weak = (int *)(h.other + 1),
+    h.turns = h.weak + 1;
+    used += fd_p_round(32);
+    for (int d = 0; d < 3; d++)
+        if (ADI3D_P_ALONE(d)) {
+            h.factors[d] = (ADI3D_R *)(memory + used);
+            used += fd_p_round(32 * TRID_WARP_FACTOR_LEN(32) * sizeof(ADI3D_R));
+        }
     if (device) *device = h;
     return used;
 }
@@ -1629,20 +2000,27 @@ TRID_D int ADI3D_F(p_device_at)(const ADI3D_F(p_device) & h, int i, int j, int k
     return i + h.pitch * j + h.plane * k;
 }
 
-/* What the faces of an axis add to F(v) at point (i, j, k). */
-template <int AXIS>
-TRID_D ADI3D_R ADI3D_F(p_device_face)(const ADI3D_F(p_device) & h, const ADI3D_R *v, int i, int j, int k,
-                                      const ADI3D_R *time, double when)
+/* The value of v there. */
+TRID_D ADI3D_R ADI3D_F(p_device_value)(const ADI3D_F(p_device) & h, const ADI3D_R *v, int i, int j, int k)
 {
-    const int index = AXIS == 0 ? i : AXIS == 1 ? j : k, stride = AXIS == 0 ? 1 : AXIS == 1 ? h.pitch : h.plane;
-    const ADI3D_R *here = v + ADI3D_F(p_device_at)(h, i, j, k);
+    return v[ADI3D_F(p_device_at)(h, i, j, k)];
+}
+
+/* What the faces of an axis add to F(v) at point (i, j, k). A grid is whatever has problem, parameters, tables, u, and
+   values (p_device_value). */
+template <int AXIS, class Grid, class Values>
+TRID_D ADI3D_R ADI3D_F(p_device_face)(const Grid &h, Values v, int i, int j, int k, const ADI3D_R *time, double when)
+{
+    const int index = AXIS == 0 ? i : AXIS == 1 ? j : k;
     ADI3D_R sum = 0;
-    if (index == 0 && ADI3D_F(p_adds)(&h.problem, AXIS, 0))
-        sum += ADI3D_F(p_at_face)(&h.problem, h.parameters, &h.t, AXIS, 0, i, j, k, time, when, here[stride],
-                                  here[2 * stride]);
-    if (index == h.t.n[AXIS] - 1 && ADI3D_F(p_adds)(&h.problem, AXIS, 1))
-        sum += ADI3D_F(p_at_face)(&h.problem, h.parameters, &h.t, AXIS, 1, i, j, k, time, when, here[-stride],
-                                  here[-2 * stride]);
+    TRID_UNROLL
+    for (int side = 0; side < 2; side++) {
+        const int in = side ? -1 : 1, x = AXIS == 0 ? in : 0, y = AXIS == 1 ? in : 0, z = AXIS == 2 ? in : 0;
+        if (index == (side ? h.t.n[AXIS] - 1 : 0) && ADI3D_F(p_adds)(&h.problem, AXIS, side))
+            sum += ADI3D_F(p_at_face)(&h.problem, h.parameters, &h.t, AXIS, side, i, j, k, time, when,
+                                      ADI3D_F(p_device_value)(h, v, i + x, j + y, k + z),
+                                      ADI3D_F(p_device_value)(h, v, i + 2 * x, j + 2 * y, k + 2 * z));
+    }
     return sum;
 }
 
@@ -1669,19 +2047,20 @@ TRID_D ADI3D_R ADI3D_F(p_device_apply)(const ADI3D_F(p_device) & h, const ADI3D_
 
 /* size (F_axis(u) at the step's end - F_axis(u) at its start) at point (i, j, k), 0 at faces whose value is given along
    x: what a step whose coefficients change adds to the solve along an axis. */
-template <int AXIS>
-TRID_D ADI3D_R ADI3D_F(p_device_change)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int i, int j, int k)
+template <int AXIS, class Grid>
+TRID_D ADI3D_R ADI3D_F(p_device_change)(const Grid &h, const ADI3D_F(p_step) & step, int i, int j, int k)
 {
-    if ((i == 0 && h.problem.face[0][0] == FD_VALUE) || (i == h.t.n[0] - 1 && h.problem.face[0][1] == FD_VALUE))
-        return 0;
-    const int index = AXIS == 0 ? i : AXIS == 1 ? j : k, stride = AXIS == 0 ? 1 : AXIS == 1 ? h.pitch : h.plane;
-    const ADI3D_R *here = h.u + ADI3D_F(p_device_at)(h, i, j, k);
-    const ADI3D_R low = here[index > 0 ? -stride : 0], high = here[index < h.t.n[AXIS] - 1 ? stride : 0];
+    if (adi3d_p_given(&h.problem, 0, i)) return 0;
+    const int index = AXIS == 0 ? i : AXIS == 1 ? j : k, down = index > 0, up = index < h.t.n[AXIS] - 1;
+    const int x = AXIS == 0, y = AXIS == 1, z = AXIS == 2;
+    const ADI3D_R low = ADI3D_F(p_device_value)(h, h.u, i - x * down, j - y * down, k - z * down);
+    const ADI3D_R here = ADI3D_F(p_device_value)(h, h.u, i, j, k);
+    const ADI3D_R high = ADI3D_F(p_device_value)(h, h.u, i + x * up, j + y * up, k + z * up);
     const ADI3D_G(fd_cell) cell = h.t.cell[AXIS][index];
     const ADI3D_G(adi3d_terms) start = ADI3D_F(p_terms_at)(&h.t, i, j, k, step.time[0]);
     const ADI3D_G(adi3d_terms) end = ADI3D_F(p_terms_at)(&h.t, i, j, k, step.time[1]);
-    return step.pace.size * (ADI3D_F(p_along)(AXIS, cell, end, low, *here, high) -
-                                 ADI3D_F(p_along)(AXIS, cell, start, low, *here, high) + ADI3D_F(p_device_face) <
+    return step.pace.size * (ADI3D_F(p_along)(AXIS, cell, end, low, here, high) -
+                                 ADI3D_F(p_along)(AXIS, cell, start, low, here, high) + ADI3D_F(p_device_face) <
                              AXIS > (h, h.u, i, j, k, step.time[1], step.to) - ADI3D_F(p_device_face) < AXIS >
                              (h, h.u, i, j, k, step.time[0], step.from));
 }
@@ -1704,16 +2083,23 @@ TRID_D ADI3D_R ADI3D_F(p_device_right)(const ADI3D_F(p_device) & h, const ADI3D_
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* K rows of the matrix along an axis, of the line through point (i, j, k), as rows within; own(r, number) gives row r's
-   cell and numbers of the axis. */
-template <int AXIS, int K, class Own>
-TRID_D void ADI3D_F(p_device_rows)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int i, int j, int k,
-                                   Own own, ADI3D_R *a, ADI3D_R *b, ADI3D_R *c)
+/* The numbers of the line along an axis through point (i, j, k): those of the two other axes. */
+template <int AXIS>
+TRID_D void ADI3D_F(p_device_numbers)(const ADI3D_F(p_device) & h, int i, int j, int k,
+                                      ADI3D_R (*number)[ADI3D_M(p_most)])
 {
-    ADI3D_R number[3][ADI3D_M(p_most)], now[ADI3D_M(p_most)];
     if (AXIS != 0) ADI3D_F(p_take)(&h.t, 0, i, number[0]);
     if (AXIS != 1) ADI3D_F(p_take)(&h.t, 1, j, number[1]);
     if (AXIS != 2) ADI3D_F(p_take)(&h.t, 2, k, number[2]);
+}
+
+/* K rows of the matrix along an axis, of the line with these numbers, as rows within; own(r, number) gives row r's cell
+   and numbers of the axis. */
+template <int AXIS, int K, class Own>
+TRID_D void ADI3D_F(p_device_rows)(const ADI3D_F(p_step) & step, ADI3D_R (*number)[ADI3D_M(p_most)], Own own,
+                                   ADI3D_R *a, ADI3D_R *b, ADI3D_R *c)
+{
+    ADI3D_R now[ADI3D_M(p_most)];
     TRID_UNROLL
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step.time[1][q];
     TRID_UNROLL
@@ -1763,18 +2149,17 @@ TRID_D void ADI3D_F(p_device_make_faces)(const ADI3D_F(p_device) & h, const ADI3
     }
 }
 
-/* Row r, if it is m, as a face's: as it was made; or, where nothing need be, without couplings that would keep it from
-   being dominant (fd_lane_lag). */
-TRID_D void ADI3D_F(p_device_put_face)(int kind, int due, const ADI3D_R *row, ADI3D_R near_by, ADI3D_R *a, ADI3D_R *b,
+/* Row r as a face's: as it was made; or, where nothing need be, without couplings that would keep it from being dominant
+   (fd_lane_lag). Without a the right-hand side alone, without d the matrix. */
+TRID_D void ADI3D_F(p_device_put_face)(int kind, const ADI3D_R *row, ADI3D_R near_by, int r, ADI3D_R *a, ADI3D_R *b,
                                        ADI3D_R *c, ADI3D_R *d)
 {
-    if (!due) return;
     if (kind == FD_VALUE || kind == FD_DEGENERATE) {
-        *a = row[0], *b = row[1], *c = row[2];
-        *d = kind == FD_VALUE ? row[3] : *d + row[3] * near_by;
-    } else if (!(*b > (*a < 0 ? -*a : *a) + (*c < 0 ? -*c : *c))) {
-        const ADI3D_R below = *a > 0 ? *a : 0, above = *c > 0 ? *c : 0;
-        *a -= below, *b += below + above, *c -= above;
+        if (a) a[r] = row[0], b[r] = row[1], c[r] = row[2];
+        if (d) d[r] = kind == FD_VALUE ? row[3] : d[r] + row[3] * near_by;
+    } else if (a && !(b[r] > (a[r] < 0 ? -a[r] : a[r]) + (c[r] < 0 ? -c[r] : c[r]))) {
+        const ADI3D_R below = a[r] > 0 ? a[r] : 0, above = c[r] > 0 ? c[r] : 0;
+        a[r] -= below, b[r] += below + above, c[r] -= above;
     }
 }
 
@@ -1784,19 +2169,69 @@ TRID_D void ADI3D_F(p_device_put_faces)(const ADI3D_F(p_device) & h, int first, 
                                         ADI3D_R *b, ADI3D_R *c, ADI3D_R *d)
 {
     const int last = h.t.n[AXIS] - 1, kind = h.problem.face[AXIS][1];
-    ADI3D_F(p_device_put_face)(h.problem.face[AXIS][0], first == 0, kept, d[1], a, b, c, d);
-    if (last < first || last >= first + K) return;
     auto near_by = [&](int r) {
-        return r > 0 ? d[r > 0 ? r - 1 : 0] : kind == FD_DEGENERATE && first == last ? kept[12] : 0;
+        return !d ? 0 : r > 0 ? d[r > 0 ? r - 1 : 0] : kind == FD_DEGENERATE && first == last ? kept[12] : 0;
     };
+    if (first == 0) ADI3D_F(p_device_put_face)(h.problem.face[AXIS][0], kept, d ? d[1] : 0, 0, a, b, c, d);
+    if (last == first + K - 1) { /* the lanes' rows end with the line: one test instead of K */
+        ADI3D_F(p_device_put_face)(kind, kept + 8, near_by(K - 1), K - 1, a, b, c, d);
+        return;
+    }
+    if (last < first || last >= first + K) return;
     TRID_UNROLL
-    for (int r = 0; r < K; r++) ADI3D_F(p_device_put_face)
-    (kind, first + r == last, kept + 8, near_by(r), a + r, b + r, c + r, d + r);
+    for (int r = 0; r < K - 1; r++)
+        if (first + r == last) ADI3D_F(p_device_put_face)(kind, kept + 8, near_by(r), r, a, b, c, d);
+}
+
+/* The matrix of an axis that is alone, taken apart once for all its lines: K rows a section, S sections, which are
+   lanes or threads of the kernels that solve by it. They read the factors 16 bytes at a time, each its own: of all
+   sections the first 16 bytes, then of all the next. A warp. */
+template <int AXIS, int K, int S>
+TRID_KERNEL void __launch_bounds__(32)
+    ADI3D_F(p_device_factor)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step)
+{
+    enum { V = ADI3D_P_VECTORED };
+    __shared__ ADI3D_R kept[32][16];
+    const int lane = trid_p_lane(), section = lane % S, first = K * section, last = h.t.n[AXIS] - 1;
+    ADI3D_R a[K], b[K], c[K], f[TRID_WARP_FACTOR_LEN(K)], number[3][ADI3D_M(p_most)], *const none = 0;
+    int turns;
+    auto own = [&](int r, ADI3D_R *of) {
+        const int m = first + r < last ? first + r : last;
+        ADI3D_F(p_take)(&h.t, AXIS, m, of);
+        return h.t.cell[AXIS][m];
+    };
+    ADI3D_F(p_device_numbers)<AXIS>(h, 0, 0, 0, number);
+    ADI3D_F(p_device_rows)<AXIS, K>(step, number, own, a, b, c);
+    ADI3D_F(p_device_make_faces)<AXIS, K>(
+        h, step, first, 0, 0, 0, h.u, 0, [](int) { return (ADI3D_R)0; }, kept[lane]);
+    ADI3D_F(p_device_put_faces)<AXIS, K>(h, first, kept[lane], a, b, c, none);
+    ADI3D_G(trid_warp_factor)(K, S, last + 1, a, b, c, f, &turns);
+    if (lane == 0) h.turns[AXIS] = turns;
+    TRID_UNROLL
+    for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e += V)
+        if (lane < S) *(ADI3D_P_VECTOR *)(h.factors[AXIS] + S * e + V * section) = ADI3D_G(transpose_p_pack)(f + e);
+}
+
+/* All of the block's threads bring them into shared memory, */
+template <int K, int S>
+TRID_D void ADI3D_F(p_device_fetch_factors)(const ADI3D_R *from, ADI3D_R *factors)
+{
+    for (int e = ADI3D_P_VECTORED * trid_p_thread(); e < S * TRID_WARP_FACTOR_LEN(K);
+         e += ADI3D_P_VECTORED * trid_p_threads())
+        *(ADI3D_P_VECTOR *)(factors + e) = *(const ADI3D_P_VECTOR *)(from + e);
+}
+
+/* and one takes from there elements from .. to - 1 of f of a section: whole vectors, 16 bytes. */
+template <int S>
+TRID_D void ADI3D_F(p_device_take_factors)(const ADI3D_R *factors, int section, int from, int to, ADI3D_R *f)
+{
+    TRID_UNROLL
+    for (int e = from; e < to; e += ADI3D_P_VECTORED) ADI3D_G(transpose_p_unpack)
+    (*(const ADI3D_P_VECTOR *)(factors + S * e + ADI3D_P_VECTORED * section), f + e);
 }
 
 /* One line of n rows by Q warps of the block that follow each other, K rows a lane; shared: 6 elements a warp, of which
-   the barrier must have been passed since they were last used. All threads call. The same as trid_block_hybrid, for
-   several lines a block. */
+   the barrier must have been passed since they were last used. All threads call. */
 template <int K, int Q>
 TRID_D void ADI3D_F(p_device_solve_row)(int n, ADI3D_R *a, ADI3D_R *b, ADI3D_R *c, ADI3D_R *d, ADI3D_R *shared)
 {
@@ -1804,29 +2239,19 @@ TRID_D void ADI3D_F(p_device_solve_row)(int n, ADI3D_R *a, ADI3D_R *b, ADI3D_R *
         ADI3D_G(trid_warp_hybrid)(K, 32, n, a, b, c, d);
         return;
     }
-    const int lane = trid_p_lane(), warp = trid_p_thread() / 32, part = warp % Q, first = K * (32 * part + lane);
-    ADI3D_G(trid_p_pad)(K, first, n, 32 * K * Q, a, b, c, d);
-    ADI3D_G(trid_lane_reduce)(K, a, b, c, d);
-    ADI3D_R row_a = a[K - 1], row_c = c[K - 1], row_d = d[K - 1];
-    ADI3D_R first_a = __shfl_down_sync(TRID_P_FULL, a[0], 1), first_c = __shfl_down_sync(TRID_P_FULL, c[0], 1);
-    ADI3D_R first_d = __shfl_down_sync(TRID_P_FULL, d[0], 1);
-    if (lane == 31) first_a = 0, first_c = -1, first_d = 0; /* stays coupled to the next warp's first unknown */
-    ADI3D_G(trid_lane_link)(&row_a, &row_c, &row_d, first_a, first_c, first_d);
-    ADI3D_G(trid_p_group_reduce_open)(32, &row_a, &row_c, &row_d);
-    ADI3D_R *mine = shared + 6 * warp;
-    if (lane == 0) mine[0] = a[0] - c[0] * row_a, mine[1] = -c[0] * row_c, mine[2] = d[0] - c[0] * row_d;
-    if (lane == 31) mine[3] = row_a, mine[4] = row_c, mine[5] = row_d;
-    __syncthreads();
-    const ADI3D_R *of = shared + 6 * (warp - part + lane);
-    const int there = lane < Q, next = lane + 1 < Q;
-    ADI3D_R warp_a = there ? of[3] : 0, warp_c = there ? of[4] : 0, x = there ? of[5] : 0;
-    ADI3D_G(trid_lane_link)(&warp_a, &warp_c, &x, next ? of[6] : 0, next ? of[7] : 0, next ? of[8] : 0);
-    ADI3D_G(trid_p_pcr)(32, Q, warp_a, warp_c, &x, (ADI3D_R *)0);
-    const ADI3D_R before = __shfl_sync(TRID_P_FULL, x, part > 0 ? part - 1 : 0);
-    const ADI3D_R last = __shfl_sync(TRID_P_FULL, x, part);
-    row_d = lane == 31 ? last : row_d - row_a * before - row_c * last;
-    const ADI3D_R left = __shfl_up_sync(TRID_P_FULL, row_d, 1);
-    ADI3D_G(trid_lane_expand)(K, a, c, d, lane == 0 ? before : left, row_d);
+    const int warp = trid_p_thread() / 32, part = warp % Q, first = K * (32 * part + trid_p_lane());
+    ADI3D_G(trid_p_warps_hybrid)
+    (K, n, 32 * K * Q, first, Q, part, a, b, c, d, shared + 6 * (warp - part), 6, 1);
+}
+
+/* Cells and numbers of the points of a row from `first` on, for p_device_rows; beyond the last those of the last. */
+TRID_D auto ADI3D_F(p_device_own_x)(const ADI3D_F(p_device) & h, int first)
+{
+    return [&h, first](int r, ADI3D_R *number) {
+        const int i = first + r < h.t.n[0] ? first + r : h.t.n[0] - 1;
+        ADI3D_F(p_take)(&h.t, 0, i, number);
+        return h.t.cell[0][i];
+    };
 }
 
 /* The solve along x of row (j, k) and its writing to d, right-hand sides in d[] of the lane's points from `first` on;
@@ -1842,12 +2267,9 @@ TRID_D void ADI3D_F(p_device_finish_x)(const ADI3D_F(p_device) & h, const ADI3D_
         ADI3D_F(p_device_make_faces)<0, K>(
             h, step, first, 0, j, k, (s && step.pace.about ? h.z : h.u) + at, 1,
             [&](int m) { return ADI3D_F(p_device_right)(h, step, s, m, j, k); }, kept);
-    auto own = [&](int r, ADI3D_R *number) {
-        const int i = first + r < h.t.n[0] ? first + r : h.t.n[0] - 1;
-        ADI3D_F(p_take)(&h.t, 0, i, number);
-        return h.t.cell[0][i];
-    };
-    ADI3D_F(p_device_rows)<0, K>(h, step, 0, j, k, own, a, b, c);
+    ADI3D_R number[3][ADI3D_M(p_most)];
+    ADI3D_F(p_device_numbers)<0>(h, 0, j, k, number);
+    ADI3D_F(p_device_rows)<0, K>(step, number, ADI3D_F(p_device_own_x)(h, first), a, b, c);
     if (n > 0) ADI3D_F(p_device_put_faces)<0, K>(h, first, kept, a, b, c, d);
     ADI3D_F(p_device_solve_row)<K, Q>(n, a, b, c, d, shared);
     /* Rows are padded to 128 bytes: a vector that begins within one ends within it. */
@@ -1875,9 +2297,9 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS)
 /* A row of 32 K Q points in shared memory, as the lanes of Q warps read it, V points of 16 bytes at a time, without
    bank conflicts: of each warp's points the first V of all its lanes, then the next V, a gap of 8 V / (K / V) after each, so
    that what one copies, vectors that follow each other, also goes to different banks. */
-#define ADI3D_P_VECTORED (16 / (int)sizeof(ADI3D_R))
 #define ADI3D_P_GROUP(K) (32 * ADI3D_P_VECTORED + 8 * ADI3D_P_VECTORED * ADI3D_P_VECTORED / (K))
 #define ADI3D_P_PART(K) ((K) / ADI3D_P_VECTORED * ADI3D_P_GROUP(K))
+#define ADI3D_P_SLOTS 3 /* of planes: the one before, the one at hand, the next */
 #define ADI3D_P_PLANE(K, Q, ROWS) (((ROWS) + 2) * (Q)*ADI3D_P_PART(K))    /* ROWS rows and one on each side */
 #define ADI3D_P_ALONG_X(K, Q, numbers) (32 * (K) * (Q) * (4 + (numbers))) /* cells and numbers of the points of a row */
 
@@ -1931,6 +2353,19 @@ TRID_D void ADI3D_F(p_device_faces_of)(const ADI3D_F(p_device) & h, const ADI3D_
     }
 }
 
+/* What the differences along x are made of at a point, in 16 bytes of single precision: the row of A, and the weights
+   of the first derivative. */
+typedef struct FD_P_ALIGN {
+    ADI3D_R below, above, down, up;
+} ADI3D_F(p_along_x);
+
+TRID_D ADI3D_F(p_along_x) ADI3D_F(p_device_along_x)(ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms, ADI3D_R own)
+{
+    const ADI3D_G(fd_row) row = ADI3D_F(p_row)(0, cell, terms);
+    const ADI3D_F(p_along_x) x = {own * row.below, own * row.above, cell.below * (1 - cell.w), cell.above * cell.w};
+    return x;
+}
+
 /* Right-hand side and lines along x of a step in which nothing changes (step.changes). A block has ROWS rows of a
    plane, Q warps each, and marches along z, planes in shared memory and the next on its way. KIND 0: a first stage, or the only one. In a second one F is
    linear in u and z, of which sums have the derivatives once: with their sum in the place of u, in that of z their
@@ -1948,11 +2383,16 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     enum {
         PLANE = ADI3D_P_PLANE(K, Q, ROWS),
         SLOT = (KIND ? 2 : 1) * PLANE,
+        SLOTS = ADI3D_P_SLOTS,
         NUMBERS = ADI3D_M(numbers_of_x),
-        BESIDE = Q * ADI3D_P_PART(K)
+        BESIDE = Q * ADI3D_P_PART(K),
+        TABLED = ADI3D_P_ALONE(0), /* is there a table of p_device_along_x, in the place of the cells? */
+        ALONE = TABLED && Q == 1,
+        FACTORS = ALONE ? TRID_WARP_FACTOR_LEN(K) : 0
     };
     TRID_DYNAMIC_SHARED(memory);
-    ADI3D_R *cells = (ADI3D_R *)memory, *numbers = cells + 4 * 32 * K * Q, *shared = numbers + NUMBERS * 32 * K * Q;
+    ADI3D_R *cells = (ADI3D_R *)memory, *numbers = cells + 4 * 32 * K * Q, *factors = numbers + NUMBERS * 32 * K * Q;
+    ADI3D_R *shared = factors + 32 * FACTORS;
     const int thread = trid_p_thread(), lane = trid_p_lane(), warp = thread / 32, part = warp % Q, row = warp / Q;
     ADI3D_R *face = shared + 8 * Q * ROWS + 16 * row, *ring = shared + 24 * Q * ROWS; /* of the row's ends */
     const transpose_p_place to_ring = transpose_p_place_of(ring);
@@ -2004,11 +2444,17 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
             *u = ADI3D_G(transpose_p_pack)(a), *z = ADI3D_G(transpose_p_pack)(b);
         }
     };
-    for (int e = thread; e < 4 * SLOT; e += THREADS) ring[e] = 0;
+    for (int e = thread; e < SLOTS * SLOT; e += THREADS) ring[e] = 0;
+    if (ALONE) ADI3D_F(p_device_fetch_factors)<K, 32>(h.factors[0], factors);
+    const int turns = ALONE ? h.turns[0] : 0;
     /* Point K l + r of lane l of part p: [p][r][l]. */
     for (int e = thread; e < 32 * K * Q; e += THREADS) {
         const int i = e / (32 * K) * 32 * K + e % 32 * K + e / 32 % K, last = i < n[0] ? i : n[0] - 1;
-        ((ADI3D_G(fd_cell) *)cells)[e] = h.t.cell[0][last];
+        if (TABLED)
+            ((ADI3D_F(p_along_x) *)cells)[e] =
+                ADI3D_F(p_device_along_x)(h.t.cell[0][last], ADI3D_F(p_terms_at)(&h.t, last, 0, 0, step.time[1]), own);
+        else
+            ((ADI3D_G(fd_cell) *)cells)[e] = h.t.cell[0][last];
         TRID_UNROLL
         for (int q = 0; q < NUMBERS; q++) numbers[q * 32 * K * Q + e] = h.t.number[0][q * h.t.padded[0] + last];
     }
@@ -2028,14 +2474,17 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     TRID_UNROLL
     for (int r = 0; r < K; r++) along_y[r] = along_x[r] = half[r] = 0;
     TRID_P_LOOP
-    for (int p = from - 1; p <= to; p++) {
-        const int slot = (p + 1 - from) & 3;
-        const ADI3D_R *here = mine + slot * SLOT, *low = mine + ((slot + 3) & 3) * SLOT;
+    for (int p = from - 1, slot = 0; p <= to; p++, slot = slot < SLOTS - 1 ? slot + 1 : 0) {
+        const ADI3D_R *here = mine + slot * SLOT, *low = mine + (slot > 0 ? slot - 1 : SLOTS - 1) * SLOT;
         const int k = p - 1, kz = k < 0 ? 0 : k, pz = p < 0 ? 0 : p < n[2] ? p : n[2] - 1;
+        /* Of plane k what it needs of plane p, which is the last, and of plane p all but what it needs of the next. They
+           come while the block waits. */
+        const ADI3D_G(fd_cell) cell_k = h.t.cell[2][kz], cell_p = h.t.cell[2][pz];
+        ADI3D_F(p_take)(&h.t, 2, kz, number_k), ADI3D_F(p_take)(&h.t, 2, pz, number_p);
         TRANSPOSE_P_AWAIT(0);
         if (KIND) combine(slot);
         __syncthreads();
-        fetch(p + 1, (slot + 1) & 3);
+        fetch(p + 1, slot < SLOTS - 1 ? slot + 1 : 0);
         const int at = ADI3D_F(p_device_at)(h, first, j, kz);
         if (k >= from) {
             /* What few points have, before the many registers that all need. */
@@ -2050,19 +2499,16 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
         ADI3D_F(p_device_row_of)<K, Q>(here, part, lane, v);
         ADI3D_F(p_device_row_of)<K, Q>(here - BESIDE, part, lane, south);
         ADI3D_F(p_device_row_of)<K, Q>(here + BESIDE, part, lane, north);
-        /* Of plane k what it needs of plane p, which is the last, and of plane p all but what it needs of the next. */
-        const ADI3D_G(fd_cell) cell_k = h.t.cell[2][kz], cell_p = h.t.cell[2][pz];
-        ADI3D_F(p_take)(&h.t, 2, kz, number_k), ADI3D_F(p_take)(&h.t, 2, pz, number_p);
         const ADI3D_R up_k = mixed * (cell_k.above * cell_k.w), down_p = mixed * (cell_p.below * (1 - cell_p.w));
         TRID_UNROLL
         for (int r = 0; r < K; r++) {
-            const ADI3D_G(fd_cell) cell = cell_x[32 * r];
-            const ADI3D_R down = cell.below * (1 - cell.w), up = cell.above * cell.w;
             ADI3D_R number[ADI3D_M(p_most)];
             TRID_UNROLL
             for (int q = 0; q < NUMBERS; q++) number[q] = number_x[(q * K * Q + r) * 32];
             const ADI3D_G(adi3d_terms) at_k = ADI3D_F(p_terms)(number, number_y, number_k, now);
             const ADI3D_G(adi3d_terms) at_p = ADI3D_F(p_terms)(number, number_y, number_p, now);
+            const ADI3D_F(p_along_x) x = TABLED ? ((const ADI3D_F(p_along_x) *)cell_x)[32 * r]
+                                                : ADI3D_F(p_device_along_x)(cell_x[32 * r], at_p, own);
             const ADI3D_R *s = at_k.volatility, *t = at_p.volatility;
             ADI3D_R right = half[r], next = 0;
             if (r % V == 0) ADI3D_G(transpose_p_unpack)
@@ -2070,12 +2516,12 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
             if (KIND < 2) {
                 const ADI3D_R more = v[r + 1] - before[r];
                 /* Differences as p_first has them: most of them are made once. */
-                const ADI3D_G(fd_row) row_x = ADI3D_F(p_row)(0, cell, at_p), row_y = ADI3D_F(p_row)(1, cell_y, at_p);
+                const ADI3D_G(fd_row) row_y = ADI3D_F(p_row)(1, cell_y, at_p);
                 const ADI3D_G(fd_row) row_p = ADI3D_F(p_row)(2, cell_p, at_p);
                 right += own * ADI3D_F(p_row)(2, cell_k, at_k).above * more;
-                next = own * (row_x.above * (v[r + 2] - v[r + 1]) - row_x.below * (v[r + 1] - v[r]) +
-                              row_y.above * (north[r + 1] - v[r + 1]) - row_y.below * (v[r + 1] - south[r + 1]) -
-                              row_p.below * more - at_p.kill * v[r + 1]);
+                next = x.above * (v[r + 2] - v[r + 1]) - x.below * (v[r + 1] - v[r]) +
+                       own * row_y.above * (north[r + 1] - v[r + 1]) - own * row_y.below * (v[r + 1] - south[r + 1]) -
+                       own * row_p.below * more - own * at_p.kill * v[r + 1];
             }
             if (ALONG_Y) {
                 const ADI3D_R slope = ADI3D_F(p_first)(down_y, up_y, south[r + 1], v[r + 1], north[r + 1]);
@@ -2085,21 +2531,22 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
                 along_y[r] = slope;
             }
             if (ALONG_X) {
-                const ADI3D_R slope = ADI3D_F(p_first)(down, up, v[r], v[r + 1], v[r + 2]);
+                const ADI3D_R slope = ADI3D_F(p_first)(x.down, x.up, v[r], v[r + 1], v[r + 2]);
                 if ((int)ADI3D_M(mixed) & 2) {
                     const ADI3D_R more = slope - along_x[r];
                     right += up_k * at_k.beta[1] * s[2] * (s[0] * more);
                     next += down_p * at_p.beta[1] * t[2] * (t[0] * more);
                 }
                 if ((int)ADI3D_M(mixed) & 4)
-                    next +=
-                        mixed * at_p.beta[2] * t[1] * t[0] *
-                        ADI3D_F(p_first)(down_y, up_y, ADI3D_F(p_first)(down, up, south[r], south[r + 1], south[r + 2]),
-                                         slope, ADI3D_F(p_first)(down, up, north[r], north[r + 1], north[r + 2]));
+                    next += mixed * at_p.beta[2] * t[1] * t[0] *
+                            ADI3D_F(p_first)(
+                                down_y, up_y, ADI3D_F(p_first)(x.down, x.up, south[r], south[r + 1], south[r + 2]),
+                                slope, ADI3D_F(p_first)(x.down, x.up, north[r], north[r + 1], north[r + 2]));
                 along_x[r] = slope;
             }
             d[r] = right, half[r] = next;
-            ADI3D_G(fd_lane_matrix)(ADI3D_F(p_row)(0, cell, at_k), size, at_k.kill / 3, &a[r], &b[r], &c[r]);
+            if (!ALONE) ADI3D_G(fd_lane_matrix)
+            (ADI3D_F(p_row)(0, cell_x[32 * r], at_k), size, at_k.kill / 3, &a[r], &b[r], &c[r]);
         }
         if (KIND == 2) {
             ADI3D_F(p_device_row_of)<K, Q>(here + PLANE, part, lane, v);
@@ -2115,7 +2562,9 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
                 const ADI3D_G(adi3d_terms) at_p = ADI3D_F(p_terms)(number, number_y, number_p, now);
                 const ADI3D_R more = v[r + 1] - before[r];
                 d[r] += ADI3D_F(p_row)(2, cell_k, at_k).above * more;
-                half[r] += ADI3D_G(fd_lane_apply)(ADI3D_F(p_row)(0, cell_x[32 * r], at_p), v[r], v[r + 1], v[r + 2]) +
+                const ADI3D_F(p_along_x) x = TABLED ? ((const ADI3D_F(p_along_x) *)cell_x)[32 * r]
+                                                    : ADI3D_F(p_device_along_x)(cell_x[32 * r], at_p, own);
+                half[r] += x.above * (v[r + 2] - v[r + 1]) - x.below * (v[r + 1] - v[r]) +
                            ADI3D_G(fd_lane_apply)(ADI3D_F(p_row)(1, cell_y, at_p), south[r], v[r + 1], north[r]) -
                            ADI3D_F(p_row)(2, cell_p, at_p).below * more - at_p.kill * v[r + 1];
             }
@@ -2126,8 +2575,16 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
             TRID_UNROLL
             for (int r = 0; r < K; r++) d[r] += before[r];
         }
-        ADI3D_F(p_device_put_faces)<0, K>(h, first, face, a, b, c, d);
-        ADI3D_F(p_device_solve_row)<K, Q>(alive ? n[0] : 0, a, b, c, d, shared);
+        if (ALONE) {
+            ADI3D_R *const none = 0;
+            ADI3D_F(p_device_put_faces)<0, K>(h, first, face, none, none, none, d);
+            ADI3D_R f[TRID_WARP_FACTOR_LEN(K)];
+            ADI3D_F(p_device_take_factors)<32>(factors, lane, 0, FACTORS, f);
+            ADI3D_G(trid_warp_solve)(K, 32, n[0], turns, f, d);
+        } else {
+            ADI3D_F(p_device_put_faces)<0, K>(h, first, face, a, b, c, d);
+            ADI3D_F(p_device_solve_row)<K, Q>(alive ? n[0] : 0, a, b, c, d, shared);
+        }
         /* Rows are padded to 128 bytes: a vector that begins within one ends within it. */
         TRID_UNROLL
         for (int r = 0; r < K; r += V)
@@ -2142,14 +2599,15 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
 #define ADI3D_P_SOLVER(S, L) (16 * (L) + (ADI3D_P_LINES_LEN(L, S) + 3) / 4 * 4)
 
 /* Lines along y or z, L side by side in x, of S sections of K rows each; along z also what a stage ends with. A block
-   marches along the third axis through the lines of its columns, of which those of the next depth - 1 are on their way.
-   CHANGES: does F along the axis differ from the step's start to its end? */
+   marches along the third axis through the lines of its columns, of which those of the next depth - 1 are on their way;
+   beside: along z w is staged with them, else read when it is due. CHANGES: does F along the axis differ from the step's start to its end? */
 template <int AXIS, int CHANGES, int K, int S, int L, int BLOCKS>
 TRID_KERNEL void __launch_bounds__(S *L, CHANGES ? 1 : BLOCKS)
     ADI3D_F(p_device_lines)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step,
-                            int s, int depth)
+                            int s, int depth, int beside)
 {
-    enum { V = 16 / sizeof(ADI3D_R), VECTORS = L / V, SLICE = ADI3D_P_SLICE(K, S, L), ARRAYS = AXIS == 2 ? 2 : 1 };
+    enum { V = 16 / sizeof(ADI3D_R), VECTORS = L / V, SLICE = ADI3D_P_SLICE(K, S, L) };
+    enum { ALONE = ADI3D_P_ALONE(AXIS), FACTORS = TRID_LINES_FACTOR_LEN(K) };
     TRID_DYNAMIC_SHARED(memory);
     ADI3D_R *faces = (ADI3D_R *)memory + trid_p_thread() % L * 16, *shared = (ADI3D_R *)memory + 16 * L;
     ADI3D_R *ring = (ADI3D_R *)memory + ADI3D_P_SOLVER(S, L);
@@ -2161,48 +2619,52 @@ TRID_KERNEL void __launch_bounds__(S *L, CHANGES ? 1 : BLOCKS)
     const int exercise = AXIS == 2 && last ? h.problem.exercise : FD_EUROPEAN;
     const int kept_x =
         (i == 0 && h.problem.face[0][0] == FD_VALUE) || (i == h.t.n[0] - 1 && h.problem.face[0][1] == FD_VALUE);
-    const int place = first / K * (K + 1) * L + thread % L;
+    const int place = first / K * (K + 1) * L + thread % L, slot_of = (AXIS == 2 && beside ? 2 : 1) * SLICE;
     const ADI3D_R *w = about ? h.z : h.u;
     ADI3D_R *result = AXIS == 1 ? h.d : last ? h.u : h.z;
     const transpose_p_place to_ring = transpose_p_place_of(ring);
     auto fetch = [&](int m, int slot) {
-        const int column = V * (thread % VECTORS);
+        const int column = V * (thread % VECTORS), own = L * (int)blockIdx.x + column;
         TRID_UNROLL
         for (int q = 0; q < K / V; q++) {
-            const int r = thread / VECTORS + q * S * V;
-            const int at = L * (int)blockIdx.x + column + r * stride + m * march;
-            const int put = (int)sizeof(ADI3D_R) * (slot * ARRAYS * SLICE + (r + r / K) * L + column);
-            if (m >= to || r >= h.t.n[AXIS]) continue;
+            const int r = thread / VECTORS + q * S * V, at = own + r * stride + m * march;
+            const int put = (int)sizeof(ADI3D_R) * (slot * slot_of + (r + r / K) * L + column);
+            if (m >= to || own >= h.pitch || r >= h.t.n[AXIS]) continue;
             transpose_p_copy(to_ring, put, h.d + at);
-            if (AXIS == 2) transpose_p_copy(to_ring, put + (int)sizeof(ADI3D_R) * SLICE, w + at);
+            if (AXIS == 2 && beside) transpose_p_copy(to_ring, put + (int)sizeof(ADI3D_R) * SLICE, w + at);
         }
         transpose_p_commit();
     };
-    /* Cells and numbers of the axis, up to a last row that nobody has. */
-    ADI3D_G(fd_cell) *cells = (ADI3D_G(fd_cell) *)(ring + depth * ARRAYS * SLICE);
+    /* The factors of the axis' matrix; or its cells and numbers, up to a last row that nobody has. */
+    ADI3D_R *factors = ring + depth * slot_of;
+    ADI3D_G(fd_cell) *cells = (ADI3D_G(fd_cell) *)factors;
     ADI3D_R *numbers = (ADI3D_R *)(cells + K * S);
     auto own = [&](int r, ADI3D_R *number) {
         TRID_UNROLL
         for (int q = 0; q < ADI3D_M(p_numbers)(AXIS); q++) number[q] = numbers[q * K * S + first + r];
         return cells[first + r];
     };
-    for (int e = thread; e < K * S; e += S * L) {
+    if (ALONE) ADI3D_F(p_device_fetch_factors)<K, S>(h.factors[AXIS], factors);
+    const int turns = ALONE ? h.turns[AXIS] : 0;
+    for (int e = thread; e < K * S && !ALONE; e += S * L) {
         const int m = e < h.t.n[AXIS] ? e : h.t.n[AXIS] - 1;
         cells[e] = h.t.cell[AXIS][m];
         TRID_UNROLL
         for (int q = 0; q < ADI3D_M(p_numbers)(AXIS); q++)
             numbers[q * K * S + e] = h.t.number[AXIS][q * h.t.padded[AXIS] + m];
     }
-    for (int e = thread; e < depth * ARRAYS * SLICE; e += S * L) ring[e] = 0;
+    for (int e = thread; e < depth * slot_of; e += S * L) ring[e] = 0;
     __syncthreads();
     for (int m = 0; m < depth - 1; m++) fetch(from + m, m);
+    ADI3D_R number[3][ADI3D_M(p_most)];
     TRID_P_LOOP
     for (int m = from, slot = 0; m < to; m++) {
         const int j = AXIS == 1 ? 0 : m, k = AXIS == 2 ? 0 : m, line = i + m * march;
+        if (!ALONE) ADI3D_F(p_device_numbers)<AXIS>(h, i, j, k, number); /* which come while the block waits */
         /* Lines on faces whose values have been given stay as they are. */
         const int kept = kept_x || (AXIS == 2 && ((j == 0 && h.problem.face[1][0] == FD_VALUE) ||
                                                   (j == h.t.n[1] - 1 && h.problem.face[1][1] == FD_VALUE)));
-        const ADI3D_R *here = ring + slot * ARRAYS * SLICE + place;
+        const ADI3D_R *here = ring + slot * slot_of + place;
         auto change = [&](int r) {
             return CHANGES && !kept ? ADI3D_F(p_device_change)<AXIS>(h, step, i, AXIS == 1 ? r : j, AXIS == 2 ? r : k)
                                     : 0;
@@ -2212,32 +2674,47 @@ TRID_KERNEL void __launch_bounds__(S *L, CHANGES ? 1 : BLOCKS)
             ADI3D_F(p_device_make_faces)<AXIS, K>(
                 h, step, first, i, j, k, w + line, stride, [&](int r) { return h.d[line + r * stride] + change(r); },
                 faces);
+        if (depth == 1) __syncthreads(), fetch(m, 0);
         if (depth > 2)
             TRANSPOSE_P_AWAIT(1);
         else
             TRANSPOSE_P_AWAIT(0);
         __syncthreads();
-        fetch(m + depth - 1, slot > 0 ? slot - 1 : depth - 1);
+        if (depth > 1) fetch(m + depth - 1, slot > 0 ? slot - 1 : depth - 1);
         TRID_UNROLL
         for (int r = 0; r < K; r++) d[r] = here[r * L] + (CHANGES && first + r < n ? change(first + r) : 0);
-        ADI3D_F(p_device_rows)<AXIS, K>(h, step, i, j, k, own, a, b, c);
-        if (kept) {
+        if (ALONE) {
+            ADI3D_R *const none = 0;
+            if (there && !kept) ADI3D_F(p_device_put_faces)<AXIS, K>(h, first, faces, none, none, none, d);
+            ADI3D_R f[FACTORS];
+            ADI3D_F(p_device_take_factors)<S>(factors, thread / L, 0, 5 * K, f);
+            ADI3D_F(p_device_take_factors)<S>(factors, thread % S, 5 * K, FACTORS, f);
+            ADI3D_G(trid_block_lines_solve)(K, L, S, K * S, turns, f, d, shared); /* rows from n on are 0 in the ring */
             TRID_UNROLL
-            for (int r = 0; r < K; r++) a[r] = c[r] = 0, b[r] = 1;
-        } else if (there)
-            ADI3D_F(p_device_put_faces)<AXIS, K>(h, first, faces, a, b, c, d);
-        ADI3D_G(trid_block_lines_unchecked)(K, L, S, n, a, b, c, d, shared);
-        TRID_UNROLL
-        for (int r = 0; r < K; r++) {
-            const int at = line + (first + r) * stride;
-            if (AXIS == 2) d[r] += here[SLICE + r * L];
-            if (first + r >= n) continue;
-            if (exercise == FD_PROJECTED)
-                d[r] = ADI3D_G(fd_lane_exercise)(FD_PROJECTED, step.pace.dt, h.final[at], d[r], &c[r]);
-            if (exercise == FD_AMERICAN)
-                d[r] = ADI3D_G(fd_lane_exercise)(FD_AMERICAN, step.pace.dt, h.final[at], d[r], &h.extra[at]);
-            result[at] = d[r];
+            for (int r = 0; r < K && kept; r++) d[r] = here[r * L];
+        } else {
+            ADI3D_F(p_device_rows)<AXIS, K>(step, number, own, a, b, c);
+            if (kept) {
+                TRID_UNROLL
+                for (int r = 0; r < K; r++) a[r] = c[r] = 0, b[r] = 1;
+            } else if (there)
+                ADI3D_F(p_device_put_faces)<AXIS, K>(h, first, faces, a, b, c, d);
+            ADI3D_G(trid_block_lines_unchecked)(K, L, S, n, a, b, c, d, shared);
         }
+        TRID_UNROLL
+        for (int r = 0; r < K && AXIS == 2; r++)
+            d[r] += beside ? here[SLICE + r * L] : first + r < n ? w[line + (first + r) * stride] : 0;
+        TRID_UNROLL
+        for (int r = 0; r < K && exercise != FD_EUROPEAN; r++) {
+            const int at = line + (first + r) * stride;
+            ADI3D_R unused = 0;
+            if (first + r < n)
+                d[r] = ADI3D_G(fd_lane_exercise)(exercise, step.pace.dt, h.final[at], d[r],
+                                                 exercise == FD_AMERICAN ? &h.extra[at] : &unused);
+        }
+        TRID_UNROLL
+        for (int r = 0; r < K; r++)
+            if (first + r < n) result[line + (first + r) * stride] = d[r];
         if (++slot == depth) slot = 0;
     }
 }
@@ -2284,15 +2761,39 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     }
 }
 
-/* How many rows are not dominant in a step. */
+/* How many rows are not dominant in step number `now`, and where an axis is not alone that should be. */
 template <int Unused>
 TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
-    ADI3D_F(p_device_count)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step)
+    ADI3D_F(p_device_count)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step,
+                            int now)
 {
+    const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     int weak = 0;
-    for (int i = (int)threadIdx.x; i < h.t.n[0]; i += (int)blockDim.x)
-        weak += ADI3D_F(p_weak)(&h.t, i, (int)blockIdx.x, (int)blockIdx.y, &step);
+    for (int i = (int)threadIdx.x; i < h.t.n[0]; i += (int)blockDim.x) {
+        weak += ADI3D_F(p_weak)(&h.t, i, j, k, &step);
+        const int axis = ADI3D_M(p_alone) != 0 ? ADI3D_F(p_not_alone)(&h.t, i, j, k, &step) : -1;
+        const unsigned long long at = (unsigned long long)(i + h.t.n[0] * (j + h.t.n[1] * k));
+        if (axis >= 0) atomicMin(h.other, (unsigned long long)now << 34 | at << 2 | (unsigned long long)axis);
+    }
     if (weak > 0) atomicAdd(h.weak, weak);
+}
+
+/* What point (i, j, k), with a row of old values and its final value, has after what happens at a date. */
+template <class Grid>
+TRID_D ADI3D_R ADI3D_F(p_device_event)(const Grid &h, int date, const fd_date *event, const ADI3D_R *row, ADI3D_R final,
+                                       int i, int j, int k)
+{
+    const int n = h.t.n[0];
+    const double *x = h.t.x[0], at[3] = {x[i], h.t.x[1][j], h.t.x[2][k]};
+    ADI3D_R value = row[i];
+    fd_weights from;
+    if ((event->what & FD_SHIFT) && !fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) {
+        double sum = 0;
+        for (int m = 0; m < 4; m++) sum += from.value[m] * (double)row[from.first + m];
+        value = (ADI3D_R)sum;
+    }
+    if (event->what & FD_CHANGE_VALUES) value = (ADI3D_R)ADI3D_M(p_change)(h.parameters, date, at, (double)value);
+    return (event->what & FD_EXERCISE) && final > value ? final : value;
 }
 
 /* What happens at a date. */
@@ -2302,21 +2803,10 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
 {
     __shared__ ADI3D_R row[ADI3D_MOST];
     const int j = (int)blockIdx.x, k = (int)blockIdx.y, n = h.t.n[0], first = ADI3D_F(p_device_at)(h, 0, j, k);
-    const double *x = h.t.x[0];
     for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) row[i] = h.u[first + i];
     __syncthreads();
     for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) {
-        const double at[3] = {x[i], h.t.x[1][j], h.t.x[2][k]};
-        ADI3D_R value = row[i];
-        fd_weights from;
-        if ((event.what & FD_SHIFT) && !fd_interpolate(n, x, fd_shifted(&event, x[i], x[0], x[n - 1]), &from)) {
-            double sum = 0;
-            for (int m = 0; m < 4; m++) sum += from.value[m] * (double)row[from.first + m];
-            value = (ADI3D_R)sum;
-        }
-        if (event.what & FD_CHANGE_VALUES) value = (ADI3D_R)ADI3D_M(p_change)(h.parameters, date, at, (double)value);
-        if ((event.what & FD_EXERCISE) && !(value > h.final[first + i])) value = h.final[first + i];
-        h.u[first + i] = value;
+        h.u[first + i] = ADI3D_F(p_device_event)(h, date, &event, row, h.final ? h.final[first + i] : 0, i, j, k);
         if (h.extra && (event.what & (FD_SHIFT | FD_CHANGE_VALUES))) h.extra[first + i] = 0;
     }
 }
@@ -2355,37 +2845,49 @@ static inline void ADI3D_F(p_launch)(cudaError_t *error, cudaStream_t stream, vo
     if (*error == cudaSuccess) *error = trid_launch(kernel, grid, block, bytes, stream, arguments...);
 }
 
-/* The solves along y or z, L lines a block. */
+/* The solves along y or z, L lines a block; returns 0 where they need more shared memory than there is. */
 template <int AXIS, int CHANGES, int K, int S, int L, int BLOCKS>
-static inline void ADI3D_F(p_device_side_by_side)(cudaError_t *error, cudaStream_t stream, const ADI3D_F(p_device) & h,
-                                                  const ADI3D_F(p_step) & step, int s)
+static inline int ADI3D_F(p_device_side_by_side)(cudaError_t *error, cudaStream_t stream, const ADI3D_F(p_device) & h,
+                                                 const ADI3D_F(p_step) & step, int s)
 {
-    void (*kernel)(ADI3D_F(p_device), ADI3D_F(p_step), int, int) =
+    void (*kernel)(ADI3D_F(p_device), ADI3D_F(p_step), int, int, int) =
         ADI3D_F(p_device_lines)<AXIS, CHANGES, K, S, L, BLOCKS>;
-    const size_t slot = sizeof(ADI3D_R) * (AXIS == 2 ? 2 : 1) * ADI3D_P_SLICE(K, S, L);
-    const size_t solver = sizeof(ADI3D_R) * (size_t)(ADI3D_P_SOLVER(S, L) + K * S * (4 + ADI3D_M(p_numbers)(AXIS)));
-    const int columns = (h.t.n[0] + L - 1) / L,
-              depth = (int)(h.shared / BLOCKS - 1024 - solver) < (int)(3 * slot) ? 2 : 3;
+    const int tables = ADI3D_P_ALONE(AXIS) ? S * TRID_LINES_FACTOR_LEN(K) : K * S * (4 + ADI3D_M(p_numbers)(AXIS));
+    const size_t slice = sizeof(ADI3D_R) * ADI3D_P_SLICE(K, S, L);
+    const size_t solver = sizeof(ADI3D_R) * (size_t)(ADI3D_P_SOLVER(S, L) + tables);
+    /* As much on its way as there is room for, w at last. */
+    const int room = h.shared / BLOCKS - 1024 - (int)solver, slices = room > 0 ? room / (int)slice : 0;
+    const int beside = AXIS == 2 && slices > 3, depth = slices >> beside > 3 ? 3 : slices >> beside;
+    const int columns = (h.t.n[0] + L - 1) / L;
     const int sections = adi3d_p_sections(h.t.n[3 - AXIS], columns, BLOCKS * h.processors, 1);
+    if (depth < 1) return 0;
+    if (ADI3D_P_ALONE(AXIS) && h.fresh && s == 0)
+        ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_factor) < AXIS, K, S >, dim3(1), dim3(32), 0, h, step);
     ADI3D_F(p_launch)
-    (error, stream, kernel, dim3((unsigned)columns, (unsigned)sections), dim3(S * L), solver + (size_t)depth * slot, h,
-     step, s, depth);
+    (error, stream, kernel, dim3((unsigned)columns, (unsigned)sections), dim3(S * L),
+     solver + (size_t)(depth << beside) * slice, h, step, s, depth, beside);
+    return 1;
 }
 
-/* Those whose lines are as long as the axis. */
+/* Those whose lines are as long as the axis. Where there is no room for them the narrowest are the last resort. */
 template <int AXIS, int CHANGES>
 static inline void ADI3D_F(p_device_along)(cudaError_t *error, cudaStream_t stream, const ADI3D_F(p_device) & h,
                                            const ADI3D_F(p_step) & step, int s)
 {
     const int n = h.t.n[AXIS];
-    n <= 128   ? ADI3D_F(p_device_side_by_side)<AXIS, CHANGES, ADI3D_P_SHAPE_128>(error, stream, h, step, s)
-    : n <= 256 ? ADI3D_F(p_device_side_by_side)<AXIS, CHANGES, ADI3D_P_SHAPE_256>(error, stream, h, step, s)
-    : n <= 512 ? ADI3D_F(p_device_side_by_side)<AXIS, CHANGES, ADI3D_P_SHAPE_512>(error, stream, h, step, s)
-               : ADI3D_F(p_device_side_by_side)<AXIS, CHANGES, ADI3D_P_SHAPE_1024>(error, stream, h, step, s);
+    int done = 0;
+    if (n <= 128)
+        done = ADI3D_F(p_device_side_by_side)<AXIS, CHANGES, ADI3D_P_SHAPE_128>(error, stream, h, step, s);
+    else if (n <= 256)
+        done = ADI3D_F(p_device_side_by_side)<AXIS, CHANGES, ADI3D_P_SHAPE_256>(error, stream, h, step, s);
+    else if (n <= 512)
+        done = ADI3D_F(p_device_side_by_side)<AXIS, CHANGES, ADI3D_P_SHAPE_512>(error, stream, h, step, s);
+    if (!done) done = ADI3D_F(p_device_side_by_side)<AXIS, CHANGES, ADI3D_P_SHAPE_1024>(error, stream, h, step, s);
+    if (!done && *error == cudaSuccess) *error = cudaErrorInvalidConfiguration;
 }
 
 /* Right-hand side and solves along x by the march, of rows of Q warps; returns 0 where it needs more shared memory than
-   there is. As many warps as have registers: a block of so many rows. */
+   there is. As many warps as have registers, in several blocks where rows have one: these compute while others wait. */
 template <int KIND, int Q>
 static inline int ADI3D_F(p_device_march_x)(cudaError_t *error, cudaStream_t stream, const ADI3D_F(p_device) & h,
                                             const ADI3D_F(p_step) & step)
@@ -2393,14 +2895,20 @@ static inline int ADI3D_F(p_device_march_x)(cudaError_t *error, cudaStream_t str
     enum {
         K = 8,
         MORE = sizeof(ADI3D_R) == 4 && KIND < 2 && Q < 4,
-        BLOCKS = MORE && KIND == 0 && Q == 1 ? 2 : 1,
-        ROWS = (MORE && BLOCKS == 1 ? 12 : 8) / Q,
-        TABLES = 32 * K * Q * (4 + (int)ADI3D_M(numbers_of_x)) + 24 * Q * ROWS
+        ROWS = Q == 1 ? 4 : (MORE ? 12 : 8) / Q,
+        BLOCKS = Q > 1                               ? 1
+                 : sizeof(ADI3D_R) == 8 || KIND == 2 ? 2
+                 : KIND == 1                         ? 3
+                                                     : 4,
+        FACTORS = ADI3D_P_ALONE(0) && Q == 1 ? 32 * TRID_WARP_FACTOR_LEN(K) : 0,
+        TABLES = 32 * K * Q * (4 + (int)ADI3D_M(numbers_of_x)) + FACTORS + 24 * Q * ROWS
     };
-    const size_t bytes = sizeof(ADI3D_R) * (TABLES + 4 * (KIND ? 2 : 1) * ADI3D_P_PLANE(K, Q, ROWS));
-    const int blocks = (h.t.n[1] + ROWS - 1) / ROWS, fit = h.shared / ((int)bytes + 1024) < BLOCKS ? 1 : BLOCKS;
-    const int sections = adi3d_p_sections(h.t.n[2], blocks, fit * h.processors, 3);
+    const size_t bytes = sizeof(ADI3D_R) * (TABLES + ADI3D_P_SLOTS * (KIND ? 2 : 1) * ADI3D_P_PLANE(K, Q, ROWS));
+    const int blocks = (h.t.n[1] + ROWS - 1) / ROWS, most = h.shared / ((int)bytes + 1024);
+    const int sections = adi3d_p_sections(h.t.n[2], blocks, (most < BLOCKS ? most : BLOCKS) * h.processors, 3);
     if (bytes > (size_t)h.shared) return 0;
+    if (FACTORS > 0 && KIND == 0 && h.fresh)
+        ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_factor) < 0, K, 32 >, dim3(1), dim3(32), 0, h, step);
     ADI3D_F(p_launch)
     (error, stream, ADI3D_F(p_device_still_x) < KIND, K, Q, ROWS, BLOCKS >, dim3((unsigned)blocks, (unsigned)sections),
      dim3(32 * Q * ROWS), bytes, h, step);
@@ -2481,30 +2989,33 @@ static inline fd_status ADI3D_F(p_device_tables)(cudaError_t *error, cudaStream_
 /* All of a march but for its results, in order on the stream. */
 template <int Unused>
 static inline fd_status ADI3D_F(p_device_march)(cudaError_t *error, cudaStream_t stream, const adi3d_problem *problem,
-                                                const ADI3D_M(parameters) * parameters, const ADI3D_F(p_device) & h)
+                                                const ADI3D_M(parameters) * parameters, ADI3D_F(p_device) & h)
 {
     enum { SOME = 32 }; /* steps made at a time; and after so many, who wants to know of progress is waited for */
     const dim3 rows((unsigned)h.t.n[1], (unsigned)h.t.n[2]), threads(ADI3D_F(p_device_threads));
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     fd_step some[SOME];
-    ADI3D_F(p_step) step;
+    ADI3D_F(p_step) step, before;
     int steps = 0;
     ADI3D_R *const grid[4] = {h.u, h.d, h.z, h.extra};
     fd_schedule_part(&problem->times, 0, 0, NULL, &steps);
     for (int g = 0; g < 4; g++)
         if (grid[g] && *error == cudaSuccess)
             *error = cudaMemsetAsync(grid[g], 0, (size_t)h.elements * sizeof(ADI3D_R), stream);
-    if (*error == cudaSuccess) *error = cudaMemsetAsync(h.lost, 255, sizeof *h.lost, stream);
+    if (*error == cudaSuccess) *error = cudaMemsetAsync(h.lost, 255, sizeof *h.lost + sizeof *h.other, stream);
     if (*error == cudaSuccess) *error = cudaMemsetAsync(h.weak, 0, sizeof *h.weak, stream);
     ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_begin) < Unused >, rows, threads, 0, h);
     for (int k = 0; k < steps && *error == cudaSuccess; k++) {
         if (k % SOME == 0) fd_schedule_part(&problem->times, k, SOME, some, &steps);
         status = ADI3D_F(p_step_of)(problem, parameters, &some[k % SOME], k, &step);
         if (status.what) break;
+        h.fresh = k == 0 || step.pace.size != before.pace.size ||
+                  !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &before.time[1][0], &step.time[1][0]);
+        before = step;
         if (problem->watched)
             ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 1 + 2 * k);
         for (int end = (k == 0) + (k == steps - 1); end > 0; end--)
-            ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_count) < Unused >, rows, threads, 0, h, step);
+            ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_count) < Unused >, rows, threads, 0, h, step, k);
         ADI3D_F(p_device_step)<Unused>(error, stream, h, step);
         if (problem->watched || k == steps - 1)
             ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 2 + 2 * k);
@@ -2522,12 +3033,18 @@ static inline fd_status ADI3D_F(p_device_results)(cudaError_t *error, cudaStream
                                                   fd_status status, const ADI3D_F(p_device) & h,
                                                   const adi3d_result *result)
 {
-    unsigned long long lost = ~0ull;
+    unsigned long long found[2] = {~0ull, ~0ull};
     int weak = 0;
-    if (*error == cudaSuccess) *error = cudaMemcpyAsync(&lost, h.lost, sizeof lost, cudaMemcpyDeviceToHost, stream);
+    if (*error == cudaSuccess) *error = cudaMemcpyAsync(found, h.lost, sizeof found, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess) *error = cudaMemcpyAsync(&weak, h.weak, sizeof weak, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess) *error = cudaStreamSynchronize(stream);
-    if (*error == cudaSuccess && lost != ~0ull) {
+    const unsigned long long lost = found[0], other = found[1];
+    /* What is looked at after the terms of its step comes later. */
+    if (*error == cudaSuccess && other != ~0ull && (other >> 34) * 2 + 1 < lost >> 32) {
+        const int at = (int)(other >> 2 & 0xffffffffu), *n = h.t.n;
+        status = fd_status_of(FD_NOT_ALONE, 0, (int)(other & 3), at % n[0], at / n[0] % n[1], at / n[0] / n[1],
+                              (int)(other >> 34));
+    } else if (*error == cudaSuccess && lost != ~0ull) {
         const int when = (int)(lost >> 32), at = (int)(lost & 0xffffffffu), *n = h.t.n;
         const int what = when == 0 ? FD_FINAL_NAN : when % 2 ? FD_MODEL_NAN : FD_NOT_SOLVED;
         /* A step that could not be made comes after all that was looked at. */
@@ -2594,6 +3111,827 @@ static inline int ADI3D_F(device)(const adi3d_problem *problem, const ADI3D_M(pa
     if (status.what && problem) ADI3D_F(p_no_results)(problem, result);
     return status.what;
 }
+
+/* ---- batches of small grids, on chip ----------------------------------------------------------------------------- */
+
+/* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which has some planes of equal
+   z: two arrays, values and differences. A first stage's values take the place of its differences; those of a second
+   stage the place of the values, where it is about the first stage's, else of these, once nobody needs them for a
+   right-hand side any more. What a second stage needs of F(u) is made in the first, of the same neighbours, and waits in
+   device memory, which the second-level cache holds.
+
+   A line is two lanes', 16 apart: one eliminates from its first point on, the other from its last, they exchange a row
+   in the middle and go back. So each has the first row of its own, the face's, to begin with, and half of the line's
+   eliminated rows in registers. Lines along z lie in several blocks' memories: a block solves its share of them through
+   the others' (trid_cluster_load).
+
+   A row has an odd pitch: lanes at neighbouring rows meet no bank twice, as those at neighbouring points of a row.
+   docs/adi3d.md counts. */
+
+/* What happens seldom stays out of the march: a call of its own. */
+#ifdef __CUDACC__
+#define ADI3D_P_RARE static __device__ __noinline__
+#else
+#define ADI3D_P_RARE TRID_D
+#endif
+#define ADI3D_P_FAR(stem) ADI3D_P_JOIN_OF(trid_cluster, stem, ADI3D_P_SUFFIX)
+
+/* A problem made ready, in device memory, and what its march needs there. */
+typedef struct {
+    ADI3D_F(p_tables) t;
+    adi3d_p_plan *plan;
+    fd_step *step;
+    ADI3D_F(p_step) * pace;      /* of each step */
+    ADI3D_R *final, *extra, *of; /* as grids without gaps: final values, exercise's multiplier, what a second stage
+                                    begins with */
+} ADI3D_F(p_ready);
+
+/* What a launch is. */
+typedef struct {
+    adi3d_batch batch;
+    const ADI3D_M(parameters) * parameters;
+    unsigned char *memory;
+    size_t bytes; /* of a problem */
+} ADI3D_F(p_batch);
+
+/* Hands out a problem's device memory, which has room for the batch's largest; with null, only counts. */
+TRID_HD size_t ADI3D_F(p_ready_lay_out)(const adi3d_batch *batch, const int *points, unsigned char *memory,
+                                        ADI3D_F(p_ready) * ready)
+{
+    ADI3D_F(p_ready) r;
+    size_t used = 0, grid = sizeof(ADI3D_R);
+    memset(&r, 0, sizeof r);
+    for (int d = 0; d < 3; d++) {
+        ADI3D_F(p_axis_lay_out)(d, points[d], memory ? memory + used : NULL, &r.t);
+        used += ADI3D_F(p_axis_bytes)(d, batch->points[d]), grid *= (size_t)batch->points[d];
+    }
+    r.plan = (adi3d_p_plan *)fd_p_at(memory, used), used += fd_p_round(sizeof *r.plan);
+    r.step = (fd_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.step);
+    r.pace = (ADI3D_F(p_step) *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.pace);
+    ADI3D_R **const grids[3] = {&r.final, &r.extra, &r.of};
+    for (int g = 0; g < 3; g++) *grids[g] = (ADI3D_R *)fd_p_at(memory, used), used += fd_p_round(grid);
+    if (ready) *ready = r;
+    return used;
+}
+
+/* Problem `which` of a launch, as it lies in device memory. */
+TRID_D ADI3D_F(p_ready) ADI3D_F(p_ready_of)(const ADI3D_F(p_batch) & launch, int which)
+{
+    ADI3D_F(p_ready) ready;
+    int points[3];
+    for (int d = 0; d < 3; d++) {
+        const int own = launch.batch.problem[which].axis[d].points, most = launch.batch.points[d];
+        points[d] = own < 4 || own > most ? most : own; /* one that is refused may have any */
+    }
+    ADI3D_F(p_ready_lay_out)
+    (&launch.batch, points, launch.memory + (size_t)which * launch.bytes, &ready);
+    return ready;
+}
+
+enum { ADI3D_F(p_ready_threads) = 256 };
+
+/* Makes problems ready, a block each: axes, steps and final values, by the functions that the other engines have. */
+template <int Unused>
+TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
+    ADI3D_F(p_ready_kernel)(const __grid_constant__ ADI3D_F(p_batch) launch)
+{
+    const int which = (int)blockIdx.x, thread = trid_p_thread(), threads = trid_p_threads(), axis = thread / 32;
+    const adi3d_problem *problem = &launch.batch.problem[which];
+    const ADI3D_M(parameters) *parameters = &launch.parameters[which];
+    const ADI3D_F(p_ready) r = ADI3D_F(p_ready_of)(launch, which);
+    const int n0 = r.t.n[0], n1 = r.t.n[1], all = n0 * n1 * r.t.n[2];
+    adi3d_p_plan *plan = r.plan;
+    if (thread == 0) {
+        plan->status = adi3d_p_check_in(&launch.batch, problem);
+        plan->weak = 0, plan->bad = plan->lost = plan->other[0] = plan->other[1] = FD_P_NONE;
+    }
+    __syncthreads();
+    if (plan->status.what) return;
+    if (thread % 32 == 0 && axis < 3) {
+        ADI3D_F(p_tables) t = r.t;
+        plan->made[axis] = ADI3D_F(p_axis)(problem, parameters, axis, &t);
+        plan->at[axis] = t.at[axis];
+    }
+    if (thread == 96) fd_schedule(&problem->times, launch.batch.steps, r.step, &plan->steps);
+    __syncthreads();
+    if (thread == 0)
+        for (int d = 0; d < 3 && !plan->status.what; d++) plan->status = plan->made[d];
+    __syncthreads();
+    if (plan->status.what) return;
+    for (int k = thread; k < plan->steps; k += threads)
+        if (ADI3D_F(p_step_of)(problem, parameters, &r.step[k], k, &r.pace[k]).what) fd_p_least(&plan->bad, k);
+    for (int at = thread; at < all; at += threads) {
+        r.final[at] = (ADI3D_R)ADI3D_F(p_final)(problem, parameters, &r.t, at % n0, at / n0 % n1, at / n0 / n1);
+        if (!ADI3D_G(trid_finite)(r.final[at])) fd_p_least(&plan->lost, at);
+    }
+    __syncthreads();
+    const int lost = plan->lost, last = plan->steps - 1;
+    if (lost != FD_P_NONE) {
+        if (thread == 0)
+            plan->status = fd_status_of(FD_FINAL_NAN, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, -1);
+        return;
+    }
+    int weak = 0;
+    for (int at = thread; at < all; at += threads)
+        for (int end = 0; end < 2; end++) {
+            const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
+            if (step >= plan->bad) continue;
+            weak += ADI3D_F(p_weak)(&r.t, i, j, k, &r.pace[step]);
+            if (ADI3D_M(p_alone) != 0 && ADI3D_F(p_not_alone)(&r.t, i, j, k, &r.pace[step]) >= 0)
+                fd_p_least(&plan->other[end], at);
+        }
+    if (weak > 0) fd_p_add(&plan->weak, weak);
+}
+
+/* What a block knows of its problem, in its shared memory. Arrays are told by where they begin in its dynamic shared
+   memory, bytes from `memory`, so that the compiler sees that they lie there; point (i, j, first + k) at
+   i + pitch j + plane k. */
+typedef struct {
+    ADI3D_F(p_tables) t; /* cells and numbers in shared memory */
+    adi3d_problem problem;
+    const ADI3D_M(parameters) * parameters;
+    unsigned char *memory;
+    ADI3D_R *final, *extra, *of;    /* as p_ready; extra null where there is no multiplier */
+    int rank, size;                 /* of the cluster */
+    int each, first, planes, share; /* planes of each block; this one's; lines along z of each block */
+    int pitch, plane;
+    int adds;               /* does any face add to F? */
+    int u, z;               /* the values; and the differences from them, later a first stage's values */
+    int cell[3], number[3]; /* of the axes: number q of point i at [q n + i] */
+    int places, step;       /* where each plane begins, of the first array; the step */
+} ADI3D_F(p_chip);
+
+/* Hands out a block's dynamic shared memory. Returns bytes. */
+TRID_HD int ADI3D_F(p_chip_lay_out)(const int *n, int size, ADI3D_F(p_chip) * chip)
+{
+    size_t used = 0;
+    chip->size = size, chip->each = (n[2] + size - 1) / size, chip->share = (n[0] * n[1] + size - 1) / size;
+    chip->pitch = n[0] | 1, chip->plane = chip->pitch * n[1];
+    const size_t array = ((size_t)(chip->each * chip->plane) * sizeof(ADI3D_R) + 15) / 16 * 16;
+    chip->u = (int)used, used += array;
+    chip->z = (int)used, used += array;
+    for (int d = 0; d < 3; d++) {
+        chip->cell[d] = (int)used, used += (size_t)n[d] * sizeof(ADI3D_G(fd_cell));
+        chip->number[d] = (int)used;
+        used += ((size_t)(n[d] * ADI3D_M(p_numbers)(d)) * sizeof(ADI3D_R) + 15) / 16 * 16;
+    }
+    chip->places = (int)used, used += ((size_t)n[2] * sizeof(trid_cluster_place) + 15) / 16 * 16;
+    chip->step = (int)used, used += (sizeof(ADI3D_F(p_step)) + 15) / 16 * 16;
+    return (int)used;
+}
+
+/* All threads of the cluster wait for each other. */
+TRID_D void ADI3D_F(p_chip_meet)(const ADI3D_F(p_chip) & h)
+{
+    if (h.size > 1)
+        trid_cluster_sync();
+    else
+        __syncthreads();
+}
+
+/* The value of an array at a point, wherever that is: what p_device_face and others ask of a grid. */
+TRID_D ADI3D_R ADI3D_F(p_device_value)(const ADI3D_F(p_chip) & h, int array, int i, int j, int k)
+{
+    const int owner = k / h.each, at = i + h.pitch * j + h.plane * (k - owner * h.each);
+    return ADI3D_P_FAR(load)(trid_cluster_map(h.memory + array, owner) + at * (int)sizeof(ADI3D_R));
+}
+
+/* What the faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
+ADI3D_P_RARE ADI3D_R ADI3D_F(p_chip_faces)(const ADI3D_F(p_chip) & h, int array, int end, int i, int j, int k)
+{
+    const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(h.memory + h.step);
+    const double when = end ? step.to : step.from;
+    return ADI3D_F(p_device_face)<0>(h, array, i, j, k, step.time[end], when) +
+           ADI3D_F(p_device_face)<1>(h, array, i, j, k, step.time[end], when) +
+           ADI3D_F(p_device_face)<2>(h, array, i, j, k, step.time[end], when);
+}
+
+/* What a step whose coefficients change adds to the solve along an axis. */
+template <int AXIS>
+ADI3D_P_RARE ADI3D_R ADI3D_F(p_chip_change)(const ADI3D_F(p_chip) & h, int i, int j, int k)
+{
+    return ADI3D_F(p_device_change)<AXIS>(h, *(const ADI3D_F(p_step) *)(h.memory + h.step), i, j, k);
+}
+
+/* Five values of plane k, which may be another block's, around one at `at` of its plane; `to` leads to its neighbours
+   before and after it along y, and along x. */
+TRID_D void ADI3D_F(p_chip_five)(const ADI3D_F(p_chip) & h, unsigned char *memory, int array, int k, int at,
+                                 const int *to, ADI3D_R *five)
+{
+    const int row = (int)sizeof(ADI3D_R), there[5] = {to[0], to[1], 0, to[2], to[3]};
+    const trid_cluster_place v = ((const trid_cluster_place *)(memory + h.places))[k] + array + at * row;
+    TRID_UNROLL
+    for (int m = 0; m < 5; m++) five[m] = ADI3D_P_FAR(load)(v + there[m] * row);
+}
+
+/* The right-hand side of a first or a second stage at the block's points: of a second one that is not about the first
+   one's values to `of`, else to where its differences are. A thread takes columns along z, and reads of each plane
+   the five points around its own once, and its four neighbours across. */
+template <int SECOND>
+TRID_D void ADI3D_F(p_chip_right)(const ADI3D_F(p_chip) & h, unsigned char *memory)
+{
+    const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
+    const int n0 = h.t.n[0], n1 = h.t.n[1], n2 = h.t.n[2], pitch = h.pitch, plane = h.plane, first = h.first;
+    const int planes = h.planes, adds = h.adds, about = step.pace.about, twice = step.pace.stages > 1;
+    const int changes = step.changes, source = SECOND ? h.z : h.u;
+    const ADI3D_R *base = step.pace.base[SECOND], mixed = base[SECOND ? 2 : 0], own = base[SECOND ? 3 : 1];
+    const ADI3D_R mixed_again = step.pace.base[1][0], own_again = step.pace.base[1][1], dt = step.pace.dt;
+    const ADI3D_R *v = (const ADI3D_R *)(memory + source), *extra = h.extra;
+    const ADI3D_R *number = (const ADI3D_R *)(memory + h.number[2]);
+    const ADI3D_G(fd_cell) *cells = (const ADI3D_G(fd_cell) *)(memory + h.cell[2]);
+    ADI3D_R *d = (ADI3D_R *)(memory + (SECOND ? h.u : h.z)), *of = h.of, now[ADI3D_M(p_most)];
+    TRID_UNROLL
+    for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step.time[SECOND][q];
+    TRID_P_LOOP
+    for (int e = trid_p_thread(); e < n0 * n1 && planes > 0; e += trid_p_threads()) {
+        const int i = e % n0, j = e / n0, at = i + pitch * j;
+        const int at_face = adds && (i == 0 || i == n0 - 1 || j == 0 || j == n1 - 1);
+        const int to[4] = {j > 0 ? -pitch : 0, i > 0 ? -1 : 0, i < n0 - 1 ? 1 : 0, j < n1 - 1 ? pitch : 0};
+        const ADI3D_R *of_row[3] = {v + at + to[0], v + at, v + at + to[3]};
+        ADI3D_G(fd_cell) cell[3];
+        ADI3D_R x[ADI3D_M(p_most)], y[ADI3D_M(p_most)], z[ADI3D_M(p_most)], low[5], here[5], high[5];
+        cell[0] = ((const ADI3D_G(fd_cell) *)(memory + h.cell[0]))[i];
+        cell[1] = ((const ADI3D_G(fd_cell) *)(memory + h.cell[1]))[j];
+        TRID_UNROLL
+        for (int q = 0; q < ADI3D_M(p_numbers)(0); q++) x[q] = ((const ADI3D_R *)(memory + h.number[0]))[q * n0 + i];
+        TRID_UNROLL
+        for (int q = 0; q < ADI3D_M(p_numbers)(1); q++) y[q] = ((const ADI3D_R *)(memory + h.number[1]))[q * n1 + j];
+        ADI3D_F(p_chip_five)(h, memory, source, first > 0 ? first - 1 : 0, at, to, low);
+        ADI3D_F(p_chip_five)(h, memory, source, first, at, to, here);
+        TRID_P_LOOP
+        for (int local = 0, index = e + n0 * n1 * first; local < planes; local++, index += n0 * n1) {
+            const int k = first + local;
+            ADI3D_R begun = SECOND ? of[index] : 0;
+            if (local < planes - 1) {
+                high[0] = of_row[0][plane], high[1] = of_row[1][plane + to[1]], high[2] = of_row[1][plane];
+                high[3] = of_row[1][plane + to[2]], high[4] = of_row[2][plane];
+            } else
+                ADI3D_F(p_chip_five)(h, memory, source, k < n2 - 1 ? k + 1 : k, at, to, high);
+            const ADI3D_R around[27] = {0,       low[0],  0,       low[1],           low[2],  low[3],
+                                        0,       low[4],  0,       of_row[0][to[1]], here[0], of_row[0][to[2]],
+                                        here[1], here[2], here[3], of_row[2][to[1]], here[4], of_row[2][to[2]],
+                                        0,       high[0], 0,       high[1],          high[2], high[3],
+                                        0,       high[4], 0};
+            cell[2] = cells[k];
+            TRID_UNROLL
+            for (int q = 0; q < ADI3D_M(p_numbers)(2); q++) z[q] = number[q * n2 + k];
+            const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(x, y, z, now);
+            ADI3D_R right = ADI3D_F(p_apply)(cell, &terms, mixed, own, around);
+            if (!SECOND && twice) begun = ADI3D_F(p_apply)(cell, &terms, mixed_again, own_again, around);
+            if (at_face || (adds && (k == 0 || k == n2 - 1))) {
+                const ADI3D_R faces = ADI3D_F(p_chip_faces)(h, source, SECOND, i, j, k);
+                right += own * faces, begun += SECOND ? 0 : own_again * faces;
+            }
+            ADI3D_R *put = d + at + plane * local;
+            if (SECOND && about)
+                *put = right + begun + (*put - here[2]);
+            else if (SECOND)
+                of[index] = right + begun;
+            else {
+                if (extra) right += dt * extra[index], begun += dt * extra[index];
+                if (changes) {
+                    const ADI3D_R more = ADI3D_F(p_chip_change)<0>(h, i, j, k);
+                    right += more, begun += about ? 0 : more;
+                }
+                *put = right;
+                if (twice) of[index] = begun;
+            }
+            TRID_UNROLL
+            for (int m = 0; m < 5; m++) low[m] = here[m], here[m] = high[m];
+            TRID_UNROLL
+            for (int m = 0; m < 3; m++) of_row[m] += plane;
+        }
+    }
+}
+
+/* Point `at` of the block's, counted along rows: its element in an array; in grids without gaps it is at + n_0 n_1
+   first. */
+TRID_D int ADI3D_F(p_chip_at)(const ADI3D_F(p_chip) & h, int at)
+{
+    return at % h.t.n[0] + at / h.t.n[0] * h.pitch; /* planes follow each other as rows do */
+}
+
+/* The right-hand sides that a second stage has left in `of`, to the differences' place. */
+TRID_D void ADI3D_F(p_chip_fetch)(const ADI3D_F(p_chip) & h, unsigned char *memory)
+{
+    const int plane = h.t.n[0] * h.t.n[1];
+    ADI3D_R *d = (ADI3D_R *)(memory + h.z);
+    for (int e = trid_p_thread(); e < plane; e += trid_p_threads()) /* each point by the thread that has made it */
+        for (int local = 0; local < h.planes; local++)
+            d[ADI3D_F(p_chip_at)(h, e) + h.plane * local] = h.of[e + plane * (h.first + local)];
+}
+
+/* What a step whose coefficients change adds to the right-hand sides of the lines along an axis. */
+template <int AXIS>
+ADI3D_P_RARE void ADI3D_F(p_chip_changes)(const ADI3D_F(p_chip) & h, unsigned char *memory)
+{
+    const int n0 = h.t.n[0], n1 = h.t.n[1];
+    for (int at = trid_p_thread(); at < n0 * n1 * h.planes; at += trid_p_threads()) {
+        const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
+        if (AXIS == 2 && adi3d_p_given(&h.problem, 1, j)) continue;
+        ((ADI3D_R *)(memory + h.z))[ADI3D_F(p_chip_at)(h, at)] += ADI3D_F(p_chip_change)<AXIS>(h, i, j, h.first + k);
+    }
+}
+
+/* A row of a line's end: a, b, c, and its right-hand side. */
+typedef struct {
+    ADI3D_R a, b, c, d;
+} ADI3D_F(p_chip_row);
+
+/* That of a face whose value is given or which has a third unknown, at point (i, j, k) of it; the line's differences are
+   in one array, what they are the difference from in the other. */
+template <int AXIS>
+ADI3D_P_RARE ADI3D_F(p_chip_row)
+    ADI3D_F(p_chip_face_row)(const ADI3D_F(p_chip) & h, int side, int i, int j, int k, int differences, int w)
+{
+    const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(h.memory + h.step);
+    const int in = side ? -1 : 1, x = AXIS == 0 ? in : 0, y = AXIS == 1 ? in : 0, z = AXIS == 2 ? in : 0;
+    const double at[3] = {h.t.x[0][i], h.t.x[1][j], h.t.x[2][k]};
+    ADI3D_R row[3], right = ADI3D_F(p_device_value)(h, differences, i, j, k);
+    ADI3D_F(p_face_row)
+    (&h.problem, h.parameters, &h.t, AXIS, side, at, step.to, step.pace.size,
+     ADI3D_F(p_terms_at)(&h.t, i, j, k, step.time[1]), ADI3D_F(p_terms_at)(&h.t, i + x, j + y, k + z, step.time[1]),
+     ADI3D_F(p_device_value)(h, differences, i + x, j + y, k + z), ADI3D_F(p_device_value)(h, w, i, j, k), row, &right);
+    const ADI3D_F(p_chip_row) made = {row[0], row[1], row[2], right};
+    return made;
+}
+
+/* Calls row(q) for the rows q < count of a lane's H, four at a time without a question in between: so that their
+   instructions mix. */
+template <int H, class Row>
+TRID_D void ADI3D_F(p_chip_each)(int count, int up, Row row)
+{
+    TRID_UNROLL
+    for (int p = 0; p < H; p += 4) {
+        const int q = up ? p : H - 4 - p;
+        if (q + 4 <= count) {
+            TRID_UNROLL
+            for (int m = 0; m < 4; m++) row(up ? q + m : q + 3 - m);
+        } else if (q < count) {
+            TRID_UNROLL
+            for (int m = 0; m < 3; m++)
+                if ((up ? q + m : q + 2 - m) < count) row(up ? q + m : q + 2 - m);
+        }
+    }
+}
+
+/* The solves along an axis of stage s, of lines of up to 2 H points, in the differences' place; along z also their sum
+   with what they are the differences from. */
+template <int AXIS, int H>
+TRID_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memory, int s)
+{
+    const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
+    const int n0 = h.t.n[0], n1 = h.t.n[1], n = h.t.n[AXIS], pitch = h.pitch, plane = h.plane;
+    const int thread = trid_p_thread(), side = thread / 16 & 1, last = s == step.pace.stages - 1;
+    const int about = s && step.pace.about, differences = about ? h.u : h.z, w = about ? h.z : h.u;
+    const int result = AXIS < 2 ? differences : last ? h.u : h.z, far = AXIS == 2 && h.size > 1;
+    const int kind = h.problem.face[AXIS][side], count = (n + 1 - side) / 2;
+    const int from = side ? n - 1 : 0, in = side ? -1 : 1,
+              given[2] = {adi3d_p_given(&h.problem, 0, 0), adi3d_p_given(&h.problem, 0, n0 - 1)};
+    const int begin = AXIS == 2 ? h.rank * h.share : 0, most = n0 * n1 - begin, first_plane = h.first;
+    const int lines = AXIS == 0 ? n1 * h.planes : AXIS == 1 ? n0 * h.planes : most > h.share ? h.share : most;
+    const int stride = in * (AXIS == 0 ? 1 : AXIS == 1 ? pitch : plane);
+    const ADI3D_R size = step.pace.size;
+    const ADI3D_G(fd_cell) *cells = (const ADI3D_G(fd_cell) *)(memory + h.cell[AXIS]) + from;
+    const ADI3D_R *numbers = (const ADI3D_R *)(memory + h.number[AXIS]) + from;
+    const trid_cluster_place *places = (const trid_cluster_place *)(memory + h.places) + from;
+    ADI3D_R now[ADI3D_M(p_most)];
+    TRID_UNROLL
+    for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step.time[1][q];
+    TRID_P_LOOP
+    for (int base = thread / 32 * 16; base < lines; base += trid_p_threads() / 2) {
+        const int alive = base + thread % 16 < lines, line = begin + (alive ? base + thread % 16 : lines - 1);
+        const int i = AXIS == 0 ? 0 : line % n0, j = AXIS == 0 ? line % n1 : AXIS == 1 ? 0 : line / n0;
+        const int k = AXIS == 0 ? line / n1 : AXIS == 1 ? line / n0 : 0; /* of the block's planes */
+        const int at = i + pitch * j + plane * k, there = at * (int)sizeof(ADI3D_R);
+        const int kept = (AXIS > 0 && ((i == 0 && given[0]) || (i == n0 - 1 && given[1]))) ||
+                         (AXIS == 2 && adi3d_p_given(&h.problem, 1, j));
+        const int faces = alive && !kept && (kind == FD_VALUE || kind == FD_DEGENERATE);
+        ADI3D_R number[3][ADI3D_M(p_most)], upper[H], y[H], above = 0, before = 0;
+        ADI3D_F(p_chip_row) face = {0, 0, 0, 0};
+        if (faces)
+            face = ADI3D_F(p_chip_face_row)<AXIS>(h, side, AXIS == 0 ? from : i, AXIS == 1 ? from : j,
+                                                  AXIS == 2 ? from : first_plane + k, differences, w);
+        TRID_UNROLL
+        for (int d = 0; d < 3; d++) {
+            const int index = d == 0 ? i : d == 1 ? j : first_plane + k;
+            if (d == AXIS) continue;
+            TRID_UNROLL
+            for (int q = 0; q < ADI3D_M(p_numbers)(d); q++)
+                number[d][q] = ((const ADI3D_R *)(memory + h.number[d]))[q * h.t.n[d] + index];
+        }
+        /* An array's numbers of the lane's half of the line; others' lines may be about to change. */
+        ADI3D_R *const near_by = (ADI3D_R *)memory + at + (in * from) * stride;
+        auto take = [&](int array, ADI3D_R *v) {
+            const ADI3D_R *own = near_by + array / (int)sizeof(ADI3D_R);
+            if (!alive)
+                ADI3D_F(p_chip_each)<H>(count, 1, [&](int q) { v[q] = 0; });
+            else if (far)
+                ADI3D_F(p_chip_each)<H>(count, 1,
+                                        [&](int q) { v[q] = ADI3D_P_FAR(load)(places[in * q] + array + there); });
+            else
+                ADI3D_F(p_chip_each)<H>(count, 1, [&](int q) { v[q] = own[q * stride]; });
+        };
+        take(differences, y);
+        if (faces) y[0] = face.d;
+        ADI3D_F(p_chip_each)<H>(count, 1, [&](int q) {
+            ADI3D_R a, b, c;
+            TRID_UNROLL
+            for (int e = 0; e < ADI3D_M(p_numbers)(AXIS); e++) number[AXIS][e] = numbers[e * n + in * q];
+            const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(number[0], number[1], number[2], now);
+            ADI3D_F(p_matrix)(AXIS, q == 0, cells[in * q], terms, size, &a, &b, &c);
+            if (q == 0 && faces) a = face.a, b = face.b, c = face.c;
+            /* What couples to the row before, and to the next. */
+            const ADI3D_R to_last = side ? c : a, to_next = side ? a : c;
+            const ADI3D_R pivot = ADI3D_G(trid_rcp)(q == 0 ? b : b - to_last * above);
+            upper[q] = above = to_next * pivot;
+            y[q] = before = (q == 0 ? y[q] : y[q] - to_last * before) * pivot;
+        });
+        /* The two last rows: above and before, of each other's unknowns. */
+        const ADI3D_R other_above = __shfl_xor_sync(TRID_P_FULL, above, 16);
+        const ADI3D_R other = __shfl_xor_sync(TRID_P_FULL, before, 16);
+        ADI3D_R next = (other - other_above * before) * ADI3D_G(trid_rcp)(1 - above * other_above);
+        ADI3D_F(p_chip_each)<H>(count, 0, [&](int q) { y[q] = next = y[q] - upper[q] * next; });
+        if (AXIS == 2) {
+            if (kept) take(differences, y);
+            take(w, upper);
+            ADI3D_F(p_chip_each)<H>(count, 1, [&](int q) { y[q] += upper[q]; });
+        }
+        ADI3D_R *to = near_by + result / (int)sizeof(ADI3D_R);
+        if (!alive || (AXIS < 2 && kept)) continue; /* lines with given values stay */
+        if (far)
+            ADI3D_F(p_chip_each)<H>(count, 1, [&](int q) {
+                ADI3D_P_FAR(store)(places[in * q] + result + there, y[q]);
+            });
+        else
+            ADI3D_F(p_chip_each)<H>(count, 1, [&](int q) { to[q * stride] = y[q]; });
+    }
+}
+
+/* Step k's pace, from device memory. */
+TRID_D void ADI3D_F(p_chip_pace)(const ADI3D_F(p_chip) & h, unsigned char *memory, const ADI3D_F(p_step) * pace)
+{
+    const int words = (int)(sizeof *pace / sizeof(int));
+    for (int q = trid_p_thread(); q < words; q += trid_p_threads())
+        ((int *)(memory + h.step))[q] = ((const int *)pace)[q];
+    __syncthreads();
+}
+
+/* What exercise makes of the block's values after a step. */
+ADI3D_P_RARE void ADI3D_F(p_chip_exercise)(const ADI3D_F(p_chip) & h, unsigned char *memory)
+{
+    const ADI3D_R dt = ((const ADI3D_F(p_step) *)(memory + h.step))->pace.dt;
+    const int plane = h.t.n[0] * h.t.n[1];
+    for (int at = trid_p_thread(); at < plane * h.planes; at += trid_p_threads()) {
+        ADI3D_R *u = (ADI3D_R *)(memory + h.u) + ADI3D_F(p_chip_at)(h, at), more = 0;
+        ADI3D_R *extra = h.extra ? h.extra + plane * h.first + at : &more;
+        *u = ADI3D_G(fd_lane_exercise)(h.problem.exercise, dt, h.final[plane * h.first + at], *u, extra);
+    }
+}
+
+/* A step. What it leaves is there for all of the cluster. */
+template <int H>
+TRID_D void ADI3D_F(p_chip_step)(const ADI3D_F(p_chip) & h, unsigned char *memory)
+{
+    const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
+    const int stages = step.pace.stages; /* the next step's may be written before all have left this one */
+    TRID_P_LOOP
+    for (int s = 0; s < stages; s++) {
+        const int about = s && step.pace.about, changes = step.changes && !about;
+        if (s)
+            ADI3D_F(p_chip_right)<1>(h, memory);
+        else
+            ADI3D_F(p_chip_right)<0>(h, memory);
+        if (s && !about) {
+            ADI3D_F(p_chip_meet)(h); /* nobody needs the first stage's values any more */
+            ADI3D_F(p_chip_fetch)(h, memory);
+        }
+        __syncthreads();
+        ADI3D_F(p_chip_lines)<0, H>(h, memory, s);
+        __syncthreads();
+        if (changes) {
+            ADI3D_F(p_chip_changes)<1>(h, memory);
+            __syncthreads();
+        }
+        ADI3D_F(p_chip_lines)<1, H>(h, memory, s);
+        if (changes) {
+            __syncthreads();
+            ADI3D_F(p_chip_changes)<2>(h, memory);
+        }
+        ADI3D_F(p_chip_meet)(h);
+        ADI3D_F(p_chip_lines)<2, H>(h, memory, s);
+        ADI3D_F(p_chip_meet)(h);
+    }
+    if (h.problem.exercise == FD_EUROPEAN) return;
+    ADI3D_F(p_chip_exercise)(h, memory);
+    ADI3D_F(p_chip_meet)(h);
+}
+
+/* Value and derivatives at the spot, by one thread of the cluster. */
+ADI3D_P_RARE void ADI3D_F(p_chip_values)(const ADI3D_F(p_chip) & h, adi3d_values *values)
+{
+    const fd_weights *at = h.t.at;
+    if (h.rank > 0 || trid_p_thread() > 0) return;
+    ADI3D_R around[64];
+    for (int m = 0; m < 64; m++)
+        around[m] = ADI3D_F(p_device_value)(h, h.u, at[0].first + m % 4, at[1].first + m / 4 % 4, at[2].first + m / 16);
+    *values = ADI3D_F(p_values)(at, around);
+}
+
+/* What happens at a date, to the block's rows, a warp a row, which it reads before it writes any of it. */
+ADI3D_P_RARE void ADI3D_F(p_chip_date)(const ADI3D_F(p_chip) & h, unsigned char *memory, int date)
+{
+    enum { OF_LANE = (ADI3D_MOST_ON_CHIP + 31) / 32 };
+    const fd_date event = h.problem.at_date[date];
+    const int n0 = h.t.n[0], n1 = h.t.n[1], lane = trid_p_thread() % 32;
+    for (int r = trid_p_thread() / 32; r < n1 * h.planes; r += trid_p_threads() / 32) {
+        ADI3D_R *row = (ADI3D_R *)(memory + h.u) + h.pitch * r, kept[OF_LANE];
+        const int at = n0 * (r + n1 * h.first);
+        for (int m = 0, i = lane; m < OF_LANE; m++, i += 32)
+            kept[m] = i < n0
+                          ? ADI3D_F(p_device_event)(h, date, &event, row, h.final[at + i], i, r % n1, h.first + r / n1)
+                          : 0;
+        __syncwarp();
+        for (int m = 0, i = lane; m < OF_LANE && i < n0; m++, i += 32) {
+            row[i] = kept[m];
+            if (h.extra && (event.what & (FD_SHIFT | FD_CHANGE_VALUES))) h.extra[at + i] = 0;
+        }
+    }
+}
+
+/* The least index, over all threads of the cluster; `least` is a word of shared memory. */
+TRID_D int ADI3D_F(p_chip_least)(const ADI3D_F(p_chip) & h, int index, int *least)
+{
+    if (trid_p_thread() == 0) *least = FD_P_NONE;
+    __syncthreads();
+    if (index != FD_P_NONE) fd_p_least(least, index);
+    ADI3D_F(p_chip_meet)(h);
+    for (int r = 0; r < h.size; r++) {
+        const float bits = trid_cluster_load_f32(trid_cluster_map(least, r));
+        int other;
+        memcpy(&other, &bits, sizeof other);
+        index = other < index ? other : index;
+    }
+    ADI3D_F(p_chip_meet)(h);
+    return index;
+}
+
+/* The first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start or end. */
+ADI3D_P_RARE int ADI3D_F(p_chip_lost)(const ADI3D_F(p_chip) & h, unsigned char *memory, int terms, int *least)
+{
+    const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
+    const int n0 = h.t.n[0], n1 = h.t.n[1], first = n0 * n1 * h.first;
+    int lost = FD_P_NONE;
+    for (int at = trid_p_thread(); at < n0 * n1 * h.planes && lost == FD_P_NONE; at += trid_p_threads()) {
+        int good = 1;
+        for (int end = 0; end < 2 && terms; end++)
+            good &= ADI3D_F(p_finite)(
+                ADI3D_F(p_terms_at)(&h.t, at % n0, at / n0 % n1, h.first + at / n0 / n1, step.time[end]));
+        if (!terms) good = ADI3D_G(trid_finite)(((const ADI3D_R *)(memory + h.u))[ADI3D_F(p_chip_at)(h, at)]);
+        if (!good) lost = first + at;
+    }
+    return ADI3D_F(p_chip_least)(h, lost, least);
+}
+
+/* Marches the problem. `watched`: looks for what is not finite before and after each step, not only at the end. */
+template <int H>
+TRID_D fd_status ADI3D_F(p_chip_march)(const ADI3D_F(p_chip) & h, unsigned char *memory, const ADI3D_F(p_ready) & ready,
+                                       int watched, int *least, adi3d_values *values)
+{
+    const int n0 = h.t.n[0], n1 = h.t.n[1], first = n0 * n1 * h.first, steps = ready.plan->steps;
+    int lost = FD_P_NONE, what = FD_NOT_SOLVED, k;
+    for (int at = trid_p_thread(); at < n0 * n1 * h.planes; at += trid_p_threads()) {
+        ((ADI3D_R *)(memory + h.u))[ADI3D_F(p_chip_at)(h, at)] = h.final[first + at];
+        if (h.extra) h.extra[first + at] = 0;
+    }
+    ADI3D_F(p_chip_meet)(h);
+    TRID_P_LOOP
+    for (k = 0; k < steps; k++) {
+        if (k == ready.plan->bad) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, k);
+        ADI3D_F(p_chip_pace)(h, memory, &ready.pace[k]);
+        if (watched && (lost = ADI3D_F(p_chip_lost)(h, memory, 1, least)) != FD_P_NONE) {
+            what = FD_MODEL_NAN;
+            break;
+        }
+        lost = k == 0 ? ready.plan->other[0] : k == steps - 1 ? ready.plan->other[1] : FD_P_NONE;
+        if (ADI3D_M(p_alone) != 0 && lost != FD_P_NONE) {
+            what = FD_NOT_ALONE;
+            break;
+        }
+        const int date = ((const ADI3D_F(p_step) *)(memory + h.step))->pace.date;
+        const fd_date *event = adi3d_p_event(&h.problem, date);
+        ADI3D_F(p_chip_step)<H>(h, memory);
+        if (event) {
+            if (event->what != FD_RECORD) {
+                ADI3D_F(p_chip_date)(h, memory, date);
+                ADI3D_F(p_chip_meet)(h);
+            }
+            if (event->what & FD_RECORD) {
+                ADI3D_F(p_chip_values)(h, &values[1 + date]);
+                ADI3D_F(p_chip_meet)(h);
+            }
+        }
+        if ((watched || k == steps - 1) && (lost = ADI3D_F(p_chip_lost)(h, memory, 0, least)) != FD_P_NONE) break;
+    }
+    if (lost == FD_P_NONE) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    fd_status status = fd_status_of(what, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, k);
+    if (what == FD_NOT_ALONE)
+        status.axis =
+            ADI3D_F(p_not_alone)(&h.t, status.i, status.j, status.k, (const ADI3D_F(p_step) *)(memory + h.step));
+    return status;
+}
+
+/* What a block knows, and its tables. */
+TRID_D void ADI3D_F(p_chip_begin)(const ADI3D_F(p_batch) & launch, const ADI3D_F(p_ready) & ready, int which,
+                                  unsigned char *memory, ADI3D_F(p_chip) & h)
+{
+    const int thread = trid_p_thread(), threads = trid_p_threads();
+    if (thread == 0) {
+        h.t = ready.t;
+        h.problem = launch.batch.problem[which], h.parameters = &launch.parameters[which], h.memory = memory;
+        ADI3D_F(p_chip_lay_out)(h.t.n, trid_cluster_size(), &h);
+        h.rank = trid_cluster_rank(), h.first = h.rank * h.each;
+        h.planes = h.t.n[2] - h.first < h.each ? h.t.n[2] - h.first : h.each;
+        if (h.planes < 0) h.planes = 0;
+        h.final = ready.final, h.of = ready.of, h.extra = h.problem.exercise == FD_AMERICAN ? ready.extra : NULL;
+        h.adds = 0;
+        for (int d = 0; d < 3; d++) {
+            h.adds |= ADI3D_F(p_adds)(&h.problem, d, 0) | ADI3D_F(p_adds)(&h.problem, d, 1);
+            h.t.at[d] = ready.plan->at[d], h.t.padded[d] = h.t.n[d];
+            h.t.cell[d] = (ADI3D_G(fd_cell) *)(memory + h.cell[d]), h.t.number[d] = (ADI3D_R *)(memory + h.number[d]);
+        }
+    }
+    __syncthreads();
+    for (int d = 0; d < 3; d++)
+        for (int i = thread; i < h.t.n[d]; i += threads) {
+            h.t.cell[d][i] = ready.t.cell[d][i];
+            for (int q = 0; q < ADI3D_M(p_numbers)(d); q++)
+                h.t.number[d][q * h.t.n[d] + i] = ready.t.number[d][q * ready.t.padded[d] + i];
+        }
+    for (int k = thread; k < h.t.n[2]; k += threads)
+        ((trid_cluster_place *)(memory + h.places))[k] =
+            trid_cluster_map(memory, k / h.each) + k % h.each * h.plane * (int)sizeof(ADI3D_R);
+    __syncthreads();
+}
+
+/* A block's part in its problem: all steps. */
+template <int H, int THREADS>
+TRID_KERNEL void __launch_bounds__(THREADS) ADI3D_F(p_chip_kernel)(const __grid_constant__ ADI3D_F(p_batch) launch)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    __shared__ ADI3D_F(p_chip) h;
+    __shared__ int least;
+    const adi3d_batch *batch = &launch.batch;
+    const int which = (int)blockIdx.x / trid_cluster_size(), thread = trid_p_thread(), threads = trid_p_threads();
+    const ADI3D_F(p_ready) ready = ADI3D_F(p_ready_of)(launch, which);
+    const int n0 = ready.t.n[0], n1 = ready.t.n[1], rank = trid_cluster_rank();
+    adi3d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
+    fd_status status = ready.plan->status;
+    if (trid_cluster_size() > 1) trid_cluster_sync(); /* all are there */
+    if (!status.what) {
+        ADI3D_F(p_chip_begin)(launch, ready, which, memory, h);
+        TRID_P_LOOP
+        for (int watched = 0; watched < 2; watched++) {
+            status = ADI3D_F(p_chip_march)<H>(h, memory, ready, watched, &least, values);
+            if (!status.what) break;
+            ADI3D_F(p_chip_meet)(h);
+        }
+    }
+    if (status.what) {
+        if (rank == 0) ADI3D_F(p_nothing)(batch, which, thread, threads);
+    } else {
+        const size_t m0 = (size_t)batch->points[0], m1 = (size_t)batch->points[1];
+        ADI3D_R *grid = (ADI3D_R *)batch->grid;
+        if (grid) grid += (size_t)which * m0 * m1 * (size_t)batch->points[2];
+        ADI3D_F(p_chip_values)(h, &values[0]);
+        for (int at = thread; at < n0 * n1 * h.planes && grid; at += threads)
+            grid[(size_t)(at % n0) + m0 * ((size_t)(at / n0 % n1) + m1 * (size_t)(h.first + at / n0 / n1))] =
+                ((const ADI3D_R *)(memory + h.u))[ADI3D_F(p_chip_at)(h, at)];
+        status.weak = ready.plan->weak;
+    }
+    if (rank == 0 && thread == 0) batch->status[which] = status;
+    if (trid_cluster_size() > 1) trid_cluster_sync(); /* no block ends while another reads what it has */
+}
+
+/* A kernel, and how it is launched: bytes of shared memory, 0 if there is none for a batch. */
+typedef struct {
+    void (*kernel)(ADI3D_F(p_batch));
+    int size, threads, bytes;
+} ADI3D_F(p_chosen);
+
+/* How a batch is to be launched: by the smallest cluster whose blocks hold it; by larger ones as long as all problems
+   run at once and its blocks have four planes; or by one of the size asked for. What a problem gives does not depend on
+   it, to the bit. */
+template <int H, int THREADS>
+static inline ADI3D_F(p_chosen) ADI3D_F(p_choose)(const adi3d_batch *batch, int asked)
+{
+    ADI3D_F(p_chosen) best = {ADI3D_F(p_chip_kernel) < H, THREADS >, 1, THREADS, 0};
+    const int most = adi3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    const int processors = adi3d_p_attribute(cudaDevAttrMultiProcessorCount), *n = batch->points;
+    for (int size = 1; size <= 16; size *= 2) {
+        ADI3D_F(p_chip) chip;
+        const int bytes = ADI3D_F(p_chip_lay_out)(n, size, &chip);
+        if (bytes + (int)sizeof chip + 64 > most || (asked && size != asked)) continue;
+        if (best.bytes > 0 && (size > 8 || (long long)size * batch->problems > processors || n[2] < 4 * size)) break;
+        /* As many lanes as lines need in as few rounds as there may be; fewer where several blocks share a processor. */
+        const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
+        const int lanes = (2 * lines + 31) / 32 * 32;
+        int beside = most / (bytes + 2048);
+        beside = beside > THREADS / 128 ? THREADS / 128 : beside;
+        beside = beside < 1 ? 1 : beside;
+        const int limit = THREADS / beside, rounds = (lanes + limit - 1) / limit;
+        const int threads = ((lanes + rounds - 1) / rounds + 31) / 32 * 32;
+        if (cudaFuncSetAttribute((const void *)best.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) !=
+                cudaSuccess ||
+            (size > 1 && trid_clusters(best.kernel, size, dim3((unsigned)threads), (size_t)bytes) < 1))
+            break;
+        best.size = size, best.threads = threads, best.bytes = bytes;
+    }
+    return best;
+}
+
+/* The one that serves a batch. */
+template <int Unused>
+static inline ADI3D_F(p_chosen) ADI3D_F(p_chosen_for)(const adi3d_batch *batch)
+{
+    /* As many threads as have registers for half a line of pivots and differences. */
+    enum {
+        MOST = ADI3D_MOST_ON_CHIP,
+        FEW = sizeof(ADI3D_R) == 4 ? 512 : 256,
+        FEWER = sizeof(ADI3D_R) == 4 ? 384 : 256
+    };
+    const ADI3D_F(p_chosen) none = {NULL, 0, 0, 0};
+    int longest = 0;
+    for (int d = 0; d < 3; d++) longest = batch->points[d] > longest ? batch->points[d] : longest;
+    if (longest <= 32) return ADI3D_F(p_choose)<16, FEW>(batch, 0);
+    if (longest <= MOST) return ADI3D_F(p_choose)<MOST / 2, FEWER>(batch, 0);
+    return none;
+}
+
+/* Makes the problems ready, and marches them. */
+template <int Unused>
+static inline cudaError_t ADI3D_F(p_onchip)(const ADI3D_F(p_batch) & launch, ADI3D_F(p_chosen) chosen,
+                                            cudaStream_t stream)
+{
+    const unsigned problems = (unsigned)launch.batch.problems;
+    cudaError_t error =
+        cudaFuncSetAttribute((const void *)chosen.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, chosen.bytes);
+    if (error == cudaSuccess)
+        error = trid_launch(ADI3D_F(p_ready_kernel) < Unused >, dim3(problems), dim3(ADI3D_F(p_ready_threads)), 0,
+                            stream, launch);
+    if (error != cudaSuccess) return error;
+    const dim3 blocks(problems * (unsigned)chosen.size), threads((unsigned)chosen.threads);
+    return chosen.size > 1
+               ? trid_launch_cluster(chosen.kernel, blocks, chosen.size, threads, (size_t)chosen.bytes, stream, launch)
+               : trid_launch(chosen.kernel, blocks, threads, (size_t)chosen.bytes, stream, launch);
+}
+
+/* Solves   do the problems of a batch fit on the current device's chip?
+   Returns  how many blocks each takes, 1, 2, 4, 8 or 16; 0: none, or no batch (adi3d_batch_check but for pointers) */
+template <int Unused = 0>
+static inline int ADI3D_F(onchip_blocks)(const adi3d_batch *batch)
+{
+    if (adi3d_p_sizes(batch)) return 0;
+    const ADI3D_F(p_chosen) chosen = ADI3D_F(p_chosen_for)<Unused>(batch);
+    return chosen.bytes > 0 ? chosen.size : 0;
+}
+
+/* Solves   how much device memory MODEL_onchip needs
+   Returns  bytes, for which its pointers may still be null; 0 for a batch that is none */
+template <int Unused = 0>
+static inline size_t ADI3D_F(onchip_bytes)(const adi3d_batch *batch)
+{
+    return adi3d_p_sizes(batch) ? 0
+                                : (size_t)batch->problems * ADI3D_F(p_ready_lay_out)(batch, batch->points, NULL, NULL);
+}
+
+/* Solves   the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
+            kernel
+   Needs    a batch whose pointers, and those in its problems, are to the device's memory, as are parameters (of each
+            problem) and memory (of onchip_bytes, aligned to 128)
+   Leaves   status, values and grids, once the stream has come so far; NaN for a problem that has none
+   Returns  what is FD_OK; as adi3d_batch_check; FD_NO_ROOM: grids that no cluster of the current device holds
+            (MODEL_onchip_blocks), or less memory; or FD_LAUNCH_FAILED, detail the cudaError_t
+   Cost     two launches, no transfer; two arrays of shared memory a problem, three of device memory, which a march of
+            one stage does not touch without exercise */
+template <int Unused = 0>
+static inline fd_status ADI3D_F(onchip)(const adi3d_batch *batch, const ADI3D_M(parameters) * parameters,
+                                        cudaStream_t stream, void *memory, size_t bytes)
+{
+    int wrong = adi3d_batch_check(batch);
+    if (!wrong && batch->problems > 0 && (!parameters || !memory)) wrong = FD_BAD_ARGUMENT;
+    if (!wrong && bytes<ADI3D_F(onchip_bytes) < Unused>(batch)) wrong = FD_NO_ROOM;
+    if (wrong || batch->problems == 0) return fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
+    const ADI3D_F(p_chosen) chosen = ADI3D_F(p_chosen_for)<Unused>(batch);
+    if (chosen.bytes == 0) return fd_status_of(FD_NO_ROOM, 0, -1, -1, -1, -1, -1);
+    ADI3D_F(p_batch) launch;
+    launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;
+    launch.bytes = ADI3D_F(p_ready_lay_out)(batch, batch->points, NULL, NULL);
+    const cudaError_t error = ADI3D_F(p_onchip)<Unused>(launch, chosen, stream);
+    return fd_status_of(error == cudaSuccess ? FD_OK : FD_LAUNCH_FAILED, (int)error, -1, -1, -1, -1, -1);
+}
+#undef ADI3D_P_RARE
+#undef ADI3D_P_FAR
 }
 #endif /* TRID_LAUNCHES */
 
@@ -2633,6 +3971,7 @@ TRID_HOST int ADI3D_F(solve)(const adi3d_problem *problem, const ADI3D_M(paramet
 #endif
 
 #undef ADI3D_R
+#undef ADI3D_P_LANES
 #undef ADI3D_F
 #undef ADI3D_G
 #undef ADI3D_P_JOIN_G

@@ -102,7 +102,8 @@ enum {
                            at a point in a step: not finite */
     FD_FINAL_NAN = -11,  /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12, /* after a step, or what happened at its date, the value at a point is not finite */
-    FD_LAUNCH_FAILED = -13 /* CUDA refused a copy or a launch; detail is the cudaError_t */
+    FD_LAUNCH_FAILED = -13, /* CUDA refused a copy or a launch; detail is the cudaError_t */
+    FD_NOT_ALONE = -14 /* at a point in a step the model's terms along the axis depend on more than ADI3D_ALONE says */
 };
 
 /* What a status says. */
@@ -123,6 +124,7 @@ TRID_HD const char *fd_status_string(int status)
            : status == FD_FINAL_NAN    ? "the payoff gave a number that is not finite"
            : status == FD_NOT_SOLVED   ? "a value is not finite after a step"
            : status == FD_LAUNCH_FAILED ? "CUDA refused a copy or a launch: see detail"
+           : status == FD_NOT_ALONE     ? "an axis is not alone: its terms depend on another one"
                                         : "unknown status";
 }
 
@@ -391,11 +393,10 @@ TRID_HD double fd_average_told(double low, double high, int kinks, const double 
     return sum / (high - low);
 }
 
-/* What fd_average hands down from dimension to dimension. */
+/* What fd_average hands down from dimension to dimension. The function is not in it: a compiler that would have to read
+   it from memory, whose address the function gets, could not know which it is, and CUDA not how much stack it needs. */
 typedef struct {
     double low[3], high[3], x[3], tolerance;
-    fd_function *f;
-    const void *context;
     int levels, found;
 } fd_p_box;
 
@@ -405,7 +406,7 @@ typedef struct {
    that no jump lies beyond the last one. Pieces are visited from left to right: number `index` of those of size
    2^-level. VALUE is the average over the dimensions below, or the function itself. */
 #define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
-    TRID_HD double NAME(fd_p_box *box)                                                                                 \
+    TRID_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                            \
     {                                                                                                                  \
         const double node[6] = {0, 0.086336582323005714, 0.17267316464601143, 0.25, 0.41366341767699429, 0.5};         \
         const double whole[6] = {0.05, 0, 0.27222222222222222, 0, 0, 0.35555555555555556};                             \
@@ -452,9 +453,9 @@ typedef struct {
         } while (level > 0);                                                                                           \
         return sum;                                                                                                    \
     }
-FD_P_AVERAGE(fd_p_average1, 0, box->f(box->x, box->context))
-FD_P_AVERAGE(fd_p_average2, 1, fd_p_average1(box))
-FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box))
+FD_P_AVERAGE(fd_p_average1, 0, f(box->x, context))
+FD_P_AVERAGE(fd_p_average2, 1, fd_p_average1(box, f, context))
+FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
 #undef FD_P_AVERAGE
 
 /* Solves   the average of a function over a box of one to three dimensions, kinks and jumps found wherever they run
@@ -476,12 +477,12 @@ TRID_HD double fd_average(int dims, const double *low, const double *high, fd_fu
     double value;
     for (int d = 0; d < 3; d++) box.low[d] = box.high[d] = box.x[d] = 0;
     for (int d = 0; d < 3 && d < dims; d++) box.low[d] = low[d], box.high[d] = high[d];
-    box.tolerance = fd_p_max(tolerance, 1e-13), box.f = f, box.context = context, box.found = 0;
+    box.tolerance = fd_p_max(tolerance, 1e-13), box.found = 0;
     box.levels = levels < 0 ? 0 : levels > 40 ? 40 : levels;
     memcpy(&value, &nan, sizeof value);
-    if (dims == 1) value = fd_p_average1(&box);
-    if (dims == 2) value = fd_p_average2(&box);
-    if (dims == 3) value = fd_p_average3(&box);
+    if (dims == 1) value = fd_p_average1(&box, f, context);
+    if (dims == 2) value = fd_p_average2(&box, f, context);
+    if (dims == 3) value = fd_p_average3(&box, f, context);
     if (found) *found = box.found;
     return value;
 }
@@ -890,11 +891,13 @@ TRID_HD int fd_p_padded(int points)
 
 #define FD_P_RESTRICT __restrict__
 /* The same of rows that a loop writes now and reads in its next turn: inlined into that loop by clang (14; not 22) the
-   promise is taken for one of all turns. */
+   promise is taken for one of all turns. There it is made of the inner loop, before which FD_P_APART stands. */
 #ifdef __clang__
 #define FD_P_RESTRICT_ROW
+#define FD_P_APART _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define FD_P_RESTRICT_ROW __restrict__
+#define FD_P_APART
 #endif
 /* Functions whose loops the compiler should vectorise have all that they call inlined, the model's too. */
 #define FD_P_INLINE static inline __attribute__((always_inline, unused))
@@ -1164,7 +1167,7 @@ TRID_HD FD_R FD_F(fd_lane_exercise)(int kind, FD_R dt, FD_R final, FD_R value, F
         value -= dt * *extra;
         *extra = more > 0 ? more : 0;
     }
-    return value > final ? value : final;
+    return final > value ? final : value;
 }
 
 /* Solves   the row without its negative couplings: for the matrix alone, where fd_lane_matrix says that it is not

@@ -3,53 +3,14 @@
    MIT licence, see LICENSE.
 
    A step's time is the difference of two marches, one 80 steps longer, by 80. passes are what a step reads and writes
-   of the grid (docs/adi3d.md), pct_of_copy their share of a copy's speed in the same run. */
-#include "../adi3d.h"
+   of the grid (docs/adi3d.md), pct_of_copy their share of a copy's speed in the same run. host_ms_per_step is what the
+   same header's host engine takes on one core of the machine, in the same run (the median of HOST_STEPS), and
+   times_host how much faster the GPU is: compile with -Xcompiler -O3,-march=native, or the host is slow. */
+#include "adi3d_assets.h"
 #include "../bs3d.h"
 #include "bench.h"
 
-typedef struct {
-    double rate, volatility, correlation, strike;
-} assets_parameters;
-
-enum {
-    assets_numbers_of_x = 2,
-    assets_numbers_of_y = 2,
-    assets_numbers_of_z = 2,
-    assets_numbers_of_t = 2,
-    assets_mixed = 7,
-    assets_changes = 0,
-    assets_fitting = FD_CENTRAL
-};
-ADI3D_HD void assets_of_x(const assets_parameters *p, double x, double *number)
-{
-    number[0] = p->rate * x, number[1] = p->volatility * x * 0.70710678118654752;
-}
-ADI3D_HD void assets_of_y(const assets_parameters *p, double y, double *number)
-{
-    assets_of_x(p, y, number);
-}
-ADI3D_HD void assets_of_z(const assets_parameters *p, double z, double *number)
-{
-    assets_of_x(p, z, number);
-}
-ADI3D_HD void assets_of_t(const assets_parameters *p, double t, double *number)
-{
-    (void)t;
-    number[0] = 2 * p->correlation, number[1] = p->rate;
-}
-ADI3D_TERMS(assets, terms->drift[0] = x[0]; terms->drift[1] = y[0]; terms->drift[2] = z[0];
-            terms->volatility[0] = x[1]; terms->volatility[1] = y[1]; terms->volatility[2] = z[1];
-            terms->beta[0] = terms->beta[1] = terms->beta[2] = t[0]; terms->kill = t[1];)
-ADI3D_HD double assets_payoff(const double *at, const void *context)
-{
-    const double over = (at[0] + at[1] + at[2]) / 3 - ((const assets_parameters *)context)->strike;
-    return over > 0 ? over : 0;
-}
-#define ADI3D_MODEL assets
-#include "../adi3d.h"
-
-enum { POINTS = 256, SHORT = 20, MORE = 80 };
+enum { POINTS = 256, SHORT = 20, MORE = 80, HOST_STEPS = 5 };
 
 static adi3d_problem problem_of(int scheme, int steps)
 {
@@ -63,11 +24,41 @@ static adi3d_problem problem_of(int scheme, int steps)
 }
 
 static void line_of(const Bench &bench, const char *name, int is_double, int passes, double ms, double copy,
-                    double value)
+                    double value, double host_ms)
 {
     const double bytes = (double)passes * (is_double ? 8 : 4) * POINTS * POINTS * POINTS;
-    bench_line(bench, "%s,%s,%d,%d,%.4f,%.1f,%.1f,%.6f\n", name, is_double ? "f64" : "f32", POINTS, passes, ms,
+    bench_line(bench, "%s,%s,%d,%d,%.4f,%.1f,%.1f,%.6f,", name, is_double ? "f64" : "f32", POINTS, passes, ms,
                1e-6 * bytes / ms, 1e5 * bytes / ms / copy, value);
+    if (host_ms > 0)
+        bench_line(bench, "%.2f,%.0f\n", host_ms, host_ms / ms);
+    else
+        bench_line(bench, ",\n");
+}
+
+/* When each step of a march on the host was done. */
+static void mark(int step, int steps, void *context)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (step < steps) ((double *)context)[step - 1] = 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* Milliseconds of a step on one core: the first and the last one count rows, too, and are left out. */
+static double host_step(int scheme, int is_double, const assets_parameters *p)
+{
+    adi3d_problem q = problem_of(scheme, HOST_STEPS + 2);
+    double done[HOST_STEPS + 2], ms[HOST_STEPS];
+    adi3d_values values;
+    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL};
+    const size_t bytes = is_double ? assets_host_bytes_f64(&q, 1) : assets_host_bytes_f32(&q, 1);
+    void *memory = malloc(bytes);
+    q.progress = mark, q.context = done;
+    if (!memory || (is_double ? assets_host_f64 : assets_host_f32)(&q, p, 1, memory, bytes, &result))
+        fprintf(stderr, "host: no result\n"), exit(1);
+    free(memory);
+    for (int k = 0; k < HOST_STEPS; k++) ms[k] = done[k + 1] - done[k];
+    std::sort(ms, ms + HOST_STEPS);
+    return ms[HOST_STEPS / 2];
 }
 
 typedef int march(const adi3d_problem *, const assets_parameters *, cudaStream_t, void *, size_t, adi3d_result *);
@@ -90,7 +81,8 @@ static void time_scheme(const Bench &bench, const char *name, int scheme, int pa
         });
         BENCH_OK(cudaFree(memory));
     }
-    line_of(bench, name, is_double, passes, 1e3 * (seconds[1] - seconds[0]) / MORE, copy, values.value);
+    line_of(bench, name, is_double, passes, 1e3 * (seconds[1] - seconds[0]) / MORE, copy, values.value,
+            host_step(scheme, is_double, &p));
 }
 
 static void time_bs3d(const Bench &bench, int is_double, double copy)
@@ -114,7 +106,7 @@ static void time_bs3d(const Bench &bench, int is_double, double copy)
         });
         BENCH_OK(cudaFree(work));
     }
-    line_of(bench, "bs3d_implicit2", is_double, 5, 1e3 * (seconds[1] - seconds[0]) / MORE, copy, result->price);
+    line_of(bench, "bs3d_implicit2", is_double, 5, 1e3 * (seconds[1] - seconds[0]) / MORE, copy, result->price, 0);
     BENCH_OK(cudaFreeHost(result));
 }
 
@@ -122,7 +114,8 @@ int main(int argc, char **argv)
 {
     Bench bench = bench_open(argc, argv);
     const double copy = bench_copy_speed(bench);
-    bench_line(bench, "engine,precision,n,passes,ms_per_step,gbytes_per_s,pct_of_copy,value\n");
+    bench_line(bench,
+               "engine,precision,n,passes,ms_per_step,gbytes_per_s,pct_of_copy,value,host_ms_per_step,times_host\n");
     for (int is_double = 0; is_double < 2; is_double++) {
         time_scheme(bench, "adi3d_douglas", FD_DOUGLAS, 7, is_double, copy);
         time_scheme(bench, "adi3d_hundsdorfer_verwer", FD_HUNDSDORFER_VERWER, 15, is_double, copy);

@@ -59,6 +59,7 @@ ADI3D_HD double heston_hw_payoff(const double *at, const void *parameters)
     return gain > 0 ? gain : 0;
 }
 
+#define ADI3D_ALONE 4 /* the rate feels itself alone: one matrix for all lines along it */
 #define ADI3D_MODEL heston_hw
 #include "adi3d.h"
 

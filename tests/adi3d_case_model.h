@@ -32,7 +32,7 @@ ADI3D_HD void CASE_NAME(of_t)(const case_parameters *p, double t, double *number
 {
     number[0] = 1 + (CASE_CHANGES ? p->change * sin(3 * t) : 0);
     number[1] = 1 + (CASE_CHANGES ? p->change * t : 0);
-    number[2] = p->bad == CASE_BAD_TERMS && t < p->bad_at[3] ? 1 : 0;
+    number[2] = t < p->bad_at[3] ? (p->bad == CASE_BAD_TERMS) + 0.5 * (p->bad == CASE_BAD_ALONE) : 0;
     if (p->bad == CASE_BAD_T && t < p->bad_at[3]) number[1] = sqrt(-1.0);
 }
 CASE_TERMS(CASE_MODEL, terms->drift[0] = x[0] * t[0]; terms->drift[1] = y[0] * t[1]; terms->drift[2] = z[0] * t[0];

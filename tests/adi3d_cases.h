@@ -24,7 +24,8 @@ enum {
     CASE_BAD_TERMS,
     CASE_BAD_PAYOFF,
     CASE_BAD_CHANGE,
-    CASE_BAD_FACE
+    CASE_BAD_FACE,
+    CASE_BAD_ALONE /* finite, but the point's own */
 };
 enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
 
@@ -33,7 +34,8 @@ enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
      drift_d = (drift_d + pull_d (1/2 - x_d')) T, U, T
      volatility = volatility_d v(x_d') (1 + 0.3 y', 1 + 0.2 z', 1 + 0.1 x') T, U, T
      beta = CASE_BETA_0 T, CASE_BETA_1 U, CASE_BETA_2 (1 - z'/2)     kill = CASE_KILL (1 + x' y' z' / 2) U
-   v vanishes linearly at the faces that are to be degenerate, else is 1. */
+   v vanishes linearly at the faces that are to be degenerate, else is 1. Where axes are apart x', y' and z' are 0 but
+   in the drifts and in v. */
 #define CASE_KILL 0.125
 #define CASE_BETA_0 0.8
 #define CASE_BETA_1 -0.6
@@ -41,6 +43,7 @@ enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
 typedef struct {
     double low[3], high[3], drift[3], pull[3], volatility[3], change, strike, phase;
     int vanish[3][2], payoff, bad;
+    int apart;        /* do drift, volatility and kill along an axis depend on its own coordinate alone? */
     double bad_at[4]; /* where the model fails: x, y, z, before t */
 } case_parameters;
 
@@ -65,7 +68,7 @@ TRID_HD void case_numbers_along(const case_parameters *p, int axis, double x, do
     int bad = p->bad == CASE_BAD_X + axis && case_there(x, p->bad_at[axis]);
     number[0] = p->drift[axis] + p->pull[axis] * (0.5 - case_share(p, axis, x));
     number[1] = p->volatility[axis] * case_vanishing(p, axis, x);
-    number[2] = bad ? sqrt(-1.0) : case_share(p, axis, x);
+    number[2] = bad ? sqrt(-1.0) : p->apart ? 0 : case_share(p, axis, x);
     number[3] = case_there(x, p->bad_at[axis]);
 }
 
@@ -115,6 +118,13 @@ TRID_HD double case_change(const case_parameters *p, int date, const double *at,
 #define CASE_MIXED 2
 #define CASE_CHANGES 0
 #include "adi3d_case_model.h"
+/* Axes that are alone, if the parameters say so too. */
+#define CASE_MODEL apart
+#define CASE_FITTING FD_CENTRAL
+#define CASE_MIXED 7
+#define CASE_CHANGES 1
+#define ADI3D_ALONE 7
+#include "adi3d_case_model.h"
 
 /* What the equation has at a point, as the comment above says it; mixed[d]: of the two axes other than d. */
 typedef struct {
@@ -137,19 +147,20 @@ CASE_FUNCTION case_coefficients case_at(const case_grid *g, const int *index, do
 {
     const case_parameters *p = g->p;
     case_coefficients c;
-    double share[3], s[3], slow = 1 + (g->changes ? p->change * sin(3 * t) : 0);
+    double share[3], felt[3], s[3], slow = 1 + (g->changes ? p->change * sin(3 * t) : 0);
     double steady = 1 + (g->changes ? p->change * t : 0);
     for (int d = 0; d < 3; d++) share[d] = case_share(p, d, g->x[d][index[d]]);
     const double time[3] = {slow, steady, slow};
-    const double other[3] = {1 + 0.3 * share[1], 1 + 0.2 * share[2], 1 + 0.1 * share[0]};
-    const double beta[3] = {CASE_BETA_0 * slow, CASE_BETA_1 * steady, CASE_BETA_2 * (1 - 0.5 * share[2])};
+    for (int d = 0; d < 3; d++) felt[d] = p->apart ? 0 : share[d];
+    const double other[3] = {1 + 0.3 * felt[1], 1 + 0.2 * felt[2], 1 + 0.1 * felt[0]};
+    const double beta[3] = {CASE_BETA_0 * slow, CASE_BETA_1 * steady, CASE_BETA_2 * (1 - 0.5 * felt[2])};
     for (int d = 0; d < 3; d++) {
         c.drift[d] = (p->drift[d] + p->pull[d] * (0.5 - share[d])) * time[d];
         s[d] = p->volatility[d] * case_vanishing(p, d, g->x[d][index[d]]) * other[d] * time[d];
         c.diffusion[d] = s[d] * s[d];
     }
     for (int d = 0; d < 3; d++) c.mixed[d] = g->mixed & (1 << d) ? beta[d] * s[(d + 1) % 3] * s[(d + 2) % 3] : 0;
-    c.kill = CASE_KILL * (1 + 0.5 * share[0] * share[1] * share[2]) * steady;
+    c.kill = CASE_KILL * (1 + 0.5 * felt[0] * felt[1] * felt[2]) * steady;
     return c;
 }
 
@@ -475,7 +486,7 @@ CASE_FUNCTION void case_random_problem(case_random *random, const int *most, cas
 /* Who marches: a model in a precision, by whatever means. */
 typedef struct {
     const char *name;
-    int single, fitting, mixed, changes;
+    int single, fitting, mixed, changes, apart;
     /* Result's values and grid are the caller's. Returns status.what. */
     int (*solve)(const adi3d_problem *problem, const case_parameters *parameters, adi3d_result *result);
 } case_runner;
@@ -579,17 +590,18 @@ CASE_FUNCTION void case_refused(const case_runner *runner, const case_problem *c
     CHECK(numbers == (sized ? 0 : all), "%s, %s: %d numbers", runner->name, why, numbers);
 }
 
-CASE_FUNCTION void case_statuses(const case_runner *runner)
-{
-    static case_problem c;
-    static double points[3][ADI3D_MOST];
-    adi3d_problem *q = &c.problem;
 #define CASE_REFUSED(change, what, detail, axis, i, j, k, step)                                                        \
     do {                                                                                                               \
         case_plain(&c);                                                                                                \
         change;                                                                                                        \
         case_refused(runner, &c, #change, fd_status_of(what, detail, axis, i, j, k, step));                            \
     } while (0)
+
+CASE_FUNCTION void case_statuses(const case_runner *runner)
+{
+    static case_problem c;
+    static double points[3][ADI3D_MOST];
+    adi3d_problem *q = &c.problem;
     for (int d = 0; d < 3; d++) {
         CASE_REFUSED(q->axis[d].points = 3, FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
         CASE_REFUSED(q->axis[d].points = -1, FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
@@ -625,15 +637,39 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
     CASE_REFUSED((c.parameters.bad = CASE_BAD_CHANGE, c.parameters.bad_at[0] = 0.4, c.parameters.bad_at[1] = 1.0 / 3,
                   c.parameters.bad_at[2] = 4.0 / 7, c.at_date[0].what = FD_CHANGE_VALUES, q->watched = 1),
                  FD_NOT_SOLVED, 0, -1, 1, 1, 2, 3);
-    /* Not watched, it is found at the end, when it is everywhere. */
-    CASE_REFUSED((c.parameters.bad = CASE_BAD_FACE, c.parameters.bad_at[3] = 0.2, q->face[2][1] = FD_VALUE),
-                 FD_NOT_SOLVED, 0, -1, 0, 0, 0, 5);
-#undef CASE_REFUSED
     case_plain(&c);
     static adi3d_values values[1 + CASE_DATES];
     adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, NULL};
     CHECK(runner->solve(q, &c.parameters, &result) == FD_OK && result.status.weak == 0, "%s: the good one",
           runner->name);
+}
+
+/* Of a problem that is not watched it is found at the end, when it is everywhere; watched, where it begins. */
+CASE_FUNCTION void case_not_watched(const case_runner *runner)
+{
+    static case_problem c;
+    adi3d_problem *q = &c.problem;
+    CASE_REFUSED((c.parameters.bad = CASE_BAD_FACE, c.parameters.bad_at[3] = 0.2, q->face[2][1] = FD_VALUE),
+                 FD_NOT_SOLVED, 0, -1, 0, 0, 0, 5);
+    for (int exercise = FD_AMERICAN; exercise <= FD_PROJECTED; exercise++) /* which may not hide it */
+        CASE_REFUSED((c.parameters.bad = CASE_BAD_FACE, c.parameters.bad_at[3] = 0.2, q->face[2][1] = FD_VALUE,
+                      q->exercise = exercise),
+                     FD_NOT_SOLVED, 0, -1, 0, 0, 0, 5);
+}
+#undef CASE_REFUSED
+
+/* What ADI3D_ALONE says is looked at in the first and in the last step. */
+CASE_FUNCTION void case_not_alone(const case_runner *runner)
+{
+    static case_problem c;
+    case_plain(&c);
+    c.problem.times.dates = 0;
+    case_refused(runner, &c, "axes are not apart", fd_status_of(FD_NOT_ALONE, 0, 2, 1, 0, 0, 0));
+    case_plain(&c);
+    c.problem.times.dates = 0, c.parameters.apart = 1, c.parameters.bad = CASE_BAD_ALONE;
+    c.parameters.bad_at[0] = 0.4, c.parameters.bad_at[1] = 1.0 / 3, c.parameters.bad_at[2] = 4.0 / 7;
+    c.parameters.bad_at[3] = 0.01;
+    case_refused(runner, &c, "the kill of a point", fd_status_of(FD_NOT_ALONE, 0, 0, 1, 1, 2, 3));
 }
 
 #endif

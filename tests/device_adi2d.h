@@ -4,38 +4,7 @@
 #define DEVICE_ADI2D_H
 
 #include "adi2d_cases.h"
-#include "gpu.h"
-
-#include <vector>
-
-/* Memory of the device between guards, what is asked for full of NaN, or a copy of what is given. */
-struct device_memory {
-    unsigned char *whole;
-    size_t bytes;
-    explicit device_memory(size_t size, const void *from = NULL) : whole(NULL), bytes(size)
-    {
-        std::vector<unsigned char> image(bytes + 2 * CASE_GUARD, (unsigned char)CASE_GUARD_BYTE);
-        const unsigned char *given = (const unsigned char *)from;
-        for (size_t k = 0; k < bytes; k++) image[CASE_GUARD + k] = given ? given[k] : (unsigned char)CASE_FILL;
-        GPU_OK(cudaMalloc((void **)&whole, image.size()));
-        GPU_OK(cudaMemcpy(whole, image.data(), image.size(), cudaMemcpyHostToDevice));
-    }
-    device_memory(const device_memory &) = delete;
-    device_memory &operator=(const device_memory &) = delete;
-    ~device_memory() { GPU_OK(cudaFree(whole)); }
-    void *data() const { return whole + CASE_GUARD; }
-    /* Copies it back, unless to is null. Returns whether the guards are as they were. */
-    bool back(void *to) const
-    {
-        std::vector<unsigned char> image(bytes + 2 * CASE_GUARD);
-        GPU_OK(cudaMemcpy(image.data(), whole, image.size(), cudaMemcpyDeviceToHost));
-        if (to && bytes) memcpy(to, image.data() + CASE_GUARD, bytes);
-        bool kept = true;
-        for (size_t k = 0; k < CASE_GUARD; k++)
-            kept &= image[k] == CASE_GUARD_BYTE && image[CASE_GUARD + bytes + k] == CASE_GUARD_BYTE;
-        return kept;
-    }
-};
+#include "device_memory.h"
 
 /* Solves a batch of the host's on the device: with all that it points to there, and memory of exactly the bytes asked
    for. */

@@ -5,31 +5,19 @@
    One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). test_adi3d_host.c tells whether
    the host is right. */
 #include "adi3d_cases.h"
-#include "gpu.h"
-
-#include <vector>
+#include "device_memory.h"
 
 enum { SEED = 20251124 };
 
-/* Device memory of exactly the bytes asked for, full of NaN, between guards that stay as they are. */
+/* With device memory of exactly the bytes asked for, full of NaN, between guards that stay as they are. */
 template <class Parameters>
 static int solve_there(const adi3d_problem *problem, const Parameters *parameters, adi3d_result *result, size_t bytes,
                        int solve(const adi3d_problem *, const Parameters *, cudaStream_t, void *, size_t,
                                  adi3d_result *))
 {
-    if (bytes > (size_t)1 << 40) return -1; /* and the compiler knows that the sum below is one */
-    std::vector<unsigned char> image(bytes + 2 * CASE_GUARD, (unsigned char)CASE_GUARD_BYTE);
-    for (size_t k = 0; k < bytes; k++) image[CASE_GUARD + k] = (unsigned char)CASE_FILL;
-    unsigned char *memory;
-    GPU_OK(cudaMalloc((void **)&memory, image.size()));
-    GPU_OK(cudaMemcpy(memory, image.data(), image.size(), cudaMemcpyHostToDevice));
-    const int what = solve(problem, parameters, 0, memory + CASE_GUARD, bytes, result);
-    GPU_OK(cudaMemcpy(image.data(), memory, image.size(), cudaMemcpyDeviceToHost));
-    GPU_OK(cudaFree(memory));
-    int whole = 1;
-    for (size_t k = 0; k < CASE_GUARD; k++)
-        whole &= image[k] == CASE_GUARD_BYTE && image[CASE_GUARD + bytes + k] == CASE_GUARD_BYTE;
-    CHECK(whole, "a guard of device memory has been written");
+    device_memory memory(bytes);
+    const int what = solve(problem, parameters, 0, memory.data(), bytes, result);
+    CHECK(memory.back(NULL), "a guard of device memory has been written");
     return what;
 }
 
@@ -42,17 +30,21 @@ static int solve_there(const adi3d_problem *problem, const Parameters *parameter
     }
 SOLVER(central, _f64)
 SOLVER(central, _f32)
+SOLVER(apart, _f64)
+SOLVER(apart, _f32)
 #ifndef __CUDACC__ /* they differ from the first two in fd.h's rows alone, and nvcc takes minutes for each */
 SOLVER(upwind, _f32)
 SOLVER(fitted, _f64)
 #endif
 
 static const case_runner runners[] = {
-    {"central, double", 0, FD_CENTRAL, 7, 1, central_solver_f64},
-    {"central, single", 1, FD_CENTRAL, 7, 1, central_solver_f32},
+    {"central, double", 0, FD_CENTRAL, 7, 1, 0, central_solver_f64},
+    {"central, single", 1, FD_CENTRAL, 7, 1, 0, central_solver_f32},
+    {"apart, double", 0, FD_CENTRAL, 7, 1, 1, apart_solver_f64},
+    {"apart, single", 1, FD_CENTRAL, 7, 1, 1, apart_solver_f32},
 #ifndef __CUDACC__
-    {"upwind, single", 1, FD_UPWIND, 5, 1, upwind_solver_f32},
-    {"fitted, double", 0, FD_FITTED, 2, 0, fitted_solver_f64},
+    {"upwind, single", 1, FD_UPWIND, 5, 1, 0, upwind_solver_f32},
+    {"fitted, double", 0, FD_FITTED, 2, 0, 0, fitted_solver_f64},
 #endif
 };
 enum { RUNNERS = sizeof runners / sizeof *runners };
@@ -69,6 +61,7 @@ static void random_problems()
                              long_axis == 2 ? CASE_MOST : 7};
         case_random_problem(&random, most, &c);
         const case_runner *runner = &runners[k % RUNNERS];
+        c.parameters.apart = runner->apart;
         case_compare(runner, &c, runner->single ? 3e-4 : 1e-11);
     }
     if (check_short()) check_skip(74, "random problems: SHORT_TESTS is set");
@@ -90,7 +83,9 @@ static void every_kind()
             c.parameters.vanish[f / 2][f % 2] = q->face[f / 2][f % 2] == FD_DEGENERATE;
         }
         c.parameters.change = 0.4, c.parameters.payoff = CASE_WAVE;
-        case_compare(&runners[k % 2 || RUNNERS < 4 ? 0 : 3], &c, 1e-12);
+        case_compare(&runners[k % 2 || RUNNERS < 6 ? 0 : 5], &c, 1e-12);
+        c.parameters.apart = 1;
+        if (!check_short() || k % 10 == 0) case_compare(&runners[2], &c, 1e-12);
     }
     if (check_short()) check_skip(38, "kinds: SHORT_TESTS is set");
 }
@@ -156,10 +151,18 @@ static void sizes()
         }
         q->scheme = k % 4, q->times.theta = fd_scheme_theta(q->scheme, 3, 1), q->times.steps = 2, q->times.dates = 0;
         q->exercise = k % 3;
-        if (k % 2)
-            as_host<double>("double", &c, 1e-11, central_solver_f64, central_host_bytes_f64, central_host_f64);
-        else
-            as_host<float>("single", &c, 1e-4, central_solver_f32, central_host_bytes_f32, central_host_f32);
+        for (int apart = 0; apart < 2; apart++) {
+            if (check_short() && apart != k / 5 % 2) continue;
+            c.parameters.apart = apart;
+            if (apart && k % 2)
+                as_host<double>("apart, double", &c, 1e-11, apart_solver_f64, apart_host_bytes_f64, apart_host_f64);
+            else if (apart)
+                as_host<float>("apart, single", &c, 1e-4, apart_solver_f32, apart_host_bytes_f32, apart_host_f32);
+            else if (k % 2)
+                as_host<double>("double", &c, 1e-11, central_solver_f64, central_host_bytes_f64, central_host_f64);
+            else
+                as_host<float>("single", &c, 1e-4, central_solver_f32, central_host_bytes_f32, central_host_f32);
+        }
     }
     if (check_short()) check_skip(count - (count + 4) / 5, "sizes: SHORT_TESTS is set");
 }
@@ -196,11 +199,12 @@ int main()
     every_kind();
     sizes();
     the_one_that_there_is();
-    case_statuses(&runners[0]);
+    case_statuses(&runners[0]), case_not_watched(&runners[0]);
+    case_not_alone(&runners[2]), case_not_alone(&runners[3]);
     if (check_short())
         check_skip(1, "what is wrong with problems, in single precision: SHORT_TESTS is set");
     else
-        case_statuses(&runners[1]);
+        case_statuses(&runners[1]), case_not_watched(&runners[1]);
 #ifdef __CUDACC__
     check_skip(2, "drifts taken upwind and fitted: the emulator has them");
 #endif

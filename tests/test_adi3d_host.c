@@ -30,18 +30,23 @@ static int workers = 1; /* of the next solve */
 SOLVER(central, _f64)
 SOLVER(upwind, _f64)
 SOLVER(fitted, _f64)
+SOLVER(apart, _f64)
 SOLVER(central, _f32)
 SOLVER(upwind, _f32)
 SOLVER(fitted, _f32)
+SOLVER(apart, _f32)
 
 static const case_runner runners[] = {
-    {"central", 0, FD_CENTRAL, 7, 1, central_solver_f64},
-    {"upwind", 0, FD_UPWIND, 5, 1, upwind_solver_f64},
-    {"fitted", 0, FD_FITTED, 2, 0, fitted_solver_f64},
-    {"central, single", 1, FD_CENTRAL, 7, 1, central_solver_f32},
-    {"upwind, single", 1, FD_UPWIND, 5, 1, upwind_solver_f32},
-    {"fitted, single", 1, FD_FITTED, 2, 0, fitted_solver_f32},
+    {"central", 0, FD_CENTRAL, 7, 1, 0, central_solver_f64},
+    {"upwind", 0, FD_UPWIND, 5, 1, 0, upwind_solver_f64},
+    {"fitted", 0, FD_FITTED, 2, 0, 0, fitted_solver_f64},
+    {"central, single", 1, FD_CENTRAL, 7, 1, 0, central_solver_f32},
+    {"upwind, single", 1, FD_UPWIND, 5, 1, 0, upwind_solver_f32},
+    {"fitted, single", 1, FD_FITTED, 2, 0, 0, fitted_solver_f32},
+    {"apart", 0, FD_CENTRAL, 7, 1, 1, apart_solver_f64},
+    {"apart, single", 1, FD_CENTRAL, 7, 1, 1, apart_solver_f32},
 };
+static const case_runner *const apart_runner = &runners[6];
 enum { RUNNERS = sizeof runners / sizeof *runners };
 
 /* Against the plain march: rounding, which marches that are not stable make larger. */
@@ -60,6 +65,8 @@ static void random_problems(void)
         workers = 1 + k % 3;
         case_compare(&runners[k % 3], &c, 1e-11);
         case_compare(&runners[3 + k % 3], &c, 3e-4);
+        c.parameters.apart = 1;
+        case_compare(&apart_runner[k % 2], &c, k % 2 ? 3e-4 : 1e-11);
     }
     workers = 1;
     if (check_short()) check_skip(360, "random problems: SHORT_TESTS is set");
@@ -276,6 +283,57 @@ static void own_threads(void)
     }
 }
 
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
+
+/* Each problem of a batch as if alone, to the bit, however many workers; one that fails is watched. */
+static void batches(void)
+{
+    enum { PROBLEMS = 7, POINTS = 9 * 8 * 7 };
+    static case_problem c[PROBLEMS];
+    static double grid[PROBLEMS][POINTS], alone[POINTS];
+    adi3d_problem problem[PROBLEMS];
+    case_parameters parameters[PROBLEMS];
+    fd_status status[PROBLEMS];
+    adi3d_values values[PROBLEMS][1 + CASE_DATES], value[1 + CASE_DATES];
+    case_random random = {SEED + 7};
+    const int most[3] = {9, 8, 7};
+    for (int k = 0; k < PROBLEMS; k++) {
+        case_random_problem(&random, most, &c[k]);
+        if (k == 3) { /* exercise would take the final value instead of NaN */
+            c[k].parameters.bad = CASE_BAD_FACE, c[k].parameters.bad_at[3] = 9, c[k].problem.face[2][1] = FD_VALUE;
+            c[k].problem.exercise = FD_EUROPEAN, c[k].problem.times.dates = 0;
+        }
+        problem[k] = c[k].problem, parameters[k] = c[k].parameters;
+    }
+    for (int count = 1; count <= 3; count += 2) {
+        adi3d_batch batch = {PROBLEMS, {9, 8, 7}, 100, CASE_DATES, problem, status, values[0], grid};
+        const size_t bytes = central_host_batch_bytes_f64(&batch, count);
+        void *memory = case_guarded(bytes);
+        CHECK(adi3d_batch_check(&batch) == FD_OK && bytes > 0, "a batch");
+        CHECK(central_host_batch_f64(&batch, parameters, count, memory, bytes) == FD_OK, "%d workers", count);
+        CHECK(case_release(memory, bytes), "%d workers: a guard has been written", count);
+        for (int k = 0; k < PROBLEMS; k++) {
+            const int n0 = problem[k].axis[0].points, n1 = problem[k].axis[1].points;
+            const int all = (int)adi3d_p_points(&problem[k]);
+            adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), value, alone};
+            adi3d_problem own = problem[k];
+            own.watched = k == 3;
+            const size_t needed = central_host_bytes_f64(&own, 1);
+            memory = case_guarded(needed);
+            const int what = central_host_f64(&own, &parameters[k], 1, memory, needed, &result);
+            case_release(memory, needed);
+            CHECK(what == (k == 3 ? FD_NOT_SOLVED : FD_OK), "problem %d: %s", k, fd_status_string(what));
+            CHECK(!memcmp(&status[k], &result.status, sizeof *status), "problem %d: status %d, step %d", k,
+                  status[k].what, status[k].step);
+            if (what) continue;
+            int same = !memcmp(&values[k][0], &value[0], sizeof *value);
+            for (int at = 0; at < all; at++)
+                same &= !memcmp(&alone[at], &grid[k][at % n0 + 9 * (at / n0 % n1 + 8 * (at / n0 / n1))], sizeof *alone);
+            CHECK(same, "problem %d, %d workers: other numbers", k, count);
+        }
+    }
+}
+
 /* ---- what is no problem, and progress ---------------------------------------------------------------------------- */
 
 static int reported;
@@ -328,12 +386,16 @@ int main(void)
     random_problems();
     every_kind();
     case_statuses(&runners[0]), case_statuses(&runners[4]);
-    workers = 3, case_statuses(&runners[2]), workers = 1;
+    case_not_watched(&runners[0]), case_not_watched(&runners[4]);
+    workers = 3, case_statuses(&runners[2]), case_not_watched(&runners[2]), workers = 1;
+    case_not_alone(&apart_runner[0]);
+    workers = 3, case_not_alone(&apart_runner[1]), workers = 1;
     in_time();
     in_space(0), in_space(1);
     prices();
     as_bs3d();
     own_threads();
+    batches();
     arguments();
     return check_report();
 }

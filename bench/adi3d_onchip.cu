@@ -1,0 +1,115 @@
+/* adi3d_onchip.cu - batches of small grids of adi3d.h, marched on chip: calls on the average of three assets, of as many
+   strikes and volatilities as there are problems, in 50 steps of Hundsdorfer and Verwer's scheme and of others.
+   MIT licence, see LICENSE.
+
+   off is the largest difference of the first problem's grid from what the host's engine gives, relative to its largest
+   value; blocks are those of a cluster, of a launch of many problems and of one alone. */
+#include "adi3d_assets.h"
+#include "bench.h"
+
+enum { STEPS = 50 };
+
+static adi3d_problem problem_of(int points, int scheme)
+{
+    adi3d_problem q;
+    const fd_axis axis = {0, 300, points, 1, {100}, {30}, {FD_ANYWHERE}};
+    const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(scheme, 3, 1), 0, 0, NULL, NULL};
+    memset(&q, 0, sizeof q);
+    for (int d = 0; d < 3; d++) q.axis[d] = axis, q.spot[d] = 100;
+    q.times = times, q.scheme = scheme;
+    return q;
+}
+
+static assets_parameters parameters_of(int which)
+{
+    const assets_parameters p = {0.03, 0.2 + 0.01 * (which % 16), 0.4, 90.0 + which % 21};
+    return p;
+}
+
+template <class T>
+static T *to_device(const std::vector<T> &from)
+{
+    void *p = NULL;
+    BENCH_OK(cudaMalloc(&p, from.size() * sizeof(T)));
+    BENCH_OK(cudaMemcpy(p, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
+    return (T *)p;
+}
+
+template <class R>
+static void time_batch(const Bench &bench, int points, int scheme, const char *name,
+                       size_t bytes_of(const adi3d_batch *), int blocks_of(const adi3d_batch *),
+                       fd_status onchip(const adi3d_batch *, const assets_parameters *, cudaStream_t, void *, size_t),
+                       size_t host_bytes(const adi3d_problem *, int),
+                       int host(const adi3d_problem *, const assets_parameters *, int, void *, size_t, adi3d_result *))
+{
+    const int all = points * points * points, problems = points > 32 ? 264 : 1056;
+    const adi3d_problem q = problem_of(points, scheme);
+    std::vector<adi3d_problem> problem((size_t)problems, q);
+    std::vector<assets_parameters> parameters;
+    for (int k = 0; k < problems; k++) parameters.push_back(parameters_of(k));
+    std::vector<fd_status> status((size_t)problems, fd_status_of(-99, 0, 0, 0, 0, 0, 0));
+    std::vector<adi3d_values> values((size_t)problems);
+    std::vector<R> grid((size_t)all), want((size_t)all);
+    adi3d_batch b;
+    memset(&b, 0, sizeof b);
+    b.problems = problems, b.steps = STEPS;
+    for (int d = 0; d < 3; d++) b.points[d] = points;
+    b.problem = to_device(problem), b.status = to_device(status), b.values = to_device(values);
+    assets_parameters *p = to_device(parameters);
+    const size_t bytes = bytes_of(&b);
+    void *memory = NULL;
+    BENCH_OK(cudaMalloc(&memory, bytes));
+    const int blocks = blocks_of(&b);
+    double seconds = 0;
+    if (blocks > 0)
+        seconds = bench_seconds(3, [&] {
+            if (onchip(&b, p, 0, memory, bytes).what) fprintf(stderr, "%d points: not launched\n", points), exit(1);
+        });
+    BENCH_OK(cudaMemcpy(status.data(), b.status, status.size() * sizeof(fd_status), cudaMemcpyDeviceToHost));
+    BENCH_OK(cudaMemcpy(values.data(), b.values, values.size() * sizeof(adi3d_values), cudaMemcpyDeviceToHost));
+    int failed = 0;
+    for (int k = 0; k < problems; k++) failed += status[(size_t)k].what != FD_OK;
+    /* The first problem alone, with its grid: a launch of one takes larger clusters. */
+    adi3d_batch alone = b;
+    double off = 0, most = 0, one = 0;
+    adi3d_values value;
+    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &value, want.data()};
+    alone.problems = 1, alone.grid = to_device(grid);
+    const int larger = blocks_of(&alone);
+    if (blocks > 0) one = bench_seconds(3, [&] { onchip(&alone, p, 0, memory, bytes); });
+    BENCH_OK(cudaMemcpy(grid.data(), alone.grid, grid.size() * sizeof(R), cudaMemcpyDeviceToHost));
+    std::vector<unsigned char> work(host_bytes(&q, 1));
+    if (host(&q, &parameters[0], 1, work.data(), work.size(), &result)) fprintf(stderr, "host\n"), exit(1);
+    for (int at = 0; at < all; at++) {
+        const double error = fabs((double)grid[(size_t)at] - (double)want[(size_t)at]);
+        off = error <= off ? off : error, most = fmax(most, fabs((double)want[(size_t)at]));
+    }
+    bench_line(bench, "%s,%s,%d,%d,%d,%d,%.3f,%.0f,%.4f,%d,%.3f,%.1e,%d,%.6f,%.6f\n", name,
+               sizeof(R) == 4 ? "f32" : "f64", points, STEPS, blocks, problems, 1e3 * seconds,
+               seconds > 0 ? problems / seconds : 0, seconds > 0 ? 1e-9 * problems / seconds * STEPS * all : 0, larger,
+               1e3 * one, off / most, failed, values[0].value, value.value);
+    for (void *m : {(void *)b.problem, (void *)b.status, (void *)b.values, (void *)p, memory, alone.grid})
+        BENCH_OK(cudaFree(m));
+}
+
+#define TIME(precision, real, points, scheme, name)                                                                    \
+    time_batch<real>(bench, points, scheme, name, assets_onchip_bytes_##precision<>,                                   \
+                     assets_onchip_blocks_##precision<>, assets_onchip_##precision<>, assets_host_bytes_##precision,   \
+                     assets_host_##precision)
+
+int main(int argc, char **argv)
+{
+    Bench bench = bench_open(argc, argv);
+    bench_line(bench,
+               "scheme,precision,n,steps,blocks,problems,ms,problems_per_s,gpoints_per_s,blocks_alone,ms_alone,off,"
+               "failed,value,value_by_host\n");
+    for (int points = 16; points <= 48; points += 8) {
+        TIME(f32, float, points, FD_HUNDSDORFER_VERWER, "hundsdorfer_verwer");
+        TIME(f64, double, points, FD_HUNDSDORFER_VERWER, "hundsdorfer_verwer");
+    }
+    TIME(f32, float, 32, FD_DOUGLAS, "douglas");
+    TIME(f64, double, 32, FD_DOUGLAS, "douglas");
+    TIME(f32, float, 32, FD_CRAIG_SNEYD, "craig_sneyd");
+    TIME(f64, double, 32, FD_CRAIG_SNEYD, "craig_sneyd");
+    return 0;
+}
