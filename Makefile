@@ -19,6 +19,15 @@ PYTHON := $(PYTHON)
 openmp_of = $(shell echo 'int main(void) { return 0; }' | $(1) -fopenmp -x c -o /dev/null - 2>/dev/null && \
     echo -fopenmp)
 OPENMP := $(call openmp_of,$(CC))
+# NCCL, where it is: its header and library as the toolkit or the system has them, or as Python's package does. MPI's
+# compiler knows its own.
+NCCL_HOME := $(if $(GPU),$(if $(PYTHON),$(shell $(PYTHON) -c 'from importlib.util import find_spec as f; \
+    s = f("nvidia") and f("nvidia.nccl"); print(list(s.submodule_search_locations)[0] if s else "")' 2>/dev/null)))
+NCCL_AT := $(if $(NCCL_HOME),-isystem $(NCCL_HOME)/include -L$(NCCL_HOME)/lib -Xlinker -rpath -Xlinker $(NCCL_HOME)/lib)
+NCCL := $(if $(GPU),$(firstword $(foreach library,-lnccl -l:libnccl.so.2,$(shell made=$$(mktemp) && \
+    $(NVCC) $(NCCL_AT) -include nccl.h -x cu -shared -Xcompiler -fPIC -o $$made /dev/null $(library) 2>/dev/null && \
+    echo $(library); rm -f $$made))))
+MPICXX := $(if $(NCCL),$(shell command -v mpicxx))
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 HEADERS := $(wildcard *.h tests/*.h examples/*.h)
@@ -100,7 +109,8 @@ clean:
 # ---- examples --------------------------------------------------------------------------------------------------------
 
 TIMED_EXAMPLES := cpu_timing
-C_EXAMPLES := $(filter-out $(TIMED_EXAMPLES),$(basename $(notdir $(wildcard examples/*.c))))
+THREADED_EXAMPLES := bs4d_host
+C_EXAMPLES := $(filter-out $(TIMED_EXAMPLES) $(THREADED_EXAMPLES),$(basename $(notdir $(wildcard examples/*.c))))
 HOST_TOO := locvol_timing adi3d_basket adi3d_heston_hw
 CU_EXAMPLES := $(basename $(notdir $(wildcard examples/*.cu)))
 
@@ -117,11 +127,12 @@ PYTHON_MODULES := $(if $(call has_module,numpy),numpy) \
 # Where the examples in CUDA go: what is built for the emulator must not be taken for a GPU's by another machine that
 # shares the folder.
 EXAMPLE_DIR := $(if $(GPU),build,build/emulated-examples)
-EXAMPLE_PROGRAMS := $(C_EXAMPLES:%=build/%) $(TIMED_EXAMPLES:%=build/%) $(HOST_TOO:%=build/%_host) \
-    $(CU_EXAMPLES:%=$(EXAMPLE_DIR)/%)
+EXAMPLE_PROGRAMS := $(C_EXAMPLES:%=build/%) $(TIMED_EXAMPLES:%=build/%) $(THREADED_EXAMPLES:%=build/%) \
+    $(HOST_TOO:%=build/%_host) $(CU_EXAMPLES:%=$(EXAMPLE_DIR)/%)
 
 examples: $(EXAMPLE_PROGRAMS)
-	@echo 'build/: $(sort $(C_EXAMPLES) $(TIMED_EXAMPLES) $(HOST_TOO:%=%_host) $(if $(GPU),$(CU_EXAMPLES)))'
+	@echo 'build/: $(sort $(C_EXAMPLES) $(TIMED_EXAMPLES) $(THREADED_EXAMPLES) $(HOST_TOO:%=%_host) \
+	    $(if $(GPU),$(CU_EXAMPLES)))'
 ifeq ($(GPU),)
 	@echo '$(EXAMPLE_DIR)/: $(sort $(CU_EXAMPLES))'
 	@echo 'There is $(NO_GPU): the examples in CUDA were built for the emulator'
@@ -132,7 +143,7 @@ $(C_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -O2 -I. $(WARNINGS) -o $@ $< -lm
 
-$(TIMED_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
+$(TIMED_EXAMPLES:%=build/%) $(THREADED_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 $(HOST_FAST) -I. $(WARNINGS) -o $@ $< -lm
 
@@ -143,9 +154,14 @@ $(HOST_TOO:%=build/%_host): build/%_host: examples/%.cu $(HEADERS)
 
 ifneq ($(GPU),)
 build/locvol_timing: GPU_FAST += $(GPU_AND_HOST)
+build/bs3d_gpus: LIBRARIES := $(if $(NCCL),-DBS3D_GPUS_NCCL $(NCCL_AT) $(NCCL))
 $(CU_EXAMPLES:%=build/%): build/%: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $<
+	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< $(LIBRARIES)
+
+build/bs3d_gpus_mpi: examples/bs3d_gpus.cu $(HEADERS)
+	@mkdir -p $(@D)
+	$(NVCC) -ccbin $(MPICXX) $(GPU_FAST) $(NVCCFLAGS) -DBS3D_GPUS_MPI -DBS3D_GPUS_NCCL -o $@ $< $(NCCL_AT) $(NCCL)
 endif
 
 # With or without a GPU. The second build also watches every access to memory, as the tests do.
@@ -180,16 +196,24 @@ build/emulated-examples/%.cc: examples/%.cu Makefile
 # goes; nvcc for one architecture. SHORT_TESTS in the environment asks the tests for a sample of what takes long; what
 # they leave out they name as skipped. "make test-long" runs all of each test, and the rest: everything under the
 # sanitizers, on arithmetic like a GPU's, under Valgrind, by clang, for every architecture.
-# Watched in the long run alone: what test_batch, test_lu, test_adi2d and fd.h's tests on the host see most of.
-WATCHED_LATER := test_batch_long test_batch_cluster test_batch_several test_batch_only test_fd test_adi2d_long \
-    test_adi2d_rungs
+# Watched in the long run alone: what test_batch, test_lu, test_adi2d and trid.h's and fd.h's tests on the host see most
+# of.
+WATCHED_LATER := test_batch_long test_batch_cluster test_batch_several test_batch_only test_batch_ends test_fd \
+    test_adi2d_long test_adi2d_rungs test_adi3d_onchip test_bs3d_gpus test_bs4d
+# Run in the long run alone: examples that take long to compile, and the test of one.
+EXAMPLES_LATER := bs4d bs4d_host bs3d_gpus adi3d_heston_hw
+HOST_LATER := test_cpu_bs4d
+# Of arithmetic like a GPU's they see nothing that test_bs3d, test_batch and test_adi3d do not.
+AS_OTHERS := test_bs3d_gpus test_batch_ends test_batch_only test_adi3d_onchip
 PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:%=watched-%)) emulated-test_simt \
-    $(if $(GPU),,nvcc) $(HOST_TESTS:%=host-%) \
-    $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) example-locvol_timing_host example-from_c \
-    $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown
+    $(if $(GPU),,nvcc) $(filter-out $(HOST_LATER:%=host-%),$(HOST_TESTS:%=host-%)) \
+    $(filter-out $(TIMED_EXAMPLES:%=example-%) $(EXAMPLES_LATER:%=example-%),$(EXAMPLES:%=example-%)) \
+    example-locvol_timing_host example-from_c example-bs3d_gpus_mpi $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown
 ARM_PARTS := $(CPU_TESTS:%=arm-%) arm-cpu_own_kernel arm-headers
-LONG_PARTS := example-adi3d_basket_host example-adi3d_heston_hw_host $(WATCHED_LATER:%=watched-%) \
-    $(filter-out emulated-test_simt,$(DEVICE_TESTS:%=emulated-%)) $(DEVICE_TESTS:%=contracted-%) \
+LONG_PARTS := $(EXAMPLES_LATER:%=example-%) $(HOST_LATER:%=host-%) $(WATCHED_LATER:%=watched-%) \
+    example-adi3d_basket_host example-adi3d_heston_hw_host \
+    $(filter-out emulated-test_simt,$(DEVICE_TESTS:%=emulated-%)) \
+    $(patsubst %,contracted-%,$(filter-out $(AS_OTHERS),$(DEVICE_TESTS))) \
     $(PLAIN_TESTS:%=fast-%) $(PLAIN_TESTS:%=clang-%) $(CPU_TESTS:%=sanitized-%) $(CPU_TESTS:%=valgrind-%) $(ARM_PARTS) \
     $(TIMED_EXAMPLES:%=optimised-%) headers-clang nvcc-all
 GPU_PARTS := $(GPU_TESTS:%=gpu-%)
@@ -368,12 +392,19 @@ build/watched/%: tests/%.cu $(HEADERS)
 build/emulated/test_lsmc build/watched/test_lsmc build/gpu/test_lsmc build/nvcc/test_lsmc.o: \
     examples/american_lsmc.cu examples/american_lsmc_host.c
 build/host/test_lsmc_host: examples/american_lsmc_host.c
+build/emulated/test_bs4d build/watched/test_bs4d build/contracted/test_bs4d build/gpu/test_bs4d: examples/bs4d.cu
+build/host/test_cpu_bs4d build/sanitized/test_cpu_bs4d build/valgrind/test_cpu_bs4d build/arm/test_cpu_bs4d: \
+    examples/bs4d_host.c
+$(foreach build,emulated watched contracted gpu,build/$(build)/test_bs3d_gpus) build/nvcc/test_bs3d_gpus.o: \
+    examples/bs3d_gpus.cu
 
 # An example that needs a GPU exits with 3 where there is none; the emulator gets a smaller grid than a GPU. What is
 # timed takes longest to compile, which the long run does.
 $(TIMED_EXAMPLES:%=optimised-%): ARGUMENTS := --quick
 example-bs3d_price: ARGUMENTS := $(if $(GPU),,24)
 example-adi2d_heston: ARGUMENTS := $(if $(GPU),,1)
+example-bs4d: ARGUMENTS := $(if $(GPU),,--size 8 --steps 4)
+example-bs4d_host: ARGUMENTS := --size 16
 example-adi3d_basket example-adi3d_heston_hw: ARGUMENTS := $(if $(GPU),,12)
 example-locvol_timing example-locvol_timing_host: ARGUMENTS := --quick
 $(foreach program,$(filter-out $(TIMED_EXAMPLES:%=build/%),$(EXAMPLE_PROGRAMS)), \
@@ -383,6 +414,16 @@ $(HOST_TOO:%=example-%_host) $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPL
     $(TIMED_EXAMPLES:%=optimised-%):
 	$(call run,$< $(ARGUMENTS); case $$? in (0) $(call one,1,0,0);; (3) echo 'skipped: $@: no GPU'; $(call one,0,0,1);; \
 	    (*) exit 1;; esac)
+
+# The same program by processes with a GPU each, as many as there are.
+ifeq ($(MPICXX),)
+example-bs3d_gpus_mpi:
+	$(call run,echo 'skipped: $@: $(if $(GPU),$(if $(NCCL),no MPI here (no mpicxx),no NCCL here: GPUs copy),$(NO_GPU))'; \
+	    $(call one,0,0,1))
+else
+example-bs3d_gpus_mpi: build/bs3d_gpus_mpi
+	$(call run,mpirun -n $(shell nvidia-smi -L | wc -l) $< && $(call one,1,0,0))
+endif
 
 # A program in C, with the launches of trid_batch.h from the one file that nvcc compiles: for a minute, and without a
 # GPU only in the long run.
@@ -446,14 +487,14 @@ else
 codegen:
 	NVCC='$(NVCC)' sh tests/codegen.sh
 
-# The examples for the newest architecture, but those whose kernels others have, and in the long run all for all from
-# sm_75 on; tests and the programs that time a ladder, which have every size of every kernel, in the long run for the
-# oldest and the newest. A machine with a GPU compiles everything for that.
+# The examples for the newest architecture, but those whose kernels others have, or most of them, and in the long run
+# all for all from sm_75 on; tests and the programs that time a ladder, which have every size of every kernel, in the
+# long run for the oldest and the newest. A machine with a GPU compiles everything for that.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
 CUDA_SOURCES := $(GPU_TESTS:%=tests/%) $(CU_EXAMPLES:%=examples/%)
 
-ALIKE := %_timing %/batch_graph %/bs1d_dividend %/bs3d_american %/adi3d_basket
+ALIKE := %_timing %/bs4d %/bs3d_gpus %/adi3d_heston_hw %/batch_graph %/bs1d_dividend %/bs3d_american %/adi3d_basket
 nvcc: $(patsubst %,build/nvcc/%.o,$(filter examples/%,$(filter-out $(ALIKE),$(CUDA_SOURCES))))
 nvcc-all: $(CUDA_SOURCES:%=build/nvcc-all/%.o) build/from_c
 nvcc nvcc-all:
@@ -463,9 +504,10 @@ build/nvcc/%.o: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(call GENCODE,$(lastword $(ARCHS))) $(NVCCFLAGS) -c -o $@ $<
 
-build/nvcc-all/tests/%.o build/nvcc-all/examples/%_timing.o build/nvcc-all/examples/adi3d_%.o: ENDS := yes
+build/nvcc-all/tests/%.o build/nvcc-all/examples/%_timing.o build/nvcc-all/examples/adi3d_%.o \
+    build/nvcc-all/examples/bs3d_gpus.o: ENDS := yes
 # One architecture takes minutes.
-build/nvcc-all/tests/test_adi3d.o: ENDS := newest
+$(patsubst %,build/nvcc-all/tests/%.o,test_adi3d test_adi3d_onchip test_batch_ends): ENDS := newest
 
 build/nvcc-all/%.o: %.cu $(HEADERS)
 	@mkdir -p $(@D)
@@ -528,16 +570,18 @@ $(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(to
 GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
 # Results go to build/results; those that matter are kept in docs/results.
 gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/american_lsmc build/locvol_timing build/adi2d_heston \
-    build/bs3d_timing build/batch $(foreach module,$(PYTHON_MODULES),$(PYTHON_$(module)))
+    build/bs3d_timing build/bs4d build/bs3d_gpus build/batch $(foreach module,$(PYTHON_MODULES),$(PYTHON_$(module)))
 	@mkdir -p build/results
-	@for bench in $(filter-out build/bs3d_timing build/batch build/adi2d_heston build/python/%,$^); do \
+	@for bench in $(filter-out build/bs3d_timing build/bs3d_gpus build/batch build/adi2d_heston build/python/%,$^); do \
 	    echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done
 	build/bs3d_timing --large --csv build/results/bs3d_timing.csv
+	build/bs3d_gpus --measure --csv build/results/bs3d_gpus.csv
+	build/bs3d_gpus --links --csv build/results/bs3d_gpus-links.csv
 	{ sed -n 1p build/results/locvol_timing.csv; build/adi2d_heston; } >build/results/adi2d_heston.txt
 	for rows in 256 200 255; do build/batch $$rows || exit 1; done >build/results/batch.txt
 	sh bench/conflicts.sh build/bench/transpose >build/results/conflicts.txt
 
-build/bench/locvol_variants: GPU_FAST += $(GPU_AND_HOST)
+build/bench/locvol_variants build/bench/adi3d: GPU_FAST += $(GPU_AND_HOST)
 $(GPU_BENCHES:%=build/bench/%): build/bench/%: bench/%.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< -lcusparse
@@ -545,7 +589,7 @@ endif
 
 # adi3d_peer.c is a library for adi3d_peer.py.
 HOST_BENCHES := $(filter-out adi3d_peer,$(basename $(notdir $(wildcard bench/*.c))))
-bench: $(HOST_BENCHES:%=build/bench/%) build/cpu_timing build/locvol_timing_host
+bench: $(HOST_BENCHES:%=build/bench/%) build/cpu_timing build/bs4d_host build/locvol_timing_host
 	@mkdir -p build/results
 	@for bench in $^; do \
 	    echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done
