@@ -2919,8 +2919,8 @@ TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS)
     const trid_p_batch_place p =
         trid_p_batch_place_of(plan, blockIdx.x, TRID_P_BATCH_ENDS_THREADS, (int)threadIdx.x, 0);
     if (!p.there) return;
-    T a[2], c[2];
-    int rows_needed[2];
+    T a[2] = {0, 0}, c[2] = {0, 0};
+    int rows_needed[2] = {1, 1};
     long long pitch, at = shares.of(p.system, &pitch);
     int status = trid_lane_ends_factor(plan.n, plan.flags, rows.a + p.at, rows.b + p.at, rows.c + p.at, u + p.at,
                                        v + p.at, plan.lines.step, a, c, rows_needed);
