@@ -496,11 +496,11 @@ enum {
 #define ADI3D_P_SUFFIX _f32
 #define ADI3D_P_VECTOR float4 /* 16 bytes */
 #define ADI3D_P_LINES_LEN TRID_BLOCK_LINES_LEN_F32
-/* Lines along y and z of up to 128, 256, 512 and 1024 points: points a thread, sections, lines of a block, blocks. */
-#define ADI3D_P_SHAPE_128 16, 8, 64, 1
-#define ADI3D_P_SHAPE_256 16, 16, 32, 1
-#define ADI3D_P_SHAPE_512 16, 32, 16, 1
-#define ADI3D_P_SHAPE_1024 32, 32, 8, 1
+/* Lines along y and z of up to 128, 256, 512 and 1024 points: points a thread, sections, lines of a block. */
+#define ADI3D_P_SHAPE_128 16, 8, 64
+#define ADI3D_P_SHAPE_256 16, 16, 32
+#define ADI3D_P_SHAPE_512 16, 32, 16
+#define ADI3D_P_SHAPE_1024 32, 32, 8
 #include ADI3D_HEADER
 #undef ADI3D_P_REAL
 #undef ADI3D_P_SUFFIX
@@ -514,10 +514,10 @@ enum {
 #define ADI3D_P_SUFFIX _f64
 #define ADI3D_P_VECTOR double2
 #define ADI3D_P_LINES_LEN TRID_BLOCK_LINES_LEN_F64
-#define ADI3D_P_SHAPE_128 16, 8, 32, 1
-#define ADI3D_P_SHAPE_256 16, 16, 16, 1
-#define ADI3D_P_SHAPE_512 16, 32, 8, 1
-#define ADI3D_P_SHAPE_1024 32, 32, 4, 1
+#define ADI3D_P_SHAPE_128 16, 8, 32
+#define ADI3D_P_SHAPE_256 16, 16, 16
+#define ADI3D_P_SHAPE_512 16, 32, 8
+#define ADI3D_P_SHAPE_1024 32, 32, 4
 #include ADI3D_HEADER
 #undef ADI3D_P_REAL
 #undef ADI3D_P_SUFFIX
@@ -2183,6 +2183,17 @@ TRID_D void ADI3D_F(p_device_put_faces)(const ADI3D_F(p_device) & h, int first, 
         if (first + r == last) ADI3D_F(p_device_put_face)(kind, kept + 8, near_by(r), r, a, b, c, d);
 }
 
+/* Cells and numbers of the points of an axis from `first` on, for p_device_rows; beyond the last those of the last. */
+template <int AXIS>
+TRID_D auto ADI3D_F(p_device_own)(const ADI3D_F(p_device) & h, int first)
+{
+    return [&h, first](int r, ADI3D_R *number) {
+        const int m = first + r < h.t.n[AXIS] ? first + r : h.t.n[AXIS] - 1;
+        ADI3D_F(p_take)(&h.t, AXIS, m, number);
+        return h.t.cell[AXIS][m];
+    };
+}
+
 /* The matrix of an axis that is alone, taken apart once for all its lines: K rows a section, S sections, which are
    lanes or threads of the kernels that solve by it. They read the factors 16 bytes at a time, each its own: of all
    sections the first 16 bytes, then of all the next. A warp. */
@@ -2192,20 +2203,15 @@ TRID_KERNEL void __launch_bounds__(32)
 {
     enum { V = ADI3D_P_VECTORED };
     __shared__ ADI3D_R kept[32][16];
-    const int lane = trid_p_lane(), section = lane % S, first = K * section, last = h.t.n[AXIS] - 1;
+    const int lane = trid_p_lane(), section = lane % S, first = K * section;
     ADI3D_R a[K], b[K], c[K], f[TRID_WARP_FACTOR_LEN(K)], number[3][ADI3D_M(p_most)], *const none = 0;
     int turns;
-    auto own = [&](int r, ADI3D_R *of) {
-        const int m = first + r < last ? first + r : last;
-        ADI3D_F(p_take)(&h.t, AXIS, m, of);
-        return h.t.cell[AXIS][m];
-    };
     ADI3D_F(p_device_numbers)<AXIS>(h, 0, 0, 0, number);
-    ADI3D_F(p_device_rows)<AXIS, K>(step, number, own, a, b, c);
+    ADI3D_F(p_device_rows)<AXIS, K>(step, number, ADI3D_F(p_device_own) < AXIS > (h, first), a, b, c);
     ADI3D_F(p_device_make_faces)<AXIS, K>(
         h, step, first, 0, 0, 0, h.u, 0, [](int) { return (ADI3D_R)0; }, kept[lane]);
     ADI3D_F(p_device_put_faces)<AXIS, K>(h, first, kept[lane], a, b, c, none);
-    ADI3D_G(trid_warp_factor)(K, S, last + 1, a, b, c, f, &turns);
+    ADI3D_G(trid_warp_factor)(K, S, h.t.n[AXIS], a, b, c, f, &turns);
     if (lane == 0) h.turns[AXIS] = turns;
     TRID_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e += V)
@@ -2244,16 +2250,6 @@ TRID_D void ADI3D_F(p_device_solve_row)(int n, ADI3D_R *a, ADI3D_R *b, ADI3D_R *
     (K, n, 32 * K * Q, first, Q, part, a, b, c, d, shared + 6 * (warp - part), 6, 1);
 }
 
-/* Cells and numbers of the points of a row from `first` on, for p_device_rows; beyond the last those of the last. */
-TRID_D auto ADI3D_F(p_device_own_x)(const ADI3D_F(p_device) & h, int first)
-{
-    return [&h, first](int r, ADI3D_R *number) {
-        const int i = first + r < h.t.n[0] ? first + r : h.t.n[0] - 1;
-        ADI3D_F(p_take)(&h.t, 0, i, number);
-        return h.t.cell[0][i];
-    };
-}
-
 /* The solve along x of row (j, k) and its writing to d, right-hand sides in d[] of the lane's points from `first` on;
    there is no such row where n is 0. kept: of p_device_make_faces. */
 template <int K, int Q>
@@ -2269,7 +2265,7 @@ TRID_D void ADI3D_F(p_device_finish_x)(const ADI3D_F(p_device) & h, const ADI3D_
             [&](int m) { return ADI3D_F(p_device_right)(h, step, s, m, j, k); }, kept);
     ADI3D_R number[3][ADI3D_M(p_most)];
     ADI3D_F(p_device_numbers)<0>(h, 0, j, k, number);
-    ADI3D_F(p_device_rows)<0, K>(step, number, ADI3D_F(p_device_own_x)(h, first), a, b, c);
+    ADI3D_F(p_device_rows)<0, K>(step, number, ADI3D_F(p_device_own) < 0 > (h, first), a, b, c);
     if (n > 0) ADI3D_F(p_device_put_faces)<0, K>(h, first, kept, a, b, c, d);
     ADI3D_F(p_device_solve_row)<K, Q>(n, a, b, c, d, shared);
     /* Rows are padded to 128 bytes: a vector that begins within one ends within it. */
@@ -2601,8 +2597,8 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
 /* Lines along y or z, L side by side in x, of S sections of K rows each; along z also what a stage ends with. A block
    marches along the third axis through the lines of its columns, of which those of the next depth - 1 are on their way;
    beside: along z w is staged with them, else read when it is due. CHANGES: does F along the axis differ from the step's start to its end? */
-template <int AXIS, int CHANGES, int K, int S, int L, int BLOCKS>
-TRID_KERNEL void __launch_bounds__(S *L, CHANGES ? 1 : BLOCKS)
+template <int AXIS, int CHANGES, int K, int S, int L>
+TRID_KERNEL void __launch_bounds__(S *L)
     ADI3D_F(p_device_lines)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step,
                             int s, int depth, int beside)
 {
@@ -2846,20 +2842,19 @@ static inline void ADI3D_F(p_launch)(cudaError_t *error, cudaStream_t stream, vo
 }
 
 /* The solves along y or z, L lines a block; returns 0 where they need more shared memory than there is. */
-template <int AXIS, int CHANGES, int K, int S, int L, int BLOCKS>
+template <int AXIS, int CHANGES, int K, int S, int L>
 static inline int ADI3D_F(p_device_side_by_side)(cudaError_t *error, cudaStream_t stream, const ADI3D_F(p_device) & h,
                                                  const ADI3D_F(p_step) & step, int s)
 {
-    void (*kernel)(ADI3D_F(p_device), ADI3D_F(p_step), int, int, int) =
-        ADI3D_F(p_device_lines)<AXIS, CHANGES, K, S, L, BLOCKS>;
+    void (*kernel)(ADI3D_F(p_device), ADI3D_F(p_step), int, int, int) = ADI3D_F(p_device_lines)<AXIS, CHANGES, K, S, L>;
     const int tables = ADI3D_P_ALONE(AXIS) ? S * TRID_LINES_FACTOR_LEN(K) : K * S * (4 + ADI3D_M(p_numbers)(AXIS));
     const size_t slice = sizeof(ADI3D_R) * ADI3D_P_SLICE(K, S, L);
     const size_t solver = sizeof(ADI3D_R) * (size_t)(ADI3D_P_SOLVER(S, L) + tables);
     /* As much on its way as there is room for, w at last. */
-    const int room = h.shared / BLOCKS - 1024 - (int)solver, slices = room > 0 ? room / (int)slice : 0;
+    const int room = h.shared - 1024 - (int)solver, slices = room > 0 ? room / (int)slice : 0;
     const int beside = AXIS == 2 && slices > 3, depth = slices >> beside > 3 ? 3 : slices >> beside;
     const int columns = (h.t.n[0] + L - 1) / L;
-    const int sections = adi3d_p_sections(h.t.n[3 - AXIS], columns, BLOCKS * h.processors, 1);
+    const int sections = adi3d_p_sections(h.t.n[3 - AXIS], columns, h.processors, 1);
     if (depth < 1) return 0;
     if (ADI3D_P_ALONE(AXIS) && h.fresh && s == 0)
         ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_factor) < AXIS, K, S >, dim3(1), dim3(32), 0, h, step);

@@ -65,8 +65,9 @@
               had from cudaGetLastError, but where a kernel wants more than 48 KiB of shared memory (explicit3 on):
               asking for that was seen to clear it (CUDA 13.0). result may be null; it is copied asynchronously,
               and valid when the stream has been synchronised.
-     Size     4 to 1024 points on each axis (slabs: on the third so many each), not necessarily equal; elements are counted in 64 bits. bs3d_implicit2_f64
-              with more than 256 points in y needs 98 KiB of shared memory a block: all but compute capability 7.5.
+     Size     4 to 1024 points on each axis (slabs: on the third so many each), not necessarily equal; elements are
+              counted in 64 bits. bs3d_implicit2_f64 with more than 256 points in y needs 98 KiB of shared
+              memory a block: all but compute capability 7.5.
 
    Options, defined before the header is included:
      BS3D_NO_LAUNCHES   leaves out kernels and launch functions; what remains compiles in an instant.
@@ -645,7 +646,7 @@ TRID_HD int bs3d_p_marched(const bs3d_p_plan *plan, const bs3d_p_share *share, i
     return section;
 }
 
-/* Launched by bs3d_p_launch_after, a kernel may begin when the blocks of the one before have all begun: what it reads
+/* Launched by trid_p_launch_as, a kernel may begin when the blocks of the one before have all begun: what it reads
    or writes that is another kernel's comes after bs3d_p_wait. Compute capability 9.0 on; before, kernels follow each
    other. */
 TRID_D void bs3d_p_wait(void)
@@ -737,39 +738,6 @@ TRID_D void bs3d_p_as_branch(void)
 }
 
 extern "C++" {
-/* trid_launch in clusters of so many blocks along x, 1 where there are none; the kernel may begin early, if early is
-   not 0. */
-template <class... P>
-static inline cudaError_t bs3d_p_launch_after(int early, int cluster, void (*kernel)(P...), dim3 grid, dim3 block,
-                                              size_t bytes, cudaStream_t stream,
-                                              typename trid_p_same<P>::type... arguments)
-{
-#ifdef __CUDACC__
-    cudaLaunchAttribute attributes[2];
-    cudaLaunchConfig_t config = {};
-    void *pointers[] = {(void *)&arguments...};
-    unsigned count = 0;
-    if (early) {
-        attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    if (cluster > 1) {
-        attributes[count].id = cudaLaunchAttributeClusterDimension;
-        attributes[count].val.clusterDim.y = attributes[count].val.clusterDim.z = 1;
-        attributes[count++].val.clusterDim.x = (unsigned)cluster;
-    }
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = attributes;
-    config.numAttrs = count;
-    return cudaLaunchKernelExC(&config, (const void *)kernel, pointers);
-#else
-    return simt_launch(kernel, grid, dim3((unsigned)cluster), block, bytes, stream, early != 0)(arguments...);
-#endif
-}
-
 /* trid_launch as one of a chain, whose status it sets if it fails; after a failure nothing is launched. */
 template <class... P>
 static inline void bs3d_p_launch_next(int *status, void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes,
@@ -779,13 +747,13 @@ static inline void bs3d_p_launch_next(int *status, void (*kernel)(P...), dim3 gr
         *status = BS3D_LAUNCH_FAILED;
 }
 
-/* The same as bs3d_p_launch_after. */
+/* The same in clusters of so many blocks; the kernel may begin early, if early is not 0. */
 template <class... P>
 static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void (*kernel)(P...), dim3 grid, dim3 block,
                                       size_t bytes, cudaStream_t stream, typename trid_p_same<P>::type... arguments)
 {
     if (*status == BS3D_OK &&
-        bs3d_p_launch_after(early, cluster, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
+        trid_p_launch_as(early, cluster, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
         *status = BS3D_LAUNCH_FAILED;
 }
 }
@@ -1159,13 +1127,13 @@ TRID_HOST size_t BS3D_F(bs3d_work_bytes)(const bs3d_problem *o)
     return (planes * plane + BS3D_P_TABLES) * sizeof(BS3D_R) + sizeof(bs3d_result);
 }
 
-/* Rows of the three axes, a block each. */
+/* Rows of the three axes, a block each: of the third so many, the first being row shift - BS3D_P_MARGIN of the grid's. */
 template <int unused>
-TRID_KERNEL void BS3D_F(bs3d_p_set_up)(bs3d_p_plan plan, BS3D_R *tables)
+TRID_KERNEL void BS3D_F(bs3d_p_set_up)(bs3d_model model, int shift, int count, BS3D_R *tables)
 {
-    int axis = (int)blockIdx.x;
-    for (int i = trid_p_thread(); i < BS3D_P_ROW_TABLE; i += trid_p_threads()) {
-        BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&plan.model, axis, i - BS3D_P_MARGIN);
+    int axis = (int)blockIdx.x, rows = axis < 2 ? (int)BS3D_P_ROW_TABLE : count;
+    for (int i = trid_p_thread(); i < rows; i += trid_p_threads()) {
+        BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
         BS3D_R *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
         to[0] = r.down;
         to[1] = r.up;
@@ -1246,7 +1214,8 @@ static int BS3D_F(bs3d_p_start)(const bs3d_problem *o, const BS3D_F(bs3d_p_job) 
         cudaMemcpyAsync(from, job->u, BS3D_F(bs3d_p_cells)(o->points) * sizeof *from, cudaMemcpyDeviceToDevice,
                         stream) != cudaSuccess)
         return BS3D_LAUNCH_FAILED;
-    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_set_up) < unused >, 3, 256, 0, stream, job->plan, job->tables);
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_set_up) < unused >, 3, 256, 0, stream, job->plan.model, 0,
+                       (int)BS3D_P_ROW_TABLE, job->tables);
     bs3d_p_launch_next(&status, BS3D_F(bs3d_p_payoff) < unused >, rows, 128, 0, stream, *o, job->plan, from, to);
     return status;
 }
@@ -1315,8 +1284,8 @@ static int BS3D_F(bs3d_p_explicit)(const bs3d_problem *o, const BS3D_F(bs3d_p_jo
     int status = BS3D_F(bs3d_p_start)<unused>(o, job, from, to, stream);
     for (int s = 0; s < sweeps && !status; s++) {
         const BS3D_F(bs3d_p_launch) *l = s < doubles ? two : one;
-        if (bs3d_p_launch_after(l->early, 1, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
-                                job->tables, from, to, job->ends) != cudaSuccess)
+        if (trid_p_launch_as(l->early, 1, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
+                             job->tables, from, to, job->ends) != cudaSuccess)
             status = BS3D_LAUNCH_FAILED;
         BS3D_F(bs3d_p_may_exercise)<unused>(&status, o, job, to, stream);
         BS3D_R *swap = from;
@@ -3233,22 +3202,6 @@ TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS_UP(X, C, R, P), blocks / X)
     BS3D_F(bs3d_p_rows_up)<form, X, C, R, P>(&pairs, &plan, tables, u, v, ends, memory, &share);
 }
 
-/* Rows of the three axes, a block each: count of the third, of which the first is row -BS3D_P_MARGIN of the slab's
-   planes, row shift - BS3D_P_MARGIN of the grid's. */
-template <int unused>
-TRID_KERNEL void BS3D_F(bs3d_p_slab_set_up)(bs3d_model model, int shift, int count, BS3D_R *tables)
-{
-    int axis = (int)blockIdx.x, rows = axis < 2 ? (int)BS3D_P_ROW_TABLE : count;
-    for (int i = trid_p_thread(); i < rows; i += trid_p_threads()) {
-        BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
-        BS3D_R *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
-        to[0] = r.down;
-        to[1] = r.up;
-        to[2] = r.weight;
-        to[3] = 0;
-    }
-}
-
 /* The payoff in u, whose first plane is plane shift of the grid; or (later) where that is more than u. A block a row. */
 template <int unused>
 TRID_KERNEL void BS3D_F(bs3d_p_slab_payoff)(bs3d_problem o, bs3d_p_plan plan, int shift, int later, BS3D_R *u)
@@ -3452,7 +3405,7 @@ static int BS3D_F(bs3d_slab_open)(const bs3d_problem *o, const bs3d_slab *cut, v
     }
     if (cudaMemsetAsync(work, 0, (2 * cells + ends) * sizeof *job->u, stream) != cudaSuccess) return BS3D_LAUNCH_FAILED;
     const int rows = m->total + 2 * BS3D_P_MARGIN, shift = cut->first - cut->below;
-    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_slab_set_up) < unused >, 3, 256, 0, stream, model, shift,
+    bs3d_p_launch_next(&status, BS3D_F(bs3d_p_set_up) < unused >, 3, 256, 0, stream, model, shift,
                        m->implicit && rows > BS3D_P_ROW_TABLE ? (int)BS3D_P_ROW_TABLE : rows, job->tables);
     bs3d_p_launch_next(&status, BS3D_F(bs3d_p_slab_payoff) < unused >, dim3((unsigned)o->points[1], (unsigned)m->total),
                        128, 0, stream, *o, job->plan, shift, 0, job->u);
@@ -3521,8 +3474,8 @@ static int BS3D_F(bs3d_slab_explicit)(BS3D_F(bs3d_slab_march) * march, int steps
     if (status) return status;
     share.sections = l.plan.sections;
     l.plan.model.points[2] = march->total;
-    return bs3d_p_launch_after(early && l.early, 1, l.slab_sweep, l.grid, l.block, l.bytes, stream, job->pairs, l.plan,
-                               job->tables, job->v, job->u, job->ends, share) == cudaSuccess
+    return trid_p_launch_as(early && l.early, 1, l.slab_sweep, l.grid, l.block, l.bytes, stream, job->pairs, l.plan,
+                            job->tables, job->v, job->u, job->ends, share) == cudaSuccess
                ? BS3D_OK
                : BS3D_LAUNCH_FAILED;
 }

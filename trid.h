@@ -641,31 +641,46 @@ static inline cudaError_t trid_launch(void (*kernel)(P...), dim3 grid, dim3 bloc
 #endif
 }
 
+/* As trid_launch, the blocks in clusters of `size` along x; an early kernel may begin when all blocks of the one before
+   it on the stream have begun (from compute capability 9.0 on; bs3d_p_wait is what it then begins with). */
+template <class... P>
+static inline cudaError_t trid_p_launch_as(int early, int size, void (*kernel)(P...), dim3 grid, dim3 block,
+                                           size_t bytes, cudaStream_t stream,
+                                           typename trid_p_same<P>::type... arguments)
+{
+#if !defined __CUDACC__
+    return simt_launch(kernel, grid, dim3((unsigned)size), block, bytes, stream, early != 0)(arguments...);
+#elif CUDART_VERSION >= 11080
+    void *pointers[] = {(void *)&arguments..., NULL};
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (early) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (size > 1) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attributes[config.numAttrs].val.clusterDim.y = attributes[config.numAttrs].val.clusterDim.z = 1;
+        attributes[config.numAttrs++].val.clusterDim.x = (unsigned)size;
+    }
+    return cudaLaunchKernelExC(&config, (const void *)kernel, pointers);
+#else
+    return size > 1 ? cudaErrorNotSupported : trid_launch(kernel, grid, block, bytes, stream, arguments...);
+#endif
+}
+
 /* Solves   the same with the blocks in clusters of `size` along x, of which the grid has a whole number
    Needs    trid_clusters(kernel, size, block, bytes) > 0 */
 template <class... P>
 static inline cudaError_t trid_launch_cluster(void (*kernel)(P...), dim3 grid, int size, dim3 block, size_t bytes,
                                               cudaStream_t stream, typename trid_p_same<P>::type... arguments)
 {
-#if !defined __CUDACC__
-    return SIMT_LAUNCH_CLUSTER(kernel, grid, dim3((unsigned)size), block, bytes, stream)(arguments...);
-#elif CUDART_VERSION >= 12010
-    void *pointers[] = {(void *)&arguments..., NULL};
-    cudaLaunchAttribute attribute[1];
-    cudaLaunchConfig_t config = {};
-    attribute[0].id = cudaLaunchAttributeClusterDimension;
-    attribute[0].val.clusterDim.x = (unsigned)size;
-    attribute[0].val.clusterDim.y = attribute[0].val.clusterDim.z = 1;
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = bytes;
-    config.stream = stream;
-    config.attrs = attribute;
-    config.numAttrs = 1;
-    return cudaLaunchKernelExC(&config, (const void *)kernel, pointers);
-#else
-    return cudaErrorNotSupported;
-#endif
+    return trid_p_launch_as(0, size, kernel, grid, block, bytes, stream, arguments...);
 }
 
 /* Solves   how many clusters of so many blocks of the kernel the current device runs at the same time; 0 if it has none

@@ -564,6 +564,23 @@ CASE_FUNCTION void case_plain(case_problem *c)
     c->date[0] = 0.1, c->date[1] = 0.2;
 }
 
+/* Number k of CASE_KINDS: each scheme and kind of coefficients on the smallest grids, with faces of each kind on every
+   side. */
+enum { CASE_KINDS = 4 * 3 * 4 };
+CASE_FUNCTION void case_kind(int k, case_problem *c)
+{
+    adi3d_problem *q = &c->problem;
+    case_plain(c);
+    for (int d = 0; d < 3; d++) q->axis[d].points = k % 2 ? 4 + d % 2 : 4;
+    q->times.steps = 2, q->scheme = k % 4, q->coefficients = k / 4 % 3;
+    q->times.theta = fd_scheme_theta(q->scheme, 3, 1);
+    for (int f = 0; f < 6; f++) {
+        q->face[f / 2][f % 2] = (k / 12 + f) % 4;
+        c->parameters.vanish[f / 2][f % 2] = q->face[f / 2][f % 2] == FD_DEGENERATE;
+    }
+    c->parameters.change = 0.4, c->parameters.payoff = CASE_WAVE;
+}
+
 /* Solves it, and looks for the status that is due, at i, j, k, and for NaN in all results. */
 CASE_FUNCTION void case_refused(const case_runner *runner, const case_problem *c, const char *why, fd_status due)
 {

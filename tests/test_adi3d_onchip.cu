@@ -230,19 +230,10 @@ static void random_problems()
 static void every_kind()
 {
     static case_problem c;
-    for (int k = 0; k < 4 * 3 * 4; k++) {
-        adi3d_problem *q = &c.problem;
+    for (int k = 0; k < CASE_KINDS; k++) {
         if (check_short() && k % 5) continue;
-        case_plain(&c);
-        for (int d = 0; d < 3; d++) q->axis[d].points = k % 2 ? 4 + d % 2 : 4;
-        q->times.steps = 2, q->scheme = k % 4, q->coefficients = k / 4 % 3;
-        q->times.theta = fd_scheme_theta(q->scheme, 3, 1);
-        q->exercise = k % 7 == 0 ? FD_AMERICAN : FD_EUROPEAN;
-        for (int f = 0; f < 6; f++) {
-            q->face[f / 2][f % 2] = (k / 12 + f) % 4;
-            c.parameters.vanish[f / 2][f % 2] = q->face[f / 2][f % 2] == FD_DEGENERATE;
-        }
-        c.parameters.change = 0.4, c.parameters.payoff = CASE_WAVE;
+        case_kind(k, &c);
+        c.problem.exercise = k % 7 == 0 ? FD_AMERICAN : FD_EUROPEAN;
         ask(k / 5);
         case_compare(&runners[k % 2 || RUNNERS < 6 ? 0 : 6], &c, 1e-12);
     }
