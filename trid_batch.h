@@ -2782,7 +2782,11 @@ TRID_D void trid_p_batch_march_right(int begin, int end, const T *kept, const T 
         trid_p_batch_march_some<T, R, 1>(R, kept, d, step, top, bottom);
     trid_p_batch_march_some<T, R, 0>(end - row, kept, d, step, top, bottom);
 }
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800 /* 1024 threads a multiprocessor */
+#define TRID_P_BATCH_ENDS_COMMON_RESIDENT(T) 4
+#else
 #define TRID_P_BATCH_ENDS_COMMON_RESIDENT(T) (sizeof(T) == 4 ? 6 : 4)
+#endif
 template <class T>
 TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, TRID_P_BATCH_ENDS_COMMON_RESIDENT(T))
     trid_p_batch_ends_reduce_common(trid_p_batch_plan plan, trid_p_batch_arrays<T> rows, const T *d, int parts,
