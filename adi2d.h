@@ -42,8 +42,8 @@
        MODEL_host               all of them, by workers: OpenMP's threads where the program is compiled with it
      on a GPU (nvcc; tests/simt.h without one), by a batch, parameters and memory that are the device's
        MODEL_onchip_bytes       device memory that the next needs
-       MODEL_onchip             all steps of a problem in one kernel, its grid in the shared memory of a block, or of the
-                                blocks of a cluster; what fits in none goes as MODEL_coalesced
+       MODEL_onchip             all steps of a problem in one kernel, its grid in the shared memory of a block, or of
+                                the blocks of a cluster; what fits in none goes as MODEL_coalesced
        MODEL_rung_bytes         device memory of the next two
        MODEL_naive              the grids in device memory, two kernels a stage, a thread a line: as one begins
        MODEL_coalesced          the same, with the grid twice, once in each order: neighbours in memory for all threads
@@ -51,9 +51,9 @@
        adi2d_check              is a batch one?
        adi2d_status_string      what a status says
 
-   What a step costs on chip depends on what it is (adi2d_batch.kind), in arrays of shared memory and in passes that read
-   and write all points: one array and two solves where no differences need to be formed (ADI2D_PRODUCTS), two arrays,
-   the differences and two solves for Douglas' scheme, three arrays and all of that twice for the others.
+   What a step costs on chip depends on what it is (adi2d_batch.kind), in arrays of shared memory and in passes that
+   read and write all points: one array and two solves where no differences need to be formed (ADI2D_PRODUCTS), two
+   arrays, the differences and two solves for Douglas' scheme, three arrays and all of that twice for the others.
 
    What they share:
      Status   of the batch: an int, FD_OK or what is wrong with it. Of each problem: an fd_status; a problem that
@@ -1160,10 +1160,10 @@ TRID_HOST int ADI2D_F(host)(const adi2d_batch *batch, const ADI2D_M(parameters) 
 
 /* ---- on chip ----------------------------------------------------------------------------------------------------- */
 
-/* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of y,
-   each a multiple of K. Along x a line is a row, K neighbouring points a lane, width lanes a line; a block solves its
-   own rows. Along y neighbouring threads take neighbouring columns, K points of them, sections threads a line; a block
-   solves its share of the columns, through the others' shared memory where their rows are.
+/* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
+   y, each a multiple of K. Along x a line is a row, K neighbouring points a lane, width lanes a line; a block solves
+   its own rows. Along y neighbouring threads take neighbouring columns, K points of them, sections threads a line; a
+   block solves its share of the columns, through the others' shared memory where their rows are.
 
    Point i of a row is at place(i): pieces of 16 bytes, the order of eight changing from group of eight to group of
    eight, so that lanes that read theirs at once, K points apart, meet no bank twice, nor do lanes at neighbouring
@@ -1210,7 +1210,7 @@ typedef struct {
     int cell[2];   /* cell i of an axis at [i + i / K]; beyond the last they are 0, which makes identity rows */
     int number[2]; /* of x at [q pitch + place(i)], of y at [q K sections + j] */
     int exchange;  /* of the solve along y */
-    int factors; /* of the matrix along y, taken apart: each section's, then each reduced row's; how many steps of PCR */
+    int factors;   /* of the matrix along y, taken apart: each section's, then each reduced row's; steps of PCR */
     int pace, now; /* of the step: its pace, the numbers of its start, then of its end */
     int bytes;     /* all of it */
 } ADI2D_F(p_chip);
@@ -1545,8 +1545,8 @@ TRID_D trid_cluster_place ADI2D_F(p_column_of)(const ADI2D_F(p_chip) * h, unsign
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(ADI2D_R);
 }
 
-/* The K numbers of a column from `place` on, which are the block's own, at `own`, if near_by says so; zeros for a thread
-   without a column: what others have may be about to change. */
+/* The K numbers of a column from `place` on, which are the block's own, at `own`, if near_by says so; zeros for a
+   thread without a column: what others have may be about to change. */
 TRID_D void ADI2D_F(p_take)(int K, int alive, int near_by, const ADI2D_R *own, int pitch, trid_cluster_place place,
                             ADI2D_R *d)
 {
@@ -2176,8 +2176,8 @@ static inline ADI2D_F(p_chosen) ADI2D_F(p_choose)(ADI2D_F(p_launch) * launch, in
         ADI2D_F(p_chip_lay_out)(K, &trial, team, &chip);
         const size_t need = (size_t)chip.bytes;
         if (need + 1024 > (size_t)most || (asked && blocks != asked)) continue;
-        /* A larger one than needed, up to four: only if all problems run at once with it, and its blocks still have work.
-           Beyond, waiting for each other costs more than they save. */
+        /* A larger one than needed, up to four: only if all problems run at once with it, and its blocks still have
+           work. Beyond, waiting for each other costs more than they save. */
         if (best.bytes > 0 &&
             (blocks > 4 || blocks * launch->batch.problems > processors || trial.each * blocks > points[1]))
             break;
@@ -2195,8 +2195,8 @@ static inline ADI2D_F(p_chosen) ADI2D_F(p_choose)(ADI2D_F(p_launch) * launch, in
 }
 
 /* The kernel that serves a batch. As measured on an H200 (docs/adi2d.md), sixteen rows a thread are best for products;
-   for stages in single precision too, unless grids are so small that threads are what is missing; else eight. It depends
-   on the grids' sizes alone: what a problem gives does not depend on how many others there are, to the bit. */
+   for stages in single precision too, unless grids are so small that threads are what is missing; else eight. It
+   depends on the grids' sizes alone: what a problem gives does not depend on how many others there are, to the bit. */
 template <int Unused = 0>
 static inline ADI2D_F(p_chosen) ADI2D_F(p_kernel_of)(ADI2D_F(p_launch) * launch)
 {
@@ -2391,8 +2391,8 @@ TRID_D void ADI2D_F(p_rung_matrix)(const ADI2D_F(p_rung_line) & l, int axis, int
 /* Thomas along a line of n rows whose elements are `stride` apart in upper and right, which it overwrites; right may be
    what rows are made from. The lane of a thread that is not active does nothing but come along. In order: row(k, &row)
    of the rows at the ends and next to them, of others, if the line is plain, rows(k, row) of AHEAD at a time, which
-   neither branch nor write, so that the compiler can mix them; then, from the last row back, put(k, solution, again(k)),
-   and flush(k) of each k that is a multiple of 32, once all from k on are put. */
+   neither branch nor write, so that the compiler can mix them; then, from the last row back, put(k, solution,
+   again(k)), and flush(k) of each k that is a multiple of 32, once all from k on are put. */
 template <int AHEAD, class One, class Some, class Again, class Put, class Flush>
 TRID_D void ADI2D_F(p_rung_thomas)(int n, int active, int plain, int stride, ADI2D_R *upper, ADI2D_R *right, One row,
                                    Some rows, Again again, Put put, Flush flush)

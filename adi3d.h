@@ -51,8 +51,8 @@
      batches of problems (adi3d_batch), grids of up to 48 points an axis on a GPU's chip
        MODEL_onchip_blocks      the blocks that a problem takes: do grids of this size fit on the current device?
        MODEL_onchip_bytes       device memory that the next needs
-       MODEL_onchip             all steps of a problem in one kernel, its grid in the shared memory of a block, or of the
-                                blocks of a cluster
+       MODEL_onchip             all steps of a problem in one kernel, its grid in the shared memory of a block, or of
+                                the blocks of a cluster
        MODEL_host_batch_bytes, MODEL_host_batch    the same of the host's workers, one problem each, grids of any size
    and all models share
        adi3d_check              what is wrong with a problem, as far as its own numbers tell
@@ -193,9 +193,9 @@ TRID_HD fd_status adi3d_check(const adi3d_problem *problem)
     return fd_plan_check(&plan);
 }
 
-/* A batch of problems of one model, each on a grid of its own, and where they and their results are: pointers, and those
-   in the problems, are to where the solver runs, the device's memory for MODEL_onchip. Of a problem, progress is not
-   called; and one that fails is marched a second time, watched, so that its status always says in which step. */
+/* A batch of problems of one model, each on a grid of its own, and where they and their results are: pointers, and
+   those in the problems, are to where the solver runs, the device's memory for MODEL_onchip. Of a problem, progress is
+   not called; and one that fails is marched a second time, watched, so that its status always says in which step. */
 typedef struct {
     int problems;  /* 0 and more */
     int points[3]; /* no axis of any problem has more */
@@ -1676,7 +1676,8 @@ TRID_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_st
     return ADI3D_F(p_together)(h, lost, 0);
 }
 
-/* The first point at which an axis is not alone that should be, FD_P_NONE if there is none: the same for all workers. */
+/* The first point at which an axis is not alone that should be, FD_P_NONE if there is none: the same for all
+   workers. */
 TRID_HOST int ADI3D_F(p_host_not_alone)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
 {
     const int *n = h->t.n, w = h->worker;
@@ -1899,7 +1900,8 @@ TRID_HOST size_t ADI3D_F(host_batch_bytes)(const adi3d_batch *batch, int workers
 
 /* Solves   the problems of a batch, each by one worker: `workers` threads of OpenMP, where the program is compiled with
             it, else the calling one
-   Needs    parameters of each problem; memory of host_batch_bytes, aligned as malloc does; pointers to the host's memory
+   Needs    parameters of each problem; memory of host_batch_bytes, aligned as malloc does; pointers to the host's
+            memory
    Leaves   status, values and grids; NaN for a problem that has none
    Returns  FD_OK; as adi3d_batch_check; FD_BAD_SIZE for workers < 1; or FD_NO_ROOM: less memory */
 TRID_HOST int ADI3D_F(host_batch)(const adi3d_batch *batch, const ADI3D_M(parameters) * parameters, int workers,
@@ -2149,8 +2151,8 @@ TRID_D void ADI3D_F(p_device_make_faces)(const ADI3D_F(p_device) & h, const ADI3
     }
 }
 
-/* Row r as a face's: as it was made; or, where nothing need be, without couplings that would keep it from being dominant
-   (fd_lane_lag). Without a the right-hand side alone, without d the matrix. */
+/* Row r as a face's: as it was made; or, where nothing need be, without couplings that would keep it from being
+   dominant (fd_lane_lag). Without a the right-hand side alone, without d the matrix. */
 TRID_D void ADI3D_F(p_device_put_face)(int kind, const ADI3D_R *row, ADI3D_R near_by, int r, ADI3D_R *a, ADI3D_R *b,
                                        ADI3D_R *c, ADI3D_R *d)
 {
@@ -2291,8 +2293,8 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS)
 }
 
 /* A row of 32 K Q points in shared memory, as the lanes of Q warps read it, V points of 16 bytes at a time, without
-   bank conflicts: of each warp's points the first V of all its lanes, then the next V, a gap of 8 V / (K / V) after each, so
-   that what one copies, vectors that follow each other, also goes to different banks. */
+   bank conflicts: of each warp's points the first V of all its lanes, then the next V, a gap of 8 V / (K / V) after
+   each, so that what one copies, vectors that follow each other, also goes to different banks. */
 #define ADI3D_P_GROUP(K) (32 * ADI3D_P_VECTORED + 8 * ADI3D_P_VECTORED * ADI3D_P_VECTORED / (K))
 #define ADI3D_P_PART(K) ((K) / ADI3D_P_VECTORED * ADI3D_P_GROUP(K))
 #define ADI3D_P_SLOTS 3 /* of planes: the one before, the one at hand, the next */
@@ -2363,9 +2365,9 @@ TRID_D ADI3D_F(p_along_x) ADI3D_F(p_device_along_x)(ADI3D_G(fd_cell) cell, ADI3D
 }
 
 /* Right-hand side and lines along x of a step in which nothing changes (step.changes). A block has ROWS rows of a
-   plane, Q warps each, and marches along z, planes in shared memory and the next on its way. KIND 0: a first stage, or the only one. In a second one F is
-   linear in u and z, of which sums have the derivatives once: with their sum in the place of u, in that of z their
-   difference (KIND 1, about z), or what F_1 + F_2 + F_3 are taken of (2). */
+   plane, Q warps each, and marches along z, planes in shared memory and the next on its way. KIND 0: a first stage, or
+   the only one. In a second one F is linear in u and z, of which sums have the derivatives once: with their sum in the
+   place of u, in that of z their difference (KIND 1, about z), or what F_1 + F_2 + F_3 are taken of (2). */
 template <int KIND, int K, int Q, int ROWS, int BLOCKS>
 TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     ADI3D_F(p_device_still_x)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step)
@@ -2473,8 +2475,8 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     for (int p = from - 1, slot = 0; p <= to; p++, slot = slot < SLOTS - 1 ? slot + 1 : 0) {
         const ADI3D_R *here = mine + slot * SLOT, *low = mine + (slot > 0 ? slot - 1 : SLOTS - 1) * SLOT;
         const int k = p - 1, kz = k < 0 ? 0 : k, pz = p < 0 ? 0 : p < n[2] ? p : n[2] - 1;
-        /* Of plane k what it needs of plane p, which is the last, and of plane p all but what it needs of the next. They
-           come while the block waits. */
+        /* Of plane k what it needs of plane p, which is the last, and of plane p all but what it needs of the next.
+           They come while the block waits. */
         const ADI3D_G(fd_cell) cell_k = h.t.cell[2][kz], cell_p = h.t.cell[2][pz];
         ADI3D_F(p_take)(&h.t, 2, kz, number_k), ADI3D_F(p_take)(&h.t, 2, pz, number_p);
         TRANSPOSE_P_AWAIT(0);
@@ -2596,7 +2598,8 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
 
 /* Lines along y or z, L side by side in x, of S sections of K rows each; along z also what a stage ends with. A block
    marches along the third axis through the lines of its columns, of which those of the next depth - 1 are on their way;
-   beside: along z w is staged with them, else read when it is due. CHANGES: does F along the axis differ from the step's start to its end? */
+   beside: along z w is staged with them, else read when it is due. CHANGES: does F along the axis differ from the
+   step's start to its end? */
 template <int AXIS, int CHANGES, int K, int S, int L>
 TRID_KERNEL void __launch_bounds__(S *L)
     ADI3D_F(p_device_lines)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step,
@@ -3112,8 +3115,8 @@ static inline int ADI3D_F(device)(const adi3d_problem *problem, const ADI3D_M(pa
 /* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which has some planes of equal
    z: two arrays, values and differences. A first stage's values take the place of its differences; those of a second
    stage the place of the values, where it is about the first stage's, else of these, once nobody needs them for a
-   right-hand side any more. What a second stage needs of F(u) is made in the first, of the same neighbours, and waits in
-   device memory, which the second-level cache holds.
+   right-hand side any more. What a second stage needs of F(u) is made in the first, of the same neighbours, and waits
+   in device memory, which the second-level cache holds.
 
    A line is two lanes', 16 apart: one eliminates from its first point on, the other from its last, they exchange a row
    in the middle and go back. So each has the first row of its own, the face's, to begin with, and half of the line's
@@ -3433,8 +3436,8 @@ typedef struct {
     ADI3D_R a, b, c, d;
 } ADI3D_F(p_chip_row);
 
-/* That of a face whose value is given or which has a third unknown, at point (i, j, k) of it; the line's differences are
-   in one array, what they are the difference from in the other. */
+/* That of a face whose value is given or which has a third unknown, at point (i, j, k) of it; the line's differences
+   are in one array, what they are the difference from in the other. */
 template <int AXIS>
 ADI3D_P_RARE ADI3D_F(p_chip_row)
     ADI3D_F(p_chip_face_row)(const ADI3D_F(p_chip) & h, int side, int i, int j, int k, int differences, int w)
@@ -3671,7 +3674,8 @@ TRID_D int ADI3D_F(p_chip_least)(const ADI3D_F(p_chip) & h, int index, int *leas
     return index;
 }
 
-/* The first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start or end. */
+/* The first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start or
+   end. */
 ADI3D_P_RARE int ADI3D_F(p_chip_lost)(const ADI3D_F(p_chip) & h, unsigned char *memory, int terms, int *least)
 {
     const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
@@ -3828,7 +3832,8 @@ static inline ADI3D_F(p_chosen) ADI3D_F(p_choose)(const adi3d_batch *batch, int 
         const int bytes = ADI3D_F(p_chip_lay_out)(n, size, &chip);
         if (bytes + (int)sizeof chip + 64 > most || (asked && size != asked)) continue;
         if (best.bytes > 0 && (size > 8 || (long long)size * batch->problems > processors || n[2] < 4 * size)) break;
-        /* As many lanes as lines need in as few rounds as there may be; fewer where several blocks share a processor. */
+        /* As many lanes as lines need in as few rounds as there may be; fewer where several blocks share a
+           processor. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
         int beside = most / (bytes + 2048);

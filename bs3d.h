@@ -58,8 +58,8 @@
 
    What the rungs share:
      Memory   work, bs3d_work_bytes of device memory, aligned to 16 bytes: two arrays and some planes. The final values
-              are left at its start, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]; with payoff BS3D_GIVEN the march
-              starts from what is there.
+              are left at its start, value (i, j, k) at [i + bs3d_pitch(nx) (j + ny k)]; with payoff BS3D_GIVEN the
+              march starts from what is there.
      Status   bs1d.h's; returned at once; if it is not BS3D_OK nothing has been launched or written (but for
               BS3D_LAUNCH_FAILED). It tells of the march's own calls alone; what failed before them is still to be
               had from cudaGetLastError, but where a kernel wants more than 48 KiB of shared memory (explicit3 on):
@@ -673,10 +673,10 @@ TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
     return value;
 }
 
-/* A barrier for all threads of the block in two halves: what was done before bs3d_p_arrive is seen after bs3d_p_await, and
-   what is done between them keeps nobody waiting. The gate, in shared memory, is opened once, before a __syncthreads;
-   odd: has it been passed an odd number of times? Before compute capability 8.0, and under the emulator, which so sees
-   what is read too late or written too early, all meet at bs3d_p_arrive. */
+/* A barrier for all threads of the block in two halves: what was done before bs3d_p_arrive is seen after bs3d_p_await,
+   and what is done between them keeps nobody waiting. The gate, in shared memory, is opened once, before a
+   __syncthreads; odd: has it been passed an odd number of times? Before compute capability 8.0, and under the emulator,
+   which so sees what is read too late or written too early, all meet at bs3d_p_arrive. */
 TRID_D void bs3d_p_open_gate(unsigned long long *gate, int threads)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -1127,7 +1127,8 @@ TRID_HOST size_t BS3D_F(bs3d_work_bytes)(const bs3d_problem *o)
     return (planes * plane + BS3D_P_TABLES) * sizeof(BS3D_R) + sizeof(bs3d_result);
 }
 
-/* Rows of the three axes, a block each: of the third so many, the first being row shift - BS3D_P_MARGIN of the grid's. */
+/* Rows of the three axes, a block each: of the third so many, the first being row shift - BS3D_P_MARGIN of the
+   grid's. */
 template <int unused>
 TRID_KERNEL void BS3D_F(bs3d_p_set_up)(bs3d_model model, int shift, int count, BS3D_R *tables)
 {
@@ -2514,15 +2515,15 @@ static int BS3D_F(bs3d_implicit2)(const bs3d_problem *problem, void *work, bs3d_
     }
     return BS3D_F(bs3d_p_finish)<unused>(status, problem, &job, result, stream);
 }
-/* ---- implicit3: one sweep a step, along x and along y in turn, upward and downward in turn ------------------------ */
+/* ---- implicit3: one sweep a step, along x and along y in turn, upward and downward in turn ----------------------- */
 
 /* 256 points of a row in shared memory, 8 a lane: its vectors of 16 bytes SPREAD apart, where neither the lanes' own
    nor a copy of neighbouring vectors meet in a bank. Row r of a tile whose columns are read, V = 16 bytes of R rows by
    a lane, is moved on by SKEW. */
 #define BS3D_P_SPREAD (32 + 16 / (int)sizeof(BS3D_R))
 #define BS3D_P_ROW (8 * BS3D_P_SPREAD)
-/* Shared memory of a block with R rows beside the levels, at its end what the blocks of a pair tell each other, two places
-   of 16 bytes and two boxes a row, and the gate; and its threads. */
+/* Shared memory of a block with R rows beside the levels, at its end what the blocks of a pair tell each other, two
+   places of 16 bytes and two boxes a row, and the gate; and its threads. */
 #define BS3D_P_ROWS3(R)                                                                                                \
     ((size_t)BS3D_P_ROW * ((BS3D_P_COMING + 2) * ((R) + 2) + 4 * (R) + 6) + 32 * TRID_WARP_LU_KEEP_LEN + 3 * 32 + 4 +  \
      (2 * (16 + 8) * ((R) + 2) + 8) / sizeof(BS3D_R))
@@ -2592,8 +2593,8 @@ TRID_D void BS3D_F(bs3d_p_levels)(const bs3d_p_turn *turn, const BS3D_R *tables,
     }
 }
 
-/* A lane's vectors of a row's 256 points on their way into a slot, 32 apart: to is where its first one goes, left how many
-   there are from that on, or none. All addresses are at literal distances from the two. */
+/* A lane's vectors of a row's 256 points on their way into a slot, 32 apart: to is where its first one goes, left how
+   many there are from that on, or none. All addresses are at literal distances from the two. */
 TRID_D void BS3D_F(bs3d_p_fetch_row)(const BS3D_R *from, int left, transpose_p_place to)
 {
     enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
@@ -2644,8 +2645,8 @@ TRID_D void BS3D_F(bs3d_p_row_chain)(int up, int steps, const BS3D_R *m, const B
         BS3D_F(trid_p_kept_chain)(8, 32, 0, 2, steps, m, keep, 32, d);
 }
 
-/* Two right-hand sides of half a row, solved: towards the seam, where both halves' last numbers make the solution on both
-   sides of it, and back. */
+/* Two right-hand sides of half a row, solved: towards the seam, where both halves' last numbers make the solution on
+   both sides of it, and back. */
 TRID_D void BS3D_F(bs3d_p_solve_half)(const BS3D_F(bs3d_p_seam) * seam, int n, int steps, const BS3D_R *lur,
                                       const BS3D_R *keep, BS3D_R *beside, BS3D_R *d)
 {
@@ -2750,8 +2751,8 @@ TRID_D void BS3D_F(bs3d_p_turned_back)(int is_past, const BS3D_R *level, const B
     }
 }
 
-/* The w that is made, of two planes before the one that has come, into the tile; and what it adds to the section's first
-   unknown. */
+/* The w that is made, of two planes before the one that has come, into the tile; and what it adds to the section's
+   first unknown. */
 TRID_D void BS3D_F(bs3d_p_turned_make)(const BS3D_R *level, BS3D_F(bs3d_p_turned_lane) * lane, BS3D_R *tile,
                                        BS3D_R *gathered)
 {
@@ -2873,9 +2874,9 @@ TRID_D BS3D_F(bs3d_p_turned_memory)
    rows: a warp for each, 8 points a lane. It marches through the planes of a section and one more on each side. When
    plane n of w has come: its back substitution in z; its rows are solved, and with them L u of plane n-2, of the same
    matrix. That is u, which all rows of the block see in shared memory, and completes plane n-2 of the next w: A_z times
-   the other axis' A times u, which the elimination makes s[k] + q s[k+1] but for its first row, and the other row solved,
-   eliminated. It goes into a tile, from which the warps of the two rows more, which have less to do, write it as columns,
-   a plane later. Then L u of plane n-1. */
+   the other axis' A times u, which the elimination makes s[k] + q s[k+1] but for its first row, and the other row
+   solved, eliminated. It goes into a tile, from which the warps of the two rows more, which have less to do, write it
+   as columns, a plane later. Then L u of plane n-1. */
 template <int form, int R, int pair>
 TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const bs3d_p_turn *turn,
                                   const BS3D_R *tables, const BS3D_R *w, BS3D_R *made, const BS3D_R *ends,
@@ -2930,7 +2931,8 @@ TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p
     bs3d_p_wait();
     for (int n = 1; n < BS3D_P_COMING; n++, source += step)
         BS3D_F(bs3d_p_fetch_row)(source, n <= count ? vectors : 0, slots_place + n * SLOT);
-    /* The unknowns beyond the section: its neighbour's first on plane 0, the other neighbour's last on plane count + 1. */
+    /* The unknowns beyond the section: its neighbour's first on plane 0, the other neighbour's last on plane count +
+       1. */
     const int has_after = there && after >= 0 && after < plan->sections ? points - 8 * rank : 0;
     const int has_past = there && past >= 0 && past < plan->sections ? points - 8 * rank : 0;
     ends += (long long)turn->pitch * j + 256 * half + 8 * rank;
@@ -3007,8 +3009,8 @@ TRID_D BS3D_R BS3D_F(bs3d_p_times)(BS3D_R a, BS3D_R b, BS3D_R c, const BS3D_R *u
     return sum;
 }
 
-/* What the first sweep, of this turn, is to find, if u is what it is to have: p = A_own u, eliminated against its march,
-   and the sections' first and last p. A block has 32 x 32 points of a plane, which it may have to transpose. */
+/* What the first sweep, of this turn, is to find, if u is what it is to have: p = A_own u, eliminated against its
+   march, and the sections' first and last p. A block has 32 x 32 points of a plane, which it may have to transpose. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(256)
     BS3D_F(bs3d_p_implicit3_start)(bs3d_p_plan plan, bs3d_p_turn turn, const BS3D_R *__restrict__ tables,
@@ -3202,7 +3204,8 @@ TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS_UP(X, C, R, P), blocks / X)
     BS3D_F(bs3d_p_rows_up)<form, X, C, R, P>(&pairs, &plan, tables, u, v, ends, memory, &share);
 }
 
-/* The payoff in u, whose first plane is plane shift of the grid; or (later) where that is more than u. A block a row. */
+/* The payoff in u, whose first plane is plane shift of the grid; or (later) where that is more than u. A block a
+   row. */
 template <int unused>
 TRID_KERNEL void BS3D_F(bs3d_p_slab_payoff)(bs3d_problem o, bs3d_p_plan plan, int shift, int later, BS3D_R *u)
 {
@@ -3363,8 +3366,8 @@ TRID_HOST size_t BS3D_F(bs3d_slab_bytes)(const bs3d_problem *o, const bs3d_slab 
 
 /* Solves   a march on a slab, up to its first step: tables, factors, and the payoff as its values
    Needs    cut: bs3d_slab_cut's; work: bs3d_slab_bytes of the current device's memory, aligned to 16 bytes
-   Leaves   *march; the values in march->job.u, as in bs3d_work_bytes' memory, from the lowest plane on that the slab has
-            a copy of
+   Leaves   *march; the values in march->job.u, as in bs3d_work_bytes' memory, from the lowest plane on that the slab
+            has a copy of
    Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if this device cannot have these sections
    Lanes    called on the host, the slab's device being the current one, as for all functions of a march */
 template <int unused = 0>

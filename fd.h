@@ -960,8 +960,8 @@ typedef struct {
 } FD_F(fd_row);
 
 /* Solves   cell j of a line, for threads that take one each
-   Needs    a grid (fd_grid_check), 0 <= j < points, faces that there are; far as fd_cells leaves it, of which the cells at
-            the two ends write their own
+   Needs    a grid (fd_grid_check), 0 <= j < points, faces that there are; far as fd_cells leaves it, of which the cells
+            at the two ends write their own
    Returns  FD_OK, or 1 + j where its numbers are not finite in this precision: points too close
    Cost     4 divisions */
 TRID_HD int FD_F(fd_cell_at)(int points, const double *x, const int *face, int j, FD_F(fd_cell) * cell, FD_R *far)

@@ -37,9 +37,9 @@
    What they share:
      Lanes    all 32 of the warp, converged; W = 2, 4, 8, 16 or 32 lanes a row, and each group has its own row:
               pointer and n are the same for its lanes
-     Sizes    K and W are literals: loops unroll and u stays in registers. n is any number, of which K*W count: loads give fill
-              beyond it, stores leave what lies beyond alone; n <= 0 touches nothing, and the pointer may be null.
-     Shared   a warp's own array; these functions may follow one another on it; __syncwarp() before another use
+     Sizes    K and W are literals: loops unroll and u stays in registers. n is any number, of which K*W count: loads
+              give fill beyond it, stores leave what lies beyond alone; n <= 0 touches nothing, and the pointer may be
+     null. Shared   a warp's own array; these functions may follow one another on it; __syncwarp() before another use
 
    Options, defined before the header is included:
      TRANSPOSE_HEADER   the name by which this file includes itself, if you rename it. Default: "transpose.h". */

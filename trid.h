@@ -111,10 +111,10 @@
                 system's lanes is the row where the failure began (examples/block_system.cu finds it). Ignored, the
                 test costs nothing, but in trid_block_lines.
                 Not reported: a pivot that is tiny but not zero, as in a matrix that is singular but for rounding (where
-                one may as well round to zero). x can then be anything, pivoted or not; trid_host_residual and the residual functions of the device tell how
-                well it solves the system, trid_host_dominance whether to fear for it. NaN and inf in d alone are not a
-                failure: they travel through their own system, and no further. Nor is overflow on the way to x: it shows
-                in x.
+                one may as well round to zero). x can then be anything, pivoted or not; trid_host_residual and the
+                residual functions of the device tell how well it solves the system, trid_host_dominance whether to fear
+                for it. NaN and inf in d alone are not a failure: they travel through their own system, and no further.
+                Nor is overflow on the way to x: it shows in x.
      Sizes      K and W are literals: every function is inlined, loops unroll, arrays stay in registers, up to K = 32 in
                 single and 16 in double precision (refined: 20 and 10 in a warp, 24 and 12 in a block; pivoted: 32 and
                 12, and more than 32 are a bad argument). n is any number of rows up to K*W (K*blockDim in a block): the
@@ -2272,8 +2272,8 @@ TRID_D void TRID_F(trid_warp_lu_solve_transposed)(int K, int W, int n, const TRI
     for (int j = 0; j < K; j++) d[j] *= r[j];
 }
 
-/* Solves   what trid_warp_lu_solve does for the matrix alone, once, for many right-hand sides. What a section hands on of
-            what came to it shrinks from one step of the scan over the lanes to the next if the matrix is dominant by
+/* Solves   what trid_warp_lu_solve does for the matrix alone, once, for many right-hand sides. What a section hands on
+            of what came to it shrinks from one step of the scan over the lanes to the next if the matrix is dominant by
             rows; *steps tells after how many of the w steps nothing in the warp exceeds the unit roundoff.
    Needs    K >= 1, W literals; l, u as trid_warp_lu left them; keep of TRID_WARP_LU_KEEP_LEN elements
    Lanes    all 32 of the warp: *steps is the largest of its groups
@@ -2323,8 +2323,8 @@ TRID_D void TRID_F(trid_p_kept_chain)(int K, int W, int up, int sides, int steps
     (K, up, 0, m, edge, TRID_F(trid_p_chain_shuffle)(W, up, q[side], 1), d + K * side);
 }
 
-/* Solves   A x = d for sides right-hand sides at once, A being what trid_warp_lu and trid_warp_lu_keep took apart; row j
-            of side s is d[j + K s]
+/* Solves   A x = d for sides right-hand sides at once, A being what trid_warp_lu and trid_warp_lu_keep took apart; row
+            j of side s is d[j + K s]
    Needs    K, W and sides literals, sides from 1 to 4; l, r, u and steps as there; element e of keep at keep[e stride];
             0 in rows from n on
    Lanes    all 32 of the warp
@@ -2685,8 +2685,8 @@ TRID_D int TRID_F(trid_p_block_lines)(int K, int L, int S, int n, TRID_R *a, TRI
                 threads L .. 2L-1     lines 0 .. L-1, rows K .. 2K-1   ...   S sections
             The reduced rows change hands through shared memory, groups of S lanes solve a line each, and come back.
    Needs    K >= 1 a literal; L and S powers of two, S <= 32, L*S the threads of the block, a multiple of 32 (literals,
-            or the same numbers in all threads: two dozen operations more); a of row 0 and c of row n-1 are not read, nor
-            are rows from n on; n <= K*S, which lines may choose apart
+            or the same numbers in all threads: two dozen operations more); a of row 0 and c of row n-1 are not read,
+            nor are rows from n on; n <= K*S, which lines may choose apart
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  as trid_warp_hybrid, of the thread's own line: -1 if n > K*S; the smallest positive status of the line's

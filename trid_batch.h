@@ -217,10 +217,10 @@ enum {
     TRID_BATCH_LAST = TRID_ENDS_LAST    /* these end their lines, c of row n-1 is not used */
 };
 
-/* What a launch is asked to compile, in C++: trid_batch_solve_f32<TRID_BATCH_ONLY_SHORT>(...), one or several with |. It
-   is as if there were no other kernels. Without those for its layout a system is solved all the same, slowly, where n <=
-   1024; longer ones, and without those for long systems what may need scratch, are a bad size. With pivoting contiguous
-   kernels also stand in for those side by side, and are compiled in any case. */
+/* What a launch is asked to compile, in C++: trid_batch_solve_f32<TRID_BATCH_ONLY_SHORT>(...), one or several with |.
+   It is as if there were no other kernels. Without those for its layout a system is solved all the same, slowly, where
+   n <= 1024; longer ones, and without those for long systems what may need scratch, are a bad size. With pivoting
+   contiguous kernels also stand in for those side by side, and are compiled in any case. */
 enum {
     TRID_BATCH_ONLY_CONTIGUOUS = 1, /* kernels for systems whose step is not the larger pitch */
     TRID_BATCH_ONLY_SIDE_BY_SIDE = 2,
@@ -820,7 +820,8 @@ TRID_D void trid_p_batch_put_ends(int K, const Rows &rows, int first, int held, 
 #else
 #define TRID_P_BATCH_VERSION 0
 #endif
-/* Of those that stage nothing one is left, which serves every n; of those that do, those in whose place are clusters. */
+/* Of those that stage nothing one is left, which serves every n; of those that do, those in whose place are
+   clusters. */
 #define TRID_P_BATCH_EMPTY(S, STAGED, BY_CLUSTERS)                                                                     \
     (TRID_P_BATCH_ROOMY(TRID_P_BATCH_VERSION) && ((STAGED) ? (BY_CLUSTERS) : (S) < 64))
 #define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
@@ -2866,8 +2867,8 @@ TRID_D void trid_p_batch_weigh(int from, int to, int parts, const T *u, const T 
     if (rows > 0) trid_p_batch_weigh_some<T, SIDES, R, 0>(rows, u, v, matrix_pace, d, pace, sum);
 }
 
-/* The same by weights, a being u and b v: d of the ends, by `first` rows from the top and `last` from the bottom. COMMON:
-   by those of one matrix for all lines, which a block keeps for one tile after another; else it has one. */
+/* The same by weights, a being u and b v: d of the ends, by `first` rows from the top and `last` from the bottom.
+   COMMON: by those of one matrix for all lines, which a block keeps for one tile after another; else it has one. */
 template <class T, int BESIDE, int COMMON>
 TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, COMMON ? TRID_P_BATCH_ENDS_COMMON_RESIDENT(T) : 1)
     trid_p_batch_ends_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<T> from, const T *d, int first, int last,
@@ -4251,8 +4252,9 @@ struct trid_p_batch_lines_kernel {
 };
 
 /* Systems side by side without clusters, L in a tile. A block has `bytes` of what is on its way, and `fixed` besides at
-   most; `resident` blocks a multiprocessor, or fewer where `least` will do. Where there is no room for them, or none of the
-   copies that a device has `since` its compute capability, or where the kernel is empty, *launched stays as it was. */
+   most; `resident` blocks a multiprocessor, or fewer where `least` will do. Where there is no room for them, or none of
+   the copies that a device has `since` its compute capability, or where the kernel is empty, *launched stays as it
+   was. */
 struct trid_p_batch_staged {
     int L, threads, bytes, fixed, resident, least, since, by_clusters;
 };

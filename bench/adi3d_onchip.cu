@@ -1,5 +1,5 @@
-/* adi3d_onchip.cu - batches of small grids of adi3d.h, marched on chip: calls on the average of three assets, of as many
-   strikes and volatilities as there are problems, in 50 steps of Hundsdorfer and Verwer's scheme and of others.
+/* adi3d_onchip.cu - batches of small grids of adi3d.h, marched on chip: calls on the average of three assets, of as
+   many strikes and volatilities as there are problems, in 50 steps of Hundsdorfer and Verwer's scheme and of others.
    MIT licence, see LICENSE.
 
    off is the largest difference of the first problem's grid from what the host's engine gives, relative to its largest

@@ -4,13 +4,13 @@
        batch [--csv FILE] [--quick] [--only TEXT]
 
    2^27 elements an array (--quick: 2^24), so that nothing is found in the cache that an earlier run left there. bytes
-   are what an operation must read and write, once: five arrays for a solve; the limit is the speed of a device-to-device
-   copy in the same run. Every result is checked: the residual of every system on the device, as trid_batch_checked
-   defines it, and the largest error of a sample (48 systems, or pieces of long ones with 256 rows around them, beyond
-   which these matrices forget) against pivoted elimination in double precision, relative to the largest element of x in
-   each. Where a residual is above 128 unit roundoffs, the tolerance that trid_batch.h stands for by itself, or an error
-   above ten times as much, the program says so, and fails if the result is the kit's. What takes more than 0.1 s is timed
-   by its first run alone.
+   are what an operation must read and write, once: five arrays for a solve; the limit is the speed of a
+   device-to-device copy in the same run. Every result is checked: the residual of every system on the device, as
+   trid_batch_checked defines it, and the largest error of a sample (48 systems, or pieces of long ones with 256 rows
+   around them, beyond which these matrices forget) against pivoted elimination in double precision, relative to the
+   largest element of x in each. Where a residual is above 128 unit roundoffs, the tolerance that trid_batch.h stands
+   for by itself, or an error above ten times as much, the program says so, and fails if the result is the kit's. What
+   takes more than 0.1 s is timed by its first run alone.
    ratio_to_cusparse is the time of the best cuSPARSE routine for the layout over the time of this one. --only runs the
    layouts whose names contain the text. A program compiled with -DBATCH_TUNE=float or =double times other shapes of the
    kernels instead. */
@@ -105,8 +105,9 @@ static Rows<T> rows_of(const Task &task, const Arrays<T> &s)
     return {s, task.lines.n, task.lines.step, elements_of(task.lines), task.shared, task.transposed, task.periodic};
 }
 
-/* Of every system the largest |A x - d| of a row and the largest |A| |x| + |d|: bits of positive numbers, whose order is
-   that of integers, NaN above all. scale x is what has been stored; x is dense, so that a row of it names its system. */
+/* Of every system the largest |A x - d| of a row and the largest |A| |x| + |d|: bits of positive numbers, whose order
+   is that of integers, NaN above all. scale x is what has been stored; x is dense, so that a row of it names its
+   system. */
 __device__ static unsigned bits_of(double positive)
 {
     return (unsigned)__float_as_int((float)positive) & 0x7fffffffu;
@@ -558,8 +559,8 @@ static void measure_launch(const Arrays<T> &s)
 #endif
 
 #ifdef BATCH_TUNE
-/* Other shapes of the kernels for systems side by side: K rows a thread, L systems and S sections a block, R rows asked for
-   at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
+/* Other shapes of the kernels for systems side by side: K rows a thread, L systems and S sections a block, R rows asked
+   for at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
 template <typename T>
 struct Tune {
     trid_lines lines;

@@ -4,7 +4,8 @@
        Bench bench = bench_open(argc, argv);                      --csv FILE: also write the rows there
        double copy = bench_copy_speed(bench);                     bytes read and written a second
        double s = bench_seconds(9, [&] { kernel<<<g, b>>>(p); }); median of 9, warmed up
-       double t = bench_seconds_after(pace, 9, 1, reset, f);      the same while the machine keeps its pace, after reset */
+       double t = bench_seconds_after(pace, 9, 1, reset, f);      the same while the machine keeps its pace, after
+       reset */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -102,8 +103,8 @@ static double bench_once(Work f)
     return 1e-3 * ms;
 }
 
-/* Seconds that the work enqueued by f takes: the median of some runs after a warm-up of at least 20 ms, since a GPU that
-   comes from a pause (an allocation, a check on the host) runs slower for about 15. */
+/* Seconds that the work enqueued by f takes: the median of some runs after a warm-up of at least 20 ms, since a GPU
+   that comes from a pause (an allocation, a check on the host) runs slower for about 15. */
 template <typename Work>
 static double bench_seconds(int runs, Work f)
 {
@@ -114,8 +115,8 @@ static double bench_seconds(int runs, Work f)
     return bench_median(seconds);
 }
 
-/* What tells whether the machine runs at its usual speed: multiply-adds of one warp, each of which needs the one before,
-   take as long as the clock of the multiprocessors says, and a copy as long as that of the memory does. */
+/* What tells whether the machine runs at its usual speed: multiply-adds of one warp, each of which needs the one
+   before, take as long as the clock of the multiprocessors says, and a copy as long as that of the memory does. */
 struct Bench_pace {
     char *memory;
     size_t bytes;
@@ -144,13 +145,13 @@ static inline void bench_pace_close(Bench_pace &pace)
     BENCH_OK(cudaFree(pace.memory));
 }
 
-/* Seconds that the work enqueued by f takes: the median of `runs`, fewer where they would take longer than `most` seconds
-   together, after a warm-up of 20 ms. Before each, in one go, so that the host's part is hidden: the chain, the copy, and
-   what puts back what f overwrites; where there is nothing to put back (a null reset), f itself, so that the caches are
-   as one run leaves them to the next. A run whose chain or copy, or those of the next run, took 10 % more than the median
-   of them here is not counted, if others are. How long a copy takes depends a little on what it finds in the cache; the
-   measurement counts as slow where one of the medians is 1.25 times what it usually is. It is then made again after a rest,
-   six times at most, and for no more than 15 s in a program. */
+/* Seconds that the work enqueued by f takes: the median of `runs`, fewer where they would take longer than `most`
+   seconds together, after a warm-up of 20 ms. Before each, in one go, so that the host's part is hidden: the chain, the
+   copy, and what puts back what f overwrites; where there is nothing to put back (a null reset), f itself, so that the
+   caches are as one run leaves them to the next. A run whose chain or copy, or those of the next run, took 10 % more
+   than the median of them here is not counted, if others are. How long a copy takes depends a little on what it finds
+   in the cache; the measurement counts as slow where one of the medians is 1.25 times what it usually is. It is then
+   made again after a rest, six times at most, and for no more than 15 s in a program. */
 template <typename Reset, typename Work>
 static double bench_seconds_after(Bench_pace &pace, int runs, double most, Reset reset, Work f)
 {

@@ -32,8 +32,8 @@ static double formula(bs1d_option_f64 o)
                    o.strike * exp(-o.rate * o.maturity) * 0.5 * erfc(-sign * (d1 - root) / sqrt(2.0)));
 }
 
-/* What is varied: the top as the larger of strike and spot times exp(reach spread), the spacing in spreads of the strike,
-   the number of steps, and flags. */
+/* What is varied: the top as the larger of strike and spot times exp(reach spread), the spacing in spreads of the
+   strike, the number of steps, and flags. */
 typedef struct {
     double reach, spacing;
     int steps, flags;

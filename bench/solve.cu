@@ -19,8 +19,9 @@ namespace drop_in_plain
 #include "../examples/drop_in_plain.cu"
 }
 
-/* FETCHED: all arrays are fetched before the first is turned. MIXED: vectors in, the coalesced way out. Where a warp has
-   one system, one that has none leaves; else all lanes stay, and those without a system say that theirs has no rows. */
+/* FETCHED: all arrays are fetched before the first is turned. MIXED: vectors in, the coalesced way out. Where a warp
+   has one system, one that has none leaves; else all lanes stay, and those without a system say that theirs has no
+   rows. */
 enum { SHARED, FETCHED, MIXED, SHFL, VEC, STREAM, WARPS = 4, N = 256 };
 
 template <typename T>

@@ -5,8 +5,8 @@
 
    Prints time, bandwidth and residual in both precisions. A solve must read a, b, c, d and write x: five arrays; the
    limit is the speed at which a device-to-device copy of 4 GiB moves bytes, read and written, in the same run. (A copy
-   writes half of its bytes and a solve a fifth, and reading is a little faster than writing, so a solve can pass 100 %.)
-   Without a GPU the host's hybrid solves a smaller batch. Exits with 1 where a residual is too large. */
+   writes half of its bytes and a solve a fifth, and reading is a little faster than writing, so a solve can pass 100
+   %.) Without a GPU the host's hybrid solves a smaller batch. Exits with 1 where a residual is too large. */
 #include "transpose.h"
 #include "trid.h"
 

@@ -1,5 +1,5 @@
-/* bs3d_gpus.cu - bs3d.h's explicit and ADI marches on slabs of planes, one a GPU: the same answers on any number of them.
-   MIT licence, see LICENSE.
+/* bs3d_gpus.cu - bs3d.h's explicit and ADI marches on slabs of planes, one a GPU: the same answers on any number of
+   them. MIT licence, see LICENSE.
 
        bs3d_gpus [explicit|adi] [f32|f64] [--size N [NY NZ]] [--steps N] [--gpus N] [--slabs N] [--deep N] [--copies]
                  [--in-turn] [--check] [--measure] [--timeout SECONDS] [--lose STEP] [--csv [FILE]]
@@ -10,10 +10,11 @@
    --size up to 1024 points in x and y, in z as many for each slab. --slabs more of them than GPUs, which then have
    several; only by --copies. --deep explicit: planes of its neighbours that a slab has copies of, so that it need send
    but once in so many steps. --copies by cudaMemcpyPeerAsync in one process, instead of by NCCL. --in-turn sends and
-   computes one after the other. --check marches the whole grid on each GPU as well, by bs3d.h's own launch, and compares
-   all values. --measure all of docs/gpus.md's table, strong and weak scaling on 1, 2, 4 ... GPUs, in a minute. --timeout
-   after which a march that makes no progress ends the program (30 s). --lose: the last slab sends nothing from this
-   step on, to see that. Without a GPU, or rather under tests/simt.h, the default is a tiny grid on 1, 2 and 3 slabs.
+   computes one after the other. --check marches the whole grid on each GPU as well, by bs3d.h's own launch, and
+   compares all values. --measure all of docs/gpus.md's table, strong and weak scaling on 1, 2, 4 ... GPUs, in a minute.
+   --timeout after which a march that makes no progress ends the program (30 s). --lose: the last slab sends nothing
+   from this step on, to see that. Without a GPU, or rather under tests/simt.h, the default is a tiny grid on 1, 2 and 3
+   slabs.
 
    One process has all GPUs of a machine, by ncclCommInitAll; started by MPI (compiled with BS3D_GPUS_MPI), each process
    has one. All code below is for an array of ranks, those of this process. Without NCCL (BS3D_GPUS_NCCL) it copies. */
@@ -104,8 +105,8 @@ static double seconds(void)
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
-/* A slab's GPU, and its streams: the march; what may run beside its outer part; and messages. The events say of each how
-   far it has come. */
+/* A slab's GPU, and its streams: the march; what may run beside its outer part; and messages. The events say of each
+   how far it has come. */
 struct Rank {
     int rank, device;
     cudaStream_t march, inner, transfer;
@@ -939,7 +940,8 @@ static void make_world(World *w, int ranks, int gpus, int by_nccl)
 }
 
 #ifndef BS3D_GPUS_NO_MAIN
-/* ---- the table ---------------------------------------------------------------------------------------------------- */
+/* ---- the table
+   ---------------------------------------------------------------------------------------------------- */
 
 static FILE *csv;
 static int is_table = 1;

@@ -5,12 +5,12 @@
 
        gcc -std=c11 -O3 -march=native -fopenmp -I. -o bs4d_host examples/bs4d_host.c -lm
 
-   A call on the geometric average of four assets, whose closed form is known (bs4d_problem.h). Each thread takes slabs of
-   the fourth axis: of a slab the right-hand side with all six cross terms, and the systems along the first three axes,
-   while it is in cache; then it takes the systems along the fourth axis, a plane of them at a time, and adds them to u.
-   So a step reads u twice, and writes u once and the array between twice, which it reads once: 6 passes. The limit is
-   one reading and one writing of u, at the speed of a copy by as many threads. The file includes itself for each
-   precision. */
+   A call on the geometric average of four assets, whose closed form is known (bs4d_problem.h). Each thread takes slabs
+   of the fourth axis: of a slab the right-hand side with all six cross terms, and the systems along the first three
+   axes, while it is in cache; then it takes the systems along the fourth axis, a plane of them at a time, and adds them
+   to u. So a step reads u twice, and writes u once and the array between twice, which it reads once: 6 passes. The
+   limit is one reading and one writing of u, at the speed of a copy by as many threads. The file includes itself for
+   each precision. */
 #ifndef REAL
 #include "cpu_avx.h"
 #include "bs4d_report.h"

@@ -4,8 +4,8 @@
        gcc -std=c11 -O2 -o cpu_own_kernel cpu_own_kernel.c -lm && ./cpu_own_kernel
 
    v_i = u_i + w (u_(i-1) - 2 u_i + u_(i+1)) for 0 < i < n-1, the two ends stay. Written once, at the end of this file,
-   which includes itself for every instruction set, whatever the compiler's flags; which of them runs is decided where it
-   is called. */
+   which includes itself for every instruction set, whatever the compiler's flags; which of them runs is decided where
+   it is called. */
 #ifndef CPU_AVX_SET
 #include "cpu_avx.h"
 
@@ -44,7 +44,7 @@ int main(void)
     return 0;
 }
 
-#else /* CPU_AVX_SET: the kernel, for the set at hand. Each element is loaded once; its neighbours come from registers */
+#else /* CPU_AVX_SET: the kernel, for the set at hand. Each element is loaded once; neighbours come from registers */
 
 CPU_AVX_HERE static void CPU_AVX_OWN(smooth)(int n, float w, const float *u, float *v)
 {

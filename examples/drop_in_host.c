@@ -1,7 +1,8 @@
 /* drop_in_host.c - the host solvers, in plain C with trid.h alone.
    MIT licence, see LICENSE.
 
-       cp trid.h drop_in_host.c somewhere && cd somewhere && gcc -std=c11 -o drop_in_host drop_in_host.c && ./drop_in_host */
+       cp trid.h drop_in_host.c somewhere && cd somewhere && gcc -std=c11 -o drop_in_host drop_in_host.c &&
+       ./drop_in_host */
 #include "trid.h"
 
 #include <stdio.h>

@@ -43,7 +43,8 @@ __global__ void hybrid(int n, int systems, const float *a, const float *b, const
 
 enum { WARPS = 4 };
 
-/* Three: the same, but neighbouring lanes read neighbouring elements, and the rows find their lanes in shared memory. */
+/* Three: the same, but neighbouring lanes read neighbouring elements, and the rows find their lanes in shared
+   memory. */
 __global__ void coalesced(int n, int systems, const float *a, const float *b, const float *c, const float *d, float *x)
 {
     __shared__ float buffer[WARPS][TRANSPOSE_LEN_F32(8)];

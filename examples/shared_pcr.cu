@@ -1,8 +1,8 @@
 /* shared_pcr.cu - the hybrid put together from its parts, with the reduced rows exchanged through shared memory.
    MIT licence, see LICENSE.
 
-   trid_warp_hybrid exchanges by shuffle; where shuffles are the limit, or where the reduced system wants another solver,
-   its two ends can be had apart: K rows a lane to one, then the caller's PCR, then back. */
+   trid_warp_hybrid exchanges by shuffle; where shuffles are the limit, or where the reduced system wants another
+   solver, its two ends can be had apart: K rows a lane to one, then the caller's PCR, then back. */
 #include "trid.h"
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
    that it holds, and five shuffles tell it what the lanes before it hold. What brings the elements there differs:
      SHARED   through shared memory: any K, any alignment
      SHFL     by shuffles: K a power of two, no shared memory
-     VEC      16 bytes at a time, each lane its own: best for one array where a lane's K elements are 16 bytes, for loads
-              up to 32; rows that start off the 16-byte grid are read element by element
+     VEC      16 bytes at a time, each lane its own: best for one array where a lane's K elements are 16 bytes, for
+              loads up to 32; rows that start off the 16-byte grid are read element by element
    docs/transpose.md has the speeds. Exits with 0 if the sums are right, 3 without a GPU. */
 #include "transpose.h"
 

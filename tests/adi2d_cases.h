@@ -681,8 +681,8 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
 
 /* ---- random problems against the reference ----------------------------------------------------------------------- */
 
-/* What rounding may leave of the largest value: some 100000 units in double precision, where drifts that matrices cannot
-   take make elimination without pivots grow; in single precision 1800 were met. */
+/* What rounding may leave of the largest value: some 100000 units in double precision, where drifts that matrices
+   cannot take make elimination without pivots grow; in single precision 1800 were met. */
 CASE_FUNCTION double case_tolerance(const case_runner *runner)
 {
     return runner->single ? 2e-4 : 1e-11;

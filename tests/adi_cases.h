@@ -1,5 +1,5 @@
-/* adi_cases.h - what the plain marches of adi2d_cases.h and adi3d_cases.h share: guarded memory, a dense solve, weights,
-   and a step of the schemes from the formulas of the books.
+/* adi_cases.h - what the plain marches of adi2d_cases.h and adi3d_cases.h share: guarded memory, a dense solve,
+   weights, and a step of the schemes from the formulas of the books.
    MIT licence, see LICENSE.
 
    Included by these two behind their case_parameters, with CASE_AXES, CASE_MOST (points of an axis) and case_pde, the

@@ -1,5 +1,5 @@
-/* batch_field.h - what the tests of trid_batch.h share: memory between guards, the launches of both precisions by one name,
-   and one call checked in all that it leaves.
+/* batch_field.h - what the tests of trid_batch.h share: memory between guards, the launches of both precisions by one
+   name, and one call checked in all that it leaves.
    MIT licence, see LICENSE.
 
    To be included after trid_batch.h, which a test may give limits of its own. Each array of a case lies between guard
@@ -161,9 +161,9 @@ static int silent;
 
 /* One call on random dominant systems, |b| >= 1.4 (|a| + |c|): the largest error over the largest element of x is then
    bounded by the condition number, 2.4 / 0.4 = 6, times the backward error of elimination in sections, a dozen unit
-   roundoffs or so: 128 in all. Corners are NaN, or have no memory: they must not count. b and c lie one and two elements
-   further off alignment than the others, unless shift is ALIGNED: then all arrays lie alike. Transposed systems are dominant
-   as such. */
+   roundoffs or so: 128 in all. Corners are NaN, or have no memory: they must not count. b and c lie one and two
+   elements further off alignment than the others, unless shift is ALIGNED: then all arrays lie alike. Transposed
+   systems are dominant as such. */
 template <class T>
 static void test_solve(const char *name, trid_lines lines, int flags, int in_place, int shift, int check = 0)
 {

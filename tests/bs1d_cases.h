@@ -111,8 +111,8 @@ CASE_FUNCTION case_option case_lagged(case_random *random, int points, int steps
     return case_rounded(o);
 }
 
-/* An option whose drift beats its diffusion below the strike, over steps with which the implicit matrix is dominant, or,
-   upwinded, the explicit march stable. */
+/* An option whose drift beats its diffusion below the strike, over steps with which the implicit matrix is dominant,
+   or, upwinded, the explicit march stable. */
 CASE_FUNCTION case_option case_drifting(case_random *random, int is_implicit, int points, int steps, int flags)
 {
     case_option o = case_option_of(random, is_implicit, points, steps, flags);
@@ -302,8 +302,8 @@ CASE_FUNCTION long double case_lambda(const case_option *o, long double k, int j
     return o->flags & BS1D_UPWIND && lambda < gamma ? gamma : lambda;
 }
 
-/* u := (I - weight A) \ ((I + (1 - weight) A) u + held), A being that of the step k; Gauss, row after row. In a last row
-   that would not be dominant the drift's part of weight A stands on the right, with the old values. */
+/* u := (I - weight A) \ ((I + (1 - weight) A) u + held), A being that of the step k; Gauss, row after row. In a last
+   row that would not be dominant the drift's part of weight A stands on the right, with the old values. */
 CASE_FUNCTION void case_implicit_step(int points, const case_option *o, long double k, long double weight,
                                       long double *u, const long double *held, long double *work)
 {

@@ -52,7 +52,8 @@ struct arrays {
 #define NAMED_(name, precision, K, W) name##precision##_K##K##_W##W
 #define KERNEL(name, K, W) extern "C" __global__ void __launch_bounds__(BLOCK) NAMED(name, IN(), K, W)(arrays g)
 /* Where the compiler would else put some bytes into local memory, so that two blocks fit a multiprocessor. */
-#define KERNEL_ALONE(name, K, W) extern "C" __global__ void __launch_bounds__(BLOCK, 1) NAMED(name, IN(), K, W)(arrays g)
+#define KERNEL_ALONE(name, K, W)                                                                                       \
+    extern "C" __global__ void __launch_bounds__(BLOCK, 1) NAMED(name, IN(), K, W)(arrays g)
 
 /* Element j of the thread, coalesced. */
 __device__ __forceinline__ size_t element(int K, int j)

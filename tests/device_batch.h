@@ -1,5 +1,5 @@
-/* device_batch.h - batches of systems for the tests of trid.h on the device: made on the host, solved by a kernel of the
-   test's own, and brought back with each thread's status. Real is float or double.
+/* device_batch.h - batches of systems for the tests of trid.h on the device: made on the host, solved by a kernel of
+   the test's own, and brought back with each thread's status. Real is float or double.
    MIT licence, see LICENSE.
 
        batch<Real> systems(K * W);                     of up to K W rows each

@@ -513,8 +513,8 @@ static void test_long(void)
             for (int how : {0, (int)SHARED}) test_case<T>({5000, 1030}, k, 2, how | some());
 }
 
-/* Reach is the least number of rows beyond which no weight times its coupling exceeds the unit roundoff, and the weights
-   are rows of inverses. */
+/* Reach is the least number of rows beyond which no weight times its coupling exceeds the unit roundoff, and the
+   weights are rows of inverses. */
 template <class T>
 static void test_weights(void)
 {

@@ -24,7 +24,8 @@ static void test_levels()
 {
     for (int n : around)
         for (const layout &l : layouts(n, n > 300 ? 2 : 5)) {
-            if (left_out<T>(n) || (n > (check_short() ? 300 : 1000) && case_below(&dice, check_short() ? 8 : 2))) continue;
+            if (left_out<T>(n) || (n > (check_short() ? 300 : 1000) && case_below(&dice, check_short() ? 8 : 2)))
+                continue;
             test_solve<T>(l.name, l.lines, transposed_or_not(), 0, case_below(&dice, 4));
             for (int check = 0; check < 3; check++) {
                 int flags = (case_below(&dice, 2) ? TRID_BATCH_ADD : 0) | transposed_or_not();
@@ -40,8 +41,8 @@ static void test_levels()
     test_solve<T>("two levels of faces", trid_lines_contiguous(60000, 1), 0, 0, 0, 2);
 }
 
-/* Rows of zeros: each is met by a pivot wherever it lies, as itself. Of two the first counts, whether it fails among the
-   rows of its chunk, or as the first of its chunk in what is left, or in what is left of that; but in one chunk
+/* Rows of zeros: each is met by a pivot wherever it lies, as itself. Of two the first counts, whether it fails among
+   the rows of its chunk, or as the first of its chunk in what is left, or in what is left of that; but in one chunk
    the first row is not asked where another failed. */
 template <class T>
 static void test_zeros()
@@ -113,8 +114,9 @@ int main(void)
     test_rows<double>();
     test_pivoted<float>();
     if (check_short()) {
-        check_skip(1, "every second size and more of the largest, rows of zeros in each precision in one layout, parts in "
-                      "the other precision, known matrices: SHORT_TESTS is set");
+        check_skip(1,
+                   "every second size and more of the largest, rows of zeros in each precision in one layout, parts in "
+                   "the other precision, known matrices: SHORT_TESTS is set");
         return check_report();
     }
     test_refined<double>();

@@ -2,8 +2,8 @@
    others that a device or a program has not, on a GPU or under tests/simt.h.
    MIT licence, see LICENSE.
 
-   Every launch must solve what its template argument has kernels for, whatever its layout up to 1024 rows, and refuse the
-   rest. The matrices are dominant, their row sums known: x is to be 1 everywhere. */
+   Every launch must solve what its template argument has kernels for, whatever its layout up to 1024 rows, and refuse
+   the rest. The matrices are dominant, their row sums known: x is to be 1 everywhere. */
 #include "trid_batch.h"
 
 #include "batch_field.h"

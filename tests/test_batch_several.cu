@@ -1,5 +1,5 @@
-/* test_batch_several.cu - trid_batch.h: several right-hand sides, factors that stay, transposed and periodic systems, on a
-   GPU or under tests/simt.h.
+/* test_batch_several.cu - trid_batch.h: several right-hand sides, factors that stay, transposed and periodic systems,
+   on a GPU or under tests/simt.h.
    MIT licence, see LICENSE.
 
    The answer is that of elimination with pivoting in long double; of periodic systems it is bordered, and accepted only
@@ -70,8 +70,9 @@ struct fault {
     int row;
 };
 
-/* One call on random matrices, dominant by rows and by columns, |b| >= 1.4 of the larger sum: as test_solve, with the same
-   bound, twice for periodic systems, which add two solutions. What is not said to be read is NaN, or has no memory. */
+/* One call on random matrices, dominant by rows and by columns, |b| >= 1.4 of the larger sum: as test_solve, with the
+   same bound, twice for periodic systems, which add two solutions. What is not said to be read is NaN, or has no
+   memory. */
 template <class T>
 static void test_several(const char *name, trid_lines lines, long long sides, long long pitch, int flags, int in_place,
                          int shift, const fault *spoil = 0)

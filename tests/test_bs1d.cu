@@ -392,9 +392,9 @@ static void test_bad_options(void)
     }
 }
 
-/* An option's results and grid are the same bits alone and beside any that its kernel does not march: bad ones, and those
-   that are another kernel's. Everything that may stand in a warp, at every place; the good one takes more steps than its
-   neighbour's none, so that what is common to a warp is common to it alone. */
+/* An option's results and grid are the same bits alone and beside any that its kernel does not march: bad ones, and
+   those that are another kernel's. Everything that may stand in a warp, at every place; the good one takes more steps
+   than its neighbour's none, so that what is common to a warp is common to it alone. */
 template <class R>
 static void test_neighbours(void)
 {
@@ -472,7 +472,8 @@ static void test_given(void)
                 }
                 outcome same = run<R>(r, points, whole, 0, true, &payoff);
                 for (int i = 0; i < 3; i++) {
-                    /* The multiplier of the early exercise begins anew, which costs an error of the size of a step's. */
+                    /* The multiplier of the early exercise begins anew, which costs an error of the size of a
+                       step's. */
                     double tolerance =
                         case_tolerance(r.is_implicit, r.increment, points, whole[i], types<R>::roundoff());
                     if (american && r.is_implicit)
@@ -552,8 +553,8 @@ static void test_arguments(void)
     GPU_OK(cudaGetLastError());
 }
 
-/* A launch reports its own failure, neither less nor more: what the user's own call did wrong before stays the user's to
-   ask for, and the launch does its work. */
+/* A launch reports its own failure, neither less nor more: what the user's own call did wrong before stays the user's
+   to ask for, and the launch does its work. */
 static void test_errors(void)
 {
     void *nothing = NULL;

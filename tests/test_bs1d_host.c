@@ -387,9 +387,9 @@ static void test_american_put(void)
     }
 }
 
-/* Theta is what the PDE makes of price, delta and gamma, so steps that are few for a difference in time are enough: that
-   of 100 steps of Crank-Nicolson was off by 1.1e-2, this is by 7e-4, as the grid is. Where it pays to exercise now, the
-   value does not change with time. */
+/* Theta is what the PDE makes of price, delta and gamma, so steps that are few for a difference in time are enough:
+   that of 100 steps of Crank-Nicolson was off by 1.1e-2, this is by 7e-4, as the grid is. Where it pays to exercise
+   now, the value does not change with time. */
 static void test_theta(void)
 {
     case_option o = {100, 100, 0.05, 0, 0.2, 1, 200, 100, CN},
@@ -550,7 +550,8 @@ static void test_check(void)
     CHECK(bs1d_fewest_steps_f64(&o, 256) == 0 && bs1d_fewest_steps_f64(NULL, 256) == 0, "steps for what is bad");
 }
 
-/* What bs1d_suggest fills in prices to the tolerance: options of all kinds, every tolerance that 1024 points can reach. */
+/* What bs1d_suggest fills in prices to the tolerance: options of all kinds, every tolerance that 1024 points can
+   reach. */
 static void test_suggest(void)
 {
     static double work[BS1D_HOST_LEN(1024)];
@@ -597,7 +598,7 @@ static void test_suggest(void)
                 check_near(s.price, case_black_scholes(o).price, tolerance, "suggested in single precision");
             }
         }
-        if (plain) { /* an American put, against one of four times the points and 16 times the steps, or as near as fits */
+        if (plain) { /* an American put, against one of four times the points and 16 times the steps, or near that */
             bs1d_option_f64 fine;
             bs1d_result_f64 t;
             p.flags = PUT | AMERICAN;
@@ -695,7 +696,8 @@ static void test_composed(void)
           uncorrected);
 }
 
-/* Numbers at the ends of the range, and a drift that no diffusion damps: a status, never a number that looks like one. */
+/* Numbers at the ends of the range, and a drift that no diffusion damps: a status, never a number that looks like
+   one. */
 static void test_overflow(void)
 {
     static double work[BS1D_HOST_LEN(1024)];

@@ -2,8 +2,8 @@
    MIT licence, see LICENSE.
 
    The reference is the host's march in double precision, which test_bs3d_host.c has held against everything else.
-   The emulator, and with SHORT_TESTS in the environment a GPU, leave out what main() says; the emulator with SHORT_TESTS
-   marches in one precision at a time. */
+   The emulator, and with SHORT_TESTS in the environment a GPU, leave out what main() says; the emulator with
+   SHORT_TESTS marches in one precision at a time. */
 #ifdef SIMT_EMULATOR
 /* Into how many sections grids are cut depends on the processors of the device, so the emulator gets many and few; by
    which path, on the shared memory that a block can have, so it gets much and little. */
@@ -330,9 +330,10 @@ static void test_last_rows_and_upwind(void)
             compare_all(&random, implicit, case_upwind(&random, implicit, 20, 9, 6, 2, BS3D_GIVEN, kind), "upwind");
 }
 
-/* Rows of 257 to 512 points, which implicit3 halves between the blocks of a pair: as many as there are and as few beyond
-   the seam, on more rows than a pair has, with one section and with several, from odd and even numbers of steps, so that
-   the halves are along x and along y first; seam and edge of the rows with both forms of the cross differences. */
+/* Rows of 257 to 512 points, which implicit3 halves between the blocks of a pair: as many as there are and as few
+   beyond the seam, on more rows than a pair has, with one section and with several, from odd and even numbers of steps,
+   so that the halves are along x and along y first; seam and edge of the rows with both forms of the cross
+   differences. */
 template <class R>
 static void test_pairs(void)
 {

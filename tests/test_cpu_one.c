@@ -26,8 +26,8 @@ typedef struct {
     double scale[MOST_OPTIONS]; /* by which rounding errors of a step grow, in units of the roundoff */
 } batch;
 
-/* Marches from b->u to result; the arrays lie at some distance from a cache line and have guards around them, work has as
-   many bytes as it was promised. */
+/* Marches from b->u to result; the arrays lie at some distance from a cache line and have guards around them, work has
+   as many bytes as it was promised. */
 #define DEFINE_RUN(NAME, R, SUFFIX)                                                                                    \
     static guarded NAME##_guard(const double *from, size_t count, size_t offset)                                       \
     {                                                                                                                  \
@@ -106,8 +106,8 @@ static void fill_explicit(case_random *random, batch *m)
     }
 }
 
-/* Dominant matrices, of norm scale, whose inverse has a norm of at most 1. Every third option couples its rows by little,
-   every third so much that what happens at one end is felt at the other. */
+/* Dominant matrices, of norm scale, whose inverse has a norm of at most 1. Every third option couples its rows by
+   little, every third so much that what happens at one end is felt at the other. */
 static void fill_implicit(case_random *random, batch *m)
 {
     const size_t n = (size_t)m->n;
@@ -178,8 +178,8 @@ static int want_implicit(const batch *m, double *u)
 
 /* Rounding errors that a march may make. An explicit step: three multiply-adds of sums below 2, none of which grows
    later, for no step enlarges the largest value. A composed one: 2H+2 additions, and values and errors grow by
-   less than 2 a sweep (the sums of a row's magnitudes are below 1). An implicit one: elimination of a dominant matrix is
-   backward stable with a constant below 20 (a fast reciprocal included), and errors grow by the norm of M. */
+   less than 2 a sweep (the sums of a row's magnitudes are below 1). An implicit one: elimination of a dominant matrix
+   is backward stable with a constant below 20 (a fast reciprocal included), and errors grow by the norm of M. */
 static double tolerance_of(int rung, int precision, const batch *m, int option)
 {
     double steps = m->steps, unit = roundoff_of[precision];
@@ -318,7 +318,8 @@ DEFINE_ARGUMENTS(arguments_f64, double, f64)
 
 /* ---- the model problem ------------------------------------------------------------------------------------------- */
 
-/* Rows of (I + A)^m - I within H points of the diagonal, which takes what makes the rounded row sum to what it should. */
+/* Rows of (I + A)^m - I within H points of the diagonal, which takes what makes the rounded row sum to what it
+   should. */
 static void compose(bs1d_model model, int H, int m, int precision, double *band)
 {
     const int n = model.points, width = 2 * H + 1;

@@ -2,7 +2,8 @@
    MIT licence, see LICENSE.
 
    CPU_ISA=plain, avx, avx2, avx512 or neon in the environment leaves the other sets out; SHORT_TESTS samples the
-   reciprocals where otherwise every significand is tried. The file includes itself once a precision and instruction set. */
+   reciprocals where otherwise every significand is tried. The file includes itself once a precision and instruction
+   set. */
 #ifndef SET
 #define _DEFAULT_SOURCE
 #include "cpu_cases.h"
@@ -74,9 +75,9 @@ static int short_tests(void)
 #define ISA CPU_AVX_PLAIN
 #define ULPS 0.5
 #include "test_cpu_vec.c"
-/* The approximation is specified to 1.5 * 2^-12; the step takes the error and its square into account and leaves its cube,
-   a 10000th of an ulp, so that rounding the result, half an ulp, is nearly all there is. Without FMA the product that is
-   nearly one is rounded too, which is an ulp more. */
+/* The approximation is specified to 1.5 * 2^-12; the step takes the error and its square into account and leaves its
+   cube, a 10000th of an ulp, so that rounding the result, half an ulp, is nearly all there is. Without FMA the product
+   that is nearly one is rounded too, which is an ulp more. */
 #if CPU_AVX_X86
 #define SET avx
 #define ISA CPU_AVX_AVX

@@ -2,8 +2,9 @@
    lines side by side, on a GPU or under tests/simt.h.
    MIT licence, see LICENSE.
 
-   What is asked of the factors is that they are those of a matrix near A: row by row, and that x leaves a small residual,
-   both in unit roundoffs and worked out in long double. What lies beyond a system's rows, and its corners, is NaN. */
+   What is asked of the factors is that they are those of a matrix near A: row by row, and that x leaves a small
+   residual, both in unit roundoffs and worked out in long double. What lies beyond a system's rows, and its corners, is
+   NaN. */
 extern "C" {
 #include "trid.h"
 }

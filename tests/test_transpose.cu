@@ -1,10 +1,10 @@
 /* test_transpose.cu - every load, store and increment of transpose.h, on a GPU or under tests/simt.h.
    MIT licence, see LICENSE.
 
-   A warp of a launch runs one case: its groups have rows of different lengths that start at different places, mostly not
-   on a multiple of 16 bytes. It loads two rows one after another, stores a third and increments a fourth, through one
-   shared array of exactly TRANSPOSE_LEN elements and with nothing in between. All numbers differ and are small integers
-   or halves of them, so that each wrong index shows and all sums are exact. */
+   A warp of a launch runs one case: its groups have rows of different lengths that start at different places, mostly
+   not on a multiple of 16 bytes. It loads two rows one after another, stores a third and increments a fourth, through
+   one shared array of exactly TRANSPOSE_LEN elements and with nothing in between. All numbers differ and are small
+   integers or halves of them, so that each wrong index shows and all sums are exact. */
 #include "transpose.h"
 
 #include "check.h"

@@ -2,7 +2,7 @@
 # text.sh - what can be said of the sources by reading them:
 #   the code in README.md, the guides, docs/adi2d.md and docs/adi3d.md (blocks marked c, cuda or python; those marked sh
 #   are run by tests/shown.sh) and in the opening comments of the headers is that of an example;
-#   no trailing blanks, no tabs in C, no notes of unfinished work;
+#   no trailing blanks, no tabs and no lines of more than 120 columns in C, no notes of unfinished work;
 #   every header has its version, and names each of its functions in its opening comment;
 #   the tables in the documents are those of the results files, and that of trid_batch.h's kernels what its launches say;
 #   the pictures are what bench/pictures.sh draws, and every link leads somewhere;
@@ -79,16 +79,21 @@ tracked=$(git ls-files 2>/dev/null)
 unfinished='TO''DO|FIX''ME|XX''X'
 : >$work/blanks
 : >$work/tabs
+: >$work/long
 : >$work/unfinished
 while read -r file; do
     grep -n '[[:blank:]]$' "$file" /dev/null >>$work/blanks
     grep -nE "(^|[^A-Za-z0-9_])($unfinished)([^A-Za-z0-9_]|\$)" "$file" /dev/null >>$work/unfinished
     case $file in
-    *.c | *.h | *.cu) grep -n "$(printf '\t')" "$file" /dev/null >>$work/tabs ;;
+    *.c | *.h | *.cu)
+        grep -n "$(printf '\t')" "$file" /dev/null >>$work/tabs
+        grep -nE '^.{121}' "$file" /dev/null >>$work/long
+        ;;
     esac
 done <$work/files
 nothing_in $work/blanks 'blanks at the ends of lines'
 nothing_in $work/tabs 'tabs in C'
+nothing_in $work/long 'lines of more than 120 columns in C'
 nothing_in $work/unfinished 'notes of unfinished work'
 
 # ---- every header ----------------------------------------------------------------------------------------------------
