@@ -415,14 +415,23 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
 #endif
 
 /* Bytes of a row of a tile, at most: wide, as each row may lie on another page; and of its store: those of the
-   second-level cache. Rows are fetched into that cache so many ahead. */
-enum { CPU_AVX_P_ROW_BYTES = 2048, CPU_AVX_P_STORE_BYTES = 1 << 20, CPU_AVX_P_ROWS_AHEAD = 2 };
+   second-level cache. What is to be read of all arrays is fetched so many bytes ahead, in the order in which it is
+   read. */
+enum { CPU_AVX_P_ROW_BYTES = 2048, CPU_AVX_P_STORE_BYTES = 1 << 20, CPU_AVX_P_FETCH_BYTES = 6144 };
 
-/* Asks for the line at p in the second-level cache; any address will do. */
+/* Options that explicit2 takes in turn, at most, and their bytes: well within the first-level cache. */
+enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
+
+/* Asks for the line at p; any address will do. _PREFETCH: in the second-level cache; _NEAR: in the first as well;
+   _ONCE: in the first alone, to be read once and soon. */
 #ifdef __GNUC__
 #define CPU_AVX_P_PREFETCH(p) __builtin_prefetch(p, 0, 2)
+#define CPU_AVX_P_PREFETCH_NEAR(p) __builtin_prefetch(p, 0, 3)
+#define CPU_AVX_P_PREFETCH_ONCE(p) __builtin_prefetch(p, 0, 0)
 #else
 #define CPU_AVX_P_PREFETCH(p) ((void)(p))
+#define CPU_AVX_P_PREFETCH_NEAR(p) ((void)(p))
+#define CPU_AVX_P_PREFETCH_ONCE(p) ((void)(p))
 #endif
 
 /* Systems side by side in a tile, where they lie so: what the second-level cache holds of them. */
@@ -673,6 +682,24 @@ typedef struct {
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_sections_len)(size_t n, size_t least)
 {
     return n + (least + 1) * (64 / CPU_AVX_P_SIZE);
+}
+
+/* Bytes of a thread's work. */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_explicit_share)(int n, int H)
+{
+    const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
+    if (H > 0) { /* band, values, and sums of K + 2H rows */
+        size_t reach = (size_t)cpu_avx_p_reach(H), sections = CPU_AVX_F(cpu_avx_p_sections_len)(rows, reach);
+        return ((2 * reach + 3) * sections + 2 * reach * W) * sizeof(CPU_AVX_R) + 64;
+    }
+    return 5 * (rows + 2) * W * sizeof(CPU_AVX_R) + 64; /* a row of W options is 5 vectors; enough for explicit2 too */
+}
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_implicit_share)(int n)
+{
+    const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
+    size_t sections = 12 * CPU_AVX_F(cpu_avx_p_sections_len)(rows, 1) + 3 * rows,
+           lanes = CPU_AVX_P_GROUPS * 5 * rows * W;
+    return (lanes > sections ? lanes : sections) * sizeof(CPU_AVX_R) + 64;
 }
 
 CPU_AVX_API int CPU_AVX_F(cpu_avx_p_refused)(int isa, int options, int threads, const CPU_AVX_F(cpu_avx_p_march) * m,
@@ -1121,8 +1148,8 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rotate_down)(CPU_AVX_VEC v)
 
 /* Solves   1 / v[l]
    Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits, corrected once, at most 1.6,
-            0.51 and 0.6 ulp (measured on Zen 4, all significands: 1.55, 0.50 and 0.53; in the mean 0.003 at most, so that
-            long marches do not drift). 0, subnormals of which 1 / v
+            0.51 and 0.6 ulp (measured on Zen 4, all significands: 1.55, 0.50 and 0.53; in the mean 0.003 at most, so
+            that long marches do not drift). 0, subnormals of which 1 / v
             overflows, infinities and NaN give NaN; in AVX and AVX2 any subnormal gives NaN, and from 2^126 on the
             result is 0: cpu_avx_check sees both.
             Elsewhere, and with CPU_AVX_EXACT_RCP, the division, within 0.5 ulp: in f64 an approximation and two Newton
@@ -1344,6 +1371,35 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_lines_solve_part)(long long n, const CPU_A
     CPU_AVX_V(cpu_avx_p_lines_solve)(n, f, x, step, 1, lines);
 }
 
+/* Columns from .. to-1 of `sides` tiles of systems that all have the matrix of which l and r are: d[g][i] is column i
+   of tile g, y[g] what was eliminated before and after; column i goes to slot + i*pace + g*W. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_columns_forward)(int sides, int from, int to, const CPU_AVX_R *l,
+                                                         const CPU_AVX_R *r, CPU_AVX_VEC (*d)[CPU_AVX_W],
+                                                         CPU_AVX_VEC *y, CPU_AVX_R *slot, ptrdiff_t pace)
+{
+    CPU_AVX_P_UNROLL
+    for (int i = from; i < to; i++) {
+        const CPU_AVX_VEC li = CPU_AVX_V(cpu_avx_set)(l[i]), ri = CPU_AVX_V(cpu_avx_set)(r[i]);
+        for (int g = 0; g < sides; g++) {
+            y[g] = CPU_AVX_V(cpu_avx_fnma)(li, y[g], CPU_AVX_V(cpu_avx_mul)(ri, d[g][i]));
+            CPU_AVX_V(cpu_avx_store)(slot + i * pace + g * CPU_AVX_W, y[g]);
+        }
+    }
+}
+/* The way back for one tile, from *x of the column after: d of column i at slot + i*pace, c at c[i] where there is one
+   matrix, else at c + i*pace. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_columns_back)(int one, int columns, const CPU_AVX_R *slot, const CPU_AVX_R *c,
+                                                      ptrdiff_t pace, CPU_AVX_VEC *x, CPU_AVX_VEC *tile)
+{
+    CPU_AVX_VEC last = *x;
+    CPU_AVX_P_UNROLL
+    for (int i = columns - 1; i >= 0; i--) {
+        CPU_AVX_VEC ci = one ? CPU_AVX_V(cpu_avx_set)(c[i]) : CPU_AVX_V(cpu_avx_load)(c + i * pace);
+        tile[i] = last = CPU_AVX_V(cpu_avx_fnma)(ci, last, CPU_AVX_V(cpu_avx_load)(slot + i * pace));
+    }
+    *x = last;
+}
+
 /* Solves   rows systems, each contiguous in memory, pitch elements apart, all of cpu_avx_factor's matrix in f: a system
             a lane, by transposed tiles
    Needs    rows <= W; store of W * (n rounded up to W) elements, aligned to 64 bytes
@@ -1352,44 +1408,27 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_lines_solve_part)(long long n, const CPU_A
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_rows_solve)(long long n, const CPU_AVX_R *f, CPU_AVX_R *x, ptrdiff_t pitch,
                                                   int rows, CPU_AVX_R *store)
 {
+    enum { W = CPU_AVX_W };
     const CPU_AVX_R *l = f, *r = f + n, *q = f + 2 * n;
-    CPU_AVX_VEC tile[CPU_AVX_W], y = CPU_AVX_V(cpu_avx_set)(0);
-    for (long long first = 0; first < n; first += CPU_AVX_W) {
-        int columns = (int)(n - first < CPU_AVX_W ? n - first : CPU_AVX_W);
-        CPU_AVX_V(cpu_avx_load_tile)(x + first, pitch, rows, columns, tile);
-        if (columns == CPU_AVX_W) {
-            CPU_AVX_P_UNROLL
-            for (int i = 0; i < CPU_AVX_W; i++) {
-                CPU_AVX_VEC rd = CPU_AVX_V(cpu_avx_mul)(CPU_AVX_V(cpu_avx_set)(r[first + i]), tile[i]);
-                y = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_set)(l[first + i]), y, rd);
-                CPU_AVX_V(cpu_avx_store)(store + (first + i) * CPU_AVX_W, y);
-            }
-        } else {
-            for (int i = 0; i < columns; i++) {
-                CPU_AVX_VEC rd = CPU_AVX_V(cpu_avx_mul)(CPU_AVX_V(cpu_avx_set)(r[first + i]), tile[i]);
-                y = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_set)(l[first + i]), y, rd);
-                CPU_AVX_V(cpu_avx_store)(store + (first + i) * CPU_AVX_W, y);
-            }
-        }
+    CPU_AVX_VEC tile[W], y = CPU_AVX_V(cpu_avx_set)(0);
+    for (long long j = 0; j < n; j += W) {
+        const int columns = (int)(n - j < CPU_AVX_W ? n - j : CPU_AVX_W);
+        CPU_AVX_V(cpu_avx_load_tile)(x + j, pitch, rows, columns, tile);
+        if (columns == W)
+            CPU_AVX_V(cpu_avx_p_columns_forward)(1, 0, W, l + j, r + j, &tile, &y, store + j * W, W);
+        else
+            CPU_AVX_V(cpu_avx_p_columns_forward)(1, 0, columns, l + j, r + j, &tile, &y, store + j * W, W);
     }
     y = CPU_AVX_V(cpu_avx_set)(0);
-    for (long long first = (n - 1) / CPU_AVX_W * CPU_AVX_W; n > 0 && first >= 0; first -= CPU_AVX_W) {
-        int columns = (int)(n - first < CPU_AVX_W ? n - first : CPU_AVX_W);
-        if (columns == CPU_AVX_W) {
-            CPU_AVX_P_UNROLL
-            for (int i = CPU_AVX_W - 1; i >= 0; i--) {
-                CPU_AVX_VEC d = CPU_AVX_V(cpu_avx_load)(store + (first + i) * CPU_AVX_W);
-                tile[i] = y = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_set)(q[first + i]), y, d);
-            }
+    for (long long j = (n - 1) / W * W; n > 0 && j >= 0; j -= W) {
+        const int columns = (int)(n - j < CPU_AVX_W ? n - j : CPU_AVX_W);
+        if (columns == W) {
+            CPU_AVX_V(cpu_avx_p_columns_back)(1, W, store + j * W, q + j, W, &y, tile);
         } else {
-            for (int i = CPU_AVX_W - 1; i >= 0; i--) {
-                tile[i] = CPU_AVX_V(cpu_avx_set)(0);
-                if (i >= columns) continue;
-                CPU_AVX_VEC d = CPU_AVX_V(cpu_avx_load)(store + (first + i) * CPU_AVX_W);
-                tile[i] = y = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_set)(q[first + i]), y, d);
-            }
+            for (int i = columns; i < W; i++) tile[i] = CPU_AVX_V(cpu_avx_set)(0);
+            CPU_AVX_V(cpu_avx_p_columns_back)(1, columns, store + j * W, q + j, W, &y, tile);
         }
-        CPU_AVX_V(cpu_avx_store_tile)(x + first, pitch, rows, columns, tile);
+        CPU_AVX_V(cpu_avx_store_tile)(x + j, pitch, rows, columns, tile);
     }
 }
 
@@ -1444,7 +1483,7 @@ typedef struct {
     CPU_AVX_R *slot;                /* where c and d of row n-1-j are taken from and those of row j go */
     CPU_AVX_R *last;                /* behind: x of row n-j, to become that of row n-1-j */
     CPU_AVX_R *x;                   /* where that goes */
-    ptrdiff_t soon;                 /* where the row lies that is fetched into the cache */
+    ptrdiff_t soon[2], rest;        /* what is fetched into the cache for column v: v + soon[v >= rest] */
     ptrdiff_t width;
 } CPU_AVX_V(cpu_avx_p_row);
 
@@ -1493,14 +1532,34 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_row_back_part)(const CPU_AVX_V(cpu_avx_p_r
     CPU_AVX_V(cpu_avx_p_row_back)(row, stride, one, v, lanes, 0);
 }
 
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch)(const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t at, int one)
+/* Where the row that is `ahead` rows after row j of a tile lies, in this or the next one; anywhere, if there is
+   none. */
+CPU_AVX_INLINE ptrdiff_t CPU_AVX_V(cpu_avx_p_row_soon)(const cpu_avx_p_plan *plan, const cpu_avx_p_tile *tile,
+                                                       const cpu_avx_p_tile *next, long long j, long long ahead)
+{
+    const long long n = plan->lines.n, row = j + ahead, beyond = row - n;
+    if (row < n) return tile->offset + (ptrdiff_t)(row * plan->lines.step);
+    if (beyond < n && next->lanes == tile->lanes) return next->offset + (ptrdiff_t)(beyond * plan->lines.step);
+    return tile->offset + (ptrdiff_t)(j * plan->lines.step);
+}
+
+/* Asks for the lines at `at` in all arrays, or where there is one matrix in d alone; once: they are read soon. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_ask)(const CPU_AVX_R *p, int once)
+{
+    if (once)
+        CPU_AVX_P_PREFETCH_ONCE(p);
+    else
+        CPU_AVX_P_PREFETCH_NEAR(p);
+}
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch)(const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t at, int one,
+                                               int once)
 {
     if (!one) {
-        CPU_AVX_P_PREFETCH(batch->a + at);
-        CPU_AVX_P_PREFETCH(batch->b + at);
-        CPU_AVX_P_PREFETCH(batch->c + at);
+        CPU_AVX_V(cpu_avx_p_ask)(batch->a + at, once);
+        CPU_AVX_V(cpu_avx_p_ask)(batch->b + at, once);
+        CPU_AVX_V(cpu_avx_p_ask)(batch->c + at, once);
     }
-    CPU_AVX_P_PREFETCH(batch->d + at);
+    CPU_AVX_V(cpu_avx_p_ask)(batch->d + at, once);
 }
 
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_row_both)(const CPU_AVX_V(cpu_avx_p_row) * row,
@@ -1510,7 +1569,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_row_both)(const CPU_AVX_V(cpu_avx_p_row)
     enum { L = CPU_AVX_P_LINE, W = CPU_AVX_W };
     int v = 0, back;
     for (; stride == 1 && v + L <= behind && v + L <= ahead; v += L) {
-        CPU_AVX_V(cpu_avx_p_fetch)(batch, row->soon + v, one);
+        CPU_AVX_V(cpu_avx_p_fetch)(batch, v + row->soon[v >= row->rest], one, 1);
         CPU_AVX_P_UNROLL
         for (int p = 0; p < L; p += W) CPU_AVX_V(cpu_avx_p_row_back)(row, 1, one, v + p, W, stream);
         CPU_AVX_P_UNROLL
@@ -1565,14 +1624,17 @@ CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_lines_tiles)(const cpu_avx_p_plan *
     for (long long t = from; t <= to; t++) {
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
         CPU_AVX_VEC sound = CPU_AVX_V(cpu_avx_set)(0);
+        /* So many rows and columns ahead; the last columns of a row are as many ahead of a row's first ones. */
+        const ptrdiff_t far = CPU_AVX_P_FETCH_BYTES / CPU_AVX_P_SIZE / (one ? 1 : 4),
+                        lanes = ahead.lanes > 0 ? ahead.lanes : 1;
+        const ptrdiff_t rows = far / lanes, columns = far % lanes;
+        row.rest = lanes - columns;
         row.before = zeros;
         for (ptrdiff_t i = 0; i < width; i++) row.last[i] = 0;
         for (long long j = 0; j < n; j++) {
             ptrdiff_t at = ahead.offset + (ptrdiff_t)j * step;
-            long long soon = j + CPU_AVX_P_ROWS_AHEAD;
-            row.soon = soon < n                                    ? at + CPU_AVX_P_ROWS_AHEAD * step
-                       : soon - n < n && next.lanes == ahead.lanes ? next.offset + (ptrdiff_t)(soon - n) * step
-                                                                   : at;
+            row.soon[0] = CPU_AVX_V(cpu_avx_p_row_soon)(plan, &ahead, &next, j, rows) + columns;
+            row.soon[1] = CPU_AVX_V(cpu_avx_p_row_soon)(plan, &ahead, &next, j, rows + 1) - row.rest;
             if (one) {
                 row.l = CPU_AVX_V(cpu_avx_set)(batch->f[j]);
                 row.r = CPU_AVX_V(cpu_avx_set)(batch->f[n + j]);
@@ -1621,7 +1683,7 @@ typedef struct {
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch_some)(CPU_AVX_V(cpu_avx_p_fetch_list) * list, int one, int count)
 {
     for (int k = 0; k < count && list->left > 0; k++, list->left--) {
-        CPU_AVX_V(cpu_avx_p_fetch)(list->batch, list->at, one);
+        CPU_AVX_V(cpu_avx_p_fetch)(list->batch, list->at, one, 0);
         list->at += CPU_AVX_P_LINE;
         if (list->at == list->end) list->at += list->gap, list->end += list->pitch;
     }
@@ -1737,13 +1799,10 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_forward_one)(const CPU_AVX_V(cpu_a
         CPU_AVX_V(cpu_avx_p_fetch_some)(list, 1, SOME);
     }
     CPU_AVX_P_UNROLL
-    for (int i = 0; i < W && i < columns; i++, slot += CPU_AVX_V(cpu_avx_p_slot)) {
-        if (i % 2) CPU_AVX_V(cpu_avx_p_fetch_some)(list, 1, 1);
-        const CPU_AVX_VEC l = CPU_AVX_V(cpu_avx_set)(f[i]), r = CPU_AVX_V(cpu_avx_set)(f[n + i]);
-        for (int g = 0; g < 2; g++) {
-            y[g] = CPU_AVX_V(cpu_avx_fnma)(l, y[g], CPU_AVX_V(cpu_avx_mul)(r, block.d[g][i]));
-            CPU_AVX_V(cpu_avx_store)(slot + g * W, y[g]);
-        }
+    for (int i = 0; i < W && i < columns; i += 2) {
+        CPU_AVX_V(cpu_avx_p_fetch_some)(list, 1, 1);
+        CPU_AVX_V(cpu_avx_p_columns_forward)
+        (2, i, i + 2 < columns ? i + 2 : columns, f, f + n, block.d, y, slot, CPU_AVX_V(cpu_avx_p_slot));
     }
     now->d[0] = y[0], now->d[1] = y[1];
 }
@@ -1772,28 +1831,16 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_one)(const CPU_AVX_V(cpu_avx_p_pla
         CPU_AVX_V(cpu_avx_p_block_forward_one)(place, 0, batch, pitch, f, n, slot, now, list);
 }
 
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_columns_back)(const CPU_AVX_R *slot, const CPU_AVX_R *q, int columns, int g,
-                                                      CPU_AVX_VEC *x, CPU_AVX_VEC *tile)
-{
-    CPU_AVX_VEC last = *x;
-    for (int i = columns - 1; i >= 0; i--) {
-        const CPU_AVX_R *at = slot + i * CPU_AVX_V(cpu_avx_p_slot) + g * CPU_AVX_W;
-        CPU_AVX_VEC c = q ? CPU_AVX_V(cpu_avx_set)(q[i]) : CPU_AVX_V(cpu_avx_load)(at + 2 * CPU_AVX_W);
-        tile[i] = last = CPU_AVX_V(cpu_avx_fnma)(c, last, CPU_AVX_V(cpu_avx_load)(at));
-    }
-    *x = last;
-}
-
 /* A line's worth of columns of W rows, whole lines of the cache written one after another. */
 CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_line_back)(const CPU_AVX_R *slot, const CPU_AVX_R *q, int g, CPU_AVX_VEC *last,
                                                  CPU_AVX_R *x, ptrdiff_t pitch, int stream,
                                                  CPU_AVX_V(cpu_avx_p_fetch_list) * list)
 {
-    enum { P = CPU_AVX_V(cpu_avx_p_side), W = CPU_AVX_W };
+    enum { P = CPU_AVX_V(cpu_avx_p_side), W = CPU_AVX_W, SLOT = CPU_AVX_V(cpu_avx_p_slot) };
     CPU_AVX_VEC tile[P][W];
     for (int p = P - 1; p >= 0; p--) {
-        CPU_AVX_V(cpu_avx_p_columns_back)
-        (slot + p * W * CPU_AVX_V(cpu_avx_p_slot), q ? q + p * W : 0, W, g, last, tile[p]);
+        const CPU_AVX_R *at = slot + p * W * SLOT + g * W;
+        CPU_AVX_V(cpu_avx_p_columns_back)(q != 0, W, at, q ? q + p * W : at + 2 * W, SLOT, last, tile[p]);
         CPU_AVX_V(cpu_avx_transpose)(tile[p]);
     }
     CPU_AVX_P_UNROLL
@@ -1837,8 +1884,10 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_rows_tiles)(const cpu_avx_p_plan *pla
                     for (int p = L - W; p >= 0; p -= W) {
                         CPU_AVX_VEC tile[W];
                         int columns = CPU_AVX_V(cpu_avx_p_clip)(n - j - p);
+                        const CPU_AVX_R *at = slot + p * SLOT + g * W;
                         for (int l = 0; l < W; l++) tile[l] = zero;
-                        CPU_AVX_V(cpu_avx_p_columns_back)(slot + p * SLOT, q ? q + p : 0, columns, g, &last[g], tile);
+                        CPU_AVX_V(cpu_avx_p_columns_back)
+                        (one, columns, at, one ? q + p : at + 2 * W, SLOT, &last[g], tile);
                         CPU_AVX_V(cpu_avx_store_tile)
                         (x + p, pitch, CPU_AVX_V(cpu_avx_p_clip)(behind.lanes - g * W), columns, tile);
                     }
@@ -2105,50 +2154,90 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_single_step)(int K, const CPU_AVX_R *a, 
     }
 }
 
-/* explicit2: two steps in one sweep, the second a row behind the first: a row of A is loaded once for both, and the
-   values between the steps are never stored. The second step's rows at the ends of the sections want the first step's
-   at the other ends, and come last. */
-CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_two_steps)(int K, const CPU_AVX_R *a, size_t size, CPU_AVX_R *u)
+/* What two steps in one sweep have under way after row j of the first: of u rows j and j+1, of the values between the
+   steps rows j-1 and j, and row j of A. */
+typedef struct {
+    CPU_AVX_VEC here, above, mid_below, mid;
+    CPU_AVX_V(cpu_avx_p_one_row) row;
+} CPU_AVX_V(cpu_avx_p_two_rows);
+
+/* Row j of the first step and row j-1 of the second. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_two_rows_step)(int j, const CPU_AVX_R *a, size_t size, CPU_AVX_R *u,
+                                                       CPU_AVX_V(cpu_avx_p_two_rows) * now)
 {
-    CPU_AVX_V(cpu_avx_p_one_row) first = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, 0);
-    CPU_AVX_V(cpu_avx_p_one_row) row = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, 1);
-    CPU_AVX_VEC below = CPU_AVX_V(cpu_avx_p_below)(CPU_AVX_V(cpu_avx_load)(u + (K - 1) * CPU_AVX_W));
-    CPU_AVX_VEC here = CPU_AVX_V(cpu_avx_load)(u), above = CPU_AVX_V(cpu_avx_load)(u + CPU_AVX_W);
-    CPU_AVX_V(cpu_avx_store)(u + (ptrdiff_t)K * CPU_AVX_W, CPU_AVX_V(cpu_avx_p_above)(here));
-    CPU_AVX_VEC first_mid = CPU_AVX_V(cpu_avx_p_one_row_step)(first, below, here, above);
-    below = here, here = above, above = CPU_AVX_V(cpu_avx_load)(u + 2 * CPU_AVX_W);
-    CPU_AVX_VEC second_mid = CPU_AVX_V(cpu_avx_p_one_row_step)(row, below, here, above);
-    CPU_AVX_VEC mid_below = first_mid, mid = second_mid;
-    for (int j = 2; j < K; j++) {
-        CPU_AVX_V(cpu_avx_p_one_row) next = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, j);
-        below = here, here = above, above = CPU_AVX_V(cpu_avx_load)(u + (j + 1) * CPU_AVX_W);
-        CPU_AVX_VEC mid_above = CPU_AVX_V(cpu_avx_p_one_row_step)(next, below, here, above);
-        CPU_AVX_VEC behind = CPU_AVX_V(cpu_avx_p_one_row_step)(row, mid_below, mid, mid_above);
-        CPU_AVX_V(cpu_avx_store)(u + (j - 1) * CPU_AVX_W, behind);
-        mid_below = mid, mid = mid_above, row = next;
-    }
-    CPU_AVX_VEC from_above = CPU_AVX_V(cpu_avx_p_above)(first_mid), from_below = CPU_AVX_V(cpu_avx_p_below)(mid);
-    CPU_AVX_V(cpu_avx_store)(u, CPU_AVX_V(cpu_avx_p_one_row_step)(first, from_below, first_mid, second_mid));
+    CPU_AVX_V(cpu_avx_p_one_row) next = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, j);
+    CPU_AVX_VEC below = now->here, here = now->above, above = CPU_AVX_V(cpu_avx_load)(u + (j + 1) * CPU_AVX_W);
+    CPU_AVX_VEC mid_above = CPU_AVX_V(cpu_avx_p_one_row_step)(next, below, here, above);
     CPU_AVX_V(cpu_avx_store)
-    (u + (K - 1) * CPU_AVX_W, CPU_AVX_V(cpu_avx_p_one_row_step)(row, mid_below, mid, from_above));
+    (u + (j - 1) * CPU_AVX_W, CPU_AVX_V(cpu_avx_p_one_row_step)(now->row, now->mid_below, now->mid, mid_above));
+    now->here = here, now->above = above;
+    now->mid_below = now->mid, now->mid = mid_above;
+    now->row = next;
 }
 
+/* explicit2: two steps in one sweep, the second a row behind the first: a row of A is loaded once for both, and the
+   values between the steps are never stored. The second step's rows at the ends of the sections want the first step's
+   at the other ends, and come last. Some rows at a time, or what is under way moves from register to register. */
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_two_steps)(int K, const CPU_AVX_R *a, size_t size, CPU_AVX_R *u)
+{
+    enum { SOME = 3 };
+    const CPU_AVX_V(cpu_avx_p_one_row) first = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, 0);
+    CPU_AVX_V(cpu_avx_p_two_rows) now;
+    CPU_AVX_VEC below = CPU_AVX_V(cpu_avx_p_below)(CPU_AVX_V(cpu_avx_load)(u + (K - 1) * CPU_AVX_W));
+    CPU_AVX_VEC bottom = CPU_AVX_V(cpu_avx_load)(u);
+    CPU_AVX_V(cpu_avx_store)(u + (ptrdiff_t)K * CPU_AVX_W, CPU_AVX_V(cpu_avx_p_above)(bottom));
+    now.here = CPU_AVX_V(cpu_avx_load)(u + CPU_AVX_W), now.above = CPU_AVX_V(cpu_avx_load)(u + 2 * CPU_AVX_W);
+    now.row = CPU_AVX_V(cpu_avx_p_one_row_at)(a, size, 1);
+    const CPU_AVX_VEC first_mid = CPU_AVX_V(cpu_avx_p_one_row_step)(first, below, bottom, now.here);
+    const CPU_AVX_VEC second_mid = CPU_AVX_V(cpu_avx_p_one_row_step)(now.row, bottom, now.here, now.above);
+    now.mid_below = first_mid, now.mid = second_mid;
+    int j = 2;
+    for (; j + SOME <= K; j += SOME) {
+        CPU_AVX_P_UNROLL
+        for (int k = 0; k < SOME; k++) CPU_AVX_V(cpu_avx_p_two_rows_step)(j + k, a, size, u, &now);
+    }
+    for (; j < K; j++) CPU_AVX_V(cpu_avx_p_two_rows_step)(j, a, size, u, &now);
+    CPU_AVX_VEC from_above = CPU_AVX_V(cpu_avx_p_above)(first_mid), from_below = CPU_AVX_V(cpu_avx_p_below)(now.mid);
+    CPU_AVX_V(cpu_avx_store)(u, CPU_AVX_V(cpu_avx_p_one_row_step)(first, from_below, first_mid, second_mid));
+    CPU_AVX_V(cpu_avx_store)
+    (u + (K - 1) * CPU_AVX_W, CPU_AVX_V(cpu_avx_p_one_row_step)(now.row, now.mid_below, now.mid, from_above));
+}
+
+/* Sections of option i: a, b, c and u one after another, size elements each, and a row more of u. */
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_two_steps_begin)(const CPU_AVX_F(cpu_avx_p_march) * m, int i, int K,
+                                                       CPU_AVX_R *sections)
+{
+    const size_t size = (size_t)K * CPU_AVX_W;
+    const CPU_AVX_R *const from[4] = {m->a, m->b, m->c, m->u};
+    for (int k = 0; k < 4; k++)
+        CPU_AVX_V(cpu_avx_p_to_sections)(m->n, K, from[k] + (ptrdiff_t)i * m->n, sections + k * size, CPU_AVX_W);
+    sections[0] = sections[2 * size + (size_t)((m->n - 1) % K) * CPU_AVX_W + (size_t)((m->n - 1) / K)] = 0;
+}
+
+/* Some options in turn, as many as the first-level cache holds: while the last rows of one wait for each other, the
+   next begins. */
 CPU_AVX_SLOW int CPU_AVX_V(cpu_avx_p_explicit2)(const CPU_AVX_F(cpu_avx_p_march) * m, int first, int last,
                                                 CPU_AVX_R *work)
 {
-    int n = m->n, K = CPU_AVX_V(cpu_avx_p_section_rows)(n, 2);
-    size_t size = (size_t)K * CPU_AVX_W;
-    CPU_AVX_R *a = work, *b = a + size, *c = b + size, *u = c + size;
-    for (int i = first; i < last; i++) {
-        ptrdiff_t at = (ptrdiff_t)i * n;
-        CPU_AVX_V(cpu_avx_p_to_sections)(n, K, m->a + at, a, CPU_AVX_W);
-        CPU_AVX_V(cpu_avx_p_to_sections)(n, K, m->b + at, b, CPU_AVX_W);
-        CPU_AVX_V(cpu_avx_p_to_sections)(n, K, m->c + at, c, CPU_AVX_W);
-        CPU_AVX_V(cpu_avx_p_to_sections)(n, K, m->u + at, u, CPU_AVX_W);
-        a[0] = c[(n - 1) % K * CPU_AVX_W + (n - 1) / K] = 0;
-        for (int s = 1; s < m->steps; s += 2) CPU_AVX_V(cpu_avx_p_two_steps)(K, a, size, u);
-        if (m->steps % 2) CPU_AVX_V(cpu_avx_p_single_step)(K, a, size, u);
-        CPU_AVX_V(cpu_avx_p_from_sections)(n, K, u, CPU_AVX_W, m->u + at);
+    const int n = m->n, K = CPU_AVX_V(cpu_avx_p_section_rows)(n, 2);
+    const size_t size = (size_t)K * CPU_AVX_W, all = 4 * size + CPU_AVX_W;
+    const size_t share = CPU_AVX_F(cpu_avx_p_explicit_share)(n, 0) - 64,
+                 room = share < CPU_AVX_P_TURN_BYTES ? share : (size_t)CPU_AVX_P_TURN_BYTES;
+    const size_t fit = room / (all * sizeof *work);
+    const int in_turn = fit < 1 ? 1 : fit < CPU_AVX_P_TURNS ? (int)fit : CPU_AVX_P_TURNS;
+    for (int i = first; i < last; i += in_turn) {
+        const int some = last - i < in_turn ? last - i : in_turn;
+        for (int g = 0; g < some; g++) CPU_AVX_V(cpu_avx_p_two_steps_begin)(m, i + g, K, work + (size_t)g * all);
+        for (int s = 1; s < m->steps; s += 2)
+            for (int g = 0; g < some; g++) {
+                CPU_AVX_R *a = work + (size_t)g * all;
+                CPU_AVX_V(cpu_avx_p_two_steps)(K, a, size, a + 3 * size);
+            }
+        for (int g = 0; g < some; g++) {
+            CPU_AVX_R *a = work + (size_t)g * all, *u = a + 3 * size;
+            if (m->steps % 2) CPU_AVX_V(cpu_avx_p_single_step)(K, a, size, u);
+            CPU_AVX_V(cpu_avx_p_from_sections)(n, K, u, CPU_AVX_W, m->u + (ptrdiff_t)(i + g) * n);
+        }
     }
     return 0;
 }
@@ -3113,24 +3202,6 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, c
 }
 
 /* ---- array scope: one factor ------------------------------------------------------------------------------------- */
-
-/* Bytes of a thread's work. */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_explicit_share)(int n, int H)
-{
-    const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
-    if (H > 0) { /* band, values, and sums of K + 2H rows */
-        size_t reach = (size_t)cpu_avx_p_reach(H), sections = CPU_AVX_F(cpu_avx_p_sections_len)(rows, reach);
-        return ((2 * reach + 3) * sections + 2 * reach * W) * sizeof(CPU_AVX_R) + 64;
-    }
-    return 5 * (rows + 2) * W * sizeof(CPU_AVX_R) + 64; /* a row of W options is 5 vectors; enough for explicit2 too */
-}
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_implicit_share)(int n)
-{
-    const size_t W = 64 / CPU_AVX_P_SIZE, rows = n > 0 ? (size_t)n : 0;
-    size_t sections = 12 * CPU_AVX_F(cpu_avx_p_sections_len)(rows, 1) + 3 * rows,
-           lanes = CPU_AVX_P_GROUPS * 5 * rows * W;
-    return (lanes > sections ? lanes : sections) * sizeof(CPU_AVX_R) + 64;
-}
 
 /* Solves   bytes of work for cpu_avx_explicit1 to 3 (H = 0) and 4 */
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_explicit_bytes)(int n, int H, int threads)
