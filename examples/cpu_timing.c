@@ -356,14 +356,16 @@ static void keep_best(double *kept, double ms)
 static void heading(void)
 {
     char date[32], line[200], machine[256] = "unknown processor";
+    int family = 0, model = 0;
     time_t seconds = time(NULL);
     FILE *info = fopen("/proc/cpuinfo", "r");
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&seconds));
-    while (info && fgets(line, sizeof line, info)) {
+    while (info && fgets(line, sizeof line, info)) { /* the name is the last of the three, and may be that of many */
         char *colon = strchr(line, ':');
+        sscanf(line, "cpu family : %d", &family), sscanf(line, "model : %d", &model);
         if (strncmp(line, "model name", 10) || !colon) continue;
         line[strcspn(line, "\n")] = 0;
-        snprintf(machine, sizeof machine, "%s", colon + 2);
+        snprintf(machine, sizeof machine, "%s, family %d model %d", colon + 2, family, model);
         break;
     }
     if (info) fclose(info);
