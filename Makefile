@@ -488,8 +488,8 @@ codegen:
 	NVCC='$(NVCC)' sh tests/codegen.sh
 
 # The examples for the newest architecture, but those whose kernels others have, or most of them, and in the long run
-# for all from sm_75 on; tests, programs that time a ladder, which have every size of every kernel, and those alike in the
-# long run for the oldest and the newest. A machine with a GPU compiles everything for that.
+# for all from sm_75 on; tests, programs that time a ladder, which have every size of every kernel, and those alike in
+# the long run for the oldest and the newest. A machine with a GPU compiles everything for that.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
 CUDA_SOURCES := $(GPU_TESTS:%=tests/%) $(CU_EXAMPLES:%=examples/%)
@@ -504,7 +504,8 @@ build/nvcc/%.o: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(call GENCODE,$(lastword $(ARCHS))) $(NVCCFLAGS) -c -o $@ $<
 
-build/nvcc-all/tests/%.o $(patsubst examples/%,build/nvcc-all/examples/%.o,$(filter $(ALIKE),$(CUDA_SOURCES))): ENDS := yes
+build/nvcc-all/tests/%.o \
+    $(patsubst examples/%,build/nvcc-all/examples/%.o,$(filter $(ALIKE),$(CUDA_SOURCES))): ENDS := yes
 # One architecture takes minutes.
 $(patsubst %,build/nvcc-all/tests/%.o,test_adi3d test_adi3d_onchip test_batch_ends): ENDS := newest
 

@@ -1149,9 +1149,8 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rotate_down)(CPU_AVX_VEC v)
 /* Solves   1 / v[l]
    Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits, corrected once, at most 1.6,
             0.51 and 0.6 ulp (measured on Zen 4, all significands: 1.55, 0.50 and 0.53; in the mean 0.003 at most, so
-            that long marches do not drift). 0, subnormals of which 1 / v
-            overflows, infinities and NaN give NaN; in AVX and AVX2 any subnormal gives NaN, and from 2^126 on the
-            result is 0: cpu_avx_check sees both.
+            that long marches do not drift). 0, subnormals of which 1 / v overflows, infinities and NaN give NaN; in AVX
+            and AVX2 any subnormal gives NaN, and from 2^126 on the result is 0: cpu_avx_check sees both.
             Elsewhere, and with CPU_AVX_EXACT_RCP, the division, within 0.5 ulp: in f64 an approximation and two Newton
             steps are 1.7 times as fast alone, but 1.4 times as slow in the chain of an elimination. NEON's
             approximation has 8 bits, and would take two steps in f32, too. */
@@ -1287,6 +1286,12 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_store_tile)(CPU_AVX_R *p, ptrdiff_t pitch,
     }
 }
 
+/* n, but from 0 to W. */
+CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_clip)(long long n)
+{
+    return n < 0 ? 0 : n < CPU_AVX_W ? (int)n : CPU_AVX_W;
+}
+
 /* Rows of some columns, pitch elements apart, to vectors: column j at to + j*step, zeros in the lanes beyond the rows;
    and back. */
 CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_to_columns)(long long pitch, int rows, long long columns, const CPU_AVX_R *from,
@@ -1294,7 +1299,7 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_to_columns)(long long pitch, int rows, lon
 {
     CPU_AVX_VEC tile[CPU_AVX_W];
     for (long long j = 0; j < columns; j += CPU_AVX_W) {
-        int some = (int)(columns - j < CPU_AVX_W ? columns - j : CPU_AVX_W);
+        int some = CPU_AVX_V(cpu_avx_p_clip)(columns - j);
         CPU_AVX_V(cpu_avx_load_tile)(from + j, (ptrdiff_t)pitch, rows, some, tile);
         for (int i = 0; i < some; i++) CPU_AVX_V(cpu_avx_store)(to + (j + i) * step, tile[i]);
     }
@@ -1304,7 +1309,7 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_from_columns)(long long pitch, int rows, l
 {
     CPU_AVX_VEC tile[CPU_AVX_W];
     for (long long j = 0; j < columns; j += CPU_AVX_W) {
-        int some = (int)(columns - j < CPU_AVX_W ? columns - j : CPU_AVX_W);
+        int some = CPU_AVX_V(cpu_avx_p_clip)(columns - j);
         for (int i = 0; i < CPU_AVX_W; i++)
             tile[i] = i < some ? CPU_AVX_V(cpu_avx_load)(from + (j + i) * step) : CPU_AVX_V(cpu_avx_set)(0);
         CPU_AVX_V(cpu_avx_store_tile)(to + j, (ptrdiff_t)pitch, rows, some, tile);
@@ -1412,7 +1417,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_rows_solve)(long long n, const CPU_AVX_R *
     const CPU_AVX_R *l = f, *r = f + n, *q = f + 2 * n;
     CPU_AVX_VEC tile[W], y = CPU_AVX_V(cpu_avx_set)(0);
     for (long long j = 0; j < n; j += W) {
-        const int columns = (int)(n - j < CPU_AVX_W ? n - j : CPU_AVX_W);
+        const int columns = CPU_AVX_V(cpu_avx_p_clip)(n - j);
         CPU_AVX_V(cpu_avx_load_tile)(x + j, pitch, rows, columns, tile);
         if (columns == W)
             CPU_AVX_V(cpu_avx_p_columns_forward)(1, 0, W, l + j, r + j, &tile, &y, store + j * W, W);
@@ -1421,7 +1426,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_rows_solve)(long long n, const CPU_AVX_R *
     }
     y = CPU_AVX_V(cpu_avx_set)(0);
     for (long long j = (n - 1) / W * W; n > 0 && j >= 0; j -= W) {
-        const int columns = (int)(n - j < CPU_AVX_W ? n - j : CPU_AVX_W);
+        const int columns = CPU_AVX_V(cpu_avx_p_clip)(n - j);
         if (columns == W) {
             CPU_AVX_V(cpu_avx_p_columns_back)(1, W, store + j * W, q + j, W, &y, tile);
         } else {
@@ -1543,7 +1548,6 @@ CPU_AVX_INLINE ptrdiff_t CPU_AVX_V(cpu_avx_p_row_soon)(const cpu_avx_p_plan *pla
     return tile->offset + (ptrdiff_t)(j * plan->lines.step);
 }
 
-/* Asks for the lines at `at` in all arrays, or where there is one matrix in d alone; once: they are read soon. */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_ask)(const CPU_AVX_R *p, int once)
 {
     if (once)
@@ -1551,6 +1555,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_ask)(const CPU_AVX_R *p, int once)
     else
         CPU_AVX_P_PREFETCH_NEAR(p);
 }
+/* Asks for the lines at `at` in all arrays, or where there is one matrix in d alone; once: they are read soon. */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch)(const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t at, int one,
                                                int once)
 {
@@ -1687,11 +1692,6 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch_some)(CPU_AVX_V(cpu_avx_p_fetch_li
         list->at += CPU_AVX_P_LINE;
         if (list->at == list->end) list->at += list->gap, list->end += list->pitch;
     }
-}
-
-CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_clip)(long long n)
-{
-    return n < 0 ? 0 : n < CPU_AVX_W ? (int)n : CPU_AVX_W;
 }
 
 /* Up to W columns of a tile of systems: where they lie in the arrays, and d, a, b and c of them as vectors. */
@@ -3249,7 +3249,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit1)(int isa, int options, int n, int st
     CPU_AVX_P_MARCH(cpu_avx_p_explicit1, 1, CPU_AVX_F(cpu_avx_p_explicit_share)(n, 0));
 }
 /* The same, else as cpu_avx_explicit1: lanes are sections of the grid, so that neighbours are in the vectors before and
-   after and only the ends of a section cross lanes, and two steps are taken in one sweep.
+   after and only the ends of a section cross lanes, and two steps are taken in one sweep, of some options in turn.
    Cost     6 FMA, 4 loads and a store for each row and two steps; 4 shuffles for two steps; once, a transpose */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_explicit2)(int isa, int options, int n, int steps, const CPU_AVX_R *a,
                                              const CPU_AVX_R *b, const CPU_AVX_R *c, CPU_AVX_R *u, void *work,

@@ -642,7 +642,7 @@ static inline cudaError_t trid_launch(void (*kernel)(P...), dim3 grid, dim3 bloc
 }
 
 /* As trid_launch, the blocks in clusters of `size` along x; an early kernel may begin when all blocks of the one before
-   it on the stream have begun (from compute capability 9.0 on; bs3d_p_wait is what it then begins with). */
+   it on the stream have begun (from compute capability 9.0 on), and has to wait itself for what that one writes. */
 template <class... P>
 static inline cudaError_t trid_p_launch_as(int early, int size, void (*kernel)(P...), dim3 grid, dim3 block,
                                            size_t bytes, cudaStream_t stream,

@@ -1,4 +1,5 @@
-/* orders.h - what the programs share that print errors under refinement: where the lines go, and what a row has.
+/* orders.h - what programs that measure on the host share: where the lines go, and what a row of errors under
+   refinement has.
    MIT licence, see LICENSE.
 
        int main(int argc, char **argv)
@@ -32,8 +33,8 @@ static void orders_line(const char *text)
 }
 
 /* A row: what, of which option, the errors at a size and at twice that, and their order; more: empty columns behind. */
-static void orders_row(const char *part, const char *what, const char *option, const char *size, double coarse,
-                       double fine, const char *more)
+static inline void orders_row(const char *part, const char *what, const char *option, const char *size, double coarse,
+                              double fine, const char *more)
 {
     char text[256];
     snprintf(text, sizeof text, "%s,%s,%s,%s,%.1e,%.1e,%.2f%s\n", part, what, option, size, coarse, fine,
@@ -56,8 +57,8 @@ static void orders_processor(char *name, size_t size)
     if (info) fclose(info);
 }
 
-/* Takes the arguments, and says on what processor, by what compiler and when. */
-static void orders_open(int argc, char **argv, const char *name)
+/* Takes the arguments, and says what was measured, on what processor, by what compiler and when. */
+static void orders_begin(int argc, char **argv, const char *name, const char *what)
 {
     char head[512], processor[200], date[32];
     time_t now = time(NULL);
@@ -69,7 +70,7 @@ static void orders_open(int argc, char **argv, const char *name)
     }
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     orders_processor(processor, sizeof processor);
-    snprintf(head, sizeof head, "# errors under refinement by two; %s%s %s, %s\n", processor,
+    snprintf(head, sizeof head, "# %s; %s%s %s, %s\n", what, processor,
 #ifdef __clang__
              "clang " __clang_version__,
 #else
@@ -77,6 +78,10 @@ static void orders_open(int argc, char **argv, const char *name)
 #endif
              BENCH_FLAGS, date);
     orders_line(head);
+}
+static inline void orders_open(int argc, char **argv, const char *name)
+{
+    orders_begin(argc, argv, name, "errors under refinement by two");
 }
 
 /* What main returns. */

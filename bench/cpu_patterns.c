@@ -1,0 +1,157 @@
+/* cpu_patterns.c - what memory alone allows a batch of distinct systems of cpu_avx.h: four arrays read and one written
+   past the caches in the order in which the solve does it, without its arithmetic.
+   MIT licence, see LICENSE.
+
+       cpu_patterns [--csv FILE]
+
+   256^3 numbers in single precision, systems along each axis, one thread and two. In turn: a loop that does the same
+   from the arrays' first element to their last, the pattern, and the solve itself (cpu_avx_thomas), whose rows are of
+   the bytes that its tiles have; the shares are medians of ratios to that loop. Also patterns with longer rows, whose
+   store would be more than a core's own cache. The file includes itself for every instruction set. */
+#ifndef CPU_AVX_SET
+#if defined __linux__
+#define _DEFAULT_SOURCE
+#include <sys/mman.h>
+#endif
+#include "../cpu_avx.h"
+#include "orders.h"
+
+/* All but the points in numbers of eight bytes: a line of the cache, what is fetched ahead, the arrays. */
+enum { POINTS = 256, TURNS = 15, LINE = 8, AHEAD = 1536 / 8, ROW = POINTS / 2, PLANE = ROW * POINTS };
+enum { ALL = PLANE * POINTS };
+
+/* A tile is read in `steps` of `some` numbers each while the one before is written, a step's numbers in `pieces`. */
+typedef struct {
+    const char *axis;
+    size_t some, steps, read_step, tile_step;
+    size_t pieces, piece_step, write_first, write_step;
+} order;
+
+#define CPU_AVX_PRECISION f64
+#define CPU_AVX_SET plain
+#include "cpu_patterns.c"
+#if CPU_AVX_X86
+#define CPU_AVX_SET avx
+#include "cpu_patterns.c"
+#define CPU_AVX_SET avx2
+#include "cpu_patterns.c"
+#define CPU_AVX_SET avx512
+#include "cpu_patterns.c"
+#elif CPU_AVX_ARM
+#define CPU_AVX_SET neon
+#include "cpu_patterns.c"
+#endif
+
+static double seconds(void)
+{
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int upwards(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* In large pages where the system gives them on request. */
+static double *take(size_t numbers)
+{
+    const size_t page = (size_t)1 << 21, bytes = (numbers * sizeof(double) + page - 1) / page * page;
+    double *p = (double *)aligned_alloc(page, bytes);
+    if (!p) fprintf(stderr, "cpu_patterns: out of memory\n"), exit(1);
+#ifdef MADV_HUGEPAGE
+    madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+    memset(p, 0, bytes);
+    return p;
+}
+
+/* Each thread its part of the tiles. */
+static double time_of(const order *o, const double *const *from, double *to, int threads)
+{
+    const size_t tiles = ALL / (o->some * o->steps);
+    const int isa = cpu_avx_best();
+    const double start = seconds();
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads))
+    for (int t = 0; t < threads; t++) {
+        const size_t first = tiles * (size_t)t / (size_t)threads, last = tiles * (size_t)(t + 1) / (size_t)threads;
+        CPU_AVX_PICK(isa, , pattern, f64, (o, from, to, first, last));
+    }
+    return seconds() - start;
+}
+
+static double solve_time(int axis, float *const *a, void *work, int threads)
+{
+    const cpu_avx_lines lines = cpu_avx_lines_axis(POINTS, POINTS, POINTS, axis);
+    const double start = seconds();
+    if (cpu_avx_thomas_f32(cpu_avx_best(), &lines, a[0], a[1], a[2], a[3], a[4], work, threads))
+        fprintf(stderr, "cpu_patterns: not solved\n"), exit(1);
+    return seconds() - start;
+}
+
+int main(int argc, char **argv)
+{
+    const order linear = {"", ROW, 1, ROW, ROW, 1, 0, 0, 0};
+    const order orders[] = {{"x", 32 * LINE, ROW / LINE, 32 * LINE, 32 * ROW, 32, ROW, ROW - LINE, LINE},
+                            {"y", ROW, POINTS, ROW, PLANE, 1, 0, PLANE - ROW, ROW},
+                            {"z", 256, POINTS, PLANE, 256, 1, 0, ALL - PLANE, PLANE},
+                            {"z", 1024, POINTS, PLANE, 1024, 1, 0, ALL - PLANE, PLANE},
+                            {"z", 2048, POINTS, PLANE, 2048, 1, 0, ALL - PLANE, PLANE}};
+    double *array[5], *work = take(cpu_avx_thomas_bytes_f32(POINTS, 2) / sizeof(double) + 1);
+    float *numbers[5];
+    orders_begin(argc, argv, "cpu_patterns", "four arrays to one, in per cent of a linear loop");
+    orders_line("axis,bytes_of_a_row,threads,pattern_pct_of_linear,solve_pct_of_linear\n");
+    for (int k = 0; k < 5; k++) array[k] = take(ALL), numbers[k] = (float *)array[k];
+    for (size_t i = 0; i < 2 * (size_t)ALL; i++)
+        numbers[0][i] = numbers[2][i] = -0.25f, numbers[1][i] = 1.5f, numbers[3][i] = 1;
+    const double *from[] = {array[0], array[1], array[2], array[3]};
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
+        for (int threads = 1; threads <= 2; threads++) {
+            const order *o = &orders[k];
+            const int is_solve = o->some <= 256, axis = o->axis[0] - 'x';
+            double pattern[TURNS], solve[TURNS];
+            char row[120], share[20] = "";
+            for (int turn = -1; turn < TURNS; turn++) {
+                const double limit = time_of(&linear, from, array[4], threads);
+                const double alone = time_of(o, from, array[4], threads);
+                const double all = is_solve ? solve_time(axis, numbers, work, threads) : 1;
+                if (turn >= 0) pattern[turn] = limit / alone, solve[turn] = limit / all;
+            }
+            qsort(pattern, TURNS, sizeof *pattern, upwards);
+            qsort(solve, TURNS, sizeof *solve, upwards);
+            if (is_solve) snprintf(share, sizeof share, "%.0f", 100 * solve[TURNS / 2]);
+            snprintf(row, sizeof row, "%s,%d,%d,%.0f,%s\n", o->axis, (int)(o->some / o->pieces * sizeof(double)),
+                     threads, 100 * pattern[TURNS / 2], share);
+            orders_line(row);
+        }
+    return orders_close();
+}
+
+#else /* CPU_AVX_SET: tiles first .. last-1 in the order o */
+
+CPU_AVX_HERE static void CPU_AVX_OWN(pattern)(const order *o, const double *const *from, double *to, size_t first,
+                                              size_t last)
+{
+    enum { W = CPU_AVX(lanes) };
+    const size_t piece = o->some / o->pieces;
+    CPU_AVX(vec) sum = CPU_AVX(set)(0);
+    for (size_t t = first; t <= last; t++)
+        for (size_t j = 0; j < o->steps; j++) {
+            const size_t in = t * o->tile_step + j * o->read_step;
+            double *out = t > first ? to + (t - 1) * o->tile_step + o->write_first - j * o->write_step : NULL;
+            for (size_t i = 0; i < o->some; i += LINE) {
+                const size_t far = i + AHEAD, next = far < o->some ? in + far : in + o->read_step + far - o->some;
+                const size_t soon = next < ALL ? next : in;
+                for (int k = 0; k < 4 && t < last; k++) {
+                    __builtin_prefetch(from[k] + soon, 0, 0);
+                    for (int l = 0; l < LINE; l += W) sum = CPU_AVX(add)(sum, CPU_AVX(load)(from[k] + in + i + l));
+                }
+                for (int l = 0; l < LINE && out; l += W)
+                    CPU_AVX(stream)(out + i / piece * o->piece_step + i % piece + l, sum);
+            }
+        }
+}
+#undef CPU_AVX_SET
+#endif
