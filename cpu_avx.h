@@ -422,16 +422,14 @@ enum { CPU_AVX_P_ROW_BYTES = 2048, CPU_AVX_P_STORE_BYTES = 1 << 20, CPU_AVX_P_FE
 /* Options that explicit2 takes in turn, at most, and their bytes: well within the first-level cache. */
 enum { CPU_AVX_P_TURNS = 8, CPU_AVX_P_TURN_BYTES = 24 * 1024 };
 
-/* Asks for the line at p; any address will do. _PREFETCH: in the second-level cache; _NEAR: in the first as well;
-   _ONCE: in the first alone, to be read once and soon. */
+/* Asks for the line at p; any address will do. _PREFETCH: in the second-level cache; _NEAR: in the first as well. None
+   asks for the first alone (prefetchnta): on Intel's processors that halves the speed of batches. */
 #ifdef __GNUC__
 #define CPU_AVX_P_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #define CPU_AVX_P_PREFETCH_NEAR(p) __builtin_prefetch(p, 0, 3)
-#define CPU_AVX_P_PREFETCH_ONCE(p) __builtin_prefetch(p, 0, 0)
 #else
 #define CPU_AVX_P_PREFETCH(p) ((void)(p))
 #define CPU_AVX_P_PREFETCH_NEAR(p) ((void)(p))
-#define CPU_AVX_P_PREFETCH_ONCE(p) ((void)(p))
 #endif
 
 /* Systems side by side in a tile, where they lie so: what the second-level cache holds of them. */
@@ -1548,23 +1546,15 @@ CPU_AVX_INLINE ptrdiff_t CPU_AVX_V(cpu_avx_p_row_soon)(const cpu_avx_p_plan *pla
     return tile->offset + (ptrdiff_t)(j * plan->lines.step);
 }
 
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_ask)(const CPU_AVX_R *p, int once)
-{
-    if (once)
-        CPU_AVX_P_PREFETCH_ONCE(p);
-    else
-        CPU_AVX_P_PREFETCH_NEAR(p);
-}
-/* Asks for the lines at `at` in all arrays, or where there is one matrix in d alone; once: they are read soon. */
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch)(const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t at, int one,
-                                               int once)
+/* Asks for the lines at `at` in all arrays, or where there is one matrix in d alone. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch)(const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t at, int one)
 {
     if (!one) {
-        CPU_AVX_V(cpu_avx_p_ask)(batch->a + at, once);
-        CPU_AVX_V(cpu_avx_p_ask)(batch->b + at, once);
-        CPU_AVX_V(cpu_avx_p_ask)(batch->c + at, once);
+        CPU_AVX_P_PREFETCH_NEAR(batch->a + at);
+        CPU_AVX_P_PREFETCH_NEAR(batch->b + at);
+        CPU_AVX_P_PREFETCH_NEAR(batch->c + at);
     }
-    CPU_AVX_V(cpu_avx_p_ask)(batch->d + at, once);
+    CPU_AVX_P_PREFETCH_NEAR(batch->d + at);
 }
 
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_row_both)(const CPU_AVX_V(cpu_avx_p_row) * row,
@@ -1574,7 +1564,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_row_both)(const CPU_AVX_V(cpu_avx_p_row)
     enum { L = CPU_AVX_P_LINE, W = CPU_AVX_W };
     int v = 0, back;
     for (; stride == 1 && v + L <= behind && v + L <= ahead; v += L) {
-        CPU_AVX_V(cpu_avx_p_fetch)(batch, v + row->soon[v >= row->rest], one, 1);
+        CPU_AVX_V(cpu_avx_p_fetch)(batch, v + row->soon[v >= row->rest], one);
         CPU_AVX_P_UNROLL
         for (int p = 0; p < L; p += W) CPU_AVX_V(cpu_avx_p_row_back)(row, 1, one, v + p, W, stream);
         CPU_AVX_P_UNROLL
@@ -1688,7 +1678,7 @@ typedef struct {
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch_some)(CPU_AVX_V(cpu_avx_p_fetch_list) * list, int one, int count)
 {
     for (int k = 0; k < count && list->left > 0; k++, list->left--) {
-        CPU_AVX_V(cpu_avx_p_fetch)(list->batch, list->at, one, 0);
+        CPU_AVX_V(cpu_avx_p_fetch)(list->batch, list->at, one);
         list->at += CPU_AVX_P_LINE;
         if (list->at == list->end) list->at += list->gap, list->end += list->pitch;
     }

@@ -145,7 +145,7 @@ CPU_AVX_HERE static void CPU_AVX_OWN(pattern)(const order *o, const double *cons
                 const size_t far = i + AHEAD, next = far < o->some ? in + far : in + o->read_step + far - o->some;
                 const size_t soon = next < ALL ? next : in;
                 for (int k = 0; k < 4 && t < last; k++) {
-                    __builtin_prefetch(from[k] + soon, 0, 0);
+                    __builtin_prefetch(from[k] + soon, 0, 3);
                     for (int l = 0; l < LINE; l += W) sum = CPU_AVX(add)(sum, CPU_AVX(load)(from[k] + in + i + l));
                 }
                 for (int l = 0; l < LINE && out; l += W)
