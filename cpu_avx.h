@@ -377,25 +377,54 @@ typedef struct {
     cpu_avx_lines lines;
     long long tiles, per_group; /* how many in all and in a group */
     long long width;            /* systems in a tile */
-    int contiguous;             /* rows of W columns, transposed; else lines side by side */
+    int kind;                   /* what a tile is made of, one of the following */
+    long long n, pitch;         /* of its rows: elements, and from one to the next */
     int stream;                 /* x past the caches */
+    int copied;                 /* sections: the systems, before and after */
 } cpu_avx_p_plan;
+enum {
+    CPU_AVX_P_LINES,    /* lines side by side */
+    CPU_AVX_P_SYSTEMS,  /* 2W rows to be transposed, each a system */
+    CPU_AVX_P_SECTIONS, /* each a section of a system, W of them one system, and W another */
+    CPU_AVX_P_HALVES    /* each a section of the same system */
+};
 
 /* Tile t: element j of its first system at offset + j*step. */
 typedef struct {
     long long first;  /* index of its first system */
     ptrdiff_t offset; /* of element 0 */
-    int lanes;        /* systems; 0: no tile */
+    ptrdiff_t side;   /* from its first W rows to the others */
+    int lanes;        /* lines or rows; 0: no tile */
 } cpu_avx_p_tile;
+
+/* Where system s of all begins. */
+CPU_AVX_API ptrdiff_t cpu_avx_p_system_at(const cpu_avx_lines *lines, long long s)
+{
+    return (ptrdiff_t)(s / lines->systems * lines->jump + s % lines->systems * lines->stride);
+}
 
 CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long long t, long long from, long long to)
 {
-    cpu_avx_p_tile tile = {0, 0, 0};
+    cpu_avx_p_tile tile = {0, 0, 0, 0};
     if (t < from || t >= to) return tile;
     const cpu_avx_lines *lines = &plan->lines;
+    const long long half = plan->width / 2; /* of 2W rows */
+    if (plan->kind >= CPU_AVX_P_SECTIONS) {
+        const int two = plan->kind == CPU_AVX_P_SECTIONS;
+        const long long second = (t + 1) * (1 + two) - 1, all = lines->systems * lines->groups;
+        tile.first = t * (1 + two);
+        tile.offset = cpu_avx_p_system_at(lines, tile.first);
+        tile.lanes = (int)plan->width;
+        if (!two)
+            tile.side = (ptrdiff_t)(half * plan->pitch);
+        else if (second < all) /* else both are the last one */
+            tile.side = cpu_avx_p_system_at(lines, second) - tile.offset;
+        return tile;
+    }
     long long group = t / plan->per_group, system = t % plan->per_group * plan->width, left = lines->systems - system;
     tile.first = group * lines->systems + system;
     tile.offset = (ptrdiff_t)(group * lines->jump + system * lines->stride);
+    tile.side = (ptrdiff_t)(half * plan->pitch);
     tile.lanes = (int)(left < plan->width ? left : plan->width);
     return tile;
 }
@@ -644,26 +673,54 @@ typedef struct {
     CPU_AVX_R *x;
 } CPU_AVX_F(cpu_avx_p_batch);
 
+/* Is x stored past the caches? If its rows, so many elements apart, lie alike within lines of the cache, and it is more
+   than they hold. */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_p_streams)(const cpu_avx_lines *lines, const CPU_AVX_F(cpu_avx_p_batch) * batch,
+                                             long long apart)
+{
+    return batch->x != batch->d && (uintptr_t)batch->x % 64 == 0 && apart % (64 / CPU_AVX_P_SIZE) == 0 &&
+           (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_P_SIZE >= CPU_AVX_STREAM_BYTES;
+}
+
 CPU_AVX_API cpu_avx_p_plan CPU_AVX_F(cpu_avx_p_plan_for)(int isa, const cpu_avx_lines *lines,
                                                          const CPU_AVX_F(cpu_avx_p_batch) * batch, int threads)
 {
     cpu_avx_p_plan plan;
     long long W = CPU_AVX_F(cpu_avx_width)(isa), line = 64 / CPU_AVX_P_SIZE;
     plan.lines = cpu_avx_p_join_groups(*lines);
-    plan.contiguous = plan.lines.step == 1 && plan.lines.stride != 1;
-    plan.width = plan.contiguous ? 2 * W : plan.lines.stride != 1 ? W : cpu_avx_p_width(lines->n, CPU_AVX_P_SIZE);
+    plan.kind = plan.lines.step == 1 && plan.lines.stride != 1 ? CPU_AVX_P_SYSTEMS : CPU_AVX_P_LINES;
+    plan.n = lines->n;
+    plan.pitch = plan.lines.stride;
+    plan.copied = 0;
+    const int rows = plan.kind == CPU_AVX_P_SYSTEMS;
+    plan.width = rows ? 2 * W : plan.lines.stride != 1 ? W : cpu_avx_p_width(lines->n, CPU_AVX_P_SIZE);
     for (;;) { /* narrower, where there would be too few tiles for the threads */
         plan.per_group = (plan.lines.systems - 1) / plan.width + 1;
         plan.tiles = plan.per_group * plan.lines.groups;
-        if (plan.contiguous || plan.width <= line || plan.tiles >= 4LL * threads) break;
+        if (rows || plan.width <= line || plan.tiles >= 4LL * threads) break;
         plan.width /= 2;
     }
-    /* Rows that lie alike within lines of the cache, and more of them than it holds. */
-    long long apart =
-        (plan.contiguous ? plan.lines.stride : plan.lines.step) | (plan.lines.groups > 1 ? plan.lines.jump : 0);
-    plan.stream = batch->x != batch->d && (uintptr_t)batch->x % 64 == 0 && apart % line == 0 &&
-                  (double)lines->n * (double)plan.lines.systems * (double)plan.lines.groups * CPU_AVX_P_SIZE >=
-                      CPU_AVX_STREAM_BYTES;
+    const long long apart =
+        (rows ? plan.lines.stride : plan.lines.step) | (plan.lines.groups > 1 ? plan.lines.jump : 0);
+    plan.stream = CPU_AVX_F(cpu_avx_p_streams)(lines, batch, apart);
+    return plan;
+}
+
+/* For systems across lanes: two at once, or a long one alone, whose tile leaves the first-level cache room. What is not
+   K rows in each lane, one after another, is to be copied. */
+CPU_AVX_API cpu_avx_p_plan CPU_AVX_F(cpu_avx_p_plan_across)(int isa, const cpu_avx_lines *lines,
+                                                            const CPU_AVX_F(cpu_avx_p_batch) * batch)
+{
+    cpu_avx_p_plan plan;
+    const long long n = lines->n, W = CPU_AVX_F(cpu_avx_width)(isa), systems = lines->systems * lines->groups;
+    const int halves = n / W >= 2 * W && (n % (2 * W) == 0 || n % W != 0);
+    plan.lines = *lines;
+    plan.kind = halves ? CPU_AVX_P_HALVES : CPU_AVX_P_SECTIONS;
+    plan.n = plan.pitch = (n - 1) / (halves ? 2 * W : W) + 1;
+    plan.width = 2 * W;
+    plan.tiles = plan.per_group = halves ? systems : (systems - 1) / 2 + 1;
+    plan.copied = lines->step != 1 || n % (halves ? 2 * W : W) != 0;
+    plan.stream = !plan.copied && CPU_AVX_F(cpu_avx_p_streams)(lines, batch, plan.pitch | lines->stride | lines->jump);
     return plan;
 }
 
@@ -1390,15 +1447,19 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_columns_forward)(int sides, int from, in
     }
 }
 /* The way back for one tile, from *x of the column after: d of column i at slot + i*pace, c at c[i] where there is one
-   matrix, else at c + i*pace. */
+   matrix, else at c + i*pace. Sections have *left for the unknown before their first, and its factor at
+   f + i*pace. */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_columns_back)(int one, int columns, const CPU_AVX_R *slot, const CPU_AVX_R *c,
-                                                      ptrdiff_t pace, CPU_AVX_VEC *x, CPU_AVX_VEC *tile)
+                                                      const CPU_AVX_R *f, const CPU_AVX_VEC *left, ptrdiff_t pace,
+                                                      CPU_AVX_VEC *x, CPU_AVX_VEC *tile)
 {
     CPU_AVX_VEC last = *x;
     CPU_AVX_P_UNROLL
     for (int i = columns - 1; i >= 0; i--) {
         CPU_AVX_VEC ci = one ? CPU_AVX_V(cpu_avx_set)(c[i]) : CPU_AVX_V(cpu_avx_load)(c + i * pace);
-        tile[i] = last = CPU_AVX_V(cpu_avx_fnma)(ci, last, CPU_AVX_V(cpu_avx_load)(slot + i * pace));
+        CPU_AVX_VEC d = CPU_AVX_V(cpu_avx_load)(slot + i * pace);
+        if (left) d = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_load)(f + i * pace), *left, d);
+        tile[i] = last = CPU_AVX_V(cpu_avx_fnma)(ci, last, d);
     }
     *x = last;
 }
@@ -1426,10 +1487,10 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_rows_solve)(long long n, const CPU_AVX_R *
     for (long long j = (n - 1) / W * W; n > 0 && j >= 0; j -= W) {
         const int columns = CPU_AVX_V(cpu_avx_p_clip)(n - j);
         if (columns == W) {
-            CPU_AVX_V(cpu_avx_p_columns_back)(1, W, store + j * W, q + j, W, &y, tile);
+            CPU_AVX_V(cpu_avx_p_columns_back)(1, W, store + j * W, q + j, 0, 0, W, &y, tile);
         } else {
             for (int i = columns; i < W; i++) tile[i] = CPU_AVX_V(cpu_avx_set)(0);
-            CPU_AVX_V(cpu_avx_p_columns_back)(1, columns, store + j * W, q + j, W, &y, tile);
+            CPU_AVX_V(cpu_avx_p_columns_back)(1, columns, store + j * W, q + j, 0, 0, W, &y, tile);
         }
         CPU_AVX_V(cpu_avx_store_tile)(x + j, pitch, rows, columns, tile);
     }
@@ -1465,14 +1526,16 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_beyond)(int n)
     return CPU_AVX_V(cpu_avx_sub)(one, CPU_AVX_V(cpu_avx_load_part)(lane, n));
 }
 
-/* One row of one vector: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. */
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_eliminate)(CPU_AVX_VEC a, CPU_AVX_VEC b, CPU_AVX_VEC cj, CPU_AVX_VEC dj,
-                                                   CPU_AVX_VEC *c, CPU_AVX_VEC *d, CPU_AVX_VEC *sound)
+/* One row of one vector: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. Returns the
+   pivot's reciprocal. */
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_eliminate)(CPU_AVX_VEC a, CPU_AVX_VEC b, CPU_AVX_VEC cj, CPU_AVX_VEC dj,
+                                                          CPU_AVX_VEC *c, CPU_AVX_VEC *d, CPU_AVX_VEC *sound)
 {
     CPU_AVX_VEC pivot = CPU_AVX_V(cpu_avx_fnma)(a, *c, b), r = CPU_AVX_V(cpu_avx_rcp)(pivot);
     *sound = CPU_AVX_V(cpu_avx_check)(*sound, pivot, r);
     *c = CPU_AVX_V(cpu_avx_mul)(cj, r);
     *d = CPU_AVX_V(cpu_avx_mul)(CPU_AVX_V(cpu_avx_fnma)(a, *d, dj), r);
+    return r;
 }
 
 #define CPU_AVX_P_LINE (64 / CPU_AVX_P_SIZE) /* elements of a line of the cache */
@@ -1615,7 +1678,7 @@ CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_lines_tiles)(const cpu_avx_p_plan *
     row.last = store + 2 * width;
     row.a = row.b = row.c = 0;
     row.l = row.r = row.q = CPU_AVX_V(cpu_avx_set)(0);
-    cpu_avx_p_tile behind = {0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
+    cpu_avx_p_tile behind = {0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
     for (long long t = from; t <= to; t++) {
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
         CPU_AVX_VEC sound = CPU_AVX_V(cpu_avx_set)(0);
@@ -1656,15 +1719,22 @@ CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_lines_tiles)(const cpu_avx_p_plan *
 
 /* ---- a tile of rows ---------------------------------------------------------------------------------------------- */
 
-/* Two vectors of systems, so that two chains of dependent operations are in flight. Of the store each has, for each
-   column, c and d, or y where there is one matrix for all. */
-enum {
-    CPU_AVX_V(cpu_avx_p_side) = CPU_AVX_W < CPU_AVX_P_LINE ? CPU_AVX_P_LINE / CPU_AVX_W : 1, /* W x W tiles in a line */
-    CPU_AVX_V(cpu_avx_p_slot) = 4 * CPU_AVX_W                                                /* elements of a column */
-};
+/* Two vectors of rows, so that two chains of dependent operations are in flight. Of the store each has, for each column,
+   d and c, or y where there is one matrix for all; sections of systems also f. */
+enum { CPU_AVX_V(cpu_avx_p_side) = CPU_AVX_W < CPU_AVX_P_LINE ? CPU_AVX_P_LINE / CPU_AVX_W : 1 }; /* tiles in a line */
 typedef struct {
     CPU_AVX_VEC c[2], d[2], sound[2];
 } CPU_AVX_V(cpu_avx_p_chain);
+/* What sections have besides, L being the unknown before the first: x[j] + c x[j+1] + f L = d in the row at hand, and
+   the first unknown as first_d - first_f L + first_c x[j]. */
+typedef struct {
+    CPU_AVX_VEC f[2], first_c[2], first_d[2], first_f[2];
+} CPU_AVX_V(cpu_avx_p_fill);
+/* Elements of a column in the store. */
+CPU_AVX_INLINE ptrdiff_t CPU_AVX_V(cpu_avx_p_slot)(int sections)
+{
+    return (sections ? 6 : 4) * CPU_AVX_W;
+}
 
 /* Lines of the next tile that are still to be fetched into the cache, in the order in which they lie in memory, a few
    at a time between the operations: all at once would keep them waiting. */
@@ -1684,12 +1754,13 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fetch_some)(CPU_AVX_V(cpu_avx_p_fetch_li
     }
 }
 
-/* Up to W columns of a tile of systems: where they lie in the arrays, and d, a, b and c of them as vectors. */
+/* Up to W columns of a tile of rows: where they lie in the arrays, and d, a, b and c of them as vectors. */
 typedef struct {
-    ptrdiff_t at; /* of the first one */
-    int rows;     /* systems; 0: no tile */
+    ptrdiff_t at, side; /* of the first one; from there to the second vector of rows */
+    int rows;           /* 0: no tile */
     int columns;
-    int first, last; /* are they the systems' first, their last ones? */
+    int first, last; /* are they the rows' first, their last ones? */
+    int kind;        /* as that of the plan */
 } CPU_AVX_V(cpu_avx_p_place);
 typedef struct {
     CPU_AVX_V(cpu_avx_p_place) place;
@@ -1697,19 +1768,38 @@ typedef struct {
 } CPU_AVX_V(cpu_avx_p_block);
 
 CPU_AVX_INLINE CPU_AVX_V(cpu_avx_p_place)
-    CPU_AVX_V(cpu_avx_p_place_at)(const cpu_avx_p_tile *tile, long long j, long long n)
+    CPU_AVX_V(cpu_avx_p_place_at)(const cpu_avx_p_plan *plan, const cpu_avx_p_tile *tile, long long j)
 {
     CPU_AVX_V(cpu_avx_p_place) place;
     place.at = tile->offset + (ptrdiff_t)j;
+    place.side = tile->side;
     place.rows = tile->lanes;
-    place.columns = CPU_AVX_V(cpu_avx_p_clip)(n - j);
+    place.columns = CPU_AVX_V(cpu_avx_p_clip)(plan->n - j);
     place.first = j == 0;
-    place.last = n - j <= CPU_AVX_W;
+    place.last = plan->n - j <= CPU_AVX_W;
+    place.kind = plan->kind;
     return place;
 }
 CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_whole)(const CPU_AVX_V(cpu_avx_p_place) * place)
 {
     return place->rows == 2 * CPU_AVX_W && place->columns == CPU_AVX_W;
+}
+
+/* v of vector g, but 0 where a system begins or ends, whose outermost coefficients may be anything: in all lanes, or in
+   the first or last lane of one vector. */
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_without_first)(CPU_AVX_VEC v, int kind, int g)
+{
+    const CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0);
+    if (kind == CPU_AVX_P_SYSTEMS) return zero;
+    if (kind == CPU_AVX_P_HALVES && g == 1) return v;
+    return CPU_AVX_V(cpu_avx_up)(zero, CPU_AVX_V(cpu_avx_down)(v, zero, 1), 1);
+}
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_without_last)(CPU_AVX_VEC v, int kind, int g)
+{
+    const CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0);
+    if (kind == CPU_AVX_P_SYSTEMS) return zero;
+    if (kind == CPU_AVX_P_HALVES && g == 0) return v;
+    return CPU_AVX_V(cpu_avx_down)(CPU_AVX_V(cpu_avx_up)(zero, v, 1), zero, 1);
 }
 
 /* Loads tile k of the 8 tiles of W x W of a block, the first two of which are d. */
@@ -1722,9 +1812,9 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_load)(CPU_AVX_V(cpu_avx_p_block) *
     const int rows = whole ? W : CPU_AVX_V(cpu_avx_p_clip)(place->rows - g * W), columns = whole ? W : place->columns;
     const CPU_AVX_R *from = array == 0 ? batch->d : array == 1 ? batch->a : array == 2 ? batch->b : batch->c;
     CPU_AVX_VEC *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
-    CPU_AVX_V(cpu_avx_load_tile)(from + place->at + g * W * pitch, pitch, rows, columns, v);
-    if (array == 1 && place->first) v[0] = CPU_AVX_V(cpu_avx_set)(0);
-    if (array == 3 && place->last) v[columns - 1] = CPU_AVX_V(cpu_avx_set)(0);
+    CPU_AVX_V(cpu_avx_load_tile)(from + place->at + g * place->side, pitch, rows, columns, v);
+    if (array == 1 && place->first) v[0] = CPU_AVX_V(cpu_avx_p_without_first)(v[0], place->kind, g);
+    if (array == 3 && place->last) v[columns - 1] = CPU_AVX_V(cpu_avx_p_without_last)(v[columns - 1], place->kind, g);
     if (array == 2 && rows < W)
         for (int i = 0; i < W; i++) v[i] = CPU_AVX_V(cpu_avx_add)(v[i], CPU_AVX_V(cpu_avx_p_beyond)(rows));
 }
@@ -1734,18 +1824,37 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_block_load_part)(CPU_AVX_V(cpu_avx_p_block
     CPU_AVX_V(cpu_avx_p_block_load)(block, k, 0, batch, pitch);
 }
 
+/* Column i of vector g, of sections: what the row at hand and the first row know of the unknown before them; f goes to
+   the slot. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fill_in)(CPU_AVX_V(cpu_avx_p_fill) * fill, int g, int last, CPU_AVX_VEC a,
+                                                 CPU_AVX_VEC r, CPU_AVX_VEC c, CPU_AVX_VEC d, CPU_AVX_R *slot)
+{
+    const CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0);
+    const CPU_AVX_VEC f = CPU_AVX_V(cpu_avx_mul)(CPU_AVX_V(cpu_avx_fnma)(a, fill->f[g], zero), r);
+    CPU_AVX_V(cpu_avx_store)(slot, f);
+    fill->f[g] = f;
+    if (last) return;
+    fill->first_d[g] = CPU_AVX_V(cpu_avx_fma)(fill->first_c[g], d, fill->first_d[g]);
+    fill->first_f[g] = CPU_AVX_V(cpu_avx_fma)(fill->first_c[g], f, fill->first_f[g]);
+    fill->first_c[g] = CPU_AVX_V(cpu_avx_fnma)(fill->first_c[g], c, zero);
+}
+
 /* Eliminates a block of systems each with its own matrix while the next one is loaded, a tile of this and then some
    columns of that: shuffles fill the time in which the elimination waits for its reciprocals. The chain of dependent
-   operations is kept in registers: for the compiler, the store might lie where *now does. */
+   operations is kept in registers: for the compiler, the store might lie where *now does. Where the block is of sections
+   they have a fill, else 0. */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_forward)(const CPU_AVX_V(cpu_avx_p_block) * block,
                                                        CPU_AVX_V(cpu_avx_p_block) * next, int whole,
                                                        const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
                                                        CPU_AVX_R *slot, CPU_AVX_V(cpu_avx_p_chain) * now,
+                                                       CPU_AVX_V(cpu_avx_p_fill) * fill,
                                                        CPU_AVX_V(cpu_avx_p_fetch_list) * list)
 {
     enum { W = CPU_AVX_W, SOME = W / CPU_AVX_V(cpu_avx_p_side) > 8 ? 2 : 1 };
     const int columns = whole ? W : block->place.columns;
     CPU_AVX_V(cpu_avx_p_chain) chain = *now;
+    CPU_AVX_V(cpu_avx_p_fill) filled;
+    if (fill) filled = *fill;
     CPU_AVX_P_UNROLL
     for (int k = 0; k < 8; k++) {
         if (whole)
@@ -1753,18 +1862,22 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_forward)(const CPU_AVX_V(cpu_avx_p
         else if (next->place.rows)
             CPU_AVX_V(cpu_avx_p_block_load_part)(next, k, batch, pitch);
         CPU_AVX_V(cpu_avx_p_fetch_some)(list, 0, SOME);
-        for (int i = k * W / 8; i < (k + 1) * W / 8 && i < columns; i++, slot += CPU_AVX_V(cpu_avx_p_slot)) {
+        for (int i = k * W / 8; i < (k + 1) * W / 8 && i < columns; i++, slot += CPU_AVX_V(cpu_avx_p_slot)(fill != 0)) {
             if (i % 2) CPU_AVX_V(cpu_avx_p_fetch_some)(list, 0, 1);
             for (int g = 0; g < 2; g++) {
-                CPU_AVX_V(cpu_avx_p_eliminate)
-                (block->a[g][i], block->b[g][i], block->c[g][i], block->d[g][i], &chain.c[g], &chain.d[g],
-                 &chain.sound[g]);
+                const CPU_AVX_VEC r =
+                    CPU_AVX_V(cpu_avx_p_eliminate)(block->a[g][i], block->b[g][i], block->c[g][i], block->d[g][i],
+                                                   &chain.c[g], &chain.d[g], &chain.sound[g]);
                 CPU_AVX_V(cpu_avx_store)(slot + (2 + g) * W, chain.c[g]);
                 CPU_AVX_V(cpu_avx_store)(slot + g * W, chain.d[g]);
+                if (fill) CPU_AVX_V(cpu_avx_p_fill_in)
+                (&filled, g, block->place.last && i == columns - 1, block->a[g][i], r, chain.c[g], chain.d[g],
+                 slot + (4 + g) * W);
             }
         }
     }
     *now = chain;
+    if (fill) *fill = filled;
 }
 
 /* With one matrix for all, l at f and r at f + n, there is little to wait for: the block itself is loaded, and then
@@ -1792,22 +1905,40 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_forward_one)(const CPU_AVX_V(cpu_a
     for (int i = 0; i < W && i < columns; i += 2) {
         CPU_AVX_V(cpu_avx_p_fetch_some)(list, 1, 1);
         CPU_AVX_V(cpu_avx_p_columns_forward)
-        (2, i, i + 2 < columns ? i + 2 : columns, f, f + n, block.d, y, slot, CPU_AVX_V(cpu_avx_p_slot));
+        (2, i, i + 2 < columns ? i + 2 : columns, f, f + n, block.d, y, slot, CPU_AVX_V(cpu_avx_p_slot)(0));
     }
     now->d[0] = y[0], now->d[1] = y[1];
 }
 
 /* Each with whole blocks, or what there is of them. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_columns_any)(const CPU_AVX_V(cpu_avx_p_block) * block,
+                                                     CPU_AVX_V(cpu_avx_p_block) * next,
+                                                     const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
+                                                     CPU_AVX_R *slot, CPU_AVX_V(cpu_avx_p_chain) * now,
+                                                     CPU_AVX_V(cpu_avx_p_fill) * fill,
+                                                     CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+{
+    if (CPU_AVX_V(cpu_avx_p_whole)(&block->place) && CPU_AVX_V(cpu_avx_p_whole)(&next->place))
+        CPU_AVX_V(cpu_avx_p_block_forward)(block, next, 1, batch, pitch, slot, now, fill, list);
+    else
+        CPU_AVX_V(cpu_avx_p_block_forward)(block, next, 0, batch, pitch, slot, now, fill, list);
+}
 CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_own)(const CPU_AVX_V(cpu_avx_p_block) * block,
                                                    CPU_AVX_V(cpu_avx_p_block) * next,
                                                    const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
                                                    CPU_AVX_R *slot, CPU_AVX_V(cpu_avx_p_chain) * now,
                                                    CPU_AVX_V(cpu_avx_p_fetch_list) * list)
 {
-    if (CPU_AVX_V(cpu_avx_p_whole)(&block->place) && CPU_AVX_V(cpu_avx_p_whole)(&next->place))
-        CPU_AVX_V(cpu_avx_p_block_forward)(block, next, 1, batch, pitch, slot, now, list);
-    else
-        CPU_AVX_V(cpu_avx_p_block_forward)(block, next, 0, batch, pitch, slot, now, list);
+    CPU_AVX_V(cpu_avx_p_columns_any)(block, next, batch, pitch, slot, now, 0, list);
+}
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_sections)(const CPU_AVX_V(cpu_avx_p_block) * block,
+                                                        CPU_AVX_V(cpu_avx_p_block) * next,
+                                                        const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
+                                                        CPU_AVX_R *slot, CPU_AVX_V(cpu_avx_p_chain) * now,
+                                                        CPU_AVX_V(cpu_avx_p_fill) * fill,
+                                                        CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+{
+    CPU_AVX_V(cpu_avx_p_columns_any)(block, next, batch, pitch, slot, now, fill, list);
 }
 CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_one)(const CPU_AVX_V(cpu_avx_p_place) * place,
                                                    const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
@@ -1822,15 +1953,17 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_columns_one)(const CPU_AVX_V(cpu_avx_p_pla
 }
 
 /* A line's worth of columns of W rows, whole lines of the cache written one after another. */
-CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_line_back)(const CPU_AVX_R *slot, const CPU_AVX_R *q, int g, CPU_AVX_VEC *last,
-                                                 CPU_AVX_R *x, ptrdiff_t pitch, int stream,
-                                                 CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_line_back)(const CPU_AVX_R *slot, const CPU_AVX_R *q, int g,
+                                                   const CPU_AVX_VEC *left, CPU_AVX_VEC *last, CPU_AVX_R *x,
+                                                   ptrdiff_t pitch, int stream, CPU_AVX_V(cpu_avx_p_fetch_list) * list)
 {
-    enum { P = CPU_AVX_V(cpu_avx_p_side), W = CPU_AVX_W, SLOT = CPU_AVX_V(cpu_avx_p_slot) };
+    enum { P = CPU_AVX_V(cpu_avx_p_side), W = CPU_AVX_W };
+    const ptrdiff_t pace = CPU_AVX_V(cpu_avx_p_slot)(left != 0);
     CPU_AVX_VEC tile[P][W];
     for (int p = P - 1; p >= 0; p--) {
-        const CPU_AVX_R *at = slot + p * W * SLOT + g * W;
-        CPU_AVX_V(cpu_avx_p_columns_back)(q != 0, W, at, q ? q + p * W : at + 2 * W, SLOT, last, tile[p]);
+        const CPU_AVX_R *at = slot + p * W * pace + g * W;
+        CPU_AVX_V(cpu_avx_p_columns_back)
+        (q != 0, W, at, q ? q + p * W : at + 2 * W, at + 4 * W, left, pace, last, tile[p]);
         CPU_AVX_V(cpu_avx_transpose)(tile[p]);
     }
     CPU_AVX_P_UNROLL
@@ -1839,64 +1972,194 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_line_back)(const CPU_AVX_R *slot, const CP
         for (int p = 0; p < P; p++) CPU_AVX_V(cpu_avx_p_scatter)(x + l * pitch + p * W, 1, W, stream, tile[p][l]);
     }
 }
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_line_back_systems)(const CPU_AVX_R *slot, const CPU_AVX_R *q, int g,
+                                                         CPU_AVX_VEC *last, CPU_AVX_R *x, ptrdiff_t pitch, int stream,
+                                                         CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+{
+    CPU_AVX_V(cpu_avx_p_line_back)(slot, q, g, 0, last, x, pitch, stream, list);
+}
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_line_back_sections)(const CPU_AVX_R *slot, int g, const CPU_AVX_VEC *left,
+                                                          CPU_AVX_VEC *last, CPU_AVX_R *x, ptrdiff_t pitch, int stream,
+                                                          CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+{
+    CPU_AVX_V(cpu_avx_p_line_back)(slot, 0, g, left, last, x, pitch, stream, list);
+}
+
+/* Lane l-s, and lane l+s, of two vectors, which may be the halves of one; 0 from beyond. */
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_before)(int halves, const CPU_AVX_VEC *v, int g, int s)
+{
+    const CPU_AVX_VEC beyond = halves && g ? v[0] : CPU_AVX_V(cpu_avx_set)(0);
+    return s < CPU_AVX_W ? CPU_AVX_V(cpu_avx_up)(beyond, v[g], s < CPU_AVX_W ? s : 1) : beyond;
+}
+CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_after)(int halves, const CPU_AVX_VEC *v, int g, int s)
+{
+    const CPU_AVX_VEC beyond = halves && !g ? v[1] : CPU_AVX_V(cpu_avx_set)(0);
+    return s < CPU_AVX_W ? CPU_AVX_V(cpu_avx_down)(v[g], beyond, s < CPU_AVX_W ? s : 1) : beyond;
+}
+
+/* One step of parallel cyclic reduction over the lanes: a x[l-s] + x[l] + c x[l+s] = d, and then with 2s for s. Returns
+   1, with x in d, if a and c are so small that their products are lost in rounding. */
+CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_pcr_step)(int halves, CPU_AVX_VEC *a, CPU_AVX_VEC *c, CPU_AVX_VEC *d, int s,
+                                                 CPU_AVX_VEC *sound)
+{
+    const CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0);
+    const CPU_AVX_R lost = (CPU_AVX_R)(CPU_AVX_P_SIZE == 4 ? 7e-9 : 1e-17);
+    CPU_AVX_VEC squares = zero, up_a[2], up_c[2], up_d[2], down_a[2], down_c[2], down_d[2];
+    for (int g = 0; g < 2; g++) {
+        squares = CPU_AVX_V(cpu_avx_fma)(a[g], a[g], CPU_AVX_V(cpu_avx_fma)(c[g], c[g], squares));
+        up_d[g] = CPU_AVX_V(cpu_avx_p_before)(halves, d, g, s), down_d[g] = CPU_AVX_V(cpu_avx_p_after)(halves, d, g, s);
+    }
+    const int weak = CPU_AVX_V(cpu_avx_sum)(squares) < lost;
+    for (int g = 0; g < 2; g++)
+        d[g] = CPU_AVX_V(cpu_avx_fnma)(c[g], down_d[g], CPU_AVX_V(cpu_avx_fnma)(a[g], up_d[g], d[g]));
+    if (weak) return 1;
+    for (int g = 0; g < 2; g++) {
+        up_a[g] = CPU_AVX_V(cpu_avx_p_before)(halves, a, g, s), down_a[g] = CPU_AVX_V(cpu_avx_p_after)(halves, a, g, s);
+        up_c[g] = CPU_AVX_V(cpu_avx_p_before)(halves, c, g, s), down_c[g] = CPU_AVX_V(cpu_avx_p_after)(halves, c, g, s);
+    }
+    for (int g = 0; g < 2; g++) {
+        CPU_AVX_VEC pivot = CPU_AVX_V(cpu_avx_fnma)(a[g], up_c[g], CPU_AVX_V(cpu_avx_set)(1));
+        pivot = CPU_AVX_V(cpu_avx_fnma)(c[g], down_a[g], pivot);
+        const CPU_AVX_VEC r = CPU_AVX_V(cpu_avx_rcp)(pivot);
+        sound[g] = CPU_AVX_V(cpu_avx_check)(sound[g], pivot, r);
+        d[g] = CPU_AVX_V(cpu_avx_mul)(r, d[g]);
+        a[g] = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_mul)(r, a[g]), up_a[g], zero);
+        c[g] = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_mul)(r, c[g]), down_c[g], zero);
+    }
+    return 0;
+}
+
+/* From the last rows of the sections their unknowns, X: first they lose the next section's first unknown, then each
+   other. In the store, slot being the last column's, they become rows that know X, and *left is X of the section
+   before. */
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_sections_join)(int halves, CPU_AVX_V(cpu_avx_p_chain) * now,
+                                                     CPU_AVX_V(cpu_avx_p_fill) * fill, CPU_AVX_R *slot,
+                                                     CPU_AVX_VEC *left)
+{
+    enum { W = CPU_AVX_W };
+    CPU_AVX_VEC a[2], c[2], d[2];
+    for (int g = 0; g < 2; g++) {
+        const CPU_AVX_VEC next_c = CPU_AVX_V(cpu_avx_p_after)(halves, fill->first_c, g, 1);
+        const CPU_AVX_VEC next_d = CPU_AVX_V(cpu_avx_p_after)(halves, fill->first_d, g, 1);
+        const CPU_AVX_VEC next_f = CPU_AVX_V(cpu_avx_p_after)(halves, fill->first_f, g, 1);
+        const CPU_AVX_VEC pivot = CPU_AVX_V(cpu_avx_fnma)(now->c[g], next_f, CPU_AVX_V(cpu_avx_set)(1));
+        const CPU_AVX_VEC r = CPU_AVX_V(cpu_avx_rcp)(pivot);
+        now->sound[g] = CPU_AVX_V(cpu_avx_check)(now->sound[g], pivot, r);
+        a[g] = CPU_AVX_V(cpu_avx_mul)(r, fill->f[g]);
+        c[g] = CPU_AVX_V(cpu_avx_mul)(CPU_AVX_V(cpu_avx_mul)(r, now->c[g]), next_c);
+        d[g] = CPU_AVX_V(cpu_avx_mul)(r, CPU_AVX_V(cpu_avx_fnma)(now->c[g], next_d, now->d[g]));
+    }
+    int known = CPU_AVX_V(cpu_avx_p_pcr_step)(halves, a, c, d, 1, now->sound);
+    if (W > 2 && !known) known = CPU_AVX_V(cpu_avx_p_pcr_step)(halves, a, c, d, 2, now->sound);
+    if (W > 4 && !known) known = CPU_AVX_V(cpu_avx_p_pcr_step)(halves, a, c, d, 4, now->sound);
+    if (W > 8 && !known) known = CPU_AVX_V(cpu_avx_p_pcr_step)(halves, a, c, d, 8, now->sound);
+    if (halves && !known) CPU_AVX_V(cpu_avx_p_pcr_step)(1, a, c, d, W, now->sound);
+    for (int g = 0; g < 2; g++) {
+        left[g] = CPU_AVX_V(cpu_avx_p_before)(halves, d, g, 1);
+        CPU_AVX_V(cpu_avx_store)(slot + g * W, d[g]);
+        CPU_AVX_V(cpu_avx_store)(slot + (2 + g) * W, CPU_AVX_V(cpu_avx_set)(0));
+        CPU_AVX_V(cpu_avx_store)(slot + (4 + g) * W, CPU_AVX_V(cpu_avx_set)(0));
+    }
+}
+
+/* What some tiles of sections say of their pivots, looked at together. */
+enum { CPU_AVX_V(cpu_avx_p_seen) = 16 };
+/* The first system with a bad one, of `count` tiles of which `after` is the one behind the last; LLONG_MAX: none. */
+CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_seen_worst)(int kind, long long after, int count, CPU_AVX_VEC (*seen)[2])
+{
+    const int two = kind == CPU_AVX_P_SECTIONS;
+    CPU_AVX_VEC all = CPU_AVX_V(cpu_avx_set)(0);
+    for (int i = 0; i < count; i++) all = CPU_AVX_V(cpu_avx_add)(all, CPU_AVX_V(cpu_avx_add)(seen[i][0], seen[i][1]));
+    if (CPU_AVX_V(cpu_avx_worst)(all) == CPU_AVX_W) return LLONG_MAX;
+    for (int i = 0; i < count; i++)
+        for (int g = 0; g < 2; g++)
+            if (CPU_AVX_V(cpu_avx_worst)(seen[i][g]) < CPU_AVX_W) return (after - count + i) * (1 + two) + g * two;
+    return LLONG_MAX;
+}
 
 /* As cpu_avx_p_lines_tiles. Block i of a tile: columns i*L .. i*L+L-1, L those of a line of the cache. */
-CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_rows_tiles)(const cpu_avx_p_plan *plan,
-                                                       const CPU_AVX_F(cpu_avx_p_batch) * batch, CPU_AVX_R *store,
-                                                       long long from, long long to)
+CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_march_rows)(const cpu_avx_p_plan *plan,
+                                                         const CPU_AVX_F(cpu_avx_p_batch) * batch, CPU_AVX_R *store,
+                                                         long long from, long long to, int sections)
 {
-    int one = batch->f != 0;
-    enum { L = CPU_AVX_P_LINE, W = CPU_AVX_W, SLOT = CPU_AVX_V(cpu_avx_p_slot) };
-    long long n = plan->lines.n, blocks = (n + L - 1) / L, bad = LLONG_MAX;
-    ptrdiff_t pitch = (ptrdiff_t)plan->lines.stride;
-    CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0);
-    cpu_avx_p_tile behind = {0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
+    const int one = !sections && batch->f != 0, halves = plan->kind == CPU_AVX_P_HALVES;
+    enum { L = CPU_AVX_P_LINE, W = CPU_AVX_W, SEEN = CPU_AVX_V(cpu_avx_p_seen) };
+    const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, pace = CPU_AVX_V(cpu_avx_p_slot)(sections);
+    long long n = plan->n, blocks = (n + L - 1) / L, bad = LLONG_MAX;
+    const ptrdiff_t run = sections ? (ptrdiff_t)((halves ? 2 * W : W) * n + L - 1) / L * L : (ptrdiff_t)(blocks * L);
+    const CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0), one_each = CPU_AVX_V(cpu_avx_set)(1);
+    cpu_avx_p_tile behind = {0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
     CPU_AVX_V(cpu_avx_p_block) block[2];
-    int turn = 0;
-    block[0].place = CPU_AVX_V(cpu_avx_p_place_at)(&ahead, 0, n);
+    CPU_AVX_VEC left[2] = {zero, zero}, seen[SEEN][2];
+    int turn = 0, seen_now = 0;
+    block[0].place = CPU_AVX_V(cpu_avx_p_place_at)(plan, &ahead, 0);
     for (int k = 0; !one && k < 8; k++) CPU_AVX_V(cpu_avx_p_block_load_part)(block, k, batch, pitch);
     for (long long t = from; t <= to; t++) {
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
         CPU_AVX_V(cpu_avx_p_chain) now = {{zero, zero}, {zero, zero}, {zero, zero}};
+        CPU_AVX_V(cpu_avx_p_fill) fill;
+        for (int g = 0; sections && g < 2; g++) {
+            fill.f[g] = CPU_AVX_V(cpu_avx_set)(-1), fill.first_c[g] = one_each;
+            fill.first_d[g] = fill.first_f[g] = zero;
+        }
         CPU_AVX_VEC last[2] = {zero, zero};
-        CPU_AVX_V(cpu_avx_p_fetch_list)
-        list = {batch, next.offset, next.offset + blocks * L, pitch - blocks * L, pitch, 0};
+        /* A tile of sections is small: it is loaded ahead before all of the one before is done with. */
+        const cpu_avx_p_tile far = sections ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
+        const ptrdiff_t apart = sections ? far.side : pitch;
+        const int share = sections ? (int)((2 / (1 + halves) * (long long)(run / L) + blocks - 1) / blocks) : far.lanes;
+        CPU_AVX_V(cpu_avx_p_fetch_list) list = {batch, far.offset, far.offset + run, apart - run, apart, 0};
         for (long long i = 0; i < blocks; i++) {
-            list.left += next.lanes;
-            CPU_AVX_R *slot = store + L * SLOT * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
+            list.left += far.lanes ? share : 0;
+            CPU_AVX_R *slot = store + L * pace * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
             long long j = (blocks - 1 - i) * L;
             const CPU_AVX_R *q = one ? batch->f + 2 * n + j : 0;
             for (int g = 0; g < 2; g++) {
-                CPU_AVX_R *x = batch->x + behind.offset + g * W * pitch + (ptrdiff_t)j;
+                CPU_AVX_R *x = batch->x + behind.offset + g * behind.side + (ptrdiff_t)j;
                 if (behind.lanes == 2 * W && j + L <= n) {
-                    CPU_AVX_V(cpu_avx_p_line_back)(slot, q, g, &last[g], x, pitch, plan->stream, &list);
+                    if (sections) CPU_AVX_V(cpu_avx_p_line_back_sections)
+                    (slot, g, &left[g], &last[g], x, pitch, plan->stream, &list);
+                    else CPU_AVX_V(cpu_avx_p_line_back_systems)(slot, q, g, &last[g], x, pitch, plan->stream, &list);
                 } else if (behind.lanes > g * W) {
                     for (int p = L - W; p >= 0; p -= W) {
                         CPU_AVX_VEC tile[W];
                         int columns = CPU_AVX_V(cpu_avx_p_clip)(n - j - p);
-                        const CPU_AVX_R *at = slot + p * SLOT + g * W;
+                        const CPU_AVX_R *at = slot + p * pace + g * W;
                         for (int l = 0; l < W; l++) tile[l] = zero;
                         CPU_AVX_V(cpu_avx_p_columns_back)
-                        (one, columns, at, one ? q + p : at + 2 * W, SLOT, &last[g], tile);
+                        (one, columns, at, one ? q + p : at + 2 * W, at + 4 * W, sections ? &left[g] : 0, pace,
+                         &last[g], tile);
                         CPU_AVX_V(cpu_avx_store_tile)
                         (x + p, pitch, CPU_AVX_V(cpu_avx_p_clip)(behind.lanes - g * W), columns, tile);
                     }
                 }
             }
             j = i * L;
-            for (int p = 0; p < L && j < n && ahead.lanes; p += W, slot += W * SLOT, turn = !turn) {
+            for (int p = 0; p < L && j < n && ahead.lanes; p += W, slot += W * pace, turn = !turn) {
                 CPU_AVX_V(cpu_avx_p_block) *here = &block[turn], *soon = &block[!turn];
                 const CPU_AVX_R *f = one ? batch->f + j : 0;
                 j += W;
-                soon->place = CPU_AVX_V(cpu_avx_p_place_at)(j < n ? &ahead : &next, j < n ? j : 0, n);
-                if (one)
+                soon->place = CPU_AVX_V(cpu_avx_p_place_at)(plan, j < n ? &ahead : &next, j < n ? j : 0);
+                if (sections)
+                    CPU_AVX_V(cpu_avx_p_columns_sections)(here, soon, batch, pitch, slot, &now, &fill, &list);
+                else if (one)
                     CPU_AVX_V(cpu_avx_p_columns_one)(&here->place, batch, pitch, f, n, slot, &now, &list);
                 else
                     CPU_AVX_V(cpu_avx_p_columns_own)(here, soon, batch, pitch, slot, &now, &list);
             }
             CPU_AVX_V(cpu_avx_p_fetch_some)(&list, one, list.left);
         }
-        for (int g = 0; g < 2; g++) {
+        if (sections && ahead.lanes) {
+            const ptrdiff_t at = (ptrdiff_t)((n - 1) / L), row = (ptrdiff_t)((n - 1) % L);
+            CPU_AVX_R *slot = store + (((t - from) & 1 ? (ptrdiff_t)blocks - 1 - at : at) * L + row) * pace;
+            CPU_AVX_V(cpu_avx_p_sections_join)(halves, &now, &fill, slot, left);
+            seen[seen_now][0] = now.sound[0], seen[seen_now][1] = now.sound[1];
+            if (++seen_now == SEEN || t + 1 == to) {
+                const long long first = CPU_AVX_V(cpu_avx_p_seen_worst)(plan->kind, t + 1, seen_now, seen);
+                if (first < bad) bad = first;
+                seen_now = 0;
+            }
+        }
+        for (int g = 0; !sections && g < 2; g++) {
             int worst = CPU_AVX_V(cpu_avx_worst)(now.sound[g]);
             if (bad == LLONG_MAX && worst < W) bad = ahead.first + g * W + worst;
         }
@@ -1906,127 +2169,79 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_rows_tiles)(const cpu_avx_p_plan *pla
     cpu_avx_fence();
     return bad;
 }
+CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_rows_tiles)(const cpu_avx_p_plan *plan,
+                                                       const CPU_AVX_F(cpu_avx_p_batch) * batch, CPU_AVX_R *store,
+                                                       long long from, long long to)
+{
+    return CPU_AVX_V(cpu_avx_p_march_rows)(plan, batch, store, from, to, 0);
+}
+CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_sections_tiles)(const cpu_avx_p_plan *plan,
+                                                           const CPU_AVX_F(cpu_avx_p_batch) * batch, CPU_AVX_R *store,
+                                                           long long from, long long to)
+{
+    return CPU_AVX_V(cpu_avx_p_march_rows)(plan, batch, store, from, to, 1);
+}
+
+/* n elements, step apart, to the first of `length` ones, and what fills up the others. */
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_fill_up)(const CPU_AVX_R *p, long long n, ptrdiff_t step, long long length,
+                                               CPU_AVX_R filling, CPU_AVX_R *to)
+{
+    if (step == 1)
+        memcpy(to, p, (size_t)n * sizeof *to);
+    else
+        for (long long j = 0; j < n; j++) to[j] = p[j * step];
+    for (long long j = n; j < length; j++) to[j] = filling;
+}
+/* Sections of systems that do not lie as sections do, tile by tile in copies: at the end of the store. */
+CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_copied_tiles)(const cpu_avx_p_plan *plan,
+                                                         const CPU_AVX_F(cpu_avx_p_batch) * batch, CPU_AVX_R *store,
+                                                         long long from, long long to)
+{
+    enum { L = CPU_AVX_P_LINE, W = CPU_AVX_W };
+    const ptrdiff_t step = (ptrdiff_t)plan->lines.step;
+    const long long n = plan->lines.n, length = (plan->kind == CPU_AVX_P_HALVES ? 2 * W : W) * plan->n;
+    const int systems = plan->kind == CPU_AVX_P_HALVES ? 1 : 2;
+    CPU_AVX_R *a = store + (plan->n + L - 1) / L * L * CPU_AVX_V(cpu_avx_p_slot)(1), *b = a + systems * length;
+    CPU_AVX_R *c = b + systems * length, *d = c + systems * length;
+    const CPU_AVX_F(cpu_avx_p_batch) copies = {a, b, c, d, 0, d};
+    const cpu_avx_lines lines = {length, 1, systems, length, 1, 0};
+    cpu_avx_p_plan copied = *plan;
+    long long bad = LLONG_MAX;
+    copied.lines = lines;
+    copied.tiles = 1;
+    for (long long t = from; t < to; t++) {
+        const cpu_avx_p_tile tile = cpu_avx_p_tile_at(plan, t, from, to);
+        for (int g = 0; g < systems; g++) {
+            const ptrdiff_t at = tile.offset + g * tile.side;
+            CPU_AVX_V(cpu_avx_p_fill_up)(batch->a + at, n, step, length, 0, a + g * length);
+            CPU_AVX_V(cpu_avx_p_fill_up)(batch->b + at, n, step, length, 1, b + g * length);
+            CPU_AVX_V(cpu_avx_p_fill_up)(batch->c + at, n, step, length, 0, c + g * length);
+            CPU_AVX_V(cpu_avx_p_fill_up)(batch->d + at, n, step, length, 0, d + g * length);
+            c[g * length + n - 1] = 0;
+        }
+        const long long first = CPU_AVX_V(cpu_avx_p_sections_tiles)(&copied, &copies, store, 0, 1);
+        if (bad == LLONG_MAX && first < LLONG_MAX) bad = tile.first + first;
+        for (int g = 0; g < systems; g++) {
+            CPU_AVX_R *x = batch->x + tile.offset + g * tile.side;
+            if (step == 1)
+                memcpy(x, d + g * length, (size_t)n * sizeof *x);
+            else
+                for (long long j = 0; j < n; j++) x[j * step] = d[g * length + j];
+        }
+    }
+    return bad;
+}
 
 CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_tiles)(const cpu_avx_p_plan *plan, const CPU_AVX_F(cpu_avx_p_batch) * batch,
                                                   CPU_AVX_R *store, long long from, long long to)
 {
     ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
-    if (plan->contiguous) return CPU_AVX_V(cpu_avx_p_rows_tiles)(plan, batch, store, from, to);
+    if (plan->copied) return CPU_AVX_V(cpu_avx_p_copied_tiles)(plan, batch, store, from, to);
+    if (plan->kind >= CPU_AVX_P_SECTIONS) return CPU_AVX_V(cpu_avx_p_sections_tiles)(plan, batch, store, from, to);
+    if (plan->kind == CPU_AVX_P_SYSTEMS) return CPU_AVX_V(cpu_avx_p_rows_tiles)(plan, batch, store, from, to);
     if (stride != 1) return CPU_AVX_V(cpu_avx_p_lines_tiles)(plan, batch, store, from, to, stride, batch->f != 0);
     if (batch->f) return CPU_AVX_V(cpu_avx_p_lines_tiles)(plan, batch, store, from, to, 1, 1);
     return CPU_AVX_V(cpu_avx_p_lines_tiles)(plan, batch, store, from, to, 1, 0);
-}
-
-/* ---- one system across the lanes of a vector --------------------------------------------------------------------- */
-
-/* Lane l has rows l*K .. l*K+K-1 of n, and what fills up the last ones; row j of the sections goes to to + 4*j*W. copy
-   holds K*W elements. */
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_hybrid_sections)(const CPU_AVX_R *p, long long n, ptrdiff_t step, long long K,
-                                                         CPU_AVX_R fill, CPU_AVX_R *copy, CPU_AVX_R *to)
-{
-    for (long long j = 0; j < n; j++) copy[j] = p[j * step];
-    for (long long j = n; j < K * CPU_AVX_W; j++) copy[j] = fill;
-    CPU_AVX_V(cpu_avx_p_to_columns)(K, CPU_AVX_W, K, copy, to, 4 * CPU_AVX_W);
-}
-
-/* One step of parallel cyclic reduction over the lanes: a x[l-s] + x[l] + c x[l+s] = d, and then with 2s for s. */
-CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_pcr_step)(CPU_AVX_VEC *a, CPU_AVX_VEC *c, CPU_AVX_VEC *d, int s,
-                                                  CPU_AVX_VEC *sound)
-{
-    CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0);
-    CPU_AVX_VEC up_a = CPU_AVX_V(cpu_avx_up)(zero, *a, s), down_a = CPU_AVX_V(cpu_avx_down)(*a, zero, s);
-    CPU_AVX_VEC up_c = CPU_AVX_V(cpu_avx_up)(zero, *c, s), down_c = CPU_AVX_V(cpu_avx_down)(*c, zero, s);
-    CPU_AVX_VEC up_d = CPU_AVX_V(cpu_avx_up)(zero, *d, s), down_d = CPU_AVX_V(cpu_avx_down)(*d, zero, s);
-    CPU_AVX_VEC pivot = CPU_AVX_V(cpu_avx_fnma)(*a, up_c, CPU_AVX_V(cpu_avx_set)(1));
-    pivot = CPU_AVX_V(cpu_avx_fnma)(*c, down_a, pivot);
-    CPU_AVX_VEC r = CPU_AVX_V(cpu_avx_rcp)(pivot);
-    *sound = CPU_AVX_V(cpu_avx_check)(*sound, pivot, r);
-    *d = CPU_AVX_V(cpu_avx_fnma)(*c, down_d, CPU_AVX_V(cpu_avx_fnma)(*a, up_d, *d));
-    *d = CPU_AVX_V(cpu_avx_mul)(r, *d);
-    *a = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_mul)(r, *a), up_a, zero);
-    *c = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_mul)(r, *c), down_c, zero);
-}
-
-/* Row j of the sections, a, b, c, d, at rows + 4*j*W; d becomes x. Returns 0 for a bad pivot. */
-CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_hybrid_solve)(long long K, CPU_AVX_R *rows)
-{
-    enum { W = CPU_AVX_W, ROW = 4 * CPU_AVX_W };
-    CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0), sound = zero, a = CPU_AVX_V(cpu_avx_set)(-1), c = zero, d = zero;
-    /* Down: a x[-1] + x[j] + c x[j+1] = d, which for j = -1 reads -x[-1] + x[-1] = 0. */
-    for (long long j = 0; j < K; j++) {
-        CPU_AVX_R *row = rows + ROW * j;
-        CPU_AVX_VEC aj = CPU_AVX_V(cpu_avx_load)(row);
-        CPU_AVX_VEC pivot = CPU_AVX_V(cpu_avx_fnma)(aj, c, CPU_AVX_V(cpu_avx_load)(row + W));
-        CPU_AVX_VEC r = CPU_AVX_V(cpu_avx_rcp)(pivot), ra = CPU_AVX_V(cpu_avx_mul)(r, aj);
-        sound = CPU_AVX_V(cpu_avx_check)(sound, pivot, r);
-        a = CPU_AVX_V(cpu_avx_fnma)(ra, a, zero);
-        c = CPU_AVX_V(cpu_avx_mul)(r, CPU_AVX_V(cpu_avx_load)(row + 2 * W));
-        d = CPU_AVX_V(cpu_avx_fnma)(ra, d, CPU_AVX_V(cpu_avx_mul)(r, CPU_AVX_V(cpu_avx_load)(row + 3 * W)));
-        CPU_AVX_V(cpu_avx_store)(row, a);
-        CPU_AVX_V(cpu_avx_store)(row + 2 * W, c);
-        CPU_AVX_V(cpu_avx_store)(row + 3 * W, d);
-    }
-    /* Up: a x[-1] + x[j] + c x[K-1] = d, a, c, d being those of row j in first. */
-    if (K > 1) {
-        CPU_AVX_VEC first_a = zero, first_c = CPU_AVX_V(cpu_avx_set)(-1), first_d = zero;
-        for (long long j = K - 2; j >= 0; j--) {
-            CPU_AVX_R *row = rows + ROW * j;
-            CPU_AVX_VEC cj = CPU_AVX_V(cpu_avx_load)(row + 2 * W);
-            first_a = CPU_AVX_V(cpu_avx_fnma)(cj, first_a, CPU_AVX_V(cpu_avx_load)(row));
-            first_c = CPU_AVX_V(cpu_avx_fnma)(cj, first_c, zero);
-            first_d = CPU_AVX_V(cpu_avx_fnma)(cj, first_d, CPU_AVX_V(cpu_avx_load)(row + 3 * W));
-            CPU_AVX_V(cpu_avx_store)(row, first_a);
-            CPU_AVX_V(cpu_avx_store)(row + 2 * W, first_c);
-            CPU_AVX_V(cpu_avx_store)(row + 3 * W, first_d);
-        }
-        /* The last row loses x[K] by the next section's first row. */
-        CPU_AVX_VEC next_a = CPU_AVX_V(cpu_avx_down)(first_a, zero, 1);
-        CPU_AVX_VEC next_c = CPU_AVX_V(cpu_avx_down)(first_c, zero, 1);
-        CPU_AVX_VEC next_d = CPU_AVX_V(cpu_avx_down)(first_d, zero, 1);
-        CPU_AVX_VEC pivot = CPU_AVX_V(cpu_avx_fnma)(c, next_a, CPU_AVX_V(cpu_avx_set)(1));
-        CPU_AVX_VEC r = CPU_AVX_V(cpu_avx_rcp)(pivot);
-        sound = CPU_AVX_V(cpu_avx_check)(sound, pivot, r);
-        d = CPU_AVX_V(cpu_avx_mul)(r, CPU_AVX_V(cpu_avx_fnma)(c, next_d, d));
-        a = CPU_AVX_V(cpu_avx_mul)(r, a);
-        c = CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_mul)(r, c), next_c, zero);
-    }
-    CPU_AVX_V(cpu_avx_p_pcr_step)(&a, &c, &d, 1, &sound);
-    if (W > 2) CPU_AVX_V(cpu_avx_p_pcr_step)(&a, &c, &d, 2, &sound);
-    if (W > 4) CPU_AVX_V(cpu_avx_p_pcr_step)(&a, &c, &d, W > 4 ? 4 : 1, &sound);
-    if (W > 8) CPU_AVX_V(cpu_avx_p_pcr_step)(&a, &c, &d, W > 8 ? 8 : 1, &sound);
-    CPU_AVX_V(cpu_avx_store)(rows + ROW * (K - 1) + 3 * W, d);
-    CPU_AVX_VEC left = CPU_AVX_V(cpu_avx_up)(zero, d, 1);
-    for (long long j = 0; j < K - 1; j++) {
-        CPU_AVX_R *row = rows + ROW * j;
-        CPU_AVX_VEC x =
-            CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_load)(row), left, CPU_AVX_V(cpu_avx_load)(row + 3 * W));
-        CPU_AVX_V(cpu_avx_store)(row + 3 * W, CPU_AVX_V(cpu_avx_fnma)(CPU_AVX_V(cpu_avx_load)(row + 2 * W), d, x));
-    }
-    return CPU_AVX_V(cpu_avx_worst)(sound) == W;
-}
-
-/* Systems from .. to-1 of the lines; store of 5*K*W elements. Returns as cpu_avx_p_lines_tiles. */
-CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_hybrids)(const CPU_AVX_F(cpu_avx_p_batch) * batch,
-                                                    const cpu_avx_lines *lines, CPU_AVX_R *store, long long from,
-                                                    long long to)
-{
-    enum { W = CPU_AVX_W, ROW = 4 * CPU_AVX_W };
-    const ptrdiff_t step = (ptrdiff_t)lines->step;
-    long long n = lines->n, K = (n + W - 1) / W, bad = LLONG_MAX;
-    CPU_AVX_R *rows = store + K * W;
-    for (long long s = from; s < to; s++) {
-        ptrdiff_t at = (ptrdiff_t)(s / lines->systems * lines->jump + s % lines->systems * lines->stride);
-        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->a + at, n, step, K, 0, store, rows);
-        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->b + at, n, step, K, 1, store, rows + W);
-        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->c + at, n, step, K, 0, store, rows + 2 * W);
-        CPU_AVX_V(cpu_avx_p_hybrid_sections)(batch->d + at, n, step, K, 0, store, rows + 3 * W);
-        rows[0] = 0;                                                      /* a of row 0 */
-        rows[ROW * ((n - 1) % K) + 2 * W + (ptrdiff_t)((n - 1) / K)] = 0; /* c of row n-1 */
-        if (!CPU_AVX_V(cpu_avx_p_hybrid_solve)(K, rows) && bad == LLONG_MAX) bad = s;
-        CPU_AVX_V(cpu_avx_p_from_columns)(K, W, K, rows + 3 * W, ROW, store);
-        for (long long j = 0; j < n; j++) batch->x[at + j * step] = store[j];
-    }
-    return bad;
 }
 
 /* ---- vector scope: one factor ------------------------------------------------------------------------------------ */
@@ -3107,26 +3322,39 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_solve_bytes)(long long n, int threads)
 {
     return CPU_AVX_F(cpu_avx_thomas_bytes)(n, threads);
 }
+/* Of the store of cpu_avx_hybrid, whatever the vector: 6W elements a row of the sections, rounded up to lines of the
+   cache, and a copy of the four arrays. */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_across_len)(long long n)
+{
+    const size_t most = 64 / CPU_AVX_P_SIZE;
+    return 6 * ((size_t)n + most * 16) + 8 * ((size_t)n + most);
+}
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_hybrid_bytes)(long long n, int threads)
 {
-    return n > 0 ? CPU_AVX_F(cpu_avx_p_work_bytes)(5 * ((size_t)n + 15), threads) : 0;
+    return n > 0 ? CPU_AVX_F(cpu_avx_p_work_bytes)(CPU_AVX_F(cpu_avx_p_across_len)(n), threads) : 0;
 }
 
+CPU_AVX_API int CPU_AVX_F(cpu_avx_p_solve_tiles)(int isa, const cpu_avx_p_plan *plan,
+                                                 const CPU_AVX_F(cpu_avx_p_batch) * batch, void *work, size_t len,
+                                                 int threads)
+{
+    long long bad = LLONG_MAX;
+    if (threads > plan->tiles) threads = (int)plan->tiles;
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))
+    for (int i = 0; i < threads; i++) {
+        CPU_AVX_R *store = CPU_AVX_F(cpu_avx_p_share)(work, len, i);
+        long long from = cpu_avx_p_part(plan->tiles, threads, i), to = cpu_avx_p_part(plan->tiles, threads, i + 1);
+        long long first;
+        CPU_AVX_P_PICK(isa, first =, cpu_avx_p_tiles, (plan, batch, store, from, to));
+        if (first < bad) bad = first;
+    }
+    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
+}
 CPU_AVX_API int CPU_AVX_F(cpu_avx_p_solve_lines)(int isa, const cpu_avx_lines *lines,
                                                  const CPU_AVX_F(cpu_avx_p_batch) * batch, void *work, int threads)
 {
     const cpu_avx_p_plan plan = CPU_AVX_F(cpu_avx_p_plan_for)(isa, lines, batch, threads);
-    size_t len = CPU_AVX_F(cpu_avx_p_store_len)(lines->n);
-    long long bad = LLONG_MAX;
-    if (threads > plan.tiles) threads = (int)plan.tiles;
-    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))
-    for (int i = 0; i < threads; i++) {
-        CPU_AVX_R *store = CPU_AVX_F(cpu_avx_p_share)(work, len, i);
-        long long from = cpu_avx_p_part(plan.tiles, threads, i), to = cpu_avx_p_part(plan.tiles, threads, i + 1), first;
-        CPU_AVX_P_PICK(isa, first =, cpu_avx_p_tiles, (&plan, batch, store, from, to));
-        if (first < bad) bad = first;
-    }
-    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
+    return CPU_AVX_F(cpu_avx_p_solve_tiles)(isa, &plan, batch, work, CPU_AVX_F(cpu_avx_p_store_len)(lines->n), threads);
 }
 
 /* Solves   a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each
@@ -3162,13 +3390,16 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, co
     return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, lines, &batch, work, threads);
 }
 
-/* Solves   every system of the lines on its own across the lanes of a vector: lane l reduces rows l*K .. l*K+K-1,
-            K = n/W rounded up, parallel cyclic reduction finds the last unknown of each lane. For few systems:
-            cpu_avx_thomas needs W of them to fill a vector
+/* Solves   every system of the lines on its own across the lanes of a vector: lane l reduces rows l*K .. l*K+K-1, K about
+            n/W (n/2W from 2 W^2 rows on), and cyclic reduction in parallel finds the last unknown of each lane, whose
+            steps are left out once they change nothing to rounding
    Needs    work of cpu_avx_hybrid_bytes(n, threads) bytes; else as cpu_avx_thomas, but it eliminates in another order:
-            a matrix that is not dominant can pass one and fail the other. Fast where step is 1
+            a matrix that is not dominant can pass one and fail the other
    Returns  as cpu_avx_thomas
-   Cost     about 2.5 times the operations of the Thomas algorithm; four transposes in and one out */
+   Cost     reads a, b, c, d and writes x once; 9 FMA, 5 mul and a reciprocal an element. For systems one after another
+            (step 1): memory is read in the order in which it lies, so that it is faster than cpu_avx_thomas from about
+            W^2 rows on, where n is a multiple of W; and for few systems, as cpu_avx_thomas needs 2W of them. Other n
+            and steps are copied */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
                                           const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x, void *work, int threads)
 {
@@ -3177,18 +3408,9 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, c
     if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
     if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
     const CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
-    const long long systems = lines->systems * lines->groups;
-    size_t len = 5 * ((size_t)lines->n + 15);
-    long long bad = LLONG_MAX;
-    if (threads > systems) threads = (int)systems;
-    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))
-    for (int i = 0; i < threads; i++) {
-        CPU_AVX_R *store = CPU_AVX_F(cpu_avx_p_share)(work, len, i);
-        long long from = cpu_avx_p_part(systems, threads, i), to = cpu_avx_p_part(systems, threads, i + 1), first;
-        CPU_AVX_P_PICK(isa, first =, cpu_avx_p_hybrids, (&batch, lines, store, from, to));
-        if (first < bad) bad = first;
-    }
-    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
+    const cpu_avx_p_plan plan = CPU_AVX_F(cpu_avx_p_plan_across)(isa, lines, &batch);
+    return CPU_AVX_F(cpu_avx_p_solve_tiles)(isa, &plan, &batch, work, CPU_AVX_F(cpu_avx_p_across_len)(lines->n),
+                                            threads);
 }
 
 /* ---- array scope: one factor ------------------------------------------------------------------------------------- */

@@ -14,8 +14,9 @@
 #include <float.h>
 
 enum { SEED = 20240703, LAYOUTS = 7 };
-enum method { THOMAS, IN_PLACE, SOLVE, SOLVE_IN_PLACE, HYBRID };
-static const char *const method_name[] = {"thomas", "thomas in place", "solve", "solve in place", "hybrid"};
+enum method { THOMAS, IN_PLACE, SOLVE, SOLVE_IN_PLACE, HYBRID, HYBRID_IN_PLACE };
+static const char *const method_name[] = {"thomas",         "thomas in place", "solve",
+                                          "solve in place", "hybrid",          "hybrid in place"};
 
 /* Backward errors of elimination without pivoting are a few roundoffs in dominant systems; the reciprocals add as
    many, and the steps of parallel cyclic reduction some each. Scaled to a unit diagonal, the matrices have norms of at
@@ -128,7 +129,8 @@ static guarded F(spread)(const cpu_avx_lines *lines, const F(batch) * s, const R
 static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, const F(batch) * s, size_t offset,
                            int threads, const char *faulty, int want)
 {
-    int in_place = method == IN_PLACE || method == SOLVE_IN_PLACE, one = method == SOLVE || method == SOLVE_IN_PLACE;
+    int in_place = method == IN_PLACE || method == SOLVE_IN_PLACE || method == HYBRID_IN_PLACE;
+    int one = method == SOLVE || method == SOLVE_IN_PLACE;
     char what[200];
     snprintf(what, sizeof what, "%s %s_f%d {%lld, %lld, %lld, %lld, %lld, %lld} at %d, %d threads", cpu_avx_name(isa),
              method_name[method], 8 * (int)sizeof(REAL), lines->n, lines->step, lines->systems, lines->stride,
@@ -146,7 +148,7 @@ static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, cons
         guarded a = F(spread)(lines, s, s->a, offset), b = F(spread)(lines, s, s->b, offset);
         guarded c = F(spread)(lines, s, s->c, offset);
         REAL *to = (REAL *)(in_place ? d.at : x.at);
-        if (method == HYBRID) {
+        if (method == HYBRID || method == HYBRID_IN_PLACE) {
             work = guard(F(cpu_avx_hybrid_bytes)(s->n, threads), offset);
             status = F(cpu_avx_hybrid)(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to, work.at,
                                        threads);
@@ -235,7 +237,7 @@ static void F(test_sizes)(void)
         for (int systems = 0; systems <= 65; systems++) F(test_size)(&random, short_n[i], systems, i + systems);
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < 2; k++) F(test_size)(&random, long_n[i], k ? 35 : 4, i + k);
-    F(test_size)(&random, 3, 1111, 0); /* many tiles, and wide ones */
+    F(test_size)(&random, 3, 1111, 0);  /* many tiles, and wide ones */
     F(test_size)(&random, 16, 1100, 0); /* all of the store */
     F(test_size)(&random, 32, 1024, 1);
     F(test_size)(&random, 20, 600, 1);
@@ -332,6 +334,42 @@ static void F(test_singular)(void)
     free(s.a);
 }
 
+/* What lies as the sections of the lanes do, for one width of vectors or another, and what just does not; systems
+   alone, in pairs and in halves, more tiles than are looked at together; with a first system that fails, or two. */
+static void F(test_across)(void)
+{
+    static const int sizes[] = {8,   15,  16,  31,  32,  33,  48,  64,  96,  112,
+                                128, 192, 255, 256, 257, 400, 512, 520, 528, 544};
+    static const int batches[] = {1, 2, 3, 35, 70};
+    case_random random = {SEED + 6};
+    int turn = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int k = 0; k < 5; k++) {
+            const int n = sizes[i], systems = batches[k];
+            F(batch) s = F(new_batch)(&random, n, systems, 0);
+            char *faulty = (char *)calloc((size_t)systems, 1);
+            for (int failing = 0; failing < 2; failing++) {
+                int want = 0;
+                if (failing) {
+                    const int first = case_below(&random, systems), second = case_below(&random, systems);
+                    F(spoil)(&s, first, case_below(&random, n));
+                    if (second != first) F(spoil)(&s, second, case_below(&random, n));
+                    faulty[first] = faulty[second] = 1;
+                    want = 1 + (second < first ? second : first);
+                }
+                for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa), turn++) {
+                    const cpu_avx_lines lines = F(layout)(2 + turn % 3, n, systems);
+                    F(check_lines)(isa, HYBRID, &lines, &s, 0, 1 + turn % 3, failing ? faulty : 0, want);
+                    F(check_lines)
+                    (isa, HYBRID_IN_PLACE, &lines, &s, (size_t)(turn / 2 % 3), 1 + turn / 4 % 2, failing ? faulty : 0,
+                     want);
+                }
+            }
+            free(faulty);
+            free(s.a);
+        }
+}
+
 static void F(test_factor)(void)
 {
     case_random random = {SEED + 3};
@@ -404,44 +442,52 @@ static void F(test_arguments)(void)
 }
 
 /* The same systems by trid.h in double precision, and the residual: neighbours far apart depend on each other. */
-static void F(test_reference)(void)
+static void F(test_reference_of)(int n, int systems)
 {
-    enum { N = 200, SYSTEMS = 37 };
     case_random random = {SEED + 4};
-    F(batch) s = F(new_batch)(&random, N, SYSTEMS, 0);
-    for (int i = 0; i < N * SYSTEMS; i++) {
+    F(batch) s = F(new_batch)(&random, n, systems, 0);
+    double *reference = (double *)malloc(6 * (size_t)n * sizeof(double));
+    double *a = reference, *b = a + n, *c = b + n, *d = c + n, *x = d + n, *space = x + n;
+    REAL *got = (REAL *)malloc((size_t)n * (size_t)systems * sizeof(REAL));
+    for (int i = 0; i < n * systems; i++) {
         s.a[i] = s.c[i] = -1;
         s.b[i] = (REAL)2.0625;
         s.d[i] = (REAL)case_between(&random, -1, 1);
     }
-    for (int k = 0; k < SYSTEMS; k++) {
-        double a[N], b[N], c[N], d[N], x[N], work[N];
-        for (int j = 0; j < N; j++)
-            a[j] = (double)s.a[k * N + j], b[j] = (double)s.b[k * N + j], c[j] = (double)s.c[k * N + j],
-            d[j] = (double)s.d[k * N + j];
-        CHECK(trid_host_thomas_f64(N, a, b, c, d, x, work) == 0, "reference");
-        for (int j = 0; j < N; j++) s.x[k * N + j] = (REAL)x[j];
+    for (int k = 0; k < systems; k++) {
+        for (int j = 0; j < n; j++)
+            a[j] = (double)s.a[k * n + j], b[j] = (double)s.b[k * n + j], c[j] = (double)s.c[k * n + j],
+            d[j] = (double)s.d[k * n + j];
+        CHECK(trid_host_thomas_f64(n, a, b, c, d, x, space) == 0, "reference");
+        for (int j = 0; j < n; j++) s.x[k * n + j] = (REAL)x[j];
     }
     for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
-        REAL x[N * SYSTEMS];
-        void *work = malloc(F(cpu_avx_thomas_bytes)(N, 2) + F(cpu_avx_hybrid_bytes)(N, 2));
-        cpu_avx_lines lines = {N, 1, SYSTEMS, N, 1, 0};
+        void *work = malloc(F(cpu_avx_thomas_bytes)(n, 2) + F(cpu_avx_hybrid_bytes)(n, 2));
+        cpu_avx_lines lines = cpu_avx_lines_contiguous(n, systems);
         for (int hybrid = 0; hybrid < 2; hybrid++) {
-            int status = hybrid ? F(cpu_avx_hybrid)(isa, &lines, s.a, s.b, s.c, s.d, x, work, 2)
-                                : F(cpu_avx_thomas)(isa, &lines, s.a, s.b, s.c, s.d, x, work, 2);
+            int status = hybrid ? F(cpu_avx_hybrid)(isa, &lines, s.a, s.b, s.c, s.d, got, work, 2)
+                                : F(cpu_avx_thomas)(isa, &lines, s.a, s.b, s.c, s.d, got, work, 2);
             CHECK(status == 0, "%s: status %d", cpu_avx_name(isa), status);
-            for (int k = 0; k < SYSTEMS; k++) {
-                double residual =
-                    F(trid_host_residual)(N, s.a + k * N, s.b + k * N, s.c + k * N, s.d + k * N, x + k * N);
-                check_near(residual, 0, 16 * ROUNDOFF, "%s: residual", cpu_avx_name(isa));
-                for (int j = 0; j < N; j++) /* norm at most 1/0.0625, condition 65 */
-                    check_near((double)x[k * N + j], (double)s.x[k * N + j], 16 * 65 * 5 * ROUNDOFF, "%s: row %d",
-                               cpu_avx_name(isa), j);
+            for (int k = 0; k < systems; k++) {
+                const int at = k * n;
+                double residual = F(trid_host_residual)(n, s.a + at, s.b + at, s.c + at, s.d + at, got + at);
+                check_near(residual, 0, 16 * ROUNDOFF, "%s: residual, n = %d", cpu_avx_name(isa), n);
+                for (int j = 0; j < n; j++) /* norm at most 1/0.0625, condition 65 */
+                    check_near((double)got[at + j], (double)s.x[at + j], 16 * 65 * 5 * ROUNDOFF, "%s: row %d of %d",
+                               cpu_avx_name(isa), j, n);
             }
         }
         free(work);
     }
+    free(got);
+    free(reference);
     free(s.a);
+}
+static void F(test_reference)(void)
+{
+    F(test_reference_of)(200, 37);
+    F(test_reference_of)(256, 9); /* sections in their places, coupled by every step of the reduction, or the last */
+    F(test_reference_of)(512, 5);
 }
 
 /* Rows, systems and tiles of them further apart than 32 bits count, in arrays that are mostly pages nobody touches. */
@@ -494,6 +540,7 @@ static void F(test_all)(void)
     F(test_sizes)();
     F(test_groups)();
     F(test_singular)();
+    F(test_across)();
     F(test_reference)();
 }
 #endif
