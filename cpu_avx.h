@@ -40,7 +40,7 @@
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
        cpu_avx_thomas         distinct matrices     5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
        cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
-       cpu_avx_hybrid         few systems, each across the lanes of a vector
+       cpu_avx_hybrid         the same, each system across the lanes: contiguous ones, or few     10 FMA, 3 mul, 1 rcp
        cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                         the work they need
      array: one factor, a batch of options, from the plain loop to the fastest (cost a row and step)
        cpu_avx_explicit1      the compiler makes vectors of the grid                           3 FMA
@@ -2003,7 +2003,7 @@ CPU_AVX_INLINE int CPU_AVX_V(cpu_avx_p_pcr_step)(int halves, CPU_AVX_VEC *a, CPU
                                                  CPU_AVX_VEC *sound)
 {
     const CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0);
-    const CPU_AVX_R lost = (CPU_AVX_R)(CPU_AVX_P_SIZE == 4 ? 7e-9 : 1e-17);
+    const CPU_AVX_R lost = CPU_AVX_P_SIZE == 4 ? (CPU_AVX_R)0x1p-27 : (CPU_AVX_R)0x1p-56;
     CPU_AVX_VEC squares = zero, up_a[2], up_c[2], up_d[2], down_a[2], down_c[2], down_d[2];
     for (int g = 0; g < 2; g++) {
         squares = CPU_AVX_V(cpu_avx_fma)(a[g], a[g], CPU_AVX_V(cpu_avx_fma)(c[g], c[g], squares));
@@ -3396,7 +3396,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, co
    Needs    work of cpu_avx_hybrid_bytes(n, threads) bytes; else as cpu_avx_thomas, but it eliminates in another order:
             a matrix that is not dominant can pass one and fail the other
    Returns  as cpu_avx_thomas
-   Cost     reads a, b, c, d and writes x once; 9 FMA, 5 mul and a reciprocal an element. For systems one after another
+   Cost     reads a, b, c, d and writes x once; 10 FMA, 3 mul and a reciprocal an element. For systems one after another
             (step 1): memory is read in the order in which it lies, so that it is faster than cpu_avx_thomas from about
             W^2 rows on, where n is a multiple of W; and for few systems, as cpu_avx_thomas needs 2W of them. Other n
             and steps are copied */

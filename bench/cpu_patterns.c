@@ -6,8 +6,10 @@
 
    256^3 numbers in single precision, systems along each axis, one thread and two. In turn: a loop that does the same
    from the arrays' first element to their last, the pattern, and the solve itself (cpu_avx_thomas), whose rows are of
-   the bytes that its tiles have; the shares are medians of ratios to that loop. Also patterns with longer rows, whose
-   store would be more than a core's own cache. The file includes itself for every instruction set. */
+   the bytes that its tiles have; the shares are medians of ratios to that loop. In x the pattern is that of the solve
+   with AVX-512: a tile of 32 rows is fetched in the order of memory while the one before is read, a line of each row in
+   turn, from the second-level cache. Also patterns with longer rows, whose store would be more than a core's own cache;
+   and cpu_avx_hybrid, whose pattern is the loop's. The file includes itself for every instruction set. */
 #ifndef CPU_AVX_SET
 #if defined __linux__
 #define _DEFAULT_SOURCE
@@ -20,10 +22,12 @@
 enum { POINTS = 256, TURNS = 15, LINE = 8, AHEAD = 1536 / 8, ROW = POINTS / 2, PLANE = ROW * POINTS };
 enum { ALL = PLANE * POINTS };
 
-/* A tile is read in `steps` of `some` numbers each while the one before is written, a step's numbers in `pieces`. */
+/* A tile is read in `steps` of `some` numbers each while the one before is written, a step's numbers in `pieces`. It is
+   fetched AHEAD numbers before it is read, or the whole next tile, from its first number to its last. */
 typedef struct {
-    const char *axis;
-    size_t some, steps, read_step, tile_step;
+    const char *axis, *method;
+    int whole_tile;
+    size_t some, steps, read_step, read_piece_step, tile_step;
     size_t pieces, piece_step, write_first, write_step;
 } order;
 
@@ -82,27 +86,32 @@ static double time_of(const order *o, const double *const *from, double *to, int
     return seconds() - start;
 }
 
-static double solve_time(int axis, float *const *a, void *work, int threads)
+static double solve_time(const order *o, float *const *a, void *work, int threads)
 {
-    const cpu_avx_lines lines = cpu_avx_lines_axis(POINTS, POINTS, POINTS, axis);
+    const cpu_avx_lines lines = cpu_avx_lines_axis(POINTS, POINTS, POINTS, o->axis[0] - 'x');
     const double start = seconds();
-    if (cpu_avx_thomas_f32(cpu_avx_best(), &lines, a[0], a[1], a[2], a[3], a[4], work, threads))
+    if ((o->method[0] == 'h' ? cpu_avx_hybrid_f32 : cpu_avx_thomas_f32)(cpu_avx_best(), &lines, a[0], a[1], a[2], a[3],
+                                                                        a[4], work, threads))
         fprintf(stderr, "cpu_patterns: not solved\n"), exit(1);
     return seconds() - start;
 }
 
 int main(int argc, char **argv)
 {
-    const order linear = {"", ROW, 1, ROW, ROW, 1, 0, 0, 0};
-    const order orders[] = {{"x", 32 * LINE, ROW / LINE, 32 * LINE, 32 * ROW, 32, ROW, ROW - LINE, LINE},
-                            {"y", ROW, POINTS, ROW, PLANE, 1, 0, PLANE - ROW, ROW},
-                            {"z", 256, POINTS, PLANE, 256, 1, 0, ALL - PLANE, PLANE},
-                            {"z", 1024, POINTS, PLANE, 1024, 1, 0, ALL - PLANE, PLANE},
-                            {"z", 2048, POINTS, PLANE, 2048, 1, 0, ALL - PLANE, PLANE}};
-    double *array[5], *work = take(cpu_avx_thomas_bytes_f32(POINTS, 2) / sizeof(double) + 1);
+    const order linear = {"", "", 0, ROW, 1, ROW, 0, ROW, 1, 0, 0, 0};
+    const order orders[] = {
+        {"x", "thomas", 1, 32 * LINE, ROW / LINE, LINE, ROW, 32 * ROW, 32, ROW, ROW - LINE, LINE},
+        {"x", "hybrid", 0, 0, 0, 0, 0, 0, 1, 0, 0, 0},
+        {"y", "thomas", 0, ROW, POINTS, ROW, 0, PLANE, 1, 0, PLANE - ROW, ROW},
+        {"z", "thomas", 0, 256, POINTS, PLANE, 0, 256, 1, 0, ALL - PLANE, PLANE},
+        {"z", "", 0, 1024, POINTS, PLANE, 0, 1024, 1, 0, ALL - PLANE, PLANE},
+        {"z", "", 0, 2048, POINTS, PLANE, 0, 2048, 1, 0, ALL - PLANE, PLANE},
+    };
+    double *array[5],
+        *work = take((cpu_avx_thomas_bytes_f32(POINTS, 2) + cpu_avx_hybrid_bytes_f32(POINTS, 2)) / sizeof(double) + 1);
     float *numbers[5];
     orders_begin(argc, argv, "cpu_patterns", "four arrays to one, in per cent of a linear loop");
-    orders_line("axis,bytes_of_a_row,threads,pattern_pct_of_linear,solve_pct_of_linear\n");
+    orders_line("axis,method,bytes_of_a_row,threads,pattern_pct_of_linear,solve_pct_of_linear\n");
     for (int k = 0; k < 5; k++) array[k] = take(ALL), numbers[k] = (float *)array[k];
     for (size_t i = 0; i < 2 * (size_t)ALL; i++)
         numbers[0][i] = numbers[2][i] = -0.25f, numbers[1][i] = 1.5f, numbers[3][i] = 1;
@@ -110,20 +119,23 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
         for (int threads = 1; threads <= 2; threads++) {
             const order *o = &orders[k];
-            const int is_solve = o->some <= 256, axis = o->axis[0] - 'x';
+            const int is_solve = o->method[0] != 0, is_pattern = o->steps > 0;
             double pattern[TURNS], solve[TURNS];
-            char row[120], share[20] = "";
+            char row[120], share[2][20] = {"", ""}, bytes[20] = "";
             for (int turn = -1; turn < TURNS; turn++) {
                 const double limit = time_of(&linear, from, array[4], threads);
-                const double alone = time_of(o, from, array[4], threads);
-                const double all = is_solve ? solve_time(axis, numbers, work, threads) : 1;
+                const double alone = is_pattern ? time_of(o, from, array[4], threads) : 1;
+                const double all = is_solve ? solve_time(o, numbers, work, threads) : 1;
                 if (turn >= 0) pattern[turn] = limit / alone, solve[turn] = limit / all;
             }
             qsort(pattern, TURNS, sizeof *pattern, upwards);
             qsort(solve, TURNS, sizeof *solve, upwards);
-            if (is_solve) snprintf(share, sizeof share, "%.0f", 100 * solve[TURNS / 2]);
-            snprintf(row, sizeof row, "%s,%d,%d,%.0f,%s\n", o->axis, (int)(o->some / o->pieces * sizeof(double)),
-                     threads, 100 * pattern[TURNS / 2], share);
+            if (is_pattern) {
+                snprintf(share[0], sizeof share[0], "%.0f", 100 * pattern[TURNS / 2]);
+                snprintf(bytes, sizeof bytes, "%d", (int)(o->some / o->pieces * sizeof(double)));
+            }
+            if (is_solve) snprintf(share[1], sizeof share[1], "%.0f", 100 * solve[TURNS / 2]);
+            snprintf(row, sizeof row, "%s,%s,%s,%d,%s,%s\n", o->axis, o->method, bytes, threads, share[0], share[1]);
             orders_line(row);
         }
     return orders_close();
@@ -136,20 +148,26 @@ CPU_AVX_HERE static void CPU_AVX_OWN(pattern)(const order *o, const double *cons
 {
     enum { W = CPU_AVX(lanes) };
     const size_t piece = o->some / o->pieces;
-    CPU_AVX(vec) sum = CPU_AVX(set)(0);
+    CPU_AVX(vec) sum[4], all;
+    for (int k = 0; k < 4; k++) sum[k] = CPU_AVX(set)(0);
     for (size_t t = first; t <= last; t++)
         for (size_t j = 0; j < o->steps; j++) {
             const size_t in = t * o->tile_step + j * o->read_step;
             double *out = t > first ? to + (t - 1) * o->tile_step + o->write_first - j * o->write_step : NULL;
             for (size_t i = 0; i < o->some; i += LINE) {
-                const size_t far = i + AHEAD, next = far < o->some ? in + far : in + o->read_step + far - o->some;
+                const size_t far = i + AHEAD, there = o->pieces > 1 ? i / piece * o->read_piece_step : i;
+                const size_t next = o->whole_tile   ? (t + 1) * o->tile_step + j * o->some + i
+                                    : far < o->some ? in + far
+                                                    : in + o->read_step + far - o->some;
                 const size_t soon = next < ALL ? next : in;
                 for (int k = 0; k < 4 && t < last; k++) {
                     __builtin_prefetch(from[k] + soon, 0, 3);
-                    for (int l = 0; l < LINE; l += W) sum = CPU_AVX(add)(sum, CPU_AVX(load)(from[k] + in + i + l));
+                    for (int l = 0; l < LINE; l += W)
+                        sum[k] = CPU_AVX(add)(sum[k], CPU_AVX(load)(from[k] + in + there + l));
                 }
+                all = CPU_AVX(add)(CPU_AVX(add)(sum[0], sum[1]), CPU_AVX(add)(sum[2], sum[3]));
                 for (int l = 0; l < LINE && out; l += W)
-                    CPU_AVX(stream)(out + i / piece * o->piece_step + i % piece + l, sum);
+                    CPU_AVX(stream)(out + i / piece * o->piece_step + i % piece + l, all);
             }
         }
 }

@@ -11,7 +11,7 @@
    divisions.
    Table 4: a call on the geometric average of three assets on 256^3 points (--size), 500 explicit or 100 implicit steps
    in the papers, a step or two here. The rows solve_ are one batch of tridiagonal systems in a direction of that grid:
-   thomas with distinct a, b, c, d, x, factored in place with one matrix for all.
+   thomas with distinct a, b, c, d, x, hybrid the same across lanes, factored in place with one matrix for all.
    Table 5, with the results of bs1d_timing and bs3d_timing on a GPU: the best of both machines.
 
    Each row has medians of 7 runs after a warm-up. In turn with every run a loop of multiply-adds is timed, of the same
@@ -323,6 +323,7 @@ static const rung ladder_3[] = {
     {"grid_implicit1", GRID_MARCH, 1, 0, 0, 5, BOTH(grid_implicit1), {0, 0}},
     {"grid_implicit2", GRID_MARCH, 1, 0, 0, 5, BOTH(grid_implicit2), {0, 0}},
     {"solve_x_thomas", BATCH, 1, 0, 1, 5, BOTH(thomas), {1e-5, 1e-13}},
+    {"solve_x_hybrid", BATCH, 1, 0, 1, 5, BOTH(across), {1e-5, 1e-13}},
     {"solve_y_thomas", BATCH, 1, 1, 1, 5, BOTH(thomas), {1e-5, 1e-13}},
     {"solve_z_thomas", BATCH, 1, 2, 1, 5, BOTH(thomas), {1e-5, 1e-13}},
     {"solve_x_factored", BATCH, 1, 0, 0, 2, BOTH(solve), {1e-5, 1e-13}},
@@ -1059,6 +1060,11 @@ static int F(thomas)(const job *j)
     return F(cpu_avx_thomas)(j->isa, &j->lines, (const REAL *)j->a, (const REAL *)j->b, (const REAL *)j->c,
                              (const REAL *)j->d, (REAL *)j->u, j->work, j->threads);
 }
+static int F(across)(const job *j)
+{
+    return F(cpu_avx_hybrid)(j->isa, &j->lines, (const REAL *)j->a, (const REAL *)j->b, (const REAL *)j->c,
+                             (const REAL *)j->d, (REAL *)j->u, j->work, j->threads);
+}
 static int F(solve)(const job *j)
 {
     return F(cpu_avx_solve)(j->isa, &j->lines, (const REAL *)j->factor[0], (const REAL *)j->u, (REAL *)j->u, j->work,
@@ -1083,7 +1089,8 @@ static void F(make_batch)(job *j, int distinct, void *const *arrays)
             d[at] = b[at] + (i > 0 ? a[at] : 0) + (i < n - 1 ? c[at] : 0);
             x[at] = 0;
         }
-        work = F(cpu_avx_thomas_bytes)(n, j->threads);
+        const size_t thomas = F(cpu_avx_thomas_bytes)(n, j->threads), hybrid = F(cpu_avx_hybrid_bytes)(n, j->threads);
+        work = thomas > hybrid ? thomas : hybrid;
     } else {
         REAL *factor = (REAL *)take(CPU_AVX_FACTOR_LEN((size_t)n) * sizeof *factor);
         for (long long i = 0; i < n; i++) {
