@@ -429,9 +429,9 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
     return tile;
 }
 
-/* CPU_AVX_STREAM_BYTES   affects cpu_avx_thomas and cpu_avx_solve where x is not d, cpu_avx_grid_explicit2 and
-                          _implicit2: results of this size and more are stored past the caches, where their alignment
-                          allows. Issue: they are wanted again at once, and would have stayed in the last-level cache.
+/* CPU_AVX_STREAM_BYTES   affects cpu_avx_thomas, cpu_avx_solve and, where x is not d, cpu_avx_hybrid (so the others
+                          where systems are contiguous), cpu_avx_grid_explicit2 and _implicit2: results of this size and
+                          more are stored past the caches, where their alignment allows. Issue: they are wanted again at once, and would have stayed in the last-level cache.
                           Symptoms if too small: what reads them next is slow
    CPU_AVX_GRID_CACHE     affects cpu_avx_grid_explicit2 and cpu_avx_grid_bytes: bytes of the six planes of rows that a
                           thread wants to find in its own cache. Symptoms if too large: the planes come from a cache
@@ -678,7 +678,7 @@ typedef struct {
 CPU_AVX_API int CPU_AVX_F(cpu_avx_p_streams)(const cpu_avx_lines *lines, const CPU_AVX_F(cpu_avx_p_batch) * batch,
                                              long long apart)
 {
-    return batch->x != batch->d && (uintptr_t)batch->x % 64 == 0 && apart % (64 / CPU_AVX_P_SIZE) == 0 &&
+    return (uintptr_t)batch->x % 64 == 0 && apart % (64 / CPU_AVX_P_SIZE) == 0 &&
            (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_P_SIZE >= CPU_AVX_STREAM_BYTES;
 }
 
@@ -702,7 +702,8 @@ CPU_AVX_API cpu_avx_p_plan CPU_AVX_F(cpu_avx_p_plan_for)(int isa, const cpu_avx_
     }
     const long long apart =
         (rows ? plan.lines.stride : plan.lines.step) | (plan.lines.groups > 1 ? plan.lines.jump : 0);
-    plan.stream = CPU_AVX_F(cpu_avx_p_streams)(lines, batch, apart);
+    /* In place, rows are still in the cache when they are written; lines side by side, a tile later, are not. */
+    plan.stream = (batch->x != batch->d || !rows) && CPU_AVX_F(cpu_avx_p_streams)(lines, batch, apart);
     return plan;
 }
 
@@ -720,7 +721,8 @@ CPU_AVX_API cpu_avx_p_plan CPU_AVX_F(cpu_avx_p_plan_across)(int isa, const cpu_a
     plan.width = 2 * W;
     plan.tiles = plan.per_group = halves ? systems : (systems - 1) / 2 + 1;
     plan.copied = lines->step != 1 || n % (halves ? 2 * W : W) != 0;
-    plan.stream = !plan.copied && CPU_AVX_F(cpu_avx_p_streams)(lines, batch, plan.pitch | lines->stride | lines->jump);
+    plan.stream = !plan.copied && batch->x != batch->d &&
+                  CPU_AVX_F(cpu_avx_p_streams)(lines, batch, plan.pitch | lines->stride | lines->jump);
     return plan;
 }
 
