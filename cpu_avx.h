@@ -429,10 +429,11 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
     return tile;
 }
 
-/* CPU_AVX_STREAM_BYTES   affects cpu_avx_thomas, cpu_avx_solve and, where x is not d, cpu_avx_hybrid (so the others
-                          where systems are contiguous), cpu_avx_grid_explicit2 and _implicit2: results of this size and
-                          more are stored past the caches, where their alignment allows. Issue: they are wanted again at once, and would have stayed in the last-level cache.
-                          Symptoms if too small: what reads them next is slow
+/* CPU_AVX_STREAM_BYTES   affects cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid where x is not d, the first two also in
+                          place where rows of systems side by side are far apart; cpu_avx_grid_explicit2, _implicit2:
+                          results of this size and more are stored past the caches, where their alignment allows. Issue:
+                          they are wanted again at once, and would have stayed in the last-level cache. Symptoms if too
+                          small: what reads them next is slow
    CPU_AVX_GRID_CACHE     affects cpu_avx_grid_explicit2 and cpu_avx_grid_bytes: bytes of the six planes of rows that a
                           thread wants to find in its own cache. Symptoms if too large: the planes come from a cache
                           further away; if too small: many rows at the edges of blocks are made twice */
@@ -702,8 +703,10 @@ CPU_AVX_API cpu_avx_p_plan CPU_AVX_F(cpu_avx_p_plan_for)(int isa, const cpu_avx_
     }
     const long long apart =
         (rows ? plan.lines.stride : plan.lines.step) | (plan.lines.groups > 1 ? plan.lines.jump : 0);
-    /* In place, rows are still in the cache when they are written; lines side by side, a tile later, are not. */
-    plan.stream = (batch->x != batch->d || !rows) && CPU_AVX_F(cpu_avx_p_streams)(lines, batch, apart);
+    /* In place, what lies together is still in the cache when it is written, a tile after it was read; rows far apart,
+       which share few places there, are not. */
+    plan.stream = (batch->x != batch->d || (!rows && plan.lines.step > plan.width)) &&
+                  CPU_AVX_F(cpu_avx_p_streams)(lines, batch, apart);
     return plan;
 }
 
@@ -1843,8 +1846,8 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fill_in)(CPU_AVX_V(cpu_avx_p_fill) * fil
 
 /* Eliminates a block of systems each with its own matrix while the next one is loaded, a tile of this and then some
    columns of that: shuffles fill the time in which the elimination waits for its reciprocals. The chain of dependent
-   operations is kept in registers: for the compiler, the store might lie where *now does. Where the block is of sections
-   they have a fill, else 0. */
+   operations is kept in registers: for the compiler, the store might lie where *now does. Sections have a fill, others
+   0. */
 CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_forward)(const CPU_AVX_V(cpu_avx_p_block) * block,
                                                        CPU_AVX_V(cpu_avx_p_block) * next, int whole,
                                                        const CPU_AVX_F(cpu_avx_p_batch) * batch, ptrdiff_t pitch,
@@ -3392,8 +3395,8 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, co
     return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, lines, &batch, work, threads);
 }
 
-/* Solves   every system of the lines on its own across the lanes of a vector: lane l reduces rows l*K .. l*K+K-1, K about
-            n/W (n/2W from 2 W^2 rows on), and cyclic reduction in parallel finds the last unknown of each lane, whose
+/* Solves   every system of the lines on its own across the lanes of a vector: lane l reduces rows l*K .. l*K+K-1, K
+            about n/W (n/2W from 2 W^2 rows on), and parallel cyclic reduction finds the last unknown of each lane; its
             steps are left out once they change nothing to rounding
    Needs    work of cpu_avx_hybrid_bytes(n, threads) bytes; else as cpu_avx_thomas, but it eliminates in another order:
             a matrix that is not dominant can pass one and fail the other
