@@ -429,11 +429,11 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
     return tile;
 }
 
-/* CPU_AVX_STREAM_BYTES   affects cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid where x is not d, the first two also in
-                          place where rows of systems side by side are far apart; cpu_avx_grid_explicit2, _implicit2:
-                          results of this size and more are stored past the caches, where their alignment allows. Issue:
-                          they are wanted again at once, and would have stayed in the last-level cache. Symptoms if too
-                          small: what reads them next is slow
+/* CPU_AVX_STREAM_BYTES   affects cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid where x is not d, the first two in
+                          place, too, where rows of systems side by side are far apart; cpu_avx_grid_explicit2 and
+                          _implicit2: results of this size and more are stored past the caches, where their alignment
+                          allows. Issue: they are wanted again at once, and would have stayed in the last-level cache.
+                          Symptoms if too small: what reads them next is slow
    CPU_AVX_GRID_CACHE     affects cpu_avx_grid_explicit2 and cpu_avx_grid_bytes: bytes of the six planes of rows that a
                           thread wants to find in its own cache. Symptoms if too large: the planes come from a cache
                           further away; if too small: many rows at the edges of blocks are made twice */
@@ -1724,8 +1724,8 @@ CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_lines_tiles)(const cpu_avx_p_plan *
 
 /* ---- a tile of rows ---------------------------------------------------------------------------------------------- */
 
-/* Two vectors of rows, so that two chains of dependent operations are in flight. Of the store each has, for each column,
-   d and c, or y where there is one matrix for all; sections of systems also f. */
+/* Two vectors of rows, so that two chains of dependent operations are in flight. Of the store each has, for each
+   column, d and c, or y where there is one matrix for all; sections of systems also f. */
 enum { CPU_AVX_V(cpu_avx_p_side) = CPU_AVX_W < CPU_AVX_P_LINE ? CPU_AVX_P_LINE / CPU_AVX_W : 1 }; /* tiles in a line */
 typedef struct {
     CPU_AVX_VEC c[2], d[2], sound[2];
