@@ -129,6 +129,8 @@
 #undef R
 #pragma push_macro("ROW")
 #undef ROW
+#pragma push_macro("SEEN")
+#undef SEEN
 #pragma push_macro("SLOT")
 #undef SLOT
 #pragma push_macro("SOME")
@@ -601,6 +603,7 @@ CPU_AVX_API int cpu_avx_p_reach(int H)
 #pragma pop_macro("Q")
 #pragma pop_macro("R")
 #pragma pop_macro("ROW")
+#pragma pop_macro("SEEN")
 #pragma pop_macro("SLOT")
 #pragma pop_macro("SOME")
 #pragma pop_macro("WEIGHT")
