@@ -3407,7 +3407,9 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, co
    Cost     reads a, b, c, d and writes x once; 10 FMA, 3 mul and a reciprocal an element. For systems one after another
             (step 1): memory is read in the order in which it lies, so that it is faster than cpu_avx_thomas from about
             W^2 rows on, where n is a multiple of W; and for few systems, as cpu_avx_thomas needs 2W of them. Other n
-            and steps are copied */
+            and steps are copied
+   Error    as cpu_avx_thomas, and an eighth of a roundoff of the system's largest unknown for what is left out:
+            unknowns so much smaller than others far from them may come out as 0 */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
                                           const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x, void *work, int threads)
 {
