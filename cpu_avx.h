@@ -188,11 +188,15 @@ enum {
 #define CPU_AVX_P_UNUSED __attribute__((unused))
 #define CPU_AVX_P_INLINE static inline __attribute__((always_inline, unused))
 #define CPU_AVX_P_RESTRICT __restrict__
-#define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33") /* a loop over a literal count, whose arrays stay in registers */
 #else
 #define CPU_AVX_P_UNUSED
 #define CPU_AVX_P_INLINE static inline
 #define CPU_AVX_P_RESTRICT
+#endif
+/* A loop over a literal count, whose arrays stay in registers. */
+#if defined __OPTIMIZE__ && defined __GNUC__
+#define CPU_AVX_P_UNROLL _Pragma("GCC unroll 33")
+#else
 #define CPU_AVX_P_UNROLL
 #endif
 #define CPU_AVX_API static inline CPU_AVX_P_UNUSED
@@ -2240,12 +2244,17 @@ CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_copied_tiles)(const cpu_avx_p_plan *p
     return bad;
 }
 
+CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_across_tiles)(const cpu_avx_p_plan *plan,
+                                                         const CPU_AVX_F(cpu_avx_p_batch) * batch, CPU_AVX_R *store,
+                                                         long long from, long long to)
+{
+    if (plan->copied) return CPU_AVX_V(cpu_avx_p_copied_tiles)(plan, batch, store, from, to);
+    return CPU_AVX_V(cpu_avx_p_sections_tiles)(plan, batch, store, from, to);
+}
 CPU_AVX_SLOW long long CPU_AVX_V(cpu_avx_p_tiles)(const cpu_avx_p_plan *plan, const CPU_AVX_F(cpu_avx_p_batch) * batch,
                                                   CPU_AVX_R *store, long long from, long long to)
 {
     ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
-    if (plan->copied) return CPU_AVX_V(cpu_avx_p_copied_tiles)(plan, batch, store, from, to);
-    if (plan->kind >= CPU_AVX_P_SECTIONS) return CPU_AVX_V(cpu_avx_p_sections_tiles)(plan, batch, store, from, to);
     if (plan->kind == CPU_AVX_P_SYSTEMS) return CPU_AVX_V(cpu_avx_p_rows_tiles)(plan, batch, store, from, to);
     if (stride != 1) return CPU_AVX_V(cpu_avx_p_lines_tiles)(plan, batch, store, from, to, stride, batch->f != 0);
     if (batch->f) return CPU_AVX_V(cpu_avx_p_lines_tiles)(plan, batch, store, from, to, 1, 1);
@@ -3342,28 +3351,34 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_hybrid_bytes)(long long n, int threads)
     return n > 0 ? CPU_AVX_F(cpu_avx_p_work_bytes)(CPU_AVX_F(cpu_avx_p_across_len)(n), threads) : 0;
 }
 
-CPU_AVX_API int CPU_AVX_F(cpu_avx_p_solve_tiles)(int isa, const cpu_avx_p_plan *plan,
-                                                 const CPU_AVX_F(cpu_avx_p_batch) * batch, void *work, size_t len,
-                                                 int threads)
-{
-    long long bad = LLONG_MAX;
-    if (threads > plan->tiles) threads = (int)plan->tiles;
-    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))
-    for (int i = 0; i < threads; i++) {
-        CPU_AVX_R *store = CPU_AVX_F(cpu_avx_p_share)(work, len, i);
-        long long from = cpu_avx_p_part(plan->tiles, threads, i), to = cpu_avx_p_part(plan->tiles, threads, i + 1);
-        long long first;
-        CPU_AVX_P_PICK(isa, first =, cpu_avx_p_tiles, (plan, batch, store, from, to));
-        if (first < bad) bad = first;
-    }
-    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;
-}
+/* Each thread its part of the plan's tiles by the function named; a macro, so that who calls one compiles no other. */
+#define CPU_AVX_P_SOLVE_TILES(stem, length)                                                                            \
+    const size_t len = length;                                                                                         \
+    long long bad = LLONG_MAX;                                                                                         \
+    if (threads > plan.tiles) threads = (int)plan.tiles;                                                               \
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))                      \
+    for (int i = 0; i < threads; i++) {                                                                                \
+        CPU_AVX_R *store = CPU_AVX_F(cpu_avx_p_share)(work, len, i);                                                   \
+        long long from = cpu_avx_p_part(plan.tiles, threads, i), to = cpu_avx_p_part(plan.tiles, threads, i + 1);      \
+        long long first;                                                                                               \
+        CPU_AVX_P_PICK(isa, first =, stem, (&plan, batch, store, from, to));                                           \
+        if (first < bad) bad = first;                                                                                  \
+    }                                                                                                                  \
+    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK
+
 CPU_AVX_API int CPU_AVX_F(cpu_avx_p_solve_lines)(int isa, const cpu_avx_lines *lines,
                                                  const CPU_AVX_F(cpu_avx_p_batch) * batch, void *work, int threads)
 {
     const cpu_avx_p_plan plan = CPU_AVX_F(cpu_avx_p_plan_for)(isa, lines, batch, threads);
-    return CPU_AVX_F(cpu_avx_p_solve_tiles)(isa, &plan, batch, work, CPU_AVX_F(cpu_avx_p_store_len)(lines->n), threads);
+    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_tiles, CPU_AVX_F(cpu_avx_p_store_len)(lines->n));
 }
+CPU_AVX_API int CPU_AVX_F(cpu_avx_p_solve_across)(int isa, const cpu_avx_lines *lines,
+                                                  const CPU_AVX_F(cpu_avx_p_batch) * batch, void *work, int threads)
+{
+    const cpu_avx_p_plan plan = CPU_AVX_F(cpu_avx_p_plan_across)(isa, lines, batch);
+    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_across_tiles, CPU_AVX_F(cpu_avx_p_across_len)(lines->n));
+}
+#undef CPU_AVX_P_SOLVE_TILES
 
 /* Solves   a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each
             with its own matrix
@@ -3418,9 +3433,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, c
     if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
     if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
     const CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
-    const cpu_avx_p_plan plan = CPU_AVX_F(cpu_avx_p_plan_across)(isa, lines, &batch);
-    return CPU_AVX_F(cpu_avx_p_solve_tiles)(isa, &plan, &batch, work, CPU_AVX_F(cpu_avx_p_across_len)(lines->n),
-                                            threads);
+    return CPU_AVX_F(cpu_avx_p_solve_across)(isa, lines, &batch, work, threads);
 }
 
 /* ---- array scope: one factor ------------------------------------------------------------------------------------- */

@@ -46,6 +46,14 @@ costs_nothing 'C++, optimised' cc "$each $models" $CXX -std=c++17 -O2
 costs_nothing 'emulated' cu "$together" $emulated -O0
 [ -n "$NVCC" ] && costs_nothing 'nvcc' cu "$together" "$NVCC" -std=c++17 -gencode arch=compute_90,code=compute_90
 
+# Who calls one batch solver of cpu_avx.h has no other.
+for level in -O0 -O1; do
+    check "C: examples/cpu_batch.c with $level" $CC -std=c11 $level -Wall -Wextra -Wpedantic -Werror -I"$top" -c \
+        -o batch.o "$top/examples/cpu_batch.c"
+done
+check 'C: it has the Thomas algorithm' sh -c 'nm batch.o | grep -q cpu_avx_p_rows_tiles'
+check 'C: it has nothing of the hybrid' sh -c '! nm batch.o | grep -E "hybrid|sections_|across"'
+
 # The launch functions that a header declares in full, so that they can be found.
 launches() {
     sed -n 's/^static int \(bs[13]d_[a-z]*[0-9]_f[0-9]*\)(.*/\1/p
