@@ -909,29 +909,39 @@ static void launched(World *w, const bs3d_problem *problem, int implicit, Row *r
 static int devices;
 static World world;
 
-/* A world of ranks ranks on gpus GPUs; with MPI its processes have one each. */
+/* How many processes MPI has started, and which of them this is; without MPI 1 and 0. */
+static int processes_of(int *rank)
+{
+    int processes = 1;
+    *rank = 0;
+#ifdef BS3D_GPUS_MPI
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+#endif
+    return processes;
+}
+
+/* A world of ranks ranks on gpus GPUs; of several processes each has one. */
 static void make_world(World *w, int ranks, int gpus, int by_nccl)
 {
     memset(w, 0, sizeof *w);
     w->ranks = w->count = ranks;
-#ifdef BS3D_GPUS_MPI
-    int processes;
-    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    const int processes = processes_of(&w->first);
     if (processes > 1) {
-        MPI_Comm machine;
-        int place;
-        MPI_Comm_rank(MPI_COMM_WORLD, &w->first);
-        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-        MPI_Comm_rank(machine, &place);
-        MPI_Comm_free(&machine);
         w->ranks = processes;
         w->count = 1;
         w->local->rank = w->first;
-        w->local->device = place % devices;
         w->by_nccl = 1;
+#ifdef BS3D_GPUS_MPI
+        MPI_Comm machine;
+        int place;
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+        MPI_Comm_rank(machine, &place);
+        MPI_Comm_free(&machine);
+        w->local->device = place % devices;
+#endif
         return;
     }
-#endif
     for (int i = 0; i < ranks; i++) {
         w->local[i].rank = i;
         w->local[i].device = i % gpus;
@@ -1108,14 +1118,16 @@ static void one_launch(int implicit, int is_double, const int *points, int steps
         launched<Double>(&world, &problem, implicit, &row);
     else
         launched<Single>(&world, &problem, implicit, &row);
-    print_row(&row);
+    if (world.ranks > 1) alone_ms[implicit][is_double] = row.ms;
+    if (world.first == 0) print_row(&row);
 }
 
-/* The table of docs/gpus.md: n^3 points on all GPUs (strong), and on each (weak). */
-static void measure(int n, int most_gpus)
+/* The table of docs/gpus.md: n^3 points on all GPUs (strong), and on each (weak). Several processes are as many GPUs,
+   by NCCL, and a GPU alone is the launch on that of each. */
+static void measure(int n, int most_gpus, int processes)
 {
-    for (int gpus = 1; gpus <= most_gpus; gpus *= 2)
-        for (int by_nccl = gpus > 1; by_nccl >= 0; by_nccl--) {
+    for (int gpus = processes; gpus <= most_gpus; gpus *= 2)
+        for (int by_nccl = gpus > 1; by_nccl >= (processes > 1); by_nccl--) {
 #ifndef BS3D_GPUS_NCCL
             if (by_nccl) continue;
 #endif
@@ -1125,7 +1137,7 @@ static void measure(int n, int most_gpus)
                 for (int is_double = 0; is_double < 2; is_double++) {
                     const int strong[3] = {n, n, n}, weak[3] = {n, n, n * gpus}, steps = implicit ? 48 : 128;
                     if (!wanted[is_double] || !wanted_engine[implicit]) continue;
-                    if (gpus == 1) one_launch(implicit, is_double, strong, steps);
+                    if (gpus == processes) one_launch(implicit, is_double, strong, steps);
                     one(implicit, is_double, strong, gpus, gpus == 1 ? "one" : "strong", 1, 1, steps);
                     if (gpus > 1) one(implicit, is_double, weak, gpus, "weak", 1, 1, steps);
                 }
@@ -1285,7 +1297,10 @@ static int run(int argc, char **argv)
             return usage(argv[i]);
         }
     }
-    if (file && !(csv = fopen(file, "w"))) {
+    int rank;
+    const int processes = processes_of(&rank);
+    if (links && processes > 1) return usage("--links");
+    if (file && rank == 0 && !(csv = fopen(file, "w"))) {
         perror(file);
         return 2;
     }
@@ -1295,21 +1310,21 @@ static int run(int argc, char **argv)
     }
     signal(SIGALRM, on_alarm);
     now_doing("starting");
-    int gpus = gpus_given && gpus_given < devices ? gpus_given : devices;
+    const int gpus = processes > 1 ? processes : gpus_given && gpus_given < devices ? gpus_given : devices;
     const int ranks = slabs_given ? slabs_given : gpus;
     if (ranks > MOST_RANKS) return usage("--slabs");
     if (is_gpu) measure_copy((size_t)1 << 30);
     if (links) {
         measure_links(gpus);
     } else if (measuring) {
-        heading();
-        measure(size[0] ? size[0] : 512, gpus);
+        if (rank == 0) heading();
+        measure(size[0] ? size[0] : 512, gpus, processes);
     } else {
         make_world(&world, ranks, gpus, !copies);
 #ifndef BS3D_GPUS_NCCL
         world.by_nccl = 0;
 #endif
-        if (world.first == 0) heading();
+        if (rank == 0) heading();
         if (!size[0] && is_gpu) size[0] = size[1] = size[2] = 256, checked = 1;
         if (!size[0]) bad = tiny();
         if (size[0]) exchange_open(&world);
@@ -1320,7 +1335,7 @@ static int run(int argc, char **argv)
         if (size[0]) exchange_close(&world);
     }
     alarm(0);
-    if (file && fclose(csv)) {
+    if (file && csv && fclose(csv)) {
         perror(file);
         return 1;
     }
