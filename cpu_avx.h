@@ -717,14 +717,15 @@ CPU_AVX_API cpu_avx_p_plan CPU_AVX_F(cpu_avx_p_plan_for)(int isa, const cpu_avx_
     return plan;
 }
 
-/* For systems across lanes: two at once, or a long one alone, whose tile leaves the first-level cache room. What is not
-   K rows in each lane, one after another, is to be copied. */
+/* For systems across lanes: two at once, or a long one alone, whose tile leaves the first-level cache room, unless only
+   two at once are whole tiles. What is not K rows in each lane, one after another, is to be copied. */
 CPU_AVX_API cpu_avx_p_plan CPU_AVX_F(cpu_avx_p_plan_across)(int isa, const cpu_avx_lines *lines,
                                                             const CPU_AVX_F(cpu_avx_p_batch) * batch)
 {
     cpu_avx_p_plan plan;
     const long long n = lines->n, W = CPU_AVX_F(cpu_avx_width)(isa), systems = lines->systems * lines->groups;
-    const int halves = n / W >= 2 * W && (n % (2 * W) == 0 || n % W != 0);
+    const int whole = n % (W * W) == 0, even = n % (2 * W * (whole ? W : 1)) == 0;
+    const int halves = n / W >= 2 * W && (even || n % W != 0);
     plan.lines = *lines;
     plan.kind = halves ? CPU_AVX_P_HALVES : CPU_AVX_P_SECTIONS;
     plan.n = plan.pitch = (n - 1) / (halves ? 2 * W : W) + 1;
@@ -3420,9 +3421,9 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, co
             a matrix that is not dominant can pass one and fail the other
    Returns  as cpu_avx_thomas
    Cost     reads a, b, c, d and writes x once; 10 FMA, 3 mul and a reciprocal an element. For systems one after another
-            (step 1): memory is read in the order in which it lies, so that it is faster than cpu_avx_thomas from about
-            W^2 rows on, where n is a multiple of W; and for few systems, as cpu_avx_thomas needs 2W of them. Other n
-            and steps are copied
+            (step 1): memory is read in the order in which it lies, so that it is faster than cpu_avx_thomas where n is
+            a multiple of W^2; else up to twice as slow. And for few systems, as cpu_avx_thomas needs 2W of them. Where
+            n is no multiple of W, or step not 1, systems are copied
    Error    as cpu_avx_thomas, and an eighth of a roundoff of the system's largest unknown for what is left out:
             unknowns so much smaller than others far from them may come out as 0 */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,

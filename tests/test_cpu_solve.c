@@ -338,8 +338,8 @@ static void F(test_singular)(void)
    alone, in pairs and in halves, more tiles than are looked at together; with a first system that fails, or two. */
 static void F(test_across)(void)
 {
-    static const int sizes[] = {8,   15,  16,  31,  32,  33,  48,  64,  96,  112,
-                                128, 192, 255, 256, 257, 400, 512, 520, 528, 544};
+    static const int sizes[] = {8,   15,  16,  31,  32,  33,  48,  64,  96,  112, 128,
+                                192, 255, 256, 257, 400, 512, 520, 528, 544, 768};
     static const int batches[] = {1, 2, 3, 35, 70};
     case_random random = {SEED + 6};
     int turn = 0;
