@@ -77,8 +77,8 @@
    How the file is laid out: it includes itself, for each precision and within it for each set.
      what depends on neither    sets, status, lines, plans of tiles, CPU_AVX and CPU_AVX_PICK
      a precision's own          cpu_avx_factor, the arguments of array functions as structs, the grid
-     a set's                    vectors; systems side by side, in rows, across lanes; the marches of one factor, from
-                                explicit1 to implicit3; rows of a grid of three
+     a set's                    vectors; systems side by side; in rows, a row a system or a section of one; the
+                                marches of one factor, from explicit1 to implicit3; rows of a grid of three
      a precision's, again       its sets are made here ("The sets"); then array scope, which picks one: systems, one
                                 factor, three factors
    A new set needs
@@ -1998,6 +1998,24 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_line_back_sections)(const CPU_AVX_R *slot,
     CPU_AVX_V(cpu_avx_p_line_back)(slot, 0, g, left, last, x, pitch, stream, list);
 }
 
+/* What there is of such a line, if anything. */
+CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_line_back_part)(const CPU_AVX_R *slot, const CPU_AVX_R *q, int g,
+                                                      const CPU_AVX_VEC *left, CPU_AVX_VEC *last, CPU_AVX_R *x,
+                                                      ptrdiff_t pitch, int rows, long long columns)
+{
+    enum { L = CPU_AVX_P_LINE, W = CPU_AVX_W };
+    const ptrdiff_t pace = CPU_AVX_V(cpu_avx_p_slot)(left != 0);
+    CPU_AVX_VEC tile[W];
+    for (int p = L - W; p >= 0 && rows > 0; p -= W) {
+        const int some = CPU_AVX_V(cpu_avx_p_clip)(columns - p);
+        const CPU_AVX_R *at = slot + p * pace + g * W;
+        for (int l = 0; l < W; l++) tile[l] = CPU_AVX_V(cpu_avx_set)(0);
+        CPU_AVX_V(cpu_avx_p_columns_back)
+        (q != 0, some, at, q ? q + p : at + 2 * W, at + 4 * W, left, pace, last, tile);
+        CPU_AVX_V(cpu_avx_store_tile)(x + p, pitch, rows, some, tile);
+    }
+}
+
 /* Lane l-s, and lane l+s, of two vectors, which may be the halves of one; 0 from beyond. */
 CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_p_before)(int halves, const CPU_AVX_VEC *v, int g, int s)
 {
@@ -2100,7 +2118,8 @@ CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_march_rows)(const cpu_avx_p_plan *p
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, pace = CPU_AVX_V(cpu_avx_p_slot)(sections);
     long long n = plan->n, blocks = (n + L - 1) / L, bad = LLONG_MAX;
     const ptrdiff_t run = sections ? (ptrdiff_t)((halves ? 2 * W : W) * n + L - 1) / L * L : (ptrdiff_t)(blocks * L);
-    const CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0), one_each = CPU_AVX_V(cpu_avx_set)(1);
+    const CPU_AVX_VEC zero = CPU_AVX_V(cpu_avx_set)(0), plus = CPU_AVX_V(cpu_avx_set)(1),
+                      minus = CPU_AVX_V(cpu_avx_set)(-1); /* the row before the first: x[-1] - L = 0 */
     cpu_avx_p_tile behind = {0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
     CPU_AVX_V(cpu_avx_p_block) block[2];
     CPU_AVX_VEC left[2] = {zero, zero}, seen[SEEN][2];
@@ -2110,11 +2129,7 @@ CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_march_rows)(const cpu_avx_p_plan *p
     for (long long t = from; t <= to; t++) {
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
         CPU_AVX_V(cpu_avx_p_chain) now = {{zero, zero}, {zero, zero}, {zero, zero}};
-        CPU_AVX_V(cpu_avx_p_fill) fill;
-        for (int g = 0; sections && g < 2; g++) {
-            fill.f[g] = CPU_AVX_V(cpu_avx_set)(-1), fill.first_c[g] = one_each;
-            fill.first_d[g] = fill.first_f[g] = zero;
-        }
+        CPU_AVX_V(cpu_avx_p_fill) fill = {{minus, minus}, {plus, plus}, {zero, zero}, {zero, zero}};
         CPU_AVX_VEC last[2] = {zero, zero};
         /* A tile of sections is small: it is loaded ahead before all of the one before is done with. */
         const cpu_avx_p_tile far = sections ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
@@ -2128,22 +2143,14 @@ CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_march_rows)(const cpu_avx_p_plan *p
             const CPU_AVX_R *q = one ? batch->f + 2 * n + j : 0;
             for (int g = 0; g < 2; g++) {
                 CPU_AVX_R *x = batch->x + behind.offset + g * behind.side + (ptrdiff_t)j;
-                if (behind.lanes == 2 * W && j + L <= n) {
-                    if (sections) CPU_AVX_V(cpu_avx_p_line_back_sections)
-                    (slot, g, &left[g], &last[g], x, pitch, plan->stream, &list);
-                    else CPU_AVX_V(cpu_avx_p_line_back_systems)(slot, q, g, &last[g], x, pitch, plan->stream, &list);
-                } else if (behind.lanes > g * W) {
-                    for (int p = L - W; p >= 0; p -= W) {
-                        CPU_AVX_VEC tile[W];
-                        int columns = CPU_AVX_V(cpu_avx_p_clip)(n - j - p);
-                        const CPU_AVX_R *at = slot + p * pace + g * W;
-                        for (int l = 0; l < W; l++) tile[l] = zero;
-                        CPU_AVX_V(cpu_avx_p_columns_back)
-                        (one, columns, at, one ? q + p : at + 2 * W, at + 4 * W, sections ? &left[g] : 0, pace,
-                         &last[g], tile);
-                        CPU_AVX_V(cpu_avx_store_tile)
-                        (x + p, pitch, CPU_AVX_V(cpu_avx_p_clip)(behind.lanes - g * W), columns, tile);
-                    }
+                const CPU_AVX_VEC *l = sections ? &left[g] : 0;
+                if (behind.lanes < 2 * W || j + L > n) {
+                    const int rows = CPU_AVX_V(cpu_avx_p_clip)(behind.lanes - g * W);
+                    CPU_AVX_V(cpu_avx_p_line_back_part)(slot, q, g, l, &last[g], x, pitch, rows, n - j);
+                } else if (sections) {
+                    CPU_AVX_V(cpu_avx_p_line_back_sections)(slot, g, l, &last[g], x, pitch, plan->stream, &list);
+                } else {
+                    CPU_AVX_V(cpu_avx_p_line_back_systems)(slot, q, g, &last[g], x, pitch, plan->stream, &list);
                 }
             }
             j = i * L;
