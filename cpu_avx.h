@@ -1323,8 +1323,10 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_transpose)(CPU_AVX_VEC *v)
             v[l].lane[i] = swap;
         }
 #else
+    CPU_AVX_P_UNROLL
     for (int i = 0; i < CPU_AVX_W; i += CPU_AVX_P_BLOCK) CPU_AVX_V(cpu_avx_p_turn_blocks)(v + i);
 #if CPU_AVX_P_BYTES > 16
+    CPU_AVX_P_UNROLL
     for (int i = 0; i < CPU_AVX_P_BLOCK; i++) CPU_AVX_V(cpu_avx_p_move_blocks)(v + i);
 #endif
 #endif
@@ -1337,6 +1339,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_load_tile)(const CPU_AVX_R *p, ptrdiff_t p
                                                  CPU_AVX_VEC *v)
 {
     if (rows == CPU_AVX_W && columns == CPU_AVX_W) {
+        CPU_AVX_P_UNROLL
         for (int l = 0; l < CPU_AVX_W; l++) v[l] = CPU_AVX_V(cpu_avx_load)(p + l * pitch);
     } else {
         for (int l = 0; l < CPU_AVX_W; l++)
@@ -1348,6 +1351,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_store_tile)(CPU_AVX_R *p, ptrdiff_t pitch,
 {
     CPU_AVX_V(cpu_avx_transpose)(v);
     if (rows == CPU_AVX_W && columns == CPU_AVX_W) {
+        CPU_AVX_P_UNROLL
         for (int l = 0; l < CPU_AVX_W; l++) CPU_AVX_V(cpu_avx_store)(p + l * pitch, v[l]);
     } else {
         for (int l = 0; l < rows; l++) CPU_AVX_V(cpu_avx_store_part)(p + l * pitch, columns, v[l]);
@@ -1453,6 +1457,7 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_columns_forward)(int sides, int from, in
     CPU_AVX_P_UNROLL
     for (int i = from; i < to; i++) {
         const CPU_AVX_VEC li = CPU_AVX_V(cpu_avx_set)(l[i]), ri = CPU_AVX_V(cpu_avx_set)(r[i]);
+        CPU_AVX_P_UNROLL
         for (int g = 0; g < sides; g++) {
             y[g] = CPU_AVX_V(cpu_avx_fnma)(li, y[g], CPU_AVX_V(cpu_avx_mul)(ri, d[g][i]));
             CPU_AVX_V(cpu_avx_store)(slot + i * pace + g * CPU_AVX_W, y[g]);
@@ -1852,6 +1857,35 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_fill_in)(CPU_AVX_V(cpu_avx_p_fill) * fil
     fill->first_c[g] = CPU_AVX_V(cpu_avx_fnma)(fill->first_c[g], c, zero);
 }
 
+/* A loop over two vectors of a column; in plain C, where these are arrays, the compiler does better by itself. */
+#if CPU_AVX_P_BYTES > 0
+#define CPU_AVX_P_UNROLL_BOTH CPU_AVX_P_UNROLL
+#else
+#define CPU_AVX_P_UNROLL_BOTH
+#endif
+
+/* Column i of the columns of a block whose store begins at slot, and now and then a fetch. */
+CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_column_forward)(const CPU_AVX_V(cpu_avx_p_block) * block, int i, int columns,
+                                                        CPU_AVX_R *slot, CPU_AVX_V(cpu_avx_p_chain) * chain,
+                                                        CPU_AVX_V(cpu_avx_p_fill) * fill,
+                                                        CPU_AVX_V(cpu_avx_p_fetch_list) * list)
+{
+    enum { W = CPU_AVX_W };
+    slot += i * CPU_AVX_V(cpu_avx_p_slot)(fill != 0);
+    if (i % 2) CPU_AVX_V(cpu_avx_p_fetch_some)(list, 0, 1);
+    CPU_AVX_P_UNROLL_BOTH
+    for (int g = 0; g < 2; g++) {
+        const CPU_AVX_VEC r =
+            CPU_AVX_V(cpu_avx_p_eliminate)(block->a[g][i], block->b[g][i], block->c[g][i], block->d[g][i], &chain->c[g],
+                                           &chain->d[g], &chain->sound[g]);
+        CPU_AVX_V(cpu_avx_store)(slot + (2 + g) * W, chain->c[g]);
+        CPU_AVX_V(cpu_avx_store)(slot + g * W, chain->d[g]);
+        if (fill) CPU_AVX_V(cpu_avx_p_fill_in)
+        (fill, g, block->place.last && i == columns - 1, block->a[g][i], r, chain->c[g], chain->d[g],
+         slot + (4 + g) * W);
+    }
+}
+
 /* Eliminates a block of systems each with its own matrix while the next one is loaded, a tile of this and then some
    columns of that: shuffles fill the time in which the elimination waits for its reciprocals. The chain of dependent
    operations is kept in registers: for the compiler, the store might lie where *now does. Sections have a fill, others
@@ -1875,18 +1909,13 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_block_forward)(const CPU_AVX_V(cpu_avx_p
         else if (next->place.rows)
             CPU_AVX_V(cpu_avx_p_block_load_part)(next, k, batch, pitch);
         CPU_AVX_V(cpu_avx_p_fetch_some)(list, 0, SOME);
-        for (int i = k * W / 8; i < (k + 1) * W / 8 && i < columns; i++, slot += CPU_AVX_V(cpu_avx_p_slot)(fill != 0)) {
-            if (i % 2) CPU_AVX_V(cpu_avx_p_fetch_some)(list, 0, 1);
-            for (int g = 0; g < 2; g++) {
-                const CPU_AVX_VEC r =
-                    CPU_AVX_V(cpu_avx_p_eliminate)(block->a[g][i], block->b[g][i], block->c[g][i], block->d[g][i],
-                                                   &chain.c[g], &chain.d[g], &chain.sound[g]);
-                CPU_AVX_V(cpu_avx_store)(slot + (2 + g) * W, chain.c[g]);
-                CPU_AVX_V(cpu_avx_store)(slot + g * W, chain.d[g]);
-                if (fill) CPU_AVX_V(cpu_avx_p_fill_in)
-                (&filled, g, block->place.last && i == columns - 1, block->a[g][i], r, chain.c[g], chain.d[g],
-                 slot + (4 + g) * W);
-            }
+        if (whole) {
+            CPU_AVX_P_UNROLL
+            for (int i = k * W / 8; i < (k + 1) * W / 8; i++)
+                CPU_AVX_V(cpu_avx_p_column_forward)(block, i, W, slot, &chain, fill ? &filled : 0, list);
+        } else {
+            for (int i = k * W / 8; i < (k + 1) * W / 8 && i < columns; i++)
+                CPU_AVX_V(cpu_avx_p_column_forward)(block, i, columns, slot, &chain, fill ? &filled : 0, list);
         }
     }
     *now = chain;
@@ -3259,6 +3288,7 @@ CPU_AVX_SLOW void CPU_AVX_V(cpu_avx_p_grid_lower)(const CPU_AVX_F(cpu_avx_grid) 
 #undef CPU_AVX_P_PREFIX
 #undef CPU_AVX_P_SUFFIX
 #undef CPU_AVX_P_BLOCK
+#undef CPU_AVX_P_UNROLL_BOTH
 #undef CPU_AVX_P_EACH
 #undef CPU_AVX_VEC
 #undef CPU_AVX_INLINE
