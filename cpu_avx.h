@@ -417,14 +417,13 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
     const long long half = plan->width / 2; /* of 2W rows */
     if (plan->kind >= CPU_AVX_P_SECTIONS) {
         const int two = plan->kind == CPU_AVX_P_SECTIONS;
-        const long long second = (t + 1) * (1 + two) - 1, all = lines->systems * lines->groups;
         tile.first = t * (1 + two);
         tile.offset = cpu_avx_p_system_at(lines, tile.first);
         tile.lanes = (int)plan->width;
         if (!two)
             tile.side = (ptrdiff_t)(half * plan->pitch);
-        else if (second < all) /* else both are the last one */
-            tile.side = cpu_avx_p_system_at(lines, second) - tile.offset;
+        else if (tile.first + 1 < lines->systems * lines->groups) /* else both are the last one */
+            tile.side = cpu_avx_p_system_at(lines, tile.first + 1) - tile.offset;
         return tile;
     }
     long long group = t / plan->per_group, system = t % plan->per_group * plan->width, left = lines->systems - system;
@@ -1880,9 +1879,11 @@ CPU_AVX_INLINE void CPU_AVX_V(cpu_avx_p_column_forward)(const CPU_AVX_V(cpu_avx_
                                            &chain->d[g], &chain->sound[g]);
         CPU_AVX_V(cpu_avx_store)(slot + (2 + g) * W, chain->c[g]);
         CPU_AVX_V(cpu_avx_store)(slot + g * W, chain->d[g]);
-        if (fill) CPU_AVX_V(cpu_avx_p_fill_in)
-        (fill, g, block->place.last && i == columns - 1, block->a[g][i], r, chain->c[g], chain->d[g],
-         slot + (4 + g) * W);
+        if (fill) {
+            const int last = block->place.last && i == columns - 1;
+            CPU_AVX_V(cpu_avx_p_fill_in)
+            (fill, g, last, block->a[g][i], r, chain->c[g], chain->d[g], slot + (4 + g) * W);
+        }
     }
 }
 
@@ -3368,6 +3369,14 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_work_bytes)(size_t len, int threads)
     return threads > 0 ? (size_t)threads * (len * sizeof(CPU_AVX_R) + 64) : 0;
 }
 
+/* Of the store of cpu_avx_hybrid, whatever the vector: 6W elements a row of the sections, rounded up to lines of the
+   cache, and a copy of the four arrays. */
+CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_across_len)(long long n)
+{
+    const size_t most = 64 / CPU_AVX_P_SIZE;
+    return 6 * ((size_t)n + most * 16) + 8 * ((size_t)n + most);
+}
+
 /* Bytes of work for cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid. */
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_thomas_bytes)(long long n, int threads)
 {
@@ -3376,13 +3385,6 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_thomas_bytes)(long long n, int threads)
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_solve_bytes)(long long n, int threads)
 {
     return CPU_AVX_F(cpu_avx_thomas_bytes)(n, threads);
-}
-/* Of the store of cpu_avx_hybrid, whatever the vector: 6W elements a row of the sections, rounded up to lines of the
-   cache, and a copy of the four arrays. */
-CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_across_len)(long long n)
-{
-    const size_t most = 64 / CPU_AVX_P_SIZE;
-    return 6 * ((size_t)n + most * 16) + 8 * ((size_t)n + most);
 }
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_hybrid_bytes)(long long n, int threads)
 {
@@ -3458,9 +3460,9 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, co
             a matrix that is not dominant can pass one and fail the other
    Returns  as cpu_avx_thomas
    Cost     reads a, b, c, d and writes x once; 10 FMA, 3 mul and a reciprocal an element. For systems one after another
-            (step 1): memory is read in the order in which it lies, so that it is faster than cpu_avx_thomas where n is
-            a multiple of W^2; else up to twice as slow. And for few systems, as cpu_avx_thomas needs 2W of them. Where
-            n is no multiple of W, or step not 1, systems are copied
+            (step 1) whose n is a multiple of W^2 and which come from memory: it is read in the order in which it lies,
+            which with AVX-512 makes this faster than cpu_avx_thomas; other n are slower, the shorter the more. And for
+            few systems, as cpu_avx_thomas needs 2W of them. Where n is no multiple of W, or step not 1, they are copied
    Error    as cpu_avx_thomas, and an eighth of a roundoff of the system's largest unknown for what is left out:
             unknowns so much smaller than others far from them may come out as 0 */
 CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
