@@ -4,7 +4,7 @@
    bench/batch_table.sh compiles and runs this; it needs no GPU. trid_launch and trid_launch_cluster are replaced by functions
    that note the kernel, whose symbol has the kernel's name and template arguments; what these are called stands in the
    header. trid_clusters is replaced by one that finds room for clusters. */
-#include "../trid.h"
+#include "trid.h"
 
 #include <map>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static int clusters_that_fit(const A &...)
 #define trid_launch note
 #define trid_launch_cluster note_cluster
 #define trid_clusters clusters_that_fit
-#include "../trid_batch.h"
+#include "trid_batch.h"
 #undef trid_launch
 #undef trid_launch_cluster
 #undef trid_clusters

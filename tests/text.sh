@@ -36,9 +36,9 @@ bare() { # without white space around the lines, and without empty lines
     sed 's/^[[:space:]]*//; s/[[:space:]]*$//; /^$/d' "$@"
 }
 
-for example in examples/*.c examples/*.cu examples/*/*.c examples/*/*.cu examples/*.h examples/*/*.py; do
-    bare $example >$work/$(echo $example | tr / -).bare
-done
+# All of them, a line between two that no text shows.
+awk 'FNR == 1 { print "\001" } { print }' examples/*.c examples/*.cu examples/*/*.c examples/*/*.cu examples/*.h \
+    examples/*/*.py | bare >$work/examples.bare
 
 for page in README.md docs/guide.md docs/python.md docs/adi2d.md docs/adi3d.md; do
     awk -v out=$work/${page##*/} 'inside && /^ *```/ { inside = 0; close(file); next }
@@ -57,17 +57,16 @@ for header in *.h; do
 done
 
 for shown in $work/*.shown; do
-    [ -f "$shown" ] || continue
-    bare $shown >$shown.bare
-    found=1
-    for example in $work/examples-*.bare; do
-        awk 'FNR == NR { shown = shown "\n" $0; next }
-             { text = text "\n" $0 }
-             END { exit index(text "\n", shown "\n") == 0 }' $shown.bare $example && found=0
-    done
-    what=${shown#"$work"/}
-    check $found "code in ${what%.*.shown} is in no example: $(head -n 1 $shown.bare) ..."
+    [ -f "$shown" ] && bare "$shown" >"$shown.bare"
 done
+# Each file is one record.
+awk 'BEGIN { RS = "\002" }
+    FNR == NR { examples = $0; next }
+    { print index(examples, "\n" $0) == 0, FILENAME }' $work/examples.bare $work/*.shown.bare >$work/shown
+while read -r missing file; do
+    what=${file#"$work"/}
+    check "$missing" "code in ${what%.*.shown.bare} is in no example: $file"
+done <$work/shown
 
 # ---- every file ------------------------------------------------------------------------------------------------------
 
@@ -77,20 +76,14 @@ tracked=$(git ls-files 2>/dev/null)
     grep -E '\.(c|cc|h|cu|md|sh|awk|txt|py)$|(^|/)Makefile$|\.ci/run$' | sort >$work/files
 
 unfinished='TO''DO|FIX''ME|XX''X'
-: >$work/blanks
-: >$work/tabs
-: >$work/long
-: >$work/unfinished
-while read -r file; do
-    grep -n '[[:blank:]]$' "$file" /dev/null >>$work/blanks
-    grep -nE "(^|[^A-Za-z0-9_])($unfinished)([^A-Za-z0-9_]|\$)" "$file" /dev/null >>$work/unfinished
-    case $file in
-    *.c | *.h | *.cu)
-        grep -n "$(printf '\t')" "$file" /dev/null >>$work/tabs
-        grep -nE '^.{121}' "$file" /dev/null >>$work/long
-        ;;
-    esac
-done <$work/files
+grep -E '\.(c|h|cu)$' $work/files >$work/in_c
+in_files() { # in_files LIST PATTERN: lines of the files that are listed, with their names
+    xargs grep -nE "$2" /dev/null <"$1"
+}
+in_files $work/files '[[:blank:]]$' >$work/blanks
+in_files $work/files "(^|[^A-Za-z0-9_])($unfinished)([^A-Za-z0-9_]|\$)" >$work/unfinished
+in_files $work/in_c "$(printf '\t')" >$work/tabs
+in_files $work/in_c '^.{121}' >$work/long
 nothing_in $work/blanks 'blanks at the ends of lines'
 nothing_in $work/tabs 'tabs in C'
 nothing_in $work/long 'lines of more than 120 columns in C'
@@ -103,11 +96,18 @@ for header in *.h; do
     capitals=$(echo "$stem" | tr '[:lower:]' '[:upper:]')
     grep -q "^#define ${capitals}_VERSION [0-9]" $header
     check $? "$header has no ${capitals}_VERSION"
-    awk '{ print } /\*\// { exit }' $header >$work/$stem.opening
 
-    # The definitions of public functions: NAME, and whether a comment or a neighbour with one stands directly above.
-    # What is overloaded for C++ has its contract at the function that it calls.
+    # The definitions of public functions: NAME, whether a comment or a neighbour with one stands directly above, and
+    # whether it is a word of the opening comment, where "stem_load, _store" names stem_store too. What is overloaded for
+    # C++ has its contract at the function that it calls.
     awk -v stem=$stem -v capitals=$capitals '
+        !opened {
+            words = $0
+            gsub(/[^a-z0-9_]+/, " ", words)
+            count = split(words, word, " ")
+            for (i = 1; i <= count; i++) said[word[i]] = 1
+            opened = /\*\//
+        }
         /^#ifdef __cplusplus/ { overloads = 1 }
         /^#endif/ { overloads = 0 }
         !overloads && $0 ~ "^(" capitals "|TRID)_(HD|D|HOST|API) " {
@@ -120,15 +120,15 @@ for header in *.h; do
             }
             shared = above ~ /^}/ && documented
             documented = above ~ /\*\/$/ || shared
-            if (name != "" && name !~ "^" stem "_p_") print name, documented
+            listed = name in said || substr(name, length(stem) + 1) in said
+            if (name != "" && name !~ "^" stem "_p_") print name, documented + 0, listed
         }
         { above = $0 }' $header | sort -u >$work/$stem.functions
 
-    while read -r name documented; do
+    while read -r name documented listed; do
         [ "$documented" = 1 ]
         check $? "$header: no contract above $name"
-        # In the list, "stem_load, _store" names stem_store too.
-        grep -qE "(^|[^a-z0-9_])($name|${name#"$stem"})([^a-z0-9_]|\$)" $work/$stem.opening
+        [ "$listed" = 1 ]
         check $? "$header: $name is not in the list of functions"
     done <$work/$stem.functions
 done
