@@ -466,7 +466,7 @@ headers:
 headers-clang:
 	$(call run,CXX='$(CXX)' sh tests/headers.sh clang)
 
-costs:
+costs: build/cpu_batch
 	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh tests/costs.sh)
 
 text:

@@ -23,6 +23,15 @@ check() {
     fi
 }
 
+# compile FILE COMMAND...: to FILE.o, with what it defines in FILE.has: names, and bytes of code and of data
+compile() {
+    file=$1
+    shift
+    rm -f $file.has
+    "$@" -c -o $file.o $file && nm --defined-only $file.o | cut -c 18- >$file.has &&
+        size -A $file.o | awk '/^\.(text|data|rodata|bss|noinit|nv_fatbin)/ { print $1, $2 }' >>$file.has
+}
+
 skip() { # skip WHY
     skipped=$((skipped + 1))
     echo "skipped: $1"

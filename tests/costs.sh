@@ -1,58 +1,88 @@
 #!/bin/sh
-# costs.sh - what is not called costs nothing: a program that includes a header and uses nothing of it is the empty
-# program, without optimisation and with it; one that calls a launch function has the kernels of that one alone.
+# costs.sh - what is not called costs nothing, as CUDA, for the emulator and by nvcc: a program that includes a header
+# and uses nothing of it is the empty program; one that calls a launch function has the kernels of that one alone. What
+# headers.sh tries of C and C++ is tried here too: macros, extern "C", C++20.
 #
-# Run from the top folder. CC, CXX and NVCC name the compilers. Nothing here looks at a clock.
+# Run from the top folder, after "make build/cpu_batch". CC, CXX and NVCC name the compilers. Nothing here looks at a
+# clock.
 
 name=costs
 . tests/check.sh
 
-# compile FILE COMMAND...: to FILE.o, with what it defines in FILE.has: names, and bytes of code and of data.
-compile() {
-    file=$1
-    shift
-    rm -f $file.has
-    "$@" -I"$top" -c -o $file.o $file && nm --defined-only $file.o | cut -c 18- >$file.has &&
-        size -A $file.o | awk '/^\.(text|data|rodata|bss|noinit|nv_fatbin)/ { print $1, $2 }' >>$file.has
-}
+. "$top/tests/macros.sh"
+emulated="$CXX -std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt.h"
+headers=$(cd "$top" && ls *.h)
+models=$(cd "$top" && ls examples/*_model.h)
+last='$p' # of the launches that a header declares the first is tried, and the last
+if [ -n "$SHORT_TESTS" ]; then
+    last=
+    skip 'as CUDA each header alone, models, what nvcc makes of the host, launches in double precision, those of
+    trid_batch.h and all by nvcc, other levels for cpu_batch: SHORT_TESTS is set'
+fi
 
-# costs_nothing WHAT SUFFIX HEADERS COMMAND...: a program with each of the HEADERS against the empty program; they stand
-# alone, or several with commas between
-costs_nothing() {
-    language=$1 suffix=$2 programs=$3
+# All headers in one program, among macros with their own names, inside extern "C"; models too; each alone.
+echo 'int main(void) { return 0; }' >empty.cu
+among_macros() { # among_macros FILE...
+    echo '#include "names.h"'
+    echo 'extern "C" {'
+    printf '#include "%s"\n' "$@"
+    echo '}'
+    echo '#include "names_still.h"'
+    cat empty.cu
+}
+among_macros $headers >every.cu
+among_macros $headers $models >with_models.cu
+for header in $headers; do
+    { echo "#include \"$header\"" && cat empty.cu; } >${header%.h}.cu
+done
+
+# cost_nothing WHAT PROGRAMS HOW COMMAND...: what HOW makes of each of the programs with the command is what it makes of
+# the empty one
+cost_nothing() {
+    language=$1 programs=$2 how=$3
     shift 3
-    echo 'int main(void) { return 0; }' >program.$suffix
-    check "$language: the empty program" compile program.$suffix "$@"
-    cp program.$suffix.has empty.has
-    for header in $programs; do
-        echo "$header" | tr , '\n' | sed 's/.*/#include "&"/' >program.$suffix
-        echo 'int main(void) { return 0; }' >>program.$suffix
-        check "$language: compile $header" compile program.$suffix "$@"
-        check "$language: a program that uses nothing of $header is the empty one" diff empty.has program.$suffix.has
+    check "$language: the empty program" $how empty.cu "$@"
+    for each in $programs; do
+        check "$language: compile $each" $how $each.cu "$@" -I"$top"
+        check "$language: a program that uses nothing of it is the empty one: $each" diff empty.cu.has $each.cu.has
     done
 }
 
-emulated="$CXX -std=c++17 -x c++ -include $top/tests/simt.h"
-each=$(cd "$top" && ls *.h)
-# What adi2d.h makes of models; optimised, or much is left of the host's loops.
-models=$(cd "$top" && ls examples/*_model.h)
-together=$each last='$p' # of the launches that a header declares the first is tried, and the last
-if [ -n "$SHORT_TESTS" ]; then
-    together=$(echo $each | tr ' ' ,) last=
-    skip 'as CUDA each header alone, launches in double precision, those of trid_batch.h by nvcc: SHORT_TESTS is set'
-fi
-costs_nothing 'C' c "$each" $CC -std=c11 -O0
-costs_nothing 'C++, optimised' cc "$each $models" $CXX -std=c++17 -O2
-costs_nothing 'emulated' cu "$together" $emulated -O0
-[ -n "$NVCC" ] && costs_nothing 'nvcc' cu "$together" "$NVCC" -std=c++17 -gencode arch=compute_90,code=compute_90
+# ptx FILE COMMAND...: what nvcc makes for a GPU, without the comments, to FILE.has
+ptx() {
+    file=$1
+    shift
+    rm -f $file.has
+    "$@" -arch=compute_90 -ptx -o $file.ptx $file && sed '/^\/\//d' $file.ptx >$file.has
+}
 
-# Who calls one batch solver of cpu_avx.h has no other.
-for level in -O0 -O1; do
-    check "C: examples/cpu_batch.c with $level" $CC -std=c11 $level -Wall -Wextra -Wpedantic -Werror -I"$top" -c \
-        -o batch.o "$top/examples/cpu_batch.c"
+alone=${last:+$(echo "$headers" | sed 's/\.h$//')} # in the long run
+cost_nothing 'emulated, C++20' every compile $emulated -std=c++20 -O0
+if [ -n "$alone" ]; then
+    cost_nothing 'emulated' "$alone" compile $emulated -O0
+    check 'emulated: with models' $emulated -std=c++20 -I"$top" -fsyntax-only with_models.cu
+fi
+if [ -n "$NVCC" ]; then
+    warnings='-Xcompiler -Wall,-Wextra -Werror all-warnings'
+    cost_nothing 'nvcc, C++20' with_models ptx "$NVCC" -std=c++20 $warnings
+    if [ -n "$alone" ]; then
+        cost_nothing 'nvcc' "$alone" ptx "$NVCC" -std=c++17 $warnings
+        cost_nothing 'nvcc, with the host' every compile "$NVCC" -std=c++17 -gencode arch=compute_90,code=compute_90
+    fi
+else
+    skip 'costs by nvcc: no CUDA Toolkit here'
+fi
+
+# Who calls one batch solver of cpu_avx.h has no other: the example as users compile it, and by other levels.
+cpu_batch=$top/build/cpu_batch
+for level in '' ${last:+-O0 -O1}; do
+    [ -n "$level" ] && cpu_batch=cpu_batch.o &&
+        check "C: examples/cpu_batch.c with $level" $CC -std=c11 $level -Wall -Wextra -Wpedantic -Werror -I"$top" -c \
+            -o $cpu_batch "$top/examples/cpu_batch.c"
+    [ "$level" = -O0 ] && continue # which does not see that a choice is none
+    check "C: it has the Thomas algorithm $level" sh -c "nm $cpu_batch | grep -q cpu_avx_p_rows_tiles"
+    check "C: it has nothing of the hybrid $level" sh -c "! nm $cpu_batch | grep -E 'hybrid|sections_|across'"
 done
-check 'C: it has the Thomas algorithm' sh -c 'nm batch.o | grep -q cpu_avx_p_rows_tiles'
-check 'C: it has nothing of the hybrid' sh -c '! nm batch.o | grep -E "hybrid|sections_|across"'
 
 # The launch functions that a header declares in full, so that they can be found.
 launches() {
@@ -87,12 +117,13 @@ for header in bs1d.h bs3d.h trid_batch.h; do
     [ $header = trid_batch.h ] && least=4
     check "$header: launches in both precisions stand in the header" \
         sh -c "[ \$(grep -c _f32 list) -ge $least ] && [ \$(grep -c _f32 list) -eq \$(grep -c _f64 list) ]"
+    [ -n "$SHORT_TESTS" ] && [ $header = trid_batch.h ] && continue
     for launch in $(sed -n "1p;$last" list); do
         printf '#include "%s"\nint main() { return (void *)%s<> == 0; }\n' $header $launch >launch.cu
-        check "emulated: compile $launch" $emulated -O0 -I"$top" -c -o launch.o launch.cu
+        check "emulated: compile $launch" $emulated -Wno-address -O0 -I"$top" -c -o launch.o launch.cu
         check "emulated: a program that calls $launch has that launch alone" only_that $launch
     done
-    if [ -n "$NVCC" ] && { [ -z "$SHORT_TESTS" ] || [ $header != trid_batch.h ]; }; then
+    if [ -n "$NVCC" ] && [ -z "$SHORT_TESTS" ]; then
         launch=$(sed -n 1p list)
         printf '#include "%s"\nint main() { return (void *)%s<> == 0; }\n' $header $launch >launch.cu
         check "nvcc: compile $launch" $NVCC -std=c++17 -arch=compute_90 -ptx -I"$top" -o launch.ptx launch.cu
@@ -100,11 +131,4 @@ for header in bs1d.h bs3d.h trid_batch.h; do
         check "nvcc: a program that calls $launch has its kernels alone" only_its_kernels $launch
     fi
 done
-# Models that nobody marches make no kernels.
-if [ -n "$NVCC" ]; then
-    echo "$models" | sed 's/.*/#include "&"/' >models.cu
-    check 'nvcc: compile models' $NVCC -std=c++17 -arch=compute_90 -ptx -I"$top" -o models.ptx models.cu
-    check 'nvcc: a program that uses nothing of its models has no kernels' sh -c '! grep "\.entry" models.ptx'
-fi
-[ -z "$NVCC" ] && skip 'costs by nvcc: no CUDA Toolkit here'
 report

@@ -1,54 +1,20 @@
 #!/bin/sh
 # headers.sh - every header of the kit as its users meet it: alone, twice, in a folder, under another name, in several
 # files of one program, among their own macros, inside extern "C", with -ffast-math; as C11, C17 and what follows, C++17
-# and C++20, by gcc and by clang; as CUDA for the emulator, and by nvcc.
+# and C++20, by gcc and by clang. What is not called costs nothing. As CUDA tests/costs.sh tries them.
 #
-#     tests/headers.sh          by gcc, the emulator, nvcc
+#     tests/headers.sh          by gcc
 #     tests/headers.sh clang    by clang and clang++
 #
-# Run from the top folder. CC, CXX and NVCC name the compilers.
+# Run from the top folder. CC and CXX name the compilers.
 
 name=headers$1
 . tests/check.sh
 
-emulated="-std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt.h"
 c_flags='-std=c11 -Wall -Wextra -Wpedantic -Werror'
 cxx_flags='-std=c++17 -Wall -Wextra -Wpedantic -Werror'
 
-# The names that a program is most likely to have used itself; the function-like ones take their argument away.
-cat >macros.h <<'END'
-#define REAL quad
-#define C "c"
-#define F(x) unusable
-#define I 1.0fi
-#define K 8
-#define L 16L
-#define N 256
-#define P 2
-#define S "s"
-#define U unsigned
-#define W 32
-#define R
-END
-
-# All other names in capitals that stand in a header, which a program may have taken for its macros: those that begin
-# with the stem of a header are the kit's, SIMT_ is the emulator's, CUDART_ CUDA's, and what the headers' own #includes
-# define is the language's. Parameters in small letters are as everywhere: a macro of such a name has to end before the
-# #include.
-stems=$(cd "$top" && ls *.h | sed 's/\.h$//' | tr a-z A-Z | tr '\n' '|')
-grep -h '^ *# *include <' "$top"/*.h | sort -u >included.h
-for compiler in "$CC -x c" "$CXX -x c++"; do
-    for line in $(grep -o '<.*>' included.h); do
-        echo "#include $line" | $compiler -dM -E - 2>/dev/null
-    done
-done | sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' | sort -u >language
-for path in "$top"/*.h; do
-    $CC -fpreprocessed -dD -E -P -x c "$path" 2>/dev/null
-done | sed "s/\"[^\"]*\"//g; s/'[^']*'//g; /^ *# *include/d" | grep -oE '[A-Za-z_][A-Za-z0-9_]*' |
-    grep -x '[A-Z][A-Z0-9_]*' | grep -vE "^(${stems}SIMT|CUDART)(_|$)" | sort -u | grep -vxFf language >names
-sed 's/.*/#define & 7 seven/' names >names.h
-sed 's/.*/#ifndef &\n#error & is gone\n#endif/' names >names_still.h
-check 'there are names to try' test -s names
+. "$top"/tests/macros.sh
 
 # What -ffast-math must not optimise away: a zero or infinite pivot is seen, and NaN is not taken for a number.
 cat >status.c <<'END'
@@ -332,106 +298,122 @@ int main(int argc, char **argv)
 }
 END
 
-# in_language COMPILER FLAGS SUFFIX
-in_language() {
-    compiler=$1 flags=$2 suffix=$3
-    later_standards='c17 c2x'
-    [ $suffix = c ] || later_standards=c++20
+# each_alone: each header alone, in the strict sense where it says so, in a folder of which the compiler hears only by
+# the path in the #include; a program that uses nothing of it is the empty one. To alone/STEM.o, without a main.
+each_alone() {
+    echo 'int main(void) { return 0; }' >empty.$suffix
+    check "$language: the empty program" compile empty.$suffix $compiler $flags $level
+    rm -rf alone && mkdir alone
     for path in "$top"/*.h; do
         header=${path##*/}
-        stem=${header%.h}
-        macro=$(echo "$stem" | tr a-z A-Z)_HEADER
-        says="$compiler, $suffix: $header"
-
-        # Alone in the strict sense, where the header says so.
         rm -rf folder && mkdir folder && cp "$path" folder
         grep -q 'includes nothing of the kit' "$path" || cp "$top"/*.h folder
-        printf '#include "%s"\nint main(void) { return 0; }\n' "$header" >alone.$suffix
-        check "$says alone" $compiler $flags -Ifolder -c -o alone.o alone.$suffix
-
-        printf '#include "%s"\n#include "%s"\nint main(void) { return 0; }\n' "$header" "$header" >twice.$suffix
-        check "$says twice" $compiler $flags -I"$top" -c -o twice.o twice.$suffix
-
-        # A folder of which the compiler hears only by the path in the #include.
-        printf '#include "folder/%s"\nint main(void) { return 0; }\n' "$header" >inside.$suffix
-        check "$says in a folder" $compiler $flags -c -o inside.o inside.$suffix
-
-        rm -rf renamed && mkdir renamed && cp "$top"/*.h renamed && mv renamed/"$header" renamed/my_"$header"
-        printf '#define %s "my_%s"\n#include "renamed/my_%s"\nint main(void) { return 0; }\n' \
-            "$macro" "$header" "$header" >renamed.$suffix
-        check "$says renamed" $compiler $flags -c -o renamed.o renamed.$suffix
-
-        printf '#include "%s"\nint other(void);\nint other(void) { return 0; }\n' "$header" >other.$suffix
-        check "$says in two files of one program" $compiler $flags -I"$top" -o two alone.$suffix other.$suffix -lm
-
-        printf '#include "macros.h"\n#include "%s"\nU sum(void);\nU sum(void) { return N + W + K; }\n' \
-            "$header" >among.$suffix
-        check "$says among the user's macros" $compiler $flags -I"$top" -c -o among.o among.$suffix
-
-        printf '#include "names.h"\n#include "%s"\n#include "names_still.h"\nint main(void) { return 0; }\n' \
-            "$header" >names.$suffix
-        check "$says among macros with its own names" $compiler $flags -I"$top" -fsyntax-only names.$suffix
-
-        printf 'extern "C" {\n#include "%s"\n}\nint main() { return 0; }\n' "$header" >linkage.cc
-        for later in $later_standards; do
-            check "$says as $later" $compiler $flags -std=$later -I"$top" -fsyntax-only alone.$suffix
-        done
-        [ $suffix = c ] || check "$says in extern C" $compiler $flags -I"$top" -fsyntax-only linkage.cc
+        printf '#include "folder/%s"\nint main(void) { return 0; }\n' "$header" >alone.$suffix
+        check "$language: $header alone" compile alone.$suffix $compiler $flags $level
+        check "$language: a program that uses nothing of $header is the empty one" \
+            diff empty.$suffix.has alone.$suffix.has
+        check "$language: $header gives an object" objcopy --redefine-sym main=alone_${header%.h} alone.$suffix.o \
+            alone/${header%.h}.o
     done
-    # Models, which make the bodies of adi2d.h and adi3d.h: all in one program, of two files.
-    models=$(cd "$top" && ls examples/*_model.h)
-    echo "$models basket_model.h" | tr ' ' '\n' | sed 's/.*/#include "&"/' >models.h
-    for macros in macros names; do
-        printf '#include "%s.h"\n#include "models.h"\nint main(void) { return 0; }\n' $macros >models.$suffix
-        check "$compiler, $suffix: models among the macros of $macros.h" $compiler $flags -I"$top" -fsyntax-only \
-            models.$suffix
-    done
-    printf '#include "models.h"\nint other(void);\nint other(void) { return 0; }\n' >other.$suffix
-    printf '#include "models.h"\nint main(void) { return 0; }\n' >models.$suffix
-    check "$compiler, $suffix: models in two files of one program" $compiler $flags -I"$top" -o two models.$suffix \
-        other.$suffix -lm
+}
+
+# all_together: all headers, and models, which make the bodies of adi2d.h and adi3d.h: under other names, twice, among
+# the user's macros and macros with their own names, in C++ inside extern "C", as the newest standard. To together.o.
+all_together() {
+    {
+        cat renamed/names.h
+        echo '#include "macros.h"'
+        echo '#include "names.h"'
+        [ $suffix = c ] || echo 'extern "C" {'
+        cat renamed/headers.h renamed/headers.h renamed/models.h
+        [ $suffix = c ] || echo '}'
+        echo '#include "names_still.h"'
+        echo 'U sum(void);'
+        echo 'U sum(void) { return N + W + K; }'
+    } >together.$suffix
+    check "$language: all headers renamed, twice, among macros, as $newest" \
+        compile together.$suffix $compiler $flags -O2 -std=$newest
+}
+
+# in_two_files: two objects with the same headers and models make a program, and models cost nothing
+in_two_files() {
+    { cat models.h && echo 'int main(void) { return 0; }'; } >models.$suffix
+    check "$language: models" compile models.$suffix $compiler $flags -O2 -I"$top"
+    check "$language: the empty program, optimised" compile empty.$suffix $compiler $flags -O2
+    check "$language: a program that uses nothing of its models is the empty one" \
+            diff empty.$suffix.has models.$suffix.has
+    check "$language: headers and models in several files of one program" $compiler -o several models.$suffix.o \
+        together.$suffix.o alone/*.o -lm
+}
+
+# without_ieee: what -ffast-math must not optimise away. In the short run as C alone, and models as the compiler's first
+# pass leaves them, which already takes it that there is no NaN.
+without_ieee() {
     for program in status problem grid model model3 pivots; do
         level=-O3
-        if [ $program = pivots ]; then # a matter of seconds, with four instruction sets
-            level=-O1
-            [ -n "$SHORT_TESTS" ] && skip "$program by $compiler: SHORT_TESTS is set" && continue
-        fi
-        check "$compiler, $suffix: $program under -ffast-math" sh -c \
+        case $program,$SHORT_TESTS,$suffix in
+        pivots,,*) level=-O1 ;; # a matter of seconds, with four instruction sets
+        pivots,*) continue ;;
+        model*,,cc) level=-O1 ;; # the same text
+        model*,?*) level=-O0 ;;
+        esac
+        check "$language: $program under -ffast-math" sh -c \
             "cp $program.c ${program}_of.$suffix &&
              $compiler $flags $level -ffast-math -I'$top' -o $program ${program}_of.$suffix -lm && ./$program"
     done
 }
+
+# in_language COMPILER FLAGS LEVEL SUFFIX NEWEST-STANDARD
+in_language() {
+    compiler=$1 flags=$2 level=$3 suffix=$4 newest=$5 language="$1, $4"
+    each_alone
+    all_together
+    in_two_files
+    if [ -n "$SHORT_TESTS" ] && [ $suffix != c ]; then
+        skip "$compiler with -ffast-math: SHORT_TESTS is set"
+    else
+        without_ieee
+    fi
+}
+
+# The kit under other names: lines for a program, and the files, which name each other anew; how a header includes
+# itself X_HEADER says.
+mkdir renamed
+for path in "$top"/*.h; do
+    header=${path##*/}
+    sed "/\"$header\"/!s/^\( *# *include \"\)/\1my_/" "$path" >renamed/my_$header
+    echo "#define $(echo ${header%.h} | tr a-z A-Z)_HEADER \"my_$header\"" >>renamed/names.h
+    echo "#include \"renamed/my_$header\"" >>renamed/headers.h
+done
+models=$(cd "$top" && ls examples/*_model.h)
+for model in $models basket_model.h; do
+    path=$top/$model
+    [ -f "$path" ] || path=$model
+    sed 's/^\( *# *include "\)/\1my_/' "$path" >renamed/${model##*/}
+    echo "#include \"renamed/${model##*/}\"" >>renamed/models.h
+    echo "#include \"$model\"" >>models.h
+done
 
 if [ "$1" = clang ]; then
     for compiler in clang clang++; do
         if ! command -v $compiler >/dev/null; then
             skip "no $compiler here"
         elif [ $compiler = clang ]; then
-            in_language clang "$c_flags" c
+            in_language clang "$c_flags" -O0 c c2x
         else
-            in_language clang++ "$cxx_flags" cc
+            in_language clang++ "$cxx_flags" -O2 cc c++20
         fi
     done
     report
     exit
 fi
 
-in_language "$CC" "$c_flags" c
-in_language "$CXX" "$cxx_flags" cc
-
-# As CUDA, all of them in one program, and models; tests/costs.sh has each alone.
-(cd "$top" && ls *.h examples/*_model.h) | sed 's/.*/#include "&"/' >alone.cu
-{ echo '#include "names.h"'; cat alone.cu; echo '#include "names_still.h"'; } >names.cu
-{ echo 'extern "C" {'; cat alone.cu; echo '}'; } >linkage.cu
-check 'emulated: among macros with their own names' $CXX $emulated -I"$top" -fsyntax-only names.cu
-check 'emulated: in extern C' $CXX $emulated -I"$top" -fsyntax-only linkage.cu
-check 'emulated: as c++20' $CXX $emulated -std=c++20 -I"$top" -fsyntax-only alone.cu
-if [ -n "$NVCC" ]; then
-    nvcc_flags="-arch=compute_90 -ptx -o /dev/null -I$top -Xcompiler -Wall,-Wextra -Werror all-warnings"
-    check 'nvcc: among macros with their own names' $NVCC -std=c++17 $nvcc_flags names.cu
-    check 'nvcc: in extern C' $NVCC -std=c++17 $nvcc_flags linkage.cu
-    check 'nvcc: as c++20' $NVCC -std=c++20 $nvcc_flags alone.cu
+in_language "$CC" "$c_flags" -O0 c c2x
+in_language "$CXX" "$cxx_flags" -O2 cc c++20
+if [ -n "$SHORT_TESTS" ]; then
+    skip 'headers as C17, numbers of cpu_avx.h under -ffast-math: SHORT_TESTS is set'
 else
-    skip 'headers by nvcc: no CUDA Toolkit here'
+    (cd "$top" && ls *.h) | sed 's/.*/#include "&"/' >every.c
+    check "$CC as c17" $CC $c_flags -std=c17 -I"$top" -fsyntax-only every.c
 fi
 report

@@ -27,8 +27,8 @@ for page in README.md docs/guide.md docs/python.md; do
         lacks=
         if grep -q nvcc "$block" && [ -z "$GPU" ]; then
             lacks='no GPU here'
-        elif grep -q 'library\.cu' "$block" && [ -n "$SHORT_TESTS" ]; then
-            lacks='it compiles for minutes; make test-long runs it'
+        elif grep -qE 'library\.cu|adi3d_basket' "$block" && [ -n "$SHORT_TESTS" ]; then
+            lacks='it compiles for long; make test-long runs it'
         elif [ -n "$module" ] && ! "${PYTHON:-false}" -c "import $module" 2>/dev/null; then
             lacks="no $module for Python here"
         fi

@@ -1,0 +1,39 @@
+# macros.sh - the macros of a program that includes the kit, for headers.sh and costs.sh: macros.h has a user's own,
+# names.h the kit's names; names_still.h sees that the latter are still there. Both . it after check.sh, in $work.
+
+# The names that a program is most likely to have used itself; the function-like ones take their argument away.
+cat >macros.h <<'END'
+#define REAL quad
+#define C "c"
+#define F(x) unusable
+#define I 1.0fi
+#define K 8
+#define L 16L
+#define N 256
+#define P 2
+#define S "s"
+#define U unsigned
+#define W 32
+#define R
+END
+
+# All other names in capitals that stand in a header, which a program may have taken for its macros: those that begin
+# with the stem of a header are the kit's, SIMT_ is the emulator's, CUDART_ CUDA's, and what the headers' own #includes
+# define is the language's. Parameters in small letters are as everywhere: a macro of such a name has to end before the
+# #include.
+sed 's/^#define \([A-Z]*\).*/\1/' macros.h >taken
+stems=$(cd "$top" && ls *.h | sed 's/\.h$//' | tr a-z A-Z | tr '\n' '|')
+grep -h '^ *# *include <' "$top"/*.h | sort -u >included.h
+for compiler in "$CC -x c" "$CXX -x c++"; do
+    for line in $(grep -o '<.*>' included.h); do
+        echo "#include $line" | $compiler -dM -E - 2>/dev/null
+    done
+done | sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' | sort -u >language
+for path in "$top"/*.h; do
+    $CC -fpreprocessed -dD -E -P -x c "$path" 2>/dev/null
+done | sed "s/\"[^\"]*\"//g; s/'[^']*'//g; /^ *# *include/d" | grep -oE '[A-Za-z_][A-Za-z0-9_]*' |
+    grep -x '[A-Z][A-Z0-9_]*' | grep -vE "^(${stems}SIMT|CUDART)(_|$)" | sort -u |
+    grep -vxFf language | grep -vxFf taken >names
+sed 's/.*/#define & 7 seven/' names >names.h
+sed 's/.*/#ifndef &\n#error & is gone\n#endif/' names >names_still.h
+check 'there are names to try' test -s names
