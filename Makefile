@@ -30,10 +30,10 @@ NCCL := $(if $(GPU),$(firstword $(foreach library,-lnccl -l:libnccl.so.2,$(shell
 MPICXX := $(if $(NCCL),$(shell command -v mpicxx))
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-HEADERS := $(wildcard *.h tests/*.h examples/*.h)
+HEADERS := $(wildcard *.h tests/*.h tests/simt/*.h examples/*.h)
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 SANITIZE := -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
-SIMT := -std=c++17 -I. -Wall -Wextra -Werror -x c++ -include tests/simt.h
+SIMT := -std=c++17 -I. -Wall -Wextra -Werror -x c++ -include tests/simt/simt.h
 WATCHED := -g1 -O1 -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error
 # What programs are timed with, and say of themselves.
 GPU_FAST := -O3 -arch=native '-DBENCH_FLAGS="-O3 -arch=native"'
@@ -48,7 +48,9 @@ EXAMPLES := $(sort $(basename $(notdir $(wildcard examples/*.c examples/*.cu))))
 HOST_TESTS := $(filter-out test_nvrtc,$(basename $(notdir $(wildcard tests/test_*.c))))
 CPU_TESTS := $(filter test_cpu_%,$(HOST_TESTS))
 PLAIN_TESTS := $(filter-out $(CPU_TESTS),$(HOST_TESTS))
-DEVICE_TESTS := $(basename $(notdir $(wildcard tests/test_*.cu)))
+DEVICE_TESTS := $(basename $(notdir $(wildcard tests/test_*.cu tests/simt/test_*.cu)))
+# Where the rules below find their sources.
+vpath test_%.cu tests tests/simt
 # What tests the emulator itself plants faults that no GPU should run.
 GPU_TESTS := $(filter-out test_simt,$(DEVICE_TESTS))
 
@@ -136,7 +138,7 @@ examples: $(EXAMPLE_PROGRAMS)
 ifeq ($(GPU),)
 	@echo '$(EXAMPLE_DIR)/: $(sort $(CU_EXAMPLES))'
 	@echo 'There is $(NO_GPU): the examples in CUDA were built for the emulator'
-	@echo '(tests/simt.h), which runs their kernels on the CPU, slowly, and watches every lane.'
+	@echo '(tests/simt), which runs their kernels on the CPU, slowly, and watches every lane.'
 endif
 
 $(C_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
@@ -362,7 +364,7 @@ PATTERN := $(shell $(CXX) -ftrivial-auto-var-init=pattern -E -x c++ /dev/null >/
     echo -ftrivial-auto-var-init=pattern)
 QUICK_TESTS := test_batch test_batch_cluster test_batch_several test_lsmc test_simt test_transpose test_trid
 $(patsubst %,build/emulated/%,$(filter-out $(QUICK_TESTS),$(DEVICE_TESTS))): LEVEL := -O1
-build/emulated/%: tests/%.cu $(HEADERS)
+build/emulated/%: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) $(or $(LEVEL),-O0) $(SANITIZE) $(PATTERN) -o $@ $<
 
@@ -373,7 +375,7 @@ $(DEVICE_TESTS:%=contracted-%): contracted-%: build/contracted/%
 	$(call run,if grep -qw fma /proc/cpuinfo; then $<; \
 	    else echo 'skipped: $@: no FMA here'; $(call one,0,0,1); fi)
 
-build/contracted/%: tests/%.cu $(HEADERS)
+build/contracted/%: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) -O2 -fno-tree-slp-vectorize -mfma -ffp-contract=fast -DSIMT_PERTURBED -o $@ $<
 
@@ -383,7 +385,7 @@ $(DEVICE_TESTS:%=watched-%): watched-%: build/watched/%
 # The compiler reports every access to memory to the functions of the thread sanitizer; the emulator supplies them, so
 # the program is linked without that sanitizer. An index beyond an array in registers stops the program (exit status
 # 132); "make emulated-TEST" tells where.
-build/watched/%: tests/%.cu $(HEADERS)
+build/watched/%: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) $(WATCHED) -c -o $@.o $<
 	$(CXX) -o $@ $@.o

@@ -13,7 +13,7 @@
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"${CXX:-g++}" -std=c++17 -I. -w -x c++ -include tests/simt.h -O0 -no-pie -o "$work/table" bench/batch_table.cc
+"${CXX:-g++}" -std=c++17 -I. -w -x c++ -include tests/simt/simt.h -O0 -no-pie -o "$work/table" bench/batch_table.cc
 [ "${1:-}" = --all ] && { "$work/table" --all; exit; }
 "$work/table" >"$work/lines"
 [ $# -eq 0 ] && { cat "$work/lines"; exit; }

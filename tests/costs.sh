@@ -32,7 +32,7 @@ costs_nothing() {
     done
 }
 
-emulated="$CXX -std=c++17 -x c++ -include $top/tests/simt.h"
+emulated="$CXX -std=c++17 -x c++ -include $top/tests/simt/simt.h"
 each=$(cd "$top" && ls *.h)
 # What adi2d.h makes of models; optimised, or much is left of the host's loops.
 models=$(cd "$top" && ls examples/*_model.h)

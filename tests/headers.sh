@@ -11,7 +11,7 @@
 name=headers$1
 . tests/check.sh
 
-emulated="-std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt.h"
+emulated="-std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt/simt.h"
 c_flags='-std=c11 -Wall -Wextra -Wpedantic -Werror'
 cxx_flags='-std=c++17 -Wall -Wextra -Wpedantic -Werror'
 

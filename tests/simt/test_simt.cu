@@ -1,4 +1,4 @@
-/* test_simt.cu - does tests/simt.h run kernels as CUDA says, and does it report what CUDA leaves undefined?
+/* test_simt.cu - does tests/simt/simt.h run kernels as CUDA says, and does it report what CUDA leaves undefined?
    MIT licence, see LICENSE.
 
    First half: shuffles, votes, barriers, shared memory and launches, with results worked out on the host from the
@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "../gpu.h"
 
-#include "check.h"
+#include "../check.h"
 
 /* Device memory of n values, and its copy on the host. */
 template <class T> struct buffer {
