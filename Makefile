@@ -167,25 +167,19 @@ build/bs3d_gpus_mpi: examples/bs3d_gpus.cu $(HEADERS)
 endif
 
 # With or without a GPU. The second build also watches every access to memory, as the tests do.
-$(CU_EXAMPLES:%=build/emulated-examples/%): build/emulated-examples/%: build/emulated-examples/%.cc $(HEADERS)
-	$(CXX) -O1 $(SIMT) -Iexamples -o $@ $<
+EMULATOR := tests/simt/run tests/simt/launches.awk
+define emulate
+@mkdir -p $(@D)
+CXX='$(CXX)' tests/simt/run $(1) -Wall -Wextra -Werror -o $@ $<
+endef
+$(CU_EXAMPLES:%=build/emulated-examples/%): build/emulated-examples/%: examples/%.cu $(HEADERS) $(EMULATOR)
+	$(call emulate,--plain)
 
-$(CU_EXAMPLES:%=build/watched-examples/%): build/watched-examples/%: build/emulated-examples/%.cc $(HEADERS)
-	@mkdir -p $(@D)
-	$(CXX) $(SIMT) $(WATCHED) -Iexamples -c -o $@.o $<
-	$(CXX) -o $@ $@.o
+$(CU_EXAMPLES:%=build/watched-examples/%): build/watched-examples/%: examples/%.cu $(HEADERS) $(EMULATOR)
+	$(call emulate,--watched)
 
 # It measures their kernels.
 build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
-
-# Without a GPU, kernel<<<grid, block, bytes, stream>>>(...) becomes LAUNCH(kernel, grid, block, bytes, stream)(...);
-# the two zeros stand for bytes and stream where the source leaves them out, and fall off the end where it does not. A
-# launch stands on one line, and says which instance of a template it launches: kernel<float><<<...>>>.
-build/emulated-examples/%.cc: examples/%.cu Makefile
-	@mkdir -p $(@D)
-	@{ echo '#define LAUNCH(kernel, grid, block, bytes, stream, ...) SIMT_LAUNCH(kernel, grid, block, bytes, stream)'; \
-	   echo '#line 1 "$<"'; \
-	   sed 's/\([A-Za-z_0-9]*\(<[^<>]*>\)\{0,1\}\)<<<\(.*\)>>>/LAUNCH((\1), \3, 0, 0, )/' $<; } >$@
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
@@ -208,7 +202,7 @@ HOST_LATER := test_cpu_bs4d
 # Of arithmetic like a GPU's they see nothing that test_bs3d, test_batch and test_adi3d do not.
 AS_OTHERS := test_bs3d_gpus test_batch_ends test_batch_only test_adi3d_onchip
 PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:%=watched-%)) emulated-test_simt \
-    $(if $(GPU),,nvcc) $(filter-out $(HOST_LATER:%=host-%),$(HOST_TESTS:%=host-%)) \
+    simt-run $(if $(GPU),,nvcc) $(filter-out $(HOST_LATER:%=host-%),$(HOST_TESTS:%=host-%)) \
     $(filter-out $(TIMED_EXAMPLES:%=example-%) $(EXAMPLES_LATER:%=example-%),$(EXAMPLES:%=example-%)) \
     example-locvol_timing_host example-from_c example-bs3d_gpus_mpi $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown
 ARM_PARTS := $(CPU_TESTS:%=arm-%) arm-cpu_own_kernel arm-headers
@@ -470,6 +464,9 @@ headers-clang:
 
 costs:
 	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh tests/costs.sh)
+
+simt-run:
+	$(call run,CC='$(CC)' CXX='$(CXX)' sh tests/simt/run_test.sh)
 
 text:
 	$(call run,sh tests/text.sh)

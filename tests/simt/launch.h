@@ -62,7 +62,7 @@ SIMT_OWN void simt_run_cluster(void)
 }
 
 /* A memset that the address sanitizer does not see, as the space that it keeps between arrays is overwritten too. */
-__attribute__((no_sanitize("address", "thread"))) inline void simt_fill(unsigned char *from, unsigned char *end)
+SIMT_OWN_UNSEEN void simt_fill(unsigned char *from, unsigned char *end)
 {
 #ifdef __SANITIZE_ADDRESS__
     for (volatile unsigned char *byte = from; byte < end; byte++)
@@ -159,8 +159,8 @@ SIMT_OWN std::map<const void *, int> &simt_shared_limits(void)
 
 /* The most threads that a kernel may have by its __launch_bounds__: so many instructions before it do nothing. */
 #if defined __x86_64__ && !defined __clang__
-extern "C" __attribute__((weak)) unsigned char *__start___patchable_function_entries[];
-extern "C" __attribute__((weak)) unsigned char *__stop___patchable_function_entries[];
+extern "C" SIMT_HIDDEN __attribute__((weak)) unsigned char *__start___patchable_function_entries[];
+extern "C" SIMT_HIDDEN __attribute__((weak)) unsigned char *__stop___patchable_function_entries[];
 
 SIMT_OWN uint64_t simt_bound(const void *kernel)
 {
@@ -252,6 +252,15 @@ SIMT_OWN simt_launcher<Parameters...> simt_launch(void (*kernel)(Parameters...),
 {
     return simt_launcher<Parameters...>{kernel, grid, cluster, block, shared_bytes, is_early};
 }
+
+/* kernel<<<grid, block, shared_bytes, stream>>>, as launches.awk says it. */
+template <class... Parameters>
+SIMT_OWN simt_launcher<Parameters...> simt_launch_of(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                                     size_t shared_bytes = 0, cudaStream_t = nullptr)
+{
+    return simt_launcher<Parameters...>{kernel, grid, 1, block, shared_bytes, false};
+}
+
 #define SIMT_LAUNCH(kernel, grid, block, shared_bytes, stream) \
     simt_launch(kernel, grid, 1, block, shared_bytes, stream, false)
 #define SIMT_LAUNCH_EARLY(kernel, grid, block, shared_bytes, stream) \

@@ -160,14 +160,19 @@ struct simt_machine {
     char fault_text[400];
 };
 
-inline simt_machine simt = {};
+SIMT_STATE simt_machine simt = {};
 SIMT_OWN simt_block &simt_this_block(void) { return *simt.blocks[simt.rank]; }
-inline uint3 threadIdx, blockIdx;
-inline dim3 blockDim, gridDim;
+SIMT_STATE uint3 threadIdx, blockIdx;
+SIMT_STATE dim3 blockDim, gridDim;
 
 /* Dynamic shared memory lies in the section .noinit as well, so that one range holds all of it. */
 __shared__ __align__(1024) unsigned char simt_dynamic_shared[SIMT_MAX_SHARED];
 #define SIMT_DYNAMIC_SHARED(name) unsigned char *const name = simt_dynamic_shared
+
+/* What launches.awk makes of extern __shared__ T name[]: T *const name = this. */
+struct simt_dynamic_shared_as {
+    template <class T> SIMT_OWN operator T *() const { return (T *)simt_dynamic_shared; }
+};
 
 SIMT_OWN unsigned simt_lane_id(void) { return (unsigned)simt.current % SIMT_LANES; }
 SIMT_OWN simt_warp &simt_this_warp(void) { return simt.warps[simt.current / SIMT_LANES]; }
