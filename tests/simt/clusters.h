@@ -5,8 +5,7 @@
 #include "copies.h"
 
 /* A loop over volatile words, as the address sanitizer must not see what lies between the arrays. */
-__attribute__((no_sanitize("address", "thread"))) inline void simt_copy_bytes(unsigned char *to,
-                                                                              const unsigned char *from, size_t bytes)
+SIMT_OWN_UNSEEN void simt_copy_bytes(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     size_t i = 0;
     for (; i < bytes && (uintptr_t)(to + i) % 8; i++)

@@ -49,7 +49,7 @@ SIMT_OWN void simt_switch(simt_context *from, simt_context *to) { swapcontext(&f
 
 /* What the System V calling convention has a callee preserve: six registers and the two floating-point control words.
    noipa: the compiler must not conclude from the body that any other register survives. */
-__attribute__((naked, noipa)) inline void simt_swap_stacks(void **, void *)
+SIMT_STATE __attribute__((naked, noipa)) void simt_swap_stacks(void **, void *)
 {
     __asm__ volatile("pushq %rbp\n\t"
                      "pushq %rbx\n\t"
@@ -143,7 +143,7 @@ SIMT_OWN void simt_thread_ends(void);
 
 /* Where every thread begins. It never returns: its stack ends here. So the address sanitizer must not mark its frame,
    nor one that is inlined into it: the marks would be there when the next block's thread begins on the same stack. */
-__attribute__((no_sanitize("address", "thread"))) inline void simt_thread_main(void)
+SIMT_OWN_UNSEEN void simt_thread_main(void)
 {
     simt_announce_arrival(nullptr, &simt.host_stack, &simt.host_stack_bytes);
     simt.body(simt.body_data);

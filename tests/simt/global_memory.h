@@ -15,7 +15,7 @@ struct simt_arena {
     uint16_t *bytes_in_page; /* that were asked for */
     std::map<void *, size_t> pages;
 };
-inline simt_arena simt_global;
+SIMT_STATE simt_arena simt_global;
 enum : size_t { SIMT_ARENA_BYTES = (size_t)1 << 36, SIMT_PAGE = 4096 };
 
 SIMT_OWN void *simt_reserve(size_t bytes, const char *what)

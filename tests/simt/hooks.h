@@ -6,7 +6,7 @@
 
 #if SIMT_WATCHED
 
-#define SIMT_HOOK extern "C" inline __attribute__((used, no_sanitize("thread")))
+#define SIMT_HOOK extern "C" inline SIMT_HIDDEN __attribute__((used, no_sanitize("thread")))
 
 #define SIMT_ACCESS_HOOKS(bytes)                                                                            \
     SIMT_HOOK void __tsan_read##bytes(void *address) { simt_watch_access(address, bytes, SIMT_READ); }      \

@@ -5,17 +5,30 @@
 #include "faults.h"
 #include "settings.h"
 
-/* Where in memory this program's sections begin to count. */
-SIMT_OWN uintptr_t simt_load_address(void)
+/* The program or the library that this is part of: where in memory its sections begin to count, and its file. */
+struct simt_object {
+    uintptr_t address;
+    const char *file;
+};
+
+SIMT_OWN simt_object simt_own_object(void)
 {
-    uintptr_t address = 0;
+    simt_object own = {0, "no file"};
     dl_iterate_phdr(
-        [](dl_phdr_info *program, size_t, void *result) {
-            *(uintptr_t *)result = program->dlpi_addr;
-            return 1; /* the first is the program itself */
+        [](dl_phdr_info *object, size_t, void *result) {
+            uintptr_t inside = (uintptr_t)simt_dynamic_shared - object->dlpi_addr;
+            for (int i = 0; i < object->dlpi_phnum; i++) {
+                const ElfW(Phdr) &segment = object->dlpi_phdr[i];
+                if (segment.p_type != PT_LOAD || inside - segment.p_vaddr >= segment.p_memsz)
+                    continue;
+                const char *file = object->dlpi_name[0] ? object->dlpi_name : "/proc/self/exe"; /* the program itself */
+                *(simt_object *)result = simt_object{object->dlpi_addr, file};
+                return 1;
+            }
+            return 0;
         },
-        &address);
-    return address;
+        &own);
+    return own;
 }
 
 SIMT_OWN bool simt_read_at(FILE *file, size_t offset, void *to, size_t bytes)
@@ -28,9 +41,9 @@ struct simt_array {
     size_t offset, bytes;
     uint32_t launch; /* the last that touched it */
 };
-inline std::vector<simt_array> simt_arrays;
+SIMT_STATE std::vector<simt_array> simt_arrays;
 
-/* The arrays in the section of that number, from the symbols of the program if it has any. */
+/* The arrays in the section of that number, from the symbols of the file if it has any. */
 SIMT_OWN bool simt_find_arrays(FILE *file, const ElfW(Shdr) &table, size_t section, uintptr_t section_address)
 {
     std::vector<ElfW(Sym)> symbols(table.sh_size / sizeof(ElfW(Sym)));
@@ -42,8 +55,8 @@ SIMT_OWN bool simt_find_arrays(FILE *file, const ElfW(Shdr) &table, size_t secti
     return true;
 }
 
-/* Finds the section .noinit by the program's own section headers, as the linker offers no symbols for it. */
-SIMT_OWN bool simt_find_shared(FILE *file)
+/* Finds the section .noinit by the section headers of the file, as the linker offers no symbols for it. */
+SIMT_OWN bool simt_find_shared(FILE *file, uintptr_t address)
 {
     size_t shared = 0, number = 0;
     ElfW(Ehdr) header;
@@ -58,7 +71,7 @@ SIMT_OWN bool simt_find_shared(FILE *file)
     for (const ElfW(Shdr) &section : sections) {
         const char *name = &names[section.sh_name];
         if (strcmp(name, ".noinit") == 0) {
-            simt.shared = (unsigned char *)(simt_load_address() + section.sh_addr);
+            simt.shared = (unsigned char *)(address + section.sh_addr);
             simt.shared_range = section.sh_size;
             shared = number;
         } else if (strncmp(name, ".noinit.", 8) == 0) {
@@ -77,12 +90,13 @@ SIMT_OWN bool simt_find_shared(FILE *file)
 struct simt_startup {
     SIMT_OWN simt_startup()
     {
-        FILE *program = fopen("/proc/self/exe", "rb");
-        if (!program || !simt_find_shared(program)) {
-            fprintf(stderr, "simt: cannot set up shared memory from the program's section .noinit\n");
+        simt_object own = simt_own_object();
+        FILE *file = fopen(own.file, "rb");
+        if (!file || !simt_find_shared(file, own.address)) {
+            fprintf(stderr, "simt: cannot set up shared memory from the section .noinit of %s\n", own.file);
             exit(SIMT_EXIT_STATUS);
         }
-        fclose(program);
+        fclose(file);
         simt.current = -1;
         simt.major = 9;
         simt.processors = 4;
@@ -91,6 +105,6 @@ struct simt_startup {
         atexit(simt_at_exit);
     }
 };
-inline simt_startup simt_started;
+SIMT_STATE simt_startup simt_started;
 
 #endif

@@ -48,7 +48,7 @@ struct simt_watch_state {
     simt_word_cell *words;
     uint32_t (*clock)[SIMT_LANES][SIMT_LANES]; /* of it too: [warp][who knows][of whom] */
 };
-inline simt_watch_state simt_watch;
+SIMT_STATE simt_watch_state simt_watch;
 
 /* What of it is a block's own. */
 struct simt_watch_block_state {

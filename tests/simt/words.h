@@ -40,8 +40,12 @@
 #define SIMT_WATCHED 0
 #endif
 
+/* Each program and each library has an emulator of its own: its parts are not seen from outside of it. */
+#define SIMT_HIDDEN __attribute__((visibility("hidden")))
+#define SIMT_STATE inline SIMT_HIDDEN
 /* The emulator's own accesses are not the program's, so they are not announced to the watch. */
-#define SIMT_OWN inline __attribute__((no_sanitize("thread")))
+#define SIMT_OWN inline SIMT_HIDDEN __attribute__((no_sanitize("thread")))
+#define SIMT_OWN_UNSEEN inline SIMT_HIDDEN __attribute__((no_sanitize("address", "thread"))) /* nor to the sanitizer */
 /* What returns a structure is inlined always, since gcc announces no store of a call's result to memory. */
 #define SIMT_INLINED inline __attribute__((always_inline))
 #define SIMT_PRINTF(f, a) __attribute__((format(printf, f, a)))
