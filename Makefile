@@ -34,7 +34,7 @@ HEADERS := $(wildcard *.h tests/*.h tests/simt/*.h examples/*.h)
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 SANITIZE := -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SIMT := -std=c++17 -I. -Wall -Wextra -Werror -x c++ -include tests/simt/simt.h
-WATCHED := -g1 -O1 -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error
+WATCHED := -g1 -O1 -fno-tree-sra -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error
 # What programs are timed with, and say of themselves.
 GPU_FAST := -O3 -arch=native '-DBENCH_FLAGS="-O3 -arch=native"'
 HOST_OPTIMISED := -O3 -march=native $(OPENMP)

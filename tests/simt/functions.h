@@ -114,7 +114,7 @@ template <class T> SIMT_OWN T simt_replace(T *word, T value)
 
 template <class T> SIMT_OWN T atomicAdd(T *word, simt_value<T> value)
 {
-    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC);
+    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC | SIMT_ALIGNED);
     if constexpr (std::is_same<T, int>::value) /* wraps */
         return simt_replace(word, (int)((unsigned)*word + (unsigned)value));
     else
@@ -122,22 +122,22 @@ template <class T> SIMT_OWN T atomicAdd(T *word, simt_value<T> value)
 }
 template <class T> SIMT_OWN T atomicMax(T *word, simt_value<T> value)
 {
-    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC);
+    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC | SIMT_ALIGNED);
     return simt_replace(word, *word < value ? value : *word);
 }
 template <class T> SIMT_OWN T atomicMin(T *word, simt_value<T> value)
 {
-    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC);
+    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC | SIMT_ALIGNED);
     return simt_replace(word, value < *word ? value : *word);
 }
 template <class T> SIMT_OWN T atomicExch(T *word, simt_value<T> value)
 {
-    simt_watch_access(word, sizeof *word, SIMT_WRITE | SIMT_ATOMIC);
+    simt_watch_access(word, sizeof *word, SIMT_WRITE | SIMT_ATOMIC | SIMT_ALIGNED);
     return simt_replace(word, value);
 }
 template <class T> SIMT_OWN T atomicCAS(T *word, simt_value<T> expected, simt_value<T> value)
 {
-    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC);
+    simt_watch_access(word, sizeof *word, SIMT_READ | SIMT_WRITE | SIMT_ATOMIC | SIMT_ALIGNED);
     return simt_replace(word, *word == expected ? value : *word);
 }
 

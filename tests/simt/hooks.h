@@ -8,9 +8,9 @@
 
 #define SIMT_HOOK extern "C" inline SIMT_HIDDEN __attribute__((used, no_sanitize("thread")))
 
-#define SIMT_ACCESS_HOOKS(bytes)                                                                            \
-    SIMT_HOOK void __tsan_read##bytes(void *address) { simt_watch_access(address, bytes, SIMT_READ); }      \
-    SIMT_HOOK void __tsan_write##bytes(void *address) { simt_watch_access(address, bytes, SIMT_WRITE); }
+#define SIMT_ACCESS_HOOKS(bytes)                                                                                     \
+    SIMT_HOOK void __tsan_read##bytes(void *address) { simt_watch_access(address, bytes, SIMT_READ | SIMT_ALIGNED); } \
+    SIMT_HOOK void __tsan_write##bytes(void *address) { simt_watch_access(address, bytes, SIMT_WRITE | SIMT_ALIGNED); }
 #define SIMT_UNALIGNED_HOOKS(bytes)                                                                                 \
     SIMT_HOOK void __tsan_unaligned_read##bytes(void *address) { simt_watch_access(address, bytes, SIMT_READ); }    \
     SIMT_HOOK void __tsan_unaligned_write##bytes(void *address) { simt_watch_access(address, bytes, SIMT_WRITE); }

@@ -5,13 +5,15 @@
 
        g++ -std=c++17 -O1 -x c++ -include tests/simt/simt.h test_x.cu -o test_x
        ... -g -fsanitize=address,undefined
-       g++ -std=c++17 -O1 -fsanitize=thread -x c++ -include tests/simt/simt.h -c test_x.cu -o test_x.o
+       g++ -std=c++17 -O1 -fno-tree-sra -fsanitize=thread -x c++ -include tests/simt/simt.h -c test_x.cu -o test_x.o
        g++ test_x.o -o test_x               (WITHOUT -fsanitize=thread: the watched build, SIMT_WATCHED is 1)
 
-   In the watched build gcc announces every memory access of the program to the functions that the thread sanitizer's
-   library would define. Here this header defines them, and watches the accesses to shared and to global memory.
+   (or by the script run beside this file, with launches as CUDA spells them: README.md). In the watched build gcc
+   announces every memory access of the program to the functions that the thread sanitizer's library would define. Here
+   this header defines them, and watches the accesses to shared and to global memory. Without -fno-tree-sra gcc takes
+   vectors apart before, and a misaligned one is not seen.
 
-   One translation unit a program. A kernel's threads are coroutines: each runs until it waits at a collective or
+   One translation unit a program or library. A kernel's threads are coroutines: each runs until it waits at a collective or
    exits, blocks run one after another, and a launch returns when all is done.
 
    SUPPLIED
@@ -67,8 +69,10 @@
    asynchronous copy under way to it, or what another block sends, or without waiting for that (each thread that reads
    it must, stricter than CUDA), or more of it than a kernel may have; races on shared memory and on global memory
    (what cudaMalloc gave): accesses of two threads, one a write, with no __syncthreads or __syncwarp of both between
-   them; global memory that cudaMalloc has not given; in a launch that began early, before simt_grid_wait, global memory
-   written, or read that a launch may still be writing: one since the last launch that did not begin early.
+   them; global memory that cudaMalloc has not given; an access of 2, 4, 8 or 16 bytes of either memory that is not
+   aligned to as many (stricter than CUDA for a structure of 16 bytes whose members are shorter); in a launch that began
+   early, before simt_grid_wait, global memory written, or read that a launch may still be writing: one since the last
+   launch that did not begin early.
    Accesses through simt_cluster_map to another block are not watched, nor are writes of a block to global memory that
    another one of its cluster has read.
    (Its static bytes count from the start of the section .noinit, where nm -n tells the arrays' names.)

@@ -4,7 +4,7 @@
 
 #include "global_memory.h"
 
-enum { SIMT_READ = 1, SIMT_WRITE = 2, SIMT_ATOMIC = 4 };
+enum { SIMT_READ = 1, SIMT_WRITE = 2, SIMT_ATOMIC = 4, SIMT_ALIGNED = 8 /* to its size, or a GPU would fault */ };
 enum { SIMT_SENT = -1 }; /* the writer that is another block */
 
 #if SIMT_WATCHED
@@ -29,9 +29,14 @@ SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int 
     size_t global = (uintptr_t)address - (uintptr_t)simt_global.bottom;
     if (simt.current < 0)
         return;
-    if (global < SIMT_ARENA_BYTES && simt_global.bottom)
+    bool is_global = global < SIMT_ARENA_BYTES && simt_global.bottom, is_shared = offset < simt.shared_range;
+    if ((kind & SIMT_ALIGNED) && (is_global || is_shared) && (uintptr_t)address % bytes)
+        simt_fault(simt.current, "misaligned address: %s of %zu bytes of %s memory, %zu beyond a multiple of as many",
+                   kind & SIMT_WRITE ? "write" : "read", bytes, is_shared ? "shared" : "global",
+                   (size_t)((uintptr_t)address % bytes));
+    if (is_global)
         simt_watch_global(global, bytes, kind);
-    if (offset >= simt.shared_range) {
+    if (!is_shared) {
         if (simt.cluster_size > 1 && (kind & SIMT_WRITE))
             simt_watch_mapped(address, bytes);
         return;
