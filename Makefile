@@ -30,11 +30,11 @@ NCCL := $(if $(GPU),$(firstword $(foreach library,-lnccl -l:libnccl.so.2,$(shell
 MPICXX := $(if $(NCCL),$(shell command -v mpicxx))
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-HEADERS := $(wildcard *.h tests/*.h examples/*.h)
+HEADERS := $(wildcard *.h tests/*.h tests/simt/*.h examples/*.h)
 WARNINGS := -Wall -Wextra -Wpedantic -Werror
 SANITIZE := -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
-SIMT := -std=c++17 -I. -Wall -Wextra -Werror -x c++ -include tests/simt.h
-WATCHED := -g1 -O1 -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error
+SIMT := -std=c++17 -I. -Wall -Wextra -Werror -x c++ -include tests/simt/simt.h
+WATCHED := -g1 -O1 -fno-tree-sra -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error
 # What programs are timed with, and say of themselves.
 GPU_FAST := -O3 -arch=native '-DBENCH_FLAGS="-O3 -arch=native"'
 HOST_OPTIMISED := -O3 -march=native $(OPENMP)
@@ -48,7 +48,9 @@ EXAMPLES := $(sort $(basename $(notdir $(wildcard examples/*.c examples/*.cu))))
 HOST_TESTS := $(filter-out test_nvrtc,$(basename $(notdir $(wildcard tests/test_*.c))))
 CPU_TESTS := $(filter test_cpu_%,$(HOST_TESTS))
 PLAIN_TESTS := $(filter-out $(CPU_TESTS),$(HOST_TESTS))
-DEVICE_TESTS := $(basename $(notdir $(wildcard tests/test_*.cu)))
+DEVICE_TESTS := $(basename $(notdir $(wildcard tests/test_*.cu tests/simt/test_*.cu)))
+# Where the rules below find their sources.
+vpath test_%.cu tests tests/simt
 # What tests the emulator itself plants faults that no GPU should run.
 GPU_TESTS := $(filter-out test_simt,$(DEVICE_TESTS))
 
@@ -136,7 +138,7 @@ examples: $(EXAMPLE_PROGRAMS)
 ifeq ($(GPU),)
 	@echo '$(EXAMPLE_DIR)/: $(sort $(CU_EXAMPLES))'
 	@echo 'There is $(NO_GPU): the examples in CUDA were built for the emulator'
-	@echo '(tests/simt.h), which runs their kernels on the CPU, slowly, and watches every lane.'
+	@echo '(tests/simt), which runs their kernels on the CPU, slowly, and watches every lane.'
 endif
 
 $(C_EXAMPLES:%=build/%): build/%: examples/%.c $(HEADERS)
@@ -165,25 +167,19 @@ build/bs3d_gpus_mpi: examples/bs3d_gpus.cu $(HEADERS)
 endif
 
 # With or without a GPU. The second build also watches every access to memory, as the tests do.
-$(CU_EXAMPLES:%=build/emulated-examples/%): build/emulated-examples/%: build/emulated-examples/%.cc $(HEADERS)
-	$(CXX) -O1 $(SIMT) -Iexamples -o $@ $<
+EMULATOR := tests/simt/run tests/simt/launches.awk
+define emulate
+@mkdir -p $(@D)
+CXX='$(CXX)' tests/simt/run $(1) -Wall -Wextra -Werror -o $@ $<
+endef
+$(CU_EXAMPLES:%=build/emulated-examples/%): build/emulated-examples/%: examples/%.cu $(HEADERS) $(EMULATOR)
+	$(call emulate,--plain)
 
-$(CU_EXAMPLES:%=build/watched-examples/%): build/watched-examples/%: build/emulated-examples/%.cc $(HEADERS)
-	@mkdir -p $(@D)
-	$(CXX) $(SIMT) $(WATCHED) -Iexamples -c -o $@.o $<
-	$(CXX) -o $@ $@.o
+$(CU_EXAMPLES:%=build/watched-examples/%): build/watched-examples/%: examples/%.cu $(HEADERS) $(EMULATOR)
+	$(call emulate,--watched)
 
 # It measures their kernels.
 build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
-
-# Without a GPU, kernel<<<grid, block, bytes, stream>>>(...) becomes LAUNCH(kernel, grid, block, bytes, stream)(...);
-# the two zeros stand for bytes and stream where the source leaves them out, and fall off the end where it does not. A
-# launch stands on one line, and says which instance of a template it launches: kernel<float><<<...>>>.
-build/emulated-examples/%.cc: examples/%.cu Makefile
-	@mkdir -p $(@D)
-	@{ echo '#define LAUNCH(kernel, grid, block, bytes, stream, ...) SIMT_LAUNCH(kernel, grid, block, bytes, stream)'; \
-	   echo '#line 1 "$<"'; \
-	   sed 's/\([A-Za-z_0-9]*\(<[^<>]*>\)\{0,1\}\)<<<\(.*\)>>>/LAUNCH((\1), \3, 0, 0, )/' $<; } >$@
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
@@ -206,7 +202,7 @@ HOST_LATER := test_cpu_bs4d
 # Of arithmetic like a GPU's they see nothing that test_bs3d, test_batch and test_adi3d do not.
 AS_OTHERS := test_bs3d_gpus test_batch_ends test_batch_only test_adi3d_onchip
 PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:%=watched-%)) emulated-test_simt \
-    $(if $(GPU),,nvcc) $(filter-out $(HOST_LATER:%=host-%),$(HOST_TESTS:%=host-%)) \
+    simt-run $(if $(GPU),,nvcc) $(filter-out $(HOST_LATER:%=host-%),$(HOST_TESTS:%=host-%)) \
     $(filter-out $(TIMED_EXAMPLES:%=example-%) $(EXAMPLES_LATER:%=example-%),$(EXAMPLES:%=example-%)) \
     example-locvol_timing_host example-from_c example-bs3d_gpus_mpi $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown
 ARM_PARTS := $(CPU_TESTS:%=arm-%) arm-cpu_own_kernel arm-headers
@@ -362,7 +358,7 @@ PATTERN := $(shell $(CXX) -ftrivial-auto-var-init=pattern -E -x c++ /dev/null >/
     echo -ftrivial-auto-var-init=pattern)
 QUICK_TESTS := test_batch test_batch_cluster test_batch_several test_lsmc test_simt test_transpose test_trid
 $(patsubst %,build/emulated/%,$(filter-out $(QUICK_TESTS),$(DEVICE_TESTS))): LEVEL := -O1
-build/emulated/%: tests/%.cu $(HEADERS)
+build/emulated/%: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) $(or $(LEVEL),-O0) $(SANITIZE) $(PATTERN) -o $@ $<
 
@@ -373,7 +369,7 @@ $(DEVICE_TESTS:%=contracted-%): contracted-%: build/contracted/%
 	$(call run,if grep -qw fma /proc/cpuinfo; then $<; \
 	    else echo 'skipped: $@: no FMA here'; $(call one,0,0,1); fi)
 
-build/contracted/%: tests/%.cu $(HEADERS)
+build/contracted/%: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) -O2 -fno-tree-slp-vectorize -mfma -ffp-contract=fast -DSIMT_PERTURBED -o $@ $<
 
@@ -383,7 +379,7 @@ $(DEVICE_TESTS:%=watched-%): watched-%: build/watched/%
 # The compiler reports every access to memory to the functions of the thread sanitizer; the emulator supplies them, so
 # the program is linked without that sanitizer. An index beyond an array in registers stops the program (exit status
 # 132); "make emulated-TEST" tells where.
-build/watched/%: tests/%.cu $(HEADERS)
+build/watched/%: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) $(WATCHED) -c -o $@.o $<
 	$(CXX) -o $@ $@.o
@@ -468,6 +464,9 @@ headers-clang:
 
 costs: build/cpu_batch
 	$(call run,CC='$(CC)' CXX='$(CXX)' NVCC='$(NVCC)' sh tests/costs.sh)
+
+simt-run:
+	$(call run,CC='$(CC)' CXX='$(CXX)' sh tests/simt/run_test.sh)
 
 text:
 	$(call run,sh tests/text.sh)

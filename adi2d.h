@@ -40,7 +40,7 @@
        MODEL_host_bytes         memory of one of the host's workers
        MODEL_host_problems      some of the problems, by the calling thread: for threads of any kind
        MODEL_host               all of them, by workers: OpenMP's threads where the program is compiled with it
-     on a GPU (nvcc; tests/simt.h without one), by a batch, parameters and memory that are the device's
+     on a GPU (nvcc; tests/simt without one), by a batch, parameters and memory that are the device's
        MODEL_onchip_bytes       device memory that the next needs
        MODEL_onchip             all steps of a problem in one kernel, its grid in the shared memory of a block, or of
                                 the blocks of a cluster; what fits in none goes as MODEL_coalesced

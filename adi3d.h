@@ -46,7 +46,7 @@
        MODEL_host_worker        one worker's part, for threads of any kind that can wait for each other
        MODEL_host               all of it: by workers that are OpenMP's threads where the program is compiled with it
        MODEL_device_bytes       device memory that the next needs
-       MODEL_device             the same on a GPU (nvcc; tests/simt.h without one)
+       MODEL_device             the same on a GPU (nvcc; tests/simt without one)
        MODEL_bytes, MODEL_solve that of the two which the compiler has, the GPU's before the host's
      batches of problems (adi3d_batch), grids of up to 48 points an axis on a GPU's chip
        MODEL_onchip_blocks      the blocks that a problem takes: do grids of this size fit on the current device?

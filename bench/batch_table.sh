@@ -18,7 +18,7 @@ awk '/^TRID_KERNEL / { kernel = 1 }
     kernel && /^}/ { kernel = body = 0 }
     !body { print }
     kernel && /^{/ { body = 1 }' trid_batch.h >"$work/trid_batch.h"
-"${CXX:-g++}" -std=c++17 -I"$work" -I. -w -x c++ -include tests/simt.h -O0 -no-pie -o "$work/table" bench/batch_table.cc
+"${CXX:-g++}" -std=c++17 -I"$work" -I. -w -x c++ -include tests/simt/simt.h -O0 -no-pie -o "$work/table" bench/batch_table.cc
 [ "${1:-}" = --all ] && { "$work/table" --all; exit; }
 "$work/table" >"$work/lines"
 [ $# -eq 0 ] && { cat "$work/lines"; exit; }

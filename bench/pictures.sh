@@ -447,7 +447,7 @@ AWK
 
 # ---- diagrams --------------------------------------------------------------------------------------------------------
 
-"${CXX:-g++}" -std=c++17 -I. -w -x c++ -include tests/simt.h -O0 -o "$work/diagrams" bench/diagrams.cc
+"${CXX:-g++}" -std=c++17 -I. -w -x c++ -include tests/simt/simt.h -O0 -o "$work/diagrams" bench/diagrams.cc
 "$work/diagrams" >"$work/drawn"
 for name in $(sed -n 's/^picture	//p' "$work/drawn"); do
     { cat bench/plot.awk && cat <<'AWK'; } >"$work/diagram.awk"

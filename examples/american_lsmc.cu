@@ -19,7 +19,7 @@
    Every rung prices a batch of scenarios, a dimension of the grid, on the same Brownian paths. The rows: each rung with
    batches of 1 to 64, 32768 paths and 100 dates; four puts whose values are known, beside bs1d.h's American march; the
    Greeks of a list of options by bumped scenarios in one batch. Medians of 9 runs after a warm-up, paths included. The
-   program fails where rungs disagree or a price is off. Without a GPU it exits with 3; under tests/simt.h it checks the
+   program fails where rungs disagree or a price is off. Without a GPU it exits with 3; under tests/simt it checks the
    rungs on a few paths. docs/american_lsmc.md has the figures. */
 #include "bs1d.h"
 

@@ -13,7 +13,7 @@
    computes one after the other. --check marches the whole grid on each GPU as well, by bs3d.h's own launch, and
    compares all values. --measure all of docs/gpus.md's table, strong and weak scaling on 1, 2, 4 ... GPUs, in a minute.
    --timeout after which a march that makes no progress ends the program (30 s). --lose: the last slab sends nothing
-   from this step on, to see that. Without a GPU, or rather under tests/simt.h, the default is a tiny grid on 1, 2 and 3
+   from this step on, to see that. Without a GPU, or rather under tests/simt, the default is a tiny grid on 1, 2 and 3
    slabs.
 
    One process has all GPUs of a machine, by ncclCommInitAll; started by MPI (compiled with BS3D_GPUS_MPI), each process
@@ -959,7 +959,7 @@ static double copy_speed; /* bytes a second, read and written, on one GPU */
 
 static void heading(void)
 {
-    char machine[300] = "tests/simt.h, no GPU", date[32];
+    char machine[300] = "tests/simt, no GPU", date[32];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
 #ifdef __CUDACC__

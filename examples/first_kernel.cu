@@ -73,7 +73,7 @@ static void check(cudaError_t error)
 
 int main(void)
 {
-#ifdef SIMT_EMULATOR /* slow: tests/simt.h runs every thread on the CPU */
+#ifdef SIMT_EMULATOR /* slow: tests/simt runs every thread on the CPU */
     const int n = 200, systems = 50;
 #else
     const int n = 200, systems = 400000;

@@ -10,7 +10,7 @@ name=costs
 . tests/check.sh
 
 . "$top/tests/macros.sh"
-emulated="$CXX -std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt.h"
+emulated="$CXX -std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt/simt.h"
 headers=$(cd "$top" && ls *.h)
 models=$(cd "$top" && ls examples/*_model.h)
 last='$p' # of the launches that a header declares the first is tried, and the last

@@ -1,4 +1,4 @@
-/* gpu.h - the few places where a test or an example that runs on a GPU and under tests/simt.h must be spelt twice.
+/* gpu.h - the few places where a test or an example that runs on a GPU and under tests/simt must be spelt twice.
    MIT licence, see LICENSE.
 
        GPU_LAUNCH(kernel, grid, block, bytes, stream)(a, b);     kernel<<<grid, block, bytes, stream>>>(a, b)

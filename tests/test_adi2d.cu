@@ -2,7 +2,7 @@
    that can be wrong with a problem.
    MIT licence, see LICENSE.
 
-   One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). test_adi2d_host.c tells whether
+   One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi2d_host.c tells whether
    the host is right; test_adi2d_long.cu has the other models and ways. */
 #include "device_adi2d.h"
 

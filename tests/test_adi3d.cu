@@ -2,7 +2,7 @@
    have against the host's engine, and what is no problem.
    MIT licence, see LICENSE.
 
-   One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). test_adi3d_host.c tells whether
+   One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi3d_host.c tells whether
    the host is right. */
 #include "adi3d_cases.h"
 #include "device_memory.h"

@@ -3,7 +3,7 @@
    and which sizes fit.
    MIT licence, see LICENSE.
 
-   One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). test_adi3d_host.c tells whether
+   One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi3d_host.c tells whether
    the host is right. */
 #include "adi3d_cases.h"
 #include "device_memory.h"

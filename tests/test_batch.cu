@@ -1,4 +1,4 @@
-/* test_batch.cu - trid_batch.h: every layout, size and operation, on a GPU or under tests/simt.h.
+/* test_batch.cu - trid_batch.h: every layout, size and operation, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    tests/batch_field.h has what each call is checked for. Answers come from pivoted elimination in long double. */

@@ -1,5 +1,5 @@
 /* test_batch_cluster.cu - systems side by side that a cluster of blocks shares (trid_batch.h), on a GPU that has
-   clusters or under tests/simt.h.
+   clusters or under tests/simt.
    MIT licence, see LICENSE.
 
    The kernel is launched in every size of cluster, also where the header's table would choose another one, and through

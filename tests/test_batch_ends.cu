@@ -1,5 +1,5 @@
 /* test_batch_ends.cu - lines cut into sections, one a rank (trid_batch.h): reduced to their ends, exchanged, solved and
-   expanded; on a GPU or under tests/simt.h.
+   expanded; on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    The ranks are played one after another, each with arrays of its own between guards, and every message is a copy of

@@ -1,5 +1,5 @@
 /* test_batch_only.cu - launches of trid_batch.h that are compiled for some systems alone, and kernels that stand in for
-   others that a device or a program has not, on a GPU or under tests/simt.h.
+   others that a device or a program has not, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    Every launch must solve what its template argument has kernels for, whatever its layout up to 1024 rows, and refuse

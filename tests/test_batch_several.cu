@@ -1,5 +1,5 @@
 /* test_batch_several.cu - trid_batch.h: several right-hand sides, factors that stay, transposed and periodic systems,
-   on a GPU or under tests/simt.h.
+   on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    The answer is that of elimination with pivoting in long double; of periodic systems it is bordered, and accepted only

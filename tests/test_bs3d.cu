@@ -1,4 +1,4 @@
-/* test_bs3d.cu - every rung of bs3d.h in both precisions, on a GPU or under tests/simt.h.
+/* test_bs3d.cu - every rung of bs3d.h in both precisions, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    The reference is the host's march in double precision, which test_bs3d_host.c has held against everything else.

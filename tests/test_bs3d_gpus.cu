@@ -1,5 +1,5 @@
 /* test_bs3d_gpus.cu - bs3d.h's marches on slabs, as examples/bs3d_gpus.cu plays them with all ranks in one process, on
-   a GPU or under tests/simt.h.
+   a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    The reference is bs3d.h's march of the whole grid, which test_bs3d.cu has held against the host's. Under the emulator

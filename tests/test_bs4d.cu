@@ -1,4 +1,4 @@
-/* test_bs4d.cu - four-factor Black-Scholes as examples/bs4d.cu composes it, on a GPU or under tests/simt.h.
+/* test_bs4d.cu - four-factor Black-Scholes as examples/bs4d.cu composes it, on a GPU or under tests/simt.
    MIT licence, see LICENSE. */
 #define BS4D_NO_MAIN
 #include "../examples/bs4d.cu"

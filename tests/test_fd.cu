@@ -1,7 +1,7 @@
 /* test_fd.cu - fd.h in kernels: what threads compute one by one is what the host does.
    MIT licence, see LICENSE.
 
-   One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). test_fd_host.c tells whether the
+   One source for a GPU (nvcc) and for the emulator (tests/simt). test_fd_host.c tells whether the
    host is right. */
 #include "fd.h"
 

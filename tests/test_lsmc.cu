@@ -1,4 +1,4 @@
-/* test_lsmc.cu - every rung of least-squares Monte Carlo, on a GPU or under tests/simt.h.
+/* test_lsmc.cu - every rung of least-squares Monte Carlo, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    The reference is the plain C program, which test_lsmc_host.c has held against known answers: the same random numbers,

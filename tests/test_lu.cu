@@ -1,5 +1,5 @@
 /* test_lu.cu - trid.h: LU by scans, the chains that it solves with, and both solutions, in a warp, across warps and for
-   lines side by side, on a GPU or under tests/simt.h.
+   lines side by side, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    What is asked of the factors is that they are those of a matrix near A: row by row, and that x leaves a small

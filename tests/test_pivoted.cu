@@ -1,7 +1,7 @@
 /* test_pivoted.cu - the pivoted solver of trid.h in warps and in blocks, in both precisions.
    MIT licence, see LICENSE.
 
-   One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). A test makes a batch of systems,
+   One source for a GPU (nvcc) and for the emulator (tests/simt). A test makes a batch of systems,
    launches a kernel that solves one in each group of lanes or in each block, and looks at residuals, at errors beside
    those of LAPACK's algorithm, and at who reports what. What lies beyond a system's rows, and its corners, is NaN on
    the device: nobody may read it. */

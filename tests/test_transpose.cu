@@ -1,4 +1,4 @@
-/* test_transpose.cu - every load, store and increment of transpose.h, on a GPU or under tests/simt.h.
+/* test_transpose.cu - every load, store and increment of transpose.h, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    A warp of a launch runs one case: its groups have rows of different lengths that start at different places, mostly

@@ -1,7 +1,7 @@
 /* test_trid.cu - trid.h on the device: warp and block scope, and lane scope as a kernel calls it, in both precisions.
    MIT licence, see LICENSE.
 
-   One source for a GPU (nvcc) and for the emulator (g++ -x c++ -include tests/simt.h). A test makes a batch of systems,
+   One source for a GPU (nvcc) and for the emulator (tests/simt). A test makes a batch of systems,
    no two alike, launches a kernel that solves it in several ways, and holds every solution against a reference in long
    double. */
 /* As a C project would include it; what of it is C++ says so itself. */

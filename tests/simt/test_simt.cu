@@ -1,4 +1,4 @@
-/* test_simt.cu - does tests/simt.h run kernels as CUDA says, and does it report what CUDA leaves undefined?
+/* test_simt.cu - does tests/simt/simt.h run kernels as CUDA says, and does it report what CUDA leaves undefined?
    MIT licence, see LICENSE.
 
    First half: shuffles, votes, barriers, shared memory and launches, with results worked out on the host from the
@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "../gpu.h"
 
-#include "check.h"
+#include "../check.h"
 
 /* Device memory of n values, and its copy on the host. */
 template <class T> struct buffer {
@@ -1222,6 +1222,41 @@ GPU_KERNEL void global_beyond(int *out) { out[1024] = 1; }
 GPU_KERNEL void global_at_the_end(int *out) { out[1023] = 1; }
 GPU_KERNEL void global_before(int *out) { out[1022] = out[-1]; }
 
+/* ---- aligned accesses */
+
+template <class type, int skipped> GPU_KERNEL void global_misaligned(int *out)
+{
+    type *place = (type *)((char *)out + 64 + skipped);
+    *place = *(type *)((char *)out + 128);
+}
+template <class type, int skipped> GPU_KERNEL void global_misaligned_read(int *out)
+{
+    type value = *(const type *)((const char *)out + 64 + skipped);
+    *(type *)((char *)out + 128) = value;
+}
+/* As the kit loads: its elements go their own ways. */
+template <int skipped> GPU_KERNEL void vector_in_parts(int *out)
+{
+    float4 v = __ldcs((const float4 *)(out + skipped));
+    out[0] = (int)(v.x + v.y);
+    out[9] = (int)(v.z - v.w);
+}
+template <class type, int skipped> GPU_KERNEL void shared_misaligned(int *out)
+{
+    __shared__ __align__(16) unsigned char bytes[64];
+    bytes[2 * threadIdx.x] = bytes[2 * threadIdx.x + 1] = 1;
+    __syncthreads();
+    if (threadIdx.x == 0) *(type *)out = *(const type *)(bytes + skipped);
+}
+GPU_KERNEL void misaligned_atomic(int *out) { atomicAdd((int *)((char *)out + 2), 1); }
+/* Byte by byte. */
+GPU_KERNEL void misaligned_copy(int *out)
+{
+    int value;
+    memcpy(&value, (const char *)out + 1, sizeof value);
+    out[8] = value;
+}
+
 /* ---- how much shared memory there is */
 
 __device__ static int use_30_KiB(int i)
@@ -1313,6 +1348,20 @@ static const plan watched_plans[] = {
     {"global, beyond", global_beyond, 1, "write of global memory that cudaMalloc has not given"},
     {"global, at the end", global_at_the_end, 1, NULL},
     {"global, before", global_before, 1, "read of global memory that cudaMalloc has not given"},
+    {"misaligned write of 2", global_misaligned<short, 1>, 1, "misaligned address: write of 2 bytes of global memory"},
+    {"misaligned read of 4", global_misaligned_read<int, 2>, 1, "misaligned address: read of 4 bytes of global memory"},
+    {"misaligned write of 8", global_misaligned<double, 4>, 1, "misaligned address: write of 8 bytes of global memory"},
+    {"misaligned read of 8", global_misaligned_read<float2, 4>, 1, "misaligned address: read of 8 bytes"},
+    {"misaligned write of 16", global_misaligned<float4, 8>, 1, "misaligned address: write of 16 bytes"},
+    {"misaligned read of 16", global_misaligned_read<double2, 8>, 1, "misaligned address: read of 16 bytes"},
+    {"aligned to 16", global_misaligned<double2, 16>, 1, NULL},
+    {"aligned to 2", global_misaligned<short, 2>, 1, NULL},
+    {"misaligned vector in parts", vector_in_parts<2>, 1, "misaligned address: read of 16 bytes"},
+    {"vector in parts", vector_in_parts<4>, 1, NULL},
+    {"misaligned in shared memory", shared_misaligned<double2, 8>, 32, "read of 16 bytes of shared memory, 8 beyond"},
+    {"aligned in shared memory", shared_misaligned<double2, 16>, 32, NULL},
+    {"misaligned atomic", misaligned_atomic, 1, "misaligned address: write of 4 bytes"},
+    {"copy of bytes", misaligned_copy, 1, NULL},
     {"56 KiB in two arrays", static_56_KiB, 32, "bytes of static shared memory in one kernel"},
     {"48 KiB and more at the launch", static_48_KiB, 32, "49152 bytes of static shared memory with 128 of dynamic"},
     {"30 KiB", static_30_KiB, 32, NULL},

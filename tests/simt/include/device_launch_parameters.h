@@ -1,0 +1,2 @@
+/* device_launch_parameters.h - see cuda_runtime.h beside it. */
+#include "cuda_runtime.h"

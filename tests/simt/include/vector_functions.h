@@ -1,0 +1,2 @@
+/* vector_functions.h - see cuda_runtime.h beside it. */
+#include "cuda_runtime.h"

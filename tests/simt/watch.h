@@ -1,0 +1,68 @@
+/* watch.h - every access of the program to memory comes here in the watched build, and in no other one. */
+#ifndef SIMT_WATCH_H
+#define SIMT_WATCH_H
+
+#include "global_memory.h"
+
+enum { SIMT_READ = 1, SIMT_WRITE = 2, SIMT_ATOMIC = 4, SIMT_ALIGNED = 8 /* to its size, or a GPU would fault */ };
+enum { SIMT_SENT = -1 }; /* the writer that is another block */
+
+#if SIMT_WATCHED
+
+#include "watch_global.h"
+
+/* What is written to another block's shared memory, by simt_cluster_map, is there for that block's reads. */
+SIMT_OWN void simt_watch_mapped(const volatile void *address, size_t bytes)
+{
+    for (int rank = 0; rank < simt.cluster_size; rank++) {
+        size_t offset = (uintptr_t)address - (uintptr_t)simt.blocks[rank]->image;
+        simt_watch_block_state *block = simt.blocks[rank]->watch;
+        for (size_t i = 0; rank != simt.rank && offset < simt.shared_range && i < bytes; i++)
+            block->cells[offset + i].write_epoch = block->block_epoch, block->cells[offset + i].writer = 0;
+    }
+}
+
+/* An access of the program. Those to a thread's own stack, nearly all, go no further than the first lines. */
+SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int kind)
+{
+    size_t offset = (uintptr_t)address - (uintptr_t)simt.shared;
+    size_t global = (uintptr_t)address - (uintptr_t)simt_global.bottom;
+    if (simt.current < 0)
+        return;
+    bool is_global = global < SIMT_ARENA_BYTES && simt_global.bottom, is_shared = offset < simt.shared_range;
+    if ((kind & SIMT_ALIGNED) && (is_global || is_shared) && (uintptr_t)address % bytes)
+        simt_fault(simt.current, "misaligned address: %s of %zu bytes of %s memory, %zu beyond a multiple of as many",
+                   kind & SIMT_WRITE ? "write" : "read", bytes, is_shared ? "shared" : "global",
+                   (size_t)((uintptr_t)address % bytes));
+    if (is_global)
+        simt_watch_global(global, bytes, kind);
+    if (!is_shared) {
+        if (simt.cluster_size > 1 && (kind & SIMT_WRITE))
+            simt_watch_mapped(address, bytes);
+        return;
+    }
+    size_t in_dynamic = (uintptr_t)address - (uintptr_t)simt_dynamic_shared;
+    if (in_dynamic < SIMT_MAX_SHARED && in_dynamic + bytes > simt.shared_bytes)
+        simt_fault(simt.current, "access to %s, of which the launch asked for %zu", simt_place_of(offset).text,
+                   simt.shared_bytes);
+    simt_watch_arrays(offset);
+    for (size_t i = 0; i < bytes; i++)
+        simt_watch_byte(offset + i, kind);
+}
+
+#else
+
+SIMT_OWN simt_watch_block_state *simt_watch_new_block(void) { return nullptr; }
+SIMT_OWN void simt_watch_leave(simt_watch_block_state *) {}
+SIMT_OWN void simt_watch_enter(simt_watch_block_state *) {}
+SIMT_OWN void simt_watch_message(simt_watch_block_state *, size_t, bool, size_t, uint32_t) {}
+SIMT_OWN void simt_watch_barrier(void) {}
+SIMT_OWN void simt_watch_launch(void) {}
+SIMT_OWN void simt_watch_block(void) {}
+SIMT_OWN void simt_watch_copy(const void *, size_t, bool) {}
+SIMT_OWN void simt_watch_syncwarp(int, unsigned) {}
+SIMT_OWN void simt_watch_access(const volatile void *, size_t, int) {}
+
+#endif
+
+#endif
