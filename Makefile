@@ -285,7 +285,7 @@ build/host/%: tests/%.c $(HEADERS)
 	$(CC) -std=c11 -I. $(WARNINGS) $(or $(HOST_LEVEL),-O1) $(SANITIZE) -o $@ $< -lm
 
 # As users compile: the compiler's own C, in which it contracts products and sums, everything inlined and vectorised.
-FAST := -std=gnu11 -I. -O3 -march=native
+FAST := -std=gnu11 -I. $(WARNINGS) -O3 -march=native
 $(PLAIN_TESTS:%=fast-%): fast-%: build/fast/%
 	$(call run,$(HOST_RUN) $<)
 
