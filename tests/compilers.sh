@@ -20,8 +20,8 @@ tests/test_adi2d_orders.c tests/test_banks.c tests/test_bs1d_host.c tests/test_b
 tests/test_pivoted_host.c tests/test_trid_host.c
 examples/american_lsmc_host.c examples/cpu_own_kernel.c examples/drop_in_host.c examples/fd_call.c
 bench/adi3d_orders.c bench/bs1d_accuracy.c bench/fd_orders.c bench/pivoted.c bench/residual.c'
-# What nvcc leaves to the host's compiler is inlined otherwise than what the emulator's sees. That was where gcc 13 saw a
-# variable without a value which it saw nowhere else.
+# What nvcc leaves to the host's compiler is inlined otherwise than what the emulator's sees: there alone gcc 13 saw a
+# variable without a value.
 host_half=bench/adi3d.cu
 
 warnings="-Wall -Wextra -Wpedantic -Werror -I$top"
@@ -70,8 +70,8 @@ programs_in_cuda() {
 }
 
 half_of_nvcc() {
-    check "nvcc and $cxx: $host_half" "$NVCC" -ccbin $cxx -std=c++17 -gencode arch=compute_90,code=compute_90 -Xcicc -O0 \
-        -Xcompiler -O3,-Wall,-Wextra -Werror all-warnings -I"$top" -c -o half.o "$top/$host_half"
+    check "nvcc and $cxx: $host_half" "$NVCC" -ccbin $cxx -std=c++17 -gencode arch=compute_90,code=compute_90 \
+        -Xcicc -O0 -Xcompiler -O3,-Wall,-Wextra -Werror all-warnings -I"$top" -c -o half.o "$top/$host_half"
 }
 
 for compiler in $compilers; do
