@@ -2993,7 +2993,7 @@ static inline fd_status ADI3D_F(p_device_march)(cudaError_t *error, cudaStream_t
     const dim3 rows((unsigned)h.t.n[1], (unsigned)h.t.n[2]), threads(ADI3D_F(p_device_threads));
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     fd_step some[SOME];
-    ADI3D_F(p_step) step, before;
+    ADI3D_F(p_step) step, before = {}; /* before the first step there is none: not a number of it counts */
     int steps = 0;
     ADI3D_R *const grid[4] = {h.u, h.d, h.z, h.extra};
     fd_schedule_part(&problem->times, 0, 0, NULL, &steps);

@@ -48,8 +48,9 @@ static double price(bs1d_option_f64 o, choice c)
     o.top = (points - 1) * c.spacing * spread * o.strike;
     o.steps = c.steps;
     o.flags |= c.flags;
-    bs1d_host_implicit_f64(1, points, &o, &r, NULL, work);
-    if (r.status != BS1D_OK) fprintf(stderr, "%s\n", bs1d_status_string((int)r.status)), exit(1);
+    int status = bs1d_host_implicit_f64(1, points, &o, &r, NULL, work);
+    if (!status) status = (int)r.status;
+    if (status != BS1D_OK) fprintf(stderr, "%s\n", bs1d_status_string(status)), exit(1);
     return r.price;
 }
 

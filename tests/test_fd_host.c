@@ -606,7 +606,7 @@ static void test_interpolation(void)
         for (int j = 0; j < n; j++) u[j] = q[0] + x[j] * (q[1] + x[j] * (q[2] + x[j] * q[3])), v[j] = (float)u[j];
         double at = case_between(&random, x[0], x[n - 1]);
         if (trial % 5 == 0) at = x[case_below(&random, n)];
-        fd_weights w;
+        fd_weights w = {0};
         CHECK(fd_interpolate(n, x, at, &w) == FD_OK, "status");
         CHECK(w.first >= 0 && w.first + 3 < n, "first %d of %d", w.first, n);
         CHECK(at >= x[w.first + (w.first > 0)] && at <= x[w.first + (w.first + 4 < n ? 2 : 3)], "not around");
@@ -630,7 +630,7 @@ static void test_interpolation(void)
     }
     /* Three dimensions, strides that are not in order. */
     double x[4] = {0, 1, 3, 4}, u[64];
-    fd_weights w[3];
+    fd_weights w[3] = {{0}};
     const double at[3] = {0.5, 2, 3.3};
     for (int d = 0; d < 3; d++) CHECK(fd_interpolate(4, x, at[d], &w[d]) == FD_OK && w[d].first == 0, "axis %d", d);
     for (int i = 0; i < 4; i++)
@@ -656,7 +656,7 @@ static void test_schedule(void)
     for (int trial = 0; trial < 3000; trial++) {
         fd_times t = {0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL};
         double date[5];
-        int kink[5], count, again;
+        int kink[5], count = 0, again = 0;
         t.maturity = case_between(&random, 0.01, 30);
         t.steps = 1 + case_below(&random, 200);
         t.grading = case_below(&random, 3), t.ratio = pow(10, case_between(&random, -1, 2));

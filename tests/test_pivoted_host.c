@@ -155,6 +155,7 @@ enum F(kind) { F(PLAIN), F(NO_DIAGONAL), F(ROWS_SCALED), F(COLUMNS_SCALED), F(KI
 static case_system F(random_system)(case_random *random, int n, int kind)
 {
     case_system s = case_new(n);
+    if (n < 1) return s;
     double *x = case_memory((size_t)n * sizeof *x);
     for (int j = 0; j < n; j++) {
         s.a[j] = case_between(random, -1, 1);

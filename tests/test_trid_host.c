@@ -234,7 +234,7 @@ static int F(solve_ends)(F(arrays) s, int K, int weighed, REAL *x)
     for (int i = 0; i < sections; i++) {
         const int at = i * rows, last = i == sections - 1, n = last ? s.n - at : rows, e = 2 * i;
         const int flags = (i == 0 ? TRID_ENDS_FIRST : 0) | (last ? TRID_ENDS_LAST : 0);
-        int reach[2], bad;
+        int reach[2] = {n, n}, bad; /* what is refused leaves them alone */
         if (weighed) {
             bad = F(trid_host_factor_ends)(n, flags, s.a + at, s.b + at, s.c + at, u, v, a + e, c + e, reach);
             const int near = reach[0] < n && reach[1] < n;

@@ -1,0 +1,90 @@
+#!/bin/sh
+# compilers.sh - no compiler warns of anything: each header alone as C11 and as C++17, all programs in C, and by gcc all
+# in CUDA through the emulator, and what nvcc leaves to the host's compiler.
+#
+#     tests/compilers.sh [COMPILER...]
+#
+# Run from the top folder, where make has made the sources of the emulated examples. CC names the compiler of all other
+# tests, which see its warnings, and NVCC nvcc. Without arguments each version below is tried that is in the PATH.
+
+versions='gcc-11 gcc-12 gcc-13 gcc-14 gcc-15
+clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 clang-21 clang-22'
+compilers=${*:-$versions}
+name=compilers
+. tests/check.sh
+
+# gcc looks for variables without a value while it optimises, which takes ten times as long as to look at the rest. It
+# optimises these programs, which between them call what each header has; clang does not need to.
+optimised='
+tests/test_adi2d_orders.c tests/test_banks.c tests/test_bs1d_host.c tests/test_bs3d_host.c tests/test_fd_host.c
+tests/test_pivoted_host.c tests/test_trid_host.c
+examples/american_lsmc_host.c examples/cpu_own_kernel.c examples/drop_in_host.c examples/fd_call.c
+bench/adi3d_orders.c bench/bs1d_accuracy.c bench/fd_orders.c bench/pivoted.c bench/residual.c'
+# What nvcc leaves to the host's compiler is inlined otherwise than what the emulator's sees: there alone gcc 13 saw a
+# variable without a value.
+host_half=bench/adi3d.cu
+
+warnings="-Wall -Wextra -Wpedantic -Werror -I$top"
+emulated="-std=c++17 -Wall -Wextra -Werror -Winvalid-pch -I$top -I$top/examples -x c++"
+toolkit=${NVCC:+$(dirname "$(dirname "$(readlink -f "$NVCC")")")/include}
+# Of these the toolkit has headers.
+of_toolkit='tests/test_nvrtc.c examples/from_c/solve.c'
+
+c_programs() {
+    (cd "$top" && ls tests/*.c examples/*.c examples/*/*.c bench/*.c) | if [ -n "$toolkit" ]; then cat; else
+        grep -vxF "$(printf '%s\n' $of_toolkit)"; fi
+}
+
+# how_far PROGRAM: how far $compiler compiles it
+how_far() {
+    case $compiler in
+    gcc*) for program in $optimised; do [ $program = $1 ] && echo -O2 -c -o program.o && return; done ;;
+    esac
+    echo -fsyntax-only
+}
+
+headers() {
+    for path in "$top"/*.h; do
+        printf '#include "%s"\nint main(void) { return 0; }\n' "${path##*/}" | tee alone.c >alone.cc
+        check "$compiler: ${path##*/}" $compiler -std=c11 $warnings -fsyntax-only alone.c
+        check "$cxx: ${path##*/}" $cxx -std=c++17 $warnings -fsyntax-only alone.cc
+    done
+}
+
+programs_in_c() {
+    openmp=$(echo 'int main(void) { return 0; }' | $compiler -fopenmp -x c -o /dev/null - 2>/dev/null && echo -fopenmp)
+    for program in $(c_programs); do
+        check "$compiler: $program" $compiler -std=c11 $warnings ${toolkit:+-isystem "$toolkit"} $openmp \
+            $(how_far $program) "$top/$program"
+    done
+}
+
+# The emulator is read once: compiled before, which a file of its name and .gch stands for.
+programs_in_cuda() {
+    echo "#include \"$top/tests/simt/simt.h\"" >simt.h
+    check "$cxx: tests/simt/simt.h" $cxx $emulated-header -o simt.h.gch simt.h
+    for program in "$top"/tests/test_*.cu "$top"/build/emulated-examples/*.cc \
+        "$top"/examples/python/gpu_library.cu "$top"/examples/from_c/library.cu; do
+        check "$cxx: ${program##*/}" $cxx $emulated -include ./simt.h -fsyntax-only "$program"
+    done
+}
+
+half_of_nvcc() {
+    check "nvcc and $cxx: $host_half" "$NVCC" -ccbin $cxx -std=c++17 -gencode arch=compute_90,code=compute_90 \
+        -Xcicc -O0 -Xcompiler -O3,-Wall,-Wextra -Werror all-warnings -I"$top" -c -o half.o "$top/$host_half"
+}
+
+for compiler in $compilers; do
+    cxx=$(echo $compiler | sed 's/gcc/g++/; s/clang/clang++/')
+    if ! command -v $compiler >/dev/null || ! command -v $cxx >/dev/null; then
+        skip "no $compiler here"
+        continue
+    fi
+    [ $# -eq 0 ] && [ "$($compiler --version)" = "$($CC --version | sed "1s/^$CC/$compiler/")" ] && continue
+    headers
+    programs_in_c
+    case $compiler in
+    gcc*) programs_in_cuda && [ -n "$NVCC" ] && half_of_nvcc ;;
+    esac
+done
+report
