@@ -1551,16 +1551,17 @@ TRID_D void BS3D_F(bs3d_p_arrival)(const BS3D_R *arrivals, int k, BS3D_F(bs3d_ro
     z[2].weight = v[6];
 }
 
-/* The same for count levels from k on, into shared memory; and, if forward, l and h of the level before
-   (bs3d_p_factor_z). */
-TRID_D void BS3D_F(bs3d_p_all_arrivals)(int forward, const BS3D_R *tables, int k, int count, BS3D_R *all)
+/* The same for count levels from k on, into shared memory; and l and h of the level before (bs3d_p_factor_z), where that
+   is one of planes from .. to-1, which a forward elimination takes: others have none. */
+TRID_D void BS3D_F(bs3d_p_all_arrivals)(int from, int to, const BS3D_R *tables, int k, int count, BS3D_R *all)
 {
     for (int n = trid_p_thread(); n < count; n += trid_p_threads()) {
         BS3D_R *arrivals = all + BS3D_P_ARRIVAL * n;
         BS3D_F(bs3d_row) z[3];
         BS3D_F(bs3d_p_rows)(tables, k + n, z);
         int before = k + n - 1; /* the plane that is complete when plane k + n comes */
-        const BS3D_R *factors = tables + BS3D_P_Z_FACTORS + 8 * (before > 0 ? before : 0);
+        int eliminated = from <= before && before < to;
+        const BS3D_R *factors = tables + BS3D_P_Z_FACTORS + 8 * before;
         arrivals[0] = z[0].up;
         arrivals[1] = z[0].weight;
         arrivals[2] = z[1].up;
@@ -1569,8 +1570,8 @@ TRID_D void BS3D_F(bs3d_p_all_arrivals)(int forward, const BS3D_R *tables, int k
         arrivals[5] = z[2].down;
         arrivals[6] = z[2].weight;
         arrivals[7] = 0;
-        arrivals[8] = forward ? factors[0] : 0;
-        arrivals[9] = forward ? factors[4] : 0;
+        arrivals[8] = eliminated ? factors[0] : 0;
+        arrivals[9] = eliminated ? factors[4] : 0;
     }
 }
 
@@ -1664,7 +1665,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
     int levels = to - first + 5;
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
            *slots = between + (steps - 1) * 2 * size;
-    BS3D_F(bs3d_p_all_arrivals)(forward, tables, first - 2, levels, arrivals);
+    BS3D_F(bs3d_p_all_arrivals)(forward ? from : to, to, tables, first - 2, levels, arrivals);
     for (int e = trid_p_thread(); e < (steps - 1) * 2 * size; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
     ring = BS3D_F(bs3d_p_open_ring)(share, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, R + 2 * steps,
@@ -1992,7 +1993,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
     int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
            *slots = between + 2 * R * stride, *seams = slots + BS3D_P_DEPTH * size;
-    BS3D_F(bs3d_p_all_arrivals)(1, tables, first - 2, levels, arrivals);
+    BS3D_F(bs3d_p_all_arrivals)(from, to, tables, first - 2, levels, arrivals);
     for (int e = trid_p_thread(); e < 2 * R * stride; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
     ring = BS3D_F(bs3d_p_open_ring)(share, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1, R + 2, stride,

@@ -88,7 +88,7 @@ static void test_case(const char *name, way w, trid_lines lines, int what, int s
     unsigned long long failed[2] = {5, 5}, *device_failed;
     GPU_OK(cudaMalloc((void **)&device_status, status.size() * sizeof(int)));
     GPU_OK(cudaMemcpy(device_status, status.data(), status.size() * sizeof(int), cudaMemcpyHostToDevice));
-    GPU_OK(cudaMalloc((void **)&device_failed, sizeof failed));
+    GPU_OK(filled((void **)&device_failed, sizeof failed));
     trid_batch_report report = {device_status + 1, 0, 0, device_failed};
     upload(a), upload(b), upload(c), upload(d);
     if (!in_place) upload(x);
