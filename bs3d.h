@@ -1231,15 +1231,16 @@ static void BS3D_F(bs3d_p_may_exercise)(int *status, const bs3d_problem *o, cons
         bs3d_p_launch_next(status, BS3D_F(bs3d_p_exercise) < unused >, rows, 128, 0, stream, *o, job->plan, u);
 }
 
-/* The result at the spot, on its way to the host. */
+/* The result at the spot, on its way to the host: its members, not what lies behind the last, which nobody writes. */
 template <int unused>
 static int BS3D_F(bs3d_p_finish)(int status, const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, bs3d_result *result,
                                  cudaStream_t stream)
 {
     bs3d_p_launch_next(&status, BS3D_F(bs3d_p_result) < unused >, 1, 32, 0, stream, *o, job->plan, job->u,
                        job->at_spot);
+    const size_t bytes = offsetof(bs3d_result, status) + sizeof result->status;
     if (!status && result &&
-        cudaMemcpyAsync(result, job->at_spot, sizeof *result, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
+        cudaMemcpyAsync(result, job->at_spot, bytes, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
         return BS3D_LAUNCH_FAILED;
     return status;
 }
