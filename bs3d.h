@@ -2356,7 +2356,7 @@ TRID_KERNEL void BS3D_F(bs3d_p_factor)(bs3d_p_plan plan, BS3D_R *tables, int axi
     __shared__ BS3D_R shared[BS3D_P_LINES_SOLVE_LEN(2, 32)];
     __shared__ double links[2][4 * BS3D_P_SECTIONS];
     int thread = (int)threadIdx.x, steps;
-    BS3D_R a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)];
+    BS3D_R a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}; /* all is copied, also what a solve has no use for */
     if (axis == 2) {
         int down = thread / 32, n = thread % 32; /* the n-th section of its direction */
         if (n < plan.sections)
