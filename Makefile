@@ -555,7 +555,8 @@ else
 # "make gpu-test" is done in four minutes, sixteen processors and one GPU compiling and running; there and in "make test"
 # these tests take a sample, since the host, which checks their answers, takes its time. "make gpu-test-long" runs all
 # of each test, and every tool on every test.
-SAMPLED := test_bs3d $(filter test_batch%,$(GPU_TESTS))
+BATCHES := $(filter-out test_batch_cluster test_batch_only,$(filter test_batch%,$(GPU_TESTS)))
+SAMPLED := test_bs3d $(BATCHES)
 $(GPU_PARTS): gpu-%: build/gpu/%
 	$(call run,$(if $(filter $(SAMPLED),$*),,env -u SHORT_TESTS) $<)
 
@@ -570,7 +571,6 @@ build/gpu/%: tests/%.cu $(HEADERS)
 # (tests/sanitizer/barriers.cu): it is told a number that is enough.
 ASKED_memcheck := --report-api-errors no
 ASKED_synccheck := --num-cuda-barriers 8192
-BATCHES := $(filter-out test_batch_cluster test_batch_only,$(filter test_batch%,$(GPU_TESTS)))
 SLOW_memcheck := $(BATCHES) test_adi2d_long
 SLOW_initcheck := $(SLOW_memcheck) test_bs3d
 SLOW_synccheck := $(SLOW_initcheck) test_bs1d
