@@ -56,10 +56,12 @@ PLAIN_TESTS := $(filter-out $(CPU_TESTS),$(HOST_TESTS))
 DEVICE_TESTS := $(basename $(notdir $(wildcard tests/test_*.cu tests/simt/test_*.cu)))
 # Where the rules below find their sources.
 vpath test_%.cu tests tests/simt
-# What tests the emulator itself plants faults that no GPU should run.
-GPU_TESTS := $(filter-out test_simt,$(DEVICE_TESTS))
+# What tests the emulator itself plants faults that no GPU should run. What takes nvcc minutes comes first, so that
+# nothing waits for it in the end.
+MINUTES := test_adi3d test_adi2d_long $(filter test_batch%,$(DEVICE_TESTS))
+GPU_TESTS := $(MINUTES) $(filter-out test_simt $(MINUTES),$(DEVICE_TESTS))
 
-.PHONY: help run test examples codegen gpu-test gpu-bench bench clean
+.PHONY: help run test examples codegen gpu-test gpu-test-long gpu-bench bench clean
 
 help:
 	@echo 'Nothing needs to be built in order to use the kit: copy its headers. What can be built around it:'
@@ -71,7 +73,8 @@ help:
 	@echo '                line is the sum'
 	@echo 'make test-long  the same and those that take longer'
 	@echo 'make codegen    local memory, registers and instructions of every device function (needs nvcc)'
-	@echo 'make gpu-test   the tests on the GPU, also under compute-sanitizer'
+	@echo 'make gpu-test   the tests on the GPU, also under compute-sanitizer, in four minutes'
+	@echo 'make gpu-test-long  all of the same tests, each under all of its tools: hours'
 	@echo 'make gpu-bench  the measurements on the GPU, to build/results'
 	@echo 'make bench      the measurements on the host, to build/results'
 	@echo 'make clean      removes build/'
@@ -218,7 +221,7 @@ LONG_PARTS := $(EXAMPLES_LATER:%=example-%) $(HOST_LATER:%=host-%) $(WATCHED_LAT
     $(PLAIN_TESTS:%=fast-%) $(PLAIN_TESTS:%=clang-%) $(CPU_TESTS:%=sanitized-%) $(CPU_TESTS:%=valgrind-%) $(ARM_PARTS) \
     $(TIMED_EXAMPLES:%=optimised-%) headers-clang compilers nvcc-all
 GPU_PARTS := $(GPU_TESTS:%=gpu-%)
-TOOLS := memcheck racecheck synccheck initcheck
+TOOLS := memcheck initcheck synccheck racecheck
 TOOL_PARTS := $(foreach tool,$(TOOLS),$(GPU_TESTS:%=$(tool)-%))
 
 define run
@@ -554,26 +557,51 @@ ifeq ($(GPU),)
 gpu:
 	$(call run,$(foreach part,$(GPU_PARTS),echo 'skipped: $(part): no GPU or no nvcc here';) \
 	    $(call one,0,0,$(words $(GPU_PARTS))))
-gpu-test gpu-bench:
+gpu-test gpu-test-long gpu-bench:
 	@echo '$@: no GPU or no nvcc here'; $(call one,0,0,1)
 else
+# "make gpu-test" is done in four minutes, sixteen processors and one GPU compiling and running; there and in "make test"
+# these tests take a sample, since the host, which checks their answers, takes its time. "make gpu-test-long" runs all
+# of each test, and every tool on every test.
+BATCHES := $(filter-out test_batch_cluster test_batch_only,$(filter test_batch%,$(GPU_TESTS)))
+SAMPLED := test_bs3d $(BATCHES)
 $(GPU_PARTS): gpu-%: build/gpu/%
-	$(call run,env -u SHORT_TESTS $<)
+	$(call run,$(if $(filter $(SAMPLED),$*),,env -u SHORT_TESTS) $<)
 
+# Large sources are compiled by several threads, where nvcc can do that.
+SPLIT := $(shell $(NVCC) --help | grep -q -- --split-compile && echo -split-compile=4)
 build/gpu/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) -O3 -lineinfo -arch=native $(NVCCFLAGS) -o $@ $<
+	$(NVCC) -O3 -lineinfo -arch=native $(SPLIT) $(NVCCFLAGS) -o $@ $<
 
+# What a tool is asked for beside; and the tests that take it too long for "make gpu-test". Barriers in shared memory
+# synccheck counts by the instructions that open them, and fails where one instruction opens more
+# (tests/sanitizer/barriers.cu): it is told a number that is enough.
+ASKED_memcheck := --report-api-errors no
+ASKED_synccheck := --num-cuda-barriers 8192
+SLOW_memcheck := $(BATCHES) test_adi2d_long
+SLOW_initcheck := $(SLOW_memcheck) test_bs3d
+SLOW_synccheck := $(SLOW_initcheck) test_bs1d
+SLOW_racecheck := $(SLOW_initcheck) test_batch_cluster test_bs3d_gpus test_adi3d
+QUICK_TOOL_PARTS := $(foreach tool,$(TOOLS),$(patsubst %,$(tool)-%,$(filter-out $(SLOW_$(tool)),$(GPU_TESTS))))
+
+gpu-test: export SHORT_TESTS := 1
 gpu-test:
+	@echo 'The short run: what a test leaves out it names as skipped. "make gpu-test-long" leaves out nothing, and has also:'
+	@echo '$(filter-out $(QUICK_TOOL_PARTS),$(TOOL_PARTS))' | fmt -w 110 | sed 's/^/    /'
+	$(call all_parts,$(GPU_PARTS) $(QUICK_TOOL_PARTS))
+
+gpu-test-long:
 	$(call all_parts,$(GPU_PARTS) $(TOOL_PARTS))
 
-# The name of a tool part is TOOL-TEST.
+# The name of a tool part is TOOL-TEST. A tool makes a test up to a thousand times slower: each takes its sample, and
+# no more than half an hour.
 define tool_part
-$(1): build/gpu/$(2)
-	$$(call run,$$(if $(SANITIZER),SHORT_TESTS=1 $(SANITIZER) --tool $(3) $(if $(filter memcheck,$(3)),--report-api-errors no) --error-exitcode 9 $$<,\
-	    echo 'skipped: $(1): no compute-sanitizer here'; $$(call one,0,0,1)))
+$(1)-$(2): build/gpu/$(2)
+	$$(call run,$(if $(SANITIZER),SHORT_TESTS=1 timeout 1800 $(SANITIZER) --tool $(1) $(ASKED_$(1)) --error-exitcode 9 $$<, \
+	    echo 'skipped: $(1)-$(2): no compute-sanitizer here'; $$(call one,0,0,1)))
 endef
-$(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(tool)-$(test),$(test),$(tool)))))
+$(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(tool),$(test)))))
 
 GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
 # Results go to build/results; those that matter are kept in docs/results.

@@ -1231,15 +1231,16 @@ static void BS3D_F(bs3d_p_may_exercise)(int *status, const bs3d_problem *o, cons
         bs3d_p_launch_next(status, BS3D_F(bs3d_p_exercise) < unused >, rows, 128, 0, stream, *o, job->plan, u);
 }
 
-/* The result at the spot, on its way to the host. */
+/* The result at the spot, on its way to the host: its members, not what lies behind the last, which nobody writes. */
 template <int unused>
 static int BS3D_F(bs3d_p_finish)(int status, const bs3d_problem *o, const BS3D_F(bs3d_p_job) * job, bs3d_result *result,
                                  cudaStream_t stream)
 {
     bs3d_p_launch_next(&status, BS3D_F(bs3d_p_result) < unused >, 1, 32, 0, stream, *o, job->plan, job->u,
                        job->at_spot);
+    const size_t bytes = offsetof(bs3d_result, status) + sizeof result->status;
     if (!status && result &&
-        cudaMemcpyAsync(result, job->at_spot, sizeof *result, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
+        cudaMemcpyAsync(result, job->at_spot, bytes, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
         return BS3D_LAUNCH_FAILED;
     return status;
 }
@@ -1551,16 +1552,17 @@ TRID_D void BS3D_F(bs3d_p_arrival)(const BS3D_R *arrivals, int k, BS3D_F(bs3d_ro
     z[2].weight = v[6];
 }
 
-/* The same for count levels from k on, into shared memory; and, if forward, l and h of the level before
-   (bs3d_p_factor_z). */
-TRID_D void BS3D_F(bs3d_p_all_arrivals)(int forward, const BS3D_R *tables, int k, int count, BS3D_R *all)
+/* The same for count levels from k on, into shared memory; and l and h of the level before (bs3d_p_factor_z), where that
+   is one of planes from .. to-1, which a forward elimination takes: others have none. */
+TRID_D void BS3D_F(bs3d_p_all_arrivals)(int from, int to, const BS3D_R *tables, int k, int count, BS3D_R *all)
 {
     for (int n = trid_p_thread(); n < count; n += trid_p_threads()) {
         BS3D_R *arrivals = all + BS3D_P_ARRIVAL * n;
         BS3D_F(bs3d_row) z[3];
         BS3D_F(bs3d_p_rows)(tables, k + n, z);
         int before = k + n - 1; /* the plane that is complete when plane k + n comes */
-        const BS3D_R *factors = tables + BS3D_P_Z_FACTORS + 8 * (before > 0 ? before : 0);
+        int eliminated = from <= before && before < to;
+        const BS3D_R *factors = tables + BS3D_P_Z_FACTORS + 8 * before;
         arrivals[0] = z[0].up;
         arrivals[1] = z[0].weight;
         arrivals[2] = z[1].up;
@@ -1569,8 +1571,8 @@ TRID_D void BS3D_F(bs3d_p_all_arrivals)(int forward, const BS3D_R *tables, int k
         arrivals[5] = z[2].down;
         arrivals[6] = z[2].weight;
         arrivals[7] = 0;
-        arrivals[8] = forward ? factors[0] : 0;
-        arrivals[9] = forward ? factors[4] : 0;
+        arrivals[8] = eliminated ? factors[0] : 0;
+        arrivals[9] = eliminated ? factors[4] : 0;
     }
 }
 
@@ -1664,7 +1666,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
     int levels = to - first + 5;
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
            *slots = between + (steps - 1) * 2 * size;
-    BS3D_F(bs3d_p_all_arrivals)(forward, tables, first - 2, levels, arrivals);
+    BS3D_F(bs3d_p_all_arrivals)(forward ? from : to, to, tables, first - 2, levels, arrivals);
     for (int e = trid_p_thread(); e < (steps - 1) * 2 * size; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
     ring = BS3D_F(bs3d_p_open_ring)(share, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, R + 2 * steps,
@@ -1992,7 +1994,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
     int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
            *slots = between + 2 * R * stride, *seams = slots + BS3D_P_DEPTH * size;
-    BS3D_F(bs3d_p_all_arrivals)(1, tables, first - 2, levels, arrivals);
+    BS3D_F(bs3d_p_all_arrivals)(from, to, tables, first - 2, levels, arrivals);
     for (int e = trid_p_thread(); e < 2 * R * stride; e += trid_p_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
     ring = BS3D_F(bs3d_p_open_ring)(share, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1, R + 2, stride,
@@ -2354,7 +2356,7 @@ TRID_KERNEL void BS3D_F(bs3d_p_factor)(bs3d_p_plan plan, BS3D_R *tables, int axi
     __shared__ BS3D_R shared[BS3D_P_LINES_SOLVE_LEN(2, 32)];
     __shared__ double links[2][4 * BS3D_P_SECTIONS];
     int thread = (int)threadIdx.x, steps;
-    BS3D_R a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)];
+    BS3D_R a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}; /* all is copied, also what a solve has no use for */
     if (axis == 2) {
         int down = thread / 32, n = thread % 32; /* the n-th section of its direction */
         if (n < plan.sections)

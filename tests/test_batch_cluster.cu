@@ -60,8 +60,10 @@ enum { ADD = 1, IN_PLACE = 2, SILENT = 4, FAILURES = 8, WITH_PIVOTS = 16 };
 template <class T>
 static void test_case(const char *name, way w, trid_lines lines, int what, int shift)
 {
+    static int turn;
+    if (check_short() && turn++ % 4) return;
     /* What these tell each other leaves no room for the x that is added to. */
-    if (sizeof(T) == 8 && w.parts == 16 && (what & WITH_PIVOTS)) what &= ~ADD;
+    if (w.parts == 16 && (what & WITH_PIVOTS)) what &= ~ADD;
     const double unit = sizeof(T) == 4 ? UNIT_F32 : UNIT_F64, tolerance = 128 * unit;
     const int n = (int)lines.n, in_place = (what & IN_PLACE) != 0, add = (what & ADD) != 0;
     const long long systems = lines.systems * lines.groups;
@@ -88,7 +90,7 @@ static void test_case(const char *name, way w, trid_lines lines, int what, int s
     unsigned long long failed[2] = {5, 5}, *device_failed;
     GPU_OK(cudaMalloc((void **)&device_status, status.size() * sizeof(int)));
     GPU_OK(cudaMemcpy(device_status, status.data(), status.size() * sizeof(int), cudaMemcpyHostToDevice));
-    GPU_OK(cudaMalloc((void **)&device_failed, sizeof failed));
+    GPU_OK(filled((void **)&device_failed, sizeof failed));
     trid_batch_report report = {device_status + 1, 0, 0, device_failed};
     upload(a), upload(b), upload(c), upload(d);
     if (!in_place) upload(x);
@@ -287,5 +289,6 @@ int main(void)
     test_public<float>();
     test_public<double>();
 #endif
+    if (check_short()) check_skip(1, "three in four calls: SHORT_TESTS is set");
     return check_report();
 }
