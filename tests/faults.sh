@@ -1,6 +1,6 @@
 #!/bin/sh
-# faults.sh - does a test fail where the code is wrong? Plants the faults of tests/faults.txt, one at a time, in a copy of
-# the tree, runs the parts that own the code until one fails, and says which part of which run killed the fault.
+# faults.sh - does a test fail where the code is wrong? Plants the faults of tests/faults.txt, one at a time, in a copy
+# of the tree, runs the parts that own the code until one fails, and says which part of which run killed the fault.
 #
 #     sh tests/faults.sh [-l] [-n] [-j N] [-t SECONDS] [-C TREE] [-o OUTFILE] [NAME ...]
 #
@@ -14,9 +14,9 @@
 #
 # A fault is a line of the table: name, file, parts, edit. The parts are patterns with commas between them, cheapest
 # first; the Makefile's PARTS and LONG_PARTS say to which run a part belongs. The edit is for sed, names its line by its
-# text, and changes or deletes one line. It is an error if it does not, if the fault does not compile, or if the part that
-# killed it fails without the fault as well. The last line is the sum: faults killed, all others, and faults whose parts
-# cannot run here. build/faults/NAME.result says what the part that failed said first.
+# text, and changes or deletes one line. It is an error if it does not, if the fault does not compile, or if the part
+# that killed it fails without the fault as well. The last line is the sum: faults killed, all others, and faults whose
+# parts cannot run here. build/faults/NAME.result says what the part that failed said first.
 #
 # Run from the top folder. CC and CXX in the environment name the compilers.
 
@@ -94,9 +94,11 @@ run_part() {
     fi
 }
 
-# first_failure COPY PART: what a part that failed says first
+# first_failure COPY PART: what a part that failed, or the compiler, says first
 first_failure() {
-    grep -hiE 'fail|error|exit status' "$1/out.$2" | grep -v '^make' | head -n 1 | cut -c 1-160
+    said=$1/build/log/$2.log
+    [ -f "$said" ] || said=$1/out.$2
+    grep -iE 'failed: |error: |sanitizer|simt: |exit status' "$said" | head -n 1 | cut -c 1-160
 }
 
 # try_parts COPY RUN PARTS...: until one kills the fault, or does not compile; sets result
@@ -188,7 +190,7 @@ report() {
             if (!dry) row("fault", "header", "killed by", "run")
         }
         $3 == "applies" { passed++; next }
-        $3 == "killed" && ($4 " " $5) in bad { failed++; row($1, $2, "ERROR", $4 " fails without a fault as well"); next }
+        $3 == "killed" && ($4 " " $5) in bad { failed++; row($1, $2, "ERROR", $4 " fails without it too"); next }
         $3 == "killed" { passed++; row($1, $2, $4, $5); next }
         $3 == "alive" { failed++; row($1, $2, "SURVIVED"); next }
         $3 == "skipped" { skipped++; row($1, $2, "skipped: no part runs here"); next }
