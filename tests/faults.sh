@@ -20,7 +20,7 @@
 #
 # Run from the top folder. CC and CXX in the environment name the compilers.
 
-tree=$PWD table=$PWD/tests/faults.txt work=$PWD/build/faults
+tree=$PWD table=$PWD/tests/faults.txt
 jobs=1 seconds=1800 long='' dry='' outfile=/dev/null
 while getopts lnj:t:C:o: option; do
     case $option in
@@ -34,7 +34,7 @@ while getopts lnj:t:C:o: option; do
     esac
 done
 shift $((OPTIND - 1))
-wanted=$*
+wanted=$* work=$PWD/build/faults${dry:+-planted}
 unset MAKEFLAGS MAKELEVEL
 
 # parts_of VARIABLE: the parts that the tree's Makefile has in it, one a line
@@ -75,7 +75,7 @@ plant() {
     changed=$(diff "$tree/$2" "$1/planted" | grep -c '^<')
     added=$(diff "$tree/$2" "$1/planted" | grep -c '^>')
     if [ "$changed" -ne 1 ] || [ "$added" -gt 1 ]; then
-        echo "the edit changes $changed lines"
+        echo "changes $changed lines"
         return 1
     fi
     mv "$1/planted" "$1/$2"
@@ -135,7 +135,7 @@ END
     elif [ -z "$dry" ]; then
         short_parts=$(owners "$parts" "$work/short")
         long_parts=$(owners "$parts" "$work/long")
-        [ -n "$short_parts$long_parts" ] || result="error - - the Makefile has no part $parts"
+        [ -n "$short_parts$long_parts" ] || result="error - - is owned by $parts, which the Makefile has not"
         export SHORT_TESTS=1
         try_parts "$copy" test $short_parts
         unset SHORT_TESTS
@@ -195,7 +195,7 @@ report() {
         $3 == "alive" { failed++; row($1, $2, "SURVIVED"); next }
         $3 == "skipped" { skipped++; row($1, $2, "skipped: no part runs here"); next }
         {
-            why = $4 == "-" ? "" : $4 ":"
+            why = $4 == "-" ? "it" : $4
             for (i = 6; i <= NF; i++) why = why " " $i
             failed++
             row($1, $2, "ERROR", why)
