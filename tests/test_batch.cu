@@ -1,9 +1,10 @@
 /* test_batch.cu - trid_batch.h: every layout, size and operation, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
-   tests/batch_field.h has what each call is checked for. Answers come from pivoted elimination in long double. */
+   tests/batch_field.h has what each call is checked for. Answers come from pivoted elimination in long double. Launches
+   take minutes to compile, so each precision is a program of its own: this one and test_batch_single.cu;
+   test_batch_linked.cu calls the functions with C linkage, in both. */
 #define TRID_P_BATCH_LEAST_BLOCKS 2 /* so that warps take several tiles of small batches already */
-#define TRID_BATCH_IMPLEMENTATION   /* the functions with C linkage are those that are called below */
 #include "trid_batch.h"
 
 #include "batch_field.h"
@@ -355,7 +356,7 @@ static double worst_unknown(const std::vector<double> &x, const std::vector<case
    flagged has a residual within the tolerance, as worked out here in more than double precision. Then what was flagged
    is repaired, and has to come within the factor of 10 of LAPACK's error, in the mean of the logarithms over the
    matrices and right-hand sides of a kind; number 16 each within 1e-12. And all once more with pivoting alone. */
-static void test_the_20()
+CASE_FUNCTION void test_the_20()
 {
     enum { ROWS = 512, SEED = 20240815, SEEDS = 2, SIDES = 8, EACH = SEEDS * SIDES };
     static const bool dominant[20] = {false, true,  true,  false, false, true,  true, false, false, false,
@@ -456,7 +457,7 @@ static void test_the_20()
    by powers of ten, 1e-150 .. 1e150. The residuals are some unit roundoffs; where columns are scaled each unknown has a
    size of its own, and its error is compared with LAPACK's, which does not depend on such a scaling, in the mean of the
    logarithms. */
-static void test_random_signs()
+CASE_FUNCTION void test_random_signs()
 {
     enum { KINDS = 4, NO_DIAGONAL = 1, ROWS_SCALED = 2, COLUMNS_SCALED = 3, SYSTEMS = 40 };
     static const int sizes[] = {1, 2, 3, 4, 8, 30, 64, 65, 130, 255, 256, 400, 512, 1024};
@@ -533,12 +534,12 @@ struct made_rows {
     }
 };
 
-static int solve_rows(trid_lines lines, int flags, made_rows rows, const float *d, float *x)
+CASE_FUNCTION int solve_rows(trid_lines lines, int flags, made_rows rows, const float *d, float *x)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
     return trid_batch_solve_rows_f32(lines, flags, rows, d, x, 0, scratch.at(), 0);
 }
-static int solve_rows(trid_lines lines, int flags, made_rows rows, const double *d, double *x)
+CASE_FUNCTION int solve_rows(trid_lines lines, int flags, made_rows rows, const double *d, double *x)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
     return trid_batch_solve_rows_f64(lines, flags, rows, d, x, 0, scratch.at(), 0);
@@ -605,7 +606,7 @@ static void test_more_than_1024()
 
 #ifndef TEST_BATCH_LONG /* which includes this file and has limits and a main of its own */
 /* Do places coincide, as the exact search says, and as trying all pairs does? */
-static void test_lines()
+CASE_FUNCTION void test_lines()
 {
     for (int i = 0; i < 20000; i++) {
         trid_lines l = {1 + case_below(&dice, 5),   case_below(&dice, 25) - 12, 1 + case_below(&dice, 5),
@@ -652,7 +653,7 @@ static void test_lines()
 }
 
 /* What is refused, and what is nothing to do. */
-static void test_arguments()
+CASE_FUNCTION void test_arguments()
 {
     float *p;
     GPU_OK(filled((void **)&p, 4096 * sizeof(float)));
@@ -706,33 +707,42 @@ static void test_arguments()
     GPU_OK(cudaFree(p));
 }
 
+#ifdef TEST_BATCH_LINKED
 int main(void)
 {
-    test_lines();
     test_arguments();
-    test_pivoted<float>();
-    test_pivoted<double>();
-    test_many_tiles<float>();
-    test_many_tiles<double>();
-    test_wide<float>();
-    test_wide<double>();
-    test_checked<float>();
-    test_checked<double>();
-    test_failures<float>();
-    test_failures<double>();
-    test_refined<float>();
-    test_refined<double>();
-    test_the_20();
-    test_random_signs();
-    test_rows<float>();
-    test_rows<double>();
-    test_more_than_1024<float>();
-    test_more_than_1024<double>();
-    test_layouts<float>();
-    test_layouts<double>();
     test_operations<float>();
     test_operations<double>();
-    if (check_short()) check_skip(1, "three in four of the larger sizes, in each precision others: SHORT_TESTS is set");
+    if (check_short()) check_skip(1, "three in four of the larger sizes: SHORT_TESTS is set");
     return check_report();
 }
+#else
+#ifdef TEST_BATCH_SINGLE
+typedef float real;
+#else
+typedef double real;
+#endif
+int main(void)
+{
+#ifdef TEST_BATCH_SINGLE
+    test_arguments();
+#else
+    test_lines();
+    test_the_20();
+    test_random_signs();
+#endif
+    test_pivoted<real>();
+    test_many_tiles<real>();
+    test_wide<real>();
+    test_checked<real>();
+    test_failures<real>();
+    test_refined<real>();
+    test_rows<real>();
+    test_more_than_1024<real>();
+    test_layouts<real>();
+    test_operations<real>();
+    if (check_short()) check_skip(1, "three in four of the larger sizes: SHORT_TESTS is set");
+    return check_report();
+}
+#endif
 #endif
