@@ -77,7 +77,8 @@ programs_in_cuda() {
 
 half_of_nvcc() {
     check "nvcc and $cxx: $host_half" "$NVCC" -ccbin $cxx -std=c++17 -gencode arch=compute_90,code=compute_90 \
-        -Xcicc -O0 -Xcompiler -O3,-Wall,-Wextra -Werror all-warnings -I"$top" -c -o half.o "$top/$host_half"
+        -Xcicc -O0 -Xcompiler -O3,-march=native,-Wall,-Wextra -Werror all-warnings -I"$top" -c -o half.o \
+        "$top/$host_half"
 }
 
 for compiler in $compilers; do
