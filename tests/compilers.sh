@@ -4,8 +4,8 @@
 #
 #     tests/compilers.sh [COMPILER...]
 #
-# Run from the top folder, where make has made the sources of the emulated examples. CC names the compiler of all other
-# tests, which see its warnings, and NVCC nvcc. Without arguments each version below is tried that is in the PATH.
+# Run from the top folder. CC names the compiler of all other tests, which see its warnings, and NVCC nvcc. Without
+# arguments each version below is tried that is in the PATH.
 
 versions='gcc-11 gcc-12 gcc-13 gcc-14 gcc-15
 clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 clang-21 clang-22'
@@ -25,7 +25,7 @@ bench/adi3d_orders.c bench/bs1d_accuracy.c bench/fd_orders.c bench/pivoted.c ben
 host_half=bench/adi3d.cu
 
 warnings="-Wall -Wextra -Wpedantic -Werror -I$top"
-emulated="-std=c++17 -Wall -Wextra -Werror -Winvalid-pch -I$top -I$top/examples -x c++"
+emulated="-std=c++17 -Wall -Wextra -Werror -Winvalid-pch -I$top/tests/simt/include -I$top -x c++"
 toolkit=${NVCC:+$(dirname "$(dirname "$(readlink -f "$NVCC")")")/include}
 # Of these the toolkit has headers.
 of_toolkit='tests/test_nvrtc.c examples/from_c/solve.c'
@@ -59,19 +59,26 @@ programs_in_c() {
     done
 }
 
+# cuda_of PROGRAM: looked at through the emulator
+cuda_of() {
+    LC_ALL=C awk -f "$top/tests/simt/launches.awk" "$1" >program.cc &&
+        $cxx $emulated -include ./simt.h -iquote "$(dirname "$1")" -fsyntax-only program.cc
+}
+
 # The emulator is read once: compiled before, which a file of its name and .gch stands for.
 programs_in_cuda() {
     echo "#include \"$top/tests/simt/simt.h\"" >simt.h
     check "$cxx: tests/simt/simt.h" $cxx $emulated-header -o simt.h.gch simt.h
-    for program in "$top"/tests/test_*.cu "$top"/build/emulated-examples/*.cc \
+    for program in "$top"/tests/test_*.cu "$top"/tests/simt/test_*.cu "$top"/examples/*.cu \
         "$top"/examples/python/gpu_library.cu "$top"/examples/from_c/library.cu; do
-        check "$cxx: ${program##*/}" $cxx $emulated -include ./simt.h -fsyntax-only "$program"
+        check "$cxx: ${program##*/}" cuda_of "$program"
     done
 }
 
 half_of_nvcc() {
     check "nvcc and $cxx: $host_half" "$NVCC" -ccbin $cxx -std=c++17 -gencode arch=compute_90,code=compute_90 \
-        -Xcicc -O0 -Xcompiler -O3,-Wall,-Wextra -Werror all-warnings -I"$top" -c -o half.o "$top/$host_half"
+        -Xcicc -O0 -Xcompiler -O3,-march=native,-Wall,-Wextra -Werror all-warnings -I"$top" -c -o half.o \
+        "$top/$host_half"
 }
 
 for compiler in $compilers; do

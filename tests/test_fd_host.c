@@ -675,7 +675,7 @@ static void test_schedule(void)
         CHECK(fd_schedule(&t, count - 1, step, &again) == FD_NO_ROOM && again == count, "too little room");
         CHECK(fd_schedule(&t, count, step, &again) == FD_OK && again == count, "status");
         double sum = 0;
-        int due = t.dates - 1, halves = t.halves, whole = 0;
+        int due = t.dates - 1, halves = t.halves;
         for (int k = 0; k < count; k++) {
             CHECK(step[k].from == (k > 0 ? step[k - 1].to : t.maturity), "step %d does not follow", k);
             CHECK(step[k].from > step[k].to, "step %d goes nowhere", k);
@@ -691,7 +691,6 @@ static void test_schedule(void)
                 CHECK(step[k].to == date[due] && step[k].date == due, "date %d not hit", due);
                 halves = !t.kink || kink[due] ? t.halves : 0;
                 due--;
-                whole++;
             } else
                 CHECK(step[k].date == -1, "a date where there is none");
         }
