@@ -66,7 +66,10 @@ ADI3D_HD double basket_payoff(const double *at, const void *parameters)
 
 int main(int argc, char **argv)
 {
-    const int n = argc > 1 ? atoi(argv[1]) : 96;
+    int n = argc > 1 ? atoi(argv[1]) : 96;
+#ifdef SIMT_EMULATOR
+    if (argc < 2) n = 12, puts("under the emulator, which is slow: 12 points an axis instead of 96");
+#endif
     const double strike = 100, theta = fd_scheme_theta(FD_HUNDSDORFER_VERWER, 3, 1);
     const basket_parameters parameters = {{0.2, 0.25, 0.3}, {0.5, 0.3, 0.4}, 0.05, strike};
     const fd_axis axis = {0, 4 * strike, n, 1, {strike}, {0.3 * strike}, {FD_MIDWAY}};

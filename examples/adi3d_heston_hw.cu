@@ -65,7 +65,10 @@ ADI3D_HD double heston_hw_payoff(const double *at, const void *parameters)
 
 int main(int argc, char **argv)
 {
-    const int n = argc > 1 ? atoi(argv[1]) : 96;
+    int n = argc > 1 ? atoi(argv[1]) : 96;
+#ifdef SIMT_EMULATOR
+    if (argc < 2) n = 12, puts("under the emulator, which is slow: 12 points of the price instead of 96");
+#endif
     const double strike = 100, variance = 0.04, rate = 0.03, known = 9.6614579601; /* tests/model/heston_hw.py */
     const heston_hw_parameters parameters = {strike, 2, 0.04, 0.3, -0.6, 1, 0.05, 0.02};
     const fd_axis price = {0, 6 * strike, n, 1, {strike}, {0.2 * strike}, {FD_MIDWAY}};

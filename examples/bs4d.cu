@@ -227,6 +227,10 @@ static void time_implicit1(int is_double, FILE *csv, double copy)
 int main(int argc, char **argv)
 {
     bs4d_command command = {{64, 64, 64, 64}, 50, {1, 1}, NULL};
+#ifdef SIMT_EMULATOR
+    if (argc < 2)
+        command = {{8, 8, 8, 8}, 4, {1, 1}, NULL}, puts("under the emulator, which is slow: 8^4 points, 4 steps");
+#endif
     bs4d_read(argc, argv, &command);
     const bs4d_problem o = bs4d_problem_of(command.points, command.steps);
     const double copy = bs4d_open(command.csv);

@@ -9,11 +9,15 @@
 /* What cudaMalloc gives out is one stretch of addresses, so that the watch knows by its address what is global memory.
    It is handed out from the bottom up in whole pages with one more between them, and from the bottom again when all of
    it has been given back. */
+struct simt_piece {
+    void *memory;
+    size_t pages;
+};
 struct simt_arena {
     unsigned char *bottom;
     size_t used;
     uint16_t *bytes_in_page; /* that were asked for */
-    std::map<void *, size_t> pages;
+    std::vector<simt_piece> pieces;
 };
 SIMT_STATE simt_arena simt_global;
 enum : size_t { SIMT_ARENA_BYTES = (size_t)1 << 36, SIMT_PAGE = 4096 };
@@ -40,7 +44,7 @@ SIMT_OWN void *simt_take_global(size_t bytes)
         return nullptr;
     void *memory = simt_global.bottom + simt_global.used;
     simt_global.used += (pages + 1) * SIMT_PAGE;
-    simt_global.pages[memory] = pages;
+    simt_global.pieces.push_back(simt_piece{memory, pages});
     for (size_t page = 0; page < pages; page++)
         simt_global.bytes_in_page[first + page] =
             (uint16_t)(page + 1 < pages ? SIMT_PAGE : bytes - page * SIMT_PAGE);
@@ -49,16 +53,20 @@ SIMT_OWN void *simt_take_global(size_t bytes)
 
 SIMT_OWN void simt_give_global(void *memory)
 {
-    auto piece = simt_global.pages.find(memory);
-    if (piece == simt_global.pages.end()) {
+    size_t number = 0;
+    while (number < simt_global.pieces.size() && simt_global.pieces[number].memory != memory)
+        number++;
+    if (number == simt_global.pieces.size()) {
         free(memory); /* of cudaMallocHost */
         return;
     }
+    size_t pages = simt_global.pieces[number].pages;
     size_t first = (size_t)((unsigned char *)memory - simt_global.bottom) / SIMT_PAGE;
-    memset(simt_global.bytes_in_page + first, 0, piece->second * sizeof(uint16_t));
-    madvise(memory, piece->second * SIMT_PAGE, MADV_DONTNEED);
-    simt_global.pages.erase(piece);
-    if (simt_global.pages.empty())
+    memset(simt_global.bytes_in_page + first, 0, pages * sizeof(uint16_t));
+    madvise(memory, pages * SIMT_PAGE, MADV_DONTNEED);
+    simt_global.pieces[number] = simt_global.pieces.back();
+    simt_global.pieces.pop_back();
+    if (simt_global.pieces.empty())
         simt_global.used = 0;
 }
 

@@ -151,10 +151,29 @@ SIMT_OWN cudaError_t simt_set_error(cudaError_t error)
     return error;
 }
 
-SIMT_OWN std::map<const void *, int> &simt_shared_limits(void)
+/* How much dynamic shared memory a kernel may ask for, where cudaFuncSetAttribute has said so. */
+struct simt_limit {
+    const void *kernel;
+    size_t bytes;
+};
+SIMT_STATE std::vector<simt_limit> simt_limits;
+
+SIMT_OWN const simt_limit *simt_limit_of(const void *kernel)
 {
-    static std::map<const void *, int> limits;
-    return limits;
+    for (const simt_limit &limit : simt_limits)
+        if (limit.kernel == kernel)
+            return &limit;
+    return nullptr;
+}
+
+SIMT_OWN void simt_set_limit(const void *kernel, size_t bytes)
+{
+    for (simt_limit &limit : simt_limits)
+        if (limit.kernel == kernel) {
+            limit.bytes = bytes;
+            return;
+        }
+    simt_limits.push_back(simt_limit{kernel, bytes});
 }
 
 /* The most threads that a kernel may have by its __launch_bounds__: so many instructions before it do nothing. */
@@ -188,8 +207,8 @@ SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 clust
                       threads <= simt_bound(kernel);
     bool grid_fits = grid.x >= 1 && grid.y >= 1 && grid.z >= 1 && grid.x <= 0x7fffffffu && grid.y <= 0xffffu &&
                      grid.z <= 0xffffu;
-    auto limit = simt_shared_limits().find(kernel);
-    size_t allowed = limit == simt_shared_limits().end() ? (size_t)SIMT_DEFAULT_SHARED : (size_t)limit->second;
+    const simt_limit *limit = simt_limit_of(kernel);
+    size_t allowed = limit ? limit->bytes : (size_t)SIMT_DEFAULT_SHARED;
     if (!block_fits || !grid_fits)
         return cudaErrorInvalidConfiguration;
     uint64_t blocks = (uint64_t)cluster.x * cluster.y * cluster.z;
@@ -199,7 +218,7 @@ SIMT_OWN cudaError_t simt_check_launch(const void *kernel, dim3 grid, dim3 clust
         return cudaErrorInvalidClusterSize;
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
         return cudaErrorInvalidValue;
-    simt.shared_limit = limit == simt_shared_limits().end() ? (size_t)SIMT_DEFAULT_SHARED : (size_t)SIMT_MAX_SHARED;
+    simt.shared_limit = limit ? (size_t)SIMT_MAX_SHARED : (size_t)SIMT_DEFAULT_SHARED;
     return shared_bytes > allowed ? cudaErrorInvalidValue : cudaSuccess;
 }
 

@@ -202,7 +202,7 @@ SIMT_OWN cudaError_t cudaFuncSetAttribute(Kernel *kernel, cudaFuncAttribute attr
 {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > SIMT_MAX_SHARED)
         return simt_set_error(cudaErrorInvalidValue);
-    simt_shared_limits()[(const void *)kernel] = value;
+    simt_set_limit((const void *)kernel, (size_t)value);
     return cudaSuccess;
 }
 
@@ -211,7 +211,7 @@ struct simt_stream {
     unsigned flags;
 };
 struct simt_event {
-    std::chrono::steady_clock::time_point time;
+    timespec time;
 };
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum { cudaEventDefault = 0, cudaEventDisableTiming = 2 };
@@ -252,7 +252,7 @@ SIMT_OWN cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr)
 {
     if (!event)
         return simt_set_error(cudaErrorInvalidResourceHandle);
-    event->time = std::chrono::steady_clock::now();
+    clock_gettime(CLOCK_MONOTONIC, &event->time);
     return cudaSuccess;
 }
 SIMT_OWN cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned) { return cudaEventCreate(event); }
@@ -266,7 +266,8 @@ SIMT_OWN cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start
 {
     if (!start || !end)
         return simt_set_error(cudaErrorInvalidResourceHandle);
-    *milliseconds = std::chrono::duration<float, std::milli>(end->time - start->time).count();
+    *milliseconds = (float)((double)(end->time.tv_sec - start->time.tv_sec) * 1e3 +
+                            (double)(end->time.tv_nsec - start->time.tv_nsec) * 1e-6);
     return cudaSuccess;
 }
 SIMT_OWN cudaError_t cudaEventDestroy(cudaEvent_t event)

@@ -32,8 +32,12 @@ SIMT_OWN void simt_order(unsigned char *order, int n)
 {
     for (int i = 0; i < n; i++)
         order[i] = (unsigned char)i;
-    for (int i = n - 1; simt.random && i > 0; i--)
-        std::swap(order[i], order[simt_random_below((unsigned)i + 1)]);
+    for (int i = n - 1; simt.random && i > 0; i--) {
+        unsigned other = simt_random_below((unsigned)i + 1);
+        unsigned char number = order[i];
+        order[i] = order[other];
+        order[other] = number;
+    }
 }
 
 #endif

@@ -13,8 +13,8 @@
    this header defines them, and watches the accesses to shared and to global memory. Without -fno-tree-sra gcc takes
    vectors apart before, and a misaligned one is not seen.
 
-   One translation unit a program or library. A kernel's threads are coroutines: each runs until it waits at a collective or
-   exits, blocks run one after another, and a launch returns when all is done.
+   One translation unit a program or library. A kernel's threads are coroutines: each runs until it waits at a
+   collective or exits, blocks run one after another, and a launch returns when all is done.
 
    SUPPLIED
    Words      __global__ __device__ __host__ __constant__ __shared__ __forceinline__ __noinline__ __launch_bounds__

@@ -22,13 +22,11 @@ SIMT_OWN void simt_watch_mapped(const volatile void *address, size_t bytes)
     }
 }
 
-/* An access of the program. Those to a thread's own stack, nearly all, go no further than the first lines. */
-SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int kind)
+/* An access of a kernel's that is not to a stack. */
+SIMT_OWN void simt_watch_memory(const volatile void *address, size_t bytes, int kind)
 {
     size_t offset = (uintptr_t)address - (uintptr_t)simt.shared;
     size_t global = (uintptr_t)address - (uintptr_t)simt_global.bottom;
-    if (simt.current < 0)
-        return;
     bool is_global = global < SIMT_ARENA_BYTES && simt_global.bottom, is_shared = offset < simt.shared_range;
     if ((kind & SIMT_ALIGNED) && (is_global || is_shared) && (uintptr_t)address % bytes)
         simt_fault(simt.current, "misaligned address: %s of %zu bytes of %s memory, %zu beyond a multiple of as many",
@@ -48,6 +46,13 @@ SIMT_OWN void simt_watch_access(const volatile void *address, size_t bytes, int 
     simt_watch_arrays(offset);
     for (size_t i = 0; i < bytes; i++)
         simt_watch_byte(offset + i, kind);
+}
+
+/* An access of the program. Nearly all of a kernel's are to its threads' stacks. */
+SIMT_OWN __attribute__((always_inline)) void simt_watch_access(const volatile void *address, size_t bytes, int kind)
+{
+    if (simt.current >= 0 && (uintptr_t)address - (uintptr_t)simt.stacks >= SIMT_ALL_STACKS)
+        simt_watch_memory(address, bytes, kind);
 }
 
 #else

@@ -3,11 +3,7 @@
 #define SIMT_WORDS_H
 
 /* Every header comes before the macros below, which would otherwise rewrite words in it. */
-#include <chrono>
-#include <map>
-#include <memory>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <elf.h>
@@ -20,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #if !defined __x86_64__ && !defined SIMT_UCONTEXT
