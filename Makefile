@@ -58,8 +58,9 @@ DEVICE_TESTS := $(basename $(notdir $(wildcard tests/test_*.cu tests/simt/test_*
 vpath test_%.cu tests tests/simt
 # What tests the emulator itself plants faults that no GPU should run. What takes nvcc minutes comes first, so that
 # nothing waits for it in the end.
-MINUTES := test_adi3d test_adi2d_long $(filter test_batch%,$(DEVICE_TESTS))
-GPU_TESTS := $(MINUTES) $(filter-out test_simt $(MINUTES),$(DEVICE_TESTS))
+MINUTES := test_adi3d test_adi2d_long test_adi2d_models $(filter test_batch%,$(DEVICE_TESTS))
+NVCC_TESTS := $(MINUTES) $(filter-out test_simt $(MINUTES),$(DEVICE_TESTS))
+GPU_TESTS := $(patsubst test_adi3d,test_adi3d_f64,$(NVCC_TESTS:test_adi3d=test_adi3d test_adi3d_f32))
 
 .PHONY: help run test examples codegen gpu-test gpu-test-long gpu-bench bench clean
 
@@ -203,7 +204,7 @@ build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 # Watched in the long run alone: what test_batch, test_lu, test_adi2d and trid.h's and fd.h's tests on the host see most
 # of.
 WATCHED_LATER := test_batch_long test_batch_cluster test_batch_several test_batch_only test_batch_ends test_fd \
-    test_adi2d_long test_adi2d_rungs test_adi3d_onchip test_bs3d_gpus test_bs4d
+    test_adi2d_long test_adi2d_models test_adi2d_rungs test_adi3d_onchip test_bs3d_gpus test_bs4d
 # Run in the long run alone: examples that take long to compile, and the test of one.
 EXAMPLES_LATER := bs4d bs4d_host bs3d_gpus adi3d_heston_hw
 HOST_LATER := test_cpu_bs4d
@@ -502,7 +503,7 @@ codegen:
 # the long run for the oldest and the newest. A machine with a GPU compiles everything for that.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
-CUDA_SOURCES := $(GPU_TESTS:%=tests/%) $(CU_EXAMPLES:%=examples/%)
+CUDA_SOURCES := $(NVCC_TESTS:%=tests/%) $(CU_EXAMPLES:%=examples/%)
 
 ALIKE := %_timing %/bs4d %/bs3d_gpus %/adi3d_heston_hw %/batch_graph %/bs1d_dividend %/bs3d_american %/adi3d_basket
 nvcc: $(patsubst %,build/nvcc/%.o,$(filter examples/%,$(filter-out $(ALIKE),$(CUDA_SOURCES))))
@@ -561,7 +562,7 @@ gpu-test gpu-test-long gpu-bench:
 else
 # "make gpu-test" is done in four minutes, sixteen processors and one GPU compiling and running; there and in "make test"
 # these tests take a sample, since the host, which checks their answers, takes its time. "make gpu-test-long" runs all
-# of each test, and every tool on every test.
+# of each test, test_adi2d_long too, and every tool on every test.
 BATCHES := $(filter-out test_batch_cluster test_batch_only,$(filter test_batch%,$(GPU_TESTS)))
 SAMPLED := test_bs3d $(BATCHES)
 $(GPU_PARTS): gpu-%: build/gpu/%
@@ -569,26 +570,32 @@ $(GPU_PARTS): gpu-%: build/gpu/%
 
 # Large sources are compiled by several threads, where nvcc can do that.
 SPLIT := $(shell $(NVCC) --help | grep -q -- --split-compile && echo -split-compile=4)
+GPU_TEST = $(NVCC) -O3 -lineinfo -arch=native $(SPLIT) $(NVCCFLAGS) -o $@ $<
 build/gpu/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) -O3 -lineinfo -arch=native $(SPLIT) $(NVCCFLAGS) -o $@ $<
+	$(GPU_TEST)
+
+build/gpu/test_adi3d_f%: tests/test_adi3d.cu $(HEADERS)
+	@mkdir -p $(@D)
+	$(GPU_TEST) -DONLY_F$*
 
 # What a tool is asked for beside; and the tests that take it too long for "make gpu-test". Barriers in shared memory
 # synccheck counts by the instructions that open them, and fails where one instruction opens more
 # (tests/sanitizer/barriers.cu): it is told a number that is enough.
 ASKED_memcheck := --report-api-errors no
 ASKED_synccheck := --num-cuda-barriers 8192
-SLOW_memcheck := $(BATCHES) test_adi2d_long
+SLOW_memcheck := $(BATCHES) test_adi2d_long test_adi2d_models
 SLOW_initcheck := $(SLOW_memcheck) test_bs3d
 SLOW_synccheck := $(SLOW_initcheck) test_bs1d
-SLOW_racecheck := $(SLOW_initcheck) test_batch_cluster test_bs3d_gpus test_adi3d
+SLOW_racecheck := $(SLOW_initcheck) test_batch_cluster test_bs3d_gpus test_adi3d_f32
+QUICK_PARTS := $(filter-out gpu-test_adi2d_long,$(GPU_PARTS))
 QUICK_TOOL_PARTS := $(foreach tool,$(TOOLS),$(patsubst %,$(tool)-%,$(filter-out $(SLOW_$(tool)),$(GPU_TESTS))))
 
 gpu-test: export SHORT_TESTS := 1
 gpu-test:
 	@echo 'The short run: what a test leaves out it names as skipped. "make gpu-test-long" leaves out nothing, and has also:'
-	@echo '$(filter-out $(QUICK_TOOL_PARTS),$(TOOL_PARTS))' | fmt -w 110 | sed 's/^/    /'
-	$(call all_parts,$(GPU_PARTS) $(QUICK_TOOL_PARTS))
+	@echo '$(filter-out $(QUICK_PARTS) $(QUICK_TOOL_PARTS),$(GPU_PARTS) $(TOOL_PARTS))' | fmt -w 110 | sed 's/^/    /'
+	$(call all_parts,$(QUICK_PARTS) $(QUICK_TOOL_PARTS))
 
 gpu-test-long:
 	$(call all_parts,$(GPU_PARTS) $(TOOL_PARTS))

@@ -28,10 +28,21 @@ static int solve_there(const adi3d_problem *problem, const Parameters *parameter
         return solve_there(problem, parameters, result, model##_device_bytes##precision<>(problem),                    \
                            model##_device##precision<>);                                                               \
     }
+/* For a GPU there are two programs, with ONLY_F64 and with ONLY_F32: each runs what it has of the same problems. */
+#ifndef ONLY_F32
 SOLVER(central, _f64)
-SOLVER(central, _f32)
 SOLVER(apart, _f64)
+#else
+#define central_solver_f64 NULL
+#define apart_solver_f64 NULL
+#endif
+#ifndef ONLY_F64
+SOLVER(central, _f32)
 SOLVER(apart, _f32)
+#else
+#define central_solver_f32 NULL
+#define apart_solver_f32 NULL
+#endif
 #ifndef __CUDACC__ /* they differ from the first two in fd.h's rows alone, and nvcc takes minutes for each */
 SOLVER(upwind, _f32)
 SOLVER(fitted, _f64)
@@ -61,6 +72,7 @@ static void random_problems()
                              long_axis == 2 ? CASE_MOST : 7};
         case_random_problem(&random, most, &c);
         const case_runner *runner = &runners[k % RUNNERS];
+        if (!runner->solve) continue;
         c.parameters.apart = runner->apart;
         case_compare(runner, &c, runner->single ? 3e-4 : 1e-11);
     }
@@ -74,6 +86,7 @@ static void every_kind()
     for (int k = 0; k < CASE_KINDS; k++) {
         if (check_short() && k % 5) continue;
         case_kind(k, &c);
+        if (!runners[0].solve) continue;
         case_compare(&runners[k % 2 || RUNNERS < 6 ? 0 : 5], &c, 1e-12);
         c.parameters.apart = 1;
         if (!check_short() || k % 10 == 0) case_compare(&runners[2], &c, 1e-12);
@@ -82,13 +95,6 @@ static void every_kind()
 }
 
 /* A problem on a grid of any size, by the device and by the host: the same to rounding. */
-static int steps_told;
-static void told(int step, int, void *context)
-{
-    steps_told = step;
-    ++*(int *)context;
-}
-
 template <class R>
 static void as_host(const char *name, const case_problem *c, double tolerance,
                     int there(const adi3d_problem *, const case_parameters *, adi3d_result *),
@@ -145,6 +151,7 @@ static void sizes()
         for (int apart = 0; apart < 2; apart++) {
             if (check_short() && apart != k / 5 % 2) continue;
             c.parameters.apart = apart;
+            if (!runners[2 * apart + (k + 1) % 2].solve) continue;
             if (apart && k % 2)
                 as_host<double>("apart, double", &c, 1e-11, apart_solver_f64, apart_host_bytes_f64, apart_host_f64);
             else if (apart)
@@ -156,6 +163,14 @@ static void sizes()
         }
     }
     if (check_short()) check_skip(count - (count + 4) / 5, "sizes: SHORT_TESTS is set");
+}
+
+#ifndef ONLY_F32
+static int steps_told;
+static void told(int step, int, void *context)
+{
+    steps_told = step;
+    ++*(int *)context;
 }
 
 /* What is told of progress, and MODEL_solve. */
@@ -182,6 +197,7 @@ static void the_one_that_there_is()
     CHECK(central_device_bytes_f64<>(NULL) == 0, "bytes of no problem");
     adi3d_free(memory);
 }
+#endif
 
 int main()
 {
@@ -189,13 +205,18 @@ int main()
     random_problems();
     every_kind();
     sizes();
+#ifndef ONLY_F32
     the_one_that_there_is();
     case_statuses(&runners[0]), case_not_watched(&runners[0]);
-    case_not_alone(&runners[2]), case_not_alone(&runners[3]);
+    case_not_alone(&runners[2]);
+#endif
+#ifndef ONLY_F64
+    case_not_alone(&runners[3]);
     if (check_short())
         check_skip(1, "what is wrong with problems, in single precision: SHORT_TESTS is set");
     else
         case_statuses(&runners[1]), case_not_watched(&runners[1]);
+#endif
 #ifdef __CUDACC__
     check_skip(2, "drifts taken upwind and fitted: the emulator has them");
 #endif
