@@ -75,7 +75,7 @@ help:
 	@echo 'make test-long  the same and those that take longer'
 	@echo 'make codegen    local memory, registers and instructions of every device function (needs nvcc)'
 	@echo 'make gpu-test   the tests on the GPU, also under compute-sanitizer, in four minutes'
-	@echo 'make gpu-test-long  all of the same tests, each under all of its tools: hours'
+	@echo 'make gpu-test-long  all of these tests, and each under all tools: hours'
 	@echo 'make gpu-bench  the measurements on the GPU, to build/results'
 	@echo 'make bench      the measurements on the host, to build/results'
 	@echo 'make clean      removes build/'
