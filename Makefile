@@ -58,7 +58,7 @@ DEVICE_TESTS := $(basename $(notdir $(wildcard tests/test_*.cu tests/simt/test_*
 vpath test_%.cu tests tests/simt
 # What tests the emulator itself plants faults that no GPU should run. What takes nvcc minutes comes first, so that
 # nothing waits for it in the end.
-MINUTES := test_adi3d test_adi2d_long $(filter test_batch%,$(DEVICE_TESTS))
+MINUTES := test_adi3d test_adi3d_others test_adi2d_long test_adi2d_models $(filter test_batch%,$(DEVICE_TESTS))
 GPU_TESTS := $(MINUTES) $(filter-out test_simt $(MINUTES),$(DEVICE_TESTS))
 
 .PHONY: help run test examples codegen gpu-test gpu-test-long gpu-bench bench clean
@@ -74,7 +74,7 @@ help:
 	@echo 'make test-long  the same and those that take longer'
 	@echo 'make codegen    local memory, registers and instructions of every device function (needs nvcc)'
 	@echo 'make gpu-test   the tests on the GPU, also under compute-sanitizer, in four minutes'
-	@echo 'make gpu-test-long  all of the same tests, each under all of its tools: hours'
+	@echo 'make gpu-test-long  all of these tests, and each under all tools: hours'
 	@echo 'make gpu-bench  the measurements on the GPU, to build/results'
 	@echo 'make bench      the measurements on the host, to build/results'
 	@echo 'make clean      removes build/'
@@ -202,8 +202,8 @@ build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 # sanitizers, on arithmetic like a GPU's, under Valgrind, by clang, for every architecture.
 # Watched in the long run alone: what test_batch, test_lu, test_adi2d and trid.h's and fd.h's tests on the host see most
 # of.
-WATCHED_LATER := test_batch_long test_batch_cluster test_batch_several test_batch_only test_batch_ends test_fd \
-    test_adi2d_long test_adi2d_rungs test_adi3d_onchip test_bs3d_gpus test_bs4d
+WATCHED_LATER := test_batch_single test_batch_linked test_batch_long test_batch_cluster test_batch_several test_batch_only test_batch_ends test_fd \
+    test_adi2d_long test_adi2d_models test_adi2d_rungs test_adi3d_others test_adi3d_onchip test_bs3d_gpus test_bs4d
 # Run in the long run alone: examples that take long to compile, and the test of one.
 EXAMPLES_LATER := bs4d bs4d_host bs3d_gpus adi3d_heston_hw
 HOST_LATER := test_cpu_bs4d
@@ -392,7 +392,10 @@ build/watched/%: %.cu $(HEADERS)
 	$(CXX) $(SIMT) $(WATCHED) -c -o $@.o $<
 	$(CXX) -o $@ $@.o
 
-# These tests include what they test.
+# These tests include others, or what they test.
+$(foreach build,emulated watched contracted gpu,build/$(build)/test_adi3d_others): tests/test_adi3d.cu
+$(foreach build,emulated watched contracted gpu,$(addprefix build/$(build)/test_batch_,single linked long)): \
+    tests/test_batch.cu
 build/emulated/test_lsmc build/watched/test_lsmc build/gpu/test_lsmc build/nvcc/test_lsmc.o: \
     examples/american_lsmc.cu examples/american_lsmc_host.c
 build/host/test_lsmc_host: examples/american_lsmc_host.c
@@ -557,7 +560,7 @@ gpu-test gpu-test-long gpu-bench:
 else
 # "make gpu-test" is done in four minutes, sixteen processors and one GPU compiling and running; there and in "make test"
 # these tests take a sample, since the host, which checks their answers, takes its time. "make gpu-test-long" runs all
-# of each test, and every tool on every test.
+# of each test, test_adi2d_long too, and every tool on every test.
 BATCHES := $(filter-out test_batch_cluster test_batch_only,$(filter test_batch%,$(GPU_TESTS)))
 SAMPLED := test_bs3d $(BATCHES)
 $(GPU_PARTS): gpu-%: build/gpu/%
@@ -574,17 +577,18 @@ build/gpu/%: tests/%.cu $(HEADERS)
 # (tests/sanitizer/barriers.cu): it is told a number that is enough.
 ASKED_memcheck := --report-api-errors no
 ASKED_synccheck := --num-cuda-barriers 8192
-SLOW_memcheck := $(BATCHES) test_adi2d_long
+SLOW_memcheck := $(BATCHES) test_adi2d_long test_adi2d_models
 SLOW_initcheck := $(SLOW_memcheck) test_bs3d
 SLOW_synccheck := $(SLOW_initcheck) test_bs1d
-SLOW_racecheck := $(SLOW_initcheck) test_batch_cluster test_bs3d_gpus test_adi3d
+SLOW_racecheck := $(SLOW_initcheck) test_batch_cluster test_bs3d_gpus test_adi3d_others
+QUICK_PARTS := $(filter-out gpu-test_adi2d_long,$(GPU_PARTS))
 QUICK_TOOL_PARTS := $(foreach tool,$(TOOLS),$(patsubst %,$(tool)-%,$(filter-out $(SLOW_$(tool)),$(GPU_TESTS))))
 
 gpu-test: export SHORT_TESTS := 1
 gpu-test:
 	@echo 'The short run: what a test leaves out it names as skipped. "make gpu-test-long" leaves out nothing, and has also:'
-	@echo '$(filter-out $(QUICK_TOOL_PARTS),$(TOOL_PARTS))' | fmt -w 110 | sed 's/^/    /'
-	$(call all_parts,$(GPU_PARTS) $(QUICK_TOOL_PARTS))
+	@echo '$(filter-out $(QUICK_PARTS) $(QUICK_TOOL_PARTS),$(GPU_PARTS) $(TOOL_PARTS))' | fmt -w 110 | sed 's/^/    /'
+	$(call all_parts,$(QUICK_PARTS) $(QUICK_TOOL_PARTS))
 
 gpu-test-long:
 	$(call all_parts,$(GPU_PARTS) $(TOOL_PARTS))

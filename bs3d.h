@@ -1552,8 +1552,8 @@ TRID_D void BS3D_F(bs3d_p_arrival)(const BS3D_R *arrivals, int k, BS3D_F(bs3d_ro
     z[2].weight = v[6];
 }
 
-/* The same for count levels from k on, into shared memory; and l and h of the level before (bs3d_p_factor_z), where that
-   is one of planes from .. to-1, which a forward elimination takes: others have none. */
+/* The same for count levels from k on, into shared memory; and l and h of the level before (bs3d_p_factor_z), where
+   that is one of planes from .. to-1, which a forward elimination takes: others have none. */
 TRID_D void BS3D_F(bs3d_p_all_arrivals)(int from, int to, const BS3D_R *tables, int k, int count, BS3D_R *all)
 {
     for (int n = trid_p_thread(); n < count; n += trid_p_threads()) {

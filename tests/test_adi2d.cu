@@ -3,7 +3,7 @@
    MIT licence, see LICENSE.
 
    One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi2d_host.c tells whether
-   the host is right; test_adi2d_long.cu has the other models and ways. */
+   the host is right; test_adi2d_long.cu has the other models and ways, test_adi2d_models.cu the examples. */
 #include "device_adi2d.h"
 
 enum { SEED = 20251123 };
