@@ -54,7 +54,7 @@ static void random_problems(void)
 {
     static case_problem c;
     case_random random = {SEED};
-    const int count = check_short() ? 40 : 400;
+    const int count = check_short() ? 24 : 400;
     for (int k = 0; k < count; k++) {
         /* Some axes have more points than lines go side by side. */
         const int long_axis = k % 8 == 0 ? k / 8 % 3 : -1, others = long_axis < 0 ? 8 : 5;
@@ -69,7 +69,7 @@ static void random_problems(void)
         case_compare(&apart_runner[k % 2], &c, k % 2 ? 3e-4 : 1e-11);
     }
     workers = 1;
-    if (check_short()) check_skip(360, "random problems: SHORT_TESTS is set");
+    if (check_short()) check_skip(376, "random problems: SHORT_TESTS is set");
 }
 
 /* Each scheme and kind of coefficients on the smallest grid, and with one face of each kind on every side. */
@@ -96,6 +96,7 @@ static void in_time(void)
     for (int scheme = FD_DOUGLAS; scheme <= FD_HUNDSDORFER_VERWER; scheme++)
         for (int mixed = 0; mixed < 2; mixed++)
             for (int when = FD_BOTH_ENDS; when <= FD_NEW_END; when++) {
+                if (check_short() && when != (scheme + mixed) % 3) continue;
                 double rho = mixed ? 0.6 : 0, coarse = orders_powers(7, 20, scheme, when, 2, 2, rho, 0);
                 double fine = orders_powers(7, 40, scheme, when, 2, 2, rho, 0);
                 int first = when == FD_NEW_END || (mixed && scheme == FD_DOUGLAS);
@@ -104,13 +105,14 @@ static void in_time(void)
                 CHECK(fine < (first ? 8e-3 : 1e-4), "%s, correlation %g, coefficients %d: %.2e", name[scheme], rho,
                       when, fine);
             }
+    if (check_short()) check_skip(16, "orders in time with two of three coefficients: SHORT_TESTS is set");
 }
 
 /* On crowded points, with so many steps that time does not count; orders tend to 2 from below. At faces whose slope is
    given a mixed derivative is taken for 0. */
 static void in_space(int slopes)
 {
-    const int n = check_short() ? 13 : 33, steps = check_short() ? 24 : 160;
+    const int n = check_short() ? 11 : 33, steps = check_short() ? 24 : 160;
     const double rho = slopes ? 0 : 0.6, least = check_short() ? 1.3 : 1.75;
     const double coarse = orders_powers(n, steps, FD_HUNDSDORFER_VERWER, FD_MIDDLE, 2, 3.5, rho, slopes);
     const double fine = orders_powers(2 * n - 1, steps, FD_HUNDSDORFER_VERWER, FD_MIDDLE, 2, 3.5, rho, slopes);
