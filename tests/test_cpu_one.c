@@ -452,7 +452,8 @@ static int mode_stays(unsigned mode)
     return stays;
 }
 
-/* Three options: of numbers so small that they count as 0, of which one row may be bad, and one third that is rounded. */
+/* Three options: of numbers so small that they count as 0, of which one row may be bad, and of one third, which is rounded
+   in the march alone. */
 static batch mode_batch(int implicit, int bad)
 {
     enum { N = 20, H = 2, WIDTH = 2 * H + 1 };
@@ -460,7 +461,7 @@ static batch mode_batch(int implicit, int bad)
     batch m = batch_new(3, N, 1, H);
     for (int i = 0; i < 3 * N; i++) {
         const int rounded = i >= 2 * N;
-        m.a[i] = m.c[i] = 0, m.u[i] = rounded ? third : 1e-40;
+        m.a[i] = m.c[i] = 0, m.u[i] = rounded ? third : as_float(1e-40);
         m.b[i] = rounded ? (implicit ? 3 : third) : implicit;
         for (int k = 0; k < WIDTH; k++) m.band[i * WIDTH + k] = rounded && k == H ? third : 0;
     }
