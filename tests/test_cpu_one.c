@@ -452,8 +452,8 @@ static int mode_stays(unsigned mode)
     return stays;
 }
 
-/* Three options: of numbers so small that they count as 0, of which one row may be bad, and of one third, which is rounded
-   in the march alone. */
+/* Three options: of numbers so small that they count as 0, of which one row may be bad, and of one third, which only the
+   march rounds. */
 static batch mode_batch(int implicit, int bad)
 {
     enum { N = 20, H = 2, WIDTH = 2 * H + 1 };

@@ -133,13 +133,13 @@ static void F(test_the_20)(void)
 {
     static const int rows_per_lane[] = {1, 2, 3, 4, 5, 8, 11, 16, 31, 32};
     enum { KS = sizeof rows_per_lane / sizeof *rows_per_lane };
-    const int seeds = check_short() ? 1 : SEEDS;
+    const int first = check_short() ? SEEDS - 1 : 0, seeds = SEEDS - first;
     const double least = 4 * ROUNDOFF;
     case_random random = {SEED};
     double *x = case_memory(ROWS * sizeof *x);
     for (int number = 1; number <= 20; number++) {
         double lapack = 0, pivoted[KS] = {0};
-        for (int seed = 0; seed < seeds; seed++) {
+        for (int seed = first; seed < SEEDS; seed++) {
             case_system s = the_20(number, seed);
             if (IS_FLOAT) case_round_to_float(s);
             for (int side = 0; side < SIDES; side++) {
