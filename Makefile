@@ -287,7 +287,7 @@ HOST_SANITIZE := $(SANITIZE) -fsanitize-undefined-trap-on-error -fno-sanitize=ob
 build/host/test_adi2d_host build/host/test_adi2d_orders build/host/test_adi3d_host: HOST_LEVEL := -O0 -pthread $(OPENMP)
 build/host/%: tests/%.c $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -I. $(WARNINGS) $(or $(HOST_LEVEL),-O1) $(HOST_SANITIZE) -o $@ $< -lm
+	$(CC) -std=c11 -I. $(WARNINGS) $(or $(HOST_LEVEL),-Og) $(HOST_SANITIZE) -o $@ $< -lm
 
 # As users compile: the compiler's own C, in which it contracts products and sums, everything inlined and vectorised.
 FAST := -std=gnu11 -I. $(WARNINGS) -O3 -march=native
