@@ -284,10 +284,11 @@ $(CPU_TESTS:%=build/host/%): build/host/%: tests/%.c $(HEADERS)
 HOST_SANITIZE := $(SANITIZE) -fsanitize-undefined-trap-on-error -fno-sanitize=object-size,pointer-overflow
 # Of adi2d.h's and adi3d.h's loops, which are inlined into each other, the sanitizers' code takes longest to optimise.
 # Their workers are threads.
-build/host/test_adi2d_host build/host/test_adi2d_orders build/host/test_adi3d_host: HOST_LEVEL := -O0 -pthread $(OPENMP)
+build/host/test_adi2d_host build/host/test_adi3d_host: HOST_LEVEL := -O0
+build/host/test_adi2d_host build/host/test_adi2d_orders build/host/test_adi3d_host: HOST_THREADS := -pthread $(OPENMP)
 build/host/%: tests/%.c $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -I. $(WARNINGS) $(or $(HOST_LEVEL),-Og) $(HOST_SANITIZE) -o $@ $< -lm
+	$(CC) -std=c11 -I. $(WARNINGS) $(or $(HOST_LEVEL),-Og) $(HOST_THREADS) $(HOST_SANITIZE) -o $@ $< -lm
 
 # As users compile: the compiler's own C, in which it contracts products and sums, everything inlined and vectorised.
 FAST := -std=gnu11 -I. $(WARNINGS) -O3 -march=native

@@ -99,12 +99,12 @@ CASE_FUNCTION void pivoted_randsvd(case_random *random, case_system s, double co
                                     : mode == 3 ? pow(condition, -at)
                                                 : 1 - at * (1 - 1 / condition);
     }
-    for (int i = n - 2; i >= 0; i--) { /* random orthogonal matrices, from the left and from the right */
-        double *corner = m + (size_t)i;
+    for (int i = n - 2; i >= 0; i--) {               /* random orthogonal matrices, from the left and from the right */
+        double *corner = m + (size_t)i * (rows + 1); /* what is not below and to the right of it is still diagonal */
         for (int k = i; k < n; k++) v[k - i] = pivoted_normal(random);
-        pivoted_reflect(m + (size_t)i * rows, 1, rows, n, n - i, v);
+        pivoted_reflect(corner, 1, rows, n - i, n - i, v);
         for (int k = i; k < n; k++) v[k - i] = pivoted_normal(random);
-        pivoted_reflect(corner, rows, 1, n, n - i, v);
+        pivoted_reflect(corner, rows, 1, n - i, n - i, v);
     }
     for (int j = 0; j + 2 < n; j++) {
         double *column = m + (size_t)(j + 1) * rows + (size_t)j, *row = m + (size_t)j * rows + (size_t)(j + 1);

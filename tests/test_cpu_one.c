@@ -452,18 +452,18 @@ static int mode_stays(unsigned mode)
     return stays;
 }
 
-/* Three options: of numbers so small that they count as 0, of which one row may be bad, and of one third, which only the
-   march rounds. */
+/* Three options: of numbers so small that they count as 0, though a step makes them a million times as large, of which one
+   row may be bad; and of one third, which only the march rounds. */
 static batch mode_batch(int implicit, int bad)
 {
     enum { N = 20, H = 2, WIDTH = 2 * H + 1 };
-    const double third = as_float(1.0 / 3);
+    const double third = as_float(1.0 / 3), larger = as_float(implicit ? 1e-6 : 1e6);
     batch m = batch_new(3, N, 1, H);
     for (int i = 0; i < 3 * N; i++) {
         const int rounded = i >= 2 * N;
         m.a[i] = m.c[i] = 0, m.u[i] = rounded ? third : as_float(1e-40);
-        m.b[i] = rounded ? (implicit ? 3 : third) : implicit;
-        for (int k = 0; k < WIDTH; k++) m.band[i * WIDTH + k] = rounded && k == H ? third : 0;
+        m.b[i] = !rounded ? larger : implicit ? 3 : third;
+        for (int k = 0; k < WIDTH; k++) m.band[i * WIDTH + k] = k != H ? 0 : rounded ? third : 1e6;
     }
     if (bad) m.b[N] = 0;
     return m;

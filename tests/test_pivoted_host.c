@@ -58,8 +58,7 @@ int main(void)
     test_all_f32();
     test_all_f64();
     if (check_short())
-        check_skip(2, "one of two seeds and half of the rows a lane of the 20 matrices: SHORT_TESTS "
-                      "is set");
+        check_skip(2, "the 20 matrices of a second seed, and half of the rows a lane: SHORT_TESTS is set");
     return check_report();
 }
 
@@ -133,13 +132,14 @@ static void F(test_the_20)(void)
 {
     static const int rows_per_lane[] = {1, 2, 3, 4, 5, 8, 11, 16, 31, 32};
     enum { KS = sizeof rows_per_lane / sizeof *rows_per_lane };
-    const int first = check_short() ? SEEDS - 1 : 0, seeds = SEEDS - first;
     const double least = 4 * ROUNDOFF;
     case_random random = {SEED};
     double *x = case_memory(ROWS * sizeof *x);
     for (int number = 1; number <= 20; number++) {
+        /* Of the 9th one seed's mean is too rough. */
+        const int seeds = check_short() && number != 9 ? 1 : SEEDS;
         double lapack = 0, pivoted[KS] = {0};
-        for (int seed = first; seed < SEEDS; seed++) {
+        for (int seed = 0; seed < seeds; seed++) {
             case_system s = the_20(number, seed);
             if (IS_FLOAT) case_round_to_float(s);
             for (int side = 0; side < SIDES; side++) {
