@@ -108,7 +108,7 @@ typedef struct {
     double drift[2], diffusion[2], mixed, kill;
 } case_coefficients;
 
-CASE_FUNCTION case_coefficients case_at(const case_parameters *p, int mixed, double x, double y, double t)
+CASE_REFERENCE case_coefficients case_at(const case_parameters *p, int mixed, double x, double y, double t)
 {
     case_coefficients c;
     double slow = 1 + p->change * sin(3 * t), steady = 1 + p->change * t, s = case_share(p, 0, x),
@@ -135,7 +135,7 @@ typedef struct {
 } case_line;
 
 /* F of point (i, j) along an axis with the coefficients of time t, faces being given what they are at time given_at. */
-CASE_FUNCTION case_line case_row(const case_grid *g, int axis, int i, int j, double t, double given_at)
+CASE_REFERENCE case_line case_row(const case_grid *g, int axis, int i, int j, double t, double given_at)
 {
     case_line row;
     case_coefficients c = case_at(g->p, g->mixed, g->x[0][i], g->x[1][j], t);
@@ -178,7 +178,7 @@ CASE_FUNCTION case_line case_row(const case_grid *g, int axis, int i, int j, dou
     return row;
 }
 
-CASE_FUNCTION double case_apply(const case_grid *g, const case_line *row, int axis, int i, int j, const double *v)
+CASE_REFERENCE double case_apply(const case_grid *g, const case_line *row, int axis, int i, int j, const double *v)
 {
     double sum = row->source;
     for (int m = 0; m < g->n[axis]; m++) sum += row->weight[m] * (axis ? v[i + g->n[0] * m] : v[m + g->n[0] * j]);
@@ -186,7 +186,7 @@ CASE_FUNCTION double case_apply(const case_grid *g, const case_line *row, int ax
 }
 
 /* F_0, or F_1 or F_2, of v at all points. */
-CASE_FUNCTION void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f)
+CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f)
 {
     for (int j = 0; j < g->n[1]; j++)
         for (int i = 0; i < g->n[0]; i++) {
@@ -201,13 +201,14 @@ CASE_FUNCTION void case_part(const case_grid *g, int which, const double *v, dou
             if (!g->mixed) continue;
             case_first(g, 0, i, along), case_first(g, 1, j, across);
             for (int n = 0; n < g->n[1]; n++)
-                for (int m = 0; m < g->n[0]; m++) sum += across[n] * along[m] * v[m + g->n[0] * n];
+                for (int m = 0; m < g->n[0] && across[n] != 0; m++) /* few have a weight */
+                    sum += across[n] * along[m] * v[m + g->n[0] * n];
             f[at] = sum * case_at(g->p, 1, g->x[0][i], g->x[1][j], t).mixed;
         }
 }
 
 /* Is the row of 1 - size A with these couplings dominant? */
-CASE_FUNCTION int case_dominant(const case_line *row, double size, double kill)
+CASE_REFERENCE int case_dominant(const case_line *row, double size, double kill)
 {
     return 1 + size * (row->coupling[0] + row->coupling[1] + kill / 2) >
            size * (fabs(row->coupling[0]) + fabs(row->coupling[1]));
@@ -216,8 +217,8 @@ CASE_FUNCTION int case_dominant(const case_line *row, double size, double kill)
 /* Solves y' - size F(y') = y - size F(w) along an axis, F(y') with the coefficients of time t and faces given what they
    are at the step's end, F(w) as it is in taken. Of a face's row, couplings of the wrong sign and a third point that
    cannot be eliminated are left to w. */
-CASE_FUNCTION void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
-                              const double *w, double *y)
+CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
+                               const double *w, double *y)
 {
     static double a[CASE_MOST][CASE_MOST];
     double b[CASE_MOST];
@@ -263,7 +264,7 @@ CASE_FUNCTION void case_solve(const case_grid *g, int axis, double size, double 
     }
 }
 
-CASE_FUNCTION adi2d_values case_values(const case_grid *g, const double *u)
+CASE_REFERENCE adi2d_values case_values(const case_grid *g, const double *u)
 {
     static const int which[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
     double weight[2][3][4], sum[6] = {0, 0, 0, 0, 0, 0};

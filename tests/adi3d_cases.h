@@ -138,12 +138,12 @@ typedef adi3d_problem case_pde;
 #include "adi_cases.h"
 
 /* Point number `at`, as indices. */
-CASE_FUNCTION void case_index(const case_grid *g, int at, int *index)
+CASE_REFERENCE void case_index(const case_grid *g, int at, int *index)
 {
     for (int d = 0; d < 3; d++) index[d] = at / g->stride[d] % g->n[d];
 }
 
-CASE_FUNCTION case_coefficients case_at(const case_grid *g, const int *index, double t)
+CASE_REFERENCE case_coefficients case_at(const case_grid *g, const int *index, double t)
 {
     const case_parameters *p = g->p;
     case_coefficients c;
@@ -170,7 +170,7 @@ typedef struct {
 } case_line;
 
 /* F of a point along an axis with the coefficients of time t, faces being given what they are at time given_at. */
-CASE_FUNCTION case_line case_row(const case_grid *g, int axis, const int *index, double t, double given_at)
+CASE_REFERENCE case_line case_row(const case_grid *g, int axis, const int *index, double t, double given_at)
 {
     case_line row;
     case_coefficients c = case_at(g, index, t);
@@ -214,7 +214,7 @@ CASE_FUNCTION case_line case_row(const case_grid *g, int axis, const int *index,
 }
 
 /* F_0, or F_1 .. F_3, of v at all points. */
-CASE_FUNCTION void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f)
+CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f)
 {
     for (int at = 0; at < g->all; at++) {
         int index[3];
@@ -235,7 +235,7 @@ CASE_FUNCTION void case_part(const case_grid *g, int which, const double *v, dou
             if (!(g->mixed & (1 << d))) continue;
             case_first(g, one, index[one], along), case_first(g, two, index[two], across);
             for (int n = 0; n < g->n[two]; n++)
-                for (int m = 0; m < g->n[one]; m++)
+                for (int m = 0; m < g->n[one] && across[n] != 0; m++) /* few have a weight */
                     sum += across[n] * along[m] * v[first + m * g->stride[one] + n * g->stride[two]];
             f[at] += c.mixed[d] * sum;
         }
@@ -243,14 +243,14 @@ CASE_FUNCTION void case_part(const case_grid *g, int which, const double *v, dou
 }
 
 /* Is the row of 1 - size A with these couplings dominant? */
-CASE_FUNCTION int case_dominant(const case_line *row, double size, double kill)
+CASE_REFERENCE int case_dominant(const case_line *row, double size, double kill)
 {
     return 1 + size * (row->coupling[0] + row->coupling[1] + kill / 3) >
            size * (fabs(row->coupling[0]) + fabs(row->coupling[1]));
 }
 
 /* Has the value of a point been given, at faces of the axes before this one? */
-CASE_FUNCTION int case_given(const case_grid *g, int axis, const int *index)
+CASE_REFERENCE int case_given(const case_grid *g, int axis, const int *index)
 {
     for (int d = 0; d < axis; d++)
         if ((index[d] == 0 && g->problem->face[d][0] == FD_VALUE) ||
@@ -262,8 +262,8 @@ CASE_FUNCTION int case_given(const case_grid *g, int axis, const int *index)
 /* Solves y' - size F(y') = y - size F(w) along an axis, F(y') with the coefficients of time t and faces given what they
    are at the step's end, F(w) as it is in taken. Of a face's row, couplings of the wrong sign and a third point that
    cannot be eliminated are left to w. */
-CASE_FUNCTION void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
-                              const double *w, double *y)
+CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
+                               const double *w, double *y)
 {
     static double a[CASE_MOST][CASE_MOST];
     double b[CASE_MOST];
@@ -316,7 +316,7 @@ CASE_FUNCTION void case_solve(const case_grid *g, int axis, double size, double 
 static const int case_derivative[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
                                            {0, 2, 0}, {0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
 
-CASE_FUNCTION adi3d_values case_values(const case_grid *g, const double *u)
+CASE_REFERENCE adi3d_values case_values(const case_grid *g, const double *u)
 {
     double weight[3][3][4], sum[10];
     int first[3];

@@ -50,7 +50,7 @@ typedef struct {
 } case_grid;
 
 /* Weights of the first derivative at point k; 0 for faces whose value or slope is given. */
-CASE_FUNCTION void case_first(const case_grid *g, int axis, int k, double *weight)
+CASE_REFERENCE void case_first(const case_grid *g, int axis, int k, double *weight)
 {
     const double *x = g->x[axis];
     int n = g->n[axis], kind;
@@ -72,7 +72,7 @@ CASE_FUNCTION void case_first(const case_grid *g, int axis, int k, double *weigh
 }
 
 /* Gauss' elimination with pivots. */
-CASE_FUNCTION void case_solve_dense(int n, double a[CASE_MOST][CASE_MOST], double *b)
+CASE_REFERENCE void case_solve_dense(int n, double a[CASE_MOST][CASE_MOST], double *b)
 {
     for (int k = 0; k < n; k++) {
         int best = k;
@@ -98,7 +98,7 @@ CASE_FUNCTION void case_solve_dense(int n, double a[CASE_MOST][CASE_MOST], doubl
 }
 
 /* Weights of the cubic through the points first .. first + 3 at a place: of value, first, second derivative. */
-CASE_FUNCTION int case_cubic(int n, const double *x, double at, double weight[3][4])
+CASE_REFERENCE int case_cubic(int n, const double *x, double at, double weight[3][4])
 {
     int low = 0;
     while (low < n - 2 && x[low + 1] <= at) low++;
@@ -116,12 +116,12 @@ CASE_FUNCTION int case_cubic(int n, const double *x, double at, double weight[3]
     return first;
 }
 
-CASE_FUNCTION void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f);
-CASE_FUNCTION void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
-                              const double *w, double *y);
+CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, double t, double given_at, double *f);
+CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double t, double end, const double *taken,
+                               const double *w, double *y);
 
 /* A step from u, the multiplier's share of exercise in extra. */
-CASE_FUNCTION void case_step(const case_grid *g, const fd_step *step, double *u, const double *extra)
+CASE_REFERENCE void case_step(const case_grid *g, const fd_step *step, double *u, const double *extra)
 {
     enum { PARTS = CASE_AXES + 1 };
     const int all = g->all, scheme = step->kind == FD_THETA ? g->problem->scheme : FD_DOUGLAS;

@@ -278,14 +278,14 @@ CASE_FUNCTION int case_read(const char *path, int room, case_known *known, doubl
 
 /* ---- a second opinion -------------------------------------------------------------------------------------------- */
 
-CASE_FUNCTION long double case_gain(long double s, const case_option *o)
+CASE_REFERENCE long double case_gain(long double s, const case_option *o)
 {
     long double gain = o->flags & BS1D_PUT ? o->strike - s : s - o->strike;
     return gain > 0 ? gain : 0;
 }
 
 /* The payoff's mean over a cell, by its integral: exact in long double for all that a double can hold of it. */
-CASE_FUNCTION long double case_payoff(int j, int points, long double dS, const case_option *o)
+CASE_REFERENCE long double case_payoff(int j, int points, long double dS, const case_option *o)
 {
     long double s = j * dS, low = s - dS / 2, high = s + dS / 2;
     if (!(o->flags & BS1D_AVERAGED) || j == 0 || j == points - 1 || low >= o->strike || high <= o->strike)
@@ -295,7 +295,7 @@ CASE_FUNCTION long double case_payoff(int j, int points, long double dS, const c
 }
 
 /* The diffusion of point j in a step k: with upwinding at least as much as the drift. */
-CASE_FUNCTION long double case_lambda(const case_option *o, long double k, int j)
+CASE_REFERENCE long double case_lambda(const case_option *o, long double k, int j)
 {
     long double lambda = (long double)o->volatility * o->volatility * k * j * j / 2;
     long double gamma = fabsl(((long double)o->rate - o->dividend) * k * j / 2);
@@ -304,8 +304,8 @@ CASE_FUNCTION long double case_lambda(const case_option *o, long double k, int j
 
 /* u := (I - weight A) \ ((I + (1 - weight) A) u + held), A being that of the step k; Gauss, row after row. In a last
    row that would not be dominant the drift's part of weight A stands on the right, with the old values. */
-CASE_FUNCTION void case_implicit_step(int points, const case_option *o, long double k, long double weight,
-                                      long double *u, const long double *held, long double *work)
+CASE_REFERENCE void case_implicit_step(int points, const case_option *o, long double k, long double weight,
+                                       long double *u, const long double *held, long double *work)
 {
     long double *above = work, *right = work + points, drift = (long double)o->rate - o->dividend, below = 0;
     for (int j = 0; j < points; j++) {
@@ -382,7 +382,7 @@ CASE_FUNCTION case_result case_interpolate(int points, case_option o, const long
 
 /* What the model says of one good option: its results, and the final grid of points values unless grid is null. With
    BS1D_GIVEN it starts from the grid. */
-CASE_FUNCTION case_result case_march(int is_implicit, int points, case_option o, double *grid)
+CASE_REFERENCE case_result case_march(int is_implicit, int points, case_option o, double *grid)
 {
     size_t n = (size_t)points;
     long double *u = (long double *)case_memory(7 * n * sizeof *u), *payoff = u + n, *before = u + 2 * n;

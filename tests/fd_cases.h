@@ -171,7 +171,7 @@ typedef struct {
     double *phase;
 } case_split;
 
-CASE_FUNCTION void case_product(const case_split *s, int j, const double *u, double *v)
+CASE_REFERENCE void case_product(const case_split *s, int j, const double *u, double *v)
 {
     for (int i = 0; i < s->n; i++) {
         double sum = 0;
@@ -238,13 +238,13 @@ CASE_FUNCTION void case_split_free(case_split *s)
     free(s->phase);
 }
 
-CASE_FUNCTION void case_exact(const case_split *s, double t, double *u)
+CASE_REFERENCE void case_exact(const case_split *s, double t, double *u)
 {
     for (int i = 0; i < s->n; i++) u[i] = cos(1.3 * t + s->phase[i]);
 }
 
 /* F_j(t, u); the sources are equal shares of what is left of u' - sum of M_j u for the solution. */
-CASE_FUNCTION void case_part(const case_split *s, int j, double t, const double *u, double *f, double *work)
+CASE_REFERENCE void case_part(const case_split *s, int j, double t, const double *u, double *f, double *work)
 {
     int n = s->n;
     double *exact = work, *product = work + n;
@@ -256,7 +256,7 @@ CASE_FUNCTION void case_part(const case_split *s, int j, double t, const double 
 }
 
 /* Elimination in place, without pivoting, of a matrix with `band` diagonals to each side: 1 - size M is dominant. */
-CASE_FUNCTION void case_factor(int n, int band, double *m)
+CASE_REFERENCE void case_factor(int n, int band, double *m)
 {
     for (int k = 0; k < n; k++)
         for (int i = k + 1; i < n && i <= k + band; i++) {
@@ -266,7 +266,7 @@ CASE_FUNCTION void case_factor(int n, int band, double *m)
         }
 }
 
-CASE_FUNCTION void case_substitute(int n, int band, const double *m, double *u)
+CASE_REFERENCE void case_substitute(int n, int band, const double *m, double *u)
 {
     for (int i = 0; i < n; i++)
         for (int k = i > band ? i - band : 0; k < i; k++) u[i] -= m[(long long)n * i + k] * u[k];
@@ -278,8 +278,8 @@ CASE_FUNCTION void case_substitute(int n, int band, const double *m, double *u)
 
 /* The largest error at t = 1 after `steps` steps from t = 0, and in *stiffness, unless null, dt times the largest
    absolute row sum. Each solve for y' itself, or for the difference from w. */
-CASE_FUNCTION double case_march(const case_split *s, const fd_scheme *scheme, int steps, int differences,
-                                double *stiffness)
+CASE_REFERENCE double case_march(const case_split *s, const fd_scheme *scheme, int steps, int differences,
+                                 double *stiffness)
 {
     int n = s->n, dims = s->dims, band[4] = {0, 1, 1, 1};
     double dt = 1.0 / steps, *memory = case_numbers(16ll * n), *zero = case_numbers(n),
@@ -372,7 +372,7 @@ CASE_FUNCTION double case_outwards(int steps, int lagged)
 }
 
 /* What a scheme makes of u' = (z[0] + ... + z[dims]) u in a step of 1. */
-CASE_FUNCTION double case_amplification(const fd_scheme *scheme, int dims, const double *z)
+CASE_REFERENCE double case_amplification(const fd_scheme *scheme, int dims, const double *z)
 {
     double own = 0, before = 0, y = 1;
     for (int j = 1; j <= dims; j++) own += z[j];
@@ -387,29 +387,27 @@ CASE_FUNCTION double case_amplification(const fd_scheme *scheme, int dims, const
 
 /* The largest amplification over waves of central differences in a diffusion of any size along each axis, with all
    correlations 1 or -1 (of which no matrix is worse). */
-CASE_FUNCTION double case_worst_amplification(const fd_scheme *scheme, int dims, int mixed)
+CASE_REFERENCE double case_worst_amplification(const fd_scheme *scheme, int dims, int mixed)
 {
-    double worst = 0;
-    int sizes = dims == 2 ? 25 : 7, waves = dims == 2 ? 24 : 10;
-    double spread = dims == 2 ? 0.5 : 2;
+    enum { MOST = 25 * 24 };
+    const int sizes = dims == 2 ? 25 : 7, waves = dims == 2 ? 24 : 10, count = sizes * waves;
+    const double spread = dims == 2 ? 0.5 : 2;
+    double worst = 0, second[MOST], first[MOST]; /* derivatives along an axis, by size and wave */
     int total = 1;
-    for (int d = 0; d < dims; d++) total *= sizes * waves;
+    for (int k = 0; k < count; k++) {
+        const double angle = atan(1.0) * 4 * (k % waves + 1) / waves, c = pow(10, spread * (k / waves) - 5);
+        second[k] = -2 * c * (1 - cos(angle)), first[k] = sqrt(c) * sin(angle);
+    }
+    for (int d = 0; d < dims; d++) total *= count;
     for (int n = 0; n < total; n++) {
-        int rest = n;
-        double z[4] = {0, 0, 0, 0}, c[3] = {0, 0, 0}, sine[3] = {0, 0, 0};
-        for (int d = 0; d < dims; d++) {
-            double angle = atan(1.0) * 4 * (rest % waves + 1) / waves;
-            rest /= waves;
-            c[d] = pow(10, spread * (rest % sizes) - 5);
-            rest /= sizes;
-            sine[d] = sin(angle);
-            z[d + 1] = -2 * c[d] * (1 - cos(angle));
-        }
+        const int at[3] = {n % count, n / count % count, n / count / count};
+        double z[4] = {0, 0, 0, 0};
+        for (int d = 0; d < dims; d++) z[d + 1] = second[at[d]];
         for (int sign = 0; sign < 2 * mixed + !mixed; sign++) {
             z[0] = 0;
             for (int d = 0; d < dims && mixed; d++)
                 for (int e = d + 1; e < dims; e++)
-                    z[0] -= 2 * (sign && e == dims - 1 ? -1 : 1) * sqrt(c[d] * c[e]) * sine[d] * sine[e];
+                    z[0] -= 2 * (sign && e == dims - 1 ? -1 : 1) * first[at[d]] * first[at[e]];
             worst = fmax(worst, fabs(case_amplification(scheme, dims, z)));
         }
     }
@@ -417,7 +415,7 @@ CASE_FUNCTION double case_worst_amplification(const fd_scheme *scheme, int dims,
 }
 
 /* The same with drifts of any size, by random waves: complex numbers. */
-CASE_FUNCTION double case_worst_with_drifts(const fd_scheme *scheme, int dims)
+CASE_REFERENCE double case_worst_with_drifts(const fd_scheme *scheme, int dims)
 {
     case_random random = {20250209};
     double worst = 0, pi = 4 * atan(1.0);

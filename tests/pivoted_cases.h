@@ -49,9 +49,8 @@ CASE_FUNCTION double pivoted_normal(case_random *random)
 }
 
 /* Rows (step 1, stride apart) or columns (stride 1, step from element to element), count of them, length elements each,
-   multiplied by I - 2 v v' / (v' v). Most of the time goes here: the sanitizers and the emulator need not watch. */
-__attribute__((no_sanitize("address", "undefined", "thread"))) CASE_FUNCTION void
-pivoted_reflect(double *to, size_t stride, size_t step, int count, int length, const double *v)
+   multiplied by I - 2 v v' / (v' v). */
+CASE_REFERENCE void pivoted_reflect(double *to, size_t stride, size_t step, int count, int length, const double *v)
 {
     double size = 0;
     for (int k = 0; k < length; k++) size += v[k] * v[k];
@@ -100,12 +99,12 @@ CASE_FUNCTION void pivoted_randsvd(case_random *random, case_system s, double co
                                     : mode == 3 ? pow(condition, -at)
                                                 : 1 - at * (1 - 1 / condition);
     }
-    for (int i = n - 2; i >= 0; i--) { /* random orthogonal matrices, from the left and from the right */
-        double *corner = m + (size_t)i;
+    for (int i = n - 2; i >= 0; i--) {               /* random orthogonal matrices, from the left and from the right */
+        double *corner = m + (size_t)i * (rows + 1); /* what is not below and to the right of it is still diagonal */
         for (int k = i; k < n; k++) v[k - i] = pivoted_normal(random);
-        pivoted_reflect(m + (size_t)i * rows, 1, rows, n, n - i, v);
+        pivoted_reflect(corner, 1, rows, n - i, n - i, v);
         for (int k = i; k < n; k++) v[k - i] = pivoted_normal(random);
-        pivoted_reflect(corner, rows, 1, n, n - i, v);
+        pivoted_reflect(corner, rows, 1, n - i, n - i, v);
     }
     for (int j = 0; j + 2 < n; j++) {
         double *column = m + (size_t)(j + 1) * rows + (size_t)j, *row = m + (size_t)j * rows + (size_t)(j + 1);
@@ -146,7 +145,7 @@ CASE_FUNCTION void pivoted_renew(case_random *random, case_system s)
 }
 
 /* Matrix number 1 .. 20 with n rows (even), and a right-hand side. The same numbers for the same seed. */
-CASE_FUNCTION case_system pivoted_matrix(int number, int n, unsigned long long seed)
+CASE_REFERENCE case_system pivoted_matrix(int number, int n, unsigned long long seed)
 {
     case_random random = {seed}, more = {seed + (unsigned long long)number};
     case_system s = case_new(n);
@@ -221,7 +220,7 @@ CASE_FUNCTION case_system pivoted_matrix(int number, int n, unsigned long long s
 /* Gaussian elimination with exchanges of neighbouring rows, the method of LAPACK's gtsv, in the precision REAL. x takes
    the solution, work 3 n elements; returns 0, or 1 + the row of a pivot that is zero. */
 #define PIVOTED_GTSV(name, REAL)                                                                                       \
-    CASE_FUNCTION int name(case_system s, REAL *x, REAL *work)                                                         \
+    CASE_REFERENCE int name(case_system s, REAL *x, REAL *work)                                                        \
     {                                                                                                                  \
         int n = s.n;                                                                                                   \
         REAL *diagonal = work, *next = work + n, *after = work + 2 * n;                                                \
@@ -253,7 +252,7 @@ PIVOTED_GTSV(pivoted_gtsv_f64, double)
 PIVOTED_GTSV(pivoted_gtsv_wide, case_wide)
 
 /* |x - y| / |y| in the Euclidean norm; NaN where x has one. */
-CASE_FUNCTION double pivoted_error(int n, const double *x, const case_wide *y)
+CASE_REFERENCE double pivoted_error(int n, const double *x, const case_wide *y)
 {
     case_wide error = 0, size = 0;
     for (int j = 0; j < n; j++) {

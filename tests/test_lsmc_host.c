@@ -210,34 +210,36 @@ static void prices(void)
                  {{44, 40, 0.06, 0, 0.4, 2, 1}, 5.641236},
                  {{40, 36, 0, 0.06, 0.2, 1, 0}, 4.477811} /* the first one with the roles of S and K exchanged */};
     static double w[PATHS * DATES], cash[PATHS], c[DATES * (DEGREE + 1)];
+    const int paths = check_short() ? PATHS / 4 : PATHS;
     for (int i = 0; i < 5; i++) {
         const host_option *o = &known[i].option;
         int dates = (int)(50 * o->maturity);
         double exact = known[i].exact;
-        host_paths(SEED, 0, PATHS, dates, w);
-        host_result first = host_price(o, PATHS, dates, DEGREE, DEGREE + 2, w, c, cash);
+        host_paths(SEED, 0, paths, dates, w);
+        host_result first = host_price(o, paths, dates, DEGREE, DEGREE + 2, w, c, cash);
         /* Four standard errors, and below them what a polynomial of degree 3 loses. The cash flows of these options
            spread by 0.6 to 1.4 times their mean. */
         CHECK(first.price > 0.997 * exact - 4 * first.error, "price %d: %.6f", i, first.price);
         CHECK(first.price < exact + 4 * first.error, "price %d: %.6f", i, first.price);
-        CHECK(first.error > 0.5 * exact / sqrt(PATHS) && first.error < 1.5 * exact / sqrt(PATHS), "error %d: %.6f", i,
+        CHECK(first.error > 0.5 * exact / sqrt(paths) && first.error < 1.5 * exact / sqrt(paths), "error %d: %.6f", i,
               first.error);
         /* The same rule on the same paths is the same price. */
-        host_result again = host_lower(o, PATHS, dates, DEGREE, w, c);
+        host_result again = host_lower(o, paths, dates, DEGREE, w, c);
         check_near(again.price, first.price, 1e-12 * exact, "second pass on the first one's paths, %d", i);
         check_near(again.error, first.error, 1e-12 * exact, "second pass on the first one's paths, %d", i);
-        host_paths(SEED, 1, PATHS, dates, w);
-        host_result second = host_lower(o, PATHS, dates, DEGREE, w, c);
+        host_paths(SEED, 1, paths, dates, w);
+        host_result second = host_lower(o, paths, dates, DEGREE, w, c);
         CHECK(second.price < exact + 4 * second.error, "second pass %d: %.6f", i, second.price);
         CHECK(second.price > 0.99 * exact - 4 * second.error, "second pass %d: %.6f", i, second.price);
-        host_result european = host_price(o, PATHS, dates, DEGREE, PATHS + 1, w, c, cash);
+        host_result european = host_price(o, paths, dates, DEGREE, paths + 1, w, c, cash);
         check_near(european.price, black_scholes(o), 4 * european.error, "European %d", i);
     }
     /* A call without dividends is worth more alive: exercise loses, and by a good polynomial little. */
     const host_option call = {40, 40, 0.06, 0, 0.2, 1, 0};
-    host_paths(SEED, 0, PATHS, 50, w);
-    host_result american = host_price(&call, PATHS, 50, DEGREE, DEGREE + 2, w, c, cash);
+    host_paths(SEED, 0, paths, 50, w);
+    host_result american = host_price(&call, paths, 50, DEGREE, DEGREE + 2, w, c, cash);
     check_near(american.price, black_scholes(&call), 0.01 * american.price + 4 * american.error, "call");
+    if (check_short()) check_skip(1, "three of four paths of the prices: SHORT_TESTS is set");
 }
 
 /* Without volatility all paths are one. Waiting loses interest on the strike, so the put is exercised on the first

@@ -13,6 +13,23 @@
 
 enum { SEED = 20240815, SEEDS = 2, SIDES = 8, ROWS = 512 };
 
+/* The 20 matrices, made once for both precisions: those with given singular values take most of the time. */
+static case_system the_20(int number, int seed)
+{
+    static case_system made[20][SEEDS];
+    case_system *m = &made[number - 1][seed];
+    if (!m->a) *m = pivoted_matrix(number, ROWS, SEED + (unsigned long long)seed);
+    case_system copy = case_new(ROWS);
+    memcpy(copy.a, m->a, 4 * ROWS * sizeof *copy.a);
+    return copy;
+}
+
+/* In the short run each matrix is solved with every other number of rows a lane. */
+static int left_out(int number, int k)
+{
+    return check_short() && (k + number) % 2;
+}
+
 /* A zero that the compiler does not see, for NaN and inf. */
 static volatile double zero = 0;
 
@@ -40,6 +57,8 @@ int main(void)
     printf("seed %d\n", SEED);
     test_all_f32();
     test_all_f64();
+    if (check_short())
+        check_skip(2, "the 20 matrices of a second seed, and half of the rows a lane: SHORT_TESTS is set");
     return check_report();
 }
 
@@ -117,15 +136,18 @@ static void F(test_the_20)(void)
     case_random random = {SEED};
     double *x = case_memory(ROWS * sizeof *x);
     for (int number = 1; number <= 20; number++) {
+        /* Of the 9th one seed's mean is too rough. */
+        const int seeds = check_short() && number != 9 ? 1 : SEEDS;
         double lapack = 0, pivoted[KS] = {0};
-        for (int seed = 0; seed < SEEDS; seed++) {
-            case_system s = pivoted_matrix(number, ROWS, SEED + (unsigned long long)seed);
+        for (int seed = 0; seed < seeds; seed++) {
+            case_system s = the_20(number, seed);
             if (IS_FLOAT) case_round_to_float(s);
             for (int side = 0; side < SIDES; side++) {
                 case_wide *y = F(solution)(s);
                 double error_of_lapack = F(error_of_gtsv)(s, y);
-                lapack += log(fmax(error_of_lapack, least)) / (SEEDS * SIDES);
+                lapack += log(fmax(error_of_lapack, least)) / (seeds * SIDES);
                 for (int k = 0; k < KS; k++) {
+                    if (left_out(number, k)) continue;
                     int status = F(solve)(rows_per_lane[k], s, x);
                     double error = pivoted_error(ROWS, x, y);
                     /* Singular to this precision: a pivot may happen to round to 0, and nothing is left to compare. */
@@ -134,7 +156,7 @@ static void F(test_the_20)(void)
                     F(check_residual)(s, x, pivoted_name[number - 1], rows_per_lane[k]);
                     if (number == 16 && !IS_FLOAT)
                         CHECK(error <= 1e-12, "matrix 16 K %d: error %g", rows_per_lane[k], error);
-                    pivoted[k] += log(error <= least ? least : error) / (SEEDS * SIDES);
+                    pivoted[k] += log(error <= least ? least : error) / (seeds * SIDES);
                 }
                 free(y);
                 pivoted_renew(&random, s);
@@ -143,8 +165,9 @@ static void F(test_the_20)(void)
             case_free(s);
         }
         for (int k = 0; k < KS; k++)
-            CHECK(lapack > log(0.1) || pivoted[k] <= log(10.0) + lapack, "matrix %d (%s) K %d: error %g, LAPACK's %g",
-                  number, pivoted_name[number - 1], rows_per_lane[k], exp(pivoted[k]), exp(lapack));
+            CHECK(left_out(number, k) || lapack > log(0.1) || pivoted[k] <= log(10.0) + lapack,
+                  "matrix %d (%s) K %d: error %g, LAPACK's %g", number, pivoted_name[number - 1], rows_per_lane[k],
+                  exp(pivoted[k]), exp(lapack));
     }
     free(x);
 }

@@ -171,7 +171,7 @@ CASE_FUNCTION case_system case_singular_pair(int n, int at)
 
 /* Gaussian elimination with row exchanges: the row in hand starts in column j and has three entries, the last of
    which an exchange fills in. x takes the solution; returns 0 where the matrix is singular. */
-CASE_FUNCTION int case_reference(case_system s, long double *x)
+CASE_REFERENCE int case_reference(case_system s, long double *x)
 {
     int n = s.n;
     long double(*rows)[4] = (long double(*)[4])case_memory((size_t)n * sizeof *rows);
@@ -209,7 +209,7 @@ CASE_FUNCTION int case_reference(case_system s, long double *x)
 }
 
 /* The larger of two that are not negative; NaN is larger than anything, so that the largest of many hides none. */
-CASE_FUNCTION long double case_larger(long double x, long double y)
+CASE_REFERENCE long double case_larger(long double x, long double y)
 {
     return x > y || isnan(x) ? x : y;
 }
@@ -222,7 +222,7 @@ CASE_FUNCTION double case_law(int K, double excess)
 }
 
 /* The largest |A x - d| over the largest |A| |x| + |d|, 0 for n = 0. */
-CASE_FUNCTION long double case_residual(case_system s, const double *x)
+CASE_REFERENCE long double case_residual(case_system s, const double *x)
 {
     long double error = 0, size = 0;
     for (int j = 0; j < s.n; j++) {
@@ -241,7 +241,7 @@ CASE_FUNCTION long double case_residual(case_system s, const double *x)
 }
 
 /* The largest |x - reference| over the largest |reference|, NaN if any x is. */
-CASE_FUNCTION long double case_error(int n, const double *x, const long double *reference)
+CASE_REFERENCE long double case_error(int n, const double *x, const long double *reference)
 {
     long double error = 0, size = 0;
     for (int j = 0; j < n; j++) {
