@@ -204,8 +204,8 @@ build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 # sanitizers, on arithmetic like a GPU's, under Valgrind, by clang, for every architecture.
 # Watched in the long run alone: what test_batch, test_lu, test_adi2d and trid.h's and fd.h's tests on the host see most
 # of.
-WATCHED_LATER := test_batch_single test_batch_linked test_batch_long test_batch_cluster test_batch_several test_batch_only test_batch_ends test_fd \
-    test_adi2d_long test_adi2d_models test_adi2d_rungs test_adi3d_others test_adi3d_onchip test_bs3d_gpus test_bs4d
+WATCHED_LATER := $(filter-out test_batch,$(filter test_batch%,$(DEVICE_TESTS))) test_fd test_adi2d_long test_adi2d_models \
+    test_adi2d_rungs test_adi3d_others test_adi3d_onchip test_bs3d_gpus test_bs4d
 # Run in the long run alone: examples that take long to compile, and the test of one.
 EXAMPLES_LATER := bs4d bs4d_host bs3d_gpus adi3d_heston_hw
 HOST_LATER := test_cpu_bs4d
@@ -401,8 +401,9 @@ build/watched/%: %.cu $(HEADERS)
 
 # These tests include others, or what they test.
 $(foreach build,emulated watched contracted gpu,build/$(build)/test_adi3d_others): tests/test_adi3d.cu
-$(foreach build,emulated watched contracted gpu,$(addprefix build/$(build)/test_batch_,single linked long)): \
+$(foreach build,emulated watched contracted gpu,$(addprefix build/$(build)/test_batch_,single linked long long_single)): \
     tests/test_batch.cu
+$(foreach build,emulated watched contracted gpu,build/$(build)/test_batch_long_single): tests/test_batch_long.cu
 build/emulated/test_lsmc build/watched/test_lsmc build/gpu/test_lsmc build/nvcc/test_lsmc.o: \
     examples/american_lsmc.cu examples/american_lsmc_host.c
 build/host/test_lsmc_host: examples/american_lsmc_host.c
@@ -567,7 +568,7 @@ gpu-test gpu-test-long gpu-bench:
 else
 # "make gpu-test" is done in four minutes, sixteen processors and one GPU compiling and running; there and in "make test"
 # these tests take a sample, since the host, which checks their answers, takes its time. "make gpu-test-long" runs all
-# of each test, test_adi2d_long too, and every tool on every test.
+# of all tests, and every tool on every test.
 BATCHES := $(filter-out test_batch_cluster test_batch_only,$(filter test_batch%,$(GPU_TESTS)))
 SAMPLED := test_bs3d $(BATCHES)
 $(GPU_PARTS): gpu-%: build/gpu/%
@@ -587,9 +588,11 @@ ASKED_synccheck := --num-cuda-barriers 8192
 SLOW_memcheck := $(BATCHES) test_adi2d_long test_adi2d_models
 SLOW_initcheck := $(SLOW_memcheck) test_bs3d
 SLOW_synccheck := $(SLOW_initcheck) test_bs1d
-SLOW_racecheck := $(SLOW_initcheck) test_batch_cluster test_bs3d_gpus test_adi3d_others
-QUICK_PARTS := $(filter-out gpu-test_adi2d_long,$(GPU_PARTS))
-QUICK_TOOL_PARTS := $(foreach tool,$(TOOLS),$(patsubst %,$(tool)-%,$(filter-out $(SLOW_$(tool)),$(GPU_TESTS))))
+SLOW_racecheck := $(SLOW_initcheck) test_batch_cluster test_bs3d_gpus
+# These take nvcc too long.
+LATER := test_adi2d_long test_adi3d_others test_batch_linked test_batch_long_single
+QUICK_PARTS := $(filter-out $(LATER:%=gpu-%),$(GPU_PARTS))
+QUICK_TOOL_PARTS := $(foreach tool,$(TOOLS),$(patsubst %,$(tool)-%,$(filter-out $(SLOW_$(tool)) $(LATER),$(GPU_TESTS))))
 
 gpu-test: export SHORT_TESTS := 1
 gpu-test:

@@ -10,6 +10,12 @@
 #include "batch_field.h"
 #include "pivoted_cases.h"
 
+#ifdef TEST_BATCH_SINGLE
+typedef float real;
+#else
+typedef double real;
+#endif
+
 /* The short tests take one in four of the larger sizes, others in each precision. */
 template <class T>
 static int left_out(int n)
@@ -719,11 +725,6 @@ int main(void)
     return check_report();
 }
 #else
-#ifdef TEST_BATCH_SINGLE
-typedef float real;
-#else
-typedef double real;
-#endif
 int main(void)
 {
 #ifdef TEST_BATCH_SINGLE

@@ -2,7 +2,7 @@
    MIT licence, see LICENSE.
 
    Limits are forced down, so that systems of a few rows are long ones already and a thousand rows need several levels.
-   Most tests are those of test_batch.cu, which is included. */
+   Most tests are those of test_batch.cu, which is included. In double precision; test_batch_long_single.cu in single. */
 #define TEST_BATCH_LONG
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) (24 + 0 * ((bytes) + (checked)))
 #define TRID_P_BATCH_ON_CHIP_LINES 24
@@ -106,23 +106,19 @@ static void test_zeros()
 
 int main(void)
 {
-    test_levels<float>();
-    test_levels<double>();
-    test_zeros<float>();
-    test_zeros<double>();
-    test_refined<float>();
-    test_rows<double>();
-    test_pivoted<float>();
+    test_levels<real>();
+    test_zeros<real>();
+    test_refined<real>();
+    test_rows<real>();
+    test_pivoted<real>();
     if (check_short()) {
-        check_skip(1,
-                   "every second size and more of the largest, rows of zeros in each precision in one layout, parts in "
-                   "the other precision, known matrices: SHORT_TESTS is set");
+        check_skip(1, "every second size and more of the largest, rows of zeros in one layout, known matrices: "
+                      "SHORT_TESTS is set");
         return check_report();
     }
-    test_refined<double>();
-    test_rows<float>();
-    test_pivoted<double>();
+#ifndef TEST_BATCH_SINGLE
     test_the_20();
     test_random_signs();
+#endif
     return check_report();
 }
