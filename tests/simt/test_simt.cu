@@ -1088,6 +1088,32 @@ GPU_KERNEL void bytes_side_by_side(int *out)
     bytes[threadIdx.x] = 1;
     out[threadIdx.x] = bytes[threadIdx.x];
 }
+GPU_KERNEL void bytes_of_words(int *out)
+{
+    __shared__ __align__(4) unsigned char bytes[64];
+    if (threadIdx.x < 16)
+        ((int *)bytes)[threadIdx.x] = 0x01010101;
+    __syncthreads();
+    bytes[threadIdx.x]++;
+    __syncthreads();
+    out[threadIdx.x] = ((int *)bytes)[threadIdx.x / 4];
+}
+GPU_KERNEL void byte_of_a_word(int *out)
+{
+    __shared__ __align__(4) unsigned char bytes[4];
+    if (threadIdx.x == 0)
+        *(int *)bytes = 1;
+    if (threadIdx.x == 33)
+        out[0] = bytes[2];
+}
+GPU_KERNEL void word_of_bytes(int *out)
+{
+    __shared__ __align__(4) unsigned char bytes[4];
+    if (threadIdx.x < 4)
+        bytes[threadIdx.x] = 1;
+    if (threadIdx.x == 33)
+        out[0] = *(int *)bytes;
+}
 GPU_KERNEL void atomics_alone(int *out)
 {
     __shared__ int count;
@@ -1312,6 +1338,8 @@ static const plan watched_plans[] = {
     {"read of what another block wrote", read_of_last_launch, 32, "before it was written, byte 0 of dynamic", 2},
     {"read beyond dynamic", read_beyond_dynamic, 32,
      "byte 128 of dynamic shared memory, of which the launch asked for"},
+    {"byte of a word", byte_of_a_word, 64, "race on shared memory, byte "},
+    {"word of bytes", word_of_bytes, 64, "race on shared memory, byte "},
     {"write, read", race_write_read, 64, "race on shared memory, byte "},
     {"read, write", race_read_write, 32, "read by thread (5,0,0), write by thread (31,0,0)"},
     {"many readers", race_many_readers, 96, "write by thread (0,0,0), block"},
@@ -1325,6 +1353,7 @@ static const plan watched_plans[] = {
     {"ordered by syncwarp", ordered_by_syncwarp, 64, NULL},
     {"ordered by chain", ordered_by_chain, 32, NULL},
     {"bytes side by side", bytes_side_by_side, 64, NULL},
+    {"bytes of words", bytes_of_words, 64, NULL},
     {"atomics alone", atomics_alone, 64, NULL},
     {"copy read too early", copy_read_too_early, 32, "read of shared memory with a copy under way"},
     {"copy awaited one group late", copy_group_too_late, 32, "read of shared memory with a copy under way"},

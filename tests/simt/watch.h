@@ -16,9 +16,11 @@ SIMT_OWN void simt_watch_mapped(const volatile void *address, size_t bytes)
 {
     for (int rank = 0; rank < simt.cluster_size; rank++) {
         size_t offset = (uintptr_t)address - (uintptr_t)simt.blocks[rank]->image;
-        simt_watch_block_state *block = simt.blocks[rank]->watch;
-        for (size_t i = 0; rank != simt.rank && offset < simt.shared_range && i < bytes; i++)
-            block->cells[offset + i].write_epoch = block->block_epoch, block->cells[offset + i].writer = 0;
+        if (rank == simt.rank || offset >= simt.shared_range)
+            continue;
+        simt_stretch stretch = {simt.blocks[rank]->watch, offset, offset + bytes};
+        while (simt_cell *cell = simt_next_cell(stretch))
+            cell->write_epoch = stretch.block->block_epoch, cell->writer = 0;
     }
 }
 
@@ -44,8 +46,7 @@ SIMT_OWN void simt_watch_memory(const volatile void *address, size_t bytes, int 
         simt_fault(simt.current, "access to %s, of which the launch asked for %zu", simt_place_of(offset).text,
                    simt.shared_bytes);
     simt_watch_arrays(offset);
-    for (size_t i = 0; i < bytes; i++)
-        simt_watch_byte(offset + i, kind);
+    simt_watch_shared(offset, bytes, kind);
 }
 
 /* An access of the program. Nearly all of a kernel's are to its threads' stacks. */

@@ -11,16 +11,20 @@
 
    Of every byte of shared memory this much is known. The readers are those since the last write, in one epoch. The
    lanes of one warp are kept one by one; of the readers in other warps one is enough, as whoever writes next is in
-   another warp than at least one of the two. */
+   another warp than at least one of the two.
+
+   Nearly all accesses are of whole words of four bytes, which have a cell each. A word that is accessed in part is watched
+   byte by byte from then on, by further cells. Cells are looked at so often that it pays to keep them small: when lanes
+   read stands elsewhere. */
 struct simt_cell {
     uint32_t write_epoch, write_clock;
     uint32_t read_epoch, read_lanes;
     int16_t writer, read_warp, other_reader;
-    bool write_was_atomic;
+    bool write_was_atomic, is_split; /* the latter of a word */
     uint16_t box; /* that the last write came with, for the write_clock-th time, if the writer is SIMT_SENT */
     uint32_t copy_epoch; /* when an asynchronous copy to here was begun, 0 if there is none under way */
-    uint32_t read_clock[SIMT_LANES];
 };
+typedef uint32_t simt_read_clock[SIMT_LANES]; /* of the lanes of read_warp */
 
 /* Of every word of four bytes of global memory: its last write, and of the readers since then the first of this launch
    and, in one epoch, the first and the last. That may miss a race that three readers of one warp hide, and finds no
@@ -44,7 +48,8 @@ struct simt_watch_state {
     uint32_t launch;       /* its number */
     size_t static_bytes;   /* of the arrays that it has touched */
     uint16_t *array_at;    /* at this byte of shared memory: 1 + its number, 0 if there is none */
-    simt_cell *cells;      /* of the running block */
+    simt_cell *cells;      /* of the running block: one for each word, then one for each byte */
+    simt_read_clock *read_clocks; /* and their lanes' clocks */
     simt_word_cell *words;
     uint32_t (*clock)[SIMT_LANES][SIMT_LANES]; /* of it too: [warp][who knows][of whom] */
 };
@@ -54,6 +59,7 @@ SIMT_STATE simt_watch_state simt_watch;
 struct simt_watch_block_state {
     uint32_t epoch, block_epoch, block;
     simt_cell *cells;
+    simt_read_clock *read_clocks;
     uint32_t clock[SIMT_MAX_WARPS][SIMT_LANES][SIMT_LANES];
 };
 
@@ -67,10 +73,14 @@ SIMT_OWN void simt_watch_start(void)
                 simt_watch.array_at[simt_arrays[i].offset + byte] = (uint16_t)(i + 1);
 }
 
+SIMT_OWN size_t simt_word_count(void) { return (simt.shared_range + 3) / 4; }
+
 SIMT_OWN simt_watch_block_state *simt_watch_new_block(void)
 {
     simt_watch_block_state *block = new simt_watch_block_state();
-    block->cells = (simt_cell *)simt_reserve(simt.shared_range * sizeof(simt_cell), "simt: watch");
+    size_t count = simt_word_count() + simt.shared_range;
+    block->cells = (simt_cell *)simt_reserve(count * sizeof(simt_cell), "simt: watch");
+    block->read_clocks = (simt_read_clock *)simt_reserve(count * sizeof(simt_read_clock), "simt: watch");
     for (auto &warp : block->clock)
         for (int lane = 0; lane < SIMT_LANES; lane++)
             warp[lane][lane] = 1;
@@ -90,6 +100,7 @@ SIMT_OWN void simt_watch_enter(simt_watch_block_state *block)
     simt_watch.block_epoch = block->block_epoch;
     simt_watch.block = block->block;
     simt_watch.cells = block->cells;
+    simt_watch.read_clocks = block->read_clocks;
     simt_watch.clock = block->clock;
 }
 
@@ -171,7 +182,7 @@ SIMT_OWN void simt_note_read(simt_cell &cell)
     }
     if (cell.read_warp == warp) {
         cell.read_lanes |= 1u << lane;
-        cell.read_clock[lane] = simt_watch.clock[warp][lane][lane];
+        simt_watch.read_clocks[&cell - simt_watch.cells][lane] = simt_watch.clock[warp][lane][lane];
     } else {
         cell.other_reader = (int16_t)simt.current;
     }
@@ -187,14 +198,14 @@ SIMT_OWN void simt_note_write(simt_cell &cell, int kind)
     cell.read_epoch = 0;
 }
 
-/* A reader of this byte that the running thread, about to write, does not come after; -1 if there is none. */
+/* A reader of this cell that the running thread, about to write, does not come after; -1 if there is none. */
 SIMT_OWN int simt_unordered_reader(const simt_cell &cell)
 {
     if (cell.read_epoch != simt_watch.epoch)
         return -1;
     for (unsigned lanes = cell.read_lanes; lanes; lanes &= lanes - 1) {
         int lane = simt_first_lane(lanes), thread = cell.read_warp * SIMT_LANES + lane;
-        if (!simt_is_after(thread, cell.read_clock[lane]))
+        if (!simt_is_after(thread, simt_watch.read_clocks[&cell - simt_watch.cells][lane]))
             return thread;
     }
     return cell.other_reader;
@@ -207,9 +218,8 @@ SIMT_OWN bool simt_has_awaited(const simt_cell &cell)
     return cell.box < awaited.size() && awaited[cell.box] >= cell.write_clock;
 }
 
-SIMT_OWN void simt_watch_byte(size_t offset, int kind)
+SIMT_OWN void simt_watch_cell(simt_cell &cell, size_t offset, int kind)
 {
-    simt_cell &cell = simt_watch.cells[offset];
     if (cell.copy_epoch >= simt_watch.block_epoch)
         simt_fault(simt.current, "%s of shared memory with a copy under way, %s",
                    kind & SIMT_WRITE ? "write" : "read", simt_place_of(offset).text);
@@ -232,6 +242,45 @@ SIMT_OWN void simt_watch_byte(size_t offset, int kind)
     simt_note_write(cell, kind);
 }
 
+/* The cells of a stretch of a block's shared memory, one after another: bytes from offset on. */
+struct simt_stretch {
+    simt_watch_block_state *block;
+    size_t offset, end;
+};
+
+/* What is known of a word is known of each of its bytes. */
+SIMT_OWN void simt_split_word(simt_watch_block_state *block, size_t word)
+{
+    block->cells[word].is_split = true;
+    for (size_t cell = simt_word_count() + 4 * word, i = 0; i < 4; i++) {
+        block->cells[cell + i] = block->cells[word];
+        memcpy(block->read_clocks[cell + i], block->read_clocks[word], sizeof(simt_read_clock));
+    }
+}
+
+/* The next cell, which is of a word where all of that is in the stretch; null at the end. */
+SIMT_OWN simt_cell *simt_next_cell(simt_stretch &stretch)
+{
+    size_t word = stretch.offset / 4;
+    if (stretch.offset >= stretch.end)
+        return nullptr;
+    if (!stretch.block->cells[word].is_split) {
+        if (stretch.offset % 4 == 0 && stretch.end - stretch.offset >= 4) {
+            stretch.offset += 4;
+            return &stretch.block->cells[word];
+        }
+        simt_split_word(stretch.block, word);
+    }
+    return &stretch.block->cells[simt_word_count() + stretch.offset++];
+}
+
+SIMT_OWN void simt_watch_shared(size_t offset, size_t bytes, int kind)
+{
+    simt_stretch stretch = {simt_this_block().watch, offset, offset + bytes};
+    for (size_t at = offset; simt_cell *cell = simt_next_cell(stretch); at = stretch.offset)
+        simt_watch_cell(*cell, at, kind);
+}
+
 /* The arrays that a kernel uses are those that it touches, as far as can be seen; they, and they with the launch's own
    bytes, must not be more than there are. */
 SIMT_OWN void simt_watch_arrays(size_t offset)
@@ -252,22 +301,23 @@ SIMT_OWN void simt_watch_arrays(size_t offset)
 SIMT_OWN void simt_watch_copy(const void *to, size_t bytes, bool begins)
 {
     size_t offset = (uintptr_t)to - (uintptr_t)simt.shared;
-    for (size_t i = 0; i < bytes; i++)
-        simt_watch.cells[offset + i].copy_epoch = begins ? simt_watch.epoch : 0;
+    simt_stretch stretch = {simt_this_block().watch, offset, offset + bytes};
+    while (simt_cell *cell = simt_next_cell(stretch))
+        cell->copy_epoch = begins ? simt_watch.epoch : 0;
 }
 
 /* 16 bytes are on their way to that place of a block of the cluster, or have come with this box. */
 SIMT_OWN void simt_watch_message(simt_watch_block_state *block, size_t offset, bool begins, size_t box, uint32_t full)
 {
-    for (size_t i = 0; i < 16; i++) {
-        simt_cell &cell = block->cells[offset + i];
-        cell.copy_epoch = begins ? simt_watch.last_epoch : 0;
-        cell.writer = SIMT_SENT;
-        cell.write_epoch = simt_watch.last_epoch;
-        cell.write_clock = full;
-        cell.box = (uint16_t)box;
-        cell.write_was_atomic = false;
-        cell.read_epoch = 0;
+    simt_stretch stretch = {block, offset, offset + 16};
+    while (simt_cell *cell = simt_next_cell(stretch)) {
+        cell->copy_epoch = begins ? simt_watch.last_epoch : 0;
+        cell->writer = SIMT_SENT;
+        cell->write_epoch = simt_watch.last_epoch;
+        cell->write_clock = full;
+        cell->box = (uint16_t)box;
+        cell->write_was_atomic = false;
+        cell->read_epoch = 0;
     }
 }
 
