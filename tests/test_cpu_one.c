@@ -248,7 +248,8 @@ static void test_shapes(void)
         test_shape(&random, options, 3 + options % 37, steps_of[1 + options % 4], 1 + options % 8, 1 + options % 5);
     for (int H = 1; H <= MOST_H; H++) test_shape(&random, 2, 1 + 17 * (H % 7), 2, H, 1);
     test_shape(&random, 3, 0, 1, 1, 1);
-    if (check_short()) check_skip(1, "each shape in the other precision, and every other large one: SHORT_TESTS is set");
+    if (check_short())
+        check_skip(1, "each shape in the other precision, and every other large one: SHORT_TESTS is set");
 }
 
 /* ---- what cannot be solved --------------------------------------------------------------------------------------- */
