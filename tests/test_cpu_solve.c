@@ -497,8 +497,8 @@ static void F(test_reference)(void)
     F(test_reference_of)(512, 5);
 }
 
-/* The hybrid may leave out a step of its reduction only if that changes nothing to rounding. The lanes' sections end with
-   rows 7, 15, 23 and so on, or 3, 7, 11. A chain of rows couples two of them alone, by all strengths. */
+/* The hybrid may leave out a step of its reduction only if that changes nothing to rounding. The lanes' sections end
+   with rows 7, 15, 23 and so on, or 3, 7, 11. A chain of rows couples two of them alone, by all strengths. */
 static void F(test_weak_sections)(void)
 {
     enum { N = 64, FIRST = 15, LAST = 23, STRENGTHS = 100 };
