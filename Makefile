@@ -499,37 +499,38 @@ else
 codegen:
 	NVCC='$(NVCC)' sh tests/codegen.sh
 
-# That a source compiles nvcc says in a third of the time without optimising. The short run compiles the examples so, for
-# the newest architecture. The long run compiles them as users do, for the newest, and without optimising for the oldest;
-# the tests, whose kernels are mostly those of the examples in more sizes, as far as PTX. A machine with a GPU compiles
-# everything for that.
+# Most of nvcc's time is optimising, and assembling what it made. The short run compiles the examples without either, but
+# for some that have between them the headers' own PTX, and leaves out those whose kernels others have, or most of them.
+# The long run compiles all as users do, for the newest architecture, and as far as PTX for the oldest; the tests, which
+# have the same kernels in more sizes, as far as PTX. A machine with a GPU compiles everything for that.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
-GENCODE = -gencode arch=compute_$(1),code=sm_$(1)
-UNOPTIMISED := -Xcicc -O0 -Xptxas -O0
-OLDEST = $(call GENCODE,$(firstword $(ARCHS)))
-NEWEST = $(call GENCODE,$(lastword $(ARCHS)))
+NEWEST = $(lastword $(ARCHS))
+AS_PTX = $(NVCC) -arch=compute_$(1) -Xcicc -O0 $(NVCCFLAGS) -ptx -o $@ $<
+AS_OBJECT = $(NVCC) -gencode arch=compute_$(NEWEST),code=sm_$(NEWEST) $(NVCCFLAGS) -c -o $@ $<
 
-nvcc: $(CU_EXAMPLES:%=build/nvcc/%.o)
-nvcc-all: $(CU_EXAMPLES:%=build/nvcc-newest/%.o) $(CU_EXAMPLES:%=build/nvcc-oldest/%.o) $(GPU_TESTS:%=build/nvcc/%.ptx) \
+ALIKE := %_timing bs4d bs3d_gpus adi3d_heston_hw batch_graph bs1d_dividend bs3d_american adi3d_basket
+ASSEMBLED := first_kernel batch transposes bs3d_price
+nvcc: $(patsubst %,build/nvcc/%.ptx,$(filter-out $(ALIKE) $(ASSEMBLED),$(CU_EXAMPLES))) $(ASSEMBLED:%=build/nvcc/%.o)
+nvcc-all: $(CU_EXAMPLES:%=build/nvcc/%.o) $(CU_EXAMPLES:%=build/nvcc/oldest/%.ptx) $(GPU_TESTS:%=build/nvcc/%.ptx) \
     build/from_c
 nvcc nvcc-all:
 	$(call run,$(call one,$(words $^),0,0))
 
 build/nvcc/%.o: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) $(NEWEST) $(UNOPTIMISED) $(NVCCFLAGS) -c -o $@ $<
+	$(AS_OBJECT)
 
-build/nvcc-oldest/%.o: examples/%.cu $(HEADERS)
+build/nvcc/oldest/%.ptx: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) $(OLDEST) $(UNOPTIMISED) $(NVCCFLAGS) -c -o $@ $<
+	$(call AS_PTX,$(firstword $(ARCHS)))
 
-build/nvcc-newest/%.o: examples/%.cu $(HEADERS)
+build/nvcc/%.ptx: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) $(NEWEST) $(NVCCFLAGS) -c -o $@ $<
+	$(call AS_PTX,$(NEWEST))
 
 build/nvcc/%.ptx: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) -arch=compute_$(lastword $(ARCHS)) -Xcicc -O0 $(NVCCFLAGS) -ptx -o $@ $<
+	$(call AS_PTX,$(NEWEST))
 
 build/from_c: build/nvcc/from_c/solve.o build/nvcc/from_c/library.o
 	$(NVCC) -o $@ $^
@@ -540,7 +541,7 @@ build/nvcc/from_c/solve.o: examples/from_c/solve.c $(HEADERS)
 
 build/nvcc/from_c/library.o: examples/from_c/library.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) $(if $(GPU),-O3 -arch=native,$(call GENCODE,$(lastword $(ARCHS)))) $(NVCCFLAGS) -c -o $@ $<
+	$(NVCC) $(if $(GPU),-O3 -arch=native,-gencode arch=compute_$(NEWEST),code=sm_$(NEWEST)) $(NVCCFLAGS) -c -o $@ $<
 
 TOOLKIT := $(dir $(patsubst %/,%,$(dir $(shell readlink -f $(NVCC)))))
 NVRTC := $(firstword $(wildcard $(TOOLKIT)lib64/libnvrtc.so $(TOOLKIT)targets/*/lib/libnvrtc.so))
