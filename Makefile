@@ -581,9 +581,8 @@ build/gpu/%: tests/%.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) -O3 -lineinfo -arch=native $(SPLIT) $(NVCCFLAGS) -o $@ $<
 
-# What a tool is asked for beside; and the tests that take it too long for "make gpu-test". Barriers in shared memory
-# synccheck counts by the instructions that open them, and fails where one instruction opens more
-# (tests/sanitizer/barriers.cu): it is told a number that is enough.
+# What a tool is asked for beside; and the tests that take it too long for "make gpu-test". Of barriers in shared memory
+# synccheck takes too few into account (tests/sanitizer/barriers.cu): it is told a number that is enough.
 ASKED_memcheck := --report-api-errors no
 ASKED_synccheck := --num-cuda-barriers 8192
 SLOW_memcheck := $(BATCHES) test_adi2d_long test_adi2d_models

@@ -61,7 +61,7 @@ static int case_numbers(const char **text, int count, double *number)
 
 static void case_known_march(const char *text, case_march *march)
 {
-    double head[7], want[2];
+    double head[7], want[2] = {NAN, NAN};
     bs4d_problem o;
     memset(&o, 0, sizeof o);
     int fine = case_numbers(&text, 7, head) && case_numbers(&text, BS4D_AXES, o.volatility) &&
@@ -97,7 +97,7 @@ static void case_known_march(const char *text, case_march *march)
 /* The integrals of the model are good to their printed digits. */
 static void case_known_value(const char *text)
 {
-    double head[4], want;
+    double head[4], want = NAN;
     bs4d_problem o;
     memset(&o, 0, sizeof o);
     int fine = case_numbers(&text, 4, head) && case_numbers(&text, BS4D_AXES, o.volatility) &&
