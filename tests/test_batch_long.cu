@@ -2,7 +2,8 @@
    MIT licence, see LICENSE.
 
    Limits are forced down, so that systems of a few rows are long ones already and a thousand rows need several levels.
-   Most tests are those of test_batch.cu, which is included. In double precision; test_batch_long_single.cu in single. */
+   Most tests are those of test_batch.cu, which is included. This program has double precision;
+   test_batch_long_single.cu has single precision. */
 #define TEST_BATCH_LONG
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) (24 + 0 * ((bytes) + (checked)))
 #define TRID_P_BATCH_ON_CHIP_LINES 24

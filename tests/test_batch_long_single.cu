@@ -1,4 +1,4 @@
-/* test_batch_long_single.cu - systems that are solved in levels in single precision: test_batch_long.cu, which is included.
+/* test_batch_long_single.cu - test_batch_long.cu, which is included, in single precision.
    MIT licence, see LICENSE. */
 #define TEST_BATCH_SINGLE
 #include "test_batch_long.cu"

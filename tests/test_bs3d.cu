@@ -233,8 +233,8 @@ static void compare(const rung &r, const bs3d_problem &o, const grid &start, con
     case_check(got.result, case_greeks(&o, got.values.data()), (16 + 2 * most) * DBL_EPSILON * largest, &o, what);
 }
 
-/* A problem through all rungs that march as it says, in both precisions; in the shortest tests through every other rung,
-   at the next problem through the others, and then in the other precision. */
+/* A problem through all rungs that march as it says, in both precisions; in the shortest tests through every other
+   rung, at the next problem through the others, and then in the other precision. */
 static void compare_all(case_random *random, int implicit, const bs3d_problem &o, const char *note)
 {
     static int turns[2];

@@ -13,9 +13,9 @@
    lanes of one warp are kept one by one; of the readers in other warps one is enough, as whoever writes next is in
    another warp than at least one of the two.
 
-   Nearly all accesses are of whole words of four bytes, which have a cell each. A word that is accessed in part is watched
-   byte by byte from then on, by further cells. Cells are looked at so often that it pays to keep them small: when lanes
-   read stands elsewhere. */
+   Nearly all accesses are of whole words of four bytes, which have a cell each. A word that is accessed in part is
+   watched byte by byte from then on, by further cells. Cells are looked at so often that it pays to keep them small: the
+   clocks of readers stand elsewhere. */
 struct simt_cell {
     uint32_t write_epoch, write_clock;
     uint32_t read_epoch, read_lanes;
