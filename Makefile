@@ -225,7 +225,7 @@ ARM_PARTS := $(CPU_TESTS:%=arm-%) arm-cpu_own_kernel arm-headers
 LONG_PARTS := $(EXAMPLES_LATER:%=example-%) $(HOST_TOO:%=example-%_host) example-gpu_library $(HOST_LATER:%=host-%) \
     $(WATCHED_LATER:%=watched-%) $(EMULATED:%=emulated-%) simt-run \
     $(PLAIN_TESTS:%=fast-%) $(PLAIN_TESTS:%=clang-%) $(CPU_TESTS:%=sanitized-%) $(VALGRIND_TESTS:%=valgrind-%) \
-    $(ARM_PARTS) $(TIMED_EXAMPLES:%=optimised-%) headers-clang compilers nvcc-all
+    $(ARM_PARTS) $(TIMED_EXAMPLES:%=optimised-%) headers-clang compilers nvcc-all faults-planted
 GPU_PARTS := $(GPU_TESTS:%=gpu-%)
 TOOLS := memcheck initcheck synccheck racecheck
 TOOL_PARTS := $(foreach tool,$(TOOLS),$(GPU_TESTS:%=$(tool)-%))
@@ -483,6 +483,10 @@ simt-run:
 
 text:
 	$(call run,sh tests/text.sh)
+
+# Can the faults of tests/faults.txt still be planted? To see which tests kill them is tests/faults.sh's own, long run.
+faults-planted:
+	$(call run,sh tests/faults.sh -n)
 
 # What the documents say can be typed.
 shown:

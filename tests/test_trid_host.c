@@ -90,10 +90,21 @@ static void test_status_strings(void)
     CHECK(strstr(trid_status_string(-1), "argument") != NULL, "status -1 is \"%s\"", trid_status_string(-1));
 }
 
+static void test_finite(void)
+{
+    const double finite[] = {0, -1, FLT_MAX, -FLT_MIN}, not_finite[] = {INFINITY, -INFINITY, NAN, -NAN};
+    for (int i = 0; i < 4; i++) {
+        CHECK(trid_finite_f32((float)finite[i]) && trid_finite_f64(finite[i]), "%g is finite", finite[i]);
+        CHECK(!trid_finite_f32((float)not_finite[i]) && !trid_finite_f64(not_finite[i]), "%g is not", not_finite[i]);
+    }
+    CHECK(trid_finite_f64(DBL_MAX), "the largest number is finite");
+}
+
 int main(void)
 {
     printf("seed %d\n", SEED);
     test_status_strings();
+    test_finite();
     test_all_f32();
     test_all_f64();
     if (check_short())

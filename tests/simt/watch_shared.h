@@ -14,7 +14,7 @@
    another warp than at least one of the two.
 
    Nearly all accesses are of whole words of four bytes, which have a cell each. A word that is accessed in part is
-   watched byte by byte from then on, by further cells. Cells are looked at so often that it pays to keep them small: the
+   watched byte by byte from then on, by further cells. Cells are small, since caches decide how fast the watch is: the
    clocks of readers stand elsewhere. */
 struct simt_cell {
     uint32_t write_epoch, write_clock;
