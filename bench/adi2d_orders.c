@@ -49,7 +49,7 @@ static double heston_error(int nx, int ny, int steps, int scheme, int single)
     const fd_times times = {1, steps, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(scheme, 2, 1), 4, 0, NULL, NULL};
     heston_parameters parameters = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 0, 0};
     adi2d_problem problem;
-    fd_status status;
+    fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
     adi2d_values values;
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = variance, problem.face[1][0] = FD_DEGENERATE;

@@ -50,7 +50,7 @@ static double locvol_one(const locvol_set *set, int k, int kind, int single)
 {
     adi2d_problem *problem = (adi2d_problem *)orders_memory((size_t)set->outer * sizeof *problem);
     locvol_parameters *parameters = (locvol_parameters *)orders_memory((size_t)set->outer * sizeof *parameters);
-    fd_status status;
+    fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
     adi2d_values values;
     CHECK(!locvol_problems(set, problem, parameters), "problems");
     adi2d_batch batch = {1, {set->numx, set->numy}, set->numt - 1, 0, problem + k, &status, &values, NULL, kind};
