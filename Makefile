@@ -42,7 +42,7 @@ WARNINGS := -Wall -Wextra -Wpedantic $(ERRORS)
 SANITIZE := -g1 -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-sanitize=object-size,pointer-overflow
 SANITIZED_RUN := ASAN_OPTIONS=detect_stack_use_after_return=0:handle_sigill=1
 SIMT := -std=c++17 -I. -Wall -Wextra $(ERRORS) -x c++ -include tests/simt/simt.h
-WATCHED := -g1 -fno-tree-sra -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error
+WATCHED := -g1 -fsanitize=thread,bounds,shift -fsanitize-undefined-trap-on-error
 # What programs are timed with, and say of themselves.
 GPU_FAST := -O3 -arch=native '-DBENCH_FLAGS="-O3 -arch=native"'
 HOST_OPTIMISED := -O3 -march=native $(OPENMP)
@@ -211,8 +211,8 @@ build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 # host see most of.
 WATCHED_LATER := $(filter-out test_batch,$(filter test_batch%,$(DEVICE_TESTS))) test_fd test_adi2d_long \
     test_adi2d_models test_adi2d_rungs test_adi3d_others test_adi3d_onchip test_bs3d_gpus test_bs4d
-# Under the sanitizers the other precision and the other instances see nothing that the first do not.
-EMULATED := $(filter-out test_batch_single test_batch_linked test_batch_long_single test_adi3d_others,$(DEVICE_TESTS))
+# Of tests in several programs, with one precision or half of the instances each, the sanitizers and nvcc get one.
+ONE_OF_EACH := $(filter-out test_batch_single test_batch_linked test_batch_long_single test_adi3d_others,$(DEVICE_TESTS))
 # Run in the long run alone: examples that take long to compile or to run, and the test of one.
 EXAMPLES_LATER := bs4d bs4d_host bs3d_gpus bs3d_own_payoff bs3d_american adi3d_basket adi3d_heston_hw batch_graph \
     replace_cusparse bs1d_timing bs3d_timing locvol_timing
@@ -223,7 +223,7 @@ PARTS := headers costs $(filter-out $(WATCHED_LATER:%=watched-%),$(DEVICE_TESTS:
     example-from_c example-bs3d_gpus_mpi $(PYTHON_EXAMPLES:%=example-%) nvrtc text shown
 ARM_PARTS := $(CPU_TESTS:%=arm-%) arm-cpu_own_kernel arm-headers
 LONG_PARTS := $(EXAMPLES_LATER:%=example-%) $(HOST_TOO:%=example-%_host) example-gpu_library $(HOST_LATER:%=host-%) \
-    $(WATCHED_LATER:%=watched-%) $(EMULATED:%=emulated-%) simt-run \
+    $(WATCHED_LATER:%=watched-%) $(ONE_OF_EACH:%=emulated-%) simt-run \
     $(PLAIN_TESTS:%=fast-%) $(PLAIN_TESTS:%=clang-%) $(CPU_TESTS:%=sanitized-%) $(VALGRIND_TESTS:%=valgrind-%) \
     $(ARM_PARTS) $(TIMED_EXAMPLES:%=optimised-%) headers-clang compilers nvcc-all faults-planted
 GPU_PARTS := $(GPU_TESTS:%=gpu-%)
@@ -387,8 +387,10 @@ $(DEVICE_TESTS:%=watched-%): watched-%: build/watched/%
 # the program is linked without that sanitizer. An index beyond an array in registers stops the program (exit status
 # 132); "make emulated-TEST" tells where.
 # Most of the time goes into compiling where a test is many short launches, which -Og halves.
-QUICK_TESTS := test_adi2d test_batch test_lu test_transpose test_trid
+QUICK_TESTS := test_adi2d test_lu test_transpose test_trid
 $(QUICK_TESTS:%=build/watched/%): LEVEL := -Og
+# Its misaligned vectors are to be seen whole.
+build/watched/test_simt: LEVEL := -O1 -fno-tree-sra
 build/watched/%: %.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) $(SIMT) $(or $(LEVEL),-O1) $(WATCHED) -c -o $@.o $<
@@ -505,8 +507,8 @@ codegen:
 
 # Most of nvcc's time is optimising, and assembling what it made. The short run compiles the examples without either, but
 # for some that have between them the headers' own PTX, and leaves out those whose kernels others have, or most of them.
-# The long run compiles all as users do, for the newest architecture, and as far as PTX for the oldest; the tests, which
-# have the same kernels in more sizes, as far as PTX. A machine with a GPU compiles everything for that.
+# The long run compiles examples as users do, for the newest architecture; and as far as PTX the same for the oldest, and
+# what has the same kernels in more sizes, tests above all. A machine with a GPU compiles everything for that.
 ARCHS = $(shell $(NVCC) --list-gpu-arch | sed -n 's/^compute_//p' | awk '$$1 >= 75' | sort -n)
 NEWEST = $(lastword $(ARCHS))
 AS_PTX = $(NVCC) -arch=compute_$(1) -Xcicc -O0 $(NVCCFLAGS) -ptx -o $@ $<
@@ -515,8 +517,9 @@ AS_OBJECT = $(NVCC) -gencode arch=compute_$(NEWEST),code=sm_$(NEWEST) $(NVCCFLAG
 ALIKE := %_timing bs4d bs3d_gpus adi3d_heston_hw batch_graph bs1d_dividend bs3d_american adi3d_basket
 ASSEMBLED := first_kernel batch transposes bs3d_price
 nvcc: $(patsubst %,build/nvcc/%.ptx,$(filter-out $(ALIKE) $(ASSEMBLED),$(CU_EXAMPLES))) $(ASSEMBLED:%=build/nvcc/%.o)
-nvcc-all: $(CU_EXAMPLES:%=build/nvcc/%.o) $(CU_EXAMPLES:%=build/nvcc/oldest/%.ptx) $(GPU_TESTS:%=build/nvcc/%.ptx) \
-    build/from_c
+nvcc-all: $(patsubst %,build/nvcc/%.o,$(filter-out $(ALIKE),$(CU_EXAMPLES))) build/from_c \
+    $(CU_EXAMPLES:%=build/nvcc/oldest/%.ptx) \
+    $(patsubst %,build/nvcc/%.ptx,$(filter $(ALIKE),$(CU_EXAMPLES)) $(filter $(ONE_OF_EACH),$(GPU_TESTS)))
 nvcc nvcc-all:
 	$(call run,$(call one,$(words $^),0,0))
 

@@ -5,13 +5,14 @@
 
        g++ -std=c++17 -O1 -x c++ -include tests/simt/simt.h test_x.cu -o test_x
        ... -g -fsanitize=address,undefined
-       g++ -std=c++17 -O1 -fno-tree-sra -fsanitize=thread -x c++ -include tests/simt/simt.h -c test_x.cu -o test_x.o
+       g++ -std=c++17 -O1 -fsanitize=thread -x c++ -include tests/simt/simt.h -c test_x.cu -o test_x.o
        g++ test_x.o -o test_x               (WITHOUT -fsanitize=thread: the watched build, SIMT_WATCHED is 1)
 
    (or by the script run beside this file, with launches as CUDA spells them: README.md). In the watched build gcc
    announces every memory access of the program to the functions that the thread sanitizer's library would define. Here
-   this header defines them, and watches the accesses to shared and to global memory. Without -fno-tree-sra gcc takes
-   vectors apart before, and a misaligned one is not seen.
+   this header defines them, and watches the accesses to shared and to global memory. gcc takes vectors apart before, so
+   that a misaligned one is seen with -Og or -fno-tree-sra alone; with -O1 -fno-tree-sra it announces no structure that is
+   stored as a whole, and what reads a part of it is told that nobody wrote it.
 
    One translation unit a program or library. A kernel's threads are coroutines: each runs until it waits at a
    collective or exits, blocks run one after another, and a launch returns when all is done.
