@@ -11,8 +11,8 @@
    (or by the script run beside this file, with launches as CUDA spells them: README.md). In the watched build gcc
    announces every memory access of the program to the functions that the thread sanitizer's library would define. Here
    this header defines them, and watches the accesses to shared and to global memory. gcc takes vectors apart before, so
-   that a misaligned one is seen with -Og or -fno-tree-sra alone; with -O1 -fno-tree-sra it announces no structure that is
-   stored as a whole, and what reads a part of it is told that nobody wrote it.
+   that a misaligned one is seen only with -Og or -fno-tree-sra. With -O1 -fno-tree-sra gcc announces no structure that
+   is stored as a whole, and whoever reads a part of it is told that nobody wrote it.
 
    One translation unit a program or library. A kernel's threads are coroutines: each runs until it waits at a
    collective or exits, blocks run one after another, and a launch returns when all is done.
