@@ -145,7 +145,7 @@ enum {
 
 /* What may be wrong with a problem besides what fd_status says. */
 enum {
-    ADI2D_NO_PRODUCT = -20 /* the batch says that all steps are products, and one is not: see ADI2D_PRODUCTS */
+    ADI2D_NO_PRODUCT = -60 /* the batch says that all steps are products, and one is not: see ADI2D_PRODUCTS */
 };
 
 /* What a status says. */

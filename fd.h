@@ -103,7 +103,13 @@ enum {
     FD_FINAL_NAN = -11,  /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12, /* after a step, or what happened at its date, the value at a point is not finite */
     FD_LAUNCH_FAILED = -13, /* CUDA refused a copy or a launch; detail is the cudaError_t */
-    FD_NOT_ALONE = -14 /* at a point in a step the model's terms along the axis depend on more than ADI3D_ALONE says */
+    FD_NOT_ALONE = -14, /* at a point in a step the model's terms along the axis depend on more than ADI3D_ALONE says */
+    FD_TOO_FEW_NUMBERS = -15,    /* the model writes or reads more numbers of an axis, or of a step, than it declares */
+    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term that MODEL_mixed leaves out is not 0 */
+    FD_CHANGES_UNDECLARED = -17, /* at a point terms change in time, and the model declares that they do not */
+    FD_ILL_POSED = -18,          /* at a point a diffusion is negative, or a mixed term too large for the diffusions */
+    FD_GREW = -19,               /* the march grew: see growth. More steps, a larger theta or upwinding help */
+    FD_UNSTABLE = -20            /* an explicit march needs shorter steps: detail is how many suffice */
 };
 
 /* What a status says. */
@@ -125,7 +131,13 @@ TRID_HD const char *fd_status_string(int status)
            : status == FD_NOT_SOLVED   ? "a value is not finite after a step"
            : status == FD_LAUNCH_FAILED ? "CUDA refused a copy or a launch: see detail"
            : status == FD_NOT_ALONE     ? "an axis is not alone: its terms depend on another one"
-                                        : "unknown status";
+           : status == FD_TOO_FEW_NUMBERS    ? "the model uses more numbers than it declares"
+           : status == FD_MIXED_UNDECLARED   ? "the model has a mixed term that it does not declare"
+           : status == FD_CHANGES_UNDECLARED ? "the model's terms change in time, which it does not declare"
+           : status == FD_ILL_POSED          ? "a diffusion is negative, or a mixed term too large for the diffusions"
+           : status == FD_GREW               ? "the march grew: take more steps, a larger theta, or upwinding"
+           : status == FD_UNSTABLE           ? "an explicit march needs more steps: see detail"
+                                             : "unknown status";
 }
 
 /* What became of a problem that was to be marched. */
