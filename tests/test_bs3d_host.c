@@ -892,7 +892,9 @@ static void test_american_bounds(void)
                 below = fmin(below, grid_a[n] - pays);
                 least = fmin(least, grid_a[n] - grid_b[n]);
             }
-            CHECK(below >= 0, "%s, payoff %d: below exercise by %.3g", method_name[implicit], payoff, below);
+            /* a compiler that contracts may round the payoff otherwise here than in the header */
+            double roundoffs = 4 * DBL_EPSILON * (o.strike + fmax(o.top[0], fmax(o.top[1], o.top[2])));
+            CHECK(below >= -roundoffs, "%s, payoff %d: below exercise by %.3g", method_name[implicit], payoff, below);
             /* a projected step is monotone as far as the step is: not quite in the far corner, nor across diagonals */
             CHECK(least >= -0.02 * o.strike, "%s, payoff %d: below the European by %.3g", method_name[implicit], payoff,
                   least);
