@@ -1632,8 +1632,10 @@ TRID_HOST int BS1D_F(bs1d_suggest)(double tolerance, BS1D_F(bs1d_option) * optio
 TRID_HOST int BS1D_F(bs1d_p_host)(int is_implicit, int options, int points, const BS1D_F(bs1d_option) * option,
                                   BS1D_F(bs1d_result) * result, BS1D_R *grid, BS1D_R *work)
 {
-    if (options < 0 || (options > 0 && (!option || !result || !work))) return BS1D_BAD_ARGUMENT;
-    if (points < 4) return BS1D_BAD_SIZE;
+    if (options < 0 || (options > 0 && !result)) return BS1D_BAD_ARGUMENT;
+    int refused = options > 0 && (!option || !work) ? BS1D_BAD_ARGUMENT : points < 4 ? BS1D_BAD_SIZE : BS1D_OK;
+    for (int i = 0; refused && i < options; i++) BS1D_F(bs1d_p_fail)(refused, result + i);
+    if (refused) return refused;
     for (int i = 0; i < options; i++) {
         bs1d_model m;
         BS1D_R *row = grid ? grid + (size_t)i * (size_t)points : 0;
@@ -1652,7 +1654,8 @@ TRID_HOST int BS1D_F(bs1d_p_host)(int is_implicit, int options, int points, cons
 /* Solves   the batch on the host, step by step: the reference for the explicit rungs
    Needs    points >= 4; work of BS1D_HOST_LEN(points) elements; grid null, or options * points elements, which hold the
             start values of the options with BS1D_GIVEN
-   Returns  BS1D_OK, BS1D_BAD_ARGUMENT or BS1D_BAD_SIZE; what befalls a single option is in its result's status */
+   Returns  BS1D_OK, BS1D_BAD_ARGUMENT or BS1D_BAD_SIZE; what befalls a single option is in its result's status. A call
+            that is refused fails every option: its result has that status, and NaN for all numbers */
 TRID_HOST int BS1D_F(bs1d_host_explicit)(int options, int points, const BS1D_F(bs1d_option) * option,
                                          BS1D_F(bs1d_result) * result, BS1D_R *grid, BS1D_R *work)
 {

@@ -243,6 +243,8 @@ static void test_arguments(void)
             CHECK(run_of[precision](is_implicit, -1, 64, &option, &result, &status, NULL) == BS1D_BAD_ARGUMENT,
                   "-1 options");
             CHECK(run_of[precision](is_implicit, 1, 3, &option, &result, &status, NULL) == BS1D_BAD_SIZE, "3 points");
+            CHECK(status == BS1D_BAD_SIZE && isnan(result.price) && isnan(result.theta),
+                  "3 points: status %d, price %g, theta %g", status, result.price, result.theta);
             CHECK(run_of[precision](is_implicit, 1, 4, &option, &result, &status, NULL) == 0, "4 points");
         }
 }
