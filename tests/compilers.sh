@@ -24,8 +24,9 @@ bench/adi3d_orders.c bench/bs1d_accuracy.c bench/fd_orders.c bench/pivoted.c ben
 # variable without a value.
 host_half=bench/adi3d.cu
 
-warnings="-Wall -Wextra -Wpedantic -Werror -I$top"
-emulated="-std=c++17 -Wall -Wextra -Werror -Winvalid-pch -I$top/tests/simt/include -I$top -x c++"
+# The work is done two folders down. What expands without quotes must not hold $top, which may have spaces.
+warnings="-Wall -Wextra -Wpedantic -Werror -I../.."
+emulated="-std=c++17 -Wall -Wextra -Werror -Winvalid-pch -I../../tests/simt/include -I../.. -x c++"
 toolkit=${NVCC:+$(dirname "$(dirname "$(readlink -f "$NVCC")")")/include}
 # Of these the toolkit has headers.
 of_toolkit='tests/test_nvrtc.c examples/from_c/solve.c'
@@ -33,6 +34,11 @@ of_toolkit='tests/test_nvrtc.c examples/from_c/solve.c'
 c_programs() {
     (cd "$top" && ls tests/*.c examples/*.c examples/*/*.c bench/*.c) | if [ -n "$toolkit" ]; then cat; else
         grep -vxF "$(printf '%s\n' $of_toolkit)"; fi
+}
+
+# version COMPILER: what it says of itself, without the name by which it was called
+version() {
+    "$@" --version | sed '1s/^[^ ]* //'
 }
 
 # how_far PROGRAM: how far $compiler compiles it
@@ -87,7 +93,7 @@ for compiler in $compilers; do
         skip "no $compiler here"
         continue
     fi
-    [ $# -eq 0 ] && [ "$($compiler --version)" = "$($CC --version | sed "1s/^$CC/$compiler/")" ] && continue
+    [ $# -eq 0 ] && [ "$(version $compiler)" = "$(version $CC)" ] && continue
     headers
     programs_in_c
     case $compiler in
