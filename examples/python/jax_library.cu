@@ -20,10 +20,13 @@ static ffi::Error solve(cudaStream_t stream, ffi::ScratchAllocator memory, ffi::
 {
     const bool single = d.element_type() == ffi::F32;
     if (!single && d.element_type() != ffi::F64) return ffi::Error::InvalidArgument("neither float32 nor float64");
-    for (const ffi::AnyBuffer &other : {a, b, c})
-        if (other.element_type() != d.element_type() || other.element_count() != d.element_count())
-            return ffi::Error::InvalidArgument("a, b, c and d differ in type or shape");
-    if (d.dimensions().size() == 0) return ffi::Error::InvalidArgument("no axis for the systems to lie along");
+    for (const ffi::AnyBuffer &other : {a, b, c, static_cast<const ffi::AnyBuffer &>(*x)})
+        if (other.element_type() != d.element_type() || !(other.dimensions() == d.dimensions()))
+            return ffi::Error::InvalidArgument("a, b, c, d and x differ in type or shape");
+    const size_t axes = d.dimensions().size();
+    if (axes == 0) return ffi::Error::InvalidArgument("no axis for the systems to lie along");
+    if (!(status->dimensions() == d.dimensions().first(axes - 1)))
+        return ffi::Error::InvalidArgument("status has not the shape of d without its last axis");
 
     const long long n = d.dimensions().back(), systems = n ? (long long)d.element_count() / n : 0;
     const trid_lines lines = trid_lines_contiguous(n, systems);

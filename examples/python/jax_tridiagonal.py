@@ -33,6 +33,11 @@ def load(path):
 def launch(a, b, c, d, flags=0):
     """x, and for each system 0 or 1 + the first bad row. All axes but the last count systems: so what vmap adds, an
     axis in front of the others, makes more of them, and is the same call."""
+    if any(v.shape != d.shape or v.dtype != d.dtype for v in (a, b, c)):
+        raise ValueError("a, b, c, d must be of one shape and dtype: "
+                         f"{', '.join(f'{v.dtype}{list(v.shape)}' for v in (a, b, c, d))}")
+    if d.dtype not in (jnp.float32, jnp.float64):
+        raise TypeError(f"{d.dtype} is neither float32 nor float64: convert with .astype")
     results = jax.ShapeDtypeStruct(d.shape, d.dtype), jax.ShapeDtypeStruct(d.shape[:-1], jnp.int32)
     return jax.ffi.ffi_call("triband_solve", results, vmap_method="broadcast_all")(a, b, c, d, flags=np.int64(flags))
 
@@ -86,8 +91,36 @@ def dense(*system):
     return jnp.linalg.solve(full, d[..., None])[..., 0]
 
 
-def check():
+def check_refusals():
+    """Shapes that differ raise an error, also where the number of elements is the same: in launch, and in the library
+    for those who call it otherwise."""
+    a, b, c, d = problem(4, 6, jnp.float64)
+
+    def refused(error, call, *arguments):
+        try:
+            jax.block_until_ready(call(*arguments))
+        except error:
+            return True
+        print("not refused:", call, [v.shape for v in arguments])
+        return False
+
+    def library(a, b, c, d, x=d, status=d[:, 0]):
+        results = jax.ShapeDtypeStruct(x.shape, x.dtype), jax.ShapeDtypeStruct(status.shape, jnp.int32)
+        return jax.ffi.ffi_call("triband_solve", results)(a, b, c, d, flags=np.int64(0))
+
+    library(a, b, c, d)  # what is right is not refused
     wrong = 0
+    for call, error in ((solve, ValueError), (library, Exception)):
+        for system in ((a.T, b, c, d), (a, b.T, c, d), (a, b, c.T, d), (a, b, c, d.T), (a.ravel(), b, c, d),
+                       (a.astype(jnp.float32), b, c, d)):
+            wrong += not refused(error, call, *system)
+    wrong += not refused(TypeError, solve, *(v.astype(jnp.float16) for v in (a, b, c, d)))
+    wrong += not refused(Exception, library, a, b, c, d, d.T)
+    return wrong + (not refused(Exception, library, a, b, c, d, d, d[:2, 0]))
+
+
+def check():
+    wrong = check_refusals()
 
     def small(what, difference, most):
         nonlocal wrong

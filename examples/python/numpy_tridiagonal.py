@@ -40,14 +40,31 @@ def load(path):
     return library
 
 
+NAMES = {np.dtype(np.float32): "f32", np.dtype(np.float64): "f64"}
+
+
+def checked(a, b, c, d, x):
+    """The precision of five arrays that the library can take: it sees addresses, and asks nothing of what is there."""
+    for v in (a, b, c, d, x):
+        if v.dtype not in NAMES:  # another byte order is another dtype
+            raise TypeError(f"{v.dtype} is neither float32 nor float64 in this machine's byte order: "
+                            "convert with .astype(np.float64)")
+        if v.dtype != d.dtype:
+            raise TypeError(f"{v.dtype} beside {d.dtype}: convert with .astype, so that all arrays have one dtype")
+        if v.shape != d.shape:
+            raise ValueError(f"shape {v.shape} beside {d.shape}: all arrays must have one shape")
+    if not x.flags.carray:
+        raise TypeError("out must be writeable, C-contiguous and aligned: pass np.empty_like(d)")
+    return NAMES[d.dtype]
+
+
 def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
-    """x of a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along one axis of arrays of one shape, a system for each
-    choice of the other indices. Along any axis the systems are solved as they lie: nothing is transposed."""
-    a, b, c, d = (np.ascontiguousarray(v) for v in (a, b, c, d))
+    """x of a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j along one axis of arrays of one shape and dtype
+    (float32 or float64), a system for each choice of the other indices. Along any axis the systems are solved as they
+    lie: nothing is transposed. Without a solution: LinAlgError."""
+    a, b, c, d = (np.require(v, requirements=("C", "A")) for v in (a, b, c, d))
     x = np.empty_like(d) if out is None else out
-    if any(v.shape != d.shape or v.dtype != d.dtype for v in (a, b, c, x)) or not x.flags.c_contiguous:
-        raise ValueError("arrays differ in shape or type, or out is not contiguous")
-    name = {"float32": "f32", "float64": "f64"}[d.dtype.name]
+    name = checked(a, b, c, d, x)
     n, axis = d.shape[axis], axis % d.ndim
     before, after = math.prod(d.shape[:axis]), math.prod(d.shape[axis + 1:])
     lines = Lines(n, after, after, 1, before, n * after)
@@ -91,8 +108,34 @@ def loop(a, b, c, d):
     return x
 
 
+def refused(library, arrays, error=TypeError, **options):
+    """0 if solve raises the error, 1 if not."""
+    try:
+        solve(library, *arrays, **options)
+    except error:
+        return 0
+    print(f"not refused: {[v.dtype.str for v in arrays]}, {[v.shape for v in arrays]}, {options}")
+    return 1
+
+
+def check_refusals(library):
+    wrong, system = 0, problem((6, 6), np.float64)
+    for dtype in (np.dtype(np.float64).newbyteorder(), np.dtype(np.float32).newbyteorder(), np.float16, np.int64,
+                  np.complex128):
+        wrong += refused(library, [np.ones((6, 6), dtype) for _ in system])
+        wrong += refused(library, system, out=np.ones((6, 6), dtype))
+    wrong += refused(library, (system[0].astype(np.float32), *system[1:]))
+    out = np.zeros((6, 6))
+    out.flags.writeable = False
+    wrong += refused(library, system, out=out) + bool(out.any())
+    wrong += refused(library, system, out=np.zeros((6, 12))[:, ::2])
+    wrong += refused(library, (system[0].reshape(4, 9), *system[1:]), ValueError)
+    wrong += refused(library, system, ValueError, out=np.zeros((4, 9)))
+    return wrong
+
+
 def check(library):
-    wrong = 0
+    wrong = check_refusals(library)
     for dtype, unit in ((np.float32, 2.0**-24), (np.float64, 2.0**-53)):
         for shape, axis in (((3, 5, 70), -1), ((70, 300), 0), ((4, 33, 9), 1), ((1000, 1), 1), ((0, 5), 1)):
             system = problem(shape, dtype, axis)

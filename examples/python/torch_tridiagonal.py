@@ -44,9 +44,14 @@ def load(path):
 
 def launch(a, b, c, d, flags=0, status=None):
     """x, which systems along the last axis have; status, int32 of the shape of the others, takes 0 or 1 + a bad row."""
-    a, b, c, d = (v.contiguous() for v in (a, b, c, d))
+    a, b, c, d = (v.resolve_neg().contiguous() for v in (a, b, c, d))
     if any(v.shape != d.shape or v.dtype != d.dtype or v.device != d.device or not v.is_cuda for v in (a, b, c, d)):
-        raise ValueError("a, b, c, d must be of one shape and type, on one GPU")
+        raise ValueError("a, b, c, d must be of one shape and dtype, on one GPU")
+    if d.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"{d.dtype} is neither float32 nor float64: convert with .to")
+    if status is not None and ((status.dtype, status.shape, status.device) != (torch.int32, d.shape[:-1], d.device) or
+                               not status.is_contiguous()):
+        raise ValueError(f"status must be int32 of shape {tuple(d.shape[:-1])}, contiguous, on {d.device}")
     x, n = torch.empty_like(d), d.shape[-1]
     lines = Lines(n, 1, d[..., 0].numel() if n else 0, n, 1, 0)
     bytes_needed = kit.batch_scratch(lines, flags, d.element_size())  # 0 up to n = 1024
@@ -65,11 +70,13 @@ class Tridiagonal(torch.autograd.Function):
     """x = A^-1 d, or A^-T d. With g the gradient by x that by d is h = A^-T g, and that by A is -h x^T, of which the
     three diagonals count. Only differentiable functions are used, so the gradient has a gradient too."""
     @staticmethod
-    def forward(ctx, a, b, c, d, transposed):
-        x = launch(a, b, c, d, TRANSPOSED if transposed else 0)
+    def forward(a, b, c, d, transposed):
+        return launch(a, b, c, d, TRANSPOSED if transposed else 0)
+
+    @staticmethod
+    def setup_context(ctx, inputs, x):
+        a, b, c, d, ctx.transposed = inputs
         ctx.save_for_backward(a, b, c, x)
-        ctx.transposed = transposed
-        return x
 
     @staticmethod
     def backward(ctx, g):
@@ -79,6 +86,13 @@ class Tridiagonal(torch.autograd.Function):
         zero = torch.zeros_like(h[..., :1])  # a of the first row and c of the last are not used
         return (torch.cat((zero, row[..., 1:] * column[..., :-1]), -1), row * column,
                 torch.cat((row[..., :-1] * column[..., 1:], zero), -1), h, None)
+
+    @staticmethod
+    def vmap(info, in_dims, *inputs):
+        """One more axis, in front of the others: more systems, and the same call."""
+        system = [v.expand(info.batch_size, *v.shape) if axis is None else v.movedim(axis, 0)
+                  for v, axis in zip(inputs[:4], in_dims)]
+        return Tridiagonal.apply(*system, inputs[4]), 0
 
 
 def solve(a, b, c, d):
@@ -127,15 +141,58 @@ def check():
 
     inputs = [v.requires_grad_() for v in problem(3, 7, torch.float64)]
     wrong += not torch.autograd.gradcheck(solve, inputs) or not torch.autograd.gradgradcheck(solve, inputs)
+    return wrong + check_func() + check_refusals() + check_graph()
 
+
+def check_func():
+    """torch.func: vmap over another axis with one matrix for all, and a gradient and second derivatives of each system,
+    against a dense solve's."""
+    a, b, c, d = problem(4, 6, torch.float64)
+
+    def energy(method):
+        return lambda b, a, c, d: (method(a, b, c, d) ** 3).sum()
+
+    def exact(a, b, c, d):
+        return torch.linalg.solve(dense(a, b, c), d)
+
+    one = torch.func.vmap(solve, (None, None, None, 1), 1)(a[0], b[0], c[0], d.T)
+    pairs = [(one.T, torch.linalg.solve(dense(a[0], b[0], c[0]), d.T).T)]
+    for derivative in (torch.func.grad, lambda f: torch.func.jacrev(torch.func.grad(f))):
+        pairs.append([torch.func.vmap(derivative(energy(method)))(b, a, c, d) for method in (solve, exact)])
+    # Roundings of numbers below 100; what is wrong in a formula shows in the first digits.
+    return sum(not (ours - theirs).abs().max().item() <= 1e-12 for ours, theirs in pairs)
+
+
+def check_refusals():
+    """What the library would take for something else raises an error instead."""
+    system = problem(4, 6, torch.float64)
+    a, b, c, d = system
+
+    def raises(error, call, *arguments):
+        try:
+            call(*arguments)
+        except error:
+            return True
+        return False
+
+    status = torch.zeros(8, dtype=torch.int32, device=d.device)
+    wrong = sum(not raises(ValueError, launch, *system, 0, bad)
+                for bad in (status[:2], status[::2], status[:4, None], status[:4].long(), status[:4].cpu()))
+    wrong += not raises(TypeError, solve, *(v.half() for v in system))
+    wrong += not raises(ValueError, solve, a.T, b, c, d)
+    negative = solve(a, b, c, torch._neg_view(d))
+    return wrong + (not torch.equal(negative, -solve(*system)))
+
+
+def check_graph():
+    a, b, c, d = problem(20, 100, torch.float64)
     with torch.no_grad():  # captured where memory stays; first run once outside, which loads the kernel
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             x = solve(a, b, c, d)
         d.copy_(torch.rand_like(d))
         graph.replay()
-        wrong += not torch.equal(x, solve(a, b, c, d))
-    return wrong
+        return not torch.equal(x, solve(a, b, c, d))
 
 
 if __name__ == "__main__":
