@@ -13,14 +13,18 @@
    computes one after the other. --check marches the whole grid on each GPU as well, by bs3d.h's own launch, and
    compares all values. --measure all of docs/gpus.md's table, strong and weak scaling on 1, 2, 4 ... GPUs, in a minute.
    --timeout after which a march that makes no progress ends the program (30 s). --lose: the last slab sends nothing
-   from this step on, to see that. Without a GPU, or rather under tests/simt, the default is a tiny grid on 1, 2 and 3
+   from this step on, to see that. What is not compared, since one GPU has not the room, says so. Without a GPU, or rather under tests/simt, the default is a tiny grid on 1, 2 and 3
    slabs.
 
-   One process has all GPUs of a machine, by ncclCommInitAll; started by MPI (compiled with BS3D_GPUS_MPI), each process
-   has one. All code below is for an array of ranks, those of this process. Without NCCL (BS3D_GPUS_NCCL) it copies. */
+   One process has all GPUs of a machine, by ncclCommInitAll, or by copies if it is compiled without NCCL
+   (BS3D_GPUS_NCCL). Started by MPI (compiled with BS3D_GPUS_MPI), each process has one, and NCCL is needed. All code
+   below is for an array of ranks, those of this process. */
 #include "bs3d.h"
 
 #ifdef BS3D_GPUS_MPI
+#ifndef BS3D_GPUS_NCCL
+#error "BS3D_GPUS_MPI needs BS3D_GPUS_NCCL: processes exchange planes by NCCL alone"
+#endif
 #include <mpi.h>
 #endif
 #ifdef BS3D_GPUS_NCCL
@@ -83,7 +87,18 @@ static void on_alarm(int)
     ignored = write(2, doing, strlen(doing));
     ignored = write(2, "\n", 1);
     (void)ignored;
+#ifdef BS3D_GPUS_MPI
+    signal(SIGALRM, SIG_DFL); /* which ends this process, should MPI hang too */
+    alarm(5);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+#endif
     _exit(1);
+}
+
+/* There was progress: the next has to come before the time is up. */
+static void moving(void)
+{
+    alarm((unsigned)ceil(timeout_seconds) + 5);
 }
 
 /* From now on the program does this, and has the time for it. */
@@ -93,7 +108,14 @@ static void now_doing(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(doing, sizeof doing, format, arguments);
     va_end(arguments);
-    alarm((unsigned)ceil(timeout_seconds) + 5);
+    moving();
+}
+
+/* From now on each rank does this by itself, for as long as it takes: no lost peer can hold it up. */
+static void now_alone(const char *what)
+{
+    snprintf(doing, sizeof doing, "%s", what);
+    alarm(0);
 }
 
 static double seconds(void)
@@ -369,13 +391,13 @@ static void exchange_sum(World *w)
     for (int i = 0; i < w->count; i++) memcpy(w->local[i].numbers, sum, sizeof sum);
 }
 
-/* Waits for an event of a rank, looking whether it still can come. */
+/* Waits for an event of a rank, looking whether it still can come; that it came is progress. */
 static void await(World *w, cudaEvent_t event)
 {
     const double since = seconds();
     for (;;) {
         cudaError_t error = cudaEventQuery(event);
-        if (error == cudaSuccess) return;
+        if (error == cudaSuccess) return moving();
 #ifndef SIMT_EMULATOR
         if (error != cudaErrorNotReady) check(error);
 #else
@@ -709,7 +731,7 @@ static bs3d_result result_of(Marching<Kit> *m)
 
 enum { BLOCKS = is_gpu ? 512 : 2, THREADS = 256 };
 
-/* The largest difference of two arrays and the largest value, of a block's share. */
+/* The largest difference of two arrays and the largest value, of a block's share; NaN is larger than any. */
 template <class Real>
 static __global__ void largest(size_t count, const Real *a, const Real *b, double *differences, double *values)
 {
@@ -718,13 +740,13 @@ static __global__ void largest(size_t count, const Real *a, const Real *b, doubl
     most[0][thread] = most[1][thread] = 0;
     for (size_t n = blockIdx.x * (size_t)THREADS + threadIdx.x; n < count; n += (size_t)BLOCKS * THREADS) {
         double difference = fabs((double)a[n] - (double)b[n]), value = fabs((double)b[n]);
-        if (!(difference <= most[0][thread])) most[0][thread] = difference;
-        if (!(value <= most[1][thread])) most[1][thread] = value;
+        most[0][thread] = trid_larger_f64(most[0][thread], difference);
+        most[1][thread] = trid_larger_f64(most[1][thread], value);
     }
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         for (int e = 0; e < 2 && thread < half; e++)
-            if (!(most[e][thread + half] <= most[e][thread])) most[e][thread] = most[e][thread + half];
+            most[e][thread] = trid_larger_f64(most[e][thread], most[e][thread + half]);
     }
     if (thread == 0) {
         differences[blockIdx.x] = most[0][0];
@@ -732,25 +754,32 @@ static __global__ void largest(size_t count, const Real *a, const Real *b, doubl
     }
 }
 
+static double not_compared(const Rank *r, const char *why)
+{
+    fprintf(stderr, "bs3d_gpus: rank %d is not compared with one GPU's march of the whole grid: %s\n", r->rank, why);
+    return -1;
+}
+
 /* The largest difference of this process' slabs from bs3d.h's own march of the whole grid on one GPU, as a share of the
-   largest value; *price: that march's. -1 if there is no room for it. */
+   largest value, and of the price from that march's, as a share of the strike. -1 if one GPU cannot have the grid. */
 template <class Kit>
-static double difference(Marching<Kit> *m, double *price)
+static double difference(Marching<Kit> *m, double price)
 {
     typedef typename Kit::Real Real;
     World *w = m->world;
     double most[2] = {0, 0}, *found = NULL, blocks[2 * BLOCKS];
     void *work = NULL; /* once for slabs that follow each other on a device */
     bs3d_result result = {};
-    if (bs3d_check(&m->problem, m->options.implicit)) return -1; /* too many planes for one */
-    now_doing("marching the whole grid for comparison");
+    const int status = bs3d_check(&m->problem, m->options.implicit); /* it may have too many planes for one */
+    if (status) return not_compared(w->local, bs3d_status_string(status));
+    now_alone("marching the whole grid for comparison");
     for (int i = 0; i < w->count; i++) {
         Rank *r = w->local + i;
         here(r);
         if (!work) {
             if (cudaMalloc(&work, Kit::whole_bytes(&m->problem)) != cudaSuccess) {
                 cudaGetLastError();
-                return -1;
+                return not_compared(r, "no room");
             }
             check(cudaMalloc(&found, sizeof blocks));
             done(Kit::whole(&m->problem, m->options.implicit, work, &result, r->march));
@@ -762,31 +791,27 @@ static double difference(Marching<Kit> *m, double *price)
                           (const Real *)work + plane * (size_t)cut->first, found, found + BLOCKS));
         check(cudaMemcpyAsync(blocks, found, sizeof blocks, cudaMemcpyDeviceToHost, r->march));
         check(cudaStreamSynchronize(r->march));
-        for (int n = 0; n < 2 * BLOCKS; n++)
-            if (!(blocks[n] <= most[n / BLOCKS])) most[n / BLOCKS] = blocks[n];
+        for (int n = 0; n < 2 * BLOCKS; n++) most[n / BLOCKS] = trid_larger_f64(most[n / BLOCKS], blocks[n]);
         if (i + 1 < w->count && r[1].device == r->device) continue;
         check(cudaFree(work));
         check(cudaFree(found));
         work = NULL;
     }
-    *price = result.price;
-    return most[0] / most[1];
+    return trid_larger_f64(most[0] / most[1], (result.price - price) / m->problem.strike);
 }
 
 /* ---- one march, measured ----------------------------------------------------------------------------------------- */
 
-/* The largest of all ranks' numbers, of which own is the largest here. */
+/* The largest of all ranks' numbers, none negative, of which own is the largest here. */
 static double largest_of(World *w, double own)
 {
-    double most;
+    double most = 0;
     for (int i = 0; i < w->count; i++) {
         memset(w->local[i].numbers, 0, sizeof w->local[i].numbers);
         w->local[i].numbers[w->local[i].rank] = own;
     }
     exchange_sum(w);
-    most = w->local->numbers[0];
-    for (int n = 1; n < w->ranks; n++)
-        if (!(w->local->numbers[n] <= most)) most = w->local->numbers[n];
+    for (int n = 0; n < w->ranks; n++) most = trid_larger_f64(most, w->local->numbers[n]);
     return most;
 }
 
@@ -794,6 +819,7 @@ static double largest_of(World *w, double own)
 struct Row {
     const char *scaling, *engine, *precision;
     int gpus, slabs, deep, steps;
+    int unchecked; /* a comparison was asked for, and there was no room for it */
     int points[3];
     const char *by;
     double ms, speedup, bytes, ms_messages, ms_alone, value, difference;
@@ -822,14 +848,16 @@ static int ascending(const void *p, const void *q)
 }
 
 /* Marches, timed: three laps after a warm-up, of which the median counts; and then, for what sending costs, the same
-   without it and it without the rest. Row has the problem's steps: a quarter of them is each lap. */
+   without it and it without the rest. Row has the problem's steps: a quarter of them is each lap; fewer than four are
+   marched at once. */
 template <class Kit>
 static void measured_march(World *w, const bs3d_problem *problem, const Options *options, int timed, int checked,
                            Row *row)
 {
     Marching<Kit> m = {};
     const int quarter = problem->steps / 4;
-    double ms[3] = {-1, -1, -1}, price = 0, off = -1;
+    double ms[3] = {-1, -1, -1};
+    timed = timed && quarter > 0;
     m.world = w;
     m.problem = *problem;
     m.options = *options;
@@ -854,9 +882,13 @@ static void measured_march(World *w, const bs3d_problem *problem, const Options 
     row->ms = is_gpu ? ms[1] : -1;
     row->value = result_of(&m).price;
     row->bytes = bytes_sent(&m);
-    if (checked) off = difference(&m, &price);
-    if (off >= 0) off = fmax(off, fabs(price - row->value) / problem->strike);
-    row->difference = checked ? largest_of(w, off) : -1;
+    row->difference = -1;
+    row->unchecked = 0;
+    if (checked) {
+        const double off = difference(&m, row->value);
+        row->unchecked = largest_of(w, off < 0) > 0;
+        if (!row->unchecked) row->difference = largest_of(w, off);
+    }
     row->ms_messages = row->ms_alone = -1;
     for (int mode = ALONE; timed && w->ranks > 1 && mode <= MESSAGES; mode++) {
         m.mode = mode;
@@ -880,7 +912,7 @@ static void launched(World *w, const bs3d_problem *problem, int implicit, Row *r
     void *work;
     double ms[3];
     here(r);
-    now_doing("marching on one GPU");
+    now_alone("marching on one GPU");
     check(cudaMalloc(&work, Kit::whole_bytes(problem)));
     for (int n = -1; n < 3; n++) {
         float time = 0;
@@ -892,6 +924,7 @@ static void launched(World *w, const bs3d_problem *problem, int implicit, Row *r
         if (n >= 0) ms[n] = (double)time / problem->steps;
     }
     check(cudaFree(work));
+    largest_of(w, 0); /* waits until all are done */
     qsort(ms, 3, sizeof *ms, ascending);
     row->engine = implicit ? "implicit2" : "explicit4";
     row->precision = Kit::name();
@@ -902,7 +935,7 @@ static void launched(World *w, const bs3d_problem *problem, int implicit, Row *r
     memcpy(row->points, problem->points, sizeof row->points);
     row->ms = ms[1];
     row->value = result.price;
-    row->bytes = 0;
+    row->bytes = row->unchecked = 0;
     row->difference = row->ms_messages = row->ms_alone = row->speedup = -1;
 }
 
@@ -927,6 +960,7 @@ static void make_world(World *w, int ranks, int gpus, int by_nccl)
     memset(w, 0, sizeof *w);
     w->ranks = w->count = ranks;
     const int processes = processes_of(&w->first);
+    if (ranks > MOST_RANKS || processes > MOST_RANKS) die("more than %d ranks", MOST_RANKS);
     if (processes > 1) {
         w->ranks = processes;
         w->count = 1;
@@ -947,6 +981,28 @@ static void make_world(World *w, int ranks, int gpus, int by_nccl)
         w->local[i].device = i % gpus;
     }
     w->by_nccl = by_nccl && ranks > 1 && ranks <= gpus;
+}
+
+/* The model problem: ADI in steps of 1/2000 year; explicit in steps as long as they may be. */
+static bs3d_problem model_problem(int implicit, const int *points, int steps)
+{
+    int most = 256;
+    for (int axis = 0; axis < 3 && !implicit; axis++)
+        if (points[axis] > most) most = points[axis];
+    const double finer = (most - 1) / 255., step = implicit ? 0.0005 : 0.0001 / (finer * finer);
+    const bs3d_problem problem = {{100, 100, 100},
+                                  {200, 200, 200},
+                                  {0.2, 0.2, 0.2},
+                                  {0, 0, 0},
+                                  {0.5, 0.5, 0.5},
+                                  100,
+                                  0.05,
+                                  step * steps,
+                                  {points[0], points[1], points[2]},
+                                  steps,
+                                  BS3D_GEOMETRIC,
+                                  0};
+    return problem;
 }
 
 #ifndef BS3D_GPUS_NO_MAIN
@@ -994,13 +1050,11 @@ static void heading(void)
                "bytes sent us messages %% hidden  value             difference\n");
 }
 
-/* A number as text, empty if it is not known. */
+/* A number as text, empty if it is negative: not known. */
 static const char *text(char *to, size_t size, const char *format, double number)
 {
-    if (number >= 0)
-        snprintf(to, size, format, number);
-    else
-        *to = 0;
+    *to = 0;
+    if (!(number < 0)) snprintf(to, size, format, number);
     return to;
 }
 
@@ -1027,34 +1081,13 @@ static void print_row(const Row *r)
                 r->precision, r->points[0], r->points[1], r->points[2], r->gpus, r->slabs, r->by, r->deep, r->steps,
                 field[0], field[1], field[2], field[3], r->bytes, field[4], field[5], field[6], r->value, field[7]);
     text(field[1], sizeof field[1], "%.3f", speed < 0 ? -1 : 1e-9 * speed);
+    if (r->unchecked) snprintf(field[7], sizeof field[7], "not checked");
     if (is_table)
         printf("%-7s %-8s %s %15s %4d %5d %-6s %4d %10s %10s %8s %7s %11.0f %11s %8s  %-17.10g %s\n", r->scaling,
                r->engine, r->precision, grid, r->gpus, r->slabs, r->by, r->deep, field[0], field[1], field[2], field[3],
                r->bytes, field[4], field[6], r->value, field[7]);
     fflush(stdout);
     if (csv) fflush(csv);
-}
-
-/* The model problem: ADI in steps of 1/2000 year; explicit in steps as long as they may be. */
-static bs3d_problem model_problem(int implicit, const int *points, int steps)
-{
-    int most = 256;
-    for (int axis = 0; axis < 3 && !implicit; axis++)
-        if (points[axis] > most) most = points[axis];
-    const double finer = (most - 1) / 255., step = implicit ? 0.0005 : 0.0001 / (finer * finer);
-    const bs3d_problem problem = {{100, 100, 100},
-                                  {200, 200, 200},
-                                  {0.2, 0.2, 0.2},
-                                  {0, 0, 0},
-                                  {0.5, 0.5, 0.5},
-                                  100,
-                                  0.05,
-                                  step * steps,
-                                  {points[0], points[1], points[2]},
-                                  steps,
-                                  BS3D_GEOMETRIC,
-                                  0};
-    return problem;
 }
 
 /* ---- what is asked for ------------------------------------------------------------------------------------------- */
@@ -1299,7 +1332,8 @@ static int run(int argc, char **argv)
     }
     int rank;
     const int processes = processes_of(&rank);
-    if (links && processes > 1) return usage("--links");
+    if (processes > 1 && (links || copies || gpus_given || slabs_given))
+        return usage("--links, --copies, --gpus or --slabs, which are for one process");
     if (file && rank == 0 && !(csv = fopen(file, "w"))) {
         perror(file);
         return 2;
@@ -1312,7 +1346,6 @@ static int run(int argc, char **argv)
     now_doing("starting");
     const int gpus = processes > 1 ? processes : gpus_given && gpus_given < devices ? gpus_given : devices;
     const int ranks = slabs_given ? slabs_given : gpus;
-    if (ranks > MOST_RANKS) return usage("--slabs");
     if (is_gpu) measure_copy((size_t)1 << 30);
     if (links) {
         measure_links(gpus);
@@ -1349,6 +1382,7 @@ int main(int argc, char **argv)
 #endif
     int status = run(argc, argv);
 #ifdef BS3D_GPUS_MPI
+    if (status) MPI_Abort(MPI_COMM_WORLD, status); /* the others may wait for this one */
     MPI_Finalize();
 #endif
     return status;

@@ -11,6 +11,8 @@
 
 #include "bs3d_cases.h"
 
+#include <sys/wait.h>
+
 enum { SEED = 20261122 };
 
 static int reaches[4]; /* how often an implicit march had this reach; 3: or more */
@@ -207,6 +209,79 @@ static void test_cut(void)
     CHECK(bs3d_slab_cut(&o, 0, 1, 8, 3, 0, 0, &cut) == BS3D_BAD_SIZE, "none");
 }
 
+/* A NaN in a slab, between numbers, is seen; and the comparison, which waits for nobody, has all the time it takes. */
+static void test_comparison(void)
+{
+    const int points[3] = {8, 8, 16};
+    const double nan = NAN;
+    for (int sick = 0; sick < 2; sick++) {
+        Marching<Double> m = {};
+        m.world = &world;
+        m.problem = model_problem(0, points, 1);
+        m.options.deep = m.total = 1;
+        make_world(&world, 2, devices, 0);
+        exchange_open(&world);
+        open_march(&m);
+        march(&m, 1);
+        const double price = result_of(&m).price;
+        const bs3d_slab *cut = &m.slabs[1].cut;
+        double *plane = m.slabs[1].job.u + m.slabs[1].job.plan.plane * cut->below;
+        if (sick) check(cudaMemcpy(plane + 9, &nan, sizeof nan, cudaMemcpyHostToDevice));
+        const double off = difference(&m, price);
+        CHECK(alarm(0) == 0, "an alarm is set while the whole grid is marched");
+        CHECK(sick ? isnan(off) : off <= tolerance[1], "differs by %g%s", off, sick ? ", of a NaN" : "");
+        CHECK(isnan(difference(&m, NAN)), "of a price that is NaN");
+        close_march(&m);
+        exchange_close(&world);
+    }
+}
+
+/* Fewer steps than laps are not timed by laps; numbers are known, or said to be unknown. */
+static void test_few_steps(void)
+{
+    const int points[3] = {8, 8, 16};
+    for (int steps = 1; steps <= 5; steps++) {
+        const bs3d_problem o = model_problem(0, points, steps);
+        const Options options = {0, 2, 0, 0, 0, 0};
+        Row row;
+        make_world(&world, 2, devices, 0);
+        exchange_open(&world);
+        measured_march<Single>(&world, &o, &options, 1, 1, &row);
+        exchange_close(&world);
+        CHECK(isfinite(row.ms) && isfinite(row.bytes) && isfinite(row.ms_messages) && isfinite(row.ms_alone),
+              "%d steps: %g ms, %g bytes, %g ms of messages, %g ms alone", steps, row.ms, row.bytes, row.ms_messages,
+              row.ms_alone);
+        CHECK(!row.unchecked && row.difference <= tolerance[0], "%d steps: differs by %g", steps, row.difference);
+    }
+}
+
+/* More planes than one march can have: the row says that nothing was compared. */
+static void test_unchecked(void)
+{
+    const int points[3] = {4, 4, 1028};
+    const bs3d_problem o = model_problem(0, points, 1);
+    const Options options = {0, 1, 0, 0, 0, 0};
+    Row row;
+    make_world(&world, 2, devices, 0);
+    exchange_open(&world);
+    measured_march<Single>(&world, &o, &options, 0, 1, &row);
+    exchange_close(&world);
+    CHECK(row.unchecked && row.difference < 0, "1028 planes: compared with %g", row.difference);
+}
+
+/* The arrays are for MOST_RANKS; with more the program ends, and says why. */
+static void test_ranks(void)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        make_world(&world, MOST_RANKS + 1, devices, 0);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1, "%d ranks: status %d",
+          MOST_RANKS + 1, status);
+}
+
 int main(void)
 {
     printf("seed %d\n", SEED);
@@ -216,6 +291,7 @@ int main(void)
     check(cudaGetDeviceCount(&devices));
     signal(SIGALRM, on_alarm);
     timeout_seconds = 3000; /* the emulator's */
+    test_ranks();
     test_cut();
     test_coupling();
     test_messages();
@@ -223,6 +299,9 @@ int main(void)
     test_deep();
     test_reach();
     test_flags();
+    test_comparison();
+    test_few_steps();
+    test_unchecked();
     if (check_short()) check_skip(1, "each march in the other precision too: SHORT_TESTS is set");
     return check_report();
 }
