@@ -201,7 +201,7 @@ build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 # say so; what a log says was skipped is repeated on the screen, and the log of a part that failed, its first lines. No
 # file that a part writes grows beyond 256 MiB, and none takes more than two hours of a processor.
 #
-# "make test" runs each test once in the build that sees most, and is done in four minutes on two slow cores: device
+# "make test" runs each test once in the build that sees most, and is done in five minutes on two slow cores: device
 # functions under the watch of the emulator, host functions under the sanitizers; vector code as fast as it goes; nvcc for
 # one architecture. SHORT_TESTS in the environment asks the tests for a sample of what takes long; what they leave out
 # they name as skipped. "make test-long" runs all of each test, and the rest: samples under the sanitizers on arithmetic

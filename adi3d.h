@@ -67,8 +67,8 @@
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.
      Grid     Point (i, j, k) is at i + nx (j + ny k).
-     Memory   The caller's. Nothing is allocated, printed or kept. All pointers of a problem are the host's, but for
-              those of MODEL_onchip's, which are the device's.
+     Memory   The caller's; adi3d_allocate alone allocates. Nothing is printed or kept. All pointers of a problem are
+              the host's, but for those of MODEL_onchip's, which are the device's.
 
    Options, defined before the header is included:
      ADI3D_HEADER   the name by which this file includes itself, if you rename it. Default: "adi3d.h". */

@@ -1214,7 +1214,7 @@ CPU_AVX_INLINE CPU_AVX_VEC CPU_AVX_V(cpu_avx_rotate_down)(CPU_AVX_VEC v)
 }
 
 /* Solves   1 / v[l]
-   Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits, corrected once, at most 1.6,
+   Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits, corrected once, at most 1.61,
             0.51 and 0.6 ulp (measured on Zen 4, all significands: 1.55, 0.50 and 0.53; in the mean 0.003 at most, so
             that long marches do not drift). 0, subnormals of which 1 / v overflows, infinities and NaN give NaN; in AVX
             and AVX2 any subnormal gives NaN, and from 2^126 on the result is 0: cpu_avx_check sees both.

@@ -39,7 +39,8 @@
               pointer and n are the same for its lanes
      Sizes    K and W are literals: loops unroll and u stays in registers. n is any number, of which K*W count: loads
               give fill beyond it, stores leave what lies beyond alone; n <= 0 touches nothing, and the pointer may be
-     null. Shared   a warp's own array; these functions may follow one another on it; __syncwarp() before another use
+              null
+     Shared   a warp's own array; these functions may follow one another on it; __syncwarp() before another use
 
    Options, defined before the header is included:
      TRANSPOSE_HEADER   the name by which this file includes itself, if you rename it. Default: "transpose.h". */

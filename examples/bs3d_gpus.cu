@@ -11,10 +11,10 @@
    several; only by --copies. --deep explicit: planes of its neighbours that a slab has copies of, so that it need send
    but once in so many steps. --copies by cudaMemcpyPeerAsync in one process, instead of by NCCL. --in-turn sends and
    computes one after the other. --check marches the whole grid on each GPU as well, by bs3d.h's own launch, and
-   compares all values. --measure all of docs/gpus.md's table, strong and weak scaling on 1, 2, 4 ... GPUs, in a minute.
-   --timeout after which a march that makes no progress ends the program (30 s). --lose: the last slab sends nothing
-   from this step on, to see that. What is not compared, since one GPU has not the room, says so. Without a GPU, or rather under tests/simt, the default is a tiny grid on 1, 2 and 3
-   slabs.
+   compares all values, or says that one GPU has no room. --measure all of docs/gpus.md's table, strong and weak scaling
+   on 1, 2, 4 ... GPUs, in a minute. --timeout after which a march that makes no progress ends the program (30 s).
+   --lose: the last slab sends nothing from this step on, to see that. Without a GPU, or rather under tests/simt, the
+   default is a tiny grid on 1, 2 and 3 slabs.
 
    One process has all GPUs of a machine, by ncclCommInitAll, or by copies if it is compiled without NCCL
    (BS3D_GPUS_NCCL). Started by MPI (compiled with BS3D_GPUS_MPI), each process has one, and NCCL is needed. All code

@@ -81,7 +81,7 @@ static int short_tests(void)
 #if CPU_AVX_X86
 #define SET avx
 #define ISA CPU_AVX_AVX
-#define ULPS 1.6
+#define ULPS 1.61
 #include "test_cpu_vec.c"
 #define SET avx2
 #define ISA CPU_AVX_AVX2

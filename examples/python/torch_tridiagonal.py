@@ -2,7 +2,7 @@
 the current stream, and in CUDA graphs.
 MIT licence, see LICENSE.
 
-In the kit's folder, with the CUDA Toolkit and PyTorch for CUDA (the first line takes a minute or two):
+In the kit's folder, with the CUDA Toolkit and PyTorch 2 for CUDA (the first line takes a minute or two):
 
     nvcc -O3 -arch=native -Xcompiler -fPIC -shared -I. -o libtriband.so examples/python/gpu_library.cu
     python3 examples/python/torch_tridiagonal.py ./libtriband.so
