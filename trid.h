@@ -873,8 +873,8 @@ TRID_HD float trid_rcp_f32(float x)
 
 /* Solves   1/x: with e the error of an approximation y, 1/x = y (1 + e + e^2 + ...); e is about 2^-20, so e^2 is the
             last term that a double can see
-   Error    see docs/reciprocal.md: on the device at most 1 ulp; 0, inf, NaN and subnormals give NaN, |x| >= 2^1022
-            gives 0. On the host, or with TRID_EXACT_RCP: IEEE 1/x.
+   Error    see docs/reciprocal.md: on the device at most 1 ulp; 0, inf, NaN and subnormals give NaN, |x| > 2^1022
+            gives 0 or a subnormal. On the host, or with TRID_EXACT_RCP: IEEE 1/x.
    Cost     1 reciprocal, 3 FMA */
 TRID_HD double trid_rcp_f64(double x)
 {
