@@ -160,10 +160,11 @@ static void F(bs4d_line)(const F(bs4d_plan) * plan, int j, int k, int l, const R
     }
 }
 
-/* Bytes of work for a thread. */
+/* Bytes of work for a thread, enough for the lines along any axis. */
 static size_t F(bs4d_work_bytes)(void)
 {
-    return F(cpu_avx_solve_bytes)(BS4D_MOST_POINTS, 1);
+    const cpu_avx_lines most = cpu_avx_lines_interleaved(BS4D_MOST_POINTS, BS4D_MOST_POINTS);
+    return F(cpu_avx_solve_bytes)(&most, 1);
 }
 
 /* u holds the payoff, with a margin on both sides, and afterwards the values; v is an array as large, work of

@@ -24,7 +24,7 @@ int main(void)
 
     /* Row j of system s lies at [j * 1 + s * N] of each array; all systems are one group. */
     cpu_avx_lines lines = cpu_avx_lines_contiguous(N, SYSTEMS);
-    void *work = malloc(cpu_avx_thomas_bytes_f32(N, threads));
+    void *work = malloc(cpu_avx_thomas_bytes_f32(&lines, threads));
     int status = cpu_avx_thomas_f32(cpu_avx_best(), &lines, a, b, c, d, x, work, threads);
     if (status != CPU_AVX_OK) {
         printf("%d: %s\n", status, cpu_avx_status_string(status));

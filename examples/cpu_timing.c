@@ -1078,7 +1078,7 @@ static void F(make_batch)(job *j, int distinct, void *const *arrays)
     const long long n = j->lines.n, points = n * n * n;
     REAL *a = (REAL *)arrays[0], *b = (REAL *)arrays[1], *c = (REAL *)arrays[2], *d = (REAL *)arrays[3];
     REAL *x = (REAL *)arrays[4];
-    size_t work = F(cpu_avx_solve_bytes)(n, j->threads);
+    size_t work = F(cpu_avx_solve_bytes)(&j->lines, j->threads);
     if (distinct) {
         PARALLEL(omp parallel for num_threads(j->threads))
         for (long long at = 0; at < points; at++) {
@@ -1089,7 +1089,8 @@ static void F(make_batch)(job *j, int distinct, void *const *arrays)
             d[at] = b[at] + (i > 0 ? a[at] : 0) + (i < n - 1 ? c[at] : 0);
             x[at] = 0;
         }
-        const size_t thomas = F(cpu_avx_thomas_bytes)(n, j->threads), hybrid = F(cpu_avx_hybrid_bytes)(n, j->threads);
+        const size_t thomas = F(cpu_avx_thomas_bytes)(&j->lines, j->threads);
+        const size_t hybrid = F(cpu_avx_hybrid_bytes)(&j->lines, j->threads);
         work = thomas > hybrid ? thomas : hybrid;
     } else {
         REAL *factor = (REAL *)take(CPU_AVX_FACTOR_LEN((size_t)n) * sizeof *factor);

@@ -163,8 +163,8 @@ int main(int argc, char **argv)
     memcpy(bad_f64, wide, sizeof wide);
     memcpy(bad_f32, narrow, sizeof narrow);
     (void)argv;
-    if (cpu_avx_thomas_bytes_f32(3, 1) > sizeof work || cpu_avx_thomas_bytes_f64(3, 1) > sizeof work) return 1;
     const cpu_avx_lines layouts[2] = {{3, 1, 2, 3, 1, 0}, {3, 2, 2, 1, 1, 0}};
+    if (cpu_avx_thomas_bytes_f32(layouts, 1) > sizeof work || cpu_avx_thomas_bytes_f64(layouts, 1) > sizeof work) return 1;
     for (int isa = 0; isa < CPU_AVX_ISAS; isa++) {
         for (int n = 0; n < 2 * 3 * 5 && cpu_avx_has(isa); n++) {
             const cpu_avx_lines *lines = &layouts[n % 2];

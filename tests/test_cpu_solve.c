@@ -14,9 +14,9 @@
 #include <float.h>
 
 enum { SEED = 20240703, LAYOUTS = 7 };
-enum method { THOMAS, IN_PLACE, SOLVE, SOLVE_IN_PLACE, HYBRID, HYBRID_IN_PLACE };
-static const char *const method_name[] = {"thomas",         "thomas in place", "solve",
-                                          "solve in place", "hybrid",          "hybrid in place"};
+enum method { THOMAS, IN_PLACE, SOLVE, SOLVE_IN_PLACE, HYBRID, HYBRID_IN_PLACE, REFINED, REFINED_IN_PLACE };
+static const char *const method_name[] = {"thomas", "thomas in place", "solve",   "solve in place",
+                                          "hybrid", "hybrid in place", "refined", "refined in place"};
 
 /* Backward errors of elimination without pivoting are a few roundoffs in dominant systems; the reciprocals add as
    many, and the steps of parallel cyclic reduction some each. Scaled to a unit diagonal, the matrices have norms of at
@@ -31,14 +31,17 @@ static int faulty_pivot; /* which of the ways to have no solution comes next */
 #define REAL float
 #define F(stem) stem##_f32
 #define ROUNDOFF (FLT_EPSILON / 2)
+#define SMALLEST FLT_TRUE_MIN
 #include "test_cpu_solve.c"
 #undef REAL
 #undef F
 #undef ROUNDOFF
+#undef SMALLEST
 
 #define REAL double
 #define F(stem) stem##_f64
 #define ROUNDOFF (DBL_EPSILON / 2)
+#define SMALLEST DBL_TRUE_MIN
 #include "test_cpu_solve.c"
 
 /* Each describes the elements of an array once, those that it should. */
@@ -129,7 +132,7 @@ static guarded F(spread)(const cpu_avx_lines *lines, const F(batch) * s, const R
 static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, const F(batch) * s, size_t offset,
                            int threads, const char *faulty, int want)
 {
-    int in_place = method == IN_PLACE || method == SOLVE_IN_PLACE || method == HYBRID_IN_PLACE;
+    const int in_place = method % 2, across = method >= HYBRID;
     int one = method == SOLVE || method == SOLVE_IN_PLACE;
     char what[200];
     snprintf(what, sizeof what, "%s %s_f%d {%lld, %lld, %lld, %lld, %lld, %lld} at %d, %d threads", cpu_avx_name(isa),
@@ -139,7 +142,7 @@ static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, cons
     int status;
     if (one) {
         f = guard((size_t)CPU_AVX_FACTOR_LEN(s->n) * sizeof(REAL), offset * sizeof(REAL));
-        work = guard(F(cpu_avx_solve_bytes)(s->n, threads), offset);
+        work = guard(F(cpu_avx_solve_bytes)(lines, threads), offset);
         if (s->systems) CHECK(F(cpu_avx_factor)(s->n, s->a, s->b, s->c, (REAL *)f.at) == 0, "%s: factor", what);
         status = F(cpu_avx_solve)(isa, lines, (REAL *)f.at, (REAL *)d.at, (REAL *)(in_place ? d.at : x.at), work.at,
                                   threads);
@@ -148,15 +151,12 @@ static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, cons
         guarded a = F(spread)(lines, s, s->a, offset), b = F(spread)(lines, s, s->b, offset);
         guarded c = F(spread)(lines, s, s->c, offset);
         REAL *to = (REAL *)(in_place ? d.at : x.at);
-        if (method == HYBRID || method == HYBRID_IN_PLACE) {
-            work = guard(F(cpu_avx_hybrid_bytes)(s->n, threads), offset);
-            status = F(cpu_avx_hybrid)(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to, work.at,
-                                       threads);
-        } else {
-            work = guard(F(cpu_avx_thomas_bytes)(s->n, threads), offset);
-            status = F(cpu_avx_thomas)(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to, work.at,
-                                       threads);
-        }
+        work =
+            guard(across ? F(cpu_avx_hybrid_bytes)(lines, threads) : F(cpu_avx_thomas_bytes)(lines, threads), offset);
+        status = (method >= REFINED ? F(cpu_avx_hybrid_refined)
+                  : across          ? F(cpu_avx_hybrid)
+                           : F(cpu_avx_thomas))(isa, lines, (REAL *)a.at, (REAL *)b.at, (REAL *)c.at, (REAL *)d.at, to,
+                                                work.at, threads);
         unguard(&a, "a of %s", what);
         unguard(&b, "b of %s", what);
         unguard(&c, "c of %s", what);
@@ -225,7 +225,8 @@ static void F(test_size)(case_random *random, long long n, long long systems, in
                 F(check_lines)(isa, method, &lines, &s, offset, 1 + turn / 5 % 3, 0, 0);
             }
             cpu_avx_lines any = F(layout)(turn % LAYOUTS, n, systems);
-            if (!one) F(check_lines)(isa, HYBRID, &any, &s, (size_t)(turn % 3), 1 + turn % 2, 0, 0);
+            const int across = turn % 4 < 2 ? HYBRID : REFINED;
+            if (!one) F(check_lines)(isa, across, &any, &s, (size_t)(turn % 3), 1 + turn % 2, 0, 0);
         }
         free(s.a);
     }
@@ -246,6 +247,13 @@ static void F(test_sizes)(void)
     F(test_size)(&random, 32, 1024, 1);
     F(test_size)(&random, 20, 600, 1);
     F(test_size)(&random, 70, 96, 2);
+    for (int one = 0; one < 2; one++) { /* long enough to be solved in numbers */
+        F(batch) s = F(new_batch)(&random, (1 << 17) / (int)sizeof(REAL), 7, one);
+        const cpu_avx_lines lines = F(layout)(4, s.n, s.systems);
+        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa))
+            if (!cpu_left_out(isa)) F(check_lines)(isa, one ? SOLVE_IN_PLACE : THOMAS, &lines, &s, 1, 1, 0, 0);
+        free(s.a);
+    }
 }
 
 /* Groups, as the directions of a grid have them. */
@@ -280,7 +288,7 @@ static void F(test_groups)(void)
 static void F(spoil)(F(batch) * s, long long at, long long j)
 {
     REAL *a = s->a + at * s->n, *b = s->b + at * s->n, *c = s->c + at * s->n;
-    switch (faulty_pivot++ % 4) {
+    switch (faulty_pivot++ % 5) {
     case 0:
         b[j] = (REAL)NAN;
         break;
@@ -289,6 +297,9 @@ static void F(spoil)(F(batch) * s, long long at, long long j)
         break;
     case 2: /* a zero that no row above changes */
         for (long long i = 0; i < s->n; i++) b[i] = i == j ? 0 : 3, a[i] = i == j ? 2 : 0, c[i] = 0;
+        break;
+    case 3: /* so small that its reciprocal is infinite */
+        for (long long i = 0; i < s->n; i++) b[i] = i == j ? SMALLEST : 3, a[i] = c[i] = 0;
         break;
     default: /* [2 2; 2 2], found out where its second row is met, by an exact reciprocal; else simply a zero */
         for (long long i = 0; i < s->n; i++) b[i] = 2, a[i] = c[i] = 0;
@@ -321,7 +332,7 @@ static void F(test_singular)(void)
                         F(check_lines)(isa, which % 2 ? IN_PLACE : THOMAS, &lines, &s, 0, 1 + kind, faulty, want);
                     }
                     cpu_avx_lines rows = F(layout)(2, n[i], systems);
-                    F(check_lines)(isa, HYBRID, &rows, &s, 0, 1 + kind, faulty, want);
+                    F(check_lines)(isa, kind < 2 ? HYBRID : REFINED, &rows, &s, 0, 1 + kind, faulty, want);
                 }
                 free(faulty);
                 free(s.a);
@@ -368,8 +379,8 @@ static void F(test_across)(void)
                     const cpu_avx_lines lines = F(layout)(2 + turn % 3, n, systems);
                     F(check_lines)(isa, HYBRID, &lines, &s, 0, 1 + turn % 3, failing ? faulty : 0, want);
                     F(check_lines)
-                    (isa, HYBRID_IN_PLACE, &lines, &s, (size_t)(turn / 2 % 3), 1 + turn / 4 % 2, failing ? faulty : 0,
-                     want);
+                    (isa, k % 2 ? REFINED_IN_PLACE : HYBRID_IN_PLACE, &lines, &s, (size_t)(turn / 2 % 3),
+                     1 + turn / 4 % 2, failing ? faulty : 0, want);
                 }
             }
             free(faulty);
@@ -393,6 +404,9 @@ static void F(test_factor)(void)
         CHECK(F(cpu_avx_factor)(9, s.a, s.b, s.c, f) == 1 + j, "factor, NaN in row %d", j);
         s.b[j] = (REAL)INFINITY;
         CHECK(F(cpu_avx_factor)(9, s.a, s.b, s.c, f) == 1 + j, "factor, infinity in row %d", j);
+        s.b[j] = SMALLEST;
+        s.a[j] = 0;
+        CHECK(F(cpu_avx_factor)(9, s.a, s.b, s.c, f) == 1 + j, "factor, infinite reciprocal in row %d", j);
         s.b[j] = b;
     }
     s.b[0] = 0;
@@ -445,7 +459,25 @@ static void F(test_arguments)(void)
         CHECK(F(cpu_avx_solve)(isa, &lines, p, p, p, work, 1) == CPU_AVX_BAD_ISA, "solve, set %d", isa);
         CHECK(F(cpu_avx_hybrid)(isa, &lines, p, p, p, p, p, work, 1) == CPU_AVX_BAD_ISA, "hybrid, set %d", isa);
     }
-    CHECK(F(cpu_avx_thomas_bytes)(0, 1) == 0 && F(cpu_avx_hybrid_bytes)(0, 1) == 0, "no rows need no work");
+}
+
+/* Work in proportion to what is in flight: a number for a row and system, of two systems at most a thread. */
+static void F(test_work)(void)
+{
+    const long long n = 10 * 1000 * 1000;
+    const size_t row = (size_t)n * sizeof(REAL);
+    const cpu_avx_lines one = cpu_avx_lines_contiguous(n, 1), six = cpu_avx_lines_interleaved(n, 6);
+    const cpu_avx_lines many = cpu_avx_lines_contiguous(n, 1000);
+    const cpu_avx_lines none = cpu_avx_lines_contiguous(0, 1), bad = cpu_avx_lines_axis(1, 1, 1, 3);
+    CHECK(F(cpu_avx_thomas_bytes)(&one, 8) <= row + 64, "work for one system, 8 threads");
+    CHECK(F(cpu_avx_thomas_bytes)(&six, 1) <= 2 * row + 64, "work for six systems, one after another");
+    CHECK(F(cpu_avx_thomas_bytes)(&six, 8) <= 6 * (row + 64), "work for six systems, a thread each");
+    CHECK(F(cpu_avx_thomas_bytes)(&many, 2) <= 2 * (2 * row + 64), "work for long contiguous systems");
+    CHECK(F(cpu_avx_solve_bytes)(&one, 8) <= row + 64, "work for one system, factored");
+    CHECK(F(cpu_avx_hybrid_bytes)(&one, 8) == F(cpu_avx_hybrid_bytes)(&one, 1), "work for one system across lanes");
+    CHECK(F(cpu_avx_thomas_bytes)(&none, 1) == 0 && F(cpu_avx_hybrid_bytes)(&none, 1) == 0, "no rows need no work");
+    CHECK(F(cpu_avx_thomas_bytes)(&bad, 1) == 0 && F(cpu_avx_hybrid_bytes)(&bad, 1) == 0, "work for no lines");
+    CHECK(F(cpu_avx_thomas_bytes)(&one, 0) == 0 && F(cpu_avx_hybrid_bytes)(&one, 0) == 0, "work for no threads");
 }
 
 /* The same systems by trid.h in double precision, and the residual: neighbours far apart depend on each other. */
@@ -469,8 +501,8 @@ static void F(test_reference_of)(int n, int systems)
         for (int j = 0; j < n; j++) s.x[k * n + j] = (REAL)x[j];
     }
     for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
-        void *work = malloc(F(cpu_avx_thomas_bytes)(n, 2) + F(cpu_avx_hybrid_bytes)(n, 2));
         cpu_avx_lines lines = cpu_avx_lines_contiguous(n, systems);
+        void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, 2) + F(cpu_avx_hybrid_bytes)(&lines, 2));
         for (int hybrid = 0; hybrid < 2; hybrid++) {
             int status = hybrid ? F(cpu_avx_hybrid)(isa, &lines, s.a, s.b, s.c, s.d, got, work, 2)
                                 : F(cpu_avx_thomas)(isa, &lines, s.a, s.b, s.c, s.d, got, work, 2);
@@ -518,8 +550,8 @@ static void F(test_weak_sections)(void)
         }
         for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa))
             for (int systems = 1; systems <= 2; systems++) { /* in halves, and as a pair */
-                void *work = malloc(F(cpu_avx_hybrid_bytes)(N, 1));
                 const cpu_avx_lines lines = cpu_avx_lines_contiguous(N, systems);
+                void *work = malloc(F(cpu_avx_hybrid_bytes)(&lines, 1));
                 CHECK(F(cpu_avx_hybrid)(isa, &lines, a, b, c, d, got, work, 1) == 0, "%s", cpu_avx_name(isa));
                 double error = 0, largest = 0;
                 for (int i = 0; i < N * systems; i++) {
@@ -532,6 +564,68 @@ static void F(test_weak_sections)(void)
                 free(work);
             }
     }
+}
+
+/* The largest |Ax - d| over the largest |A||x| + |d|, in roundoffs, and the least dominance of a row. */
+static double F(residual_of)(int n, const REAL *a, const REAL *b, const REAL *c, const REAL *d, const REAL *x)
+{
+    long double residual = 0, size = 0;
+    for (int j = 0; j < n; j++) {
+        const long double left = j > 0 ? (long double)a[j] * x[j - 1] : 0, middle = (long double)b[j] * x[j];
+        const long double right = j < n - 1 ? (long double)c[j] * x[j + 1] : 0;
+        const long double r = fabsl(left + middle + right - d[j]);
+        if (!(r <= residual)) residual = r;
+        size = fmaxl(size, fabsl(left) + fabsl(middle) + fabsl(right) + fabsl((long double)d[j]));
+    }
+    return (double)(residual / size) / ROUNDOFF;
+}
+static double F(dominance_of)(int n, const REAL *a, const REAL *b, const REAL *c)
+{
+    double least = INFINITY;
+    for (int j = 0; j < n; j++) {
+        const double beside = (j > 0 ? fabs((double)a[j]) : 0) + (j < n - 1 ? fabs((double)c[j]) : 0);
+        least = fmin(least, fabs((double)b[j]) / beside);
+    }
+    return least;
+}
+
+/* What the header promises of residuals where dominance is weak: couplings shared out at random, which is the worst
+   case for parallel cyclic reduction; as few rows a lane as there can be, and more. */
+static void F(test_residuals)(void)
+{
+    enum { MOST = 150, CASES = 40 };
+    static const int sizes[] = {3, 8, 13, 31, 40, 64, MOST};
+    case_random random = {SEED + 7};
+    REAL a[MOST], b[MOST], c[MOST], d[MOST], x[3][MOST];
+    int refined = 0;
+    for (int i = 0; i < 7 * CASES; i++) {
+        const int n = sizes[i % 7];
+        const double excess = pow(10, -1 - i / 7 % 5);
+        for (int j = 0; j < n; j++) {
+            const double share = case_between(&random, 0, 1);
+            a[j] = (REAL)-share, c[j] = (REAL)(share - 1), d[j] = (REAL)case_between(&random, -1, 1);
+            b[j] = (REAL)((1 + excess) * ((j > 0 ? share : 0) + (j < n - 1 ? 1 - share : 0)) + 2 * ROUNDOFF);
+        }
+        const double weak = F(dominance_of)(n, a, b, c) - 1;
+        for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa)) {
+            const int W = F(cpu_avx_width)(isa), K = n >= 2 * W * W ? (n - 1) / (2 * W) + 1 : (n - 1) / W + 1;
+            const double strength = pow(K, 2.5) * weak;
+            const cpu_avx_lines lines = cpu_avx_lines_contiguous(n, 1);
+            void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, 1) + F(cpu_avx_hybrid_bytes)(&lines, 1));
+            CHECK(F(cpu_avx_thomas)(isa, &lines, a, b, c, d, x[0], work, 1) == 0, "thomas, n = %d", n);
+            CHECK(F(cpu_avx_hybrid)(isa, &lines, a, b, c, d, x[1], work, 1) == 0, "hybrid, n = %d", n);
+            CHECK(F(cpu_avx_hybrid_refined)(isa, &lines, a, b, c, d, x[2], work, 1) == 0, "refined, n = %d", n);
+            check_near(F(residual_of)(n, a, b, c, d, x[0]), 0, 6, "%s: residual of thomas, n = %d, dominance 1 + %g",
+                       cpu_avx_name(isa), n, weak);
+            check_near(F(residual_of)(n, a, b, c, d, x[1]), 0, 8 + 1 / strength,
+                       "%s: residual of hybrid, n = %d, dominance 1 + %g", cpu_avx_name(isa), n, weak);
+            if (strength > 2 * sqrt(ROUNDOFF) && ++refined)
+                check_near(F(residual_of)(n, a, b, c, d, x[2]), 0, 6,
+                           "%s: residual of refined, n = %d, dominance 1 + %g", cpu_avx_name(isa), n, weak);
+            free(work);
+        }
+    }
+    CHECK(refined > 2 * CASES, "%d refined", refined);
 }
 
 /* Rows, systems and tiles of them further apart than 32 bits count, in arrays that are mostly pages nobody touches. */
@@ -561,7 +655,7 @@ static void F(test_far)(void)
             for (int i = 0; i < count; i++) far[k][F(place)(&lines, i / N, i % N)] = from[k][i];
         for (int isa = cpu_first(); isa >= 0; isa = cpu_next(isa))
             for (int hybrid = 0; hybrid < 2; hybrid++) {
-                void *work = malloc(F(cpu_avx_thomas_bytes)(N, 1) + F(cpu_avx_hybrid_bytes)(N, 1));
+                void *work = malloc(F(cpu_avx_thomas_bytes)(&lines, 1) + F(cpu_avx_hybrid_bytes)(&lines, 1));
                 for (int i = 0; i < count; i++) far[4][F(place)(&lines, i / N, i % N)] = 77;
                 int status = (hybrid ? F(cpu_avx_hybrid) : F(cpu_avx_thomas))(isa, &lines, far[0], far[1], far[2],
                                                                               far[3], far[4], work, 1);
@@ -581,11 +675,13 @@ static void F(test_all)(void)
     F(test_far)();
     F(test_factor)();
     F(test_arguments)();
+    F(test_work)();
     F(test_sizes)();
     F(test_groups)();
     F(test_singular)();
     F(test_across)();
     F(test_reference)();
     F(test_weak_sections)();
+    F(test_residuals)();
 }
 #endif

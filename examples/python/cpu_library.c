@@ -8,14 +8,14 @@
    No flag names an instruction set: the library takes the best that the processor has. */
 #include "cpu_avx.h"
 
-size_t thomas_bytes_f32(long long n, int threads)
+size_t thomas_bytes_f32(const cpu_avx_lines *lines, int threads)
 {
-    return cpu_avx_thomas_bytes_f32(n, threads);
+    return cpu_avx_thomas_bytes_f32(lines, threads);
 }
 
-size_t thomas_bytes_f64(long long n, int threads)
+size_t thomas_bytes_f64(const cpu_avx_lines *lines, int threads)
 {
-    return cpu_avx_thomas_bytes_f64(n, threads);
+    return cpu_avx_thomas_bytes_f64(lines, threads);
 }
 
 int thomas_f32(const cpu_avx_lines *lines, const float *a, const float *b, const float *c, const float *d, float *x,

@@ -34,7 +34,7 @@ def load(path):
     library = ctypes.CDLL(os.path.abspath(path))
     for name in ("f32", "f64"):
         size, thomas = getattr(library, "thomas_bytes_" + name), getattr(library, "thomas_" + name)
-        size.restype, size.argtypes = ctypes.c_size_t, [ctypes.c_longlong, ctypes.c_int]
+        size.restype, size.argtypes = ctypes.c_size_t, [ctypes.POINTER(Lines), ctypes.c_int]
         thomas.argtypes = [ctypes.POINTER(Lines)] + 6 * [ctypes.c_void_p] + [ctypes.c_int]
     library.instruction_set.restype = ctypes.c_char_p
     return library
@@ -70,7 +70,7 @@ def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
     lines = Lines(n, after, after, 1, before, n * after)
     if after == 1:
         lines = Lines(n, 1, before, n, 1, 0)
-    work = np.empty(getattr(library, "thomas_bytes_" + name)(n, threads), np.uint8)
+    work = np.empty(getattr(library, "thomas_bytes_" + name)(lines, threads), np.uint8)
     pointers = [v.ctypes.data for v in (a, b, c, d, x, work)]
     status = getattr(library, "thomas_" + name)(lines, *pointers, threads)
     if status > 0:
