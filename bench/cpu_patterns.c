@@ -107,8 +107,9 @@ int main(int argc, char **argv)
         {"z", "", 0, 1024, POINTS, PLANE, 0, 1024, 1, 0, ALL - PLANE, PLANE},
         {"z", "", 0, 2048, POINTS, PLANE, 0, 2048, 1, 0, ALL - PLANE, PLANE},
     };
+    const cpu_avx_lines x = cpu_avx_lines_axis(POINTS, POINTS, POINTS, 0);
     double *array[5],
-        *work = take((cpu_avx_thomas_bytes_f32(POINTS, 2) + cpu_avx_hybrid_bytes_f32(POINTS, 2)) / sizeof(double) + 1);
+        *work = take((cpu_avx_thomas_bytes_f32(&x, 2) + cpu_avx_hybrid_bytes_f32(&x, 2)) / sizeof *work + 1);
     float *numbers[5];
     orders_begin(argc, argv, "cpu_patterns", "four arrays to one, in per cent of a linear loop");
     orders_line("axis,method,bytes_of_a_row,threads,pattern_pct_of_linear,solve_pct_of_linear\n");
