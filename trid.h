@@ -99,12 +99,14 @@
                 The others do not pivot: where the matrix is diagonally dominant, |b| > |a| + |c| in every row, no pivot
                 is bad and x is as good as its condition allows. The residual is then a few unit roundoffs for the
                 Thomas algorithm (trid_lane_thomas, _factor, trid_host_thomas). PCR, the hybrid and the factors, which
-                eliminate each row by another sequence, leave as dominance fades up to
-                    4 + 1 / (2 K^2.5 (dominance - 1))  unit roundoffs
-                where couplings differ from row to row, and never much more than the condition; with the same
-                coefficients in every row, such as -1 2 -1, at most 40, for K >= 8 a few, even at dominance 1
-                (docs/hybrid.md). The refined functions leave a few again. trid_host_dominance tells the dominance.
-                A matrix that is not dominant can pass one order of elimination and fail another.
+                eliminate each row by another sequence, leave more as dominance fades. Where couplings differ from row
+                to row, residuals of random systems follow
+                    4 + 1 / (2 K^2.5 (dominance - 1))  unit roundoffs,
+                a fit and not a bound: few exceed it, none seen by more than 3.5 times, and never much more than the
+                condition. With the same coefficients in every row, such as -1 2 -1, the residual is at most 40, for
+                K >= 8 a few, even at dominance 1 (docs/hybrid.md). The refined functions leave a few again.
+                trid_host_dominance tells the dominance. A matrix that is not dominant can pass one order of elimination
+                and fail another.
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot: it or its reciprocal is
                 zero or not finite (tested by bits, so -ffast-math does not matter); x is then unspecified. Every row
                 named exists. On the device each lane returns what it saw itself; the smallest positive status of a
@@ -1867,7 +1869,7 @@ TRID_D void TRID_F(trid_warp_expand)(int K, int W, const TRID_R *a, const TRID_R
    Returns  0; -1 if n > K*W; or 1 + a row that exists: one of this lane's that met a bad pivot, or the system's last if
             the failure may have begun in another lane. The smallest positive one of the group is where it began.
    Cost     (6K-6+4w) FMA + (5K+1+5w) mul + (K+1+w) rcp + (4+6w) shuffles
-   Error    the residual stays within 4 + 1 / (2 K^2.5 (dominance - 1)) unit roundoffs, dominance being the least of
+   Error    the residual follows 4 + 1 / (2 K^2.5 (dominance - 1)) unit roundoffs, dominance being the least of
             |b| / (|a| + |c|): see Stability above. NaN and inf stay in their own system. */
 TRID_D int TRID_F(trid_warp_hybrid)(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
 {
@@ -2017,7 +2019,8 @@ TRID_D void TRID_F(trid_warp_residual)(int K, int W, int n, const TRID_R *a, con
    Leaves   x in d, 0 in rows from n on
    Cost     two of trid_warp_solve, one of trid_warp_residual and K additions
    Error    the residual is that of the Thomas algorithm, a few unit roundoffs, as long as K^2.5 (dominance - 1) exceeds
-            the root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision */
+            the root of the unit roundoff: 2.4e-4 in single, 1.1e-8 in double precision. The error of x is not
+            repaired: it stays of the order of condition times roundoff and can grow fourfold (docs/hybrid.md). */
 TRID_D void TRID_F(trid_warp_solve_refined)(int K, int W, int n, int steps, const TRID_R *a, const TRID_R *b,
                                             const TRID_R *c, const TRID_R *f, TRID_R *d)
 {
@@ -3192,8 +3195,27 @@ TRID_HOST size_t TRID_F(trid_host_hybrid_len)(int n, int rows_per_lane)
     return 4 * (size_t)n + 6 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
 }
 
+/* trid_lane_reduce of a section of which only the first rows exist: it is padded to K with identity rows, which need no
+   memory, since their couplings and right-hand sides are zero. */
+TRID_HOST int TRID_F(trid_p_host_reduce)(int K, int rows, TRID_R *a, const TRID_R *b, TRID_R *c, TRID_R *d)
+{
+    int status = 0;
+    for (int i = 0; i < trid_p_visits(K); i++) {
+        trid_p_visit v = trid_p_visit_of(K, i);
+        TRID_R m[3];
+        if (v.row >= rows) continue;
+        if (v.row == rows - 1) v.up = 0;
+        int bad = TRID_F(trid_p_visit_matrix)(v, a, b, c, m);
+        if (!status) status = bad;
+        TRID_F(trid_p_visit_right)(v, 0, m[0], m[1], m[2], d);
+    }
+    if (!status && !TRID_F(trid_finite)(c[rows - 1])) status = rows;
+    if (!status && !TRID_F(trid_finite)(a[rows - 1])) status = 1;
+    return status;
+}
+
 /* Solves   by the hybrid, as trid_warp_hybrid does it: sections of rows_per_lane rows are reduced, their last unknowns
-            found by PCR, the rows expanded. Any number of sections; the last may be shorter.
+            found by PCR, the rows expanded. Any number of sections; a shorter last one is padded internally.
    Needs    work of trid_host_hybrid_len(n, rows_per_lane) elements; else as trid_host_thomas
    Returns  0, -1 for n < 0 or rows_per_lane < 1, or 1 + a row that met a bad pivot */
 TRID_HOST int TRID_F(trid_host_hybrid)(int n, int rows_per_lane, const TRID_R *a, const TRID_R *b, const TRID_R *c,
@@ -3201,7 +3223,9 @@ TRID_HOST int TRID_F(trid_host_hybrid)(int n, int rows_per_lane, const TRID_R *a
 {
     if (n < 0 || rows_per_lane < 1) return TRID_BAD_ARGUMENT;
     if (n == 0) return 0;
-    size_t rows = (size_t)n, K = (size_t)rows_per_lane, sections = (rows - 1) / K + 1;
+    size_t rows = (size_t)n, K = (size_t)rows_per_lane;
+    if (K > 2 * rows) K = 2 * rows; /* more padding than that changes nothing */
+    size_t sections = (rows - 1) / K + 1;
     TRID_R *wa = work, *wb = wa + rows, *wc = wb + rows, *wd = wc + rows, *reduced = wd + rows;
     for (size_t j = 0; j < rows; j++) {
         wa[j] = j > 0 ? a[j] : 0;
@@ -3209,18 +3233,17 @@ TRID_HOST int TRID_F(trid_host_hybrid)(int n, int rows_per_lane, const TRID_R *a
         wc[j] = j < rows - 1 ? c[j] : 0;
         wd[j] = d[j];
     }
-    for (size_t i = 0, first = 0; i < sections; i++, first += K) {
+    for (size_t first = 0; first < rows; first += K) {
         int length = (int)(rows - first < K ? rows - first : K);
-        int status = TRID_F(trid_lane_reduce)(length, wa + first, wb + first, wc + first, wd + first);
+        int status = TRID_F(trid_p_host_reduce)((int)K, length, wa + first, wb + first, wc + first, wd + first);
         if (status) return (int)first + status;
     }
     for (size_t i = 0; i < sections; i++) {
-        size_t next = (i + 1) * K, last = (next < rows ? next : rows) - 1;
-        TRID_R row_a = wa[last], row_c = wc[last], row_d = wd[last];
-        if (K > 1 && next < rows) {
-            /* A last section of one row has no second unknown: its first row is its last, and couples up only. */
-            if (TRID_F(trid_lane_link)(&row_a, &row_c, &row_d, wa[next], wc[next], wd[next])) return (int)last + 1;
-        }
+        size_t next = (i + 1) * K, last = next - 1;
+        int exists = next <= rows; /* else the section ends with an identity row */
+        TRID_R row_a = exists ? wa[last] : 0, row_c = exists ? wc[last] : 0, row_d = exists ? wd[last] : 0;
+        if (K > 1 && next < rows)
+            if (TRID_F(trid_lane_link)(&row_a, &row_c, &row_d, wa[next], wc[next], wd[next])) return (int)next;
         reduced[i] = row_a;
         reduced[sections + i] = row_c;
         reduced[2 * sections + i] = row_d;
@@ -3231,11 +3254,11 @@ TRID_HOST int TRID_F(trid_host_hybrid)(int n, int rows_per_lane, const TRID_R *a
         size_t next = (size_t)status * K;
         return (int)(next < rows ? next : rows);
     }
-    for (size_t i = 0, first = 0; i < sections; i++, first += K) {
-        int length = (int)(rows - first < K ? rows - first : K);
-        TRID_F(trid_lane_expand)(length, wa + first, wc + first, wd + first, i > 0 ? solution[i - 1] : 0, solution[i]);
+    for (size_t i = 0, j = 0; i < sections; i++) {
+        TRID_R left = i > 0 ? solution[i - 1] : 0, last = solution[i];
+        for (; j < rows && j < (i + 1) * K - 1; j++) x[j] = wd[j] - wa[j] * left - wc[j] * last;
+        if (j < rows) x[j++] = last;
     }
-    memcpy(x, wd, rows * sizeof *x);
     return 0;
 }
 

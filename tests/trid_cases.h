@@ -214,8 +214,8 @@ CASE_REFERENCE long double case_larger(long double x, long double y)
     return x > y || isnan(x) ? x : y;
 }
 
-/* The residual, in unit roundoffs, that the hybrid with K rows a lane may leave of a matrix of this dominance - 1, as
-   docs/hybrid.md states it. */
+/* The residual, in unit roundoffs, that random matrices of this dominance - 1 leave at most by the hybrid with K rows a
+   lane, by the fit of docs/hybrid.md. */
 CASE_FUNCTION double case_law(int K, double excess)
 {
     return 4 + 1 / (2 * pow(K, 2.5) * excess);
