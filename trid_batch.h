@@ -208,7 +208,7 @@ enum { TRID_BATCH_MAX_N = 1 << 30 };
 enum {
     TRID_BATCH_ADD = 1,     /* x += A^-1 d */
     TRID_BATCH_SHARED = 2,  /* trid_batch_checked: a, b, c are one matrix for all systems, as in trid_batch_shared */
-    TRID_BATCH_REFINED = 4, /* trid_batch_checked: one step of iterative refinement */
+    TRID_BATCH_REFINED = 4, /* trid_batch_checked: one step of iterative refinement, for the residual, not for x */
     TRID_BATCH_REPAIR = 8,  /* trid_batch_pivoted: only systems that an earlier launch failed at */
     TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
     TRID_BATCH_PERIODIC = 32,   /* trid_batch_factor, _several: a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
@@ -5769,8 +5769,10 @@ static int trid_batch_pivoted_f64(trid_lines lines, int flags, const double *a, 
    Shared   contiguous: at most 45 KiB a block; side by side: 192 KiB a multiprocessor where it has them
    Cost     as trid_batch_solve in memory, with step 1 up to 8 KiB of a column; about 9 operations a row more, refined
             twice the arithmetic. Longer systems: nine arrays, refined 20; side by side both read the rows once more
-   Error    the residual is that of x before ADD adds it; it is exact but for the roundings of its own evaluation, about
-            3 unit roundoffs, and in double precision to 2^-20 of itself: its parts are held by their upper 32 bits */
+   Error    refinement repairs the residual; the error of x stays of the order of condition times roundoff and can grow
+            fourfold (docs/hybrid.md). The residual is that of x before ADD adds it; it is exact but for the roundings
+            of its own evaluation, about 3 unit roundoffs, and in double precision to 2^-20 of itself: its parts are
+            held by their upper 32 bits */
 template <int ONLY = 0>
 static int trid_batch_checked_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
                                   const float *d, float *x, const trid_batch_report *report, void *scratch,

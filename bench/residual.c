@@ -3,9 +3,9 @@
 
        residual [--csv FILE]
 
-   The largest residual, in unit roundoffs, of 600 random systems of 3 to 1000 rows: of the hybrid with some numbers of
-   rows a lane, of the same with a step of refinement, and of the Thomas algorithm. Nothing here depends on the speed of
-   the machine, and little on its arithmetic. */
+   The largest residual and the largest error of x, in unit roundoffs, of 600 random systems of 3 to 1000 rows: of the
+   hybrid with some numbers of rows a lane, of the same with a step of refinement, and of the Thomas algorithm. Nothing
+   here depends on the speed of the machine, and little on its arithmetic. */
 #include "trid.h"
 
 #include "../tests/trid_cases.h"
@@ -26,7 +26,7 @@ static const char *const solver_name[] = {"K 1",  "K 2",    "K 4",         "K 8"
 enum { SOLVERS = sizeof solvers / sizeof *solvers };
 
 #define BENCH_SOLVE(Real, F, roundoff)                                                                                 \
-    static double F(residual_of)(int rows_per_lane, case_system s)                                                     \
+    static void F(measure)(int rows_per_lane, case_system s, const long double *want, double *worst)                   \
     {                                                                                                                  \
         static Real a[MOST_ROWS], b[MOST_ROWS], c[MOST_ROWS], d[MOST_ROWS], x[MOST_ROWS], work[12 * MOST_ROWS];        \
         static double y[MOST_ROWS];                                                                                    \
@@ -37,12 +37,28 @@ enum { SOLVERS = sizeof solvers / sizeof *solvers };
                      : K > 0 ? F(trid_host_hybrid)(n, K, a, b, c, d, x, work)                                          \
                              : F(trid_host_hybrid_refined)(n, -K, a, b, c, d, x, work);                                \
         for (int j = 0; j < n; j++) y[j] = (double)x[j];                                                               \
-        return status ? HUGE_VAL : (double)case_residual(s, y) / roundoff;                                             \
+        double got[] = {(double)case_residual(s, y) / roundoff, (double)case_error(n, y, want) / roundoff};            \
+        for (int i = 0; i < 2; i++)                                                                                    \
+            if (status || !(got[i] <= worst[i])) worst[i] = status ? HUGE_VAL : got[i];                                \
     }
 #define NAME_F32(stem) stem##_f32
 #define NAME_F64(stem) stem##_f64
 BENCH_SOLVE(float, NAME_F32, (FLT_EPSILON / 2))
 BENCH_SOLVE(double, NAME_F64, (DBL_EPSILON / 2))
+
+/* Of one kind of matrix: residual and error of each solver. */
+static void worst_of(int kind, int to_float, double excess, double worst[SOLVERS][2])
+{
+    static long double want[MOST_ROWS];
+    case_random random = {SEED};
+    for (int i = 0; i < SYSTEMS; i++) {
+        int n = 3 + case_below(&random, i % 8 ? 62 : MOST_ROWS - 2);
+        case_system s = case_weak(&random, n, kind, excess, to_float);
+        case_reference(s, want);
+        for (int k = 0; k < SOLVERS; k++) (to_float ? measure_f32 : measure_f64)(solvers[k], s, want, worst[k]);
+        case_free(s);
+    }
+}
 
 int main(int argc, char **argv)
 {
@@ -58,31 +74,27 @@ int main(int argc, char **argv)
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     for (int out = 0; out < 2 && to[out]; out++) {
-        fprintf(to[out], "# largest residual in unit roundoffs of %d systems, seed %d; gcc %s %s, %s\n", (int)SYSTEMS,
-                (int)SEED, __VERSION__, BENCH_FLAGS, date);
-        fprintf(to[out], "matrix,type,excess");
+        fprintf(to[out], "# largest residual and error in unit roundoffs of %d systems, seed %d; gcc %s %s, %s\n",
+                (int)SYSTEMS, (int)SEED, __VERSION__, BENCH_FLAGS, date);
+        fprintf(to[out], "measure,matrix,type,excess");
         for (int k = 0; k < SOLVERS; k++) fprintf(to[out], ",%s", solver_name[k]);
         fprintf(to[out], "\n");
     }
     for (int kind = 0; kind < CASE_KINDS; kind++) {
         for (int type = 0; type < 2; type++) {
             for (int e = 0; e < (int)(sizeof excess / sizeof *excess); e++) {
-                double worst[SOLVERS] = {0};
-                case_random random = {SEED};
-                for (int i = 0; i < SYSTEMS; i++) {
-                    int n = 3 + case_below(&random, i % 8 ? 62 : MOST_ROWS - 2);
-                    case_system s = case_weak(&random, n, kind, excess[e], type == 0);
+                double worst[SOLVERS][2] = {{0}};
+                worst_of(kind, type == 0, excess[e], worst);
+                for (int out = 0; out < 4; out++) {
+                    FILE *file = to[out / 2];
+                    if (!file) continue;
+                    fprintf(file, "%s,%s,%s,%g", out % 2 ? "error" : "residual", case_kind_name[kind],
+                            type == 0 ? "f32" : "f64", excess[e]);
                     for (int k = 0; k < SOLVERS; k++) {
-                        double r = type == 0 ? residual_of_f32(solvers[k], s) : residual_of_f64(solvers[k], s);
-                        if (!(r <= worst[k])) worst[k] = r;
+                        double w = worst[k][out % 2];
+                        fprintf(file, w < 100 ? ",%.2g" : w < 1e5 ? ",%.0f" : ",%.1e", w);
                     }
-                    case_free(s);
-                }
-                for (int out = 0; out < 2 && to[out]; out++) {
-                    fprintf(to[out], "%s,%s,%g", case_kind_name[kind], type == 0 ? "f32" : "f64", excess[e]);
-                    for (int k = 0; k < SOLVERS; k++)
-                        fprintf(to[out], worst[k] < 100 ? ",%.2g" : worst[k] < 1e5 ? ",%.0f" : ",%.1e", worst[k]);
-                    fprintf(to[out], "\n");
+                    fprintf(file, "\n");
                 }
             }
         }
