@@ -110,8 +110,9 @@
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot: it or its reciprocal is
                 zero or not finite (tested by bits, so -ffast-math does not matter); x is then unspecified. Every row
                 named exists. On the device each lane returns what it saw itself; the smallest positive status of a
-                system's lanes is the row where the failure began (examples/block_system.cu finds it). Ignored, the
-                test costs nothing, but in trid_block_lines.
+                system's lanes is the row where the failure began (examples/block_system.cu finds it). The functions
+                called pivoted return 1: in their order of elimination no row is the one at fault. Ignored, the test
+                costs nothing, but in trid_block_lines.
                 Not reported: a pivot that is tiny but not zero, as in a matrix that is singular but for rounding (where
                 one may as well round to zero). x can then be anything, pivoted or not; trid_host_residual and the
                 residual functions of the device tell how well it solves the system, trid_host_dominance whether to fear
@@ -219,7 +220,7 @@ enum { TRID_ENDS_FIRST = 128, TRID_ENDS_LAST = 256 };
 TRID_HD const char *trid_status_string(int status)
 {
     return status == TRID_OK ? "solved"
-           : status > 0      ? "the pivot of row status - 1 or its reciprocal is zero or not finite"
+           : status > 0      ? "the pivot of row status - 1 or its reciprocal is zero or not finite; pivoted: any row's"
                              : "bad argument: n < 0, n larger than the lanes hold, or rows_per_lane out of range";
 }
 
@@ -2425,8 +2426,8 @@ TRID_D int TRID_F(trid_p_pivoted_root)(int W, int count, const TRID_R *face, TRI
    Needs    1 <= K <= 32 and W literals; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  0; -1 if n > K*W or K > 32; or 1 + a row that exists: one for whose unknown this lane found no pivot, since
-            what its column had left was zero, not finite, or without a finite reciprocal
+   Returns  0; -1 if n > K*W or K > 32; 1 if this lane found no pivot for an unknown, since what its column had left
+            was zero, not finite, or without a finite reciprocal: the matrix is singular, or not finite
    Cost     (26K-40+61w) FMA or mul + (2K-1+4w) rcp + (20w+2) shuffles, (3K-4+6w) comparisons, about 15K + 37w
             selections: docs/pivoted.md has what becomes of it in instructions
    Error    that of Gaussian elimination with pairwise pivoting in the order of nested dissection; docs/pivoted.md has
@@ -2435,18 +2436,16 @@ TRID_D int TRID_F(trid_p_pivoted_root)(int W, int count, const TRID_R *face, TRI
 TRID_D int TRID_F(trid_warp_pivoted)(int K, int W, int n, TRID_R *a, TRID_R *b, TRID_R *c, TRID_R *d)
 {
     if (K > TRID_P_MOST_ROWS) return TRID_BAD_ARGUMENT;
-    int rank = trid_p_lane() & (W - 1), first = K * rank, side;
+    int rank = trid_p_lane() & (W - 1), side;
     unsigned flags;
     TRID_R face[9], kept[9], outer[4];
-    TRID_F(trid_p_pad)(K, first, n, K * W, a, b, c, d);
-    int status = TRID_F(trid_p_pivoted_reduce)(K, W, rank, a, b, c, d, face, &flags);
-    if (status) status += first;
-    if (TRID_F(trid_p_pivoted_up)(K > 1 ? 1 : 2, W, W, rank, face, kept, &side)) status = first + K;
-    int bad = TRID_F(trid_p_pivoted_root)(W, W, face, outer);
-    if (bad) status = bad == 1 ? 1 : K * W;
+    TRID_F(trid_p_pad)(K, K * rank, n, K * W, a, b, c, d);
+    int bad = TRID_F(trid_p_pivoted_reduce)(K, W, rank, a, b, c, d, face, &flags);
+    bad |= TRID_F(trid_p_pivoted_up)(K > 1 ? 1 : 2, W, W, rank, face, kept, &side);
+    bad |= TRID_F(trid_p_pivoted_root)(W, W, face, outer);
     TRID_F(trid_p_pivoted_down)(K > 1 ? 1 : 2, W, W, rank, kept, side, outer);
     TRID_F(trid_p_pivoted_expand)(K, rank, a, b, c, d, flags, outer);
-    return n > K * W ? TRID_BAD_ARGUMENT : status > n && n > 0 ? n : status;
+    return n > K * W ? TRID_BAD_ARGUMENT : bad ? 1 : 0;
 }
 
 /* ---- block scope: all threads of the block call; shared memory and barriers -------------------------------------
@@ -2612,14 +2611,13 @@ TRID_D int TRID_F(trid_block_pivoted)(int K, int n, TRID_R *a, TRID_R *b, TRID_R
 {
     if (K > TRID_P_MOST_ROWS) return TRID_BAD_ARGUMENT;
     int thread = trid_p_thread(), threads = trid_p_threads(), warps = threads / 32, count = 1;
-    int lane = thread & 31, warp = thread / 32, first = K * thread, side, warp_side;
+    int lane = thread & 31, warp = thread / 32, side, warp_side;
     unsigned flags;
     TRID_R face[9], kept[9], warp_kept[9], outer[4];
     while (count < warps) count *= 2;
-    TRID_F(trid_p_pad)(K, first, n, K * threads, a, b, c, d);
-    int status = TRID_F(trid_p_pivoted_reduce)(K, 32, thread, a, b, c, d, face, &flags);
-    if (status) status += first;
-    if (TRID_F(trid_p_pivoted_up)(K > 1 ? 1 : 2, 32, 32, thread, face, kept, &side)) status = first + K;
+    TRID_F(trid_p_pad)(K, K * thread, n, K * threads, a, b, c, d);
+    int bad = TRID_F(trid_p_pivoted_reduce)(K, 32, thread, a, b, c, d, face, &flags);
+    bad |= TRID_F(trid_p_pivoted_up)(K > 1 ? 1 : 2, 32, 32, thread, face, kept, &side);
     TRID_UNROLL
     for (int k = 0; k < 9; k++)
         if (lane == 15) shared[32 * k + warp] = face[k];
@@ -2629,15 +2627,14 @@ TRID_D int TRID_F(trid_block_pivoted)(int K, int n, TRID_R *a, TRID_R *b, TRID_R
     TRID_UNROLL
     for (int k = 0; k < 9; k++)
         face[k] = lane < warps ? shared[32 * k + lane] : k == (lane & 1) || k == 7 - (lane & 1) ? (TRID_R)1 : (TRID_R)0;
-    if (TRID_F(trid_p_pivoted_up)(1, 32, count, lane, face, warp_kept, &warp_side)) status = 32 * K * (lane + 1);
-    int bad = TRID_F(trid_p_pivoted_root)(32, count, face, outer);
-    if (bad) status = bad == 1 ? 1 : K * threads;
+    bad |= TRID_F(trid_p_pivoted_up)(1, 32, count, lane, face, warp_kept, &warp_side);
+    bad |= TRID_F(trid_p_pivoted_root)(32, count, face, outer);
     TRID_F(trid_p_pivoted_down)(1, 32, count, lane, warp_kept, warp_side, outer);
     TRID_UNROLL
     for (int k = 0; k < 4; k++) outer[k] = __shfl_sync(TRID_P_FULL, outer[k], warp);
     TRID_F(trid_p_pivoted_down)(K > 1 ? 1 : 2, 32, 32, thread, kept, side, outer);
     TRID_F(trid_p_pivoted_expand)(K, thread, a, b, c, d, flags, outer);
-    return n > K * threads ? TRID_BAD_ARGUMENT : status > n && n > 0 ? n : status;
+    return n > K * threads ? TRID_BAD_ARGUMENT : bad ? 1 : 0;
 }
 
 /* The body of trid_block_lines and of trid_block_lines_unchecked, which does not report. */
@@ -3364,7 +3361,8 @@ TRID_HOST size_t TRID_F(trid_host_pivoted_len)(int n, int rows_per_lane)
             one) are reduced, and joined two by two up a tree. Any number of sections; the last may be shorter, but has
             two rows at least, and takes a single one that would be left.
    Needs    rows_per_lane <= 32; work of trid_host_pivoted_len(n, rows_per_lane) elements; else as trid_host_thomas
-   Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 + a row for whose unknown there was no pivot
+   Returns  0, -1 for n < 0, rows_per_lane < 1 or > 32, or 1 if there was no pivot for an unknown: the matrix is
+            singular, or not finite
    Error    as trid_warp_pivoted */
 TRID_HOST int TRID_F(trid_host_pivoted)(int n, int rows_per_lane, const TRID_R *a, const TRID_R *b, const TRID_R *c,
                                         const TRID_R *d, TRID_R *x, TRID_R *work)
@@ -3390,9 +3388,8 @@ TRID_HOST int TRID_F(trid_host_pivoted)(int n, int rows_per_lane, const TRID_R *
     for (size_t i = 0, at = 0; i < sections; i++, at += K) {
         int length = (int)(i + 1 < sections ? K : count - at);
         unsigned own;
-        int status =
-            TRID_F(trid_lane_pivoted_reduce)(length, i & 1, wa + at, wb + at, wc + at, wd + at, faces + 9 * i, &own);
-        if (status) return (int)at + status;
+        if (TRID_F(trid_lane_pivoted_reduce)(length, i & 1, wa + at, wb + at, wc + at, wd + at, faces + 9 * i, &own))
+            return 1;
         memcpy(&flags[i], &own, sizeof own);
     }
     /* A group's face stands where its first section's stood; a join is kept where the upper group's last section is. */
@@ -3403,7 +3400,7 @@ TRID_HOST int TRID_F(trid_host_pivoted)(int n, int rows_per_lane, const TRID_R *
             if (i + s < sections) {
                 TRID_R *join = kept + 10 * (i + s - 1);
                 if (TRID_F(trid_lane_pivoted_combine)(below ? upper : lower, below ? lower : upper, upper, join, &side))
-                    return (int)((i + s) * K);
+                    return 1;
                 join[9] = (TRID_R)side;
             } else if (below) { /* nothing to join below it: it turns to what is above */
                 TRID_R u[5] = {upper[2], upper[3], upper[0], upper[1], upper[4]};
@@ -3413,8 +3410,7 @@ TRID_HOST int TRID_F(trid_host_pivoted)(int n, int rows_per_lane, const TRID_R *
         }
     }
     TRID_R whole[4];
-    int bad = TRID_F(trid_lane_pivoted_root)(faces, whole);
-    if (bad) return bad == 1 ? 1 : n;
+    if (TRID_F(trid_lane_pivoted_root)(faces, whole)) return 1;
     /* On the way down a group's four outer unknowns take the place of its face. */
     memcpy(faces, whole, sizeof whole);
     for (s /= 2; s > 0; s /= 2) {

@@ -228,8 +228,9 @@ enum {
 };
 
 /* What becomes known on the device; any pointer may be null. All are arrays in device memory.
-     status     of each system: 0; 1 + the first row that met a bad pivot (x is then unspecified); n + 1 (from
-                trid_batch_checked): no such pivot, but the residual is above tolerance or no number
+     status     of each system: 0; 1 + the first row that met a bad pivot (from trid_batch_pivoted 1: an unknown had no
+                pivot; x is then unspecified); n + 1 (from trid_batch_checked): no such pivot, but the residual is above
+                tolerance or no number
      residual   of each system (trid_batch_checked): max |Ax - d| / max (|A||x| + |d|) over its rows, worked out in
                 the precision of the call
      tolerance  the largest residual that is not a failure; 0 stands for 128 unit roundoffs
@@ -1872,10 +1873,10 @@ TRID_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *
 
 /* The same with pivoting: each section's face goes to a lane of a group of S <= 32 that has its system, these climb the
    tree of trid_warp_pivoted, and the unknowns around each section come back the same way. CLUSTER: the faces of the
-   parts go to all blocks, each of which climbs the rest of the tree for itself. Of what failed the least row is left in
-   worst. */
+   parts go to all blocks, each of which climbs the rest of the tree for itself. Where an unknown has no pivot 1 is left
+   in worst. */
 template <class T, int K, int L, int S, int CLUSTER>
-TRID_D void trid_p_batch_sweep_pivoted(int n, int held, T *a, T *b, T *c, T *r, T *shared, int *worst,
+TRID_D void trid_p_batch_sweep_pivoted(int held, T *a, T *b, T *c, T *r, T *shared, int *worst,
                                        const trid_p_batch_post<T> &post)
 {
     enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), WORDS = 12 };
@@ -1888,8 +1889,8 @@ TRID_D void trid_p_batch_sweep_pivoted(int n, int held, T *a, T *b, T *c, T *r, 
         if (j >= held - 1) c[j] = 0;
     }
     if (part == 0 && section == 0) a[0] = 0;
-    int met = trid_p_batch_pivoted_reduce(K, section, a, b, c, r, face, &flags), first = K * (S * part + section);
-    if (worst && met) atomicMin(&worst[thread % L], trid_p_batch_row(first + met, n));
+    int met = trid_p_batch_pivoted_reduce(K, section, a, b, c, r, face, &flags);
+    if (worst && met) atomicMin(&worst[thread % L], 1);
 
     /* Now this thread has section rank of system thread / S. */
     int rank = thread % S, system = thread / S, slot = TRID_P_LINES_SLOT(L, S, U, thread);
@@ -1901,17 +1902,17 @@ TRID_D void trid_p_batch_sweep_pivoted(int n, int held, T *a, T *b, T *c, T *r, 
         TRID_UNROLL
         for (int k = 0; k < 9; k++) face[k] = shared[k * PART + here];
     }
-    met = trid_p_batch_pivoted_up(S, S, S * part + rank, face, kept, &side) ? K * (S * part + rank + 1) : 0;
+    met = trid_p_batch_pivoted_up(S, S, S * part + rank, face, kept, &side);
     if (CLUSTER) {
         const int parts = trid_warp_uniform(post.parts);
         T *mail = trid_p_batch_expect<WORDS, L>(post), part_kept[9], send[WORDS] = {0};
-        int part_side, found;
+        int part_side;
         TRID_UNROLL
         for (int k = 0; k < 9; k++) send[k] = __shfl_sync(TRID_P_FULL, face[k], S / 2 - 1, S);
         if (worst) {
-            if (met) atomicMin(&worst[system], trid_p_batch_row(met, n));
+            if (met) atomicMin(&worst[system], 1);
             __syncwarp(TRID_P_FULL);
-            send[9] = worst[system] == TRID_P_BATCH_NO_ROW ? (T)0 : (T)worst[system];
+            send[9] = worst[system] == TRID_P_BATCH_NO_ROW ? (T)0 : (T)1;
             __syncwarp(TRID_P_FULL);
         }
         if (rank < parts) {
@@ -1926,19 +1927,16 @@ TRID_D void trid_p_batch_sweep_pivoted(int n, int held, T *a, T *b, T *c, T *r, 
         TRID_UNROLL
         for (int k = 0; k < 9; k++) /* where there is no part: two unknowns that are zero, facing up or down */
             face[k] = rank < parts ? from[k] : k == (rank & 1) || k == 7 - (rank & 1) ? (T)1 : (T)0;
-        found = trid_p_batch_pivoted_up(S, count, rank, face, part_kept, &part_side) ? K * S * (rank + 1) : 0;
-        int bad = trid_p_batch_pivoted_root(S, count, face, outer);
-        if (bad) found = bad == 1 ? 1 : n;
-        met = from[9] == 0 || (found && found < (int)from[9]) ? found : (int)from[9];
-        if (rank >= parts) met = 0;
+        met = trid_p_batch_pivoted_up(S, count, rank, face, part_kept, &part_side);
+        met |= trid_p_batch_pivoted_root(S, count, face, outer);
+        met = rank < parts && (met || from[9] != 0);
         trid_p_batch_pivoted_down(S, count, rank, part_kept, part_side, outer);
         TRID_UNROLL
         for (int k = 0; k < 4; k++) outer[k] = __shfl_sync(TRID_P_FULL, outer[k], part, S);
     } else {
-        int bad = trid_p_batch_pivoted_root(S, S, face, outer);
-        if (bad) met = bad == 1 ? 1 : n;
+        met |= trid_p_batch_pivoted_root(S, S, face, outer);
     }
-    if (worst && met) atomicMin(&worst[system], trid_p_batch_row(met, n));
+    if (worst && met) atomicMin(&worst[system], 1);
     trid_p_batch_pivoted_down(S, S, S * part + rank, kept, side, outer);
     if (S > 1) {
         TRID_UNROLL
@@ -2303,8 +2301,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
         }
         const trid_p_batch_post<T> post = {mail, box, part, parts, (int)turn++};
         if (PIVOTED) {
-            trid_p_batch_sweep_pivoted<T, K, L, S, CLUSTER>(n, held, a, b, c, r, shared, reports ? worst : (int *)0,
-                                                            post);
+            trid_p_batch_sweep_pivoted<T, K, L, S, CLUSTER>(held, a, b, c, r, shared, reports ? worst : (int *)0, post);
         } else if (CLUSTER) {
             trid_p_batch_sweep_part<T, K, L, CLUSTER ? S : 2>(n, held, a, b, c, r, shared, reports ? worst : (int *)0,
                                                               post, &left);
@@ -3311,7 +3308,6 @@ template <class T>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
     unsigned count, groups;   /* of this level's faces in a system, of 32 of them */
-    long long rows;           /* a face stands for */
     T *face, *outer, *joined; /* of this level; the next one's faces */
     const T *around;          /* and the unknowns around these */
     int *worst;
@@ -3337,14 +3333,13 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_P
     trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared);
     if (first == 0) ra[0] = 0;
     if (held <= K) rc[K - 1] = 0;
-    int row = trid_p_batch_pivoted_reduce(K, position, ra, rb, rc, rd, face, &flags);
-    if (row) row += first;
-    if (trid_p_batch_pivoted_up(32, 32, position, face, kept, &side)) row = first + K;
+    int met = trid_p_batch_pivoted_reduce(K, position, ra, rb, rc, rd, face, &flags);
+    met |= trid_p_batch_pivoted_up(32, 32, position, face, kept, &side);
     if (!tree.down) {
         TRID_UNROLL
         for (int k = 0; k < 9; k++)
             if (lane == 15) tree.face[(p.system * tree.count + p.chunk) * 9 + k] = face[k];
-        trid_p_batch_failed(tree.worst, p.system, 0, trid_p_batch_row(row, plan.n));
+        if (met) trid_p_batch_failed(tree.worst, p.system, 0, 1);
         return;
     }
     TRID_UNROLL
@@ -3360,7 +3355,7 @@ template <class T>
 TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch_tree<T> tree)
 {
     const trid_p_batch_plan &plan = tree.plan;
-    int lane = (int)threadIdx.x & 31, side, row = 0;
+    int lane = (int)threadIdx.x & 31, side;
     unsigned index = blockIdx.x * 4 + threadIdx.x / 32;
     if (index >= plan.tiles) return;
     unsigned system = index / tree.groups, group = index - system * tree.groups, i = 32 * group + (unsigned)lane;
@@ -3370,11 +3365,9 @@ TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch
     TRID_UNROLL
     for (int k = 0; k < 9; k++) /* where there is none: two unknowns that are zero, facing up or down */
         face[k] = i < tree.count ? tree.face[own * 9 + k] : k == (lane & 1) || k == 7 - (lane & 1) ? (T)1 : (T)0;
-    if (trid_p_batch_pivoted_up(32, 32, (int)i, face, kept, &side))
-        row = (i + 1) * tree.rows < plan.n ? (int)((i + 1) * tree.rows) : plan.n;
+    int met = trid_p_batch_pivoted_up(32, 32, (int)i, face, kept, &side);
     if (tree.groups == 1) {
-        int bad = trid_p_batch_pivoted_root(32, 32, face, outer);
-        if (bad) row = bad == 1 ? 1 : plan.n;
+        met |= trid_p_batch_pivoted_root(32, 32, face, outer);
     } else if (!tree.down) {
         TRID_UNROLL
         for (int k = 0; k < 9; k++)
@@ -3383,7 +3376,7 @@ TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch
         TRID_UNROLL
         for (int k = 0; k < 4; k++) outer[k] = tree.around[joined * 4 + k];
     }
-    if (tree.groups == 1 || !tree.down) trid_p_batch_failed(tree.worst, system, 1, trid_p_batch_row(row, plan.n));
+    if (met) trid_p_batch_failed(tree.worst, system, 0, 1);
     if (tree.groups > 1 && !tree.down) return;
     trid_p_batch_pivoted_down(32, 32, (int)i, kept, side, outer);
     TRID_UNROLL
@@ -4756,7 +4749,6 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int dense, const tri
         tree.down = step > room.levels;
         tree.count = (unsigned)room.count[at];
         tree.groups = (tree.count + 31) / 32;
-        tree.rows = (long long)M << 5 * at;
         tree.face = (T *)(scratch + room.face[at]);
         tree.outer = (T *)(scratch + room.outer[at]);
         tree.joined = at + 1 < room.levels ? (T *)(scratch + room.face[at + 1]) : (T *)0;
@@ -5742,7 +5734,7 @@ static int trid_batch_shared_f64(trid_lines lines, int flags, const double *a, c
    Needs    as trid_batch_solve. flags: TRID_BATCH_TRANSPOSED; TRID_BATCH_ADD or TRID_BATCH_REPAIR: only systems are
             solved whose report->status is not 0, as an earlier launch left it, d not being x, and those that share a
             warp or a tile with one of them. Their status is then that of this launch, and report->failed counts what
-            is left.
+            is left. A status is 0 or 1: in this order of elimination no row is the one at fault.
    Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as there. Side by side
             each element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and
             beyond 512 rows on those without clusters

@@ -112,10 +112,9 @@ static void test_case(const char *name, way w, trid_lines lines, int what, int s
         for (long long s = 0; s < lines.systems; s++) {
             long long index = g * lines.systems + s;
             int bad = zero[(size_t)index], got = status[(size_t)index + 1];
-            /* The zero row is its own section's, or the link's of the section before, where it is found; with pivoting
-               any row's. */
+            /* The zero row is its own section's, or the link's of the section before, where it is found. */
             wrong += bad < 0                ? got != 0
-                     : (what & WITH_PIVOTS) ? !(got > 0 && got <= n)
+                     : (what & WITH_PIVOTS) ? got != 1
                                             : !(got > 0 && got <= std::min(n, bad + 1) && got > bad - 16);
             if (bad >= 0) count++, least = std::min(least, (unsigned long long)index);
             for (int j = 0; j < n; j++) {

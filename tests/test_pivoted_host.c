@@ -331,7 +331,7 @@ static void F(test_signs)(void)
             if (status == 0) F(check_residual)(s, x, "signs", K);
         } else {
             singular++;
-            CHECK(status >= 0 && status <= n, "signs n %d K %d: status %d, a row that is not there", n, K, status);
+            CHECK(status == 0 || status == 1, "signs n %d K %d: status %d", n, K, status);
             missed += status == 0;
         }
         case_free(s);
@@ -348,7 +348,7 @@ static void F(check_refused)(case_system s, const char *what, int at)
     double x[64];
     for (int K = 1; K <= 32; K++) {
         int status = F(solve)(K, s, x);
-        CHECK(status >= 1 && status <= s.n, "%s %d n %d K %d: status %d", what, at, s.n, K, status);
+        CHECK(status == 1, "%s %d n %d K %d: status %d", what, at, s.n, K, status);
     }
 }
 
