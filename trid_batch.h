@@ -195,10 +195,11 @@ typedef struct {
 /* What a launch returns. */
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
-    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, scratch off alignment, or a flag that the function does not know */
-    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n over 2^30, or elements beyond 2^60 */
+    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or scratch that is off alignment */
+    TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n over 2^30, elements beyond 2^56, or 2^31 tiles or chunks */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_SHORT = -4,        /* a section of fewer than two rows, which has no two ends */
+    TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch does not take, or not so: the text says which take it */
     TRID_BATCH_LAUNCH_FAILED = -8 /* refused by the CUDA runtime */
 };
 
@@ -206,10 +207,10 @@ enum { TRID_BATCH_MAX_N = 1 << 30 };
 
 /* flags */
 enum {
-    TRID_BATCH_ADD = 1,     /* x += A^-1 d */
-    TRID_BATCH_SHARED = 2,  /* trid_batch_checked: a, b, c are one matrix for all systems, as in trid_batch_shared */
-    TRID_BATCH_REFINED = 4, /* trid_batch_checked: one step of iterative refinement, for the residual, not for x */
-    TRID_BATCH_REPAIR = 8,  /* trid_batch_pivoted: only systems that an earlier launch failed at */
+    TRID_BATCH_ADD = 1,         /* x += A^-1 d */
+    TRID_BATCH_SHARED = 2,      /* trid_batch_checked, _several: one matrix for all systems, as in trid_batch_shared */
+    TRID_BATCH_REFINED = 4,     /* trid_batch_checked: one step of iterative refinement, for the residual, not for x */
+    TRID_BATCH_REPAIR = 8,      /* trid_batch_pivoted: only systems that an earlier launch failed at */
     TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
     TRID_BATCH_PERIODIC = 32,   /* trid_batch_factor, _several: a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
     TRID_BATCH_FACTORED = 64,   /* trid_batch_several: b and c are r and u of trid_batch_factor */
@@ -247,13 +248,25 @@ typedef struct {
 /* Solves   what a launch's status says */
 TRID_BATCH_API const char *trid_batch_status_string(int status)
 {
-    return status == TRID_BATCH_OK              ? "launched"
-           : status == TRID_BATCH_BAD_ARGUMENT  ? "bad argument: a null pointer, or an unknown flag"
-           : status == TRID_BATCH_BAD_SIZE      ? "bad size: negative, n over 2^30, or beyond 2^60 elements"
-           : status == TRID_BATCH_OVERLAP       ? "elements of x coincide with each other or with another array's"
-           : status == TRID_BATCH_SHORT         ? "a section of fewer than two rows"
-           : status == TRID_BATCH_LAUNCH_FAILED ? "the CUDA runtime refused the launch"
-                                                : "unknown status";
+    switch (status) {
+    case TRID_BATCH_OK:
+        return "launched";
+    case TRID_BATCH_BAD_ARGUMENT:
+        return "bad argument: a null pointer, or scratch that is null or off alignment";
+    case TRID_BATCH_BAD_SIZE:
+        return "bad size: negative, n over 2^30, beyond 2^56 elements, or 2^31 tiles or chunks";
+    case TRID_BATCH_OVERLAP:
+        return "elements of x coincide with each other or with another array's";
+    case TRID_BATCH_SHORT:
+        return "a section of fewer than two rows";
+    case TRID_BATCH_BAD_FLAGS:
+        return "bad flags: REFINED is for checked, REPAIR for pivoted (with a status, without ADD, x not being d), "
+               "FACTORED for several, PERIODIC for several and factor, SHARED for checked, several and sections";
+    case TRID_BATCH_LAUNCH_FAILED:
+        return "the CUDA runtime refused the launch";
+    default:
+        return "unknown status";
+    }
 }
 
 /* Solves   systems one after another, rows of a system neighbours in memory */
@@ -284,10 +297,10 @@ TRID_BATCH_API int trid_p_lines_empty(trid_lines lines)
     return lines.n == 0 || lines.systems == 0 || lines.groups == 0;
 }
 
-/* Sizes that can be calculated with: products of counts, and offsets, stay below 2^60. */
+/* Sizes that can be calculated with: products of counts, and offsets, stay below 2^56, and scratch below 2^62 bytes. */
 TRID_BATCH_API int trid_p_lines_valid(trid_lines lines)
 {
-    const long long most = 1ll << 60;
+    const long long most = 1ll << 56;
     long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
     long long elements = 1, reach = 0;
     if (count[0] < 0 || count[1] < 0 || count[2] < 0) return 0;
@@ -4766,18 +4779,14 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int dense, const tri
                : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* Does one of `count` elements from p on lie within x's reach, be it between its elements? */
+/* Does one of `count` elements from p on lie within the reach of x with all its sides, be it between its elements? */
 template <class T>
-static inline int trid_p_batch_within(const trid_lines &lines, const T *x, const T *p, long long count)
+static inline int trid_p_batch_within(const trid_lines &lines, const T *x, const T *p, long long count,
+                                      long long sides = 1, long long pitch = 0)
 {
-    long long low = 0, high = 0, counts[3] = {lines.n, lines.systems, lines.groups};
-    long long pitch[3] = {lines.step, lines.stride, lines.jump};
-    for (int i = 0; i < 3; i++) {
-        if (pitch[i] < 0)
-            low += pitch[i] * (counts[i] - 1);
-        else
-            high += pitch[i] * (counts[i] - 1);
-    }
+    long long low = 0, high = 0, counts[4] = {lines.n, lines.systems, lines.groups, sides};
+    long long steps[4] = {lines.step, lines.stride, lines.jump, pitch};
+    for (int i = 0; i < 4; i++) (steps[i] < 0 ? low : high) += steps[i] * (counts[i] - 1);
     size_t from = (size_t)(x + low), to = (size_t)(x + high + 1), at = (size_t)p;
     return count > 0 && at < to && at + (size_t)count * sizeof(T) > from;
 }
@@ -4787,7 +4796,7 @@ template <class T>
 static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, const T *a, const T *b, const T *c,
                                const T *d, const T *x, int made)
 {
-    if (flags & ~known) return TRID_BATCH_BAD_ARGUMENT;
+    if (flags & ~known) return TRID_BATCH_BAD_FLAGS;
     int status = trid_lines_check(lines);
     if (status) return status;
     if (trid_p_lines_empty(lines)) return TRID_BATCH_OK;
@@ -4921,7 +4930,7 @@ static int trid_p_batch_shared(trid_lines lines, int flags, const T *a, const T 
                                const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
     const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED;
-    int status = flags & ~known ? TRID_BATCH_BAD_ARGUMENT
+    int status = flags & ~known ? TRID_BATCH_BAD_FLAGS
                                 : trid_p_batch_refuse(lines, flags | TRID_BATCH_SHARED, known | TRID_BATCH_SHARED, a, b,
                                                       c, d, (const T *)x, 0);
     if (status) return status;
@@ -4998,7 +5007,7 @@ static int trid_p_batch_pivoted(trid_lines lines, int flags, const T *a, const T
 {
     int repair = (flags & TRID_BATCH_REPAIR) != 0, known = TRID_BATCH_ADD | TRID_BATCH_REPAIR | TRID_BATCH_TRANSPOSED;
     if (repair && ((flags & TRID_BATCH_ADD) || !report || !report->status || d == x)) {
-        if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_ARGUMENT;
+        if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_FLAGS;
     }
     int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, 0);
     if (status) return status;
@@ -5108,7 +5117,8 @@ static int trid_p_batch_launch_lu_contiguous(trid_p_batch_plan plan, const trid_
     dim3 grid;
     cudaError_t error = cudaSuccess;
     while (W < 32 && (n + W - 1) / W > MOST) W *= 2, log2++;
-    int K = (n + W - 1) / W, dense = plan.lines.step == 1 && (W == 32 || plan.lines.stride == n);
+    int K = (n + W - 1) / W;
+    int dense = plan.lines.step == 1 && (W == 32 || (plan.lines.stride == n && rows.stride == n));
     int path = dense ? TRID_P_BATCH_DENSE : TRID_P_BATCH_PITCHED;
     if (dense && n == MOST * W && plan.lines.systems % (32 / W) == 0) path = TRID_P_BATCH_EXACT;
     plan.width = W;
@@ -5180,6 +5190,8 @@ static int trid_p_batch_sides_meet_matrix(const trid_lines &lines, int flags, in
     const long long ends = k != 1 && (flags & TRID_BATCH_PERIODIC) == 0;
     trid_lines own = lines;
     own.n -= ends;
+    if (flags & TRID_BATCH_SHARED)
+        return trid_p_batch_within(lines, x, matrix + (k == 0 ? ends : 0), own.n, sides, pitch);
     if (k == 0) matrix += ends * lines.step;
     for (long long row = 0; row <= ends; row++)
         if (trid_p_batch_sides_meet(own, x + row * lines.step, matrix, pitch, 0, sides - 1)) return 1;
@@ -5191,7 +5203,7 @@ template <class T>
 static int trid_p_batch_refuse_sides(const trid_lines &lines, long long sides, long long pitch, int flags, const T *a,
                                      const T *b, const T *c, const T *d, const T *x)
 {
-    const long long most = 1ll << 60;
+    const long long most = 1ll << 56;
     long long elements = lines.n * lines.systems * lines.groups, reach = 0, size = pitch < 0 ? -pitch : pitch;
     long long steps[3] = {lines.step, lines.stride, lines.jump}, count[3] = {lines.n, lines.systems, lines.groups};
     for (int i = 0; i < 3; i++) reach += (steps[i] < 0 ? -steps[i] : steps[i]) * (count[i] - 1);
@@ -5404,10 +5416,11 @@ static int trid_p_batch_several(trid_lines lines, long long sides, long long pit
                                 const T *c, const T *d, T *x, const trid_batch_report *report, void *scratch,
                                 cudaStream_t stream)
 {
-    const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED | TRID_BATCH_PERIODIC | TRID_BATCH_FACTORED;
+    const int known =
+        TRID_BATCH_ADD | TRID_BATCH_SHARED | TRID_BATCH_TRANSPOSED | TRID_BATCH_PERIODIC | TRID_BATCH_FACTORED;
     const trid_batch_report none = {0, 0, 0, 0};
     int status, empty = trid_p_lines_empty(lines) || sides == 0;
-    if (flags & ~known) return TRID_BATCH_BAD_ARGUMENT;
+    if (flags & ~known) return TRID_BATCH_BAD_FLAGS;
     status = empty || sides < 0 ? trid_lines_check(lines)
                                 : trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, 0);
     if (!status && sides < 0) status = TRID_BATCH_BAD_SIZE;
@@ -5417,6 +5430,7 @@ static int trid_p_batch_several(trid_lines lines, long long sides, long long pit
     status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
     if (status || empty) return status;
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
+    if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
     trid_p_batch_more<T> more = trid_p_batch_more_of(&plan, &rows, sides, pitch, (T *)0);
     const int is_long = trid_p_batch_lu_is_long(lines);
     if (trid_p_batch_left_out<ONLY>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
@@ -5436,7 +5450,7 @@ static int trid_p_batch_factor(trid_lines lines, int flags, const T *a, const T 
                                const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
     const T *const to[2] = {r, u}, *const from[3] = {a, b, c};
-    if (flags & ~TRID_BATCH_PERIODIC) return TRID_BATCH_BAD_ARGUMENT;
+    if (flags & ~TRID_BATCH_PERIODIC) return TRID_BATCH_BAD_FLAGS;
     int status = trid_lines_check(lines), empty = trid_p_lines_empty(lines);
     if (status) return status;
     if (!empty) {
@@ -5536,7 +5550,7 @@ static int trid_p_batch_reduce_ends(trid_lines lines, int flags, int known, Rows
                                     cudaStream_t stream)
 {
     const T *const ends[3] = {ends_a, ends_c, ends_d};
-    if (flags & ~known) return TRID_BATCH_BAD_ARGUMENT;
+    if (flags & ~known) return TRID_BATCH_BAD_FLAGS;
     int status = trid_p_batch_refuse_ends(lines, share, d, ends, 3);
     if (status < 0) return status;
     trid_p_batch_plan plan;
@@ -5633,7 +5647,8 @@ static int trid_p_batch_factor_ends(trid_lines lines, int flags, const T *a, con
                                     cudaStream_t stream)
 {
     const T *const ends[2] = {ends_a, ends_c}, *const from[3] = {a, b, c};
-    if (flags & ~(TRID_BATCH_FIRST | TRID_BATCH_LAST) || !reach) return TRID_BATCH_BAD_ARGUMENT;
+    if (flags & ~(TRID_BATCH_FIRST | TRID_BATCH_LAST)) return TRID_BATCH_BAD_FLAGS;
+    if (!reach) return TRID_BATCH_BAD_ARGUMENT;
     int status = trid_p_batch_refuse_ends(lines, share, (const T *)u, ends, 2);
     if (status < 0) return status;
     if (!status) {
@@ -5665,7 +5680,7 @@ static int trid_p_batch_weigh_ends(trid_lines lines, int flags, const T *u, cons
                                    long long last, long long share, T *ends_d, cudaStream_t stream)
 {
     const T *const ends[1] = {ends_d};
-    if (flags & ~TRID_BATCH_SHARED) return TRID_BATCH_BAD_ARGUMENT;
+    if (flags & ~TRID_BATCH_SHARED) return TRID_BATCH_BAD_FLAGS;
     int status = trid_p_batch_refuse_ends(lines, share, d, ends, 1);
     if (status) return status < 0 ? status : TRID_BATCH_OK;
     if (!u || !v) return TRID_BATCH_BAD_ARGUMENT;
@@ -5696,7 +5711,7 @@ static int trid_p_batch_weigh_ends(trid_lines lines, int flags, const T *u, cons
    Shared   contiguous: at most 18.3 KiB a block; side by side: 128 KiB a multiprocessor where it has them (ADD: 160)
    Cost     five arrays moved once (ADD: six), by one launch, and two small memsets if report->failed is set, for n up
             to 16 KiB of a column (with step 1; else 1024, in clusters more). Longer systems: nine arrays (ADD: ten) and
-            0.03 (side by side 0.15) of one for scratch, by three launches or more
+            0.03 (side by side 0.07) of one for scratch, by three launches or more
    Error    as trid_warp_hybrid */
 template <int ONLY = 0>
 static int trid_batch_solve_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
@@ -5807,10 +5822,12 @@ static int trid_batch_factor_f64(trid_lines lines, int flags, const double *a, c
             negative. flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED; TRID_BATCH_PERIODIC: a of row 0 couples it to
             x[n-1] and c of row n-1 that to x[0], for n = 1 both x[0] to itself, for n = 2 on top of c of row 0 and a of
             row 1;
-            TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, PERIODIC being here what it was there.
+            TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, PERIODIC being here what it was there;
+            TRID_BATCH_SHARED: a, b, c are one matrix (or its factors) for all systems, n elements each, one after
+            another, such as the periodic 1 4 1 of closed splines.
    Returns  a status of enum trid_batch_status. report->status: with FACTORED what the factors tell of bad pivots.
    Shared   contiguous: at most 48 KiB a block; side by side: 128 KiB a multiprocessor where it has them (PERIODIC: 160)
-   Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides), where n <= 1024; longer systems are solved side by side as
+   Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: no 3), where n <= 1024; longer systems are solved side by side as
             trid_batch_solve does, 5 sides arrays and more, once more for a periodic system's last column
    Error    as trid_warp_lu_solve */
 template <int ONLY = 0>

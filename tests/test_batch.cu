@@ -657,9 +657,21 @@ CASE_FUNCTION void test_lines()
                               {2, -far, 1, 1, 1, 1},
                               {1 << 30, 1, 1 << 30, 1 << 30, 2, 1},
                               {2, 1, 1ll << 40, 1ll << 40, 1, 1},
+                              trid_lines_contiguous(1 << 30, 1 << 30),
                               trid_lines_axis(2, 2, 2, 3)};
     for (const trid_lines &l : bad) CHECK(trid_lines_check(l) == TRID_BATCH_BAD_SIZE, "%lld %lld", l.n, l.systems);
-    CHECK(trid_lines_check(trid_lines_contiguous(1 << 20, 1ll << 39)) == TRID_BATCH_OK, "large");
+    /* The largest that are accepted: of scratch each flag's arrays, and nothing beyond a long long. */
+    for (int n_log2 = 12; n_log2 <= 30; n_log2++)
+        for (int interleaved = 0; interleaved < 2; interleaved++) {
+            const long long n = 1ll << n_log2, systems = (1ll << 56) / n, bytes = n * systems * 8;
+            const trid_lines l = interleaved ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
+            CHECK(trid_lines_check(l) == TRID_BATCH_OK, "n %lld, %lld systems", n, systems);
+            for (int flags = 0; flags < 128; flags++) {
+                const int periodic = flags & TRID_BATCH_PERIODIC, arrays = periodic ? 1 + (flags & TRID_BATCH_ADD) : 0;
+                const double got = (double)trid_batch_scratch(l, flags, 8) / (double)bytes;
+                CHECK(got > std::max(arrays, flags & TRID_BATCH_REFINED ? 1 : 0) && got < arrays + 2, "%g arrays", got);
+            }
+        }
     for (int axis = 0; axis < 3; axis++) {
         trid_lines l = trid_lines_axis(3, 4, 5, axis);
         CHECK(l.n * l.systems * l.groups == 60 && l.n == 3 + axis &&
@@ -686,11 +698,15 @@ CASE_FUNCTION void test_arguments()
               solve(l, 0, a, b, 0, d, x, 0) == -1 && solve(l, 0, a, b, c, 0, x, 0) == -1 &&
               solve(l, 0, a, b, c, d, 0, 0) == -1,
           "null pointers");
-    CHECK(solve(l, TRID_BATCH_REFINED, a, b, c, d, x, 0) == TRID_BATCH_BAD_ARGUMENT, "refined is for checked");
-    CHECK(solve(l, 1 << 10, a, b, c, d, x, 0) == TRID_BATCH_BAD_ARGUMENT, "unknown flag");
-    CHECK(trid_batch_shared_f32(l, TRID_BATCH_SHARED, a, b, c, d, x, 0, 0, 0) == TRID_BATCH_BAD_ARGUMENT &&
-              trid_batch_solve_f32(l, TRID_BATCH_SHARED, a, b, c, d, x, 0, 0, 0) == TRID_BATCH_BAD_ARGUMENT,
+    CHECK(solve(l, TRID_BATCH_REFINED, a, b, c, d, x, 0) == TRID_BATCH_BAD_FLAGS, "refined is for checked");
+    CHECK(solve(l, 1 << 10, a, b, c, d, x, 0) == TRID_BATCH_BAD_FLAGS, "unknown flag");
+    CHECK(trid_batch_shared_f32(l, TRID_BATCH_SHARED, a, b, c, d, x, 0, 0, 0) == TRID_BATCH_BAD_FLAGS &&
+              trid_batch_shared_f32(l, TRID_BATCH_PERIODIC, a, b, c, d, x, 0, 0, 0) == TRID_BATCH_BAD_FLAGS &&
+              trid_batch_solve_f32(l, TRID_BATCH_SHARED, a, b, c, d, x, 0, 0, 0) == TRID_BATCH_BAD_FLAGS,
           "shared is for checked");
+    CHECK(checked(l, TRID_BATCH_PERIODIC, a, b, c, d, x, 0) == TRID_BATCH_BAD_FLAGS &&
+              pivoted(l, TRID_BATCH_REPAIR, a, b, c, d, x, 0) == TRID_BATCH_BAD_FLAGS,
+          "no residuals of periodic systems, nothing to repair without a status");
     CHECK(solve(l, 0, x, b, c, d, x, 0) == TRID_BATCH_OVERLAP &&
               solve(l, 0, a, b, c, x + 1, x, 0) == TRID_BATCH_OVERLAP &&
               solve(l, 0, a, b, x + 31, d, x, 0) == TRID_BATCH_OVERLAP && solve(l, 0, a, x - 31, c, d, x, 0) == -3,
@@ -709,6 +725,9 @@ CASE_FUNCTION void test_arguments()
     CHECK(solve({8, 1, 4, 7, 1, 0}, 0, a, b, c, d, x, 0) == TRID_BATCH_OVERLAP, "systems overlap");
     CHECK(solve(trid_lines_contiguous((1ll << 30) + 1, 1), 0, a, b, c, d, x, 0) == TRID_BATCH_BAD_SIZE, "n");
     CHECK(solve(trid_lines_contiguous(-8, 4), 0, a, b, c, d, x, 0) == TRID_BATCH_BAD_SIZE, "negative");
+    float *far[5]; /* where nothing is read: more systems than a launch has blocks */
+    for (size_t i = 0; i < 5; i++) far[i] = (float *)((i + 1) << 52);
+    CHECK(solve(trid_lines_contiguous(1000, 1ll << 34), 0, far[0], far[1], far[2], far[3], far[4], 0) == -2, "tiles");
     CHECK(solve(trid_lines_contiguous(0, 4), 0, 0, 0, 0, 0, (float *)0, 0) == TRID_BATCH_OK &&
               solve(trid_lines_contiguous(8, 0), 0, 0, 0, 0, 0, (float *)0, 0) == TRID_BATCH_OK &&
               checked({8, 1, 4, 8, 0, 0}, 0, 0, 0, 0, 0, (float *)0, 0) == TRID_BATCH_OK,
@@ -718,12 +737,49 @@ CASE_FUNCTION void test_arguments()
     CHECK(solve(trid_lines_contiguous(8, 0), 0, 0, 0, 0, 0, (float *)0, &report) == TRID_BATCH_OK, "nothing to report");
     GPU_OK(cudaMemcpy(got, failed, sizeof got, cudaMemcpyDeviceToHost));
     CHECK(got[0] == 0 && got[1] == ~0ull, "none of none failed");
-    const int all[] = {TRID_BATCH_OK,      TRID_BATCH_BAD_ARGUMENT,  TRID_BATCH_BAD_SIZE,
-                       TRID_BATCH_OVERLAP, TRID_BATCH_LAUNCH_FAILED, 17};
+    const int all[] = {TRID_BATCH_OK,    TRID_BATCH_BAD_ARGUMENT, TRID_BATCH_BAD_SIZE,      TRID_BATCH_OVERLAP,
+                       TRID_BATCH_SHORT, TRID_BATCH_BAD_FLAGS,    TRID_BATCH_LAUNCH_FAILED, 17};
     for (int s : all)
         for (int t : all)
             CHECK(s == t || strcmp(trid_batch_status_string(s), trid_batch_status_string(t)), "texts %d %d", s, t);
     GPU_OK(cudaFree(p));
+}
+
+/* Closed splines: one periodic matrix 1 4 1 for all systems. A wave of k periods, d[j] = cos(2 pi k j / n), is an
+   eigenvector: x = d / (4 + 2 cos(2 pi k / n)). In single precision the residual's bound as in test_solve, twice. */
+CASE_FUNCTION void test_closed_splines()
+{
+    static const int sizes[] = {3, 16, 100};
+    const long double turn = 2 * acosl(-1.0L);
+    for (int n : sizes)
+        for (int interleaved = 0; interleaved < 2; interleaved++) {
+            const int systems = 9;
+            const trid_lines lines =
+                interleaved ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
+            field<float> one = make_field<float>(trid_lines_contiguous(n, 1), 0), four = one;
+            field<float> d = make_field<float>(lines, 0);
+            for (int j = 0; j < n; j++) one[j] = 1, four[j] = 4;
+            for (int s = 0; s < systems; s++)
+                for (int j = 0; j < n; j++) d[offset(lines, 0, s, j)] = (float)cosl(turn * s * j / n);
+            GPU_OK(filled((void **)&four.device, four.host.size() * sizeof(float)));
+            upload(one), upload(four), upload(d);
+            int launched =
+                trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(lines, 1, 0, TRID_BATCH_PERIODIC | TRID_BATCH_SHARED,
+                                                              one.at(), four.at(), one.at(), d.at(), d.at(), 0, 0, 0);
+            CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
+            GPU_OK(cudaMemcpy(d.host.data(), d.device, d.host.size() * sizeof(float), cudaMemcpyDeviceToHost));
+            double worst = 0;
+            for (int s = 0; s < systems; s++)
+                for (int j = 0; j < n; j++) {
+                    long double want = cosl(turn * s * j / n) / (4 + 2 * cosl(turn * s / n));
+                    double e = (double)fabsl(d[offset(lines, 0, s, j)] - want);
+                    if (!(e <= worst)) worst = e;
+                }
+            check_near(worst, 0, 256 * UNIT_F32, "closed splines of %d, %s", n,
+                       interleaved ? "interleaved" : "contiguous");
+            field<float> *all[3] = {&one, &four, &d};
+            for (field<float> *f : all) GPU_OK(cudaFree(f->device));
+        }
 }
 
 #ifdef TEST_BATCH_LINKED
@@ -743,6 +799,7 @@ int main(void)
 #else
     test_lines();
     test_the_20();
+    test_closed_splines();
     test_random_signs();
 #endif
     test_pivoted<real>();

@@ -667,10 +667,9 @@ static void test_statuses(void)
     CHECK(reduce_ends(lines, 0, pa, pb, pc, pd, 0, ea.at(), ec.at(), ends, none) == TRID_BATCH_BAD_SIZE, "share 0");
     CHECK(weigh_ends(lines, 0, pa, pb, pd, 41, 1, 9, ends) == TRID_BATCH_BAD_SIZE, "41 of 40 rows");
     CHECK(weigh_ends(lines, 0, pa, pb, pd, 1, -1, 9, ends) == TRID_BATCH_BAD_SIZE, "less than no row");
-    CHECK(reduce_ends(lines, TRID_BATCH_ADD, pa, pb, pc, pd, 9, ea.at(), ec.at(), ends, none) ==
-              TRID_BATCH_BAD_ARGUMENT,
+    CHECK(reduce_ends(lines, TRID_BATCH_ADD, pa, pb, pc, pd, 9, ea.at(), ec.at(), ends, none) == TRID_BATCH_BAD_FLAGS,
           "a flag");
-    CHECK(expand_ends(lines, TRID_BATCH_FIRST, pa, pb, pc, pd, 9, (const T *)ends, x, none) == TRID_BATCH_BAD_ARGUMENT,
+    CHECK(expand_ends(lines, TRID_BATCH_FIRST, pa, pb, pc, pd, 9, (const T *)ends, x, none) == TRID_BATCH_BAD_FLAGS,
           "a flag");
     CHECK(reduce_ends(lines, 0, pa, pb, pc, pd, 9, ea.at(), (T *)0, ends, none) == TRID_BATCH_BAD_ARGUMENT, "null");
     CHECK(reduce_ends(lines, 0, pa, (T *)0, pc, pd, 9, ea.at(), ec.at(), ends, none) == TRID_BATCH_BAD_ARGUMENT,

@@ -81,29 +81,30 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
     const int n = (int)lines.n, add = flags & TRID_BATCH_ADD, periodic = (flags & TRID_BATCH_PERIODIC) != 0;
     const int transposed = (flags & TRID_BATCH_TRANSPOSED) != 0, factored = (flags & TRID_BATCH_FACTORED) != 0;
     const int kept = factored && case_below(&dice, 2); /* r is b and u is c */
-    const int tight = !periodic && !factored && case_below(&dice, 2);
+    const int tight = !periodic && !factored && case_below(&dice, 2), shared = (flags & TRID_BATCH_SHARED) != 0;
+    const trid_lines own = shared ? trid_lines_contiguous(n, 1) : lines; /* of the matrices */
     const double tolerance = (periodic ? 256 : 128) * unit;
     char what[256];
     snprintf(what, sizeof what, "%s %s n %d, %lld x %lld systems, %lld sides, pitch %lld, flags %d%s, shift %d%s", name,
              sizeof(T) == 4 ? "f32" : "f64", n, lines.systems, lines.groups, sides, pitch, flags,
              in_place ? ", in place" : "", shift, spoil ? ", spoilt" : "");
-    field<T> a = tight ? make_part<T>(lines, 1, n) : make_field<T>(lines, shift);
-    field<T> b = make_field<T>(lines, shift + 1);
-    field<T> c = tight ? make_part<T>(lines, 0, n - 1) : make_field<T>(lines, shift + 2);
-    field<T> r = make_field<T>(lines, shift + 1), u = make_field<T>(lines, shift);
+    field<T> a = tight ? make_part<T>(own, 1, n) : make_field<T>(own, shift);
+    field<T> b = make_field<T>(own, shift + 1);
+    field<T> c = tight ? make_part<T>(own, 0, n - 1) : make_field<T>(own, shift + 2);
+    field<T> r = make_field<T>(own, shift + 1), u = make_field<T>(own, shift);
     field<T> d = make_field<T>(lines, shift, sides, pitch);
     field<T> x = in_place ? d : make_field<T>(lines, shift, sides, pitch);
-    for (long long g = 0; g < lines.groups; g++)
-        for (long long s = 0; s < lines.systems; s++) {
+    for (long long g = 0; g < own.groups; g++)
+        for (long long s = 0; s < own.systems; s++) {
             const int bad = spoil && spoil->group == g && spoil->system == s ? spoil->row : -1;
             for (int j = 0; j < n; j++) {
-                if (j > 0 || !tight) a[offset(lines, g, s, j)] = (T)case_between(&dice, -1, 1);
-                if (j < n - 1 || !tight) c[offset(lines, g, s, j)] = (T)case_between(&dice, -1, 1);
+                if (j > 0 || !tight) a[offset(own, g, s, j)] = (T)case_between(&dice, -1, 1);
+                if (j < n - 1 || !tight) c[offset(own, g, s, j)] = (T)case_between(&dice, -1, 1);
             }
             for (int j = 0; j < n; j++) {
-                long long at = offset(lines, g, s, j);
-                long long above = offset(lines, g, s, j > 0 ? j - 1 : n - 1),
-                          below = offset(lines, g, s, j < n - 1 ? j + 1 : 0);
+                long long at = offset(own, g, s, j);
+                long long above = offset(own, g, s, j > 0 ? j - 1 : n - 1),
+                          below = offset(own, g, s, j < n - 1 ? j + 1 : 0);
                 int first = j == 0 && !periodic, last = j == n - 1 && !periodic;
                 double row = (first ? 0 : fabs((double)a[at])) + (last ? 0 : fabs((double)c[at]));
                 double column = (first ? 0 : fabs((double)c[above])) + (last ? 0 : fabs((double)a[below]));
@@ -111,20 +112,22 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
                 b[at] = (T)(case_below(&dice, 2) ? size : -size);
             }
             if (bad >= 0) { /* the row is coupled to nothing, and nothing to it */
-                b[offset(lines, g, s, bad)] = 0;
-                if (bad > 0 || periodic) a[offset(lines, g, s, bad)] = 0;
-                if (bad < n - 1 || periodic) c[offset(lines, g, s, bad)] = 0;
-                if (bad > 0) c[offset(lines, g, s, bad - 1)] = 0;
-                if (bad < n - 1) a[offset(lines, g, s, bad + 1)] = 0;
+                b[offset(own, g, s, bad)] = 0;
+                if (bad > 0 || periodic) a[offset(own, g, s, bad)] = 0;
+                if (bad < n - 1 || periodic) c[offset(own, g, s, bad)] = 0;
+                if (bad > 0) c[offset(own, g, s, bad - 1)] = 0;
+                if (bad < n - 1) a[offset(own, g, s, bad + 1)] = 0;
             }
-            if (!periodic && !tight) a[offset(lines, g, s, 0)] = c[offset(lines, g, s, n - 1)] = (T)NAN;
+            if (!periodic && !tight) a[offset(own, g, s, 0)] = c[offset(own, g, s, n - 1)] = (T)NAN;
+        }
+    for (long long g = 0; g < lines.groups; g++)
+        for (long long s = 0; s < lines.systems; s++)
             for (long long k = 0; k < sides; k++)
                 for (int j = 0; j < n; j++) {
                     long long at = offset(lines, g, s, j) + k * pitch;
                     x[at] = add ? (T)case_between(&dice, -1, 1) : (T)NAN;
                     d[at] = (T)case_between(&dice, -1, 1);
                 }
-        }
     field<T> before = in_place ? d : x, b0 = b, c0 = c;
     const long long systems = lines.systems * lines.groups;
     std::vector<int> status((size_t)systems + 2, 77);
@@ -142,7 +145,7 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
         std::fill(status.begin(), status.end(), 77);
         GPU_OK(cudaMemcpy(device_status, status.data(), status.size() * sizeof(int), cudaMemcpyHostToDevice));
         int launched =
-            call == 0 ? factor(lines, flags & TRID_BATCH_PERIODIC, a.at(), b.at(), c.at(), fr.at(), fu.at(),
+            call == 0 ? factor(own, flags & TRID_BATCH_PERIODIC, a.at(), b.at(), c.at(), fr.at(), fu.at(),
                                silent ? 0 : &report)
                       : several(lines, sides, pitch, flags, a.at(), factored ? fr.at() : b.at(),
                                 factored ? fu.at() : c.at(), d.at(), in_place ? d.at() : x.at(), silent ? 0 : &report);
@@ -152,10 +155,10 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
             for (field<T> *f : both) {
                 std::vector<T> after(f->host.size());
                 GPU_OK(cudaMemcpy(after.data(), f->device, after.size() * sizeof(T), cudaMemcpyDeviceToHost));
-                for (long long g = 0; g < lines.groups; g++)
-                    for (long long s = 0; s < lines.systems; s++)
+                for (long long g = 0; g < own.groups; g++)
+                    for (long long s = 0; s < own.systems; s++)
                         for (int j = 0; j < n; j++) {
-                            long long at = offset(lines, g, s, j);
+                            long long at = offset(own, g, s, j);
                             (*f)[at] = after[(size_t)(f->origin + at)];
                         }
                 CHECK(!memcmp(after.data(), f->host.data(), after.size() * sizeof(T)), "%s: wrote beyond factors",
@@ -166,9 +169,10 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
         GPU_OK(cudaMemcpy(failed, device_failed, sizeof failed, cudaMemcpyDeviceToHost));
         if (silent) continue;
         const int told = spoil && !(call == 0 && n > TRID_P_BATCH_ON_CHIP_LU);
+        const long long matrices = call == 0 ? own.systems * own.groups : systems;
         long wrong = 0;
         for (long long s = -1; s <= systems; s++)
-            wrong += status[(size_t)s + 1] != (s < 0 || s == systems ? 77 : told && s == index ? spoil->row + 1 : 0);
+            wrong += status[(size_t)s + 1] != (s < 0 || s >= matrices ? 77 : told && s == index ? spoil->row + 1 : 0);
         CHECK(wrong == 0, "%s: %ld statuses wrong after call %d; of the one spoilt %d, row %d", what, wrong, call,
               spoil ? status[(size_t)index + 1] : 0, spoil ? spoil->row : -1);
         if (told)
@@ -189,13 +193,13 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
             for (long long k = 0; k < sides; k++) {
                 const int known = g * lines.systems + s != index;
                 for (int j = 0; j < n; j++) {
-                    long long at = offset(lines, g, s, j);
-                    long long above = offset(lines, g, s, j > 0 ? j - 1 : n - 1),
-                              below = offset(lines, g, s, j < n - 1 ? j + 1 : 0);
+                    const long long group = shared ? 0 : g, system = shared ? 0 : s, at = offset(own, group, system, j);
+                    const long long above = offset(own, group, system, j > 0 ? j - 1 : n - 1),
+                                    below = offset(own, group, system, j < n - 1 ? j + 1 : 0);
                     int first = j == 0 && !periodic, last = j == n - 1 && !periodic;
                     la[(size_t)j] = first ? (T)0 : transposed ? c0[above] : a[at];
                     lc[(size_t)j] = last ? (T)0 : transposed ? a[below] : c0[at];
-                    lb[(size_t)j] = b0[at], ld[(size_t)j] = d[at + k * pitch];
+                    lb[(size_t)j] = b0[at], ld[(size_t)j] = d[offset(lines, g, s, j) + k * pitch];
                 }
                 if (periodic && known)
                     doubt = std::max(doubt, ring_answer(n, la.data(), lb.data(), lc.data(), ld.data(), lx.data()));
@@ -249,7 +253,8 @@ static void test_pitches(const layout &l, int flags, const fault *spoil = 0)
 template <class T>
 static void test_layouts(void)
 {
-    const int all = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED | TRID_BATCH_PERIODIC | TRID_BATCH_FACTORED;
+    const int spoilt = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED | TRID_BATCH_PERIODIC | TRID_BATCH_FACTORED;
+    const int all = spoilt | TRID_BATCH_SHARED;
     for (int n : sizes)
         for (const layout &l : layouts(n, n > 60 ? 3 : 9)) {
             if (n > 200 && case_below(&dice, 4)) continue;
@@ -260,7 +265,7 @@ static void test_layouts(void)
             if (n > 200 && case_below(&dice, 2)) continue;
             fault spoil = {case_below(&dice, (int)l.lines.groups), case_below(&dice, (int)l.lines.systems),
                            case_below(&dice, n)};
-            test_pitches<T>(l, case_below(&dice, all + 1) & all, &spoil);
+            test_pitches<T>(l, case_below(&dice, spoilt + 1) & spoilt, &spoil);
         }
     /* Every way of solving at the ends of what it holds. */
     for (int n : {1, 2, 3, 16, 64, 512, 1024})
@@ -281,7 +286,10 @@ static void test_long(void)
                                TRID_BATCH_TRANSPOSED,
                                TRID_BATCH_PERIODIC,
                                TRID_BATCH_PERIODIC | TRID_BATCH_ADD,
-                               TRID_BATCH_PERIODIC | TRID_BATCH_TRANSPOSED};
+                               TRID_BATCH_PERIODIC | TRID_BATCH_TRANSPOSED,
+                               TRID_BATCH_SHARED,
+                               TRID_BATCH_SHARED | TRID_BATCH_PERIODIC,
+                               TRID_BATCH_SHARED | TRID_BATCH_PERIODIC | TRID_BATCH_ADD};
     static const int from[] = {0, TRID_BATCH_FACTORED};
     for (int flags : ways)
         for (int factored : from) {
@@ -303,7 +311,8 @@ static void test_long(void)
     test_several<T>("long", trid_lines_contiguous(1025, 2), 2, 3000, TRID_BATCH_PERIODIC, 0, 0, &spoil);
 }
 
-/* Which calls are refused for what shares memory, against a look at every element. */
+/* Which calls are refused for what shares memory, against a look at every element; a matrix that all systems share may
+   not lie between elements of x either. */
 template <class T>
 static void test_overlaps(void)
 {
@@ -320,8 +329,10 @@ static void test_overlaps(void)
         for (int k = 0; k < 5; k++) at[k] = 100 + case_below(&dice, 200);
         if (case_below(&dice, 2)) at[4] = at[3];
         const int periodic = case_below(&dice, 2) ? TRID_BATCH_PERIODIC : 0, ends = !periodic; /* are not elements */
-        int owner[CELLS] = {0}, want = TRID_BATCH_OK;                                          /* x, d, matrix */
-        for (int pass = 0; pass < 3; pass++) /* x, then d, then a, b, c */
+        const int shared = case_below(&dice, 3) ? 0 : TRID_BATCH_SHARED;
+        long long low = CELLS, high = -1;             /* of x */
+        int owner[CELLS] = {0}, want = TRID_BATCH_OK; /* x, d, matrix */
+        for (int pass = 0; pass < 3; pass++)          /* x, then d, then a, b, c */
             for (int array = pass == 2 ? 0 : 4 - pass; array <= (pass == 2 ? 2 : 4 - pass); array++)
                 for (long long k = 0; k < (pass == 2 ? 1 : sides); k++)
                     for (long long g = 0; g < lines.groups; g++)
@@ -329,14 +340,18 @@ static void test_overlaps(void)
                             for (long long j = pass == 2 && array == 0 ? ends : 0;
                                  j < (pass == 2 && array == 2 ? lines.n - ends : lines.n); j++) {
                                 long long cell = at[array] + offset(lines, g, s, j) + k * pitch;
+                                if (pass == 2 && shared) cell = at[array] + j;
+                                if (pass == 0) low = std::min(low, cell), high = std::max(high, cell);
                                 if (pass == 0)
                                     owner[cell] ? want = TRID_BATCH_OVERLAP : owner[cell] = 1;
+                                else if (pass == 2 && shared && cell >= low && cell <= high)
+                                    want = TRID_BATCH_OVERLAP;
                                 else if (owner[cell] && !(pass == 1 && at[3] == at[4]))
                                     want = TRID_BATCH_OVERLAP;
                             }
         if (want == TRID_BATCH_OK && made > 60) continue; /* runs, and takes its time */
-        int got = several(lines, sides, pitch, periodic, memory + at[0], memory + at[1], memory + at[2], memory + at[3],
-                          memory + at[4], 0);
+        int got = several(lines, sides, pitch, periodic | shared, memory + at[0], memory + at[1], memory + at[2],
+                          memory + at[3], memory + at[4], 0);
         CHECK(got == want, "n %lld step %lld, %lld by %lld, %lld by %lld, %lld sides by %lld: %d, not %d", lines.n,
               lines.step, lines.systems, lines.stride, lines.groups, lines.jump, sides, pitch, got, want);
         want == TRID_BATCH_OK ? made++ : refused++;
@@ -360,7 +375,7 @@ static void test_refused(void)
     CHECK(several(lines, -1, 6, 0, p, p + 6, p + 12, p + 18, p + 30, 0) == TRID_BATCH_BAD_SIZE, "sides < 0");
     CHECK(several(bad, 1, 6, 0, p, p + 6, p + 12, p + 18, p + 30, 0) == TRID_BATCH_BAD_SIZE, "n < 0");
     CHECK(several(lines, 3, 1ll << 59, 0, p, p + 6, p + 12, p + 18, p + 30, 0) == TRID_BATCH_BAD_SIZE, "a far side");
-    CHECK(several(lines, 1, 6, TRID_BATCH_REPAIR, p, p + 6, p + 12, p + 18, p + 30, 0) == TRID_BATCH_BAD_ARGUMENT,
+    CHECK(several(lines, 1, 6, TRID_BATCH_REPAIR, p, p + 6, p + 12, p + 18, p + 30, 0) == TRID_BATCH_BAD_FLAGS,
           "a flag of others");
     CHECK(several(lines, 1, 6, 0, p, none, p + 12, p + 18, p + 30, 0) == TRID_BATCH_BAD_ARGUMENT, "no b");
     CHECK(several(lines, 1, 6, 0, p, p + 6, p + 12, p + 18, none, 0) == TRID_BATCH_BAD_ARGUMENT, "no x");
@@ -372,8 +387,7 @@ static void test_refused(void)
           "no scratch");
     CHECK(factor(empty, 0, none, none, none, none, none, 0) == TRID_BATCH_OK, "no rows to factor");
     CHECK(factor(bad, 0, p, p + 6, p + 12, p + 18, p + 24, 0) == TRID_BATCH_BAD_SIZE, "n < 0 to factor");
-    CHECK(factor(lines, TRID_BATCH_ADD, p, p + 6, p + 12, p + 18, p + 24, 0) == TRID_BATCH_BAD_ARGUMENT,
-          "factors added");
+    CHECK(factor(lines, TRID_BATCH_ADD, p, p + 6, p + 12, p + 18, p + 24, 0) == TRID_BATCH_BAD_FLAGS, "factors added");
     CHECK(factor(lines, 0, p, p + 6, p + 12, none, p + 24, 0) == TRID_BATCH_BAD_ARGUMENT, "no r");
     const int wrong[][2] = {{18, 18}, {18, 20}, {0, 24}, {1, 24}, {7, 24}, {12, 24}, {18, 0}, {18, 6}, {18, 13}};
     for (const int *to : wrong)
