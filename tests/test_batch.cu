@@ -541,14 +541,15 @@ CASE_FUNCTION void test_random_signs()
 }
 
 /* A matrix that a function makes, of the system's index and the row: the second difference with a diagonal of its
-   own. */
+   own. Nobody uses a of row 0 and c of row n-1. */
 struct made_rows {
     double size;
+    int n;
     template <class T>
     __host__ __device__ void operator()(long long system, int row, T *a, T *b, T *c) const
     {
-        *a = (T)(-1 - 0.125 * (double)(row % 3));
-        *c = (T)(-1);
+        *a = (T)(row > 0 ? -1 - 0.125 * (double)(row % 3) : NAN);
+        *c = (T)(row < n - 1 ? -1 : NAN);
         *b = (T)(size + 0.25 * (double)(system % 5) + 0.125 * (double)(row % 2));
     }
 };
@@ -573,7 +574,7 @@ static void test_rows()
         for (const layout &l : layouts(n, n > 100 ? 3 : 35)) {
             const trid_lines &lines = l.lines;
             field<T> d = make_field<T>(lines, 1), x = make_field<T>(lines, 1);
-            made_rows rows = {3.25};
+            made_rows rows = {3.25, n};
             for (T &v : d.host) v = (T)case_between(&dice, -1, 1);
             for (T &v : x.host) v = (T)NAN;
             upload(d), upload(x);
@@ -621,6 +622,34 @@ static void test_more_than_1024()
                 test_solve<T>("more than 1024 rows", lines, flags, case_below(&dice, 2), case_below(&dice, 4), check);
             }
     }
+}
+
+/* Rows of zeros: the status names them, wherever in a chunk of 512 rows they are. */
+CASE_FUNCTION void test_zero_rows()
+{
+    static const int n = 2100, zero[] = {700, 511, -1, 512, 0, 2099};
+    enum { SYSTEMS = sizeof zero / sizeof *zero };
+    const trid_lines lines = trid_lines_contiguous(n, SYSTEMS);
+    field<double> a = make_field<double>(lines, 0), b = a, c = a, d = a;
+    for (long long s = 0; s < SYSTEMS; s++)
+        for (int j = 0; j < n; j++) {
+            const long long at = offset(lines, 0, s, j);
+            a[at] = c[at] = j == zero[s] ? 0 : 1, b[at] = j == zero[s] ? 0 : 3, d[at] = 1;
+        }
+    int *device_status, status[SYSTEMS];
+    GPU_OK(filled((void **)&device_status, sizeof status));
+    const trid_batch_report report = {device_status, 0, 0, 0};
+    field<double> *all[4] = {&a, &b, &c, &d};
+    for (field<double> *f : all) {
+        if (f != &a) GPU_OK(filled((void **)&f->device, f->host.size() * sizeof(double)));
+        upload(*f);
+    }
+    int launched = solve(lines, 0, a.at(), b.at(), c.at(), d.at(), d.at(), &report);
+    CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
+    GPU_OK(cudaMemcpy(status, device_status, sizeof status, cudaMemcpyDeviceToHost));
+    for (int s = 0; s < SYSTEMS; s++) CHECK(status[s] == 1 + zero[s], "zero row %d: status %d", zero[s], status[s]);
+    for (field<double> *f : all) GPU_OK(cudaFree(f->device));
+    GPU_OK(cudaFree(device_status));
 }
 
 #ifndef TEST_BATCH_LONG /* which includes this file and has limits and a main of its own */
@@ -745,6 +774,7 @@ CASE_FUNCTION void test_arguments()
     GPU_OK(cudaFree(p));
 }
 
+#if !defined TEST_BATCH_LINKED && !defined TEST_BATCH_SINGLE
 /* Closed splines: one periodic matrix 1 4 1 for all systems. A wave of k periods, d[j] = cos(2 pi k j / n), is an
    eigenvector: x = d / (4 + 2 cos(2 pi k / n)). In single precision the residual's bound as in test_solve, twice. */
 CASE_FUNCTION void test_closed_splines()
@@ -777,10 +807,48 @@ CASE_FUNCTION void test_closed_splines()
                 }
             check_near(worst, 0, 256 * UNIT_F32, "closed splines of %d, %s", n,
                        interleaved ? "interleaved" : "contiguous");
+            launched = trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(lines, 2, n, TRID_BATCH_SHARED, one.at(),
+                                                                     four.at(), one.at(), d.at(), d.at() + n, 0, 0, 0);
+            CHECK(launched == TRID_BATCH_OVERLAP, "one side's x is the next one's d: %d", launched);
             field<float> *all[3] = {&one, &four, &d};
             for (field<float> *f : all) GPU_OK(cudaFree(f->device));
         }
 }
+
+/* Sections of lines: a row without a pivot is named, be it the section's first, its last or one within; there are no
+   weights of more rows than a section has. */
+CASE_FUNCTION void test_sections()
+{
+    static const int n = 40, zero[] = {-1, 20, 0, 39, 17};
+    enum { LINES = sizeof zero / sizeof *zero };
+    const trid_lines lines = trid_lines_interleaved(n, LINES), ends = trid_lines_interleaved(2, LINES);
+    field<float> a = make_field<float>(lines, 0), b = make_field<float>(lines, 0);
+    field<float> ea = make_field<float>(ends, 0), ec = make_field<float>(ends, 0), ed = make_field<float>(ends, 0);
+    for (long long s = 0; s < LINES; s++)
+        for (int j = 0; j < n; j++) {
+            const long long at = offset(lines, 0, s, j);
+            a[at] = j == zero[s] ? 0 : 0.3f, b[at] = j == zero[s] ? 0 : 1;
+        }
+    upload(a), upload(b);
+    int *device_status, status[LINES];
+    GPU_OK(filled((void **)&device_status, sizeof status));
+    const trid_batch_report report = {device_status, 0, 0, 0};
+    int launched = trid_batch_reduce_ends_f32(lines, 0, a.at(), b.at(), a.at(), b.at(), LINES, ea.at(), ec.at(),
+                                              ed.at(), &report, 0);
+    CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
+    GPU_OK(cudaMemcpy(status, device_status, sizeof status, cudaMemcpyDeviceToHost));
+    for (int s = 0; s < LINES; s++) CHECK(status[s] == 1 + zero[s], "zero row %d: status %d", zero[s], status[s]);
+    for (int wrong = -1; wrong <= n + 1; wrong += n + 2)
+        for (int last = 0; last < 2; last++) {
+            launched = trid_batch_weigh_ends_f32(lines, 0, a.at(), a.at(), b.at(), last ? 1 : wrong, last ? wrong : 1,
+                                                 LINES, ed.at(), 0);
+            CHECK(launched == TRID_BATCH_BAD_SIZE, "weights of %d rows of %d: %d", wrong, n, launched);
+        }
+    field<float> *all[5] = {&a, &b, &ea, &ec, &ed};
+    for (field<float> *f : all) GPU_OK(cudaFree(f->device));
+    GPU_OK(cudaFree(device_status));
+}
+#endif
 
 #ifdef TEST_BATCH_LINKED
 int main(void)
@@ -800,6 +868,8 @@ int main(void)
     test_lines();
     test_the_20();
     test_closed_splines();
+    test_sections();
+    test_zero_rows();
     test_random_signs();
 #endif
     test_pivoted<real>();
