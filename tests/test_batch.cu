@@ -807,7 +807,7 @@ CASE_FUNCTION void test_closed_splines()
                 }
             check_near(worst, 0, 256 * UNIT_F32, "closed splines of %d, %s", n,
                        interleaved ? "interleaved" : "contiguous");
-            launched = trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(lines, 2, n, TRID_BATCH_SHARED, one.at(),
+            launched = trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(trid_lines_contiguous(n, 1), 2, n, 0, one.at(),
                                                                      four.at(), one.at(), d.at(), d.at() + n, 0, 0, 0);
             CHECK(launched == TRID_BATCH_OVERLAP, "one side's x is the next one's d: %d", launched);
             field<float> *all[3] = {&one, &four, &d};
