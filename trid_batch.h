@@ -5827,8 +5827,8 @@ static int trid_batch_factor_f64(trid_lines lines, int flags, const double *a, c
             another, such as the periodic 1 4 1 of closed splines.
    Returns  a status of enum trid_batch_status. report->status: with FACTORED what the factors tell of bad pivots.
    Shared   contiguous: at most 48 KiB a block; side by side: 128 KiB a multiprocessor where it has them (PERIODIC: 160)
-   Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: no 3), where n <= 1024; longer systems are solved side by
-            side as trid_batch_solve does, 5 sides arrays and more, once more for a periodic system's last column
+   Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: no 3), where n <= 1024; longer systems are solved a
+            side at a time as by trid_batch_solve, 5 sides arrays and more, once more for a periodic one's last column
    Error    as trid_warp_lu_solve */
 template <int ONLY = 0>
 static int trid_batch_several_f32(trid_lines lines, long long sides, long long pitch, int flags, const float *a,
