@@ -1003,7 +1003,7 @@ TRID_HOST adi2d_values ADI2D_F(p_host_values)(const ADI2D_F(p_host) * h)
 TRID_HOST void ADI2D_F(p_host_date)(ADI2D_F(p_host) * h, int date, adi2d_values *values)
 {
     const fd_date *event = &h->problem->at_date[date];
-    const size_t pitch = (size_t)h->pitch, all = pitch * (size_t)(h->n[1] + 2);
+    const size_t pitch = (size_t)h->pitch;
     const double *x = h->t.x[0];
     if (event->what & FD_SHIFT)
         for (int i = 0; i < h->n[0]; i++) {
@@ -1023,9 +1023,8 @@ TRID_HOST void ADI2D_F(p_host_date)(ADI2D_F(p_host) * h, int date, adi2d_values 
             if (event->what & FD_SHIFT) h->u[at] = h->d[at];
             if (event->what & FD_CHANGE_VALUES)
                 h->u[at] = (ADI2D_R)ADI2D_M(p_change)(h->parameters, date, x[i], h->t.x[1][j], (double)h->u[at]);
-            if ((event->what & FD_EXERCISE) && final > h->u[at]) h->u[at] = final;
+            h->u[at] = ADI2D_G(fd_lane_at_date)(event->what, h->problem->exercise, final, h->u[at], &h->extra[at]);
         }
-    if (event->what & (FD_SHIFT | FD_CHANGE_VALUES)) memset(h->extra, 0, all * sizeof(ADI2D_R));
     if (event->what & FD_RECORD) values[1 + date] = ADI2D_F(p_host_values)(h);
 }
 
@@ -1886,7 +1885,7 @@ ADI2D_P_RARE void ADI2D_F(p_chip_date)(const ADI2D_F(p_chip) * h, unsigned char 
 {
     const fd_date *event = &h->problem->at_date[date];
     const double *x = h->t.x[0];
-    const int n = h->n[0], threads = trid_p_threads();
+    const int n = h->n[0], threads = trid_p_threads(), kind = h->problem->exercise;
     if (event->what & FD_SHIFT)
         for (int row = 0; row < h->rows; row++) {
             /* All of a row is read before any of it is written. */
@@ -1912,8 +1911,9 @@ ADI2D_P_RARE void ADI2D_F(p_chip_date)(const ADI2D_F(p_chip) * h, unsigned char 
         ADI2D_R *u = ADI2D_F(p_chip_point)(h, memory, at);
         if (event->what & FD_CHANGE_VALUES)
             *u = (ADI2D_R)ADI2D_M(p_change)(h->parameters, date, x[at % n], h->t.x[1][h->first + at / n], (double)*u);
-        if ((event->what & FD_EXERCISE) && h->final[at] > *u) *u = h->final[at];
-        if (event->what & (FD_SHIFT | FD_CHANGE_VALUES)) h->extra[at] = 0;
+        ADI2D_R more = kind == FD_AMERICAN ? h->extra[at] : 0;
+        *u = ADI2D_G(fd_lane_at_date)(event->what, kind, h->final[at], *u, &more);
+        if (kind == FD_AMERICAN) h->extra[at] = more;
     }
     ADI2D_F(p_meet)(h);
     if (event->what & FD_RECORD) ADI2D_F(p_chip_values)(h, memory, &values[1 + date]);
@@ -2664,15 +2664,14 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_set_up_threads))
         }
         if (event.what & FD_CHANGE_VALUES)
             value = (ADI2D_R)ADI2D_M(p_change)(&launch.chip.parameters[which], date, x[i], a.t.x[1][j], (double)value);
-        if ((event.what & FD_EXERCISE) && final > value) value = final;
-        a.e[at] = value;
+        a.e[at] = value = ADI2D_G(fd_lane_at_date)(event.what, problem->exercise, final, value, &a.extra[0][at]);
         if (!ADI2D_G(trid_finite)(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
     }
     __syncthreads();
     for (int at = (int)threadIdx.x; at < all; at += threads) {
         const int across = at % n0 * n1 + at / n0;
         a.u[0][at] = a.u[1][across] = a.e[at];
-        if (event.what & (FD_SHIFT | FD_CHANGE_VALUES)) a.extra[0][at] = a.extra[1][across] = 0;
+        a.extra[1][across] = a.extra[0][at];
     }
     __syncthreads();
     if ((event.what & FD_RECORD) && threadIdx.x == 0)

@@ -1623,6 +1623,7 @@ TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const f
 {
     const int *n = h->t.n, w = h->worker;
     const double *x = h->t.x[0];
+    ADI3D_R none = 0;
     for (int k = ADI3D_F(p_share)(h, n[2], w); k < ADI3D_F(p_share)(h, n[2], w + 1); k++)
         for (int j = 0; j < n[1]; j++) {
             const size_t row = (size_t)k * h->plane + (size_t)j * h->pitch;
@@ -1641,10 +1642,9 @@ TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const f
                 const double at[3] = {x[i], h->t.x[1][j], h->t.x[2][k]};
                 if (event->what & FD_CHANGE_VALUES)
                     u[i] = (ADI3D_R)ADI3D_M(p_change)(h->parameters, date, at, (double)u[i]);
-                if ((event->what & FD_EXERCISE) && h->final[row + (size_t)i] > u[i]) u[i] = h->final[row + (size_t)i];
+                u[i] = ADI3D_G(fd_lane_at_date)(event->what, h->problem->exercise, h->final ? h->final[row + (size_t)i] : 0,
+                                                u[i], h->extra ? &h->extra[row + (size_t)i] : &none);
             }
-            if (h->extra && (event->what & (FD_SHIFT | FD_CHANGE_VALUES)))
-                memset(h->extra + row, 0, (size_t)n[0] * sizeof(ADI3D_R));
         }
 }
 
@@ -2777,22 +2777,24 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     if (weak > 0) atomicAdd(h.weak, weak);
 }
 
-/* What point (i, j, k), with a row of old values and its final value, has after what happens at a date. */
+/* What point (i, j, k), which is element `at` of final values and multiplier, has after what happens at a date, from a
+   row of old values. */
 template <class Grid>
-TRID_D ADI3D_R ADI3D_F(p_device_event)(const Grid &h, int date, const fd_date *event, const ADI3D_R *row, ADI3D_R final,
-                                       int i, int j, int k)
+TRID_D ADI3D_R ADI3D_F(p_device_event)(const Grid &h, int date, const fd_date *event, const ADI3D_R *row, int at, int i,
+                                       int j, int k)
 {
     const int n = h.t.n[0];
-    const double *x = h.t.x[0], at[3] = {x[i], h.t.x[1][j], h.t.x[2][k]};
-    ADI3D_R value = row[i];
+    const double *x = h.t.x[0], place[3] = {x[i], h.t.x[1][j], h.t.x[2][k]};
+    ADI3D_R value = row[i], none = 0;
     fd_weights from;
     if ((event->what & FD_SHIFT) && !fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) {
         double sum = 0;
         for (int m = 0; m < 4; m++) sum += from.value[m] * (double)row[from.first + m];
         value = (ADI3D_R)sum;
     }
-    if (event->what & FD_CHANGE_VALUES) value = (ADI3D_R)ADI3D_M(p_change)(h.parameters, date, at, (double)value);
-    return (event->what & FD_EXERCISE) && final > value ? final : value;
+    if (event->what & FD_CHANGE_VALUES) value = (ADI3D_R)ADI3D_M(p_change)(h.parameters, date, place, (double)value);
+    return ADI3D_G(fd_lane_at_date)(event->what, h.problem.exercise, h.final ? h.final[at] : 0, value,
+                                    h.extra ? &h.extra[at] : &none);
 }
 
 /* What happens at a date. */
@@ -2804,10 +2806,8 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     const int j = (int)blockIdx.x, k = (int)blockIdx.y, n = h.t.n[0], first = ADI3D_F(p_device_at)(h, 0, j, k);
     for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) row[i] = h.u[first + i];
     __syncthreads();
-    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) {
-        h.u[first + i] = ADI3D_F(p_device_event)(h, date, &event, row, h.final ? h.final[first + i] : 0, i, j, k);
-        if (h.extra && (event.what & (FD_SHIFT | FD_CHANGE_VALUES))) h.extra[first + i] = 0;
-    }
+    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x)
+        h.u[first + i] = ADI3D_F(p_device_event)(h, date, &event, row, first + i, i, j, k);
 }
 
 /* Value and derivatives at the spot, to values[which]; a block of 64. */
@@ -3646,14 +3646,9 @@ ADI3D_P_RARE void ADI3D_F(p_chip_date)(const ADI3D_F(p_chip) & h, unsigned char 
         ADI3D_R *row = (ADI3D_R *)(memory + h.u) + h.pitch * r, kept[OF_LANE];
         const int at = n0 * (r + n1 * h.first);
         for (int m = 0, i = lane; m < OF_LANE; m++, i += 32)
-            kept[m] = i < n0
-                          ? ADI3D_F(p_device_event)(h, date, &event, row, h.final[at + i], i, r % n1, h.first + r / n1)
-                          : 0;
+            kept[m] = i < n0 ? ADI3D_F(p_device_event)(h, date, &event, row, at + i, i, r % n1, h.first + r / n1) : 0;
         __syncwarp();
-        for (int m = 0, i = lane; m < OF_LANE && i < n0; m++, i += 32) {
-            row[i] = kept[m];
-            if (h.extra && (event.what & (FD_SHIFT | FD_CHANGE_VALUES))) h.extra[at + i] = 0;
-        }
+        for (int m = 0, i = lane; m < OF_LANE && i < n0; m++, i += 32) row[i] = kept[m];
     }
 }
 

@@ -56,6 +56,7 @@
        fd_lane_matrix       the row of 1 - size A, and is it dominant           2 mul + 2 add + 1 FMA
        fd_lane_matrix_at    the same, at faces without what keeps it from being dominant
        fd_lane_exercise     a value after a step, with early exercise      1 division, 2 FMA, 1 sub, 2 comparisons
+       fd_lane_at_date      a value after what happens at a date, likewise  2 comparisons
        fd_lane_lag          couplings of the wrong sign left to the old values  2 selections
        fd_lane_face_three   a face's third point eliminated by its neighbour's row
        fd_lane_value        a value or derivative from four values or a tensor of them
@@ -801,11 +802,16 @@ enum {
     FD_PROJECTED /* the larger of the two after each step: of first order */
 };
 
-/* What happens at a date, in this order. */
+/* What happens at a date, in the order of the march. In calendar time it is the other way round: the holder exercises,
+   then a barrier is watched or a coupon paid, then the price drops by a dividend. With FD_AMERICAN and FD_PROJECTED the
+   holder may exercise before and after all that, so values are no less than the final ones before the shift, as after
+   every step, and again after the change. Thus a dividend can be escaped by exercise, and so can a barrier: just before
+   it is watched, a price beyond it is worth the payoff. Where that right ends at the barrier, let the payoff be 0 beyond
+   it; to exercise only after the change, let the change take the larger value itself. */
 enum {
     FD_SHIFT = 1,         /* the value at x is what it was at x - cash - proportion x (or at the axis's end) */
     FD_CHANGE_VALUES = 2, /* the model's change of a value */
-    FD_EXERCISE = 4,      /* the larger of value and final value: Bermudan exercise */
+    FD_EXERCISE = 4,      /* the larger of value and final value: Bermudan exercise, a part of the other two kinds */
     FD_RECORD = 8         /* value and derivatives at the spot are kept */
 };
 
@@ -1179,6 +1185,20 @@ TRID_HD FD_R FD_F(fd_lane_exercise)(int kind, FD_R dt, FD_R final, FD_R value, F
         value -= dt * *extra;
         *extra = more > 0 ? more : 0;
     }
+    return final > value ? final : value;
+}
+
+/* Solves   a value after the shift and the change of a date, with early exercise just before them
+   Needs    what happens at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN the
+            multiplier of the step to the date in *extra
+   Leaves   in *extra the multiplier of the next step, for FD_AMERICAN: in the exercise region it depends on the final
+            values alone, so it stays where they hold after the date too, and is 0 elsewhere
+   Returns  the value
+   Cost     2 comparisons */
+TRID_HD FD_R FD_F(fd_lane_at_date)(int what, int kind, FD_R final, FD_R value, FD_R *extra)
+{
+    if (kind == FD_EUROPEAN && !(what & FD_EXERCISE)) return value;
+    if (kind == FD_AMERICAN && value > final) *extra = 0;
     return final > value ? final : value;
 }
 
