@@ -61,8 +61,9 @@
      Matrices Not pivoted. Rows of a face that would not be dominant leave couplings of the wrong sign to the old values
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.
-     Not told a march that grows: a theta below fd_scheme_theta's, or a mixed term whose square exceeds four times the
-              product of the diffusions, may give finite nonsense with status FD_OK.
+     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed (FD_GREW).
+              A theta below fd_scheme_theta's, and drifts that want fd_scheme_theta_drift's, may leave finite nonsense
+              below that bound.
      Memory   The caller's. Nothing is allocated, printed or kept.
 
    Options, defined before the header is included:
@@ -204,6 +205,7 @@ enum { ADI2D_P_POINTS, ADI2D_P_NUMBERS = 2, ADI2D_P_TIME = 4, ADI2D_P_FINAL, ADI
 typedef struct {
     fd_status status;
     int points[2], steps, weak;
+    int given;                 /* the largest magnitude that the march is given: fd_p_larger */
     int wrong[3];              /* what the threads that make axes and steps met */
     int fault[ADI2D_P_FAULTS]; /* indices, FD_P_NONE where there is none */
     fd_map map[2];
@@ -480,7 +482,7 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
         if (thread == 0) {
             plan->status = adi2d_p_check(batch, problem);
             plan->points[0] = problem->axis[0].points, plan->points[1] = problem->axis[1].points;
-            plan->steps = 0, plan->weak = 0;
+            plan->steps = 0, plan->weak = 0, plan->given = 0;
             for (int f = 0; f < ADI2D_P_FAULTS; f++) plan->fault[f] = FD_P_NONE;
             plan->wrong[2] = fd_schedule(&problem->times, batch->steps, t->step, &plan->steps);
         }
@@ -547,13 +549,21 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
             }
             ADI2D_F(p_pace)(problem, t, k);
         }
+        int given = 0;
         for (int j = thread / wide; j < plan->points[1]; j += threads / wide)
             for (int i = thread % wide; i < plan->points[0]; i += wide) {
                 const int at = i + plan->points[0] * j;
                 double value = ADI2D_M(p_final)(problem, parameters, x, plan->points, i, j);
-                t->final[at] = (ADI2D_R)value;
+                t->final[at] = (ADI2D_R)value, given = fd_p_larger(given, value);
                 if (!ADI2D_G(trid_finite)((ADI2D_R)value)) fd_p_least(&plan->fault[ADI2D_P_FINAL], at);
             }
+        for (int f = 0; f < 4; f++) {
+            const int d = f / 2, kind = problem->face[d][f % 2];
+            const double length = kind == FD_SLOPE ? x[d][plan->points[d] - 1] - x[d][0] : 1;
+            for (int i = thread; i < plan->points[1 - d] && (kind == FD_VALUE || kind == FD_SLOPE); i += threads)
+                given = fd_p_larger(given, length * ADI2D_M(p_face)(parameters, d, f % 2, x[1 - d][i], 0));
+        }
+        fd_p_most(&plan->given, given);
     }
     if (phase == 5) { /* which rows of the first and the last step are not dominant */
         int weak = 0;
@@ -999,7 +1009,7 @@ TRID_HOST adi2d_values ADI2D_F(p_host_values)(const ADI2D_F(p_host) * h)
     return ADI2D_F(p_values)(h->t.plan, around);
 }
 
-/* What happens at a date. */
+/* What happens at a date, of which the plan is told how much a change adds. */
 TRID_HOST void ADI2D_F(p_host_date)(ADI2D_F(p_host) * h, int date, adi2d_values *values)
 {
     const fd_date *event = &h->problem->at_date[date];
@@ -1021,19 +1031,26 @@ TRID_HOST void ADI2D_F(p_host_date)(ADI2D_F(p_host) * h, int date, adi2d_values 
             const size_t at = (size_t)(j + 1) * pitch + (size_t)i + 1;
             ADI2D_R final = h->t.final[(size_t)j * (size_t)h->n[0] + (size_t)i];
             if (event->what & FD_SHIFT) h->u[at] = h->d[at];
-            if (event->what & FD_CHANGE_VALUES)
-                h->u[at] = (ADI2D_R)ADI2D_M(p_change)(h->parameters, date, x[i], h->t.x[1][j], (double)h->u[at]);
+            if (event->what & FD_CHANGE_VALUES) {
+                const double before = (double)h->u[at];
+                h->u[at] = (ADI2D_R)ADI2D_M(p_change)(h->parameters, date, x[i], h->t.x[1][j], before);
+                fd_p_most(&h->t.plan->given, fd_p_larger(0, fd_p_added(before, (double)h->u[at])));
+            }
             h->u[at] = ADI2D_G(fd_lane_at_date)(event->what, h->problem->exercise, final, h->u[at], &h->extra[at]);
         }
     if (event->what & FD_RECORD) values[1 + date] = ADI2D_F(p_host_values)(h);
 }
 
-/* The first point that is not finite, i + n[0] * j; or -1. */
-TRID_HOST int ADI2D_F(p_host_lost)(const ADI2D_F(p_host) * h)
+/* The first point that is not finite, i + n[0] * j; or -1, and in *largest the largest magnitude. */
+TRID_HOST int ADI2D_F(p_host_lost)(const ADI2D_F(p_host) * h, int *largest)
 {
+    *largest = 0;
     for (int j = 0; j < h->n[1]; j++)
-        for (int i = 0; i < h->n[0]; i++)
-            if (!ADI2D_G(trid_finite)(h->u[(size_t)(j + 1) * (size_t)h->pitch + (size_t)i + 1])) return i + h->n[0] * j;
+        for (int i = 0; i < h->n[0]; i++) {
+            const ADI2D_R value = h->u[(size_t)(j + 1) * (size_t)h->pitch + (size_t)i + 1];
+            if (!ADI2D_G(trid_finite)(value)) return i + h->n[0] * j;
+            *largest = fd_p_larger(*largest, (double)value);
+        }
     return -1;
 }
 
@@ -1042,6 +1059,7 @@ TRID_HOST int ADI2D_F(p_host_lost)(const ADI2D_F(p_host) * h)
 TRID_HOST fd_status ADI2D_F(p_host_march)(ADI2D_F(p_host) * h, int watched, adi2d_values *values)
 {
     const adi2d_p_plan *plan = h->t.plan;
+    int largest;
     const size_t grid = (size_t)h->pitch * (size_t)(h->n[1] + 2) * sizeof(ADI2D_R);
     ADI2D_R *all[6] = {h->u, h->z, h->d, h->g, h->e, h->extra};
     for (int k = 0; k < 6; k++) memset(all[k], 0, grid);
@@ -1064,12 +1082,14 @@ TRID_HOST fd_status ADI2D_F(p_host_march)(ADI2D_F(p_host) * h, int watched, adi2
         }
         if (h->problem->exercise != FD_EUROPEAN) ADI2D_F(p_host_exercise)(h, pace->of.dt, h->problem->exercise);
         if (pace->of.date >= 0 && h->problem->at_date) ADI2D_F(p_host_date)(h, pace->of.date, values);
-        int lost = watched ? ADI2D_F(p_host_lost)(h) : -1;
+        int lost = watched ? ADI2D_F(p_host_lost)(h, &largest) : -1;
         if (lost >= 0) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % h->n[0], lost / h->n[0], k);
     }
-    int lost = ADI2D_F(p_host_lost)(h);
-    if (lost < 0) return adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
-    return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % h->n[0], lost / h->n[0], plan->steps - 1);
+    int lost = ADI2D_F(p_host_lost)(h, &largest);
+    if (lost >= 0) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % h->n[0], lost / h->n[0], plan->steps - 1);
+    fd_status status = adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
+    fd_p_grown(&status, plan->given, largest);
+    return status;
 }
 
 /* One problem. */
@@ -1212,6 +1232,7 @@ typedef struct {
     int factors;   /* of the matrix along y, taken apart: each section's, then each reduced row's; steps of PCR */
     int pace, now; /* of the step: its pace, the numbers of its start, then of its end */
     int bytes;     /* all of it */
+    int given;     /* the plan's, and what changes at dates add in the block's rows */
 } ADI2D_F(p_chip);
 
 /* Hands out a block's shared memory. */
@@ -1881,11 +1902,12 @@ ADI2D_P_RARE void ADI2D_F(p_chip_values)(const ADI2D_F(p_chip) * h, unsigned cha
 }
 
 /* What happens at a date: to the block's rows, then, after a barrier of all, the record. */
-ADI2D_P_RARE void ADI2D_F(p_chip_date)(const ADI2D_F(p_chip) * h, unsigned char *memory, int date, adi2d_values *values)
+ADI2D_P_RARE void ADI2D_F(p_chip_date)(ADI2D_F(p_chip) * h, unsigned char *memory, int date, adi2d_values *values)
 {
     const fd_date *event = &h->problem->at_date[date];
     const double *x = h->t.x[0];
     const int n = h->n[0], threads = trid_p_threads(), kind = h->problem->exercise;
+    int added = 0;
     if (event->what & FD_SHIFT)
         for (int row = 0; row < h->rows; row++) {
             /* All of a row is read before any of it is written. */
@@ -1909,12 +1931,16 @@ ADI2D_P_RARE void ADI2D_F(p_chip_date)(const ADI2D_F(p_chip) * h, unsigned char 
         }
     for (int at = trid_p_thread(); at < h->rows * n; at += threads) {
         ADI2D_R *u = ADI2D_F(p_chip_point)(h, memory, at);
-        if (event->what & FD_CHANGE_VALUES)
-            *u = (ADI2D_R)ADI2D_M(p_change)(h->parameters, date, x[at % n], h->t.x[1][h->first + at / n], (double)*u);
+        if (event->what & FD_CHANGE_VALUES) {
+            const double before = (double)*u;
+            *u = (ADI2D_R)ADI2D_M(p_change)(h->parameters, date, x[at % n], h->t.x[1][h->first + at / n], before);
+            added = fd_p_larger(added, fd_p_added(before, (double)*u));
+        }
         ADI2D_R more = kind == FD_AMERICAN ? h->extra[at] : 0;
         *u = ADI2D_G(fd_lane_at_date)(event->what, kind, h->final[at], *u, &more);
         if (kind == FD_AMERICAN) h->extra[at] = more;
     }
+    if (added) fd_p_most(&h->given, added);
     ADI2D_F(p_meet)(h);
     if (event->what & FD_RECORD) ADI2D_F(p_chip_values)(h, memory, &values[1 + date]);
 }
@@ -1936,13 +1962,29 @@ TRID_D int ADI2D_F(p_chip_least)(const ADI2D_F(p_chip) * h, int index, int *leas
     return index;
 }
 
-/* The first of the cluster's points that is not finite. */
-ADI2D_P_RARE int ADI2D_F(p_chip_lost)(const ADI2D_F(p_chip) * h, unsigned char *memory, int *least)
+/* The first of the cluster's points that is not finite; in *largest the largest magnitude of this thread's. */
+ADI2D_P_RARE int ADI2D_F(p_chip_lost)(const ADI2D_F(p_chip) * h, unsigned char *memory, int *least, int *largest)
 {
-    int lost = FD_P_NONE;
-    for (int at = trid_p_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_p_threads())
-        if (!ADI2D_G(trid_finite)(*ADI2D_F(p_chip_point)(h, memory, at))) lost = at + h->first * h->n[0];
+    int lost = FD_P_NONE, most = 0;
+    for (int at = trid_p_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_p_threads()) {
+        const ADI2D_R value = *ADI2D_F(p_chip_point)(h, memory, at);
+        most = fd_p_larger(most, (double)value);
+        if (!ADI2D_G(trid_finite)(value)) lost = at + h->first * h->n[0];
+    }
+    *largest = most;
     return ADI2D_F(p_chip_least)(h, lost, least);
+}
+
+/* What a march comes to whose values are there; its growth, by the magnitudes of all threads. */
+ADI2D_P_RARE fd_status ADI2D_F(p_chip_ended)(const ADI2D_F(p_chip) * h, unsigned char *memory, int *least)
+{
+    const int n = h->n[0];
+    int largest, lost = ADI2D_F(p_chip_lost)(h, memory, least, &largest);
+    if (lost != FD_P_NONE) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, h->t.plan->steps - 1);
+    fd_status status = adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
+    const int given = -ADI2D_F(p_chip_least)(h, -h->given, least);
+    fd_p_grown(&status, given, -ADI2D_F(p_chip_least)(h, -largest, least));
+    return status;
 }
 
 /* The first of the points at which the model gives something that is not finite, at the step's start or end. */
@@ -1970,8 +2012,8 @@ TRID_D void ADI2D_F(p_chip_pace)(const ADI2D_F(p_chip) * h, unsigned char *memor
 }
 
 /* Marches the problem; products is a literal: its steps go as products. As p_host_march. */
-TRID_D fd_status ADI2D_F(p_chip_march)(int K, int products, const ADI2D_F(p_chip) * h, unsigned char *memory,
-                                       int watched, int *least, adi2d_values *values)
+TRID_D fd_status ADI2D_F(p_chip_march)(int K, int products, ADI2D_F(p_chip) * h, unsigned char *memory, int watched,
+                                       int *least, adi2d_values *values)
 {
     const int steps = h->t.plan->steps, n = h->n[0], american = h->problem->exercise == FD_AMERICAN;
     ADI2D_R factored = 0; /* the size for which the matrix along y is taken apart */
@@ -2024,13 +2066,11 @@ TRID_D fd_status ADI2D_F(p_chip_march)(int K, int products, const ADI2D_F(p_chip
             ADI2D_F(p_meet)(h);
         }
         if (watched) {
-            int lost = ADI2D_F(p_chip_lost)(h, memory, least);
+            int unused, lost = ADI2D_F(p_chip_lost)(h, memory, least, &unused);
             if (lost != FD_P_NONE) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, k);
         }
     }
-    int lost = ADI2D_F(p_chip_lost)(h, memory, least);
-    if (lost == FD_P_NONE) return adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
-    return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, steps - 1);
+    return ADI2D_F(p_chip_ended)(h, memory, least);
 }
 
 /* The tables, from device memory; beyond the last point cells are 0 and numbers those of the last. */
@@ -2060,7 +2100,7 @@ TRID_D void ADI2D_F(p_chip_problem)(int K, int products, const ADI2D_F(p_launch)
         ADI2D_F(p_chip_lay_out)(K, launch, trid_p_threads(), h);
         unsigned char *scratch = launch->memory + (size_t)which * launch->bytes;
         const size_t used = ADI2D_F(p_lay_out)(batch, scratch, &h->t);
-        h->rank = trid_cluster_rank(), h->size = size;
+        h->rank = trid_cluster_rank(), h->size = size, h->given = h->t.plan->given;
         h->problem = &batch->problem[which], h->parameters = &launch->parameters[which];
         h->n[0] = h->t.plan->points[0], h->n[1] = h->t.plan->points[1];
         h->width = launch->width, h->sections = launch->sections, h->each = launch->each, h->pitch = launch->pitch;
@@ -2651,6 +2691,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_set_up_threads))
     const adi2d_problem *problem = &launch.chip.batch.problem[which];
     if (!ADI2D_F(p_rung_due)(a.t, step, 0) || a.t.pace[step].of.date < 0 || !problem->at_date) return;
     const int date = a.t.pace[step].of.date, n0 = a.t.plan->points[0], n1 = a.t.plan->points[1], all = n0 * n1;
+    int added = 0;
     const fd_date event = problem->at_date[date];
     const double *x = a.t.x[0];
     for (int at = (int)threadIdx.x; at < all; at += threads) {
@@ -2662,11 +2703,15 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_set_up_threads))
             for (int m = 0; m < 4; m++) sum += from.value[m] * (double)a.u[0][j * n0 + from.first + m];
             value = (ADI2D_R)sum;
         }
-        if (event.what & FD_CHANGE_VALUES)
-            value = (ADI2D_R)ADI2D_M(p_change)(&launch.chip.parameters[which], date, x[i], a.t.x[1][j], (double)value);
+        if (event.what & FD_CHANGE_VALUES) {
+            const double before = (double)value;
+            value = (ADI2D_R)ADI2D_M(p_change)(&launch.chip.parameters[which], date, x[i], a.t.x[1][j], before);
+            added = fd_p_larger(added, fd_p_added(before, (double)value));
+        }
         a.e[at] = value = ADI2D_G(fd_lane_at_date)(event.what, problem->exercise, final, value, &a.extra[0][at]);
         if (!ADI2D_G(trid_finite)(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
     }
+    if (added) fd_p_most(&a.t.plan->given, added);
     __syncthreads();
     for (int at = (int)threadIdx.x; at < all; at += threads) {
         const int across = at % n0 * n1 + at / n0;
@@ -2699,7 +2744,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_set_up_threads)) ADI2D_F(p_run
 template <int Unused>
 TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_set_up_threads)) ADI2D_F(p_rung_finish)(ADI2D_F(p_rung) launch)
 {
-    __shared__ int wrong;
+    __shared__ int wrong, largest;
     const int which = (int)blockIdx.x, threads = (int)blockDim.x, row = launch.chip.batch.points[0];
     const ADI2D_F(p_rung_arrays) a = ADI2D_F(p_rung_of)(launch, which);
     const int n0 = a.t.plan->points[0], n1 = a.t.plan->points[1];
@@ -2716,6 +2761,14 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_set_up_threads)) ADI2D_F(p_run
         status = wrong != FD_P_NONE ? adi2d_p_status(FD_MODEL_NAN, 0, -1, wrong % n0, wrong / n0, step)
                                     : adi2d_p_status(FD_NOT_SOLVED, 0, -1, at % n0, at / n0, step);
         status.weak = weak;
+    } else if (!status.what) {
+        int mine = 0;
+        if (threadIdx.x == 0) largest = 0;
+        __syncthreads();
+        for (int k = (int)threadIdx.x; k < n0 * n1; k += threads) mine = fd_p_larger(mine, (double)a.u[0][k]);
+        fd_p_most(&largest, mine);
+        __syncthreads();
+        fd_p_grown(&status, a.t.plan->given, largest);
     }
     const ADI2D_R nan = ADI2D_G(fd_p_nan)();
     if (launch.chip.batch.grid) {

@@ -66,6 +66,8 @@
      Matrices Not pivoted. Rows of a face that would not be dominant leave couplings of the wrong sign to the old values
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.
+     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed (FD_GREW).
+              Drifts that beat the diffusion along several axes want the theta and the steps of fd_scheme_theta_drift.
      Grid     Point (i, j, k) is at i + nx (j + ny k).
      Memory   The caller's; adi3d_allocate alone allocates. Nothing is printed or kept. All pointers of a problem are
               the host's, but for those of MODEL_onchip's, which are the device's.
@@ -246,6 +248,7 @@ typedef struct {
     fd_status status, made[3]; /* made: of each axis */
     fd_weights at[3];
     int steps, weak;
+    int given;     /* the largest magnitude that the march is given: fd_p_larger */
     int bad, lost; /* the first step whose numbers, and the first point whose final value, are not finite; FD_P_NONE */
     int other[2];  /* the first point at which an axis is not alone that should be, in the first and the last step */
 } adi3d_p_plan;
@@ -904,6 +907,22 @@ TRID_HD adi3d_values ADI3D_F(p_values)(const fd_weights *at, const ADI3D_R *arou
     }
     adi3d_values values = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5], sum[6], sum[7], sum[8], sum[9]};
     return values;
+}
+
+/* The larger of `most` and the magnitude of what point (i, j, k) is given: its final value, and on a face the value
+   given at time 0, or the slope times the length of the axis. */
+TRID_HD int ADI3D_F(p_given)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
+                             const ADI3D_F(p_tables) * t, int i, int j, int k, ADI3D_R value, int most)
+{
+    const int index[3] = {i, j, k};
+    const double at[3] = {t->x[0][i], t->x[1][j], t->x[2][k]};
+    for (int d = 0; d < 3; d++) {
+        const int last = index[d] == t->n[d] - 1, kind = problem->face[d][last];
+        if ((index[d] > 0 && !last) || (kind != FD_VALUE && kind != FD_SLOPE)) continue;
+        const double length = kind == FD_SLOPE ? t->x[d][t->n[d] - 1] - t->x[d][0] : 1;
+        most = fd_p_larger(most, length * ADI3D_M(p_face)(parameters, d, last, at, 0));
+    }
+    return fd_p_larger(most, (double)value);
 }
 
 /* NaN wherever results would be, for a problem that has none; but for the grid, if it has no size that one can have. */
@@ -1618,8 +1637,8 @@ FD_P_FLAT int ADI3D_F(p_host_weak)(const ADI3D_F(p_host) * h, int j, int k, cons
     return weak;
 }
 
-/* What happens at a date, to a worker's rows. */
-TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const fd_date *event)
+/* What happens at a date, to a worker's rows; a change may add to the largest magnitude given. */
+TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const fd_date *event, int *given)
 {
     const int *n = h->t.n, w = h->worker;
     const double *x = h->t.x[0];
@@ -1640,10 +1659,14 @@ TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const f
             }
             for (int i = 0; i < n[0]; i++) {
                 const double at[3] = {x[i], h->t.x[1][j], h->t.x[2][k]};
-                if (event->what & FD_CHANGE_VALUES)
-                    u[i] = (ADI3D_R)ADI3D_M(p_change)(h->parameters, date, at, (double)u[i]);
-                u[i] = ADI3D_G(fd_lane_at_date)(event->what, h->problem->exercise, h->final ? h->final[row + (size_t)i] : 0,
-                                                u[i], h->extra ? &h->extra[row + (size_t)i] : &none);
+                if (event->what & FD_CHANGE_VALUES) {
+                    const double before = (double)u[i];
+                    u[i] = (ADI3D_R)ADI3D_M(p_change)(h->parameters, date, at, before);
+                    *given = fd_p_larger(*given, fd_p_added(before, (double)u[i]));
+                }
+                u[i] = ADI3D_G(fd_lane_at_date)(event->what, h->problem->exercise,
+                                                h->final ? h->final[row + (size_t)i] : 0, u[i],
+                                                h->extra ? &h->extra[row + (size_t)i] : &none);
             }
         }
 }
@@ -1658,11 +1681,13 @@ TRID_HOST adi3d_values ADI3D_F(p_host_values)(const ADI3D_F(p_host) * h)
     return ADI3D_F(p_values)(at, around);
 }
 
-/* The first point whose value is not finite; with a step, whose terms are not, at its start or end. */
-TRID_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
+/* The first point whose value is not finite; with a step, whose terms are not, at its start or end. In *largest the
+   worker's largest magnitude. */
+TRID_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step, int *largest)
 {
     const int *n = h->t.n, w = h->worker;
     int lost = FD_P_NONE;
+    *largest = 0;
     for (int k = ADI3D_F(p_share)(h, n[2], w); k < ADI3D_F(p_share)(h, n[2], w + 1) && lost == FD_P_NONE; k++)
         for (int j = 0; j < n[1]; j++) {
             const ADI3D_R *u = ADI3D_F(p_host_row)(h, h->u, j, k);
@@ -1671,6 +1696,7 @@ TRID_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_st
                                       ADI3D_F(p_finite)(ADI3D_F(p_terms_at)(&h->t, i, j, k, step->time[1]))
                                 : ADI3D_G(trid_finite)(u[i]);
                 if (!good) fd_p_least(&lost, i + n[0] * (j + n[1] * k));
+                *largest = fd_p_larger(*largest, (double)u[i]);
             }
         }
     return ADI3D_F(p_together)(h, lost, 0);
@@ -1689,8 +1715,9 @@ TRID_HOST int ADI3D_F(p_host_not_alone)(const ADI3D_F(p_host) * h, const ADI3D_F
     return ADI3D_F(p_together)(h, lost, 0);
 }
 
-/* Sets a worker's planes to the final values, and what surrounds them to 0. */
-TRID_HOST fd_status ADI3D_F(p_host_begin)(const ADI3D_F(p_host) * h)
+/* Sets a worker's planes to the final values, and what surrounds them to 0. In *given the largest magnitude that its
+   points are given. */
+TRID_HOST fd_status ADI3D_F(p_host_begin)(const ADI3D_F(p_host) * h, int *given)
 {
     const int *n = h->t.n, w = h->worker;
     const size_t line = 128 / sizeof(ADI3D_R);
@@ -1709,6 +1736,7 @@ TRID_HOST fd_status ADI3D_F(p_host_begin)(const ADI3D_F(p_host) * h)
                 h->u[at] = (ADI3D_R)ADI3D_F(p_final)(h->problem, h->parameters, &h->t, i, j, k);
                 if (h->final) h->final[at] = h->u[at];
                 if (!ADI3D_G(trid_finite)(h->u[at])) fd_p_least(&lost, i + n[0] * (j + n[1] * k));
+                *given = ADI3D_F(p_given)(h->problem, h->parameters, &h->t, i, j, k, h->u[at], *given);
             }
     memset(h->turned, 0, (size_t)adi3d_p_longest(h->problem) * ADI3D_P_LANES * sizeof(ADI3D_R));
     memset(h->slopes - line / 2, 0, (8 * h->wide + line / 2) * sizeof(ADI3D_R));
@@ -1723,14 +1751,14 @@ TRID_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_resul
     const adi3d_problem *problem = h->problem;
     fd_step some[ADI3D_P_SOME];
     ADI3D_F(p_step) step;
-    int steps = 0, weak = 0, lost;
-    fd_status status = ADI3D_F(p_host_begin)(h);
+    int steps = 0, weak = 0, given = 0, largest, lost;
+    fd_status status = ADI3D_F(p_host_begin)(h, &given);
     fd_schedule_part(&problem->times, 0, 0, NULL, &steps);
     for (int k = 0; k < steps && !status.what; k++) {
         if (k % ADI3D_P_SOME == 0) fd_schedule_part(&problem->times, k, ADI3D_P_SOME, some, &steps);
         status = ADI3D_F(p_step_of)(problem, h->parameters, &some[k % ADI3D_P_SOME], k, &step);
         if (status.what) break;
-        if (problem->watched && (lost = ADI3D_F(p_host_lost)(h, &step)) != FD_P_NONE)
+        if (problem->watched && (lost = ADI3D_F(p_host_lost)(h, &step, &largest)) != FD_P_NONE)
             return ADI3D_F(p_lost)(h, FD_MODEL_NAN, lost, k);
         for (int end = (k == 0) + (k == steps - 1); end > 0; end--)
             for (int m = ADI3D_F(p_share)(h, h->t.n[2], h->worker); m < ADI3D_F(p_share)(h, h->t.n[2], h->worker + 1);
@@ -1745,18 +1773,22 @@ TRID_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_resul
         ADI3D_F(p_host_step)(h, &step);
         const fd_date *event = adi3d_p_event(problem, step.pace.date);
         if (event && event->what != FD_RECORD) {
-            ADI3D_F(p_host_date)(h, step.pace.date, event);
+            ADI3D_F(p_host_date)(h, step.pace.date, event, &given);
             ADI3D_F(p_meet)(h);
         }
         if (event && (event->what & FD_RECORD) && h->worker == 0)
             result->values[1 + step.pace.date] = ADI3D_F(p_host_values)(h);
-        if (problem->watched && (lost = ADI3D_F(p_host_lost)(h, NULL)) != FD_P_NONE)
+        if (problem->watched && (lost = ADI3D_F(p_host_lost)(h, NULL, &largest)) != FD_P_NONE)
             return ADI3D_F(p_lost)(h, FD_NOT_SOLVED, lost, k);
         if (problem->progress && h->worker == 0) problem->progress(k + 1, steps, problem->context);
     }
     if (status.what) return status;
-    lost = ADI3D_F(p_host_lost)(h, NULL);
-    if (lost != FD_P_NONE) status = ADI3D_F(p_lost)(h, FD_NOT_SOLVED, lost, steps - 1);
+    lost = ADI3D_F(p_host_lost)(h, NULL, &largest);
+    given = -ADI3D_F(p_together)(h, -given, 0), largest = -ADI3D_F(p_together)(h, -largest, 0);
+    if (lost == FD_P_NONE)
+        fd_p_grown(&status, given, largest);
+    else
+        status = ADI3D_F(p_lost)(h, FD_NOT_SOLVED, lost, steps - 1);
     status.weak = ADI3D_F(p_together)(h, weak, 1);
     return status;
 }
@@ -1953,6 +1985,7 @@ typedef struct {
     adi3d_values *values;      /* as a result's */
     ADI3D_R *factors[3];       /* of the axes that are alone, else null: p_device_factor */
     int *turns;                /* how many steps of PCR their solves take */
+    int *given, *largest;      /* magnitudes (fd_p_larger): the largest given, and the largest at time 0 */
     int fresh;                 /* are those of the last step not this one's? */
     int pitch, plane, elements; /* from row to row, from plane to plane, all */
     int processors, shared;     /* of the device: how many, and the shared memory of one */
@@ -1983,8 +2016,8 @@ TRID_HOST size_t ADI3D_F(p_device_lay_out)(const adi3d_problem *problem, unsigne
     h.values = (adi3d_values *)(memory + used);
     used += fd_p_round((size_t)(1 + problem->times.dates) * sizeof *h.values);
     h.lost = (unsigned long long *)(memory + used), h.other = h.lost + 1, h.weak = (int *)(h.other + 1),
-    h.turns = h.weak + 1;
-    used += fd_p_round(32);
+    h.given = h.weak + 1, h.largest = h.weak + 2, h.turns = h.weak + 3;
+    used += fd_p_round(40);
     for (int d = 0; d < 3; d++)
         if (ADI3D_P_ALONE(d)) {
             h.factors[d] = (ADI3D_R *)(memory + used);
@@ -2727,6 +2760,12 @@ TRID_D void ADI3D_F(p_device_note)(const ADI3D_F(p_device) & h, int when, int i,
     atomicMin(h.lost, (unsigned long long)when << 32 | (unsigned long long)(i + h.t.n[0] * (j + h.t.n[1] * k)));
 }
 
+/* A thread's largest magnitude to that of all, which few threads have to change. */
+TRID_D void ADI3D_F(p_device_most)(int *kept, int mine)
+{
+    if (mine > __ldcg(kept)) fd_p_most(kept, mine);
+}
+
 enum { ADI3D_F(p_device_threads) = 128 }; /* of the kernels from here on: a block a row */
 
 /* The final values. */
@@ -2735,29 +2774,36 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     ADI3D_F(p_device_begin)(const __grid_constant__ ADI3D_F(p_device) h)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
+    int given = 0;
     for (int i = (int)threadIdx.x; i < h.t.n[0]; i += (int)blockDim.x) {
         const int at = ADI3D_F(p_device_at)(h, i, j, k);
         const ADI3D_R value = (ADI3D_R)ADI3D_F(p_final)(&h.problem, h.parameters, &h.t, i, j, k);
         h.u[at] = value;
         if (h.final) h.final[at] = value;
         if (!ADI3D_G(trid_finite)(value)) ADI3D_F(p_device_note)(h, 0, i, j, k);
+        given = ADI3D_F(p_given)(&h.problem, h.parameters, &h.t, i, j, k, value, given);
     }
+    ADI3D_F(p_device_most)(h.given, given);
 }
 
-/* The first point whose terms (when is odd) or whose value is not finite. */
+/* The first point whose terms (when is odd) or whose value is not finite; the largest value in the last step. */
 template <int Unused>
 TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     ADI3D_F(p_device_look)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step,
-                           int when)
+                           int when, int last)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
+    int largest = 0;
     for (int i = (int)threadIdx.x; i < h.t.n[0]; i += (int)blockDim.x) {
         int good = 1;
         for (int end = 0; end < 2 && when % 2; end++)
             good &= ADI3D_F(p_finite)(ADI3D_F(p_terms_at)(&h.t, i, j, k, step.time[end]));
-        if (when % 2 == 0) good = ADI3D_G(trid_finite)(h.u[ADI3D_F(p_device_at)(h, i, j, k)]);
+        const ADI3D_R value = h.u[ADI3D_F(p_device_at)(h, i, j, k)];
+        if (when % 2 == 0) good = ADI3D_G(trid_finite)(value);
         if (!good) ADI3D_F(p_device_note)(h, when, i, j, k);
+        largest = fd_p_larger(largest, (double)value);
     }
+    if (last) ADI3D_F(p_device_most)(h.largest, largest);
 }
 
 /* How many rows are not dominant in step number `now`, and where an axis is not alone that should be. */
@@ -2778,10 +2824,10 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
 }
 
 /* What point (i, j, k), which is element `at` of final values and multiplier, has after what happens at a date, from a
-   row of old values. */
+   row of old values; a change may add to the largest magnitude given. */
 template <class Grid>
 TRID_D ADI3D_R ADI3D_F(p_device_event)(const Grid &h, int date, const fd_date *event, const ADI3D_R *row, int at, int i,
-                                       int j, int k)
+                                       int j, int k, int *given)
 {
     const int n = h.t.n[0];
     const double *x = h.t.x[0], place[3] = {x[i], h.t.x[1][j], h.t.x[2][k]};
@@ -2792,7 +2838,11 @@ TRID_D ADI3D_R ADI3D_F(p_device_event)(const Grid &h, int date, const fd_date *e
         for (int m = 0; m < 4; m++) sum += from.value[m] * (double)row[from.first + m];
         value = (ADI3D_R)sum;
     }
-    if (event->what & FD_CHANGE_VALUES) value = (ADI3D_R)ADI3D_M(p_change)(h.parameters, date, place, (double)value);
+    if (event->what & FD_CHANGE_VALUES) {
+        const double before = (double)value;
+        value = (ADI3D_R)ADI3D_M(p_change)(h.parameters, date, place, before);
+        *given = fd_p_larger(*given, fd_p_added(before, (double)value));
+    }
     return ADI3D_G(fd_lane_at_date)(event->what, h.problem.exercise, h.final ? h.final[at] : 0, value,
                                     h.extra ? &h.extra[at] : &none);
 }
@@ -2806,8 +2856,10 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     const int j = (int)blockIdx.x, k = (int)blockIdx.y, n = h.t.n[0], first = ADI3D_F(p_device_at)(h, 0, j, k);
     for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x) row[i] = h.u[first + i];
     __syncthreads();
+    int given = 0;
     for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x)
-        h.u[first + i] = ADI3D_F(p_device_event)(h, date, &event, row, first + i, i, j, k);
+        h.u[first + i] = ADI3D_F(p_device_event)(h, date, &event, row, first + i, i, j, k, &given);
+    ADI3D_F(p_device_most)(h.given, given);
 }
 
 /* Value and derivatives at the spot, to values[which]; a block of 64. */
@@ -3001,7 +3053,8 @@ static inline fd_status ADI3D_F(p_device_march)(cudaError_t *error, cudaStream_t
         if (grid[g] && *error == cudaSuccess)
             *error = cudaMemsetAsync(grid[g], 0, (size_t)h.elements * sizeof(ADI3D_R), stream);
     if (*error == cudaSuccess) *error = cudaMemsetAsync(h.lost, 255, sizeof *h.lost + sizeof *h.other, stream);
-    if (*error == cudaSuccess) *error = cudaMemsetAsync(h.weak, 0, sizeof *h.weak, stream);
+    if (*error == cudaSuccess)
+        *error = cudaMemsetAsync(h.weak, 0, 3 * sizeof *h.weak, stream); /* given and largest too */
     ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_begin) < Unused >, rows, threads, 0, h);
     for (int k = 0; k < steps && *error == cudaSuccess; k++) {
         if (k % SOME == 0) fd_schedule_part(&problem->times, k, SOME, some, &steps);
@@ -3011,12 +3064,14 @@ static inline fd_status ADI3D_F(p_device_march)(cudaError_t *error, cudaStream_t
                   !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &before.time[1][0], &step.time[1][0]);
         before = step;
         if (problem->watched)
-            ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 1 + 2 * k);
+            ADI3D_F(p_launch)
+            (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 1 + 2 * k, 0);
         for (int end = (k == 0) + (k == steps - 1); end > 0; end--)
             ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_count) < Unused >, rows, threads, 0, h, step, k);
         ADI3D_F(p_device_step)<Unused>(error, stream, h, step);
         if (problem->watched || k == steps - 1)
-            ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 2 + 2 * k);
+            ADI3D_F(p_launch)
+            (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 2 + 2 * k, k == steps - 1);
         if (!problem->progress) continue;
         if (k % SOME == SOME - 1 && *error == cudaSuccess) *error = cudaStreamSynchronize(stream);
         problem->progress(k + 1, steps, problem->context);
@@ -3032,9 +3087,10 @@ static inline fd_status ADI3D_F(p_device_results)(cudaError_t *error, cudaStream
                                                   const adi3d_result *result)
 {
     unsigned long long found[2] = {~0ull, ~0ull};
-    int weak = 0;
+    int counted[3] = {0, 0, 0}; /* weak rows, magnitudes given and left */
     if (*error == cudaSuccess) *error = cudaMemcpyAsync(found, h.lost, sizeof found, cudaMemcpyDeviceToHost, stream);
-    if (*error == cudaSuccess) *error = cudaMemcpyAsync(&weak, h.weak, sizeof weak, cudaMemcpyDeviceToHost, stream);
+    if (*error == cudaSuccess)
+        *error = cudaMemcpyAsync(counted, h.weak, sizeof counted, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess) *error = cudaStreamSynchronize(stream);
     const unsigned long long lost = found[0], other = found[1];
     /* What is looked at after the terms of its step comes later. */
@@ -3049,7 +3105,9 @@ static inline fd_status ADI3D_F(p_device_results)(cudaError_t *error, cudaStream
         status = fd_status_of(what, 0, -1, at % n[0], at / n[0] % n[1], at / n[0] / n[1], (when + 1) / 2 - 1);
     }
     if (status.what || *error != cudaSuccess) return status;
-    status.weak = weak;
+    status.weak = counted[0];
+    fd_p_grown(&status, counted[1], counted[2]);
+    if (status.what) return status;
     for (int date = -1; date < problem->times.dates && *error == cudaSuccess; date++) {
         const fd_date *event = adi3d_p_event(problem, date);
         if (date < 0 || (event && (event->what & FD_RECORD)))
@@ -3201,7 +3259,7 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
     adi3d_p_plan *plan = r.plan;
     if (thread == 0) {
         plan->status = adi3d_p_check_in(&launch.batch, problem);
-        plan->weak = 0, plan->bad = plan->lost = plan->other[0] = plan->other[1] = FD_P_NONE;
+        plan->weak = plan->given = 0, plan->bad = plan->lost = plan->other[0] = plan->other[1] = FD_P_NONE;
     }
     __syncthreads();
     if (plan->status.what) return;
@@ -3218,10 +3276,14 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
     if (plan->status.what) return;
     for (int k = thread; k < plan->steps; k += threads)
         if (ADI3D_F(p_step_of)(problem, parameters, &r.step[k], k, &r.pace[k]).what) fd_p_least(&plan->bad, k);
+    int given = 0;
     for (int at = thread; at < all; at += threads) {
-        r.final[at] = (ADI3D_R)ADI3D_F(p_final)(problem, parameters, &r.t, at % n0, at / n0 % n1, at / n0 / n1);
+        const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
+        r.final[at] = (ADI3D_R)ADI3D_F(p_final)(problem, parameters, &r.t, i, j, k);
+        given = ADI3D_F(p_given)(problem, parameters, &r.t, i, j, k, r.final[at], given);
         if (!ADI3D_G(trid_finite)(r.final[at])) fd_p_least(&plan->lost, at);
     }
+    fd_p_most(&plan->given, given);
     __syncthreads();
     const int lost = plan->lost, last = plan->steps - 1;
     if (lost != FD_P_NONE) {
@@ -3254,6 +3316,7 @@ typedef struct {
     int each, first, planes, share; /* planes of each block; this one's; lines along z of each block */
     int pitch, plane;
     int adds;               /* does any face add to F? */
+    int given;              /* the plan's, and what changes at dates add in the block's planes */
     int u, z;               /* the values; and the differences from them, later a first stage's values */
     int cell[3], number[3]; /* of the axes: number q of point i at [q n + i] */
     int places, step;       /* where each plane begins, of the first array; the step */
@@ -3637,19 +3700,22 @@ ADI3D_P_RARE void ADI3D_F(p_chip_values)(const ADI3D_F(p_chip) & h, adi3d_values
 }
 
 /* What happens at a date, to the block's rows, a warp a row, which it reads before it writes any of it. */
-ADI3D_P_RARE void ADI3D_F(p_chip_date)(const ADI3D_F(p_chip) & h, unsigned char *memory, int date)
+ADI3D_P_RARE void ADI3D_F(p_chip_date)(ADI3D_F(p_chip) & h, unsigned char *memory, int date)
 {
     enum { OF_LANE = (ADI3D_MOST_ON_CHIP + 31) / 32 };
+    int added = 0;
     const fd_date event = h.problem.at_date[date];
     const int n0 = h.t.n[0], n1 = h.t.n[1], lane = trid_p_thread() % 32;
     for (int r = trid_p_thread() / 32; r < n1 * h.planes; r += trid_p_threads() / 32) {
         ADI3D_R *row = (ADI3D_R *)(memory + h.u) + h.pitch * r, kept[OF_LANE];
         const int at = n0 * (r + n1 * h.first);
         for (int m = 0, i = lane; m < OF_LANE; m++, i += 32)
-            kept[m] = i < n0 ? ADI3D_F(p_device_event)(h, date, &event, row, at + i, i, r % n1, h.first + r / n1) : 0;
+            kept[m] =
+                i < n0 ? ADI3D_F(p_device_event)(h, date, &event, row, at + i, i, r % n1, h.first + r / n1, &added) : 0;
         __syncwarp();
         for (int m = 0, i = lane; m < OF_LANE && i < n0; m++, i += 32) row[i] = kept[m];
     }
+    if (added) fd_p_most(&h.given, added);
 }
 
 /* The least index, over all threads of the cluster; `least` is a word of shared memory. */
@@ -3670,30 +3736,44 @@ TRID_D int ADI3D_F(p_chip_least)(const ADI3D_F(p_chip) & h, int index, int *leas
 }
 
 /* The first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start or
-   end. */
-ADI3D_P_RARE int ADI3D_F(p_chip_lost)(const ADI3D_F(p_chip) & h, unsigned char *memory, int terms, int *least)
+   end. In *largest the largest magnitude of this thread's. */
+ADI3D_P_RARE int ADI3D_F(p_chip_lost)(const ADI3D_F(p_chip) & h, unsigned char *memory, int terms, int *least,
+                                      int *largest)
 {
     const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
     const int n0 = h.t.n[0], n1 = h.t.n[1], first = n0 * n1 * h.first;
-    int lost = FD_P_NONE;
+    int lost = FD_P_NONE, most = 0;
     for (int at = trid_p_thread(); at < n0 * n1 * h.planes && lost == FD_P_NONE; at += trid_p_threads()) {
+        const ADI3D_R value = ((const ADI3D_R *)(memory + h.u))[ADI3D_F(p_chip_at)(h, at)];
         int good = 1;
         for (int end = 0; end < 2 && terms; end++)
             good &= ADI3D_F(p_finite)(
                 ADI3D_F(p_terms_at)(&h.t, at % n0, at / n0 % n1, h.first + at / n0 / n1, step.time[end]));
-        if (!terms) good = ADI3D_G(trid_finite)(((const ADI3D_R *)(memory + h.u))[ADI3D_F(p_chip_at)(h, at)]);
+        if (!terms) good = ADI3D_G(trid_finite)(value);
         if (!good) lost = first + at;
+        most = fd_p_larger(most, (double)value);
     }
+    *largest = most;
     return ADI3D_F(p_chip_least)(h, lost, least);
+}
+
+/* The status of a march that ended, by the magnitudes of all threads. */
+ADI3D_P_RARE fd_status ADI3D_F(p_chip_ended)(const ADI3D_F(p_chip) & h, int weak, int largest, int *least)
+{
+    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    const int given = -ADI3D_F(p_chip_least)(h, -h.given, least);
+    fd_p_grown(&status, given, -ADI3D_F(p_chip_least)(h, -largest, least));
+    status.weak = weak;
+    return status;
 }
 
 /* Marches the problem. `watched`: looks for what is not finite before and after each step, not only at the end. */
 template <int H>
-TRID_D fd_status ADI3D_F(p_chip_march)(const ADI3D_F(p_chip) & h, unsigned char *memory, const ADI3D_F(p_ready) & ready,
+TRID_D fd_status ADI3D_F(p_chip_march)(ADI3D_F(p_chip) & h, unsigned char *memory, const ADI3D_F(p_ready) & ready,
                                        int watched, int *least, adi3d_values *values)
 {
     const int n0 = h.t.n[0], n1 = h.t.n[1], first = n0 * n1 * h.first, steps = ready.plan->steps;
-    int lost = FD_P_NONE, what = FD_NOT_SOLVED, k;
+    int lost = FD_P_NONE, what = FD_NOT_SOLVED, largest = 0, k;
     for (int at = trid_p_thread(); at < n0 * n1 * h.planes; at += trid_p_threads()) {
         ((ADI3D_R *)(memory + h.u))[ADI3D_F(p_chip_at)(h, at)] = h.final[first + at];
         if (h.extra) h.extra[first + at] = 0;
@@ -3703,7 +3783,7 @@ TRID_D fd_status ADI3D_F(p_chip_march)(const ADI3D_F(p_chip) & h, unsigned char 
     for (k = 0; k < steps; k++) {
         if (k == ready.plan->bad) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, k);
         ADI3D_F(p_chip_pace)(h, memory, &ready.pace[k]);
-        if (watched && (lost = ADI3D_F(p_chip_lost)(h, memory, 1, least)) != FD_P_NONE) {
+        if (watched && (lost = ADI3D_F(p_chip_lost)(h, memory, 1, least, &largest)) != FD_P_NONE) {
             what = FD_MODEL_NAN;
             break;
         }
@@ -3725,9 +3805,10 @@ TRID_D fd_status ADI3D_F(p_chip_march)(const ADI3D_F(p_chip) & h, unsigned char 
                 ADI3D_F(p_chip_meet)(h);
             }
         }
-        if ((watched || k == steps - 1) && (lost = ADI3D_F(p_chip_lost)(h, memory, 0, least)) != FD_P_NONE) break;
+        if ((watched || k == steps - 1) && (lost = ADI3D_F(p_chip_lost)(h, memory, 0, least, &largest)) != FD_P_NONE)
+            break;
     }
-    if (lost == FD_P_NONE) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    if (lost == FD_P_NONE) return ADI3D_F(p_chip_ended)(h, ready.plan->weak, largest, least);
     fd_status status = fd_status_of(what, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, k);
     if (what == FD_NOT_ALONE)
         status.axis =
@@ -3744,7 +3825,7 @@ TRID_D void ADI3D_F(p_chip_begin)(const ADI3D_F(p_batch) & launch, const ADI3D_F
         h.t = ready.t;
         h.problem = launch.batch.problem[which], h.parameters = &launch.parameters[which], h.memory = memory;
         ADI3D_F(p_chip_lay_out)(h.t.n, trid_cluster_size(), &h);
-        h.rank = trid_cluster_rank(), h.first = h.rank * h.each;
+        h.rank = trid_cluster_rank(), h.first = h.rank * h.each, h.given = ready.plan->given;
         h.planes = h.t.n[2] - h.first < h.each ? h.t.n[2] - h.first : h.each;
         if (h.planes < 0) h.planes = 0;
         h.final = ready.final, h.of = ready.of, h.extra = h.problem.exercise == FD_AMERICAN ? ready.extra : NULL;
@@ -3801,7 +3882,6 @@ TRID_KERNEL void __launch_bounds__(THREADS) ADI3D_F(p_chip_kernel)(const __grid_
         for (int at = thread; at < n0 * n1 * h.planes && grid; at += threads)
             grid[(size_t)(at % n0) + m0 * ((size_t)(at / n0 % n1) + m1 * (size_t)(h.first + at / n0 / n1))] =
                 ((const ADI3D_R *)(memory + h.u))[ADI3D_F(p_chip_at)(h, at)];
-        status.weak = ready.plan->weak;
     }
     if (rank == 0 && thread == 0) batch->status[which] = status;
     if (trid_cluster_size() > 1) trid_cluster_sync(); /* no block ends while another reads what it has */

@@ -59,15 +59,20 @@ static void schemes(void)
                          case_worst_amplification(&scheme, dims, mixed), case_worst_amplification(&less, dims, mixed));
                 orders_line(text);
             }
-    for (int which = FD_DOUGLAS; which <= FD_HUNDSDORFER_VERWER + 1; which++)
-        for (int dims = 2; dims <= 3; dims++) {
-            int again = which > FD_HUNDSDORFER_VERWER;
-            double theta = again ? 0.5 + sqrt(1.0 / 12) : fd_scheme_theta(which, dims, 1);
+    for (int which = FD_DOUGLAS; which <= FD_HUNDSDORFER_VERWER; which++)
+        for (int k = 0; k < 6; k++) { /* drifts of any size, or so many spacings a step; the least theta, or that for
+                                         drifts */
+            const int dims = k < 2 ? 2 : 3;
+            const double most = which == FD_MODIFIED_CRAIG_SNEYD ? 0.3 : 0.5;
+            const double courant = k < 4 ? HUGE_VAL : k == 4 ? 1 : most;
+            double theta = fd_scheme_theta(which, dims, 1);
             fd_scheme scheme;
-            char text[256];
-            if (fd_scheme_of(which - again, theta, &scheme)) exit(1);
-            snprintf(text, sizeof text, "drift,%s,%d factors,,,,,%.4f,%.3f,\n", scheme_name[which - again], dims, theta,
-                     case_worst_with_drifts(&scheme, dims));
+            char size[32] = "any", text[256];
+            if (k % 2 || k == 4) fd_scheme_theta_drift(which, dims, 1, courant, &theta);
+            if (fd_scheme_of(which, theta, &scheme)) exit(1);
+            if (courant < HUGE_VAL) snprintf(size, sizeof size, "%g", courant);
+            snprintf(text, sizeof text, "drift,%s,%d factors,%s,,,,%.4f,%.4f,\n", scheme_name[which], dims, size, theta,
+                     case_worst_with_drifts(&scheme, dims, courant));
             orders_line(text);
         }
     row("lag", "whole matrix", "", "160", case_outwards(160, 0), case_outwards(320, 0));

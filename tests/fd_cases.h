@@ -414,8 +414,8 @@ CASE_REFERENCE double case_worst_amplification(const fd_scheme *scheme, int dims
     return worst;
 }
 
-/* The same with drifts of any size, by random waves: complex numbers. */
-CASE_REFERENCE double case_worst_with_drifts(const fd_scheme *scheme, int dims)
+/* The same with drifts, at most `courant` spacings a step, by random waves: complex numbers. */
+CASE_REFERENCE double case_worst_with_drifts(const fd_scheme *scheme, int dims, double courant)
 {
     case_random random = {20250209};
     double worst = 0, pi = 4 * atan(1.0);
@@ -424,6 +424,7 @@ CASE_REFERENCE double case_worst_with_drifts(const fd_scheme *scheme, int dims)
         double size[3], sine[3];
         for (int d = 0; d < dims; d++) {
             double angle = case_between(&random, 0, 2 * pi), drift = pow(10, case_between(&random, -5, 5));
+            if (drift > courant) drift = courant; /* which half of them or more are */
             size[d] = pow(10, case_between(&random, -5, 5));
             sine[d] = sin(angle);
             z[d + 1] = -2 * size[d] * (1 - cos(angle)) + (case_below(&random, 2) ? I : -I) * drift * sine[d];

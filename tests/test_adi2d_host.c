@@ -114,9 +114,10 @@ static double call(const black_parameters *p, double s, double maturity, double 
     return s * delta - p->strike * exp(-p->rate * maturity) * 0.5 * erfc(-(d - root) / sqrt(2.0));
 }
 
-enum { PLAIN, KNOCKED_OUT, WATCHED, PROPORTION, CASH, RIGHTS };
+enum { PLAIN, KNOCKED_OUT, WATCHED, PROPORTION, CASH, RIGHTS, ESCAPED };
 
-/* What is paid at time t for what a call will be then, by Simpson's rule: dividends paid, or 0 from the barrier on. */
+/* What is paid at time t for what a call will be then, by Simpson's rule: dividends paid, exercised before if that is
+   worth more (ESCAPED), or 0 from the barrier on. */
 static double call_later(const black_parameters *p, double s, double t, int right, double cash)
 {
     enum { PIECES = 8000 };
@@ -126,7 +127,8 @@ static double call_later(const black_parameters *p, double s, double t, int righ
     if (right == WATCHED) high = (log(p->barrier) - middle) / root;
     for (int k = 0; k <= PIECES; k++) {
         double z = low + k * (high - low) / PIECES, weight = k == 0 || k == PIECES ? 1 : k % 2 ? 4 : 2;
-        sum += weight * exp(-z * z / 2) * call(p, exp(middle + root * z) - cash, p->maturity - t, NULL);
+        double price = exp(middle + root * z), later = call(p, price - cash, p->maturity - t, NULL);
+        sum += weight * exp(-z * z / 2) * (right == ESCAPED ? fmax(price - p->strike, later) : later);
     }
     return exp(-p->rate * t) * sum * (high - low) / (3 * PIECES) / sqrt(8 * atan(1.0));
 }
@@ -182,6 +184,48 @@ static void closed_formulas(void)
     check_near(values[PROPORTION][0].value, want, 1e-3, "a call with a proportional dividend");
     want = call_later(&p, s, date[0], CASH, cash);
     check_near(values[CASH][0].value, want, 1e-3, "a call with a dividend in cash");
+}
+
+/* The value at a spot of a call with exercise of a kind, and something at one date. */
+static double black_value(int steps, int exercise, double date, fd_date at_date, double spot)
+{
+    enum { N = 240 };
+    const fd_axis price = {0, 400, N, 2, {100, 120, 0}, {30, 30, 0}, {FD_MIDWAY, FD_MIDWAY, 0}};
+    const fd_axis idle = {0, 1, 4, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    const fd_times times = {1, steps, FD_EQUAL, 1, FD_THETA, 0.5, 4, 1, &date, NULL};
+    const black_parameters p = {100, 0.05, 0.2, 1, 120};
+    adi2d_problem problem;
+    fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0);
+    adi2d_values values[2] = {{0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}};
+    memset(&problem, 0, sizeof problem);
+    problem.axis[0] = price, problem.axis[1] = idle, problem.spot[0] = spot, problem.spot[1] = 0.3;
+    problem.times = times, problem.at_date = &at_date, problem.exercise = exercise;
+    problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = 100;
+    adi2d_batch batch = {1, {N, 4}, steps + 16, 1, &problem, &status, values, NULL, ADI2D_ONE_STAGE};
+    void *memory = case_guarded(black_host_bytes_f64(&batch));
+    CHECK(black_host_f64(&batch, &p, 1, memory) == FD_OK && !status.what, "a call: %s",
+          adi2d_status_string(status.what));
+    case_release(memory, black_host_bytes_f64(&batch));
+    return values[0].value;
+}
+
+/* A call without a continuous dividend is exercised just before one in cash, if at all. */
+static void exercise_at_dates(void)
+{
+    const black_parameters p = {100, 0.05, 0.2, 1, 120};
+    const fd_date cash = {FD_SHIFT, 8, 0}, watched = {FD_CHANGE_VALUES, 0, 0};
+    const fd_date right = {FD_CHANGE_VALUES + FD_EXERCISE, 0, 0};
+    const double want = call_later(&p, 103, 0.375, ESCAPED, 8);
+    for (int kind = FD_AMERICAN; kind <= FD_PROJECTED; kind++) {
+        double value[3];
+        for (int k = 0; k < 3; k++) value[k] = black_value(32 << k, kind, 0.375, cash, 103);
+        check_near(value[2], want, 1e-3, "an American call with a dividend in cash, kind %d", kind);
+        check_near((value[1] - value[0]) / (value[2] - value[1]), 4, 1, "its second order in time, kind %d", kind);
+        check_near(black_value(8, kind, 0, cash, 150), 50, 1e-9, "exercised today, kind %d", kind);
+        check_near(black_value(8, kind, 0, watched, 150), 50, 1e-9, "exercised before the barrier, kind %d", kind);
+    }
+    check_near(black_value(8, FD_EUROPEAN, 0, watched, 150), 0, 1e-9, "knocked out");
+    check_near(black_value(8, FD_EUROPEAN, 0, right, 150), 50, 1e-9, "exercised before the barrier by right");
 }
 
 /* ---- Heston ------------------------------------------------------------------------------------------------------ */
@@ -417,6 +461,7 @@ int main(void)
     kinds();
     words();
     closed_formulas();
+    exercise_at_dates();
     if (check_short())
         check_skip(2, "Heston's prices: SHORT_TESTS is set");
     else

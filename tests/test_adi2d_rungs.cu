@@ -98,6 +98,8 @@ static void compare(const char *name, adi2d_batch batch, const std::vector<adi2d
                     fmax(largest, fabs((double)grid[0][k * points + (size_t)(at / n0 * batch.points[0] + at % n0)]));
             if (largest > 1e6 * scale) continue; /* unstable: what rounding began has grown as the rest has */
             const double tolerance = largest * (sizeof(Real) == 4 ? 2e-4 : 1e-11);
+            CHECK(same(got.growth, want.growth, want.growth * (sizeof(Real) == 4 ? 1e-3 : 1e-6)),
+                  "%s %zu, rung %d: growth %g, want %g", name, k, rung, (double)got.growth, (double)want.growth);
             for (int at = 0; at < n0 * n1; at++) {
                 const size_t place = k * points + (size_t)(at / n0 * batch.points[0] + at % n0);
                 const double off = fabs((double)grid[1][place] - (double)grid[0][place]);

@@ -247,6 +247,7 @@ static void own_threads(void)
     static const int counts[] = {1, 2, 5, 9};
     double grid[2][6 * 7 * 8];
     adi3d_values values[2][1 + CASE_DATES];
+    float growth = 0;
     case_plain(&c);
     c.at_date[0].what = FD_SHIFT + FD_RECORD, c.at_date[0].cash = 0.05, c.at_date[1].what = FD_RECORD;
     c.problem.exercise = FD_AMERICAN, c.parameters.change = 0.3, c.parameters.drift[2] = 3;
@@ -274,6 +275,9 @@ static void own_threads(void)
         CHECK(result.status.what == FD_OK && result.status.weak > 0, "%d workers: %d weak", count, result.status.weak);
         CHECK(!to || (!memcmp(grid[0], grid[1], sizeof *grid) && !memcmp(values[0], values[1], sizeof *values)),
               "%d workers: other numbers", count);
+        CHECK(!to || !memcmp(&growth, &result.status.growth, sizeof growth), "%d workers: growth %g", count,
+              (double)result.status.growth);
+        growth = result.status.growth;
     }
 }
 

@@ -286,6 +286,10 @@ static void batches()
                     "%s, %s, problem %d: what %d at %d %d %d step %d, weak %d, instead of %d at %d %d %d, %d, weak %d",
                     e->name, w ? "on chip" : "host", m, s.what, s.i, s.j, s.k, s.step, s.weak, t.what, t.i, t.j, t.k,
                     t.step, t.weak);
+                const double off = fabs((double)s.growth - (double)t.growth);
+                CHECK(off <= (w ? (e->real == 4 ? 1e-3 : 1e-6) : 0) * (double)t.growth,
+                      "%s, %s, problem %d: growth %g instead of %g", e->name, w ? "on chip" : "host", m,
+                      (double)s.growth, (double)t.growth);
                 double worst = 0, largest = 0;
                 for (int at = 0; at < (int)points; at++) {
                     const int n0 = q->axis[0].points, n1 = q->axis[1].points;

@@ -807,18 +807,32 @@ static void test_schemes(void)
             }
     }
     fd_scheme scheme;
-    /* Drifts of any size: with two factors all are stable but one, which needs more; with three none is. */
+    /* Drifts of any size: with two factors all are stable, one with a larger theta; with three as long as steps are
+       short, and no longer if they are twice as long. */
     for (int which = FD_DOUGLAS; which <= FD_HUNDSDORFER_VERWER; which++) {
-        double worst;
-        fd_scheme_of(which, which == FD_HUNDSDORFER_VERWER ? 0.5 + sqrt(1.0 / 12) : fd_scheme_theta(which, 2, 1),
-                     &scheme);
-        worst = case_worst_with_drifts(&scheme, 2);
+        double worst, theta;
+        CHECK(fd_scheme_theta_drift(which, 2, 1, HUGE_VAL, &theta) == FD_OK, "%s: two factors", name[which]);
+        fd_scheme_of(which, theta, &scheme);
+        worst = case_worst_with_drifts(&scheme, 2, HUGE_VAL);
         CHECK(worst <= 1 + 1e-9, "%s with two factors and drifts: amplification %.12f", name[which], worst);
-        worst = case_worst_with_drifts(&scheme, 3);
-        CHECK(worst > 1.1, "%s with three factors and drifts: amplification %.12f", name[which], worst);
+        const double most = which == FD_MODIFIED_CRAIG_SNEYD ? 0.3 : 0.5;
+        CHECK(fd_scheme_theta_drift(which, 3, 1, most, &theta) == FD_OK, "%s: three factors", name[which]);
+        fd_scheme_of(which, theta, &scheme);
+        worst = case_worst_with_drifts(&scheme, 3, most);
+        CHECK(worst <= 1.00025, "%s with three factors and drifts: amplification %.12f", name[which], worst);
+        CHECK(fd_scheme_theta_drift(which, 3, 1, 2 * most, &theta) == FD_GREW, "%s: steps too long", name[which]);
+        worst = case_worst_with_drifts(&scheme, 3, 2 * most);
+        CHECK(worst > 1.05, "%s with three factors and larger drifts: amplification %.12f", name[which], worst);
+        CHECK(fd_scheme_theta_drift(which, 3, 1, 0, &theta) == FD_OK && theta == fd_scheme_theta(which, 3, 1),
+              "%s: no drifts", name[which]);
+        CHECK(fd_scheme_theta_drift(which, 3, 1, bad_number(0), &theta) == FD_BAD_NUMBER, "%s: NaN", name[which]);
     }
+    double theta;
+    CHECK(fd_scheme_theta_drift(4, 3, 1, 0, &theta) == FD_BAD_ARGUMENT &&
+              fd_scheme_theta_drift(0, 3, 1, 0, NULL) == FD_BAD_ARGUMENT,
+          "an unknown scheme, a null pointer");
     fd_scheme_of(FD_HUNDSDORFER_VERWER, fd_scheme_theta(FD_HUNDSDORFER_VERWER, 2, 1), &scheme);
-    CHECK(case_worst_with_drifts(&scheme, 2) > 1.5, "the least theta with drifts");
+    CHECK(case_worst_with_drifts(&scheme, 2, HUGE_VAL) > 1.5, "the least theta with drifts");
     CHECK(fd_scheme_of(FD_DOUGLAS, 0.5, NULL) == FD_BAD_ARGUMENT, "null");
     CHECK(fd_scheme_of(-1, 0.5, &scheme) == FD_BAD_ARGUMENT && fd_scheme_of(4, 0.5, &scheme) == FD_BAD_ARGUMENT,
           "unknown");
