@@ -61,9 +61,9 @@
      Matrices Not pivoted. Rows of a face that would not be dominant leave couplings of the wrong sign to the old values
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.
-     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed (FD_GREW).
-              A theta below fd_scheme_theta's, and drifts that want fd_scheme_theta_drift's, may leave finite nonsense
-              below that bound.
+     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed
+              (FD_GREW). A theta below fd_scheme_theta's, and drifts that want fd_scheme_theta_drift's, may leave finite
+              nonsense below that bound.
      Memory   The caller's. Nothing is allocated, printed or kept.
 
    Options, defined before the header is included:

@@ -66,8 +66,9 @@
      Matrices Not pivoted. Rows of a face that would not be dominant leave couplings of the wrong sign to the old values
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.
-     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed (FD_GREW).
-              Drifts that beat the diffusion along several axes want the theta and the steps of fd_scheme_theta_drift.
+     Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed
+              (FD_GREW). Drifts that beat the diffusion along several axes want the theta and the steps of
+              fd_scheme_theta_drift.
      Grid     Point (i, j, k) is at i + nx (j + ny k).
      Memory   The caller's; adi3d_allocate alone allocates. Nothing is printed or kept. All pointers of a problem are
               the host's, but for those of MODEL_onchip's, which are the device's.

@@ -837,8 +837,8 @@ enum {
    then a barrier is watched or a coupon paid, then the price drops by a dividend. With FD_AMERICAN and FD_PROJECTED the
    holder may exercise before and after all that, so values are no less than the final ones before the shift, as after
    every step, and again after the change. Thus a dividend can be escaped by exercise, and so can a barrier: just before
-   it is watched, a price beyond it is worth the payoff. Where that right ends at the barrier, let the payoff be 0 beyond
-   it; to exercise only after the change, let the change take the larger value itself. */
+   it is watched, a price beyond it is worth the payoff. Where that right ends at the barrier, let the payoff be 0
+   beyond it; to exercise only after the change, let the change take the larger value itself. */
 enum {
     FD_SHIFT = 1,         /* the value at x is what it was at x - cash - proportion x (or at the axis's end) */
     FD_CHANGE_VALUES = 2, /* the model's change of a value */

@@ -347,7 +347,7 @@ CASE_FUNCTION double case_final(const case_grid *g, const int *index)
 }
 
 /* Marches a problem that is one. u: its grid; values: at time 0 and at dates that are recorded, as the result has them.
-   Returns how many rows were not dominant; the largest value met in largest[0], the growth of a status in largest[1]. */
+   Returns how many rows were not dominant; the largest value met in largest[0], a status's growth in largest[1]. */
 CASE_FUNCTION int case_march(const case_parameters *p, const adi3d_problem *problem, int fitting, int mixed,
                              int changes, double *u, adi3d_values *values, double *largest)
 {
