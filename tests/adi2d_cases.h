@@ -77,7 +77,7 @@ TRID_HD double case_face(const case_parameters *p, int axis, int side, double ot
 TRID_HD double case_change(const case_parameters *p, int date, double x, double y, double value)
 {
     if (p->bad == CASE_BAD_CHANGE && case_there(x, p->bad_at[0]) && case_there(y, p->bad_at[1])) return sqrt(-1.0);
-    return date % 2 ? 0.75 * value + 0.1 * x * y : x > p->strike + 0.2 ? 0 : value;
+    return date % 2 ? 0.75 * value + 2 * x * y : x > p->strike + 0.2 ? 0 : value;
 }
 
 /* Drifts taken in each of the three ways; with and without a mixed term; y by itself. */

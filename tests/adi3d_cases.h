@@ -99,7 +99,7 @@ TRID_HD double case_face(const case_parameters *p, int axis, int side, const dou
 TRID_HD double case_change(const case_parameters *p, int date, const double *at, double value)
 {
     if (p->bad == CASE_BAD_CHANGE && case_at_bad(p, at)) return sqrt(-1.0);
-    return date % 2 ? 0.75 * value + 0.1 * at[0] * at[1] * at[2] : at[2] > p->strike + 0.2 ? 0 : value;
+    return date % 2 ? 0.75 * value + 2 * at[0] * at[1] * at[2] : at[2] > p->strike + 0.2 ? 0 : value;
 }
 
 /* Drifts taken in each of the three ways; all mixed terms, some, one and none. */
