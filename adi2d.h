@@ -203,8 +203,8 @@ TRID_HD fd_status adi2d_p_status(int what, int detail, int axis, int i, int j, i
 enum { ADI2D_P_POINTS, ADI2D_P_NUMBERS = 2, ADI2D_P_TIME = 4, ADI2D_P_FINAL, ADI2D_P_KIND, ADI2D_P_FAULTS };
 
 typedef struct {
+    int points[2], steps, weak; /* at the start, which is aligned: kernels read them at once */
     fd_status status;
-    int points[2], steps, weak;
     int given;                 /* the largest magnitude that the march is given: fd_p_larger */
     int wrong[3];              /* what the threads that make axes and steps met */
     int fault[ADI2D_P_FAULTS]; /* indices, FD_P_NONE where there is none */
