@@ -2761,10 +2761,15 @@ TRID_D void ADI3D_F(p_device_note)(const ADI3D_F(p_device) & h, int when, int i,
     atomicMin(h.lost, (unsigned long long)when << 32 | (unsigned long long)(i + h.t.n[0] * (j + h.t.n[1] * k)));
 }
 
-/* A thread's largest magnitude to that of all, which few threads have to change. */
+/* The largest magnitude of a block's threads, into that of all blocks. */
 TRID_D void ADI3D_F(p_device_most)(int *kept, int mine)
 {
-    if (mine > __ldcg(kept)) fd_p_most(kept, mine);
+    __shared__ int most;
+    if (threadIdx.x == 0) most = 0;
+    __syncthreads();
+    fd_p_most(&most, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) fd_p_most(kept, most);
 }
 
 enum { ADI3D_F(p_device_threads) = 128 }; /* of the kernels from here on: a block a row */

@@ -950,7 +950,7 @@ TRID_HD void fd_p_grown(fd_status *status, int given, int largest)
     float before, after;
     memcpy(&before, &given, sizeof before), memcpy(&after, &largest, sizeof after);
     status->growth = before > 0 ? after / before : 0;
-    if (status->growth > FD_MOST_GROWTH) status->what = FD_GREW;
+    if (status->growth > (float)FD_MOST_GROWTH) status->what = FD_GREW;
 }
 
 TRID_HD size_t fd_p_round(size_t bytes)

@@ -735,7 +735,7 @@ CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *ran
         const double largest = met[0], growth = (double)status.growth;
         /* Neither of the two need be met near its largest value. */
         check_near(growth / met[1], 1, 1e-6 + 10 * tolerance * fmax(1, largest), "%s: growth", runner->name);
-        if (!CHECK(status.what == (met[1] > FD_MOST_GROWTH ? FD_GREW : FD_OK), "%s: %s, detail %d, step %d",
+        if (!CHECK(status.what == (met[1] > (double)FD_MOST_GROWTH ? FD_GREW : FD_OK), "%s: %s, detail %d, step %d",
                    runner->name, adi2d_status_string(status.what), status.detail, status.step) ||
             status.what)
             continue;

@@ -528,7 +528,7 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c
     const double largest = met[0], growth = (double)result.status.growth;
     /* The largest value at the end may be less than the largest met. */
     check_near(growth / met[1], 1, 1e-6 + 10 * tolerance * fmax(1, largest), "%s: growth", runner->name);
-    if (!CHECK(what == (met[1] > FD_MOST_GROWTH ? FD_GREW : FD_OK) && result.status.what == what,
+    if (!CHECK(what == (met[1] > (double)FD_MOST_GROWTH ? FD_GREW : FD_OK) && result.status.what == what,
                "%s: %d, %s, detail %d, step %d", runner->name, what, fd_status_string(result.status.what),
                result.status.detail, result.status.step) ||
         what)
