@@ -191,7 +191,7 @@ TRID_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points,
     double inside = (flags & BS1D_PUT ? -1 : 1) * fma((double)j, ds, -strike), half = ds / 2;
     if ((flags & BS1D_AVERAGED) && j > 0 && j < points - 1 && inside > -half && inside < half)
         return (inside + half) * ((inside + half) / (2 * ds));
-    return inside > 0 ? inside : 0;
+    return inside < 0 ? 0 : inside; /* NaN stays NaN */
 }
 
 /* Solves   the weights of four-point Lagrange interpolation at distance x from the first point, in units of the

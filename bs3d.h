@@ -254,7 +254,7 @@ TRID_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1,
                                           : low) -
              strike;
     if (flags & BS3D_PUT) inside = -inside;
-    return inside > 0 ? inside : 0;
+    return inside < 0 ? 0 : inside; /* NaN stays NaN */
 }
 
 /* The spacing of an axis, and the first of the four points around the spot on it. */

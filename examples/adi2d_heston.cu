@@ -62,7 +62,8 @@ int main(int argc, char **argv)
         problem[k] = call(100, 0.04, 100, 1);
     }
 
-    adi2d_batch batch = {sets, {PRICES, VARIANCES}, STEPS + HALVES, 0, NULL, NULL, NULL, NULL, ADI2D_TWO_STAGES};
+    adi2d_batch batch = {sets, {PRICES, VARIANCES}, STEPS + HALVES, 0, NULL, NULL, NULL,
+                         NULL, ADI2D_TWO_STAGES,    {NULL, NULL}};
     void *work;
     float ms;
     cudaEvent_t start, stop;

@@ -55,7 +55,7 @@ ADI3D_HD double basket_payoff(const double *at, const void *parameters)
 {
     const basket_parameters *p = (const basket_parameters *)parameters;
     double gain = p->strike - (at[0] + at[1] + at[2]) / 3;
-    return gain > 0 ? gain : 0;
+    return gain < 0 ? 0 : gain;
 }
 
 #define ADI3D_ALONE 7 /* each price feels itself alone: one matrix an axis */

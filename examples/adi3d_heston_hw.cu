@@ -56,7 +56,7 @@ ADI3D_TERMS(heston_hw, terms->drift[0] = x[0] * z[0]; terms->drift[1] = y[0]; te
 ADI3D_HD double heston_hw_payoff(const double *at, const void *parameters)
 {
     double gain = at[0] - ((const heston_hw_parameters *)parameters)->strike;
-    return gain > 0 ? gain : 0;
+    return gain < 0 ? 0 : gain;
 }
 
 #define ADI3D_ALONE 4 /* the rate feels itself alone: one matrix for all lines along it */

@@ -51,7 +51,7 @@ static void no_batches()
     adi2d_values values;
     case_parameters parameters;
     memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
-    adi2d_batch b = {1, {8, 8}, 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES};
+    adi2d_batch b = {1, {8, 8}, 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
     cudaError_t (*way[])(const adi2d_batch *, const case_parameters *, void *, cudaStream_t) = {central_onchip_f32<>,
                                                                                                 central_onchip_f64<>};
     for (int k = 0; k < 2; k++) {

@@ -145,7 +145,7 @@ static adi2d_problem start(int nx, int ny, int steps, int scheme, int halves)
 
 static adi2d_batch batch_of(int nx, int ny, int steps, int dates, int kind)
 {
-    const adi2d_batch batch = {0, {nx, ny}, steps, dates, NULL, NULL, NULL, NULL, kind};
+    const adi2d_batch batch = {0, {nx, ny}, steps, dates, NULL, NULL, NULL, NULL, kind, {NULL, NULL}};
     return batch;
 }
 
