@@ -2216,7 +2216,8 @@ static inline cudaError_t ADI2D_F(p_refuse)(const adi2d_batch *batch, cudaStream
     const size_t bytes[5] = {sizeof(fd_status), (size_t)(1 + batch->dates) * sizeof(adi2d_values),
                              n0 * n1 * sizeof(ADI2D_R), n0 * sizeof(double), n1 * sizeof(double)};
     for (int k = 0; k < 5; k++)
-        if (at[k]) cudaMemsetAsync(at[k], 255, problems * bytes[k], stream);
+        if (at[k] && cudaMemsetAsync(at[k], 255, problems * bytes[k], stream) != cudaSuccess)
+            cudaGetLastError(); /* of a pointer that is not the device's: no later call shall find it */
     return cudaErrorInvalidValue;
 }
 
@@ -2251,7 +2252,7 @@ static inline ADI2D_F(p_chosen) ADI2D_F(p_choose)(ADI2D_F(p_launch) * launch, in
     ADI2D_F(p_chosen) best = none;
     int device, most = 0, processors = 0;
     void (*kernel)(ADI2D_F(p_launch)) = ADI2D_F(p_onchip_kernel)<K, Threads, Blocks, Products>;
-    if (cudaGetDevice(&device) != cudaSuccess ||
+    if (trid_allow_shared(kernel) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess ||
         cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
         return none;
@@ -2278,16 +2279,10 @@ static inline ADI2D_F(p_chosen) ADI2D_F(p_choose)(ADI2D_F(p_launch) * launch, in
         if (best.bytes > 0 &&
             (blocks > 4 || blocks * launch->batch.problems > processors || trial.each * blocks > points[1]))
             break;
-        if (cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)need) !=
-            cudaSuccess)
-            break;
         if (blocks > 1 && trid_clusters(kernel, blocks, dim3((unsigned)team), need) < 1) break;
         const ADI2D_F(p_chosen) chosen = {kernel, blocks, team, need};
         best = chosen, launch->each = trial.each;
     }
-    if (best.bytes > 0 && cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                               (int)best.bytes) != cudaSuccess)
-        return none;
     return best;
 }
 
