@@ -3180,8 +3180,9 @@ static inline size_t ADI3D_F(device_bytes)(const adi3d_problem *problem)
    Needs    pointers to the host's memory in problem, parameters and result; device memory of device_bytes, aligned as
             cudaMalloc does. Parameters are copied as they stand: pointers in them, if the payoff, faces and changes
             follow them, are to device memory, or to memory that both have
-   Leaves   the result, also of a call that is refused: the call waits for the stream at its end. What is called on the host (numbers of axes and steps)
-            is called before. With progress the call also waits every 32 steps: what is told is so far ahead at most.
+   Leaves   the result, also of a call that is refused: the call waits for the stream at its end. What is called on the
+            host (numbers of axes and steps) is called before. With progress the call also waits every 32 steps: what is
+            told is so far ahead at most.
    Returns  result->status.what: as host_worker, or FD_LAUNCH_FAILED, detail the cudaError_t
    Cost     three launches a stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, one of two
             stages 15 times; American exercise 4 times more a stage (docs/adi3d.md). Some 100 KiB of stack */

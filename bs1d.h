@@ -1638,8 +1638,8 @@ TRID_HOST int BS1D_F(bs1d_suggest)(double tolerance, BS1D_F(bs1d_option) * optio
     if (ds > 0.4 * strike * spread) ds = 0.4 * strike * spread;
     if (ds * drift > variance * strike) ds = variance * strike / drift;
     count = ceil(top / ds) + 1;
-    /* A quarter for the steps, whose error is at most 0.2 (1 + far + far^2) strike spread / steps^2, `far` spreads being
-       how far the drift carries the kink; six times that with early exercise. */
+    /* A quarter for the steps, whose error is at most 0.2 (1 + far + far^2) strike spread / steps^2, the drift carrying
+       the kink `far` spreads away; six times that with early exercise. */
     double far = drift * years / spread, of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far + far * far);
     steps = ceil(sqrt(4 * of_steps * strike * spread / tolerance));
     if (steps < 8) steps = 8;

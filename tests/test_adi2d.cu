@@ -69,8 +69,8 @@ static void no_batches()
     CHECK(central_onchip_bytes_f32<>(&b) == 0 && central_onchip_bytes_f64<>(&b) == 0, "bytes of a batch that is none");
 }
 
-/* A launch whose thread has chosen a kernel, and then another thread the same one for a smaller batch: the latter must not
-   take shared memory from it. The problem is none, so that the march is short. */
+/* A launch whose thread has chosen a kernel, and then another thread the same one for a smaller batch: the latter must
+   not take shared memory from it. The problem is none, so that the march is short. */
 static void another_thread()
 {
     adi2d_problem problem;

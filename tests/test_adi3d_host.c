@@ -378,8 +378,8 @@ static void arguments(void)
     adi3d_free(memory);
 }
 
-/* Marches whose theta is left 0 are those with the scheme's own; of explicit marches as many steps as a refusal asks for
-   are enough: nothing grows by more than the factor of e that is allowed. */
+/* Marches whose theta is left 0 are those with the scheme's own; of explicit marches as many steps as a refusal asks
+   for are enough: nothing grows by more than the factor of e that is allowed. */
 static void times_left_zero(void)
 {
     static case_problem c;

@@ -34,7 +34,7 @@ static void of_fd(void)
           "an enumeration does not begin with its plain choice");
 }
 
-/* Heston's call with nothing but its axes, maturity, steps and spot filled in, against the same with fd_scheme_theta. */
+/* Heston's call with nothing but axes, maturity, steps and spot filled in, against the same with fd_scheme_theta. */
 static void of_two_factors(void)
 {
     const heston_parameters p = {100, 1.5, 0.04, 0.3, -0.5, 0.025, 0, 0};
