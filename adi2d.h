@@ -57,7 +57,8 @@
 
    What they share:
      Status   of the batch: an int, FD_OK or what is wrong with it. Of each problem: an fd_status; a problem that
-              is refused or fails has NaN in its results, and the others do not notice.
+              is refused or fails has NaN in its results, and the others do not notice. A call that is refused leaves
+              NaN and a status in all of them.
      Matrices Not pivoted. Rows of a face that would not be dominant leave couplings of the wrong sign to the old values
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.

@@ -62,7 +62,7 @@
 
    What they share:
      Status   fd_status: FD_OK or what is wrong and where; what the functions return is its `what`. A problem that is
-              refused or fails has NaN in its results.
+              refused or fails, and a call that is refused, has NaN in its results, and its status.
      Matrices Not pivoted. Rows of a face that would not be dominant leave couplings of the wrong sign to the old values
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.

@@ -1586,14 +1586,14 @@ TRID_HOST BS1D_P_INT BS1D_F(bs1d_fewest_steps)(const BS1D_F(bs1d_option) * optio
    which moves past the equation's solution: what is left is a normal density, and an integral over time. */
 TRID_HOST double BS1D_F(bs1d_p_spacing_error)(const BS1D_F(bs1d_option) * o, double moved)
 {
-    enum { BS1D_P_TIMES = 16 };
+    const int times = 16;
     const double s2 = (double)o->volatility * (double)o->volatility, t = (double)o->maturity, v = s2 * t;
     const double strike = (double)o->strike, drift = (double)o->rate - (double)o->dividend, beta = 4 * drift - 3 * s2;
     const double x = log((double)o->spot / strike) + moved, here = x + (drift - s2 / 2) * t;
     double sum = exp(-here * here / (2 * v));
-    for (int k = 0; k <= BS1D_P_TIMES; k++) { /* Simpson's rule, from today to maturity */
-        const double after = t * k / BS1D_P_TIMES, z = here - 2 * s2 * after;
-        const double weight = (k % 2 ? 4 : k % BS1D_P_TIMES ? 2 : 1) * t / (3 * BS1D_P_TIMES);
+    for (int k = 0; k <= times; k++) { /* Simpson's rule, from today to maturity */
+        const double after = t * k / times, z = here - 2 * s2 * after;
+        const double weight = (k % 2 ? 4 : k % times ? 2 : 1) * t / (3 * times);
         const double term = s2 * (z * z / v - 1) / v - (beta - 2 * s2) * z / v - 2 * beta;
         sum += weight * term * exp((3 * s2 - 2 * drift) * after - 2 * x - z * z / (2 * v));
     }

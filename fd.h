@@ -948,7 +948,7 @@ TRID_HD int fd_p_enough(const fd_times *times, int too_fast)
         if ((from - to) * rate > 1) most = fd_p_max(most, times->maturity / (from - to));
     }
     needed = ceil(needed + most);
-    return needed < FD_P_MOST ? (int)needed : FD_P_MOST;
+    return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
 }
 
 /* What solvers share within: the least index at which something is wrong, sums, room. */
