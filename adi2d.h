@@ -57,7 +57,8 @@
 
    What they share:
      Status   of the batch: an int, FD_OK or what is wrong with it. Of each problem: an fd_status; a problem that
-              is refused or fails has NaN in its results, and the others do not notice.
+              is refused or fails has NaN in its results, and the others do not notice. A call that is refused leaves
+              NaN and a status in all of them.
      Matrices Not pivoted. Rows of a face that would not be dominant leave couplings of the wrong sign to the old values
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.
@@ -118,8 +119,8 @@ typedef struct {
     fd_axis axis[2];         /* along x and along y */
     const double *points[2]; /* null: the points are made from axis; else these are, axis.points of them */
     int face[2][2];          /* FD_LINEAR .., of each axis at its first and its last point */
-    fd_times times;          /* its theta is the scheme's (fd_scheme_theta); kinds other than FD_THETA are steps of
-                                   Douglas' scheme with theta 0 and 1 */
+    fd_times times;          /* its theta is the scheme's, 0: fd_scheme_theta's; kinds other than FD_THETA are steps of
+                                   Douglas' scheme with theta 0 and 1, and FD_UNSTABLE where those of 0 are too long */
     const fd_date *at_date;  /* what happens at each of times.date */
     int scheme;              /* FD_DOUGLAS .. */
     int coefficients;        /* FD_BOTH_ENDS .. */
@@ -144,15 +145,20 @@ enum {
                          one array (docs/adi2d.md) */
 };
 
-/* What may be wrong with a problem besides what fd_status says. */
+/* What may be wrong with a problem besides what fd_status says; ADI2D_BAD_KIND with a batch. */
 enum {
-    ADI2D_NO_PRODUCT = -60 /* the batch says that all steps are products, and one is not: see ADI2D_PRODUCTS */
+    ADI2D_NO_PRODUCT = -60, /* the batch says that all steps are products, and one is not: see ADI2D_PRODUCTS */
+    ADI2D_TWO_STAGED = -61, /* the batch says that all steps have one stage, and one has two */
+    ADI2D_BAD_KIND = -62    /* batch.kind is unknown */
 };
 
 /* What a status says. */
 TRID_HD const char *adi2d_status_string(int what)
 {
-    return what == ADI2D_NO_PRODUCT ? "a step is not a product of factors, as the batch says" : fd_status_string(what);
+    return what == ADI2D_NO_PRODUCT   ? "a step is no product of factors, although batch.kind says so"
+           : what == ADI2D_TWO_STAGED ? "a step has two stages, although batch.kind says one"
+           : what == ADI2D_BAD_KIND   ? "unknown batch.kind"
+                                      : fd_status_string(what);
 }
 
 /* A batch: what all of its problems share, and where they and their results are. */
@@ -162,19 +168,21 @@ typedef struct {
     int steps;     /* no problem takes more, the halves of a Rannacher start counted (fd_schedule) */
     int dates;     /* no problem has more */
     const adi2d_problem *problem;
-    fd_status *status;    /* of each */
-    adi2d_values *values; /* of each 1 + dates: at time 0, and at its dates with FD_RECORD; the others stay as they
+    fd_status *status;      /* of each */
+    adi2d_values *values;   /* of each 1 + dates: at time 0, and at its dates with FD_RECORD; the others stay as they
                              were */
-    void *grid;           /* null; or of each points[0] * points[1] numbers of the precision: the values at time 0,
+    void *grid;             /* null; or of each points[0] * points[1] numbers of the precision: the values at time 0,
                              point (i, j) at i + points[0] * j */
-    int kind;             /* ADI2D_TWO_STAGES .. */
+    int kind;               /* ADI2D_TWO_STAGES .. */
+    double *coordinates[2]; /* null; or of each points[0], or points[1], numbers: where the grid's points are along x,
+                               and along y; NaN beyond the last */
 } adi2d_batch;
 
 /* The part of adi2d_check that says how much memory a batch needs: its pointers may still be null. */
 TRID_HD int adi2d_p_sizes(const adi2d_batch *batch)
 {
     if (!batch) return FD_BAD_ARGUMENT;
-    if (batch->kind < ADI2D_TWO_STAGES || batch->kind > ADI2D_PRODUCTS) return FD_BAD_ARGUMENT;
+    if (batch->kind < ADI2D_TWO_STAGES || batch->kind > ADI2D_PRODUCTS) return ADI2D_BAD_KIND;
     if (batch->problems < 0 || batch->points[0] < 4 || batch->points[1] < 4 || batch->steps < 1 || batch->dates < 0 ||
         batch->points[0] > 32768 || batch->points[1] > 32768 || batch->steps > FD_P_MOST || batch->dates > FD_P_MOST)
         return FD_BAD_SIZE;
@@ -182,7 +190,7 @@ TRID_HD int adi2d_p_sizes(const adi2d_batch *batch)
 }
 
 /* Solves   is this a batch?
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, or FD_BAD_SIZE: a count out of range */
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, ADI2D_BAD_KIND, or FD_BAD_SIZE: a count out of range */
 TRID_HD int adi2d_check(const adi2d_batch *batch)
 {
     int wrong = adi2d_p_sizes(batch);
@@ -199,8 +207,16 @@ TRID_HD fd_status adi2d_p_status(int what, int detail, int axis, int i, int j, i
 }
 
 /* What is found out about a problem before its march. The least index at which something was wrong is kept for each
-   thing that can be; what is the first of them in this order. */
-enum { ADI2D_P_POINTS, ADI2D_P_NUMBERS = 2, ADI2D_P_TIME = 4, ADI2D_P_FINAL, ADI2D_P_KIND, ADI2D_P_FAULTS };
+   thing that can be; what is the first of them in this order. ADI2D_P_FAST is fd_p_too_fast's number. */
+enum {
+    ADI2D_P_POINTS,
+    ADI2D_P_NUMBERS = 2,
+    ADI2D_P_TIME = 4,
+    ADI2D_P_FINAL,
+    ADI2D_P_KIND,
+    ADI2D_P_FAST,
+    ADI2D_P_FAULTS
+};
 
 typedef struct {
     int points[2], steps, weak; /* at the start, which is aligned: kernels read them at once */
@@ -208,6 +224,7 @@ typedef struct {
     int given;                 /* the largest magnitude that the march is given: fd_p_larger */
     int wrong[3];              /* what the threads that make axes and steps met */
     int fault[ADI2D_P_FAULTS]; /* indices, FD_P_NONE where there is none */
+    double longest;            /* explicit step */
     fd_map map[2];
     fd_weights at[2];
 } adi2d_p_plan;
@@ -216,13 +233,15 @@ typedef struct {
 TRID_HD fd_status adi2d_p_check(const adi2d_batch *batch, const adi2d_problem *problem)
 {
     for (int d = 0; d < 2; d++) {
-        if (problem->axis[d].points < 4 || problem->axis[d].points > batch->points[d])
-            return adi2d_p_status(FD_BAD_SIZE, 0, d, -1, -1, -1);
+        const int points = problem->axis[d].points;
+        if (points < 4) return adi2d_p_status(FD_BAD_SIZE, 0, d, -1, -1, -1);
+        if (points > batch->points[d]) return adi2d_p_status(FD_TOO_MANY_POINTS, points, d, -1, -1, -1);
         for (int side = 0; side < 2; side++)
             if (problem->face[d][side] < 0 || problem->face[d][side] >= FD_P_FACES)
-                return adi2d_p_status(FD_BAD_ARGUMENT, 0, d, -1, -1, -1);
+                return adi2d_p_status(FD_BAD_FACE, 0, d, -1, -1, -1);
     }
-    if (problem->times.dates > batch->dates) return adi2d_p_status(FD_BAD_SIZE, 0, -1, -1, -1, -1);
+    if (problem->times.dates > batch->dates)
+        return adi2d_p_status(FD_TOO_MANY_DATES, problem->times.dates, -1, -1, -1, -1);
     const fd_plan plan = {&problem->times, problem->at_date, problem->scheme, problem->coefficients,
                           problem->finals, problem->kinks,   problem->kink,   problem->exercise};
     return fd_plan_check(&plan);
@@ -467,7 +486,38 @@ TRID_HD int ADI2D_F(p_chained)(const ADI2D_F(p_tables) * t, int k)
                                                      t->time + 2 * (k + 1) * ADI2D_F(p_of_t));
 }
 
-enum { ADI2D_F(p_phases) = 10 };
+/* Is point (i, j) with these terms too fast for the explicit steps of a march? As fd_p_too_fast. */
+TRID_HD int ADI2D_F(p_too_fast)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int i, int j,
+                                ADI2D_G(adi2d_terms) terms)
+{
+    const int index[2] = {i, j};
+    fd_p_rate rate = {0, 0};
+    if (!(t->plan->longest > 0)) return 0;
+    for (int d = 0; d < 2; d++) {
+        const int at_face = index[d] == 0 || index[d] == t->plan->points[d] - 1;
+        ADI2D_G(fd_p_rate_add)
+        (ADI2D_F(p_row)(d, t->cell[d][index[d]], terms), at_face, ADI2D_M(mixed), problem->times.maturity, &rate);
+    }
+    return fd_p_too_fast(t->plan->longest, rate, (double)terms.kill);
+}
+
+/* NaN wherever problem `which` of a batch would have results, by so many threads. */
+TRID_HD void ADI2D_F(p_nothing)(const adi2d_batch *batch, int which, int thread, int threads)
+{
+    const ADI2D_R nan = ADI2D_G(fd_p_nan)();
+    const double n = (double)nan;
+    const adi2d_values none = {n, n, n, n, n, n};
+    const size_t all = (size_t)batch->points[0] * (size_t)batch->points[1];
+    adi2d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
+    for (int date = thread; date <= batch->dates; date += threads) values[date] = none;
+    for (size_t at = (size_t)thread; at < all && batch->grid; at += (size_t)threads)
+        ((ADI2D_R *)batch->grid)[(size_t)which * all + at] = nan;
+    for (int d = 0; d < 2; d++)
+        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
+            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] = n;
+}
+
+enum { ADI2D_F(p_phases) = 11 };
 
 /* Makes a problem ready, in phases: all threads do one, a barrier, then the next. What a phase needs from the ones
    before must have been found good (plan->status), or the phase does nothing. */
@@ -484,7 +534,9 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
             plan->points[0] = problem->axis[0].points, plan->points[1] = problem->axis[1].points;
             plan->steps = 0, plan->weak = 0, plan->given = 0;
             for (int f = 0; f < ADI2D_P_FAULTS; f++) plan->fault[f] = FD_P_NONE;
-            plan->wrong[2] = fd_schedule(&problem->times, batch->steps, t->step, &plan->steps);
+            const fd_times times = fd_times_of(&problem->times, problem->scheme, 2, ADI2D_M(mixed));
+            plan->wrong[2] = fd_schedule(&times, batch->steps, t->step, &plan->steps);
+            plan->longest = plan->wrong[2] ? 0 : fd_p_longest(plan->steps, t->step);
         }
         for (int d = 0; d < 2; d++)
             if (thread == (d + 1) * 32 % threads)
@@ -515,8 +567,8 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
                 plan->status = adi2d_p_status(FD_BAD_AXIS, 1 + fault, d, -1, -1, -1);
         }
         if (!plan->status.what && plan->wrong[2])
-            plan->status = adi2d_p_status(plan->wrong[2] == FD_NO_ROOM ? FD_BAD_SIZE : FD_BAD_TIMES, plan->wrong[2], -1,
-                                          -1, -1, -1);
+            plan->status = plan->wrong[2] == FD_NO_ROOM ? adi2d_p_status(FD_TOO_MANY_STEPS, plan->steps, -1, -1, -1, -1)
+                                                        : adi2d_p_status(FD_BAD_TIMES, plan->wrong[2], -1, -1, -1, -1);
         for (int d = 0; d < 2 && !plan->status.what; d++)
             if (fd_interpolate(plan->points[d], x[d], problem->spot[d], &plan->at[d]))
                 plan->status = adi2d_p_status(FD_BAD_SPOT, 0, d, -1, -1, -1);
@@ -574,6 +626,8 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
                 for (int i = thread % wide; i < plan->points[0]; i += wide) {
                     const int index[2] = {i, j};
                     const ADI2D_G(adi2d_terms) terms = ADI2D_F(p_terms)(t, i, j, time);
+                    const int too_fast = ADI2D_F(p_too_fast)(problem, t, i, j, terms);
+                    if (too_fast) fd_p_least(&plan->fault[ADI2D_P_FAST], too_fast);
                     for (int d = 0; d < 2; d++) {
                         const int first = index[d] == 0, at_face = first || index[d] == plan->points[d] - 1;
                         ADI2D_R a, b, c;
@@ -601,6 +655,8 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
             : fault[ADI2D_P_TIME] != none ? adi2d_p_status(FD_MODEL_NAN, 0, -1, -1, -1, fault[ADI2D_P_TIME])
             : fault[ADI2D_P_FINAL] != none
                 ? adi2d_p_status(FD_FINAL_NAN, 0, -1, fault[ADI2D_P_FINAL] % points, fault[ADI2D_P_FINAL] / points, -1)
+            : fault[ADI2D_P_FAST] != none
+                ? adi2d_p_status(FD_UNSTABLE, fd_p_enough(&problem->times, fault[ADI2D_P_FAST]), -1, -1, -1, -1)
                 : adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
     }
     if (phase == 7)
@@ -617,10 +673,18 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
         }
     if (phase == 9) {
         const int kind = plan->fault[ADI2D_P_KIND];
-        if (kind != FD_P_NONE) plan->status = adi2d_p_status(FD_BAD_ARGUMENT, 0, -1, -1, -1, kind);
-        if (kind != FD_P_NONE && batch->kind == ADI2D_PRODUCTS) plan->status.what = ADI2D_NO_PRODUCT;
+        if (kind != FD_P_NONE)
+            plan->status = adi2d_p_status(batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED, 0, -1,
+                                          -1, -1, kind);
         plan->status.weak = plan->weak;
     }
+    if (phase == 10)
+        for (int d = 0; d < 2; d++) {
+            const size_t which = (size_t)(problem - batch->problem), points = (size_t)batch->points[d];
+            for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
+                batch->coordinates[d][which * points + (size_t)i] =
+                    i < plan->points[d] ? x[d][i] : (double)ADI2D_G(fd_p_nan)();
+        }
 }
 
 /* Value and derivatives at the spot, from the four by four values around it, those along x side by side. */
@@ -1103,7 +1167,7 @@ TRID_HOST void ADI2D_F(p_host_problem)(const adi2d_batch *batch, const ADI2D_M(p
         ADI2D_F(p_prepare)(batch, h.problem, h.parameters, &h.t, phase, 0, 1);
     adi2d_p_plan *plan = h.t.plan;
     adi2d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
-    ADI2D_R *grid = (ADI2D_R *)batch->grid, nan = ADI2D_G(fd_p_nan)();
+    ADI2D_R *grid = (ADI2D_R *)batch->grid;
     const size_t row = (size_t)batch->points[0];
     if (grid) grid += (size_t)which * row * (size_t)batch->points[1];
     h.n[0] = plan->points[0], h.n[1] = plan->points[1], h.pitch = h.n[0] + 2;
@@ -1118,16 +1182,23 @@ TRID_HOST void ADI2D_F(p_host_problem)(const adi2d_batch *batch, const ADI2D_M(p
         plan->status.weak = weak;
     }
     batch->status[which] = plan->status;
-    if (!plan->status.what) {
-        values[0] = ADI2D_F(p_host_values)(&h);
-        for (int j = 0; j < h.n[1] && grid; j++)
-            memcpy(grid + (size_t)j * row, h.u + (size_t)(j + 1) * (size_t)h.pitch + 1,
-                   (size_t)h.n[0] * sizeof(ADI2D_R));
+    if (plan->status.what) {
+        ADI2D_F(p_nothing)(batch, which, 0, 1);
         return;
     }
-    const adi2d_values none = {(double)nan, (double)nan, (double)nan, (double)nan, (double)nan, (double)nan};
-    for (int k = 0; k <= batch->dates; k++) values[k] = none;
-    for (size_t at = 0; at < row * (size_t)batch->points[1] && grid; at++) grid[at] = nan;
+    values[0] = ADI2D_F(p_host_values)(&h);
+    for (int j = 0; j < h.n[1] && grid; j++)
+        memcpy(grid + (size_t)j * row, h.u + (size_t)(j + 1) * (size_t)h.pitch + 1, (size_t)h.n[0] * sizeof(ADI2D_R));
+}
+
+/* What a call that is refused leaves: its status in each of its problems, and NaN where the batch says how much. */
+TRID_HOST int ADI2D_F(p_host_refuse)(const adi2d_batch *batch, int from, int to, int wrong)
+{
+    for (int which = from; which < to && batch->status; which++)
+        batch->status[which] = adi2d_p_status(wrong, 0, -1, -1, -1, -1);
+    for (int which = from; which < to && batch->values && !adi2d_p_sizes(batch); which++)
+        ADI2D_F(p_nothing)(batch, which, 0, 1);
+    return wrong;
 }
 
 /* Solves   how much memory one of the host's workers needs
@@ -1137,19 +1208,31 @@ TRID_HOST size_t ADI2D_F(host_bytes)(const adi2d_batch *batch)
     return adi2d_p_sizes(batch) ? 0 : ADI2D_F(p_host_lay_out)(batch, NULL, NULL);
 }
 
+/* What is wrong with a call that is to solve so many problems, each worker with so much memory. */
+TRID_HOST int ADI2D_F(p_host_check)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int problems,
+                                    const void *memory, size_t bytes)
+{
+    const int wrong = adi2d_check(batch);
+    if (wrong || problems < 1) return wrong;
+    if (!parameters || !memory) return FD_BAD_ARGUMENT;
+    return bytes < ADI2D_F(host_bytes)(batch) ? FD_NO_ROOM : FD_OK;
+}
+
 /* Solves   problems from .. to - 1 of the batch, in the calling thread
    Needs    parameters of each problem of the batch; memory of host_bytes, of the thread's own, aligned as malloc does;
             0 <= from, to <= batch->problems
-   Leaves   status and values, and the grid's values
-   Returns  FD_OK, or as adi2d_check; FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE for a range that is none
+   Leaves   status and values, the grid's values and coordinates; where it is refused its status in each of these
+            problems, and NaN
+   Returns  FD_OK, or as adi2d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM: less memory than host_bytes;
+            FD_BAD_SIZE for a range that is none, of which no problem is touched
    Cost     a step of Douglas' scheme two solves of three to four loops each, vectorised across lines */
 TRID_HOST int ADI2D_F(host_problems)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int from, int to,
-                                     void *memory)
+                                     void *memory, size_t bytes)
 {
-    int wrong = adi2d_check(batch);
-    if (wrong) return wrong;
+    if (!batch) return FD_BAD_ARGUMENT;
     if (from < 0 || to > batch->problems) return FD_BAD_SIZE;
-    if (from < to && (!parameters || !memory)) return FD_BAD_ARGUMENT;
+    const int wrong = ADI2D_F(p_host_check)(batch, parameters, to - from, memory, bytes);
+    if (wrong) return ADI2D_F(p_host_refuse)(batch, from, to, wrong);
     for (int which = from; which < to; which++) ADI2D_F(p_host_problem)(batch, parameters, which, memory);
     return FD_OK;
 }
@@ -1157,20 +1240,23 @@ TRID_HOST int ADI2D_F(host_problems)(const adi2d_batch *batch, const ADI2D_M(par
 /* Solves   all problems of the batch: by `workers` threads of OpenMP, where the program is compiled with it, else one
             after the other
    Needs    memory of workers * host_bytes
+   Leaves   as host_problems
    Returns  as host_problems; FD_BAD_SIZE for workers < 1 */
-TRID_HOST int ADI2D_F(host)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int workers, void *memory)
+TRID_HOST int ADI2D_F(host)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int workers, void *memory,
+                            size_t bytes)
 {
-    int wrong = workers < 1 ? FD_BAD_SIZE : ADI2D_F(host_problems)(batch, parameters, 0, 0, memory);
-    if (wrong) return wrong;
-    if (batch->problems > 0 && (!parameters || !memory)) return FD_BAD_ARGUMENT;
-    size_t bytes = ADI2D_F(host_bytes)(batch);
+    if (!batch) return FD_BAD_ARGUMENT;
+    const int problems = batch->problems;
+    const int wrong =
+        workers < 1 ? FD_BAD_SIZE : ADI2D_F(p_host_check)(batch, parameters, problems, memory, bytes / (size_t)workers);
+    if (wrong) return ADI2D_F(p_host_refuse)(batch, 0, problems, wrong);
 #ifdef _OPENMP
+    const size_t each = ADI2D_F(host_bytes)(batch);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
-    for (int which = 0; which < batch->problems; which++) ADI2D_F(p_host_problem)
-    (batch, parameters, which, (unsigned char *)memory + bytes * (size_t)omp_get_thread_num());
+    for (int which = 0; which < problems; which++) ADI2D_F(p_host_problem)
+    (batch, parameters, which, (unsigned char *)memory + each * (size_t)omp_get_thread_num());
 #else
-    (void)bytes;
-    ADI2D_F(host_problems)(batch, parameters, 0, batch->problems, memory);
+    for (int which = 0; which < problems; which++) ADI2D_F(p_host_problem)(batch, parameters, which, memory);
 #endif
     return FD_OK;
 }
@@ -2125,7 +2211,7 @@ TRID_D void ADI2D_F(p_chip_problem)(int K, int products, const ADI2D_F(p_launch)
         status.weak = plan->weak;
     }
     const size_t row = (size_t)batch->points[0];
-    ADI2D_R *grid = (ADI2D_R *)batch->grid, nan = ADI2D_G(fd_p_nan)();
+    ADI2D_R *grid = (ADI2D_R *)batch->grid;
     if (grid) grid += (size_t)which * row * (size_t)batch->points[1];
     if (!status.what) {
         ADI2D_F(p_chip_values)(h, memory, &values[0]);
@@ -2133,10 +2219,7 @@ TRID_D void ADI2D_F(p_chip_problem)(int K, int products, const ADI2D_F(p_launch)
             grid[(size_t)(h->first + at / h->n[0]) * row + (size_t)(at % h->n[0])] =
                 *ADI2D_F(p_chip_point)(h, memory, at);
     } else if (h->rank == 0) {
-        const adi2d_values none = {(double)nan, (double)nan, (double)nan, (double)nan, (double)nan, (double)nan};
-        for (int k = trid_p_thread(); k <= batch->dates; k += trid_p_threads()) values[k] = none;
-        for (int at = trid_p_thread(); at < batch->points[0] * batch->points[1] && grid; at += trid_p_threads())
-            grid[at] = nan;
+        ADI2D_F(p_nothing)(batch, which, trid_p_thread(), trid_p_threads());
     }
     if (h->rank == 0 && trid_p_thread() == 0) batch->status[which] = status;
     ADI2D_F(p_meet)(h); /* no block ends while another reads what it has */
@@ -2162,6 +2245,22 @@ TRID_D void ADI2D_F(p_prepare_block)(const ADI2D_F(p_launch) * launch)
 #if TRID_LAUNCHES
 
 extern "C++" {
+
+/* What a call that is refused leaves, if the batch says where and how much: all bits set, which is FD_BAD_ARGUMENT as a
+   status, and NaN elsewhere. Returns cudaErrorInvalidValue. */
+template <int Unused = 0>
+static inline cudaError_t ADI2D_F(p_refuse)(const adi2d_batch *batch, cudaStream_t stream)
+{
+    if (adi2d_p_sizes(batch) || batch->problems == 0) return cudaErrorInvalidValue;
+    const size_t problems = (size_t)batch->problems, n0 = (size_t)batch->points[0], n1 = (size_t)batch->points[1];
+    void *const at[5] = {batch->status, batch->values, batch->grid, batch->coordinates[0], batch->coordinates[1]};
+    const size_t bytes[5] = {sizeof(fd_status), (size_t)(1 + batch->dates) * sizeof(adi2d_values),
+                             n0 * n1 * sizeof(ADI2D_R), n0 * sizeof(double), n1 * sizeof(double)};
+    for (int k = 0; k < 5; k++)
+        if (at[k] && cudaMemsetAsync(at[k], 255, problems * bytes[k], stream) != cudaSuccess)
+            cudaGetLastError(); /* of a pointer that is not the device's: no later call shall find it */
+    return cudaErrorInvalidValue;
+}
 
 template <int Threads>
 TRID_KERNEL void __launch_bounds__(Threads) ADI2D_F(p_prepare_kernel)(ADI2D_F(p_launch) launch)
@@ -2194,7 +2293,7 @@ static inline ADI2D_F(p_chosen) ADI2D_F(p_choose)(ADI2D_F(p_launch) * launch, in
     ADI2D_F(p_chosen) best = none;
     int device, most = 0, processors = 0;
     void (*kernel)(ADI2D_F(p_launch)) = ADI2D_F(p_onchip_kernel)<K, Threads, Blocks, Products>;
-    if (cudaGetDevice(&device) != cudaSuccess ||
+    if (trid_allow_shared(kernel) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess ||
         cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
         return none;
@@ -2221,16 +2320,10 @@ static inline ADI2D_F(p_chosen) ADI2D_F(p_choose)(ADI2D_F(p_launch) * launch, in
         if (best.bytes > 0 &&
             (blocks > 4 || blocks * launch->batch.problems > processors || trial.each * blocks > points[1]))
             break;
-        if (cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)need) !=
-            cudaSuccess)
-            break;
         if (blocks > 1 && trid_clusters(kernel, blocks, dim3((unsigned)team), need) < 1) break;
         const ADI2D_F(p_chosen) chosen = {kernel, blocks, team, need};
         best = chosen, launch->each = trial.each;
     }
-    if (best.bytes > 0 && cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                               (int)best.bytes) != cudaSuccess)
-        return none;
     return best;
 }
 
@@ -2770,21 +2863,16 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_set_up_threads)) ADI2D_F(p_run
         __syncthreads();
         fd_p_grown(&status, a.t.plan->given, largest);
     }
-    const ADI2D_R nan = ADI2D_G(fd_p_nan)();
-    if (launch.chip.batch.grid) {
-        ADI2D_R *grid =
-            (ADI2D_R *)launch.chip.batch.grid + (size_t)which * (size_t)row * (size_t)launch.chip.batch.points[1];
-        if (status.what)
-            for (int k = (int)threadIdx.x; k < row * launch.chip.batch.points[1]; k += threads) grid[k] = nan;
-        else
-            for (int k = (int)threadIdx.x; k < n0 * n1; k += threads) grid[k / n0 * row + k % n0] = a.u[0][k];
+    if (threadIdx.x == 0) launch.chip.batch.status[which] = status;
+    if (status.what) {
+        ADI2D_F(p_nothing)(&launch.chip.batch, which, (int)threadIdx.x, threads);
+        return;
     }
-    if (threadIdx.x > 0) return;
-    launch.chip.batch.status[which] = status;
-    adi2d_values *values = launch.chip.batch.values + (size_t)which * (size_t)(1 + launch.chip.batch.dates);
-    const adi2d_values none = {(double)nan, (double)nan, (double)nan, (double)nan, (double)nan, (double)nan};
-    if (!status.what) values[0] = ADI2D_F(p_rung_values)(a);
-    for (int k = 0; k <= launch.chip.batch.dates && status.what; k++) values[k] = none;
+    ADI2D_R *grid = (ADI2D_R *)launch.chip.batch.grid;
+    if (grid) grid += (size_t)which * (size_t)row * (size_t)launch.chip.batch.points[1];
+    for (int k = (int)threadIdx.x; k < n0 * n1 && grid; k += threads) grid[k / n0 * row + k % n0] = a.u[0][k];
+    if (threadIdx.x == 0)
+        launch.chip.batch.values[(size_t)which * (size_t)(1 + launch.chip.batch.dates)] = ADI2D_F(p_rung_values)(a);
 }
 
 /* Launches all kernels of a rung. */
@@ -2793,7 +2881,8 @@ static inline cudaError_t ADI2D_F(p_rung_march)(const adi2d_batch *batch, const 
                                                 void *memory, cudaStream_t stream)
 {
     enum { THREADS = ADI2D_F(p_rung_threads), SET_UP = ADI2D_F(p_rung_set_up_threads) };
-    if (adi2d_check(batch) || (batch->problems > 0 && (!parameters || !memory))) return cudaErrorInvalidValue;
+    if (adi2d_check(batch) || (batch->problems > 0 && (!parameters || !memory)))
+        return ADI2D_F(p_refuse)(batch, stream);
     if (batch->problems == 0) return cudaSuccess;
     ADI2D_F(p_rung) launch;
     memset(&launch, 0, sizeof launch);
@@ -2834,8 +2923,9 @@ static inline size_t ADI2D_F(rung_bytes)(const adi2d_batch *batch)
 /* Solves   the problems of a batch of any size, their grids in device memory, a thread a line: the plain version, whose
             solves along x read and write memory at places that lie apart
    Needs    as MODEL_onchip, memory of rung_bytes
-   Leaves   status and values, and the grid's values, once the stream has come so far
-   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue for a batch that is none
+   Leaves   status and values, the grid's values and coordinates, once the stream has come so far
+   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue for a batch that is none, or null pointers,
+            which leaves FD_BAD_ARGUMENT and NaN
    Cost     two launches a stage, one more a step where there are dates; in a first stage a point is read and written 13
             times */
 template <int Unused = 0>
@@ -2880,15 +2970,17 @@ static inline size_t ADI2D_F(onchip_bytes)(const adi2d_batch *batch)
             kernel; a batch whose grids none holds, as MODEL_coalesced
    Needs    a batch whose pointers, and those in its problems, are to device memory, as are parameters (of each problem)
             and memory (of onchip_bytes, aligned to 128)
-   Leaves   status and values, and the grid's values, once the stream has come so far
-   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue for a batch that is none
+   Leaves   status and values, the grid's values and coordinates, once the stream has come so far
+   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue for a batch that is none, or null pointers,
+            which leaves FD_BAD_ARGUMENT and NaN
    Cost     two launches, no transfer; shared memory of one array of the grid a problem with ADI2D_PRODUCTS, two with
             ADI2D_ONE_STAGE, else three */
 template <int Unused = 0>
 static inline cudaError_t ADI2D_F(onchip)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters,
                                           void *memory, cudaStream_t stream)
 {
-    if (adi2d_check(batch) || (batch->problems > 0 && (!parameters || !memory))) return cudaErrorInvalidValue;
+    if (adi2d_check(batch) || (batch->problems > 0 && (!parameters || !memory)))
+        return ADI2D_F(p_refuse)(batch, stream);
     ADI2D_F(p_launch) launch;
     memset(&launch, 0, sizeof launch);
     launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;

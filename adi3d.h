@@ -62,7 +62,7 @@
 
    What they share:
      Status   fd_status: FD_OK or what is wrong and where; what the functions return is its `what`. A problem that is
-              refused or fails has NaN in its results.
+              refused or fails, and a call that is refused, has NaN in its results, and its status.
      Matrices Not pivoted. Rows of a face that would not be dominant leave couplings of the wrong sign to the old values
               (fd_lane_lag). Inner rows that are not, where a drift beats its diffusion and is taken centrally, are
               solved as they are: status.weak counts them.
@@ -148,8 +148,8 @@ typedef struct {
     const double *points[3]; /* null: the points are made from axis; else these are, axis.points of them */
     int face[3][2]; /* FD_LINEAR .., of each axis at its first and its last point. Where faces meet, a value that
                                 is given at one along x comes before one along y, and that before one along z */
-    fd_times times; /* its theta is the scheme's (fd_scheme_theta); kinds other than FD_THETA are steps of Douglas'
-                                scheme with theta 0 and 1 */
+    fd_times times; /* its theta is the scheme's, 0: fd_scheme_theta's; kinds other than FD_THETA are steps of Douglas'
+                                scheme with theta 0 and 1, and FD_UNSTABLE where those of 0 are too long */
     const fd_date *at_date; /* what happens at each of times.date; null: nothing */
     int scheme;             /* FD_DOUGLAS .. */
     int coefficients;       /* FD_BOTH_ENDS .. */
@@ -173,12 +173,12 @@ typedef struct {
     fd_status status;
     adi3d_values *values; /* of 1 + times.dates: at time 0, and at dates with FD_RECORD; the others stay as they were */
     void *grid;           /* null; or a number of the precision for each point: the values at time 0 */
+    double *coordinates[3]; /* null; or as many numbers as the axis has points: where the grid's are along it */
 } adi3d_result;
 
 /* Solves   is this a problem, as far as it can be told before points and steps are made?
-   Returns  FD_OK; FD_BAD_ARGUMENT (null, an unknown kind, of an axis or of detail - 1, a date); FD_BAD_SIZE (fewer than
-            4 or more than ADI3D_MOST points, more than 4 kinks); FD_BAD_NUMBER as fd_plan_check; or FD_BAD_TIMES,
-            detail fd_schedule's status */
+   Returns  FD_OK; FD_BAD_ARGUMENT (null); FD_BAD_SIZE (fewer than 4 or more than ADI3D_MOST points); FD_BAD_FACE, of
+            an axis; FD_BAD_TIMES, detail fd_schedule's status; or as fd_plan_check */
 TRID_HD fd_status adi3d_check(const adi3d_problem *problem)
 {
     if (!problem) return fd_status_of(FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
@@ -187,7 +187,7 @@ TRID_HD fd_status adi3d_check(const adi3d_problem *problem)
             return fd_status_of(FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
         for (int side = 0; side < 2; side++)
             if (problem->face[d][side] < 0 || problem->face[d][side] >= FD_P_FACES)
-                return fd_status_of(FD_BAD_ARGUMENT, 0, d, -1, -1, -1, -1);
+                return fd_status_of(FD_BAD_FACE, 0, d, -1, -1, -1, -1);
     }
     const fd_plan plan = {&problem->times, problem->at_date, problem->scheme, problem->coefficients,
                           problem->finals, problem->kinks,   problem->kink,   problem->exercise};
@@ -209,6 +209,9 @@ typedef struct {
     adi3d_values *values; /* of each 1 + dates, as a result's */
     void *grid; /* null; or of each points[0] points[1] points[2] numbers of the precision: the values at time 0, point
                    (i, j, k) at i + points[0] (j + points[1] k); what is not one of the problem's is without meaning */
+    double
+        *coordinates[3]; /* null; or of each as many numbers as points has for the axis: where the grid's are along it;
+                               NaN beyond the last */
 } adi3d_batch;
 
 /* The part of adi3d_batch_check that says how much memory a batch needs: its pointers may still be null. */
@@ -230,17 +233,18 @@ TRID_HD int adi3d_batch_check(const adi3d_batch *batch)
     return batch->problems > 0 && (!batch->problem || !batch->status || !batch->values) ? FD_BAD_ARGUMENT : FD_OK;
 }
 
-/* What adi3d_check says of one of its problems, and whether the batch has room for it: FD_BAD_SIZE, of an axis; with
-   detail FD_NO_ROOM of its steps, else of its dates. */
+/* What adi3d_check says of one of its problems, and whether the batch has room for it. */
 TRID_HD fd_status adi3d_p_check_in(const adi3d_batch *batch, const adi3d_problem *problem)
 {
     int steps;
     fd_status status = adi3d_check(problem);
     for (int d = 0; d < 3 && !status.what; d++)
-        if (problem->axis[d].points > batch->points[d]) status = fd_status_of(FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
-    if (!status.what && problem->times.dates > batch->dates) status = fd_status_of(FD_BAD_SIZE, 0, -1, -1, -1, -1, -1);
+        if (problem->axis[d].points > batch->points[d])
+            status = fd_status_of(FD_TOO_MANY_POINTS, problem->axis[d].points, d, -1, -1, -1, -1);
+    if (!status.what && problem->times.dates > batch->dates)
+        status = fd_status_of(FD_TOO_MANY_DATES, problem->times.dates, -1, -1, -1, -1, -1);
     if (!status.what && !fd_schedule_part(&problem->times, 0, 0, NULL, &steps) && steps > batch->steps)
-        status = fd_status_of(FD_BAD_SIZE, FD_NO_ROOM, -1, -1, -1, -1, -1);
+        status = fd_status_of(FD_TOO_MANY_STEPS, steps, -1, -1, -1, -1, -1);
     return status;
 }
 
@@ -249,10 +253,27 @@ typedef struct {
     fd_status status, made[3]; /* made: of each axis */
     fd_weights at[3];
     int steps, weak;
-    int given;     /* the largest magnitude that the march is given: fd_p_larger */
-    int bad, lost; /* the first step whose numbers, and the first point whose final value, are not finite; FD_P_NONE */
-    int other[2];  /* the first point at which an axis is not alone that should be, in the first and the last step */
+    int given;      /* the largest magnitude that the march is given: fd_p_larger */
+    int bad, lost;  /* the first step whose numbers, and the first point whose final value, are not finite; FD_P_NONE */
+    int other[2];   /* the first point at which an axis is not alone that should be, in the first and the last step */
+    int too_fast;   /* the least of fd_p_too_fast, in both */
+    double longest; /* explicit step */
 } adi3d_p_plan;
+
+/* The longest explicit step of a march, whose steps are made some at a time; 0: there is none. */
+TRID_HD double adi3d_p_longest_step(const fd_times *times)
+{
+    enum { ADI3D_P_SOME_STEPS = 64 };
+    fd_step some[ADI3D_P_SOME_STEPS];
+    double longest = 0;
+    int steps = 1;
+    for (int k = 0; k < steps && times->kind == FD_EXPLICIT; k += ADI3D_P_SOME_STEPS) {
+        if (fd_schedule_part(times, k, ADI3D_P_SOME_STEPS, some, &steps)) return 0;
+        longest =
+            fd_p_max(longest, fd_p_longest(steps - k < ADI3D_P_SOME_STEPS ? steps - k : ADI3D_P_SOME_STEPS, some));
+    }
+    return longest;
+}
 
 /* Points of the grid. */
 TRID_HD size_t adi3d_p_points(const adi3d_problem *problem)
@@ -316,7 +337,7 @@ TRID_HOST void adi3d_p_barrier(void *context)
 #endif
 
 /* Solves   memory for MODEL_solve: the GPU's, where the program is compiled for one
-   Returns  a pointer for adi3d_free, or null */
+   Returns  a pointer for adi3d_free; or null if there is not so much, which MODEL_solve answers with FD_NO_ROOM */
 TRID_HOST void *adi3d_allocate(size_t bytes)
 {
 #if TRID_LAUNCHES
@@ -466,6 +487,12 @@ TRID_HD double ADI3D_M(p_change)(const ADI3D_M(parameters) * parameters, int dat
     (void)parameters, (void)date, (void)at;
     return value;
 #endif
+}
+
+/* The times of its march. */
+TRID_HD fd_times ADI3D_M(p_times)(const adi3d_problem *problem)
+{
+    return fd_times_of(&problem->times, problem->scheme, 3, (int)ADI3D_M(mixed) != 0);
 }
 
 /* How many numbers a point of an axis has; axis 3 is time. */
@@ -891,6 +918,24 @@ TRID_HD int ADI3D_F(p_not_alone)(const ADI3D_F(p_tables) * t, int i, int j, int 
     return -1;
 }
 
+/* Is a point too fast for explicit steps, the longest of which is so long? As fd_p_too_fast. With more than one mixed
+   term the fastest wave is faster than those along the axes, by 9/8 at most. */
+TRID_HD int ADI3D_F(p_too_fast)(const adi3d_problem *problem, const ADI3D_F(p_tables) * t, double longest, int i, int j,
+                                int k, const ADI3D_F(p_step) * step)
+{
+    const int index[3] = {i, j, k}, mixed = ADI3D_M(mixed);
+    fd_p_rate rate = {0, 0};
+    if (!(longest > 0)) return 0;
+    const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms_at)(t, i, j, k, step->time[1]);
+    for (int d = 0; d < 3; d++) {
+        const int at_face = index[d] == 0 || index[d] == t->n[d] - 1;
+        ADI3D_G(fd_p_rate_add)
+        (ADI3D_F(p_row)(d, t->cell[d][index[d]], terms), at_face, mixed, 1.5 * problem->times.maturity, &rate);
+    }
+    if (mixed & (mixed - 1)) rate.couplings *= 1.125;
+    return fd_p_too_fast(longest, rate, (double)terms.kill);
+}
+
 /* Value and derivatives at the spot, from the 4 x 4 x 4 values around it, those along x side by side, then those along
    y: the first is at (at[0].first, at[1].first, at[2].first). */
 TRID_HD adi3d_values ADI3D_F(p_values)(const fd_weights *at, const ADI3D_R *around)
@@ -926,7 +971,17 @@ TRID_HD int ADI3D_F(p_given)(const adi3d_problem *problem, const ADI3D_M(paramet
     return fd_p_larger(most, (double)value);
 }
 
-/* NaN wherever results would be, for a problem that has none; but for the grid, if it has no size that one can have. */
+/* Tells where the points are, by so many threads: room[d] numbers of axis d, NaN beyond the last point. */
+TRID_HD void ADI3D_F(p_tell)(const ADI3D_F(p_tables) * t, const int *room, double *const *coordinates, int thread,
+                             int threads)
+{
+    for (int d = 0; d < 3; d++)
+        for (int i = thread; i < room[d] && coordinates[d]; i += threads)
+            coordinates[d][i] = i < t->n[d] ? t->x[d][i] : (double)ADI3D_G(fd_p_nan)();
+}
+
+/* NaN wherever results would be, for a problem that has none; but for grid and coordinates, if it has no size that one
+   can have. */
 TRID_HD void ADI3D_F(p_no_results)(const adi3d_problem *problem, const adi3d_result *result)
 {
     const ADI3D_R nan = ADI3D_G(fd_p_nan)();
@@ -938,6 +993,8 @@ TRID_HD void ADI3D_F(p_no_results)(const adi3d_problem *problem, const adi3d_res
     for (int date = 0; date <= dates && result->values; date++) result->values[date] = none;
     for (size_t at = 0; at < adi3d_p_points(problem) && result->grid && sized; at++)
         ((ADI3D_R *)result->grid)[at] = nan;
+    for (int d = 0; d < 3 && sized; d++)
+        for (int i = 0; i < problem->axis[d].points && result->coordinates[d]; i++) result->coordinates[d][i] = n;
 }
 
 /* NaN wherever problem `which` of a batch would have results, by so many threads. */
@@ -951,6 +1008,9 @@ TRID_HD void ADI3D_F(p_nothing)(const adi3d_batch *batch, int which, int thread,
     for (int date = thread; date <= batch->dates; date += threads) values[date] = none;
     for (int at = thread; at < all && batch->grid; at += threads)
         ((ADI3D_R *)batch->grid)[(size_t)which * (size_t)all + (size_t)at] = nan;
+    for (int d = 0; d < 3; d++)
+        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
+            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] = n;
 }
 
 /* ---- the host ---------------------------------------------------------------------------------------------------- */
@@ -1716,6 +1776,18 @@ TRID_HOST int ADI3D_F(p_host_not_alone)(const ADI3D_F(p_host) * h, const ADI3D_F
     return ADI3D_F(p_together)(h, lost, 0);
 }
 
+/* The least of fd_p_too_fast over all points, in a step: the same for all workers. */
+TRID_HOST int ADI3D_F(p_host_too_fast)(const ADI3D_F(p_host) * h, double longest, const ADI3D_F(p_step) * step)
+{
+    const int *n = h->t.n, w = h->worker;
+    int least = 0;
+    for (int k = ADI3D_F(p_share)(h, n[2], w); k < ADI3D_F(p_share)(h, n[2], w + 1); k++)
+        for (int j = 0; j < n[1]; j++)
+            for (int i = 0; i < n[0]; i++)
+                fd_p_least(&least, ADI3D_F(p_too_fast)(h->problem, &h->t, longest, i, j, k, step));
+    return ADI3D_F(p_together)(h, least, 0);
+}
+
 /* Sets a worker's planes to the final values, and what surrounds them to 0. In *given the largest magnitude that its
    points are given. */
 TRID_HOST fd_status ADI3D_F(p_host_begin)(const ADI3D_F(p_host) * h, int *given)
@@ -1754,9 +1826,11 @@ TRID_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_resul
     ADI3D_F(p_step) step;
     int steps = 0, weak = 0, given = 0, largest, lost;
     fd_status status = ADI3D_F(p_host_begin)(h, &given);
-    fd_schedule_part(&problem->times, 0, 0, NULL, &steps);
+    const fd_times times = ADI3D_M(p_times)(problem);
+    const double longest = adi3d_p_longest_step(&times);
+    fd_schedule_part(&times, 0, 0, NULL, &steps);
     for (int k = 0; k < steps && !status.what; k++) {
-        if (k % ADI3D_P_SOME == 0) fd_schedule_part(&problem->times, k, ADI3D_P_SOME, some, &steps);
+        if (k % ADI3D_P_SOME == 0) fd_schedule_part(&times, k, ADI3D_P_SOME, some, &steps);
         status = ADI3D_F(p_step_of)(problem, h->parameters, &some[k % ADI3D_P_SOME], k, &step);
         if (status.what) break;
         if (problem->watched && (lost = ADI3D_F(p_host_lost)(h, &step, &largest)) != FD_P_NONE)
@@ -1765,6 +1839,8 @@ TRID_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_resul
             for (int m = ADI3D_F(p_share)(h, h->t.n[2], h->worker); m < ADI3D_F(p_share)(h, h->t.n[2], h->worker + 1);
                  m++)
                 for (int j = 0; j < h->t.n[1]; j++) weak += ADI3D_F(p_host_weak)(h, j, m, &step);
+        if (longest > 0 && (k == 0 || k == steps - 1) && (lost = ADI3D_F(p_host_too_fast)(h, longest, &step)) < 0)
+            return fd_status_of(FD_UNSTABLE, fd_p_enough(&times, lost), -1, -1, -1, -1, -1);
         if (ADI3D_M(p_alone) != 0 && (k == 0 || k == steps - 1) &&
             (lost = ADI3D_F(p_host_not_alone)(h, &step)) != FD_P_NONE) {
             status = ADI3D_F(p_lost)(h, FD_NOT_ALONE, lost, k);
@@ -1806,8 +1882,8 @@ TRID_HOST size_t ADI3D_F(host_bytes)(const adi3d_problem *problem, int workers)
    Needs    all workers 0 .. workers - 1 in this function at the same time, each in a thread of its own, with the same
             arguments but for worker; meet(context), which returns when all have called it (null for one worker); memory
             of host_bytes, aligned as malloc does
-   Leaves   the result, when all have returned
-   Returns  result->status.what, or FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM: less memory than host_bytes;
+   Leaves   the result, when all have returned: also of a call that is refused, unless result is null
+   Returns  result->status.what: FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM: less memory than host_bytes, or none;
             FD_BAD_SIZE: a worker that there cannot be
    Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
             over memory; a second stage one more */
@@ -1815,11 +1891,11 @@ TRID_HOST int ADI3D_F(host_worker)(const adi3d_problem *problem, const ADI3D_M(p
                                    int workers, void *memory, size_t bytes, void (*meet)(void *context), void *context,
                                    adi3d_result *result)
 {
-    if (!result || !result->values || !parameters || !memory || (workers > 1 && !meet)) return FD_BAD_ARGUMENT;
-    if (workers < 1 || worker < 0 || worker >= workers) return FD_BAD_SIZE;
+    if (!result) return FD_BAD_ARGUMENT;
     fd_status status = adi3d_check(problem);
-    if (!status.what && bytes < ADI3D_F(host_bytes)(problem, workers))
-        status = fd_status_of(FD_NO_ROOM, 0, -1, -1, -1, -1, -1);
+    if (!status.what && (!result->values || !parameters || (workers > 1 && !meet))) status.what = FD_BAD_ARGUMENT;
+    if (!status.what && (workers < 1 || worker < 0 || worker >= workers)) status.what = FD_BAD_SIZE;
+    if (!status.what && (!memory || bytes < ADI3D_F(host_bytes)(problem, workers))) status.what = FD_NO_ROOM;
     if (!status.what) {
         ADI3D_F(p_host) host, *h = &host;
         ADI3D_F(p_host_lay_out)(problem, worker, workers, (unsigned char *)memory, h);
@@ -1840,14 +1916,17 @@ TRID_HOST int ADI3D_F(host_worker)(const adi3d_problem *problem, const ADI3D_M(p
         ADI3D_F(p_meet)(h);
         status = h->shared->status;
         if (!status.what) status = ADI3D_F(p_host_march)(h, result);
-        if (!status.what && worker == 0) result->values[0] = ADI3D_F(p_host_values)(h);
+        if (!status.what && worker == 0) {
+            result->values[0] = ADI3D_F(p_host_values)(h);
+            ADI3D_F(p_tell)(&h->t, h->t.n, result->coordinates, 0, 1);
+        }
         const int *n = h->t.n;
         for (int k = ADI3D_F(p_share)(h, n[2], worker); k < ADI3D_F(p_share)(h, n[2], worker + 1); k++)
             for (int j = 0; j < n[1] && result->grid && !status.what; j++)
                 memcpy((ADI3D_R *)result->grid + (size_t)n[0] * ((size_t)j + (size_t)n[1] * (size_t)k),
                        ADI3D_F(p_host_row)(h, h->u, j, k), (size_t)n[0] * sizeof(ADI3D_R));
     }
-    if (worker == 0) {
+    if (worker <= 0 || worker >= workers) {
         result->status = status;
         if (status.what && problem) ADI3D_F(p_no_results)(problem, result);
     }
@@ -1861,9 +1940,9 @@ TRID_HOST int ADI3D_F(host_worker)(const adi3d_problem *problem, const ADI3D_M(p
 TRID_HOST int ADI3D_F(host)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, int workers,
                             void *memory, size_t bytes, adi3d_result *result)
 {
-    int what = workers < 1 ? FD_BAD_SIZE : FD_OK;
-    if (what) return what;
+    int what = FD_OK;
 #ifdef _OPENMP
+    if (workers < 1) return ADI3D_F(host_worker)(problem, parameters, 0, 0, memory, bytes, NULL, NULL, result);
 #pragma omp parallel num_threads(workers)
     {
         int mine = ADI3D_F(host_worker)(problem, parameters, omp_get_thread_num(), omp_get_num_threads(), memory, bytes,
@@ -1871,7 +1950,7 @@ TRID_HOST int ADI3D_F(host)(const adi3d_problem *problem, const ADI3D_M(paramete
         if (omp_get_thread_num() == 0) what = mine;
     }
 #else
-    what = ADI3D_F(host_worker)(problem, parameters, 0, 1, memory, bytes, NULL, NULL, result);
+    what = ADI3D_F(host_worker)(problem, parameters, 0, workers < 1 ? 0 : 1, memory, bytes, NULL, NULL, result);
 #endif
     return what;
 }
@@ -1907,6 +1986,11 @@ TRID_HOST void ADI3D_F(p_host_batched)(const adi3d_batch *batch, const ADI3D_M(p
     adi3d_result result;
     result.values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
     result.grid = batch->grid ? (ADI3D_R *)batch->grid + (size_t)which * all : NULL;
+    for (int d = 0; d < 3; d++) {
+        double *const to = batch->coordinates[d], nan = (double)ADI3D_G(fd_p_nan)();
+        result.coordinates[d] = to ? to + (size_t)which * (size_t)batch->points[d] : NULL;
+        for (int i = 0; i < batch->points[d] && to; i++) result.coordinates[d][i] = nan;
+    }
     result.status = adi3d_p_check_in(batch, &problem);
     problem.progress = NULL;
     const int refused = result.status.what;
@@ -1935,15 +2019,21 @@ TRID_HOST size_t ADI3D_F(host_batch_bytes)(const adi3d_batch *batch, int workers
             it, else the calling one
    Needs    parameters of each problem; memory of host_batch_bytes, aligned as malloc does; pointers to the host's
             memory
-   Leaves   status, values and grids; NaN for a problem that has none
-   Returns  FD_OK; as adi3d_batch_check; FD_BAD_SIZE for workers < 1; or FD_NO_ROOM: less memory */
+   Leaves   status, values, grids and coordinates; NaN for a problem that has none; where the call is refused its status
+            in each, and NaN
+   Returns  FD_OK; as adi3d_batch_check; FD_BAD_SIZE for workers < 1; or FD_NO_ROOM: less memory, or none */
 TRID_HOST int ADI3D_F(host_batch)(const adi3d_batch *batch, const ADI3D_M(parameters) * parameters, int workers,
                                   void *memory, size_t bytes)
 {
     int wrong = adi3d_batch_check(batch);
     if (!wrong && workers < 1) wrong = FD_BAD_SIZE;
-    if (!wrong && batch->problems > 0 && (!parameters || !memory)) wrong = FD_BAD_ARGUMENT;
-    if (!wrong && batch->problems > 0 && bytes < ADI3D_F(host_batch_bytes)(batch, workers)) wrong = FD_NO_ROOM;
+    if (!wrong && batch->problems > 0 && !parameters) wrong = FD_BAD_ARGUMENT;
+    if (!wrong && batch->problems > 0 && (!memory || bytes < ADI3D_F(host_batch_bytes)(batch, workers)))
+        wrong = FD_NO_ROOM;
+    for (int which = 0; wrong && batch && which < batch->problems; which++) {
+        if (batch->status) batch->status[which] = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
+        if (batch->values && !adi3d_p_sizes(batch)) ADI3D_F(p_nothing)(batch, which, 0, 1);
+    }
     if (wrong) return wrong;
     const size_t each = ADI3D_F(host_batch_bytes)(batch, 1);
 #ifdef _OPENMP
@@ -1990,6 +2080,8 @@ typedef struct {
     int fresh;                 /* are those of the last step not this one's? */
     int pitch, plane, elements; /* from row to row, from plane to plane, all */
     int processors, shared;     /* of the device: how many, and the shared memory of one */
+    int *too_fast;              /* the least of fd_p_too_fast */
+    double longest;             /* explicit step */
 } ADI3D_F(p_device);
 
 /* Hands out device memory; with null, only counts. */
@@ -2017,8 +2109,8 @@ TRID_HOST size_t ADI3D_F(p_device_lay_out)(const adi3d_problem *problem, unsigne
     h.values = (adi3d_values *)(memory + used);
     used += fd_p_round((size_t)(1 + problem->times.dates) * sizeof *h.values);
     h.lost = (unsigned long long *)(memory + used), h.other = h.lost + 1, h.weak = (int *)(h.other + 1),
-    h.given = h.weak + 1, h.largest = h.weak + 2, h.turns = h.weak + 3;
-    used += fd_p_round(40);
+    h.given = h.weak + 1, h.largest = h.weak + 2, h.too_fast = h.weak + 3, h.turns = h.weak + 4;
+    used += fd_p_round(48);
     for (int d = 0; d < 3; d++)
         if (ADI3D_P_ALONE(d)) {
             h.factors[d] = (ADI3D_R *)(memory + used);
@@ -2825,6 +2917,8 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
         const int axis = ADI3D_M(p_alone) != 0 ? ADI3D_F(p_not_alone)(&h.t, i, j, k, &step) : -1;
         const unsigned long long at = (unsigned long long)(i + h.t.n[0] * (j + h.t.n[1] * k));
         if (axis >= 0) atomicMin(h.other, (unsigned long long)now << 34 | at << 2 | (unsigned long long)axis);
+        const int too_fast = ADI3D_F(p_too_fast)(&h.problem, &h.t, h.longest, i, j, k, &step);
+        if (too_fast) atomicMin(h.too_fast, too_fast);
     }
     if (weak > 0) atomicAdd(h.weak, weak);
 }
@@ -2897,8 +2991,7 @@ template <class... P>
 static inline void ADI3D_F(p_launch)(cudaError_t *error, cudaStream_t stream, void (*kernel)(P...), dim3 grid,
                                      dim3 block, size_t bytes, typename trid_p_same<P>::type... arguments)
 {
-    if (*error == cudaSuccess && bytes > 48 * 1024)
-        *error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (*error == cudaSuccess && bytes > 48 * 1024) *error = trid_allow_shared(kernel);
     if (*error == cudaSuccess) *error = trid_launch(kernel, grid, block, bytes, stream, arguments...);
 }
 
@@ -3024,7 +3117,8 @@ static inline void ADI3D_F(p_device_step)(cudaError_t *error, cudaStream_t strea
    have left it when the call returns. */
 template <int Unused>
 static inline fd_status ADI3D_F(p_device_tables)(cudaError_t *error, cudaStream_t stream, const adi3d_problem *problem,
-                                                 const ADI3D_M(parameters) * parameters, ADI3D_F(p_device) * h)
+                                                 const ADI3D_M(parameters) * parameters, ADI3D_F(p_device) * h,
+                                                 const adi3d_result *result)
 {
     enum { MOST = 1024 * (sizeof(double) + sizeof(ADI3D_G(fd_cell)) + ADI3D_M(p_most) * sizeof(ADI3D_R)) + 1024 };
     FD_P_ALIGN unsigned char made[MOST];
@@ -3034,6 +3128,7 @@ static inline fd_status ADI3D_F(p_device_tables)(cudaError_t *error, cudaStream_
         const size_t bytes = ADI3D_F(p_axis_lay_out)(d, problem->axis[d].points, made, &t);
         status = ADI3D_F(p_axis)(problem, parameters, d, &t);
         h->t.at[d] = t.at[d];
+        if (result->coordinates[d]) memcpy(result->coordinates[d], t.x[d], (size_t)t.n[d] * sizeof(double));
         if (*error == cudaSuccess)
             *error = cudaMemcpyAsync((void *)h->t.x[d], made, bytes, cudaMemcpyHostToDevice, stream);
     }
@@ -3054,30 +3149,30 @@ static inline fd_status ADI3D_F(p_device_march)(cudaError_t *error, cudaStream_t
     ADI3D_F(p_step) step, before = {}; /* before the first step there is none: not a number of it counts */
     int steps = 0;
     ADI3D_R *const grid[4] = {h.u, h.d, h.z, h.extra};
-    fd_schedule_part(&problem->times, 0, 0, NULL, &steps);
+    const fd_times times = ADI3D_M(p_times)(problem);
+    fd_schedule_part(&times, 0, 0, NULL, &steps);
+    h.longest = adi3d_p_longest_step(&times);
     for (int g = 0; g < 4; g++)
         if (grid[g] && *error == cudaSuccess)
             *error = cudaMemsetAsync(grid[g], 0, (size_t)h.elements * sizeof(ADI3D_R), stream);
     if (*error == cudaSuccess) *error = cudaMemsetAsync(h.lost, 255, sizeof *h.lost + sizeof *h.other, stream);
     if (*error == cudaSuccess)
-        *error = cudaMemsetAsync(h.weak, 0, 3 * sizeof *h.weak, stream); /* given and largest too */
+        *error = cudaMemsetAsync(h.weak, 0, 4 * sizeof *h.weak, stream); /* given, largest, too_fast too */
     ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_begin) < Unused >, rows, threads, 0, h);
     for (int k = 0; k < steps && *error == cudaSuccess; k++) {
-        if (k % SOME == 0) fd_schedule_part(&problem->times, k, SOME, some, &steps);
+        if (k % SOME == 0) fd_schedule_part(&times, k, SOME, some, &steps);
         status = ADI3D_F(p_step_of)(problem, parameters, &some[k % SOME], k, &step);
         if (status.what) break;
         h.fresh = k == 0 || step.pace.size != before.pace.size ||
                   !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &before.time[1][0], &step.time[1][0]);
         before = step;
-        if (problem->watched)
-            ADI3D_F(p_launch)
-            (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 1 + 2 * k, 0);
+        if (problem->watched) ADI3D_F(p_launch)
+        (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 1 + 2 * k, 0);
         for (int end = (k == 0) + (k == steps - 1); end > 0; end--)
             ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_count) < Unused >, rows, threads, 0, h, step, k);
         ADI3D_F(p_device_step)<Unused>(error, stream, h, step);
-        if (problem->watched || k == steps - 1)
-            ADI3D_F(p_launch)
-            (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 2 + 2 * k, k == steps - 1);
+        if (problem->watched || k == steps - 1) ADI3D_F(p_launch)
+        (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 2 + 2 * k, k == steps - 1);
         if (!problem->progress) continue;
         if (k % SOME == SOME - 1 && *error == cudaSuccess) *error = cudaStreamSynchronize(stream);
         problem->progress(k + 1, steps, problem->context);
@@ -3093,14 +3188,17 @@ static inline fd_status ADI3D_F(p_device_results)(cudaError_t *error, cudaStream
                                                   const adi3d_result *result)
 {
     unsigned long long found[2] = {~0ull, ~0ull};
-    int counted[3] = {0, 0, 0}; /* weak rows, magnitudes given and left */
+    int counted[4] = {0, 0, 0, 0}; /* weak rows, magnitudes given and left, too_fast */
     if (*error == cudaSuccess) *error = cudaMemcpyAsync(found, h.lost, sizeof found, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess)
         *error = cudaMemcpyAsync(counted, h.weak, sizeof counted, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess) *error = cudaStreamSynchronize(stream);
     const unsigned long long lost = found[0], other = found[1];
+    const int too_fast = counted[3];
     /* What is looked at after the terms of its step comes later. */
-    if (*error == cudaSuccess && other != ~0ull && (other >> 34) * 2 + 1 < lost >> 32) {
+    if (*error == cudaSuccess && too_fast < 0) {
+        status = fd_status_of(FD_UNSTABLE, fd_p_enough(&problem->times, too_fast), -1, -1, -1, -1, -1);
+    } else if (*error == cudaSuccess && other != ~0ull && (other >> 34) * 2 + 1 < lost >> 32) {
         const int at = (int)(other >> 2 & 0xffffffffu), *n = h.t.n;
         status = fd_status_of(FD_NOT_ALONE, 0, (int)(other & 3), at % n[0], at / n[0] % n[1], at / n[0] / n[1],
                               (int)(other >> 34));
@@ -3143,8 +3241,9 @@ static inline size_t ADI3D_F(device_bytes)(const adi3d_problem *problem)
    Needs    pointers to the host's memory in problem, parameters and result; device memory of device_bytes, aligned as
             cudaMalloc does. Parameters are copied as they stand: pointers in them, if the payoff, faces and changes
             follow them, are to device memory, or to memory that both have
-   Leaves   the result: the call waits for the stream at its end. What is called on the host (numbers of axes and steps)
-            is called before. With progress the call also waits every 32 steps: what is told is so far ahead at most.
+   Leaves   the result, also of a call that is refused: the call waits for the stream at its end. What is called on the
+            host (numbers of axes and steps) is called before. With progress the call also waits every 32 steps: what is
+            told is so far ahead at most.
    Returns  result->status.what: as host_worker, or FD_LAUNCH_FAILED, detail the cudaError_t
    Cost     three launches a stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, one of two
             stages 15 times; American exercise 4 times more a stage (docs/adi3d.md). Some 100 KiB of stack */
@@ -3152,17 +3251,18 @@ template <int Unused = 0>
 static inline int ADI3D_F(device)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
                                   cudaStream_t stream, void *memory, size_t bytes, adi3d_result *result)
 {
-    if (!result || !result->values || !parameters || !memory) return FD_BAD_ARGUMENT;
+    if (!result) return FD_BAD_ARGUMENT;
     fd_status status = adi3d_check(problem);
     const size_t needed = ADI3D_F(device_bytes)<Unused>(problem);
-    if (!status.what && bytes < needed) status = fd_status_of(FD_NO_ROOM, 0, -1, -1, -1, -1, -1);
+    if (!status.what && (!result->values || !parameters)) status.what = FD_BAD_ARGUMENT;
+    if (!status.what && (!memory || bytes < needed)) status.what = FD_NO_ROOM;
     if (!status.what) {
         ADI3D_F(p_device) h;
         cudaError_t error = cudaSuccess;
         ADI3D_F(p_device_lay_out)(problem, (unsigned char *)memory, &h);
         h.processors = adi3d_p_attribute(cudaDevAttrMultiProcessorCount);
         h.shared = adi3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-        status = ADI3D_F(p_device_tables)<Unused>(&error, stream, problem, parameters, &h);
+        status = ADI3D_F(p_device_tables)<Unused>(&error, stream, problem, parameters, &h, result);
         if (!status.what) {
             status = ADI3D_F(p_device_march)<Unused>(&error, stream, problem, parameters, h);
             status = ADI3D_F(p_device_results)<Unused>(&error, stream, problem, status, h, result);
@@ -3265,7 +3365,8 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
     adi3d_p_plan *plan = r.plan;
     if (thread == 0) {
         plan->status = adi3d_p_check_in(&launch.batch, problem);
-        plan->weak = plan->given = 0, plan->bad = plan->lost = plan->other[0] = plan->other[1] = FD_P_NONE;
+        plan->weak = plan->given = plan->too_fast = 0,
+        plan->bad = plan->lost = plan->other[0] = plan->other[1] = FD_P_NONE;
     }
     __syncthreads();
     if (plan->status.what) return;
@@ -3274,12 +3375,22 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
         plan->made[axis] = ADI3D_F(p_axis)(problem, parameters, axis, &t);
         plan->at[axis] = t.at[axis];
     }
-    if (thread == 96) fd_schedule(&problem->times, launch.batch.steps, r.step, &plan->steps);
+    if (thread == 96) {
+        const fd_times times = ADI3D_M(p_times)(problem);
+        plan->longest =
+            fd_schedule(&times, launch.batch.steps, r.step, &plan->steps) ? 0 : fd_p_longest(plan->steps, r.step);
+    }
     __syncthreads();
     if (thread == 0)
         for (int d = 0; d < 3 && !plan->status.what; d++) plan->status = plan->made[d];
     __syncthreads();
     if (plan->status.what) return;
+    double *told[3];
+    for (int d = 0; d < 3; d++) {
+        double *to = launch.batch.coordinates[d];
+        told[d] = to ? to + (size_t)which * (size_t)launch.batch.points[d] : NULL;
+    }
+    ADI3D_F(p_tell)(&r.t, launch.batch.points, told, thread, threads);
     for (int k = thread; k < plan->steps; k += threads)
         if (ADI3D_F(p_step_of)(problem, parameters, &r.step[k], k, &r.pace[k]).what) fd_p_least(&plan->bad, k);
     int given = 0;
@@ -3305,8 +3416,13 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
             weak += ADI3D_F(p_weak)(&r.t, i, j, k, &r.pace[step]);
             if (ADI3D_M(p_alone) != 0 && ADI3D_F(p_not_alone)(&r.t, i, j, k, &r.pace[step]) >= 0)
                 fd_p_least(&plan->other[end], at);
+            const int too_fast = ADI3D_F(p_too_fast)(problem, &r.t, plan->longest, i, j, k, &r.pace[step]);
+            if (too_fast) fd_p_least(&plan->too_fast, too_fast);
         }
     if (weak > 0) fd_p_add(&plan->weak, weak);
+    __syncthreads();
+    if (thread == 0 && plan->too_fast < 0)
+        plan->status = fd_status_of(FD_UNSTABLE, fd_p_enough(&problem->times, plan->too_fast), -1, -1, -1, -1, -1);
 }
 
 /* What a block knows of its problem, in its shared memory. Arrays are told by where they begin in its dynamic shared
@@ -3908,6 +4024,7 @@ static inline ADI3D_F(p_chosen) ADI3D_F(p_choose)(const adi3d_batch *batch, int 
     ADI3D_F(p_chosen) best = {ADI3D_F(p_chip_kernel) < H, THREADS >, 1, THREADS, 0};
     const int most = adi3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     const int processors = adi3d_p_attribute(cudaDevAttrMultiProcessorCount), *n = batch->points;
+    if (trid_allow_shared(best.kernel) != cudaSuccess) return best;
     for (int size = 1; size <= 16; size *= 2) {
         ADI3D_F(p_chip) chip;
         const int bytes = ADI3D_F(p_chip_lay_out)(n, size, &chip);
@@ -3922,10 +4039,7 @@ static inline ADI3D_F(p_chosen) ADI3D_F(p_choose)(const adi3d_batch *batch, int 
         beside = beside < 1 ? 1 : beside;
         const int limit = THREADS / beside, rounds = (lanes + limit - 1) / limit;
         const int threads = ((lanes + rounds - 1) / rounds + 31) / 32 * 32;
-        if (cudaFuncSetAttribute((const void *)best.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) !=
-                cudaSuccess ||
-            (size > 1 && trid_clusters(best.kernel, size, dim3((unsigned)threads), (size_t)bytes) < 1))
-            break;
+        if (size > 1 && trid_clusters(best.kernel, size, dim3((unsigned)threads), (size_t)bytes) < 1) break;
         best.size = size, best.threads = threads, best.bytes = bytes;
     }
     return best;
@@ -3955,16 +4069,31 @@ static inline cudaError_t ADI3D_F(p_onchip)(const ADI3D_F(p_batch) & launch, ADI
                                             cudaStream_t stream)
 {
     const unsigned problems = (unsigned)launch.batch.problems;
-    cudaError_t error =
-        cudaFuncSetAttribute((const void *)chosen.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, chosen.bytes);
-    if (error == cudaSuccess)
-        error = trid_launch(ADI3D_F(p_ready_kernel) < Unused >, dim3(problems), dim3(ADI3D_F(p_ready_threads)), 0,
-                            stream, launch);
+    const cudaError_t error = trid_launch(ADI3D_F(p_ready_kernel) < Unused >, dim3(problems),
+                                          dim3(ADI3D_F(p_ready_threads)), 0, stream, launch);
     if (error != cudaSuccess) return error;
     const dim3 blocks(problems * (unsigned)chosen.size), threads((unsigned)chosen.threads);
     return chosen.size > 1
                ? trid_launch_cluster(chosen.kernel, blocks, chosen.size, threads, (size_t)chosen.bytes, stream, launch)
                : trid_launch(chosen.kernel, blocks, threads, (size_t)chosen.bytes, stream, launch);
+}
+
+/* What a call that is refused leaves, if the batch says where and how much: all bits set, which is FD_BAD_ARGUMENT as a
+   status, and NaN elsewhere. Returns what is wrong. */
+template <int Unused>
+static inline fd_status ADI3D_F(p_refuse)(const adi3d_batch *batch, int wrong, cudaStream_t stream)
+{
+    const fd_status status = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
+    if (adi3d_p_sizes(batch) || batch->problems == 0) return status;
+    size_t bytes[6] = {sizeof(fd_status), (size_t)(1 + batch->dates) * sizeof(adi3d_values), sizeof(ADI3D_R)};
+    void *const at[6] = {batch->status,         batch->values,         batch->grid,
+                         batch->coordinates[0], batch->coordinates[1], batch->coordinates[2]};
+    for (int d = 0; d < 3; d++)
+        bytes[2] *= (size_t)batch->points[d], bytes[3 + d] = (size_t)batch->points[d] * sizeof(double);
+    for (int k = 0; k < 6; k++)
+        if (at[k] && cudaMemsetAsync(at[k], 255, (size_t)batch->problems * bytes[k], stream) != cudaSuccess)
+            cudaGetLastError(); /* of a pointer that is not the device's: no later call shall find it */
+    return status;
 }
 
 /* Solves   do the problems of a batch fit on the current device's chip?
@@ -3990,9 +4119,10 @@ static inline size_t ADI3D_F(onchip_bytes)(const adi3d_batch *batch)
             kernel
    Needs    a batch whose pointers, and those in its problems, are to the device's memory, as are parameters (of each
             problem) and memory (of onchip_bytes, aligned to 128)
-   Leaves   status, values and grids, once the stream has come so far; NaN for a problem that has none
+   Leaves   status, values, grids and coordinates, once the stream has come so far; NaN for a problem that has none;
+            where the call is refused FD_BAD_ARGUMENT in each, and NaN
    Returns  what is FD_OK; as adi3d_batch_check; FD_NO_ROOM: grids that no cluster of the current device holds
-            (MODEL_onchip_blocks), or less memory; or FD_LAUNCH_FAILED, detail the cudaError_t
+            (MODEL_onchip_blocks), less memory, or none; or FD_LAUNCH_FAILED, detail the cudaError_t
    Cost     two launches, no transfer; two arrays of shared memory a problem, three of device memory, which a march of
             one stage does not touch without exercise */
 template <int Unused = 0>
@@ -4000,11 +4130,12 @@ static inline fd_status ADI3D_F(onchip)(const adi3d_batch *batch, const ADI3D_M(
                                         cudaStream_t stream, void *memory, size_t bytes)
 {
     int wrong = adi3d_batch_check(batch);
-    if (!wrong && batch->problems > 0 && (!parameters || !memory)) wrong = FD_BAD_ARGUMENT;
-    if (!wrong && bytes<ADI3D_F(onchip_bytes) < Unused>(batch)) wrong = FD_NO_ROOM;
-    if (wrong || batch->problems == 0) return fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
+    if (!wrong && batch->problems == 0) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    if (!wrong && !parameters) wrong = FD_BAD_ARGUMENT;
+    if (!wrong && (!memory || bytes<ADI3D_F(onchip_bytes) < Unused>(batch))) wrong = FD_NO_ROOM;
+    if (wrong) return ADI3D_F(p_refuse)<Unused>(batch, wrong, stream);
     const ADI3D_F(p_chosen) chosen = ADI3D_F(p_chosen_for)<Unused>(batch);
-    if (chosen.bytes == 0) return fd_status_of(FD_NO_ROOM, 0, -1, -1, -1, -1, -1);
+    if (chosen.bytes == 0) return ADI3D_F(p_refuse)<Unused>(batch, FD_NO_ROOM, stream);
     ADI3D_F(p_batch) launch;
     launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;
     launch.bytes = ADI3D_F(p_ready_lay_out)(batch, batch->points, NULL, NULL);

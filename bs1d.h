@@ -113,7 +113,8 @@ enum {
     BS1D_BAD_CORRELATION = -5, /* bs3d.h: the correlations are not those of three assets */
     BS1D_UNSTABLE = -6,        /* explicit: 2 lambda_max + rate dt > 1, or 2 gamma^2 > lambda */
     BS1D_NOT_DOMINANT = -7,    /* implicit: a row of the matrix is not diagonally dominant */
-    BS1D_LAUNCH_FAILED = -8    /* launch: the runtime refused */
+    BS1D_LAUNCH_FAILED = -8,   /* launch: the runtime refused */
+    BS1D_BAD_TOLERANCE = -9    /* bs1d_suggest alone: 1024 points, or the precision, do not reach the tolerance */
 };
 
 /* What a status says. */
@@ -131,6 +132,7 @@ TRID_HD const char *bs1d_status_string(int status)
            : status == BS1D_UNSTABLE        ? "explicit step beyond the stability limit: more steps"
            : status == BS1D_NOT_DOMINANT    ? "implicit matrix not diagonally dominant: more steps, or upwinding"
            : status == BS1D_LAUNCH_FAILED   ? "kernel launch failed"
+           : status == BS1D_BAD_TOLERANCE   ? "neither 1024 points nor the precision reach the tolerance"
                                             : "unknown status";
 }
 
@@ -191,7 +193,7 @@ TRID_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points,
     double inside = (flags & BS1D_PUT ? -1 : 1) * fma((double)j, ds, -strike), half = ds / 2;
     if ((flags & BS1D_AVERAGED) && j > 0 && j < points - 1 && inside > -half && inside < half)
         return (inside + half) * ((inside + half) / (2 * ds));
-    return inside > 0 ? inside : 0;
+    return inside < 0 ? 0 : inside; /* NaN stays NaN */
 }
 
 /* Solves   the weights of four-point Lagrange interpolation at distance x from the first point, in units of the
@@ -1578,6 +1580,26 @@ TRID_HOST BS1D_P_INT BS1D_F(bs1d_fewest_steps)(const BS1D_F(bs1d_option) * optio
     return high;
 }
 
+/* The leading error of a European price on points that are ds apart, over ds^2, with the logarithm of the spot moved by
+   `moved`: the differences add to the equation ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6), the
+   averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the former is exp(-2x) times a polynomial in d/dx,
+   which moves past the equation's solution: what is left is a normal density, and an integral over time. */
+TRID_HOST double BS1D_F(bs1d_p_spacing_error)(const BS1D_F(bs1d_option) * o, double moved)
+{
+    const int times = 16;
+    const double s2 = (double)o->volatility * (double)o->volatility, t = (double)o->maturity, v = s2 * t;
+    const double strike = (double)o->strike, drift = (double)o->rate - (double)o->dividend, beta = 4 * drift - 3 * s2;
+    const double x = log((double)o->spot / strike) + moved, here = x + (drift - s2 / 2) * t;
+    double sum = exp(-here * here / (2 * v));
+    for (int k = 0; k <= times; k++) { /* Simpson's rule, from today to maturity */
+        const double after = t * k / times, z = here - 2 * s2 * after;
+        const double weight = (k % 2 ? 4 : k % times ? 2 : 1) * t / (3 * times);
+        const double term = s2 * (z * z / v - 1) / v - (beta - 2 * s2) * z / v - 2 * beta;
+        sum += weight * term * exp((3 * s2 - 2 * drift) * after - 2 * x - z * z / (2 * v));
+    }
+    return fabs(sum) * exp(-(double)o->rate * t) / (24 * strike * sqrt(2 * 3.14159265358979323846 * v));
+}
+
 /* Solves   fills in of an option what is the method's and not the contract's, so that bs1d_implicit4 prices it to a
             tolerance (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED,
             BS1D_CRANK_NICOLSON and BS1D_INCREMENT, and how many points the grid needs at least. More points with the
@@ -1585,7 +1607,7 @@ TRID_HOST BS1D_P_INT BS1D_F(bs1d_fewest_steps)(const BS1D_F(bs1d_option) * optio
    Needs    option on the host, with spot, strike, rate, dividend, volatility, maturity and the flags of the contract
             (BS1D_PUT, BS1D_AMERICAN) set; points not null
    Returns  BS1D_OK: the price is within the tolerance (as tested for a thousand European options; an American one
-            also, if its tolerance is not below 1e-5 of the strike). BS1D_BAD_SIZE: neither 1024 points nor the
+            also, if its tolerance is not below 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the
             precision reach the tolerance; what is filled in comes as near as it can. BS1D_BAD_ARGUMENT: a null
             pointer; BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive
    Error    docs/bs1d.md, "How to choose" */
@@ -1608,24 +1630,26 @@ TRID_HOST int BS1D_F(bs1d_suggest)(double tolerance, BS1D_F(bs1d_option) * optio
        distance. */
     double scale = strike / tolerance > 2 ? strike / tolerance : 2, high = spot > strike ? spot : strike;
     double top = high * exp(0.5 * spread * sqrt(2 * log(scale)) + 0.5 * drift * years);
-    /* Half the tolerance for the spacing, whose error is at most 0.06 ds^2 / (strike spread), more where the drift
-       carries the kink many spreads away; a kink that is resolved;
-       no oscillation at the strike. */
-    double ds = sqrt(tolerance * strike * spread / (0.12 * (1 + drift * years / spread)));
+    /* A third of the tolerance for the leading error of the spacing, the largest around the spot, for it changes its
+       sign there; a kink that is resolved; no oscillation at the strike. */
+    double worst = 0;
+    for (int k = -1; k <= 1; k++) worst = fmax(worst, BS1D_F(bs1d_p_spacing_error)(option, 0.5 * k * spread));
+    double ds = sqrt(tolerance / (3 * worst));
     if (ds > 0.4 * strike * spread) ds = 0.4 * strike * spread;
     if (ds * drift > variance * strike) ds = variance * strike / drift;
     count = ceil(top / ds) + 1;
-    /* A quarter for the steps, whose error is at most 0.3 strike spread / steps^2; early exercise is of lower order. */
-    steps = ceil(sqrt(1.2 * strike * spread / tolerance));
+    /* A quarter for the steps, whose error is at most 0.2 (1 + far + far^2) strike spread / steps^2, the drift carrying
+       the kink `far` spreads away; six times that with early exercise. */
+    double far = drift * years / spread, of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far + far * far);
+    steps = ceil(sqrt(4 * of_steps * strike * spread / tolerance));
     if (steps < 8) steps = 8;
-    if (o.flags & BS1D_AMERICAN) steps *= 4;
     o.top = (BS1D_R)top;
     o.steps = (BS1D_P_INT)(steps < 1e6 ? steps : 1e6);
     *points = count < 64 ? 64 : count < 1024 ? (int)count : 1024;
     *option = o;
     status = BS1D_F(bs1d_p_model)(o, 1024, &m);
     if (status) return status;
-    return count > 1024 || steps > 1e6 || tolerance < 16 * BS1D_P_ROUNDOFF * top ? BS1D_BAD_SIZE : BS1D_OK;
+    return count > 1024 || steps > 1e6 || tolerance < 16 * BS1D_P_ROUNDOFF * top ? BS1D_BAD_TOLERANCE : BS1D_OK;
 }
 
 /* One option after the other. */

@@ -254,7 +254,7 @@ TRID_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1,
                                           : low) -
              strike;
     if (flags & BS3D_PUT) inside = -inside;
-    return inside > 0 ? inside : 0;
+    return inside < 0 ? 0 : inside; /* NaN stays NaN */
 }
 
 /* The spacing of an axis, and the first of the four points around the spot on it. */
@@ -1747,9 +1747,7 @@ static int BS3D_F(bs3d_p_fit)(size_t elements, int most, Sweep sweep, BS3D_F(bs3
         if (l->bytes <= limit) break;
         if (l->plan.sections >= most) return BS3D_LAUNCH_FAILED;
     }
-    return cudaFuncSetAttribute(sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)l->bytes) == cudaSuccess
-               ? BS3D_OK
-               : BS3D_LAUNCH_FAILED;
+    return trid_allow_shared(sweep) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
 /* Tiles of 32*C columns and R rows, P rows a warp; plan->sections sections, or 0 for what is best. */
@@ -2485,8 +2483,7 @@ static int BS3D_F(bs3d_implicit2)(const bs3d_problem *problem, void *work, bs3d_
     void (*down)(bs3d_p_plan, const BS3D_R *, const BS3D_R *, BS3D_R *, const BS3D_R *) =
         BS3D_P_OF_SIZE(ny, bs3d_p_implicit2_down);
     size_t bytes = BS3D_F(bs3d_p_depth)(BS3D_P_K(ny), &job.plan);
-    if (cudaFuncSetAttribute(down, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) != cudaSuccess)
-        return BS3D_LAUNCH_FAILED;
+    if (trid_allow_shared(down) != cudaSuccess) return BS3D_LAUNCH_FAILED;
     job.plan.sections = BS3D_F(bs3d_p_sections)(nz, columns, processors, 2);
     if (job.plan.sections > BS3D_P_SECTIONS) job.plan.sections = BS3D_P_SECTIONS;
     status = BS3D_F(bs3d_p_upward)<unused>(&job, &fused, &up);
@@ -3149,9 +3146,7 @@ static int BS3D_F(bs3d_implicit3)(const bs3d_problem *problem, void *work, bs3d_
         return BS3D_F(bs3d_implicit2)<unused>(problem, work, result, stream);
     for (int n = 0; n < 4; n++) {
         const BS3D_F(bs3d_p_turning) *t = turnings + n / 2;
-        if (cudaFuncSetAttribute(t->sweep[n % 2], cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes[n / 2]) !=
-            cudaSuccess)
-            return BS3D_LAUNCH_FAILED;
+        if (trid_allow_shared(t->sweep[n % 2]) != cudaSuccess) return BS3D_LAUNCH_FAILED;
         if (t->cluster > 1 && !trid_clusters(t->sweep[n % 2], t->cluster, t->threads, bytes[n / 2]))
             return BS3D_F(bs3d_implicit2)<unused>(problem, work, result, stream);
     }
@@ -3404,9 +3399,7 @@ static int BS3D_F(bs3d_slab_open)(const bs3d_problem *o, const bs3d_slab *cut, v
         m->down = K == 8    ? BS3D_F(bs3d_p_implicit2_down)<8, 1>
                   : K == 16 ? BS3D_F(bs3d_p_implicit2_down)<16, 1>
                             : BS3D_F(bs3d_p_implicit2_down)<32, 1>;
-        if (cudaFuncSetAttribute(m->down, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)m->down_bytes) !=
-            cudaSuccess)
-            return BS3D_LAUNCH_FAILED;
+        if (trid_allow_shared(m->down) != cudaSuccess) return BS3D_LAUNCH_FAILED;
     }
     if (cudaMemsetAsync(work, 0, (2 * cells + ends) * sizeof *job->u, stream) != cudaSuccess) return BS3D_LAUNCH_FAILED;
     const int rows = m->total + 2 * BS3D_P_MARGIN, shift = cut->first - cut->below;
@@ -3531,10 +3524,6 @@ static int BS3D_F(bs3d_slab_up)(BS3D_F(bs3d_slab_march) * march, int part, cudaS
         bs3d_p_plan plan = up->plan;
         dim3 grid = up->grid;
         plan.sections = cut->chain; /* from the first rows to the last ones */
-        /* Another slab of this device may have asked for less since. */
-        if (cudaFuncSetAttribute(up->slab_sweep, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)up->bytes) !=
-            cudaSuccess)
-            return BS3D_LAUNCH_FAILED;
         (march->fused ? grid.y : grid.z) = (unsigned)sections;
         bs3d_p_launch_next(&status, up->slab_sweep, grid, up->block, up->bytes, stream, job->pairs, plan, job->tables,
                            job->u, job->v, job->ends + plan.plane * cut->own, share);

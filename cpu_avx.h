@@ -490,7 +490,11 @@ CPU_AVX_API long long cpu_avx_p_width(long long n, int size)
 
 CPU_AVX_API int cpu_avx_p_lines_valid(const cpu_avx_lines *lines)
 {
-    return lines && lines->n >= 0 && lines->systems >= 0 && lines->groups >= 0;
+    if (!lines || lines->n < 0 || lines->systems < 0 || lines->groups < 0) return 0;
+    if (!lines->n || !lines->systems || !lines->groups) return 1;
+    /* A step that was left 0 puts all rows in one place. */
+    return (lines->n == 1 || lines->step) && (lines->systems == 1 || lines->stride) &&
+           (lines->groups == 1 || lines->jump);
 }
 /* Where part i of parts begins. */
 CPU_AVX_API long long cpu_avx_p_part(long long count, int parts, int i)

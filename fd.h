@@ -39,6 +39,7 @@
        fd_scheme_of         Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer as numbers
        fd_scheme_theta      the theta of each, for two or three factors
        fd_scheme_theta_drift    the same where drifts beat diffusion, and whether steps are short enough
+       fd_times_of          times whose theta is left to the scheme
      a march
        fd_final_as          the final value at a point, in one of four ways
        fd_plan_check        does what a problem says of its march make sense?
@@ -89,11 +90,9 @@
 /* The values of a status that are not 1 + an index. */
 enum {
     FD_OK = 0,
-    FD_BAD_ARGUMENT = -1, /* a null pointer, or a kind that there is not */
+    FD_BAD_ARGUMENT = -1, /* a null pointer */
     FD_BAD_SIZE = -2,     /* fewer than 4 points, a count out of range, or steps too short to be told apart */
     FD_BAD_NUMBER = -3,   /* NaN or infinite, not in order, or not positive where that is due */
-    FD_BAD_PLACE = -4,    /* a place that is not within the axis or not above the one before, that should be midway at
-                             an end, or that too few points or another place nearby keep from its alignment */
     FD_NO_ROOM = -5,      /* more steps than there is room for, or less memory than a problem needs */
     FD_OUTSIDE = -6,      /* a point that is not within the grid */
     /* Of a problem to be marched (fd_status): */
@@ -111,34 +110,76 @@ enum {
     FD_CHANGES_UNDECLARED = -17, /* at a point terms change in time, and the model declares that they do not */
     FD_ILL_POSED = -18,          /* at a point a diffusion is negative, or a mixed term too large for the diffusions */
     FD_GREW = -19,               /* the march grew: see growth. More steps, a larger theta or upwinding help */
-    FD_UNSTABLE = -20            /* an explicit march needs shorter steps: detail is how many suffice */
+    FD_UNSTABLE = -20,           /* an explicit march needs shorter steps: detail is how many suffice */
+    /* Of an axis: */
+    FD_PLACE_OUTSIDE = -30,   /* a place is not within the axis */
+    FD_PLACE_ORDER = -31,     /* a place is not above the one before it */
+    FD_PLACE_AT_END = -32,    /* a place at an end of the axis cannot lie midway between two points */
+    FD_PLACES_SHARE = -33,    /* two aligned places would share a point: more points, or places further apart */
+    FD_PLACE_SQUEEZED = -34,  /* alignment would draw points to a quarter of their distance: more points */
+    FD_BAD_ALIGNMENT = -35,   /* align is unknown */
+    FD_BAD_FACE = -36,        /* face is unknown; of a problem, axis says which */
+    FD_TOO_MANY_POINTS = -37, /* batch.points has no room for the axis: detail is how many it has */
+    /* Of steps: */
+    FD_BAD_STEPS = -38,      /* steps not in 1 .. 2^28 */
+    FD_BAD_GRADING = -39,    /* grading is unknown */
+    FD_BAD_KIND = -40,       /* kind is unknown */
+    FD_BAD_THETA = -41,      /* theta not in 0 .. 1 */
+    FD_TOO_MANY_STEPS = -42, /* batch.steps has no room for the march: detail is how many steps it takes */
+    FD_TOO_MANY_DATES = -43, /* batch.dates has no room for the problem's: detail is how many it has */
+    /* Of a march: */
+    FD_BAD_SCHEME = -44,       /* scheme is unknown */
+    FD_BAD_COEFFICIENTS = -45, /* coefficients is unknown */
+    FD_BAD_FINALS = -46,       /* finals is unknown */
+    FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 not finite, or not above the one before */
+    FD_BAD_EXERCISE = -48,     /* exercise is unknown */
+    FD_BAD_EVENT = -49         /* date detail - 1: what is unknown, or cash or proportion is not finite */
 };
 
 /* What a status says. */
 TRID_HD const char *fd_status_string(int status)
 {
-    return status == FD_OK             ? "done"
-           : status > 0                ? "point, date or row status - 1 is not finite, or not in increasing order"
-           : status == FD_BAD_ARGUMENT ? "bad argument: a null pointer, or an unknown kind"
-           : status == FD_BAD_SIZE     ? "too few or too many points, a count out of range, or steps too short"
-           : status == FD_BAD_NUMBER   ? "NaN or infinite, not in order, or not positive"
-           : status == FD_BAD_PLACE    ? "place outside of the axis, out of order, or not to be aligned on these points"
-           : status == FD_NO_ROOM      ? "less room or memory than steps or problem need"
-           : status == FD_OUTSIDE      ? "point outside of the grid"
-           : status == FD_BAD_AXIS     ? "an axis is none: see detail"
-           : status == FD_BAD_TIMES    ? "the steps are none: see detail"
-           : status == FD_BAD_SPOT     ? "the spot is not within the axis"
-           : status == FD_MODEL_NAN    ? "the model gave a number that is not finite"
-           : status == FD_FINAL_NAN    ? "the payoff gave a number that is not finite"
-           : status == FD_NOT_SOLVED   ? "a value is not finite after a step"
-           : status == FD_LAUNCH_FAILED ? "CUDA refused a copy or a launch: see detail"
-           : status == FD_NOT_ALONE     ? "an axis is not alone: its terms depend on another one"
+    return status == FD_OK                   ? "done"
+           : status > 0                      ? "point, date or row status - 1 is not finite, or not in increasing order"
+           : status == FD_BAD_ARGUMENT       ? "bad argument: a null pointer"
+           : status == FD_BAD_SIZE           ? "too few or too many points, a count out of range, or steps too short"
+           : status == FD_BAD_NUMBER         ? "NaN or infinite, not in order, or not positive"
+           : status == FD_NO_ROOM            ? "less room or memory than steps or problem need"
+           : status == FD_OUTSIDE            ? "point outside of the grid"
+           : status == FD_BAD_AXIS           ? "an axis is none: see detail"
+           : status == FD_BAD_TIMES          ? "the steps are none: see detail"
+           : status == FD_BAD_SPOT           ? "the spot is not within the axis"
+           : status == FD_MODEL_NAN          ? "the model gave a number that is not finite"
+           : status == FD_FINAL_NAN          ? "the payoff gave a number that is not finite"
+           : status == FD_NOT_SOLVED         ? "a value is not finite after a step"
+           : status == FD_LAUNCH_FAILED      ? "CUDA refused a copy or a launch: see detail"
+           : status == FD_NOT_ALONE          ? "an axis is not alone, its terms depend on another one: see axis"
            : status == FD_TOO_FEW_NUMBERS    ? "the model uses more numbers than it declares"
            : status == FD_MIXED_UNDECLARED   ? "the model has a mixed term that it does not declare"
            : status == FD_CHANGES_UNDECLARED ? "the model's terms change in time, which it does not declare"
            : status == FD_ILL_POSED          ? "a diffusion is negative, or a mixed term too large for the diffusions"
            : status == FD_GREW               ? "the march grew: take more steps, a larger theta, or upwinding"
            : status == FD_UNSTABLE           ? "an explicit march needs more steps: see detail"
+           : status == FD_PLACE_OUTSIDE      ? "a place is not within the axis"
+           : status == FD_PLACE_ORDER        ? "a place is not above the one before it"
+           : status == FD_PLACE_AT_END       ? "a place at an end of the axis cannot lie midway between two points"
+           : status == FD_PLACES_SHARE       ? "two aligned places share a point: more points, or places further apart"
+           : status == FD_PLACE_SQUEEZED     ? "alignment would squeeze the points around a place: more points"
+           : status == FD_BAD_ALIGNMENT      ? "unknown alignment of a place"
+           : status == FD_BAD_FACE           ? "unknown kind of face: see axis"
+           : status == FD_TOO_MANY_POINTS    ? "more points than batch.points has room for: see axis and detail"
+           : status == FD_BAD_STEPS          ? "steps must be 1 .. 2^28"
+           : status == FD_BAD_GRADING        ? "unknown grading of the steps"
+           : status == FD_BAD_KIND           ? "unknown kind of steps"
+           : status == FD_BAD_THETA          ? "theta must be 0 .. 1"
+           : status == FD_TOO_MANY_STEPS     ? "more steps than batch.steps has room for: detail is how many there are"
+           : status == FD_TOO_MANY_DATES     ? "more dates than batch.dates has room for: detail is how many there are"
+           : status == FD_BAD_SCHEME         ? "unknown scheme"
+           : status == FD_BAD_COEFFICIENTS   ? "unknown coefficients: when those of a step are taken"
+           : status == FD_BAD_FINALS         ? "unknown finals: how final values are set"
+           : status == FD_BAD_KINKS          ? "kinks must be 0 .. 4, finite and increasing"
+           : status == FD_BAD_EXERCISE       ? "unknown exercise"
+           : status == FD_BAD_EVENT          ? "what happens at date detail - 1 is unknown, or not finite"
                                              : "unknown status";
 }
 
@@ -276,10 +317,9 @@ TRID_HD double fd_p_bend(int count, const double *v, const double *s, double *be
 
 /* Solves   what fd_map_point needs to make the points of an axis
    Needs    low < high; places within them, increasing; widths of 0, or of at least 1e-9 of the axis
-   Returns  FD_OK, FD_BAD_ARGUMENT (null, an unknown alignment), FD_BAD_SIZE (points not in 4 .. 2^28, places not in
-            0 .. 3), FD_BAD_NUMBER (NaN, infinite, an axis of no or infinite length, a width negative or too small), or
-            FD_BAD_PLACE: also where alignment would draw points to a quarter of their distance, or two places share a
-            point
+   Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
+            (NaN, infinite, an axis of no or infinite length, a width negative or too small), FD_BAD_ALIGNMENT,
+            FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
    Cost     some hundred double operations, and up to 400 evaluations of asinh or sinh where a place lies midway */
 TRID_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 {
@@ -294,12 +334,12 @@ TRID_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     for (int k = 0; k < axis->places; k++) {
         double place = axis->place[k], width = axis->width[k];
         int align = axis->align[k];
-        if (align != FD_ANYWHERE && align != FD_ON_NODE && align != FD_MIDWAY) return FD_BAD_ARGUMENT;
+        if (align != FD_ANYWHERE && align != FD_ON_NODE && align != FD_MIDWAY) return FD_BAD_ALIGNMENT;
         if (!trid_finite_f64(place) || !trid_finite_f64(width) || width < 0) return FD_BAD_NUMBER;
         if (width > 0 && width < 1e-9 * range) return FD_BAD_NUMBER;
-        if (!(place >= axis->low && place <= axis->high) || (k > 0 && !(place > axis->place[k - 1])))
-            return FD_BAD_PLACE;
-        if (align == FD_MIDWAY && (place <= axis->low || place >= axis->high)) return FD_BAD_PLACE;
+        if (!(place >= axis->low && place <= axis->high)) return FD_PLACE_OUTSIDE;
+        if (k > 0 && !(place > axis->place[k - 1])) return FD_PLACE_ORDER;
+        if (align == FD_MIDWAY && (place <= axis->low || place >= axis->high)) return FD_PLACE_AT_END;
         map->place[k] = place, map->width[k] = width;
         if (width > 0) map->drawing++, map->only = k;
     }
@@ -318,7 +358,7 @@ TRID_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
         double least = midway ? 1.5 : 1;
         index = index < least ? least : index > last - least ? last - least : index;
         int twice = (int)(2 * index), apart = 2 + midway + (count > 0 && axis->align[which[count - 1]] == FD_MIDWAY);
-        if (count > 0 && twice - map->twice[which[count - 1]] < apart) return FD_BAD_PLACE;
+        if (count > 0 && twice - map->twice[which[count - 1]] < apart) return FD_PLACES_SHARE;
         map->twice[k] = twice;
         v[count] = index / last;
         which[count++] = k;
@@ -328,7 +368,7 @@ TRID_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     double rounding = 1e-15 * fd_p_max(fabs(axis->low), fabs(axis->high));
     for (int round = 0; round < 60; round++) {
         int placed = 1;
-        if (count > 0 && !(fd_p_bend(count, v, s, map->bend) > 0.25)) return FD_BAD_PLACE;
+        if (count > 0 && !(fd_p_bend(count, v, s, map->bend) > 0.25)) return FD_PLACE_SQUEEZED;
         for (int m = 0; m < count; m++) {
             int k = which[m];
             if (axis->align[k] != FD_MIDWAY) continue;
@@ -341,7 +381,7 @@ TRID_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
         }
         if (placed) return FD_OK;
     }
-    return FD_BAD_PLACE;
+    return FD_PLACE_SQUEEZED;
 }
 
 /* Solves   point i of the axis, 0 <= i < points: low and high to the bit, a place on a node too; a place midway to
@@ -626,8 +666,8 @@ TRID_HD int fd_interpolate(int points, const double *x, double at, fd_weights *w
    kink at the later date. */
 enum { FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC };
 
-/* What a step is. */
-enum { FD_EXPLICIT, FD_BACKWARD_EULER, FD_THETA };
+/* What a step is. FD_EXPLICIT is Douglas' with theta 0: a march of such steps is stable only if they are short. */
+enum { FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER };
 
 /* What the steps are to be. */
 typedef struct {
@@ -635,8 +675,8 @@ typedef struct {
     int steps;       /* at least 1; more are taken where dates are so close that one has less than a step to itself */
     int grading;     /* FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC: after final values and dates with a kink */
     double ratio;    /* FD_GEOMETRIC: the last step to the first, before the next date or 0 */
-    int kind;        /* FD_EXPLICIT, FD_BACKWARD_EULER, FD_THETA */
-    double theta;    /* of FD_THETA, 0 .. 1 */
+    int kind;        /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
+    double theta;    /* of FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), in fd_schedule alone 1/2 */
     int halves;      /* Rannacher: so many backward Euler steps of half the size after final values and each date with
                            a kink, as far as the steps to the next date reach; 4 is usual */
     int dates;       /* on which something happens: coupon, dividend, exercise, a barrier watched */
@@ -667,23 +707,22 @@ TRID_HD double fd_p_share(int grading, double ratio, int k, int m)
             a few at a time
    Needs    room for `room` steps in step, or null: count only
    Leaves   in *count how many there are
-   Returns  FD_OK, FD_BAD_ARGUMENT (null, an unknown grading or kind), FD_BAD_SIZE (steps not in 1 .. 2^28, halves or
-            dates negative or above 2^28; or neighbouring dates and steps so close that rounding makes them one),
-            FD_BAD_NUMBER (maturity or ratio not positive and finite, theta not in 0 .. 1), or 1 + the index of the
-            first date that is not finite, out of range or out of order
+   Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_GRADING, FD_BAD_KIND, FD_BAD_STEPS, FD_BAD_SIZE (halves or dates
+            negative or above 2^28; or neighbouring dates and steps so close that rounding makes them one),
+            FD_BAD_NUMBER (maturity or ratio not positive and finite), FD_BAD_THETA, or 1 + the index of the first date
+            that is not finite, out of range or out of order
    Cost     a few double operations for each of all steps; graded by a ratio, two exponentials */
 TRID_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
 {
     if (!times || !count) return FD_BAD_ARGUMENT;
     fd_times t = *times;
-    if (t.grading != FD_EQUAL && t.grading != FD_GEOMETRIC && t.grading != FD_QUADRATIC) return FD_BAD_ARGUMENT;
-    if (t.kind != FD_EXPLICIT && t.kind != FD_BACKWARD_EULER && t.kind != FD_THETA) return FD_BAD_ARGUMENT;
-    if (t.steps < 1 || t.steps > FD_P_MOST || t.halves < 0 || t.halves > FD_P_MOST || t.dates < 0 ||
-        t.dates > FD_P_MOST)
-        return FD_BAD_SIZE;
+    if (t.grading != FD_EQUAL && t.grading != FD_GEOMETRIC && t.grading != FD_QUADRATIC) return FD_BAD_GRADING;
+    if (t.kind != FD_EXPLICIT && t.kind != FD_BACKWARD_EULER && t.kind != FD_THETA) return FD_BAD_KIND;
+    if (t.steps < 1 || t.steps > FD_P_MOST) return FD_BAD_STEPS;
+    if (t.halves < 0 || t.halves > FD_P_MOST || t.dates < 0 || t.dates > FD_P_MOST) return FD_BAD_SIZE;
     if (!trid_finite_f64(t.maturity) || !(t.maturity > 0)) return FD_BAD_NUMBER;
     if (t.grading == FD_GEOMETRIC && !(trid_finite_f64(t.ratio) && t.ratio > 0)) return FD_BAD_NUMBER;
-    if (t.kind == FD_THETA && !(trid_finite_f64(t.theta) && t.theta >= 0 && t.theta <= 1)) return FD_BAD_NUMBER;
+    if (t.kind == FD_THETA && !(trid_finite_f64(t.theta) && t.theta >= 0 && t.theta <= 1)) return FD_BAD_THETA;
     if (t.dates > 0 && !t.date) return FD_BAD_ARGUMENT;
     for (int i = 0; i < t.dates; i++) {
         double least = i > 0 ? t.date[i - 1] : 0;
@@ -692,7 +731,8 @@ TRID_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step
     }
     double theta = t.kind == FD_EXPLICIT         ? 0
                    : t.kind == FD_BACKWARD_EULER ? 1
-                                                 : t.theta,
+                   : t.theta > 0                 ? t.theta
+                                                 : 0.5,
            upper = t.maturity, from = upper;
     long long total = 0, taken = 0;
     int kink = 1, date = t.dates - 1;
@@ -763,13 +803,14 @@ typedef struct {
 } fd_scheme;
 
 /* Solves   a scheme as numbers. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
-   Returns  FD_OK, FD_BAD_ARGUMENT (null, an unknown scheme), or FD_BAD_NUMBER: theta not in 0 .. 1
+   Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SCHEME, or FD_BAD_THETA
    Error    in time: FD_DOUGLAS second order with theta 1/2 and without mixed terms, else first; FD_CRAIG_SNEYD second
             with theta 1/2, else first; the other two second with any theta */
 TRID_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
 {
-    if (!scheme || which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_ARGUMENT;
-    if (!trid_finite_f64(theta) || !(theta >= 0 && theta <= 1)) return FD_BAD_NUMBER;
+    if (!scheme) return FD_BAD_ARGUMENT;
+    if (which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_SCHEME;
+    if (!trid_finite_f64(theta) || !(theta >= 0 && theta <= 1)) return FD_BAD_THETA;
     double again = which == FD_MODIFIED_CRAIG_SNEYD ? 0.5 - theta : which == FD_HUNDSDORFER_VERWER ? 0.5 : 0;
     fd_stage first = {{1, 0}, {1, 0}, 0, 0}, second = {{0.5, 0.5}, {0, 0}, 0, 0};
     first.theta = second.theta = theta;
@@ -815,6 +856,14 @@ TRID_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double cour
     }
     *theta = which == FD_HUNDSDORFER_VERWER ? 1 : which == FD_MODIFIED_CRAIG_SNEYD ? 0.75 : 2.0 / 3;
     return courant <= (which == FD_MODIFIED_CRAIG_SNEYD ? 0.3 : 0.5) ? FD_OK : FD_GREW;
+}
+
+/* Solves   the times of a march, whose theta, where it is 0, becomes the scheme's own */
+TRID_HD fd_times fd_times_of(const fd_times *times, int scheme, int factors, int mixed)
+{
+    fd_times of = *times;
+    if (of.kind == FD_THETA && of.theta >= 0 && of.theta <= 0) of.theta = fd_scheme_theta(scheme, factors, mixed);
+    return of;
 }
 
 /* ---- a march ----------------------------------------------------------------------------------------------------- */
@@ -876,26 +925,67 @@ typedef struct {
 } fd_plan;
 
 /* Solves   does a problem's march make sense, as far as can be told before its steps are made?
-   Returns  what is FD_OK; FD_BAD_ARGUMENT, of an unknown kind, detail 1 + the date if it is one's; FD_BAD_SIZE: more
-            than 4 kinks; or FD_BAD_NUMBER of theta, or of kink or date detail - 1 */
+   Returns  what is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS, FD_BAD_EXERCISE,
+            FD_BAD_KINKS (detail 1 + the kink, 0: their number) or FD_BAD_EVENT (detail 1 + the date) */
 TRID_HD fd_status fd_plan_check(const fd_plan *plan)
 {
     fd_scheme scheme;
     int wrong = fd_scheme_of(plan->scheme, plan->times->theta, &scheme), detail = 0;
-    if (!wrong &&
-        (plan->coefficients < FD_BOTH_ENDS || plan->coefficients > FD_NEW_END || plan->finals < FD_AT_POINTS ||
-         plan->finals > FD_AVERAGED || plan->exercise < FD_EUROPEAN || plan->exercise > FD_PROJECTED))
-        wrong = FD_BAD_ARGUMENT;
-    if (!wrong && plan->finals == FD_TOLD && (plan->kinks < 0 || plan->kinks > 4)) wrong = FD_BAD_SIZE;
+    if (!wrong && (plan->coefficients < FD_BOTH_ENDS || plan->coefficients > FD_NEW_END)) wrong = FD_BAD_COEFFICIENTS;
+    if (!wrong && (plan->finals < FD_AT_POINTS || plan->finals > FD_AVERAGED)) wrong = FD_BAD_FINALS;
+    if (!wrong && (plan->exercise < FD_EUROPEAN || plan->exercise > FD_PROJECTED)) wrong = FD_BAD_EXERCISE;
+    if (!wrong && plan->finals == FD_TOLD && (plan->kinks < 0 || plan->kinks > 4)) wrong = FD_BAD_KINKS;
     for (int k = 0; k < plan->kinks && plan->finals == FD_TOLD && !wrong; k++)
         if (!trid_finite_f64(plan->kink[k]) || (k > 0 && !(plan->kink[k] > plan->kink[k - 1])))
-            wrong = FD_BAD_NUMBER, detail = 1 + k;
+            wrong = FD_BAD_KINKS, detail = 1 + k;
     for (int k = 0; k < plan->times->dates && plan->at_date && !wrong; k++) {
         const fd_date *date = &plan->at_date[k];
-        if (!trid_finite_f64(date->cash) || !trid_finite_f64(date->proportion)) wrong = FD_BAD_NUMBER, detail = 1 + k;
-        if (date->what < 0 || date->what > 15) wrong = FD_BAD_ARGUMENT, detail = 1 + k;
+        if (!trid_finite_f64(date->cash) || !trid_finite_f64(date->proportion) || date->what < 0 || date->what > 15)
+            wrong = FD_BAD_EVENT, detail = 1 + k;
     }
     return fd_status_of(wrong, detail, -1, -1, -1, -1, -1);
+}
+
+/* How short the steps of an explicit march must be at a point, as 1 / dt: so that its fastest wave does not overshoot
+   (couplings), and so that drifts do not make waves grow (drifts). */
+typedef struct {
+    double couplings, drifts;
+} fd_p_rate;
+
+/* The longest explicit step; 0: there is none. */
+TRID_HD double fd_p_longest(int steps, const fd_step *step)
+{
+    double longest = 0;
+    for (int k = 0; k < steps; k++)
+        if (step[k].kind == FD_EXPLICIT) longest = fd_p_max(longest, step[k].from - step[k].to);
+    return longest;
+}
+
+/* The rate of a point as a number whose least is that of the fastest; 0 where no explicit step is too long. */
+TRID_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
+{
+    double fastest = fd_p_max(rate.couplings + (kill > 0 ? kill / 2 : 0), rate.drifts);
+    float rounded = (float)(fastest * (1 + 1e-6));
+    int bits;
+    memcpy(&bits, &rounded, sizeof bits);
+    return longest * fastest > 1 ? -bits : 0;
+}
+
+/* How many steps an explicit march needs whose fastest point is so fast: that many are short enough in each interval
+   between dates, by whose ends they are rounded, and where grading makes them longest. */
+TRID_HD int fd_p_enough(const fd_times *times, int too_fast)
+{
+    float fastest;
+    const int bits = -too_fast, graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
+    memcpy(&fastest, &bits, sizeof fastest);
+    double stretch = times->grading == FD_QUADRATIC ? 2 : graded ? fd_p_max(times->ratio, 1 / times->ratio) : 1;
+    double rate = (double)fastest * stretch, needed = times->maturity * rate, most = 0;
+    for (int k = 0; k <= times->dates && times->dates > 0; k++) {
+        double from = k < times->dates ? times->date[k] : times->maturity, to = k > 0 ? times->date[k - 1] : 0;
+        if ((from - to) * rate > 1) most = fd_p_max(most, times->maturity / (from - to));
+    }
+    needed = ceil(needed + most);
+    return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
 }
 
 /* What solvers share within: the least index at which something is wrong, sums, room. */
@@ -1068,7 +1158,7 @@ TRID_HD int FD_F(fd_cell_at)(int points, const double *x, const int *face, int j
    Needs    x of `points` coordinates, room for as many cells; face[0] at the first point, face[1] at the last
    Leaves   cell; far[0], far[1]: at a face that is FD_DEGENERATE, A u has the term  drift far (u2 - u1)  besides its
             row, u1 the face's neighbour, u2 the one after; 0 at others
-   Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer or an unknown face; or as fd_cell_at
+   Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer; FD_BAD_FACE; or as fd_cell_at
    Cost     4 divisions a point */
 TRID_HD int FD_F(fd_cells)(int points, const double *x, const int *face, FD_F(fd_cell) * cell, FD_R *far)
 {
@@ -1076,7 +1166,7 @@ TRID_HD int FD_F(fd_cells)(int points, const double *x, const int *face, FD_F(fd
     if (status) return status;
     if (!face || !cell || !far) return FD_BAD_ARGUMENT;
     for (int side = 0; side < 2; side++)
-        if (face[side] < 0 || face[side] >= FD_P_FACES) return FD_BAD_ARGUMENT;
+        if (face[side] < 0 || face[side] >= FD_P_FACES) return FD_BAD_FACE;
     for (int j = 0; j < points && !status; j++) status = FD_F(fd_cell_at)(points, x, face, j, &cell[j], far);
     return status;
 }
@@ -1167,6 +1257,17 @@ TRID_HD FD_F(fd_row) FD_F(fd_lane_row)(FD_F(fd_cell) cell, int fitting, FD_R dri
 TRID_HD FD_R FD_F(fd_lane_apply)(FD_F(fd_row) row, FD_R below, FD_R here, FD_R above)
 {
     return row.below * (below - here) + row.above * (above - here);
+}
+
+/* Adds the row of an axis to a point's rate. Waves of the axis turn by (above - below) dt a step at most, by which they
+   grow unless couplings of the right sign damp them; as much as e until time 0 is allowed: undamped is half of maturity
+   times the number of factors. Mixed terms may undo what couplings damp. */
+TRID_HD void FD_F(fd_p_rate_add)(FD_F(fd_row) row, int at_face, int mixed, double undamped, fd_p_rate *rate)
+{
+    double below = (double)row.below, above = (double)row.above, turn = above - below, damped = fabs(below + above);
+    rate->couplings += fabs(below) + fabs(above);
+    if (at_face) return;
+    rate->drifts += turn * turn * (mixed || damped * undamped <= 1 ? undamped : 1 / damped);
 }
 
 /* Solves   what the given slope of a face that is FD_SLOPE adds to A u there

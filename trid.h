@@ -91,6 +91,7 @@
        trid_status_string
      launches
        trid_launch           a kernel that is a template over its sizes; returns the error of this launch alone
+       trid_allow_shared     as much dynamic shared memory for a kernel as the device has
        trid_launch_cluster   the same in clusters of blocks
        trid_clusters         how many clusters of a kernel run at the same time; 0: there are none
 
@@ -644,6 +645,29 @@ static inline cudaError_t trid_launch(void (*kernel)(P...), dim3 grid, dim3 bloc
 #endif
 }
 
+/* Solves   allows a kernel as much dynamic shared memory as the current device has beside the kernel's own. That is the
+            same for all launches: host threads that need different amounts do not take them from each other.
+   Returns  cudaSuccess, or the runtime's error
+   Cost     three calls of the runtime, four for the first time */
+template <class... P>
+static inline cudaError_t trid_allow_shared(void (*kernel)(P...))
+{
+    int device, most = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+#ifdef __CUDACC__
+    cudaFuncAttributes compiled;
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&compiled, (const void *)kernel);
+    if (error == cudaSuccess) most -= (int)compiled.sharedSizeBytes;
+    if (error != cudaSuccess || compiled.maxDynamicSharedSizeBytes >= most) return error;
+    return cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+#else
+    return error != cudaSuccess ? error
+                                : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+#endif
+}
+
 /* As trid_launch, the blocks in clusters of `size` along x; an early kernel may begin when all blocks of the one before
    it on the stream have begun (from compute capability 9.0 on), and has to wait itself for what that one writes. */
 template <class... P>
@@ -689,7 +713,7 @@ static inline cudaError_t trid_launch_cluster(void (*kernel)(P...), dim3 grid, i
 /* Solves   how many clusters of so many blocks of the kernel the current device runs at the same time; 0 if it has none
             (before compute capability 9.0), if the kernel was compiled for devices that have none, or if one does not
             fit
-   Needs    bytes of dynamic shared memory that the kernel may have (cudaFuncSetAttribute)
+   Needs    bytes of dynamic shared memory that the kernel may have (trid_allow_shared)
    Cost     some calls of the CUDA runtime; sizes above 8 are allowed to the kernel, which then stay so */
 template <class... P>
 static inline int trid_clusters(void (*kernel)(P...), int size, dim3 block, size_t bytes)

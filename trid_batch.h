@@ -4235,8 +4235,7 @@ static int trid_p_batch_launch_tiles(void (*kernel)(P...), dim3 grid, int thread
                                      const trid_p_batch_device &device, cudaStream_t stream, const A &...arguments)
 {
     const unsigned most = (unsigned)(device.processors * resident);
-    if (bytes && cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) != cudaSuccess)
-        return TRID_BATCH_LAUNCH_FAILED;
+    if (bytes && trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     if (most && grid.x > most) grid.x = most;
     return trid_launch(kernel, grid, dim3((unsigned)threads), bytes, stream, arguments...) == cudaSuccess
                ? TRID_BATCH_OK
@@ -4345,8 +4344,7 @@ static int trid_p_batch_launch_cluster_of(trid_p_batch_plan plan, int parts, Row
     /* beside the rows that change hands, at most */
     if (device.major < 9 || bytes + (PIVOTED ? 21 : 16) * 1024 > device.most) return TRID_BATCH_OK;
     if (trid_p_batch_count(&plan, L, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    if (cudaFuncSetAttribute(of, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
-        return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_allow_shared(of) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     unsigned clusters = (unsigned)trid_clusters(of, parts, dim3(L * S), (size_t)bytes);
     if (clusters == 0) return TRID_BATCH_OK;
     *launched = 1;

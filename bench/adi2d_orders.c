@@ -55,9 +55,11 @@ static double heston_error(int nx, int ny, int steps, int scheme, int single)
     problem.axis[0] = price, problem.axis[1] = variance, problem.face[1][0] = FD_DEGENERATE;
     problem.times = times, problem.scheme = scheme, problem.finals = FD_AVERAGED_X;
     problem.spot[0] = 100, problem.spot[1] = 0.04;
-    adi2d_batch batch = {1, {nx, ny}, steps + 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES};
-    void *work = orders_memory(single ? heston_host_bytes_f32(&batch) : heston_host_bytes_f64(&batch));
-    int wrong = single ? heston_host_f32(&batch, &parameters, 1, work) : heston_host_f64(&batch, &parameters, 1, work);
+    adi2d_batch batch = {1, {nx, ny}, steps + 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
+    const size_t bytes = single ? heston_host_bytes_f32(&batch) : heston_host_bytes_f64(&batch);
+    void *work = orders_memory(bytes);
+    int wrong = single ? heston_host_f32(&batch, &parameters, 1, work, bytes)
+                       : heston_host_f64(&batch, &parameters, 1, work, bytes);
     free(work);
     if (wrong || status.what) fprintf(stderr, "%s\n", adi2d_status_string(status.what)), exit(1);
     return fabs(values.value / 8.894869360054 - 1);

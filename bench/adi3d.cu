@@ -49,7 +49,7 @@ static double host_step(int scheme, int is_double, const assets_parameters *p)
     adi3d_problem q = problem_of(scheme, HOST_STEPS + 2);
     double done[HOST_STEPS + 2], ms[HOST_STEPS];
     adi3d_values values;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL};
+    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
     const size_t bytes = is_double ? assets_host_bytes_f64(&q, 1) : assets_host_bytes_f32(&q, 1);
     void *memory = malloc(bytes);
     q.progress = mark, q.context = done;
@@ -69,7 +69,7 @@ static void time_scheme(const Bench &bench, const char *name, int scheme, int pa
     march *const solve = is_double ? assets_device_f64<> : assets_device_f32<>;
     double seconds[2];
     adi3d_values values;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL};
+    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
     for (int longer = 0; longer < 2; longer++) {
         const adi3d_problem q = problem_of(scheme, SHORT + longer * MORE);
         const size_t bytes = is_double ? assets_device_bytes_f64<>(&q) : assets_device_bytes_f32<>(&q);

@@ -73,7 +73,7 @@ static void time_batch(const Bench &bench, int points, int scheme, const char *n
     adi3d_batch alone = b;
     double off = 0, most = 0, one = 0;
     adi3d_values value;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &value, want.data()};
+    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &value, want.data(), {NULL, NULL, NULL}};
     alone.problems = 1, alone.grid = to_device(grid);
     const int larger = blocks_of(&alone);
     if (blocks > 0) one = bench_seconds(3, [&] { onchip(&alone, p, 0, memory, bytes); });

@@ -63,7 +63,7 @@ static double price(int n, int steps, int payoff)
     assets_parameters p;
     adi3d_problem q;
     adi3d_values values;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL};
+    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
     assets_problem(n, steps, payoff, &p, &q);
     const size_t bytes = assets_host_bytes_f64(&q, 2);
     void *memory = orders_memory(bytes);

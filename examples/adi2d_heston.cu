@@ -30,8 +30,7 @@ static adi2d_problem call(double spot, double variance, double strike, double ma
     memset(&p, 0, sizeof p);
     const fd_axis price = {0, 3 * strike, PRICES, 1, {strike}, {strike / 10}, {FD_MIDWAY}};
     const fd_axis around = {0, 0.5, VARIANCES, 1, {variance}, {0.2}, {FD_ON_NODE}};
-    const fd_times times = {maturity, STEPS, FD_EQUAL, 1,   FD_THETA, fd_scheme_theta(FD_HUNDSDORFER_VERWER, 2, 1),
-                            HALVES,   0,     NULL,     NULL};
+    const fd_times times = {maturity, STEPS, FD_EQUAL, 1, FD_THETA, 0, HALVES, 0, NULL, NULL};
     p.axis[0] = price, p.axis[1] = around;
     p.face[1][0] = FD_DEGENERATE; /* the equation itself holds where the variance is 0; FD_LINEAR elsewhere */
     p.times = times, p.scheme = FD_HUNDSDORFER_VERWER, p.finals = FD_AVERAGED_X;
@@ -62,7 +61,8 @@ int main(int argc, char **argv)
         problem[k] = call(100, 0.04, 100, 1);
     }
 
-    adi2d_batch batch = {sets, {PRICES, VARIANCES}, STEPS + HALVES, 0, NULL, NULL, NULL, NULL, ADI2D_TWO_STAGES};
+    adi2d_batch batch = {sets, {PRICES, VARIANCES}, STEPS + HALVES, 0, NULL, NULL, NULL,
+                         NULL, ADI2D_TWO_STAGES,    {NULL, NULL}};
     void *work;
     float ms;
     cudaEvent_t start, stop;

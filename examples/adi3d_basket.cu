@@ -55,7 +55,7 @@ ADI3D_HD double basket_payoff(const double *at, const void *parameters)
 {
     const basket_parameters *p = (const basket_parameters *)parameters;
     double gain = p->strike - (at[0] + at[1] + at[2]) / 3;
-    return gain > 0 ? gain : 0;
+    return gain < 0 ? 0 : gain;
 }
 
 #define ADI3D_ALONE 7 /* each price feels itself alone: one matrix an axis */
@@ -70,10 +70,10 @@ int main(int argc, char **argv)
 #ifdef SIMT_EMULATOR
     if (argc < 2) n = 12, puts("under the emulator, which is slow: 12 points an axis instead of 96");
 #endif
-    const double strike = 100, theta = fd_scheme_theta(FD_HUNDSDORFER_VERWER, 3, 1);
+    const double strike = 100;
     const basket_parameters parameters = {{0.2, 0.25, 0.3}, {0.5, 0.3, 0.4}, 0.05, strike};
     const fd_axis axis = {0, 4 * strike, n, 1, {strike}, {0.3 * strike}, {FD_MIDWAY}};
-    const fd_times times = {1, 50, FD_EQUAL, 1, FD_THETA, theta, 4, 0, NULL, NULL};
+    const fd_times times = {1, 50, FD_EQUAL, 1, FD_THETA, 0, 4, 0, NULL, NULL};
     adi3d_problem problem;
     memset(&problem, 0, sizeof problem); /* all faces FD_LINEAR */
     for (int d = 0; d < 3; d++) problem.axis[d] = axis, problem.spot[d] = strike;
@@ -82,13 +82,14 @@ int main(int argc, char **argv)
     adi3d_values values;
     adi3d_result result;
     memset(&result, 0, sizeof result);
-    double *grid = (double *)malloc((size_t)n * (size_t)n * (size_t)n * sizeof *grid), *x, european = 0;
-    x = (double *)malloc((size_t)n * sizeof *x);
-    if (n < 4 || !grid || !x) return fprintf(stderr, "no room for %d points an axis\n", n), 1;
+    const size_t most = n < 4 ? 4 : (size_t)n;
+    double *grid = (double *)malloc(most * most * most * sizeof *grid), european = 0, *x[3];
     result.values = &values, result.grid = grid;
+    for (int d = 0; d < 3; d++) result.coordinates[d] = x[d] = (double *)malloc(most * sizeof *x[d]);
+    if (n < 4 || !grid || !x[0] || !x[1] || !x[2]) return fprintf(stderr, "no room for %d points an axis\n", n), 1;
     for (problem.exercise = FD_EUROPEAN; problem.exercise <= FD_AMERICAN; problem.exercise++) {
         const size_t bytes = basket_bytes_f64(&problem);
-        void *memory = adi3d_allocate(bytes);
+        void *memory = adi3d_allocate(bytes); /* null where there is not so much: FD_NO_ROOM */
         const int what = basket_solve_f64(&problem, &parameters, memory, bytes, &result);
         adi3d_free(memory);
         if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
@@ -99,13 +100,12 @@ int main(int argc, char **argv)
 
     /* The American values where the third asset is next to the strike. */
     FILE *file = argc > 2 ? fopen(argv[2], "w") : NULL;
-    fd_axis_points(&axis, x);
     int k = 0;
-    while (x[k] < strike) k++;
+    while (x[2][k] < strike) k++;
     if (file) fprintf(file, "x,y,value\n");
     for (int at = 0; at < n * n && file; at++)
-        fprintf(file, "%.8g,%.8g,%.8g\n", x[at % n], x[at / n], grid[at + n * n * k]);
+        fprintf(file, "%.8g,%.8g,%.8g\n", x[0][at % n], x[1][at / n], grid[at + n * n * k]);
     if (file) fclose(file);
-    free(grid), free(x);
+    free(grid), free(x[0]), free(x[1]), free(x[2]);
     return !(values.value > european); /* the right to exercise early is worth something */
 }

@@ -56,7 +56,7 @@ ADI3D_TERMS(heston_hw, terms->drift[0] = x[0] * z[0]; terms->drift[1] = y[0]; te
 ADI3D_HD double heston_hw_payoff(const double *at, const void *parameters)
 {
     double gain = at[0] - ((const heston_hw_parameters *)parameters)->strike;
-    return gain > 0 ? gain : 0;
+    return gain < 0 ? 0 : gain;
 }
 
 #define ADI3D_ALONE 4 /* the rate feels itself alone: one matrix for all lines along it */
@@ -74,8 +74,7 @@ int main(int argc, char **argv)
     const fd_axis price = {0, 6 * strike, n, 1, {strike}, {0.2 * strike}, {FD_MIDWAY}};
     const fd_axis around = {0, 1, n > 8 ? n / 2 : 4, 1, {variance}, {0.1}, {FD_ON_NODE}};
     const fd_axis rates = {-0.15, 0.25, n > 16 ? n / 4 : 4, 1, {rate}, {0.05}, {FD_ON_NODE}};
-    const fd_times times = {1, 40, FD_EQUAL, 1,   FD_THETA, fd_scheme_theta(FD_HUNDSDORFER_VERWER, 3, 1),
-                            4, 0,  NULL,     NULL};
+    const fd_times times = {1, 40, FD_EQUAL, 1, FD_THETA, 0, 4, 0, NULL, NULL};
     adi3d_problem problem;
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = around, problem.axis[2] = rates;
@@ -90,7 +89,7 @@ int main(int argc, char **argv)
     result.values = &values;
     const size_t bytes = heston_hw_bytes_f64(&problem);
     void *memory = adi3d_allocate(bytes);
-    const int what = memory ? heston_hw_solve_f64(&problem, &parameters, memory, bytes, &result) : FD_NO_ROOM;
+    const int what = heston_hw_solve_f64(&problem, &parameters, memory, bytes, &result);
     adi3d_free(memory);
     if (what) return fprintf(stderr, "%s\n", fd_status_string(what)), 1;
     const double error = values.value / known - 1;

@@ -146,7 +146,8 @@ TRID_HD double position(const Model &m, int date, double w)
 
 TRID_HD double at_maturity(const Model &m, double x)
 {
-    return fmax(m.sign * x, 0.0);
+    double gain = m.sign * x;
+    return gain < 0 ? 0 : gain;
 }
 
 /* How many sums a regression of degree D needs: of x^0 .. x^2D, and of x^0 y .. x^D y; as a power of two. */

@@ -86,7 +86,8 @@ static double host_position(const host_option *o, int dates, int date, double w)
 /* What exercise pays, in units of the strike; more than 0 in the money. */
 static double host_payoff(const host_option *o, double x)
 {
-    return fmax(o->put ? -x : x, 0);
+    double gain = o->put ? -x : x;
+    return gain < 0 ? 0 : gain;
 }
 
 /* Coefficients c[0 .. degree] of the least-squares polynomial from sums over n points: moment[k] = sum x^k for k up to

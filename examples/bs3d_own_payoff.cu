@@ -14,8 +14,9 @@ __global__ void exchange(bs3d_problem o, float *u)
 {
     int i = (int)threadIdx.x, j = (int)blockIdx.x, k = (int)blockIdx.y;
     double s1 = i * o.top[0] / (o.points[0] - 1), s2 = j * o.top[1] / (o.points[1] - 1);
+    double gain = s1 - s2;
     if (i < o.points[0])
-        u[i + (long long)bs3d_pitch_f32(o.points[0]) * (j + o.points[1] * k)] = (float)fmax(s1 - s2, 0.0);
+        u[i + (long long)bs3d_pitch_f32(o.points[0]) * (j + o.points[1] * k)] = (float)(gain < 0 ? 0 : gain);
 }
 
 static void check(cudaError_t error)

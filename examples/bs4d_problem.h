@@ -120,7 +120,8 @@ BS4D_HD double bs4d_payoff(const bs4d_problem *o, size_t element)
         product *= pow(2 * o->spot * (double)i / (double)n, o->power[m]); /* 0^0 is 1 */
         element /= n;
     }
-    return product > o->strike ? product - o->strike : 0;
+    double gain = product - o->strike;
+    return gain < 0 ? 0 : gain;
 }
 
 /* The product is lognormal: with v the variance of its logarithm, Black and Scholes' formula for its forward. */

@@ -14,7 +14,8 @@ static const double STRIKE = 100, SPOT = 100, RATE = 0.05, VOLATILITY = 0.2, MAT
 
 static double payoff(const double *s, const void *strike)
 {
-    return fmax(s[0] - *(const double *)strike, 0);
+    double gain = s[0] - *(const double *)strike;
+    return gain < 0 ? 0 : gain;
 }
 
 static double normal(double x)

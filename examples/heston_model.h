@@ -48,7 +48,7 @@ ADI2D_HD double heston_payoff(const double *at, const void *parameters)
 {
     const heston_parameters *p = (const heston_parameters *)parameters;
     double gain = p->put ? p->strike - at[0] : at[0] - p->strike;
-    return gain > 0 ? gain : 0;
+    return gain < 0 ? 0 : gain;
 }
 
 #define ADI2D_MODEL heston

@@ -40,8 +40,8 @@ ADI2D_TERMS(locvol, terms->diffusion[0] = x[0] * (y[0] * t[0]); terms->diffusion
 
 ADI2D_HD double locvol_payoff(const double *at, const void *p)
 {
-    double strike = ((const locvol_parameters *)p)->strike;
-    return at[0] > strike ? at[0] - strike : 0;
+    double gain = at[0] - ((const locvol_parameters *)p)->strike;
+    return gain < 0 ? 0 : gain;
 }
 
 #define ADI2D_Y_ALONE

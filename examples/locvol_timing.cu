@@ -138,13 +138,14 @@ static void time_host(const locvol_run *run, int is_double)
     adi2d_batch batch = run->batch;
     double ms[HOST_RUNS], from, spent = 0;
     int runs = 0;
-    size_t bytes = is_double ? locvol_host_bytes_f64(&batch) : locvol_host_bytes_f32(&batch);
-    void *work = allocate((size_t)workers() * bytes);
+    const size_t each = is_double ? locvol_host_bytes_f64(&batch) : locvol_host_bytes_f32(&batch);
+    const size_t bytes = (size_t)workers() * each;
+    void *work = allocate(bytes);
     if (is_double) batch.values = run->exact;
     for (int r = -1; r < HOST_RUNS && (runs == 0 || spent < MOST_SECONDS); r++) {
         from = seconds();
-        int status = is_double ? locvol_host_f64(&batch, run->parameters, workers(), work)
-                               : locvol_host_f32(&batch, run->parameters, workers(), work);
+        int status = is_double ? locvol_host_f64(&batch, run->parameters, workers(), work, bytes)
+                               : locvol_host_f32(&batch, run->parameters, workers(), work, bytes);
         spent += seconds() - from;
         if (r >= 0) ms[runs++] = 1e3 * (seconds() - from);
         for (int k = 0; k < batch.problems && !status; k++) status = batch.status[k].what;

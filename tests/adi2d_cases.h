@@ -443,6 +443,7 @@ CASE_FUNCTION void case_random_problem(case_random *random, int most0, int most1
         t->theta = 0.5, t->halves = 0;
     else if (case_below(random, 6) == 0)
         t->kind = case_below(random, 2) ? FD_BACKWARD_EULER : FD_EXPLICIT;
+    if (t->kind == FD_EXPLICIT) t->maturity *= 0.01; /* so few steps are stable then */
     t->dates = case_below(random, CASE_DATES + 1);
     /* Dates that leave all steps as long as each other. */
     const int regular = case_below(random, 2);
@@ -488,6 +489,8 @@ CASE_FUNCTION case_batch case_batch_of(int count, int points0, int points1, int 
     b.batch.status = (fd_status *)case_guarded(n * sizeof(fd_status));
     b.batch.values = (adi2d_values *)case_guarded(n * (size_t)(1 + dates) * sizeof(adi2d_values));
     b.batch.grid = case_guarded(b.grid_bytes);
+    for (int d = 0; d < 2; d++)
+        b.batch.coordinates[d] = (double *)case_guarded(n * (size_t)b.batch.points[d] * sizeof(double));
     b.parameters = (case_parameters *)case_guarded(n * sizeof(case_parameters));
     return b;
 }
@@ -509,6 +512,22 @@ CASE_FUNCTION double case_number(const case_batch *b, int single, int k, int at)
     return single ? (double)((const float *)b->batch.grid)[index] : ((const double *)b->batch.grid)[index];
 }
 
+/* How many coordinates of problem k are not those of its points, or NaN beyond them and where it failed. */
+CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
+{
+    static double x[CASE_MOST];
+    const adi2d_problem *problem = &b->batch.problem[k];
+    int off = 0;
+    for (int d = 0; d < 2; d++) {
+        const double *got = b->batch.coordinates[d] + (size_t)k * (size_t)b->batch.points[d];
+        const double *due = problem->points[d] ? problem->points[d] : x;
+        const int good = !b->batch.status[k].what && (due != x || !fd_axis_points(&problem->axis[d], x));
+        for (int i = 0; i < b->batch.points[d]; i++)
+            off += good && i < problem->axis[d].points ? !(fabs(got[i] - due[i]) <= 1e-13) : !(got[i] != got[i]);
+    }
+    return off;
+}
+
 CASE_FUNCTION void case_batch_free(case_batch *b, const char *name)
 {
     const size_t n = (size_t)b->batch.problems;
@@ -516,6 +535,8 @@ CASE_FUNCTION void case_batch_free(case_batch *b, const char *name)
     whole &= case_release(b->batch.status, n * sizeof(fd_status));
     whole &= case_release(b->batch.values, n * (size_t)(1 + b->batch.dates) * sizeof(adi2d_values));
     whole &= case_release(b->batch.grid, b->grid_bytes);
+    for (int d = 0; d < 2; d++)
+        whole &= case_release(b->batch.coordinates[d], n * (size_t)b->batch.points[d] * sizeof(double));
     whole &= case_release(b->parameters, n * sizeof(case_parameters));
     CHECK(whole, "%s: a guard has been written", name);
 }
@@ -570,15 +591,14 @@ CASE_FUNCTION int case_spoil(int which, case_problem *c, case_verdict *says)
     for (int m = 0; m < q->axis[d].points; m++) x[m] = 0.25 + m * (1.0 / (q->axis[d].points - 1));
 #define CASE_IS(count) (which >= n && which < (n += (count)))
 #define CASE_OF (which - (n - count))
-    *says = case_said(FD_BAD_ARGUMENT, 0, -1);
     /* The axes, two by two. */
     if (CASE_IS(2)) return q->axis[d].points = 3, *says = case_said(FD_BAD_SIZE, 0, d), 1;
-    if (CASE_IS(2)) return q->axis[d].points = 12 + d, *says = case_said(FD_BAD_SIZE, 0, d), 1;
-    if (CASE_IS(2)) return q->face[d][0] = -1, *says = case_said(FD_BAD_ARGUMENT, 0, d), 1;
-    if (CASE_IS(2)) return q->face[d][1] = FD_P_FACES, *says = case_said(FD_BAD_ARGUMENT, 0, d), 1;
+    if (CASE_IS(2)) return q->axis[d].points = 12 + d, *says = case_said(FD_TOO_MANY_POINTS, 12 + d, d), 1;
+    if (CASE_IS(2)) return q->face[d][0] = -1, *says = case_said(FD_BAD_FACE, 0, d), 1;
+    if (CASE_IS(2)) return q->face[d][1] = FD_P_FACES, *says = case_said(FD_BAD_FACE, 0, d), 1;
     if (CASE_IS(2)) return q->axis[d].low = nan, *says = case_said(FD_BAD_AXIS, FD_BAD_NUMBER, d), 1;
-    if (CASE_IS(2)) return q->axis[d].place[0] = 2, *says = case_said(FD_BAD_AXIS, FD_BAD_PLACE, d), 1;
-    if (CASE_IS(2)) return q->axis[d].align[0] = 3, *says = case_said(FD_BAD_AXIS, FD_BAD_ARGUMENT, d), 1;
+    if (CASE_IS(2)) return q->axis[d].place[0] = 2, *says = case_said(FD_BAD_AXIS, FD_PLACE_OUTSIDE, d), 1;
+    if (CASE_IS(2)) return q->axis[d].align[0] = 3, *says = case_said(FD_BAD_AXIS, FD_BAD_ALIGNMENT, d), 1;
     if (CASE_IS(2)) return q->points[d] = x, x[3] = nan, *says = case_said(FD_BAD_AXIS, 4, d), 1;
     if (CASE_IS(2)) return q->points[d] = x, x[0] = -infinite, *says = case_said(FD_BAD_AXIS, 1, d), 1;
     if (CASE_IS(2)) return q->points[d] = x, x[4] = x[3], *says = case_said(FD_BAD_AXIS, 5, d), 1;
@@ -586,37 +606,43 @@ CASE_FUNCTION int case_spoil(int which, case_problem *c, case_verdict *says)
     if (CASE_IS(2)) return q->spot[d] = 1.26, *says = case_said(FD_BAD_SPOT, 0, d), 1;
     if (CASE_IS(2)) return q->spot[d] = nan, *says = case_said(FD_BAD_SPOT, 0, d), 1;
     /* Dates, two by two. */
-    if (CASE_IS(2)) return c->at_date[d].what = d ? 16 : -1, *says = case_said(FD_BAD_ARGUMENT, 1 + d, -1), 1;
-    if (CASE_IS(2)) return c->at_date[d].cash = nan, *says = case_said(FD_BAD_NUMBER, 1 + d, -1), 1;
-    if (CASE_IS(2)) return c->at_date[d].proportion = infinite, *says = case_said(FD_BAD_NUMBER, 1 + d, -1), 1;
+    if (CASE_IS(2)) return c->at_date[d].what = d ? 16 : -1, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
+    if (CASE_IS(2)) return c->at_date[d].cash = nan, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
+    if (CASE_IS(2)) return c->at_date[d].proportion = infinite, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->date[d] = d ? -0.0 : 0.25, *says = case_said(FD_BAD_TIMES, 1 + d, -1), 1;
     /* One by one. */
-    if (CASE_IS(1)) return q->times.dates = 3, *says = case_said(FD_BAD_SIZE, 0, -1), 1;
+    if (CASE_IS(1)) return q->times.dates = 3, *says = case_said(FD_TOO_MANY_DATES, 3, -1), 1;
     if (CASE_IS(1)) return q->times.dates = -1, *says = case_said(FD_BAD_TIMES, FD_BAD_SIZE, -1), 1;
     if (CASE_IS(1)) return q->times.date = NULL, *says = case_said(FD_BAD_TIMES, FD_BAD_ARGUMENT, -1), 1;
     if (CASE_IS(1)) return q->times.maturity = nan, *says = case_said(FD_BAD_TIMES, FD_BAD_NUMBER, -1), 1;
-    if (CASE_IS(1)) return q->times.steps = 0, *says = case_said(FD_BAD_TIMES, FD_BAD_SIZE, -1), 1;
-    if (CASE_IS(1)) return q->times.steps = 20, *says = case_said(FD_BAD_SIZE, FD_NO_ROOM, -1), 1;
-    if (CASE_IS(1)) return q->times.grading = 3, *says = case_said(FD_BAD_TIMES, FD_BAD_ARGUMENT, -1), 1;
-    if (CASE_IS(1)) return q->times.kind = 3, *says = case_said(FD_BAD_TIMES, FD_BAD_ARGUMENT, -1), 1;
+    if (CASE_IS(1)) return q->times.steps = 0, *says = case_said(FD_BAD_TIMES, FD_BAD_STEPS, -1), 1;
+    if (CASE_IS(1)) return q->times.steps = 20, *says = case_said(FD_TOO_MANY_STEPS, 22, -1), 1;
+    if (CASE_IS(1)) return q->times.grading = 3, *says = case_said(FD_BAD_TIMES, FD_BAD_GRADING, -1), 1;
+    if (CASE_IS(1)) return q->times.kind = 3, *says = case_said(FD_BAD_TIMES, FD_BAD_KIND, -1), 1;
+    /* Too few explicit steps: 2 d_x / h_x^2 + 2 d_y / h_y^2 + kill / 2 is 327.5 at the last y. */
+    if (CASE_IS(1)) {
+        q->times.kind = FD_EXPLICIT, q->times.halves = 0, q->axis[0].places = q->axis[1].places = 0;
+        p->change = 0, p->diffusion[0] = 5, q->times.dates = 0, *says = case_said(FD_UNSTABLE, 82, -1);
+        return 1;
+    }
     if (CASE_IS(1)) return q->times.halves = -1, *says = case_said(FD_BAD_TIMES, FD_BAD_SIZE, -1), 1;
     if (CASE_IS(1))
         return q->times.grading = FD_GEOMETRIC, q->times.ratio = 0, *says = case_said(FD_BAD_TIMES, FD_BAD_NUMBER, -1),
                1;
-    if (CASE_IS(1)) return q->times.theta = nan, *says = case_said(FD_BAD_NUMBER, 0, -1), 1;
-    if (CASE_IS(1)) return q->times.theta = 1.01, *says = case_said(FD_BAD_NUMBER, 0, -1), 1;
-    if (CASE_IS(1)) return q->scheme = -1, 1;
-    if (CASE_IS(1)) return q->scheme = 4, 1;
-    if (CASE_IS(1)) return q->coefficients = -1, 1;
-    if (CASE_IS(1)) return q->coefficients = 3, 1;
-    if (CASE_IS(1)) return q->finals = -1, 1;
-    if (CASE_IS(1)) return q->finals = 4, 1;
-    if (CASE_IS(1)) return q->exercise = -1, 1;
-    if (CASE_IS(1)) return q->exercise = 3, 1;
-    if (CASE_IS(1)) return q->kinks = -1, *says = case_said(FD_BAD_SIZE, 0, -1), 1;
-    if (CASE_IS(1)) return q->kinks = 5, *says = case_said(FD_BAD_SIZE, 0, -1), 1;
-    if (CASE_IS(1)) return q->kink[0] = infinite, *says = case_said(FD_BAD_NUMBER, 1, -1), 1;
-    if (CASE_IS(1)) return q->kinks = 2, q->kink[1] = 0.7, *says = case_said(FD_BAD_NUMBER, 2, -1), 1;
+    if (CASE_IS(1)) return q->times.theta = nan, *says = case_said(FD_BAD_THETA, 0, -1), 1;
+    if (CASE_IS(1)) return q->times.theta = 1.01, *says = case_said(FD_BAD_THETA, 0, -1), 1;
+    if (CASE_IS(1)) return q->scheme = -1, *says = case_said(FD_BAD_SCHEME, 0, -1), 1;
+    if (CASE_IS(1)) return q->scheme = 4, *says = case_said(FD_BAD_SCHEME, 0, -1), 1;
+    if (CASE_IS(1)) return q->coefficients = -1, *says = case_said(FD_BAD_COEFFICIENTS, 0, -1), 1;
+    if (CASE_IS(1)) return q->coefficients = 3, *says = case_said(FD_BAD_COEFFICIENTS, 0, -1), 1;
+    if (CASE_IS(1)) return q->finals = -1, *says = case_said(FD_BAD_FINALS, 0, -1), 1;
+    if (CASE_IS(1)) return q->finals = 4, *says = case_said(FD_BAD_FINALS, 0, -1), 1;
+    if (CASE_IS(1)) return q->exercise = -1, *says = case_said(FD_BAD_EXERCISE, 0, -1), 1;
+    if (CASE_IS(1)) return q->exercise = 3, *says = case_said(FD_BAD_EXERCISE, 0, -1), 1;
+    if (CASE_IS(1)) return q->kinks = -1, *says = case_said(FD_BAD_KINKS, 0, -1), 1;
+    if (CASE_IS(1)) return q->kinks = 5, *says = case_said(FD_BAD_KINKS, 0, -1), 1;
+    if (CASE_IS(1)) return q->kink[0] = infinite, *says = case_said(FD_BAD_KINKS, 1, -1), 1;
+    if (CASE_IS(1)) return q->kinks = 2, q->kink[1] = 0.7, *says = case_said(FD_BAD_KINKS, 2, -1), 1;
     /* Short waves along an axis with so much diffusion are amplified by 1 - 1 / theta a step. */
     if (CASE_IS(1))
         return q->times.halves = 0, q->times.theta = 0.01, p->diffusion[0] = 1e5, *says = case_said(FD_GREW, 0, -1), 1;
@@ -694,6 +720,7 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
             numbers += !(value != value);
         }
         CHECK(numbers == 0, "%s: spoilt %d has %d numbers", runner->name, k / 2, numbers);
+        CHECK(case_coordinates_off(&of[0], k) == 0, "%s: spoilt %d has coordinates", runner->name, k / 2);
     }
     case_batch_free(&of[0], runner->name), case_batch_free(&of[1], runner->name);
     case_release(c, (size_t)(4 * bad) * sizeof *c);
@@ -739,6 +766,7 @@ CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *ran
                    runner->name, adi2d_status_string(status.what), status.detail, status.step) ||
             status.what)
             continue;
+        CHECK(case_coordinates_off(&b, k) == 0, "%s: coordinates", runner->name);
         if (!runner->single)
             CHECK(status.weak == weak, "%s: %d rows weak instead of %d", runner->name, status.weak, weak);
         double worst = 0;

@@ -90,10 +90,12 @@ static inline double orders_powers(int n, int steps, int scheme, int coefficient
     fd_status status;
     adi2d_values values;
     double *grid = (double *)orders_memory((size_t)(n * n) * sizeof *grid), *x = (double *)orders_memory((size_t)n * 8);
-    adi2d_batch batch = {1, {n, n}, steps + halves, 0, &problem, &status, &values, grid, ADI2D_TWO_STAGES};
-    void *work = orders_memory(powers_host_bytes_f64(&batch));
+    adi2d_batch batch = {1,       {n, n}, steps + halves,   0,           &problem, &status,
+                         &values, grid,   ADI2D_TWO_STAGES, {NULL, NULL}};
+    const size_t bytes = powers_host_bytes_f64(&batch);
+    void *work = orders_memory(bytes);
     double worst = 0;
-    int failed = powers_host_f64(&batch, &p, 1, work) || status.what || fd_axis_points(&axis, x);
+    int failed = powers_host_f64(&batch, &p, 1, work, bytes) || status.what || fd_axis_points(&axis, x);
     for (int at = 0; at < n * n && !failed; at++) {
         double off = fabs(grid[at] - powers_exact(&p, x[at % n], x[at / n], 0));
         if (!(off <= worst)) worst = off;

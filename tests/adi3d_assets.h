@@ -63,7 +63,7 @@ ADI3D_HD double assets_payoff(const double *at, const void *context)
                                           : cbrt(at[0] * at[1] * at[2])) -
            p->strike;
     if (p->payoff == ASSETS_GEOMETRIC_PUT) gain = -gain;
-    return gain > 0 ? gain : 0;
+    return gain < 0 ? 0 : gain;
 }
 #define ADI3D_MODEL assets
 #include "../adi3d.h"

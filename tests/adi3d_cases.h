@@ -513,6 +513,22 @@ CASE_FUNCTION double case_number(const void *grid, int single, int at)
 }
 
 /* A problem against the reference, all values to `tolerance` of the largest. */
+/* Room for a result's coordinates, and how many numbers in it are not those of the problem's points; for one that
+   failed, if it could have any, not NaN. */
+static double case_coordinates[3][ADI3D_MOST];
+CASE_FUNCTION int case_coordinates_off(const adi3d_problem *problem, int what)
+{
+    static double x[ADI3D_MOST];
+    int off = 0;
+    for (int d = 0; d < 3; d++) {
+        const int n = problem->axis[d].points;
+        const double *due = problem->points[d] ? problem->points[d] : x, *got = case_coordinates[d];
+        if (!what && due == x) off += fd_axis_points(&problem->axis[d], x) != 0;
+        for (int i = 0; i < n; i++) off += what ? got[i] == got[i] : !(fabs(got[i] - due[i]) <= 1e-13);
+    }
+    return off;
+}
+
 CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c, double tolerance)
 {
     const adi3d_problem *q = &c->problem;
@@ -522,7 +538,10 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c
     adi3d_values *values = (adi3d_values *)case_guarded(value_bytes), want[1 + CASE_DATES];
     void *grid = case_guarded(bytes);
     double *u = (double *)case_guarded(sizeof(double) * (size_t)all), met[2], worst = 0;
-    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, grid};
+    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0),
+                           values,
+                           grid,
+                           {case_coordinates[0], case_coordinates[1], case_coordinates[2]}};
     int what = runner->solve(q, &c->parameters, &result), where = 0;
     int weak = case_march(&c->parameters, q, runner->fitting, runner->mixed, runner->changes, u, want, met);
     const double largest = met[0], growth = (double)result.status.growth;
@@ -533,6 +552,7 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c
                result.status.detail, result.status.step) ||
         what)
         return;
+    CHECK(case_coordinates_off(q, FD_OK) == 0, "%s: coordinates", runner->name);
     if (!runner->single)
         CHECK(result.status.weak == weak, "%s: %d weak, not %d", runner->name, result.status.weak, weak);
     for (int at = 0; at < all; at++) {
@@ -612,7 +632,10 @@ CASE_FUNCTION void case_refused(const case_runner *runner, const case_problem *c
     static adi3d_values values[1 + CASE_DATES];
     static double grid[1000];
     memset(values, 0, sizeof values), memset(grid, 0, sizeof grid);
-    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, grid};
+    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0),
+                           values,
+                           grid,
+                           {case_coordinates[0], case_coordinates[1], case_coordinates[2]}};
     const int what = runner->solve(&c->problem, &c->parameters, &result);
     const fd_status s = result.status;
     CHECK(what == s.what && s.what == due.what && s.detail == due.detail && s.axis == due.axis && s.i == due.i &&
@@ -626,6 +649,7 @@ CASE_FUNCTION void case_refused(const case_runner *runner, const case_problem *c
         numbers += number == number;
     }
     CHECK(numbers == (sized ? 0 : all), "%s, %s: %d numbers", runner->name, why, numbers);
+    CHECK(!sized || case_coordinates_off(&c->problem, due.what) == 0, "%s, %s: coordinates", runner->name, why);
 }
 
 #define CASE_REFUSED(change, what, detail, axis, i, j, k, step)                                                        \
@@ -644,8 +668,8 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
         CASE_REFUSED(q->axis[d].points = 3, FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
         CASE_REFUSED(q->axis[d].points = -1, FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
         CASE_REFUSED(q->axis[d].points = ADI3D_MOST + 1, FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
-        CASE_REFUSED(q->face[d][1] = 4, FD_BAD_ARGUMENT, 0, d, -1, -1, -1, -1);
-        CASE_REFUSED(q->face[d][0] = -1, FD_BAD_ARGUMENT, 0, d, -1, -1, -1, -1);
+        CASE_REFUSED(q->face[d][1] = 4, FD_BAD_FACE, 0, d, -1, -1, -1, -1);
+        CASE_REFUSED(q->face[d][0] = -1, FD_BAD_FACE, 0, d, -1, -1, -1, -1);
         CASE_REFUSED(q->axis[d].high = -1, FD_BAD_AXIS, FD_BAD_NUMBER, d, -1, -1, -1, -1);
         for (int i = 0; i < 10; i++) points[d][i] = i == 3 ? 2 : i;
         CASE_REFUSED(q->points[d] = points[d], FD_BAD_AXIS, 1 + 3, d, -1, -1, -1, -1);
@@ -654,17 +678,27 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
         CASE_REFUSED((c.parameters.bad = CASE_BAD_X + d, c.parameters.bad_at[d] = 0.4 * 5 / (5 + d)), FD_MODEL_NAN, 0,
                      d, d == 0 ? 1 : -1, d == 1 ? 1 : -1, d == 2 ? 1 : -1, -1);
     }
-    CASE_REFUSED(q->scheme = 4, FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
-    CASE_REFUSED(q->coefficients = 3, FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
-    CASE_REFUSED(q->finals = -1, FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
-    CASE_REFUSED(q->exercise = 3, FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
-    CASE_REFUSED((q->finals = FD_TOLD, q->kinks = 5), FD_BAD_SIZE, 0, -1, -1, -1, -1, -1);
-    CASE_REFUSED((q->finals = FD_TOLD, q->kinks = 2), FD_BAD_NUMBER, 2, -1, -1, -1, -1, -1);
-    CASE_REFUSED(c.at_date[1].what = 16, FD_BAD_ARGUMENT, 2, -1, -1, -1, -1, -1);
-    CASE_REFUSED(c.at_date[0].cash = sqrt(-1.0), FD_BAD_NUMBER, 1, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->scheme = 4, FD_BAD_SCHEME, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->coefficients = 3, FD_BAD_COEFFICIENTS, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->finals = -1, FD_BAD_FINALS, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->exercise = 3, FD_BAD_EXERCISE, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED((q->finals = FD_TOLD, q->kinks = 5), FD_BAD_KINKS, 0, -1, -1, -1, -1, -1);
+    CASE_REFUSED((q->finals = FD_TOLD, q->kinks = 2), FD_BAD_KINKS, 2, -1, -1, -1, -1, -1);
+    CASE_REFUSED(c.at_date[1].what = 16, FD_BAD_EVENT, 2, -1, -1, -1, -1, -1);
+    CASE_REFUSED(c.at_date[0].cash = sqrt(-1.0), FD_BAD_EVENT, 1, -1, -1, -1, -1, -1);
     CASE_REFUSED(q->times.maturity = 0, FD_BAD_TIMES, FD_BAD_NUMBER, -1, -1, -1, -1, -1);
     CASE_REFUSED(c.date[1] = 0.05, FD_BAD_TIMES, 2, -1, -1, -1, -1, -1);
-    CASE_REFUSED(q->times.theta = 2, FD_BAD_TIMES, FD_BAD_NUMBER, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->times.theta = 2, FD_BAD_TIMES, FD_BAD_THETA, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->times.steps = 0, FD_BAD_TIMES, FD_BAD_STEPS, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->times.kind = 3, FD_BAD_TIMES, FD_BAD_KIND, -1, -1, -1, -1, -1);
+    CASE_REFUSED(q->times.grading = -1, FD_BAD_TIMES, FD_BAD_GRADING, -1, -1, -1, -1, -1);
+    /* Too few explicit steps: 2 (1.3 volatility)^2 / h^2, 9/8 times with several mixed terms, + kill / 2 is 21.21 or
+       23.85 in the last corner. */
+    CASE_REFUSED((q->times.kind = FD_EXPLICIT, q->times.maturity = 30, q->times.dates = q->times.halves = 0,
+                  c.parameters.change = 0, memset(c.parameters.pull, 0, sizeof c.parameters.pull),
+                  memset(c.parameters.drift, 0, sizeof c.parameters.drift), c.parameters.volatility[0] = 1,
+                  c.parameters.volatility[1] = c.parameters.volatility[2] = 0),
+                 FD_UNSTABLE, runner->mixed & (runner->mixed - 1) ? 716 : 637, -1, -1, -1, -1, -1);
     CASE_REFUSED((c.parameters.bad = CASE_BAD_PAYOFF, c.parameters.bad_at[0] = 0.4, c.parameters.bad_at[1] = 2,
                   c.parameters.bad_at[2] = 2.0 / 7),
                  FD_FINAL_NAN, 0, -1, 1, 6, 1, -1);
@@ -680,7 +714,7 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
                  -1, -1);
     case_plain(&c);
     static adi3d_values values[1 + CASE_DATES];
-    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, NULL};
+    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, NULL, {NULL, NULL, NULL}};
     CHECK(runner->solve(q, &c.parameters, &result) == FD_OK && result.status.weak == 0, "%s: the good one",
           runner->name);
 }

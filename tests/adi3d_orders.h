@@ -103,7 +103,7 @@ static inline double orders_powers(int n, int steps, int scheme, int coefficient
     }
     problem.times = times, problem.scheme = scheme, problem.coefficients = coefficients;
     double *grid = (double *)orders_memory((size_t)(n * n * n) * sizeof *grid), x[ADI3D_MOST], worst = 0;
-    adi3d_result result = {fd_status_of(0, 0, 0, 0, 0, 0, 0), &values, grid};
+    adi3d_result result = {fd_status_of(0, 0, 0, 0, 0, 0, 0), &values, grid, {NULL, NULL, NULL}};
     const size_t bytes = powers_host_bytes_f64(&problem, 1);
     void *memory = orders_memory(bytes);
     int failed = powers_host_f64(&problem, &p, 1, memory, bytes, &result) || fd_axis_points(&axis, x);

@@ -31,11 +31,21 @@ static int solve_there(const adi2d_batch *batch, const Parameters *parameters, s
     device_memory values(results, batch->values), grid(batch->grid ? grid_bytes : 0, batch->grid);
     device_memory parameters_there(n * sizeof(Parameters), parameters), memory(bytes);
     adi2d_batch device = *batch;
+    device_memory *coordinates[2];
+    for (int d = 0; d < 2; d++) {
+        const double *from = batch->coordinates[d];
+        coordinates[d] = new device_memory(from ? n * (size_t)batch->points[d] * sizeof(double) : 0, from);
+        device.coordinates[d] = from ? (double *)coordinates[d]->data() : NULL;
+    }
     device.problem = (adi2d_problem *)problems.data(), device.status = (fd_status *)status.data();
     device.values = (adi2d_values *)values.data(), device.grid = batch->grid ? grid.data() : NULL;
     cudaError_t error = launch(&device, (Parameters *)parameters_there.data(), memory.data(), 0);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
     bool whole = status.back(batch->status) & values.back(batch->values) & grid.back(batch->grid);
+    for (int d = 0; d < 2; d++) {
+        whole &= coordinates[d]->back(batch->coordinates[d]);
+        delete coordinates[d];
+    }
     whole &= problems.back(NULL) & parameters_there.back(NULL) & memory.back(NULL);
     for (device_memory *m : kept) {
         whole &= m->back(NULL);

@@ -128,11 +128,11 @@ int main(int argc, char **argv)
         for (int n = 0; n < 3; n++) {
             double kept = *number[n];
             *number[n] = bad[i];
-            if (fd_schedule(&times, 0, 0, &count) != FD_BAD_NUMBER) return 6;
+            if (fd_schedule(&times, 0, 0, &count) != (n < 2 ? FD_BAD_NUMBER : FD_BAD_THETA)) return 6;
             *number[n] = kept;
         }
         fd_scheme scheme;
-        if (fd_scheme_of(FD_DOUGLAS, bad[i], &scheme) != FD_BAD_NUMBER) return 7;
+        if (fd_scheme_of(FD_DOUGLAS, bad[i], &scheme) != FD_BAD_THETA) return 7;
     }
     /* Cells that overflow in single precision. */
     double close[5] = {-2, -1, 0, 1e-39 * argc, 1};
@@ -205,23 +205,23 @@ int main(int argc, char **argv)
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = variance, problem.times = times;
     problem.spot[0] = 100, problem.spot[1] = 0.04;
-    const adi2d_batch batch = {1, {16, 12}, 4, 0, &problem, &status, &values, 0, ADI2D_ONE_STAGE};
+    const adi2d_batch batch = {1, {16, 12}, 4, 0, &problem, &status, &values, 0, ADI2D_ONE_STAGE, {0, 0}};
     const heston_parameters good = {100, 1.5, 0.04, 0.3, -0.5, 0.025, 0, 0};
     if (heston_host_bytes_f32(&batch) > sizeof memory || heston_host_bytes_f64(&batch) > sizeof memory) return 1;
-    if (heston_host_f32(&batch, &good, 1, memory) || status.what) return 2;
-    if (heston_host_f64(&batch, &good, 1, memory) || status.what) return 3;
+    if (heston_host_f32(&batch, &good, 1, memory, sizeof memory) || status.what) return 2;
+    if (heston_host_f64(&batch, &good, 1, memory, sizeof memory) || status.what) return 3;
     for (int i = 0; i < 3; i++) {
         heston_parameters p = good;
         double *number[2] = {&p.kappa, &p.rate};
         for (int n = 0; n < 2; n++) {
             double kept = *number[n];
             *number[n] = bad[i];
-            if (heston_host_f32(&batch, &p, 1, memory) || status.what != FD_MODEL_NAN) return 4 + n;
-            if (heston_host_f64(&batch, &p, 1, memory) || status.what != FD_MODEL_NAN) return 6 + n;
+            if (heston_host_f32(&batch, &p, 1, memory, sizeof memory) || status.what != FD_MODEL_NAN) return 4 + n;
+            if (heston_host_f64(&batch, &p, 1, memory, sizeof memory) || status.what != FD_MODEL_NAN) return 6 + n;
             *number[n] = kept;
         }
         problem.spot[1] = bad[i];
-        if (heston_host_f32(&batch, &good, 1, memory) || status.what != FD_BAD_SPOT) return 8;
+        if (heston_host_f32(&batch, &good, 1, memory, sizeof memory) || status.what != FD_BAD_SPOT) return 8;
         problem.spot[1] = 0.04;
     }
     return 0;

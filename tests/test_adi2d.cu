@@ -51,7 +51,7 @@ static void no_batches()
     adi2d_values values;
     case_parameters parameters;
     memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
-    adi2d_batch b = {1, {8, 8}, 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES};
+    adi2d_batch b = {1, {8, 8}, 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
     cudaError_t (*way[])(const adi2d_batch *, const case_parameters *, void *, cudaStream_t) = {central_onchip_f32<>,
                                                                                                 central_onchip_f64<>};
     for (int k = 0; k < 2; k++) {
@@ -67,6 +67,33 @@ static void no_batches()
     CHECK(central_onchip_bytes_f32<>(NULL) == 0 && central_onchip_bytes_f64<>(NULL) == 0, "bytes of no batch");
     b.kind = 3;
     CHECK(central_onchip_bytes_f32<>(&b) == 0 && central_onchip_bytes_f64<>(&b) == 0, "bytes of a batch that is none");
+}
+
+/* A launch whose thread has chosen a kernel, and then another thread the same one for a smaller batch: the latter must
+   not take shared memory from it. The problem is none, so that the march is short. */
+static void another_thread()
+{
+    adi2d_problem problem;
+    case_parameters parameters;
+    memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
+    device_memory problems(sizeof problem, &problem), those(sizeof parameters, &parameters);
+    device_memory status(sizeof(fd_status)), values(sizeof(adi2d_values));
+    central_p_launch_f64 large, small;
+    memset(&large, 0, sizeof large);
+    large.batch.problems = large.batch.steps = 1, large.batch.points[0] = large.batch.points[1] = 56;
+    large.batch.problem = (adi2d_problem *)problems.data(), large.batch.status = (fd_status *)status.data();
+    large.batch.values = (adi2d_values *)values.data(), large.parameters = (case_parameters *)those.data();
+    large.bytes = central_p_onchip_bytes_f64(&large.batch);
+    device_memory memory(large.bytes);
+    large.memory = (unsigned char *)memory.data(), small = large;
+    small.batch.points[0] = small.batch.points[1] = 36;
+    const central_p_chosen_f64 chosen = central_p_kernel_of_f64<>(&large), other = central_p_kernel_of_f64<>(&small);
+    CHECK(chosen.kernel == other.kernel && chosen.bytes > other.bytes && other.bytes > 0, "one kernel for both: %d, %d",
+          (int)chosen.bytes, (int)other.bytes);
+    CHECK(central_p_onchip_f64<>(&large, chosen, 0) == cudaSuccess, "the larger one, launched after the smaller one");
+    GPU_OK(cudaDeviceSynchronize());
+    fd_status said = fd_status_of(-99, 0, 0, 0, 0, 0, 0);
+    CHECK(status.back(&said) && said.what == FD_BAD_SIZE, "its status: %d", said.what);
 }
 
 int main()
@@ -88,5 +115,6 @@ int main()
     }
     choice();
     no_batches();
+    another_thread();
     return check_report();
 }

@@ -14,7 +14,7 @@ enum { SEED = 20251122 };
         enum { WORKERS = 3 };                                                                                          \
         const size_t bytes = WORKERS * model##_host_bytes_##precision(batch);                                          \
         void *memory = case_guarded(bytes);                                                                            \
-        int status = model##_host_##precision(batch, parameters, WORKERS, memory);                                     \
+        int status = model##_host_##precision(batch, parameters, WORKERS, memory, bytes);                              \
         CHECK(case_release(memory, bytes), #model ": a guard of the workers' memory has been written");                \
         return status;                                                                                                 \
     }
@@ -156,10 +156,11 @@ static void closed_formulas(void)
         if (k == KNOCKED_OUT) problem[k].face[0][0] = problem[k].face[0][1] = FD_VALUE;
         parameters[k] = p;
     }
-    adi2d_batch batch = {RIGHTS, {N, 5}, MOST, 1, problem, status, values[0], NULL, ADI2D_ONE_STAGE};
-    void *memory = case_guarded(black_host_bytes_f64(&batch));
-    CHECK(black_host_f64(&batch, parameters, 1, memory) == FD_OK, "closed formulas");
-    case_release(memory, black_host_bytes_f64(&batch));
+    adi2d_batch batch = {RIGHTS, {N, 5}, MOST, 1, problem, status, values[0], NULL, ADI2D_ONE_STAGE, {NULL, NULL}};
+    const size_t bytes = black_host_bytes_f64(&batch);
+    void *memory = case_guarded(bytes);
+    CHECK(black_host_f64(&batch, parameters, 1, memory, bytes) == FD_OK, "closed formulas");
+    case_release(memory, bytes);
     for (int k = 0; k < RIGHTS; k++)
         if (!CHECK(!status[k].what, "right %d: %s", k, adi2d_status_string(status[k].what))) return;
     /* Tolerances: the errors of 240 points and 100 steps, of second order, with a third to spare. */
@@ -201,9 +202,9 @@ static double black_value(int steps, int exercise, double date, fd_date at_date,
     problem.axis[0] = price, problem.axis[1] = idle, problem.spot[0] = spot, problem.spot[1] = 0.3;
     problem.times = times, problem.at_date = &at_date, problem.exercise = exercise;
     problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = 100;
-    adi2d_batch batch = {1, {N, 4}, steps + 16, 1, &problem, &status, values, NULL, ADI2D_ONE_STAGE};
+    adi2d_batch batch = {1, {N, 4}, steps + 16, 1, &problem, &status, values, NULL, ADI2D_ONE_STAGE, {NULL, NULL}};
     void *memory = case_guarded(black_host_bytes_f64(&batch));
-    CHECK(black_host_f64(&batch, &p, 1, memory) == FD_OK && !status.what, "a call: %s",
+    CHECK(black_host_f64(&batch, &p, 1, memory, black_host_bytes_f64(&batch)) == FD_OK && !status.what, "a call: %s",
           adi2d_status_string(status.what));
     case_release(memory, black_host_bytes_f64(&batch));
     return values[0].value;
@@ -244,10 +245,11 @@ static adi2d_values heston_price(const adi2d_problem *problem, const heston_para
                          &status,
                          values,
                          grid,
-                         ADI2D_TWO_STAGES};
+                         ADI2D_TWO_STAGES,
+                         {NULL, NULL}};
     const size_t bytes = heston_host_bytes_f64(&batch);
     void *memory = case_guarded(bytes);
-    CHECK(heston_host_f64(&batch, parameters, 1, memory) == FD_OK && status.what == FD_OK, "Heston: %s",
+    CHECK(heston_host_f64(&batch, parameters, 1, memory, bytes) == FD_OK && status.what == FD_OK, "Heston: %s",
           adi2d_status_string(status.what));
     CHECK(case_release(memory, bytes), "Heston: a guard has been written");
     return values[0];
@@ -372,7 +374,7 @@ static void no_batches(void)
     case_plain(&c);
     fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
     adi2d_values values[3];
-    const adi2d_batch good = {1, {11, 11}, 10, 2, &c.problem, &status, values, NULL, ADI2D_TWO_STAGES};
+    const adi2d_batch good = {1, {11, 11}, 10, 2, &c.problem, &status, values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
     const size_t bytes = central_host_bytes_f64(&good);
     void *memory = case_guarded(bytes);
     CHECK(adi2d_check(&good) == FD_OK && bytes > 0, "a batch");
@@ -382,7 +384,7 @@ static void no_batches(void)
         int *const number[] = {&b.problems, &b.points[0], &b.points[0], &b.points[1], &b.points[1], &b.steps,
                                &b.steps,    &b.dates,     &b.dates,     &b.kind,      &b.kind};
         static const int bad[] = {-1, 3, 32769, 3, 32769, 0, (1 << 28) + 1, -1, (1 << 28) + 1, -1, ADI2D_PRODUCTS + 1};
-        int want = k < 9 ? FD_BAD_SIZE : FD_BAD_ARGUMENT;
+        int want = k < 9 ? FD_BAD_SIZE : k < 11 ? ADI2D_BAD_KIND : FD_BAD_ARGUMENT;
         if (k < 11) *number[k] = bad[k];
         if (k == 11) b.problem = NULL;
         if (k == 12) b.status = NULL;
@@ -392,23 +394,121 @@ static void no_batches(void)
         /* The pointers may come later. */
         CHECK((central_host_bytes_f64(&b) > 0) == (k >= 11), "bytes of batch %d", k);
         CHECK((central_host_bytes_f32(&b) > 0) == (k >= 11), "bytes of batch %d", k);
-        if (want) CHECK(central_host_f64(&b, &c.parameters, 1, memory) == want, "host with batch %d", k);
-        if (want) CHECK(central_host_problems_f64(&b, &c.parameters, 0, 1, memory) == want, "problems of batch %d", k);
+        if (!want) continue;
+        /* Where there is a status, and it is known how many there are, it says so too. */
+        const int told = b.status && b.problems == 1;
+        CHECK(central_host_f64(&b, &c.parameters, 1, memory, bytes) == want, "host with batch %d", k);
+        CHECK(!told || status.what == want, "status of batch %d: %d", k, status.what);
+        const int wrong = central_host_problems_f64(&b, &c.parameters, 0, 1, memory, bytes);
+        CHECK(wrong == (b.problems < 1 ? FD_BAD_SIZE : want), "problems of batch %d: %d", k, wrong);
     }
-    CHECK(central_host_f64(&good, NULL, 1, memory) == FD_BAD_ARGUMENT, "no parameters");
-    CHECK(central_host_f64(&good, &c.parameters, 1, NULL) == FD_BAD_ARGUMENT, "no memory");
-    CHECK(central_host_f64(&good, &c.parameters, 0, memory) == FD_BAD_SIZE, "no workers");
-    CHECK(central_host_problems_f64(&good, NULL, 0, 1, memory) == FD_BAD_ARGUMENT, "no parameters");
-    CHECK(central_host_problems_f64(&good, &c.parameters, 0, 1, NULL) == FD_BAD_ARGUMENT, "no memory");
-    CHECK(central_host_problems_f64(&good, &c.parameters, -1, 1, memory) == FD_BAD_SIZE, "a range");
-    CHECK(central_host_problems_f64(&good, &c.parameters, 0, 2, memory) == FD_BAD_SIZE, "a range");
+    for (int k = 0; k < 7; k++) {
+        /* What is refused leaves its status, and no number. */
+        const case_parameters *p = k % 3 == 0 ? NULL : &c.parameters;
+        void *m = k % 3 == 1 ? NULL : memory;
+        const size_t room = k % 3 == 2 ? bytes - 1 : bytes;
+        const int want = k == 6 ? FD_BAD_SIZE : k % 3 == 2 ? FD_NO_ROOM : FD_BAD_ARGUMENT;
+        memset(values, 0, sizeof values), status.what = FD_OK;
+        const int what = k == 6  ? central_host_f64(&good, &c.parameters, 0, memory, bytes)
+                         : k < 3 ? central_host_f64(&good, p, 1, m, room)
+                                 : central_host_problems_f64(&good, p, 0, 1, m, room);
+        CHECK(what == want && status.what == want, "refused %d: %d, status %d", k, what, status.what);
+        for (int m = 0; m < 3; m++) CHECK(isnan(values[m].value) && isnan(values[m].dyy), "refused %d: a value", k);
+    }
     memset(&status, CASE_FILL, sizeof status);
-    CHECK(central_host_problems_f64(&good, NULL, 1, 1, NULL) == FD_OK, "an empty range");
-    adi2d_batch none = {0, {4, 4}, 1, 0, NULL, NULL, NULL, NULL, ADI2D_TWO_STAGES};
-    CHECK(central_host_f64(&none, NULL, 1, NULL) == FD_OK, "a batch of 0");
+    CHECK(central_host_problems_f64(&good, &c.parameters, -1, 1, memory, bytes) == FD_BAD_SIZE, "a range");
+    CHECK(central_host_problems_f64(&good, &c.parameters, 0, 2, memory, bytes) == FD_BAD_SIZE, "a range");
+    CHECK(central_host_problems_f64(&good, NULL, 1, 1, NULL, 0) == FD_OK, "an empty range");
+    adi2d_batch none = {0, {4, 4}, 1, 0, NULL, NULL, NULL, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
+    CHECK(central_host_f64(&none, NULL, 1, NULL, 0) == FD_OK, "a batch of 0");
     CHECK(case_untouched(&status, sizeof status) && case_untouched(memory, bytes), "something was done");
-    CHECK(central_host_f64(&good, &c.parameters, 1, memory) == FD_OK && status.what == FD_OK, "the good one");
+    CHECK(central_host_f64(&good, &c.parameters, 1, memory, bytes) == FD_OK && status.what == FD_OK, "the good one");
     CHECK(case_release(memory, bytes), "a guard has been written");
+}
+
+/* A march whose theta is left 0 is the one with the scheme's own. */
+static void zero_theta(void)
+{
+    static case_problem c;
+    for (int scheme = FD_DOUGLAS; scheme <= FD_HUNDSDORFER_VERWER; scheme++) {
+        case_batch b = case_batch_of(2, 11, 11, 10, 2, ADI2D_TWO_STAGES, 0);
+        for (int k = 0; k < 2; k++) {
+            case_plain(&c), c.problem.scheme = scheme;
+            c.problem.times.theta = k ? fd_scheme_theta(scheme, 2, 1) : 0;
+            *case_problem_of(&b, k) = c.problem, b.parameters[k] = c.parameters;
+        }
+        CHECK(!central_solver_f64(&b.batch, b.parameters) && !b.batch.status[0].what, "theta 0, scheme %d", scheme);
+        CHECK(!memcmp(case_values_of(&b, 0), case_values_of(&b, 1), sizeof(adi2d_values)), "theta 0, scheme %d: %g",
+              scheme, case_values_of(&b, 0)->value);
+        case_batch_free(&b, "theta 0");
+    }
+}
+
+/* A strike that is NaN has no price. */
+static void bad_strikes(void)
+{
+    for (int put = 0; put < 2; put++) {
+        const heston_parameters p = {sqrt(-1.0), 1.5, 0.04, 0.3, -0.9, 0.025, 0.01, put};
+        static case_problem c;
+        fd_status status;
+        adi2d_values values;
+        case_plain(&c), c.problem.times.dates = 0, c.problem.finals = FD_AT_POINTS;
+        adi2d_batch batch = {1, {11, 11}, 10, 0, &c.problem, &status, &values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
+        const size_t bytes = heston_host_bytes_f64(&batch);
+        void *memory = case_guarded(bytes);
+        CHECK(heston_host_f64(&batch, &p, 1, memory, bytes) == FD_OK, "a strike that is NaN");
+        CHECK(status.what == FD_FINAL_NAN && isnan(values.value), "a strike that is NaN: %d, %g", status.what,
+              values.value);
+        case_release(memory, bytes);
+    }
+}
+
+/* Explicit marches with too few steps are refused; with as many as the refusal asks for nothing grows by more than the
+   factor of e that is allowed. Drifts point inwards at the faces, which take a straight line on. */
+static void explicit_marches(void)
+{
+    case_random random = {SEED};
+    static case_problem c;
+    const case_runner *by[3] = {&runners[0], &runners[2], &runners[4]};
+    int refused = 0;
+    for (int k = 0; k < 30; k++) {
+        case_plain(&c);
+        adi2d_problem *q = &c.problem;
+        const fd_times times = {case_between(&random, 0.1, 2),
+                                1,
+                                case_below(&random, 2) ? FD_EQUAL : FD_QUADRATIC,
+                                1,
+                                FD_EXPLICIT,
+                                0,
+                                0,
+                                0,
+                                NULL,
+                                NULL};
+        q->times = times, c.parameters.payoff = CASE_WAVE, c.parameters.change = 0, q->finals = FD_AT_POINTS;
+        for (int d = 0; d < 2; d++) {
+            c.parameters.drift[d] = 0, c.parameters.pull[d] = case_between(&random, 0, 8);
+            c.parameters.diffusion[d] = case_below(&random, 3) ? case_between(&random, 0, 0.3) : 1e-9;
+        }
+        c.parameters.mixed =
+            case_between(&random, -1.6, 1.6) * sqrt(c.parameters.diffusion[0] * c.parameters.diffusion[1]);
+        case_batch b = case_batch_of(1, 6, 7, 3000, 0, ADI2D_TWO_STAGES, 0);
+        b.parameters[0] = c.parameters, *case_problem_of(&b, 0) = *q;
+        fd_status *status = b.batch.status;
+        CHECK(!by[k % 3]->solve(&b.batch, b.parameters), "explicit");
+        if (status->what == FD_UNSTABLE) {
+            refused++;
+            CHECK(isnan(case_values_of(&b, 0)->value), "explicit, refused: a value");
+            case_problem_of(&b, 0)->times.steps = status->detail;
+            CHECK(!by[k % 3]->solve(&b.batch, b.parameters), "explicit");
+        }
+        CHECK(status->what == FD_OK, "explicit %d: %d, detail %d", k, status->what, status->detail);
+        double largest = 0;
+        for (int at = 0; at < 42; at++) largest = fmax(largest, fabs(case_number(&b, 0, 0, at)));
+        CHECK(largest <= 1.4 * 2.72, "explicit %d, %s, %d steps: %g", k, by[k % 3]->name,
+              case_problem_of(&b, 0)->times.steps, largest);
+        case_batch_free(&b, "explicit");
+    }
+    CHECK(refused > 15, "only %d explicit marches refused", refused);
 }
 
 /* What the batch says of all steps, and one is not: the step in which. */
@@ -428,7 +528,7 @@ static void kinds(void)
         if (k == 5) q->exercise = FD_PROJECTED;
         if (k == 6) q->scheme = FD_CRAIG_SNEYD;
         if (k == 7) c.parameters.drift[0] = -20; /* outwards at the first face */
-        if (k == 8) q->scheme = FD_CRAIG_SNEYD, kind = ADI2D_ONE_STAGE, what = FD_BAD_ARGUMENT;
+        if (k == 8) q->scheme = FD_CRAIG_SNEYD, kind = ADI2D_ONE_STAGE, what = ADI2D_TWO_STAGED;
         case_batch b = case_batch_of(1, 6, 7, 10, 2, kind, 0);
         *case_problem_of(&b, 0) = *q, b.parameters[0] = c.parameters;
         CHECK(!upwind_solver_f64(&b.batch, b.parameters), "kinds");
@@ -447,7 +547,8 @@ static void words(void)
 {
     for (int what = FD_NOT_SOLVED; what <= FD_OK; what++)
         CHECK(!strcmp(adi2d_status_string(what), fd_status_string(what)), "the words of %d", what);
-    CHECK(strcmp(adi2d_status_string(ADI2D_NO_PRODUCT), fd_status_string(ADI2D_NO_PRODUCT)), "what is no product");
+    for (int what = ADI2D_BAD_KIND; what <= ADI2D_NO_PRODUCT; what++)
+        CHECK(strcmp(adi2d_status_string(what), fd_status_string(what)), "the words of %d", what);
 }
 
 int main(void)
@@ -458,6 +559,9 @@ int main(void)
         if (!runners[r].alone) case_statuses(&runners[r]);
     final_values();
     no_batches();
+    zero_theta();
+    bad_strikes();
+    explicit_marches();
     kinds();
     words();
     closed_formulas();

@@ -41,13 +41,13 @@ static double difference(const results<Parameters, One> &one, const results<Para
 static int locvol_on_host(const adi2d_batch *batch, const locvol_parameters *parameters)
 {
     std::vector<double> memory(locvol_host_bytes_f64(batch) / sizeof(double) + 1);
-    return locvol_host_f64(batch, parameters, 1, memory.data());
+    return locvol_host_f64(batch, parameters, 1, memory.data(), memory.size() * sizeof(double));
 }
 
 static int heston_on_host(const adi2d_batch *batch, const heston_parameters *parameters)
 {
     std::vector<double> memory(heston_host_bytes_f64(batch) / sizeof(double) + 1);
-    return heston_host_f64(batch, parameters, 1, memory.data());
+    return heston_host_f64(batch, parameters, 1, memory.data(), memory.size() * sizeof(double));
 }
 
 /* Some problems of the benchmark, in both precisions, as products and by stages. The tolerances are the benchmark's, in
@@ -58,7 +58,7 @@ static void locvol_set_there(const locvol_set &set)
     std::vector<locvol_parameters> parameters((size_t)set.outer);
     CHECK(!locvol_problems(&set, problem.data(), parameters.data()), "problems");
     adi2d_batch batch = {set.outer, {set.numx, set.numy}, set.numt - 1, 0, problem.data(), NULL, NULL,
-                         NULL,      ADI2D_PRODUCTS};
+                         NULL,      ADI2D_PRODUCTS,       {NULL, NULL}};
     const results<locvol_parameters, double> host(batch, parameters, locvol_on_host);
     for (int kind = ADI2D_ONE_STAGE; kind <= ADI2D_PRODUCTS; kind++) {
         batch.kind = kind;
@@ -114,8 +114,8 @@ static void heston_there()
             parameters[(size_t)k] = q;
         }
         const int count = large ? 1 : COUNT;
-        const adi2d_batch batch = {count, {large ? 700 : 40, 23}, STEPS + 4, 0, problem.data(), NULL, NULL,
-                                   NULL,  ADI2D_TWO_STAGES};
+        const adi2d_batch batch = {count, {large ? 700 : 40, 23}, STEPS + 4,   0, problem.data(), NULL, NULL,
+                                   NULL,  ADI2D_TWO_STAGES,       {NULL, NULL}};
         const results<heston_parameters, double> host(batch, parameters, heston_on_host);
         const results<heston_parameters, double> there(batch, parameters, heston_onchip_solver_f64);
         for (size_t k = 0; k < (size_t)count; k++) {

@@ -53,10 +53,12 @@ static double locvol_one(const locvol_set *set, int k, int kind, int single)
     fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
     adi2d_values values;
     CHECK(!locvol_problems(set, problem, parameters), "problems");
-    adi2d_batch batch = {1, {set->numx, set->numy}, set->numt - 1, 0, problem + k, &status, &values, NULL, kind};
-    void *work = orders_memory(single ? locvol_host_bytes_f32(&batch) : locvol_host_bytes_f64(&batch));
-    int wrong =
-        single ? locvol_host_f32(&batch, parameters + k, 1, work) : locvol_host_f64(&batch, parameters + k, 1, work);
+    adi2d_batch batch = {
+        1, {set->numx, set->numy}, set->numt - 1, 0, problem + k, &status, &values, NULL, kind, {NULL, NULL}};
+    const size_t bytes = single ? locvol_host_bytes_f32(&batch) : locvol_host_bytes_f64(&batch);
+    void *work = orders_memory(bytes);
+    int wrong = single ? locvol_host_f32(&batch, parameters + k, 1, work, bytes)
+                       : locvol_host_f64(&batch, parameters + k, 1, work, bytes);
     CHECK(!wrong && !status.what, "%s %d: %d, %s", set->name, k, wrong, adi2d_status_string(status.what));
     free(work), free(parameters), free(problem);
     return values.value;

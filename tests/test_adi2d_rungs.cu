@@ -15,7 +15,7 @@
 template <class Parameters>
 struct Functions {
     size_t (*host_bytes)(const adi2d_batch *);
-    int (*host)(const adi2d_batch *, const Parameters *, int, void *);
+    int (*host)(const adi2d_batch *, const Parameters *, int, void *, size_t);
     size_t (*bytes)(const adi2d_batch *);
     cudaError_t (*rung[2])(const adi2d_batch *, const Parameters *, void *, cudaStream_t);
 };
@@ -58,7 +58,8 @@ static void compare(const char *name, adi2d_batch batch, const std::vector<adi2d
     batch.problem = problems.data();
     batch.status = status[0].data(), batch.values = values[0].data(), batch.grid = grid[0].data();
     std::vector<double> memory(f.host_bytes(&batch) / sizeof(double) + 1);
-    CHECK(f.host(&batch, parameters.data(), 1, memory.data()) == FD_OK, "%s on the host", name);
+    CHECK(f.host(&batch, parameters.data(), 1, memory.data(), memory.size() * sizeof(double)) == FD_OK,
+          "%s on the host", name);
 
     std::vector<adi2d_problem> there = problems;
     std::vector<void *> taken;
@@ -147,7 +148,7 @@ static adi2d_problem start(int nx, int ny, int steps, int scheme, int halves)
 
 static adi2d_batch batch_of(int nx, int ny, int steps, int dates, int kind)
 {
-    const adi2d_batch batch = {0, {nx, ny}, steps, dates, NULL, NULL, NULL, NULL, kind};
+    const adi2d_batch batch = {0, {nx, ny}, steps, dates, NULL, NULL, NULL, NULL, kind, {NULL, NULL}};
     return batch;
 }
 

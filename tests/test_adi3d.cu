@@ -117,6 +117,7 @@ static void as_host(const char *name, const case_problem *c, double tolerance,
     adi3d_result result[2];
     void *memory = malloc(bytes);
     memset(values, 0, sizeof values);
+    memset(result, 0, sizeof result);
     for (int w = 0; w < 2; w++) result[w].values = values[w], result[w].grid = grid[w].data();
     const int due = host(q, &c->parameters, 1, memory, bytes, &result[0]);
     const int what = there(q, &c->parameters, &result[1]);
@@ -182,23 +183,24 @@ static void the_one_that_there_is()
 {
     static case_problem c;
     adi3d_values values[2][1 + CASE_DATES];
-    adi3d_result result[2] = {{fd_status_of(-99, 0, 0, 0, 0, 0, 0), values[0], NULL},
-                              {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values[1], NULL}};
+    adi3d_result result[2] = {{fd_status_of(-99, 0, 0, 0, 0, 0, 0), values[0], NULL, {NULL, NULL, NULL}},
+                              {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values[1], NULL, {NULL, NULL, NULL}}};
     int calls = 0;
     case_plain(&c);
     c.problem.progress = told, c.problem.context = &calls;
     const size_t bytes = CENTRAL(_bytes)<>(&c.problem);
     void *memory = adi3d_allocate(bytes);
-    CHECK(CENTRAL(_solve)<>(&c.problem, &c.parameters, memory, bytes - 1, &result[0]) == FD_NO_ROOM, "a byte less");
+    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, memory, bytes - 1, &result[0]) == FD_NO_ROOM, "a byte less");
     CHECK(calls == 0, "a step of a problem that is none");
-    CHECK(CENTRAL(_solve)<>(&c.problem, &c.parameters, memory, bytes, &result[0]) == FD_OK, "solve");
+    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, memory, bytes, &result[0]) == FD_OK, "solve");
     CHECK(calls > 0 && steps_told == calls, "%d calls, the last after step %d", calls, steps_told);
     CHECK(CENTRAL(_solver)(&c.problem, &c.parameters, &result[1]) == FD_OK, "device");
     check_near(values[0][0].value, values[1][0].value, 0, "solve and device");
-    CHECK(CENTRAL(_solve)<>(&c.problem, NULL, memory, bytes, &result[0]) == FD_BAD_ARGUMENT, "no parameters");
-    CHECK(CENTRAL(_solve)<>(&c.problem, &c.parameters, NULL, bytes, &result[0]) == FD_BAD_ARGUMENT, "no memory");
-    CHECK(CENTRAL(_solve)<>(&c.problem, &c.parameters, memory, bytes, NULL) == FD_BAD_ARGUMENT, "no result");
-    CHECK(CENTRAL(_device_bytes)<>(NULL) == 0, "bytes of no problem");
+    CHECK(CENTRAL(_solve) < > (&c.problem, NULL, memory, bytes, &result[0]) == FD_BAD_ARGUMENT, "no parameters");
+    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, NULL, bytes, &result[0]) == FD_NO_ROOM, "no memory");
+    CHECK(result[0].status.what == FD_NO_ROOM && isnan(values[0][0].value), "no memory: %g", values[0][0].value);
+    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, memory, bytes, NULL) == FD_BAD_ARGUMENT, "no result");
+    CHECK(CENTRAL(_device_bytes) < > (NULL) == 0, "bytes of no problem");
     adi3d_free(memory);
 }
 

@@ -127,7 +127,7 @@ static double asset_price(int n, int steps, int payoff)
     assets_parameters p;
     adi3d_problem q;
     adi3d_values values;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL};
+    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
     assets_problem(n, steps, payoff, &p, &q);
     const size_t bytes = assets_host_bytes_f64(&q, 2);
     void *memory = case_guarded(bytes);
@@ -200,7 +200,7 @@ static void as_bs3d(void)
     }
     CHECK(bs3d_host_implicit_f64(&o, work, &want) == BS3D_OK, "bs3d_host_implicit");
     double *grid = (double *)case_guarded(sizeof(double) * 20 * 9 * 35), worst = 0;
-    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, grid};
+    adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, grid, {NULL, NULL, NULL}};
     const size_t room = assets_host_bytes_f64(&q, 1);
     void *memory = case_guarded(room);
     CHECK(assets_host_f64(&q, &p, 1, memory, room, &result) == FD_OK, "%s", fd_status_string(result.status.what));
@@ -256,7 +256,7 @@ static void own_threads(void)
         pthread_barrier_t barrier;
         pthread_t thread[9];
         part parts[9];
-        adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values[to], grid[to]};
+        adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values[to], grid[to], {NULL, NULL, NULL}};
         const size_t bytes = central_host_bytes_f64(&c.problem, count);
         void *memory = case_guarded(bytes);
         pthread_barrier_init(&barrier, NULL, (unsigned)count);
@@ -304,7 +304,8 @@ static void batches(void)
         problem[k] = c[k].problem, parameters[k] = c[k].parameters;
     }
     for (int count = 1; count <= 3; count += 2) {
-        adi3d_batch batch = {PROBLEMS, {9, 8, 7}, 100, CASE_DATES, problem, status, values[0], grid};
+        adi3d_batch batch = {PROBLEMS, {9, 8, 7}, 100,  CASE_DATES,        problem,
+                             status,   values[0], grid, {NULL, NULL, NULL}};
         const size_t bytes = central_host_batch_bytes_f64(&batch, count);
         void *memory = case_guarded(bytes);
         CHECK(adi3d_batch_check(&batch) == FD_OK && bytes > 0, "a batch");
@@ -313,7 +314,7 @@ static void batches(void)
         for (int k = 0; k < PROBLEMS; k++) {
             const int n0 = problem[k].axis[0].points, n1 = problem[k].axis[1].points;
             const int all = (int)adi3d_p_points(&problem[k]);
-            adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), value, alone};
+            adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), value, alone, {NULL, NULL, NULL}};
             adi3d_problem own = problem[k];
             own.watched = k == 3;
             const size_t needed = central_host_bytes_f64(&own, 1);
@@ -345,7 +346,7 @@ static void arguments(void)
 {
     static case_problem c;
     adi3d_values values[1 + CASE_DATES];
-    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, NULL}, none = result;
+    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, NULL, {NULL, NULL, NULL}}, none = result;
     case_plain(&c);
     const size_t bytes = central_host_bytes_f64(&c.problem, 1);
     void *memory = case_guarded(bytes);
@@ -353,11 +354,17 @@ static void arguments(void)
     CHECK(bytes > 0 && central_host_bytes_f64(&c.problem, 2) > bytes, "bytes");
     CHECK(central_host_bytes_f64(NULL, 1) == 0 && central_host_bytes_f64(&c.problem, 0) == 0, "bytes of nothing");
     none.values = NULL;
-    CHECK(central_host_f64(&c.problem, NULL, 1, memory, bytes, &result) == FD_BAD_ARGUMENT, "no parameters");
-    CHECK(central_host_f64(&c.problem, &c.parameters, 1, NULL, bytes, &result) == FD_BAD_ARGUMENT, "no memory");
+    /* What is refused leaves its status, and no number. */
+    for (int k = 0; k < 4; k++) {
+        const int due = k == 0 ? FD_BAD_ARGUMENT : k == 3 ? FD_BAD_SIZE : FD_NO_ROOM;
+        memset(values, 0, sizeof values), result.status.what = FD_OK;
+        const int what = central_host_f64(&c.problem, k == 0 ? NULL : &c.parameters, k == 3 ? 0 : 1,
+                                          k == 1 ? NULL : memory, k == 2 ? bytes - 1 : bytes, &result);
+        CHECK(what == due && result.status.what == due, "refused %d: %d, %d", k, what, result.status.what);
+        CHECK(isnan(values[0].value) && isnan(values[1].dxy), "refused %d: %g", k, values[0].value);
+    }
     CHECK(central_host_f64(&c.problem, &c.parameters, 1, memory, bytes, NULL) == FD_BAD_ARGUMENT, "no result");
     CHECK(central_host_f64(&c.problem, &c.parameters, 1, memory, bytes, &none) == FD_BAD_ARGUMENT, "no values");
-    CHECK(central_host_f64(&c.problem, &c.parameters, 0, memory, bytes, &result) == FD_BAD_SIZE, "no workers");
     CHECK(central_host_f64(NULL, &c.parameters, 1, memory, bytes, &result) == FD_BAD_ARGUMENT, "no problem");
     CHECK(result.status.what == FD_BAD_ARGUMENT, "no problem: %d", result.status.what);
     CHECK(central_host_worker_f64(&c.problem, &c.parameters, 1, 1, memory, bytes, NULL, NULL, &result) == FD_BAD_SIZE,
@@ -365,9 +372,6 @@ static void arguments(void)
     CHECK(central_host_worker_f64(&c.problem, &c.parameters, 0, 2, memory, bytes, NULL, NULL, &result) ==
               FD_BAD_ARGUMENT,
           "two workers that cannot wait");
-    CHECK(central_host_f64(&c.problem, &c.parameters, 1, memory, bytes - 1, &result) == FD_NO_ROOM &&
-              result.status.what == FD_NO_ROOM,
-          "too little memory");
     CHECK(case_untouched(memory, bytes), "something was done");
     c.problem.progress = progress, c.problem.context = &reported;
     CHECK(central_host_f64(&c.problem, &c.parameters, 1, memory, bytes, &result) == FD_OK && reported == 6,
@@ -376,6 +380,49 @@ static void arguments(void)
     memory = adi3d_allocate(100);
     CHECK(memory != NULL, "adi3d_allocate");
     adi3d_free(memory);
+}
+
+/* Marches whose theta is left 0 are those with the scheme's own; of explicit marches as many steps as a refusal asks
+   for are enough: nothing grows by more than the factor of e that is allowed. */
+static void times_left_zero(void)
+{
+    static case_problem c;
+    static double grid[6 * 7 * 8];
+    case_random random = {SEED + 9};
+    adi3d_values values[1 + CASE_DATES], own[1 + CASE_DATES];
+    adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, grid, {NULL, NULL, NULL}};
+    for (int scheme = FD_DOUGLAS; scheme <= FD_HUNDSDORFER_VERWER; scheme++) {
+        case_plain(&c);
+        c.problem.scheme = scheme, c.problem.times.theta = fd_scheme_theta(scheme, 3, 1);
+        CHECK(runners[0].solve(&c.problem, &c.parameters, &result) == FD_OK, "scheme %d", scheme);
+        memcpy(own, values, sizeof own);
+        c.problem.times.theta = 0;
+        CHECK(runners[0].solve(&c.problem, &c.parameters, &result) == FD_OK, "theta 0, scheme %d", scheme);
+        CHECK(!memcmp(&own[0], &values[0], sizeof *own), "theta 0, scheme %d: %g", scheme, values[0].value);
+    }
+    for (int k = 0; k < 12; k++) {
+        case_plain(&c);
+        adi3d_problem *q = &c.problem;
+        const fd_times times = {
+            case_between(&random, 0.1, 2), 1, case_below(&random, 3), 2, FD_EXPLICIT, 0, 0, 0, NULL, NULL};
+        q->times = times, c.parameters.payoff = CASE_WAVE, c.parameters.change = 0, q->finals = FD_AT_POINTS;
+        for (int d = 0; d < 3; d++) {
+            c.parameters.drift[d] = 0, c.parameters.pull[d] = case_between(&random, 0, 4);
+            c.parameters.volatility[d] = case_below(&random, 3) ? case_between(&random, 0, 0.7) : 1e-5;
+        }
+        int what = runners[k % 2].solve(q, &c.parameters, &result);
+        if (what == FD_UNSTABLE) {
+            q->times.steps = result.status.detail;
+            what = runners[k % 2].solve(q, &c.parameters, &result);
+        }
+        CHECK(what == FD_OK, "explicit %d: %d, detail %d", k, what, result.status.detail);
+        double largest = 0;
+        for (int at = 0; at < 6 * 7 * 8; at++) {
+            const double value = case_number(grid, runners[k % 2].single, at);
+            if (!(fabs(value) <= largest)) largest = fabs(value);
+        }
+        CHECK(largest <= 1.7 * 2.72, "explicit %d, %d steps: %g", k, q->times.steps, largest);
+    }
 }
 
 int main(void)
@@ -394,6 +441,7 @@ int main(void)
     as_bs3d();
     own_threads();
     batches();
+    times_left_zero();
     arguments();
     return check_report();
 }

@@ -17,6 +17,7 @@ struct case_batch {
     std::vector<fd_status> status;
     std::vector<adi3d_values> values;
     std::vector<unsigned char> grid;
+    std::vector<double> coordinates[3];
     adi3d_batch batch;
     case_batch(int problems, const case_problem *const *c, const int *points, size_t real)
     {
@@ -30,6 +31,10 @@ struct case_batch {
         grid.resize((size_t)problems * all * real);
         if (problems) memset(values.data(), CASE_FILL, values.size() * sizeof(adi3d_values));
         if (problems) memset(grid.data(), CASE_FILL, grid.size());
+        for (int d = 0; d < 3; d++) {
+            coordinates[d].resize((size_t)(problems * points[d]), 0);
+            batch.coordinates[d] = coordinates[d].data();
+        }
         batch.problem = problem.data(), batch.status = status.data(), batch.values = values.data();
         batch.grid = grid.data();
     }
@@ -62,11 +67,20 @@ static fd_status solve_there(const case_batch &host, size_t bytes, Launch launch
     device_memory values(host.values.size() * sizeof(adi3d_values), host.values.data());
     device_memory parameters(n * sizeof(case_parameters), host.parameters.data());
     adi3d_batch device = host.batch;
+    device_memory *coordinates[3];
+    for (int d = 0; d < 3; d++) {
+        coordinates[d] = new device_memory(host.coordinates[d].size() * sizeof(double), host.coordinates[d].data());
+        device.coordinates[d] = (double *)coordinates[d]->data();
+    }
     device.problem = (adi3d_problem *)problems.data(), device.status = (fd_status *)status.data();
     device.values = (adi3d_values *)values.data(), device.grid = grid.data();
     const fd_status done = launch(&device, (const case_parameters *)parameters.data(), memory.data());
     GPU_OK(cudaDeviceSynchronize());
     bool whole = status.back(host.batch.status) & values.back(host.batch.values) & grid.back(host.batch.grid);
+    for (int d = 0; d < 3; d++) {
+        whole &= coordinates[d]->back(host.batch.coordinates[d]);
+        delete coordinates[d];
+    }
     whole &= problems.back(NULL) & parameters.back(NULL) & memory.back(NULL);
     for (device_memory *m : kept) {
         whole &= m->back(NULL);
@@ -168,6 +182,9 @@ static int among_others(const engine *e, int by_host, const adi3d_problem *probl
                        e->real * (size_t)(problem->axis[0].points * (j + problem->axis[1].points * k)),
                    &batch.grid[e->real * (size_t)place_of(&batch.batch, 1, 0, j, k)],
                    e->real * (size_t)problem->axis[0].points);
+    for (int d = 0; d < 3 && sized && result->coordinates[0]; d++)
+        memcpy(result->coordinates[d], &batch.coordinates[d][(size_t)points[d]],
+               (size_t)problem->axis[d].points * sizeof(double));
     result->status = batch.status[1];
     return result->status.what;
 }
@@ -271,7 +288,7 @@ static void batches()
             const size_t alone_bytes = e->host_bytes(q, 1), points = adi3d_p_points(q);
             adi3d_values values[1 + CASE_DATES];
             std::vector<unsigned char> grid(points * e->real);
-            adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, grid.data()};
+            adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, grid.data(), {NULL, NULL, NULL}};
             memset(values, CASE_FILL, sizeof values);
             watched.watched = 1;
             memory = malloc(alone_bytes);
@@ -379,8 +396,13 @@ static void batches_that_are_none()
     const case_parameters *p = good.parameters.data();
     CHECK(what(NULL, p, memory, 1) == FD_BAD_ARGUMENT, "no batch");
     CHECK(what(&b, NULL, memory, (size_t)-1) == FD_BAD_ARGUMENT, "no parameters");
-    CHECK(what(&b, p, NULL, (size_t)-1) == FD_BAD_ARGUMENT, "no memory");
+    CHECK(what(&b, p, NULL, (size_t)-1) == FD_NO_ROOM, "no memory");
     CHECK(what(&b, p, memory, 1) == FD_NO_ROOM, "less memory");
+    CHECK(good.status[0].what < 0 && isnan(good.values[0].value), "less memory: %g", good.values[0].value);
+    good.status[0].what = FD_OK, good.values[0].value = 0;
+    CHECK(central_host_batch_f32(&b, p, 1, NULL, 1) == FD_NO_ROOM && good.status[0].what == FD_NO_ROOM &&
+              isnan(good.values[0].value),
+          "no memory: %g", good.values[0].value);
     b.problem = NULL;
     CHECK(what(&b, p, memory, (size_t)-1) == FD_BAD_ARGUMENT, "no problems");
     CHECK(central_onchip_bytes_f32<>(&b) > 0 && central_host_batch_bytes_f32(&b, 1) > 0, "bytes, before there are any");
@@ -413,6 +435,7 @@ static void batches_that_are_none()
 #endif
     }
     b.points[0] = 49, b.points[1] = b.points[2] = 4, b.problems = 1;
+    b.grid = NULL, b.coordinates[0] = b.coordinates[1] = b.coordinates[2] = NULL; /* which are not so large */
     CHECK(central_onchip_f32<>(&b, p, 0, memory, (size_t)-1).what == FD_NO_ROOM, "an axis that is too long");
     b.points[0] = 8, b.problems = 1;
     CHECK(central_onchip_blocks_f32<>(&b) >= 1, "a small one");
@@ -423,15 +446,14 @@ static void no_room()
 {
     static case_problem c;
     for (int w = 0; w < 4; w++) {
-        fd_status due = fd_status_of(FD_BAD_SIZE, 0, -1, -1, -1, -1, -1);
+        fd_status due = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
         case_plain(&c);
         const case_problem *const all[1] = {&c};
         const int points[3] = {MOST, w == 0 ? 6 : MOST, MOST};
         case_batch there(1, all, points, sizeof(double)), here(1, all, points, sizeof(double));
-        if (w == 0) due.axis = 1;
-        if (w == 1) there.batch.dates = here.batch.dates = 1;
-        if (w == 2) there.batch.steps = here.batch.steps = 3, due.detail = FD_NO_ROOM;
-        if (w == 3) due.what = FD_OK;
+        if (w == 0) due.what = FD_TOO_MANY_POINTS, due.axis = 1, due.detail = 7;
+        if (w == 1) there.batch.dates = here.batch.dates = 1, due.what = FD_TOO_MANY_DATES, due.detail = 2;
+        if (w == 2) there.batch.steps = here.batch.steps = 3, due.what = FD_TOO_MANY_STEPS, due.detail = 6;
         asked_size = 0;
         CHECK(central_f64.device(there).what == FD_OK, "no room %d: launch", w);
         const size_t bytes = central_host_batch_bytes_f64(&here.batch, 1);

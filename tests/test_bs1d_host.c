@@ -563,7 +563,8 @@ static void test_suggest(void)
     static double work[BS1D_HOST_LEN(1024)];
     static float work_f32[BS1D_HOST_LEN(1024)];
     case_random random = {SEED + 6};
-    int refused = 0;
+    int refused = 0, tried = 0;
+    double cells = 0;
     for (int i = 0; i < 1000; i++) {
         double tolerance = pow(10, -1 - i % 3), spot = exp(case_between(&random, -2, 6)), strike;
         case_option o = {spot, 0, 0, 0, 0, 0, 0, 1, i & 1};
@@ -578,9 +579,10 @@ static void test_suggest(void)
         bs1d_option_f64 p = {o.spot, o.strike, o.rate, o.dividend, o.volatility, o.maturity, 0, 0, o.flags};
         bs1d_result_f64 r = {0, 0, 0, 0, 0};
         int points = 0, status = bs1d_suggest_f64(tolerance, &p, &points), plain = i < 100 && tolerance > 1e-4 * strike;
-        CHECK(status == BS1D_OK || status == BS1D_BAD_SIZE, "suggest: status %d", status);
+        CHECK(status == BS1D_OK || status == BS1D_BAD_TOLERANCE, "suggest: status %d", status);
         CHECK(points >= 64 && points <= 1024 && bs1d_check_f64(&p, points, 1) >= 0, "suggest: %d points", points);
-        refused += status != BS1D_OK;
+        refused += status != BS1D_OK, tried++;
+        cells += (double)points * (double)p.steps;
         if (status) continue;
         bs1d_host_implicit_f64(1, points, &p, &r, NULL, work);
         check_near(r.price, case_black_scholes(o).price, tolerance,
@@ -617,11 +619,16 @@ static void test_suggest(void)
             check_near(r.price, t.price, tolerance, "suggested, American");
         }
     }
-    CHECK(refused < 100, "%d of 1000 refused", refused);
+    /* None costs more than it must by much: the sum of points times steps, and how many are out of reach. */
+    CHECK(refused < tried / 20, "%d of %d refused", refused, tried);
+    CHECK(cells < 30000.0 * tried, "%.0f points times steps an option", cells / tried);
     if (check_short()) check_skip(1, "four of five suggestions: SHORT_TESTS is set");
     bs1d_option_f64 o = {100, 100, 0.05, 0, 0.2, 1, 0, 0, 0};
     int points;
-    CHECK(bs1d_suggest_f64(1e-9, &o, &points) == BS1D_BAD_SIZE && points == 1024, "a tolerance of 1e-9");
+    CHECK(bs1d_suggest_f64(1e-9, &o, &points) == BS1D_BAD_TOLERANCE && points == 1024, "a tolerance of 1e-9");
+    CHECK(isnan(bs1d_lane_payoff(BS1D_PUT, NAN, 1, 64, 10)), "the payoff of a strike that is NaN");
+    CHECK(bs1d_suggest_f64(1e-4, &o, &points) == BS1D_OK && points < 512, "a tolerance of 1e-4: %d points", points);
+    CHECK(strcmp(bs1d_status_string(BS1D_BAD_TOLERANCE), bs1d_status_string(-1000)), "the words of a bad tolerance");
     CHECK(bs1d_suggest_f64(0, &o, &points) == BS1D_BAD_NUMBER &&
               bs1d_suggest_f64(NAN, &o, &points) == BS1D_BAD_NUMBER &&
               bs1d_suggest_f64(1e-3, NULL, &points) == BS1D_BAD_ARGUMENT &&

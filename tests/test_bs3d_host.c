@@ -395,6 +395,7 @@ static void test_payoffs(void)
         for (int m = 0; m < 3; m++) s[m] = case_between(&random, 0, 200);
         inner[BS3D_ASSET] = s[0];
         inner[BS3D_GEOMETRIC] = exp((log(s[0]) + log(s[1]) + log(s[2])) / 3);
+        CHECK(isnan(bs3d_lane_payoff(BS3D_ASSET, 0, NAN, s[0], s[1], s[2])), "the payoff of a strike that is NaN");
         inner[BS3D_MAXIMUM] = fmax(s[0], fmax(s[1], s[2]));
         inner[BS3D_MINIMUM] = fmin(s[0], fmin(s[1], s[2]));
         inner[BS3D_ARITHMETIC] = s[0] / 3 + s[1] / 3 + s[2] / 3;

@@ -3,7 +3,7 @@
 #   the code in README.md, the guides, docs/adi2d.md and docs/adi3d.md (blocks marked c, cuda or python; those marked sh
 #   are run by tests/shown.sh) and in the opening comments of the headers is that of an example;
 #   no trailing blanks, no tabs and no lines of more than 120 columns in C, no notes of unfinished work, no label of a
-#   contract within a line;
+#   contract within a line, no payoff that makes a number of NaN;
 #   every header has its version, and names each of its functions in its opening comment;
 #   the tables in the documents are those of the results files, and that of trid_batch.h's kernels what its launches say;
 #   the pictures are what bench/pictures.sh draws, and every link leads somewhere;
@@ -89,6 +89,10 @@ nothing_in $work/blanks 'blanks at the ends of lines'
 nothing_in $work/tabs 'tabs in C'
 nothing_in $work/long 'lines of more than 120 columns in C'
 nothing_in $work/unfinished 'notes of unfinished work'
+# A payoff whose strike is NaN must be NaN.
+grep -E '^(docs/|bench/|examples/)?[a-z0-9_]*\.(c|h|cu|md)$' $work/files >$work/of_users
+in_files $work/of_users 'return (.+) > ([^ ]+) \? \1( - \2)? : 0;|return fmaxf?\(.*, 0(\.0)?\);' >$work/payoffs
+nothing_in $work/payoffs 'payoffs that make a number of NaN'
 
 # A contract's labels begin their lines, or a reader who looks for one passes it by.
 grep -nE '[^ *] (Solves|Needs|Lanes|Leaves|Returns|Shared|Cost|Error|Sizes|Status|Memory)  +[^ ]' ./*.h >$work/labels

@@ -1,0 +1,158 @@
+/* test_zero_host.c - zeroed structs through every solver: a sound answer or a refusal, as docs/zero.md says.
+   MIT licence, see LICENSE. */
+#define CPU_AVX_ONLY_PLAIN /* zero is the same in all sets */
+#include "../adi2d.h"
+#include "../adi3d.h"
+#include "../bs3d.h"
+#include "../cpu_avx.h"
+#include "../trid_batch.h"
+#include "check.h"
+
+#include "../examples/heston_model.h"
+#include "adi3d_assets.h"
+
+static void of_fd(void)
+{
+    fd_axis axis;
+    fd_times times;
+    double x[8];
+    fd_step step[8];
+    int count = 0;
+    memset(&axis, 0, sizeof axis), memset(&times, 0, sizeof times);
+    CHECK(fd_axis_points(&axis, x) == FD_BAD_SIZE, "an axis");
+    axis.points = 5;
+    CHECK(fd_axis_points(&axis, x) == FD_BAD_NUMBER, "an axis of no length");
+    axis.high = 4;
+    CHECK(fd_axis_points(&axis, x) == FD_OK && x[1] == 1 && x[3] == 3, "a uniform axis");
+    CHECK(fd_schedule(&times, 8, step, &count) == FD_BAD_STEPS, "times");
+    times.steps = 2;
+    CHECK(fd_schedule(&times, 8, step, &count) == FD_BAD_NUMBER, "times without maturity");
+    times.maturity = 1;
+    CHECK(fd_schedule(&times, 8, step, &count) == FD_OK && count == 2, "times");
+    CHECK(step[0].kind == FD_THETA && step[0].theta == 0.5 && step[0].to == 0.5, "a step: theta %g", step[0].theta);
+    CHECK(FD_THETA == 0 && FD_EQUAL == 0 && FD_LINEAR == 0 && FD_EUROPEAN == 0 && FD_DOUGLAS == 0 &&
+              FD_AT_POINTS == 0 && FD_BOTH_ENDS == 0 && FD_CENTRAL == 0 && FD_ANYWHERE == 0 && ADI2D_TWO_STAGES == 0,
+          "an enumeration does not begin with its plain choice");
+}
+
+/* Heston's call with nothing but axes, maturity, steps and spot filled in, against the same with fd_scheme_theta. */
+static void of_two_factors(void)
+{
+    const heston_parameters p = {100, 1.5, 0.04, 0.3, -0.5, 0.025, 0, 0};
+    const fd_axis axis[2] = {{0, 300, 31, 0, {0}, {0}, {0}}, {0, 0.5, 16, 0, {0}, {0}, {0}}};
+    adi2d_problem problem[2];
+    adi2d_values values[2];
+    fd_status status[2];
+    adi2d_batch batch;
+    memset(problem, 0, sizeof problem), memset(&batch, 0, sizeof batch);
+    CHECK(heston_host_f64(&batch, &p, 1, NULL, 0) == FD_BAD_SIZE, "a batch");
+    batch.points[0] = 31, batch.points[1] = 16;
+    CHECK(heston_host_f64(&batch, &p, 1, NULL, 0) == FD_BAD_SIZE, "a batch without steps");
+    batch.steps = 10;
+    CHECK(heston_host_f64(&batch, &p, 1, NULL, 0) == FD_OK, "a batch of none");
+    batch.problems = 2;
+    CHECK(heston_host_f64(&batch, &p, 1, values, sizeof values) == FD_BAD_ARGUMENT, "a batch without problems");
+    batch.problem = problem, batch.status = status, batch.values = values;
+    const size_t bytes = heston_host_bytes_f64(&batch);
+    const heston_parameters both[2] = {p, p};
+    void *memory = malloc(bytes);
+    CHECK(heston_host_f64(&batch, both, 1, memory, bytes) == FD_OK && status[0].what == FD_BAD_SIZE, "a problem: %d",
+          status[0].what);
+    CHECK(isnan(values[0].value), "a problem's value");
+    for (int k = 0; k < 2; k++) problem[k].axis[0] = axis[0], problem[k].axis[1] = axis[1];
+    CHECK(heston_host_f64(&batch, both, 1, memory, bytes) == FD_OK && status[0].what == FD_BAD_TIMES &&
+              status[0].detail == FD_BAD_STEPS,
+          "a problem without times: %d", status[0].what);
+    for (int k = 0; k < 2; k++) {
+        problem[k].times.maturity = 1, problem[k].times.steps = 10;
+        problem[k].spot[0] = 100, problem[k].spot[1] = 0.04;
+    }
+    problem[1].times.theta = fd_scheme_theta(FD_DOUGLAS, 2, 1);
+    CHECK(heston_host_f64(&batch, both, 1, memory, bytes) == FD_OK && !status[0].what, "a problem: %d", status[0].what);
+    CHECK(!memcmp(&values[0], &values[1], sizeof *values), "theta 0: %g, %g", values[0].value, values[1].value);
+    check_near(values[0].value, 9, 1, "a problem's value"); /* 8.9 to 9.3 with volatilities of 20 % */
+    free(memory);
+}
+
+static void of_three_factors(void)
+{
+    assets_parameters p;
+    adi3d_problem problem;
+    adi3d_result result;
+    adi3d_batch batch;
+    adi3d_values values;
+    memset(&p, 0, sizeof p), memset(&problem, 0, sizeof problem), memset(&result, 0, sizeof result);
+    memset(&batch, 0, sizeof batch), memset(&values, 0, sizeof values);
+    CHECK(adi3d_check(&problem).what == FD_BAD_SIZE && adi3d_batch_check(&batch) == FD_BAD_SIZE, "a problem, a batch");
+    CHECK(assets_host_f64(&problem, &p, 1, &p, sizeof p, &result) == FD_BAD_SIZE && result.status.what == FD_BAD_SIZE,
+          "a result");
+    result.values = &values;
+    assets_problem(9, 5, ASSETS_GEOMETRIC, &p, &problem);
+    const int steps = problem.times.steps;
+    problem.times.steps = 0, problem.times.theta = 0;
+    CHECK(assets_host_f64(&problem, &p, 1, NULL, 0, &result) == FD_BAD_TIMES && isnan(values.value), "no steps");
+    problem.times.steps = steps;
+    const size_t bytes = assets_host_bytes_f64(&problem, 1);
+    void *memory = malloc(bytes);
+    CHECK(assets_host_f64(&problem, &p, 1, NULL, bytes, &result) == FD_NO_ROOM && isnan(values.value), "no memory");
+    CHECK(result.status.what == FD_NO_ROOM, "no memory: status %d", result.status.what);
+    CHECK(assets_host_f64(&problem, &p, 1, memory, bytes, &result) == FD_OK && values.value > 0 && values.value < 100,
+          "theta 0: %g", values.value);
+    p.strike = NAN;
+    CHECK(assets_host_f64(&problem, &p, 1, memory, bytes, &result) == FD_FINAL_NAN && isnan(values.value),
+          "a strike that is NaN: %g", values.value);
+    free(memory);
+}
+
+static void of_black_scholes(void)
+{
+    bs1d_option_f64 option;
+    bs1d_result_f64 result;
+    bs3d_problem problem;
+    static double work[BS1D_HOST_LEN(64)];
+    int points = 0;
+    memset(&option, 0, sizeof option), memset(&problem, 0, sizeof problem);
+    CHECK(bs1d_check_f64(&option, 64, 1) == BS1D_BAD_SIZE, "an option");
+    CHECK(bs1d_suggest_f64(1e-3, &option, &points) != BS1D_OK, "a suggestion for nothing");
+    CHECK(bs1d_host_implicit_f64(1, 64, &option, &result, NULL, work) == BS1D_OK && isnan(result.price) &&
+              result.status == BS1D_BAD_SIZE,
+          "an option's price");
+    double *const number[4] = {&option.strike, &option.volatility, &option.maturity, &option.top};
+    for (int k = 0; k < 4; k++) { /* one left out */
+        for (int m = 0; m < 4; m++) *number[m] = m == k ? 0 : 0.5;
+        option.steps = 10;
+        CHECK(bs1d_check_f64(&option, 64, 1) == BS1D_BAD_NUMBER, "number %d of an option", k);
+    }
+    CHECK(bs3d_check(&problem, 1) == BS3D_BAD_SIZE && bs3d_check(&problem, 0) == BS3D_BAD_SIZE, "three assets");
+}
+
+static void of_systems(void)
+{
+    trid_lines lines;
+    cpu_avx_lines own;
+    cpu_avx_grid_f64 grid;
+    double a[4] = {0}, b[4] = {1, 1, 1, 1}, x[4] = {7, 7, 7, 7}, work[512];
+    memset(&lines, 0, sizeof lines), memset(&own, 0, sizeof own), memset(&grid, 0, sizeof grid);
+    CHECK(trid_lines_check(lines) == TRID_BATCH_OK, "no systems");
+    lines.n = 2, lines.systems = lines.groups = 1;
+    CHECK(trid_lines_check(lines) == TRID_BATCH_OVERLAP, "rows that coincide");
+    CHECK(cpu_avx_thomas_f64(CPU_AVX_PLAIN, &own, a, b, a, b, x, work, 1) == CPU_AVX_OK && x[0] == 7, "no systems");
+    own.n = own.systems = own.groups = 1;
+    CHECK(cpu_avx_thomas_f64(CPU_AVX_PLAIN, &own, a, b, a, b, x, work, 1) == CPU_AVX_OK && x[0] == 1, "one row");
+    for (int k = 0; k < 3; k++) {
+        own.n = k == 0 ? 2 : 1, own.systems = k == 1 ? 2 : 1, own.groups = k == 2 ? 2 : 1;
+        CHECK(cpu_avx_thomas_f64(CPU_AVX_PLAIN, &own, a, b, a, b, x, work, 1) == CPU_AVX_BAD_ARGUMENT,
+              "elements that coincide, %d", k);
+    }
+    CHECK(cpu_avx_grid_explicit1_f64(CPU_AVX_PLAIN, &grid, 1, a, b, work, 1) == CPU_AVX_BAD_ARGUMENT, "a grid");
+}
+
+int main(void)
+{
+    of_fd();
+    of_two_factors();
+    of_three_factors();
+    of_black_scholes();
+    of_systems();
+    return check_report();
+}
