@@ -4,17 +4,19 @@
 
    The equation is, with V_2 the derivative of V along y and so on,
        V_t + drift_1 V_1 + drift_2 V_2 + drift_3 V_3 + volatility_1^2 V_11 + volatility_2^2 V_22 + volatility_3^2 V_33
-           + beta_1 volatility_2 volatility_3 V_23 + beta_2 volatility_3 volatility_1 V_31
-           + beta_3 volatility_1 volatility_2 V_12 = kill V,
+           + beta_12 volatility_1 volatility_2 V_12 + beta_13 volatility_1 volatility_3 V_13
+           + beta_23 volatility_2 volatility_3 V_23 = kill V,
    marched backwards from the final values by the ADI schemes of fd.h. (The squares have no half: a price of volatility
-   s has volatility s x / sqrt(2), and beta twice the correlation.) What stands in it is the user's: a model is one C
-   file that includes this header twice, before and after its functions (MODEL stands for its name):
+   s has volatility s x / sqrt(2), and beta twice the correlation. Pairs of axes have bs3d.h's order: 12, 13, 23.) What
+   stands in it is the user's: a model is one C file that includes this header twice, before and after its functions
+   (MODEL stands for its name):
 
        #include "adi3d.h"
        typedef struct { .. } MODEL_parameters;
        enum {
            MODEL_numbers_of_x, MODEL_numbers_of_y, MODEL_numbers_of_z, MODEL_numbers_of_t,   how many the next four give
-           MODEL_mixed,                      which beta are not 0: the sum of 1, 2 and 4; no time is spent on the others
+           MODEL_mixed,                      which beta are not 0: the sum of 1 for beta_12, 2 for beta_13, 4 for beta_23;
+                                             no time is spent on the others
            MODEL_changes,                    0: nothing depends on t
            MODEL_fitting                     how drifts are taken: FD_CENTRAL, FD_UPWIND or FD_FITTED
        };
@@ -104,7 +106,7 @@
 
 /* What the equation has at a point. */
 typedef struct {
-    float drift[3], volatility[3], beta[3], kill;
+    float drift[3], volatility[3], beta[3], kill; /* beta: of the pairs 12, 13, 23 */
 } adi3d_terms_f32;
 typedef struct {
     double drift[3], volatility[3], beta[3], kill;
@@ -165,7 +167,7 @@ typedef struct {
 } adi3d_problem;
 
 typedef struct {
-    double value, dx, dy, dz, dxx, dyy, dzz, dyz, dzx, dxy;
+    double value, dx, dy, dz, dxx, dyy, dzz, dxy, dxz, dyz;
 } adi3d_values;
 
 /* Where the results go: pointers into host memory. */
@@ -745,14 +747,14 @@ TRID_HD ADI3D_R ADI3D_F(p_first)(ADI3D_R down, ADI3D_R up, ADI3D_R low, ADI3D_R 
     return down * (here - low) + up * (high - here);
 }
 
-/* A sum of the mixed derivatives yz, zx, xy at a point as F_0 has it. */
+/* A sum of the mixed derivatives xy, xz, yz at a point as F_0 has it. */
 TRID_HD ADI3D_R ADI3D_F(p_mix)(const ADI3D_G(adi3d_terms) * terms, const ADI3D_R *cross)
 {
     const ADI3D_R *s = terms->volatility;
     ADI3D_R sum = 0;
-    if ((int)ADI3D_M(mixed) & 1) sum += terms->beta[0] * s[1] * s[2] * cross[0];
-    if ((int)ADI3D_M(mixed) & 2) sum += terms->beta[1] * s[2] * s[0] * cross[1];
-    if ((int)ADI3D_M(mixed) & 4) sum += terms->beta[2] * s[0] * s[1] * cross[2];
+    if ((int)ADI3D_M(mixed) & 1) sum += terms->beta[0] * s[0] * s[1] * cross[0];
+    if ((int)ADI3D_M(mixed) & 2) sum += terms->beta[1] * s[0] * s[2] * cross[1];
+    if ((int)ADI3D_M(mixed) & 4) sum += terms->beta[2] * s[1] * s[2] * cross[2];
     return sum;
 }
 
@@ -780,11 +782,11 @@ TRID_HD ADI3D_R ADI3D_F(p_apply)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(ad
     TRID_UNROLL
     for (int d = 0; d < 3; d++) down[d] = cell[d].below * (1 - cell[d].w), up[d] = cell[d].above * cell[d].w;
     /* Slopes along x and y in the middle of each plane and row, and how they change. */
-    if ((int)ADI3D_M(mixed) & 1) {
+    if ((int)ADI3D_M(mixed) & 4) {
         ADI3D_R low = ADI3D_F(p_first)(down[1], up[1], v[1], v[4], v[7]);
         ADI3D_R here = ADI3D_F(p_first)(down[1], up[1], v[10], v[13], v[16]);
         ADI3D_R high = ADI3D_F(p_first)(down[1], up[1], v[19], v[22], v[25]);
-        cross[0] = ADI3D_F(p_first)(down[2], up[2], low, here, high);
+        cross[2] = ADI3D_F(p_first)(down[2], up[2], low, here, high);
     }
     ADI3D_R here = ADI3D_F(p_first)(down[0], up[0], v[12], v[13], v[14]);
     if ((int)ADI3D_M(mixed) & 2) {
@@ -792,10 +794,10 @@ TRID_HD ADI3D_R ADI3D_F(p_apply)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(ad
         ADI3D_R high = ADI3D_F(p_first)(down[0], up[0], v[21], v[22], v[23]);
         cross[1] = ADI3D_F(p_first)(down[2], up[2], low, here, high);
     }
-    if ((int)ADI3D_M(mixed) & 4) {
+    if ((int)ADI3D_M(mixed) & 1) {
         ADI3D_R low = ADI3D_F(p_first)(down[0], up[0], v[9], v[10], v[11]);
         ADI3D_R high = ADI3D_F(p_first)(down[0], up[0], v[15], v[16], v[17]);
-        cross[2] = ADI3D_F(p_first)(down[1], up[1], low, here, high);
+        cross[0] = ADI3D_F(p_first)(down[1], up[1], low, here, high);
     }
     return sum + mixed * ADI3D_F(p_mix)(terms, cross);
 }
@@ -897,7 +899,7 @@ TRID_HD adi3d_values ADI3D_F(p_values)(const fd_weights *at, const ADI3D_R *arou
 {
     /* Which derivative along each axis. */
     const int order[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
-                              {0, 2, 0}, {0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
+                              {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     const long long stride[3] = {1, 4, 16};
     double sum[10];
     for (int m = 0; m < 10; m++) {
@@ -1144,7 +1146,7 @@ FD_P_INLINE void ADI3D_F(p_host_take_row)(const ADI3D_F(p_host) * h, int j, int 
             const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(x, y, z, now);                                         \
             const ADI3D_R sum = own * ADI3D_F(p_own)(cell, &terms, here[i], low, high);                                \
             out[i] = more ? out[i] + sum : sum;                                                                        \
-            if ((int)ADI3D_M(mixed) & 4) slopes[i] = ADI3D_F(p_first)(down, up, low_y[i], here[i], high_y[i]);         \
+            if ((int)ADI3D_M(mixed) & 1) slopes[i] = ADI3D_F(p_first)(down, up, low_y[i], here[i], high_y[i]);         \
         }                                                                                                              \
     }
 ADI3D_P_OWN(ADI3D_F(p_host_own), 0)
@@ -1168,9 +1170,9 @@ FD_P_FLAT void ADI3D_F(p_host_mixed)(const ADI3D_F(p_host) * h, int whole, int j
     ADI3D_F(p_host_take_row)(h, j, k, time, y, z, now);
     for (int i = 0; i < whole; i++) {
         ADI3D_R x[ADI3D_M(p_most)], cross[3] = {0, 0, 0};
-        if ((int)ADI3D_M(mixed) & 1) cross[0] = ADI3D_F(p_first)(down_y, up_y, low[i], dz[i], high[i]);
+        if ((int)ADI3D_M(mixed) & 4) cross[2] = ADI3D_F(p_first)(down_y, up_y, low[i], dz[i], high[i]);
         if ((int)ADI3D_M(mixed) & 2) cross[1] = ADI3D_F(p_first)(down[i], up[i], low_dz[i], dz[i], high_dz[i]);
-        if ((int)ADI3D_M(mixed) & 4) cross[2] = ADI3D_F(p_first)(down[i], up[i], low_dy[i], dy[i], high_dy[i]);
+        if ((int)ADI3D_M(mixed) & 1) cross[0] = ADI3D_F(p_first)(down[i], up[i], low_dy[i], dy[i], high_dy[i]);
         ADI3D_F(p_host_take)(0, numbers, padded, (size_t)i, x);
         const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(x, y, z, now);
         out[i] += mixed * ADI3D_F(p_mix)(&terms, cross);
@@ -1191,7 +1193,7 @@ TRID_HOST void ADI3D_F(p_host_apply)(const ADI3D_F(p_host) * h, int more, const 
                                      const ADI3D_R *time, ADI3D_R mixed, ADI3D_R own, ADI3D_R *out)
 {
     const int last = h->t.n[1] - 1, low = j > 0 ? j - 1 : 0, high = j < last ? j + 1 : last;
-    const int whole = ADI3D_F(p_host_whole)(h->t.n[0]), by_z = ((int)ADI3D_M(mixed) & 3) != 0;
+    const int whole = ADI3D_F(p_host_whole)(h->t.n[0]), by_z = ((int)ADI3D_M(mixed) & 6) != 0;
     const ADI3D_R *here = ADI3D_F(p_host_row)(h, v, j, k), *weights = h->spread + 4 * h->pitch;
     ADI3D_R *dz = ADI3D_F(p_host_slopes_of)(h, more, j % 3), *dy = ADI3D_F(p_host_slopes_of)(h, more, 3);
     /* What is new to the nearest cache, a plane at a time. */
@@ -2500,7 +2502,7 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step.time[1][q];
     const ADI3D_G(fd_cell) *cell_x = (const ADI3D_G(fd_cell) *)cells + 32 * K * part + lane;
     const ADI3D_R *number_x = numbers + 32 * K * part + lane;
-    enum { ALONG_Y = ((int)ADI3D_M(mixed) & 1) != 0, ALONG_X = ((int)ADI3D_M(mixed) & 6) != 0 };
+    enum { ALONG_Y = ((int)ADI3D_M(mixed) & 4) != 0, ALONG_X = ((int)ADI3D_M(mixed) & 3) != 0 };
     /* Of the plane before: its slopes, and what of its right-hand sides it has itself and the one before it. */
     ADI3D_R along_y[K], along_x[K], half[K];
     TRID_UNROLL
@@ -2558,8 +2560,8 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
             if (ALONG_Y) {
                 const ADI3D_R slope = ADI3D_F(p_first)(down_y, up_y, south[r + 1], v[r + 1], north[r + 1]);
                 const ADI3D_R more = slope - along_y[r];
-                right += up_k * at_k.beta[0] * s[2] * s[1] * more;
-                next += down_p * at_p.beta[0] * t[2] * t[1] * more;
+                right += up_k * at_k.beta[2] * s[2] * s[1] * more;
+                next += down_p * at_p.beta[2] * t[2] * t[1] * more;
                 along_y[r] = slope;
             }
             if (ALONG_X) {
@@ -2569,8 +2571,8 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
                     right += up_k * at_k.beta[1] * s[2] * (s[0] * more);
                     next += down_p * at_p.beta[1] * t[2] * (t[0] * more);
                 }
-                if ((int)ADI3D_M(mixed) & 4)
-                    next += mixed * at_p.beta[2] * t[1] * t[0] *
+                if ((int)ADI3D_M(mixed) & 1)
+                    next += mixed * at_p.beta[0] * t[1] * t[0] *
                             ADI3D_F(p_first)(
                                 down_y, up_y, ADI3D_F(p_first)(x.down, x.up, south[r], south[r + 1], south[r + 2]),
                                 slope, ADI3D_F(p_first)(x.down, x.up, north[r], north[r + 1], north[r + 2]));

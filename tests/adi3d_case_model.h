@@ -38,8 +38,10 @@ ADI3D_HD void CASE_NAME(of_t)(const case_parameters *p, double t, double *number
 CASE_TERMS(CASE_MODEL, terms->drift[0] = x[0] * t[0]; terms->drift[1] = y[0] * t[1]; terms->drift[2] = z[0] * t[0];
            terms->volatility[0] = x[1] * (1 + (real)0.3 * y[2]) * t[0];
            terms->volatility[1] = y[1] * (1 + (real)0.2 * z[2]) * t[1];
-           terms->volatility[2] = z[1] * (1 + (real)0.1 * x[2]) * t[0]; terms->beta[0] = (real)CASE_BETA_0 * t[0];
-           terms->beta[1] = (real)CASE_BETA_1 * t[1]; terms->beta[2] = (real)CASE_BETA_2 * (1 - (real)0.5 * z[2]);
+           terms->volatility[2] = z[1] * (1 + (real)0.1 * x[2]) * t[0];
+           if (CASE_MIXED & 1) terms->beta[0] = (real)CASE_BETA_12 * (1 - (real)0.5 * z[2]);
+           if (CASE_MIXED & 2) terms->beta[1] = (real)CASE_BETA_13 * t[1];
+           if (CASE_MIXED & 4) terms->beta[2] = (real)CASE_BETA_23 * t[0];
            terms->kill = (real)CASE_KILL * (1 + (real)0.5 * x[2] * y[2] * z[2]) * t[1] /
                          (1 - x[3] * y[3] * z[3] * t[2]);)
 
