@@ -1005,24 +1005,24 @@ TRID_HOST size_t ADI3D_F(p_host_lay_out)(const adi3d_problem *problem, int worke
     size_t used = 0;
     memset(&h, 0, sizeof h);
     h.problem = problem, h.worker = worker, h.workers = workers, h.pitch = pitch, h.plane = plane, h.wide = wide;
-    h.shared = (ADI3D_F(p_shared) *)(memory + used), used += fd_p_round(sizeof(ADI3D_F(p_shared)));
-    h.slot = (int *)(memory + used), used += fd_p_round((size_t)workers * sizeof(int));
-    for (int d = 0; d < 3; d++) used += ADI3D_F(p_axis_lay_out)(d, *n[d], memory ? memory + used : NULL, &h.t);
-    h.spread = (ADI3D_R *)(memory + used), used += fd_p_round(6 * pitch * sizeof(ADI3D_R));
-    h.zeros = (ADI3D_R *)(memory + used), used += fd_p_round(ADI3D_P_LANES * sizeof(ADI3D_R));
+    h.shared = (ADI3D_F(p_shared) *)fd_p_at(memory, used), used += fd_p_round(sizeof(ADI3D_F(p_shared)));
+    h.slot = (int *)fd_p_at(memory, used), used += fd_p_round((size_t)workers * sizeof(int));
+    for (int d = 0; d < 3; d++) used += ADI3D_F(p_axis_lay_out)(d, *n[d], (unsigned char *)fd_p_at(memory, used), &h.t);
+    h.spread = (ADI3D_R *)fd_p_at(memory, used), used += fd_p_round(6 * pitch * sizeof(ADI3D_R));
+    h.zeros = (ADI3D_R *)fd_p_at(memory, used), used += fd_p_round(ADI3D_P_LANES * sizeof(ADI3D_R));
     ADI3D_R **grids[5] = {&h.u, &h.d, &h.z, &h.final, &h.extra};
     const int needed[5] = {1, 1, problem->scheme != FD_DOUGLAS, adi3d_p_finals(problem),
                            problem->exercise == FD_AMERICAN};
     for (int g = 0; g < 5; g++) {
         if (!needed[g]) continue;
-        *grids[g] = (ADI3D_R *)(memory + used) + line, used += grid;
+        *grids[g] = (ADI3D_R *)fd_p_at(memory, used + line * sizeof(ADI3D_R)), used += grid;
     }
     ADI3D_R **tiles[3] = {&h.turned, &h.tile, &h.upper};
     const size_t own = rows + slopes + 3 * tile;
     used += own * (size_t)worker;
-    h.rows = (ADI3D_R *)(memory + used), used += rows;
-    h.slopes = (ADI3D_R *)(memory + used) + line / 2, used += slopes;
-    for (int g = 0; g < 3; g++) *tiles[g] = (ADI3D_R *)(memory + used), used += tile;
+    h.rows = (ADI3D_R *)fd_p_at(memory, used), used += rows;
+    h.slopes = (ADI3D_R *)fd_p_at(memory, used + line / 2 * sizeof(ADI3D_R)), used += slopes;
+    for (int g = 0; g < 3; g++) *tiles[g] = (ADI3D_R *)fd_p_at(memory, used), used += tile;
     used += own * (size_t)(workers - 1 - worker);
     if (host) *host = h;
     return used;
@@ -2011,19 +2011,20 @@ TRID_HOST size_t ADI3D_F(p_device_lay_out)(const adi3d_problem *problem, unsigne
                            problem->exercise == FD_AMERICAN};
     for (int g = 0; g < 5; g++) {
         if (!needed[g]) continue;
-        *grids[g] = (ADI3D_R *)(memory + used), used += grid;
+        *grids[g] = (ADI3D_R *)fd_p_at(memory, used), used += grid;
     }
     for (int d = 0; d < 3; d++)
-        used += ADI3D_F(p_axis_lay_out)(d, problem->axis[d].points, memory ? memory + used : NULL, &h.t);
-    h.parameters = (const ADI3D_M(parameters) *)(memory + used), used += fd_p_round(sizeof *h.parameters);
-    h.values = (adi3d_values *)(memory + used);
+        used += ADI3D_F(p_axis_lay_out)(d, problem->axis[d].points, (unsigned char *)fd_p_at(memory, used), &h.t);
+    h.parameters = (const ADI3D_M(parameters) *)fd_p_at(memory, used), used += fd_p_round(sizeof *h.parameters);
+    h.values = (adi3d_values *)fd_p_at(memory, used);
     used += fd_p_round((size_t)(1 + problem->times.dates) * sizeof *h.values);
-    h.lost = (unsigned long long *)(memory + used), h.other = h.lost + 1, h.weak = (int *)(h.other + 1),
-    h.given = h.weak + 1, h.largest = h.weak + 2, h.turns = h.weak + 3;
+    h.lost = (unsigned long long *)fd_p_at(memory, used), h.other = (unsigned long long *)fd_p_at(memory, used + 8);
+    h.weak = (int *)fd_p_at(memory, used + 16), h.given = (int *)fd_p_at(memory, used + 20);
+    h.largest = (int *)fd_p_at(memory, used + 24), h.turns = (int *)fd_p_at(memory, used + 28);
     used += fd_p_round(40);
     for (int d = 0; d < 3; d++)
         if (ADI3D_P_ALONE(d)) {
-            h.factors[d] = (ADI3D_R *)(memory + used);
+            h.factors[d] = (ADI3D_R *)fd_p_at(memory, used);
             used += fd_p_round(32 * TRID_WARP_FACTOR_LEN(32) * sizeof(ADI3D_R));
         }
     if (device) *device = h;
@@ -3226,7 +3227,7 @@ TRID_HD size_t ADI3D_F(p_ready_lay_out)(const adi3d_batch *batch, const int *poi
     size_t used = 0, grid = sizeof(ADI3D_R);
     memset(&r, 0, sizeof r);
     for (int d = 0; d < 3; d++) {
-        ADI3D_F(p_axis_lay_out)(d, points[d], memory ? memory + used : NULL, &r.t);
+        ADI3D_F(p_axis_lay_out)(d, points[d], (unsigned char *)fd_p_at(memory, used), &r.t);
         used += ADI3D_F(p_axis_bytes)(d, batch->points[d]), grid *= (size_t)batch->points[d];
     }
     r.plan = (adi3d_p_plan *)fd_p_at(memory, used), used += fd_p_round(sizeof *r.plan);
