@@ -253,7 +253,8 @@ typedef struct {
     int steps, weak;
     int given;     /* the largest magnitude that the march is given: fd_p_larger */
     int bad, lost; /* the first step whose numbers, and the first point whose final value, are not finite; FD_P_NONE */
-    int other[2];  /* the first point at which an axis is not alone that should be, in the first and the last step */
+    int untrue[2]; /* the first point at which something that the model declares is not true, in the first and the last
+                      step */
 } adi3d_p_plan;
 
 /* Points of the grid. */
@@ -631,47 +632,54 @@ TRID_HD size_t ADI3D_F(p_axis_bytes)(int axis, int points)
     return ADI3D_F(p_axis_lay_out)(axis, points, NULL, NULL);
 }
 
-/* Fills the tables of an axis, which have been laid out. Returns what is FD_OK, FD_BAD_AXIS, FD_BAD_SPOT or
-   FD_MODEL_NAN, of the axis. */
+/* Fills the tables of an axis, which have been laid out. Returns what is FD_OK, FD_BAD_AXIS, FD_BAD_SPOT, FD_MODEL_NAN
+   or FD_TOO_FEW_NUMBERS, of the axis. */
 TRID_HD fd_status ADI3D_F(p_axis)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, int axis,
                                   ADI3D_F(p_tables) * t)
 {
-    const int n = t->n[axis], padded = t->padded[axis];
-    double *x = t->x[axis], number[ADI3D_M(p_most)];
+    const int n = t->n[axis], padded = t->padded[axis], numbers = ADI3D_M(p_numbers)(axis);
+    double *x = t->x[axis], number[ADI3D_M(p_most) + FD_P_ROOM];
     int wrong = problem->points[axis] ? FD_OK : fd_axis_points(&problem->axis[axis], x);
     for (int i = 0; i < n && problem->points[axis]; i++) x[i] = problem->points[axis][i];
     if (!wrong) wrong = ADI3D_G(fd_cells)(n, x, problem->face[axis], t->cell[axis], t->far_of[axis]);
     if (wrong) return fd_status_of(FD_BAD_AXIS, wrong, axis, -1, -1, -1, -1);
     if (fd_interpolate(n, x, problem->spot[axis], &t->at[axis]))
         return fd_status_of(FD_BAD_SPOT, 0, axis, -1, -1, -1, -1);
+    fd_p_blank(numbers, number);
     for (int i = 0; i < padded; i++) {
         const int last = i < n ? i : n - 1;
         ADI3D_M(p_numbers_at)(parameters, axis, x[last], number);
-        for (int q = 0; q < ADI3D_M(p_numbers)(axis); q++) {
+        for (int q = 0; q < numbers; q++) {
             t->number[axis][q * padded + i] = (ADI3D_R)number[q];
             if (!ADI3D_G(trid_finite)((ADI3D_R)number[q]))
                 return fd_status_of(FD_MODEL_NAN, 0, axis, axis == 0 ? last : -1, axis == 1 ? last : -1,
                                     axis == 2 ? last : -1, -1);
         }
     }
-    return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    const int beyond = fd_p_written_beyond(numbers, number);
+    return fd_status_of(beyond ? FD_TOO_FEW_NUMBERS : FD_OK, 0, beyond ? axis : -1, -1, -1, -1, -1);
 }
 
-/* Makes step k ready. Returns what is FD_OK, or FD_MODEL_NAN in step k. */
+/* Makes step k ready. Returns what is FD_OK, or FD_MODEL_NAN or FD_TOO_FEW_NUMBERS in step k. */
 TRID_HD fd_status ADI3D_F(p_step_of)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
                                      const fd_step *step, int k, ADI3D_F(p_step) * s)
 {
-    double number[ADI3D_M(p_most)];
+    double number[ADI3D_M(p_most) + FD_P_ROOM];
+    fd_p_blank(ADI3D_M(p_numbers)(3), number);
     ADI3D_G(fd_pace_of)(problem->scheme, step, &s->pace);
     s->from = step->from, s->to = step->to;
     for (int end = 0; end < 2; end++) {
-        ADI3D_M(p_numbers_at)(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
+        /* One time is one call: of two the compiler might round one otherwise. */
+        if (end == 0 || problem->coefficients == FD_BOTH_ENDS)
+            ADI3D_M(p_numbers_at)(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
         s->time[end][ADI3D_M(numbers_of_t)] = 0;
         for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) {
             s->time[end][q] = (ADI3D_R)number[q];
             if (!ADI3D_G(trid_finite)(s->time[end][q])) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, k);
         }
     }
+    if (fd_p_written_beyond(ADI3D_M(p_numbers)(3), number))
+        return fd_status_of(FD_TOO_FEW_NUMBERS, 0, -1, -1, -1, -1, k);
     s->pace.still = ADI3D_M(changes) == 0 || ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &s->time[0][0], &s->time[1][0]);
     s->changes = !s->pace.still || adi3d_p_slopes(problem);
     return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
@@ -869,28 +877,94 @@ TRID_HD int ADI3D_F(p_weak)(const ADI3D_F(p_tables) * t, int i, int j, int k, co
     return weak;
 }
 
-/* Do they differ, by more than a compiler may make of one expression in two places? */
-TRID_HD int ADI3D_F(p_differ)(ADI3D_R one, ADI3D_R other)
+/* The terms at point (i, j, k) and a time, where numbers that are not declared are 1, but 2 those of an axis, or of time
+   (bit 3), whose bit is in twos. */
+TRID_HD ADI3D_G(adi3d_terms)
+    ADI3D_F(p_terms_beyond)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time, int twos)
 {
-    const ADI3D_R unit = sizeof(ADI3D_R) == 4 ? (ADI3D_R)0x1p-24 : (ADI3D_R)0x1p-53;
-    const ADI3D_R apart = one > other ? one - other : other - one;
-    return apart > 64 * unit * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
+    const int index[3] = {i, j, k};
+    ADI3D_R number[4][ADI3D_M(p_most) + FD_P_ROOM];
+    for (int d = 0; d < 4; d++) {
+        const int declared = ADI3D_M(p_numbers)(d);
+        for (int q = 0; q < FD_P_ROOM; q++) number[d][declared + q] = (ADI3D_R)(1 + (twos >> d & 1));
+        for (int q = 0; q < declared; q++) number[d][q] = d < 3 ? t->number[d][q * t->padded[d] + index[d]] : time[q];
+    }
+    return ADI3D_F(p_terms)(number[0], number[1], number[2], number[3]);
 }
 
-/* The first axis that ADI3D_ALONE names and along which the terms of a point are not those of the line through the
-   other axes' first points, in a step; -1: none. */
-TRID_HD int ADI3D_F(p_not_alone)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_F(p_step) * step)
+/* Of what the terms read more numbers than are declared: FD_P_FEW's bits. */
+TRID_HD int ADI3D_F(p_few)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time)
 {
-    const ADI3D_G(adi3d_terms) here = ADI3D_F(p_terms_at)(t, i, j, k, step->time[1]);
-    for (int d = 0; d < 3; d++) {
-        const ADI3D_G(adi3d_terms) there =
-            ADI3D_F(p_terms_at)(t, d == 0 ? i : 0, d == 1 ? j : 0, d == 2 ? k : 0, step->time[1]);
-        if (((int)ADI3D_M(p_alone) >> d & 1) &&
-            (ADI3D_F(p_differ)(here.drift[d], there.drift[d]) ||
-             ADI3D_F(p_differ)(here.volatility[d], there.volatility[d]) || ADI3D_F(p_differ)(here.kill, there.kill)))
-            return d;
+    enum { NUMBERS = sizeof(ADI3D_G(adi3d_terms)) / sizeof(ADI3D_R), ALL = 15 };
+    ADI3D_R ones[NUMBERS], twos[NUMBERS];
+    int few = 0;
+    ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms_beyond)(t, i, j, k, time, 0);
+    memcpy(ones, &terms, sizeof ones);
+    for (int which = ALL; which > 0; which = which == ALL ? 8 : which / 2) {
+        terms = ADI3D_F(p_terms_beyond)(t, i, j, k, time, which);
+        memcpy(twos, &terms, sizeof twos);
+        const int same = ADI3D_G(fd_p_same)(NUMBERS, ones, twos);
+        if (which == ALL && same) return 0;
+        if (which != ALL && !same) few |= FD_P_FEW * which;
     }
-    return -1;
+    return few;
+}
+
+/* Does what is along an axis, or the kill, differ? */
+TRID_HD int ADI3D_F(p_differs)(int axis, ADI3D_G(adi3d_terms) one, ADI3D_G(adi3d_terms) other)
+{
+    return ADI3D_G(fd_p_differ)(one.drift[axis], other.drift[axis]) |
+           ADI3D_G(fd_p_differ)(one.volatility[axis], other.volatility[axis]) |
+           ADI3D_G(fd_p_differ)(one.kill, other.kill);
+}
+
+/* What of the model's declarations is not true in a step at a point with these numbers, and is the problem ill-posed
+   there: a sum of fd.h's. first: the numbers of the axes' first points; changes: do those of time? */
+TRID_HD int ADI3D_F(p_untrue)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z,
+                              const ADI3D_R (*first)[ADI3D_M(p_most) + FD_P_ROOM], const ADI3D_R *start,
+                              const ADI3D_R *end, int changes)
+{
+    const ADI3D_G(adi3d_terms) here = ADI3D_F(p_terms)(x, y, z, end);
+    int untrue = 0, differs = 0, there[3];
+    ADI3D_R rho[3];
+    for (int d = 0; d < 3; d++) there[d] = (here.volatility[d] < 0) | (here.volatility[d] > 0);
+    for (int p = 0; p < 3; p++) {
+        rho[p] = there[p == 2] & there[1 + (p > 0)] ? here.beta[p] / 2 : 0; /* 12, 13, 23 */
+        if (!((int)ADI3D_M(mixed) >> p & 1)) untrue |= ((rho[p] < 0) | (rho[p] > 0)) * (FD_P_MIXED << p);
+    }
+    untrue |= ADI3D_G(fd_p_ill_correlated)(rho) * FD_P_ILL_POSED;
+    if (ADI3D_M(changes) == 0 && changes) {
+        const ADI3D_G(adi3d_terms) before = ADI3D_F(p_terms)(x, y, z, start);
+        for (int d = 0; d < 3; d++)
+            differs |= ADI3D_F(p_differs)(d, here, before) | ADI3D_G(fd_p_differ)(here.beta[d], before.beta[d]);
+        untrue |= differs * FD_P_CHANGES;
+    }
+    for (int d = 0; d < 3; d++) {
+        if (!((int)ADI3D_M(p_alone) >> d & 1)) continue;
+        const ADI3D_G(adi3d_terms) line =
+            ADI3D_F(p_terms)(d == 0 ? x : first[0], d == 1 ? y : first[1], d == 2 ? z : first[2], end);
+        untrue |= ADI3D_F(p_differs)(d, here, line) * (FD_P_NOT_ALONE << d);
+    }
+    return untrue;
+}
+
+/* The same at point (i, j, k), and of one point of each row whether its terms read more numbers than are declared.
+   Nothing else is asked of points whose values are given. */
+TRID_HD int ADI3D_F(p_untrue_at)(const adi3d_problem *problem, const ADI3D_F(p_tables) * t, int i, int j, int k,
+                                 const ADI3D_F(p_step) * step)
+{
+    const int index[3] = {i, j, k};
+    ADI3D_R number[3][ADI3D_M(p_most) + FD_P_ROOM], first[3][ADI3D_M(p_most) + FD_P_ROOM];
+    ADI3D_R start[ADI3D_M(p_most) + FD_P_ROOM], end[ADI3D_M(p_most) + FD_P_ROOM];
+    const int few = i == (j + k) % t->n[0] ? ADI3D_F(p_few)(t, i, j, k, step->time[1]) : 0;
+    const int changes = !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &step->time[0][0], &step->time[1][0]);
+    for (int d = 0; d < 3; d++) {
+        if (adi3d_p_given(problem, d, index[d])) return few;
+        ADI3D_F(p_take)(t, d, index[d], number[d]), ADI3D_F(p_take)(t, d, 0, first[d]);
+    }
+    for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) start[q] = step->time[0][q], end[q] = step->time[1][q];
+    return few | ADI3D_F(p_untrue)(number[0], number[1], number[2],
+                                   (const ADI3D_R(*)[ADI3D_M(p_most) + FD_P_ROOM]) first, start, end, changes);
 }
 
 /* Value and derivatives at the spot, from the 4 x 4 x 4 values around it, those along x side by side, then those along
@@ -1640,6 +1714,29 @@ FD_P_FLAT int ADI3D_F(p_host_weak)(const ADI3D_F(p_host) * h, int j, int k, cons
     return weak;
 }
 
+/* The same of all points of row (j, k). */
+FD_P_FLAT int ADI3D_F(p_host_untrue)(const ADI3D_F(p_host) * h, int j, int k, const ADI3D_F(p_step) * step)
+{
+    const ADI3D_R *FD_P_RESTRICT numbers = h->t.number[0];
+    const int from = adi3d_p_given(h->problem, 0, 0), to = h->t.n[0] - adi3d_p_given(h->problem, 0, h->t.n[0] - 1);
+    const size_t padded = (size_t)h->t.padded[0];
+    ADI3D_R y[ADI3D_M(p_most) + FD_P_ROOM], z[ADI3D_M(p_most) + FD_P_ROOM], first[3][ADI3D_M(p_most) + FD_P_ROOM];
+    ADI3D_R start[ADI3D_M(p_most) + FD_P_ROOM], end[ADI3D_M(p_most) + FD_P_ROOM];
+    const int changes = !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &step->time[0][0], &step->time[1][0]);
+    int untrue = ADI3D_F(p_few)(&h->t, (j + k) % h->t.n[0], j, k, step->time[1]);
+    if (adi3d_p_given(h->problem, 1, j) || adi3d_p_given(h->problem, 2, k)) return untrue;
+    ADI3D_F(p_take)(&h->t, 1, j, y), ADI3D_F(p_take)(&h->t, 2, k, z);
+    for (int d = 0; d < 3; d++) ADI3D_F(p_take)(&h->t, d, 0, first[d]);
+    for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) start[q] = step->time[0][q], end[q] = step->time[1][q];
+    for (int i = from; i < to; i++) {
+        ADI3D_R x[ADI3D_M(p_most) + FD_P_ROOM];
+        ADI3D_F(p_host_take)(0, numbers, padded, (size_t)i, x);
+        untrue |=
+            ADI3D_F(p_untrue)(x, y, z, (const ADI3D_R(*)[ADI3D_M(p_most) + FD_P_ROOM]) first, start, end, changes);
+    }
+    return untrue;
+}
+
 /* What happens at a date, to a worker's rows; a change may add to the largest magnitude given. */
 TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const fd_date *event, int *given)
 {
@@ -1705,17 +1802,43 @@ TRID_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_st
     return ADI3D_F(p_together)(h, lost, 0);
 }
 
-/* The first point at which an axis is not alone that should be, FD_P_NONE if there is none: the same for all
-   workers. */
-TRID_HOST int ADI3D_F(p_host_not_alone)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
+/* The first point of a step at which something is not true, FD_P_NONE if there is none: the same for all workers. */
+TRID_HOST int ADI3D_F(p_host_first_untrue)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
 {
     const int *n = h->t.n, w = h->worker;
     int lost = FD_P_NONE;
     for (int k = ADI3D_F(p_share)(h, n[2], w); k < ADI3D_F(p_share)(h, n[2], w + 1); k++)
-        for (int j = 0; j < n[1]; j++)
-            for (int i = 0; i < n[0]; i++)
-                if (ADI3D_F(p_not_alone)(&h->t, i, j, k, step) >= 0) fd_p_least(&lost, i + n[0] * (j + n[1] * k));
+        for (int j = 0; j < n[1] && lost == FD_P_NONE; j++) {
+            if (!ADI3D_F(p_host_untrue)(h, j, k, step)) continue;
+            for (int i = n[0] - 1; i >= 0; i--)
+                if (ADI3D_F(p_untrue_at)(h->problem, &h->t, i, j, k, step)) lost = i + n[0] * (j + n[1] * k);
+        }
     return ADI3D_F(p_together)(h, lost, 0);
+}
+
+/* Looks at all points in the first and in the last step. Returns what is FD_OK, or what of the model's declarations is
+   not true; weak counts the worker's rows that are not dominant. A step without numbers is the march's to refuse. */
+TRID_HOST fd_status ADI3D_F(p_host_look)(const ADI3D_F(p_host) * h, int steps)
+{
+    const int *n = h->t.n, w = h->worker;
+    int weak = 0;
+    for (int end = 0; end < 2; end++) {
+        const int number = end ? steps - 1 : 0;
+        fd_step one;
+        ADI3D_F(p_step) step;
+        fd_schedule_part(&h->problem->times, number, 1, &one, &steps);
+        if (ADI3D_F(p_step_of)(h->problem, h->parameters, &one, number, &step).what) continue;
+        const int lost = ADI3D_F(p_host_first_untrue)(h, &step);
+        if (lost != FD_P_NONE) {
+            const int i = lost % n[0], j = lost / n[0] % n[1], k = lost / n[0] / n[1];
+            return fd_p_untrue(ADI3D_F(p_untrue_at)(h->problem, &h->t, i, j, k, &step), i, j, k, number);
+        }
+        for (int k = ADI3D_F(p_share)(h, n[2], w); k < ADI3D_F(p_share)(h, n[2], w + 1); k++)
+            for (int j = 0; j < n[1]; j++) weak += ADI3D_F(p_host_weak)(h, j, k, &step);
+    }
+    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    status.weak = weak;
+    return status;
 }
 
 /* Sets a worker's planes to the final values, and what surrounds them to 0. In *given the largest magnitude that its
@@ -1754,25 +1877,17 @@ TRID_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_resul
     const adi3d_problem *problem = h->problem;
     fd_step some[ADI3D_P_SOME];
     ADI3D_F(p_step) step;
-    int steps = 0, weak = 0, given = 0, largest, lost;
+    int steps = 0, given = 0, largest, lost;
     fd_status status = ADI3D_F(p_host_begin)(h, &given);
     fd_schedule_part(&problem->times, 0, 0, NULL, &steps);
+    if (!status.what) status = ADI3D_F(p_host_look)(h, steps);
+    const int weak = status.weak;
     for (int k = 0; k < steps && !status.what; k++) {
         if (k % ADI3D_P_SOME == 0) fd_schedule_part(&problem->times, k, ADI3D_P_SOME, some, &steps);
         status = ADI3D_F(p_step_of)(problem, h->parameters, &some[k % ADI3D_P_SOME], k, &step);
         if (status.what) break;
         if (problem->watched && (lost = ADI3D_F(p_host_lost)(h, &step, &largest)) != FD_P_NONE)
             return ADI3D_F(p_lost)(h, FD_MODEL_NAN, lost, k);
-        for (int end = (k == 0) + (k == steps - 1); end > 0; end--)
-            for (int m = ADI3D_F(p_share)(h, h->t.n[2], h->worker); m < ADI3D_F(p_share)(h, h->t.n[2], h->worker + 1);
-                 m++)
-                for (int j = 0; j < h->t.n[1]; j++) weak += ADI3D_F(p_host_weak)(h, j, m, &step);
-        if (ADI3D_M(p_alone) != 0 && (k == 0 || k == steps - 1) &&
-            (lost = ADI3D_F(p_host_not_alone)(h, &step)) != FD_P_NONE) {
-            status = ADI3D_F(p_lost)(h, FD_NOT_ALONE, lost, k);
-            status.axis = ADI3D_F(p_not_alone)(&h->t, status.i, status.j, status.k, &step);
-            return status;
-        }
         ADI3D_F(p_host_step)(h, &step);
         const fd_date *event = adi3d_p_event(problem, step.pace.date);
         if (event && event->what != FD_RECORD) {
@@ -1980,16 +2095,16 @@ typedef struct {
     ADI3D_F(p_tables) t;
     adi3d_problem problem;
     const ADI3D_M(parameters) * parameters;
-    ADI3D_R *u, *z, *d;        /* values, a first stage's, differences */
-    ADI3D_R *final, *extra;    /* final values, exercise's multiplier; null where there is none */
-    unsigned long long *lost;  /* when (p_device_note), times 2^32, and at which point something was not finite first */
-    unsigned long long *other; /* the step, the point and the axis that was not alone first */
-    int *weak;                 /* rows that are not dominant */
-    adi3d_values *values;      /* as a result's */
-    ADI3D_R *factors[3];       /* of the axes that are alone, else null: p_device_factor */
-    int *turns;                /* how many steps of PCR their solves take */
-    int *given, *largest;      /* magnitudes (fd_p_larger): the largest given, and the largest at time 0 */
-    int fresh;                 /* are those of the last step not this one's? */
+    ADI3D_R *u, *z, *d;       /* values, a first stage's, differences */
+    ADI3D_R *final, *extra;   /* final values, exercise's multiplier; null where there is none */
+    unsigned long long *lost; /* when (p_device_note), times 2^32, and at which point something was not finite first */
+    unsigned long long *untrue; /* of the first or the last step, the first point, and what is not true there */
+    int *weak;                  /* rows that are not dominant */
+    adi3d_values *values;       /* as a result's */
+    ADI3D_R *factors[3];        /* of the axes that are alone, else null: p_device_factor */
+    int *turns;                 /* how many steps of PCR their solves take */
+    int *given, *largest;       /* magnitudes (fd_p_larger): the largest given, and the largest at time 0 */
+    int fresh;                  /* are those of the last step not this one's? */
     int pitch, plane, elements; /* from row to row, from plane to plane, all */
     int processors, shared;     /* of the device: how many, and the shared memory of one */
 } ADI3D_F(p_device);
@@ -2018,7 +2133,7 @@ TRID_HOST size_t ADI3D_F(p_device_lay_out)(const adi3d_problem *problem, unsigne
     h.parameters = (const ADI3D_M(parameters) *)fd_p_at(memory, used), used += fd_p_round(sizeof *h.parameters);
     h.values = (adi3d_values *)fd_p_at(memory, used);
     used += fd_p_round((size_t)(1 + problem->times.dates) * sizeof *h.values);
-    h.lost = (unsigned long long *)fd_p_at(memory, used), h.other = (unsigned long long *)fd_p_at(memory, used + 8);
+    h.lost = (unsigned long long *)fd_p_at(memory, used), h.untrue = (unsigned long long *)fd_p_at(memory, used + 8);
     h.weak = (int *)fd_p_at(memory, used + 16), h.given = (int *)fd_p_at(memory, used + 20);
     h.largest = (int *)fd_p_at(memory, used + 24), h.turns = (int *)fd_p_at(memory, used + 28);
     used += fd_p_round(40);
@@ -2815,19 +2930,19 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     if (last) ADI3D_F(p_device_most)(h.largest, largest);
 }
 
-/* How many rows are not dominant in step number `now`, and where an axis is not alone that should be. */
+/* How many rows are not dominant in the first or in the last step (end), and where something is not true. */
 template <int Unused>
 TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     ADI3D_F(p_device_count)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step,
-                            int now)
+                            int end)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     int weak = 0;
     for (int i = (int)threadIdx.x; i < h.t.n[0]; i += (int)blockDim.x) {
         weak += ADI3D_F(p_weak)(&h.t, i, j, k, &step);
-        const int axis = ADI3D_M(p_alone) != 0 ? ADI3D_F(p_not_alone)(&h.t, i, j, k, &step) : -1;
-        const unsigned long long at = (unsigned long long)(i + h.t.n[0] * (j + h.t.n[1] * k));
-        if (axis >= 0) atomicMin(h.other, (unsigned long long)now << 34 | at << 2 | (unsigned long long)axis);
+        const unsigned long long untrue = (unsigned)ADI3D_F(p_untrue_at)(&h.problem, &h.t, i, j, k, &step);
+        const unsigned long long at = (unsigned)(i + h.t.n[0] * (j + h.t.n[1] * k));
+        if (untrue) atomicMin(h.untrue, (unsigned long long)end << 62 | at << 32 | untrue);
     }
     if (weak > 0) atomicAdd(h.weak, weak);
 }
@@ -3061,10 +3176,16 @@ static inline fd_status ADI3D_F(p_device_march)(cudaError_t *error, cudaStream_t
     for (int g = 0; g < 4; g++)
         if (grid[g] && *error == cudaSuccess)
             *error = cudaMemsetAsync(grid[g], 0, (size_t)h.elements * sizeof(ADI3D_R), stream);
-    if (*error == cudaSuccess) *error = cudaMemsetAsync(h.lost, 255, sizeof *h.lost + sizeof *h.other, stream);
+    if (*error == cudaSuccess) *error = cudaMemsetAsync(h.lost, 255, sizeof *h.lost + sizeof *h.untrue, stream);
     if (*error == cudaSuccess)
         *error = cudaMemsetAsync(h.weak, 0, 3 * sizeof *h.weak, stream); /* given and largest too */
     ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_begin) < Unused >, rows, threads, 0, h);
+    for (int end = 0; end < 2; end++) { /* a step without numbers is for the loop below to refuse */
+        const int k = end ? steps - 1 : 0;
+        fd_schedule_part(&problem->times, k, 1, some, &steps);
+        if (!ADI3D_F(p_step_of)(problem, parameters, some, k, &step).what)
+            ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_count) < Unused >, rows, threads, 0, h, step, end);
+    }
     for (int k = 0; k < steps && *error == cudaSuccess; k++) {
         if (k % SOME == 0) fd_schedule_part(&problem->times, k, SOME, some, &steps);
         status = ADI3D_F(p_step_of)(problem, parameters, &some[k % SOME], k, &step);
@@ -3072,15 +3193,11 @@ static inline fd_status ADI3D_F(p_device_march)(cudaError_t *error, cudaStream_t
         h.fresh = k == 0 || step.pace.size != before.pace.size ||
                   !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &before.time[1][0], &step.time[1][0]);
         before = step;
-        if (problem->watched)
-            ADI3D_F(p_launch)
-            (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 1 + 2 * k, 0);
-        for (int end = (k == 0) + (k == steps - 1); end > 0; end--)
-            ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_count) < Unused >, rows, threads, 0, h, step, k);
+        if (problem->watched) ADI3D_F(p_launch)
+        (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 1 + 2 * k, 0);
         ADI3D_F(p_device_step)<Unused>(error, stream, h, step);
-        if (problem->watched || k == steps - 1)
-            ADI3D_F(p_launch)
-            (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 2 + 2 * k, k == steps - 1);
+        if (problem->watched || k == steps - 1) ADI3D_F(p_launch)
+        (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 2 + 2 * k, k == steps - 1);
         if (!problem->progress) continue;
         if (k % SOME == SOME - 1 && *error == cudaSuccess) *error = cudaStreamSynchronize(stream);
         problem->progress(k + 1, steps, problem->context);
@@ -3101,12 +3218,14 @@ static inline fd_status ADI3D_F(p_device_results)(cudaError_t *error, cudaStream
     if (*error == cudaSuccess)
         *error = cudaMemcpyAsync(counted, h.weak, sizeof counted, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess) *error = cudaStreamSynchronize(stream);
-    const unsigned long long lost = found[0], other = found[1];
-    /* What is looked at after the terms of its step comes later. */
-    if (*error == cudaSuccess && other != ~0ull && (other >> 34) * 2 + 1 < lost >> 32) {
-        const int at = (int)(other >> 2 & 0xffffffffu), *n = h.t.n;
-        status = fd_status_of(FD_NOT_ALONE, 0, (int)(other & 3), at % n[0], at / n[0] % n[1], at / n[0] / n[1],
-                              (int)(other >> 34));
+    const unsigned long long lost = found[0], untrue = found[1];
+    /* Only final values are looked at before what the model declares. */
+    if (*error == cudaSuccess && untrue != ~0ull && lost >> 32 > 0) {
+        const int at = (int)(untrue >> 32 & 0x3fffffff), *n = h.t.n;
+        int steps = 1;
+        fd_schedule_part(&problem->times, 0, 0, NULL, &steps);
+        status = fd_p_untrue((int)(untrue & 0xffffffffu), at % n[0], at / n[0] % n[1], at / n[0] / n[1],
+                             untrue >> 62 ? steps - 1 : 0);
     } else if (*error == cudaSuccess && lost != ~0ull) {
         const int when = (int)(lost >> 32), at = (int)(lost & 0xffffffffu), *n = h.t.n;
         const int what = when == 0 ? FD_FINAL_NAN : when % 2 ? FD_MODEL_NAN : FD_NOT_SOLVED;
@@ -3268,7 +3387,7 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
     adi3d_p_plan *plan = r.plan;
     if (thread == 0) {
         plan->status = adi3d_p_check_in(&launch.batch, problem);
-        plan->weak = plan->given = 0, plan->bad = plan->lost = plan->other[0] = plan->other[1] = FD_P_NONE;
+        plan->weak = plan->given = 0, plan->bad = plan->lost = plan->untrue[0] = plan->untrue[1] = FD_P_NONE;
     }
     __syncthreads();
     if (plan->status.what) return;
@@ -3306,10 +3425,20 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
             const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
             if (step >= plan->bad) continue;
             weak += ADI3D_F(p_weak)(&r.t, i, j, k, &r.pace[step]);
-            if (ADI3D_M(p_alone) != 0 && ADI3D_F(p_not_alone)(&r.t, i, j, k, &r.pace[step]) >= 0)
-                fd_p_least(&plan->other[end], at);
+            if (ADI3D_F(p_untrue_at)(problem, &r.t, i, j, k, &r.pace[step])) fd_p_least(&plan->untrue[end], at);
         }
     if (weak > 0) fd_p_add(&plan->weak, weak);
+    __syncthreads();
+    if (thread == 0 && plan->bad != FD_P_NONE) { /* what is not finite is the march's to find, in its turn */
+        const fd_status status =
+            ADI3D_F(p_step_of)(problem, parameters, &r.step[plan->bad], plan->bad, &r.pace[plan->bad]);
+        if (status.what == FD_TOO_FEW_NUMBERS) plan->status = status;
+    }
+    for (int end = 0; end < 2 && thread == 0 && !plan->status.what; end++) {
+        const int at = plan->untrue[end], i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
+        if (at != FD_P_NONE)
+            plan->status = fd_p_untrue(ADI3D_F(p_untrue_at)(problem, &r.t, i, j, k, &r.pace[step]), i, j, k, step);
+    }
 }
 
 /* What a block knows of its problem, in its shared memory. Arrays are told by where they begin in its dynamic shared
@@ -3796,11 +3925,6 @@ TRID_D fd_status ADI3D_F(p_chip_march)(ADI3D_F(p_chip) & h, unsigned char *memor
             what = FD_MODEL_NAN;
             break;
         }
-        lost = k == 0 ? ready.plan->other[0] : k == steps - 1 ? ready.plan->other[1] : FD_P_NONE;
-        if (ADI3D_M(p_alone) != 0 && lost != FD_P_NONE) {
-            what = FD_NOT_ALONE;
-            break;
-        }
         const int date = ((const ADI3D_F(p_step) *)(memory + h.step))->pace.date;
         const fd_date *event = adi3d_p_event(&h.problem, date);
         ADI3D_F(p_chip_step)<H>(h, memory);
@@ -3818,11 +3942,7 @@ TRID_D fd_status ADI3D_F(p_chip_march)(ADI3D_F(p_chip) & h, unsigned char *memor
             break;
     }
     if (lost == FD_P_NONE) return ADI3D_F(p_chip_ended)(h, ready.plan->weak, largest, least);
-    fd_status status = fd_status_of(what, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, k);
-    if (what == FD_NOT_ALONE)
-        status.axis =
-            ADI3D_F(p_not_alone)(&h.t, status.i, status.j, status.k, (const ADI3D_F(p_step) *)(memory + h.step));
-    return status;
+    return fd_status_of(what, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, k);
 }
 
 /* What a block knows, and its tables. */

@@ -25,7 +25,13 @@ enum {
     CASE_BAD_PAYOFF,
     CASE_BAD_CHANGE,
     CASE_BAD_FACE,
-    CASE_BAD_ALONE /* finite, but the point's own */
+    CASE_BAD_ALONE, /* finite, but the point's own */
+    CASE_MORE_X,    /* more numbers than are declared; along y; along z; of time */
+    CASE_MORE_Y,
+    CASE_MORE_Z,
+    CASE_MORE_T,
+    CASE_LIE_MIXED,  /* all mixed terms, whatever is declared */
+    CASE_LIE_CHANGES /* the drift along x grows with t, whatever is declared */
 };
 enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
 
@@ -70,6 +76,7 @@ TRID_HD void case_numbers_along(const case_parameters *p, int axis, double x, do
     number[1] = p->volatility[axis] * case_vanishing(p, axis, x);
     number[2] = bad ? sqrt(-1.0) : p->apart ? 0 : case_share(p, axis, x);
     number[3] = case_there(x, p->bad_at[axis]);
+    if (p->bad == CASE_MORE_X + axis) number[4] = x;
 }
 
 TRID_HD int case_at_bad(const case_parameters *p, const double *at)
@@ -697,6 +704,23 @@ CASE_FUNCTION void case_not_watched(const case_runner *runner)
         CASE_REFUSED((c.parameters.bad = CASE_BAD_FACE, c.parameters.bad_at[3] = 0.2, q->face[2][1] = FD_VALUE,
                       q->exercise = exercise),
                      FD_NOT_SOLVED, 0, -1, 0, 0, 0, 5);
+}
+
+/* Models that are not what they declare, and correlations that are none. */
+CASE_FUNCTION void case_declarations(const case_runner *runner)
+{
+    static case_problem c;
+    case_parameters *p = &c.parameters;
+    for (int d = 0; d < 3; d++)
+        CASE_REFUSED((p->bad = CASE_MORE_X + d, p->apart = runner->apart), FD_TOO_FEW_NUMBERS, 0, d, -1, -1, -1, -1);
+    CASE_REFUSED((p->bad = CASE_MORE_T, p->apart = runner->apart), FD_TOO_FEW_NUMBERS, 0, -1, -1, -1, -1, 0);
+    if (runner->mixed == 2 || runner->mixed == 5)
+        CASE_REFUSED(p->bad = CASE_LIE_MIXED, FD_MIXED_UNDECLARED, runner->mixed == 2 ? 1 : 2, -1, 0, 0, 0, 0);
+    if (!runner->changes) CASE_REFUSED(p->bad = CASE_LIE_CHANGES, FD_CHANGES_UNDECLARED, 0, -1, 0, 0, 0, 0);
+    if (runner->mixed != 7) return;
+    /* beta_23 above 2; and less, where the three together make a matrix that is not positive. */
+    CASE_REFUSED((p->change = 5, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);
+    CASE_REFUSED((p->change = 2, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);
 }
 #undef CASE_REFUSED
 

@@ -189,16 +189,16 @@ static void the_one_that_there_is()
     c.problem.progress = told, c.problem.context = &calls;
     const size_t bytes = CENTRAL(_bytes)<>(&c.problem);
     void *memory = adi3d_allocate(bytes);
-    CHECK(CENTRAL(_solve)<>(&c.problem, &c.parameters, memory, bytes - 1, &result[0]) == FD_NO_ROOM, "a byte less");
+    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, memory, bytes - 1, &result[0]) == FD_NO_ROOM, "a byte less");
     CHECK(calls == 0, "a step of a problem that is none");
-    CHECK(CENTRAL(_solve)<>(&c.problem, &c.parameters, memory, bytes, &result[0]) == FD_OK, "solve");
+    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, memory, bytes, &result[0]) == FD_OK, "solve");
     CHECK(calls > 0 && steps_told == calls, "%d calls, the last after step %d", calls, steps_told);
     CHECK(CENTRAL(_solver)(&c.problem, &c.parameters, &result[1]) == FD_OK, "device");
     check_near(values[0][0].value, values[1][0].value, 0, "solve and device");
-    CHECK(CENTRAL(_solve)<>(&c.problem, NULL, memory, bytes, &result[0]) == FD_BAD_ARGUMENT, "no parameters");
-    CHECK(CENTRAL(_solve)<>(&c.problem, &c.parameters, NULL, bytes, &result[0]) == FD_BAD_ARGUMENT, "no memory");
-    CHECK(CENTRAL(_solve)<>(&c.problem, &c.parameters, memory, bytes, NULL) == FD_BAD_ARGUMENT, "no result");
-    CHECK(CENTRAL(_device_bytes)<>(NULL) == 0, "bytes of no problem");
+    CHECK(CENTRAL(_solve) < > (&c.problem, NULL, memory, bytes, &result[0]) == FD_BAD_ARGUMENT, "no parameters");
+    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, NULL, bytes, &result[0]) == FD_BAD_ARGUMENT, "no memory");
+    CHECK(CENTRAL(_solve) < > (&c.problem, &c.parameters, memory, bytes, NULL) == FD_BAD_ARGUMENT, "no result");
+    CHECK(CENTRAL(_device_bytes) < > (NULL) == 0, "bytes of no problem");
     adi3d_free(memory);
 }
 
@@ -211,6 +211,7 @@ int main()
     the_one_that_there_is();
     case_statuses(&runners[0]), case_not_watched(&runners[0]);
     case_not_alone(&runners[1]);
+    for (int r = 0; r < RUNNERS; r++) case_declarations(&runners[r]);
 #if defined TEST_ADI3D_OTHERS && defined __CUDACC__
     check_skip(2, "drifts taken upwind and fitted: the emulator has them");
 #endif
