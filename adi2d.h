@@ -34,6 +34,10 @@
                       a barrier that is watched (midway between two points: FD_MIDWAY), a coupon, a right
        ADI2D_Y_ALONE  drift_y, diffusion_y and kill depend on y alone, neither on x nor on t: a march of products then
                       takes the matrix along y apart once, for all columns and steps as long as each other
+   Declarations are checked at all points, in the first, the last and another step of each row; points whose value is
+   given are left out. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (MODEL_y_changes), FD_NOT_ALONE
+   (ADI2D_Y_ALONE) say which does not hold, and where; FD_ILL_POSED, where a diffusion is negative, or
+   mixed^2 > 4 diffusion_x diffusion_y.
 
    A model has, in both precisions (_f32 and _f64):
      on the host
@@ -404,8 +408,8 @@ TRID_HD size_t ADI2D_F(p_lay_out)(const adi2d_batch *batch, unsigned char *memor
     return used;
 }
 
-/* The terms at point (i, j) with the numbers of a time. More numbers than are declared can be read: room is behind those
-   of x and y, other tables are behind those of time. */
+/* The terms at point (i, j) with the numbers of a time. A model may read more numbers than it declares: room is behind
+   those of x and y, other tables are behind those of time. */
 TRID_HD ADI2D_G(adi2d_terms) ADI2D_F(p_terms)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time)
 {
     ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};

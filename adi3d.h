@@ -15,8 +15,8 @@
        typedef struct { .. } MODEL_parameters;
        enum {
            MODEL_numbers_of_x, MODEL_numbers_of_y, MODEL_numbers_of_z, MODEL_numbers_of_t,   how many the next four give
-           MODEL_mixed,                      which beta are not 0: the sum of 1 for beta_12, 2 for beta_13, 4 for beta_23;
-                                             no time is spent on the others
+           MODEL_mixed,                      which beta are not 0: the sum of 1 for beta_12, 2 for beta_13 and 4 for
+                                             beta_23; no time is spent on the others
            MODEL_changes,                    0: nothing depends on t
            MODEL_fitting                     how drifts are taken: FD_CENTRAL, FD_UPWIND or FD_FITTED
        };
@@ -41,7 +41,11 @@
                       a barrier that is watched, a coupon, a right
        ADI3D_ALONE    the axes, a sum of 1, 2 and 4, along which drift, volatility and kill depend on that axis' numbers
                       and on t alone: all lines along it have one matrix, which a GPU takes apart once a sweep instead
-                      of once a line. Not trusted: FD_NOT_ALONE says that at a point it does not hold
+                      of once a line
+   Declarations are checked at all points, in the first and the last step, before the march; points whose value is given
+   are left out. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (terms differ between the step's start
+   and its end), FD_NOT_ALONE (ADI3D_ALONE) say which does not hold, and where; FD_ILL_POSED, where halves of the betas
+   are no correlations: one above 1, or their matrix not positive semidefinite.
 
    A model has, in both precisions (_f32 and _f64):
        MODEL_host_bytes         memory that the host's workers need together
@@ -877,8 +881,8 @@ TRID_HD int ADI3D_F(p_weak)(const ADI3D_F(p_tables) * t, int i, int j, int k, co
     return weak;
 }
 
-/* The terms at point (i, j, k) and a time, where numbers that are not declared are 1, but 2 those of an axis, or of time
-   (bit 3), whose bit is in twos. */
+/* The terms at point (i, j, k) and a time, where numbers that are not declared are 1, but 2 those of the axes, and of
+   time (bit 3), whose bits are in twos. */
 TRID_HD ADI3D_G(adi3d_terms)
     ADI3D_F(p_terms_beyond)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time, int twos)
 {
@@ -921,8 +925,8 @@ TRID_HD int ADI3D_F(p_differs)(int axis, ADI3D_G(adi3d_terms) one, ADI3D_G(adi3d
 /* What of the model's declarations is not true in a step at a point with these numbers, and is the problem ill-posed
    there: a sum of fd.h's. first: the numbers of the axes' first points; changes: do those of time? */
 TRID_HD int ADI3D_F(p_untrue)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z,
-                              const ADI3D_R (*first)[ADI3D_M(p_most) + FD_P_ROOM], const ADI3D_R *start,
-                              const ADI3D_R *end, int changes)
+                              ADI3D_R (*first)[ADI3D_M(p_most) + FD_P_ROOM], const ADI3D_R *start, const ADI3D_R *end,
+                              int changes)
 {
     const ADI3D_G(adi3d_terms) here = ADI3D_F(p_terms)(x, y, z, end);
     int untrue = 0, differs = 0, there[3];
@@ -963,8 +967,7 @@ TRID_HD int ADI3D_F(p_untrue_at)(const adi3d_problem *problem, const ADI3D_F(p_t
         ADI3D_F(p_take)(t, d, index[d], number[d]), ADI3D_F(p_take)(t, d, 0, first[d]);
     }
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) start[q] = step->time[0][q], end[q] = step->time[1][q];
-    return few | ADI3D_F(p_untrue)(number[0], number[1], number[2],
-                                   (const ADI3D_R(*)[ADI3D_M(p_most) + FD_P_ROOM]) first, start, end, changes);
+    return few | ADI3D_F(p_untrue)(number[0], number[1], number[2], first, start, end, changes);
 }
 
 /* Value and derivatives at the spot, from the 4 x 4 x 4 values around it, those along x side by side, then those along
@@ -1731,8 +1734,7 @@ FD_P_FLAT int ADI3D_F(p_host_untrue)(const ADI3D_F(p_host) * h, int j, int k, co
     for (int i = from; i < to; i++) {
         ADI3D_R x[ADI3D_M(p_most) + FD_P_ROOM];
         ADI3D_F(p_host_take)(0, numbers, padded, (size_t)i, x);
-        untrue |=
-            ADI3D_F(p_untrue)(x, y, z, (const ADI3D_R(*)[ADI3D_M(p_most) + FD_P_ROOM]) first, start, end, changes);
+        untrue |= ADI3D_F(p_untrue)(x, y, z, first, start, end, changes);
     }
     return untrue;
 }

@@ -105,9 +105,10 @@ enum {
     FD_FINAL_NAN = -11,  /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12, /* after a step, or what happened at its date, the value at a point is not finite */
     FD_LAUNCH_FAILED = -13, /* CUDA refused a copy or a launch; detail is the cudaError_t */
-    FD_NOT_ALONE = -14, /* at a point in a step the model's terms along the axis depend on more than ADI3D_ALONE says */
+    FD_NOT_ALONE =
+        -14, /* at a point in a step terms along the axis depend on more than ADI2D_Y_ALONE, ADI3D_ALONE say */
     FD_TOO_FEW_NUMBERS = -15,    /* the model writes or reads more numbers of an axis, or of a step, than it declares */
-    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term that MODEL_mixed leaves out is not 0 */
+    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is what MODEL_mixed lacks */
     FD_CHANGES_UNDECLARED = -17, /* at a point terms change in time, and the model declares that they do not */
     FD_ILL_POSED = -18,          /* at a point a diffusion is negative, or a mixed term too large for the diffusions */
     FD_GREW = -19,               /* the march grew: see growth. More steps, a larger theta or upwinding help */
@@ -1274,8 +1275,8 @@ TRID_HD int FD_F(fd_p_differ)(FD_R one, FD_R other)
     return apart > share * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
 }
 
-/* Are two factors ill-posed: a diffusion negative, or mixed^2 > 4 diffusion[0] diffusion[1] by more than rounding to 256
-   units, or of a diffusion to 0, makes of equality? */
+/* Are two factors ill-posed: a diffusion negative, or mixed^2 > 4 diffusion[0] diffusion[1], by more than 256 roundoffs
+   and what rounds to 0 make of equality? */
 TRID_HD int FD_F(fd_p_ill_posed)(const FD_R *diffusion, FD_R mixed)
 {
     const double slack = sizeof(FD_R) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(FD_R) == 4 ? 1.2e-38 : 2.3e-308;

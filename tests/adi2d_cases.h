@@ -734,7 +734,7 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
         v.step = which < 3 ? -1 : 0;
         return v;
     }
-    if (which == 4) return p->diffusion[1] = -1e-3, p->mixed = 0, at_first;
+    if (which == 4) return p->diffusion[0] = p->diffusion[1] = -1e-3, p->mixed = 0, at_first;
     if (which == 5 && runner->mixed) return p->mixed *= 1.0001, at_first;
     if (which == 6 && !runner->mixed && !runner->alone)
         return at_first.what = FD_MIXED_UNDECLARED, at_first.detail = 1, p->bad = CASE_LIE_MIXED, at_first;
