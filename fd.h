@@ -104,9 +104,8 @@ enum {
                            at a point in a step: not finite */
     FD_FINAL_NAN = -11,  /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12, /* after a step, or what happened at its date, the value at a point is not finite */
-    FD_LAUNCH_FAILED = -13, /* CUDA refused a copy or a launch; detail is the cudaError_t */
-    FD_NOT_ALONE =
-        -14, /* at a point in a step terms along the axis depend on more than ADI2D_Y_ALONE, ADI3D_ALONE say */
+    FD_LAUNCH_FAILED = -13,      /* CUDA refused a copy or a launch; detail is the cudaError_t */
+    FD_NOT_ALONE = -14,          /* at a point in a step terms along an axis that is declared alone depend on another */
     FD_TOO_FEW_NUMBERS = -15,    /* the model writes or reads more numbers of an axis, or of a step, than it declares */
     FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is what MODEL_mixed lacks */
     FD_CHANGES_UNDECLARED = -17, /* at a point terms change in time, and the model declares that they do not */
