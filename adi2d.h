@@ -413,7 +413,7 @@ TRID_HD size_t ADI2D_F(p_lay_out)(const adi2d_batch *batch, unsigned char *memor
 TRID_HD ADI2D_G(adi2d_terms) ADI2D_F(p_terms)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time)
 {
     ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
-    ADI2D_R x[ADI2D_M(numbers_of_x) + FD_P_ROOM], y[ADI2D_M(numbers_of_y) + FD_P_ROOM];
+    ADI2D_R x[(int)ADI2D_M(numbers_of_x) + FD_P_ROOM], y[(int)ADI2D_M(numbers_of_y) + FD_P_ROOM];
     TRID_UNROLL
     for (int q = 0; q < ADI2D_F(p_of_x); q++) x[q] = t->number[0][q * t->padded[0] + i];
     TRID_UNROLL
@@ -428,8 +428,8 @@ TRID_HD ADI2D_G(adi2d_terms)
     ADI2D_F(p_terms_beyond)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time, int twos)
 {
     ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
-    ADI2D_R x[ADI2D_M(numbers_of_x) + FD_P_ROOM], y[ADI2D_M(numbers_of_y) + FD_P_ROOM];
-    ADI2D_R now[ADI2D_M(numbers_of_t) + FD_P_ROOM];
+    ADI2D_R x[(int)ADI2D_M(numbers_of_x) + FD_P_ROOM], y[(int)ADI2D_M(numbers_of_y) + FD_P_ROOM];
+    ADI2D_R now[(int)ADI2D_M(numbers_of_t) + FD_P_ROOM];
     for (int q = 0; q < FD_P_ROOM; q++) {
         x[ADI2D_F(p_of_x) + q] = (ADI2D_R)(1 + (twos & 1));
         y[ADI2D_F(p_of_y) + q] = (ADI2D_R)(1 + (twos >> 1 & 1));
@@ -445,17 +445,17 @@ TRID_HD ADI2D_G(adi2d_terms)
 /* Of what the terms read more numbers than are declared: FD_P_FEW's bits. */
 TRID_HD int ADI2D_F(p_few)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time)
 {
-    enum { NUMBERS = sizeof(ADI2D_G(adi2d_terms)) / sizeof(ADI2D_R), ALL = 1 + 2 + 8 };
-    ADI2D_R ones[NUMBERS], twos[NUMBERS];
+    enum { numbers = sizeof(ADI2D_G(adi2d_terms)) / sizeof(ADI2D_R), all = 1 + 2 + 8 };
+    ADI2D_R ones[numbers], twos[numbers];
     int few = 0;
     ADI2D_G(adi2d_terms) terms = ADI2D_F(p_terms_beyond)(t, i, j, time, 0);
     memcpy(ones, &terms, sizeof ones);
-    for (int which = ALL; which > 0; which = which == ALL ? 8 : which / 2) {
+    for (int which = all; which > 0; which = which == all ? 8 : which / 2) {
         terms = ADI2D_F(p_terms_beyond)(t, i, j, time, which);
         memcpy(twos, &terms, sizeof twos);
-        const int same = ADI2D_G(fd_p_same)(NUMBERS, ones, twos);
-        if (which == ALL && same) return 0;
-        if (which != ALL && !same) few |= FD_P_FEW * which;
+        const int same = ADI2D_G(fd_p_same)(numbers, ones, twos);
+        if (which == all && same) return 0;
+        if (which != all && !same) few |= FD_P_FEW * which;
     }
     return few;
 }
@@ -625,7 +625,7 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
                 plan->status = adi2d_p_status(FD_BAD_SPOT, 0, d, -1, -1, -1);
     }
     if (phase == 4) {
-        double number[ADI2D_F(p_of_x) + ADI2D_F(p_of_y) + ADI2D_F(p_of_t) + FD_P_ROOM];
+        double number[(int)ADI2D_F(p_of_x) + (int)ADI2D_F(p_of_y) + (int)ADI2D_F(p_of_t) + FD_P_ROOM];
         for (int d = 0; d < 2; d++) {
             int numbers = d ? ADI2D_F(p_of_y) : ADI2D_F(p_of_x), points = plan->points[d];
             fd_p_blank(numbers, number);

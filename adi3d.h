@@ -500,7 +500,8 @@ enum {
     ADI3D_M(p_alone) = 0,
 #endif
     ADI3D_M(p_most) = 1 + (int)ADI3D_M(numbers_of_x) + (int)ADI3D_M(numbers_of_y) + (int)ADI3D_M(numbers_of_z) +
-                      (int)ADI3D_M(numbers_of_t) /* of any axis or of time, and one */
+                      (int)ADI3D_M(numbers_of_t), /* of any axis or of time, and one */
+    ADI3D_M(p_room) = (int)ADI3D_M(p_most) + FD_P_ROOM
 };
 
 #define ADI3D_P_REAL float
@@ -642,7 +643,7 @@ TRID_HD fd_status ADI3D_F(p_axis)(const adi3d_problem *problem, const ADI3D_M(pa
                                   ADI3D_F(p_tables) * t)
 {
     const int n = t->n[axis], padded = t->padded[axis], numbers = ADI3D_M(p_numbers)(axis);
-    double *x = t->x[axis], number[ADI3D_M(p_most) + FD_P_ROOM];
+    double *x = t->x[axis], number[ADI3D_M(p_room)];
     int wrong = problem->points[axis] ? FD_OK : fd_axis_points(&problem->axis[axis], x);
     for (int i = 0; i < n && problem->points[axis]; i++) x[i] = problem->points[axis][i];
     if (!wrong) wrong = ADI3D_G(fd_cells)(n, x, problem->face[axis], t->cell[axis], t->far_of[axis]);
@@ -668,7 +669,7 @@ TRID_HD fd_status ADI3D_F(p_axis)(const adi3d_problem *problem, const ADI3D_M(pa
 TRID_HD fd_status ADI3D_F(p_step_of)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
                                      const fd_step *step, int k, ADI3D_F(p_step) * s)
 {
-    double number[ADI3D_M(p_most) + FD_P_ROOM];
+    double number[ADI3D_M(p_room)];
     fd_p_blank(ADI3D_M(p_numbers)(3), number);
     ADI3D_G(fd_pace_of)(problem->scheme, step, &s->pace);
     s->from = step->from, s->to = step->to;
@@ -887,7 +888,7 @@ TRID_HD ADI3D_G(adi3d_terms)
     ADI3D_F(p_terms_beyond)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time, int twos)
 {
     const int index[3] = {i, j, k};
-    ADI3D_R number[4][ADI3D_M(p_most) + FD_P_ROOM];
+    ADI3D_R number[4][ADI3D_M(p_room)];
     for (int d = 0; d < 4; d++) {
         const int declared = ADI3D_M(p_numbers)(d);
         for (int q = 0; q < FD_P_ROOM; q++) number[d][declared + q] = (ADI3D_R)(1 + (twos >> d & 1));
@@ -899,17 +900,17 @@ TRID_HD ADI3D_G(adi3d_terms)
 /* Of what the terms read more numbers than are declared: FD_P_FEW's bits. */
 TRID_HD int ADI3D_F(p_few)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time)
 {
-    enum { NUMBERS = sizeof(ADI3D_G(adi3d_terms)) / sizeof(ADI3D_R), ALL = 15 };
-    ADI3D_R ones[NUMBERS], twos[NUMBERS];
+    enum { numbers = sizeof(ADI3D_G(adi3d_terms)) / sizeof(ADI3D_R), all = 15 };
+    ADI3D_R ones[numbers], twos[numbers];
     int few = 0;
     ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms_beyond)(t, i, j, k, time, 0);
     memcpy(ones, &terms, sizeof ones);
-    for (int which = ALL; which > 0; which = which == ALL ? 8 : which / 2) {
+    for (int which = all; which > 0; which = which == all ? 8 : which / 2) {
         terms = ADI3D_F(p_terms_beyond)(t, i, j, k, time, which);
         memcpy(twos, &terms, sizeof twos);
-        const int same = ADI3D_G(fd_p_same)(NUMBERS, ones, twos);
-        if (which == ALL && same) return 0;
-        if (which != ALL && !same) few |= FD_P_FEW * which;
+        const int same = ADI3D_G(fd_p_same)(numbers, ones, twos);
+        if (which == all && same) return 0;
+        if (which != all && !same) few |= FD_P_FEW * which;
     }
     return few;
 }
@@ -924,9 +925,8 @@ TRID_HD int ADI3D_F(p_differs)(int axis, ADI3D_G(adi3d_terms) one, ADI3D_G(adi3d
 
 /* What of the model's declarations is not true in a step at a point with these numbers, and is the problem ill-posed
    there: a sum of fd.h's. first: the numbers of the axes' first points; changes: do those of time? */
-TRID_HD int ADI3D_F(p_untrue)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z,
-                              ADI3D_R (*first)[ADI3D_M(p_most) + FD_P_ROOM], const ADI3D_R *start, const ADI3D_R *end,
-                              int changes)
+TRID_HD int ADI3D_F(p_untrue)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z, ADI3D_R (*first)[ADI3D_M(p_room)],
+                              const ADI3D_R *start, const ADI3D_R *end, int changes)
 {
     const ADI3D_G(adi3d_terms) here = ADI3D_F(p_terms)(x, y, z, end);
     int untrue = 0, differs = 0, there[3];
@@ -958,8 +958,8 @@ TRID_HD int ADI3D_F(p_untrue_at)(const adi3d_problem *problem, const ADI3D_F(p_t
                                  const ADI3D_F(p_step) * step)
 {
     const int index[3] = {i, j, k};
-    ADI3D_R number[3][ADI3D_M(p_most) + FD_P_ROOM], first[3][ADI3D_M(p_most) + FD_P_ROOM];
-    ADI3D_R start[ADI3D_M(p_most) + FD_P_ROOM], end[ADI3D_M(p_most) + FD_P_ROOM];
+    ADI3D_R number[3][ADI3D_M(p_room)], first[3][ADI3D_M(p_room)];
+    ADI3D_R start[ADI3D_M(p_room)], end[ADI3D_M(p_room)];
     const int few = i == (j + k) % t->n[0] ? ADI3D_F(p_few)(t, i, j, k, step->time[1]) : 0;
     const int changes = !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &step->time[0][0], &step->time[1][0]);
     for (int d = 0; d < 3; d++) {
@@ -1723,8 +1723,8 @@ FD_P_FLAT int ADI3D_F(p_host_untrue)(const ADI3D_F(p_host) * h, int j, int k, co
     const ADI3D_R *FD_P_RESTRICT numbers = h->t.number[0];
     const int from = adi3d_p_given(h->problem, 0, 0), to = h->t.n[0] - adi3d_p_given(h->problem, 0, h->t.n[0] - 1);
     const size_t padded = (size_t)h->t.padded[0];
-    ADI3D_R y[ADI3D_M(p_most) + FD_P_ROOM], z[ADI3D_M(p_most) + FD_P_ROOM], first[3][ADI3D_M(p_most) + FD_P_ROOM];
-    ADI3D_R start[ADI3D_M(p_most) + FD_P_ROOM], end[ADI3D_M(p_most) + FD_P_ROOM];
+    ADI3D_R y[ADI3D_M(p_room)], z[ADI3D_M(p_room)], first[3][ADI3D_M(p_room)];
+    ADI3D_R start[ADI3D_M(p_room)], end[ADI3D_M(p_room)];
     const int changes = !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &step->time[0][0], &step->time[1][0]);
     int untrue = ADI3D_F(p_few)(&h->t, (j + k) % h->t.n[0], j, k, step->time[1]);
     if (adi3d_p_given(h->problem, 1, j) || adi3d_p_given(h->problem, 2, k)) return untrue;
@@ -1732,7 +1732,7 @@ FD_P_FLAT int ADI3D_F(p_host_untrue)(const ADI3D_F(p_host) * h, int j, int k, co
     for (int d = 0; d < 3; d++) ADI3D_F(p_take)(&h->t, d, 0, first[d]);
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) start[q] = step->time[0][q], end[q] = step->time[1][q];
     for (int i = from; i < to; i++) {
-        ADI3D_R x[ADI3D_M(p_most) + FD_P_ROOM];
+        ADI3D_R x[ADI3D_M(p_room)];
         ADI3D_F(p_host_take)(0, numbers, padded, (size_t)i, x);
         untrue |= ADI3D_F(p_untrue)(x, y, z, first, start, end, changes);
     }
