@@ -34,6 +34,10 @@
                       a barrier that is watched (midway between two points: FD_MIDWAY), a coupon, a right
        ADI2D_Y_ALONE  drift_y, diffusion_y and kill depend on y alone, neither on x nor on t: a march of products then
                       takes the matrix along y apart once, for all columns and steps as long as each other
+   Declarations are checked at all points, in the first, the last and another step of each row; points whose value is
+   given are left out. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (MODEL_y_changes), FD_NOT_ALONE
+   (ADI2D_Y_ALONE) say which does not hold, and where; FD_ILL_POSED, where a diffusion is negative, or
+   mixed^2 > 4 diffusion_x diffusion_y.
 
    A model has, in both precisions (_f32 and _f64):
      on the host
@@ -207,14 +211,16 @@ TRID_HD fd_status adi2d_p_status(int what, int detail, int axis, int i, int j, i
 }
 
 /* What is found out about a problem before its march. The least index at which something was wrong is kept for each
-   thing that can be; what is the first of them in this order. ADI2D_P_FAST is fd_p_too_fast's number. */
+   thing that can be; what is the first of them in this order. */
 enum {
-    ADI2D_P_POINTS,
-    ADI2D_P_NUMBERS = 2,
-    ADI2D_P_TIME = 4,
+    ADI2D_P_POINTS,      /* of each axis */
+    ADI2D_P_NUMBERS = 2, /* likewise */
+    ADI2D_P_MORE = 4,    /* of each axis and of time: numbers that are not declared */
+    ADI2D_P_TIME = 7,
     ADI2D_P_FINAL,
+    ADI2D_P_UNTRUE, /* something that the model declares, and does not hold at the point */
     ADI2D_P_KIND,
-    ADI2D_P_FAST,
+    ADI2D_P_FAST, /* fd_p_too_fast's number */
     ADI2D_P_FAULTS
 };
 
@@ -414,17 +420,107 @@ TRID_HD size_t ADI2D_F(p_lay_out)(const adi2d_batch *batch, unsigned char *memor
     return used;
 }
 
-/* The terms at point (i, j) with the numbers of a time. */
+/* The terms at point (i, j) with the numbers of a time. A model may read more numbers than it declares: room is behind
+   those of x and y, other tables are behind those of time. */
 TRID_HD ADI2D_G(adi2d_terms) ADI2D_F(p_terms)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time)
 {
     ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
-    ADI2D_R x[ADI2D_M(numbers_of_x) + 1], y[ADI2D_M(numbers_of_y) + 1];
+    ADI2D_R x[(int)ADI2D_M(numbers_of_x) + FD_P_ROOM], y[(int)ADI2D_M(numbers_of_y) + FD_P_ROOM];
     TRID_UNROLL
     for (int q = 0; q < ADI2D_F(p_of_x); q++) x[q] = t->number[0][q * t->padded[0] + i];
     TRID_UNROLL
     for (int q = 0; q < ADI2D_F(p_of_y); q++) y[q] = t->number[1][q * t->padded[1] + j];
     ADI2D_F(terms)(x, y, time, &terms);
     return terms;
+}
+
+/* The same where numbers that are not declared are 1, but 2 those of x (bit 0 of twos), of y (bit 1) and of time (bit
+   3). */
+TRID_HD ADI2D_G(adi2d_terms)
+    ADI2D_F(p_terms_beyond)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time, int twos)
+{
+    ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
+    ADI2D_R x[(int)ADI2D_M(numbers_of_x) + FD_P_ROOM], y[(int)ADI2D_M(numbers_of_y) + FD_P_ROOM];
+    ADI2D_R now[(int)ADI2D_M(numbers_of_t) + FD_P_ROOM];
+    for (int q = 0; q < FD_P_ROOM; q++) {
+        x[ADI2D_F(p_of_x) + q] = (ADI2D_R)(1 + (twos & 1));
+        y[ADI2D_F(p_of_y) + q] = (ADI2D_R)(1 + (twos >> 1 & 1));
+        now[ADI2D_F(p_of_t) + q] = (ADI2D_R)(1 + (twos >> 3 & 1));
+    }
+    for (int q = 0; q < ADI2D_F(p_of_x); q++) x[q] = t->number[0][q * t->padded[0] + i];
+    for (int q = 0; q < ADI2D_F(p_of_y); q++) y[q] = t->number[1][q * t->padded[1] + j];
+    for (int q = 0; q < ADI2D_F(p_of_t); q++) now[q] = time[q];
+    ADI2D_F(terms)(x, y, now, &terms);
+    return terms;
+}
+
+/* Of what the terms read more numbers than are declared: FD_P_FEW's bits. */
+TRID_HD int ADI2D_F(p_few)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time)
+{
+    enum { numbers = sizeof(ADI2D_G(adi2d_terms)) / sizeof(ADI2D_R), all = 1 + 2 + 8 };
+    ADI2D_R ones[numbers], twos[numbers];
+    int few = 0;
+    ADI2D_G(adi2d_terms) terms = ADI2D_F(p_terms_beyond)(t, i, j, time, 0);
+    memcpy(ones, &terms, sizeof ones);
+    for (int which = all; which > 0; which = which == all ? 8 : which / 2) {
+        terms = ADI2D_F(p_terms_beyond)(t, i, j, time, which);
+        memcpy(twos, &terms, sizeof twos);
+        const int same = ADI2D_G(fd_p_same)(numbers, ones, twos);
+        if (which == all && same) return 0;
+        if (which != all && !same) few |= FD_P_FEW * which;
+    }
+    return few;
+}
+
+/* Does what is along y, or the kill, differ? */
+TRID_HD int ADI2D_F(p_y_differs)(ADI2D_G(adi2d_terms) one, ADI2D_G(adi2d_terms) other)
+{
+    return ADI2D_G(fd_p_differ)(one.drift[1], other.drift[1]) |
+           ADI2D_G(fd_p_differ)(one.diffusion[1], other.diffusion[1]) | ADI2D_G(fd_p_differ)(one.kill, other.kill);
+}
+
+/* What of the model's declarations is not true in step k at points from, from + stride .. to - 1 of row j, and is the
+   problem ill-posed there: a sum of fd.h's. Nothing is asked of points whose values are given. */
+TRID_HD int ADI2D_F(p_untrue)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int j, int k, int from, int to,
+                              int stride)
+{
+    const int *points = t->plan->points, last = j == points[1] - 1;
+    const ADI2D_R *time = t->time + (2 * k + 1) * ADI2D_F(p_of_t);
+    const int changes = !ADI2D_G(fd_p_same)(ADI2D_F(p_of_t), t->time, time);
+    int untrue = 0;
+    if ((j == 0 || last) && problem->face[1][last] == FD_VALUE) return 0;
+    if (from == 0 && problem->face[0][0] == FD_VALUE) from += stride;
+    if (to == points[0] && problem->face[0][1] == FD_VALUE) to--;
+    for (int i = from; i < to; i += stride) {
+        const ADI2D_G(adi2d_terms) here = ADI2D_F(p_terms)(t, i, j, time);
+        untrue |= ADI2D_G(fd_p_ill_posed)(here.diffusion, here.mixed) ? FD_P_ILL_POSED : 0;
+        if (!ADI2D_M(mixed)) untrue |= here.mixed < 0 || here.mixed > 0 ? FD_P_MIXED : 0;
+        if (!ADI2D_M(y_changes) && changes)
+            untrue |= ADI2D_F(p_y_differs)(here, ADI2D_F(p_terms)(t, i, j, t->time)) ? FD_P_CHANGES : 0;
+        if (ADI2D_P_ALONE)
+            untrue |= ADI2D_F(p_y_differs)(here, ADI2D_F(p_terms)(t, 0, j, t->time)) ? FD_P_NOT_ALONE << 1 : 0;
+    }
+    return untrue;
+}
+
+/* In which steps row j is looked at: in the first, in the last, and in one of its own, for what changes in between; but
+   not where the numbers of time are those of the first. -1: in none. */
+TRID_HD int ADI2D_F(p_look)(const ADI2D_F(p_tables) * t, int j, int look)
+{
+    const int steps = t->plan->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : j % steps;
+    const ADI2D_R *first = t->time + ADI2D_F(p_of_t), *time = t->time + (2 * k + 1) * ADI2D_F(p_of_t);
+    return look == 0 || !ADI2D_G(fd_p_same)(ADI2D_F(p_of_t), first, time) ? k : -1;
+}
+
+/* The first thing that is not true at a point, as a status. */
+TRID_HD fd_status ADI2D_F(p_untrue_at)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int i, int j)
+{
+    int k = 0, untrue = ADI2D_F(p_few)(t, i, j, t->time);
+    for (int look = 0; look < 3 && !untrue; look++) {
+        k = ADI2D_F(p_look)(t, j, look);
+        if (k >= 0) untrue = ADI2D_F(p_untrue)(problem, t, j, k, i, i + 1, 1);
+    }
+    return fd_p_untrue(untrue, i, j, -1, k);
 }
 
 /* The row of A along an axis, without kill. */
@@ -574,9 +670,10 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
                 plan->status = adi2d_p_status(FD_BAD_SPOT, 0, d, -1, -1, -1);
     }
     if (phase == 4) {
-        double number[ADI2D_F(p_of_x) + ADI2D_F(p_of_y) + ADI2D_F(p_of_t) + 1];
+        double number[(int)ADI2D_F(p_of_x) + (int)ADI2D_F(p_of_y) + (int)ADI2D_F(p_of_t) + FD_P_ROOM];
         for (int d = 0; d < 2; d++) {
             int numbers = d ? ADI2D_F(p_of_y) : ADI2D_F(p_of_x), points = plan->points[d];
+            fd_p_blank(numbers, number);
             for (int i = thread; i < t->padded[d]; i += threads) {
                 int last = i < points ? i : points - 1;
                 if (d == 0)
@@ -590,10 +687,14 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
                 if (i < points && ADI2D_G(fd_cell_at)(points, x[d], problem->face[d], i, &t->cell[d][i], t->far_of[d]))
                     fd_p_least(&plan->fault[ADI2D_P_POINTS + d], i);
             }
+            if (fd_p_written_beyond(numbers, number)) fd_p_least(&plan->fault[ADI2D_P_MORE + d], 0);
         }
+        fd_p_blank(ADI2D_F(p_of_t), number);
         for (int k = thread; k < plan->steps; k += threads) {
             for (int e = 0; e < 2; e++) {
-                ADI2D_M(of_t)(parameters, fd_coefficient_time(problem->coefficients, &t->step[k], e), number);
+                /* One time is one call: of two the compiler might round one otherwise. */
+                if (e == 0 || problem->coefficients == FD_BOTH_ENDS)
+                    ADI2D_M(of_t)(parameters, fd_coefficient_time(problem->coefficients, &t->step[k], e), number);
                 for (int q = 0; q < ADI2D_F(p_of_t); q++) {
                     t->time[(2 * k + e) * ADI2D_F(p_of_t) + q] = (ADI2D_R)number[q];
                     if (!ADI2D_G(trid_finite)((ADI2D_R)number[q])) fd_p_least(&plan->fault[ADI2D_P_TIME], k);
@@ -601,6 +702,7 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
             }
             ADI2D_F(p_pace)(problem, t, k);
         }
+        if (fd_p_written_beyond(ADI2D_F(p_of_t), number)) fd_p_least(&plan->fault[ADI2D_P_MORE + 2], 0);
         int given = 0;
         for (int j = thread / wide; j < plan->points[1]; j += threads / wide)
             for (int i = thread % wide; i < plan->points[0]; i += wide) {
@@ -617,7 +719,7 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
         }
         fd_p_most(&plan->given, given);
     }
-    if (phase == 5) { /* which rows of the first and the last step are not dominant */
+    if (phase == 5) { /* which rows of the first and the last step are not dominant, and what is not true */
         int weak = 0;
         for (int end = 0; end < 2; end++) {
             const int k = end ? plan->steps - 1 : 0;
@@ -640,6 +742,18 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
                 }
         }
         if (weak) fd_p_add(&plan->weak, weak);
+        for (int j = thread / wide; j < plan->points[1]; j += threads / wide) {
+            const int n = plan->points[0], from = thread % wide, few = j % n; /* too few numbers show at any point */
+            if (few % wide == from && ADI2D_F(p_few)(t, few, j, t->time))
+                fd_p_least(&plan->fault[ADI2D_P_UNTRUE], few + n * j);
+            for (int look = 0; look < 3; look++) {
+                const int k = ADI2D_F(p_look)(t, j, look);
+                if (k < 0 || !ADI2D_F(p_untrue)(problem, t, j, k, from, n, wide)) continue;
+                for (int i = from; i < n; i += wide)
+                    if (ADI2D_F(p_untrue)(problem, t, j, k, i, i + 1, 1))
+                        fd_p_least(&plan->fault[ADI2D_P_UNTRUE], i + n * j);
+            }
+        }
     }
     if (phase == 6) { /* the first of what is wrong with the model's numbers */
         const int *fault = plan->fault, none = FD_P_NONE, points = plan->points[0];
@@ -652,12 +766,19 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
             : fault[ADI2D_P_NUMBERS] != none ? adi2d_p_status(FD_MODEL_NAN, 0, 0, fault[ADI2D_P_NUMBERS], -1, -1)
             : fault[ADI2D_P_NUMBERS + 1] != none
                 ? adi2d_p_status(FD_MODEL_NAN, 0, 1, -1, fault[ADI2D_P_NUMBERS + 1], -1)
-            : fault[ADI2D_P_TIME] != none ? adi2d_p_status(FD_MODEL_NAN, 0, -1, -1, -1, fault[ADI2D_P_TIME])
+            : fault[ADI2D_P_MORE] != none     ? adi2d_p_status(FD_TOO_FEW_NUMBERS, 0, 0, -1, -1, -1)
+            : fault[ADI2D_P_MORE + 1] != none ? adi2d_p_status(FD_TOO_FEW_NUMBERS, 0, 1, -1, -1, -1)
+            : fault[ADI2D_P_MORE + 2] != none ? adi2d_p_status(FD_TOO_FEW_NUMBERS, 0, -1, -1, -1, 0)
+            : fault[ADI2D_P_TIME] != none     ? adi2d_p_status(FD_MODEL_NAN, 0, -1, -1, -1, fault[ADI2D_P_TIME])
             : fault[ADI2D_P_FINAL] != none
                 ? adi2d_p_status(FD_FINAL_NAN, 0, -1, fault[ADI2D_P_FINAL] % points, fault[ADI2D_P_FINAL] / points, -1)
-            : fault[ADI2D_P_FAST] != none
-                ? adi2d_p_status(FD_UNSTABLE, fd_p_enough(&problem->times, fault[ADI2D_P_FAST]), -1, -1, -1, -1)
                 : adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
+        if (!plan->status.what && fault[ADI2D_P_UNTRUE] != none)
+            plan->status =
+                ADI2D_F(p_untrue_at)(problem, t, fault[ADI2D_P_UNTRUE] % points, fault[ADI2D_P_UNTRUE] / points);
+        if (!plan->status.what && fault[ADI2D_P_FAST] != none)
+            plan->status =
+                adi2d_p_status(FD_UNSTABLE, fd_p_enough(&problem->times, fault[ADI2D_P_FAST]), -1, -1, -1, -1);
     }
     if (phase == 7)
         for (int k = thread; k < plan->steps; k += threads) {

@@ -4,17 +4,19 @@
 
    The equation is, with V_2 the derivative of V along y and so on,
        V_t + drift_1 V_1 + drift_2 V_2 + drift_3 V_3 + volatility_1^2 V_11 + volatility_2^2 V_22 + volatility_3^2 V_33
-           + beta_1 volatility_2 volatility_3 V_23 + beta_2 volatility_3 volatility_1 V_31
-           + beta_3 volatility_1 volatility_2 V_12 = kill V,
+           + beta_12 volatility_1 volatility_2 V_12 + beta_13 volatility_1 volatility_3 V_13
+           + beta_23 volatility_2 volatility_3 V_23 = kill V,
    marched backwards from the final values by the ADI schemes of fd.h. (The squares have no half: a price of volatility
-   s has volatility s x / sqrt(2), and beta twice the correlation.) What stands in it is the user's: a model is one C
-   file that includes this header twice, before and after its functions (MODEL stands for its name):
+   s has volatility s x / sqrt(2), and beta twice the correlation. Pairs of axes have bs3d.h's order: 12, 13, 23.) What
+   stands in it is the user's: a model is one C file that includes this header twice, before and after its functions
+   (MODEL stands for its name):
 
        #include "adi3d.h"
        typedef struct { .. } MODEL_parameters;
        enum {
            MODEL_numbers_of_x, MODEL_numbers_of_y, MODEL_numbers_of_z, MODEL_numbers_of_t,   how many the next four give
-           MODEL_mixed,                      which beta are not 0: the sum of 1, 2 and 4; no time is spent on the others
+           MODEL_mixed,                      which beta are not 0: the sum of 1 for beta_12, 2 for beta_13 and 4 for
+                                             beta_23; no time is spent on the others
            MODEL_changes,                    0: nothing depends on t
            MODEL_fitting                     how drifts are taken: FD_CENTRAL, FD_UPWIND or FD_FITTED
        };
@@ -39,7 +41,11 @@
                       a barrier that is watched, a coupon, a right
        ADI3D_ALONE    the axes, a sum of 1, 2 and 4, along which drift, volatility and kill depend on that axis' numbers
                       and on t alone: all lines along it have one matrix, which a GPU takes apart once a sweep instead
-                      of once a line. Not trusted: FD_NOT_ALONE says that at a point it does not hold
+                      of once a line
+   Declarations are checked at all points, in the first and the last step, before the march; points whose value is given
+   are left out. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (terms differ between the step's start
+   and its end), FD_NOT_ALONE (ADI3D_ALONE) say which does not hold, and where; FD_ILL_POSED, where halves of the betas
+   are no correlations: one above 1, or their matrix not positive semidefinite.
 
    A model has, in both precisions (_f32 and _f64):
        MODEL_host_bytes         memory that the host's workers need together
@@ -104,7 +110,7 @@
 
 /* What the equation has at a point. */
 typedef struct {
-    float drift[3], volatility[3], beta[3], kill;
+    float drift[3], volatility[3], beta[3], kill; /* beta: of the pairs 12, 13, 23 */
 } adi3d_terms_f32;
 typedef struct {
     double drift[3], volatility[3], beta[3], kill;
@@ -165,7 +171,7 @@ typedef struct {
 } adi3d_problem;
 
 typedef struct {
-    double value, dx, dy, dz, dxx, dyy, dzz, dyz, dzx, dxy;
+    double value, dx, dy, dz, dxx, dyy, dzz, dxy, dxz, dyz;
 } adi3d_values;
 
 /* Where the results go: pointers into host memory. */
@@ -255,7 +261,8 @@ typedef struct {
     int steps, weak;
     int given;      /* the largest magnitude that the march is given: fd_p_larger */
     int bad, lost;  /* the first step whose numbers, and the first point whose final value, are not finite; FD_P_NONE */
-    int other[2];   /* the first point at which an axis is not alone that should be, in the first and the last step */
+    int untrue[2];  /* the first point at which something that the model declares is not true, in the first and the last
+                      step */
     int too_fast;   /* the least of fd_p_too_fast, in both */
     double longest; /* explicit step */
 } adi3d_p_plan;
@@ -520,7 +527,8 @@ enum {
     ADI3D_M(p_alone) = 0,
 #endif
     ADI3D_M(p_most) = 1 + (int)ADI3D_M(numbers_of_x) + (int)ADI3D_M(numbers_of_y) + (int)ADI3D_M(numbers_of_z) +
-                      (int)ADI3D_M(numbers_of_t) /* of any axis or of time, and one */
+                      (int)ADI3D_M(numbers_of_t), /* of any axis or of time, and one */
+    ADI3D_M(p_room) = (int)ADI3D_M(p_most) + FD_P_ROOM
 };
 
 #define ADI3D_P_REAL float
@@ -656,47 +664,54 @@ TRID_HD size_t ADI3D_F(p_axis_bytes)(int axis, int points)
     return ADI3D_F(p_axis_lay_out)(axis, points, NULL, NULL);
 }
 
-/* Fills the tables of an axis, which have been laid out. Returns what is FD_OK, FD_BAD_AXIS, FD_BAD_SPOT or
-   FD_MODEL_NAN, of the axis. */
+/* Fills the tables of an axis, which have been laid out. Returns what is FD_OK, FD_BAD_AXIS, FD_BAD_SPOT, FD_MODEL_NAN
+   or FD_TOO_FEW_NUMBERS, of the axis. */
 TRID_HD fd_status ADI3D_F(p_axis)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, int axis,
                                   ADI3D_F(p_tables) * t)
 {
-    const int n = t->n[axis], padded = t->padded[axis];
-    double *x = t->x[axis], number[ADI3D_M(p_most)];
+    const int n = t->n[axis], padded = t->padded[axis], numbers = ADI3D_M(p_numbers)(axis);
+    double *x = t->x[axis], number[ADI3D_M(p_room)];
     int wrong = problem->points[axis] ? FD_OK : fd_axis_points(&problem->axis[axis], x);
     for (int i = 0; i < n && problem->points[axis]; i++) x[i] = problem->points[axis][i];
     if (!wrong) wrong = ADI3D_G(fd_cells)(n, x, problem->face[axis], t->cell[axis], t->far_of[axis]);
     if (wrong) return fd_status_of(FD_BAD_AXIS, wrong, axis, -1, -1, -1, -1);
     if (fd_interpolate(n, x, problem->spot[axis], &t->at[axis]))
         return fd_status_of(FD_BAD_SPOT, 0, axis, -1, -1, -1, -1);
+    fd_p_blank(numbers, number);
     for (int i = 0; i < padded; i++) {
         const int last = i < n ? i : n - 1;
         ADI3D_M(p_numbers_at)(parameters, axis, x[last], number);
-        for (int q = 0; q < ADI3D_M(p_numbers)(axis); q++) {
+        for (int q = 0; q < numbers; q++) {
             t->number[axis][q * padded + i] = (ADI3D_R)number[q];
             if (!ADI3D_G(trid_finite)((ADI3D_R)number[q]))
                 return fd_status_of(FD_MODEL_NAN, 0, axis, axis == 0 ? last : -1, axis == 1 ? last : -1,
                                     axis == 2 ? last : -1, -1);
         }
     }
-    return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    const int beyond = fd_p_written_beyond(numbers, number);
+    return fd_status_of(beyond ? FD_TOO_FEW_NUMBERS : FD_OK, 0, beyond ? axis : -1, -1, -1, -1, -1);
 }
 
-/* Makes step k ready. Returns what is FD_OK, or FD_MODEL_NAN in step k. */
+/* Makes step k ready. Returns what is FD_OK, or FD_MODEL_NAN or FD_TOO_FEW_NUMBERS in step k. */
 TRID_HD fd_status ADI3D_F(p_step_of)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
                                      const fd_step *step, int k, ADI3D_F(p_step) * s)
 {
-    double number[ADI3D_M(p_most)];
+    double number[ADI3D_M(p_room)];
+    fd_p_blank(ADI3D_M(p_numbers)(3), number);
     ADI3D_G(fd_pace_of)(problem->scheme, step, &s->pace);
     s->from = step->from, s->to = step->to;
     for (int end = 0; end < 2; end++) {
-        ADI3D_M(p_numbers_at)(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
+        /* One time is one call: of two the compiler might round one otherwise. */
+        if (end == 0 || problem->coefficients == FD_BOTH_ENDS)
+            ADI3D_M(p_numbers_at)(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
         s->time[end][ADI3D_M(numbers_of_t)] = 0;
         for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) {
             s->time[end][q] = (ADI3D_R)number[q];
             if (!ADI3D_G(trid_finite)(s->time[end][q])) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, k);
         }
     }
+    if (fd_p_written_beyond(ADI3D_M(p_numbers)(3), number))
+        return fd_status_of(FD_TOO_FEW_NUMBERS, 0, -1, -1, -1, -1, k);
     s->pace.still = ADI3D_M(changes) == 0 || ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &s->time[0][0], &s->time[1][0]);
     s->changes = !s->pace.still || adi3d_p_slopes(problem);
     return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
@@ -772,14 +787,14 @@ TRID_HD ADI3D_R ADI3D_F(p_first)(ADI3D_R down, ADI3D_R up, ADI3D_R low, ADI3D_R 
     return down * (here - low) + up * (high - here);
 }
 
-/* A sum of the mixed derivatives yz, zx, xy at a point as F_0 has it. */
+/* A sum of the mixed derivatives xy, xz, yz at a point as F_0 has it. */
 TRID_HD ADI3D_R ADI3D_F(p_mix)(const ADI3D_G(adi3d_terms) * terms, const ADI3D_R *cross)
 {
     const ADI3D_R *s = terms->volatility;
     ADI3D_R sum = 0;
-    if ((int)ADI3D_M(mixed) & 1) sum += terms->beta[0] * s[1] * s[2] * cross[0];
-    if ((int)ADI3D_M(mixed) & 2) sum += terms->beta[1] * s[2] * s[0] * cross[1];
-    if ((int)ADI3D_M(mixed) & 4) sum += terms->beta[2] * s[0] * s[1] * cross[2];
+    if ((int)ADI3D_M(mixed) & 1) sum += terms->beta[0] * s[0] * s[1] * cross[0];
+    if ((int)ADI3D_M(mixed) & 2) sum += terms->beta[1] * s[0] * s[2] * cross[1];
+    if ((int)ADI3D_M(mixed) & 4) sum += terms->beta[2] * s[1] * s[2] * cross[2];
     return sum;
 }
 
@@ -807,11 +822,11 @@ TRID_HD ADI3D_R ADI3D_F(p_apply)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(ad
     TRID_UNROLL
     for (int d = 0; d < 3; d++) down[d] = cell[d].below * (1 - cell[d].w), up[d] = cell[d].above * cell[d].w;
     /* Slopes along x and y in the middle of each plane and row, and how they change. */
-    if ((int)ADI3D_M(mixed) & 1) {
+    if ((int)ADI3D_M(mixed) & 4) {
         ADI3D_R low = ADI3D_F(p_first)(down[1], up[1], v[1], v[4], v[7]);
         ADI3D_R here = ADI3D_F(p_first)(down[1], up[1], v[10], v[13], v[16]);
         ADI3D_R high = ADI3D_F(p_first)(down[1], up[1], v[19], v[22], v[25]);
-        cross[0] = ADI3D_F(p_first)(down[2], up[2], low, here, high);
+        cross[2] = ADI3D_F(p_first)(down[2], up[2], low, here, high);
     }
     ADI3D_R here = ADI3D_F(p_first)(down[0], up[0], v[12], v[13], v[14]);
     if ((int)ADI3D_M(mixed) & 2) {
@@ -819,10 +834,10 @@ TRID_HD ADI3D_R ADI3D_F(p_apply)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(ad
         ADI3D_R high = ADI3D_F(p_first)(down[0], up[0], v[21], v[22], v[23]);
         cross[1] = ADI3D_F(p_first)(down[2], up[2], low, here, high);
     }
-    if ((int)ADI3D_M(mixed) & 4) {
+    if ((int)ADI3D_M(mixed) & 1) {
         ADI3D_R low = ADI3D_F(p_first)(down[0], up[0], v[9], v[10], v[11]);
         ADI3D_R high = ADI3D_F(p_first)(down[0], up[0], v[15], v[16], v[17]);
-        cross[2] = ADI3D_F(p_first)(down[1], up[1], low, here, high);
+        cross[0] = ADI3D_F(p_first)(down[1], up[1], low, here, high);
     }
     return sum + mixed * ADI3D_F(p_mix)(terms, cross);
 }
@@ -894,28 +909,92 @@ TRID_HD int ADI3D_F(p_weak)(const ADI3D_F(p_tables) * t, int i, int j, int k, co
     return weak;
 }
 
-/* Do they differ, by more than a compiler may make of one expression in two places? */
-TRID_HD int ADI3D_F(p_differ)(ADI3D_R one, ADI3D_R other)
+/* The terms at point (i, j, k) and a time, where numbers that are not declared are 1, but 2 those of the axes, and of
+   time (bit 3), whose bits are in twos. */
+TRID_HD ADI3D_G(adi3d_terms)
+    ADI3D_F(p_terms_beyond)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time, int twos)
 {
-    const ADI3D_R unit = sizeof(ADI3D_R) == 4 ? (ADI3D_R)0x1p-24 : (ADI3D_R)0x1p-53;
-    const ADI3D_R apart = one > other ? one - other : other - one;
-    return apart > 64 * unit * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
+    const int index[3] = {i, j, k};
+    ADI3D_R number[4][ADI3D_M(p_room)];
+    for (int d = 0; d < 4; d++) {
+        const int declared = ADI3D_M(p_numbers)(d);
+        for (int q = 0; q < FD_P_ROOM; q++) number[d][declared + q] = (ADI3D_R)(1 + (twos >> d & 1));
+        for (int q = 0; q < declared; q++) number[d][q] = d < 3 ? t->number[d][q * t->padded[d] + index[d]] : time[q];
+    }
+    return ADI3D_F(p_terms)(number[0], number[1], number[2], number[3]);
 }
 
-/* The first axis that ADI3D_ALONE names and along which the terms of a point are not those of the line through the
-   other axes' first points, in a step; -1: none. */
-TRID_HD int ADI3D_F(p_not_alone)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_F(p_step) * step)
+/* Of what the terms read more numbers than are declared: FD_P_FEW's bits. */
+TRID_HD int ADI3D_F(p_few)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time)
 {
-    const ADI3D_G(adi3d_terms) here = ADI3D_F(p_terms_at)(t, i, j, k, step->time[1]);
-    for (int d = 0; d < 3; d++) {
-        const ADI3D_G(adi3d_terms) there =
-            ADI3D_F(p_terms_at)(t, d == 0 ? i : 0, d == 1 ? j : 0, d == 2 ? k : 0, step->time[1]);
-        if (((int)ADI3D_M(p_alone) >> d & 1) &&
-            (ADI3D_F(p_differ)(here.drift[d], there.drift[d]) ||
-             ADI3D_F(p_differ)(here.volatility[d], there.volatility[d]) || ADI3D_F(p_differ)(here.kill, there.kill)))
-            return d;
+    enum { numbers = sizeof(ADI3D_G(adi3d_terms)) / sizeof(ADI3D_R), all = 15 };
+    ADI3D_R ones[numbers], twos[numbers];
+    int few = 0;
+    ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms_beyond)(t, i, j, k, time, 0);
+    memcpy(ones, &terms, sizeof ones);
+    for (int which = all; which > 0; which = which == all ? 8 : which / 2) {
+        terms = ADI3D_F(p_terms_beyond)(t, i, j, k, time, which);
+        memcpy(twos, &terms, sizeof twos);
+        const int same = ADI3D_G(fd_p_same)(numbers, ones, twos);
+        if (which == all && same) return 0;
+        if (which != all && !same) few |= FD_P_FEW * which;
     }
-    return -1;
+    return few;
+}
+
+/* Does what is along an axis, or the kill, differ? */
+TRID_HD int ADI3D_F(p_differs)(int axis, ADI3D_G(adi3d_terms) one, ADI3D_G(adi3d_terms) other)
+{
+    return ADI3D_G(fd_p_differ)(one.drift[axis], other.drift[axis]) |
+           ADI3D_G(fd_p_differ)(one.volatility[axis], other.volatility[axis]) |
+           ADI3D_G(fd_p_differ)(one.kill, other.kill);
+}
+
+/* What of the model's declarations is not true in a step at a point with these numbers, and is the problem ill-posed
+   there: a sum of fd.h's. first: the numbers of the axes' first points; changes: do those of time? */
+TRID_HD int ADI3D_F(p_untrue)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z, ADI3D_R (*first)[ADI3D_M(p_room)],
+                              const ADI3D_R *start, const ADI3D_R *end, int changes)
+{
+    const ADI3D_G(adi3d_terms) here = ADI3D_F(p_terms)(x, y, z, end);
+    int untrue = 0, differs = 0, there[3];
+    ADI3D_R rho[3];
+    for (int d = 0; d < 3; d++) there[d] = (here.volatility[d] < 0) | (here.volatility[d] > 0);
+    for (int p = 0; p < 3; p++) {
+        rho[p] = there[p == 2] & there[1 + (p > 0)] ? here.beta[p] / 2 : 0; /* 12, 13, 23 */
+        if (!((int)ADI3D_M(mixed) >> p & 1)) untrue |= ((rho[p] < 0) | (rho[p] > 0)) * (FD_P_MIXED << p);
+    }
+    untrue |= ADI3D_G(fd_p_ill_correlated)(rho) * FD_P_ILL_POSED;
+    if (ADI3D_M(changes) == 0 && changes) {
+        const ADI3D_G(adi3d_terms) before = ADI3D_F(p_terms)(x, y, z, start);
+        for (int d = 0; d < 3; d++)
+            differs |= ADI3D_F(p_differs)(d, here, before) | ADI3D_G(fd_p_differ)(here.beta[d], before.beta[d]);
+        untrue |= differs * FD_P_CHANGES;
+    }
+    for (int d = 0; d < 3; d++) {
+        if (!((int)ADI3D_M(p_alone) >> d & 1)) continue;
+        const ADI3D_G(adi3d_terms) line =
+            ADI3D_F(p_terms)(d == 0 ? x : first[0], d == 1 ? y : first[1], d == 2 ? z : first[2], end);
+        untrue |= ADI3D_F(p_differs)(d, here, line) * (FD_P_NOT_ALONE << d);
+    }
+    return untrue;
+}
+
+/* The same at point (i, j, k), and of one point of each row whether its terms read more numbers than are declared.
+   Nothing else is asked of points whose values are given. */
+TRID_HD int ADI3D_F(p_untrue_at)(const adi3d_problem *problem, const ADI3D_F(p_tables) * t, int i, int j, int k,
+                                 const ADI3D_F(p_step) * step)
+{
+    const int index[3] = {i, j, k};
+    ADI3D_R number[3][ADI3D_M(p_room)], first[3][ADI3D_M(p_room)];
+    ADI3D_R start[ADI3D_M(p_room)], end[ADI3D_M(p_room)];
+    const int few = i == (j + k) % t->n[0] ? ADI3D_F(p_few)(t, i, j, k, step->time[1]) : 0;
+    const int changes = !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &step->time[0][0], &step->time[1][0]);
+    for (int d = 0; d < 3; d++) {
+        if (adi3d_p_given(problem, d, index[d])) return few;
+        ADI3D_F(p_take)(t, d, index[d], number[d]), ADI3D_F(p_take)(t, d, 0, first[d]);
+    }
+    for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) start[q] = step->time[0][q], end[q] = step->time[1][q];
+    return few | ADI3D_F(p_untrue)(number[0], number[1], number[2], first, start, end, changes);
 }
 
 /* Is a point too fast for explicit steps, the longest of which is so long? As fd_p_too_fast. With more than one mixed
@@ -942,7 +1021,7 @@ TRID_HD adi3d_values ADI3D_F(p_values)(const fd_weights *at, const ADI3D_R *arou
 {
     /* Which derivative along each axis. */
     const int order[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
-                              {0, 2, 0}, {0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
+                              {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     const long long stride[3] = {1, 4, 16};
     double sum[10];
     for (int m = 0; m < 10; m++) {
@@ -1063,24 +1142,24 @@ TRID_HOST size_t ADI3D_F(p_host_lay_out)(const adi3d_problem *problem, int worke
     size_t used = 0;
     memset(&h, 0, sizeof h);
     h.problem = problem, h.worker = worker, h.workers = workers, h.pitch = pitch, h.plane = plane, h.wide = wide;
-    h.shared = (ADI3D_F(p_shared) *)(memory + used), used += fd_p_round(sizeof(ADI3D_F(p_shared)));
-    h.slot = (int *)(memory + used), used += fd_p_round((size_t)workers * sizeof(int));
-    for (int d = 0; d < 3; d++) used += ADI3D_F(p_axis_lay_out)(d, *n[d], memory ? memory + used : NULL, &h.t);
-    h.spread = (ADI3D_R *)(memory + used), used += fd_p_round(6 * pitch * sizeof(ADI3D_R));
-    h.zeros = (ADI3D_R *)(memory + used), used += fd_p_round(ADI3D_P_LANES * sizeof(ADI3D_R));
+    h.shared = (ADI3D_F(p_shared) *)fd_p_at(memory, used), used += fd_p_round(sizeof(ADI3D_F(p_shared)));
+    h.slot = (int *)fd_p_at(memory, used), used += fd_p_round((size_t)workers * sizeof(int));
+    for (int d = 0; d < 3; d++) used += ADI3D_F(p_axis_lay_out)(d, *n[d], (unsigned char *)fd_p_at(memory, used), &h.t);
+    h.spread = (ADI3D_R *)fd_p_at(memory, used), used += fd_p_round(6 * pitch * sizeof(ADI3D_R));
+    h.zeros = (ADI3D_R *)fd_p_at(memory, used), used += fd_p_round(ADI3D_P_LANES * sizeof(ADI3D_R));
     ADI3D_R **grids[5] = {&h.u, &h.d, &h.z, &h.final, &h.extra};
     const int needed[5] = {1, 1, problem->scheme != FD_DOUGLAS, adi3d_p_finals(problem),
                            problem->exercise == FD_AMERICAN};
     for (int g = 0; g < 5; g++) {
         if (!needed[g]) continue;
-        *grids[g] = (ADI3D_R *)(memory + used) + line, used += grid;
+        *grids[g] = (ADI3D_R *)fd_p_at(memory, used + line * sizeof(ADI3D_R)), used += grid;
     }
     ADI3D_R **tiles[3] = {&h.turned, &h.tile, &h.upper};
     const size_t own = rows + slopes + 3 * tile;
     used += own * (size_t)worker;
-    h.rows = (ADI3D_R *)(memory + used), used += rows;
-    h.slopes = (ADI3D_R *)(memory + used) + line / 2, used += slopes;
-    for (int g = 0; g < 3; g++) *tiles[g] = (ADI3D_R *)(memory + used), used += tile;
+    h.rows = (ADI3D_R *)fd_p_at(memory, used), used += rows;
+    h.slopes = (ADI3D_R *)fd_p_at(memory, used + line / 2 * sizeof(ADI3D_R)), used += slopes;
+    for (int g = 0; g < 3; g++) *tiles[g] = (ADI3D_R *)fd_p_at(memory, used), used += tile;
     used += own * (size_t)(workers - 1 - worker);
     if (host) *host = h;
     return used;
@@ -1204,7 +1283,7 @@ FD_P_INLINE void ADI3D_F(p_host_take_row)(const ADI3D_F(p_host) * h, int j, int 
             const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(x, y, z, now);                                         \
             const ADI3D_R sum = own * ADI3D_F(p_own)(cell, &terms, here[i], low, high);                                \
             out[i] = more ? out[i] + sum : sum;                                                                        \
-            if ((int)ADI3D_M(mixed) & 4) slopes[i] = ADI3D_F(p_first)(down, up, low_y[i], here[i], high_y[i]);         \
+            if ((int)ADI3D_M(mixed) & 1) slopes[i] = ADI3D_F(p_first)(down, up, low_y[i], here[i], high_y[i]);         \
         }                                                                                                              \
     }
 ADI3D_P_OWN(ADI3D_F(p_host_own), 0)
@@ -1228,9 +1307,9 @@ FD_P_FLAT void ADI3D_F(p_host_mixed)(const ADI3D_F(p_host) * h, int whole, int j
     ADI3D_F(p_host_take_row)(h, j, k, time, y, z, now);
     for (int i = 0; i < whole; i++) {
         ADI3D_R x[ADI3D_M(p_most)], cross[3] = {0, 0, 0};
-        if ((int)ADI3D_M(mixed) & 1) cross[0] = ADI3D_F(p_first)(down_y, up_y, low[i], dz[i], high[i]);
+        if ((int)ADI3D_M(mixed) & 4) cross[2] = ADI3D_F(p_first)(down_y, up_y, low[i], dz[i], high[i]);
         if ((int)ADI3D_M(mixed) & 2) cross[1] = ADI3D_F(p_first)(down[i], up[i], low_dz[i], dz[i], high_dz[i]);
-        if ((int)ADI3D_M(mixed) & 4) cross[2] = ADI3D_F(p_first)(down[i], up[i], low_dy[i], dy[i], high_dy[i]);
+        if ((int)ADI3D_M(mixed) & 1) cross[0] = ADI3D_F(p_first)(down[i], up[i], low_dy[i], dy[i], high_dy[i]);
         ADI3D_F(p_host_take)(0, numbers, padded, (size_t)i, x);
         const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(x, y, z, now);
         out[i] += mixed * ADI3D_F(p_mix)(&terms, cross);
@@ -1251,7 +1330,7 @@ TRID_HOST void ADI3D_F(p_host_apply)(const ADI3D_F(p_host) * h, int more, const 
                                      const ADI3D_R *time, ADI3D_R mixed, ADI3D_R own, ADI3D_R *out)
 {
     const int last = h->t.n[1] - 1, low = j > 0 ? j - 1 : 0, high = j < last ? j + 1 : last;
-    const int whole = ADI3D_F(p_host_whole)(h->t.n[0]), by_z = ((int)ADI3D_M(mixed) & 3) != 0;
+    const int whole = ADI3D_F(p_host_whole)(h->t.n[0]), by_z = ((int)ADI3D_M(mixed) & 6) != 0;
     const ADI3D_R *here = ADI3D_F(p_host_row)(h, v, j, k), *weights = h->spread + 4 * h->pitch;
     ADI3D_R *dz = ADI3D_F(p_host_slopes_of)(h, more, j % 3), *dy = ADI3D_F(p_host_slopes_of)(h, more, 3);
     /* What is new to the nearest cache, a plane at a time. */
@@ -1698,6 +1777,28 @@ FD_P_FLAT int ADI3D_F(p_host_weak)(const ADI3D_F(p_host) * h, int j, int k, cons
     return weak;
 }
 
+/* The same of all points of row (j, k). */
+FD_P_FLAT int ADI3D_F(p_host_untrue)(const ADI3D_F(p_host) * h, int j, int k, const ADI3D_F(p_step) * step)
+{
+    const ADI3D_R *FD_P_RESTRICT numbers = h->t.number[0];
+    const int from = adi3d_p_given(h->problem, 0, 0), to = h->t.n[0] - adi3d_p_given(h->problem, 0, h->t.n[0] - 1);
+    const size_t padded = (size_t)h->t.padded[0];
+    ADI3D_R y[ADI3D_M(p_room)], z[ADI3D_M(p_room)], first[3][ADI3D_M(p_room)];
+    ADI3D_R start[ADI3D_M(p_room)], end[ADI3D_M(p_room)];
+    const int changes = !ADI3D_G(fd_p_same)(ADI3D_M(p_numbers)(3), &step->time[0][0], &step->time[1][0]);
+    int untrue = ADI3D_F(p_few)(&h->t, (j + k) % h->t.n[0], j, k, step->time[1]);
+    if (adi3d_p_given(h->problem, 1, j) || adi3d_p_given(h->problem, 2, k)) return untrue;
+    ADI3D_F(p_take)(&h->t, 1, j, y), ADI3D_F(p_take)(&h->t, 2, k, z);
+    for (int d = 0; d < 3; d++) ADI3D_F(p_take)(&h->t, d, 0, first[d]);
+    for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) start[q] = step->time[0][q], end[q] = step->time[1][q];
+    for (int i = from; i < to; i++) {
+        ADI3D_R x[ADI3D_M(p_room)];
+        ADI3D_F(p_host_take)(0, numbers, padded, (size_t)i, x);
+        untrue |= ADI3D_F(p_untrue)(x, y, z, first, start, end, changes);
+    }
+    return untrue;
+}
+
 /* What happens at a date, to a worker's rows; a change may add to the largest magnitude given. */
 TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const fd_date *event, int *given)
 {
@@ -1763,16 +1864,17 @@ TRID_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_st
     return ADI3D_F(p_together)(h, lost, 0);
 }
 
-/* The first point at which an axis is not alone that should be, FD_P_NONE if there is none: the same for all
-   workers. */
-TRID_HOST int ADI3D_F(p_host_not_alone)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
+/* The first point of a step at which something is not true, FD_P_NONE if there is none: the same for all workers. */
+TRID_HOST int ADI3D_F(p_host_first_untrue)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
 {
     const int *n = h->t.n, w = h->worker;
     int lost = FD_P_NONE;
     for (int k = ADI3D_F(p_share)(h, n[2], w); k < ADI3D_F(p_share)(h, n[2], w + 1); k++)
-        for (int j = 0; j < n[1]; j++)
-            for (int i = 0; i < n[0]; i++)
-                if (ADI3D_F(p_not_alone)(&h->t, i, j, k, step) >= 0) fd_p_least(&lost, i + n[0] * (j + n[1] * k));
+        for (int j = 0; j < n[1] && lost == FD_P_NONE; j++) {
+            if (!ADI3D_F(p_host_untrue)(h, j, k, step)) continue;
+            for (int i = n[0] - 1; i >= 0; i--)
+                if (ADI3D_F(p_untrue_at)(h->problem, &h->t, i, j, k, step)) lost = i + n[0] * (j + n[1] * k);
+        }
     return ADI3D_F(p_together)(h, lost, 0);
 }
 
@@ -1786,6 +1888,39 @@ TRID_HOST int ADI3D_F(p_host_too_fast)(const ADI3D_F(p_host) * h, double longest
             for (int i = 0; i < n[0]; i++)
                 fd_p_least(&least, ADI3D_F(p_too_fast)(h->problem, &h->t, longest, i, j, k, step));
     return ADI3D_F(p_together)(h, least, 0);
+}
+
+/* Looks at all points in the first and in the last step. Returns what is FD_OK, or what of the model's declarations is
+   not true, or FD_UNSTABLE; weak counts the worker's rows that are not dominant. A step without numbers is the
+   march's to refuse. */
+TRID_HOST fd_status ADI3D_F(p_host_look)(const ADI3D_F(p_host) * h, int steps)
+{
+    const int *n = h->t.n, w = h->worker;
+    const fd_times times = ADI3D_M(p_times)(h->problem);
+    const double longest = adi3d_p_longest_step(&times);
+    int weak = 0, too_fast = 0;
+    for (int end = 0; end < 2; end++) {
+        const int number = end ? steps - 1 : 0;
+        fd_step one;
+        ADI3D_F(p_step) step;
+        fd_schedule_part(&times, number, 1, &one, &steps);
+        if (ADI3D_F(p_step_of)(h->problem, h->parameters, &one, number, &step).what) continue;
+        const int lost = ADI3D_F(p_host_first_untrue)(h, &step);
+        if (lost != FD_P_NONE) {
+            const int i = lost % n[0], j = lost / n[0] % n[1], k = lost / n[0] / n[1];
+            return fd_p_untrue(ADI3D_F(p_untrue_at)(h->problem, &h->t, i, j, k, &step), i, j, k, number);
+        }
+        for (int k = ADI3D_F(p_share)(h, n[2], w); k < ADI3D_F(p_share)(h, n[2], w + 1); k++)
+            for (int j = 0; j < n[1]; j++) weak += ADI3D_F(p_host_weak)(h, j, k, &step);
+        if (longest > 0) {
+            const int least = ADI3D_F(p_host_too_fast)(h, longest, &step);
+            if (least < too_fast) too_fast = least;
+        }
+    }
+    if (too_fast < 0) return fd_status_of(FD_UNSTABLE, fd_p_enough(&times, too_fast), -1, -1, -1, -1, -1);
+    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    status.weak = weak;
+    return status;
 }
 
 /* Sets a worker's planes to the final values, and what surrounds them to 0. In *given the largest magnitude that its
@@ -1824,29 +1959,18 @@ TRID_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_resul
     const adi3d_problem *problem = h->problem;
     fd_step some[ADI3D_P_SOME];
     ADI3D_F(p_step) step;
-    int steps = 0, weak = 0, given = 0, largest, lost;
+    int steps = 0, given = 0, largest, lost;
     fd_status status = ADI3D_F(p_host_begin)(h, &given);
     const fd_times times = ADI3D_M(p_times)(problem);
-    const double longest = adi3d_p_longest_step(&times);
     fd_schedule_part(&times, 0, 0, NULL, &steps);
+    if (!status.what) status = ADI3D_F(p_host_look)(h, steps);
+    const int weak = status.weak;
     for (int k = 0; k < steps && !status.what; k++) {
         if (k % ADI3D_P_SOME == 0) fd_schedule_part(&times, k, ADI3D_P_SOME, some, &steps);
         status = ADI3D_F(p_step_of)(problem, h->parameters, &some[k % ADI3D_P_SOME], k, &step);
         if (status.what) break;
         if (problem->watched && (lost = ADI3D_F(p_host_lost)(h, &step, &largest)) != FD_P_NONE)
             return ADI3D_F(p_lost)(h, FD_MODEL_NAN, lost, k);
-        for (int end = (k == 0) + (k == steps - 1); end > 0; end--)
-            for (int m = ADI3D_F(p_share)(h, h->t.n[2], h->worker); m < ADI3D_F(p_share)(h, h->t.n[2], h->worker + 1);
-                 m++)
-                for (int j = 0; j < h->t.n[1]; j++) weak += ADI3D_F(p_host_weak)(h, j, m, &step);
-        if (longest > 0 && (k == 0 || k == steps - 1) && (lost = ADI3D_F(p_host_too_fast)(h, longest, &step)) < 0)
-            return fd_status_of(FD_UNSTABLE, fd_p_enough(&times, lost), -1, -1, -1, -1, -1);
-        if (ADI3D_M(p_alone) != 0 && (k == 0 || k == steps - 1) &&
-            (lost = ADI3D_F(p_host_not_alone)(h, &step)) != FD_P_NONE) {
-            status = ADI3D_F(p_lost)(h, FD_NOT_ALONE, lost, k);
-            status.axis = ADI3D_F(p_not_alone)(&h->t, status.i, status.j, status.k, &step);
-            return status;
-        }
         ADI3D_F(p_host_step)(h, &step);
         const fd_date *event = adi3d_p_event(problem, step.pace.date);
         if (event && event->what != FD_RECORD) {
@@ -2068,16 +2192,16 @@ typedef struct {
     ADI3D_F(p_tables) t;
     adi3d_problem problem;
     const ADI3D_M(parameters) * parameters;
-    ADI3D_R *u, *z, *d;        /* values, a first stage's, differences */
-    ADI3D_R *final, *extra;    /* final values, exercise's multiplier; null where there is none */
-    unsigned long long *lost;  /* when (p_device_note), times 2^32, and at which point something was not finite first */
-    unsigned long long *other; /* the step, the point and the axis that was not alone first */
-    int *weak;                 /* rows that are not dominant */
-    adi3d_values *values;      /* as a result's */
-    ADI3D_R *factors[3];       /* of the axes that are alone, else null: p_device_factor */
-    int *turns;                /* how many steps of PCR their solves take */
-    int *given, *largest;      /* magnitudes (fd_p_larger): the largest given, and the largest at time 0 */
-    int fresh;                 /* are those of the last step not this one's? */
+    ADI3D_R *u, *z, *d;       /* values, a first stage's, differences */
+    ADI3D_R *final, *extra;   /* final values, exercise's multiplier; null where there is none */
+    unsigned long long *lost; /* when (p_device_note), times 2^32, and at which point something was not finite first */
+    unsigned long long *untrue; /* of the first or the last step, the first point, and what is not true there */
+    int *weak;                  /* rows that are not dominant */
+    adi3d_values *values;       /* as a result's */
+    ADI3D_R *factors[3];        /* of the axes that are alone, else null: p_device_factor */
+    int *turns;                 /* how many steps of PCR their solves take */
+    int *given, *largest;       /* magnitudes (fd_p_larger): the largest given, and the largest at time 0 */
+    int fresh;                  /* are those of the last step not this one's? */
     int pitch, plane, elements; /* from row to row, from plane to plane, all */
     int processors, shared;     /* of the device: how many, and the shared memory of one */
     int *too_fast;              /* the least of fd_p_too_fast */
@@ -2101,19 +2225,21 @@ TRID_HOST size_t ADI3D_F(p_device_lay_out)(const adi3d_problem *problem, unsigne
                            problem->exercise == FD_AMERICAN};
     for (int g = 0; g < 5; g++) {
         if (!needed[g]) continue;
-        *grids[g] = (ADI3D_R *)(memory + used), used += grid;
+        *grids[g] = (ADI3D_R *)fd_p_at(memory, used), used += grid;
     }
     for (int d = 0; d < 3; d++)
-        used += ADI3D_F(p_axis_lay_out)(d, problem->axis[d].points, memory ? memory + used : NULL, &h.t);
-    h.parameters = (const ADI3D_M(parameters) *)(memory + used), used += fd_p_round(sizeof *h.parameters);
-    h.values = (adi3d_values *)(memory + used);
+        used += ADI3D_F(p_axis_lay_out)(d, problem->axis[d].points, (unsigned char *)fd_p_at(memory, used), &h.t);
+    h.parameters = (const ADI3D_M(parameters) *)fd_p_at(memory, used), used += fd_p_round(sizeof *h.parameters);
+    h.values = (adi3d_values *)fd_p_at(memory, used);
     used += fd_p_round((size_t)(1 + problem->times.dates) * sizeof *h.values);
-    h.lost = (unsigned long long *)(memory + used), h.other = h.lost + 1, h.weak = (int *)(h.other + 1),
-    h.given = h.weak + 1, h.largest = h.weak + 2, h.too_fast = h.weak + 3, h.turns = h.weak + 4;
+    h.lost = (unsigned long long *)fd_p_at(memory, used), h.untrue = (unsigned long long *)fd_p_at(memory, used + 8);
+    h.weak = (int *)fd_p_at(memory, used + 16), h.given = (int *)fd_p_at(memory, used + 20);
+    h.largest = (int *)fd_p_at(memory, used + 24), h.too_fast = (int *)fd_p_at(memory, used + 28);
+    h.turns = (int *)fd_p_at(memory, used + 32);
     used += fd_p_round(48);
     for (int d = 0; d < 3; d++)
         if (ADI3D_P_ALONE(d)) {
-            h.factors[d] = (ADI3D_R *)(memory + used);
+            h.factors[d] = (ADI3D_R *)fd_p_at(memory, used);
             used += fd_p_round(32 * TRID_WARP_FACTOR_LEN(32) * sizeof(ADI3D_R));
         }
     if (device) *device = h;
@@ -2592,7 +2718,7 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step.time[1][q];
     const ADI3D_G(fd_cell) *cell_x = (const ADI3D_G(fd_cell) *)cells + 32 * K * part + lane;
     const ADI3D_R *number_x = numbers + 32 * K * part + lane;
-    enum { ALONG_Y = ((int)ADI3D_M(mixed) & 1) != 0, ALONG_X = ((int)ADI3D_M(mixed) & 6) != 0 };
+    enum { ALONG_Y = ((int)ADI3D_M(mixed) & 4) != 0, ALONG_X = ((int)ADI3D_M(mixed) & 3) != 0 };
     /* Of the plane before: its slopes, and what of its right-hand sides it has itself and the one before it. */
     ADI3D_R along_y[K], along_x[K], half[K];
     TRID_UNROLL
@@ -2650,8 +2776,8 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
             if (ALONG_Y) {
                 const ADI3D_R slope = ADI3D_F(p_first)(down_y, up_y, south[r + 1], v[r + 1], north[r + 1]);
                 const ADI3D_R more = slope - along_y[r];
-                right += up_k * at_k.beta[0] * s[2] * s[1] * more;
-                next += down_p * at_p.beta[0] * t[2] * t[1] * more;
+                right += up_k * at_k.beta[2] * s[2] * s[1] * more;
+                next += down_p * at_p.beta[2] * t[2] * t[1] * more;
                 along_y[r] = slope;
             }
             if (ALONG_X) {
@@ -2661,8 +2787,8 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
                     right += up_k * at_k.beta[1] * s[2] * (s[0] * more);
                     next += down_p * at_p.beta[1] * t[2] * (t[0] * more);
                 }
-                if ((int)ADI3D_M(mixed) & 4)
-                    next += mixed * at_p.beta[2] * t[1] * t[0] *
+                if ((int)ADI3D_M(mixed) & 1)
+                    next += mixed * at_p.beta[0] * t[1] * t[0] *
                             ADI3D_F(p_first)(
                                 down_y, up_y, ADI3D_F(p_first)(x.down, x.up, south[r], south[r + 1], south[r + 2]),
                                 slope, ADI3D_F(p_first)(x.down, x.up, north[r], north[r + 1], north[r + 2]));
@@ -2904,19 +3030,19 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     if (last) ADI3D_F(p_device_most)(h.largest, largest);
 }
 
-/* How many rows are not dominant in step number `now`, and where an axis is not alone that should be. */
+/* How many rows are not dominant in the first or in the last step (end), and where something is not true. */
 template <int Unused>
 TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
     ADI3D_F(p_device_count)(const __grid_constant__ ADI3D_F(p_device) h, const __grid_constant__ ADI3D_F(p_step) step,
-                            int now)
+                            int end)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     int weak = 0;
     for (int i = (int)threadIdx.x; i < h.t.n[0]; i += (int)blockDim.x) {
         weak += ADI3D_F(p_weak)(&h.t, i, j, k, &step);
-        const int axis = ADI3D_M(p_alone) != 0 ? ADI3D_F(p_not_alone)(&h.t, i, j, k, &step) : -1;
-        const unsigned long long at = (unsigned long long)(i + h.t.n[0] * (j + h.t.n[1] * k));
-        if (axis >= 0) atomicMin(h.other, (unsigned long long)now << 34 | at << 2 | (unsigned long long)axis);
+        const unsigned long long untrue = (unsigned)ADI3D_F(p_untrue_at)(&h.problem, &h.t, i, j, k, &step);
+        const unsigned long long at = (unsigned)(i + h.t.n[0] * (j + h.t.n[1] * k));
+        if (untrue) atomicMin(h.untrue, (unsigned long long)end << 62 | at << 32 | untrue);
         const int too_fast = ADI3D_F(p_too_fast)(&h.problem, &h.t, h.longest, i, j, k, &step);
         if (too_fast) atomicMin(h.too_fast, too_fast);
     }
@@ -3155,10 +3281,16 @@ static inline fd_status ADI3D_F(p_device_march)(cudaError_t *error, cudaStream_t
     for (int g = 0; g < 4; g++)
         if (grid[g] && *error == cudaSuccess)
             *error = cudaMemsetAsync(grid[g], 0, (size_t)h.elements * sizeof(ADI3D_R), stream);
-    if (*error == cudaSuccess) *error = cudaMemsetAsync(h.lost, 255, sizeof *h.lost + sizeof *h.other, stream);
+    if (*error == cudaSuccess) *error = cudaMemsetAsync(h.lost, 255, sizeof *h.lost + sizeof *h.untrue, stream);
     if (*error == cudaSuccess)
         *error = cudaMemsetAsync(h.weak, 0, 4 * sizeof *h.weak, stream); /* given, largest, too_fast too */
     ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_begin) < Unused >, rows, threads, 0, h);
+    for (int end = 0; end < 2; end++) { /* a step without numbers is for the loop below to refuse */
+        const int k = end ? steps - 1 : 0;
+        fd_schedule_part(&times, k, 1, some, &steps);
+        if (!ADI3D_F(p_step_of)(problem, parameters, some, k, &step).what)
+            ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_count) < Unused >, rows, threads, 0, h, step, end);
+    }
     for (int k = 0; k < steps && *error == cudaSuccess; k++) {
         if (k % SOME == 0) fd_schedule_part(&times, k, SOME, some, &steps);
         status = ADI3D_F(p_step_of)(problem, parameters, &some[k % SOME], k, &step);
@@ -3168,8 +3300,6 @@ static inline fd_status ADI3D_F(p_device_march)(cudaError_t *error, cudaStream_t
         before = step;
         if (problem->watched) ADI3D_F(p_launch)
         (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 1 + 2 * k, 0);
-        for (int end = (k == 0) + (k == steps - 1); end > 0; end--)
-            ADI3D_F(p_launch)(error, stream, ADI3D_F(p_device_count) < Unused >, rows, threads, 0, h, step, k);
         ADI3D_F(p_device_step)<Unused>(error, stream, h, step);
         if (problem->watched || k == steps - 1) ADI3D_F(p_launch)
         (error, stream, ADI3D_F(p_device_look) < Unused >, rows, threads, 0, h, step, 2 + 2 * k, k == steps - 1);
@@ -3193,15 +3323,18 @@ static inline fd_status ADI3D_F(p_device_results)(cudaError_t *error, cudaStream
     if (*error == cudaSuccess)
         *error = cudaMemcpyAsync(counted, h.weak, sizeof counted, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess) *error = cudaStreamSynchronize(stream);
-    const unsigned long long lost = found[0], other = found[1];
+    const unsigned long long lost = found[0], untrue = found[1];
     const int too_fast = counted[3];
-    /* What is looked at after the terms of its step comes later. */
-    if (*error == cudaSuccess && too_fast < 0) {
-        status = fd_status_of(FD_UNSTABLE, fd_p_enough(&problem->times, too_fast), -1, -1, -1, -1, -1);
-    } else if (*error == cudaSuccess && other != ~0ull && (other >> 34) * 2 + 1 < lost >> 32) {
-        const int at = (int)(other >> 2 & 0xffffffffu), *n = h.t.n;
-        status = fd_status_of(FD_NOT_ALONE, 0, (int)(other & 3), at % n[0], at / n[0] % n[1], at / n[0] / n[1],
-                              (int)(other >> 34));
+    /* Only final values are looked at before what the model declares. */
+    if (*error == cudaSuccess && untrue != ~0ull && lost >> 32 > 0) {
+        const int at = (int)(untrue >> 32 & 0x3fffffff), *n = h.t.n;
+        int steps = 1;
+        fd_schedule_part(&problem->times, 0, 0, NULL, &steps);
+        status = fd_p_untrue((int)(untrue & 0xffffffffu), at % n[0], at / n[0] % n[1], at / n[0] / n[1],
+                             untrue >> 62 ? steps - 1 : 0);
+    } else if (*error == cudaSuccess && too_fast < 0 && lost >> 32 > 0) {
+        const fd_times times = ADI3D_M(p_times)(problem);
+        status = fd_status_of(FD_UNSTABLE, fd_p_enough(&times, too_fast), -1, -1, -1, -1, -1);
     } else if (*error == cudaSuccess && lost != ~0ull) {
         const int when = (int)(lost >> 32), at = (int)(lost & 0xffffffffu), *n = h.t.n;
         const int what = when == 0 ? FD_FINAL_NAN : when % 2 ? FD_MODEL_NAN : FD_NOT_SOLVED;
@@ -3324,7 +3457,7 @@ TRID_HD size_t ADI3D_F(p_ready_lay_out)(const adi3d_batch *batch, const int *poi
     size_t used = 0, grid = sizeof(ADI3D_R);
     memset(&r, 0, sizeof r);
     for (int d = 0; d < 3; d++) {
-        ADI3D_F(p_axis_lay_out)(d, points[d], memory ? memory + used : NULL, &r.t);
+        ADI3D_F(p_axis_lay_out)(d, points[d], (unsigned char *)fd_p_at(memory, used), &r.t);
         used += ADI3D_F(p_axis_bytes)(d, batch->points[d]), grid *= (size_t)batch->points[d];
     }
     r.plan = (adi3d_p_plan *)fd_p_at(memory, used), used += fd_p_round(sizeof *r.plan);
@@ -3366,7 +3499,7 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
     if (thread == 0) {
         plan->status = adi3d_p_check_in(&launch.batch, problem);
         plan->weak = plan->given = plan->too_fast = 0,
-        plan->bad = plan->lost = plan->other[0] = plan->other[1] = FD_P_NONE;
+        plan->bad = plan->lost = plan->untrue[0] = plan->untrue[1] = FD_P_NONE;
     }
     __syncthreads();
     if (plan->status.what) return;
@@ -3414,14 +3547,23 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
             const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
             if (step >= plan->bad) continue;
             weak += ADI3D_F(p_weak)(&r.t, i, j, k, &r.pace[step]);
-            if (ADI3D_M(p_alone) != 0 && ADI3D_F(p_not_alone)(&r.t, i, j, k, &r.pace[step]) >= 0)
-                fd_p_least(&plan->other[end], at);
+            if (ADI3D_F(p_untrue_at)(problem, &r.t, i, j, k, &r.pace[step])) fd_p_least(&plan->untrue[end], at);
             const int too_fast = ADI3D_F(p_too_fast)(problem, &r.t, plan->longest, i, j, k, &r.pace[step]);
             if (too_fast) fd_p_least(&plan->too_fast, too_fast);
         }
     if (weak > 0) fd_p_add(&plan->weak, weak);
     __syncthreads();
-    if (thread == 0 && plan->too_fast < 0)
+    if (thread == 0 && plan->bad != FD_P_NONE) { /* what is not finite is the march's to find, in its turn */
+        const fd_status status =
+            ADI3D_F(p_step_of)(problem, parameters, &r.step[plan->bad], plan->bad, &r.pace[plan->bad]);
+        if (status.what == FD_TOO_FEW_NUMBERS) plan->status = status;
+    }
+    for (int end = 0; end < 2 && thread == 0 && !plan->status.what; end++) {
+        const int at = plan->untrue[end], i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
+        if (at != FD_P_NONE)
+            plan->status = fd_p_untrue(ADI3D_F(p_untrue_at)(problem, &r.t, i, j, k, &r.pace[step]), i, j, k, step);
+    }
+    if (thread == 0 && !plan->status.what && plan->too_fast < 0)
         plan->status = fd_status_of(FD_UNSTABLE, fd_p_enough(&problem->times, plan->too_fast), -1, -1, -1, -1, -1);
 }
 
@@ -3909,11 +4051,6 @@ TRID_D fd_status ADI3D_F(p_chip_march)(ADI3D_F(p_chip) & h, unsigned char *memor
             what = FD_MODEL_NAN;
             break;
         }
-        lost = k == 0 ? ready.plan->other[0] : k == steps - 1 ? ready.plan->other[1] : FD_P_NONE;
-        if (ADI3D_M(p_alone) != 0 && lost != FD_P_NONE) {
-            what = FD_NOT_ALONE;
-            break;
-        }
         const int date = ((const ADI3D_F(p_step) *)(memory + h.step))->pace.date;
         const fd_date *event = adi3d_p_event(&h.problem, date);
         ADI3D_F(p_chip_step)<H>(h, memory);
@@ -3931,11 +4068,7 @@ TRID_D fd_status ADI3D_F(p_chip_march)(ADI3D_F(p_chip) & h, unsigned char *memor
             break;
     }
     if (lost == FD_P_NONE) return ADI3D_F(p_chip_ended)(h, ready.plan->weak, largest, least);
-    fd_status status = fd_status_of(what, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, k);
-    if (what == FD_NOT_ALONE)
-        status.axis =
-            ADI3D_F(p_not_alone)(&h.t, status.i, status.j, status.k, (const ADI3D_F(p_step) *)(memory + h.step));
-    return status;
+    return fd_status_of(what, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, k);
 }
 
 /* What a block knows, and its tables. */

@@ -103,10 +103,10 @@ enum {
                            at a point in a step: not finite */
     FD_FINAL_NAN = -11,  /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12, /* after a step, or what happened at its date, the value at a point is not finite */
-    FD_LAUNCH_FAILED = -13, /* CUDA refused a copy or a launch; detail is the cudaError_t */
-    FD_NOT_ALONE = -14, /* at a point in a step the model's terms along the axis depend on more than ADI3D_ALONE says */
+    FD_LAUNCH_FAILED = -13,      /* CUDA refused a copy or a launch; detail is the cudaError_t */
+    FD_NOT_ALONE = -14,          /* at a point in a step terms along an axis that is declared alone depend on another */
     FD_TOO_FEW_NUMBERS = -15,    /* the model writes or reads more numbers of an axis, or of a step, than it declares */
-    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term that MODEL_mixed leaves out is not 0 */
+    FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is what MODEL_mixed lacks */
     FD_CHANGES_UNDECLARED = -17, /* at a point terms change in time, and the model declares that they do not */
     FD_ILL_POSED = -18,          /* at a point a diffusion is negative, or a mixed term too large for the diffusions */
     FD_GREW = -19,               /* the march grew: see growth. More steps, a larger theta or upwinding help */
@@ -1060,6 +1060,46 @@ TRID_HD int fd_p_padded(int points)
     return (points + FD_P_LANES - 1) / FD_P_LANES * FD_P_LANES;
 }
 
+/* What a model declares is checked before the march, at all points, in the first and in the last step. A model that
+   writes or reads more numbers than it declares finds room for so many: */
+enum { FD_P_ROOM = 8 };
+
+/* What is not true at a point, as a sum. */
+enum {
+    FD_P_FEW = 1,         /* << axis, << 3 for time: the terms read more numbers than are declared */
+    FD_P_MIXED = 16,      /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
+    FD_P_CHANGES = 128,   /* terms change in time */
+    FD_P_NOT_ALONE = 256, /* << axis: its terms depend on another one */
+    FD_P_ILL_POSED = 2048
+};
+
+/* The first of it as a status: with its axis, or 1 << pair in detail. */
+TRID_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
+{
+    const int first = untrue & -untrue;
+    if (!untrue) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    if (first < FD_P_MIXED) return fd_status_of(FD_TOO_FEW_NUMBERS, 0, first == 8 ? -1 : first / 2, i, j, k, step);
+    if (first < FD_P_CHANGES) return fd_status_of(FD_MIXED_UNDECLARED, first / FD_P_MIXED, -1, i, j, k, step);
+    if (first < FD_P_NOT_ALONE) return fd_status_of(FD_CHANGES_UNDECLARED, 0, -1, i, j, k, step);
+    if (first < FD_P_ILL_POSED) return fd_status_of(FD_NOT_ALONE, 0, first / FD_P_NOT_ALONE / 2, i, j, k, step);
+    return fd_status_of(FD_ILL_POSED, 0, -1, i, j, k, step);
+}
+
+/* Fills what a model is to write with NaN: the `count` numbers that it declares, and the room behind them. */
+TRID_HD void fd_p_blank(int count, double *number)
+{
+    const unsigned long long nan = 0x7ff8000000000000u;
+    for (int q = 0; q < count + FD_P_ROOM; q++) memcpy(&number[q], &nan, sizeof nan);
+}
+
+/* Has the model written more than it declares? */
+TRID_HD int fd_p_written_beyond(int count, const double *number)
+{
+    int beyond = 0;
+    for (int q = count; q < count + FD_P_ROOM; q++) beyond |= trid_finite_f64(number[q]);
+    return beyond;
+}
+
 #define FD_P_RESTRICT __restrict__
 /* The same of rows that a loop writes now and reads in its next turn: inlined into that loop by clang (14; not 22) the
    promise is taken for one of all turns. There it is made of the inner loop, before which FD_P_APART stands. */
@@ -1325,6 +1365,32 @@ TRID_HD int FD_F(fd_p_same)(int count, const FD_R *one, const FD_R *other)
     for (int q = 0; q < count; q++)
         if (one[q] < other[q] || one[q] > other[q]) return 0;
     return 1;
+}
+
+/* Do they differ, by more than rounding makes of one expression that is computed in two ways? */
+TRID_HD int FD_F(fd_p_differ)(FD_R one, FD_R other)
+{
+    const FD_R share = sizeof(FD_R) == 4 ? (FD_R)4e-6 : (FD_R)1e-9;
+    const FD_R apart = one > other ? one - other : other - one;
+    return apart > share * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
+}
+
+/* Are two factors ill-posed: a diffusion negative, or mixed^2 > 4 diffusion[0] diffusion[1], by more than 256 roundoffs
+   and what rounds to 0 make of equality? */
+TRID_HD int FD_F(fd_p_ill_posed)(const FD_R *diffusion, FD_R mixed)
+{
+    const double slack = sizeof(FD_R) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(FD_R) == 4 ? 1.2e-38 : 2.3e-308;
+    const double bound = 4 * (1 + slack) * ((double)diffusion[0] + least) * ((double)diffusion[1] + least);
+    return (diffusion[0] < 0) | (diffusion[1] < 0) | ((double)mixed * (double)mixed > bound);
+}
+
+/* Are three factors with these correlations of 12, 13 and 23: one beyond 1, or their matrix not positive semidefinite,
+   by as much? */
+TRID_HD int FD_F(fd_p_ill_correlated)(const FD_R *rho)
+{
+    const FD_R slack = sizeof(FD_R) == 4 ? (FD_R)1.5e-5 : (FD_R)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
+    const FD_R determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;
+    return (p * p > 1 + slack) | (q * q > 1 + slack) | (r * r > 1 + slack) | (determinant < -slack);
 }
 
 /* NaN, as results of problems that have none. */

@@ -16,7 +16,7 @@
 /* ---- the model: V_t + sum r x_i V_i + sum (s_i x_i)^2 / 2 V_ii + sum rho_ij s_i s_j x_i x_j V_ij = r V ----------- */
 
 typedef struct {
-    double volatility[3], correlation[3], rate, strike; /* correlation: of y and z, z and x, x and y */
+    double volatility[3], correlation[3], rate, strike; /* correlation: of x and y, x and z, y and z */
 } basket_parameters;
 
 enum {
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     if (argc < 2) n = 12, puts("under the emulator, which is slow: 12 points an axis instead of 96");
 #endif
     const double strike = 100;
-    const basket_parameters parameters = {{0.2, 0.25, 0.3}, {0.5, 0.3, 0.4}, 0.05, strike};
+    const basket_parameters parameters = {{0.2, 0.25, 0.3}, {0.4, 0.3, 0.5}, 0.05, strike};
     const fd_axis axis = {0, 4 * strike, n, 1, {strike}, {0.3 * strike}, {FD_MIDWAY}};
     const fd_times times = {1, 50, FD_EQUAL, 1, FD_THETA, 0, 4, 0, NULL, NULL};
     adi3d_problem problem;

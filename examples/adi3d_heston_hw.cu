@@ -24,7 +24,7 @@ enum {
     heston_hw_numbers_of_y = 3,
     heston_hw_numbers_of_z = 2,
     heston_hw_numbers_of_t = 2,
-    heston_hw_mixed = 4, /* of x and y alone */
+    heston_hw_mixed = 1, /* of x and y alone */
     heston_hw_changes = 0,
     heston_hw_fitting = FD_CENTRAL
 };
@@ -51,7 +51,7 @@ ADI3D_HD void heston_hw_of_t(const heston_hw_parameters *p, double t, double *nu
 }
 ADI3D_TERMS(heston_hw, terms->drift[0] = x[0] * z[0]; terms->drift[1] = y[0]; terms->drift[2] = z[1];
             terms->volatility[0] = x[0] * y[1]; terms->volatility[1] = y[2]; terms->volatility[2] = t[1];
-            terms->beta[2] = t[0]; terms->kill = z[0];)
+            terms->beta[0] = t[0]; terms->kill = z[0];)
 
 ADI3D_HD double heston_hw_payoff(const double *at, const void *parameters)
 {
@@ -95,6 +95,6 @@ int main(int argc, char **argv)
     const double error = values.value / known - 1;
     printf("call %.6f, known %.6f, relative error %.1e\n", values.value, known, error);
     printf("by price %.6f, by variance %.6f, by rate %.6f, by price and rate %.6f\n", values.dx, values.dy, values.dz,
-           values.dzx);
+           values.dxz);
     return n >= 64 && !(fabs(error) < 1e-3);
 }

@@ -30,11 +30,15 @@ ADI2D_HD void CASE_NAME(of_t)(const case_parameters *p, double t, double *number
     number[1] = 1 + p->change * t;
     number[2] = p->bad == CASE_BAD_TERMS && t < p->bad_at[2] ? 1 : 0;
     if (p->bad == CASE_BAD_T && t < p->bad_at[2]) number[1] = sqrt(-1.0);
+    if (p->bad == CASE_MORE_T) number[3] = t;
+    if (p->bad == CASE_LIE_MIXED) number[2] = -1;
+    if (p->bad == CASE_LIE_CHANGES) number[2] = t;
+    if (p->bad == CASE_LIE_ONCE) number[2] = fabs(t - p->bad_at[2]) < 1e-9;
 }
 CASE_TERMS(CASE_MODEL, terms->drift[0] = x[0] * t[0]; terms->drift[1] = y[0] * (CASE_ALONE ? 1 : t[1]);
            terms->diffusion[0] = x[1] * (1 + (real)0.3 * y[2]) * t[0];
-           terms->diffusion[1] = y[1] * (CASE_ALONE ? 1 : (1 + (real)0.2 * x[2]) * t[1]);
-           terms->mixed = x[3] * y[3] * t[0];
+           terms->diffusion[1] = y[1] * (CASE_ALONE ? 1 + t[2] + x[4] : (1 + (real)0.2 * x[2]) * t[1]);
+           if (CASE_MIXED || t[2] < 0) terms->mixed = x[3] * y[3] * t[0];
            terms->kill = (real)CASE_KILL * (1 + (real)0.5 * (CASE_ALONE ? 1 : x[2]) * y[2]) *
                          (CASE_ALONE ? 1 : t[1] / (1 - x[4] * y[4] * t[2]));)
 

@@ -15,7 +15,23 @@
 
 /* ---- the models -------------------------------------------------------------------------------------------------- */
 
-enum { CASE_GOOD, CASE_BAD_X, CASE_BAD_Y, CASE_BAD_T, CASE_BAD_TERMS, CASE_BAD_PAYOFF, CASE_BAD_CHANGE, CASE_BAD_FACE };
+enum {
+    CASE_GOOD,
+    CASE_BAD_X,
+    CASE_BAD_Y,
+    CASE_BAD_T,
+    CASE_BAD_TERMS,
+    CASE_BAD_PAYOFF,
+    CASE_BAD_CHANGE,
+    CASE_BAD_FACE,
+    CASE_MORE_X, /* more numbers than are declared; along y; of time */
+    CASE_MORE_Y,
+    CASE_MORE_T,
+    CASE_LIE_MIXED,   /* a mixed term that is not declared */
+    CASE_LIE_CHANGES, /* diffusion_y, alone, grows with t */
+    CASE_LIE_ONCE,    /* and is larger around bad_at[2] alone */
+    CASE_LIE_ALONE    /* and is larger at bad_at[0] */
+};
 enum { CASE_CALL, CASE_WAVE, CASE_DIGITAL, CASE_BASKET, CASE_PAYOFFS };
 
 /* With x' and y' the place between low and high, 0 .. 1, T = 1 + change sin 3t and U = 1 + change t:
@@ -54,7 +70,8 @@ TRID_HD void case_numbers_along(const case_parameters *p, int axis, double x, do
     number[1] = p->diffusion[axis] * case_vanishing(p, axis, x);
     number[2] = bad ? sqrt(-1.0) : case_share(p, axis, x);
     number[3] = (axis ? 1 : p->mixed) * case_vanishing(p, axis, x);
-    number[4] = case_there(x, p->bad_at[axis]);
+    number[4] = case_there(x, p->bad_at[axis]) && (p->bad == CASE_BAD_TERMS || p->bad == CASE_LIE_ALONE);
+    if (p->bad == CASE_MORE_X + axis) number[5] = x;
 }
 
 TRID_HD double case_payoff(const case_parameters *p, double x, double y)
@@ -724,6 +741,66 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
     }
     case_batch_free(&of[0], runner->name), case_batch_free(&of[1], runner->name);
     case_release(c, (size_t)(4 * bad) * sizeof *c);
+}
+
+/* ---- what a model declares --------------------------------------------------------------------------------------- */
+
+/* Number `which` of the problems of a model that is not what it declares, or that is ill-posed; what is 0 for one that
+   is good, and -1 for one that there is not. */
+CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_problem *c)
+{
+    static const int more[3] = {CASE_MORE_X, CASE_MORE_Y, CASE_MORE_T};
+    case_parameters *p = &c->parameters;
+    case_verdict v = {FD_OK, 0, -1, -1, -1, -1}, at_first = {FD_ILL_POSED, 0, -1, 0, 0, 0};
+    double x[16];
+    case_plain(c);
+    p->change = 0, p->mixed = 2 * sqrt(p->diffusion[0] * p->diffusion[1]); /* the most that there may be */
+    if (which == 0) return v;
+    if (which < 4) {
+        p->bad = more[which - 1], v.what = FD_TOO_FEW_NUMBERS, v.axis = which < 3 ? which - 1 : -1;
+        v.step = which < 3 ? -1 : 0;
+        return v;
+    }
+    if (which == 4) return p->diffusion[0] = p->diffusion[1] = -1e-3, p->mixed = 0, at_first;
+    if (which == 5 && runner->mixed) return p->mixed *= 1.0001, at_first;
+    if (which == 6 && !runner->mixed && !runner->alone)
+        return at_first.what = FD_MIXED_UNDECLARED, at_first.detail = 1, p->bad = CASE_LIE_MIXED, at_first;
+    if (which == 7 && runner->alone) return at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_CHANGES, at_first;
+    if (which == 8 && runner->alone) {
+        at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_ONCE, p->bad_at[2] = 0.0625;
+        at_first.j = at_first.step = 4; /* which ends there */
+        return at_first;
+    }
+    if (which == 9 && runner->alone && !fd_axis_points(&c->problem.axis[0], x)) {
+        at_first.what = FD_NOT_ALONE, p->bad = CASE_LIE_ALONE, p->bad_at[0] = x[2];
+        at_first.axis = 1, at_first.i = 2;
+        return at_first;
+    }
+    return v.what = -1, v;
+}
+
+CASE_FUNCTION void case_declarations(const case_runner *runner)
+{
+    static case_problem c[16];
+    case_verdict says[16];
+    int all = 0;
+    for (int which = 0; which < 10; which++) {
+        says[all] = case_lie(which, runner, &c[all]);
+        all += says[all].what != -1;
+    }
+    case_batch b = case_batch_of(all, 11, 11, 10, 2, ADI2D_TWO_STAGES, runner->single);
+    for (int k = 0; k < all; k++) *case_problem_of(&b, k) = c[k].problem, b.parameters[k] = c[k].parameters;
+    CHECK(runner->solve(&b.batch, b.parameters) == 0, "%s: launch", runner->name);
+    for (int k = 0; k < all; k++) {
+        const fd_status s = b.batch.status[k];
+        CHECK(s.what == says[k].what && s.detail == says[k].detail && s.axis == says[k].axis && s.i == says[k].i &&
+                  s.j == says[k].j && s.step == says[k].step,
+              "%s: declaration %d: %d, detail %d, axis %d, point %d %d, step %d instead of %d", runner->name, k, s.what,
+              s.detail, s.axis, s.i, s.j, s.step, says[k].what);
+        const double value = case_values_of(&b, k)->value;
+        CHECK((value == value) == (s.what == FD_OK), "%s: declaration %d: %.3g", runner->name, k, value);
+    }
+    case_batch_free(&b, runner->name);
 }
 
 /* ---- random problems against the reference ----------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 enum { ASSETS_GEOMETRIC, ASSETS_MAXIMUM, ASSETS_MINIMUM, ASSETS_GEOMETRIC_PUT };
 
 typedef struct {
-    double volatility[3], drift[3], correlation[3]; /* correlation: of y and z, z and x, x and y */
+    double volatility[3], drift[3], correlation[3]; /* correlation: of x and y, x and z, y and z */
     double strike, kill, top[3];                    /* top: nothing is random there or beyond; 0: nowhere so */
     int payoff;
 } assets_parameters;

@@ -34,12 +34,17 @@ ADI3D_HD void CASE_NAME(of_t)(const case_parameters *p, double t, double *number
     number[1] = 1 + (CASE_CHANGES ? p->change * t : 0);
     number[2] = t < p->bad_at[3] ? (p->bad == CASE_BAD_TERMS) + 0.5 * (p->bad == CASE_BAD_ALONE) : 0;
     if (p->bad == CASE_BAD_T && t < p->bad_at[3]) number[1] = sqrt(-1.0);
+    if (p->bad == CASE_MORE_T) number[3] = t;
+    if (p->bad == CASE_LIE_MIXED) number[2] = -1;
+    if (p->bad == CASE_LIE_CHANGES) number[0] = 1 + t;
 }
 CASE_TERMS(CASE_MODEL, terms->drift[0] = x[0] * t[0]; terms->drift[1] = y[0] * t[1]; terms->drift[2] = z[0] * t[0];
            terms->volatility[0] = x[1] * (1 + (real)0.3 * y[2]) * t[0];
            terms->volatility[1] = y[1] * (1 + (real)0.2 * z[2]) * t[1];
-           terms->volatility[2] = z[1] * (1 + (real)0.1 * x[2]) * t[0]; terms->beta[0] = (real)CASE_BETA_0 * t[0];
-           terms->beta[1] = (real)CASE_BETA_1 * t[1]; terms->beta[2] = (real)CASE_BETA_2 * (1 - (real)0.5 * z[2]);
+           terms->volatility[2] = z[1] * (1 + (real)0.1 * x[2]) * t[0];
+           if (CASE_MIXED & 1 || t[2] < 0) terms->beta[0] = (real)CASE_BETA_12 * (1 - (real)0.5 * z[2]);
+           if (CASE_MIXED & 2 || t[2] < 0) terms->beta[1] = (real)CASE_BETA_13 * t[1];
+           if (CASE_MIXED & 4 || t[2] < 0) terms->beta[2] = (real)CASE_BETA_23 * t[0];
            terms->kill = (real)CASE_KILL * (1 + (real)0.5 * x[2] * y[2] * z[2]) * t[1] /
                          (1 - x[3] * y[3] * z[3] * t[2]);)
 

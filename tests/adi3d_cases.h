@@ -25,7 +25,13 @@ enum {
     CASE_BAD_PAYOFF,
     CASE_BAD_CHANGE,
     CASE_BAD_FACE,
-    CASE_BAD_ALONE /* finite, but the point's own */
+    CASE_BAD_ALONE, /* finite, but the point's own */
+    CASE_MORE_X,    /* more numbers than are declared; along y; along z; of time */
+    CASE_MORE_Y,
+    CASE_MORE_Z,
+    CASE_MORE_T,
+    CASE_LIE_MIXED,  /* all mixed terms, whatever is declared */
+    CASE_LIE_CHANGES /* the drift along x grows with t, whatever is declared */
 };
 enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
 
@@ -33,13 +39,13 @@ enum { CASE_CALL, CASE_WAVE, CASE_BASKET, CASE_PAYOFFS };
    which nothing changes):
      drift_d = (drift_d + pull_d (1/2 - x_d')) T, U, T
      volatility = volatility_d v(x_d') (1 + 0.3 y', 1 + 0.2 z', 1 + 0.1 x') T, U, T
-     beta = CASE_BETA_0 T, CASE_BETA_1 U, CASE_BETA_2 (1 - z'/2)     kill = CASE_KILL (1 + x' y' z' / 2) U
+     beta = CASE_BETA_12 (1 - z'/2), CASE_BETA_13 U, CASE_BETA_23 T     kill = CASE_KILL (1 + x' y' z' / 2) U
    v vanishes linearly at the faces that are to be degenerate, else is 1. Where axes are apart x', y' and z' are 0 but
    in the drifts and in v. */
 #define CASE_KILL 0.125
-#define CASE_BETA_0 0.8
-#define CASE_BETA_1 -0.6
-#define CASE_BETA_2 0.9
+#define CASE_BETA_12 0.9
+#define CASE_BETA_13 -0.6
+#define CASE_BETA_23 0.8
 typedef struct {
     double low[3], high[3], drift[3], pull[3], volatility[3], change, strike, phase;
     int vanish[3][2], payoff, bad;
@@ -70,6 +76,7 @@ TRID_HD void case_numbers_along(const case_parameters *p, int axis, double x, do
     number[1] = p->volatility[axis] * case_vanishing(p, axis, x);
     number[2] = bad ? sqrt(-1.0) : p->apart ? 0 : case_share(p, axis, x);
     number[3] = case_there(x, p->bad_at[axis]);
+    if (p->bad == CASE_MORE_X + axis) number[4] = x;
 }
 
 TRID_HD int case_at_bad(const case_parameters *p, const double *at)
@@ -126,14 +133,15 @@ TRID_HD double case_change(const case_parameters *p, int date, const double *at,
 #define ADI3D_ALONE 7
 #include "adi3d_case_model.h"
 
-/* What the equation has at a point, as the comment above says it; mixed[d]: of the two axes other than d. */
+/* What the equation has at a point, as the comment above says it; mixed: of the pairs 12, 13, 23. */
 typedef struct {
     double drift[3], diffusion[3], mixed[3], kill;
 } case_coefficients;
 
 /* ---- the reference ----------------------------------------------------------------------------------------------- */
 
-enum { CASE_AXES = 3, CASE_MOST = 72 }; /* points of an axis */
+enum { CASE_AXES = 3, CASE_MOST = 72 };                            /* points of an axis */
+static const int case_one[3] = {0, 0, 1}, case_two[3] = {1, 2, 2}; /* the axes of the pairs 12, 13, 23 */
 typedef adi3d_problem case_pde;
 #include "adi_cases.h"
 
@@ -153,13 +161,13 @@ CASE_REFERENCE case_coefficients case_at(const case_grid *g, const int *index, d
     const double time[3] = {slow, steady, slow};
     for (int d = 0; d < 3; d++) felt[d] = p->apart ? 0 : share[d];
     const double other[3] = {1 + 0.3 * felt[1], 1 + 0.2 * felt[2], 1 + 0.1 * felt[0]};
-    const double beta[3] = {CASE_BETA_0 * slow, CASE_BETA_1 * steady, CASE_BETA_2 * (1 - 0.5 * felt[2])};
+    const double beta[3] = {CASE_BETA_12 * (1 - 0.5 * felt[2]), CASE_BETA_13 * steady, CASE_BETA_23 * slow};
     for (int d = 0; d < 3; d++) {
         c.drift[d] = (p->drift[d] + p->pull[d] * (0.5 - share[d])) * time[d];
         s[d] = p->volatility[d] * case_vanishing(p, d, g->x[d][index[d]]) * other[d] * time[d];
         c.diffusion[d] = s[d] * s[d];
     }
-    for (int d = 0; d < 3; d++) c.mixed[d] = g->mixed & (1 << d) ? beta[d] * s[(d + 1) % 3] * s[(d + 2) % 3] : 0;
+    for (int p = 0; p < 3; p++) c.mixed[p] = g->mixed & (1 << p) ? beta[p] * s[case_one[p]] * s[case_two[p]] : 0;
     c.kill = CASE_KILL * (1 + 0.5 * felt[0] * felt[1] * felt[2]) * steady;
     return c;
 }
@@ -228,16 +236,16 @@ CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, do
         }
         case_coefficients c = case_at(g, index, t);
         f[at] = 0;
-        for (int d = 0; d < 3; d++) {
-            const int one = (d + 1) % 3, two = (d + 2) % 3;
+        for (int p = 0; p < 3; p++) {
+            const int one = case_one[p], two = case_two[p];
             const int first = at - index[one] * g->stride[one] - index[two] * g->stride[two];
             double along[CASE_MOST], across[CASE_MOST], sum = 0;
-            if (!(g->mixed & (1 << d))) continue;
+            if (!(g->mixed & (1 << p))) continue;
             case_first(g, one, index[one], along), case_first(g, two, index[two], across);
             for (int n = 0; n < g->n[two]; n++)
                 for (int m = 0; m < g->n[one] && across[n] != 0; m++) /* few have a weight */
                     sum += across[n] * along[m] * v[first + m * g->stride[one] + n * g->stride[two]];
-            f[at] += c.mixed[d] * sum;
+            f[at] += c.mixed[p] * sum;
         }
     }
 }
@@ -314,7 +322,7 @@ CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double
 
 /* In the order of adi3d_values: which derivative along each axis. */
 static const int case_derivative[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
-                                           {0, 2, 0}, {0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
+                                           {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
 
 CASE_REFERENCE adi3d_values case_values(const case_grid *g, const double *u)
 {
@@ -730,6 +738,23 @@ CASE_FUNCTION void case_not_watched(const case_runner *runner)
         CASE_REFUSED((c.parameters.bad = CASE_BAD_FACE, c.parameters.bad_at[3] = 0.2, q->face[2][1] = FD_VALUE,
                       q->exercise = exercise),
                      FD_NOT_SOLVED, 0, -1, 0, 0, 0, 5);
+}
+
+/* Models that are not what they declare, and correlations that are none. */
+CASE_FUNCTION void case_declarations(const case_runner *runner)
+{
+    static case_problem c;
+    case_parameters *p = &c.parameters;
+    for (int d = 0; d < 3; d++)
+        CASE_REFUSED((p->bad = CASE_MORE_X + d, p->apart = runner->apart), FD_TOO_FEW_NUMBERS, 0, d, -1, -1, -1, -1);
+    CASE_REFUSED((p->bad = CASE_MORE_T, p->apart = runner->apart), FD_TOO_FEW_NUMBERS, 0, -1, -1, -1, -1, 0);
+    if (runner->mixed == 2 || runner->mixed == 5)
+        CASE_REFUSED(p->bad = CASE_LIE_MIXED, FD_MIXED_UNDECLARED, runner->mixed == 2 ? 1 : 2, -1, 0, 0, 0, 0);
+    if (!runner->changes) CASE_REFUSED(p->bad = CASE_LIE_CHANGES, FD_CHANGES_UNDECLARED, 0, -1, 0, 0, 0, 0);
+    if (runner->mixed != 7) return;
+    /* beta_23 above 2; and less, where the three together make a matrix that is not positive. */
+    CASE_REFUSED((p->change = 5, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);
+    CASE_REFUSED((p->change = 2, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);
 }
 #undef CASE_REFUSED
 

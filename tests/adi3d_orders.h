@@ -12,8 +12,8 @@
 /* ---- powers: three correlated lognormal prices whose coefficients grow with 1 + t, final value (x y z)^a --------- */
 
 typedef struct {
-    double power, sigma[3], drift[3], rho[3], kill, maturity;
-    int slopes; /* faces are given slopes, not values */
+    double power, sigma[3], drift[3], rho[3], kill, maturity; /* rho: of 12, 13, 23 */
+    int slopes;                                               /* faces are given slopes, not values */
 } powers_parameters;
 
 enum {
@@ -31,10 +31,10 @@ ADI3D_HD double powers_exact(const powers_parameters *p, const double *at, doubl
 {
     const double a = p->power;
     double rate = -p->kill;
-    for (int d = 0; d < 3; d++) {
-        const double one = p->sigma[(d + 1) % 3], two = p->sigma[(d + 2) % 3];
-        rate += a * (p->drift[d] + p->sigma[d] * p->sigma[d] / 2 * (a - 1)) + p->rho[d] * one * two * a * a;
-    }
+    for (int d = 0; d < 3; d++) rate += a * (p->drift[d] + p->sigma[d] * p->sigma[d] / 2 * (a - 1));
+    rate += (p->rho[0] * p->sigma[0] * p->sigma[1] + p->rho[1] * p->sigma[0] * p->sigma[2] +
+             p->rho[2] * p->sigma[1] * p->sigma[2]) *
+            a * a;
     return pow(at[0] * at[1] * at[2], a) * exp(rate * (p->maturity - t) * (1 + (p->maturity + t) / 2));
 }
 
@@ -90,7 +90,7 @@ static inline double orders_powers(int n, int steps, int scheme, int coefficient
                                    int slopes)
 {
     const fd_axis axis = {0.5, 2, n, 1, {1, 0, 0}, {0.25, 0, 0}, {FD_ANYWHERE, 0, 0}};
-    const powers_parameters p = {power, {0.4, 0.3, 0.35}, {0.05, -0.02, 0.03}, {rho, -0.5 * rho, 0.7 * rho}, 0.03, 1,
+    const powers_parameters p = {power, {0.4, 0.3, 0.35}, {0.05, -0.02, 0.03}, {0.7 * rho, -0.5 * rho, rho}, 0.03, 1,
                                  slopes};
     const fd_times times = {1,      steps, FD_EQUAL, 1,   FD_THETA, fd_scheme_theta(scheme, 3, rho > 0),
                             halves, 0,     NULL,     NULL};

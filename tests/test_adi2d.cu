@@ -107,6 +107,7 @@ int main()
         for (int k = check_short() ? 2 : 0; k < 3 && !runner->mixed; k++)
             case_random_batch(runner, &random, 3, 12, 36, CASE_PRODUCT, case_tolerance(runner));
         by_clusters(&asking[r], &random);
+        case_declarations(runner);
         if (runner->alone) continue;
         if (check_short() && r != 1)
             check_skip(1, "%s, what is wrong with problems: SHORT_TESTS is set", runner->name);

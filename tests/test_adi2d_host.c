@@ -53,6 +53,78 @@ static void random_problems(void)
     }
 }
 
+/* ---- a model that reads more than it declares -------------------------------------------------------------------- */
+
+typedef struct {
+    int more; /* of x 1, of y 2, of time 4: a sum */
+} greedy_parameters;
+
+enum {
+    greedy_numbers_of_x = 1,
+    greedy_numbers_of_y = 1,
+    greedy_numbers_of_t = 1,
+    greedy_mixed = 0,
+    greedy_y_changes = 1,
+    greedy_fitting = FD_CENTRAL
+};
+ADI2D_HD void greedy_of_x(const greedy_parameters *p, double x, double *number)
+{
+    (void)p;
+    number[0] = x;
+}
+ADI2D_HD void greedy_of_y(const greedy_parameters *p, double y, double *number)
+{
+    greedy_of_x(p, y, number);
+}
+ADI2D_HD void greedy_of_t(const greedy_parameters *p, double t, double *number)
+{
+    (void)t;
+    number[0] = p->more;
+}
+/* Number q where it is above 1/2, else 0: so a NaN goes by unseen. Out of the compiler's sight, which would warn. */
+static __attribute__((noinline)) double greedy_number(void *number, size_t real, int q)
+{
+    const double value = real == sizeof(float) ? (double)((float *)number)[q] : ((double *)number)[q];
+    return value > 0.5 ? value : 0;
+}
+ADI2D_TERMS(greedy, const int more = (int)t[0]; terms->diffusion[0] = terms->diffusion[1] = 1;
+            if (more & 1) terms->drift[0] = (real)greedy_number((void *)x, sizeof(real), 1);
+            if (more & 2) terms->kill = (real)greedy_number((void *)y, sizeof(real), 7);
+            if (more & 4) terms->drift[1] = (real)greedy_number((void *)t, sizeof(real), 1);)
+ADI2D_HD double greedy_payoff(const double *at, const void *p)
+{
+    (void)p;
+    return at[0];
+}
+#define ADI2D_MODEL greedy
+#include "../adi2d.h"
+
+static void too_few_numbers(void)
+{
+    for (int more = 0; more < 8; more++) {
+        greedy_parameters p = {more};
+        adi2d_problem problem;
+        fd_status status;
+        adi2d_values values;
+        const fd_axis axis = {0, 1, 8, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        const fd_times times = {1, 4, FD_EQUAL, 1, FD_THETA, 0.5, 0, 0, NULL, NULL};
+        memset(&problem, 0, sizeof problem);
+        problem.axis[0] = problem.axis[1] = axis, problem.times = times;
+        problem.spot[0] = problem.spot[1] = 0.5;
+        const adi2d_batch batch = {1, {8, 8}, 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
+        const size_t bytes = greedy_host_bytes_f64(&batch);
+        void *memory = case_guarded(bytes);
+        CHECK(greedy_host_f64(&batch, &p, 1, memory, bytes) == FD_OK, "greedy_host");
+        CHECK(status.what == (more ? FD_TOO_FEW_NUMBERS : FD_OK) &&
+                  status.axis == (more & 1   ? 0
+                                  : more & 2 ? 1
+                                             : -1) &&
+                  status.step == (more ? 0 : -1),
+              "reads %d: %d, axis %d, step %d", more, status.what, status.axis, status.step);
+        case_release(memory, bytes);
+    }
+}
+
 /* ---- Black and Scholes, with an idle second coordinate ----------------------------------------------------------- */
 
 typedef struct {
@@ -555,8 +627,11 @@ int main(void)
 {
     printf("seed %d\n", SEED);
     random_problems();
-    for (size_t r = 0; r < sizeof runners / sizeof *runners; r++)
+    for (size_t r = 0; r < sizeof runners / sizeof *runners; r++) {
         if (!runners[r].alone) case_statuses(&runners[r]);
+        case_declarations(&runners[r]);
+    }
+    too_few_numbers();
     final_values();
     no_batches();
     zero_theta();

@@ -39,6 +39,7 @@ int main()
             case_random_batch(runner, &random, 3, 12, 36, CASE_PRODUCT, case_tolerance(runner));
         case_random_batch(runner, &random, 1, 40, 70, CASE_ANY, case_tolerance(runner));
         if (!runner->alone) case_statuses(runner);
+        case_declarations(runner);
     }
     for (int k = 0; k < 2; k++) by_clusters(&by[k], &random);
     return check_report();

@@ -213,6 +213,7 @@ int main()
     the_one_that_there_is();
     case_statuses(&runners[0]), case_not_watched(&runners[0]);
     case_not_alone(&runners[1]);
+    for (int r = 0; r < RUNNERS; r++) case_declarations(&runners[r]);
 #if defined TEST_ADI3D_OTHERS && defined __CUDACC__
     check_skip(2, "drifts taken upwind and fitted: the emulator has them");
 #endif

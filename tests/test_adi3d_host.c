@@ -189,7 +189,7 @@ static void as_bs3d(void)
         q.axis[d] = axis, q.spot[d] = o.spot[d];
         p.volatility[d] = o.volatility[d], p.drift[d] = -o.dividend[d];
         CHECK(!fd_axis_points(&axis, x[d]), "an axis");
-        p.top[d] = o.top[d], p.correlation[d] = o.correlation[2 - d];
+        p.top[d] = o.top[d], p.correlation[d] = o.correlation[d];
     }
     p.kill = 0, q.finals = FD_AT_POINTS, q.scheme = FD_DOUGLAS;
     q.times.maturity = o.maturity, q.times.theta = 1, q.times.halves = 0;
@@ -212,7 +212,9 @@ static void as_bs3d(void)
     check_near(values.value, want.price, 1e-11, "its price");
     check_near(values.dx, want.delta[0], 1e-11, "its delta");
     check_near(values.dzz, want.gamma[2], 1e-11, "its gamma");
-    check_near(values.dyz, want.cross[2], 1e-11, "its cross derivative");
+    check_near(values.dxy, want.cross[0], 1e-11, "its derivative by x and y");
+    check_near(values.dxz, want.cross[1], 1e-11, "its derivative by x and z");
+    check_near(values.dyz, want.cross[2], 1e-11, "its derivative by y and z");
     case_release(memory, room), case_release(grid, sizeof(double) * 20 * 9 * 35), case_release(work, bytes);
 }
 
@@ -333,6 +335,103 @@ static void batches(void)
     }
 }
 
+/* ---- what a model declares --------------------------------------------------------------------------------------- */
+
+/* Correlations that there can be, up to those that leave no freedom, and such as there cannot be. */
+static void correlations(void)
+{
+    static const double rho[][3] = {{1, 1, 1},    {-1, 1, -1},        {0.6, 0, 0.8},  {-0.5, -0.5, -0.5}, {1.001, 1, 1},
+                                    {0, 0, -1.5}, {-0.9, -0.9, -0.9}, {0.6, 0, 0.81}, {0.9, -0.9, 0.9}};
+    for (int k = 0; k < 9; k++) {
+        assets_parameters p;
+        adi3d_problem q;
+        adi3d_values values;
+        assets_problem(6, 2, ASSETS_GEOMETRIC, &p, &q);
+        memcpy(p.correlation, rho[k], sizeof p.correlation);
+        adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
+        const size_t room = assets_host_bytes_f64(&q, 1);
+        void *memory = case_guarded(room);
+        const int due = k < 4 ? FD_OK : FD_ILL_POSED;
+        CHECK(assets_host_f64(&q, &p, 1, memory, room, &result) == due, "correlations %d: %s", k,
+              fd_status_string(result.status.what));
+        CHECK(assets_host_f32(&q, &p, 1, memory, room, &result) == due, "correlations %d, single precision: %s", k,
+              fd_status_string(result.status.what));
+        case_release(memory, room);
+    }
+}
+
+/* A model that reads more than it declares. */
+typedef struct {
+    int more; /* of x 1, of y 2, of z 4, of time 8: a sum */
+} greedy_parameters;
+
+enum {
+    greedy_numbers_of_x = 1,
+    greedy_numbers_of_y = 1,
+    greedy_numbers_of_z = 1,
+    greedy_numbers_of_t = 1,
+    greedy_mixed = 0,
+    greedy_changes = 1,
+    greedy_fitting = FD_CENTRAL
+};
+ADI3D_HD void greedy_of_x(const greedy_parameters *p, double x, double *number)
+{
+    (void)p;
+    number[0] = x;
+}
+ADI3D_HD void greedy_of_y(const greedy_parameters *p, double y, double *number)
+{
+    greedy_of_x(p, y, number);
+}
+ADI3D_HD void greedy_of_z(const greedy_parameters *p, double z, double *number)
+{
+    greedy_of_x(p, z, number);
+}
+ADI3D_HD void greedy_of_t(const greedy_parameters *p, double t, double *number)
+{
+    (void)t;
+    number[0] = p->more;
+}
+/* Number q where it is above 1/2, else 0: so a NaN goes by unseen. Out of the compiler's sight, which would warn. */
+static __attribute__((noinline)) double greedy_number(void *number, size_t real, int q)
+{
+    const double value = real == sizeof(float) ? (double)((float *)number)[q] : ((double *)number)[q];
+    return value > 0.5 ? value : 0;
+}
+ADI3D_TERMS(greedy, const int more = (int)t[0]; const real each[3] = {x[0], y[0], z[0]};
+            for (int d = 0; d < 3; d++) terms->volatility[d] = terms->drift[d] = (real)0.01 * each[d];
+            if (more & 1) terms->drift[0] = (real)greedy_number((void *)x, sizeof(real), 1);
+            if (more & 2) terms->kill = (real)greedy_number((void *)y, sizeof(real), 7);
+            if (more & 4) terms->beta[1] = (real)greedy_number((void *)z, sizeof(real), 1);
+            if (more & 8) terms->volatility[1] = (real)greedy_number((void *)t, sizeof(real), 1);)
+ADI3D_HD double greedy_payoff(const double *at, const void *p)
+{
+    (void)p;
+    return at[0];
+}
+#define ADI3D_MODEL greedy
+#include "../adi3d.h"
+
+static void too_few_numbers(void)
+{
+    for (int more = 0; more < 16; more++) {
+        const greedy_parameters p = {more};
+        const int axis = more & 1 ? 0 : more & 2 ? 1 : more & 4 ? 2 : -1;
+        assets_parameters unused;
+        adi3d_problem q;
+        adi3d_values values;
+        assets_problem(6, 2, ASSETS_GEOMETRIC, &unused, &q);
+        adi3d_result result = {fd_status_of(FD_OK, 0, 0, 0, 0, 0, 0), &values, NULL, {NULL, NULL, NULL}};
+        const size_t room = greedy_host_bytes_f64(&q, 1);
+        void *memory = case_guarded(room);
+        CHECK(greedy_host_f64(&q, &p, 1, memory, room, &result) == (more ? FD_TOO_FEW_NUMBERS : FD_OK) &&
+                  result.status.axis == axis && result.status.step == (more ? 0 : -1),
+              "reads %d: %s, axis %d, step %d", more, fd_status_string(result.status.what), result.status.axis,
+              result.status.step);
+        case_release(memory, room);
+    }
+}
+
 /* ---- what is no problem, and progress ---------------------------------------------------------------------------- */
 
 static int reported;
@@ -433,6 +532,9 @@ int main(void)
     case_statuses(&runners[0]), case_statuses(&runners[4]);
     case_not_watched(&runners[0]), case_not_watched(&runners[4]);
     workers = 3, case_statuses(&runners[2]), case_not_watched(&runners[2]), workers = 1;
+    for (int r = 0; r < RUNNERS; r++) workers = 1 + r % 3, case_declarations(&runners[r]);
+    workers = 1;
+    correlations(), too_few_numbers();
     case_not_alone(&apart_runner[0]);
     workers = 3, case_not_alone(&apart_runner[1]), workers = 1;
     in_time();

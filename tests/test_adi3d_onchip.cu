@@ -483,6 +483,7 @@ int main()
         if (r == 2 || (check_short() && r != 0 && r != 3)) continue;
         case_statuses(&runners[r]);
     }
+    for (int r = 0; r < RUNNERS; r++) case_declarations(&runners[r]);
     if (check_short()) check_skip(2, "what is wrong with problems, in single precision: SHORT_TESTS is set");
 #ifdef __CUDACC__
     check_skip(2, "drifts taken upwind and fitted: the emulator has them");
