@@ -35,7 +35,7 @@ JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WERROR ?= $(filter true 1,$(CI))
 ERRORS := $(if $(WERROR),-Werror)
 
-HEADERS := $(wildcard *.h tests/*.h tests/simt/*.h examples/*.h)
+HEADERS := $(wildcard *.h trid/*.h tests/*.h tests/simt/*.h examples/*.h)
 WARNINGS := -Wall -Wextra -Wpedantic $(ERRORS)
 # The sanitizers' own words take a third of the time to compile: what is undefined stops the program instead, and the
 # address sanitizer says where. It also sees what lies beyond an object.

@@ -79,6 +79,7 @@
 #define ADI2D_H
 
 #include "fd.h"
+#include "trid/launch.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -90,7 +91,7 @@
 #define ADI2D_HEADER "adi2d.h"
 #endif
 
-#define ADI2D_HD TRID_HD
+#define ADI2D_HD TB_HD
 #define ADI2D_P_JOIN2(a, b) a##_##b
 #define ADI2D_P_JOIN(a, b) ADI2D_P_JOIN2(a, b)
 #define ADI2D_P_JOIN3(a, b, c) a##_##b##c
@@ -157,7 +158,7 @@ enum {
 };
 
 /* What a status says. */
-TRID_HD const char *adi2d_status_string(int what)
+TB_HD const char *adi2d_status_string(int what)
 {
     return what == ADI2D_NO_PRODUCT   ? "a step is no product of factors, although batch.kind says so"
            : what == ADI2D_TWO_STAGED ? "a step has two stages, although batch.kind says one"
@@ -183,7 +184,7 @@ typedef struct {
 } adi2d_batch;
 
 /* The part of adi2d_check that says how much memory a batch needs: its pointers may still be null. */
-TRID_HD int adi2d_p_sizes(const adi2d_batch *batch)
+TB_HD int adi2d_p_sizes(const adi2d_batch *batch)
 {
     if (!batch) return FD_BAD_ARGUMENT;
     if (batch->kind < ADI2D_TWO_STAGES || batch->kind > ADI2D_PRODUCTS) return ADI2D_BAD_KIND;
@@ -195,7 +196,7 @@ TRID_HD int adi2d_p_sizes(const adi2d_batch *batch)
 
 /* Solves   is this a batch?
    Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, ADI2D_BAD_KIND, or FD_BAD_SIZE: a count out of range */
-TRID_HD int adi2d_check(const adi2d_batch *batch)
+TB_HD int adi2d_check(const adi2d_batch *batch)
 {
     int wrong = adi2d_p_sizes(batch);
     if (wrong) return wrong;
@@ -205,7 +206,7 @@ TRID_HD int adi2d_check(const adi2d_batch *batch)
 
 /* ---- a problem made ready ---------------------------------------------------------------------------------------- */
 
-TRID_HD fd_status adi2d_p_status(int what, int detail, int axis, int i, int j, int step)
+TB_HD fd_status adi2d_p_status(int what, int detail, int axis, int i, int j, int step)
 {
     return fd_status_of(what, detail, axis, i, j, -1, step);
 }
@@ -236,7 +237,7 @@ typedef struct {
 } adi2d_p_plan;
 
 /* What a problem's own numbers say, before anything is made of them. */
-TRID_HD fd_status adi2d_p_check(const adi2d_batch *batch, const adi2d_problem *problem)
+TB_HD fd_status adi2d_p_check(const adi2d_batch *batch, const adi2d_problem *problem)
 {
     for (int d = 0; d < 2; d++) {
         const int points = problem->axis[d].points;
@@ -300,8 +301,8 @@ ADI2D_P_TYPES(f64);
 #endif
 
 /* The final value at point (i, j). */
-TRID_HD double ADI2D_M(p_final)(const adi2d_problem *problem, const ADI2D_M(parameters) * parameters,
-                                const double *const *x, const int *points, int i, int j)
+TB_HD double ADI2D_M(p_final)(const adi2d_problem *problem, const ADI2D_M(parameters) * parameters,
+                              const double *const *x, const int *points, int i, int j)
 {
     int index[2] = {i, j};
     return fd_final_as(problem->finals, problem->kinks, problem->kink, 2, x, points, index, ADI2D_M(payoff),
@@ -309,7 +310,7 @@ TRID_HD double ADI2D_M(p_final)(const adi2d_problem *problem, const ADI2D_M(para
 }
 
 /* What is given at a face. */
-TRID_HD double ADI2D_M(p_face)(const ADI2D_M(parameters) * parameters, int axis, int side, double other, double t)
+TB_HD double ADI2D_M(p_face)(const ADI2D_M(parameters) * parameters, int axis, int side, double other, double t)
 {
 #ifdef ADI2D_FACE
     return ADI2D_M(face)(parameters, axis, side, other, t);
@@ -319,7 +320,7 @@ TRID_HD double ADI2D_M(p_face)(const ADI2D_M(parameters) * parameters, int axis,
 #endif
 }
 
-TRID_HD double ADI2D_M(p_change)(const ADI2D_M(parameters) * parameters, int date, double x, double y, double value)
+TB_HD double ADI2D_M(p_change)(const ADI2D_M(parameters) * parameters, int date, double x, double y, double value)
 {
 #ifdef ADI2D_CHANGE
     return ADI2D_M(change)(parameters, date, x, y, value);
@@ -389,7 +390,7 @@ enum {
 };
 
 /* Hands out memory from its start; with null, only counts. */
-TRID_HD size_t ADI2D_F(p_lay_out)(const adi2d_batch *batch, unsigned char *memory, ADI2D_F(p_tables) * tables)
+TB_HD size_t ADI2D_F(p_lay_out)(const adi2d_batch *batch, unsigned char *memory, ADI2D_F(p_tables) * tables)
 {
     size_t used = 0, steps = (size_t)batch->steps;
     ADI2D_F(p_tables) t;
@@ -422,13 +423,13 @@ TRID_HD size_t ADI2D_F(p_lay_out)(const adi2d_batch *batch, unsigned char *memor
 
 /* The terms at point (i, j) with the numbers of a time. A model may read more numbers than it declares: room is behind
    those of x and y, other tables are behind those of time. */
-TRID_HD ADI2D_G(adi2d_terms) ADI2D_F(p_terms)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time)
+TB_HD ADI2D_G(adi2d_terms) ADI2D_F(p_terms)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time)
 {
     ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
     ADI2D_R x[(int)ADI2D_M(numbers_of_x) + FD_P_ROOM], y[(int)ADI2D_M(numbers_of_y) + FD_P_ROOM];
-    TRID_UNROLL
+    TB_UNROLL
     for (int q = 0; q < ADI2D_F(p_of_x); q++) x[q] = t->number[0][q * t->padded[0] + i];
-    TRID_UNROLL
+    TB_UNROLL
     for (int q = 0; q < ADI2D_F(p_of_y); q++) y[q] = t->number[1][q * t->padded[1] + j];
     ADI2D_F(terms)(x, y, time, &terms);
     return terms;
@@ -436,7 +437,7 @@ TRID_HD ADI2D_G(adi2d_terms) ADI2D_F(p_terms)(const ADI2D_F(p_tables) * t, int i
 
 /* The same where numbers that are not declared are 1, but 2 those of x (bit 0 of twos), of y (bit 1) and of time (bit
    3). */
-TRID_HD ADI2D_G(adi2d_terms)
+TB_HD ADI2D_G(adi2d_terms)
     ADI2D_F(p_terms_beyond)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time, int twos)
 {
     ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
@@ -455,7 +456,7 @@ TRID_HD ADI2D_G(adi2d_terms)
 }
 
 /* Of what the terms read more numbers than are declared: FD_P_FEW's bits. */
-TRID_HD int ADI2D_F(p_few)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time)
+TB_HD int ADI2D_F(p_few)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2D_R *time)
 {
     enum { numbers = sizeof(ADI2D_G(adi2d_terms)) / sizeof(ADI2D_R), all = 1 + 2 + 8 };
     ADI2D_R ones[numbers], twos[numbers];
@@ -473,7 +474,7 @@ TRID_HD int ADI2D_F(p_few)(const ADI2D_F(p_tables) * t, int i, int j, const ADI2
 }
 
 /* Does what is along y, or the kill, differ? */
-TRID_HD int ADI2D_F(p_y_differs)(ADI2D_G(adi2d_terms) one, ADI2D_G(adi2d_terms) other)
+TB_HD int ADI2D_F(p_y_differs)(ADI2D_G(adi2d_terms) one, ADI2D_G(adi2d_terms) other)
 {
     return ADI2D_G(fd_p_differ)(one.drift[1], other.drift[1]) |
            ADI2D_G(fd_p_differ)(one.diffusion[1], other.diffusion[1]) | ADI2D_G(fd_p_differ)(one.kill, other.kill);
@@ -481,8 +482,8 @@ TRID_HD int ADI2D_F(p_y_differs)(ADI2D_G(adi2d_terms) one, ADI2D_G(adi2d_terms) 
 
 /* What of the model's declarations is not true in step k at points from, from + stride .. to - 1 of row j, and is the
    problem ill-posed there: a sum of fd.h's. Nothing is asked of points whose values are given. */
-TRID_HD int ADI2D_F(p_untrue)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int j, int k, int from, int to,
-                              int stride)
+TB_HD int ADI2D_F(p_untrue)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int j, int k, int from, int to,
+                            int stride)
 {
     const int *points = t->plan->points, last = j == points[1] - 1;
     const ADI2D_R *time = t->time + (2 * k + 1) * ADI2D_F(p_of_t);
@@ -505,7 +506,7 @@ TRID_HD int ADI2D_F(p_untrue)(const adi2d_problem *problem, const ADI2D_F(p_tabl
 
 /* In which steps row j is looked at: in the first, in the last, and in one of its own, for what changes in between; but
    not where the numbers of time are those of the first. -1: in none. */
-TRID_HD int ADI2D_F(p_look)(const ADI2D_F(p_tables) * t, int j, int look)
+TB_HD int ADI2D_F(p_look)(const ADI2D_F(p_tables) * t, int j, int look)
 {
     const int steps = t->plan->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : j % steps;
     const ADI2D_R *first = t->time + ADI2D_F(p_of_t), *time = t->time + (2 * k + 1) * ADI2D_F(p_of_t);
@@ -513,7 +514,7 @@ TRID_HD int ADI2D_F(p_look)(const ADI2D_F(p_tables) * t, int j, int look)
 }
 
 /* The first thing that is not true at a point, as a status. */
-TRID_HD fd_status ADI2D_F(p_untrue_at)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int i, int j)
+TB_HD fd_status ADI2D_F(p_untrue_at)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int i, int j)
 {
     int k = 0, untrue = ADI2D_F(p_few)(t, i, j, t->time);
     for (int look = 0; look < 3 && !untrue; look++) {
@@ -524,19 +525,19 @@ TRID_HD fd_status ADI2D_F(p_untrue_at)(const adi2d_problem *problem, const ADI2D
 }
 
 /* The row of A along an axis, without kill. */
-TRID_HD ADI2D_G(fd_row) ADI2D_F(p_row)(int axis, ADI2D_G(fd_cell) cell, ADI2D_G(adi2d_terms) terms)
+TB_HD ADI2D_G(fd_row) ADI2D_F(p_row)(int axis, ADI2D_G(fd_cell) cell, ADI2D_G(adi2d_terms) terms)
 {
     return ADI2D_G(fd_lane_row)(cell, ADI2D_M(fitting), terms.drift[axis], terms.diffusion[axis]);
 }
 
 /* The row of 1 - size A along an axis, which has half of the kill. */
-TRID_HD int ADI2D_F(p_matrix)(ADI2D_G(fd_row) row, int at_face, ADI2D_R size, ADI2D_R kill, ADI2D_R *a, ADI2D_R *b,
-                              ADI2D_R *c)
+TB_HD int ADI2D_F(p_matrix)(ADI2D_G(fd_row) row, int at_face, ADI2D_R size, ADI2D_R kill, ADI2D_R *a, ADI2D_R *b,
+                            ADI2D_R *c)
 {
     return ADI2D_G(fd_lane_matrix_at)(row, at_face, size, kill / 2, a, b, c);
 }
 
-TRID_HD int ADI2D_F(p_finite)(ADI2D_G(adi2d_terms) terms)
+TB_HD int ADI2D_F(p_finite)(ADI2D_G(adi2d_terms) terms)
 {
     /* Halves: a sum of finite numbers must be finite. */
     double sum = 0.125 * (double)terms.drift[0] + 0.125 * (double)terms.drift[1] + 0.125 * (double)terms.mixed;
@@ -549,7 +550,7 @@ TRID_HD int ADI2D_F(p_finite)(ADI2D_G(adi2d_terms) terms)
    and (1 + M) / (1 - M) = 2 / (1 - M) - 1: so, from z = (1 + dt A_2 / 2) u,
        s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
    is a step, with no differences formed, and z' what the next one begins with if it is as long and A_2 the same. */
-TRID_HD int ADI2D_F(p_product)(const adi2d_problem *problem, const fd_step *step, int still, int weak)
+TB_HD int ADI2D_F(p_product)(const adi2d_problem *problem, const fd_step *step, int still, int weak)
 {
     for (int f = 0; f < 4; f++)
         if (problem->face[f / 2][f % 2] != FD_LINEAR) return 0;
@@ -558,14 +559,14 @@ TRID_HD int ADI2D_F(p_product)(const adi2d_problem *problem, const fd_step *step
 }
 
 /* Are two steps as long, but for rounding? */
-TRID_HD int ADI2D_F(p_as_long)(const fd_step *one, const fd_step *other)
+TB_HD int ADI2D_F(p_as_long)(const fd_step *one, const fd_step *other)
 {
     double first = one->from - one->to, second = other->from - other->to;
     return fabs(first - second) <= 1e-11 * first;
 }
 
 /* How step k goes; open and close are only right once all steps have been asked for product. */
-TRID_HD void ADI2D_F(p_pace)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int k)
+TB_HD void ADI2D_F(p_pace)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int k)
 {
     ADI2D_G(adi2d_p_pace) *pace = &t->pace[k];
     const ADI2D_R *time = t->time + 2 * k * ADI2D_F(p_of_t);
@@ -574,7 +575,7 @@ TRID_HD void ADI2D_F(p_pace)(const adi2d_problem *problem, const ADI2D_F(p_table
 }
 
 /* Are step k and the next one, of a march of products, one chain? */
-TRID_HD int ADI2D_F(p_chained)(const ADI2D_F(p_tables) * t, int k)
+TB_HD int ADI2D_F(p_chained)(const ADI2D_F(p_tables) * t, int k)
 {
     if (k < 0 || k + 1 >= t->plan->steps || t->step[k].date >= 0) return 0;
     if (!t->pace[k].product || !t->pace[k + 1].product || !ADI2D_F(p_as_long)(&t->step[k], &t->step[k + 1])) return 0;
@@ -583,8 +584,8 @@ TRID_HD int ADI2D_F(p_chained)(const ADI2D_F(p_tables) * t, int k)
 }
 
 /* Is point (i, j) with these terms too fast for the explicit steps of a march? As fd_p_too_fast. */
-TRID_HD int ADI2D_F(p_too_fast)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int i, int j,
-                                ADI2D_G(adi2d_terms) terms)
+TB_HD int ADI2D_F(p_too_fast)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int i, int j,
+                              ADI2D_G(adi2d_terms) terms)
 {
     const int index[2] = {i, j};
     fd_p_rate rate = {0, 0};
@@ -598,7 +599,7 @@ TRID_HD int ADI2D_F(p_too_fast)(const adi2d_problem *problem, const ADI2D_F(p_ta
 }
 
 /* NaN wherever problem `which` of a batch would have results, by so many threads. */
-TRID_HD void ADI2D_F(p_nothing)(const adi2d_batch *batch, int which, int thread, int threads)
+TB_HD void ADI2D_F(p_nothing)(const adi2d_batch *batch, int which, int thread, int threads)
 {
     const ADI2D_R nan = ADI2D_G(fd_p_nan)();
     const double n = (double)nan;
@@ -617,9 +618,9 @@ enum { ADI2D_F(p_phases) = 11 };
 
 /* Makes a problem ready, in phases: all threads do one, a barrier, then the next. What a phase needs from the ones
    before must have been found good (plan->status), or the phase does nothing. */
-TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *problem,
-                                const ADI2D_M(parameters) * parameters, const ADI2D_F(p_tables) * t, int phase,
-                                int thread, int threads)
+TB_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *problem,
+                              const ADI2D_M(parameters) * parameters, const ADI2D_F(p_tables) * t, int phase,
+                              int thread, int threads)
 {
     adi2d_p_plan *plan = t->plan;
     const double *const x[2] = {t->x[0], t->x[1]};
@@ -809,7 +810,7 @@ TRID_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *p
 }
 
 /* Value and derivatives at the spot, from the four by four values around it, those along x side by side. */
-TRID_HD adi2d_values ADI2D_F(p_values)(const adi2d_p_plan *plan, const ADI2D_R *around)
+TB_HD adi2d_values ADI2D_F(p_values)(const adi2d_p_plan *plan, const ADI2D_R *around)
 {
     const fd_weights *x = &plan->at[0], *y = &plan->at[1];
     const double *const weight[6][2] = {{x->value, y->value},     {x->slope, y->value}, {x->value, y->slope},
@@ -822,8 +823,8 @@ TRID_HD adi2d_values ADI2D_F(p_values)(const adi2d_p_plan *plan, const ADI2D_R *
 }
 
 /* What a face adds to F along an axis: of a given slope, or its third point; e: at the step's start or end. */
-TRID_HD ADI2D_R ADI2D_F(p_at_face)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int axis, int side, int i,
-                                   int j, const ADI2D_R *time, ADI2D_R given, ADI2D_R next, ADI2D_R third)
+TB_HD ADI2D_R ADI2D_F(p_at_face)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int axis, int side, int i,
+                                 int j, const ADI2D_R *time, ADI2D_R given, ADI2D_R next, ADI2D_R third)
 {
     int kind = problem->face[axis][side];
     if (kind != FD_SLOPE && kind != FD_DEGENERATE) return 0;
@@ -835,7 +836,7 @@ TRID_HD ADI2D_R ADI2D_F(p_at_face)(const adi2d_problem *problem, const ADI2D_F(p
 
 /* ---- the host ---------------------------------------------------------------------------------------------------- */
 
-#if TRID_HOST_SCOPE
+#if TB_HOST_SCOPE
 
 /* What a worker has in memory besides the tables. Grids have a rim of one point, which is 0 and never changes, so that
    derivatives are taken without asking where: point (i, j) at (j + 1) pitch + i + 1. */
@@ -853,7 +854,7 @@ typedef struct {
     ADI2D_R *given[2][2][2];        /* at the step's start and end, of each axis and side: what a face is given */
 } ADI2D_F(p_host);
 
-TRID_HOST size_t ADI2D_F(p_host_lay_out)(const adi2d_batch *batch, unsigned char *memory, ADI2D_F(p_host) * host)
+TB_HOST size_t ADI2D_F(p_host_lay_out)(const adi2d_batch *batch, unsigned char *memory, ADI2D_F(p_host) * host)
 {
     ADI2D_F(p_host) h;
     size_t used = ADI2D_F(p_lay_out)(batch, memory, &h.t);
@@ -914,8 +915,8 @@ FD_P_FLAT void ADI2D_F(p_host_parts)(const ADI2D_F(p_host) * h, const ADI2D_R *v
     }
 }
 /* All parts of v along the line of row j; e: at the start or the end of step k. */
-TRID_HOST void ADI2D_F(p_host_line)(const ADI2D_F(p_host) * h, const ADI2D_R *v, int j, int k, int e, ADI2D_R *f0,
-                                    ADI2D_R *f1, ADI2D_R *f2)
+TB_HOST void ADI2D_F(p_host_line)(const ADI2D_F(p_host) * h, const ADI2D_R *v, int j, int k, int e, ADI2D_R *f0,
+                                  ADI2D_R *f1, ADI2D_R *f2)
 {
     const ADI2D_R *time = h->t.time + (2 * k + e) * ADI2D_F(p_of_t);
     ADI2D_F(p_host_parts)(h, v, j, time, f0, f1, f2);
@@ -1034,8 +1035,8 @@ ADI2D_P_SOLVE(ADI2D_F(p_host_y_rest), 1, count)
 #undef ADI2D_P_SOLVE
 
 /* All lines along x: d becomes the solution, or, for a product, to = 2 solution - d. w as above, or null. */
-TRID_HOST void ADI2D_F(p_host_along_x)(const ADI2D_F(p_host) * h, const ADI2D_R *now, ADI2D_R size, int product,
-                                       ADI2D_R *d, const ADI2D_R *w, ADI2D_R *to)
+TB_HOST void ADI2D_F(p_host_along_x)(const ADI2D_F(p_host) * h, const ADI2D_R *now, ADI2D_R size, int product,
+                                     ADI2D_R *d, const ADI2D_R *w, ADI2D_R *to)
 {
     enum { LINES = FD_P_LANES };
     const int n = h->n[0];
@@ -1059,8 +1060,8 @@ TRID_HOST void ADI2D_F(p_host_along_x)(const ADI2D_F(p_host) * h, const ADI2D_R 
 }
 
 /* All lines along y, from d into to. */
-TRID_HOST void ADI2D_F(p_host_along_y)(const ADI2D_F(p_host) * h, const ADI2D_R *now, ADI2D_R size, const ADI2D_R *d,
-                                       const ADI2D_R *w, ADI2D_R *to)
+TB_HOST void ADI2D_F(p_host_along_y)(const ADI2D_F(p_host) * h, const ADI2D_R *now, ADI2D_R size, const ADI2D_R *d,
+                                     const ADI2D_R *w, ADI2D_R *to)
 {
     enum { LINES = FD_P_LANES };
     const int n = h->n[1];
@@ -1081,7 +1082,7 @@ TRID_HOST void ADI2D_F(p_host_along_y)(const ADI2D_F(p_host) * h, const ADI2D_R 
 }
 
 /* What the faces are given at the start and the end of a step. */
-TRID_HOST void ADI2D_F(p_host_given)(const ADI2D_F(p_host) * h, const fd_step *step)
+TB_HOST void ADI2D_F(p_host_given)(const ADI2D_F(p_host) * h, const fd_step *step)
 {
     for (int f = 0; f < 4; f++) {
         int axis = f / 2, side = f % 2, kind = h->problem->face[axis][side];
@@ -1094,7 +1095,7 @@ TRID_HOST void ADI2D_F(p_host_given)(const ADI2D_F(p_host) * h, const fd_step *s
 }
 
 /* A step by the stages of its scheme, from u to u. */
-TRID_HOST void ADI2D_F(p_host_stages)(ADI2D_F(p_host) * h, int k)
+TB_HOST void ADI2D_F(p_host_stages)(ADI2D_F(p_host) * h, int k)
 {
     const ADI2D_G(adi2d_p_pace) *pace = &h->t.pace[k];
     const ADI2D_R *now = h->t.time + (2 * k + 1) * ADI2D_F(p_of_t), *base = pace->of.base[0], *again = pace->of.base[1];
@@ -1150,7 +1151,7 @@ TRID_HOST void ADI2D_F(p_host_stages)(ADI2D_F(p_host) * h, int k)
 }
 
 /* A step as a product of factors; z lies in h->z between its steps, u in h->u when it closes. */
-TRID_HOST void ADI2D_F(p_host_product)(ADI2D_F(p_host) * h, int k)
+TB_HOST void ADI2D_F(p_host_product)(ADI2D_F(p_host) * h, int k)
 {
     const ADI2D_G(adi2d_p_pace) *pace = &h->t.pace[k];
     const ADI2D_R *now = h->t.time + (2 * k + 1) * ADI2D_F(p_of_t), size = pace->of.size;
@@ -1175,7 +1176,7 @@ TRID_HOST void ADI2D_F(p_host_product)(ADI2D_F(p_host) * h, int k)
 }
 
 /* What exercise does after a step. */
-TRID_HOST void ADI2D_F(p_host_exercise)(ADI2D_F(p_host) * h, ADI2D_R dt, int kind)
+TB_HOST void ADI2D_F(p_host_exercise)(ADI2D_F(p_host) * h, ADI2D_R dt, int kind)
 {
     for (int j = 0; j < h->n[1]; j++) {
         const size_t at = (size_t)(j + 1) * (size_t)h->pitch + 1;
@@ -1185,7 +1186,7 @@ TRID_HOST void ADI2D_F(p_host_exercise)(ADI2D_F(p_host) * h, ADI2D_R dt, int kin
     }
 }
 
-TRID_HOST adi2d_values ADI2D_F(p_host_values)(const ADI2D_F(p_host) * h)
+TB_HOST adi2d_values ADI2D_F(p_host_values)(const ADI2D_F(p_host) * h)
 {
     const fd_weights *at = h->t.plan->at;
     ADI2D_R around[16];
@@ -1195,7 +1196,7 @@ TRID_HOST adi2d_values ADI2D_F(p_host_values)(const ADI2D_F(p_host) * h)
 }
 
 /* What happens at a date, of which the plan is told how much a change adds. */
-TRID_HOST void ADI2D_F(p_host_date)(ADI2D_F(p_host) * h, int date, adi2d_values *values)
+TB_HOST void ADI2D_F(p_host_date)(ADI2D_F(p_host) * h, int date, adi2d_values *values)
 {
     const fd_date *event = &h->problem->at_date[date];
     const size_t pitch = (size_t)h->pitch;
@@ -1227,7 +1228,7 @@ TRID_HOST void ADI2D_F(p_host_date)(ADI2D_F(p_host) * h, int date, adi2d_values 
 }
 
 /* The first point that is not finite, i + n[0] * j; or -1, and in *largest the largest magnitude. */
-TRID_HOST int ADI2D_F(p_host_lost)(const ADI2D_F(p_host) * h, int *largest)
+TB_HOST int ADI2D_F(p_host_lost)(const ADI2D_F(p_host) * h, int *largest)
 {
     *largest = 0;
     for (int j = 0; j < h->n[1]; j++)
@@ -1241,7 +1242,7 @@ TRID_HOST int ADI2D_F(p_host_lost)(const ADI2D_F(p_host) * h, int *largest)
 
 /* Marches a problem that is ready. Nothing is watched; a second march, after one that was lost, looks after each step
    for the first number that is not finite, the model's before the values. */
-TRID_HOST fd_status ADI2D_F(p_host_march)(ADI2D_F(p_host) * h, int watched, adi2d_values *values)
+TB_HOST fd_status ADI2D_F(p_host_march)(ADI2D_F(p_host) * h, int watched, adi2d_values *values)
 {
     const adi2d_p_plan *plan = h->t.plan;
     int largest;
@@ -1278,8 +1279,8 @@ TRID_HOST fd_status ADI2D_F(p_host_march)(ADI2D_F(p_host) * h, int watched, adi2
 }
 
 /* One problem. */
-TRID_HOST void ADI2D_F(p_host_problem)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int which,
-                                       void *memory)
+TB_HOST void ADI2D_F(p_host_problem)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int which,
+                                     void *memory)
 {
     ADI2D_F(p_host) h;
     ADI2D_F(p_host_lay_out)(batch, (unsigned char *)memory, &h);
@@ -1313,7 +1314,7 @@ TRID_HOST void ADI2D_F(p_host_problem)(const adi2d_batch *batch, const ADI2D_M(p
 }
 
 /* What a call that is refused leaves: its status in each of its problems, and NaN where the batch says how much. */
-TRID_HOST int ADI2D_F(p_host_refuse)(const adi2d_batch *batch, int from, int to, int wrong)
+TB_HOST int ADI2D_F(p_host_refuse)(const adi2d_batch *batch, int from, int to, int wrong)
 {
     for (int which = from; which < to && batch->status; which++)
         batch->status[which] = adi2d_p_status(wrong, 0, -1, -1, -1, -1);
@@ -1324,14 +1325,14 @@ TRID_HOST int ADI2D_F(p_host_refuse)(const adi2d_batch *batch, int from, int to,
 
 /* Solves   how much memory one of the host's workers needs
    Returns  bytes, for which its pointers may still be null; 0 for a batch that is none (adi2d_check) */
-TRID_HOST size_t ADI2D_F(host_bytes)(const adi2d_batch *batch)
+TB_HOST size_t ADI2D_F(host_bytes)(const adi2d_batch *batch)
 {
     return adi2d_p_sizes(batch) ? 0 : ADI2D_F(p_host_lay_out)(batch, NULL, NULL);
 }
 
 /* What is wrong with a call that is to solve so many problems, each worker with so much memory. */
-TRID_HOST int ADI2D_F(p_host_check)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int problems,
-                                    const void *memory, size_t bytes)
+TB_HOST int ADI2D_F(p_host_check)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int problems,
+                                  const void *memory, size_t bytes)
 {
     const int wrong = adi2d_check(batch);
     if (wrong || problems < 1) return wrong;
@@ -1347,8 +1348,8 @@ TRID_HOST int ADI2D_F(p_host_check)(const adi2d_batch *batch, const ADI2D_M(para
    Returns  FD_OK, or as adi2d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM: less memory than host_bytes;
             FD_BAD_SIZE for a range that is none, of which no problem is touched
    Cost     a step of Douglas' scheme two solves of three to four loops each, vectorised across lines */
-TRID_HOST int ADI2D_F(host_problems)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int from, int to,
-                                     void *memory, size_t bytes)
+TB_HOST int ADI2D_F(host_problems)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int from, int to,
+                                   void *memory, size_t bytes)
 {
     if (!batch) return FD_BAD_ARGUMENT;
     if (from < 0 || to > batch->problems) return FD_BAD_SIZE;
@@ -1363,8 +1364,8 @@ TRID_HOST int ADI2D_F(host_problems)(const adi2d_batch *batch, const ADI2D_M(par
    Needs    memory of workers * host_bytes
    Leaves   as host_problems
    Returns  as host_problems; FD_BAD_SIZE for workers < 1 */
-TRID_HOST int ADI2D_F(host)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int workers, void *memory,
-                            size_t bytes)
+TB_HOST int ADI2D_F(host)(const adi2d_batch *batch, const ADI2D_M(parameters) * parameters, int workers, void *memory,
+                          size_t bytes)
 {
     if (!batch) return FD_BAD_ARGUMENT;
     const int problems = batch->problems;
@@ -1382,7 +1383,7 @@ TRID_HOST int ADI2D_F(host)(const adi2d_batch *batch, const ADI2D_M(parameters) 
     return FD_OK;
 }
 
-#endif /* TRID_HOST_SCOPE */
+#endif /* TB_HOST_SCOPE */
 
 /* ---- on chip ----------------------------------------------------------------------------------------------------- */
 
@@ -1394,7 +1395,7 @@ TRID_HOST int ADI2D_F(host)(const adi2d_batch *batch, const ADI2D_M(parameters) 
    Point i of a row is at place(i): pieces of 16 bytes, the order of eight changing from group of eight to group of
    eight, so that lanes that read theirs at once, K points apart, meet no bank twice, nor do lanes at neighbouring
    points (tests/test_banks.c). */
-#if TRID_DEVICE_SCOPES
+#if TB_DEVICE_SCOPES
 
 enum { ADI2D_F(p_piece) = 16 / sizeof(ADI2D_R) }; /* elements of one */
 
@@ -1402,7 +1403,7 @@ typedef struct FD_P_ALIGN {
     ADI2D_R v[16 / sizeof(ADI2D_R)];
 } ADI2D_F(p_pieces);
 
-TRID_HD int ADI2D_F(p_place)(int i)
+TB_HD int ADI2D_F(p_place)(int i)
 {
     return i ^ ((i / (8 * ADI2D_F(p_piece)) & 7) * ADI2D_F(p_piece));
 }
@@ -1411,7 +1412,7 @@ TRID_HD int ADI2D_F(p_place)(int i)
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define ADI2D_P_RARE static __device__ __noinline__
 #else
-#define ADI2D_P_RARE TRID_D
+#define ADI2D_P_RARE TB_D
 #endif
 
 /* What a launch is. */
@@ -1443,7 +1444,7 @@ typedef struct {
 } ADI2D_F(p_chip);
 
 /* Hands out a block's shared memory. */
-TRID_HD void ADI2D_F(p_chip_lay_out)(int K, const ADI2D_F(p_launch) * launch, int threads, ADI2D_F(p_chip) * chip)
+TB_HD void ADI2D_F(p_chip_lay_out)(int K, const ADI2D_F(p_launch) * launch, int threads, ADI2D_F(p_chip) * chip)
 {
     const int rim = launch->arrays > 1 ? 2 : 0; /* rows of other blocks */
     size_t used = 0, array = fd_p_round((size_t)(launch->each + rim) * (size_t)launch->pitch * sizeof(ADI2D_R));
@@ -1458,7 +1459,8 @@ TRID_HD void ADI2D_F(p_chip_lay_out)(int K, const ADI2D_F(p_launch) * launch, in
         used += fd_p_round((size_t)(d ? points : launch->pitch) * (size_t)numbers * sizeof(ADI2D_R));
     }
     chip->exchange = (int)used;
-    used += fd_p_round((size_t)TRID_P_LINES_LEN(lines, launch->sections, 128 / (int)sizeof(ADI2D_R)) * sizeof(ADI2D_R));
+    used +=
+        fd_p_round((size_t)TRID_INTERLEAVED_LEN(lines, launch->sections, 128 / (int)sizeof(ADI2D_R)) * sizeof(ADI2D_R));
     chip->factors = (int)used;
     if (ADI2D_P_ALONE && launch->arrays == 1)
         used += fd_p_round((size_t)(launch->sections * (5 * K + 12) + 2) * sizeof(ADI2D_R));
@@ -1470,7 +1472,7 @@ TRID_HD void ADI2D_F(p_chip_lay_out)(int K, const ADI2D_F(p_launch) * launch, in
 }
 
 /* All threads of the cluster wait for each other. */
-TRID_D void ADI2D_F(p_meet)(const ADI2D_F(p_chip) * h)
+TB_D void ADI2D_F(p_meet)(const ADI2D_F(p_chip) * h)
 {
     if (h->size > 1)
         trid_cluster_sync();
@@ -1479,49 +1481,49 @@ TRID_D void ADI2D_F(p_meet)(const ADI2D_F(p_chip) * h)
 }
 
 /* An array of the block. */
-TRID_D ADI2D_R *ADI2D_F(p_own)(unsigned char *memory, int array)
+TB_D ADI2D_R *ADI2D_F(p_own)(unsigned char *memory, int array)
 {
     return (ADI2D_R *)(memory + array);
 }
 
 /* A cell of an axis. */
-TRID_D ADI2D_G(fd_cell) ADI2D_F(p_cell_of)(const ADI2D_F(p_chip) * h, unsigned char *memory, int axis, int index)
+TB_D ADI2D_G(fd_cell) ADI2D_F(p_cell_of)(const ADI2D_F(p_chip) * h, unsigned char *memory, int axis, int index)
 {
     return ((const ADI2D_G(fd_cell) *)(memory + h->cell[axis]))[index];
 }
 
 /* Row j of an array, wherever it is, from point i on; and a number of it. */
-TRID_D trid_cluster_place ADI2D_F(p_row_of)(const ADI2D_F(p_chip) * h, unsigned char *memory, int array, int i, int j)
+TB_D trid_cluster_place ADI2D_F(p_row_of)(const ADI2D_F(p_chip) * h, unsigned char *memory, int array, int i, int j)
 {
     int owner = j / h->each, at = (j - owner * h->each) * h->pitch + ADI2D_F(p_place)(i);
     return trid_cluster_map(memory + array, owner) + at * (int)sizeof(ADI2D_R);
 }
-TRID_D ADI2D_R ADI2D_F(p_value_of)(const ADI2D_F(p_chip) * h, unsigned char *memory, int array, int i, int j)
+TB_D ADI2D_R ADI2D_F(p_value_of)(const ADI2D_F(p_chip) * h, unsigned char *memory, int array, int i, int j)
 {
     return ADI2D_P_FAR(load)(ADI2D_F(p_row_of)(h, memory, array, i, j));
 }
 
 /* Piece c of the K points from i = first of a row. */
-TRID_D ADI2D_F(p_pieces) * ADI2D_F(p_piece_of)(ADI2D_R *row, int first, int c)
+TB_D ADI2D_F(p_pieces) * ADI2D_F(p_piece_of)(ADI2D_R *row, int first, int c)
 {
     return (ADI2D_F(p_pieces) *)(row + (ADI2D_F(p_place)(first) ^ (c * ADI2D_F(p_piece))));
 }
 
 /* Numbers of x at column i, or of y at row j. */
-TRID_D void ADI2D_F(p_numbers_of_x)(const ADI2D_F(p_chip) * h, unsigned char *memory, int i, ADI2D_R *number)
+TB_D void ADI2D_F(p_numbers_of_x)(const ADI2D_F(p_chip) * h, unsigned char *memory, int i, ADI2D_R *number)
 {
     const ADI2D_R *from = ADI2D_F(p_own)(memory, h->number[0]) + ADI2D_F(p_place)(i);
-    TRID_UNROLL
+    TB_UNROLL
     for (int q = 0; q < ADI2D_F(p_of_x); q++) number[q] = from[q * h->pitch];
 }
-TRID_D void ADI2D_F(p_numbers_of_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int j, ADI2D_R *number)
+TB_D void ADI2D_F(p_numbers_of_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int j, ADI2D_R *number)
 {
     const ADI2D_R *from = ADI2D_F(p_own)(memory, h->number[1]) + j;
-    TRID_UNROLL
+    TB_UNROLL
     for (int q = 0; q < ADI2D_F(p_of_y); q++) number[q] = from[q * K * h->sections];
 }
 
-TRID_D ADI2D_G(adi2d_terms)
+TB_D ADI2D_G(adi2d_terms)
     ADI2D_F(p_chip_terms)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int i, int j, const ADI2D_R *time)
 {
     ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
@@ -1533,8 +1535,8 @@ TRID_D ADI2D_G(adi2d_terms)
 }
 
 /* A u along an axis, from the three values there: without what its faces add. */
-TRID_D ADI2D_R ADI2D_F(p_along)(int axis, ADI2D_G(fd_cell) cell, ADI2D_G(adi2d_terms) terms, ADI2D_R low, ADI2D_R here,
-                                ADI2D_R high)
+TB_D ADI2D_R ADI2D_F(p_along)(int axis, ADI2D_G(fd_cell) cell, ADI2D_G(adi2d_terms) terms, ADI2D_R low, ADI2D_R here,
+                              ADI2D_R high)
 {
     return ADI2D_G(fd_lane_apply)(ADI2D_F(p_row)(axis, cell, terms), low, here, high) - terms.kill / 2 * here;
 }
@@ -1542,9 +1544,9 @@ TRID_D ADI2D_R ADI2D_F(p_along)(int axis, ADI2D_G(fd_cell) cell, ADI2D_G(adi2d_t
 /* The row of a face at (i, j), which its thread has as row k of its own: made dominant, given its value, or rid of its
    third unknown. near_by is the right-hand side of its neighbour, w the value that the solution is the difference
    from. */
-TRID_D void ADI2D_F(p_chip_face)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int axis, int side, int i,
-                                 int j, int k, const ADI2D_R *now, double t, ADI2D_R near_by, ADI2D_R w, ADI2D_R *a,
-                                 ADI2D_R *b, ADI2D_R *c, ADI2D_R *d)
+TB_D void ADI2D_F(p_chip_face)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int axis, int side, int i,
+                               int j, int k, const ADI2D_R *now, double t, ADI2D_R near_by, ADI2D_R w, ADI2D_R *a,
+                               ADI2D_R *b, ADI2D_R *c, ADI2D_R *d)
 {
     const int kind = h->problem->face[axis][side], at = axis ? j : i, next = at + (side ? -1 : 1);
     const ADI2D_R size = ((const ADI2D_G(adi2d_p_pace) *)(memory + h->pace))->of.size;
@@ -1553,7 +1555,7 @@ TRID_D void ADI2D_F(p_chip_face)(int K, const ADI2D_F(p_chip) * h, unsigned char
     ADI2D_F(p_matrix)
     (ADI2D_F(p_row)(axis, ADI2D_F(p_cell_of)(h, memory, axis, at + at / K), terms), 1, size, terms.kill, &row[0],
      &row[1], &row[2]);
-    TRID_UNROLL
+    TB_UNROLL
     for (int m = 0; m < K; m++)
         if (m == k) value = d[m];
     if (kind == FD_VALUE) {
@@ -1569,7 +1571,7 @@ TRID_D void ADI2D_F(p_chip_face)(int K, const ADI2D_F(p_chip) * h, unsigned char
                                              &row[side ? 0 : 2], other[side ? 2 : 0], other[1], other[side ? 0 : 2]) *
                  near_by;
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int m = 0; m < K; m++)
         if (m == k) a[m] = row[0], b[m] = row[1], c[m] = row[2], d[m] = value;
 }
@@ -1590,7 +1592,7 @@ ADI2D_P_RARE ADI2D_R ADI2D_F(p_chip_source)(const ADI2D_F(p_chip) * h, unsigned 
 }
 
 /* Does anything along the axes change from the step's start to its end: coefficients, or a slope that is given? */
-TRID_D int ADI2D_F(p_chip_changes)(const ADI2D_F(p_chip) * h, unsigned char *memory)
+TB_D int ADI2D_F(p_chip_changes)(const ADI2D_F(p_chip) * h, unsigned char *memory)
 {
     int changes = !((const ADI2D_G(adi2d_p_pace) *)(memory + h->pace))->of.still;
     for (int f = 0; f < 4; f++) changes |= h->problem->face[f / 2][f % 2] == FD_SLOPE;
@@ -1598,11 +1600,11 @@ TRID_D int ADI2D_F(p_chip_changes)(const ADI2D_F(p_chip) * h, unsigned char *mem
 }
 
 /* The rows of other blocks around those of this one, to behind its own: `array` has two more. */
-TRID_D void ADI2D_F(p_chip_rim)(const ADI2D_F(p_chip) * h, unsigned char *memory, int array)
+TB_D void ADI2D_F(p_chip_rim)(const ADI2D_F(p_chip) * h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;
     ADI2D_R *rim = ADI2D_F(p_own)(memory, array) + h->each * h->pitch;
-    for (int at = trid_p_thread(); at < 2 * h->n[0] && h->rows > 0; at += trid_p_threads()) {
+    for (int at = trid_block_thread(); at < 2 * h->n[0] && h->rows > 0; at += trid_block_threads()) {
         const int after = at >= h->n[0], i = at - after * h->n[0], j = after ? h->first + h->rows : h->first - 1;
         if (j >= 0 && j < h->n[1])
             rim[after * h->pitch + ADI2D_F(p_place)(i)] = ADI2D_F(p_value_of)(h, memory, array, i, j);
@@ -1611,59 +1613,60 @@ TRID_D void ADI2D_F(p_chip_rim)(const ADI2D_F(p_chip) * h, unsigned char *memory
 }
 
 /* The solve along x of stage s, with what it begins with: from u, in the first stage, or from z. */
-TRID_D void ADI2D_F(p_chip_x)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int s, const fd_step *step)
+TB_D void ADI2D_F(p_chip_x)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int s, const fd_step *step)
 {
     const ADI2D_G(adi2d_p_pace) *pace = (const ADI2D_G(adi2d_p_pace) *)(memory + h->pace);
     const ADI2D_R *start = ADI2D_F(p_own)(memory, h->now), *end = start + ADI2D_F(p_of_t), size = pace->of.size;
-    const int width = h->width, lane = trid_p_thread() & (width - 1), group = trid_p_thread() >> trid_p_log2(width);
-    const int groups = trid_p_threads() >> trid_p_log2(width), from = K * lane, n = h->n[0], pitch = h->pitch;
-    const int whole = (trid_p_thread() & ~31) >> trid_p_log2(width); /* the first of the warp's lines */
+    const int width = h->width, lane = trid_block_thread() & (width - 1),
+              group = trid_block_thread() >> trid_log2(width);
+    const int groups = trid_block_threads() >> trid_log2(width), from = K * lane, n = h->n[0], pitch = h->pitch;
+    const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the first of the warp's lines */
     const int within = from < pitch ? from : 0; /* lanes that have no points read some that exist */
     const int american = h->problem->exercise == FD_AMERICAN, about = s > 0 && pace->of.about;
     const int changes = s == 0 && ADI2D_F(p_chip_changes)(h, memory), source = s ? h->z : h->u;
     const int rows = h->rows, first = h->first, keeps = s == 0 && pace->of.stages > 1;
     ADI2D_F(p_chip_rim)(h, memory, source);
-    TRID_P_LOOP
+    TB_LOOP
     for (int base = 0; base + whole < rows; base += groups) {
         const int alive = base + group < rows && from < n, mine = base + group < rows ? base + group : rows - 1;
         const int j = first + mine, below = mine > 0 ? mine - 1 : j > 0 ? h->each : mine;
         const int above = mine < rows - 1 ? mine + 1 : j < h->n[1] - 1 ? h->each + 1 : mine;
-        ADI2D_R v[3][TRID_P_MOST_ROWS], left[3], right[3], y[ADI2D_M(numbers_of_y) + 1];
-        ADI2D_R a[TRID_P_MOST_ROWS], b[TRID_P_MOST_ROWS], c[TRID_P_MOST_ROWS], d[TRID_P_MOST_ROWS];
+        ADI2D_R v[3][TRID_MOST_ROWS], left[3], right[3], y[ADI2D_M(numbers_of_y) + 1];
+        ADI2D_R a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
         const ADI2D_G(fd_cell) cell_y = ADI2D_F(p_cell_of)(h, memory, 1, j + j / K);
         ADI2D_F(p_numbers_of_y)(K, h, memory, j, y);
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < 3; r++) {
             ADI2D_R *row = ADI2D_F(p_own)(memory, source) + (r == 0 ? below : r == 1 ? mine : above) * pitch;
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < K / ADI2D_F(p_piece); q++) {
                 ADI2D_F(p_pieces) piece = *ADI2D_F(p_piece_of)(row, within, q);
-                TRID_UNROLL
+                TB_UNROLL
                 for (int e = 0; e < ADI2D_F(p_piece); e++) v[r][q * ADI2D_F(p_piece) + e] = piece.v[e];
             }
-            left[r] = __shfl_up_sync(TRID_P_FULL, v[r][K - 1], 1, width);
-            right[r] = __shfl_down_sync(TRID_P_FULL, v[r][0], 1, width);
+            left[r] = __shfl_up_sync(TB_FULL_WARP, v[r][K - 1], 1, width);
+            right[r] = __shfl_down_sync(TB_FULL_WARP, v[r][0], 1, width);
         }
         ADI2D_R *keep = ADI2D_F(p_own)(memory, h->g) + mine * pitch;
         ADI2D_R *old_row = ADI2D_F(p_own)(memory, h->u) + mine * pitch;
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < K / ADI2D_F(p_piece); q++) {
             ADI2D_F(p_pieces) number[ADI2D_M(numbers_of_x) + 1], kept, old;
-            TRID_UNROLL
+            TB_UNROLL
             for (int m = 0; m < ADI2D_F(p_of_x); m++)
                 number[m] = *ADI2D_F(p_piece_of)(ADI2D_F(p_own)(memory, h->number[0]) + m * pitch, within, q);
-            TRID_UNROLL
+            TB_UNROLL
             for (int e = 0; e < ADI2D_F(p_piece); e++) kept.v[e] = 0;
             if (s > 0 && alive) kept = *ADI2D_F(p_piece_of)(keep, within, q); /* others' are being written */
             if (about) old = *ADI2D_F(p_piece_of)(old_row, within, q);
-            TRID_UNROLL
+            TB_UNROLL
             for (int e = 0; e < ADI2D_F(p_piece); e++) {
                 const int k = q * ADI2D_F(p_piece) + e;
                 const ADI2D_G(fd_cell) cell = ADI2D_F(p_cell_of)(h, memory, 0, from + lane + k);
                 ADI2D_R x[ADI2D_M(numbers_of_x) + 1], nine[9];
-                TRID_UNROLL
+                TB_UNROLL
                 for (int m = 0; m < ADI2D_F(p_of_x); m++) x[m] = number[m].v[e];
-                TRID_UNROLL
+                TB_UNROLL
                 for (int r = 0; r < 3; r++) {
                     nine[3 * r] = k > 0 ? v[r][k - (k > 0)] : left[r];
                     nine[3 * r + 1] = v[r][k];
@@ -1698,12 +1701,12 @@ TRID_D void ADI2D_F(p_chip_x)(int K, const ADI2D_F(p_chip) * h, unsigned char *m
             if (keeps && alive) *ADI2D_F(p_piece_of)(keep, within, q) = kept;
         }
         /* What faces add: along y to whole lines, along x to two points. */
-        TRID_P_LOOP
+        TB_LOOP
         for (int f = 0; f < 4; f++) {
             const int axis = f / 2, side = f % 2, kind = h->problem->face[axis][side];
             if (kind != FD_SLOPE && kind != FD_DEGENERATE) continue;
             if (axis && j != (side ? h->n[1] - 1 : 0)) continue;
-            TRID_P_LOOP
+            TB_LOOP
             for (int m = 0; m < K; m++) {
                 const int i = from + m;
                 if (i >= n || (!axis && i != (side ? n - 1 : 0))) continue;
@@ -1713,7 +1716,7 @@ TRID_D void ADI2D_F(p_chip_x)(int K, const ADI2D_F(p_chip) * h, unsigned char *m
                 if (changes && !axis)
                     late = ADI2D_F(p_chip_source)(h, memory, source, axis, side, i, j, end, step->to) - more;
                 const ADI2D_R add = (s ? pace->of.base[1][3] : pace->of.base[0][1]) * more + size * late;
-                TRID_UNROLL
+                TB_UNROLL
                 for (int k = 0; k < K; k++)
                     if (k == m) d[k] += add;
                 if (keeps && alive)
@@ -1721,13 +1724,13 @@ TRID_D void ADI2D_F(p_chip_x)(int K, const ADI2D_F(p_chip) * h, unsigned char *m
             }
         }
         /* The faces' rows. */
-        const ADI2D_R before = __shfl_up_sync(TRID_P_FULL, d[K - 1], 1, width);
+        const ADI2D_R before = __shfl_up_sync(TB_FULL_WARP, d[K - 1], 1, width);
         const ADI2D_R *w = ADI2D_F(p_own)(memory, about ? h->z : h->u) + mine * pitch;
         if (lane == 0) ADI2D_F(p_chip_face)(K, h, memory, 0, 0, 0, j, 0, end, step->to, d[1], w[0], a, b, c, d);
         if (lane == (n - 1) / K) {
             const int k = n - 1 - from;
             ADI2D_R near_by = before;
-            TRID_UNROLL
+            TB_UNROLL
             for (int m = 0; m < K; m++)
                 if (m + 1 == k) near_by = d[m];
             ADI2D_F(p_chip_face)
@@ -1735,10 +1738,10 @@ TRID_D void ADI2D_F(p_chip_x)(int K, const ADI2D_F(p_chip) * h, unsigned char *m
         }
         ADI2D_G(trid_warp_hybrid)(K, width, K * width, a, b, c, d);
         ADI2D_R *to = ADI2D_F(p_own)(memory, s ? h->g : h->z) + mine * pitch;
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < K / ADI2D_F(p_piece); q++) {
             ADI2D_F(p_pieces) piece;
-            TRID_UNROLL
+            TB_UNROLL
             for (int e = 0; e < ADI2D_F(p_piece); e++) piece.v[e] = d[q * ADI2D_F(p_piece) + e];
             if (alive) *ADI2D_F(p_piece_of)(to, within, q) = piece;
         }
@@ -1751,13 +1754,13 @@ typedef struct {
     int lines, first, last, from, owner, local;
 } ADI2D_F(p_columns);
 
-TRID_D ADI2D_F(p_columns) ADI2D_F(p_columns_of)(int K, const ADI2D_F(p_chip) * h)
+TB_D ADI2D_F(p_columns) ADI2D_F(p_columns_of)(int K, const ADI2D_F(p_chip) * h)
 {
     ADI2D_F(p_columns) my;
-    my.lines = trid_p_threads() >> trid_p_log2(h->sections);
-    my.first = h->rank * h->share + (trid_p_thread() & (my.lines - 1));
+    my.lines = trid_block_threads() >> trid_log2(h->sections);
+    my.first = h->rank * h->share + (trid_block_thread() & (my.lines - 1));
     my.last = h->rank * h->share + h->share < h->n[0] ? h->rank * h->share + h->share : h->n[0];
-    my.from = K * (trid_p_thread() >> trid_p_log2(my.lines));
+    my.from = K * (trid_block_thread() >> trid_log2(my.lines));
     if (my.from >= h->n[1]) my.last = 0;
     my.owner = my.last ? my.from / h->each : h->rank;
     my.local = my.last ? my.from - my.owner * h->each : 0;
@@ -1765,8 +1768,8 @@ TRID_D ADI2D_F(p_columns) ADI2D_F(p_columns_of)(int K, const ADI2D_F(p_chip) * h
 }
 
 /* Where row my.from of column i is in an array. */
-TRID_D trid_cluster_place ADI2D_F(p_column_of)(const ADI2D_F(p_chip) * h, unsigned char *memory,
-                                               const ADI2D_F(p_columns) * my, int array, int i)
+TB_D trid_cluster_place ADI2D_F(p_column_of)(const ADI2D_F(p_chip) * h, unsigned char *memory,
+                                             const ADI2D_F(p_columns) * my, int array, int i)
 {
     const int at = my->local * h->pitch + ADI2D_F(p_place)(i);
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(ADI2D_R);
@@ -1774,24 +1777,24 @@ TRID_D trid_cluster_place ADI2D_F(p_column_of)(const ADI2D_F(p_chip) * h, unsign
 
 /* The K numbers of a column from `place` on, which are the block's own, at `own`, if near_by says so; zeros for a
    thread without a column: what others have may be about to change. */
-TRID_D void ADI2D_F(p_take)(int K, int alive, int near_by, const ADI2D_R *own, int pitch, trid_cluster_place place,
-                            ADI2D_R *d)
+TB_D void ADI2D_F(p_take)(int K, int alive, int near_by, const ADI2D_R *own, int pitch, trid_cluster_place place,
+                          ADI2D_R *d)
 {
     const int row = pitch * (int)sizeof(ADI2D_R);
     if (!alive) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < K; k++) d[k] = 0;
     } else if (near_by) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < K; k++) d[k] = own[k * pitch];
     } else {
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < K; k++) d[k] = ADI2D_P_FAR(load)(place + k * row);
     }
 }
 
 /* The solve along y of stage s, and what it makes: u at the end of the last stage, else z. */
-TRID_D void ADI2D_F(p_chip_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int s, const fd_step *step)
+TB_D void ADI2D_F(p_chip_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int s, const fd_step *step)
 {
     const ADI2D_G(adi2d_p_pace) *pace = (const ADI2D_G(adi2d_p_pace) *)(memory + h->pace);
     const ADI2D_R *start = ADI2D_F(p_own)(memory, h->now), *end = start + ADI2D_F(p_of_t), size = pace->of.size;
@@ -1800,12 +1803,12 @@ TRID_D void ADI2D_F(p_chip_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *m
     const int pitch = h->pitch, row = pitch * (int)sizeof(ADI2D_R), share = h->share;
     const ADI2D_F(p_columns) my = ADI2D_F(p_columns_of)(K, h);
     const int last = n - 1 - my.from, whole = my.from + K <= n, mine = my.owner == h->rank;
-    TRID_P_LOOP
+    TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
         const int alive = my.first + base < my.last, i = alive ? my.first + base : 0;
         trid_cluster_place right = ADI2D_F(p_column_of)(h, memory, &my, right_of, i);
         trid_cluster_place w = ADI2D_F(p_column_of)(h, memory, &my, w_of, i);
-        ADI2D_R a[TRID_P_MOST_ROWS], b[TRID_P_MOST_ROWS], c[TRID_P_MOST_ROWS], d[TRID_P_MOST_ROWS];
+        ADI2D_R a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
         ADI2D_R x[ADI2D_M(numbers_of_x) + 1];
         ADI2D_F(p_numbers_of_x)(h, memory, i, x);
         const int at = my.local * pitch + ADI2D_F(p_place)(i);
@@ -1825,7 +1828,7 @@ TRID_D void ADI2D_F(p_chip_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *m
                                    ADI2D_F(p_along)(1, cell, ADI2D_F(p_chip_terms)(K, h, memory, i, n - 2, start),
                                                     beyond, below, here));
             }
-            TRID_UNROLL
+            TB_UNROLL
             for (int k = 0; k < K; k++) {
                 const ADI2D_R above = k < K - 1 ? ADI2D_P_FAR(load)(w + (k + 1) * row) : after;
                 const ADI2D_G(fd_cell) cell = ADI2D_F(p_cell_of)(h, memory, 1, my.from + my.from / K + k);
@@ -1838,18 +1841,18 @@ TRID_D void ADI2D_F(p_chip_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *m
                                 ADI2D_F(p_along)(1, cell, now, below, here, above));
                 below = here, here = above;
             }
-            TRID_P_LOOP
+            TB_LOOP
             for (int side = 0; side < 2; side++) {
                 const int j = side ? n - 1 : 0, kind = h->problem->face[1][side];
                 if (j < my.from || j >= my.from + K || (kind != FD_SLOPE && kind != FD_DEGENERATE)) continue;
                 ADI2D_R more = ADI2D_F(p_chip_source)(h, memory, w_of, 1, side, i, j, end, step->to) -
                                ADI2D_F(p_chip_source)(h, memory, w_of, 1, side, i, j, start, step->from);
-                TRID_UNROLL
+                TB_UNROLL
                 for (int k = 0; k < K; k++)
                     if (my.from + k == j) d[k] += size * more;
             }
         }
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < K; k++) {
             ADI2D_R y[ADI2D_M(numbers_of_y) + 1];
             ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
@@ -1861,30 +1864,30 @@ TRID_D void ADI2D_F(p_chip_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *m
         if (alive && my.from == 0) ADI2D_F(p_chip_face)
         (K, h, memory, 1, 0, i, 0, 0, end, step->to, d[1], ADI2D_P_FAR(load)(w), a, b, c, d);
         if (alive && last < K) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int m = 0; m < K; m++)
                 if (m + 1 == last) near_by = d[m];
             ADI2D_F(p_chip_face)
             (K, h, memory, 1, 1, i, n - 1, last, end, step->to, near_by, ADI2D_P_FAR(load)(w + last * row), a, b, c, d);
         }
         if (alive && h->problem->face[0][i > 0] == FD_VALUE && (i == 0 || i == h->n[0] - 1)) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int k = 0; k < K; k++) { /* the solve along x has set these */
                 a[k] = c[k] = 0, b[k] = 1;
                 d[k] = ADI2D_P_FAR(load)(right + k * row);
             }
         }
-        ADI2D_G(trid_block_lines_unchecked)
+        ADI2D_G(trid_block_interleaved_unchecked)
         (K, my.lines, h->sections, K * h->sections, a, b, c, d, ADI2D_F(p_own)(memory, h->exchange));
         if (alive && mine) {
             const ADI2D_R *from = ADI2D_F(p_own)(memory, w_of) + at;
             ADI2D_R *to = ADI2D_F(p_own)(memory, to_of) + at;
-            TRID_UNROLL
+            TB_UNROLL
             for (int k = 0; k < K; k++)
                 if (whole || k <= last) to[k * pitch] = from[k * pitch] + d[k];
         } else if (alive) {
             trid_cluster_place to = ADI2D_F(p_column_of)(h, memory, &my, to_of, i);
-            TRID_UNROLL
+            TB_UNROLL
             for (int k = 0; k < K; k++)
                 if (whole || k <= last) ADI2D_P_FAR(store)(to + k * row, ADI2D_P_FAR(load)(w + k * row) + d[k]);
         }
@@ -1895,25 +1898,25 @@ TRID_D void ADI2D_F(p_chip_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *m
 /* ---- a march of products: one array, z between its steps --------------------------------------------------------- */
 
 /* z = (1 + size A_2) u. */
-TRID_D void ADI2D_F(p_chip_open)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory)
+TB_D void ADI2D_F(p_chip_open)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory)
 {
     const ADI2D_R *end = ADI2D_F(p_own)(memory, h->now) + ADI2D_F(p_of_t);
     const ADI2D_R size = ((const ADI2D_G(adi2d_p_pace) *)(memory + h->pace))->of.size;
     const int n = h->n[1], row = h->pitch * (int)sizeof(ADI2D_R), share = h->share;
     const ADI2D_F(p_columns) my = ADI2D_F(p_columns_of)(K, h);
-    TRID_P_LOOP
+    TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
         const int alive = my.first + base < my.last, i = alive ? my.first + base : 0;
         const int low = alive && my.from > 0 ? my.from - 1 : 0, high = my.from + K < n ? my.from + K : n - 1;
         trid_cluster_place at = ADI2D_F(p_column_of)(h, memory, &my, h->u, i);
-        ADI2D_R d[TRID_P_MOST_ROWS], x[ADI2D_M(numbers_of_x) + 1], here = 0, below = 0, after = 0;
+        ADI2D_R d[TRID_MOST_ROWS], x[ADI2D_M(numbers_of_x) + 1], here = 0, below = 0, after = 0;
         if (alive) {
             here = ADI2D_P_FAR(load)(at);
             below = ADI2D_F(p_value_of)(h, memory, h->u, i, low);
             after = ADI2D_F(p_value_of)(h, memory, h->u, i, high);
         }
         ADI2D_F(p_numbers_of_x)(h, memory, i, x);
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < K; k++) {
             const ADI2D_R above = k < K - 1 && alive ? ADI2D_P_FAR(load)(at + (k + 1) * row) : after;
             const ADI2D_G(fd_cell) cell = ADI2D_F(p_cell_of)(h, memory, 1, my.from + my.from / K + k);
@@ -1925,44 +1928,45 @@ TRID_D void ADI2D_F(p_chip_open)(int K, const ADI2D_F(p_chip) * h, unsigned char
             below = here, here = above;
         }
         __syncthreads(); /* all of these columns' threads are this block's */
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < K; k++)
             if (alive && my.from + k < n) ADI2D_P_FAR(store)(at + k * row, d[k]);
     }
 }
 
 /* y = 2 z / (1 - size A_1) - z. */
-TRID_D void ADI2D_F(p_chip_product_x)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory)
+TB_D void ADI2D_F(p_chip_product_x)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory)
 {
     const ADI2D_R *end = ADI2D_F(p_own)(memory, h->now) + ADI2D_F(p_of_t);
     const ADI2D_R size = ((const ADI2D_G(adi2d_p_pace) *)(memory + h->pace))->of.size;
-    const int width = h->width, lane = trid_p_thread() & (width - 1), group = trid_p_thread() >> trid_p_log2(width);
-    const int groups = trid_p_threads() >> trid_p_log2(width), from = K * lane, n = h->n[0], pitch = h->pitch;
-    const int whole = (trid_p_thread() & ~31) >> trid_p_log2(width); /* the first of the warp's lines */
+    const int width = h->width, lane = trid_block_thread() & (width - 1),
+              group = trid_block_thread() >> trid_log2(width);
+    const int groups = trid_block_threads() >> trid_log2(width), from = K * lane, n = h->n[0], pitch = h->pitch;
+    const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the first of the warp's lines */
     const int within = from < pitch ? from : 0, rows = h->rows, first = h->first;
     const ADI2D_R *numbers = ADI2D_F(p_own)(memory, h->number[0]);
     ADI2D_R *u = ADI2D_F(p_own)(memory, h->u), now[ADI2D_M(numbers_of_t) + 1];
     for (int q = 0; q < ADI2D_F(p_of_t); q++) now[q] = end[q];
-    TRID_P_LOOP
+    TB_LOOP
     for (int base = 0; base + whole < rows; base += groups) {
         const int alive = base + group < rows && from < n, mine = base + group < rows ? base + group : rows - 1;
         ADI2D_R *row = u + mine * pitch, y[ADI2D_M(numbers_of_y) + 1];
-        ADI2D_R a[TRID_P_MOST_ROWS], b[TRID_P_MOST_ROWS], c[TRID_P_MOST_ROWS], d[TRID_P_MOST_ROWS];
+        ADI2D_R a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
         ADI2D_F(p_numbers_of_y)(K, h, memory, first + mine, y);
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < K / ADI2D_F(p_piece); q++) {
             ADI2D_F(p_pieces) number[ADI2D_M(numbers_of_x) + 1], piece;
-            TRID_UNROLL
+            TB_UNROLL
             for (int e = 0; e < ADI2D_F(p_piece); e++) piece.v[e] = 0;
             if (alive) piece = *ADI2D_F(p_piece_of)(row, within, q); /* others' are being written */
-            TRID_UNROLL
+            TB_UNROLL
             for (int m = 0; m < ADI2D_F(p_of_x); m++)
                 number[m] = *ADI2D_F(p_piece_of)((ADI2D_R *)numbers + m * pitch, within, q);
-            TRID_UNROLL
+            TB_UNROLL
             for (int e = 0; e < ADI2D_F(p_piece); e++) {
                 const int k = q * ADI2D_F(p_piece) + e;
                 ADI2D_R x[ADI2D_M(numbers_of_x) + 1];
-                TRID_UNROLL
+                TB_UNROLL
                 for (int m = 0; m < ADI2D_F(p_of_x); m++) x[m] = number[m].v[e];
                 ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
                 ADI2D_F(terms)(x, y, now, &terms);
@@ -1973,11 +1977,11 @@ TRID_D void ADI2D_F(p_chip_product_x)(int K, const ADI2D_F(p_chip) * h, unsigned
             }
         }
         ADI2D_G(trid_warp_hybrid)(K, width, K * width, a, b, c, d);
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < K / ADI2D_F(p_piece); q++) {
             if (!alive) continue;
             ADI2D_F(p_pieces) *at = ADI2D_F(p_piece_of)(row, within, q), piece = *at;
-            TRID_UNROLL
+            TB_UNROLL
             for (int e = 0; e < ADI2D_F(p_piece); e++) piece.v[e] = 2 * d[q * ADI2D_F(p_piece) + e] - piece.v[e];
             *at = piece;
         }
@@ -1985,10 +1989,10 @@ TRID_D void ADI2D_F(p_chip_product_x)(int K, const ADI2D_F(p_chip) * h, unsigned
 }
 
 /* Row from + k of 1 - size A_2, for the numbers x of a column. */
-TRID_D void ADI2D_F(p_chip_matrix_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int from, ADI2D_R size,
-                                     const ADI2D_R *x, const ADI2D_R *now, ADI2D_R *a, ADI2D_R *b, ADI2D_R *c)
+TB_D void ADI2D_F(p_chip_matrix_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory, int from, ADI2D_R size,
+                                   const ADI2D_R *x, const ADI2D_R *now, ADI2D_R *a, ADI2D_R *b, ADI2D_R *c)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int k = 0; k < K; k++) {
         ADI2D_R y[ADI2D_M(numbers_of_y) + 1];
         ADI2D_G(adi2d_terms) terms = {{0, 0}, {0, 0}, 0, 0};
@@ -2006,19 +2010,19 @@ ADI2D_P_RARE void ADI2D_F(p_chip_factor)(int K, const ADI2D_F(p_chip) * h, unsig
     const ADI2D_R *now = ADI2D_F(p_own)(memory, h->now) + ADI2D_F(p_of_t);
     const ADI2D_R size = ((const ADI2D_G(adi2d_p_pace) *)(memory + h->pace))->of.size;
     const ADI2D_F(p_columns) my = ADI2D_F(p_columns_of)(K, h);
-    const int sections = h->sections, lines = my.lines, thread = trid_p_thread();
-    ADI2D_R a[TRID_P_MOST_ROWS], b[TRID_P_MOST_ROWS], c[TRID_P_MOST_ROWS], x[ADI2D_M(numbers_of_x) + 1];
-    ADI2D_R f[TRID_LINES_FACTOR_LEN(TRID_P_MOST_ROWS)], *to = ADI2D_F(p_own)(memory, h->factors);
+    const int sections = h->sections, lines = my.lines, thread = trid_block_thread();
+    ADI2D_R a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], x[ADI2D_M(numbers_of_x) + 1];
+    ADI2D_R f[TRID_INTERLEAVED_FACTOR_LEN(TRID_MOST_ROWS)], *to = ADI2D_F(p_own)(memory, h->factors);
     int steps;
     ADI2D_F(p_numbers_of_x)(h, memory, 0, x);
-    ADI2D_F(p_chip_matrix_y)(K, h, memory, K * (thread >> trid_p_log2(lines)), size, x, now, a, b, c);
-    ADI2D_G(trid_block_lines_factor)
+    ADI2D_F(p_chip_matrix_y)(K, h, memory, K * (thread >> trid_log2(lines)), size, x, now, a, b, c);
+    ADI2D_G(trid_block_interleaved_factor)
     (K, lines, sections, K * sections, a, b, c, f, &steps, ADI2D_F(p_own)(memory, h->exchange));
     __syncthreads(); /* the factors before these have been read */
-    TRID_UNROLL
+    TB_UNROLL
     for (int e = 0; e < 5 * K; e++)
-        if ((thread & (lines - 1)) == 0) to[(thread >> trid_p_log2(lines)) * 5 * K + e] = f[e];
-    TRID_UNROLL
+        if ((thread & (lines - 1)) == 0) to[(thread >> trid_log2(lines)) * 5 * K + e] = f[e];
+    TB_UNROLL
     for (int e = 0; e < 12; e++)
         if (thread < sections) to[sections * 5 * K + 12 * thread + e] = f[5 * K + e];
     if (thread == 0) to[sections * (5 * K + 12)] = (ADI2D_R)steps;
@@ -2026,50 +2030,50 @@ ADI2D_P_RARE void ADI2D_F(p_chip_factor)(int K, const ADI2D_F(p_chip) * h, unsig
 }
 
 /* u' = y / (1 - size A_2), and z = 2 u' - y unless the chain closes. */
-TRID_D void ADI2D_F(p_chip_product_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory)
+TB_D void ADI2D_F(p_chip_product_y)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory)
 {
     const ADI2D_G(adi2d_p_pace) *pace = (const ADI2D_G(adi2d_p_pace) *)(memory + h->pace);
     const ADI2D_R *end = ADI2D_F(p_own)(memory, h->now) + ADI2D_F(p_of_t), size = pace->of.size;
     const ADI2D_R twice = pace->close ? 1 : 2, less = pace->close ? 0 : 1;
     const int pitch = h->pitch, row = pitch * (int)sizeof(ADI2D_R), share = h->share, sections = h->sections;
     const ADI2D_F(p_columns) my = ADI2D_F(p_columns_of)(K, h);
-    const int near_by = my.owner == h->rank, section = trid_p_thread() >> trid_p_log2(my.lines);
+    const int near_by = my.owner == h->rank, section = trid_block_thread() >> trid_log2(my.lines);
     ADI2D_R *u = ADI2D_F(p_own)(memory, h->u), *exchange = ADI2D_F(p_own)(memory, h->exchange);
     ADI2D_R *factors = ADI2D_F(p_own)(memory, h->factors), now[ADI2D_M(numbers_of_t) + 1];
     const int steps = ADI2D_P_ALONE ? (int)factors[sections * (5 * K + 12)] : 0;
     for (int q = 0; q < ADI2D_F(p_of_t); q++) now[q] = end[q];
-    TRID_P_LOOP
+    TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
         const int alive = my.first + base < my.last, i = alive ? my.first + base : 0;
         trid_cluster_place at = ADI2D_F(p_column_of)(h, memory, &my, h->u, i);
-        ADI2D_R d[TRID_P_MOST_ROWS], old[TRID_P_MOST_ROWS], *own = u + my.local * pitch + ADI2D_F(p_place)(i);
+        ADI2D_R d[TRID_MOST_ROWS], old[TRID_MOST_ROWS], *own = u + my.local * pitch + ADI2D_F(p_place)(i);
         ADI2D_F(p_take)(K, alive, near_by, own, pitch, at, d);
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < K; k++) old[k] = d[k];
         if (ADI2D_P_ALONE) {
-            ADI2D_R f[5 * TRID_P_MOST_ROWS];
+            ADI2D_R f[5 * TRID_MOST_ROWS];
             const ADI2D_F(p_pieces) *from = (const ADI2D_F(p_pieces) *)(factors + section * 5 * K);
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < 5 * K / ADI2D_F(p_piece); q++) {
                 ADI2D_F(p_pieces) piece = from[q];
-                TRID_UNROLL
+                TB_UNROLL
                 for (int e = 0; e < ADI2D_F(p_piece); e++) f[q * ADI2D_F(p_piece) + e] = piece.v[e];
             }
-            ADI2D_G(trid_block_lines_solve_stored)
+            ADI2D_G(trid_block_interleaved_solve_stored)
             (K, my.lines, sections, K * sections, steps, f,
-             factors + sections * 5 * K + 12 * (trid_p_thread() & (sections - 1)), 1, d, exchange);
+             factors + sections * 5 * K + 12 * (trid_block_thread() & (sections - 1)), 1, d, exchange);
         } else {
-            ADI2D_R a[TRID_P_MOST_ROWS], b[TRID_P_MOST_ROWS], c[TRID_P_MOST_ROWS], x[ADI2D_M(numbers_of_x) + 1];
+            ADI2D_R a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], x[ADI2D_M(numbers_of_x) + 1];
             ADI2D_F(p_numbers_of_x)(h, memory, i, x);
             ADI2D_F(p_chip_matrix_y)(K, h, memory, my.from, size, x, now, a, b, c);
-            ADI2D_G(trid_block_lines_unchecked)(K, my.lines, sections, K * sections, a, b, c, d, exchange);
+            ADI2D_G(trid_block_interleaved_unchecked)(K, my.lines, sections, K * sections, a, b, c, d, exchange);
         }
         /* Rows beyond the last are there too, and stay 0. */
         if (alive && near_by) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int k = 0; k < K; k++) own[k * pitch] = twice * d[k] - less * old[k];
         } else if (alive) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int k = 0; k < K; k++) ADI2D_P_FAR(store)(at + k * row, twice * d[k] - less * old[k]);
         }
         if (!ADI2D_P_ALONE) __syncthreads(); /* the stored solve's next call does not touch what is still read */
@@ -2079,7 +2083,7 @@ TRID_D void ADI2D_F(p_chip_product_y)(int K, const ADI2D_F(p_chip) * h, unsigned
 /* ---- what happens between steps, and the march ------------------------------------------------------------------- */
 
 /* Point `at` of the block's rows, counted along them. */
-TRID_D ADI2D_R *ADI2D_F(p_chip_point)(const ADI2D_F(p_chip) * h, unsigned char *memory, int at)
+TB_D ADI2D_R *ADI2D_F(p_chip_point)(const ADI2D_F(p_chip) * h, unsigned char *memory, int at)
 {
     return ADI2D_F(p_own)(memory, h->u) + at / h->n[0] * h->pitch + ADI2D_F(p_place)(at % h->n[0]);
 }
@@ -2089,7 +2093,7 @@ ADI2D_P_RARE void ADI2D_F(p_chip_exercise)(const ADI2D_F(p_chip) * h, unsigned c
 {
     const ADI2D_R dt = ((const ADI2D_G(adi2d_p_pace) *)(memory + h->pace))->of.dt;
     const int kind = h->problem->exercise;
-    for (int at = trid_p_thread(); at < h->rows * h->n[0]; at += trid_p_threads()) {
+    for (int at = trid_block_thread(); at < h->rows * h->n[0]; at += trid_block_threads()) {
         ADI2D_R *u = ADI2D_F(p_chip_point)(h, memory, at), final = h->final[at];
         ADI2D_R more = kind == FD_AMERICAN ? h->extra[at] : 0;
         *u = ADI2D_G(fd_lane_exercise)(kind, dt, final, *u, &more);
@@ -2101,7 +2105,7 @@ ADI2D_P_RARE void ADI2D_F(p_chip_exercise)(const ADI2D_F(p_chip) * h, unsigned c
 ADI2D_P_RARE void ADI2D_F(p_chip_values)(const ADI2D_F(p_chip) * h, unsigned char *memory, adi2d_values *values)
 {
     const fd_weights *at = h->t.plan->at;
-    if (h->rank > 0 || trid_p_thread() > 0) return;
+    if (h->rank > 0 || trid_block_thread() > 0) return;
     ADI2D_R around[16];
     for (int k = 0; k < 16; k++)
         around[k] = ADI2D_F(p_value_of)(h, memory, h->u, at[0].first + k % 4, at[1].first + k / 4);
@@ -2113,7 +2117,7 @@ ADI2D_P_RARE void ADI2D_F(p_chip_date)(ADI2D_F(p_chip) * h, unsigned char *memor
 {
     const fd_date *event = &h->problem->at_date[date];
     const double *x = h->t.x[0];
-    const int n = h->n[0], threads = trid_p_threads(), kind = h->problem->exercise;
+    const int n = h->n[0], threads = trid_block_threads(), kind = h->problem->exercise;
     int added = 0;
     if (event->what & FD_SHIFT)
         for (int row = 0; row < h->rows; row++) {
@@ -2121,7 +2125,7 @@ ADI2D_P_RARE void ADI2D_F(p_chip_date)(ADI2D_F(p_chip) * h, unsigned char *memor
             enum { MOST = 512 / 32 };
             ADI2D_R *u = ADI2D_F(p_own)(memory, h->u) + row * h->pitch, shifted[MOST];
             for (int m = 0; m < MOST && m * threads < n; m++) {
-                const int i = trid_p_thread() + m * threads;
+                const int i = trid_block_thread() + m * threads;
                 fd_weights from;
                 shifted[m] = 0;
                 if (i >= n || fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) continue;
@@ -2131,12 +2135,12 @@ ADI2D_P_RARE void ADI2D_F(p_chip_date)(ADI2D_F(p_chip) * h, unsigned char *memor
             }
             __syncthreads();
             for (int m = 0; m < MOST && m * threads < n; m++) {
-                const int i = trid_p_thread() + m * threads;
+                const int i = trid_block_thread() + m * threads;
                 if (i < n) u[ADI2D_F(p_place)(i)] = shifted[m];
             }
             __syncthreads();
         }
-    for (int at = trid_p_thread(); at < h->rows * n; at += threads) {
+    for (int at = trid_block_thread(); at < h->rows * n; at += threads) {
         ADI2D_R *u = ADI2D_F(p_chip_point)(h, memory, at);
         if (event->what & FD_CHANGE_VALUES) {
             const double before = (double)*u;
@@ -2153,9 +2157,9 @@ ADI2D_P_RARE void ADI2D_F(p_chip_date)(ADI2D_F(p_chip) * h, unsigned char *memor
 }
 
 /* The least index, over all threads of the cluster; `least` is a word of shared memory. */
-TRID_D int ADI2D_F(p_chip_least)(const ADI2D_F(p_chip) * h, int index, int *least)
+TB_D int ADI2D_F(p_chip_least)(const ADI2D_F(p_chip) * h, int index, int *least)
 {
-    if (trid_p_thread() == 0) *least = FD_P_NONE;
+    if (trid_block_thread() == 0) *least = FD_P_NONE;
     __syncthreads();
     if (index != FD_P_NONE) fd_p_least(least, index);
     ADI2D_F(p_meet)(h);
@@ -2173,7 +2177,7 @@ TRID_D int ADI2D_F(p_chip_least)(const ADI2D_F(p_chip) * h, int index, int *leas
 ADI2D_P_RARE int ADI2D_F(p_chip_lost)(const ADI2D_F(p_chip) * h, unsigned char *memory, int *least, int *largest)
 {
     int lost = FD_P_NONE, most = 0;
-    for (int at = trid_p_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_p_threads()) {
+    for (int at = trid_block_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_block_threads()) {
         const ADI2D_R value = *ADI2D_F(p_chip_point)(h, memory, at);
         most = fd_p_larger(most, (double)value);
         if (!ADI2D_G(trid_finite)(value)) lost = at + h->first * h->n[0];
@@ -2199,7 +2203,7 @@ ADI2D_P_RARE int ADI2D_F(p_chip_nan)(const ADI2D_F(p_chip) * h, unsigned char *m
 {
     const ADI2D_R *now = ADI2D_F(p_own)(memory, h->now);
     int lost = FD_P_NONE;
-    for (int at = trid_p_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_p_threads())
+    for (int at = trid_block_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_block_threads())
         for (int e = 0; e < 2; e++)
             if (!ADI2D_F(p_finite)(
                     ADI2D_F(p_terms)(&h->t, at % h->n[0], h->first + at / h->n[0], now + e * ADI2D_F(p_of_t))))
@@ -2208,31 +2212,31 @@ ADI2D_P_RARE int ADI2D_F(p_chip_nan)(const ADI2D_F(p_chip) * h, unsigned char *m
 }
 
 /* Step k's pace and numbers of time, from device memory. */
-TRID_D void ADI2D_F(p_chip_pace)(const ADI2D_F(p_chip) * h, unsigned char *memory, int k)
+TB_D void ADI2D_F(p_chip_pace)(const ADI2D_F(p_chip) * h, unsigned char *memory, int k)
 {
     const int *from = (const int *)&h->t.pace[k], words = (int)(sizeof(ADI2D_G(adi2d_p_pace)) / sizeof(int));
     int *to = (int *)(memory + h->pace);
-    for (int q = trid_p_thread(); q < words; q += trid_p_threads()) to[q] = from[q];
-    for (int q = trid_p_thread(); q < 2 * ADI2D_F(p_of_t); q += trid_p_threads())
+    for (int q = trid_block_thread(); q < words; q += trid_block_threads()) to[q] = from[q];
+    for (int q = trid_block_thread(); q < 2 * ADI2D_F(p_of_t); q += trid_block_threads())
         ADI2D_F(p_own)(memory, h->now)[q] = h->t.time[2 * k * ADI2D_F(p_of_t) + q];
     __syncthreads();
 }
 
 /* Marches the problem; products is a literal: its steps go as products. As p_host_march. */
-TRID_D fd_status ADI2D_F(p_chip_march)(int K, int products, ADI2D_F(p_chip) * h, unsigned char *memory, int watched,
-                                       int *least, adi2d_values *values)
+TB_D fd_status ADI2D_F(p_chip_march)(int K, int products, ADI2D_F(p_chip) * h, unsigned char *memory, int watched,
+                                     int *least, adi2d_values *values)
 {
     const int steps = h->t.plan->steps, n = h->n[0], american = h->problem->exercise == FD_AMERICAN;
     ADI2D_R factored = 0; /* the size for which the matrix along y is taken apart */
-    for (int at = trid_p_thread(); at < h->cell[0] / (int)sizeof(ADI2D_R); at += trid_p_threads())
+    for (int at = trid_block_thread(); at < h->cell[0] / (int)sizeof(ADI2D_R); at += trid_block_threads())
         ADI2D_F(p_own)(memory, h->u)[at] = 0; /* all arrays, with what lies beyond the lines' ends */
     __syncthreads();
-    for (int at = trid_p_thread(); at < h->rows * n; at += trid_p_threads()) {
+    for (int at = trid_block_thread(); at < h->rows * n; at += trid_block_threads()) {
         *ADI2D_F(p_chip_point)(h, memory, at) = h->final[at];
         if (american) h->extra[at] = 0;
     }
     ADI2D_F(p_meet)(h);
-    TRID_P_LOOP
+    TB_LOOP
     for (int k = 0; k < steps; k++) {
         const fd_step *step = &h->t.step[k];
         const ADI2D_G(adi2d_p_pace) *pace = (const ADI2D_G(adi2d_p_pace) *)(memory + h->pace);
@@ -2255,7 +2259,7 @@ TRID_D fd_status ADI2D_F(p_chip_march)(int K, int products, ADI2D_F(p_chip) * h,
             ADI2D_F(p_meet)(h);
             ADI2D_F(p_chip_product_y)(K, h, memory);
         } else {
-            TRID_P_LOOP
+            TB_LOOP
             for (int s = 0; s < pace->of.stages; s++) {
                 if (s > 0) ADI2D_F(p_meet)(h);
                 ADI2D_F(p_chip_x)(K, h, memory, s, step);
@@ -2281,11 +2285,11 @@ TRID_D fd_status ADI2D_F(p_chip_march)(int K, int products, ADI2D_F(p_chip) * h,
 }
 
 /* The tables, from device memory; beyond the last point cells are 0 and numbers those of the last. */
-TRID_D void ADI2D_F(p_chip_tables)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory)
+TB_D void ADI2D_F(p_chip_tables)(int K, const ADI2D_F(p_chip) * h, unsigned char *memory)
 {
     for (int d = 0; d < 2; d++) {
         const int numbers = d ? ADI2D_F(p_of_y) : ADI2D_F(p_of_x), room = K * (d ? h->sections : h->width);
-        for (int i = trid_p_thread(); i < room; i += trid_p_threads()) {
+        for (int i = trid_block_thread(); i < room; i += trid_block_threads()) {
             const int last = i < h->n[d] ? i : h->n[d] - 1;
             const ADI2D_G(fd_cell) none = {0, 0, 0, 0};
             ((ADI2D_G(fd_cell) *)(memory + h->cell[d]))[i + i / K] = i < h->n[d] ? h->t.cell[d][i] : none;
@@ -2298,13 +2302,13 @@ TRID_D void ADI2D_F(p_chip_tables)(int K, const ADI2D_F(p_chip) * h, unsigned ch
 }
 
 /* A block of the cluster's part in its problem. memory: dynamic shared memory, of which h and least are not a part. */
-TRID_D void ADI2D_F(p_chip_problem)(int K, int products, const ADI2D_F(p_launch) * launch, unsigned char *memory,
-                                    ADI2D_F(p_chip) * h, int *least)
+TB_D void ADI2D_F(p_chip_problem)(int K, int products, const ADI2D_F(p_launch) * launch, unsigned char *memory,
+                                  ADI2D_F(p_chip) * h, int *least)
 {
     const adi2d_batch *batch = &launch->batch;
     const int size = trid_cluster_size(), which = (int)blockIdx.x / size;
-    if (trid_p_thread() == 0) {
-        ADI2D_F(p_chip_lay_out)(K, launch, trid_p_threads(), h);
+    if (trid_block_thread() == 0) {
+        ADI2D_F(p_chip_lay_out)(K, launch, trid_block_threads(), h);
         unsigned char *scratch = launch->memory + (size_t)which * launch->bytes;
         const size_t used = ADI2D_F(p_lay_out)(batch, scratch, &h->t);
         h->rank = trid_cluster_rank(), h->size = size, h->given = h->t.plan->given;
@@ -2323,7 +2327,7 @@ TRID_D void ADI2D_F(p_chip_problem)(int K, int products, const ADI2D_F(p_launch)
     fd_status status = plan->status;
     if (!status.what) {
         ADI2D_F(p_chip_tables)(K, h, memory);
-        TRID_P_LOOP
+        TB_LOOP
         for (int watched = 0; watched < 2; watched++) {
             status = ADI2D_F(p_chip_march)(K, products, h, memory, watched, least, values);
             if (!status.what) break;
@@ -2336,34 +2340,34 @@ TRID_D void ADI2D_F(p_chip_problem)(int K, int products, const ADI2D_F(p_launch)
     if (grid) grid += (size_t)which * row * (size_t)batch->points[1];
     if (!status.what) {
         ADI2D_F(p_chip_values)(h, memory, &values[0]);
-        for (int at = trid_p_thread(); at < h->rows * h->n[0] && grid; at += trid_p_threads())
+        for (int at = trid_block_thread(); at < h->rows * h->n[0] && grid; at += trid_block_threads())
             grid[(size_t)(h->first + at / h->n[0]) * row + (size_t)(at % h->n[0])] =
                 *ADI2D_F(p_chip_point)(h, memory, at);
     } else if (h->rank == 0) {
-        ADI2D_F(p_nothing)(batch, which, trid_p_thread(), trid_p_threads());
+        ADI2D_F(p_nothing)(batch, which, trid_block_thread(), trid_block_threads());
     }
-    if (h->rank == 0 && trid_p_thread() == 0) batch->status[which] = status;
+    if (h->rank == 0 && trid_block_thread() == 0) batch->status[which] = status;
     ADI2D_F(p_meet)(h); /* no block ends while another reads what it has */
 }
 
 /* A block makes a problem ready. */
-TRID_D void ADI2D_F(p_prepare_block)(const ADI2D_F(p_launch) * launch)
+TB_D void ADI2D_F(p_prepare_block)(const ADI2D_F(p_launch) * launch)
 {
     ADI2D_F(p_tables) t;
     const int which = (int)blockIdx.x;
     ADI2D_F(p_lay_out)(&launch->batch, launch->memory + (size_t)which * launch->bytes, &t);
-    TRID_P_LOOP
+    TB_LOOP
     for (int phase = 0; phase < ADI2D_F(p_phases); phase++) {
         ADI2D_F(p_prepare)
-        (&launch->batch, &launch->batch.problem[which], &launch->parameters[which], &t, phase, trid_p_thread(),
-         trid_p_threads());
+        (&launch->batch, &launch->batch.problem[which], &launch->parameters[which], &t, phase, trid_block_thread(),
+         trid_block_threads());
         __syncthreads();
     }
 }
 
-#endif /* TRID_DEVICE_SCOPES */
+#endif /* TB_DEVICE_SCOPES */
 
-#if TRID_LAUNCHES
+#if TB_LAUNCHES
 
 extern "C++" {
 
@@ -2480,11 +2484,11 @@ static inline cudaError_t ADI2D_F(p_onchip)(const ADI2D_F(p_launch) * launch, AD
 }
 }
 
-#endif /* TRID_LAUNCHES */
+#endif /* TB_LAUNCHES */
 
 /* ---- the ladder's lower rungs: grids in device memory, a thread a line ------------------------------------------- */
 
-#if TRID_LAUNCHES
+#if TB_LAUNCHES
 extern "C++" {
 
 /* Where a problem's arrays are. Of pairs the first has neighbours along x side by side, point (i, j) at i + n[0] j, the
@@ -2503,7 +2507,7 @@ typedef struct {
     int blocks; /* of a problem */
 } ADI2D_F(p_rung);
 
-TRID_HD size_t ADI2D_F(p_rung_lay_out)(const adi2d_batch *batch, unsigned char *memory, ADI2D_F(p_rung_arrays) * arrays)
+TB_HD size_t ADI2D_F(p_rung_lay_out)(const adi2d_batch *batch, unsigned char *memory, ADI2D_F(p_rung_arrays) * arrays)
 {
     ADI2D_F(p_rung_arrays) a;
     size_t used = ADI2D_F(p_lay_out)(batch, memory, &a.t);
@@ -2521,11 +2525,11 @@ TRID_HD size_t ADI2D_F(p_rung_lay_out)(const adi2d_batch *batch, unsigned char *
 
 /* The arrays of a problem. */
 template <class T>
-TRID_D void ADI2D_F(p_rung_move)(T *&pointer, size_t offset)
+TB_D void ADI2D_F(p_rung_move)(T *&pointer, size_t offset)
 {
     pointer = (T *)((unsigned char *)pointer + offset);
 }
-TRID_D ADI2D_F(p_rung_arrays) ADI2D_F(p_rung_of)(const ADI2D_F(p_rung) & launch, int which)
+TB_D ADI2D_F(p_rung_arrays) ADI2D_F(p_rung_of)(const ADI2D_F(p_rung) & launch, int which)
 {
     ADI2D_F(p_rung_arrays) a = launch.arrays;
     const size_t offset = (size_t)which * launch.chip.bytes;
@@ -2553,7 +2557,7 @@ typedef struct {
     int n[2], step, changes; /* changes: does F at the step's end differ from that at its start? */
 } ADI2D_F(p_rung_line);
 
-TRID_D ADI2D_F(p_rung_line) ADI2D_F(p_rung_line_of)(const ADI2D_F(p_rung) & launch, int which, int step)
+TB_D ADI2D_F(p_rung_line) ADI2D_F(p_rung_line_of)(const ADI2D_F(p_rung) & launch, int which, int step)
 {
     ADI2D_F(p_rung_line) l;
     l.a = ADI2D_F(p_rung_of)(launch, which);
@@ -2566,19 +2570,19 @@ TRID_D ADI2D_F(p_rung_line) ADI2D_F(p_rung_line_of)(const ADI2D_F(p_rung) & laun
 }
 
 /* Is there a step of that number, and such a stage in it? */
-TRID_D int ADI2D_F(p_rung_due)(const ADI2D_F(p_tables) & t, int step, int second)
+TB_D int ADI2D_F(p_rung_due)(const ADI2D_F(p_tables) & t, int step, int second)
 {
     return !t.plan->status.what && step < t.plan->steps && second < t.pace[step].of.stages;
 }
 
 /* The terms at point (i, j), at the start (end 0) or the end of the step. */
-TRID_D ADI2D_G(adi2d_terms) ADI2D_F(p_rung_terms)(const ADI2D_F(p_rung_line) & l, int end, int i, int j)
+TB_D ADI2D_G(adi2d_terms) ADI2D_F(p_rung_terms)(const ADI2D_F(p_rung_line) & l, int end, int i, int j)
 {
     return ADI2D_F(p_terms)(&l.a.t, i, j, l.a.t.time + (2 * l.step + end) * ADI2D_F(p_of_t));
 }
 
 /* What a face is given. */
-TRID_D ADI2D_R ADI2D_F(p_rung_given)(const ADI2D_F(p_rung_line) & l, int axis, int side, int end, int i, int j)
+TB_D ADI2D_R ADI2D_F(p_rung_given)(const ADI2D_F(p_rung_line) & l, int axis, int side, int end, int i, int j)
 {
     const fd_step *step = &l.a.t.step[l.step];
     return (ADI2D_R)ADI2D_M(p_face)(l.parameters, axis, side, l.a.t.x[1 - axis][axis ? i : j],
@@ -2586,15 +2590,15 @@ TRID_D ADI2D_R ADI2D_F(p_rung_given)(const ADI2D_F(p_rung_line) & l, int axis, i
 }
 
 /* Does a face of that kind add something to F? */
-TRID_D int ADI2D_F(p_rung_adds)(int kind)
+TB_D int ADI2D_F(p_rung_adds)(int kind)
 {
     return kind == FD_SLOPE || kind == FD_DEGENERATE;
 }
 
 /* What the faces of the axes from first_axis on add to F_1 and F_2 of v at (i, j); along[d]: from a point to the next
    along axis d. */
-TRID_D void ADI2D_F(p_rung_faces)(const ADI2D_F(p_rung_line) & l, int first_axis, int end, int i, int j,
-                                  const ADI2D_R *v, const int *along, ADI2D_R *f)
+TB_D void ADI2D_F(p_rung_faces)(const ADI2D_F(p_rung_line) & l, int first_axis, int end, int i, int j, const ADI2D_R *v,
+                                const int *along, ADI2D_R *f)
 {
     const ADI2D_R *time = l.a.t.time + (2 * l.step + end) * ADI2D_F(p_of_t);
     const ADI2D_R *here = v + i * along[0] + j * along[1];
@@ -2609,8 +2613,8 @@ TRID_D void ADI2D_F(p_rung_faces)(const ADI2D_F(p_rung_line) & l, int first_axis
 }
 
 /* F_0, F_1 and F_2 at a point from the nine values around it, without what faces add. */
-TRID_D void ADI2D_F(p_rung_parts)(ADI2D_G(fd_cell) x, ADI2D_G(fd_cell) y, const ADI2D_G(adi2d_terms) & terms,
-                                  const ADI2D_R *nine, ADI2D_R *f)
+TB_D void ADI2D_F(p_rung_parts)(ADI2D_G(fd_cell) x, ADI2D_G(fd_cell) y, const ADI2D_G(adi2d_terms) & terms,
+                                const ADI2D_R *nine, ADI2D_R *f)
 {
     const ADI2D_R kill = terms.kill / 2 * nine[4];
     f[0] = ADI2D_M(mixed) ? terms.mixed * ADI2D_G(fd_lane_mixed)(x, y, nine) : 0;
@@ -2625,9 +2629,9 @@ typedef struct {
 
 /* The matrix of the row along an axis at (i, j), from terms at the step's end; may it be at a face? before: the value
    that the solution is the difference from. */
-TRID_D void ADI2D_F(p_rung_matrix)(const ADI2D_F(p_rung_line) & l, int axis, int may_be, ADI2D_G(fd_cell) cell,
-                                   const ADI2D_G(adi2d_terms) & terms, int i, int j, ADI2D_R before,
-                                   ADI2D_F(p_rung_row) * row)
+TB_D void ADI2D_F(p_rung_matrix)(const ADI2D_F(p_rung_line) & l, int axis, int may_be, ADI2D_G(fd_cell) cell,
+                                 const ADI2D_G(adi2d_terms) & terms, int i, int j, ADI2D_R before,
+                                 ADI2D_F(p_rung_row) * row)
 {
     const int at = axis ? j : i, last = at == l.n[axis] - 1, at_face = may_be && (at == 0 || last);
     ADI2D_F(p_matrix)
@@ -2648,8 +2652,8 @@ TRID_D void ADI2D_F(p_rung_matrix)(const ADI2D_F(p_rung_line) & l, int axis, int
    neither branch nor write, so that the compiler can mix them; then, from the last row back, put(k, solution,
    again(k)), and flush(k) of each k that is a multiple of 32, once all from k on are put. */
 template <int AHEAD, class One, class Some, class Again, class Put, class Flush>
-TRID_D void ADI2D_F(p_rung_thomas)(int n, int active, int plain, int stride, ADI2D_R *upper, ADI2D_R *right, One row,
-                                   Some rows, Again again, Put put, Flush flush)
+TB_D void ADI2D_F(p_rung_thomas)(int n, int active, int plain, int stride, ADI2D_R *upper, ADI2D_R *right, One row,
+                                 Some rows, Again again, Put put, Flush flush)
 {
     ADI2D_R c = 0, x = 0;
     ADI2D_F(p_rung_row) ready = {0, 1, 0, 0, 0}; /* the row before, which a face may still change */
@@ -2662,7 +2666,7 @@ TRID_D void ADI2D_F(p_rung_thomas)(int n, int active, int plain, int stride, ADI
         ADI2D_F(p_rung_row) next[AHEAD];
         if (plain && from > 1 && from + AHEAD < n) {
             rows(from, next);
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < AHEAD; q++) {
                 eliminate(from + q - 1);
                 ready = next[q];
@@ -2685,13 +2689,13 @@ TRID_D void ADI2D_F(p_rung_thomas)(int n, int active, int plain, int stride, ADI
     x = 0;
     for (int from = (n - 1) / ADI2D_F(p_rung_back) * ADI2D_F(p_rung_back); from >= 0; from -= ADI2D_F(p_rung_back)) {
         ADI2D_R over[ADI2D_F(p_rung_back)], value[ADI2D_F(p_rung_back)], old[ADI2D_F(p_rung_back)];
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < ADI2D_F(p_rung_back); q++) {
             const int there = from + q < n ? from + q : 0; /* beyond the last row any number will do */
             over[q] = active ? upper[there * stride] : 0, value[q] = active ? right[there * stride] : 0;
             old[q] = active ? again(there) : 0;
         }
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = ADI2D_F(p_rung_back) - 1; q >= 0; q--) {
             if (from + q >= n) continue;
             x = from + q < n - 1 ? value[q] - over[q] * x : value[q];
@@ -2703,7 +2707,7 @@ TRID_D void ADI2D_F(p_rung_thomas)(int n, int active, int plain, int stride, ADI
 
 /* A warp's part of a transposition: row q of the tile is element from + q of the lines, which lie side by side from
    line `first` on; each goes to n elements of its own. */
-TRID_D void ADI2D_F(p_rung_turn)(const ADI2D_R (*tile)[33], int first, int lines, int from, int n, ADI2D_R *to)
+TB_D void ADI2D_F(p_rung_turn)(const ADI2D_R (*tile)[33], int first, int lines, int from, int n, ADI2D_R *to)
 {
     const int lane = (int)threadIdx.x % 32;
     __syncwarp();
@@ -2775,14 +2779,14 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_threads)) ADI2D_F(p_rung_x)(AD
     };
     auto rows = [&](int i, ADI2D_F(p_rung_row) * to) {
         ADI2D_R of[2][3 * (AHEAD + 2)];
-        TRID_UNROLL
+        TB_UNROLL
         for (int m = 0; m < (AHEAD + 2) * (1 + SECOND); m++)
             column(m / (AHEAD + 2), i - 1 + m % (AHEAD + 2), &of[m / (AHEAD + 2)][m % (AHEAD + 2) * 3]);
         if (l.changes) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < AHEAD; q++) make(i + q, 1, 0, &of[0][3 * q], &of[1][3 * q], &to[q]);
         } else {
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < AHEAD; q++) make(i + q, 0, 0, &of[0][3 * q], &of[1][3 * q], &to[q]);
         }
     };
@@ -2850,10 +2854,10 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_threads)) ADI2D_F(p_rung_y)(AD
     };
     auto rows = [&](int j, ADI2D_F(p_rung_row) * to_row) {
         if (l.changes) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < AHEAD; q++) make(j + q, 1, 0, &to_row[q]);
         } else {
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < AHEAD; q++) make(j + q, 0, 0, &to_row[q]);
         }
     };
@@ -2886,7 +2890,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_F(p_rung_threads)) ADI2D_F(p_rung_y)(AD
 }
 
 /* Value and derivatives at the spot. */
-TRID_D adi2d_values ADI2D_F(p_rung_values)(const ADI2D_F(p_rung_arrays) & a)
+TB_D adi2d_values ADI2D_F(p_rung_values)(const ADI2D_F(p_rung_arrays) & a)
 {
     const fd_weights *at = a.t.plan->at;
     ADI2D_R around[16];
@@ -3068,7 +3072,7 @@ static inline cudaError_t ADI2D_F(coalesced)(const adi2d_batch *batch, const ADI
 /* ---- the batch on chip, where it fits ---------------------------------------------------------------------------- */
 
 /* Device memory of one problem on chip. */
-TRID_HD size_t ADI2D_F(p_onchip_bytes)(const adi2d_batch *batch)
+TB_HD size_t ADI2D_F(p_onchip_bytes)(const adi2d_batch *batch)
 {
     size_t grid = (size_t)batch->points[0] * (size_t)batch->points[1] * sizeof(ADI2D_R);
     return ADI2D_F(p_lay_out)(batch, NULL, NULL) + fd_p_round(grid);
@@ -3112,7 +3116,7 @@ static inline cudaError_t ADI2D_F(onchip)(const adi2d_batch *batch, const ADI2D_
 }
 }
 
-#endif /* TRID_LAUNCHES */
+#endif /* TB_LAUNCHES */
 
 #undef ADI2D_R
 #undef ADI2D_F

@@ -87,12 +87,13 @@
 #define ADI3D_H
 
 #include "fd.h"
+#include "trid/launch.h"
 #include "transpose.h"
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#if TRID_HOST_SCOPE
+#if TB_HOST_SCOPE
 #include <stdlib.h>
 #endif
 
@@ -102,7 +103,7 @@
 #define ADI3D_HEADER "adi3d.h"
 #endif
 
-#define ADI3D_HD TRID_HD
+#define ADI3D_HD TB_HD
 #define ADI3D_P_JOIN2(a, b) a##_##b
 #define ADI3D_P_JOIN(a, b) ADI3D_P_JOIN2(a, b)
 #define ADI3D_P_JOIN3(a, b, c) a##_##b##c
@@ -185,7 +186,7 @@ typedef struct {
 /* Solves   is this a problem, as far as it can be told before points and steps are made?
    Returns  FD_OK; FD_BAD_ARGUMENT (null); FD_BAD_SIZE (fewer than 4 or more than ADI3D_MOST points); FD_BAD_FACE, of
             an axis; FD_BAD_TIMES, detail fd_schedule's status; or as fd_plan_check */
-TRID_HD fd_status adi3d_check(const adi3d_problem *problem)
+TB_HD fd_status adi3d_check(const adi3d_problem *problem)
 {
     if (!problem) return fd_status_of(FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
     for (int d = 0; d < 3; d++) {
@@ -221,7 +222,7 @@ typedef struct {
 } adi3d_batch;
 
 /* The part of adi3d_batch_check that says how much memory a batch needs: its pointers may still be null. */
-TRID_HD int adi3d_p_sizes(const adi3d_batch *batch)
+TB_HD int adi3d_p_sizes(const adi3d_batch *batch)
 {
     if (!batch) return FD_BAD_ARGUMENT;
     int sized = batch->problems >= 0 && batch->steps >= 1 && batch->steps <= FD_P_MOST && batch->dates >= 0 &&
@@ -232,7 +233,7 @@ TRID_HD int adi3d_p_sizes(const adi3d_batch *batch)
 
 /* Solves   is this a batch?
    Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, or FD_BAD_SIZE: a count out of range */
-TRID_HD int adi3d_batch_check(const adi3d_batch *batch)
+TB_HD int adi3d_batch_check(const adi3d_batch *batch)
 {
     const int wrong = adi3d_p_sizes(batch);
     if (wrong) return wrong;
@@ -240,7 +241,7 @@ TRID_HD int adi3d_batch_check(const adi3d_batch *batch)
 }
 
 /* What adi3d_check says of one of its problems, and whether the batch has room for it. */
-TRID_HD fd_status adi3d_p_check_in(const adi3d_batch *batch, const adi3d_problem *problem)
+TB_HD fd_status adi3d_p_check_in(const adi3d_batch *batch, const adi3d_problem *problem)
 {
     int steps;
     fd_status status = adi3d_check(problem);
@@ -268,7 +269,7 @@ typedef struct {
 } adi3d_p_plan;
 
 /* The longest explicit step of a march, whose steps are made some at a time; 0: there is none. */
-TRID_HD double adi3d_p_longest_step(const fd_times *times)
+TB_HD double adi3d_p_longest_step(const fd_times *times)
 {
     enum { ADI3D_P_SOME_STEPS = 64 };
     fd_step some[ADI3D_P_SOME_STEPS];
@@ -283,19 +284,19 @@ TRID_HD double adi3d_p_longest_step(const fd_times *times)
 }
 
 /* Points of the grid. */
-TRID_HD size_t adi3d_p_points(const adi3d_problem *problem)
+TB_HD size_t adi3d_p_points(const adi3d_problem *problem)
 {
     return (size_t)problem->axis[0].points * (size_t)problem->axis[1].points * (size_t)problem->axis[2].points;
 }
 
 /* Numbers of an axis in its tables: those of all lines side by side. */
-TRID_HD int adi3d_p_padded(int points)
+TB_HD int adi3d_p_padded(int points)
 {
     return (points + ADI3D_P_MOST_LANES - 1) / ADI3D_P_MOST_LANES * ADI3D_P_MOST_LANES;
 }
 
 /* Rounded up, of the longest axis, and no less than the host's lines side by side. */
-TRID_HD int adi3d_p_longest(const adi3d_problem *problem)
+TB_HD int adi3d_p_longest(const adi3d_problem *problem)
 {
     int longest = 0;
     for (int d = 0; d < 3; d++)
@@ -304,7 +305,7 @@ TRID_HD int adi3d_p_longest(const adi3d_problem *problem)
 }
 
 /* Does anything given at a face change from the start of a step to its end, as a slope may? */
-TRID_HD int adi3d_p_slopes(const adi3d_problem *problem)
+TB_HD int adi3d_p_slopes(const adi3d_problem *problem)
 {
     int slopes = 0;
     for (int f = 0; f < 6; f++) slopes |= problem->face[f / 2][f % 2] == FD_SLOPE;
@@ -312,20 +313,20 @@ TRID_HD int adi3d_p_slopes(const adi3d_problem *problem)
 }
 
 /* Is point i of an axis on a face whose value is given? */
-TRID_HD int adi3d_p_given(const adi3d_problem *problem, int axis, int i)
+TB_HD int adi3d_p_given(const adi3d_problem *problem, int axis, int i)
 {
     const int last = i == problem->axis[axis].points - 1;
     return (i == 0 || last) && problem->face[axis][last] == FD_VALUE;
 }
 
 /* What happens at a date; null: nothing. */
-TRID_HD const fd_date *adi3d_p_event(const adi3d_problem *problem, int date)
+TB_HD const fd_date *adi3d_p_event(const adi3d_problem *problem, int date)
 {
     return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : NULL;
 }
 
 /* Is the array of the final values needed after the march has begun? */
-TRID_HD int adi3d_p_finals(const adi3d_problem *problem)
+TB_HD int adi3d_p_finals(const adi3d_problem *problem)
 {
     int needed = problem->exercise != FD_EUROPEAN;
     for (int date = 0; date < problem->times.dates && problem->at_date; date++)
@@ -333,10 +334,10 @@ TRID_HD int adi3d_p_finals(const adi3d_problem *problem)
     return needed;
 }
 
-#if TRID_HOST_SCOPE
+#if TB_HOST_SCOPE
 #ifdef _OPENMP
 /* OpenMP's threads wait for each other. */
-TRID_HOST void adi3d_p_barrier(void *context)
+TB_HOST void adi3d_p_barrier(void *context)
 {
     (void)context;
 #pragma omp barrier
@@ -345,9 +346,9 @@ TRID_HOST void adi3d_p_barrier(void *context)
 
 /* Solves   memory for MODEL_solve: the GPU's, where the program is compiled for one
    Returns  a pointer for adi3d_free; or null if there is not so much, which MODEL_solve answers with FD_NO_ROOM */
-TRID_HOST void *adi3d_allocate(size_t bytes)
+TB_HOST void *adi3d_allocate(size_t bytes)
 {
-#if TRID_LAUNCHES
+#if TB_LAUNCHES
     void *memory = NULL;
     return cudaMalloc(&memory, bytes) == cudaSuccess ? memory : NULL;
 #else
@@ -355,9 +356,9 @@ TRID_HOST void *adi3d_allocate(size_t bytes)
 #endif
 }
 /* Solves   its release */
-TRID_HOST void adi3d_free(void *memory)
+TB_HOST void adi3d_free(void *memory)
 {
-#if TRID_LAUNCHES
+#if TB_LAUNCHES
     cudaFree(memory);
 #else
     free(memory);
@@ -365,7 +366,7 @@ TRID_HOST void adi3d_free(void *memory)
 }
 
 /* The threads that OpenMP would take. */
-TRID_HOST int adi3d_p_threads(void)
+TB_HOST int adi3d_p_threads(void)
 {
 #ifdef _OPENMP
     return omp_get_max_threads();
@@ -375,9 +376,9 @@ TRID_HOST int adi3d_p_threads(void)
 }
 #endif
 
-#if TRID_LAUNCHES
+#if TB_LAUNCHES
 /* An attribute of the current device; 0 if it does not say. */
-TRID_HOST int adi3d_p_attribute(enum cudaDeviceAttr attribute)
+TB_HOST int adi3d_p_attribute(enum cudaDeviceAttr attribute)
 {
     int device, value;
     return cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess
@@ -387,7 +388,7 @@ TRID_HOST int adi3d_p_attribute(enum cudaDeviceAttr attribute)
 
 /* Into how many sections a march of so many planes is cut, where `blocks` blocks march side by side and `slots` run at
    the same time, if a section takes as much as `more` planes more than it has: what takes the least time. */
-TRID_HOST int adi3d_p_sections(int planes, int blocks, int slots, int more)
+TB_HOST int adi3d_p_sections(int planes, int blocks, int slots, int more)
 {
     int best = 1, most = planes / 4 > 1 ? planes / 4 : 1;
     long long least = 0;
@@ -476,7 +477,7 @@ TRID_HOST int adi3d_p_sections(int planes, int blocks, int slots, int more)
 #define ADI3D_M(stem) ADI3D_P_JOIN(ADI3D_MODEL, stem)
 
 /* What is given at a face. */
-TRID_HD double ADI3D_M(p_face)(const ADI3D_M(parameters) * parameters, int axis, int side, const double *at, double t)
+TB_HD double ADI3D_M(p_face)(const ADI3D_M(parameters) * parameters, int axis, int side, const double *at, double t)
 {
 #ifdef ADI3D_FACE
     return ADI3D_M(face)(parameters, axis, side, at, t);
@@ -486,7 +487,7 @@ TRID_HD double ADI3D_M(p_face)(const ADI3D_M(parameters) * parameters, int axis,
 #endif
 }
 
-TRID_HD double ADI3D_M(p_change)(const ADI3D_M(parameters) * parameters, int date, const double *at, double value)
+TB_HD double ADI3D_M(p_change)(const ADI3D_M(parameters) * parameters, int date, const double *at, double value)
 {
 #ifdef ADI3D_CHANGE
     return ADI3D_M(change)(parameters, date, at, value);
@@ -497,13 +498,13 @@ TRID_HD double ADI3D_M(p_change)(const ADI3D_M(parameters) * parameters, int dat
 }
 
 /* The times of its march. */
-TRID_HD fd_times ADI3D_M(p_times)(const adi3d_problem *problem)
+TB_HD fd_times ADI3D_M(p_times)(const adi3d_problem *problem)
 {
     return fd_times_of(&problem->times, problem->scheme, 3, (int)ADI3D_M(mixed) != 0);
 }
 
 /* How many numbers a point of an axis has; axis 3 is time. */
-TRID_HD int ADI3D_M(p_numbers)(int axis)
+TB_HD int ADI3D_M(p_numbers)(int axis)
 {
     return axis == 0   ? (int)ADI3D_M(numbers_of_x)
            : axis == 1 ? (int)ADI3D_M(numbers_of_y)
@@ -512,7 +513,7 @@ TRID_HD int ADI3D_M(p_numbers)(int axis)
 }
 
 /* They are, in double precision. */
-TRID_HD void ADI3D_M(p_numbers_at)(const ADI3D_M(parameters) * parameters, int axis, double at, double *number)
+TB_HD void ADI3D_M(p_numbers_at)(const ADI3D_M(parameters) * parameters, int axis, double at, double *number)
 {
     if (axis == 0) ADI3D_M(of_x)(parameters, at, number);
     if (axis == 1) ADI3D_M(of_y)(parameters, at, number);
@@ -534,7 +535,7 @@ enum {
 #define ADI3D_P_REAL float
 #define ADI3D_P_SUFFIX _f32
 #define ADI3D_P_VECTOR float4 /* 16 bytes */
-#define ADI3D_P_LINES_LEN TRID_BLOCK_LINES_LEN_F32
+#define ADI3D_P_LINES_LEN TRID_BLOCK_INTERLEAVED_LEN_F32
 /* Lines along y and z of up to 128, 256, 512 and 1024 points: points a thread, sections, lines of a block. */
 #define ADI3D_P_SHAPE_128 16, 8, 64
 #define ADI3D_P_SHAPE_256 16, 16, 32
@@ -552,7 +553,7 @@ enum {
 #define ADI3D_P_REAL double
 #define ADI3D_P_SUFFIX _f64
 #define ADI3D_P_VECTOR double2
-#define ADI3D_P_LINES_LEN TRID_BLOCK_LINES_LEN_F64
+#define ADI3D_P_LINES_LEN TRID_BLOCK_INTERLEAVED_LEN_F64
 #define ADI3D_P_SHAPE_128 16, 8, 32
 #define ADI3D_P_SHAPE_256 16, 16, 16
 #define ADI3D_P_SHAPE_512 16, 32, 8
@@ -640,7 +641,7 @@ typedef struct {
 } ADI3D_F(p_step);
 
 /* Hands out the memory of an axis' tables; with null, only counts. */
-TRID_HD size_t ADI3D_F(p_axis_lay_out)(int axis, int points, unsigned char *memory, ADI3D_F(p_tables) * tables)
+TB_HD size_t ADI3D_F(p_axis_lay_out)(int axis, int points, unsigned char *memory, ADI3D_F(p_tables) * tables)
 {
     const size_t n = (size_t)points, padded = (size_t)adi3d_p_padded(points);
     size_t used = 0, place[4];
@@ -659,15 +660,15 @@ TRID_HD size_t ADI3D_F(p_axis_lay_out)(int axis, int points, unsigned char *memo
 }
 
 /* Bytes of an axis' tables. */
-TRID_HD size_t ADI3D_F(p_axis_bytes)(int axis, int points)
+TB_HD size_t ADI3D_F(p_axis_bytes)(int axis, int points)
 {
     return ADI3D_F(p_axis_lay_out)(axis, points, NULL, NULL);
 }
 
 /* Fills the tables of an axis, which have been laid out. Returns what is FD_OK, FD_BAD_AXIS, FD_BAD_SPOT, FD_MODEL_NAN
    or FD_TOO_FEW_NUMBERS, of the axis. */
-TRID_HD fd_status ADI3D_F(p_axis)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, int axis,
-                                  ADI3D_F(p_tables) * t)
+TB_HD fd_status ADI3D_F(p_axis)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, int axis,
+                                ADI3D_F(p_tables) * t)
 {
     const int n = t->n[axis], padded = t->padded[axis], numbers = ADI3D_M(p_numbers)(axis);
     double *x = t->x[axis], number[ADI3D_M(p_room)];
@@ -693,8 +694,8 @@ TRID_HD fd_status ADI3D_F(p_axis)(const adi3d_problem *problem, const ADI3D_M(pa
 }
 
 /* Makes step k ready. Returns what is FD_OK, or FD_MODEL_NAN or FD_TOO_FEW_NUMBERS in step k. */
-TRID_HD fd_status ADI3D_F(p_step_of)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
-                                     const fd_step *step, int k, ADI3D_F(p_step) * s)
+TB_HD fd_status ADI3D_F(p_step_of)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
+                                   const fd_step *step, int k, ADI3D_F(p_step) * s)
 {
     double number[ADI3D_M(p_room)];
     fd_p_blank(ADI3D_M(p_numbers)(3), number);
@@ -718,8 +719,8 @@ TRID_HD fd_status ADI3D_F(p_step_of)(const adi3d_problem *problem, const ADI3D_M
 }
 
 /* The final value at point (i, j, k). */
-TRID_HD double ADI3D_F(p_final)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
-                                const ADI3D_F(p_tables) * t, int i, int j, int k)
+TB_HD double ADI3D_F(p_final)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
+                              const ADI3D_F(p_tables) * t, int i, int j, int k)
 {
     const double *x[3] = {t->x[0], t->x[1], t->x[2]};
     const int index[3] = {i, j, k};
@@ -727,14 +728,14 @@ TRID_HD double ADI3D_F(p_final)(const adi3d_problem *problem, const ADI3D_M(para
 }
 
 /* The numbers of point i of an axis, from its table. */
-TRID_HD void ADI3D_F(p_take)(const ADI3D_F(p_tables) * t, int axis, int i, ADI3D_R *number)
+TB_HD void ADI3D_F(p_take)(const ADI3D_F(p_tables) * t, int axis, int i, ADI3D_R *number)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int q = 0; q < ADI3D_M(p_numbers)(axis); q++) number[q] = t->number[axis][q * t->padded[axis] + i];
 }
 
 /* The terms from the numbers of a point and a time. */
-TRID_HD ADI3D_G(adi3d_terms) ADI3D_F(p_terms)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z, const ADI3D_R *time)
+TB_HD ADI3D_G(adi3d_terms) ADI3D_F(p_terms)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z, const ADI3D_R *time)
 {
     ADI3D_G(adi3d_terms) terms = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0};
     ADI3D_F(terms)(x, y, z, time, &terms);
@@ -742,7 +743,7 @@ TRID_HD ADI3D_G(adi3d_terms) ADI3D_F(p_terms)(const ADI3D_R *x, const ADI3D_R *y
 }
 
 /* The same at point (i, j, k), by the tables: where speed does not matter. */
-TRID_HD ADI3D_G(adi3d_terms) ADI3D_F(p_terms_at)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time)
+TB_HD ADI3D_G(adi3d_terms) ADI3D_F(p_terms_at)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time)
 {
     ADI3D_R x[ADI3D_M(p_most)], y[ADI3D_M(p_most)], z[ADI3D_M(p_most)];
     ADI3D_F(p_take)(t, 0, i, x), ADI3D_F(p_take)(t, 1, j, y), ADI3D_F(p_take)(t, 2, k, z);
@@ -750,7 +751,7 @@ TRID_HD ADI3D_G(adi3d_terms) ADI3D_F(p_terms_at)(const ADI3D_F(p_tables) * t, in
 }
 
 /* Are they finite? */
-TRID_HD int ADI3D_F(p_finite)(ADI3D_G(adi3d_terms) terms)
+TB_HD int ADI3D_F(p_finite)(ADI3D_G(adi3d_terms) terms)
 {
     /* Shares: a sum of finite numbers must be finite. */
     double sum = (double)terms.kill / 16;
@@ -760,7 +761,7 @@ TRID_HD int ADI3D_F(p_finite)(ADI3D_G(adi3d_terms) terms)
 }
 
 /* The row of A along an axis, without kill. */
-TRID_HD ADI3D_G(fd_row) ADI3D_F(p_row)(int axis, ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms)
+TB_HD ADI3D_G(fd_row) ADI3D_F(p_row)(int axis, ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms)
 {
     return ADI3D_G(fd_lane_row)(cell, ADI3D_M(fitting), terms.drift[axis],
                                 terms.volatility[axis] * terms.volatility[axis]);
@@ -768,27 +769,27 @@ TRID_HD ADI3D_G(fd_row) ADI3D_F(p_row)(int axis, ADI3D_G(fd_cell) cell, ADI3D_G(
 
 /* The row of 1 - size A along an axis, which has a third of the kill; of a face without the couplings that would keep
    it from being dominant. Returns whether it was, without that. */
-TRID_HD int ADI3D_F(p_matrix)(int axis, int at_face, ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms, ADI3D_R size,
-                              ADI3D_R *a, ADI3D_R *b, ADI3D_R *c)
+TB_HD int ADI3D_F(p_matrix)(int axis, int at_face, ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms, ADI3D_R size,
+                            ADI3D_R *a, ADI3D_R *b, ADI3D_R *c)
 {
     return ADI3D_G(fd_lane_matrix_at)(ADI3D_F(p_row)(axis, cell, terms), at_face, size, terms.kill / 3, a, b, c);
 }
 
 /* A u along an axis from the three values there, with its third of the kill: without what its faces add. */
-TRID_HD ADI3D_R ADI3D_F(p_along)(int axis, ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms, ADI3D_R low, ADI3D_R here,
-                                 ADI3D_R high)
+TB_HD ADI3D_R ADI3D_F(p_along)(int axis, ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms, ADI3D_R low, ADI3D_R here,
+                               ADI3D_R high)
 {
     return ADI3D_G(fd_lane_apply)(ADI3D_F(p_row)(axis, cell, terms), low, here, high) - terms.kill / 3 * here;
 }
 
 /* The first derivative (fd_lane_first) with what multiplies the two differences: they are made once a cell. */
-TRID_HD ADI3D_R ADI3D_F(p_first)(ADI3D_R down, ADI3D_R up, ADI3D_R low, ADI3D_R here, ADI3D_R high)
+TB_HD ADI3D_R ADI3D_F(p_first)(ADI3D_R down, ADI3D_R up, ADI3D_R low, ADI3D_R here, ADI3D_R high)
 {
     return down * (here - low) + up * (high - here);
 }
 
 /* A sum of the mixed derivatives xy, xz, yz at a point as F_0 has it. */
-TRID_HD ADI3D_R ADI3D_F(p_mix)(const ADI3D_G(adi3d_terms) * terms, const ADI3D_R *cross)
+TB_HD ADI3D_R ADI3D_F(p_mix)(const ADI3D_G(adi3d_terms) * terms, const ADI3D_R *cross)
 {
     const ADI3D_R *s = terms->volatility;
     ADI3D_R sum = 0;
@@ -800,8 +801,8 @@ TRID_HD ADI3D_R ADI3D_F(p_mix)(const ADI3D_G(adi3d_terms) * terms, const ADI3D_R
 
 /* F_1 + F_2 + F_3 at a point, from its cells, its terms, the value there and those before and after it along the axes.
    Without what faces add. */
-TRID_HD ADI3D_R ADI3D_F(p_own)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(adi3d_terms) * terms, ADI3D_R here,
-                               const ADI3D_R *low, const ADI3D_R *high)
+TB_HD ADI3D_R ADI3D_F(p_own)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(adi3d_terms) * terms, ADI3D_R here,
+                             const ADI3D_R *low, const ADI3D_R *high)
 {
     const ADI3D_G(fd_row) x = ADI3D_F(p_row)(0, cell[0], *terms), y = ADI3D_F(p_row)(1, cell[1], *terms);
     const ADI3D_G(fd_row) z = ADI3D_F(p_row)(2, cell[2], *terms);
@@ -812,14 +813,14 @@ TRID_HD ADI3D_R ADI3D_F(p_own)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(adi3
 /* mixed F_0 + own (F_1 + F_2 + F_3) at a point, from its cells, its terms and the values around it, (i, j, k) of
    -1 .. 1 at v[13 + i + 3 j + 9 k]; the eight corners are not read. Without what faces add. 19 points; some 50
    operations for the mixed terms and 25 for the others. */
-TRID_HD ADI3D_R ADI3D_F(p_apply)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(adi3d_terms) * terms, ADI3D_R mixed,
-                                 ADI3D_R own, const ADI3D_R *v)
+TB_HD ADI3D_R ADI3D_F(p_apply)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(adi3d_terms) * terms, ADI3D_R mixed,
+                               ADI3D_R own, const ADI3D_R *v)
 {
     const ADI3D_R before[3] = {v[12], v[10], v[4]}, after[3] = {v[14], v[16], v[22]};
     const ADI3D_R sum = own * ADI3D_F(p_own)(cell, terms, v[13], before, after);
     ADI3D_R down[3], up[3], cross[3] = {0, 0, 0};
     if (ADI3D_M(mixed) == 0) return sum;
-    TRID_UNROLL
+    TB_UNROLL
     for (int d = 0; d < 3; d++) down[d] = cell[d].below * (1 - cell[d].w), up[d] = cell[d].above * cell[d].w;
     /* Slopes along x and y in the middle of each plane and row, and how they change. */
     if ((int)ADI3D_M(mixed) & 4) {
@@ -843,7 +844,7 @@ TRID_HD ADI3D_R ADI3D_F(p_apply)(const ADI3D_G(fd_cell) * cell, const ADI3D_G(ad
 }
 
 /* Do the faces of an axis add to F? */
-TRID_HD int ADI3D_F(p_adds)(const adi3d_problem *problem, int axis, int side)
+TB_HD int ADI3D_F(p_adds)(const adi3d_problem *problem, int axis, int side)
 {
     const int kind = problem->face[axis][side];
     return kind == FD_SLOPE || kind == FD_DEGENERATE;
@@ -851,9 +852,9 @@ TRID_HD int ADI3D_F(p_adds)(const adi3d_problem *problem, int axis, int side)
 
 /* What a face adds to F along its axis at point (i, j, k) of it: a slope that is given at time t, or its third point,
    from the values next to the face and one further in; `time` are the numbers of the coefficients' time. */
-TRID_HD ADI3D_R ADI3D_F(p_at_face)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
-                                   const ADI3D_F(p_tables) * t, int axis, int side, int i, int j, int k,
-                                   const ADI3D_R *time, double when, ADI3D_R next, ADI3D_R third)
+TB_HD ADI3D_R ADI3D_F(p_at_face)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
+                                 const ADI3D_F(p_tables) * t, int axis, int side, int i, int j, int k,
+                                 const ADI3D_R *time, double when, ADI3D_R next, ADI3D_R third)
 {
     const int kind = problem->face[axis][side];
     if (kind != FD_SLOPE && kind != FD_DEGENERATE) return 0;
@@ -868,10 +869,10 @@ TRID_HD ADI3D_R ADI3D_F(p_at_face)(const adi3d_problem *problem, const ADI3D_M(p
 /* The matrix row of a face and its right-hand side, at a point of it with these terms; `beside` are those of its
    neighbour on the line, whose right-hand side is near_by; w is what the solution is the difference from, `when` the
    step's end. row: a, b, c; at the first face a, at the last c is without meaning. */
-TRID_HD void ADI3D_F(p_face_row)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
-                                 const ADI3D_F(p_tables) * t, int axis, int side, const double *at, double when,
-                                 ADI3D_R size, ADI3D_G(adi3d_terms) terms, ADI3D_G(adi3d_terms) beside, ADI3D_R near_by,
-                                 ADI3D_R w, ADI3D_R *row, ADI3D_R *right)
+TB_HD void ADI3D_F(p_face_row)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
+                               const ADI3D_F(p_tables) * t, int axis, int side, const double *at, double when,
+                               ADI3D_R size, ADI3D_G(adi3d_terms) terms, ADI3D_G(adi3d_terms) beside, ADI3D_R near_by,
+                               ADI3D_R w, ADI3D_R *row, ADI3D_R *right)
 {
     const int kind = problem->face[axis][side], last = t->n[axis] - 1;
     if (kind == FD_VALUE) {
@@ -891,7 +892,7 @@ TRID_HD void ADI3D_F(p_face_row)(const adi3d_problem *problem, const ADI3D_M(par
 
 /* Is the row along an axis with these terms not dominant? One without couplings of the wrong sign is, whatever rounding
    says. */
-TRID_HD int ADI3D_F(p_weak_along)(int axis, ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms, ADI3D_R size)
+TB_HD int ADI3D_F(p_weak_along)(int axis, ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms, ADI3D_R size)
 {
     ADI3D_R a, b, c;
     const int dominant = ADI3D_F(p_matrix)(axis, 0, cell, terms, size, &a, &b, &c);
@@ -900,7 +901,7 @@ TRID_HD int ADI3D_F(p_weak_along)(int axis, ADI3D_G(fd_cell) cell, ADI3D_G(adi3d
 
 /* How many of the three rows of a point are not dominant in a step. At a face whose value is given the cell makes no
    couplings, so that none is found there. */
-TRID_HD int ADI3D_F(p_weak)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_F(p_step) * step)
+TB_HD int ADI3D_F(p_weak)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_F(p_step) * step)
 {
     const int index[3] = {i, j, k};
     const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms_at)(t, i, j, k, step->time[1]);
@@ -911,7 +912,7 @@ TRID_HD int ADI3D_F(p_weak)(const ADI3D_F(p_tables) * t, int i, int j, int k, co
 
 /* The terms at point (i, j, k) and a time, where numbers that are not declared are 1, but 2 those of the axes, and of
    time (bit 3), whose bits are in twos. */
-TRID_HD ADI3D_G(adi3d_terms)
+TB_HD ADI3D_G(adi3d_terms)
     ADI3D_F(p_terms_beyond)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time, int twos)
 {
     const int index[3] = {i, j, k};
@@ -925,7 +926,7 @@ TRID_HD ADI3D_G(adi3d_terms)
 }
 
 /* Of what the terms read more numbers than are declared: FD_P_FEW's bits. */
-TRID_HD int ADI3D_F(p_few)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time)
+TB_HD int ADI3D_F(p_few)(const ADI3D_F(p_tables) * t, int i, int j, int k, const ADI3D_R *time)
 {
     enum { numbers = sizeof(ADI3D_G(adi3d_terms)) / sizeof(ADI3D_R), all = 15 };
     ADI3D_R ones[numbers], twos[numbers];
@@ -943,7 +944,7 @@ TRID_HD int ADI3D_F(p_few)(const ADI3D_F(p_tables) * t, int i, int j, int k, con
 }
 
 /* Does what is along an axis, or the kill, differ? */
-TRID_HD int ADI3D_F(p_differs)(int axis, ADI3D_G(adi3d_terms) one, ADI3D_G(adi3d_terms) other)
+TB_HD int ADI3D_F(p_differs)(int axis, ADI3D_G(adi3d_terms) one, ADI3D_G(adi3d_terms) other)
 {
     return ADI3D_G(fd_p_differ)(one.drift[axis], other.drift[axis]) |
            ADI3D_G(fd_p_differ)(one.volatility[axis], other.volatility[axis]) |
@@ -952,8 +953,8 @@ TRID_HD int ADI3D_F(p_differs)(int axis, ADI3D_G(adi3d_terms) one, ADI3D_G(adi3d
 
 /* What of the model's declarations is not true in a step at a point with these numbers, and is the problem ill-posed
    there: a sum of fd.h's. first: the numbers of the axes' first points; changes: do those of time? */
-TRID_HD int ADI3D_F(p_untrue)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z, ADI3D_R (*first)[ADI3D_M(p_room)],
-                              const ADI3D_R *start, const ADI3D_R *end, int changes)
+TB_HD int ADI3D_F(p_untrue)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z, ADI3D_R (*first)[ADI3D_M(p_room)],
+                            const ADI3D_R *start, const ADI3D_R *end, int changes)
 {
     const ADI3D_G(adi3d_terms) here = ADI3D_F(p_terms)(x, y, z, end);
     int untrue = 0, differs = 0, there[3];
@@ -981,8 +982,8 @@ TRID_HD int ADI3D_F(p_untrue)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R 
 
 /* The same at point (i, j, k), and of one point of each row whether its terms read more numbers than are declared.
    Nothing else is asked of points whose values are given. */
-TRID_HD int ADI3D_F(p_untrue_at)(const adi3d_problem *problem, const ADI3D_F(p_tables) * t, int i, int j, int k,
-                                 const ADI3D_F(p_step) * step)
+TB_HD int ADI3D_F(p_untrue_at)(const adi3d_problem *problem, const ADI3D_F(p_tables) * t, int i, int j, int k,
+                               const ADI3D_F(p_step) * step)
 {
     const int index[3] = {i, j, k};
     ADI3D_R number[3][ADI3D_M(p_room)], first[3][ADI3D_M(p_room)];
@@ -999,8 +1000,8 @@ TRID_HD int ADI3D_F(p_untrue_at)(const adi3d_problem *problem, const ADI3D_F(p_t
 
 /* Is a point too fast for explicit steps, the longest of which is so long? As fd_p_too_fast. With more than one mixed
    term the fastest wave is faster than those along the axes, by 9/8 at most. */
-TRID_HD int ADI3D_F(p_too_fast)(const adi3d_problem *problem, const ADI3D_F(p_tables) * t, double longest, int i, int j,
-                                int k, const ADI3D_F(p_step) * step)
+TB_HD int ADI3D_F(p_too_fast)(const adi3d_problem *problem, const ADI3D_F(p_tables) * t, double longest, int i, int j,
+                              int k, const ADI3D_F(p_step) * step)
 {
     const int index[3] = {i, j, k}, mixed = ADI3D_M(mixed);
     fd_p_rate rate = {0, 0};
@@ -1017,7 +1018,7 @@ TRID_HD int ADI3D_F(p_too_fast)(const adi3d_problem *problem, const ADI3D_F(p_ta
 
 /* Value and derivatives at the spot, from the 4 x 4 x 4 values around it, those along x side by side, then those along
    y: the first is at (at[0].first, at[1].first, at[2].first). */
-TRID_HD adi3d_values ADI3D_F(p_values)(const fd_weights *at, const ADI3D_R *around)
+TB_HD adi3d_values ADI3D_F(p_values)(const fd_weights *at, const ADI3D_R *around)
 {
     /* Which derivative along each axis. */
     const int order[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
@@ -1036,8 +1037,8 @@ TRID_HD adi3d_values ADI3D_F(p_values)(const fd_weights *at, const ADI3D_R *arou
 
 /* The larger of `most` and the magnitude of what point (i, j, k) is given: its final value, and on a face the value
    given at time 0, or the slope times the length of the axis. */
-TRID_HD int ADI3D_F(p_given)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
-                             const ADI3D_F(p_tables) * t, int i, int j, int k, ADI3D_R value, int most)
+TB_HD int ADI3D_F(p_given)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters,
+                           const ADI3D_F(p_tables) * t, int i, int j, int k, ADI3D_R value, int most)
 {
     const int index[3] = {i, j, k};
     const double at[3] = {t->x[0][i], t->x[1][j], t->x[2][k]};
@@ -1051,8 +1052,8 @@ TRID_HD int ADI3D_F(p_given)(const adi3d_problem *problem, const ADI3D_M(paramet
 }
 
 /* Tells where the points are, by so many threads: room[d] numbers of axis d, NaN beyond the last point. */
-TRID_HD void ADI3D_F(p_tell)(const ADI3D_F(p_tables) * t, const int *room, double *const *coordinates, int thread,
-                             int threads)
+TB_HD void ADI3D_F(p_tell)(const ADI3D_F(p_tables) * t, const int *room, double *const *coordinates, int thread,
+                           int threads)
 {
     for (int d = 0; d < 3; d++)
         for (int i = thread; i < room[d] && coordinates[d]; i += threads)
@@ -1061,7 +1062,7 @@ TRID_HD void ADI3D_F(p_tell)(const ADI3D_F(p_tables) * t, const int *room, doubl
 
 /* NaN wherever results would be, for a problem that has none; but for grid and coordinates, if it has no size that one
    can have. */
-TRID_HD void ADI3D_F(p_no_results)(const adi3d_problem *problem, const adi3d_result *result)
+TB_HD void ADI3D_F(p_no_results)(const adi3d_problem *problem, const adi3d_result *result)
 {
     const ADI3D_R nan = ADI3D_G(fd_p_nan)();
     const double n = (double)nan;
@@ -1077,7 +1078,7 @@ TRID_HD void ADI3D_F(p_no_results)(const adi3d_problem *problem, const adi3d_res
 }
 
 /* NaN wherever problem `which` of a batch would have results, by so many threads. */
-TRID_HD void ADI3D_F(p_nothing)(const adi3d_batch *batch, int which, int thread, int threads)
+TB_HD void ADI3D_F(p_nothing)(const adi3d_batch *batch, int which, int thread, int threads)
 {
     const ADI3D_R nan = ADI3D_G(fd_p_nan)();
     const double n = (double)nan;
@@ -1098,7 +1099,7 @@ TRID_HD void ADI3D_F(p_nothing)(const adi3d_batch *batch, int which, int thread,
    waits for the others in between. Lines are solved ADI3D_P_LANES at a time, side by side, which the compiler makes
    vectors of: along x from a tile that has been turned, along y and z from where they lie. A plane's right-hand side,
    its lines along x and those along y follow each other while it is in the cache. */
-#if TRID_HOST_SCOPE
+#if TB_HOST_SCOPE
 
 /* What the workers tell each other. */
 typedef struct {
@@ -1126,8 +1127,8 @@ typedef struct {
     ADI3D_R *turned, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } ADI3D_F(p_host);
 
-TRID_HOST size_t ADI3D_F(p_host_lay_out)(const adi3d_problem *problem, int worker, int workers, unsigned char *memory,
-                                         ADI3D_F(p_host) * host)
+TB_HOST size_t ADI3D_F(p_host_lay_out)(const adi3d_problem *problem, int worker, int workers, unsigned char *memory,
+                                       ADI3D_F(p_host) * host)
 {
     const int *const n[3] = {&problem->axis[0].points, &problem->axis[1].points, &problem->axis[2].points};
     const size_t line = 128 / sizeof(ADI3D_R), longest = (size_t)adi3d_p_longest(problem);
@@ -1166,13 +1167,13 @@ TRID_HOST size_t ADI3D_F(p_host_lay_out)(const adi3d_problem *problem, int worke
 }
 
 /* All workers wait for each other. */
-TRID_HOST void ADI3D_F(p_meet)(const ADI3D_F(p_host) * h)
+TB_HOST void ADI3D_F(p_meet)(const ADI3D_F(p_host) * h)
 {
     if (h->workers > 1) h->meet(h->context);
 }
 
 /* The least of what the workers found, or the sum of what they counted. */
-TRID_HOST int ADI3D_F(p_together)(const ADI3D_F(p_host) * h, int mine, int sums)
+TB_HOST int ADI3D_F(p_together)(const ADI3D_F(p_host) * h, int mine, int sums)
 {
     int all = sums ? 0 : mine;
     h->slot[h->worker] = mine;
@@ -1186,13 +1187,13 @@ TRID_HOST int ADI3D_F(p_together)(const ADI3D_F(p_host) * h, int mine, int sums)
 }
 
 /* Where a worker's share of `count` begins; the next one's begins where it ends. */
-TRID_HOST int ADI3D_F(p_share)(const ADI3D_F(p_host) * h, int count, int worker)
+TB_HOST int ADI3D_F(p_share)(const ADI3D_F(p_host) * h, int count, int worker)
 {
     return (int)((long long)count * worker / h->workers);
 }
 
 /* Point number `at` of the grid as a status has it. */
-TRID_HOST fd_status ADI3D_F(p_lost)(const ADI3D_F(p_host) * h, int what, int at, int step)
+TB_HOST fd_status ADI3D_F(p_lost)(const ADI3D_F(p_host) * h, int what, int at, int step)
 {
     const int *n = h->t.n;
     return fd_status_of(what, 0, -1, at % n[0], at / n[0] % n[1], at / n[0] / n[1], step);
@@ -1213,7 +1214,7 @@ FD_P_INLINE ADI3D_G(fd_cell) ADI3D_F(p_host_cell)(const ADI3D_R *FD_P_RESTRICT s
 }
 
 /* Row (j, k) of a grid, which at the faces stands for the one beyond, too. */
-TRID_HOST const ADI3D_R *ADI3D_F(p_host_row)(const ADI3D_F(p_host) * h, const ADI3D_R *v, int j, int k)
+TB_HOST const ADI3D_R *ADI3D_F(p_host_row)(const ADI3D_F(p_host) * h, const ADI3D_R *v, int j, int k)
 {
     const int *n = h->t.n;
     j = j < 0 ? 0 : j < n[1] ? j : n[1] - 1;
@@ -1222,21 +1223,21 @@ TRID_HOST const ADI3D_R *ADI3D_F(p_host_row)(const ADI3D_F(p_host) * h, const AD
 }
 
 /* So many numbers will be wanted soon. */
-TRID_HOST void ADI3D_F(p_host_fetch)(int count, const ADI3D_R *from)
+TB_HOST void ADI3D_F(p_host_fetch)(int count, const ADI3D_R *from)
 {
     const int line = 64 / (int)sizeof(ADI3D_R);
     for (int i = 0; i < count; i += line) __builtin_prefetch(from + i);
 }
 
 /* How many elements of n loops along x may take, whole vectors: rows are padded. */
-TRID_HOST int ADI3D_F(p_host_whole)(int n)
+TB_HOST int ADI3D_F(p_host_whole)(int n)
 {
     const int vector = 64 / (int)sizeof(ADI3D_R);
     return (n + vector - 1) & -vector;
 }
 
 /* So many numbers will be written soon. */
-TRID_HOST void ADI3D_F(p_host_fetch_to_write)(int count, const ADI3D_R *to)
+TB_HOST void ADI3D_F(p_host_fetch_to_write)(int count, const ADI3D_R *to)
 {
     const int line = 64 / (int)sizeof(ADI3D_R);
     for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
@@ -1318,7 +1319,7 @@ FD_P_FLAT void ADI3D_F(p_host_mixed)(const ADI3D_F(p_host) * h, int whole, int j
 
 /* Where slopes of the values, or of a first stage's, are kept: along z of row j, and of the rows before and after it,
    and along y of one. */
-TRID_HOST ADI3D_R *ADI3D_F(p_host_slopes_of)(const ADI3D_F(p_host) * h, int more, int row)
+TB_HOST ADI3D_R *ADI3D_F(p_host_slopes_of)(const ADI3D_F(p_host) * h, int more, int row)
 {
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
@@ -1326,8 +1327,8 @@ TRID_HOST ADI3D_R *ADI3D_F(p_host_slopes_of)(const ADI3D_F(p_host) * h, int more
 /* out = (more ? out : 0) + mixed F_0(v) + own (F_1 + F_2 + F_3)(v) along row (j, k), without what the faces add. Rows
    follow each other from the one that is `first`. Mixed derivatives are differences of slopes, of which those along z
    are there for the row and the one before. */
-TRID_HOST void ADI3D_F(p_host_apply)(const ADI3D_F(p_host) * h, int more, const ADI3D_R *v, int first, int j, int k,
-                                     const ADI3D_R *time, ADI3D_R mixed, ADI3D_R own, ADI3D_R *out)
+TB_HOST void ADI3D_F(p_host_apply)(const ADI3D_F(p_host) * h, int more, const ADI3D_R *v, int first, int j, int k,
+                                   const ADI3D_R *time, ADI3D_R mixed, ADI3D_R own, ADI3D_R *out)
 {
     const int last = h->t.n[1] - 1, low = j > 0 ? j - 1 : 0, high = j < last ? j + 1 : last;
     const int whole = ADI3D_F(p_host_whole)(h->t.n[0]), by_z = ((int)ADI3D_M(mixed) & 6) != 0;
@@ -1350,8 +1351,8 @@ TRID_HOST void ADI3D_F(p_host_apply)(const ADI3D_F(p_host) * h, int more, const 
 }
 
 /* out += scale times what the faces of an axis add to F(v) along row (j, k); slopes are given at time `when`. */
-TRID_HOST void ADI3D_F(p_host_faces)(const ADI3D_F(p_host) * h, int axis, const ADI3D_R *v, int j, int k,
-                                     const ADI3D_R *time, double when, ADI3D_R scale, ADI3D_R *out)
+TB_HOST void ADI3D_F(p_host_faces)(const ADI3D_F(p_host) * h, int axis, const ADI3D_R *v, int j, int k,
+                                   const ADI3D_R *time, double when, ADI3D_R scale, ADI3D_R *out)
 {
     const int *n = h->t.n, index = axis == 1 ? j : k;
     const ptrdiff_t stride[3] = {1, (ptrdiff_t)h->pitch, (ptrdiff_t)h->plane};
@@ -1394,8 +1395,8 @@ FD_P_INLINE void ADI3D_F(p_host_change_to)(const ADI3D_F(p_host) * h, int axis, 
     if (kept[0]) out[0] = first;
     if (kept[1]) out[n - 1] = last;
 }
-TRID_HOST void ADI3D_F(p_host_change)(const ADI3D_F(p_host) * h, int axis, const ADI3D_R *v, int j, int k,
-                                      const ADI3D_F(p_step) * step, ADI3D_R *out)
+TB_HOST void ADI3D_F(p_host_change)(const ADI3D_F(p_host) * h, int axis, const ADI3D_R *v, int j, int k,
+                                    const ADI3D_F(p_step) * step, ADI3D_R *out)
 {
     if (axis == 0) ADI3D_F(p_host_change_to)(h, 0, v, j, k, step, out);
     if (axis == 1) ADI3D_F(p_host_change_to)(h, 1, v, j, k, step, out);
@@ -1403,8 +1404,8 @@ TRID_HOST void ADI3D_F(p_host_change)(const ADI3D_F(p_host) * h, int axis, const
 }
 
 /* The right-hand side of stage s along row (j, k), as it is for the solve along x; rows as in p_host_apply_to. */
-TRID_HOST void ADI3D_F(p_host_right)(const ADI3D_F(p_host) * h, int s, int first, int j, int k,
-                                     const ADI3D_F(p_step) * step, ADI3D_R *FD_P_RESTRICT out)
+TB_HOST void ADI3D_F(p_host_right)(const ADI3D_F(p_host) * h, int s, int first, int j, int k,
+                                   const ADI3D_F(p_step) * step, ADI3D_R *FD_P_RESTRICT out)
 {
     const ADI3D_R *base = step->pace.base[s], dt = step->pace.dt;
     const ADI3D_R *FD_P_RESTRICT u = ADI3D_F(p_host_row)(h, h->u, j, k);
@@ -1459,10 +1460,10 @@ FD_P_INLINE void ADI3D_F(p_host_eliminate)(const ADI3D_F(p_host) * h, int axis, 
 
 /* The same of a face whose value is given, or which has a third unknown: line by line. near_by is the right-hand side
    of the neighbour, w what the solution is the difference from, w_line apart. */
-TRID_HOST void ADI3D_F(p_host_at_face)(const ADI3D_F(p_host) * h, int axis, int side, int lines, int i, int j, int k,
-                                       const ADI3D_F(p_step) * step, const ADI3D_R *right, const ADI3D_R *near_by,
-                                       const ADI3D_R *w, size_t w_line, const ADI3D_R *before,
-                                       const ADI3D_R *upper_before, ADI3D_R *left, ADI3D_R *upper)
+TB_HOST void ADI3D_F(p_host_at_face)(const ADI3D_F(p_host) * h, int axis, int side, int lines, int i, int j, int k,
+                                     const ADI3D_F(p_step) * step, const ADI3D_R *right, const ADI3D_R *near_by,
+                                     const ADI3D_R *w, size_t w_line, const ADI3D_R *before,
+                                     const ADI3D_R *upper_before, ADI3D_R *left, ADI3D_R *upper)
 {
     const int in = side ? -1 : 1;
     for (int b = 0; b < lines; b++) {
@@ -1596,8 +1597,7 @@ FD_P_FLAT void ADI3D_F(p_host_back_x)(const ADI3D_F(p_host) * h)
 }
 
 /* Right-hand sides and solves along x of rows j .. j + lines - 1 of plane k, into d. */
-TRID_HOST void ADI3D_F(p_host_x)(const ADI3D_F(p_host) * h, int s, int lines, int j, int k,
-                                 const ADI3D_F(p_step) * step)
+TB_HOST void ADI3D_F(p_host_x)(const ADI3D_F(p_host) * h, int s, int lines, int j, int k, const ADI3D_F(p_step) * step)
 {
     const int n = h->t.n[0];
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)j * pitch;
@@ -1618,15 +1618,15 @@ TRID_HOST void ADI3D_F(p_host_x)(const ADI3D_F(p_host) * h, int s, int lines, in
 }
 
 /* Which of the lanes from column i on lie on faces of x whose values have been given: the first (1), the last (2). */
-TRID_HOST int ADI3D_F(p_host_kept)(const ADI3D_F(p_host) * h, int lines, int i)
+TB_HOST int ADI3D_F(p_host_kept)(const ADI3D_F(p_host) * h, int lines, int i)
 {
     return (i == 0 && adi3d_p_given(h->problem, 0, 0)) +
            2 * (i + lines == h->t.n[0] && adi3d_p_given(h->problem, 0, h->t.n[0] - 1));
 }
 
 /* What exercise makes of a row's values, which begin at `at` in the grids. */
-TRID_HOST void ADI3D_F(p_host_exercise)(const ADI3D_F(p_host) * h, int lines, int exercise, ADI3D_R dt, size_t at,
-                                        ADI3D_R *FD_P_RESTRICT u)
+TB_HOST void ADI3D_F(p_host_exercise)(const ADI3D_F(p_host) * h, int lines, int exercise, ADI3D_R dt, size_t at,
+                                      ADI3D_R *FD_P_RESTRICT u)
 {
     const ADI3D_R *FD_P_RESTRICT final = h->final + at;
     ADI3D_R none = 0;
@@ -1701,8 +1701,7 @@ ADI3D_P_BACK(_rest, count)
 #undef ADI3D_P_BACK
 
 /* Solves along y of columns i .. of plane k, in d. */
-TRID_HOST void ADI3D_F(p_host_y)(const ADI3D_F(p_host) * h, int s, int lines, int i, int k,
-                                 const ADI3D_F(p_step) * step)
+TB_HOST void ADI3D_F(p_host_y)(const ADI3D_F(p_host) * h, int s, int lines, int i, int k, const ADI3D_F(p_step) * step)
 {
     const int kept = ADI3D_F(p_host_kept)(h, lines, i), all = lines == ADI3D_P_LANES;
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
@@ -1712,8 +1711,7 @@ TRID_HOST void ADI3D_F(p_host_y)(const ADI3D_F(p_host) * h, int s, int lines, in
 }
 
 /* Solves along z of columns i .. of the planes' rows j, from d, and what a stage ends with. */
-TRID_HOST void ADI3D_F(p_host_z)(const ADI3D_F(p_host) * h, int s, int lines, int i, int j,
-                                 const ADI3D_F(p_step) * step)
+TB_HOST void ADI3D_F(p_host_z)(const ADI3D_F(p_host) * h, int s, int lines, int i, int j, const ADI3D_F(p_step) * step)
 {
     const int last = s == step->pace.stages - 1, exercise = last ? h->problem->exercise : FD_EUROPEAN;
     const int given = adi3d_p_given(h->problem, 1, j);
@@ -1733,7 +1731,7 @@ TRID_HOST void ADI3D_F(p_host_z)(const ADI3D_F(p_host) * h, int s, int lines, in
 }
 
 /* A worker's part of a step. */
-TRID_HOST void ADI3D_F(p_host_step)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
+TB_HOST void ADI3D_F(p_host_step)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
 {
     const int *n = h->t.n, w = h->worker;
     for (int s = 0; s < step->pace.stages; s++) {
@@ -1800,7 +1798,7 @@ FD_P_FLAT int ADI3D_F(p_host_untrue)(const ADI3D_F(p_host) * h, int j, int k, co
 }
 
 /* What happens at a date, to a worker's rows; a change may add to the largest magnitude given. */
-TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const fd_date *event, int *given)
+TB_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const fd_date *event, int *given)
 {
     const int *n = h->t.n, w = h->worker;
     const double *x = h->t.x[0];
@@ -1834,7 +1832,7 @@ TRID_HOST void ADI3D_F(p_host_date)(const ADI3D_F(p_host) * h, int date, const f
 }
 
 /* The values at the spot. */
-TRID_HOST adi3d_values ADI3D_F(p_host_values)(const ADI3D_F(p_host) * h)
+TB_HOST adi3d_values ADI3D_F(p_host_values)(const ADI3D_F(p_host) * h)
 {
     const fd_weights *at = h->shared->at;
     ADI3D_R around[64];
@@ -1845,7 +1843,7 @@ TRID_HOST adi3d_values ADI3D_F(p_host_values)(const ADI3D_F(p_host) * h)
 
 /* The first point whose value is not finite; with a step, whose terms are not, at its start or end. In *largest the
    worker's largest magnitude. */
-TRID_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step, int *largest)
+TB_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step, int *largest)
 {
     const int *n = h->t.n, w = h->worker;
     int lost = FD_P_NONE;
@@ -1865,7 +1863,7 @@ TRID_HOST int ADI3D_F(p_host_lost)(const ADI3D_F(p_host) * h, const ADI3D_F(p_st
 }
 
 /* The first point of a step at which something is not true, FD_P_NONE if there is none: the same for all workers. */
-TRID_HOST int ADI3D_F(p_host_first_untrue)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
+TB_HOST int ADI3D_F(p_host_first_untrue)(const ADI3D_F(p_host) * h, const ADI3D_F(p_step) * step)
 {
     const int *n = h->t.n, w = h->worker;
     int lost = FD_P_NONE;
@@ -1879,7 +1877,7 @@ TRID_HOST int ADI3D_F(p_host_first_untrue)(const ADI3D_F(p_host) * h, const ADI3
 }
 
 /* The least of fd_p_too_fast over all points, in a step: the same for all workers. */
-TRID_HOST int ADI3D_F(p_host_too_fast)(const ADI3D_F(p_host) * h, double longest, const ADI3D_F(p_step) * step)
+TB_HOST int ADI3D_F(p_host_too_fast)(const ADI3D_F(p_host) * h, double longest, const ADI3D_F(p_step) * step)
 {
     const int *n = h->t.n, w = h->worker;
     int least = 0;
@@ -1893,7 +1891,7 @@ TRID_HOST int ADI3D_F(p_host_too_fast)(const ADI3D_F(p_host) * h, double longest
 /* Looks at all points in the first and in the last step. Returns what is FD_OK, or what of the model's declarations is
    not true, or FD_UNSTABLE; weak counts the worker's rows that are not dominant. A step without numbers is the
    march's to refuse. */
-TRID_HOST fd_status ADI3D_F(p_host_look)(const ADI3D_F(p_host) * h, int steps)
+TB_HOST fd_status ADI3D_F(p_host_look)(const ADI3D_F(p_host) * h, int steps)
 {
     const int *n = h->t.n, w = h->worker;
     const fd_times times = ADI3D_M(p_times)(h->problem);
@@ -1925,7 +1923,7 @@ TRID_HOST fd_status ADI3D_F(p_host_look)(const ADI3D_F(p_host) * h, int steps)
 
 /* Sets a worker's planes to the final values, and what surrounds them to 0. In *given the largest magnitude that its
    points are given. */
-TRID_HOST fd_status ADI3D_F(p_host_begin)(const ADI3D_F(p_host) * h, int *given)
+TB_HOST fd_status ADI3D_F(p_host_begin)(const ADI3D_F(p_host) * h, int *given)
 {
     const int *n = h->t.n, w = h->worker;
     const size_t line = 128 / sizeof(ADI3D_R);
@@ -1953,7 +1951,7 @@ TRID_HOST fd_status ADI3D_F(p_host_begin)(const ADI3D_F(p_host) * h, int *given)
 }
 
 /* A worker's part of a march. Returns its status, the same for all. */
-TRID_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_result *result)
+TB_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_result *result)
 {
     enum { ADI3D_P_SOME = 32 }; /* steps made at a time */
     const adi3d_problem *problem = h->problem;
@@ -1996,7 +1994,7 @@ TRID_HOST fd_status ADI3D_F(p_host_march)(const ADI3D_F(p_host) * h, adi3d_resul
 
 /* Solves   how much memory the host's workers need together
    Returns  bytes, 0 for a problem that is none (adi3d_check) or no workers */
-TRID_HOST size_t ADI3D_F(host_bytes)(const adi3d_problem *problem, int workers)
+TB_HOST size_t ADI3D_F(host_bytes)(const adi3d_problem *problem, int workers)
 {
     if (workers < 1 || adi3d_check(problem).what) return 0;
     return ADI3D_F(p_host_lay_out)(problem, 0, workers, NULL, NULL);
@@ -2011,9 +2009,9 @@ TRID_HOST size_t ADI3D_F(host_bytes)(const adi3d_problem *problem, int workers)
             FD_BAD_SIZE: a worker that there cannot be
    Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
             over memory; a second stage one more */
-TRID_HOST int ADI3D_F(host_worker)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, int worker,
-                                   int workers, void *memory, size_t bytes, void (*meet)(void *context), void *context,
-                                   adi3d_result *result)
+TB_HOST int ADI3D_F(host_worker)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, int worker,
+                                 int workers, void *memory, size_t bytes, void (*meet)(void *context), void *context,
+                                 adi3d_result *result)
 {
     if (!result) return FD_BAD_ARGUMENT;
     fd_status status = adi3d_check(problem);
@@ -2061,8 +2059,8 @@ TRID_HOST int ADI3D_F(host_worker)(const adi3d_problem *problem, const ADI3D_M(p
    Needs    memory of host_bytes, aligned as malloc does
    Leaves   the result
    Returns  as host_worker */
-TRID_HOST int ADI3D_F(host)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, int workers,
-                            void *memory, size_t bytes, adi3d_result *result)
+TB_HOST int ADI3D_F(host)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, int workers,
+                          void *memory, size_t bytes, adi3d_result *result)
 {
     int what = FD_OK;
 #ifdef _OPENMP
@@ -2080,7 +2078,7 @@ TRID_HOST int ADI3D_F(host)(const adi3d_problem *problem, const ADI3D_M(paramete
 }
 
 /* A problem of a batch for which a host's worker needs most memory. */
-TRID_HOST adi3d_problem ADI3D_F(p_host_largest)(const adi3d_batch *batch)
+TB_HOST adi3d_problem ADI3D_F(p_host_largest)(const adi3d_batch *batch)
 {
     adi3d_problem problem;
     memset(&problem, 0, sizeof problem);
@@ -2091,7 +2089,7 @@ TRID_HOST adi3d_problem ADI3D_F(p_host_largest)(const adi3d_batch *batch)
 
 /* A problem's grid, which lies together, to where those of the batch's largest problems have theirs: from the last row
    on, so that none is written over before it is read. */
-TRID_HOST void ADI3D_F(p_host_spread)(const adi3d_batch *batch, const adi3d_problem *problem, ADI3D_R *grid)
+TB_HOST void ADI3D_F(p_host_spread)(const adi3d_batch *batch, const adi3d_problem *problem, ADI3D_R *grid)
 {
     const size_t n0 = (size_t)problem->axis[0].points, n1 = (size_t)problem->axis[1].points;
     const size_t m0 = (size_t)batch->points[0], m1 = (size_t)batch->points[1];
@@ -2102,8 +2100,8 @@ TRID_HOST void ADI3D_F(p_host_spread)(const adi3d_batch *batch, const adi3d_prob
 }
 
 /* Problem `which` of a batch, by the calling thread. */
-TRID_HOST void ADI3D_F(p_host_batched)(const adi3d_batch *batch, const ADI3D_M(parameters) * parameters, int which,
-                                       void *memory, size_t bytes)
+TB_HOST void ADI3D_F(p_host_batched)(const adi3d_batch *batch, const ADI3D_M(parameters) * parameters, int which,
+                                     void *memory, size_t bytes)
 {
     const size_t all = (size_t)batch->points[0] * (size_t)batch->points[1] * (size_t)batch->points[2];
     adi3d_problem problem = batch->problem[which];
@@ -2132,7 +2130,7 @@ TRID_HOST void ADI3D_F(p_host_batched)(const adi3d_batch *batch, const ADI3D_M(p
 /* Solves   how much memory MODEL_host_batch needs for so many workers
    Returns  bytes, for which its pointers may still be null; 0 for a batch that is none (adi3d_batch_check), or no
             workers */
-TRID_HOST size_t ADI3D_F(host_batch_bytes)(const adi3d_batch *batch, int workers)
+TB_HOST size_t ADI3D_F(host_batch_bytes)(const adi3d_batch *batch, int workers)
 {
     if (workers < 1 || adi3d_p_sizes(batch)) return 0;
     const adi3d_problem largest = ADI3D_F(p_host_largest)(batch);
@@ -2146,8 +2144,8 @@ TRID_HOST size_t ADI3D_F(host_batch_bytes)(const adi3d_batch *batch, int workers
    Leaves   status, values, grids and coordinates; NaN for a problem that has none; where the call is refused its status
             in each, and NaN
    Returns  FD_OK; as adi3d_batch_check; FD_BAD_SIZE for workers < 1; or FD_NO_ROOM: less memory, or none */
-TRID_HOST int ADI3D_F(host_batch)(const adi3d_batch *batch, const ADI3D_M(parameters) * parameters, int workers,
-                                  void *memory, size_t bytes)
+TB_HOST int ADI3D_F(host_batch)(const adi3d_batch *batch, const ADI3D_M(parameters) * parameters, int workers,
+                                void *memory, size_t bytes)
 {
     int wrong = adi3d_batch_check(batch);
     if (!wrong && workers < 1) wrong = FD_BAD_SIZE;
@@ -2171,15 +2169,15 @@ TRID_HOST int ADI3D_F(host_batch)(const adi3d_batch *batch, const ADI3D_M(parame
     return FD_OK;
 }
 
-#endif /* TRID_HOST_SCOPE */
+#endif /* TB_HOST_SCOPE */
 
 /* ---- the device -------------------------------------------------------------------------------------------------- */
 
 /* Grids in device memory have rows of pitch elements; what a row has beyond its points is finite. A stage is three
    kernels (docs/adi3d.md has the passes over memory): right-hand side and lines along x, which leave differences in d;
    lines along y, in place; lines along z, and what a stage ends with. Lines along x are a warp's or several warps', K
-   points a lane; lines along y and z lie side by side in a block (trid_block_lines). */
-#if TRID_LAUNCHES
+   points a lane; lines along y and z lie side by side in a block (trid_block_interleaved). */
+#if TB_LAUNCHES
 
 extern "C++" {
 
@@ -2209,8 +2207,8 @@ typedef struct {
 } ADI3D_F(p_device);
 
 /* Hands out device memory; with null, only counts. */
-TRID_HOST size_t ADI3D_F(p_device_lay_out)(const adi3d_problem *problem, unsigned char *memory,
-                                           ADI3D_F(p_device) * device)
+TB_HOST size_t ADI3D_F(p_device_lay_out)(const adi3d_problem *problem, unsigned char *memory,
+                                         ADI3D_F(p_device) * device)
 {
     ADI3D_F(p_device) h;
     size_t used = 0;
@@ -2249,13 +2247,13 @@ TRID_HOST size_t ADI3D_F(p_device_lay_out)(const adi3d_problem *problem, unsigne
 /* ---- what is done point by point --------------------------------------------------------------------------------- */
 
 /* Element of point (i, j, k). */
-TRID_D int ADI3D_F(p_device_at)(const ADI3D_F(p_device) & h, int i, int j, int k)
+TB_D int ADI3D_F(p_device_at)(const ADI3D_F(p_device) & h, int i, int j, int k)
 {
     return i + h.pitch * j + h.plane * k;
 }
 
 /* The value of v there. */
-TRID_D ADI3D_R ADI3D_F(p_device_value)(const ADI3D_F(p_device) & h, const ADI3D_R *v, int i, int j, int k)
+TB_D ADI3D_R ADI3D_F(p_device_value)(const ADI3D_F(p_device) & h, const ADI3D_R *v, int i, int j, int k)
 {
     return v[ADI3D_F(p_device_at)(h, i, j, k)];
 }
@@ -2263,11 +2261,11 @@ TRID_D ADI3D_R ADI3D_F(p_device_value)(const ADI3D_F(p_device) & h, const ADI3D_
 /* What the faces of an axis add to F(v) at point (i, j, k). A grid is whatever has problem, parameters, tables, u, and
    values (p_device_value). */
 template <int AXIS, class Grid, class Values>
-TRID_D ADI3D_R ADI3D_F(p_device_face)(const Grid &h, Values v, int i, int j, int k, const ADI3D_R *time, double when)
+TB_D ADI3D_R ADI3D_F(p_device_face)(const Grid &h, Values v, int i, int j, int k, const ADI3D_R *time, double when)
 {
     const int index = AXIS == 0 ? i : AXIS == 1 ? j : k;
     ADI3D_R sum = 0;
-    TRID_UNROLL
+    TB_UNROLL
     for (int side = 0; side < 2; side++) {
         const int in = side ? -1 : 1, x = AXIS == 0 ? in : 0, y = AXIS == 1 ? in : 0, z = AXIS == 2 ? in : 0;
         if (index == (side ? h.t.n[AXIS] - 1 : 0) && ADI3D_F(p_adds)(&h.problem, AXIS, side))
@@ -2279,8 +2277,8 @@ TRID_D ADI3D_R ADI3D_F(p_device_face)(const Grid &h, Values v, int i, int j, int
 }
 
 /* mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), faces and all, from device memory. */
-TRID_D ADI3D_R ADI3D_F(p_device_apply)(const ADI3D_F(p_device) & h, const ADI3D_R *v, int i, int j, int k,
-                                       const ADI3D_R *time, double when, ADI3D_R mixed, ADI3D_R own)
+TB_D ADI3D_R ADI3D_F(p_device_apply)(const ADI3D_F(p_device) & h, const ADI3D_R *v, int i, int j, int k,
+                                     const ADI3D_R *time, double when, ADI3D_R mixed, ADI3D_R own)
 {
     const int at = ADI3D_F(p_device_at)(h, i, j, k);
     const int x[3] = {i > 0 ? -1 : 0, 0, i < h.t.n[0] - 1 ? 1 : 0};
@@ -2289,7 +2287,7 @@ TRID_D ADI3D_R ADI3D_F(p_device_apply)(const ADI3D_F(p_device) & h, const ADI3D_
     const ADI3D_G(fd_cell) cell[3] = {h.t.cell[0][i], h.t.cell[1][j], h.t.cell[2][k]};
     const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms_at)(&h.t, i, j, k, time);
     ADI3D_R around[27];
-    TRID_UNROLL
+    TB_UNROLL
     for (int m = 0; m < 27; m++) {
         const int corner = m % 3 != 1 && m / 3 % 3 != 1 && m / 9 != 1;
         around[m] = corner ? 0 : v[at + x[m % 3] + y[m / 3 % 3] + z[m / 9]];
@@ -2302,7 +2300,7 @@ TRID_D ADI3D_R ADI3D_F(p_device_apply)(const ADI3D_F(p_device) & h, const ADI3D_
 /* size (F_axis(u) at the step's end - F_axis(u) at its start) at point (i, j, k), 0 at faces whose value is given along
    x: what a step whose coefficients change adds to the solve along an axis. */
 template <int AXIS, class Grid>
-TRID_D ADI3D_R ADI3D_F(p_device_change)(const Grid &h, const ADI3D_F(p_step) & step, int i, int j, int k)
+TB_D ADI3D_R ADI3D_F(p_device_change)(const Grid &h, const ADI3D_F(p_step) & step, int i, int j, int k)
 {
     if (adi3d_p_given(&h.problem, 0, i)) return 0;
     const int index = AXIS == 0 ? i : AXIS == 1 ? j : k, down = index > 0, up = index < h.t.n[AXIS] - 1;
@@ -2320,8 +2318,8 @@ TRID_D ADI3D_R ADI3D_F(p_device_change)(const Grid &h, const ADI3D_F(p_step) & s
 }
 
 /* The right-hand side of stage s at point (i, j, k), as it is for the solve along x. */
-TRID_D ADI3D_R ADI3D_F(p_device_right)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int s, int i, int j,
-                                       int k)
+TB_D ADI3D_R ADI3D_F(p_device_right)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int s, int i, int j,
+                                     int k)
 {
     const int at = ADI3D_F(p_device_at)(h, i, j, k), about = s && step.pace.about;
     ADI3D_R right = ADI3D_F(p_device_apply)(h, h.u, i, j, k, step.time[0], step.from, step.pace.base[s ? 1 : 0][0],
@@ -2339,8 +2337,8 @@ TRID_D ADI3D_R ADI3D_F(p_device_right)(const ADI3D_F(p_device) & h, const ADI3D_
 
 /* The numbers of the line along an axis through point (i, j, k): those of the two other axes. */
 template <int AXIS>
-TRID_D void ADI3D_F(p_device_numbers)(const ADI3D_F(p_device) & h, int i, int j, int k,
-                                      ADI3D_R (*number)[ADI3D_M(p_most)])
+TB_D void ADI3D_F(p_device_numbers)(const ADI3D_F(p_device) & h, int i, int j, int k,
+                                    ADI3D_R (*number)[ADI3D_M(p_most)])
 {
     if (AXIS != 0) ADI3D_F(p_take)(&h.t, 0, i, number[0]);
     if (AXIS != 1) ADI3D_F(p_take)(&h.t, 1, j, number[1]);
@@ -2350,13 +2348,13 @@ TRID_D void ADI3D_F(p_device_numbers)(const ADI3D_F(p_device) & h, int i, int j,
 /* K rows of the matrix along an axis, of the line with these numbers, as rows within; own(r, number) gives row r's cell
    and numbers of the axis. */
 template <int AXIS, int K, class Own>
-TRID_D void ADI3D_F(p_device_rows)(const ADI3D_F(p_step) & step, ADI3D_R (*number)[ADI3D_M(p_most)], Own own,
-                                   ADI3D_R *a, ADI3D_R *b, ADI3D_R *c)
+TB_D void ADI3D_F(p_device_rows)(const ADI3D_F(p_step) & step, ADI3D_R (*number)[ADI3D_M(p_most)], Own own, ADI3D_R *a,
+                                 ADI3D_R *b, ADI3D_R *c)
 {
     ADI3D_R now[ADI3D_M(p_most)];
-    TRID_UNROLL
+    TB_UNROLL
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step.time[1][q];
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r++) {
         const ADI3D_G(fd_cell) cell = own(r, number[AXIS]);
         const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(number[0], number[1], number[2], now);
@@ -2368,8 +2366,8 @@ TRID_D void ADI3D_F(p_device_rows)(const ADI3D_F(p_step) & step, ADI3D_R (*numbe
    right-hand side, where the face's value is given, or else is added to it for each unit of the neighbour's. w: what
    the solution is the difference from. */
 template <int AXIS>
-TRID_D void ADI3D_F(p_device_face_row)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int side, int i,
-                                       int j, int k, ADI3D_R w, ADI3D_R *row)
+TB_D void ADI3D_F(p_device_face_row)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int side, int i, int j,
+                                     int k, ADI3D_R w, ADI3D_R *row)
 {
     const int in = side ? -1 : 1;
     const double at[3] = {h.t.x[0][i], h.t.x[1][j], h.t.x[2][k]};
@@ -2387,17 +2385,17 @@ TRID_D void ADI3D_F(p_device_face_row)(const ADI3D_F(p_device) & h, const ADI3D_
    (right_of(m)). It is made before what needs many registers is begun. w is of the line's first point, its points
    stride apart. */
 template <int AXIS, int K, class RightOf>
-TRID_D void ADI3D_F(p_device_make_faces)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int first, int i,
-                                         int j, int k, const ADI3D_R *w, int stride, RightOf right_of, ADI3D_R *kept)
+TB_D void ADI3D_F(p_device_make_faces)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int first, int i,
+                                       int j, int k, const ADI3D_R *w, int stride, RightOf right_of, ADI3D_R *kept)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int side = 0; side < 2; side++) {
         const int m = side ? h.t.n[AXIS] - 1 : 0, in = side ? m - 1 : 1, kind = h.problem.face[AXIS][side];
         ADI3D_R row[4];
         if (m < first || m >= first + K || (kind != FD_VALUE && kind != FD_DEGENERATE)) continue;
         ADI3D_F(p_device_face_row)<AXIS>(h, step, side, AXIS == 0 ? m : i, AXIS == 1 ? m : j, AXIS == 2 ? m : k,
                                          w[m * stride], row);
-        TRID_UNROLL
+        TB_UNROLL
         for (int e = 0; e < 4; e++) kept[8 * side + e] = row[e];
         kept[8 * side + 4] = kind == FD_DEGENERATE && in < first ? right_of(in) : 0;
     }
@@ -2405,8 +2403,8 @@ TRID_D void ADI3D_F(p_device_make_faces)(const ADI3D_F(p_device) & h, const ADI3
 
 /* Row r as a face's: as it was made; or, where nothing need be, without couplings that would keep it from being
    dominant (fd_lane_lag). Without a the right-hand side alone, without d the matrix. */
-TRID_D void ADI3D_F(p_device_put_face)(int kind, const ADI3D_R *row, ADI3D_R near_by, int r, ADI3D_R *a, ADI3D_R *b,
-                                       ADI3D_R *c, ADI3D_R *d)
+TB_D void ADI3D_F(p_device_put_face)(int kind, const ADI3D_R *row, ADI3D_R near_by, int r, ADI3D_R *a, ADI3D_R *b,
+                                     ADI3D_R *c, ADI3D_R *d)
 {
     if (kind == FD_VALUE || kind == FD_DEGENERATE) {
         if (a) a[r] = row[0], b[r] = row[1], c[r] = row[2];
@@ -2419,8 +2417,8 @@ TRID_D void ADI3D_F(p_device_put_face)(int kind, const ADI3D_R *row, ADI3D_R nea
 
 /* Puts them where they belong; the lane that has made them calls. */
 template <int AXIS, int K>
-TRID_D void ADI3D_F(p_device_put_faces)(const ADI3D_F(p_device) & h, int first, const ADI3D_R *kept, ADI3D_R *a,
-                                        ADI3D_R *b, ADI3D_R *c, ADI3D_R *d)
+TB_D void ADI3D_F(p_device_put_faces)(const ADI3D_F(p_device) & h, int first, const ADI3D_R *kept, ADI3D_R *a,
+                                      ADI3D_R *b, ADI3D_R *c, ADI3D_R *d)
 {
     const int last = h.t.n[AXIS] - 1, kind = h.problem.face[AXIS][1];
     auto near_by = [&](int r) {
@@ -2432,14 +2430,14 @@ TRID_D void ADI3D_F(p_device_put_faces)(const ADI3D_F(p_device) & h, int first, 
         return;
     }
     if (last < first || last >= first + K) return;
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K - 1; r++)
         if (first + r == last) ADI3D_F(p_device_put_face)(kind, kept + 8, near_by(r), r, a, b, c, d);
 }
 
 /* Cells and numbers of the points of an axis from `first` on, for p_device_rows; beyond the last those of the last. */
 template <int AXIS>
-TRID_D auto ADI3D_F(p_device_own)(const ADI3D_F(p_device) & h, int first)
+TB_D auto ADI3D_F(p_device_own)(const ADI3D_F(p_device) & h, int first)
 {
     return [&h, first](int r, ADI3D_R *number) {
         const int m = first + r < h.t.n[AXIS] ? first + r : h.t.n[AXIS] - 1;
@@ -2457,7 +2455,7 @@ TRID_KERNEL void __launch_bounds__(32)
 {
     enum { V = ADI3D_P_VECTORED };
     __shared__ ADI3D_R kept[32][16];
-    const int lane = trid_p_lane(), section = lane % S, first = K * section;
+    const int lane = trid_warp_lane(), section = lane % S, first = K * section;
     ADI3D_R a[K], b[K], c[K], f[TRID_WARP_FACTOR_LEN(K)], number[3][ADI3D_M(p_most)], *const none = 0;
     int turns;
     ADI3D_F(p_device_numbers)<AXIS>(h, 0, 0, 0, number);
@@ -2467,39 +2465,39 @@ TRID_KERNEL void __launch_bounds__(32)
     ADI3D_F(p_device_put_faces)<AXIS, K>(h, first, kept[lane], a, b, c, none);
     ADI3D_G(trid_warp_factor)(K, S, h.t.n[AXIS], a, b, c, f, &turns);
     if (lane == 0) h.turns[AXIS] = turns;
-    TRID_UNROLL
+    TB_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e += V)
-        if (lane < S) *(ADI3D_P_VECTOR *)(h.factors[AXIS] + S * e + V * section) = ADI3D_G(transpose_p_pack)(f + e);
+        if (lane < S) *(ADI3D_P_VECTOR *)(h.factors[AXIS] + S * e + V * section) = transpose_pack(f + e);
 }
 
 /* All of the block's threads bring them into shared memory, */
 template <int K, int S>
-TRID_D void ADI3D_F(p_device_fetch_factors)(const ADI3D_R *from, ADI3D_R *factors)
+TB_D void ADI3D_F(p_device_fetch_factors)(const ADI3D_R *from, ADI3D_R *factors)
 {
-    for (int e = ADI3D_P_VECTORED * trid_p_thread(); e < S * TRID_WARP_FACTOR_LEN(K);
-         e += ADI3D_P_VECTORED * trid_p_threads())
+    for (int e = ADI3D_P_VECTORED * trid_block_thread(); e < S * TRID_WARP_FACTOR_LEN(K);
+         e += ADI3D_P_VECTORED * trid_block_threads())
         *(ADI3D_P_VECTOR *)(factors + e) = *(const ADI3D_P_VECTOR *)(from + e);
 }
 
 /* and one takes from there elements from .. to - 1 of f of a section: whole vectors, 16 bytes. */
 template <int S>
-TRID_D void ADI3D_F(p_device_take_factors)(const ADI3D_R *factors, int section, int from, int to, ADI3D_R *f)
+TB_D void ADI3D_F(p_device_take_factors)(const ADI3D_R *factors, int section, int from, int to, ADI3D_R *f)
 {
-    TRID_UNROLL
-    for (int e = from; e < to; e += ADI3D_P_VECTORED) ADI3D_G(transpose_p_unpack)
-    (*(const ADI3D_P_VECTOR *)(factors + S * e + ADI3D_P_VECTORED * section), f + e);
+    TB_UNROLL
+    for (int e = from; e < to; e += ADI3D_P_VECTORED)
+        transpose_unpack(*(const ADI3D_P_VECTOR *)(factors + S * e + ADI3D_P_VECTORED * section), f + e);
 }
 
 /* One line of n rows by Q warps of the block that follow each other, K rows a lane; shared: 6 elements a warp, of which
    the barrier must have been passed since they were last used. All threads call. */
 template <int K, int Q>
-TRID_D void ADI3D_F(p_device_solve_row)(int n, ADI3D_R *a, ADI3D_R *b, ADI3D_R *c, ADI3D_R *d, ADI3D_R *shared)
+TB_D void ADI3D_F(p_device_solve_row)(int n, ADI3D_R *a, ADI3D_R *b, ADI3D_R *c, ADI3D_R *d, ADI3D_R *shared)
 {
     if (Q == 1) {
         ADI3D_G(trid_warp_hybrid)(K, 32, n, a, b, c, d);
         return;
     }
-    const int warp = trid_p_thread() / 32, part = warp % Q, first = K * (32 * part + trid_p_lane());
+    const int warp = trid_block_thread() / 32, part = warp % Q, first = K * (32 * part + trid_warp_lane());
     ADI3D_G(trid_p_warps_hybrid)
     (K, n, 32 * K * Q, first, Q, part, a, b, c, d, shared + 6 * (warp - part), 6, 1);
 }
@@ -2507,8 +2505,8 @@ TRID_D void ADI3D_F(p_device_solve_row)(int n, ADI3D_R *a, ADI3D_R *b, ADI3D_R *
 /* The solve along x of row (j, k) and its writing to d, right-hand sides in d[] of the lane's points from `first` on;
    there is no such row where n is 0. kept: of p_device_make_faces. */
 template <int K, int Q>
-TRID_D void ADI3D_F(p_device_finish_x)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int s, int n,
-                                       int first, int j, int k, ADI3D_R *d, ADI3D_R *shared, ADI3D_R *kept)
+TB_D void ADI3D_F(p_device_finish_x)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int s, int n, int first,
+                                     int j, int k, ADI3D_R *d, ADI3D_R *shared, ADI3D_R *kept)
 {
     enum { V = 16 / sizeof(ADI3D_R) };
     ADI3D_R a[K], b[K], c[K];
@@ -2523,9 +2521,9 @@ TRID_D void ADI3D_F(p_device_finish_x)(const ADI3D_F(p_device) & h, const ADI3D_
     if (n > 0) ADI3D_F(p_device_put_faces)<0, K>(h, first, kept, a, b, c, d);
     ADI3D_F(p_device_solve_row)<K, Q>(n, a, b, c, d, shared);
     /* Rows are padded to 128 bytes: a vector that begins within one ends within it. */
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r += V)
-        if (first + r < n) *(ADI3D_P_VECTOR *)(h.d + at + first + r) = ADI3D_G(transpose_p_pack)(d + r);
+        if (first + r < n) *(ADI3D_P_VECTOR *)(h.d + at + first + r) = transpose_pack(d + r);
 }
 
 /* Right-hand side and lines along x, from device memory: any step. A row has Q warps, a block ROWS rows of a plane. */
@@ -2535,11 +2533,11 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS)
                             int s)
 {
     __shared__ ADI3D_R shared[6 * Q * ROWS], kept[16 * ROWS];
-    const int warp = trid_p_thread() / 32, first = K * (32 * (warp % Q) + trid_p_lane());
+    const int warp = trid_block_thread() / 32, first = K * (32 * (warp % Q) + trid_warp_lane());
     const int row = ROWS * (int)blockIdx.x + warp / Q, there = row < h.t.n[1], j = there ? row : 0, k = (int)blockIdx.y;
     const int n = there ? h.t.n[0] : 0;
     ADI3D_R d[K];
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r++) d[r] = first + r < n ? ADI3D_F(p_device_right)(h, step, s, first + r, j, k) : 0;
     ADI3D_F(p_device_finish_x)<K, Q>(h, step, s, n, first, j, k, d, shared, kept + warp / Q * 16);
 }
@@ -2555,24 +2553,25 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS)
 
 /* K values of a lane; with those on each side around them, which at a row's ends are whatever is finite. */
 template <int K>
-TRID_D void ADI3D_F(p_device_values_of)(const ADI3D_R *part, int lane, ADI3D_R *v)
+TB_D void ADI3D_F(p_device_values_of)(const ADI3D_R *part, int lane, ADI3D_R *v)
 {
-    TRID_UNROLL
-    for (int r = 0; r < K; r += ADI3D_P_VECTORED) ADI3D_G(transpose_p_unpack)
-    (*(const ADI3D_P_VECTOR *)(part + r / ADI3D_P_VECTORED * ADI3D_P_GROUP(K) + ADI3D_P_VECTORED * lane), v + r);
+    TB_UNROLL
+    for (int r = 0; r < K; r += ADI3D_P_VECTORED)
+        transpose_unpack(
+            *(const ADI3D_P_VECTOR *)(part + r / ADI3D_P_VECTORED * ADI3D_P_GROUP(K) + ADI3D_P_VECTORED * lane), v + r);
 }
 template <int K, int Q>
-TRID_D void ADI3D_F(p_device_row_of)(const ADI3D_R *part, int of_row, int lane, ADI3D_R *v)
+TB_D void ADI3D_F(p_device_row_of)(const ADI3D_R *part, int of_row, int lane, ADI3D_R *v)
 {
     ADI3D_F(p_device_values_of)<K>(part, lane, v + 1);
-    v[0] = __shfl_up_sync(TRID_P_FULL, v[K], 1), v[K + 1] = __shfl_down_sync(TRID_P_FULL, v[1], 1);
+    v[0] = __shfl_up_sync(TB_FULL_WARP, v[K], 1), v[K + 1] = __shfl_down_sync(TB_FULL_WARP, v[1], 1);
     if (Q > 1 && lane == 0 && of_row > 0) v[0] = part[32 * ADI3D_P_VECTORED - ADI3D_P_GROUP(K) - 1];
     if (Q > 1 && lane == 31 && of_row < Q - 1) v[K + 1] = part[ADI3D_P_PART(K)];
 }
 
 /* What the faces of the axes add to out[] of a lane's points, where they add to u and z in the base of a stage. */
 template <int KIND, int AXIS>
-TRID_D ADI3D_R ADI3D_F(p_device_face_of)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int i, int j, int k)
+TB_D ADI3D_R ADI3D_F(p_device_face_of)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int i, int j, int k)
 {
     const ADI3D_R *base = step.pace.base[KIND ? 1 : 0];
     ADI3D_R sum = base[1] * ADI3D_F(p_device_face)<AXIS>(h, h.u, i, j, k, step.time[0], step.from);
@@ -2580,25 +2579,25 @@ TRID_D ADI3D_R ADI3D_F(p_device_face_of)(const ADI3D_F(p_device) & h, const ADI3
     return sum;
 }
 template <int KIND, int K>
-TRID_D void ADI3D_F(p_device_faces_of)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int first, int j,
-                                       int k, ADI3D_R *out)
+TB_D void ADI3D_F(p_device_faces_of)(const ADI3D_F(p_device) & h, const ADI3D_F(p_step) & step, int first, int j, int k,
+                                     ADI3D_R *out)
 {
     const int *n = h.t.n;
-    TRID_UNROLL
+    TB_UNROLL
     for (int side = 0; side < 2; side++) {
         const int i = side ? n[0] - 1 : 0;
         if (!ADI3D_F(p_adds)(&h.problem, 0, side) || i < first || i >= first + K) continue;
         const ADI3D_R sum = ADI3D_F(p_device_face_of)<KIND, 0>(h, step, i, j, k);
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++) out[r] += first + r == i ? sum : 0;
     }
     if (j > 0 && j < n[1] - 1 && k > 0 && k < n[2] - 1) return;
-    TRID_P_LOOP
+    TB_LOOP
     for (int m = 0; m < K; m++) {
         if (first + m >= n[0]) continue;
         const ADI3D_R sum = ADI3D_F(p_device_face_of)<KIND, 1>(h, step, first + m, j, k) +
                             ADI3D_F(p_device_face_of)<KIND, 2>(h, step, first + m, j, k);
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++) out[r] += r == m ? sum : 0;
     }
 }
@@ -2609,7 +2608,7 @@ typedef struct FD_P_ALIGN {
     ADI3D_R below, above, down, up;
 } ADI3D_F(p_along_x);
 
-TRID_D ADI3D_F(p_along_x) ADI3D_F(p_device_along_x)(ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms, ADI3D_R own)
+TB_D ADI3D_F(p_along_x) ADI3D_F(p_device_along_x)(ADI3D_G(fd_cell) cell, ADI3D_G(adi3d_terms) terms, ADI3D_R own)
 {
     const ADI3D_G(fd_row) row = ADI3D_F(p_row)(0, cell, terms);
     const ADI3D_F(p_along_x) x = {own * row.below, own * row.above, cell.below * (1 - cell.w), cell.above * cell.w};
@@ -2643,9 +2642,10 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     TRID_DYNAMIC_SHARED(memory);
     ADI3D_R *cells = (ADI3D_R *)memory, *numbers = cells + 4 * 32 * K * Q, *factors = numbers + NUMBERS * 32 * K * Q;
     ADI3D_R *shared = factors + 32 * FACTORS;
-    const int thread = trid_p_thread(), lane = trid_p_lane(), warp = thread / 32, part = warp % Q, row = warp / Q;
+    const int thread = trid_block_thread(), lane = trid_warp_lane(), warp = thread / 32, part = warp % Q,
+              row = warp / Q;
     ADI3D_R *face = shared + 8 * Q * ROWS + 16 * row, *ring = shared + 24 * Q * ROWS; /* of the row's ends */
-    const transpose_p_place to_ring = transpose_p_place_of(ring);
+    const trid_copy_place to_ring = trid_copy_place_of(ring);
     const int *n = h.t.n;
     const int first = K * (32 * part + lane), j0 = ROWS * (int)blockIdx.x, alive = j0 + row < n[1];
     const int j = alive ? j0 + row : n[1] - 1;
@@ -2668,30 +2668,30 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     auto is_there = [&](int q) { return row_of(q) < ROWS + 2 && V * vector_of(q) < h.pitch; };
     auto fetch = [&](int k, int slot) {
         const int plane = h.plane * (k < 0 ? 0 : k < n[2] ? k : n[2] - 1);
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < PASSES; q++) {
             const int y = j0 - 1 + row_of(q), line = y < 0 ? 0 : y < n[1] ? y : n[1] - 1;
             const int at = plane + h.pitch * line + V * vector_of(q);
             if (!is_there(q) || k > to) continue;
-            transpose_p_copy(to_ring, (int)sizeof(ADI3D_R) * (slot * SLOT + put(q)), h.u + at);
-            if (KIND) transpose_p_copy(to_ring, (int)sizeof(ADI3D_R) * (slot * SLOT + PLANE + put(q)), h.z + at);
+            trid_copy_async(to_ring, (int)sizeof(ADI3D_R) * (slot * SLOT + put(q)), h.u + at);
+            if (KIND) trid_copy_async(to_ring, (int)sizeof(ADI3D_R) * (slot * SLOT + PLANE + put(q)), h.z + at);
         }
-        transpose_p_commit();
+        trid_copy_commit();
     };
     /* What the thread has copied becomes what is marched over. */
     auto combine = [&](int slot) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < PASSES; q++) {
             ADI3D_P_VECTOR *u = (ADI3D_P_VECTOR *)(ring + slot * SLOT + put(q)), *z = u + PLANE / V;
             ADI3D_R a[V], b[V];
             if (!is_there(q)) continue;
-            ADI3D_G(transpose_p_unpack)(*u, a), ADI3D_G(transpose_p_unpack)(*z, b);
-            TRID_UNROLL
+            transpose_unpack(*u, a), transpose_unpack(*z, b);
+            TB_UNROLL
             for (int e = 0; e < V; e++) {
                 const ADI3D_R one = a[e], two = b[e];
                 a[e] = one + two, b[e] = KIND == 1 ? one - two : base[1] * one + base[3] * two;
             }
-            *u = ADI3D_G(transpose_p_pack)(a), *z = ADI3D_G(transpose_p_pack)(b);
+            *u = transpose_pack(a), *z = transpose_pack(b);
         }
     };
     for (int e = thread; e < SLOTS * SLOT; e += THREADS) ring[e] = 0;
@@ -2705,7 +2705,7 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
                 ADI3D_F(p_device_along_x)(h.t.cell[0][last], ADI3D_F(p_terms_at)(&h.t, last, 0, 0, step.time[1]), own);
         else
             ((ADI3D_G(fd_cell) *)cells)[e] = h.t.cell[0][last];
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < NUMBERS; q++) numbers[q * 32 * K * Q + e] = h.t.number[0][q * h.t.padded[0] + last];
     }
     __syncthreads();
@@ -2714,16 +2714,16 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
     const ADI3D_R down_y = cell_y.below * (1 - cell_y.w), up_y = cell_y.above * cell_y.w;
     ADI3D_R number_y[ADI3D_M(p_most)], number_k[ADI3D_M(p_most)], number_p[ADI3D_M(p_most)], now[ADI3D_M(p_most)];
     ADI3D_F(p_take)(&h.t, 1, j, number_y);
-    TRID_UNROLL
+    TB_UNROLL
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step.time[1][q];
     const ADI3D_G(fd_cell) *cell_x = (const ADI3D_G(fd_cell) *)cells + 32 * K * part + lane;
     const ADI3D_R *number_x = numbers + 32 * K * part + lane;
     enum { ALONG_Y = ((int)ADI3D_M(mixed) & 4) != 0, ALONG_X = ((int)ADI3D_M(mixed) & 3) != 0 };
     /* Of the plane before: its slopes, and what of its right-hand sides it has itself and the one before it. */
     ADI3D_R along_y[K], along_x[K], half[K];
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r++) along_y[r] = along_x[r] = half[r] = 0;
-    TRID_P_LOOP
+    TB_LOOP
     for (int p = from - 1, slot = 0; p <= to; p++, slot = slot < SLOTS - 1 ? slot + 1 : 0) {
         const ADI3D_R *here = mine + slot * SLOT, *low = mine + (slot > 0 ? slot - 1 : SLOTS - 1) * SLOT;
         const int k = p - 1, kz = k < 0 ? 0 : k, pz = p < 0 ? 0 : p < n[2] ? p : n[2] - 1;
@@ -2731,14 +2731,14 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
            They come while the block waits. */
         const ADI3D_G(fd_cell) cell_k = h.t.cell[2][kz], cell_p = h.t.cell[2][pz];
         ADI3D_F(p_take)(&h.t, 2, kz, number_k), ADI3D_F(p_take)(&h.t, 2, pz, number_p);
-        TRANSPOSE_P_AWAIT(0);
+        TRID_COPY_AWAIT(0);
         if (KIND) combine(slot);
         __syncthreads();
         fetch(p + 1, slot < SLOTS - 1 ? slot + 1 : 0);
         const int at = ADI3D_F(p_device_at)(h, first, j, kz);
         if (k >= from) {
             /* What few points have, before the many registers that all need. */
-            TRID_UNROLL
+            TB_UNROLL
             for (int r = 0; r < K && h.extra; r++) half[r] += first + r < n[0] ? dt * h.extra[at + r] : 0;
             if (adds) ADI3D_F(p_device_faces_of)<KIND, K>(h, step, first, j, k, half);
             ADI3D_F(p_device_make_faces)<0, K>(
@@ -2750,10 +2750,10 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
         ADI3D_F(p_device_row_of)<K, Q>(here - BESIDE, part, lane, south);
         ADI3D_F(p_device_row_of)<K, Q>(here + BESIDE, part, lane, north);
         const ADI3D_R up_k = mixed * (cell_k.above * cell_k.w), down_p = mixed * (cell_p.below * (1 - cell_p.w));
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++) {
             ADI3D_R number[ADI3D_M(p_most)];
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < NUMBERS; q++) number[q] = number_x[(q * K * Q + r) * 32];
             const ADI3D_G(adi3d_terms) at_k = ADI3D_F(p_terms)(number, number_y, number_k, now);
             const ADI3D_G(adi3d_terms) at_p = ADI3D_F(p_terms)(number, number_y, number_p, now);
@@ -2761,8 +2761,8 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
                                                 : ADI3D_F(p_device_along_x)(cell_x[32 * r], at_p, own);
             const ADI3D_R *s = at_k.volatility, *t = at_p.volatility;
             ADI3D_R right = half[r], next = 0;
-            if (r % V == 0) ADI3D_G(transpose_p_unpack)
-            (*(const ADI3D_P_VECTOR *)(low + r / V * ADI3D_P_GROUP(K) + V * lane), before + r);
+            if (r % V == 0)
+                transpose_unpack(*(const ADI3D_P_VECTOR *)(low + r / V * ADI3D_P_GROUP(K) + V * lane), before + r);
             if (KIND < 2) {
                 const ADI3D_R more = v[r + 1] - before[r];
                 /* Differences as p_first has them: most of them are made once. */
@@ -2803,10 +2803,10 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
             ADI3D_F(p_device_values_of)<K>(here + PLANE - BESIDE, lane, south);
             ADI3D_F(p_device_values_of)<K>(here + PLANE + BESIDE, lane, north);
             ADI3D_F(p_device_values_of)<K>(low + PLANE, lane, before);
-            TRID_UNROLL
+            TB_UNROLL
             for (int r = 0; r < K; r++) {
                 ADI3D_R number[ADI3D_M(p_most)];
-                TRID_UNROLL
+                TB_UNROLL
                 for (int q = 0; q < NUMBERS; q++) number[q] = number_x[(q * K * Q + r) * 32];
                 const ADI3D_G(adi3d_terms) at_k = ADI3D_F(p_terms)(number, number_y, number_k, now);
                 const ADI3D_G(adi3d_terms) at_p = ADI3D_F(p_terms)(number, number_y, number_p, now);
@@ -2822,7 +2822,7 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
         if (k < from) continue;
         if (KIND == 1) {
             ADI3D_F(p_device_values_of)<K>(low + PLANE, lane, before);
-            TRID_UNROLL
+            TB_UNROLL
             for (int r = 0; r < K; r++) d[r] += before[r];
         }
         if (ALONE) {
@@ -2836,10 +2836,10 @@ TRID_KERNEL void __launch_bounds__(32 * Q * ROWS, BLOCKS)
             ADI3D_F(p_device_solve_row)<K, Q>(alive ? n[0] : 0, a, b, c, d, shared);
         }
         /* Rows are padded to 128 bytes: a vector that begins within one ends within it. */
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r += V)
             if (alive && first + r < n[0])
-                *(ADI3D_P_VECTOR *)(h.d + ADI3D_F(p_device_at)(h, first + r, j, k)) = ADI3D_G(transpose_p_pack)(d + r);
+                *(ADI3D_P_VECTOR *)(h.d + ADI3D_F(p_device_at)(h, first + r, j, k)) = transpose_pack(d + r);
     }
 }
 
@@ -2858,11 +2858,11 @@ TRID_KERNEL void __launch_bounds__(S *L)
                             int s, int depth, int beside)
 {
     enum { V = 16 / sizeof(ADI3D_R), VECTORS = L / V, SLICE = ADI3D_P_SLICE(K, S, L) };
-    enum { ALONE = ADI3D_P_ALONE(AXIS), FACTORS = TRID_LINES_FACTOR_LEN(K) };
+    enum { ALONE = ADI3D_P_ALONE(AXIS), FACTORS = TRID_INTERLEAVED_FACTOR_LEN(K) };
     TRID_DYNAMIC_SHARED(memory);
-    ADI3D_R *faces = (ADI3D_R *)memory + trid_p_thread() % L * 16, *shared = (ADI3D_R *)memory + 16 * L;
+    ADI3D_R *faces = (ADI3D_R *)memory + trid_block_thread() % L * 16, *shared = (ADI3D_R *)memory + 16 * L;
     ADI3D_R *ring = (ADI3D_R *)memory + ADI3D_P_SOLVER(S, L);
-    const int thread = trid_p_thread(), first = K * (thread / L), mine = L * (int)blockIdx.x + thread % L;
+    const int thread = trid_block_thread(), first = K * (thread / L), mine = L * (int)blockIdx.x + thread % L;
     const int there = mine < h.t.n[0], n = there ? h.t.n[AXIS] : 0, i = there ? mine : h.t.n[0] - 1;
     const int stride = AXIS == 1 ? h.pitch : h.plane, march = AXIS == 1 ? h.plane : h.pitch, count = h.t.n[3 - AXIS];
     const int from = count * (int)blockIdx.y / (int)gridDim.y, to = count * ((int)blockIdx.y + 1) / (int)gridDim.y;
@@ -2873,25 +2873,25 @@ TRID_KERNEL void __launch_bounds__(S *L)
     const int place = first / K * (K + 1) * L + thread % L, slot_of = (AXIS == 2 && beside ? 2 : 1) * SLICE;
     const ADI3D_R *w = about ? h.z : h.u;
     ADI3D_R *result = AXIS == 1 ? h.d : last ? h.u : h.z;
-    const transpose_p_place to_ring = transpose_p_place_of(ring);
+    const trid_copy_place to_ring = trid_copy_place_of(ring);
     auto fetch = [&](int m, int slot) {
         const int column = V * (thread % VECTORS), own = L * (int)blockIdx.x + column;
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < K / V; q++) {
             const int r = thread / VECTORS + q * S * V, at = own + r * stride + m * march;
             const int put = (int)sizeof(ADI3D_R) * (slot * slot_of + (r + r / K) * L + column);
             if (m >= to || own >= h.pitch || r >= h.t.n[AXIS]) continue;
-            transpose_p_copy(to_ring, put, h.d + at);
-            if (AXIS == 2 && beside) transpose_p_copy(to_ring, put + (int)sizeof(ADI3D_R) * SLICE, w + at);
+            trid_copy_async(to_ring, put, h.d + at);
+            if (AXIS == 2 && beside) trid_copy_async(to_ring, put + (int)sizeof(ADI3D_R) * SLICE, w + at);
         }
-        transpose_p_commit();
+        trid_copy_commit();
     };
     /* The factors of the axis' matrix; or its cells and numbers, up to a last row that nobody has. */
     ADI3D_R *factors = ring + depth * slot_of;
     ADI3D_G(fd_cell) *cells = (ADI3D_G(fd_cell) *)factors;
     ADI3D_R *numbers = (ADI3D_R *)(cells + K * S);
     auto own = [&](int r, ADI3D_R *number) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < ADI3D_M(p_numbers)(AXIS); q++) number[q] = numbers[q * K * S + first + r];
         return cells[first + r];
     };
@@ -2900,7 +2900,7 @@ TRID_KERNEL void __launch_bounds__(S *L)
     for (int e = thread; e < K * S && !ALONE; e += S * L) {
         const int m = e < h.t.n[AXIS] ? e : h.t.n[AXIS] - 1;
         cells[e] = h.t.cell[AXIS][m];
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < ADI3D_M(p_numbers)(AXIS); q++)
             numbers[q * K * S + e] = h.t.number[AXIS][q * h.t.padded[AXIS] + m];
     }
@@ -2908,7 +2908,7 @@ TRID_KERNEL void __launch_bounds__(S *L)
     __syncthreads();
     for (int m = 0; m < depth - 1; m++) fetch(from + m, m);
     ADI3D_R number[3][ADI3D_M(p_most)];
-    TRID_P_LOOP
+    TB_LOOP
     for (int m = from, slot = 0; m < to; m++) {
         const int j = AXIS == 1 ? 0 : m, k = AXIS == 2 ? 0 : m, line = i + m * march;
         if (!ALONE) ADI3D_F(p_device_numbers)<AXIS>(h, i, j, k, number); /* which come while the block waits */
@@ -2927,12 +2927,12 @@ TRID_KERNEL void __launch_bounds__(S *L)
                 faces);
         if (depth == 1) __syncthreads(), fetch(m, 0);
         if (depth > 2)
-            TRANSPOSE_P_AWAIT(1);
+            TRID_COPY_AWAIT(1);
         else
-            TRANSPOSE_P_AWAIT(0);
+            TRID_COPY_AWAIT(0);
         __syncthreads();
         if (depth > 1) fetch(m + depth - 1, slot > 0 ? slot - 1 : depth - 1);
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++) d[r] = here[r * L] + (CHANGES && first + r < n ? change(first + r) : 0);
         if (ALONE) {
             ADI3D_R *const none = 0;
@@ -2940,22 +2940,23 @@ TRID_KERNEL void __launch_bounds__(S *L)
             ADI3D_R f[FACTORS];
             ADI3D_F(p_device_take_factors)<S>(factors, thread / L, 0, 5 * K, f);
             ADI3D_F(p_device_take_factors)<S>(factors, thread % S, 5 * K, FACTORS, f);
-            ADI3D_G(trid_block_lines_solve)(K, L, S, K * S, turns, f, d, shared); /* rows from n on are 0 in the ring */
-            TRID_UNROLL
+            ADI3D_G(trid_block_interleaved_solve)
+            (K, L, S, K * S, turns, f, d, shared); /* rows from n on are 0 in the ring */
+            TB_UNROLL
             for (int r = 0; r < K && kept; r++) d[r] = here[r * L];
         } else {
             ADI3D_F(p_device_rows)<AXIS, K>(step, number, own, a, b, c);
             if (kept) {
-                TRID_UNROLL
+                TB_UNROLL
                 for (int r = 0; r < K; r++) a[r] = c[r] = 0, b[r] = 1;
             } else if (there)
                 ADI3D_F(p_device_put_faces)<AXIS, K>(h, first, faces, a, b, c, d);
-            ADI3D_G(trid_block_lines_unchecked)(K, L, S, n, a, b, c, d, shared);
+            ADI3D_G(trid_block_interleaved_unchecked)(K, L, S, n, a, b, c, d, shared);
         }
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K && AXIS == 2; r++)
             d[r] += beside ? here[SLICE + r * L] : first + r < n ? w[line + (first + r) * stride] : 0;
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K && exercise != FD_EUROPEAN; r++) {
             const int at = line + (first + r) * stride;
             ADI3D_R unused = 0;
@@ -2963,7 +2964,7 @@ TRID_KERNEL void __launch_bounds__(S *L)
                 d[r] = ADI3D_G(fd_lane_exercise)(exercise, step.pace.dt, h.final[at], d[r],
                                                  exercise == FD_AMERICAN ? &h.extra[at] : &unused);
         }
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++)
             if (first + r < n) result[line + (first + r) * stride] = d[r];
         if (++slot == depth) slot = 0;
@@ -2974,13 +2975,13 @@ TRID_KERNEL void __launch_bounds__(S *L)
 
 /* What is not finite at point (i, j, k), at a time of the march: 0 the final values, 1 + 2 step the terms of a step,
    2 + 2 step the values after it. */
-TRID_D void ADI3D_F(p_device_note)(const ADI3D_F(p_device) & h, int when, int i, int j, int k)
+TB_D void ADI3D_F(p_device_note)(const ADI3D_F(p_device) & h, int when, int i, int j, int k)
 {
     atomicMin(h.lost, (unsigned long long)when << 32 | (unsigned long long)(i + h.t.n[0] * (j + h.t.n[1] * k)));
 }
 
 /* The largest magnitude of a block's threads, into that of all blocks. */
-TRID_D void ADI3D_F(p_device_most)(int *kept, int mine)
+TB_D void ADI3D_F(p_device_most)(int *kept, int mine)
 {
     __shared__ int most;
     if (threadIdx.x == 0) most = 0;
@@ -3052,8 +3053,8 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
 /* What point (i, j, k), which is element `at` of final values and multiplier, has after what happens at a date, from a
    row of old values; a change may add to the largest magnitude given. */
 template <class Grid>
-TRID_D ADI3D_R ADI3D_F(p_device_event)(const Grid &h, int date, const fd_date *event, const ADI3D_R *row, int at, int i,
-                                       int j, int k, int *given)
+TB_D ADI3D_R ADI3D_F(p_device_event)(const Grid &h, int date, const fd_date *event, const ADI3D_R *row, int at, int i,
+                                     int j, int k, int *given)
 {
     const int n = h.t.n[0];
     const double *x = h.t.x[0], place[3] = {x[i], h.t.x[1][j], h.t.x[2][k]};
@@ -3115,7 +3116,7 @@ TRID_KERNEL void __launch_bounds__(ADI3D_F(p_device_threads))
 /* The next launch of a chain, on the stream; after one that failed nothing is launched. */
 template <class... P>
 static inline void ADI3D_F(p_launch)(cudaError_t *error, cudaStream_t stream, void (*kernel)(P...), dim3 grid,
-                                     dim3 block, size_t bytes, typename trid_p_same<P>::type... arguments)
+                                     dim3 block, size_t bytes, typename trid_same<P>::type... arguments)
 {
     if (*error == cudaSuccess && bytes > 48 * 1024) *error = trid_allow_shared(kernel);
     if (*error == cudaSuccess) *error = trid_launch(kernel, grid, block, bytes, stream, arguments...);
@@ -3127,7 +3128,8 @@ static inline int ADI3D_F(p_device_side_by_side)(cudaError_t *error, cudaStream_
                                                  const ADI3D_F(p_step) & step, int s)
 {
     void (*kernel)(ADI3D_F(p_device), ADI3D_F(p_step), int, int, int) = ADI3D_F(p_device_lines)<AXIS, CHANGES, K, S, L>;
-    const int tables = ADI3D_P_ALONE(AXIS) ? S * TRID_LINES_FACTOR_LEN(K) : K * S * (4 + ADI3D_M(p_numbers)(AXIS));
+    const int tables =
+        ADI3D_P_ALONE(AXIS) ? S * TRID_INTERLEAVED_FACTOR_LEN(K) : K * S * (4 + ADI3D_M(p_numbers)(AXIS));
     const size_t slice = sizeof(ADI3D_R) * ADI3D_P_SLICE(K, S, L);
     const size_t solver = sizeof(ADI3D_R) * (size_t)(ADI3D_P_SOLVER(S, L) + tables);
     /* As much on its way as there is room for, w at last. */
@@ -3427,7 +3429,7 @@ static inline int ADI3D_F(device)(const adi3d_problem *problem, const ADI3D_M(pa
 #ifdef __CUDACC__
 #define ADI3D_P_RARE static __device__ __noinline__
 #else
-#define ADI3D_P_RARE TRID_D
+#define ADI3D_P_RARE TB_D
 #endif
 #define ADI3D_P_FAR(stem) ADI3D_P_JOIN_OF(trid_cluster, stem, ADI3D_P_SUFFIX)
 
@@ -3450,8 +3452,8 @@ typedef struct {
 } ADI3D_F(p_batch);
 
 /* Hands out a problem's device memory, which has room for the batch's largest; with null, only counts. */
-TRID_HD size_t ADI3D_F(p_ready_lay_out)(const adi3d_batch *batch, const int *points, unsigned char *memory,
-                                        ADI3D_F(p_ready) * ready)
+TB_HD size_t ADI3D_F(p_ready_lay_out)(const adi3d_batch *batch, const int *points, unsigned char *memory,
+                                      ADI3D_F(p_ready) * ready)
 {
     ADI3D_F(p_ready) r;
     size_t used = 0, grid = sizeof(ADI3D_R);
@@ -3470,7 +3472,7 @@ TRID_HD size_t ADI3D_F(p_ready_lay_out)(const adi3d_batch *batch, const int *poi
 }
 
 /* Problem `which` of a launch, as it lies in device memory. */
-TRID_D ADI3D_F(p_ready) ADI3D_F(p_ready_of)(const ADI3D_F(p_batch) & launch, int which)
+TB_D ADI3D_F(p_ready) ADI3D_F(p_ready_of)(const ADI3D_F(p_batch) & launch, int which)
 {
     ADI3D_F(p_ready) ready;
     int points[3];
@@ -3490,7 +3492,7 @@ template <int Unused>
 TRID_KERNEL void __launch_bounds__(ADI3D_F(p_ready_threads))
     ADI3D_F(p_ready_kernel)(const __grid_constant__ ADI3D_F(p_batch) launch)
 {
-    const int which = (int)blockIdx.x, thread = trid_p_thread(), threads = trid_p_threads(), axis = thread / 32;
+    const int which = (int)blockIdx.x, thread = trid_block_thread(), threads = trid_block_threads(), axis = thread / 32;
     const adi3d_problem *problem = &launch.batch.problem[which];
     const ADI3D_M(parameters) *parameters = &launch.parameters[which];
     const ADI3D_F(p_ready) r = ADI3D_F(p_ready_of)(launch, which);
@@ -3587,7 +3589,7 @@ typedef struct {
 } ADI3D_F(p_chip);
 
 /* Hands out a block's dynamic shared memory. Returns bytes. */
-TRID_HD int ADI3D_F(p_chip_lay_out)(const int *n, int size, ADI3D_F(p_chip) * chip)
+TB_HD int ADI3D_F(p_chip_lay_out)(const int *n, int size, ADI3D_F(p_chip) * chip)
 {
     size_t used = 0;
     chip->size = size, chip->each = (n[2] + size - 1) / size, chip->share = (n[0] * n[1] + size - 1) / size;
@@ -3606,7 +3608,7 @@ TRID_HD int ADI3D_F(p_chip_lay_out)(const int *n, int size, ADI3D_F(p_chip) * ch
 }
 
 /* All threads of the cluster wait for each other. */
-TRID_D void ADI3D_F(p_chip_meet)(const ADI3D_F(p_chip) & h)
+TB_D void ADI3D_F(p_chip_meet)(const ADI3D_F(p_chip) & h)
 {
     if (h.size > 1)
         trid_cluster_sync();
@@ -3615,7 +3617,7 @@ TRID_D void ADI3D_F(p_chip_meet)(const ADI3D_F(p_chip) & h)
 }
 
 /* The value of an array at a point, wherever that is: what p_device_face and others ask of a grid. */
-TRID_D ADI3D_R ADI3D_F(p_device_value)(const ADI3D_F(p_chip) & h, int array, int i, int j, int k)
+TB_D ADI3D_R ADI3D_F(p_device_value)(const ADI3D_F(p_chip) & h, int array, int i, int j, int k)
 {
     const int owner = k / h.each, at = i + h.pitch * j + h.plane * (k - owner * h.each);
     return ADI3D_P_FAR(load)(trid_cluster_map(h.memory + array, owner) + at * (int)sizeof(ADI3D_R));
@@ -3640,12 +3642,12 @@ ADI3D_P_RARE ADI3D_R ADI3D_F(p_chip_change)(const ADI3D_F(p_chip) & h, int i, in
 
 /* Five values of plane k, which may be another block's, around one at `at` of its plane; `to` leads to its neighbours
    before and after it along y, and along x. */
-TRID_D void ADI3D_F(p_chip_five)(const ADI3D_F(p_chip) & h, unsigned char *memory, int array, int k, int at,
-                                 const int *to, ADI3D_R *five)
+TB_D void ADI3D_F(p_chip_five)(const ADI3D_F(p_chip) & h, unsigned char *memory, int array, int k, int at,
+                               const int *to, ADI3D_R *five)
 {
     const int row = (int)sizeof(ADI3D_R), there[5] = {to[0], to[1], 0, to[2], to[3]};
     const trid_cluster_place v = ((const trid_cluster_place *)(memory + h.places))[k] + array + at * row;
-    TRID_UNROLL
+    TB_UNROLL
     for (int m = 0; m < 5; m++) five[m] = ADI3D_P_FAR(load)(v + there[m] * row);
 }
 
@@ -3653,7 +3655,7 @@ TRID_D void ADI3D_F(p_chip_five)(const ADI3D_F(p_chip) & h, unsigned char *memor
    one's values to `of`, else to where its differences are. A thread takes columns along z, and reads of each plane
    the five points around its own once, and its four neighbours across. */
 template <int SECOND>
-TRID_D void ADI3D_F(p_chip_right)(const ADI3D_F(p_chip) & h, unsigned char *memory)
+TB_D void ADI3D_F(p_chip_right)(const ADI3D_F(p_chip) & h, unsigned char *memory)
 {
     const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
     const int n0 = h.t.n[0], n1 = h.t.n[1], n2 = h.t.n[2], pitch = h.pitch, plane = h.plane, first = h.first;
@@ -3665,10 +3667,10 @@ TRID_D void ADI3D_F(p_chip_right)(const ADI3D_F(p_chip) & h, unsigned char *memo
     const ADI3D_R *number = (const ADI3D_R *)(memory + h.number[2]);
     const ADI3D_G(fd_cell) *cells = (const ADI3D_G(fd_cell) *)(memory + h.cell[2]);
     ADI3D_R *d = (ADI3D_R *)(memory + (SECOND ? h.u : h.z)), *of = h.of, now[ADI3D_M(p_most)];
-    TRID_UNROLL
+    TB_UNROLL
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step.time[SECOND][q];
-    TRID_P_LOOP
-    for (int e = trid_p_thread(); e < n0 * n1 && planes > 0; e += trid_p_threads()) {
+    TB_LOOP
+    for (int e = trid_block_thread(); e < n0 * n1 && planes > 0; e += trid_block_threads()) {
         const int i = e % n0, j = e / n0, at = i + pitch * j;
         const int at_face = adds && (i == 0 || i == n0 - 1 || j == 0 || j == n1 - 1);
         const int to[4] = {j > 0 ? -pitch : 0, i > 0 ? -1 : 0, i < n0 - 1 ? 1 : 0, j < n1 - 1 ? pitch : 0};
@@ -3677,13 +3679,13 @@ TRID_D void ADI3D_F(p_chip_right)(const ADI3D_F(p_chip) & h, unsigned char *memo
         ADI3D_R x[ADI3D_M(p_most)], y[ADI3D_M(p_most)], z[ADI3D_M(p_most)], low[5], here[5], high[5];
         cell[0] = ((const ADI3D_G(fd_cell) *)(memory + h.cell[0]))[i];
         cell[1] = ((const ADI3D_G(fd_cell) *)(memory + h.cell[1]))[j];
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < ADI3D_M(p_numbers)(0); q++) x[q] = ((const ADI3D_R *)(memory + h.number[0]))[q * n0 + i];
-        TRID_UNROLL
+        TB_UNROLL
         for (int q = 0; q < ADI3D_M(p_numbers)(1); q++) y[q] = ((const ADI3D_R *)(memory + h.number[1]))[q * n1 + j];
         ADI3D_F(p_chip_five)(h, memory, source, first > 0 ? first - 1 : 0, at, to, low);
         ADI3D_F(p_chip_five)(h, memory, source, first, at, to, here);
-        TRID_P_LOOP
+        TB_LOOP
         for (int local = 0, index = e + n0 * n1 * first; local < planes; local++, index += n0 * n1) {
             const int k = first + local;
             ADI3D_R begun = SECOND ? of[index] : 0;
@@ -3698,7 +3700,7 @@ TRID_D void ADI3D_F(p_chip_right)(const ADI3D_F(p_chip) & h, unsigned char *memo
                                         0,       high[0], 0,       high[1],          high[2], high[3],
                                         0,       high[4], 0};
             cell[2] = cells[k];
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < ADI3D_M(p_numbers)(2); q++) z[q] = number[q * n2 + k];
             const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(x, y, z, now);
             ADI3D_R right = ADI3D_F(p_apply)(cell, &terms, mixed, own, around);
@@ -3721,9 +3723,9 @@ TRID_D void ADI3D_F(p_chip_right)(const ADI3D_F(p_chip) & h, unsigned char *memo
                 *put = right;
                 if (twice) of[index] = begun;
             }
-            TRID_UNROLL
+            TB_UNROLL
             for (int m = 0; m < 5; m++) low[m] = here[m], here[m] = high[m];
-            TRID_UNROLL
+            TB_UNROLL
             for (int m = 0; m < 3; m++) of_row[m] += plane;
         }
     }
@@ -3731,17 +3733,18 @@ TRID_D void ADI3D_F(p_chip_right)(const ADI3D_F(p_chip) & h, unsigned char *memo
 
 /* Point `at` of the block's, counted along rows: its element in an array; in grids without gaps it is at + n_0 n_1
    first. */
-TRID_D int ADI3D_F(p_chip_at)(const ADI3D_F(p_chip) & h, int at)
+TB_D int ADI3D_F(p_chip_at)(const ADI3D_F(p_chip) & h, int at)
 {
     return at % h.t.n[0] + at / h.t.n[0] * h.pitch; /* planes follow each other as rows do */
 }
 
 /* The right-hand sides that a second stage has left in `of`, to the differences' place. */
-TRID_D void ADI3D_F(p_chip_fetch)(const ADI3D_F(p_chip) & h, unsigned char *memory)
+TB_D void ADI3D_F(p_chip_fetch)(const ADI3D_F(p_chip) & h, unsigned char *memory)
 {
     const int plane = h.t.n[0] * h.t.n[1];
     ADI3D_R *d = (ADI3D_R *)(memory + h.z);
-    for (int e = trid_p_thread(); e < plane; e += trid_p_threads()) /* each point by the thread that has made it */
+    for (int e = trid_block_thread(); e < plane;
+         e += trid_block_threads()) /* each point by the thread that has made it */
         for (int local = 0; local < h.planes; local++)
             d[ADI3D_F(p_chip_at)(h, e) + h.plane * local] = h.of[e + plane * (h.first + local)];
 }
@@ -3751,7 +3754,7 @@ template <int AXIS>
 ADI3D_P_RARE void ADI3D_F(p_chip_changes)(const ADI3D_F(p_chip) & h, unsigned char *memory)
 {
     const int n0 = h.t.n[0], n1 = h.t.n[1];
-    for (int at = trid_p_thread(); at < n0 * n1 * h.planes; at += trid_p_threads()) {
+    for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
         const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
         if (AXIS == 2 && adi3d_p_given(&h.problem, 1, j)) continue;
         ((ADI3D_R *)(memory + h.z))[ADI3D_F(p_chip_at)(h, at)] += ADI3D_F(p_chip_change)<AXIS>(h, i, j, h.first + k);
@@ -3784,16 +3787,16 @@ ADI3D_P_RARE ADI3D_F(p_chip_row)
 /* Calls row(q) for the rows q < count of a lane's H, four at a time without a question in between: so that their
    instructions mix. */
 template <int H, class Row>
-TRID_D void ADI3D_F(p_chip_each)(int count, int up, Row row)
+TB_D void ADI3D_F(p_chip_each)(int count, int up, Row row)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int p = 0; p < H; p += 4) {
         const int q = up ? p : H - 4 - p;
         if (q + 4 <= count) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int m = 0; m < 4; m++) row(up ? q + m : q + 3 - m);
         } else if (q < count) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int m = 0; m < 3; m++)
                 if ((up ? q + m : q + 2 - m) < count) row(up ? q + m : q + 2 - m);
         }
@@ -3803,11 +3806,11 @@ TRID_D void ADI3D_F(p_chip_each)(int count, int up, Row row)
 /* The solves along an axis of stage s, of lines of up to 2 H points, in the differences' place; along z also their sum
    with what they are the differences from. */
 template <int AXIS, int H>
-TRID_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memory, int s)
+TB_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memory, int s)
 {
     const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
     const int n0 = h.t.n[0], n1 = h.t.n[1], n = h.t.n[AXIS], pitch = h.pitch, plane = h.plane;
-    const int thread = trid_p_thread(), side = thread / 16 & 1, last = s == step.pace.stages - 1;
+    const int thread = trid_block_thread(), side = thread / 16 & 1, last = s == step.pace.stages - 1;
     const int about = s && step.pace.about, differences = about ? h.u : h.z, w = about ? h.z : h.u;
     const int result = AXIS < 2 ? differences : last ? h.u : h.z, far = AXIS == 2 && h.size > 1;
     const int kind = h.problem.face[AXIS][side], count = (n + 1 - side) / 2;
@@ -3821,10 +3824,10 @@ TRID_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memo
     const ADI3D_R *numbers = (const ADI3D_R *)(memory + h.number[AXIS]) + from;
     const trid_cluster_place *places = (const trid_cluster_place *)(memory + h.places) + from;
     ADI3D_R now[ADI3D_M(p_most)];
-    TRID_UNROLL
+    TB_UNROLL
     for (int q = 0; q < ADI3D_M(p_numbers)(3); q++) now[q] = step.time[1][q];
-    TRID_P_LOOP
-    for (int base = thread / 32 * 16; base < lines; base += trid_p_threads() / 2) {
+    TB_LOOP
+    for (int base = thread / 32 * 16; base < lines; base += trid_block_threads() / 2) {
         const int alive = base + thread % 16 < lines, line = begin + (alive ? base + thread % 16 : lines - 1);
         const int i = AXIS == 0 ? 0 : line % n0, j = AXIS == 0 ? line % n1 : AXIS == 1 ? 0 : line / n0;
         const int k = AXIS == 0 ? line / n1 : AXIS == 1 ? line / n0 : 0; /* of the block's planes */
@@ -3837,11 +3840,11 @@ TRID_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memo
         if (faces)
             face = ADI3D_F(p_chip_face_row)<AXIS>(h, side, AXIS == 0 ? from : i, AXIS == 1 ? from : j,
                                                   AXIS == 2 ? from : first_plane + k, differences, w);
-        TRID_UNROLL
+        TB_UNROLL
         for (int d = 0; d < 3; d++) {
             const int index = d == 0 ? i : d == 1 ? j : first_plane + k;
             if (d == AXIS) continue;
-            TRID_UNROLL
+            TB_UNROLL
             for (int q = 0; q < ADI3D_M(p_numbers)(d); q++)
                 number[d][q] = ((const ADI3D_R *)(memory + h.number[d]))[q * h.t.n[d] + index];
         }
@@ -3861,7 +3864,7 @@ TRID_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memo
         if (faces) y[0] = face.d;
         ADI3D_F(p_chip_each)<H>(count, 1, [&](int q) {
             ADI3D_R a, b, c;
-            TRID_UNROLL
+            TB_UNROLL
             for (int e = 0; e < ADI3D_M(p_numbers)(AXIS); e++) number[AXIS][e] = numbers[e * n + in * q];
             const ADI3D_G(adi3d_terms) terms = ADI3D_F(p_terms)(number[0], number[1], number[2], now);
             ADI3D_F(p_matrix)(AXIS, q == 0, cells[in * q], terms, size, &a, &b, &c);
@@ -3873,8 +3876,8 @@ TRID_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memo
             y[q] = before = (q == 0 ? y[q] : y[q] - to_last * before) * pivot;
         });
         /* The two last rows: above and before, of each other's unknowns. */
-        const ADI3D_R other_above = __shfl_xor_sync(TRID_P_FULL, above, 16);
-        const ADI3D_R other = __shfl_xor_sync(TRID_P_FULL, before, 16);
+        const ADI3D_R other_above = __shfl_xor_sync(TB_FULL_WARP, above, 16);
+        const ADI3D_R other = __shfl_xor_sync(TB_FULL_WARP, before, 16);
         ADI3D_R next = (other - other_above * before) * ADI3D_G(trid_rcp)(1 - above * other_above);
         ADI3D_F(p_chip_each)<H>(count, 0, [&](int q) { y[q] = next = y[q] - upper[q] * next; });
         if (AXIS == 2) {
@@ -3894,10 +3897,10 @@ TRID_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memo
 }
 
 /* Step k's pace, from device memory. */
-TRID_D void ADI3D_F(p_chip_pace)(const ADI3D_F(p_chip) & h, unsigned char *memory, const ADI3D_F(p_step) * pace)
+TB_D void ADI3D_F(p_chip_pace)(const ADI3D_F(p_chip) & h, unsigned char *memory, const ADI3D_F(p_step) * pace)
 {
     const int words = (int)(sizeof *pace / sizeof(int));
-    for (int q = trid_p_thread(); q < words; q += trid_p_threads())
+    for (int q = trid_block_thread(); q < words; q += trid_block_threads())
         ((int *)(memory + h.step))[q] = ((const int *)pace)[q];
     __syncthreads();
 }
@@ -3907,7 +3910,7 @@ ADI3D_P_RARE void ADI3D_F(p_chip_exercise)(const ADI3D_F(p_chip) & h, unsigned c
 {
     const ADI3D_R dt = ((const ADI3D_F(p_step) *)(memory + h.step))->pace.dt;
     const int plane = h.t.n[0] * h.t.n[1];
-    for (int at = trid_p_thread(); at < plane * h.planes; at += trid_p_threads()) {
+    for (int at = trid_block_thread(); at < plane * h.planes; at += trid_block_threads()) {
         ADI3D_R *u = (ADI3D_R *)(memory + h.u) + ADI3D_F(p_chip_at)(h, at), more = 0;
         ADI3D_R *extra = h.extra ? h.extra + plane * h.first + at : &more;
         *u = ADI3D_G(fd_lane_exercise)(h.problem.exercise, dt, h.final[plane * h.first + at], *u, extra);
@@ -3916,11 +3919,11 @@ ADI3D_P_RARE void ADI3D_F(p_chip_exercise)(const ADI3D_F(p_chip) & h, unsigned c
 
 /* A step. What it leaves is there for all of the cluster. */
 template <int H>
-TRID_D void ADI3D_F(p_chip_step)(const ADI3D_F(p_chip) & h, unsigned char *memory)
+TB_D void ADI3D_F(p_chip_step)(const ADI3D_F(p_chip) & h, unsigned char *memory)
 {
     const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
     const int stages = step.pace.stages; /* the next step's may be written before all have left this one */
-    TRID_P_LOOP
+    TB_LOOP
     for (int s = 0; s < stages; s++) {
         const int about = s && step.pace.about, changes = step.changes && !about;
         if (s)
@@ -3956,7 +3959,7 @@ TRID_D void ADI3D_F(p_chip_step)(const ADI3D_F(p_chip) & h, unsigned char *memor
 ADI3D_P_RARE void ADI3D_F(p_chip_values)(const ADI3D_F(p_chip) & h, adi3d_values *values)
 {
     const fd_weights *at = h.t.at;
-    if (h.rank > 0 || trid_p_thread() > 0) return;
+    if (h.rank > 0 || trid_block_thread() > 0) return;
     ADI3D_R around[64];
     for (int m = 0; m < 64; m++)
         around[m] = ADI3D_F(p_device_value)(h, h.u, at[0].first + m % 4, at[1].first + m / 4 % 4, at[2].first + m / 16);
@@ -3969,8 +3972,8 @@ ADI3D_P_RARE void ADI3D_F(p_chip_date)(ADI3D_F(p_chip) & h, unsigned char *memor
     enum { OF_LANE = (ADI3D_MOST_ON_CHIP + 31) / 32 };
     int added = 0;
     const fd_date event = h.problem.at_date[date];
-    const int n0 = h.t.n[0], n1 = h.t.n[1], lane = trid_p_thread() % 32;
-    for (int r = trid_p_thread() / 32; r < n1 * h.planes; r += trid_p_threads() / 32) {
+    const int n0 = h.t.n[0], n1 = h.t.n[1], lane = trid_block_thread() % 32;
+    for (int r = trid_block_thread() / 32; r < n1 * h.planes; r += trid_block_threads() / 32) {
         ADI3D_R *row = (ADI3D_R *)(memory + h.u) + h.pitch * r, kept[OF_LANE];
         const int at = n0 * (r + n1 * h.first);
         for (int m = 0, i = lane; m < OF_LANE; m++, i += 32)
@@ -3983,9 +3986,9 @@ ADI3D_P_RARE void ADI3D_F(p_chip_date)(ADI3D_F(p_chip) & h, unsigned char *memor
 }
 
 /* The least index, over all threads of the cluster; `least` is a word of shared memory. */
-TRID_D int ADI3D_F(p_chip_least)(const ADI3D_F(p_chip) & h, int index, int *least)
+TB_D int ADI3D_F(p_chip_least)(const ADI3D_F(p_chip) & h, int index, int *least)
 {
-    if (trid_p_thread() == 0) *least = FD_P_NONE;
+    if (trid_block_thread() == 0) *least = FD_P_NONE;
     __syncthreads();
     if (index != FD_P_NONE) fd_p_least(least, index);
     ADI3D_F(p_chip_meet)(h);
@@ -4007,7 +4010,7 @@ ADI3D_P_RARE int ADI3D_F(p_chip_lost)(const ADI3D_F(p_chip) & h, unsigned char *
     const ADI3D_F(p_step) &step = *(const ADI3D_F(p_step) *)(memory + h.step);
     const int n0 = h.t.n[0], n1 = h.t.n[1], first = n0 * n1 * h.first;
     int lost = FD_P_NONE, most = 0;
-    for (int at = trid_p_thread(); at < n0 * n1 * h.planes && lost == FD_P_NONE; at += trid_p_threads()) {
+    for (int at = trid_block_thread(); at < n0 * n1 * h.planes && lost == FD_P_NONE; at += trid_block_threads()) {
         const ADI3D_R value = ((const ADI3D_R *)(memory + h.u))[ADI3D_F(p_chip_at)(h, at)];
         int good = 1;
         for (int end = 0; end < 2 && terms; end++)
@@ -4033,17 +4036,17 @@ ADI3D_P_RARE fd_status ADI3D_F(p_chip_ended)(const ADI3D_F(p_chip) & h, int weak
 
 /* Marches the problem. `watched`: looks for what is not finite before and after each step, not only at the end. */
 template <int H>
-TRID_D fd_status ADI3D_F(p_chip_march)(ADI3D_F(p_chip) & h, unsigned char *memory, const ADI3D_F(p_ready) & ready,
-                                       int watched, int *least, adi3d_values *values)
+TB_D fd_status ADI3D_F(p_chip_march)(ADI3D_F(p_chip) & h, unsigned char *memory, const ADI3D_F(p_ready) & ready,
+                                     int watched, int *least, adi3d_values *values)
 {
     const int n0 = h.t.n[0], n1 = h.t.n[1], first = n0 * n1 * h.first, steps = ready.plan->steps;
     int lost = FD_P_NONE, what = FD_NOT_SOLVED, largest = 0, k;
-    for (int at = trid_p_thread(); at < n0 * n1 * h.planes; at += trid_p_threads()) {
+    for (int at = trid_block_thread(); at < n0 * n1 * h.planes; at += trid_block_threads()) {
         ((ADI3D_R *)(memory + h.u))[ADI3D_F(p_chip_at)(h, at)] = h.final[first + at];
         if (h.extra) h.extra[first + at] = 0;
     }
     ADI3D_F(p_chip_meet)(h);
-    TRID_P_LOOP
+    TB_LOOP
     for (k = 0; k < steps; k++) {
         if (k == ready.plan->bad) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, k);
         ADI3D_F(p_chip_pace)(h, memory, &ready.pace[k]);
@@ -4072,10 +4075,10 @@ TRID_D fd_status ADI3D_F(p_chip_march)(ADI3D_F(p_chip) & h, unsigned char *memor
 }
 
 /* What a block knows, and its tables. */
-TRID_D void ADI3D_F(p_chip_begin)(const ADI3D_F(p_batch) & launch, const ADI3D_F(p_ready) & ready, int which,
-                                  unsigned char *memory, ADI3D_F(p_chip) & h)
+TB_D void ADI3D_F(p_chip_begin)(const ADI3D_F(p_batch) & launch, const ADI3D_F(p_ready) & ready, int which,
+                                unsigned char *memory, ADI3D_F(p_chip) & h)
 {
-    const int thread = trid_p_thread(), threads = trid_p_threads();
+    const int thread = trid_block_thread(), threads = trid_block_threads();
     if (thread == 0) {
         h.t = ready.t;
         h.problem = launch.batch.problem[which], h.parameters = &launch.parameters[which], h.memory = memory;
@@ -4112,7 +4115,8 @@ TRID_KERNEL void __launch_bounds__(THREADS) ADI3D_F(p_chip_kernel)(const __grid_
     __shared__ ADI3D_F(p_chip) h;
     __shared__ int least;
     const adi3d_batch *batch = &launch.batch;
-    const int which = (int)blockIdx.x / trid_cluster_size(), thread = trid_p_thread(), threads = trid_p_threads();
+    const int which = (int)blockIdx.x / trid_cluster_size(), thread = trid_block_thread(),
+              threads = trid_block_threads();
     const ADI3D_F(p_ready) ready = ADI3D_F(p_ready_of)(launch, which);
     const int n0 = ready.t.n[0], n1 = ready.t.n[1], rank = trid_cluster_rank();
     adi3d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
@@ -4120,7 +4124,7 @@ TRID_KERNEL void __launch_bounds__(THREADS) ADI3D_F(p_chip_kernel)(const __grid_
     if (trid_cluster_size() > 1) trid_cluster_sync(); /* all are there */
     if (!status.what) {
         ADI3D_F(p_chip_begin)(launch, ready, which, memory, h);
-        TRID_P_LOOP
+        TB_LOOP
         for (int watched = 0; watched < 2; watched++) {
             status = ADI3D_F(p_chip_march)<H>(h, memory, ready, watched, &least, values);
             if (!status.what) break;
@@ -4278,11 +4282,11 @@ static inline fd_status ADI3D_F(onchip)(const adi3d_batch *batch, const ADI3D_M(
 #undef ADI3D_P_RARE
 #undef ADI3D_P_FAR
 }
-#endif /* TRID_LAUNCHES */
+#endif /* TB_LAUNCHES */
 
 /* ---- the one of the two that the compiler has -------------------------------------------------------------------- */
 
-#if TRID_LAUNCHES
+#if TB_LAUNCHES
 extern "C++" {
 /* Solves   memory that the next needs
    Returns  bytes, 0 for a problem that is none (adi3d_check) */
@@ -4303,13 +4307,13 @@ static inline int ADI3D_F(solve)(const adi3d_problem *problem, const ADI3D_M(par
     return ADI3D_F(device)<Unused>(problem, parameters, 0, memory, bytes, result);
 }
 }
-#elif TRID_HOST_SCOPE
-TRID_HOST size_t ADI3D_F(bytes)(const adi3d_problem *problem)
+#elif TB_HOST_SCOPE
+TB_HOST size_t ADI3D_F(bytes)(const adi3d_problem *problem)
 {
     return ADI3D_F(host_bytes)(problem, adi3d_p_threads());
 }
-TRID_HOST int ADI3D_F(solve)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, void *memory,
-                             size_t bytes, adi3d_result *result)
+TB_HOST int ADI3D_F(solve)(const adi3d_problem *problem, const ADI3D_M(parameters) * parameters, void *memory,
+                           size_t bytes, adi3d_result *result)
 {
     return ADI3D_F(host)(problem, parameters, adi3d_p_threads(), memory, bytes, result);
 }

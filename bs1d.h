@@ -59,6 +59,7 @@
 
 #include "transpose.h"
 #include "trid.h"
+#include "trid/launch.h"
 
 /* Short macros of a user must not reach the parameters of the same names. */
 #ifndef __CUDACC_RTC__ /* which does not know the pragma */
@@ -118,7 +119,7 @@ enum {
 };
 
 /* What a status says. */
-TRID_HD const char *bs1d_status_string(int status)
+TB_HD const char *bs1d_status_string(int status)
 {
     return status == BS1D_OK             ? "done"
            : status == BS1D_NOT_FINITE   ? "the result is infinite or not a number"
@@ -147,7 +148,7 @@ typedef struct {
 
 /* Solves   row j of A; zeros for a row outside the grid
    Cost     about 6 double operations */
-TRID_HD void bs1d_lane_row(bs1d_model m, int j, double *a, double *b, double *c)
+TB_HD void bs1d_lane_row(bs1d_model m, int j, double *a, double *b, double *c)
 {
     double lambda = m.variance * j * j, gamma = m.drift * j;
     int last = j == m.points - 1, inside = j >= 0 && j < m.points;
@@ -162,7 +163,7 @@ TRID_HD void bs1d_lane_row(bs1d_model m, int j, double *a, double *b, double *c)
             right-hand side, at the old values, unless that is formed from A itself.
    Returns  what was left out: the factor of u[points-1] - u[points-2]; 0 but for such a last row
    Cost     about 12 double operations */
-TRID_HD double bs1d_lane_matrix(bs1d_model m, double size, int j, double *a, double *b, double *c)
+TB_HD double bs1d_lane_matrix(bs1d_model m, double size, int j, double *a, double *b, double *c)
 {
     double ra, rb, rc;
     bs1d_lane_row(m, j, &ra, &rb, &rc);
@@ -178,7 +179,7 @@ TRID_HD double bs1d_lane_matrix(bs1d_model m, double size, int j, double *a, dou
 
 /* Solves   may I - size*A be solved without pivoting? Row j of it alone: diagonally dominant, or not
    Cost     about 15 double operations */
-TRID_HD int bs1d_lane_dominant(bs1d_model m, double size, int j)
+TB_HD int bs1d_lane_dominant(bs1d_model m, double size, int j)
 {
     double a, b, c;
     bs1d_lane_matrix(m, size, j, &a, &b, &c);
@@ -187,7 +188,7 @@ TRID_HD int bs1d_lane_dominant(bs1d_model m, double size, int j)
 
 /* Solves   the payoff at point j of a grid with spacing ds, or its average over the cell (BS1D_AVERAGED)
    Cost     a few double operations */
-TRID_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points, int j)
+TB_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points, int j)
 {
     /* One rounding wherever it is compiled, so that a value at its floor can be told by comparing. */
     double inside = (flags & BS1D_PUT ? -1 : 1) * fma((double)j, ds, -strike), half = ds / 2;
@@ -199,7 +200,7 @@ TRID_HD double bs1d_lane_payoff(int flags, double strike, double ds, int points,
 /* Solves   the weights of four-point Lagrange interpolation at distance x from the first point, in units of the
             spacing: of the value and of the first two derivatives, four each
    Cost     about 50 double operations */
-TRID_HD void bs1d_lane_cubic(double x, double *value, double *first, double *second)
+TB_HD void bs1d_lane_cubic(double x, double *value, double *first, double *second)
 {
     double p = x, q = x - 1, r = x - 2, s = x - 3;
     value[0] = -q * r * s / 6;
@@ -223,7 +224,7 @@ typedef struct {
     double size;  /* of a backward Euler step, in units of dt; the matrix is I - size*A for both */
 } bs1d_p_plan;
 
-TRID_HD bs1d_p_plan bs1d_p_plan_of(int flags, int steps)
+TB_HD bs1d_p_plan bs1d_p_plan_of(int flags, int steps)
 {
     bs1d_p_plan plan = {steps, 0, 1};
     if (flags & BS1D_CRANK_NICOLSON) {
@@ -333,7 +334,7 @@ enum {
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-#if TRID_LAUNCHES && !defined BS1D_NO_LAUNCHES
+#if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 extern "C++" {
 /* Solves   a batch of options on grids of points points each. (They are templates so that a program compiles only what
             it calls; they are called like any function.)
@@ -412,7 +413,7 @@ typedef struct {
 } BS1D_F(bs1d_result);
 
 /* The model of an option; returns its status as far as its numbers decide it. */
-TRID_HD int BS1D_F(bs1d_p_model)(BS1D_F(bs1d_option) o, int points, bs1d_model *m)
+TB_HD int BS1D_F(bs1d_p_model)(BS1D_F(bs1d_option) o, int points, bs1d_model *m)
 {
     double dt = (double)o.maturity / (double)o.steps, sum;
     m->variance = 0.5 * (double)o.volatility * (double)o.volatility * dt;
@@ -431,7 +432,7 @@ TRID_HD int BS1D_F(bs1d_p_model)(BS1D_F(bs1d_option) o, int points, bs1d_model *
     return o.spot >= 0 && o.spot <= o.top ? BS1D_OK : BS1D_BAD_SPOT;
 }
 
-TRID_HD int BS1D_F(bs1d_p_stable)(bs1d_model m)
+TB_HD int BS1D_F(bs1d_p_stable)(bs1d_model m)
 {
     double last = m.points - 1, lambda = m.variance * last * last, gamma = fabs(m.drift) * last;
     if (m.upwind) return 2 * (lambda > gamma ? lambda : gamma) + m.discount <= 1;
@@ -439,18 +440,18 @@ TRID_HD int BS1D_F(bs1d_p_stable)(bs1d_model m)
 }
 
 /* Does an option want more than the march of the European ones does? */
-TRID_HD int BS1D_F(bs1d_p_special)(BS1D_F(bs1d_option) o)
+TB_HD int BS1D_F(bs1d_p_special)(BS1D_F(bs1d_option) o)
 {
     return (o.flags & (BS1D_AMERICAN | BS1D_UPWIND)) != 0;
 }
 
-TRID_HD BS1D_R BS1D_F(bs1d_p_max)(BS1D_R x, BS1D_R y)
+TB_HD BS1D_R BS1D_F(bs1d_p_max)(BS1D_R x, BS1D_R y)
 {
     return x < y ? y : x; /* a NaN in x stays one */
 }
 
 /* An option that does nothing, with a model that moves nothing. */
-TRID_HD void BS1D_F(bs1d_p_idle)(int points, BS1D_F(bs1d_option) * o, bs1d_model *m)
+TB_HD void BS1D_F(bs1d_p_idle)(int points, BS1D_F(bs1d_option) * o, bs1d_model *m)
 {
     o->strike = o->maturity = o->top = 1;
     o->spot = o->rate = o->dividend = o->volatility = 0;
@@ -461,7 +462,7 @@ TRID_HD void BS1D_F(bs1d_p_idle)(int points, BS1D_F(bs1d_option) * o, bs1d_model
     m->upwind = 0;
 }
 
-TRID_HD BS1D_R BS1D_F(bs1d_p_nan)(void)
+TB_HD BS1D_R BS1D_F(bs1d_p_nan)(void)
 {
     unsigned long long bits = 0x7ff8000000000000ull;
     double x;
@@ -473,28 +474,28 @@ TRID_HD BS1D_R BS1D_F(bs1d_p_nan)(void)
     return (BS1D_R)x;
 }
 
-TRID_HD void BS1D_F(bs1d_p_fail)(int status, BS1D_F(bs1d_result) * result)
+TB_HD void BS1D_F(bs1d_p_fail)(int status, BS1D_F(bs1d_result) * result)
 {
     result->price = result->delta = result->gamma = result->theta = BS1D_F(bs1d_p_nan)();
     result->status = status;
 }
 
 /* The first of the four points around the spot. */
-TRID_HD int BS1D_F(bs1d_p_first)(BS1D_F(bs1d_option) o, int points)
+TB_HD int BS1D_F(bs1d_p_first)(BS1D_F(bs1d_option) o, int points)
 {
     int first = (int)((double)o.spot / ((double)o.top / (points - 1))) - 1;
     return first < 0 ? 0 : first > points - 4 ? points - 4 : first;
 }
 
 /* Is the value at point j what exercise pays there? */
-TRID_HD int BS1D_F(bs1d_p_exercised)(int points, BS1D_F(bs1d_option) o, int j, BS1D_R u)
+TB_HD int BS1D_F(bs1d_p_exercised)(int points, BS1D_F(bs1d_option) o, int j, BS1D_R u)
 {
     double ds = (double)o.top / (points - 1);
     return u == (BS1D_R)bs1d_lane_payoff((int)o.flags & ~BS1D_AVERAGED, (double)o.strike, ds, points, j);
 }
 
 /* Price and Greeks from the values u of the four points around the spot. */
-TRID_HD void BS1D_F(bs1d_p_greeks)(int points, BS1D_F(bs1d_option) o, const BS1D_R *u, BS1D_F(bs1d_result) * result)
+TB_HD void BS1D_F(bs1d_p_greeks)(int points, BS1D_F(bs1d_option) o, const BS1D_R *u, BS1D_F(bs1d_result) * result)
 {
     double ds = (double)o.top / (points - 1), x = (double)o.spot / ds, spread = (double)o.volatility * (double)o.spot;
     double weight[3][4], value = 0, first = 0, second = 0, theta;
@@ -525,10 +526,10 @@ TRID_HD void BS1D_F(bs1d_p_greeks)(int points, BS1D_F(bs1d_option) o, const BS1D
 /* Row j of (I+A)^m - I within H points of the diagonal, in w[0 .. 2H], worked out step by step from the left:
    w' = w + (e_j + w) A. What would go beyond is dropped; returns its sum of absolute values. If most is not null, m is
    a limit and *most becomes the number of steps after which no more than tolerance has been dropped. */
-TRID_HD double BS1D_F(bs1d_p_compose_row)(bs1d_model model, int H, int j, int m, double *w, double tolerance, int *most)
+TB_HD double BS1D_F(bs1d_p_compose_row)(bs1d_model model, int H, int j, int m, double *w, double tolerance, int *most)
 {
     double dropped = 0;
-    TRID_UNROLL
+    TB_UNROLL
     for (int k = 0; k <= 2 * H; k++) w[k] = 0;
     if (most) *most = m;
 #ifdef __CUDA_ARCH__
@@ -540,7 +541,7 @@ TRID_HD double BS1D_F(bs1d_p_compose_row)(bs1d_model model, int H, int j, int m,
         BS1D_P_OPAQUE(drift);
         /* Point q passes share*(lambda + gamma) to q+1 and share*(lambda - gamma) to q-1; the last point passes nothing
            up, and -2 gamma down. */
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k <= 2 * H; k++) {
             double q = j + k - H, share = (k == H ? 1 + w[k] : w[k]) * q;
             int last = j + k - H == model.points - 1;
@@ -565,7 +566,7 @@ TRID_HD double BS1D_F(bs1d_p_compose_row)(bs1d_model model, int H, int j, int m,
 /* Solves   how many steps go into one stencil of H points to each side: at least H, where it is exact, and as many as
             lose no more than the unit roundoff in the row next to the top, where most would be lost
    Cost     some 12 (2H+1) double operations a step */
-TRID_HD int BS1D_F(bs1d_lane_composed)(bs1d_model model, int H)
+TB_HD int BS1D_F(bs1d_lane_composed)(bs1d_model model, int H)
 {
     double w[2 * BS1D_P_REACH + 1];
     int most, j = model.points - 2 - H;
@@ -576,7 +577,7 @@ TRID_HD int BS1D_F(bs1d_lane_composed)(bs1d_model model, int H)
 
 /* Solves   into how many sweeps of how many steps (*composed, at most most) to part steps: the fewest operations, what
             is left over (returned) being taken singly */
-TRID_HD int BS1D_F(bs1d_lane_sweeps)(int H, int most, int steps, int *composed)
+TB_HD int BS1D_F(bs1d_lane_sweeps)(int H, int most, int steps, int *composed)
 {
     long long least = (long long)3 * steps;
     *composed = 0;
@@ -595,21 +596,21 @@ TRID_HD int BS1D_F(bs1d_lane_sweeps)(int H, int most, int steps, int *composed)
             set so that the rounded row sums to what it should, (1 - rate dt)^m - 1
    Needs    K, H literals, H <= 16; coefficient of K*(2H+1) elements
    Cost     some 12 (2H+1) m double operations a row */
-TRID_HD void BS1D_F(bs1d_lane_compose)(int K, int H, bs1d_model model, int first, int m, BS1D_R *coefficient)
+TB_HD void BS1D_F(bs1d_lane_compose)(int K, int H, bs1d_model model, int first, int m, BS1D_R *coefficient)
 {
     double row_sum = 0;
     for (int s = 0; s < m; s++) row_sum -= model.discount * (1 + row_sum);
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++) {
         double w[2 * BS1D_P_REACH + 1], diagonal = first + i < model.points ? row_sum : 0;
         BS1D_R *row = coefficient + i * (2 * H + 1);
         if (first + i < model.points) {
             BS1D_F(bs1d_p_compose_row)(model, H, first + i, m, w, 0, (int *)0);
         } else {
-            TRID_UNROLL
+            TB_UNROLL
             for (int k = 0; k <= 2 * H; k++) w[k] = 0;
         }
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k <= 2 * H; k++) {
             row[k] = (BS1D_R)w[k];
             if (k != H) diagonal -= (double)row[k];
@@ -618,35 +619,35 @@ TRID_HD void BS1D_F(bs1d_lane_compose)(int K, int H, bs1d_model model, int first
     }
 }
 
-#if TRID_DEVICE_SCOPES
+#if TB_DEVICE_SCOPES
 /* ---- device functions: a team of W lanes marches an option, K rows in each lane ---------------------------------- */
 
 /* W is 16 or 32 lanes of a warp, or more: all threads of a block. Rows from points on are zero and stay so. */
 
-TRID_D int BS1D_F(bs1d_p_rank)(int W)
+TB_D int BS1D_F(bs1d_p_rank)(int W)
 {
-    return W > 32 ? (int)threadIdx.x : trid_p_lane() & (W - 1);
+    return W > 32 ? (int)threadIdx.x : trid_warp_lane() & (W - 1);
 }
 
-TRID_D int BS1D_F(bs1d_p_team)(int W)
+TB_D int BS1D_F(bs1d_p_team)(int W)
 {
     return W > 32 ? (int)blockIdx.x : (int)((blockIdx.x * (size_t)blockDim.x + threadIdx.x) / W);
 }
 
 /* Does any lane of the team say so? */
-TRID_D int BS1D_F(bs1d_p_any)(int W, int said)
+TB_D int BS1D_F(bs1d_p_any)(int W, int said)
 {
     if (W > 32) return __syncthreads_or(said);
-    unsigned votes = __ballot_sync(TRID_P_FULL, said);
-    return W == 32 ? votes != 0 : (votes >> (trid_p_lane() & ~(W - 1)) & ((1u << W) - 1)) != 0;
+    unsigned votes = __ballot_sync(TB_FULL_WARP, said);
+    return W == 32 ? votes != 0 : (votes >> (trid_warp_lane() & ~(W - 1)) & ((1u << W) - 1)) != 0;
 }
 
 /* The least of the teams of a warp (or of the one team of a block). */
-TRID_D int BS1D_F(bs1d_p_least)(int W, int n)
+TB_D int BS1D_F(bs1d_p_least)(int W, int n)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int distance = W; distance < 32; distance *= 2) {
-        int other = __shfl_xor_sync(TRID_P_FULL, n, distance);
+        int other = __shfl_xor_sync(TB_FULL_WARP, n, distance);
         n = other < n ? other : n;
     }
     return trid_warp_uniform(n);
@@ -656,21 +657,21 @@ TRID_D int BS1D_F(bs1d_p_least)(int W, int n)
 
 /* The team's option and its model; returns its status, or BS1D_P_NONE where there is none. A bad option gets a model
    that does nothing, so that its lanes can take part in the march. */
-TRID_D int BS1D_F(bs1d_p_load)(int W, int team, int options, int points, const BS1D_F(bs1d_option) * option,
-                               const BS1D_R *grid, BS1D_F(bs1d_option) * o, bs1d_model *m)
+TB_D int BS1D_F(bs1d_p_load)(int W, int team, int options, int points, const BS1D_F(bs1d_option) * option,
+                             const BS1D_R *grid, BS1D_F(bs1d_option) * o, bs1d_model *m)
 {
     const int width = W > 32 ? 32 : W, there = team < options;
     BS1D_R word;
-    BS1D_F(transpose_fetch)(1, width, there ? 9 : 0, (const BS1D_R *)(option + (there ? team : 0)), 0, &word);
-    o->spot = __shfl_sync(TRID_P_FULL, word, 0, width);
-    o->strike = __shfl_sync(TRID_P_FULL, word, 1, width);
-    o->rate = __shfl_sync(TRID_P_FULL, word, 2, width);
-    o->dividend = __shfl_sync(TRID_P_FULL, word, 3, width);
-    o->volatility = __shfl_sync(TRID_P_FULL, word, 4, width);
-    o->maturity = __shfl_sync(TRID_P_FULL, word, 5, width);
-    o->top = __shfl_sync(TRID_P_FULL, word, 6, width);
-    o->steps = BS1D_P_BITS(__shfl_sync(TRID_P_FULL, word, 7, width));
-    o->flags = BS1D_P_BITS(__shfl_sync(TRID_P_FULL, word, 8, width));
+    BS1D_F(transpose_load_striped)(1, width, there ? 9 : 0, (const BS1D_R *)(option + (there ? team : 0)), 0, &word);
+    o->spot = __shfl_sync(TB_FULL_WARP, word, 0, width);
+    o->strike = __shfl_sync(TB_FULL_WARP, word, 1, width);
+    o->rate = __shfl_sync(TB_FULL_WARP, word, 2, width);
+    o->dividend = __shfl_sync(TB_FULL_WARP, word, 3, width);
+    o->volatility = __shfl_sync(TB_FULL_WARP, word, 4, width);
+    o->maturity = __shfl_sync(TB_FULL_WARP, word, 5, width);
+    o->top = __shfl_sync(TB_FULL_WARP, word, 6, width);
+    o->steps = BS1D_P_BITS(__shfl_sync(TB_FULL_WARP, word, 7, width));
+    o->flags = BS1D_P_BITS(__shfl_sync(TB_FULL_WARP, word, 8, width));
     int status = there ? BS1D_F(bs1d_p_model)(*o, points, m) : BS1D_P_NONE;
     if (!status && (o->flags & BS1D_GIVEN) && !grid) status = BS1D_BAD_ARGUMENT;
     if (status) BS1D_F(bs1d_p_idle)(points, o, m);
@@ -678,12 +679,12 @@ TRID_D int BS1D_F(bs1d_p_load)(int W, int team, int options, int points, const B
 }
 
 /* Rows first .. first+K-1 of what the team's march starts from: the payoff, or what lies in the grid. */
-TRID_D void BS1D_F(bs1d_p_start)(int K, int team, int first, int points, BS1D_F(bs1d_option) o, const BS1D_R *grid,
-                                 BS1D_R *u)
+TB_D void BS1D_F(bs1d_p_start)(int K, int team, int first, int points, BS1D_F(bs1d_option) o, const BS1D_R *grid,
+                               BS1D_R *u)
 {
     double ds = (double)o.top / (points - 1);
     const BS1D_R *row = grid + team * (size_t)points;
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++) {
         int j = first + i;
         u[i] = 0;
@@ -694,10 +695,10 @@ TRID_D void BS1D_F(bs1d_p_start)(int K, int team, int first, int points, BS1D_F(
 }
 
 /* What an American option is worth at least; of another, a number that nothing is below. */
-TRID_D void BS1D_F(bs1d_p_floor)(int K, int first, int points, BS1D_F(bs1d_option) o, BS1D_R *floor)
+TB_D void BS1D_F(bs1d_p_floor)(int K, int first, int points, BS1D_F(bs1d_option) o, BS1D_R *floor)
 {
     double ds = (double)o.top / (points - 1);
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++) {
         floor[i] = (o.flags & BS1D_AMERICAN) ? 0 : BS1D_P_LOWEST;
         if ((o.flags & BS1D_AMERICAN) && first + i < points)
@@ -715,11 +716,11 @@ TRID_D void BS1D_F(bs1d_p_floor)(int K, int first, int points, BS1D_F(bs1d_optio
    Cost     K comparisons, and about 150 double operations in one lane
    Error    as that of u, delta's divided by the spacing, gamma's by its square; status BS1D_NOT_FINITE and four NaN
             where a result is infinite or NaN */
-TRID_D void BS1D_F(bs1d_warp_greeks)(int K, int W, int points, BS1D_F(bs1d_option) o, const BS1D_R *u,
-                                     BS1D_F(bs1d_result) * result, BS1D_R *shared)
+TB_D void BS1D_F(bs1d_warp_greeks)(int K, int W, int points, BS1D_F(bs1d_option) o, const BS1D_R *u,
+                                   BS1D_F(bs1d_result) * result, BS1D_R *shared)
 {
     int rank = BS1D_F(bs1d_p_rank)(W), first = BS1D_F(bs1d_p_first)(o, points);
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++) {
         int q = K * rank + i - first;
         if (q >= 0 && q < 4) shared[q] = u[i];
@@ -727,15 +728,15 @@ TRID_D void BS1D_F(bs1d_warp_greeks)(int K, int W, int points, BS1D_F(bs1d_optio
     if (W > 32)
         __syncthreads();
     else
-        __syncwarp(TRID_P_FULL);
+        __syncwarp(TB_FULL_WARP);
     if (rank == 0 && result) BS1D_F(bs1d_p_greeks)(points, o, shared, result);
 }
 
 /* Result and grid of the team's option, if it has one. The option is read again: to keep it through the march would
    cost more registers than the march can spare. */
-TRID_D void BS1D_F(bs1d_p_finish)(int K, int W, int team, int options, int points, int status,
-                                  const BS1D_F(bs1d_option) * option, BS1D_R *u, BS1D_F(bs1d_result) * result,
-                                  BS1D_R *grid, BS1D_R *shared)
+TB_D void BS1D_F(bs1d_p_finish)(int K, int W, int team, int options, int points, int status,
+                                const BS1D_F(bs1d_option) * option, BS1D_R *u, BS1D_F(bs1d_result) * result,
+                                BS1D_R *grid, BS1D_R *shared)
 {
     BS1D_F(bs1d_option) o;
     bs1d_model m;
@@ -743,7 +744,7 @@ TRID_D void BS1D_F(bs1d_p_finish)(int K, int W, int team, int options, int point
     BS1D_F(bs1d_warp_greeks)(K, W, points, o, u, status ? 0 : result + team, shared);
     if (status < 0) {
         if (BS1D_F(bs1d_p_rank)(W) == 0) BS1D_F(bs1d_p_fail)(status, result + team);
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) u[i] = BS1D_F(bs1d_p_nan)();
     }
     if (grid) {
@@ -757,9 +758,9 @@ TRID_D void BS1D_F(bs1d_p_finish)(int K, int W, int team, int options, int point
 /* ---- explicit1 --------------------------------------------------------------------------------------------------- */
 
 /* Rows first .. first+K-1 of A, which is zero from points on. */
-TRID_D void BS1D_F(bs1d_p_rows)(int K, bs1d_model model, int first, BS1D_R *a, BS1D_R *b, BS1D_R *c)
+TB_D void BS1D_F(bs1d_p_rows)(int K, bs1d_model model, int first, BS1D_R *a, BS1D_R *b, BS1D_R *c)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++) {
         double ra, rb, rc;
         bs1d_lane_row(model, first + i, &ra, &rb, &rc);
@@ -771,7 +772,7 @@ TRID_D void BS1D_F(bs1d_p_rows)(int K, bs1d_model model, int first, BS1D_R *a, B
 
 /* One step of a point; mine is its place in one of two arrays that serve in turn, so that one barrier a step
    suffices. */
-TRID_D void BS1D_F(bs1d_p_explicit1_step)(BS1D_R a, BS1D_R b, BS1D_R c, const BS1D_R *floor, BS1D_R *u, BS1D_R *mine)
+TB_D void BS1D_F(bs1d_p_explicit1_step)(BS1D_R a, BS1D_R b, BS1D_R c, const BS1D_R *floor, BS1D_R *u, BS1D_R *mine)
 {
     mine[1] = *u;
     __syncthreads();
@@ -779,8 +780,8 @@ TRID_D void BS1D_F(bs1d_p_explicit1_step)(BS1D_R a, BS1D_R b, BS1D_R c, const BS
     if (floor) *u = BS1D_F(bs1d_p_max)(*u, *floor);
 }
 
-TRID_D void BS1D_F(bs1d_p_explicit1_march)(int steps, BS1D_R a, BS1D_R b, BS1D_R c, const BS1D_R *floor, BS1D_R *u,
-                                           BS1D_R *mine, int length)
+TB_D void BS1D_F(bs1d_p_explicit1_march)(int steps, BS1D_R a, BS1D_R b, BS1D_R c, const BS1D_R *floor, BS1D_R *u,
+                                         BS1D_R *mine, int length)
 {
     steps = trid_warp_uniform(steps);
     for (int n = 0; n < steps / 2; n++) {
@@ -795,26 +796,26 @@ TRID_D void BS1D_F(bs1d_p_explicit1_march)(int steps, BS1D_R a, BS1D_R b, BS1D_R
 
 /* x[H .. H+K-1] = u, and H points of the neighbours on each side. H <= K. shared: 8*H elements where W > 32, used in
    two halves in turn so that one barrier a call suffices. */
-TRID_D void BS1D_F(bs1d_p_halo)(int K, int W, int H, int turn, const BS1D_R *u, BS1D_R *x, BS1D_R *shared)
+TB_D void BS1D_F(bs1d_p_halo)(int K, int W, int H, int turn, const BS1D_R *u, BS1D_R *x, BS1D_R *shared)
 {
     int width = W > 32 ? 32 : W;
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++) x[H + i] = u[i];
-    TRID_UNROLL
+    TB_UNROLL
     for (int h = 1; h <= H; h++) {
-        x[H - h] = __shfl_up_sync(TRID_P_FULL, u[K - h], 1, width);
-        x[H + K - 1 + h] = __shfl_down_sync(TRID_P_FULL, u[h - 1], 1, width);
+        x[H - h] = __shfl_up_sync(TB_FULL_WARP, u[K - h], 1, width);
+        x[H + K - 1 + h] = __shfl_down_sync(TB_FULL_WARP, u[h - 1], 1, width);
     }
     if (W > 32) {
         int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x / 32;
         BS1D_R *mine = shared + (turn & 1) * 4 * H;
-        TRID_UNROLL
+        TB_UNROLL
         for (int h = 1; h <= H; h++) {
             if (warp == 0 && lane == 31) mine[h - 1] = u[K - h];
             if (warp == 1 && lane == 0) mine[H + h - 1] = u[h - 1];
         }
         __syncthreads();
-        TRID_UNROLL
+        TB_UNROLL
         for (int h = 1; h <= H; h++) {
             if (warp == 1 && lane == 0) x[H - h] = mine[h - 1];
             if (warp == 0 && lane == 31) x[H + K - 1 + h] = mine[H + h - 1];
@@ -825,19 +826,19 @@ TRID_D void BS1D_F(bs1d_p_halo)(int K, int W, int H, int turn, const BS1D_R *u, 
 /* One explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], x being u and its neighbours; never below floor, if
    that is not null. In double precision point by point, every second one first and the neighbours' last, so that
    consecutive multiply-adds share a point, which spares the register file a read. */
-TRID_D void BS1D_F(bs1d_p_explicit_step)(int K, const BS1D_R *a, const BS1D_R *b, const BS1D_R *c, const BS1D_R *floor,
-                                         const BS1D_R *x, BS1D_R *u)
+TB_D void BS1D_F(bs1d_p_explicit_step)(int K, const BS1D_R *a, const BS1D_R *b, const BS1D_R *c, const BS1D_R *floor,
+                                       const BS1D_R *x, BS1D_R *u)
 {
     if (sizeof(BS1D_R) == 4) {
         BS1D_R left = x[0];
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) {
             BS1D_R old = u[i];
             u[i] = old + a[i] * left + b[i] * old + c[i] * (i < K - 1 ? u[i + 1] : x[K + 1]);
             left = old;
         }
     } else {
-        TRID_UNROLL
+        TB_UNROLL
         for (int z = 0; z < K + 2; z++) {
             int q = z < K ? 1 + 2 * z % K + 2 * z / K : z == K ? 0 : K + 1;
             if (q > 0 && q <= K) u[q - 1] += b[q - 1] * x[q];
@@ -846,7 +847,7 @@ TRID_D void BS1D_F(bs1d_p_explicit_step)(int K, const BS1D_R *a, const BS1D_R *b
         }
     }
     if (floor) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) u[i] = BS1D_F(bs1d_p_max)(u[i], floor[i]);
     }
 }
@@ -857,8 +858,8 @@ TRID_D void BS1D_F(bs1d_p_explicit_step)(int K, const BS1D_R *a, const BS1D_R *b
    Leaves   u
    Shared   none for W <= 32 (pass null), else 8 elements, __syncthreads() before another use
    Cost     a step: 3K FMA + 2 shuffles (a double counts two) */
-TRID_D void BS1D_F(bs1d_warp_explicit2)(int K, int W, int steps, const BS1D_R *a, const BS1D_R *b, const BS1D_R *c,
-                                        const BS1D_R *floor, BS1D_R *u, BS1D_R *shared)
+TB_D void BS1D_F(bs1d_warp_explicit2)(int K, int W, int steps, const BS1D_R *a, const BS1D_R *b, const BS1D_R *c,
+                                      const BS1D_R *floor, BS1D_R *u, BS1D_R *shared)
 {
     steps = trid_warp_uniform(steps);
     BS1D_P_UNROLL_STEPS
@@ -878,8 +879,8 @@ TRID_D void BS1D_F(bs1d_warp_explicit2)(int K, int W, int steps, const BS1D_R *a
    Lanes, Leaves as bs1d_warp_explicit2
    Shared   none for W <= 32 (pass null), else 8*H elements, __syncthreads() before another use
    Cost     a sweep: K (2H+1) FMA, in single precision also K additions, and 2H shuffles (a double counts two) */
-TRID_D void BS1D_F(bs1d_warp_explicit3)(int K, int W, int H, int sweeps, const BS1D_R *coefficient, BS1D_R *u,
-                                        BS1D_R *shared)
+TB_D void BS1D_F(bs1d_warp_explicit3)(int K, int W, int H, int sweeps, const BS1D_R *coefficient, BS1D_R *u,
+                                      BS1D_R *shared)
 {
     const int far_first = sizeof(BS1D_R) == 4 && H > 1;
     sweeps = trid_warp_uniform(sweeps);
@@ -887,16 +888,16 @@ TRID_D void BS1D_F(bs1d_warp_explicit3)(int K, int W, int H, int sweeps, const B
     for (int s = 0; s < sweeps; s++) {
         BS1D_R x[BS1D_P_ROWS + 2 * BS1D_P_REACH];
         BS1D_F(bs1d_p_halo)(K, W, H, s, u, x, shared);
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) u[i] = far_first ? 0 : x[H + i];
-        TRID_UNROLL
+        TB_UNROLL
         for (int pass = far_first ? 0 : 1; pass < 2; pass++) {
             /* Own points first (in double precision every second one before the rest), then the neighbours', which have
                come by shuffle meanwhile. */
-            TRID_UNROLL
+            TB_UNROLL
             for (int z = 0; z < K + 2 * H; z++) {
                 int q = sizeof(BS1D_R) == 8 ? BS1D_P_POINT_F64(K, H, z) : BS1D_P_POINT_F32(K, H, z);
-                TRID_UNROLL
+                TB_UNROLL
                 for (int i = 0; i < K; i++) {
                     int k = q - i, near = k >= H - 1 && k <= H + 1;
                     if (k < 0 || k > 2 * H || (far_first && near != pass)) continue;
@@ -904,7 +905,7 @@ TRID_D void BS1D_F(bs1d_warp_explicit3)(int K, int W, int H, int sweeps, const B
                 }
             }
             if (pass == 0) {
-                TRID_UNROLL
+                TB_UNROLL
                 for (int i = 0; i < K; i++) u[i] += x[H + i];
             }
         }
@@ -926,9 +927,9 @@ typedef struct {
 /* Rows of I - size*A in the working precision (identity from points on), as a march whose coefficients change with time
    would build them in each step. (What does not change the compiler moves out of the loop.) special, a literal: is
    there upwinding? */
-TRID_D void BS1D_F(bs1d_p_matrix_now)(int K, int special, BS1D_F(bs1d_p_step_data) s, BS1D_R *a, BS1D_R *b, BS1D_R *c)
+TB_D void BS1D_F(bs1d_p_matrix_now)(int K, int special, BS1D_F(bs1d_p_step_data) s, BS1D_R *a, BS1D_R *b, BS1D_R *c)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++) {
         BS1D_R j = (BS1D_R)(s.first + i < s.points ? s.first + i : 0), gamma = s.drift * j;
         BS1D_R lambda = s.variance * j * j;
@@ -941,12 +942,12 @@ TRID_D void BS1D_F(bs1d_p_matrix_now)(int K, int special, BS1D_F(bs1d_p_step_dat
 }
 
 /* g = times (size*A) u, in differences of neighbours, which single precision needs: with a and c of I - size*A. */
-TRID_D void BS1D_F(bs1d_p_increment)(int K, int W, BS1D_R times, BS1D_R discount, const BS1D_R *a, const BS1D_R *c,
-                                     const BS1D_R *u, BS1D_R *g, int turn, BS1D_R *shared)
+TB_D void BS1D_F(bs1d_p_increment)(int K, int W, BS1D_R times, BS1D_R discount, const BS1D_R *a, const BS1D_R *c,
+                                   const BS1D_R *u, BS1D_R *g, int turn, BS1D_R *shared)
 {
     BS1D_R x[BS1D_P_ROWS + 2];
     BS1D_F(bs1d_p_halo)(K, W, 1, turn, u, x, shared);
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++)
         g[i] = times * (a[i] * (x[i + 1] - x[i]) - c[i] * (x[i + 2] - x[i + 1]) - discount * x[i + 1]);
 }
@@ -955,8 +956,8 @@ TRID_D void BS1D_F(bs1d_p_increment)(int K, int W, BS1D_R times, BS1D_R discount
    1/2: A u). push is null, or what is added on the right, half of it where y is half a Crank-Nicolson step; with it
    there may be upwinding, and a last row of M without its drift. The rows that are built serve the solver, which
    clobbers them, if there is no factored matrix. */
-TRID_D void BS1D_F(bs1d_p_step_solve)(int K, int W, int increment, int crank, int turn, BS1D_F(bs1d_p_step_data) s,
-                                      const BS1D_R *push, const BS1D_R *u, BS1D_R *y)
+TB_D void BS1D_F(bs1d_p_step_solve)(int K, int W, int increment, int crank, int turn, BS1D_F(bs1d_p_step_data) s,
+                                    const BS1D_R *push, const BS1D_R *u, BS1D_R *y)
 {
     const int special = push != 0;
     BS1D_R a[BS1D_P_ROWS] = {0}, b[BS1D_P_ROWS] = {0}, c[BS1D_P_ROWS] = {0};
@@ -965,16 +966,16 @@ TRID_D void BS1D_F(bs1d_p_step_solve)(int K, int W, int increment, int crank, in
     if (increment) {
         BS1D_F(bs1d_p_increment)(K, W, crank ? 2 : 1, s.discount, a, c, u, y, turn, s.shared + 192);
     } else {
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) y[i] = u[i];
     }
     if (special) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) y[i] += part * push[i];
         if (s.left_out != 0) {
             BS1D_R x[BS1D_P_ROWS + 2];
             if (!increment) BS1D_F(bs1d_p_halo)(K, W, 1, turn, u, x, s.shared + 192);
-            TRID_UNROLL
+            TB_UNROLL
             for (int i = 0; i < K; i++) {
                 if (s.first + i != s.points - 1) continue;
                 a[i] = 0;
@@ -994,7 +995,7 @@ TRID_D void BS1D_F(bs1d_p_step_solve)(int K, int W, int increment, int crank, in
 }
 
 /* What a step makes of u and y. */
-TRID_D BS1D_R BS1D_F(bs1d_p_next)(int increment, int crank, BS1D_R u, BS1D_R y)
+TB_D BS1D_R BS1D_F(bs1d_p_next)(int increment, int crank, BS1D_R u, BS1D_R y)
 {
     return increment ? u + y : crank ? 2 * y - u : y;
 }
@@ -1003,16 +1004,16 @@ TRID_D BS1D_R BS1D_F(bs1d_p_next)(int increment, int crank, BS1D_R u, BS1D_R y)
 
 /* bs1d_warp_implicit3, which calls it for no PCR steps apart: short time steps need none, and the loop is then without
    branches. (With more than 16 rows a lane registers are short, and a second loop only takes time to compile.) */
-TRID_D void BS1D_F(bs1d_p_factored_march)(int K, int W, int steps, int crank, int active, int pcr_steps,
-                                          const BS1D_R *f, BS1D_R *u)
+TB_D void BS1D_F(bs1d_p_factored_march)(int K, int W, int steps, int crank, int active, int pcr_steps, const BS1D_R *f,
+                                        BS1D_R *u)
 {
     steps = trid_warp_uniform(steps);
     for (int s = 0; s < steps; s++) {
         BS1D_R y[BS1D_P_ROWS];
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) y[i] = u[i];
         BS1D_F(trid_warp_solve)(K, W, K * W, pcr_steps, f, y);
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) u[i] = active ? BS1D_F(bs1d_p_next)(0, crank, u[i], y[i]) : u[i];
     }
 }
@@ -1025,8 +1026,8 @@ TRID_D void BS1D_F(bs1d_p_factored_march)(int K, int W, int steps, int crank, in
    Leaves   u
    Shared   none
    Cost     a step: that of trid_warp_solve */
-TRID_D void BS1D_F(bs1d_warp_implicit3)(int K, int W, int steps, int crank, int active, int pcr_steps, const BS1D_R *f,
-                                        BS1D_R *u)
+TB_D void BS1D_F(bs1d_warp_implicit3)(int K, int W, int steps, int crank, int active, int pcr_steps, const BS1D_R *f,
+                                      BS1D_R *u)
 {
     pcr_steps = trid_warp_uniform(pcr_steps);
     if (K <= 16 && pcr_steps == 0)
@@ -1038,8 +1039,8 @@ TRID_D void BS1D_F(bs1d_warp_implicit3)(int K, int W, int steps, int crank, int 
 /* The same in increments. Since M u' = u, size*A u' = u' - u: the right-hand side of the next step is the increment of
    this one (for Crank-Nicolson, A u' = 2y - A u), so a step costs one addition more than the direct form. Rounding
    would grow along the chain, so the right-hand side is formed from u anew every BS1D_P_REFRESH steps. */
-TRID_D void BS1D_F(bs1d_p_increment_march)(int K, int W, int steps, int crank, int pcr_steps,
-                                           BS1D_F(bs1d_p_step_data) s, BS1D_R *u)
+TB_D void BS1D_F(bs1d_p_increment_march)(int K, int W, int steps, int crank, int pcr_steps, BS1D_F(bs1d_p_step_data) s,
+                                         BS1D_R *u)
 {
     steps = trid_warp_uniform(steps);
     for (int done = 0; done < steps; done += BS1D_P_REFRESH) {
@@ -1049,10 +1050,10 @@ TRID_D void BS1D_F(bs1d_p_increment_march)(int K, int W, int steps, int crank, i
         BS1D_F(bs1d_p_increment)(K, W, crank ? 2 : 1, s.discount, a, c, u, g, 0, s.shared);
         for (int t = 0; t < some; t++) {
             BS1D_R y[BS1D_P_ROWS];
-            TRID_UNROLL
+            TB_UNROLL
             for (int i = 0; i < K; i++) y[i] = g[i];
             BS1D_F(trid_warp_solve)(K, W, K * W, pcr_steps, s.f, y);
-            TRID_UNROLL
+            TB_UNROLL
             for (int i = 0; i < K; i++) {
                 u[i] += y[i];
                 g[i] = crank ? 2 * y[i] - g[i] : y[i];
@@ -1064,8 +1065,8 @@ TRID_D void BS1D_F(bs1d_p_increment_march)(int K, int W, int steps, int crank, i
 /* ---- implicit marches -------------------------------------------------------------------------------------------- */
 
 /* steps steps of a rung, 5 being rung 4 in increments, with the same for all teams of the warp; crank a literal. */
-TRID_D void BS1D_F(bs1d_p_steps)(int rung, int K, int W, int steps, int crank, int turn, BS1D_F(bs1d_p_step_data) s,
-                                 BS1D_R *u)
+TB_D void BS1D_F(bs1d_p_steps)(int rung, int K, int W, int steps, int crank, int turn, BS1D_F(bs1d_p_step_data) s,
+                               BS1D_R *u)
 {
     if (s.f && rung == 5) {
         int pcr_steps = trid_warp_uniform(s.pcr_steps);
@@ -1081,7 +1082,7 @@ TRID_D void BS1D_F(bs1d_p_steps)(int rung, int K, int W, int steps, int crank, i
         for (int i = 0; i < steps; i++) {
             BS1D_R y[BS1D_P_ROWS];
             BS1D_F(bs1d_p_step_solve)(K, W, increment, crank, turn + i, s, (const BS1D_R *)0, u, y);
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) u[j] = BS1D_F(bs1d_p_next)(increment, crank, u[j], y[j]);
         }
     }
@@ -1089,8 +1090,8 @@ TRID_D void BS1D_F(bs1d_p_steps)(int rung, int K, int W, int steps, int crank, i
 
 /* The whole march of the teams of a warp, of which one may stand by, having no option: what is common to all fast, then
    step by step what they want each for itself. */
-TRID_D void BS1D_F(bs1d_p_march)(int rung, int K, int W, bs1d_p_plan plan, int stands_by, BS1D_F(bs1d_p_step_data) s,
-                                 BS1D_R *u)
+TB_D void BS1D_F(bs1d_p_march)(int rung, int K, int W, bs1d_p_plan plan, int stands_by, BS1D_F(bs1d_p_step_data) s,
+                               BS1D_R *u)
 {
     const int increment = rung == 2 || rung == 5;
     int total = plan.implicit + plan.crank, start = BS1D_F(bs1d_p_least)(W, stands_by ? BS1D_P_LOST : plan.implicit);
@@ -1104,7 +1105,7 @@ TRID_D void BS1D_F(bs1d_p_march)(int rung, int K, int W, bs1d_p_plan plan, int s
         BS1D_R y[BS1D_P_ROWS];
         int crank = n >= plan.implicit, active = !stands_by && n < total;
         BS1D_F(bs1d_p_step_solve)(K, W, increment, crank, n, s, (const BS1D_R *)0, u, y);
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) u[j] = active ? BS1D_F(bs1d_p_next)(increment, crank, u[j], y[j]) : u[j];
     }
 }
@@ -1112,22 +1113,22 @@ TRID_D void BS1D_F(bs1d_p_march)(int rung, int K, int W, bs1d_p_plan plan, int s
 /* The march of what the other does not do: American exercise (Ikonen and Toivanen: push, dt times the multiplier that
    keeps the value up, goes in on the right, is taken off the result, and takes up what the floor then adds), upwinding,
    a last row of the matrix without its drift. */
-TRID_D void BS1D_F(bs1d_p_special_march)(int K, int W, int increment, bs1d_p_plan plan, BS1D_F(bs1d_p_step_data) s,
-                                         const BS1D_R *floor, BS1D_R *u)
+TB_D void BS1D_F(bs1d_p_special_march)(int K, int W, int increment, bs1d_p_plan plan, BS1D_F(bs1d_p_step_data) s,
+                                       const BS1D_R *floor, BS1D_R *u)
 {
     int total = trid_warp_uniform(plan.implicit + plan.crank);
     BS1D_R push[BS1D_P_ROWS];
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++) push[i] = 0;
     for (int n = 0; n < total; n++) {
         BS1D_R y[BS1D_P_ROWS];
         int crank = n >= plan.implicit;
         if (n == plan.implicit) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int i = 0; i < K; i++) push[i] *= 2; /* from here on the multiplier belongs to a whole step */
         }
         BS1D_F(bs1d_p_step_solve)(K, W, increment, crank, n, s, push, u, y);
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) {
             BS1D_R free = BS1D_F(bs1d_p_next)(increment, crank, u[i], y[i]) - push[i];
             u[i] = BS1D_F(bs1d_p_max)(free, floor[i]);
@@ -1135,9 +1136,9 @@ TRID_D void BS1D_F(bs1d_p_special_march)(int K, int W, int increment, bs1d_p_pla
         }
     }
 }
-#endif /* TRID_DEVICE_SCOPES */
+#endif /* TB_DEVICE_SCOPES */
 
-#if TRID_LAUNCHES && !defined BS1D_NO_LAUNCHES
+#if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 /* ---- kernels: templates over their sizes ------------------------------------------------------------------------- */
 
 extern "C++" {
@@ -1271,7 +1272,7 @@ TRID_KERNEL void __launch_bounds__(BS1D_P_BLOCK(W), sizeof(BS1D_R) == 4 ? BS1D_P
     const int factored = rung >= 3 && W <= 32, early = rung != 4 || K > 16;
     if (early) BS1D_F(bs1d_p_start)(K, team, first, points, o, grid, u);
     BS1D_R a[K], b[K], c[K];
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < K; i++) {
         bs1d_lane_matrix(m, plan.size, first + i, &ra, &rb, &rc);
         dominant &= fabs(rb) > fabs(ra) + fabs(rc);
@@ -1284,7 +1285,7 @@ TRID_KERNEL void __launch_bounds__(BS1D_P_BLOCK(W), sizeof(BS1D_R) == 4 ? BS1D_P
         BS1D_F(bs1d_p_idle)(points, &o, &m);
         plan = bs1d_p_plan_of(0, 1);
         left_out = 0;
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < K; i++) a[i] = c[i] = 0, b[i] = 1;
     }
 
@@ -1316,22 +1317,22 @@ TRID_KERNEL void __launch_bounds__(BS1D_P_BLOCK(W), sizeof(BS1D_R) == 4 ? BS1D_P
 
 typedef void BS1D_F(bs1d_p_kernel)(int, int, const BS1D_F(bs1d_option) *, BS1D_F(bs1d_result) *, BS1D_R *);
 
-TRID_HOST int BS1D_F(bs1d_p_arguments)(int options, int points, const void *option, const void *result)
+TB_HOST int BS1D_F(bs1d_p_arguments)(int options, int points, const void *option, const void *result)
 {
     if (options < 0 || (options > 0 && (!option || !result))) return BS1D_BAD_ARGUMENT;
     return points < 64 || points > 1024 ? BS1D_BAD_SIZE : BS1D_OK;
 }
 
-TRID_HOST unsigned BS1D_F(bs1d_p_blocks)(int options, int W)
+TB_HOST unsigned BS1D_F(bs1d_p_blocks)(int options, int W)
 {
     int teams = BS1D_P_BLOCK(W) / W;
     return (unsigned)(options / teams + (options % teams != 0));
 }
 
 /* One kernel on all options, by teams of W. */
-TRID_HOST int BS1D_F(bs1d_p_launch)(BS1D_F(bs1d_p_kernel) * kernel, int W, int options, int points,
-                                    const BS1D_F(bs1d_option) * option, BS1D_F(bs1d_result) * result, BS1D_R *grid,
-                                    cudaStream_t stream)
+TB_HOST int BS1D_F(bs1d_p_launch)(BS1D_F(bs1d_p_kernel) * kernel, int W, int options, int points,
+                                  const BS1D_F(bs1d_option) * option, BS1D_F(bs1d_result) * result, BS1D_R *grid,
+                                  cudaStream_t stream)
 {
     cudaError_t error = trid_launch(kernel, BS1D_F(bs1d_p_blocks)(options, W), BS1D_P_BLOCK(W), 0, stream, options,
                                     points, option, result, grid);
@@ -1449,14 +1450,14 @@ static int BS1D_F(bs1d_implicit4)(int options, int points, const BS1D_F(bs1d_opt
                                                                           stream);
 }
 }
-#endif /* TRID_LAUNCHES */
+#endif /* TB_LAUNCHES */
 
-#if TRID_HOST_SCOPE
+#if TB_HOST_SCOPE
 /* ---- the host reference ------------------------------------------------------------------------------------------ */
 
 /* Result and grid of an option that has been marched, or that has failed. */
-TRID_HOST void BS1D_F(bs1d_p_host_finish)(int status, int points, BS1D_F(bs1d_option) o, const BS1D_R *u,
-                                          BS1D_F(bs1d_result) * result, BS1D_R *grid)
+TB_HOST void BS1D_F(bs1d_p_host_finish)(int status, int points, BS1D_F(bs1d_option) o, const BS1D_R *u,
+                                        BS1D_F(bs1d_result) * result, BS1D_R *grid)
 {
     if (status)
         BS1D_F(bs1d_p_fail)(status, result);
@@ -1466,8 +1467,7 @@ TRID_HOST void BS1D_F(bs1d_p_host_finish)(int status, int points, BS1D_F(bs1d_op
 }
 
 /* What the march starts from, and what it may not fall below. */
-TRID_HOST void BS1D_F(bs1d_p_host_start)(int points, BS1D_F(bs1d_option) o, const BS1D_R *grid, BS1D_R *u,
-                                         BS1D_R *floor)
+TB_HOST void BS1D_F(bs1d_p_host_start)(int points, BS1D_F(bs1d_option) o, const BS1D_R *grid, BS1D_R *u, BS1D_R *floor)
 {
     double ds = (double)o.top / (points - 1);
     for (int j = 0; j < points; j++) {
@@ -1478,8 +1478,8 @@ TRID_HOST void BS1D_F(bs1d_p_host_start)(int points, BS1D_F(bs1d_option) o, cons
     }
 }
 
-TRID_HOST void BS1D_F(bs1d_p_host_explicit)(int points, BS1D_F(bs1d_option) o, bs1d_model m, const BS1D_R *grid,
-                                            BS1D_R *work)
+TB_HOST void BS1D_F(bs1d_p_host_explicit)(int points, BS1D_F(bs1d_option) o, bs1d_model m, const BS1D_R *grid,
+                                          BS1D_R *work)
 {
     BS1D_R *u = work, *before = u + points, *floor = before + points, *a = floor + points, *b = a + points;
     BS1D_R *c = b + points;
@@ -1502,8 +1502,8 @@ TRID_HOST void BS1D_F(bs1d_p_host_explicit)(int points, BS1D_F(bs1d_option) o, b
 
 /* In increments, as rung 2: with M = I - size*A, M y = size*A u (Crank-Nicolson: A u), u' = u + y. Where the last row
    of M has lost its drift, A has not. */
-TRID_HOST int BS1D_F(bs1d_p_host_implicit)(int points, BS1D_F(bs1d_option) o, bs1d_model m, const BS1D_R *grid,
-                                           BS1D_R *work)
+TB_HOST int BS1D_F(bs1d_p_host_implicit)(int points, BS1D_F(bs1d_option) o, bs1d_model m, const BS1D_R *grid,
+                                         BS1D_R *work)
 {
     BS1D_R *u = work, *floor = u + points, *y = floor + points, *push = y + points;
     BS1D_R *l = push + points, *r = l + points, *q = r + points;
@@ -1543,7 +1543,7 @@ TRID_HOST int BS1D_F(bs1d_p_host_implicit)(int points, BS1D_F(bs1d_option) o, bs
    Needs    option on the host
    Returns  what its result's status would be, or BS1D_BAD_ARGUMENT (null), BS1D_BAD_SIZE (points outside 4 .. 1024);
             BS1D_OSCILLATES if it can, but sigma^2 j < |rate - dividend| at the strike: see there */
-TRID_HOST int BS1D_F(bs1d_check)(const BS1D_F(bs1d_option) * option, int points, int is_implicit)
+TB_HOST int BS1D_F(bs1d_check)(const BS1D_F(bs1d_option) * option, int points, int is_implicit)
 {
     bs1d_model m;
     if (!option) return BS1D_BAD_ARGUMENT;
@@ -1561,7 +1561,7 @@ TRID_HOST int BS1D_F(bs1d_check)(const BS1D_F(bs1d_option) * option, int points,
 /* Solves   the fewest steps with which the explicit rungs are stable on a grid of points points
    Needs    option on the host; its steps do not matter
    Returns  1 .. 2^28, or 0 if there is no such number or the option is bad in another way (bs1d_check tells) */
-TRID_HOST BS1D_P_INT BS1D_F(bs1d_fewest_steps)(const BS1D_F(bs1d_option) * option, int points)
+TB_HOST BS1D_P_INT BS1D_F(bs1d_fewest_steps)(const BS1D_F(bs1d_option) * option, int points)
 {
     bs1d_model m;
     if (!option || points < 4 || points > 1024) return 0;
@@ -1584,7 +1584,7 @@ TRID_HOST BS1D_P_INT BS1D_F(bs1d_fewest_steps)(const BS1D_F(bs1d_option) * optio
    `moved`: the differences add to the equation ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6), the
    averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the former is exp(-2x) times a polynomial in d/dx,
    which moves past the equation's solution: what is left is a normal density, and an integral over time. */
-TRID_HOST double BS1D_F(bs1d_p_spacing_error)(const BS1D_F(bs1d_option) * o, double moved)
+TB_HOST double BS1D_F(bs1d_p_spacing_error)(const BS1D_F(bs1d_option) * o, double moved)
 {
     const int times = 16;
     const double s2 = (double)o->volatility * (double)o->volatility, t = (double)o->maturity, v = s2 * t;
@@ -1611,7 +1611,7 @@ TRID_HOST double BS1D_F(bs1d_p_spacing_error)(const BS1D_F(bs1d_option) * o, dou
             precision reach the tolerance; what is filled in comes as near as it can. BS1D_BAD_ARGUMENT: a null
             pointer; BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive
    Error    docs/bs1d.md, "How to choose" */
-TRID_HOST int BS1D_F(bs1d_suggest)(double tolerance, BS1D_F(bs1d_option) * option, int *points)
+TB_HOST int BS1D_F(bs1d_suggest)(double tolerance, BS1D_F(bs1d_option) * option, int *points)
 {
     if (!option || !points) return BS1D_BAD_ARGUMENT;
     double strike = (double)option->strike, spot = (double)option->spot, years = (double)option->maturity;
@@ -1653,8 +1653,8 @@ TRID_HOST int BS1D_F(bs1d_suggest)(double tolerance, BS1D_F(bs1d_option) * optio
 }
 
 /* One option after the other. */
-TRID_HOST int BS1D_F(bs1d_p_host)(int is_implicit, int options, int points, const BS1D_F(bs1d_option) * option,
-                                  BS1D_F(bs1d_result) * result, BS1D_R *grid, BS1D_R *work)
+TB_HOST int BS1D_F(bs1d_p_host)(int is_implicit, int options, int points, const BS1D_F(bs1d_option) * option,
+                                BS1D_F(bs1d_result) * result, BS1D_R *grid, BS1D_R *work)
 {
     if (options < 0 || (options > 0 && !result)) return BS1D_BAD_ARGUMENT;
     int refused = options > 0 && (!option || !work) ? BS1D_BAD_ARGUMENT : points < 4 ? BS1D_BAD_SIZE : BS1D_OK;
@@ -1680,19 +1680,19 @@ TRID_HOST int BS1D_F(bs1d_p_host)(int is_implicit, int options, int points, cons
             start values of the options with BS1D_GIVEN
    Returns  BS1D_OK, BS1D_BAD_ARGUMENT or BS1D_BAD_SIZE; what befalls a single option is in its result's status. A call
             that is refused fails every option: its result has that status, and NaN for all numbers */
-TRID_HOST int BS1D_F(bs1d_host_explicit)(int options, int points, const BS1D_F(bs1d_option) * option,
-                                         BS1D_F(bs1d_result) * result, BS1D_R *grid, BS1D_R *work)
+TB_HOST int BS1D_F(bs1d_host_explicit)(int options, int points, const BS1D_F(bs1d_option) * option,
+                                       BS1D_F(bs1d_result) * result, BS1D_R *grid, BS1D_R *work)
 {
     return BS1D_F(bs1d_p_host)(0, options, points, option, result, grid, work);
 }
 
 /* Solves   the batch on the host, implicit: the reference for the implicit rungs; else as bs1d_host_explicit */
-TRID_HOST int BS1D_F(bs1d_host_implicit)(int options, int points, const BS1D_F(bs1d_option) * option,
-                                         BS1D_F(bs1d_result) * result, BS1D_R *grid, BS1D_R *work)
+TB_HOST int BS1D_F(bs1d_host_implicit)(int options, int points, const BS1D_F(bs1d_option) * option,
+                                       BS1D_F(bs1d_result) * result, BS1D_R *grid, BS1D_R *work)
 {
     return BS1D_F(bs1d_p_host)(1, options, points, option, result, grid, work);
 }
-#endif /* TRID_HOST_SCOPE */
+#endif /* TB_HOST_SCOPE */
 
 #undef BS1D_R
 #undef BS1D_F

@@ -78,6 +78,8 @@
 #define BS3D_H
 
 #include "bs1d.h"
+#include "trid/lu.h"
+#include "trid/launch.h"
 
 /* Short macros of a user must not reach the parameters of the same names. */
 #ifndef __CUDACC_RTC__ /* which does not know the pragma */
@@ -107,7 +109,7 @@
 #define BS3D_HEADER "bs3d.h"
 #endif
 
-#if !TRID_LAUNCHES
+#if !TB_LAUNCHES
 #define BS3D_NO_LAUNCHES
 #endif
 
@@ -148,7 +150,7 @@ enum {
 };
 
 /* What a status says. */
-TRID_HD const char *bs3d_status_string(int status)
+TB_HD const char *bs3d_status_string(int status)
 {
     return bs1d_status_string(status);
 }
@@ -193,7 +195,7 @@ typedef struct {
 /* Solves   the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2 a
             pair's cross difference is the seven-point one, on the diagonal of its sign, where that is stable, and else
             the difference of the four corners. */
-TRID_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
+TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 {
     const double *rho = o->correlation, dt = o->maturity / o->steps;
     double seven = 1 - rho[0] * rho[0] - rho[1] * rho[1] - rho[2] * rho[2] - 2 * fabs(rho[0] * rho[1] * rho[2]);
@@ -215,7 +217,7 @@ TRID_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 
 /* Solves   what axis m has for itself, as bs1d.h's model: its matrix is I - L_m of the ADI factorisation, the discount
             being in the first axis' */
-TRID_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
+TB_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
 {
     bs1d_model line;
     line.variance = m->variance[axis];
@@ -226,7 +228,7 @@ TRID_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
     return line;
 }
 
-TRID_HD int bs3d_p_form(const bs3d_model *m)
+TB_HD int bs3d_p_form(const bs3d_model *m)
 {
     return m->minus[0] != 0 || m->minus[1] != 0 || m->minus[2] != 0 ? BS3D_GENERAL : BS3D_POSITIVE;
 }
@@ -234,7 +236,7 @@ TRID_HD int bs3d_p_form(const bs3d_model *m)
 /* Solves   row i of axis m's own part of the operator, without the discount: *down and *up multiply the neighbours; on
             the last point there is no second difference
    Cost     about 6 double operations */
-TRID_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, double *centre, double *up)
+TB_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, double *centre, double *up)
 {
     bs1d_model line = bs3d_axis_of(m, axis);
     line.discount = 0;
@@ -242,7 +244,7 @@ TRID_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, 
 }
 
 /* Solves   the payoff at point (s1, s2, s3); of the flags BS3D_PUT matters */
-TRID_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1, double s2, double s3)
+TB_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1, double s2, double s3)
 {
     double high = s1 > s2 ? s1 : s2, low = s1 < s2 ? s1 : s2, inside;
     high = high > s3 ? high : s3;
@@ -258,11 +260,11 @@ TRID_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1,
 }
 
 /* The spacing of an axis, and the first of the four points around the spot on it. */
-TRID_HD double bs3d_p_spacing(const bs3d_problem *o, int axis)
+TB_HD double bs3d_p_spacing(const bs3d_problem *o, int axis)
 {
     return o->top[axis] / (o->points[axis] - 1);
 }
-TRID_HD int bs3d_p_first(const bs3d_problem *o, int axis)
+TB_HD int bs3d_p_first(const bs3d_problem *o, int axis)
 {
     int first = (int)(o->spot[axis] / bs3d_p_spacing(o, axis)) - 1;
     if (first > o->points[axis] - 4) first = o->points[axis] - 4;
@@ -270,7 +272,7 @@ TRID_HD int bs3d_p_first(const bs3d_problem *o, int axis)
 }
 
 /* Where the n-th of the 64 points around the spot is in a grid with these distances between rows and planes. */
-TRID_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, long long plane)
+TB_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, long long plane)
 {
     return bs3d_p_first(o, 0) + n % 4 + pitch * (bs3d_p_first(o, 1) + n / 4 % 4) +
            plane * (bs3d_p_first(o, 2) + n / 16);
@@ -278,9 +280,9 @@ TRID_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, l
 
 /* ---- what can be wrong with a problem ---------------------------------------------------------------------------- */
 
-#if TRID_HOST_SCOPE
+#if TB_HOST_SCOPE
 /* What lambda is i^2 times, on the last point. */
-TRID_HOST double bs3d_p_variance(const bs3d_model *m, int axis)
+TB_HOST double bs3d_p_variance(const bs3d_model *m, int axis)
 {
     double upwind = fabs(m->drift[axis]) / (m->points[axis] - 1);
     return m->upwind && m->variance[axis] < upwind ? upwind : m->variance[axis];
@@ -296,7 +298,7 @@ typedef struct {
 
 /* The damping as a function of one phase is (all else) + a e + b s = (all else) + a + sqrt(a^2 + b^2) at most: moves
    the phase there, and returns that. */
-TRID_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
+TB_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
 {
     double a = 2 * mode->lambda[axis], b = 0, rest = mode->discount, most;
     for (int p = 0; p < 3; p++) {
@@ -317,7 +319,7 @@ TRID_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
 }
 
 /* So for one axis after another, times times at most. */
-TRID_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
+TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
 {
     double before = -1, most = 0;
     for (int n = 0; n < times && most > before * (1 + 1e-12); n++) {
@@ -330,7 +332,7 @@ TRID_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
 /* The largest damping at any corner of the grid, which is the largest on the grid since lambda is convex in the index:
    a march by u += L u bears 2. That of the far corner, since a mode without phase along an axis is damped as if the
    index there were 0. The modes of a lattice climb a little, and the best to the top. */
-TRID_HOST double bs3d_p_damping(const bs3d_model *m)
+TB_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     const int lattice = 12;
     double most = 0;
@@ -366,7 +368,7 @@ TRID_HOST double bs3d_p_damping(const bs3d_model *m)
 /* How much of the drift diffusion does not damp in a march by u += L u, which bears 1: 2 g R^-1 g, R being the matrix
    of the correlations and g the drifts in units of the volatilities. (On one axis: 2 gamma^2 / lambda.) With upwind the
    last point is the worst: there the additional diffusion is least against the drift. */
-TRID_HOST double bs3d_p_drift(const bs3d_model *m)
+TB_HOST double bs3d_p_drift(const bs3d_model *m)
 {
     double variance[3], g[3], r[3], det = 1, sum = 0;
     for (int axis = 0; axis < 3; axis++) {
@@ -387,12 +389,12 @@ TRID_HOST double bs3d_p_drift(const bs3d_model *m)
     return 2 * sum / det;
 }
 
-TRID_HOST int bs3d_p_stable(const bs3d_model *m)
+TB_HOST int bs3d_p_stable(const bs3d_model *m)
 {
     return bs3d_p_drift(m) <= 1 && bs3d_p_damping(m) <= 2;
 }
 
-TRID_HOST int bs3d_p_dominant(const bs3d_model *m)
+TB_HOST int bs3d_p_dominant(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++)
         for (int i = 0; i < m->points[axis]; i++)
@@ -401,7 +403,7 @@ TRID_HOST int bs3d_p_dominant(const bs3d_model *m)
 }
 
 /* Are all matrices I - L_axis as they stand, without upwinding and with the drift of their last rows? */
-TRID_HOST int bs3d_p_plain(const bs3d_model *m)
+TB_HOST int bs3d_p_plain(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++) {
         double a, b, c;
@@ -411,21 +413,21 @@ TRID_HOST int bs3d_p_plain(const bs3d_model *m)
 }
 
 /* Are the numbers of points within bounds, the third axis being cut into slabs? */
-TRID_HOST int bs3d_p_sized_in(const bs3d_problem *o, int slabs)
+TB_HOST int bs3d_p_sized_in(const bs3d_problem *o, int slabs)
 {
     if (slabs < 1 || slabs > BS3D_P_SLABS) return 0;
     for (int axis = 0; axis < 3; axis++)
         if (o->points[axis] < 4 || o->points[axis] > (axis < 2 ? 1024 : 1024 * slabs)) return 0;
     return 1;
 }
-TRID_HOST int bs3d_p_sized(const bs3d_problem *o)
+TB_HOST int bs3d_p_sized(const bs3d_problem *o)
 {
     return bs3d_p_sized_in(o, 1);
 }
 
 /* Solves   is there anything wrong with the problem, marched by explicit or implicit steps on so many slabs?
    Returns  BS3D_OK or why not */
-TRID_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
+TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
 {
     if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
     if (o->payoff == BS3D_GIVEN && (o->flags & BS3D_AMERICAN)) return BS3D_BAD_ARGUMENT;
@@ -456,7 +458,7 @@ TRID_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
 
 /* Solves   is there anything wrong with the problem, marched by explicit or implicit steps?
    Returns  BS3D_OK or why not */
-TRID_HOST int bs3d_check(const bs3d_problem *o, int implicit)
+TB_HOST int bs3d_check(const bs3d_problem *o, int implicit)
 {
     return bs3d_slab_check(o, implicit, 1);
 }
@@ -486,7 +488,7 @@ typedef struct {
 
 /* Section s of a slab, of whose planes, copies included, sections are equal parts: its own planes from .. to-1 in it,
    counted as the grid's. */
-TRID_HD void bs3d_p_slab_section(int nz, int slabs, int slab, int sections, int s, int *from, int *to)
+TB_HD void bs3d_p_slab_section(int nz, int slabs, int slab, int sections, int s, int *from, int *to)
 {
     int low = (int)((long long)nz * slab / slabs), high = (int)((long long)nz * (slab + 1) / slabs);
     int start = low - (slab > 0), planes = high + (slab < slabs - 1) - start;
@@ -496,9 +498,9 @@ TRID_HD void bs3d_p_slab_section(int nz, int slabs, int slab, int sections, int 
     if (*to > high) *to = high;
 }
 
-#if TRID_HOST_SCOPE
+#if TB_HOST_SCOPE
 /* How much of the last unknown before a section is seen in its last one, or of that in its first one. */
-TRID_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
+TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 {
     double r = 0, above_c = 0, g = 0, product = 1;
     for (int k = from; k < to; k++) {
@@ -515,7 +517,7 @@ TRID_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 
 /* How many of a neighbour's sections matter, if what comes through them matters less than roundoff: the least number
    for which that is so at each border; 0 if a slab's sections are not enough. */
-TRID_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int sections, double roundoff)
+TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int sections, double roundoff)
 {
     int most = 1;
     for (int border = 1; border < slabs; border++) {
@@ -541,8 +543,8 @@ TRID_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int sections, do
    Returns  BS3D_OK, or why it cannot be so: as bs3d_check, the third axis having up to 1024 points a slab;
             BS3D_BAD_SIZE, also if all sections depend on each other and are more than 64
    Cost     host alone; for an implicit march some 20 operations a plane of the grid */
-TRID_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int deep,
-                            int sections, bs3d_slab *cut)
+TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int deep,
+                          int sections, bs3d_slab *cut)
 {
     int status = bs3d_slab_check(o, implicit, slabs), nz;
     if (status) return status;
@@ -591,7 +593,7 @@ enum {
     BS3D_P_Z_SIZE = BS3D_P_LINKS + 8 * BS3D_P_SECTIONS,
     BS3D_P_X_FACTORS = BS3D_P_Z_FACTORS + 2 * BS3D_P_Z_SIZE,
     BS3D_P_Y_FACTORS = BS3D_P_X_FACTORS + 32 * TRID_WARP_FACTOR_LEN(32),
-    BS3D_P_STEPS = BS3D_P_Y_FACTORS + 32 * TRID_LINES_FACTOR_LEN(32),
+    BS3D_P_STEPS = BS3D_P_Y_FACTORS + 32 * TRID_INTERLEAVED_FACTOR_LEN(32),
     BS3D_P_TABLES = BS3D_P_STEPS + 32 /* elements */
 };
 
@@ -618,7 +620,7 @@ typedef struct {
 } bs3d_p_turn;
 
 /* The planes of a section. */
-TRID_HD void bs3d_p_section(int nz, int sections, int section, int *from, int *to)
+TB_HD void bs3d_p_section(int nz, int sections, int section, int *from, int *to)
 {
     *from = nz * section / sections;
     *to = nz * (section + 1) / sections;
@@ -632,7 +634,7 @@ typedef struct {
 } bs3d_p_share;
 
 /* The planes of section n of a launch; returns which section that is. No share: all planes are marched. */
-TRID_HD int bs3d_p_marched(const bs3d_p_plan *plan, const bs3d_p_share *share, int n, int *from, int *to)
+TB_HD int bs3d_p_marched(const bs3d_p_plan *plan, const bs3d_p_share *share, int n, int *from, int *to)
 {
     if (!share) {
         bs3d_p_section(plan->model.points[2], plan->sections, n, from, to);
@@ -646,10 +648,10 @@ TRID_HD int bs3d_p_marched(const bs3d_p_plan *plan, const bs3d_p_share *share, i
     return section;
 }
 
-/* Launched by trid_p_launch_as, a kernel may begin when the blocks of the one before have all begun: what it reads
+/* Launched by trid_launch_with, a kernel may begin when the blocks of the one before have all begun: what it reads
    or writes that is another kernel's comes after bs3d_p_wait. Compute capability 9.0 on; before, kernels follow each
    other. */
-TRID_D void bs3d_p_wait(void)
+TB_D void bs3d_p_wait(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -657,7 +659,7 @@ TRID_D void bs3d_p_wait(void)
     simt_grid_wait();
 #endif
 }
-TRID_D void bs3d_p_let_next_begin(void)
+TB_D void bs3d_p_let_next_begin(void)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -665,7 +667,7 @@ TRID_D void bs3d_p_let_next_begin(void)
     simt_grid_launch_dependents();
 #endif
 }
-TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
+TB_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
 {
     int device = 0, value = 0;
     if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
@@ -677,17 +679,17 @@ TRID_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
    and what is done between them keeps nobody waiting. The gate, in shared memory, is opened once, before a
    __syncthreads; odd: has it been passed an odd number of times? Before compute capability 8.0, and under the emulator,
    which so sees what is read too late or written too early, all meet at bs3d_p_arrive. */
-TRID_D void bs3d_p_open_gate(unsigned long long *gate, int threads)
+TB_D void bs3d_p_open_gate(unsigned long long *gate, int threads)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
-    if (trid_p_thread() == 0)
+    if (trid_block_thread() == 0)
         asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(gate)), "r"(threads)
                      : "memory");
 #else
     (void)gate, (void)threads;
 #endif
 }
-TRID_D void bs3d_p_arrive(unsigned long long *gate)
+TB_D void bs3d_p_arrive(unsigned long long *gate)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
     asm volatile("{\n\t.reg .b64 state;\n\tmbarrier.arrive.shared.b64 state, [%0];\n\t}" ::"r"(
@@ -698,7 +700,7 @@ TRID_D void bs3d_p_arrive(unsigned long long *gate)
     __syncthreads();
 #endif
 }
-TRID_D void bs3d_p_await(unsigned long long *gate, int odd)
+TB_D void bs3d_p_await(unsigned long long *gate, int odd)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
     int passed = 0;
@@ -719,7 +721,7 @@ TRID_D void bs3d_p_await(unsigned long long *gate, int odd)
 }
 
 /* Where dynamic shared memory begins, held in a register: the compiler works it out again for each access otherwise. */
-TRID_D unsigned char *bs3d_p_held(unsigned char *memory)
+TB_D unsigned char *bs3d_p_held(unsigned char *memory)
 {
 #ifdef __CUDA_ARCH__
     unsigned begin = (unsigned)__cvta_generic_to_shared(memory);
@@ -730,7 +732,7 @@ TRID_D unsigned char *bs3d_p_held(unsigned char *memory)
 }
 
 /* In a branch that is seldom taken: keeps the compiler from selecting each number, taken or not. */
-TRID_D void bs3d_p_as_branch(void)
+TB_D void bs3d_p_as_branch(void)
 {
 #ifdef __CUDA_ARCH__
     asm volatile("");
@@ -741,7 +743,7 @@ extern "C++" {
 /* trid_launch as one of a chain, whose status it sets if it fails; after a failure nothing is launched. */
 template <class... P>
 static inline void bs3d_p_launch_next(int *status, void (*kernel)(P...), dim3 grid, dim3 block, size_t bytes,
-                                      cudaStream_t stream, typename trid_p_same<P>::type... arguments)
+                                      cudaStream_t stream, typename trid_same<P>::type... arguments)
 {
     if (*status == BS3D_OK && trid_launch(kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
         *status = BS3D_LAUNCH_FAILED;
@@ -750,16 +752,16 @@ static inline void bs3d_p_launch_next(int *status, void (*kernel)(P...), dim3 gr
 /* The same in clusters of so many blocks; the kernel may begin early, if early is not 0. */
 template <class... P>
 static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void (*kernel)(P...), dim3 grid, dim3 block,
-                                      size_t bytes, cudaStream_t stream, typename trid_p_same<P>::type... arguments)
+                                      size_t bytes, cudaStream_t stream, typename trid_same<P>::type... arguments)
 {
     if (*status == BS3D_OK &&
-        trid_p_launch_as(early, cluster, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
+        trid_launch_with(early, cluster, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
         *status = BS3D_LAUNCH_FAILED;
 }
 }
 
 /* A barrier for all threads of the block, count, in whichever loop each is: __syncthreads wants them in one. */
-TRID_D void bs3d_p_meet(int count)
+TB_D void bs3d_p_meet(int count)
 {
 #ifdef __CUDA_ARCH__
     asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory");
@@ -777,42 +779,36 @@ TRID_D void bs3d_p_meet(int count)
    hold. */
 #define BS3D_P_REAL float
 #define BS3D_P_NAME(stem) stem##_f32
-#define BS3D_P_VECTOR float4 /* 16 bytes */
-#define BS3D_P_UNPACK transpose_p_unpack_f32
-#define BS3D_P_PACK transpose_p_pack_f32
+#define BS3D_P_VECTOR float4      /* 16 bytes */
 #define BS3D_P_SHAPE3 4, 12, 2, 2 /* explicit3, and the right-hand side of implicit1 */
 #define BS3D_P_SHAPE4 4, 12, 2, 2
 #define BS3D_P_SHAPE_UP 4, 4, 2, 2 /* implicit2, upward */
 #define BS3D_P_SHAPE_TURNED 8, 1   /* implicit3: rows of a block, a multiple of what 16 bytes hold; blocks */
 #define BS3D_P_KEPT(form, pair) 3  /* of l, u and r of its points, how many a lane has in registers */
-#define BS3D_P_SEND(to, rank, box, v0, v1) trid_cluster_send_f32(to, rank, box, v0, v1, 0, 0)
 #define BS3D_P_SKEW(Q, q) ((Q) == 2 ? 8 * (q) : 4 * (q))
 #define BS3D_P_LINES_8 16 /* and downward: lines in y that a block has */
 #define BS3D_P_LINES_16 16
 #define BS3D_P_LINES_32 8
 #define BS3D_P_TRANSPOSE_LEN(K) TRANSPOSE_LEN_F32(K)
-#define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F32(L, S)
-#define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S)
+#define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_INTERLEAVED_LEN_F32(L, S)
+#define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32(L, S)
 #include BS3D_HEADER
 
 #define BS3D_P_REAL double
 #define BS3D_P_NAME(stem) stem##_f64
 #define BS3D_P_VECTOR double2
-#define BS3D_P_UNPACK transpose_p_unpack_f64
-#define BS3D_P_PACK transpose_p_pack_f64
 #define BS3D_P_SHAPE3 4, 12, 2, 1
 #define BS3D_P_SHAPE4 4, 12, 2, 1
 #define BS3D_P_SHAPE_UP 4, 2, 2, 2
 #define BS3D_P_SHAPE_TURNED 6, 1
 #define BS3D_P_KEPT(form, pair) ((pair) && (form) == BS3D_GENERAL ? 1 : 2) /* more would be spilled */
-#define BS3D_P_SEND(to, rank, box, v0, v1) trid_cluster_send_f64(to, rank, box, v0, v1)
 #define BS3D_P_SKEW(Q, q) (2 * ((q) % 2) + 8 * ((q) / 2))
 #define BS3D_P_LINES_8 8
 #define BS3D_P_LINES_16 8
 #define BS3D_P_LINES_32 4
 #define BS3D_P_TRANSPOSE_LEN(K) TRANSPOSE_LEN_F64(K)
-#define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F64(L, S)
-#define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S)
+#define BS3D_P_LINES_LEN(L, S) TRID_BLOCK_INTERLEAVED_LEN_F64(L, S)
+#define BS3D_P_LINES_SOLVE_LEN(L, S) TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(L, S)
 #include BS3D_HEADER
 
 /* ---- launches: bs3d_RUNG_PRECISION ------------------------------------------------------------------------------- */
@@ -893,7 +889,7 @@ typedef struct {
 
 /* Solves   row i of an axis; zeros outside the grid
    Cost     some 10 double operations */
-TRID_HD BS3D_F(bs3d_row) BS3D_F(bs3d_lane_row)(const bs3d_model *m, int axis, int i)
+TB_HD BS3D_F(bs3d_row) BS3D_F(bs3d_lane_row)(const bs3d_model *m, int axis, int i)
 {
     BS3D_F(bs3d_row) r = {0, 0, 0};
     if (i < 0 || i >= m->points[axis]) return r;
@@ -906,7 +902,7 @@ TRID_HD BS3D_F(bs3d_row) BS3D_F(bs3d_lane_row)(const bs3d_model *m, int axis, in
 }
 
 /* Solves   what all points share; identity 1 for u + L u, 0 for L u */
-TRID_HD BS3D_F(bs3d_pairs) BS3D_F(bs3d_lane_pairs)(const bs3d_model *m, int identity)
+TB_HD BS3D_F(bs3d_pairs) BS3D_F(bs3d_lane_pairs)(const bs3d_model *m, int identity)
 {
     BS3D_F(bs3d_pairs) pairs;
     for (int p = 0; p < 3; p++) {
@@ -918,7 +914,7 @@ TRID_HD BS3D_F(bs3d_pairs) BS3D_F(bs3d_lane_pairs)(const bs3d_model *m, int iden
 }
 
 /* The four corners of a cross difference less their edges: (a - b) - (c - d). */
-TRID_HD BS3D_R BS3D_F(bs3d_p_cell)(BS3D_R a, BS3D_R b, BS3D_R c, BS3D_R d)
+TB_HD BS3D_R BS3D_F(bs3d_p_cell)(BS3D_R a, BS3D_R b, BS3D_R c, BS3D_R d)
 {
     return (a - b) - (c - d);
 }
@@ -927,9 +923,9 @@ TRID_HD BS3D_R BS3D_F(bs3d_p_cell)(BS3D_R a, BS3D_R b, BS3D_R c, BS3D_R d)
    Needs    u at the point; east, west, north, south, up, down: how far the neighbours are, 0 for one beyond the grid,
             whose weight is 0
    Cost     form BS3D_POSITIVE: 13 loads, 42 operations; else 19 loads, 66 */
-TRID_HD BS3D_R BS3D_F(bs3d_lane_stencil)(int form, const BS3D_F(bs3d_pairs) * pairs, BS3D_F(bs3d_row) x,
-                                         BS3D_F(bs3d_row) y, BS3D_F(bs3d_row) z, const BS3D_R *u, long long east,
-                                         long long west, long long north, long long south, long long up, long long down)
+TB_HD BS3D_R BS3D_F(bs3d_lane_stencil)(int form, const BS3D_F(bs3d_pairs) * pairs, BS3D_F(bs3d_row) x,
+                                       BS3D_F(bs3d_row) y, BS3D_F(bs3d_row) z, const BS3D_R *u, long long east,
+                                       long long west, long long north, long long south, long long up, long long down)
 {
     const BS3D_R *above = u + up, *below = u + down;
     BS3D_R xy = x.weight * y.weight, xz = x.weight * z.weight, yz = y.weight * z.weight;
@@ -967,23 +963,23 @@ TRID_HD BS3D_R BS3D_F(bs3d_lane_stencil)(int form, const BS3D_F(bs3d_pairs) * pa
             beyond the grid. In form BS3D_POSITIVE the corners (-1, P) and (C, -1) are not read.
    Leaves   out, now, next, element (c, p) at p C + c
    Cost     a point, without what the patch's edge costs: 21 FMA, multiplications or additions; else 28 */
-TRID_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs,
-                                     const BS3D_F(bs3d_row) * x, const BS3D_F(bs3d_row) * y, const BS3D_F(bs3d_row) * z,
-                                     const BS3D_R *u, BS3D_R *now, BS3D_R *next, BS3D_R *out)
+TB_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs, const BS3D_F(bs3d_row) * x,
+                                   const BS3D_F(bs3d_row) * y, const BS3D_F(bs3d_row) * z, const BS3D_R *u, BS3D_R *now,
+                                   BS3D_R *next, BS3D_R *out)
 {
     const int S = C + 2, first = S + 1;
     BS3D_R centre = pairs->same - (z[1].up + z[1].down);
     BS3D_R south[10] = {0}, north[10] = {0}; /* differences across a row's lower and upper edge */
-    TRID_UNROLL
+    TB_UNROLL
     for (int c = 0; c < S; c++)
         if (form == BS3D_GENERAL || c < S - 1) south[c] = u[S + c] - u[c];
-    TRID_UNROLL
+    TB_UNROLL
     for (int p = 0; p < P; p++) {
         const BS3D_R *row = u + first + p * S;
-        TRID_UNROLL
+        TB_UNROLL
         for (int c = 0; c < S; c++)
             if (form == BS3D_GENERAL || c > 0 || p < P - 1) north[c] = row[S + c - 1] - row[c - 1];
-        TRID_UNROLL
+        TB_UNROLL
         for (int c = 0; c < C; c++) {
             BS3D_R east = row[c + 1] - row[c], west = row[c] - row[c - 1], plus = pairs->plus[0] * x[c].weight;
             BS3D_R x_plus = pairs->plus[1] * x[c].weight, y_plus = pairs->plus[2] * y[p].weight;
@@ -1007,13 +1003,13 @@ TRID_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_p
             now[p * C + c] = flat - z[1].weight * (above - below);
             next[p * C + c] = z[2].down * row[c] - z[2].weight * below;
         }
-        TRID_UNROLL
+        TB_UNROLL
         for (int c = 0; c < S; c++) south[c] = north[c];
     }
 }
 
 /* Has exercise the value of the grid in the whole cell of the spot (to rounding), of the 4x4x4 values around it? */
-TRID_HD int BS3D_F(bs3d_p_exercised)(const bs3d_problem *o, const BS3D_R *v)
+TB_HD int BS3D_F(bs3d_p_exercised)(const bs3d_problem *o, const BS3D_R *v)
 {
     const double near = (sizeof(BS3D_R) == 4 ? 1e-6 : 1e-14) * o->strike;
     for (int n = 0; n < 8; n++) {
@@ -1036,7 +1032,7 @@ TRID_HD int BS3D_F(bs3d_p_exercised)(const bs3d_problem *o, const BS3D_R *v)
             value (a, b, c) at v[a + 4 b + 16 c]; theta is what the equation makes of them, 0 where an American option
             is exercised
    Cost     some 700 FMA in double */
-TRID_HD bs3d_result BS3D_F(bs3d_lane_greeks)(const bs3d_problem *o, const BS3D_R *v)
+TB_HD bs3d_result BS3D_F(bs3d_lane_greeks)(const bs3d_problem *o, const BS3D_R *v)
 {
     double weight[3][3][4], ds[3], sum[10] = {0};
     for (int axis = 0; axis < 3; axis++) {
@@ -1087,12 +1083,12 @@ TRID_HD bs3d_result BS3D_F(bs3d_lane_greeks)(const bs3d_problem *o, const BS3D_R
 }
 
 /* Where the grid's values lie: value (i, j, k) at [i + pitch (j + ny k)]; rows begin at multiples of 128 bytes. */
-TRID_HD int BS3D_F(bs3d_pitch)(int nx)
+TB_HD int BS3D_F(bs3d_pitch)(int nx)
 {
     const int line = 128 / (int)sizeof(BS3D_R);
     return (nx + line - 1) / line * line;
 }
-TRID_HD size_t BS3D_F(bs3d_p_cells)(const int *points)
+TB_HD size_t BS3D_F(bs3d_p_cells)(const int *points)
 {
     return (size_t)BS3D_F(bs3d_pitch)(points[0]) * (size_t)points[1] * (size_t)points[2];
 }
@@ -1111,7 +1107,7 @@ typedef struct {
 } BS3D_F(bs3d_p_job);
 
 /* Elements of a plane, whether its rows are those of x or of y. */
-TRID_HOST size_t BS3D_F(bs3d_p_most_of_plane)(const int *points)
+TB_HOST size_t BS3D_F(bs3d_p_most_of_plane)(const int *points)
 {
     size_t rows = (size_t)BS3D_F(bs3d_pitch)(points[0]) * (size_t)points[1];
     size_t columns = (size_t)BS3D_F(bs3d_pitch)(points[1]) * (size_t)points[0];
@@ -1120,7 +1116,7 @@ TRID_HOST size_t BS3D_F(bs3d_p_most_of_plane)(const int *points)
 
 /* Bytes of device memory that a march works in, the final values at its start; 0 for a null pointer or points outside
    4 .. 1024. */
-TRID_HOST size_t BS3D_F(bs3d_work_bytes)(const bs3d_problem *o)
+TB_HOST size_t BS3D_F(bs3d_work_bytes)(const bs3d_problem *o)
 {
     if (!o || !bs3d_p_sized(o)) return 0;
     size_t plane = BS3D_F(bs3d_p_most_of_plane)(o->points), planes = 2 * (size_t)o->points[2] + 4 * BS3D_P_SECTIONS;
@@ -1133,7 +1129,7 @@ template <int unused>
 TRID_KERNEL void BS3D_F(bs3d_p_set_up)(bs3d_model model, int shift, int count, BS3D_R *tables)
 {
     int axis = (int)blockIdx.x, rows = axis < 2 ? (int)BS3D_P_ROW_TABLE : count;
-    for (int i = trid_p_thread(); i < rows; i += trid_p_threads()) {
+    for (int i = trid_block_thread(); i < rows; i += trid_block_threads()) {
         BS3D_F(bs3d_row) r = BS3D_F(bs3d_lane_row)(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
         BS3D_R *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
         to[0] = r.down;
@@ -1152,7 +1148,7 @@ TRID_KERNEL void BS3D_F(bs3d_p_payoff)(bs3d_problem o, bs3d_p_plan plan, BS3D_R 
     for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
     u += (long long)plan.pitch * j + plan.plane * k;
     v += (long long)plan.pitch * j + plan.plane * k;
-    for (int i = trid_p_thread(); i < plan.pitch; i += trid_p_threads()) {
+    for (int i = trid_block_thread(); i < plan.pitch; i += trid_block_threads()) {
         if (i >= o.points[0])
             u[i] = v[i] = 0;
         else if (o.payoff != BS3D_GIVEN)
@@ -1168,7 +1164,7 @@ TRID_KERNEL void BS3D_F(bs3d_p_exercise)(bs3d_problem o, bs3d_p_plan plan, BS3D_
     int j = (int)blockIdx.x, k = (int)blockIdx.y;
     for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
     u += (long long)plan.pitch * j + plan.plane * k;
-    for (int i = trid_p_thread(); i < o.points[0]; i += trid_p_threads()) {
+    for (int i = trid_block_thread(); i < o.points[0]; i += trid_block_threads()) {
         BS3D_R payoff = (BS3D_R)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
         if (u[i] < payoff) u[i] = payoff;
     }
@@ -1184,7 +1180,7 @@ TRID_KERNEL void BS3D_F(bs3d_p_result)(bs3d_problem o, bs3d_p_plan plan, const B
     if (threadIdx.x == 0) *result = BS3D_F(bs3d_lane_greeks)(&o, value);
 }
 
-TRID_HOST int BS3D_F(bs3d_p_open)(const bs3d_problem *o, int implicit, void *work, BS3D_F(bs3d_p_job) * job)
+TB_HOST int BS3D_F(bs3d_p_open)(const bs3d_problem *o, int implicit, void *work, BS3D_F(bs3d_p_job) * job)
 {
     int status = bs3d_check(o, implicit);
     if (!status && (!work || (size_t)work % 16)) status = BS3D_BAD_ARGUMENT;
@@ -1286,7 +1282,7 @@ static int BS3D_F(bs3d_p_explicit)(const bs3d_problem *o, const BS3D_F(bs3d_p_jo
     int status = BS3D_F(bs3d_p_start)<unused>(o, job, from, to, stream);
     for (int s = 0; s < sweeps && !status; s++) {
         const BS3D_F(bs3d_p_launch) *l = s < doubles ? two : one;
-        if (trid_p_launch_as(l->early, 1, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
+        if (trid_launch_with(l->early, 1, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
                              job->tables, from, to, job->ends) != cudaSuccess)
             status = BS3D_LAUNCH_FAILED;
         BS3D_F(bs3d_p_may_exercise)<unused>(&status, o, job, to, stream);
@@ -1299,7 +1295,7 @@ static int BS3D_F(bs3d_p_explicit)(const bs3d_problem *o, const BS3D_F(bs3d_p_jo
 
 /* Into how many sections the third axis is cut, so that blocks blocks a section fill slots places in the least time, if
    a section takes more planes more than it has. */
-TRID_HOST int BS3D_F(bs3d_p_sections)(int nz, long long blocks, int slots, int more)
+TB_HOST int BS3D_F(bs3d_p_sections)(int nz, long long blocks, int slots, int more)
 {
     int best = 1, most = nz / 4 > 1 ? nz / 4 : 1;
     long long least = 0;
@@ -1311,7 +1307,7 @@ TRID_HOST int BS3D_F(bs3d_p_sections)(int nz, long long blocks, int slots, int m
 }
 
 /* A thread a column. */
-TRID_HOST void BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
+TB_HOST void BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_sweep) sweep, BS3D_F(bs3d_p_launch) * l)
 {
     int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     const int *n = plan->model.points;
@@ -1328,8 +1324,8 @@ TRID_HOST void BS3D_F(bs3d_p_columns)(const bs3d_p_plan *plan, BS3D_F(bs3d_p_swe
 /* ---- what the explicit kernels read ------------------------------------------------------------------------------ */
 
 /* How far to the neighbours of point (i, j) in a plane, 0 where there is none. */
-TRID_D void BS3D_F(bs3d_p_steps)(const bs3d_p_plan *plan, int i, int j, long long *east, long long *west,
-                                 long long *north, long long *south)
+TB_D void BS3D_F(bs3d_p_steps)(const bs3d_p_plan *plan, int i, int j, long long *east, long long *west,
+                               long long *north, long long *south)
 {
     *east = i < plan->model.points[0] - 1;
     *west = -(i > 0);
@@ -1338,7 +1334,7 @@ TRID_D void BS3D_F(bs3d_p_steps)(const bs3d_p_plan *plan, int i, int j, long lon
 }
 
 /* Row i of an axis from its table, which begins with rows -BS3D_P_MARGIN .. -1. */
-TRID_D BS3D_F(bs3d_row) BS3D_F(bs3d_p_row)(const BS3D_R *tables, int axis, int i)
+TB_D BS3D_F(bs3d_row) BS3D_F(bs3d_p_row)(const BS3D_R *tables, int axis, int i)
 {
     const BS3D_R *r = tables + 4 * (BS3D_P_ROW_TABLE * axis + BS3D_P_MARGIN + i);
     BS3D_F(bs3d_row) row;
@@ -1349,9 +1345,9 @@ TRID_D BS3D_F(bs3d_row) BS3D_F(bs3d_p_row)(const BS3D_R *tables, int axis, int i
 }
 
 /* Rows k-1, k, k+1 of the third axis. */
-TRID_D void BS3D_F(bs3d_p_rows)(const BS3D_R *tables, int k, BS3D_F(bs3d_row) * z)
+TB_D void BS3D_F(bs3d_p_rows)(const BS3D_R *tables, int k, BS3D_F(bs3d_row) * z)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < 3; n++) z[n] = BS3D_F(bs3d_p_row)(tables, 2, k - 1 + n);
 }
 
@@ -1428,52 +1424,52 @@ static int BS3D_F(bs3d_explicit2)(const bs3d_problem *problem, void *work, bs3d_
 /* ---- planes in shared memory ------------------------------------------------------------------------------------- */
 
 /* C points of a row, 16 or 32 bytes. */
-TRID_D void BS3D_F(bs3d_p_load)(int C, const BS3D_R *from, BS3D_R *u)
+TB_D void BS3D_F(bs3d_p_load)(int C, const BS3D_R *from, BS3D_R *u)
 {
     enum { V = 16 / sizeof(BS3D_R) };
-    TRID_UNROLL
-    for (int v = 0; v < C / V; v++) BS3D_P_UNPACK(((const BS3D_P_VECTOR *)from)[v], u + v * V);
+    TB_UNROLL
+    for (int v = 0; v < C / V; v++) transpose_unpack(((const BS3D_P_VECTOR *)from)[v], u + v * V);
 }
-TRID_D void BS3D_F(bs3d_p_store)(int C, const BS3D_R *u, BS3D_R *to)
+TB_D void BS3D_F(bs3d_p_store)(int C, const BS3D_R *u, BS3D_R *to)
 {
     enum { V = 16 / sizeof(BS3D_R) };
-    TRID_UNROLL
-    for (int v = 0; v < C / V; v++) ((BS3D_P_VECTOR *)to)[v] = BS3D_P_PACK(u + v * V);
+    TB_UNROLL
+    for (int v = 0; v < C / V; v++) ((BS3D_P_VECTOR *)to)[v] = transpose_pack(u + v * V);
 }
 
 /* A lane's patch with the points around it, for bs3d_lane_plane, from shared memory: its first point at p, rows stride
    apart. The points beside the patch are the neighbour lanes', by shuffle, or from shared memory too where from_west or
    from_east says that there is no such lane. */
-TRID_D void BS3D_F(bs3d_p_patch)(int form, int C, int P, const BS3D_R *p, int stride, int from_west, int from_east,
-                                 BS3D_R *u)
+TB_D void BS3D_F(bs3d_p_patch)(int form, int C, int P, const BS3D_R *p, int stride, int from_west, int from_east,
+                               BS3D_R *u)
 {
     const int S = C + 2;
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < P + 2; n++) BS3D_F(bs3d_p_load)(C, p + (n - 1) * stride, u + n * S + 1);
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < P + 2; n++) {
         u[n * S] = u[n * S + C + 1] = 0;
-        if (form == BS3D_GENERAL || n < P + 1) u[n * S] = __shfl_up_sync(TRID_P_FULL, u[n * S + C], 1);
-        if (form == BS3D_GENERAL || n > 0) u[n * S + C + 1] = __shfl_down_sync(TRID_P_FULL, u[n * S + 1], 1);
+        if (form == BS3D_GENERAL || n < P + 1) u[n * S] = __shfl_up_sync(TB_FULL_WARP, u[n * S + C], 1);
+        if (form == BS3D_GENERAL || n > 0) u[n * S + C + 1] = __shfl_down_sync(TB_FULL_WARP, u[n * S + 1], 1);
     }
     if (from_west) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int n = 0; n < P + 2; n++)
             if (form == BS3D_GENERAL || n < P + 1) u[n * S] = p[(n - 1) * stride - 1];
     }
     if (from_east) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int n = 0; n < P + 2; n++)
             if (form == BS3D_GENERAL || n > 0) u[n * S + C + 1] = p[(n - 1) * stride + C];
     }
 }
 
 /* Rows i .. i+count-1 of an axis; zeros beyond the grid. */
-TRID_D void BS3D_F(bs3d_p_axis_rows)(const bs3d_p_plan *plan, const BS3D_R *tables, int axis, int i, int count,
-                                     BS3D_F(bs3d_row) * rows)
+TB_D void BS3D_F(bs3d_p_axis_rows)(const bs3d_p_plan *plan, const BS3D_R *tables, int axis, int i, int count,
+                                   BS3D_F(bs3d_row) * rows)
 {
     BS3D_F(bs3d_row) none = {0, 0, 0};
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < count; n++)
         rows[n] = i + n >= 0 && i + n < plan->model.points[axis] ? BS3D_F(bs3d_p_row)(tables, axis, i + n) : none;
 }
@@ -1481,7 +1477,7 @@ TRID_D void BS3D_F(bs3d_p_axis_rows)(const bs3d_p_plan *plan, const BS3D_R *tabl
 /* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements, of which those within
    the grid come from there and the others stay 0. A thread always copies the same few vectors of 16 bytes. */
 typedef struct {
-    transpose_p_place slots;
+    trid_copy_place slots;
     const BS3D_R *grid;
     long long plane;
     int size;                 /* bytes of a slot */
@@ -1494,39 +1490,39 @@ typedef struct {
 
 /* The ring for rows j .. j+rows-1, of which a slot has stride elements from i on, width of them to be read; share as
    BS3D_P_SHARE. */
-TRID_D BS3D_F(bs3d_p_ring) BS3D_F(bs3d_p_open_ring)(int share, const bs3d_p_plan *plan, const BS3D_R *u, int i,
-                                                    int width, int j, int rows, int stride, BS3D_R *shared)
+TB_D BS3D_F(bs3d_p_ring) BS3D_F(bs3d_p_open_ring)(int share, const bs3d_p_plan *plan, const BS3D_R *u, int i, int width,
+                                                  int j, int rows, int stride, BS3D_R *shared)
 {
     enum { V = 16 / sizeof(BS3D_R) };
     BS3D_F(bs3d_p_ring) ring;
-    ring.slots = transpose_p_place_of(shared);
+    ring.slots = trid_copy_place_of(shared);
     ring.grid = u;
     ring.plane = plan->plane;
     ring.size = rows * stride * (int)sizeof(BS3D_R);
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < share; n++) {
-        int vector = trid_p_thread() + n * trid_p_threads(), row = vector / (stride / V),
+        int vector = trid_block_thread() + n * trid_block_threads(), row = vector / (stride / V),
             x = V * (vector % (stride / V));
         int there = row < rows && j + row >= 0 && j + row < plan->model.points[1] && x < width && i + x >= 0 &&
                     i + x < plan->pitch;
         ring.to[n] = 16 * vector;
         ring.from[n] = there ? i + x + plan->pitch * (j + row) : -1;
     }
-    for (int e = trid_p_thread(); e < BS3D_P_DEPTH * rows * stride; e += trid_p_threads()) shared[e] = 0;
+    for (int e = trid_block_thread(); e < BS3D_P_DEPTH * rows * stride; e += trid_block_threads()) shared[e] = 0;
     __syncthreads();
     return ring;
 }
 
 /* Plane k on its way into a slot, whose last readers have met a barrier since; k < 0: nothing. All threads call, once
    for each plane that they will await. */
-TRID_D void BS3D_F(bs3d_p_fetch)(int share, const BS3D_F(bs3d_p_ring) * ring, int slot, int k)
+TB_D void BS3D_F(bs3d_p_fetch)(int share, const BS3D_F(bs3d_p_ring) * ring, int slot, int k)
 {
     const BS3D_R *from = ring->grid + ring->plane * k;
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < share; n++)
         if (k >= 0 && ring->from[n] >= 0)
-            transpose_p_copy(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
-    transpose_p_commit();
+            trid_copy_async(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
+    trid_copy_commit();
 }
 
 /* Elements of shared memory in explicit3 and explicit4, beside the arrivals: the ring, and in explicit4 two planes of
@@ -1538,7 +1534,7 @@ TRID_D void BS3D_F(bs3d_p_fetch)(int share, const BS3D_F(bs3d_p_ring) * ring, in
 #define BS3D_P_THREADS(steps, R, P) (32 * ((steps) > 1 ? ((R) + 2) / (P) + 1 : (R) / (P)))
 
 /* The seven numbers that a plane's arrival needs, of rows k-1, k and k+1 of the third axis. */
-TRID_D void BS3D_F(bs3d_p_arrival)(const BS3D_R *arrivals, int k, BS3D_F(bs3d_row) * z)
+TB_D void BS3D_F(bs3d_p_arrival)(const BS3D_R *arrivals, int k, BS3D_F(bs3d_row) * z)
 {
     BS3D_R v[8];
     BS3D_F(bs3d_p_load)(4, arrivals + BS3D_P_ARRIVAL * k, v);
@@ -1554,9 +1550,9 @@ TRID_D void BS3D_F(bs3d_p_arrival)(const BS3D_R *arrivals, int k, BS3D_F(bs3d_ro
 
 /* The same for count levels from k on, into shared memory; and l and h of the level before (bs3d_p_factor_z), where
    that is one of planes from .. to-1, which a forward elimination takes: others have none. */
-TRID_D void BS3D_F(bs3d_p_all_arrivals)(int from, int to, const BS3D_R *tables, int k, int count, BS3D_R *all)
+TB_D void BS3D_F(bs3d_p_all_arrivals)(int from, int to, const BS3D_R *tables, int k, int count, BS3D_R *all)
 {
-    for (int n = trid_p_thread(); n < count; n += trid_p_threads()) {
+    for (int n = trid_block_thread(); n < count; n += trid_block_threads()) {
         BS3D_R *arrivals = all + BS3D_P_ARRIVAL * n;
         BS3D_F(bs3d_row) z[3];
         BS3D_F(bs3d_p_rows)(tables, k + n, z);
@@ -1578,9 +1574,9 @@ TRID_D void BS3D_F(bs3d_p_all_arrivals)(int from, int to, const BS3D_R *tables, 
 
 /* The forward elimination in z of C points, from what it left on the plane before: y = d - l y, and end, the part of
    the section's first unknown, gathered; factors: l and h of this plane (bs3d_p_factor_z). */
-TRID_D void BS3D_F(bs3d_p_eliminate)(int C, const BS3D_R *factors, const BS3D_R *d, BS3D_R *y, BS3D_R *end)
+TB_D void BS3D_F(bs3d_p_eliminate)(int C, const BS3D_R *factors, const BS3D_R *d, BS3D_R *y, BS3D_R *end)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < C; n++) {
         y[n] = d[n] - factors[0] * y[n];
         end[n] += factors[1] * y[n];
@@ -1589,20 +1585,20 @@ TRID_D void BS3D_F(bs3d_p_eliminate)(int C, const BS3D_R *factors, const BS3D_R 
 
 /* What a section leaves of C points: end, and the last y as a row of its unknown; ends: the first of them in plane
    0. */
-TRID_D void BS3D_F(bs3d_p_leave_ends)(int C, const bs3d_p_plan *plan, const BS3D_R *tables, int section, int last,
-                                      BS3D_R *y, const BS3D_R *end, BS3D_R *ends)
+TB_D void BS3D_F(bs3d_p_leave_ends)(int C, const bs3d_p_plan *plan, const BS3D_R *tables, int section, int last,
+                                    BS3D_R *y, const BS3D_R *end, BS3D_R *ends)
 {
     BS3D_R r = tables[BS3D_P_Z_FACTORS + 8 * last + 1];
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < C; n++) y[n] *= r;
     BS3D_F(bs3d_p_store)(C, end, ends + plan->plane * section);
     BS3D_F(bs3d_p_store)(C, y, ends + plan->plane * (plan->sections + section));
 }
 
 /* A plane has come: L u (or u + L u) on the plane below it for the patch whose first point is at p in shared memory. */
-TRID_D void BS3D_F(bs3d_p_step)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs, const BS3D_F(bs3d_row) * xs,
-                                const BS3D_F(bs3d_row) * ys, const BS3D_F(bs3d_row) * z, const BS3D_R *p, int from_west,
-                                int from_east, BS3D_R *now, BS3D_R *next, BS3D_R *out)
+TB_D void BS3D_F(bs3d_p_step)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs, const BS3D_F(bs3d_row) * xs,
+                              const BS3D_F(bs3d_row) * ys, const BS3D_F(bs3d_row) * z, const BS3D_R *p, int from_west,
+                              int from_east, BS3D_R *now, BS3D_R *next, BS3D_R *out)
 {
     BS3D_R patch[(BS3D_P_COLUMNS + 2) * (BS3D_P_ROWS + 2)];
     BS3D_F(bs3d_p_patch)(form, C, P, p, BS3D_P_STRIDE(C), from_west, from_east, patch);
@@ -1610,13 +1606,13 @@ TRID_D void BS3D_F(bs3d_p_step)(int form, int C, int P, const BS3D_F(bs3d_pairs)
 }
 
 /* The same for a column of P points by itself. */
-TRID_D void BS3D_F(bs3d_p_step_beside)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs,
-                                       const BS3D_F(bs3d_row) * xs, const BS3D_F(bs3d_row) * ys,
-                                       const BS3D_F(bs3d_row) * z, const BS3D_R *p, BS3D_R *now, BS3D_R *next,
-                                       BS3D_R *out)
+TB_D void BS3D_F(bs3d_p_step_beside)(int form, int C, int P, const BS3D_F(bs3d_pairs) * pairs,
+                                     const BS3D_F(bs3d_row) * xs, const BS3D_F(bs3d_row) * ys,
+                                     const BS3D_F(bs3d_row) * z, const BS3D_R *p, BS3D_R *now, BS3D_R *next,
+                                     BS3D_R *out)
 {
     BS3D_R patch[3 * (BS3D_P_ROWS + 2)];
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < 3 * (P + 2); n++) patch[n] = p[(n / 3 - 1) * BS3D_P_STRIDE(C) + n % 3 - 1];
     BS3D_F(bs3d_lane_plane)(form, 1, P, pairs, xs, ys, z, patch, now, next, out);
 }
@@ -1629,7 +1625,7 @@ typedef struct {
     int place;                /* of the first point in a slot */
 } BS3D_F(bs3d_p_part);
 
-TRID_D BS3D_F(bs3d_p_part) BS3D_F(bs3d_p_part_of)(int steps, int C, int R, int P, int warp, int lane, int width)
+TB_D BS3D_F(bs3d_p_part) BS3D_F(bs3d_p_part_of)(int steps, int C, int R, int P, int warp, int lane, int width)
 {
     const int row_warps = (R + 2 * (steps - 1)) / P;
     BS3D_F(bs3d_p_part) part;
@@ -1651,9 +1647,9 @@ TRID_D BS3D_F(bs3d_p_part) BS3D_F(bs3d_p_part_of)(int steps, int C, int R, int P
    rows, its columns beside the tile to a warp of their own. What is stored is u + L u or L u, as pairs say; or
    (forward) what the forward elimination in z makes of it, section by section, and its ends (bs3d_p_ends). */
 template <int form, int steps, int forward, int C, int R, int P>
-TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
-                                 const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory,
-                                 const bs3d_p_share *planes = 0)
+TB_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
+                               const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory,
+                               const bs3d_p_share *planes = 0)
 {
     const int stride = BS3D_P_STRIDE(C), size = (R + 2 * steps) * stride;
     const int share = BS3D_P_SHARE(size, BS3D_P_THREADS(steps, R, P));
@@ -1667,7 +1663,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
            *slots = between + (steps - 1) * 2 * size;
     BS3D_F(bs3d_p_all_arrivals)(forward ? from : to, to, tables, first - 2, levels, arrivals);
-    for (int e = trid_p_thread(); e < (steps - 1) * 2 * size; e += trid_p_threads()) between[e] = 0;
+    for (int e = trid_block_thread(); e < (steps - 1) * 2 * size; e += trid_block_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
     ring = BS3D_F(bs3d_p_open_ring)(share, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, R + 2 * steps,
                                     stride, slots);
@@ -1690,7 +1686,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
     bs3d_p_wait();
     for (int k = 0; k < ahead; k++) BS3D_F(bs3d_p_fetch)(share, &ring, k, first + k <= last ? first + k : -1);
     for (int k = first; k < to + 2 * steps - 1; k++, target += plan->plane) {
-        TRANSPOSE_P_AWAIT(BS3D_P_DEPTH - 2);
+        TRID_COPY_AWAIT(BS3D_P_DEPTH - 2);
         __syncthreads();
         BS3D_F(bs3d_p_fetch)(share, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
         const BS3D_R *p = slots + slot * size + place;
@@ -1699,7 +1695,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
             BS3D_F(bs3d_p_arrival)(arrivals, k - first + 2, z);
             if (beside) {
                 BS3D_F(bs3d_p_step_beside)(form, C, P, pairs, xs, ys, z, p, now[0], next[0], out);
-                TRID_UNROLL
+                TB_UNROLL
                 for (int n = 0; n < P; n++)
                     if (there) made[n * stride] = out[n];
             } else {
@@ -1707,7 +1703,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
                 if (forward && k > from)
                     BS3D_F(bs3d_p_eliminate)(C * P, arrivals + BS3D_P_ARRIVAL * (k - first + 2) + 8, out, y, end);
                 const BS3D_R *made_here = forward ? y : out;
-                TRID_UNROLL
+                TB_UNROLL
                 for (int n = 0; n < P; n++) {
                     if (steps == 1 && stores[n] && k > from)
                         BS3D_F(bs3d_p_store)(C, made_here + n * C, target + n * plan->pitch);
@@ -1719,7 +1715,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
             p = between + (~k & 1) * size + place;
             BS3D_F(bs3d_p_arrival)(arrivals, k - first, z);
             BS3D_F(bs3d_p_step)(form, C, P, pairs, xs, ys, z, p, from_west, from_east, now[1], next[1], out);
-            TRID_UNROLL
+            TB_UNROLL
             for (int n = 0; n < P; n++)
                 if (stores[n] && k - 3 >= from) BS3D_F(bs3d_p_store)(C, out + n * C, target + n * plan->pitch);
         }
@@ -1727,7 +1723,7 @@ TRID_D void BS3D_F(bs3d_p_march)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_
     }
     if (forward) {
         BS3D_R *at = ends + i + x + (long long)plan->pitch * (j + row);
-        TRID_UNROLL
+        TB_UNROLL
         for (int n = 0; n < P; n++)
             if (stores[n]) BS3D_F(bs3d_p_leave_ends)
         (C, plan, tables, section, to - 1, y + n * C, end + n * C, at + n * plan->pitch);
@@ -1826,7 +1822,7 @@ static int BS3D_F(bs3d_explicit4)(const bs3d_problem *problem, void *work, bs3d_
 /* ---- implicit1: right-hand side, x, y, z; matrices built and solved by the hybrid each time ---------------------- */
 
 /* Row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. */
-TRID_D void BS3D_F(bs3d_p_matrix_row)(const bs3d_p_plan *plan, int axis, int i, BS3D_R *a, BS3D_R *b, BS3D_R *c)
+TB_D void BS3D_F(bs3d_p_matrix_row)(const bs3d_p_plan *plan, int axis, int i, BS3D_R *a, BS3D_R *b, BS3D_R *c)
 {
     double down = 0, centre = 1, up = 0;
     if (i < plan->model.points[axis]) bs1d_lane_matrix(bs3d_axis_of(&plan->model, axis), 1, i, &down, &centre, &up);
@@ -1836,7 +1832,7 @@ TRID_D void BS3D_F(bs3d_p_matrix_row)(const bs3d_p_plan *plan, int axis, int i, 
 }
 
 /* The same in the march's precision, for a matrix that is I - L_axis as it stands (bs3d_p_plain). */
-TRID_D void BS3D_F(bs3d_p_plain_row)(const bs3d_p_plan *plan, int axis, int i, BS3D_R *a, BS3D_R *b, BS3D_R *c)
+TB_D void BS3D_F(bs3d_p_plain_row)(const bs3d_p_plan *plan, int axis, int i, BS3D_R *a, BS3D_R *b, BS3D_R *c)
 {
     const bs3d_model *m = &plan->model;
     int last = i == m->points[axis] - 1, inside = i < m->points[axis];
@@ -1867,7 +1863,7 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))
     int n = line < (long long)plan.model.points[1] * plan.model.points[2] ? nx : 0;
     BS3D_R a[32], b[32], c[32], d[32], *row = v + plan.pitch * line, *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
     BS3D_F(transpose_load)(K, 32, n, row, 0, d, mine);
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r++) {
         if (plain)
             BS3D_F(bs3d_p_plain_row)(&plan, 0, K * lane + r, a + r, b + r, c + r);
@@ -1880,8 +1876,8 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))
 
 /* y (axis 1) and z (axis 2): a block 8 lines that lie side by side in x, 32 sections each; z adds the result to u,
    which it has read beforehand, if there are registers for it: asked for last, it would be waited for once more. */
-TRID_D void BS3D_F(bs3d_p_implicit1_along)(int K, int plain, int axis, const bs3d_p_plan *plan, BS3D_R *v, BS3D_R *u,
-                                           BS3D_R *shared)
+TB_D void BS3D_F(bs3d_p_implicit1_along)(int K, int plain, int axis, const bs3d_p_plan *plan, BS3D_R *v, BS3D_R *u,
+                                         BS3D_R *shared)
 {
     const int L = 8, early = axis == 2 && K * sizeof(BS3D_R) <= 64;
     int thread = (int)threadIdx.x, x = L * (int)blockIdx.x + thread % L, first = K * (thread / L);
@@ -1890,7 +1886,7 @@ TRID_D void BS3D_F(bs3d_p_implicit1_along)(int K, int plain, int axis, const bs3
     BS3D_R a[32], b[32], c[32], d[32], old[32];
     v += x + other * blockIdx.y + step * first;
     u += x + other * blockIdx.y + step * first;
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r++) {
         d[r] = first + r < n ? v[step * r] : 0;
         old[r] = early && first + r < n ? u[step * r] : 0;
@@ -1899,8 +1895,8 @@ TRID_D void BS3D_F(bs3d_p_implicit1_along)(int K, int plain, int axis, const bs3
         else
             BS3D_F(bs3d_p_matrix_row)(plan, axis, first + r, a + r, b + r, c + r);
     }
-    BS3D_F(trid_block_lines_unchecked)(K, L, 32, n, a, b, c, d, shared);
-    TRID_UNROLL
+    BS3D_F(trid_block_interleaved_unchecked)(K, L, 32, n, a, b, c, d, shared);
+    TB_UNROLL
     for (int r = 0; r < K; r++) {
         if (first + r >= n) continue;
         if (axis == 1)
@@ -1953,7 +1949,7 @@ static int BS3D_F(bs3d_implicit1)(const bs3d_problem *problem, void *work, bs3d_
 
 /* Elements of shared memory for the factors of y lines of 32 K points: none for K = 8, whose threads have them in
    registers, nor where there is no room and they are read from the tables. */
-#define BS3D_P_FACTORS(K) ((K) > 8 && (K) * sizeof(BS3D_R) < 256 ? 32 * (size_t)TRID_LINES_FACTOR_LEN(K) : 0)
+#define BS3D_P_FACTORS(K) ((K) > 8 && (K) * sizeof(BS3D_R) < 256 ? 32 * (size_t)TRID_INTERLEAVED_FACTOR_LEN(K) : 0)
 /* The fused upward sweep, X half rows of 256 points: shared memory beside the arrivals, warps that march, threads. */
 #define BS3D_P_PLANES_UP(X, R)                                                                                         \
     ((BS3D_P_DEPTH * (size_t)((R) + 2) + 2 * (size_t)(R)) * BS3D_P_STRIDE(8 * (X)) + 4 * (size_t)(R))
@@ -1962,11 +1958,11 @@ static int BS3D_F(bs3d_implicit1)(const bs3d_problem *problem, void *work, bs3d_
 /* What a solving warp keeps: factors of its half row; what its points take from the neighbour half's end; how the two
    ends are found. Element e of half h is at [X_FACTORS + 32 (HALF h + e) + lane] of the tables. */
 #define BS3D_P_HALF (TRID_WARP_FACTOR_LEN(8) + 8 + 1)
-/* The same for implicit3: l, u, r, what trid_warp_lu_keep keeps, how the two ends are found. */
-#define BS3D_P_TURNED (3 * 8 + TRID_WARP_LU_KEEP_LEN + 1)
+/* The same for implicit3: l, u, r, what trid_warp_lu_precompute keeps, how the two ends are found. */
+#define BS3D_P_TURNED (3 * 8 + TRID_WARP_LU_PRECOMPUTED_LEN + 1)
 
 /* K points a lane of a right-hand side in shared memory, solved by the warp. */
-TRID_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const BS3D_R *right, BS3D_R *d)
+TB_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const BS3D_R *right, BS3D_R *d)
 {
     BS3D_F(bs3d_p_load)(K, right, d);
     BS3D_F(trid_warp_solve)(K, 32, K * 32, steps, f, d);
@@ -1979,9 +1975,9 @@ TRID_D void BS3D_F(bs3d_p_solve_points)(int K, int steps, const BS3D_R *f, const
    are there: with g what a half's points take from the other's end x', x = y - g x', and two equations for both
    ends. */
 template <int form, int X, int C, int R, int P>
-TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
-                                   const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory,
-                                   const bs3d_p_share *planes = 0)
+TB_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const BS3D_R *tables,
+                                 const BS3D_R *u, BS3D_R *v, BS3D_R *ends, unsigned char *memory,
+                                 const bs3d_p_share *planes = 0)
 {
     enum { K = 8 };
     const int stride = BS3D_P_STRIDE(K * X), size = (R + 2) * stride, marching = BS3D_P_MARCHING(X, C, R, P);
@@ -1993,7 +1989,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
     BS3D_R *arrivals = (BS3D_R *)memory, *between = arrivals + BS3D_P_ARRIVAL * levels,
            *slots = between + 2 * R * stride, *seams = slots + BS3D_P_DEPTH * size;
     BS3D_F(bs3d_p_all_arrivals)(from, to, tables, first - 2, levels, arrivals);
-    for (int e = trid_p_thread(); e < 2 * R * stride; e += trid_p_threads()) between[e] = 0;
+    for (int e = trid_block_thread(); e < 2 * R * stride; e += trid_block_threads()) between[e] = 0;
     BS3D_F(bs3d_p_ring)
     ring = BS3D_F(bs3d_p_open_ring)(share, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1, R + 2, stride,
                                     slots);
@@ -2012,7 +2008,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
         BS3D_F(bs3d_p_axis_rows)(plan, tables, 0, there ? x : plan->pitch, C, xs);
         BS3D_F(bs3d_p_axis_rows)(plan, tables, 1, j + row, P, ys);
         for (int k = first; k < to + 1 + X; k++) {
-            TRANSPOSE_P_AWAIT(BS3D_P_DEPTH - 2);
+            TRID_COPY_AWAIT(BS3D_P_DEPTH - 2);
             bs3d_p_meet(threads);
             BS3D_F(bs3d_p_fetch)
             (share, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
@@ -2021,7 +2017,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
                 BS3D_F(bs3d_p_patch)
                 (form, C, P, slots + slot * size + place + stride, stride, from_west, from_east, patch);
                 BS3D_F(bs3d_lane_plane)(form, C, P, pairs, xs, ys, z, patch, now, next, out);
-                TRID_UNROLL
+                TB_UNROLL
                 for (int n = 0; n < P; n++)
                     if (there) BS3D_F(bs3d_p_store)(C, out + n * C, between + ((k & 1) * R + n) * stride + place);
             }
@@ -2032,9 +2028,9 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
         int stores = x < plan->pitch && j + row < plan->model.points[1];
         const BS3D_R *kept = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half + lane;
         BS3D_R f[TRID_WARP_FACTOR_LEN(K)], g[K], y[K] = {0}, end[K] = {0}, d[K] = {0}, *seam = seams + 4 * row;
-        TRID_UNROLL
+        TB_UNROLL
         for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = kept[32 * e];
-        TRID_UNROLL
+        TB_UNROLL
         for (int e = 0; e < K; e++) g[e] = X > 1 ? kept[32 * (TRID_WARP_FACTOR_LEN(K) + e)] : 0;
         const BS3D_R *link = kept - lane + 32 * (BS3D_P_HALF - 1);
         BS3D_R own = X > 1 ? link[0] : 0, other = X > 1 ? link[1] : 0;
@@ -2042,7 +2038,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
         long long at = x + (long long)plan->pitch * (j + row);
         for (int k = first; k < to + 1 + X; k++) {
             int solves = k > from + 1 && k<to + 2, complete = k> from + X; /* planes k-2 and k-1-X */
-            TRANSPOSE_P_AWAIT(BS3D_P_DEPTH - 2);
+            TRID_COPY_AWAIT(BS3D_P_DEPTH - 2);
             bs3d_p_meet(threads);
             BS3D_F(bs3d_p_fetch)
             (share, &ring, slot > 0 ? slot - 1 : BS3D_P_DEPTH - 1, k + ahead <= last ? k + ahead : -1);
@@ -2051,7 +2047,7 @@ TRID_D void BS3D_F(bs3d_p_rows_up)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_
             if (complete) {
                 const BS3D_R *both = seam + 2 * (~k & 1);
                 BS3D_R across = X > 1 ? other * both[!half] - own * both[half] : 0;
-                TRID_UNROLL
+                TB_UNROLL
                 for (int r = 0; r < K && X > 1; r++) d[r] -= g[r] * across;
                 BS3D_F(bs3d_p_eliminate)(K, arrivals + BS3D_P_ARRIVAL * (k - first + 2 - X) + 8, d, y, end);
                 if (stores) BS3D_F(bs3d_p_store)(K, y, v + plan->plane * (k - 1 - X) + at);
@@ -2092,7 +2088,7 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_X_WARPS(K))
     int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x & 31;
     int nx = plan.model.points[0], lines = plan.model.points[1] * plan.model.points[2];
     BS3D_R f[TRID_WARP_FACTOR_LEN(32)], d[32], *mine = shared + warp * BS3D_P_TRANSPOSE_LEN(K);
-    TRID_UNROLL
+    TB_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
     int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS]);
     /* The lines of the last planes first: they are what the sweep before has left in the cache. */
@@ -2123,25 +2119,25 @@ TRID_KERNEL void __launch_bounds__(128)
     BS3D_R *firsts = ends + at + (down ? plane * (sections - 1) : 0), *lasts = firsts + plane * sections;
     long long step = down ? -plane : plane;
     BS3D_R first[BS3D_P_SECTIONS], x[BS3D_P_SECTIONS];
-    TRID_UNROLL
+    TB_UNROLL
     for (int s = 0; s < BS3D_P_SECTIONS; s++) {
         first[s] = s < sections ? firsts[step * s] : 0;
         x[s] = s < sections ? lasts[step * s] : 0;
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int s = 0; s < BS3D_P_SECTIONS; s++) {
         if (s >= sections) continue;
         if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[8 * s] * first[s + 1];
         if (s > 0) x[s] -= link[8 * s + 1] * x[s - 1];
         x[s] *= link[8 * s + 2];
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int s = BS3D_P_SECTIONS - 1; s >= 0; s--) {
         if (s >= sections) continue;
         if (s + 1 < BS3D_P_SECTIONS) x[s] -= link[8 * s + 3] * x[s + 1];
         lasts[step * s] = x[s];
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int s = 0; s < BS3D_P_SECTIONS; s++)
         if (both && s < sections)
             firsts[step * s] = first[s] - link[8 * s + 4] * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0) - link[8 * s + 5] * x[s];
@@ -2151,23 +2147,23 @@ TRID_KERNEL void __launch_bounds__(128)
    sections of K read together lie in different banks. Plane k of v and u on its way into a slot of two slices; k <
    from: nothing. All threads call, 32 L of them. */
 #define BS3D_P_SLICE(K, L) (32 * ((K) + 1) * (L))
-TRID_D void BS3D_F(bs3d_p_fetch_slices)(int K, int L, const bs3d_p_plan *plan, int k, int from, const BS3D_R *v,
-                                        const BS3D_R *u, transpose_p_place ring, int slot)
+TB_D void BS3D_F(bs3d_p_fetch_slices)(int K, int L, const bs3d_p_plan *plan, int k, int from, const BS3D_R *v,
+                                      const BS3D_R *u, trid_copy_place ring, int slot)
 {
     enum { V = 16 / sizeof(BS3D_R) };
     int vectors = L / V, first = (int)threadIdx.x / vectors, column = V * ((int)threadIdx.x % vectors);
     long long at = L * (int)blockIdx.x + column + (long long)plan->pitch * first + plan->plane * k;
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < K / V; n++) {
         int r = first + 32 * V * n;
         int to = (int)sizeof(BS3D_R) * (slot * 2 * BS3D_P_SLICE(K, L) + (r + r / K) * L + column);
         if (k >= from && r < plan->model.points[1]) {
-            transpose_p_copy(ring, to, v + at + (long long)plan->pitch * (32 * V * n));
-            transpose_p_copy(ring, to + (int)sizeof(BS3D_R) * BS3D_P_SLICE(K, L),
-                             u + at + (long long)plan->pitch * (32 * V * n));
+            trid_copy_async(ring, to, v + at + (long long)plan->pitch * (32 * V * n));
+            trid_copy_async(ring, to + (int)sizeof(BS3D_R) * BS3D_P_SLICE(K, L),
+                            u + at + (long long)plan->pitch * (32 * V * n));
         }
     }
-    transpose_p_commit();
+    trid_copy_commit();
 }
 
 /* implicit2, the downward sweep: back substitution in z, the y lines, u += the result. A block has L columns in x and
@@ -2185,22 +2181,22 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
     int first = K * section, from, to, slot = 0;
     int count = x < plan.model.points[0] ? plan.model.points[1] - first : 0; /* of the thread's rows */
     bs3d_p_section(plan.model.points[2], plan.sections, (int)blockIdx.y, &from, &to);
-    BS3D_R f[TRID_LINES_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
+    BS3D_R f[TRID_INTERLEAVED_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
     BS3D_R *factors = shared + (BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4, *ring = factors + BS3D_P_FACTORS(K);
     const int place = section * (K + 1) * L + thread % L;
-    transpose_p_place place_of_ring = transpose_p_place_of(ring);
+    trid_copy_place place_of_ring = trid_copy_place_of(ring);
     for (int e = thread; e < plan.depth * 2 * BS3D_P_SLICE(K, L); e += 32 * L) ring[e] = 0;
     for (int e = thread; e < (int)BS3D_P_FACTORS(K); e += 32 * L) factors[e] = tables[BS3D_P_Y_FACTORS + e];
     const BS3D_R *stored = BS3D_P_FACTORS(K) ? factors : tables + BS3D_P_Y_FACTORS;
     __syncthreads();
-    TRID_UNROLL
-    for (int e = 0; e < TRID_LINES_FACTOR_LEN(K) && K == 8; e++)
+    TB_UNROLL
+    for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(K) && K == 8; e++)
         f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * K ? section : rank)];
     int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 1]);
     for (int n = 0; n < plan.depth; n++)
         BS3D_F(bs3d_p_fetch_slices)(K, L, &plan, to - 1 - n, from, v, u, place_of_ring, n);
     long long at = x + (long long)plan.pitch * first;
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r++) {
         const BS3D_R *end = ends + plan.plane * (plan.sections + (int)blockIdx.y) + at + plan.pitch * r;
         z[r] = r < count ? *end : 0;
@@ -2208,11 +2204,11 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
     }
     BS3D_R scale = 0, next = -1, spike = 0; /* the last plane is known already */
     u += at + plan.plane * (to - 1);
-    TRANSPOSE_P_AWAIT(0);
+    TRID_COPY_AWAIT(0);
     __syncthreads();
     for (int k = to - 1; k >= from; k--, u -= plan.plane) {
         const BS3D_R *mine = ring + slot * 2 * BS3D_P_SLICE(K, L) + place;
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++) {
             old[r] = mine[BS3D_P_SLICE(K, L) + r * L];
             d[r] = z[r] = scale * mine[r * L] - next * z[r] - spike * before[r];
@@ -2222,21 +2218,21 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
         next = row[2];
         spike = row[3];
         /* Plane k-1 is there, and after the solver's barriers everybody sees it. */
-        if (plan.depth == 3) TRANSPOSE_P_AWAIT(1);
-        if (plan.depth == 2) TRANSPOSE_P_AWAIT(0);
+        if (plan.depth == 3) TRID_COPY_AWAIT(1);
+        if (plan.depth == 2) TRID_COPY_AWAIT(0);
         if (K == 8)
-            BS3D_F(trid_block_lines_solve)(K, L, 32, K * 32, steps, f, d, shared);
+            BS3D_F(trid_block_interleaved_solve)(K, L, 32, K * 32, steps, f, d, shared);
         else
-            BS3D_F(trid_block_lines_solve_stored)
+            BS3D_F(trid_block_interleaved_solve_stored)
         (K, L, 32, K * 32, steps, stored + section, stored + 32 * 5 * K + rank, 32, d, shared);
         BS3D_F(bs3d_p_fetch_slices)
         (K, L, &plan, k - plan.depth, from, v, u - at - plan.plane * k, place_of_ring, slot);
         BS3D_R *to_u = u;
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++, to_u += plan.pitch)
             if (r < count) *to_u = old[r] + d[r];
         if (plan.depth == 1) {
-            TRANSPOSE_P_AWAIT(0);
+            TRID_COPY_AWAIT(0);
             __syncthreads();
         }
         if (++slot == plan.depth) slot = 0;
@@ -2247,8 +2243,8 @@ TRID_KERNEL void __launch_bounds__(32 * BS3D_P_LINES(K), 1)
    x[from-1] with y[k] = d[k] - l y[k-1]; h weighs the y that make up the first unknown, all but the last's. For the
    elimination downward all indices run the other way. For implicit3, which keeps r y: what weighs that in the first
    unknown; l, on the first row that of the unknown before; s again. There weights below the unit roundoff are 0. */
-TRID_D void BS3D_F(bs3d_p_factor_planes)(const bs3d_model *m, int from, int to, int down, int keeps, BS3D_R *rows,
-                                         double *link)
+TB_D void BS3D_F(bs3d_p_factor_planes)(const bs3d_model *m, int from, int to, int down, int keeps, BS3D_R *rows,
+                                       double *link)
 {
     const double roundoff = sizeof(BS3D_R) == 4 ? 6e-8 : 1.1e-16;
     double above_r = 0, above_c = 0, g = 0, product = 1, first_a = 0;
@@ -2286,7 +2282,7 @@ TRID_D void BS3D_F(bs3d_p_factor_planes)(const bs3d_model *m, int from, int to, 
     link[3] = -product;
 }
 
-TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, int down, BS3D_R *tables, double *link)
+TB_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, int down, BS3D_R *tables, double *link)
 {
     int from, to;
     bs3d_p_section(plan->model.points[2], plan->sections, section, &from, &to);
@@ -2296,7 +2292,7 @@ TRID_D void BS3D_F(bs3d_p_factor_z)(const bs3d_p_plan *plan, int section, int do
 
 /* The last unknowns of the sections: x[s] + link[0] x[s-1] + link[1] (first unknown of s+1) = its last row's;
    tridiagonal when the first unknown is put in. */
-TRID_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R *to)
+TB_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R *to)
 {
     double above = 0;
     for (int s = 0; s < sections; s++, link += 4, to += 8) {
@@ -2314,7 +2310,7 @@ TRID_D void BS3D_F(bs3d_p_factor_links)(int sections, const double *link, BS3D_R
 
 /* What joins two halves: x' = (y' - g' y) / (1 - g g') at the seam, the other half's with primes; and x with the last
    number in the place of the first. */
-TRID_D void BS3D_F(bs3d_p_factor_seam)(int half, const BS3D_R *g, BS3D_R *link)
+TB_D void BS3D_F(bs3d_p_factor_seam)(int half, const BS3D_R *g, BS3D_R *link)
 {
     BS3D_R scale = 1 / (1 - g[0] * g[1]);
     link[0] = scale * g[!half];
@@ -2323,22 +2319,22 @@ TRID_D void BS3D_F(bs3d_p_factor_seam)(int half, const BS3D_R *g, BS3D_R *link)
 }
 
 /* Factors of half a row (bs3d_p_implicit2_up), by a warp each: rows 256 half .. 256 half + 255 of the first axis. */
-TRID_D void BS3D_F(bs3d_p_factor_half)(int half, const bs3d_p_plan *plan, BS3D_R *tables, BS3D_R *shared)
+TB_D void BS3D_F(bs3d_p_factor_half)(int half, const bs3d_p_plan *plan, BS3D_R *tables, BS3D_R *shared)
 {
     enum { K = 8 };
-    int lane = trid_p_lane(), steps, n = plan->model.points[0] - 256 * half, at = 256 * half + K * lane;
+    int lane = trid_warp_lane(), steps, n = plan->model.points[0] - 256 * half, at = 256 * half + K * lane;
     BS3D_R a[K], b[K], c[K], g[K], f[TRID_WARP_FACTOR_LEN(K)],
         *to = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half;
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r++) {
         BS3D_F(bs3d_p_matrix_row)(plan, 0, at + r, a + r, b + r, c + r);
         g[r] = half ? (at + r == 256 ? a[r] : 0) : (at + r == 255 ? c[r] : 0);
     }
     BS3D_F(trid_warp_factor)(K, 32, n < 256 ? (n > 0 ? n : 0) : 256, a, b, c, f, &steps);
     BS3D_F(trid_warp_solve)(K, 32, 256, steps, f, g);
-    TRID_UNROLL
+    TB_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) to[32 * e + lane] = f[e];
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r++) to[32 * (TRID_WARP_FACTOR_LEN(K) + r) + lane] = g[r];
     if (lane == (half ? 0 : 31)) shared[half] = half ? g[0] : g[K - 1];
     __syncthreads();
@@ -2369,14 +2365,14 @@ TRID_KERNEL void BS3D_F(bs3d_p_factor)(bs3d_p_plan plan, BS3D_R *tables, int axi
         return;
     }
     int section = axis == 0 ? thread % 32 : thread / 2;
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < K; r++) BS3D_F(bs3d_p_matrix_row)(&plan, axis, K * section + r, a + r, b + r, c + r);
     if (axis == 0)
         BS3D_F(trid_warp_factor)(K, 32, plan.model.points[0], a, b, c, f, &steps);
     else
-        BS3D_F(trid_block_lines_factor)(K, 2, 32, plan.model.points[1], a, b, c, f, &steps, shared);
+        BS3D_F(trid_block_interleaved_factor)(K, 2, 32, plan.model.points[1], a, b, c, f, &steps, shared);
     BS3D_R *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS);
-    TRID_UNROLL
+    TB_UNROLL
     for (int e = 0; e < TRID_WARP_FACTOR_LEN(K); e++) {
         if (e < 5 * K && (axis == 0 ? thread < 32 : thread % 2 == 0)) to[32 * e + section] = f[e];
         if (e >= 5 * K && thread < 32) to[32 * e + thread] = f[e];
@@ -2391,10 +2387,10 @@ TRID_KERNEL void BS3D_F(bs3d_p_factor_turned)(bs3d_p_plan plan, BS3D_R *tables)
 {
     enum { K = 8 };
     __shared__ BS3D_R shared[2];
-    int axis = (int)blockIdx.x, half = (int)threadIdx.x / 32, lane = trid_p_lane(), steps;
-    BS3D_R l[K], r[K], u[K], keep[TRID_WARP_LU_KEEP_LEN],
+    int axis = (int)blockIdx.x, half = (int)threadIdx.x / 32, lane = trid_warp_lane(), steps;
+    BS3D_R l[K], r[K], u[K], keep[TRID_WARP_LU_PRECOMPUTED_LEN],
         *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) + 32 * BS3D_P_TURNED * half;
-    TRID_UNROLL
+    TB_UNROLL
     for (int e = 0; e < K; e++) {
         if (half)
             BS3D_F(bs3d_p_matrix_row)(&plan, axis, 511 - (K * lane + e), u + e, r + e, l + e);
@@ -2403,17 +2399,17 @@ TRID_KERNEL void BS3D_F(bs3d_p_factor_turned)(bs3d_p_plan plan, BS3D_R *tables)
     }
     BS3D_R across = u[K - 1]; /* of the last lane: the entry that reaches over the seam */
     BS3D_F(trid_warp_lu)(K, 32, 256, l, r, u);
-    BS3D_F(trid_warp_lu_keep)(K, 32, l, u, keep, &steps);
+    BS3D_F(trid_warp_lu_precompute)(K, 32, l, u, keep, &steps);
     const int place = half ? 31 - lane : lane;
-    TRID_UNROLL
+    TB_UNROLL
     for (int e = 0; e < K; e++) {
         int row = half ? K - 1 - e : e;
         to[32 * row + place] = l[e];
         to[32 * (K + row) + place] = u[e];
         to[32 * (2 * K + row) + place] = r[e];
     }
-    TRID_UNROLL
-    for (int e = 0; e < TRID_WARP_LU_KEEP_LEN; e++) to[32 * (3 * K + e) + place] = keep[e];
+    TB_UNROLL
+    for (int e = 0; e < TRID_WARP_LU_PRECOMPUTED_LEN; e++) to[32 * (3 * K + e) + place] = keep[e];
     if (lane == 31) shared[half] = across * r[K - 1];
     __syncthreads();
     if (lane == 0) BS3D_F(bs3d_p_factor_seam)(half, shared, to + 32 * (BS3D_P_TURNED - 1));
@@ -2459,7 +2455,7 @@ static int BS3D_F(bs3d_p_upward)(BS3D_F(bs3d_p_job) * job, int *fused, BS3D_F(bs
 }
 
 /* The downward sweep: how many planes on their way fit into shared memory, and its bytes. */
-TRID_HOST size_t BS3D_F(bs3d_p_depth)(int K, bs3d_p_plan *plan)
+TB_HOST size_t BS3D_F(bs3d_p_depth)(int K, bs3d_p_plan *plan)
 {
     const int L = BS3D_P_LINES(K);
     size_t bytes = sizeof(BS3D_R) * ((size_t)((BS3D_P_LINES_SOLVE_LEN(L, 32) + 3) / 4 * 4) + BS3D_P_FACTORS(K));
@@ -2524,13 +2520,13 @@ static int BS3D_F(bs3d_implicit2)(const bs3d_problem *problem, void *work, bs3d_
 /* Shared memory of a block with R rows beside the levels, at its end what the blocks of a pair tell each other, two
    places of 16 bytes and two boxes a row, and the gate; and its threads. */
 #define BS3D_P_ROWS3(R)                                                                                                \
-    ((size_t)BS3D_P_ROW * ((BS3D_P_COMING + 2) * ((R) + 2) + 4 * (R) + 6) + 32 * TRID_WARP_LU_KEEP_LEN + 3 * 32 + 4 +  \
-     (2 * (16 + 8) * ((R) + 2) + 8) / sizeof(BS3D_R))
+    ((size_t)BS3D_P_ROW * ((BS3D_P_COMING + 2) * ((R) + 2) + 4 * (R) + 6) + 32 * TRID_WARP_LU_PRECOMPUTED_LEN +        \
+     3 * 32 + 4 + (2 * (16 + 8) * ((R) + 2) + 8) / sizeof(BS3D_R))
 #define BS3D_P_TILE(R) ((R)*BS3D_P_ROW + 32)
 #define BS3D_P_THREADS3(R) (32 * ((R) + 2))
 
 /* Where element x of 256 is. */
-TRID_D int BS3D_F(bs3d_p_spread)(int x)
+TB_D int BS3D_F(bs3d_p_spread)(int x)
 {
     enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
     int vector = x / V;
@@ -2538,38 +2534,38 @@ TRID_D int BS3D_F(bs3d_p_spread)(int x)
 }
 
 /* A lane's 8 points of a row in shared memory, of which its first vector is at from or to. */
-TRID_D void BS3D_F(bs3d_p_lane_load)(const BS3D_R *from, BS3D_R *d)
+TB_D void BS3D_F(bs3d_p_lane_load)(const BS3D_R *from, BS3D_R *d)
 {
     enum { V = 16 / sizeof(BS3D_R) };
-    TRID_UNROLL
-    for (int v = 0; v < 8 / V; v++) BS3D_P_UNPACK(((const BS3D_P_VECTOR *)from)[v * BS3D_P_SPREAD], d + v * V);
+    TB_UNROLL
+    for (int v = 0; v < 8 / V; v++) transpose_unpack(((const BS3D_P_VECTOR *)from)[v * BS3D_P_SPREAD], d + v * V);
 }
-TRID_D void BS3D_F(bs3d_p_lane_store)(const BS3D_R *d, BS3D_R *to)
+TB_D void BS3D_F(bs3d_p_lane_store)(const BS3D_R *d, BS3D_R *to)
 {
     enum { V = 16 / sizeof(BS3D_R) };
-    TRID_UNROLL
-    for (int v = 0; v < 8 / V; v++) ((BS3D_P_VECTOR *)to)[v * BS3D_P_SPREAD] = BS3D_P_PACK(d + v * V);
+    TB_UNROLL
+    for (int v = 0; v < 8 / V; v++) ((BS3D_P_VECTOR *)to)[v * BS3D_P_SPREAD] = transpose_pack(d + v * V);
 }
 
 /* Eight points of a row in global memory, of which left are there; zeros for the others. */
-TRID_D void BS3D_F(bs3d_p_load_points)(int left, const BS3D_R *from, BS3D_R *d)
+TB_D void BS3D_F(bs3d_p_load_points)(int left, const BS3D_R *from, BS3D_R *d)
 {
     enum { V = 16 / sizeof(BS3D_R) };
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < 8; r++) d[r] = 0;
-    TRID_UNROLL
+    TB_UNROLL
     for (int v = 0; v < 8 / V; v++)
-        if (V * v < left) BS3D_P_UNPACK(((const BS3D_P_VECTOR *)from)[v], d + v * V);
+        if (V * v < left) transpose_unpack(((const BS3D_P_VECTOR *)from)[v], d + v * V);
 }
 
 /* What is needed when plane n comes, of planes from .. to-1 and one more on each side in the order of the march: for
    its back substitution q and s; for plane n-2, which is finished then, l, r and what r y weighs in the first unknown;
    for plane n-1, which it completes, q; and bs3d_lane_plane's numbers in the direction of the march. */
-TRID_D void BS3D_F(bs3d_p_levels)(const bs3d_p_turn *turn, const BS3D_R *tables, int from, int to, BS3D_R *levels)
+TB_D void BS3D_F(bs3d_p_levels)(const bs3d_p_turn *turn, const BS3D_R *tables, int from, int to, BS3D_R *levels)
 {
     const int up = turn->march > 0;
     const BS3D_R *upward = tables + BS3D_P_Z_FACTORS, *downward = upward + BS3D_P_Z_SIZE;
-    for (int n = trid_p_thread(); n < to - from + 3; n += trid_p_threads()) {
+    for (int n = trid_block_thread(); n < to - from + 3; n += trid_block_threads()) {
         int count = to - from, k = up ? from - 1 + n : to - n, inside = n > 0 && n <= count;
         const BS3D_R *found = (up ? downward : upward) + 8 * (inside ? k : from);
         const BS3D_R *made = (up ? upward : downward) + 8 * (n > 2 ? k - 2 * turn->march : from);
@@ -2594,13 +2590,13 @@ TRID_D void BS3D_F(bs3d_p_levels)(const bs3d_p_turn *turn, const BS3D_R *tables,
 
 /* A lane's vectors of a row's 256 points on their way into a slot, 32 apart: to is where its first one goes, left how
    many there are from that on, or none. All addresses are at literal distances from the two. */
-TRID_D void BS3D_F(bs3d_p_fetch_row)(const BS3D_R *from, int left, transpose_p_place to)
+TB_D void BS3D_F(bs3d_p_fetch_row)(const BS3D_R *from, int left, trid_copy_place to)
 {
     enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < per_lane; n++)
-        if (32 * n < left) transpose_p_copy(to, (int)sizeof(BS3D_R) * V * (32 / per_lane) * n, from + V * 32 * n);
-    transpose_p_commit();
+        if (32 * n < left) trid_copy_async(to, (int)sizeof(BS3D_R) * V * (32 / per_lane) * n, from + V * 32 * n);
+    trid_copy_commit();
 }
 
 /* The seam of a row whose halves two blocks of a cluster have, as the warp of one half sees it. */
@@ -2614,18 +2610,19 @@ typedef struct {
 /* Plane n: both right-hand sides, eliminated towards the seam, become those of the solution in the lane beside it. All
    lanes do as that one does: behind a branch the compiler would guard every shuffle. That lane also leaves u of the
    point across at beside. */
-TRID_D void BS3D_F(bs3d_p_meet_halves)(const BS3D_F(bs3d_p_seam) * seam, int n, BS3D_R *beside, BS3D_R *d)
+TB_D void BS3D_F(bs3d_p_meet_halves)(const BS3D_F(bs3d_p_seam) * seam, int n, BS3D_R *beside, BS3D_R *d)
 {
     enum { K = 8, V = 16 / sizeof(BS3D_R) };
-    const int half = seam->half, odd = n % 2, low = half && trid_p_lane() == 0, high = !half && trid_p_lane() == 31;
+    const int half = seam->half, odd = n % 2, low = half && trid_warp_lane() == 0,
+              high = !half && trid_warp_lane() == 31;
     if (low || high) {
-        trid_cluster_expect(seam->boxes + odd, 16);
-        BS3D_P_SEND(seam->places + V * odd, !half, seam->boxes + odd, half ? d[0] : d[K - 1],
-                    half ? d[K] : d[2 * K - 1]);
+        trid_mbarrier_expect(seam->boxes + odd, 16);
+        const BS3D_R sent[V] = {half ? d[0] : d[K - 1], half ? d[K] : d[2 * K - 1]};
+        trid_cluster_send(seam->places + V * odd, !half, seam->boxes + odd, sent);
     }
     const BS3D_R across = seam->link[0], scale = seam->link[1], back = seam->link[2];
-    trid_cluster_await(seam->boxes + odd, n / 2 % 2);
-    TRID_UNROLL
+    trid_mbarrier_wait(seam->boxes + odd, n / 2 % 2);
+    TB_UNROLL
     for (int side = 0; side < 2; side++) {
         BS3D_R there = seam->places[V * odd + side], here = half ? d[K * side] : d[K * side + K - 1];
         BS3D_R x = scale * here - back * there;
@@ -2635,22 +2632,22 @@ TRID_D void BS3D_F(bs3d_p_meet_halves)(const BS3D_F(bs3d_p_seam) * seam, int n, 
     }
 }
 
-/* trid_p_kept_chain for both right-hand sides of a row, its direction made a literal. */
-TRID_D void BS3D_F(bs3d_p_row_chain)(int up, int steps, const BS3D_R *m, const BS3D_R *keep, BS3D_R *d)
+/* trid_p_precomputed_recurrence for both right-hand sides of a row, its direction made a literal. */
+TB_D void BS3D_F(bs3d_p_row_chain)(int up, int steps, const BS3D_R *m, const BS3D_R *keep, BS3D_R *d)
 {
     if (up)
-        BS3D_F(trid_p_kept_chain)(8, 32, 1, 2, steps, m, keep, 32, d);
+        BS3D_F(trid_p_precomputed_recurrence)(8, 32, 1, 2, steps, m, keep, 32, d);
     else
-        BS3D_F(trid_p_kept_chain)(8, 32, 0, 2, steps, m, keep, 32, d);
+        BS3D_F(trid_p_precomputed_recurrence)(8, 32, 0, 2, steps, m, keep, 32, d);
 }
 
 /* Two right-hand sides of half a row, solved: towards the seam, where both halves' last numbers make the solution on
    both sides of it, and back. */
-TRID_D void BS3D_F(bs3d_p_solve_half)(const BS3D_F(bs3d_p_seam) * seam, int n, int steps, const BS3D_R *lur,
-                                      const BS3D_R *keep, BS3D_R *beside, BS3D_R *d)
+TB_D void BS3D_F(bs3d_p_solve_half)(const BS3D_F(bs3d_p_seam) * seam, int n, int steps, const BS3D_R *lur,
+                                    const BS3D_R *keep, BS3D_R *beside, BS3D_R *d)
 {
     enum { K = 8 };
-    TRID_UNROLL
+    TB_UNROLL
     for (int e = 0; e < 2 * K; e++) d[e] *= lur[2 * K + e % K];
     BS3D_F(bs3d_p_row_chain)(seam->half, steps, lur, keep, d);
     BS3D_F(bs3d_p_meet_halves)(seam, n, beside, d);
@@ -2659,8 +2656,8 @@ TRID_D void BS3D_F(bs3d_p_solve_half)(const BS3D_F(bs3d_p_seam) * seam, int n, i
 
 /* Rows of a tile, R of them, to the columns that they are in a plane of the next sweep's, of which points are there: by
    64 threads. */
-TRID_D void BS3D_F(bs3d_p_store_columns)(int R, int points, int to_pitch, int j, int thread, const BS3D_R *tile,
-                                         BS3D_R *to)
+TB_D void BS3D_F(bs3d_p_store_columns)(int R, int points, int to_pitch, int j, int thread, const BS3D_R *tile,
+                                       BS3D_R *to)
 {
     enum { V = 16 / sizeof(BS3D_R), per_lane = 8 / V };
     const int parts = R / V, each = parts == 1 ? 64 : parts == 2 ? 32 : 16; /* columns at a time */
@@ -2669,29 +2666,29 @@ TRID_D void BS3D_F(bs3d_p_store_columns)(int R, int points, int to_pitch, int j,
     to += (long long)to_pitch * x + j + q * V;
     const long long step = (long long)to_pitch * each;
     if (x >= each || j + q * V >= to_pitch) return;
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = 0; n < 256 / each; n++, to += step) {
         BS3D_R column[V];
-        TRID_UNROLL
+        TB_UNROLL
         for (int e = 0; e < V; e++) column[e] = tile[e * BS3D_P_ROW + n * each / per_lane];
-        if (x + n * each < points) *(BS3D_P_VECTOR *)to = BS3D_P_PACK(column);
+        if (x + n * each < points) *(BS3D_P_VECTOR *)to = transpose_pack(column);
     }
 }
 
 /* A lane's l, u and r (from .. to-1 of these), and its rows of the axis, from shared memory. */
-TRID_D void BS3D_F(bs3d_p_lane_factors)(int from, int to, const BS3D_R *factors, int len, BS3D_R *lur)
+TB_D void BS3D_F(bs3d_p_lane_factors)(int from, int to, const BS3D_R *factors, int len, BS3D_R *lur)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int n = from; n < to; n++) BS3D_F(bs3d_p_lane_load)(factors + n * len, lur + 8 * n);
 }
 
-TRID_D void BS3D_F(bs3d_p_lane_rows)(const BS3D_R *weights, int len, BS3D_F(bs3d_row) * rows)
+TB_D void BS3D_F(bs3d_p_lane_rows)(const BS3D_R *weights, int len, BS3D_F(bs3d_row) * rows)
 {
     BS3D_R down[8], up[8], weight[8];
     BS3D_F(bs3d_p_lane_load)(weights, down);
     BS3D_F(bs3d_p_lane_load)(weights + len, up);
     BS3D_F(bs3d_p_lane_load)(weights + 2 * len, weight);
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < 8; r++) {
         rows[r].down = down[r];
         rows[r].up = up[r];
@@ -2701,18 +2698,18 @@ TRID_D void BS3D_F(bs3d_p_lane_rows)(const BS3D_R *weights, int len, BS3D_F(bs3d
 
 /* The points beside a lane's of three rows: the neighbour lanes', by shuffle; at the seam of a pair those that
    bs3d_p_meet_halves has left behind the lanes' first vectors, where the lane's own of the first row is at rows. */
-TRID_D void BS3D_F(bs3d_p_beside)(int form, int pair, int half, const BS3D_R *rows, BS3D_R *u)
+TB_D void BS3D_F(bs3d_p_beside)(int form, int pair, int half, const BS3D_R *rows, BS3D_R *u)
 {
     enum { K = 8, S = K + 2, V = 16 / sizeof(BS3D_R) };
-    const int lane = trid_p_lane();
-    TRID_UNROLL
+    const int lane = trid_warp_lane();
+    TB_UNROLL
     for (int n = 0; n < 3; n++) {
         u[n * S] = u[n * S + K + 1] = 0;
-        if (form == BS3D_GENERAL || n < 2) u[n * S] = __shfl_up_sync(TRID_P_FULL, u[n * S + K], 1);
-        if (form == BS3D_GENERAL || n > 0) u[n * S + K + 1] = __shfl_down_sync(TRID_P_FULL, u[n * S + 1], 1);
+        if (form == BS3D_GENERAL || n < 2) u[n * S] = __shfl_up_sync(TB_FULL_WARP, u[n * S + K], 1);
+        if (form == BS3D_GENERAL || n > 0) u[n * S + K + 1] = __shfl_down_sync(TB_FULL_WARP, u[n * S + 1], 1);
     }
     if (pair && lane == (half ? 0 : 31)) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int n = 0; n < 3; n++) {
             BS3D_R there = rows[n * BS3D_P_ROW + (32 - lane) * V];
             u[n * S] = half ? there : u[n * S];
@@ -2732,8 +2729,8 @@ typedef struct {
 
 /* The back substitution in z for a plane of the section, whose w is at coming, or (past it) the unknown there: of the
    section beyond, at past, of which left points are there. */
-TRID_D void BS3D_F(bs3d_p_turned_back)(int is_past, const BS3D_R *level, const BS3D_R *coming, int left,
-                                       const BS3D_R *past, BS3D_R *z)
+TB_D void BS3D_F(bs3d_p_turned_back)(int is_past, const BS3D_R *level, const BS3D_R *coming, int left,
+                                     const BS3D_R *past, BS3D_R *z)
 {
     BS3D_R w[8], q = level[0], spike = level[1];
     if (is_past) {
@@ -2741,22 +2738,22 @@ TRID_D void BS3D_F(bs3d_p_turned_back)(int is_past, const BS3D_R *level, const B
         return;
     }
     BS3D_F(bs3d_p_lane_load)(coming, w);
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < 8; r++) z[r] = w[r] - q * z[r];
     if (spike != 0) {
         BS3D_F(bs3d_p_load_points)(left, past, w);
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < 8; r++) z[r] -= spike * w[r];
     }
 }
 
 /* The w that is made, of two planes before the one that has come, into the tile; and what it adds to the section's
    first unknown. */
-TRID_D void BS3D_F(bs3d_p_turned_make)(const BS3D_R *level, BS3D_F(bs3d_p_turned_lane) * lane, BS3D_R *tile,
-                                       BS3D_R *gathered)
+TB_D void BS3D_F(bs3d_p_turned_make)(const BS3D_R *level, BS3D_F(bs3d_p_turned_lane) * lane, BS3D_R *tile,
+                                     BS3D_R *gathered)
 {
     BS3D_R l = level[2], r_here = level[3], weight = level[4], sum[8];
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < 8; r++) {
         lane->y[r] = lane->d[8 + r] - l * lane->y[r];
         lane->e[r] += r_here * lane->y[r];
@@ -2764,7 +2761,7 @@ TRID_D void BS3D_F(bs3d_p_turned_make)(const BS3D_R *level, BS3D_F(bs3d_p_turned
     BS3D_F(bs3d_p_lane_store)(lane->e, tile);
     if (weight != 0) {
         BS3D_F(bs3d_p_lane_load)(gathered, sum);
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < 8; r++) sum[r] += weight * lane->e[r];
         BS3D_F(bs3d_p_lane_store)(sum, gathered);
     }
@@ -2773,9 +2770,9 @@ TRID_D void BS3D_F(bs3d_p_turned_make)(const BS3D_R *level, BS3D_F(bs3d_p_turned
 /* All rows' u of plane n is there, the lanes' south neighbours at south: L u of the plane before into the second
    right-hand side, A_other u, and what both planes' add to w. ys and other: the row of the other axis, and of its
    matrix. */
-TRID_D void BS3D_F(bs3d_p_turned_step)(int form, int pair, int half, int n, const BS3D_F(bs3d_pairs) * pairs,
-                                       const BS3D_R *weights, const BS3D_F(bs3d_row) * ys, const BS3D_R *other,
-                                       const BS3D_R *level, const BS3D_R *south, BS3D_F(bs3d_p_turned_lane) * lane)
+TB_D void BS3D_F(bs3d_p_turned_step)(int form, int pair, int half, int n, const BS3D_F(bs3d_pairs) * pairs,
+                                     const BS3D_R *weights, const BS3D_F(bs3d_row) * ys, const BS3D_R *other,
+                                     const BS3D_R *level, const BS3D_R *south, BS3D_F(bs3d_p_turned_lane) * lane)
 {
     enum { S = 8 + 2 };
     const int len = BS3D_P_ROW;
@@ -2783,7 +2780,7 @@ TRID_D void BS3D_F(bs3d_p_turned_step)(int form, int pair, int half, int n, cons
     BS3D_F(bs3d_row) xs[8], zs[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     BS3D_F(bs3d_p_lane_load)(south, u + 1);
     BS3D_F(bs3d_p_lane_load)(south + 2 * len, u + 2 * S + 1);
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < 8; r++) u[S + 1 + r] = lane->d[r];
     BS3D_F(bs3d_p_beside)(form, pair, half, south, u);
     BS3D_F(bs3d_p_load)(4, level + 4, v);
@@ -2796,7 +2793,7 @@ TRID_D void BS3D_F(bs3d_p_turned_step)(int form, int pair, int half, int n, cons
     zs[2].weight = v[7];
     BS3D_F(bs3d_p_lane_rows)(weights, len, xs);
     BS3D_F(bs3d_lane_plane)(form, 8, 1, pairs, xs, ys, zs, u, lane->now, lane->next, lane->d + 8);
-    TRID_UNROLL
+    TB_UNROLL
     for (int r = 0; r < 8; r++) {
         lane->e[r] = lane->s[r];
         lane->s[r] = other[0] * u[r + 1] + other[1] * u[S + r + 1] + other[2] * u[2 * S + r + 1];
@@ -2804,7 +2801,7 @@ TRID_D void BS3D_F(bs3d_p_turned_step)(int form, int pair, int half, int n, cons
     }
     if (n == 0) { /* the elimination begins with what comes from the section before */
         bs3d_p_as_branch();
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < 8; r++) lane->y[r] = lane->s[r];
     }
 }
@@ -2818,18 +2815,18 @@ typedef struct {
     BS3D_R *tiles;    /* w of R rows, three times */
     BS3D_R *factors;  /* l, u, r of the rows' points */
     BS3D_R *weights;  /* the rows' differences: down, up, weight */
-    BS3D_R *keep;     /* trid_warp_lu_keep's */
+    BS3D_R *keep;     /* trid_warp_lu_precompute's */
     BS3D_R *link;     /* bs3d_p_factor_seam's, here and not in registers, which are few in double precision */
     BS3D_R *places;   /* of a pair's seams, two a row, and their boxes */
     unsigned long long *boxes, *gate;
 } BS3D_F(bs3d_p_turned_memory);
 
-TRID_D BS3D_F(bs3d_p_turned_memory)
+TB_D BS3D_F(bs3d_p_turned_memory)
     BS3D_F(bs3d_p_turned_open)(int R, int pair, int half, const bs3d_p_turn *turn, const BS3D_R *tables, int from,
                                int to, unsigned char *memory)
 {
     enum { V = 16 / sizeof(BS3D_R) };
-    const int len = BS3D_P_ROW, thread = trid_p_thread(), threads = BS3D_P_THREADS3(R), rows = R + 2;
+    const int len = BS3D_P_ROW, thread = trid_block_thread(), threads = BS3D_P_THREADS3(R), rows = R + 2;
     const BS3D_R zeros[V] = {0},
                  *kept = tables + (turn->own == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) + 32 * BS3D_P_TURNED * half;
     BS3D_F(bs3d_p_turned_memory) m;
@@ -2841,15 +2838,15 @@ TRID_D BS3D_F(bs3d_p_turned_memory)
     m.factors = m.tiles + 3 * BS3D_P_TILE(R);
     m.weights = m.factors + 3 * len;
     m.keep = m.weights + 3 * len;
-    m.link = m.keep + 32 * TRID_WARP_LU_KEEP_LEN;
+    m.link = m.keep + 32 * TRID_WARP_LU_PRECOMPUTED_LEN;
     m.places = m.link + 4;
     m.boxes = (unsigned long long *)(m.places + 2 * V * rows);
     m.gate = m.boxes + 2 * rows;
     bs3d_p_open_gate(m.gate, threads);
-    if (pair && thread < 2 * rows) trid_cluster_open(m.boxes + thread);
+    if (pair && thread < 2 * rows) trid_mbarrier_init(m.boxes + thread);
     if (pair && thread < 3) m.link[thread] = kept[32 * (BS3D_P_TURNED - 1) + thread];
     for (int e = thread; e < (int)(m.planes - m.ring) / V; e += threads)
-        ((BS3D_P_VECTOR *)m.ring)[e] = BS3D_P_PACK(zeros);
+        ((BS3D_P_VECTOR *)m.ring)[e] = transpose_pack(zeros);
     BS3D_F(bs3d_p_levels)(turn, tables, from, to, m.levels);
     for (int x = thread; x < 256; x += threads) {
         const BS3D_R *f = kept + 32 * (x % 8) + x / 8;
@@ -2861,7 +2858,7 @@ TRID_D BS3D_F(bs3d_p_turned_memory)
         m.weights[len + at] = r.up;
         m.weights[2 * len + at] = r.weight;
     }
-    for (int e = thread; e < 32 * TRID_WARP_LU_KEEP_LEN; e += threads) m.keep[e] = kept[32 * 3 * 8 + e];
+    for (int e = thread; e < 32 * TRID_WARP_LU_PRECOMPUTED_LEN; e += threads) m.keep[e] = kept[32 * 3 * 8 + e];
     if (pair)
         trid_cluster_sync(); /* nobody sends before both blocks' boxes are open */
     else
@@ -2877,9 +2874,9 @@ TRID_D BS3D_F(bs3d_p_turned_memory)
    solved, eliminated. It goes into a tile, from which the warps of the two rows more, which have less to do, write it
    as columns, a plane later. Then L u of plane n-1. */
 template <int form, int R, int pair>
-TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const bs3d_p_turn *turn,
-                                  const BS3D_R *tables, const BS3D_R *w, BS3D_R *made, const BS3D_R *ends,
-                                  BS3D_R *new_ends, unsigned char *memory)
+TB_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p_plan *plan, const bs3d_p_turn *turn,
+                                const BS3D_R *tables, const BS3D_R *w, BS3D_R *made, const BS3D_R *ends,
+                                BS3D_R *new_ends, unsigned char *memory)
 {
     enum {
         V = 16 / sizeof(BS3D_R),
@@ -2906,8 +2903,8 @@ TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p
     const int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + turn->own + 3 * half]);
     const BS3D_F(bs3d_p_seam) seam = {half, m.link, m.places + 2 * V * own, m.boxes + 2 * own};
     BS3D_R *slots = m.ring + own * BS3D_P_COMING * len;
-    const transpose_p_place slots_place =
-        transpose_p_place_of(slots + V * (rank % per_lane * BS3D_P_SPREAD + rank / per_lane));
+    const trid_copy_place slots_place =
+        trid_copy_place_of(slots + V * (rank % per_lane * BS3D_P_SPREAD + rank / per_lane));
     const int points = turn->points - 256 * half; /* of the block's part of the rows */
     const int vectors = there && points > 0 ? (points - 1) / V + 1 - rank : 0;
     const long long step = turn->march * turn->plane, to_step = turn->march * turn->to_plane;
@@ -2942,16 +2939,16 @@ TRID_D void BS3D_F(bs3d_p_turned)(const BS3D_F(bs3d_pairs) * pairs, const bs3d_p
     int slot = 0, plane_at = 0, tile_at = 0, written_at = 0; /* u's plane, the tile, and that of the plane before */
     for (int n = 0; n <= count + behind; n++, level += BS3D_P_ARRIVAL) {
         BS3D_R *plane = m.planes + plane_at + own * len + mine, *tile = m.tiles + tile_at + place;
-        TRANSPOSE_P_AWAIT(BS3D_P_COMING - 1);
+        TRID_COPY_AWAIT(BS3D_P_COMING - 1);
         __syncwarp();
         if (n > 0) BS3D_F(bs3d_p_turned_back)(n > count, level, slots + slot * len + mine, has_past, ends, lane.z);
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < 8; r++) lane.d[r] = lane.z[r];
         BS3D_F(bs3d_p_lane_factors)(held, 3, factors, len, lur);
         if (pair)
             BS3D_F(bs3d_p_solve_half)(&seam, n, steps, lur, keep, plane - mine + 32 * V, lane.d);
         else
-            BS3D_F(trid_warp_lu_solve_kept)(8, 32, 2, steps, lur, lur + 2 * 8, lur + 8, keep, 32, lane.d);
+            BS3D_F(trid_warp_lu_solve_precomputed)(8, 32, 2, steps, lur, lur + 2 * 8, lur + 8, keep, 32, lane.d);
         BS3D_F(bs3d_p_lane_store)(lane.d, plane);
         bs3d_p_arrive(m.gate);
         __syncwarp(); /* all lanes have read the slot */
@@ -3000,7 +2997,7 @@ TRID_KERNEL void __launch_bounds__(BS3D_P_THREADS3(R), blocks)
 }
 
 /* The axis' matrix times u at a point whose neighbours on the axis are step away. */
-TRID_D BS3D_R BS3D_F(bs3d_p_times)(BS3D_R a, BS3D_R b, BS3D_R c, const BS3D_R *u, long long step)
+TB_D BS3D_R BS3D_F(bs3d_p_times)(BS3D_R a, BS3D_R b, BS3D_R c, const BS3D_R *u, long long step)
 {
     BS3D_R sum = b * *u;
     if (a != 0) sum += a * u[-step];
@@ -3210,7 +3207,7 @@ TRID_KERNEL void BS3D_F(bs3d_p_slab_payoff)(bs3d_problem o, bs3d_p_plan plan, in
     int j = (int)blockIdx.x, k = (int)blockIdx.y;
     for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
     u += (long long)plan.pitch * j + plan.plane * k;
-    for (int i = trid_p_thread(); i < o.points[0]; i += trid_p_threads()) {
+    for (int i = trid_block_thread(); i < o.points[0]; i += trid_block_threads()) {
         BS3D_R payoff =
             (BS3D_R)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], (k + shift) * ds[2]);
         if (!later || u[i] < payoff) u[i] = payoff;
@@ -3263,23 +3260,23 @@ TRID_KERNEL void __launch_bounds__(128)
     BS3D_R *lasts = ends + plane * cut.chain, first[most], x[most];
     ends += at;
     lasts += at;
-    TRID_UNROLL
+    TB_UNROLL
     for (int s = 0; s < most; s++) {
         first[s] = s < cut.chain ? ends[plane * s] : 0;
         x[s] = s < cut.chain ? lasts[plane * s] : 0;
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int s = 0; s < most; s++) {
         if (s >= cut.chain) continue;
         if (s + 1 < most) x[s] -= links[8 * s] * first[s + 1];
         if (s > 0) x[s] -= links[8 * s + 1] * x[s - 1];
         x[s] *= links[8 * s + 2];
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int s = most - 2; s >= 0; s--)
         if (s < cut.chain) x[s] -= links[8 * s + 3] * x[s + 1];
     const int top = cut.own + cut.sections - 1;
-    TRID_UNROLL
+    TB_UNROLL
     for (int s = 0; s < most; s++) {
         if (s < cut.own - 1 || s > top) continue;
         if (s + 1 < most && s == top && cut.above)
@@ -3321,7 +3318,7 @@ static int BS3D_F(bs3d_p_slab_upward)(const bs3d_p_plan *plan, int form, int *fu
 }
 
 /* What a slab's kernels know: of planes planes, in sections sections. */
-TRID_HOST bs3d_p_plan BS3D_F(bs3d_p_slab_plan)(const bs3d_problem *o, int planes, int sections)
+TB_HOST bs3d_p_plan BS3D_F(bs3d_p_slab_plan)(const bs3d_problem *o, int planes, int sections)
 {
     bs3d_p_plan plan;
     plan.model = bs3d_model_of(o);
@@ -3353,7 +3350,7 @@ static int BS3D_F(bs3d_slab_sections)(const bs3d_problem *o, int slabs)
 }
 
 /* Solves   how many bytes of device memory a slab's march works in; 0 for a null pointer */
-TRID_HOST size_t BS3D_F(bs3d_slab_bytes)(const bs3d_problem *o, const bs3d_slab *cut)
+TB_HOST size_t BS3D_F(bs3d_slab_bytes)(const bs3d_problem *o, const bs3d_slab *cut)
 {
     if (!o || !cut) return 0;
     size_t plane = (size_t)BS3D_F(bs3d_pitch)(o->points[0]) * (size_t)o->points[1];
@@ -3418,7 +3415,7 @@ static int BS3D_F(bs3d_slab_open)(const bs3d_problem *o, const bs3d_slab *cut, v
 
 /* The planes of a part of an explicit sweep, of which the outer ones are as many as the neighbours have copies of;
    extra: with so many copies on each side, or as many as there are. Returns 0 if there are none. */
-TRID_HOST int BS3D_F(bs3d_p_slab_part)(const bs3d_slab *cut, int part, int extra, bs3d_p_share *share)
+TB_HOST int BS3D_F(bs3d_p_slab_part)(const bs3d_slab *cut, int part, int extra, bs3d_p_share *share)
 {
     const int low = cut->below ? cut->deep : 0, high = cut->above ? cut->deep : 0;
     const int whole = cut->planes < low + high + 4; /* too few planes to be parted */
@@ -3472,7 +3469,7 @@ static int BS3D_F(bs3d_slab_explicit)(BS3D_F(bs3d_slab_march) * march, int steps
     if (status) return status;
     share.sections = l.plan.sections;
     l.plan.model.points[2] = march->total;
-    return trid_p_launch_as(early && l.early, 1, l.slab_sweep, l.grid, l.block, l.bytes, stream, job->pairs, l.plan,
+    return trid_launch_with(early && l.early, 1, l.slab_sweep, l.grid, l.block, l.bytes, stream, job->pairs, l.plan,
                             job->tables, job->v, job->u, job->ends, share) == cudaSuccess
                ? BS3D_OK
                : BS3D_LAUNCH_FAILED;
@@ -3584,7 +3581,7 @@ static int BS3D_F(bs3d_slab_values)(BS3D_F(bs3d_slab_march) * march, cudaStream_
 /* Solves   what a slab and another one, peer, send each other: in an explicit march as many planes as there are
             copies, after BS3D_ALL or BS3D_OUTER; in an implicit one ends of sections, before bs3d_slab_down
    Returns  how many messages, of as many bytes each way: 0 to 2, in the same order on both sides */
-TRID_HOST int BS3D_F(bs3d_slab_messages)(const BS3D_F(bs3d_slab_march) * march, int peer, bs3d_message *messages)
+TB_HOST int BS3D_F(bs3d_slab_messages)(const BS3D_F(bs3d_slab_march) * march, int peer, bs3d_message *messages)
 {
     const bs3d_slab *cut = &march->cut;
     const size_t plane = (size_t)march->job.plan.plane, bytes = plane * sizeof(BS3D_R);
@@ -3628,18 +3625,18 @@ TRID_HOST int BS3D_F(bs3d_slab_messages)(const BS3D_F(bs3d_slab_march) * march, 
 }
 #endif /* BS3D_NO_LAUNCHES */
 
-#if TRID_HOST_SCOPE
+#if TB_HOST_SCOPE
 /* ---- the host reference ------------------------------------------------------------------------------------------ */
 
 /* Bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
-TRID_HOST size_t BS3D_F(bs3d_host_bytes)(const bs3d_problem *o)
+TB_HOST size_t BS3D_F(bs3d_host_bytes)(const bs3d_problem *o)
 {
     if (!o || !bs3d_p_sized(o)) return 0;
     return (2 * BS3D_F(bs3d_p_cells)(o->points) + 9 * 1024) * sizeof(BS3D_R);
 }
 
 /* The payoff in u; or (later) where that is more than u. */
-TRID_HOST void BS3D_F(bs3d_p_host_payoff)(const bs3d_problem *o, int later, BS3D_R *u)
+TB_HOST void BS3D_F(bs3d_p_host_payoff)(const bs3d_problem *o, int later, BS3D_R *u)
 {
     double ds[3];
     size_t at = 0;
@@ -3655,7 +3652,7 @@ TRID_HOST void BS3D_F(bs3d_p_host_payoff)(const bs3d_problem *o, int later, BS3D
 }
 
 /* v = L u, or u + L u. */
-TRID_HOST void BS3D_F(bs3d_p_host_apply)(const bs3d_model *m, int identity, const BS3D_R *u, BS3D_R *v)
+TB_HOST void BS3D_F(bs3d_p_host_apply)(const bs3d_model *m, int identity, const BS3D_R *u, BS3D_R *v)
 {
     const int nx = m->points[0], ny = m->points[1], nz = m->points[2], form = bs3d_p_form(m);
     const long long pitch = BS3D_F(bs3d_pitch)(nx), plane = pitch * ny;
@@ -3679,8 +3676,8 @@ TRID_HOST void BS3D_F(bs3d_p_host_apply)(const bs3d_model *m, int identity, cons
 
 /* The lines of v along one axis by the factors l, r, q of that axis' matrix: points at distance step, lines beginning
    at a distance across within rows of them, those at a distance along. */
-TRID_HOST void BS3D_F(bs3d_p_host_lines)(int points, long long step, int across, long long across_step, int along,
-                                         long long along_step, const BS3D_R *factors, BS3D_R *v)
+TB_HOST void BS3D_F(bs3d_p_host_lines)(int points, long long step, int across, long long across_step, int along,
+                                       long long along_step, const BS3D_R *factors, BS3D_R *v)
 {
     const BS3D_R *l = factors, *r = factors + 1024, *q = factors + 2048;
 #ifdef _OPENMP
@@ -3698,7 +3695,7 @@ TRID_HOST void BS3D_F(bs3d_p_host_lines)(int points, long long step, int across,
 }
 
 /* Factors of an axis' matrix for trid_lane_solve. */
-TRID_HOST int BS3D_F(bs3d_p_host_factor)(const bs3d_model *m, int axis, BS3D_R *factors)
+TB_HOST int BS3D_F(bs3d_p_host_factor)(const bs3d_model *m, int axis, BS3D_R *factors)
 {
     BS3D_R *l = factors, *r = factors + 1024, *q = factors + 2048;
     for (int i = 0; i < m->points[axis]; i++) {
@@ -3711,7 +3708,7 @@ TRID_HOST int BS3D_F(bs3d_p_host_factor)(const bs3d_model *m, int axis, BS3D_R *
     return BS3D_F(trid_lane_factor)(m->points[axis], l, r, q, l, r, q, 1);
 }
 
-TRID_HOST bs3d_result BS3D_F(bs3d_p_host_result)(const bs3d_problem *o, const BS3D_R *u)
+TB_HOST bs3d_result BS3D_F(bs3d_p_host_result)(const bs3d_problem *o, const BS3D_R *u)
 {
     BS3D_R v[64];
     long long pitch = BS3D_F(bs3d_pitch)(o->points[0]);
@@ -3723,7 +3720,7 @@ TRID_HOST bs3d_result BS3D_F(bs3d_p_host_result)(const bs3d_problem *o, const BS
    Needs    work of bs3d_host_bytes; result may be null
    Leaves   the final values at the start of work, rows of bs3d_pitch elements (BS3D_GIVEN reads the first ones there)
    Returns  as bs3d_check */
-TRID_HOST int BS3D_F(bs3d_host_explicit)(const bs3d_problem *o, void *work, bs3d_result *result)
+TB_HOST int BS3D_F(bs3d_host_explicit)(const bs3d_problem *o, void *work, bs3d_result *result)
 {
     int status = bs3d_check(o, 0);
     if (!status && !work) status = BS3D_BAD_ARGUMENT;
@@ -3742,7 +3739,7 @@ TRID_HOST int BS3D_F(bs3d_host_explicit)(const bs3d_problem *o, void *work, bs3d
 
 /* Solves   the problem on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u, A_m = I - L_m, the discount
             being in A_x: the reference for the implicit rungs; else as bs3d_host_explicit */
-TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d_result *result)
+TB_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d_result *result)
 {
     int status = bs3d_check(o, 1);
     if (!status && !work) status = BS3D_BAD_ARGUMENT;
@@ -3768,15 +3765,13 @@ TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d
     if (result) *result = BS3D_F(bs3d_p_host_result)(o, u);
     return BS3D_OK;
 }
-#endif /* TRID_HOST_SCOPE */
+#endif /* TB_HOST_SCOPE */
 
 #undef BS3D_R
 #undef BS3D_F
 #undef BS3D_P_REAL
 #undef BS3D_P_NAME
 #undef BS3D_P_VECTOR
-#undef BS3D_P_UNPACK
-#undef BS3D_P_PACK
 #undef BS3D_P_SWEEP
 #undef BS3D_P_SHAPE3
 #undef BS3D_P_SHAPE4
@@ -3784,7 +3779,6 @@ TRID_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d
 #undef BS3D_P_SHAPE_TURNED
 #undef BS3D_P_SKEW
 #undef BS3D_P_KEPT
-#undef BS3D_P_SEND
 #undef BS3D_P_LINES_8
 #undef BS3D_P_LINES_16
 #undef BS3D_P_LINES_32

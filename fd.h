@@ -70,22 +70,15 @@
               row that is wrong. Every function that can refuse says what; what is refused leaves the results
               unspecified. NaN and infinities are told by their bits, so -ffast-math does not matter.
      Memory   The caller's. Nothing is allocated, printed or kept.
-     Device   All functions are for host and device, and for one thread.
+     Device   All functions are for host and device, and for one thread. */
 
-   Options, defined before the header is included:
-     FD_HEADER   the name by which this file includes itself, if you rename it. Default: "fd.h". */
-
-#ifndef FD_P_REAL /* first pass: what does not depend on the precision */
+#ifndef FD_P_BODY
 #ifndef FD_H
 #define FD_H
 
 #include "trid.h"
 
 #define FD_VERSION 102 /* 100 * major + minor */
-
-#ifndef FD_HEADER
-#define FD_HEADER "fd.h"
-#endif
 
 /* The values of a status that are not 1 + an index. */
 enum {
@@ -137,7 +130,7 @@ enum {
 };
 
 /* What a status says. */
-TRID_HD const char *fd_status_string(int status)
+TB_HD const char *fd_status_string(int status)
 {
     return status == FD_OK                   ? "done"
            : status > 0                      ? "point, date or row status - 1 is not finite, or not in increasing order"
@@ -199,7 +192,7 @@ typedef struct {
 enum { FD_MOST_GROWTH = 10000 };
 
 /* Returns  a status with weak and growth 0 */
-TRID_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int k, int step)
+TB_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int k, int step)
 {
     fd_status status;
     status.what = what, status.detail = detail, status.axis = axis, status.i = i, status.j = j, status.k = k;
@@ -209,7 +202,7 @@ TRID_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int
 
 enum { FD_P_MOST = 1 << 28 }; /* points of an axis, steps of a march, dates */
 
-TRID_HD double fd_p_max(double x, double y)
+TB_HD double fd_p_max(double x, double y)
 {
     return x > y ? x : y;
 }
@@ -243,7 +236,7 @@ typedef struct {
 } fd_map;
 
 /* The sum, which the points share out evenly; without places that draw, x itself. */
-TRID_HD double fd_p_crowd(const fd_map *map, double x)
+TB_HD double fd_p_crowd(const fd_map *map, double x)
 {
     double sum = map->drawing ? 0 : x;
     for (int k = 0; k < map->places; k++)
@@ -252,7 +245,7 @@ TRID_HD double fd_p_crowd(const fd_map *map, double x)
 }
 
 /* Its derivative. */
-TRID_HD double fd_p_density(const fd_map *map, double x)
+TB_HD double fd_p_density(const fd_map *map, double x)
 {
     double sum = map->drawing ? 0 : 1;
     for (int k = 0; k < map->places; k++) {
@@ -264,7 +257,7 @@ TRID_HD double fd_p_density(const fd_map *map, double x)
 
 /* Its inverse: by formula for one place; else by Newton's steps within a bracket, halved where they leave it and in any
    case now and then, so that it always arrives: within 1e-13 of the sum, less than a millionth of a spacing. */
-TRID_HD double fd_p_uncrowd(const fd_map *map, double sum)
+TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
     if (map->drawing == 1) return map->place[map->only] + map->width[map->only] * sinh(sum);
@@ -284,7 +277,7 @@ TRID_HD double fd_p_uncrowd(const fd_map *map, double sum)
 }
 
 /* The point of index v (points - 1), before any is put in its place. */
-TRID_HD double fd_p_map_at(const fd_map *map, double v)
+TB_HD double fd_p_map_at(const fd_map *map, double v)
 {
     double s = v + v * (1 - v) * (map->bend[0] + v * (map->bend[1] + v * map->bend[2]));
     return fd_p_uncrowd(map, map->start + s * map->growth);
@@ -292,7 +285,7 @@ TRID_HD double fd_p_map_at(const fd_map *map, double v)
 
 /* Finds the polynomial that takes v[k] to s[k] and both ends to themselves, count <= 3, by divided differences.
    Returns its least slope. */
-TRID_HD double fd_p_bend(int count, const double *v, const double *s, double *bend)
+TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend)
 {
     double d[3] = {0, 0, 0}, least = 1;
     for (int k = 0; k < count; k++) d[k] = (s[k] - v[k]) / (v[k] * (1 - v[k]));
@@ -321,7 +314,7 @@ TRID_HD double fd_p_bend(int count, const double *v, const double *s, double *be
             (NaN, infinite, an axis of no or infinite length, a width negative or too small), FD_BAD_ALIGNMENT,
             FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
    Cost     some hundred double operations, and up to 400 evaluations of asinh or sinh where a place lies midway */
-TRID_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
+TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 {
     if (!axis || !map) return FD_BAD_ARGUMENT;
     if (axis->points < 4 || axis->points > FD_P_MOST || axis->places < 0 || axis->places > 3) return FD_BAD_SIZE;
@@ -388,7 +381,7 @@ TRID_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
             rounding
    Needs    what fd_axis_map left with status 0
    Cost     a sinh; with two or three places that draw about ten steps of Newton's, each of as many asinh */
-TRID_HD double fd_map_point(const fd_map *map, int i)
+TB_HD double fd_map_point(const fd_map *map, int i)
 {
     if (i <= 0) return map->low;
     if (i >= map->points - 1) return map->high;
@@ -402,7 +395,7 @@ TRID_HD double fd_map_point(const fd_map *map, int i)
 
 /* Solves   are these the coordinates of a grid: at least 4, finite, each above the one before?
    Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE, or 1 + the first index where it is not so */
-TRID_HD int fd_grid_check(int points, const double *x)
+TB_HD int fd_grid_check(int points, const double *x)
 {
     if (points < 4 || points > FD_P_MOST) return FD_BAD_SIZE;
     if (!x) return FD_BAD_ARGUMENT;
@@ -414,7 +407,7 @@ TRID_HD int fd_grid_check(int points, const double *x)
 /* Solves   all points of an axis
    Needs    room for axis->points numbers in x
    Returns  as fd_axis_map; then as fd_grid_check, where points are so close that rounding makes two of them one */
-TRID_HD int fd_axis_points(const fd_axis *axis, double *x)
+TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 {
     fd_map map;
     int status = x ? fd_axis_map(axis, &map) : FD_BAD_ARGUMENT;
@@ -433,8 +426,8 @@ typedef double fd_function(const double *x, const void *context);
    Returns  the average; f(low) where high <= low
    Cost     4 calls a piece
    Error    rounding, for pieces that are polynomials up to degree 7; else of the order of (high - low)^8 */
-TRID_HD double fd_average_told(double low, double high, int kinks, const double *kink, fd_function *f,
-                               const void *context)
+TB_HD double fd_average_told(double low, double high, int kinks, const double *kink, fd_function *f,
+                             const void *context)
 {
     /* Gauss-Legendre with four nodes. */
     const double node[2] = {0.33998104358485626, 0.86113631159405258};
@@ -468,7 +461,7 @@ typedef struct {
    that no jump lies beyond the last one. Pieces are visited from left to right: number `index` of those of size
    2^-level. VALUE is the average over the dimensions below, or the function itself. */
 #define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
-    TRID_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                            \
+    TB_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                              \
     {                                                                                                                  \
         const double node[6] = {0, 0.086336582323005714, 0.17267316464601143, 0.25, 0.41366341767699429, 0.5};         \
         const double whole[6] = {0.05, 0, 0.27222222222222222, 0, 0, 0.35555555555555556};                             \
@@ -531,8 +524,8 @@ FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
    Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. Features
             that lie between neighbouring ones of the 11 nodes are not seen: two jumps within a fourteenth of the
             box. */
-TRID_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
-                          double tolerance, int levels, int *found)
+TB_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
+                        double tolerance, int levels, int *found)
 {
     fd_p_box box;
     unsigned long long nan = 0x7ff8000000000000u;
@@ -555,8 +548,8 @@ TRID_HD double fd_average(int dims, const double *low, const double *high, fd_fu
             axis the cell has no extent along it.
    Needs    x[d] and points[d], index[d] within them, d = 0 .. dims-1; else as fd_average
    Cost     as fd_average, and one call */
-TRID_HD double fd_final_value(int dims, const double *const *x, const int *points, const int *index, fd_function *f,
-                              const void *context, double tolerance, int levels)
+TB_HD double fd_final_value(int dims, const double *const *x, const int *points, const int *index, fd_function *f,
+                            const void *context, double tolerance, int levels)
 {
     double at[3] = {0, 0, 0}, low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
     for (int d = 0; d < 3 && d < dims; d++) {
@@ -585,7 +578,7 @@ typedef struct {
     double other[2];
 } fd_p_line;
 
-TRID_HD double fd_p_along(const double *x, const void *context)
+TB_HD double fd_p_along(const double *x, const void *context)
 {
     const fd_p_line *line = (const fd_p_line *)context;
     double at[3] = {x[0], line->other[0], line->other[1]};
@@ -596,8 +589,8 @@ TRID_HD double fd_p_along(const double *x, const void *context)
    Needs    kinks, 0 and more, in increasing order, for FD_TOLD; else as fd_final_value
    Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 with two factors and 1e-3 with three
    Cost     FD_TOLD four calls for each part of a cell with a kink; the last two as fd_average */
-TRID_HD double fd_final_as(int finals, int kinks, const double *kink, int dims, const double *const *x,
-                           const int *points, const int *index, fd_function *f, const void *context)
+TB_HD double fd_final_as(int finals, int kinks, const double *kink, int dims, const double *const *x, const int *points,
+                         const int *index, fd_function *f, const void *context)
 {
     double at[3] = {0, 0, 0};
     for (int d = 0; d < 3 && d < dims; d++) at[d] = x[d][index[d]];
@@ -630,7 +623,7 @@ typedef struct {
    Error    of a smooth function: value h^4, slope h^3, curvature h^2; exact for cubics. On a node the value is that of
             the node, and the slope is of third order, from a point more on one side than on the other
    Cost     about 80 double operations, and log2(points) comparisons */
-TRID_HD int fd_interpolate(int points, const double *x, double at, fd_weights *weights)
+TB_HD int fd_interpolate(int points, const double *x, double at, fd_weights *weights)
 {
     if (!x || !weights) return FD_BAD_ARGUMENT;
     if (points < 4 || points > FD_P_MOST) return FD_BAD_SIZE;
@@ -694,7 +687,7 @@ typedef struct {
 } fd_step;
 
 /* The share of an interval that k of m graded steps take, from the later end. */
-TRID_HD double fd_p_share(int grading, double ratio, int k, int m)
+TB_HD double fd_p_share(int grading, double ratio, int k, int m)
 {
     double s = (double)k / m;
     if (grading == FD_QUADRATIC) return s * s;
@@ -712,7 +705,7 @@ TRID_HD double fd_p_share(int grading, double ratio, int k, int m)
             FD_BAD_NUMBER (maturity or ratio not positive and finite), FD_BAD_THETA, or 1 + the index of the first date
             that is not finite, out of range or out of order
    Cost     a few double operations for each of all steps; graded by a ratio, two exponentials */
-TRID_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
+TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
 {
     if (!times || !count) return FD_BAD_ARGUMENT;
     fd_times t = *times;
@@ -770,7 +763,7 @@ TRID_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step
 /* Solves   all steps of a march
    Needs    as fd_schedule_part
    Returns  as that, or FD_NO_ROOM: *count says how much is needed */
-TRID_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
+TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
 {
     int status = fd_schedule_part(times, 0, room, step, count);
     return status || !step || *count <= room ? status : FD_NO_ROOM;
@@ -806,7 +799,7 @@ typedef struct {
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SCHEME, or FD_BAD_THETA
    Error    in time: FD_DOUGLAS second order with theta 1/2 and without mixed terms, else first; FD_CRAIG_SNEYD second
             with theta 1/2, else first; the other two second with any theta */
-TRID_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
+TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
 {
     if (!scheme) return FD_BAD_ARGUMENT;
     if (which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_SCHEME;
@@ -826,7 +819,7 @@ TRID_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
             Modified Craig-Sneyd 1/3 and 6/13 with two and three factors, Hundsdorfer-Verwer 1 - sqrt(1/2) and
             3 - sqrt(27/4). Where drifts beat diffusion: fd_scheme_theta_drift
    Returns  theta, 1/2 for an unknown scheme */
-TRID_HD double fd_scheme_theta(int which, int factors, int mixed)
+TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 {
     int three = factors > 2;
     return which == FD_DOUGLAS && three && mixed ? 2.0 / 3
@@ -844,7 +837,7 @@ TRID_HD double fd_scheme_theta(int which, int factors, int mixed)
    Returns  FD_OK; FD_GREW: with three factors and a larger courant no theta keeps all waves from growing. Take more
             steps; upwinding (FD_UPWIND, FD_FITTED) and this theta slow the growth down, and status.growth tells it.
             FD_BAD_ARGUMENT (null, an unknown scheme), or FD_BAD_NUMBER: courant negative or NaN */
-TRID_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double courant, double *theta)
+TB_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double courant, double *theta)
 {
     if (!theta || which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_ARGUMENT;
     if (!(courant >= 0)) return FD_BAD_NUMBER;
@@ -859,7 +852,7 @@ TRID_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double cour
 }
 
 /* Solves   the times of a march, whose theta, where it is 0, becomes the scheme's own */
-TRID_HD fd_times fd_times_of(const fd_times *times, int scheme, int factors, int mixed)
+TB_HD fd_times fd_times_of(const fd_times *times, int scheme, int factors, int mixed)
 {
     fd_times of = *times;
     if (of.kind == FD_THETA && of.theta >= 0 && of.theta <= 0) of.theta = fd_scheme_theta(scheme, factors, mixed);
@@ -901,14 +894,14 @@ typedef struct {
 } fd_date;
 
 /* Where a shift takes the value at x from. */
-TRID_HD double fd_shifted(const fd_date *date, double x, double low, double high)
+TB_HD double fd_shifted(const fd_date *date, double x, double low, double high)
 {
     double from = x - date->cash - date->proportion * x;
     return from < low ? low : from > high ? high : from;
 }
 
 /* The time at which the coefficients of a step's start (end 0) and end (1) are taken. */
-TRID_HD double fd_coefficient_time(int coefficients, const fd_step *step, int end)
+TB_HD double fd_coefficient_time(int coefficients, const fd_step *step, int end)
 {
     return coefficients == FD_MIDDLE           ? step->from - (step->from - step->to) / 2
            : coefficients == FD_NEW_END || end ? step->to
@@ -927,7 +920,7 @@ typedef struct {
 /* Solves   does a problem's march make sense, as far as can be told before its steps are made?
    Returns  what is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS, FD_BAD_EXERCISE,
             FD_BAD_KINKS (detail 1 + the kink, 0: their number) or FD_BAD_EVENT (detail 1 + the date) */
-TRID_HD fd_status fd_plan_check(const fd_plan *plan)
+TB_HD fd_status fd_plan_check(const fd_plan *plan)
 {
     fd_scheme scheme;
     int wrong = fd_scheme_of(plan->scheme, plan->times->theta, &scheme), detail = 0;
@@ -953,7 +946,7 @@ typedef struct {
 } fd_p_rate;
 
 /* The longest explicit step; 0: there is none. */
-TRID_HD double fd_p_longest(int steps, const fd_step *step)
+TB_HD double fd_p_longest(int steps, const fd_step *step)
 {
     double longest = 0;
     for (int k = 0; k < steps; k++)
@@ -962,7 +955,7 @@ TRID_HD double fd_p_longest(int steps, const fd_step *step)
 }
 
 /* The rate of a point as a number whose least is that of the fastest; 0 where no explicit step is too long. */
-TRID_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
+TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
 {
     double fastest = fd_p_max(rate.couplings + (kill > 0 ? kill / 2 : 0), rate.drifts);
     float rounded = (float)(fastest * (1 + 1e-6));
@@ -973,7 +966,7 @@ TRID_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
 
 /* How many steps an explicit march needs whose fastest point is so fast: that many are short enough in each interval
    between dates, by whose ends they are rounded, and where grading makes them longest. */
-TRID_HD int fd_p_enough(const fd_times *times, int too_fast)
+TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 {
     float fastest;
     const int bits = -too_fast, graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
@@ -994,7 +987,7 @@ enum {
     FD_P_LANES = 32         /* the host's lines side by side, and what tables are padded to */
 };
 
-TRID_HD void fd_p_least(int *kept, int index)
+TB_HD void fd_p_least(int *kept, int index)
 {
 #if defined __CUDA_ARCH__ || (defined SIMT_EMULATOR && !defined __CUDACC__)
     atomicMin(kept, index);
@@ -1002,7 +995,7 @@ TRID_HD void fd_p_least(int *kept, int index)
     if (index < *kept) *kept = index;
 #endif
 }
-TRID_HD void fd_p_add(int *sum, int count)
+TB_HD void fd_p_add(int *sum, int count)
 {
 #if defined __CUDA_ARCH__ || (defined SIMT_EMULATOR && !defined __CUDACC__)
     atomicAdd(sum, count);
@@ -1012,14 +1005,14 @@ TRID_HD void fd_p_add(int *sum, int count)
 }
 
 /* Magnitudes are kept as the bits of a float: those of numbers that are not negative are ordered as the numbers are. */
-TRID_HD int fd_p_larger(int kept, double value)
+TB_HD int fd_p_larger(int kept, double value)
 {
     const float size = (float)fabs(value);
     int bits;
     memcpy(&bits, &size, sizeof bits);
     return bits > kept ? bits : kept;
 }
-TRID_HD void fd_p_most(int *kept, int bits)
+TB_HD void fd_p_most(int *kept, int bits)
 {
 #if defined __CUDA_ARCH__ || (defined SIMT_EMULATOR && !defined __CUDACC__)
     atomicMax(kept, bits);
@@ -1029,13 +1022,13 @@ TRID_HD void fd_p_most(int *kept, int bits)
 }
 
 /* How much a change of the magnitude adds to it; what knocks out adds nothing. */
-TRID_HD double fd_p_added(double before, double after)
+TB_HD double fd_p_added(double before, double after)
 {
     return fd_p_max(fabs(after) - fabs(before), 0);
 }
 
 /* A march that ended: growth from the largest magnitude that it was given to the largest that it has. */
-TRID_HD void fd_p_grown(fd_status *status, int given, int largest)
+TB_HD void fd_p_grown(fd_status *status, int given, int largest)
 {
     float before, after;
     memcpy(&before, &given, sizeof before), memcpy(&after, &largest, sizeof after);
@@ -1043,19 +1036,19 @@ TRID_HD void fd_p_grown(fd_status *status, int given, int largest)
     if (status->growth > (float)FD_MOST_GROWTH) status->what = FD_GREW;
 }
 
-TRID_HD size_t fd_p_round(size_t bytes)
+TB_HD size_t fd_p_round(size_t bytes)
 {
     return (bytes + 127) / 128 * 128;
 }
 
 /* What lies there; where memory is null, which is when it is being counted, nothing does. */
-TRID_HD void *fd_p_at(unsigned char *memory, size_t offset)
+TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
 {
     return memory ? memory + offset : 0;
 }
 
 /* Numbers of an axis in its tables. */
-TRID_HD int fd_p_padded(int points)
+TB_HD int fd_p_padded(int points)
 {
     return (points + FD_P_LANES - 1) / FD_P_LANES * FD_P_LANES;
 }
@@ -1074,7 +1067,7 @@ enum {
 };
 
 /* The first of it as a status: with its axis, or 1 << pair in detail. */
-TRID_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
+TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 {
     const int first = untrue & -untrue;
     if (!untrue) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
@@ -1086,14 +1079,14 @@ TRID_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 }
 
 /* Fills what a model is to write with NaN: the `count` numbers that it declares, and the room behind them. */
-TRID_HD void fd_p_blank(int count, double *number)
+TB_HD void fd_p_blank(int count, double *number)
 {
     const unsigned long long nan = 0x7ff8000000000000u;
     for (int q = 0; q < count + FD_P_ROOM; q++) memcpy(&number[q], &nan, sizeof nan);
 }
 
 /* Has the model written more than it declares? */
-TRID_HD int fd_p_written_beyond(int count, const double *number)
+TB_HD int fd_p_written_beyond(int count, const double *number)
 {
     int beyond = 0;
     for (int q = count; q < count + FD_P_ROOM; q++) beyond |= trid_finite_f64(number[q]);
@@ -1143,39 +1136,117 @@ enum {
     FD_FITTED   /* exponentially: exact where drift u' + diffusion u'' = 0 between the neighbours; first order there */
 };
 
-/* The body below, once a precision. */
-#define FD_P_REAL float
-#define FD_P_NAME(stem) stem##_f32
-#define FD_P_EXPM1(x) expm1f(x)
-#include FD_HEADER
-#define FD_P_REAL double
-#define FD_P_NAME(stem) stem##_f64
-#define FD_P_EXPM1(x) expm1(x)
-#include FD_HEADER
+/* ---- the body, read once a precision ----------------------------------------------------------------------------- */
+
+#ifndef __cplusplus
+#define fd_cell TB_OF(fd_cell)
+#define fd_row TB_OF(fd_row)
+#define fd_pace TB_OF(fd_pace)
+#define fd_cell_at TB_OF(fd_cell_at)
+#define fd_cells TB_OF(fd_cells)
+#define fd_lane_first TB_OF(fd_lane_first)
+#define fd_lane_second TB_OF(fd_lane_second)
+#define fd_lane_mixed TB_OF(fd_lane_mixed)
+#define fd_p_expm1 TB_OF(fd_p_expm1)
+#define fd_p_phi TB_OF(fd_p_phi)
+#define fd_p_psi TB_OF(fd_p_psi)
+#define fd_p_fitted TB_OF(fd_p_fitted)
+#define fd_lane_row TB_OF(fd_lane_row)
+#define fd_lane_apply TB_OF(fd_lane_apply)
+#define fd_p_rate_add TB_OF(fd_p_rate_add)
+#define fd_lane_source TB_OF(fd_lane_source)
+#define fd_lane_matrix TB_OF(fd_lane_matrix)
+#define fd_pace_of TB_OF(fd_pace_of)
+#define fd_p_same TB_OF(fd_p_same)
+#define fd_p_differ TB_OF(fd_p_differ)
+#define fd_p_ill_posed TB_OF(fd_p_ill_posed)
+#define fd_p_ill_correlated TB_OF(fd_p_ill_correlated)
+#define fd_p_nan TB_OF(fd_p_nan)
+#define fd_lane_exercise TB_OF(fd_lane_exercise)
+#define fd_lane_at_date TB_OF(fd_lane_at_date)
+#define fd_lane_lag TB_OF(fd_lane_lag)
+#define fd_lane_matrix_at TB_OF(fd_lane_matrix_at)
+#define fd_lane_face_three TB_OF(fd_lane_face_three)
+#define fd_lane_value TB_OF(fd_lane_value)
+#else
+#define fd_cell_f32 tb_f32::fd_cell
+#define fd_cell_f64 tb_f64::fd_cell
+#define fd_row_f32 tb_f32::fd_row
+#define fd_row_f64 tb_f64::fd_row
+#define fd_pace_f32 tb_f32::fd_pace
+#define fd_pace_f64 tb_f64::fd_pace
+#define fd_cell_at_f32 tb_f32::fd_cell_at
+#define fd_cell_at_f64 tb_f64::fd_cell_at
+#define fd_cells_f32 tb_f32::fd_cells
+#define fd_cells_f64 tb_f64::fd_cells
+#define fd_lane_first_f32 tb_f32::fd_lane_first
+#define fd_lane_first_f64 tb_f64::fd_lane_first
+#define fd_lane_second_f32 tb_f32::fd_lane_second
+#define fd_lane_second_f64 tb_f64::fd_lane_second
+#define fd_lane_mixed_f32 tb_f32::fd_lane_mixed
+#define fd_lane_mixed_f64 tb_f64::fd_lane_mixed
+#define fd_lane_row_f32 tb_f32::fd_lane_row
+#define fd_lane_row_f64 tb_f64::fd_lane_row
+#define fd_lane_apply_f32 tb_f32::fd_lane_apply
+#define fd_lane_apply_f64 tb_f64::fd_lane_apply
+#define fd_p_rate_add_f32 tb_f32::fd_p_rate_add
+#define fd_p_rate_add_f64 tb_f64::fd_p_rate_add
+#define fd_lane_source_f32 tb_f32::fd_lane_source
+#define fd_lane_source_f64 tb_f64::fd_lane_source
+#define fd_lane_matrix_f32 tb_f32::fd_lane_matrix
+#define fd_lane_matrix_f64 tb_f64::fd_lane_matrix
+#define fd_pace_of_f32 tb_f32::fd_pace_of
+#define fd_pace_of_f64 tb_f64::fd_pace_of
+#define fd_p_same_f32 tb_f32::fd_p_same
+#define fd_p_same_f64 tb_f64::fd_p_same
+#define fd_p_differ_f32 tb_f32::fd_p_differ
+#define fd_p_differ_f64 tb_f64::fd_p_differ
+#define fd_p_ill_posed_f32 tb_f32::fd_p_ill_posed
+#define fd_p_ill_posed_f64 tb_f64::fd_p_ill_posed
+#define fd_p_ill_correlated_f32 tb_f32::fd_p_ill_correlated
+#define fd_p_ill_correlated_f64 tb_f64::fd_p_ill_correlated
+#define fd_p_nan_f32 tb_f32::fd_p_nan
+#define fd_p_nan_f64 tb_f64::fd_p_nan
+#define fd_lane_exercise_f32 tb_f32::fd_lane_exercise
+#define fd_lane_exercise_f64 tb_f64::fd_lane_exercise
+#define fd_lane_at_date_f32 tb_f32::fd_lane_at_date
+#define fd_lane_at_date_f64 tb_f64::fd_lane_at_date
+#define fd_lane_lag_f32 tb_f32::fd_lane_lag
+#define fd_lane_lag_f64 tb_f64::fd_lane_lag
+#define fd_lane_matrix_at_f32 tb_f32::fd_lane_matrix_at
+#define fd_lane_matrix_at_f64 tb_f64::fd_lane_matrix_at
+#define fd_lane_face_three_f32 tb_f32::fd_lane_face_three
+#define fd_lane_face_three_f64 tb_f64::fd_lane_face_three
+#define fd_lane_value_f32 tb_f32::fd_lane_value
+#define fd_lane_value_f64 tb_f64::fd_lane_value
+#endif
+
+#define FD_P_BODY
+#define TB_BODY "../fd.h"
+#include "trid/twice.h"
+#undef TB_BODY
+#undef FD_P_BODY
 
 #endif /* FD_H */
-#else  /* FD_P_REAL: the body, in the precision at hand */
-
-#define FD_R FD_P_REAL
-#define FD_F(stem) FD_P_NAME(stem)
+#else  /* FD_P_BODY: C over tb_real */
 
 /* A point of a line, with l and u the spacings below and above it: 1/l, 1/u, h = 2 / (l + u), w = l / (l + u). At faces
    they are what the face makes of them. 16 bytes in single precision, so that a thread reads a cell at once. */
 typedef struct FD_P_ALIGN {
-    FD_R below, above, h, w;
-} FD_F(fd_cell);
+    tb_real below, above, h, w;
+} fd_cell;
 
 /* A row of A without its kill: below (u[j-1] - u[j]) + above (u[j+1] - u[j]). */
 typedef struct {
-    FD_R below, above;
-} FD_F(fd_row);
+    tb_real below, above;
+} fd_row;
 
 /* Solves   cell j of a line, for threads that take one each
    Needs    a grid (fd_grid_check), 0 <= j < points, faces that there are; far as fd_cells leaves it, of which the cells
             at the two ends write their own
    Returns  FD_OK, or 1 + j where its numbers are not finite in this precision: points too close
    Cost     4 divisions */
-TRID_HD int FD_F(fd_cell_at)(int points, const double *x, const int *face, int j, FD_F(fd_cell) * cell, FD_R *far)
+TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far)
 {
     int first = j == 0, last = j == points - 1, at_face = first || last, kind = face[last];
     double l = first ? 0 : x[j] - x[j - 1], u = last ? 0 : x[j + 1] - x[j];
@@ -1189,8 +1260,8 @@ TRID_HD int FD_F(fd_cell_at)(int points, const double *x, const int *face, int j
         w = first ? 1 + share : -share;
         third = (first ? -1 : 1) * share / beyond;
     }
-    if (at_face) far[last] = (FD_R)third;
-    cell->below = (FD_R)below, cell->above = (FD_R)above, cell->h = (FD_R)h, cell->w = (FD_R)w;
+    if (at_face) far[last] = (tb_real)third;
+    cell->below = (tb_real)below, cell->above = (tb_real)above, cell->h = (tb_real)h, cell->w = (tb_real)w;
     return trid_finite_f64((double)(cell->below + cell->above) + (double)cell->h) ? FD_OK : 1 + j;
 }
 
@@ -1200,14 +1271,14 @@ TRID_HD int FD_F(fd_cell_at)(int points, const double *x, const int *face, int j
             row, u1 the face's neighbour, u2 the one after; 0 at others
    Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer; FD_BAD_FACE; or as fd_cell_at
    Cost     4 divisions a point */
-TRID_HD int FD_F(fd_cells)(int points, const double *x, const int *face, FD_F(fd_cell) * cell, FD_R *far)
+TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, tb_real *far)
 {
     int status = fd_grid_check(points, x);
     if (status) return status;
     if (!face || !cell || !far) return FD_BAD_ARGUMENT;
     for (int side = 0; side < 2; side++)
         if (face[side] < 0 || face[side] >= FD_P_FACES) return FD_BAD_FACE;
-    for (int j = 0; j < points && !status; j++) status = FD_F(fd_cell_at)(points, x, face, j, &cell[j], far);
+    for (int j = 0; j < points && !status; j++) status = fd_cell_at(points, x, face, j, &cell[j], far);
     return status;
 }
 
@@ -1216,9 +1287,9 @@ TRID_HD int FD_F(fd_cells)(int points, const double *x, const int *face, FD_F(fd
    Error    second order on smooth grids, exact for quadratics; at a face that is FD_LINEAR exact for straight lines.
             Not for faces of the other kinds: 0 there, and at FD_DEGENERATE far's part is missing
    Cost     2 subtractions, 1 multiplication, 2 FMA */
-TRID_HD FD_R FD_F(fd_lane_first)(FD_F(fd_cell) cell, FD_R below, FD_R here, FD_R above)
+TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
-    FD_R p = (above - here) * cell.above, m = (here - below) * cell.below;
+    tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
     return m + cell.w * (p - m);
 }
 
@@ -1227,45 +1298,55 @@ TRID_HD FD_R FD_F(fd_lane_first)(FD_F(fd_cell) cell, FD_R below, FD_R here, FD_R
             slope times h, beside those of the values. 0 at faces, but for the part of a given slope's that does not
             depend on it
    Cost     2 subtractions, 2 multiplications, 1 FMA */
-TRID_HD FD_R FD_F(fd_lane_second)(FD_F(fd_cell) cell, FD_R below, FD_R here, FD_R above)
+TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
-    FD_R p = (above - here) * cell.above, m = (here - below) * cell.below;
+    tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
     return cell.h * (p - m);
 }
 
 /* Solves   the mixed derivative at a point of two lines from nine values, u[i + 3 k]: i along the line of x, k of y
    Error    exact for products of quadratics; second order on smooth grids. At faces as fd_lane_first
    Cost     4 of fd_lane_first */
-TRID_HD FD_R FD_F(fd_lane_mixed)(FD_F(fd_cell) x, FD_F(fd_cell) y, const FD_R *u)
+TB_HD tb_real fd_lane_mixed(fd_cell x, fd_cell y, const tb_real *u)
 {
-    return FD_F(fd_lane_first)(y, FD_F(fd_lane_first)(x, u[0], u[1], u[2]), FD_F(fd_lane_first)(x, u[3], u[4], u[5]),
-                               FD_F(fd_lane_first)(x, u[6], u[7], u[8]));
+    return fd_lane_first(y, fd_lane_first(x, u[0], u[1], u[2]), fd_lane_first(x, u[3], u[4], u[5]),
+                         fd_lane_first(x, u[6], u[7], u[8]));
+}
+
+/* e^z - 1 */
+TB_HD tb_real fd_p_expm1(tb_real z)
+{
+#if TB_BYTES == 4
+    return expm1f(z);
+#else
+    return expm1(z);
+#endif
 }
 
 /* (e^z - 1) / z, and (e^z - 1 - z) / z^2, for |z| <= 40 or z negative. */
-TRID_HD FD_R FD_F(fd_p_phi)(FD_R z)
+TB_HD tb_real fd_p_phi(tb_real z)
 {
-    return z > (FD_R)1e-30 || z < (FD_R)-1e-30 ? FD_P_EXPM1(z) / z : 1;
+    return z > (tb_real)1e-30 || z < (tb_real)-1e-30 ? fd_p_expm1(z) / z : 1;
 }
 
-TRID_HD FD_R FD_F(fd_p_psi)(FD_R z)
+TB_HD tb_real fd_p_psi(tb_real z)
 {
-    if (z > (FD_R)0.5 || z < (FD_R)-0.5) return (FD_P_EXPM1(z) - z) / z / z;
-    FD_R sum = 1;
-    for (int k = 15; k > 2; k--) sum = 1 + z / (FD_R)k * sum;
+    if (z > (tb_real)0.5 || z < (tb_real)-0.5) return (fd_p_expm1(z) - z) / z / z;
+    tb_real sum = 1;
+    for (int k = 15; k > 2; k--) sum = 1 + z / (tb_real)k * sum;
     return sum / 2;
 }
 
 /* flow = h diffusion' + w drift with the diffusion that makes the row exact for the exponential: with z = drift /
    diffusion,  diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  of which nothing cancels; drift or 0 where the
    exponential is out of sight. */
-TRID_HD FD_R FD_F(fd_p_fitted)(FD_F(fd_cell) cell, FD_R drift, FD_R diffusion)
+TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;
     if (-drift > 40 * diffusion * cell.above || !(diffusion > 0))
         return diffusion > 0 || drift < 0 ? 0 : diffusion + drift;
-    FD_R l = drift / (diffusion * cell.below), u = -drift / (diffusion * cell.above);
-    return diffusion * FD_F(fd_p_phi)(l) / (FD_F(fd_p_psi)(l) / cell.below + FD_F(fd_p_psi)(u) / cell.above);
+    tb_real l = drift / (diffusion * cell.below), u = -drift / (diffusion * cell.above);
+    return diffusion * fd_p_phi(l) / (fd_p_psi(l) / cell.below + fd_p_psi(u) / cell.above);
 }
 
 /* Solves   the row of A at a point, from the PDE's drift and diffusion there
@@ -1277,15 +1358,15 @@ TRID_HD FD_R FD_F(fd_p_fitted)(FD_F(fd_cell) cell, FD_R drift, FD_R diffusion)
    Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND two selections more; FD_FITTED three
             exponentials, ten divisions and some 40 operations more, so that rows which do not change are worth a
             table */
-TRID_HD FD_F(fd_row) FD_F(fd_lane_row)(FD_F(fd_cell) cell, int fitting, FD_R drift, FD_R diffusion)
+TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffusion)
 {
-    FD_R flow = cell.h * diffusion + cell.w * drift;
+    tb_real flow = cell.h * diffusion + cell.w * drift;
     if (fitting != FD_CENTRAL && cell.below > 0 && cell.above > 0) {
-        if (fitting == FD_FITTED) flow = FD_F(fd_p_fitted)(cell, drift, diffusion);
+        if (fitting == FD_FITTED) flow = fd_p_fitted(cell, drift, diffusion);
         if (flow < drift) flow = drift;
         if (flow < 0) flow = 0;
     }
-    FD_F(fd_row) row;
+    fd_row row;
     row.above = cell.above * flow;
     row.below = cell.below * (flow - drift);
     return row;
@@ -1294,7 +1375,7 @@ TRID_HD FD_F(fd_row) FD_F(fd_lane_row)(FD_F(fd_cell) cell, int fitting, FD_R dri
 /* Solves   A u at a point, from the values below, at and above it: without kill, given slopes and third points
    Needs    as fd_lane_first
    Cost     2 subtractions, 1 multiplication, 1 FMA */
-TRID_HD FD_R FD_F(fd_lane_apply)(FD_F(fd_row) row, FD_R below, FD_R here, FD_R above)
+TB_HD tb_real fd_lane_apply(fd_row row, tb_real below, tb_real here, tb_real above)
 {
     return row.below * (below - here) + row.above * (above - here);
 }
@@ -1302,7 +1383,7 @@ TRID_HD FD_R FD_F(fd_lane_apply)(FD_F(fd_row) row, FD_R below, FD_R here, FD_R a
 /* Adds the row of an axis to a point's rate. Waves of the axis turn by (above - below) dt a step at most, by which they
    grow unless couplings of the right sign damp them; as much as e until time 0 is allowed: undamped is half of maturity
    times the number of factors. Mixed terms may undo what couplings damp. */
-TRID_HD void FD_F(fd_p_rate_add)(FD_F(fd_row) row, int at_face, int mixed, double undamped, fd_p_rate *rate)
+TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd_p_rate *rate)
 {
     double below = (double)row.below, above = (double)row.above, turn = above - below, damped = fabs(below + above);
     rate->couplings += fabs(below) + fabs(above);
@@ -1313,7 +1394,7 @@ TRID_HD void FD_F(fd_p_rate_add)(FD_F(fd_row) row, int at_face, int mixed, doubl
 /* Solves   what the given slope of a face that is FD_SLOPE adds to A u there
    Needs    the face's cell
    Cost     2 multiplications, 2 FMA */
-TRID_HD FD_R FD_F(fd_lane_source)(FD_F(fd_cell) cell, FD_R drift, FD_R diffusion, FD_R slope)
+TB_HD tb_real fd_lane_source(fd_cell cell, tb_real drift, tb_real diffusion, tb_real slope)
 {
     return (drift + (2 * cell.w - 1) * cell.h * diffusion) * slope;
 }
@@ -1322,7 +1403,7 @@ TRID_HD FD_R FD_F(fd_lane_source)(FD_F(fd_cell) cell, FD_R drift, FD_R diffusion
    Leaves   a, b, c as the tridiagonal solvers read them
    Returns  is it diagonally dominant, b > |a| + |c|? It is, if no coupling is negative and 1 + size kill > 0.
    Cost     2 multiplications, 2 additions, 1 FMA, and the comparison where it is used */
-TRID_HD int FD_F(fd_lane_matrix)(FD_F(fd_row) row, FD_R size, FD_R kill, FD_R *a, FD_R *b, FD_R *c)
+TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
 {
     *a = -size * row.below;
     *c = -size * row.above;
@@ -1332,35 +1413,35 @@ TRID_HD int FD_F(fd_lane_matrix)(FD_F(fd_row) row, FD_R size, FD_R kill, FD_R *a
 
 /* How a step of a march goes. */
 typedef struct {
-    FD_R dt, size; /* size: theta dt */
-    FD_R base[2]
-             [4]; /* of each stage: what F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) are multiplied by */
+    tb_real dt, size; /* size: theta dt */
+    tb_real
+        base[2][4]; /* of each stage: what F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) are multiplied by */
     int stages, about;
     int still; /* the coefficients at its start are those at its end: for whoever takes them to say */
     int date;  /* at its end, or -1 */
-} FD_F(fd_pace);
+} fd_pace;
 
 /* Solves   how a step goes by a scheme; steps of a kind other than FD_THETA go by Douglas'. Leaves still 0
    Returns  as fd_scheme_of */
-TRID_HD int FD_F(fd_pace_of)(int which, const fd_step *step, FD_F(fd_pace) * pace)
+TB_HD int fd_pace_of(int which, const fd_step *step, fd_pace *pace)
 {
     double dt = step->from - step->to;
     fd_scheme scheme;
     int wrong = fd_scheme_of(step->kind == FD_THETA ? which : FD_DOUGLAS, step->theta, &scheme);
     if (wrong) return wrong;
-    pace->dt = (FD_R)dt, pace->size = (FD_R)(scheme.stage[0].theta * dt);
+    pace->dt = (tb_real)dt, pace->size = (tb_real)(scheme.stage[0].theta * dt);
     pace->stages = scheme.stages, pace->about = scheme.stage[1].about, pace->still = 0, pace->date = step->date;
     for (int s = 0; s < 2; s++) {
-        pace->base[s][0] = (FD_R)(dt * scheme.stage[s].mixed[0]);
-        pace->base[s][1] = (FD_R)(dt * scheme.stage[s].own[0]);
-        pace->base[s][2] = (FD_R)(dt * scheme.stage[s].mixed[1]);
-        pace->base[s][3] = (FD_R)(dt * scheme.stage[s].own[1]);
+        pace->base[s][0] = (tb_real)(dt * scheme.stage[s].mixed[0]);
+        pace->base[s][1] = (tb_real)(dt * scheme.stage[s].own[0]);
+        pace->base[s][2] = (tb_real)(dt * scheme.stage[s].mixed[1]);
+        pace->base[s][3] = (tb_real)(dt * scheme.stage[s].own[1]);
     }
     return FD_OK;
 }
 
 /* Are so many numbers the same? */
-TRID_HD int FD_F(fd_p_same)(int count, const FD_R *one, const FD_R *other)
+TB_HD int fd_p_same(int count, const tb_real *one, const tb_real *other)
 {
     for (int q = 0; q < count; q++)
         if (one[q] < other[q] || one[q] > other[q]) return 0;
@@ -1368,38 +1449,38 @@ TRID_HD int FD_F(fd_p_same)(int count, const FD_R *one, const FD_R *other)
 }
 
 /* Do they differ, by more than rounding makes of one expression that is computed in two ways? */
-TRID_HD int FD_F(fd_p_differ)(FD_R one, FD_R other)
+TB_HD int fd_p_differ(tb_real one, tb_real other)
 {
-    const FD_R share = sizeof(FD_R) == 4 ? (FD_R)4e-6 : (FD_R)1e-9;
-    const FD_R apart = one > other ? one - other : other - one;
+    const tb_real share = sizeof(tb_real) == 4 ? (tb_real)4e-6 : (tb_real)1e-9;
+    const tb_real apart = one > other ? one - other : other - one;
     return apart > share * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
 }
 
 /* Are two factors ill-posed: a diffusion negative, or mixed^2 > 4 diffusion[0] diffusion[1], by more than 256 roundoffs
    and what rounds to 0 make of equality? */
-TRID_HD int FD_F(fd_p_ill_posed)(const FD_R *diffusion, FD_R mixed)
+TB_HD int fd_p_ill_posed(const tb_real *diffusion, tb_real mixed)
 {
-    const double slack = sizeof(FD_R) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(FD_R) == 4 ? 1.2e-38 : 2.3e-308;
+    const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
     const double bound = 4 * (1 + slack) * ((double)diffusion[0] + least) * ((double)diffusion[1] + least);
     return (diffusion[0] < 0) | (diffusion[1] < 0) | ((double)mixed * (double)mixed > bound);
 }
 
 /* Are three factors with these correlations of 12, 13 and 23: one beyond 1, or their matrix not positive semidefinite,
    by as much? */
-TRID_HD int FD_F(fd_p_ill_correlated)(const FD_R *rho)
+TB_HD int fd_p_ill_correlated(const tb_real *rho)
 {
-    const FD_R slack = sizeof(FD_R) == 4 ? (FD_R)1.5e-5 : (FD_R)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
-    const FD_R determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;
+    const tb_real slack = sizeof(tb_real) == 4 ? (tb_real)1.5e-5 : (tb_real)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
+    const tb_real determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;
     return (p * p > 1 + slack) | (q * q > 1 + slack) | (r * r > 1 + slack) | (determinant < -slack);
 }
 
 /* NaN, as results of problems that have none. */
-TRID_HD FD_R FD_F(fd_p_nan)(void)
+TB_HD tb_real fd_p_nan(void)
 {
     unsigned long long bits = 0x7ff8000000000000u;
     double nan;
     memcpy(&nan, &bits, sizeof nan);
-    return (FD_R)nan;
+    return (tb_real)nan;
 }
 
 /* Solves   a value after a step, with early exercise
@@ -1408,10 +1489,10 @@ TRID_HD FD_R FD_F(fd_p_nan)(void)
    Leaves   in *extra the multiplier, for FD_AMERICAN
    Returns  the value
    Cost     FD_AMERICAN 1 division, 2 FMA, 1 subtraction, 2 comparisons */
-TRID_HD FD_R FD_F(fd_lane_exercise)(int kind, FD_R dt, FD_R final, FD_R value, FD_R *extra)
+TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real value, tb_real *extra)
 {
     if (kind == FD_AMERICAN) {
-        FD_R more = *extra + (final - value) / dt;
+        tb_real more = *extra + (final - value) / dt;
         value -= dt * *extra;
         *extra = more > 0 ? more : 0;
     }
@@ -1425,7 +1506,7 @@ TRID_HD FD_R FD_F(fd_lane_exercise)(int kind, FD_R dt, FD_R final, FD_R value, F
             values alone, so it stays where they hold after the date too, and is 0 elsewhere
    Returns  the value
    Cost     2 comparisons */
-TRID_HD FD_R FD_F(fd_lane_at_date)(int what, int kind, FD_R final, FD_R value, FD_R *extra)
+TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, tb_real *extra)
 {
     if (kind == FD_EUROPEAN && !(what & FD_EXERCISE)) return value;
     if (kind == FD_AMERICAN && value > final) *extra = 0;
@@ -1437,7 +1518,7 @@ TRID_HD FD_R FD_F(fd_lane_at_date)(int what, int kind, FD_R final, FD_R value, F
    Needs    a solve for the difference y' - w (fd_stage): what the matrix lacks then acts on w
    Error    theta dt times the couplings left out times y' - w: of first order in time after all steps
    Cost     2 selections */
-TRID_HD FD_F(fd_row) FD_F(fd_lane_lag)(FD_F(fd_row) row)
+TB_HD fd_row fd_lane_lag(fd_row row)
 {
     if (row.below < 0) row.below = 0;
     if (row.above < 0) row.above = 0;
@@ -1447,10 +1528,10 @@ TRID_HD FD_F(fd_row) FD_F(fd_lane_lag)(FD_F(fd_row) row)
 /* Solves   a row of 1 - size A as fd_lane_matrix; at a face without the couplings that would keep it from being
             dominant
    Returns  was it, without that? */
-TRID_HD int FD_F(fd_lane_matrix_at)(FD_F(fd_row) row, int at_face, FD_R size, FD_R kill, FD_R *a, FD_R *b, FD_R *c)
+TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
 {
-    int dominant = FD_F(fd_lane_matrix)(row, size, kill, a, b, c);
-    if (at_face && !dominant) FD_F(fd_lane_matrix)(FD_F(fd_lane_lag)(row), size, kill, a, b, c);
+    int dominant = fd_lane_matrix(row, size, kill, a, b, c);
+    if (at_face && !dominant) fd_lane_matrix(fd_lane_lag(row), size, kill, a, b, c);
     return dominant;
 }
 
@@ -1461,11 +1542,12 @@ TRID_HD int FD_F(fd_lane_matrix_at)(FD_F(fd_row) row, int at_face, FD_R size, FD
    Returns  m: the face's right-hand side loses m times the neighbour's. Where the row would not be dominant nothing
             changes, and m is 0: the matrix lacks the third point, with the needs and the error of fd_lane_lag
    Cost     1 division, 3 FMA, 1 addition */
-TRID_HD FD_R FD_F(fd_lane_face_three)(FD_R third, FD_R *b, FD_R *near_by, FD_R toward, FD_R middle, FD_R away)
+TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb_real toward, tb_real middle,
+                                 tb_real away)
 {
     /* The row: b u0 + (near + third) u1 - third u2. */
-    FD_R m = away < 0 || away > 0 ? -third / away : 0;
-    FD_R diagonal = *b - m * toward, next = *near_by + third - m * middle;
+    tb_real m = away < 0 || away > 0 ? -third / away : 0;
+    tb_real diagonal = *b - m * toward, next = *near_by + third - m * middle;
     if (!(m <= 0 && diagonal > (next < 0 ? -next : next))) return 0;
     if (m < 0) *b = diagonal, *near_by = next;
     return m;
@@ -1475,12 +1557,12 @@ TRID_HD FD_R FD_F(fd_lane_face_three)(FD_R third, FD_R *b, FD_R *near_by, FD_R t
    Needs    dims 1 .. 3; weight[d] of four (value, slope or curvature of fd_weights), stride[d] the elements between
             neighbours along axis d, u the grid's first element plus the sum of first[d] * stride[d]
    Returns  the sum, formed in double precision: 4^dims FMA */
-TRID_HD double FD_F(fd_lane_value)(int dims, const double *const *weight, const FD_R *u, const long long *stride)
+TB_HD double fd_lane_value(int dims, const double *const *weight, const tb_real *u, const long long *stride)
 {
     double sum = 0;
     for (int k = 0; k < (dims > 2 ? 4 : 1); k++)
         for (int j = 0; j < (dims > 1 ? 4 : 1); j++) {
-            const FD_R *line = u + (dims > 2 ? k * stride[2] : 0) + (dims > 1 ? j * stride[1] : 0);
+            const tb_real *line = u + (dims > 2 ? k * stride[2] : 0) + (dims > 1 ? j * stride[1] : 0);
             double part = 0;
             for (int i = 0; i < 4; i++) part += weight[0][i] * (double)line[i * stride[0]];
             sum += (dims > 2 ? weight[2][k] : 1) * (dims > 1 ? weight[1][j] : 1) * part;
@@ -1488,55 +1570,4 @@ TRID_HD double FD_F(fd_lane_value)(int dims, const double *const *weight, const 
     return sum;
 }
 
-/* The same names without a suffix, for kernels that are templates. */
-#ifdef __cplusplus
-extern "C++" {
-TRID_HD FD_R fd_lane_first(FD_F(fd_cell) cell, FD_R below, FD_R here, FD_R above)
-{
-    return FD_F(fd_lane_first)(cell, below, here, above);
-}
-TRID_HD FD_R fd_lane_second(FD_F(fd_cell) cell, FD_R below, FD_R here, FD_R above)
-{
-    return FD_F(fd_lane_second)(cell, below, here, above);
-}
-TRID_HD FD_R fd_lane_mixed(FD_F(fd_cell) x, FD_F(fd_cell) y, const FD_R *u)
-{
-    return FD_F(fd_lane_mixed)(x, y, u);
-}
-TRID_HD FD_F(fd_row) fd_lane_row(FD_F(fd_cell) cell, int fitting, FD_R drift, FD_R diffusion)
-{
-    return FD_F(fd_lane_row)(cell, fitting, drift, diffusion);
-}
-TRID_HD FD_R fd_lane_apply(FD_F(fd_row) row, FD_R below, FD_R here, FD_R above)
-{
-    return FD_F(fd_lane_apply)(row, below, here, above);
-}
-TRID_HD FD_R fd_lane_source(FD_F(fd_cell) cell, FD_R drift, FD_R diffusion, FD_R slope)
-{
-    return FD_F(fd_lane_source)(cell, drift, diffusion, slope);
-}
-TRID_HD int fd_lane_matrix(FD_F(fd_row) row, FD_R size, FD_R kill, FD_R *a, FD_R *b, FD_R *c)
-{
-    return FD_F(fd_lane_matrix)(row, size, kill, a, b, c);
-}
-TRID_HD FD_F(fd_row) fd_lane_lag(FD_F(fd_row) row)
-{
-    return FD_F(fd_lane_lag)(row);
-}
-TRID_HD FD_R fd_lane_face_three(FD_R third, FD_R *b, FD_R *near_by, FD_R toward, FD_R middle, FD_R away)
-{
-    return FD_F(fd_lane_face_three)(third, b, near_by, toward, middle, away);
-}
-TRID_HD double fd_lane_value(int dims, const double *const *weight, const FD_R *u, const long long *stride)
-{
-    return FD_F(fd_lane_value)(dims, weight, u, stride);
-}
-}
-#endif
-
-#undef FD_R
-#undef FD_F
-#undef FD_P_REAL
-#undef FD_P_NAME
-#undef FD_P_EXPM1
-#endif /* FD_P_REAL */
+#endif /* FD_P_BODY */

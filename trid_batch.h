@@ -63,6 +63,10 @@
 
 #include "transpose.h"
 #include "trid.h"
+#include "trid/pivoted.h"
+#include "trid/lu.h"
+#include "trid/slabs.h"
+#include "trid/launch.h"
 
 #ifndef __CUDACC_RTC__ /* which does not know the pragma; a user's macros must not reach parameters */
 #pragma push_macro("AHEAD")
@@ -175,7 +179,7 @@
 
 #define TRID_BATCH_VERSION 202 /* 100 * major + minor */
 
-#define TRID_BATCH_API TRID_HOST
+#define TRID_BATCH_API TB_HOST
 
 #ifdef __CUDA_ARCH__ /* a loop that must not be unrolled: its body is long */
 #define TRID_P_BATCH_LOOP _Pragma("unroll 1")
@@ -214,8 +218,8 @@ enum {
     TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
     TRID_BATCH_PERIODIC = 32,   /* trid_batch_factor, _several: a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
     TRID_BATCH_FACTORED = 64,   /* trid_batch_several: b and c are r and u of trid_batch_factor */
-    TRID_BATCH_FIRST = TRID_ENDS_FIRST, /* sections: these begin their lines, a of row 0 is not used */
-    TRID_BATCH_LAST = TRID_ENDS_LAST    /* these end their lines, c of row n-1 is not used */
+    TRID_BATCH_FIRST = TRID_PARTITION_FIRST, /* sections: these begin their lines, a of row 0 is not used */
+    TRID_BATCH_LAST = TRID_PARTITION_LAST    /* these end their lines, c of row n-1 is not used */
 };
 
 /* What a launch is asked to compile, in C++: trid_batch_solve_f32<TRID_BATCH_ONLY_SHORT>(...), one or several with |.
@@ -244,7 +248,7 @@ typedef struct {
     unsigned long long *failed;
 } trid_batch_report;
 
-#if TRID_HOST_SCOPE
+#if TB_HOST_SCOPE
 /* Solves   what a launch's status says */
 TRID_BATCH_API const char *trid_batch_status_string(int status)
 {
@@ -564,9 +568,9 @@ TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int byt
     return several > most ? several : most;
 }
 
-#endif /* TRID_HOST_SCOPE */
+#endif /* TB_HOST_SCOPE */
 
-#if TRID_LAUNCHES
+#if TB_LAUNCHES
 extern "C++" {
 /* A member function of a device structure. */
 #ifdef __CUDACC__
@@ -580,50 +584,50 @@ extern "C++" {
 enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 
 /* What of trid.h has its precision in its name. */
-TRID_D int trid_p_batch_reduce(int K, float *a, const float *b, float *c, float *d)
+TB_D int trid_p_batch_reduce(int K, float *a, const float *b, float *c, float *d)
 {
     return trid_lane_reduce_f32(K, a, b, c, d);
 }
-TRID_D int trid_p_batch_reduce(int K, double *a, const double *b, double *c, double *d)
+TB_D int trid_p_batch_reduce(int K, double *a, const double *b, double *c, double *d)
 {
     return trid_lane_reduce_f64(K, a, b, c, d);
 }
-TRID_D int trid_p_batch_link(float *a, float *c, float *d, float first_a, float first_c, float first_d)
+TB_D int trid_p_batch_link(float *a, float *c, float *d, float first_a, float first_c, float first_d)
 {
     return trid_lane_link_f32(a, c, d, first_a, first_c, first_d);
 }
-TRID_D int trid_p_batch_link(double *a, double *c, double *d, double first_a, double first_c, double first_d)
+TB_D int trid_p_batch_link(double *a, double *c, double *d, double first_a, double first_c, double first_d)
 {
     return trid_lane_link_f64(a, c, d, first_a, first_c, first_d);
 }
-TRID_D void trid_p_batch_expand(int K, const float *a, const float *c, float *d, float left, float last)
+TB_D void trid_p_batch_expand(int K, const float *a, const float *c, float *d, float left, float last)
 {
     trid_lane_expand_f32(K, a, c, d, left, last);
 }
-TRID_D void trid_p_batch_expand(int K, const double *a, const double *c, double *d, double left, double last)
+TB_D void trid_p_batch_expand(int K, const double *a, const double *c, double *d, double left, double last)
 {
     trid_lane_expand_f64(K, a, c, d, left, last);
 }
 
 #define TRID_P_BATCH_PIVOTED_PARTS(T, suffix)                                                                          \
-    TRID_D int trid_p_batch_pivoted_reduce(int K, int position, T *a, T *b, T *c, T *d, T *face, unsigned *flags)      \
+    TB_D int trid_p_batch_pivoted_reduce(int K, int position, T *a, T *b, T *c, T *d, T *face, unsigned *flags)        \
     {                                                                                                                  \
         return trid_p_pivoted_reduce_##suffix(K, 32, position, a, b, c, d, face, flags);                               \
     }                                                                                                                  \
-    TRID_D int trid_p_batch_pivoted_up(int W, int count, int position, T *face, T *kept, int *side)                    \
+    TB_D int trid_p_batch_pivoted_up(int W, int count, int position, T *face, T *kept, int *side)                      \
     {                                                                                                                  \
         return trid_p_pivoted_up_##suffix(1, W, count, position, face, kept, side);                                    \
     }                                                                                                                  \
-    TRID_D int trid_p_batch_pivoted_root(int W, int count, const T *face, T *outer)                                    \
+    TB_D int trid_p_batch_pivoted_root(int W, int count, const T *face, T *outer)                                      \
     {                                                                                                                  \
         return trid_p_pivoted_root_##suffix(W, count, face, outer);                                                    \
     }                                                                                                                  \
-    TRID_D void trid_p_batch_pivoted_down(int W, int count, int position, const T *kept, int side, T *outer)           \
+    TB_D void trid_p_batch_pivoted_down(int W, int count, int position, const T *kept, int side, T *outer)             \
     {                                                                                                                  \
         trid_p_pivoted_down_##suffix(1, W, count, position, kept, side, outer);                                        \
     }                                                                                                                  \
-    TRID_D void trid_p_batch_pivoted_expand(int K, int position, const T *a, const T *b, const T *c, T *d,             \
-                                            unsigned flags, const T *outer)                                            \
+    TB_D void trid_p_batch_pivoted_expand(int K, int position, const T *a, const T *b, const T *c, T *d,               \
+                                          unsigned flags, const T *outer)                                              \
     {                                                                                                                  \
         trid_p_pivoted_expand_##suffix(K, position, a, b, c, d, flags, outer);                                         \
     }
@@ -631,31 +635,31 @@ TRID_P_BATCH_PIVOTED_PARTS(float, f32)
 TRID_P_BATCH_PIVOTED_PARTS(double, f64)
 #undef TRID_P_BATCH_PIVOTED_PARTS
 
-TRID_D int trid_p_batch_open_pcr(int W, float *a, float *c, float *d)
+TB_D int trid_p_batch_open_pcr(int W, float *a, float *c, float *d)
 {
     return trid_p_group_reduce_open_f32(W, a, c, d);
 }
-TRID_D int trid_p_batch_open_pcr(int W, double *a, double *c, double *d)
+TB_D int trid_p_batch_open_pcr(int W, double *a, double *c, double *d)
 {
     return trid_p_group_reduce_open_f64(W, a, c, d);
 }
-TRID_D int trid_p_batch_pcr(int W, int count, float a, float c, float *d)
+TB_D int trid_p_batch_pcr(int W, int count, float a, float c, float *d)
 {
     return trid_p_pcr_f32(W, count, a, c, d, (float *)0);
 }
-TRID_D int trid_p_batch_pcr(int W, int count, double a, double c, double *d)
+TB_D int trid_p_batch_pcr(int W, int count, double a, double c, double *d)
 {
     return trid_p_pcr_f64(W, count, a, c, d, (double *)0);
 }
 /* Four numbers to another block. */
-TRID_D void trid_p_batch_send(float *to, int rank, unsigned long long *box, const float *v)
+TB_D void trid_p_batch_send(float *to, int rank, unsigned long long *box, const float *v)
 {
-    trid_cluster_send_f32(to, rank, box, v[0], v[1], v[2], v[3]);
+    trid_cluster_send(to, rank, box, v);
 }
-TRID_D void trid_p_batch_send(double *to, int rank, unsigned long long *box, const double *v)
+TB_D void trid_p_batch_send(double *to, int rank, unsigned long long *box, const double *v)
 {
-    trid_cluster_send_f64(to, rank, box, v[0], v[1]);
-    trid_cluster_send_f64(to + 2, rank, box, v[2], v[3]);
+    trid_cluster_send(to, rank, box, v);
+    trid_cluster_send(to + 2, rank, box, v + 2);
 }
 
 /* A launch's constants. */
@@ -674,7 +678,7 @@ struct trid_p_batch_plan {
 };
 
 /* Does the caller want to know what becomes known of a system? */
-TRID_HD int trid_p_batch_reports(const trid_p_batch_plan &plan)
+TB_HD int trid_p_batch_reports(const trid_p_batch_plan &plan)
 {
     return plan.report.status || plan.report.failed || plan.report.residual;
 }
@@ -687,7 +691,7 @@ struct trid_p_batch_tile {
 
 /* The same number, which the compiler does not know to be the same: so that it works something out twice instead of
    keeping it in registers that the solve needs. */
-TRID_D int trid_p_batch_again_as(int n)
+TB_D int trid_p_batch_again_as(int n)
 {
 #ifdef __CUDA_ARCH__
     asm volatile("" : "+r"(n));
@@ -695,7 +699,7 @@ TRID_D int trid_p_batch_again_as(int n)
     return n;
 }
 
-TRID_D long long trid_p_batch_again_as(long long n)
+TB_D long long trid_p_batch_again_as(long long n)
 {
 #ifdef __CUDA_ARCH__
     asm volatile("" : "+l"(n));
@@ -703,7 +707,7 @@ TRID_D long long trid_p_batch_again_as(long long n)
     return n;
 }
 
-TRID_D trid_p_batch_tile trid_p_batch_tile_of(const trid_p_batch_plan &plan, unsigned index, int width)
+TB_D trid_p_batch_tile trid_p_batch_tile_of(const trid_p_batch_plan &plan, unsigned index, int width)
 {
     unsigned group = plan.lines.groups == 1 ? 0 : index / plan.per_group;
     trid_p_batch_tile tile = {group, (long long)(index - group * plan.per_group) * width, 0};
@@ -741,18 +745,18 @@ struct trid_p_batch_known {
     trid_p_batch_shares shares;
 };
 template <class Rows>
-TRID_HD Rows trid_p_batch_rows_of(const Rows &rows)
+TB_HD Rows trid_p_batch_rows_of(const Rows &rows)
 {
     return rows;
 }
 template <class T, class Rows>
-TRID_HD Rows trid_p_batch_rows_of(const trid_p_batch_known<T, Rows> &known)
+TB_HD Rows trid_p_batch_rows_of(const trid_p_batch_known<T, Rows> &known)
 {
     return known.rows;
 }
 /* Row j of the thread says what x[j] is. */
 template <class T>
-TRID_D void trid_p_batch_know(int j, T x, T *a, T *b, T *c, T *d)
+TB_D void trid_p_batch_know(int j, T x, T *a, T *b, T *c, T *d)
 {
     a[j] = c[j] = 0;
     b[j] = 1;
@@ -760,12 +764,12 @@ TRID_D void trid_p_batch_know(int j, T x, T *a, T *b, T *c, T *d)
 }
 /* The thread has up to K rows of the system from `first` on, `held` until its end. */
 template <class T, class Rows>
-TRID_D void trid_p_batch_ask_ends(int, const Rows &, long long, int, int, T *)
+TB_D void trid_p_batch_ask_ends(int, const Rows &, long long, int, int, T *)
 {
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_ask_ends(int K, const trid_p_batch_known<T, Rows> &known, long long system, int first,
-                                  int held, T *end)
+TB_D void trid_p_batch_ask_ends(int K, const trid_p_batch_known<T, Rows> &known, long long system, int first, int held,
+                                T *end)
 {
     long long pitch;
     end[0] = end[1] = 0;
@@ -776,13 +780,13 @@ TRID_D void trid_p_batch_ask_ends(int K, const trid_p_batch_known<T, Rows> &know
 }
 /* Selections and no branches, of which the compiler makes an index into the arrays, and these would be local memory. */
 template <class T, class Rows>
-TRID_D void trid_p_batch_put_end_rows(int, const Rows &, int, int, T *, T *, T *)
+TB_D void trid_p_batch_put_end_rows(int, const Rows &, int, int, T *, T *, T *)
 {
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_put_end_rows(int K, const trid_p_batch_known<T, Rows> &, int first, int held, T *a, T *b, T *c)
+TB_D void trid_p_batch_put_end_rows(int K, const trid_p_batch_known<T, Rows> &, int first, int held, T *a, T *b, T *c)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         const int known = (j == 0 && first == 0) || j == held - 1;
         a[j] = known ? (T)0 : a[j];
@@ -791,19 +795,19 @@ TRID_D void trid_p_batch_put_end_rows(int K, const trid_p_batch_known<T, Rows> &
     }
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_put_end_values(int, const Rows &, int, int, const T *, T *)
+TB_D void trid_p_batch_put_end_values(int, const Rows &, int, int, const T *, T *)
 {
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_put_end_values(int K, const trid_p_batch_known<T, Rows> &, int first, int held, const T *end,
-                                        T *d)
+TB_D void trid_p_batch_put_end_values(int K, const trid_p_batch_known<T, Rows> &, int first, int held, const T *end,
+                                      T *d)
 {
     d[0] = first == 0 ? end[0] : d[0];
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) d[j] = j == held - 1 ? end[1] : d[j];
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_put_ends(int K, const Rows &rows, int first, int held, const T *end, T *a, T *b, T *c, T *d)
+TB_D void trid_p_batch_put_ends(int K, const Rows &rows, int first, int held, const T *end, T *a, T *b, T *c, T *d)
 {
     trid_p_batch_put_end_rows(K, rows, first, held, a, b, c);
     trid_p_batch_put_end_values(K, rows, first, held, end, d);
@@ -844,7 +848,7 @@ TRID_D void trid_p_batch_put_ends(int K, const Rows &rows, int first, int held, 
                  "l"(from), "n"(BYTES)                                                                                 \
                  : "memory")
 template <int BYTES, int AHEAD, class T>
-TRID_D void trid_p_batch_copy(T *to, const T *from)
+TB_D void trid_p_batch_copy(T *to, const T *from)
 {
 #if defined __CUDA_ARCH__ && TRID_P_BATCH_STAGES
     if (BYTES == 16) { /* only these can pass by the first-level cache */
@@ -867,10 +871,10 @@ TRID_D void trid_p_batch_copy(T *to, const T *from)
 
 /* A warp's 32/W systems, one after another without what may lie between them, are f = 0 .. count*n-1. Access r of lane
    l is f = 32 r + l, so that every access but the last is full and coalesced whatever n is; in shared memory it goes
-   where transpose_unturn puts slot e of the 32 K that the lanes have, element t of system s being slot s*K*W + t: so
-   the lanes read their rows without bank conflicts and with literal offsets, and the stores conflict only where an
+   where transpose_to_striped puts slot e of the 32 K that the lanes have, element t of system s being slot s*K*W + t:
+   so the lanes read their rows without bank conflicts and with literal offsets, and the stores conflict only where an
    access straddles two systems. */
-TRID_D int trid_p_batch_slot(int K, int B, int e)
+TB_D int trid_p_batch_slot(int K, int B, int e)
 {
     const int power = K & -K, period = K / power * (power > B ? power : B);
     return e + e / period;
@@ -881,20 +885,20 @@ TRID_D int trid_p_batch_slot(int K, int B, int e)
 enum { TRID_P_BATCH_EXACT, TRID_P_BATCH_DENSE, TRID_P_BATCH_PITCHED };
 
 /* Where the lane's rows begin. */
-TRID_D int trid_p_batch_column(int K, int B)
+TB_D int trid_p_batch_column(int K, int B)
 {
-    return B == 32 ? transpose_p_column_slot_f32(K, trid_p_lane()) : transpose_p_column_slot_f64(K, trid_p_lane());
+    return transpose_column_slot(B, K, trid_warp_lane());
 }
 
 /* Elements first (0 or 1) .. total - 1; what the others are is anything, and nobody uses it. Of a row 0 is not read
    (ends < 0) and of c row n-1 (ends > 0): where systems lie one after another these are the first and last elements of
    all that the warp has, and those between lie among elements that are read. */
 template <int PATH, class T>
-TRID_D void trid_p_batch_fetch(int K, const trid_p_batch_plan &plan, int first, int total, int ends, const T *src,
-                               long long step, long long stride, T *u)
+TB_D void trid_p_batch_fetch(int K, const trid_p_batch_plan &plan, int first, int total, int ends, const T *src,
+                             long long step, long long stride, T *u)
 {
-    int lane = trid_p_lane(), left = PATH == TRID_P_BATCH_EXACT ? total - lane : trid_p_batch_again_as(total - lane);
-    TRID_UNROLL
+    int lane = trid_warp_lane(), left = PATH == TRID_P_BATCH_EXACT ? total - lane : trid_p_batch_again_as(total - lane);
+    TB_UNROLL
     for (int r = 0; r < K; r++) {
         int f = 32 * r + lane, here = 32 * r < left;
         if (PATH == TRID_P_BATCH_EXACT) here = r < K - 1 || total == 32 * K || 32 * r < left;
@@ -916,10 +920,10 @@ TRID_D void trid_p_batch_fetch(int K, const trid_p_batch_plan &plan, int first, 
 /* Where this lane's accesses lie in shared memory; those beyond total in the lane's own word behind the LEN that are
    read. LITERAL: where slots follow one another, which EXACT and a warp with one system do, no array is needed. */
 template <int LITERAL>
-TRID_D void trid_p_batch_slots(int K, int B, int LEN, const trid_p_batch_plan &plan, int total, int *slot)
+TB_D void trid_p_batch_slots(int K, int B, int LEN, const trid_p_batch_plan &plan, int total, int *slot)
 {
-    int lane = trid_p_lane(), gap = (K << plan.width_log2) - plan.n;
-    TRID_UNROLL
+    int lane = trid_warp_lane(), gap = (K << plan.width_log2) - plan.n;
+    TB_UNROLL
     for (int r = 0; r < (LITERAL ? 0 : K); r++) {
         int f = 32 * r + lane;
         slot[r] = trid_p_batch_slot(K, B, f + (int)((unsigned)f * plan.magic >> 20) * gap);
@@ -927,55 +931,53 @@ TRID_D void trid_p_batch_slots(int K, int B, int LEN, const trid_p_batch_plan &p
     }
 }
 template <int LITERAL>
-TRID_D int trid_p_batch_slot_of(int K, int B, int r, const int *slot)
+TB_D int trid_p_batch_slot_of(int K, int B, int r, const int *slot)
 {
-    int lane = trid_p_lane();
-    if (!LITERAL) return slot[r];
-    return B == 32 ? transpose_p_row_slot_f32(K, r, lane) : transpose_p_row_slot_f64(K, r, lane);
+    return LITERAL ? transpose_row_slot(B, K, r, trid_warp_lane()) : slot[r];
 }
 
 /* From the order of the accesses to rows: lane's row j in u[j], fill from row `rows` on. */
 template <int PATH, int LITERAL, class T>
-TRID_D void trid_p_batch_turn(int K, int rows, T fill, const int *slot, T *u, T *shared)
+TB_D void trid_p_batch_turn(int K, int rows, T fill, const int *slot, T *u, T *shared)
 {
     const int B = sizeof(T) == 4 ? 32 : 16;
     int column = trid_p_batch_column(K, B);
     if (PATH != TRID_P_BATCH_EXACT) rows = trid_p_batch_again_as(rows);
-    __syncwarp(TRID_P_FULL); /* whatever was there has been read */
-    TRID_UNROLL
+    __syncwarp(TB_FULL_WARP); /* whatever was there has been read */
+    TB_UNROLL
     for (int r = 0; r < K; r++) shared[trid_p_batch_slot_of<LITERAL>(K, B, r, slot)] = u[r];
-    __syncwarp(TRID_P_FULL);
-    TRID_UNROLL
+    __syncwarp(TB_FULL_WARP);
+    TB_UNROLL
     for (int j = 0; j < K; j++) u[j] = j < rows ? shared[column + j] : fill;
 }
 
 /* x, from rows to memory; leaves u clobbered. */
 template <int PATH, int LITERAL, class T>
-TRID_D void trid_p_batch_store(int K, const trid_p_batch_plan &plan, int total, int rows, const int *slot, T *u, T *dst,
-                               T *shared)
+TB_D void trid_p_batch_store(int K, const trid_p_batch_plan &plan, int total, int rows, const int *slot, T *u, T *dst,
+                             T *shared)
 {
     const int B = sizeof(T) == 4 ? 32 : 16;
-    int column = trid_p_batch_column(K, B), lane = trid_p_lane(), add = plan.flags & TRID_BATCH_ADD;
+    int column = trid_p_batch_column(K, B), lane = trid_warp_lane(), add = plan.flags & TRID_BATCH_ADD;
     long long step = plan.lines.step, stride = plan.lines.stride;
     if (PATH != TRID_P_BATCH_EXACT) rows = trid_p_batch_again_as(rows), total = trid_p_batch_again_as(total);
-    __syncwarp(TRID_P_FULL);
-    TRID_UNROLL
+    __syncwarp(TB_FULL_WARP);
+    TB_UNROLL
     for (int j = 0; j < K; j++)
         if (j < rows) shared[column + j] = u[j];
-    __syncwarp(TRID_P_FULL);
-    TRID_UNROLL
+    __syncwarp(TB_FULL_WARP);
+    TB_UNROLL
     for (int r = 0; r < K; r++) u[r] = shared[trid_p_batch_slot_of<LITERAL>(K, B, r, slot)];
     if (PATH != TRID_P_BATCH_PITCHED) {
         if (add) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int r = 0; r < K; r++)
                 if (32 * r + lane < total) u[r] += dst[32 * r + lane];
         }
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++)
             if (32 * r + lane < total) dst[32 * r + lane] = u[r];
     } else {
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++) {
             int f = 32 * r + lane, s = (int)((unsigned)f * plan.magic >> 20);
             T *to = dst + (s * stride + (f - s * plan.n) * step);
@@ -986,8 +988,8 @@ TRID_D void trid_p_batch_store(int K, const trid_p_batch_plan &plan, int total, 
 
 /* The lane's rows, from arrays through shared memory, where they stay if the arrays' places are apart ... */
 template <int PATH, class T>
-TRID_D void trid_p_batch_matrix(int K, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int total, int,
-                                int, const trid_p_batch_arrays<T> &from, T *a, T *b, T *c)
+TB_D void trid_p_batch_matrix(int K, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int total, int, int,
+                              const trid_p_batch_arrays<T> &from, T *a, T *b, T *c)
 {
     long long at = tile.group * from.jump + tile.first * from.stride;
     trid_p_batch_fetch<PATH>(K, plan, 1, total, -1, from.a + at, from.step, from.stride, a);
@@ -996,8 +998,8 @@ TRID_D void trid_p_batch_matrix(int K, const trid_p_batch_plan &plan, const trid
 }
 /* The rows beyond the system become identity rows, and its last row is coupled to none of them. */
 template <int PATH, int LITERAL, class T>
-TRID_D void trid_p_batch_turned(int K, const trid_p_batch_arrays<T> &, int rows, const int *slot, T *a, T *b, T *c,
-                                T *shared, int apart)
+TB_D void trid_p_batch_turned(int K, const trid_p_batch_arrays<T> &, int rows, const int *slot, T *a, T *b, T *c,
+                              T *shared, int apart)
 {
     trid_p_batch_turn<PATH, LITERAL>(K, rows, (T)0, slot, a, shared);
     trid_p_batch_turn<PATH, LITERAL>(K, rows, (T)1, slot, b, shared + apart);
@@ -1006,11 +1008,11 @@ TRID_D void trid_p_batch_turned(int K, const trid_p_batch_arrays<T> &, int rows,
 }
 /* ... or made where they are wanted: Rows is a type with operator()(system, row, a, b, c). */
 template <int PATH, class T, class Rows>
-TRID_D void trid_p_batch_matrix(int K, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int, int rank,
-                                int rows, const Rows &make, T *a, T *b, T *c)
+TB_D void trid_p_batch_matrix(int K, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int, int rank,
+                              int rows, const Rows &make, T *a, T *b, T *c)
 {
-    long long system = tile.group * plan.lines.systems + tile.first + (trid_p_lane() >> plan.width_log2);
-    TRID_UNROLL
+    long long system = tile.group * plan.lines.systems + tile.first + (trid_warp_lane() >> plan.width_log2);
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         a[j] = c[j] = 0;
         b[j] = 1;
@@ -1019,14 +1021,14 @@ TRID_D void trid_p_batch_matrix(int K, const trid_p_batch_plan &plan, const trid
     }
 }
 template <int PATH, int LITERAL, class T, class Rows>
-TRID_D void trid_p_batch_turned(int, const Rows &, int, const int *, T *, T *, T *, T *, int)
+TB_D void trid_p_batch_turned(int, const Rows &, int, const int *, T *, T *, T *, T *, int)
 {
 }
 
 /* What the device learnt of one system, told by one thread of it; checked: error and size are the largest of its
    rows. */
 template <class T>
-TRID_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, int checked, T error, T size)
+TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, int checked, T error, T size)
 {
     const trid_batch_report &report = plan.report;
     int status = bad == TRID_P_BATCH_NO_ROW ? 0 : bad;
@@ -1044,7 +1046,7 @@ TRID_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, i
 
 /* The larger; NaN is larger than all. */
 template <class T>
-TRID_D T trid_p_batch_larger(T x, T y)
+TB_D T trid_p_batch_larger(T x, T y)
 {
     return x != x || x > y ? x : y;
 }
@@ -1052,10 +1054,10 @@ TRID_D T trid_p_batch_larger(T x, T y)
 /* r = d - A x in rows 0 .. held - 1 of those that the thread has, the system's row `first` being row 0, left and right
    x around them; and the largest |r| and |A||x| + |d|, if they are larger than *error and *size. */
 template <class T>
-TRID_D void trid_p_batch_defect(int K, int first, int n, int held, const T *a, const T *b, const T *c, const T *d,
-                                const T *x, T left, T right, T *r, T *error, T *size)
+TB_D void trid_p_batch_defect(int K, int first, int n, int held, const T *a, const T *b, const T *c, const T *d,
+                              const T *x, T left, T right, T *r, T *error, T *size)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         T up = j > 0 ? x[j - 1] : left, down = j < K - 1 ? x[j + 1] : right;
         T aj = first + j > 0 ? a[j] : (T)0, cj = first + j < n - 1 ? c[j] : (T)0;
@@ -1072,18 +1074,18 @@ TRID_D void trid_p_batch_defect(int K, int first, int n, int held, const T *a, c
 }
 
 /* 1 + row as one status of many: the least counts, and the last row stands for what was met beyond it. */
-TRID_D int trid_p_batch_row(int status, int n)
+TB_D int trid_p_batch_row(int status, int n)
 {
     return status <= 0 ? TRID_P_BATCH_NO_ROW : status < n ? status : n;
 }
 
 /* The lane's matrix once more, from where trid_p_batch_turned left it, LEN elements an array, or made again. */
 template <class T>
-TRID_D void trid_p_batch_again(int K, int LEN, const trid_p_batch_arrays<T> &, long long, int, int rows,
-                               const T *shared, T *a, T *b, T *c)
+TB_D void trid_p_batch_again(int K, int LEN, const trid_p_batch_arrays<T> &, long long, int, int rows, const T *shared,
+                             T *a, T *b, T *c)
 {
     int column = trid_p_batch_column(K, sizeof(T) == 4 ? 32 : 16);
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         a[j] = j < rows ? shared[column + j] : (T)0;
         b[j] = j < rows ? shared[LEN + column + j] : (T)0;
@@ -1091,10 +1093,10 @@ TRID_D void trid_p_batch_again(int K, int LEN, const trid_p_batch_arrays<T> &, l
     }
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_again(int K, int, const Rows &make, long long system, int first, int rows, const T *, T *a,
-                               T *b, T *c)
+TB_D void trid_p_batch_again(int K, int, const Rows &make, long long system, int first, int rows, const T *, T *a, T *b,
+                             T *c)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         a[j] = b[j] = c[j] = 0;
         if (j < rows) make(system, first + j, &a[j], &b[j], &c[j]);
@@ -1159,7 +1161,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_R
     trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rd, x + at, shared);
     if (trid_p_batch_reports(plan)) {
         for (int m = 1; m < W; m *= 2) {
-            int other = __shfl_xor_sync(TRID_P_FULL, bad, m);
+            int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
             bad = other < bad ? other : bad;
         }
         if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, 0, (T)0, (T)0);
@@ -1174,30 +1176,30 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_R
 struct trid_p_batch_worst {
     unsigned error, size;
 };
-TRID_D unsigned trid_p_batch_bits(float x)
+TB_D unsigned trid_p_batch_bits(float x)
 {
     return __float_as_uint(x) & 0x7fffffffu;
 }
-TRID_D unsigned trid_p_batch_bits(double x)
+TB_D unsigned trid_p_batch_bits(double x)
 {
     return (unsigned)(__double_as_longlong(x) >> 32) & 0x7fffffffu;
 }
-TRID_D float trid_p_batch_number(unsigned bits, float)
+TB_D float trid_p_batch_number(unsigned bits, float)
 {
     return __uint_as_float(bits);
 }
-TRID_D double trid_p_batch_number(unsigned bits, double)
+TB_D double trid_p_batch_number(unsigned bits, double)
 {
     return __longlong_as_double((long long)bits << 32);
 }
-TRID_D unsigned trid_p_batch_most(unsigned x, unsigned y)
+TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
 {
     return x > y ? x : y;
 }
 
 /* What is left of one row, up and down being x around it. */
 template <class T>
-TRID_D T trid_p_batch_rest(T a, T b, T c, T d, T x, T up, T down, trid_p_batch_worst *worst)
+TB_D T trid_p_batch_rest(T a, T b, T c, T d, T x, T up, T down, trid_p_batch_worst *worst)
 {
     T au = a * up, bx = b * x, cd = c * down;
     T rest = d - bx - au - cd, all = fabs(d) + fabs(bx) + fabs(au) + fabs(cd);
@@ -1230,25 +1232,25 @@ struct trid_p_batch_kept {
 /* Asks for an array of the warp's systems; ends as trid_p_batch_fetch has it. A lane looks at its first a
    nevertheless. */
 template <class T, int K, int PATH>
-TRID_D void trid_p_batch_keep(const trid_p_batch_plan &plan, int total, int ends, const T *src, long long step,
-                              long long stride, const int *slot, T *kept)
+TB_D void trid_p_batch_keep(const trid_p_batch_plan &plan, int total, int ends, const T *src, long long step,
+                            long long stride, const int *slot, T *kept)
 {
     enum { V = 16 / sizeof(T) };
-    int lane = trid_p_lane();
+    int lane = trid_warp_lane();
     if (PATH == TRID_P_BATCH_EXACT) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K / V; r++) {
             T *to = &kept[(36 * r + lane + lane / 8) * V];
             const T *from = &src[(32 * r + lane) * V];
             int end = ends < 0 ? r == 0 && lane == 0 : ends > 0 ? r == K / V - 1 && lane == 31 : 0;
             if (!end) trid_p_batch_copy<16, 0>(to, from);
             if (end) to[ends < 0 ? 0 : V - 1] = 0;
-            TRID_UNROLL
+            TB_UNROLL
             for (int i = 1; i < V; i++)
                 if (end) trid_p_batch_copy<sizeof(T), 0>(&to[ends < 0 ? i : i - 1], &from[ends < 0 ? i : i - 1]);
         }
     } else {
-        TRID_UNROLL
+        TB_UNROLL
         for (int r = 0; r < K; r++) {
             int f = 32 * r + lane, s = (int)((unsigned)f * plan.magic >> 20), row = f - s * plan.n, here = f < total;
             const T *from = PATH == TRID_P_BATCH_DENSE ? src + f : src + (s * stride + row * step);
@@ -1262,14 +1264,14 @@ TRID_D void trid_p_batch_keep(const trid_p_batch_plan &plan, int total, int ends
 
 /* The lane's rows g .. g + V-1 of an array, fill from row `rows` on. */
 template <class T, int PATH>
-TRID_D trid_p_batch_word<T> trid_p_batch_look(const T *own, int g, int rows, T fill)
+TB_D trid_p_batch_word<T> trid_p_batch_look(const T *own, int g, int rows, T fill)
 {
     enum { V = 16 / sizeof(T) };
     trid_p_batch_word<T> word;
     if (PATH == TRID_P_BATCH_EXACT) {
         word = *(const trid_p_batch_word<T> *)(own + g);
     } else {
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < V; j++) word.v[j] = g + j < rows ? own[g + j] : fill;
     }
     return word;
@@ -1277,15 +1279,15 @@ TRID_D trid_p_batch_word<T> trid_p_batch_look(const T *own, int g, int rows, T f
 
 /* The lane's rows of the matrix: identity rows beyond the system, no coupling beyond its ends. */
 template <class T, int K, int PATH>
-TRID_D void trid_p_batch_matrix_kept(const T *own, int rows, int rank, int W, T *a, T *b, T *c)
+TB_D void trid_p_batch_matrix_kept(const T *own, int rows, int rank, int W, T *a, T *b, T *c)
 {
     enum { V = 16 / sizeof(T), OWN = trid_p_batch_kept<T, K, PATH>::OWN };
-    TRID_UNROLL
+    TB_UNROLL
     for (int g = 0; g < K; g += V) {
         trid_p_batch_word<T> wa = trid_p_batch_look<T, PATH>(own, g, rows, (T)0);
         trid_p_batch_word<T> wb = trid_p_batch_look<T, PATH>(own + OWN, g, rows, (T)1);
         trid_p_batch_word<T> wc = trid_p_batch_look<T, PATH>(own + 2 * OWN, g, rows - 1, (T)0);
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < V && g + j < K; j++) a[g + j] = wa.v[j], b[g + j] = wb.v[j], c[g + j] = wc.v[j];
     }
     if (rank == 0) a[0] = 0;
@@ -1294,12 +1296,12 @@ TRID_D void trid_p_batch_matrix_kept(const T *own, int rows, int rank, int W, T 
 
 /* The residual of the lane's rows, read again one after another; in rest if it is not null. */
 template <class T, int K, int PATH>
-TRID_D trid_p_batch_worst trid_p_batch_left(const T *own, int rows, int rank, int W, const T *x, T *rest)
+TB_D trid_p_batch_worst trid_p_batch_left(const T *own, int rows, int rank, int W, const T *x, T *rest)
 {
     enum { V = 16 / sizeof(T), OWN = trid_p_batch_kept<T, K, PATH>::OWN };
     trid_p_batch_worst worst = {0, 0};
-    T left = __shfl_up_sync(TRID_P_FULL, x[K - 1], 1, W), right = __shfl_down_sync(TRID_P_FULL, x[0], 1, W);
-    TRID_UNROLL
+    T left = __shfl_up_sync(TB_FULL_WARP, x[K - 1], 1, W), right = __shfl_down_sync(TB_FULL_WARP, x[0], 1, W);
+    TB_UNROLL
     for (int g = 0; g < K; g += V) {
         trid_p_batch_word<T> a = trid_p_batch_look<T, PATH>(own, g, rows, (T)0);
         trid_p_batch_word<T> b = trid_p_batch_look<T, PATH>(own + OWN, g, rows, (T)0);
@@ -1307,7 +1309,7 @@ TRID_D trid_p_batch_worst trid_p_batch_left(const T *own, int rows, int rank, in
         trid_p_batch_word<T> d = trid_p_batch_look<T, PATH>(own + 3 * OWN, g, rows, (T)0);
         if (g == 0 && rank == 0) a.v[0] = 0;
         if (PATH == TRID_P_BATCH_EXACT && g + V == K && rank == W - 1) c.v[V - 1] = 0;
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < V && g + j < K; j++) {
             T up = g + j > 0 ? x[g + j - 1] : left, down = g + j < K - 1 ? x[g + j + 1] : right;
             /* What the ends do not couple to is not the system's: 0 times another's NaN would be one here. */
@@ -1356,49 +1358,49 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 1), TRID_P_BATCH_C
     trid_p_batch_keep<T, K, PATH>(plan, total, 1, from.c + row, from.step, from.stride, slot, shared + 2 * kept::OWN);
     trid_p_batch_keep<T, K, PATH>(plan, total, 0, d + at, plan.lines.step, plan.lines.stride, slot,
                                   shared + 3 * kept::OWN);
-    transpose_p_commit();
+    trid_copy_commit();
     const int column =
         PATH == TRID_P_BATCH_EXACT ? K * lane + K * lane / (8 * V) * V : trid_p_batch_slot(K, B, K * lane);
     const T *own = shared + column;
     T ra[K], rb[K], rc[K], rx[K];
-    TRANSPOSE_P_AWAIT(0);
-    __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
+    TRID_COPY_AWAIT(0);
+    __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
     trid_p_batch_matrix_kept<T, K, PATH>(own, held, rank, W, ra, rb, rc);
-    TRID_UNROLL
+    TB_UNROLL
     for (int g = 0; g < K; g += V) {
         trid_p_batch_word<T> word = trid_p_batch_look<T, PATH>(own + 3 * kept::OWN, g, held, (T)0);
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < V && g + j < K; j++) rx[g + j] = word.v[j];
     }
     int bad = trid_p_batch_row(trid_warp_hybrid(K, W, K * W, ra, rb, rc, rx), n);
-    __syncwarp(TRID_P_FULL); /* so that the compiler reads the rows again instead of keeping them */
+    __syncwarp(TB_FULL_WARP); /* so that the compiler reads the rows again instead of keeping them */
     if (REFINED && plan.flags & TRID_BATCH_REFINED) {
         T rest[K];
         trid_p_batch_left<T, K, PATH>(own, held, rank, W, rx, rest);
-        __syncwarp(TRID_P_FULL);
+        __syncwarp(TB_FULL_WARP);
         trid_p_batch_matrix_kept<T, K, PATH>(own, held, rank, W, ra, rb, rc);
         trid_warp_hybrid(K, W, K * W, ra, rb, rc, rest);
-        __syncwarp(TRID_P_FULL);
-        TRID_UNROLL
+        __syncwarp(TB_FULL_WARP);
+        TB_UNROLL
         for (int j = 0; j < K; j++) rx[j] += rest[j];
     }
     trid_p_batch_worst worst = trid_p_batch_left<T, K, PATH>(own, held, rank, W, rx, (T *)0);
     if (PATH == TRID_P_BATCH_EXACT) { /* x takes the place of a */
-        TRID_UNROLL
+        TB_UNROLL
         for (int g = 0; g < K; g += V) {
             trid_p_batch_word<T> word;
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < V; j++) word.v[j] = rx[g + j];
             *(trid_p_batch_word<T> *)(shared + column + g) = word;
         }
-        __syncwarp(TRID_P_FULL);
-        TRID_UNROLL
+        __syncwarp(TB_FULL_WARP);
+        TB_UNROLL
         for (int r = 0; r < K / V; r++) {
             trid_p_batch_word<T> *to = (trid_p_batch_word<T> *)(x + at) + (32 * r + lane);
             trid_p_batch_word<T> word = buffer[warp][36 * r + lane + lane / 8];
             if (plan.flags & TRID_BATCH_ADD) {
                 trid_p_batch_word<T> before = *to;
-                TRID_UNROLL
+                TB_UNROLL
                 for (int j = 0; j < V; j++) word.v[j] += before.v[j];
             }
             *to = word;
@@ -1409,10 +1411,10 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 1), TRID_P_BATCH_C
     }
     if (trid_p_batch_reports(plan)) {
         for (int m = 1; m < W; m *= 2) {
-            int other = __shfl_xor_sync(TRID_P_FULL, bad, m);
+            int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
             bad = other < bad ? other : bad;
-            worst.error = trid_p_batch_most(worst.error, __shfl_xor_sync(TRID_P_FULL, worst.error, m));
-            worst.size = trid_p_batch_most(worst.size, __shfl_xor_sync(TRID_P_FULL, worst.size, m));
+            worst.error = trid_p_batch_most(worst.error, __shfl_xor_sync(TB_FULL_WARP, worst.error, m));
+            worst.size = trid_p_batch_most(worst.size, __shfl_xor_sync(TB_FULL_WARP, worst.size, m));
         }
         long long system = tile.group * plan.lines.systems + tile.first + (lane >> plan.width_log2);
         if (rank == 0 && held > 0)
@@ -1466,7 +1468,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_R
         T ra[K], rb[K], rc[K], rd[K];
         trid_p_batch_fetch<PATH>(K, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
         trid_p_batch_slots<LITERAL>(K, B, LEN, plan, total, slots);
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) {
             ra[j] = matrix[0][column + j];
             rb[j] = matrix[1][column + j];
@@ -1477,7 +1479,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_R
         trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slots, rd, x + at, shared);
         if (trid_p_batch_reports(plan)) {
             for (int m = 1; m < W; m *= 2) {
-                int other = __shfl_xor_sync(TRID_P_FULL, bad, m);
+                int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
                 bad = other < bad ? other : bad;
             }
             long long system = tile.group * plan.lines.systems + tile.first + own;
@@ -1488,8 +1490,8 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_R
 
 /* The pair's: warp's rows 32 K warp .. 32 K warp + total - 1. */
 template <int PATH, class T>
-TRID_D void trid_p_batch_pair_matrix(int K, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int total,
-                                     int warp, int, const trid_p_batch_arrays<T> &from, T *a, T *b, T *c)
+TB_D void trid_p_batch_pair_matrix(int K, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int total,
+                                   int warp, int, const trid_p_batch_arrays<T> &from, T *a, T *b, T *c)
 {
     long long at = tile.group * from.jump + tile.first * from.stride + 32 * K * warp * from.step;
     int ends = 32 * K * warp + total == plan.n; /* has this warp the last row? */
@@ -1498,15 +1500,15 @@ TRID_D void trid_p_batch_pair_matrix(int K, const trid_p_batch_plan &plan, const
     trid_p_batch_fetch<PATH>(K, plan, 0, total - ends, 0, from.c + at, from.step, from.stride, c);
 }
 template <int PATH, class T, class Rows>
-TRID_D void trid_p_batch_pair_matrix(int K, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int, int warp,
-                                     int rows, const Rows &make, T *a, T *b, T *c)
+TB_D void trid_p_batch_pair_matrix(int K, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int, int warp,
+                                   int rows, const Rows &make, T *a, T *b, T *c)
 {
     long long system = tile.group * plan.lines.systems + tile.first;
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         a[j] = c[j] = 0;
         b[j] = 1;
-        if (j < rows) make(system, K * (32 * warp + trid_p_lane()) + j, &a[j], &b[j], &c[j]);
+        if (j < rows) make(system, K * (32 * warp + trid_warp_lane()) + j, &a[j], &b[j], &c[j]);
         if (PATH != TRID_P_BATCH_EXACT && j >= rows - 1) c[j] = 0;
     }
 }
@@ -1543,7 +1545,7 @@ TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_BLOCK_RESIDENT(T, WA
     trid_p_batch_turned<PATH, LITERAL>(K, trid_p_batch_rows_of(rows), held, slot, ra, rb, rc, shared, OWN);
     trid_p_batch_turn<PATH, LITERAL>(K, held, (T)0, slot, rd, shared + 3 * OWN);
     trid_p_batch_put_ends(K, rows, first, n - first, end, ra, rb, rc, rd);
-    int bad = trid_p_batch_row(trid_block_hybrid(K, K * trid_p_threads(), ra, rb, rc, rd, between), n);
+    int bad = trid_p_batch_row(trid_block_hybrid(K, K * trid_block_threads(), ra, rb, rc, rd, between), n);
     if (CHECKED) {
         const T *kept = shared + 3 * OWN + trid_p_batch_column(K, B);
         T kd[K], rest[K];
@@ -1553,17 +1555,17 @@ TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_BLOCK_RESIDENT(T, WA
             if (lane == 0) border[warp] = rd[0];
             if (lane == 31) border[WARPS + warp] = rd[K - 1];
             __syncthreads();
-            T left = __shfl_up_sync(TRID_P_FULL, rd[K - 1], 1), right = __shfl_down_sync(TRID_P_FULL, rd[0], 1);
+            T left = __shfl_up_sync(TB_FULL_WARP, rd[K - 1], 1), right = __shfl_down_sync(TB_FULL_WARP, rd[0], 1);
             if (lane == 0) left = border[WARPS + (warp > 0 ? warp - 1 : 0)];
             if (lane == 31) right = border[32 * (warp + 1) < (int)blockDim.x ? warp + 1 : warp];
             trid_p_batch_again(K, OWN, trid_p_batch_rows_of(rows), system, first, held, shared, ra, rb, rc);
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) kd[j] = j < held ? kept[j] : (T)0;
             error = size = 0;
             trid_p_batch_defect(K, first, n, held, ra, rb, rc, kd, rd, left, right, rest, &error, &size);
             if (!refine) break;
             trid_block_hybrid(K, n, ra, rb, rc, rest, between); /* its barrier also lets border be filled again */
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) rd[j] += rest[j];
         }
         __syncthreads(); /* border will be used for something else */
@@ -1571,11 +1573,11 @@ TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_BLOCK_RESIDENT(T, WA
     trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rd, x + at, shared);
     if (trid_p_batch_reports(plan)) {
         for (int m = 1; m < 32; m *= 2) {
-            int other = __shfl_xor_sync(TRID_P_FULL, bad, m);
+            int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
             bad = other < bad ? other : bad;
             if (CHECKED) {
-                error = trid_p_batch_larger(error, (T)__shfl_xor_sync(TRID_P_FULL, error, m));
-                size = trid_p_batch_larger(size, (T)__shfl_xor_sync(TRID_P_FULL, size, m));
+                error = trid_p_batch_larger(error, (T)__shfl_xor_sync(TB_FULL_WARP, error, m));
+                size = trid_p_batch_larger(size, (T)__shfl_xor_sync(TB_FULL_WARP, size, m));
             }
         }
         if (threadIdx.x % 32 == 0) {
@@ -1598,9 +1600,9 @@ TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_BLOCK_RESIDENT(T, WA
 /* ---- with pivoting ----------------------------------------------------------------------------------------------- */
 
 /* With repair only systems whose status is not 0 are solved, and those that share a warp with them. */
-TRID_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int mine)
+TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int mine)
 {
-    return !plan.repair || __any_sync(TRID_P_FULL, mine && plan.report.status[system] != 0);
+    return !plan.repair || __any_sync(TB_FULL_WARP, mine && plan.report.status[system] != 0);
 }
 
 /* Blocks a multiprocessor: what is eliminated is a chain of dependent operations, which only other warps fill, and a
@@ -1646,7 +1648,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_P
     trid_p_batch_store<PATH, LITERAL>(K, plan, total, held, slot, rd, x + at, shared);
     if (trid_p_batch_reports(plan)) {
         for (int m = 1; m < W; m *= 2) {
-            int other = __shfl_xor_sync(TRID_P_FULL, bad, m);
+            int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
             bad = other < bad ? other : bad;
         }
         if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, 0, (T)0, (T)0);
@@ -1674,7 +1676,7 @@ TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_PIVOTED_RESIDENT(T, 
     trid_p_batch_turned<PATH, 1>(K, rows, held, slot, ra, rb, rc, shared, 0);
     trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared);
     if (threadIdx.x == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barrier inside */
-    int bad = trid_p_batch_row(trid_block_pivoted(K, K * trid_p_threads(), ra, rb, rc, rd, between), n);
+    int bad = trid_p_batch_row(trid_block_pivoted(K, K * trid_block_threads(), ra, rb, rc, rd, between), n);
     warp = trid_p_batch_again_as((int)threadIdx.x) / 32, first = K * trid_p_batch_again_as((int)threadIdx.x);
     tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
     total = n - 32 * K * warp, held = n - first;
@@ -1693,27 +1695,26 @@ TRID_KERNEL void __launch_bounds__(32 * WARPS, TRID_P_BATCH_PIVOTED_RESIDENT(T, 
 
 /* The thread's rows from .. held - 1, from being 0 or 1; the others are 0. */
 template <class T>
-TRID_D void trid_p_batch_gather(int K, int from, int held, const T *src, long long step, T *u)
+TB_D void trid_p_batch_gather(int K, int from, int held, const T *src, long long step, T *u)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         u[j] = j < held && (j > 0 || j >= from) ? *src : (T)0;
         src += step;
     }
 }
 /* Solves the systems of the block: thread t has rows K*(t / L) .. K*(t / L) + K-1 of system t % L, those from held on
-   identity rows. As trid_block_lines, with up to 64 sections (two reduced rows a lane then), and a status that knows
-   its system: *bad is the least of the rows of this thread, and worst[system] that of reduced rows. x in r; *left is
-   the unknown above.
-   OPEN: the rows are S <= 32 sections of a longer system. Nothing is solved: the thread's last row couples then to the
-   unknown above the first section (a) and to the last of the last section (c; in that section to the unknown below
-   it). */
+   identity rows. As trid_block_interleaved, with up to 64 sections (two reduced rows a lane then), and a status that
+   knows its system: *bad is the least of the rows of this thread, and worst[system] that of reduced rows. x in r; *left
+   is the unknown above. OPEN: the rows are S <= 32 sections of a longer system. Nothing is solved: the thread's last
+   row couples then to the unknown above the first section (a) and to the last of the last section (c; in that section
+   to the unknown below it). */
 template <class T, int K, int L, int S, int OPEN = 0>
-TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *shared, int *worst, int *bad, T *left)
+TB_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *shared, int *worst, int *bad, T *left)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), G = S < 32 ? S : 32, R = S / G };
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S), G = S < 32 ? S : 32, R = S / G };
     int thread = (int)threadIdx.x, section = thread / L;
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         if (j >= held) b[j] = 1;
         if (j >= held - 1) c[j] = 0;
@@ -1725,7 +1726,7 @@ TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *share
     *left = 0;
     if (S > 1) {
         T *up = shared, *down = shared + 3 * PART;
-        int slot = TRID_P_LINES_SLOT(L, S, U, thread);
+        int slot = TRID_INTERLEAVED_SLOT(L, S, U, thread);
         up[slot] = a[0];
         up[PART + slot] = c[0];
         up[2 * PART + slot] = r[0];
@@ -1736,10 +1737,11 @@ TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *share
         if (S == G || thread < L * G) { /* whole warps: G lanes take system thread / G, R sections each */
             int rank = thread % G, system = thread / G, failed = 0;
             T row_a[R], row_c[R], row_d[R];
-            TRID_UNROLL
+            TB_UNROLL
             for (int p = 0; p < R; p++) {
                 int own = system + L * (R * rank + p), next = R * rank + p + 1 < S;
-                int here = TRID_P_LINES_SLOT(L, S, U, own), below = TRID_P_LINES_SLOT(L, S, U, next ? own + L : own);
+                int here = TRID_INTERLEAVED_SLOT(L, S, U, own),
+                    below = TRID_INTERLEAVED_SLOT(L, S, U, next ? own + L : own);
                 row_a[p] = down[here];
                 row_c[p] = down[PART + here];
                 row_d[p] = down[2 * PART + here];
@@ -1753,17 +1755,17 @@ TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *share
             if (OPEN) {
                 met = trid_p_batch_open_pcr(G, &row_a[0], &row_c[0], &row_d[0]);
                 met = met & 1 ? rank + 1 : met ? S : 0;
-                down[TRID_P_LINES_SLOT(L, S, U, system + L * rank)] = row_a[0];
-                down[PART + TRID_P_LINES_SLOT(L, S, U, system + L * rank)] = row_c[0];
+                down[TRID_INTERLEAVED_SLOT(L, S, U, system + L * rank)] = row_a[0];
+                down[PART + TRID_INTERLEAVED_SLOT(L, S, U, system + L * rank)] = row_c[0];
             } else {
                 met =
                     R == 1 ? trid_warp_pcr1(G, row_a[0], row_c[0], &row_d[0]) : trid_warp_pcr2(G, row_a, row_c, row_d);
             }
             if (!failed) failed = met;
             if (worst && failed) atomicMin(&worst[system], trid_p_batch_row(K * failed, n));
-            TRID_UNROLL
+            TB_UNROLL
             for (int p = 0; p < R; p++)
-                down[2 * PART + TRID_P_LINES_SLOT(L, S, U, system + L * (R * rank + p))] = row_d[p];
+                down[2 * PART + TRID_INTERLEAVED_SLOT(L, S, U, system + L * (R * rank + p))] = row_d[p];
         }
         __syncthreads();
         if (OPEN) {
@@ -1772,7 +1774,7 @@ TRID_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *share
             r[K - 1] = down[2 * PART + slot];
             return;
         }
-        if (section > 0) *left = down[2 * PART + TRID_P_LINES_SLOT(L, S, U, thread - L)];
+        if (section > 0) *left = down[2 * PART + TRID_INTERLEAVED_SLOT(L, S, U, thread - L)];
         last = down[2 * PART + slot];
     }
     trid_p_batch_expand(K, a, c, r, *left, last);
@@ -1788,21 +1790,21 @@ struct trid_p_batch_post {
     int part, parts, turn;
 };
 template <class T>
-TRID_D unsigned long long *trid_p_batch_box(const trid_p_batch_post<T> &post)
+TB_D unsigned long long *trid_p_batch_box(const trid_p_batch_post<T> &post)
 {
     return &post.box[post.turn & 1];
 }
 template <int WORDS, int L, class T>
-TRID_D T *trid_p_batch_expect(const trid_p_batch_post<T> &post)
+TB_D T *trid_p_batch_expect(const trid_p_batch_post<T> &post)
 {
     const int words = TRID_P_BATCH_MAIL(WORDS, L, post.parts);
-    if (threadIdx.x == 0) trid_cluster_expect(trid_p_batch_box(post), words * (int)sizeof(T));
+    if (threadIdx.x == 0) trid_mbarrier_expect(trid_p_batch_box(post), words * (int)sizeof(T));
     return post.mail + (post.turn & 1) * words;
 }
 template <class T>
-TRID_D void trid_p_batch_receive(const trid_p_batch_post<T> &post)
+TB_D void trid_p_batch_receive(const trid_p_batch_post<T> &post)
 {
-    trid_cluster_await(trid_p_batch_box(post), post.turn / 2 & 1);
+    trid_mbarrier_wait(trid_p_batch_box(post), post.turn / 2 & 1);
 }
 
 /* The same where a cluster shares the systems: its block `part` of `parts` <= S has rows K*S*part .. K*S*part + K*S-1
@@ -1810,13 +1812,13 @@ TRID_D void trid_p_batch_receive(const trid_p_batch_post<T> &post)
    these rows, and how the part fared, go to all blocks of the cluster, which solve for all parts' last unknowns, each
    for itself. With worst != 0 *bad is taken care of. */
 template <class T, int K, int L, int S>
-TRID_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *shared, int *worst,
-                                    const trid_p_batch_post<T> &post, T *left)
+TB_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *shared, int *worst,
+                                  const trid_p_batch_post<T> &post, T *left)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), WORDS = 8 };
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S), WORDS = 8 };
     int thread = (int)threadIdx.x, section = thread / L, part = post.part, parts = post.parts;
     T *mail = trid_p_batch_expect<WORDS, L>(post);
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         if (j >= held) b[j] = 1;
         if (j >= held - 1) c[j] = 0;
@@ -1825,7 +1827,7 @@ TRID_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *
     int status = trid_p_batch_reduce(K, a, b, c, r);
     if (worst && status) atomicMin(&worst[thread % L], trid_p_batch_row(K * (S * part + section) + status, n));
     T *up = shared, *down = shared + 3 * PART;
-    int slot = TRID_P_LINES_SLOT(L, S, U, thread);
+    int slot = TRID_INTERLEAVED_SLOT(L, S, U, thread);
     up[slot] = a[0];
     up[PART + slot] = c[0];
     up[2 * PART + slot] = r[0];
@@ -1836,7 +1838,7 @@ TRID_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *
 
     /* Now this thread has section rank of system thread / S. */
     int rank = thread % S, system = thread / S, own = system + L * rank, next = rank + 1 < S;
-    int here = TRID_P_LINES_SLOT(L, S, U, own), below = TRID_P_LINES_SLOT(L, S, U, next ? own + L : own);
+    int here = TRID_INTERLEAVED_SLOT(L, S, U, own), below = TRID_INTERLEAVED_SLOT(L, S, U, next ? own + L : own);
     T row_a = down[here], row_c = down[PART + here], row_d = down[2 * PART + here];
     T next_a = up[below], next_c = up[PART + below], next_d = up[2 * PART + below];
     if (!next) next_a = 0, next_c = -1, next_d = 0; /* stays coupled to the next part's first unknown */
@@ -1845,9 +1847,9 @@ TRID_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *
     T first[4] = {0, 0, 0, 0}, last[4] = {row_a, row_c, row_d, 0};
     if (worst) {
         if (met) atomicMin(&worst[system], trid_p_batch_row(met & 1 ? K * (S * part + rank + 1) : n, n));
-        __syncwarp(TRID_P_FULL);
+        __syncwarp(TB_FULL_WARP);
         last[3] = worst[system] == TRID_P_BATCH_NO_ROW ? (T)0 : (T)worst[system];
-        __syncwarp(TRID_P_FULL);
+        __syncwarp(TB_FULL_WARP);
     }
     if (rank == 0) {
         T up_c = up[PART + here];
@@ -1855,10 +1857,10 @@ TRID_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *
         first[1] = -up_c * row_c;
         first[2] = up[2 * PART + here] - up_c * row_d;
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int k = 0; k < 3; k++) {
-        first[k] = __shfl_sync(TRID_P_FULL, first[k], 0, S);
-        last[k] = __shfl_sync(TRID_P_FULL, last[k], S - 1, S);
+        first[k] = __shfl_sync(TB_FULL_WARP, first[k], 0, S);
+        last[k] = __shfl_sync(TB_FULL_WARP, last[k], S - 1, S);
     }
     if (rank < parts) {
         T *to = mail + 8 * (parts * system + part);
@@ -1876,11 +1878,11 @@ TRID_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *
         int row = met ? trid_p_batch_row(met & 1 ? K * S * (rank + 1) : n, n) : n;
         atomicMin(&worst[system], part_worst != 0 && (int)part_worst < row ? (int)part_worst : row);
     }
-    T above = __shfl_sync(TRID_P_FULL, x, part > 0 ? part - 1 : 0, S), mine = __shfl_sync(TRID_P_FULL, x, part, S);
+    T above = __shfl_sync(TB_FULL_WARP, x, part > 0 ? part - 1 : 0, S), mine = __shfl_sync(TB_FULL_WARP, x, part, S);
     down[2 * PART + here] = rank == S - 1 ? mine : row_d - row_a * above - row_c * mine;
     if (rank == 0) up[here] = above; /* nobody else has read this one */
     __syncthreads();
-    *left = section > 0 ? down[2 * PART + TRID_P_LINES_SLOT(L, S, U, thread - L)] : up[slot];
+    *left = section > 0 ? down[2 * PART + TRID_INTERLEAVED_SLOT(L, S, U, thread - L)] : up[slot];
     trid_p_batch_expand(K, a, c, r, *left, down[2 * PART + slot]);
 }
 
@@ -1889,14 +1891,14 @@ TRID_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *
    parts go to all blocks, each of which climbs the rest of the tree for itself. Where an unknown has no pivot 1 is left
    in worst. */
 template <class T, int K, int L, int S, int CLUSTER>
-TRID_D void trid_p_batch_sweep_pivoted(int held, T *a, T *b, T *c, T *r, T *shared, int *worst,
-                                       const trid_p_batch_post<T> &post)
+TB_D void trid_p_batch_sweep_pivoted(int held, T *a, T *b, T *c, T *r, T *shared, int *worst,
+                                     const trid_p_batch_post<T> &post)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), WORDS = 12 };
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S), WORDS = 12 };
     int thread = (int)threadIdx.x, section = thread / L, part = CLUSTER ? post.part : 0, side;
     unsigned flags;
     T face[9], kept[9], outer[4];
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         if (j >= held) b[j] = 1;
         if (j >= held - 1) c[j] = 0;
@@ -1906,13 +1908,13 @@ TRID_D void trid_p_batch_sweep_pivoted(int held, T *a, T *b, T *c, T *r, T *shar
     if (worst && met) atomicMin(&worst[thread % L], 1);
 
     /* Now this thread has section rank of system thread / S. */
-    int rank = thread % S, system = thread / S, slot = TRID_P_LINES_SLOT(L, S, U, thread);
-    int here = TRID_P_LINES_SLOT(L, S, U, system + L * rank);
+    int rank = thread % S, system = thread / S, slot = TRID_INTERLEAVED_SLOT(L, S, U, thread);
+    int here = TRID_INTERLEAVED_SLOT(L, S, U, system + L * rank);
     if (S > 1) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < 9; k++) shared[k * PART + slot] = face[k];
         __syncthreads();
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < 9; k++) face[k] = shared[k * PART + here];
     }
     met = trid_p_batch_pivoted_up(S, S, S * part + rank, face, kept, &side);
@@ -1920,42 +1922,42 @@ TRID_D void trid_p_batch_sweep_pivoted(int held, T *a, T *b, T *c, T *r, T *shar
         const int parts = trid_warp_uniform(post.parts);
         T *mail = trid_p_batch_expect<WORDS, L>(post), part_kept[9], send[WORDS] = {0};
         int part_side;
-        TRID_UNROLL
-        for (int k = 0; k < 9; k++) send[k] = __shfl_sync(TRID_P_FULL, face[k], S / 2 - 1, S);
+        TB_UNROLL
+        for (int k = 0; k < 9; k++) send[k] = __shfl_sync(TB_FULL_WARP, face[k], S / 2 - 1, S);
         if (worst) {
             if (met) atomicMin(&worst[system], 1);
-            __syncwarp(TRID_P_FULL);
+            __syncwarp(TB_FULL_WARP);
             send[9] = worst[system] == TRID_P_BATCH_NO_ROW ? (T)0 : (T)1;
-            __syncwarp(TRID_P_FULL);
+            __syncwarp(TB_FULL_WARP);
         }
         if (rank < parts) {
             T *to = mail + WORDS * (parts * system + part);
-            TRID_UNROLL
+            TB_UNROLL
             for (int k = 0; k < WORDS; k += 4) trid_p_batch_send(to + k, rank, trid_p_batch_box(post), send + k);
         }
         trid_p_batch_receive(post);
         int count = 1;
         while (count < parts) count *= 2;
         const T *from = mail + WORDS * (parts * system + (rank < parts ? rank : 0));
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < 9; k++) /* where there is no part: two unknowns that are zero, facing up or down */
             face[k] = rank < parts ? from[k] : k == (rank & 1) || k == 7 - (rank & 1) ? (T)1 : (T)0;
         met = trid_p_batch_pivoted_up(S, count, rank, face, part_kept, &part_side);
         met |= trid_p_batch_pivoted_root(S, count, face, outer);
         met = rank < parts && (met || from[9] != 0);
         trid_p_batch_pivoted_down(S, count, rank, part_kept, part_side, outer);
-        TRID_UNROLL
-        for (int k = 0; k < 4; k++) outer[k] = __shfl_sync(TRID_P_FULL, outer[k], part, S);
+        TB_UNROLL
+        for (int k = 0; k < 4; k++) outer[k] = __shfl_sync(TB_FULL_WARP, outer[k], part, S);
     } else {
         met |= trid_p_batch_pivoted_root(S, S, face, outer);
     }
     if (worst && met) atomicMin(&worst[system], 1);
     trid_p_batch_pivoted_down(S, S, S * part + rank, kept, side, outer);
     if (S > 1) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < 4; k++) shared[k * PART + here] = outer[k]; /* nobody else has read these */
         __syncthreads();
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < 4; k++) outer[k] = shared[k * PART + slot];
     }
     trid_p_batch_pivoted_expand(K, section, a, b, c, r, flags, outer);
@@ -1967,8 +1969,7 @@ struct trid_p_batch_place {
     int held;                     /* rows */
     int there;                    /* is there such a system? */
 };
-TRID_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, unsigned index, int L, int line,
-                                                int first)
+TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, unsigned index, int L, int line, int first)
 {
     trid_p_batch_tile tile = trid_p_batch_tile_of(plan, index, L);
     trid_p_batch_place p;
@@ -1979,14 +1980,14 @@ TRID_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, u
     return p;
 }
 /* The same once more, instead of keeping it. */
-TRID_D trid_p_batch_place trid_p_batch_place_again(const trid_p_batch_plan &plan, unsigned index, int L, int line,
-                                                   int first)
+TB_D trid_p_batch_place trid_p_batch_place_again(const trid_p_batch_plan &plan, unsigned index, int L, int line,
+                                                 int first)
 {
     return trid_p_batch_place_of(plan, (unsigned)trid_p_batch_again_as((int)index), L, line, first);
 }
 template <class T>
-TRID_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from,
-                                        const trid_p_batch_place &p, int first)
+TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from,
+                                      const trid_p_batch_place &p, int first)
 {
     if (plan.lines.groups == 1) return p.system * from.stride + first * from.step;
     long long group = p.system / plan.lines.systems;
@@ -2011,21 +2012,21 @@ struct trid_p_batch_route {
 
 /* WIDE: the thread whose elements piece i of this lane begins with, and the array, or the row of four. */
 template <class T, int L>
-TRID_D void trid_p_batch_piece(int i, int *thread, int *which)
+TB_D void trid_p_batch_piece(int i, int *thread, int *which)
 {
     enum { V = 16 / sizeof(T), WIDTH = L < 32 ? L : 32, PIECES = WIDTH / V > 0 ? WIDTH / V : 1 };
-    int lane = trid_p_lane(), e = lane + 32 * i;
+    int lane = trid_warp_lane(), e = lane + 32 * i;
     *which = e / PIECES % 4;
     *thread = (int)threadIdx.x - lane + e / (4 * PIECES) * WIDTH + e % PIECES * V;
 }
 /* WIDE: the arrays lie alike. */
 template <class T, int K, int L, int ARRAYS, int STAGED>
-TRID_D trid_p_batch_route<T> trid_p_batch_route_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
-                                                   unsigned index, const trid_p_batch_place &own, int first, const T *d)
+TB_D trid_p_batch_route<T> trid_p_batch_route_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
+                                                 unsigned index, const trid_p_batch_place &own, int first, const T *d)
 {
     trid_p_batch_route<T> route;
     if (STAGED == TRID_P_BATCH_WIDE) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < (int)sizeof(T) / 4; i++) {
             int thread, which;
             trid_p_batch_piece<T, L>(i, &thread, &which);
@@ -2059,17 +2060,16 @@ TRID_D trid_p_batch_route<T> trid_p_batch_route_of(const trid_p_batch_plan &plan
 
 /* Asks for rows j .. j + R-1 of the route, as one group; the matrix's rows are step elements apart. */
 template <class T, int K, int L, int S, int R, int AHEAD, int ARRAYS, int STAGED>
-TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int j, trid_p_batch_route<T> *route,
-                             T *stage)
+TB_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int j, trid_p_batch_route<T> *route, T *stage)
 {
     if (STAGED == TRID_P_BATCH_WIDE) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < (int)sizeof(T) / 4; i++) {
             int thread, which;
             trid_p_batch_piece<T, L>(i, &thread, &which);
             T *to = stage + (which * (ARRAYS == 1 ? 1 : K) * L * S + thread);
             if (ARRAYS == 1) {
-                TRID_UNROLL
+                TB_UNROLL
                 for (int r = 0; r < R; r += 4) {
                     if (which < R - r && j + r < route->held[i])
                         trid_p_batch_copy<16, AHEAD>(&to[(j + r) * L * S], route->from[i]);
@@ -2080,7 +2080,7 @@ TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int 
             int top = which == 0 && thread < L && route->part == 0;
             int end = which == 2 ? route->held[i] - 1 : route->held[i];
             if (route->held[i] >= K) { /* all rows, as usual: nothing to compare but at the ends of a system */
-                TRID_UNROLL
+                TB_UNROLL
                 for (int r = 0; r < R; r++) {
                     if ((j + r > 0 || !top) && (j + r < K - 1 || end >= K))
                         trid_p_batch_copy<16, AHEAD>(&to[(j + r) * L * S], route->from[i]);
@@ -2099,7 +2099,7 @@ TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int 
     } else {
         T *to = stage + threadIdx.x;
         TRID_P_BATCH_LOOP
-        for (int r = 0; r < R; r++) TRID_UNROLL
+        for (int r = 0; r < R; r++) TB_UNROLL
         for (int k = 0; k < ARRAYS; k++) {
             int top = ARRAYS > 1 && k == 0 && j + r == 0 && threadIdx.x < L && route->part == 0; /* row 0 of a */
             if (j + r + (k == 2) < route->held[0] && !top) /* of c there must be one row more */
@@ -2107,22 +2107,22 @@ TRID_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int 
             route->from[k] += ARRAYS > 1 && k < 3 ? step : plan.lines.step;
         }
     }
-    transpose_p_commit();
+    trid_copy_commit();
 }
 
 /* With TRID_BATCH_ADD: x as it was, the thread's own rows, behind the other arrays. A group in any case. */
 template <class T, int K, int L, int S, int AHEAD>
-TRID_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_batch_place &own, const T *x, T *stage)
+TB_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_batch_place &own, const T *x, T *stage)
 {
     x += own.at;
     if (plan.flags & TRID_BATCH_ADD) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) {
             if (j < own.held) trid_p_batch_copy<sizeof(T), AHEAD>(&stage[j * L * S + (int)threadIdx.x], x);
             x += plan.lines.step;
         }
     }
-    transpose_p_commit();
+    trid_copy_commit();
 }
 
 /* How many arrays travel: a matrix that is made does not, and nothing stands for it in a route. And do known ends? */
@@ -2148,12 +2148,12 @@ struct trid_p_batch_travels<T, trid_p_batch_known<T, Rows>> {
 /* What is known of the next tile travels with it: threads with the first or the last row of a system take what has come
    for this tile, and ask for what comes to the same place, slot[0] and slot[L]. */
 template <class T, class Rows>
-TRID_D void trid_p_batch_next_ends(int, int, const Rows &, int, int, const trid_p_batch_place &, T *, T *)
+TB_D void trid_p_batch_next_ends(int, int, const Rows &, int, int, const trid_p_batch_place &, T *, T *)
 {
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_next_ends(int K, int L, const trid_p_batch_known<T, Rows> &known, int first, int held,
-                                   const trid_p_batch_place &next, T *slot, T *end)
+TB_D void trid_p_batch_next_ends(int K, int L, const trid_p_batch_known<T, Rows> &known, int first, int held,
+                                 const trid_p_batch_place &next, T *slot, T *end)
 {
     long long pitch;
     end[0] = end[1] = 0;
@@ -2166,14 +2166,14 @@ TRID_D void trid_p_batch_next_ends(int K, int L, const trid_p_batch_known<T, Row
 }
 /* The two places that nobody asks for: a of row 0, c of row n-1. */
 template <class T, int K, int L, int S>
-TRID_D void trid_p_batch_unasked(int n, int first, T *stage)
+TB_D void trid_p_batch_unasked(int n, int first, T *stage)
 {
     if (first == 0) stage[threadIdx.x] = 0;
     if (n > first && n <= first + K) stage[(2 * K + n - 1 - first) * L * S + (int)threadIdx.x] = 0;
 }
 template <class T>
-TRID_D void trid_p_batch_arrived(int K, int threads, int j, const trid_p_batch_arrays<T> &, long long, int,
-                                 const T *own, T *a, T *b, T *c, T *d)
+TB_D void trid_p_batch_arrived(int K, int threads, int j, const trid_p_batch_arrays<T> &, long long, int, const T *own,
+                               T *a, T *b, T *c, T *d)
 {
     *a = own[j * threads];
     *b = own[(K + j) * threads];
@@ -2181,16 +2181,16 @@ TRID_D void trid_p_batch_arrived(int K, int threads, int j, const trid_p_batch_a
     *d = own[(3 * K + j) * threads];
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_arrived(int, int threads, int j, const Rows &make, long long system, int first, const T *own,
-                                 T *a, T *b, T *c, T *d)
+TB_D void trid_p_batch_arrived(int, int threads, int j, const Rows &make, long long system, int first, const T *own,
+                               T *a, T *b, T *c, T *d)
 {
     make(system, first + j, a, b, c);
     *d = own[j * threads];
 }
 
 template <class T>
-TRID_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &plan, const trid_p_batch_place &p, int first,
-                                  const trid_p_batch_arrays<T> &from, T *a, T *b, T *c)
+TB_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &plan, const trid_p_batch_place &p, int first,
+                                const trid_p_batch_arrays<T> &from, T *a, T *b, T *c)
 {
     long long at = trid_p_batch_matrix_at(plan, from, p, first);
     trid_p_batch_gather(K, first == 0, p.held, from.a + at, from.step, a);
@@ -2198,10 +2198,10 @@ TRID_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &plan, const tr
     trid_p_batch_gather(K, 0, p.held - 1, from.c + at, from.step, c);
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &, const trid_p_batch_place &p, int first,
-                                  const Rows &make, T *a, T *b, T *c)
+TB_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &, const trid_p_batch_place &p, int first,
+                                const Rows &make, T *a, T *b, T *c)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         a[j] = b[j] = c[j] = 0;
         if (j < p.held) make(p.system, first + j, &a[j], &b[j], &c[j]);
@@ -2215,7 +2215,7 @@ TRID_D void trid_p_batch_own_rows(int K, const trid_p_batch_plan &, const trid_p
     (TRID_P_BATCH_LINES_THREADS(T, K) > (threads) ? TRID_P_BATCH_LINES_THREADS(T, K) / (threads) : 1)
 
 /* With repair only tiles are solved of which a system's status is not 0: the first of these from index on. */
-TRID_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned index, unsigned pace, int L)
+TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned index, unsigned pace, int L)
 {
     TRID_P_BATCH_LOOP
     for (; plan.repair && index < plan.tiles; index += pace) {
@@ -2223,8 +2223,8 @@ TRID_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned
         const int *status = plan.report.status + (tile.group * plan.lines.systems + tile.first);
         int wanted = 0;
         TRID_P_BATCH_LOOP
-        for (int line = trid_p_lane(); line < tile.count; line += 32) wanted |= status[line] != 0;
-        if (__any_sync(TRID_P_FULL, wanted)) break;
+        for (int line = trid_warp_lane(); line < tile.count; line += 32) wanted |= status[line] != 0;
+        if (__any_sync(TB_FULL_WARP, wanted)) break;
     }
     return index;
 }
@@ -2240,7 +2240,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
     trid_p_batch_lines(trid_p_batch_plan plan, Rows rows, const T *d, T *x)
 {
     typedef trid_p_batch_travels<T, Rows> travels;
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), ARRAYS = travels::ARRAYS };
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S), ARRAYS = travels::ARRAYS };
     __shared__ T shared[S > 1 || CLUSTER ? (PIVOTED ? 9 : 6) * PART : 1], known[travels::ENDS ? 2 * L : 1];
     __shared__ int worst[L];
     __shared__ unsigned long long box[CLUSTER ? 2 : 1];
@@ -2258,7 +2258,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
     unsigned pace = CLUSTER ? gridDim.x / (unsigned)parts : gridDim.x, turn = 0;
     unsigned begin = CLUSTER ? blockIdx.x / (unsigned)parts : blockIdx.x;
     if (CLUSTER) {
-        if (thread < 2) trid_cluster_open(&box[CLUSTER ? thread : 0]);
+        if (thread < 2) trid_mbarrier_init(&box[CLUSTER ? thread : 0]);
         trid_cluster_sync();
     }
     if (PIVOTED) begin = trid_p_batch_wanted_tile(plan, begin, pace, L);
@@ -2280,11 +2280,11 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
             trid_p_batch_route<T> route =
                 trid_p_batch_route_of<T, K, L, ARRAYS, STAGED>(plan, travels::of(rows), next, p, first, d);
             route.part = part;
-            TRID_UNROLL
+            TB_UNROLL
             for (int from = 0; from < K; from += R) {
-                TRANSPOSE_P_AWAIT(K / R); /* the last of them is x as it was */
-                __syncwarp(TRID_P_FULL);  /* what other lanes have asked for is there too */
-                TRID_UNROLL
+                TRID_COPY_AWAIT(K / R);   /* the last of them is x as it was */
+                __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
+                TB_UNROLL
                 for (int j = from; j < from + R; j++) {
                     a[j] = c[j] = r[j] = 0;
                     b[j] = 1;
@@ -2294,7 +2294,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
                 }
                 if (from == 0)
                     trid_p_batch_next_ends(K, L, rows, first, held, p, &known[travels::ENDS ? line : 0], end);
-                __syncwarp(TRID_P_FULL); /* and has been read by them */
+                __syncwarp(TB_FULL_WARP); /* and has been read by them */
                 trid_p_batch_ask<T, K, L, S, R, AHEAD, ARRAYS, STAGED>(plan, travels::of(rows).step, from, &route,
                                                                        stage);
             }
@@ -2324,8 +2324,8 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
         }
         T *to = x + here.at;
         if (plan.flags & TRID_BATCH_ADD) {
-            if (STAGED) TRANSPOSE_P_AWAIT(K / R);
-            TRID_UNROLL
+            if (STAGED) TRID_COPY_AWAIT(K / R);
+            TB_UNROLL
             for (int j = 0; j < K; j++) {
                 if (j < held) r[j] += STAGED ? before[j * L * S + thread] : *to;
                 to += step;
@@ -2333,7 +2333,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
             to = x + here.at;
         }
         if (STAGED) trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) {
             if (j < held) *to = r[j];
             to += step;
@@ -2350,8 +2350,8 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
    memory holds three halves of K/2 rows of tiles in turn: the two of the tile that is being solved, and the first of
    the next; each is given to the half after the next as soon as its residual is known. */
 template <class T, int K, int L, int S, int AHEAD, int STAGED>
-TRID_D void trid_p_batch_ask_half(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, unsigned index,
-                                  int line, int first, const T *d, int half, T *stage)
+TB_D void trid_p_batch_ask_half(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, unsigned index,
+                                int line, int first, const T *d, int half, T *stage)
 {
     trid_p_batch_place own = trid_p_batch_place_of(plan, index, L, line, first + K / 2 * half);
     trid_p_batch_route<T> route =
@@ -2362,8 +2362,8 @@ TRID_D void trid_p_batch_ask_half(const trid_p_batch_plan &plan, const trid_p_ba
 /* Row j of the thread's, 0 beyond the system and where its ends couple to nothing: from its half in shared memory, or,
    where nothing is staged, from arrays, in which its first row is where `at` and d say. */
 template <class T, int K, int L, int S, int STAGED>
-TRID_D void trid_p_batch_row_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &at, int held, int first,
-                                const T *d, const T *own, int j, T *a, T *b, T *c, T *r)
+TB_D void trid_p_batch_row_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &at, int held, int first,
+                              const T *d, const T *own, int j, T *a, T *b, T *c, T *r)
 {
     *a = *b = *c = *r = 0;
     if (j >= held) return;
@@ -2383,14 +2383,14 @@ TRID_D void trid_p_batch_row_of(const trid_p_batch_plan &plan, const trid_p_batc
 }
 /* The thread's first unknown below, by way of shared memory. */
 template <class T, int L, int S>
-TRID_D T trid_p_batch_below(T x, T *shared)
+TB_D T trid_p_batch_below(T x, T *shared)
 {
     enum { U = sizeof(T) == 4 ? 32 : 16 };
     int thread = (int)threadIdx.x;
     if (S == 1) return 0;
-    shared[TRID_P_LINES_SLOT(L, S, U, thread)] = x;
+    shared[TRID_INTERLEAVED_SLOT(L, S, U, thread)] = x;
     __syncthreads();
-    return thread / L < S - 1 ? shared[TRID_P_LINES_SLOT(L, S, U, thread + L)] : (T)0;
+    return thread / L < S - 1 ? shared[TRID_INTERLEAVED_SLOT(L, S, U, thread + L)] : (T)0;
 }
 
 /* As trid_p_batch_lines, for arrays, with the residual of each system. */
@@ -2398,7 +2398,12 @@ template <class T, int K, int L, int S, int AHEAD, int STAGED>
 TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
     trid_p_batch_lines_checked(trid_p_batch_plan plan, trid_p_batch_arrays<T> from, const T *d, T *x)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), H = K / 2, HALF = 4 * H * L * S };
+    enum {
+        U = sizeof(T) == 4 ? 32 : 16,
+        PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S),
+        H = K / 2,
+        HALF = 4 * H * L * S
+    };
     __shared__ T shared[S > 1 ? 6 * PART : 1];
     __shared__ int worst[L];
     __shared__ unsigned largest[2 * L];
@@ -2432,12 +2437,12 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
                 at.a += matrix, at.b += matrix, at.c += matrix;
                 right_hand += here.at;
             }
-            TRID_UNROLL
+            TB_UNROLL
             for (int half = 0; half < 2; half++) {
-                if (STAGED && half == 0) TRANSPOSE_P_AWAIT(2);
-                if (STAGED && half == 1) TRANSPOSE_P_AWAIT(1);
-                __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
-                TRID_UNROLL
+                if (STAGED && half == 0) TRID_COPY_AWAIT(2);
+                if (STAGED && half == 1) TRID_COPY_AWAIT(1);
+                __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
+                TB_UNROLL
                 for (int i = 0; i < H; i++) {
                     int j = H * half + i;
                     T now = 0;
@@ -2458,13 +2463,13 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
                                            &more);
             if (reports && pass == 0 && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
             left += more;
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) solved[j] += r[j];
             right = trid_p_batch_below<T, L, S>(solved[0], shared);
             most.error = most.size = 0;
-            TRID_UNROLL
+            TB_UNROLL
             for (int half = 0; half < 2; half++) {
-                TRID_UNROLL
+                TB_UNROLL
                 for (int i = 0; i < H; i++) {
                     int j = H * half + i;
                     T ka, kb, kc, kd, up = j > 0 ? solved[j > 0 ? j - 1 : 0] : left;
@@ -2476,7 +2481,7 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
                     r[j] = trid_p_batch_rest(ka, kb, kc, kd, solved[j], up, down, &most);
                 }
                 if (STAGED && pass == refined) {
-                    __syncwarp(TRID_P_FULL); /* other lanes have read theirs */
+                    __syncwarp(TB_FULL_WARP); /* other lanes have read theirs */
                     trid_p_batch_ask_half<T, K, L, S, AHEAD, STAGED>(plan, from, index + (half + 1) * gridDim.x, line,
                                                                      first, d, 1 - half, halves[half]);
                 }
@@ -2490,14 +2495,14 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
         }
         T *to = x + here.at;
         if (plan.flags & TRID_BATCH_ADD) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) {
                 if (j < held) solved[j] += *to;
                 to += step;
             }
             to = x + here.at;
         }
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) {
             if (j < held) *to = solved[j];
             to += step;
@@ -2518,7 +2523,7 @@ template <class T, int K, int L, int S, int AHEAD, int STAGED, class Rows>
 TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L *S))
     trid_p_batch_common_lines(trid_p_batch_plan plan, Rows from, const T *d, T *x)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S), V = 16 / sizeof(T), G = 13 };
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S), V = 16 / sizeof(T), G = 13 };
     enum { OWN = 5 * K + V }; /* no bank conflicts, four sections a warp or fewer reading 16 bytes each */
     enum { ENDS = trid_p_batch_travels<T, Rows>::ENDS };
     __shared__ T shared[3 * PART], reduced[S * G], known[ENDS ? 2 * L : 1];
@@ -2537,21 +2542,21 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L
     trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
     if (thread == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
     {
-        T a[K], b[K], c[K], f[TRID_LINES_FACTOR_LEN(K)];
-        TRID_UNROLL
+        T a[K], b[K], c[K], f[TRID_INTERLEAVED_FACTOR_LEN(K)];
+        TB_UNROLL
         for (int j = 0; j < K; j++) {
             a[j] = c[j] = 0;
             b[j] = 1;
             if (first + j < n) trid_p_batch_rows_of(from)(0, first + j, &a[j], &b[j], &c[j]);
         }
         trid_p_batch_put_end_rows(K, from, first, n - first, a, b, c);
-        int bad = trid_p_batch_row(trid_block_lines_factor(K, L, S, n, a, b, c, f, &steps, shared), n);
+        int bad = trid_p_batch_row(trid_block_interleaved_factor(K, L, S, n, a, b, c, f, &steps, shared), n);
         if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
-        TRID_UNROLL
+        TB_UNROLL
         for (int e = 0; e < 5 * K; e++)
             if (line == 0) factors[section * OWN + e] = f[e];
-        TRID_UNROLL
-        for (int e = 0; e < TRID_LINES_FACTOR_LEN(K) - 5 * K; e++)
+        TB_UNROLL
+        for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(K) - 5 * K; e++)
             if (thread < S) reduced[thread * G + e] = f[5 * K + e];
     }
     __syncthreads();
@@ -2561,23 +2566,23 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_COMMON_LINES_RESIDENT(T, L
         const trid_p_batch_place here = p;
         p = trid_p_batch_place_of(plan, index + gridDim.x, L, line, first); /* without systems beyond the last tile */
         route = trid_p_batch_route_of<T, K, L, 1, STAGED>(plan, none, index + gridDim.x, p, first, d);
-        TRANSPOSE_P_AWAIT(1);
-        __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
-        TRID_UNROLL
+        TRID_COPY_AWAIT(1);
+        __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
+        TB_UNROLL
         for (int j = 0; j < K; j++) r[j] = j < here.held ? stage[j * L * S + thread] : (T)0;
         trid_p_batch_next_ends(K, L, from, first, here.held, p, &known[ENDS ? line : 0], end);
         trid_p_batch_put_end_values(K, from, first, here.held, end, r);
-        __syncwarp(TRID_P_FULL); /* and has been read by them */
+        __syncwarp(TB_FULL_WARP); /* and has been read by them */
         trid_p_batch_ask<T, K, L, S, K, AHEAD, 1, STAGED>(plan, 0, 0, &route, stage);
-        trid_block_lines_solve_stored(K, L, S, K * S, steps, factors + section * OWN, reduced + thread % S * G, 1, r,
-                                      shared);
+        trid_block_interleaved_solve_stored(K, L, S, K * S, steps, factors + section * OWN, reduced + thread % S * G, 1,
+                                            r, shared);
         T *to = x + here.at;
-        if (add) TRANSPOSE_P_AWAIT(1);
-        TRID_UNROLL
+        if (add) TRID_COPY_AWAIT(1);
+        TB_UNROLL
         for (int j = 0; j < K && add; j++)
             if (j < here.held) r[j] += before[j * L * S + thread];
         trid_p_batch_ask_before<T, K, L, S, AHEAD>(plan, p, x, before);
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) {
             if (j < here.held) *to = r[j];
             to += step;
@@ -2595,33 +2600,33 @@ enum { TRID_P_BATCH_ENDS_THREADS = 256 };
 struct trid_p_batch_part {
     int lines, line, part, next; /* of the block; the thread's; how many threads further the next part's is */
 };
-TRID_D trid_p_batch_part trid_p_batch_part_of(int beside, int parts)
+TB_D trid_p_batch_part trid_p_batch_part_of(int beside, int parts)
 {
     int thread = (int)threadIdx.x, lines = TRID_P_BATCH_ENDS_THREADS / parts;
     trid_p_batch_part p = {lines, thread % lines, thread / lines, lines};
     if (!beside) p.line = thread / parts, p.part = thread % parts, p.next = 1;
     return p;
 }
-TRID_D int trid_p_batch_part_begin(int n, int part, int parts)
+TB_D int trid_p_batch_part_begin(int n, int part, int parts)
 {
     return (int)((long long)n * part / parts);
 }
 
 /* Of arrays, which may be one matrix for all lines, and of those made in registers: a row of a section. */
 template <class T>
-TRID_D long long trid_p_batch_section_at(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from,
-                                         const trid_p_batch_place &p)
+TB_D long long trid_p_batch_section_at(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from,
+                                       const trid_p_batch_place &p)
 {
     return trid_p_batch_matrix_at(plan, from, p, 0);
 }
 template <class Rows>
-TRID_D long long trid_p_batch_section_at(const trid_p_batch_plan &, const Rows &, const trid_p_batch_place &)
+TB_D long long trid_p_batch_section_at(const trid_p_batch_plan &, const Rows &, const trid_p_batch_place &)
 {
     return 0;
 }
 template <class T>
-TRID_D void trid_p_batch_section_row(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, long long at,
-                                     long long, int row, T *a, T *b, T *c)
+TB_D void trid_p_batch_section_row(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &from, long long at,
+                                   long long, int row, T *a, T *b, T *c)
 {
     at += row * from.step;
     *a = *c = 0;
@@ -2630,42 +2635,42 @@ TRID_D void trid_p_batch_section_row(const trid_p_batch_plan &plan, const trid_p
     if (row < plan.n - 1 || !(plan.flags & TRID_BATCH_LAST)) *c = from.c[at];
 }
 template <class T, class Rows>
-TRID_D void trid_p_batch_section_row(const trid_p_batch_plan &plan, const Rows &make, long long, long long system,
-                                     int row, T *a, T *b, T *c)
+TB_D void trid_p_batch_section_row(const trid_p_batch_plan &plan, const Rows &make, long long, long long system,
+                                   int row, T *a, T *b, T *c)
 {
     make(system, row, a, b, c);
     if (row == 0 && (plan.flags & TRID_BATCH_FIRST)) *a = 0;
     if (row == plan.n - 1 && (plan.flags & TRID_BATCH_LAST)) *c = 0;
 }
 
-/* Rows begin .. end-1 of a line, two or more, to the ends of these (trid_lane_ends_open); returns 1 + a bad row, or 0.
-   Several rows are on their way at a time. */
+/* Rows begin .. end-1 of a line, two or more, to the ends of these (trid_lane_interface_open); returns 1 + a bad row,
+   or 0. Several rows are on their way at a time. */
 template <class T, class Rows>
-TRID_D int trid_p_batch_march(const trid_p_batch_plan &plan, const Rows &rows, const trid_p_batch_place &p, int begin,
-                              int end, const T *d, T *e)
+TB_D int trid_p_batch_march(const trid_p_batch_plan &plan, const Rows &rows, const trid_p_batch_place &p, int begin,
+                            int end, const T *d, T *e)
 {
     enum { R = 4 };
     const long long at = trid_p_batch_section_at(plan, rows, p), step = plan.lines.step;
     T a[R], b[R], c[R], r[R];
     d += p.at + begin * step;
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < 2; j++, d += step) {
         trid_p_batch_section_row(plan, rows, at, p.system, begin + j, &a[j], &b[j], &c[j]);
         r[j] = *d;
     }
-    int status = trid_lane_ends_open(e, a[0], b[0], c[0], r[0], a[1], b[1], c[1], r[1]) ? begin + 2 : 0;
+    int status = trid_lane_interface_open(e, a[0], b[0], c[0], r[0], a[1], b[1], c[1], r[1]) ? begin + 2 : 0;
     int row = begin + 2;
     TRID_P_BATCH_LOOP
     for (; row < end; row += R) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < R; j++, d += step)
             if (row + j < end) {
                 trid_p_batch_section_row(plan, rows, at, p.system, row + j, &a[j], &b[j], &c[j]);
                 r[j] = *d;
             }
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < R; j++)
-            if (row + j < end && trid_lane_ends_row(e, a[j], b[j], c[j], r[j]) && !status) status = row + j + 1;
+            if (row + j < end && trid_lane_interface_row(e, a[j], b[j], c[j], r[j]) && !status) status = row + j + 1;
     }
     return status;
 }
@@ -2678,39 +2683,39 @@ struct trid_p_batch_ends {
 };
 template <class T>
 struct trid_p_batch_between {
-    T ends[TRID_LANE_ENDS_LEN][TRID_P_BATCH_ENDS_THREADS];
+    T ends[TRID_LANE_INTERFACE_LEN][TRID_P_BATCH_ENDS_THREADS];
     int worst[TRID_P_BATCH_ENDS_THREADS];
 };
 template <class T>
-TRID_D void trid_p_batch_join_parts(const trid_p_batch_plan &plan, const trid_p_batch_place &p,
-                                    const trid_p_batch_part &own, int parts, int bad, T *e,
-                                    trid_p_batch_between<T> *between, const trid_p_batch_ends<T> &to)
+TB_D void trid_p_batch_join_parts(const trid_p_batch_plan &plan, const trid_p_batch_place &p,
+                                  const trid_p_batch_part &own, int parts, int bad, T *e,
+                                  trid_p_batch_between<T> *between, const trid_p_batch_ends<T> &to)
 {
     const int thread = (int)threadIdx.x, n = plan.n;
     TRID_P_BATCH_LOOP
     for (int m = 1; m < parts; m *= 2) {
         if (own.part % (2 * m) == m) {
-            TRID_UNROLL
-            for (int k = 0; k < TRID_LANE_ENDS_LEN; k++) between->ends[k][thread] = e[k];
+            TB_UNROLL
+            for (int k = 0; k < TRID_LANE_INTERFACE_LEN; k++) between->ends[k][thread] = e[k];
             between->worst[thread] = bad;
         }
         __syncthreads();
         if (own.part % (2 * m) == 0 && p.there) {
             const int other = thread + m * own.next;
-            T below[TRID_LANE_ENDS_LEN];
-            TRID_UNROLL
-            for (int k = 0; k < TRID_LANE_ENDS_LEN; k++) below[k] = between->ends[k][other];
+            T below[TRID_LANE_INTERFACE_LEN];
+            TB_UNROLL
+            for (int k = 0; k < TRID_LANE_INTERFACE_LEN; k++) below[k] = between->ends[k][other];
             if (between->worst[other] < bad) bad = between->worst[other];
-            int at = trid_lane_ends_join(e, below) ? trid_p_batch_part_begin(n, own.part + m, parts) + 1 : 0;
+            int at = trid_lane_interface_join(e, below) ? trid_p_batch_part_begin(n, own.part + m, parts) + 1 : 0;
             if (at && bad == TRID_P_BATCH_NO_ROW) bad = at;
         }
     }
     if (own.part > 0 || !p.there) return;
     T a[2], c[2], r[2];
     long long pitch, at = to.shares.of(p.system, &pitch);
-    const int said = trid_lane_ends_close(e, a, c, r);
+    const int said = trid_lane_interface_close(e, a, c, r);
     if (said && bad == TRID_P_BATCH_NO_ROW) bad = said == 1 ? 1 : n;
-    TRID_UNROLL
+    TB_UNROLL
     for (int k = 0; k < 2; k++, at += pitch) {
         to.a[at] = a[k];
         to.c[at] = c[k];
@@ -2728,7 +2733,7 @@ TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, TRID_P_BATCH_ENDS_
     const int n = plan.n;
     const trid_p_batch_part own = trid_p_batch_part_of(BESIDE, parts);
     const trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, own.lines, own.line, 0);
-    T e[TRID_LANE_ENDS_LEN] = {0, 0, 0, 0, 0, 0, 0};
+    T e[TRID_LANE_INTERFACE_LEN] = {0, 0, 0, 0, 0, 0, 0};
     int bad = TRID_P_BATCH_NO_ROW;
     if (p.there)
         bad = trid_p_batch_row(trid_p_batch_march(plan, rows, p, trid_p_batch_part_begin(n, own.part, parts),
@@ -2743,11 +2748,12 @@ TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, TRID_P_BATCH_ENDS_
    nothing comes before. */
 enum { TRID_P_BATCH_ENDS_STEP = 4 };
 template <class T>
-TRID_D int trid_p_batch_march_matrix(int begin, int end, T *kept, T *e)
+TB_D int trid_p_batch_march_matrix(int begin, int end, T *kept, T *e)
 {
     T *own = kept + begin * TRID_P_BATCH_ENDS_STEP, *next = own + TRID_P_BATCH_ENDS_STEP;
     /* right-hand sides of 1, with nothing before them, leave the reciprocals */
-    int status = trid_lane_ends_open(e, own[0], own[1], own[2], (T)0, next[0], next[1], next[2], (T)1) ? begin + 2 : 0;
+    int status =
+        trid_lane_interface_open(e, own[0], own[1], own[2], (T)0, next[0], next[1], next[2], (T)1) ? begin + 2 : 0;
     next[0] = next[2] = 0;
     next[1] = e[6];
     TRID_P_BATCH_LOOP
@@ -2755,21 +2761,21 @@ TRID_D int trid_p_batch_march_matrix(int begin, int end, T *kept, T *e)
         next += TRID_P_BATCH_ENDS_STEP;
         const T a = next[0], before = e[2];
         e[6] = 0;
-        if (trid_lane_ends_row(e, a, next[1], next[2], (T)1) && !status) status = row + 1;
+        if (trid_lane_interface_row(e, a, next[1], next[2], (T)1) && !status) status = row + 1;
         next[1] = e[6];
         next[2] = before;
     }
     return status;
 }
-/* As trid_lane_ends_row, right-hand sides alone; d is where the part's first row is. ALL: rows are not counted. */
+/* As trid_lane_interface_row, right-hand sides alone; d is where the part's first row is. ALL: rows are not counted. */
 template <class T, int R, int ALL>
-TRID_D void trid_p_batch_march_some(int rows, const T *kept, const T *d, long long step, T *top, T *bottom)
+TB_D void trid_p_batch_march_some(int rows, const T *kept, const T *d, long long step, T *top, T *bottom)
 {
     enum { V = 16 / sizeof(T) };
     T r[R];
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < R; j++, d += step) r[j] = ALL || j < rows ? *d : (T)0;
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < R; j++)
         if (ALL || j < rows) {
             const T *of = kept + j * TRID_P_BATCH_ENDS_STEP;
@@ -2780,7 +2786,7 @@ TRID_D void trid_p_batch_march_some(int rows, const T *kept, const T *d, long lo
         }
 }
 template <class T>
-TRID_D void trid_p_batch_march_right(int begin, int end, const T *kept, const T *d, long long step, T *top, T *bottom)
+TB_D void trid_p_batch_march_right(int begin, int end, const T *kept, const T *d, long long step, T *top, T *bottom)
 {
     enum { R = 8 };
     int row = begin + 1;
@@ -2805,7 +2811,7 @@ TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, TRID_P_BATCH_ENDS_
 {
     enum { MOST = 8 };
     __shared__ trid_p_batch_between<T> between;
-    __shared__ T matrix[MOST][TRID_LANE_ENDS_LEN];
+    __shared__ T matrix[MOST][TRID_LANE_INTERFACE_LEN];
     __shared__ int bad[MOST];
     TRID_DYNAMIC_SHARED(dynamic);
     T *kept = (T *)dynamic;
@@ -2818,25 +2824,25 @@ TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, TRID_P_BATCH_ENDS_
     }
     __syncthreads();
     if (thread < parts) {
-        T e[TRID_LANE_ENDS_LEN];
+        T e[TRID_LANE_INTERFACE_LEN];
         int status = trid_p_batch_march_matrix(trid_p_batch_part_begin(n, thread, parts),
                                                trid_p_batch_part_begin(n, thread + 1, parts), kept, e);
         bad[thread] = trid_p_batch_row(status, n);
-        TRID_UNROLL
-        for (int k = 0; k < TRID_LANE_ENDS_LEN; k++) matrix[thread][k] = e[k];
+        TB_UNROLL
+        for (int k = 0; k < TRID_LANE_INTERFACE_LEN; k++) matrix[thread][k] = e[k];
     }
     const int begin = trid_p_batch_part_begin(n, own.part, parts),
               end = trid_p_batch_part_begin(n, own.part + 1, parts);
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
-        T e[TRID_LANE_ENDS_LEN], top = 0, bottom = 0;
+        T e[TRID_LANE_INTERFACE_LEN], top = 0, bottom = 0;
         __syncthreads(); /* the matrix is there, what was between parts has been read */
         if (p.there)
             trid_p_batch_march_right(begin, end, kept, d + (p.at + begin * plan.lines.step), plan.lines.step, &top,
                                      &bottom);
-        TRID_UNROLL
-        for (int k = 0; k < TRID_LANE_ENDS_LEN; k++) e[k] = matrix[own.part][k];
+        TB_UNROLL
+        for (int k = 0; k < TRID_LANE_INTERFACE_LEN; k++) e[k] = matrix[own.part][k];
         e[3] = top;
         e[6] = bottom;
         trid_p_batch_join_parts(plan, p, own, parts, bad[own.part], e, &between, to);
@@ -2846,26 +2852,26 @@ TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS, TRID_P_BATCH_ENDS_
 /* Rows from .. to-1 of d times those of u and of v, of which sides has bits 1 and 2; every parts-th row. ALL: rows are
    not counted. */
 template <class T, int SIDES, int R, int ALL>
-TRID_D void trid_p_batch_weigh_some(int rows, const T *u, const T *v, long long matrix_pace, const T *d, long long pace,
-                                    T *sum)
+TB_D void trid_p_batch_weigh_some(int rows, const T *u, const T *v, long long matrix_pace, const T *d, long long pace,
+                                  T *sum)
 {
     T r[R], wu[R], wv[R];
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < R; j++, d += pace, u += matrix_pace, v += matrix_pace) {
         const int here = ALL || j < rows;
         r[j] = here ? *d : (T)0;
         wu[j] = here && (SIDES & 1) ? *u : (T)0;
         wv[j] = here && (SIDES & 2) ? *v : (T)0;
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < R; j++) {
         if (SIDES & 1) sum[0] += wu[j] * r[j];
         if (SIDES & 2) sum[1] += wv[j] * r[j];
     }
 }
 template <class T, int SIDES>
-TRID_D void trid_p_batch_weigh(int from, int to, int parts, const T *u, const T *v, long long matrix_step, const T *d,
-                               long long step, T *sum)
+TB_D void trid_p_batch_weigh(int from, int to, int parts, const T *u, const T *v, long long matrix_step, const T *d,
+                             long long step, T *sum)
 {
     enum { R = 8 };
     const long long pace = parts * step, matrix_pace = parts * matrix_step;
@@ -2937,9 +2943,9 @@ TRID_KERNEL void __launch_bounds__(TRID_P_BATCH_ENDS_THREADS)
     T a[2] = {0, 0}, c[2] = {0, 0};
     int rows_needed[2] = {1, 1};
     long long pitch, at = shares.of(p.system, &pitch);
-    int status = trid_lane_ends_factor(plan.n, plan.flags, rows.a + p.at, rows.b + p.at, rows.c + p.at, u + p.at,
-                                       v + p.at, plan.lines.step, a, c, rows_needed);
-    TRID_UNROLL
+    int status = trid_lane_interface_factor(plan.n, plan.flags, rows.a + p.at, rows.b + p.at, rows.c + p.at, u + p.at,
+                                            v + p.at, plan.lines.step, a, c, rows_needed);
+    TB_UNROLL
     for (int k = 0; k < 2; k++) {
         ends_a[at + k * pitch] = a[k];
         ends_c[at + k * pitch] = c[k];
@@ -2978,7 +2984,7 @@ struct trid_p_batch_levels {
 enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* as bytes of a row in worst, which make one beyond all others */
 
 /* What a row of the chunk's says of the system's rows. */
-TRID_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
+TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
 {
     if (worst && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[2 * system + after], bad);
 }
@@ -2986,8 +2992,8 @@ TRID_D void trid_p_batch_failed(int *worst, long long system, int after, int bad
 /* The rows that are left of a chunk, whose first row was top; a, c, d are what trid_p_batch_reduce left in this thread
    but for the last row, which couples to f (a) and z (c; in the chunk's last row to g). */
 template <class T>
-TRID_D void trid_p_batch_leave(int K, const trid_p_batch_levels<T> &levels, long long at, int is_first, int is_last,
-                               const T *top, const T *a, const T *c, const T *d)
+TB_D void trid_p_batch_leave(int K, const trid_p_batch_levels<T> &levels, long long at, int is_first, int is_last,
+                             const T *top, const T *a, const T *c, const T *d)
 {
     if (is_first) { /* row 1 in f and z, put into row 0 */
         levels.left[0][at] = top[0];
@@ -3006,7 +3012,7 @@ TRID_D void trid_p_batch_leave(int K, const trid_p_batch_levels<T> &levels, long
 
 /* The first row of a chunk is put aside, and f stands for l: 'x[0] = l'. */
 template <class T>
-TRID_D void trid_p_batch_put_aside(int first, T *a, T *b, T *c, T *d, T *top)
+TB_D void trid_p_batch_put_aside(int first, T *a, T *b, T *c, T *d, T *top)
 {
     top[0] = first > 0 ? a[0] : (T)0;
     top[1] = b[0];
@@ -3023,7 +3029,7 @@ struct trid_p_batch_chunk {
     long long system, at; /* its index; where the chunk begins in d and x */
     int chunk, total;     /* rows */
 };
-TRID_D trid_p_batch_chunk trid_p_batch_chunk_of(int K, const trid_p_batch_plan &plan, unsigned chunks, unsigned index)
+TB_D trid_p_batch_chunk trid_p_batch_chunk_of(int K, const trid_p_batch_plan &plan, unsigned chunks, unsigned index)
 {
     unsigned system = index / chunks, group = plan.lines.groups == 1 ? 0 : system / plan.per_group;
     trid_p_batch_chunk p = {{group, system - group * plan.per_group, 1}, system, 0, 0, 0};
@@ -3036,15 +3042,15 @@ TRID_D trid_p_batch_chunk trid_p_batch_chunk_of(int K, const trid_p_batch_plan &
 
 /* The x that a step of refinement begins with, in the lane's rows, and around them. */
 template <class T>
-TRID_D void trid_p_batch_before(int K, const trid_p_batch_levels<T> &levels, const trid_p_batch_chunk &p, int held,
-                                T *x, T *left, T *right, T *shared)
+TB_D void trid_p_batch_before(int K, const trid_p_batch_levels<T> &levels, const trid_p_batch_chunk &p, int held, T *x,
+                              T *left, T *right, T *shared)
 {
     const T *from = levels.before + (p.system * levels.plan.n + 32 * K * p.chunk);
-    int lane = trid_p_lane(), slot[TRID_P_MOST_ROWS];
+    int lane = trid_warp_lane(), slot[TRID_MOST_ROWS];
     trid_p_batch_fetch<TRID_P_BATCH_DENSE>(K, levels.plan, 0, p.total, 0, from, 1, 0, x);
     trid_p_batch_turn<TRID_P_BATCH_DENSE, 1>(K, held, (T)0, slot, x, shared);
-    *left = __shfl_up_sync(TRID_P_FULL, x[K - 1], 1);
-    *right = __shfl_down_sync(TRID_P_FULL, x[0], 1);
+    *left = __shfl_up_sync(TB_FULL_WARP, x[K - 1], 1);
+    *right = __shfl_down_sync(TB_FULL_WARP, x[0], 1);
     if (lane == 0) *left = p.chunk > 0 ? from[-1] : (T)0;
     if (lane == 31) *right = held > K ? from[32 * K] : (T)0;
 }
@@ -3085,8 +3091,8 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
     if (held <= K) rc[K - 1] = 0; /* nothing is below */
     if (lane == 0) trid_p_batch_put_aside(first, ra, rb, rc, rd, top);
     int status = trid_p_batch_reduce(K, ra, rb, rc, rd);
-    T first_a = __shfl_down_sync(TRID_P_FULL, ra[0], 1), first_c = __shfl_down_sync(TRID_P_FULL, rc[0], 1);
-    T first_d = __shfl_down_sync(TRID_P_FULL, rd[0], 1);
+    T first_a = __shfl_down_sync(TB_FULL_WARP, ra[0], 1), first_c = __shfl_down_sync(TB_FULL_WARP, rc[0], 1);
+    T first_d = __shfl_down_sync(TB_FULL_WARP, rd[0], 1);
     if (lane == 31) first_a = 0, first_c = -1, first_d = 0; /* stays coupled to g */
     int bad = trid_p_batch_link(&ra[K - 1], &rc[K - 1], &rd[K - 1], first_a, first_c, first_d);
     bad |= trid_p_batch_open_pcr(32, &ra[K - 1], &rc[K - 1], &rd[K - 1]);
@@ -3135,18 +3141,18 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
     if (CHECKED) {
         if (levels.before) {
             const T *was = shared + 4 * OWN + trid_p_batch_column(K, B);
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++)
                 if (j < held) rd[j] += was[j];
         } else {
             left = right = 0;
         }
-        T around = __shfl_up_sync(TRID_P_FULL, rd[K - 1], 1);
+        T around = __shfl_up_sync(TB_FULL_WARP, rd[K - 1], 1);
         if (lane > 0)
             left = around;
         else if (p.chunk > 0)
             left += known[-levels.row];
-        around = __shfl_down_sync(TRID_P_FULL, rd[0], 1);
+        around = __shfl_down_sync(TB_FULL_WARP, rd[0], 1);
         if (lane < 31)
             right = around;
         else if (held > K)
@@ -3159,12 +3165,12 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
             const T *kept = shared + 3 * OWN + trid_p_batch_column(K, B);
             T kd[K], rest[K], error = 0, size = 0;
             trid_p_batch_again(K, OWN, trid_p_batch_rows_of(rows), p.system, first, held, shared, ra, rb, rc);
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) kd[j] = j < held ? kept[j] : (T)0;
             trid_p_batch_defect(K, first, plan.n, held, ra, rb, rc, kd, rd, left, right, rest, &error, &size);
             for (int m = 1; m < 32; m *= 2) {
-                error = trid_p_batch_larger(error, (T)__shfl_xor_sync(TRID_P_FULL, error, m));
-                size = trid_p_batch_larger(size, (T)__shfl_xor_sync(TRID_P_FULL, size, m));
+                error = trid_p_batch_larger(error, (T)__shfl_xor_sync(TB_FULL_WARP, error, m));
+                size = trid_p_batch_larger(size, (T)__shfl_xor_sync(TB_FULL_WARP, size, m));
             }
             if (lane == 0) {
                 atomicMax(&levels.largest[2 * p.system], trid_p_batch_bits(error));
@@ -3177,8 +3183,8 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
 
 /* Systems side by side: a chunk is S sections of K rows, of L systems. */
 template <class T>
-TRID_D void trid_p_batch_lines_before(int K, const trid_p_batch_levels<T> &levels, const trid_p_batch_place &p,
-                                      int first, T *x, T *left, T *right)
+TB_D void trid_p_batch_lines_before(int K, const trid_p_batch_levels<T> &levels, const trid_p_batch_place &p, int first,
+                                    T *x, T *left, T *right)
 {
     long long pitch = levels.plan.lines.systems * levels.plan.lines.groups;
     const T *from = levels.before + (first * pitch + p.system);
@@ -3190,7 +3196,7 @@ template <class T, int K, int L, int S, int CHECKED, class Rows>
 TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
     trid_p_batch_lines_reduce(trid_p_batch_levels<T> levels, Rows rows, const T *d)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S) };
     __shared__ T shared[6 * PART];
     __shared__ int worst[L];
     const trid_p_batch_plan &plan = levels.plan;
@@ -3225,7 +3231,7 @@ template <class T, int K, int L, int S, int CHECKED, class Rows>
 TRID_KERNEL void __launch_bounds__(L *S, CHECKED ? 1 : TRID_P_BATCH_LINES_RESIDENT(T, K, L *S))
     trid_p_batch_lines_expand(trid_p_batch_levels<T> levels, Rows rows, const T *d, T *x)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S) };
     __shared__ T shared[6 * PART];
     __shared__ int worst[L];
     const trid_p_batch_plan &plan = levels.plan;
@@ -3256,17 +3262,17 @@ TRID_KERNEL void __launch_bounds__(L *S, CHECKED ? 1 : TRID_P_BATCH_LINES_RESIDE
     if (CHECKED) {
         T right = 0;
         if (section == 0 && p.there && chunk > 0) left = known[-levels.row];
-        shared[TRID_P_LINES_SLOT(L, S, U, thread)] = r[0];
+        shared[TRID_INTERLEAVED_SLOT(L, S, U, thread)] = r[0];
         __syncthreads();
         if (section < S - 1)
-            right = shared[TRID_P_LINES_SLOT(L, S, U, thread + L)];
+            right = shared[TRID_INTERLEAVED_SLOT(L, S, U, thread + L)];
         else if (p.held > K)
             right = known[2 * levels.row];
         if (levels.before) {
             trid_p_batch_lines_before(K, levels, p, first, a, &before_left, &before_right);
             left += before_left;
             right += before_right;
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) r[j] += a[j];
         }
         if (levels.keep) {
@@ -3284,7 +3290,7 @@ TRID_KERNEL void __launch_bounds__(L *S, CHECKED ? 1 : TRID_P_BATCH_LINES_RESIDE
             }
         }
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         if (j < p.held) *to = add ? *to + r[j] : r[j];
         to += step;
@@ -3349,13 +3355,13 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_P
     int met = trid_p_batch_pivoted_reduce(K, position, ra, rb, rc, rd, face, &flags);
     met |= trid_p_batch_pivoted_up(32, 32, position, face, kept, &side);
     if (!tree.down) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < 9; k++)
             if (lane == 15) tree.face[(p.system * tree.count + p.chunk) * 9 + k] = face[k];
         if (met) trid_p_batch_failed(tree.worst, p.system, 0, 1);
         return;
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int k = 0; k < 4; k++) outer[k] = tree.outer[(p.system * tree.count + p.chunk) * 4 + k];
     trid_p_batch_pivoted_down(32, 32, position, kept, side, outer);
     trid_p_batch_pivoted_expand(K, position, ra, rb, rc, rd, flags, outer);
@@ -3375,24 +3381,24 @@ TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch
     if (!trid_p_batch_wanted(plan, system, 1)) return;
     long long own = (long long)system * tree.count + i, joined = (long long)system * tree.groups + group;
     T face[9], kept[9], outer[4];
-    TRID_UNROLL
+    TB_UNROLL
     for (int k = 0; k < 9; k++) /* where there is none: two unknowns that are zero, facing up or down */
         face[k] = i < tree.count ? tree.face[own * 9 + k] : k == (lane & 1) || k == 7 - (lane & 1) ? (T)1 : (T)0;
     int met = trid_p_batch_pivoted_up(32, 32, (int)i, face, kept, &side);
     if (tree.groups == 1) {
         met |= trid_p_batch_pivoted_root(32, 32, face, outer);
     } else if (!tree.down) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < 9; k++)
             if (lane == 15) tree.joined[joined * 9 + k] = face[k];
     } else {
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k < 4; k++) outer[k] = tree.around[joined * 4 + k];
     }
     if (met) trid_p_batch_failed(tree.worst, system, 0, 1);
     if (tree.groups > 1 && !tree.down) return;
     trid_p_batch_pivoted_down(32, 32, (int)i, kept, side, outer);
-    TRID_UNROLL
+    TB_UNROLL
     for (int k = 0; k < 4; k++)
         if (i < tree.count) tree.outer[own * 4 + k] = outer[k];
 }
@@ -3400,48 +3406,48 @@ TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch
 /* ---- several right-hand sides, and factors ----------------------------------------------------------------------- */
 
 /* What of trid.h has its precision in its name. */
-TRID_D int trid_p_batch_bad(float r)
+TB_D int trid_p_batch_bad(float r)
 {
-    return trid_p_bad_f32(r);
+    return trid_bad_pivot_f32(r);
 }
-TRID_D int trid_p_batch_bad(double r)
+TB_D int trid_p_batch_bad(double r)
 {
-    return trid_p_bad_f64(r);
+    return trid_bad_pivot_f64(r);
 }
-TRID_D float trid_p_batch_reciprocal(float x)
+TB_D float trid_p_batch_reciprocal(float x)
 {
-    return trid_p_rcp_fine_f32(x);
+    return trid_rcp_refined_f32(x);
 }
-TRID_D double trid_p_batch_reciprocal(double x)
+TB_D double trid_p_batch_reciprocal(double x)
 {
-    return trid_p_rcp_fine_f64(x);
+    return trid_rcp_refined_f64(x);
 }
 
 #define TRID_P_BATCH_CHAINS(T, suffix)                                                                                 \
-    TRID_D int trid_p_batch_warp_open(int K, int W, int up, const T *m, T *keep)                                       \
+    TB_D int trid_p_batch_warp_open(int K, int W, int up, const T *m, T *keep)                                         \
     {                                                                                                                  \
-        return trid_p_chain_open_##suffix(K, W, up, 0, m, trid_p_chain_first_##suffix(W, up), 0, keep);                \
+        return trid_p_recurrence_open_##suffix(K, W, up, 0, m, trid_p_recurrence_first_##suffix(W, up), 0, keep);      \
     }                                                                                                                  \
-    TRID_D void trid_p_batch_warp_chain(int K, int W, int up, const T *m, const T *keep, int turns, T *d)              \
+    TB_D void trid_p_batch_warp_chain(int K, int W, int up, const T *m, const T *keep, int turns, T *d)                \
     {                                                                                                                  \
-        trid_p_warp_chain_##suffix(K, W, up, 0, m, keep, turns, d);                                                    \
+        trid_p_warp_recurrence_##suffix(K, W, up, 0, m, keep, turns, d);                                               \
     }                                                                                                                  \
-    TRID_D int trid_p_batch_block_open(int K, int up, const T *m, T *keep, T *shared)                                  \
+    TB_D int trid_p_batch_block_open(int K, int up, const T *m, T *keep, T *shared)                                    \
     {                                                                                                                  \
-        return trid_p_block_chain_open_##suffix(K, up, 0, m, keep, shared);                                            \
+        return trid_p_block_recurrence_open_##suffix(K, up, 0, m, keep, shared);                                       \
     }                                                                                                                  \
-    TRID_D void trid_p_batch_block_chain(int K, int up, const T *m, const T *keep, int turns, T *d, T *shared)         \
+    TB_D void trid_p_batch_block_chain(int K, int up, const T *m, const T *keep, int turns, T *d, T *shared)           \
     {                                                                                                                  \
-        trid_p_block_chain_##suffix(K, up, 0, m, keep, turns, d, shared);                                              \
+        trid_p_block_recurrence_##suffix(K, up, 0, m, keep, turns, d, shared);                                         \
     }                                                                                                                  \
-    TRID_D int trid_p_batch_lines_open(int K, int L, int S, int up, const T *m, T *keep, T *shared)                    \
+    TB_D int trid_p_batch_lines_open(int K, int L, int S, int up, const T *m, T *keep, T *shared)                      \
     {                                                                                                                  \
-        return trid_p_lines_chain_open_##suffix(K, L, S, up, 0, m, keep, shared);                                      \
+        return trid_p_interleaved_recurrence_open_##suffix(K, L, S, up, 0, m, keep, shared);                           \
     }                                                                                                                  \
-    TRID_D void trid_p_batch_lines_chain(int K, int L, int S, int up, const T *m, const T *keep, int turns, T *d,      \
-                                         T *shared)                                                                    \
+    TB_D void trid_p_batch_lines_chain(int K, int L, int S, int up, const T *m, const T *keep, int turns, T *d,        \
+                                       T *shared)                                                                      \
     {                                                                                                                  \
-        trid_p_lines_chain_##suffix(K, L, S, up, 0, m, keep, turns, d, shared);                                        \
+        trid_p_interleaved_recurrence_##suffix(K, L, S, up, 0, m, keep, turns, d, shared);                             \
     }
 TRID_P_BATCH_CHAINS(float, f32)
 TRID_P_BATCH_CHAINS(double, f64)
@@ -3468,14 +3474,14 @@ struct trid_p_batch_in_warp {
     TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
     {
         T v = 0;
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++)
             if (K * rank + j == row) v = u[j];
-        return __shfl_sync(TRID_P_FULL, v, row > 0 ? row / K : 0, W);
+        return __shfl_sync(TB_FULL_WARP, v, row > 0 ? row / K : 0, W);
     }
     TRID_P_BATCH_MEMBER T pass(int up, T x) const
     {
-        return up ? __shfl_down_sync(TRID_P_FULL, x, 1, W) : __shfl_up_sync(TRID_P_FULL, x, 1, W);
+        return up ? __shfl_down_sync(TB_FULL_WARP, x, 1, W) : __shfl_up_sync(TB_FULL_WARP, x, 1, W);
     }
 };
 template <class T, int K>
@@ -3490,17 +3496,17 @@ struct trid_p_batch_in_block {
     TRID_P_BATCH_MEMBER int open(int up, const T *m, T *keep) const
     {
         __syncthreads();
-        return trid_p_batch_block_open(K, up, m, keep, between + up * TRID_P_BLOCK_CHAIN_LEN);
+        return trid_p_batch_block_open(K, up, m, keep, between + up * TRID_P_BLOCK_RECURRENCE_LEN);
     }
     TRID_P_BATCH_MEMBER void chain(int up, const T *m, const T *keep, int turns, T *d) const
     {
-        trid_p_batch_block_chain(K, up, m, keep, turns, d, between + up * TRID_P_BLOCK_CHAIN_LEN);
+        trid_p_batch_block_chain(K, up, m, keep, turns, d, between + up * TRID_P_BLOCK_RECURRENCE_LEN);
     }
     TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
     {
         if (row < 0) return 0;
         __syncthreads(); /* the one before has been read */
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++)
             if (first() + j == row) between[TRID_BLOCK_LU_LEN] = u[j];
         __syncthreads();
@@ -3517,13 +3523,13 @@ struct trid_p_batch_in_block {
 };
 template <class T, int K, int L, int S>
 struct trid_p_batch_in_lines {
-    enum { LEN = TRID_P_LINES_LU_LEN(L, S, sizeof(T) == 4 ? 32 : 16) };
+    enum { LEN = TRID_P_INTERLEAVED_LU_LEN(L, S, sizeof(T) == 4 ? 32 : 16) };
     T *between; /* LEN + L elements of shared memory */
     TRID_P_BATCH_MEMBER int first() const { return K * ((int)threadIdx.x / L); }
     TRID_P_BATCH_MEMBER int lu(int n, T *a, T *b, T *c) const
     {
         __syncthreads();
-        return trid_block_lines_lu(K, L, S, n, a, b, c, between);
+        return trid_block_interleaved_lu(K, L, S, n, a, b, c, between);
     }
     TRID_P_BATCH_MEMBER int open(int up, const T *m, T *keep) const
     {
@@ -3539,7 +3545,7 @@ struct trid_p_batch_in_lines {
         T *line = between + LEN + (int)threadIdx.x % L;
         if (row < 0) return 0;
         __syncthreads();
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++)
             if (first() + j == row) *line = u[j];
         __syncthreads();
@@ -3580,7 +3586,7 @@ struct trid_p_batch_border {
 /* What the two chains keep of the matrix, and whether they are taken in turns. */
 template <class T>
 struct trid_p_batch_chains {
-    T keep[2][TRID_P_LINES_CHAIN_LEN];
+    T keep[2][TRID_P_INTERLEAVED_RECURRENCE_LEN];
     int turns[2];
 };
 
@@ -3589,8 +3595,8 @@ struct trid_p_batch_chains {
    Of a periodic system the right-hand side that z belongs to is kept where z will be. Rows from n on may be anything
    but must be numbers. Returns 0, or 1 + a row with a bad pivot; the least of the threads' is the first such row. */
 template <class T, int K, class Scope>
-TRID_D int trid_p_batch_take_apart(const Scope &scope, int n, int flags, T top, T bottom, T *a, T *b, T *c, T *kept,
-                                   int pace, trid_p_batch_border<T> *border)
+TB_D int trid_p_batch_take_apart(const Scope &scope, int n, int flags, T top, T bottom, T *a, T *b, T *c, T *kept,
+                                 int pace, trid_p_batch_border<T> *border)
 {
     const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
     const int periodic = flags & TRID_BATCH_PERIODIC, core = periodic ? n - 1 : n, first = scope.first();
@@ -3604,7 +3610,7 @@ TRID_D int trid_p_batch_take_apart(const Scope &scope, int n, int flags, T top, 
     if (!factored) {
         status = scope.lu(core, a, b, c);
     } else {
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) {
             int row = first + j;
             if (row >= core) b[j] = 1;
@@ -3616,7 +3622,7 @@ TRID_D int trid_p_batch_take_apart(const Scope &scope, int n, int flags, T top, 
     if (periodic) {
         T head = top * scope.pick(0, b);
         if (!factored) link *= scope.pick(n - 2, b);
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) {
             T z = 0;
             if (first + j == 0) z -= across ? bottom : head;
@@ -3629,17 +3635,17 @@ TRID_D int trid_p_batch_take_apart(const Scope &scope, int n, int flags, T top, 
     }
     if (across) {
         T above = scope.pass(0, c[K - 1]), below = scope.pass(1, a[0]), l[K];
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) l[j] = j > 0 ? c[j - 1] : above;
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) c[j] = j < K - 1 ? a[j + 1] : below;
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) a[j] = l[j];
     }
     return status;
 }
 template <class T, class Scope>
-TRID_D void trid_p_batch_open(const Scope &scope, const T *l, const T *u, trid_p_batch_chains<T> *chains)
+TB_D void trid_p_batch_open(const Scope &scope, const T *l, const T *u, trid_p_batch_chains<T> *chains)
 {
     chains->turns[0] = scope.open(0, l, chains->keep[0]);
     chains->turns[1] = scope.open(1, u, chains->keep[1]);
@@ -3648,15 +3654,15 @@ TRID_D void trid_p_batch_open(const Scope &scope, const T *l, const T *u, trid_p
 /* x of one right-hand side; or, first of all, z of a periodic system, and what x[n-1] is multiplied by: then the number
    of the last row is returned if this is bad, and else 0. */
 template <class T, int K, class Scope>
-TRID_D int trid_p_batch_side(const Scope &scope, int n, int flags, int is_z, const T *l, const T *r, const T *u,
-                             const trid_p_batch_chains<T> &chains, T *kept, int pace, trid_p_batch_border<T> *border,
-                             T *d)
+TB_D int trid_p_batch_side(const Scope &scope, int n, int flags, int is_z, const T *l, const T *r, const T *u,
+                           const trid_p_batch_chains<T> &chains, T *kept, int pace, trid_p_batch_border<T> *border,
+                           T *d)
 {
     const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
     const int periodic = flags & TRID_BATCH_PERIODIC, first = scope.first();
     T x = 0;
     if (periodic && !is_z) x = scope.pick(n - 1, d);
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         if (is_z)
             d[j] = kept[j * pace];
@@ -3671,15 +3677,15 @@ TRID_D int trid_p_batch_side(const Scope &scope, int n, int flags, int is_z, con
         if (is_z) {
             if (!factored)
                 border->last = trid_p_batch_reciprocal(border->last + border->first * up + border->second * down);
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) kept[j * pace] = d[j];
             return trid_p_batch_bad(border->last) ? n : 0;
         }
         x = border->last * (x - border->first * up - border->second * down);
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < K; j++) d[j] += x * kept[j * pace];
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         if (across) d[j] *= r[j];
         if (periodic && first + j == n - 1) d[j] = x;
@@ -3689,9 +3695,9 @@ TRID_D int trid_p_batch_side(const Scope &scope, int n, int flags, int is_z, con
 
 /* r and u of a periodic system's last row, and of u the element before, as trid_batch_factor leaves them. */
 template <class T, int K, class Scope>
-TRID_D void trid_p_batch_close(const Scope &scope, int n, T bottom, const trid_p_batch_border<T> &border, T *r, T *u)
+TB_D void trid_p_batch_close(const Scope &scope, int n, T bottom, const trid_p_batch_border<T> &border, T *r, T *u)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         if (scope.first() + j == n - 1) r[j] = border.last, u[j] = bottom;
         if (scope.first() + j == n - 2) u[j] = border.link;
@@ -3700,8 +3706,8 @@ TRID_D void trid_p_batch_close(const Scope &scope, int n, T bottom, const trid_p
 
 /* Corners of the system that begins `at` elements on in the matrix. */
 template <class T>
-TRID_D void trid_p_batch_corners(const trid_p_batch_plan &plan, const trid_p_batch_more<T> &more, long long at,
-                                 int there, T *top, T *bottom)
+TB_D void trid_p_batch_corners(const trid_p_batch_plan &plan, const trid_p_batch_more<T> &more, long long at, int there,
+                               T *top, T *bottom)
 {
     *top = *bottom = 0;
     if (there && (plan.flags & TRID_BATCH_PERIODIC)) *top = more.top[at], *bottom = more.bottom[at];
@@ -3753,7 +3759,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_L
     TRID_P_BATCH_LOOP
     for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
         if (!FACTOR && side >= 0) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) rd[j] = next[j];
             trid_p_batch_turn<PATH, LITERAL>(K, held, (T)0, slot, rd, shared);
             if (side + 1 < more.sides)
@@ -3776,7 +3782,7 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_L
     int bad = trid_p_batch_row(met, n);
     if (trid_p_batch_reports(plan)) {
         for (int m = 1; m < W; m *= 2) {
-            int other = __shfl_xor_sync(TRID_P_FULL, bad, m);
+            int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
             bad = other < bad ? other : bad;
         }
         if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, 0, (T)0, (T)0);
@@ -3813,7 +3819,7 @@ TRID_KERNEL void __launch_bounds__(1024 / K, 256 * K / 1024)
     TRID_P_BATCH_LOOP
     for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
         if (!FACTOR && side >= 0) {
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++) rd[j] = next[j];
             trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared);
             if (side + 1 < more.sides)
@@ -3844,9 +3850,9 @@ TRID_KERNEL void __launch_bounds__(1024 / K, 256 * K / 1024)
 
 /* The thread's rows 0 .. held - 1 to memory. */
 template <class T>
-TRID_D void trid_p_batch_scatter(int K, int held, int add, const T *u, long long step, T *to)
+TB_D void trid_p_batch_scatter(int K, int held, int add, const T *u, long long step, T *to)
 {
-    TRID_UNROLL
+    TB_UNROLL
     for (int j = 0; j < K; j++) {
         if (j < held) *to = add ? *to + u[j] : u[j];
         to += step;
@@ -3884,23 +3890,23 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
         trid_p_batch_place p = trid_p_batch_place_again(plan, index, L, line, first);
         if (STAGED) {
             /* Only the right-hand side has been asked for since. */
-            TRANSPOSE_P_AWAIT(FACTOR ? 0 : 1);
-            __syncwarp(TRID_P_FULL); /* what other lanes have asked for is there too */
-            TRID_UNROLL
+            TRID_COPY_AWAIT(FACTOR ? 0 : 1);
+            __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
+            TB_UNROLL
             for (int j = 0; j < K; j++) {
                 const T *own = stage + j * L * S + thread;
                 ra[j] = j < p.held && (j > 0 || first > 0) ? own[0] : (T)0;
                 rb[j] = j < p.held ? own[K * L * S] : (T)1;
                 rc[j] = j < p.held - 1 ? own[2 * K * L * S] : (T)0;
             }
-            __syncwarp(TRID_P_FULL); /* and has been read by them */
+            __syncwarp(TB_FULL_WARP); /* and has been read by them */
             trid_p_batch_place next = trid_p_batch_place_of(plan, index + gridDim.x, L, line, first);
             trid_p_batch_route<T> route =
                 trid_p_batch_route_of<T, K, L, 3, STAGED>(plan, rows, index + gridDim.x, next, first, d);
             trid_p_batch_ask<T, K, L, S, K, AHEAD, 3, STAGED>(plan, rows.step, 0, &route, stage);
         } else {
             trid_p_batch_own_rows(K, plan, p, first, rows, ra, rb, rc);
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < K; j++)
                 if (j >= p.held) rb[j] = 1;
         }
@@ -3917,12 +3923,12 @@ TRID_KERNEL void __launch_bounds__(L *S, TRID_P_BATCH_LINES_RESIDENT(T, K, L *S)
             /* What the compiler would work out before the loop, for all rows, has no room in registers. */
             step = trid_p_batch_again_as(step), p.held = trid_p_batch_again_as(p.held), n = trid_p_batch_again_as(n);
             if (!FACTOR && side >= 0 && STAGED) {
-                if (side > 0) TRANSPOSE_P_AWAIT(0);
-                if (side == 0) TRANSPOSE_P_AWAIT(1); /* the matrix was asked for after it */
-                __syncwarp(TRID_P_FULL);
-                TRID_UNROLL
+                if (side > 0) TRID_COPY_AWAIT(0);
+                if (side == 0) TRID_COPY_AWAIT(1); /* the matrix was asked for after it */
+                __syncwarp(TB_FULL_WARP);
+                TB_UNROLL
                 for (int j = 0; j < K; j++) rd[j] = j < p.held ? side_stage[j * L * S + thread] : (T)0;
-                __syncwarp(TRID_P_FULL);
+                __syncwarp(TB_FULL_WARP);
                 const int last = side + 1 == more.sides;
                 const unsigned after = last ? index + gridDim.x : index;
                 const T *from = last ? d : d + (side + 1) * more.pitch;
@@ -4430,7 +4436,7 @@ template <class T, int K, int L, int S, int AHEAD>
 static int trid_p_batch_launch_lines_checked(const trid_p_batch_plan &plan, const trid_p_batch_arrays<T> &rows,
                                              const T *d, T *x, cudaStream_t stream, int *launched)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S) };
     enum {
         RESIDENT = TRID_P_BATCH_LINES_RESIDENT(T, K, L * S),
         BYTES = 6 * K * L * S * (int)sizeof(T),
@@ -4474,7 +4480,7 @@ template <class T, int K, int L, int S, int AHEAD, class Rows>
 static int trid_p_batch_launch_common_lines(const trid_p_batch_plan &plan, const Rows &rows, const T *d, T *x,
                                             cudaStream_t stream, int *launched)
 {
-    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_P_LINES_SLOT(L, S, U, L * S) };
+    enum { U = sizeof(T) == 4 ? 32 : 16, PART = TRID_INTERLEAVED_SLOT(L, S, U, L * S) };
     enum { ENDS = trid_p_batch_travels<T, Rows>::ENDS * 2 * L };
     enum {
         FIXED = (3 * PART + (5 * K + 17) * S + ENDS) * (int)sizeof(T) + 1536
@@ -5291,7 +5297,7 @@ TRID_KERNEL void __launch_bounds__(256)
 struct trid_p_batch_element {
     long long j, s, g;
 };
-TRID_D trid_p_batch_element trid_p_batch_element_of(const trid_lines &lines, long long i)
+TB_D trid_p_batch_element trid_p_batch_element_of(const trid_lines &lines, long long i)
 {
     const int across = (lines.step < 0 ? -lines.step : lines.step) > (lines.stride < 0 ? -lines.stride : lines.stride);
     const long long within = across ? lines.systems : lines.n, beyond = across ? lines.n : lines.systems;
@@ -5299,7 +5305,7 @@ TRID_D trid_p_batch_element trid_p_batch_element_of(const trid_lines &lines, lon
     trid_p_batch_element e = {across ? far : near, across ? near : far, g};
     return e;
 }
-TRID_D long long trid_p_batch_element_at(const trid_lines &lines, const trid_p_batch_element &e)
+TB_D long long trid_p_batch_element_at(const trid_lines &lines, const trid_p_batch_element &e)
 {
     return e.j * lines.step + e.s * lines.stride + e.g * lines.jump;
 }
@@ -5883,7 +5889,7 @@ static int trid_batch_solve_rows_f64(trid_lines lines, int flags, const Rows &ro
    Cost     one pass: a, b, c, d read once (SHARED: d), 6 numbers a line written, for any n. Side by side each access is
             of neighbours; elsewhere a thread has n/32 rows of a line. SHARED, side by side, n <= 1024: a block takes
             the matrix apart once, after which a row costs a line 3 operations and no reciprocal
-   Error    as trid_lane_ends_row: that of elimination without pivoting */
+   Error    as trid_lane_interface_row: that of elimination without pivoting */
 template <int unused = 0>
 static int trid_batch_reduce_ends_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
                                       const float *d, long long share, float *ends_a, float *ends_c, float *ends_d,
@@ -5922,17 +5928,17 @@ static int trid_batch_expand_ends_f64(trid_lines lines, int flags, const double 
 }
 
 /* Solves   what trid_batch_reduce_ends does with the matrices alone, once: weights u and v of the rows of d
-            (trid_lane_ends_factor), and a and c of the ends
+            (trid_lane_interface_factor), and a and c of the ends
    Needs    as trid_batch_reduce_ends; u and v in device memory, laid out by lines, arrays of their own; reach of two
             ints in device memory. flags: TRID_BATCH_FIRST, TRID_BATCH_LAST. One matrix for all lines is one line:
-            trid_lines_contiguous(n, 1), share 1 (or trid_host_factor_ends)
+            trid_lines_contiguous(n, 1), share 1 (or trid_host_interface_factor)
    Leaves   reach: the most of all lines, from the top and from the bottom. If both are below n on all ranks, no
             coupling between the ends of a section exceeds the unit roundoff: then each rank needs of the others only
             the z's row of the rank above and the f's row of the one below. Of four rows in a row (z's above, f's,
             z's, f's below; three where there is no neighbour) the unknowns are those of the whole line but for
             roundings, of the order of the unit roundoff times its largest.
    Cost     two or three passes over five arrays, a thread a line: to be done once
-   Error    as trid_lane_ends_factor */
+   Error    as trid_lane_interface_factor */
 template <int unused = 0>
 static int trid_batch_factor_ends_f32(trid_lines lines, int flags, const float *a, const float *b, const float *c,
                                       float *u, float *v, long long share, float *ends_a, float *ends_c, int *reach,
@@ -6008,13 +6014,13 @@ static int trid_batch_expand_ends_rows_f64(trid_lines lines, int flags, const Ro
                                                   scratch, stream);
 }
 }
-#endif /* TRID_LAUNCHES */
+#endif /* TB_LAUNCHES */
 
 /* ---- C linkage --------------------------------------------------------------------------------------------------- */
 
 /* The launches for programs in C and for shared libraries; a stream is a cudaStream_t. Defined by the one file that
    defines TRID_BATCH_IMPLEMENTATION. */
-#if TRID_HOST_SCOPE && (!TRID_LAUNCHES || defined TRID_BATCH_IMPLEMENTATION)
+#if TB_HOST_SCOPE && (!TB_LAUNCHES || defined TRID_BATCH_IMPLEMENTATION)
 #ifdef SIMT_EMULATOR
 #define TRID_P_BATCH_STREAM cudaStream_t
 #else
@@ -6078,7 +6084,7 @@ int trid_batch_factor_ends_f64(trid_lines lines, int flags, const double *a, con
 int trid_batch_weigh_ends_f64(trid_lines lines, int flags, const double *u, const double *v, const double *d,
                               long long first, long long last, long long share, double *ends_d,
                               TRID_P_BATCH_STREAM stream);
-#if TRID_LAUNCHES
+#if TB_LAUNCHES
 #define TRID_P_BATCH_LINKED(name, T)                                                                                   \
     int trid_batch_##name(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,           \
                           const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)                  \

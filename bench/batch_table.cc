@@ -5,6 +5,7 @@
    that note the kernel, whose symbol has the kernel's name and template arguments; what these are called stands in the
    header. trid_clusters is replaced by one that finds room for clusters. */
 #include "trid.h"
+#include "trid/launch.h"
 
 #include <map>
 #include <stdio.h>

@@ -285,15 +285,15 @@ enum { LINES_K = 4, LINES_L = 8, LINES_S = 4 };
 __global__ void solve_lines(const float *d, float *x, float *solver)
 {
     enum { K = LINES_K, L = LINES_L, S = LINES_S };
-    __shared__ float shared[TRID_BLOCK_LINES_LEN_F32(L, S)];
+    __shared__ float shared[TRID_BLOCK_INTERLEAVED_LEN_F32(L, S)];
     float a[K], b[K], c[K], mine[K];
     int line = (int)threadIdx.x % L, first = K * ((int)threadIdx.x / L);
     for (int j = 0; j < K; j++) a[j] = c[j] = -1, b[j] = 3, mine[j] = d[L * (first + j) + line];
-    trid_block_lines_f32(K, L, S, K * S, a, b, c, mine, shared);
+    trid_block_interleaved_f32(K, L, S, K * S, a, b, c, mine, shared);
     for (int j = 0; j < K; j++) x[L * (first + j) + line] = mine[j];
     __syncthreads();
     float unused = 0, held = (float)threadIdx.x;
-    trid_p_lines_exchange_f32(K, L, S, &unused, &held, shared);
+    trid_p_interleaved_exchange_f32(K, L, S, &unused, &held, shared);
     solver[(int)held] = (float)threadIdx.x;
 }
 
@@ -319,7 +319,7 @@ static void lines()
     begin(860, 476,
           "Eight systems side by side, cut into four sections each: which thread holds which rows, and which solves "
           "which reduced row",
-          "Systems side by side: 8 lines of 16 rows, 32 threads (trid_block_lines)");
+          "Systems side by side: 8 lines of 16 rows, 32 threads (trid_block_interleaved)");
     text(16, 42, "small",
          "Along y or z of a grid, rows of one system are far apart in memory, and the same row of neighbouring systems "
          "is contiguous.");
@@ -359,7 +359,7 @@ static void bank_picture(double top, int K, int padded, const char *title)
     for (int bank = 0; bank < 32; bank++) text(left + size * (bank + 0.5) - 1, top - 5, "tick", number(bank));
     std::vector<int> element((size_t)TRANSPOSE_LEN_F32(K) + 32, -1);
     for (int t = 0; t < 32 * K; t++) {
-        int slot = padded ? transpose_index_f32(K, t % K, t / K) : t;
+        int slot = padded ? transpose_index(32, K, t % K, t / K) : t;
         element[(size_t)slot] = t;
         last = std::max(last, slot);
         if (t % K == 0) ways = std::max(ways, ++hit[slot % 32]);
@@ -393,7 +393,7 @@ static void padding()
          "Columns are the banks of shared memory, each of which gives one word a cycle. The numbers are lanes, where "
          "they find their first element.");
     bank_picture(108, K, 0, "Without padding (element t in word t):");
-    bank_picture(362, K, 1, "With padding (element i of lane j in word transpose_index_f32(8, i, j)):");
+    bank_picture(362, K, 1, "With padding (element i of lane j in word transpose_index(32, 8, i, j)):");
 }
 
 /* ---- the sweeps of bs3d.h ---------------------------------------------------------------------------------------- */

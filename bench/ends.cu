@@ -81,7 +81,7 @@ static void run(const Bench &bench, const char *name, int nx, int ny, int nz)
         hv((size_t)nz);
     T pa[2], pc[2];
     int reach[2];
-    done(trid_host_factor_ends(nz, 0, ha.data(), hb.data(), hc.data(), hu.data(), hv.data(), pa, pc, reach));
+    done(trid_host_interface_factor(nz, 0, ha.data(), hb.data(), hc.data(), hu.data(), hv.data(), pa, pc, reach));
     BENCH_OK(cudaMemcpy(u, hu.data(), hu.size() * sizeof(T), cudaMemcpyHostToDevice));
     BENCH_OK(cudaMemcpy(v, hv.data(), hv.size() * sizeof(T), cudaMemcpyHostToDevice));
     auto median = [](auto call) { return 1e3 * bench_seconds(9, call); };

@@ -10,6 +10,7 @@
    multiplied by random powers of ten, 1e-150 .. 1e150; with columns, each unknown is measured in units of its own size.
    "scaled rows": what becomes of the pivoted solver if rows are brought to the same size, by powers of two, before. */
 #include "../trid.h"
+#include "../trid/pivoted.h"
 
 #include "../tests/pivoted_cases.h"
 

@@ -80,14 +80,14 @@ __global__ void __launch_bounds__(32 * WARPS) solve(int rows, size_t systems, Ar
 #pragma unroll
     for (int k = 0; k < 4; k++) {
         if (PATH == SHARED) transpose_load(K, W, n, from[k], fill[k], u[k], mine);
-        if (PATH == FETCHED) transpose_fetch(K, W, n, from[k], fill[k], u[k]);
-        if (PATH == SHFL) transpose_fetch_shfl(K, W, n, from[k], fill[k], u[k]);
+        if (PATH == FETCHED) transpose_load_striped(K, W, n, from[k], fill[k], u[k]);
+        if (PATH == SHFL) transpose_load_striped_shfl(K, W, n, from[k], fill[k], u[k]);
         if (PATH == MIXED || PATH >= VEC) transpose_load_vec(K, W, n, from[k], fill[k], u[k], PATH == STREAM);
     }
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        if (PATH == FETCHED) transpose_turn(K, u[k], mine);
-        if (PATH == SHFL) transpose_turn_shfl(K, W, u[k]);
+        if (PATH == FETCHED) transpose_to_blocked(K, u[k], mine);
+        if (PATH == SHFL) transpose_exchange_shfl(K, W, u[k]);
     }
     trid_warp_hybrid(K, W, n, a, b, c, d);
     if (PATH <= MIXED) transpose_store(K, W, n, d, s.x + at, mine);

@@ -77,7 +77,7 @@ struct Run {
 /* ---- random numbers ---------------------------------------------------------------------------------------------- */
 
 /* Philox 4x32-10 (Salmon et al. 2011): four random words from a counter of four and a key of two. */
-TRID_HD void philox(uint32_t counter[4], uint32_t k0, uint32_t k1)
+TB_HD void philox(uint32_t counter[4], uint32_t k0, uint32_t k1)
 {
     for (int round = 0; round < 10; round++) {
         uint64_t p = (uint64_t)0xd2511f53 * counter[0], q = (uint64_t)0xcd9e8d57 * counter[2];
@@ -91,13 +91,13 @@ TRID_HD void philox(uint32_t counter[4], uint32_t k0, uint32_t k1)
 }
 
 /* Uniform in (0, 1), by 52 bits: neither end, so that its logarithm is finite. */
-TRID_HD double uniform(uint32_t high, uint32_t low)
+TB_HD double uniform(uint32_t high, uint32_t low)
 {
     return ((double)(((uint64_t)high << 32 | low) >> 12) + 0.5) * (1.0 / 4503599627370496.0);
 }
 
 /* sine and cosine of turns */
-TRID_HD void turn(double turns, double *sine, double *cosine)
+TB_HD void turn(double turns, double *sine, double *cosine)
 {
 #ifdef __CUDA_ARCH__
     sincospi(2 * turns, sine, cosine);
@@ -109,7 +109,7 @@ TRID_HD void turn(double turns, double *sine, double *cosine)
 
 /* The normals of a path on an even date, 2 pair, and on the next, by Box and Muller. They depend on the seed, the pass
    (0 decides, 1 values), the path and the date, and on nothing else: not on the shape of the launch. */
-TRID_HD void draw(uint64_t seed, int pass, int path, int pair, double *even, double *odd)
+TB_HD void draw(uint64_t seed, int pass, int path, int pair, double *even, double *odd)
 {
     uint32_t word[4] = {(uint32_t)path, (uint32_t)pair, (uint32_t)pass, 0};
     philox(word, (uint32_t)seed, (uint32_t)(seed >> 32));
@@ -125,7 +125,7 @@ struct Path {
 };
 
 /* Moves the path to a date; called for dates, dates-1, .., 1 in turn. */
-TRID_HD void move(Path *path, uint64_t seed, int pass, int number, int date, int dates)
+TB_HD void move(Path *path, uint64_t seed, int pass, int number, int date, int dates)
 {
     double even, odd, normal = path->spare;
     if (date % 2 || date == dates) {
@@ -139,12 +139,12 @@ TRID_HD void move(Path *path, uint64_t seed, int pass, int number, int date, int
 
 /* ---- a path on a date -------------------------------------------------------------------------------------------- */
 
-TRID_HD double position(const Model &m, int date, double w)
+TB_HD double position(const Model &m, int date, double w)
 {
     return m.ratio * exp(m.drift * date + m.diffusion * w) - 1;
 }
 
-TRID_HD double at_maturity(const Model &m, double x)
+TB_HD double at_maturity(const Model &m, double x)
 {
     double gain = m.sign * x;
     return gain < 0 ? 0 : gain;
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void add(const Model &m, int date, double x, d
         sum[0] += y;
         sum[1] += y * y;
     } else if (m.sign * x > 0) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k <= 2 * D; k++) {
             sum[k] += power;
             if (k <= D) sum[2 * D + 1 + k] += power * y;
@@ -179,13 +179,13 @@ template <int D>
 static __device__ __forceinline__ double decide(const Model &m, const double *c, double x, double cash)
 {
     double waiting = c[D], pays = m.sign * x;
-    TRID_UNROLL
+    TB_UNROLL
     for (int k = D - 1; k >= 0; k--) waiting = waiting * x + c[k];
     return pays > 0 && pays > waiting ? pays : cash * m.discount;
 }
 
 template <class T>
-TRID_HD void trade(bool wanted, T &a, T &b)
+TB_HD void trade(bool wanted, T &a, T &b)
 {
     T old = a;
     a = wanted ? b : a;
@@ -196,54 +196,54 @@ TRID_HD void trade(bool wanted, T &a, T &b)
    elimination with the largest pivot on the diagonal. What is left below 1e-12 is a power that the paths do not tell
    from the others, and gets 0. Loops unroll, so that the matrix stays in registers. */
 template <int D>
-TRID_HD void fit(const double *sum, int least, double *c)
+TB_HD void fit(const double *sum, int least, double *c)
 {
     enum { N = D + 1 };
     double a[N][N], b[N], scale[N], inverse[N];
     int power[N];
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < N; i++) {
         scale[i] = sum[2 * i] > 0 ? 1 / sqrt(sum[2 * i]) : 0;
         power[i] = i;
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < N; i++) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < N; j++) a[i][j] = i == j ? 1 : sum[i + j] * scale[i] * scale[j];
         b[i] = sum[2 * D + 1 + i] * scale[i];
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int k = 0; k < N; k++) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = k + 1; i < N; i++) { /* the largest so far trades places with row and column k */
             bool larger = a[i][i] > a[k][k];
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < N; j++) trade(larger, a[k][j], a[i][j]);
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = 0; j < N; j++) trade(larger, a[j][k], a[j][i]);
             trade(larger, b[k], b[i]);
             trade(larger, scale[k], scale[i]);
             trade(larger, power[k], power[i]);
         }
         inverse[k] = a[k][k] > 1e-12 ? 1 / a[k][k] : 0;
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = k + 1; i < N; i++) {
             double factor = a[i][k] * inverse[k];
-            TRID_UNROLL
+            TB_UNROLL
             for (int j = k + 1; j < N; j++) a[i][j] -= factor * a[k][j];
             b[i] -= factor * b[k];
         }
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = N - 1; i >= 0; i--) {
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = i + 1; j < N; j++) b[i] -= a[i][j] * b[j];
         b[i] *= inverse[i];
     }
-    TRID_UNROLL
+    TB_UNROLL
     for (int i = 0; i < N; i++) {
         double value = 0;
-        TRID_UNROLL
+        TB_UNROLL
         for (int j = 0; j < N; j++) value = power[j] == i ? b[j] * scale[j] : value;
         c[i] = sum[0] >= least ? value : i ? 0 : INFINITY;
     }
@@ -266,7 +266,7 @@ static __device__ __forceinline__ double warp_sum(const double (&v)[N])
         const bool upper = threadIdx.x & MASK;
         double half[N > 1 ? N / 2 : 1];
         if (N == 1) half[0] = v[0] + __shfl_xor_sync(0xffffffff, v[0], MASK);
-        TRID_UNROLL
+        TB_UNROLL
         for (int i = 0; i < N / 2; i++)
             half[i] = (upper ? v[i + N / 2] : v[i]) + __shfl_xor_sync(0xffffffff, upper ? v[i] : v[i + N / 2], MASK);
         return warp_sum<(N > 1 ? N / 2 : 1), MASK / 2>(half);
@@ -327,7 +327,7 @@ static __device__ __forceinline__ void policy(const Run &r, int scenario, int da
     if (threadIdx.x == 0) {
         const double *summed = r.sums + ((size_t)date * r.scenarios + scenario) * SUMS;
         if (SOURCE != FITTED) fit<D>(SOURCE == SUMMED ? summed : scratch->sum, r.least, scratch->c);
-        TRID_UNROLL
+        TB_UNROLL
         for (int k = 0; k <= D; k++) {
             if (SOURCE == FITTED)
                 scratch->c[k] = fitted[k];

@@ -57,14 +57,14 @@ static __global__ void __launch_bounds__(32 * WARPS)
     const int LENGTH = sizeof(Real) == 4 ? TRANSPOSE_LEN_F32(K) : TRANSPOSE_LEN_F64(K);
     __shared__ Real buffer[WARPS][LENGTH];
     Real ra[K], rb[K], rc[K], rd[K], *mine = buffer[threadIdx.x / 32];
-    transpose_fetch(K, W, n, a + at, (Real)0, ra); /* all four arrays are under way before the first is turned */
-    transpose_fetch(K, W, n, b + at, (Real)1, rb);
-    transpose_fetch(K, W, n, c + at, (Real)0, rc);
-    transpose_fetch(K, W, n, d + at, (Real)0, rd);
-    transpose_turn(K, ra, mine);
-    transpose_turn(K, rb, mine);
-    transpose_turn(K, rc, mine);
-    transpose_turn(K, rd, mine);
+    transpose_load_striped(K, W, n, a + at, (Real)0, ra); /* all four arrays are under way before the first is turned */
+    transpose_load_striped(K, W, n, b + at, (Real)1, rb);
+    transpose_load_striped(K, W, n, c + at, (Real)0, rc);
+    transpose_load_striped(K, W, n, d + at, (Real)0, rd);
+    transpose_to_blocked(K, ra, mine);
+    transpose_to_blocked(K, rb, mine);
+    transpose_to_blocked(K, rc, mine);
+    transpose_to_blocked(K, rd, mine);
     trid_warp_hybrid(K, W, n, ra, rb, rc, rd);
     transpose_store(K, W, n, rd, x + at, mine);
 }

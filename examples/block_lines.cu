@@ -14,7 +14,7 @@ enum { K = 8, L = 32, S = 8 };
 __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const float *a, const float *b, const float *c,
                                                       const float *d, float *x, int *failed)
 {
-    __shared__ float shared[TRID_BLOCK_LINES_LEN_F32(L, S)];
+    __shared__ float shared[TRID_BLOCK_INTERLEAVED_LEN_F32(L, S)];
     float ra[K], rb[K], rc[K], rd[K];
     int column = L * (int)blockIdx.x + (int)threadIdx.x % L, first = K * ((int)threadIdx.x / L);
     int rows = column < width ? n : 0; /* columns beyond the grid have none */
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const fl
         size_t at = (size_t)(first + j) * width + column;
         if (first + j < rows) ra[j] = a[at], rb[j] = b[at], rc[j] = c[at], rd[j] = d[at];
     }
-    int status = trid_block_lines_f32(K, L, S, rows, ra, rb, rc, rd, shared);
+    int status = trid_block_interleaved_f32(K, L, S, rows, ra, rb, rc, rd, shared);
     if (status != 0) atomicMin(&failed[column], status); /* of the thread's own column */
     for (int j = 0; j < K; j++)
         if (first + j < rows) x[(size_t)(first + j) * width + column] = rd[j];

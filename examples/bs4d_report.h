@@ -115,7 +115,7 @@ static inline int bs4d_row_of(FILE *csv, const char *kernel, int size, const bs4
     return fprintf(stderr, "%s: off by %.3g, more than %.3g\n", kernel, error, most), 1;
 }
 
-#if TRID_LAUNCHES
+#if TB_LAUNCHES
 static void check(cudaError_t error)
 {
     if (error == cudaSuccess) return;

@@ -52,14 +52,14 @@ __global__ void coalesced(int n, int systems, const float *a, const float *b, co
     if (system >= systems) return;
     float ra[8], rb[8], rc[8], rd[8], *shared = buffer[threadIdx.x / 32];
     size_t at = (size_t)n * system;
-    transpose_fetch_f32(8, 32, n, a + at, 0, ra); /* all that is to be read is under way at the same time */
-    transpose_fetch_f32(8, 32, n, b + at, 1, rb);
-    transpose_fetch_f32(8, 32, n, c + at, 0, rc);
-    transpose_fetch_f32(8, 32, n, d + at, 0, rd);
-    transpose_turn_f32(8, ra, shared);
-    transpose_turn_f32(8, rb, shared);
-    transpose_turn_f32(8, rc, shared);
-    transpose_turn_f32(8, rd, shared);
+    transpose_load_striped_f32(8, 32, n, a + at, 0, ra); /* all that is to be read is under way at the same time */
+    transpose_load_striped_f32(8, 32, n, b + at, 1, rb);
+    transpose_load_striped_f32(8, 32, n, c + at, 0, rc);
+    transpose_load_striped_f32(8, 32, n, d + at, 0, rd);
+    transpose_to_blocked_f32(8, ra, shared);
+    transpose_to_blocked_f32(8, rb, shared);
+    transpose_to_blocked_f32(8, rc, shared);
+    transpose_to_blocked_f32(8, rd, shared);
     trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
     transpose_store_f32(8, 32, n, rd, x + at, shared);
 }

@@ -47,23 +47,23 @@ typedef struct {
     double bad_at[3]; /* where the model fails: x, y, before t */
 } case_parameters;
 
-TRID_HD int case_there(double x, double place)
+TB_HD int case_there(double x, double place)
 {
     return fabs(x - place) < 1e-9;
 }
 
-TRID_HD double case_share(const case_parameters *p, int axis, double x)
+TB_HD double case_share(const case_parameters *p, int axis, double x)
 {
     return (x - p->low[axis]) / (p->high[axis] - p->low[axis]);
 }
 
-TRID_HD double case_vanishing(const case_parameters *p, int axis, double x)
+TB_HD double case_vanishing(const case_parameters *p, int axis, double x)
 {
     double share = case_share(p, axis, x);
     return (p->vanish[axis][0] ? share : 1) * (p->vanish[axis][1] ? 1 - share : 1);
 }
 
-TRID_HD void case_numbers_along(const case_parameters *p, int axis, double x, double *number)
+TB_HD void case_numbers_along(const case_parameters *p, int axis, double x, double *number)
 {
     int bad = p->bad == (axis ? CASE_BAD_Y : CASE_BAD_X) && case_there(x, p->bad_at[axis]);
     number[0] = p->drift[axis] + p->pull[axis] * (0.5 - case_share(p, axis, x));
@@ -74,7 +74,7 @@ TRID_HD void case_numbers_along(const case_parameters *p, int axis, double x, do
     if (p->bad == CASE_MORE_X + axis) number[5] = x;
 }
 
-TRID_HD double case_payoff(const case_parameters *p, double x, double y)
+TB_HD double case_payoff(const case_parameters *p, double x, double y)
 {
     double over = x - p->strike;
     if (p->bad == CASE_BAD_PAYOFF && case_there(x, p->bad_at[0]) && case_there(y, p->bad_at[1])) return sqrt(-1.0);
@@ -85,13 +85,13 @@ TRID_HD double case_payoff(const case_parameters *p, double x, double y)
 }
 
 /* Nothing in it fits the rest: that is the march's to bear. */
-TRID_HD double case_face(const case_parameters *p, int axis, int side, double other, double t)
+TB_HD double case_face(const case_parameters *p, int axis, int side, double other, double t)
 {
     if (p->bad == CASE_BAD_FACE && axis == 0 && side == 1 && t < p->bad_at[2]) return sqrt(-1.0);
     return 0.4 + 0.2 * axis - 0.3 * side + 0.2 * sin(3 * other + t + p->phase);
 }
 
-TRID_HD double case_change(const case_parameters *p, int date, double x, double y, double value)
+TB_HD double case_change(const case_parameters *p, int date, double x, double y, double value)
 {
     if (p->bad == CASE_BAD_CHANGE && case_there(x, p->bad_at[0]) && case_there(y, p->bad_at[1])) return sqrt(-1.0);
     return date % 2 ? 0.75 * value + 2 * x * y : x > p->strike + 0.2 ? 0 : value;

@@ -26,7 +26,7 @@ enum {
     assets_fitting = FD_CENTRAL
 };
 
-TRID_HD void assets_numbers_along(const assets_parameters *p, int axis, double x, double *number)
+TB_HD void assets_numbers_along(const assets_parameters *p, int axis, double x, double *number)
 {
     number[0] = p->drift[axis] * x;
     number[1] = p->top[axis] > 0 && x >= p->top[axis] ? 0 : p->volatility[axis] * x / sqrt(2.0);

@@ -53,23 +53,23 @@ typedef struct {
     double bad_at[4]; /* where the model fails: x, y, z, before t */
 } case_parameters;
 
-TRID_HD int case_there(double x, double place)
+TB_HD int case_there(double x, double place)
 {
     return fabs(x - place) < 1e-9;
 }
 
-TRID_HD double case_share(const case_parameters *p, int axis, double x)
+TB_HD double case_share(const case_parameters *p, int axis, double x)
 {
     return (x - p->low[axis]) / (p->high[axis] - p->low[axis]);
 }
 
-TRID_HD double case_vanishing(const case_parameters *p, int axis, double x)
+TB_HD double case_vanishing(const case_parameters *p, int axis, double x)
 {
     double share = case_share(p, axis, x);
     return (p->vanish[axis][0] ? share : 1) * (p->vanish[axis][1] ? 1 - share : 1);
 }
 
-TRID_HD void case_numbers_along(const case_parameters *p, int axis, double x, double *number)
+TB_HD void case_numbers_along(const case_parameters *p, int axis, double x, double *number)
 {
     int bad = p->bad == CASE_BAD_X + axis && case_there(x, p->bad_at[axis]);
     number[0] = p->drift[axis] + p->pull[axis] * (0.5 - case_share(p, axis, x));
@@ -79,12 +79,12 @@ TRID_HD void case_numbers_along(const case_parameters *p, int axis, double x, do
     if (p->bad == CASE_MORE_X + axis) number[4] = x;
 }
 
-TRID_HD int case_at_bad(const case_parameters *p, const double *at)
+TB_HD int case_at_bad(const case_parameters *p, const double *at)
 {
     return case_there(at[0], p->bad_at[0]) && case_there(at[1], p->bad_at[1]) && case_there(at[2], p->bad_at[2]);
 }
 
-TRID_HD double case_payoff(const case_parameters *p, const double *at)
+TB_HD double case_payoff(const case_parameters *p, const double *at)
 {
     double over = at[0] - p->strike;
     if (p->bad == CASE_BAD_PAYOFF && case_at_bad(p, at)) return sqrt(-1.0);
@@ -94,7 +94,7 @@ TRID_HD double case_payoff(const case_parameters *p, const double *at)
 }
 
 /* Nothing in it fits the rest: that is the march's to bear. */
-TRID_HD double case_face(const case_parameters *p, int axis, int side, const double *at, double t)
+TB_HD double case_face(const case_parameters *p, int axis, int side, const double *at, double t)
 {
     double sum = 0;
     if (p->bad == CASE_BAD_FACE && axis == 2 && side == 1 && t < p->bad_at[3]) return sqrt(-1.0);
@@ -103,7 +103,7 @@ TRID_HD double case_face(const case_parameters *p, int axis, int side, const dou
     return 0.4 + 0.2 * axis - 0.3 * side + 0.2 * sin(sum + t + p->phase);
 }
 
-TRID_HD double case_change(const case_parameters *p, int date, const double *at, double value)
+TB_HD double case_change(const case_parameters *p, int date, const double *at, double value)
 {
     if (p->bad == CASE_BAD_CHANGE && case_at_bad(p, at)) return sqrt(-1.0);
     return date % 2 ? 0.75 * value + 2 * at[0] * at[1] * at[2] : at[2] > p->strike + 0.2 ? 0 : value;

@@ -38,7 +38,7 @@ ADI3D_HD double powers_exact(const powers_parameters *p, const double *at, doubl
     return pow(at[0] * at[1] * at[2], a) * exp(rate * (p->maturity - t) * (1 + (p->maturity + t) / 2));
 }
 
-TRID_HD void powers_numbers_along(const powers_parameters *p, int axis, double x, double *number)
+TB_HD void powers_numbers_along(const powers_parameters *p, int axis, double x, double *number)
 {
     number[0] = p->drift[axis] * x, number[1] = p->sigma[axis] * x / sqrt(2.0);
 }

@@ -32,6 +32,11 @@ compile() {
         size -A $file.o | awk '/^\.(text|data|rodata|bss|noinit|nv_fatbin)/ { print $1, $2 }' >>$file.has
 }
 
+# kit_headers: those that a program includes, one a line
+kit_headers() {
+    (cd "$top" && ls *.h trid/*.h | grep -v '^trid/twice\.h$')
+}
+
 skip() { # skip WHY
     skipped=$((skipped + 1))
     echo "skipped: $1"

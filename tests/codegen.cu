@@ -6,6 +6,8 @@
    FUNCTION_PRECISION_K_W. nvcc defines CODEGEN_F64 for the kernels in double precision, else they are in single. */
 #include "transpose.h"
 #include "trid.h"
+#include "trid/pivoted.h"
+#include "trid/lu.h"
 
 enum { BLOCK = 256 }; /* threads: leaves 255 registers to each */
 
@@ -13,9 +15,9 @@ enum { BLOCK = 256 }; /* threads: leaves 255 registers to each */
 typedef double real;
 #define IN(stem) stem##_f64
 #define LEN(K) TRANSPOSE_LEN_F64(K)
-#define LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F64(L, S)
-#define LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S)
-#define LINES_LU_LEN(L, S) TRID_BLOCK_LINES_LU_LEN_F64(L, S)
+#define LINES_LEN(L, S) TRID_BLOCK_INTERLEAVED_LEN_F64(L, S)
+#define LINES_SOLVE_LEN(L, S) TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(L, S)
+#define LINES_LU_LEN(L, S) TRID_BLOCK_INTERLEAVED_LU_LEN_F64(L, S)
 #define EVERY_K(M, W) UP_TO_16(M, W)
 #define EVERY_POWER(M, W) M(1, W) M(2, W) M(4, W) M(8, W) M(16, W)
 #define REFINED_K(M, W) UP_TO_8(M, W) M(10, W)
@@ -23,9 +25,9 @@ typedef double real;
 typedef float real;
 #define IN(stem) stem##_f32
 #define LEN(K) TRANSPOSE_LEN_F32(K)
-#define LINES_LEN(L, S) TRID_BLOCK_LINES_LEN_F32(L, S)
-#define LINES_SOLVE_LEN(L, S) TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S)
-#define LINES_LU_LEN(L, S) TRID_BLOCK_LINES_LU_LEN_F32(L, S)
+#define LINES_LEN(L, S) TRID_BLOCK_INTERLEAVED_LEN_F32(L, S)
+#define LINES_SOLVE_LEN(L, S) TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32(L, S)
+#define LINES_LU_LEN(L, S) TRID_BLOCK_INTERLEAVED_LU_LEN_F32(L, S)
 #define EVERY_K(M, W) UP_TO_16(M, W) UP_TO_32(M, W)
 #define EVERY_POWER(M, W) M(1, W) M(2, W) M(4, W) M(8, W) M(16, W) M(32, W)
 #define REFINED_K(M, W) UP_TO_8(M, W) M(10, W) M(12, W) M(16, W) M(20, W)
@@ -36,8 +38,9 @@ typedef float real;
     UP_TO_8(M, W)                                                                                                      \
     M(9, W) M(10, W) M(11, W) M(12, W) M(13, W) M(14, W) M(15, W) M(16, W)
 #define UP_TO_32(M, W)                                                                                                 \
-    M(17, W) M(18, W) M(19, W) M(20, W) M(21, W) M(22, W) M(23, W) M(24, W)                                            \
-    M(25, W) M(26, W) M(27, W) M(28, W) M(29, W) M(30, W) M(31, W) M(32, W)
+    M(17, W)                                                                                                           \
+    M(18, W) M(19, W) M(20, W) M(21, W) M(22, W) M(23, W) M(24, W) M(25, W) M(26, W) M(27, W) M(28, W) M(29, W)        \
+        M(30, W) M(31, W) M(32, W)
 #define EVERY_W(M, K) M(K, 2) M(K, 4) M(K, 8) M(K, 16) M(K, 32)
 #define FEWER_LANES(M, K) M(K, 2) M(K, 4) M(K, 8) M(K, 16)
 
@@ -197,42 +200,45 @@ __device__ __forceinline__ void put_status(int status, int *to)
     {                                                                                                                  \
         __shared__ real shared[LINES_LEN(BLOCK / W, W)];                                                               \
         GET_ROWS(K)                                                                                                    \
-        put_status(IN(trid_block_lines)(K, BLOCK / W, W, g.n, a, b, c, d, shared), g.status);                          \
+        put_status(IN(trid_block_interleaved)(K, BLOCK / W, W, g.n, a, b, c, d, shared), g.status);                    \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(block_lines_unchecked, K, W)                                                                                \
     {                                                                                                                  \
         __shared__ real shared[LINES_LEN(BLOCK / W, W)];                                                               \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_lines_unchecked)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                      \
+        IN(trid_block_interleaved_unchecked)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                \
         put(K, d, g.x);                                                                                                \
     }
 #define BLOCK_LINES_FACTOR(K, W)                                                                                       \
     KERNEL(block_lines_factor_solve, K, W)                                                                             \
     {                                                                                                                  \
         __shared__ real shared[LINES_SOLVE_LEN(BLOCK / W, W)];                                                         \
-        real f[TRID_LINES_FACTOR_LEN(K)], d[K];                                                                        \
+        real f[TRID_INTERLEAVED_FACTOR_LEN(K)], d[K];                                                                  \
         {                                                                                                              \
             real a[K], b[K], c[K];                                                                                     \
             get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                            \
-            put_status(IN(trid_block_lines_factor)(K, BLOCK / W, W, g.n, a, b, c, f, (int *)0, shared), g.status);     \
+            put_status(IN(trid_block_interleaved_factor)(K, BLOCK / W, W, g.n, a, b, c, f, (int *)0, shared),          \
+                       g.status);                                                                                      \
         }                                                                                                              \
         get(K, g.d, d);                                                                                                \
-        for (int i = 0; i < g.repetitions; i++) IN(trid_block_lines_solve)(K, BLOCK / W, W, K * W, 5, f, d, shared);   \
+        for (int i = 0; i < g.repetitions; i++)                                                                        \
+            IN(trid_block_interleaved_solve)(K, BLOCK / W, W, K * W, 5, f, d, shared);                                 \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(block_lines_factor_solve_early, K, W)                                                                       \
     {                                                                                                                  \
         __shared__ real shared[LINES_SOLVE_LEN(BLOCK / W, W)];                                                         \
-        real f[TRID_LINES_FACTOR_LEN(K)], d[K];                                                                        \
+        real f[TRID_INTERLEAVED_FACTOR_LEN(K)], d[K];                                                                  \
         int steps;                                                                                                     \
         {                                                                                                              \
             real a[K], b[K], c[K];                                                                                     \
             get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                            \
-            put_status(IN(trid_block_lines_factor)(K, BLOCK / W, W, g.n, a, b, c, f, &steps, shared), g.status);       \
+            put_status(IN(trid_block_interleaved_factor)(K, BLOCK / W, W, g.n, a, b, c, f, &steps, shared), g.status); \
         }                                                                                                              \
         get(K, g.d, d);                                                                                                \
-        for (int i = 0; i < g.repetitions; i++) IN(trid_block_lines_solve)(K, BLOCK / W, W, g.n, steps, f, d, shared); \
+        for (int i = 0; i < g.repetitions; i++)                                                                        \
+            IN(trid_block_interleaved_solve)(K, BLOCK / W, W, g.n, steps, f, d, shared);                               \
         put(K, d, g.x);                                                                                                \
     }
 
@@ -243,7 +249,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
         real d[K];                                                                                                     \
         get(K, g.d, d);                                                                                                \
         for (int i = 0; i < g.repetitions; i++)                                                                        \
-            IN(trid_block_lines_solve_stored)(K, BLOCK / W, W, K * W, 5, g.a, g.b, 32, d, shared);                     \
+            IN(trid_block_interleaved_solve_stored)(K, BLOCK / W, W, K * W, 5, g.a, g.b, 32, d, shared);               \
         put(K, d, g.x);                                                                                                \
     }
 
@@ -263,11 +269,11 @@ __device__ __forceinline__ void put_status(int status, int *to)
     }                                                                                                                  \
     KERNEL(warp_lu_kept, K, W)                                                                                         \
     {                                                                                                                  \
-        real keep[TRID_WARP_LU_KEEP_LEN];                                                                              \
+        real keep[TRID_WARP_LU_PRECOMPUTED_LEN];                                                                       \
         int steps;                                                                                                     \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_warp_lu_keep)(K, W, a, c, keep, &steps);                                                               \
-        IN(trid_warp_lu_solve_kept)(K, W, 1, steps, a, b, c, keep, 1, d);                                              \
+        IN(trid_warp_lu_precompute)(K, W, a, c, keep, &steps);                                                         \
+        IN(trid_warp_lu_solve_precomputed)(K, W, 1, steps, a, b, c, keep, 1, d);                                       \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(warp_lu_transposed, K, W)                                                                                   \
@@ -306,29 +312,29 @@ __device__ __forceinline__ void put_status(int status, int *to)
         __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
         real a[K], b[K], c[K];                                                                                         \
         get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                                \
-        put_status(IN(trid_block_lines_lu)(K, BLOCK / W, W, g.n, a, b, c, shared), g.status);                          \
+        put_status(IN(trid_block_interleaved_lu)(K, BLOCK / W, W, g.n, a, b, c, shared), g.status);                    \
         put(K, a, g.x), put(K, b, g.x + g.repetitions), put(K, c, g.x + 2 * (size_t)g.repetitions);                    \
     }                                                                                                                  \
     KERNEL_ALONE(block_lines_lu_solve, K, W)                                                                           \
     {                                                                                                                  \
         __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_lines_lu_solve)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                       \
+        IN(trid_block_interleaved_lu_solve)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                 \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL_ALONE(block_lines_lu_transposed, K, W)                                                                      \
     {                                                                                                                  \
         __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_lines_lu_solve_transposed)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                            \
+        IN(trid_block_interleaved_lu_solve_transposed)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                      \
         put(K, d, g.x);                                                                                                \
     }
 #define WARP_CHAIN(K, W)                                                                                               \
     KERNEL(warp_chains, K, W)                                                                                          \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_warp_chain_down)(K, W, g.n, a, d);                                                                     \
-        IN(trid_warp_chain_up)(K, W, g.n, c, d);                                                                       \
+        IN(trid_warp_recurrence_down)(K, W, g.n, a, d);                                                                \
+        IN(trid_warp_recurrence_up)(K, W, g.n, c, d);                                                                  \
         put(K, d, g.x);                                                                                                \
     }
 
@@ -387,17 +393,12 @@ REFINED_K(WARP_REFINED, 32)
 FEWER_LANES(WARP_REFINED, 8)
 REFINED_K(BLOCK_REFINED, 32)
 EVERY_K(BLOCK_LINES, 8)
-BLOCK_LINES(8, 1) BLOCK_LINES(8, 2) BLOCK_LINES(8, 4) BLOCK_LINES(8, 16) BLOCK_LINES(8, 32)
-EVERY_K(BLOCK_LINES_FACTOR, 8)
-BLOCK_LINES_FACTOR(8, 1) BLOCK_LINES_FACTOR(8, 2) BLOCK_LINES_FACTOR(8, 4) BLOCK_LINES_FACTOR(8, 16)
-BLOCK_LINES_FACTOR(8, 32)
-EVERY_K(BLOCK_LINES_STORED, 8)
-EVERY_POWER(WARP_LU, 32)
-FEWER_LANES(WARP_LU, 8)
-EVERY_POWER(WARP_CHAIN, 32)
-EVERY_POWER(BLOCK_LU, 32)
-EVERY_POWER(BLOCK_LINES_LU, 8)
-BLOCK_LINES_LU(8, 1) BLOCK_LINES_LU(8, 4) BLOCK_LINES_LU(8, 64)
+BLOCK_LINES(8, 1)
+BLOCK_LINES(8, 2) BLOCK_LINES(8, 4) BLOCK_LINES(8, 16) BLOCK_LINES(8, 32) EVERY_K(BLOCK_LINES_FACTOR, 8)
+    BLOCK_LINES_FACTOR(8, 1) BLOCK_LINES_FACTOR(8, 2) BLOCK_LINES_FACTOR(8, 4) BLOCK_LINES_FACTOR(8, 16)
+        BLOCK_LINES_FACTOR(8, 32) EVERY_K(BLOCK_LINES_STORED, 8) EVERY_POWER(WARP_LU, 32) FEWER_LANES(WARP_LU, 8)
+            EVERY_POWER(WARP_CHAIN, 32) EVERY_POWER(BLOCK_LU, 32) EVERY_POWER(BLOCK_LINES_LU, 8) BLOCK_LINES_LU(8, 1)
+                BLOCK_LINES_LU(8, 4) BLOCK_LINES_LU(8, 64)
 
 /* ---- transpose.h ------------------------------------------------------------------------------------------------- */
 
@@ -434,14 +435,9 @@ BLOCK_LINES_LU(8, 1) BLOCK_LINES_LU(8, 4) BLOCK_LINES_LU(8, 64)
         IN(transpose_store_vec)(K, W, g.n, u, g.x + WARP_FIRST(K, W), 0);                                              \
     }
 
-EVERY_K(TRANSPOSE_SHARED, 32)
-FEWER_LANES(TRANSPOSE_SHARED, 5)
-FEWER_LANES(TRANSPOSE_SHARED, 8)
-EVERY_POWER(TRANSPOSE_SHFL, 32)
-EVERY_POWER(TRANSPOSE_SHFL, 8)
-EVERY_POWER(TRANSPOSE_SHFL, 2)
-EVERY_K(TRANSPOSE_VEC, 32)
-FEWER_LANES(TRANSPOSE_VEC, 8)
+                    EVERY_K(TRANSPOSE_SHARED, 32) FEWER_LANES(TRANSPOSE_SHARED, 5) FEWER_LANES(TRANSPOSE_SHARED, 8)
+                        EVERY_POWER(TRANSPOSE_SHFL, 32) EVERY_POWER(TRANSPOSE_SHFL, 8) EVERY_POWER(TRANSPOSE_SHFL, 2)
+                            EVERY_K(TRANSPOSE_VEC, 32) FEWER_LANES(TRANSPOSE_VEC, 8)
 
 /* ---- trid.h, with pivoting --------------------------------------------------------------------------------------- */
 
@@ -465,11 +461,9 @@ FEWER_LANES(TRANSPOSE_VEC, 8)
     }
 #define SOME_K(M, W) M(1, W) M(2, W) M(3, W) M(4, W) M(5, W) M(6, W) M(8, W) M(12, W)
 
-SOME_K(WARP_PIVOTED, 32)
-FEWER_LANES(WARP_PIVOTED, 8)
-BLOCK_PIVOTED(1, 32) BLOCK_PIVOTED(2, 32) BLOCK_PIVOTED(4, 32) BLOCK_PIVOTED(8, 32)
+                                SOME_K(WARP_PIVOTED, 32) FEWER_LANES(WARP_PIVOTED, 8) BLOCK_PIVOTED(1, 32)
+                                    BLOCK_PIVOTED(2, 32) BLOCK_PIVOTED(4, 32) BLOCK_PIVOTED(8, 32)
 #ifndef CODEGEN_F64 /* 255 registers hold 12 rows a lane in double precision, and 32 in single */
-WARP_PIVOTED(16, 32) WARP_PIVOTED(24, 32) WARP_PIVOTED(32, 32)
-FEWER_LANES(WARP_PIVOTED, 16)
-BLOCK_PIVOTED(16, 32)
+                                        WARP_PIVOTED(16, 32) WARP_PIVOTED(24, 32) WARP_PIVOTED(32, 32)
+                                            FEWER_LANES(WARP_PIVOTED, 16) BLOCK_PIVOTED(16, 32)
 #endif

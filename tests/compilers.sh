@@ -50,10 +50,10 @@ how_far() {
 }
 
 headers() {
-    for path in "$top"/*.h; do
-        printf '#include "%s"\nint main(void) { return 0; }\n' "${path##*/}" | tee alone.c >alone.cc
-        check "$compiler: ${path##*/}" $compiler -std=c11 $warnings -fsyntax-only alone.c
-        check "$cxx: ${path##*/}" $cxx -std=c++17 $warnings -fsyntax-only alone.cc
+    for header in $(kit_headers); do
+        printf '#include "%s"\nint main(void) { return 0; }\n' "$header" | tee alone.c >alone.cc
+        check "$compiler: $header" $compiler -std=c11 $warnings -fsyntax-only alone.c
+        check "$cxx: $header" $cxx -std=c++17 $warnings -fsyntax-only alone.cc
     done
 }
 

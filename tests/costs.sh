@@ -11,7 +11,8 @@ name=costs
 
 . "$top/tests/macros.sh"
 emulated="$CXX -std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt/simt.h"
-headers=$(cd "$top" && ls *.h)
+headers=$(kit_headers)
+mkdir -p trid
 models=$(cd "$top" && ls examples/*_model.h)
 last='$p' # of the launches that a header declares the first is tried, and the last
 if [ -n "$SHORT_TESTS" ]; then

@@ -19,6 +19,7 @@ cxx_flags='-std=c++17 -Wall -Wextra -Wpedantic -Werror'
 # What -ffast-math must not optimise away: a zero or infinite pivot is seen, and NaN is not taken for a number.
 cat >status.c <<'END'
 #include "trid.h"
+#include "trid/pivoted.h"
 
 int main(int argc, char **argv)
 {
@@ -298,22 +299,29 @@ int main(int argc, char **argv)
 }
 END
 
+headers=$(kit_headers)
+
+# copy_kit FOLDER
+copy_kit() {
+    cp "$top"/*.h $1 && mkdir -p $1/trid && cp "$top"/trid/*.h $1/trid
+}
+
 # each_alone: each header alone, in the strict sense where it says so, in a folder of which the compiler hears only by
 # the path in the #include; a program that uses nothing of it is the empty one. To alone/STEM.o, without a main.
 each_alone() {
     echo 'int main(void) { return 0; }' >empty.$suffix
     check "$language: the empty program" compile empty.$suffix $compiler $flags $level
     rm -rf alone && mkdir alone
-    for path in "$top"/*.h; do
-        header=${path##*/}
-        rm -rf folder && mkdir folder && cp "$path" folder
-        grep -q 'includes nothing of the kit' "$path" || cp "$top"/*.h folder
+    for header in $headers; do
+        stem=$(echo ${header%.h} | tr / _)
+        rm -rf folder && mkdir -p folder/trid && cp "$top/$header" folder/$header
+        grep -q 'includes nothing of the kit' "$top/$header" || copy_kit folder
         printf '#include "folder/%s"\nint main(void) { return 0; }\n' "$header" >alone.$suffix
         check "$language: $header alone" compile alone.$suffix $compiler $flags $level
         check "$language: a program that uses nothing of $header is the empty one" \
             diff empty.$suffix.has alone.$suffix.has
-        check "$language: $header gives an object" objcopy --redefine-sym main=alone_${header%.h} alone.$suffix.o \
-            alone/${header%.h}.o
+        check "$language: $header gives an object" objcopy --redefine-sym main=alone_$stem alone.$suffix.o \
+            alone/$stem.o
     done
 }
 
@@ -377,11 +385,16 @@ in_language() {
 }
 
 # The kit under other names: lines for a program, and the files, which name each other anew; how a header includes
-# itself X_HEADER says.
+# itself X_HEADER says. The rooms of a folder keep their names, and trid.h the one by which they include it.
 mkdir renamed
+copy_kit renamed
 for path in "$top"/*.h; do
     header=${path##*/}
-    sed "/\"$header\"/!s/^\( *# *include \"\)/\1my_/" "$path" >renamed/my_$header
+    if ! grep -q "_HEADER \"$header\"" "$path"; then # it has no other name
+        echo "#include \"renamed/$header\"" >>renamed/headers.h
+        continue
+    fi
+    sed "/\"$header\"/!s/^\( *# *include \"\)\([^\/]*\)$/\1my_\2/; s/\"my_fd.h\"/\"fd.h\"/" "$path" >renamed/my_$header
     echo "#define $(echo ${header%.h} | tr a-z A-Z)_HEADER \"my_$header\"" >>renamed/names.h
     echo "#include \"renamed/my_$header\"" >>renamed/headers.h
 done
@@ -413,7 +426,7 @@ in_language "$CXX" "$cxx_flags" -O2 cc c++20
 if [ -n "$SHORT_TESTS" ]; then
     skip 'headers as C17, numbers of cpu_avx.h under -ffast-math: SHORT_TESTS is set'
 else
-    (cd "$top" && ls *.h) | sed 's/.*/#include "&"/' >every.c
+    echo "$headers" | sed 's/.*/#include "&"/' >every.c
     check "$CC as c17" $CC $c_flags -std=c17 -I"$top" -fsyntax-only every.c
 fi
 report

@@ -28,26 +28,17 @@ static int conflicts(int banks, const int slot[32])
     return extra;
 }
 
-typedef int transpose_map(int I, int i, int j);
-typedef int transpose_slot(int I, int r, int lane);
+typedef int transpose_map(int banks, int I, int i, int j);
 
 static int larger(int a, int b)
 {
     return a > b ? a : b;
 }
 
-static int naive(int I, int i, int j)
+static int naive(int banks, int I, int i, int j)
 {
+    (void)banks;
     return i + j * I;
-}
-
-static int column_slot_f32(int I, int i, int lane)
-{
-    return transpose_p_column_slot_f32(I, lane) + i;
-}
-static int column_slot_f64(int I, int i, int lane)
-{
-    return transpose_p_column_slot_f64(I, lane) + i;
 }
 
 /* Conflicts of all accesses along the rows (t = 32 r + lane) and along the columns of a width. */
@@ -58,27 +49,26 @@ static int conflicts_of_map(transpose_map *map, int I, int banks)
         int along_rows[32], along_columns[32];
         for (int lane = 0; lane < 32; lane++) {
             int t = 32 * access + lane;
-            along_rows[lane] = map(I, t % I, t / I);
-            along_columns[lane] = map(I, access, lane);
+            along_rows[lane] = map(banks, I, t % I, t / I);
+            along_columns[lane] = map(banks, I, access, lane);
         }
         count += conflicts(banks, along_rows) + conflicts(banks, along_columns);
     }
     return count;
 }
 
-static void test_transpose(const char *name, int banks, transpose_map *map, transpose_slot *row_slot,
-                           transpose_slot *column_slot, int I, int length)
+static void test_transpose(const char *name, int banks, int I, int length)
 {
     static int uses[MAX_WORDS];
     int outside = 0, shared = 0, row_differs = 0, column_differs = 0, largest = 0;
     memset(uses, 0, sizeof uses);
     for (int j = 0; j < 32; j++)
         for (int i = 0; i < I; i++) {
-            int k = map(I, i, j), t = i + j * I;
+            int k = transpose_index(banks, I, i, j), t = i + j * I;
             outside += k < 0 || k >= length;
             shared += k >= 0 && k < MAX_WORDS && uses[k]++ > 0;
-            row_differs += row_slot(I, t / 32, t % 32) != k;
-            column_differs += column_slot(I, i, j) != k;
+            row_differs += transpose_row_slot(banks, I, t / 32, t % 32) != k;
+            column_differs += transpose_column_slot(banks, I, j) + i != k;
             largest = larger(largest, k);
         }
     CHECK(outside == 0, "%s, I = %d: %d of the slots are beyond %d elements", name, I, outside, length);
@@ -87,7 +77,7 @@ static void test_transpose(const char *name, int banks, transpose_map *map, tran
     CHECK(row_differs == 0, "%s, I = %d: %d row slots differ from the map", name, I, row_differs);
     CHECK(column_differs == 0, "%s, I = %d: %d column slots differ from the map", name, I, column_differs);
 
-    int count = conflicts_of_map(map, I, banks);
+    int count = conflicts_of_map(transpose_index, I, banks);
     CHECK(count == 0, "%s, I = %d: %d bank conflicts", name, I, count);
     /* Without padding, even widths conflict and odd ones do not: what is counted above is there to be found. */
     int plain = conflicts_of_map(naive, I, banks);
@@ -102,10 +92,10 @@ static void test_lines(const char *name, int banks, int L, int S, int length, in
     static int uses[MAX_WORDS];
     int outside = 0, shared = 0, write = 0, read = 0, below = 0, left = 0, plain = 0;
     int solve_below = 0, solve_left = 0;
-    int part = TRID_P_LINES_SLOT(L, S, banks, L * S);
+    int part = TRID_INTERLEAVED_SLOT(L, S, banks, L * S);
     memset(uses, 0, sizeof uses);
     for (int t = 0; t < L * S; t++) {
-        int k = TRID_P_LINES_SLOT(L, S, banks, t);
+        int k = TRID_INTERLEAVED_SLOT(L, S, banks, t);
         outside += k < 0 || k >= part;
         shared += k >= 0 && k < MAX_WORDS && uses[k]++ > 0;
     }
@@ -114,10 +104,10 @@ static void test_lines(const char *name, int banks, int L, int S, int length, in
         for (int lane = 0; lane < 32; lane++) {
             int t = warp + lane, rank = t % S;
             unpadded[lane] = t / S + L * rank;
-            written[lane] = TRID_P_LINES_SLOT(L, S, banks, t);
-            own[lane] = TRID_P_LINES_SLOT(L, S, banks, unpadded[lane]);
-            next[lane] = rank + 1 < S ? TRID_P_LINES_SLOT(L, S, banks, unpadded[lane] + L) : -1;
-            previous[lane] = t >= L ? TRID_P_LINES_SLOT(L, S, banks, t - L) : -1;
+            written[lane] = TRID_INTERLEAVED_SLOT(L, S, banks, t);
+            own[lane] = TRID_INTERLEAVED_SLOT(L, S, banks, unpadded[lane]);
+            next[lane] = rank + 1 < S ? TRID_INTERLEAVED_SLOT(L, S, banks, unpadded[lane] + L) : -1;
+            previous[lane] = t >= L ? TRID_INTERLEAVED_SLOT(L, S, banks, t - L) : -1;
             solve_next[lane] = rank + 1 < S ? next[lane] : own[lane];
             solve_previous[lane] = t >= L ? previous[lane] : written[lane];
         }
@@ -145,23 +135,22 @@ static void test_lines(const char *name, int banks, int L, int S, int length, in
     CHECK(solve_left <= left, "%s, L = %d, S = %d: %d more cycles in reading the left unknown, factored", name, L, S,
           solve_left);
     /* Unpadded, two sections of a line collide when they are L = 32 or more apart. */
-    if (L >= banks && S > 1)
-        CHECK(plain > 0, "%s, L = %d, S = %d: no bank conflicts even without padding", name, L, S);
+    if (L >= banks && S > 1) CHECK(plain > 0, "%s, L = %d, S = %d: no bank conflicts even without padding", name, L, S);
 }
 
 int main(void)
 {
     for (int I = 1; I <= 96; I++) {
-        test_transpose("f32", 32, transpose_index_f32, transpose_p_row_slot_f32, column_slot_f32, I,
-                       TRANSPOSE_LEN_F32(I));
-        test_transpose("f64", 16, transpose_index_f64, transpose_p_row_slot_f64, column_slot_f64, I,
-                       TRANSPOSE_LEN_F64(I));
+        test_transpose("f32", 32, I, TRANSPOSE_LEN_F32(I));
+        test_transpose("f64", 16, I, TRANSPOSE_LEN_F64(I));
     }
     for (int L = 1; L <= 1024; L *= 2)
         for (int S = 1; S <= 32; S *= 2)
             if (L * S >= 32 && L * S <= 1024) {
-                test_lines("f32", 32, L, S, TRID_BLOCK_LINES_LEN_F32(L, S), TRID_BLOCK_LINES_SOLVE_LEN_F32(L, S));
-                test_lines("f64", 16, L, S, TRID_BLOCK_LINES_LEN_F64(L, S), TRID_BLOCK_LINES_SOLVE_LEN_F64(L, S));
+                test_lines("f32", 32, L, S, TRID_BLOCK_INTERLEAVED_LEN_F32(L, S),
+                           TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32(L, S));
+                test_lines("f64", 16, L, S, TRID_BLOCK_INTERLEAVED_LEN_F64(L, S),
+                           TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(L, S));
             }
     return check_report();
 }

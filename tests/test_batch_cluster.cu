@@ -209,20 +209,18 @@ TRID_KERNEL void exchange(T *out, int times)
     __shared__ unsigned long long box[2];
     __shared__ __align__(16) T from[2][16][LANES][V];
     int thread = (int)threadIdx.x, rank = trid_cluster_rank(), size = trid_cluster_size();
-    if (thread < 2) trid_cluster_open(&box[thread]);
+    if (thread < 2) trid_mbarrier_init(&box[thread]);
     trid_cluster_sync();
     T v = (T)(rank + thread % LANES);
     for (int i = 0; i < times; i++) {
         int k = i & 1;
-        if (thread == 0) trid_cluster_expect(&box[k], 16 * size * LANES);
+        if (thread == 0) trid_mbarrier_expect(&box[k], 16 * size * LANES);
         for (int q = thread / LANES; q < size; q += (int)blockDim.x / LANES) {
             T *to = from[k][rank][thread % LANES];
-            if (sizeof(T) == 4)
-                trid_cluster_send_f32((float *)to, q, &box[k], (float)v, (float)i, (float)rank, (float)q);
-            else
-                trid_cluster_send_f64((double *)to, q, &box[k], (double)v, (double)(rank + 100 * q));
+            const T four[4] = {v, (T)i, (T)rank, (T)q}, two[4] = {v, (T)(rank + 100 * q)};
+            trid_cluster_send(to, q, &box[k], sizeof(T) == 4 ? four : two);
         }
-        trid_cluster_await(&box[k], i / 2 & 1);
+        trid_mbarrier_wait(&box[k], i / 2 & 1);
         T sum = 0;
         for (int q = 0; q < size; q++) {
             const T *got = from[k][q][thread % LANES];

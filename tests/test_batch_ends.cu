@@ -206,7 +206,7 @@ static void reduce_ranks(whole_case<T> &w)
             if (w.how & ON_HOST) {
                 std::vector<T> u((size_t)r.n), v((size_t)r.n), ends(4);
                 const T *from[3] = {&r.a[0], &r.b[0], &r.c[0]};
-                int status = trid_host_factor_ends(r.n, r.flags, from[0], from[1], from[2], u.data(), v.data(),
+                int status = trid_host_interface_factor(r.n, r.flags, from[0], from[1], from[2], u.data(), v.data(),
                                                    &ends[0], &ends[2], r.reach);
                 CHECK(status == 0, "%s: status %d of the factors", w.name, status);
                 GPU_OK(cudaMemcpy(r.u.at(), u.data(), u.size() * sizeof(T), cudaMemcpyHostToDevice));
@@ -528,7 +528,7 @@ static void test_weights(void)
             }
             T ends_a[2], ends_c[2];
             int reach[2];
-            CHECK(trid_host_factor_ends(n, 0, a.data(), b.data(), c.data(), u.data(), v.data(), ends_a, ends_c,
+            CHECK(trid_host_interface_factor(n, 0, a.data(), b.data(), c.data(), u.data(), v.data(), ends_a, ends_c,
                                         reach) == 0,
                   "factors of %d rows", n);
             for (int side = 0; side < 2; side++) { /* the transposed matrix times the weights is a unit vector */

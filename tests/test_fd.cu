@@ -47,7 +47,7 @@ static double roundoff_of(double)
 
 /* ---- set-up by threads ------------------------------------------------------------------------------------------- */
 
-TRID_HD double hinge(const double *x, const void *strike)
+TB_HD double hinge(const double *x, const void *strike)
 {
     double over = x[0] + x[1] - *(const double *)strike;
     return over > 0 ? over : 0;
@@ -62,7 +62,7 @@ struct set_up {
     fd_scheme scheme;
 };
 
-TRID_HD void set_up_point(fd_map map, double strike, int i, set_up *to)
+TB_HD void set_up_point(fd_map map, double strike, int i, set_up *to)
 {
     to->x[i] = fd_map_point(&map, i);
     double around[5] = {0, 0.4, 1, 1.3, 2};
@@ -74,7 +74,7 @@ TRID_HD void set_up_point(fd_map map, double strike, int i, set_up *to)
     to->final_value[i] = fd_final_value(2, x, points, index, hinge, &strike, 1e-3, 6);
 }
 
-TRID_HD void set_up_rest(const double *u, set_up *to)
+TB_HD void set_up_rest(const double *u, set_up *to)
 {
     fd_weights w = {0, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
     const double date[2] = {0.25, 0.6};
@@ -150,7 +150,7 @@ enum { OUTPUTS = 12 };
 
 /* All functions of a point, by the names that templates use. */
 template <class Cell, class Real>
-TRID_HD void all_of(const work<Cell, Real> &w, Real *out)
+TB_HD void all_of(const work<Cell, Real> &w, Real *out)
 {
     for (int fitting = FD_CENTRAL; fitting <= FD_FITTED; fitting++) {
         auto row = fd_lane_row(w.cell, fitting, w.drift, w.diffusion);

@@ -7,6 +7,7 @@
    NaN. */
 extern "C" {
 #include "trid.h"
+#include "trid/lu.h"
 }
 
 #include "batch_cases.h"
@@ -74,15 +75,15 @@ template <class T, int K, int W>
 GPU_KERNEL void in_warp_kept(view<T> v)
 {
     int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x), system = thread / W, first = K * (thread % W);
-    T a[K], b[K], c[K], d[2 * K], e[K], keep[TRID_WARP_LU_KEEP_LEN];
+    T a[K], b[K], c[K], d[2 * K], e[K], keep[TRID_WARP_LU_PRECOMPUTED_LEN];
     load(K, v, system, first, a, b, c, d, e);
     int n = v.n[system], steps = 77;
     v.status[thread] = trid_warp_lu(K, W, n, a, b, c);
-    if (trid_warp_lu_keep(K, W, a, c, keep, &steps)) {
+    if (trid_warp_lu_precompute(K, W, a, c, keep, &steps)) {
         trid_warp_lu_solve(K, W, n, a, b, c, d);
     } else {
         for (int j = 0; j < K; j++) d[j] = first + j < n ? d[j] : 0, d[K + j] = -2 * d[j];
-        trid_warp_lu_solve_kept(K, W, 2, steps, a, b, c, keep, 1, d);
+        trid_warp_lu_solve_precomputed(K, W, 2, steps, a, b, c, keep, 1, d);
         for (int j = 0; j < K; j++)
             if (d[K + j] != -2 * d[j] || steps < 0 || 1 << steps > W) d[j] = (T)NAN;
     }
@@ -108,15 +109,15 @@ GPU_KERNEL void in_block(view<T> v)
 template <class T, int K, int L, int S>
 GPU_KERNEL void in_lines(view<T> v)
 {
-    enum { LEN = sizeof(T) == 4 ? TRID_BLOCK_LINES_LU_LEN_F32(L, S) : TRID_BLOCK_LINES_LU_LEN_F64(L, S) };
+    enum { LEN = sizeof(T) == 4 ? TRID_BLOCK_INTERLEAVED_LU_LEN_F32(L, S) : TRID_BLOCK_INTERLEAVED_LU_LEN_F64(L, S) };
     __shared__ T shared[LEN];
     int system = (int)blockIdx.x * L + (int)threadIdx.x % L, first = K * ((int)threadIdx.x / L), n = v.n[system];
     T a[K], b[K], c[K], d[K], e[K];
     load(K, v, system, first, a, b, c, d, e);
-    v.status[blockIdx.x * blockDim.x + threadIdx.x] = trid_block_lines_lu(K, L, S, n, a, b, c, shared);
+    v.status[blockIdx.x * blockDim.x + threadIdx.x] = trid_block_interleaved_lu(K, L, S, n, a, b, c, shared);
     __syncthreads();
-    trid_block_lines_lu_solve(K, L, S, n, a, b, c, d, shared);
-    trid_block_lines_lu_solve_transposed(K, L, S, n, a, b, c, e, shared);
+    trid_block_interleaved_lu_solve(K, L, S, n, a, b, c, d, shared);
+    trid_block_interleaved_lu_solve_transposed(K, L, S, n, a, b, c, e, shared);
     store(K, v, system, first, a, b, c, d, e);
 }
 
@@ -127,8 +128,8 @@ GPU_KERNEL void in_chains(view<T> v)
     int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x), system = thread / W, first = K * (thread % W);
     T a[K], b[K], c[K], d[K], e[K];
     load(K, v, system, first, a, b, c, d, e);
-    trid_warp_chain_down(K, W, v.n[system], a, d);
-    trid_warp_chain_up(K, W, v.n[system], c, e);
+    trid_warp_recurrence_down(K, W, v.n[system], a, d);
+    trid_warp_recurrence_up(K, W, v.n[system], c, e);
     v.status[thread] = 0;
     store(K, v, system, first, a, b, c, d, e);
 }

@@ -6,6 +6,7 @@
    those of LAPACK's algorithm, and at who reports what. What lies beyond a system's rows, and its corners, is NaN on
    the device: nobody may read it. */
 #include "trid.h"
+#include "trid/pivoted.h"
 
 #include "check.h"
 #include "device_batch.h"

@@ -5,6 +5,7 @@
    longer, so that the address sanitizer sees any overrun. */
 #ifndef REAL
 #include "trid.h"
+#include "trid/pivoted.h"
 
 #include "check.h"
 #include "pivoted_cases.h"

@@ -53,9 +53,9 @@ template <class T, int K, int W, int PATH> GPU_KERNEL void run(int cases, const 
         transpose_load(K, W, my.n, my.load[0], fill_value<T>(0), u, shared);
         transpose_load(K, W, my.n, my.load[1], fill_value<T>(1), v, shared);
     } else if (PATH == PARTS) {
-        transpose_fetch(K, W, my.n, my.load[0], fill_value<T>(0), u);
-        transpose_fetch(K, W, my.n, my.load[1], fill_value<T>(1), v);
-        transpose_turn(K, u, shared);
+        transpose_load_striped(K, W, my.n, my.load[0], fill_value<T>(0), u);
+        transpose_load_striped(K, W, my.n, my.load[1], fill_value<T>(1), v);
+        transpose_to_blocked(K, u, shared);
     } else if (PATH == SHUFFLE) {
         transpose_load_shfl(K, W, my.n, my.load[0], fill_value<T>(0), u);
         transpose_load_shfl(K, W, my.n, my.load[1], fill_value<T>(1), v);
@@ -73,10 +73,10 @@ template <class T, int K, int W, int PATH> GPU_KERNEL void run(int cases, const 
         transpose_store(K, W, my.n, u, my.store, shared);
         transpose_increment(K, W, my.n, v, my.increment, shared);
     } else if (PATH == PARTS) {
-        transpose_unturn(K, u, shared);
-        transpose_unturn(K, v, shared);
-        transpose_put(K, W, my.n, u, my.store);
-        transpose_add(K, W, my.n, v, my.increment);
+        transpose_to_striped(K, u, shared);
+        transpose_to_striped(K, v, shared);
+        transpose_store_striped(K, W, my.n, u, my.store);
+        transpose_increment_striped(K, W, my.n, v, my.increment);
     } else if (PATH == SHUFFLE) {
         transpose_store_shfl(K, W, my.n, u, my.store);
         transpose_increment_shfl(K, W, my.n, v, my.increment);

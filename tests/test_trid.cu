@@ -583,7 +583,7 @@ GPU_KERNEL void __launch_bounds__(1024) solve_in_block(view<Real> all)
 template <class Real, int K>
 outcome<Real> run_in_blocks(const batch<Real> &systems, dim3 block)
 {
-    return run(solve_in_block<Real, K>, 1, systems, systems.count(), block, trid_block_hybrid_bytes(Real()));
+    return run(solve_in_block<Real, K>, 1, systems, systems.count(), block, TRID_BLOCK_HYBRID_LEN * sizeof(Real));
 }
 
 template <class Real, int K>
@@ -703,6 +703,19 @@ void test_blocks()
     test_block_faults<Real, 3>(96);
 }
 
+/* The bytes of shared memory of trid_block_interleaved, and of its factored form. */
+template <class Real>
+__host__ __device__ static size_t lines_bytes(int L, int S)
+{
+    return sizeof(Real) == 4 ? trid_block_interleaved_bytes_f32(L, S) : trid_block_interleaved_bytes_f64(L, S);
+}
+template <class Real>
+__host__ __device__ static size_t lines_solve_bytes(int L, int S)
+{
+    return sizeof(Real) == 4 ? trid_block_interleaved_solve_bytes_f32(L, S)
+                             : trid_block_interleaved_solve_bytes_f64(L, S);
+}
+
 /* ---- lines side by side ----------------------------------------------------------------------------------------- */
 
 /* One factor after another and one right-hand side after another on the same memory, without a barrier between, as the
@@ -712,45 +725,45 @@ template <class Real, int K, int L, int S>
 GPU_KERNEL void __launch_bounds__(L *S) solve_lines(view<Real> all)
 {
     GPU_DYNAMIC_SHARED(memory);
-    Real *shared = (Real *)(memory + trid_block_lines_bytes(Real(), L, S) - trid_block_lines_solve_bytes(Real(), L, S));
+    Real *shared = (Real *)(memory + lines_bytes<Real>(L, S) - lines_solve_bytes<Real>(L, S));
     int thread = thread_of_block(), line = thread % L, section = thread / L;
     size_t first = ((size_t)blockIdx.x * K * S + (size_t)K * section) * L + line;
     int n = all.n[blockIdx.x * L + line];
     rows<Real, K> my;
 
-    Real f[TRID_LINES_FACTOR_LEN(K)];
+    Real f[TRID_INTERLEAVED_FACTOR_LEN(K)];
     my.load(all, first, L);
-    int status = trid_block_lines_factor(K, L, S, n, my.a, my.b, my.c, f, (int *)0, shared);
-    trid_block_lines_solve(K, L, S, n, log2_of(S), f, my.d, shared);
+    int status = trid_block_interleaved_factor(K, L, S, n, my.a, my.b, my.c, f, (int *)0, shared);
+    trid_block_interleaved_solve(K, L, S, n, log2_of(S), f, my.d, shared);
     my.store(all, FACTORED, first, status, L);
 
     int steps;
-    for (int e = 0; e < TRID_LINES_FACTOR_LEN(K); e++) f[e] = NAN;
+    for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(K); e++) f[e] = NAN;
     my.load(all, first, L);
-    status = trid_block_lines_factor(K, L, S, n, my.a, my.b, my.c, f, &steps, shared);
-    trid_block_lines_solve(K, L, S, n, steps, f, my.d, shared);
+    status = trid_block_interleaved_factor(K, L, S, n, my.a, my.b, my.c, f, &steps, shared);
+    trid_block_interleaved_solve(K, L, S, n, steps, f, my.d, shared);
     my.store(all, EARLY, first, status, L);
     all.steps[thread_of_grid()] = steps;
 
     my.load(all, first, L);
-    trid_block_lines_solve(K, L, S, n, log2_of(S), f, my.d, shared);
+    trid_block_interleaved_solve(K, L, S, n, log2_of(S), f, my.d, shared);
     my.store(all, ALL, first, status, L);
 
     for (int j = 0; j < K; j++) my.d[j] = 1;
-    trid_block_lines_solve(K, L, S, n, steps, f, my.d, shared);
+    trid_block_interleaved_solve(K, L, S, n, steps, f, my.d, shared);
     my.store(all, ONES, first, status, L);
 
     for (int j = 0; j < K; j++) my.d[j] = 1;
-    trid_block_lines_solve(K, L, S, n, steps - 1, f, my.d, shared);
+    trid_block_interleaved_solve(K, L, S, n, steps - 1, f, my.d, shared);
     my.store(all, FEWER, first, status, L);
 
     my.load(all, first, L);
     for (int j = 0; j < K; j++) my.d[j] = K * section + j < n ? my.d[j] : 0;
-    trid_block_lines_solve(K, L, S, K * S, steps, f, my.d, shared);
-    Real spread[3 * TRID_LINES_FACTOR_LEN(K)], again[K];
-    for (int e = 0; e < TRID_LINES_FACTOR_LEN(K); e++) spread[3 * e] = f[e];
+    trid_block_interleaved_solve(K, L, S, K * S, steps, f, my.d, shared);
+    Real spread[3 * TRID_INTERLEAVED_FACTOR_LEN(K)], again[K];
+    for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(K); e++) spread[3 * e] = f[e];
     for (int j = 0; j < K; j++) again[j] = K * section + j < n ? all.d[first + (size_t)j * L] : 0;
-    trid_block_lines_solve_stored(K, L, S, K * S, steps, spread, spread + 3 * 5 * K, 3, again, shared);
+    trid_block_interleaved_solve_stored(K, L, S, K * S, steps, spread, spread + 3 * 5 * K, 3, again, shared);
     /* The same operations: a difference, unless both are NaN, is a fault. */
     for (int j = 0; j < K; j++)
         if (!(again[j] == my.d[j]) && (again[j] == again[j] || my.d[j] == my.d[j])) my.d[j] = NAN;
@@ -759,13 +772,13 @@ GPU_KERNEL void __launch_bounds__(L *S) solve_lines(view<Real> all)
     for (int round = 0; round < 2; round++) {
         my.load(all, first, L);
         __syncthreads();
-        status = trid_block_lines(K, L, S, n, my.a, my.b, my.c, my.d, (Real *)memory);
+        status = trid_block_interleaved(K, L, S, n, my.a, my.b, my.c, my.d, (Real *)memory);
         my.store(all, DIRECT, first, status, L);
     }
     rows<Real, K> other;
     other.load(all, first, L);
     __syncthreads();
-    trid_block_lines_unchecked(K, L, S, n, other.a, other.b, other.c, other.d, (Real *)memory);
+    trid_block_interleaved_unchecked(K, L, S, n, other.a, other.b, other.c, other.d, (Real *)memory);
     for (int j = 0; j < K; j++) /* likewise the same operations */
         if (!(other.d[j] == my.d[j]) && (other.d[j] == other.d[j] || my.d[j] == my.d[j])) my.d[j] = NAN;
     my.store(all, DIRECT, first, status, L);
@@ -774,7 +787,7 @@ GPU_KERNEL void __launch_bounds__(L *S) solve_lines(view<Real> all)
 template <class Real, int K, int L, int S>
 outcome<Real> run_lines(const batch<Real> &lines, dim3 block)
 {
-    return run(solve_lines<Real, K, L, S>, WAYS, lines, lines.count() / L, block, trid_block_lines_bytes(Real(), L, S));
+    return run(solve_lines<Real, K, L, S>, WAYS, lines, lines.count() / L, block, lines_bytes<Real>(L, S));
 }
 
 /* The threads that hold line i. */
@@ -1065,7 +1078,7 @@ void test_refined_blocks(dim3 block)
 {
     auto run_refined = [=](batch<Real> &systems) {
         return run(refine_in_blocks<Real, K>, REFINED_WAYS, systems, systems.count(), block,
-                   trid_block_hybrid_refined_bytes(Real()));
+                   TRID_BLOCK_HYBRID_REFINED_LEN * sizeof(Real));
     };
     check_refinement<Real>(run_refined, K, K * (int)(block.x * block.y), 20, "refined block");
 }

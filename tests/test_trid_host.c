@@ -6,6 +6,7 @@
    longer, so that the address sanitizer sees any overrun. */
 #ifndef REAL
 #include "trid.h"
+#include "trid/slabs.h"
 
 #include "check.h"
 #include "trid_cases.h"
@@ -30,8 +31,8 @@ enum method {
     FACTORED_STRIDED,
     FACTORED_IN_PLACE,
     SECTIONS, /* trid_lane_reduce, _link, _pcr_step and _expand put together by hand */
-    ENDS,     /* trid_host_reduce_ends and _expand_ends, reduced systems by trid_host_thomas */
-    WEIGHED,  /* the same with trid_host_factor_ends and _weigh_ends */
+    ENDS,     /* trid_host_interface_reduce and _expand_ends, reduced systems by trid_host_thomas */
+    WEIGHED,  /* the same with trid_host_interface_factor and _weigh_ends */
     METHODS
 };
 
@@ -247,14 +248,14 @@ static int F(solve_ends)(F(arrays) s, int K, int weighed, REAL *x)
     int status = 0;
     for (int i = 0; i < sections; i++) {
         const int at = i * rows, last = i == sections - 1, n = last ? s.n - at : rows, e = 2 * i;
-        const int flags = (i == 0 ? TRID_ENDS_FIRST : 0) | (last ? TRID_ENDS_LAST : 0);
+        const int flags = (i == 0 ? TRID_PARTITION_FIRST : 0) | (last ? TRID_PARTITION_LAST : 0);
         int reach[2] = {n, n}, bad; /* what is refused leaves them alone */
         if (weighed) {
-            bad = F(trid_host_factor_ends)(n, flags, s.a + at, s.b + at, s.c + at, u, v, a + e, c + e, reach);
+            bad = F(trid_host_interface_factor)(n, flags, s.a + at, s.b + at, s.c + at, u, v, a + e, c + e, reach);
             const int near = reach[0] < n && reach[1] < n;
-            F(trid_host_weigh_ends)(n, u, v, s.d + at, near ? reach[0] : n, near ? reach[1] : n, d + e);
+            F(trid_host_interface_weigh)(n, u, v, s.d + at, near ? reach[0] : n, near ? reach[1] : n, d + e);
         } else {
-            bad = F(trid_host_reduce_ends)(n, flags, s.a + at, s.b + at, s.c + at, s.d + at, a + e, c + e, d + e);
+            bad = F(trid_host_interface_reduce)(n, flags, s.a + at, s.b + at, s.c + at, s.d + at, a + e, c + e, d + e);
         }
         if (bad && !status) status = at + bad;
         b[e] = b[e + 1] = 1;
@@ -266,7 +267,7 @@ static int F(solve_ends)(F(arrays) s, int K, int weighed, REAL *x)
     }
     for (int i = 0; i < sections; i++) {
         const int at = i * rows, n = i == sections - 1 ? s.n - at : rows;
-        bad = F(trid_host_expand_ends)(n, s.a + at, s.b + at, s.c + at, s.d + at, ends + 2 * i, x + at, v);
+        bad = F(trid_host_interface_expand)(n, s.a + at, s.b + at, s.c + at, s.d + at, ends + 2 * i, x + at, v);
         if (bad && !status) status = at + bad;
     }
     free(a), free(b), free(c), free(d), free(ends), free(u), free(v);
@@ -628,13 +629,13 @@ static void F(test_verdict_on_pivots)(void)
         for (int m = 0; m < 5; m++) {
             REAL pivot = (REAL)ldexp(mantissa[m], e), r = F(trid_rcp)(pivot);
             int good = isfinite(pivot) && isfinite(r) && pivot != 0 && r != 0;
-            CHECK(F(trid_p_bad)(r) == !good, "pivot %g with the reciprocal %g", (double)pivot, (double)r);
+            CHECK(F(trid_bad_pivot)(r) == !good, "pivot %g with the reciprocal %g", (double)pivot, (double)r);
         }
     }
     const REAL bad[] = {0, -(REAL)0, inf, -inf, nan, -nan};
     for (int i = 0; i < 6; i++) {
-        CHECK(F(trid_p_bad)(bad[i]), "the reciprocal %g passes", (double)bad[i]);
-        CHECK(F(trid_p_bad)(F(trid_rcp)(bad[i])), "the pivot %g passes", (double)bad[i]);
+        CHECK(F(trid_bad_pivot)(bad[i]), "the reciprocal %g passes", (double)bad[i]);
+        CHECK(F(trid_bad_pivot)(F(trid_rcp)(bad[i])), "the pivot %g passes", (double)bad[i]);
     }
 }
 

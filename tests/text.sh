@@ -100,11 +100,17 @@ nothing_in $work/labels 'labels of contracts within a line'
 
 # ---- every header ----------------------------------------------------------------------------------------------------
 
-for header in *.h; do
-    stem=${header%.h}
+for header in *.h trid/*.h; do
+    case $header in
+    trid/twice.h) continue ;;
+    trid/*) stem=trid ;;
+    *) stem=${header%.h} ;;
+    esac
     capitals=$(echo "$stem" | tr '[:lower:]' '[:upper:]')
-    grep -q "^#define ${capitals}_VERSION [0-9]" $header
-    check $? "$header has no ${capitals}_VERSION"
+    if [ $header = $stem.h ]; then
+        grep -q "^#define ${capitals}_VERSION [0-9]" $header
+        check $? "$header has no ${capitals}_VERSION"
+    fi
 
     # The definitions of public functions: NAME, whether a comment or a neighbour with one stands directly above, and
     # whether it is a word of the opening comment, where "stem_load, _store" names stem_store too. What is overloaded for
@@ -119,7 +125,7 @@ for header in *.h; do
         }
         /^#ifdef __cplusplus/ { overloads = 1 }
         /^#endif/ { overloads = 0 }
-        !overloads && $0 ~ "^(" capitals "|TRID)_(HD|D|HOST|API) " {
+        !overloads && $0 ~ "^(" capitals "|TRID|TB)_(HD|D|HOST|API) " {
             name = ""
             if (match($0, capitals "_F\\(" stem "_[a-z0-9_]*\\)\\(")) {
                 name = substr($0, RSTART + length(capitals) + 3, RLENGTH - length(capitals) - 5)

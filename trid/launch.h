@@ -1,0 +1,480 @@
+/* launch.h - launches of kernels that are templates, clusters of blocks, asynchronous copies.
+
+   MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
+
+     launches
+       trid_launch           a kernel that is a template over its sizes; returns the error of this launch alone
+       trid_allow_shared     as much dynamic shared memory for a kernel as the device has
+       trid_launch_cluster   as trid_launch, in clusters of blocks
+       trid_launch_with      the same with all attributes
+       trid_clusters         how many clusters of a kernel run at the same time; 0 where there are none
+     cluster (blocks launched by trid_launch_cluster, which reach each other's shared memory)
+       trid_cluster_rank, trid_cluster_size, trid_cluster_sync
+       trid_cluster_map, trid_cluster_load, trid_cluster_store   numbers in another block's shared memory
+       trid_mbarrier_init, trid_mbarrier_expect, trid_cluster_send, trid_mbarrier_wait   messages between blocks
+     copies from global to shared memory, asynchronous from compute capability 8.0 on
+       trid_copy_place_of, trid_copy_async, trid_copy_commit, TRID_COPY_AWAIT */
+
+#ifndef TRID_LAUNCH_BODY
+#ifndef TRID_LAUNCH_H
+#define TRID_LAUNCH_H
+
+#include "../trid.h"
+
+#if TB_DEVICE_SCOPES
+/* ---- clusters: blocks that send each other rows ------------------------------------------------------------------ */
+
+/* From compute capability 9.0 on (CUDA 12.1), trid_launch_cluster groups the blocks of a launch into clusters. The
+   blocks of a cluster run at the same time and can send to each other's shared memory. The receiver waits on an
+   mbarrier, 8 bytes of its own shared memory; neither a barrier of all blocks nor a fence is needed:
+
+       __shared__ unsigned long long mbarrier[2];
+       __shared__ __align__(16) float from[2][16][4];
+
+       once            two threads   trid_mbarrier_init(&mbarrier[thread]);
+                       all threads   trid_cluster_sync();
+       i = 0, 1, ..    one thread    trid_mbarrier_expect(&mbarrier[i % 2], 16 * size);
+                       one thread    for (q = 0 .. size - 1)
+                                         trid_cluster_send_f32(from[i % 2][rank], q, &mbarrier[i % 2], ..);
+                       the readers   trid_mbarrier_wait(&mbarrier[i % 2], i / 2 % 2);
+
+   For older devices all of these compile too, as a cluster of one block that sends nothing. */
+#if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
+    (defined SIMT_EMULATOR && !defined __CUDACC__)
+#define TRID_P_CLUSTERS 1
+#else
+#define TRID_P_CLUSTERS 0
+#endif
+#if TRID_P_CLUSTERS && defined __CUDA_ARCH__
+#define TRID_P_CLUSTER_PTX 1
+#else
+#define TRID_P_CLUSTER_PTX 0
+#endif
+
+/* Returns this block's rank in its cluster. */
+TB_D int trid_cluster_rank(void)
+{
+#if TRID_P_CLUSTER_PTX
+    unsigned rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return (int)rank;
+#elif TRID_P_CLUSTERS
+    return simt_cluster_rank();
+#else
+    return 0;
+#endif
+}
+/* Returns the number of blocks in the cluster. */
+TB_D int trid_cluster_size(void)
+{
+#if TRID_P_CLUSTER_PTX
+    unsigned size;
+    asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
+    return (int)size;
+#elif TRID_P_CLUSTERS
+    return simt_cluster_size();
+#else
+    return 1;
+#endif
+}
+
+/* Waits for all threads of the cluster: what they wrote before it is visible to all after it.
+   Lanes    all threads of all blocks of the cluster, warps converged
+   Cost     a fence of the whole device: once a kernel, not once a system */
+TB_D void trid_cluster_sync(void)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+#elif TRID_P_CLUSTERS
+    simt_cluster_sync();
+#else
+    __syncthreads();
+#endif
+}
+
+/* A place in the shared memory of a block of the cluster, 32 bits on a GPU. */
+#ifdef __CUDA_ARCH__
+typedef unsigned trid_cluster_place;
+#else
+typedef unsigned char *trid_cluster_place;
+#endif
+
+/* Returns where block `rank` of the cluster has what this block has at `place` in its shared memory. Byte offsets from
+   there are the same in both blocks.
+   Needs    a trid_cluster_sync after the kernel's start and before its end, between which that block is certain to run,
+            and one between a write and another block's read of it. Neighbouring lanes should access neighbouring words.
+   Cost     1 operation */
+TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
+{
+#if TRID_P_CLUSTER_PTX
+    unsigned there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(there)
+        : "r"((unsigned)__cvta_generic_to_shared(place)), "r"(rank));
+    return there;
+#elif defined __CUDA_ARCH__
+    (void)rank;
+    return (unsigned)__cvta_generic_to_shared(place);
+#elif TRID_P_CLUSTERS
+    return (unsigned char *)simt_cluster_map(place, rank);
+#else
+    (void)rank;
+    return (unsigned char *)place;
+#endif
+}
+
+/* Initialises *mbarrier, in shared memory, as an mbarrier of the block.
+   Lanes    one thread of each block, once, before a trid_cluster_sync that precedes the first send */
+TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\tfence.mbarrier_init.release.cluster;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(mbarrier))
+                 : "memory");
+#elif TRID_P_CLUSTERS
+    simt_cluster_open(mbarrier);
+#else
+    *mbarrier = 0;
+#endif
+}
+
+/* Sets how many bytes complete the mbarrier's next phase. Bytes from any block count, including those that arrived
+   before this call.
+   Needs    16 to 2^20 - 16 bytes; the phase before is complete: the thread has waited for it
+   Lanes    one thread of the block */
+TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
+{
+#if TRID_P_CLUSTER_PTX
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(mbarrier)),
+        "r"(bytes)
+        : "memory");
+#elif TRID_P_CLUSTERS
+    simt_cluster_expect(mbarrier, bytes);
+#else
+    (void)mbarrier, (void)bytes;
+#endif
+}
+
+/* Waits until the mbarrier has completed a phase: the 1st, 3rd, .. if odd is 0, the 2nd, 4th, .. if it is 1.
+   Leaves   what was sent in that phase, for the calling thread to read
+   Lanes    any threads of the block that holds the mbarrier */
+TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
+{
+#if TRID_P_CLUSTER_PTX
+    unsigned full;
+    do {
+        asm volatile("{\n\t"
+                     ".reg .pred full;\n\t"
+                     "mbarrier.try_wait.parity.shared::cta.b64 full, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, full;\n\t"
+                     "}"
+                     : "=r"(full)
+                     : "r"((unsigned)__cvta_generic_to_shared(mbarrier)), "r"(odd)
+                     : "memory");
+    } while (!full);
+#elif TRID_P_CLUSTERS
+    simt_cluster_await(mbarrier, odd);
+#else
+    (void)mbarrier, (void)odd;
+#endif
+}
+
+/* ---- asynchronous copies ----------------------------------------------------------------------------------------- */
+
+/* A place in shared memory for asynchronous copies: its address there. Without such copies, a pointer to bytes. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+typedef unsigned trid_copy_place;
+#else
+typedef unsigned char *trid_copy_place;
+#endif
+
+/* Returns the place where p points, in shared memory. */
+TB_D trid_copy_place trid_copy_place_of(void *p)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    unsigned address = (unsigned)__cvta_generic_to_shared(p);
+    asm volatile("" : "+r"(address)); /* without this the compiler computes it again for each copy */
+    return address;
+#else
+    return (unsigned char *)p;
+#endif
+}
+
+/* Copies 16 bytes from global memory to shared memory, offset bytes from `to`; asynchronously from compute capability
+   8.0 on. trid_copy_commit closes a group of copies. TRID_COPY_AWAIT(n) waits until all but the last n groups of the
+   thread have arrived. */
+TB_D void trid_copy_async(trid_copy_place to, int offset, const void *from)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + (unsigned)offset), "l"(from) : "memory");
+#elif defined SIMT_EMULATOR
+    simt_copy_async(to + offset, from, 16);
+#else
+    *(float4 *)(to + offset) = *(const float4 *)from;
+#endif
+}
+TB_D void trid_copy_commit(void)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#elif defined SIMT_EMULATOR
+    simt_copy_commit();
+#endif
+}
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+#define TRID_COPY_AWAIT(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
+#elif defined SIMT_EMULATOR
+#define TRID_COPY_AWAIT(n) simt_copy_await(n)
+#else
+#define TRID_COPY_AWAIT(n) ((void)0)
+#endif
+
+#endif /* TB_DEVICE_SCOPES */
+
+/* ---- launches: kernels that are compiled only where they are called ---------------------------------------------- */
+
+/* TB_LAUNCHES: are there launches here? They are C++: kernels are templates over their sizes (TRID_KERNEL after the
+   template's head), launch functions templates with a default argument. A program pays only for those it calls, and
+   calls them like any function. TRID_DYNAMIC_SHARED(name) declares, in a kernel, the launch's dynamic shared memory as
+   unsigned char *name. */
+#if TB_DEVICE_SCOPES && !defined __CUDACC_RTC__
+#define TB_LAUNCHES 1
+#ifdef __CUDACC__
+#define TRID_KERNEL static __global__
+#define TRID_DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
+#else
+#define TRID_KERNEL static __global__ __attribute__((unused))
+#define TRID_DYNAMIC_SHARED(name) SIMT_DYNAMIC_SHARED(name)
+#endif
+
+extern "C++" { /* the header may be included inside extern "C" */
+template <class tb_type>
+struct trid_same {
+    typedef tb_type type;
+};
+
+/* Launches kernel(arguments...), converting the arguments to the kernel's own types.
+   Returns  the error of this launch alone. It neither reports nor clears an earlier failure: cudaGetLastError still
+            returns that. */
+template <class... parameters>
+static inline cudaError_t trid_launch(void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
+                                      cudaStream_t stream, typename trid_same<parameters>::type... arguments)
+{
+#ifdef __CUDACC__
+    void *pointers[] = {(void *)&arguments..., NULL}; /* NULL: an array has at least one element */
+    return cudaLaunchKernel((const void *)kernel, grid, block, pointers, bytes, stream);
+#else
+    return SIMT_LAUNCH(kernel, grid, block, bytes, stream)(arguments...);
+#endif
+}
+
+/* Allows a kernel as much dynamic shared memory as the current device has besides the kernel's own. That is the same for
+   all launches, so host threads that need different amounts do not take memory from each other.
+   Returns  cudaSuccess, or the runtime's error
+   Cost     three calls of the runtime, four for the first time */
+template <class... parameters>
+static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
+{
+    int device, most = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+#ifdef __CUDACC__
+    cudaFuncAttributes compiled;
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&compiled, (const void *)kernel);
+    if (error == cudaSuccess) most -= (int)compiled.sharedSizeBytes;
+    if (error != cudaSuccess || compiled.maxDynamicSharedSizeBytes >= most) return error;
+    return cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+#else
+    return error != cudaSuccess ? error
+                                : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+#endif
+}
+
+/* Launches as trid_launch, in clusters of `size` blocks along x. With `early` set, the kernel may begin when all blocks
+   of the one before it on the stream have begun (from compute capability 9.0 on); it must itself wait for what that one
+   writes. */
+template <class... parameters>
+static inline cudaError_t trid_launch_with(int early, int size, void (*kernel)(parameters...), dim3 grid, dim3 block,
+                                           size_t bytes, cudaStream_t stream,
+                                           typename trid_same<parameters>::type... arguments)
+{
+#if !defined __CUDACC__
+    return simt_launch(kernel, grid, dim3((unsigned)size), block, bytes, stream, early != 0)(arguments...);
+#elif CUDART_VERSION >= 11080
+    void *pointers[] = {(void *)&arguments..., NULL};
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (early) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (size > 1) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attributes[config.numAttrs].val.clusterDim.y = attributes[config.numAttrs].val.clusterDim.z = 1;
+        attributes[config.numAttrs++].val.clusterDim.x = (unsigned)size;
+    }
+    return cudaLaunchKernelExC(&config, (const void *)kernel, pointers);
+#else
+    return size > 1 ? cudaErrorNotSupported : trid_launch(kernel, grid, block, bytes, stream, arguments...);
+#endif
+}
+
+/* Launches as trid_launch, in clusters of `size` blocks along x.
+   Needs    a grid of whole clusters; trid_clusters(kernel, size, block, bytes) > 0 */
+template <class... parameters>
+static inline cudaError_t trid_launch_cluster(void (*kernel)(parameters...), dim3 grid, int size, dim3 block,
+                                              size_t bytes, cudaStream_t stream,
+                                              typename trid_same<parameters>::type... arguments)
+{
+    return trid_launch_with(0, size, kernel, grid, block, bytes, stream, arguments...);
+}
+
+/* Returns how many clusters of `size` blocks of the kernel the current device runs at the same time: 0 if the device
+   has no clusters (before compute capability 9.0), if the kernel was compiled for devices that have none, or if not
+   even one fits.
+   Needs    bytes of dynamic shared memory that the kernel may have (trid_allow_shared)
+   Leaves   the kernel allowed sizes above 8, if size is above 8
+   Cost     some calls of the CUDA runtime */
+template <class... parameters>
+static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 block, size_t bytes)
+{
+    int device, major;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess || major < 9)
+        return 0;
+#if !defined __CUDACC__
+    return simt_clusters(kernel, size, block, bytes);
+#elif CUDART_VERSION >= 12010
+    int clusters = 0;
+    cudaFuncAttributes compiled;
+    if (cudaFuncGetAttributes(&compiled, (const void *)kernel) != cudaSuccess || compiled.ptxVersion < 90 ||
+        (size > 8 &&
+         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess))
+        return 0;
+    cudaLaunchAttribute attribute[1];
+    cudaLaunchConfig_t config = {};
+    attribute[0].id = cudaLaunchAttributeClusterDimension;
+    attribute[0].val.clusterDim.x = (unsigned)size;
+    attribute[0].val.clusterDim.y = attribute[0].val.clusterDim.z = 1;
+    config.gridDim = dim3((unsigned)size);
+    config.blockDim = block;
+    config.dynamicSmemBytes = bytes;
+    config.attrs = attribute;
+    config.numAttrs = 1;
+    return cudaOccupancyMaxActiveClusters(&clusters, (const void *)kernel, &config) == cudaSuccess ? clusters : 0;
+#else
+    (void)kernel, (void)size, (void)block, (void)bytes;
+    return 0;
+#endif
+}
+}
+#else
+#define TB_LAUNCHES 0
+#endif
+
+#ifdef __cplusplus
+#define trid_cluster_load_f32 tb_f32::trid_cluster_load
+#define trid_cluster_load_f64 tb_f64::trid_cluster_load
+#define trid_cluster_store_f32 tb_f32::trid_cluster_store
+#define trid_cluster_store_f64 tb_f64::trid_cluster_store
+#define trid_cluster_send_f32 tb_f32::trid_cluster_send
+#define trid_cluster_send_f64 tb_f64::trid_cluster_send
+#endif
+
+#define TRID_LAUNCH_BODY
+#define TB_BODY "launch.h"
+#include "twice.h"
+#undef TB_BODY
+#undef TRID_LAUNCH_BODY
+
+#endif /* TRID_LAUNCH_H */
+#else  /* TRID_LAUNCH_BODY: C over tb_real */
+
+/* ---- clusters: numbers in the shared memory of other blocks ------------------------------------------------------ */
+
+#if TB_DEVICE_SCOPES
+
+/* Returns the number at a place of trid_cluster_map.
+   Lanes    any */
+TB_D tb_real trid_cluster_load(trid_cluster_place place)
+{
+#if !defined __CUDA_ARCH__
+    return *(tb_real *)place;
+#else
+    tb_real x;
+#if TRID_P_CLUSTER_PTX && TB_BYTES == 4
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
+#elif TRID_P_CLUSTER_PTX
+    asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
+#elif TB_BYTES == 4
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
+#else
+    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
+#endif
+    return x;
+#endif
+}
+
+/* Stores a number at a place of trid_cluster_map.
+   Lanes    any */
+TB_D void trid_cluster_store(trid_cluster_place place, tb_real x)
+{
+#if TRID_P_CLUSTER_PTX && TB_BYTES == 4
+    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
+#elif TRID_P_CLUSTER_PTX
+    asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
+#elif defined __CUDA_ARCH__ && TB_BYTES == 4
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
+#elif defined __CUDA_ARCH__
+    asm volatile("st.shared.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
+#else
+    *(tb_real *)place = x;
+#endif
+}
+
+/* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive where `to` is in
+   that block's shared memory, and count for its mbarrier, which is where `mbarrier` is.
+   Needs    to aligned to 16 bytes; that block's threads have read what was there, and its mbarrier has completed all
+            earlier phases. Where each block waits for all, two places and two mbarriers used in turn ensure both.
+   Lanes    any; the call does not wait */
+TB_D void trid_cluster_send(tb_real *to, int rank, unsigned long long *mbarrier, const tb_real *v)
+{
+#if !TRID_P_CLUSTERS
+    (void)rank, (void)mbarrier;
+    for (int i = 0; i < 16 / TB_BYTES; i++) to[i] = v[i];
+#elif !TRID_P_CLUSTER_PTX
+    simt_cluster_send(to, rank, mbarrier, v);
+#else
+    const unsigned there = (unsigned)__cvta_generic_to_shared(to), full = (unsigned)__cvta_generic_to_shared(mbarrier);
+#if TB_BYTES == 4
+    asm volatile("{\n\t"
+                 ".reg .u32 to, box;\n\t"
+                 "mapa.shared::cluster.u32 to, %0, %2;\n\t"
+                 "mapa.shared::cluster.u32 box, %1, %2;\n\t"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [to], {%3, %4, %5, %6}, [box];\n\t"
+                 "}" ::"r"(there),
+                 "r"(full), "r"(rank), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
+                 : "memory");
+#else
+    asm volatile("{\n\t"
+                 ".reg .u32 to, box;\n\t"
+                 "mapa.shared::cluster.u32 to, %0, %2;\n\t"
+                 "mapa.shared::cluster.u32 box, %1, %2;\n\t"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f64 [to], {%3, %4}, [box];\n\t"
+                 "}" ::"r"(there),
+                 "r"(full), "r"(rank), "d"(v[0]), "d"(v[1])
+                 : "memory");
+#endif
+#endif
+}
+
+#endif /* TB_DEVICE_SCOPES */
+
+#endif /* TRID_LAUNCH_BODY */

@@ -1,0 +1,1003 @@
+/* lu.h - LU factors of tridiagonal matrices and linear recurrences, by scans over lanes, for CUDA kernels and C.
+
+   MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
+
+   A matrix is factored once, without pivoting, for many right-hand sides, also of the transposed system. trid.h's
+   conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, suffixes. docs/lu.md derives
+   what follows.
+
+     lane (host and device: one thread, no communication)
+       trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp
+       trid_lane_recurrence_reduce, trid_lane_recurrence_expand
+                             a linear recurrence in partitions              (2k-1) FMA + (k-1) mul
+     warp (all 32 lanes call; each group of `lanes` lanes solves a system)
+       trid_warp_lu          L and U, for many d                (9k+9w) FMA or mul + (k+1) rcp + (4w+4) shfl
+       trid_warp_lu_solve, trid_warp_lu_solve_transposed
+                             then for each d                    (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shfl
+       trid_warp_lu_precompute
+                             the matrix's part of trid_warp_lu_solve, once; finds how many scan steps matter
+       trid_warp_lu_solve_precomputed
+                             then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
+       trid_warp_recurrence_down, trid_warp_recurrence_up
+                             a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
+     block
+       trid_block_lu, trid_block_lu_solve, trid_block_lu_solve_transposed
+                             the same across up to 32 warps
+       trid_block_interleaved_lu, trid_block_interleaved_lu_solve, trid_block_interleaved_lu_solve_transposed
+                             the same for interleaved systems
+     host
+       trid_host_lu, trid_host_lu_solve, trid_host_lu_solve_transposed
+     sizes
+       trid_block_lu_bytes, trid_block_interleaved_lu_bytes */
+
+#ifndef TRID_LU_BODY
+#ifndef TRID_LU_H
+#define TRID_LU_H
+
+#include "../trid.h"
+
+/* Elements of the caller's arrays. */
+#define TRID_WARP_LU_PRECOMPUTED_LEN 10 /* trid_warp_lu_precompute: keep, of each lane */
+#define TRID_BLOCK_LU_LEN 196           /* trid_block_lu: for the block */
+#define TRID_BLOCK_INTERLEAVED_LU_LEN_F32(systems, parts)                                                              \
+    TRID_P_INTERLEAVED_LU_LEN(systems, parts, 32) /* trid_block_interleaved_lu: for the block */
+#define TRID_BLOCK_INTERLEAVED_LU_LEN_F64(systems, parts) TRID_P_INTERLEAVED_LU_LEN(systems, parts, 16)
+#define TRID_P_INTERLEAVED_LU_LEN(systems, parts, banks)                                                               \
+    (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts)))
+
+#define TRID_P_MOST_SIDES 4 /* of trid_warp_lu_solve_precomputed */
+
+/* Of tb_real: the bits of the exponent in the upper word, and twice the exponent of 1. */
+#define TRID_P_EXPONENT (TB_BYTES == 4 ? 0x7f800000 : 0x7ff00000)
+#define TRID_P_POWER_OF_TWO (TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000)
+
+#ifndef __cplusplus
+#define trid_p_sign TB_OF(trid_p_sign)
+#define trid_p_power TB_OF(trid_p_power)
+#define trid_p_lu_reduce TB_OF(trid_p_lu_reduce)
+#define trid_p_lu_rows TB_OF(trid_p_lu_rows)
+#define trid_p_lu_scale TB_OF(trid_p_lu_scale)
+#define trid_p_lu_join TB_OF(trid_p_lu_join)
+#define trid_lane_lu TB_OF(trid_lane_lu)
+#define trid_p_recurrence_link TB_OF(trid_p_recurrence_link)
+#define trid_p_recurrence_product TB_OF(trid_p_recurrence_product)
+#define trid_p_recurrence_sum TB_OF(trid_p_recurrence_sum)
+#define trid_p_recurrence_expand TB_OF(trid_p_recurrence_expand)
+#define trid_lane_recurrence_reduce TB_OF(trid_lane_recurrence_reduce)
+#define trid_lane_recurrence_expand TB_OF(trid_lane_recurrence_expand)
+#define trid_block_lu_bytes TB_OF(trid_block_lu_bytes)
+#define trid_block_interleaved_lu_bytes TB_OF(trid_block_interleaved_lu_bytes)
+#define trid_host_lu TB_OF(trid_host_lu)
+#define trid_host_lu_solve TB_OF(trid_host_lu_solve)
+#define trid_host_lu_solve_transposed TB_OF(trid_host_lu_solve_transposed)
+#else
+#define trid_lane_lu_f32 tb_f32::trid_lane_lu
+#define trid_lane_lu_f64 tb_f64::trid_lane_lu
+#define trid_lane_recurrence_reduce_f32 tb_f32::trid_lane_recurrence_reduce
+#define trid_lane_recurrence_reduce_f64 tb_f64::trid_lane_recurrence_reduce
+#define trid_lane_recurrence_expand_f32 tb_f32::trid_lane_recurrence_expand
+#define trid_lane_recurrence_expand_f64 tb_f64::trid_lane_recurrence_expand
+#define trid_block_lu_bytes_f32 tb_f32::trid_block_lu_bytes
+#define trid_block_lu_bytes_f64 tb_f64::trid_block_lu_bytes
+#define trid_block_interleaved_lu_bytes_f32 tb_f32::trid_block_interleaved_lu_bytes
+#define trid_block_interleaved_lu_bytes_f64 tb_f64::trid_block_interleaved_lu_bytes
+#define trid_warp_recurrence_down_f32 tb_f32::trid_warp_recurrence_down
+#define trid_warp_recurrence_down_f64 tb_f64::trid_warp_recurrence_down
+#define trid_warp_recurrence_up_f32 tb_f32::trid_warp_recurrence_up
+#define trid_warp_recurrence_up_f64 tb_f64::trid_warp_recurrence_up
+#define trid_warp_lu_f32 tb_f32::trid_warp_lu
+#define trid_warp_lu_f64 tb_f64::trid_warp_lu
+#define trid_warp_lu_solve_f32 tb_f32::trid_warp_lu_solve
+#define trid_warp_lu_solve_f64 tb_f64::trid_warp_lu_solve
+#define trid_warp_lu_solve_transposed_f32 tb_f32::trid_warp_lu_solve_transposed
+#define trid_warp_lu_solve_transposed_f64 tb_f64::trid_warp_lu_solve_transposed
+#define trid_warp_lu_precompute_f32 tb_f32::trid_warp_lu_precompute
+#define trid_warp_lu_precompute_f64 tb_f64::trid_warp_lu_precompute
+#define trid_warp_lu_solve_precomputed_f32 tb_f32::trid_warp_lu_solve_precomputed
+#define trid_warp_lu_solve_precomputed_f64 tb_f64::trid_warp_lu_solve_precomputed
+#define trid_block_lu_f32 tb_f32::trid_block_lu
+#define trid_block_lu_f64 tb_f64::trid_block_lu
+#define trid_block_lu_solve_f32 tb_f32::trid_block_lu_solve
+#define trid_block_lu_solve_f64 tb_f64::trid_block_lu_solve
+#define trid_block_lu_solve_transposed_f32 tb_f32::trid_block_lu_solve_transposed
+#define trid_block_lu_solve_transposed_f64 tb_f64::trid_block_lu_solve_transposed
+#define trid_block_interleaved_lu_f32 tb_f32::trid_block_interleaved_lu
+#define trid_block_interleaved_lu_f64 tb_f64::trid_block_interleaved_lu
+#define trid_block_interleaved_lu_solve_f32 tb_f32::trid_block_interleaved_lu_solve
+#define trid_block_interleaved_lu_solve_f64 tb_f64::trid_block_interleaved_lu_solve
+#define trid_block_interleaved_lu_solve_transposed_f32 tb_f32::trid_block_interleaved_lu_solve_transposed
+#define trid_block_interleaved_lu_solve_transposed_f64 tb_f64::trid_block_interleaved_lu_solve_transposed
+#define trid_host_lu_f32 tb_f32::trid_host_lu
+#define trid_host_lu_f64 tb_f64::trid_host_lu
+#define trid_host_lu_solve_f32 tb_f32::trid_host_lu_solve
+#define trid_host_lu_solve_f64 tb_f64::trid_host_lu_solve
+#define trid_host_lu_solve_transposed_f32 tb_f32::trid_host_lu_solve_transposed
+#define trid_host_lu_solve_transposed_f64 tb_f64::trid_host_lu_solve_transposed
+#define trid_p_recurrence_open_f32 tb_f32::trid_p_recurrence_open
+#define trid_p_recurrence_open_f64 tb_f64::trid_p_recurrence_open
+#define trid_p_warp_recurrence_f32 tb_f32::trid_p_warp_recurrence
+#define trid_p_warp_recurrence_f64 tb_f64::trid_p_warp_recurrence
+#define trid_p_recurrence_first_f32 tb_f32::trid_p_recurrence_first
+#define trid_p_recurrence_first_f64 tb_f64::trid_p_recurrence_first
+#define trid_p_precomputed_recurrence_f32 tb_f32::trid_p_precomputed_recurrence
+#define trid_p_precomputed_recurrence_f64 tb_f64::trid_p_precomputed_recurrence
+#define trid_p_block_recurrence_open_f32 tb_f32::trid_p_block_recurrence_open
+#define trid_p_block_recurrence_open_f64 tb_f64::trid_p_block_recurrence_open
+#define trid_p_block_recurrence_f32 tb_f32::trid_p_block_recurrence
+#define trid_p_block_recurrence_f64 tb_f64::trid_p_block_recurrence
+#define trid_p_interleaved_recurrence_open_f32 tb_f32::trid_p_interleaved_recurrence_open
+#define trid_p_interleaved_recurrence_open_f64 tb_f64::trid_p_interleaved_recurrence_open
+#define trid_p_interleaved_recurrence_f32 tb_f32::trid_p_interleaved_recurrence
+#define trid_p_interleaved_recurrence_f64 tb_f64::trid_p_interleaved_recurrence
+#endif
+
+#define TRID_LU_BODY
+#define TB_BODY "lu.h"
+#include "twice.h"
+#undef TB_BODY
+#undef TRID_LU_BODY
+
+#endif /* TRID_LU_H */
+#else  /* TRID_LU_BODY: C over tb_real */
+
+/* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
+
+/* Returns an integer with the sign of x; its other bits are arbitrary. */
+TB_HD int trid_p_sign(tb_real x)
+{
+#if TB_BYTES == 4 && defined __CUDA_ARCH__
+    return __float_as_int(x);
+#elif TB_BYTES == 4
+    int u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+#elif defined __CUDA_ARCH__
+    return __double2hiint(x);
+#else
+    long long u;
+    memcpy(&u, &x, sizeof u);
+    return (int)(u >> 32);
+#endif
+}
+
+/* Returns the power of two that brings |x| into [1, 2). Where there is none, the product with |x| is below 1, infinite
+   or NaN. */
+TB_HD tb_real trid_p_power(tb_real x)
+{
+    int u = TRID_P_POWER_OF_TWO - (trid_p_sign(x) & TRID_P_EXPONENT);
+#if TB_BYTES == 4 && defined __CUDA_ARCH__
+    return __int_as_float(u);
+#elif TB_BYTES == 4
+    float y;
+    memcpy(&y, &u, sizeof y);
+    return y;
+#elif defined __CUDA_ARCH__
+    return __hiloint2double(u, 0);
+#else
+    unsigned long long v = (unsigned long long)(unsigned)u << 32;
+    double y;
+    memcpy(&y, &v, sizeof y);
+    return y;
+#endif
+}
+
+/* Computes the map by which k rows act on u = c / pivot of the row above them. With v = |u| and w = 1 - v, the rows of
+   a matrix that is dominant by rows take (w, v) to map (w, v), up to a common factor. map has no negative element, so
+   every element of a product of such maps, and w too, is accurate to some roundoffs of its own size. The sign bit of
+   `before` is that of b c of the row above. Leaves map by columns: (map[0], map[1]) and (map[2], map[3]). Returns
+   whether the rows are dominant. */
+TB_HD int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *map)
+{
+    tb_real w1 = 1, v1 = 0, w2 = 0, v2 = 1;
+    int dominant = 1;
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        tb_real scale = trid_p_power(b[j]);
+        tb_real up = trid_abs(a[j]) * scale, down = trid_abs(c[j]) * scale, size = trid_abs(b[j]) * scale;
+        tb_real excess = size - up - down;
+        dominant &= excess >= -8 * trid_roundoff(); /* b may be rounded */
+        if (excess < 0) excess = 0;
+        int apart = (trid_p_sign(a[j]) ^ trid_p_sign(b[j]) ^ before) < 0;
+        tb_real from_w = excess + up, from_v = apart ? from_w + up : excess;
+        tb_real next1 = from_w * w1 + from_v * v1, next2 = from_w * w2 + from_v * v2;
+        v1 = down * (w1 + v1), w1 = next1;
+        v2 = down * (w2 + v2), w2 = next2;
+        before = trid_p_sign(b[j]) ^ trid_p_sign(c[j]);
+    }
+    map[0] = w1, map[1] = v1, map[2] = w2, map[3] = v2;
+    return dominant;
+}
+
+/* Factors k such rows from w = 1 - |u| of the row above them. No sum has a negative term, so these pivots differ from
+   those that the maps imply by roundoffs of their own size, not of b's. Otherwise as trid_lane_lu. */
+TB_HD int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
+{
+    int status = 0;
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        tb_real up = trid_abs(a[j]), down = trid_abs(c[j]), excess = trid_abs(b[j]) - up - down;
+        if (excess < 0) excess = 0;
+        int apart = (trid_p_sign(a[j]) ^ trid_p_sign(b[j]) ^ before) < 0;
+        before = trid_p_sign(b[j]) ^ trid_p_sign(c[j]);
+        tb_real rest = excess + up * (apart ? 2 - w : w), r = trid_rcp_refined(rest + down);
+        if (trid_bad_pivot(r) && !status) status = 1 + j;
+        w = rest * r;
+        b[j] = r = b[j] < 0 ? -r : r;
+        a[j] *= r;
+        c[j] *= r;
+    }
+    return status;
+}
+
+/* Scales map, so that products of maps stay in range. Returns whether that is possible. */
+TB_HD int trid_p_lu_scale(tb_real *map)
+{
+    tb_real sum = map[0] + map[1], scale = trid_p_power(sum);
+    TB_UNROLL
+    for (int k = 0; k < 4; k++) map[k] *= scale;
+    return sum >= trid_smallest() / trid_roundoff();
+}
+
+/* Multiplies map by that of the partition above, map = map * first, and scales it. Returns as trid_p_lu_scale. */
+TB_HD int trid_p_lu_join(tb_real *map, const tb_real *first)
+{
+    tb_real m0 = map[0], m1 = map[1], m2 = map[2], m3 = map[3];
+    map[0] = m0 * first[0] + m2 * first[1];
+    map[1] = m1 * first[0] + m3 * first[1];
+    map[2] = m0 * first[2] + m2 * first[3];
+    map[3] = m1 * first[2] + m3 * first[3];
+    return trid_p_lu_scale(map);
+}
+
+/* Factors k rows into L and U, u being c / pivot of the row above them; otherwise as trid_lane_factor.
+   Needs    k literal; a of the system's first row is 0
+   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c
+   Returns  0, or 1 + the first row with a bad pivot
+   Cost     k FMA + 2k mul + k rcp */
+TB_HD int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
+{
+    int status = 0;
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        tb_real r = trid_rcp_refined(b[j] - a[j] * u);
+        if (trid_bad_pivot(r) && !status) status = 1 + j;
+        a[j] *= r;
+        b[j] = r;
+        c[j] = u = c[j] * r;
+    }
+    return status;
+}
+
+/* Returns row j's coefficient in a linear recurrence: m[j], or with shift the m of the row before it in the
+   recurrence's direction. The partition's first row has edge. */
+TB_HD tb_real trid_p_recurrence_link(int k, int up, int shift, const tb_real *m, tb_real edge, int j)
+{
+    return j == (up ? k - 1 : 0) ? edge : m[up ? j + shift : j - shift];
+}
+
+/* Returns p of a partition whose last unknown is p x + q, x being the unknown before the partition. */
+TB_HD tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real *m, tb_real edge)
+{
+    tb_real p = -edge;
+    TB_UNROLL
+    for (int i = 1; i < k; i++) p *= -trid_p_recurrence_link(k, up, shift, m, edge, up ? k - 1 - i : i);
+    return p;
+}
+
+/* Returns q of that partition. */
+TB_HD tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, tb_real edge, const tb_real *d)
+{
+    tb_real q = d[up ? k - 1 : 0];
+    TB_UNROLL
+    for (int i = 1; i < k; i++) {
+        int j = up ? k - 1 - i : i;
+        q = trid_fnma(d[j], trid_p_recurrence_link(k, up, shift, m, edge, j), q);
+    }
+    return q;
+}
+
+/* Solves the partition's rows, `from` being the unknown before it. */
+TB_HD void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, tb_real edge, tb_real from, tb_real *d)
+{
+    TB_UNROLL
+    for (int i = 0; i < k; i++) {
+        int j = up ? k - 1 - i : i;
+        d[j] = from = trid_fnma(d[j], trid_p_recurrence_link(k, up, shift, m, edge, j), from);
+    }
+}
+
+/* Reduces k rows of a linear recurrence, x[j] + m[j] x[j-1] = d[j] (up: x[j] + m[j] x[j+1] = d[j]), to one equation:
+   their last unknown is p x + q, x being the unknown before them.
+   Needs    k and up literals; m[0] (up: m[k-1]) is the coefficient of the unknown before them
+   Leaves   p and q
+   Cost     (k-1) FMA + (k-1) mul */
+TB_HD void trid_lane_recurrence_reduce(int k, int up, const tb_real *m, const tb_real *d, tb_real *p, tb_real *q)
+{
+    *p = trid_p_recurrence_product(k, up, 0, m, m[up ? k - 1 : 0]);
+    *q = trid_p_recurrence_sum(k, up, 0, m, m[up ? k - 1 : 0], d);
+}
+
+/* Solves the k rows, `from` being the unknown before them.
+   Needs    as trid_lane_recurrence_reduce
+   Leaves   x in d
+   Cost     k FMA, each of which needs the one before */
+TB_HD void trid_lane_recurrence_expand(int k, int up, const tb_real *m, tb_real from, tb_real *d)
+{
+    trid_p_recurrence_expand(k, up, 0, m, m[up ? k - 1 : 0], from, d);
+}
+
+/* Returns the bytes of shared memory that trid_block_lu and its solves need. */
+TB_HD size_t trid_block_lu_bytes(void)
+{
+    return TRID_BLOCK_LU_LEN * sizeof(tb_real);
+}
+
+/* Returns the bytes of shared memory that trid_block_interleaved_lu and its solves need. */
+TB_HD size_t trid_block_interleaved_lu_bytes(int systems, int parts)
+{
+    return (size_t)TRID_P_INTERLEAVED_LU_LEN(systems, parts, TRID_BANKS) * sizeof(tb_real);
+}
+
+/* ---- warp and block ---------------------------------------------------------------------------------------------- */
+
+#if TB_DEVICE_SCOPES
+
+/* Where a product of a recurrence's coefficients exceeds this, partitions take turns, one after another: a small number
+   in such a recurrence may be the difference of large ones. */
+#define TRID_P_RECURRENCE_GROWTH 32
+
+/* What a lane stores of a recurrence's matrix in keep: the factors of the five steps of the scan, the product up to the
+   lane's last row, and at TRID_P_RECURRENCE_EDGE the coefficient of its first row. */
+#define TRID_P_RECURRENCE_EDGE 6
+#define TRID_P_RECURRENCE_LEN 7
+
+/* Returns x of the lane s before this one in the recurrence's direction. */
+TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
+{
+    return up ? __shfl_down_sync(TB_FULL_WARP, x, s, lanes) : __shfl_up_sync(TB_FULL_WARP, x, s, lanes);
+}
+
+/* Precomputes the matrix's part of a recurrence across `lanes` lanes. `first` marks lanes with no unknown before them;
+   with shift, `outside` is the coefficient before the group. Returns whether the recurrence grows anywhere in the
+   warp. */
+TB_D int trid_p_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
+                                tb_real *keep)
+{
+    int end = up ? k - 1 : 0, rank = trid_warp_lane() & (lanes - 1), grown = 0;
+    tb_real edge = shift ? trid_p_recurrence_shuffle(lanes, up, m[up ? 0 : k - 1], 1) : m[end];
+    if (shift && rank == (up ? lanes - 1 : 0)) edge = outside;
+    if (first) edge = 0;
+    tb_real p = trid_p_recurrence_product(k, up, shift, m, edge);
+    keep[TRID_P_RECURRENCE_EDGE] = edge;
+    TB_UNROLL
+    for (int i = 0; i < 5; i++) {
+        keep[i] = p;
+        if (1 << i < lanes) {
+            grown |= !(trid_abs(p) <= TRID_P_RECURRENCE_GROWTH);
+            tb_real before = trid_p_recurrence_shuffle(lanes, up, p, 1 << i);
+            if (up ? rank + (1 << i) < lanes : rank >= 1 << i) p *= before;
+        }
+    }
+    keep[5] = p;
+    return __any_sync(TB_FULL_WARP, grown);
+}
+
+/* Returns the lane's last unknown from all rows of its group up to it, with 0 before the group. */
+TB_D tb_real trid_p_recurrence_scan(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep,
+                                    const tb_real *d)
+{
+    tb_real q = trid_p_recurrence_sum(k, up, shift, m, keep[TRID_P_RECURRENCE_EDGE], d);
+    int rank = trid_warp_lane() & (lanes - 1);
+    TB_UNROLL
+    for (int i = 0; i < 5; i++)
+        if (1 << i < lanes) {
+            tb_real before = trid_p_recurrence_shuffle(lanes, up, q, 1 << i);
+            if (up ? rank + (1 << i) < lanes : rank >= 1 << i) q += keep[i] * before;
+        }
+    return q;
+}
+
+/* Solves the rows of each lane, `from` being the unknown before them. With turns, only the group's first lane needs
+   it. */
+TB_D void trid_p_recurrence_close(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
+                                  tb_real from, tb_real *d)
+{
+    int rank = trid_warp_lane() & (lanes - 1), turn = up ? lanes - 1 - rank : rank;
+    tb_real last = 0;
+    TB_LOOP
+    for (int s = 0; s < (turns ? lanes : 1); s++) {
+        tb_real before = trid_p_recurrence_shuffle(lanes, up, last, 1);
+        if (turns && turn > 0) from = before;
+        if (!turns || turn == s) {
+            trid_p_recurrence_expand(k, up, shift, m, keep[TRID_P_RECURRENCE_EDGE], from, d);
+            last = d[up ? 0 : k - 1];
+        }
+    }
+}
+
+/* Solves a recurrence across `lanes` lanes, after trid_p_recurrence_open. */
+TB_D void trid_p_warp_recurrence(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
+                                 tb_real *d)
+{
+    tb_real from = 0;
+    if (!turns) from = trid_p_recurrence_shuffle(lanes, up, trid_p_recurrence_scan(k, lanes, up, shift, m, keep, d), 1);
+    if ((trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0)) from = 0;
+    trid_p_recurrence_close(k, lanes, up, shift, m, keep, turns, from, d);
+}
+
+/* Is this the group's first lane in the recurrence's direction? */
+TB_D int trid_p_recurrence_first(int lanes, int up)
+{
+    return (trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0);
+}
+
+/* Solves a recurrence in either direction: the two functions that follow. */
+TB_D void trid_p_recurrence(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
+{
+    tb_real own[TRID_MOST_ROWS], keep[TRID_P_RECURRENCE_LEN];
+    int first = k * (trid_warp_lane() & (lanes - 1));
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        int there = n >= k * lanes || first + j < n, linked = up ? first + j + 1 < n : j > 0 || first > 0;
+        own[j] = there && linked ? m[j] : (tb_real)0;
+        if (!there) d[j] = 0;
+    }
+    int turns = trid_p_recurrence_open(k, lanes, up, 0, own, trid_p_recurrence_first(lanes, up), 0, keep);
+    trid_p_warp_recurrence(k, lanes, up, 0, own, keep, turns, d);
+}
+
+/* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, laid out as in trid_warp_hybrid.
+   Needs    k >= 1 and lanes literals; n <= k*lanes; m of row 0 is not read, nor are rows from n on
+   Lanes    all 32 of the warp; groups may have different n
+   Leaves   x in d, 0 in rows from n on; m as it was
+   Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and two votes. Where a product of coefficients over partitions
+            exceeds 32, lanes take turns: lanes times k FMA.
+   Error    each row is solved to some roundoffs of the largest of its terms and of x nearby */
+TB_D void trid_warp_recurrence_down(int k, int lanes, int n, const tb_real *m, tb_real *d)
+{
+    trid_p_recurrence(k, lanes, 0, n, m, d);
+}
+
+/* Solves the same upwards, x[j] + m[j] x[j+1] = d[j].
+   Needs    as trid_warp_recurrence_down, but m of row n-1 is not read
+   Lanes, Leaves, Cost, Error as there */
+TB_D void trid_warp_recurrence_up(int k, int lanes, int n, const tb_real *m, tb_real *d)
+{
+    trid_p_recurrence(k, lanes, 1, n, m, d);
+}
+
+/* Scans the maps of a group's lanes: each becomes that of all rows from the group's first on. Returns whether all could
+   be scaled. */
+TB_D int trid_p_lu_scan(int lanes, tb_real *map)
+{
+    int good = trid_p_lu_scale(map), rank = trid_warp_lane() & (lanes - 1);
+    TB_UNROLL
+    for (int i = 0; i < 5; i++)
+        if (1 << i < lanes) {
+            tb_real above[4];
+            TB_UNROLL
+            for (int k = 0; k < 4; k++) above[k] = __shfl_up_sync(TB_FULL_WARP, map[k], 1 << i, lanes);
+            if (rank >= 1 << i) good &= trid_p_lu_join(map, above);
+        }
+    return good;
+}
+
+/* Factors the rows, lane after lane. u is c / pivot of the row above the group's first lane. */
+TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb_real *c)
+{
+    int rank = trid_warp_lane() & (lanes - 1), status = 0;
+    tb_real last = 0;
+    TB_LOOP
+    for (int s = 0; s < lanes; s++) {
+        tb_real above = __shfl_up_sync(TB_FULL_WARP, last, 1, lanes);
+        if (rank == s) {
+            status = trid_lane_lu(k, s > 0 ? above : u, a, b, c);
+            last = c[k - 1];
+        }
+    }
+    return status;
+}
+
+/* Factors a tridiagonal matrix without pivoting, A = P (I + L) (I + U) with the pivots in P. The factors are those of
+   the Thomas algorithm, found by a scan over the lanes. The rows lie as in trid_warp_hybrid.
+   Needs    k >= 1 and lanes literals; n <= k*lanes; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Lanes    all 32 of the warp; groups may have different n
+   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve and
+            trid_warp_lu_solve_transposed; the factors of identity rows from n on
+   Returns  as trid_warp_hybrid
+   Cost     (9k+9w) FMA or mul + 7k other operations + (k+1) rcp + (4w+4) shuffles where the matrix is dominant by rows.
+            Elsewhere lanes take turns: lanes times k FMA + 2k mul + k rcp.
+   Error    where the matrix is dominant, by however little, the product of the factors differs from A by some unit
+            roundoffs of each row (docs/lu.md). Factors found in turns are those of trid_lane_factor. */
+TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *c)
+{
+    int rank = trid_warp_lane() & (lanes - 1);
+    tb_real map[4];
+    trid_lane_pad(k, k * rank, n, k * lanes, a, b, c, (tb_real *)0);
+    int before = __shfl_up_sync(TB_FULL_WARP, trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1]), 1, lanes);
+    int good = trid_p_lu_reduce(k, before, a, b, c, map);
+    good &= trid_p_lu_scan(lanes, map);
+    tb_real w = __shfl_up_sync(TB_FULL_WARP, map[0], 1, lanes), v = __shfl_up_sync(TB_FULL_WARP, map[1], 1, lanes);
+    if (rank == 0) w = 1, v = 0;
+    int status = __all_sync(TB_FULL_WARP, good) ? trid_p_lu_rows(k, before, w * trid_rcp_refined(w + v), a, b, c)
+                                                : trid_p_lu_turns(k, lanes, 0, a, b, c);
+    return trid_lane_status(k * rank, k, n, k * lanes, status, 0);
+}
+
+/* Solves A x = d with the factors of trid_warp_lu.
+   Needs    k, lanes, n, l, r, u as there; rows from n on are read as 0
+   Lanes    all 32 of the warp
+   Leaves   x in d, 0 in rows from n on
+   Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles; where lanes take turns, as trid_warp_recurrence_down
+   Error    that of the Thomas algorithm: the residual is some unit roundoffs (docs/lu.md) */
+TB_D void trid_warp_lu_solve(int k, int lanes, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d)
+{
+    int first = k * (trid_warp_lane() & (lanes - 1));
+    tb_real keep[TRID_P_RECURRENCE_LEN];
+    TB_UNROLL
+    for (int j = 0; j < k; j++) d[j] = n >= k * lanes || first + j < n ? d[j] * r[j] : (tb_real)0;
+    int turns = trid_p_recurrence_open(k, lanes, 0, 0, l, trid_p_recurrence_first(lanes, 0), 0, keep);
+    trid_p_warp_recurrence(k, lanes, 0, 0, l, keep, turns, d);
+    turns = trid_p_recurrence_open(k, lanes, 1, 0, u, trid_p_recurrence_first(lanes, 1), 0, keep);
+    trid_p_warp_recurrence(k, lanes, 1, 0, u, keep, turns, d);
+}
+
+/* Solves A^T x = d with the factors of A, as adjoint differentiation needs it.
+   Cost     as trid_warp_lu_solve, and 2 shuffles
+   Needs, Lanes, Leaves, Error as there */
+TB_D void trid_warp_lu_solve_transposed(int k, int lanes, int n, const tb_real *l, const tb_real *r, const tb_real *u,
+                                        tb_real *d)
+{
+    int first = k * (trid_warp_lane() & (lanes - 1));
+    tb_real keep[TRID_P_RECURRENCE_LEN];
+    TB_UNROLL
+    for (int j = 0; j < k; j++)
+        if (n < k * lanes && first + j >= n) d[j] = 0;
+    int turns = trid_p_recurrence_open(k, lanes, 0, 1, u, trid_p_recurrence_first(lanes, 0), 0, keep);
+    trid_p_warp_recurrence(k, lanes, 0, 1, u, keep, turns, d);
+    turns = trid_p_recurrence_open(k, lanes, 1, 1, l, trid_p_recurrence_first(lanes, 1), 0, keep);
+    trid_p_warp_recurrence(k, lanes, 1, 1, l, keep, turns, d);
+    TB_UNROLL
+    for (int j = 0; j < k; j++) d[j] *= r[j];
+}
+
+/* Precomputes the matrix's part of trid_warp_lu_solve, once, for many right-hand sides. The factors by which partitions
+   pass on what they receive shrink from step to step of the scan if the matrix is dominant by rows. *steps is the
+   number of the w steps after which no factor in the warp exceeds the unit roundoff.
+   Needs    k >= 1 and lanes literals; l, u as trid_warp_lu left them; keep of TRID_WARP_LU_PRECOMPUTED_LEN elements
+   Lanes    all 32 of the warp: *steps is the largest of its groups
+   Leaves   keep and *steps for trid_warp_lu_solve_precomputed; 0 in l of a group's first row and in u of its last
+   Returns  0, or 1 if lanes would have to take turns: then only trid_warp_lu_solve will do
+   Cost     (2k-2+2w) mul + 2w shuffles and w+2 votes
+   Error    the steps left out change x by the order of the unit roundoff times the largest element of x */
+TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_real *keep, int *steps)
+{
+    int rank = trid_warp_lane() & (lanes - 1), turns = 0;
+    *steps = 0;
+    TB_UNROLL
+    for (int up = 0; up < 2; up++) {
+        tb_real chain[TRID_P_RECURRENCE_LEN], *m = up ? u : l;
+        int first = trid_p_recurrence_first(lanes, up);
+        turns |= trid_p_recurrence_open(k, lanes, up, 0, m, first, 0, chain);
+        if (first) m[up ? k - 1 : 0] = 0;
+        TB_UNROLL
+        for (int i = 0; i < 5; i++) {
+            int reaches = 1 << i < lanes && (up ? rank + (1 << i) < lanes : rank >= 1 << i);
+            keep[5 * up + i] = reaches ? chain[i] : (tb_real)0;
+            int matters = __any_sync(TB_FULL_WARP, !(trid_abs(keep[5 * up + i]) <= trid_roundoff()));
+            if (matters && *steps < i + 1) *steps = i + 1;
+        }
+    }
+    return turns;
+}
+
+/* Solves a recurrence for `sides` right-hand sides with what trid_warp_lu_precompute left. */
+TB_D void trid_p_precomputed_recurrence(int k, int lanes, int up, int sides, int steps, const tb_real *m,
+                                        const tb_real *keep, int stride, tb_real *d)
+{
+    tb_real q[TRID_P_MOST_SIDES], edge = m[up ? k - 1 : 0];
+    int p = 0;
+    TB_UNROLL
+    for (int side = 0; side < sides; side++) q[side] = trid_p_recurrence_sum(k, up, 0, m, edge, d + k * side);
+    TB_UNROLL
+    for (int s = 1; s < lanes; s *= 2) {
+        if (p >= steps) break;
+        tb_real factor = keep[p * stride];
+        TB_UNROLL
+        for (int side = 0; side < sides; side++) q[side] += factor * trid_p_recurrence_shuffle(lanes, up, q[side], s);
+        p++;
+    }
+    TB_UNROLL
+    for (int side = 0; side < sides; side++)
+        trid_p_recurrence_expand(k, up, 0, m, edge, trid_p_recurrence_shuffle(lanes, up, q[side], 1), d + k * side);
+}
+
+/* Solves A x = d for `sides` right-hand sides at once, with what trid_warp_lu and trid_warp_lu_precompute left. Row j
+   of side s is d[j + k s].
+   Needs    k, lanes and sides literals, sides from 1 to 4; l, r, u and steps as there; element e of keep at
+            keep[e stride]; 0 in rows from n on
+   Lanes    all 32 of the warp
+   Leaves   x in d, 0 in rows from n on
+   Cost     for each side (4k-2+2s) FMA + k mul + (2+2s) shuffles, s being the steps
+   Error    as trid_warp_lu_solve, and what the steps left out change (trid_warp_lu_precompute) */
+TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps, const tb_real *l, const tb_real *r,
+                                         const tb_real *u, const tb_real *keep, int stride, tb_real *d)
+{
+    TB_UNROLL
+    for (int e = 0; e < k * sides; e++) d[e] *= r[e % k];
+    trid_p_precomputed_recurrence(k, lanes, 0, sides, steps, l, keep, stride, d);
+    trid_p_precomputed_recurrence(k, lanes, 1, sides, steps, u, keep + 5 * stride, stride, d);
+}
+
+/* Shared memory of a recurrence across warps: each warp's product, sum and last coefficient, 32 of each, and two places
+   for what warps pass on in turns. */
+#define TRID_P_BLOCK_RECURRENCE_LEN 98
+
+/* trid_p_recurrence_open across the warps of a block; one barrier inside, two with shift. */
+TB_D int trid_p_block_recurrence_open(int k, int up, int shift, const tb_real *m, tb_real *keep, tb_real *shared)
+{
+    int thread = trid_block_thread(), warp = thread / 32, lane = thread & 31, last = trid_block_threads() - 1;
+    int exit = lane == (up ? 0 : 31), first = thread == (up ? last : 0);
+    tb_real outside = 0;
+    if (shift) {
+        if (exit) shared[64 + warp] = m[up ? 0 : k - 1];
+        __syncthreads();
+        if (lane == (up ? 31 : 0) && !first) outside = shared[up ? 65 + warp : 63 + warp];
+    }
+    int grown = trid_p_recurrence_open(k, 32, up, shift, m, first, outside, keep);
+    if (exit) shared[warp] = keep[5];
+    return __syncthreads_or(grown || !(trid_abs(keep[5]) <= TRID_P_RECURRENCE_GROWTH));
+}
+
+/* trid_p_warp_recurrence across the warps of a block; one barrier inside, with turns one for each warp. */
+TB_D void trid_p_block_recurrence(int k, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
+                                  tb_real *d, tb_real *shared)
+{
+    int thread = trid_block_thread(), warp = thread / 32, lane = thread & 31, warps = trid_block_threads() / 32;
+    int exit = lane == (up ? 0 : 31), entry = lane == (up ? 31 : 0);
+    if (!turns) {
+        tb_real q = trid_p_recurrence_scan(k, 32, up, shift, m, keep, d), before = 0;
+        if (exit) shared[32 + warp] = q;
+        __syncthreads();
+        TB_LOOP
+        for (int i = up ? warps - 1 : 0; i != warp; i += up ? -1 : 1) before = shared[32 + i] + shared[i] * before;
+        tb_real above = trid_p_recurrence_shuffle(32, up, q, 1);
+        tb_real times = trid_p_recurrence_shuffle(32, up, keep[5], 1);
+        trid_p_recurrence_close(k, 32, up, shift, m, keep, 0, entry ? before : above + times * before, d);
+        return;
+    }
+    TB_LOOP
+    for (int s = 0; s < warps; s++) {
+        if ((up ? warps - 1 - warp : warp) == s) {
+            trid_p_recurrence_close(k, 32, up, shift, m, keep, 1, s > 0 ? shared[96 + (s & 1)] : (tb_real)0, d);
+            if (exit) shared[97 - (s & 1)] = d[up ? 0 : k - 1];
+        }
+        __syncthreads();
+    }
+}
+
+/* Factors one matrix of n <= k*threads rows as trid_warp_lu does. The rows lie as in trid_block_hybrid.
+   Needs    k >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
+   Lanes    all threads of the block, a multiple of 32 up to 1024
+   Leaves   as trid_warp_lu
+   Returns  as trid_warp_lu: -1 if n > k*threads; the smallest positive status of the threads is where the failure began
+   Shared   TRID_BLOCK_LU_LEN elements, no bank conflicts; two barriers inside, one more for each warp where warps take
+            turns; __syncthreads() before another use of them
+   Cost     trid_warp_lu with lanes = 32, and up to 8 operations for each warp
+   Error    as trid_warp_lu */
+TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *shared)
+{
+    int thread = trid_block_thread(), threads = trid_block_threads(), warp = thread / 32, lane = thread & 31,
+        status = 0;
+    tb_real map[4], above[4], w = 1, v = 0;
+    trid_lane_pad(k, k * thread, n, k * threads, a, b, c, (tb_real *)0);
+    int sign = trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1]);
+    int before = __shfl_up_sync(TB_FULL_WARP, sign, 1);
+    if (lane == 31) shared[128 + warp] = (tb_real)(sign < 0 ? -1 : 1);
+    __syncthreads();
+    if (lane == 0) before = warp > 0 && shared[127 + warp] < 0 ? -1 : 0;
+    int good = trid_p_lu_reduce(k, before, a, b, c, map);
+    good &= trid_p_lu_scan(32, map);
+    TB_UNROLL
+    for (int e = 0; e < 4; e++)
+        if (lane == 31) shared[32 * e + warp] = map[e];
+    good = __syncthreads_and(good);
+    TB_LOOP
+    for (int i = 0; i < warp; i++) {
+        tb_real next = shared[i] * w + shared[64 + i] * v;
+        v = shared[32 + i] * w + shared[96 + i] * v;
+        tb_real scale = trid_p_power(next + v);
+        w = next * scale, v *= scale;
+    }
+    TB_UNROLL
+    for (int e = 0; e < 4; e++) above[e] = __shfl_up_sync(TB_FULL_WARP, map[e], 1);
+    if (lane > 0) {
+        tb_real next = above[0] * w + above[2] * v;
+        v = above[1] * w + above[3] * v;
+        w = next;
+    }
+    if (good) {
+        status = trid_p_lu_rows(k, before, w * trid_rcp_refined(w + v), a, b, c);
+    } else {
+        TB_LOOP
+        for (int s = 0; s < threads / 32; s++) {
+            if (warp == s) {
+                status = trid_p_lu_turns(k, 32, s > 0 ? shared[160 + (s & 1)] : (tb_real)0, a, b, c);
+                if (lane == 31) shared[161 - (s & 1)] = c[k - 1];
+            }
+            __syncthreads();
+        }
+    }
+    return trid_lane_status(k * thread, k, n, k * threads, status, 0);
+}
+
+/* Solves A x = d with the factors of trid_block_lu.
+   Needs    k, n, l, r, u as there; rows from n on are read as 0
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on
+   Shared   as trid_block_lu; four barriers inside, warps - 1 more for each recurrence whose warps take turns;
+            __syncthreads() before another use
+   Cost     trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
+   Error    as trid_warp_lu_solve */
+TB_D void trid_block_lu_solve(int k, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d,
+                              tb_real *shared)
+{
+    int first = k * trid_block_thread(), full = k * trid_block_threads();
+    tb_real keep[TRID_P_RECURRENCE_LEN];
+    TB_UNROLL
+    for (int j = 0; j < k; j++) d[j] = n >= full || first + j < n ? d[j] * r[j] : (tb_real)0;
+    int turns = trid_p_block_recurrence_open(k, 0, 0, l, keep, shared);
+    trid_p_block_recurrence(k, 0, 0, l, keep, turns, d, shared);
+    turns = trid_p_block_recurrence_open(k, 1, 0, u, keep, shared + TRID_P_BLOCK_RECURRENCE_LEN);
+    trid_p_block_recurrence(k, 1, 0, u, keep, turns, d, shared + TRID_P_BLOCK_RECURRENCE_LEN);
+}
+
+/* Solves A^T x = d with the factors of A.
+   Shared   as trid_block_lu_solve, but six barriers inside
+   Needs, Lanes, Leaves, Cost, Error as there */
+TB_D void trid_block_lu_solve_transposed(int k, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d,
+                                         tb_real *shared)
+{
+    int first = k * trid_block_thread(), full = k * trid_block_threads();
+    tb_real keep[TRID_P_RECURRENCE_LEN];
+    TB_UNROLL
+    for (int j = 0; j < k; j++)
+        if (n < full && first + j >= n) d[j] = 0;
+    int turns = trid_p_block_recurrence_open(k, 0, 1, u, keep, shared);
+    trid_p_block_recurrence(k, 0, 1, u, keep, turns, d, shared);
+    turns = trid_p_block_recurrence_open(k, 1, 1, l, keep, shared + TRID_P_BLOCK_RECURRENCE_LEN);
+    trid_p_block_recurrence(k, 1, 1, l, keep, turns, d, shared + TRID_P_BLOCK_RECURRENCE_LEN);
+    TB_UNROLL
+    for (int j = 0; j < k; j++) d[j] *= r[j];
+}
+
+/* Interleaved systems: each thread holds partition thread / systems of system thread % systems. The scan distributes
+   them anew, a system to a group of min(parts, 32) lanes, and each lane has one partition or, if parts is 64, two.
+   Thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of system t / group. */
+#define TRID_P_INTERLEAVED_SECOND 7 /* in keep: a pair's second product; keep[5] has the first */
+#define TRID_P_INTERLEAVED_RECURRENCE_LEN 8
+
+/* trid_p_recurrence_open for interleaved systems; two barriers inside, four with shift. */
+TB_D int trid_p_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
+                                            tb_real *keep, tb_real *shared)
+{
+    enum { banks = TRID_BANKS };
+    int thread = trid_block_thread(), section = thread / systems,
+        held = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int first = section == (up ? parts - 1 : 0), group = parts < 32 ? parts : 32, each = parts / group, grown = 0;
+    tb_real edge = m[up ? k - 1 : 0], one[1];
+    if (shift) {
+        shared[held] = m[up ? 0 : k - 1];
+        __syncthreads();
+        if (!first)
+            edge = shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, up ? thread + systems : thread - systems)];
+        __syncthreads();
+    }
+    if (first) edge = 0;
+    shared[held] = trid_p_recurrence_product(k, up, shift, m, edge);
+    __syncthreads();
+    if (thread < systems * group) {
+        int rank = thread % group, line = thread / group;
+        tb_real low = shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * each * rank)];
+        tb_real high =
+            each > 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1))]
+                     : (tb_real)1;
+        grown = !(trid_abs(low) <= TRID_P_RECURRENCE_GROWTH) || !(trid_abs(high) <= TRID_P_RECURRENCE_GROWTH);
+        one[0] = -low * high;
+        grown |= trid_p_recurrence_open(1, group, up, 0, one, 0, 0, keep);
+        keep[5] = low, keep[TRID_P_INTERLEAVED_SECOND] = high;
+    }
+    keep[TRID_P_RECURRENCE_EDGE] = edge;
+    return __syncthreads_or(grown);
+}
+
+/* trid_p_warp_recurrence for interleaved systems; two barriers inside, with turns parts + 1. */
+TB_D void trid_p_interleaved_recurrence(int k, int systems, int parts, int up, int shift, const tb_real *m,
+                                        const tb_real *keep, int turns, tb_real *d, tb_real *shared)
+{
+    enum { banks = TRID_BANKS };
+    int thread = trid_block_thread(), section = thread / systems,
+        held = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int turn = up ? parts - 1 - section : section, group = parts < 32 ? parts : 32, each = parts / group;
+    tb_real edge = keep[TRID_P_RECURRENCE_EDGE],
+            *come = shared + TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
+    if (!turns) {
+        shared[held] = trid_p_recurrence_sum(k, up, shift, m, edge, d);
+        __syncthreads();
+        if (thread < systems * group) {
+            int rank = thread % group, line = thread / group;
+            int low = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * each * rank);
+            int high = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1));
+            tb_real q = shared[up ? high : low], own = q;
+            if (each > 1) q = shared[up ? low : high] + keep[up ? 5 : TRID_P_INTERLEAVED_SECOND] * q;
+            TB_UNROLL
+            for (int i = 0; i < 5; i++)
+                if (1 << i < group) {
+                    tb_real before = trid_p_recurrence_shuffle(group, up, q, 1 << i);
+                    if (up ? rank + (1 << i) < group : rank >= 1 << i) q += keep[i] * before;
+                }
+            tb_real from = trid_p_recurrence_shuffle(group, up, q, 1);
+            if (rank == (up ? group - 1 : 0)) from = 0;
+            come[up ? high : low] = from;
+            if (each > 1) come[up ? low : high] = own + keep[up ? TRID_P_INTERLEAVED_SECOND : 5] * from;
+        }
+        __syncthreads();
+        trid_p_recurrence_expand(k, up, shift, m, edge, come[held], d);
+        return;
+    }
+    TB_LOOP
+    for (int s = 0; s < parts; s++) {
+        __syncthreads();
+        if (turn == s) {
+            tb_real from =
+                s > 0 ? come[TRID_INTERLEAVED_SLOT(systems, parts, banks, up ? thread + systems : thread - systems)]
+                      : (tb_real)0;
+            trid_p_recurrence_expand(k, up, shift, m, edge, from, d);
+            come[held] = d[up ? 0 : k - 1];
+        }
+    }
+    __syncthreads();
+}
+
+/* Factors the matrices of `systems` interleaved systems, each as trid_warp_lu does. The rows lie as in
+   trid_block_interleaved.
+   Needs    as trid_block_interleaved, but parts <= 64
+   Lanes    all threads of the block
+   Leaves   as trid_warp_lu
+   Returns  as trid_block_interleaved, for the thread's own system
+   Shared   TRID_BLOCK_INTERLEAVED_LU_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
+            trid_block_interleaved; three barriers inside, `parts` more where partitions take turns; __syncthreads()
+            before another use
+   Cost     trid_warp_lu with lanes = parts, whose partitions exchange numbers by 6 stores and 7 loads
+   Error    as trid_warp_lu */
+TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
+                                   tb_real *shared)
+{
+    enum { banks = TRID_BANKS };
+    int thread = trid_block_thread(), section = thread / systems,
+        held = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
+        above = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems);
+    int group = parts < 32 ? parts : 32, each = parts / group, status = 0;
+    tb_real map[4], *signs = shared + 4 * part;
+    trid_lane_pad(k, k * section, n, k * parts, a, b, c, (tb_real *)0);
+    signs[held] = (tb_real)((trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1])) < 0 ? -1 : 1);
+    __syncthreads();
+    int before = section > 0 && signs[above] < 0 ? -1 : 0;
+    int good = trid_p_lu_reduce(k, before, a, b, c, map);
+    good &= trid_p_lu_scale(map);
+    TB_UNROLL
+    for (int e = 0; e < 4; e++) shared[e * part + held] = map[e];
+    __syncthreads();
+    if (thread < systems * group) {
+        int rank = thread % group, line = thread / group;
+        int low = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * each * rank);
+        int high = TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1));
+        tb_real first[4], all[4];
+        TB_UNROLL
+        for (int e = 0; e < 4; e++) first[e] = shared[e * part + low], all[e] = shared[e * part + high];
+        if (each > 1) good &= trid_p_lu_join(all, first);
+        good &= trid_p_lu_scan(group, all);
+        tb_real w = __shfl_up_sync(TB_FULL_WARP, all[0], 1, group), v = __shfl_up_sync(TB_FULL_WARP, all[1], 1, group);
+        if (rank == 0) w = 1, v = 0;
+        shared[low] = w * trid_rcp_refined(w + v);
+        if (each > 1) {
+            tb_real next = first[0] * w + first[2] * v;
+            v = first[1] * w + first[3] * v;
+            shared[high] = next * trid_rcp_refined(next + v);
+        }
+    }
+    if (__syncthreads_and(good)) {
+        status = trid_p_lu_rows(k, before, shared[held], a, b, c);
+    } else {
+        TB_LOOP
+        for (int s = 0; s < parts; s++) {
+            if (section == s) {
+                status = trid_lane_lu(k, s > 0 ? shared[above] : (tb_real)0, a, b, c);
+                shared[held] = c[k - 1];
+            }
+            __syncthreads();
+        }
+    }
+    return trid_lane_status(k * section, k, n, k * parts, status, 0);
+}
+
+/* Solves the systems whose matrices trid_block_interleaved_lu factored.
+   Needs    k, systems, parts, n, l, r, u as there; rows from n on are read as 0
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on
+   Shared   as trid_block_interleaved_lu; eight barriers inside, parts - 1 more for each recurrence whose partitions
+            take turns; none needed before this function's next call
+   Cost     trid_warp_lu_solve with lanes = parts, whose partitions exchange numbers by 6 stores and 6 loads
+   Error    as trid_warp_lu_solve */
+TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int n, const tb_real *l, const tb_real *r,
+                                          const tb_real *u, tb_real *d, tb_real *shared)
+{
+    int first = k * (trid_block_thread() / systems);
+    tb_real keep[TRID_P_INTERLEAVED_RECURRENCE_LEN];
+    TB_UNROLL
+    for (int j = 0; j < k; j++) d[j] = n >= k * parts || first + j < n ? d[j] * r[j] : (tb_real)0;
+    int turns = trid_p_interleaved_recurrence_open(k, systems, parts, 0, 0, l, keep, shared);
+    trid_p_interleaved_recurrence(k, systems, parts, 0, 0, l, keep, turns, d, shared);
+    turns = trid_p_interleaved_recurrence_open(k, systems, parts, 1, 0, u, keep, shared);
+    trid_p_interleaved_recurrence(k, systems, parts, 1, 0, u, keep, turns, d, shared);
+}
+
+/* Solves the transposed systems with the same factors.
+   Shared   as trid_block_interleaved_lu_solve, but twelve barriers inside
+   Needs, Lanes, Leaves, Cost, Error as there */
+TB_D void trid_block_interleaved_lu_solve_transposed(int k, int systems, int parts, int n, const tb_real *l,
+                                                     const tb_real *r, const tb_real *u, tb_real *d, tb_real *shared)
+{
+    int first = k * (trid_block_thread() / systems);
+    tb_real keep[TRID_P_INTERLEAVED_RECURRENCE_LEN];
+    TB_UNROLL
+    for (int j = 0; j < k; j++)
+        if (n < k * parts && first + j >= n) d[j] = 0;
+    int turns = trid_p_interleaved_recurrence_open(k, systems, parts, 0, 1, u, keep, shared);
+    trid_p_interleaved_recurrence(k, systems, parts, 0, 1, u, keep, turns, d, shared);
+    turns = trid_p_interleaved_recurrence_open(k, systems, parts, 1, 1, l, keep, shared);
+    trid_p_interleaved_recurrence(k, systems, parts, 1, 1, l, keep, turns, d, shared);
+    TB_UNROLL
+    for (int j = 0; j < k; j++) d[j] *= r[j];
+}
+
+#endif /* TB_DEVICE_SCOPES */
+
+/* ---- host: plain C over arrays ----------------------------------------------------------------------------------- */
+
+#if TB_HOST_SCOPE
+
+/* Factors a matrix without pivoting, one row after another. The factors are those that trid_warp_lu finds by a scan.
+   Needs    l may be a, r may be b, u may be c; a[0] and c[n-1] are not read; n = 0 takes null pointers
+   Leaves   l = a / pivot, r = 1 / pivot, u = c / pivot; l[0] = u[n-1] = 0
+   Returns  0, -1 for n < 0, or 1 + the first row with a bad pivot */
+TB_HOST int trid_host_lu(int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *l, tb_real *r,
+                         tb_real *u)
+{
+    int status = trid_lane_factor(n, a, b, c, l, r, u, 1);
+    if (status == 0 && n > 0) l[0] = u[n - 1] = 0;
+    return status;
+}
+
+/* Solves A x = d with the factors of A.
+   Needs    l, r, u as trid_host_lu left them; x may be d */
+TB_HOST void trid_host_lu_solve(int n, const tb_real *l, const tb_real *r, const tb_real *u, const tb_real *d,
+                                tb_real *x)
+{
+    trid_lane_solve(n, l, r, u, d, x, 1);
+}
+
+/* Solves A^T x = d with the factors of A.
+   Needs    as trid_host_lu_solve */
+TB_HOST void trid_host_lu_solve_transposed(int n, const tb_real *l, const tb_real *r, const tb_real *u,
+                                           const tb_real *d, tb_real *x)
+{
+    for (int j = 0; j < n; j++) x[j] = j > 0 ? d[j] - u[j - 1] * x[j - 1] : d[j];
+    for (int j = n - 2; j >= 0; j--) x[j] -= l[j + 1] * x[j + 1];
+    for (int j = 0; j < n; j++) x[j] *= r[j];
+}
+
+#endif /* TB_HOST_SCOPE */
+
+#endif /* TRID_LU_BODY */

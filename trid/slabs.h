@@ -1,0 +1,253 @@
+/* slabs.h - systems cut into partitions of any length, for GPUs or machines that exchange their interfaces.
+
+   MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
+
+   Each GPU or machine reduces its partition, row by row, to two rows in its interface unknowns. Their reduced system is
+   solved anywhere. Each then expands its own partition. trid.h's conventions hold.
+
+     lane (host and device: one thread, no communication)
+       trid_lane_interface_open, trid_lane_interface_row, trid_lane_interface_join, trid_lane_interface_close
+                                   a partition to its interface, row by row    a row: 4 FMA + 5 mul + 1 rcp
+       trid_lane_interface_factor  the matrix's part of that, once             2n FMA + 6n mul + 2n rcp
+     host
+       trid_host_interface_reduce  a partition to its interface
+       trid_host_interface_expand  the interface to all rows
+       trid_host_interface_factor  the matrix's part of the reduction, once
+       trid_host_interface_weigh   then the reduced right-hand side for each d */
+
+#ifndef TRID_SLABS_BODY
+#ifndef TRID_SLABS_H
+#define TRID_SLABS_H
+
+#include "../trid.h"
+
+/* Elements of the caller's arrays. */
+#define TRID_LANE_INTERFACE_LEN 7 /* trid_lane_interface_open: e */
+
+/* Flags of a partition: does it hold the first row of its systems, and the last? */
+enum { TRID_PARTITION_FIRST = 128, TRID_PARTITION_LAST = 256 };
+
+#ifndef __cplusplus
+#define trid_lane_interface_open TB_OF(trid_lane_interface_open)
+#define trid_lane_interface_row TB_OF(trid_lane_interface_row)
+#define trid_lane_interface_join TB_OF(trid_lane_interface_join)
+#define trid_lane_interface_close TB_OF(trid_lane_interface_close)
+#define trid_lane_interface_factor TB_OF(trid_lane_interface_factor)
+#define trid_host_interface_reduce TB_OF(trid_host_interface_reduce)
+#define trid_host_interface_expand TB_OF(trid_host_interface_expand)
+#define trid_host_interface_factor TB_OF(trid_host_interface_factor)
+#define trid_host_interface_weigh TB_OF(trid_host_interface_weigh)
+#else
+#define trid_lane_interface_open_f32 tb_f32::trid_lane_interface_open
+#define trid_lane_interface_open_f64 tb_f64::trid_lane_interface_open
+#define trid_lane_interface_row_f32 tb_f32::trid_lane_interface_row
+#define trid_lane_interface_row_f64 tb_f64::trid_lane_interface_row
+#define trid_lane_interface_join_f32 tb_f32::trid_lane_interface_join
+#define trid_lane_interface_join_f64 tb_f64::trid_lane_interface_join
+#define trid_lane_interface_close_f32 tb_f32::trid_lane_interface_close
+#define trid_lane_interface_close_f64 tb_f64::trid_lane_interface_close
+#define trid_lane_interface_factor_f32 tb_f32::trid_lane_interface_factor
+#define trid_lane_interface_factor_f64 tb_f64::trid_lane_interface_factor
+#define trid_host_interface_reduce_f32 tb_f32::trid_host_interface_reduce
+#define trid_host_interface_reduce_f64 tb_f64::trid_host_interface_reduce
+#define trid_host_interface_expand_f32 tb_f32::trid_host_interface_expand
+#define trid_host_interface_expand_f64 tb_f64::trid_host_interface_expand
+#define trid_host_interface_factor_f32 tb_f32::trid_host_interface_factor
+#define trid_host_interface_factor_f64 tb_f64::trid_host_interface_factor
+#define trid_host_interface_weigh_f32 tb_f32::trid_host_interface_weigh
+#define trid_host_interface_weigh_f64 tb_f64::trid_host_interface_weigh
+#endif
+
+#define TRID_SLABS_BODY
+#define TB_BODY "slabs.h"
+#include "twice.h"
+#undef TB_BODY
+#undef TRID_SLABS_BODY
+
+#endif /* TRID_SLABS_H */
+#else  /* TRID_SLABS_BODY: C over tb_real */
+
+/* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
+
+/* e describes rows 0 .. j of a partition by two rows. f = x[0] is its first unknown, z = x[j] the last so far, l the
+   unknown above the partition, g the one below row j:
+       e[0] l + e[1] f + e[2] z = e[3]        the first row
+       e[4] f +      z + e[5] g = e[6]        the last */
+
+/* Starts the reduction of a partition with its first two rows. The others, however many, follow one by one
+   (trid_lane_interface_row): each array is read once, and e is all that is stored.
+   Returns  0, or 1 for a bad pivot
+   Cost     3 mul + 1 rcp */
+TB_HD int trid_lane_interface_open(tb_real *e, tb_real first_a, tb_real first_b, tb_real first_c, tb_real first_d,
+                                   tb_real a, tb_real b, tb_real c, tb_real d)
+{
+    tb_real r = trid_rcp_refined(b);
+    e[0] = first_a, e[1] = first_b, e[2] = first_c, e[3] = first_d;
+    e[4] = r * a, e[5] = r * c, e[6] = r * d;
+    return trid_bad_pivot(r);
+}
+
+/* Adds the next row: the first row loses the unknown that was last, and couples to the new one instead.
+   Returns  0, or 1 for a bad pivot
+   Cost     4 FMA + 5 mul + 1 rcp */
+TB_HD int trid_lane_interface_row(tb_real *e, tb_real a, tb_real b, tb_real c, tb_real d)
+{
+    tb_real r = trid_rcp_refined(b - a * e[5]);
+    e[1] -= e[2] * e[4];
+    e[3] -= e[2] * e[6];
+    e[2] *= -e[5];
+    e[6] = r * (d - a * e[6]);
+    e[4] = -(r * a) * e[4];
+    e[5] = r * c;
+    return trid_bad_pivot(r);
+}
+
+/* Joins a partition with the one below it: e then describes both as one.
+   Returns  0, or 1 for a bad pivot
+   Cost     that of two rows */
+TB_HD int trid_lane_interface_join(tb_real *e, const tb_real *below)
+{
+    int bad = trid_lane_interface_row(e, below[0], below[1], below[2], below[3]);
+    return trid_lane_interface_row(e, below[4], 1, below[5], below[6]) || bad;
+}
+
+/* Scales the two reduced rows to unit diagonal. They belong to a tridiagonal system of two unknowns a partition:
+       a[0] l + f + c[0] z = d[0]        l: the z of the partition above
+       a[1] f + z + c[1] g = d[1]        g: the f of the partition below
+   Returns  0; 1 for a bad pivot of the first row; 2 for a coupling that is not finite
+   Cost     3 mul + 1 rcp */
+TB_HD int trid_lane_interface_close(const tb_real *e, tb_real *a, tb_real *c, tb_real *d)
+{
+    tb_real r = trid_rcp_refined(e[1]);
+    a[0] = r * e[0], c[0] = r * e[2], d[0] = r * e[3];
+    a[1] = e[4], c[1] = e[5], d[1] = e[6];
+    int finite = trid_finite(a[0]) && trid_finite(c[0]) && trid_finite(a[1]) && trid_finite(c[1]);
+    return trid_bad_pivot(r) ? 1 : finite ? 0 : 2;
+}
+
+/* Precomputes what depends on the matrix alone. d[0] and d[1] of the reduced rows (trid_lane_interface_close) are the
+   products of d with u and with v: u is the first row of the inverse of rows 0 .. n-2, v the last row of the inverse of
+   rows 1 .. n-1.
+   Needs    n >= 2; element j of each array at [j * stride]; u and v arrays of their own. flags: with
+            TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1] likewise
+   Leaves   u, v; a and c of the two reduced rows in ends_a and ends_c. f depends on reach[0] rows from the top, z on
+            reach[1] rows from the bottom: beyond them, what couples f to the row below, or z to the row above, is no
+            larger than the unit roundoff. A reach of n means that the coupling never fades: f and z depend on each
+            other. NaN counts as large.
+   Returns  0, or 1 + the first row found with a bad pivot
+   Cost     2n FMA + 6n mul + 2n rcp
+   Error    where the matrix is an M-matrix, each weight has a relative error of some roundoffs for each row up to it.
+            Leaving out the rows beyond reach changes f and z by the order of the unit roundoff times the largest
+            element of x. The sum of all |u| is no more than the largest row sum of the inverse: where the matrix is
+            dominant, the weights are as stable as elimination. */
+TB_HD int trid_lane_interface_factor(int n, int flags, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *u,
+                                     tb_real *v, long long stride, tb_real *ends_a, tb_real *ends_c, int *reach)
+{
+    if (n < 2) return TRID_BAD_ARGUMENT;
+    const long long end = (n - 1) * stride;
+    int bad = 0;
+    tb_real r = 0;
+    for (int j = 1; j < n; j++) { /* reciprocals of the pivots: downward from row 1, then upward from row n-2 */
+        const long long i = j * stride;
+        tb_real pivot = b[i];
+        if (j > 1) pivot -= a[i] * (c[i - stride] * r);
+        v[i] = r = trid_rcp_refined(pivot);
+        if (!bad && trid_bad_pivot(r)) bad = 1 + j;
+    }
+    for (int j = n - 2; j >= 0; j--) {
+        const long long i = j * stride;
+        tb_real pivot = b[i];
+        if (j < n - 2) pivot -= c[i] * (a[i + stride] * r);
+        u[i] = r = trid_rcp_refined(pivot);
+        if (!bad && trid_bad_pivot(r)) bad = 1 + j;
+    }
+    /* A weight times its row's coupling is the coupling to the next row. Divided by that row's pivot it gives the next
+       weight, however the rows are scaled. */
+    reach[0] = reach[1] = 1;
+    for (int j = n - 1; j > 0; j--) {
+        const long long i = j * stride;
+        const tb_real coupling = v[i] * a[i];
+        if (!(trid_abs(coupling) <= (tb_real)trid_roundoff())) reach[1] = n + 1 - j;
+        if (j > 1) v[i - stride] *= -coupling;
+        ends_a[1] = coupling;
+    }
+    for (int j = 0; j < n - 1; j++) {
+        const long long i = j * stride;
+        const tb_real coupling = u[i] * c[i];
+        if (!(trid_abs(coupling) <= (tb_real)trid_roundoff())) reach[0] = j + 2;
+        if (j < n - 2) u[i + stride] *= -coupling;
+        ends_c[0] = coupling;
+    }
+    v[0] = u[end] = 0;
+    ends_a[0] = flags & TRID_PARTITION_FIRST ? (tb_real)0 : u[0] * a[0];
+    ends_c[1] = flags & TRID_PARTITION_LAST ? (tb_real)0 : v[end] * c[end];
+    for (int k = 0; k < 2 && !bad; k++)
+        if (!trid_finite(ends_a[k]) || !trid_finite(ends_c[k])) bad = n;
+    return bad;
+}
+
+/* ---- host: plain C over arrays ----------------------------------------------------------------------------------- */
+
+#if TB_HOST_SCOPE
+
+/* Reduces a partition of a system to its interface, in the form of trid_lane_interface_close: two elements each of
+   ends_a, ends_c and ends_d.
+   Needs    n >= 2. flags: with TRID_PARTITION_FIRST, a[0] is not read and counts as 0; with TRID_PARTITION_LAST, c[n-1]
+            likewise
+   Returns  0, -1 for n < 2, or 1 + the first row with a bad pivot */
+TB_HOST int trid_host_interface_reduce(int n, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
+                                       const tb_real *d, tb_real *ends_a, tb_real *ends_c, tb_real *ends_d)
+{
+    if (n < 2) return TRID_BAD_ARGUMENT;
+    tb_real e[TRID_LANE_INTERFACE_LEN];
+    int status = 0;
+    for (int j = 1; j < n; j++) {
+        const tb_real below = j == n - 1 && (flags & TRID_PARTITION_LAST) ? (tb_real)0 : c[j];
+        int bad = j == 1 ? trid_lane_interface_open(e, flags & TRID_PARTITION_FIRST ? (tb_real)0 : a[0], b[0], c[0],
+                                                    d[0], a[1], b[1], below, d[1])
+                         : trid_lane_interface_row(e, a[j], b[j], below, d[j]);
+        if (!status && bad) status = 1 + j;
+    }
+    int bad = trid_lane_interface_close(e, ends_a, ends_c, ends_d);
+    return status ? status : bad == 1 ? 1 : bad ? n : 0;
+}
+
+/* Solves a partition whose first and last unknown, ends[0] and ends[1], are known.
+   Needs    n >= 2; work of n elements; x may alias d; nothing is read of rows 0 and n-1
+   Returns  0, -1 for n < 2, or 1 + the first row with a bad pivot */
+TB_HOST int trid_host_interface_expand(int n, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
+                                       const tb_real *ends, tb_real *x, tb_real *work)
+{
+    if (n < 2) return TRID_BAD_ARGUMENT;
+    int status = 0;
+    for (int j = 1; j < n - 1; j++) x[j] = d[j];
+    if (n > 2) {
+        x[1] -= a[1] * ends[0];
+        x[n - 2] -= c[n - 2] * ends[1];
+        status = trid_lane_thomas(n - 2, a + 1, b + 1, c + 1, x + 1, x + 1, work, 1);
+    }
+    x[0] = ends[0], x[n - 1] = ends[1];
+    return status ? status + 1 : 0;
+}
+
+/* Precomputes the matrix's part of trid_host_interface_reduce, as trid_lane_interface_factor with stride 1. */
+TB_HOST int trid_host_interface_factor(int n, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
+                                       tb_real *u, tb_real *v, tb_real *ends_a, tb_real *ends_c, int *reach)
+{
+    return trid_lane_interface_factor(n, flags, a, b, c, u, v, 1, ends_a, ends_c, reach);
+}
+
+/* Computes the right-hand side ends_d of the reduced rows for each d, from the first `first` rows and the last `last`
+   rows of d (reach, or n).
+   Needs    u and v of trid_host_interface_factor */
+TB_HOST void trid_host_interface_weigh(int n, const tb_real *u, const tb_real *v, const tb_real *d, int first, int last,
+                                       tb_real *ends_d)
+{
+    ends_d[0] = ends_d[1] = 0;
+    for (int j = 0; j < n && j < first; j++) ends_d[0] += u[j] * d[j];
+    for (int j = last < n ? n - last : 0; j < n; j++) ends_d[1] += v[j] * d[j];
+}
+
+#endif /* TB_HOST_SCOPE */
+
+#endif /* TRID_SLABS_BODY */
