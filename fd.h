@@ -78,7 +78,7 @@
 
 #include "trid.h"
 
-#define FD_VERSION 102 /* 100 * major + minor */
+#define FD_VERSION 200 /* 100 * major + minor */
 
 /* The values of a status that are not 1 + an index. */
 enum {

@@ -118,7 +118,7 @@
 #ifndef TRID_H
 #define TRID_H
 
-#define TRID_VERSION 103 /* 100 * major + minor */
+#define TRID_VERSION 200 /* 100 * major + minor */
 
 #ifndef TRID_HEADER
 #define TRID_HEADER "trid.h"

@@ -7,7 +7,8 @@
 #   every header has its version, and names each of its functions in its opening comment;
 #   the tables in the documents are those of the results files, and that of trid_batch.h's kernels what its launches say;
 #   the pictures are what bench/pictures.sh draws, and every link leads somewhere;
-#   every function has its contract above it, or follows one that shares it without a blank line.
+#   every function has its contract above it, or follows one that shares it without a blank line; in the headers that are
+#   one text a search for its name finds one definition.
 #
 # Run from the top folder.
 
@@ -147,6 +148,20 @@ for header in *.h trid/*.h; do
         check $? "$header: $name is not in the list of functions"
     done <$work/$stem.functions
 done
+
+# ---- a name leads to its function -------------------------------------------------------------------------------------
+
+# Of headers that are one text: a search for the name finds its one definition, in the whole kit.
+grep -hE '^[A-Za-z].*\(' *.h trid/*.h >$work/definitions
+cat trid.h trid/*.h transpose.h fd.h | awk '/^(TB_HD|TB_D|TB_HOST|static inline) / && match($0, /[ *][a-z][a-z0-9_]*\(/) {
+        print substr($0, RSTART + 1, RLENGTH - 2)
+    }' | sort -u >$work/defined
+[ "$(wc -l <$work/defined)" -gt 200 ]
+check $? "functions of headers that are one text: $(wc -l <$work/defined)"
+while read -r name; do
+    [ "$(grep -cE "\b$name\(" $work/definitions)" -eq 1 ]
+    check $? "a search for $name does not find one definition: $(grep -cE "\b$name\(" $work/definitions)"
+done <$work/defined
 
 # ---- tables are what the results files say ---------------------------------------------------------------------------
 

@@ -269,8 +269,8 @@ static inline cudaError_t trid_launch(void (*kernel)(parameters...), dim3 grid, 
 #endif
 }
 
-/* Allows a kernel as much dynamic shared memory as the current device has besides the kernel's own. That is the same for
-   all launches, so host threads that need different amounts do not take memory from each other.
+/* Allows a kernel as much dynamic shared memory as the current device has besides the kernel's own. That is the same
+   for all launches, so host threads that need different amounts do not take memory from each other.
    Returns  cudaSuccess, or the runtime's error
    Cost     three calls of the runtime, four for the first time */
 template <class... parameters>
