@@ -2498,7 +2498,7 @@ TB_D void ADI3D_F(p_device_solve_row)(int n, ADI3D_R *a, ADI3D_R *b, ADI3D_R *c,
         return;
     }
     const int warp = trid_block_thread() / 32, part = warp % Q, first = K * (32 * part + trid_warp_lane());
-    ADI3D_G(trid_p_warps_hybrid)
+    ADI3D_G(trid_block_hybrid_part)
     (K, n, 32 * K * Q, first, Q, part, a, b, c, d, shared + 6 * (warp - part), 6, 1);
 }
 

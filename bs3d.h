@@ -2632,13 +2632,13 @@ TB_D void BS3D_F(bs3d_p_meet_halves)(const BS3D_F(bs3d_p_seam) * seam, int n, BS
     }
 }
 
-/* trid_p_precomputed_recurrence for both right-hand sides of a row, its direction made a literal. */
+/* trid_warp_recurrence_precomputed for both right-hand sides of a row, its direction made a literal. */
 TB_D void BS3D_F(bs3d_p_row_chain)(int up, int steps, const BS3D_R *m, const BS3D_R *keep, BS3D_R *d)
 {
     if (up)
-        BS3D_F(trid_p_precomputed_recurrence)(8, 32, 1, 2, steps, m, keep, 32, d);
+        BS3D_F(trid_warp_recurrence_precomputed)(8, 32, 1, 2, steps, m, keep, 32, d);
     else
-        BS3D_F(trid_p_precomputed_recurrence)(8, 32, 0, 2, steps, m, keep, 32, d);
+        BS3D_F(trid_warp_recurrence_precomputed)(8, 32, 0, 2, steps, m, keep, 32, d);
 }
 
 /* Two right-hand sides of half a row, solved: towards the seam, where both halves' last numbers make the solution on

@@ -47,6 +47,7 @@
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
        trid_warp_pcr1_shared, trid_warp_pcr2_shared                               through shared memory, not by shuffles
+       trid_warp_pcr, trid_warp_pcr_open     over some lanes; both ends open, as trid_lane_reduce does with rows
        trid_warp_hybrid      k rows a lane                (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shfl
        trid_warp_reduce, trid_warp_expand                 its first and last phase; the caller does the PCR in between
        trid_warp_factor      the matrix's part of the hybrid, once; finds how many PCR steps matter
@@ -58,6 +59,7 @@
      block (all threads call)
        trid_block_thread, trid_block_threads     this thread's number in its block, and the number of threads
        trid_block_hybrid     one system across up to 32 warps                     hybrid + 1 barrier
+       trid_block_hybrid_part                                  the same across some warps of a block
        trid_block_residual   d - A x, and how large it is                         3k FMA + 1 barrier
        trid_block_hybrid_refined  the hybrid with a step of refinement            2 hybrids + residual: 3 barriers
        trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers
@@ -65,6 +67,7 @@
        trid_block_interleaved_factor      the matrices' part of it, once          4 barriers
        trid_block_interleaved_solve       then for each right-hand side           as trid_warp_solve, 2 barriers
        trid_block_interleaved_solve_stored    the same with the factors in memory
+       trid_block_interleaved_exchange                         reduced rows to the threads that solve them
      host (C11; also the reference implementation)
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_hybrid_refined, trid_host_residual,
        trid_host_dominance
@@ -508,14 +511,14 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_bad_pivot_f64 tb_f64::trid_bad_pivot
 #define trid_rcp_refined_f32 tb_f32::trid_rcp_refined
 #define trid_rcp_refined_f64 tb_f64::trid_rcp_refined
-#define trid_p_pcr_f32 tb_f32::trid_p_pcr
-#define trid_p_pcr_f64 tb_f64::trid_p_pcr
-#define trid_p_group_reduce_open_f32 tb_f32::trid_p_group_reduce_open
-#define trid_p_group_reduce_open_f64 tb_f64::trid_p_group_reduce_open
-#define trid_p_warps_hybrid_f32 tb_f32::trid_p_warps_hybrid
-#define trid_p_warps_hybrid_f64 tb_f64::trid_p_warps_hybrid
-#define trid_p_interleaved_exchange_f32 tb_f32::trid_p_interleaved_exchange
-#define trid_p_interleaved_exchange_f64 tb_f64::trid_p_interleaved_exchange
+#define trid_warp_pcr_f32 tb_f32::trid_warp_pcr
+#define trid_warp_pcr_f64 tb_f64::trid_warp_pcr
+#define trid_warp_pcr_open_f32 tb_f32::trid_warp_pcr_open
+#define trid_warp_pcr_open_f64 tb_f64::trid_warp_pcr_open
+#define trid_block_hybrid_part_f32 tb_f32::trid_block_hybrid_part
+#define trid_block_hybrid_part_f64 tb_f64::trid_block_hybrid_part
+#define trid_block_interleaved_exchange_f32 tb_f32::trid_block_interleaved_exchange
+#define trid_block_interleaved_exchange_f64 tb_f64::trid_block_interleaved_exchange
 #endif
 
 #define TRID_P_BODY
@@ -1013,7 +1016,7 @@ TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, t
 
 /* Solves by PCR over the first count lanes of each group; the lanes beyond hold identity rows. Returns the verdicts of
    all steps, or-ed. */
-TB_D int trid_p_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d, tb_real *shared)
+TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d, tb_real *shared)
 {
     int status = 0;
     TB_UNROLL
@@ -1045,7 +1048,7 @@ TB_D void trid_p_corners(int lanes, tb_real *a, tb_real *c)
 TB_D int trid_warp_pcr1(int lanes, tb_real a, tb_real c, tb_real *d)
 {
     trid_p_corners(lanes, &a, &c);
-    int bad = trid_p_pcr(lanes, lanes, a, c, d, (tb_real *)0);
+    int bad = trid_warp_pcr(lanes, lanes, a, c, d, (tb_real *)0);
     return trid_lane_status(trid_warp_lane() & (lanes - 1), 1, lanes, lanes, 0, bad);
 }
 
@@ -1055,7 +1058,7 @@ TB_D int trid_warp_pcr1(int lanes, tb_real a, tb_real c, tb_real *d)
 TB_D int trid_warp_pcr1_shared(int lanes, tb_real a, tb_real c, tb_real *d, tb_real *shared)
 {
     trid_p_corners(lanes, &a, &c);
-    int bad = trid_p_pcr(lanes, lanes, a, c, d, shared);
+    int bad = trid_warp_pcr(lanes, lanes, a, c, d, shared);
     return trid_lane_status(trid_warp_lane() & (lanes - 1), 1, lanes, lanes, 0, bad);
 }
 
@@ -1067,7 +1070,7 @@ TB_D int trid_p_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d, tb_real *sha
     /* The odd rows eliminate their even neighbours: their own lane's above, the next lane's below. */
     trid_p_neighbours(lanes, 1, a[0], c[0], d[0], up, down, shared);
     int status = trid_lane_pcr_step(&a[1], &c[1], &d[1], a[0], c[0], d[0], down[0], down[1], down[2]);
-    status |= trid_p_pcr(lanes, lanes, a[1], c[1], &d[1], shared);
+    status |= trid_warp_pcr(lanes, lanes, a[1], c[1], &d[1], shared);
     tb_real left = __shfl_up_sync(TB_FULL_WARP, d[1], 1, lanes);
     d[0] = d[0] - a[0] * left - c[0] * d[1];
     return trid_lane_status(2 * (trid_warp_lane() & (lanes - 1)), 2, 2 * lanes, 2 * lanes, 0, status);
@@ -1143,7 +1146,7 @@ TB_D int trid_warp_hybrid(int k, int lanes, int n, tb_real *a, tb_real *b, tb_re
 {
     int status = trid_warp_reduce(k, lanes, n, a, b, c, d);
     tb_real x = d[k - 1];
-    int bad = trid_p_pcr(lanes, lanes, a[k - 1], c[k - 1], &x, (tb_real *)0);
+    int bad = trid_warp_pcr(lanes, lanes, a[k - 1], c[k - 1], &x, (tb_real *)0);
     trid_warp_expand(k, lanes, a, c, d, x);
     return status ? status : trid_lane_status(k * (trid_warp_lane() & (lanes - 1)), k, n, k * lanes, 0, bad);
 }
@@ -1341,7 +1344,7 @@ TB_D int trid_warp_hybrid_refined(int k, int lanes, int n, const tb_real *a, con
    ends open, towards the previous group and towards lane lanes-1; then lane lanes-1 eliminates lane lanes-2. Afterwards
    *a couples every row to the last unknown of the previous group. *c couples lanes 0..lanes-2 to the unknown of lane
    lanes-1, and lane lanes-1 to the first unknown of the next group. */
-TB_D int trid_p_group_reduce_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
+TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 {
     int lane = trid_warp_lane() & (lanes - 1), bad = 0;
     tb_real up[3], down[3];
@@ -1362,8 +1365,8 @@ TB_D int trid_p_group_reduce_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
 /* Does trid_block_hybrid for `warps` consecutive warps of a block, of which this one is number `part`. The warps hold
    `rows` rows, this thread those from `first` on. Number e < 6 of warp w is at shared[w by_warp + e by_number]. All
    threads of the block call. */
-TB_D int trid_p_warps_hybrid(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b, tb_real *c,
-                             tb_real *d, tb_real *shared, int by_warp, int by_number)
+TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, int part, tb_real *a, tb_real *b,
+                                tb_real *c, tb_real *d, tb_real *shared, int by_warp, int by_number)
 {
     int lane = trid_block_thread() & 31;
     trid_lane_pad(k, first, n, rows, a, b, c, d);
@@ -1377,7 +1380,7 @@ TB_D int trid_p_warps_hybrid(int k, int n, int rows, int first, int warps, int p
         if (lane == 31) first_a = 0, first_c = -1, first_d = 0; /* stays coupled to the next warp's first unknown */
         bad |= trid_lane_link(&row_a, &row_c, &row_d, first_a, first_c, first_d);
     }
-    bad |= trid_p_group_reduce_open(32, &row_a, &row_c, &row_d);
+    bad |= trid_warp_pcr_open(32, &row_a, &row_c, &row_d);
 
     /* Each warp's first row, in terms of the last unknowns, and its last row. */
     tb_real *mine = shared + part * by_warp;
@@ -1395,7 +1398,7 @@ TB_D int trid_p_warps_hybrid(int k, int n, int rows, int first, int warps, int p
     tb_real x = there ? of[5 * by_number] : 0;
     int warp_bad = trid_lane_link(&warp_a, &warp_c, &x, next ? after[0] : 0, next ? after[by_number] : 0,
                                   next ? after[2 * by_number] : 0);
-    warp_bad |= trid_p_pcr(32, warps, warp_a, warp_c, &x, (tb_real *)0);
+    warp_bad |= trid_warp_pcr(32, warps, warp_a, warp_c, &x, (tb_real *)0);
     tb_real before = __shfl_sync(TB_FULL_WARP, x, part > 0 ? part - 1 : 0), last = __shfl_sync(TB_FULL_WARP, x, part);
 
     row_d = lane == 31 ? last : row_d - row_a * before - row_c * last;
@@ -1419,7 +1422,7 @@ TB_D int trid_p_warps_hybrid(int k, int n, int rows, int first, int warps, int p
 TB_D int trid_block_hybrid(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {
     int thread = trid_block_thread(), threads = trid_block_threads();
-    return trid_p_warps_hybrid(k, n, k * threads, k * thread, threads / 32, thread / 32, a, b, c, d, shared, 1, 32);
+    return trid_block_hybrid_part(k, n, k * threads, k * thread, threads / 32, thread / 32, a, b, c, d, shared, 1, 32);
 }
 
 /* Computes the residual r = d - A x of a system whose rows, and x, lie as in trid_block_hybrid, and the thread's own
@@ -1501,7 +1504,7 @@ TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real 
         bad = trid_lane_link(&row_a, &row_c, &row_d, next ? first[below] : 0, next ? first[part + below] : 0,
                              next ? first[2 * part + below] : 0);
     }
-    bad |= trid_p_pcr(parts, parts, row_a, row_c, &row_d, (tb_real *)0);
+    bad |= trid_warp_pcr(parts, parts, row_a, row_c, &row_d, (tb_real *)0);
     last[2 * part + solved] = row_d; /* only this thread has read this word and the next */
     if (report) last[solved] = bad & 1 ? (tb_real)1 : bad ? (tb_real)2 : (tb_real)0;
     __syncthreads();
@@ -1549,7 +1552,7 @@ TB_D void trid_block_interleaved_unchecked(int k, int systems, int parts, int n,
 /* Exchanges reduced rows. The thread that holds a partition gives one word each of its first and of its last row,
    through the first two of the three arrays. It gets those of the partition that it solves (*last) and of the next one
    (*first, if k > 1). A system's last partition gets its own first, to which it does not couple. */
-TB_D void trid_p_interleaved_exchange(int k, int systems, int parts, tb_real *first, tb_real *last, tb_real *shared)
+TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real *first, tb_real *last, tb_real *shared)
 {
     enum { banks = TRID_BANKS };
     int thread = trid_block_thread(), rank = thread & (parts - 1), own = (thread >> trid_log2(parts)) + systems * rank,
@@ -1588,9 +1591,9 @@ TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, con
     int status = trid_p_factor_section(k, k * section, n, k * parts, a, b, c, f);
     tb_real first_a = f[TRID_P_LEFT(k, 0)], last_a = f[TRID_P_LEFT(k, k - 1)], first_c = f[TRID_P_LAST(k, 0)];
     f[TRID_P_LINK(k)] = f[TRID_P_LAST(k, k - 1)];
-    trid_p_interleaved_exchange(k, systems, parts, &first_a, &last_a, shared);
+    trid_block_interleaved_exchange(k, systems, parts, &first_a, &last_a, shared);
     __syncthreads();
-    trid_p_interleaved_exchange(k, systems, parts, &first_c, &f[TRID_P_LINK(k)], shared);
+    trid_block_interleaved_exchange(k, systems, parts, &first_c, &f[TRID_P_LINK(k)], shared);
     int bad = trid_p_factor_reduced(k, parts, last_a, first_a, first_c, f, steps);
     said[trid_interleaved_slot(systems, parts, banks, solved)] = (tb_real)bad;
     __syncthreads(); /* also because the next call fills the first two arrays */
@@ -1611,7 +1614,7 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
     tb_real *unknowns = shared + 2 * trid_interleaved_slot(systems, parts, banks, systems * parts);
     trid_p_solve_section(k, k * section, n, k * parts, f, stride, d);
     tb_real first = d[0], last = d[k - 1];
-    trid_p_interleaved_exchange(k, systems, parts, &first, &last, shared);
+    trid_block_interleaved_exchange(k, systems, parts, &first, &last, shared);
     unknowns[trid_interleaved_slot(systems, parts, banks, solved)] =
         trid_p_solve_reduced(k, parts, steps, reduced, stride, last, first);
     __syncthreads();

@@ -583,83 +583,12 @@ extern "C++" {
 
 enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 
-/* What of trid.h has its precision in its name. */
-TB_D int trid_p_batch_reduce(int K, float *a, const float *b, float *c, float *d)
+/* Sends four numbers to another block. */
+template <class T>
+TB_D void trid_p_batch_send(T *to, int rank, unsigned long long *box, const T *v)
 {
-    return trid_lane_reduce_f32(K, a, b, c, d);
-}
-TB_D int trid_p_batch_reduce(int K, double *a, const double *b, double *c, double *d)
-{
-    return trid_lane_reduce_f64(K, a, b, c, d);
-}
-TB_D int trid_p_batch_link(float *a, float *c, float *d, float first_a, float first_c, float first_d)
-{
-    return trid_lane_link_f32(a, c, d, first_a, first_c, first_d);
-}
-TB_D int trid_p_batch_link(double *a, double *c, double *d, double first_a, double first_c, double first_d)
-{
-    return trid_lane_link_f64(a, c, d, first_a, first_c, first_d);
-}
-TB_D void trid_p_batch_expand(int K, const float *a, const float *c, float *d, float left, float last)
-{
-    trid_lane_expand_f32(K, a, c, d, left, last);
-}
-TB_D void trid_p_batch_expand(int K, const double *a, const double *c, double *d, double left, double last)
-{
-    trid_lane_expand_f64(K, a, c, d, left, last);
-}
-
-#define TRID_P_BATCH_PIVOTED_PARTS(T, suffix)                                                                          \
-    TB_D int trid_p_batch_pivoted_reduce(int K, int position, T *a, T *b, T *c, T *d, T *face, unsigned *flags)        \
-    {                                                                                                                  \
-        return trid_p_pivoted_reduce_##suffix(K, 32, position, a, b, c, d, face, flags);                               \
-    }                                                                                                                  \
-    TB_D int trid_p_batch_pivoted_up(int W, int count, int position, T *face, T *kept, int *side)                      \
-    {                                                                                                                  \
-        return trid_p_pivoted_up_##suffix(1, W, count, position, face, kept, side);                                    \
-    }                                                                                                                  \
-    TB_D int trid_p_batch_pivoted_root(int W, int count, const T *face, T *outer)                                      \
-    {                                                                                                                  \
-        return trid_p_pivoted_root_##suffix(W, count, face, outer);                                                    \
-    }                                                                                                                  \
-    TB_D void trid_p_batch_pivoted_down(int W, int count, int position, const T *kept, int side, T *outer)             \
-    {                                                                                                                  \
-        trid_p_pivoted_down_##suffix(1, W, count, position, kept, side, outer);                                        \
-    }                                                                                                                  \
-    TB_D void trid_p_batch_pivoted_expand(int K, int position, const T *a, const T *b, const T *c, T *d,               \
-                                          unsigned flags, const T *outer)                                              \
-    {                                                                                                                  \
-        trid_p_pivoted_expand_##suffix(K, position, a, b, c, d, flags, outer);                                         \
-    }
-TRID_P_BATCH_PIVOTED_PARTS(float, f32)
-TRID_P_BATCH_PIVOTED_PARTS(double, f64)
-#undef TRID_P_BATCH_PIVOTED_PARTS
-
-TB_D int trid_p_batch_open_pcr(int W, float *a, float *c, float *d)
-{
-    return trid_p_group_reduce_open_f32(W, a, c, d);
-}
-TB_D int trid_p_batch_open_pcr(int W, double *a, double *c, double *d)
-{
-    return trid_p_group_reduce_open_f64(W, a, c, d);
-}
-TB_D int trid_p_batch_pcr(int W, int count, float a, float c, float *d)
-{
-    return trid_p_pcr_f32(W, count, a, c, d, (float *)0);
-}
-TB_D int trid_p_batch_pcr(int W, int count, double a, double c, double *d)
-{
-    return trid_p_pcr_f64(W, count, a, c, d, (double *)0);
-}
-/* Four numbers to another block. */
-TB_D void trid_p_batch_send(float *to, int rank, unsigned long long *box, const float *v)
-{
-    trid_cluster_send(to, rank, box, v);
-}
-TB_D void trid_p_batch_send(double *to, int rank, unsigned long long *box, const double *v)
-{
-    trid_cluster_send(to, rank, box, v);
-    trid_cluster_send(to + 2, rank, box, v + 2);
+    TB_UNROLL
+    for (int i = 0; i < 4; i += 16 / (int)sizeof(T)) trid_cluster_send(to + i, rank, box, v + i);
 }
 
 /* A launch's constants. */
@@ -1720,7 +1649,7 @@ TB_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *shared,
         if (j >= held - 1) c[j] = 0;
     }
     if (!OPEN && section == 0) a[0] = 0;
-    int status = trid_p_batch_reduce(K, a, b, c, r);
+    int status = trid_lane_reduce(K, a, b, c, r);
     *bad = trid_p_batch_row(status ? K * section + status : 0, n);
     T last = r[K - 1];
     *left = 0;
@@ -1747,13 +1676,13 @@ TB_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *shared,
                 row_d[p] = down[2 * PART + here];
                 T link_a = next ? up[below] : (T)0, link_c = next ? up[PART + below] : (T)(OPEN ? -1 : 0);
                 T link_d = next ? up[2 * PART + below] : (T)0;
-                int said = trid_p_batch_link(&row_a[p], &row_c[p], &row_d[p], link_a, link_c, link_d);
+                int said = trid_lane_link(&row_a[p], &row_c[p], &row_d[p], link_a, link_c, link_d);
                 int at = said & 1 ? R * rank + p + 1 : said ? S : 0; /* S: it may have begun elsewhere */
                 if (at && (!failed || at < failed)) failed = at;
             }
             int met;
             if (OPEN) {
-                met = trid_p_batch_open_pcr(G, &row_a[0], &row_c[0], &row_d[0]);
+                met = trid_warp_pcr_open(G, &row_a[0], &row_c[0], &row_d[0]);
                 met = met & 1 ? rank + 1 : met ? S : 0;
                 down[TRID_INTERLEAVED_SLOT(L, S, U, system + L * rank)] = row_a[0];
                 down[PART + TRID_INTERLEAVED_SLOT(L, S, U, system + L * rank)] = row_c[0];
@@ -1777,7 +1706,7 @@ TB_D void trid_p_batch_sweep(int n, int held, T *a, T *b, T *c, T *r, T *shared,
         if (section > 0) *left = down[2 * PART + TRID_INTERLEAVED_SLOT(L, S, U, thread - L)];
         last = down[2 * PART + slot];
     }
-    trid_p_batch_expand(K, a, c, r, *left, last);
+    trid_lane_expand(K, a, c, r, *left, last);
 }
 
 /* What the blocks of a cluster send each other, by turns to two places, of which the third use comes after the first is
@@ -1824,7 +1753,7 @@ TB_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *sh
         if (j >= held - 1) c[j] = 0;
     }
     if (part == 0 && section == 0) a[0] = 0;
-    int status = trid_p_batch_reduce(K, a, b, c, r);
+    int status = trid_lane_reduce(K, a, b, c, r);
     if (worst && status) atomicMin(&worst[thread % L], trid_p_batch_row(K * (S * part + section) + status, n));
     T *up = shared, *down = shared + 3 * PART;
     int slot = TRID_INTERLEAVED_SLOT(L, S, U, thread);
@@ -1842,8 +1771,8 @@ TB_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *sh
     T row_a = down[here], row_c = down[PART + here], row_d = down[2 * PART + here];
     T next_a = up[below], next_c = up[PART + below], next_d = up[2 * PART + below];
     if (!next) next_a = 0, next_c = -1, next_d = 0; /* stays coupled to the next part's first unknown */
-    int met = trid_p_batch_link(&row_a, &row_c, &row_d, next_a, next_c, next_d);
-    met |= trid_p_batch_open_pcr(S, &row_a, &row_c, &row_d);
+    int met = trid_lane_link(&row_a, &row_c, &row_d, next_a, next_c, next_d);
+    met |= trid_warp_pcr_open(S, &row_a, &row_c, &row_d);
     T first[4] = {0, 0, 0, 0}, last[4] = {row_a, row_c, row_d, 0};
     if (worst) {
         if (met) atomicMin(&worst[system], trid_p_batch_row(met & 1 ? K * (S * part + rank + 1) : n, n));
@@ -1872,8 +1801,8 @@ TB_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *sh
     T part_a = 0, part_c = 0, x = 0, part_worst = 0, first_a = 0, first_c = 0, first_d = 0;
     if (rank < parts) part_a = from[0], part_c = from[1], x = from[2], part_worst = from[3];
     if (rank < parts - 1) first_a = from[12], first_c = from[13], first_d = from[14];
-    met = trid_p_batch_link(&part_a, &part_c, &x, first_a, first_c, first_d);
-    met |= trid_p_batch_pcr(S, parts, part_a, part_c, &x);
+    met = trid_lane_link(&part_a, &part_c, &x, first_a, first_c, first_d);
+    met |= trid_warp_pcr(S, parts, part_a, part_c, &x, (T *)0);
     if (worst && (met || part_worst != 0)) {
         int row = met ? trid_p_batch_row(met & 1 ? K * S * (rank + 1) : n, n) : n;
         atomicMin(&worst[system], part_worst != 0 && (int)part_worst < row ? (int)part_worst : row);
@@ -1883,7 +1812,7 @@ TB_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *sh
     if (rank == 0) up[here] = above; /* nobody else has read this one */
     __syncthreads();
     *left = section > 0 ? down[2 * PART + TRID_INTERLEAVED_SLOT(L, S, U, thread - L)] : up[slot];
-    trid_p_batch_expand(K, a, c, r, *left, down[2 * PART + slot]);
+    trid_lane_expand(K, a, c, r, *left, down[2 * PART + slot]);
 }
 
 /* The same with pivoting: each section's face goes to a lane of a group of S <= 32 that has its system, these climb the
@@ -1904,7 +1833,7 @@ TB_D void trid_p_batch_sweep_pivoted(int held, T *a, T *b, T *c, T *r, T *shared
         if (j >= held - 1) c[j] = 0;
     }
     if (part == 0 && section == 0) a[0] = 0;
-    int met = trid_p_batch_pivoted_reduce(K, section, a, b, c, r, face, &flags);
+    int met = trid_warp_pivoted_reduce(K, 32, section, a, b, c, r, face, &flags);
     if (worst && met) atomicMin(&worst[thread % L], 1);
 
     /* Now this thread has section rank of system thread / S. */
@@ -1917,7 +1846,7 @@ TB_D void trid_p_batch_sweep_pivoted(int held, T *a, T *b, T *c, T *r, T *shared
         TB_UNROLL
         for (int k = 0; k < 9; k++) face[k] = shared[k * PART + here];
     }
-    met = trid_p_batch_pivoted_up(S, S, S * part + rank, face, kept, &side);
+    met = trid_warp_pivoted_up(1, S, S, S * part + rank, face, kept, &side);
     if (CLUSTER) {
         const int parts = trid_warp_uniform(post.parts);
         T *mail = trid_p_batch_expect<WORDS, L>(post), part_kept[9], send[WORDS] = {0};
@@ -1942,17 +1871,17 @@ TB_D void trid_p_batch_sweep_pivoted(int held, T *a, T *b, T *c, T *r, T *shared
         TB_UNROLL
         for (int k = 0; k < 9; k++) /* where there is no part: two unknowns that are zero, facing up or down */
             face[k] = rank < parts ? from[k] : k == (rank & 1) || k == 7 - (rank & 1) ? (T)1 : (T)0;
-        met = trid_p_batch_pivoted_up(S, count, rank, face, part_kept, &part_side);
-        met |= trid_p_batch_pivoted_root(S, count, face, outer);
+        met = trid_warp_pivoted_up(1, S, count, rank, face, part_kept, &part_side);
+        met |= trid_warp_pivoted_root(S, count, face, outer);
         met = rank < parts && (met || from[9] != 0);
-        trid_p_batch_pivoted_down(S, count, rank, part_kept, part_side, outer);
+        trid_warp_pivoted_down(1, S, count, rank, part_kept, part_side, outer);
         TB_UNROLL
         for (int k = 0; k < 4; k++) outer[k] = __shfl_sync(TB_FULL_WARP, outer[k], part, S);
     } else {
-        met |= trid_p_batch_pivoted_root(S, S, face, outer);
+        met |= trid_warp_pivoted_root(S, S, face, outer);
     }
     if (worst && met) atomicMin(&worst[system], 1);
-    trid_p_batch_pivoted_down(S, S, S * part + rank, kept, side, outer);
+    trid_warp_pivoted_down(1, S, S, S * part + rank, kept, side, outer);
     if (S > 1) {
         TB_UNROLL
         for (int k = 0; k < 4; k++) shared[k * PART + here] = outer[k]; /* nobody else has read these */
@@ -1960,7 +1889,7 @@ TB_D void trid_p_batch_sweep_pivoted(int held, T *a, T *b, T *c, T *r, T *shared
         TB_UNROLL
         for (int k = 0; k < 4; k++) outer[k] = shared[k * PART + slot];
     }
-    trid_p_batch_pivoted_expand(K, section, a, b, c, r, flags, outer);
+    trid_warp_pivoted_expand(K, section, a, b, c, r, flags, outer);
 }
 
 /* The block's tile: L systems; the rows that the thread has of them. */
@@ -3090,12 +3019,12 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, CHECKED), TRID_P_B
     }
     if (held <= K) rc[K - 1] = 0; /* nothing is below */
     if (lane == 0) trid_p_batch_put_aside(first, ra, rb, rc, rd, top);
-    int status = trid_p_batch_reduce(K, ra, rb, rc, rd);
+    int status = trid_lane_reduce(K, ra, rb, rc, rd);
     T first_a = __shfl_down_sync(TB_FULL_WARP, ra[0], 1), first_c = __shfl_down_sync(TB_FULL_WARP, rc[0], 1);
     T first_d = __shfl_down_sync(TB_FULL_WARP, rd[0], 1);
     if (lane == 31) first_a = 0, first_c = -1, first_d = 0; /* stays coupled to g */
-    int bad = trid_p_batch_link(&ra[K - 1], &rc[K - 1], &rd[K - 1], first_a, first_c, first_d);
-    bad |= trid_p_batch_open_pcr(32, &ra[K - 1], &rc[K - 1], &rd[K - 1]);
+    int bad = trid_lane_link(&ra[K - 1], &rc[K - 1], &rd[K - 1], first_a, first_c, first_d);
+    bad |= trid_warp_pcr_open(32, &ra[K - 1], &rc[K - 1], &rd[K - 1]);
     trid_p_batch_leave(K, levels, p.system * levels.system + 2 * p.chunk * levels.row, lane == 0, lane == 31, top, ra,
                        rc, rd);
     /* What may have begun elsewhere counts as the chunk's last row. */
@@ -3352,8 +3281,8 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_P
     trid_p_batch_turn<PATH, 1>(K, held, (T)0, slot, rd, shared);
     if (first == 0) ra[0] = 0;
     if (held <= K) rc[K - 1] = 0;
-    int met = trid_p_batch_pivoted_reduce(K, position, ra, rb, rc, rd, face, &flags);
-    met |= trid_p_batch_pivoted_up(32, 32, position, face, kept, &side);
+    int met = trid_warp_pivoted_reduce(K, 32, position, ra, rb, rc, rd, face, &flags);
+    met |= trid_warp_pivoted_up(1, 32, 32, position, face, kept, &side);
     if (!tree.down) {
         TB_UNROLL
         for (int k = 0; k < 9; k++)
@@ -3363,8 +3292,8 @@ TRID_KERNEL void __launch_bounds__(32 * TRID_P_BATCH_WARPS(T, 0), TRID_P_BATCH_P
     }
     TB_UNROLL
     for (int k = 0; k < 4; k++) outer[k] = tree.outer[(p.system * tree.count + p.chunk) * 4 + k];
-    trid_p_batch_pivoted_down(32, 32, position, kept, side, outer);
-    trid_p_batch_pivoted_expand(K, position, ra, rb, rc, rd, flags, outer);
+    trid_warp_pivoted_down(1, 32, 32, position, kept, side, outer);
+    trid_warp_pivoted_expand(K, position, ra, rb, rc, rd, flags, outer);
     warp = trid_p_batch_again_as((int)threadIdx.x) / 32, lane = trid_p_batch_again_as(lane);
     p = trid_p_batch_chunk_of(K, plan, tree.count, blockIdx.x * WARPS + (unsigned)warp);
     held = plan.n - K * (32 * p.chunk + lane), shared = buffer[warp];
@@ -3384,9 +3313,9 @@ TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch
     TB_UNROLL
     for (int k = 0; k < 9; k++) /* where there is none: two unknowns that are zero, facing up or down */
         face[k] = i < tree.count ? tree.face[own * 9 + k] : k == (lane & 1) || k == 7 - (lane & 1) ? (T)1 : (T)0;
-    int met = trid_p_batch_pivoted_up(32, 32, (int)i, face, kept, &side);
+    int met = trid_warp_pivoted_up(1, 32, 32, (int)i, face, kept, &side);
     if (tree.groups == 1) {
-        met |= trid_p_batch_pivoted_root(32, 32, face, outer);
+        met |= trid_warp_pivoted_root(32, 32, face, outer);
     } else if (!tree.down) {
         TB_UNROLL
         for (int k = 0; k < 9; k++)
@@ -3397,61 +3326,13 @@ TRID_KERNEL void __launch_bounds__(128) trid_p_batch_pivoted_groups(trid_p_batch
     }
     if (met) trid_p_batch_failed(tree.worst, system, 0, 1);
     if (tree.groups > 1 && !tree.down) return;
-    trid_p_batch_pivoted_down(32, 32, (int)i, kept, side, outer);
+    trid_warp_pivoted_down(1, 32, 32, (int)i, kept, side, outer);
     TB_UNROLL
     for (int k = 0; k < 4; k++)
         if (i < tree.count) tree.outer[own * 4 + k] = outer[k];
 }
 
 /* ---- several right-hand sides, and factors ----------------------------------------------------------------------- */
-
-/* What of trid.h has its precision in its name. */
-TB_D int trid_p_batch_bad(float r)
-{
-    return trid_bad_pivot_f32(r);
-}
-TB_D int trid_p_batch_bad(double r)
-{
-    return trid_bad_pivot_f64(r);
-}
-TB_D float trid_p_batch_reciprocal(float x)
-{
-    return trid_rcp_refined_f32(x);
-}
-TB_D double trid_p_batch_reciprocal(double x)
-{
-    return trid_rcp_refined_f64(x);
-}
-
-#define TRID_P_BATCH_CHAINS(T, suffix)                                                                                 \
-    TB_D int trid_p_batch_warp_open(int K, int W, int up, const T *m, T *keep)                                         \
-    {                                                                                                                  \
-        return trid_p_recurrence_open_##suffix(K, W, up, 0, m, trid_p_recurrence_first_##suffix(W, up), 0, keep);      \
-    }                                                                                                                  \
-    TB_D void trid_p_batch_warp_chain(int K, int W, int up, const T *m, const T *keep, int turns, T *d)                \
-    {                                                                                                                  \
-        trid_p_warp_recurrence_##suffix(K, W, up, 0, m, keep, turns, d);                                               \
-    }                                                                                                                  \
-    TB_D int trid_p_batch_block_open(int K, int up, const T *m, T *keep, T *shared)                                    \
-    {                                                                                                                  \
-        return trid_p_block_recurrence_open_##suffix(K, up, 0, m, keep, shared);                                       \
-    }                                                                                                                  \
-    TB_D void trid_p_batch_block_chain(int K, int up, const T *m, const T *keep, int turns, T *d, T *shared)           \
-    {                                                                                                                  \
-        trid_p_block_recurrence_##suffix(K, up, 0, m, keep, turns, d, shared);                                         \
-    }                                                                                                                  \
-    TB_D int trid_p_batch_lines_open(int K, int L, int S, int up, const T *m, T *keep, T *shared)                      \
-    {                                                                                                                  \
-        return trid_p_interleaved_recurrence_open_##suffix(K, L, S, up, 0, m, keep, shared);                           \
-    }                                                                                                                  \
-    TB_D void trid_p_batch_lines_chain(int K, int L, int S, int up, const T *m, const T *keep, int turns, T *d,        \
-                                       T *shared)                                                                      \
-    {                                                                                                                  \
-        trid_p_interleaved_recurrence_##suffix(K, L, S, up, 0, m, keep, turns, d, shared);                             \
-    }
-TRID_P_BATCH_CHAINS(float, f32)
-TRID_P_BATCH_CHAINS(double, f64)
-#undef TRID_P_BATCH_CHAINS
 
 /* Who has a system: lanes of a warp, a block, or sections of a block for one of lines side by side. first() is the
    thread's first row; lu() is of trid.h; open() and chain() are the halves of its solves by factors, down the rows and
@@ -3465,11 +3346,11 @@ struct trid_p_batch_in_warp {
     TRID_P_BATCH_MEMBER int lu(int n, T *a, T *b, T *c) const { return trid_warp_lu(K, W, n, a, b, c); }
     TRID_P_BATCH_MEMBER int open(int up, const T *m, T *keep) const
     {
-        return trid_p_batch_warp_open(K, W, up, m, keep);
+        return trid_warp_recurrence_open(K, W, up, 0, m, trid_warp_recurrence_first(W, up), 0, keep);
     }
     TRID_P_BATCH_MEMBER void chain(int up, const T *m, const T *keep, int turns, T *d) const
     {
-        trid_p_batch_warp_chain(K, W, up, m, keep, turns, d);
+        trid_warp_recurrence(K, W, up, 0, m, keep, turns, d);
     }
     TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
     {
@@ -3496,11 +3377,11 @@ struct trid_p_batch_in_block {
     TRID_P_BATCH_MEMBER int open(int up, const T *m, T *keep) const
     {
         __syncthreads();
-        return trid_p_batch_block_open(K, up, m, keep, between + up * TRID_P_BLOCK_RECURRENCE_LEN);
+        return trid_block_recurrence_open(K, up, 0, m, keep, between + up * TRID_BLOCK_RECURRENCE_LEN);
     }
     TRID_P_BATCH_MEMBER void chain(int up, const T *m, const T *keep, int turns, T *d) const
     {
-        trid_p_batch_block_chain(K, up, m, keep, turns, d, between + up * TRID_P_BLOCK_RECURRENCE_LEN);
+        trid_block_recurrence(K, up, 0, m, keep, turns, d, between + up * TRID_BLOCK_RECURRENCE_LEN);
     }
     TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
     {
@@ -3534,11 +3415,11 @@ struct trid_p_batch_in_lines {
     TRID_P_BATCH_MEMBER int open(int up, const T *m, T *keep) const
     {
         __syncthreads();
-        return trid_p_batch_lines_open(K, L, S, up, m, keep, between);
+        return trid_block_interleaved_recurrence_open(K, L, S, up, 0, m, keep, between);
     }
     TRID_P_BATCH_MEMBER void chain(int up, const T *m, const T *keep, int turns, T *d) const
     {
-        trid_p_batch_lines_chain(K, L, S, up, m, keep, turns, d, between);
+        trid_block_interleaved_recurrence(K, L, S, up, 0, m, keep, turns, d, between);
     }
     TRID_P_BATCH_MEMBER T pick(int row, const T *u) const
     {
@@ -3586,7 +3467,7 @@ struct trid_p_batch_border {
 /* What the two chains keep of the matrix, and whether they are taken in turns. */
 template <class T>
 struct trid_p_batch_chains {
-    T keep[2][TRID_P_INTERLEAVED_RECURRENCE_LEN];
+    T keep[2][TRID_INTERLEAVED_RECURRENCE_LEN];
     int turns[2];
 };
 
@@ -3614,7 +3495,7 @@ TB_D int trid_p_batch_take_apart(const Scope &scope, int n, int flags, T top, T 
         for (int j = 0; j < K; j++) {
             int row = first + j;
             if (row >= core) b[j] = 1;
-            if (trid_p_batch_bad(b[j]) && !status) status = row + 1;
+            if (trid_bad_pivot(b[j]) && !status) status = row + 1;
             a[j] = row > 0 && row < core ? a[j] * b[j] : (T)0;
             if (row >= core - 1) c[j] = 0;
         }
@@ -3675,11 +3556,10 @@ TB_D int trid_p_batch_side(const Scope &scope, int n, int flags, int is_z, const
         T up = scope.pick(0, d), down = scope.pick(n - 2, d);
         if (n == 1) up = down = is_z ? 1 : 0; /* x[0] is its own neighbour */
         if (is_z) {
-            if (!factored)
-                border->last = trid_p_batch_reciprocal(border->last + border->first * up + border->second * down);
+            if (!factored) border->last = trid_rcp_refined(border->last + border->first * up + border->second * down);
             TB_UNROLL
             for (int j = 0; j < K; j++) kept[j * pace] = d[j];
-            return trid_p_batch_bad(border->last) ? n : 0;
+            return trid_bad_pivot(border->last) ? n : 0;
         }
         x = border->last * (x - border->first * up - border->second * down);
         TB_UNROLL
@@ -5283,12 +5163,12 @@ TRID_KERNEL void __launch_bounds__(256)
     const T *z = ring.column + (group * ring.other.jump + system * ring.other.stride);
     const T low = ring.rows.a[from + (n - 1) * ring.rows.step], mid = ring.rows.b[from + (n - 1) * ring.rows.step];
     const T bottom = ring.more.bottom[from];
-    T last = trid_p_batch_reciprocal(mid + low * z[(n - 2) * ring.other.step] + bottom * z[0]);
+    T last = trid_rcp_refined(mid + low * z[(n - 2) * ring.other.step] + bottom * z[0]);
     y += group * lines.jump + system * lines.stride;
     T right = d[group * ring.plan.lines.jump + system * ring.plan.lines.stride + (n - 1) * ring.plan.lines.step];
     ring.known[index] = last * (right - low * y[(n - 2) * lines.step] - bottom * y[0]);
     if (tells) {
-        int bad = ring.status[index] ? ring.status[index] : trid_p_batch_bad(last) ? (int)n : TRID_P_BATCH_NO_ROW;
+        int bad = ring.status[index] ? ring.status[index] : trid_bad_pivot(last) ? (int)n : TRID_P_BATCH_NO_ROW;
         trid_p_batch_tell(ring.plan, index, bad, 0, (T)0, (T)0);
     }
 }

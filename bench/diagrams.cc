@@ -220,7 +220,7 @@ __global__ void reach_of(int count, int unit, float *part)
 {
     int lane = (int)threadIdx.x;
     float a = lane > 0 ? -0.3f : 0, c = lane < 31 ? -0.3f : 0, d = lane == unit ? 1.0f : 0.0f;
-    trid_p_pcr_f32(32, count, a, c, &d, (float *)0);
+    trid_warp_pcr_f32(32, count, a, c, &d, (float *)0);
     part[lane] = d;
 }
 
@@ -293,7 +293,7 @@ __global__ void solve_lines(const float *d, float *x, float *solver)
     for (int j = 0; j < K; j++) x[L * (first + j) + line] = mine[j];
     __syncthreads();
     float unused = 0, held = (float)threadIdx.x;
-    trid_p_interleaved_exchange_f32(K, L, S, &unused, &held, shared);
+    trid_block_interleaved_exchange_f32(K, L, S, &unused, &held, shared);
     solver[(int)held] = (float)threadIdx.x;
 }
 

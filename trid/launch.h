@@ -278,8 +278,7 @@ static inline cudaError_t trid_allow_shared(void (*kernel)(parameters...))
 {
     int device, most = 0;
     cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
 #ifdef __CUDACC__
     cudaFuncAttributes compiled;
     if (error == cudaSuccess) error = cudaFuncGetAttributes(&compiled, (const void *)kernel);

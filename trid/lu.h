@@ -20,11 +20,18 @@
                              then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
        trid_warp_recurrence_down, trid_warp_recurrence_up
                              a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
+       trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_first
+                             its halves: the matrix's part, once, then for each d
+       trid_warp_recurrence_precomputed
+                             with what trid_warp_lu_precompute left
      block
        trid_block_lu, trid_block_lu_solve, trid_block_lu_solve_transposed
                              the same across up to 32 warps
        trid_block_interleaved_lu, trid_block_interleaved_lu_solve, trid_block_interleaved_lu_solve_transposed
                              the same for interleaved systems
+       trid_block_recurrence_open, trid_block_recurrence
+       trid_block_interleaved_recurrence_open, trid_block_interleaved_recurrence
+                             the halves of a linear recurrence
      host
        trid_host_lu, trid_host_lu_solve, trid_host_lu_solve_transposed
      sizes
@@ -50,6 +57,14 @@
 /* Of tb_real: the bits of the exponent in the upper word, and twice the exponent of 1. */
 #define TRID_P_EXPONENT (TB_BYTES == 4 ? 0x7f800000 : 0x7ff00000)
 #define TRID_P_POWER_OF_TWO (TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000)
+
+#if TB_DEVICE_SCOPES
+/* Returns whether this is its group's first lane in the direction of a recurrence. */
+TB_D int trid_warp_recurrence_first(int lanes, int up)
+{
+    return (trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0);
+}
+#endif
 
 #ifndef __cplusplus
 #define trid_p_sign TB_OF(trid_p_sign)
@@ -113,22 +128,20 @@
 #define trid_host_lu_solve_f64 tb_f64::trid_host_lu_solve
 #define trid_host_lu_solve_transposed_f32 tb_f32::trid_host_lu_solve_transposed
 #define trid_host_lu_solve_transposed_f64 tb_f64::trid_host_lu_solve_transposed
-#define trid_p_recurrence_open_f32 tb_f32::trid_p_recurrence_open
-#define trid_p_recurrence_open_f64 tb_f64::trid_p_recurrence_open
-#define trid_p_warp_recurrence_f32 tb_f32::trid_p_warp_recurrence
-#define trid_p_warp_recurrence_f64 tb_f64::trid_p_warp_recurrence
-#define trid_p_recurrence_first_f32 tb_f32::trid_p_recurrence_first
-#define trid_p_recurrence_first_f64 tb_f64::trid_p_recurrence_first
-#define trid_p_precomputed_recurrence_f32 tb_f32::trid_p_precomputed_recurrence
-#define trid_p_precomputed_recurrence_f64 tb_f64::trid_p_precomputed_recurrence
-#define trid_p_block_recurrence_open_f32 tb_f32::trid_p_block_recurrence_open
-#define trid_p_block_recurrence_open_f64 tb_f64::trid_p_block_recurrence_open
-#define trid_p_block_recurrence_f32 tb_f32::trid_p_block_recurrence
-#define trid_p_block_recurrence_f64 tb_f64::trid_p_block_recurrence
-#define trid_p_interleaved_recurrence_open_f32 tb_f32::trid_p_interleaved_recurrence_open
-#define trid_p_interleaved_recurrence_open_f64 tb_f64::trid_p_interleaved_recurrence_open
-#define trid_p_interleaved_recurrence_f32 tb_f32::trid_p_interleaved_recurrence
-#define trid_p_interleaved_recurrence_f64 tb_f64::trid_p_interleaved_recurrence
+#define trid_warp_recurrence_open_f32 tb_f32::trid_warp_recurrence_open
+#define trid_warp_recurrence_open_f64 tb_f64::trid_warp_recurrence_open
+#define trid_warp_recurrence_f32 tb_f32::trid_warp_recurrence
+#define trid_warp_recurrence_f64 tb_f64::trid_warp_recurrence
+#define trid_warp_recurrence_precomputed_f32 tb_f32::trid_warp_recurrence_precomputed
+#define trid_warp_recurrence_precomputed_f64 tb_f64::trid_warp_recurrence_precomputed
+#define trid_block_recurrence_open_f32 tb_f32::trid_block_recurrence_open
+#define trid_block_recurrence_open_f64 tb_f64::trid_block_recurrence_open
+#define trid_block_recurrence_f32 tb_f32::trid_block_recurrence
+#define trid_block_recurrence_f64 tb_f64::trid_block_recurrence
+#define trid_block_interleaved_recurrence_open_f32 tb_f32::trid_block_interleaved_recurrence_open
+#define trid_block_interleaved_recurrence_open_f64 tb_f64::trid_block_interleaved_recurrence_open
+#define trid_block_interleaved_recurrence_f32 tb_f32::trid_block_interleaved_recurrence
+#define trid_block_interleaved_recurrence_f64 tb_f64::trid_block_interleaved_recurrence
 #endif
 
 #define TRID_LU_BODY
@@ -349,7 +362,7 @@ TB_HD size_t trid_block_interleaved_lu_bytes(int systems, int parts)
 /* What a lane stores of a recurrence's matrix in keep: the factors of the five steps of the scan, the product up to the
    lane's last row, and at TRID_P_RECURRENCE_EDGE the coefficient of its first row. */
 #define TRID_P_RECURRENCE_EDGE 6
-#define TRID_P_RECURRENCE_LEN 7
+#define TRID_RECURRENCE_LEN 7
 
 /* Returns x of the lane s before this one in the recurrence's direction. */
 TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
@@ -360,8 +373,8 @@ TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
 /* Precomputes the matrix's part of a recurrence across `lanes` lanes. `first` marks lanes with no unknown before them;
    with shift, `outside` is the coefficient before the group. Returns whether the recurrence grows anywhere in the
    warp. */
-TB_D int trid_p_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
-                                tb_real *keep)
+TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb_real *m, int first, tb_real outside,
+                                   tb_real *keep)
 {
     int end = up ? k - 1 : 0, rank = trid_warp_lane() & (lanes - 1), grown = 0;
     tb_real edge = shift ? trid_p_recurrence_shuffle(lanes, up, m[up ? 0 : k - 1], 1) : m[end];
@@ -415,9 +428,9 @@ TB_D void trid_p_recurrence_close(int k, int lanes, int up, int shift, const tb_
     }
 }
 
-/* Solves a recurrence across `lanes` lanes, after trid_p_recurrence_open. */
-TB_D void trid_p_warp_recurrence(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
-                                 tb_real *d)
+/* Solves a recurrence across `lanes` lanes, after trid_warp_recurrence_open. */
+TB_D void trid_warp_recurrence(int k, int lanes, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
+                               tb_real *d)
 {
     tb_real from = 0;
     if (!turns) from = trid_p_recurrence_shuffle(lanes, up, trid_p_recurrence_scan(k, lanes, up, shift, m, keep, d), 1);
@@ -425,16 +438,10 @@ TB_D void trid_p_warp_recurrence(int k, int lanes, int up, int shift, const tb_r
     trid_p_recurrence_close(k, lanes, up, shift, m, keep, turns, from, d);
 }
 
-/* Is this the group's first lane in the recurrence's direction? */
-TB_D int trid_p_recurrence_first(int lanes, int up)
-{
-    return (trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0);
-}
-
 /* Solves a recurrence in either direction: the two functions that follow. */
 TB_D void trid_p_recurrence(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
 {
-    tb_real own[TRID_MOST_ROWS], keep[TRID_P_RECURRENCE_LEN];
+    tb_real own[TRID_MOST_ROWS], keep[TRID_RECURRENCE_LEN];
     int first = k * (trid_warp_lane() & (lanes - 1));
     TB_UNROLL
     for (int j = 0; j < k; j++) {
@@ -442,8 +449,8 @@ TB_D void trid_p_recurrence(int k, int lanes, int up, int n, const tb_real *m, t
         own[j] = there && linked ? m[j] : (tb_real)0;
         if (!there) d[j] = 0;
     }
-    int turns = trid_p_recurrence_open(k, lanes, up, 0, own, trid_p_recurrence_first(lanes, up), 0, keep);
-    trid_p_warp_recurrence(k, lanes, up, 0, own, keep, turns, d);
+    int turns = trid_warp_recurrence_open(k, lanes, up, 0, own, trid_warp_recurrence_first(lanes, up), 0, keep);
+    trid_warp_recurrence(k, lanes, up, 0, own, keep, turns, d);
 }
 
 /* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, laid out as in trid_warp_hybrid.
@@ -533,13 +540,13 @@ TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *
 TB_D void trid_warp_lu_solve(int k, int lanes, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d)
 {
     int first = k * (trid_warp_lane() & (lanes - 1));
-    tb_real keep[TRID_P_RECURRENCE_LEN];
+    tb_real keep[TRID_RECURRENCE_LEN];
     TB_UNROLL
     for (int j = 0; j < k; j++) d[j] = n >= k * lanes || first + j < n ? d[j] * r[j] : (tb_real)0;
-    int turns = trid_p_recurrence_open(k, lanes, 0, 0, l, trid_p_recurrence_first(lanes, 0), 0, keep);
-    trid_p_warp_recurrence(k, lanes, 0, 0, l, keep, turns, d);
-    turns = trid_p_recurrence_open(k, lanes, 1, 0, u, trid_p_recurrence_first(lanes, 1), 0, keep);
-    trid_p_warp_recurrence(k, lanes, 1, 0, u, keep, turns, d);
+    int turns = trid_warp_recurrence_open(k, lanes, 0, 0, l, trid_warp_recurrence_first(lanes, 0), 0, keep);
+    trid_warp_recurrence(k, lanes, 0, 0, l, keep, turns, d);
+    turns = trid_warp_recurrence_open(k, lanes, 1, 0, u, trid_warp_recurrence_first(lanes, 1), 0, keep);
+    trid_warp_recurrence(k, lanes, 1, 0, u, keep, turns, d);
 }
 
 /* Solves A^T x = d with the factors of A, as adjoint differentiation needs it.
@@ -549,14 +556,14 @@ TB_D void trid_warp_lu_solve_transposed(int k, int lanes, int n, const tb_real *
                                         tb_real *d)
 {
     int first = k * (trid_warp_lane() & (lanes - 1));
-    tb_real keep[TRID_P_RECURRENCE_LEN];
+    tb_real keep[TRID_RECURRENCE_LEN];
     TB_UNROLL
     for (int j = 0; j < k; j++)
         if (n < k * lanes && first + j >= n) d[j] = 0;
-    int turns = trid_p_recurrence_open(k, lanes, 0, 1, u, trid_p_recurrence_first(lanes, 0), 0, keep);
-    trid_p_warp_recurrence(k, lanes, 0, 1, u, keep, turns, d);
-    turns = trid_p_recurrence_open(k, lanes, 1, 1, l, trid_p_recurrence_first(lanes, 1), 0, keep);
-    trid_p_warp_recurrence(k, lanes, 1, 1, l, keep, turns, d);
+    int turns = trid_warp_recurrence_open(k, lanes, 0, 1, u, trid_warp_recurrence_first(lanes, 0), 0, keep);
+    trid_warp_recurrence(k, lanes, 0, 1, u, keep, turns, d);
+    turns = trid_warp_recurrence_open(k, lanes, 1, 1, l, trid_warp_recurrence_first(lanes, 1), 0, keep);
+    trid_warp_recurrence(k, lanes, 1, 1, l, keep, turns, d);
     TB_UNROLL
     for (int j = 0; j < k; j++) d[j] *= r[j];
 }
@@ -576,9 +583,9 @@ TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_re
     *steps = 0;
     TB_UNROLL
     for (int up = 0; up < 2; up++) {
-        tb_real chain[TRID_P_RECURRENCE_LEN], *m = up ? u : l;
-        int first = trid_p_recurrence_first(lanes, up);
-        turns |= trid_p_recurrence_open(k, lanes, up, 0, m, first, 0, chain);
+        tb_real chain[TRID_RECURRENCE_LEN], *m = up ? u : l;
+        int first = trid_warp_recurrence_first(lanes, up);
+        turns |= trid_warp_recurrence_open(k, lanes, up, 0, m, first, 0, chain);
         if (first) m[up ? k - 1 : 0] = 0;
         TB_UNROLL
         for (int i = 0; i < 5; i++) {
@@ -592,8 +599,8 @@ TB_D int trid_warp_lu_precompute(int k, int lanes, tb_real *l, tb_real *u, tb_re
 }
 
 /* Solves a recurrence for `sides` right-hand sides with what trid_warp_lu_precompute left. */
-TB_D void trid_p_precomputed_recurrence(int k, int lanes, int up, int sides, int steps, const tb_real *m,
-                                        const tb_real *keep, int stride, tb_real *d)
+TB_D void trid_warp_recurrence_precomputed(int k, int lanes, int up, int sides, int steps, const tb_real *m,
+                                           const tb_real *keep, int stride, tb_real *d)
 {
     tb_real q[TRID_P_MOST_SIDES], edge = m[up ? k - 1 : 0];
     int p = 0;
@@ -625,16 +632,16 @@ TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps,
 {
     TB_UNROLL
     for (int e = 0; e < k * sides; e++) d[e] *= r[e % k];
-    trid_p_precomputed_recurrence(k, lanes, 0, sides, steps, l, keep, stride, d);
-    trid_p_precomputed_recurrence(k, lanes, 1, sides, steps, u, keep + 5 * stride, stride, d);
+    trid_warp_recurrence_precomputed(k, lanes, 0, sides, steps, l, keep, stride, d);
+    trid_warp_recurrence_precomputed(k, lanes, 1, sides, steps, u, keep + 5 * stride, stride, d);
 }
 
 /* Shared memory of a recurrence across warps: each warp's product, sum and last coefficient, 32 of each, and two places
    for what warps pass on in turns. */
-#define TRID_P_BLOCK_RECURRENCE_LEN 98
+#define TRID_BLOCK_RECURRENCE_LEN 98
 
-/* trid_p_recurrence_open across the warps of a block; one barrier inside, two with shift. */
-TB_D int trid_p_block_recurrence_open(int k, int up, int shift, const tb_real *m, tb_real *keep, tb_real *shared)
+/* trid_warp_recurrence_open across the warps of a block; one barrier inside, two with shift. */
+TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, tb_real *keep, tb_real *shared)
 {
     int thread = trid_block_thread(), warp = thread / 32, lane = thread & 31, last = trid_block_threads() - 1;
     int exit = lane == (up ? 0 : 31), first = thread == (up ? last : 0);
@@ -644,14 +651,14 @@ TB_D int trid_p_block_recurrence_open(int k, int up, int shift, const tb_real *m
         __syncthreads();
         if (lane == (up ? 31 : 0) && !first) outside = shared[up ? 65 + warp : 63 + warp];
     }
-    int grown = trid_p_recurrence_open(k, 32, up, shift, m, first, outside, keep);
+    int grown = trid_warp_recurrence_open(k, 32, up, shift, m, first, outside, keep);
     if (exit) shared[warp] = keep[5];
     return __syncthreads_or(grown || !(trid_abs(keep[5]) <= TRID_P_RECURRENCE_GROWTH));
 }
 
-/* trid_p_warp_recurrence across the warps of a block; one barrier inside, with turns one for each warp. */
-TB_D void trid_p_block_recurrence(int k, int up, int shift, const tb_real *m, const tb_real *keep, int turns,
-                                  tb_real *d, tb_real *shared)
+/* trid_warp_recurrence across the warps of a block; one barrier inside, with turns one for each warp. */
+TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, const tb_real *keep, int turns, tb_real *d,
+                                tb_real *shared)
 {
     int thread = trid_block_thread(), warp = thread / 32, lane = thread & 31, warps = trid_block_threads() / 32;
     int exit = lane == (up ? 0 : 31), entry = lane == (up ? 31 : 0);
@@ -743,13 +750,13 @@ TB_D void trid_block_lu_solve(int k, int n, const tb_real *l, const tb_real *r, 
                               tb_real *shared)
 {
     int first = k * trid_block_thread(), full = k * trid_block_threads();
-    tb_real keep[TRID_P_RECURRENCE_LEN];
+    tb_real keep[TRID_RECURRENCE_LEN];
     TB_UNROLL
     for (int j = 0; j < k; j++) d[j] = n >= full || first + j < n ? d[j] * r[j] : (tb_real)0;
-    int turns = trid_p_block_recurrence_open(k, 0, 0, l, keep, shared);
-    trid_p_block_recurrence(k, 0, 0, l, keep, turns, d, shared);
-    turns = trid_p_block_recurrence_open(k, 1, 0, u, keep, shared + TRID_P_BLOCK_RECURRENCE_LEN);
-    trid_p_block_recurrence(k, 1, 0, u, keep, turns, d, shared + TRID_P_BLOCK_RECURRENCE_LEN);
+    int turns = trid_block_recurrence_open(k, 0, 0, l, keep, shared);
+    trid_block_recurrence(k, 0, 0, l, keep, turns, d, shared);
+    turns = trid_block_recurrence_open(k, 1, 0, u, keep, shared + TRID_BLOCK_RECURRENCE_LEN);
+    trid_block_recurrence(k, 1, 0, u, keep, turns, d, shared + TRID_BLOCK_RECURRENCE_LEN);
 }
 
 /* Solves A^T x = d with the factors of A.
@@ -759,14 +766,14 @@ TB_D void trid_block_lu_solve_transposed(int k, int n, const tb_real *l, const t
                                          tb_real *shared)
 {
     int first = k * trid_block_thread(), full = k * trid_block_threads();
-    tb_real keep[TRID_P_RECURRENCE_LEN];
+    tb_real keep[TRID_RECURRENCE_LEN];
     TB_UNROLL
     for (int j = 0; j < k; j++)
         if (n < full && first + j >= n) d[j] = 0;
-    int turns = trid_p_block_recurrence_open(k, 0, 1, u, keep, shared);
-    trid_p_block_recurrence(k, 0, 1, u, keep, turns, d, shared);
-    turns = trid_p_block_recurrence_open(k, 1, 1, l, keep, shared + TRID_P_BLOCK_RECURRENCE_LEN);
-    trid_p_block_recurrence(k, 1, 1, l, keep, turns, d, shared + TRID_P_BLOCK_RECURRENCE_LEN);
+    int turns = trid_block_recurrence_open(k, 0, 1, u, keep, shared);
+    trid_block_recurrence(k, 0, 1, u, keep, turns, d, shared);
+    turns = trid_block_recurrence_open(k, 1, 1, l, keep, shared + TRID_BLOCK_RECURRENCE_LEN);
+    trid_block_recurrence(k, 1, 1, l, keep, turns, d, shared + TRID_BLOCK_RECURRENCE_LEN);
     TB_UNROLL
     for (int j = 0; j < k; j++) d[j] *= r[j];
 }
@@ -775,11 +782,11 @@ TB_D void trid_block_lu_solve_transposed(int k, int n, const tb_real *l, const t
    them anew, a system to a group of min(parts, 32) lanes, and each lane has one partition or, if parts is 64, two.
    Thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of system t / group. */
 #define TRID_P_INTERLEAVED_SECOND 7 /* in keep: a pair's second product; keep[5] has the first */
-#define TRID_P_INTERLEAVED_RECURRENCE_LEN 8
+#define TRID_INTERLEAVED_RECURRENCE_LEN 8
 
-/* trid_p_recurrence_open for interleaved systems; two barriers inside, four with shift. */
-TB_D int trid_p_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
-                                            tb_real *keep, tb_real *shared)
+/* trid_warp_recurrence_open for interleaved systems; two barriers inside, four with shift. */
+TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
+                                                tb_real *keep, tb_real *shared)
 {
     enum { banks = TRID_BANKS };
     int thread = trid_block_thread(), section = thread / systems,
@@ -804,16 +811,16 @@ TB_D int trid_p_interleaved_recurrence_open(int k, int systems, int parts, int u
                      : (tb_real)1;
         grown = !(trid_abs(low) <= TRID_P_RECURRENCE_GROWTH) || !(trid_abs(high) <= TRID_P_RECURRENCE_GROWTH);
         one[0] = -low * high;
-        grown |= trid_p_recurrence_open(1, group, up, 0, one, 0, 0, keep);
+        grown |= trid_warp_recurrence_open(1, group, up, 0, one, 0, 0, keep);
         keep[5] = low, keep[TRID_P_INTERLEAVED_SECOND] = high;
     }
     keep[TRID_P_RECURRENCE_EDGE] = edge;
     return __syncthreads_or(grown);
 }
 
-/* trid_p_warp_recurrence for interleaved systems; two barriers inside, with turns parts + 1. */
-TB_D void trid_p_interleaved_recurrence(int k, int systems, int parts, int up, int shift, const tb_real *m,
-                                        const tb_real *keep, int turns, tb_real *d, tb_real *shared)
+/* trid_warp_recurrence for interleaved systems; two barriers inside, with turns parts + 1. */
+TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int up, int shift, const tb_real *m,
+                                            const tb_real *keep, int turns, tb_real *d, tb_real *shared)
 {
     enum { banks = TRID_BANKS };
     int thread = trid_block_thread(), section = thread / systems,
@@ -934,13 +941,13 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int n, 
                                           const tb_real *u, tb_real *d, tb_real *shared)
 {
     int first = k * (trid_block_thread() / systems);
-    tb_real keep[TRID_P_INTERLEAVED_RECURRENCE_LEN];
+    tb_real keep[TRID_INTERLEAVED_RECURRENCE_LEN];
     TB_UNROLL
     for (int j = 0; j < k; j++) d[j] = n >= k * parts || first + j < n ? d[j] * r[j] : (tb_real)0;
-    int turns = trid_p_interleaved_recurrence_open(k, systems, parts, 0, 0, l, keep, shared);
-    trid_p_interleaved_recurrence(k, systems, parts, 0, 0, l, keep, turns, d, shared);
-    turns = trid_p_interleaved_recurrence_open(k, systems, parts, 1, 0, u, keep, shared);
-    trid_p_interleaved_recurrence(k, systems, parts, 1, 0, u, keep, turns, d, shared);
+    int turns = trid_block_interleaved_recurrence_open(k, systems, parts, 0, 0, l, keep, shared);
+    trid_block_interleaved_recurrence(k, systems, parts, 0, 0, l, keep, turns, d, shared);
+    turns = trid_block_interleaved_recurrence_open(k, systems, parts, 1, 0, u, keep, shared);
+    trid_block_interleaved_recurrence(k, systems, parts, 1, 0, u, keep, turns, d, shared);
 }
 
 /* Solves the transposed systems with the same factors.
@@ -950,14 +957,14 @@ TB_D void trid_block_interleaved_lu_solve_transposed(int k, int systems, int par
                                                      const tb_real *r, const tb_real *u, tb_real *d, tb_real *shared)
 {
     int first = k * (trid_block_thread() / systems);
-    tb_real keep[TRID_P_INTERLEAVED_RECURRENCE_LEN];
+    tb_real keep[TRID_INTERLEAVED_RECURRENCE_LEN];
     TB_UNROLL
     for (int j = 0; j < k; j++)
         if (n < k * parts && first + j >= n) d[j] = 0;
-    int turns = trid_p_interleaved_recurrence_open(k, systems, parts, 0, 1, u, keep, shared);
-    trid_p_interleaved_recurrence(k, systems, parts, 0, 1, u, keep, turns, d, shared);
-    turns = trid_p_interleaved_recurrence_open(k, systems, parts, 1, 1, l, keep, shared);
-    trid_p_interleaved_recurrence(k, systems, parts, 1, 1, l, keep, turns, d, shared);
+    int turns = trid_block_interleaved_recurrence_open(k, systems, parts, 0, 1, u, keep, shared);
+    trid_block_interleaved_recurrence(k, systems, parts, 0, 1, u, keep, turns, d, shared);
+    turns = trid_block_interleaved_recurrence_open(k, systems, parts, 1, 1, l, keep, shared);
+    trid_block_interleaved_recurrence(k, systems, parts, 1, 1, l, keep, turns, d, shared);
     TB_UNROLL
     for (int j = 0; j < k; j++) d[j] *= r[j];
 }

@@ -14,6 +14,8 @@
      warp, block
        trid_warp_pivoted           k rows a lane                (26k-40+61w) FMA or mul + (2k-1+4w) rcp + (20w+2) shfl
        trid_block_pivoted          the same across up to 32 warps           more levels + 1 barrier
+       trid_warp_pivoted_reduce, trid_warp_pivoted_up, trid_warp_pivoted_root, trid_warp_pivoted_down,
+       trid_warp_pivoted_expand    the steps of both, for trees of your own
      host, sizes
        trid_host_pivoted, trid_host_pivoted_len, trid_block_pivoted_bytes
 
@@ -61,16 +63,16 @@
 #define trid_host_pivoted_len_f64 tb_f64::trid_host_pivoted_len
 #define trid_host_pivoted_f32 tb_f32::trid_host_pivoted
 #define trid_host_pivoted_f64 tb_f64::trid_host_pivoted
-#define trid_p_pivoted_up_f32 tb_f32::trid_p_pivoted_up
-#define trid_p_pivoted_up_f64 tb_f64::trid_p_pivoted_up
-#define trid_p_pivoted_down_f32 tb_f32::trid_p_pivoted_down
-#define trid_p_pivoted_down_f64 tb_f64::trid_p_pivoted_down
-#define trid_p_pivoted_reduce_f32 tb_f32::trid_p_pivoted_reduce
-#define trid_p_pivoted_reduce_f64 tb_f64::trid_p_pivoted_reduce
-#define trid_p_pivoted_expand_f32 tb_f32::trid_p_pivoted_expand
-#define trid_p_pivoted_expand_f64 tb_f64::trid_p_pivoted_expand
-#define trid_p_pivoted_root_f32 tb_f32::trid_p_pivoted_root
-#define trid_p_pivoted_root_f64 tb_f64::trid_p_pivoted_root
+#define trid_warp_pivoted_up_f32 tb_f32::trid_warp_pivoted_up
+#define trid_warp_pivoted_up_f64 tb_f64::trid_warp_pivoted_up
+#define trid_warp_pivoted_down_f32 tb_f32::trid_warp_pivoted_down
+#define trid_warp_pivoted_down_f64 tb_f64::trid_warp_pivoted_down
+#define trid_warp_pivoted_reduce_f32 tb_f32::trid_warp_pivoted_reduce
+#define trid_warp_pivoted_reduce_f64 tb_f64::trid_warp_pivoted_reduce
+#define trid_warp_pivoted_expand_f32 tb_f32::trid_warp_pivoted_expand
+#define trid_warp_pivoted_expand_f64 tb_f64::trid_warp_pivoted_expand
+#define trid_warp_pivoted_root_f32 tb_f32::trid_warp_pivoted_root
+#define trid_warp_pivoted_root_f64 tb_f64::trid_warp_pivoted_root
 #endif
 
 #define TRID_PIVOTED_BODY
@@ -288,7 +290,7 @@ TB_HD size_t trid_block_pivoted_bytes(void)
 /* Goes up the tree: joins groups of `from` lanes in pairs, then of 2 from, 4 from, .. up to count <= lanes (powers of
    two). Lane l joins what meets between lanes l and l+1; it then holds the face of the joined group and what it needs
    on the way down. position is the lane's number in the whole system. Returns 1 if this lane found no pivot. */
-TB_D int trid_p_pivoted_up(int from, int lanes, int count, int position, tb_real *face, tb_real *kept, int *side)
+TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_real *face, tb_real *kept, int *side)
 {
     int rank = position & (lanes - 1), bad = 0;
     *side = 0;
@@ -310,8 +312,8 @@ TB_D int trid_p_pivoted_up(int from, int lanes, int count, int position, tb_real
 }
 
 /* Goes down the tree: outer of the whole system, the same in every lane, becomes that of the lane's own partition. */
-TB_D void trid_p_pivoted_down(int from, int lanes, int count, int position, const tb_real *kept, int side,
-                              tb_real *outer)
+TB_D void trid_warp_pivoted_down(int from, int lanes, int count, int position, const tb_real *kept, int side,
+                                 tb_real *outer)
 {
     TB_UNROLL
     for (int s = lanes / 2; s >= from; s /= 2) {
@@ -329,8 +331,8 @@ TB_D void trid_p_pivoted_down(int from, int lanes, int count, int position, cons
 
 /* Reduces the partitions at the foot of the tree: a lane's k rows or, for k = 1, the rows of a pair of lanes, which the
    even lane takes. */
-TB_D int trid_p_pivoted_reduce(int k, int lanes, int position, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
-                               tb_real *face, unsigned *flags)
+TB_D int trid_warp_pivoted_reduce(int k, int lanes, int position, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
+                                  tb_real *face, unsigned *flags)
 {
     if (k > 1) return trid_lane_pivoted_reduce(k, position & 1, a, b, c, d, face, flags);
     tb_real a2[2] = {a[0], __shfl_down_sync(TB_FULL_WARP, a[0], 1, lanes)};
@@ -340,8 +342,9 @@ TB_D int trid_p_pivoted_reduce(int k, int lanes, int position, tb_real *a, tb_re
     return trid_lane_pivoted_reduce(2, position >> 1 & 1, a2, b2, c2, d2, face, flags);
 }
 
-TB_D void trid_p_pivoted_expand(int k, int position, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *d,
-                                unsigned flags, const tb_real *outer)
+/* Expands the partitions at the foot of the tree, as trid_warp_pivoted_reduce reduced them. */
+TB_D void trid_warp_pivoted_expand(int k, int position, const tb_real *a, const tb_real *b, const tb_real *c,
+                                   tb_real *d, unsigned flags, const tb_real *outer)
 {
     if (k > 1) {
         trid_lane_pivoted_expand(k, position & 1, a, b, c, d, flags, outer);
@@ -354,7 +357,7 @@ TB_D void trid_p_pivoted_expand(int k, int position, const tb_real *a, const tb_
 
 /* Finds the first and the last unknown of the system in the lane that made the last join, and passes them to all
    `lanes` lanes of the group, which holds count partitions. */
-TB_D int trid_p_pivoted_root(int lanes, int count, const tb_real *face, tb_real *outer)
+TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *face, tb_real *outer)
 {
     int root = count > 1 ? count / 2 - 1 : 0, bad = trid_lane_pivoted_root(face, outer);
     outer[0] = __shfl_sync(TB_FULL_WARP, outer[0], root, lanes);
@@ -381,11 +384,11 @@ TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_r
     unsigned flags;
     tb_real face[9], kept[9], outer[4];
     trid_lane_pad(k, k * rank, n, k * lanes, a, b, c, d);
-    int bad = trid_p_pivoted_reduce(k, lanes, rank, a, b, c, d, face, &flags);
-    bad |= trid_p_pivoted_up(k > 1 ? 1 : 2, lanes, lanes, rank, face, kept, &side);
-    bad |= trid_p_pivoted_root(lanes, lanes, face, outer);
-    trid_p_pivoted_down(k > 1 ? 1 : 2, lanes, lanes, rank, kept, side, outer);
-    trid_p_pivoted_expand(k, rank, a, b, c, d, flags, outer);
+    int bad = trid_warp_pivoted_reduce(k, lanes, rank, a, b, c, d, face, &flags);
+    bad |= trid_warp_pivoted_up(k > 1 ? 1 : 2, lanes, lanes, rank, face, kept, &side);
+    bad |= trid_warp_pivoted_root(lanes, lanes, face, outer);
+    trid_warp_pivoted_down(k > 1 ? 1 : 2, lanes, lanes, rank, kept, side, outer);
+    trid_warp_pivoted_expand(k, rank, a, b, c, d, flags, outer);
     return n > k * lanes ? TRID_BAD_ARGUMENT : bad ? 1 : 0;
 }
 
@@ -410,8 +413,8 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
     tb_real face[9], kept[9], warp_kept[9], outer[4];
     while (count < warps) count *= 2;
     trid_lane_pad(k, k * thread, n, k * threads, a, b, c, d);
-    int bad = trid_p_pivoted_reduce(k, 32, thread, a, b, c, d, face, &flags);
-    bad |= trid_p_pivoted_up(k > 1 ? 1 : 2, 32, 32, thread, face, kept, &side);
+    int bad = trid_warp_pivoted_reduce(k, 32, thread, a, b, c, d, face, &flags);
+    bad |= trid_warp_pivoted_up(k > 1 ? 1 : 2, 32, 32, thread, face, kept, &side);
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         if (lane == 15) shared[32 * e + warp] = face[e];
@@ -423,13 +426,13 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
         face[e] = lane < warps                             ? shared[32 * e + lane]
                   : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
                                                            : (tb_real)0;
-    bad |= trid_p_pivoted_up(1, 32, count, lane, face, warp_kept, &warp_side);
-    bad |= trid_p_pivoted_root(32, count, face, outer);
-    trid_p_pivoted_down(1, 32, count, lane, warp_kept, warp_side, outer);
+    bad |= trid_warp_pivoted_up(1, 32, count, lane, face, warp_kept, &warp_side);
+    bad |= trid_warp_pivoted_root(32, count, face, outer);
+    trid_warp_pivoted_down(1, 32, count, lane, warp_kept, warp_side, outer);
     TB_UNROLL
     for (int e = 0; e < 4; e++) outer[e] = __shfl_sync(TB_FULL_WARP, outer[e], warp);
-    trid_p_pivoted_down(k > 1 ? 1 : 2, 32, 32, thread, kept, side, outer);
-    trid_p_pivoted_expand(k, thread, a, b, c, d, flags, outer);
+    trid_warp_pivoted_down(k > 1 ? 1 : 2, 32, 32, thread, kept, side, outer);
+    trid_warp_pivoted_expand(k, thread, a, b, c, d, flags, outer);
     return n > k * threads ? TRID_BAD_ARGUMENT : bad ? 1 : 0;
 }
 
