@@ -587,8 +587,8 @@ enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 template <class T>
 TB_D void trid_p_batch_send(T *to, int rank, unsigned long long *box, const T *v)
 {
-    TB_UNROLL
-    for (int i = 0; i < 4; i += 16 / (int)sizeof(T)) trid_cluster_send(to + i, rank, box, v + i);
+    trid_cluster_send(to, rank, box, v);
+    if (sizeof(T) == 8) trid_cluster_send(to + 2, rank, box, v + 2);
 }
 
 /* A launch's constants. */
