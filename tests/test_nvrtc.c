@@ -153,18 +153,53 @@ static const char three_assets[] =
     "    to[threadIdx.x] = terms.drift[0] + terms.volatility[1] + terms.beta[2];\n"
     "}\n";
 
-/* Compiles for an architecture; returns 1 if there was neither an error nor a warning, and the PTX. */
-static int compile(const char *name, const char *source, int arch, const char *define, char **ptx)
+/* A file of the kit as text, or null; to be freed. */
+static char *text_of(const char *file)
 {
-    char architecture[64];
-    const char *options[] = {architecture, "-I.", "--std=c++17", define};
+    FILE *from = fopen(file, "rb");
+    char *text = NULL;
+    if (!from) return NULL;
+    if (!fseek(from, 0, SEEK_END)) {
+        const long size = ftell(from);
+        rewind(from);
+        text = size > 0 ? (char *)calloc((size_t)size + 1, 1) : NULL;
+        if (text && fread(text, 1, (size_t)size, from) != (size_t)size) free(text), text = NULL;
+    }
+    fclose(from);
+    return text;
+}
+
+/* A header that is handed over, by the name by which an #include asks for it. */
+typedef struct {
+    const char *name, *file;
+} given_header;
+
+enum { MAX_GIVEN = 8 };
+
+/* Compiles for an architecture, with `count` headers that are given or, if that is 0, those that a path finds; returns 1
+   if there was neither an error nor a warning, and the PTX. */
+static int compile(const char *name, const char *source, int arch, const char *define, int count,
+                   const given_header *given, char **ptx)
+{
+    char architecture[64], *texts[MAX_GIVEN] = {NULL};
+    const char *options[4] = {architecture, "--std=c++17"};
+    const char *names[MAX_GIVEN] = {NULL};
     nvrtcProgram program;
     size_t size = 0;
+    int ok = 1, chosen = 2;
 
+    if (count == 0) options[chosen++] = "-I.";
+    if (define) options[chosen++] = define;
     snprintf(architecture, sizeof architecture, "--gpu-architecture=compute_%d", arch);
     *ptx = NULL;
-    if (nvrtcCreateProgram(&program, source, name, 0, NULL, NULL) != NVRTC_SUCCESS) return 0;
-    int ok = nvrtcCompileProgram(program, define ? 4 : 3, options) == NVRTC_SUCCESS;
+    for (int k = 0; k < count; k++) {
+        names[k] = given[k].name, texts[k] = text_of(given[k].file);
+        ok &= texts[k] != NULL;
+    }
+    ok = ok && nvrtcCreateProgram(&program, source, name, count, (const char *const *)texts, names) == NVRTC_SUCCESS;
+    for (int k = 0; k < count; k++) free(texts[k]);
+    if (!ok) return 0;
+    ok = nvrtcCompileProgram(program, chosen, options) == NVRTC_SUCCESS;
     if (nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 1) {
         char *log = (char *)malloc(size);
         if (log && nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS && strspn(log, " \n") < strlen(log)) {
@@ -184,9 +219,27 @@ static int compile(const char *name, const char *source, int arch, const char *d
 static void check_source(const char *name, const char *source, int arch, const char *define, const char *in_ptx)
 {
     char *ptx;
-    int ok = compile(name, source, arch, define, &ptx);
+    int ok = compile(name, source, arch, define, 0, NULL, &ptx);
     CHECK(ok, "%s does not compile for compute_%d", name, arch);
     CHECK(ok && ptx && strstr(ptx, in_ptx), "%s for compute_%d: no %s in the PTX", name, arch, in_ptx);
+    free(ptx);
+}
+
+/* Rooms without a path: each file by every name by which the others ask for it. */
+static void check_given(int arch)
+{
+    static const given_header given[] = {{"trid/pivoted.h", "trid/pivoted.h"},
+                                         {"pivoted.h", "trid/pivoted.h"},
+                                         {"twice.h", "trid/twice.h"},
+                                         {"../trid.h", "trid.h"},
+                                         {"trid.h", "trid.h"}};
+    char *ptx;
+    const int ok = compile("given headers",
+                           "#include \"trid/pivoted.h\"\n"
+                           "extern \"C\" __global__ void pivoted(float *a, float *b, float *c, float *d)\n"
+                           "{ trid_warp_pivoted_f32(1, 32, 32, a, b, c, d); }\n",
+                           arch, NULL, (int)(sizeof given / sizeof *given), given, &ptx);
+    CHECK(ok && ptx && strstr(ptx, "pivoted"), "headers that are given by name, for compute_%d", arch);
     free(ptx);
 }
 
@@ -201,9 +254,10 @@ int main(void)
     char *ptx;
     printf("The next error is planted:\n");
     CHECK(!compile("planted", "#include \"trid.h\"\n__global__ void f(float *x) { *x = trid_rcp_f32(y); }\n",
-                   archs[count - 1], NULL, &ptx),
+                   archs[count - 1], NULL, 0, NULL, &ptx),
           "an undeclared name passes");
     free(ptx);
+    check_given(archs[count - 1]);
     for (int i = 0; i < count; i++) {
         if (archs[i] < 75 || (check_short() && archs[i] != 75 && i < count - 1)) continue;
         check_source("trid.h alone", "#include \"trid.h\"\n__global__ void f(float *x) { *x = trid_rcp_f32(*x); }\n",
