@@ -176,8 +176,8 @@ typedef struct {
 
 enum { MAX_GIVEN = 8 };
 
-/* Compiles for an architecture, with `count` headers that are given or, if that is 0, those that a path finds; returns 1
-   if there was neither an error nor a warning, and the PTX. */
+/* Compiles for an architecture, with `count` headers that are given or, if that is 0, those that a path finds; returns
+   1 if there was neither an error nor a warning, and the PTX. */
 static int compile(const char *name, const char *source, int arch, const char *define, int count,
                    const given_header *given, char **ptx)
 {

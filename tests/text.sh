@@ -149,6 +149,18 @@ for header in *.h trid/*.h; do
     done <$work/$stem.functions
 done
 
+# ---- lines that two headers share, since they include nothing, are the same ------------------------------------------
+
+same_lines() { # same_lines FROM TO FILE FILE
+    sed -n "\\|$1|,\\|$2|p" "$3" >$work/one
+    sed -n "\\|$1|,\\|$2|p" "$4" >$work/other
+    [ -s $work/one ] && cmp -s $work/one $work/other
+    check $? "$3 and $4 differ from $1 to $2"
+}
+same_lines '^#ifndef TB_ONE_TEXT' '^#endif /. TB_ONE_TEXT' trid.h transpose.h
+same_lines '^inline namespace tb_f32' '^#undef tb_real' trid.h trid/twice.h
+same_lines '^inline namespace tb_f64' '^#define TB_SUFFIX$' trid.h trid/twice.h
+
 # ---- a name leads to its function -------------------------------------------------------------------------------------
 
 # Of headers that are one text: a search for the name finds its one definition, in the whole kit.
