@@ -1,6 +1,6 @@
 /* adi2d.h - batches of two-factor PDEs of your own, marched on chip by GPUs, and on CPUs.
 
-   MIT licence, see LICENSE. Copy this file, fd.h and trid.h.
+   MIT licence, see LICENSE. Copy this file, fd.h, trid.h and the folder trid.
 
    The equation is V_t + drift_x V_x + drift_y V_y + diffusion_x V_xx + diffusion_y V_yy + mixed V_xy = kill V, marched
    backwards from the final values by the ADI schemes of fd.h. What stands in it is the user's: a model is one C file

@@ -1,6 +1,6 @@
 /* adi3d.h - three-factor PDEs of your own on grids, marched by alternating directions, on a GPU and on CPUs.
 
-   MIT licence, see LICENSE. Copy this file, fd.h, trid.h and transpose.h.
+   MIT licence, see LICENSE. Copy this file, fd.h, trid.h, transpose.h and the folder trid.
 
    The equation is, with V_2 the derivative of V along y and so on,
        V_t + drift_1 V_1 + drift_2 V_2 + drift_3 V_3 + volatility_1^2 V_11 + volatility_2^2 V_22 + volatility_3^2 V_33

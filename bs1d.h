@@ -1,6 +1,6 @@
 /* bs1d.h - one-factor Black-Scholes by finite differences, whole batches of options marched in registers.
 
-   MIT licence, see LICENSE. Copy this file, trid.h and transpose.h.
+   MIT licence, see LICENSE. Copy this file, trid.h, transpose.h and the folder trid.
 
    Prices a batch that lies in device memory, each option with its own spot, strike, rate, dividend, volatility,
    maturity, grid, number of steps and kind (examples/bs1d_batch.cu):

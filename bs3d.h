@@ -1,6 +1,6 @@
 /* bs3d.h - three-factor Black-Scholes by finite differences on a grid in device memory: explicit and ADI marches.
 
-   MIT licence, see LICENSE. Copy this file, bs1d.h, trid.h and transpose.h.
+   MIT licence, see LICENSE. Copy this file, bs1d.h, trid.h, transpose.h and the folder trid.
 
    Prices one option, each of its assets with its own spot, volatility, dividend, correlations and grid
    (examples/bs3d_price.cu):

@@ -1,6 +1,6 @@
 /* fd.h - what every finite-difference pricer needs before its first step, and the formulas that it applies in each.
 
-   MIT licence, see LICENSE. Copy this file and trid.h.
+   MIT licence, see LICENSE. Copy this file, trid.h and the folder trid.
 
    Coordinates, weights, faces, final values, steps in time, ADI schemes and values at a point, over plain arrays and
    small structs, on the host and in kernels. A call on points that crowd around its strike (examples/fd_call.c):

@@ -1,6 +1,6 @@
 /* trid_batch.h - whole arrays of tridiagonal systems in device memory, at the speed of memory.
 
-   MIT licence, see LICENSE. Copy this file, trid.h and transpose.h.
+   MIT licence, see LICENSE. Copy this file, trid.h, transpose.h and the folder trid.
 
    What a program does instead of calling cuSPARSE (examples/replace_cusparse.cu):
 
