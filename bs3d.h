@@ -113,9 +113,9 @@
 #define BS3D_NO_LAUNCHES
 #endif
 
-/* What is priced. */
+/* What is priced; 0, a payoff left out, is refused. */
 enum {
-    BS3D_ASSET,      /* a call on the first asset: S1 - K */
+    BS3D_ASSET = 1,  /* a call on the first asset: S1 - K */
     BS3D_GEOMETRIC,  /* on the geometric average: (S1 S2 S3)^(1/3) - K */
     BS3D_MAXIMUM,    /* on the largest: max(S1, S2, S3) - K */
     BS3D_MINIMUM,    /* on the smallest: min(S1, S2, S3) - K */
@@ -243,7 +243,8 @@ TB_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, do
     bs1d_lane_row(line, i, down, centre, up);
 }
 
-/* Solves   the payoff at point (s1, s2, s3); of the flags BS3D_PUT matters */
+/* Solves   the payoff at point (s1, s2, s3); of the flags BS3D_PUT matters
+   Needs    a payoff from BS3D_ASSET to BS3D_ARITHMETIC */
 TB_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1, double s2, double s3)
 {
     double high = s1 > s2 ? s1 : s2, low = s1 < s2 ? s1 : s2, inside;
@@ -3708,47 +3709,25 @@ TB_HOST int BS3D_F(bs3d_p_host_factor)(const bs3d_model *m, int axis, BS3D_R *fa
     return BS3D_F(trid_lane_factor)(m->points[axis], l, r, q, l, r, q, 1);
 }
 
-TB_HOST bs3d_result BS3D_F(bs3d_p_host_result)(const bs3d_problem *o, const BS3D_R *u)
+TB_HOST void BS3D_F(bs3d_p_host_explicit)(const bs3d_problem *o, BS3D_R *u)
 {
-    BS3D_R v[64];
-    long long pitch = BS3D_F(bs3d_pitch)(o->points[0]);
-    for (int n = 0; n < 64; n++) v[n] = u[bs3d_p_around(o, n, pitch, pitch * o->points[1])];
-    return BS3D_F(bs3d_lane_greeks)(o, v);
-}
-
-/* Solves   the problem on the host, step by step: the reference for the explicit rungs
-   Needs    work of bs3d_host_bytes; result may be null
-   Leaves   the final values at the start of work, rows of bs3d_pitch elements (BS3D_GIVEN reads the first ones there)
-   Returns  as bs3d_check */
-TB_HOST int BS3D_F(bs3d_host_explicit)(const bs3d_problem *o, void *work, bs3d_result *result)
-{
-    int status = bs3d_check(o, 0);
-    if (!status && !work) status = BS3D_BAD_ARGUMENT;
-    if (status) return status;
-    bs3d_model m = bs3d_model_of(o);
-    BS3D_R *u = (BS3D_R *)work, *v = u + BS3D_F(bs3d_p_cells)(m.points);
+    const bs3d_model m = bs3d_model_of(o);
+    BS3D_R *v = u + BS3D_F(bs3d_p_cells)(m.points);
     if (o->payoff != BS3D_GIVEN) BS3D_F(bs3d_p_host_payoff)(o, 0, u);
     for (int s = 0; s < o->steps; s++) {
         BS3D_F(bs3d_p_host_apply)(&m, 1, u, v);
         memcpy(u, v, BS3D_F(bs3d_p_cells)(m.points) * sizeof *u);
         if (o->flags & BS3D_AMERICAN) BS3D_F(bs3d_p_host_payoff)(o, 1, u);
     }
-    if (result) *result = BS3D_F(bs3d_p_host_result)(o, u);
-    return BS3D_OK;
 }
 
-/* Solves   the problem on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u, A_m = I - L_m, the discount
-            being in A_x: the reference for the implicit rungs; else as bs3d_host_explicit */
-TB_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d_result *result)
+TB_HOST int BS3D_F(bs3d_p_host_implicit)(const bs3d_problem *o, BS3D_R *u)
 {
-    int status = bs3d_check(o, 1);
-    if (!status && !work) status = BS3D_BAD_ARGUMENT;
-    if (status) return status;
-    bs3d_model m = bs3d_model_of(o);
+    const bs3d_model m = bs3d_model_of(o);
     const int nx = m.points[0], ny = m.points[1], nz = m.points[2];
     const long long pitch = BS3D_F(bs3d_pitch)(nx), plane = pitch * ny;
     size_t cells = BS3D_F(bs3d_p_cells)(m.points);
-    BS3D_R *u = (BS3D_R *)work, *v = u + cells, *factors = v + cells;
+    BS3D_R *v = u + cells, *factors = v + cells;
     for (int axis = 0; axis < 3; axis++)
         if (BS3D_F(bs3d_p_host_factor)(&m, axis, factors + axis * 3 * 1024)) return BS3D_NOT_DOMINANT;
     if (o->payoff != BS3D_GIVEN) BS3D_F(bs3d_p_host_payoff)(o, 0, u);
@@ -3762,8 +3741,46 @@ TB_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d_r
                 for (int i = 0; i < nx; i++) u[i + pitch * j + plane * k] += v[i + pitch * j + plane * k];
         if (o->flags & BS3D_AMERICAN) BS3D_F(bs3d_p_host_payoff)(o, 1, u);
     }
-    if (result) *result = BS3D_F(bs3d_p_host_result)(o, u);
     return BS3D_OK;
+}
+
+/* Makes the result of a march that ended with this status and these values; returns the status. */
+TB_HOST int BS3D_F(bs3d_p_host_finish)(int status, const bs3d_problem *o, const BS3D_R *u, bs3d_result *result)
+{
+    BS3D_R v[64];
+    if (!result) return status;
+    if (status) {
+        memset(result, 0xff, sizeof *result); /* every number is NaN */
+        result->status = status;
+        return status;
+    }
+    const long long pitch = BS3D_F(bs3d_pitch)(o->points[0]);
+    for (int n = 0; n < 64; n++) v[n] = u[bs3d_p_around(o, n, pitch, pitch * o->points[1])];
+    *result = BS3D_F(bs3d_lane_greeks)(o, v);
+    return BS3D_OK;
+}
+
+/* Solves   the problem on the host, step by step: the reference for the explicit rungs
+   Needs    work of bs3d_host_bytes; result may be null
+   Leaves   the final values at the start of work, rows of bs3d_pitch elements (BS3D_GIVEN reads the first ones there).
+            A call that is refused leaves its status in the result, and NaN for all numbers
+   Returns  as bs3d_check */
+TB_HOST int BS3D_F(bs3d_host_explicit)(const bs3d_problem *o, void *work, bs3d_result *result)
+{
+    int status = bs3d_check(o, 0);
+    if (!status && !work) status = BS3D_BAD_ARGUMENT;
+    if (!status) BS3D_F(bs3d_p_host_explicit)(o, (BS3D_R *)work);
+    return BS3D_F(bs3d_p_host_finish)(status, o, (const BS3D_R *)work, result);
+}
+
+/* Solves   the problem on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u, A_m = I - L_m, the discount
+            being in A_x: the reference for the implicit rungs; else as bs3d_host_explicit */
+TB_HOST int BS3D_F(bs3d_host_implicit)(const bs3d_problem *o, void *work, bs3d_result *result)
+{
+    int status = bs3d_check(o, 1);
+    if (!status && !work) status = BS3D_BAD_ARGUMENT;
+    if (!status) status = BS3D_F(bs3d_p_host_implicit)(o, (BS3D_R *)work);
+    return BS3D_F(bs3d_p_host_finish)(status, o, (const BS3D_R *)work, result);
 }
 #endif /* TB_HOST_SCOPE */
 

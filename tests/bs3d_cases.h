@@ -211,8 +211,8 @@ CASE_FUNCTION int case_spoil(int kind, int implicit, bs3d_problem *o, const char
     }
     kind -= 10;
     if (kind < 2) {
-        o->payoff = kind ? BS3D_GIVEN + 1 : -1;
-        *what = "a payoff that does not exist";
+        o->payoff = kind ? BS3D_GIVEN + 1 : 0;
+        *what = kind ? "a payoff that does not exist" : "no payoff";
         return BS3D_BAD_ARGUMENT;
     }
     kind -= 2;
@@ -404,7 +404,7 @@ typedef struct {
 
 /* Reads up to room cases of the file; returns how many there are. exact gets the closed forms by payoff, those of the
    maturity 0.05 first, then those of 0.6. */
-CASE_FUNCTION int case_read(const char *path, int room, case_known *known, double exact[2][4])
+CASE_FUNCTION int case_read(const char *path, int room, case_known *known, double exact[2][BS3D_GIVEN])
 {
     FILE *file = fopen(path, "r");
     char line[2000], method[20];
@@ -413,14 +413,14 @@ CASE_FUNCTION int case_read(const char *path, int room, case_known *known, doubl
         perror(path);
         exit(1);
     }
-    for (int i = 0; i < 8; i++) exact[i / 4][i % 4] = NAN;
+    for (int i = 0; i < 2 * BS3D_GIVEN; i++) exact[i / BS3D_GIVEN][i % BS3D_GIVEN] = NAN;
     while (fgets(line, (int)sizeof line, file)) {
         case_known c;
         bs3d_problem *o = &c.problem;
         int at, step, payoff, fine = 1;
         double value, maturity;
         if (line[0] == '#') continue;
-        if (sscanf(line, "exact %d %lf %lf", &payoff, &maturity, &value) == 3 && payoff > 0 && payoff < 4) {
+        if (sscanf(line, "exact %d %lf %lf", &payoff, &maturity, &value) == 3 && payoff > 0 && payoff < BS3D_GIVEN) {
             exact[maturity > 0.1][payoff] = value;
             continue;
         }

@@ -272,7 +272,7 @@ static void test_shapes(const shape *shapes, int count, int rounds, int most_ste
                 int several = implicit ? 1 + (n + round / 2) % 2 * (most_steps > 2) : steps[(n + round + 1) % 4];
                 bs3d_problem o = case_problem_of(&random, implicit, shapes[n].nx, shapes[n].ny, shapes[n].nz,
                                                  several < most_steps ? several : most_steps,
-                                                 round % 4 == 3 ? n % 4 : BS3D_GIVEN, kind);
+                                                 round % 4 == 3 ? 1 + n % 4 : BS3D_GIVEN, kind);
                 compare_all(&random, implicit, o, "shapes");
             }
 }
@@ -310,7 +310,7 @@ static void test_payoffs(void)
     for (int payoff = BS3D_ASSET; payoff < BS3D_GIVEN; payoff++)
         for (int put = 0; put < 2; put++)
             for (int implicit = 0; implicit < 2; implicit++) {
-                bs3d_problem o = case_problem_of(&random, implicit, 7, 6, 5, 1, payoff, payoff);
+                bs3d_problem o = case_problem_of(&random, implicit, 7, 6, 5, 1, payoff, payoff - 1);
                 o.flags = put;
                 compare_all(&random, implicit, o, "payoffs");
             }
@@ -389,10 +389,10 @@ static void test_american(void)
     case_random random = {SEED + 12};
     for (int payoff = BS3D_ASSET; payoff < BS3D_GIVEN; payoff++)
         for (int implicit = 0; implicit < 2; implicit++) {
-            bs3d_problem o = case_problem_of(&random, implicit, 18, 9, 6, 4 - implicit, payoff, payoff);
-            o.flags = BS3D_AMERICAN | (payoff % 2 ? BS3D_CALL : BS3D_PUT);
+            bs3d_problem o = case_problem_of(&random, implicit, 18, 9, 6, 4 - implicit, payoff, payoff - 1);
+            o.flags = BS3D_AMERICAN | (payoff % 2 ? BS3D_PUT : BS3D_CALL);
             o.rate = 0.06;
-            for (int m = 0; m < 3; m++) o.dividend[m] = payoff % 2 ? 0.09 : 0.01;
+            for (int m = 0; m < 3; m++) o.dividend[m] = payoff % 2 ? 0.01 : 0.09;
             while (bs3d_check(&o, implicit) == BS3D_UNSTABLE) o.maturity *= 0.9;
             outcome free = reference(implicit, o, grid());
             compare_all(&random, implicit, o, "American");
@@ -480,7 +480,7 @@ static void test_bad_problems(void)
     for (int kind = 0; kind < 2 * CASE_BAD_KINDS; kind++) {
         const char *what = "";
         int implicit = kind % 2;
-        bs3d_problem o = case_problem_of(&random, implicit, 6, 5, 7, 1 + kind % 4, kind % 6, kind % 8);
+        bs3d_problem o = case_problem_of(&random, implicit, 6, 5, 7, 1 + kind % 4, 1 + kind % 6, kind % 8);
         int want = case_spoil(kind / 2, implicit, &o, &what);
         for (const rung &r : ladder) {
             if (r.implicit != implicit) continue;
@@ -627,7 +627,7 @@ static void test_long_marches(void)
             for (int implicit = 0; implicit < 2; implicit++)
                 compare_all(&random, implicit,
                             case_problem_of(&random, implicit, s.nx, s.ny, s.nz, implicit ? 31 : 100 + kind,
-                                            kind % (BS3D_GIVEN + 1), kind),
+                                            1 + kind % BS3D_GIVEN, kind),
                             "long marches");
 }
 
@@ -648,7 +648,7 @@ static double price_of(const rung &r, const bs3d_problem &o)
 template <class R>
 static void test_model_problem(void)
 {
-    static const double bound[4] = {0, 0.06e-2, 0.35e-2, 0.5e-2};
+    static const double bound[] = {0, 0, 0.06e-2, 0.35e-2, 0.5e-2};
     for (const rung &r : ladder)
         for (int payoff = BS3D_GEOMETRIC; payoff <= BS3D_MINIMUM; payoff++) {
             double value = price_of<R>(r, case_model(256, r.implicit ? 100 : 500, payoff));
@@ -664,7 +664,7 @@ static void test_model_problem(void)
    with 96 points and 71 steps. */
 static void test_second_order(void)
 {
-    static const double independent[4] = {0, 1.56101079, 3.42523872, 0.64006098};
+    static const double independent[] = {0, 0, 1.56101079, 3.42523872, 0.64006098};
     for (const rung &r : ladder)
         for (int payoff = BS3D_GEOMETRIC; payoff <= BS3D_MINIMUM && !r.implicit; payoff++) {
             double coarse = price_of<double>(r, case_model(96, 71, payoff));

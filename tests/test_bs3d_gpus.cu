@@ -52,7 +52,7 @@ static void test_shapes(void)
         for (int implicit = 0; implicit < 2; implicit++, turn++) {
             const int ranks = n[2] < 12 ? 2 : 2 + turn / 2 % 3, most = n[2] / ranks / 4;
             const int sections = 1 + turn / 2 % (most < 4 ? most : 4);
-            const bs3d_problem o = case_problem_of(&random, implicit, n[0], n[1], n[2], implicit ? 2 : 5, turn % 5,
+            const bs3d_problem o = case_problem_of(&random, implicit, n[0], n[1], n[2], implicit ? 2 : 5, 1 + turn % 5,
                                                    turn % CASE_CORRELATIONS);
             const Options options = {implicit, implicit ? 1 : 1 + turn / 2 % 4, turn / 4 % 2, sections, 0, 0};
             compare_both(turn / 2, ranks, &o, &options, "shapes");

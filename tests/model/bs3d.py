@@ -10,8 +10,8 @@ solves Vandermonde's system. Nothing is shared with the header, neither text nor
 A line of the file is, numbers as the exact values of their doubles,
     case METHOD PAYOFF FLAGS STEPS  POINTS  SPOT  TOP  VOLATILITY  DIVIDEND  CORRELATION  STRIKE RATE MATURITY
          PRICE  DELTA  GAMMA  CROSS  THETA  MOMENT
-on one line, three numbers for each of POINTS to CORRELATION and of DELTA to CROSS; PAYOFF 0 asset 1, 1 geometric,
-2 maximum, 3 minimum, 4 arithmetic, 5 the start values start(i, j, k) below; FLAGS 1 put, 2 American, 32 upwind, added.
+on one line, three numbers for each of POINTS to CORRELATION and of DELTA to CROSS; PAYOFF 1 asset 1, 2 geometric,
+3 maximum, 4 minimum, 5 arithmetic, 6 the start values start(i, j, k) below; FLAGS 1 put, 2 American, 32 upwind, added.
 MOMENT is the sum of all final values u(i, j, k), each
 times 1 + start(i, k, j)^2. Or
     exact PAYOFF MATURITY VALUE
@@ -28,7 +28,7 @@ from decimal import Decimal
 decimal.getcontext().prec = 40
 OUTPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "known", "bs3d.txt")
 
-ASSET, GEOMETRIC, MAXIMUM, MINIMUM, ARITHMETIC, GIVEN = range(6)
+ASSET, GEOMETRIC, MAXIMUM, MINIMUM, ARITHMETIC, GIVEN = range(1, 7)
 PUT, AMERICAN, UPWIND = 1, 2, 32
 PAIRS = [(0, 1), (0, 2), (1, 2)]
 
