@@ -340,8 +340,9 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 }
 
 /* Where tridiagonal systems lie: element j of system s of group g at [j*step + s*stride + g*jump] of each array. There
-   are groups*systems of them, and g*systems + s is a system's index. step, stride and jump may be negative; no two
-   elements may coincide. trid_lines of trid_batch.h has the same fields. */
+   are groups*systems of them, and g*systems + s is a system's index. groups left 0 is one group; a batch of no systems
+   has systems 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid_batch.h has
+   the same fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;
@@ -364,7 +365,8 @@ CPU_AVX_API cpu_avx_lines cpu_avx_lines_interleaved(long long n, long long syste
             which are a bad argument */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
-    cpu_avx_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nx, 1, nz, nx * ny};
+    /* y: groups 0 would be one group */
+    cpu_avx_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
     cpu_avx_lines z = {nz, nx * ny, nx * ny, 1, 1, 0}, none = {-1, 0, 0, 0, 0, 0};
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
 }
@@ -488,10 +490,13 @@ CPU_AVX_API long long cpu_avx_p_width(long long n, int size)
     return bytes / size;
 }
 
-CPU_AVX_API int cpu_avx_p_lines_valid(const cpu_avx_lines *lines)
+/* Copies a caller's lines, with one group where groups was left 0. Returns 0 for lines that cannot be. */
+CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *lines)
 {
-    if (!lines || lines->n < 0 || lines->systems < 0 || lines->groups < 0) return 0;
-    if (!lines->n || !lines->systems || !lines->groups) return 1;
+    if (!given || given->n < 0 || given->systems < 0 || given->groups < 0) return 0;
+    *lines = *given;
+    if (!lines->groups) lines->groups = 1;
+    if (!lines->n || !lines->systems) return 1;
     /* A step that was left 0 puts all rows in one place. */
     return (lines->n == 1 || lines->step) && (lines->systems == 1 || lines->stride) &&
            (lines->groups == 1 || lines->jump);
@@ -3540,8 +3545,9 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_p_across_len)(long long n)
    they do not take, and for threads < 1. */
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_thomas_bytes)(const cpu_avx_lines *lines, int threads)
 {
-    if (!cpu_avx_p_lines_valid(lines) || !lines->n || threads < 1) return 0;
-    return CPU_AVX_F(cpu_avx_p_work_bytes)(lines, CPU_AVX_F(cpu_avx_p_store_len)(lines, threads), threads);
+    cpu_avx_lines all;
+    if (!cpu_avx_p_lines_of(lines, &all) || !all.n || threads < 1) return 0;
+    return CPU_AVX_F(cpu_avx_p_work_bytes)(&all, CPU_AVX_F(cpu_avx_p_store_len)(&all, threads), threads);
 }
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_solve_bytes)(const cpu_avx_lines *lines, int threads)
 {
@@ -3549,8 +3555,9 @@ CPU_AVX_API size_t CPU_AVX_F(cpu_avx_solve_bytes)(const cpu_avx_lines *lines, in
 }
 CPU_AVX_API size_t CPU_AVX_F(cpu_avx_hybrid_bytes)(const cpu_avx_lines *lines, int threads)
 {
-    if (!cpu_avx_p_lines_valid(lines) || !lines->n || threads < 1) return 0;
-    return CPU_AVX_F(cpu_avx_p_work_bytes)(lines, CPU_AVX_F(cpu_avx_p_across_len)(lines->n), threads);
+    cpu_avx_lines all;
+    if (!cpu_avx_p_lines_of(lines, &all) || !all.n || threads < 1) return 0;
+    return CPU_AVX_F(cpu_avx_p_work_bytes)(&all, CPU_AVX_F(cpu_avx_p_across_len)(all.n), threads);
 }
 
 /* Each thread its part of the plan's tiles by the function named; a macro, so that who calls one compiles no other. */
@@ -3599,12 +3606,13 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_p_solve_across)(int isa, const cpu_avx_lines *
 CPU_AVX_API int CPU_AVX_F(cpu_avx_thomas)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
                                           const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x, void *work, int threads)
 {
-    if (!cpu_avx_p_lines_valid(lines) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    cpu_avx_lines all;
+    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
     if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
+    if (!all.n || !all.systems) return CPU_AVX_OK;
     if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
     CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
-    return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, lines, &batch, work, threads);
+    return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, &all, &batch, work, threads);
 }
 
 /* Solves   the same where one matrix, taken apart by cpu_avx_factor, is that of all systems
@@ -3614,12 +3622,13 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_thomas)(int isa, const cpu_avx_lines *lines, c
 CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *f, const CPU_AVX_R *d,
                                          CPU_AVX_R *x, void *work, int threads)
 {
-    if (!cpu_avx_p_lines_valid(lines) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    cpu_avx_lines all;
+    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
     if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
+    if (!all.n || !all.systems) return CPU_AVX_OK;
     if (!f || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
     CPU_AVX_F(cpu_avx_p_batch) batch = {0, 0, 0, d, f, x};
-    return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, lines, &batch, work, threads);
+    return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, &all, &batch, work, threads);
 }
 
 /* Solves   every system of the lines on its own across the lanes of a vector: lane l reduces rows l*K .. l*K+K-1, K
@@ -3641,12 +3650,13 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, co
 CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
                                           const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x, void *work, int threads)
 {
-    if (!cpu_avx_p_lines_valid(lines) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    cpu_avx_lines all;
+    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
     if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
+    if (!all.n || !all.systems) return CPU_AVX_OK;
     if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
     const CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
-    return CPU_AVX_F(cpu_avx_p_solve_across)(isa, lines, &batch, 0, work, threads);
+    return CPU_AVX_F(cpu_avx_p_solve_across)(isa, &all, &batch, 0, work, threads);
 }
 
 /* Solves   the same, else as cpu_avx_hybrid, and then A e = d - A x for what x lacks: one step of iterative refinement,
@@ -3659,12 +3669,13 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid_refined)(int isa, const cpu_avx_lines *
                                                   const CPU_AVX_R *b, const CPU_AVX_R *c, const CPU_AVX_R *d,
                                                   CPU_AVX_R *x, void *work, int threads)
 {
-    if (!cpu_avx_p_lines_valid(lines) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    cpu_avx_lines all;
+    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
     if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!lines->n || !lines->systems || !lines->groups) return CPU_AVX_OK;
+    if (!all.n || !all.systems) return CPU_AVX_OK;
     if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
     const CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
-    return CPU_AVX_F(cpu_avx_p_solve_across)(isa, lines, &batch, 1, work, threads);
+    return CPU_AVX_F(cpu_avx_p_solve_across)(isa, &all, &batch, 1, work, threads);
 }
 
 /* ---- array scope: one factor ------------------------------------------------------------------------------------- */

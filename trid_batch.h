@@ -190,8 +190,9 @@
 /* ---- where systems lie ------------------------------------------------------------------------------------------- */
 
 /* Where tridiagonal systems lie: element j of system s of group g at [j*step + s*stride + g*jump] of each array. There
-   are groups*systems of them, and g*systems + s is a system's index. step, stride and jump may be negative; no two
-   elements may coincide. cpu_avx_lines of cpu_avx.h has the same fields. */
+   are groups*systems of them, and g*systems + s is a system's index. groups left 0 is one group; a batch of no systems
+   has systems 0. step, stride and jump may be negative; no two elements may coincide. cpu_avx_lines of cpu_avx.h has
+   the same fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;
 } trid_lines;
@@ -291,14 +292,22 @@ TRID_BATCH_API trid_lines trid_lines_interleaved(long long n, long long systems)
             which launches refuse as a bad size */
 TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
-    trid_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nx, 1, nz, nx * ny}, z = {nz, nx * ny, nx * ny, 1, 1, 0};
-    trid_lines none = {-1, 0, 0, 0, 0, 0};
+    /* y: groups 0 would be one group */
+    trid_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
+    trid_lines z = {nz, nx * ny, nx * ny, 1, 1, 0}, none = {-1, 0, 0, 0, 0, 0};
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
+}
+
+/* A caller's lines, with one group where groups was left 0. Every function that is handed such lines begins so. */
+TRID_BATCH_API trid_lines trid_p_lines_of(trid_lines lines)
+{
+    if (lines.groups == 0) lines.groups = 1;
+    return lines;
 }
 
 TRID_BATCH_API int trid_p_lines_empty(trid_lines lines)
 {
-    return lines.n == 0 || lines.systems == 0 || lines.groups == 0;
+    return lines.n == 0 || lines.systems == 0;
 }
 
 /* Sizes that can be calculated with: products of counts, and offsets, stay below 2^56, and scratch below 2^62 bytes. */
@@ -399,6 +408,7 @@ TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
             else an exact search, of the order of the least of n, systems and groups */
 TRID_BATCH_API int trid_lines_check(trid_lines lines)
 {
+    lines = trid_p_lines_of(lines);
     if (!trid_p_lines_valid(lines)) return TRID_BATCH_BAD_SIZE;
     if (trid_p_lines_empty(lines)) return TRID_BATCH_OK;
     return trid_p_lines_difference(lines, 0) ? TRID_BATCH_OVERLAP : TRID_BATCH_OK;
@@ -409,6 +419,7 @@ TRID_BATCH_API int trid_lines_check(trid_lines lines)
    Cost     as trid_lines_check; nothing where the arrays lie apart */
 TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const void *q, int bytes)
 {
+    lines = trid_p_lines_of(lines);
     if (trid_p_lines_empty(lines)) return 0;
     size_t from = (size_t)p, to = (size_t)q;
     long long apart = from < to ? (long long)(to - from) : (long long)(from - to);
@@ -550,6 +561,7 @@ TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems,
             more, with TRID_BATCH_PERIODIC too, and with TRID_BATCH_ADD on top of that another */
 TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
+    lines = trid_p_lines_of(lines);
     if (!trid_p_lines_valid(lines) || lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
     if (trid_p_lines_empty(lines)) return 0;
     trid_lines joined = trid_p_lines_join(lines);
@@ -4796,6 +4808,7 @@ template <int CHECKED, int ONLY = 0, class T>
 static int trid_p_batch_solve(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
                               const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED | (CHECKED ? TRID_BATCH_SHARED | TRID_BATCH_REFINED : 0);
     int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, 0);
     if (status) return status;
@@ -4813,6 +4826,7 @@ template <int ONLY, class T>
 static int trid_p_batch_shared(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
                                const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED;
     int status = flags & ~known ? TRID_BATCH_BAD_FLAGS
                                 : trid_p_batch_refuse(lines, flags | TRID_BATCH_SHARED, known | TRID_BATCH_SHARED, a, b,
@@ -4889,6 +4903,7 @@ template <int ONLY = 0, class T>
 static int trid_p_batch_pivoted(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
                                 const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     int repair = (flags & TRID_BATCH_REPAIR) != 0, known = TRID_BATCH_ADD | TRID_BATCH_REPAIR | TRID_BATCH_TRANSPOSED;
     if (repair && ((flags & TRID_BATCH_ADD) || !report || !report->status || d == x)) {
         if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_FLAGS;
@@ -4937,6 +4952,7 @@ template <int CHECKED, int ONLY, class T, class Rows>
 static int trid_p_batch_solve_rows(trid_lines lines, int flags, const Rows &rows, const T *d, T *x,
                                    const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const T *none = 0;
     int status = trid_p_batch_refuse(lines, flags, TRID_BATCH_ADD, none, none, none, d, (const T *)x, 1);
     if (status) return status;
@@ -5300,6 +5316,7 @@ static int trid_p_batch_several(trid_lines lines, long long sides, long long pit
                                 const T *c, const T *d, T *x, const trid_batch_report *report, void *scratch,
                                 cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const int known =
         TRID_BATCH_ADD | TRID_BATCH_SHARED | TRID_BATCH_TRANSPOSED | TRID_BATCH_PERIODIC | TRID_BATCH_FACTORED;
     const trid_batch_report none = {0, 0, 0, 0};
@@ -5333,6 +5350,7 @@ template <int ONLY, class T>
 static int trid_p_batch_factor(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *r, T *u,
                                const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const T *const to[2] = {r, u}, *const from[3] = {a, b, c};
     if (flags & ~TRID_BATCH_PERIODIC) return TRID_BATCH_BAD_FLAGS;
     int status = trid_lines_check(lines), empty = trid_p_lines_empty(lines);
@@ -5433,6 +5451,7 @@ static int trid_p_batch_reduce_ends(trid_lines lines, int flags, int known, Rows
                                     T *ends_a, T *ends_c, T *ends_d, const trid_batch_report *report,
                                     cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const T *const ends[3] = {ends_a, ends_c, ends_d};
     if (flags & ~known) return TRID_BATCH_BAD_FLAGS;
     int status = trid_p_batch_refuse_ends(lines, share, d, ends, 3);
@@ -5470,6 +5489,7 @@ static int trid_p_batch_reduce_ends_of(trid_lines lines, int flags, const T *a, 
                                        long long share, T *ends_a, T *ends_c, T *ends_d,
                                        const trid_batch_report *report, cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     if (!trid_p_lines_empty(lines) && (!a || !b || !c)) return TRID_BATCH_BAD_ARGUMENT;
     return trid_p_batch_reduce_ends(lines, flags, TRID_BATCH_FIRST | TRID_BATCH_LAST | TRID_BATCH_SHARED,
                                     trid_p_batch_rows_at(lines, flags, a, b, c), d, share, ends_a, ends_c, ends_d,
@@ -5499,6 +5519,7 @@ static int trid_p_batch_expand_ends(trid_lines lines, int flags, const Rows &row
                                     int made, const T *d, long long share, const T *ends, T *x,
                                     const trid_batch_report *report, void *scratch, cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const T *const all[1] = {ends};
     const int known = TRID_BATCH_ADD | (made ? 0 : TRID_BATCH_SHARED);
     int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const T *)x, made);
@@ -5517,6 +5538,7 @@ static int trid_p_batch_expand_ends_of(trid_lines lines, int flags, const T *a, 
                                        long long share, const T *ends, T *x, const trid_batch_report *report,
                                        void *scratch, cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const trid_p_batch_common<T> common = {a, b, c, (int)lines.n};
     return flags & TRID_BATCH_SHARED
                ? trid_p_batch_expand_ends<T, ONLY>(lines, flags, common, a, b, c, 0, d, share, ends, x, report, scratch,
@@ -5530,6 +5552,7 @@ static int trid_p_batch_factor_ends(trid_lines lines, int flags, const T *a, con
                                     long long share, T *ends_a, T *ends_c, int *reach, const trid_batch_report *report,
                                     cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const T *const ends[2] = {ends_a, ends_c}, *const from[3] = {a, b, c};
     if (flags & ~(TRID_BATCH_FIRST | TRID_BATCH_LAST)) return TRID_BATCH_BAD_FLAGS;
     if (!reach) return TRID_BATCH_BAD_ARGUMENT;
@@ -5563,6 +5586,7 @@ template <class T>
 static int trid_p_batch_weigh_ends(trid_lines lines, int flags, const T *u, const T *v, const T *d, long long first,
                                    long long last, long long share, T *ends_d, cudaStream_t stream)
 {
+    lines = trid_p_lines_of(lines);
     const T *const ends[1] = {ends_d};
     if (flags & ~TRID_BATCH_SHARED) return TRID_BATCH_BAD_FLAGS;
     int status = trid_p_batch_refuse_ends(lines, share, d, ends, 1);

@@ -578,7 +578,7 @@ static void test_rows()
             for (T &v : d.host) v = (T)case_between(&dice, -1, 1);
             for (T &v : x.host) v = (T)NAN;
             upload(d), upload(x);
-            int launched = solve_rows(lines, 0, rows, d.at(), x.at());
+            int launched = solve_rows(group_left_out(lines), 0, rows, d.at(), x.at());
             CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
             GPU_OK(cudaMemcpy(x.host.data(), x.device, x.host.size() * sizeof(T), cudaMemcpyDeviceToHost));
             double worst = 0;
@@ -676,6 +676,11 @@ CASE_FUNCTION void test_lines()
         CHECK(trid_lines_overlap(l, base, base + 2 * apart, 4) == meet,
               "overlap of %lld %lld %lld %lld %lld %lld at %lld", l.n, l.step, l.systems, l.stride, l.groups, l.jump,
               apart);
+        trid_lines none = l;
+        none.groups = 0;
+        if (l.groups == 1)
+            CHECK(trid_lines_check(none) == status && trid_lines_overlap(none, base, base + 2 * apart, 4) == meet,
+                  "no groups of %lld %lld %lld %lld", l.n, l.step, l.systems, l.stride);
     }
     const long long far = 1ll << 61;
     const trid_lines bad[] = {{-1, 1, 1, 1, 1, 1},
@@ -709,7 +714,15 @@ CASE_FUNCTION void test_lines()
                                          : 12) &&
                   trid_lines_check(l) == TRID_BATCH_OK,
               "axis %d", axis);
+        for (int empty = 0; empty < 3; empty++) {
+            l = trid_lines_axis(3 * (empty != 0), 4 * (empty != 1), 5 * (empty != 2), axis);
+            CHECK((l.n == 0 || l.systems == 0) && trid_lines_check(l) == TRID_BATCH_OK, "axis %d of no points", axis);
+        }
     }
+    trid_lines long_ones = trid_lines_interleaved(5000, 7);
+    const long long bytes = trid_batch_scratch(long_ones, TRID_BATCH_PERIODIC, 8);
+    long_ones.groups = 0;
+    CHECK(bytes > 0 && trid_batch_scratch(long_ones, TRID_BATCH_PERIODIC, 8) == bytes, "scratch of no groups");
 }
 
 /* What is refused, and what is nothing to do. */
@@ -759,7 +772,7 @@ CASE_FUNCTION void test_arguments()
     CHECK(solve(trid_lines_contiguous(1000, 1ll << 34), 0, far[0], far[1], far[2], far[3], far[4], 0) == -2, "tiles");
     CHECK(solve(trid_lines_contiguous(0, 4), 0, 0, 0, 0, 0, (float *)0, 0) == TRID_BATCH_OK &&
               solve(trid_lines_contiguous(8, 0), 0, 0, 0, 0, 0, (float *)0, 0) == TRID_BATCH_OK &&
-              checked({8, 1, 4, 8, 0, 0}, 0, 0, 0, 0, 0, (float *)0, 0) == TRID_BATCH_OK,
+              checked(trid_lines_axis(8, 4, 0, 1), 0, 0, 0, 0, 0, (float *)0, 0) == TRID_BATCH_OK,
           "nothing to do");
     unsigned long long *failed = (unsigned long long *)p, got[2];
     trid_batch_report report = {0, 0, 0, failed};

@@ -214,8 +214,8 @@ static void reduce_ranks(whole_case<T> &w)
                 GPU_OK(cudaMemcpy(r.ends_a.at(), &ends[0], 2 * sizeof(T), cudaMemcpyHostToDevice));
                 GPU_OK(cudaMemcpy(r.ends_c.at(), &ends[2], 2 * sizeof(T), cudaMemcpyHostToDevice));
             } else {
-                LAUNCHED(factor_ends(r.matrix, r.flags, a, b, c, r.u.at(), r.v.at(), few, r.ends_a.at(), r.ends_c.at(),
-                                     r.device_reach, (const trid_batch_report *)0));
+                LAUNCHED(factor_ends(group_left_out(r.matrix), r.flags, a, b, c, r.u.at(), r.v.at(), few, r.ends_a.at(),
+                                     r.ends_c.at(), r.device_reach, (const trid_batch_report *)0));
                 GPU_OK(cudaMemcpy(r.reach, r.device_reach, sizeof r.reach, cudaMemcpyDeviceToHost));
             }
             const int all = !(w.how & NEIGHBOURS);
@@ -227,15 +227,16 @@ static void reduce_ranks(whole_case<T> &w)
                     for (int j = r.reach[0]; j < r.n - r.reach[1]; j++) holes[w.place(r, i, j)] = (T)NAN;
                 upload(holes);
             }
-            LAUNCHED(weigh_ends(r.lines, one, r.u.at(), r.v.at(), d, all ? r.n : r.reach[0], all ? r.n : r.reach[1],
-                                w.share, r.ends_d.at()));
+            LAUNCHED(weigh_ends(group_left_out(r.lines), one, r.u.at(), r.v.at(), d, all ? r.n : r.reach[0],
+                                all ? r.n : r.reach[1], w.share, r.ends_d.at()));
             if (!all) upload(r.d);
         } else if (w.how & MADE) {
             const made_rows<T> made = {a, b, c};
-            LAUNCHED(reduce_made(r.lines, r.flags, made, d, w.share, r.ends_a.at(), r.ends_c.at(), r.ends_d.at()));
+            LAUNCHED(reduce_made(group_left_out(r.lines), r.flags, made, d, w.share, r.ends_a.at(), r.ends_c.at(),
+                                 r.ends_d.at()));
         } else {
-            LAUNCHED(reduce_ends(r.lines, r.flags | one, a, b, c, d, w.share, r.ends_a.at(), r.ends_c.at(),
-                                 r.ends_d.at(), (const trid_batch_report *)0));
+            LAUNCHED(reduce_ends(group_left_out(r.lines), r.flags | one, a, b, c, d, w.share, r.ends_a.at(),
+                                 r.ends_c.at(), r.ends_d.at(), (const trid_batch_report *)0));
         }
     }
 }
@@ -341,9 +342,10 @@ static void expand_ranks(whole_case<T> &w)
         const T *a = r.a.at(), *b = r.b.at(), *c = r.c.at(), *d = r.d.at(), *ends = r.back.at();
         const made_rows<T> made = {a, b, c};
         if constexpr (sizeof(T) == 4)
-            if (w.how & MADE) LAUNCHED(expand_made(r.lines, add, made, d, w.share, ends, x));
+            if (w.how & MADE) LAUNCHED(expand_made(group_left_out(r.lines), add, made, d, w.share, ends, x));
         if (!(w.how & MADE)) {
-            LAUNCHED(expand_ends(r.lines, one | add, a, b, c, d, w.share, ends, x, (const trid_batch_report *)0));
+            LAUNCHED(expand_ends(group_left_out(r.lines), one | add, a, b, c, d, w.share, ends, x,
+                                 (const trid_batch_report *)0));
         }
     }
 }

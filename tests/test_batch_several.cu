@@ -145,9 +145,9 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
         std::fill(status.begin(), status.end(), 77);
         GPU_OK(cudaMemcpy(device_status, status.data(), status.size() * sizeof(int), cudaMemcpyHostToDevice));
         int launched =
-            call == 0 ? factor(own, flags & TRID_BATCH_PERIODIC, a.at(), b.at(), c.at(), fr.at(), fu.at(),
-                               silent ? 0 : &report)
-                      : several(lines, sides, pitch, flags, a.at(), factored ? fr.at() : b.at(),
+            call == 0 ? factor(group_left_out(own), flags & TRID_BATCH_PERIODIC, a.at(), b.at(), c.at(), fr.at(),
+                               fu.at(), silent ? 0 : &report)
+                      : several(group_left_out(lines), sides, pitch, flags, a.at(), factored ? fr.at() : b.at(),
                                 factored ? fu.at() : c.at(), d.at(), in_place ? d.at() : x.at(), silent ? 0 : &report);
         CHECK(launched == TRID_BATCH_OK, "%s: %s", what, trid_batch_status_string(launched));
         if (call == 0) { /* nothing but factors has been written */

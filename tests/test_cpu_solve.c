@@ -63,6 +63,11 @@ static void test_lines(void)
     }
     cpu_avx_lines none = cpu_avx_lines_axis(3, 4, 5, 3);
     CHECK(none.n < 0, "axis 3 is taken");
+    for (int which = 0; which < 9; which++) {
+        const int axis = which / 3, empty = which % 3;
+        none = cpu_avx_lines_axis(3 * (empty != 0), 4 * (empty != 1), 5 * (empty != 2), axis);
+        CHECK(none.n == 0 || none.systems == 0, "axis %d of no points", axis);
+    }
 }
 
 int main(void)
@@ -190,13 +195,13 @@ static void F(check_lines)(int isa, int method, const cpu_avx_lines *lines, cons
 static cpu_avx_lines F(layout)(int which, long long n, long long systems)
 {
     long long padded = (systems + 31) / 16 * 16, row = (n + 31) / 16 * 16;
-    cpu_avx_lines side = {n, systems, systems, 1, 1, 0};          /* as in z, densely */
-    cpu_avx_lines side_padded = {n, padded, systems, 1, 1, 0};    /* rows of whole lines of the cache, and gaps */
-    cpu_avx_lines rows = {n, 1, systems, n, 1, 0};                /* as in x */
-    cpu_avx_lines rows_padded = {n, 1, systems, row, 1, 0};       /* again whole lines of the cache */
-    cpu_avx_lines rows_odd = {n, 1, systems, n + 3, 1, 0};        /* and no two rows alike */
-    cpu_avx_lines apart = {n, 2 * systems + 1, systems, 2, 1, 0}; /* neither is 1 */
-    cpu_avx_lines alone = {n, systems, 1, 7, systems, 1};         /* groups of one */
+    cpu_avx_lines side = {n, systems, systems, 1, 1, 0};            /* as in z, densely */
+    cpu_avx_lines side_padded = {n, padded, systems, 1, 1, 0};      /* rows of whole lines of the cache, and gaps */
+    cpu_avx_lines rows = {n, 1, systems, n, 1, 0};                  /* as in x */
+    cpu_avx_lines rows_padded = {n, 1, systems, row, 1, 0};         /* again whole lines of the cache */
+    cpu_avx_lines rows_odd = {n, 1, systems, n + 3, 1, 0};          /* and no two rows alike */
+    cpu_avx_lines apart = {n, 2 * systems + 1, systems, 2, 1, 0};   /* neither is 1 */
+    cpu_avx_lines alone = {n, systems, systems > 0, 7, systems, 1}; /* groups of one */
     return which == 0   ? side
            : which == 1 ? side_padded
            : which == 2 ? rows
@@ -220,12 +225,14 @@ static void F(test_size)(case_random *random, long long n, long long systems, in
                                                 : k == 1 ? 2 + turn / 2 % 3
                                                          : turn % LAYOUTS,
                                                 n, systems);
+                if (lines.groups == 1) lines.groups = turn / 2 % 2; /* 0 is one group too */
                 size_t offset = turn / 3 % 4 == 0 ? (size_t)(turn % 16) : 0;
                 int method = (one ? SOLVE : THOMAS) + (turn / 4 % 3 == 2);
                 F(check_lines)(isa, method, &lines, &s, offset, 1 + turn / 5 % 3, 0, 0);
             }
             cpu_avx_lines any = F(layout)(turn % LAYOUTS, n, systems);
             const int across = turn % 4 < 2 ? HYBRID : REFINED;
+            if (any.groups == 1) any.groups = turn % 2;
             if (!one) F(check_lines)(isa, across, &any, &s, (size_t)(turn % 3), 1 + turn % 2, 0, 0);
         }
         free(s.a);
@@ -434,8 +441,6 @@ static void F(test_arguments)(void)
     none = lines, none.systems = 0;
     CHECK(F(cpu_avx_thomas)(has, &none, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "no systems");
     CHECK(F(cpu_avx_solve)(has, &none, 0, 0, 0, 0, 1) == CPU_AVX_OK, "solve, no systems");
-    none = lines, none.groups = 0;
-    CHECK(F(cpu_avx_thomas)(has, &none, 0, 0, 0, 0, 0, 0, 1) == CPU_AVX_OK, "no groups");
     CHECK(F(cpu_avx_thomas)(has, &lines, p, p, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "no threads");
     CHECK(F(cpu_avx_solve)(has, &lines, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "solve, no threads");
     CHECK(F(cpu_avx_hybrid)(has, &lines, p, p, p, p, p, work, 0) == CPU_AVX_BAD_ARGUMENT, "hybrid, no threads");
@@ -469,6 +474,11 @@ static void F(test_work)(void)
     const cpu_avx_lines one = cpu_avx_lines_contiguous(n, 1), six = cpu_avx_lines_interleaved(n, 6);
     const cpu_avx_lines many = cpu_avx_lines_contiguous(n, 1000);
     const cpu_avx_lines none = cpu_avx_lines_contiguous(0, 1), bad = cpu_avx_lines_axis(1, 1, 1, 3);
+    cpu_avx_lines left_out = six;
+    left_out.groups = 0;
+    CHECK(F(cpu_avx_thomas_bytes)(&left_out, 8) == F(cpu_avx_thomas_bytes)(&six, 8) &&
+              F(cpu_avx_hybrid_bytes)(&left_out, 8) == F(cpu_avx_hybrid_bytes)(&six, 8),
+          "work for no groups");
     CHECK(F(cpu_avx_thomas_bytes)(&one, 8) <= row + 64, "work for one system, 8 threads");
     CHECK(F(cpu_avx_thomas_bytes)(&six, 1) <= 2 * row + 64, "work for six systems, one after another");
     CHECK(F(cpu_avx_thomas_bytes)(&six, 8) <= 6 * (row + 64), "work for six systems, a thread each");

@@ -123,6 +123,8 @@ static void of_black_scholes(void)
         option.steps = 10;
         CHECK(bs1d_check_f64(&option, 64, 1) == BS1D_BAD_NUMBER, "number %d of an option", k);
     }
+    CHECK(bs3d_check(&problem, 1) == BS3D_BAD_ARGUMENT && bs3d_check(&problem, 0) == BS3D_BAD_ARGUMENT, "no payoff");
+    problem.payoff = BS3D_ASSET;
     CHECK(bs3d_check(&problem, 1) == BS3D_BAD_SIZE && bs3d_check(&problem, 0) == BS3D_BAD_SIZE, "three assets");
 }
 
@@ -134,11 +136,11 @@ static void of_systems(void)
     double a[4] = {0}, b[4] = {1, 1, 1, 1}, x[4] = {7, 7, 7, 7}, work[512];
     memset(&lines, 0, sizeof lines), memset(&own, 0, sizeof own), memset(&grid, 0, sizeof grid);
     CHECK(trid_lines_check(lines) == TRID_BATCH_OK, "no systems");
-    lines.n = 2, lines.systems = lines.groups = 1;
+    lines.n = 2, lines.systems = 1;
     CHECK(trid_lines_check(lines) == TRID_BATCH_OVERLAP, "rows that coincide");
     CHECK(cpu_avx_thomas_f64(CPU_AVX_PLAIN, &own, a, b, a, b, x, work, 1) == CPU_AVX_OK && x[0] == 7, "no systems");
-    own.n = own.systems = own.groups = 1;
-    CHECK(cpu_avx_thomas_f64(CPU_AVX_PLAIN, &own, a, b, a, b, x, work, 1) == CPU_AVX_OK && x[0] == 1, "one row");
+    own.n = own.systems = 1;
+    CHECK(cpu_avx_thomas_f64(CPU_AVX_PLAIN, &own, a, b, a, b, x, work, 1) == CPU_AVX_OK && x[0] == 1, "one group");
     for (int k = 0; k < 3; k++) {
         own.n = k == 0 ? 2 : 1, own.systems = k == 1 ? 2 : 1, own.groups = k == 2 ? 2 : 1;
         CHECK(cpu_avx_thomas_f64(CPU_AVX_PLAIN, &own, a, b, a, b, x, work, 1) == CPU_AVX_BAD_ARGUMENT,

@@ -67,7 +67,7 @@ def solve(library, a, b, c, d, axis=-1, out=None, threads=THREADS):
     name = checked(a, b, c, d, x)
     n, axis = d.shape[axis], axis % d.ndim
     before, after = math.prod(d.shape[:axis]), math.prod(d.shape[axis + 1:])
-    lines = Lines(n, after, after, 1, before, n * after)
+    lines = Lines(n, after, after if before else 0, 1, before, n * after)  # 0 groups are one
     if after == 1:
         lines = Lines(n, 1, before, n, 1, 0)
     work = np.empty(getattr(library, "thomas_bytes_" + name)(lines, threads), np.uint8)
@@ -137,7 +137,8 @@ def check_refusals(library):
 def check(library):
     wrong = check_refusals(library)
     for dtype, unit in ((np.float32, 2.0**-24), (np.float64, 2.0**-53)):
-        for shape, axis in (((3, 5, 70), -1), ((70, 300), 0), ((4, 33, 9), 1), ((1000, 1), 1), ((0, 5), 1)):
+        for shape, axis in (((3, 5, 70), -1), ((70, 300), 0), ((4, 33, 9), 1), ((1000, 1), 1), ((0, 5), 1),
+                            ((0, 5, 3), 1)):
             system = problem(shape, dtype, axis)
             x = solve(library, *system, axis=axis)
             error = residual(*system, x, axis) / unit if x.size else 0
