@@ -298,7 +298,7 @@ TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long 
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
 }
 
-/* A caller's lines, with one group where groups was left 0. Every function that is handed such lines begins so. */
+/* A caller's lines, with one group where groups was left 0. What counts systems or groups begins with this. */
 TRID_BATCH_API trid_lines trid_p_lines_of(trid_lines lines)
 {
     if (lines.groups == 0) lines.groups = 1;
@@ -5489,7 +5489,6 @@ static int trid_p_batch_reduce_ends_of(trid_lines lines, int flags, const T *a, 
                                        long long share, T *ends_a, T *ends_c, T *ends_d,
                                        const trid_batch_report *report, cudaStream_t stream)
 {
-    lines = trid_p_lines_of(lines);
     if (!trid_p_lines_empty(lines) && (!a || !b || !c)) return TRID_BATCH_BAD_ARGUMENT;
     return trid_p_batch_reduce_ends(lines, flags, TRID_BATCH_FIRST | TRID_BATCH_LAST | TRID_BATCH_SHARED,
                                     trid_p_batch_rows_at(lines, flags, a, b, c), d, share, ends_a, ends_c, ends_d,
@@ -5538,7 +5537,6 @@ static int trid_p_batch_expand_ends_of(trid_lines lines, int flags, const T *a, 
                                        long long share, const T *ends, T *x, const trid_batch_report *report,
                                        void *scratch, cudaStream_t stream)
 {
-    lines = trid_p_lines_of(lines);
     const trid_p_batch_common<T> common = {a, b, c, (int)lines.n};
     return flags & TRID_BATCH_SHARED
                ? trid_p_batch_expand_ends<T, ONLY>(lines, flags, common, a, b, c, 0, d, share, ends, x, report, scratch,
