@@ -1,9 +1,13 @@
-/* fd.h - what every finite-difference pricer needs before its first step, and the formulas that it applies in each.
+/* fd.h - what every finite-difference pricer sets up before its first time step, and the formulas of each step.
 
+<<<<<<< HEAD
    MIT licence, see LICENSE. Copy this file, trid.h and the folder trid.
+=======
+   MIT licence, see LICENSE. Copy this file, trid.h and trid/twice.h.
+>>>>>>> b61f160886f9edb8bf2ca30acf4f2d556782802c
 
-   Coordinates, weights, faces, final values, steps in time, ADI schemes and values at a point, over plain arrays and
-   small structs, on the host and in kernels. A call on points that crowd around its strike (examples/fd_call.c):
+   Coordinates, difference weights, boundaries, final values, time steps, ADI schemes and interpolation, on plain arrays
+   and small structs, for the host and for kernels. A call on points that crowd around its strike (examples/fd_call.c):
 
        fd_axis axis = {0, 8 * STRIKE, POINTS, 1, {STRIKE}, {STRIKE / 5}, {FD_MIDWAY}};
        fd_times times = {MATURITY, STEPS, FD_EQUAL, 1, FD_THETA, 0.5, 4, 0, NULL, NULL};
@@ -11,65 +15,70 @@
        if (!status) status = fd_cells_f64(POINTS, s, face, cell, far);
        if (!status) status = fd_schedule(&times, MOST_STEPS, step, &count);
 
-   The equation is V_t + sum of drift_i V_i + diffusion_i V_ii + mixed_ij V_ij = kill V, marched backwards from the
-   final values; A is what stands left of the sign, without V_t, less kill V. On a line of points x[0] < ... < x[n-1],
-   with p and m the slopes of u above and below a point (differences over spacings), and a cell's numbers h and w,
-       first derivative  m + w (p - m),  second  h (p - m),  A u = drift m + flow (p - m), flow = h diffusion + w drift:
-   differences first, so that single precision loses nothing; faces are such cells too; upwinding is a maximum: flow is
-   raised to drift, and to 0. docs/fd.md derives all of it and says how kernels use it.
+   The equation is V_t + sum of drift_i V_i + diffusion_i V_ii + mixed_ij V_ij = kill V. A march is all time steps, from
+   the final values at maturity backwards to time 0. A is the left-hand side without V_t, less kill V.
 
-   Each name under "in each step" exists with _f32 and _f64; in C++ also without, but for fd_cells. Everything before it
-   is in double precision: set-up is rare, and rounding it once is what a march can see.
+   A line is the points x[0] < ... < x[n-1] along one axis. At each point, p and m are the slopes of u above and below
+   it (differences over spacings), and the point's cell has two numbers, h and w:
+       first derivative  m + w (p - m),  second  h (p - m),  A u = drift m + flow (p - m), flow = h diffusion + w drift.
+   Differences are taken first, so that single precision loses nothing. A face is the first or last point of a line. It
+   has such a cell too, and its boundary condition sets h and w. Upwinding is a maximum: it raises flow to drift, and to
+   0. A coupling is an off-diagonal coefficient, the weight of a neighbour. docs/fd.md derives all of this and says how
+   kernels use it.
+
+   The functions under "set-up in each precision" and "in each step" exist with _f32 and _f64. In C++ those of the
+   second group exist without a suffix too. Everything before them is in double precision: set-up is rare, and rounding
+   it once is all that a march can see.
 
      coordinates
        fd_axis_points       uniform, or crowded around up to three places, which lie on a node or midway
        fd_axis_map, fd_map_point    the same point by point, for threads that take one each
-       fd_grid_check        is an array of the user's a grid? All that follows takes any increasing one
+       fd_grid_check        checks the user's own grid; all that follows takes any increasing one
      final values
-       fd_average_told      average of a function of one variable over a cell, kinks and jumps told: exact for pieces of
-                            polynomials up to degree 7
-       fd_average           over a cell in one to three dimensions, kinks and jumps found
-       fd_final_value       at a grid point: the average over its cell where something is found there, else the value
+       fd_average_told      average of a function of one variable over a cell, with kinks and jumps given: exact for
+                            pieces that are polynomials up to degree 7
+       fd_average           average over a cell in one to three dimensions; finds kinks and jumps itself
+       fd_final_value       at a grid point: the average over its cell if it has a kink or jump, else the value
      values at a point
-       fd_interpolate       weights of value, first and second derivative in four points, by a cubic
+       fd_interpolate       weights of four points for the value and two derivatives, by a cubic
      time
-       fd_schedule          steps, equal or graded, of kinds, with a Rannacher start, hitting dates exactly
+       fd_schedule          time steps of any kind, equal or graded, with a Rannacher start; they hit dates exactly
        fd_schedule_part     some of them
      schemes
        fd_scheme_of         Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer as numbers
        fd_scheme_theta      the theta of each, for two or three factors
-       fd_scheme_theta_drift    the same where drifts beat diffusion, and whether steps are short enough
+       fd_scheme_theta_drift    the same where drifts exceed diffusion, and whether steps are short enough
        fd_times_of          times whose theta is left to the scheme
      a march
        fd_final_as          the final value at a point, in one of four ways
-       fd_plan_check        does what a problem says of its march make sense?
-       fd_coefficient_time  when the coefficients of a step are taken
-       fd_shifted           where the value is taken from at a date
+       fd_plan_check        checks a problem's choices for its march
+       fd_coefficient_time  the time at which a step's coefficients are taken
+       fd_shifted           where the value at a point comes from at a date
      set-up in each precision
-       fd_cells             spacings and faces of a line, as the functions below read them
+       fd_cells             the cells of a line, faces included, as the functions below read them
        fd_cell_at           one of them, for threads that take one each
-       fd_pace_of           how a step goes, as numbers
+       fd_pace_of           step data: a time step as numbers
      in each step, a point
        fd_lane_first, fd_lane_second    derivatives along a line       2 sub + 1 mul + 2 FMA; 2 sub + 2 mul + 1 FMA
        fd_lane_mixed        the mixed derivative from nine values               8 sub + 4 mul + 8 FMA
        fd_lane_row          couplings of a point, central, upwind or fitted     3 mul + 1 FMA + 1 sub (+ 2 max)
-       fd_lane_apply        the row on three values                             2 sub + 1 mul + 1 FMA
+       fd_lane_apply        the row applied to three values                     2 sub + 1 mul + 1 FMA
        fd_lane_source       what a given slope adds                             2 mul + 2 FMA
-       fd_lane_matrix       the row of 1 - size A, and is it dominant           2 mul + 2 add + 1 FMA
-       fd_lane_matrix_at    the same, at faces without what keeps it from being dominant
+       fd_lane_matrix       the row of 1 - size A, and is it dominant?          2 mul + 2 add + 1 FMA
+       fd_lane_matrix_at    the same; at faces it omits couplings that prevent dominance
        fd_lane_exercise     a value after a step, with early exercise      1 division, 2 FMA, 1 sub, 2 comparisons
-       fd_lane_at_date      a value after what happens at a date, likewise  2 comparisons
-       fd_lane_lag          couplings of the wrong sign left to the old values  2 selections
-       fd_lane_face_three   a face's third point eliminated by its neighbour's row
+       fd_lane_at_date      a value after the events of a date, likewise   2 comparisons
+       fd_lane_lag          the row without couplings of the wrong sign    2 selections
+       fd_lane_face_three   eliminates a face's third point by its neighbour's row
        fd_lane_value        a value or derivative from four values or a tensor of them
      messages
        fd_status_string, fd_status_of
 
    What they share:
      Status   FD_OK = 0, a negative number for what is wrong with an argument, or 1 + the index of the point, date or
-              row that is wrong. Every function that can refuse says what; what is refused leaves the results
-              unspecified. NaN and infinities are told by their bits, so -ffast-math does not matter.
-     Memory   The caller's. Nothing is allocated, printed or kept.
+              row that is wrong. Every function that can refuse says why; results are then unspecified. NaN and
+              infinities are recognised by their bits, so -ffast-math does not matter.
+     Memory   The caller's. The functions allocate nothing, print nothing and have no state.
      Device   All functions are for host and device, and for one thread. */
 
 #ifndef FD_P_BODY
@@ -84,52 +93,52 @@
 enum {
     FD_OK = 0,
     FD_BAD_ARGUMENT = -1, /* a null pointer */
-    FD_BAD_SIZE = -2,     /* fewer than 4 points, a count out of range, or steps too short to be told apart */
-    FD_BAD_NUMBER = -3,   /* NaN or infinite, not in order, or not positive where that is due */
+    FD_BAD_SIZE = -2,     /* fewer than 4 points, a count out of range, or steps too short to be distinguished */
+    FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive where it must be */
     FD_NO_ROOM = -5,      /* more steps than there is room for, or less memory than a problem needs */
-    FD_OUTSIDE = -6,      /* a point that is not within the grid */
-    /* Of a problem to be marched (fd_status): */
-    FD_BAD_AXIS = -7,    /* detail is fd_axis_map's status, or of points given 1 + the index */
-    FD_BAD_TIMES = -8,   /* detail is fd_schedule's status */
-    FD_BAD_SPOT = -9,    /* not within the axis */
-    FD_MODEL_NAN = -10,  /* the model's numbers of an axis (its index alone is told), of a step (none is), or its terms
-                           at a point in a step: not finite */
-    FD_FINAL_NAN = -11,  /* the payoff at a point is not finite */
-    FD_NOT_SOLVED = -12, /* after a step, or what happened at its date, the value at a point is not finite */
-    FD_LAUNCH_FAILED = -13,      /* CUDA refused a copy or a launch; detail is the cudaError_t */
-    FD_NOT_ALONE = -14,          /* at a point in a step terms along an axis that is declared alone depend on another */
-    FD_TOO_FEW_NUMBERS = -15,    /* the model writes or reads more numbers of an axis, or of a step, than it declares */
+    FD_OUTSIDE = -6,      /* a point outside the grid */
+    /* Of a problem (fd_status): */
+    FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point if points were given */
+    FD_BAD_TIMES = -8,        /* detail is fd_schedule's status */
+    FD_BAD_SPOT = -9,         /* the spot is not within the axis */
+    FD_MODEL_NAN = -10,       /* not finite: the model's numbers of an axis (only the axis is reported) or of a step (no
+                                 place is reported), or its terms at a point in a step */
+    FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
+    FD_NOT_SOLVED = -12,      /* the value at a point is not finite after a step, or after the events at its date */
+    FD_LAUNCH_FAILED = -13,   /* CUDA refused a copy or a launch; detail is the cudaError_t */
+    FD_NOT_ALONE = -14,       /* at a point in a step, an axis's terms depend on others, against the declaration */
+    FD_TOO_FEW_NUMBERS = -15, /* the model writes or reads more numbers of an axis, or of a step, than it declares */
     FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is what MODEL_mixed lacks */
-    FD_CHANGES_UNDECLARED = -17, /* at a point terms change in time, and the model declares that they do not */
+    FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
     FD_ILL_POSED = -18,          /* at a point a diffusion is negative, or a mixed term too large for the diffusions */
-    FD_GREW = -19,               /* the march grew: see growth. More steps, a larger theta or upwinding help */
-    FD_UNSTABLE = -20,           /* an explicit march needs shorter steps: detail is how many suffice */
+    FD_GREW = -19,               /* the march grew, see growth; more steps, a larger theta or upwinding help */
+    FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */
     /* Of an axis: */
     FD_PLACE_OUTSIDE = -30,   /* a place is not within the axis */
     FD_PLACE_ORDER = -31,     /* a place is not above the one before it */
     FD_PLACE_AT_END = -32,    /* a place at an end of the axis cannot lie midway between two points */
-    FD_PLACES_SHARE = -33,    /* two aligned places would share a point: more points, or places further apart */
-    FD_PLACE_SQUEEZED = -34,  /* alignment would draw points to a quarter of their distance: more points */
+    FD_PLACES_SHARE = -33,    /* two aligned places would share a point; take more points, or move the places apart */
+    FD_PLACE_SQUEEZED = -34,  /* alignment would squeeze points to a quarter of their distance; take more points */
     FD_BAD_ALIGNMENT = -35,   /* align is unknown */
-    FD_BAD_FACE = -36,        /* face is unknown; of a problem, axis says which */
-    FD_TOO_MANY_POINTS = -37, /* batch.points has no room for the axis: detail is how many it has */
+    FD_BAD_FACE = -36,        /* face is unknown; in a march, axis says which */
+    FD_TOO_MANY_POINTS = -37, /* batch.points has no room for the axis; detail is how many points it has */
     /* Of steps: */
     FD_BAD_STEPS = -38,      /* steps not in 1 .. 2^28 */
     FD_BAD_GRADING = -39,    /* grading is unknown */
     FD_BAD_KIND = -40,       /* kind is unknown */
     FD_BAD_THETA = -41,      /* theta not in 0 .. 1 */
-    FD_TOO_MANY_STEPS = -42, /* batch.steps has no room for the march: detail is how many steps it takes */
-    FD_TOO_MANY_DATES = -43, /* batch.dates has no room for the problem's: detail is how many it has */
-    /* Of a march: */
+    FD_TOO_MANY_STEPS = -42, /* batch.steps has no room for the march; detail is how many steps it takes */
+    FD_TOO_MANY_DATES = -43, /* batch.dates has no room for the problem's; detail is how many it has */
+    /* Of a march's choices: */
     FD_BAD_SCHEME = -44,       /* scheme is unknown */
     FD_BAD_COEFFICIENTS = -45, /* coefficients is unknown */
     FD_BAD_FINALS = -46,       /* finals is unknown */
-    FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 not finite, or not above the one before */
+    FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 is not finite, or not above the one before */
     FD_BAD_EXERCISE = -48,     /* exercise is unknown */
-    FD_BAD_EVENT = -49         /* date detail - 1: what is unknown, or cash or proportion is not finite */
+    FD_BAD_EVENT = -49         /* at date detail - 1, what is unknown, or cash or proportion is not finite */
 };
 
-/* What a status says. */
+/* Returns the text of a status. */
 TB_HD const char *fd_status_string(int status)
 {
     return status == FD_OK                   ? "done"
@@ -176,22 +185,22 @@ TB_HD const char *fd_status_string(int status)
                                              : "unknown status";
 }
 
-/* What became of a problem that was to be marched. */
+/* The outcome of a march. */
 typedef struct {
     int what, detail;        /* FD_OK, or what is wrong */
-    int axis, i, j, k, step; /* where, -1 where that does not apply; step 0 is the first, from maturity */
-    int weak;                /* rows that are not dominant, at the first and at the last step together */
-    float growth; /* the largest magnitude at time 0 over the largest that the march was given: final values, values of
-                     faces at time 0, their slopes times the axis, what FD_CHANGE_VALUES added at a point. 0 if all that
-                     is 0, or if the march did not end */
+    int axis, i, j, k, step; /* where; -1 if it does not apply; step 0 is the first, from maturity */
+    int weak;                /* rows that are not diagonally dominant, in the first and the last step together */
+    float growth; /* the largest magnitude at time 0 over the largest that the march was given: final values, boundary
+                     values at time 0, given slopes times the axis, what FD_CHANGE_VALUES added at a point. 0 if all of
+                     these are 0, or if the march did not end */
 } fd_status;
 
-/* FD_GREW says that growth is larger. The values of a stable march grow by exp(-kill maturity), and by little else: an
-   honest one stays below with a rate of -18 % for 50 years. An unstable one multiplies its largest wave in each step,
-   and single precision has lost four of seven digits by then. */
+/* FD_GREW says that growth exceeds this. The values of a stable march grow by little more than exp(-kill maturity): a
+   rate of -18 % for 50 years stays below. An unstable march multiplies its largest wave in each step, and has cost
+   single precision four of its seven digits by then. */
 enum { FD_MOST_GROWTH = 10000 };
 
-/* Returns  a status with weak and growth 0 */
+/* Returns a status with weak and growth 0. */
 TB_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int k, int step)
 {
     fd_status status;
@@ -200,7 +209,7 @@ TB_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int k
     return status;
 }
 
-enum { FD_P_MOST = 1 << 28 }; /* points of an axis, steps of a march, dates */
+enum { FD_P_MOST = 1 << 28 }; /* points of an axis, steps of a march, dates: no more than this */
 
 TB_HD double fd_p_max(double x, double y)
 {
@@ -209,33 +218,33 @@ TB_HD double fd_p_max(double x, double y)
 
 /* ---- coordinates ------------------------------------------------------------------------------------------------- */
 
-/* How a place lies among the points. */
+/* How a place is aligned with the points. */
 enum { FD_ANYWHERE, FD_ON_NODE, FD_MIDWAY };
 
-/* An axis to be made. */
+/* The description of an axis. */
 typedef struct {
     double low, high; /* its first and last point */
     int points;       /* at least 4 */
-    int places;       /* 0 .. 3 that mean something; 0: uniform */
+    int places;       /* 0 .. 3, how many of the entries below count; 0: uniform */
     double place[3];  /* in low .. high, increasing */
-    double width[3];  /* up to about this distance from its place points are evenly close, beyond they thin out in
-                         proportion to the distance; 0: the place is aligned, but draws no points */
+    double width[3];  /* points are evenly spaced up to about this distance from the place; beyond it, spacings grow in
+                         proportion to the distance; 0: the place is aligned, but attracts no points */
     int align[3];     /* FD_ANYWHERE, FD_ON_NODE (an end is one), FD_MIDWAY between two nodes (not at an end) */
 } fd_axis;
 
-/* What fd_map_point needs of an axis: x is where  sum of asinh((x - place) / width)  has grown by a share s of its
-   growth from low to high, s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2), v = i / (points - 1). The polynomial
-   puts places on nodes, or midway. */
+/* What fd_map_point needs of an axis. With v = i / (points - 1), point i is the x at which
+   sum of asinh((x - place) / width)  has made a share s of its growth from low to high, where
+   s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). The polynomial puts places on nodes, or midway. */
 typedef struct {
     double low, high, start, growth, bend[3];
     double place[3], width[3]; /* those of the axis */
-    double half[3];            /* half the distance of the two points around a place midway */
-    int twice[3];              /* twice the index of the place, odd if midway; -1: as it comes */
+    double half[3];            /* half the distance between the two points around a place that lies midway */
+    int twice[3];              /* twice the index of the place, odd if midway; -1: not aligned */
     int points, places;
-    int drawing, only; /* how many places have a width; the last of them */
+    int drawing, only; /* how many places have a width; the index of the last of them */
 } fd_map;
 
-/* The sum, which the points share out evenly; without places that draw, x itself. */
+/* Returns the sum, which the points share out evenly; x itself if no place attracts points. */
 TB_HD double fd_p_crowd(const fd_map *map, double x)
 {
     double sum = map->drawing ? 0 : x;
@@ -244,7 +253,7 @@ TB_HD double fd_p_crowd(const fd_map *map, double x)
     return sum;
 }
 
-/* Its derivative. */
+/* Returns its derivative. */
 TB_HD double fd_p_density(const fd_map *map, double x)
 {
     double sum = map->drawing ? 0 : 1;
@@ -255,8 +264,9 @@ TB_HD double fd_p_density(const fd_map *map, double x)
     return sum;
 }
 
-/* Its inverse: by formula for one place; else by Newton's steps within a bracket, halved where they leave it and in any
-   case now and then, so that it always arrives: within 1e-13 of the sum, less than a millionth of a spacing. */
+/* Inverts the sum: by a formula for one place, else by Newton's method within a bracket. It bisects if a step leaves
+   the bracket, and at every fourth step, so that it always converges: to within 1e-13 of the sum, less than a millionth
+   of a spacing. */
 TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
 {
     if (!map->drawing) return sum;
@@ -276,15 +286,15 @@ TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
     return x;
 }
 
-/* The point of index v (points - 1), before any is put in its place. */
+/* Returns the point of index v (points - 1), before aligned points are set to their places. */
 TB_HD double fd_p_map_at(const fd_map *map, double v)
 {
     double s = v + v * (1 - v) * (map->bend[0] + v * (map->bend[1] + v * map->bend[2]));
     return fd_p_uncrowd(map, map->start + s * map->growth);
 }
 
-/* Finds the polynomial that takes v[k] to s[k] and both ends to themselves, count <= 3, by divided differences.
-   Returns its least slope. */
+/* Finds the polynomial that takes v[k] to s[k] and keeps both ends, count <= 3, by divided differences. Returns its
+   least slope. */
 TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend)
 {
     double d[3] = {0, 0, 0}, least = 1;
@@ -295,7 +305,7 @@ TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend
     bend[0] = d[0] - (count > 1 ? v[0] * d[1] : 0) + (count > 2 ? v[0] * v[1] * d[2] : 0);
     bend[1] = d[1] - (count > 2 ? (v[0] + v[1]) * d[2] : 0);
     bend[2] = d[2];
-    /* Slope 1 + c0 + c1 v + c2 v^2 + c3 v^3; extremes at the ends and where c1 + 2 c2 v + 3 c3 v^2 = 0. */
+    /* The slope is 1 + c0 + c1 v + c2 v^2 + c3 v^3. It is least at an end or where c1 + 2 c2 v + 3 c3 v^2 = 0. */
     double c0 = bend[0], c1 = 2 * (bend[1] - bend[0]), c2 = 3 * (bend[2] - bend[1]), c3 = -4 * bend[2];
     double root = 4 * c2 * c2 - 12 * c3 * c1, q = -(c2 + (c2 < 0 ? -1 : 1) * sqrt(root > 0 ? root : 0) / 2);
     double at[4] = {0, 1, 0, 0};
@@ -308,12 +318,12 @@ TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend
     return least;
 }
 
-/* Solves   what fd_map_point needs to make the points of an axis
+/* Computes what fd_map_point needs to make the points of an axis.
    Needs    low < high; places within them, increasing; widths of 0, or of at least 1e-9 of the axis
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
             (NaN, infinite, an axis of no or infinite length, a width negative or too small), FD_BAD_ALIGNMENT,
             FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
-   Cost     some hundred double operations, and up to 400 evaluations of asinh or sinh where a place lies midway */
+   Cost     about a hundred double operations, and up to 400 evaluations of asinh or sinh if a place lies midway */
 TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
 {
     if (!axis || !map) return FD_BAD_ARGUMENT;
@@ -340,7 +350,7 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     map->growth = fd_p_crowd(map, axis->high) - map->start;
     if (!trid_finite_f64(map->growth) || !(map->growth > 0)) return FD_BAD_NUMBER;
 
-    /* Places that are to be aligned: which index each gets, and which share of the growth goes there. */
+    /* Give each aligned place its index, and find its share of the growth. */
     int count = 0, which[3] = {0, 0, 0};
     double v[3] = {0, 0, 0}, s[3] = {0, 0, 0};
     for (int k = 0; k < axis->places; k++) {
@@ -356,8 +366,8 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
         v[count] = index / last;
         which[count++] = k;
     }
-    /* Midway in x is not midway in the share; the difference is of third order in the spacing, and so is what a
-       correction leaves of it. */
+    /* Midway in x is not midway in the share. The difference is of third order in the spacing, and so is what remains
+       after a correction. */
     double rounding = 1e-15 * fd_p_max(fabs(axis->low), fabs(axis->high));
     for (int round = 0; round < 60; round++) {
         int placed = 1;
@@ -377,10 +387,10 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
     return FD_PLACE_SQUEEZED;
 }
 
-/* Solves   point i of the axis, 0 <= i < points: low and high to the bit, a place on a node too; a place midway to
-            rounding
-   Needs    what fd_axis_map left with status 0
-   Cost     a sinh; with two or three places that draw about ten steps of Newton's, each of as many asinh */
+/* Returns point i of an axis, 0 <= i < points. Low, high and places on a node are exact to the bit; a place midway is
+   exact to rounding.
+   Needs    a map that fd_axis_map made with status 0
+   Cost     one sinh; with two or three places that attract points, about ten Newton steps of that many asinh each */
 TB_HD double fd_map_point(const fd_map *map, int i)
 {
     if (i <= 0) return map->low;
@@ -393,8 +403,8 @@ TB_HD double fd_map_point(const fd_map *map, int i)
     return fd_p_map_at(map, i / (double)(map->points - 1));
 }
 
-/* Solves   are these the coordinates of a grid: at least 4, finite, each above the one before?
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE, or 1 + the first index where it is not so */
+/* Checks that coordinates form a grid: at least 4, finite, each above the one before.
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE, or 1 + the first index that breaks the rule */
 TB_HD int fd_grid_check(int points, const double *x)
 {
     if (points < 4 || points > FD_P_MOST) return FD_BAD_SIZE;
@@ -404,9 +414,9 @@ TB_HD int fd_grid_check(int points, const double *x)
     return FD_OK;
 }
 
-/* Solves   all points of an axis
+/* Computes all points of an axis.
    Needs    room for axis->points numbers in x
-   Returns  as fd_axis_map; then as fd_grid_check, where points are so close that rounding makes two of them one */
+   Returns  as fd_axis_map; then as fd_grid_check, if points are so close that rounding makes two of them equal */
 TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 {
     fd_map map;
@@ -418,13 +428,14 @@ TB_HD int fd_axis_points(const fd_axis *axis, double *x)
 
 /* ---- final values ------------------------------------------------------------------------------------------------ */
 
-/* A function of the user's, of one to three coordinates. In a kernel: one that was compiled for the device. */
+/* A function of one to three coordinates, written by the user; kernels need one compiled for the device. */
 typedef double fd_function(const double *x, const void *context);
 
-/* Solves   the average over low .. high of a function of one variable that is smooth between the kinks told
-   Needs    kinks in increasing order; those outside do not matter; the function is not called at kinks and ends
-   Returns  the average; f(low) where high <= low
-   Cost     4 calls a piece
+/* Returns the average over low .. high of a function of one variable that is smooth between given kinks and jumps.
+   Needs    kinks in increasing order; those outside low .. high do not matter. The function is not called at kinks and
+            ends
+   Returns  the average; f(low) if high <= low
+   Cost     4 calls for each piece
    Error    rounding, for pieces that are polynomials up to degree 7; else of the order of (high - low)^8 */
 TB_HD double fd_average_told(double low, double high, int kinks, const double *kink, fd_function *f,
                              const void *context)
@@ -448,18 +459,19 @@ TB_HD double fd_average_told(double low, double high, int kinks, const double *k
     return sum / (high - low);
 }
 
-/* What fd_average hands down from dimension to dimension. The function is not in it: a compiler that would have to read
-   it from memory, whose address the function gets, could not know which it is, and CUDA not how much stack it needs. */
+/* What fd_average passes from dimension to dimension. The function is not a member: if it were read from memory whose
+   address the function itself receives, the compiler could not tell which function it is, and CUDA could not tell how
+   much stack it needs. */
 typedef struct {
     double low[3], high[3], x[3], tolerance;
     int levels, found;
 } fd_p_box;
 
-/* Averages over one dimension: a piece is taken as it is when Lobatto's rule with five nodes agrees with itself on the
-   two halves, and is halved else, up to levels times. As the two agree by accident too, for a kink at some places, the
-   divided differences of the first and of the last nine of all 11 nodes must vanish with them. The ends are nodes, so
-   that no jump lies beyond the last one. Pieces are visited from left to right: number `index` of those of size
-   2^-level. VALUE is the average over the dimensions below, or the function itself. */
+/* Averages over one dimension. A piece is accepted if Lobatto's rule with five nodes agrees with itself on the two
+   halves; otherwise it is halved, up to `levels` times. A kink at certain places makes the two agree by accident, so
+   the divided differences of the first nine and of the last nine of all 11 nodes must vanish too. The ends are nodes,
+   so no jump lies beyond the last node. Pieces are visited from left to right; `index` counts those of size 2^-level.
+   VALUE is the average over the dimensions below, or the function itself. */
 #define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
     TB_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                              \
     {                                                                                                                  \
@@ -513,17 +525,16 @@ FD_P_AVERAGE(fd_p_average2, 1, fd_p_average1(box, f, context))
 FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
 #undef FD_P_AVERAGE
 
-/* Solves   the average of a function over a box of one to three dimensions, kinks and jumps found wherever they run
-   Needs    dims 1 .. 3; a tolerance, taken as 1e-13 where it is less; levels, taken as 0 or 40 where they are less or
-            more. Where high <= low the function is taken at low.
-   Leaves   in *found, unless null, whether anything was met that a polynomial of degree 7 does not follow to tolerance
-   Returns  the average; NaN if dims is something else
-   Cost     11 calls a dimension where the function is smooth. In a cell with a kink 11 log2(1/tolerance), with a jump
-            twice as many, in each dimension along which it is met and for each of the others: with 1e-9 in one
-            dimension some hundreds of calls, with 1e-6 in two some ten thousands, in three 1e-3 and 4 levels are enough
+/* Returns the average of a function over a box of one to three dimensions, and finds kinks and jumps wherever they run.
+   Needs    dims 1 .. 3. A tolerance below 1e-13 counts as 1e-13; levels are limited to 0 .. 40. Where high <= low, the
+            function is taken at low
+   Leaves   in *found, unless null, whether a polynomial of degree 7 failed anywhere to follow the function to tolerance
+   Returns  the average; NaN if dims is out of range
+   Cost     11 calls in each dimension where the function is smooth. Along a dimension that meets a kink,
+            11 log2(1/tolerance); twice as many for a jump. The numbers of all dimensions multiply: 1e-9 in one takes
+            some hundreds of calls, 1e-6 in two some ten thousands; in three, 1e-3 with 4 levels is enough
    Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. Features
-            that lie between neighbouring ones of the 11 nodes are not seen: two jumps within a fourteenth of the
-            box. */
+            between neighbouring nodes of the 11 go unseen, such as two jumps within a fourteenth of the box */
 TB_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
                         double tolerance, int levels, int *found)
 {
@@ -542,11 +553,11 @@ TB_HD double fd_average(int dims, const double *low, const double *high, fd_func
     return value;
 }
 
-/* Solves   the final value at a point of a grid: the average over the point's cell, half a spacing to each side, where
-            the function has a kink or a jump there, else its value at the point (an average over an uneven cell would
-            shift it by a quarter of the spacings' difference times its slope). At the first and last point of an
-            axis the cell has no extent along it.
-   Needs    x[d] and points[d], index[d] within them, d = 0 .. dims-1; else as fd_average
+/* Returns the final value at a grid point. If the function has a kink or a jump in the point's cell, half a spacing to
+   each side, this is the average over the cell. Otherwise it is the value at the point: an average over an uneven cell
+   would shift it by a quarter of the difference of the spacings times the slope. At the first and last point of an axis
+   the cell has no extent along that axis.
+   Needs    x[d] and points[d], and index[d] within them, d = 0 .. dims-1; else as fd_average
    Cost     as fd_average, and one call */
 TB_HD double fd_final_value(int dims, const double *const *x, const int *points, const int *index, fd_function *f,
                             const void *context, double tolerance, int levels)
@@ -566,12 +577,12 @@ TB_HD double fd_final_value(int dims, const double *const *x, const int *points,
 /* How the final values of a march are set. */
 enum {
     FD_AT_POINTS,  /* the payoff at each point */
-    FD_TOLD,       /* averaged along x over cells with one of the kinks or jumps told */
-    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump, which is looked for in each */
-    FD_AVERAGED    /* the same over cells of all axes: thousands of calls a cell where something is found */
+    FD_TOLD,       /* averaged along x over cells that contain one of the given kinks or jumps */
+    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump, which is searched for in each */
+    FD_AVERAGED    /* the same over cells in all axes: thousands of calls for each cell with a kink or jump */
 };
 
-/* A function of up to three coordinates as one of the first. */
+/* A function of up to three coordinates, seen as a function of the first. */
 typedef struct {
     fd_function *f;
     const void *context;
@@ -585,10 +596,10 @@ TB_HD double fd_p_along(const double *x, const void *context)
     return line->f(at, line->context);
 }
 
-/* Solves   the final value at a point of a grid, in one of the ways above
-   Needs    kinks, 0 and more, in increasing order, for FD_TOLD; else as fd_final_value
-   Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 with two factors and 1e-3 with three
-   Cost     FD_TOLD four calls for each part of a cell with a kink; the last two as fd_average */
+/* Returns the final value at a grid point, set in one of the ways above.
+   Needs    for FD_TOLD, 0 or more kinks in increasing order; else as fd_final_value
+   Cost     FD_TOLD four calls for each part of a cell with a kink; the last two as fd_average
+   Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 with two factors and 1e-3 with three */
 TB_HD double fd_final_as(int finals, int kinks, const double *kink, int dims, const double *const *x, const int *points,
                          const int *index, fd_function *f, const void *context)
 {
@@ -609,20 +620,20 @@ TB_HD double fd_final_as(int finals, int kinks, const double *kink, int dims, co
 
 /* ---- values at a point ------------------------------------------------------------------------------------------- */
 
-/* A cubic through four points of a grid, the first of index first: a value at a place is the sum of value[i]
-   u[first+i], the derivatives likewise. */
+/* A cubic through the grid points first .. first + 3. Its value at a place is the sum of value[i] u[first + i]; slope
+   and curvature give the derivatives likewise. */
 typedef struct {
     int first;
     double value[4], slope[4], curvature[4];
 } fd_weights;
 
-/* Solves   the weights of interpolation at a place: the cubic through the two points on each side of it, at the ends of
-            the grid through the last four
+/* Computes the interpolation weights at a place. The cubic runs through the two points on each side of it, or at the
+   ends of the grid through the last four points.
    Needs    a grid (fd_grid_check)
    Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: at is not in x[0] .. x[points-1], or NaN
-   Error    of a smooth function: value h^4, slope h^3, curvature h^2; exact for cubics. On a node the value is that of
-            the node, and the slope is of third order, from a point more on one side than on the other
-   Cost     about 80 double operations, and log2(points) comparisons */
+   Cost     about 80 double operations, and log2(points) comparisons
+   Error    for a smooth function: value h^4, slope h^3, curvature h^2; exact for cubics. On a node the value is the
+            node's own, and the slope is of third order, from one point more on one side than on the other */
 TB_HD int fd_interpolate(int points, const double *x, double at, fd_weights *weights)
 {
     if (!x || !weights) return FD_BAD_ARGUMENT;
@@ -654,39 +665,40 @@ TB_HD int fd_interpolate(int points, const double *x, double at, fd_weights *wei
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
-/* How steps are spread between two dates, the march going from the later one: all equal; each larger than the one
-   before by the same factor, the last by `ratio` larger than the first; or dates as squares. The last two are for a
-   kink at the later date. */
+/* How time steps are spread between two dates. The march starts at the later date. Steps are all equal; or each exceeds
+   the one before by the same factor, and the last is `ratio` times the first; or the times are spaced as squares. The
+   last two suit a kink at the later date. */
 enum { FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC };
 
-/* What a step is. FD_EXPLICIT is Douglas' with theta 0: a march of such steps is stable only if they are short. */
+/* The kind of a time step. FD_EXPLICIT is Douglas with theta 0: a march of such steps is stable only if they are
+   short. */
 enum { FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER };
 
-/* What the steps are to be. */
+/* The description of the time steps. */
 typedef struct {
-    double maturity; /* the march goes from there to 0 */
-    int steps;       /* at least 1; more are taken where dates are so close that one has less than a step to itself */
-    int grading;     /* FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC: after final values and dates with a kink */
-    double ratio;    /* FD_GEOMETRIC: the last step to the first, before the next date or 0 */
+    double maturity; /* the march goes from here to 0 */
+    int steps;       /* at least 1; more are taken if dates are so close that an interval gets less than one step */
+    int grading;     /* FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC: after the final values and after dates with a kink */
+    double ratio;    /* FD_GEOMETRIC: the last step before the next date or 0, over the first step */
     int kind;        /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
-    double theta;    /* of FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), in fd_schedule alone 1/2 */
-    int halves;      /* Rannacher: so many backward Euler steps of half the size after final values and each date with
-                           a kink, as far as the steps to the next date reach; 4 is usual */
-    int dates;       /* on which something happens: coupon, dividend, exercise, a barrier watched */
-    const double *date; /* increasing, 0 <= date < maturity; not read where dates is 0 */
-    const int *kink;    /* of each date: does it leave a kink or a jump? Null: all do */
+    double theta;    /* for FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), but 1/2 in fd_schedule itself */
+    int halves;      /* Rannacher start: the number of backward Euler steps of half the size after the final values and
+                           after each date with a kink, as far as the steps to the next date allow; 4 is usual */
+    int dates;       /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
+    const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
+    const int *kink;    /* for each date: does it leave a kink or a jump? Null: all do */
 } fd_times;
 
-/* A step: from > to. Steps follow each other to the bit: from is the one before's to, the first is from maturity, the
-   last to 0. */
+/* A time step, from > to. Steps join to the bit: the first starts at maturity, each next one where the one before ends,
+   and the last ends at 0. */
 typedef struct {
     double from, to;
     double theta; /* 0 for FD_EXPLICIT, 1 for FD_BACKWARD_EULER */
     int kind;
-    int date; /* the index of the date that `to` is, to the bit; -1: none */
+    int date; /* the index of the date that equals `to` to the bit; -1: none */
 } fd_step;
 
-/* The share of an interval that k of m graded steps take, from the later end. */
+/* Returns the share of an interval that the first k of m graded steps cover, counted from the later end. */
 TB_HD double fd_p_share(int grading, double ratio, int k, int m)
 {
     double s = (double)k / m;
@@ -696,15 +708,15 @@ TB_HD double fd_p_share(int grading, double ratio, int k, int m)
     return expm1(growth * k) / expm1(growth * m);
 }
 
-/* Solves   steps first .. first + room - 1 of a march from maturity to 0, as far as there are so many, for who keeps
-            a few at a time
-   Needs    room for `room` steps in step, or null: count only
-   Leaves   in *count how many there are
+/* Makes steps first .. first + room - 1 of a march from maturity to 0, or as many of them as exist, for callers who
+   hold a few steps at a time.
+   Needs    room for `room` steps in step; null: count only
+   Leaves   in *count the number of all steps
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_GRADING, FD_BAD_KIND, FD_BAD_STEPS, FD_BAD_SIZE (halves or dates
-            negative or above 2^28; or neighbouring dates and steps so close that rounding makes them one),
+            negative or above 2^28; or neighbouring dates and steps so close that rounding makes them equal),
             FD_BAD_NUMBER (maturity or ratio not positive and finite), FD_BAD_THETA, or 1 + the index of the first date
             that is not finite, out of range or out of order
-   Cost     a few double operations for each of all steps; graded by a ratio, two exponentials */
+   Cost     a few double operations for each of all steps; if graded by a ratio, two exponentials each */
 TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
 {
     if (!times || !count) return FD_BAD_ARGUMENT;
@@ -730,7 +742,7 @@ TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *
     long long total = 0, taken = 0;
     int kink = 1, date = t.dates - 1;
     while (upper > 0) {
-        /* From upper to the next date, or to 0. */
+        /* Steps from upper to the next date, or to 0. */
         double lower = date >= 0 ? t.date[date] : 0;
         long long due = (long long)floor(t.steps * ((t.maturity - lower) / t.maturity) + 0.5);
         int whole = due > taken ? (int)(due - taken) : 1;
@@ -760,9 +772,9 @@ TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *
     return FD_OK;
 }
 
-/* Solves   all steps of a march
+/* Makes all steps of a march.
    Needs    as fd_schedule_part
-   Returns  as that, or FD_NO_ROOM: *count says how much is needed */
+   Returns  as fd_schedule_part, or FD_NO_ROOM: *count says how much room is needed */
 TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
 {
     int status = fd_schedule_part(times, 0, room, step, count);
@@ -773,18 +785,20 @@ TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count
 
 enum { FD_DOUGLAS, FD_CRAIG_SNEYD, FD_MODIFIED_CRAIG_SNEYD, FD_HUNDSDORFER_VERWER };
 
-/* A stage of a scheme, for u' = F(u), F = F_0 + F_1 + ... + F_d: F_0 the mixed derivatives, F_j those along axis j (and
-   what else was given to it). u is the value at the start of the step, z the result of the stage before (in the first
-   stage it has no weight); dt > 0 is the step. First the base,
-       y = u + dt (mixed[0] F_0(u) + own[0] (F_1 + ... + F_d)(u) + mixed[1] F_0(z) + own[1] (F_1 + ... + F_d)(z)),
-   then along each axis j = 1 .. d in turn: solve for y'
-       y' - theta dt F_j(y') = y - theta dt F_j(about ? z : u),
-   and y' is the next axis's y; the last is the stage's result. F(u) is taken at the start of the step, F(z) and F(y')
-   at its end. The solve is best for the difference from w = about ? z : u: with F_j(v) = A_j v + sources and faces,
-       (1 - theta dt A_j) (y' - w) = y - w + theta dt (F_j(w) at the end of the step - the F_j(w) of above),
-   the last term 0 where nothing of F_j depends on time, or about is 1. No F_j need be kept then; a face whose value is
-   given has its new value less w on the right; and a coupling that the matrix leaves out (fd_lane_lag) acts on the old
-   value instead of not at all. */
+/* A stage of a scheme for u' = F(u), F = F_0 + F_1 + ... + F_d. F_0 holds the mixed derivatives, F_j those along axis j
+   and whatever else is assigned to it. u is the value at the start of the step, dt > 0 the step, and z the result of
+   the stage before, which has no weight in the first stage. The stage first forms the base
+       y = u + dt (mixed[0] F_0(u) + own[0] (F_1 + ... + F_d)(u) + mixed[1] F_0(z) + own[1] (F_1 + ... + F_d)(z)).
+   Then it solves along each axis j = 1 .. d in turn for y':
+       y' - theta dt F_j(y') = y - theta dt F_j(about ? z : u).
+   Each y' is the next axis's y; the last is the stage's result. F(u) is taken at the start of the step, F(z) and F(y')
+   at its end.
+
+   It is best to solve for the difference from w = about ? z : u. With F_j(v) = A_j v + sources and boundary terms,
+       (1 - theta dt A_j) (y' - w) = y - w + theta dt (F_j(w) at the end of the step - F_j(w) as taken above).
+   The last term is 0 if F_j is time-independent, or if about is 1. This form need not store any F_j. At a boundary
+   whose value is given, the right-hand side is the new value less w. A coupling that the matrix omits (fd_lane_lag)
+   acts on the old value instead of not at all. */
 typedef struct {
     double mixed[2], own[2], theta;
     int about;
@@ -795,10 +809,10 @@ typedef struct {
     fd_stage stage[2];
 } fd_scheme;
 
-/* Solves   a scheme as numbers. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
+/* Describes a scheme by numbers. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
    Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SCHEME, or FD_BAD_THETA
-   Error    in time: FD_DOUGLAS second order with theta 1/2 and without mixed terms, else first; FD_CRAIG_SNEYD second
-            with theta 1/2, else first; the other two second with any theta */
+   Error    in time: FD_DOUGLAS is of second order with theta 1/2 and no mixed terms, else first; FD_CRAIG_SNEYD of
+            second with theta 1/2, else first; the other two of second with any theta */
 TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
 {
     if (!scheme) return FD_BAD_ARGUMENT;
@@ -814,11 +828,10 @@ TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
     return FD_OK;
 }
 
-/* Solves   the theta with which a scheme is stable for any step, diffusion and correlation (docs/fd.md), and as
-            accurate as it can be: Douglas and Craig-Sneyd 1/2 (Douglas with three factors and mixed terms 2/3),
-            Modified Craig-Sneyd 1/3 and 6/13 with two and three factors, Hundsdorfer-Verwer 1 - sqrt(1/2) and
-            3 - sqrt(27/4). Where drifts beat diffusion: fd_scheme_theta_drift
-   Returns  theta, 1/2 for an unknown scheme */
+/* Returns the theta that makes a scheme stable for any step, diffusion and correlation (docs/fd.md), and as accurate as
+   it can be: 1/2 for Douglas and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and 6/13 for
+   Modified Craig-Sneyd with two and three factors, 1 - sqrt(1/2) and 3 - sqrt(27/4) for Hundsdorfer-Verwer, 1/2 for an
+   unknown scheme. If drifts exceed diffusion, use fd_scheme_theta_drift. */
 TB_HD double fd_scheme_theta(int which, int factors, int mixed)
 {
     int three = factors > 2;
@@ -828,15 +841,15 @@ TB_HD double fd_scheme_theta(int which, int factors, int mixed)
                                                  : 0.5;
 }
 
-/* Solves   the theta with which a scheme is stable where drifts beat diffusion
+/* Finds the theta that makes a scheme stable where drifts exceed diffusion.
    Needs    courant: the largest |drift| dt / spacing along any axis, at any point and in any step; 0 for small drifts
-   Leaves   in *theta that of fd_scheme_theta, but with two factors 1/2 + sqrt(1/12) for Hundsdorfer-Verwer, which is
-            then stable for any courant, as the other schemes are; with three factors 2/3 for Douglas and Craig-Sneyd
-            (of first order), 3/4 for Modified Craig-Sneyd and 1 for Hundsdorfer-Verwer, with which no wave grows by
-            more than 1.00025 a step while courant is up to 1/2, with Modified Craig-Sneyd 3/10 (docs/fd.md)
+   Leaves   *theta. With two factors this is fd_scheme_theta's, except 1/2 + sqrt(1/12) for Hundsdorfer-Verwer; all
+            schemes are then stable for any courant. With three factors it is 2/3 for Douglas and Craig-Sneyd (of first
+            order), 3/4 for Modified Craig-Sneyd and 1 for Hundsdorfer-Verwer; no wave then grows by more than 1.00025
+            a step while courant is at most 1/2, or 3/10 for Modified Craig-Sneyd (docs/fd.md)
    Returns  FD_OK; FD_GREW: with three factors and a larger courant no theta keeps all waves from growing. Take more
-            steps; upwinding (FD_UPWIND, FD_FITTED) and this theta slow the growth down, and status.growth tells it.
-            FD_BAD_ARGUMENT (null, an unknown scheme), or FD_BAD_NUMBER: courant negative or NaN */
+            steps; upwinding (FD_UPWIND, FD_FITTED) and this theta slow the growth, and status.growth reports it.
+            FD_BAD_ARGUMENT (null, an unknown scheme), or FD_BAD_NUMBER: courant is negative or NaN */
 TB_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double courant, double *theta)
 {
     if (!theta || which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_ARGUMENT;
@@ -851,7 +864,7 @@ TB_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double couran
     return courant <= (which == FD_MODIFIED_CRAIG_SNEYD ? 0.3 : 0.5) ? FD_OK : FD_GREW;
 }
 
-/* Solves   the times of a march, whose theta, where it is 0, becomes the scheme's own */
+/* Returns the times of a march; a theta of 0 becomes the scheme's own. */
 TB_HD fd_times fd_times_of(const fd_times *times, int scheme, int factors, int mixed)
 {
     fd_times of = *times;
@@ -861,31 +874,31 @@ TB_HD fd_times fd_times_of(const fd_times *times, int scheme, int factors, int m
 
 /* ---- a march ----------------------------------------------------------------------------------------------------- */
 
-/* When the coefficients of a step are taken. The faces' values are those of both of its ends in any case. */
+/* When the coefficients of a step are taken. Boundary values are always those of both its ends. */
 enum {
-    FD_BOTH_ENDS, /* as the scheme has it: explicit parts at the step's start, implicit ones at its end */
-    FD_MIDDLE,    /* all in its middle: of second order as well, and half of the work */
+    FD_BOTH_ENDS, /* as the scheme defines it: explicit parts at the step's start, implicit ones at its end */
+    FD_MIDDLE,    /* all in its middle: also of second order, with half the work */
     FD_NEW_END    /* all at its end */
 };
 
-/* Early exercise: the value is never less than the final values. */
+/* Early exercise: the value never falls below the final values. */
 enum {
     FD_EUROPEAN,
     FD_AMERICAN, /* operator splitting of Ikonen and Toivanen: a multiplier carries what exercise added to a step */
-    FD_PROJECTED /* the larger of the two after each step: of first order */
+    FD_PROJECTED /* the larger of value and final value after each step: of first order */
 };
 
-/* What happens at a date, in the order of the march. In calendar time it is the other way round: the holder exercises,
-   then a barrier is watched or a coupon paid, then the price drops by a dividend. With FD_AMERICAN and FD_PROJECTED the
-   holder may exercise before and after all that, so values are no less than the final ones before the shift, as after
-   every step, and again after the change. Thus a dividend can be escaped by exercise, and so can a barrier: just before
-   it is watched, a price beyond it is worth the payoff. Where that right ends at the barrier, let the payoff be 0
-   beyond it; to exercise only after the change, let the change take the larger value itself. */
+/* What happens at a date, in the order of the march. Calendar time runs the other way: the holder exercises, then a
+   barrier is observed or a coupon paid, then a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED the holder
+   may exercise before and after all of this. So values are at least the final values before the shift, as after every
+   step, and again after the change. Exercise can thus escape a dividend, and a barrier too: just before it is observed,
+   a price beyond it is worth the payoff. If the right to exercise ends at the barrier, make the payoff 0 beyond it. To
+   allow exercise only after the change, let the change itself take the larger value. */
 enum {
-    FD_SHIFT = 1,         /* the value at x is what it was at x - cash - proportion x (or at the axis's end) */
-    FD_CHANGE_VALUES = 2, /* the model's change of a value */
-    FD_EXERCISE = 4,      /* the larger of value and final value: Bermudan exercise, a part of the other two kinds */
-    FD_RECORD = 8         /* value and derivatives at the spot are kept */
+    FD_SHIFT = 1,         /* the value at x becomes the one at x - cash - proportion x (or at the axis's end) */
+    FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
+    FD_EXERCISE = 4,      /* the larger of value and final value: Bermudan exercise; the other two kinds include it */
+    FD_RECORD = 8         /* records value and derivatives at the spot */
 };
 
 typedef struct {
@@ -893,14 +906,14 @@ typedef struct {
     double cash, proportion;
 } fd_date;
 
-/* Where a shift takes the value at x from. */
+/* Returns the place from which a shift takes the value at x. */
 TB_HD double fd_shifted(const fd_date *date, double x, double low, double high)
 {
     double from = x - date->cash - date->proportion * x;
     return from < low ? low : from > high ? high : from;
 }
 
-/* The time at which the coefficients of a step's start (end 0) and end (1) are taken. */
+/* Returns the time at which the coefficients of a step's start (end 0) or end (end 1) are taken. */
 TB_HD double fd_coefficient_time(int coefficients, const fd_step *step, int end)
 {
     return coefficients == FD_MIDDLE           ? step->from - (step->from - step->to) / 2
@@ -908,7 +921,7 @@ TB_HD double fd_coefficient_time(int coefficients, const fd_step *step, int end)
                                                : step->from;
 }
 
-/* What a problem says of its march. */
+/* A problem's choices for its march. */
 typedef struct {
     const fd_times *times;
     const fd_date *at_date;
@@ -917,7 +930,7 @@ typedef struct {
     int exercise;
 } fd_plan;
 
-/* Solves   does a problem's march make sense, as far as can be told before its steps are made?
+/* Checks a problem's choices for its march, as far as possible before the steps are made.
    Returns  what is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS, FD_BAD_EXERCISE,
             FD_BAD_KINKS (detail 1 + the kink, 0: their number) or FD_BAD_EVENT (detail 1 + the date) */
 TB_HD fd_status fd_plan_check(const fd_plan *plan)
@@ -939,13 +952,13 @@ TB_HD fd_status fd_plan_check(const fd_plan *plan)
     return fd_status_of(wrong, detail, -1, -1, -1, -1, -1);
 }
 
-/* How short the steps of an explicit march must be at a point, as 1 / dt: so that its fastest wave does not overshoot
+/* How short an explicit march's steps must be at a point, as 1 / dt: so that its fastest wave does not overshoot
    (couplings), and so that drifts do not make waves grow (drifts). */
 typedef struct {
     double couplings, drifts;
 } fd_p_rate;
 
-/* The longest explicit step; 0: there is none. */
+/* Returns the longest explicit step; 0: there is none. */
 TB_HD double fd_p_longest(int steps, const fd_step *step)
 {
     double longest = 0;
@@ -954,7 +967,7 @@ TB_HD double fd_p_longest(int steps, const fd_step *step)
     return longest;
 }
 
-/* The rate of a point as a number whose least is that of the fastest; 0 where no explicit step is too long. */
+/* Returns a point's rate as an integer that is least for the fastest point; 0 if no explicit step is too long. */
 TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
 {
     double fastest = fd_p_max(rate.couplings + (kill > 0 ? kill / 2 : 0), rate.drifts);
@@ -964,8 +977,8 @@ TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
     return longest * fastest > 1 ? -bits : 0;
 }
 
-/* How many steps an explicit march needs whose fastest point is so fast: that many are short enough in each interval
-   between dates, by whose ends they are rounded, and where grading makes them longest. */
+/* Returns how many steps an explicit march needs, given its fastest point. That many are short enough where grading
+   makes steps longest, and in each interval between dates, whose share of the steps is rounded. */
 TB_HD int fd_p_enough(const fd_times *times, int too_fast)
 {
     float fastest;
@@ -981,10 +994,10 @@ TB_HD int fd_p_enough(const fd_times *times, int too_fast)
     return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
 }
 
-/* What solvers share within: the least index at which something is wrong, sums, room. */
+/* Shared by the solvers: the least index at which something is wrong, sums, memory. */
 enum {
     FD_P_NONE = 0x7fffffff, /* no index */
-    FD_P_LANES = 32         /* the host's lines side by side, and what tables are padded to */
+    FD_P_LANES = 32         /* the systems that the host interleaves; tables are padded to multiples of it */
 };
 
 TB_HD void fd_p_least(int *kept, int index)
@@ -1004,7 +1017,7 @@ TB_HD void fd_p_add(int *sum, int count)
 #endif
 }
 
-/* Magnitudes are kept as the bits of a float: those of numbers that are not negative are ordered as the numbers are. */
+/* A magnitude is stored as the bits of a float: nonnegative floats are ordered as their bits are. */
 TB_HD int fd_p_larger(int kept, double value)
 {
     const float size = (float)fabs(value);
@@ -1021,13 +1034,13 @@ TB_HD void fd_p_most(int *kept, int bits)
 #endif
 }
 
-/* How much a change of the magnitude adds to it; what knocks out adds nothing. */
+/* Returns by how much a change raises the magnitude of a value; a knock-out adds nothing. */
 TB_HD double fd_p_added(double before, double after)
 {
     return fd_p_max(fabs(after) - fabs(before), 0);
 }
 
-/* A march that ended: growth from the largest magnitude that it was given to the largest that it has. */
+/* Sets the growth of a march that ended: the largest magnitude that it has over the largest that it was given. */
 TB_HD void fd_p_grown(fd_status *status, int given, int largest)
 {
     float before, after;
@@ -1041,32 +1054,32 @@ TB_HD size_t fd_p_round(size_t bytes)
     return (bytes + 127) / 128 * 128;
 }
 
-/* What lies there; where memory is null, which is when it is being counted, nothing does. */
+/* Returns the address at an offset; null while memory is null, that is while bytes are only counted. */
 TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
 {
     return memory ? memory + offset : 0;
 }
 
-/* Numbers of an axis in its tables. */
+/* Returns the length of an axis's tables: its points, padded. */
 TB_HD int fd_p_padded(int points)
 {
     return (points + FD_P_LANES - 1) / FD_P_LANES * FD_P_LANES;
 }
 
-/* What a model declares is checked before the march, at all points, in the first and in the last step. A model that
-   writes or reads more numbers than it declares finds room for so many: */
+/* The solvers check a model's declarations before the march, at all points, in the first and in the last step. If a
+   model writes or reads more numbers than it declares, it finds room for this many more: */
 enum { FD_P_ROOM = 8 };
 
-/* What is not true at a point, as a sum. */
+/* The declarations that are false at a point, as a sum. */
 enum {
-    FD_P_FEW = 1,         /* << axis, << 3 for time: the terms read more numbers than are declared */
+    FD_P_FEW = 1,         /* << axis, or << 3 for time: the terms read more numbers than are declared */
     FD_P_MIXED = 16,      /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
     FD_P_CHANGES = 128,   /* terms change in time */
-    FD_P_NOT_ALONE = 256, /* << axis: its terms depend on another one */
+    FD_P_NOT_ALONE = 256, /* << axis: its terms depend on another axis */
     FD_P_ILL_POSED = 2048
 };
 
-/* The first of it as a status: with its axis, or 1 << pair in detail. */
+/* Returns the first false declaration as a status, with its axis, or 1 << pair in detail. */
 TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 {
     const int first = untrue & -untrue;
@@ -1078,14 +1091,14 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
     return fd_status_of(FD_ILL_POSED, 0, -1, i, j, k, step);
 }
 
-/* Fills what a model is to write with NaN: the `count` numbers that it declares, and the room behind them. */
+/* Fills what a model is to write with NaN: the `count` numbers that it declares, and the room after them. */
 TB_HD void fd_p_blank(int count, double *number)
 {
     const unsigned long long nan = 0x7ff8000000000000u;
     for (int q = 0; q < count + FD_P_ROOM; q++) memcpy(&number[q], &nan, sizeof nan);
 }
 
-/* Has the model written more than it declares? */
+/* Returns whether the model has written more than it declares. */
 TB_HD int fd_p_written_beyond(int count, const double *number)
 {
     int beyond = 0;
@@ -1094,8 +1107,9 @@ TB_HD int fd_p_written_beyond(int count, const double *number)
 }
 
 #define FD_P_RESTRICT __restrict__
-/* The same of rows that a loop writes now and reads in its next turn: inlined into that loop by clang (14; not 22) the
-   promise is taken for one of all turns. There it is made of the inner loop, before which FD_P_APART stands. */
+/* The same for rows that a loop writes now and reads in its next iteration. If clang (14; not 22) inlines the function
+   into that loop, it takes the promise to hold across all iterations. For clang, FD_P_APART before the inner loop makes
+   the promise instead. */
 #ifdef __clang__
 #define FD_P_RESTRICT_ROW
 #define FD_P_APART _Pragma("clang loop vectorize(assume_safety)")
@@ -1103,24 +1117,24 @@ TB_HD int fd_p_written_beyond(int count, const double *number)
 #define FD_P_RESTRICT_ROW __restrict__
 #define FD_P_APART
 #endif
-/* Functions whose loops the compiler should vectorise have all that they call inlined, the model's too. */
+/* A function whose loops the compiler should vectorise inlines all that it calls, the model's functions too. */
 #define FD_P_INLINE static inline __attribute__((always_inline, unused))
 #define FD_P_FLAT static __attribute__((flatten, noinline, unused))
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* Faces: what holds at the first and the last point of a line. */
+/* Boundary conditions: what holds at a face, the first or last point of a line. */
 enum {
-    FD_LINEAR, /* second normal derivative zero */
-    FD_VALUE,  /* the value is given: its cell makes no coupling, its owner writes 1 on the diagonal of the matrix and
-                      the value on the right */
-    FD_SLOPE,  /* the derivative along the line is given, upwards at both faces: fd_lane_source adds it */
-    FD_DEGENERATE, /* the PDE itself, whose diffusion (and mixed terms) vanish there: second-order one-sided drift, for
-                      which fd_lane_face_three takes the third point out of the matrix */
+    FD_LINEAR, /* the second normal derivative is zero */
+    FD_VALUE,  /* the value is given; the cell has no coupling, and the caller writes 1 on the matrix's diagonal and the
+                      value on the right-hand side */
+    FD_SLOPE,  /* the derivative along the line is given, upwards at both faces; fd_lane_source adds it */
+    FD_DEGENERATE, /* the PDE itself, whose diffusion (and mixed terms) vanish there: second-order one-sided drift;
+                      fd_lane_face_three eliminates the third point from the matrix */
     FD_P_FACES
 };
 
-/* Where single precision needs a vector of 16 bytes to be read at once. */
+/* Aligns a struct so that single precision reads it as one vector of 16 bytes. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define FD_P_ALIGN __align__(16)
 #elif defined __GNUC__
@@ -1129,14 +1143,14 @@ enum {
 #define FD_P_ALIGN
 #endif
 
-/* How the drift of an inner point is taken. */
+/* How the drift of an inner point is discretised. */
 enum {
     FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion */
-    FD_UPWIND,  /* there with as much more diffusion as makes them zero: first order where that happens */
+    FD_UPWIND,  /* there, as much more diffusion as makes them zero: first order where that happens */
     FD_FITTED   /* exponentially: exact where drift u' + diffusion u'' = 0 between the neighbours; first order there */
 };
 
-/* ---- the body, read once a precision ----------------------------------------------------------------------------- */
+/* ---- the body, read once for each precision ---------------------------------------------------------------------- */
 
 #ifndef __cplusplus
 #define fd_cell TB_OF(fd_cell)
@@ -1230,21 +1244,21 @@ enum {
 #endif /* FD_H */
 #else  /* FD_P_BODY: C over tb_real */
 
-/* A point of a line, with l and u the spacings below and above it: 1/l, 1/u, h = 2 / (l + u), w = l / (l + u). At faces
-   they are what the face makes of them. 16 bytes in single precision, so that a thread reads a cell at once. */
+/* A point of a line, with spacings l below and u above: 1/l, 1/u, h = 2 / (l + u), w = l / (l + u). At a face the
+   boundary condition sets them. 16 bytes in single precision, so that a thread reads a cell at once. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, h, w;
 } fd_cell;
 
-/* A row of A without its kill: below (u[j-1] - u[j]) + above (u[j+1] - u[j]). */
+/* A row of A without kill: below (u[j-1] - u[j]) + above (u[j+1] - u[j]). */
 typedef struct {
     tb_real below, above;
 } fd_row;
 
-/* Solves   cell j of a line, for threads that take one each
-   Needs    a grid (fd_grid_check), 0 <= j < points, faces that there are; far as fd_cells leaves it, of which the cells
-            at the two ends write their own
-   Returns  FD_OK, or 1 + j where its numbers are not finite in this precision: points too close
+/* Computes cell j of a line, for threads that take one each.
+   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces; far as for fd_cells: each of the two end
+            cells writes its own entry
+   Returns  FD_OK, or 1 + j if its numbers are not finite in this precision: points are too close
    Cost     4 divisions */
 TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far)
 {
@@ -1265,10 +1279,10 @@ TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cel
     return trid_finite_f64((double)(cell->below + cell->above) + (double)cell->h) ? FD_OK : 1 + j;
 }
 
-/* Solves   the cells of a line, faces included
-   Needs    x of `points` coordinates, room for as many cells; face[0] at the first point, face[1] at the last
+/* Computes the cells of a line, faces included.
+   Needs    x of `points` coordinates, room for as many cells; face[0] for the first point, face[1] for the last
    Leaves   cell; far[0], far[1]: at a face that is FD_DEGENERATE, A u has the term  drift far (u2 - u1)  besides its
-            row, u1 the face's neighbour, u2 the one after; 0 at others
+            row, where u1 is the face's neighbour and u2 the next point; 0 at others
    Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer; FD_BAD_FACE; or as fd_cell_at
    Cost     4 divisions a point */
 TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, tb_real *far)
@@ -1282,31 +1296,31 @@ TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, 
     return status;
 }
 
-/* Solves   the first derivative at a point from the values below, at and above it
-   Needs    what is not there (below the first point, above the last) as any finite number
-   Error    second order on smooth grids, exact for quadratics; at a face that is FD_LINEAR exact for straight lines.
-            Not for faces of the other kinds: 0 there, and at FD_DEGENERATE far's part is missing
-   Cost     2 subtractions, 1 multiplication, 2 FMA */
+/* Returns the first derivative at a point, from the values below, at and above it.
+   Needs    any finite number for a missing value (below the first point, above the last)
+   Cost     2 subtractions, 1 multiplication, 2 FMA
+   Error    of second order on smooth grids, exact for quadratics; at a face that is FD_LINEAR exact for straight lines.
+            Not for other faces: the result there is 0, and at FD_DEGENERATE it lacks far's part */
 TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
     return m + cell.w * (p - m);
 }
 
-/* Solves   the second derivative, likewise
-   Error    exact for quadratics; second order on smooth grids, first on others; in rounding two unit roundoffs of the
-            slope times h, beside those of the values. 0 at faces, but for the part of a given slope's that does not
-            depend on it
-   Cost     2 subtractions, 2 multiplications, 1 FMA */
+/* Returns the second derivative, likewise.
+   Cost     2 subtractions, 2 multiplications, 1 FMA
+   Error    exact for quadratics; of second order on smooth grids, first on others. Rounding adds two unit roundoffs of
+            the slope times h to the error of the values. At faces the result is 0, except
+            at FD_SLOPE: there it is the part that does not depend on the given slope */
 TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
     return cell.h * (p - m);
 }
 
-/* Solves   the mixed derivative at a point of two lines from nine values, u[i + 3 k]: i along the line of x, k of y
-   Error    exact for products of quadratics; second order on smooth grids. At faces as fd_lane_first
-   Cost     4 of fd_lane_first */
+/* Returns the mixed derivative at a point of two lines, from nine values u[i + 3 k]: i along the line of x, k of y.
+   Cost     4 of fd_lane_first
+   Error    exact for products of quadratics; of second order on smooth grids. At faces as fd_lane_first */
 TB_HD tb_real fd_lane_mixed(fd_cell x, fd_cell y, const tb_real *u)
 {
     return fd_lane_first(y, fd_lane_first(x, u[0], u[1], u[2]), fd_lane_first(x, u[3], u[4], u[5]),
@@ -1337,9 +1351,9 @@ TB_HD tb_real fd_p_psi(tb_real z)
     return sum / 2;
 }
 
-/* flow = h diffusion' + w drift with the diffusion that makes the row exact for the exponential: with z = drift /
-   diffusion,  diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  of which nothing cancels; drift or 0 where the
-   exponential is out of sight. */
+/* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for the exponential. With
+   z = drift / diffusion this is  diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  in which nothing cancels. It is
+   drift or 0 where the exponential is negligible. */
 TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
 {
     if (drift > 40 * diffusion * cell.below) return drift;
@@ -1349,15 +1363,14 @@ TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
     return diffusion * fd_p_phi(l) / (fd_p_psi(l) / cell.below + fd_p_psi(u) / cell.above);
 }
 
-/* Solves   the row of A at a point, from the PDE's drift and diffusion there
+/* Returns the row of A at a point, from the PDE's drift and diffusion there.
    Needs    diffusion >= 0; fitting FD_CENTRAL, FD_UPWIND or FD_FITTED, a literal where speed matters. Faces are never
-            fitted: their drift should point inwards, or see fd_lane_lag.
-   Returns  the row: exact for straight lines, above / (cell.above) - below / (cell.below) = drift. With FD_UPWIND and
-            FD_FITTED no coupling of an inner point is negative, whatever drift and diffusion are
-   Error    second order; FD_UPWIND and FD_FITTED first where |drift| spacing > 2 diffusion. NaN in, NaN out
-   Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND two selections more; FD_FITTED three
-            exponentials, ten divisions and some 40 operations more, so that rows which do not change are worth a
-            table */
+            fitted: their drift should point inwards; otherwise see fd_lane_lag
+   Returns  the row. It is exact for straight lines: above / (cell.above) - below / (cell.below) = drift. With FD_UPWIND
+            and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
+   Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND two selections more; FD_FITTED three exponentials, ten
+            divisions and some 40 operations more, so it pays to tabulate rows that do not change
+   Error    of second order; FD_UPWIND and FD_FITTED of first where |drift| spacing > 2 diffusion. NaN in, NaN out */
 TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffusion)
 {
     tb_real flow = cell.h * diffusion + cell.w * drift;
@@ -1372,7 +1385,7 @@ TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffu
     return row;
 }
 
-/* Solves   A u at a point, from the values below, at and above it: without kill, given slopes and third points
+/* Returns A u at a point, from the values below, at and above it, without kill, given slopes and third points.
    Needs    as fd_lane_first
    Cost     2 subtractions, 1 multiplication, 1 FMA */
 TB_HD tb_real fd_lane_apply(fd_row row, tb_real below, tb_real here, tb_real above)
@@ -1380,9 +1393,9 @@ TB_HD tb_real fd_lane_apply(fd_row row, tb_real below, tb_real here, tb_real abo
     return row.below * (below - here) + row.above * (above - here);
 }
 
-/* Adds the row of an axis to a point's rate. Waves of the axis turn by (above - below) dt a step at most, by which they
-   grow unless couplings of the right sign damp them; as much as e until time 0 is allowed: undamped is half of maturity
-   times the number of factors. Mixed terms may undo what couplings damp. */
+/* Adds an axis's row to a point's rate. In each step, waves along the axis turn by at most (above - below) dt, which
+   makes them grow unless couplings of the right sign damp them. Growth by a factor of e until time 0 is allowed:
+   undamped is half of maturity times the number of factors. Mixed terms may undo the damping by couplings. */
 TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd_p_rate *rate)
 {
     double below = (double)row.below, above = (double)row.above, turn = above - below, damped = fabs(below + above);
@@ -1391,7 +1404,7 @@ TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd
     rate->drifts += turn * turn * (mixed || damped * undamped <= 1 ? undamped : 1 / damped);
 }
 
-/* Solves   what the given slope of a face that is FD_SLOPE adds to A u there
+/* Returns what the given slope of a face that is FD_SLOPE adds to A u there.
    Needs    the face's cell
    Cost     2 multiplications, 2 FMA */
 TB_HD tb_real fd_lane_source(fd_cell cell, tb_real drift, tb_real diffusion, tb_real slope)
@@ -1399,10 +1412,11 @@ TB_HD tb_real fd_lane_source(fd_cell cell, tb_real drift, tb_real diffusion, tb_
     return (drift + (2 * cell.w - 1) * cell.h * diffusion) * slope;
 }
 
-/* Solves   a row of 1 - size A, A with its kill; size is theta dt of an implicit step
+/* Computes a row of 1 - size A, where A includes kill; size is theta dt of an implicit step.
    Leaves   a, b, c as the tridiagonal solvers read them
-   Returns  is it diagonally dominant, b > |a| + |c|? It is, if no coupling is negative and 1 + size kill > 0.
-   Cost     2 multiplications, 2 additions, 1 FMA, and the comparison where it is used */
+   Returns  whether the row is diagonally dominant, b > |a| + |c|. It is if no coupling is negative and
+            1 + size kill > 0
+   Cost     2 multiplications, 2 additions, 1 FMA, and the comparison if it is used */
 TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
 {
     *a = -size * row.below;
@@ -1411,17 +1425,18 @@ TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_
     return *b > (*a < 0 ? -*a : *a) + (*c < 0 ? -*c : *c);
 }
 
-/* How a step of a march goes. */
+/* Step data: a time step as numbers. */
 typedef struct {
     tb_real dt, size; /* size: theta dt */
     tb_real
         base[2][4]; /* of each stage: what F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) are multiplied by */
     int stages, about;
-    int still; /* the coefficients at its start are those at its end: for whoever takes them to say */
-    int date;  /* at its end, or -1 */
+    int still; /* the coefficients at its start are those at its end; whoever takes them sets this */
+    int date;  /* the index of the date at its end, or -1 */
 } fd_pace;
 
-/* Solves   how a step goes by a scheme; steps of a kind other than FD_THETA go by Douglas'. Leaves still 0
+/* Computes the step data of a time step for a scheme. Steps of a kind other than FD_THETA use Douglas.
+   Leaves   *pace, with still 0
    Returns  as fd_scheme_of */
 TB_HD int fd_pace_of(int which, const fd_step *step, fd_pace *pace)
 {
@@ -1440,7 +1455,7 @@ TB_HD int fd_pace_of(int which, const fd_step *step, fd_pace *pace)
     return FD_OK;
 }
 
-/* Are so many numbers the same? */
+/* Returns whether `count` numbers are the same. */
 TB_HD int fd_p_same(int count, const tb_real *one, const tb_real *other)
 {
     for (int q = 0; q < count; q++)
@@ -1448,7 +1463,7 @@ TB_HD int fd_p_same(int count, const tb_real *one, const tb_real *other)
     return 1;
 }
 
-/* Do they differ, by more than rounding makes of one expression that is computed in two ways? */
+/* Returns whether two numbers differ by more than the rounding of one expression computed in two ways. */
 TB_HD int fd_p_differ(tb_real one, tb_real other)
 {
     const tb_real share = sizeof(tb_real) == 4 ? (tb_real)4e-6 : (tb_real)1e-9;
@@ -1456,8 +1471,8 @@ TB_HD int fd_p_differ(tb_real one, tb_real other)
     return apart > share * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
 }
 
-/* Are two factors ill-posed: a diffusion negative, or mixed^2 > 4 diffusion[0] diffusion[1], by more than 256 roundoffs
-   and what rounds to 0 make of equality? */
+/* Returns whether two factors are ill-posed: a diffusion is negative, or mixed^2 > 4 diffusion[0] diffusion[1] by more
+   than 256 roundoffs and underflow explain. */
 TB_HD int fd_p_ill_posed(const tb_real *diffusion, tb_real mixed)
 {
     const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
@@ -1465,8 +1480,8 @@ TB_HD int fd_p_ill_posed(const tb_real *diffusion, tb_real mixed)
     return (diffusion[0] < 0) | (diffusion[1] < 0) | ((double)mixed * (double)mixed > bound);
 }
 
-/* Are three factors with these correlations of 12, 13 and 23: one beyond 1, or their matrix not positive semidefinite,
-   by as much? */
+/* Returns whether three factors with correlations 12, 13 and 23 are ill-posed: one correlation is beyond 1, or their
+   matrix is not positive semidefinite, by more than the same. */
 TB_HD int fd_p_ill_correlated(const tb_real *rho)
 {
     const tb_real slack = sizeof(tb_real) == 4 ? (tb_real)1.5e-5 : (tb_real)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
@@ -1474,7 +1489,7 @@ TB_HD int fd_p_ill_correlated(const tb_real *rho)
     return (p * p > 1 + slack) | (q * q > 1 + slack) | (r * r > 1 + slack) | (determinant < -slack);
 }
 
-/* NaN, as results of problems that have none. */
+/* Returns NaN, the result of a problem that has none. */
 TB_HD tb_real fd_p_nan(void)
 {
     unsigned long long bits = 0x7ff8000000000000u;
@@ -1483,11 +1498,10 @@ TB_HD tb_real fd_p_nan(void)
     return (tb_real)nan;
 }
 
-/* Solves   a value after a step, with early exercise
-   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN the multiplier of the step before in *extra, which the
-            step's right-hand side had dt times
-   Leaves   in *extra the multiplier, for FD_AMERICAN
-   Returns  the value
+/* Returns a value after a time step, with early exercise.
+   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in *extra the multiplier of the step before; the
+            step's right-hand side included dt times it
+   Leaves   for FD_AMERICAN, the new multiplier in *extra
    Cost     FD_AMERICAN 1 division, 2 FMA, 1 subtraction, 2 comparisons */
 TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real value, tb_real *extra)
 {
@@ -1499,12 +1513,11 @@ TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real valu
     return final > value ? final : value;
 }
 
-/* Solves   a value after the shift and the change of a date, with early exercise just before them
-   Needs    what happens at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN the
-            multiplier of the step to the date in *extra
-   Leaves   in *extra the multiplier of the next step, for FD_AMERICAN: in the exercise region it depends on the final
-            values alone, so it stays where they hold after the date too, and is 0 elsewhere
-   Returns  the value
+/* Returns a value after the shift and the change of a date, with early exercise just before them.
+   Needs    what happens at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in
+            *extra the multiplier of the step to the date
+   Leaves   for FD_AMERICAN, the next step's multiplier in *extra. In the exercise region it depends on the final values
+            alone, so it stays where they hold after the date too, and is 0 elsewhere
    Cost     2 comparisons */
 TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, tb_real *extra)
 {
@@ -1513,11 +1526,11 @@ TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, 
     return final > value ? final : value;
 }
 
-/* Solves   the row without its negative couplings: for the matrix alone, where fd_lane_matrix says that it is not
-            dominant, above all at faces that a drift leaves outwards
-   Needs    a solve for the difference y' - w (fd_stage): what the matrix lacks then acts on w
-   Error    theta dt times the couplings left out times y' - w: of first order in time after all steps
-   Cost     2 selections */
+/* Returns the row without its negative couplings. Use it in the matrix alone, where fd_lane_matrix reports a row that
+   is not diagonally dominant, above all at faces whose drift points outwards.
+   Needs    a solve for the difference y' - w (fd_stage): the omitted couplings then act on w
+   Cost     2 selections
+   Error    theta dt times the omitted couplings times y' - w: of first order in time after all steps */
 TB_HD fd_row fd_lane_lag(fd_row row)
 {
     if (row.below < 0) row.below = 0;
@@ -1525,9 +1538,8 @@ TB_HD fd_row fd_lane_lag(fd_row row)
     return row;
 }
 
-/* Solves   a row of 1 - size A as fd_lane_matrix; at a face without the couplings that would keep it from being
-            dominant
-   Returns  was it, without that? */
+/* Computes a row of 1 - size A as fd_lane_matrix does; at a face it omits couplings that would prevent dominance.
+   Returns  whether the row was dominant with all couplings */
 TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
 {
     int dominant = fd_lane_matrix(row, size, kill, a, b, c);
@@ -1535,17 +1547,18 @@ TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill,
     return dominant;
 }
 
-/* Solves   the matrix row of a face that is FD_DEGENERATE, its third unknown eliminated by the neighbour's row
+/* Eliminates the third unknown from the matrix row of a face that is FD_DEGENERATE, by the neighbour's row.
    Needs    third = size drift far; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
             first point, a at the last); of the neighbour's row: toward the face (a, or c), its b, and away (c, or a)
-   Leaves   *b and *near_by
-   Returns  m: the face's right-hand side loses m times the neighbour's. Where the row would not be dominant nothing
-            changes, and m is 0: the matrix lacks the third point, with the needs and the error of fd_lane_lag
+   Leaves   *b and *near_by of the new row
+   Returns  m: subtract m times the neighbour's right-hand side from the face's. If the row would not be dominant,
+            nothing changes and m is 0: the matrix then lacks the third point, with the needs and the error of
+            fd_lane_lag
    Cost     1 division, 3 FMA, 1 addition */
 TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb_real toward, tb_real middle,
                                  tb_real away)
 {
-    /* The row: b u0 + (near + third) u1 - third u2. */
+    /* The face's row is b u0 + (near + third) u1 - third u2. */
     tb_real m = away < 0 || away > 0 ? -third / away : 0;
     tb_real diagonal = *b - m * toward, next = *near_by + third - m * middle;
     if (!(m <= 0 && diagonal > (next < 0 ? -next : next))) return 0;
@@ -1553,10 +1566,10 @@ TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb
     return m;
 }
 
-/* Solves   a value or a derivative at a place from the grid's values, as a tensor of the weights of each axis
+/* Returns a value or a derivative at a place, as the grid's values times the tensor product of each axis's weights.
    Needs    dims 1 .. 3; weight[d] of four (value, slope or curvature of fd_weights), stride[d] the elements between
             neighbours along axis d, u the grid's first element plus the sum of first[d] * stride[d]
-   Returns  the sum, formed in double precision: 4^dims FMA */
+   Cost     4^dims FMA in double precision */
 TB_HD double fd_lane_value(int dims, const double *const *weight, const tb_real *u, const long long *stride)
 {
     double sum = 0;
