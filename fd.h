@@ -1,10 +1,6 @@
 /* fd.h - what every finite-difference pricer sets up before its first time step, and the formulas of each step.
 
-<<<<<<< HEAD
    MIT licence, see LICENSE. Copy this file, trid.h and the folder trid.
-=======
-   MIT licence, see LICENSE. Copy this file, trid.h and trid/twice.h.
->>>>>>> b61f160886f9edb8bf2ca30acf4f2d556782802c
 
    Coordinates, difference weights, boundaries, final values, time steps, ADI schemes and interpolation, on plain arrays
    and small structs, for the host and for kernels. A call on points that crowd around its strike (examples/fd_call.c):
@@ -1256,11 +1252,11 @@ typedef struct {
 } fd_row;
 
 /* Computes cell j of a line, for threads that take one each.
-   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces; far as for fd_cells: each of the two end
+   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces; far_of as for fd_cells: each of the two end
             cells writes its own entry
    Returns  FD_OK, or 1 + j if its numbers are not finite in this precision: points are too close
    Cost     4 divisions */
-TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far)
+TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far_of)
 {
     int first = j == 0, last = j == points - 1, at_face = first || last, kind = face[last];
     double l = first ? 0 : x[j] - x[j - 1], u = last ? 0 : x[j + 1] - x[j];
@@ -1274,25 +1270,25 @@ TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cel
         w = first ? 1 + share : -share;
         third = (first ? -1 : 1) * share / beyond;
     }
-    if (at_face) far[last] = (tb_real)third;
+    if (at_face) far_of[last] = (tb_real)third;
     cell->below = (tb_real)below, cell->above = (tb_real)above, cell->h = (tb_real)h, cell->w = (tb_real)w;
     return trid_finite_f64((double)(cell->below + cell->above) + (double)cell->h) ? FD_OK : 1 + j;
 }
 
 /* Computes the cells of a line, faces included.
    Needs    x of `points` coordinates, room for as many cells; face[0] for the first point, face[1] for the last
-   Leaves   cell; far[0], far[1]: at a face that is FD_DEGENERATE, A u has the term  drift far (u2 - u1)  besides its
-            row, where u1 is the face's neighbour and u2 the next point; 0 at others
+   Leaves   cell; far_of[0], far_of[1]: at a face that is FD_DEGENERATE, A u has the term drift far_of (u2 - u1) besides
+            its row, where u1 is the face's neighbour and u2 the next point; 0 at others
    Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer; FD_BAD_FACE; or as fd_cell_at
    Cost     4 divisions a point */
-TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, tb_real *far)
+TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, tb_real *far_of)
 {
     int status = fd_grid_check(points, x);
     if (status) return status;
-    if (!face || !cell || !far) return FD_BAD_ARGUMENT;
+    if (!face || !cell || !far_of) return FD_BAD_ARGUMENT;
     for (int side = 0; side < 2; side++)
         if (face[side] < 0 || face[side] >= FD_P_FACES) return FD_BAD_FACE;
-    for (int j = 0; j < points && !status; j++) status = fd_cell_at(points, x, face, j, &cell[j], far);
+    for (int j = 0; j < points && !status; j++) status = fd_cell_at(points, x, face, j, &cell[j], far_of);
     return status;
 }
 
@@ -1300,7 +1296,7 @@ TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, 
    Needs    any finite number for a missing value (below the first point, above the last)
    Cost     2 subtractions, 1 multiplication, 2 FMA
    Error    of second order on smooth grids, exact for quadratics; at a face that is FD_LINEAR exact for straight lines.
-            Not for other faces: the result there is 0, and at FD_DEGENERATE it lacks far's part */
+            Not for other faces: the result there is 0, and at FD_DEGENERATE it lacks far_of's part */
 TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real above)
 {
     tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
@@ -1548,7 +1544,7 @@ TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill,
 }
 
 /* Eliminates the third unknown from the matrix row of a face that is FD_DEGENERATE, by the neighbour's row.
-   Needs    third = size drift far; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
+   Needs    third = size drift far_of; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
             first point, a at the last); of the neighbour's row: toward the face (a, or c), its b, and away (c, or a)
    Leaves   *b and *near_by of the new row
    Returns  m: subtract m times the neighbour's right-hand side from the face's. If the row would not be dominant,
