@@ -333,6 +333,29 @@ static void batches(void)
             CHECK(same, "problem %d, %d workers: other numbers", k, count);
         }
     }
+    /* A problem that needs more steps than the batch has room for: three, with dates and halves. */
+    adi3d_batch few = {1, {9, 8, 8}, 3, CASE_DATES, problem, status, values[0], NULL, {NULL, NULL, NULL}};
+    case_plain(&c[0]);
+    problem[0] = c[0].problem;
+    const size_t bytes = central_host_batch_bytes_f64(&few, 1);
+    void *memory = case_guarded(bytes);
+    CHECK(central_host_batch_f64(&few, &c[0].parameters, 1, memory, bytes) == FD_OK, "a batch of one");
+    CHECK(status[0].what == FD_TOO_MANY_STEPS && status[0].detail > 3, "too many steps: %s, %d",
+          fd_status_string(status[0].what), status[0].detail);
+    case_release(memory, bytes);
+}
+
+/* A negative kill makes a row without couplings weak, once it takes the whole diagonal. */
+static void weak_by_kill(void)
+{
+    fd_cell_f64 cell;
+    adi3d_terms_f64 terms;
+    memset(&cell, 0, sizeof cell);
+    memset(&terms, 0, sizeof terms);
+    for (int kill = -4; kill <= 0; kill++) { /* 1 + size kill / 3 = 1 + kill / 2 */
+        terms.kill = kill;
+        CHECK(central_p_weak_along_f64(0, cell, terms, 1.5) == (kill <= -2), "kill %d", kill);
+    }
 }
 
 /* ---- what a model declares --------------------------------------------------------------------------------------- */
@@ -543,6 +566,7 @@ int main(void)
     as_bs3d();
     own_threads();
     batches();
+    weak_by_kill();
     times_left_zero();
     arguments();
     return check_report();

@@ -513,6 +513,16 @@ static void test_given(void)
     case_option o = {60, 100, 0.05, 0, 0.2, 1, 200, 400, PUT | AMERICAN | BS1D_GIVEN};
     memset(grid, 0, sizeof grid);
     check_near(price(1, 200, o, grid[0]).price, 40, 1e-12, "an American put of nothing else");
+    /* Nor does it hide a value that is none. */
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+        case_option one = {60, 100, 0.05, 0, 0.2, 0.01, 200, 2, PUT | AMERICAN | BS1D_GIVEN};
+        case_result result;
+        int status;
+        memset(grid, 0, sizeof grid);
+        grid[0][60] = NAN;
+        run_f64(is_implicit, 1, 200, &one, &result, &status, grid[0]);
+        CHECK(isnan(grid[0][60]), "%s: early exercise makes %g of a NaN", method_name[is_implicit], grid[0][60]);
+    }
 }
 
 /* What bs1d_check says is what the march says. */

@@ -45,7 +45,7 @@ enum { SEED = 20240922 };
 struct shape {
     int nx, ny, nz;
 };
-static const shape small_shapes[] = {{4, 4, 4},  {5, 7, 6},  {33, 9, 4},  {20, 12, 17},
+static const shape small_shapes[] = {{4, 4, 4},  {5, 7, 6},  {33, 9, 4},  {28, 29, 5},
                                      {9, 34, 8}, {4, 5, 41}, {130, 4, 9}, {11, 70, 5}};
 /* Lines of more than 256 and 512 points, which have kernels of their own, in each direction. */
 static const shape long_shapes[] = {{5, 260, 4}, {4, 4, 300}, {513, 4, 4}, {4, 514, 5}, {5, 4, 530}, {257, 5, 9}};

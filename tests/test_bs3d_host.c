@@ -739,6 +739,41 @@ static double largest_damping(const bs3d_problem *o, case_random *random)
     return most;
 }
 
+/* A slab's reach: what passes through so many of a neighbour's sections is below the roundoff; through one fewer it is
+   not. The factor of 1000 allows for the sections, which the header solves each by itself and this test as one line. */
+static void test_reach(void)
+{
+    enum { PLANES = 128, SLABS = 2, SECTIONS = 4, SECTION = PLANES / SLABS / SECTIONS };
+    case_random random = {SEED + 20};
+    int cuts = 0;
+    for (int turn = 0; turn < 12; turn++) {
+        bs3d_problem o = case_problem_of(&random, 1, 8, 8, PLANES, 4, BS3D_MINIMUM, 0);
+        bs3d_model m = bs3d_model_of(&o);
+        double left[PLANES], through[SECTIONS + 1] = {1};
+        /* In the upper slab x[k] = left[k] x[k - 1], from the top downwards. */
+        for (int k = PLANES - 1; k >= PLANES / SLABS; k--) {
+            double a, b, c;
+            bs1d_lane_matrix(bs3d_axis_of(&m, 2), 1, k, &a, &b, &c);
+            left[k] = -a / (b + (k < PLANES - 1 ? c * left[k + 1] : 0));
+        }
+        for (int s = 0; s < SECTIONS; s++) {
+            through[s + 1] = through[s];
+            for (int k = 0; k < SECTION; k++) through[s + 1] *= fabs(left[PLANES / SLABS + s * SECTION + k]);
+        }
+        for (int is_double = 0; is_double < 2; is_double++) {
+            const double roundoff = is_double ? 1.1e-16 : 6e-8;
+            bs3d_slab cut;
+            CHECK(bs3d_slab_cut(&o, 1, is_double, SLABS, 0, 1, SECTIONS, &cut) == BS3D_OK, "a cut");
+            if (!cut.reach) continue;
+            cuts++;
+            CHECK(through[cut.reach] < 1000 * roundoff && (cut.reach == 1 || through[cut.reach - 1] > roundoff / 1000),
+                  "through %d sections %.2g is seen, through one less %.2g", cut.reach, through[cut.reach],
+                  through[cut.reach - 1]);
+        }
+    }
+    CHECK(cuts > 4, "only %d cuts", cuts);
+}
+
 /* How many steps are needed: as many as damp no mode by more than 2. */
 static void test_limits(void)
 {
@@ -1023,6 +1058,7 @@ int main(void)
     test_parity();
     test_stability();
     test_limits();
+    test_reach();
     test_few_steps();
     test_upwind();
     test_american_one_factor();
