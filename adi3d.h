@@ -3812,7 +3812,7 @@ TB_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memory
     const int n0 = h.t.n[0], n1 = h.t.n[1], n = h.t.n[AXIS], pitch = h.pitch, plane = h.plane;
     const int thread = trid_block_thread(), side = thread / 16 & 1, last = s == step.pace.stages - 1;
     const int about = s && step.pace.about, differences = about ? h.u : h.z, w = about ? h.z : h.u;
-    const int result = AXIS < 2 ? differences : last ? h.u : h.z, far = AXIS == 2 && h.size > 1;
+    const int result = AXIS < 2 ? differences : last ? h.u : h.z, remote = AXIS == 2 && h.size > 1;
     const int kind = h.problem.face[AXIS][side], count = (n + 1 - side) / 2;
     const int from = side ? n - 1 : 0, in = side ? -1 : 1,
               given[2] = {adi3d_p_given(&h.problem, 0, 0), adi3d_p_given(&h.problem, 0, n0 - 1)};
@@ -3854,7 +3854,7 @@ TB_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memory
             const ADI3D_R *own = near_by + array / (int)sizeof(ADI3D_R);
             if (!alive)
                 ADI3D_F(p_chip_each)<H>(count, 1, [&](int q) { v[q] = 0; });
-            else if (far)
+            else if (remote)
                 ADI3D_F(p_chip_each)<H>(count, 1,
                                         [&](int q) { v[q] = ADI3D_P_FAR(load)(places[in * q] + array + there); });
             else
@@ -3887,7 +3887,7 @@ TB_D void ADI3D_F(p_chip_lines)(const ADI3D_F(p_chip) & h, unsigned char *memory
         }
         ADI3D_R *to = near_by + result / (int)sizeof(ADI3D_R);
         if (!alive || (AXIS < 2 && kept)) continue; /* lines with given values stay */
-        if (far)
+        if (remote)
             ADI3D_F(p_chip_each)<H>(count, 1, [&](int q) {
                 ADI3D_P_FAR(store)(places[in * q] + result + there, y[q]);
             });

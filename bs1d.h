@@ -899,8 +899,8 @@ TB_D void BS1D_F(bs1d_warp_explicit3)(int K, int W, int H, int sweeps, const BS1
                 int q = sizeof(BS1D_R) == 8 ? BS1D_P_POINT_F64(K, H, z) : BS1D_P_POINT_F32(K, H, z);
                 TB_UNROLL
                 for (int i = 0; i < K; i++) {
-                    int k = q - i, near = k >= H - 1 && k <= H + 1;
-                    if (k < 0 || k > 2 * H || (far_first && near != pass)) continue;
+                    int k = q - i, middle = k >= H - 1 && k <= H + 1;
+                    if (k < 0 || k > 2 * H || (far_first && middle != pass)) continue;
                     u[i] += coefficient[i * (2 * H + 1) + k] * x[q];
                 }
             }
@@ -1640,7 +1640,8 @@ TB_HOST int BS1D_F(bs1d_suggest)(double tolerance, BS1D_F(bs1d_option) * option,
     count = ceil(top / ds) + 1;
     /* A quarter for the steps, whose error is at most 0.2 (1 + far + far^2) strike spread / steps^2, the drift carrying
        the kink `far` spreads away; six times that with early exercise. */
-    double far = drift * years / spread, of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far + far * far);
+    double distance = drift * years / spread,
+           of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + distance + distance * distance);
     steps = ceil(sqrt(4 * of_steps * strike * spread / tolerance));
     if (steps < 8) steps = 8;
     o.top = (BS1D_R)top;

@@ -1012,7 +1012,7 @@ TB_HD void BS3D_F(bs3d_lane_plane)(int form, int C, int P, const BS3D_F(bs3d_pai
 /* Has exercise the value of the grid in the whole cell of the spot (to rounding), of the 4x4x4 values around it? */
 TB_HD int BS3D_F(bs3d_p_exercised)(const bs3d_problem *o, const BS3D_R *v)
 {
-    const double near = (sizeof(BS3D_R) == 4 ? 1e-6 : 1e-14) * o->strike;
+    const double tolerance = (sizeof(BS3D_R) == 4 ? 1e-6 : 1e-14) * o->strike;
     for (int n = 0; n < 8; n++) {
         double s[3];
         int at = 0;
@@ -1024,7 +1024,7 @@ TB_HD int BS3D_F(bs3d_p_exercised)(const bs3d_problem *o, const BS3D_R *v)
             at = 4 * at + low;
         }
         double payoff = bs3d_lane_payoff(o->payoff, o->flags, o->strike, s[0], s[1], s[2]);
-        if (!(payoff > 0 && (double)v[at] - payoff <= near)) return 0;
+        if (!(payoff > 0 && (double)v[at] - payoff <= tolerance)) return 0;
     }
     return 1;
 }

@@ -1749,9 +1749,9 @@ CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_lines_tiles)(const cpu_avx_p_plan *
         cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
         CPU_AVX_VEC sound = CPU_AVX_V(cpu_avx_set)(0);
         /* So many rows and columns ahead; the last columns of a row are as many ahead of a row's first ones. */
-        const ptrdiff_t far = CPU_AVX_P_FETCH_BYTES / CPU_AVX_P_SIZE / (one ? 1 : 4),
+        const ptrdiff_t reach = CPU_AVX_P_FETCH_BYTES / CPU_AVX_P_SIZE / (one ? 1 : 4),
                         lanes = ahead.lanes > 0 ? ahead.lanes : 1;
-        const ptrdiff_t rows = far / lanes, columns = far % lanes;
+        const ptrdiff_t rows = reach / lanes, columns = reach % lanes;
         row.rest = lanes - columns;
         row.before = zeros;
         for (ptrdiff_t i = 0; i < width; i++) row.last[i] = 0;
@@ -2211,12 +2211,13 @@ CPU_AVX_INLINE long long CPU_AVX_V(cpu_avx_p_march_rows)(const cpu_avx_p_plan *p
         CPU_AVX_V(cpu_avx_p_fill) fill = {{minus, minus}, {plus, plus}, {zero, zero}, {zero, zero}};
         CPU_AVX_VEC last[2] = {zero, zero};
         /* A tile of sections is small: it is loaded ahead before all of the one before is done with. */
-        const cpu_avx_p_tile far = sections ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
-        const ptrdiff_t apart = sections ? far.side : pitch;
-        const int share = sections ? (int)((2 / (1 + halves) * (long long)(run / L) + blocks - 1) / blocks) : far.lanes;
-        CPU_AVX_V(cpu_avx_p_fetch_list) list = {batch, far.offset, far.offset + run, apart - run, apart, 0};
+        const cpu_avx_p_tile later = sections ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
+        const ptrdiff_t apart = sections ? later.side : pitch;
+        const int share =
+            sections ? (int)((2 / (1 + halves) * (long long)(run / L) + blocks - 1) / blocks) : later.lanes;
+        CPU_AVX_V(cpu_avx_p_fetch_list) list = {batch, later.offset, later.offset + run, apart - run, apart, 0};
         for (long long i = 0; i < blocks; i++) {
-            list.left += far.lanes ? share : 0;
+            list.left += later.lanes ? share : 0;
             CPU_AVX_R *slot = store + L * pace * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
             long long j = (blocks - 1 - i) * L;
             const CPU_AVX_R *q = one ? batch->f + 2 * n + j : 0;

@@ -5197,8 +5197,9 @@ TB_D trid_p_batch_element trid_p_batch_element_of(const trid_lines &lines, long 
 {
     const int across = (lines.step < 0 ? -lines.step : lines.step) > (lines.stride < 0 ? -lines.stride : lines.stride);
     const long long within = across ? lines.systems : lines.n, beyond = across ? lines.n : lines.systems;
-    const long long rest = i / within, g = rest / beyond, near = i - rest * within, far = rest - g * beyond;
-    trid_p_batch_element e = {across ? far : near, across ? near : far, g};
+    const long long rest = i / within, g = rest / beyond, inner_index = i - rest * within,
+                    outer_index = rest - g * beyond;
+    trid_p_batch_element e = {across ? outer_index : inner_index, across ? inner_index : outer_index, g};
     return e;
 }
 TB_D long long trid_p_batch_element_at(const trid_lines &lines, const trid_p_batch_element &e)

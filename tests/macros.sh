@@ -1,7 +1,8 @@
 # macros.sh - the macros of a program that includes the kit, for headers.sh and costs.sh: macros.h has a user's own,
 # names.h the kit's names; names_still.h sees that the latter are still there. Both . it after check.sh, in $work.
 
-# The names that a program is most likely to have used itself; the function-like ones take their argument away.
+# The names that a program is most likely to have used itself, and those of Windows; the function-like ones take their
+# argument away.
 cat >macros.h <<'END'
 #define REAL quad
 #define C "c"
@@ -15,6 +16,9 @@ cat >macros.h <<'END'
 #define U unsigned
 #define W 32
 #define R
+#define small char
+#define near
+#define far
 END
 
 # All other names in capitals that stand in a header, which a program may have taken for its macros: those that begin
