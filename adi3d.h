@@ -1899,7 +1899,7 @@ TB_HOST fd_status ADI3D_F(p_host_look)(const ADI3D_F(p_host) * h, int steps)
     int weak = 0, too_fast = 0;
     for (int end = 0; end < 2; end++) {
         const int number = end ? steps - 1 : 0;
-        fd_step one;
+        fd_step one = {0, 0, 0, FD_THETA, -1}; /* written below; compilers may not see it */
         ADI3D_F(p_step) step;
         fd_schedule_part(&times, number, 1, &one, &steps);
         if (ADI3D_F(p_step_of)(h->problem, h->parameters, &one, number, &step).what) continue;
