@@ -352,9 +352,9 @@ static void weak_by_kill(void)
     adi3d_terms_f64 terms;
     memset(&cell, 0, sizeof cell);
     memset(&terms, 0, sizeof terms);
-    for (int kill = -4; kill <= 0; kill++) { /* 1 + size kill / 3 = 1 + kill / 2 */
-        terms.kill = kill;
-        CHECK(central_p_weak_along_f64(0, cell, terms, 1.5) == (kill <= -2), "kill %d", kill);
+    for (int kill = -4; kill <= 0; kill++) { /* 1 + size terms.kill / 3 = 3 / 4 + kill / 2, never near 0 */
+        terms.kill = kill - 0.5;
+        CHECK(central_p_weak_along_f64(0, cell, terms, 1.5) == (kill <= -2), "kill %g", terms.kill);
     }
 }
 
