@@ -616,6 +616,173 @@ TB_HD void ADI2D_F(p_nothing)(const adi2d_batch *batch, int which, int thread, i
 
 enum { ADI2D_F(p_phases) = 11 };
 
+/* Finds the first of what is wrong with points and steps. */
+TB_HD void ADI2D_F(p_points_status)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t)
+{
+    adi2d_p_plan *plan = t->plan;
+    const double *const x[2] = {t->x[0], t->x[1]};
+    for (int d = 0; d < 2 && !plan->status.what; d++) {
+        int fault = plan->fault[ADI2D_P_POINTS + d];
+        if (plan->wrong[d])
+            plan->status = adi2d_p_status(FD_BAD_AXIS, plan->wrong[d], d, -1, -1, -1);
+        else if (fault != FD_P_NONE)
+            plan->status = adi2d_p_status(FD_BAD_AXIS, 1 + fault, d, -1, -1, -1);
+    }
+    if (!plan->status.what && plan->wrong[2])
+        plan->status = plan->wrong[2] == FD_NO_ROOM ? adi2d_p_status(FD_TOO_MANY_STEPS, plan->steps, -1, -1, -1, -1)
+                                                    : adi2d_p_status(FD_BAD_TIMES, plan->wrong[2], -1, -1, -1, -1);
+    for (int d = 0; d < 2 && !plan->status.what; d++)
+        if (fd_interpolate(plan->points[d], x[d], problem->spot[d], &plan->at[d]))
+            plan->status = adi2d_p_status(FD_BAD_SPOT, 0, d, -1, -1, -1);
+}
+
+/* Fills in the model's numbers of the axes, and the cells. */
+TB_HD void ADI2D_F(p_axis_numbers)(const adi2d_problem *problem, const ADI2D_M(parameters) * parameters,
+                                   const ADI2D_F(p_tables) * t, int thread, int threads)
+{
+    adi2d_p_plan *plan = t->plan;
+    const double *const x[2] = {t->x[0], t->x[1]};
+    double number[(int)ADI2D_F(p_of_x) + (int)ADI2D_F(p_of_y) + FD_P_ROOM];
+    for (int d = 0; d < 2; d++) {
+        int numbers = d ? ADI2D_F(p_of_y) : ADI2D_F(p_of_x), points = plan->points[d];
+        fd_p_blank(numbers, number);
+        for (int i = thread; i < t->padded[d]; i += threads) {
+            int last = i < points ? i : points - 1;
+            if (d == 0)
+                ADI2D_M(of_x)(parameters, x[0][last], number);
+            else
+                ADI2D_M(of_y)(parameters, x[1][last], number);
+            for (int q = 0; q < numbers; q++) {
+                t->number[d][q * t->padded[d] + i] = (ADI2D_R)number[q];
+                if (!ADI2D_G(trid_finite)((ADI2D_R)number[q])) fd_p_least(&plan->fault[ADI2D_P_NUMBERS + d], last);
+            }
+            if (i < points && ADI2D_G(fd_cell_at)(points, x[d], problem->face[d], i, &t->cell[d][i], t->far_of[d]))
+                fd_p_least(&plan->fault[ADI2D_P_POINTS + d], i);
+        }
+        if (fd_p_written_beyond(numbers, number)) fd_p_least(&plan->fault[ADI2D_P_MORE + d], 0);
+    }
+}
+
+/* Fills in the model's numbers of the steps, and how each step goes. */
+TB_HD void ADI2D_F(p_step_numbers)(const adi2d_problem *problem, const ADI2D_M(parameters) * parameters,
+                                   const ADI2D_F(p_tables) * t, int thread, int threads)
+{
+    adi2d_p_plan *plan = t->plan;
+    double number[(int)ADI2D_F(p_of_t) + FD_P_ROOM];
+    fd_p_blank(ADI2D_F(p_of_t), number);
+    for (int k = thread; k < plan->steps; k += threads) {
+        for (int e = 0; e < 2; e++) {
+            /* One time is one call: of two the compiler might round one otherwise. */
+            if (e == 0 || problem->coefficients == FD_BOTH_ENDS)
+                ADI2D_M(of_t)(parameters, fd_coefficient_time(problem->coefficients, &t->step[k], e), number);
+            for (int q = 0; q < ADI2D_F(p_of_t); q++) {
+                t->time[(2 * k + e) * ADI2D_F(p_of_t) + q] = (ADI2D_R)number[q];
+                if (!ADI2D_G(trid_finite)((ADI2D_R)number[q])) fd_p_least(&plan->fault[ADI2D_P_TIME], k);
+            }
+        }
+        ADI2D_F(p_pace)(problem, t, k);
+    }
+    if (fd_p_written_beyond(ADI2D_F(p_of_t), number)) fd_p_least(&plan->fault[ADI2D_P_MORE + 2], 0);
+}
+
+/* Fills in the final values, and finds the largest magnitude that the march is given. */
+TB_HD void ADI2D_F(p_given_values)(const adi2d_problem *problem, const ADI2D_M(parameters) * parameters,
+                                   const ADI2D_F(p_tables) * t, int thread, int threads)
+{
+    adi2d_p_plan *plan = t->plan;
+    const double *const x[2] = {t->x[0], t->x[1]};
+    const int wide = threads < 32 ? 1 : 32; /* so many threads take neighbouring points of a line */
+    int given = 0;
+    for (int j = thread / wide; j < plan->points[1]; j += threads / wide)
+        for (int i = thread % wide; i < plan->points[0]; i += wide) {
+            const int at = i + plan->points[0] * j;
+            double value = ADI2D_M(p_final)(problem, parameters, x, plan->points, i, j);
+            t->final[at] = (ADI2D_R)value, given = fd_p_larger(given, value);
+            if (!ADI2D_G(trid_finite)((ADI2D_R)value)) fd_p_least(&plan->fault[ADI2D_P_FINAL], at);
+        }
+    for (int f = 0; f < 4; f++) {
+        const int d = f / 2, kind = problem->face[d][f % 2];
+        const double length = kind == FD_SLOPE ? x[d][plan->points[d] - 1] - x[d][0] : 1;
+        for (int i = thread; i < plan->points[1 - d] && (kind == FD_VALUE || kind == FD_SLOPE); i += threads)
+            given = fd_p_larger(given, length * ADI2D_M(p_face)(parameters, d, f % 2, x[1 - d][i], 0));
+    }
+    fd_p_most(&plan->given, given);
+}
+
+/* Counts the rows of the first and the last step that are not dominant, and looks for points that are too fast for
+   explicit steps. */
+TB_HD void ADI2D_F(p_weak_rows)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int thread, int threads)
+{
+    adi2d_p_plan *plan = t->plan;
+    const int wide = threads < 32 ? 1 : 32; /* so many threads take neighbouring points of a line */
+    int weak = 0;
+    for (int end = 0; end < 2; end++) {
+        const int k = end ? plan->steps - 1 : 0;
+        const ADI2D_R *time = t->time + (2 * k + 1) * ADI2D_F(p_of_t), size = t->pace[k].of.size;
+        for (int j = thread / wide; j < plan->points[1]; j += threads / wide)
+            for (int i = thread % wide; i < plan->points[0]; i += wide) {
+                const int index[2] = {i, j};
+                const ADI2D_G(adi2d_terms) terms = ADI2D_F(p_terms)(t, i, j, time);
+                const int too_fast = ADI2D_F(p_too_fast)(problem, t, i, j, terms);
+                if (too_fast) fd_p_least(&plan->fault[ADI2D_P_FAST], too_fast);
+                for (int d = 0; d < 2; d++) {
+                    const int first = index[d] == 0, at_face = first || index[d] == plan->points[d] - 1;
+                    ADI2D_R a, b, c;
+                    if (at_face && problem->face[d][!first] == FD_VALUE) continue;
+                    /* A row without couplings of the wrong sign is dominant, whatever rounding says. */
+                    if (!ADI2D_F(p_matrix)(ADI2D_F(p_row)(d, t->cell[d][index[d]], terms), 0, size, terms.kill, &a, &b,
+                                           &c))
+                        weak += !(a <= 0 && c <= 0 && 1 + size * terms.kill / 2 > 0);
+                }
+            }
+    }
+    if (weak) fd_p_add(&plan->weak, weak);
+}
+
+/* Looks for points at which something that the model declares is not true. */
+TB_HD void ADI2D_F(p_untrue_points)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int thread, int threads)
+{
+    adi2d_p_plan *plan = t->plan;
+    const int wide = threads < 32 ? 1 : 32; /* so many threads take neighbouring points of a line */
+    for (int j = thread / wide; j < plan->points[1]; j += threads / wide) {
+        const int n = plan->points[0], from = thread % wide, few = j % n; /* too few numbers show at any point */
+        if (few % wide == from && ADI2D_F(p_few)(t, few, j, t->time))
+            fd_p_least(&plan->fault[ADI2D_P_UNTRUE], few + n * j);
+        for (int look = 0; look < 3; look++) {
+            const int k = ADI2D_F(p_look)(t, j, look);
+            if (k < 0 || !ADI2D_F(p_untrue)(problem, t, j, k, from, n, wide)) continue;
+            for (int i = from; i < n; i += wide)
+                if (ADI2D_F(p_untrue)(problem, t, j, k, i, i + 1, 1))
+                    fd_p_least(&plan->fault[ADI2D_P_UNTRUE], i + n * j);
+        }
+    }
+}
+
+/* Finds the first of what is wrong with the model's numbers. */
+TB_HD void ADI2D_F(p_numbers_status)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t)
+{
+    adi2d_p_plan *plan = t->plan;
+    const int *fault = plan->fault, none = FD_P_NONE, points = plan->points[0];
+    int what = FD_BAD_AXIS, axis = 0;
+    for (int d = 1; d >= 0; d--)
+        if (fault[ADI2D_P_POINTS + d] != none) axis = d;
+    plan->status =
+        fault[ADI2D_P_POINTS + axis] != none ? adi2d_p_status(what, 1 + fault[ADI2D_P_POINTS + axis], axis, -1, -1, -1)
+        : fault[ADI2D_P_NUMBERS] != none     ? adi2d_p_status(FD_MODEL_NAN, 0, 0, fault[ADI2D_P_NUMBERS], -1, -1)
+        : fault[ADI2D_P_NUMBERS + 1] != none ? adi2d_p_status(FD_MODEL_NAN, 0, 1, -1, fault[ADI2D_P_NUMBERS + 1], -1)
+        : fault[ADI2D_P_MORE] != none        ? adi2d_p_status(FD_TOO_FEW_NUMBERS, 0, 0, -1, -1, -1)
+        : fault[ADI2D_P_MORE + 1] != none    ? adi2d_p_status(FD_TOO_FEW_NUMBERS, 0, 1, -1, -1, -1)
+        : fault[ADI2D_P_MORE + 2] != none    ? adi2d_p_status(FD_TOO_FEW_NUMBERS, 0, -1, -1, -1, 0)
+        : fault[ADI2D_P_TIME] != none        ? adi2d_p_status(FD_MODEL_NAN, 0, -1, -1, -1, fault[ADI2D_P_TIME])
+        : fault[ADI2D_P_FINAL] != none
+            ? adi2d_p_status(FD_FINAL_NAN, 0, -1, fault[ADI2D_P_FINAL] % points, fault[ADI2D_P_FINAL] / points, -1)
+            : adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
+    if (!plan->status.what && fault[ADI2D_P_UNTRUE] != none)
+        plan->status = ADI2D_F(p_untrue_at)(problem, t, fault[ADI2D_P_UNTRUE] % points, fault[ADI2D_P_UNTRUE] / points);
+    if (!plan->status.what && fault[ADI2D_P_FAST] != none)
+        plan->status = adi2d_p_status(FD_UNSTABLE, fd_p_enough(&problem->times, fault[ADI2D_P_FAST]), -1, -1, -1, -1);
+}
+
 /* Makes a problem ready, in phases: all threads do one, a barrier, then the next. What a phase needs from the ones
    before must have been found good (plan->status), or the phase does nothing. */
 TB_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *problem,
@@ -624,7 +791,6 @@ TB_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *pro
 {
     adi2d_p_plan *plan = t->plan;
     const double *const x[2] = {t->x[0], t->x[1]};
-    const int wide = threads < 32 ? 1 : 32; /* so many threads take neighbouring points of a line */
     if (phase == 0) {
         if (thread == 0) {
             plan->status = adi2d_p_check(batch, problem);
@@ -655,132 +821,17 @@ TB_HD void ADI2D_F(p_prepare)(const adi2d_batch *batch, const adi2d_problem *pro
                 if (!trid_finite_f64(x[d][i]) || (i > 0 && !(x[d][i] > x[d][i - 1])))
                     fd_p_least(&plan->fault[ADI2D_P_POINTS + d], i);
     }
-    if (phase == 3) { /* the first of what is wrong with points and steps */
-        for (int d = 0; d < 2 && !plan->status.what; d++) {
-            int fault = plan->fault[ADI2D_P_POINTS + d];
-            if (plan->wrong[d])
-                plan->status = adi2d_p_status(FD_BAD_AXIS, plan->wrong[d], d, -1, -1, -1);
-            else if (fault != FD_P_NONE)
-                plan->status = adi2d_p_status(FD_BAD_AXIS, 1 + fault, d, -1, -1, -1);
-        }
-        if (!plan->status.what && plan->wrong[2])
-            plan->status = plan->wrong[2] == FD_NO_ROOM ? adi2d_p_status(FD_TOO_MANY_STEPS, plan->steps, -1, -1, -1, -1)
-                                                        : adi2d_p_status(FD_BAD_TIMES, plan->wrong[2], -1, -1, -1, -1);
-        for (int d = 0; d < 2 && !plan->status.what; d++)
-            if (fd_interpolate(plan->points[d], x[d], problem->spot[d], &plan->at[d]))
-                plan->status = adi2d_p_status(FD_BAD_SPOT, 0, d, -1, -1, -1);
-    }
+    if (phase == 3) ADI2D_F(p_points_status)(problem, t);
     if (phase == 4) {
-        double number[(int)ADI2D_F(p_of_x) + (int)ADI2D_F(p_of_y) + (int)ADI2D_F(p_of_t) + FD_P_ROOM];
-        for (int d = 0; d < 2; d++) {
-            int numbers = d ? ADI2D_F(p_of_y) : ADI2D_F(p_of_x), points = plan->points[d];
-            fd_p_blank(numbers, number);
-            for (int i = thread; i < t->padded[d]; i += threads) {
-                int last = i < points ? i : points - 1;
-                if (d == 0)
-                    ADI2D_M(of_x)(parameters, x[0][last], number);
-                else
-                    ADI2D_M(of_y)(parameters, x[1][last], number);
-                for (int q = 0; q < numbers; q++) {
-                    t->number[d][q * t->padded[d] + i] = (ADI2D_R)number[q];
-                    if (!ADI2D_G(trid_finite)((ADI2D_R)number[q])) fd_p_least(&plan->fault[ADI2D_P_NUMBERS + d], last);
-                }
-                if (i < points && ADI2D_G(fd_cell_at)(points, x[d], problem->face[d], i, &t->cell[d][i], t->far_of[d]))
-                    fd_p_least(&plan->fault[ADI2D_P_POINTS + d], i);
-            }
-            if (fd_p_written_beyond(numbers, number)) fd_p_least(&plan->fault[ADI2D_P_MORE + d], 0);
-        }
-        fd_p_blank(ADI2D_F(p_of_t), number);
-        for (int k = thread; k < plan->steps; k += threads) {
-            for (int e = 0; e < 2; e++) {
-                /* One time is one call: of two the compiler might round one otherwise. */
-                if (e == 0 || problem->coefficients == FD_BOTH_ENDS)
-                    ADI2D_M(of_t)(parameters, fd_coefficient_time(problem->coefficients, &t->step[k], e), number);
-                for (int q = 0; q < ADI2D_F(p_of_t); q++) {
-                    t->time[(2 * k + e) * ADI2D_F(p_of_t) + q] = (ADI2D_R)number[q];
-                    if (!ADI2D_G(trid_finite)((ADI2D_R)number[q])) fd_p_least(&plan->fault[ADI2D_P_TIME], k);
-                }
-            }
-            ADI2D_F(p_pace)(problem, t, k);
-        }
-        if (fd_p_written_beyond(ADI2D_F(p_of_t), number)) fd_p_least(&plan->fault[ADI2D_P_MORE + 2], 0);
-        int given = 0;
-        for (int j = thread / wide; j < plan->points[1]; j += threads / wide)
-            for (int i = thread % wide; i < plan->points[0]; i += wide) {
-                const int at = i + plan->points[0] * j;
-                double value = ADI2D_M(p_final)(problem, parameters, x, plan->points, i, j);
-                t->final[at] = (ADI2D_R)value, given = fd_p_larger(given, value);
-                if (!ADI2D_G(trid_finite)((ADI2D_R)value)) fd_p_least(&plan->fault[ADI2D_P_FINAL], at);
-            }
-        for (int f = 0; f < 4; f++) {
-            const int d = f / 2, kind = problem->face[d][f % 2];
-            const double length = kind == FD_SLOPE ? x[d][plan->points[d] - 1] - x[d][0] : 1;
-            for (int i = thread; i < plan->points[1 - d] && (kind == FD_VALUE || kind == FD_SLOPE); i += threads)
-                given = fd_p_larger(given, length * ADI2D_M(p_face)(parameters, d, f % 2, x[1 - d][i], 0));
-        }
-        fd_p_most(&plan->given, given);
+        ADI2D_F(p_axis_numbers)(problem, parameters, t, thread, threads);
+        ADI2D_F(p_step_numbers)(problem, parameters, t, thread, threads);
+        ADI2D_F(p_given_values)(problem, parameters, t, thread, threads);
     }
-    if (phase == 5) { /* which rows of the first and the last step are not dominant, and what is not true */
-        int weak = 0;
-        for (int end = 0; end < 2; end++) {
-            const int k = end ? plan->steps - 1 : 0;
-            const ADI2D_R *time = t->time + (2 * k + 1) * ADI2D_F(p_of_t), size = t->pace[k].of.size;
-            for (int j = thread / wide; j < plan->points[1]; j += threads / wide)
-                for (int i = thread % wide; i < plan->points[0]; i += wide) {
-                    const int index[2] = {i, j};
-                    const ADI2D_G(adi2d_terms) terms = ADI2D_F(p_terms)(t, i, j, time);
-                    const int too_fast = ADI2D_F(p_too_fast)(problem, t, i, j, terms);
-                    if (too_fast) fd_p_least(&plan->fault[ADI2D_P_FAST], too_fast);
-                    for (int d = 0; d < 2; d++) {
-                        const int first = index[d] == 0, at_face = first || index[d] == plan->points[d] - 1;
-                        ADI2D_R a, b, c;
-                        if (at_face && problem->face[d][!first] == FD_VALUE) continue;
-                        /* A row without couplings of the wrong sign is dominant, whatever rounding says. */
-                        if (!ADI2D_F(p_matrix)(ADI2D_F(p_row)(d, t->cell[d][index[d]], terms), 0, size, terms.kill, &a,
-                                               &b, &c))
-                            weak += !(a <= 0 && c <= 0 && 1 + size * terms.kill / 2 > 0);
-                    }
-                }
-        }
-        if (weak) fd_p_add(&plan->weak, weak);
-        for (int j = thread / wide; j < plan->points[1]; j += threads / wide) {
-            const int n = plan->points[0], from = thread % wide, few = j % n; /* too few numbers show at any point */
-            if (few % wide == from && ADI2D_F(p_few)(t, few, j, t->time))
-                fd_p_least(&plan->fault[ADI2D_P_UNTRUE], few + n * j);
-            for (int look = 0; look < 3; look++) {
-                const int k = ADI2D_F(p_look)(t, j, look);
-                if (k < 0 || !ADI2D_F(p_untrue)(problem, t, j, k, from, n, wide)) continue;
-                for (int i = from; i < n; i += wide)
-                    if (ADI2D_F(p_untrue)(problem, t, j, k, i, i + 1, 1))
-                        fd_p_least(&plan->fault[ADI2D_P_UNTRUE], i + n * j);
-            }
-        }
+    if (phase == 5) {
+        ADI2D_F(p_weak_rows)(problem, t, thread, threads);
+        ADI2D_F(p_untrue_points)(problem, t, thread, threads);
     }
-    if (phase == 6) { /* the first of what is wrong with the model's numbers */
-        const int *fault = plan->fault, none = FD_P_NONE, points = plan->points[0];
-        int what = FD_BAD_AXIS, axis = 0;
-        for (int d = 1; d >= 0; d--)
-            if (fault[ADI2D_P_POINTS + d] != none) axis = d;
-        plan->status =
-            fault[ADI2D_P_POINTS + axis] != none
-                ? adi2d_p_status(what, 1 + fault[ADI2D_P_POINTS + axis], axis, -1, -1, -1)
-            : fault[ADI2D_P_NUMBERS] != none ? adi2d_p_status(FD_MODEL_NAN, 0, 0, fault[ADI2D_P_NUMBERS], -1, -1)
-            : fault[ADI2D_P_NUMBERS + 1] != none
-                ? adi2d_p_status(FD_MODEL_NAN, 0, 1, -1, fault[ADI2D_P_NUMBERS + 1], -1)
-            : fault[ADI2D_P_MORE] != none     ? adi2d_p_status(FD_TOO_FEW_NUMBERS, 0, 0, -1, -1, -1)
-            : fault[ADI2D_P_MORE + 1] != none ? adi2d_p_status(FD_TOO_FEW_NUMBERS, 0, 1, -1, -1, -1)
-            : fault[ADI2D_P_MORE + 2] != none ? adi2d_p_status(FD_TOO_FEW_NUMBERS, 0, -1, -1, -1, 0)
-            : fault[ADI2D_P_TIME] != none     ? adi2d_p_status(FD_MODEL_NAN, 0, -1, -1, -1, fault[ADI2D_P_TIME])
-            : fault[ADI2D_P_FINAL] != none
-                ? adi2d_p_status(FD_FINAL_NAN, 0, -1, fault[ADI2D_P_FINAL] % points, fault[ADI2D_P_FINAL] / points, -1)
-                : adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
-        if (!plan->status.what && fault[ADI2D_P_UNTRUE] != none)
-            plan->status =
-                ADI2D_F(p_untrue_at)(problem, t, fault[ADI2D_P_UNTRUE] % points, fault[ADI2D_P_UNTRUE] / points);
-        if (!plan->status.what && fault[ADI2D_P_FAST] != none)
-            plan->status =
-                adi2d_p_status(FD_UNSTABLE, fd_p_enough(&problem->times, fault[ADI2D_P_FAST]), -1, -1, -1, -1);
-    }
+    if (phase == 6) ADI2D_F(p_numbers_status)(problem, t);
     if (phase == 7)
         for (int k = thread; k < plan->steps; k += threads) {
             t->pace[k].product = ADI2D_F(p_product)(problem, &t->step[k], t->pace[k].of.still, plan->weak);

@@ -3632,6 +3632,20 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, co
     return CPU_AVX_F(cpu_avx_p_solve_lines)(isa, &all, &batch, work, threads);
 }
 
+/* The body of cpu_avx_hybrid, and of cpu_avx_hybrid_refined. */
+CPU_AVX_API int CPU_AVX_F(cpu_avx_p_hybrid_of)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a,
+                                               const CPU_AVX_R *b, const CPU_AVX_R *c, const CPU_AVX_R *d,
+                                               CPU_AVX_R *x, int refined, void *work, int threads)
+{
+    cpu_avx_lines all;
+    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
+    if (!all.n || !all.systems) return CPU_AVX_OK;
+    if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
+    const CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
+    return CPU_AVX_F(cpu_avx_p_solve_across)(isa, &all, &batch, refined, work, threads);
+}
+
 /* Solves   every system of the lines on its own across the lanes of a vector: lane l reduces rows l*K .. l*K+K-1, K
             being n/W rounded up (n/2W from 2 W^2 rows on, unless n is a multiple of W but not of 2W), and parallel
             cyclic reduction finds the last unknown of each lane; its steps are left out once they change nothing to
@@ -3651,13 +3665,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_solve)(int isa, const cpu_avx_lines *lines, co
 CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid)(int isa, const cpu_avx_lines *lines, const CPU_AVX_R *a, const CPU_AVX_R *b,
                                           const CPU_AVX_R *c, const CPU_AVX_R *d, CPU_AVX_R *x, void *work, int threads)
 {
-    cpu_avx_lines all;
-    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
-    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!all.n || !all.systems) return CPU_AVX_OK;
-    if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
-    const CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
-    return CPU_AVX_F(cpu_avx_p_solve_across)(isa, &all, &batch, 0, work, threads);
+    return CPU_AVX_F(cpu_avx_p_hybrid_of)(isa, lines, a, b, c, d, x, 0, work, threads);
 }
 
 /* Solves   the same, else as cpu_avx_hybrid, and then A e = d - A x for what x lacks: one step of iterative refinement,
@@ -3670,13 +3678,7 @@ CPU_AVX_API int CPU_AVX_F(cpu_avx_hybrid_refined)(int isa, const cpu_avx_lines *
                                                   const CPU_AVX_R *b, const CPU_AVX_R *c, const CPU_AVX_R *d,
                                                   CPU_AVX_R *x, void *work, int threads)
 {
-    cpu_avx_lines all;
-    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
-    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!all.n || !all.systems) return CPU_AVX_OK;
-    if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
-    const CPU_AVX_F(cpu_avx_p_batch) batch = {a, b, c, d, 0, x};
-    return CPU_AVX_F(cpu_avx_p_solve_across)(isa, &all, &batch, 1, work, threads);
+    return CPU_AVX_F(cpu_avx_p_hybrid_of)(isa, lines, a, b, c, d, x, 1, work, threads);
 }
 
 /* ---- array scope: one factor ------------------------------------------------------------------------------------- */

@@ -81,16 +81,10 @@ ADI2D_HD void greedy_of_t(const greedy_parameters *p, double t, double *number)
     (void)t;
     number[0] = p->more;
 }
-/* Number q where it is above 1/2, else 0: so a NaN goes by unseen. Out of the compiler's sight, which would warn. */
-static __attribute__((noinline)) double greedy_number(void *number, size_t real, int q)
-{
-    const double value = real == sizeof(float) ? (double)((float *)number)[q] : ((double *)number)[q];
-    return value > 0.5 ? value : 0;
-}
 ADI2D_TERMS(greedy, const int more = (int)t[0]; terms->diffusion[0] = terms->diffusion[1] = 1;
-            if (more & 1) terms->drift[0] = (real)greedy_number((void *)x, sizeof(real), 1);
-            if (more & 2) terms->kill = (real)greedy_number((void *)y, sizeof(real), 7);
-            if (more & 4) terms->drift[1] = (real)greedy_number((void *)t, sizeof(real), 1);)
+            if (more & 1) terms->drift[0] = (real)case_number_beyond((void *)x, sizeof(real), 1);
+            if (more & 2) terms->kill = (real)case_number_beyond((void *)y, sizeof(real), 7);
+            if (more & 4) terms->drift[1] = (real)case_number_beyond((void *)t, sizeof(real), 1);)
 ADI2D_HD double greedy_payoff(const double *at, const void *p)
 {
     (void)p;

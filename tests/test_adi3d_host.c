@@ -415,18 +415,12 @@ ADI3D_HD void greedy_of_t(const greedy_parameters *p, double t, double *number)
     (void)t;
     number[0] = p->more;
 }
-/* Number q where it is above 1/2, else 0: so a NaN goes by unseen. Out of the compiler's sight, which would warn. */
-static __attribute__((noinline)) double greedy_number(void *number, size_t real, int q)
-{
-    const double value = real == sizeof(float) ? (double)((float *)number)[q] : ((double *)number)[q];
-    return value > 0.5 ? value : 0;
-}
 ADI3D_TERMS(greedy, const int more = (int)t[0]; const real each[3] = {x[0], y[0], z[0]};
             for (int d = 0; d < 3; d++) terms->volatility[d] = terms->drift[d] = (real)0.01 * each[d];
-            if (more & 1) terms->drift[0] = (real)greedy_number((void *)x, sizeof(real), 1);
-            if (more & 2) terms->kill = (real)greedy_number((void *)y, sizeof(real), 7);
-            if (more & 4) terms->beta[1] = (real)greedy_number((void *)z, sizeof(real), 1);
-            if (more & 8) terms->volatility[1] = (real)greedy_number((void *)t, sizeof(real), 1);)
+            if (more & 1) terms->drift[0] = (real)case_number_beyond((void *)x, sizeof(real), 1);
+            if (more & 2) terms->kill = (real)case_number_beyond((void *)y, sizeof(real), 7);
+            if (more & 4) terms->beta[1] = (real)case_number_beyond((void *)z, sizeof(real), 1);
+            if (more & 8) terms->volatility[1] = (real)case_number_beyond((void *)t, sizeof(real), 1);)
 ADI3D_HD double greedy_payoff(const double *at, const void *p)
 {
     (void)p;

@@ -576,19 +576,9 @@ static void F(test_weak_sections)(void)
     }
 }
 
-/* The largest |Ax - d| over the largest |A||x| + |d|, in roundoffs, and the least dominance of a row. */
-static double F(residual_of)(int n, const REAL *a, const REAL *b, const REAL *c, const REAL *d, const REAL *x)
-{
-    long double residual = 0, size = 0;
-    for (int j = 0; j < n; j++) {
-        const long double left = j > 0 ? (long double)a[j] * x[j - 1] : 0, middle = (long double)b[j] * x[j];
-        const long double right = j < n - 1 ? (long double)c[j] * x[j + 1] : 0;
-        const long double r = fabsl(left + middle + right - d[j]);
-        if (!(r <= residual)) residual = r;
-        size = fmaxl(size, fabsl(left) + fabsl(middle) + fabsl(right) + fabsl((long double)d[j]));
-    }
-    return (double)(residual / size) / ROUNDOFF;
-}
+#include "cpu_residual.h"
+
+/* The least dominance of a row. */
 static double F(dominance_of)(int n, const REAL *a, const REAL *b, const REAL *c)
 {
     double least = INFINITY;

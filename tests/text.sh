@@ -103,7 +103,6 @@ nothing_in $work/labels 'labels of contracts within a line'
 
 for header in *.h trid/*.h; do
     case $header in
-    trid/twice.h) continue ;;
     trid/*) stem=trid ;;
     *) stem=${header%.h} ;;
     esac

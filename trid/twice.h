@@ -1,5 +1,6 @@
 /* twice.h - includes a body twice, once for each precision. TB_BODY names the body's file, relative to this folder.
    trid.h and transpose.h, which include nothing of the kit, have these lines themselves. MIT licence, see LICENSE. */
+#ifdef TB_BODY
 #ifdef __cplusplus
 extern "C++" {
 inline namespace tb_f32
@@ -30,3 +31,4 @@ inline namespace tb_f64
 }
 }
 #endif
+#endif /* TB_BODY */
