@@ -35,7 +35,7 @@ JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 WERROR ?= $(filter true 1,$(CI))
 ERRORS := $(if $(WERROR),-Werror)
 
-HEADERS := $(wildcard *.h trid/*.h tests/*.h tests/simt/*.h examples/*.h)
+HEADERS := $(wildcard *.h $(addsuffix /*.h,trid trid/* pde pde/* bs1d bs3d cpu_avx tests tests/simt examples))
 WARNINGS := -Wall -Wextra -Wpedantic $(ERRORS)
 # The sanitizers' own words take a third of the time to compile: what is undefined stops the program instead, and the
 # address sanitizer says where. It also sees what lies beyond an object.
@@ -208,8 +208,8 @@ build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 # they name as skipped. "make test-long" runs all of each test, and the rest: samples under the sanitizers on arithmetic
 # like a GPU's and under Valgrind, host functions by gcc and clang as users compile them, other compilers, more
 # architectures.
-# Watched in the long run alone: what test_batch, test_lu, test_adi2d, test_adi3d and trid.h's and fd.h's tests on the
-# host see most of.
+# Watched in the long run alone: what test_batch, test_lu, test_adi2d, test_adi3d and trid.h's and pde/fd.h's tests on
+# the host see most of.
 WATCHED_LATER := $(filter-out test_batch,$(filter test_batch%,$(DEVICE_TESTS))) test_fd test_adi2d_long \
     test_adi2d_models test_adi2d_rungs test_adi3d_others test_adi3d_onchip test_bs3d_gpus test_bs4d
 # Of tests in several programs, with one precision or half of the instances each, the sanitizers and nvcc get one.
@@ -284,8 +284,8 @@ $(CPU_TESTS:%=build/host/%): build/host/%: tests/%.c $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -I. $(WARNINGS) -g1 -Og $(OPENMP) -o $@ $< -lm
 
-# Of adi2d.h's and adi3d.h's loops, which are inlined into each other, the sanitizers' code takes longest to optimise.
-# Their workers are threads.
+# Of pde/adi2d.h's and pde/adi3d.h's loops, which are inlined into each other, the sanitizers' code takes longest to
+# optimise. Their workers are threads.
 build/host/test_adi2d_host build/host/test_adi3d_host: HOST_LEVEL := -O0
 build/host/test_adi2d_host build/host/test_adi2d_orders build/host/test_adi3d_host: HOST_THREADS := -pthread $(OPENMP)
 build/host/%: tests/%.c $(HEADERS)
@@ -442,7 +442,7 @@ example-bs3d_gpus_mpi: build/bs3d_gpus_mpi
 	$(call run,mpirun -n $(shell nvidia-smi -L | wc -l) $< && $(call one,1,0,0))
 endif
 
-# A program in C, with the launches of trid_batch.h from the one file that nvcc compiles: for a minute, and without a
+# A program in C, with the launches of trid/batch.h from the one file that nvcc compiles: for a minute, and without a
 # GPU only in the long run.
 example-from_c: $(if $(GPU),build/from_c,$(if $(NVCC),build/nvcc/from_c/solve.o))
 	$(call run,$(if $(GPU),$<,(exit 3)); case $$? in (0) $(call one,1,0,0);; \

@@ -341,7 +341,7 @@ CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 
 /* Where tridiagonal systems lie: element j of system s of group g at [j*step + s*stride + g*jump] of each array. There
    are groups*systems of them, and g*systems + s is a system's index. groups left 0 is one group; a batch of no systems
-   has systems 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid_batch.h has
+   has systems 0. step, stride and jump may be negative; no two elements may coincide. trid_lines of trid/batch.h has
    the same fields. */
 typedef struct {
     long long n, step, systems, stride, groups, jump;

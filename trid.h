@@ -78,7 +78,7 @@
        trid_status_string
 
    Built on it: trid/pivoted.h, for any nonsingular matrix; trid/lu.h, LU factors and linear recurrences by scans;
-   trid/slabs.h, systems cut across GPUs or machines; trid_batch.h, arrays of systems in device memory.
+   trid/slabs.h, systems cut across GPUs or machines; trid/batch.h, arrays of systems in device memory.
 
    What they share:
      Stability  No function of this header pivots. Where the matrix is diagonally dominant, |b| > |a| + |c| in every

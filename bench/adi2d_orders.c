@@ -1,4 +1,4 @@
-/* adi2d_orders.c - the errors of adi2d.h's marches under refinement, and the orders that they make.
+/* adi2d_orders.c - the errors of pde/adi2d.h's marches under refinement, and the orders that they make.
    MIT licence, see LICENSE.
 
        adi2d_orders [--csv FILE]

@@ -1,4 +1,4 @@
-/* adi3d.cu - what a step of adi3d.h takes on a GPU: three assets, Douglas' and Hundsdorfer-Verwer's scheme, both
+/* adi3d.cu - what a step of pde/adi3d.h takes on a GPU: three assets, Douglas' and Hundsdorfer-Verwer's scheme, both
    precisions, beside bs3d.h's second implicit rung, whose equation has constant coefficients in the logarithm's steps.
    MIT licence, see LICENSE.
 

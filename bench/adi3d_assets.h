@@ -1,9 +1,9 @@
-/* adi3d_assets.h - three correlated lognormal prices and calls on their average: the model of adi3d.h's benchmarks.
+/* adi3d_assets.h - three correlated lognormal prices and calls on their average: the model of pde/adi3d.h's benchmarks.
    MIT licence, see LICENSE. */
 #ifndef BENCH_ADI3D_ASSETS_H
 #define BENCH_ADI3D_ASSETS_H
 
-#include "../adi3d.h"
+#include "../pde/adi3d.h"
 
 typedef struct {
     double rate, volatility, correlation, strike;
@@ -45,6 +45,6 @@ ADI3D_HD double assets_payoff(const double *at, const void *context)
 }
 #define ADI3D_ALONE 7
 #define ADI3D_MODEL assets
-#include "../adi3d.h"
+#include "../pde/adi3d.h"
 
 #endif

@@ -1,5 +1,5 @@
-/* adi3d_host.c - a step of adi3d.h on the host beside one of cpu_avx.h's second implicit rung on the same grid, whose
-   equation comes as arrays instead of a model: Douglas' scheme, three lognormal prices, three mixed terms.
+/* adi3d_host.c - a step of pde/adi3d.h on the host beside one of cpu_avx.h's second implicit rung on the same grid,
+   whose equation comes as arrays instead of a model: Douglas' scheme, three lognormal prices, three mixed terms.
    MIT licence, see LICENSE.
 
        adi3d_host [--csv FILE] [--quick]

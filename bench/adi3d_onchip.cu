@@ -1,4 +1,4 @@
-/* adi3d_onchip.cu - batches of small grids of adi3d.h, marched on chip: calls on the average of three assets, of as
+/* adi3d_onchip.cu - batches of small grids of pde/adi3d.h, marched on chip: calls on the average of three assets, of as
    many strikes and volatilities as there are problems, in 50 steps of Hundsdorfer and Verwer's scheme and of others.
    MIT licence, see LICENSE.
 

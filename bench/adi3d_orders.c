@@ -1,4 +1,4 @@
-/* adi3d_orders.c - the errors of adi3d.h's marches under refinement, and the orders that they make; prices that are
+/* adi3d_orders.c - the errors of pde/adi3d.h's marches under refinement, and the orders that they make; prices that are
    known.
    MIT licence, see LICENSE.
 

@@ -1,4 +1,4 @@
-"""adi3d_peer.py - adi3d.h on the host beside QuantLib's finite differences for Heston's model with a Hull-White rate.
+"""adi3d_peer.py - pde/adi3d.h on the host beside QuantLib's finite differences for Heston's model with a Hull-White rate.
 MIT licence, see LICENSE.
 
     python3 -m pip install QuantLib

@@ -1,4 +1,4 @@
-/* batch.cu - trid_batch.h and cuSPARSE on the same arrays.
+/* batch.cu - trid/batch.h and cuSPARSE on the same arrays.
    MIT licence, see LICENSE.
 
        batch [--csv FILE] [--quick] [--only TEXT]
@@ -8,7 +8,7 @@
    device-to-device copy in the same run. Every result is checked: the residual of every system on the device, as
    trid_batch_checked defines it, and the largest error of a sample (48 systems, or pieces of long ones with 256 rows
    around them, beyond which these matrices forget) against pivoted elimination in double precision, relative to the
-   largest element of x in each. Where a residual is above 128 unit roundoffs, the tolerance that trid_batch.h stands
+   largest element of x in each. Where a residual is above 128 unit roundoffs, the tolerance that trid/batch.h stands
    for by itself, or an error above ten times as much, the program says so, and fails if the result is the kit's. What
    takes more than 0.1 s is timed by its first run alone.
    ratio_to_cusparse is the time of the best cuSPARSE routine for the layout over the time of this one. --only runs the
@@ -17,7 +17,7 @@
 #ifdef BATCH_TUNE
 #define TRID_P_BATCH_ROOMY(version) 0 /* no kernel is empty */
 #endif
-#include "../trid_batch.h"
+#include "../trid/batch.h"
 #include "bench.h"
 #include "sparse.h"
 

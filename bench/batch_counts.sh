@@ -1,5 +1,5 @@
 #!/bin/sh
-# batch_counts.sh - registers of trid_batch.h's kernels for contiguous systems, and what they let be on its way.
+# batch_counts.sh - registers of trid/batch.h's kernels for contiguous systems, and what they let be on its way.
 # MIT licence, see LICENSE.
 #
 #     sh bench/batch_counts.sh [ARCH] >docs/results/trid_batch-counts.csv          (ARCH: sm_90)
@@ -11,7 +11,7 @@ arch=${1:-sm_90}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/all.cu" <<'END'
-#include "trid_batch.h"
+#include "trid/batch.h"
 int main() { return !trid_batch_solve_f32<> + !trid_batch_solve_f64<>; }
 END
 "${NVCC:-nvcc}" -std=c++17 -O3 -I. -arch="$arch" -Xptxas -v -cubin -o "$work/all.cubin" "$work/all.cu" 2>"$work/said"

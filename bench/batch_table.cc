@@ -1,4 +1,4 @@
-/* batch_table.cc - which kernel of trid_batch.h serves which size: asks the launches themselves, without launching.
+/* batch_table.cc - which kernel of trid/batch.h serves which size: asks the launches themselves, without launching.
    MIT licence, see LICENSE.
 
    bench/batch_table.sh compiles and runs this; it needs no GPU. trid_launch and trid_launch_cluster are replaced by functions
@@ -46,7 +46,7 @@ static int clusters_that_fit(const A &...)
 #define trid_launch note
 #define trid_launch_cluster note_cluster
 #define trid_clusters clusters_that_fit
-#include "trid_batch.h"
+#include "trid/batch.h"
 #undef trid_launch
 #undef trid_launch_cluster
 #undef trid_clusters
@@ -356,7 +356,7 @@ int main(int argc, char **argv)
     const call solve = {SOLVE, CONTIGUOUS}, pivoted = {PIVOTED, CONTIGUOUS}, beside = {SOLVE, SIDE_BY_SIDE};
     all_sizes = argc > 1 && !strcmp(argv[1], "--all");
     read_symbols(argv[0]);
-    read_header("trid_batch.h");
+    read_header("trid/batch.h");
     print_table("trid_batch_solve, contiguous, one system after another", solve, NULL);
     print_table("where step or pitch are others", {SOLVE, PITCHED}, &solve);
     print_table("trid_batch_solve, side by side, on a device with clusters", beside, NULL);

@@ -1,11 +1,11 @@
 #!/bin/sh
-# batch_table.sh - the table of trid_batch.h that says which kernel serves which size, from what its launches do.
+# batch_table.sh - the table of trid/batch.h that says which kernel serves which size, from what its launches do.
 # MIT licence, see LICENSE.
 #
 #     sh bench/batch_table.sh                          the table: n up to 16384; of launches that are like others where they
 #                                                      differ, the names of the kernels alone
 #     sh bench/batch_table.sh --all                    all n, and all that is known of each
-#     sh bench/batch_table.sh trid_batch.h >NEW.h      the file, the table in its place: behind the line that names this
+#     sh bench/batch_table.sh trid/batch.h >NEW.h      the file, the table in its place: behind the line that names this
 #                                                      script, to the end of the comment
 #
 # tests/text.sh checks that the header has the table that this prints. Needs a C++ compiler (CXX names it) and nm, no GPU.
@@ -17,7 +17,8 @@ trap 'rm -rf "$work"' EXIT
 awk '/^TRID_KERNEL / { kernel = 1 }
     kernel && /^}/ { kernel = body = 0 }
     !body { print }
-    kernel && /^{/ { body = 1 }' trid_batch.h >"$work/trid_batch.h"
+    kernel && /^{/ { body = 1 }' trid/batch.h >"$work/batch.h"
+mkdir "$work/trid" && cp trid/*.h "$work/trid" && cp *.h "$work" && mv "$work/batch.h" "$work/trid"
 "${CXX:-g++}" -std=c++17 -I"$work" -I. -w -x c++ -include tests/simt/simt.h -O0 -no-pie -o "$work/table" bench/batch_table.cc
 [ "${1:-}" = --all ] && { "$work/table" --all; exit; }
 "$work/table" >"$work/lines"

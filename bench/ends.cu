@@ -1,9 +1,9 @@
-/* ends.cu - sections of lines that cross processors: what trid_batch.h's launches for their ends take on a slab, lines
+/* ends.cu - sections of lines that cross processors: what trid/batch.h's launches for their ends take on a slab, lines
    along z, beside the solves that need no ends.
    MIT licence, see LICENSE.
 
    arrays are what a launch moves of the slab, a copy two; pct_of_copy their share of a copy's speed. */
-#include "../trid_batch.h"
+#include "../trid/batch.h"
 #include "bench.h"
 
 static void done(int status)

@@ -1,5 +1,5 @@
-/* fd_orders.c - the errors of fd.h's formulas, faces, schemes and prices under refinement, and the orders they make.
-   MIT licence, see LICENSE.
+/* fd_orders.c - the errors of pde/fd.h's formulas, faces, schemes and prices under refinement, and the orders they
+   make. MIT licence, see LICENSE.
 
        fd_orders [--csv FILE]
 

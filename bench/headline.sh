@@ -25,7 +25,7 @@ row() { # row WHAT FORMAT NUMBER...: a line of the table, the cells behind the f
 
 printf '| single precision, on one %s | time | speed | compared with, in the same run |\n|---|---|---|---|\n' "$machine"
 for layout in 'contiguous/one after another' 'interleaved/interleaved'; do
-    row "524288 tridiagonal systems of 256 rows, each with its own matrix, ${layout#*/} (trid_batch.h)" \
+    row "524288 tridiagonal systems of 256 rows, each with its own matrix, ${layout#*/} (trid/batch.h)" \
         "%.3g ms | %.0f GB/s | %.0f %% of a device-to-device copy; %.1f times as fast as cuSPARSE's best routine" \
         $(pick "$batch" ms,gbytes_per_s,pct_of_copy,ratio_to_cusparse \
             operation=solve,n=256,batch=524288,precision=f32,layout="${layout%/*}")
@@ -46,11 +46,11 @@ row "one option on three assets, 256³ points, 100 ADI steps (bs3d.h)" \
     "%.3g ms | %.0f GB/s | %.0f %% of one reading and writing a step at the speed of a copy; the plain rung %.3g ms" \
     $(pick "$three" ms_median,gbytes_per_s,pct_of_limit kernel=implicit3,precision=f32,nx=256,steps=100) \
     $(pick "$three" ms_median kernel=implicit1,precision=f32,nx=256,steps=100)
-row "256 options in a local volatility model, 256 x 256 points, 63 ADI steps, the model a C file of the user's (adi2d.h)" \
+row "256 options in a local volatility model, 256 x 256 points, 63 ADI steps, the model a C file of the user's (pde/adi2d.h)" \
     "%.3g ms | %.0f GFlop/s | the same through memory %.3g ms" \
     $(pick "$two" ms_median,gflops version=onchip,precision=f32,dataset=large) \
     $(pick "$two" ms_median version=coalesced,precision=f32,dataset=large)
-row "Heston calls of 1000 parameter sets in one launch, 192 x 64 points, transfers included (adi2d.h)" \
+row "Heston calls of 1000 parameter sets in one launch, 192 x 64 points, transfers included (pde/adi2d.h)" \
     "%.3g ms | %.0f problems a second | relative error of a price that is known: %.1e" \
     $(sed -n 's/^1000 parameter sets in \([0-9.]*\) ms: \([0-9]*\) problems.*/\1 \2/p' "$heston") \
     $(sed -n 's/^price .*off by \([-0-9.e]*\)).*/\1/p' "$heston")

@@ -26,7 +26,7 @@ draw() {
     awk -F, -f "$work/$name.awk" "$@" >"$to/$name.svg"
 }
 
-# ---- trid_batch.h, cuSPARSE, cuSolverDx: the README's plot -----------------------------------------------------------
+# ---- trid/batch.h, cuSPARSE, cuSolverDx: the README's plot -----------------------------------------------------------
 
 # Any length between 16 and 1024 rows, contiguous.
 draw share docs/results/trid_batch-h200.csv docs/results/cusolverdx-h200.csv <<'AWK'
@@ -97,7 +97,7 @@ END {
 }
 AWK
 
-# ---- trid_batch.h: every routine, both layouts, all lengths ----------------------------------------------------------
+# ---- trid/batch.h: every routine, both layouts, all lengths ----------------------------------------------------------
 
 draw batch docs/results/trid_batch-h200.csv docs/results/cusolverdx-h200.csv <<'AWK'
 function series(name, label, color, points) {
@@ -141,7 +141,7 @@ BEGIN {
 END {
     if (!rows) fail("no solves in these files")
     width = 860; height = 676
-    begin(width, height, "Share of copy speed by rows a system, for trid_batch.h, cuSPARSE and cuSolverDx", \
+    begin(width, height, "Share of copy speed by rows a system, for trid/batch.h, cuSPARSE and cuSolverDx", \
         "Solving arrays of tridiagonal systems: share of the speed of a copy, by rows in a system", \
         colors("#2f6fbd #c8691c #8c959f #a05a2c #1a7f37 #6639ba #a475f9"), \
         colors("#5b9be6 #e8914a #768390 #c9875a #57ab5a #986ee2 #cbb2ff"))
@@ -323,7 +323,7 @@ END {
 }
 AWK
 
-# ---- adi2d.h: local volatility ---------------------------------------------------------------------------------------
+# ---- pde/adi2d.h: local volatility -----------------------------------------------------------------------------------
 
 # A panel for each data set, bars in logarithmic measure: of the first file the program in C and its port with all of
 # its optimisations, of the second the versions of the header.
@@ -331,9 +331,9 @@ draw adi2d docs/results/locvol_variants-h200.csv docs/results/locvol_timing-h200
 function across(ms) { return (right - left) * log(ms / least) / log(most / least) }
 BEGIN {
     label["sequential"] = "C, one core"; label["port_naive"] = "GPU, a port as it stands"
-    label["port_coalesced"] = "GPU, port, coalesced"; label["host"] = "adi2d.h on the host"
-    label["naive"] = "adi2d.h, naive"; label["coalesced"] = "adi2d.h, coalesced"
-    label["onchip"] = "adi2d.h, all on chip"
+    label["port_coalesced"] = "GPU, port, coalesced"; label["host"] = "pde/adi2d.h on the host"
+    label["naive"] = "pde/adi2d.h, naive"; label["coalesced"] = "pde/adi2d.h, coalesced"
+    label["onchip"] = "pde/adi2d.h, all on chip"
     versions = split("sequential port_naive port_coalesced host naive coalesced onchip", version, " ")
     least = 1e30; most = 0
 }
@@ -360,7 +360,7 @@ END {
     least = 10 ^ int(log(least) / log(10) - (least < 1)); most = 10 ^ (int(log(most) / log(10)) + 1)
     bar = 10; band = 30; left = 190; right = 760; tall = band * versions + 80
     begin(860, 64 + tall * panels + 20, "Milliseconds of each version on the benchmark of local volatility", \
-        "adi2d.h: calibrating local volatility, milliseconds by version", bars_light(), bars_dark())
+        "pde/adi2d.h: calibrating local volatility, milliseconds by version", bars_light(), bars_dark())
     text(16, 42, "small", machine)
     for (s = 1; s <= panels; s++) {
         set = sets[s]; top = 64 + tall * (s - 1)
@@ -388,7 +388,7 @@ END {
 }
 AWK
 
-# ---- adi3d.h: a slice of a solution ----------------------------------------------------------------------------------
+# ---- pde/adi3d.h: a slice of a solution ------------------------------------------------------------------------------
 
 # Values along x at some y of the grid; broken: what exercise at once pays, max(K - (x + y + z) / 3, 0), of which the
 # value at x = y = 0, where the right is exercised, has K - z / 3.
@@ -412,7 +412,7 @@ END {
     if (!rows) fail("no values in this file")
     left = 64; right = 836; above = 74; under = 354
     begin(860, 412, "Value of an American put on the average of three assets along the first, for some values of the second", \
-        "adi3d.h: an American put on the average of three assets, a slice of the solution", \
+        "pde/adi3d.h: an American put on the average of three assets, a slice of the solution", \
         colors("#2f6fbd #c8691c #1a7f37 #6639ba #a05a2c #6e7781") "\n.gain { stroke-dasharray: 3 4; stroke-width: 1 }", \
         colors("#5b9be6 #e8914a #57ab5a #986ee2 #c9875a #909dab"))
     split(machine, said, "; ")

@@ -7,7 +7,7 @@
    The same file on a GPU and without one:
        nvcc -std=c++17 -O3 -I. -o adi3d_basket examples/adi3d_basket.cu
        gcc -std=c11 -O3 -march=native -fopenmp -I. -x c -o adi3d_basket examples/adi3d_basket.cu -lm */
-#include "adi3d.h"
+#include "pde/adi3d.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ ADI3D_HD double basket_payoff(const double *at, const void *parameters)
 
 #define ADI3D_ALONE 7 /* each price feels itself alone: one matrix an axis */
 #define ADI3D_MODEL basket
-#include "adi3d.h"
+#include "pde/adi3d.h"
 
 /* ---- the program ------------------------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
    The same file on a GPU and without one:
        nvcc -std=c++17 -O3 -I. -o adi3d_heston_hw examples/adi3d_heston_hw.cu
        gcc -std=c11 -O3 -march=native -fopenmp -I. -x c -o adi3d_heston_hw examples/adi3d_heston_hw.cu -lm */
-#include "adi3d.h"
+#include "pde/adi3d.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ ADI3D_HD double heston_hw_payoff(const double *at, const void *parameters)
 
 #define ADI3D_ALONE 4 /* the rate feels itself alone: one matrix for all lines along it */
 #define ADI3D_MODEL heston_hw
-#include "adi3d.h"
+#include "pde/adi3d.h"
 
 int main(int argc, char **argv)
 {

@@ -1,9 +1,9 @@
-/* batch_graph.cu - a launch of trid_batch.h captured into a CUDA graph, and replayed.
+/* batch_graph.cu - a launch of trid/batch.h captured into a CUDA graph, and replayed.
    MIT licence, see LICENSE.
 
    Heat in many rods, a step of implicit Euler in each replay: (I - r D) u' = u in place, with one matrix for all rods.
    The launch also tells how many systems failed, whose counters the graph sets back by itself. */
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #include <stdio.h>
 #include <vector>

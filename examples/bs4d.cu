@@ -1,4 +1,4 @@
-/* bs4d.cu - four-factor Black-Scholes by ADI, composed of trid_batch.h's launches along three axes and one kernel.
+/* bs4d.cu - four-factor Black-Scholes by ADI, composed of trid/batch.h's launches along three axes and one kernel.
    MIT licence, see LICENSE.
 
        bs4d [f32|f64] [--size N | --size NX NY NZ NW] [--steps N] [--csv FILE]
@@ -13,7 +13,7 @@
    limit is one reading and one writing of an array for a step, at the speed of a device-to-device copy. */
 #define BS1D_NO_LAUNCHES /* of the ladder in one factor nothing is called */
 #include "bs3d.h"
-#include "trid_batch.h"
+#include "trid/batch.h"
 #include "bs4d_report.h"
 
 enum { LINES_Y = 4, LINES_Z = 2, WARPS = LINES_Y * LINES_Z, SLABS = 16 };

@@ -1,11 +1,11 @@
-/* heston_model.h - Heston's model, for adi2d.h: x is the price, y its variance.
+/* heston_model.h - Heston's model, for pde/adi2d.h: x is the price, y its variance.
    MIT licence, see LICENSE.
 
        V_t + r x V_x + kappa (mean - y) V_y + y x^2 / 2 V_xx + sigma^2 y / 2 V_yy + rho sigma x y V_xy = r V */
 #ifndef HESTON_MODEL_H
 #define HESTON_MODEL_H
 
-#include "adi2d.h"
+#include "pde/adi2d.h"
 
 typedef struct {
     double strike, kappa, mean, sigma, rho, rate, dividend;
@@ -52,6 +52,6 @@ ADI2D_HD double heston_payoff(const double *at, const void *parameters)
 }
 
 #define ADI2D_MODEL heston
-#include "adi2d.h"
+#include "pde/adi2d.h"
 
 #endif

@@ -1,10 +1,10 @@
-/* locvol_model.h - the local volatility model of the benchmark, for adi2d.h: x is the forward rate, y the logarithm of
-   its volatility; diffusion_x = exp(2 (beta log x + y - nu^2 t / 2)) / 2, a product of three factors.
+/* locvol_model.h - the local volatility model of the benchmark, for pde/adi2d.h: x is the forward rate, y the logarithm
+   of its volatility; diffusion_x = exp(2 (beta log x + y - nu^2 t / 2)) / 2, a product of three factors.
    MIT licence, see LICENSE. */
 #ifndef LOCVOL_MODEL_H
 #define LOCVOL_MODEL_H
 
-#include "adi2d.h"
+#include "pde/adi2d.h"
 
 typedef struct {
     double strike, beta, nu;
@@ -46,6 +46,6 @@ ADI2D_HD double locvol_payoff(const double *at, const void *p)
 
 #define ADI2D_Y_ALONE
 #define ADI2D_MODEL locvol
-#include "adi2d.h"
+#include "pde/adi2d.h"
 
 #endif

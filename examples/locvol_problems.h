@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Solves   the problems of a data set, as adi2d.h has them: batch.kind is ADI2D_PRODUCTS
+/* Solves   the problems of a data set, as pde/adi2d.h has them: batch.kind is ADI2D_PRODUCTS
    Needs    room for set->outer of each
    Returns  0, or 1 where memory is short */
 static inline int locvol_problems(const locvol_set *set, adi2d_problem *problem, locvol_parameters *parameters)

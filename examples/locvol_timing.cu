@@ -1,4 +1,4 @@
-/* locvol_timing.cu - local volatility calibration, a benchmark of two-factor solvers, as a model of adi2d.h.
+/* locvol_timing.cu - local volatility calibration, a benchmark of two-factor solvers, as a model of pde/adi2d.h.
    MIT licence, see LICENSE.
 
        locvol_timing [--quick] [--csv [FILE]]     writes the rows as CSV to FILE as well, or to the terminal alone

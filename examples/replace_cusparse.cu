@@ -11,7 +11,7 @@
 
    No handle, no buffer; d stays, or is x if it need not; a[0] and c[n-1] of a system need not be zero. Interleaved
    systems (cusparseSgtsvInterleavedBatch) differ by trid_lines_interleaved, and a, b, c stay as they were. */
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #include <stdio.h>
 #include <vector>

@@ -1,6 +1,6 @@
-/* adi2d_case_model.h - the model of the tests of adi2d.h, of which tests/adi2d_cases.h makes several: CASE_MODEL is its
-   name, CASE_FITTING how drifts are taken, CASE_MIXED whether it has a mixed term, CASE_ALONE whether what is along y
-   depends on y alone.
+/* adi2d_case_model.h - the model of the tests of pde/adi2d.h, of which tests/adi2d_cases.h makes several: CASE_MODEL is
+   its name, CASE_FITTING how drifts are taken, CASE_MIXED whether it has a mixed term, CASE_ALONE whether what is along
+   y depends on y alone.
    MIT licence, see LICENSE. */
 #define CASE_NAME(stem) ADI2D_P_JOIN(CASE_MODEL, stem)
 #define CASE_TERMS(model, ...) ADI2D_TERMS(model, __VA_ARGS__) /* the name, not CASE_MODEL */
@@ -60,7 +60,7 @@ ADI2D_HD double CASE_NAME(change)(const case_parameters *p, int date, double x, 
 #define ADI2D_Y_ALONE
 #endif
 #define ADI2D_MODEL CASE_MODEL
-#include "../adi2d.h"
+#include "../pde/adi2d.h"
 
 #undef CASE_NAME
 #undef CASE_TERMS

@@ -1,10 +1,10 @@
-/* adi2d_cases.h - what the tests of adi2d.h share: models with all that a model may have, random problems for them, and
-   a plain march of the schemes, from the formulas of docs/fd.md and of the books alone, in double precision.
+/* adi2d_cases.h - what the tests of pde/adi2d.h share: models with all that a model may have, random problems for them,
+   and a plain march of the schemes, from the formulas of docs/fd.md and of the books alone, in double precision.
    MIT licence, see LICENSE. */
 #ifndef ADI2D_CASES_H
 #define ADI2D_CASES_H
 
-#include "../adi2d.h"
+#include "../pde/adi2d.h"
 
 #include "check.h"
 #include "random.h"
@@ -594,8 +594,8 @@ CASE_FUNCTION case_verdict case_said(int what, int detail, int axis)
     return v;
 }
 
-/* Spoils number `which` of a plain problem, in the order in which adi2d.h has its arguments. Returns 0 when there are
-   no more. Infinite and NaN numbers take turns. */
+/* Spoils number `which` of a plain problem, in the order in which pde/adi2d.h has its arguments. Returns 0 when there
+   are no more. Infinite and NaN numbers take turns. */
 CASE_FUNCTION int case_spoil(int which, case_problem *c, case_verdict *says)
 {
     adi2d_problem *q = &c->problem;

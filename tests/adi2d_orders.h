@@ -1,9 +1,9 @@
-/* adi2d_orders.h - errors of adi2d.h's marches under refinement, for the tests and for the tables in the documents.
+/* adi2d_orders.h - errors of pde/adi2d.h's marches under refinement, for the tests and for the tables in the documents.
    MIT licence, see LICENSE. */
 #ifndef ADI2D_ORDERS_H
 #define ADI2D_ORDERS_H
 
-#include "../adi2d.h"
+#include "../pde/adi2d.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ ADI2D_HD double powers_face(const powers_parameters *p, int axis, int side, doub
 }
 #define ADI2D_FACE
 #define ADI2D_MODEL powers
-#include "../adi2d.h"
+#include "../pde/adi2d.h"
 
 static inline void *orders_memory(size_t bytes)
 {

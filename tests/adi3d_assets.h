@@ -1,10 +1,10 @@
-/* adi3d_assets.h - three correlated lognormal prices as a model of adi3d.h, and what is known of options on them: for
-   tests on the host and on the device.
+/* adi3d_assets.h - three correlated lognormal prices as a model of pde/adi3d.h, and what is known of options on them:
+   for tests on the host and on the device.
    MIT licence, see LICENSE. */
 #ifndef ADI3D_ASSETS_H
 #define ADI3D_ASSETS_H
 
-#include "../adi3d.h"
+#include "../pde/adi3d.h"
 
 #include <string.h>
 
@@ -66,7 +66,7 @@ ADI3D_HD double assets_payoff(const double *at, const void *context)
     return gain < 0 ? 0 : gain;
 }
 #define ADI3D_MODEL assets
-#include "../adi3d.h"
+#include "../pde/adi3d.h"
 
 /* What is known for a year, all prices and the strike 100, rate 5 %, volatilities 20 %, correlations 1/2: the average
    by Black and Scholes, Stulz's and Johnson's formulas for the others, the American put by a tree for the average. */

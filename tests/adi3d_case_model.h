@@ -1,6 +1,6 @@
-/* adi3d_case_model.h - the model of the tests of adi3d.h, of which tests/adi3d_cases.h makes several: CASE_MODEL is its
-   name, CASE_FITTING how drifts are taken, CASE_MIXED which beta it has, CASE_CHANGES whether anything depends on t.
-   MIT licence, see LICENSE. */
+/* adi3d_case_model.h - the model of the tests of pde/adi3d.h, of which tests/adi3d_cases.h makes several: CASE_MODEL is
+   its name, CASE_FITTING how drifts are taken, CASE_MIXED which beta it has, CASE_CHANGES whether anything depends on
+   t. MIT licence, see LICENSE. */
 #define CASE_NAME(stem) ADI3D_P_JOIN(CASE_MODEL, stem)
 #define CASE_TERMS(model, ...) ADI3D_TERMS(model, __VA_ARGS__) /* the name, not CASE_MODEL */
 
@@ -63,7 +63,7 @@ ADI3D_HD double CASE_NAME(change)(const case_parameters *p, int date, const doub
 #define ADI3D_FACE
 #define ADI3D_CHANGE
 #define ADI3D_MODEL CASE_MODEL
-#include "../adi3d.h"
+#include "../pde/adi3d.h"
 
 #undef CASE_NAME
 #undef CASE_TERMS

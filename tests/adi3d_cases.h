@@ -1,10 +1,10 @@
-/* adi3d_cases.h - what the tests of adi3d.h share: models with all that a model may have, random problems for them, and
-   a plain march of the schemes, from the formulas of docs/fd.md and of the books alone, in double precision.
+/* adi3d_cases.h - what the tests of pde/adi3d.h share: models with all that a model may have, random problems for them,
+   and a plain march of the schemes, from the formulas of docs/fd.md and of the books alone, in double precision.
    MIT licence, see LICENSE. */
 #ifndef ADI3D_CASES_H
 #define ADI3D_CASES_H
 
-#include "../adi3d.h"
+#include "../pde/adi3d.h"
 
 #include "check.h"
 #include "random.h"

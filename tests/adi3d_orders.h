@@ -1,9 +1,9 @@
-/* adi3d_orders.h - errors of adi3d.h's marches under refinement, for the tests and for the tables in the documents.
+/* adi3d_orders.h - errors of pde/adi3d.h's marches under refinement, for the tests and for the tables in the documents.
    MIT licence, see LICENSE. */
 #ifndef ADI3D_ORDERS_H
 #define ADI3D_ORDERS_H
 
-#include "../adi3d.h"
+#include "../pde/adi3d.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ ADI3D_HD double powers_face(const powers_parameters *p, int axis, int side, cons
 }
 #define ADI3D_FACE
 #define ADI3D_MODEL powers
-#include "../adi3d.h"
+#include "../pde/adi3d.h"
 
 static inline void *orders_memory(size_t bytes)
 {

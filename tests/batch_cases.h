@@ -1,4 +1,4 @@
-/* batch_cases.h - systems, layouts and answers for the tests of trid_batch.h.
+/* batch_cases.h - systems, layouts and answers for the tests of trid/batch.h.
    MIT licence, see LICENSE.
 
    The answer is that of elimination with partial pivoting in long double: as different from the code under test as an

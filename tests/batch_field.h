@@ -1,8 +1,8 @@
-/* batch_field.h - what the tests of trid_batch.h share: memory between guards, the launches of both precisions by one
+/* batch_field.h - what the tests of trid/batch.h share: memory between guards, the launches of both precisions by one
    name, and one call checked in all that it leaves.
    MIT licence, see LICENSE.
 
-   To be included after trid_batch.h, which a test may give limits of its own. Each array of a case lies between guard
+   To be included after trid/batch.h, which a test may give limits of its own. Each array of a case lies between guard
    words, and what lies between its systems is guarded too: whatever is not an element of x must be as it was, and x is
    full of NaN before. Scratch is as large as trid_batch_scratch says, between guards, and full of NaN too. */
 #ifndef BATCH_FIELD_H

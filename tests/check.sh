@@ -34,7 +34,14 @@ compile() {
 
 # kit_headers: those that a program includes, one a line
 kit_headers() {
-    (cd "$top" && ls *.h trid/*.h)
+    (cd "$top" && ls *.h trid/*.h pde/*.h)
+}
+
+# copy_kit FOLDER: every header, with its folder
+copy_kit() {
+    for file in $(cd "$top" && ls *.h */*.h */*/*.h | grep -vE '^(tests|bench|examples|build)/'); do
+        mkdir -p "$1/$(dirname $file)" && cp "$top/$file" "$1/$file"
+    done
 }
 
 skip() { # skip WHY

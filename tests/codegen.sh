@@ -1,8 +1,8 @@
 #!/bin/sh
 # codegen.sh - what the compiler makes of every device function of trid.h and transpose.h, and of every kernel of bs1d.h,
-# bs3d.h and trid_batch.h: no more registers and no other number of instructions than tests/codegen.txt says; no local
-# memory in the former, nor in the kernels of the README's tables, nor for sm_90 in those of trid_batch.h's plain solves;
-# in the others no more than is written there.
+# bs3d.h and trid/batch.h: no more registers and no other number of instructions than tests/codegen.txt says; no local
+# memory in the former, nor in the kernels of the README's tables, nor for sm_90 in those of trid/batch.h's plain
+# solves; in the others no more than is written there.
 #
 #     tests/codegen.sh              compares
 #     tests/codegen.sh --update     writes what it found for this nvcc into tests/codegen.txt
@@ -118,9 +118,9 @@ awk -v version="$version" -v passed=$passed -v failed=$failed -v skipped=$skippe
 
     # Is this one of the kernels that must have no local memory? All but those of the ladders, and of them those in
     # the tables of README.md: implicit1 and 4 of 256 points in bs1d.h; in bs3d.h those of up to 512 points with positive
-    # correlations (form 0), in single precision; in trid_batch.h, for the architecture that the README times, those that
-    # solve plainly or by factors in one reading, side by side from aligned arrays, but for 16 bytes. In the others a
-    # set-up may spill, or more warps were worth some bytes: docs/bs1d.md, bs3d.md and batch.md say where.
+    # correlations (form 0), in single precision; in trid/batch.h, for the architecture that the README times, those
+    # that solve plainly or by factors in one reading, side by side from aligned arrays, but for 16 bytes. In the others
+    # a set-up may spill, or more warps were worth some bytes: docs/bs1d.md, bs3d.md and batch.md say where.
     function must_stay_in_registers(name, part) {
         if (name !~ /^(trid_p_batch|bs1d|bs3d)_/) return 1
         if (name ~ /^trid_p_batch_/)

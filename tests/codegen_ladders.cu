@@ -1,11 +1,11 @@
-/* codegen_ladders.cu - every kernel of bs1d.h, bs3d.h and trid_batch.h, as the launch functions use them;
+/* codegen_ladders.cu - every kernel of bs1d.h, bs3d.h and trid/batch.h, as the launch functions use them;
    tests/codegen.sh compiles them and looks at what came out.
    MIT licence, see LICENSE.
 
    Whoever takes a launch function's address has it compiled, and its kernels. nvcc defines CODEGEN_F64 for those in
    double precision, else they are those in single. */
 #include "bs3d.h"
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #ifdef CODEGEN_F64
 #define IN(stem) (const void *)stem##_f64<>

@@ -12,13 +12,13 @@ name=costs
 . "$top/tests/macros.sh"
 emulated="$CXX -std=c++17 -Wall -Wextra -Werror -x c++ -include $top/tests/simt/simt.h"
 headers=$(kit_headers)
-mkdir -p trid
+mkdir -p trid pde
 models=$(cd "$top" && ls examples/*_model.h)
 last='$p' # of the launches that a header declares the first is tried, and the last
 if [ -n "$SHORT_TESTS" ]; then
     last=
     skip 'as CUDA each header alone, models, what nvcc makes of the host, launches in double precision, those of
-    trid_batch.h and all by nvcc, other levels for cpu_batch: SHORT_TESTS is set'
+    trid/batch.h and all by nvcc, other levels for cpu_batch: SHORT_TESTS is set'
 fi
 
 # All headers in one program, among macros with their own names, inside extern "C"; models too; each alone.
@@ -100,7 +100,7 @@ only_that() {
 }
 
 # only_its_kernels FUNCTION: of those that bear a rung's name or a precision, as the kernels of explicit rungs do; of
-# trid_batch.h none of another type, none that pivots and none for one matrix, which trid_batch_solve has no use for.
+# trid/batch.h none of another type, none that pivots and none for one matrix, which trid_batch_solve has no use for.
 only_its_kernels() {
     rung=${1#*_}
     c++filt <entries >kernels
@@ -112,13 +112,13 @@ only_its_kernels() {
         grep -q "${rung%_*}" kernels && ! grep -E '(explicit|implicit)[0-9]' kernels | grep -v "${rung%_*}"
 }
 
-for header in bs1d.h bs3d.h trid_batch.h; do
+for header in bs1d.h bs3d.h trid/batch.h; do
     launches $header >list
     least=6
-    [ $header = trid_batch.h ] && least=4
+    [ $header = trid/batch.h ] && least=4
     check "$header: launches in both precisions stand in the header" \
         sh -c "[ \$(grep -c _f32 list) -ge $least ] && [ \$(grep -c _f32 list) -eq \$(grep -c _f64 list) ]"
-    [ -n "$SHORT_TESTS" ] && [ $header = trid_batch.h ] && continue
+    [ -n "$SHORT_TESTS" ] && [ $header = trid/batch.h ] && continue
     for launch in $(sed -n "1p;$last" list); do
         printf '#include "%s"\nint main() { return (void *)%s<> == 0; }\n' $header $launch >launch.cu
         check "emulated: compile $launch" $emulated -Wno-address -O0 -I"$top" -c -o launch.o launch.cu

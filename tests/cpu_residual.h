@@ -1,5 +1,5 @@
-/* cpu_residual.h - how well x solves a system, for the tests of cpu_avx.h and its benches: in long double, beside what is
-   tested. Included once a precision, which REAL, F(stem) and ROUNDOFF name.
+/* cpu_residual.h - how well x solves a system, for the tests of cpu_avx.h and its benches: in long double, beside what
+   is tested. Included once a precision, which REAL, F(stem) and ROUNDOFF name.
    MIT licence, see LICENSE. */
 
 /* The largest |Ax - d| over the largest |A||x| + |d|, in roundoffs. */

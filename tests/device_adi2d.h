@@ -1,4 +1,4 @@
-/* device_adi2d.h - what the tests of adi2d.h's kernels share: batches of the host's, solved on the device.
+/* device_adi2d.h - what the tests of pde/adi2d.h's kernels share: batches of the host's, solved on the device.
    MIT licence, see LICENSE. */
 #ifndef DEVICE_ADI2D_H
 #define DEVICE_ADI2D_H

@@ -1,10 +1,10 @@
-/* fd_cases.h - what the tests of fd.h and bench/fd_orders.c share: errors measured under refinement, a plain program
-   that runs any scheme of the table on a small split system, and a Heston call on the host.
+/* fd_cases.h - what the tests of pde/fd.h and bench/fd_orders.c share: errors measured under refinement, a plain
+   program that runs any scheme of the table on a small split system, and a Heston call on the host.
    MIT licence, see LICENSE. */
 #ifndef FD_CASES_H
 #define FD_CASES_H
 
-#include "../fd.h"
+#include "../pde/fd.h"
 
 #include "random.h"
 

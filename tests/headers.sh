@@ -1,7 +1,7 @@
 #!/bin/sh
-# headers.sh - every header of the kit as its users meet it: alone, twice, in a folder, under another name, in several
-# files of one program, among their own macros, inside extern "C", with -ffast-math; as C11, C17 and what follows, C++17
-# and C++20, by gcc and by clang. What is not called costs nothing. As CUDA tests/costs.sh tries them.
+# headers.sh - every header of the kit as its users meet it: alone, twice, in a folder, in several files of one program,
+# among their own macros, inside extern "C", with -ffast-math; as C11, C17 and what follows, C++17 and C++20, by gcc and
+# by clang. What is not called costs nothing. As CUDA tests/costs.sh tries them.
 #
 #     tests/headers.sh          by gcc
 #     tests/headers.sh clang    by clang and clang++
@@ -86,7 +86,7 @@ END
 
 # The same of coordinates, dates and averages.
 cat >grid.c <<'END'
-#include "fd.h"
+#include "pde/fd.h"
 
 static double outside(const double *x, const void *none)
 {
@@ -233,7 +233,7 @@ END
 cat >basket_model.h <<'END'
 #ifndef BASKET_MODEL_H
 #define BASKET_MODEL_H
-#include "adi3d.h"
+#include "pde/adi3d.h"
 typedef struct {
     double volatility, correlation, rate, strike;
 } basket_parameters;
@@ -257,7 +257,7 @@ ADI3D_HD double basket_payoff(const double *at, const void *p)
     return gain > 0 ? gain : 0;
 }
 #define ADI3D_MODEL basket
-#include "adi3d.h"
+#include "pde/adi3d.h"
 #endif
 END
 cat >model3.c <<'END'
@@ -301,11 +301,6 @@ END
 
 headers=$(kit_headers)
 
-# copy_kit FOLDER
-copy_kit() {
-    cp "$top"/*.h $1 && mkdir -p $1/trid && cp "$top"/trid/*.h $1/trid
-}
-
 # each_alone: each header alone, in the strict sense where it says so, in a folder of which the compiler hears only by
 # the path in the #include; a program that uses nothing of it is the empty one. To alone/STEM.o, without a main.
 each_alone() {
@@ -314,7 +309,7 @@ each_alone() {
     rm -rf alone && mkdir alone
     for header in $headers; do
         stem=$(echo ${header%.h} | tr / _)
-        rm -rf folder && mkdir -p folder/trid && cp "$top/$header" folder/$header
+        rm -rf folder && mkdir -p folder/$(dirname $header) && cp "$top/$header" folder/$header
         grep -q 'includes nothing of the kit' "$top/$header" || copy_kit folder
         printf '#include "folder/%s"\nint main(void) { return 0; }\n' "$header" >alone.$suffix
         check "$language: $header alone" compile alone.$suffix $compiler $flags $level
@@ -325,22 +320,22 @@ each_alone() {
     done
 }
 
-# all_together: all headers, and models, which make the bodies of adi2d.h and adi3d.h: under other names, twice, among
-# the user's macros and macros with their own names, in C++ inside extern "C", as the newest standard. To together.o.
+# all_together: all headers twice, and models, which make the bodies of pde/adi2d.h and pde/adi3d.h, among the user's
+# macros and macros with their own names, in C++ inside extern "C", as the newest standard. To together.o.
 all_together() {
     {
-        cat renamed/names.h
         echo '#include "macros.h"'
         echo '#include "names.h"'
         [ $suffix = c ] || echo 'extern "C" {'
-        cat renamed/headers.h renamed/headers.h renamed/models.h
+        printf '#include "%s"\n' $headers $headers
+        cat models.h
         [ $suffix = c ] || echo '}'
         echo '#include "names_still.h"'
         echo 'U sum(void);'
         echo 'U sum(void) { return N + W + K; }'
     } >together.$suffix
-    check "$language: all headers renamed, twice, among macros, as $newest" \
-        compile together.$suffix $compiler $flags -O2 -std=$newest
+    check "$language: all headers, twice, among macros, as $newest" \
+        compile together.$suffix $compiler $flags -O2 -std=$newest -I"$top"
 }
 
 # in_two_files: two objects with the same headers and models make a program, and models cost nothing
@@ -384,28 +379,8 @@ in_language() {
     fi
 }
 
-# The kit under other names: lines for a program, and the files, which name each other anew; how a header includes
-# itself X_HEADER says. The rooms of a folder keep their names, and trid.h the one by which they include it.
-mkdir renamed
-copy_kit renamed
-for path in "$top"/*.h; do
-    header=${path##*/}
-    if ! grep -q "_HEADER \"$header\"" "$path"; then # it has no other name
-        echo "#include \"renamed/$header\"" >>renamed/headers.h
-        continue
-    fi
-    sed "/\"$header\"/!s/^\( *# *include \"\)\([^\/]*\)$/\1my_\2/; s/\"my_fd.h\"/\"fd.h\"/" "$path" >renamed/my_$header
-    echo "#define $(echo ${header%.h} | tr a-z A-Z)_HEADER \"my_$header\"" >>renamed/names.h
-    echo "#include \"renamed/my_$header\"" >>renamed/headers.h
-done
-models=$(cd "$top" && ls examples/*_model.h)
-for model in $models basket_model.h; do
-    path=$top/$model
-    [ -f "$path" ] || path=$model
-    sed 's/^\( *# *include "\)/\1my_/' "$path" >renamed/${model##*/}
-    echo "#include \"renamed/${model##*/}\"" >>renamed/models.h
-    echo "#include \"$model\"" >>models.h
-done
+models="$(cd "$top" && ls examples/*_model.h) basket_model.h"
+printf '#include "%s"\n' $models >models.h
 
 if [ "$1" = clang ]; then
     for compiler in clang clang++; do

@@ -26,14 +26,15 @@ END
 # define is the language's. Parameters in small letters are as everywhere: a macro of such a name has to end before the
 # #include.
 sed 's/^#define \([A-Z]*\).*/\1/' macros.h >taken
-stems=$(cd "$top" && ls *.h | sed 's/\.h$//' | tr a-z A-Z | tr '\n' '|')TB
-grep -h '^ *# *include <' "$top"/*.h "$top"/trid/*.h | sort -u >included.h
+stems=$(kit_headers | sed 's|.*/||; s/\.h$//' | tr a-z A-Z | tr '\n' '|')TB
+rm -rf kit && copy_kit kit
+grep -rh '^ *# *include <' kit | sort -u >included.h
 for compiler in "$CC -x c" "$CXX -x c++"; do
     for line in $(grep -o '<.*>' included.h); do
         echo "#include $line" | $compiler -dM -E - 2>/dev/null
     done
 done | sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' | sort -u >language
-for path in "$top"/*.h "$top"/trid/*.h; do
+for path in $(find kit -name '*.h'); do
     $CC -fpreprocessed -dD -E -P -x c "$path" 2>/dev/null
 done | sed "s/\"[^\"]*\"//g; s/'[^']*'//g; /^ *# *include/d" | grep -oE '[A-Za-z_][A-Za-z0-9_]*' |
     grep -x '[A-Z][A-Z0-9_]*' | grep -vE "^($stems|SIMT|CUDART)(_|$)" | sort -u |

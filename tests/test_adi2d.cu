@@ -1,5 +1,5 @@
-/* test_adi2d.cu - adi2d.h on chip: random problems against a plain march, by one block and by clusters, and everything
-   that can be wrong with a problem.
+/* test_adi2d.cu - pde/adi2d.h on chip: random problems against a plain march, by one block and by clusters, and
+   everything that can be wrong with a problem.
    MIT licence, see LICENSE.
 
    One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi2d_host.c tells whether

@@ -1,5 +1,5 @@
-/* test_adi2d_host.c - adi2d.h on the host: random problems against a plain march, everything that can be wrong with a
-   problem, closed formulas and published prices.
+/* test_adi2d_host.c - pde/adi2d.h on the host: random problems against a plain march, everything that can be wrong with
+   a problem, closed formulas and published prices.
    MIT licence, see LICENSE. */
 #include "adi2d_cases.h"
 
@@ -91,7 +91,7 @@ ADI2D_HD double greedy_payoff(const double *at, const void *p)
     return at[0];
 }
 #define ADI2D_MODEL greedy
-#include "../adi2d.h"
+#include "../pde/adi2d.h"
 
 static void too_few_numbers(void)
 {
@@ -167,7 +167,7 @@ ADI2D_HD double black_change(const black_parameters *p, int date, double x, doub
 #define ADI2D_FACE
 #define ADI2D_CHANGE
 #define ADI2D_MODEL black
-#include "../adi2d.h"
+#include "../pde/adi2d.h"
 
 /* A call's price, delta and gamma. */
 static double call(const black_parameters *p, double s, double maturity, double *greek)
@@ -608,7 +608,7 @@ static void kinds(void)
     }
 }
 
-/* fd.h's own words are tested there. */
+/* pde/fd.h's own words are tested there. */
 static void words(void)
 {
     for (int what = FD_NOT_SOLVED; what <= FD_OK; what++)

@@ -1,5 +1,5 @@
-/* test_adi2d_long.cu - adi2d.h's kernels as test_adi2d.cu has them: the other models, and the rungs in device memory.
-   MIT licence, see LICENSE. */
+/* test_adi2d_long.cu - pde/adi2d.h's kernels as test_adi2d.cu has them: the other models, and the rungs in device
+   memory. MIT licence, see LICENSE. */
 #include "device_adi2d.h"
 
 enum { SEED = 20251124 };

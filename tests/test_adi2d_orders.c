@@ -1,4 +1,4 @@
-/* test_adi2d_orders.c - adi2d.h on the host: orders in space and time against a known solution, and the benchmark's
+/* test_adi2d_orders.c - pde/adi2d.h on the host: orders in space and time against a known solution, and the benchmark's
    known answers.
    MIT licence, see LICENSE. */
 #include "check.h"

@@ -1,5 +1,5 @@
-/* test_adi2d_rungs.cu - adi2d.h's rungs in device memory: all that the host marches, to its last digits; any size; and
-   problems that fail beside others that do not.
+/* test_adi2d_rungs.cu - pde/adi2d.h's rungs in device memory: all that the host marches, to its last digits; any size;
+   and problems that fail beside others that do not.
    MIT licence, see LICENSE. */
 #include "adi2d_orders.h"
 

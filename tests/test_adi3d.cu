@@ -1,5 +1,5 @@
-/* test_adi3d.cu - adi3d.h on the device: random problems against a plain march, grids of all shapes that the kernels
-   have against the host's engine, and what is no problem.
+/* test_adi3d.cu - pde/adi3d.h on the device: random problems against a plain march, grids of all shapes that the
+   kernels have against the host's engine, and what is no problem.
    MIT licence, see LICENSE.
 
    One source for a GPU (nvcc) and for the emulator (tests/simt). test_adi3d_host.c tells whether
@@ -31,7 +31,7 @@ static int solve_there(const adi3d_problem *problem, const Parameters *parameter
 
 /* One text, two programs with half of the instances each, as each instance takes compilers long. This one has
    coefficients of every kind in single precision and axes apart in double; test_adi3d_others.cu has them the other way
-   round, and drifts taken upwind and fitted, which differ in fd.h's rows alone. */
+   round, and drifts taken upwind and fitted, which differ in pde/fd.h's rows alone. */
 #ifndef TEST_ADI3D_OTHERS
 #define CENTRAL(name) central##name##_f32
 #define APART(name) apart##name##_f64

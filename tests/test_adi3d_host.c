@@ -1,4 +1,4 @@
-/* test_adi3d_host.c - adi3d.h on the host: random problems of every kind against a plain march, orders in space and
+/* test_adi3d_host.c - pde/adi3d.h on the host: random problems of every kind against a plain march, orders in space and
    time, prices that are known, bs3d.h's march, workers, and what is no problem.
    MIT licence, see LICENSE. */
 #define _GNU_SOURCE /* barriers of POSIX threads */
@@ -427,7 +427,7 @@ ADI3D_HD double greedy_payoff(const double *at, const void *p)
     return at[0];
 }
 #define ADI3D_MODEL greedy
-#include "../adi3d.h"
+#include "../pde/adi3d.h"
 
 static void too_few_numbers(void)
 {

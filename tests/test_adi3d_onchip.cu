@@ -1,4 +1,4 @@
-/* test_adi3d_onchip.cu - adi3d.h's batches, on chip and by the host: random problems against a plain march, batches
+/* test_adi3d_onchip.cu - pde/adi3d.h's batches, on chip and by the host: random problems against a plain march, batches
    against the host's engine, clusters of every size, what is wrong with a problem among others that are none the worse,
    and which sizes fit.
    MIT licence, see LICENSE.
@@ -131,7 +131,7 @@ typedef struct {
 ENGINE(central, f64, double)
 ENGINE(central, f32, float)
 ENGINE(apart, f64, double)
-#ifdef __CUDACC__ /* the others differ from these in fd.h's rows alone, and nvcc takes a minute for each */
+#ifdef __CUDACC__ /* the others differ from these in pde/fd.h's rows alone, and nvcc takes a minute for each */
 static const engine *const engines[] = {&central_f64, &central_f32, &central_f32, &central_f64};
 #else
 ENGINE(upwind, f32, float)

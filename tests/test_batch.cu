@@ -1,11 +1,11 @@
-/* test_batch.cu - trid_batch.h: every layout, size and operation, on a GPU or under tests/simt.
+/* test_batch.cu - trid/batch.h: every layout, size and operation, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    tests/batch_field.h has what each call is checked for. Answers come from pivoted elimination in long double. Launches
    take minutes to compile, so each precision is a program of its own: this one and test_batch_single.cu;
    test_batch_linked.cu calls the functions with C linkage, in both. */
 #define TRID_P_BATCH_LEAST_BLOCKS 2 /* so that warps take several tiles of small batches already */
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #include "batch_field.h"
 #include "pivoted_cases.h"

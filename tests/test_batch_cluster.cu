@@ -1,11 +1,11 @@
-/* test_batch_cluster.cu - systems side by side that a cluster of blocks shares (trid_batch.h), on a GPU that has
+/* test_batch_cluster.cu - systems side by side that a cluster of blocks shares (trid/batch.h), on a GPU that has
    clusters or under tests/simt.
    MIT licence, see LICENSE.
 
    The kernel is launched in every size of cluster, also where the header's table would choose another one, and through
    the public functions; on a device without clusters these must do the same. What is not an element of x must be as it
    was. Answers come from pivoted elimination in long double. */
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #include "batch_field.h"
 

@@ -1,11 +1,11 @@
-/* test_batch_ends.cu - lines cut into sections, one a rank (trid_batch.h): reduced to their ends, exchanged, solved and
+/* test_batch_ends.cu - lines cut into sections, one a rank (trid/batch.h): reduced to their ends, exchanged, solved and
    expanded; on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    The ranks are played one after another, each with arrays of its own between guards, and every message is a copy of
    elements that lie one after another, as it would be between GPUs. Answers are those of the whole lines, from pivoted
    elimination in long double. */
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #define BATCH_FIELD_OWN_LAUNCHES
 #include "batch_field.h"

@@ -1,4 +1,4 @@
-/* test_batch_linked.cu - trid_batch.h's functions with C linkage, by tests of test_batch.cu, which is included.
+/* test_batch_linked.cu - trid/batch.h's functions with C linkage, by tests of test_batch.cu, which is included.
    MIT licence, see LICENSE. */
 #define TEST_BATCH_LINKED
 #define TRID_BATCH_IMPLEMENTATION

@@ -1,4 +1,4 @@
-/* test_batch_long.cu - trid_batch.h: systems that are solved in levels, on a GPU or under tests/simt.
+/* test_batch_long.cu - trid/batch.h: systems that are solved in levels, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    Limits are forced down, so that systems of a few rows are long ones already and a thousand rows need several levels.

@@ -1,10 +1,10 @@
-/* test_batch_only.cu - launches of trid_batch.h that are compiled for some systems alone, and kernels that stand in for
+/* test_batch_only.cu - launches of trid/batch.h that are compiled for some systems alone, and kernels that stand in for
    others that a device or a program has not, on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    Every launch must solve what its template argument has kernels for, whatever its layout up to 1024 rows, and refuse
    the rest. The matrices are dominant, their row sums known: x is to be 1 everywhere. */
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #include "batch_field.h"
 

@@ -1,10 +1,10 @@
-/* test_batch_several.cu - trid_batch.h: several right-hand sides, factors that stay, transposed and periodic systems,
+/* test_batch_several.cu - trid/batch.h: several right-hand sides, factors that stay, transposed and periodic systems,
    on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
    The answer is that of elimination with pivoting in long double; of periodic systems it is bordered, and accepted only
    where the rows of the system say so themselves. */
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #include "batch_field.h"
 

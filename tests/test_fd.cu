@@ -1,9 +1,9 @@
-/* test_fd.cu - fd.h in kernels: what threads compute one by one is what the host does.
+/* test_fd.cu - pde/fd.h in kernels: what threads compute one by one is what the host does.
    MIT licence, see LICENSE.
 
    One source for a GPU (nvcc) and for the emulator (tests/simt). test_fd_host.c tells whether the
    host is right. */
-#include "fd.h"
+#include "pde/fd.h"
 
 #include "check.h"
 #include "gpu.h"

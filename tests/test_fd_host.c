@@ -1,9 +1,9 @@
-/* test_fd_host.c - fd.h on the host: formulas exact where they must be, orders under refinement, refusals, schedules,
-   schemes, and two prices against their closed formulas.
+/* test_fd_host.c - pde/fd.h on the host: formulas exact where they must be, orders under refinement, refusals,
+   schedules, schemes, and two prices against their closed formulas.
    MIT licence, see LICENSE.
 
    Arrays are as long as the header says and no longer, so that the address sanitizer sees any overrun. */
-#include "fd.h"
+#include "pde/fd.h"
 
 #include "check.h"
 

@@ -85,9 +85,9 @@ static const char three_factors[] =
     "    if (r->status) printf(\"%s\\n\", bs3d_status_string(r->status));\n"
     "}\n";
 
-/* What a kernel of one's own takes from fd.h: set-up by threads, rows in both precisions, a value at a place. */
+/* What a kernel of one's own takes from pde/fd.h: set-up by threads, rows in both precisions, a value at a place. */
 static const char finite_differences[] =
-    "#include \"fd.h\"\n"
+    "#include \"pde/fd.h\"\n"
     "__device__ double over(const double *x, const void *strike) { return x[0] - *(const double *)strike; }\n"
     "extern \"C\" __global__ void points(fd_map map, double *x) { x[threadIdx.x] = fd_map_point(&map, threadIdx.x); }\n"
     "extern \"C\" __global__ void set_up(fd_axis axis, fd_times times, double *x, fd_step *step, int *status)\n"
@@ -116,7 +116,7 @@ static const char finite_differences[] =
     "    a[4] = fd_lane_face_three(a[5], a, a + 1, u[0], u[1], u[2]);\n"
     "}\n";
 
-/* A model of adi2d.h: what makes its problems ready, in both precisions, and the march on chip. */
+/* A model of pde/adi2d.h: what makes its problems ready, in both precisions, and the march on chip. */
 static const char two_factors[] =
     "#include \"examples/heston_model.h\"\n"
     "extern \"C\" __global__ void prepare(heston_p_launch_f32 one, heston_p_launch_f64 two)\n"
@@ -132,9 +132,9 @@ static const char two_factors[] =
     "    heston_p_chip_problem_f32(8, 0, &launch, memory, &chip, &least);\n"
     "}\n";
 
-/* A model of adi3d.h: its terms, rows and right-hand side. */
+/* A model of pde/adi3d.h: its terms, rows and right-hand side. */
 static const char three_assets[] =
-    "#include \"adi3d.h\"\n"
+    "#include \"pde/adi3d.h\"\n"
     "typedef struct { double volatility, rate; } asset_parameters;\n"
     "enum { asset_numbers_of_x = 1, asset_numbers_of_y = 1, asset_numbers_of_z = 1, asset_numbers_of_t = 2,\n"
     "       asset_mixed = 7, asset_changes = 0, asset_fitting = FD_CENTRAL };\n"
@@ -146,7 +146,7 @@ static const char three_assets[] =
     "ADI3D_TERMS(asset, terms->drift[0] = t[0] * x[0]; terms->volatility[1] = t[1] * y[0]; terms->beta[2] = z[0];)\n"
     "ADI3D_HD double asset_payoff(const double *at, const void *p) { (void)p; return at[0]; }\n"
     "#define ADI3D_MODEL asset\n"
-    "#include \"adi3d.h\"\n"
+    "#include \"pde/adi3d.h\"\n"
     "extern \"C\" __global__ void terms(const float *x, const float *t, float *to)\n"
     "{\n"
     "    const adi3d_terms_f32 terms = asset_p_terms_f32(x, x + 1, x + 2, t);\n"
@@ -271,15 +271,16 @@ int main(void)
                      "{ float u[4]; transpose_load_vec_f32(4, 32, 128, x, 0, u, 1);\n"
                      "  transpose_store_shfl_f32(4, 32, 128, u, y); }\n",
                      archs[i], NULL, "shfl.sync");
-        check_source("trid_batch.h, where systems lie",
-                     "#include \"trid_batch.h\"\n"
+        check_source("trid/batch.h, where systems lie",
+                     "#include \"trid/batch.h\"\n"
                      "extern \"C\" __global__ void f(trid_lines l, float *x) { x[l.step * threadIdx.x] = 1; }\n",
                      archs[i], NULL, "st.global");
         check_source("both headers", both_uses, archs[i], NULL, "solve");
         check_source("bs3d.h, lanes", three_factors, archs[i], NULL, "march");
-        check_source("fd.h in kernels", finite_differences, archs[i], NULL, "set_up");
-        check_source("adi3d.h, a model", three_assets, archs[i], NULL, "terms");
-        if (!check_short() || i == count - 1) check_source("adi2d.h, a model", two_factors, archs[i], NULL, "march");
+        check_source("pde/fd.h in kernels", finite_differences, archs[i], NULL, "set_up");
+        check_source("pde/adi3d.h, a model", three_assets, archs[i], NULL, "terms");
+        if (!check_short() || i == count - 1)
+            check_source("pde/adi2d.h, a model", two_factors, archs[i], NULL, "march");
     }
     if (check_short()) check_skip(1, "architectures between the oldest and the newest: SHORT_TESTS is set");
     return check_report();

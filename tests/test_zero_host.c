@@ -1,11 +1,11 @@
 /* test_zero_host.c - zeroed structs through every solver: a sound answer or a refusal, as docs/zero.md says.
    MIT licence, see LICENSE. */
 #define CPU_AVX_ONLY_PLAIN /* zero is the same in all sets */
-#include "../adi2d.h"
-#include "../adi3d.h"
+#include "../pde/adi2d.h"
+#include "../pde/adi3d.h"
 #include "../bs3d.h"
 #include "../cpu_avx.h"
-#include "../trid_batch.h"
+#include "../trid/batch.h"
 #include "check.h"
 
 #include "../examples/heston_model.h"

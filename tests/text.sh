@@ -5,7 +5,7 @@
 #   no trailing blanks, no tabs and no lines of more than 120 columns in C, no notes of unfinished work, no label of a
 #   contract within a line, no payoff that makes a number of NaN;
 #   every header has its version, and names each of its functions in its opening comment;
-#   the tables in the documents are those of the results files, and that of trid_batch.h's kernels what its launches say;
+#   the tables in the documents are those of the results files, and that of trid/batch.h's kernels what its launches say;
 #   the pictures are what bench/pictures.sh draws, and every link leads somewhere;
 #   every function has its contract above it, or follows one that shares it without a blank line; in the headers that are
 #   one text a search for its name finds one definition.
@@ -13,7 +13,8 @@
 # Run from the top folder.
 
 work=build/text
-rm -rf $work && mkdir -p $work
+rm -rf $work && mkdir -p $work/trid
+kit=$(ls *.h trid/*.h trid/*/*.h pde/*.h pde/*/*.h bs1d/*.h bs3d/*.h cpu_avx/*.h 2>/dev/null)
 passed=0 failed=0
 
 check() { # check STATUS WHAT
@@ -50,8 +51,8 @@ for page in README.md docs/guide.md docs/python.md docs/adi2d.md docs/adi3d.md; 
 done
 
 # In a header's opening comment, code is what is indented by 7 under a line that ends in "(examples/...):".
-for header in *.h; do
-    awk -v out=$work/$header '
+for header in *.h pde/*.h trid/batch.h; do
+    awk -v out=$work/$(echo $header | tr / _) '
         inside && !/^ *$/ && !/^       / { inside = 0; close(file) }
         inside { print >file }
         /\(examples\/[^)]*\):$/ { inside = 1; file = out "." ++blocks ".shown" }
@@ -96,18 +97,21 @@ in_files $work/of_users 'return (.+) > ([^ ]+) \? \1( - \2)? : 0;|return fmaxf?\
 nothing_in $work/payoffs 'payoffs that make a number of NaN'
 
 # A contract's labels begin their lines, or a reader who looks for one passes it by.
-grep -nE '[^ *] (Solves|Needs|Lanes|Leaves|Returns|Shared|Cost|Error|Sizes|Status|Memory)  +[^ ]' ./*.h >$work/labels
+grep -nE '[^ *] (Solves|Needs|Lanes|Leaves|Returns|Shared|Cost|Error|Sizes|Status|Memory)  +[^ ]' $kit >$work/labels
 nothing_in $work/labels 'labels of contracts within a line'
 
 # ---- every header ----------------------------------------------------------------------------------------------------
 
-for header in *.h trid/*.h; do
+# Functions stand in a header or in its rooms, the list of them in the header.
+for header in *.h trid/*.h pde/*.h; do
+    stem=$(basename $header .h) rooms=
     case $header in
+    trid/batch.h) stem=trid_batch ;;
     trid/*) stem=trid ;;
-    *) stem=${header%.h} ;;
     esac
+    [ $header = trid.h ] || rooms=$(ls ${header%.h}/*.h 2>/dev/null)
     capitals=$(echo "$stem" | tr '[:lower:]' '[:upper:]')
-    if [ $header = $stem.h ]; then
+    if [ $stem != trid ] || [ $header = trid.h ]; then
         grep -q "^#define ${capitals}_VERSION [0-9]" $header
         check $? "$header has no ${capitals}_VERSION"
     fi
@@ -138,7 +142,7 @@ for header in *.h trid/*.h; do
             listed = name in said || substr(name, length(stem) + 1) in said
             if (name != "" && name !~ "^" stem "_p_") print name, documented + 0, listed
         }
-        { above = $0 }' $header | sort -u >$work/$stem.functions
+        { above = $0 }' $header $rooms | sort -u >$work/$stem.functions
 
     while read -r name documented listed; do
         [ "$documented" = 1 ]
@@ -163,8 +167,9 @@ same_lines '^inline namespace tb_f64' '^#define TB_SUFFIX$' trid.h trid/twice.h
 # ---- a name leads to its function -------------------------------------------------------------------------------------
 
 # Of headers that are one text: a search for the name finds its one definition, in the whole kit.
-grep -hE '^[A-Za-z].*\(' *.h trid/*.h >$work/definitions
-cat trid.h trid/*.h transpose.h fd.h | awk '/^(TB_HD|TB_D|TB_HOST|static inline) / && match($0, /[ *][a-z][a-z0-9_]*\(/) {
+grep -hE '^[A-Za-z].*\(' $kit >$work/definitions
+one_text='trid.h trid/[!b]*.h transpose.h pde/fd.h' # as patterns
+cat $one_text | awk '/^(TB_HD|TB_D|TB_HOST|static inline) / && match($0, /[ *][a-z][a-z0-9_]*\(/) {
         print substr($0, RSTART + 1, RLENGTH - 2)
     }' | sort -u >$work/defined
 [ "$(wc -l <$work/defined)" -gt 200 ]
@@ -226,9 +231,9 @@ nothing_in $work/links 'links that lead nowhere'
 (
     ulimit -f 524288 2>/dev/null # 256 MiB, and two minutes of a processor: it runs what it compiles
     ulimit -t 120
-    sh bench/batch_table.sh trid_batch.h >$work/trid_batch.h 2>$work/trid_batch.log
-) && cmp -s trid_batch.h $work/trid_batch.h
-check $? "trid_batch.h: its table of sizes is not what bench/batch_table.sh makes of the launches"
+    sh bench/batch_table.sh trid/batch.h >$work/trid/batch.h 2>$work/trid_batch.log
+) && cmp -s trid/batch.h $work/trid/batch.h
+check $? "trid/batch.h: its table of sizes is not what bench/batch_table.sh makes of the launches"
 
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

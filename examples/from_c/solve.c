@@ -7,7 +7,7 @@
 
        gcc -std=c11 -I. -I/usr/local/cuda/include -c examples/from_c/solve.c
        nvcc -O3 -arch=native -I. -o solve solve.o examples/from_c/library.cu && ./solve */
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #include <cuda_runtime_api.h>
 #include <stdio.h>

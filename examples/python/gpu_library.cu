@@ -1,11 +1,11 @@
-/* gpu_library.cu - the launches of trid_batch.h as a shared library, and what else of it torch_tridiagonal.py calls.
+/* gpu_library.cu - the launches of trid/batch.h as a shared library, and what else of it torch_tridiagonal.py calls.
    MIT licence, see LICENSE.
 
    In the kit's folder, a minute or two, for all kernels are compiled:
 
        nvcc -O3 -arch=native -Xcompiler -fPIC -shared -I. -o libtriband.so examples/python/gpu_library.cu */
 #define TRID_BATCH_IMPLEMENTATION
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 extern "C" {
 long long batch_scratch(trid_lines lines, int flags, int bytes)

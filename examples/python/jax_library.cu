@@ -8,7 +8,7 @@
            -o libtriband_jax.so examples/python/jax_library.cu
 
    a, b, c, d and x have one shape, whose last axis runs along a system; status has the shape of the others. */
-#include "trid_batch.h"
+#include "trid/batch.h"
 
 #include "xla/ffi/api/ffi.h"
 

@@ -1,4 +1,4 @@
-"""jax_tridiagonal.py - batches of tridiagonal systems in JAX, by trid_batch.h through jax.ffi: with jit, grad and vmap.
+"""jax_tridiagonal.py - batches of tridiagonal systems in JAX, by trid/batch.h through jax.ffi: with jit, grad and vmap.
 MIT licence, see LICENSE.
 
 In the kit's folder, with the CUDA Toolkit and JAX for CUDA (the first command takes a minute):

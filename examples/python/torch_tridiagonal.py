@@ -1,4 +1,4 @@
-"""torch_tridiagonal.py - batches of tridiagonal systems in PyTorch, by trid_batch.h through ctypes: differentiable, on
+"""torch_tridiagonal.py - batches of tridiagonal systems in PyTorch, by trid/batch.h through ctypes: differentiable, on
 the current stream, and in CUDA graphs.
 MIT licence, see LICENSE.
 

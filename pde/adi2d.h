@@ -1,12 +1,12 @@
 /* adi2d.h - batches of two-factor PDEs of your own, marched on chip by GPUs, and on CPUs.
 
-   MIT licence, see LICENSE. Copy this file, fd.h, trid.h and the folder trid.
+   MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
 
    The equation is V_t + drift_x V_x + drift_y V_y + diffusion_x V_xx + diffusion_y V_yy + mixed V_xy = kill V, marched
-   backwards from the final values by the ADI schemes of fd.h. What stands in it is the user's: a model is one C file
-   that includes this header twice, before and after its functions (MODEL stands for its name):
+   backwards from the final values by the ADI schemes of pde/fd.h. What stands in it is the user's: a model is one C
+   file that includes this header twice, before and after its functions (MODEL stands for its name):
 
-       #include "adi2d.h"
+       #include "pde/adi2d.h"
        typedef struct { .. } MODEL_parameters;             a problem's; with all that the functions below need
        enum {
            MODEL_numbers_of_x, MODEL_numbers_of_y, MODEL_numbers_of_t,    how many the next three give, 0 and more
@@ -20,7 +20,7 @@
        ADI2D_TERMS(MODEL, terms->diffusion[0] = x[0] * y[0] * t[0]; ..)
        ADI2D_HD double MODEL_payoff(const double *at, const void *p) { .. }
        #define ADI2D_MODEL MODEL
-       #include "adi2d.h"
+       #include "pde/adi2d.h"
 
    The first three are called once a point of an axis, or once a step, in double precision: there belongs whatever is
    dear. ADI2D_TERMS makes of its text two functions, one a precision: real is the type, x, y and t are the numbers,
@@ -79,7 +79,7 @@
 #define ADI2D_H
 
 #include "fd.h"
-#include "trid/launch.h"
+#include "../trid/launch.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -481,7 +481,7 @@ TB_HD int ADI2D_F(p_y_differs)(ADI2D_G(adi2d_terms) one, ADI2D_G(adi2d_terms) ot
 }
 
 /* What of the model's declarations is not true in step k at points from, from + stride .. to - 1 of row j, and is the
-   problem ill-posed there: a sum of fd.h's. Nothing is asked of points whose values are given. */
+   problem ill-posed there: a sum of pde/fd.h's. Nothing is asked of points whose values are given. */
 TB_HD int ADI2D_F(p_untrue)(const adi2d_problem *problem, const ADI2D_F(p_tables) * t, int j, int k, int from, int to,
                             int stride)
 {

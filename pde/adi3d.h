@@ -1,17 +1,17 @@
 /* adi3d.h - three-factor PDEs of your own on grids, marched by alternating directions, on a GPU and on CPUs.
 
-   MIT licence, see LICENSE. Copy this file, fd.h, trid.h, transpose.h and the folder trid.
+   MIT licence, see LICENSE. Copy the folder pde, and trid.h, transpose.h and the folder trid beside it.
 
    The equation is, with V_2 the derivative of V along y and so on,
        V_t + drift_1 V_1 + drift_2 V_2 + drift_3 V_3 + volatility_1^2 V_11 + volatility_2^2 V_22 + volatility_3^2 V_33
            + beta_12 volatility_1 volatility_2 V_12 + beta_13 volatility_1 volatility_3 V_13
            + beta_23 volatility_2 volatility_3 V_23 = kill V,
-   marched backwards from the final values by the ADI schemes of fd.h. (The squares have no half: a price of volatility
-   s has volatility s x / sqrt(2), and beta twice the correlation. Pairs of axes have bs3d.h's order: 12, 13, 23.) What
-   stands in it is the user's: a model is one C file that includes this header twice, before and after its functions
-   (MODEL stands for its name):
+   marched backwards from the final values by the ADI schemes of pde/fd.h. (The squares have no half: a price of
+   volatility s has volatility s x / sqrt(2), and beta twice the correlation. Pairs of axes have bs3d.h's order: 12, 13,
+   23.) What stands in it is the user's: a model is one C file that includes this header twice, before and after its
+   functions (MODEL stands for its name):
 
-       #include "adi3d.h"
+       #include "pde/adi3d.h"
        typedef struct { .. } MODEL_parameters;
        enum {
            MODEL_numbers_of_x, MODEL_numbers_of_y, MODEL_numbers_of_z, MODEL_numbers_of_t,   how many the next four give
@@ -27,7 +27,7 @@
        ADI3D_TERMS(MODEL, terms->drift[0] = x[0]; terms->volatility[0] = x[1] * z[0]; ..)
        ADI3D_HD double MODEL_payoff(const double *at, const void *p) { .. }
        #define ADI3D_MODEL MODEL
-       #include "adi3d.h"
+       #include "pde/adi3d.h"
 
    The first four are called once a point of an axis, or once a step, in double precision, on the host: there belongs
    whatever is dear. ADI3D_TERMS makes of its text two functions, one a precision: real is the type, x, y, z and t are
@@ -87,8 +87,8 @@
 #define ADI3D_H
 
 #include "fd.h"
-#include "trid/launch.h"
-#include "transpose.h"
+#include "../trid/launch.h"
+#include "../transpose.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -952,7 +952,7 @@ TB_HD int ADI3D_F(p_differs)(int axis, ADI3D_G(adi3d_terms) one, ADI3D_G(adi3d_t
 }
 
 /* What of the model's declarations is not true in a step at a point with these numbers, and is the problem ill-posed
-   there: a sum of fd.h's. first: the numbers of the axes' first points; changes: do those of time? */
+   there: a sum of pde/fd.h's. first: the numbers of the axes' first points; changes: do those of time? */
 TB_HD int ADI3D_F(p_untrue)(const ADI3D_R *x, const ADI3D_R *y, const ADI3D_R *z, ADI3D_R (*first)[ADI3D_M(p_room)],
                             const ADI3D_R *start, const ADI3D_R *end, int changes)
 {

@@ -1,6 +1,6 @@
 /* fd.h - what every finite-difference pricer sets up before its first time step, and the formulas of each step.
 
-   MIT licence, see LICENSE. Copy this file, trid.h and the folder trid.
+   MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
 
    Coordinates, difference weights, boundaries, final values, time steps, ADI schemes and interpolation, on plain arrays
    and small structs, for the host and for kernels. A call on points that crowd around its strike (examples/fd_call.c):
@@ -81,7 +81,7 @@
 #ifndef FD_H
 #define FD_H
 
-#include "trid.h"
+#include "../trid.h"
 
 #define FD_VERSION 200 /* 100 * major + minor */
 
@@ -1233,8 +1233,8 @@ enum {
 #endif
 
 #define FD_P_BODY
-#define TB_BODY "../fd.h"
-#include "trid/twice.h"
+#define TB_BODY "../pde/fd.h"
+#include "../trid/twice.h"
 #undef TB_BODY
 #undef FD_P_BODY
 

@@ -1,6 +1,6 @@
-/* trid_batch.h - whole arrays of tridiagonal systems in device memory, at the speed of memory.
+/* trid/batch.h - whole arrays of tridiagonal systems in device memory, at the speed of memory.
 
-   MIT licence, see LICENSE. Copy this file, trid.h, transpose.h and the folder trid.
+   MIT licence, see LICENSE. Copy trid.h, transpose.h and the folder trid.
 
    What a program does instead of calling cuSPARSE (examples/replace_cusparse.cu):
 
@@ -61,12 +61,12 @@
 #ifndef TRID_BATCH_H
 #define TRID_BATCH_H
 
-#include "transpose.h"
-#include "trid.h"
-#include "trid/pivoted.h"
-#include "trid/lu.h"
-#include "trid/slabs.h"
-#include "trid/launch.h"
+#include "../transpose.h"
+#include "../trid.h"
+#include "pivoted.h"
+#include "lu.h"
+#include "slabs.h"
+#include "launch.h"
 
 #ifndef __CUDACC_RTC__ /* which does not know the pragma; a user's macros must not reach parameters */
 #pragma push_macro("AHEAD")
