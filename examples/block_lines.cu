@@ -3,7 +3,7 @@
 
    A block takes L columns of up to K S rows; thread t holds rows K (t / L) .. of column t % L, so that a warp reads 32
    columns of a row, or fewer columns of some rows. */
-#include "trid.h"
+#include "trid/interleaved.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,9 +27,8 @@ __global__ void __launch_bounds__(128)
     int seen = trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
     transpose_store_vec_f32(8, 32, n, rd, x + at, 0);
 
-    unsigned row = (unsigned)seen - 1; /* a lane that saw nothing bad has the largest number */
-    for (int i = 16; i > 0; i /= 2) row = min(row, __shfl_xor_sync(0xffffffff, row, i));
-    if (threadIdx.x % 32 == 0) status[system] = (int)(row + 1);
+    int failed = trid_warp_status(32, seen); /* 0, or 1 + the row where the failure began */
+    if (threadIdx.x % 32 == 0) status[system] = failed;
 }
 
 static void check(cudaError_t error)

@@ -1814,7 +1814,7 @@ TB_D void trid_p_batch_sweep_part(int n, int held, T *a, T *b, T *c, T *r, T *sh
     if (rank < parts) part_a = from[0], part_c = from[1], x = from[2], part_worst = from[3];
     if (rank < parts - 1) first_a = from[12], first_c = from[13], first_d = from[14];
     met = trid_lane_link(&part_a, &part_c, &x, first_a, first_c, first_d);
-    met |= trid_warp_pcr(S, parts, part_a, part_c, &x, (T *)0);
+    met |= trid_warp_pcr(S, parts, part_a, part_c, &x);
     if (worst && (met || part_worst != 0)) {
         int row = met ? trid_p_batch_row(met & 1 ? K * S * (rank + 1) : n, n) : n;
         atomicMin(&worst[system], part_worst != 0 && (int)part_worst < row ? (int)part_worst : row);

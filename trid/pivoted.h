@@ -462,7 +462,7 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
     if (n < 0 || rows_per_lane < 1 || rows_per_lane > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;
     if (n == 0) return 0;
     size_t count = (size_t)n, k = rows_per_lane > 1 ? (size_t)rows_per_lane : 2,
-           sections = n > 1 ? (count - 2) / k + 1 : 0, s;
+           partitions = n > 1 ? (count - 2) / k + 1 : 0, s;
     if (n == 1) {
         tb_real r = trid_rcp(b[0]);
         if (trid_bad_pivot(r)) return 1;
@@ -470,25 +470,25 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
         return 0;
     }
     tb_real *wa = work, *wb = wa + count, *wc = wb + count, *wd = wc + count;
-    tb_real *faces = wd + count, *kept = faces + 9 * sections, *flags = kept + 10 * sections;
+    tb_real *faces = wd + count, *kept = faces + 9 * partitions, *flags = kept + 10 * partitions;
     for (size_t j = 0; j < count; j++) {
         wa[j] = j > 0 ? a[j] : 0;
         wb[j] = b[j];
         wc[j] = j < count - 1 ? c[j] : 0;
         wd[j] = d[j];
     }
-    for (size_t i = 0, at = 0; i < sections; i++, at += k) {
-        int length = (int)(i + 1 < sections ? k : count - at);
+    for (size_t i = 0, at = 0; i < partitions; i++, at += k) {
+        int length = (int)(i + 1 < partitions ? k : count - at);
         unsigned own;
         if (trid_lane_pivoted_reduce(length, i & 1, wa + at, wb + at, wc + at, wd + at, faces + 9 * i, &own)) return 1;
         memcpy(&flags[i], &own, sizeof own);
     }
     /* A group's face replaces that of its first partition. What a join keeps is at the upper group's last partition. */
-    for (s = 1; s < sections; s *= 2) {
-        for (size_t i = 0; i < sections; i += 2 * s) {
+    for (s = 1; s < partitions; s *= 2) {
+        for (size_t i = 0; i < partitions; i += 2 * s) {
             tb_real *upper = faces + 9 * i, *lower = upper + 9 * s;
             int below = (i & 2 * s) != 0, side;
-            if (i + s < sections) {
+            if (i + s < partitions) {
                 tb_real *join = kept + 10 * (i + s - 1);
                 if (trid_lane_pivoted_combine(below ? upper : lower, below ? lower : upper, upper, join, &side))
                     return 1;
@@ -505,11 +505,11 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
     /* On the way down a group's four outer unknowns take the place of its face. */
     memcpy(faces, whole, sizeof whole);
     for (s /= 2; s > 0; s /= 2) {
-        for (size_t i = 0; i < sections; i += 2 * s) {
+        for (size_t i = 0; i < partitions; i += 2 * s) {
             tb_real *upper = faces + 9 * i, *lower = upper + 9 * s, outer[4];
             int below = (i & 2 * s) != 0;
             memcpy(outer, upper, sizeof outer);
-            if (i + s < sections) {
+            if (i + s < partitions) {
                 tb_real *join = kept + 10 * (i + s - 1);
                 trid_lane_pivoted_split(join, join[9] != 0, outer, &upper[0], &upper[1]);
                 memcpy(lower, upper, 2 * sizeof *upper);
@@ -521,8 +521,8 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
             }
         }
     }
-    for (size_t i = 0, at = 0; i < sections; i++, at += k) {
-        int length = (int)(i + 1 < sections ? k : count - at);
+    for (size_t i = 0, at = 0; i < partitions; i++, at += k) {
+        int length = (int)(i + 1 < partitions ? k : count - at);
         unsigned own;
         memcpy(&own, &flags[i], sizeof own);
         trid_lane_pivoted_expand(length, i & 1, wa + at, wb + at, wc + at, wd + at, own, faces + 9 * i);
