@@ -1,13 +1,16 @@
 /* drop_in.cu - a batch of systems, a warp each, at the speed of memory: the kernel of the README.
    MIT licence, see LICENSE.
 
-       cp trid.h transpose.h drop_in.cu somewhere && cd somewhere && nvcc -o drop_in drop_in.cu && ./drop_in
+       cp trid.h transpose.h drop_in.cu cuda_check.h somewhere && cd somewhere
+       nvcc -o drop_in drop_in.cu && ./drop_in
 
    1000 systems of 200 rows, one of which has no solution. Prints what the status says of that one and the largest
    residual of the others; exits with 0 if all is as it should be, 3 without a GPU. bench/solve.cu measures the
    kernel. */
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "cuda_check.h"
 
 #include "transpose.h"
 #include "trid.h"
@@ -29,14 +32,6 @@ __global__ void __launch_bounds__(128)
 
     int failed = trid_warp_status(32, seen); /* 0, or 1 + the row where the failure began */
     if (threadIdx.x % 32 == 0) status[system] = failed;
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    int none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
-    fprintf(stderr, "%s: %s\n", none ? "no GPU that CUDA can use" : "CUDA", cudaGetErrorString(error));
-    exit(none ? 3 : 1);
 }
 
 int main(void)

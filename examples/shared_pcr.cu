@@ -4,6 +4,7 @@
    trid_warp_hybrid exchanges by shuffle; where shuffles are the limit, or where the reduced system wants another
    solver, its two ends can be had apart: K rows a lane to one, then the caller's PCR, then back. */
 #include "trid.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,13 +46,6 @@ __global__ void solve(int n, int systems, const float *a, const float *b, const 
 
     for (int j = 0; j < K; j++)
         if (first + j < rows) x[at + j] = rd[j];
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 int main(void)
