@@ -32,16 +32,16 @@ echo "kernel,precision,rows_a_lane,options_a_warp,steps,fma,mul,add,mufu,shuffle
     }
     # The loop of the rung: innermost, with shuffles (or barriers), and in explicit3 the widest stencil, else the shortest.
     function report(   i, j, k, n, best, count, inner, rows, options, steps, name, precision, size, rung) {
-        # bs1d_p_explicit1_f32ILi256E, bs1d_p_implicit_f64ILi4ELi0ELi16ELi16E: rung, special, rows, lanes
-        if (!match(name_of, /bs1d_p_(explicit1_f..ILi256E|explicit[23]_f..ILi8E|implicit_f..ILi[1-5]ELi0ELi)/)) return
-        if (name_of ~ /implicit_/ && name_of !~ /ELi(16ELi16|8ELi32)E/) return
+        # 6tb_f3216bs1d_p_explicit1ILi256E, 6tb_f6415bs1d_p_implicitILi4ELi0ELi16ELi16E: rung, special, rows, lanes
+        if (!match(name_of, /bs1d_p_(explicit1ILi256E|explicit[23]ILi8E|implicitILi[1-5]ELi0ELi)/)) return
+        if (name_of ~ /implicitI/ && name_of !~ /ELi(16ELi16|8ELi32)E/) return
         name = substr(name_of, RSTART + 7)
-        precision = name ~ /_f64/ ? "f64" : "f32"
+        precision = name_of ~ /tb_f64/ ? "f64" : "f32"
         if (name ~ /^implicit/) {
             rung = substr(name, index(name, "ILi") + 3, 1)
             name = rung == 5 ? "increment4" : "implicit" rung
         } else {
-            sub(/_.*/, "", name)
+            sub(/I.*/, "", name)
         }
         best = ""
         for (i = 1; i <= loops; i++) {

@@ -1,0 +1,103 @@
+/* explicit1.h - a room of bs1d.h: a block an option, a thread a point, neighbours through shared memory.
+   MIT licence, see LICENSE. */
+
+#if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
+
+#ifndef BS1D_P_BODY
+
+/* Threads that a multiprocessor can hold. The blocks of explicit1 should fill it. */
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+#define BS1D_P_RESIDENT_THREADS 1024
+#elif defined __CUDA_ARCH__ && __CUDA_ARCH__ != 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1100)
+#define BS1D_P_RESIDENT_THREADS 1536
+#else
+#define BS1D_P_RESIDENT_THREADS 2048
+#endif
+
+#define bs1d_explicit1_f32 tb_f32::bs1d_explicit1
+#define bs1d_explicit1_f64 tb_f64::bs1d_explicit1
+
+#define BS1D_P_BODY
+#define TB_BODY "../bs1d/explicit1.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS1D_P_BODY
+
+#else /* BS1D_P_BODY: C++ over tb_real */
+
+/* Takes one step of a point, whose place is in one of two arrays that serve in turn, so that one barrier a step
+   suffices. */
+TB_D void bs1d_p_explicit1_step(tb_real a, tb_real b, tb_real c, const tb_real *floor, tb_real *u, tb_real *place)
+{
+    place[1] = *u;
+    __syncthreads();
+    *u = *u + a * place[0] + b * *u + c * place[2];
+    if (floor) *u = bs1d_p_max(*u, *floor);
+}
+
+/* Takes all steps; the second array begins `length` elements after the first. */
+TB_D void bs1d_p_explicit1_steps(int steps, tb_real a, tb_real b, tb_real c, const tb_real *floor, tb_real *u,
+                                 tb_real *place, int length)
+{
+    steps = trid_warp_uniform(steps);
+    for (int n = 0; n < steps / 2; n++) {
+        bs1d_p_explicit1_step(a, b, c, floor, u, place);
+        bs1d_p_explicit1_step(a, b, c, floor, u, place + length);
+    }
+    if (steps % 2) bs1d_p_explicit1_step(a, b, c, floor, u, place);
+    __syncthreads();
+}
+
+/* Prices an option in a block of up to `threads` threads. */
+template <int threads>
+TRID_KERNEL void __launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads) bs1d_p_explicit1(
+    int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
+{
+    const bs1d_p_batch batch = {options, points, option, result, grid};
+    enum { length = threads + 2 };
+    __shared__ tb_real shared[2 * length];
+    bs1d_option o;
+    bs1d_model m;
+    int j = (int)threadIdx.x, group = (int)blockIdx.x;
+    int status = bs1d_p_load(BS1D_P_ANY_BLOCK, group, batch, &o, &m);
+    status = bs1d_p_steady(status, points, &o, &m);
+    tb_real a, b, c, u, floor;
+    bs1d_p_rows(1, m, j, &a, &b, &c);
+    bs1d_p_start(1, group, j, batch, o, &u);
+    if (j == 0) shared[0] = shared[length] = 0;
+    if (j == (int)blockDim.x - 1) shared[j + 2] = shared[length + j + 2] = 0;
+    if (o.flags & BS1D_AMERICAN) {
+        bs1d_p_floor(1, j, points, o, &floor);
+        bs1d_p_explicit1_steps((int)o.steps, a, b, c, &floor, &u, shared + j, length);
+    } else {
+        bs1d_p_explicit1_steps((int)o.steps, a, b, c, (const tb_real *)0, &u, shared + j, length);
+    }
+    bs1d_p_finish(1, BS1D_P_ANY_BLOCK, group, batch, status, &u, shared);
+}
+
+/* Prices a batch of options on grids of `points` points each. (It is a template so that a program compiles only what it
+   calls; it is called like any function.)
+   Needs    option, result, grid in device memory; grid null, or options * points elements for the final values, which
+            hold the start values of the options with BS1D_GIVEN
+   Returns  BS1D_OK; BS1D_BAD_ARGUMENT: options < 0 or null pointers; BS1D_BAD_SIZE: points outside 64 .. 1024;
+            BS1D_LAUNCH_FAILED: the runtime refused this launch. What befalls a single option is in its result's status:
+            the numbers and the grid's row of an option that failed are NaN
+   Lanes    called on the host; asynchronous in stream
+   Error    docs/bs1d.md */
+template <int unused = 0>
+static int bs1d_explicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
+                          cudaStream_t stream)
+{
+    const bs1d_p_batch batch = {options, points, option, result, grid};
+    const int status = bs1d_p_arguments(batch);
+    if (status || options == 0) return status;
+    bs1d_p_kernel *const kernels[] = {bs1d_p_explicit1<256>, bs1d_p_explicit1<512>, bs1d_p_explicit1<1024>};
+    const unsigned threads = (unsigned)(points + 31) / 32 * 32;
+    cudaError_t error = trid_launch(kernels[bs1d_p_size(points)], (unsigned)options, threads, 0, stream, options,
+                                    points, option, result, grid);
+    return error == cudaSuccess ? BS1D_OK : BS1D_LAUNCH_FAILED;
+}
+
+#endif /* BS1D_P_BODY */
+
+#endif /* TB_LAUNCHES */

@@ -1,0 +1,265 @@
+/* explicit3.h - a room of bs1d.h: many time steps composed into one wide stencil. MIT licence, see LICENSE. */
+
+#ifndef BS1D_P_BODY
+
+/* ---- set-up, in double precision --------------------------------------------------------------------------------- */
+
+enum {
+    BS1D_P_REACH = 16,         /* most points that a composed stencil reaches to each side */
+    BS1D_P_MOST_COMPOSED = 256 /* most time steps in one */
+};
+
+/* Returns x, and hides from the compiler that it has not changed. */
+TB_HD double bs1d_p_again(double x)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+d"(x));
+#endif
+    return x;
+}
+
+/* Computes row j of (I+A)^m - I within `reach` points of the diagonal, in w[0 .. 2 reach], step by step from the left:
+   w' = w + (e_j + w) A. It drops what would go beyond. If most is not null, m is a limit, and *most becomes the number
+   of steps after which no more than tolerance has been dropped.
+   Returns  the sum of the absolute values that it dropped */
+TB_HD double bs1d_p_compose_row(bs1d_model model, int reach, int j, int m, double *w, double tolerance, int *most)
+{
+    double dropped = 0;
+    TB_UNROLL
+    for (int k = 0; k <= 2 * reach; k++) w[k] = 0;
+    if (most) *most = m;
+    TB_LOOP
+    for (int s = 0; s < m; s++) {
+        /* Without this the compiler keeps 3 (2 reach + 1) coefficients in registers; it should compute them anew. */
+        double variance = bs1d_p_again(model.variance), drift = bs1d_p_again(model.drift), incoming = 0;
+        /* Point q passes share*(lambda + gamma) to q+1 and share*(lambda - gamma) to q-1; the last point passes nothing
+           up, and -2 gamma down. */
+        TB_UNROLL
+        for (int k = 0; k <= 2 * reach; k++) {
+            double q = j + k - reach, share = (k == reach ? 1 + w[k] : w[k]) * q;
+            int last = j + k - reach == model.points - 1;
+            double up = last ? 0 : share * (variance * q + drift);
+            double down = share * (last ? -2 * drift : variance * q - drift);
+            w[k] += incoming - up - down - model.discount * (k == reach ? 1 + w[k] : w[k]);
+            if (k > 0)
+                w[k - 1] += down;
+            else
+                dropped += fabs(down);
+            incoming = up;
+        }
+        dropped += fabs(incoming);
+        if (most && dropped > tolerance) {
+            *most = s;
+            return dropped;
+        }
+    }
+    return dropped;
+}
+
+/* Returns how many steps lose no more than `loss` in the row next to the top, where most would be lost. */
+TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
+{
+    double w[2 * BS1D_P_REACH + 1];
+    int most, j = model.points - 2 - reach;
+    bs1d_p_compose_row(model, reach, j > 0 ? j : 0, BS1D_P_MOST_COMPOSED, w, loss, &most);
+    return most;
+}
+
+/* ---- the body, read once for each precision ---------------------------------------------------------------------- */
+
+#ifndef __cplusplus
+#define bs1d_lane_composed TB_OF(bs1d_lane_composed)
+#define bs1d_lane_sweeps TB_OF(bs1d_lane_sweeps)
+#define bs1d_lane_compose TB_OF(bs1d_lane_compose)
+#else
+#define bs1d_lane_composed_f32 tb_f32::bs1d_lane_composed
+#define bs1d_lane_composed_f64 tb_f64::bs1d_lane_composed
+#define bs1d_lane_sweeps_f32 tb_f32::bs1d_lane_sweeps
+#define bs1d_lane_sweeps_f64 tb_f64::bs1d_lane_sweeps
+#define bs1d_lane_compose_f32 tb_f32::bs1d_lane_compose
+#define bs1d_lane_compose_f64 tb_f64::bs1d_lane_compose
+#define bs1d_warp_explicit3_f32 tb_f32::bs1d_warp_explicit3
+#define bs1d_warp_explicit3_f64 tb_f64::bs1d_warp_explicit3
+#define bs1d_explicit3_f32 tb_f32::bs1d_explicit3
+#define bs1d_explicit3_f64 tb_f64::bs1d_explicit3
+#endif
+
+#define BS1D_P_BODY
+#define TB_BODY "../bs1d/explicit3.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS1D_P_BODY
+
+#else /* BS1D_P_BODY: C over tb_real */
+
+/* Returns how many steps go into one stencil that reaches `reach` points to each side: at least `reach`, where it is
+   exact, and as many as lose no more than the unit roundoff in the row next to the top, where most would be lost.
+   Cost     some 12 (2 reach + 1) double operations a step */
+TB_HD int bs1d_lane_composed(bs1d_model model, int reach)
+{
+    return bs1d_p_composed(model, reach, (double)trid_roundoff()); /* `reach` steps lose nothing */
+}
+
+/* Divides steps into sweeps of *composed steps, at most `most` each, for the fewest operations.
+   Leaves   *composed, 0 if single steps are cheaper
+   Returns  how many steps are left over, which are to be taken singly */
+TB_HD int bs1d_lane_sweeps(int reach, int most, int steps, int *composed)
+{
+    long long least = (long long)3 * steps;
+    *composed = 0;
+    for (int m = most; m > 1 && m > most / 2; m--) {
+        long long sweep = TB_BYTES == 4 ? 2 * reach + 2 : 2 * reach + 1;
+        long long cost = (steps / m) * sweep + (long long)3 * (steps % m);
+        if (cost < least) {
+            least = cost;
+            *composed = m;
+        }
+    }
+    return *composed ? steps % *composed : steps;
+}
+
+/* Computes the coefficients for bs1d_warp_explicit3: rows first .. first+k-1 of (I+A)^m - I, 2 reach + 1 each. The
+   diagonal is set so that the rounded row sums to what it should, (1 - rate dt)^m - 1.
+   Needs    k, reach literals, reach <= 16; coefficient of k (2 reach + 1) elements
+   Cost     some 12 (2 reach + 1) m double operations a row */
+TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int m, tb_real *coefficient)
+{
+    double row_sum = 0;
+    for (int s = 0; s < m; s++) row_sum -= model.discount * (1 + row_sum);
+    TB_UNROLL
+    for (int i = 0; i < k; i++) {
+        double w[2 * BS1D_P_REACH + 1], diagonal = first + i < model.points ? row_sum : 0;
+        tb_real *row = coefficient + i * (2 * reach + 1);
+        if (first + i < model.points) {
+            bs1d_p_compose_row(model, reach, first + i, m, w, 0, (int *)0);
+        } else {
+            TB_UNROLL
+            for (int j = 0; j <= 2 * reach; j++) w[j] = 0;
+        }
+        TB_UNROLL
+        for (int j = 0; j <= 2 * reach; j++) {
+            row[j] = (tb_real)w[j];
+            if (j != reach) diagonal -= (double)row[j];
+        }
+        row[reach] = (tb_real)diagonal;
+    }
+}
+
+#if TB_DEVICE_SCOPES
+/* Returns the z-th point that a sweep works on, of k own ones at reach .. reach+k-1 and `reach` on each side: own points
+   first, in double precision every second one before the rest, then the neighbours', which have come by shuffle
+   meanwhile. These orders were fastest (docs/bs1d.md). */
+TB_D int bs1d_p_point(int k, int reach, int z)
+{
+#if TB_BYTES == 4
+    return z < k ? reach + z : z < k + reach ? reach - 1 - (z - k) : z;
+#else
+    return z < k ? reach + 2 * z % k + 2 * z / k : (z - k) % 2 ? reach + k + (z - k) / 2 : reach - 1 - (z - k) / 2;
+#endif
+}
+
+/* Computes u += C u `sweeps` times, C a band of 2 reach + 1 diagonals (bs1d_lane_compose). In single precision the
+   products of offsets of two and more are summed before u is added, because the small ones would be lost if they were
+   added to u one by one. Consecutive multiply-adds share a point, which spares the register file a read.
+   Needs    k, lanes, reach <= k literals
+   Lanes    as bs1d_warp_explicit2
+   Leaves   u
+   Shared   none for lanes <= 32 (pass null), else 8 reach elements, __syncthreads() before another use
+   Cost     a sweep: k (2 reach + 1) FMA, in single precision also k additions, and 2 reach shuffles (a double counts
+            two) */
+TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_real *coefficient, tb_real *u,
+                              tb_real *shared)
+{
+    const int far_first = TB_BYTES == 4 && reach > 1;
+    sweeps = trid_warp_uniform(sweeps);
+#if TB_BYTES == 4 && defined __CUDA_ARCH__ /* measured: docs/bs1d.md */
+#pragma unroll 2
+#endif
+    for (int s = 0; s < sweeps; s++) {
+        tb_real x[TRID_MOST_ROWS + 2 * BS1D_P_REACH];
+        bs1d_p_halo(k, lanes, reach, s, u, x, shared);
+        TB_UNROLL
+        for (int i = 0; i < k; i++) u[i] = far_first ? 0 : x[reach + i];
+        TB_UNROLL
+        for (int pass = far_first ? 0 : 1; pass < 2; pass++) {
+            TB_UNROLL
+            for (int z = 0; z < k + 2 * reach; z++) {
+                int q = bs1d_p_point(k, reach, z);
+                TB_UNROLL
+                for (int i = 0; i < k; i++) {
+                    int j = q - i, middle = j >= reach - 1 && j <= reach + 1;
+                    if (j < 0 || j > 2 * reach || (far_first && middle != pass)) continue;
+                    u[i] += coefficient[i * (2 * reach + 1) + j] * x[q];
+                }
+            }
+            if (pass == 0) {
+                TB_UNROLL
+                for (int i = 0; i < k; i++) u[i] += x[reach + i];
+            }
+        }
+    }
+}
+#endif
+
+#if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
+/* Takes as many steps by composed ones as the option's number of steps allows, the rest one by one. Special options are
+   explicit2's. */
+template <int k, int lanes, int reach>
+TRID_KERNEL void __launch_bounds__(bs1d_p_threads(lanes)) bs1d_p_explicit3(
+    int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
+{
+    const bs1d_p_batch batch = {options, points, option, result, grid};
+    __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];
+    tb_real *shared = all_shared + threadIdx.x / lanes * bs1d_p_shared(lanes), u[k], a[k], b[k], c[k];
+    tb_real coefficient[k * (2 * reach + 1)];
+    bs1d_option o;
+    bs1d_model m;
+    int group = bs1d_p_group(lanes), first = k * bs1d_p_rank(lanes);
+    int status = bs1d_p_load(lanes, group, batch, &o, &m);
+    if (!trid_warp_uniform(status != BS1D_P_NONE && !bs1d_p_special(o))) return;
+    status = bs1d_p_steady(status, points, &o, &m);
+    bs1d_p_start(k, group, first, batch, o, u);
+    int steps = (int)o.steps, composed, most = bs1d_p_composed(m, reach, (double)trid_roundoff());
+    int rest = bs1d_lane_sweeps(reach, most, steps, &composed);
+    composed = trid_warp_uniform(composed);
+    if (composed) {
+        bs1d_lane_compose(k, reach, m, first, composed, coefficient);
+        bs1d_warp_explicit3(k, lanes, reach, steps / composed, coefficient, u, shared);
+        if (lanes > 32) __syncthreads();
+    }
+    if (TB_BYTES == 8) { /* read again, rather than kept in registers that the sweeps want */
+        bs1d_p_load(lanes, group, batch, &o, &m);
+        if (status) bs1d_p_idle(points, &o, &m);
+        m.upwind = 0;
+    }
+    bs1d_p_rows(k, m, first, a, b, c);
+    bs1d_warp_explicit2(k, lanes, rest, a, b, c, (const tb_real *)0, u, shared);
+    if (lanes > 32) __syncthreads();
+    bs1d_p_finish(k, lanes, group, batch, status, u, shared);
+}
+
+/* Prices a batch as bs1d_explicit1. */
+template <int unused = 0>
+static int bs1d_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
+                          cudaStream_t stream)
+{
+#if TB_BYTES == 4
+    constexpr bs1d_p_shape shape[] = {{8, 32}, {16, 32}, {32, 32}};
+    constexpr int reach[] = {8, 4, 2};
+#else
+    constexpr bs1d_p_shape shape[] = {{8, 32}, {16, 32}, {16, 64}};
+    constexpr int reach[] = {5, 2, 2};
+#endif
+    bs1d_p_kernel *const kernels[] = {bs1d_p_explicit3<shape[0].k, shape[0].lanes, reach[0]>,
+                                      bs1d_p_explicit3<shape[1].k, shape[1].lanes, reach[1]>,
+                                      bs1d_p_explicit3<shape[2].k, shape[2].lanes, reach[2]>};
+    const bs1d_p_batch batch = {options, points, option, result, grid};
+    const int size = bs1d_p_size(points);
+    int status = bs1d_p_arguments(batch);
+    if (status || options == 0) return status;
+    status = bs1d_p_launch(kernels[size], shape[size].lanes, stream, batch);
+    return status ? status : bs1d_p_launch_explicit2<1>(batch, stream);
+}
+#endif
+
+#endif /* BS1D_P_BODY */

@@ -1,0 +1,289 @@
+/* group.h - a room of bs1d.h: the lanes that share an option: how a kernel begins and ends, and its launch.
+   MIT licence, see LICENSE.
+
+   A group of `lanes` lanes holds an option, k rows in each lane: row k l + i is element i of lane l. It has 16 or 32
+   lanes of a warp, or more: all threads of a block. Rows from points on are zero and stay so. */
+
+#if TB_DEVICE_SCOPES
+
+#ifndef BS1D_P_BODY
+
+enum {
+    BS1D_P_NONE = 3,        /* status of a group without an option, or with one that another kernel prices */
+    BS1D_P_NEVER = 1 << 30, /* more steps than any option has */
+    BS1D_P_ANY_BLOCK = 1024 /* lanes, of a group that is its block, however large */
+};
+
+/* Returns this thread's lane in its group. */
+TB_D int bs1d_p_rank(int lanes)
+{
+    return lanes > 32 ? (int)threadIdx.x : trid_warp_lane() & (lanes - 1);
+}
+
+/* Returns the number of this thread's group. */
+TB_D int bs1d_p_group(int lanes)
+{
+    return lanes > 32 ? (int)blockIdx.x : (int)((blockIdx.x * (size_t)blockDim.x + threadIdx.x) / lanes);
+}
+
+/* Returns whether any lane of the group says so. */
+TB_D int bs1d_p_any(int lanes, int said)
+{
+    if (lanes > 32) return __syncthreads_or(said);
+    unsigned votes = __ballot_sync(TB_FULL_WARP, said);
+    return lanes == 32 ? votes != 0 : (votes >> (trid_warp_lane() & ~(lanes - 1)) & ((1u << lanes) - 1)) != 0;
+}
+
+/* Returns the least n of the groups of a warp, or that of the block's one group. */
+TB_D int bs1d_p_least(int lanes, int n)
+{
+    TB_UNROLL
+    for (int distance = lanes; distance < 32; distance *= 2) {
+        int other = __shfl_xor_sync(TB_FULL_WARP, n, distance);
+        n = other < n ? other : n;
+    }
+    return trid_warp_uniform(n);
+}
+
+#define bs1d_warp_greeks_f32 tb_f32::bs1d_warp_greeks
+#define bs1d_warp_greeks_f64 tb_f64::bs1d_warp_greeks
+
+#if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
+extern "C++" {
+/* Returns the threads of a block of such groups. */
+TB_HD constexpr int bs1d_p_threads(int lanes)
+{
+    return lanes > 32 ? lanes : 128;
+}
+
+/* Returns the elements of shared memory of a group: 4 for the Greeks. Two warps also need the halo of up to 8 points,
+   or the solver's 192 and a halo of one. */
+TB_HD constexpr int bs1d_p_shared(int lanes)
+{
+    return lanes > 32 ? 208 : 8;
+}
+
+/* The shape of a kernel: rows a lane, lanes a group. A table of shapes has one for each size of grids. */
+struct bs1d_p_shape {
+    int k, lanes;
+};
+
+/* Returns a grid's row in a table of shapes. */
+TB_HOST int bs1d_p_size(int points)
+{
+    return points <= 256 ? 0 : points <= 512 ? 1 : 2;
+}
+}
+#endif
+
+#define BS1D_P_BODY
+#define TB_BODY "../bs1d/group.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS1D_P_BODY
+
+#else /* BS1D_P_BODY: C over tb_real */
+
+/* What a launch was given. (Its kernel has five parameters instead: so the code is better.) */
+typedef struct {
+    int options, points;
+    const bs1d_option *option;
+    bs1d_result *result;
+    tb_real *grid;
+} bs1d_p_batch;
+
+typedef void bs1d_p_kernel(int, int, const bs1d_option *, bs1d_result *, tb_real *);
+
+/* ---- what a kernel begins with ----------------------------------------------------------------------------------- */
+
+/* Returns the bits of x as an integer. */
+TB_D bs1d_int bs1d_p_bits(tb_real x)
+{
+#if TB_BYTES == 4
+    return __float_as_int(x);
+#else
+    return __double_as_longlong(x);
+#endif
+}
+
+/* Loads the group's option and computes its model. A bad option gets a model that does nothing, so that its lanes can
+   take part in the steps.
+   Returns  its status, or BS1D_P_NONE where there is none */
+TB_D int bs1d_p_load(int lanes, int group, bs1d_p_batch batch, bs1d_option *o, bs1d_model *m)
+{
+    const int width = lanes > 32 ? 32 : lanes, valid = group < batch.options;
+    tb_real word;
+    transpose_load_striped(1, width, valid ? 9 : 0, (const tb_real *)(batch.option + (valid ? group : 0)), 0, &word);
+    o->spot = __shfl_sync(TB_FULL_WARP, word, 0, width);
+    o->strike = __shfl_sync(TB_FULL_WARP, word, 1, width);
+    o->rate = __shfl_sync(TB_FULL_WARP, word, 2, width);
+    o->dividend = __shfl_sync(TB_FULL_WARP, word, 3, width);
+    o->volatility = __shfl_sync(TB_FULL_WARP, word, 4, width);
+    o->maturity = __shfl_sync(TB_FULL_WARP, word, 5, width);
+    o->top = __shfl_sync(TB_FULL_WARP, word, 6, width);
+    o->steps = bs1d_p_bits(__shfl_sync(TB_FULL_WARP, word, 7, width));
+    o->flags = bs1d_p_bits(__shfl_sync(TB_FULL_WARP, word, 8, width));
+    int status = valid ? bs1d_p_model(*o, batch.points, m) : BS1D_P_NONE;
+    if (!status && (o->flags & BS1D_GIVEN) && !batch.grid) status = BS1D_BAD_ARGUMENT;
+    if (status) bs1d_p_idle(batch.points, o, m);
+    return status;
+}
+
+/* Returns the status of an option in an explicit kernel, where an unstable one becomes idle. */
+TB_D int bs1d_p_steady(int status, int points, bs1d_option *o, bs1d_model *m)
+{
+    if (!status && !bs1d_p_stable(*m)) {
+        status = BS1D_UNSTABLE;
+        bs1d_p_idle(points, o, m);
+    }
+    return status;
+}
+
+/* Computes rows first .. first+k-1 of the values at maturity: the payoff, or what lies in the grid. */
+TB_D void bs1d_p_start(int k, int group, int first, bs1d_p_batch batch, bs1d_option o, tb_real *u)
+{
+    double ds = (double)o.top / (batch.points - 1);
+    const tb_real *row = batch.grid + group * (size_t)batch.points;
+    TB_UNROLL
+    for (int i = 0; i < k; i++) {
+        int j = first + i;
+        u[i] = 0;
+        if (j < batch.points)
+            u[i] = o.flags & BS1D_GIVEN
+                       ? row[j]
+                       : (tb_real)bs1d_lane_payoff((int)o.flags, (double)o.strike, ds, batch.points, j);
+    }
+}
+
+/* Computes what an American option is worth at least; for another, a number that no value is below. */
+TB_D void bs1d_p_floor(int k, int first, int points, bs1d_option o, tb_real *floor)
+{
+    double ds = (double)o.top / (points - 1);
+    TB_UNROLL
+    for (int i = 0; i < k; i++) {
+        floor[i] = (o.flags & BS1D_AMERICAN) ? 0 : bs1d_p_lowest();
+        if ((o.flags & BS1D_AMERICAN) && first + i < points)
+            floor[i] =
+                (tb_real)bs1d_lane_payoff((int)o.flags & ~BS1D_AVERAGED, (double)o.strike, ds, points, first + i);
+    }
+}
+
+/* Computes rows first .. first+k-1 of A, which is zero from points on. */
+TB_D void bs1d_p_rows(int k, bs1d_model model, int first, tb_real *a, tb_real *b, tb_real *c)
+{
+    TB_UNROLL
+    for (int i = 0; i < k; i++) {
+        double ra, rb, rc;
+        bs1d_lane_row(model, first + i, &ra, &rb, &rc);
+        a[i] = (tb_real)ra;
+        b[i] = (tb_real)rb;
+        c[i] = (tb_real)rc;
+    }
+}
+
+/* ---- in each step ------------------------------------------------------------------------------------------------ */
+
+/* Copies u to x[reach .. reach+k-1] and fetches `reach` points of the neighbours on each side, reach <= k. Where lanes
+   > 32 it takes 8 reach elements of shared memory. Calls use its two halves in turn, by the lowest bit of `call`, so
+   that one barrier a call suffices. */
+TB_D void bs1d_p_halo(int k, int lanes, int reach, int call, const tb_real *u, tb_real *x, tb_real *shared)
+{
+    int width = lanes > 32 ? 32 : lanes;
+    TB_UNROLL
+    for (int i = 0; i < k; i++) x[reach + i] = u[i];
+    TB_UNROLL
+    for (int h = 1; h <= reach; h++) {
+        x[reach - h] = __shfl_up_sync(TB_FULL_WARP, u[k - h], 1, width);
+        x[reach + k - 1 + h] = __shfl_down_sync(TB_FULL_WARP, u[h - 1], 1, width);
+    }
+    if (lanes > 32) {
+        int lane = (int)threadIdx.x & 31, warp = (int)threadIdx.x / 32;
+        tb_real *half = shared + (call & 1) * 4 * reach;
+        TB_UNROLL
+        for (int h = 1; h <= reach; h++) {
+            if (warp == 0 && lane == 31) half[h - 1] = u[k - h];
+            if (warp == 1 && lane == 0) half[reach + h - 1] = u[h - 1];
+        }
+        __syncthreads();
+        TB_UNROLL
+        for (int h = 1; h <= reach; h++) {
+            if (warp == 1 && lane == 0) x[reach - h] = half[h - 1];
+            if (warp == 0 && lane == 31) x[reach + k - 1 + h] = half[reach + h - 1];
+        }
+    }
+}
+
+/* ---- what a kernel ends with ------------------------------------------------------------------------------------- */
+
+/* Computes price, delta, gamma and theta of the option from the values u at the present, by cubic interpolation between
+   the four points around the spot. Theta is what the PDE makes of the others, or 0 where an American option
+   (BS1D_AMERICAN) is exercised at the spot because it is worth no more than its payoff.
+   Needs    k, lanes literals; row k l + i in u[i] of lane l; of o all fields but maturity, steps and the other flags
+   Lanes    as bs1d_warp_explicit2
+   Leaves   *result in global memory, written by the group's first lane; null for a group without an option
+   Shared   4 elements for the group, __syncthreads() or __syncwarp() before another use
+   Cost     k comparisons, and about 150 double operations in one lane
+   Error    as that of u, delta's divided by the spacing, gamma's by its square; status BS1D_NOT_FINITE and four NaN
+            where a result is infinite or NaN */
+TB_D void bs1d_warp_greeks(int k, int lanes, int points, bs1d_option o, const tb_real *u, bs1d_result *result,
+                           tb_real *shared)
+{
+    int rank = bs1d_p_rank(lanes), first = bs1d_p_first(o, points);
+    TB_UNROLL
+    for (int i = 0; i < k; i++) {
+        int q = k * rank + i - first;
+        if (q >= 0 && q < 4) shared[q] = u[i];
+    }
+    if (lanes > 32)
+        __syncthreads();
+    else
+        __syncwarp(TB_FULL_WARP);
+    if (rank == 0 && result) bs1d_p_greeks(points, o, shared, result);
+}
+
+/* Stores result and grid of the group's option, if it has one. The option is read again: to keep it through the steps
+   would cost more registers than they can spare. */
+TB_D void bs1d_p_finish(int k, int lanes, int group, bs1d_p_batch batch, int status, tb_real *u, tb_real *shared)
+{
+    bs1d_option o;
+    bs1d_model m;
+    bs1d_p_load(lanes, group, batch, &o, &m);
+    bs1d_warp_greeks(k, lanes, batch.points, o, u, status ? 0 : batch.result + group, shared);
+    if (status < 0) {
+        if (bs1d_p_rank(lanes) == 0) bs1d_p_fail(status, batch.result + group);
+        TB_UNROLL
+        for (int i = 0; i < k; i++) u[i] = bs1d_p_nan();
+    }
+    if (batch.grid) {
+        const int width = lanes > 32 ? 32 : lanes, valid = status != BS1D_P_NONE;
+        int above = lanes > 32 ? k * ((int)threadIdx.x & ~31) : 0; /* rows of the warps before */
+        tb_real *row = batch.grid + (valid ? group : 0) * (size_t)batch.points + above;
+        transpose_store_shfl(k, width, valid ? batch.points - above : 0, u, row);
+    }
+}
+
+/* ---- its launch -------------------------------------------------------------------------------------------------- */
+
+#if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
+/* Returns what is wrong with a launch's arguments. */
+TB_HOST int bs1d_p_arguments(bs1d_p_batch batch)
+{
+    if (batch.options < 0 || (batch.options > 0 && (!batch.option || !batch.result))) return BS1D_BAD_ARGUMENT;
+    return batch.points < 64 || batch.points > 1024 ? BS1D_BAD_SIZE : BS1D_OK;
+}
+
+/* Launches a kernel on all options, by groups of `lanes`; arguments come before those that all kernels have. */
+template <class kernel_type, class... more>
+TB_HOST int bs1d_p_launch(kernel_type *kernel, int lanes, cudaStream_t stream, bs1d_p_batch batch, more... arguments)
+{
+    const int threads = bs1d_p_threads(lanes), groups = threads / lanes;
+    const unsigned blocks = (unsigned)(batch.options / groups + (batch.options % groups != 0));
+    cudaError_t error = trid_launch(kernel, blocks, threads, 0, stream, arguments..., batch.options, batch.points,
+                                    batch.option, batch.result, batch.grid);
+    return error == cudaSuccess ? BS1D_OK : BS1D_LAUNCH_FAILED;
+}
+#endif
+
+#endif /* BS1D_P_BODY */
+
+#endif /* TB_DEVICE_SCOPES */

@@ -1,0 +1,434 @@
+/* implicit.h - a room of bs1d.h: the implicit rungs, which are one kernel. The way down: bs1d_p_implicit, bs1d_p_march,
+   bs1d_p_steps, bs1d_p_step_solve, and that calls the solver. MIT licence, see LICENSE. */
+
+#if TB_DEVICE_SCOPES
+
+#ifndef BS1D_P_BODY
+
+enum { BS1D_P_REFRESH = 16 }; /* increments: steps after which the increment is computed anew */
+
+#define bs1d_warp_implicit3_f32 tb_f32::bs1d_warp_implicit3
+#define bs1d_warp_implicit3_f64 tb_f64::bs1d_warp_implicit3
+#define bs1d_implicit1_f32 tb_f32::bs1d_implicit1
+#define bs1d_implicit1_f64 tb_f64::bs1d_implicit1
+#define bs1d_implicit2_f32 tb_f32::bs1d_implicit2
+#define bs1d_implicit2_f64 tb_f64::bs1d_implicit2
+#define bs1d_implicit3_f32 tb_f32::bs1d_implicit3
+#define bs1d_implicit3_f64 tb_f64::bs1d_implicit3
+#define bs1d_implicit4_f32 tb_f32::bs1d_implicit4
+#define bs1d_implicit4_f64 tb_f64::bs1d_implicit4
+
+#define BS1D_P_BODY
+#define TB_BODY "../bs1d/implicit.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS1D_P_BODY
+
+#else /* BS1D_P_BODY: C over tb_real */
+
+/* ---- implicit1 and implicit2: the matrix is built and solved in each step ---------------------------------------- */
+
+/* What an implicit step works with. */
+typedef struct {
+    tb_real variance, drift, discount; /* of size A */
+    tb_real least;                     /* upwinding: lambda_j is at least `least` j */
+    tb_real left_out;                  /* of the last row of the matrix (bs1d_lane_matrix) */
+    int points, first /* row of this lane */, pcr_steps;
+    const tb_real *f; /* factored matrix, or null: build it in each step */
+    tb_real *shared;  /* lanes = 64: 192 elements for the solver, 8 for the halo */
+} bs1d_p_step_data;
+
+/* Builds rows of I - size A in the working precision (identity from points on), as time-dependent coefficients would
+   require in each step. (The compiler moves out of the loop what does not change.) special, a literal: may there be
+   upwinding? */
+TB_D void bs1d_p_matrix_now(int k, int special, bs1d_p_step_data s, tb_real *a, tb_real *b, tb_real *c)
+{
+    TB_UNROLL
+    for (int i = 0; i < k; i++) {
+        tb_real j = (tb_real)(s.first + i < s.points ? s.first + i : 0), gamma = s.drift * j;
+        tb_real lambda = s.variance * j * j;
+        if (special) lambda = bs1d_p_max(lambda, s.least * j);
+        if (s.first + i == s.points - 1) lambda = -gamma; /* which is what the last row comes to */
+        a[i] = gamma - lambda;
+        b[i] = 1 + s.discount + 2 * lambda;
+        c[i] = -lambda - gamma;
+    }
+}
+
+/* Computes g = times (size A) u, with a and c of I - size A. It takes differences of neighbours, which single precision
+   needs. */
+TB_D void bs1d_p_increment(int k, int lanes, tb_real times, int call, bs1d_p_step_data s, const tb_real *a,
+                           const tb_real *c, const tb_real *u, tb_real *g, tb_real *shared)
+{
+    tb_real x[TRID_MOST_ROWS + 2];
+    bs1d_p_halo(k, lanes, 1, call, u, x, shared);
+    TB_UNROLL
+    for (int i = 0; i < k; i++)
+        g[i] = times * (a[i] * (x[i + 1] - x[i]) - c[i] * (x[i + 2] - x[i + 1]) - s.discount * x[i + 1]);
+}
+
+/* Solves M y = u, M = I - size A, or for the increment M y = size A u (Crank-Nicolson, size = 1/2: A u). multiplier is
+   null, or what is added on the right, half of it where y is half a Crank-Nicolson step; with it there may be
+   upwinding, and a last row of M without its drift. The solver clobbers the rows that are built, unless there is a
+   factored matrix. */
+TB_D void bs1d_p_step_solve(int k, int lanes, int increment, int crank, int call, bs1d_p_step_data s,
+                            const tb_real *multiplier, const tb_real *u, tb_real *y)
+{
+    const int special = multiplier != 0;
+    tb_real a[TRID_MOST_ROWS] = {0}, b[TRID_MOST_ROWS] = {0}, c[TRID_MOST_ROWS] = {0};
+    tb_real part = !increment && crank ? (tb_real)0.5 : 1;
+    if (!s.f || increment) bs1d_p_matrix_now(k, special, s, a, b, c);
+    if (increment) {
+        bs1d_p_increment(k, lanes, crank ? 2 : 1, call, s, a, c, u, y, s.shared + 192);
+    } else {
+        TB_UNROLL
+        for (int i = 0; i < k; i++) y[i] = u[i];
+    }
+    if (special) {
+        TB_UNROLL
+        for (int i = 0; i < k; i++) y[i] += part * multiplier[i];
+        if (s.left_out != 0) {
+            tb_real x[TRID_MOST_ROWS + 2];
+            if (!increment) bs1d_p_halo(k, lanes, 1, call, u, x, s.shared + 192);
+            TB_UNROLL
+            for (int i = 0; i < k; i++) {
+                if (s.first + i != s.points - 1) continue;
+                a[i] = 0;
+                b[i] = 1 + s.discount;
+                if (!increment) y[i] += s.left_out * (x[i + 1] - x[i]);
+            }
+        }
+    }
+    if (lanes > 32) {
+        __syncthreads(); /* the solve before has been read */
+        trid_block_hybrid(k, k * lanes, a, b, c, y, s.shared);
+    } else if (s.f) {
+        trid_warp_solve(k, lanes, k * lanes, s.pcr_steps, s.f, y);
+    } else {
+        trid_warp_hybrid(k, lanes, k * lanes, a, b, c, y);
+    }
+}
+
+/* Returns what a step makes of u and y. */
+TB_D tb_real bs1d_p_next(int increment, int crank, tb_real u, tb_real y)
+{
+    return increment ? u + y : crank ? 2 * y - u : y;
+}
+
+/* ---- implicit3 and implicit4: the matrix is factored once -------------------------------------------------------- */
+
+/* Takes steps as bs1d_warp_implicit3 does. */
+TB_D void bs1d_p_factored_steps(int k, int lanes, int steps, int crank, int active, int pcr_steps, const tb_real *f,
+                                tb_real *u)
+{
+    steps = trid_warp_uniform(steps);
+    for (int s = 0; s < steps; s++) {
+        tb_real y[TRID_MOST_ROWS];
+        TB_UNROLL
+        for (int i = 0; i < k; i++) y[i] = u[i];
+        trid_warp_solve(k, lanes, k * lanes, pcr_steps, f, y);
+        TB_UNROLL
+        for (int i = 0; i < k; i++) u[i] = active ? bs1d_p_next(0, crank, u[i], y[i]) : u[i];
+    }
+}
+
+/* Takes implicit steps with the factored matrix M, for the lanes that are active: u' = y, or (crank, a literal)
+   2y - u, with M y = u.
+   Needs    k, lanes <= 32 literals; f and pcr_steps from trid_warp_factor of M = I - A (crank: I - A/2); rows from
+            points on are 0; active the same for the lanes of a group, a literal 1 where all are
+   Lanes    all 32 of the warp
+   Leaves   u
+   Shared   none
+   Cost     a step: that of trid_warp_solve */
+TB_D void bs1d_warp_implicit3(int k, int lanes, int steps, int crank, int active, int pcr_steps, const tb_real *f,
+                              tb_real *u)
+{
+    pcr_steps = trid_warp_uniform(pcr_steps);
+    /* Short time steps need no PCR steps, and without them the loop has no branches. With more than 16 rows a lane
+       registers are scarce, and a second loop only takes time to compile. */
+    if (k <= 16 && pcr_steps == 0)
+        bs1d_p_factored_steps(k, lanes, steps, crank, active, 0, f, u);
+    else
+        bs1d_p_factored_steps(k, lanes, steps, crank, active, pcr_steps, f, u);
+}
+
+/* Takes steps in increments. Since M u' = u, size A u' = u' - u: the right-hand side of the next step is the increment
+   of this one (for Crank-Nicolson, A u' = 2y - A u), so a step costs one addition more than the direct form. Rounding
+   errors would grow from step to step, so the right-hand side is computed from u anew every BS1D_P_REFRESH steps. */
+TB_D void bs1d_p_increment_steps(int k, int lanes, int steps, int crank, int pcr_steps, bs1d_p_step_data s, tb_real *u)
+{
+    steps = trid_warp_uniform(steps);
+    for (int done = 0; done < steps; done += BS1D_P_REFRESH) {
+        int some = steps - done < BS1D_P_REFRESH ? steps - done : BS1D_P_REFRESH;
+        tb_real a[TRID_MOST_ROWS] = {0}, b[TRID_MOST_ROWS], c[TRID_MOST_ROWS] = {0}, g[TRID_MOST_ROWS];
+        bs1d_p_matrix_now(k, 0, s, a, b, c);
+        bs1d_p_increment(k, lanes, crank ? 2 : 1, 0, s, a, c, u, g, s.shared);
+        for (int t = 0; t < some; t++) {
+            tb_real y[TRID_MOST_ROWS];
+            TB_UNROLL
+            for (int i = 0; i < k; i++) y[i] = g[i];
+            trid_warp_solve(k, lanes, k * lanes, pcr_steps, s.f, y);
+            TB_UNROLL
+            for (int i = 0; i < k; i++) {
+                u[i] += y[i];
+                g[i] = crank ? 2 * y[i] - g[i] : y[i];
+            }
+        }
+    }
+}
+
+/* ---- all steps, from maturity to 0 ------------------------------------------------------------------------------- */
+
+/* Takes steps of a rung, the same for all groups of the warp; rung 5 is rung 4 in increments; crank a literal. */
+TB_D void bs1d_p_steps(int rung, int k, int lanes, int steps, int crank, int call, bs1d_p_step_data s, tb_real *u)
+{
+    if (s.f && rung == 5) {
+        int pcr_steps = trid_warp_uniform(s.pcr_steps);
+        if (k <= 16 && pcr_steps == 0) /* as in bs1d_warp_implicit3 */
+            bs1d_p_increment_steps(k, lanes, steps, crank, 0, s, u);
+        else
+            bs1d_p_increment_steps(k, lanes, steps, crank, pcr_steps, s, u);
+    } else if (s.f) {
+        bs1d_warp_implicit3(k, lanes, steps, crank, 1, s.pcr_steps, s.f, u);
+    } else {
+        const int increment = rung == 2 || rung == 5;
+        steps = trid_warp_uniform(steps);
+        for (int i = 0; i < steps; i++) {
+            tb_real y[TRID_MOST_ROWS];
+            bs1d_p_step_solve(k, lanes, increment, crank, call + i, s, (const tb_real *)0, u, y);
+            TB_UNROLL
+            for (int j = 0; j < k; j++) u[j] = bs1d_p_next(increment, crank, u[j], y[j]);
+        }
+    }
+}
+
+/* Takes all steps of the groups of a warp, of which one may have no option and stand by: first, and fast, the steps
+   that all have in common, then one by one those that each wants for itself. */
+TB_D void bs1d_p_march(int rung, int k, int lanes, bs1d_p_plan plan, int stands_by, bs1d_p_step_data s, tb_real *u)
+{
+    const int increment = rung == 2 || rung == 5;
+    int total = plan.implicit + plan.crank, start = bs1d_p_least(lanes, stands_by ? BS1D_P_NEVER : plan.implicit);
+    int common = bs1d_p_least(lanes, stands_by ? BS1D_P_NEVER : plan.implicit > start ? 0 : plan.crank);
+    if (start == BS1D_P_NEVER) return;
+    bs1d_p_steps(rung, k, lanes, start, 0, 0, s, u);
+    bs1d_p_steps(rung, k, lanes, common, 1, start, s, u);
+    if (lanes >= 32) return;
+    int longest = -bs1d_p_least(lanes, stands_by ? 0 : -total);
+    for (int n = start + common; n < longest; n++) {
+        tb_real y[TRID_MOST_ROWS];
+        int crank = n >= plan.implicit, active = !stands_by && n < total;
+        bs1d_p_step_solve(k, lanes, increment, crank, n, s, (const tb_real *)0, u, y);
+        TB_UNROLL
+        for (int j = 0; j < k; j++) u[j] = active ? bs1d_p_next(increment, crank, u[j], y[j]) : u[j];
+    }
+}
+
+/* Takes all steps of a special option: early exercise (Ikonen and Toivanen: the multiplier, times dt, which keeps the
+   value up, goes in on the right, is taken off the result, and takes up what the floor then adds), upwinding, a last
+   row of the matrix without its drift. */
+TB_D void bs1d_p_special_march(int k, int lanes, int increment, bs1d_p_plan plan, bs1d_p_step_data s,
+                               const tb_real *floor, tb_real *u)
+{
+    int total = trid_warp_uniform(plan.implicit + plan.crank);
+    tb_real multiplier[TRID_MOST_ROWS];
+    TB_UNROLL
+    for (int i = 0; i < k; i++) multiplier[i] = 0;
+    for (int n = 0; n < total; n++) {
+        tb_real y[TRID_MOST_ROWS];
+        int crank = n >= plan.implicit;
+        if (n == plan.implicit) {
+            TB_UNROLL
+            for (int i = 0; i < k; i++) multiplier[i] *= 2; /* from here on it belongs to a whole step */
+        }
+        bs1d_p_step_solve(k, lanes, increment, crank, n, s, multiplier, u, y);
+        TB_UNROLL
+        for (int i = 0; i < k; i++) {
+            tb_real free = bs1d_p_next(increment, crank, u[i], y[i]) - multiplier[i];
+            u[i] = bs1d_p_max(free, floor[i]);
+            multiplier[i] = u[i] - free;
+        }
+    }
+}
+
+#if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+
+/* Returns whether the kernel of a rung prices an option: with special the options that need it, else all others; of
+   rung 4 and 5 those with and without increments. */
+TB_D int bs1d_p_implicit_own(int rung, int special, int increment, bs1d_option o, double left_out)
+{
+    return special == (bs1d_p_special(o) || left_out != 0) && (special || rung < 4 || increment == (rung == 5));
+}
+
+/* Computes rows first .. first+k-1 of I - size A.
+   Returns  whether they are diagonally dominant */
+TB_D int bs1d_p_implicit_rows(int k, bs1d_model m, double size, int first, tb_real *a, tb_real *b, tb_real *c)
+{
+    int dominant = 1;
+    TB_UNROLL
+    for (int i = 0; i < k; i++) {
+        double ra, rb, rc;
+        bs1d_lane_matrix(m, size, first + i, &ra, &rb, &rc);
+        dominant &= fabs(rb) > fabs(ra) + fabs(rc);
+        a[i] = (tb_real)ra;
+        b[i] = (tb_real)rb;
+        c[i] = (tb_real)rc;
+    }
+    return dominant;
+}
+
+/* Returns what the steps work with; f is the memory for a factored matrix, or null. */
+TB_D bs1d_p_step_data bs1d_p_step_data_of(bs1d_model m, double size, double left_out, int first, const tb_real *f,
+                                          tb_real *shared)
+{
+    bs1d_p_step_data s;
+    s.variance = (tb_real)(size * m.variance);
+    s.drift = (tb_real)(size * m.drift);
+    s.discount = (tb_real)(size * m.discount);
+    s.least = m.upwind ? (tb_real)fabs(size * m.drift) : 0;
+    s.left_out = (tb_real)left_out;
+    s.points = m.points;
+    s.first = first;
+    s.pcr_steps = 5;
+    s.f = f;
+    s.shared = shared;
+    return s;
+}
+
+/* Returns how many blocks of 128 threads a multiprocessor should hold. What that does to the registers was fastest, or
+   spills least. */
+TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
+{
+#if TB_BYTES == 8
+    return k > 8 || rung == 5 ? 2 : special ? 3 : 4;
+#elif defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 1000 /* with three some bytes go to local memory */
+    return k > 8 || rung == 5 ? 2 : rung == 1 && !special ? 5 : 4;
+#else
+    return k == 16 && !special && (rung == 3 || rung == 4) ? 3 : k > 8 || rung == 5 ? 2 : rung == 1 && !special ? 5 : 4;
+#endif
+}
+
+/* Prices by rung 1 to 4, or by 5, which is rung 4 in increments: the special options, or all others. */
+template <int rung, int special, int k, int lanes>
+TRID_KERNEL void __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k)) bs1d_p_implicit(
+    int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
+{
+    __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];
+    tb_real *shared = all_shared + threadIdx.x / lanes * bs1d_p_shared(lanes), u[k], f[TRID_WARP_FACTOR_LEN(k)];
+    const bs1d_p_batch batch = {options, points, option, result, grid};
+    bs1d_option o;
+    bs1d_model m;
+    double ra, rb, rc;
+    int group = bs1d_p_group(lanes), first = k * bs1d_p_rank(lanes);
+    int status = bs1d_p_load(lanes, group, batch, &o, &m);
+    bs1d_p_plan plan = bs1d_p_plan_of((int)o.flags, (int)o.steps);
+    double left_out = bs1d_lane_matrix(m, plan.size, points - 1, &ra, &rb, &rc);
+    int increment = rung == 2 || (rung >= 4 && (o.flags & BS1D_INCREMENT) != 0);
+    if (!bs1d_p_implicit_own(rung, special, increment, o, left_out) && status != BS1D_P_NONE) {
+        status = BS1D_P_NONE;
+        bs1d_p_idle(points, &o, &m);
+        plan = bs1d_p_plan_of(0, 1);
+    }
+    if (bs1d_p_least(lanes, status == BS1D_P_NONE)) return;
+    /* Start values first, when there is nothing else in registers; rung 4 is a little faster with them after the
+       factors, where these leave room. */
+    const int factored = rung >= 3 && lanes <= 32, early = rung != 4 || k > 16;
+    if (early) bs1d_p_start(k, group, first, batch, o, u);
+    tb_real a[k], b[k], c[k];
+    int dominant = bs1d_p_implicit_rows(k, m, plan.size, first, a, b, c);
+    if (bs1d_p_any(lanes, !dominant)) {
+        status = BS1D_NOT_DOMINANT;
+        bs1d_p_idle(points, &o, &m);
+        plan = bs1d_p_plan_of(0, 1);
+        left_out = 0;
+        TB_UNROLL
+        for (int i = 0; i < k; i++) a[i] = c[i] = 0, b[i] = 1;
+    }
+
+    bs1d_p_step_data s = bs1d_p_step_data_of(m, plan.size, left_out, first, factored ? f : 0, shared);
+    if (factored) trid_warp_factor(k, lanes, k * lanes, a, b, c, f, rung >= 4 ? &s.pcr_steps : (int *)0);
+    if (!early) bs1d_p_start(k, group, first, batch, o, u);
+    if (special) {
+        tb_real floor[k];
+        bs1d_p_floor(k, first, points, o, floor);
+        bs1d_p_special_march(k, lanes, increment, plan, s, floor, u);
+    } else {
+        bs1d_p_march(rung, k, lanes, plan, status != 0, s, u);
+    }
+    if (lanes > 32) __syncthreads();
+    bs1d_p_finish(k, lanes, group, batch, status, u, shared);
+}
+
+/* ---- its launches ------------------------------------------------------------------------------------------------ */
+
+/* Launches the kernel of a rung for its special options, or for all others. */
+template <int rung, int special>
+static int bs1d_p_launch_implicit(bs1d_p_batch batch, cudaStream_t stream)
+{
+    constexpr int row = special ? 0 : rung <= 2 ? 1 : rung <= 4 ? 2 : 3;
+#if TB_BYTES == 4
+    constexpr bs1d_p_shape shape[][3] = {{{8, 32}, {16, 32}, {32, 32}},   /* special options */
+                                         {{8, 32}, {16, 32}, {32, 32}},   /* rungs 1 and 2 */
+                                         {{16, 16}, {16, 32}, {32, 32}},  /* rungs 3 and 4 */
+                                         {{16, 16}, {16, 32}, {32, 32}}}; /* rung 4 in increments */
+#else
+    constexpr bs1d_p_shape shape[][3] = {{{8, 32}, {16, 32}, {16, 64}},
+                                         {{16, 16}, {16, 32}, {16, 64}},
+                                         {{16, 16}, {16, 32}, {16, 64}},
+                                         {{8, 32}, {16, 32}, {16, 64}}};
+#endif
+    bs1d_p_kernel *const kernels[] = {bs1d_p_implicit<rung, special, shape[row][0].k, shape[row][0].lanes>,
+                                      bs1d_p_implicit<rung, special, shape[row][1].k, shape[row][1].lanes>,
+                                      bs1d_p_implicit<rung, special, shape[row][2].k, shape[row][2].lanes>};
+    const int size = bs1d_p_size(batch.points);
+    return bs1d_p_launch(kernels[size], shape[row][size].lanes, stream, batch);
+}
+
+/* Launches a rung: its kernel for the special options, and that for all others. */
+template <int rung>
+static int bs1d_p_rung(bs1d_p_batch batch, cudaStream_t stream)
+{
+    int status = bs1d_p_arguments(batch);
+    if (status || batch.options == 0) return status;
+    status = bs1d_p_launch_implicit<rung, 0>(batch, stream);
+    return status ? status : bs1d_p_launch_implicit<rung, 1>(batch, stream);
+}
+
+/* Prices a batch as bs1d_explicit1. */
+template <int unused = 0>
+static int bs1d_implicit1(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
+                          cudaStream_t stream)
+{
+    return bs1d_p_rung<1>(bs1d_p_batch{options, points, option, result, grid}, stream);
+}
+
+/* Prices a batch as bs1d_explicit1. */
+template <int unused = 0>
+static int bs1d_implicit2(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
+                          cudaStream_t stream)
+{
+    return bs1d_p_rung<2>(bs1d_p_batch{options, points, option, result, grid}, stream);
+}
+
+/* Prices a batch as bs1d_explicit1. */
+template <int unused = 0>
+static int bs1d_implicit3(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
+                          cudaStream_t stream)
+{
+    return bs1d_p_rung<3>(bs1d_p_batch{options, points, option, result, grid}, stream);
+}
+
+/* Prices a batch as bs1d_explicit1. */
+template <int unused = 0>
+static int bs1d_implicit4(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid,
+                          cudaStream_t stream)
+{
+    const bs1d_p_batch batch = {options, points, option, result, grid};
+    const int status = bs1d_p_rung<4>(batch, stream);
+    return status || options == 0 ? status : bs1d_p_launch_implicit<5, 0>(batch, stream);
+}
+#endif
+
+#endif /* BS1D_P_BODY */
+
+#endif /* TB_DEVICE_SCOPES */

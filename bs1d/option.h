@@ -1,0 +1,147 @@
+/* option.h - a room of bs1d.h: from an option to its model, and from its values to its result.
+   MIT licence, see LICENSE. */
+
+#ifndef BS1D_P_BODY
+
+enum { BS1D_P_MOST_STEPS = 1 << 28 };
+
+#ifndef __cplusplus
+#define bs1d_p_lowest TB_OF(bs1d_p_lowest)
+#define bs1d_p_nan TB_OF(bs1d_p_nan)
+#define bs1d_p_max TB_OF(bs1d_p_max)
+#define bs1d_p_model TB_OF(bs1d_p_model)
+#define bs1d_p_special TB_OF(bs1d_p_special)
+#define bs1d_p_idle TB_OF(bs1d_p_idle)
+#define bs1d_p_fail TB_OF(bs1d_p_fail)
+#define bs1d_p_first TB_OF(bs1d_p_first)
+#define bs1d_p_exercised TB_OF(bs1d_p_exercised)
+#define bs1d_p_greeks TB_OF(bs1d_p_greeks)
+#endif
+
+#define BS1D_P_BODY
+#define TB_BODY "../bs1d/option.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS1D_P_BODY
+
+#else /* BS1D_P_BODY: C over tb_real */
+
+/* Returns a number that no value is below. */
+TB_HD tb_real bs1d_p_lowest(void)
+{
+#if TB_BYTES == 4
+    return -3e38f;
+#else
+    return -1e308;
+#endif
+}
+
+/* Returns NaN. */
+TB_HD tb_real bs1d_p_nan(void)
+{
+    unsigned long long bits = 0x7ff8000000000000ull;
+    double x;
+#ifdef __CUDA_ARCH__
+    x = __longlong_as_double((long long)bits);
+#else
+    memcpy(&x, &bits, sizeof x);
+#endif
+    return (tb_real)x;
+}
+
+/* Returns the larger of x and y; if x is NaN, NaN. */
+TB_HD tb_real bs1d_p_max(tb_real x, tb_real y)
+{
+    return x < y ? y : x;
+}
+
+/* Computes an option's model.
+   Returns  the option's status, as far as its numbers decide it */
+TB_HD int bs1d_p_model(bs1d_option o, int points, bs1d_model *m)
+{
+    double dt = (double)o.maturity / (double)o.steps, sum;
+    m->variance = 0.5 * (double)o.volatility * (double)o.volatility * dt;
+    m->drift = 0.5 * ((double)o.rate - (double)o.dividend) * dt;
+    m->discount = (double)o.rate * dt;
+    m->points = points;
+    m->upwind = (o.flags & BS1D_UPWIND) != 0;
+    if (o.steps < 1 || o.steps > BS1D_P_MOST_STEPS) return BS1D_BAD_SIZE;
+    /* A sum is finite only if its parts are. */
+    sum = fabs((double)o.spot) + fabs((double)o.strike) + fabs((double)o.rate) + fabs((double)o.dividend) +
+          fabs((double)o.top) + fabs((double)o.maturity) + fabs(m->variance) * points * points +
+          fabs(m->drift) * points + fabs(m->discount);
+    if (!trid_finite((tb_real)sum) || !(dt > 0) || !((double)o.top / points > 0) || !(o.strike > 0) ||
+        !(o.volatility > 0) || !(o.maturity > 0) || !(o.top > 0) || (o.flags & ~(bs1d_int)BS1D_P_ALL_FLAGS))
+        return BS1D_BAD_NUMBER;
+    return o.spot >= 0 && o.spot <= o.top ? BS1D_OK : BS1D_BAD_SPOT;
+}
+
+/* Returns whether an option needs the kernels for special options. */
+TB_HD int bs1d_p_special(bs1d_option o)
+{
+    return (o.flags & (BS1D_AMERICAN | BS1D_UPWIND)) != 0;
+}
+
+/* Makes an option whose steps change nothing. */
+TB_HD void bs1d_p_idle(int points, bs1d_option *o, bs1d_model *m)
+{
+    o->strike = o->maturity = o->top = 1;
+    o->spot = o->rate = o->dividend = o->volatility = 0;
+    o->steps = 1;
+    o->flags = 0;
+    m->variance = m->drift = m->discount = 0;
+    m->points = points;
+    m->upwind = 0;
+}
+
+/* Writes the result of an option that failed. */
+TB_HD void bs1d_p_fail(int status, bs1d_result *result)
+{
+    result->price = result->delta = result->gamma = result->theta = bs1d_p_nan();
+    result->status = status;
+}
+
+/* Returns the first of the four points around the spot. */
+TB_HD int bs1d_p_first(bs1d_option o, int points)
+{
+    int first = (int)((double)o.spot / ((double)o.top / (points - 1))) - 1;
+    return first < 0 ? 0 : first > points - 4 ? points - 4 : first;
+}
+
+/* Returns whether u, the value at point j, is what exercise pays there. */
+TB_HD int bs1d_p_exercised(int points, bs1d_option o, int j, tb_real u)
+{
+    double ds = (double)o.top / (points - 1);
+    return u == (tb_real)bs1d_lane_payoff((int)o.flags & ~BS1D_AVERAGED, (double)o.strike, ds, points, j);
+}
+
+/* Computes price and Greeks from the values u of the four points around the spot. */
+TB_HD void bs1d_p_greeks(int points, bs1d_option o, const tb_real *u, bs1d_result *result)
+{
+    double ds = (double)o.top / (points - 1), x = (double)o.spot / ds, spread = (double)o.volatility * (double)o.spot;
+    double weight[3][4], value = 0, first = 0, second = 0, theta;
+    int from = bs1d_p_first(o, points), cell = (int)x < points - 1 ? (int)x : points - 2, q = cell - from;
+    bs1d_lane_cubic(x - from, weight[0], weight[1], weight[2]);
+    for (int i = 0; i < 4; i++) {
+        value += weight[0][i] * (double)u[i];
+        first += weight[1][i] * (double)u[i];
+        second += weight[2][i] * (double)u[i];
+    }
+    first /= ds;
+    second = second / ds / ds;
+    theta = (double)o.rate * value - ((double)o.rate - (double)o.dividend) * (double)o.spot * first -
+            0.5 * (spread * (spread * second));
+    if ((o.flags & BS1D_AMERICAN) && (x >= cell + 1 || bs1d_p_exercised(points, o, cell, u[q])) &&
+        (x <= cell || bs1d_p_exercised(points, o, cell + 1, u[q + 1])))
+        theta = 0;
+    result->price = (tb_real)value;
+    result->delta = (tb_real)first;
+    result->gamma = (tb_real)second;
+    result->theta = (tb_real)theta;
+    result->status = BS1D_OK;
+    if (!trid_finite(result->price) || !trid_finite(result->delta) || !trid_finite(result->gamma) ||
+        !trid_finite(result->theta))
+        bs1d_p_fail(BS1D_NOT_FINITE, result);
+}
+
+#endif /* BS1D_P_BODY */

@@ -1,0 +1,146 @@
+/* suggest.h - a room of bs1d.h: checks of an option, and what to choose for a tolerance. MIT licence, see LICENSE. */
+
+#if TB_HOST_SCOPE
+
+#ifndef BS1D_P_BODY
+
+#ifndef __cplusplus
+#define bs1d_check TB_OF(bs1d_check)
+#define bs1d_fewest_steps TB_OF(bs1d_fewest_steps)
+#define bs1d_p_spacing_error TB_OF(bs1d_p_spacing_error)
+#define bs1d_suggest TB_OF(bs1d_suggest)
+#else
+#define bs1d_check_f32 tb_f32::bs1d_check
+#define bs1d_check_f64 tb_f64::bs1d_check
+#define bs1d_fewest_steps_f32 tb_f32::bs1d_fewest_steps
+#define bs1d_fewest_steps_f64 tb_f64::bs1d_fewest_steps
+#define bs1d_suggest_f32 tb_f32::bs1d_suggest
+#define bs1d_suggest_f64 tb_f64::bs1d_suggest
+#endif
+
+#define BS1D_P_BODY
+#define TB_BODY "../bs1d/suggest.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS1D_P_BODY
+
+#else /* BS1D_P_BODY: C over tb_real */
+
+/* Checks whether the implicit rungs, or the explicit ones, can price this option on a grid of `points` points.
+   Needs    option on the host
+   Returns  what its result's status would be, or BS1D_BAD_ARGUMENT (null), BS1D_BAD_SIZE (points outside 4 .. 1024);
+            BS1D_OSCILLATES if they can, but volatility^2 j < |rate - dividend| at the strike: see there */
+TB_HOST int bs1d_check(const bs1d_option *option, int points, int is_implicit)
+{
+    bs1d_model m;
+    if (!option) return BS1D_BAD_ARGUMENT;
+    if (points < 4 || points > 1024) return BS1D_BAD_SIZE;
+    int status = bs1d_p_model(*option, points, &m);
+    if (status) return status;
+    if (!is_implicit && !bs1d_p_stable(m)) return BS1D_UNSTABLE;
+    double size = bs1d_p_plan_of((int)option->flags, (int)option->steps).size;
+    for (int j = 0; is_implicit && j < points; j++)
+        if (!bs1d_lane_dominant(m, size, j)) return BS1D_NOT_DOMINANT;
+    double strike = (double)option->strike / ((double)option->top / (points - 1));
+    return !m.upwind && m.variance * strike < fabs(m.drift) ? BS1D_OSCILLATES : BS1D_OK;
+}
+
+/* Returns the fewest steps with which the explicit rungs are stable on a grid of `points` points.
+   Needs    option on the host; its steps do not matter
+   Returns  1 .. 2^28, or 0 if there is no such number or the option is bad in another way (bs1d_check tells) */
+TB_HOST bs1d_int bs1d_fewest_steps(const bs1d_option *option, int points)
+{
+    bs1d_model m;
+    if (!option || points < 4 || points > 1024) return 0;
+    bs1d_option o = *option;
+    bs1d_int low = 0, high = BS1D_P_MOST_STEPS; /* not stable, stable */
+    o.steps = high;
+    if (bs1d_p_model(o, points, &m) || !bs1d_p_stable(m)) return 0;
+    while (high - low > 1) {
+        o.steps = low + (high - low) / 2;
+        int status = bs1d_p_model(o, points, &m);
+        if (status || !bs1d_p_stable(m))
+            low = o.steps;
+        else
+            high = o.steps;
+    }
+    return high;
+}
+
+/* Returns the leading error of a European price on points that are ds apart, over ds^2, with the logarithm of the spot
+   moved by `moved`. The differences add ds^2 (volatility^2 S^2 V_SSSS / 24 + (rate - dividend) S V_SSS / 6) to the
+   equation, the averaged payoff adds ds^2 V_SS / 24 at maturity. With x = log S the former is exp(-2x) times a
+   polynomial in d/dx, which commutes with the equation up to that factor: what is left is a normal density, and an
+   integral over time. */
+TB_HOST double bs1d_p_spacing_error(const bs1d_option *o, double moved)
+{
+    const int times = 16;
+    const double s2 = (double)o->volatility * (double)o->volatility, t = (double)o->maturity, v = s2 * t;
+    const double strike = (double)o->strike, drift = (double)o->rate - (double)o->dividend, beta = 4 * drift - 3 * s2;
+    const double x = log((double)o->spot / strike) + moved, here = x + (drift - s2 / 2) * t;
+    double sum = exp(-here * here / (2 * v));
+    for (int k = 0; k <= times; k++) { /* Simpson's rule, from today to maturity */
+        const double after = t * k / times, z = here - 2 * s2 * after;
+        const double weight = (k % 2 ? 4 : k % times ? 2 : 1) * t / (3 * times);
+        const double term = s2 * (z * z / v - 1) / v - (beta - 2 * s2) * z / v - 2 * beta;
+        sum += weight * term * exp((3 * s2 - 2 * drift) * after - 2 * x - z * z / (2 * v));
+    }
+    return fabs(sum) * exp(-(double)o->rate * t) / (24 * strike * sqrt(2 * 3.14159265358979323846 * v));
+}
+
+/* Fills in what belongs to the method and not to the contract, so that bs1d_implicit4 prices the option to a tolerance
+   (absolute, in the currency of the spot): top, steps, the flags BS1D_AVERAGED, BS1D_CRANK_NICOLSON and
+   BS1D_INCREMENT, and the least number of points. More points with the same top are as good or better, so a batch takes
+   the most that any of its options wants.
+   Needs    option on the host, with spot, strike, rate, dividend, volatility, maturity and the flags of the contract
+            (BS1D_PUT, BS1D_AMERICAN) set; points not null
+   Returns  BS1D_OK: the price is within the tolerance (as tested for a thousand European options; an American one
+            also, if its tolerance is not below 1e-5 of the strike). BS1D_BAD_TOLERANCE: neither 1024 points nor the
+            precision reach the tolerance; what is filled in comes as near as it can. BS1D_BAD_ARGUMENT: a null
+            pointer; BS1D_BAD_NUMBER: as bs1d_check, or a tolerance that is not positive
+   Error    docs/bs1d.md, "How to choose" */
+TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
+{
+    if (!option || !points) return BS1D_BAD_ARGUMENT;
+    double strike = (double)option->strike, spot = (double)option->spot, years = (double)option->maturity;
+    double variance = (double)option->volatility * (double)option->volatility, spread = sqrt(variance * years);
+    double drift = fabs((double)option->rate - (double)option->dividend), steps, count;
+    bs1d_model m;
+    bs1d_option o = *option;
+    o.top = (tb_real)2 * o.strike + (tb_real)2 * o.spot;
+    o.steps = 1;
+    o.flags |= BS1D_AVERAGED | BS1D_CRANK_NICOLSON | BS1D_INCREMENT;
+    int status = bs1d_p_model(o, 1024, &m);
+    if (status) return status;
+    if (!(tolerance > 0) || !trid_finite_f64(tolerance)) return BS1D_BAD_NUMBER;
+
+    /* The top's error comes back to the strike, and the way there and back is as improbable as a move of twice the
+       distance. */
+    double scale = strike / tolerance > 2 ? strike / tolerance : 2, high = spot > strike ? spot : strike;
+    double top = high * exp(0.5 * spread * sqrt(2 * log(scale)) + 0.5 * drift * years);
+    /* A third of the tolerance for the leading error of the spacing, the largest around the spot, for it changes its
+       sign there; a kink that is resolved; no oscillation at the strike. */
+    double worst = 0;
+    for (int k = -1; k <= 1; k++) worst = fmax(worst, bs1d_p_spacing_error(option, 0.5 * k * spread));
+    double ds = sqrt(tolerance / (3 * worst));
+    if (ds > 0.4 * strike * spread) ds = 0.4 * strike * spread;
+    if (ds * drift > variance * strike) ds = variance * strike / drift;
+    count = ceil(top / ds) + 1;
+    /* A quarter for the steps, whose error is at most 0.2 (1 + far + far^2) strike spread / steps^2, as the drift
+       carries the kink `far` spreads away; six times that with early exercise. */
+    double far_off = drift * years / spread;
+    double of_steps = (o.flags & BS1D_AMERICAN ? 1.2 : 0.2) * (1 + far_off + far_off * far_off);
+    steps = ceil(sqrt(4 * of_steps * strike * spread / tolerance));
+    if (steps < 8) steps = 8;
+    o.top = (tb_real)top;
+    o.steps = (bs1d_int)(steps < 1e6 ? steps : 1e6);
+    *points = count < 64 ? 64 : count < 1024 ? (int)count : 1024;
+    *option = o;
+    status = bs1d_p_model(o, 1024, &m);
+    if (status) return status;
+    return count > 1024 || steps > 1e6 || tolerance < 16 * (double)trid_roundoff() * top ? BS1D_BAD_TOLERANCE : BS1D_OK;
+}
+
+#endif /* BS1D_P_BODY */
+
+#endif /* TB_HOST_SCOPE */
