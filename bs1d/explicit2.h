@@ -70,8 +70,9 @@ TB_D void bs1d_warp_explicit2(int k, int lanes, int steps, const tb_real *a, con
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 /* Prices all options, or with special_alone those that explicit3 does not. */
 template <int k, int lanes>
-TRID_KERNEL void __launch_bounds__(bs1d_p_threads(lanes), TB_BYTES == 4 && k == 8 ? 7 : 0) bs1d_p_explicit2(
-    int special_alone, int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
+__launch_bounds__(bs1d_p_threads(lanes), TB_BYTES == 4 && k == 8 ? 7 : 0)
+TRID_KERNEL void bs1d_p_explicit2(int special_alone, int options, int points, const bs1d_option *option,
+                                  bs1d_result *result, tb_real *grid)
 {
     const bs1d_p_batch batch = {options, points, option, result, grid};
     __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];

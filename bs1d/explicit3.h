@@ -146,9 +146,9 @@ TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int 
 }
 
 #if TB_DEVICE_SCOPES
-/* Returns the z-th point that a sweep works on, of k own ones at reach .. reach+k-1 and `reach` on each side: own points
-   first, in double precision every second one before the rest, then the neighbours', which have come by shuffle
-   meanwhile. These orders were fastest (docs/bs1d.md). */
+/* Returns the z-th point that a sweep works on, of k own ones at reach .. reach+k-1 and `reach` on each side. Own
+   points come first, in double precision every second one before the rest. Then come the neighbours', which have arrived
+   by shuffle meanwhile. These orders were fastest (docs/bs1d.md). */
 TB_D int bs1d_p_point(int k, int reach, int z)
 {
 #if TB_BYTES == 4
@@ -205,8 +205,9 @@ TB_D void bs1d_warp_explicit3(int k, int lanes, int reach, int sweeps, const tb_
 /* Takes as many steps by composed ones as the option's number of steps allows, the rest one by one. Special options are
    explicit2's. */
 template <int k, int lanes, int reach>
-TRID_KERNEL void __launch_bounds__(bs1d_p_threads(lanes)) bs1d_p_explicit3(
-    int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
+__launch_bounds__(bs1d_p_threads(lanes))
+TRID_KERNEL void bs1d_p_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result,
+                                  tb_real *grid)
 {
     const bs1d_p_batch batch = {options, points, option, result, grid};
     __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];

@@ -310,8 +310,8 @@ TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 
 /* Prices by rung 1 to 4, or by 5, which is rung 4 in increments: the special options, or all others. */
 template <int rung, int special, int k, int lanes>
-TRID_KERNEL void __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k)) bs1d_p_implicit(
-    int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
+__launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k))
+TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
 {
     __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];
     tb_real *shared = all_shared + threadIdx.x / lanes * bs1d_p_shared(lanes), u[k], f[TRID_WARP_FACTOR_LEN(k)];
