@@ -54,9 +54,9 @@ __launch_bounds__(threads, BS1D_P_RESIDENT_THREADS / threads)
 TRID_KERNEL void bs1d_p_explicit1(int options, int points, const bs1d_option *option, bs1d_result *result,
                                   tb_real *grid)
 {
-    const bs1d_p_batch batch = {options, points, option, result, grid};
     enum { length = threads + 2 };
     __shared__ tb_real shared[2 * length];
+    const bs1d_p_batch batch = {options, points, option, result, grid};
     bs1d_option o;
     bs1d_model m;
     int j = (int)threadIdx.x, group = (int)blockIdx.x;

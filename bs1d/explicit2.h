@@ -74,9 +74,9 @@ __launch_bounds__(bs1d_p_threads(lanes), TB_BYTES == 4 && k == 8 ? 7 : 0)
 TRID_KERNEL void bs1d_p_explicit2(int special_alone, int options, int points, const bs1d_option *option,
                                   bs1d_result *result, tb_real *grid)
 {
-    const bs1d_p_batch batch = {options, points, option, result, grid};
     __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];
     tb_real *shared = all_shared + threadIdx.x / lanes * bs1d_p_shared(lanes), u[k], a[k], b[k], c[k];
+    const bs1d_p_batch batch = {options, points, option, result, grid};
     bs1d_option o;
     bs1d_model m;
     int group = bs1d_p_group(lanes), first = k * bs1d_p_rank(lanes);

@@ -209,10 +209,10 @@ __launch_bounds__(bs1d_p_threads(lanes))
 TRID_KERNEL void bs1d_p_explicit3(int options, int points, const bs1d_option *option, bs1d_result *result,
                                   tb_real *grid)
 {
-    const bs1d_p_batch batch = {options, points, option, result, grid};
     __shared__ tb_real all_shared[bs1d_p_threads(lanes) / lanes * bs1d_p_shared(lanes)];
     tb_real *shared = all_shared + threadIdx.x / lanes * bs1d_p_shared(lanes), u[k], a[k], b[k], c[k];
     tb_real coefficient[k * (2 * reach + 1)];
+    const bs1d_p_batch batch = {options, points, option, result, grid};
     bs1d_option o;
     bs1d_model m;
     int group = bs1d_p_group(lanes), first = k * bs1d_p_rank(lanes);

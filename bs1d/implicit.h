@@ -253,13 +253,6 @@ TB_D void bs1d_p_special_march(int k, int lanes, int increment, bs1d_p_plan plan
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Returns whether the kernel of a rung prices an option: with special the options that need it, else all others; of
-   rung 4 and 5 those with and without increments. */
-TB_D int bs1d_p_implicit_own(int rung, int special, int increment, bs1d_option o, double left_out)
-{
-    return special == (bs1d_p_special(o) || left_out != 0) && (special || rung < 4 || increment == (rung == 5));
-}
-
 /* Computes rows first .. first+k-1 of I - size A.
    Returns  whether they are diagonally dominant */
 TB_D int bs1d_p_implicit_rows(int k, bs1d_model m, double size, int first, tb_real *a, tb_real *b, tb_real *c)
@@ -308,7 +301,8 @@ TB_HD constexpr int bs1d_p_implicit_resident(int rung, int special, int k)
 #endif
 }
 
-/* Prices by rung 1 to 4, or by 5, which is rung 4 in increments: the special options, or all others. */
+/* Prices by rung 1 to 4, or by 5, which is rung 4 in increments: the special options, or all others. What is no option
+   is reported with the others. */
 template <int rung, int special, int k, int lanes>
 __launch_bounds__(bs1d_p_threads(lanes), bs1d_p_implicit_resident(rung, special, k))
 TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *option, bs1d_result *result, tb_real *grid)
@@ -324,7 +318,8 @@ TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *opt
     bs1d_p_plan plan = bs1d_p_plan_of((int)o.flags, (int)o.steps);
     double left_out = bs1d_lane_matrix(m, plan.size, points - 1, &ra, &rb, &rc);
     int increment = rung == 2 || (rung >= 4 && (o.flags & BS1D_INCREMENT) != 0);
-    if (!bs1d_p_implicit_own(rung, special, increment, o, left_out) && status != BS1D_P_NONE) {
+    int own = special == (bs1d_p_special(o) || left_out != 0) && (special || rung < 4 || increment == (rung == 5));
+    if (!own && status != BS1D_P_NONE) {
         status = BS1D_P_NONE;
         bs1d_p_idle(points, &o, &m);
         plan = bs1d_p_plan_of(0, 1);
