@@ -147,8 +147,8 @@ TB_HD void bs1d_lane_compose(int k, int reach, bs1d_model model, int first, int 
 
 #if TB_DEVICE_SCOPES
 /* Returns the z-th point that a sweep works on, of k own ones at reach .. reach+k-1 and `reach` on each side. Own
-   points come first, in double precision every second one before the rest. Then come the neighbours', which have arrived
-   by shuffle meanwhile. These orders were fastest (docs/bs1d.md). */
+   points come first, in double precision every second one before the rest. Then come the neighbours', which have
+   arrived by shuffle meanwhile. These orders were fastest (docs/bs1d.md). */
 TB_D int bs1d_p_point(int k, int reach, int z)
 {
 #if TB_BYTES == 4

@@ -84,7 +84,7 @@ TB_HOST int bs1d_p_size(int points)
 
 #else /* BS1D_P_BODY: C over tb_real */
 
-/* What a launch was given. (Its kernel has five parameters instead: so the code is better.) */
+/* What a launch was given. A kernel takes the five one by one: as a struct they made explicit2 up to 4 % longer. */
 typedef struct {
     int options, points;
     const bs1d_option *option;
@@ -272,13 +272,13 @@ TB_HOST int bs1d_p_arguments(bs1d_p_batch batch)
     return batch.points < 64 || batch.points > 1024 ? BS1D_BAD_SIZE : BS1D_OK;
 }
 
-/* Launches a kernel on all options, by groups of `lanes`; arguments come before those that all kernels have. */
-template <class kernel_type, class... more>
-TB_HOST int bs1d_p_launch(kernel_type *kernel, int lanes, cudaStream_t stream, bs1d_p_batch batch, more... arguments)
+/* Launches a kernel on all options, by groups of `lanes`. `more` come before what every kernel takes. */
+template <class kernel_type, class... more_types>
+TB_HOST int bs1d_p_launch(kernel_type *kernel, int lanes, cudaStream_t stream, bs1d_p_batch batch, more_types... more)
 {
     const int threads = bs1d_p_threads(lanes), groups = threads / lanes;
     const unsigned blocks = (unsigned)(batch.options / groups + (batch.options % groups != 0));
-    cudaError_t error = trid_launch(kernel, blocks, threads, 0, stream, arguments..., batch.options, batch.points,
+    cudaError_t error = trid_launch(kernel, blocks, threads, 0, stream, more..., batch.options, batch.points,
                                     batch.option, batch.result, batch.grid);
     return error == cudaSuccess ? BS1D_OK : BS1D_LAUNCH_FAILED;
 }

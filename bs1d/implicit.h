@@ -1,5 +1,5 @@
-/* implicit.h - a room of bs1d.h: the implicit rungs, which are one kernel. The way down: bs1d_p_implicit, bs1d_p_march,
-   bs1d_p_steps, bs1d_p_step_solve, and that calls the solver. MIT licence, see LICENSE. */
+/* implicit.h - a room of bs1d.h: the implicit rungs, which are one kernel. The way down: bs1d_p_implicit,
+   bs1d_p_all_steps, bs1d_p_steps, bs1d_p_step_solve, and that calls the solver. MIT licence, see LICENSE. */
 
 #if TB_DEVICE_SCOPES
 
@@ -204,7 +204,7 @@ TB_D void bs1d_p_steps(int rung, int k, int lanes, int steps, int crank, int cal
 
 /* Takes all steps of the groups of a warp, of which one may have no option and stand by: first, and fast, the steps
    that all have in common, then one by one those that each wants for itself. */
-TB_D void bs1d_p_march(int rung, int k, int lanes, bs1d_p_plan plan, int stands_by, bs1d_p_step_data s, tb_real *u)
+TB_D void bs1d_p_all_steps(int rung, int k, int lanes, bs1d_p_plan plan, int stands_by, bs1d_p_step_data s, tb_real *u)
 {
     const int increment = rung == 2 || rung == 5;
     int total = plan.implicit + plan.crank, start = bs1d_p_least(lanes, stands_by ? BS1D_P_NEVER : plan.implicit);
@@ -226,7 +226,7 @@ TB_D void bs1d_p_march(int rung, int k, int lanes, bs1d_p_plan plan, int stands_
 /* Takes all steps of a special option: early exercise (Ikonen and Toivanen: the multiplier, times dt, which keeps the
    value up, goes in on the right, is taken off the result, and takes up what the floor then adds), upwinding, a last
    row of the matrix without its drift. */
-TB_D void bs1d_p_special_march(int k, int lanes, int increment, bs1d_p_plan plan, bs1d_p_step_data s,
+TB_D void bs1d_p_special_steps(int k, int lanes, int increment, bs1d_p_plan plan, bs1d_p_step_data s,
                                const tb_real *floor, tb_real *u)
 {
     int total = trid_warp_uniform(plan.implicit + plan.crank);
@@ -346,9 +346,9 @@ TRID_KERNEL void bs1d_p_implicit(int options, int points, const bs1d_option *opt
     if (special) {
         tb_real floor[k];
         bs1d_p_floor(k, first, points, o, floor);
-        bs1d_p_special_march(k, lanes, increment, plan, s, floor, u);
+        bs1d_p_special_steps(k, lanes, increment, plan, s, floor, u);
     } else {
-        bs1d_p_march(rung, k, lanes, plan, status != 0, s, u);
+        bs1d_p_all_steps(rung, k, lanes, plan, status != 0, s, u);
     }
     if (lanes > 32) __syncthreads();
     bs1d_p_finish(k, lanes, group, batch, status, u, shared);
