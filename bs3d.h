@@ -101,7 +101,7 @@
 #define BS3D_NO_LAUNCHES
 #endif
 
-/* What is priced; 0, a payoff left out, is refused. */
+/* The payoff; 0, a payoff left out, is refused. */
 enum {
     BS3D_ASSET = 1,  /* a call on the first asset: S1 - K */
     BS3D_GEOMETRIC,  /* on the geometric average: (S1 S2 S3)^(1/3) - K */
@@ -111,18 +111,18 @@ enum {
     BS3D_GIVEN       /* the caller has put the final values into the grid */
 };
 
-/* How; or'ed, values as in bs1d.h. */
+/* Flags, or'ed; values as in bs1d.h. */
 enum {
     BS3D_CALL = BS1D_CALL,
-    BS3D_PUT = BS1D_PUT,           /* strike minus what a call has instead of that minus strike */
+    BS3D_PUT = BS1D_PUT,           /* the strike minus what a call has, instead of that minus the strike */
     BS3D_AMERICAN = BS1D_AMERICAN, /* after each step no value is below the payoff; not with BS3D_GIVEN */
     BS3D_UPWIND = BS1D_UPWIND,     /* lambda is at least |gamma|: no oscillation, at the price of first order there */
     BS3D_P_ALL_FLAGS = BS1D_PUT | BS1D_AMERICAN | BS1D_UPWIND,
     BS3D_P_SLABS = 4096,     /* most that a grid is cut into */
-    BS3D_P_MOST_REDUCED = 64 /* most partitions whose ends are solved together */
+    BS3D_P_MOST_REDUCED = 64 /* most partitions in a reduced system */
 };
 
-/* Status of a march (returned, or in its result): bs1d.h's. */
+/* The status of a march (returned, or in its result): bs1d.h's. */
 enum {
     BS3D_OK = BS1D_OK,
     BS3D_NOT_FINITE = BS1D_NOT_FINITE,     /* in the result: the price or a derivative came out infinite or NaN */
@@ -133,11 +133,11 @@ enum {
     BS3D_BAD_SPOT = BS1D_BAD_SPOT,     /* spot not within the grid */
     BS3D_BAD_CORRELATION = BS1D_BAD_CORRELATION, /* not those of three assets: not positive definite */
     BS3D_UNSTABLE = BS1D_UNSTABLE,               /* explicit: the step is too long */
-    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: drift beats diffusion in a line: more steps, or upwind */
+    BS3D_NOT_DOMINANT = BS1D_NOT_DOMINANT,       /* implicit: drift exceeds diffusion in a row: more steps, or upwind */
     BS3D_LAUNCH_FAILED = BS1D_LAUNCH_FAILED      /* the runtime refused; cudaGetLastError says why */
 };
 
-/* What a status says. */
+/* Returns the text of a status. */
 TB_HD const char *bs3d_status_string(int status)
 {
     return bs1d_status_string(status);
@@ -153,6 +153,7 @@ typedef struct {
     int flags;  /* BS3D_CALL, or'ed of BS3D_PUT, BS3D_AMERICAN, BS3D_UPWIND */
 } bs3d_problem;
 
+/* The value at the spot, and its derivatives. */
 typedef struct {
     double price, delta[3], gamma[3];
     double cross[3]; /* second derivatives by S1 and S2, S1 and S3, S2 and S3 */

@@ -1,28 +1,29 @@
-/* cut.h - a room of bs3d.h: how the third axis is cut into slabs.
+/* cut.h - a room of bs3d.h: how the third axis is cut into slabs, one a GPU, and a slab into partitions.
    MIT licence, see LICENSE. */
 
-enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER }; /* parts of a slab: all of it, what its neighbours wait for, the rest */
+/* The parts of a slab: all of it, what its neighbours wait for, the rest. */
+enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
 
 /* How the third axis is cut into slabs, and which of them this is (bs3d_slab_cut). */
 typedef struct {
     int slabs, slab;   /* of so many this one, the first one having plane 0 */
     int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
-    int below, above;  /* planes of its neighbours that it has a copy of: deep; 0 at the ends of the grid */
+    int below, above;  /* planes of its neighbours that it has a copy of: halo; 0 at the ends of the grid */
     int halo;
     int partitions;   /* implicit: that its planes are cut into */
     int reach;        /* so many of a neighbour's partitions matter for its own; 0: those of all slabs do */
-    int reduced, own; /* partitions whose ends are solved for together; the first of its own among them */
+    int reduced, own; /* partitions in its reduced systems; the first of its own among them */
 } bs3d_slab;
 
-/* What a slab sends to another one, and what it receives in turn. */
+/* What a slab sends to another one, and what it receives in return. */
 typedef struct {
     const void *send;
     void *receive;
     size_t bytes;
 } bs3d_message;
 
-/* Section s of a slab, of whose planes, copies included, partitions are equal parts: its own planes from .. to-1 in it,
-   counted as the grid's. */
+/* Finds the planes of a slab's own in partition s: from .. to-1, counted as the grid's. The partitions are equal parts
+   of the slab with its halo planes. */
 TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, int s, int *from, int *to)
 {
     int low = (int)((long long)nz * slab / slabs), high = (int)((long long)nz * (slab + 1) / slabs);
@@ -34,7 +35,8 @@ TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, in
 }
 
 #if TB_HOST_SCOPE
-/* How much of the last unknown before a partition is seen in its last one, or of that in its first one. */
+/* Returns how much of the last unknown before a partition is seen in its last unknown, or of its last unknown in its
+   first one, whichever is more. */
 TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
 {
     double r = 0, above_c = 0, g = 0, product = 1;
@@ -50,8 +52,8 @@ TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
     return fabs(g * r) > fabs(product) ? fabs(g * r) : fabs(product);
 }
 
-/* How many of a neighbour's partitions matter, if what comes through them matters less than roundoff: the least number
-   for which that is so at each border; 0 if a slab's partitions are not enough. */
+/* Returns how many of a neighbour's partitions matter, if what comes through them matters less than roundoff: the least
+   number for which that is so at each border; 0 if a slab's partitions are not enough. */
 TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, double roundoff)
 {
     int most = 1;
@@ -71,10 +73,10 @@ TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, do
     return most;
 }
 
-/* Solves   how the grid of a problem lies on slabs processors, and what of it slab has. deep: planes of its neighbours
-            that it has, 1 in an implicit march, in an explicit one a step needs 1; partitions: 0 in an explicit march, in
-            an implicit one bs3d_slab_partitions of the processors, the same on all
-   Needs    every slab at least 4 planes, deep, and 4 partitions
+/* Describes how the grid of a problem lies on `slabs` GPUs, and what of it `slab` has. halo: how many planes of each
+   neighbour it has a copy of; an implicit march has 1, and an explicit one needs 1 a step. partitions: 0 in an explicit
+   march, in an implicit one bs3d_slab_partitions of the GPUs, the same on all.
+   Needs    every slab at least 4 planes, halo, and 4 partitions
    Returns  BS3D_OK, or why it cannot be so: as bs3d_check, the third axis having up to 1024 points a slab;
             BS3D_BAD_SIZE, also if all partitions depend on each other and are more than 64
    Cost     host alone; for an implicit march some 20 operations a plane of the grid */

@@ -31,14 +31,14 @@
 
 #else /* BS3D_P_BODY: C over tb_real */
 
-/* Bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
+/* Returns the bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
 {
     if (!o || !bs3d_p_sized(o)) return 0;
     return (2 * bs3d_p_cells(o->points) + 9 * 1024) * sizeof(tb_real);
 }
 
-/* The payoff in u; or (later) where that is more than u. */
+/* Makes u the payoff, or (later) raises it to the payoff. */
 TB_HOST void bs3d_p_host_payoff(const bs3d_problem *o, int later, tb_real *u)
 {
     double ds[3];
@@ -54,7 +54,7 @@ TB_HOST void bs3d_p_host_payoff(const bs3d_problem *o, int later, tb_real *u)
             }
 }
 
-/* v = L u, or u + L u. */
+/* Makes v = L u, or u + L u. */
 TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real *u, tb_real *v)
 {
     const int nx = m->points[0], ny = m->points[1], nz = m->points[2], form = bs3d_p_form(m);
@@ -77,8 +77,8 @@ TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real 
     }
 }
 
-/* The lines of v along one axis by the factors l, r, q of that axis' matrix: points at distance step, lines beginning
-   at a distance across within rows of them, those at a distance along. */
+/* Solves the lines of v along one axis, with the factors l, r, q of its matrix. Points are `step` apart; `across` lines
+   are across_step apart, `along` rows of lines along_step. */
 TB_HOST void bs3d_p_host_lines(int points, long long step, int across, long long across_step, int along,
                                long long along_step, const tb_real *factors, tb_real *v)
 {
@@ -97,7 +97,7 @@ TB_HOST void bs3d_p_host_lines(int points, long long step, int across, long long
     }
 }
 
-/* Factors of an axis' matrix for trid_lane_solve. */
+/* Factors an axis' matrix for trid_lane_solve. Returns 0, or 1 + the row of a bad pivot. */
 TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
 {
     tb_real *l = factors, *r = factors + 1024, *q = factors + 2048;
@@ -111,6 +111,7 @@ TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
     return trid_lane_factor(m->points[axis], l, r, q, l, r, q, 1);
 }
 
+/* Marches by explicit steps, in u and the memory behind it. */
 TB_HOST void bs3d_p_host_explicit(const bs3d_problem *o, tb_real *u)
 {
     const bs3d_model m = bs3d_model_of(o);
@@ -123,6 +124,7 @@ TB_HOST void bs3d_p_host_explicit(const bs3d_problem *o, tb_real *u)
     }
 }
 
+/* Marches by implicit steps. Returns BS3D_OK or BS3D_NOT_DOMINANT. */
 TB_HOST int bs3d_p_host_implicit(const bs3d_problem *o, tb_real *u)
 {
     const bs3d_model m = bs3d_model_of(o);
@@ -146,7 +148,7 @@ TB_HOST int bs3d_p_host_implicit(const bs3d_problem *o, tb_real *u)
     return BS3D_OK;
 }
 
-/* Makes the result of a march that ended with this status and these values; returns the status. */
+/* Makes the result of a march that ended with this status and these values. Returns the status. */
 TB_HOST int bs3d_p_host_finish(int status, const bs3d_problem *o, const tb_real *u, bs3d_result *result)
 {
     tb_real v[64];
@@ -162,7 +164,7 @@ TB_HOST int bs3d_p_host_finish(int status, const bs3d_problem *o, const tb_real 
     return BS3D_OK;
 }
 
-/* Solves   the problem on the host, step by step: the reference for the explicit rungs
+/* Marches on the host by explicit steps: the reference for the explicit rungs.
    Needs    work of bs3d_host_bytes; result may be null
    Leaves   the final values at the start of work, rows of bs3d_pitch elements (BS3D_GIVEN reads the first ones there).
             A call that is refused leaves its status in the result, and NaN for all numbers
@@ -175,8 +177,8 @@ TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *r
     return bs3d_p_host_finish(status, o, (const tb_real *)work, result);
 }
 
-/* Solves   the problem on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u, A_m = I - L_m, the discount
-            being in A_x: the reference for the implicit rungs; else as bs3d_host_explicit */
+/* Marches on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u: the reference for the implicit rungs;
+   otherwise as bs3d_host_explicit. */
 TB_HOST int bs3d_host_implicit(const bs3d_problem *o, void *work, bs3d_result *result)
 {
     int status = bs3d_check(o, 1);

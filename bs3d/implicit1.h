@@ -1,4 +1,4 @@
-/* implicit1.h - a room of bs3d.h: implicit1: right-hand side, x, y, z; matrices built and solved by the hybrid each time.
+/* implicit1.h - a room of bs3d.h: implicit1: four kernels a step; matrices are built and solved by the hybrid each time.
    MIT licence, see LICENSE. */
 
 #ifndef BS3D_P_BODY

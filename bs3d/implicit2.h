@@ -35,19 +35,19 @@ TB_HD constexpr size_t bs3d_p_up_elements(int halves)
     return (BS3D_P_RING_SLOTS * (rows + 2) + 2 * rows) * (size_t)bs3d_p_stride(8 * halves) + 4 * rows;
 }
 
-/* K points a lane of a right-hand side in shared memory, solved by the warp. */
+/* Solves a right-hand side in shared memory, by a warp. */
 TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const tb_real *right, tb_real *d)
 {
     bs3d_p_load(per_lane, right, d);
     trid_warp_solve(per_lane, 32, per_lane * 32, steps, f, d);
 }
 
-/* implicit2, the upward sweep for rows of up to 256 X points, X 1 or 2: L u, the x lines and the forward elimination in
-   z. A block has R whole rows: some warps march, C points a lane and P rows a warp, as in bs3d_p_sweep_planes, and leave plane
-   k-1 in shared memory; X R more warps solve, half a row or a row each, 8 points a lane, and eliminate, a plane behind.
-   Halves are solved as if the other were 0, leave their values at the seam, and are put right a plane later, when both
-   are there: with g what a half's points take from the other's end x', x = y - g x', and two equations for both
-   ends. */
+/* Sweeps upward for rows of up to 256 points for each half, 1 or 2: L u, the x lines and the forward elimination in z.
+   A block has whole rows. Some warps compute L u as in bs3d_p_sweep_planes, and leave plane k-1 in shared memory. The
+   others solve half a row or a row each, 8 points a lane, and eliminate, a plane behind. A half is solved as if the
+   other were 0, leaves its value at the seam, and is corrected a plane later, when both are there: with g what the
+   points of a half take from the other's unknown x' at the seam, x = y - g x', where two equations give both unknowns
+   there (bs3d_p_factor_seam). */
 template <int form, int halves>
 TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
                              tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *planes = 0)
@@ -112,7 +112,8 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
         int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 3 * half]);
         long long at = x + (long long)plan->pitch * (j + row);
         for (int k = first; k < to + 1 + halves; k++) {
-            int solves = k > from + 1 && k<to + 2, complete = k> from + halves; /* planes k-2 and k-1-X */
+            int solves = k > from + 1 && k < to + 2; /* plane k-2 */
+            int complete = k > from + halves;        /* plane k-1-halves */
             TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
             bs3d_p_barrier_all(threads);
             bs3d_p_prefetch_plane(vectors, &ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
@@ -147,7 +148,7 @@ TRID_KERNEL void __launch_bounds__(bs3d_p_up_threads(halves), bs3d_p_shape::up_b
     bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory);
 }
 
-/* The same without the x lines, for longer rows or little shared memory. */
+/* Sweeps upward without the x lines, for longer rows or little shared memory. */
 template <int form>
 TRID_KERNEL void __launch_bounds__(bs3d_p_tile_threads(1), bs3d_p_shape::tile_blocks)
     bs3d_p_implicit2_forward(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
@@ -157,8 +158,8 @@ TRID_KERNEL void __launch_bounds__(bs3d_p_tile_threads(1), bs3d_p_shape::tile_bl
     bs3d_p_sweep_planes<form, 1, 1>(&pairs, &plan, tables, u, v, interfaces, memory);
 }
 
-/* x by itself, where the fused sweep does not do: lines of v, and of the ends that the forward elimination in z has
-   left, by the factors of their matrix; each warp one after another. */
+/* Solves x by itself, where the fused sweep is not possible: lines of v, and of the interfaces that the forward
+   elimination in z has left, with the factors of their matrix; each warp one after another. */
 template <int per_lane>
 TRID_KERNEL void __launch_bounds__(32 * bs3d_p_x_warps(per_lane))
     bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
@@ -206,9 +207,7 @@ TB_HD constexpr int bs3d_p_slice(int per_lane, int lines)
     return 32 * (per_lane + 1) * lines;
 }
 
-/* A slice of L columns of one plane, all rows, in shared memory: row r of it at [(r + r / K) L], so that the rows that
-   partitions of K read together lie in different banks. Plane k of v and u on its way into a slot of two slices; k <
-   from: nothing. All threads call, 32 L of them. */
+/* Prefetches plane k of v and u into a slot of two slices; k < from: nothing. All threads call, 32 for each line. */
 TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
                                  const tb_real *u, trid_copy_place ring, int slot)
 {
@@ -229,9 +228,9 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *pla
     trid_copy_commit();
 }
 
-/* implicit2, the downward sweep: back substitution in z, the y lines, u += the result. A block has L columns in x and
-   all rows, in one partition of planes, the next plan.depth planes being on their way. follows: before the first partition
-   there is another slab's. */
+/* Sweeps downward: back substitution in z, the y lines, u += the result. A block has some columns in x and all rows, in
+   one partition of planes, and prefetches plan.prefetch planes. follows: before the first partition there is another
+   slab's. */
 template <int per_lane, int follows = 0>
 TRID_KERNEL void __launch_bounds__(32 * bs3d_p_lines(per_lane), 1)
     bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restrict__ tables, const tb_real *__restrict__ v,
@@ -321,7 +320,7 @@ static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int halves, kernel_type k
 }
 
 /* Makes the launch of the upward sweep, in job->plan.partitions partitions or as many more as shared memory wants.
-   *fused: it solves x too, which longer rows, or a device with too little shared memory, leave to bs3d_p_implicit2_x. */
+   *fused: whether it solves x too; for longer rows, or with too little shared memory, bs3d_p_implicit2_x does. */
 template <int unused>
 static int bs3d_p_upward(bs3d_p_job *job, int *fused, bs3d_p_launch *up)
 {

@@ -1,4 +1,4 @@
-/* implicit3.h - a room of bs3d.h: implicit3: one sweep a step, along x and along y in turn, upward and downward in turn.
+/* implicit3.h - a room of bs3d.h: implicit3: one sweep a step, along x and y in turn, upward and downward in turn.
    MIT licence, see LICENSE. */
 
 #ifndef BS3D_P_BODY
@@ -16,8 +16,8 @@
 
 /* ---- factors, and the first w ------------------------------------------------------------------------------------ */
 
-/* Factors A_x and A_y into L and U for bs3d_p_one_sweep, by a block of 64 each, a warp for each half of a row. The upper
-   half is eliminated downward, towards the seam: its rows, lanes and directions are reversed. */
+/* Factors A_x and A_y into L and U for bs3d_p_one_sweep, by a block of 64 each, a warp for each half of a row. The
+   upper half is eliminated downward, towards the seam: its rows, lanes and directions are reversed. */
 template <int unused>
 TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
 {
@@ -194,8 +194,8 @@ static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_
     return 1;
 }
 
-/* Allows the sweeps their shared memory, and asks for clusters. Returns BS3D_OK; 1 if the device has no clusters of that
-   kind; or BS3D_LAUNCH_FAILED. */
+/* Allows the sweeps their shared memory, and asks for clusters. Returns BS3D_OK; 1 if the device has no clusters of
+   that kind; or BS3D_LAUNCH_FAILED. */
 template <int unused>
 static int bs3d_p_one_sweep_allow(const bs3d_p_axis_launch *l)
 {

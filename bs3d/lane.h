@@ -1,4 +1,4 @@
-/* lane.h - a room of bs3d.h: the operator at a point and for a patch, and the greeks.
+/* lane.h - a room of bs3d.h: the operator L at a point and for a patch of points, and the greeks, for one thread.
    MIT licence, see LICENSE. */
 
 #ifndef BS3D_P_BODY
@@ -42,19 +42,19 @@
 
 #else /* BS3D_P_BODY: C over tb_real */
 
-/* What the points share that have the same index on an axis: the weights of the differences to the two neighbours on
-   it, and what the index counts in a cross difference. */
+/* What the points with the same index on an axis share: the weights of the differences to the two neighbours on it, and
+   the index as a factor of cross differences. */
 typedef struct {
     tb_real down, up, weight;
 } bs3d_row;
 
-/* What all points share: the weights of the cross differences, and of the point itself beside all differences, which is
-   1 - discount for u + L u and -discount for L u. */
+/* What all points share: the weights of the cross differences, and that of the point itself beside all differences,
+   which is 1 - discount for u + L u and -discount for L u. */
 typedef struct {
     tb_real plus[3], minus[3], same;
 } bs3d_pairs;
 
-/* Solves   row i of an axis; zeros outside the grid
+/* Returns row i of an axis; zeros outside the grid.
    Cost     some 10 double operations */
 TB_HD bs3d_row bs3d_lane_row(const bs3d_model *m, int axis, int i)
 {
@@ -68,7 +68,7 @@ TB_HD bs3d_row bs3d_lane_row(const bs3d_model *m, int axis, int i)
     return r;
 }
 
-/* Solves   what all points share; identity 1 for u + L u, 0 for L u */
+/* Returns what all points share, for u + L u if identity is 1, for L u if it is 0. */
 TB_HD bs3d_pairs bs3d_lane_pairs(const bs3d_model *m, int identity)
 {
     bs3d_pairs pairs;
@@ -80,13 +80,13 @@ TB_HD bs3d_pairs bs3d_lane_pairs(const bs3d_model *m, int identity)
     return pairs;
 }
 
-/* The four corners of a cross difference less their edges: (a - b) - (c - d). */
+/* Returns the four corners of a cross difference less their edges: (a - b) - (c - d). */
 TB_HD tb_real bs3d_p_cell(tb_real a, tb_real b, tb_real c, tb_real d)
 {
     return (a - b) - (c - d);
 }
 
-/* Solves   L u, or u + L u, at one point: the formula, every neighbour read where it lies
+/* Returns L u, or u + L u, at one point: the formula, every neighbour read where it lies.
    Needs    u at the point; east, west, north, south, up, down: how far the neighbours are, 0 for one beyond the grid,
             whose weight is 0
    Cost     form BS3D_POSITIVE: 13 loads, 42 operations; else 19 loads, 66 */
@@ -116,31 +116,31 @@ TB_HD tb_real bs3d_lane_stencil(int form, const bs3d_pairs *pairs, bs3d_row x, b
     return sum;
 }
 
-/* Solves   the same for a patch of C points in each of P neighbouring rows, plane after plane: given the patch on plane
-            k with one more point on each side, element (c, p) of it at u[(p + 1) (C + 2) + c + 1], gives L u (or u + L
-            u) on plane k-1. What plane k adds to plane k itself and to plane k+1 is kept in now and next. Differences
-            between neighbours serve both of them.
-   Needs    C <= 8, P and form literals; x the patch's C rows of the first axis, y its P rows of the second, z rows
-            k-1, k, k+1 of the third; now and next 0 before the first plane. Any finite numbers may stand for points
-            beyond the grid. In form BS3D_POSITIVE the corners (-1, P) and (C, -1) are not read.
-   Leaves   out, now, next, element (c, p) at p C + c
+/* Computes the same for a patch of columns x rows points, plane after plane. From the patch on plane k with one more
+   point on each side, point (c, p) of it at u[(p + 1) (columns + 2) + c + 1], it makes L u (or u + L u) on plane k-1.
+   It keeps in now and next what plane k adds to plane k itself and to plane k+1. Differences between neighbours serve
+   both.
+   Needs    columns <= 8, rows and form literals; x the patch's columns of the first axis, y its rows of the second, z
+            rows k-1, k, k+1 of the third; now and next 0 before the first plane. Any finite numbers may stand for
+            points beyond the grid. In form BS3D_POSITIVE the corners (-1, rows) and (columns, -1) are not read
+   Leaves   out, now, next, point (c, p) at p columns + c
    Cost     a point, without what the patch's edge costs: 21 FMA, multiplications or additions; else 28 */
 TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pairs, const bs3d_row *x,
                            const bs3d_row *y, const bs3d_row *z, const tb_real *u, tb_real *now, tb_real *next,
                            tb_real *out)
 {
-    const int S = columns + 2, first = S + 1;
+    const int width = columns + 2, first = width + 1;
     tb_real centre = pairs->same - (z[1].up + z[1].down);
     tb_real south[10] = {0}, north[10] = {0}; /* differences across a row's lower and upper edge */
     TB_UNROLL
-    for (int c = 0; c < S; c++)
-        if (form == BS3D_GENERAL || c < S - 1) south[c] = u[S + c] - u[c];
+    for (int c = 0; c < width; c++)
+        if (form == BS3D_GENERAL || c < width - 1) south[c] = u[width + c] - u[c];
     TB_UNROLL
     for (int p = 0; p < rows; p++) {
-        const tb_real *row = u + first + p * S;
+        const tb_real *row = u + first + p * width;
         TB_UNROLL
-        for (int c = 0; c < S; c++)
-            if (form == BS3D_GENERAL || c > 0 || p < rows - 1) north[c] = row[S + c - 1] - row[c - 1];
+        for (int c = 0; c < width; c++)
+            if (form == BS3D_GENERAL || c > 0 || p < rows - 1) north[c] = row[width + c - 1] - row[c - 1];
         TB_UNROLL
         for (int c = 0; c < columns; c++) {
             tb_real east = row[c + 1] - row[c], west = row[c] - row[c - 1], plus = pairs->plus[0] * x[c].weight;
@@ -166,11 +166,12 @@ TB_HD void bs3d_lane_plane(int form, int columns, int rows, const bs3d_pairs *pa
             next[p * columns + c] = z[2].down * row[c] - z[2].weight * below;
         }
         TB_UNROLL
-        for (int c = 0; c < S; c++) south[c] = north[c];
+        for (int c = 0; c < width; c++) south[c] = north[c];
     }
 }
 
-/* Has exercise the value of the grid in the whole cell of the spot (to rounding), of the 4x4x4 values around it? */
+/* Returns whether the grid has the value of exercise (to rounding) in the whole cell of the spot, from the 4x4x4 values
+   around it. */
 TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
 {
     const double tolerance = (sizeof(tb_real) == 4 ? 1e-6 : 1e-14) * o->strike;
@@ -190,10 +191,10 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
     return 1;
 }
 
-/* Solves   price and derivatives at the spot by four-point cubics in each direction, from the 4x4x4 values around it,
-            value (a, b, c) at v[a + 4 b + 16 c]; theta is what the equation makes of them, 0 where an American option
-            is exercised
-   Cost     some 700 FMA in double */
+/* Returns price and derivatives at the spot by four-point cubics in each direction, from the 4x4x4 values around it,
+   value (a, b, c) at v[a + 4 b + 16 c]. Theta is what the equation makes of them, 0 where an American option is
+   exercised.
+   Cost     some 700 FMA in double precision */
 TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
 {
     double weight[3][3][4], ds[3], sum[10] = {0};
@@ -244,12 +245,14 @@ TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
     return r;
 }
 
-/* Where the grid's values lie: value (i, j, k) at [i + pitch (j + ny k)]; rows begin at multiples of 128 bytes. */
+/* Returns the distance between rows of the grid: value (i, j, k) is at [i + pitch (j + ny k)], and rows begin at
+   multiples of 128 bytes. */
 TB_HD int bs3d_pitch(int nx)
 {
     const int line = 128 / (int)sizeof(tb_real);
     return (nx + line - 1) / line * line;
 }
+/* Returns the elements of a grid. */
 TB_HD size_t bs3d_p_cells(const int *points)
 {
     return (size_t)bs3d_pitch(points[0]) * (size_t)points[1] * (size_t)points[2];

@@ -16,8 +16,8 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 }
 
 /* Elements of the tables that a warp needs for half a row. Element e of half h is at [X_FACTORS + 32 (HALF h + e) +
-   lane]. implicit2: factors, what the points take from the other half's interface unknown, the seam. implicit3: l, u, r,
-   what trid_warp_lu_precompute stores, the seam. */
+   lane]. implicit2: factors, what the points take from the other half's interface unknown, the seam. implicit3: l, u,
+   r, what trid_warp_lu_precompute stores, the seam. */
 #define BS3D_P_HALF (TRID_WARP_FACTOR_LEN(8) + 8 + 1)
 #define BS3D_P_ROW_FACTORS (3 * 8 + TRID_WARP_LU_PRECOMPUTED_LEN + 1)
 
@@ -106,9 +106,9 @@ TB_D void bs3d_p_factor_z(const bs3d_p_plan *plan, int partition, int down, tb_r
     bs3d_p_factor_planes(&plan->model, from, to, down, 1, tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0), link);
 }
 
-/* Factors the reduced system over the last unknowns of the partitions: x[s] + link[0] x[s-1] + link[1] f[s+1] = the last
-   row's right-hand side, where f[s+1], the first unknown of the next partition, is expressed by x[s] and x[s+1]; then it
-   is tridiagonal. */
+/* Factors the reduced system over the last unknowns of the partitions: x[s] + link[0] x[s-1] + link[1] f[s+1] = the
+   last row's right-hand side, where f[s+1], the first unknown of the next partition, is expressed by x[s] and x[s+1];
+   then it is tridiagonal. */
 TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
 {
     double above = 0;
@@ -125,8 +125,8 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
     }
 }
 
-/* Solves the reduced systems, a thread for each of the `plane` points of a plane. The first row of partition s, less its
-   last unknown, is in interfaces[s], its last row in interfaces[partitions + s].
+/* Solves the reduced systems, a thread for each of the `plane` points of a plane. The first row of partition s, less
+   its last unknown, is in interfaces[s], its last row in interfaces[partitions + s].
    Leaves   the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows
    down     the elimination was one downward, of which the last partition is the first */
 template <int both>
@@ -167,9 +167,9 @@ TRID_KERNEL void __launch_bounds__(128) bs3d_p_solve_reduced(int partitions, lon
 
 /* ---- x and y ----------------------------------------------------------------------------------------------------- */
 
-/* Makes what joins two halves of a row, each solved as if the other were 0. With y this half's value at the seam, y' the
-   other's, and g and g' what each takes from the other's end, x' = (y' - g' y) / (1 - g g') at the seam; x has the last
-   number in place of the first.
+/* Makes what joins two halves of a row, each solved as if the other were 0. With y this half's value at the seam, y'
+   the other's, and g and g' what each takes from the other's end, x' = (y' - g' y) / (1 - g g') at the seam; x has the
+   last number in place of the first.
    Leaves   g' / (1 - g g'), 1 / (1 - g g'), g / (1 - g g') */
 TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
 {
@@ -203,8 +203,8 @@ TB_D void bs3d_p_factor_half(int half, const bs3d_p_plan *plan, tb_real *tables,
     if (lane == 0) tables[BS3D_P_STEPS + 3 * half] = (tb_real)steps;
 }
 
-/* Factors the lines along an axis, by a block of 64: the x lines by a warp or (halves) by one for each half, the y lines
-   by 32 partitions of two lines, which are alike, the z lines by a thread for each partition and direction. */
+/* Factors the lines along an axis, by a block of 64: the x lines by a warp or (halves) by one for each half, the y
+   lines by 32 partitions of two lines, which are alike, the z lines by a thread for each partition and direction. */
 template <int per_lane>
 TRID_KERNEL void bs3d_p_factor(bs3d_p_plan plan, tb_real *tables, int axis, int halves)
 {

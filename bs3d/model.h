@@ -5,14 +5,16 @@
 #define BS3D_P_FIRST(p) ((p) < 2 ? 0 : 1)
 #define BS3D_P_SECOND(p) ((p) > 0 ? 2 : 1)
 
-/* How the second differences couple the planes: only (+,+) and (-,-) corners, for which there is less to do, or all. */
+/* The form of the cross differences: with the corners (+,+) and (-,-) alone, for which there is less to do, or with
+   all. */
 #define BS3D_POSITIVE 0
 #define BS3D_GENERAL 1
-#define BS3D_P_MIRRORED 2 /* BS3D_POSITIVE marched against the third axis: corners (+,-) and (-,+) of pairs with it */
+/* BS3D_POSITIVE in a sweep against the third axis: corners (+,-) and (-,+) of pairs with it. */
+#define BS3D_P_MIRRORED 2
 
-/* Solves   the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2 a
-            pair's cross difference is the seven-point one, on the diagonal of its sign, where that is stable, and else
-            the difference of the four corners. */
+/* Returns the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2 the
+   cross difference of a pair is the seven-point one, on the diagonal of its sign, where that is stable, and else the
+   one of the four corners. */
 TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
 {
     const double *rho = o->correlation, dt = o->maturity / o->steps;
@@ -33,8 +35,8 @@ TB_HD bs3d_model bs3d_model_of(const bs3d_problem *o)
     return m;
 }
 
-/* Solves   what axis m has for itself, as bs1d.h's model: its matrix is I - L_m of the ADI factorisation, the discount
-            being in the first axis' */
+/* Returns the part of the model along an axis, as bs1d.h's model: its matrix is A = I - L_axis of the ADI
+   factorisation. The discount is in that of the first axis. */
 TB_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
 {
     bs1d_model line;
@@ -46,13 +48,14 @@ TB_HD bs1d_model bs3d_axis_of(const bs3d_model *m, int axis)
     return line;
 }
 
+/* Returns the form of a model. */
 TB_HD int bs3d_p_form(const bs3d_model *m)
 {
     return m->minus[0] != 0 || m->minus[1] != 0 || m->minus[2] != 0 ? BS3D_GENERAL : BS3D_POSITIVE;
 }
 
-/* Solves   row i of axis m's own part of the operator, without the discount: *down and *up multiply the neighbours; on
-            the last point there is no second difference
+/* Makes row i of the part of L along an axis, without the discount: *down and *up multiply the neighbours. The last
+   point has no second difference.
    Cost     about 6 double operations */
 TB_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, double *centre, double *up)
 {
@@ -61,7 +64,7 @@ TB_HD void bs3d_lane_axis(const bs3d_model *m, int axis, int i, double *down, do
     bs1d_lane_row(line, i, down, centre, up);
 }
 
-/* Solves   the payoff at point (s1, s2, s3); of the flags BS3D_PUT matters
+/* Returns the payoff at point (s1, s2, s3). Of the flags BS3D_PUT matters.
    Needs    a payoff from BS3D_ASSET to BS3D_ARITHMETIC */
 TB_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1, double s2, double s3)
 {
@@ -78,11 +81,13 @@ TB_HD double bs3d_lane_payoff(int payoff, int flags, double strike, double s1, d
     return inside < 0 ? 0 : inside; /* NaN stays NaN */
 }
 
-/* The spacing of an axis, and the first of the four points around the spot on it. */
+/* Returns the spacing of an axis. */
 TB_HD double bs3d_p_spacing(const bs3d_problem *o, int axis)
 {
     return o->top[axis] / (o->points[axis] - 1);
 }
+
+/* Returns the first of the four points around the spot on an axis. */
 TB_HD int bs3d_p_first(const bs3d_problem *o, int axis)
 {
     int first = (int)(o->spot[axis] / bs3d_p_spacing(o, axis)) - 1;
@@ -90,7 +95,7 @@ TB_HD int bs3d_p_first(const bs3d_problem *o, int axis)
     return first < 0 ? 0 : first;
 }
 
-/* Where the n-th of the 64 points around the spot is in a grid with these distances between rows and planes. */
+/* Returns where the n-th of the 64 points around the spot is in a grid with these distances between rows and planes. */
 TB_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, long long plane)
 {
     return bs3d_p_first(o, 0) + n % 4 + pitch * (bs3d_p_first(o, 1) + n / 4 % 4) +
@@ -100,7 +105,7 @@ TB_HD long long bs3d_p_around(const bs3d_problem *o, int n, long long pitch, lon
 /* ---- what can be wrong with a problem ---------------------------------------------------------------------------- */
 
 #if TB_HOST_SCOPE
-/* What lambda is i^2 times, on the last point. */
+/* Returns what i^2 is multiplied by in lambda, on the last point. */
 TB_HOST double bs3d_p_variance(const bs3d_model *m, int axis)
 {
     double upwind = fabs(m->drift[axis]) / (m->points[axis] - 1);
@@ -115,8 +120,8 @@ typedef struct {
     double discount, lambda[3], even[3], odd[3], e[3], s[3];
 } bs3d_p_mode;
 
-/* The damping as a function of one phase is (all else) + a e + b s = (all else) + a + sqrt(a^2 + b^2) at most: moves
-   the phase there, and returns that. */
+/* Moves one phase to where the damping is largest, and returns that. As a function of this phase it is
+   rest + a e + b s, at most rest + a + sqrt(a^2 + b^2). */
 TB_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
 {
     double a = 2 * mode->lambda[axis], b = 0, rest = mode->discount, most;
@@ -137,7 +142,7 @@ TB_HOST double bs3d_p_best_phase(bs3d_p_mode *mode, int axis)
     return rest + a + most;
 }
 
-/* So for one axis after another, times times at most. */
+/* Does so for one axis after another, at most so many times. */
 TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
 {
     double before = -1, most = 0;
@@ -148,9 +153,9 @@ TB_HOST double bs3d_p_climb(bs3d_p_mode *mode, int times)
     return most;
 }
 
-/* The largest damping at any corner of the grid, which is the largest on the grid since lambda is convex in the index:
-   a march by u += L u bears 2. That of the far corner, since a mode without phase along an axis is damped as if the
-   index there were 0. The modes of a lattice climb a little, and the best to the top. */
+/* Returns the largest damping at any corner of the grid, which is the largest on the grid, since lambda is convex in
+   the index; a march by u += L u needs at most 2. It is that of the far corner, since a mode without phase along an
+   axis is damped as if the index there were 0. The modes of a lattice climb a little, and the best to the top. */
 TB_HOST double bs3d_p_damping(const bs3d_model *m)
 {
     const int lattice = 12;
@@ -184,9 +189,9 @@ TB_HOST double bs3d_p_damping(const bs3d_model *m)
     return bs3d_p_climb(&best, 200);
 }
 
-/* How much of the drift diffusion does not damp in a march by u += L u, which bears 1: 2 g R^-1 g, R being the matrix
-   of the correlations and g the drifts in units of the volatilities. (On one axis: 2 gamma^2 / lambda.) With upwind the
-   last point is the worst: there the additional diffusion is least against the drift. */
+/* Returns how much of the drift diffusion does not damp: 2 g R^-1 g, where R is the matrix of the correlations and g
+   the drifts in units of the volatilities; a march by u += L u needs at most 1. (On one axis: 2 gamma^2 / lambda.) With
+   upwinding the last point is the worst: there the additional diffusion is least against the drift. */
 TB_HOST double bs3d_p_drift(const bs3d_model *m)
 {
     double variance[3], g[3], r[3], det = 1, sum = 0;
@@ -208,11 +213,13 @@ TB_HOST double bs3d_p_drift(const bs3d_model *m)
     return 2 * sum / det;
 }
 
+/* Returns whether explicit steps are stable. */
 TB_HOST int bs3d_p_stable(const bs3d_model *m)
 {
     return bs3d_p_drift(m) <= 1 && bs3d_p_damping(m) <= 2;
 }
 
+/* Returns whether all rows of the three matrices are diagonally dominant. */
 TB_HOST int bs3d_p_dominant(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++)
@@ -221,7 +228,7 @@ TB_HOST int bs3d_p_dominant(const bs3d_model *m)
     return 1;
 }
 
-/* Are all matrices I - L_axis as they stand, without upwinding and with the drift of their last rows? */
+/* Returns whether all matrices are I - L_axis as they stand, without upwinding, with the drift of their last rows. */
 TB_HOST int bs3d_p_plain(const bs3d_model *m)
 {
     for (int axis = 0; axis < 3; axis++) {
@@ -231,7 +238,7 @@ TB_HOST int bs3d_p_plain(const bs3d_model *m)
     return 1;
 }
 
-/* Are the numbers of points within bounds, the third axis being cut into slabs? */
+/* Returns whether the numbers of points are within bounds, the third axis being cut into slabs. */
 TB_HOST int bs3d_p_sized_in(const bs3d_problem *o, int slabs)
 {
     if (slabs < 1 || slabs > BS3D_P_SLABS) return 0;
@@ -239,13 +246,13 @@ TB_HOST int bs3d_p_sized_in(const bs3d_problem *o, int slabs)
         if (o->points[axis] < 4 || o->points[axis] > (axis < 2 ? 1024 : 1024 * slabs)) return 0;
     return 1;
 }
+
 TB_HOST int bs3d_p_sized(const bs3d_problem *o)
 {
     return bs3d_p_sized_in(o, 1);
 }
 
-/* Solves   is there anything wrong with the problem, marched by explicit or implicit steps on so many slabs?
-   Returns  BS3D_OK or why not */
+/* Checks a problem that explicit or implicit steps are to march on so many slabs. Returns BS3D_OK or what is wrong. */
 TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
 {
     if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
@@ -275,8 +282,7 @@ TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
     return bs3d_p_stable(&m) ? BS3D_OK : BS3D_UNSTABLE;
 }
 
-/* Solves   is there anything wrong with the problem, marched by explicit or implicit steps?
-   Returns  BS3D_OK or why not */
+/* Checks a problem that explicit or implicit steps are to march. Returns BS3D_OK or what is wrong. */
 TB_HOST int bs3d_check(const bs3d_problem *o, int implicit)
 {
     return bs3d_slab_check(o, implicit, 1);

@@ -1,20 +1,20 @@
 /* one_sweep.h - a room of bs3d.h: the sweep of implicit3, a time step each, in a block or a pair of blocks.
    MIT licence, see LICENSE.
 
-   In a sweep, o is the axis of its rows (x or y), t the other of the two, and k counts planes in its direction. With the
-   matrices A_o, A_t and A_z a time step is
-       A_z A_t A_o u' = A_z A_t A_o u + L u.
-   Memory has w, from which a back substitution in z finds p = A_o u:
-       p[k] = w[k] - q[k] p[k+1] - s[k] p[-1],
-   where q and s are factors of A_z in the partition (bs3d_p_factor_planes), and p[-1] is the unknown before it. Then
-       1. u: A_o u[k] = p[k], along the rows;
-       2. g[k] = L u[k], from u of three planes; A_o h[k] = g[k], in the same solve as u[k+2];
-       3. y[k] = h[k] - l[k] y[k-1], the forward elimination of A_z;
-       4. w'[k] = v[k] + q[k] v[k+1] + r[k] y[k] with v = A_t u, since A_z v needs no elimination: its own is v + q v[k+1]
-          times the pivot 1 / r.
-   w' describes A_z^-1 (A_z A_t u + h) = A_t u' in the same way, with the axes exchanged and eliminated in the direction
-   in which this sweep goes: so the next one goes against it, has its rows along t, and each block writes its rows as
-   columns. docs/bs3d.md has the picture. */
+   In a sweep, o is the axis of its rows (x or y), t the other of the two, and k counts planes in its direction. With
+   the matrices A_o, A_t and A_z, which commute, a time step is
+       A_z A_t A_o u' = A_z A_t A_o u + L u,   or   p' = A_t u' = A_t u + A_z^-1 h   with   A_o h = L u.
+   Memory has w, which the forward elimination of A_z, against the sweep's direction, has left of p = A_o u:
+       w[k] = p[k] + q[k] p[k-1] + s[k] p[end],
+   where q and s are factors of A_z (bs3d_p_factor_planes), and p[end] is the first unknown beyond the partition. So
+       1. p[k] = w[k] - q[k] p[k-1] - s[k] p[end], the back substitution;
+       2. A_o u[k] = p[k], along the rows: u, which is never stored;
+       3. g[k] = L u[k], from u of three planes; A_o h[k] = g[k], in the same solve as u[k+2];
+       4. y[k] = h[k] - l[k] y[k-1], the forward elimination of h, in the sweep's direction;
+       5. w'[k] = v[k] + q[k] v[k+1] + r[k] y[k] with v = A_t u; q, l and r now belong to that direction. The
+          elimination of A_z v needs no recursion: it is v[k] + q[k] v[k+1], times the pivot 1 / r[k].
+   w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the other way. Each
+   block writes its rows as columns for it. docs/bs3d.md has the picture. */
 
 #ifndef BS3D_P_BODY
 
@@ -47,8 +47,8 @@ struct bs3d_p_spread_row {
     static constexpr int threads = 32 * (rows + 2);
 };
 
-/* Returns how far a row of a tile is moved, so that a lane reads columns, BS3D_P_V of `parts` x BS3D_P_V rows at a time,
-   without bank conflicts. */
+/* Returns how far a row of a tile is moved, so that a lane reads columns, BS3D_P_V of `parts` x BS3D_P_V rows at a
+   time, without bank conflicts. */
 TB_D int bs3d_p_skew(int parts, int part)
 {
     return TB_BYTES == 8 ? 2 * (part % 2) + 8 * (part / 2) : parts == 2 ? 8 * part : 4 * part;
@@ -87,8 +87,8 @@ TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
         if (BS3D_P_V * v < left) transpose_unpack(((const transpose_vector *)from)[v], d + v * BS3D_P_V);
 }
 
-/* Prefetches a lane's vectors of a row's 256 points into a slot, 32 apart; the first one goes to `to`, and `left` vectors
-   from that on are valid. All addresses are at literal distances from the two. */
+/* Prefetches a lane's vectors of a row's 256 points into a slot, 32 apart; the first one goes to `to`, and `left`
+   vectors from that on are valid. All addresses are at literal distances from the two. */
 TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
 {
     TB_UNROLL
@@ -163,8 +163,8 @@ TB_D void bs3d_p_row_recurrence(int up, int steps, const tb_real *m, const tb_re
         trid_warp_recurrence_precomputed(8, 32, 0, 2, steps, m, keep, 32, d);
 }
 
-/* Solves two right-hand sides of half a row: towards the seam, where both halves' last numbers make the solution on both
-   sides of it, and back. */
+/* Solves two right-hand sides of half a row: towards the seam, where both halves' last numbers make the solution on
+   both sides of it, and back. */
 TB_D void bs3d_p_solve_half(const bs3d_p_seam *seam, int n, int steps, const tb_real *lur, const tb_real *keep,
                             tb_real *beside, tb_real *d)
 {
@@ -177,8 +177,8 @@ TB_D void bs3d_p_solve_half(const bs3d_p_seam *seam, int n, int steps, const tb_
 
 /* ---- a plane, for a lane ----------------------------------------------------------------------------------------- */
 
-/* Makes what each plane needs, of planes from .. to-1 and one more on each side, in the order of the sweep. When plane n
-   has come: for its back substitution q and s; for plane n-2, which is finished then, l, r and what r y weighs in the
+/* Makes what each plane needs, of planes from .. to-1 and one more on each side, in the order of the sweep. When plane
+   n has come: for its back substitution q and s; for plane n-2, which is finished then, l, r and what r y weighs in the
    first unknown; for plane n-1, which it completes, q; and bs3d_lane_plane's weights in the sweep's direction. */
 TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
                                   tb_real *levels)
@@ -417,9 +417,10 @@ TB_HD constexpr int bs3d_p_in_registers(int form, int pair)
 
 /* Makes a sweep. A block has a tile of whole rows and one row more on each side, or (pair) with the other block of its
    cluster a half each of such rows: a warp for each row, 8 points a lane. It goes through the planes of a partition and
-   one more on each side. When plane n of w has come, each warp finds p and solves for u of that plane and for h of plane
-   n-2. u goes to shared memory, where all rows of the block see it. Then w' of plane n-2 goes into a tile, from which the
-   warps of the two rows more, which have less to do, write it as columns, a plane later; and g of plane n-1 is made. */
+   one more on each side. When plane n of w has come, each warp finds p and solves for u of that plane and for h of
+   plane n-2. u goes to shared memory, where all rows of the block see it. Then w' of plane n-2 goes into a tile, from
+   which the warps of the two rows more, which have less to do, write it as columns, a plane later; and g of plane n-1
+   is made. */
 template <int form, int pair>
 TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
                            const tb_real *tables, const tb_real *w, tb_real *made, const tb_real *interfaces,

@@ -141,8 +141,8 @@ TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int 
     }
 }
 
-/* Eliminates forward in z: y = d - l y, y being that of the plane before, and adds h y to `first`, the partition's first
-   unknown in terms of its last. factors: l and h of this plane (bs3d_p_factor_z). */
+/* Eliminates forward in z: y = d - l y, y being that of the plane before, and adds h y to `first`, the partition's
+   first unknown in terms of its last. factors: l and h of this plane (bs3d_p_factor_z). */
 TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d, tb_real *y, tb_real *first)
 {
     TB_UNROLL

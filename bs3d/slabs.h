@@ -24,8 +24,8 @@
 #define bs3d_slab_messages_f32 tb_f32::bs3d_slab_messages
 #define bs3d_slab_messages_f64 tb_f64::bs3d_slab_messages
 
-/* Finds the planes of a part of an explicit sweep, of which the outer ones are as many as the neighbours have copies of;
-   `extra`: with so many copies on each side, or as many as there are. Returns 0 if there are none. */
+/* Finds the planes of a part of an explicit sweep, of which the outer ones are as many as the neighbours have copies
+   of; `extra`: with so many copies on each side, or as many as there are. Returns 0 if there are none. */
 TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_span *span)
 {
     const int low = cut->below ? cut->halo : 0, high = cut->above ? cut->halo : 0;
@@ -80,8 +80,8 @@ TRID_KERNEL void __launch_bounds__(bs3d_p_up_threads(halves), bs3d_p_shape::up_b
     bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory, &span);
 }
 
-/* Makes u the payoff, or (later) raises it to the payoff; its first plane is plane `shift` of the grid. A block for each
-   row. */
+/* Makes u the payoff, or (later) raises it to the payoff; its first plane is plane `shift` of the grid. A block for
+   each row. */
 template <int unused>
 TRID_KERNEL void bs3d_p_slab_payoff(bs3d_problem o, bs3d_p_plan plan, int shift, int later, tb_real *u)
 {
@@ -130,7 +130,7 @@ TRID_KERNEL void bs3d_p_slab_factor(bs3d_model model, bs3d_slab cut, tb_real *ta
 }
 
 /* Solves the reduced systems (bs3d_p_solve_reduced, upward), for the last unknowns of the slab's partitions and of the
-   partition before them; in place of that of its last one comes the first unknown of the slab above, if there is one. */
+   partition before them; if there is a slab above, its first unknown comes in place of that of the last one. */
 template <int most>
 TRID_KERNEL void __launch_bounds__(128)
     bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ links, tb_real *interfaces)
