@@ -174,16 +174,19 @@ TB_HD constexpr int bs3d_p_tile_threads(int steps)
                            : bs3d_p_shape::tile_rows / bs3d_p_shape::rows);
 }
 
+/* What a lane has of its block's tile: a patch, or (beside, in explicit4) points of a column beside the tile. */
 typedef struct {
-    int row, x, beside, valid;
-    int from_west, from_east;
-    int place;
+    int row, x; /* of its first point in the tile */
+    int beside, valid;
+    int from_west, from_east; /* whether no lane of the warp has these neighbours */
+    int place;                /* of the first point in a slot */
 } bs3d_p_part;
 
+/* Returns this lane's part of a tile that is `width` columns wide. */
 TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
 {
-    const int rows = bs3d_p_shape::rows, columns = bs3d_p_shape::columns, tile_rows = bs3d_p_shape::tile_rows;
-    const int row_warps = (tile_rows + 2 * (steps - 1)) / rows;
+    const int rows = bs3d_p_shape::rows, columns = bs3d_p_shape::columns;
+    const int row_warps = (bs3d_p_shape::tile_rows + 2 * (steps - 1)) / rows;
     bs3d_p_part part;
     part.beside = steps > 1 && warp == row_warps;
     int east = part.beside && lane >= row_warps;
@@ -195,58 +198,96 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     part.place = (part.valid ? part.row + steps : 1) * bs3d_p_stride(columns) + BS3D_P_PAD + (part.valid ? part.x : 0);
     return part;
 }
-TB_D void bs3d_p_step(int form, const bs3d_pairs *pairs, const bs3d_row *xs, const bs3d_row *ys, const bs3d_row *z,
-                      const tb_real *p, int from_west, int from_east, tb_real *now, tb_real *next, tb_real *out)
+
+/* What the steps of a sweep know of their lane: which neighbours it loads, and the rows of its points. */
+typedef struct {
+    int from_west, from_east;
+    const bs3d_row *xs, *ys;
+} bs3d_p_lane;
+
+/* What they carry from plane to plane: for each of two steps what bs3d_lane_plane keeps, what the elimination in z
+   keeps, rows k-1 .. k+1 of the third axis; and their result. */
+typedef struct {
+    tb_real (*now)[bs3d_p_shape::points], (*next)[bs3d_p_shape::points], *y, *first;
+    bs3d_row *z;
+    tb_real *out;
+} bs3d_p_carry;
+
+/* Computes L u (or u + L u) on the plane below the one that has come, for the patch whose first point is at p. */
+TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_lane *lane, const bs3d_p_carry *carry,
+                      const tb_real *p)
 {
     tb_real patch[(bs3d_p_shape::columns + 2) * (bs3d_p_shape::rows + 2)];
-    bs3d_p_patch(form, p, bs3d_p_stride(bs3d_p_shape::columns), from_west, from_east, patch);
-    bs3d_lane_plane(form, bs3d_p_shape::columns, bs3d_p_shape::rows, pairs, xs, ys, z, patch, now, next, out);
+    bs3d_p_patch(form, p, bs3d_p_stride(bs3d_p_shape::columns), lane->from_west, lane->from_east, patch);
+    bs3d_lane_plane(form, bs3d_p_shape::columns, bs3d_p_shape::rows, pairs, lane->xs, lane->ys, carry->z, patch,
+                    carry->now[step], carry->next[step], carry->out);
 }
-TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_row *xs, const bs3d_row *ys,
-                             const bs3d_row *z, const tb_real *p, tb_real *now, tb_real *next, tb_real *out)
+
+/* The same for points of a column beside the tile. */
+TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_lane *lane, const bs3d_p_carry *carry,
+                             const tb_real *p)
 {
     const int rows = bs3d_p_shape::rows;
     tb_real patch[3 * (rows + 2)];
     TB_UNROLL
     for (int n = 0; n < 3 * (rows + 2); n++)
         patch[n] = p[(n / 3 - 1) * bs3d_p_stride(bs3d_p_shape::columns) + n % 3 - 1];
-    bs3d_lane_plane(form, 1, rows, pairs, xs, ys, z, patch, now, next, out);
+    bs3d_lane_plane(form, 1, rows, pairs, lane->xs, lane->ys, carry->z, patch, carry->now[0], carry->next[0],
+                    carry->out);
 }
+
+/* Loads the rows of the part's points, of a tile that begins at column i and row j, and finds which of its rows are the
+   tile's and the grid's. */
+TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const bs3d_p_part *part, int i, int j,
+                           bs3d_row *xs, bs3d_row *ys, int *stores)
+{
+    const int rows = bs3d_p_shape::rows, row = part->row;
+    bs3d_p_axis_rows(plan, tables, 0, part->valid ? i + part->x : plan->pitch, part->beside ? 1 : bs3d_p_shape::columns,
+                     xs);
+    bs3d_p_axis_rows(plan, tables, 1, j + row, rows, ys);
+    for (int p = 0; p < rows; p++)
+        stores[p] = !part->beside && part->valid && row + p >= 0 && row + p < bs3d_p_shape::tile_rows &&
+                    j + row + p < plan->model.points[1];
+}
+
+/* Sweeps upward, by one or two time steps. A block has tile_rows rows of a tile of plan.tile columns. With one step,
+   plane k comes into shared memory with a row and a column more on each side, and gives plane k-1. With two, it comes
+   with two more; the first step gives plane k-1 with one more, and the second, two planes behind it, plane k-3. The
+   first step's rows before and after the tile belong to the first and the last warp of rows, its columns beside the
+   tile to a warp of their own. v becomes u + L u or L u, as pairs say; or (forward) what the forward elimination in z
+   makes of it, partition by partition, whose interfaces it stores (bs3d_p_solve_reduced). */
 template <int form, int steps, int forward>
 TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
                               tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
 {
     const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::tile_rows;
     const int stride = bs3d_p_stride(columns), size = (tile_rows + 2 * steps) * stride;
-    const int vectors = bs3d_p_vectors(size, bs3d_p_tile_threads(steps));
+    const int vectors = bs3d_p_vectors(size, bs3d_p_tile_threads(steps)), ahead = BS3D_P_RING_SLOTS - 1;
     bs3d_p_launch_dependents();
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
+    const int warp = (int)threadIdx.x / 32, rank = (int)threadIdx.x & 31;
     int i = plan->tile * (int)blockIdx.x, j = tile_rows * (int)blockIdx.y, nz = plan->model.points[2], from, to;
     int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
     int partition = bs3d_p_span_of(plan, span, (int)blockIdx.z, &from, &to);
     int first = from > steps ? from - steps : 0, last = to + steps <= nz ? to + steps - 1 : nz - 1;
     int levels = to - first + 5;
-    tb_real *plane_weights = (tb_real *)memory, *between = plane_weights + BS3D_P_PLANE_WEIGHTS * levels,
+    tb_real *weights = (tb_real *)memory, *between = weights + BS3D_P_PLANE_WEIGHTS * levels,
             *slots = between + (steps - 1) * 2 * size;
-    bs3d_p_all_plane_weights(forward ? from : to, to, tables, first - 2, levels, plane_weights);
+    bs3d_p_all_plane_weights(forward ? from : to, to, tables, first - 2, levels, weights);
     for (int e = trid_block_thread(); e < (steps - 1) * 2 * size; e += trid_block_threads()) between[e] = 0;
     bs3d_p_ring ring = bs3d_p_open_ring(vectors, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps,
                                         tile_rows + 2 * steps, stride, slots);
 
-    const bs3d_p_part part = bs3d_p_part_of(steps, warp, lane, width);
-    const int beside = part.beside, row = part.row, x = part.x, valid = part.valid, place = part.place;
-    const int from_west = part.from_west, from_east = part.from_east;
-    tb_real *target = v + i + x + (long long)plan->pitch * (j + row) + plan->plane * (first - 2 * steps + 1);
-    bs3d_row xs[bs3d_p_shape::columns], ys[bs3d_p_shape::rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    tb_real now[2][bs3d_p_shape::points] = {{0}}, next[2][bs3d_p_shape::points] = {{0}}, out[bs3d_p_shape::points];
-    tb_real y[bs3d_p_shape::points] = {0}, end[bs3d_p_shape::points] = {0};
-    int stores[bs3d_p_shape::rows];
-    bs3d_p_axis_rows(plan, tables, 0, valid ? i + x : plan->pitch, beside ? 1 : columns, xs);
-    bs3d_p_axis_rows(plan, tables, 1, j + row, rows, ys);
-    for (int p = 0; p < rows; p++)
-        stores[p] = !beside && valid && row + p >= 0 && row + p < tile_rows && j + row + p < plan->model.points[1];
+    const bs3d_p_part part = bs3d_p_part_of(steps, warp, rank, width);
+    long long at = i + part.x + (long long)plan->pitch * (j + part.row);
+    tb_real *target = v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (first - 2 * steps + 1);
+    bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    tb_real now[2][columns * rows] = {{0}}, next[2][columns * rows] = {{0}}, out[columns * rows];
+    tb_real y[columns * rows] = {0}, end[columns * rows] = {0};
+    int stores[rows];
+    bs3d_p_part_rows(plan, tables, &part, i, j, xs, ys, stores);
+    const bs3d_p_lane lane = {part.from_west, part.from_east, xs, ys};
+    const bs3d_p_carry carry = {now, next, y, end, z, out};
 
-    const int ahead = BS3D_P_RING_SLOTS - 1;
     int slot = 0;
     bs3d_p_grid_wait();
     for (int k = 0; k < ahead; k++) bs3d_p_prefetch_plane(vectors, &ring, k, first + k <= last ? first + k : -1);
@@ -255,47 +296,43 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
         __syncthreads();
         bs3d_p_prefetch_plane(vectors, &ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
                               k + ahead <= last ? k + ahead : -1);
-        const tb_real *p = slots + slot * size + place;
-        tb_real *made = between + (k & 1) * size + place;
+        const tb_real *p = slots + slot * size + part.place;
+        tb_real *made = between + (k & 1) * size + part.place;
         if (k < to + steps) { /* the first step */
-            bs3d_p_plane_weights(plane_weights, k - first + 2, z);
-            if (beside) {
-                bs3d_p_step_beside(form, pairs, xs, ys, z, p, now[0], next[0], out);
+            bs3d_p_plane_weights(weights, k - first + 2, z);
+            if (part.beside) {
+                bs3d_p_step_beside(form, pairs, &lane, &carry, p);
                 TB_UNROLL
                 for (int n = 0; n < rows; n++)
-                    if (valid) made[n * stride] = out[n];
+                    if (part.valid) made[n * stride] = out[n];
             } else {
-                bs3d_p_step(form, pairs, xs, ys, z, p, from_west, from_east, now[0], next[0], out);
+                bs3d_p_step(form, 0, pairs, &lane, &carry, p);
                 if (forward && k > from)
-                    bs3d_p_eliminate(columns * rows, plane_weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2) + 8, out, y,
-                                     end);
+                    bs3d_p_eliminate(columns * rows, weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2) + 8, out, y, end);
                 const tb_real *made_here = forward ? y : out;
                 TB_UNROLL
                 for (int n = 0; n < rows; n++) {
                     if (steps == 1 && stores[n] && k > from)
                         bs3d_p_store(columns, made_here + n * columns, target + n * plan->pitch);
-                    if (steps == 2 && valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
+                    if (steps == 2 && part.valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
                 }
             }
         }
-        if (steps == 2 && !beside && k > from) { /* the second, two planes behind */
-            p = between + (~k & 1) * size + place;
-            bs3d_p_plane_weights(plane_weights, k - first, z);
-            bs3d_p_step(form, pairs, xs, ys, z, p, from_west, from_east, now[1], next[1], out);
+        if (steps == 2 && !part.beside && k > from) { /* the second, two planes behind */
+            p = between + (~k & 1) * size + part.place;
+            bs3d_p_plane_weights(weights, k - first, z);
+            bs3d_p_step(form, 1, pairs, &lane, &carry, p);
             TB_UNROLL
             for (int n = 0; n < rows; n++)
                 if (stores[n] && k - 3 >= from) bs3d_p_store(columns, out + n * columns, target + n * plan->pitch);
         }
         if (++slot == BS3D_P_RING_SLOTS) slot = 0;
     }
-    if (forward) {
-        tb_real *at = interfaces + i + x + (long long)plan->pitch * (j + row);
-        TB_UNROLL
-        for (int n = 0; n < rows; n++)
-            if (stores[n])
-                bs3d_p_store_interface(columns, plan, tables, partition, to - 1, y + n * columns, end + n * columns,
-                                       at + n * plan->pitch);
-    }
+    TB_UNROLL
+    for (int n = 0; n < rows && forward; n++)
+        if (stores[n])
+            bs3d_p_store_interface(columns, plan, tables, partition, to - 1, y + n * columns, end + n * columns,
+                                   interfaces + at + n * plan->pitch);
 }
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
