@@ -250,6 +250,15 @@ TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const
                     j + row + p < plan->model.points[1];
 }
 
+/* Stores the rows of a patch that are the lane's to store, if `inner`; they are `step` apart. */
+TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_real *to, int step)
+{
+    const int columns = bs3d_p_shape::columns;
+    TB_UNROLL
+    for (int n = 0; n < bs3d_p_shape::rows; n++)
+        if (stores[n] && inner) bs3d_p_store(columns, u + n * columns, to + n * step);
+}
+
 /* Sweeps upward, by one or two time steps. A block has tile_rows rows of a tile of plan.tile columns. With one step,
    plane k comes into shared memory with a row and a column more on each side, and gives plane k-1. With two, it comes
    with two more; the first step gives plane k-1 with one more, and the second, two planes behind it, plane k-3. The
@@ -309,22 +318,17 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
                 bs3d_p_step(form, 0, pairs, &lane, &carry, p);
                 if (forward && k > from)
                     bs3d_p_eliminate(columns * rows, weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2) + 8, out, y, end);
-                const tb_real *made_here = forward ? y : out;
+                if (steps == 1) bs3d_p_store_rows(stores, k > from, forward ? y : out, target, plan->pitch);
                 TB_UNROLL
-                for (int n = 0; n < rows; n++) {
-                    if (steps == 1 && stores[n] && k > from)
-                        bs3d_p_store(columns, made_here + n * columns, target + n * plan->pitch);
-                    if (steps == 2 && part.valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
-                }
+                for (int n = 0; n < rows && steps == 2; n++)
+                    if (part.valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
             }
         }
         if (steps == 2 && !part.beside && k > from) { /* the second, two planes behind */
             p = between + (~k & 1) * size + part.place;
             bs3d_p_plane_weights(weights, k - first, z);
             bs3d_p_step(form, 1, pairs, &lane, &carry, p);
-            TB_UNROLL
-            for (int n = 0; n < rows; n++)
-                if (stores[n] && k - 3 >= from) bs3d_p_store(columns, out + n * columns, target + n * plan->pitch);
+            bs3d_p_store_rows(stores, k - 3 >= from, out, target, plan->pitch);
         }
         if (++slot == BS3D_P_RING_SLOTS) slot = 0;
     }
