@@ -287,7 +287,6 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
                                         tile_rows + 2 * steps, stride, slots);
 
     const bs3d_p_part part = bs3d_p_part_of(steps, warp, rank, width);
-    long long at = i + part.x + (long long)plan->pitch * (j + part.row);
     tb_real *target = v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (first - 2 * steps + 1);
     bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     tb_real now[2][columns * rows] = {{0}}, next[2][columns * rows] = {{0}}, out[columns * rows];
@@ -332,11 +331,14 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
         }
         if (++slot == BS3D_P_RING_SLOTS) slot = 0;
     }
-    TB_UNROLL
-    for (int n = 0; n < rows && forward; n++)
-        if (stores[n])
-            bs3d_p_store_interface(columns, plan, tables, partition, to - 1, y + n * columns, end + n * columns,
-                                   interfaces + at + n * plan->pitch);
+    if (forward) {
+        tb_real *at = interfaces + i + part.x + (long long)plan->pitch * (j + part.row);
+        TB_UNROLL
+        for (int n = 0; n < rows; n++)
+            if (stores[n])
+                bs3d_p_store_interface(columns, plan, tables, partition, to - 1, y + n * columns, end + n * columns,
+                                       at + n * plan->pitch);
+    }
 }
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
