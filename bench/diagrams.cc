@@ -418,8 +418,8 @@ static void sweeps()
     claim(bs3d_implicit2_f32(&option, work, NULL, 0) == BS3D_OK, "implicit2 takes 256^3 points");
     cudaFree(work);
     size_t ends = 0;
-    while (ends < noted.size() && noted[ends].kernel != (const void *)bs3d_p_ends_f32<0>) ends++;
-    claim(ends > 0 && ends + 1 < noted.size() && noted[ends + 1].kernel == (const void *)bs3d_p_implicit2_down_f32<8>,
+    while (ends < noted.size() && noted[ends].kernel != (const void *)tb_f32::bs3d_p_solve_reduced<0>) ends++;
+    claim(ends > 0 && ends + 1 < noted.size() && noted[ends + 1].kernel == (const void *)tb_f32::bs3d_p_implicit2_down<8>,
           "implicit2 is a sweep up, the ends of sections, a sweep down");
     const int rows = (points + (int)noted[ends - 1].grid.x - 1) / (int)noted[ends - 1].grid.x;
     const int columns = (points + (int)noted[ends + 1].grid.x - 1) / (int)noted[ends + 1].grid.x;

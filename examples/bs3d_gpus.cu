@@ -424,7 +424,7 @@ struct Single {
     typedef bs3d_slab_march_f32 March;
     enum { is_double = 0 };
     static const char *name(void) { return "f32"; }
-    static int sections(const bs3d_problem *o, int slabs) { return bs3d_slab_sections_f32(o, slabs); }
+    static int sections(const bs3d_problem *o, int slabs) { return bs3d_slab_partitions_f32(o, slabs); }
     static size_t bytes(const bs3d_problem *o, const bs3d_slab *cut) { return bs3d_slab_bytes_f32(o, cut); }
     static int open(const bs3d_problem *o, const bs3d_slab *cut, void *work, March *m, cudaStream_t stream)
     {
@@ -452,7 +452,7 @@ struct Double {
     typedef bs3d_slab_march_f64 March;
     enum { is_double = 1 };
     static const char *name(void) { return "f64"; }
-    static int sections(const bs3d_problem *o, int slabs) { return bs3d_slab_sections_f64(o, slabs); }
+    static int sections(const bs3d_problem *o, int slabs) { return bs3d_slab_partitions_f64(o, slabs); }
     static size_t bytes(const bs3d_problem *o, const bs3d_slab *cut) { return bs3d_slab_bytes_f64(o, cut); }
     static int open(const bs3d_problem *o, const bs3d_slab *cut, void *work, March *m, cudaStream_t stream)
     {
@@ -524,7 +524,7 @@ static void open_march(Marching<Kit> *m)
     }
     exchange_sum(w);
     for (int i = 0; i < w->count; i++)
-        if (implicit && w->local[i].numbers[0] != w->ranks * m->slabs[i].cut.sections) die("the GPUs are not alike");
+        if (implicit && w->local[i].numbers[0] != w->ranks * m->slabs[i].cut.partitions) die("the GPUs are not alike");
     m->step = m->exchanges = 0;
     m->mode = FULL;
     m->valid = m->options.deep;

@@ -40,8 +40,8 @@ rm -rf $work && mkdir -p $work
 passed=0 failed=0 skipped=0
 
 # One line a kernel: architecture, name, registers, bytes of local memory, instructions (without the padding behind the
-# last branch, and - where nothing can take the code apart). Of a template's name its types are left out; the precision,
-# where it is a namespace, follows the name.
+# last branch, and - where nothing can take the code apart). Of a template's name its types are left out; that of its
+# precision's namespace becomes a suffix.
 summarise() {
     stem=$work/$3_sm_$1_$2
     touch $stem.sass
@@ -53,18 +53,8 @@ summarise() {
         /Used [0-9]+ registers/ {
             for (i = 1; i < NF; i++) if ($(i + 1) ~ /^registers/) registers = $i
             print arch "\t" name "\t" registers "\t" memory "\t" (name in instructions ? instructions[name] : "-")
-        }' $stem.sass $stem.log | c++filt |
-        awk -F '\t' '{
-            sub(/^void /, "", $2)
-            sub(/\(.*/, "", $2)
-            gsub(/ /, "", $2)
-            if ($2 ~ /^tb_f(32|64)::/) {
-                precision = substr($2, 4, 3)
-                $2 = substr($2, 9)
-                sub(/<|$/, "_" precision "&", $2)
-            }
-            print $1, $2, $3, $4, $5
-        }'
+        }' $stem.sass $stem.log | c++filt | sed -E 's/tb_(f32|f64)::([a-z0-9_]+)/\2_\1/g' |
+        awk -F '\t' '{ sub(/^void /, "", $2); sub(/\(.*/, "", $2); gsub(/ /, "", $2); print $1, $2, $3, $4, $5 }'
 }
 
 # The jobs, the long ones first, as many at a time as there are processors.

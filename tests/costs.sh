@@ -85,21 +85,22 @@ for level in '' ${last:+-O0 -O1}; do
     check "C: it has nothing of the hybrid $level" sh -c "! nm $cpu_batch | grep -E 'hybrid|sections_|across'"
 done
 
-# The launch functions that a header or its rooms declare in full, or give a suffix.
+# The launch functions that a header declares in full, so that they can be found.
 launches() {
-    sed -n 's/^static int \(bs[13]d_[a-z]*[0-9]_f[0-9]*\)(.*/\1/p
-        s/^#define \(bs[13]d_[a-z]*[0-9]_f[0-9]*\) tb_f.*/\1/p
-        s/^static int \(trid_batch_[a-z]*_f[0-9]*\)(.*/\1/p' "$top/$1" $(ls "$top/${1%.h}"/*.h 2>/dev/null)
+    cat "$top/$1" $(ls "$top/${1%.h}"/*.h 2>/dev/null) |
+        sed -n 's/^static int \(bs[13]d_[a-z]*[0-9]_f[0-9]*\)(.*/\1/p
+            s/^#define \(bs[13]d_[a-z]*[0-9]_f[0-9]*\) tb_f[0-9]*::.*/\1/p
+            s/^static int \(trid_batch_[a-z]*_f[0-9]*\)(.*/\1/p'
 }
 
-# suffixed: names as a program writes them, x_f32 where it is tb_f32::x
-suffixed() {
-    sed 's/tb_\(f[0-9]*\)::\([a-z0-9_]*\)/\2_\1/g'
+# suffixes: names in the namespace of a precision get its suffix.
+suffixes() {
+    sed -E 's/tb_(f32|f64)::([a-z0-9_]+)/\2_\1/g'
 }
 
 # only_that FUNCTION: of all launch functions the object has that one, and the one that it hands over to.
 only_that() {
-    nm -C launch.o | suffixed | grep -oE '(bs[13]d_[a-z]*[0-9]|trid_batch_[a-z]*)_f[0-9]*<' | sort -u >has
+    nm -C launch.o | suffixes | grep -oE '(bs[13]d_[a-z]*[0-9]|trid_batch_[a-z]*)_f[0-9]*<' | sort -u >has
     case $1 in bs3d_implicit3_*) echo "bs3d_implicit2_${1##*_}<" ;; esac >wanted
     echo "$1<" >>wanted
     diff wanted has
@@ -109,7 +110,7 @@ only_that() {
 # trid/batch.h none of another type, none that pivots and none for one matrix, which trid_batch_solve has no use for.
 only_its_kernels() {
     rung=${1#*_}
-    c++filt <entries | suffixed >kernels
+    c++filt <entries | suffixes >kernels
     if [ $1 = trid_batch_solve_f32 ]; then
         [ -s kernels ] && ! grep -E 'double|pivoted|common' kernels && grep -q '<float' kernels
         return

@@ -71,7 +71,7 @@ static void test_deep(void)
     }
 }
 
-/* Each section's ends arrive where the chains have them: told by their first numbers. */
+/* Each section's ends arrive where the reduced systems have them: told by their first numbers. */
 static void test_messages(void)
 {
     enum { RANKS = 3, SECTIONS = 4 };
@@ -92,7 +92,8 @@ static void test_messages(void)
             for (int s = 0; s < SECTIONS; s++)
                 for (int last = 0; last < 2; last++) {
                     const double number = 100 * last + SECTIONS * i + s;
-                    double *at = m.slabs[i].job.ends + m.slabs[i].job.plan.plane * (cut->chain * last + cut->own + s);
+                    double *at =
+                        m.slabs[i].job.interfaces + m.slabs[i].job.plan.plane * (cut->reduced * last + cut->own + s);
                     check(cudaMemcpy(at, &number, sizeof number, cudaMemcpyHostToDevice));
                 }
         }
@@ -101,16 +102,17 @@ static void test_messages(void)
         for (int i = 0; i < RANKS; i++) {
             const bs3d_slab *cut = &m.slabs[i].cut;
             check(cudaStreamSynchronize(world.local[i].march));
-            for (int e = 0; e < cut->chain; e++)
+            for (int e = 0; e < cut->reduced; e++)
                 for (int last = 0; last < 2; last++) {
                     double number;
-                    const int unseen =
-                        cut->reach && ((e == 0 && cut->below && !last) || (e == cut->chain - 1 && cut->above && last));
-                    const double *at = m.slabs[i].job.ends + m.slabs[i].job.plan.plane * (cut->chain * last + e);
+                    const int unseen = cut->reach && ((e == 0 && cut->below && !last) ||
+                                                      (e == cut->reduced - 1 && cut->above && last));
+                    const double *at =
+                        m.slabs[i].job.interfaces + m.slabs[i].job.plan.plane * (cut->reduced * last + e);
                     check(cudaMemcpy(&number, at, sizeof number, cudaMemcpyDeviceToHost));
                     CHECK(number == (unseen ? 0 : 100 * last + SECTIONS * i - cut->own + e),
-                          "reach %d: slab %d has %g of section %d of its chain of %d, last %d", cut->reach, i, number,
-                          e, cut->chain, last);
+                          "reach %d: slab %d has %g of section %d of its reduced system of %d, last %d", cut->reach, i,
+                          number, e, cut->reduced, last);
                 }
         }
         reaches[m.slabs[0].cut.reach < 3 ? m.slabs[0].cut.reach : 3]++;

@@ -7,8 +7,8 @@
 #   every header has its version, and names each of its functions in its opening comment;
 #   the tables in the documents are those of the results files, and that of trid/batch.h's kernels what its launches say;
 #   the pictures are what bench/pictures.sh draws, and every link leads somewhere;
-#   every function has its contract above it, or follows one that shares it without a blank line; in the headers that are
-#   one text a search for its name finds one definition.
+#   every function has its contract above it, or follows one that shares it without a blank line; a search for its name
+#   finds one definition; no header is longer than 1200 lines (trid.h: 1600).
 #
 # Run from the top folder.
 
@@ -166,18 +166,27 @@ same_lines '^inline namespace tb_f64' '^#define TB_SUFFIX$' trid.h trid/twice.h
 
 # ---- a name leads to its function -------------------------------------------------------------------------------------
 
-# Of headers that are one text: a search for the name finds its one definition, in the whole kit.
+# A search for a function's name finds its one definition, in the whole kit. A definition begins its line and is no
+# declaration; the name is the first with a stem of the kit.
 grep -hE '^[A-Za-z].*\(' $kit >$work/definitions
-one_text='trid.h trid/[!b]*.h transpose.h pde/fd.h pde/fd/*.h bs1d.h bs1d/*.h' # as patterns
-cat $one_text | awk '/^(TB_HD|TB_D|TB_HOST|static inline) / && match($0, /[ *][a-z][a-z0-9_]*\(/) {
+cat $kit | awk '/^[A-Za-z]/ && !/;$/ && match($0, /[ *](trid|transpose|bs1d|bs3d|fd|adi2d|adi3d|cpu_avx)_[a-z0-9_]*\(/) {
         print substr($0, RSTART + 1, RLENGTH - 2)
     }' | sort -u >$work/defined
-[ "$(wc -l <$work/defined)" -gt 200 ]
-check $? "functions of headers that are one text: $(wc -l <$work/defined)"
+[ "$(wc -l <$work/defined)" -gt 1000 ]
+check $? "functions of the kit: $(wc -l <$work/defined)"
 while read -r name; do
     [ "$(grep -cE "\b$name\(" $work/definitions)" -eq 1 ]
     check $? "a search for $name does not find one definition: $(grep -cE "\b$name\(" $work/definitions)"
 done <$work/defined
+
+# ---- no file is longer than one can read ------------------------------------------------------------------------------
+
+for header in $kit; do
+    most=1200
+    [ $header = trid.h ] && most=1600
+    [ "$(wc -l <$header)" -le $most ]
+    check $? "$header has more than $most lines: $(wc -l <$header)"
+done
 
 # ---- tables are what the results files say ---------------------------------------------------------------------------
 

@@ -1,0 +1,109 @@
+/* cut.h - a room of bs3d.h: how the third axis is cut into slabs, one a GPU, and a slab into partitions.
+   MIT licence, see LICENSE. */
+
+/* The parts of a slab: all of it, what its neighbours wait for, the rest. */
+enum { BS3D_ALL, BS3D_OUTER, BS3D_INNER };
+
+/* How the third axis is cut into slabs, and which of them this is (bs3d_slab_cut). */
+typedef struct {
+    int slabs, slab;   /* of so many this one, the first one having plane 0 */
+    int first, planes; /* planes first .. first + planes - 1 of the grid are its own */
+    int below, above;  /* planes of its neighbours that it has a copy of: halo; 0 at the ends of the grid */
+    int halo;
+    int partitions;   /* implicit: that its planes are cut into */
+    int reach;        /* so many of a neighbour's partitions matter for its own; 0: those of all slabs do */
+    int reduced, own; /* partitions in its reduced systems; the first of its own among them */
+} bs3d_slab;
+
+/* What a slab sends to another one, and what it receives in return. */
+typedef struct {
+    const void *send;
+    void *receive;
+    size_t bytes;
+} bs3d_message;
+
+/* Finds the planes of a slab's own in partition s: from .. to-1, counted as the grid's. The partitions are equal parts
+   of the slab with its halo planes. */
+TB_HD void bs3d_p_slab_partition(int nz, int slabs, int slab, int partitions, int s, int *from, int *to)
+{
+    int low = (int)((long long)nz * slab / slabs), high = (int)((long long)nz * (slab + 1) / slabs);
+    int start = low - (slab > 0), planes = high + (slab < slabs - 1) - start;
+    *from = start + planes * s / partitions;
+    *to = start + planes * (s + 1) / partitions;
+    if (*from < low) *from = low;
+    if (*to > high) *to = high;
+}
+
+#if TB_HOST_SCOPE
+/* Returns how much of the last unknown before a partition is seen in its last unknown, or of its last unknown in its
+   first one, whichever is more. */
+TB_HOST double bs3d_p_coupling(const bs3d_model *m, int from, int to)
+{
+    double r = 0, above_c = 0, g = 0, product = 1;
+    for (int k = from; k < to; k++) {
+        double a, b, c;
+        bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &a, &b, &c);
+        double l = k > from ? a * r : 0;
+        g = k > from ? -l * g : a;
+        r = 1 / (b - l * above_c);
+        if (k + 1 < to) product *= c * r;
+        above_c = c;
+    }
+    return fabs(g * r) > fabs(product) ? fabs(g * r) : fabs(product);
+}
+
+/* Returns how many of a neighbour's partitions matter, if what comes through them matters less than roundoff: the least
+   number for which that is so at each border; 0 if a slab's partitions are not enough. */
+TB_HOST int bs3d_p_slab_reach(const bs3d_model *m, int slabs, int partitions, double roundoff)
+{
+    int most = 1;
+    for (int border = 1; border < slabs; border++) {
+        for (int up = 0; up < 2; up++) {
+            double seen = 1;
+            int from, to, n = 0;
+            for (; n < partitions && !(seen < roundoff); n++) {
+                int s = up ? n : partitions - 1 - n;
+                bs3d_p_slab_partition(m->points[2], slabs, up ? border : border - 1, partitions, s, &from, &to);
+                seen *= bs3d_p_coupling(m, from, to);
+            }
+            if (!(seen < roundoff)) return 0;
+            if (n > most) most = n;
+        }
+    }
+    return most;
+}
+
+/* Describes how the grid of a problem lies on `slabs` GPUs, and what of it `slab` has. halo: how many planes of each
+   neighbour it has a copy of; an implicit march has 1, and an explicit one needs 1 a step. partitions: 0 in an explicit
+   march, in an implicit one bs3d_slab_partitions of the GPUs, the same on all.
+   Needs    every slab at least 4 planes, halo, and 4 partitions
+   Returns  BS3D_OK, or why it cannot be so: as bs3d_check, the third axis having up to 1024 points a slab;
+            BS3D_BAD_SIZE, also if all partitions depend on each other and are more than 64
+   Cost     host alone; for an implicit march some 20 operations a plane of the grid */
+TB_HOST int bs3d_slab_cut(const bs3d_problem *o, int implicit, int is_double, int slabs, int slab, int halo,
+                          int partitions, bs3d_slab *cut)
+{
+    int status = bs3d_slab_check(o, implicit, slabs), nz;
+    if (status) return status;
+    if (!cut || slab < 0 || slab >= slabs || o->payoff == BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
+    nz = o->points[2];
+    memset(cut, 0, sizeof *cut);
+    cut->slabs = slabs;
+    cut->slab = slab;
+    cut->first = (int)((long long)nz * slab / slabs);
+    cut->planes = (int)((long long)nz * (slab + 1) / slabs) - cut->first;
+    cut->halo = implicit ? 1 : halo;
+    cut->below = slab > 0 ? cut->halo : 0;
+    cut->above = slab < slabs - 1 ? cut->halo : 0;
+    int least = nz / slabs; /* planes of any slab */
+    if (least < 4 || cut->halo < 1 || cut->halo > 32 || least < cut->halo) return BS3D_BAD_SIZE;
+    if (!implicit) return BS3D_OK;
+    if (partitions < 1 || partitions > 8 || least < 4 * partitions) return BS3D_BAD_SIZE;
+    bs3d_model m = bs3d_model_of(o);
+    cut->partitions = partitions;
+    cut->reach = bs3d_p_slab_reach(&m, slabs, partitions, is_double ? 1.1e-16 : 6e-8);
+    cut->own = cut->reach ? (slab > 0 ? cut->reach : 0) : slab * partitions;
+    cut->reduced = cut->reach ? cut->own + partitions + (slab < slabs - 1 ? cut->reach : 0) : slabs * partitions;
+    return cut->reduced <= BS3D_P_MOST_REDUCED ? BS3D_OK : BS3D_BAD_SIZE;
+}
+#endif

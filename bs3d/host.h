@@ -1,0 +1,190 @@
+/* host.h - a room of bs3d.h: the reference on the host.
+   MIT licence, see LICENSE. */
+
+#ifndef BS3D_P_BODY
+
+#ifndef __cplusplus
+#define bs3d_host_bytes TB_OF(bs3d_host_bytes)
+#define bs3d_host_explicit TB_OF(bs3d_host_explicit)
+#define bs3d_host_implicit TB_OF(bs3d_host_implicit)
+#define bs3d_p_host_payoff TB_OF(bs3d_p_host_payoff)
+#define bs3d_p_host_apply TB_OF(bs3d_p_host_apply)
+#define bs3d_p_host_lines TB_OF(bs3d_p_host_lines)
+#define bs3d_p_host_factor TB_OF(bs3d_p_host_factor)
+#define bs3d_p_host_explicit TB_OF(bs3d_p_host_explicit)
+#define bs3d_p_host_implicit TB_OF(bs3d_p_host_implicit)
+#define bs3d_p_host_finish TB_OF(bs3d_p_host_finish)
+#else
+#define bs3d_host_bytes_f32 tb_f32::bs3d_host_bytes
+#define bs3d_host_bytes_f64 tb_f64::bs3d_host_bytes
+#define bs3d_host_explicit_f32 tb_f32::bs3d_host_explicit
+#define bs3d_host_explicit_f64 tb_f64::bs3d_host_explicit
+#define bs3d_host_implicit_f32 tb_f32::bs3d_host_implicit
+#define bs3d_host_implicit_f64 tb_f64::bs3d_host_implicit
+#endif
+
+#define BS3D_P_BODY
+#define TB_BODY "../bs3d/host.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS3D_P_BODY
+
+#else /* BS3D_P_BODY: C over tb_real */
+
+/* Returns the bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
+TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
+{
+    if (!o || !bs3d_p_sized(o)) return 0;
+    return (2 * bs3d_p_cells(o->points) + 9 * 1024) * sizeof(tb_real);
+}
+
+/* Makes u the payoff, or (later) raises it to the payoff. */
+TB_HOST void bs3d_p_host_payoff(const bs3d_problem *o, int later, tb_real *u)
+{
+    double ds[3];
+    size_t at = 0;
+    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(o, axis);
+    for (int k = 0; k < o->points[2]; k++)
+        for (int j = 0; j < o->points[1]; j++)
+            for (int i = 0; i < bs3d_pitch(o->points[0]); i++, at++) {
+                tb_real payoff = i < o->points[0] ? (tb_real)bs3d_lane_payoff(o->payoff, o->flags, o->strike, i * ds[0],
+                                                                              j * ds[1], k * ds[2])
+                                                  : 0;
+                if (!later || u[at] < payoff) u[at] = payoff;
+            }
+}
+
+/* Makes v = L u, or u + L u. */
+TB_HOST void bs3d_p_host_apply(const bs3d_model *m, int identity, const tb_real *u, tb_real *v)
+{
+    const int nx = m->points[0], ny = m->points[1], nz = m->points[2], form = bs3d_p_form(m);
+    const long long pitch = bs3d_pitch(nx), plane = pitch * ny;
+    const bs3d_pairs pairs = (bs3d_lane_pairs)(m, identity);
+#ifdef _OPENMP
+#pragma omp parallel for
+#endif
+    for (int k = 0; k < nz; k++) {
+        bs3d_row z = (bs3d_lane_row)(m, 2, k);
+        for (int j = 0; j < ny; j++) {
+            bs3d_row y = (bs3d_lane_row)(m, 1, j);
+            for (int i = 0; i < nx; i++) {
+                long long at = i + pitch * j + plane * k;
+                v[at] = bs3d_lane_stencil(form, &pairs, (bs3d_lane_row)(m, 0, i), y, z, u + at, i < nx - 1, -(i > 0),
+                                          j < ny - 1 ? pitch : 0, j > 0 ? -pitch : 0, k < nz - 1 ? plane : 0,
+                                          k > 0 ? -plane : 0);
+            }
+        }
+    }
+}
+
+/* Solves the lines of v along one axis, with the factors l, r, q of its matrix. Points are `step` apart; `across` lines
+   are across_step apart, `along` rows of lines along_step. */
+TB_HOST void bs3d_p_host_lines(int points, long long step, int across, long long across_step, int along,
+                               long long along_step, const tb_real *factors, tb_real *v)
+{
+    const tb_real *l = factors, *r = factors + 1024, *q = factors + 2048;
+#ifdef _OPENMP
+#pragma omp parallel for
+#endif
+    for (int b = 0; b < along; b++) {
+        tb_real line[1024];
+        for (int a = 0; a < across; a++) {
+            tb_real *first = v + b * along_step + a * across_step;
+            for (int i = 0; i < points; i++) line[i] = first[i * step];
+            trid_lane_solve(points, l, r, q, line, line, 1);
+            for (int i = 0; i < points; i++) first[i * step] = line[i];
+        }
+    }
+}
+
+/* Factors an axis' matrix for trid_lane_solve. Returns 0, or 1 + the row of a bad pivot. */
+TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
+{
+    tb_real *l = factors, *r = factors + 1024, *q = factors + 2048;
+    for (int i = 0; i < m->points[axis]; i++) {
+        double a, b, c;
+        bs1d_lane_matrix(bs3d_axis_of(m, axis), 1, i, &a, &b, &c);
+        l[i] = (tb_real)a;
+        r[i] = (tb_real)b;
+        q[i] = (tb_real)c;
+    }
+    return trid_lane_factor(m->points[axis], l, r, q, l, r, q, 1);
+}
+
+/* Marches by explicit steps, in u and the memory behind it. */
+TB_HOST void bs3d_p_host_explicit(const bs3d_problem *o, tb_real *u)
+{
+    const bs3d_model m = bs3d_model_of(o);
+    tb_real *v = u + bs3d_p_cells(m.points);
+    if (o->payoff != BS3D_GIVEN) bs3d_p_host_payoff(o, 0, u);
+    for (int s = 0; s < o->steps; s++) {
+        bs3d_p_host_apply(&m, 1, u, v);
+        memcpy(u, v, bs3d_p_cells(m.points) * sizeof *u);
+        if (o->flags & BS3D_AMERICAN) bs3d_p_host_payoff(o, 1, u);
+    }
+}
+
+/* Marches by implicit steps. Returns BS3D_OK or BS3D_NOT_DOMINANT. */
+TB_HOST int bs3d_p_host_implicit(const bs3d_problem *o, tb_real *u)
+{
+    const bs3d_model m = bs3d_model_of(o);
+    const int nx = m.points[0], ny = m.points[1], nz = m.points[2];
+    const long long pitch = bs3d_pitch(nx), plane = pitch * ny;
+    size_t cells = bs3d_p_cells(m.points);
+    tb_real *v = u + cells, *factors = v + cells;
+    for (int axis = 0; axis < 3; axis++)
+        if (bs3d_p_host_factor(&m, axis, factors + axis * 3 * 1024)) return BS3D_NOT_DOMINANT;
+    if (o->payoff != BS3D_GIVEN) bs3d_p_host_payoff(o, 0, u);
+    for (int s = 0; s < o->steps; s++) {
+        bs3d_p_host_apply(&m, 0, u, v);
+        bs3d_p_host_lines(nx, 1, ny, pitch, nz, plane, factors, v);
+        bs3d_p_host_lines(ny, pitch, nx, 1, nz, plane, factors + 3 * 1024, v);
+        bs3d_p_host_lines(nz, plane, nx, 1, ny, pitch, factors + 6 * 1024, v);
+        for (int k = 0; k < nz; k++)
+            for (int j = 0; j < ny; j++)
+                for (int i = 0; i < nx; i++) u[i + pitch * j + plane * k] += v[i + pitch * j + plane * k];
+        if (o->flags & BS3D_AMERICAN) bs3d_p_host_payoff(o, 1, u);
+    }
+    return BS3D_OK;
+}
+
+/* Makes the result of a march that ended with this status and these values. Returns the status. */
+TB_HOST int bs3d_p_host_finish(int status, const bs3d_problem *o, const tb_real *u, bs3d_result *result)
+{
+    tb_real v[64];
+    if (!result) return status;
+    if (status) {
+        memset(result, 0xff, sizeof *result); /* every number is NaN */
+        result->status = status;
+        return status;
+    }
+    const long long pitch = bs3d_pitch(o->points[0]);
+    for (int n = 0; n < 64; n++) v[n] = u[bs3d_p_around(o, n, pitch, pitch * o->points[1])];
+    *result = bs3d_lane_greeks(o, v);
+    return BS3D_OK;
+}
+
+/* Marches on the host by explicit steps: the reference for the explicit rungs.
+   Needs    work of bs3d_host_bytes; result may be null
+   Leaves   the final values at the start of work, rows of bs3d_pitch elements (BS3D_GIVEN reads the first ones there).
+            A call that is refused leaves its status in the result, and NaN for all numbers
+   Returns  as bs3d_check */
+TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *result)
+{
+    int status = bs3d_check(o, 0);
+    if (!status && !work) status = BS3D_BAD_ARGUMENT;
+    if (!status) bs3d_p_host_explicit(o, (tb_real *)work);
+    return bs3d_p_host_finish(status, o, (const tb_real *)work, result);
+}
+
+/* Marches on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u: the reference for the implicit rungs;
+   otherwise as bs3d_host_explicit. */
+TB_HOST int bs3d_host_implicit(const bs3d_problem *o, void *work, bs3d_result *result)
+{
+    int status = bs3d_check(o, 1);
+    if (!status && !work) status = BS3D_BAD_ARGUMENT;
+    if (!status) status = bs3d_p_host_implicit(o, (tb_real *)work);
+    return bs3d_p_host_finish(status, o, (const tb_real *)work, result);
+}
+
+#endif /* BS3D_P_BODY */

@@ -1,0 +1,133 @@
+/* implicit1.h - a room of bs3d.h: implicit1: four kernels a step, with matrices built and solved each time.
+   MIT licence, see LICENSE. */
+
+#ifndef BS3D_P_BODY
+
+#define bs3d_implicit1_f32 tb_f32::bs3d_implicit1
+#define bs3d_implicit1_f64 tb_f64::bs3d_implicit1
+
+#define BS3D_P_BODY
+#define TB_BODY "../bs3d/implicit1.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS3D_P_BODY
+
+#else /* BS3D_P_BODY: C++ over tb_real */
+
+/* Solves the x lines of v, a warp for each. */
+template <int per_lane, int plain>
+TRID_KERNEL void __launch_bounds__(bs3d_p_x_bound<per_lane>)
+    bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
+{
+    __shared__ tb_real shared[bs3d_p_x_warps(per_lane) * bs3d_p_transpose_len(per_lane)];
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, nx = plan.model.points[0];
+    long long line = (long long)blockIdx.x * (blockDim.x / 32) + warp;
+    int n = line < (long long)plan.model.points[1] * plan.model.points[2] ? nx : 0;
+    tb_real a[32], b[32], c[32], d[32], *row = v + plan.pitch * line,
+                                        *mine = shared + warp * bs3d_p_transpose_len(per_lane);
+    transpose_load(per_lane, 32, n, row, 0, d, mine);
+    TB_UNROLL
+    for (int r = 0; r < per_lane; r++) {
+        if (plain)
+            bs3d_p_plain_row(&plan, 0, per_lane * lane + r, a + r, b + r, c + r);
+        else
+            bs3d_p_matrix_row(&plan, 0, per_lane * lane + r, a + r, b + r, c + r);
+    }
+    trid_warp_hybrid(per_lane, 32, n, a, b, c, d);
+    transpose_store(per_lane, 32, n, d, row, mine);
+}
+
+/* Solves the y lines (axis 1) or z lines (axis 2), a block for 8 interleaved lines in 32 partitions each. z adds the
+   result to u. It loads u early if there are registers for it: loaded last, it would be waited for once more. */
+TB_D void bs3d_p_implicit1_along(int per_lane, int plain, int axis, const bs3d_p_plan *plan, tb_real *v, tb_real *u,
+                                 tb_real *shared)
+{
+    const int lines = 8, early = axis == 2 && per_lane * sizeof(tb_real) <= 64;
+    int thread = (int)threadIdx.x, x = lines * (int)blockIdx.x + thread % lines, first = per_lane * (thread / lines);
+    int n = x < plan->model.points[0] ? plan->model.points[axis] : 0;
+    long long step = axis == 1 ? plan->pitch : plan->plane, other = axis == 1 ? plan->plane : plan->pitch;
+    tb_real a[32], b[32], c[32], d[32], old[32];
+    v += x + other * blockIdx.y + step * first;
+    u += x + other * blockIdx.y + step * first;
+    TB_UNROLL
+    for (int r = 0; r < per_lane; r++) {
+        d[r] = first + r < n ? v[step * r] : 0;
+        old[r] = early && first + r < n ? u[step * r] : 0;
+        if (plain)
+            bs3d_p_plain_row(plan, axis, first + r, a + r, b + r, c + r);
+        else
+            bs3d_p_matrix_row(plan, axis, first + r, a + r, b + r, c + r);
+    }
+    trid_block_interleaved_unchecked(per_lane, lines, 32, n, a, b, c, d, shared);
+    TB_UNROLL
+    for (int r = 0; r < per_lane; r++) {
+        if (first + r >= n) continue;
+        if (axis == 1)
+            v[step * r] = d[r];
+        else
+            u[step * r] = (early ? old[r] : u[step * r]) + d[r];
+    }
+}
+
+template <int per_lane, int plain>
+TRID_KERNEL void __launch_bounds__(32 * 8)
+    bs3d_p_implicit1_lines(bs3d_p_plan plan, int axis, tb_real *__restrict__ v, tb_real *__restrict__ u)
+{
+    __shared__ tb_real shared[bs3d_p_hybrid_len(8, 32)];
+    if (axis == 1)
+        bs3d_p_implicit1_along(per_lane, plain, 1, &plan, v, u, shared);
+    else
+        bs3d_p_implicit1_along(per_lane, plain, 2, &plan, v, u, shared);
+}
+
+/* The kernels for the lines along an axis of n points; `plain`: for matrices without upwinding. */
+typedef void (*bs3d_p_x_kernel)(bs3d_p_plan, tb_real *);
+typedef void (*bs3d_p_lines_kernel)(bs3d_p_plan, int, tb_real *, tb_real *);
+
+template <int plain>
+static bs3d_p_x_kernel bs3d_p_implicit1_x_of(int n)
+{
+    const int per_lane = bs3d_p_per_lane(n);
+    return per_lane == 8    ? bs3d_p_implicit1_x<8, plain>
+           : per_lane == 16 ? bs3d_p_implicit1_x<16, plain>
+                            : bs3d_p_implicit1_x<32, plain>;
+}
+
+template <int plain>
+static bs3d_p_lines_kernel bs3d_p_implicit1_lines_of(int n)
+{
+    const int per_lane = bs3d_p_per_lane(n);
+    return per_lane == 8    ? bs3d_p_implicit1_lines<8, plain>
+           : per_lane == 16 ? bs3d_p_implicit1_lines<16, plain>
+                            : bs3d_p_implicit1_lines<32, plain>;
+}
+
+/* Marches by implicit1; otherwise as bs3d_explicit1. */
+template <int unused = 0>
+static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    bs3d_p_job job;
+    bs3d_p_launch right;
+    int status = bs3d_p_open_job(problem, 1, work, &job);
+    if (!status) status = bs3d_p_launch_one_step<unused>(&job, &right);
+    if (!status) status = bs3d_p_start<unused>(problem, &job, job.u, job.v, stream);
+    if (status) return status;
+    const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model);
+    const int warps = bs3d_p_x_warps(bs3d_p_per_lane(n[0]));
+    unsigned columns = (unsigned)(n[0] - 1) / 8 + 1, blocks = (unsigned)((n[1] * n[2] - 1) / warps + 1);
+    const dim3 y_blocks(columns, (unsigned)n[2]), z_blocks(columns, (unsigned)n[1]);
+    const bs3d_p_x_kernel x = plain ? bs3d_p_implicit1_x_of<1>(n[0]) : bs3d_p_implicit1_x_of<0>(n[0]);
+    const bs3d_p_lines_kernel y = plain ? bs3d_p_implicit1_lines_of<1>(n[1]) : bs3d_p_implicit1_lines_of<0>(n[1]);
+    const bs3d_p_lines_kernel z = plain ? bs3d_p_implicit1_lines_of<1>(n[2]) : bs3d_p_implicit1_lines_of<0>(n[2]);
+    for (int s = 0; s < problem->steps && !status; s++) {
+        bs3d_p_launch_next(&status, right.sweep, right.grid, right.block, right.bytes, stream, job.pairs, right.plan,
+                           job.tables, job.u, job.v, job.interfaces);
+        bs3d_p_launch_next(&status, x, blocks, (unsigned)(32 * warps), 0, stream, job.plan, job.v);
+        bs3d_p_launch_next(&status, y, y_blocks, 256, 0, stream, job.plan, 1, job.v, job.u);
+        bs3d_p_launch_next(&status, z, z_blocks, 256, 0, stream, job.plan, 2, job.v, job.u);
+        bs3d_p_may_exercise<unused>(&status, problem, &job, job.u, stream);
+    }
+    return bs3d_p_finish<unused>(status, problem, &job, result, stream);
+}
+
+#endif /* BS3D_P_BODY */

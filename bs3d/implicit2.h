@@ -1,0 +1,425 @@
+/* implicit2.h - a room of bs3d.h: implicit2: a sweep upward, a sweep downward.
+   MIT licence, see LICENSE. */
+
+#ifndef BS3D_P_BODY
+
+#define bs3d_implicit2_f32 tb_f32::bs3d_implicit2
+#define bs3d_implicit2_f64 tb_f64::bs3d_implicit2
+
+#define BS3D_P_BODY
+#define TB_BODY "../bs3d/implicit2.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS3D_P_BODY
+
+#else /* BS3D_P_BODY: C++ over tb_real */
+
+/* ---- upward: right-hand side, x lines, forward elimination in z -------------------------------------------------- */
+
+/* Returns the warps of a block that compute the right-hand side, of rows of 256 points for each half. */
+TB_HD constexpr int bs3d_p_stencil_warps(int halves)
+{
+    return 8 * halves / bs3d_p_shape::columns * bs3d_p_shape::up_rows / bs3d_p_shape::rows;
+}
+
+/* Returns the threads of a block, which has warps that solve too: one for each half of each row. */
+TB_HD constexpr int bs3d_p_up_threads(int halves)
+{
+    return 32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows);
+}
+
+template <int halves>
+static constexpr int bs3d_p_up_bound = bs3d_p_up_threads(halves);
+
+/* Returns the elements of shared memory beside the weights: the ring, two planes of right-hand sides, the seams. */
+TB_HD constexpr size_t bs3d_p_up_elements(int halves)
+{
+    const size_t rows = (size_t)bs3d_p_shape::up_rows;
+    return (BS3D_P_RING_SLOTS * (rows + 2) + 2 * rows) * (size_t)bs3d_p_stride(8 * halves) + 4 * rows;
+}
+
+/* Solves a right-hand side in shared memory, by a warp. */
+TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const tb_real *right, tb_real *d)
+{
+    bs3d_p_load(per_lane, right, d);
+    trid_warp_solve(per_lane, 32, per_lane * 32, steps, f, d);
+}
+
+/* Sweeps upward for rows of up to 256 points for each half, 1 or 2: L u, the x lines and the forward elimination in z.
+   A block has whole rows. Some warps compute L u as in bs3d_p_sweep_planes, and leave plane k-1 in shared memory. The
+   others solve half a row or a row each, 8 points a lane, and eliminate, a plane behind. A half is solved as if the
+   other were 0, leaves its value at the seam, and is corrected a plane later, when both are there: with g what the
+   points of a half take from the other's unknown x' at the seam, x = y - g x', where two equations give both unknowns
+   there (bs3d_p_factor_seam). */
+template <int form, int halves>
+TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
+                             tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *planes = 0)
+{
+    const int per_lane = 8, columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows;
+    const int tile_rows = bs3d_p_shape::up_rows;
+    const int stride = bs3d_p_stride(per_lane * halves), size = (tile_rows + 2) * stride,
+              marching = bs3d_p_stencil_warps(halves);
+    const int threads = bs3d_p_up_threads(halves), vectors = bs3d_p_vectors(size, threads);
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, j = tile_rows * (int)blockIdx.x;
+    int nz = plan->model.points[2], from, to;
+    int partition = bs3d_p_span_of(plan, planes, (int)blockIdx.y, &from, &to);
+    int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
+    tb_real *plane_weights = (tb_real *)memory, *between = plane_weights + BS3D_P_PLANE_WEIGHTS * levels,
+            *slots = between + 2 * tile_rows * stride, *seams = slots + BS3D_P_RING_SLOTS * size;
+    bs3d_p_all_plane_weights(from, to, tables, first - 2, levels, plane_weights);
+    for (int e = trid_block_thread(); e < 2 * tile_rows * stride; e += trid_block_threads()) between[e] = 0;
+    bs3d_p_ring ring = bs3d_p_open_ring(vectors, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1,
+                                        tile_rows + 2, stride, slots);
+    const int ahead = BS3D_P_RING_SLOTS - 1;
+    int slot = 0;
+    for (int k = 0; k < ahead; k++) bs3d_p_prefetch_plane(vectors, &ring, k, first + k <= last ? first + k : -1);
+
+    if (warp < marching) {
+        const int in_row = per_lane * halves / columns; /* warps */
+        int row = rows * (warp / in_row), x = columns * (lane + 32 * (warp % in_row)), valid = x < plan->pitch;
+        int from_west = valid && lane == 0, from_east = valid && lane == 31;
+        int place = (valid ? row : 0) * stride + BS3D_P_PAD + (valid ? x : 0);
+        bs3d_row xs[bs3d_p_shape::columns], ys[bs3d_p_shape::rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        tb_real now[bs3d_p_shape::points] = {0}, next[bs3d_p_shape::points] = {0}, out[bs3d_p_shape::points];
+        tb_real patch[(bs3d_p_shape::columns + 2) * (bs3d_p_shape::rows + 2)];
+        bs3d_p_axis_rows(plan, tables, 0, valid ? x : plan->pitch, columns, xs);
+        bs3d_p_axis_rows(plan, tables, 1, j + row, rows, ys);
+        for (int k = first; k < to + 1 + halves; k++) {
+            TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
+            bs3d_p_barrier_all(threads);
+            bs3d_p_prefetch_plane(vectors, &ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
+                                  k + ahead <= last ? k + ahead : -1);
+            if (k <= to) {
+                bs3d_p_plane_weights(plane_weights, k - first + 2, z);
+                bs3d_p_patch(form, slots + slot * size + place + stride, stride, from_west, from_east, patch);
+                bs3d_lane_plane(form, columns, rows, pairs, xs, ys, z, patch, now, next, out);
+                TB_UNROLL
+                for (int n = 0; n < rows; n++)
+                    if (valid)
+                        bs3d_p_store(columns, out + n * columns, between + ((k & 1) * tile_rows + n) * stride + place);
+            }
+            if (++slot == BS3D_P_RING_SLOTS) slot = 0;
+        }
+    } else {
+        int row = (warp - marching) / halves, half = (warp - marching) % halves, x = per_lane * (32 * half + lane);
+        int stores = x < plan->pitch && j + row < plan->model.points[1];
+        const tb_real *kept = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half + lane;
+        tb_real f[TRID_WARP_FACTOR_LEN(per_lane)], g[per_lane], y[per_lane] = {0}, end[per_lane] = {0},
+                                                                d[per_lane] = {0}, *seam = seams + 4 * row;
+        TB_UNROLL
+        for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) f[e] = kept[32 * e];
+        TB_UNROLL
+        for (int e = 0; e < per_lane; e++) g[e] = halves > 1 ? kept[32 * (TRID_WARP_FACTOR_LEN(per_lane) + e)] : 0;
+        const tb_real *link = kept - lane + 32 * (BS3D_P_HALF - 1);
+        tb_real own = halves > 1 ? link[0] : 0, other = halves > 1 ? link[1] : 0;
+        int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 3 * half]);
+        long long at = x + (long long)plan->pitch * (j + row);
+        for (int k = first; k < to + 1 + halves; k++) {
+            int solves = k > from + 1 && k < to + 2; /* plane k-2 */
+            int complete = k > from + halves;        /* plane k-1-halves */
+            TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
+            bs3d_p_barrier_all(threads);
+            bs3d_p_prefetch_plane(vectors, &ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
+                                  k + ahead <= last ? k + ahead : -1);
+            const tb_real *right = between + ((~k & 1) * tile_rows + row) * stride + BS3D_P_PAD + x;
+            if (halves == 1 && solves) bs3d_p_solve_points(per_lane, steps, f, right, d);
+            if (complete) {
+                const tb_real *both = seam + 2 * (~k & 1);
+                tb_real across = halves > 1 ? other * both[!half] - own * both[half] : 0;
+                TB_UNROLL
+                for (int r = 0; r < per_lane && halves > 1; r++) d[r] -= g[r] * across;
+                bs3d_p_eliminate(per_lane, plane_weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2 - halves) + 8, d, y,
+                                 end);
+                if (stores) bs3d_p_store(per_lane, y, v + plan->plane * (k - 1 - halves) + at);
+            }
+            if (halves > 1 && solves) {
+                bs3d_p_solve_points(per_lane, steps, f, right, d);
+                if (lane == (half ? 0 : 31)) seam[2 * (k & 1) + half] = half ? d[0] : d[per_lane - 1];
+            }
+            if (++slot == BS3D_P_RING_SLOTS) slot = 0;
+        }
+        if (stores) bs3d_p_store_interface(per_lane, plan, tables, partition, to - 1, y, end, interfaces + at);
+    }
+}
+
+template <int form, int halves>
+TRID_KERNEL void __launch_bounds__(bs3d_p_up_bound<halves>, bs3d_p_shape::up_blocks / halves)
+    bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                        const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory);
+}
+
+/* Sweeps upward without the x lines, for longer rows or little shared memory. */
+template <int form>
+TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<1>, bs3d_p_shape::tile_blocks)
+    bs3d_p_implicit2_forward(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                             const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    bs3d_p_sweep_planes<form, 1, 1>(&pairs, &plan, tables, u, v, interfaces, memory);
+}
+
+/* Solves x by itself, where the fused sweep is not possible: lines of v, and of the interfaces that the forward
+   elimination in z has left, with the factors of their matrix; each warp one after another. */
+template <int per_lane>
+TRID_KERNEL void __launch_bounds__(bs3d_p_x_bound<per_lane>)
+    bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
+                       tb_real *__restrict__ interfaces)
+{
+    __shared__ tb_real shared[bs3d_p_x_warps(per_lane) * bs3d_p_transpose_len(per_lane)];
+    int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x & 31;
+    int nx = plan.model.points[0], lines = plan.model.points[1] * plan.model.points[2];
+    tb_real f[TRID_WARP_FACTOR_LEN(32)], d[32], *mine = shared + warp * bs3d_p_transpose_len(per_lane);
+    TB_UNROLL
+    for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) f[e] = tables[BS3D_P_X_FACTORS + 32 * e + lane];
+    int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS]);
+    /* The lines of the last planes first: they are what the sweep before has left in the cache. */
+    int all = lines + 2 * plan.partitions * plan.model.points[1];
+    for (int line = all - 1 - (int)(blockIdx.x * warps + warp); line >= 0; line -= (int)gridDim.x * warps) {
+        tb_real *row =
+            line < lines ? v + (long long)plan.pitch * line : interfaces + (long long)plan.pitch * (line - lines);
+        transpose_load(per_lane, 32, nx, row, 0, d, mine);
+        trid_warp_solve(per_lane, 32, per_lane * 32, steps, f, d);
+        __syncwarp();
+        transpose_store(per_lane, 32, nx, d, row, mine);
+        __syncwarp();
+    }
+}
+
+/* ---- downward: back substitution in z, y lines, the update ------------------------------------------------------- */
+
+/* Returns how many y lines a block has, of 32 threads with so many points each. */
+TB_HD constexpr int bs3d_p_lines(int per_lane)
+{
+    return (per_lane <= 16 ? 16 : 8) * 4 / TB_BYTES;
+}
+
+template <int per_lane>
+static constexpr int bs3d_p_down_bound = 32 * bs3d_p_lines(per_lane);
+
+/* Returns the elements of shared memory for the factors of y: none for 8 points a thread, whose threads have them in
+   registers, nor where there is no room and they are read from the tables. */
+TB_HD constexpr int bs3d_p_factors_len(int per_lane)
+{
+    return per_lane > 8 && per_lane * TB_BYTES < 256 ? 32 * TRID_INTERLEAVED_FACTOR_LEN(per_lane) : 0;
+}
+
+/* Returns the elements of a slice: `lines` columns of one plane, all rows, row r at [(r + r / per_lane) lines], so that
+   the rows which the threads of a line read together lie in different banks. */
+TB_HD constexpr int bs3d_p_slice(int per_lane, int lines)
+{
+    return 32 * (per_lane + 1) * lines;
+}
+
+/* Prefetches plane k of v and u into a slot of two slices; k < from: nothing. All threads call, 32 for each line. */
+TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *plan, int k, int from, const tb_real *v,
+                                 const tb_real *u, trid_copy_place ring, int slot)
+{
+    int vectors = lines / BS3D_P_V, first = (int)threadIdx.x / vectors,
+        column = BS3D_P_V * ((int)threadIdx.x % vectors);
+    long long at = lines * (int)blockIdx.x + column + (long long)plan->pitch * first + plan->plane * k;
+    TB_UNROLL
+    for (int n = 0; n < per_lane / BS3D_P_V; n++) {
+        int r = first + 32 * BS3D_P_V * n;
+        int to =
+            (int)sizeof(tb_real) * (slot * 2 * bs3d_p_slice(per_lane, lines) + (r + r / per_lane) * lines + column);
+        if (k >= from && r < plan->model.points[1]) {
+            trid_copy_async(ring, to, v + at + (long long)plan->pitch * (32 * BS3D_P_V * n));
+            trid_copy_async(ring, to + (int)sizeof(tb_real) * bs3d_p_slice(per_lane, lines),
+                            u + at + (long long)plan->pitch * (32 * BS3D_P_V * n));
+        }
+    }
+    trid_copy_commit();
+}
+
+/* Sweeps downward: back substitution in z, the y lines, u += the result. A block has some columns in x and all rows, in
+   one partition of planes, and prefetches plan.prefetch planes. follows: before the first partition there is another
+   slab's. */
+template <int per_lane, int follows = 0>
+TRID_KERNEL void __launch_bounds__(bs3d_p_down_bound<per_lane>, 1)
+    bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restrict__ tables, const tb_real *__restrict__ v,
+                          tb_real *__restrict__ u, const tb_real *__restrict__ interfaces)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    const int lines = bs3d_p_lines(per_lane);
+    tb_real *shared = (tb_real *)memory;
+    int thread = (int)threadIdx.x, partition = thread / lines, rank = thread % 32,
+        x = lines * (int)blockIdx.x + thread % lines;
+    int first = per_lane * partition, from, to, slot = 0;
+    int count = x < plan.model.points[0] ? plan.model.points[1] - first : 0; /* of the thread's rows */
+    bs3d_p_partition(plan.model.points[2], plan.partitions, (int)blockIdx.y, &from, &to);
+    tb_real f[TRID_INTERLEAVED_FACTOR_LEN(32)], z[32], before[32], d[32], old[32];
+    tb_real *factors = shared + (bs3d_p_solve_len(lines, 32) + 3) / 4 * 4,
+            *ring = factors + bs3d_p_factors_len(per_lane);
+    const int place = partition * (per_lane + 1) * lines + thread % lines;
+    trid_copy_place place_of_ring = trid_copy_place_of(ring);
+    for (int e = thread; e < plan.prefetch * 2 * bs3d_p_slice(per_lane, lines); e += 32 * lines) ring[e] = 0;
+    for (int e = thread; e < (int)bs3d_p_factors_len(per_lane); e += 32 * lines)
+        factors[e] = tables[BS3D_P_Y_FACTORS + e];
+    const tb_real *stored = bs3d_p_factors_len(per_lane) ? factors : tables + BS3D_P_Y_FACTORS;
+    __syncthreads();
+    TB_UNROLL
+    for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(per_lane) && per_lane == 8; e++)
+        f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * per_lane ? partition : rank)];
+    int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 1]);
+    for (int n = 0; n < plan.prefetch; n++)
+        bs3d_p_prefetch_slices(per_lane, lines, &plan, to - 1 - n, from, v, u, place_of_ring, n);
+    long long at = x + (long long)plan.pitch * first;
+    TB_UNROLL
+    for (int r = 0; r < per_lane; r++) {
+        const tb_real *end = interfaces + plan.plane * (plan.partitions + (int)blockIdx.y) + at + plan.pitch * r;
+        z[r] = r < count ? *end : 0;
+        before[r] = r < count && (follows || blockIdx.y > 0) ? end[-plan.plane] : 0;
+    }
+    tb_real scale = 0, next = -1, spike = 0; /* the last plane is known already */
+    u += at + plan.plane * (to - 1);
+    TRID_COPY_AWAIT(0);
+    __syncthreads();
+    for (int k = to - 1; k >= from; k--, u -= plan.plane) {
+        const tb_real *mine = ring + slot * 2 * bs3d_p_slice(per_lane, lines) + place;
+        TB_UNROLL
+        for (int r = 0; r < per_lane; r++) {
+            old[r] = mine[bs3d_p_slice(per_lane, lines) + r * lines];
+            d[r] = z[r] = scale * mine[r * lines] - next * z[r] - spike * before[r];
+        }
+        const tb_real *row = tables + BS3D_P_Z_FACTORS + 8 * (k > from ? k - 1 : k);
+        scale = row[1];
+        next = row[2];
+        spike = row[3];
+        /* Plane k-1 is there, and after the solver's barriers everybody sees it. */
+        if (plan.prefetch == 3) TRID_COPY_AWAIT(1);
+        if (plan.prefetch == 2) TRID_COPY_AWAIT(0);
+        if (per_lane == 8)
+            trid_block_interleaved_solve(per_lane, lines, 32, per_lane * 32, steps, f, d, shared);
+        else
+            trid_block_interleaved_solve_stored(per_lane, lines, 32, per_lane * 32, steps, stored + partition,
+                                                stored + 32 * 5 * per_lane + rank, 32, d, shared);
+        bs3d_p_prefetch_slices(per_lane, lines, &plan, k - plan.prefetch, from, v, u - at - plan.plane * k,
+                               place_of_ring, slot);
+        tb_real *to_u = u;
+        TB_UNROLL
+        for (int r = 0; r < per_lane; r++, to_u += plan.pitch)
+            if (r < count) *to_u = old[r] + d[r];
+        if (plan.prefetch == 1) {
+            TRID_COPY_AWAIT(0);
+            __syncthreads();
+        }
+        if (++slot == plan.prefetch) slot = 0;
+    }
+}
+
+/* ---- the launch -------------------------------------------------------------------------------------------------- */
+
+/* Makes the launch of a kernel that calls bs3d_p_upward_rows, in plan->partitions partitions or as many more as shared
+   memory wants. */
+template <class kernel_type>
+static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int halves, kernel_type kernel, bs3d_p_launch *l)
+{
+    l->plan = *plan;
+    l->early = 0;
+    l->block = dim3((unsigned)bs3d_p_up_threads(halves));
+    int status = bs3d_p_fit(bs3d_p_up_elements(halves), BS3D_P_PARTITIONS, kernel, l);
+    l->grid = dim3((unsigned)((plan->model.points[1] - 1) / bs3d_p_shape::up_rows + 1), (unsigned)l->plan.partitions);
+    return status;
+}
+
+/* Makes the launch of the upward sweep, in job->plan.partitions partitions or as many more as shared memory wants.
+   *fused: whether it solves x too; for longer rows, or with too little shared memory, bs3d_p_implicit2_x does. */
+template <int unused>
+static int bs3d_p_upward(bs3d_p_job *job, int *fused, bs3d_p_launch *up)
+{
+    int nx = job->plan.model.points[0], status = BS3D_OK;
+    *fused = 0;
+    if (nx <= 256) {
+        up->sweep = job->form ? bs3d_p_implicit2_up<BS3D_GENERAL, 1> : bs3d_p_implicit2_up<BS3D_POSITIVE, 1>;
+        *fused = !bs3d_p_launch_rows(&job->plan, 1, up->sweep, up);
+    } else if (nx <= 512) {
+        up->sweep = job->form ? bs3d_p_implicit2_up<BS3D_GENERAL, 2> : bs3d_p_implicit2_up<BS3D_POSITIVE, 2>;
+        *fused = !bs3d_p_launch_rows(&job->plan, 2, up->sweep, up);
+    }
+    if (!*fused) {
+        up->sweep = job->form ? bs3d_p_implicit2_forward<BS3D_GENERAL> : bs3d_p_implicit2_forward<BS3D_POSITIVE>;
+        status = bs3d_p_launch_tiles(&job->plan, 1, up->sweep, up);
+    }
+    job->plan.partitions = up->plan.partitions;
+    return status;
+}
+
+/* Launches bs3d_p_implicit2_x for `lines` lines of v and of the interfaces. */
+template <int unused>
+static void bs3d_p_launch_x(int *status, const bs3d_p_job *job, const bs3d_p_plan *plan, int lines, cudaStream_t stream)
+{
+    const int short_lines = plan->model.points[0] <= 512, warps = bs3d_p_x_warps(short_lines ? 16 : 32);
+    const int blocks = (lines - 1) / warps + 1, most = 3 * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    bs3d_p_launch_next(status, short_lines ? bs3d_p_implicit2_x<16> : bs3d_p_implicit2_x<32>,
+                       (unsigned)(blocks < most ? blocks : most), (unsigned)(32 * warps), 0, stream, *plan, job->tables,
+                       job->v, job->interfaces);
+}
+
+/* The kernel of the downward sweep for y lines of n points. */
+typedef void (*bs3d_p_down_kernel)(bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, const tb_real *);
+
+template <int follows>
+static bs3d_p_down_kernel bs3d_p_down_of(int n)
+{
+    const int per_lane = bs3d_p_per_lane(n);
+    return per_lane == 8    ? bs3d_p_implicit2_down<8, follows>
+           : per_lane == 16 ? bs3d_p_implicit2_down<16, follows>
+                            : bs3d_p_implicit2_down<32, follows>;
+}
+
+/* Chooses how many planes the downward sweep prefetches, as shared memory has room. Returns its bytes. */
+TB_HOST size_t bs3d_p_down_bytes(bs3d_p_job *job)
+{
+    const int per_lane = bs3d_p_per_lane(job->plan.model.points[1]), lines = bs3d_p_lines(per_lane);
+    int solve = (bs3d_p_solve_len(lines, 32) + 3) / 4 * 4;
+    size_t bytes = sizeof(tb_real) * (size_t)(solve + bs3d_p_factors_len(per_lane));
+    size_t slot = sizeof(tb_real) * 2 * (size_t)bs3d_p_slice(per_lane, lines);
+    size_t most = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    int *prefetch = &job->plan.prefetch;
+    *prefetch = BS3D_P_MOST_PREFETCH;
+    while (*prefetch > 1 && bytes + (size_t)*prefetch * slot > most) --*prefetch;
+    return bytes + (size_t)*prefetch * slot;
+}
+
+/* Marches by implicit2; otherwise as bs3d_explicit1. */
+template <int unused = 0>
+static int bs3d_implicit2(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    bs3d_p_job job;
+    bs3d_p_launch up;
+    int fused = 0, status = bs3d_p_open_job(problem, 1, work, &job);
+    if (status) return status;
+    const int *n = problem->points, lines = bs3d_p_lines(bs3d_p_per_lane(n[1]));
+    unsigned columns = (unsigned)((n[0] - 1) / lines + 1);
+    const bs3d_p_down_kernel down = bs3d_p_down_of<0>(n[1]);
+    size_t bytes = bs3d_p_down_bytes(&job);
+    if (trid_allow_shared(down) != cudaSuccess) return BS3D_LAUNCH_FAILED;
+    job.plan.partitions = bs3d_p_best_partitions(n[2], columns, bs3d_p_attribute(cudaDevAttrMultiProcessorCount), 2);
+    if (job.plan.partitions > BS3D_P_PARTITIONS) job.plan.partitions = BS3D_P_PARTITIONS;
+    status = bs3d_p_upward<unused>(&job, &fused, &up);
+    if (!status) status = bs3d_p_start<unused>(problem, &job, job.u, job.v, stream);
+    if (status) return status;
+    const size_t interfaces = 2 * BS3D_P_PARTITIONS * (size_t)job.plan.plane;
+    if (cudaMemsetAsync(job.interfaces, 0, interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    for (int axis = 0; axis < 3; axis++)
+        bs3d_p_launch_factor<unused>(&status, &job, axis, n[axis], axis == 0 && fused, stream);
+    const dim3 reduced_blocks((unsigned)((job.plan.plane - 1) / 128 + 1));
+    const dim3 down_blocks(columns, (unsigned)job.plan.partitions);
+    for (int s = 0; s < problem->steps && !status; s++) {
+        bs3d_p_launch_next(&status, up.sweep, up.grid, up.block, up.bytes, stream, job.pairs, up.plan, job.tables,
+                           job.u, job.v, job.interfaces);
+        if (!fused) bs3d_p_launch_x<unused>(&status, &job, &job.plan, n[1] * n[2], stream);
+        bs3d_p_launch_next(&status, bs3d_p_solve_reduced<0>, reduced_blocks, 128, 0, stream, job.plan.partitions,
+                           job.plan.plane, 0, job.tables, job.interfaces);
+        bs3d_p_launch_next(&status, down, down_blocks, (unsigned)(32 * lines), bytes, stream, job.plan, job.tables,
+                           job.v, job.u, job.interfaces);
+        bs3d_p_may_exercise<unused>(&status, problem, &job, job.u, stream);
+    }
+    return bs3d_p_finish<unused>(status, problem, &job, result, stream);
+}
+
+#endif /* BS3D_P_BODY */

@@ -1,0 +1,255 @@
+/* implicit3.h - a room of bs3d.h: implicit3: one sweep a step, along x and y in turn, upward and downward in turn.
+   MIT licence, see LICENSE. */
+
+#ifndef BS3D_P_BODY
+
+#define bs3d_implicit3_f32 tb_f32::bs3d_implicit3
+#define bs3d_implicit3_f64 tb_f64::bs3d_implicit3
+
+#define BS3D_P_BODY
+#define TB_BODY "../bs3d/implicit3.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS3D_P_BODY
+
+#else /* BS3D_P_BODY: C++ over tb_real */
+
+/* ---- factors, and the first w ------------------------------------------------------------------------------------ */
+
+/* Factors A_x and A_y into L and U for bs3d_p_one_sweep, by a block of 64 each, a warp for each half of a row. The
+   upper half is eliminated downward, towards the seam: its rows, lanes and directions are reversed. */
+template <int unused>
+TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
+{
+    const int per_lane = 8;
+    __shared__ tb_real shared[2];
+    int axis = (int)blockIdx.x, half = (int)threadIdx.x / 32, lane = trid_warp_lane(), steps;
+    tb_real l[per_lane], r[per_lane], u[per_lane], keep[TRID_WARP_LU_PRECOMPUTED_LEN],
+        *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) + 32 * BS3D_P_ROW_FACTORS * half;
+    TB_UNROLL
+    for (int e = 0; e < per_lane; e++) {
+        if (half)
+            bs3d_p_matrix_row(&plan, axis, 511 - (per_lane * lane + e), u + e, r + e, l + e);
+        else
+            bs3d_p_matrix_row(&plan, axis, per_lane * lane + e, l + e, r + e, u + e);
+    }
+    tb_real across = u[per_lane - 1]; /* of the last lane: the entry that reaches over the seam */
+    trid_warp_lu(per_lane, 32, 256, l, r, u);
+    trid_warp_lu_precompute(per_lane, 32, l, u, keep, &steps);
+    const int place = half ? 31 - lane : lane;
+    TB_UNROLL
+    for (int e = 0; e < per_lane; e++) {
+        int row = half ? per_lane - 1 - e : e;
+        to[32 * row + place] = l[e];
+        to[32 * (per_lane + row) + place] = u[e];
+        to[32 * (2 * per_lane + row) + place] = r[e];
+    }
+    TB_UNROLL
+    for (int e = 0; e < TRID_WARP_LU_PRECOMPUTED_LEN; e++) to[32 * (3 * per_lane + e) + place] = keep[e];
+    if (lane == 31) shared[half] = across * r[per_lane - 1];
+    __syncthreads();
+    if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (BS3D_P_ROW_FACTORS - 1));
+    if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (tb_real)steps;
+}
+
+/* ---- the sweep --------------------------------------------------------------------------------------------------- */
+
+/* Returns the row (a, b, c) times u at a point, whose neighbours on the axis are `step` away. */
+TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, long long step)
+{
+    tb_real sum = b * *u;
+    if (a != 0) sum += a * u[-step];
+    if (c != 0) sum += c * u[step];
+    return sum;
+}
+
+/* Makes what the first sweep needs, to find this u: with p = A_own u, w = p + q p' + s p[-1] in the direction against
+   the sweep's, and the partitions' first and last p. A block has 32 x 32 points of a plane, and transposes them if rows
+   are along y. */
+template <int unused>
+TRID_KERNEL void __launch_bounds__(256)
+    bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
+                           const tb_real *__restrict__ u, tb_real *__restrict__ w, tb_real *__restrict__ interfaces)
+{
+    __shared__ tb_real made[32][33], solved[32][33];
+    const int x = (int)threadIdx.x, k = (int)blockIdx.z, nz = plan.model.points[2], against = -heading.direction;
+    const int corner_x = 32 * (int)blockIdx.x, corner_y = 32 * (int)blockIdx.y;
+    const long long step = heading.own == 0 ? 1 : plan.pitch;
+    int partition = 0, from, to;
+    bs3d_p_partition(nz, plan.partitions, partition, &from, &to);
+    while (k >= to) bs3d_p_partition(nz, plan.partitions, ++partition, &from, &to);
+    const tb_real *factors = tables + BS3D_P_Z_FACTORS + (against < 0 ? BS3D_P_Z_SIZE : 0) + 8 * k;
+    const int before = against > 0 ? from - 1 : to, next = k + against;
+    for (int y = (int)threadIdx.y; y < 32; y += 8) {
+        int i = corner_x + x, j = corner_y + y;
+        tb_real a = 0, b = 0, c = 0, p = 0, sum = 0;
+        if (i < plan.model.points[0] && j < plan.model.points[1]) {
+            const tb_real *at = u + i + (long long)plan.pitch * j + plan.plane * k;
+            if (heading.own == 0)
+                bs3d_p_matrix_row(&plan, 0, i, &a, &b, &c);
+            else
+                bs3d_p_matrix_row(&plan, 1, j, &a, &b, &c);
+            if (i == 0 && heading.own == 0) a = 0;
+            if (j == 0 && heading.own == 1) a = 0;
+            p = bs3d_p_times(a, b, c, at, step);
+            sum = p;
+            if (next >= 0 && next < nz) sum += factors[2] * bs3d_p_times(a, b, c, at + plan.plane * against, step);
+            if (before >= 0 && before < nz)
+                sum += factors[3] * bs3d_p_times(a, b, c, at + plan.plane * (before - k), step);
+        }
+        made[y][x] = sum;
+        solved[y][x] = p;
+    }
+    __syncthreads();
+    for (int n = (int)threadIdx.y; n < 32; n += 8) {
+        int along = (heading.own == 0 ? corner_x : corner_y) + x, across = (heading.own == 0 ? corner_y : corner_x) + n;
+        if (along >= heading.pitch || across >= heading.lines) continue;
+        int row = heading.own == 0 ? n : x, column = heading.own == 0 ? x : n;
+        long long at = along + (long long)heading.pitch * across;
+        w[at + heading.plane * k] = made[row][column];
+        if (k == (against > 0 ? from : to - 1)) interfaces[at + heading.plane * partition] = solved[row][column];
+        if (k == (against > 0 ? to - 1 : from))
+            interfaces[at + heading.plane * (plan.partitions + partition)] = solved[row][column];
+    }
+}
+
+template <int form, int pair>
+TRID_KERNEL void __launch_bounds__(bs3d_p_spread_row::threads, bs3d_p_shape::one_sweep_blocks)
+    bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
+                     const tb_real *__restrict__ w, tb_real *__restrict__ made, const tb_real *interfaces,
+                     tb_real *new_interfaces)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    if (!pair || TRID_P_CLUSTERS) /* code for devices without clusters has no pairs */
+        bs3d_p_one_sweep<form, pair>(&pairs, &plan, &heading, tables, w, made, interfaces, new_interfaces,
+                                     bs3d_p_in_register(memory));
+}
+
+/* ---- the launch -------------------------------------------------------------------------------------------------- */
+
+/* How sweeps with rows along an axis are launched, upward and downward. */
+typedef struct {
+    void (*sweep[2])(bs3d_pairs, bs3d_p_plan, bs3d_p_heading, const tb_real *, const tb_real *, tb_real *,
+                     const tb_real *, tb_real *);
+    bs3d_pairs pairs[2];
+    bs3d_p_heading heading;
+    unsigned blocks;
+    size_t bytes; /* of shared memory */
+    int cluster;  /* blocks that share rows: 1 or 2 */
+} bs3d_p_axis_launch;
+
+/* Makes the launches with rows along axis `own`, except for their direction and bytes. */
+template <int unused>
+static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_launch *l)
+{
+    const int *n = job->plan.model.points, lines = n[!own], form = job->form;
+    bs3d_p_heading *heading = &l->heading;
+    heading->own = own;
+    heading->points = n[own];
+    heading->lines = lines;
+    heading->direction = heading->finish = 0;
+    heading->pitch = bs3d_pitch(n[own]);
+    heading->to_pitch = bs3d_pitch(lines);
+    heading->plane = (long long)heading->pitch * lines;
+    heading->to_plane = (long long)heading->to_pitch * n[own];
+    for (int down = 0; down < 2; down++) {
+        l->pairs[down] = job->pairs;
+        for (int p = 1; p < 3; p++) { /* of the rows' axis and the third, of the other and the third */
+            int pair = own ? 3 - p : p, swap = down && form == BS3D_GENERAL;
+            l->pairs[down].plus[p] = swap ? job->pairs.minus[pair] : job->pairs.plus[pair];
+            l->pairs[down].minus[p] = swap ? job->pairs.plus[pair] : job->pairs.minus[pair];
+        }
+    }
+    l->cluster = n[own] <= 256 ? 1 : 2;
+    l->blocks = (unsigned)(l->cluster * ((lines - 1) / bs3d_p_spread_row::rows + 1));
+    if (n[own] <= 256) {
+        l->sweep[0] = form ? bs3d_p_implicit3<BS3D_GENERAL, 0> : bs3d_p_implicit3<BS3D_POSITIVE, 0>;
+        l->sweep[1] = form ? bs3d_p_implicit3<BS3D_GENERAL, 0> : bs3d_p_implicit3<BS3D_P_MIRRORED, 0>;
+    } else {
+        l->sweep[0] = form ? bs3d_p_implicit3<BS3D_GENERAL, 1> : bs3d_p_implicit3<BS3D_POSITIVE, 1>;
+        l->sweep[1] = form ? bs3d_p_implicit3<BS3D_GENERAL, 1> : bs3d_p_implicit3<BS3D_P_MIRRORED, 1>;
+    }
+}
+
+/* Makes implicit3's launches, l[own], with their bytes, and chooses the partitions. Returns whether the device can have
+   these sweeps for this problem. */
+template <int unused>
+static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_axis_launch *l)
+{
+    size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    if (o->points[0] > 512 || o->points[1] > 512 || (o->flags & BS3D_AMERICAN)) return 0;
+    bs3d_p_axis_launch_of<unused>(job, 0, l);
+    bs3d_p_axis_launch_of<unused>(job, 1, l + 1);
+    const unsigned blocks = l[0].blocks < l[1].blocks ? l[1].blocks : l[0].blocks;
+    const int slots = bs3d_p_shape::one_sweep_blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    int partitions = bs3d_p_best_partitions(o->points[2], blocks, slots, 3);
+    if (partitions > BS3D_P_PARTITIONS) partitions = BS3D_P_PARTITIONS;
+    for (;; partitions++) { /* as many more as shared memory wants */
+        size_t levels = (size_t)((o->points[2] - 1) / partitions + 4);
+        l[0].bytes = l[1].bytes = sizeof(tb_real) * (bs3d_p_one_sweep_elements() + BS3D_P_PLANE_WEIGHTS * levels);
+        if (l[0].bytes <= limit) break;
+        if (partitions >= BS3D_P_PARTITIONS) return 0;
+    }
+    job->plan.partitions = partitions;
+    return 1;
+}
+
+/* Allows the sweeps their shared memory, and asks for clusters. Returns BS3D_OK; 1 if the device has no clusters of
+   that kind; or BS3D_LAUNCH_FAILED. */
+template <int unused>
+static int bs3d_p_one_sweep_allow(const bs3d_p_axis_launch *l)
+{
+    for (int n = 0; n < 2; n++) {
+        if (trid_allow_shared(l->sweep[n]) != cudaSuccess) return BS3D_LAUNCH_FAILED;
+        if (l->cluster > 1 && !trid_clusters(l->sweep[n], l->cluster, bs3d_p_spread_row::threads, l->bytes)) return 1;
+    }
+    return BS3D_OK;
+}
+
+/* Marches by implicit3, or where that is not possible (bs3d.h) by implicit2; otherwise as bs3d_explicit1. */
+template <int unused = 0>
+static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
+{
+    bs3d_p_job job;
+    bs3d_p_axis_launch launches[2];
+    int status = bs3d_p_open_job(problem, 1, work, &job);
+    if (status) return status;
+    status = !bs3d_p_one_sweep_fits<unused>(problem, &job, launches);
+    for (int own = 0; own < 2 && !status; own++) status = bs3d_p_one_sweep_allow<unused>(launches + own);
+    if (status > 0) return (bs3d_implicit2<unused>)(problem, work, result, stream);
+    if (status) return status;
+    const int early = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    /* The last sweep has rows along y, and so writes u with rows along x. */
+    const int *points = problem->points, steps = problem->steps, partitions = job.plan.partitions;
+    const size_t interfaces = 2 * BS3D_P_PARTITIONS * bs3d_p_most_of_plane(points);
+    tb_real *from = steps % 2 ? job.v : job.u, *to = steps % 2 ? job.u : job.v;
+    status = bs3d_p_start<unused>(problem, &job, from, to, stream);
+    if (!status && cudaMemsetAsync(job.interfaces, 0, 2 * interfaces * sizeof *job.interfaces, stream) != cudaSuccess)
+        status = BS3D_LAUNCH_FAILED;
+    bs3d_p_launch_next(&status, bs3d_p_factor_rows<unused>, 2, 64, 0, stream, job.plan, job.tables);
+    bs3d_p_launch_next(&status, bs3d_p_factor<8>, 1, 64, 0, stream, job.plan, job.tables, 2, 0);
+    bs3d_p_heading first = launches[steps % 2 == 0].heading;
+    first.direction = 1;
+    const dim3 tiles((unsigned)(points[0] - 1) / 32 + 1, (unsigned)(points[1] - 1) / 32 + 1, (unsigned)points[2]);
+    bs3d_p_launch_next(&status, bs3d_p_implicit3_start<unused>, tiles, dim3(32, 8), 0, stream, job.plan, first,
+                       job.tables, from, to, job.interfaces);
+    for (int s = 0; s <= steps && !status; s++) {
+        const bs3d_p_axis_launch *l = launches + ((steps - s) % 2 == 0);
+        tb_real *swap = from, *old_interfaces = job.interfaces + s % 2 * interfaces,
+                *new_interfaces = job.interfaces + (s + 1) % 2 * interfaces;
+        bs3d_p_heading heading = l->heading;
+        from = to;
+        to = swap;
+        heading.direction = s % 2 ? -1 : 1;
+        heading.finish = s == steps;
+        bs3d_p_launch_soon(s > 0 && early, l->cluster, &status, l->sweep[s % 2], dim3(l->blocks, (unsigned)partitions),
+                           bs3d_p_spread_row::threads, l->bytes, stream, l->pairs[s % 2], job.plan, heading, job.tables,
+                           from, to, old_interfaces, new_interfaces);
+        if (partitions > 1 && !heading.finish)
+            bs3d_p_launch_soon(early, 1, &status, bs3d_p_solve_reduced<1>, (unsigned)((heading.to_plane - 1) / 128 + 1),
+                               128, 0, stream, partitions, heading.to_plane, s % 2, job.tables, new_interfaces);
+    }
+    return bs3d_p_finish<unused>(status, problem, &job, result, stream);
+}
+
+#endif /* BS3D_P_BODY */

@@ -1,0 +1,456 @@
+/* launch.h - a room of bs3d.h: what all launches share: memory, tables, barriers, shapes, start and end of a march.
+   MIT licence, see LICENSE. */
+
+#ifndef BS3D_P_BODY
+
+enum {
+    BS3D_P_PAD = 4,            /* columns on each side of a tile in shared memory, of which two count */
+    BS3D_P_RING_SLOTS = 4,     /* slots of a ring */
+    BS3D_P_MOST_PREFETCH = 3,  /* planes that implicit2's downward sweep prefetches, if shared memory has room */
+    BS3D_P_PREFETCH = 3,       /* planes that implicit3 prefetches */
+    BS3D_P_MOST_VECTORS = 16,  /* most vectors of a plane that a thread copies */
+    BS3D_P_PLANE_WEIGHTS = 12, /* numbers that a sweep needs for a plane */
+    BS3D_P_MARGIN = 4,         /* rows of zeros before and after those of an axis */
+    BS3D_P_ROW_TABLE = 1032,   /* rows in the table of an axis */
+    BS3D_P_PARTITIONS = 8,     /* most partitions in the implicit rungs */
+    /* Where the tables have what: rows of the axes, factors of their matrices, how many PCR steps matter in x and y. */
+    BS3D_P_Z_FACTORS = 12 * BS3D_P_ROW_TABLE, /* twice, for the sweeps upward and downward */
+    BS3D_P_REDUCED = 8 * 1024,                /* within them: the factors of the reduced system */
+    BS3D_P_Z_SIZE = BS3D_P_REDUCED + 8 * BS3D_P_PARTITIONS,
+    BS3D_P_X_FACTORS = BS3D_P_Z_FACTORS + 2 * BS3D_P_Z_SIZE,
+    BS3D_P_Y_FACTORS = BS3D_P_X_FACTORS + 32 * TRID_WARP_FACTOR_LEN(32),
+    BS3D_P_STEPS = BS3D_P_Y_FACTORS + 32 * TRID_INTERLEAVED_FACTOR_LEN(32),
+    BS3D_P_TABLES = BS3D_P_STEPS + 32 /* elements */
+};
+
+/* What a kernel needs to know of the grid and of its launch. */
+typedef struct {
+    bs3d_model model;
+    long long plane; /* elements from one plane to the next */
+    int pitch;       /* elements from one row to the next */
+    int partitions;  /* of the third axis */
+    int tile;        /* columns of a block */
+    int prefetch;    /* planes that the downward sweep prefetches */
+} bs3d_p_plan;
+
+/* Finds the planes of a partition. */
+TB_HD void bs3d_p_partition(int nz, int partitions, int partition, int *from, int *to)
+{
+    *from = nz * partition / partitions;
+    *to = nz * (partition + 1) / partitions;
+}
+
+/* Which planes a launch visits, where these are not all of plan.partitions partitions. `planes` planes from `from` on
+   are cut into `partitions`; partition n of the launch is partition first + n of these. From n = jump on it is `over`
+   partitions further, and `apart` planes further. Only planes low .. high - 1 count. */
+typedef struct {
+    int from, planes, partitions, first, jump, over, apart, low, high;
+} bs3d_p_span;
+
+/* Finds the planes of partition n of a launch; without a span all planes are visited. Returns which partition it is. */
+TB_HD int bs3d_p_span_of(const bs3d_p_plan *plan, const bs3d_p_span *span, int n, int *from, int *to)
+{
+    if (!span) {
+        bs3d_p_partition(plan->model.points[2], plan->partitions, n, from, to);
+        return n;
+    }
+    int beyond = n >= span->jump, partition = span->first + n + (beyond ? span->over : 0);
+    int move = span->from + (beyond ? span->apart : 0);
+    bs3d_p_partition(span->planes, span->partitions, partition, from, to);
+    *from = *from + move > span->low ? *from + move : span->low;
+    *to = *to + move < span->high ? *to + move : span->high;
+    return partition;
+}
+
+/* Returns into how many partitions to cut nz planes, so that `blocks` blocks a partition fill `slots` places in the
+   least time, if a partition takes `more` planes more than it has. */
+TB_HD int bs3d_p_best_partitions(int nz, long long blocks, int slots, int more)
+{
+    int best = 1, most = nz / 4 > 1 ? nz / 4 : 1;
+    long long least = 0;
+    for (int s = 1; s <= most; s++) {
+        long long time = ((blocks * s - 1) / slots + 1) * ((nz - 1) / s + 1 + more);
+        if (s == 1 || time < least) least = time, best = s;
+    }
+    return best;
+}
+
+/* Waits for the kernel before this one. A kernel launched by trid_launch_with may begin when the blocks of the kernel
+   before have all begun: what it reads or writes of another kernel's comes after this wait. Before compute capability
+   9.0 kernels follow each other anyway. */
+TB_D void bs3d_p_grid_wait(void)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#elif defined SIMT_EMULATOR
+    simt_grid_wait();
+#endif
+}
+
+/* Lets the kernel after this one begin, once all blocks have called. */
+TB_D void bs3d_p_launch_dependents(void)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#elif defined SIMT_EMULATOR
+    simt_grid_launch_dependents();
+#endif
+}
+
+/* A barrier for all threads of the block in two halves: what a thread did before bs3d_p_barrier_arrive, all see after
+   bs3d_p_barrier_wait, and what it does between the two keeps nobody waiting. It is an mbarrier in shared memory,
+   initialised before a __syncthreads. Before compute capability 8.0, and under the emulator, which so sees what is read
+   too late or written too early, all threads meet in bs3d_p_barrier_arrive. */
+TB_D void bs3d_p_barrier_init(unsigned long long *barrier, int threads)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    if (trid_block_thread() == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(barrier)),
+                     "r"(threads)
+                     : "memory");
+#else
+    (void)barrier, (void)threads;
+#endif
+}
+
+TB_D void bs3d_p_barrier_arrive(unsigned long long *barrier)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    asm volatile("{\n\t.reg .b64 state;\n\tmbarrier.arrive.shared.b64 state, [%0];\n\t}" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(barrier))
+                 : "memory");
+#else
+    (void)barrier;
+    __syncthreads();
+#endif
+}
+
+/* `odd`: whether the barrier has been passed an odd number of times. */
+TB_D void bs3d_p_barrier_wait(unsigned long long *barrier, int odd)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    int passed = 0;
+    while (!passed)
+        asm volatile("{\n\t.reg .pred passed;\n\t"
+#if __CUDA_ARCH__ >= 900
+                     "mbarrier.try_wait.parity.shared.b64 passed, [%1], %2;\n\t"
+#else
+                     "mbarrier.test_wait.parity.shared.b64 passed, [%1], %2;\n\t"
+#endif
+                     "selp.b32 %0, 1, 0, passed;\n\t}"
+                     : "=r"(passed)
+                     : "r"((unsigned)__cvta_generic_to_shared(barrier)), "r"(odd)
+                     : "memory");
+#else
+    (void)barrier, (void)odd;
+#endif
+}
+
+/* A barrier for all `count` threads of the block, whichever loop each is in: __syncthreads wants them in one. */
+TB_D void bs3d_p_barrier_all(int count)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory");
+#elif defined SIMT_EMULATOR
+    simt_barrier(1, count);
+#else
+    (void)count; /* the host's pass over device code */
+#endif
+}
+
+/* Returns where dynamic shared memory begins, in a register: otherwise the compiler computes it for each access. */
+TB_D unsigned char *bs3d_p_in_register(unsigned char *memory)
+{
+#ifdef __CUDA_ARCH__
+    unsigned begin = (unsigned)__cvta_generic_to_shared(memory);
+    asm volatile("" : "+r"(begin));
+    memory = (unsigned char *)__cvta_shared_to_generic(begin);
+#endif
+    return memory;
+}
+
+/* In a branch that is seldom taken: keeps the compiler from selecting each number, taken or not. */
+TB_D void bs3d_p_as_branch(void)
+{
+#ifdef __CUDA_ARCH__
+    asm volatile("");
+#endif
+}
+
+/* Returns an attribute of the current device, 0 if the runtime does not tell. */
+TB_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
+{
+    int device = 0, value = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
+        return 0;
+    return value;
+}
+
+extern "C++" {
+/* Launches a kernel, unless *status says that one before it failed; sets *status if this one fails. */
+template <class... parameters>
+static inline void bs3d_p_launch_next(int *status, void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
+                                      cudaStream_t stream, typename trid_same<parameters>::type... arguments)
+{
+    if (*status == BS3D_OK && trid_launch(kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
+        *status = BS3D_LAUNCH_FAILED;
+}
+
+/* The same in clusters of so many blocks; if `early` is not 0, the kernel may begin before the one before has ended. */
+template <class... parameters>
+static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void (*kernel)(parameters...), dim3 grid,
+                                      dim3 block, size_t bytes, cudaStream_t stream,
+                                      typename trid_same<parameters>::type... arguments)
+{
+    if (*status == BS3D_OK &&
+        trid_launch_with(early, cluster, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
+        *status = BS3D_LAUNCH_FAILED;
+}
+}
+
+#define bs3d_work_bytes_f32 tb_f32::bs3d_work_bytes
+#define bs3d_work_bytes_f64 tb_f64::bs3d_work_bytes
+
+#define BS3D_P_BODY
+#define TB_BODY "../bs3d/launch.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS3D_P_BODY
+
+#else /* BS3D_P_BODY: C++ over tb_real */
+
+enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a vector, of 16 bytes */
+
+/* The table of shapes, as measured (docs/bs3d.md): of each kind of block its rows, and how many such blocks a
+   multiprocessor is to hold. A lane has a patch of columns x rows points. */
+struct bs3d_p_shape {
+    static constexpr int columns = 4, rows = 2, points = columns * rows;
+    static constexpr int tile_rows = 12, tile_blocks = TB_BYTES == 4 ? 2 : 1;          /* explicit3, explicit4 */
+    static constexpr int up_rows = TB_BYTES == 4 ? 4 : 2, up_blocks = 2;               /* implicit2 upward */
+    static constexpr int one_sweep_rows = TB_BYTES == 4 ? 8 : 6, one_sweep_blocks = 1; /* a multiple of a vector */
+};
+
+/* Elements of shared memory for the functions of transpose.h and trid.h. */
+TB_HD constexpr int bs3d_p_transpose_len(int k)
+{
+    return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+}
+
+TB_HD constexpr int bs3d_p_hybrid_len(int systems, int parts)
+{
+    return TB_BYTES == 4 ? TRID_BLOCK_INTERLEAVED_LEN_F32(systems, parts)
+                         : TRID_BLOCK_INTERLEAVED_LEN_F64(systems, parts);
+}
+
+TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
+{
+    return TB_BYTES == 4 ? TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32(systems, parts)
+                         : TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts);
+}
+
+/* ---- memory of a march ------------------------------------------------------------------------------------------- */
+
+/* A march, and the parts of its memory. */
+typedef struct {
+    bs3d_p_plan plan;
+    bs3d_pairs pairs;
+    int form;
+    tb_real *u, *v, *tables, *interfaces;
+    bs3d_result *at_spot;
+} bs3d_p_job;
+
+/* Returns the elements of a plane, whether its rows are those of x or of y. */
+TB_HOST size_t bs3d_p_most_of_plane(const int *points)
+{
+    size_t rows = (size_t)bs3d_pitch(points[0]) * (size_t)points[1];
+    size_t columns = (size_t)bs3d_pitch(points[1]) * (size_t)points[0];
+    return rows > columns ? rows : columns;
+}
+
+/* Returns the bytes of device memory that a march works in, and leaves the final values at the start of; 0 for a null
+   pointer or points outside 4 .. 1024. */
+TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
+{
+    if (!o || !bs3d_p_sized(o)) return 0;
+    size_t plane = bs3d_p_most_of_plane(o->points), planes = 2 * (size_t)o->points[2] + 4 * BS3D_P_PARTITIONS;
+    return (planes * plane + BS3D_P_TABLES) * sizeof(tb_real) + sizeof(bs3d_result);
+}
+
+/* ---- loads that all kernels share -------------------------------------------------------------------------------- */
+
+/* Loads consecutive points of a row, 16 or 32 bytes. */
+TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
+{
+    TB_UNROLL
+    for (int v = 0; v < points / BS3D_P_V; v++) transpose_unpack(((const transpose_vector *)from)[v], u + v * BS3D_P_V);
+}
+
+TB_D void bs3d_p_store(int points, const tb_real *u, tb_real *to)
+{
+    TB_UNROLL
+    for (int v = 0; v < points / BS3D_P_V; v++) ((transpose_vector *)to)[v] = transpose_pack(u + v * BS3D_P_V);
+}
+
+/* Returns row i of an axis from its table, which begins with rows -BS3D_P_MARGIN .. -1. */
+TB_D bs3d_row bs3d_p_row(const tb_real *tables, int axis, int i)
+{
+    const tb_real *r = tables + 4 * (BS3D_P_ROW_TABLE * axis + BS3D_P_MARGIN + i);
+    bs3d_row row;
+    row.down = r[0];
+    row.up = r[1];
+    row.weight = r[2];
+    return row;
+}
+
+/* Loads rows k-1, k, k+1 of the third axis. */
+TB_D void bs3d_p_rows(const tb_real *tables, int k, bs3d_row *z)
+{
+    TB_UNROLL
+    for (int n = 0; n < 3; n++) z[n] = bs3d_p_row(tables, 2, k - 1 + n);
+}
+
+/* Loads rows i .. i+count-1 of an axis; zeros beyond the grid. */
+TB_D void bs3d_p_axis_rows(const bs3d_p_plan *plan, const tb_real *tables, int axis, int i, int count, bs3d_row *rows)
+{
+    bs3d_row none = {0, 0, 0};
+    TB_UNROLL
+    for (int n = 0; n < count; n++)
+        rows[n] = i + n >= 0 && i + n < plan->model.points[axis] ? bs3d_p_row(tables, axis, i + n) : none;
+}
+
+/* ---- start and end of a march ------------------------------------------------------------------------------------ */
+
+/* Makes the tables of rows, a block for each axis: `count` rows of the third axis, of which the first is row
+   shift - BS3D_P_MARGIN of the grid. */
+template <int unused>
+TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *tables)
+{
+    int axis = (int)blockIdx.x, rows = axis < 2 ? (int)BS3D_P_ROW_TABLE : count;
+    for (int i = trid_block_thread(); i < rows; i += trid_block_threads()) {
+        bs3d_row r = (bs3d_lane_row)(&model, axis, i - BS3D_P_MARGIN + (axis < 2 ? 0 : shift));
+        tb_real *to = tables + 4 * (BS3D_P_ROW_TABLE * axis + i);
+        to[0] = r.down;
+        to[1] = r.up;
+        to[2] = r.weight;
+        to[3] = 0;
+    }
+}
+
+/* Makes u the payoff, and what the rows of u and v have beyond the grid 0; a block for each row. */
+template <int unused>
+TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, tb_real *u, tb_real *v)
+{
+    double ds[3];
+    int j = (int)blockIdx.x, k = (int)blockIdx.y;
+    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
+    u += (long long)plan.pitch * j + plan.plane * k;
+    v += (long long)plan.pitch * j + plan.plane * k;
+    for (int i = trid_block_thread(); i < plan.pitch; i += trid_block_threads()) {
+        if (i >= o.points[0])
+            u[i] = v[i] = 0;
+        else if (o.payoff != BS3D_GIVEN)
+            u[i] = (tb_real)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
+    }
+}
+
+/* Raises u to the payoff where it is below, for American options; a block for each row. */
+template <int unused>
+TRID_KERNEL void bs3d_p_exercise(bs3d_problem o, bs3d_p_plan plan, tb_real *u)
+{
+    double ds[3];
+    int j = (int)blockIdx.x, k = (int)blockIdx.y;
+    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
+    u += (long long)plan.pitch * j + plan.plane * k;
+    for (int i = trid_block_thread(); i < o.points[0]; i += trid_block_threads()) {
+        tb_real payoff = (tb_real)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
+        if (u[i] < payoff) u[i] = payoff;
+    }
+}
+
+/* Makes the result at the spot, by one warp. */
+template <int unused>
+TRID_KERNEL void bs3d_p_result(bs3d_problem o, bs3d_p_plan plan, const tb_real *u, bs3d_result *result)
+{
+    __shared__ tb_real value[64];
+    for (int n = (int)threadIdx.x; n < 64; n += 32) value[n] = u[bs3d_p_around(&o, n, plan.pitch, plan.plane)];
+    __syncthreads();
+    if (threadIdx.x == 0) *result = bs3d_lane_greeks(&o, value);
+}
+
+/* Checks a problem and divides the memory of its march. Returns BS3D_OK, or why there is no march. */
+TB_HOST int bs3d_p_open_job(const bs3d_problem *o, int implicit, void *work, bs3d_p_job *job)
+{
+    int status = bs3d_check(o, implicit);
+    if (!status && (!work || (size_t)work % 16)) status = BS3D_BAD_ARGUMENT;
+    if (status) return status;
+    size_t plane = bs3d_p_most_of_plane(o->points), cells = plane * (size_t)o->points[2];
+    job->plan.model = bs3d_model_of(o);
+    job->plan.pitch = bs3d_pitch(o->points[0]);
+    job->plan.plane = (long long)job->plan.pitch * o->points[1];
+    job->plan.partitions = job->plan.tile = job->plan.prefetch = 0;
+    job->pairs = (bs3d_lane_pairs)(&job->plan.model, !implicit);
+    job->form = bs3d_p_form(&job->plan.model);
+    job->u = (tb_real *)work;
+    job->v = job->u + cells;
+    job->tables = job->v + cells;
+    job->interfaces = job->tables + BS3D_P_TABLES;
+    job->at_spot = (bs3d_result *)(job->interfaces + 4 * BS3D_P_PARTITIONS * plane);
+    return BS3D_OK;
+}
+
+/* Makes the tables, and the payoff in `from`, one of u and v; what rows have beyond the grid becomes 0 in both. */
+template <int unused>
+static int bs3d_p_start(const bs3d_problem *o, const bs3d_p_job *job, tb_real *from, tb_real *to, cudaStream_t stream)
+{
+    const dim3 rows((unsigned)o->points[1], (unsigned)o->points[2]);
+    int status = BS3D_OK;
+    if (o->payoff == BS3D_GIVEN && from != job->u &&
+        cudaMemcpyAsync(from, job->u, bs3d_p_cells(o->points) * sizeof *from, cudaMemcpyDeviceToDevice, stream) !=
+            cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    bs3d_p_launch_next(&status, bs3d_p_set_up<unused>, 3, 256, 0, stream, job->plan.model, 0, (int)BS3D_P_ROW_TABLE,
+                       job->tables);
+    bs3d_p_launch_next(&status, bs3d_p_payoff<unused>, rows, 128, 0, stream, *o, job->plan, from, to);
+    return status;
+}
+
+/* Exercises u after a step, if the option is American. */
+template <int unused>
+static void bs3d_p_may_exercise(int *status, const bs3d_problem *o, const bs3d_p_job *job, tb_real *u,
+                                cudaStream_t stream)
+{
+    const dim3 rows((unsigned)o->points[1], (unsigned)o->points[2]);
+    if (o->flags & BS3D_AMERICAN)
+        bs3d_p_launch_next(status, bs3d_p_exercise<unused>, rows, 128, 0, stream, *o, job->plan, u);
+}
+
+/* Makes the result at the spot and sends it to the host: its members, but not what lies behind the last, which nobody
+   writes. */
+template <int unused>
+static int bs3d_p_finish(int status, const bs3d_problem *o, const bs3d_p_job *job, bs3d_result *result,
+                         cudaStream_t stream)
+{
+    bs3d_p_launch_next(&status, bs3d_p_result<unused>, 1, 32, 0, stream, *o, job->plan, job->u, job->at_spot);
+    const size_t bytes = offsetof(bs3d_result, status) + sizeof result->status;
+    if (!status && result &&
+        cudaMemcpyAsync(result, job->at_spot, bytes, cudaMemcpyDeviceToHost, stream) != cudaSuccess)
+        return BS3D_LAUNCH_FAILED;
+    return status;
+}
+
+/* A kernel that sweeps from u to v, which becomes L u or u + L u, as pairs say; the same for a span of planes. */
+typedef void (*bs3d_p_sweep_kernel)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *);
+typedef void (*bs3d_p_slab_kernel)(bs3d_pairs, bs3d_p_plan, const tb_real *, const tb_real *, tb_real *, tb_real *,
+                                   bs3d_p_span);
+
+/* How such a kernel is launched. */
+typedef struct {
+    bs3d_p_sweep_kernel sweep;
+    bs3d_p_slab_kernel slab_sweep; /* the one or the other */
+    bs3d_p_plan plan;
+    dim3 grid, block;
+    size_t bytes;
+    int early; /* whether it may begin before the sweep before it has ended */
+} bs3d_p_launch;
+
+#endif /* BS3D_P_BODY */

@@ -1,0 +1,261 @@
+/* matrix.h - a room of bs3d.h: the rows of the matrices A_x, A_y and A_z, and their factors.
+   MIT licence, see LICENSE. */
+
+#ifndef BS3D_P_BODY
+
+/* Returns how many points of a line of n each of 32 lanes or threads has. */
+TB_HD constexpr int bs3d_p_per_lane(int n)
+{
+    return n <= 256 ? 8 : n <= 512 ? 16 : 32;
+}
+
+/* Returns the warps of a block that solves lines in x. */
+TB_HD constexpr int bs3d_p_x_warps(int per_lane)
+{
+    return per_lane <= 8 ? 8 : 4;
+}
+
+/* Elements of the tables that a warp needs for half a row. Element e of half h is at [X_FACTORS + 32 (HALF h + e) +
+   lane]. implicit2: factors, what the points take from the other half's interface unknown, the seam. implicit3: l, u,
+   r, what trid_warp_lu_precompute stores, the seam. */
+#define BS3D_P_HALF (TRID_WARP_FACTOR_LEN(8) + 8 + 1)
+#define BS3D_P_ROW_FACTORS (3 * 8 + TRID_WARP_LU_PRECOMPUTED_LEN + 1)
+
+#define BS3D_P_BODY
+#define TB_BODY "../bs3d/matrix.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS3D_P_BODY
+
+#else /* BS3D_P_BODY: C++ over tb_real */
+
+/* The threads of a block that solves lines in x, for launch bounds. */
+template <int per_lane>
+static constexpr int bs3d_p_x_bound = 32 * bs3d_p_x_warps(per_lane);
+
+/* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. */
+TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
+{
+    double down = 0, centre = 1, up = 0;
+    if (i < plan->model.points[axis]) bs1d_lane_matrix(bs3d_axis_of(&plan->model, axis), 1, i, &down, &centre, &up);
+    *a = (tb_real)down;
+    *b = (tb_real)centre;
+    *c = (tb_real)up;
+}
+
+/* The same in the march's precision, for a matrix that is I - L_axis as it stands (bs3d_p_plain). */
+TB_D void bs3d_p_plain_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
+{
+    const bs3d_model *m = &plan->model;
+    int last = i == m->points[axis] - 1, inside = i < m->points[axis];
+    tb_real lambda = (tb_real)m->variance[axis] * (tb_real)(i * i), gamma = (tb_real)m->drift[axis] * (tb_real)i;
+    *a = !inside ? 0 : last ? 2 * gamma : gamma - lambda;
+    *b = (tb_real)(axis == 0 && inside ? 1 + m->discount : 1) + (!inside ? 0 : last ? -2 * gamma : 2 * lambda);
+    *c = !inside || last ? 0 : -gamma - lambda;
+}
+
+/* ---- z: partitions, and the reduced system over their interface unknowns ----------------------------------------- */
+
+/* Factors planes from .. to-1 of the z lines, a partition. With y[k] = d[k] - l y[k-1] its rows become
+       x[k] = r y[k] - q x[k+1] - s x[from-1],
+   and its first unknown is a sum over y[k], weighted by h, less multiples of x[from-1] and of its last unknown. `down`:
+   the elimination goes downward, and all indices run the other way.
+   Leaves   rows, if `stores`: l, r, q, s and h of plane k at 8 k; for implicit3, which stores r y instead of y, what
+            weighs that in the first unknown, l (in the first row that of the unknown before, negated), and s again;
+            there weights below the unit roundoff are 0.
+            link: s and q of the last row; what the first unknown takes from x[from-1] and from the last unknown */
+TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, int stores, tb_real *rows, double *link)
+{
+    const double roundoff = sizeof(tb_real) == 4 ? 6e-8 : 1.1e-16;
+    double above_r = 0, above_c = 0, g = 0, product = 1, first_a = 0;
+    for (int n = 0; n < to - from; n++) {
+        int k = down ? to - 1 - n : from + n, last = n == to - from - 1;
+        double a, b, c;
+        bs1d_lane_matrix(bs3d_axis_of(m, 2), 1, k, &a, &b, &c);
+        if (down) {
+            double swap = a;
+            a = c;
+            c = swap;
+        }
+        double l = n > 0 ? a * above_r : 0, r = 1 / (b - l * above_c), q = c * r;
+        g = n > 0 ? -l * g : a;
+        tb_real *row = rows + 8 * k;
+        if (stores) {
+            row[0] = (tb_real)l;
+            row[1] = (tb_real)r;
+            row[2] = (tb_real)q;
+            row[3] = (tb_real)(g * r);
+            row[4] = (tb_real)(last ? 0 : product * r);
+            row[5] = (tb_real)(last || fabs(product) < roundoff ? 0 : product);
+            row[6] = (tb_real)(n > 0 ? l : -a);
+            row[7] = (tb_real)(fabs(g * r) < roundoff ? 0 : g * r);
+        }
+        if (!last) {
+            first_a += product * g * r;
+            product *= -q;
+        }
+        above_r = r;
+        above_c = c;
+        if (last) link[0] = g * r, link[1] = q;
+    }
+    link[2] = first_a;
+    link[3] = -product;
+}
+
+/* Factors a partition of the march into its tables. */
+TB_D void bs3d_p_factor_z(const bs3d_p_plan *plan, int partition, int down, tb_real *tables, double *link)
+{
+    int from, to;
+    bs3d_p_partition(plan->model.points[2], plan->partitions, partition, &from, &to);
+    bs3d_p_factor_planes(&plan->model, from, to, down, 1, tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0), link);
+}
+
+/* Factors the reduced system over the last unknowns of the partitions: x[s] + link[0] x[s-1] + link[1] f[s+1] = the
+   last row's right-hand side, where f[s+1], the first unknown of the next partition, is expressed by x[s] and x[s+1];
+   then it is tridiagonal. */
+TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
+{
+    double above = 0;
+    for (int s = 0; s < partitions; s++, link += 4, to += 8) {
+        double out = s + 1 < partitions ? link[1] : 0, pivot = 1 - link[0] * above;
+        if (s + 1 < partitions) pivot -= out * link[6];
+        above = s + 1 < partitions ? -out * link[7] / pivot : 0;
+        to[0] = (tb_real)out;
+        to[1] = (tb_real)link[0];
+        to[2] = (tb_real)(1 / pivot);
+        to[3] = (tb_real)above;
+        to[4] = (tb_real)link[2];
+        to[5] = (tb_real)link[3];
+    }
+}
+
+/* Solves the reduced systems, a thread for each of the `plane` points of a plane. The first row of partition s, less
+   its last unknown, is in interfaces[s], its last row in interfaces[partitions + s].
+   Leaves   the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows
+   down     the elimination was one downward, of which the last partition is the first */
+template <int both>
+TRID_KERNEL void __launch_bounds__(128) bs3d_p_solve_reduced(int partitions, long long plane, int down,
+                                                             const tb_real *__restrict__ tables, tb_real *interfaces)
+{
+    const tb_real *link = tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0) + BS3D_P_REDUCED;
+    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    bs3d_p_launch_dependents();
+    bs3d_p_grid_wait();
+    if (at >= plane) return;
+    tb_real *firsts = interfaces + at + (down ? plane * (partitions - 1) : 0), *lasts = firsts + plane * partitions;
+    long long step = down ? -plane : plane;
+    tb_real first[BS3D_P_PARTITIONS], x[BS3D_P_PARTITIONS];
+    TB_UNROLL
+    for (int s = 0; s < BS3D_P_PARTITIONS; s++) {
+        first[s] = s < partitions ? firsts[step * s] : 0;
+        x[s] = s < partitions ? lasts[step * s] : 0;
+    }
+    TB_UNROLL
+    for (int s = 0; s < BS3D_P_PARTITIONS; s++) {
+        if (s >= partitions) continue;
+        if (s + 1 < BS3D_P_PARTITIONS) x[s] -= link[8 * s] * first[s + 1];
+        if (s > 0) x[s] -= link[8 * s + 1] * x[s - 1];
+        x[s] *= link[8 * s + 2];
+    }
+    TB_UNROLL
+    for (int s = BS3D_P_PARTITIONS - 1; s >= 0; s--) {
+        if (s >= partitions) continue;
+        if (s + 1 < BS3D_P_PARTITIONS) x[s] -= link[8 * s + 3] * x[s + 1];
+        lasts[step * s] = x[s];
+    }
+    TB_UNROLL
+    for (int s = 0; s < BS3D_P_PARTITIONS; s++)
+        if (both && s < partitions)
+            firsts[step * s] = first[s] - link[8 * s + 4] * (s > 0 ? x[s > 0 ? s - 1 : 0] : 0) - link[8 * s + 5] * x[s];
+}
+
+/* ---- x and y ----------------------------------------------------------------------------------------------------- */
+
+/* Makes what joins two halves of a row, each solved as if the other were 0. With y this half's value at the seam, y'
+   the other's, and g and g' what each takes from the other's end, x' = (y' - g' y) / (1 - g g') at the seam; x has the
+   last number in place of the first.
+   Leaves   g' / (1 - g g'), 1 / (1 - g g'), g / (1 - g g') */
+TB_D void bs3d_p_factor_seam(int half, const tb_real *g, tb_real *link)
+{
+    tb_real scale = 1 / (1 - g[0] * g[1]);
+    link[0] = scale * g[!half];
+    link[1] = scale;
+    link[2] = scale * g[half];
+}
+
+/* Factors half a row for implicit2's upward sweep, by a warp: rows 256 half .. 256 half + 255 of the first axis. */
+TB_D void bs3d_p_factor_half(int half, const bs3d_p_plan *plan, tb_real *tables, tb_real *shared)
+{
+    const int per_lane = 8;
+    int lane = trid_warp_lane(), steps, n = plan->model.points[0] - 256 * half, at = 256 * half + per_lane * lane;
+    tb_real a[per_lane], b[per_lane], c[per_lane], g[per_lane], f[TRID_WARP_FACTOR_LEN(per_lane)],
+        *to = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half;
+    TB_UNROLL
+    for (int r = 0; r < per_lane; r++) {
+        bs3d_p_matrix_row(plan, 0, at + r, a + r, b + r, c + r);
+        g[r] = half ? (at + r == 256 ? a[r] : 0) : (at + r == 255 ? c[r] : 0);
+    }
+    trid_warp_factor(per_lane, 32, n < 256 ? (n > 0 ? n : 0) : 256, a, b, c, f, &steps);
+    trid_warp_solve(per_lane, 32, 256, steps, f, g);
+    TB_UNROLL
+    for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) to[32 * e + lane] = f[e];
+    TB_UNROLL
+    for (int r = 0; r < per_lane; r++) to[32 * (TRID_WARP_FACTOR_LEN(per_lane) + r) + lane] = g[r];
+    if (lane == (half ? 0 : 31)) shared[half] = half ? g[0] : g[per_lane - 1];
+    __syncthreads();
+    if (lane == 0) bs3d_p_factor_seam(half, shared, to + 32 * (BS3D_P_HALF - 1));
+    if (lane == 0) tables[BS3D_P_STEPS + 3 * half] = (tb_real)steps;
+}
+
+/* Factors the lines along an axis, by a block of 64: the x lines by a warp or (halves) by one for each half, the y
+   lines by 32 partitions of two lines, which are alike, the z lines by a thread for each partition and direction. */
+template <int per_lane>
+TRID_KERNEL void bs3d_p_factor(bs3d_p_plan plan, tb_real *tables, int axis, int halves)
+{
+    __shared__ tb_real shared[bs3d_p_solve_len(2, 32)];
+    __shared__ double links[2][4 * BS3D_P_PARTITIONS];
+    int thread = (int)threadIdx.x, steps;
+    tb_real a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}; /* all is copied, also what a solve does not use */
+    if (axis == 2) {
+        int down = thread / 32, n = thread % 32; /* the n-th partition of its direction */
+        if (n < plan.partitions)
+            bs3d_p_factor_z(&plan, down ? plan.partitions - 1 - n : n, down, tables, links[down] + 4 * n);
+        __syncthreads();
+        if (n == 0)
+            bs3d_p_factor_reduced(plan.partitions, links[down],
+                                  tables + BS3D_P_Z_FACTORS + BS3D_P_REDUCED + down * BS3D_P_Z_SIZE);
+        return;
+    }
+    if (halves) {
+        bs3d_p_factor_half(thread / 32, &plan, tables, shared);
+        return;
+    }
+    int part = axis == 0 ? thread % 32 : thread / 2;
+    TB_UNROLL
+    for (int r = 0; r < per_lane; r++) bs3d_p_matrix_row(&plan, axis, per_lane * part + r, a + r, b + r, c + r);
+    if (axis == 0)
+        trid_warp_factor(per_lane, 32, plan.model.points[0], a, b, c, f, &steps);
+    else
+        trid_block_interleaved_factor(per_lane, 2, 32, plan.model.points[1], a, b, c, f, &steps, shared);
+    tb_real *to = tables + (axis == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS);
+    TB_UNROLL
+    for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) {
+        if (e < 5 * per_lane && (axis == 0 ? thread < 32 : thread % 2 == 0)) to[32 * e + part] = f[e];
+        if (e >= 5 * per_lane && thread < 32) to[32 * e + thread] = f[e];
+    }
+    if (thread == 0) tables[BS3D_P_STEPS + axis] = (tb_real)steps;
+}
+
+/* Launches bs3d_p_factor for an axis of n points. */
+template <int unused>
+static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int axis, int n, int halves, cudaStream_t stream)
+{
+    const int per_lane = bs3d_p_per_lane(n);
+    bs3d_p_launch_next(status,
+                       per_lane == 8    ? bs3d_p_factor<8>
+                       : per_lane == 16 ? bs3d_p_factor<16>
+                                        : bs3d_p_factor<32>,
+                       1, 64, 0, stream, job->plan, job->tables, axis, halves);
+}
+
+#endif /* BS3D_P_BODY */

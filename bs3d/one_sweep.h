@@ -1,0 +1,536 @@
+/* one_sweep.h - a room of bs3d.h: the sweep of implicit3, a time step each, in a block or a pair of blocks.
+   MIT licence, see LICENSE.
+
+   In a sweep, o is the axis of its rows (x or y), t the other of the two, and k counts planes in its direction. With
+   the matrices A_o, A_t and A_z, which commute, a time step is
+       A_z A_t A_o u' = A_z A_t A_o u + L u,   or   p' = A_t u' = A_t u + A_z^-1 h   with   A_o h = L u.
+   Memory has w, which the forward elimination of A_z, against the sweep's direction, has left of p = A_o u:
+       w[k] = p[k] + q[k] p[k-1] + s[k] p[end],
+   where q and s are factors of A_z (bs3d_p_factor_planes), and p[end] is the first unknown beyond the partition. So
+       1. p[k] = w[k] - q[k] p[k-1] - s[k] p[end], the back substitution;
+       2. A_o u[k] = p[k], along the rows: u, which is never stored;
+       3. g[k] = L u[k], from u of three planes; A_o h[k] = g[k], in the same solve as u[k+2];
+       4. y[k] = h[k] - l[k] y[k-1], the forward elimination of h, in the sweep's direction;
+       5. w'[k] = v[k] + q[k] v[k+1] + r[k] y[k] with v = A_t u; q, l and r now belong to that direction. The
+          elimination of A_z v needs no recursion: it is v[k] + q[k] v[k+1], times the pivot 1 / r[k].
+   w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the other way. Each
+   block writes its rows as columns for it. docs/bs3d.md has the picture. */
+
+#ifndef BS3D_P_BODY
+
+/* Where a sweep of implicit3 goes. */
+typedef struct {
+    int own, points, lines; /* the axis of its rows, their points, and lines along the other axis */
+    int direction;          /* 1 upward, -1 downward */
+    int finish;             /* whether it leaves u, not the next w */
+    int pitch, to_pitch;    /* of what it reads and of what it writes */
+    long long plane, to_plane;
+} bs3d_p_heading;
+
+#define BS3D_P_BODY
+#define TB_BODY "../bs3d/one_sweep.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS3D_P_BODY
+
+#else /* BS3D_P_BODY: C++ over tb_real */
+
+/* ---- rows and tiles in shared memory ----------------------------------------------------------------------------- */
+
+enum { BS3D_P_LANE_VECTORS = 8 / BS3D_P_V }; /* of 8 points a lane */
+
+/* A row of 256 points in shared memory, 8 a lane: the vectors of a lane are `spread` vectors apart, so that neither its
+   own loads nor a copy of neighbouring vectors have bank conflicts. `rows` rows make a tile. */
+struct bs3d_p_spread_row {
+    static constexpr int rows = bs3d_p_shape::one_sweep_rows;
+    static constexpr int spread = 32 + 16 / TB_BYTES, len = 8 * spread, tile = rows * len + 32;
+    static constexpr int threads = 32 * (rows + 2);
+};
+
+/* Returns how far a row of a tile is moved, so that a lane reads columns, BS3D_P_V of `parts` x BS3D_P_V rows at a
+   time, without bank conflicts. */
+TB_D int bs3d_p_skew(int parts, int part)
+{
+    return TB_BYTES == 8 ? 2 * (part % 2) + 8 * (part / 2) : parts == 2 ? 8 * part : 4 * part;
+}
+
+/* Returns where element x of 256 is. */
+TB_D int bs3d_p_spread(int x)
+{
+    int vector = x / BS3D_P_V;
+    return BS3D_P_V * (vector % BS3D_P_LANE_VECTORS * bs3d_p_spread_row::spread + vector / BS3D_P_LANE_VECTORS) +
+           x % BS3D_P_V;
+}
+
+/* Loads a lane's 8 points of a row in shared memory, of which its first vector is at from. */
+TB_D void bs3d_p_lane_load(const tb_real *from, tb_real *d)
+{
+    TB_UNROLL
+    for (int v = 0; v < 8 / BS3D_P_V; v++)
+        transpose_unpack(((const transpose_vector *)from)[v * bs3d_p_spread_row::spread], d + v * BS3D_P_V);
+}
+
+TB_D void bs3d_p_lane_store(const tb_real *d, tb_real *to)
+{
+    TB_UNROLL
+    for (int v = 0; v < 8 / BS3D_P_V; v++)
+        ((transpose_vector *)to)[v * bs3d_p_spread_row::spread] = transpose_pack(d + v * BS3D_P_V);
+}
+
+/* Loads eight points of a row in global memory, of which the first `left` are valid; zeros for the others. */
+TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
+{
+    TB_UNROLL
+    for (int r = 0; r < 8; r++) d[r] = 0;
+    TB_UNROLL
+    for (int v = 0; v < 8 / BS3D_P_V; v++)
+        if (BS3D_P_V * v < left) transpose_unpack(((const transpose_vector *)from)[v], d + v * BS3D_P_V);
+}
+
+/* Prefetches a lane's vectors of a row's 256 points into a slot, 32 apart; the first one goes to `to`, and `left`
+   vectors from that on are valid. All addresses are at literal distances from the two. */
+TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
+{
+    TB_UNROLL
+    for (int n = 0; n < BS3D_P_LANE_VECTORS; n++)
+        if (32 * n < left)
+            trid_copy_async(to, (int)sizeof(tb_real) * BS3D_P_V * (32 / BS3D_P_LANE_VECTORS) * n,
+                            from + BS3D_P_V * 32 * n);
+    trid_copy_commit();
+}
+
+/* Stores the rows of a tile as the columns that they are in a plane of the next sweep's; of them `points` are valid. By
+   64 threads. */
+TB_D void bs3d_p_store_columns(int points, int to_pitch, int j, int thread, const tb_real *tile, tb_real *to)
+{
+    const int parts = bs3d_p_spread_row::rows / BS3D_P_V;
+    const int each = parts == 1 ? 64 : parts == 2 ? 32 : 16; /* columns at a time */
+    int part = thread % parts, x = thread / parts;
+    tile += part * BS3D_P_V * bs3d_p_spread_row::len + bs3d_p_skew(parts, part) + bs3d_p_spread(x);
+    to += (long long)to_pitch * x + j + part * BS3D_P_V;
+    const long long step = (long long)to_pitch * each;
+    if (x >= each || j + part * BS3D_P_V >= to_pitch) return;
+    TB_UNROLL
+    for (int n = 0; n < 256 / each; n++, to += step) {
+        tb_real column[BS3D_P_V];
+        TB_UNROLL
+        for (int e = 0; e < BS3D_P_V; e++)
+            column[e] = tile[e * bs3d_p_spread_row::len + n * each / BS3D_P_LANE_VECTORS];
+        if (x + n * each < points) *(transpose_vector *)to = transpose_pack(column);
+    }
+}
+
+/* ---- the seam of a pair ------------------------------------------------------------------------------------------ */
+
+/* The seam of a row whose halves two blocks of a cluster have, as the warp of one half sees it. */
+typedef struct {
+    int half;
+    const tb_real *link;           /* bs3d_p_factor_seam */
+    tb_real *places;               /* where the other half's two numbers arrive, on even and on odd planes */
+    unsigned long long *mbarriers; /* on which to wait for them */
+} bs3d_p_seam;
+
+/* Joins the halves of both right-hand sides of plane n, which are eliminated towards the seam: the numbers beside the
+   seam become those of the solution. All lanes do as the one at the seam does: behind a branch the compiler would guard
+   every shuffle. That lane also leaves u of the point across at `beside`. */
+TB_D void bs3d_p_meet_halves(const bs3d_p_seam *seam, int n, tb_real *beside, tb_real *d)
+{
+    const int half = seam->half, odd = n % 2, low = half && trid_warp_lane() == 0,
+              high = !half && trid_warp_lane() == 31;
+    if (low || high) {
+        trid_mbarrier_expect(seam->mbarriers + odd, 16);
+        const tb_real sent[BS3D_P_V] = {half ? d[0] : d[7], half ? d[8] : d[15]};
+        trid_cluster_send(seam->places + BS3D_P_V * odd, !half, seam->mbarriers + odd, sent);
+    }
+    const tb_real across = seam->link[0], scale = seam->link[1], back = seam->link[2];
+    trid_mbarrier_wait(seam->mbarriers + odd, n / 2 % 2);
+    TB_UNROLL
+    for (int side = 0; side < 2; side++) {
+        tb_real there = seam->places[BS3D_P_V * odd + side], here = half ? d[8 * side] : d[8 * side + 7];
+        tb_real x = scale * here - back * there;
+        if (side == 0 && (low || high)) *beside = scale * there - across * here;
+        d[8 * side] = low ? x : d[8 * side];
+        d[8 * side + 7] = high ? x : d[8 * side + 7];
+    }
+}
+
+/* Calls trid_warp_recurrence_precomputed for both right-hand sides of a row, its direction a literal. */
+TB_D void bs3d_p_row_recurrence(int up, int steps, const tb_real *m, const tb_real *keep, tb_real *d)
+{
+    if (up)
+        trid_warp_recurrence_precomputed(8, 32, 1, 2, steps, m, keep, 32, d);
+    else
+        trid_warp_recurrence_precomputed(8, 32, 0, 2, steps, m, keep, 32, d);
+}
+
+/* Solves two right-hand sides of half a row: towards the seam, where both halves' last numbers make the solution on
+   both sides of it, and back. */
+TB_D void bs3d_p_solve_half(const bs3d_p_seam *seam, int n, int steps, const tb_real *lur, const tb_real *keep,
+                            tb_real *beside, tb_real *d)
+{
+    TB_UNROLL
+    for (int e = 0; e < 16; e++) d[e] *= lur[16 + e % 8];
+    bs3d_p_row_recurrence(seam->half, steps, lur, keep, d);
+    bs3d_p_meet_halves(seam, n, beside, d);
+    bs3d_p_row_recurrence(!seam->half, steps, lur + 8, keep + 5 * 32, d);
+}
+
+/* ---- a plane, for a lane ----------------------------------------------------------------------------------------- */
+
+/* Makes what each plane needs, of planes from .. to-1 and one more on each side, in the order of the sweep. When plane
+   n has come: for its back substitution q and s; for plane n-2, which is finished then, l, r and what r y weighs in the
+   first unknown; for plane n-1, which it completes, q; and bs3d_lane_plane's weights in the sweep's direction. */
+TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *tables, int from, int to,
+                                  tb_real *levels)
+{
+    const int up = heading->direction > 0;
+    const tb_real *upward = tables + BS3D_P_Z_FACTORS, *downward = upward + BS3D_P_Z_SIZE;
+    for (int n = trid_block_thread(); n < to - from + 3; n += trid_block_threads()) {
+        int count = to - from, k = up ? from - 1 + n : to - n, inside = n > 0 && n <= count;
+        const tb_real *found = (up ? downward : upward) + 8 * (inside ? k : from);
+        const tb_real *made = (up ? upward : downward) + 8 * (n > 2 ? k - 2 * heading->direction : from);
+        const tb_real *completed =
+            (up ? upward : downward) + 8 * (n > 1 && n < count + 2 ? k - heading->direction : from);
+        tb_real *level = levels + BS3D_P_PLANE_WEIGHTS * n;
+        bs3d_row z[3];
+        bs3d_p_rows(tables, k, z);
+        level[0] = inside ? found[2] : 0;
+        level[1] = inside ? found[7] : 0;
+        level[2] = made[6];
+        level[3] = made[1];
+        level[4] = made[5];
+        level[5] = completed[2];
+        level[6] = up ? z[0].up : z[2].down;
+        level[7] = up ? z[0].weight : z[2].weight;
+        level[8] = z[1].up + z[1].down;
+        level[9] = z[1].weight;
+        level[10] = up ? z[2].down : z[0].up;
+        level[11] = up ? z[2].weight : z[0].weight;
+    }
+}
+
+/* Loads numbers from .. to-1 of a lane's l, u and r from shared memory. */
+TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real *lur)
+{
+    TB_UNROLL
+    for (int n = from; n < to; n++) bs3d_p_lane_load(factors + n * bs3d_p_spread_row::len, lur + 8 * n);
+}
+
+/* Loads a lane's rows of the axis from shared memory. */
+TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
+{
+    tb_real down[8], up[8], weight[8];
+    bs3d_p_lane_load(weights, down);
+    bs3d_p_lane_load(weights + bs3d_p_spread_row::len, up);
+    bs3d_p_lane_load(weights + 2 * bs3d_p_spread_row::len, weight);
+    TB_UNROLL
+    for (int r = 0; r < 8; r++) {
+        rows[r].down = down[r];
+        rows[r].up = up[r];
+        rows[r].weight = weight[r];
+    }
+}
+
+/* Finds the points beside a lane's of three rows: the neighbour lanes', by shuffle; at the seam of a pair those that
+   bs3d_p_meet_halves has left behind the lanes' first vectors. `rows`: where the lane's own of the first row is. */
+TB_D void bs3d_p_patch_edges(int form, int pair, int half, const tb_real *rows, tb_real *u)
+{
+    const int lane = trid_warp_lane(), width = 8 + 2;
+    TB_UNROLL
+    for (int n = 0; n < 3; n++) {
+        u[n * width] = u[n * width + 9] = 0;
+        if (form == BS3D_GENERAL || n < 2) u[n * width] = __shfl_up_sync(TB_FULL_WARP, u[n * width + 8], 1);
+        if (form == BS3D_GENERAL || n > 0) u[n * width + 9] = __shfl_down_sync(TB_FULL_WARP, u[n * width + 1], 1);
+    }
+    if (pair && lane == (half ? 0 : 31)) {
+        TB_UNROLL
+        for (int n = 0; n < 3; n++) {
+            tb_real there = rows[n * bs3d_p_spread_row::len + (32 - lane) * BS3D_P_V];
+            u[n * width] = half ? there : u[n * width];
+            u[n * width + 9] = half ? u[n * width + 9] : there;
+        }
+    }
+}
+
+/* What a lane has of its 8 points from plane to plane. */
+typedef struct {
+    tb_real z[8];            /* p of the plane that has come */
+    tb_real d[2 * 8];        /* right-hand sides, then solutions: u of that plane, and h of two planes before */
+    tb_real v[8], w[8];      /* A_t u; the next w of the plane before, without y's part */
+    tb_real y[8];            /* h, eliminated in z */
+    tb_real now[8], next[8]; /* as in bs3d_lane_plane */
+} bs3d_p_one_sweep_lane;
+
+/* Finds p of a plane by the back substitution in z. Its w is at `coming`; or (is_past) it is the plane beyond the
+   partition, whose unknown is at `past`, of which `left` points are valid. */
+TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_real *coming, int left,
+                                 const tb_real *past, tb_real *z)
+{
+    tb_real w[8], q = level[0], spike = level[1];
+    if (is_past) {
+        bs3d_p_load_points(left, past, z);
+        return;
+    }
+    bs3d_p_lane_load(coming, w);
+    TB_UNROLL
+    for (int r = 0; r < 8; r++) z[r] = w[r] - q * z[r];
+    if (spike != 0) {
+        bs3d_p_load_points(left, past, w);
+        TB_UNROLL
+        for (int r = 0; r < 8; r++) z[r] -= spike * w[r];
+    }
+}
+
+/* Finishes the next w, of two planes before the one that has come, and stores it in the tile; adds its share to the
+   partition's first unknown, at `gathered`. */
+TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_real *tile, tb_real *gathered)
+{
+    tb_real l = level[2], r_here = level[3], weight = level[4], sum[8];
+    TB_UNROLL
+    for (int r = 0; r < 8; r++) {
+        lane->y[r] = lane->d[8 + r] - l * lane->y[r];
+        lane->w[r] += r_here * lane->y[r];
+    }
+    bs3d_p_lane_store(lane->w, tile);
+    if (weight != 0) {
+        bs3d_p_lane_load(gathered, sum);
+        TB_UNROLL
+        for (int r = 0; r < 8; r++) sum[r] += weight * lane->w[r];
+        bs3d_p_lane_store(sum, gathered);
+    }
+}
+
+/* Computes, when all rows' u of plane n stand in shared memory, the lanes' south neighbours at south: g of the plane
+   before into the second right-hand side; v = A_t u; and v + q v', the part of both planes in w. ys and other: the row
+   of the other axis, and of its matrix. */
+TB_D void bs3d_p_one_sweep_step(int form, int pair, int half, int n, const bs3d_pairs *pairs, const tb_real *weights,
+                                const bs3d_row *ys, const tb_real *other, const tb_real *level, const tb_real *south,
+                                bs3d_p_one_sweep_lane *lane)
+{
+    const int width = 8 + 2;
+    tb_real u[3 * width], numbers[8];
+    bs3d_row xs[8], zs[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    bs3d_p_lane_load(south, u + 1);
+    bs3d_p_lane_load(south + 2 * bs3d_p_spread_row::len, u + 2 * width + 1);
+    TB_UNROLL
+    for (int r = 0; r < 8; r++) u[width + 1 + r] = lane->d[r];
+    bs3d_p_patch_edges(form, pair, half, south, u);
+    bs3d_p_load(4, level + 4, numbers);
+    bs3d_p_load(4, level + 8, numbers + 4);
+    zs[0].up = numbers[2];
+    zs[0].weight = numbers[3];
+    zs[1].up = numbers[4]; /* and down: only the sum counts */
+    zs[1].weight = numbers[5];
+    zs[2].down = numbers[6];
+    zs[2].weight = numbers[7];
+    bs3d_p_lane_rows(weights, xs);
+    bs3d_lane_plane(form, 8, 1, pairs, xs, ys, zs, u, lane->now, lane->next, lane->d + 8);
+    TB_UNROLL
+    for (int r = 0; r < 8; r++) {
+        lane->w[r] = lane->v[r];
+        lane->v[r] = other[0] * u[r + 1] + other[1] * u[width + r + 1] + other[2] * u[2 * width + r + 1];
+        lane->w[r] += numbers[1] * lane->v[r];
+    }
+    if (n == 0) { /* the elimination begins with what comes from the partition before */
+        bs3d_p_as_branch();
+        TB_UNROLL
+        for (int r = 0; r < 8; r++) lane->y[r] = lane->v[r];
+    }
+}
+
+/* ---- a block ----------------------------------------------------------------------------------------------------- */
+
+/* The parts of a block's shared memory. */
+typedef struct {
+    tb_real *levels;   /* bs3d_p_one_sweep_levels */
+    tb_real *ring;     /* w, prefetched */
+    tb_real *gathered; /* for the partition's first unknown, of the tile's rows */
+    tb_real *planes;   /* u of these rows and one more on each side, twice */
+    tb_real *tiles;    /* the next w of the rows, three times */
+    tb_real *factors;  /* l, u, r of the rows' points */
+    tb_real *weights;  /* the rows' differences: down, up, weight */
+    tb_real *keep;     /* trid_warp_lu_precompute's */
+    tb_real *link;     /* bs3d_p_factor_seam's, here and not in registers, which are few in double precision */
+    tb_real *places;   /* of a pair's seams, two a row, and their mbarriers */
+    unsigned long long *mbarriers, *barrier;
+} bs3d_p_one_sweep_memory;
+
+/* Returns the elements of shared memory beside the levels. */
+TB_HD constexpr size_t bs3d_p_one_sweep_elements(void)
+{
+    const size_t rows = bs3d_p_spread_row::rows;
+    return (size_t)bs3d_p_spread_row::len * ((BS3D_P_PREFETCH + 2) * (rows + 2) + 4 * rows + 6) +
+           32 * TRID_WARP_LU_PRECOMPUTED_LEN + 3 * 32 + 4 + (2 * (16 + 8) * (rows + 2) + 8) / sizeof(tb_real);
+}
+
+/* Divides and fills shared memory. All threads call. */
+TB_D bs3d_p_one_sweep_memory bs3d_p_one_sweep_open(int pair, int half, const bs3d_p_heading *heading,
+                                                   const tb_real *tables, int from, int to, unsigned char *memory)
+{
+    const int len = bs3d_p_spread_row::len, thread = trid_block_thread(), threads = bs3d_p_spread_row::threads;
+    const int rows = bs3d_p_spread_row::rows + 2;
+    const tb_real zeros[BS3D_P_V] = {0}, *precomputed = tables +
+                                                        (heading->own == 0 ? BS3D_P_X_FACTORS : BS3D_P_Y_FACTORS) +
+                                                        32 * BS3D_P_ROW_FACTORS * half;
+    bs3d_p_one_sweep_memory m;
+    m.levels = (tb_real *)memory;
+    m.ring = m.levels + BS3D_P_PLANE_WEIGHTS * (to - from + 3);
+    m.gathered = m.ring + BS3D_P_PREFETCH * rows * len;
+    m.planes = m.gathered + bs3d_p_spread_row::rows * len;
+    m.tiles = m.planes + 2 * rows * len;
+    m.factors = m.tiles + 3 * bs3d_p_spread_row::tile;
+    m.weights = m.factors + 3 * len;
+    m.keep = m.weights + 3 * len;
+    m.link = m.keep + 32 * TRID_WARP_LU_PRECOMPUTED_LEN;
+    m.places = m.link + 4;
+    m.mbarriers = (unsigned long long *)(m.places + 2 * BS3D_P_V * rows);
+    m.barrier = m.mbarriers + 2 * rows;
+    bs3d_p_barrier_init(m.barrier, threads);
+    if (pair && thread < 2 * rows) trid_mbarrier_init(m.mbarriers + thread);
+    if (pair && thread < 3) m.link[thread] = precomputed[32 * (BS3D_P_ROW_FACTORS - 1) + thread];
+    for (int e = thread; e < (int)(m.planes - m.ring) / BS3D_P_V; e += threads)
+        ((transpose_vector *)m.ring)[e] = transpose_pack(zeros);
+    bs3d_p_one_sweep_levels(heading, tables, from, to, m.levels);
+    for (int x = thread; x < 256; x += threads) {
+        const tb_real *f = precomputed + 32 * (x % 8) + x / 8;
+        bs3d_row r = {0, 0, 0};
+        int at = bs3d_p_spread(x);
+        if (256 * half + x < heading->points) r = bs3d_p_row(tables, heading->own, 256 * half + x);
+        for (int n = 0; n < 3; n++) m.factors[n * len + at] = f[32 * 8 * n];
+        m.weights[at] = r.down;
+        m.weights[len + at] = r.up;
+        m.weights[2 * len + at] = r.weight;
+    }
+    for (int e = thread; e < 32 * TRID_WARP_LU_PRECOMPUTED_LEN; e += threads) m.keep[e] = precomputed[32 * 3 * 8 + e];
+    if (pair)
+        trid_cluster_sync(); /* nobody sends before both blocks' mbarriers are initialised */
+    else
+        __syncthreads();
+    return m;
+}
+
+/* Returns how many of l, u and r of its points a lane has in registers; more would be spilled. */
+TB_HD constexpr int bs3d_p_in_registers(int form, int pair)
+{
+    return TB_BYTES == 4 ? 3 : pair && form == BS3D_GENERAL ? 1 : 2;
+}
+
+/* Makes a sweep. A block has a tile of whole rows and one row more on each side, or (pair) with the other block of its
+   cluster a half each of such rows: a warp for each row, 8 points a lane. It goes through the planes of a partition and
+   one more on each side. When plane n of w has come, each warp finds p and solves for u of that plane and for h of
+   plane n-2. u goes to shared memory, where all rows of the block see it. Then w' of plane n-2 goes into a tile, from
+   which the warps of the two rows more, which have less to do, write it as columns, a plane later; and g of plane n-1
+   is made. */
+template <int form, int pair>
+TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
+                           const tb_real *tables, const tb_real *w, tb_real *made, const tb_real *interfaces,
+                           tb_real *new_interfaces, unsigned char *memory)
+{
+    const int in_registers = bs3d_p_in_registers(form, pair), tile_rows = bs3d_p_spread_row::rows;
+    const int len = bs3d_p_spread_row::len, slot_bytes = len * (int)sizeof(tb_real);
+    const int all_rows = (tile_rows + 2) * len, tile_size = bs3d_p_spread_row::tile;
+    const int thread = (int)threadIdx.x, rank = thread % 32, row = trid_warp_uniform(thread / 32);
+    const int half = pair ? trid_warp_uniform(trid_cluster_rank()) : 0;
+    const int computes = row < tile_rows; /* row tile_rows is before the others, the next after them */
+    const int own = row == tile_rows       ? 0
+                    : row == tile_rows + 1 ? tile_rows + 1
+                                           : row + 1,
+              writer = thread - 32 * tile_rows;
+    const int first = tile_rows * ((int)blockIdx.x / (1 + pair)), j = first - 1 + own,
+              valid = j >= 0 && j < heading->lines;
+    const int partition = (int)blockIdx.y, after = partition - heading->direction,
+              past = partition + heading->direction;
+    int from, to;
+    bs3d_p_launch_dependents();
+    bs3d_p_partition(plan->model.points[2], plan->partitions, partition, &from, &to);
+    const int count = to - from, behind = heading->finish ? 0 : 2; /* planes that what is made is behind what comes */
+    const bs3d_p_one_sweep_memory m = bs3d_p_one_sweep_open(pair, half, heading, tables, from, to, memory);
+
+    const int mine = rank * BS3D_P_V;                                                       /* in a row */
+    const int place = row * len + mine + bs3d_p_skew(tile_rows / BS3D_P_V, row / BS3D_P_V); /* in a tile */
+    const tb_real *factors = m.factors + mine, *keep = m.keep + rank;
+    const int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + heading->own + 3 * half]);
+    const bs3d_p_seam seam = {half, m.link, m.places + 2 * BS3D_P_V * own, m.mbarriers + 2 * own};
+    tb_real *slots = m.ring + own * BS3D_P_PREFETCH * len;
+    const trid_copy_place slots_place = trid_copy_place_of(
+        slots + BS3D_P_V * (rank % BS3D_P_LANE_VECTORS * bs3d_p_spread_row::spread + rank / BS3D_P_LANE_VECTORS));
+    const int points = heading->points - 256 * half; /* of the block's part of the rows */
+    const int vectors = valid && points > 0 ? (points - 1) / BS3D_P_V + 1 - rank : 0;
+    const long long step = heading->direction * heading->plane, to_step = heading->direction * heading->to_plane;
+    const tb_real *source = w + 256 * half + BS3D_P_V * rank + (long long)heading->pitch * j +
+                            heading->plane * (heading->direction > 0 ? from : to - 1);
+    made += 256LL * half * heading->to_pitch + heading->to_plane * (heading->direction > 0 ? from : to - 1);
+    new_interfaces += 256LL * half * heading->to_pitch;
+    bs3d_p_one_sweep_lane lane = {{0}, {0}, {0}, {0}, {0}, {0}, {0}};
+    tb_real lur[3 * 8], other[3];
+    bs3d_row ys;
+    if (heading->own == 0) { /* literal axes: a kernel's parameters that are indexed would be copied */
+        bs3d_p_axis_rows(plan, tables, 1, j, 1, &ys);
+        bs3d_p_matrix_row(plan, 1, valid ? j : heading->lines, other, other + 1, other + 2);
+    } else {
+        bs3d_p_axis_rows(plan, tables, 0, j, 1, &ys);
+        bs3d_p_matrix_row(plan, 0, valid ? j : heading->lines, other, other + 1, other + 2);
+    }
+    bs3d_p_lane_factors(0, in_registers, factors, lur);
+
+    bs3d_p_grid_wait();
+    for (int n = 1; n < BS3D_P_PREFETCH; n++, source += step)
+        bs3d_p_prefetch_row(source, n <= count ? vectors : 0, slots_place + n * slot_bytes);
+    /* The unknowns beyond the partition: its neighbour's first on plane 0, the other neighbour's last on plane
+       count + 1. */
+    const int has_after = valid && after >= 0 && after < plan->partitions ? points - 8 * rank : 0;
+    const int has_past = valid && past >= 0 && past < plan->partitions ? points - 8 * rank : 0;
+    interfaces += (long long)heading->pitch * j + 256 * half + 8 * rank;
+    bs3d_p_load_points(has_after, interfaces + heading->plane * after, lane.z);
+    interfaces += heading->plane * (plan->partitions + past);
+
+    const tb_real *level = m.levels;
+    int slot = 0, plane_at = 0, tile_at = 0, written_at = 0; /* u's plane, the tile, and that of the plane before */
+    for (int n = 0; n <= count + behind; n++, level += BS3D_P_PLANE_WEIGHTS) {
+        tb_real *plane = m.planes + plane_at + own * len + mine, *tile = m.tiles + tile_at + place;
+        TRID_COPY_AWAIT(BS3D_P_PREFETCH - 1);
+        __syncwarp();
+        if (n > 0) bs3d_p_back_substitute(n > count, level, slots + slot * len + mine, has_past, interfaces, lane.z);
+        TB_UNROLL
+        for (int r = 0; r < 8; r++) lane.d[r] = lane.z[r];
+        bs3d_p_lane_factors(in_registers, 3, factors, lur);
+        if (pair)
+            bs3d_p_solve_half(&seam, n, steps, lur, keep, plane - mine + 32 * BS3D_P_V, lane.d);
+        else
+            trid_warp_lu_solve_precomputed(8, 32, 2, steps, lur, lur + 2 * 8, lur + 8, keep, 32, lane.d);
+        bs3d_p_lane_store(lane.d, plane);
+        bs3d_p_barrier_arrive(m.barrier);
+        __syncwarp(); /* all lanes have read the slot */
+        bs3d_p_prefetch_row(source, n + BS3D_P_PREFETCH <= count ? vectors : 0, slots_place + slot * slot_bytes);
+        source += step;
+        if (++slot == BS3D_P_PREFETCH) slot = 0;
+        if (computes && heading->finish) bs3d_p_lane_store(lane.d, tile);
+        if (computes && !heading->finish && n > behind)
+            bs3d_p_make_w(level, &lane, tile, m.gathered + row * len + mine);
+        bs3d_p_barrier_wait(m.barrier, n & 1);
+        if (computes && !heading->finish && n < count + 2)
+            bs3d_p_one_sweep_step(form, pair, half, n, pairs, m.weights + mine, &ys, other, level, plane - len, &lane);
+        if (!computes && n > behind + 1) {
+            bs3d_p_store_columns(points, heading->to_pitch, first, writer, m.tiles + written_at, made);
+            made += to_step;
+        }
+        written_at = tile_at;
+        tile_at = tile_at < 2 * tile_size ? tile_at + tile_size : 0;
+        plane_at = all_rows - plane_at;
+    }
+    /* The last plane, which is r y of the partition's last row too, and what was gathered for its first unknown. */
+    if (computes) {
+        bs3d_p_lane_load(m.gathered + row * len + mine, lane.w);
+        bs3d_p_lane_store(lane.w, m.tiles + tile_at + place);
+    }
+    __syncthreads();
+    if (computes) return;
+    bs3d_p_store_columns(points, heading->to_pitch, first, writer, m.tiles + written_at, made);
+    if (heading->finish) return;
+    new_interfaces += heading->to_plane * partition;
+    bs3d_p_store_columns(points, heading->to_pitch, first, writer, m.tiles + tile_at, new_interfaces);
+    new_interfaces += heading->to_plane * plan->partitions;
+    bs3d_p_store_columns(points, heading->to_pitch, first, writer, m.tiles + written_at, new_interfaces);
+}
+
+#endif /* BS3D_P_BODY */

@@ -1,0 +1,394 @@
+/* planes.h - a room of bs3d.h: sweeps whose planes pass through shared memory, one or two time steps a sweep.
+   MIT licence, see LICENSE. */
+
+#ifndef BS3D_P_BODY
+
+/* Elements of shared memory from one row of a plane to the next, 32 lanes having so many points each. */
+TB_HD constexpr int bs3d_p_stride(int points)
+{
+    return 32 * points + 2 * BS3D_P_PAD;
+}
+
+#define BS3D_P_BODY
+#define TB_BODY "../bs3d/planes.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#undef BS3D_P_BODY
+
+#else /* BS3D_P_BODY: C++ over tb_real */
+
+/* Loads a lane's patch with the points around it, for bs3d_lane_plane, from shared memory: its first point is at p,
+   rows are `stride` apart. The points beside the patch are the neighbour lanes', by shuffle, or come from shared memory
+   too, where from_west or from_east says that there is no such lane. */
+TB_D void bs3d_p_patch(int form, const tb_real *p, int stride, int from_west, int from_east, tb_real *u)
+{
+    const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, width = columns + 2;
+    TB_UNROLL
+    for (int n = 0; n < rows + 2; n++) bs3d_p_load(columns, p + (n - 1) * stride, u + n * width + 1);
+    TB_UNROLL
+    for (int n = 0; n < rows + 2; n++) {
+        u[n * width] = u[n * width + columns + 1] = 0;
+        if (form == BS3D_GENERAL || n < rows + 1)
+            u[n * width] = __shfl_up_sync(TB_FULL_WARP, u[n * width + columns], 1);
+        if (form == BS3D_GENERAL || n > 0)
+            u[n * width + columns + 1] = __shfl_down_sync(TB_FULL_WARP, u[n * width + 1], 1);
+    }
+    if (from_west) {
+        TB_UNROLL
+        for (int n = 0; n < rows + 2; n++)
+            if (form == BS3D_GENERAL || n < rows + 1) u[n * width] = p[(n - 1) * stride - 1];
+    }
+    if (from_east) {
+        TB_UNROLL
+        for (int n = 0; n < rows + 2; n++)
+            if (form == BS3D_GENERAL || n > 0) u[n * width + columns + 1] = p[(n - 1) * stride + columns];
+    }
+}
+
+/* ---- the ring: planes on their way into shared memory ------------------------------------------------------------ */
+
+/* A ring of slots in shared memory, each with the same part of a plane: rows * stride elements, of which those within
+   the grid come from there and the others stay 0. A thread always copies the same few vectors. */
+typedef struct {
+    trid_copy_place slots;
+    const tb_real *grid;
+    long long plane;
+    int size;                      /* bytes of a slot */
+    int to[BS3D_P_MOST_VECTORS];   /* byte of a slot where a vector goes */
+    int from[BS3D_P_MOST_VECTORS]; /* where it is in a plane, or -1 */
+} bs3d_p_ring;
+
+/* Returns how many vectors a thread copies of so many elements. */
+TB_HD constexpr int bs3d_p_vectors(int elements, int threads)
+{
+    return (elements * (int)sizeof(tb_real) / 16 + threads - 1) / threads;
+}
+
+/* Makes the ring for rows j .. j+rows-1. A slot has `stride` elements of a row from i on, of which `width` are read; a
+   thread copies `vectors` vectors (bs3d_p_vectors). All threads call. */
+TB_D bs3d_p_ring bs3d_p_open_ring(int vectors, const bs3d_p_plan *plan, const tb_real *u, int i, int width, int j,
+                                  int rows, int stride, tb_real *shared)
+{
+    bs3d_p_ring ring;
+    ring.slots = trid_copy_place_of(shared);
+    ring.grid = u;
+    ring.plane = plan->plane;
+    ring.size = rows * stride * (int)sizeof(tb_real);
+    TB_UNROLL
+    for (int n = 0; n < vectors; n++) {
+        int vector = trid_block_thread() + n * trid_block_threads(), row = vector / (stride / BS3D_P_V),
+            x = BS3D_P_V * (vector % (stride / BS3D_P_V));
+        int valid = row < rows && j + row >= 0 && j + row < plan->model.points[1] && x < width && i + x >= 0 &&
+                    i + x < plan->pitch;
+        ring.to[n] = 16 * vector;
+        ring.from[n] = valid ? i + x + plan->pitch * (j + row) : -1;
+    }
+    for (int e = trid_block_thread(); e < BS3D_P_RING_SLOTS * rows * stride; e += trid_block_threads()) shared[e] = 0;
+    __syncthreads();
+    return ring;
+}
+
+/* Prefetches plane k into a slot, whose last readers have met a barrier since; k < 0: nothing. All threads call, once
+   for each plane that they will await. */
+TB_D void bs3d_p_prefetch_plane(int vectors, const bs3d_p_ring *ring, int slot, int k)
+{
+    const tb_real *from = ring->grid + ring->plane * k;
+    TB_UNROLL
+    for (int n = 0; n < vectors; n++)
+        if (k >= 0 && ring->from[n] >= 0)
+            trid_copy_async(ring->slots, slot * ring->size + ring->to[n], from + ring->from[n]);
+    trid_copy_commit();
+}
+
+/* ---- what a sweep needs for a plane ------------------------------------------------------------------------------ */
+
+/* Loads the seven weights of rows k-1, k and k+1 of the third axis that plane k has in the operator. */
+TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
+{
+    tb_real v[8];
+    bs3d_p_load(4, weights + BS3D_P_PLANE_WEIGHTS * k, v);
+    bs3d_p_load(4, weights + BS3D_P_PLANE_WEIGHTS * k + 4, v + 4);
+    z[0].up = v[0];
+    z[0].weight = v[1];
+    z[1].up = v[2];
+    z[1].down = v[3];
+    z[1].weight = v[4];
+    z[2].down = v[5];
+    z[2].weight = v[6];
+}
+
+/* Makes these weights of `count` planes from k on in shared memory; and l and h of the plane before each
+   (bs3d_p_factor_z), where that is one of planes from .. to-1, which a forward elimination takes. All threads call. */
+TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int k, int count, tb_real *all)
+{
+    for (int n = trid_block_thread(); n < count; n += trid_block_threads()) {
+        tb_real *weights = all + BS3D_P_PLANE_WEIGHTS * n;
+        bs3d_row z[3];
+        bs3d_p_rows(tables, k + n, z);
+        int before = k + n - 1; /* the plane that is complete when plane k + n has come */
+        int eliminated = from <= before && before < to;
+        const tb_real *factors = tables + BS3D_P_Z_FACTORS + 8 * before;
+        weights[0] = z[0].up;
+        weights[1] = z[0].weight;
+        weights[2] = z[1].up;
+        weights[3] = z[1].down;
+        weights[4] = z[1].weight;
+        weights[5] = z[2].down;
+        weights[6] = z[2].weight;
+        weights[7] = 0;
+        weights[8] = eliminated ? factors[0] : 0;
+        weights[9] = eliminated ? factors[4] : 0;
+    }
+}
+
+/* Eliminates forward in z: y = d - l y, y being that of the plane before, and adds h y to `first`, the partition's
+   first unknown in terms of its last. factors: l and h of this plane (bs3d_p_factor_z). */
+TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d, tb_real *y, tb_real *first)
+{
+    TB_UNROLL
+    for (int n = 0; n < points; n++) {
+        y[n] = d[n] - factors[0] * y[n];
+        first[n] += factors[1] * y[n];
+    }
+}
+
+/* Stores the two rows that reduce a partition to its interface unknowns: `first`, and the last y, divided by the pivot.
+   interfaces: that of the first of these points in plane 0. */
+TB_D void bs3d_p_store_interface(int points, const bs3d_p_plan *plan, const tb_real *tables, int partition, int last,
+                                 tb_real *y, const tb_real *first, tb_real *interfaces)
+{
+    tb_real r = tables[BS3D_P_Z_FACTORS + 8 * last + 1];
+    TB_UNROLL
+    for (int n = 0; n < points; n++) y[n] *= r;
+    bs3d_p_store(points, first, interfaces + plan->plane * partition);
+    bs3d_p_store(points, y, interfaces + plan->plane * (plan->partitions + partition));
+}
+
+/* ---- the sweep --------------------------------------------------------------------------------------------------- */
+
+/* The threads of a block that sweeps: bs3d_p_shape::rows rows a warp; explicit4 has one row more on each side, and a
+   warp for the columns beside the tile. */
+TB_HD constexpr int bs3d_p_tile_threads(int steps)
+{
+    return 32 * (steps > 1 ? (bs3d_p_shape::tile_rows + 2) / bs3d_p_shape::rows + 1
+                           : bs3d_p_shape::tile_rows / bs3d_p_shape::rows);
+}
+
+/* The same for launch bounds. */
+template <int steps>
+static constexpr int bs3d_p_tile_bound = bs3d_p_tile_threads(steps);
+
+/* What a lane has of its block's tile: a patch, or (beside, in explicit4) points of a column beside the tile. */
+typedef struct {
+    int row, x; /* of its first point in the tile */
+    int beside, valid;
+    int from_west, from_east; /* whether no lane of the warp has these neighbours */
+    int place;                /* of the first point in a slot */
+} bs3d_p_part;
+
+/* Returns this lane's part of a tile that is `width` columns wide. */
+TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
+{
+    const int rows = bs3d_p_shape::rows, columns = bs3d_p_shape::columns;
+    const int row_warps = (bs3d_p_shape::tile_rows + 2 * (steps - 1)) / rows;
+    bs3d_p_part part;
+    part.beside = steps > 1 && warp == row_warps;
+    int east = part.beside && lane >= row_warps;
+    part.row = rows * (part.beside ? lane - (east ? row_warps : 0) : warp) - (steps - 1);
+    part.x = part.beside ? (east ? width : -1) : columns * lane;
+    part.valid = part.beside ? lane < 2 * row_warps : part.x < width;
+    part.from_west = part.valid && lane == 0;
+    part.from_east = part.valid && (lane == 31 || part.x + columns == width);
+    part.place = (part.valid ? part.row + steps : 1) * bs3d_p_stride(columns) + BS3D_P_PAD + (part.valid ? part.x : 0);
+    return part;
+}
+
+/* What the steps of a sweep know of their lane: which neighbours it loads, and the rows of its points. */
+typedef struct {
+    int from_west, from_east;
+    const bs3d_row *xs, *ys;
+} bs3d_p_lane;
+
+/* What they carry from plane to plane: for each of two steps what bs3d_lane_plane keeps, what the elimination in z
+   keeps, rows k-1 .. k+1 of the third axis; and their result. */
+typedef struct {
+    tb_real (*now)[bs3d_p_shape::points], (*next)[bs3d_p_shape::points], *y, *first;
+    bs3d_row *z;
+    tb_real *out;
+} bs3d_p_carry;
+
+/* Computes L u (or u + L u) on the plane below the one that has come, for the patch whose first point is at p. */
+TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_lane *lane, const bs3d_p_carry *carry,
+                      const tb_real *p)
+{
+    tb_real patch[(bs3d_p_shape::columns + 2) * (bs3d_p_shape::rows + 2)];
+    bs3d_p_patch(form, p, bs3d_p_stride(bs3d_p_shape::columns), lane->from_west, lane->from_east, patch);
+    bs3d_lane_plane(form, bs3d_p_shape::columns, bs3d_p_shape::rows, pairs, lane->xs, lane->ys, carry->z, patch,
+                    carry->now[step], carry->next[step], carry->out);
+}
+
+/* The same for points of a column beside the tile. */
+TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_lane *lane, const bs3d_p_carry *carry,
+                             const tb_real *p)
+{
+    const int rows = bs3d_p_shape::rows;
+    tb_real patch[3 * (rows + 2)];
+    TB_UNROLL
+    for (int n = 0; n < 3 * (rows + 2); n++)
+        patch[n] = p[(n / 3 - 1) * bs3d_p_stride(bs3d_p_shape::columns) + n % 3 - 1];
+    bs3d_lane_plane(form, 1, rows, pairs, lane->xs, lane->ys, carry->z, patch, carry->now[0], carry->next[0],
+                    carry->out);
+}
+
+/* Loads the rows of the part's points, of a tile that begins at column i and row j, and finds which of its rows are the
+   tile's and the grid's. */
+TB_D void bs3d_p_part_rows(const bs3d_p_plan *plan, const tb_real *tables, const bs3d_p_part *part, int i, int j,
+                           bs3d_row *xs, bs3d_row *ys, int *stores)
+{
+    const int rows = bs3d_p_shape::rows, row = part->row;
+    bs3d_p_axis_rows(plan, tables, 0, part->valid ? i + part->x : plan->pitch, part->beside ? 1 : bs3d_p_shape::columns,
+                     xs);
+    bs3d_p_axis_rows(plan, tables, 1, j + row, rows, ys);
+    for (int p = 0; p < rows; p++)
+        stores[p] = !part->beside && part->valid && row + p >= 0 && row + p < bs3d_p_shape::tile_rows &&
+                    j + row + p < plan->model.points[1];
+}
+
+/* Stores the rows of a patch that are the lane's to store, if `inner`; they are `step` apart. */
+TB_D void bs3d_p_store_rows(const int *stores, int inner, const tb_real *u, tb_real *to, int step)
+{
+    const int columns = bs3d_p_shape::columns;
+    TB_UNROLL
+    for (int n = 0; n < bs3d_p_shape::rows; n++)
+        if (stores[n] && inner) bs3d_p_store(columns, u + n * columns, to + n * step);
+}
+
+/* Sweeps upward, by one or two time steps. A block has tile_rows rows of a tile of plan.tile columns. With one step,
+   plane k comes into shared memory with a row and a column more on each side, and gives plane k-1. With two, it comes
+   with two more; the first step gives plane k-1 with one more, and the second, two planes behind it, plane k-3. The
+   first step's rows before and after the tile belong to the first and the last warp of rows, its columns beside the
+   tile to a warp of their own. v becomes u + L u or L u, as pairs say; or (forward) what the forward elimination in z
+   makes of it, partition by partition, whose interfaces it stores (bs3d_p_solve_reduced). */
+template <int form, int steps, int forward>
+TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
+                              tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
+{
+    const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::tile_rows;
+    const int stride = bs3d_p_stride(columns), size = (tile_rows + 2 * steps) * stride;
+    const int vectors = bs3d_p_vectors(size, bs3d_p_tile_threads(steps)), ahead = BS3D_P_RING_SLOTS - 1;
+    bs3d_p_launch_dependents();
+    const int warp = (int)threadIdx.x / 32, rank = (int)threadIdx.x & 31;
+    int i = plan->tile * (int)blockIdx.x, j = tile_rows * (int)blockIdx.y, nz = plan->model.points[2], from, to;
+    int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
+    int partition = bs3d_p_span_of(plan, span, (int)blockIdx.z, &from, &to);
+    int first = from > steps ? from - steps : 0, last = to + steps <= nz ? to + steps - 1 : nz - 1;
+    int levels = to - first + 5;
+    tb_real *weights = (tb_real *)memory, *between = weights + BS3D_P_PLANE_WEIGHTS * levels,
+            *slots = between + (steps - 1) * 2 * size;
+    bs3d_p_all_plane_weights(forward ? from : to, to, tables, first - 2, levels, weights);
+    for (int e = trid_block_thread(); e < (steps - 1) * 2 * size; e += trid_block_threads()) between[e] = 0;
+    bs3d_p_ring ring = bs3d_p_open_ring(vectors, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps,
+                                        tile_rows + 2 * steps, stride, slots);
+
+    const bs3d_p_part part = bs3d_p_part_of(steps, warp, rank, width);
+    tb_real *target = v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (first - 2 * steps + 1);
+    bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    tb_real now[2][columns * rows] = {{0}}, next[2][columns * rows] = {{0}}, out[columns * rows];
+    tb_real y[columns * rows] = {0}, end[columns * rows] = {0};
+    int stores[rows];
+    bs3d_p_part_rows(plan, tables, &part, i, j, xs, ys, stores);
+    const bs3d_p_lane lane = {part.from_west, part.from_east, xs, ys};
+    const bs3d_p_carry carry = {now, next, y, end, z, out};
+
+    int slot = 0;
+    bs3d_p_grid_wait();
+    for (int k = 0; k < ahead; k++) bs3d_p_prefetch_plane(vectors, &ring, k, first + k <= last ? first + k : -1);
+    for (int k = first; k < to + 2 * steps - 1; k++, target += plan->plane) {
+        TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
+        __syncthreads();
+        bs3d_p_prefetch_plane(vectors, &ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
+                              k + ahead <= last ? k + ahead : -1);
+        const tb_real *p = slots + slot * size + part.place;
+        tb_real *made = between + (k & 1) * size + part.place;
+        if (k < to + steps) { /* the first step */
+            bs3d_p_plane_weights(weights, k - first + 2, z);
+            if (part.beside) {
+                bs3d_p_step_beside(form, pairs, &lane, &carry, p);
+                TB_UNROLL
+                for (int n = 0; n < rows; n++)
+                    if (part.valid) made[n * stride] = out[n];
+            } else {
+                bs3d_p_step(form, 0, pairs, &lane, &carry, p);
+                if (forward && k > from)
+                    bs3d_p_eliminate(columns * rows, weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2) + 8, out, y, end);
+                if (steps == 1) bs3d_p_store_rows(stores, k > from, forward ? y : out, target, plan->pitch);
+                TB_UNROLL
+                for (int n = 0; n < rows && steps == 2; n++)
+                    if (part.valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
+            }
+        }
+        if (steps == 2 && !part.beside && k > from) { /* the second, two planes behind */
+            p = between + (~k & 1) * size + part.place;
+            bs3d_p_plane_weights(weights, k - first, z);
+            bs3d_p_step(form, 1, pairs, &lane, &carry, p);
+            bs3d_p_store_rows(stores, k - 3 >= from, out, target, plan->pitch);
+        }
+        if (++slot == BS3D_P_RING_SLOTS) slot = 0;
+    }
+    if (forward) {
+        tb_real *at = interfaces + i + part.x + (long long)plan->pitch * (j + part.row);
+        TB_UNROLL
+        for (int n = 0; n < rows; n++)
+            if (stores[n])
+                bs3d_p_store_interface(columns, plan, tables, partition, to - 1, y + n * columns, end + n * columns,
+                                       at + n * plan->pitch);
+    }
+}
+
+/* ---- the launch -------------------------------------------------------------------------------------------------- */
+
+/* Returns the elements of shared memory beside the weights: the ring, and with two steps two planes between them. */
+TB_HD constexpr size_t bs3d_p_tile_elements(int steps)
+{
+    return (size_t)(BS3D_P_RING_SLOTS + (steps > 1 ? 2 : 0)) * (size_t)(bs3d_p_shape::tile_rows + 2 * steps) *
+           (size_t)bs3d_p_stride(bs3d_p_shape::columns);
+}
+
+/* Chooses the partitions of a sweep whose shared memory holds these elements and the weights of a partition's planes:
+   plan.partitions or, if the device has less memory, more, up to `most`. Returns BS3D_LAUNCH_FAILED if even these do
+   not fit. */
+template <class kernel_type>
+static int bs3d_p_fit(size_t elements, int most, kernel_type kernel, bs3d_p_launch *l)
+{
+    size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    int nz = l->plan.model.points[2];
+    for (;; l->plan.partitions++) {
+        size_t levels = (size_t)((nz - 1) / l->plan.partitions + 1 + 7);
+        l->bytes = sizeof(tb_real) * (elements + BS3D_P_PLANE_WEIGHTS * levels);
+        if (l->bytes <= limit) break;
+        if (l->plan.partitions >= most) return BS3D_LAUNCH_FAILED;
+    }
+    return trid_allow_shared(kernel) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
+}
+
+/* Makes the launch of a kernel that calls bs3d_p_sweep_planes, in plan->partitions partitions, or if that is 0 in the
+   best number of them. */
+template <class kernel_type>
+static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int steps, kernel_type kernel, bs3d_p_launch *l)
+{
+    const int columns = bs3d_p_shape::columns, *n = plan->model.points;
+    const int slots = bs3d_p_shape::tile_blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
+    int tiles = (n[0] - 1) / (32 * columns) + 1, most = plan->partitions ? BS3D_P_PARTITIONS : n[2];
+    l->plan = *plan;
+    l->plan.tile = ((n[0] - 1) / tiles / columns + 1) * columns;
+    l->early = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    l->block = dim3((unsigned)bs3d_p_tile_threads(steps));
+    l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / bs3d_p_shape::tile_rows + 1));
+    if (!plan->partitions)
+        l->plan.partitions = bs3d_p_best_partitions(n[2], (long long)l->grid.x * l->grid.y, slots, 3 * steps - 1);
+    int status = bs3d_p_fit(bs3d_p_tile_elements(steps), most, kernel, l);
+    l->grid.z = (unsigned)l->plan.partitions;
+    return status;
+}
+
+#endif /* BS3D_P_BODY */
