@@ -2,11 +2,11 @@
    MIT licence, see LICENSE. */
 
 #define adi2d_p_pieces ADI2D_OF(p_pieces)
-#define adi2d_p_place ADI2D_OF(p_place)
+#define adi2d_p_swizzle ADI2D_OF(p_swizzle)
 #define adi2d_p_chip ADI2D_OF(p_chip)
 #define adi2d_p_chip_lay_out ADI2D_OF(p_chip_lay_out)
-#define adi2d_p_meet ADI2D_OF(p_meet)
-#define adi2d_p_own ADI2D_OF(p_own)
+#define adi2d_p_sync ADI2D_OF(p_sync)
+#define adi2d_p_array ADI2D_OF(p_array)
 #define adi2d_p_cell_of ADI2D_OF(p_cell_of)
 #define adi2d_p_row_of ADI2D_OF(p_row_of)
 #define adi2d_p_value_of ADI2D_OF(p_value_of)
@@ -18,11 +18,11 @@
 #define adi2d_p_chip_face ADI2D_OF(p_chip_face)
 #define adi2d_p_chip_source ADI2D_OF(p_chip_source)
 #define adi2d_p_chip_changes ADI2D_OF(p_chip_changes)
-#define adi2d_p_chip_rim ADI2D_OF(p_chip_rim)
+#define adi2d_p_chip_halo ADI2D_OF(p_chip_halo)
 
 /* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
    y, each a multiple of per_lane. Along x a line is a row, per_lane neighbouring points a lane, width lanes a line; a block solves
-   its own rows. Along y neighbouring threads take neighbouring columns, per_lane points of them, sections threads a line; a
+   its own rows. Along y neighbouring threads take neighbouring columns, per_lane points of them, parts threads a line; a
    block solves its share of the columns, through the others' shared memory where their rows are.
 
    Point i of a row is at place(i): pieces of 16 bytes, the order of eight changing from group of eight to group of
@@ -36,7 +36,7 @@ typedef struct FD_P_ALIGN {
     tb_real v[ADI2D_P_PIECE];
 } adi2d_p_pieces;
 
-TB_HD int adi2d_p_place(int i)
+TB_HD int adi2d_p_swizzle(int i)
 {
     return i ^ ((i / (8 * ADI2D_P_PIECE) & 7) * ADI2D_P_PIECE);
 }
@@ -54,14 +54,14 @@ typedef struct {
     adi2d_p_tables t;
     const adi2d_problem *problem;
     const adi2d_model_parameters *parameters;
-    tb_real *extra, *final;                   /* in device memory: of the block's rows, points[0] apart */
+    tb_real *multiplier, *final;              /* in device memory: of the block's rows, points[0] apart */
     int n[2], rank, size, first, rows, share; /* the block's rows, from the first; columns of each block */
-    int width, sections, each, pitch;
+    int width, parts, each, pitch;
     int u, z, g;   /* arrays of the block: values, differences or a first stage's values, what a second begins with */
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which makes identity rows */
-    int number[2]; /* of x at [q pitch + place(i)], of y at [q per_lane sections + j] */
+    int number[2]; /* of x at [q pitch + place(i)], of y at [q per_lane parts + j] */
     int exchange;  /* of the solve along y */
-    int factors;   /* of the matrix along y, taken apart: each section's, then each reduced row's; steps of PCR */
+    int factors;   /* of the matrix along y, taken apart: each part's, then each reduced row's; steps of PCR */
     int pace, now; /* of the step: its pace, the numbers of its start, then of its end */
     int bytes;     /* all of it */
     int given;     /* the plan's, and what changes at dates add in the block's rows */
@@ -70,13 +70,13 @@ typedef struct {
 /* Hands out a block's shared memory. */
 TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int threads, adi2d_p_chip *chip)
 {
-    const int rim = launch->arrays > 1 ? 2 : 0; /* rows of other blocks */
-    size_t used = 0, array = fd_p_round((size_t)(launch->each + rim) * (size_t)launch->pitch * sizeof(tb_real));
-    int *const arrays[3] = {&chip->u, &chip->z, &chip->g}, lines = threads / launch->sections;
+    const int halo = launch->arrays > 1 ? 2 : 0; /* rows of other blocks */
+    size_t used = 0, array = fd_p_round((size_t)(launch->each + halo) * (size_t)launch->pitch * sizeof(tb_real));
+    int *const arrays[3] = {&chip->u, &chip->z, &chip->g}, lines = threads / launch->parts;
     for (int k = 0; k < 3; k++) *arrays[k] = (int)(array * (size_t)(k < launch->arrays ? k : launch->arrays - 1));
     used += array * (size_t)launch->arrays;
     for (int d = 0; d < 2; d++) {
-        int points = per_lane * (d ? launch->sections : launch->width), numbers = d ? ADI2D_P_OF_Y : ADI2D_P_OF_X;
+        int points = per_lane * (d ? launch->parts : launch->width), numbers = d ? ADI2D_P_OF_Y : ADI2D_P_OF_X;
         chip->cell[d] = (int)used;
         used += fd_p_round((size_t)(points + points / per_lane) * sizeof(fd_cell));
         chip->number[d] = (int)used;
@@ -84,10 +84,10 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int 
     }
     chip->exchange = (int)used;
     used +=
-        fd_p_round((size_t)TRID_INTERLEAVED_LEN(lines, launch->sections, 128 / (int)sizeof(tb_real)) * sizeof(tb_real));
+        fd_p_round((size_t)TRID_INTERLEAVED_LEN(lines, launch->parts, 128 / (int)sizeof(tb_real)) * sizeof(tb_real));
     chip->factors = (int)used;
     if (ADI2D_P_ALONE && launch->arrays == 1)
-        used += fd_p_round((size_t)(launch->sections * (5 * per_lane + 12) + 2) * sizeof(tb_real));
+        used += fd_p_round((size_t)(launch->parts * (5 * per_lane + 12) + 2) * sizeof(tb_real));
     chip->pace = (int)used;
     used += fd_p_round(sizeof(adi2d_p_pace));
     chip->now = (int)used;
@@ -96,7 +96,7 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int 
 }
 
 /* All threads of the cluster wait for each other. */
-TB_D void adi2d_p_meet(const adi2d_p_chip *h)
+TB_D void adi2d_p_sync(const adi2d_p_chip *h)
 {
     if (h->size > 1)
         trid_cluster_sync();
@@ -105,7 +105,7 @@ TB_D void adi2d_p_meet(const adi2d_p_chip *h)
 }
 
 /* An array of the block. */
-TB_D tb_real *adi2d_p_own(unsigned char *memory, int array)
+TB_D tb_real *adi2d_p_array(unsigned char *memory, int array)
 {
     return (tb_real *)(memory + array);
 }
@@ -119,7 +119,7 @@ TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, unsigned char *memory, int a
 /* Row j of an array, wherever it is, from point i on; and a number of it. */
 TB_D trid_cluster_place adi2d_p_row_of(const adi2d_p_chip *h, unsigned char *memory, int array, int i, int j)
 {
-    int owner = j / h->each, at = (j - owner * h->each) * h->pitch + adi2d_p_place(i);
+    int owner = j / h->each, at = (j - owner * h->each) * h->pitch + adi2d_p_swizzle(i);
     return trid_cluster_map(memory + array, owner) + at * (int)sizeof(tb_real);
 }
 TB_D tb_real adi2d_p_value_of(const adi2d_p_chip *h, unsigned char *memory, int array, int i, int j)
@@ -130,21 +130,21 @@ TB_D tb_real adi2d_p_value_of(const adi2d_p_chip *h, unsigned char *memory, int 
 /* Piece c of the per_lane points from i = first of a row. */
 TB_D adi2d_p_pieces *adi2d_p_piece_of(tb_real *row, int first, int c)
 {
-    return (adi2d_p_pieces *)(row + (adi2d_p_place(first) ^ (c * ADI2D_P_PIECE)));
+    return (adi2d_p_pieces *)(row + (adi2d_p_swizzle(first) ^ (c * ADI2D_P_PIECE)));
 }
 
 /* Numbers of x at column i, or of y at row j. */
 TB_D void adi2d_p_numbers_of_x(const adi2d_p_chip *h, unsigned char *memory, int i, tb_real *number)
 {
-    const tb_real *from = adi2d_p_own(memory, h->number[0]) + adi2d_p_place(i);
+    const tb_real *from = adi2d_p_array(memory, h->number[0]) + adi2d_p_swizzle(i);
     TB_UNROLL
     for (int q = 0; q < ADI2D_P_OF_X; q++) number[q] = from[q * h->pitch];
 }
 TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int j, tb_real *number)
 {
-    const tb_real *from = adi2d_p_own(memory, h->number[1]) + j;
+    const tb_real *from = adi2d_p_array(memory, h->number[1]) + j;
     TB_UNROLL
-    for (int q = 0; q < ADI2D_P_OF_Y; q++) number[q] = from[q * per_lane * h->sections];
+    for (int q = 0; q < ADI2D_P_OF_Y; q++) number[q] = from[q * per_lane * h->parts];
 }
 
 TB_D adi2d_terms adi2d_p_chip_terms(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int i, int j,
@@ -220,13 +220,14 @@ TB_D int adi2d_p_chip_changes(const adi2d_p_chip *h, unsigned char *memory)
 }
 
 /* The rows of other blocks around those of this one, to behind its own: `array` has two more. */
-TB_D void adi2d_p_chip_rim(const adi2d_p_chip *h, unsigned char *memory, int array)
+TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;
-    tb_real *rim = adi2d_p_own(memory, array) + h->each * h->pitch;
+    tb_real *halo = adi2d_p_array(memory, array) + h->each * h->pitch;
     for (int at = trid_block_thread(); at < 2 * h->n[0] && h->rows > 0; at += trid_block_threads()) {
         const int after = at >= h->n[0], i = at - after * h->n[0], j = after ? h->first + h->rows : h->first - 1;
-        if (j >= 0 && j < h->n[1]) rim[after * h->pitch + adi2d_p_place(i)] = adi2d_p_value_of(h, memory, array, i, j);
+        if (j >= 0 && j < h->n[1])
+            halo[after * h->pitch + adi2d_p_swizzle(i)] = adi2d_p_value_of(h, memory, array, i, j);
     }
     __syncthreads();
 }

@@ -31,7 +31,7 @@
 
 #if TB_HOST_SCOPE
 
-/* What a worker has in memory besides the tables. Grids have a rim of one point, which is 0 and never changes, so that
+/* What a worker has in memory besides the tables. Grids have a halo of one point, which is 0 and never changes, so that
    derivatives are taken without asking where: point (i, j) at (j + 1) pitch + i + 1. */
 typedef struct {
     adi2d_p_tables t;
@@ -40,7 +40,7 @@ typedef struct {
     int n[2], pitch;
     tb_real *u, *z, *d, *g, *e;     /* values, a first stage's, differences, what a second stage begins with, what the
                                      terms along y change from a step's start to its end */
-    tb_real *extra;                 /* exercise's multiplier */
+    tb_real *multiplier;            /* exercise's multiplier */
     tb_real *tile, *solved, *upper; /* lines side by side, their solutions, their matrices */
     tb_real *part[4];               /* F_0, F_1 and F_2 of a line, and F_1 at the step's end */
     tb_real *spread[4];             /* the cells along x, number by number */
@@ -54,7 +54,7 @@ TB_HOST size_t adi2d_p_host_lay_out(const adi2d_batch *batch, unsigned char *mem
     size_t longest = (size_t)fd_p_padded(batch->points[batch->points[1] > batch->points[0]]);
     size_t grid = (size_t)(batch->points[0] + 2) * (size_t)(batch->points[1] + 2), line = longest * FD_P_LANES;
     tb_real **grids[6], **lines[3];
-    grids[0] = &h.u, grids[1] = &h.z, grids[2] = &h.d, grids[3] = &h.g, grids[4] = &h.e, grids[5] = &h.extra;
+    grids[0] = &h.u, grids[1] = &h.z, grids[2] = &h.d, grids[3] = &h.g, grids[4] = &h.e, grids[5] = &h.multiplier;
     lines[0] = &h.tile, lines[1] = &h.solved, lines[2] = &h.upper;
     for (int k = 0; k < 6; k++) {
         *grids[k] = (tb_real *)fd_p_at(memory, used);
@@ -308,7 +308,7 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
     for (int j = 0; j < h->n[1]; j++) {
         const size_t at = (size_t)(j + 1) * pitch + 1;
         tb_real *d = h->d + at, *g = h->g + at, *e = h->e + at;
-        const tb_real *extra = h->extra + at;
+        const tb_real *multiplier = h->multiplier + at;
         adi2d_p_host_line(h, h->u, j, k, 0, f0, f1, f2);
         for (int i = 0; i < n; i++) {
             d[i] = base[0] * f0[i] + base[1] * (f1[i] + f2[i]);
@@ -325,7 +325,7 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
                 if (h->problem->face[0][side] == FD_VALUE) e[side ? n - 1 : 0] = 0;
         }
         if (american)
-            for (int i = 0; i < n; i++) d[i] += dt * extra[i], g[i] += dt * extra[i];
+            for (int i = 0; i < n; i++) d[i] += dt * multiplier[i], g[i] += dt * multiplier[i];
     }
     const size_t all = pitch * (size_t)(h->n[1] + 2);
     tb_real *u = h->u, *z = h->z, *d = h->d, *g = h->g, *e = h->e;
@@ -380,8 +380,8 @@ TB_HOST void adi2d_p_host_exercise(adi2d_p_host *h, tb_real dt, int kind)
     for (int j = 0; j < h->n[1]; j++) {
         const size_t at = (size_t)(j + 1) * (size_t)h->pitch + 1;
         const tb_real *final = h->t.final + (size_t)j * (size_t)h->n[0];
-        tb_real *u = h->u + at, *extra = h->extra + at;
-        for (int i = 0; i < h->n[0]; i++) u[i] = fd_lane_exercise(kind, dt, final[i], u[i], &extra[i]);
+        tb_real *u = h->u + at, *multiplier = h->multiplier + at;
+        for (int i = 0; i < h->n[0]; i++) u[i] = fd_lane_exercise(kind, dt, final[i], u[i], &multiplier[i]);
     }
 }
 
@@ -421,7 +421,7 @@ TB_HOST void adi2d_p_host_date(adi2d_p_host *h, int date, adi2d_values *values)
                 h->u[at] = (tb_real)adi2d_p_change(h->parameters, date, x[i], h->t.x[1][j], before);
                 fd_p_most(&h->t.plan->given, fd_p_larger(0, fd_p_added(before, (double)h->u[at])));
             }
-            h->u[at] = fd_lane_at_date(event->what, h->problem->exercise, final, h->u[at], &h->extra[at]);
+            h->u[at] = fd_lane_at_date(event->what, h->problem->exercise, final, h->u[at], &h->multiplier[at]);
         }
     if (event->what & FD_RECORD) values[1 + date] = adi2d_p_host_values(h);
 }
@@ -446,7 +446,7 @@ TB_HOST fd_status adi2d_p_host_march(adi2d_p_host *h, int watched, adi2d_values 
     const adi2d_p_plan *plan = h->t.plan;
     int largest;
     const size_t grid = (size_t)h->pitch * (size_t)(h->n[1] + 2) * sizeof(tb_real);
-    tb_real *all[6] = {h->u, h->z, h->d, h->g, h->e, h->extra};
+    tb_real *all[6] = {h->u, h->z, h->d, h->g, h->e, h->multiplier};
     for (int k = 0; k < 6; k++) memset(all[k], 0, grid);
     for (int j = 0; j < h->n[1]; j++)
         memcpy(h->u + (size_t)(j + 1) * (size_t)h->pitch + 1, h->t.final + (size_t)j * (size_t)h->n[0],
@@ -503,7 +503,7 @@ TB_HOST void adi2d_p_host_problem(const adi2d_batch *batch, const adi2d_model_pa
     }
     batch->status[which] = plan->status;
     if (plan->status.what) {
-        adi2d_p_nothing(batch, which, 0, 1);
+        adi2d_p_fill_nan(batch, which, 0, 1);
         return;
     }
     values[0] = adi2d_p_host_values(&h);
@@ -517,7 +517,7 @@ TB_HOST int adi2d_p_host_refuse(const adi2d_batch *batch, int from, int to, int 
     for (int which = from; which < to && batch->status; which++)
         batch->status[which] = adi2d_p_status(wrong, 0, -1, -1, -1, -1);
     for (int which = from; which < to && batch->values && !adi2d_p_sizes(batch); which++)
-        adi2d_p_nothing(batch, which, 0, 1);
+        adi2d_p_fill_nan(batch, which, 0, 1);
     return wrong;
 }
 

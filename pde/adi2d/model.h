@@ -11,7 +11,7 @@
 #define ADI2D_P_ALONE 0
 #endif
 
-/* The final value at point (i, j). */
+/* Returns the final value at point (i, j). */
 TB_HD double adi2d_p_final(const adi2d_problem *problem, const adi2d_model_parameters *parameters,
                            const double *const *x, const int *points, int i, int j)
 {
@@ -20,7 +20,7 @@ TB_HD double adi2d_p_final(const adi2d_problem *problem, const adi2d_model_param
                        parameters);
 }
 
-/* What is given at a face. */
+/* Returns the value or slope given at a face. */
 TB_HD double adi2d_p_face(const adi2d_model_parameters *parameters, int axis, int side, double other, double t)
 {
 #ifdef ADI2D_FACE
@@ -31,6 +31,7 @@ TB_HD double adi2d_p_face(const adi2d_model_parameters *parameters, int axis, in
 #endif
 }
 
+/* Returns what a value becomes at a date. */
 TB_HD double adi2d_p_change(const adi2d_model_parameters *parameters, int date, double x, double y, double value)
 {
 #ifdef ADI2D_CHANGE

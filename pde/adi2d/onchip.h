@@ -27,7 +27,7 @@
 /* Point `at` of the block's rows, counted along them. */
 TB_D tb_real *adi2d_p_chip_point(const adi2d_p_chip *h, unsigned char *memory, int at)
 {
-    return adi2d_p_own(memory, h->u) + at / h->n[0] * h->pitch + adi2d_p_place(at % h->n[0]);
+    return adi2d_p_array(memory, h->u) + at / h->n[0] * h->pitch + adi2d_p_swizzle(at % h->n[0]);
 }
 
 /* What exercise does to the block's rows after a step. */
@@ -37,9 +37,9 @@ ADI2D_P_RARE void adi2d_p_chip_exercise(const adi2d_p_chip *h, unsigned char *me
     const int kind = h->problem->exercise;
     for (int at = trid_block_thread(); at < h->rows * h->n[0]; at += trid_block_threads()) {
         tb_real *u = adi2d_p_chip_point(h, memory, at), final = h->final[at];
-        tb_real more = kind == FD_AMERICAN ? h->extra[at] : 0;
+        tb_real more = kind == FD_AMERICAN ? h->multiplier[at] : 0;
         *u = fd_lane_exercise(kind, dt, final, *u, &more);
-        if (kind == FD_AMERICAN) h->extra[at] = more;
+        if (kind == FD_AMERICAN) h->multiplier[at] = more;
     }
 }
 
@@ -65,20 +65,20 @@ ADI2D_P_RARE void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int 
         for (int row = 0; row < h->rows; row++) {
             /* All of a row is read before any of it is written. */
             enum { most = 512 / 32 };
-            tb_real *u = adi2d_p_own(memory, h->u) + row * h->pitch, shifted[most];
+            tb_real *u = adi2d_p_array(memory, h->u) + row * h->pitch, shifted[most];
             for (int m = 0; m < most && m * threads < n; m++) {
                 const int i = trid_block_thread() + m * threads;
                 fd_weights from;
                 shifted[m] = 0;
                 if (i >= n || fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) continue;
                 double sum = 0;
-                for (int k = 0; k < 4; k++) sum += from.value[k] * (double)u[adi2d_p_place(from.first + k)];
+                for (int k = 0; k < 4; k++) sum += from.value[k] * (double)u[adi2d_p_swizzle(from.first + k)];
                 shifted[m] = (tb_real)sum;
             }
             __syncthreads();
             for (int m = 0; m < most && m * threads < n; m++) {
                 const int i = trid_block_thread() + m * threads;
-                if (i < n) u[adi2d_p_place(i)] = shifted[m];
+                if (i < n) u[adi2d_p_swizzle(i)] = shifted[m];
             }
             __syncthreads();
         }
@@ -89,12 +89,12 @@ ADI2D_P_RARE void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int 
             *u = (tb_real)adi2d_p_change(h->parameters, date, x[at % n], h->t.x[1][h->first + at / n], before);
             added = fd_p_larger(added, fd_p_added(before, (double)*u));
         }
-        tb_real more = kind == FD_AMERICAN ? h->extra[at] : 0;
+        tb_real more = kind == FD_AMERICAN ? h->multiplier[at] : 0;
         *u = fd_lane_at_date(event->what, kind, h->final[at], *u, &more);
-        if (kind == FD_AMERICAN) h->extra[at] = more;
+        if (kind == FD_AMERICAN) h->multiplier[at] = more;
     }
     if (added) fd_p_most(&h->given, added);
-    adi2d_p_meet(h);
+    adi2d_p_sync(h);
     if (event->what & FD_RECORD) adi2d_p_chip_values(h, memory, &values[1 + date]);
 }
 
@@ -104,14 +104,14 @@ TB_D int adi2d_p_chip_least(const adi2d_p_chip *h, int index, int *least)
     if (trid_block_thread() == 0) *least = FD_P_NONE;
     __syncthreads();
     if (index != FD_P_NONE) fd_p_least(least, index);
-    adi2d_p_meet(h);
+    adi2d_p_sync(h);
     for (int r = 0; r < h->size; r++) {
         const float bits = trid_cluster_load_f32(trid_cluster_map(least, r));
         int other;
         memcpy(&other, &bits, sizeof other);
         index = other < index ? other : index;
     }
-    adi2d_p_meet(h);
+    adi2d_p_sync(h);
     return index;
 }
 
@@ -143,7 +143,7 @@ ADI2D_P_RARE fd_status adi2d_p_chip_ended(const adi2d_p_chip *h, unsigned char *
 /* The first of the points at which the model gives something that is not finite, at the step's start or end. */
 ADI2D_P_RARE int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory, int *least)
 {
-    const tb_real *now = adi2d_p_own(memory, h->now);
+    const tb_real *now = adi2d_p_array(memory, h->now);
     int lost = FD_P_NONE;
     for (int at = trid_block_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_block_threads())
         for (int e = 0; e < 2; e++)
@@ -159,7 +159,7 @@ TB_D void adi2d_p_chip_pace(const adi2d_p_chip *h, unsigned char *memory, int k)
     int *to = (int *)(memory + h->pace);
     for (int q = trid_block_thread(); q < words; q += trid_block_threads()) to[q] = from[q];
     for (int q = trid_block_thread(); q < 2 * ADI2D_P_OF_T; q += trid_block_threads())
-        adi2d_p_own(memory, h->now)[q] = h->t.time[2 * k * ADI2D_P_OF_T + q];
+        adi2d_p_array(memory, h->now)[q] = h->t.time[2 * k * ADI2D_P_OF_T + q];
     __syncthreads();
 }
 
@@ -170,13 +170,13 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
     const int steps = h->t.plan->steps, n = h->n[0], american = h->problem->exercise == FD_AMERICAN;
     tb_real factored = 0; /* the size for which the matrix along y is taken apart */
     for (int at = trid_block_thread(); at < h->cell[0] / (int)sizeof(tb_real); at += trid_block_threads())
-        adi2d_p_own(memory, h->u)[at] = 0; /* all arrays, with what lies beyond the lines' ends */
+        adi2d_p_array(memory, h->u)[at] = 0; /* all arrays, with what lies beyond the lines' ends */
     __syncthreads();
     for (int at = trid_block_thread(); at < h->rows * n; at += trid_block_threads()) {
         *adi2d_p_chip_point(h, memory, at) = h->final[at];
-        if (american) h->extra[at] = 0;
+        if (american) h->multiplier[at] = 0;
     }
-    adi2d_p_meet(h);
+    adi2d_p_sync(h);
     TB_LOOP
     for (int k = 0; k < steps; k++) {
         const fd_step *step = &h->t.step[k];
@@ -190,32 +190,32 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
         if (products) {
             if (pace->open) {
                 adi2d_p_chip_open(per_lane, h, memory);
-                adi2d_p_meet(h);
+                adi2d_p_sync(h);
             }
             if (ADI2D_P_ALONE && (pace->of.size < factored || pace->of.size > factored)) {
                 factored = pace->of.size;
                 adi2d_p_chip_factor(per_lane, h, memory);
             }
             adi2d_p_chip_product_x(per_lane, h, memory);
-            adi2d_p_meet(h);
+            adi2d_p_sync(h);
             adi2d_p_chip_product_y(per_lane, h, memory);
         } else {
             TB_LOOP
             for (int s = 0; s < pace->of.stages; s++) {
-                if (s > 0) adi2d_p_meet(h);
+                if (s > 0) adi2d_p_sync(h);
                 adi2d_p_chip_x(per_lane, h, memory, s, step);
-                adi2d_p_meet(h);
+                adi2d_p_sync(h);
                 adi2d_p_chip_y(per_lane, h, memory, s, step);
             }
         }
-        adi2d_p_meet(h);
+        adi2d_p_sync(h);
         if (h->problem->exercise != FD_EUROPEAN) {
             adi2d_p_chip_exercise(h, memory);
-            adi2d_p_meet(h);
+            adi2d_p_sync(h);
         }
         if (date >= 0 && h->problem->at_date) {
             adi2d_p_chip_date(h, memory, date, values);
-            adi2d_p_meet(h);
+            adi2d_p_sync(h);
         }
         if (watched) {
             int unused, lost = adi2d_p_chip_lost(h, memory, least, &unused);
@@ -229,13 +229,13 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
 TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     for (int d = 0; d < 2; d++) {
-        const int numbers = d ? ADI2D_P_OF_Y : ADI2D_P_OF_X, room = per_lane * (d ? h->sections : h->width);
+        const int numbers = d ? ADI2D_P_OF_Y : ADI2D_P_OF_X, room = per_lane * (d ? h->parts : h->width);
         for (int i = trid_block_thread(); i < room; i += trid_block_threads()) {
             const int last = i < h->n[d] ? i : h->n[d] - 1;
             const fd_cell none = {0, 0, 0, 0};
             ((fd_cell *)(memory + h->cell[d]))[i + i / per_lane] = i < h->n[d] ? h->t.cell[d][i] : none;
             for (int q = 0; q < numbers && (d || i < h->pitch); q++)
-                adi2d_p_own(memory, h->number[d])[d ? q * room + i : q * h->pitch + adi2d_p_place(i)] =
+                adi2d_p_array(memory, h->number[d])[d ? q * room + i : q * h->pitch + adi2d_p_swizzle(i)] =
                     h->t.number[d][q * h->t.padded[d] + last];
         }
     }
@@ -255,12 +255,12 @@ TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch 
         h->rank = trid_cluster_rank(), h->size = size, h->given = h->t.plan->given;
         h->problem = &batch->problem[which], h->parameters = &launch->parameters[which];
         h->n[0] = h->t.plan->points[0], h->n[1] = h->t.plan->points[1];
-        h->width = launch->width, h->sections = launch->sections, h->each = launch->each, h->pitch = launch->pitch;
+        h->width = launch->width, h->parts = launch->parts, h->each = launch->each, h->pitch = launch->pitch;
         h->first = h->rank * h->each, h->share = (h->n[0] + size - 1) / size;
         h->rows = h->n[1] - h->first < h->each ? h->n[1] - h->first : h->each;
         if (h->rows < 0) h->rows = 0;
         h->final = h->t.final + (size_t)h->first * (size_t)h->n[0];
-        h->extra = (tb_real *)(scratch + used) + (size_t)h->first * (size_t)h->n[0];
+        h->multiplier = (tb_real *)(scratch + used) + (size_t)h->first * (size_t)h->n[0];
     }
     __syncthreads();
     const adi2d_p_plan *plan = h->t.plan;
@@ -272,7 +272,7 @@ TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch 
         for (int watched = 0; watched < 2; watched++) {
             status = adi2d_p_chip_march(per_lane, products, h, memory, watched, least, values);
             if (!status.what) break;
-            adi2d_p_meet(h);
+            adi2d_p_sync(h);
         }
         status.weak = plan->weak;
     }
@@ -284,10 +284,10 @@ TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch 
         for (int at = trid_block_thread(); at < h->rows * h->n[0] && grid; at += trid_block_threads())
             grid[(size_t)(h->first + at / h->n[0]) * row + (size_t)(at % h->n[0])] = *adi2d_p_chip_point(h, memory, at);
     } else if (h->rank == 0) {
-        adi2d_p_nothing(batch, which, trid_block_thread(), trid_block_threads());
+        adi2d_p_fill_nan(batch, which, trid_block_thread(), trid_block_threads());
     }
     if (h->rank == 0 && trid_block_thread() == 0) batch->status[which] = status;
-    adi2d_p_meet(h); /* no block ends while another reads what it has */
+    adi2d_p_sync(h); /* no block ends while another reads what it has */
 }
 
 #endif /* TB_DEVICE_SCOPES */
@@ -323,22 +323,24 @@ static inline adi2d_p_chosen adi2d_p_choose(adi2d_p_launch *launch, int asked)
         cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
         return none;
-    const int *points = launch->batch.points, wide = 128 / (int)sizeof(tb_real);
+    const int *points = launch->batch.points, unit = 128 / (int)sizeof(tb_real);
     launch->arrays = products ? 1 : launch->batch.kind == ADI2D_ONE_STAGE ? 2 : 3;
-    launch->pitch = (points[0] + wide - 1) / wide * wide;
-    launch->width = launch->sections = 1;
+    launch->pitch = (points[0] + unit - 1) / unit * unit;
+    launch->width = launch->parts = 1;
     while (launch->width * per_lane < points[0]) launch->width *= 2;
-    while (launch->sections * per_lane < points[1]) launch->sections *= 2;
-    if (launch->width > 32 || launch->sections > 32) return none;
+    while (launch->parts * per_lane < points[1]) launch->parts *= 2;
+    if (launch->width > 32 || launch->parts > 32) return none;
     for (int blocks = 1; blocks <= 16; blocks *= 2) {
         adi2d_p_chip chip;
         adi2d_p_launch trial = *launch;
         trial.each = ((points[1] + blocks - 1) / blocks + per_lane - 1) / per_lane * per_lane;
         /* As many threads as take all lines at once, if there are that many. */
         const int share = (points[0] + blocks - 1) / blocks;
-        int team = 32;
-        while (team < threads && (team < launch->sections * share || team < launch->width * trial.each)) team *= 2;
-        adi2d_p_chip_lay_out(per_lane, &trial, team, &chip);
+        int block_threads = 32;
+        while (block_threads < threads &&
+               (block_threads < launch->parts * share || block_threads < launch->width * trial.each))
+            block_threads *= 2;
+        adi2d_p_chip_lay_out(per_lane, &trial, block_threads, &chip);
         const size_t need = (size_t)chip.bytes;
         if (need + 1024 > (size_t)most || (asked && blocks != asked)) continue;
         /* A larger one than needed, up to four: only if all problems run at once with it, and its blocks still have
@@ -346,8 +348,8 @@ static inline adi2d_p_chosen adi2d_p_choose(adi2d_p_launch *launch, int asked)
         if (best.bytes > 0 &&
             (blocks > 4 || blocks * launch->batch.problems > processors || trial.each * blocks > points[1]))
             break;
-        if (blocks > 1 && trid_clusters(kernel, blocks, dim3((unsigned)team), need) < 1) break;
-        const adi2d_p_chosen chosen = {kernel, blocks, team, need};
+        if (blocks > 1 && trid_clusters(kernel, blocks, dim3((unsigned)block_threads), need) < 1) break;
+        const adi2d_p_chosen chosen = {kernel, blocks, block_threads, need};
         best = chosen, launch->each = trial.each;
     }
     return best;

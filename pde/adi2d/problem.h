@@ -1,20 +1,21 @@
-/* problem.h - a room of adi2d.h, read once a model and precision: a problem made ready for its march.
+/* problem.h - a room of adi2d.h, read once a model and precision: problems are prepared for their marches: tables,
+   checks of what the model declares, and the kernel that does it.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_tables ADI2D_OF(p_tables)
 #define adi2d_p_lay_out ADI2D_OF(p_lay_out)
 #define adi2d_p_terms ADI2D_OF(p_terms)
 #define adi2d_p_terms_beyond ADI2D_OF(p_terms_beyond)
-#define adi2d_p_few ADI2D_OF(p_few)
+#define adi2d_p_too_few ADI2D_OF(p_too_few)
 #define adi2d_p_untrue ADI2D_OF(p_untrue)
-#define adi2d_p_look ADI2D_OF(p_look)
+#define adi2d_p_checked_step ADI2D_OF(p_checked_step)
 #define adi2d_p_untrue_at ADI2D_OF(p_untrue_at)
 #define adi2d_p_row ADI2D_OF(p_row)
 #define adi2d_p_product ADI2D_OF(p_product)
 #define adi2d_p_pace_of ADI2D_OF(p_pace_of)
-#define adi2d_p_chained ADI2D_OF(p_chained)
+#define adi2d_p_continues ADI2D_OF(p_continues)
 #define adi2d_p_too_fast ADI2D_OF(p_too_fast)
-#define adi2d_p_nothing ADI2D_OF(p_nothing)
+#define adi2d_p_fill_nan ADI2D_OF(p_fill_nan)
 #define adi2d_p_points_status ADI2D_OF(p_points_status)
 #define adi2d_p_axis_numbers ADI2D_OF(p_axis_numbers)
 #define adi2d_p_step_numbers ADI2D_OF(p_step_numbers)
@@ -22,6 +23,12 @@
 #define adi2d_p_weak_rows ADI2D_OF(p_weak_rows)
 #define adi2d_p_untrue_points ADI2D_OF(p_untrue_points)
 #define adi2d_p_numbers_status ADI2D_OF(p_numbers_status)
+#define adi2d_p_begin ADI2D_OF(p_begin)
+#define adi2d_p_place_points ADI2D_OF(p_place_points)
+#define adi2d_p_check_points ADI2D_OF(p_check_points)
+#define adi2d_p_find_products ADI2D_OF(p_find_products)
+#define adi2d_p_kind_status ADI2D_OF(p_kind_status)
+#define adi2d_p_write_coordinates ADI2D_OF(p_write_coordinates)
 #define adi2d_p_prepare ADI2D_OF(p_prepare)
 #define adi2d_p_at_face ADI2D_OF(p_at_face)
 #define adi2d_p_launch ADI2D_OF(p_launch)
@@ -29,7 +36,7 @@
 #define adi2d_p_refuse ADI2D_OF(p_refuse)
 #define adi2d_p_prepare_kernel ADI2D_OF(p_prepare_kernel)
 
-/* A problem made ready: where its tables are in memory. */
+/* Where the tables of a prepared problem are in memory. */
 typedef struct {
     adi2d_p_plan *plan;
     double *x[2]; /* coordinates */
@@ -43,8 +50,7 @@ typedef struct {
     tb_real *final;     /* the final values, point (i, j) at i + points[0] * j */
 } adi2d_p_tables;
 
-
-/* Hands out memory from its start; with null, only counts. */
+/* Assigns memory to the tables, from its start; with null, only counts. Returns the bytes used. */
 TB_HD size_t adi2d_p_lay_out(const adi2d_batch *batch, unsigned char *memory, adi2d_p_tables *tables)
 {
     size_t used = 0, steps = (size_t)batch->steps;
@@ -76,8 +82,8 @@ TB_HD size_t adi2d_p_lay_out(const adi2d_batch *batch, unsigned char *memory, ad
     return used;
 }
 
-/* The terms at point (i, j) with the numbers of a time. A model may read more numbers than it declares: room is behind
-   those of x and y, other tables are behind those of time. */
+/* Returns the terms at point (i, j) with the numbers of a time. A model may read more numbers than it declares: there is
+   room after those of x and y, and other tables follow those of time. */
 TB_HD adi2d_terms adi2d_p_terms(const adi2d_p_tables *t, int i, int j, const tb_real *time)
 {
     adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
@@ -90,8 +96,8 @@ TB_HD adi2d_terms adi2d_p_terms(const adi2d_p_tables *t, int i, int j, const tb_
     return terms;
 }
 
-/* The same where numbers that are not declared are 1, but 2 those of x (bit 0 of twos), of y (bit 1) and of time (bit
-   3). */
+/* Returns the same where numbers that are not declared are 1, or 2 if their bit is set in twos: 0 for those of x, 1 for
+   y, 3 for time. */
 TB_HD adi2d_terms adi2d_p_terms_beyond(const adi2d_p_tables *t, int i, int j, const tb_real *time, int twos)
 {
     adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
@@ -109,8 +115,8 @@ TB_HD adi2d_terms adi2d_p_terms_beyond(const adi2d_p_tables *t, int i, int j, co
     return terms;
 }
 
-/* Of what the terms read more numbers than are declared: FD_P_FEW's bits. */
-TB_HD int adi2d_p_few(const adi2d_p_tables *t, int i, int j, const tb_real *time)
+/* Returns of what the terms read more numbers than are declared: FD_P_FEW's bits. */
+TB_HD int adi2d_p_too_few(const adi2d_p_tables *t, int i, int j, const tb_real *time)
 {
     enum { numbers = sizeof(adi2d_terms) / sizeof(tb_real), all = 1 + 2 + 8 };
     tb_real ones[numbers], twos[numbers];
@@ -127,8 +133,8 @@ TB_HD int adi2d_p_few(const adi2d_p_tables *t, int i, int j, const tb_real *time
     return few;
 }
 
-/* What of the model's declarations is not true in step k at points from, from + stride .. to - 1 of row j, and is the
-   problem ill-posed there: a sum of pde/fd.h's. Nothing is asked of points whose values are given. */
+/* Returns which of the model's declarations are false in step k at points from, from + stride .. to - 1 of row j, and
+   whether the problem is ill-posed there, as a sum of pde/fd.h's. Points whose values are given are not checked. */
 TB_HD int adi2d_p_untrue(const adi2d_problem *problem, const adi2d_p_tables *t, int j, int k, int from, int to,
                          int stride)
 {
@@ -150,46 +156,47 @@ TB_HD int adi2d_p_untrue(const adi2d_problem *problem, const adi2d_p_tables *t, 
     return untrue;
 }
 
-/* In which steps row j is looked at: in the first, in the last, and in one of its own, for what changes in between; but
-   not where the numbers of time are those of the first. -1: in none. */
-TB_HD int adi2d_p_look(const adi2d_p_tables *t, int j, int look)
+/* Returns the step in which row j is checked: the first, the last, or one of its own, which finds what changes in
+   between. -1: none, because the numbers of time are those of the first. */
+TB_HD int adi2d_p_checked_step(const adi2d_p_tables *t, int j, int look)
 {
     const int steps = t->plan->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : j % steps;
     const tb_real *first = t->time + ADI2D_P_OF_T, *time = t->time + (2 * k + 1) * ADI2D_P_OF_T;
     return look == 0 || !fd_p_same(ADI2D_P_OF_T, first, time) ? k : -1;
 }
 
-/* The first thing that is not true at a point, as a status. */
+/* Returns the first false declaration at a point as a status. */
 TB_HD fd_status adi2d_p_untrue_at(const adi2d_problem *problem, const adi2d_p_tables *t, int i, int j)
 {
-    int k = 0, untrue = adi2d_p_few(t, i, j, t->time);
+    int k = 0, untrue = adi2d_p_too_few(t, i, j, t->time);
     for (int look = 0; look < 3 && !untrue; look++) {
-        k = adi2d_p_look(t, j, look);
+        k = adi2d_p_checked_step(t, j, look);
         if (k >= 0) untrue = adi2d_p_untrue(problem, t, j, k, i, i + 1, 1);
     }
     return fd_p_untrue(untrue, i, j, -1, k);
 }
 
-/* The row of A along an axis, without kill. */
+/* Returns the row of A along an axis, without kill. */
 TB_HD fd_row adi2d_p_row(int axis, fd_cell cell, adi2d_terms terms)
 {
     return fd_lane_row(cell, adi2d_model_fitting, terms.drift[axis], terms.diffusion[axis]);
 }
 
-/* Does step k go as a product of factors? With theta 1/2 and no mixed term, Douglas' scheme is
+/* Returns whether a step can be made as a product of factors. With theta 1/2 and no mixed term, Douglas' scheme is
        (1 - dt A_1 / 2) (1 - dt A_2 / 2) u' = (1 + dt A_1 / 2) (1 + dt A_2 / 2) u,
-   and (1 + M) / (1 - M) = 2 / (1 - M) - 1: so, from z = (1 + dt A_2 / 2) u,
+   and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, from z = (1 + dt A_2 / 2) u,
        s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
-   is a step, with no differences formed, and z' what the next one begins with if it is as long and A_2 the same. */
-TB_HD int adi2d_p_product(const adi2d_problem *problem, const fd_step *step, int still, int weak)
+   is a step that forms no differences, and z' is what the next one begins with if its length and A_2 are the same. */
+TB_HD int adi2d_p_product(const adi2d_problem *problem, const fd_step *step, int time_independent, int weak)
 {
     for (int f = 0; f < 4; f++)
         if (problem->face[f / 2][f % 2] != FD_LINEAR) return 0;
-    return !adi2d_model_mixed && still && !weak && problem->exercise == FD_EUROPEAN && problem->scheme == FD_DOUGLAS &&
-           step->kind == FD_THETA && step->theta > 0.5 - 1e-15 && step->theta < 0.5 + 1e-15;
+    return !adi2d_model_mixed && time_independent && !weak && problem->exercise == FD_EUROPEAN &&
+           problem->scheme == FD_DOUGLAS && step->kind == FD_THETA && step->theta > 0.5 - 1e-15 &&
+           step->theta < 0.5 + 1e-15;
 }
 
-/* How step k goes; open and close are only right once all steps have been asked for product. */
+/* Computes the step data of step k; product, open and close follow in later phases. */
 TB_HD void adi2d_p_pace_of(const adi2d_problem *problem, const adi2d_p_tables *t, int k)
 {
     adi2d_p_pace *pace = &t->pace[k];
@@ -198,8 +205,8 @@ TB_HD void adi2d_p_pace_of(const adi2d_problem *problem, const adi2d_p_tables *t
     pace->of.still = fd_p_same(ADI2D_P_OF_T, time, time + ADI2D_P_OF_T);
 }
 
-/* Are step k and the next one, of a march of products, one chain? */
-TB_HD int adi2d_p_chained(const adi2d_p_tables *t, int k)
+/* Returns whether the next step, of a march of products, begins with what step k leaves. */
+TB_HD int adi2d_p_continues(const adi2d_p_tables *t, int k)
 {
     if (k < 0 || k + 1 >= t->plan->steps || t->step[k].date >= 0) return 0;
     if (!t->pace[k].product || !t->pace[k + 1].product || !adi2d_p_as_long(&t->step[k], &t->step[k + 1])) return 0;
@@ -207,7 +214,7 @@ TB_HD int adi2d_p_chained(const adi2d_p_tables *t, int k)
            fd_p_same(ADI2D_P_OF_T, t->time + 2 * k * ADI2D_P_OF_T, t->time + 2 * (k + 1) * ADI2D_P_OF_T);
 }
 
-/* Is point (i, j) with these terms too fast for the explicit steps of a march? As fd_p_too_fast. */
+/* Returns fd_p_too_fast of point (i, j) with these terms, for the explicit steps of a march. */
 TB_HD int adi2d_p_too_fast(const adi2d_problem *problem, const adi2d_p_tables *t, int i, int j, adi2d_terms terms)
 {
     const int index[2] = {i, j};
@@ -221,8 +228,8 @@ TB_HD int adi2d_p_too_fast(const adi2d_problem *problem, const adi2d_p_tables *t
     return fd_p_too_fast(t->plan->longest, rate, (double)terms.kill);
 }
 
-/* NaN wherever problem `which` of a batch would have results, by so many threads. */
-TB_HD void adi2d_p_nothing(const adi2d_batch *batch, int which, int thread, int threads)
+/* Fills all results of problem `which` of a batch with NaN, by so many threads. */
+TB_HD void adi2d_p_fill_nan(const adi2d_batch *batch, int which, int thread, int threads)
 {
     const tb_real nan = fd_p_nan();
     const double n = (double)nan;
@@ -237,9 +244,9 @@ TB_HD void adi2d_p_nothing(const adi2d_batch *batch, int which, int thread, int 
             batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] = n;
 }
 
-#define ADI2D_P_PHASES 11
+#define ADI2D_P_PHASES 11 /* of adi2d_p_prepare */
 
-/* Finds the first of what is wrong with points and steps. */
+/* Sets the status to the first of what is wrong with points and steps. */
 TB_HD void adi2d_p_points_status(const adi2d_problem *problem, const adi2d_p_tables *t)
 {
     adi2d_p_plan *plan = t->plan;
@@ -259,7 +266,7 @@ TB_HD void adi2d_p_points_status(const adi2d_problem *problem, const adi2d_p_tab
             plan->status = adi2d_p_status(FD_BAD_SPOT, 0, d, -1, -1, -1);
 }
 
-/* Fills in the model's numbers of the axes, and the cells. */
+/* Computes the model's numbers of the axes, and the cells. */
 TB_HD void adi2d_p_axis_numbers(const adi2d_problem *problem, const adi2d_model_parameters *parameters,
                                 const adi2d_p_tables *t, int thread, int threads)
 {
@@ -286,7 +293,7 @@ TB_HD void adi2d_p_axis_numbers(const adi2d_problem *problem, const adi2d_model_
     }
 }
 
-/* Fills in the model's numbers of the steps, and how each step goes. */
+/* Computes the model's numbers of the steps, and the step data. */
 TB_HD void adi2d_p_step_numbers(const adi2d_problem *problem, const adi2d_model_parameters *parameters,
                                 const adi2d_p_tables *t, int thread, int threads)
 {
@@ -295,7 +302,7 @@ TB_HD void adi2d_p_step_numbers(const adi2d_problem *problem, const adi2d_model_
     fd_p_blank(ADI2D_P_OF_T, number);
     for (int k = thread; k < plan->steps; k += threads) {
         for (int e = 0; e < 2; e++) {
-            /* One time is one call: of two the compiler might round one otherwise. */
+            /* The same time is one call: the compiler might round two calls differently. */
             if (e == 0 || problem->coefficients == FD_BOTH_ENDS)
                 adi2d_model_of_t(parameters, fd_coefficient_time(problem->coefficients, &t->step[k], e), number);
             for (int q = 0; q < ADI2D_P_OF_T; q++) {
@@ -308,16 +315,16 @@ TB_HD void adi2d_p_step_numbers(const adi2d_problem *problem, const adi2d_model_
     if (fd_p_written_beyond(ADI2D_P_OF_T, number)) fd_p_least(&plan->fault[ADI2D_P_MORE + 2], 0);
 }
 
-/* Fills in the final values, and finds the largest magnitude that the march is given. */
+/* Computes the final values, and finds the largest magnitude that the march is given. */
 TB_HD void adi2d_p_given_values(const adi2d_problem *problem, const adi2d_model_parameters *parameters,
                                 const adi2d_p_tables *t, int thread, int threads)
 {
     adi2d_p_plan *plan = t->plan;
     const double *const x[2] = {t->x[0], t->x[1]};
-    const int wide = threads < 32 ? 1 : 32; /* so many threads take neighbouring points of a line */
+    const int lanes = threads < 32 ? 1 : 32; /* that take neighbouring points of a line */
     int given = 0;
-    for (int j = thread / wide; j < plan->points[1]; j += threads / wide)
-        for (int i = thread % wide; i < plan->points[0]; i += wide) {
+    for (int j = thread / lanes; j < plan->points[1]; j += threads / lanes)
+        for (int i = thread % lanes; i < plan->points[0]; i += lanes) {
             const int at = i + plan->points[0] * j;
             double value = adi2d_p_final(problem, parameters, x, plan->points, i, j);
             t->final[at] = (tb_real)value, given = fd_p_larger(given, value);
@@ -332,18 +339,18 @@ TB_HD void adi2d_p_given_values(const adi2d_problem *problem, const adi2d_model_
     fd_p_most(&plan->given, given);
 }
 
-/* Counts the rows of the first and the last step that are not dominant, and looks for points that are too fast for
-   explicit steps. */
+/* Counts the rows of the first and the last step that are not diagonally dominant, and finds points that are too fast
+   for explicit steps. */
 TB_HD void adi2d_p_weak_rows(const adi2d_problem *problem, const adi2d_p_tables *t, int thread, int threads)
 {
     adi2d_p_plan *plan = t->plan;
-    const int wide = threads < 32 ? 1 : 32; /* so many threads take neighbouring points of a line */
+    const int lanes = threads < 32 ? 1 : 32; /* that take neighbouring points of a line */
     int weak = 0;
     for (int end = 0; end < 2; end++) {
         const int k = end ? plan->steps - 1 : 0;
         const tb_real *time = t->time + (2 * k + 1) * ADI2D_P_OF_T, size = t->pace[k].of.size;
-        for (int j = thread / wide; j < plan->points[1]; j += threads / wide)
-            for (int i = thread % wide; i < plan->points[0]; i += wide) {
+        for (int j = thread / lanes; j < plan->points[1]; j += threads / lanes)
+            for (int i = thread % lanes; i < plan->points[0]; i += lanes) {
                 const int index[2] = {i, j};
                 const adi2d_terms terms = adi2d_p_terms(t, i, j, time);
                 const int too_fast = adi2d_p_too_fast(problem, t, i, j, terms);
@@ -361,25 +368,25 @@ TB_HD void adi2d_p_weak_rows(const adi2d_problem *problem, const adi2d_p_tables 
     if (weak) fd_p_add(&plan->weak, weak);
 }
 
-/* Looks for points at which something that the model declares is not true. */
+/* Finds points at which something that the model declares is false. */
 TB_HD void adi2d_p_untrue_points(const adi2d_problem *problem, const adi2d_p_tables *t, int thread, int threads)
 {
     adi2d_p_plan *plan = t->plan;
-    const int wide = threads < 32 ? 1 : 32; /* so many threads take neighbouring points of a line */
-    for (int j = thread / wide; j < plan->points[1]; j += threads / wide) {
-        const int n = plan->points[0], from = thread % wide, few = j % n; /* too few numbers show at any point */
-        if (few % wide == from && adi2d_p_few(t, few, j, t->time))
+    const int lanes = threads < 32 ? 1 : 32; /* that take neighbouring points of a line */
+    for (int j = thread / lanes; j < plan->points[1]; j += threads / lanes) {
+        const int n = plan->points[0], from = thread % lanes, few = j % n; /* too few numbers show at any point */
+        if (few % lanes == from && adi2d_p_too_few(t, few, j, t->time))
             fd_p_least(&plan->fault[ADI2D_P_UNTRUE], few + n * j);
         for (int look = 0; look < 3; look++) {
-            const int k = adi2d_p_look(t, j, look);
-            if (k < 0 || !adi2d_p_untrue(problem, t, j, k, from, n, wide)) continue;
-            for (int i = from; i < n; i += wide)
+            const int k = adi2d_p_checked_step(t, j, look);
+            if (k < 0 || !adi2d_p_untrue(problem, t, j, k, from, n, lanes)) continue;
+            for (int i = from; i < n; i += lanes)
                 if (adi2d_p_untrue(problem, t, j, k, i, i + 1, 1)) fd_p_least(&plan->fault[ADI2D_P_UNTRUE], i + n * j);
         }
     }
 }
 
-/* Finds the first of what is wrong with the model's numbers. */
+/* Sets the status to the first of what is wrong with the model's numbers. */
 TB_HD void adi2d_p_numbers_status(const adi2d_problem *problem, const adi2d_p_tables *t)
 {
     adi2d_p_plan *plan = t->plan;
@@ -404,44 +411,99 @@ TB_HD void adi2d_p_numbers_status(const adi2d_problem *problem, const adi2d_p_ta
         plan->status = adi2d_p_status(FD_UNSTABLE, fd_p_enough(&problem->times, fault[ADI2D_P_FAST]), -1, -1, -1, -1);
 }
 
-/* Makes a problem ready, in phases: all threads do one, a barrier, then the next. What a phase needs from the ones
-   before must have been found good (plan->status), or the phase does nothing. */
+/* Checks the problem's own numbers, makes its steps, and finds the maps of its axes. */
+TB_HD void adi2d_p_begin(const adi2d_batch *batch, const adi2d_problem *problem, const adi2d_p_tables *t, int thread,
+                         int threads)
+{
+    adi2d_p_plan *plan = t->plan;
+    if (thread == 0) {
+        plan->status = adi2d_p_check(batch, problem);
+        plan->points[0] = problem->axis[0].points, plan->points[1] = problem->axis[1].points;
+        plan->steps = 0, plan->weak = 0, plan->given = 0;
+        for (int f = 0; f < ADI2D_P_FAULTS; f++) plan->fault[f] = FD_P_NONE;
+        const fd_times times = fd_times_of(&problem->times, problem->scheme, 2, adi2d_model_mixed);
+        plan->wrong[2] = fd_schedule(&times, batch->steps, t->step, &plan->steps);
+        plan->longest = plan->wrong[2] ? 0 : fd_p_longest(plan->steps, t->step);
+    }
+    for (int d = 0; d < 2; d++)
+        if (thread == (d + 1) * 32 % threads)
+            plan->wrong[d] = problem->points[d] ? FD_OK : fd_axis_map(&problem->axis[d], &plan->map[d]);
+}
+
+/* Computes the points of the axes. */
+TB_HD void adi2d_p_place_points(const adi2d_problem *problem, const adi2d_p_tables *t, int thread, int threads)
+{
+    const adi2d_p_plan *plan = t->plan;
+    if (plan->wrong[0] || plan->wrong[1] || plan->wrong[2]) return;
+    for (int d = 0; d < 2; d++)
+        for (int i = thread; i < plan->points[d]; i += threads)
+            t->x[d][i] = problem->points[d] ? problem->points[d][i] : fd_map_point(&plan->map[d], i);
+}
+
+/* Finds points that are not finite or not above the one before. */
+TB_HD void adi2d_p_check_points(const adi2d_p_tables *t, int thread, int threads)
+{
+    adi2d_p_plan *plan = t->plan;
+    const double *const x[2] = {t->x[0], t->x[1]};
+    if (plan->wrong[0] || plan->wrong[1] || plan->wrong[2]) return;
+    for (int d = 0; d < 2; d++)
+        for (int i = thread; i < plan->points[d]; i += threads)
+            if (!trid_finite_f64(x[d][i]) || (i > 0 && !(x[d][i] > x[d][i - 1])))
+                fd_p_least(&plan->fault[ADI2D_P_POINTS + d], i);
+}
+
+/* Decides which steps are products, and finds steps that batch.kind does not allow. */
+TB_HD void adi2d_p_find_products(const adi2d_batch *batch, const adi2d_problem *problem, const adi2d_p_tables *t,
+                                 int thread, int threads)
+{
+    adi2d_p_plan *plan = t->plan;
+    for (int k = thread; k < plan->steps; k += threads) {
+        t->pace[k].product = adi2d_p_product(problem, &t->step[k], t->pace[k].of.still, plan->weak);
+        if ((batch->kind == ADI2D_PRODUCTS && !t->pace[k].product) ||
+            (batch->kind == ADI2D_ONE_STAGE && t->pace[k].of.stages > 1))
+            fd_p_least(&plan->fault[ADI2D_P_KIND], k);
+    }
+}
+
+/* Sets the status to the first step that batch.kind does not allow. */
+TB_HD void adi2d_p_kind_status(const adi2d_batch *batch, const adi2d_p_tables *t)
+{
+    adi2d_p_plan *plan = t->plan;
+    const int step = plan->fault[ADI2D_P_KIND];
+    if (step != FD_P_NONE)
+        plan->status =
+            adi2d_p_status(batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED, 0, -1, -1, -1, step);
+    plan->status.weak = plan->weak;
+}
+
+/* Writes the coordinates that the caller asked for. */
+TB_HD void adi2d_p_write_coordinates(const adi2d_batch *batch, const adi2d_problem *problem, const adi2d_p_tables *t,
+                                     int thread, int threads)
+{
+    const adi2d_p_plan *plan = t->plan;
+    const double *const x[2] = {t->x[0], t->x[1]};
+    for (int d = 0; d < 2; d++) {
+        const size_t which = (size_t)(problem - batch->problem), points = (size_t)batch->points[d];
+        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
+            batch->coordinates[d][which * points + (size_t)i] = i < plan->points[d] ? x[d][i] : (double)fd_p_nan();
+    }
+}
+
+/* Prepares a problem, in phases: all threads do one, then a barrier, then the next. A phase does nothing if one before
+   found something wrong (plan->status). */
 TB_HD void adi2d_p_prepare(const adi2d_batch *batch, const adi2d_problem *problem,
                            const adi2d_model_parameters *parameters, const adi2d_p_tables *t, int phase, int thread,
                            int threads)
 {
     adi2d_p_plan *plan = t->plan;
-    const double *const x[2] = {t->x[0], t->x[1]};
     if (phase == 0) {
-        if (thread == 0) {
-            plan->status = adi2d_p_check(batch, problem);
-            plan->points[0] = problem->axis[0].points, plan->points[1] = problem->axis[1].points;
-            plan->steps = 0, plan->weak = 0, plan->given = 0;
-            for (int f = 0; f < ADI2D_P_FAULTS; f++) plan->fault[f] = FD_P_NONE;
-            const fd_times times = fd_times_of(&problem->times, problem->scheme, 2, adi2d_model_mixed);
-            plan->wrong[2] = fd_schedule(&times, batch->steps, t->step, &plan->steps);
-            plan->longest = plan->wrong[2] ? 0 : fd_p_longest(plan->steps, t->step);
-        }
-        for (int d = 0; d < 2; d++)
-            if (thread == (d + 1) * 32 % threads)
-                plan->wrong[d] = problem->points[d] ? FD_OK : fd_axis_map(&problem->axis[d], &plan->map[d]);
+        adi2d_p_begin(batch, problem, t, thread, threads);
         return;
     }
     if ((phase == 3 || phase == 6 || phase == 9) && thread > 0) return; /* one thread sums up */
     if (plan->status.what) return;
-    if (phase == 1) {
-        if (plan->wrong[0] || plan->wrong[1] || plan->wrong[2]) return;
-        for (int d = 0; d < 2; d++)
-            for (int i = thread; i < plan->points[d]; i += threads)
-                t->x[d][i] = problem->points[d] ? problem->points[d][i] : fd_map_point(&plan->map[d], i);
-    }
-    if (phase == 2) {
-        if (plan->wrong[0] || plan->wrong[1] || plan->wrong[2]) return;
-        for (int d = 0; d < 2; d++)
-            for (int i = thread; i < plan->points[d]; i += threads)
-                if (!trid_finite_f64(x[d][i]) || (i > 0 && !(x[d][i] > x[d][i - 1])))
-                    fd_p_least(&plan->fault[ADI2D_P_POINTS + d], i);
-    }
+    if (phase == 1) adi2d_p_place_points(problem, t, thread, threads);
+    if (phase == 2) adi2d_p_check_points(t, thread, threads);
     if (phase == 3) adi2d_p_points_status(problem, t);
     if (phase == 4) {
         adi2d_p_axis_numbers(problem, parameters, t, thread, threads);
@@ -453,34 +515,18 @@ TB_HD void adi2d_p_prepare(const adi2d_batch *batch, const adi2d_problem *proble
         adi2d_p_untrue_points(problem, t, thread, threads);
     }
     if (phase == 6) adi2d_p_numbers_status(problem, t);
-    if (phase == 7)
-        for (int k = thread; k < plan->steps; k += threads) {
-            t->pace[k].product = adi2d_p_product(problem, &t->step[k], t->pace[k].of.still, plan->weak);
-            if ((batch->kind == ADI2D_PRODUCTS && !t->pace[k].product) ||
-                (batch->kind == ADI2D_ONE_STAGE && t->pace[k].of.stages > 1))
-                fd_p_least(&plan->fault[ADI2D_P_KIND], k);
-        }
+    if (phase == 7) adi2d_p_find_products(batch, problem, t, thread, threads);
     if (phase == 8)
         for (int k = thread; k < plan->steps; k += threads) {
-            t->pace[k].open = !adi2d_p_chained(t, k - 1);
-            t->pace[k].close = !adi2d_p_chained(t, k);
+            t->pace[k].open = !adi2d_p_continues(t, k - 1);
+            t->pace[k].close = !adi2d_p_continues(t, k);
         }
-    if (phase == 9) {
-        const int kind = plan->fault[ADI2D_P_KIND];
-        if (kind != FD_P_NONE)
-            plan->status = adi2d_p_status(batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED, 0, -1,
-                                          -1, -1, kind);
-        plan->status.weak = plan->weak;
-    }
-    if (phase == 10)
-        for (int d = 0; d < 2; d++) {
-            const size_t which = (size_t)(problem - batch->problem), points = (size_t)batch->points[d];
-            for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
-                batch->coordinates[d][which * points + (size_t)i] = i < plan->points[d] ? x[d][i] : (double)fd_p_nan();
-        }
+    if (phase == 9) adi2d_p_kind_status(batch, t);
+    if (phase == 10) adi2d_p_write_coordinates(batch, problem, t, thread, threads);
 }
 
-/* What a face adds to F along an axis: of a given slope, or its third point; e: at the step's start or end. */
+/* Returns what a face adds to F along its axis: what a given slope adds, or the face's third point; next and third are
+   the values of the face's neighbours. */
 TB_HD tb_real adi2d_p_at_face(const adi2d_problem *problem, const adi2d_p_tables *t, int axis, int side, int i, int j,
                               const tb_real *time, tb_real given, tb_real next, tb_real third)
 {
@@ -494,16 +540,16 @@ TB_HD tb_real adi2d_p_at_face(const adi2d_problem *problem, const adi2d_p_tables
 
 #if TB_DEVICE_SCOPES
 
-/* What a launch is. */
+/* What a launch is told. */
 typedef struct {
     adi2d_batch batch;
     const adi2d_model_parameters *parameters;
     unsigned char *memory;
-    size_t bytes;                             /* of a problem */
-    int width, sections, each, pitch, arrays; /* pitch: elements between rows; arrays of the grid */
+    size_t bytes;                          /* of a problem */
+    int width, parts, each, pitch, arrays; /* pitch: elements between rows; arrays of the grid */
 } adi2d_p_launch;
 
-/* A block makes a problem ready. */
+/* Prepares a problem, by a block. */
 TB_D void adi2d_p_prepare_block(const adi2d_p_launch *launch)
 {
     adi2d_p_tables t;
@@ -521,8 +567,8 @@ TB_D void adi2d_p_prepare_block(const adi2d_p_launch *launch)
 
 #if TB_LAUNCHES
 
-/* What a call that is refused leaves, if the batch says where and how much: all bits set, which is FD_BAD_ARGUMENT as a
-   status, and NaN elsewhere. Returns cudaErrorInvalidValue. */
+/* Fills the results of a call that is refused, if the batch says where and how many: with bits that are all set, which
+   is FD_BAD_ARGUMENT as a status, and NaN elsewhere. Returns cudaErrorInvalidValue. */
 template <int = 0>
 static inline cudaError_t adi2d_p_refuse(const adi2d_batch *batch, cudaStream_t stream)
 {
@@ -533,7 +579,7 @@ static inline cudaError_t adi2d_p_refuse(const adi2d_batch *batch, cudaStream_t 
                              n0 * n1 * sizeof(tb_real), n0 * sizeof(double), n1 * sizeof(double)};
     for (int k = 0; k < 5; k++)
         if (at[k] && cudaMemsetAsync(at[k], 255, problems * bytes[k], stream) != cudaSuccess)
-            cudaGetLastError(); /* of a pointer that is not the device's: no later call shall find it */
+            cudaGetLastError(); /* the pointer is not the device's: no later call is to see the error */
     return cudaErrorInvalidValue;
 }
 

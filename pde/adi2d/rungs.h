@@ -4,7 +4,7 @@
 #define adi2d_p_rung_arrays ADI2D_OF(p_rung_arrays)
 #define adi2d_p_rung ADI2D_OF(p_rung)
 #define adi2d_p_rung_lay_out ADI2D_OF(p_rung_lay_out)
-#define adi2d_p_rung_move ADI2D_OF(p_rung_move)
+#define adi2d_p_rung_advance ADI2D_OF(p_rung_advance)
 #define adi2d_p_rung_of ADI2D_OF(p_rung_of)
 #define adi2d_p_rung_line ADI2D_OF(p_rung_line)
 #define adi2d_p_rung_line_of ADI2D_OF(p_rung_line_of)
@@ -17,7 +17,7 @@
 #define adi2d_p_rung_row ADI2D_OF(p_rung_row)
 #define adi2d_p_rung_matrix ADI2D_OF(p_rung_matrix)
 #define adi2d_p_rung_thomas ADI2D_OF(p_rung_thomas)
-#define adi2d_p_rung_turn ADI2D_OF(p_rung_turn)
+#define adi2d_p_rung_transpose ADI2D_OF(p_rung_transpose)
 #define adi2d_p_rung_x ADI2D_OF(p_rung_x)
 #define adi2d_p_rung_y ADI2D_OF(p_rung_y)
 #define adi2d_p_rung_values ADI2D_OF(p_rung_values)
@@ -35,9 +35,9 @@
    second those along y, j + n[1] i: what threads with a line each along the other axis read at the speed of memory. */
 typedef struct {
     adi2d_p_tables t;
-    unsigned long long *lost;        /* the first step, times 2^32, and the first point in it, that is not finite */
-    tb_real *u[2], *z[2], *extra[2]; /* values, a first stage's, exercise's multiplier */
-    tb_real *e, *upper, *right;      /* differences after the solves along x; what lines leave on the way up */
+    unsigned long long *lost; /* the first step, times 2^32, and the first point in it, that is not finite */
+    tb_real *u[2], *z[2], *multiplier[2]; /* values, a first stage's, exercise's multiplier */
+    tb_real *e, *upper, *right;           /* differences after the solves along x; what lines leave on the way up */
 } adi2d_p_rung_arrays;
 
 /* What a launch is told; arrays are those of problem 0, and others' lie chip.bytes each further on. */
@@ -52,7 +52,8 @@ TB_HD size_t adi2d_p_rung_lay_out(const adi2d_batch *batch, unsigned char *memor
     adi2d_p_rung_arrays a;
     size_t used = adi2d_p_lay_out(batch, memory, &a.t);
     size_t grid = (size_t)batch->points[0] * (size_t)batch->points[1] * sizeof(tb_real);
-    tb_real **const grids[] = {&a.u[0], &a.u[1], &a.z[0], &a.z[1], &a.extra[0], &a.extra[1], &a.e, &a.upper, &a.right};
+    tb_real **const grids[] = {&a.u[0],          &a.u[1], &a.z[0],  &a.z[1], &a.multiplier[0],
+                               &a.multiplier[1], &a.e,    &a.upper, &a.right};
     a.lost = (unsigned long long *)fd_p_at(memory, used);
     used += fd_p_round(sizeof *a.lost);
     for (tb_real **to : grids) {
@@ -65,7 +66,7 @@ TB_HD size_t adi2d_p_rung_lay_out(const adi2d_batch *batch, unsigned char *memor
 
 /* The arrays of a problem. */
 template <class tb_type>
-TB_D void adi2d_p_rung_move(tb_type *&pointer, size_t offset)
+TB_D void adi2d_p_rung_advance(tb_type *&pointer, size_t offset)
 {
     pointer = (tb_type *)((unsigned char *)pointer + offset);
 }
@@ -73,16 +74,16 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
 {
     adi2d_p_rung_arrays a = launch.arrays;
     const size_t offset = (size_t)which * launch.chip.bytes;
-    adi2d_p_rung_move(a.t.plan, offset), adi2d_p_rung_move(a.t.step, offset);
-    adi2d_p_rung_move(a.t.time, offset), adi2d_p_rung_move(a.t.pace, offset);
-    adi2d_p_rung_move(a.t.final, offset), adi2d_p_rung_move(a.lost, offset);
+    adi2d_p_rung_advance(a.t.plan, offset), adi2d_p_rung_advance(a.t.step, offset);
+    adi2d_p_rung_advance(a.t.time, offset), adi2d_p_rung_advance(a.t.pace, offset);
+    adi2d_p_rung_advance(a.t.final, offset), adi2d_p_rung_advance(a.lost, offset);
     for (int d = 0; d < 2; d++) {
-        adi2d_p_rung_move(a.t.x[d], offset), adi2d_p_rung_move(a.t.cell[d], offset);
-        adi2d_p_rung_move(a.t.far_of[d], offset), adi2d_p_rung_move(a.t.number[d], offset);
-        adi2d_p_rung_move(a.u[d], offset), adi2d_p_rung_move(a.z[d], offset);
-        adi2d_p_rung_move(a.extra[d], offset);
+        adi2d_p_rung_advance(a.t.x[d], offset), adi2d_p_rung_advance(a.t.cell[d], offset);
+        adi2d_p_rung_advance(a.t.far_of[d], offset), adi2d_p_rung_advance(a.t.number[d], offset);
+        adi2d_p_rung_advance(a.u[d], offset), adi2d_p_rung_advance(a.z[d], offset);
+        adi2d_p_rung_advance(a.multiplier[d], offset);
     }
-    adi2d_p_rung_move(a.e, offset), adi2d_p_rung_move(a.upper, offset), adi2d_p_rung_move(a.right, offset);
+    adi2d_p_rung_advance(a.e, offset), adi2d_p_rung_advance(a.upper, offset), adi2d_p_rung_advance(a.right, offset);
     return a;
 }
 
@@ -186,12 +187,12 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
 }
 
 /* Thomas along a line of n rows whose elements are `stride` apart in upper and right, which it overwrites; right may be
-   what rows are made from. The lane of a thread that is not active does nothing but come along. In order: row(k, &row)
+   what rows are made from. The lane of a thread that is not valid does nothing but come along. In order: row(k, &row)
    of the rows at the ends and next to them, of others, if the line is plain, rows(k, row) of ahead at a time, which
    neither branch nor write, so that the compiler can mix them; then, from the last row back, put(k, solution,
    again(k)), and flush(k) of each k that is a multiple of 32, once all from k on are put. */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
-TB_D void adi2d_p_rung_thomas(int n, int active, int plain, int stride, tb_real *upper, tb_real *right, row_type row,
+TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *upper, tb_real *right, row_type row,
                               rows_type rows, again_type again, put_type put, flush_type flush)
 {
     tb_real c = 0, x = 0;
@@ -201,7 +202,7 @@ TB_D void adi2d_p_rung_thomas(int n, int active, int plain, int stride, tb_real 
         right[k * stride] = x = (ready.d - ready.a * x) * r;
         upper[k * stride] = c = ready.c * r;
     };
-    for (int from = 0; from <= n && active;) {
+    for (int from = 0; from <= n && valid;) {
         adi2d_p_rung_row next[ahead];
         if (plain && from > 1 && from + ahead < n) {
             rows(from, next);
@@ -229,8 +230,8 @@ TB_D void adi2d_p_rung_thomas(int n, int active, int plain, int stride, tb_real 
         TB_UNROLL
         for (int q = 0; q < ADI2D_P_RUNG_BACK; q++) {
             const int there = from + q < n ? from + q : 0; /* beyond the last row any number will do */
-            over[q] = active ? upper[there * stride] : 0, value[q] = active ? right[there * stride] : 0;
-            old[q] = active ? again(there) : 0;
+            over[q] = valid ? upper[there * stride] : 0, value[q] = valid ? right[there * stride] : 0;
+            old[q] = valid ? again(there) : 0;
         }
         TB_UNROLL
         for (int q = ADI2D_P_RUNG_BACK - 1; q >= 0; q--) {
@@ -244,7 +245,7 @@ TB_D void adi2d_p_rung_thomas(int n, int active, int plain, int stride, tb_real 
 
 /* A warp's part of a transposition: row q of the tile is element from + q of the lines, which lie side by side from
    line `first` on; each goes to n elements of its own. */
-TB_D void adi2d_p_rung_turn(const tb_real (*tile)[33], int first, int lines, int from, int n, tb_real *to)
+TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines, int from, int n, tb_real *to)
 {
     const int lane = (int)threadIdx.x % 32;
     __syncwarp();
@@ -265,12 +266,12 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     const adi2d_p_rung_line l = adi2d_p_rung_line_of(launch, which, step);
     const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, j = first + lane;
     if (first >= l.n[1]) return;
-    const int n = l.n[0], mine = j < l.n[1] ? j : 0;
-    const int along[2] = {across ? l.n[1] : 1, across ? 1 : n}, line = mine * along[1];
-    const int below = mine > 0 ? -along[1] : 0, above = mine < l.n[1] - 1 ? along[1] : 0;
-    const tb_real *v[2] = {l.a.u[across] + line, l.a.z[across] + line}, *extra = l.a.extra[across] + line;
+    const int n = l.n[0], valid_j = j < l.n[1] ? j : 0;
+    const int along[2] = {across ? l.n[1] : 1, across ? 1 : n}, line = valid_j * along[1];
+    const int below = valid_j > 0 ? -along[1] : 0, above = valid_j < l.n[1] - 1 ? along[1] : 0;
+    const tb_real *v[2] = {l.a.u[across] + line, l.a.z[across] + line}, *multiplier = l.a.multiplier[across] + line;
     const int american = l.problem->exercise == FD_AMERICAN, about = second && l.pace.of.about;
-    const fd_cell cell_y = l.a.t.cell[1][mine];
+    const fd_cell cell_y = l.a.t.cell[1][valid_j];
 
     /* The nine values around a point, from three columns of three. */
     auto column = [&](int which, int i, tb_real *to) {
@@ -283,27 +284,27 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     /* A row from columns of u and z; whether F changes in the step, and whether there may be faces, are literals. */
     auto make = [&](int i, int changes, int may_be, const tb_real *of_u, const tb_real *of_z, adi2d_p_rung_row *row) {
         const fd_cell cell = l.a.t.cell[0][i];
-        const adi2d_terms end = adi2d_p_rung_terms(l, 1, i, mine);
+        const adi2d_terms end = adi2d_p_rung_terms(l, 1, i, valid_j);
         tb_real nine[9], f[3], later[3], before;
         nine_of(of_u, nine);
         before = nine[4];
-        adi2d_p_rung_parts(cell, cell_y, changes ? adi2d_p_rung_terms(l, 0, i, mine) : end, nine, f);
-        if (may_be) adi2d_p_rung_faces(l, 0, 0, i, mine, l.a.u[across], along, f);
+        adi2d_p_rung_parts(cell, cell_y, changes ? adi2d_p_rung_terms(l, 0, i, valid_j) : end, nine, f);
+        if (may_be) adi2d_p_rung_faces(l, 0, 0, i, valid_j, l.a.u[across], along, f);
         row->d = l.pace.of.base[second][0] * f[0] + l.pace.of.base[second][1] * (f[1] + f[2]);
         if (changes && !about) {
             adi2d_p_rung_parts(cell, cell_y, end, nine, later);
-            if (may_be) adi2d_p_rung_faces(l, 0, 1, i, mine, l.a.u[across], along, later);
+            if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.u[across], along, later);
             row->d += l.pace.of.size * (later[1] - f[1]);
         }
-        if (american) row->d += l.pace.of.dt * extra[i * along[0]];
+        if (american) row->d += l.pace.of.dt * multiplier[i * along[0]];
         if (second) {
             nine_of(of_z, nine);
             adi2d_p_rung_parts(cell, cell_y, end, nine, f);
-            if (may_be) adi2d_p_rung_faces(l, 0, 1, i, mine, l.a.z[across], along, f);
+            if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.z[across], along, f);
             row->d += l.pace.of.base[second][2] * f[0] + l.pace.of.base[second][3] * (f[1] + f[2]);
             if (about) row->d += before - nine[4], before = nine[4];
         }
-        adi2d_p_rung_matrix(l, 0, may_be, cell, end, i, mine, before, row);
+        adi2d_p_rung_matrix(l, 0, may_be, cell, end, i, valid_j, before, row);
     };
     auto row = [&](int i, adi2d_p_rung_row *to) {
         tb_real of[2][9];
@@ -334,12 +335,12 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
             l.a.e[line + i] = x;
     };
     auto flush = [&](int from) {
-        if (across) adi2d_p_rung_turn(tiles[across ? warp : 0], first, l.n[1], from, n, l.a.e);
+        if (across) adi2d_p_rung_transpose(tiles[across ? warp : 0], first, l.n[1], from, n, l.a.e);
     };
     /* Lines along a face that adds something to F take their rows one by one. */
     int plain = 1;
     for (int side = 0; side < 2; side++)
-        if (mine == (side ? l.n[1] - 1 : 0) && adi2d_p_rung_adds(l.problem->face[1][side])) plain = 0;
+        if (valid_j == (side ? l.n[1] - 1 : 0) && adi2d_p_rung_adds(l.problem->face[1][side])) plain = 0;
     adi2d_p_rung_thomas<ahead>(n, j < l.n[1], plain, along[0], l.a.upper + line, l.a.right + line, row, rows, none, put,
                                flush);
 }
@@ -355,34 +356,35 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, i = first + lane;
     if (first >= l.n[0]) return;
     enum { ahead = 8 };
-    const int n = l.n[1], active = i < l.n[0], mine = active ? i : 0, stride = l.n[0], along[2] = {1, stride};
+    const int n = l.n[1], valid = i < l.n[0], valid_i = valid ? i : 0, stride = l.n[0], along[2] = {1, stride};
     const int about = second && l.pace.of.about, last = second == l.pace.of.stages - 1;
     const int exercise = last ? l.problem->exercise : FD_EUROPEAN;
-    const tb_real *u = l.a.u[0] + mine, *w = about ? l.a.z[0] + mine : u, *final = l.a.t.final + mine;
-    tb_real *to = last ? l.a.u[0] + mine : l.a.z[0] + mine, *extra = l.a.extra[0] + mine, *e = l.a.e + mine;
+    const tb_real *u = l.a.u[0] + valid_i, *w = about ? l.a.z[0] + valid_i : u, *final = l.a.t.final + valid_i;
+    tb_real *to = last ? l.a.u[0] + valid_i : l.a.z[0] + valid_i, *multiplier = l.a.multiplier[0] + valid_i,
+            *e = l.a.e + valid_i;
     /* A line along a face whose value is given: the solve along x has set it. */
-    const int given = (mine == 0 || mine == l.n[0] - 1) && l.problem->face[0][mine > 0] == FD_VALUE;
-    const fd_cell cell_x = l.a.t.cell[0][mine];
+    const int given = (valid_i == 0 || valid_i == l.n[0] - 1) && l.problem->face[0][valid_i > 0] == FD_VALUE;
+    const fd_cell cell_x = l.a.t.cell[0][valid_i];
     int lost = -1;
 
     auto make = [&](int j, int changes, int may_be, adi2d_p_rung_row *row) {
         const fd_cell cell = l.a.t.cell[1][j];
-        const adi2d_terms end = adi2d_p_rung_terms(l, 1, mine, j);
+        const adi2d_terms end = adi2d_p_rung_terms(l, 1, valid_i, j);
         row->d = e[j * stride];
         if (changes && !about) {
             tb_real f[3], later[3], nine[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
             nine[4] = u[j * stride];
             nine[1] = j > 0 ? u[(j - 1) * stride] : nine[4];
             nine[7] = j < n - 1 ? u[(j + 1) * stride] : nine[4];
-            adi2d_p_rung_parts(cell_x, cell, adi2d_p_rung_terms(l, 0, mine, j), nine, f);
+            adi2d_p_rung_parts(cell_x, cell, adi2d_p_rung_terms(l, 0, valid_i, j), nine, f);
             adi2d_p_rung_parts(cell_x, cell, end, nine, later);
             if (may_be) {
-                adi2d_p_rung_faces(l, 1, 0, mine, j, l.a.u[0], along, f);
-                adi2d_p_rung_faces(l, 1, 1, mine, j, l.a.u[0], along, later);
+                adi2d_p_rung_faces(l, 1, 0, valid_i, j, l.a.u[0], along, f);
+                adi2d_p_rung_faces(l, 1, 1, valid_i, j, l.a.u[0], along, later);
             }
             row->d += l.pace.of.size * (later[2] - f[2]);
         }
-        adi2d_p_rung_matrix(l, 1, may_be, cell, end, mine, j, may_be ? w[j * stride] : 0, row);
+        adi2d_p_rung_matrix(l, 1, may_be, cell, end, valid_i, j, may_be ? w[j * stride] : 0, row);
     };
     auto row = [&](int j, adi2d_p_rung_row *to_row) {
         make(j, 1, 1, to_row);
@@ -401,27 +403,27 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     auto put = [&](int j, tb_real x, tb_real before) {
         const int at = j * stride;
         tb_real value = before + x;
-        if (exercise != FD_EUROPEAN && active) {
-            tb_real more = extra[at];
+        if (exercise != FD_EUROPEAN && valid) {
+            tb_real more = multiplier[at];
             value = fd_lane_exercise(exercise, l.pace.of.dt, final[at], value, &more);
-            extra[at] = more;
+            multiplier[at] = more;
         }
-        if (active) {
+        if (valid) {
             to[at] = value;
-            if (!trid_finite(value)) lost = at + mine;
+            if (!trid_finite(value)) lost = at + valid_i;
         }
         if (across) tiles[across ? warp : 0][across ? j % 32 : 0][lane] = value;
     };
     auto flush = [&](int from) {
         if (!across) return;
         tb_real(*tile)[33] = tiles[across ? warp : 0];
-        adi2d_p_rung_turn(tile, first, l.n[0], from, n, last ? l.a.u[1] : l.a.z[1]);
+        adi2d_p_rung_transpose(tile, first, l.n[0], from, n, last ? l.a.u[1] : l.a.z[1]);
         if (exercise != FD_AMERICAN) return;
         for (int j = from; j < n && j < from + 32; j++)
-            if (active) tile[across ? j % 32 : 0][lane] = extra[j * stride];
-        adi2d_p_rung_turn(tile, first, l.n[0], from, n, l.a.extra[1]);
+            if (valid) tile[across ? j % 32 : 0][lane] = multiplier[j * stride];
+        adi2d_p_rung_transpose(tile, first, l.n[0], from, n, l.a.multiplier[1]);
     };
-    adi2d_p_rung_thomas<ahead>(n, active, !given, stride, l.a.upper + mine, e, row, rows, again, put, flush);
+    adi2d_p_rung_thomas<ahead>(n, valid, !given, stride, l.a.upper + valid_i, e, row, rows, again, put, flush);
     if (last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
@@ -461,7 +463,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
             value = (tb_real)adi2d_p_change(&launch.chip.parameters[which], date, x[i], a.t.x[1][j], before);
             added = fd_p_larger(added, fd_p_added(before, (double)value));
         }
-        a.e[at] = value = fd_lane_at_date(event.what, problem->exercise, final, value, &a.extra[0][at]);
+        a.e[at] = value = fd_lane_at_date(event.what, problem->exercise, final, value, &a.multiplier[0][at]);
         if (!trid_finite(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
     }
     if (added) fd_p_most(&a.t.plan->given, added);
@@ -469,7 +471,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     for (int at = (int)threadIdx.x; at < all; at += threads) {
         const int turned = at % n0 * n1 + at / n0;
         a.u[0][at] = a.u[1][turned] = a.e[at];
-        a.extra[1][turned] = a.extra[0][at];
+        a.multiplier[1][turned] = a.multiplier[0][at];
     }
     __syncthreads();
     if ((event.what & FD_RECORD) && threadIdx.x == 0)
@@ -487,8 +489,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_sta
     const int n0 = a.t.plan->points[0], n1 = a.t.plan->points[1];
     for (int at = (int)threadIdx.x; at < n0 * n1; at += (int)blockDim.x) {
         const int turned = at % n0 * n1 + at / n0;
-        a.u[0][at] = a.t.final[at], a.extra[0][at] = 0;
-        if (across) a.u[1][turned] = a.t.final[at], a.extra[1][turned] = 0;
+        a.u[0][at] = a.t.final[at], a.multiplier[0][at] = 0;
+        if (across) a.u[1][turned] = a.t.final[at], a.multiplier[1][turned] = 0;
     }
 }
 
@@ -515,17 +517,17 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
                                     : adi2d_p_status(FD_NOT_SOLVED, 0, -1, at % n0, at / n0, step);
         status.weak = weak;
     } else if (!status.what) {
-        int mine = 0;
+        int own = 0;
         if (threadIdx.x == 0) largest = 0;
         __syncthreads();
-        for (int k = (int)threadIdx.x; k < n0 * n1; k += threads) mine = fd_p_larger(mine, (double)a.u[0][k]);
-        fd_p_most(&largest, mine);
+        for (int k = (int)threadIdx.x; k < n0 * n1; k += threads) own = fd_p_larger(own, (double)a.u[0][k]);
+        fd_p_most(&largest, own);
         __syncthreads();
         fd_p_grown(&status, a.t.plan->given, largest);
     }
     if (threadIdx.x == 0) launch.chip.batch.status[which] = status;
     if (status.what) {
-        adi2d_p_nothing(&launch.chip.batch, which, (int)threadIdx.x, threads);
+        adi2d_p_fill_nan(&launch.chip.batch, which, (int)threadIdx.x, threads);
         return;
     }
     tb_real *grid = (tb_real *)launch.chip.batch.grid;

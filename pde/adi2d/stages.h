@@ -5,7 +5,7 @@
 #define adi2d_p_columns ADI2D_OF(p_columns)
 #define adi2d_p_columns_of ADI2D_OF(p_columns_of)
 #define adi2d_p_column_of ADI2D_OF(p_column_of)
-#define adi2d_p_take ADI2D_OF(p_take)
+#define adi2d_p_load_column ADI2D_OF(p_load_column)
 #define adi2d_p_chip_y ADI2D_OF(p_chip_y)
 
 #if TB_DEVICE_SCOPES
@@ -14,7 +14,7 @@
 TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s, const fd_step *step)
 {
     const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
-    const tb_real *start = adi2d_p_own(memory, h->now), *end = start + ADI2D_P_OF_T, size = pace->of.size;
+    const tb_real *start = adi2d_p_array(memory, h->now), *end = start + ADI2D_P_OF_T, size = pace->of.size;
     const int width = h->width, lane = trid_block_thread() & (width - 1),
               group = trid_block_thread() >> trid_log2(width);
     const int groups = trid_block_threads() >> trid_log2(width), from = per_lane * lane, n = h->n[0], pitch = h->pitch;
@@ -23,19 +23,19 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     const int american = h->problem->exercise == FD_AMERICAN, about = s > 0 && pace->of.about;
     const int changes = s == 0 && adi2d_p_chip_changes(h, memory), source = s ? h->z : h->u;
     const int rows = h->rows, first = h->first, keeps = s == 0 && pace->of.stages > 1;
-    adi2d_p_chip_rim(h, memory, source);
+    adi2d_p_chip_halo(h, memory, source);
     TB_LOOP
     for (int base = 0; base + whole < rows; base += groups) {
-        const int alive = base + group < rows && from < n, mine = base + group < rows ? base + group : rows - 1;
-        const int j = first + mine, below = mine > 0 ? mine - 1 : j > 0 ? h->each : mine;
-        const int above = mine < rows - 1 ? mine + 1 : j < h->n[1] - 1 ? h->each + 1 : mine;
+        const int valid = base + group < rows && from < n, local = base + group < rows ? base + group : rows - 1;
+        const int j = first + local, below = local > 0 ? local - 1 : j > 0 ? h->each : local;
+        const int above = local < rows - 1 ? local + 1 : j < h->n[1] - 1 ? h->each + 1 : local;
         tb_real v[3][TRID_MOST_ROWS], left[3], right[3], y[ADI2D_P_OF_Y + 1];
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
         const fd_cell cell_y = adi2d_p_cell_of(h, memory, 1, j + j / per_lane);
         adi2d_p_numbers_of_y(per_lane, h, memory, j, y);
         TB_UNROLL
         for (int r = 0; r < 3; r++) {
-            tb_real *row = adi2d_p_own(memory, source) + (r == 0 ? below : r == 1 ? mine : above) * pitch;
+            tb_real *row = adi2d_p_array(memory, source) + (r == 0 ? below : r == 1 ? local : above) * pitch;
             TB_UNROLL
             for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
                 adi2d_p_pieces piece = *adi2d_p_piece_of(row, within, q);
@@ -45,17 +45,17 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
             left[r] = __shfl_up_sync(TB_FULL_WARP, v[r][per_lane - 1], 1, width);
             right[r] = __shfl_down_sync(TB_FULL_WARP, v[r][0], 1, width);
         }
-        tb_real *keep = adi2d_p_own(memory, h->g) + mine * pitch;
-        tb_real *old_row = adi2d_p_own(memory, h->u) + mine * pitch;
+        tb_real *keep = adi2d_p_array(memory, h->g) + local * pitch;
+        tb_real *old_row = adi2d_p_array(memory, h->u) + local * pitch;
         TB_UNROLL
         for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
             adi2d_p_pieces number[ADI2D_P_OF_X + 1], kept, old;
             TB_UNROLL
             for (int m = 0; m < ADI2D_P_OF_X; m++)
-                number[m] = *adi2d_p_piece_of(adi2d_p_own(memory, h->number[0]) + m * pitch, within, q);
+                number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * pitch, within, q);
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) kept.v[e] = 0;
-            if (s > 0 && alive) kept = *adi2d_p_piece_of(keep, within, q); /* others' are being written */
+            if (s > 0 && valid) kept = *adi2d_p_piece_of(keep, within, q); /* others' are being written */
             if (about) old = *adi2d_p_piece_of(old_row, within, q);
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) {
@@ -86,9 +86,9 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
                         if (!pace->of.about) kept.v[e] += more;
                     }
                     if (american && from + k < n) {
-                        tb_real extra = pace->of.dt * h->extra[mine * n + from + k];
-                        d[k] += extra;
-                        kept.v[e] += extra;
+                        tb_real multiplier = pace->of.dt * h->multiplier[local * n + from + k];
+                        d[k] += multiplier;
+                        kept.v[e] += multiplier;
                     }
                 } else {
                     d[k] = kept.v[e] + pace->of.base[1][2] * f0 + pace->of.base[1][3] * (f1 + f2);
@@ -96,7 +96,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
                 }
                 adi2d_p_matrix(adi2d_p_row(0, cell, later), 0, size, later.kill, &a[k], &b[k], &c[k]);
             }
-            if (keeps && alive) *adi2d_p_piece_of(keep, within, q) = kept;
+            if (keeps && valid) *adi2d_p_piece_of(keep, within, q) = kept;
         }
         /* What faces add: along y to whole lines, along x to two points. */
         TB_LOOP
@@ -117,13 +117,13 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
                 TB_UNROLL
                 for (int k = 0; k < per_lane; k++)
                     if (k == m) d[k] += add;
-                if (keeps && alive)
-                    keep[adi2d_p_place(i)] += pace->of.base[1][1] * more + (pace->of.about ? 0 : size * late);
+                if (keeps && valid)
+                    keep[adi2d_p_swizzle(i)] += pace->of.base[1][1] * more + (pace->of.about ? 0 : size * late);
             }
         }
         /* The faces' rows. */
         const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, width);
-        const tb_real *w = adi2d_p_own(memory, about ? h->z : h->u) + mine * pitch;
+        const tb_real *w = adi2d_p_array(memory, about ? h->z : h->u) + local * pitch;
         if (lane == 0) adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, j, 0, end, step->to, d[1], w[0], a, b, c, d);
         if (lane == (n - 1) / per_lane) {
             const int k = n - 1 - from;
@@ -131,17 +131,17 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
             TB_UNROLL
             for (int m = 0; m < per_lane; m++)
                 if (m + 1 == k) near_by = d[m];
-            adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, j, k, end, step->to, near_by, w[adi2d_p_place(n - 1)],
+            adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, j, k, end, step->to, near_by, w[adi2d_p_swizzle(n - 1)],
                               a, b, c, d);
         }
         trid_warp_hybrid(per_lane, width, per_lane * width, a, b, c, d);
-        tb_real *to = adi2d_p_own(memory, s ? h->g : h->z) + mine * pitch;
+        tb_real *to = adi2d_p_array(memory, s ? h->g : h->z) + local * pitch;
         TB_UNROLL
         for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
             adi2d_p_pieces piece;
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = d[q * ADI2D_P_PIECE + e];
-            if (alive) *adi2d_p_piece_of(to, within, q) = piece;
+            if (valid) *adi2d_p_piece_of(to, within, q) = piece;
         }
     }
 }
@@ -155,7 +155,7 @@ typedef struct {
 TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
 {
     adi2d_p_columns my;
-    my.lines = trid_block_threads() >> trid_log2(h->sections);
+    my.lines = trid_block_threads() >> trid_log2(h->parts);
     my.first = h->rank * h->share + (trid_block_thread() & (my.lines - 1));
     my.last = h->rank * h->share + h->share < h->n[0] ? h->rank * h->share + h->share : h->n[0];
     my.from = per_lane * (trid_block_thread() >> trid_log2(my.lines));
@@ -169,17 +169,17 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
 TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                           int array, int i)
 {
-    const int at = my->local * h->pitch + adi2d_p_place(i);
+    const int at = my->local * h->pitch + adi2d_p_swizzle(i);
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
 }
 
 /* The per_lane numbers of a column from `place` on, which are the block's own, at `own`, if near_by says so; zeros for a
    thread without a column: what others have may be about to change. */
-TB_D void adi2d_p_take(int per_lane, int alive, int near_by, const tb_real *own, int pitch, trid_cluster_place place,
-                       tb_real *d)
+TB_D void adi2d_p_load_column(int per_lane, int valid, int near_by, const tb_real *own, int pitch,
+                              trid_cluster_place place, tb_real *d)
 {
     const int row = pitch * (int)sizeof(tb_real);
-    if (!alive) {
+    if (!valid) {
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) d[k] = 0;
     } else if (near_by) {
@@ -195,25 +195,25 @@ TB_D void adi2d_p_take(int per_lane, int alive, int near_by, const tb_real *own,
 TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s, const fd_step *step)
 {
     const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
-    const tb_real *start = adi2d_p_own(memory, h->now), *end = start + ADI2D_P_OF_T, size = pace->of.size;
+    const tb_real *start = adi2d_p_array(memory, h->now), *end = start + ADI2D_P_OF_T, size = pace->of.size;
     const int n = h->n[1], about = s > 0 && pace->of.about, changes = !about && adi2d_p_chip_changes(h, memory);
     const int right_of = s ? h->g : h->z, w_of = about ? h->z : h->u, to_of = s == pace->of.stages - 1 ? h->u : h->z;
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), share = h->share;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
-    const int last = n - 1 - my.from, whole = my.from + per_lane <= n, mine = my.owner == h->rank;
+    const int last = n - 1 - my.from, whole = my.from + per_lane <= n, own_rows = my.owner == h->rank;
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
-        const int alive = my.first + base < my.last, i = alive ? my.first + base : 0;
+        const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
         trid_cluster_place right = adi2d_p_column_of(h, memory, &my, right_of, i);
         trid_cluster_place w = adi2d_p_column_of(h, memory, &my, w_of, i);
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
         tb_real x[ADI2D_P_OF_X + 1];
         adi2d_p_numbers_of_x(h, memory, i, x);
-        const int at = my.local * pitch + adi2d_p_place(i);
-        adi2d_p_take(per_lane, alive, mine, adi2d_p_own(memory, right_of) + at, pitch, right, d);
+        const int at = my.local * pitch + adi2d_p_swizzle(i);
+        adi2d_p_load_column(per_lane, valid, own_rows, adi2d_p_array(memory, right_of) + at, pitch, right, d);
         tb_real near_by = 0; /* right-hand side of the last point's neighbour, where another thread has it */
-        if (alive && last == 0) near_by = adi2d_p_value_of(h, memory, right_of, i, n - 2);
-        if (alive && changes) {
+        if (valid && last == 0) near_by = adi2d_p_value_of(h, memory, right_of, i, n - 2);
+        if (valid && changes) {
             /* What the terms along y change; for another thread's neighbour of the last point too. */
             const int low = my.from > 0 ? my.from - 1 : 0, high = my.from + per_lane < n ? my.from + per_lane : n - 1;
             tb_real below = adi2d_p_value_of(h, memory, w_of, i, low), here = trid_cluster_load(w);
@@ -259,32 +259,32 @@ TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *mem
             const fd_cell cell = adi2d_p_cell_of(h, memory, 1, my.from + my.from / per_lane + k);
             adi2d_p_matrix(adi2d_p_row(1, cell, terms), 0, size, terms.kill, &a[k], &b[k], &c[k]);
         }
-        if (alive && my.from == 0)
+        if (valid && my.from == 0)
             adi2d_p_chip_face(per_lane, h, memory, 1, 0, i, 0, 0, end, step->to, d[1], trid_cluster_load(w), a, b, c,
                               d);
-        if (alive && last < per_lane) {
+        if (valid && last < per_lane) {
             TB_UNROLL
             for (int m = 0; m < per_lane; m++)
                 if (m + 1 == last) near_by = d[m];
             adi2d_p_chip_face(per_lane, h, memory, 1, 1, i, n - 1, last, end, step->to, near_by,
                               trid_cluster_load(w + last * row), a, b, c, d);
         }
-        if (alive && h->problem->face[0][i > 0] == FD_VALUE && (i == 0 || i == h->n[0] - 1)) {
+        if (valid && h->problem->face[0][i > 0] == FD_VALUE && (i == 0 || i == h->n[0] - 1)) {
             TB_UNROLL
             for (int k = 0; k < per_lane; k++) { /* the solve along x has set these */
                 a[k] = c[k] = 0, b[k] = 1;
                 d[k] = trid_cluster_load(right + k * row);
             }
         }
-        trid_block_interleaved_unchecked(per_lane, my.lines, h->sections, per_lane * h->sections, a, b, c, d,
-                                         adi2d_p_own(memory, h->exchange));
-        if (alive && mine) {
-            const tb_real *from = adi2d_p_own(memory, w_of) + at;
-            tb_real *to = adi2d_p_own(memory, to_of) + at;
+        trid_block_interleaved_unchecked(per_lane, my.lines, h->parts, per_lane * h->parts, a, b, c, d,
+                                         adi2d_p_array(memory, h->exchange));
+        if (valid && own_rows) {
+            const tb_real *from = adi2d_p_array(memory, w_of) + at;
+            tb_real *to = adi2d_p_array(memory, to_of) + at;
             TB_UNROLL
             for (int k = 0; k < per_lane; k++)
                 if (whole || k <= last) to[k * pitch] = from[k * pitch] + d[k];
-        } else if (alive) {
+        } else if (valid) {
             trid_cluster_place to = adi2d_p_column_of(h, memory, &my, to_of, i);
             TB_UNROLL
             for (int k = 0; k < per_lane; k++)
