@@ -1,13 +1,16 @@
-/* host.h - a room of adi2d.h, read once a model and precision: the host.
+/* host.h - a room of adi2d.h, read once a model and precision: marches on the host, lines
+   interleaved so that the compiler vectorises across them.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_host ADI2D_OF(p_host)
 #define adi2d_p_host_lay_out ADI2D_OF(p_host_lay_out)
-#define adi2d_p_host_parts ADI2D_OF(p_host_parts)
+#define adi2d_p_host_apply ADI2D_OF(p_host_apply)
 #define adi2d_p_host_line ADI2D_OF(p_host_line)
 #define adi2d_p_host_row ADI2D_OF(p_host_row)
+#define adi2d_p_host_matrix ADI2D_OF(p_host_matrix)
 #define adi2d_p_host_eliminate ADI2D_OF(p_host_eliminate)
 #define adi2d_p_host_substitute ADI2D_OF(p_host_substitute)
+#define adi2d_p_host_lines ADI2D_OF(p_host_lines)
 #define adi2d_p_host_solve ADI2D_OF(p_host_solve)
 #define adi2d_p_host_x ADI2D_OF(p_host_x)
 #define adi2d_p_host_y ADI2D_OF(p_host_y)
@@ -32,7 +35,7 @@
 #if TB_HOST_SCOPE
 
 /* What a worker has in memory besides the tables. Grids have a halo of one point, which is 0 and never changes, so that
-   derivatives are taken without asking where: point (i, j) at (j + 1) pitch + i + 1. */
+   all points take derivatives alike: point (i, j) is at (j + 1) pitch + i + 1. */
 typedef struct {
     adi2d_p_tables t;
     const adi2d_problem *problem;
@@ -41,12 +44,13 @@ typedef struct {
     tb_real *u, *z, *d, *g, *e;     /* values, a first stage's, differences, what a second stage begins with, what the
                                      terms along y change from a step's start to its end */
     tb_real *multiplier;            /* exercise's multiplier */
-    tb_real *tile, *solved, *upper; /* lines side by side, their solutions, their matrices */
-    tb_real *part[4];               /* F_0, F_1 and F_2 of a line, and F_1 at the step's end */
+    tb_real *tile, *solved, *upper; /* interleaved lines, their solutions, their matrices */
+    tb_real *f[4];                  /* F_0, F_1 and F_2 of a line, and F_1 at the step's end */
     tb_real *spread[4];             /* the cells along x, number by number */
     tb_real *given[2][2][2];        /* at the step's start and end, of each axis and side: what a face is given */
 } adi2d_p_host;
 
+/* Assigns memory to the tables and arrays of a worker; with null, only counts. Returns the bytes used. */
 TB_HOST size_t adi2d_p_host_lay_out(const adi2d_batch *batch, unsigned char *memory, adi2d_p_host *host)
 {
     adi2d_p_host h;
@@ -65,7 +69,7 @@ TB_HOST size_t adi2d_p_host_lay_out(const adi2d_batch *batch, unsigned char *mem
         used += fd_p_round(line * sizeof(tb_real));
     }
     for (int k = 0; k < 16; k++) {
-        tb_real **to = k < 4 ? &h.part[k] : k < 8 ? &h.spread[k - 4] : &h.given[k / 4 % 2][k / 2 % 2][k % 2];
+        tb_real **to = k < 4 ? &h.f[k] : k < 8 ? &h.spread[k - 4] : &h.given[k / 4 % 2][k / 2 % 2][k % 2];
         *to = (tb_real *)fd_p_at(memory, used);
         used += fd_p_round(longest * sizeof(tb_real));
     }
@@ -73,8 +77,8 @@ TB_HOST size_t adi2d_p_host_lay_out(const adi2d_batch *batch, unsigned char *mem
     return used;
 }
 
-/* F_0, F_1 and F_2 of v along the line of row j, with the numbers of a time; what the faces add is left out. */
-FD_P_FLAT void adi2d_p_host_parts(const adi2d_p_host *h, const tb_real *v, int j, const tb_real *time,
+/* Computes F_0, F_1 and F_2 of v along the line of row j, with the numbers of a time, without what faces add. */
+FD_P_FLAT void adi2d_p_host_apply(const adi2d_p_host *h, const tb_real *v, int j, const tb_real *time,
                                   tb_real *FD_P_RESTRICT f0, tb_real *FD_P_RESTRICT f1, tb_real *FD_P_RESTRICT f2)
 {
     const tb_real *FD_P_RESTRICT below = v + (size_t)j * (size_t)h->pitch + 1;
@@ -106,12 +110,14 @@ FD_P_FLAT void adi2d_p_host_parts(const adi2d_p_host *h, const tb_real *v, int j
         f2[i] = fd_lane_apply(adi2d_p_row(1, cell_y, terms), below[i], here[i], above[i]) - terms.kill / 2 * here[i];
     }
 }
-/* All parts of v along the line of row j; e: at the start or the end of step k. */
+
+/* Computes F_0, F_1 and F_2 of v along the line of row j, with what faces add, at the start (e = 0) or the end (1) of
+   step k. */
 TB_HOST void adi2d_p_host_line(const adi2d_p_host *h, const tb_real *v, int j, int k, int e, tb_real *f0, tb_real *f1,
                                tb_real *f2)
 {
     const tb_real *time = h->t.time + (2 * k + e) * ADI2D_P_OF_T;
-    adi2d_p_host_parts(h, v, j, time, f0, f1, f2);
+    adi2d_p_host_apply(h, v, j, time, f0, f1, f2);
     const tb_real *here = v + (size_t)(j + 1) * (size_t)h->pitch + 1;
     for (int side = 0; side < 2; side++) {
         int i = side ? h->n[0] - 1 : 0, in = side ? -1 : 1;
@@ -124,79 +130,95 @@ TB_HOST void adi2d_p_host_line(const adi2d_p_host *h, const tb_real *v, int j, i
     }
 }
 
-/* The matrix row at a point of a line, and its drift: own and number are the numbers of the axis and of the other. */
-FD_P_INLINE void adi2d_p_host_row(int axis, int at_face, fd_cell cell, const tb_real *own, const tb_real *number,
-                                  size_t padded, const tb_real *now, tb_real size, tb_real *drift, tb_real *row)
+/* A row of the matrices of lines along an axis. */
+typedef struct {
+    int axis;
+    fd_cell cell;
+    const tb_real *own, *now; /* the numbers of the row's point along the axis, and of the time */
+    size_t padded;            /* from one number of the other axis to the next */
+    tb_real size;
+} adi2d_p_host_row;
+
+/* Computes a, b and c of the row, in the line whose numbers of the other axis begin at `number`, and the drift there. */
+FD_P_INLINE void adi2d_p_host_matrix(adi2d_p_host_row at, int at_face, const tb_real *number, tb_real *drift,
+                                     tb_real *row)
 {
     tb_real other[ADI2D_P_OF_X + ADI2D_P_OF_Y + 1];
     adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
-    for (int q = 0; q < (axis ? ADI2D_P_OF_X : ADI2D_P_OF_Y); q++) other[q] = number[(size_t)q * padded];
-    adi2d_model_terms(axis ? other : own, axis ? own : other, now, &terms);
-    adi2d_p_matrix(adi2d_p_row(axis, cell, terms), at_face, size, terms.kill, &row[0], &row[1], &row[2]);
-    *drift = terms.drift[axis];
+    for (int q = 0; q < (at.axis ? ADI2D_P_OF_X : ADI2D_P_OF_Y); q++) other[q] = number[(size_t)q * at.padded];
+    adi2d_model_terms(at.axis ? other : at.own, at.axis ? at.own : other, at.now, &terms);
+    adi2d_p_matrix(adi2d_p_row(at.axis, at.cell, terms), at_face, at.size, terms.kill, &row[0], &row[1], &row[2]);
+    *drift = terms.drift[at.axis];
 }
 
-/* A row of Thomas's elimination within lines side by side. */
-FD_P_INLINE void adi2d_p_host_eliminate(int axis, int lines, fd_cell cell, const tb_real *own,
-                                        const tb_real *FD_P_RESTRICT number, size_t padded, const tb_real *now,
-                                        tb_real size, const tb_real *FD_P_RESTRICT right,
-                                        const tb_real *FD_P_RESTRICT_ROW before,
+/* Eliminates a row of interleaved lines by the row before, as Thomas. */
+FD_P_INLINE void adi2d_p_host_eliminate(int lines, adi2d_p_host_row at, const tb_real *FD_P_RESTRICT number,
+                                        const tb_real *FD_P_RESTRICT right, const tb_real *FD_P_RESTRICT_ROW before,
                                         const tb_real *FD_P_RESTRICT_ROW upper_before, tb_real *FD_P_RESTRICT_ROW left,
                                         tb_real *FD_P_RESTRICT_ROW upper)
 {
     for (int b = 0; b < lines; b++) {
         tb_real drift, row[3];
-        adi2d_p_host_row(axis, 0, cell, own, number + b, padded, now, size, &drift, row);
+        adi2d_p_host_matrix(at, 0, number + b, &drift, row);
         tb_real pivot = 1 / (row[1] - row[0] * upper_before[b]);
         upper[b] = row[2] * pivot;
         left[b] = (right[b] - row[0] * before[b]) * pivot;
     }
 }
 
+/* Substitutes the solution of the row after into a row of interleaved lines. */
 FD_P_INLINE void adi2d_p_host_substitute(int lines, const tb_real *FD_P_RESTRICT_ROW upper,
                                          const tb_real *FD_P_RESTRICT_ROW after, tb_real *FD_P_RESTRICT_ROW left)
 {
     for (int b = 0; b < lines; b++) left[b] -= upper[b] * after[b];
 }
 
-/* Solves (1 - size A) y = d along `lines` lines of an axis, side by side, line first + b at column b; from the
-   right-hand sides `from` into `to`. w is what y is the difference from, at faces whose value is given; numbers of the
-   time at now. */
-FD_P_INLINE void adi2d_p_host_solve(const adi2d_p_host *h, int axis, int lines, int first, const tb_real *now_of,
-                                    tb_real size, const tb_real *from, tb_real *to, size_t row_of, const tb_real *w,
-                                    size_t w_row, size_t w_line)
+/* A solve of (1 - size A) y = d along interleaved lines of an axis: row k of line b at [k row + b]. */
+typedef struct {
+    const tb_real *now; /* numbers of the time */
+    tb_real size;
+    const tb_real *from; /* right-hand sides */
+    tb_real *to;         /* solutions; may be from */
+    size_t row;
+    const tb_real *w;     /* what y is the difference from, at faces whose value is given: of row k and line b at */
+    size_t w_row, w_line; /* [k w_row + b w_line] */
+} adi2d_p_host_lines;
+
+/* Solves along `lines` interleaved lines of an axis, from line `first` on. */
+FD_P_INLINE void adi2d_p_host_solve(const adi2d_p_host *h, int axis, int lines, int first, const adi2d_p_host_lines *s)
 {
     enum { most = ADI2D_P_OF_X + ADI2D_P_OF_Y + 1 };
     const int n = h->n[axis], owns = axis ? ADI2D_P_OF_Y : ADI2D_P_OF_X;
-    const size_t padded = (size_t)h->t.padded[axis], other_padded = (size_t)h->t.padded[1 - axis];
-    const tb_real *number = h->t.number[1 - axis] + first;
-    tb_real *upper = h->upper, own[most], next_own[most], now[ADI2D_P_OF_T + 1], drift, row[3];
-    for (int q = 0; q < ADI2D_P_OF_T; q++) now[q] = now_of[q];
+    const size_t padded = (size_t)h->t.padded[axis], row_of = s->row;
+    const tb_real *number = h->t.number[1 - axis] + first, *from = s->from;
+    tb_real *to = s->to, *upper = h->upper, own[most], next_own[most], now[ADI2D_P_OF_T + 1], drift, row[3];
+    adi2d_p_host_row here = {axis, {0, 0, 0, 0}, own, now, (size_t)h->t.padded[1 - axis], s->size};
+    for (int q = 0; q < ADI2D_P_OF_T; q++) now[q] = s->now[q];
     for (int k = 0; k < n; k++) {
         const size_t at = (size_t)k * row_of, before = (size_t)(k - (k > 0)) * row_of;
         const tb_real *upper_before = upper + (size_t)(k - (k > 0)) * (size_t)lines;
         tb_real *upper_here = upper + (size_t)k * (size_t)lines;
-        const fd_cell cell = h->t.cell[axis][k];
+        here.cell = h->t.cell[axis][k];
         for (int q = 0; q < owns; q++) own[q] = h->t.number[axis][(size_t)q * padded + (size_t)k];
         if (k > 0 && k < n - 1) {
-            adi2d_p_host_eliminate(axis, lines, cell, own, number, other_padded, now, size, from + at, to + before,
-                                   upper_before, to + at, upper_here);
+            adi2d_p_host_eliminate(lines, here, number, from + at, to + before, upper_before, to + at, upper_here);
             continue;
         }
         const int side = k > 0, kind = h->problem->face[axis][side], near_by = side ? n - 2 : 1;
+        adi2d_p_host_row beside = here;
+        beside.cell = h->t.cell[axis][near_by], beside.own = next_own;
         for (int q = 0; q < owns; q++) next_own[q] = h->t.number[axis][(size_t)q * padded + (size_t)near_by];
         for (int b = 0; b < lines; b++) {
-            adi2d_p_host_row(axis, 1, cell, own, number + b, other_padded, now, size, &drift, row);
+            adi2d_p_host_matrix(here, 1, number + b, &drift, row);
             tb_real value = from[at + (size_t)b];
             if (kind == FD_VALUE) {
                 row[0] = row[2] = 0, row[1] = 1;
-                value = h->given[1][axis][side][first + b] - w[(size_t)k * w_row + (size_t)b * w_line];
+                value = h->given[1][axis][side][first + b] - s->w[(size_t)k * s->w_row + (size_t)b * s->w_line];
             }
             if (kind == FD_DEGENERATE) {
                 tb_real next[3], unused;
-                adi2d_p_host_row(axis, 0, h->t.cell[axis][near_by], next_own, number + b, other_padded, now, size,
-                                 &unused, next);
-                tb_real third = size * drift * h->t.far_of[axis][side];
+                adi2d_p_host_matrix(beside, 0, number + b, &unused, next);
+                tb_real third = s->size * drift * h->t.far_of[axis][side];
                 value -= fd_lane_face_three(third, &row[1], &row[side ? 0 : 2], next[side ? 2 : 0], next[1],
                                             next[side ? 0 : 2]) *
                          from[(size_t)near_by * row_of + (size_t)b];
@@ -211,29 +233,22 @@ FD_P_INLINE void adi2d_p_host_solve(const adi2d_p_host *h, int axis, int lines, 
                                 to + (size_t)k * row_of);
 }
 
-/* The same for so many lines as each direction takes at once, and for what is left of y's. */
-FD_P_FLAT void adi2d_p_host_x(const adi2d_p_host *h, int count, int first, const tb_real *now, tb_real size,
-                              const tb_real *from, tb_real *to, size_t row, const tb_real *w, size_t w_row,
-                              size_t w_line)
+/* Solve along as many lines as each direction takes at a time, and along the remaining lines of y, with literals that
+   let the compiler vectorise. */
+FD_P_FLAT void adi2d_p_host_x(const adi2d_p_host *h, int first, const adi2d_p_host_lines *s)
 {
-    (void)count;
-    adi2d_p_host_solve(h, 0, FD_P_LANES, first, now, size, from, to, row, w, w_row, w_line);
+    adi2d_p_host_solve(h, 0, FD_P_LANES, first, s);
 }
-FD_P_FLAT void adi2d_p_host_y(const adi2d_p_host *h, int count, int first, const tb_real *now, tb_real size,
-                              const tb_real *from, tb_real *to, size_t row, const tb_real *w, size_t w_row,
-                              size_t w_line)
+FD_P_FLAT void adi2d_p_host_y(const adi2d_p_host *h, int first, const adi2d_p_host_lines *s)
 {
-    (void)count;
-    adi2d_p_host_solve(h, 1, FD_P_LANES, first, now, size, from, to, row, w, w_row, w_line);
+    adi2d_p_host_solve(h, 1, FD_P_LANES, first, s);
 }
-FD_P_FLAT void adi2d_p_host_y_rest(const adi2d_p_host *h, int count, int first, const tb_real *now, tb_real size,
-                                   const tb_real *from, tb_real *to, size_t row, const tb_real *w, size_t w_row,
-                                   size_t w_line)
+FD_P_FLAT void adi2d_p_host_y_rest(const adi2d_p_host *h, int count, int first, const adi2d_p_host_lines *s)
 {
-    adi2d_p_host_solve(h, 1, count, first, now, size, from, to, row, w, w_row, w_line);
+    adi2d_p_host_solve(h, 1, count, first, s);
 }
 
-/* All lines along x: d becomes the solution, or, for a product, to = 2 solution - d. w as above, or null. */
+/* Solves along all lines of x: `to` becomes the solution, or, for a product, 2 solution - d. w as above, or null. */
 TB_HOST void adi2d_p_host_along_x(const adi2d_p_host *h, const tb_real *now, tb_real size, int product, tb_real *d,
                                   const tb_real *w, tb_real *to)
 {
@@ -246,7 +261,8 @@ TB_HOST void adi2d_p_host_along_x(const adi2d_p_host *h, const tb_real *now, tb_
         const size_t at = (size_t)(j + 1) * pitch + 1;
         for (int i = 0; i < n; i++)
             for (int b = 0; b < lanes; b++) tile[i * lanes + b] = b < lines ? d[at + (size_t)b * pitch + (size_t)i] : 0;
-        adi2d_p_host_x(h, lanes, j, now, size, tile, solved, lanes, w ? w + at : w, 1, pitch);
+        const adi2d_p_host_lines solve = {now, size, tile, solved, lanes, w ? w + at : w, 1, pitch};
+        adi2d_p_host_x(h, j, &solve);
         for (int b = 0; b < lines; b++) {
             const tb_real *old = d + at + (size_t)b * pitch;
             tb_real *new_of = to + at + (size_t)b * pitch;
@@ -258,29 +274,32 @@ TB_HOST void adi2d_p_host_along_x(const adi2d_p_host *h, const tb_real *now, tb_
     }
 }
 
-/* All lines along y, from d into to. */
+/* Solves along all lines of y, from d into to. */
 TB_HOST void adi2d_p_host_along_y(const adi2d_p_host *h, const tb_real *now, tb_real size, const tb_real *d,
                                   const tb_real *w, tb_real *to)
 {
     enum { lanes = FD_P_LANES };
     const int n = h->n[1];
     const size_t pitch = (size_t)h->pitch;
-    tb_real *kept = h->tile; /* lines along a face whose value is given: the solve along x has set them */
+    tb_real *kept = h->tile; /* lines along a face whose value is given, which the solve along x has set */
     for (int side = 0; side < 2; side++)
         if (h->problem->face[0][side] == FD_VALUE)
             for (int j = 0; j < n; j++) kept[side * n + j] = d[(size_t)(j + 1) * pitch + (size_t)(side ? h->n[0] : 1)];
     for (int i = 0; i < h->n[0]; i += lanes) {
         const int lines = h->n[0] - i < lanes ? h->n[0] - i : lanes;
         const size_t at = pitch + 1 + (size_t)i;
-        (lines < lanes ? adi2d_p_host_y_rest : adi2d_p_host_y)(h, lines, i, now, size, d + at, to + at, pitch,
-                                                               w ? w + at : w, pitch, 1);
+        const adi2d_p_host_lines solve = {now, size, d + at, to + at, pitch, w ? w + at : w, pitch, 1};
+        if (lines < lanes)
+            adi2d_p_host_y_rest(h, lines, i, &solve);
+        else
+            adi2d_p_host_y(h, i, &solve);
     }
     for (int side = 0; side < 2; side++)
         if (h->problem->face[0][side] == FD_VALUE)
             for (int j = 0; j < n; j++) to[(size_t)(j + 1) * pitch + (size_t)(side ? h->n[0] : 1)] = kept[side * n + j];
 }
 
-/* What the faces are given at the start and the end of a step. */
+/* Computes what the faces are given at the start and the end of a step. */
 TB_HOST void adi2d_p_host_given(const adi2d_p_host *h, const fd_step *step)
 {
     for (int f = 0; f < 4; f++) {
@@ -293,7 +312,7 @@ TB_HOST void adi2d_p_host_given(const adi2d_p_host *h, const fd_step *step)
     }
 }
 
-/* A step by the stages of its scheme, from u to u. */
+/* Makes a step by the stages of its scheme, from u to u. */
 TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
 {
     const adi2d_p_pace *pace = &h->t.pace[k];
@@ -302,7 +321,7 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
     const size_t pitch = (size_t)h->pitch;
     const int n = h->n[0], about = pace->of.about, american = h->problem->exercise == FD_AMERICAN;
     int changes = !pace->of.still;
-    tb_real *f0 = h->part[0], *f1 = h->part[1], *f2 = h->part[2], *later = h->part[3], *rest = h->tile;
+    tb_real *f0 = h->f[0], *f1 = h->f[1], *f2 = h->f[2], *later = h->f[3], *rest = h->tile;
     for (int f = 0; f < 4; f++)
         if (h->problem->face[f / 2][f % 2] == FD_SLOPE) changes = 1;
     for (int j = 0; j < h->n[1]; j++) {
@@ -321,7 +340,7 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
                 d[i] += more, e[i] = size * (rest[i] - f2[i]);
                 if (!about) g[i] += more;
             }
-            for (int side = 0; side < 2; side++) /* where the value is given nothing else acts */
+            for (int side = 0; side < 2; side++) /* nothing else acts where the value is given */
                 if (h->problem->face[0][side] == FD_VALUE) e[side ? n - 1 : 0] = 0;
         }
         if (american)
@@ -349,7 +368,7 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
     }
 }
 
-/* A step as a product of factors; z lies in h->z between its steps, u in h->u when it closes. */
+/* Makes a step as a product of factors; z stays in h->z from one such step to the next, u is in h->u after the last. */
 TB_HOST void adi2d_p_host_product(adi2d_p_host *h, int k)
 {
     const adi2d_p_pace *pace = &h->t.pace[k];
@@ -359,8 +378,8 @@ TB_HOST void adi2d_p_host_product(adi2d_p_host *h, int k)
     if (pace->open)
         for (int j = 0; j < h->n[1]; j++) {
             const size_t at = (size_t)(j + 1) * pitch + 1;
-            tb_real *f2 = h->part[2];
-            adi2d_p_host_line(h, h->u, j, k, 1, h->part[0], h->part[1], f2);
+            tb_real *f2 = h->f[2];
+            adi2d_p_host_line(h, h->u, j, k, 1, h->f[0], h->f[1], f2);
             for (int i = 0; i < n; i++) h->z[at + (size_t)i] = h->u[at + (size_t)i] + size * f2[i];
         }
     adi2d_p_host_along_x(h, now, size, 1, h->z, NULL, h->d);
@@ -374,7 +393,7 @@ TB_HOST void adi2d_p_host_product(adi2d_p_host *h, int k)
         }
 }
 
-/* What exercise does after a step. */
+/* Applies early exercise after a step. */
 TB_HOST void adi2d_p_host_exercise(adi2d_p_host *h, tb_real dt, int kind)
 {
     for (int j = 0; j < h->n[1]; j++) {
@@ -385,6 +404,7 @@ TB_HOST void adi2d_p_host_exercise(adi2d_p_host *h, tb_real dt, int kind)
     }
 }
 
+/* Returns value and derivatives at the spot. */
 TB_HOST adi2d_values adi2d_p_host_values(const adi2d_p_host *h)
 {
     const fd_weights *at = h->t.plan->at;
@@ -394,7 +414,7 @@ TB_HOST adi2d_values adi2d_p_host_values(const adi2d_p_host *h)
     return adi2d_p_values(h->t.plan, around);
 }
 
-/* What happens at a date, of which the plan is told how much a change adds. */
+/* Applies the events at a date, and tells the plan how much a change adds. */
 TB_HOST void adi2d_p_host_date(adi2d_p_host *h, int date, adi2d_values *values)
 {
     const fd_date *event = &h->problem->at_date[date];
@@ -426,7 +446,7 @@ TB_HOST void adi2d_p_host_date(adi2d_p_host *h, int date, adi2d_values *values)
     if (event->what & FD_RECORD) values[1 + date] = adi2d_p_host_values(h);
 }
 
-/* The first point that is not finite, i + n[0] * j; or -1, and in *largest the largest magnitude. */
+/* Returns the first point that is not finite, i + n[0] * j; or -1, and in *largest the largest magnitude. */
 TB_HOST int adi2d_p_host_lost(const adi2d_p_host *h, int *largest)
 {
     *largest = 0;
@@ -439,8 +459,8 @@ TB_HOST int adi2d_p_host_lost(const adi2d_p_host *h, int *largest)
     return -1;
 }
 
-/* Marches a problem that is ready. Nothing is watched; a second march, after one that was lost, looks after each step
-   for the first number that is not finite, the model's before the values. */
+/* Marches a prepared problem. The first march checks nothing on its way. Where it fails, a second one, `watched`, looks
+   in each step for the first number that is not finite, the model's before the values. */
 TB_HOST fd_status adi2d_p_host_march(adi2d_p_host *h, int watched, adi2d_values *values)
 {
     const adi2d_p_plan *plan = h->t.plan;
@@ -476,7 +496,7 @@ TB_HOST fd_status adi2d_p_host_march(adi2d_p_host *h, int watched, adi2d_values 
     return status;
 }
 
-/* One problem. */
+/* Prepares and marches one problem. */
 TB_HOST void adi2d_p_host_problem(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int which,
                                   void *memory)
 {
@@ -511,7 +531,7 @@ TB_HOST void adi2d_p_host_problem(const adi2d_batch *batch, const adi2d_model_pa
         memcpy(grid + (size_t)j * row, h.u + (size_t)(j + 1) * (size_t)h.pitch + 1, (size_t)h.n[0] * sizeof(tb_real));
 }
 
-/* What a call that is refused leaves: its status in each of its problems, and NaN where the batch says how much. */
+/* Fills the results of a call that is refused: each problem's status, and NaN where the batch says how many. */
 TB_HOST int adi2d_p_host_refuse(const adi2d_batch *batch, int from, int to, int wrong)
 {
     for (int which = from; which < to && batch->status; which++)
@@ -521,14 +541,14 @@ TB_HOST int adi2d_p_host_refuse(const adi2d_batch *batch, int from, int to, int 
     return wrong;
 }
 
-/* Solves   how much memory one of the host's workers needs
-   Returns  bytes, for which its pointers may still be null; 0 for a batch that is none (adi2d_check) */
+/* Returns how many bytes of memory one of the host's workers needs; 0 if adi2d_check refuses the batch, whose pointers
+   may still be null. */
 TB_HOST size_t adi2d_host_bytes(const adi2d_batch *batch)
 {
     return adi2d_p_sizes(batch) ? 0 : adi2d_p_host_lay_out(batch, NULL, NULL);
 }
 
-/* What is wrong with a call that is to solve so many problems, each worker with so much memory. */
+/* Checks a call that is to solve so many problems, each worker with so many bytes. */
 TB_HOST int adi2d_p_host_check(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int problems,
                                const void *memory, size_t bytes)
 {
@@ -538,14 +558,14 @@ TB_HOST int adi2d_p_host_check(const adi2d_batch *batch, const adi2d_model_param
     return bytes < adi2d_host_bytes(batch) ? FD_NO_ROOM : FD_OK;
 }
 
-/* Solves   problems from .. to - 1 of the batch, in the calling thread
-   Needs    parameters of each problem of the batch; memory of host_bytes, of the thread's own, aligned as malloc does;
+/* Solves problems from .. to - 1 of the batch, in the calling thread.
+   Needs    parameters of each problem of the batch; memory of MODEL_host_bytes, the thread's own, aligned as by malloc;
             0 <= from, to <= batch->problems
-   Leaves   status and values, the grid's values and coordinates; where it is refused its status in each of these
+   Leaves   status and values, the grid's values and coordinates; if the call is refused, its status in each of these
             problems, and NaN
-   Returns  FD_OK, or as adi2d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM: less memory than host_bytes;
-            FD_BAD_SIZE for a range that is none, of which no problem is touched
-   Cost     a step of Douglas' scheme two solves of three to four loops each, vectorised across lines */
+   Returns  FD_OK, or as adi2d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM if memory is less than
+            MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, which touches no problem
+   Cost     for a step of Douglas' scheme, two solves of three to four loops each, vectorised across lines */
 TB_HOST int adi2d_host_problems(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int from, int to,
                                 void *memory, size_t bytes)
 {
@@ -557,11 +577,11 @@ TB_HOST int adi2d_host_problems(const adi2d_batch *batch, const adi2d_model_para
     return FD_OK;
 }
 
-/* Solves   all problems of the batch: by `workers` threads of OpenMP, where the program is compiled with it, else one
-            after the other
-   Needs    memory of workers * host_bytes
-   Leaves   as host_problems
-   Returns  as host_problems; FD_BAD_SIZE for workers < 1 */
+/* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one after
+   the other.
+   Needs    memory of workers * MODEL_host_bytes
+   Leaves   as MODEL_host_problems
+   Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */
 TB_HOST int adi2d_host(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int workers, void *memory,
                        size_t bytes)
 {
