@@ -24,9 +24,9 @@
        #include "pde/adi2d.h"
 
    The first three functions are called once a point of an axis, or once a step, in double precision: put there what is
-   expensive. ADI2D_TERMS makes two functions of its text, one a precision: real is the type; x, y and t are the numbers,
-   rounded once; terms is what the equation has at a point, all 0 before (adi2d_terms). They are called for each point
-   and step. ADI2D_HD is the only word that CUDA needs.
+   expensive. ADI2D_TERMS makes two functions of its text, one a precision: real is the type; x, y and t are the
+   numbers, rounded once; terms is what the equation has at a point, all 0 before (adi2d_terms). They are called for
+   each point and step. ADI2D_HD is the only word that CUDA needs.
    Define a macro before the second #include to announce what else a model has:
        ADI2D_FACE     double MODEL_face(p, axis, side, other, t): the value or slope given at a face that is FD_VALUE or
                       FD_SLOPE, side 0 or 1, at the other coordinate. Without it they are 0. With a mixed term, slopes
@@ -63,10 +63,11 @@
    for the others.
 
    The rooms, in the order in which they build on each other:
+     adi2d/plan.h       what is found out about a problem before its march: read once
      adi2d/terms.h      the equation's terms at a point, step data: read once a precision
      adi2d/model.h      what the model says of final values, faces and dates: read once a model
      and, read once a model and precision,
-     adi2d/problem.h    a problem made ready for its march: tables, checks of the model, the kernel that prepares
+     adi2d/problem.h    problems are prepared: tables, checks of what the model declares, the kernel that does it
      adi2d/host.h       the host
      adi2d/rungs.h      the naive and the coalesced version
      adi2d/chip.h       a grid in the shared memory of a cluster: where things are
@@ -124,6 +125,7 @@
 #define ADI2D_P_OF_Y ((int)ADI2D_MODEL_OF(numbers_of_y))
 #define ADI2D_P_OF_T ((int)ADI2D_MODEL_OF(numbers_of_t))
 
+/* Defines the model's terms in both precisions. */
 #define ADI2D_TERMS(model, ...)                                                                                        \
     ADI2D_HD void model##_terms_f32(const float *x, const float *y, const float *t, adi2d_terms_f32 *terms)            \
     {                                                                                                                  \
@@ -138,13 +140,13 @@
         __VA_ARGS__                                                                                                    \
     }
 
-/* One of the batch's problems. Pointers point to where the solver runs: into the device's memory for a GPU. */
+/* A problem of a batch. Its pointers lead to memory where the solver runs, for a GPU the device's. */
 typedef struct {
     fd_axis axis[2];         /* along x and along y */
-    const double *points[2]; /* null: the points are made from axis; else these are, axis.points of them */
-    int face[2][2];          /* FD_LINEAR .., of each axis at its first and its last point */
-    fd_times times;          /* its theta is the scheme's, 0: fd_scheme_theta's; kinds other than FD_THETA are steps of
-                                   Douglas' scheme with theta 0 and 1, and FD_UNSTABLE where those of 0 are too long */
+    const double *points[2]; /* the points, axis.points of them; null: they are made from axis */
+    int face[2][2];          /* FD_LINEAR .., at the first and the last point of each axis */
+    fd_times times;          /* its theta is the scheme's, 0: fd_scheme_theta's. Steps of a kind other than FD_THETA are
+                                Douglas' with theta 0 or 1; FD_UNSTABLE if those of theta 0 are too long */
     const fd_date *at_date;  /* what happens at each of times.date */
     int scheme;              /* FD_DOUGLAS .. */
     int coefficients;        /* FD_BOTH_ENDS .. */
@@ -152,31 +154,33 @@ typedef struct {
     int kinks;               /* of FD_TOLD: 0 .. 4 */
     double kink[4];          /* increasing */
     int exercise;            /* FD_EUROPEAN .. */
-    double spot[2];          /* where value and derivatives are asked for */
+    double spot[2];          /* where value and derivatives are wanted */
 } adi2d_problem;
 
+/* The value and its derivatives at the spot. */
 typedef struct {
     double value, dx, dy, dxx, dxy, dyy;
 } adi2d_values;
 
-/* What is known of the steps of all problems of a batch: the less they do, the less of the chip a problem takes. */
+/* Kinds of batches: what is known of the steps of all problems. The less they do, the less of the chip a problem takes.
+   */
 enum {
     ADI2D_TWO_STAGES, /* nothing */
     ADI2D_ONE_STAGE,  /* Douglas' scheme */
     ADI2D_PRODUCTS    /* Douglas' scheme with theta 1/2, without a Rannacher start (times.halves 0), a mixed term, or
                          exercise between dates; faces FD_LINEAR, the same coefficients throughout a step
-                         (FD_MIDDLE, FD_NEW_END), all rows dominant: no differences are formed, and memory holds
-                         one array (docs/adi2d.md) */
+                         (FD_MIDDLE, FD_NEW_END), all rows diagonally dominant. No differences are formed, and
+                         memory holds one array (docs/adi2d.md) */
 };
 
-/* What may be wrong with a problem besides what fd_status says; ADI2D_BAD_KIND with a batch. */
+/* What may be wrong with a problem besides what fd_status says, or, ADI2D_BAD_KIND, with a batch. */
 enum {
     ADI2D_NO_PRODUCT = -60, /* the batch says that all steps are products, and one is not: see ADI2D_PRODUCTS */
     ADI2D_TWO_STAGED = -61, /* the batch says that all steps have one stage, and one has two */
     ADI2D_BAD_KIND = -62    /* batch.kind is unknown */
 };
 
-/* What a status says. */
+/* Returns the text of a status. */
 TB_HD const char *adi2d_status_string(int what)
 {
     return what == ADI2D_NO_PRODUCT   ? "a step is no product of factors, although batch.kind says so"
@@ -185,7 +189,7 @@ TB_HD const char *adi2d_status_string(int what)
                                       : fd_status_string(what);
 }
 
-/* A batch: what all of its problems share, and where they and their results are. */
+/* A batch: what its problems have in common, and where they and their results are. */
 typedef struct {
     int problems;  /* 0 and more */
     int points[2]; /* no axis of any problem has more */
@@ -193,8 +197,7 @@ typedef struct {
     int dates;     /* no problem has more */
     const adi2d_problem *problem;
     fd_status *status;      /* of each */
-    adi2d_values *values;   /* of each 1 + dates: at time 0, and at its dates with FD_RECORD; the others stay as they
-                             were */
+    adi2d_values *values;   /* of each 1 + dates: at time 0, and at its dates with FD_RECORD; others are not written */
     void *grid;             /* null; or of each points[0] * points[1] numbers of the precision: the values at time 0,
                              point (i, j) at i + points[0] * j */
     int kind;               /* ADI2D_TWO_STAGES .. */
@@ -202,7 +205,7 @@ typedef struct {
                                and along y; NaN beyond the last */
 } adi2d_batch;
 
-/* The part of adi2d_check that says how much memory a batch needs: its pointers may still be null. */
+/* Checks what the memory of a batch depends on: its pointers may still be null. */
 TB_HD int adi2d_p_sizes(const adi2d_batch *batch)
 {
     if (!batch) return FD_BAD_ARGUMENT;
@@ -213,8 +216,8 @@ TB_HD int adi2d_p_sizes(const adi2d_batch *batch)
     return FD_OK;
 }
 
-/* Solves   is this a batch?
-   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, ADI2D_BAD_KIND, or FD_BAD_SIZE: a count out of range */
+/* Checks a batch.
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, ADI2D_BAD_KIND, or FD_BAD_SIZE for a count out of range */
 TB_HD int adi2d_check(const adi2d_batch *batch)
 {
     int wrong = adi2d_p_sizes(batch);
@@ -223,63 +226,7 @@ TB_HD int adi2d_check(const adi2d_batch *batch)
     return FD_OK;
 }
 
-/* ---- a problem made ready ---------------------------------------------------------------------------------------- */
-
-TB_HD fd_status adi2d_p_status(int what, int detail, int axis, int i, int j, int step)
-{
-    return fd_status_of(what, detail, axis, i, j, -1, step);
-}
-
-/* What is found out about a problem before its march. The least index at which something was wrong is kept for each
-   thing that can be; what is the first of them in this order. */
-enum {
-    ADI2D_P_POINTS,      /* of each axis */
-    ADI2D_P_NUMBERS = 2, /* likewise */
-    ADI2D_P_MORE = 4,    /* of each axis and of time: numbers that are not declared */
-    ADI2D_P_TIME = 7,
-    ADI2D_P_FINAL,
-    ADI2D_P_UNTRUE, /* something that the model declares, and does not hold at the point */
-    ADI2D_P_KIND,
-    ADI2D_P_FAST, /* fd_p_too_fast's number */
-    ADI2D_P_FAULTS
-};
-
-typedef struct {
-    int points[2], steps, weak; /* at the start, which is aligned: kernels read them at once */
-    fd_status status;
-    int given;                 /* the largest magnitude that the march is given: fd_p_larger */
-    int wrong[3];              /* what the threads that make axes and steps met */
-    int fault[ADI2D_P_FAULTS]; /* indices, FD_P_NONE where there is none */
-    double longest;            /* explicit step */
-    fd_map map[2];
-    fd_weights at[2];
-} adi2d_p_plan;
-
-/* What a problem's own numbers say, before anything is made of them. */
-TB_HD fd_status adi2d_p_check(const adi2d_batch *batch, const adi2d_problem *problem)
-{
-    for (int d = 0; d < 2; d++) {
-        const int points = problem->axis[d].points;
-        if (points < 4) return adi2d_p_status(FD_BAD_SIZE, 0, d, -1, -1, -1);
-        if (points > batch->points[d]) return adi2d_p_status(FD_TOO_MANY_POINTS, points, d, -1, -1, -1);
-        for (int side = 0; side < 2; side++)
-            if (problem->face[d][side] < 0 || problem->face[d][side] >= FD_P_FACES)
-                return adi2d_p_status(FD_BAD_FACE, 0, d, -1, -1, -1);
-    }
-    if (problem->times.dates > batch->dates)
-        return adi2d_p_status(FD_TOO_MANY_DATES, problem->times.dates, -1, -1, -1, -1);
-    const fd_plan plan = {&problem->times, problem->at_date, problem->scheme, problem->coefficients,
-                          problem->finals, problem->kinks,   problem->kink,   problem->exercise};
-    return fd_plan_check(&plan);
-}
-
-/* Are two steps as long, but for rounding? */
-TB_HD int adi2d_p_as_long(const fd_step *one, const fd_step *other)
-{
-    double first = one->from - one->to, second = other->from - other->to;
-    return fabs(first - second) <= 1e-11 * first;
-}
-
+#include "adi2d/plan.h"
 #define TB_BODY "../pde/adi2d/terms.h"
 #include "../trid/twice.h"
 #undef TB_BODY

@@ -1,4 +1,5 @@
-/* chip.h - a room of adi2d.h, read once a model and precision: a grid in the shared memory of a cluster.
+/* chip.h - a room of adi2d.h, read once a model and precision: a grid in the shared memory of a cluster:
+   where things are, and how threads reach them.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_pieces ADI2D_OF(p_pieces)
@@ -21,35 +22,36 @@
 #define adi2d_p_chip_halo ADI2D_OF(p_chip_halo)
 
 /* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
-   y, each a multiple of per_lane. Along x a line is a row, per_lane neighbouring points a lane, width lanes a line; a block solves
-   its own rows. Along y neighbouring threads take neighbouring columns, per_lane points of them, parts threads a line; a
-   block solves its share of the columns, through the others' shared memory where their rows are.
-
-   Point i of a row is at place(i): pieces of 16 bytes, the order of eight changing from group of eight to group of
-   eight, so that lanes that read theirs at once, per_lane points apart, meet no bank twice, nor do lanes at neighbouring
-   points (tests/test_banks.c). */
+   y, where each is a multiple of per_lane. Along x a line is a row: a lane has per_lane neighbouring points of it,
+   `width` lanes share it, and a block solves its own rows. Along y neighbouring threads have neighbouring columns,
+   per_lane points of them, and `parts` threads share a column; a block solves its share of the columns, and reaches
+   other blocks' rows through their shared memory. */
 #if TB_DEVICE_SCOPES
 
-#define ADI2D_P_PIECE (16 / TB_BYTES) /* elements of one */
+#define ADI2D_P_PIECE (16 / TB_BYTES) /* elements of a piece */
 
+/* 16 bytes of a row. */
 typedef struct FD_P_ALIGN {
     tb_real v[ADI2D_P_PIECE];
 } adi2d_p_pieces;
 
+/* Returns where point i of a row is: pieces are permuted, in an order of eight that changes from eight pieces to the
+   next, so that neither lanes that read theirs at once, per_lane points apart, nor lanes at neighbouring points have
+   bank conflicts (tests/test_banks.c). */
 TB_HD int adi2d_p_swizzle(int i)
 {
     return i ^ ((i / (8 * ADI2D_P_PIECE) & 7) * ADI2D_P_PIECE);
 }
 
-/* What happens seldom stays out of the march: a call of its own. */
+/* A function that is called, not inlined: what happens rarely would cost the march registers. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define ADI2D_P_RARE static __device__ __noinline__
 #else
 #define ADI2D_P_RARE TB_D
 #endif
 
-/* What a block knows of its problem, in its shared memory. Arrays are told by where they begin in the block's dynamic
-   shared memory, bytes from `memory`, so that the compiler sees that they lie there. */
+/* What a block knows of its problem, in its shared memory. Arrays are numbers of bytes from `memory`, the block's
+   dynamic shared memory, so that the compiler sees that they lie there. */
 typedef struct {
     adi2d_p_tables t;
     const adi2d_problem *problem;
@@ -59,15 +61,15 @@ typedef struct {
     int width, parts, each, pitch;
     int u, z, g;   /* arrays of the block: values, differences or a first stage's values, what a second begins with */
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which makes identity rows */
-    int number[2]; /* of x at [q pitch + place(i)], of y at [q per_lane parts + j] */
+    int number[2]; /* of x at [q pitch + swizzle(i)], of y at [q per_lane parts + j] */
     int exchange;  /* of the solve along y */
-    int factors;   /* of the matrix along y, taken apart: each part's, then each reduced row's; steps of PCR */
-    int pace, now; /* of the step: its pace, the numbers of its start, then of its end */
+    int factors;   /* of the matrix along y: each partition's, then each reduced row's; steps of PCR */
+    int pace, now; /* of the step: its data, and the numbers of its start, then of its end */
     int bytes;     /* all of it */
     int given;     /* the plan's, and what changes at dates add in the block's rows */
 } adi2d_p_chip;
 
-/* Hands out a block's shared memory. */
+/* Assigns a block's shared memory. */
 TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int threads, adi2d_p_chip *chip)
 {
     const int halo = launch->arrays > 1 ? 2 : 0; /* rows of other blocks */
@@ -95,7 +97,7 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int 
     chip->bytes = (int)used;
 }
 
-/* All threads of the cluster wait for each other. */
+/* Waits for all threads of the cluster. */
 TB_D void adi2d_p_sync(const adi2d_p_chip *h)
 {
     if (h->size > 1)
@@ -104,19 +106,19 @@ TB_D void adi2d_p_sync(const adi2d_p_chip *h)
         __syncthreads();
 }
 
-/* An array of the block. */
+/* Returns an array of the block. */
 TB_D tb_real *adi2d_p_array(unsigned char *memory, int array)
 {
     return (tb_real *)(memory + array);
 }
 
-/* A cell of an axis. */
+/* Returns a cell of an axis. */
 TB_D fd_cell adi2d_p_cell_of(const adi2d_p_chip *h, unsigned char *memory, int axis, int index)
 {
     return ((const fd_cell *)(memory + h->cell[axis]))[index];
 }
 
-/* Row j of an array, wherever it is, from point i on; and a number of it. */
+/* Returns where point i of row j of an array is, in whichever block; and its value. */
 TB_D trid_cluster_place adi2d_p_row_of(const adi2d_p_chip *h, unsigned char *memory, int array, int i, int j)
 {
     int owner = j / h->each, at = (j - owner * h->each) * h->pitch + adi2d_p_swizzle(i);
@@ -127,13 +129,13 @@ TB_D tb_real adi2d_p_value_of(const adi2d_p_chip *h, unsigned char *memory, int 
     return trid_cluster_load(adi2d_p_row_of(h, memory, array, i, j));
 }
 
-/* Piece c of the per_lane points from i = first of a row. */
+/* Returns piece c of the per_lane points from `first` on in a row. */
 TB_D adi2d_p_pieces *adi2d_p_piece_of(tb_real *row, int first, int c)
 {
     return (adi2d_p_pieces *)(row + (adi2d_p_swizzle(first) ^ (c * ADI2D_P_PIECE)));
 }
 
-/* Numbers of x at column i, or of y at row j. */
+/* Load the numbers of x at column i, and of y at row j. */
 TB_D void adi2d_p_numbers_of_x(const adi2d_p_chip *h, unsigned char *memory, int i, tb_real *number)
 {
     const tb_real *from = adi2d_p_array(memory, h->number[0]) + adi2d_p_swizzle(i);
@@ -147,6 +149,7 @@ TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, unsigned cha
     for (int q = 0; q < ADI2D_P_OF_Y; q++) number[q] = from[q * per_lane * h->parts];
 }
 
+/* Returns the terms at point (i, j) with the numbers of a time. */
 TB_D adi2d_terms adi2d_p_chip_terms(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int i, int j,
                                     const tb_real *time)
 {
@@ -158,14 +161,14 @@ TB_D adi2d_terms adi2d_p_chip_terms(int per_lane, const adi2d_p_chip *h, unsigne
     return terms;
 }
 
-/* A u along an axis, from the three values there: without what its faces add. */
+/* Returns A u along an axis, from the three values there, without what its faces add. */
 TB_D tb_real adi2d_p_along(int axis, fd_cell cell, adi2d_terms terms, tb_real low, tb_real here, tb_real high)
 {
     return fd_lane_apply(adi2d_p_row(axis, cell, terms), low, here, high) - terms.kill / 2 * here;
 }
 
-/* The row of a face at (i, j), which its thread has as row k of its own: made dominant, given its value, or rid of its
-   third unknown. near_by is the right-hand side of its neighbour, w the value that the solution is the difference
+/* Writes the boundary row at (i, j), row k of its thread: makes it dominant, gives it the face's value, or eliminates
+   the third unknown. near_by is the right-hand side of its neighbour, w the value that the solution is the difference
    from. */
 TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int axis, int side, int i,
                             int j, int k, const tb_real *now, double t, tb_real near_by, tb_real w, tb_real *a,
@@ -197,7 +200,7 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
         if (m == k) a[m] = row[0], b[m] = row[1], c[m] = row[2], d[m] = value;
 }
 
-/* What a face adds to F along its axis at (i, j), with v in `array`. */
+/* Returns what a face adds to F along its axis at (i, j), with v in `array`. */
 ADI2D_P_RARE tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
                                          int i, int j, const tb_real *now, double t)
 {
@@ -211,7 +214,7 @@ ADI2D_P_RARE tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *m
     return adi2d_p_at_face(h->problem, &h->t, axis, side, i, j, now, given, next, third);
 }
 
-/* Does anything along the axes change from the step's start to its end: coefficients, or a slope that is given? */
+/* Returns whether anything along the axes changes from the step's start to its end: coefficients, or a given slope. */
 TB_D int adi2d_p_chip_changes(const adi2d_p_chip *h, unsigned char *memory)
 {
     int changes = !((const adi2d_p_pace *)(memory + h->pace))->of.still;
@@ -219,7 +222,7 @@ TB_D int adi2d_p_chip_changes(const adi2d_p_chip *h, unsigned char *memory)
     return changes;
 }
 
-/* The rows of other blocks around those of this one, to behind its own: `array` has two more. */
+/* Loads the halo, rows of other blocks next to those of this one, to two rows after its own in `array`. */
 TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int array)
 {
     if (h->size == 1) return;

@@ -139,7 +139,8 @@ typedef struct {
     tb_real size;
 } adi2d_p_host_row;
 
-/* Computes a, b and c of the row, in the line whose numbers of the other axis begin at `number`, and the drift there. */
+/* Computes a, b and c of the row, in the line whose numbers of the other axis begin at `number`, and the drift there.
+   */
 FD_P_INLINE void adi2d_p_host_matrix(adi2d_p_host_row at, int at_face, const tb_real *number, tb_real *drift,
                                      tb_real *row)
 {
@@ -577,8 +578,8 @@ TB_HOST int adi2d_host_problems(const adi2d_batch *batch, const adi2d_model_para
     return FD_OK;
 }
 
-/* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one after
-   the other.
+/* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one
+   after the other.
    Needs    memory of workers * MODEL_host_bytes
    Leaves   as MODEL_host_problems
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */

@@ -1,4 +1,5 @@
-/* onchip.h - a room of adi2d.h, read once a model and precision: the march on chip, its kernel, shapes and launch.
+/* onchip.h - a room of adi2d.h, read once a model and precision: the march on chip: what happens between
+   steps, the march, its kernel, the choice of its shape, the launch.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_chip_point ADI2D_OF(p_chip_point)
@@ -24,13 +25,13 @@
 
 #if TB_DEVICE_SCOPES
 
-/* Point `at` of the block's rows, counted along them. */
+/* Returns point `at` of the block's rows, counted along them. */
 TB_D tb_real *adi2d_p_chip_point(const adi2d_p_chip *h, unsigned char *memory, int at)
 {
     return adi2d_p_array(memory, h->u) + at / h->n[0] * h->pitch + adi2d_p_swizzle(at % h->n[0]);
 }
 
-/* What exercise does to the block's rows after a step. */
+/* Applies early exercise to the block's rows after a step. */
 ADI2D_P_RARE void adi2d_p_chip_exercise(const adi2d_p_chip *h, unsigned char *memory)
 {
     const tb_real dt = ((const adi2d_p_pace *)(memory + h->pace))->of.dt;
@@ -43,7 +44,7 @@ ADI2D_P_RARE void adi2d_p_chip_exercise(const adi2d_p_chip *h, unsigned char *me
     }
 }
 
-/* Value and derivatives at the spot, by one thread of the cluster. */
+/* Computes value and derivatives at the spot, by one thread of the cluster. */
 ADI2D_P_RARE void adi2d_p_chip_values(const adi2d_p_chip *h, unsigned char *memory, adi2d_values *values)
 {
     const fd_weights *at = h->t.plan->at;
@@ -54,7 +55,7 @@ ADI2D_P_RARE void adi2d_p_chip_values(const adi2d_p_chip *h, unsigned char *memo
     *values = adi2d_p_values(h->t.plan, around);
 }
 
-/* What happens at a date: to the block's rows, then, after a barrier of all, the record. */
+/* Applies the events at a date to the block's rows, and after a barrier of all threads makes the record. */
 ADI2D_P_RARE void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int date, adi2d_values *values)
 {
     const fd_date *event = &h->problem->at_date[date];
@@ -98,7 +99,7 @@ ADI2D_P_RARE void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int 
     if (event->what & FD_RECORD) adi2d_p_chip_values(h, memory, &values[1 + date]);
 }
 
-/* The least index, over all threads of the cluster; `least` is a word of shared memory. */
+/* Returns the least index of all threads of the cluster; `least` is a word of shared memory. */
 TB_D int adi2d_p_chip_least(const adi2d_p_chip *h, int index, int *least)
 {
     if (trid_block_thread() == 0) *least = FD_P_NONE;
@@ -115,7 +116,8 @@ TB_D int adi2d_p_chip_least(const adi2d_p_chip *h, int index, int *least)
     return index;
 }
 
-/* The first of the cluster's points that is not finite; in *largest the largest magnitude of this thread's. */
+/* Returns the first of the cluster's points that is not finite, and in *largest the largest magnitude of this thread's.
+   */
 ADI2D_P_RARE int adi2d_p_chip_lost(const adi2d_p_chip *h, unsigned char *memory, int *least, int *largest)
 {
     int lost = FD_P_NONE, most = 0;
@@ -128,7 +130,7 @@ ADI2D_P_RARE int adi2d_p_chip_lost(const adi2d_p_chip *h, unsigned char *memory,
     return adi2d_p_chip_least(h, lost, least);
 }
 
-/* What a march comes to whose values are there; its growth, by the magnitudes of all threads. */
+/* Returns the status of a march that has ended, with its growth, by the magnitudes of all threads. */
 ADI2D_P_RARE fd_status adi2d_p_chip_ended(const adi2d_p_chip *h, unsigned char *memory, int *least)
 {
     const int n = h->n[0];
@@ -140,7 +142,7 @@ ADI2D_P_RARE fd_status adi2d_p_chip_ended(const adi2d_p_chip *h, unsigned char *
     return status;
 }
 
-/* The first of the points at which the model gives something that is not finite, at the step's start or end. */
+/* Returns the first point at which the model's terms are not finite, at the step's start or end. */
 ADI2D_P_RARE int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory, int *least)
 {
     const tb_real *now = adi2d_p_array(memory, h->now);
@@ -152,7 +154,7 @@ ADI2D_P_RARE int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory, 
     return adi2d_p_chip_least(h, lost, least);
 }
 
-/* Step k's pace and numbers of time, from device memory. */
+/* Loads the step data of step k and the numbers of its times. */
 TB_D void adi2d_p_chip_pace(const adi2d_p_chip *h, unsigned char *memory, int k)
 {
     const int *from = (const int *)&h->t.pace[k], words = (int)(sizeof(adi2d_p_pace) / sizeof(int));
@@ -163,14 +165,14 @@ TB_D void adi2d_p_chip_pace(const adi2d_p_chip *h, unsigned char *memory, int k)
     __syncthreads();
 }
 
-/* Marches the problem; products is a literal: its steps go as products. As p_host_march. */
+/* Marches the problem, as adi2d_p_host_march; products, a literal, says that all steps are products. */
 TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, unsigned char *memory, int watched,
                                   int *least, adi2d_values *values)
 {
     const int steps = h->t.plan->steps, n = h->n[0], american = h->problem->exercise == FD_AMERICAN;
-    tb_real factored = 0; /* the size for which the matrix along y is taken apart */
+    tb_real factored = 0; /* the size for which the matrix along y is factored */
     for (int at = trid_block_thread(); at < h->cell[0] / (int)sizeof(tb_real); at += trid_block_threads())
-        adi2d_p_array(memory, h->u)[at] = 0; /* all arrays, with what lies beyond the lines' ends */
+        adi2d_p_array(memory, h->u)[at] = 0; /* all arrays, and what is beyond the ends of lines */
     __syncthreads();
     for (int at = trid_block_thread(); at < h->rows * n; at += trid_block_threads()) {
         *adi2d_p_chip_point(h, memory, at) = h->final[at];
@@ -182,7 +184,7 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
         const fd_step *step = &h->t.step[k];
         const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
         adi2d_p_chip_pace(h, memory, k);
-        const int date = pace->of.date; /* the next step's may be written before all are done with this one's */
+        const int date = pace->of.date; /* the next step's may be written before all threads are done with this one's */
         if (watched) {
             int lost = adi2d_p_chip_nan(h, memory, least);
             if (lost != FD_P_NONE) return adi2d_p_status(FD_MODEL_NAN, 0, -1, lost % n, lost / n, k);
@@ -225,7 +227,7 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
     return adi2d_p_chip_ended(h, memory, least);
 }
 
-/* The tables, from device memory; beyond the last point cells are 0 and numbers those of the last. */
+/* Loads the tables; beyond the last point, cells are 0 and numbers those of the last. */
 TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     for (int d = 0; d < 2; d++) {
@@ -242,7 +244,8 @@ TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char
     __syncthreads();
 }
 
-/* A block of the cluster's part in its problem. memory: dynamic shared memory, of which h and least are not a part. */
+/* Does a block's part of its cluster's problem. memory is dynamic shared memory; h and least are other shared memory.
+   */
 TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch *launch, unsigned char *memory,
                                adi2d_p_chip *h, int *least)
 {
@@ -287,7 +290,7 @@ TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch 
         adi2d_p_fill_nan(batch, which, trid_block_thread(), trid_block_threads());
     }
     if (h->rank == 0 && trid_block_thread() == 0) batch->status[which] = status;
-    adi2d_p_sync(h); /* no block ends while another reads what it has */
+    adi2d_p_sync(h); /* no block ends while another reads what it holds */
 }
 
 #endif /* TB_DEVICE_SCOPES */
@@ -303,15 +306,15 @@ TRID_KERNEL void __launch_bounds__(threads, resident) adi2d_p_onchip_kernel(adi2
     adi2d_p_chip_problem(per_lane, products, &launch, adi2d_p_memory, &chip, &least);
 }
 
-/* A kernel, and how it is launched: in clusters of `size`; bytes of shared memory, 0 if there is none for a batch. */
+/* A kernel and its shape: the size of its clusters, threads of a block, bytes of shared memory; 0 if none fits. */
 typedef struct {
     void (*kernel)(adi2d_p_launch);
     int size, threads;
     size_t bytes;
 } adi2d_p_chosen;
 
-/* How a batch is to be launched: the smallest cluster whose blocks hold it, larger ones where that leaves the device
-   idle, or the size that is asked for. */
+/* Chooses how a batch is launched: in the smallest clusters whose blocks hold its grids, in larger ones if those would
+   leave the device idle, or in clusters of the size asked for. */
 template <int per_lane, int threads, int resident, int products>
 static inline adi2d_p_chosen adi2d_p_choose(adi2d_p_launch *launch, int asked)
 {
@@ -334,7 +337,7 @@ static inline adi2d_p_chosen adi2d_p_choose(adi2d_p_launch *launch, int asked)
         adi2d_p_chip chip;
         adi2d_p_launch trial = *launch;
         trial.each = ((points[1] + blocks - 1) / blocks + per_lane - 1) / per_lane * per_lane;
-        /* As many threads as take all lines at once, if there are that many. */
+        /* Threads for all lines at once, if a block may have that many. */
         const int share = (points[0] + blocks - 1) / blocks;
         int block_threads = 32;
         while (block_threads < threads &&
@@ -343,8 +346,8 @@ static inline adi2d_p_chosen adi2d_p_choose(adi2d_p_launch *launch, int asked)
         adi2d_p_chip_lay_out(per_lane, &trial, block_threads, &chip);
         const size_t need = (size_t)chip.bytes;
         if (need + 1024 > (size_t)most || (asked && blocks != asked)) continue;
-        /* A larger one than needed, up to four: only if all problems run at once with it, and its blocks still have
-           work. Beyond, waiting for each other costs more than they save. */
+        /* Larger than needed only if all problems then run at once, and all blocks have work; and only up to four,
+           beyond which barriers cost more than more blocks save. */
         if (best.bytes > 0 &&
             (blocks > 4 || blocks * launch->batch.problems > processors || trial.each * blocks > points[1]))
             break;
@@ -355,9 +358,10 @@ static inline adi2d_p_chosen adi2d_p_choose(adi2d_p_launch *launch, int asked)
     return best;
 }
 
-/* The kernel that serves a batch. As measured on an H200 (docs/adi2d.md), sixteen rows a thread are best for products;
-   for stages in single precision too, unless grids are so small that threads are what is missing; else eight. It
-   depends on the grids' sizes alone: what a problem gives does not depend on how many others there are, to the bit. */
+/* Chooses the kernel that serves a batch. As measured on an H200 (docs/adi2d.md), sixteen rows a thread are best for
+   products, and for stages in single precision unless grids are so small that there are too few threads; otherwise
+   eight. The choice depends on the grids' sizes alone, so that the bits of a result do not depend on the number of
+   problems. */
 template <int = 0>
 static inline adi2d_p_chosen adi2d_p_kernel_of(adi2d_p_launch *launch)
 {
@@ -370,7 +374,7 @@ static inline adi2d_p_chosen adi2d_p_kernel_of(adi2d_p_launch *launch)
     return adi2d_p_choose<16, threads, 1, 0>(launch, 0);
 }
 
-/* Makes the problems ready, and marches them. */
+/* Prepares the problems, and marches them. */
 template <int = 0>
 static inline cudaError_t adi2d_p_onchip(const adi2d_p_launch *launch, adi2d_p_chosen chosen, cudaStream_t stream)
 {
@@ -385,15 +389,15 @@ static inline cudaError_t adi2d_p_onchip(const adi2d_p_launch *launch, adi2d_p_c
                : trid_launch(chosen.kernel, blocks, dim3(threads), chosen.bytes, stream, *launch);
 }
 
-/* Device memory of one problem on chip. */
+/* Returns the bytes of device memory of one problem on chip. */
 TB_HD size_t adi2d_p_onchip_bytes(const adi2d_batch *batch)
 {
     size_t grid = (size_t)batch->points[0] * (size_t)batch->points[1] * sizeof(tb_real);
     return adi2d_p_lay_out(batch, NULL, NULL) + fd_p_round(grid);
 }
 
-/* Solves   how much device memory MODEL_onchip needs on the current device
-   Returns  bytes, for which its pointers may still be null; 0 for a batch that is none (adi2d_check) */
+/* Returns how many bytes of device memory MODEL_onchip needs on the current device; 0 if adi2d_check refuses the batch,
+   whose pointers may still be null. */
 template <int = 0>
 static inline size_t adi2d_onchip_bytes(const adi2d_batch *batch)
 {
@@ -405,15 +409,15 @@ static inline size_t adi2d_onchip_bytes(const adi2d_batch *batch)
     return adi2d_p_onchip_bytes(batch) * (size_t)batch->problems;
 }
 
-/* Solves   the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
-            kernel; a batch whose grids none holds, as MODEL_coalesced
-   Needs    a batch whose pointers, and those in its problems, are to device memory, as are parameters (of each problem)
-            and memory (of onchip_bytes, aligned to 128)
-   Leaves   status and values, the grid's values and coordinates, once the stream has come so far
-   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue for a batch that is none, or null pointers,
-            which leaves FD_BAD_ARGUMENT and NaN
-   Cost     two launches, no transfer; shared memory of one array of the grid a problem with ADI2D_PRODUCTS, two with
-            ADI2D_ONE_STAGE, else three */
+/* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
+   kernel. If none holds the grids, solves as MODEL_coalesced.
+   Needs    pointers of the batch and of its problems, parameters (of each problem) and memory (of MODEL_onchip_bytes,
+            aligned to 128) in device memory
+   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
+   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue, with FD_BAD_ARGUMENT and NaN in the results,
+            if adi2d_check refuses the batch or a pointer is null
+   Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three
+   Cost     two launches, no transfer */
 template <int = 0>
 static inline cudaError_t adi2d_onchip(const adi2d_batch *batch, const adi2d_model_parameters *parameters, void *memory,
                                        cudaStream_t stream)

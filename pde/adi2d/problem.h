@@ -25,7 +25,6 @@
 #define adi2d_p_numbers_status ADI2D_OF(p_numbers_status)
 #define adi2d_p_begin ADI2D_OF(p_begin)
 #define adi2d_p_place_points ADI2D_OF(p_place_points)
-#define adi2d_p_check_points ADI2D_OF(p_check_points)
 #define adi2d_p_find_products ADI2D_OF(p_find_products)
 #define adi2d_p_kind_status ADI2D_OF(p_kind_status)
 #define adi2d_p_write_coordinates ADI2D_OF(p_write_coordinates)
@@ -82,8 +81,8 @@ TB_HD size_t adi2d_p_lay_out(const adi2d_batch *batch, unsigned char *memory, ad
     return used;
 }
 
-/* Returns the terms at point (i, j) with the numbers of a time. A model may read more numbers than it declares: there is
-   room after those of x and y, and other tables follow those of time. */
+/* Returns the terms at point (i, j) with the numbers of a time. A model may read more numbers than it declares: there
+   is room after those of x and y, and other tables follow those of time. */
 TB_HD adi2d_terms adi2d_p_terms(const adi2d_p_tables *t, int i, int j, const tb_real *time)
 {
     adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
@@ -440,18 +439,6 @@ TB_HD void adi2d_p_place_points(const adi2d_problem *problem, const adi2d_p_tabl
             t->x[d][i] = problem->points[d] ? problem->points[d][i] : fd_map_point(&plan->map[d], i);
 }
 
-/* Finds points that are not finite or not above the one before. */
-TB_HD void adi2d_p_check_points(const adi2d_p_tables *t, int thread, int threads)
-{
-    adi2d_p_plan *plan = t->plan;
-    const double *const x[2] = {t->x[0], t->x[1]};
-    if (plan->wrong[0] || plan->wrong[1] || plan->wrong[2]) return;
-    for (int d = 0; d < 2; d++)
-        for (int i = thread; i < plan->points[d]; i += threads)
-            if (!trid_finite_f64(x[d][i]) || (i > 0 && !(x[d][i] > x[d][i - 1])))
-                fd_p_least(&plan->fault[ADI2D_P_POINTS + d], i);
-}
-
 /* Decides which steps are products, and finds steps that batch.kind does not allow. */
 TB_HD void adi2d_p_find_products(const adi2d_batch *batch, const adi2d_problem *problem, const adi2d_p_tables *t,
                                  int thread, int threads)
@@ -496,6 +483,7 @@ TB_HD void adi2d_p_prepare(const adi2d_batch *batch, const adi2d_problem *proble
                            int threads)
 {
     adi2d_p_plan *plan = t->plan;
+    const double *const x[2] = {t->x[0], t->x[1]};
     if (phase == 0) {
         adi2d_p_begin(batch, problem, t, thread, threads);
         return;
@@ -503,7 +491,13 @@ TB_HD void adi2d_p_prepare(const adi2d_batch *batch, const adi2d_problem *proble
     if ((phase == 3 || phase == 6 || phase == 9) && thread > 0) return; /* one thread sums up */
     if (plan->status.what) return;
     if (phase == 1) adi2d_p_place_points(problem, t, thread, threads);
-    if (phase == 2) adi2d_p_check_points(t, thread, threads);
+    if (phase == 2) {
+        if (plan->wrong[0] || plan->wrong[1] || plan->wrong[2]) return;
+        for (int d = 0; d < 2; d++)
+            for (int i = thread; i < plan->points[d]; i += threads)
+                if (!trid_finite_f64(x[d][i]) || (i > 0 && !(x[d][i] > x[d][i - 1])))
+                    fd_p_least(&plan->fault[ADI2D_P_POINTS + d], i);
+    }
     if (phase == 3) adi2d_p_points_status(problem, t);
     if (phase == 4) {
         adi2d_p_axis_numbers(problem, parameters, t, thread, threads);

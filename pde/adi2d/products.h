@@ -1,4 +1,5 @@
 /* products.h - a room of adi2d.h, read once a model and precision: steps that are products of factors, on chip.
+   One array holds z between steps, u at the end (adi2d_p_product).
    MIT licence, see LICENSE. */
 
 #define adi2d_p_chip_open ADI2D_OF(p_chip_open)
@@ -9,7 +10,7 @@
 
 #if TB_DEVICE_SCOPES
 
-/* z = (1 + size A_2) u. */
+/* Computes z = (1 + size A_2) u. */
 TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const tb_real *end = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T;
@@ -47,7 +48,7 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
     }
 }
 
-/* y = 2 z / (1 - size A_1) - z. */
+/* Computes y = 2 z / (1 - size A_1) - z. */
 TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const tb_real *end = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T;
@@ -71,7 +72,7 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
             adi2d_p_pieces number[ADI2D_P_OF_X + 1], piece;
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = 0;
-            if (valid) piece = *adi2d_p_piece_of(row, within, q); /* others' are being written */
+            if (valid) piece = *adi2d_p_piece_of(row, within, q); /* those of other lanes are being written */
             TB_UNROLL
             for (int m = 0; m < ADI2D_P_OF_X; m++)
                 number[m] = *adi2d_p_piece_of((tb_real *)numbers + m * pitch, within, q);
@@ -100,7 +101,7 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
     }
 }
 
-/* Row from + k of 1 - size A_2, for the numbers x of a column. */
+/* Computes rows from + k of 1 - size A_2, for the numbers x of a column. */
 TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, tb_real size,
                                 const tb_real *x, const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -115,8 +116,8 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
     }
 }
 
-/* Takes 1 - size A_2 apart, which is the same for all columns: part s's factors lie at s (5 per_lane), reduced row r's at
-   parts (5 per_lane) + 12 r. */
+/* Factors 1 - size A_2, which is the same for all columns: the factors of partition s are at 5 per_lane s, those of
+   reduced row r at 5 per_lane parts + 12 r. */
 ADI2D_P_RARE void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const tb_real *now = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T;
@@ -141,7 +142,7 @@ ADI2D_P_RARE void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsig
     __syncthreads();
 }
 
-/* u' = y / (1 - size A_2), and z = 2 u' - y unless the chain closes. */
+/* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
@@ -180,7 +181,7 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
             adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, size, x, now, a, b, c);
             trid_block_interleaved_unchecked(per_lane, my.lines, parts, per_lane * parts, a, b, c, d, exchange);
         }
-        /* Rows beyond the last are there too, and stay 0. */
+        /* There are rows beyond the last, which stay 0. */
         if (valid && own_rows) {
             TB_UNROLL
             for (int k = 0; k < per_lane; k++) own[k * pitch] = twice * d[k] - less * old[k];
@@ -188,7 +189,7 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
             TB_UNROLL
             for (int k = 0; k < per_lane; k++) trid_cluster_store(at + k * row, twice * d[k] - less * old[k]);
         }
-        if (!ADI2D_P_ALONE) __syncthreads(); /* the stored solve's next call does not touch what is still read */
+        if (!ADI2D_P_ALONE) __syncthreads(); /* the next call of the stored solve does not write what is still read */
     }
 }
 

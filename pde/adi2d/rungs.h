@@ -1,4 +1,5 @@
-/* rungs.h - a room of adi2d.h, read once a model and precision: the ladder's lower rungs, grids in device memory, a thread a line.
+/* rungs.h - a room of adi2d.h, read once a model and precision: the ladder's lower rungs, grids in device
+   memory, a thread a line.
    MIT licence, see LICENSE. */
 
 #define adi2d_p_rung_arrays ADI2D_OF(p_rung_arrays)
@@ -13,7 +14,7 @@
 #define adi2d_p_rung_given ADI2D_OF(p_rung_given)
 #define adi2d_p_rung_adds ADI2D_OF(p_rung_adds)
 #define adi2d_p_rung_faces ADI2D_OF(p_rung_faces)
-#define adi2d_p_rung_parts ADI2D_OF(p_rung_parts)
+#define adi2d_p_rung_apply ADI2D_OF(p_rung_apply)
 #define adi2d_p_rung_row ADI2D_OF(p_rung_row)
 #define adi2d_p_rung_matrix ADI2D_OF(p_rung_matrix)
 #define adi2d_p_rung_thomas ADI2D_OF(p_rung_thomas)
@@ -31,8 +32,8 @@
 
 #if TB_LAUNCHES
 
-/* Where a problem's arrays are. Of pairs the first has neighbours along x side by side, point (i, j) at i + n[0] j, the
-   second those along y, j + n[1] i: what threads with a line each along the other axis read at the speed of memory. */
+/* Where a problem's arrays are. Of pairs, the first has neighbours along x side by side, point (i, j) at i + n[0] j,
+   and the second neighbours along y, j + n[1] i. Threads with a line each along the other axis then coalesce. */
 typedef struct {
     adi2d_p_tables t;
     unsigned long long *lost; /* the first step, times 2^32, and the first point in it, that is not finite */
@@ -40,13 +41,14 @@ typedef struct {
     tb_real *e, *upper, *right;           /* differences after the solves along x; what lines leave on the way up */
 } adi2d_p_rung_arrays;
 
-/* What a launch is told; arrays are those of problem 0, and others' lie chip.bytes each further on. */
+/* What a launch is told: the arrays of problem 0; those of each next problem lie chip.bytes further on. */
 typedef struct {
     adi2d_p_launch chip;
     adi2d_p_rung_arrays arrays;
     int blocks; /* of a problem */
 } adi2d_p_rung;
 
+/* Assigns memory to a problem's tables and arrays; with null, only counts. Returns the bytes used. */
 TB_HD size_t adi2d_p_rung_lay_out(const adi2d_batch *batch, unsigned char *memory, adi2d_p_rung_arrays *arrays)
 {
     adi2d_p_rung_arrays a;
@@ -64,7 +66,7 @@ TB_HD size_t adi2d_p_rung_lay_out(const adi2d_batch *batch, unsigned char *memor
     return used;
 }
 
-/* The arrays of a problem. */
+/* Returns the arrays of a problem. */
 template <class tb_type>
 TB_D void adi2d_p_rung_advance(tb_type *&pointer, size_t offset)
 {
@@ -91,13 +93,13 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
 #define ADI2D_P_RUNG_SET_UP_THREADS 256
 #define ADI2D_P_RUNG_BACK 8
 
-/* What a line's thread holds of its problem. */
+/* What the thread of a line holds of its problem. */
 typedef struct {
     adi2d_p_rung_arrays a;
     const adi2d_problem *problem;
     const adi2d_model_parameters *parameters;
     adi2d_p_pace pace;
-    int n[2], step, changes; /* changes: does F at the step's end differ from that at its start? */
+    int n[2], step, changes; /* changes: whether F at the step's end differs from that at its start */
 } adi2d_p_rung_line;
 
 TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int which, int step)
@@ -112,19 +114,19 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
     return l;
 }
 
-/* Is there a step of that number, and such a stage in it? */
+/* Returns whether there is a step of that number, with such a stage. */
 TB_D int adi2d_p_rung_due(const adi2d_p_tables &t, int step, int second)
 {
     return !t.plan->status.what && step < t.plan->steps && second < t.pace[step].of.stages;
 }
 
-/* The terms at point (i, j), at the start (end 0) or the end of the step. */
+/* Returns the terms at point (i, j), at the start (end 0) or the end of the step. */
 TB_D adi2d_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int end, int i, int j)
 {
     return adi2d_p_terms(&l.a.t, i, j, l.a.t.time + (2 * l.step + end) * ADI2D_P_OF_T);
 }
 
-/* What a face is given. */
+/* Returns what a face is given. */
 TB_D tb_real adi2d_p_rung_given(const adi2d_p_rung_line &l, int axis, int side, int end, int i, int j)
 {
     const fd_step *step = &l.a.t.step[l.step];
@@ -132,14 +134,14 @@ TB_D tb_real adi2d_p_rung_given(const adi2d_p_rung_line &l, int axis, int side, 
                                  end ? step->to : step->from);
 }
 
-/* Does a face of that kind add something to F? */
+/* Returns whether a face of that kind adds something to F. */
 TB_D int adi2d_p_rung_adds(int kind)
 {
     return kind == FD_SLOPE || kind == FD_DEGENERATE;
 }
 
-/* What the faces of the axes from first_axis on add to F_1 and F_2 of v at (i, j); along[d]: from a point to the next
-   along axis d. */
+/* Adds to F_1 and F_2 of v at (i, j) what the faces of the axes from first_axis on add; along[d] leads from a point to
+   the next along axis d. */
 TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end, int i, int j, const tb_real *v,
                              const int *along, tb_real *f)
 {
@@ -155,8 +157,8 @@ TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end
     }
 }
 
-/* F_0, F_1 and F_2 at a point from the nine values around it, without what faces add. */
-TB_D void adi2d_p_rung_parts(fd_cell x, fd_cell y, const adi2d_terms &terms, const tb_real *nine, tb_real *f)
+/* Computes F_0, F_1 and F_2 at a point from the nine values around it, without what faces add. */
+TB_D void adi2d_p_rung_apply(fd_cell x, fd_cell y, const adi2d_terms &terms, const tb_real *nine, tb_real *f)
 {
     const tb_real kill = terms.kill / 2 * nine[4];
     f[0] = adi2d_model_mixed ? terms.mixed * fd_lane_mixed(x, y, nine) : 0;
@@ -169,8 +171,8 @@ typedef struct {
     tb_real a, b, c, d, third;
 } adi2d_p_rung_row;
 
-/* The matrix of the row along an axis at (i, j), from terms at the step's end; may it be at a face? before: the value
-   that the solution is the difference from. */
+/* Computes the matrix row along an axis at (i, j), from terms at the step's end; may_be, a literal, says whether it may
+   be a boundary row. before is the value that the solution is the difference from. */
 TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, fd_cell cell, const adi2d_terms &terms,
                               int i, int j, tb_real before, adi2d_p_rung_row *row)
 {
@@ -186,11 +188,13 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
     if (kind == FD_DEGENERATE) row->third = l.pace.of.size * terms.drift[axis] * l.a.t.far_of[axis][last];
 }
 
-/* Thomas along a line of n rows whose elements are `stride` apart in upper and right, which it overwrites; right may be
-   what rows are made from. The lane of a thread that is not valid does nothing but come along. In order: row(k, &row)
-   of the rows at the ends and next to them, of others, if the line is plain, rows(k, row) of ahead at a time, which
-   neither branch nor write, so that the compiler can mix them; then, from the last row back, put(k, solution,
-   again(k)), and flush(k) of each k that is a multiple of 32, once all from k on are put. */
+/* Solves along a line of n rows by Thomas. The line's elements are `stride` apart in upper and right, which are
+   overwritten; right may be what rows are made from. A thread whose line is not valid only takes part in what its warp
+   does together. In this order it calls
+     row(k, &row)     for rows at the ends and next to them, and for all rows of a line that is not plain
+     rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can mix them
+     put(k, solution, again(k))     from the last row back
+     flush(k)         for each k that is a multiple of 32, after all rows from k on are put */
 template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
 TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *upper, tb_real *right, row_type row,
                               rows_type rows, again_type again, put_type put, flush_type flush)
@@ -229,7 +233,7 @@ TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *
         tb_real over[ADI2D_P_RUNG_BACK], value[ADI2D_P_RUNG_BACK], old[ADI2D_P_RUNG_BACK];
         TB_UNROLL
         for (int q = 0; q < ADI2D_P_RUNG_BACK; q++) {
-            const int there = from + q < n ? from + q : 0; /* beyond the last row any number will do */
+            const int there = from + q < n ? from + q : 0; /* any number will do beyond the last row */
             over[q] = valid ? upper[there * stride] : 0, value[q] = valid ? right[there * stride] : 0;
             old[q] = valid ? again(there) : 0;
         }
@@ -243,8 +247,8 @@ TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *
     }
 }
 
-/* A warp's part of a transposition: row q of the tile is element from + q of the lines, which lie side by side from
-   line `first` on; each goes to n elements of its own. */
+/* Transposes a tile, by a warp: its row q is element from + q of the lines, interleaved from line `first` on; in `to`
+   each line is contiguous, n elements. */
 TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines, int from, int n, tb_real *to)
 {
     const int lane = (int)threadIdx.x % 32;
@@ -254,8 +258,8 @@ TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines
     __syncwarp();
 }
 
-/* Solves along x, from the right-hand sides on: thread j of problem blockIdx.x / blocks. across: by arrays whose lines
-   lie side by side, and e is transposed on the way out. */
+/* Solves along x, from the right-hand sides on: thread j of problem blockIdx.x / blocks. across: by arrays with
+   neighbours along y side by side; e is transposed on the way out. */
 template <int across, int second>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_rung launch, int step)
 {
@@ -273,7 +277,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     const int american = l.problem->exercise == FD_AMERICAN, about = second && l.pace.of.about;
     const fd_cell cell_y = l.a.t.cell[1][valid_j];
 
-    /* The nine values around a point, from three columns of three. */
+    /* The nine values around a point are three columns of three. */
     auto column = [&](int which, int i, tb_real *to) {
         const tb_real *here = v[which] + i * along[0];
         to[0] = here[below], to[1] = here[0], to[2] = here[above];
@@ -281,25 +285,26 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     auto nine_of = [&](const tb_real *columns, tb_real *nine) {
         for (int m = 0; m < 9; m++) nine[m] = columns[m % 3 * 3 + m / 3];
     };
-    /* A row from columns of u and z; whether F changes in the step, and whether there may be faces, are literals. */
+    /* Makes a row of columns of u and z. Whether F changes in the step, and whether there may be faces, are literals.
+       */
     auto make = [&](int i, int changes, int may_be, const tb_real *of_u, const tb_real *of_z, adi2d_p_rung_row *row) {
         const fd_cell cell = l.a.t.cell[0][i];
         const adi2d_terms end = adi2d_p_rung_terms(l, 1, i, valid_j);
         tb_real nine[9], f[3], later[3], before;
         nine_of(of_u, nine);
         before = nine[4];
-        adi2d_p_rung_parts(cell, cell_y, changes ? adi2d_p_rung_terms(l, 0, i, valid_j) : end, nine, f);
+        adi2d_p_rung_apply(cell, cell_y, changes ? adi2d_p_rung_terms(l, 0, i, valid_j) : end, nine, f);
         if (may_be) adi2d_p_rung_faces(l, 0, 0, i, valid_j, l.a.u[across], along, f);
         row->d = l.pace.of.base[second][0] * f[0] + l.pace.of.base[second][1] * (f[1] + f[2]);
         if (changes && !about) {
-            adi2d_p_rung_parts(cell, cell_y, end, nine, later);
+            adi2d_p_rung_apply(cell, cell_y, end, nine, later);
             if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.u[across], along, later);
             row->d += l.pace.of.size * (later[1] - f[1]);
         }
         if (american) row->d += l.pace.of.dt * multiplier[i * along[0]];
         if (second) {
             nine_of(of_z, nine);
-            adi2d_p_rung_parts(cell, cell_y, end, nine, f);
+            adi2d_p_rung_apply(cell, cell_y, end, nine, f);
             if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.z[across], along, f);
             row->d += l.pace.of.base[second][2] * f[0] + l.pace.of.base[second][3] * (f[1] + f[2]);
             if (about) row->d += before - nine[4], before = nine[4];
@@ -345,7 +350,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
                                flush);
 }
 
-/* Solves along y, thread i, and what follows a stage: values are u or z; the last stage ends a step. */
+/* Solves along y, thread i, and does what follows a stage: values become u or z, and the last stage ends a step. */
 template <int across, int second>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
 {
@@ -362,7 +367,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     const tb_real *u = l.a.u[0] + valid_i, *w = about ? l.a.z[0] + valid_i : u, *final = l.a.t.final + valid_i;
     tb_real *to = last ? l.a.u[0] + valid_i : l.a.z[0] + valid_i, *multiplier = l.a.multiplier[0] + valid_i,
             *e = l.a.e + valid_i;
-    /* A line along a face whose value is given: the solve along x has set it. */
+    /* The solve along x has set a line along a face whose value is given. */
     const int given = (valid_i == 0 || valid_i == l.n[0] - 1) && l.problem->face[0][valid_i > 0] == FD_VALUE;
     const fd_cell cell_x = l.a.t.cell[0][valid_i];
     int lost = -1;
@@ -376,8 +381,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
             nine[4] = u[j * stride];
             nine[1] = j > 0 ? u[(j - 1) * stride] : nine[4];
             nine[7] = j < n - 1 ? u[(j + 1) * stride] : nine[4];
-            adi2d_p_rung_parts(cell_x, cell, adi2d_p_rung_terms(l, 0, valid_i, j), nine, f);
-            adi2d_p_rung_parts(cell_x, cell, end, nine, later);
+            adi2d_p_rung_apply(cell_x, cell, adi2d_p_rung_terms(l, 0, valid_i, j), nine, f);
+            adi2d_p_rung_apply(cell_x, cell, end, nine, later);
             if (may_be) {
                 adi2d_p_rung_faces(l, 1, 0, valid_i, j, l.a.u[0], along, f);
                 adi2d_p_rung_faces(l, 1, 1, valid_i, j, l.a.u[0], along, later);
@@ -427,7 +432,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     if (last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
-/* Value and derivatives at the spot. */
+/* Returns value and derivatives at the spot. */
 TB_D adi2d_values adi2d_p_rung_values(const adi2d_p_rung_arrays &a)
 {
     const fd_weights *at = a.t.plan->at;
@@ -437,7 +442,7 @@ TB_D adi2d_values adi2d_p_rung_values(const adi2d_p_rung_arrays &a)
     return adi2d_p_values(a.t.plan, around);
 }
 
-/* What happens at the date that ends a step, if one does. A block a problem. */
+/* Applies the events at the date that ends a step, if one does. A block a problem. */
 template <int>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_date(adi2d_p_rung launch, int step)
 {
@@ -479,7 +484,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
             adi2d_p_rung_values(a);
 }
 
-/* The first values of a problem that is ready; across: also with neighbours along y side by side. A block a problem. */
+/* Sets the first values of a prepared problem; across: also with neighbours along y side by side. A block a problem. */
 template <int across>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_start(adi2d_p_rung launch)
 {
@@ -494,8 +499,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_sta
     }
 }
 
-/* Status, values and grid. Where a value was lost, the model is asked whether its terms were finite then. A block a
-   problem. */
+/* Writes status, values and grid. If a value was not finite, finds out whether the model's terms were, in that step. A
+   block a problem. */
 template <int>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_finish(adi2d_p_rung launch)
 {
@@ -573,22 +578,22 @@ static inline cudaError_t adi2d_p_rung_march(const adi2d_batch *batch, const adi
     return error;
 }
 
-/* Solves   how much device memory MODEL_naive and MODEL_coalesced need
-   Returns  bytes, for which its pointers may still be null; 0 for a batch that is none (adi2d_check) */
+/* Returns how many bytes of device memory MODEL_naive and MODEL_coalesced need; 0 if adi2d_check refuses the batch,
+   whose pointers may still be null. */
 template <int = 0>
 static inline size_t adi2d_rung_bytes(const adi2d_batch *batch)
 {
     return adi2d_p_sizes(batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
 }
 
-/* Solves   the problems of a batch of any size, their grids in device memory, a thread a line: the plain version, whose
-            solves along x read and write memory at places that lie apart
-   Needs    as MODEL_onchip, memory of rung_bytes
-   Leaves   status and values, the grid's values and coordinates, once the stream has come so far
-   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue for a batch that is none, or null pointers,
-            which leaves FD_BAD_ARGUMENT and NaN
-   Cost     two launches a stage, one more a step where there are dates; in a first stage a point is read and written 13
-            times */
+/* Solves the problems of a batch of any size, their grids in device memory, a thread a line. This is the plain version:
+   its solves along x do not coalesce.
+   Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
+   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
+   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue, with FD_BAD_ARGUMENT and NaN in the results,
+            if adi2d_check refuses the batch or a pointer is null
+   Cost     two launches a stage, and one a step where there are dates; in a first stage each point is read and written
+            13 times */
 template <int = 0>
 static inline cudaError_t adi2d_naive(const adi2d_batch *batch, const adi2d_model_parameters *parameters, void *memory,
                                       cudaStream_t stream)
@@ -596,9 +601,10 @@ static inline cudaError_t adi2d_naive(const adi2d_batch *batch, const adi2d_mode
     return adi2d_p_rung_march<0>(batch, parameters, memory, stream);
 }
 
-/* Solves   the same, grids kept in both orders and turned by tiles in shared memory where a solve ends: neighbouring
-            threads always read and write neighbours
-   Cost     as MODEL_naive, and a point is written once more */
+/* Solves the same with grids in both orders, which are transposed by tiles in shared memory at the end of a solve, so
+   that all accesses coalesce.
+   Needs, Leaves, Returns as MODEL_naive
+   Cost     as MODEL_naive, and each point is written once more */
 template <int = 0>
 static inline cudaError_t adi2d_coalesced(const adi2d_batch *batch, const adi2d_model_parameters *parameters,
                                           void *memory, cudaStream_t stream)

@@ -10,7 +10,7 @@
 
 #if TB_DEVICE_SCOPES
 
-/* The solve along x of stage s, with what it begins with: from u, in the first stage, or from z. */
+/* Solves along x in stage s, from the differences on, which it forms of u in the first stage, or of z. */
 TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s, const fd_step *step)
 {
     const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
@@ -18,8 +18,8 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     const int width = h->width, lane = trid_block_thread() & (width - 1),
               group = trid_block_thread() >> trid_log2(width);
     const int groups = trid_block_threads() >> trid_log2(width), from = per_lane * lane, n = h->n[0], pitch = h->pitch;
-    const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the first of the warp's lines */
-    const int within = from < pitch ? from : 0; /* lanes that have no points read some that exist */
+    const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the warp's first line */
+    const int within = from < pitch ? from : 0;                        /* lanes without points read some that exist */
     const int american = h->problem->exercise == FD_AMERICAN, about = s > 0 && pace->of.about;
     const int changes = s == 0 && adi2d_p_chip_changes(h, memory), source = s ? h->z : h->u;
     const int rows = h->rows, first = h->first, keeps = s == 0 && pace->of.stages > 1;
@@ -55,7 +55,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
                 number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * pitch, within, q);
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) kept.v[e] = 0;
-            if (s > 0 && valid) kept = *adi2d_p_piece_of(keep, within, q); /* others' are being written */
+            if (s > 0 && valid) kept = *adi2d_p_piece_of(keep, within, q); /* those of other lanes are being written */
             if (about) old = *adi2d_p_piece_of(old_row, within, q);
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) {
@@ -98,7 +98,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
             }
             if (keeps && valid) *adi2d_p_piece_of(keep, within, q) = kept;
         }
-        /* What faces add: along y to whole lines, along x to two points. */
+        /* Faces add along y to whole lines, along x to two points. */
         TB_LOOP
         for (int f = 0; f < 4; f++) {
             const int axis = f / 2, side = f % 2, kind = h->problem->face[axis][side];
@@ -121,7 +121,6 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
                     keep[adi2d_p_swizzle(i)] += pace->of.base[1][1] * more + (pace->of.about ? 0 : size * late);
             }
         }
-        /* The faces' rows. */
         const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, width);
         const tb_real *w = adi2d_p_array(memory, about ? h->z : h->u) + local * pitch;
         if (lane == 0) adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, j, 0, end, step->to, d[1], w[0], a, b, c, d);
@@ -146,12 +145,13 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
     }
 }
 
-/* What a thread solves along y: per_lane rows from `from`, which block `owner` has from row `local` on; of columns
-   first + base, where base grows by `lines`, as long as they are below `last`. */
+/* What a thread solves along y: per_lane rows from `from` on, which block `owner` holds from its row `local` on, of
+   columns first + base below `last`, where base grows by `lines`. */
 typedef struct {
     int lines, first, last, from, owner, local;
 } adi2d_p_columns;
 
+/* Returns what this thread solves along y. */
 TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
 {
     adi2d_p_columns my;
@@ -165,7 +165,7 @@ TB_D adi2d_p_columns adi2d_p_columns_of(int per_lane, const adi2d_p_chip *h)
     return my;
 }
 
-/* Where row my.from of column i is in an array. */
+/* Returns where row my.from of column i is in an array. */
 TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                           int array, int i)
 {
@@ -173,16 +173,16 @@ TB_D trid_cluster_place adi2d_p_column_of(const adi2d_p_chip *h, unsigned char *
     return trid_cluster_map(memory + array, my->owner) + at * (int)sizeof(tb_real);
 }
 
-/* The per_lane numbers of a column from `place` on, which are the block's own, at `own`, if near_by says so; zeros for a
-   thread without a column: what others have may be about to change. */
-TB_D void adi2d_p_load_column(int per_lane, int valid, int near_by, const tb_real *own, int pitch,
+/* Loads per_lane numbers of a column from `place` on; they are at `own` if the block holds them (own_rows). A thread
+   without a valid column gets zeros: what other blocks hold may be about to change. */
+TB_D void adi2d_p_load_column(int per_lane, int valid, int own_rows, const tb_real *own, int pitch,
                               trid_cluster_place place, tb_real *d)
 {
     const int row = pitch * (int)sizeof(tb_real);
     if (!valid) {
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) d[k] = 0;
-    } else if (near_by) {
+    } else if (own_rows) {
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) d[k] = own[k * pitch];
     } else {
@@ -191,7 +191,7 @@ TB_D void adi2d_p_load_column(int per_lane, int valid, int near_by, const tb_rea
     }
 }
 
-/* The solve along y of stage s, and what it makes: u at the end of the last stage, else z. */
+/* Solves along y in stage s, and adds the solution: into u at the end of the last stage, else into z. */
 TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s, const fd_step *step)
 {
     const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
@@ -211,10 +211,10 @@ TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *mem
         adi2d_p_numbers_of_x(h, memory, i, x);
         const int at = my.local * pitch + adi2d_p_swizzle(i);
         adi2d_p_load_column(per_lane, valid, own_rows, adi2d_p_array(memory, right_of) + at, pitch, right, d);
-        tb_real near_by = 0; /* right-hand side of the last point's neighbour, where another thread has it */
+        tb_real near_by = 0; /* the right-hand side of the last point's neighbour, if another thread holds it */
         if (valid && last == 0) near_by = adi2d_p_value_of(h, memory, right_of, i, n - 2);
         if (valid && changes) {
-            /* What the terms along y change; for another thread's neighbour of the last point too. */
+            /* The terms along y change; so do those of the last point's neighbour, if another thread holds it. */
             const int low = my.from > 0 ? my.from - 1 : 0, high = my.from + per_lane < n ? my.from + per_lane : n - 1;
             tb_real below = adi2d_p_value_of(h, memory, w_of, i, low), here = trid_cluster_load(w);
             const tb_real after = adi2d_p_value_of(h, memory, w_of, i, high);
@@ -271,7 +271,7 @@ TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *mem
         }
         if (valid && h->problem->face[0][i > 0] == FD_VALUE && (i == 0 || i == h->n[0] - 1)) {
             TB_UNROLL
-            for (int k = 0; k < per_lane; k++) { /* the solve along x has set these */
+            for (int k = 0; k < per_lane; k++) { /* as the solve along x has set them */
                 a[k] = c[k] = 0, b[k] = 1;
                 d[k] = trid_cluster_load(right + k * row);
             }
