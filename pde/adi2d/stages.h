@@ -1,6 +1,8 @@
 /* stages.h - a room of adi2d.h, read once a model and precision: the stages of a scheme on chip.
    MIT licence, see LICENSE. */
 
+#define adi2d_p_load_row ADI2D_OF(p_load_row)
+#define adi2d_p_store_row ADI2D_OF(p_store_row)
 #define adi2d_p_chip_x ADI2D_OF(p_chip_x)
 #define adi2d_p_columns ADI2D_OF(p_columns)
 #define adi2d_p_columns_of ADI2D_OF(p_columns_of)
@@ -9,6 +11,29 @@
 #define adi2d_p_chip_y ADI2D_OF(p_chip_y)
 
 #if TB_DEVICE_SCOPES
+
+/* Loads the per_lane points of a row from `first` on. */
+TB_D void adi2d_p_load_row(int per_lane, tb_real *row, int first, tb_real *v)
+{
+    TB_UNROLL
+    for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
+        adi2d_p_pieces piece = *adi2d_p_piece_of(row, first, q);
+        TB_UNROLL
+        for (int e = 0; e < ADI2D_P_PIECE; e++) v[q * ADI2D_P_PIECE + e] = piece.v[e];
+    }
+}
+
+/* Stores them, if they are valid. */
+TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, const tb_real *v)
+{
+    TB_UNROLL
+    for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
+        adi2d_p_pieces piece;
+        TB_UNROLL
+        for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = v[q * ADI2D_P_PIECE + e];
+        if (valid) *adi2d_p_piece_of(row, first, q) = piece;
+    }
+}
 
 /* Solves along x in stage s, from the differences on, which it forms of u in the first stage, or of z. */
 TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s, const fd_step *step)
@@ -36,12 +61,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
         TB_UNROLL
         for (int r = 0; r < 3; r++) {
             tb_real *row = adi2d_p_array(memory, source) + (r == 0 ? below : r == 1 ? local : above) * pitch;
-            TB_UNROLL
-            for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
-                adi2d_p_pieces piece = *adi2d_p_piece_of(row, within, q);
-                TB_UNROLL
-                for (int e = 0; e < ADI2D_P_PIECE; e++) v[r][q * ADI2D_P_PIECE + e] = piece.v[e];
-            }
+            adi2d_p_load_row(per_lane, row, within, v[r]);
             left[r] = __shfl_up_sync(TB_FULL_WARP, v[r][per_lane - 1], 1, width);
             right[r] = __shfl_down_sync(TB_FULL_WARP, v[r][0], 1, width);
         }
@@ -134,14 +154,7 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
                               a, b, c, d);
         }
         trid_warp_hybrid(per_lane, width, per_lane * width, a, b, c, d);
-        tb_real *to = adi2d_p_array(memory, s ? h->g : h->z) + local * pitch;
-        TB_UNROLL
-        for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
-            adi2d_p_pieces piece;
-            TB_UNROLL
-            for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = d[q * ADI2D_P_PIECE + e];
-            if (valid) *adi2d_p_piece_of(to, within, q) = piece;
-        }
+        adi2d_p_store_row(per_lane, adi2d_p_array(memory, s ? h->g : h->z) + local * pitch, within, valid, d);
     }
 }
 
