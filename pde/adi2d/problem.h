@@ -27,7 +27,6 @@
 #define adi2d_p_place_points ADI2D_OF(p_place_points)
 #define adi2d_p_find_products ADI2D_OF(p_find_products)
 #define adi2d_p_kind_status ADI2D_OF(p_kind_status)
-#define adi2d_p_write_coordinates ADI2D_OF(p_write_coordinates)
 #define adi2d_p_prepare ADI2D_OF(p_prepare)
 #define adi2d_p_at_face ADI2D_OF(p_at_face)
 #define adi2d_p_launch ADI2D_OF(p_launch)
@@ -463,19 +462,6 @@ TB_HD void adi2d_p_kind_status(const adi2d_batch *batch, const adi2d_p_tables *t
     plan->status.weak = plan->weak;
 }
 
-/* Writes the coordinates that the caller asked for. */
-TB_HD void adi2d_p_write_coordinates(const adi2d_batch *batch, const adi2d_problem *problem, const adi2d_p_tables *t,
-                                     int thread, int threads)
-{
-    const adi2d_p_plan *plan = t->plan;
-    const double *const x[2] = {t->x[0], t->x[1]};
-    for (int d = 0; d < 2; d++) {
-        const size_t which = (size_t)(problem - batch->problem), points = (size_t)batch->points[d];
-        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
-            batch->coordinates[d][which * points + (size_t)i] = i < plan->points[d] ? x[d][i] : (double)fd_p_nan();
-    }
-}
-
 /* Prepares a problem, in phases: all threads do one, then a barrier, then the next. A phase does nothing if one before
    found something wrong (plan->status). */
 TB_HD void adi2d_p_prepare(const adi2d_batch *batch, const adi2d_problem *problem,
@@ -516,7 +502,13 @@ TB_HD void adi2d_p_prepare(const adi2d_batch *batch, const adi2d_problem *proble
             t->pace[k].close = !adi2d_p_continues(t, k);
         }
     if (phase == 9) adi2d_p_kind_status(batch, t);
-    if (phase == 10) adi2d_p_write_coordinates(batch, problem, t, thread, threads);
+    if (phase == 10) {
+        for (int d = 0; d < 2; d++) {
+            const size_t which = (size_t)(problem - batch->problem), points = (size_t)batch->points[d];
+            for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
+                batch->coordinates[d][which * points + (size_t)i] = i < plan->points[d] ? x[d][i] : (double)fd_p_nan();
+        }
+    }
 }
 
 /* Returns what a face adds to F along its axis: what a given slope adds, or the face's third point; next and third are
