@@ -104,12 +104,12 @@
 
 #define ADI2D_HD TB_HD
 
-/* Names of a model: ADI2D_MODEL_OF(stem) is MODEL_stem, ADI2D_OF(stem) is MODEL_stem in the precision that is being
-   read. The rooms' lists of names say for which names of theirs these stand. */
+/* Names of a model: ADI2D_MODEL_OF(stem) is MODEL_stem; ADI2D_OF(stem) is MODEL_stem with the suffix of the precision
+   that is being read. The lists of names in the rooms use them. */
 #define ADI2D_MODEL_OF(stem) TB_JOIN(ADI2D_MODEL, _##stem)
 #define ADI2D_OF(stem) TB_OF(ADI2D_MODEL_OF(stem))
 
-/* What the model itself has. */
+/* What the user writes of a model. */
 #define adi2d_model_parameters ADI2D_MODEL_OF(parameters)
 #define adi2d_model_mixed ADI2D_MODEL_OF(mixed)
 #define adi2d_model_y_changes ADI2D_MODEL_OF(y_changes)
@@ -121,6 +121,7 @@
 #define adi2d_model_payoff ADI2D_MODEL_OF(payoff)
 #define adi2d_model_face ADI2D_MODEL_OF(face)
 #define adi2d_model_change ADI2D_MODEL_OF(change)
+/* How many numbers it has, as integers: a model's enumerators may be of different types. */
 #define ADI2D_P_OF_X ((int)ADI2D_MODEL_OF(numbers_of_x))
 #define ADI2D_P_OF_Y ((int)ADI2D_MODEL_OF(numbers_of_y))
 #define ADI2D_P_OF_T ((int)ADI2D_MODEL_OF(numbers_of_t))
