@@ -2,7 +2,7 @@
    its name, CASE_FITTING how drifts are taken, CASE_MIXED whether it has a mixed term, CASE_ALONE whether what is along
    y depends on y alone.
    MIT licence, see LICENSE. */
-#define CASE_NAME(stem) ADI2D_P_JOIN(CASE_MODEL, stem)
+#define CASE_NAME(stem) TB_JOIN(CASE_MODEL, _##stem)
 #define CASE_TERMS(model, ...) ADI2D_TERMS(model, __VA_ARGS__) /* the name, not CASE_MODEL */
 
 typedef case_parameters CASE_NAME(parameters);

@@ -1,0 +1,435 @@
+/* onchip.h - a room of adi2d.h, read once a model and precision: the march on chip: what happens between
+   steps, the march, its kernel, the choice of its shape, the launch.
+   MIT licence, see LICENSE. */
+
+#define adi2d_p_chip_point ADI2D_OF(p_chip_point)
+#define adi2d_p_chip_exercise ADI2D_OF(p_chip_exercise)
+#define adi2d_p_chip_values ADI2D_OF(p_chip_values)
+#define adi2d_p_chip_date ADI2D_OF(p_chip_date)
+#define adi2d_p_chip_least ADI2D_OF(p_chip_least)
+#define adi2d_p_chip_lost ADI2D_OF(p_chip_lost)
+#define adi2d_p_chip_ended ADI2D_OF(p_chip_ended)
+#define adi2d_p_chip_nan ADI2D_OF(p_chip_nan)
+#define adi2d_p_chip_pace ADI2D_OF(p_chip_pace)
+#define adi2d_p_chip_march ADI2D_OF(p_chip_march)
+#define adi2d_p_chip_tables ADI2D_OF(p_chip_tables)
+#define adi2d_p_chip_problem ADI2D_OF(p_chip_problem)
+#define adi2d_p_onchip_kernel ADI2D_OF(p_onchip_kernel)
+#define adi2d_p_chosen ADI2D_OF(p_chosen)
+#define adi2d_p_choose ADI2D_OF(p_choose)
+#define adi2d_p_kernel_of ADI2D_OF(p_kernel_of)
+#define adi2d_p_onchip ADI2D_OF(p_onchip)
+#define adi2d_p_onchip_bytes ADI2D_OF(p_onchip_bytes)
+#define adi2d_onchip_bytes ADI2D_OF(onchip_bytes)
+#define adi2d_onchip ADI2D_OF(onchip)
+
+#if TB_DEVICE_SCOPES
+
+/* Returns point `at` of the block's rows, counted along them. */
+TB_D tb_real *adi2d_p_chip_point(const adi2d_p_chip *h, unsigned char *memory, int at)
+{
+    return adi2d_p_array(memory, h->u) + at / h->n[0] * h->pitch + adi2d_p_swizzle(at % h->n[0]);
+}
+
+/* Applies early exercise to the block's rows after a step. */
+ADI2D_P_RARE void adi2d_p_chip_exercise(const adi2d_p_chip *h, unsigned char *memory)
+{
+    const tb_real dt = ((const adi2d_p_pace *)(memory + h->pace))->of.dt;
+    const int kind = h->problem->exercise;
+    for (int at = trid_block_thread(); at < h->rows * h->n[0]; at += trid_block_threads()) {
+        tb_real *u = adi2d_p_chip_point(h, memory, at), final = h->final[at];
+        tb_real more = kind == FD_AMERICAN ? h->multiplier[at] : 0;
+        *u = fd_lane_exercise(kind, dt, final, *u, &more);
+        if (kind == FD_AMERICAN) h->multiplier[at] = more;
+    }
+}
+
+/* Computes value and derivatives at the spot, by one thread of the cluster. */
+ADI2D_P_RARE void adi2d_p_chip_values(const adi2d_p_chip *h, unsigned char *memory, adi2d_values *values)
+{
+    const fd_weights *at = h->t.plan->at;
+    if (h->rank > 0 || trid_block_thread() > 0) return;
+    tb_real around[16];
+    for (int k = 0; k < 16; k++)
+        around[k] = adi2d_p_value_of(h, memory, h->u, at[0].first + k % 4, at[1].first + k / 4);
+    *values = adi2d_p_values(h->t.plan, around);
+}
+
+/* Applies the events at a date to the block's rows, and after a barrier of all threads makes the record. */
+ADI2D_P_RARE void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int date, adi2d_values *values)
+{
+    const fd_date *event = &h->problem->at_date[date];
+    const double *x = h->t.x[0];
+    const int n = h->n[0], threads = trid_block_threads(), kind = h->problem->exercise;
+    int added = 0;
+    if (event->what & FD_SHIFT)
+        for (int row = 0; row < h->rows; row++) {
+            /* All of a row is read before any of it is written. */
+            enum { most = 512 / 32 };
+            tb_real *u = adi2d_p_array(memory, h->u) + row * h->pitch, shifted[most];
+            for (int m = 0; m < most && m * threads < n; m++) {
+                const int i = trid_block_thread() + m * threads;
+                fd_weights from;
+                shifted[m] = 0;
+                if (i >= n || fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) continue;
+                double sum = 0;
+                for (int k = 0; k < 4; k++) sum += from.value[k] * (double)u[adi2d_p_swizzle(from.first + k)];
+                shifted[m] = (tb_real)sum;
+            }
+            __syncthreads();
+            for (int m = 0; m < most && m * threads < n; m++) {
+                const int i = trid_block_thread() + m * threads;
+                if (i < n) u[adi2d_p_swizzle(i)] = shifted[m];
+            }
+            __syncthreads();
+        }
+    for (int at = trid_block_thread(); at < h->rows * n; at += threads) {
+        tb_real *u = adi2d_p_chip_point(h, memory, at);
+        if (event->what & FD_CHANGE_VALUES) {
+            const double before = (double)*u;
+            *u = (tb_real)adi2d_p_change(h->parameters, date, x[at % n], h->t.x[1][h->first + at / n], before);
+            added = fd_p_larger(added, fd_p_added(before, (double)*u));
+        }
+        tb_real more = kind == FD_AMERICAN ? h->multiplier[at] : 0;
+        *u = fd_lane_at_date(event->what, kind, h->final[at], *u, &more);
+        if (kind == FD_AMERICAN) h->multiplier[at] = more;
+    }
+    if (added) fd_p_most(&h->given, added);
+    adi2d_p_sync(h);
+    if (event->what & FD_RECORD) adi2d_p_chip_values(h, memory, &values[1 + date]);
+}
+
+/* Returns the least index of all threads of the cluster; `least` is a word of shared memory. */
+TB_D int adi2d_p_chip_least(const adi2d_p_chip *h, int index, int *least)
+{
+    if (trid_block_thread() == 0) *least = FD_P_NONE;
+    __syncthreads();
+    if (index != FD_P_NONE) fd_p_least(least, index);
+    adi2d_p_sync(h);
+    for (int r = 0; r < h->size; r++) {
+        const float bits = trid_cluster_load_f32(trid_cluster_map(least, r));
+        int other;
+        memcpy(&other, &bits, sizeof other);
+        index = other < index ? other : index;
+    }
+    adi2d_p_sync(h);
+    return index;
+}
+
+/* Returns the first of the cluster's points that is not finite, and in *largest the largest magnitude of this thread's.
+   */
+ADI2D_P_RARE int adi2d_p_chip_lost(const adi2d_p_chip *h, unsigned char *memory, int *least, int *largest)
+{
+    int lost = FD_P_NONE, most = 0;
+    for (int at = trid_block_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_block_threads()) {
+        const tb_real value = *adi2d_p_chip_point(h, memory, at);
+        most = fd_p_larger(most, (double)value);
+        if (!trid_finite(value)) lost = at + h->first * h->n[0];
+    }
+    *largest = most;
+    return adi2d_p_chip_least(h, lost, least);
+}
+
+/* Returns the status of a march that has ended, with its growth, by the magnitudes of all threads. */
+ADI2D_P_RARE fd_status adi2d_p_chip_ended(const adi2d_p_chip *h, unsigned char *memory, int *least)
+{
+    const int n = h->n[0];
+    int largest, lost = adi2d_p_chip_lost(h, memory, least, &largest);
+    if (lost != FD_P_NONE) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, h->t.plan->steps - 1);
+    fd_status status = adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
+    const int given = -adi2d_p_chip_least(h, -h->given, least);
+    fd_p_grown(&status, given, -adi2d_p_chip_least(h, -largest, least));
+    return status;
+}
+
+/* Returns the first point at which the model's terms are not finite, at the step's start or end. */
+ADI2D_P_RARE int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory, int *least)
+{
+    const tb_real *now = adi2d_p_array(memory, h->now);
+    int lost = FD_P_NONE;
+    for (int at = trid_block_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_block_threads())
+        for (int e = 0; e < 2; e++)
+            if (!adi2d_p_finite(adi2d_p_terms(&h->t, at % h->n[0], h->first + at / h->n[0], now + e * ADI2D_P_OF_T)))
+                lost = at + h->first * h->n[0];
+    return adi2d_p_chip_least(h, lost, least);
+}
+
+/* Loads the step data of step k and the numbers of its times. */
+TB_D void adi2d_p_chip_pace(const adi2d_p_chip *h, unsigned char *memory, int k)
+{
+    const int *from = (const int *)&h->t.pace[k], words = (int)(sizeof(adi2d_p_pace) / sizeof(int));
+    int *to = (int *)(memory + h->pace);
+    for (int q = trid_block_thread(); q < words; q += trid_block_threads()) to[q] = from[q];
+    for (int q = trid_block_thread(); q < 2 * ADI2D_P_OF_T; q += trid_block_threads())
+        adi2d_p_array(memory, h->now)[q] = h->t.time[2 * k * ADI2D_P_OF_T + q];
+    __syncthreads();
+}
+
+/* Marches the problem, as adi2d_p_host_march; products, a literal, says that all steps are products. */
+TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, unsigned char *memory, int watched,
+                                  int *least, adi2d_values *values)
+{
+    const int steps = h->t.plan->steps, n = h->n[0], american = h->problem->exercise == FD_AMERICAN;
+    tb_real factored = 0; /* the size for which the matrix along y is factored */
+    for (int at = trid_block_thread(); at < h->cell[0] / (int)sizeof(tb_real); at += trid_block_threads())
+        adi2d_p_array(memory, h->u)[at] = 0; /* all arrays, and what is beyond the ends of lines */
+    __syncthreads();
+    for (int at = trid_block_thread(); at < h->rows * n; at += trid_block_threads()) {
+        *adi2d_p_chip_point(h, memory, at) = h->final[at];
+        if (american) h->multiplier[at] = 0;
+    }
+    adi2d_p_sync(h);
+    TB_LOOP
+    for (int k = 0; k < steps; k++) {
+        const fd_step *step = &h->t.step[k];
+        const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
+        adi2d_p_chip_pace(h, memory, k);
+        const int date = pace->of.date; /* the next step's may be written before all threads are done with this one's */
+        if (watched) {
+            int lost = adi2d_p_chip_nan(h, memory, least);
+            if (lost != FD_P_NONE) return adi2d_p_status(FD_MODEL_NAN, 0, -1, lost % n, lost / n, k);
+        }
+        if (products) {
+            if (pace->open) {
+                adi2d_p_chip_open(per_lane, h, memory);
+                adi2d_p_sync(h);
+            }
+            if (ADI2D_P_ALONE && (pace->of.size < factored || pace->of.size > factored)) {
+                factored = pace->of.size;
+                adi2d_p_chip_factor(per_lane, h, memory);
+            }
+            adi2d_p_chip_product_x(per_lane, h, memory);
+            adi2d_p_sync(h);
+            adi2d_p_chip_product_y(per_lane, h, memory);
+        } else {
+            TB_LOOP
+            for (int s = 0; s < pace->of.stages; s++) {
+                if (s > 0) adi2d_p_sync(h);
+                adi2d_p_chip_x(per_lane, h, memory, s, step);
+                adi2d_p_sync(h);
+                adi2d_p_chip_y(per_lane, h, memory, s, step);
+            }
+        }
+        adi2d_p_sync(h);
+        if (h->problem->exercise != FD_EUROPEAN) {
+            adi2d_p_chip_exercise(h, memory);
+            adi2d_p_sync(h);
+        }
+        if (date >= 0 && h->problem->at_date) {
+            adi2d_p_chip_date(h, memory, date, values);
+            adi2d_p_sync(h);
+        }
+        if (watched) {
+            int unused, lost = adi2d_p_chip_lost(h, memory, least, &unused);
+            if (lost != FD_P_NONE) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, k);
+        }
+    }
+    return adi2d_p_chip_ended(h, memory, least);
+}
+
+/* Loads the tables; beyond the last point, cells are 0 and numbers those of the last. */
+TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
+{
+    for (int d = 0; d < 2; d++) {
+        const int numbers = d ? ADI2D_P_OF_Y : ADI2D_P_OF_X, room = per_lane * (d ? h->parts : h->width);
+        for (int i = trid_block_thread(); i < room; i += trid_block_threads()) {
+            const int last = i < h->n[d] ? i : h->n[d] - 1;
+            const fd_cell none = {0, 0, 0, 0};
+            ((fd_cell *)(memory + h->cell[d]))[i + i / per_lane] = i < h->n[d] ? h->t.cell[d][i] : none;
+            for (int q = 0; q < numbers && (d || i < h->pitch); q++)
+                adi2d_p_array(memory, h->number[d])[d ? q * room + i : q * h->pitch + adi2d_p_swizzle(i)] =
+                    h->t.number[d][q * h->t.padded[d] + last];
+        }
+    }
+    __syncthreads();
+}
+
+/* Does a block's part of its cluster's problem. memory is dynamic shared memory; h and least are other shared memory.
+   */
+TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch *launch, unsigned char *memory,
+                               adi2d_p_chip *h, int *least)
+{
+    const adi2d_batch *batch = &launch->batch;
+    const int size = trid_cluster_size(), which = (int)blockIdx.x / size;
+    if (trid_block_thread() == 0) {
+        adi2d_p_chip_lay_out(per_lane, launch, trid_block_threads(), h);
+        unsigned char *scratch = launch->memory + (size_t)which * launch->bytes;
+        const size_t used = adi2d_p_lay_out(batch, scratch, &h->t);
+        h->rank = trid_cluster_rank(), h->size = size, h->given = h->t.plan->given;
+        h->problem = &batch->problem[which], h->parameters = &launch->parameters[which];
+        h->n[0] = h->t.plan->points[0], h->n[1] = h->t.plan->points[1];
+        h->width = launch->width, h->parts = launch->parts, h->each = launch->each, h->pitch = launch->pitch;
+        h->first = h->rank * h->each, h->share = (h->n[0] + size - 1) / size;
+        h->rows = h->n[1] - h->first < h->each ? h->n[1] - h->first : h->each;
+        if (h->rows < 0) h->rows = 0;
+        h->final = h->t.final + (size_t)h->first * (size_t)h->n[0];
+        h->multiplier = (tb_real *)(scratch + used) + (size_t)h->first * (size_t)h->n[0];
+    }
+    __syncthreads();
+    const adi2d_p_plan *plan = h->t.plan;
+    adi2d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
+    fd_status status = plan->status;
+    if (!status.what) {
+        adi2d_p_chip_tables(per_lane, h, memory);
+        TB_LOOP
+        for (int watched = 0; watched < 2; watched++) {
+            status = adi2d_p_chip_march(per_lane, products, h, memory, watched, least, values);
+            if (!status.what) break;
+            adi2d_p_sync(h);
+        }
+        status.weak = plan->weak;
+    }
+    const size_t row = (size_t)batch->points[0];
+    tb_real *grid = (tb_real *)batch->grid;
+    if (grid) grid += (size_t)which * row * (size_t)batch->points[1];
+    if (!status.what) {
+        adi2d_p_chip_values(h, memory, &values[0]);
+        for (int at = trid_block_thread(); at < h->rows * h->n[0] && grid; at += trid_block_threads())
+            grid[(size_t)(h->first + at / h->n[0]) * row + (size_t)(at % h->n[0])] = *adi2d_p_chip_point(h, memory, at);
+    } else if (h->rank == 0) {
+        adi2d_p_fill_nan(batch, which, trid_block_thread(), trid_block_threads());
+    }
+    if (h->rank == 0 && trid_block_thread() == 0) batch->status[which] = status;
+    adi2d_p_sync(h); /* no block ends while another reads what it holds */
+}
+
+#endif /* TB_DEVICE_SCOPES */
+
+#if TB_LAUNCHES
+
+template <int per_lane, int threads, int resident, int products>
+TRID_KERNEL void __launch_bounds__(threads, resident) adi2d_p_onchip_kernel(adi2d_p_launch launch)
+{
+    TRID_DYNAMIC_SHARED(adi2d_p_memory);
+    __shared__ adi2d_p_chip chip;
+    __shared__ int least;
+    adi2d_p_chip_problem(per_lane, products, &launch, adi2d_p_memory, &chip, &least);
+}
+
+/* A kernel and its shape: the size of its clusters, threads of a block, bytes of shared memory; 0 if none fits. */
+typedef struct {
+    void (*kernel)(adi2d_p_launch);
+    int size, threads;
+    size_t bytes;
+} adi2d_p_chosen;
+
+/* Chooses how a batch is launched: in the smallest clusters whose blocks hold its grids, in larger ones if those would
+   leave the device idle, or in clusters of the size asked for. */
+template <int per_lane, int threads, int resident, int products>
+static inline adi2d_p_chosen adi2d_p_choose(adi2d_p_launch *launch, int asked)
+{
+    const adi2d_p_chosen none = {NULL, 1, threads, 0};
+    adi2d_p_chosen best = none;
+    int device, most = 0, processors = 0;
+    void (*kernel)(adi2d_p_launch) = adi2d_p_onchip_kernel<per_lane, threads, resident, products>;
+    if (trid_allow_shared(kernel) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return none;
+    const int *points = launch->batch.points, unit = 128 / (int)sizeof(tb_real);
+    launch->arrays = products ? 1 : launch->batch.kind == ADI2D_ONE_STAGE ? 2 : 3;
+    launch->pitch = (points[0] + unit - 1) / unit * unit;
+    launch->width = launch->parts = 1;
+    while (launch->width * per_lane < points[0]) launch->width *= 2;
+    while (launch->parts * per_lane < points[1]) launch->parts *= 2;
+    if (launch->width > 32 || launch->parts > 32) return none;
+    for (int blocks = 1; blocks <= 16; blocks *= 2) {
+        adi2d_p_chip chip;
+        adi2d_p_launch trial = *launch;
+        trial.each = ((points[1] + blocks - 1) / blocks + per_lane - 1) / per_lane * per_lane;
+        /* Threads for all lines at once, if a block may have that many. */
+        const int share = (points[0] + blocks - 1) / blocks;
+        int block_threads = 32;
+        while (block_threads < threads &&
+               (block_threads < launch->parts * share || block_threads < launch->width * trial.each))
+            block_threads *= 2;
+        adi2d_p_chip_lay_out(per_lane, &trial, block_threads, &chip);
+        const size_t need = (size_t)chip.bytes;
+        if (need + 1024 > (size_t)most || (asked && blocks != asked)) continue;
+        /* Larger than needed only if all problems then run at once, and all blocks have work; and only up to four,
+           beyond which barriers cost more than more blocks save. */
+        if (best.bytes > 0 &&
+            (blocks > 4 || blocks * launch->batch.problems > processors || trial.each * blocks > points[1]))
+            break;
+        if (blocks > 1 && trid_clusters(kernel, blocks, dim3((unsigned)block_threads), need) < 1) break;
+        const adi2d_p_chosen chosen = {kernel, blocks, block_threads, need};
+        best = chosen, launch->each = trial.each;
+    }
+    return best;
+}
+
+/* Chooses the kernel that serves a batch. As measured on an H200 (docs/adi2d.md), sixteen rows a thread are best for
+   products, and for stages in single precision unless grids are so small that there are too few threads; otherwise
+   eight. The choice depends on the grids' sizes alone, so that the bits of a result do not depend on the number of
+   problems. */
+template <int = 0>
+static inline adi2d_p_chosen adi2d_p_kernel_of(adi2d_p_launch *launch)
+{
+    enum { threads = TB_BYTES == 4 ? 512 : 256 };
+    const adi2d_batch *batch = &launch->batch;
+    const int *points = batch->points;
+    if (batch->kind == ADI2D_PRODUCTS) return adi2d_p_choose<16, threads, 1, 1>(launch, 0);
+    if (points[0] <= 256 && points[1] <= 256 && (TB_BYTES == 8 || points[0] * points[1] <= 16384))
+        return adi2d_p_choose<8, 512, 1, 0>(launch, 0);
+    return adi2d_p_choose<16, threads, 1, 0>(launch, 0);
+}
+
+/* Prepares the problems, and marches them. */
+template <int = 0>
+static inline cudaError_t adi2d_p_onchip(const adi2d_p_launch *launch, adi2d_p_chosen chosen, cudaStream_t stream)
+{
+    const unsigned problems = (unsigned)launch->batch.problems, threads = (unsigned)chosen.threads;
+    if (problems == 0) return cudaSuccess;
+    void (*prepare)(adi2d_p_launch) = adi2d_p_prepare_kernel<512>;
+    cudaError_t error = trid_launch(prepare, dim3(problems), dim3(512), 0, stream, *launch);
+    if (error != cudaSuccess) return error;
+    const dim3 blocks(problems * (unsigned)chosen.size);
+    return chosen.size > 1
+               ? trid_launch_cluster(chosen.kernel, blocks, chosen.size, dim3(threads), chosen.bytes, stream, *launch)
+               : trid_launch(chosen.kernel, blocks, dim3(threads), chosen.bytes, stream, *launch);
+}
+
+/* Returns the bytes of device memory of one problem on chip. */
+TB_HD size_t adi2d_p_onchip_bytes(const adi2d_batch *batch)
+{
+    size_t grid = (size_t)batch->points[0] * (size_t)batch->points[1] * sizeof(tb_real);
+    return adi2d_p_lay_out(batch, NULL, NULL) + fd_p_round(grid);
+}
+
+/* Returns how many bytes of device memory MODEL_onchip needs on the current device; 0 if adi2d_check refuses the batch,
+   whose pointers may still be null. */
+template <int = 0>
+static inline size_t adi2d_onchip_bytes(const adi2d_batch *batch)
+{
+    if (adi2d_p_sizes(batch)) return 0;
+    adi2d_p_launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.batch = *batch;
+    if (adi2d_p_kernel_of(&launch).bytes == 0) return adi2d_rung_bytes(batch);
+    return adi2d_p_onchip_bytes(batch) * (size_t)batch->problems;
+}
+
+/* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
+   kernel. If none holds the grids, solves as MODEL_coalesced.
+   Needs    pointers of the batch and of its problems, parameters (of each problem) and memory (of MODEL_onchip_bytes,
+            aligned to 128) in device memory
+   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
+   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue, with FD_BAD_ARGUMENT and NaN in the results,
+            if adi2d_check refuses the batch or a pointer is null
+   Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three
+   Cost     two launches, no transfer */
+template <int = 0>
+static inline cudaError_t adi2d_onchip(const adi2d_batch *batch, const adi2d_model_parameters *parameters, void *memory,
+                                       cudaStream_t stream)
+{
+    if (adi2d_check(batch) || (batch->problems > 0 && (!parameters || !memory))) return adi2d_p_refuse(batch, stream);
+    adi2d_p_launch launch;
+    memset(&launch, 0, sizeof launch);
+    launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;
+    launch.bytes = adi2d_p_onchip_bytes(batch);
+    const adi2d_p_chosen chosen = adi2d_p_kernel_of(&launch);
+    return chosen.bytes > 0 ? adi2d_p_onchip(&launch, chosen, stream)
+                            : adi2d_coalesced(batch, parameters, memory, stream);
+}
+
+#endif /* TB_LAUNCHES */

@@ -1,0 +1,615 @@
+/* rungs.h - a room of adi2d.h, read once a model and precision: the ladder's lower rungs, grids in device
+   memory, a thread a line.
+   MIT licence, see LICENSE. */
+
+#define adi2d_p_rung_arrays ADI2D_OF(p_rung_arrays)
+#define adi2d_p_rung ADI2D_OF(p_rung)
+#define adi2d_p_rung_lay_out ADI2D_OF(p_rung_lay_out)
+#define adi2d_p_rung_advance ADI2D_OF(p_rung_advance)
+#define adi2d_p_rung_of ADI2D_OF(p_rung_of)
+#define adi2d_p_rung_line ADI2D_OF(p_rung_line)
+#define adi2d_p_rung_line_of ADI2D_OF(p_rung_line_of)
+#define adi2d_p_rung_due ADI2D_OF(p_rung_due)
+#define adi2d_p_rung_terms ADI2D_OF(p_rung_terms)
+#define adi2d_p_rung_given ADI2D_OF(p_rung_given)
+#define adi2d_p_rung_adds ADI2D_OF(p_rung_adds)
+#define adi2d_p_rung_faces ADI2D_OF(p_rung_faces)
+#define adi2d_p_rung_apply ADI2D_OF(p_rung_apply)
+#define adi2d_p_rung_row ADI2D_OF(p_rung_row)
+#define adi2d_p_rung_matrix ADI2D_OF(p_rung_matrix)
+#define adi2d_p_rung_thomas ADI2D_OF(p_rung_thomas)
+#define adi2d_p_rung_transpose ADI2D_OF(p_rung_transpose)
+#define adi2d_p_rung_x ADI2D_OF(p_rung_x)
+#define adi2d_p_rung_y ADI2D_OF(p_rung_y)
+#define adi2d_p_rung_values ADI2D_OF(p_rung_values)
+#define adi2d_p_rung_date ADI2D_OF(p_rung_date)
+#define adi2d_p_rung_start ADI2D_OF(p_rung_start)
+#define adi2d_p_rung_finish ADI2D_OF(p_rung_finish)
+#define adi2d_p_rung_march ADI2D_OF(p_rung_march)
+#define adi2d_rung_bytes ADI2D_OF(rung_bytes)
+#define adi2d_naive ADI2D_OF(naive)
+#define adi2d_coalesced ADI2D_OF(coalesced)
+
+#if TB_LAUNCHES
+
+/* Where a problem's arrays are. Of pairs, the first has neighbours along x side by side, point (i, j) at i + n[0] j,
+   and the second neighbours along y, j + n[1] i. Threads with a line each along the other axis then coalesce. */
+typedef struct {
+    adi2d_p_tables t;
+    unsigned long long *lost; /* the first step, times 2^32, and the first point in it, that is not finite */
+    tb_real *u[2], *z[2], *multiplier[2]; /* values, a first stage's, exercise's multiplier */
+    tb_real *e, *upper, *right;           /* differences after the solves along x; what lines leave on the way up */
+} adi2d_p_rung_arrays;
+
+/* What a launch is told: the arrays of problem 0; those of each next problem lie chip.bytes further on. */
+typedef struct {
+    adi2d_p_launch chip;
+    adi2d_p_rung_arrays arrays;
+    int blocks; /* of a problem */
+} adi2d_p_rung;
+
+/* Assigns memory to a problem's tables and arrays; with null, only counts. Returns the bytes used. */
+TB_HD size_t adi2d_p_rung_lay_out(const adi2d_batch *batch, unsigned char *memory, adi2d_p_rung_arrays *arrays)
+{
+    adi2d_p_rung_arrays a;
+    size_t used = adi2d_p_lay_out(batch, memory, &a.t);
+    size_t grid = (size_t)batch->points[0] * (size_t)batch->points[1] * sizeof(tb_real);
+    tb_real **const grids[] = {&a.u[0],          &a.u[1], &a.z[0],  &a.z[1], &a.multiplier[0],
+                               &a.multiplier[1], &a.e,    &a.upper, &a.right};
+    a.lost = (unsigned long long *)fd_p_at(memory, used);
+    used += fd_p_round(sizeof *a.lost);
+    for (tb_real **to : grids) {
+        *to = (tb_real *)fd_p_at(memory, used);
+        used += fd_p_round(grid);
+    }
+    if (arrays) *arrays = a;
+    return used;
+}
+
+/* Returns the arrays of a problem. */
+template <class tb_type>
+TB_D void adi2d_p_rung_advance(tb_type *&pointer, size_t offset)
+{
+    pointer = (tb_type *)((unsigned char *)pointer + offset);
+}
+TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
+{
+    adi2d_p_rung_arrays a = launch.arrays;
+    const size_t offset = (size_t)which * launch.chip.bytes;
+    adi2d_p_rung_advance(a.t.plan, offset), adi2d_p_rung_advance(a.t.step, offset);
+    adi2d_p_rung_advance(a.t.time, offset), adi2d_p_rung_advance(a.t.pace, offset);
+    adi2d_p_rung_advance(a.t.final, offset), adi2d_p_rung_advance(a.lost, offset);
+    for (int d = 0; d < 2; d++) {
+        adi2d_p_rung_advance(a.t.x[d], offset), adi2d_p_rung_advance(a.t.cell[d], offset);
+        adi2d_p_rung_advance(a.t.far_of[d], offset), adi2d_p_rung_advance(a.t.number[d], offset);
+        adi2d_p_rung_advance(a.u[d], offset), adi2d_p_rung_advance(a.z[d], offset);
+        adi2d_p_rung_advance(a.multiplier[d], offset);
+    }
+    adi2d_p_rung_advance(a.e, offset), adi2d_p_rung_advance(a.upper, offset), adi2d_p_rung_advance(a.right, offset);
+    return a;
+}
+
+#define ADI2D_P_RUNG_THREADS 64
+#define ADI2D_P_RUNG_SET_UP_THREADS 256
+#define ADI2D_P_RUNG_BACK 8
+
+/* What the thread of a line holds of its problem. */
+typedef struct {
+    adi2d_p_rung_arrays a;
+    const adi2d_problem *problem;
+    const adi2d_model_parameters *parameters;
+    adi2d_p_pace pace;
+    int n[2], step, changes; /* changes: whether F at the step's end differs from that at its start */
+} adi2d_p_rung_line;
+
+TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int which, int step)
+{
+    adi2d_p_rung_line l;
+    l.a = adi2d_p_rung_of(launch, which);
+    l.problem = &launch.chip.batch.problem[which], l.parameters = &launch.chip.parameters[which];
+    l.n[0] = l.a.t.plan->points[0], l.n[1] = l.a.t.plan->points[1], l.step = step;
+    l.pace = l.a.t.pace[step];
+    l.changes = !l.pace.of.still;
+    for (int f = 0; f < 4; f++) l.changes |= l.problem->face[f / 2][f % 2] == FD_SLOPE;
+    return l;
+}
+
+/* Returns whether there is a step of that number, with such a stage. */
+TB_D int adi2d_p_rung_due(const adi2d_p_tables &t, int step, int second)
+{
+    return !t.plan->status.what && step < t.plan->steps && second < t.pace[step].of.stages;
+}
+
+/* Returns the terms at point (i, j), at the start (end 0) or the end of the step. */
+TB_D adi2d_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int end, int i, int j)
+{
+    return adi2d_p_terms(&l.a.t, i, j, l.a.t.time + (2 * l.step + end) * ADI2D_P_OF_T);
+}
+
+/* Returns what a face is given. */
+TB_D tb_real adi2d_p_rung_given(const adi2d_p_rung_line &l, int axis, int side, int end, int i, int j)
+{
+    const fd_step *step = &l.a.t.step[l.step];
+    return (tb_real)adi2d_p_face(l.parameters, axis, side, l.a.t.x[1 - axis][axis ? i : j],
+                                 end ? step->to : step->from);
+}
+
+/* Returns whether a face of that kind adds something to F. */
+TB_D int adi2d_p_rung_adds(int kind)
+{
+    return kind == FD_SLOPE || kind == FD_DEGENERATE;
+}
+
+/* Adds to F_1 and F_2 of v at (i, j) what the faces of the axes from first_axis on add; along[d] leads from a point to
+   the next along axis d. */
+TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end, int i, int j, const tb_real *v,
+                             const int *along, tb_real *f)
+{
+    const tb_real *time = l.a.t.time + (2 * l.step + end) * ADI2D_P_OF_T;
+    const tb_real *here = v + i * along[0] + j * along[1];
+    for (int axis = first_axis; axis < 2; axis++) {
+        const int at = axis ? j : i, last = at == l.n[axis] - 1, in = last ? -along[axis] : along[axis];
+        if (at > 0 && !last) continue;
+        const int kind = l.problem->face[axis][last];
+        if (!adi2d_p_rung_adds(kind)) continue;
+        tb_real given = kind == FD_SLOPE ? adi2d_p_rung_given(l, axis, last, end, i, j) : 0;
+        f[1 + axis] += adi2d_p_at_face(l.problem, &l.a.t, axis, last, i, j, time, given, here[in], here[2 * in]);
+    }
+}
+
+/* Computes F_0, F_1 and F_2 at a point from the nine values around it, without what faces add. */
+TB_D void adi2d_p_rung_apply(fd_cell x, fd_cell y, const adi2d_terms &terms, const tb_real *nine, tb_real *f)
+{
+    const tb_real kill = terms.kill / 2 * nine[4];
+    f[0] = adi2d_model_mixed ? terms.mixed * fd_lane_mixed(x, y, nine) : 0;
+    f[1] = fd_lane_apply(adi2d_p_row(0, x, terms), nine[3], nine[4], nine[5]) - kill;
+    f[2] = fd_lane_apply(adi2d_p_row(1, y, terms), nine[1], nine[4], nine[7]) - kill;
+}
+
+/* A row of a line: matrix, right-hand side, and what a third point has in it at a face that is FD_DEGENERATE. */
+typedef struct {
+    tb_real a, b, c, d, third;
+} adi2d_p_rung_row;
+
+/* Computes the matrix row along an axis at (i, j), from terms at the step's end; may_be, a literal, says whether it may
+   be a boundary row. before is the value that the solution is the difference from. */
+TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, fd_cell cell, const adi2d_terms &terms,
+                              int i, int j, tb_real before, adi2d_p_rung_row *row)
+{
+    const int at = axis ? j : i, last = at == l.n[axis] - 1, at_face = may_be && (at == 0 || last);
+    adi2d_p_matrix(adi2d_p_row(axis, cell, terms), at_face, l.pace.of.size, terms.kill, &row->a, &row->b, &row->c);
+    row->third = 0;
+    if (!at_face) return;
+    const int kind = l.problem->face[axis][last];
+    if (kind == FD_VALUE) {
+        row->a = row->c = 0, row->b = 1;
+        row->d = adi2d_p_rung_given(l, axis, last, 1, i, j) - before;
+    }
+    if (kind == FD_DEGENERATE) row->third = l.pace.of.size * terms.drift[axis] * l.a.t.far_of[axis][last];
+}
+
+/* Solves along a line of n rows by Thomas. The line's elements are `stride` apart in upper and right, which are
+   overwritten; right may be what rows are made from. A thread whose line is not valid only takes part in what its warp
+   does together. In this order it calls
+     row(k, &row)     for rows at the ends and next to them, and for all rows of a line that is not plain
+     rows(k, row)     for `ahead` others at a time; it neither branches nor writes, so that the compiler can mix them
+     put(k, solution, again(k))     from the last row back
+     flush(k)         for each k that is a multiple of 32, after all rows from k on are put */
+template <int ahead, class row_type, class rows_type, class again_type, class put_type, class flush_type>
+TB_D void adi2d_p_rung_thomas(int n, int valid, int plain, int stride, tb_real *upper, tb_real *right, row_type row,
+                              rows_type rows, again_type again, put_type put, flush_type flush)
+{
+    tb_real c = 0, x = 0;
+    adi2d_p_rung_row ready = {0, 1, 0, 0, 0}; /* the row before, which a face may still change */
+    auto eliminate = [&](int k) {
+        const tb_real r = trid_rcp(ready.b - ready.a * c);
+        right[k * stride] = x = (ready.d - ready.a * x) * r;
+        upper[k * stride] = c = ready.c * r;
+    };
+    for (int from = 0; from <= n && valid;) {
+        adi2d_p_rung_row next[ahead];
+        if (plain && from > 1 && from + ahead < n) {
+            rows(from, next);
+            TB_UNROLL
+            for (int q = 0; q < ahead; q++) {
+                eliminate(from + q - 1);
+                ready = next[q];
+            }
+            from += ahead;
+            continue;
+        }
+        next[0] = ready;
+        if (from < n) row(from, &next[0]);
+        if (from == 1 && (ready.third < 0 || ready.third > 0))
+            ready.d -= fd_lane_face_three(ready.third, &ready.b, &ready.c, next[0].a, next[0].b, next[0].c) * next[0].d;
+        if (from == n - 1 && (next[0].third < 0 || next[0].third > 0))
+            next[0].d -= fd_lane_face_three(next[0].third, &next[0].b, &next[0].a, ready.c, ready.b, ready.a) * ready.d;
+        if (from > 0) eliminate(from - 1);
+        ready = next[0];
+        from++;
+    }
+    x = 0;
+    for (int from = (n - 1) / ADI2D_P_RUNG_BACK * ADI2D_P_RUNG_BACK; from >= 0; from -= ADI2D_P_RUNG_BACK) {
+        tb_real over[ADI2D_P_RUNG_BACK], value[ADI2D_P_RUNG_BACK], old[ADI2D_P_RUNG_BACK];
+        TB_UNROLL
+        for (int q = 0; q < ADI2D_P_RUNG_BACK; q++) {
+            const int there = from + q < n ? from + q : 0; /* any number will do beyond the last row */
+            over[q] = valid ? upper[there * stride] : 0, value[q] = valid ? right[there * stride] : 0;
+            old[q] = valid ? again(there) : 0;
+        }
+        TB_UNROLL
+        for (int q = ADI2D_P_RUNG_BACK - 1; q >= 0; q--) {
+            if (from + q >= n) continue;
+            x = from + q < n - 1 ? value[q] - over[q] * x : value[q];
+            put(from + q, x, old[q]);
+        }
+        if (from % 32 == 0) flush(from);
+    }
+}
+
+/* Transposes a tile, by a warp: its row q is element from + q of the lines, interleaved from line `first` on; in `to`
+   each line is contiguous, n elements. */
+TB_D void adi2d_p_rung_transpose(const tb_real (*tile)[33], int first, int lines, int from, int n, tb_real *to)
+{
+    const int lane = (int)threadIdx.x % 32;
+    __syncwarp();
+    for (int l = 0; l < 32 && first + l < lines; l++)
+        if (from + lane < n) to[(size_t)(first + l) * (size_t)n + (size_t)(from + lane)] = tile[lane][l];
+    __syncwarp();
+}
+
+/* Solves along x, from the right-hand sides on: thread j of problem blockIdx.x / blocks. across: by arrays with
+   neighbours along y side by side; e is transposed on the way out. */
+template <int across, int second>
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_rung launch, int step)
+{
+    enum { ahead = TB_BYTES == 4 ? 4 : 2 };
+    __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
+    const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which).t, step, second)) return;
+    const adi2d_p_rung_line l = adi2d_p_rung_line_of(launch, which, step);
+    const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, j = first + lane;
+    if (first >= l.n[1]) return;
+    const int n = l.n[0], valid_j = j < l.n[1] ? j : 0;
+    const int along[2] = {across ? l.n[1] : 1, across ? 1 : n}, line = valid_j * along[1];
+    const int below = valid_j > 0 ? -along[1] : 0, above = valid_j < l.n[1] - 1 ? along[1] : 0;
+    const tb_real *v[2] = {l.a.u[across] + line, l.a.z[across] + line}, *multiplier = l.a.multiplier[across] + line;
+    const int american = l.problem->exercise == FD_AMERICAN, about = second && l.pace.of.about;
+    const fd_cell cell_y = l.a.t.cell[1][valid_j];
+
+    /* The nine values around a point are three columns of three. */
+    auto column = [&](int which, int i, tb_real *to) {
+        const tb_real *here = v[which] + i * along[0];
+        to[0] = here[below], to[1] = here[0], to[2] = here[above];
+    };
+    auto nine_of = [&](const tb_real *columns, tb_real *nine) {
+        for (int m = 0; m < 9; m++) nine[m] = columns[m % 3 * 3 + m / 3];
+    };
+    /* Makes a row of columns of u and z. Whether F changes in the step, and whether there may be faces, are literals.
+       */
+    auto make = [&](int i, int changes, int may_be, const tb_real *of_u, const tb_real *of_z, adi2d_p_rung_row *row) {
+        const fd_cell cell = l.a.t.cell[0][i];
+        const adi2d_terms end = adi2d_p_rung_terms(l, 1, i, valid_j);
+        tb_real nine[9], f[3], later[3], before;
+        nine_of(of_u, nine);
+        before = nine[4];
+        adi2d_p_rung_apply(cell, cell_y, changes ? adi2d_p_rung_terms(l, 0, i, valid_j) : end, nine, f);
+        if (may_be) adi2d_p_rung_faces(l, 0, 0, i, valid_j, l.a.u[across], along, f);
+        row->d = l.pace.of.base[second][0] * f[0] + l.pace.of.base[second][1] * (f[1] + f[2]);
+        if (changes && !about) {
+            adi2d_p_rung_apply(cell, cell_y, end, nine, later);
+            if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.u[across], along, later);
+            row->d += l.pace.of.size * (later[1] - f[1]);
+        }
+        if (american) row->d += l.pace.of.dt * multiplier[i * along[0]];
+        if (second) {
+            nine_of(of_z, nine);
+            adi2d_p_rung_apply(cell, cell_y, end, nine, f);
+            if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.z[across], along, f);
+            row->d += l.pace.of.base[second][2] * f[0] + l.pace.of.base[second][3] * (f[1] + f[2]);
+            if (about) row->d += before - nine[4], before = nine[4];
+        }
+        adi2d_p_rung_matrix(l, 0, may_be, cell, end, i, valid_j, before, row);
+    };
+    auto row = [&](int i, adi2d_p_rung_row *to) {
+        tb_real of[2][9];
+        for (int m = 0; m < 3 * (1 + second); m++) {
+            const int at = i + m % 3 - 1;
+            column(m / 3, at < 0 ? 0 : at < n ? at : n - 1, &of[m / 3][m % 3 * 3]);
+        }
+        make(i, 1, 1, of[0], of[1], to);
+    };
+    auto rows = [&](int i, adi2d_p_rung_row *to) {
+        tb_real of[2][3 * (ahead + 2)];
+        TB_UNROLL
+        for (int m = 0; m < (ahead + 2) * (1 + second); m++)
+            column(m / (ahead + 2), i - 1 + m % (ahead + 2), &of[m / (ahead + 2)][m % (ahead + 2) * 3]);
+        if (l.changes) {
+            TB_UNROLL
+            for (int q = 0; q < ahead; q++) make(i + q, 1, 0, &of[0][3 * q], &of[1][3 * q], &to[q]);
+        } else {
+            TB_UNROLL
+            for (int q = 0; q < ahead; q++) make(i + q, 0, 0, &of[0][3 * q], &of[1][3 * q], &to[q]);
+        }
+    };
+    auto none = [&](int) { return (tb_real)0; };
+    auto put = [&](int i, tb_real x, tb_real) {
+        if (across)
+            tiles[across ? warp : 0][across ? i % 32 : 0][lane] = x;
+        else if (j < l.n[1])
+            l.a.e[line + i] = x;
+    };
+    auto flush = [&](int from) {
+        if (across) adi2d_p_rung_transpose(tiles[across ? warp : 0], first, l.n[1], from, n, l.a.e);
+    };
+    /* Lines along a face that adds something to F take their rows one by one. */
+    int plain = 1;
+    for (int side = 0; side < 2; side++)
+        if (valid_j == (side ? l.n[1] - 1 : 0) && adi2d_p_rung_adds(l.problem->face[1][side])) plain = 0;
+    adi2d_p_rung_thomas<ahead>(n, j < l.n[1], plain, along[0], l.a.upper + line, l.a.right + line, row, rows, none, put,
+                               flush);
+}
+
+/* Solves along y, thread i, and does what follows a stage: values become u or z, and the last stage ends a step. */
+template <int across, int second>
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_rung launch, int step)
+{
+    __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
+    const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which).t, step, second)) return;
+    const adi2d_p_rung_line l = adi2d_p_rung_line_of(launch, which, step);
+    const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, i = first + lane;
+    if (first >= l.n[0]) return;
+    enum { ahead = 8 };
+    const int n = l.n[1], valid = i < l.n[0], valid_i = valid ? i : 0, stride = l.n[0], along[2] = {1, stride};
+    const int about = second && l.pace.of.about, last = second == l.pace.of.stages - 1;
+    const int exercise = last ? l.problem->exercise : FD_EUROPEAN;
+    const tb_real *u = l.a.u[0] + valid_i, *w = about ? l.a.z[0] + valid_i : u, *final = l.a.t.final + valid_i;
+    tb_real *to = last ? l.a.u[0] + valid_i : l.a.z[0] + valid_i, *multiplier = l.a.multiplier[0] + valid_i,
+            *e = l.a.e + valid_i;
+    /* The solve along x has set a line along a face whose value is given. */
+    const int given = (valid_i == 0 || valid_i == l.n[0] - 1) && l.problem->face[0][valid_i > 0] == FD_VALUE;
+    const fd_cell cell_x = l.a.t.cell[0][valid_i];
+    int lost = -1;
+
+    auto make = [&](int j, int changes, int may_be, adi2d_p_rung_row *row) {
+        const fd_cell cell = l.a.t.cell[1][j];
+        const adi2d_terms end = adi2d_p_rung_terms(l, 1, valid_i, j);
+        row->d = e[j * stride];
+        if (changes && !about) {
+            tb_real f[3], later[3], nine[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+            nine[4] = u[j * stride];
+            nine[1] = j > 0 ? u[(j - 1) * stride] : nine[4];
+            nine[7] = j < n - 1 ? u[(j + 1) * stride] : nine[4];
+            adi2d_p_rung_apply(cell_x, cell, adi2d_p_rung_terms(l, 0, valid_i, j), nine, f);
+            adi2d_p_rung_apply(cell_x, cell, end, nine, later);
+            if (may_be) {
+                adi2d_p_rung_faces(l, 1, 0, valid_i, j, l.a.u[0], along, f);
+                adi2d_p_rung_faces(l, 1, 1, valid_i, j, l.a.u[0], along, later);
+            }
+            row->d += l.pace.of.size * (later[2] - f[2]);
+        }
+        adi2d_p_rung_matrix(l, 1, may_be, cell, end, valid_i, j, may_be ? w[j * stride] : 0, row);
+    };
+    auto row = [&](int j, adi2d_p_rung_row *to_row) {
+        make(j, 1, 1, to_row);
+        if (given) to_row->a = to_row->c = to_row->third = 0, to_row->b = 1, to_row->d = e[j * stride];
+    };
+    auto rows = [&](int j, adi2d_p_rung_row *to_row) {
+        if (l.changes) {
+            TB_UNROLL
+            for (int q = 0; q < ahead; q++) make(j + q, 1, 0, &to_row[q]);
+        } else {
+            TB_UNROLL
+            for (int q = 0; q < ahead; q++) make(j + q, 0, 0, &to_row[q]);
+        }
+    };
+    auto again = [&](int j) { return w[j * stride]; };
+    auto put = [&](int j, tb_real x, tb_real before) {
+        const int at = j * stride;
+        tb_real value = before + x;
+        if (exercise != FD_EUROPEAN && valid) {
+            tb_real more = multiplier[at];
+            value = fd_lane_exercise(exercise, l.pace.of.dt, final[at], value, &more);
+            multiplier[at] = more;
+        }
+        if (valid) {
+            to[at] = value;
+            if (!trid_finite(value)) lost = at + valid_i;
+        }
+        if (across) tiles[across ? warp : 0][across ? j % 32 : 0][lane] = value;
+    };
+    auto flush = [&](int from) {
+        if (!across) return;
+        tb_real(*tile)[33] = tiles[across ? warp : 0];
+        adi2d_p_rung_transpose(tile, first, l.n[0], from, n, last ? l.a.u[1] : l.a.z[1]);
+        if (exercise != FD_AMERICAN) return;
+        for (int j = from; j < n && j < from + 32; j++)
+            if (valid) tile[across ? j % 32 : 0][lane] = multiplier[j * stride];
+        adi2d_p_rung_transpose(tile, first, l.n[0], from, n, l.a.multiplier[1]);
+    };
+    adi2d_p_rung_thomas<ahead>(n, valid, !given, stride, l.a.upper + valid_i, e, row, rows, again, put, flush);
+    if (last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
+}
+
+/* Returns value and derivatives at the spot. */
+TB_D adi2d_values adi2d_p_rung_values(const adi2d_p_rung_arrays &a)
+{
+    const fd_weights *at = a.t.plan->at;
+    tb_real around[16];
+    for (int k = 0; k < 16; k++)
+        around[k] = a.u[0][(size_t)(at[1].first + k / 4) * (size_t)a.t.plan->points[0] + (size_t)(at[0].first + k % 4)];
+    return adi2d_p_values(a.t.plan, around);
+}
+
+/* Applies the events at the date that ends a step, if one does. A block a problem. */
+template <int>
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_date(adi2d_p_rung launch, int step)
+{
+    const int which = (int)blockIdx.x, threads = (int)blockDim.x;
+    const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, which);
+    const adi2d_problem *problem = &launch.chip.batch.problem[which];
+    if (!adi2d_p_rung_due(a.t, step, 0) || a.t.pace[step].of.date < 0 || !problem->at_date) return;
+    const int date = a.t.pace[step].of.date, n0 = a.t.plan->points[0], n1 = a.t.plan->points[1], all = n0 * n1;
+    int added = 0;
+    const fd_date event = problem->at_date[date];
+    const double *x = a.t.x[0];
+    for (int at = (int)threadIdx.x; at < all; at += threads) {
+        const int i = at % n0, j = at / n0;
+        tb_real value = a.u[0][at], final = a.t.final[at];
+        fd_weights from;
+        if ((event.what & FD_SHIFT) && !fd_interpolate(n0, x, fd_shifted(&event, x[i], x[0], x[n0 - 1]), &from)) {
+            double sum = 0;
+            for (int m = 0; m < 4; m++) sum += from.value[m] * (double)a.u[0][j * n0 + from.first + m];
+            value = (tb_real)sum;
+        }
+        if (event.what & FD_CHANGE_VALUES) {
+            const double before = (double)value;
+            value = (tb_real)adi2d_p_change(&launch.chip.parameters[which], date, x[i], a.t.x[1][j], before);
+            added = fd_p_larger(added, fd_p_added(before, (double)value));
+        }
+        a.e[at] = value = fd_lane_at_date(event.what, problem->exercise, final, value, &a.multiplier[0][at]);
+        if (!trid_finite(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
+    }
+    if (added) fd_p_most(&a.t.plan->given, added);
+    __syncthreads();
+    for (int at = (int)threadIdx.x; at < all; at += threads) {
+        const int turned = at % n0 * n1 + at / n0;
+        a.u[0][at] = a.u[1][turned] = a.e[at];
+        a.multiplier[1][turned] = a.multiplier[0][at];
+    }
+    __syncthreads();
+    if ((event.what & FD_RECORD) && threadIdx.x == 0)
+        launch.chip.batch.values[(size_t)which * (size_t)(1 + launch.chip.batch.dates) + (size_t)(1 + date)] =
+            adi2d_p_rung_values(a);
+}
+
+/* Sets the first values of a prepared problem; across: also with neighbours along y side by side. A block a problem. */
+template <int across>
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_start(adi2d_p_rung launch)
+{
+    const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, (int)blockIdx.x);
+    if (threadIdx.x == 0) *a.lost = ~0ull;
+    if (a.t.plan->status.what) return;
+    const int n0 = a.t.plan->points[0], n1 = a.t.plan->points[1];
+    for (int at = (int)threadIdx.x; at < n0 * n1; at += (int)blockDim.x) {
+        const int turned = at % n0 * n1 + at / n0;
+        a.u[0][at] = a.t.final[at], a.multiplier[0][at] = 0;
+        if (across) a.u[1][turned] = a.t.final[at], a.multiplier[1][turned] = 0;
+    }
+}
+
+/* Writes status, values and grid. If a value was not finite, finds out whether the model's terms were, in that step. A
+   block a problem. */
+template <int>
+TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_finish(adi2d_p_rung launch)
+{
+    __shared__ int wrong, largest;
+    const int which = (int)blockIdx.x, threads = (int)blockDim.x, row = launch.chip.batch.points[0];
+    const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, which);
+    const int n0 = a.t.plan->points[0], n1 = a.t.plan->points[1];
+    fd_status status = a.t.plan->status;
+    if (!status.what && *a.lost != ~0ull) {
+        const int step = (int)(*a.lost >> 32), at = (int)(*a.lost & 0xffffffffu), weak = status.weak;
+        if (threadIdx.x == 0) wrong = FD_P_NONE;
+        __syncthreads();
+        for (int k = (int)threadIdx.x; k < 2 * n0 * n1; k += threads)
+            if (!adi2d_p_finite(
+                    adi2d_p_terms(&a.t, k / 2 % n0, k / 2 / n0, a.t.time + (2 * step + k % 2) * ADI2D_P_OF_T)))
+                fd_p_least(&wrong, k / 2);
+        __syncthreads();
+        status = wrong != FD_P_NONE ? adi2d_p_status(FD_MODEL_NAN, 0, -1, wrong % n0, wrong / n0, step)
+                                    : adi2d_p_status(FD_NOT_SOLVED, 0, -1, at % n0, at / n0, step);
+        status.weak = weak;
+    } else if (!status.what) {
+        int own = 0;
+        if (threadIdx.x == 0) largest = 0;
+        __syncthreads();
+        for (int k = (int)threadIdx.x; k < n0 * n1; k += threads) own = fd_p_larger(own, (double)a.u[0][k]);
+        fd_p_most(&largest, own);
+        __syncthreads();
+        fd_p_grown(&status, a.t.plan->given, largest);
+    }
+    if (threadIdx.x == 0) launch.chip.batch.status[which] = status;
+    if (status.what) {
+        adi2d_p_fill_nan(&launch.chip.batch, which, (int)threadIdx.x, threads);
+        return;
+    }
+    tb_real *grid = (tb_real *)launch.chip.batch.grid;
+    if (grid) grid += (size_t)which * (size_t)row * (size_t)launch.chip.batch.points[1];
+    for (int k = (int)threadIdx.x; k < n0 * n1 && grid; k += threads) grid[k / n0 * row + k % n0] = a.u[0][k];
+    if (threadIdx.x == 0)
+        launch.chip.batch.values[(size_t)which * (size_t)(1 + launch.chip.batch.dates)] = adi2d_p_rung_values(a);
+}
+
+/* Launches all kernels of a rung. */
+template <int across>
+static inline cudaError_t adi2d_p_rung_march(const adi2d_batch *batch, const adi2d_model_parameters *parameters,
+                                             void *memory, cudaStream_t stream)
+{
+    if (adi2d_check(batch) || (batch->problems > 0 && (!parameters || !memory))) return adi2d_p_refuse(batch, stream);
+    if (batch->problems == 0) return cudaSuccess;
+    adi2d_p_rung launch;
+    memset(&launch, 0, sizeof launch);
+    launch.chip.batch = *batch, launch.chip.parameters = parameters, launch.chip.memory = (unsigned char *)memory;
+    launch.chip.bytes = adi2d_p_rung_lay_out(batch, (unsigned char *)memory, &launch.arrays);
+    int blocks[2];
+    for (int d = 0; d < 2; d++) blocks[d] = (batch->points[1 - d] + ADI2D_P_RUNG_THREADS - 1) / ADI2D_P_RUNG_THREADS;
+    const dim3 each((unsigned)batch->problems), set_up(ADI2D_P_RUNG_SET_UP_THREADS), threads(ADI2D_P_RUNG_THREADS);
+    cudaError_t error =
+        trid_launch(adi2d_p_prepare_kernel<ADI2D_P_RUNG_SET_UP_THREADS>, each, set_up, 0, stream, launch.chip);
+    if (error == cudaSuccess) error = trid_launch(adi2d_p_rung_start<across>, each, set_up, 0, stream, launch);
+    for (int k = 0; k < batch->steps && error == cudaSuccess; k++) {
+        for (int second = 0; second < (batch->kind == ADI2D_TWO_STAGES ? 2 : 1) && error == cudaSuccess; second++) {
+            launch.blocks = blocks[0];
+            dim3 grid((unsigned)batch->problems * (unsigned)blocks[0]);
+            error = trid_launch(second ? adi2d_p_rung_x<across, 1> : adi2d_p_rung_x<across, 0>, grid, threads, 0,
+                                stream, launch, k);
+            launch.blocks = blocks[1];
+            grid.x = (unsigned)batch->problems * (unsigned)blocks[1];
+            if (error == cudaSuccess)
+                error = trid_launch(second ? adi2d_p_rung_y<across, 1> : adi2d_p_rung_y<across, 0>, grid, threads, 0,
+                                    stream, launch, k);
+        }
+        if (batch->dates > 0 && error == cudaSuccess)
+            error = trid_launch(adi2d_p_rung_date<0>, each, set_up, 0, stream, launch, k);
+    }
+    if (error == cudaSuccess) error = trid_launch(adi2d_p_rung_finish<0>, each, set_up, 0, stream, launch);
+    return error;
+}
+
+/* Returns how many bytes of device memory MODEL_naive and MODEL_coalesced need; 0 if adi2d_check refuses the batch,
+   whose pointers may still be null. */
+template <int = 0>
+static inline size_t adi2d_rung_bytes(const adi2d_batch *batch)
+{
+    return adi2d_p_sizes(batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
+}
+
+/* Solves the problems of a batch of any size, their grids in device memory, a thread a line. This is the plain version:
+   its solves along x do not coalesce.
+   Needs    as MODEL_onchip, with memory of MODEL_rung_bytes
+   Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
+   Returns  cudaSuccess, the error of a launch, or cudaErrorInvalidValue, with FD_BAD_ARGUMENT and NaN in the results,
+            if adi2d_check refuses the batch or a pointer is null
+   Cost     two launches a stage, and one a step where there are dates; in a first stage each point is read and written
+            13 times */
+template <int = 0>
+static inline cudaError_t adi2d_naive(const adi2d_batch *batch, const adi2d_model_parameters *parameters, void *memory,
+                                      cudaStream_t stream)
+{
+    return adi2d_p_rung_march<0>(batch, parameters, memory, stream);
+}
+
+/* Solves the same with grids in both orders, which are transposed by tiles in shared memory at the end of a solve, so
+   that all accesses coalesce.
+   Needs, Leaves, Returns as MODEL_naive
+   Cost     as MODEL_naive, and each point is written once more */
+template <int = 0>
+static inline cudaError_t adi2d_coalesced(const adi2d_batch *batch, const adi2d_model_parameters *parameters,
+                                          void *memory, cudaStream_t stream)
+{
+    return adi2d_p_rung_march<1>(batch, parameters, memory, stream);
+}
+
+#endif /* TB_LAUNCHES */
