@@ -1,0 +1,754 @@
+/* host_stage.h - a room of adi3d.h: a stage of a time step on the host, line by line.
+   MIT licence, see LICENSE. */
+
+/* The names of a model in a precision. */
+#define adi3d_p_shared ADI3D_OF(p_shared)
+#define adi3d_p_host ADI3D_OF(p_host)
+#define adi3d_p_host_lay_out ADI3D_OF(p_host_lay_out)
+#define adi3d_p_meet ADI3D_OF(p_meet)
+#define adi3d_p_together ADI3D_OF(p_together)
+#define adi3d_p_share ADI3D_OF(p_share)
+#define adi3d_p_lost ADI3D_OF(p_lost)
+#define adi3d_p_host_take ADI3D_OF(p_host_take)
+#define adi3d_p_host_cell ADI3D_OF(p_host_cell)
+#define adi3d_p_host_row ADI3D_OF(p_host_row)
+#define adi3d_p_host_fetch ADI3D_OF(p_host_fetch)
+#define adi3d_p_host_whole ADI3D_OF(p_host_whole)
+#define adi3d_p_host_fetch_to_write ADI3D_OF(p_host_fetch_to_write)
+#define adi3d_p_host_slopes ADI3D_OF(p_host_slopes)
+#define adi3d_p_host_take_row ADI3D_OF(p_host_take_row)
+#define adi3d_p_host_own_to ADI3D_OF(p_host_own_to)
+#define adi3d_p_host_own ADI3D_OF(p_host_own)
+#define adi3d_p_host_own_more ADI3D_OF(p_host_own_more)
+#define adi3d_p_host_mixed ADI3D_OF(p_host_mixed)
+#define adi3d_p_host_slopes_of ADI3D_OF(p_host_slopes_of)
+#define adi3d_p_host_apply ADI3D_OF(p_host_apply)
+#define adi3d_p_host_faces ADI3D_OF(p_host_faces)
+#define adi3d_p_host_change_to ADI3D_OF(p_host_change_to)
+#define adi3d_p_host_change ADI3D_OF(p_host_change)
+#define adi3d_p_host_right ADI3D_OF(p_host_right)
+#define adi3d_p_host_eliminate ADI3D_OF(p_host_eliminate)
+#define adi3d_p_host_at_face ADI3D_OF(p_host_at_face)
+#define adi3d_p_host_forward ADI3D_OF(p_host_forward)
+#define adi3d_p_host_forward_x ADI3D_OF(p_host_forward_x)
+#define adi3d_p_host_forward_y ADI3D_OF(p_host_forward_y)
+#define adi3d_p_host_forward_z ADI3D_OF(p_host_forward_z)
+#define adi3d_p_host_rest_y ADI3D_OF(p_host_rest_y)
+#define adi3d_p_host_rest_z ADI3D_OF(p_host_rest_z)
+#define adi3d_p_host_substitute ADI3D_OF(p_host_substitute)
+#define adi3d_p_host_turn_eight ADI3D_OF(p_host_turn_eight)
+#define adi3d_p_eight ADI3D_OF(p_eight)
+#define adi3d_p_host_turn ADI3D_OF(p_host_turn)
+#define adi3d_p_host_back_x ADI3D_OF(p_host_back_x)
+#define adi3d_p_host_x ADI3D_OF(p_host_x)
+#define adi3d_p_host_kept ADI3D_OF(p_host_kept)
+#define adi3d_p_host_exercise ADI3D_OF(p_host_exercise)
+#define adi3d_p_host_back_y_to ADI3D_OF(p_host_back_y_to)
+#define adi3d_p_host_back_z_to ADI3D_OF(p_host_back_z_to)
+#define adi3d_p_host_back_y_all ADI3D_OF(p_host_back_y_all)
+#define adi3d_p_host_back_z_all ADI3D_OF(p_host_back_z_all)
+#define adi3d_p_host_back_y_rest ADI3D_OF(p_host_back_y_rest)
+#define adi3d_p_host_back_z_rest ADI3D_OF(p_host_back_z_rest)
+#define adi3d_p_host_y ADI3D_OF(p_host_y)
+#define adi3d_p_host_z ADI3D_OF(p_host_z)
+#define adi3d_p_host_step ADI3D_OF(p_host_step)
+
+#define ADI3D_P_LANES ((int)(512 / sizeof(tb_real))) /* the host's lines side by side */
+
+/* ---- the host ---------------------------------------------------------------------------------------------------- */
+
+/* A worker has a share of the planes in the sweep along x and y, of the rows of all planes in the one along z, and
+   waits for the others in between. Lines are solved ADI3D_P_LANES at a time, side by side, which the compiler makes
+   vectors of: along x from a tile that has been turned, along y and z from where they lie. A plane's right-hand side,
+   its lines along x and those along y follow each other while it is in the cache. */
+/* What the workers tell each other. */
+typedef struct {
+    fd_status status;
+    fd_weights at[3];
+} adi3d_p_shared;
+
+/* What a worker knows. Grids have rows of pitch elements and planes of `plane`, zeros where there are no points, and
+   more of these before the first and after the last, so that neighbours are read without asking where. */
+typedef struct {
+    adi3d_p_tables t;
+    const adi3d_problem *problem;
+    const adi3d_model_parameters *parameters;
+    adi3d_p_shared *shared;
+    int worker, workers;
+    void (*meet)(void *context);
+    void *context;
+    int *slot;                      /* of each worker: a point, or a count */
+    size_t pitch, plane, wide;      /* wide: elements between the rows of rows and slopes */
+    tb_real *spread;                /* the cells along x, number by number, pitch apart, and p_first's two weights */
+    tb_real *u, *z, *d;             /* values, a first stage's, differences */
+    tb_real *final, *extra;         /* final values, exercise's multiplier; null where there is none */
+    tb_real *zeros;                 /* of so many lines as are solved at once */
+    tb_real *rows, *slopes;         /* of the worker: right-hand sides, slopes of three rows along z and one y */
+    tb_real *turned, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
+} adi3d_p_host;
+
+TB_HOST size_t adi3d_p_host_lay_out(const adi3d_problem *problem, int worker, int workers, unsigned char *memory,
+                                    adi3d_p_host *host)
+{
+    const int *const n[3] = {&problem->axis[0].points, &problem->axis[1].points, &problem->axis[2].points};
+    const size_t line = 128 / sizeof(tb_real), longest = (size_t)adi3d_p_longest(problem);
+    /* An odd number of cache lines between planes: neighbours along z do not share a set of a cache. */
+    const size_t pitch = ((size_t)*n[0] + line - 1) / line * line, plane = pitch * (size_t)*n[1] + line / 2;
+    const size_t grid = fd_p_round((plane * (size_t)*n[2] + 2 * line) * sizeof(tb_real));
+    /* Nor do the tiles, or the rows of the first, share sets with each other. */
+    const size_t wide = pitch + line / 2, tile = fd_p_round(longest * ADI3D_P_LANES * sizeof(tb_real)) + 5 * 64;
+    const size_t rows = fd_p_round(ADI3D_P_ROWS * wide * sizeof(tb_real));
+    const size_t slopes = fd_p_round((8 * wide + line / 2) * sizeof(tb_real));
+    adi3d_p_host h;
+    size_t used = 0;
+    memset(&h, 0, sizeof h);
+    h.problem = problem, h.worker = worker, h.workers = workers, h.pitch = pitch, h.plane = plane, h.wide = wide;
+    h.shared = (adi3d_p_shared *)fd_p_at(memory, used), used += fd_p_round(sizeof(adi3d_p_shared));
+    h.slot = (int *)fd_p_at(memory, used), used += fd_p_round((size_t)workers * sizeof(int));
+    for (int d = 0; d < 3; d++) used += adi3d_p_axis_lay_out(d, *n[d], (unsigned char *)fd_p_at(memory, used), &h.t);
+    h.spread = (tb_real *)fd_p_at(memory, used), used += fd_p_round(6 * pitch * sizeof(tb_real));
+    h.zeros = (tb_real *)fd_p_at(memory, used), used += fd_p_round(ADI3D_P_LANES * sizeof(tb_real));
+    tb_real **grids[5] = {&h.u, &h.d, &h.z, &h.final, &h.extra};
+    const int needed[5] = {1, 1, problem->scheme != FD_DOUGLAS, adi3d_p_finals(problem),
+                           problem->exercise == FD_AMERICAN};
+    for (int g = 0; g < 5; g++) {
+        if (!needed[g]) continue;
+        *grids[g] = (tb_real *)fd_p_at(memory, used + line * sizeof(tb_real)), used += grid;
+    }
+    tb_real **tiles[3] = {&h.turned, &h.tile, &h.upper};
+    const size_t own = rows + slopes + 3 * tile;
+    used += own * (size_t)worker;
+    h.rows = (tb_real *)fd_p_at(memory, used), used += rows;
+    h.slopes = (tb_real *)fd_p_at(memory, used + line / 2 * sizeof(tb_real)), used += slopes;
+    for (int g = 0; g < 3; g++) *tiles[g] = (tb_real *)fd_p_at(memory, used), used += tile;
+    used += own * (size_t)(workers - 1 - worker);
+    if (host) *host = h;
+    return used;
+}
+
+/* All workers wait for each other. */
+TB_HOST void adi3d_p_meet(const adi3d_p_host *h)
+{
+    if (h->workers > 1) h->meet(h->context);
+}
+
+/* The least of what the workers found, or the sum of what they counted. */
+TB_HOST int adi3d_p_together(const adi3d_p_host *h, int mine, int sums)
+{
+    int all = sums ? 0 : mine;
+    h->slot[h->worker] = mine;
+    adi3d_p_meet(h);
+    for (int w = 0; w < h->workers; w++) {
+        if (sums) all += h->slot[w];
+        if (!sums && h->slot[w] < all) all = h->slot[w];
+    }
+    adi3d_p_meet(h);
+    return all;
+}
+
+/* Where a worker's share of `count` begins; the next one's begins where it ends. */
+TB_HOST int adi3d_p_share(const adi3d_p_host *h, int count, int worker)
+{
+    return (int)((long long)count * worker / h->workers);
+}
+
+/* Point number `at` of the grid as a status has it. */
+TB_HOST fd_status adi3d_p_lost(const adi3d_p_host *h, int what, int at, int step)
+{
+    const int *n = h->t.n;
+    return fd_status_of(what, 0, -1, at % n[0], at / n[0] % n[1], at / n[0] / n[1], step);
+}
+
+/* The numbers of point i of the axis that lies along vectors, in a table of that axis that begins there. */
+FD_P_INLINE void adi3d_p_host_take(int axis, const tb_real *FD_P_RESTRICT table, size_t padded, size_t i,
+                                   tb_real *number)
+{
+    for (int q = 0; q < adi3d_p_numbers(axis); q++) number[q] = table[(size_t)q * padded + i];
+}
+
+/* The cell of point i along x. */
+FD_P_INLINE fd_cell adi3d_p_host_cell(const tb_real *FD_P_RESTRICT spread, size_t pitch, size_t i)
+{
+    const fd_cell cell = {spread[i], spread[pitch + i], spread[2 * pitch + i], spread[3 * pitch + i]};
+    return cell;
+}
+
+/* Row (j, k) of a grid, which at the faces stands for the one beyond, too. */
+TB_HOST const tb_real *adi3d_p_host_row(const adi3d_p_host *h, const tb_real *v, int j, int k)
+{
+    const int *n = h->t.n;
+    j = j < 0 ? 0 : j < n[1] ? j : n[1] - 1;
+    k = k < 0 ? 0 : k < n[2] ? k : n[2] - 1;
+    return v + (size_t)k * h->plane + (size_t)j * h->pitch;
+}
+
+/* So many numbers will be wanted soon. */
+TB_HOST void adi3d_p_host_fetch(int count, const tb_real *from)
+{
+    const int line = 64 / (int)sizeof(tb_real);
+    for (int i = 0; i < count; i += line) __builtin_prefetch(from + i);
+}
+
+/* How many elements of n loops along x may take, whole vectors: rows are padded. */
+TB_HOST int adi3d_p_host_whole(int n)
+{
+    const int vector = 64 / (int)sizeof(tb_real);
+    return (n + vector - 1) & -vector;
+}
+
+/* So many numbers will be written soon. */
+TB_HOST void adi3d_p_host_fetch_to_write(int count, const tb_real *to)
+{
+    const int line = 64 / (int)sizeof(tb_real);
+    for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
+}
+
+/* Slopes along z of a row, from it and the rows before and after it in that direction. */
+FD_P_FLAT void adi3d_p_host_slopes(int whole, fd_cell cell, const tb_real *FD_P_RESTRICT low,
+                                   const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT high,
+                                   tb_real *FD_P_RESTRICT out)
+{
+    const tb_real down = cell.below * (1 - cell.w), up = cell.above * cell.w;
+    for (int i = 0; i < whole; i++) out[i] = adi3d_p_first(down, up, low[i], here[i], high[i]);
+}
+
+/* The numbers of row (j, k) and of a time, as the loops along x take them. */
+FD_P_INLINE void adi3d_p_host_take_row(const adi3d_p_host *h, int j, int k, const tb_real *time, tb_real *y, tb_real *z,
+                                       tb_real *now)
+{
+    adi3d_p_take(&h->t, 1, j, y), adi3d_p_take(&h->t, 2, k, z);
+    for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = time[q];
+}
+
+/* out = own (F_1 + F_2 + F_3)(v) along row (j, k), or this in addition, and the slopes along y: from the row, the same
+   from a point before and a point after, and the rows beside it. (Of three elements of a row clang makes a recurrence,
+   which it does not vectorise.) */
+FD_P_INLINE void adi3d_p_host_own_to(const adi3d_p_host *h, int more, int whole, int j, int k, const tb_real *time,
+                                     tb_real own, const tb_real *FD_P_RESTRICT spread,
+                                     const tb_real *FD_P_RESTRICT numbers, const tb_real *FD_P_RESTRICT here,
+                                     const tb_real *FD_P_RESTRICT low_x, const tb_real *FD_P_RESTRICT high_x,
+                                     const tb_real *FD_P_RESTRICT low_y, const tb_real *FD_P_RESTRICT high_y,
+                                     const tb_real *FD_P_RESTRICT low_z, const tb_real *FD_P_RESTRICT high_z,
+                                     tb_real *FD_P_RESTRICT slopes, tb_real *FD_P_RESTRICT out)
+{
+    const fd_cell cell_y = h->t.cell[1][j], cell_z = h->t.cell[2][k];
+    const tb_real down = cell_y.below * (1 - cell_y.w), up = cell_y.above * cell_y.w;
+    const size_t padded = (size_t)h->t.padded[0], pitch = h->pitch;
+    tb_real y[adi3d_p_most], z[adi3d_p_most], now[adi3d_p_most];
+    adi3d_p_host_take_row(h, j, k, time, y, z, now);
+    for (int i = 0; i < whole; i++) {
+        const fd_cell cell[3] = {adi3d_p_host_cell(spread, pitch, (size_t)i), cell_y, cell_z};
+        const tb_real low[3] = {low_x[i], low_y[i], low_z[i]}, high[3] = {high_x[i], high_y[i], high_z[i]};
+        tb_real x[adi3d_p_most];
+        adi3d_p_host_take(0, numbers, padded, (size_t)i, x);
+        const adi3d_terms terms = adi3d_p_terms(x, y, z, now);
+        const tb_real sum = own * adi3d_p_own(cell, &terms, here[i], low, high);
+        out[i] = more ? out[i] + sum : sum;
+        if ((int)adi3d_model_mixed & 1) slopes[i] = adi3d_p_first(down, up, low_y[i], here[i], high_y[i]);
+    }
+}
+FD_P_FLAT void adi3d_p_host_own(const adi3d_p_host *h, int whole, int j, int k, const tb_real *time, tb_real own,
+                                const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
+                                const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
+                                const tb_real *FD_P_RESTRICT high_x, const tb_real *FD_P_RESTRICT low_y,
+                                const tb_real *FD_P_RESTRICT high_y, const tb_real *FD_P_RESTRICT low_z,
+                                const tb_real *FD_P_RESTRICT high_z, tb_real *FD_P_RESTRICT slopes,
+                                tb_real *FD_P_RESTRICT out)
+{
+    adi3d_p_host_own_to(h, 0, whole, j, k, time, own, spread, numbers, here, low_x, high_x, low_y, high_y, low_z,
+                        high_z, slopes, out);
+}
+FD_P_FLAT void adi3d_p_host_own_more(const adi3d_p_host *h, int whole, int j, int k, const tb_real *time, tb_real own,
+                                     const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
+                                     const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
+                                     const tb_real *FD_P_RESTRICT high_x, const tb_real *FD_P_RESTRICT low_y,
+                                     const tb_real *FD_P_RESTRICT high_y, const tb_real *FD_P_RESTRICT low_z,
+                                     const tb_real *FD_P_RESTRICT high_z, tb_real *FD_P_RESTRICT slopes,
+                                     tb_real *FD_P_RESTRICT out)
+{
+    adi3d_p_host_own_to(h, 1, whole, j, k, time, own, spread, numbers, here, low_x, high_x, low_y, high_y, low_z,
+                        high_z, slopes, out);
+}
+
+/* out += mixed F_0 along row (j, k), from its slopes along y (dy) and z, those of a point before and after, and the
+   slopes along z of the rows beside it. */
+FD_P_FLAT void adi3d_p_host_mixed(const adi3d_p_host *h, int whole, int j, int k, const tb_real *time, tb_real mixed,
+                                  const tb_real *FD_P_RESTRICT down, const tb_real *FD_P_RESTRICT up,
+                                  const tb_real *FD_P_RESTRICT numbers, const tb_real *FD_P_RESTRICT dy,
+                                  const tb_real *FD_P_RESTRICT low_dy, const tb_real *FD_P_RESTRICT high_dy,
+                                  const tb_real *FD_P_RESTRICT dz, const tb_real *FD_P_RESTRICT low_dz,
+                                  const tb_real *FD_P_RESTRICT high_dz, const tb_real *FD_P_RESTRICT low,
+                                  const tb_real *FD_P_RESTRICT high, tb_real *FD_P_RESTRICT out)
+{
+    const fd_cell cell = h->t.cell[1][j];
+    const tb_real down_y = cell.below * (1 - cell.w), up_y = cell.above * cell.w;
+    const size_t padded = (size_t)h->t.padded[0];
+    tb_real y[adi3d_p_most], z[adi3d_p_most], now[adi3d_p_most];
+    adi3d_p_host_take_row(h, j, k, time, y, z, now);
+    for (int i = 0; i < whole; i++) {
+        tb_real x[adi3d_p_most], cross[3] = {0, 0, 0};
+        if ((int)adi3d_model_mixed & 4) cross[2] = adi3d_p_first(down_y, up_y, low[i], dz[i], high[i]);
+        if ((int)adi3d_model_mixed & 2) cross[1] = adi3d_p_first(down[i], up[i], low_dz[i], dz[i], high_dz[i]);
+        if ((int)adi3d_model_mixed & 1) cross[0] = adi3d_p_first(down[i], up[i], low_dy[i], dy[i], high_dy[i]);
+        adi3d_p_host_take(0, numbers, padded, (size_t)i, x);
+        const adi3d_terms terms = adi3d_p_terms(x, y, z, now);
+        out[i] += mixed * adi3d_p_mix(&terms, cross);
+    }
+}
+
+/* Where slopes of the values, or of a first stage's, are kept: along z of row j, and of the rows before and after it,
+   and along y of one. */
+TB_HOST tb_real *adi3d_p_host_slopes_of(const adi3d_p_host *h, int more, int row)
+{
+    return h->slopes + (size_t)(4 * more + row) * h->wide;
+}
+
+/* out = (more ? out : 0) + mixed F_0(v) + own (F_1 + F_2 + F_3)(v) along row (j, k), without what the faces add. Rows
+   follow each other from the one that is `first`. Mixed derivatives are differences of slopes, of which those along z
+   are there for the row and the one before. */
+TB_HOST void adi3d_p_host_apply(const adi3d_p_host *h, int more, const tb_real *v, int first, int j, int k,
+                                const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
+{
+    const int last = h->t.n[1] - 1, low = j > 0 ? j - 1 : 0, high = j < last ? j + 1 : last;
+    const int whole = adi3d_p_host_whole(h->t.n[0]), by_z = ((int)adi3d_model_mixed & 6) != 0;
+    const tb_real *here = adi3d_p_host_row(h, v, j, k), *weights = h->spread + 4 * h->pitch;
+    tb_real *dz = adi3d_p_host_slopes_of(h, more, j % 3), *dy = adi3d_p_host_slopes_of(h, more, 3);
+    /* What is new to the nearest cache, a plane at a time. */
+    adi3d_p_host_fetch(whole, adi3d_p_host_row(h, v, j + 4, k + 1));
+    for (int row = by_z ? first ? low : j + 1 : high + 1; row <= high; row++)
+        adi3d_p_host_slopes(whole, h->t.cell[2][k], adi3d_p_host_row(h, v, row, k - 1), adi3d_p_host_row(h, v, row, k),
+                            adi3d_p_host_row(h, v, row, k + 1), adi3d_p_host_slopes_of(h, more, row % 3));
+    adi3d_p_host_fetch(whole, adi3d_p_host_row(h, v, j + 3, k));
+    (more ? adi3d_p_host_own_more
+          : adi3d_p_host_own)(h, whole, j, k, time, own, h->spread, h->t.number[0], here, here - 1, here + 1,
+                              adi3d_p_host_row(h, v, j - 1, k), adi3d_p_host_row(h, v, j + 1, k),
+                              adi3d_p_host_row(h, v, j, k - 1), adi3d_p_host_row(h, v, j, k + 1), dy, out);
+    adi3d_p_host_fetch(whole, adi3d_p_host_row(h, v, j + 3, k - 1));
+    if (adi3d_model_mixed != 0)
+        adi3d_p_host_mixed(h, whole, j, k, time, mixed, weights, weights + h->pitch, h->t.number[0], dy, dy - 1, dy + 1,
+                           dz, dz - 1, dz + 1, adi3d_p_host_slopes_of(h, more, low % 3),
+                           adi3d_p_host_slopes_of(h, more, high % 3), out);
+}
+
+/* out += scale times what the faces of an axis add to F(v) along row (j, k); slopes are given at time `when`. */
+TB_HOST void adi3d_p_host_faces(const adi3d_p_host *h, int axis, const tb_real *v, int j, int k, const tb_real *time,
+                                double when, tb_real scale, tb_real *out)
+{
+    const int *n = h->t.n, index = axis == 1 ? j : k;
+    const ptrdiff_t stride[3] = {1, (ptrdiff_t)h->pitch, (ptrdiff_t)h->plane};
+    const tb_real *here = adi3d_p_host_row(h, v, j, k);
+    for (int side = 0; side < 2; side++) {
+        const ptrdiff_t in = side ? -stride[axis] : stride[axis];
+        const int last = n[axis] - 1, from = axis == 0 && side ? last : 0, to = axis == 0 && !side ? 1 : n[0];
+        if (!adi3d_p_adds(h->problem, axis, side) || (axis > 0 && index != (side ? last : 0))) continue;
+        for (int i = from; i < to; i++)
+            out[i] += scale * adi3d_p_at_face(h->problem, h->parameters, &h->t, axis, side, i, j, k, time, when,
+                                              here[i + in], here[i + 2 * in]);
+    }
+}
+
+/* out += size (F_axis(v) at the step's end - F_axis(v) at its start) along row (j, k), but at faces whose value is
+   given along x: what a step whose coefficients change adds to the solve along an axis. */
+FD_P_INLINE void adi3d_p_host_change_to(const adi3d_p_host *h, int axis, const tb_real *v, int j, int k,
+                                        const adi3d_p_step *step, tb_real *FD_P_RESTRICT out)
+{
+    const tb_real *FD_P_RESTRICT here = adi3d_p_host_row(h, v, j, k), *FD_P_RESTRICT low, *FD_P_RESTRICT high;
+    low = axis ? adi3d_p_host_row(h, v, j - (axis == 1), k - (axis == 2)) : here - 1;
+    high = axis ? adi3d_p_host_row(h, v, j + (axis == 1), k + (axis == 2)) : here + 1;
+    const int n = h->t.n[0], kept[2] = {h->problem->face[0][0] == FD_VALUE, h->problem->face[0][1] == FD_VALUE};
+    const tb_real first = out[0], last = out[n - 1], size = step->pace.size;
+    const tb_real *FD_P_RESTRICT spread = h->spread;
+    const size_t pitch = h->pitch;
+    tb_real y[adi3d_p_most], z[adi3d_p_most];
+    adi3d_p_take(&h->t, 1, j, y), adi3d_p_take(&h->t, 2, k, z);
+    for (int i = 0; i < n; i++) {
+        const fd_cell cell = adi3d_p_host_cell(spread, pitch, (size_t)i);
+        const fd_cell own = axis == 0 ? cell : h->t.cell[axis][axis == 1 ? j : k];
+        tb_real x[adi3d_p_most];
+        adi3d_p_host_take(0, h->t.number[0], (size_t)h->t.padded[0], (size_t)i, x);
+        out[i] += size * (adi3d_p_along(axis, own, adi3d_p_terms(x, y, z, step->time[1]), low[i], here[i], high[i]) -
+                          adi3d_p_along(axis, own, adi3d_p_terms(x, y, z, step->time[0]), low[i], here[i], high[i]));
+    }
+    adi3d_p_host_faces(h, axis, v, j, k, step->time[1], step->to, size, out);
+    adi3d_p_host_faces(h, axis, v, j, k, step->time[0], step->from, -size, out);
+    if (kept[0]) out[0] = first;
+    if (kept[1]) out[n - 1] = last;
+}
+TB_HOST void adi3d_p_host_change(const adi3d_p_host *h, int axis, const tb_real *v, int j, int k,
+                                 const adi3d_p_step *step, tb_real *out)
+{
+    if (axis == 0) adi3d_p_host_change_to(h, 0, v, j, k, step, out);
+    if (axis == 1) adi3d_p_host_change_to(h, 1, v, j, k, step, out);
+    if (axis == 2) adi3d_p_host_change_to(h, 2, v, j, k, step, out);
+}
+
+/* The right-hand side of stage s along row (j, k), as it is for the solve along x; rows as in p_host_apply_to. */
+TB_HOST void adi3d_p_host_right(const adi3d_p_host *h, int s, int first, int j, int k, const adi3d_p_step *step,
+                                tb_real *FD_P_RESTRICT out)
+{
+    const tb_real *base = step->pace.base[s], dt = step->pace.dt;
+    const tb_real *FD_P_RESTRICT u = adi3d_p_host_row(h, h->u, j, k);
+    const int n = h->t.n[0], about = s && step->pace.about;
+    adi3d_p_host_apply(h, 0, h->u, first, j, k, step->time[0], base[0], base[1], out);
+    for (int d = 0; d < 3; d++) adi3d_p_host_faces(h, d, h->u, j, k, step->time[0], step->from, base[1], out);
+    if (s) {
+        adi3d_p_host_apply(h, 1, h->z, first, j, k, step->time[1], base[2], base[3], out);
+        for (int d = 0; d < 3; d++) adi3d_p_host_faces(h, d, h->z, j, k, step->time[1], step->to, base[3], out);
+    }
+    if (about) {
+        const tb_real *FD_P_RESTRICT z = adi3d_p_host_row(h, h->z, j, k);
+        for (int i = 0; i < n; i++) out[i] += u[i] - z[i];
+    }
+    if (h->extra) {
+        const tb_real *FD_P_RESTRICT extra = adi3d_p_host_row(h, h->extra, j, k);
+        for (int i = 0; i < n; i++) out[i] += dt * extra[i];
+    }
+    if (step->changes && !about) adi3d_p_host_change(h, 0, h->u, j, k, step, out);
+}
+
+/* A row of Thomas's elimination within lines side by side along an axis, the first of which goes through (i, j, k): the
+   point's index along the axis is that of the row. `right` is what stands on the right; before and upper_before are the
+   row before's solution and its upper diagonal, taken apart. */
+FD_P_INLINE void adi3d_p_host_eliminate(const adi3d_p_host *h, int axis, int at_face, int first, int lines, int i,
+                                        int j, int k, const adi3d_p_step *step, const tb_real *FD_P_RESTRICT right,
+                                        const tb_real *FD_P_RESTRICT_ROW before,
+                                        const tb_real *FD_P_RESTRICT_ROW upper_before, tb_real *FD_P_RESTRICT_ROW left,
+                                        tb_real *FD_P_RESTRICT_ROW upper)
+{
+    const int vary = axis == 0 ? 1 : 0;
+    const fd_cell cell = h->t.cell[axis][axis == 0 ? i : axis == 1 ? j : k];
+    const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + (vary ? j : i), size = step->pace.size;
+    const size_t padded = (size_t)h->t.padded[vary];
+    tb_real own[adi3d_p_most], z[adi3d_p_most], now[adi3d_p_most];
+    adi3d_p_take(&h->t, axis == 0 ? 0 : 1, axis == 0 ? i : j, own), adi3d_p_take(&h->t, 2, k, z);
+    for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = step->time[1][q];
+    for (int b = 0; b < lines; b++) {
+        tb_real number[adi3d_p_most], below, middle, above;
+        adi3d_p_host_take(vary, numbers, padded, (size_t)b, number);
+        const adi3d_terms terms = adi3d_p_terms(vary ? own : number, vary ? number : own, z, now);
+        adi3d_p_matrix(axis, at_face, cell, terms, size, &below, &middle, &above);
+        if (first) {
+            const tb_real pivot = 1 / middle;
+            upper[b] = above * pivot, left[b] = right[b] * pivot;
+        } else {
+            const tb_real pivot = 1 / (middle - below * upper_before[b]);
+            upper[b] = above * pivot, left[b] = (right[b] - below * before[b]) * pivot;
+        }
+    }
+}
+
+/* The same of a face whose value is given, or which has a third unknown: line by line. near_by is the right-hand side
+   of the neighbour, w what the solution is the difference from, w_line apart. */
+TB_HOST void adi3d_p_host_at_face(const adi3d_p_host *h, int axis, int side, int lines, int i, int j, int k,
+                                  const adi3d_p_step *step, const tb_real *right, const tb_real *near_by,
+                                  const tb_real *w, size_t w_line, const tb_real *before, const tb_real *upper_before,
+                                  tb_real *left, tb_real *upper)
+{
+    const int in = side ? -1 : 1;
+    for (int b = 0; b < lines; b++) {
+        const int bi = axis ? i + b : i, bj = axis ? j : j + b;
+        if (bj >= h->t.n[1]) { /* a lane without a line */
+            upper[b] = left[b] = 0;
+            continue;
+        }
+        const double at[3] = {h->t.x[0][bi], h->t.x[1][bj], h->t.x[2][k]};
+        tb_real row[3], value = right[b];
+        adi3d_p_face_row(h->problem, h->parameters, &h->t, axis, side, at, step->to, step->pace.size,
+                         adi3d_p_terms_at(&h->t, bi, bj, k, step->time[1]),
+                         adi3d_p_terms_at(&h->t, bi + (axis == 0 ? in : 0), bj + (axis == 1 ? in : 0),
+                                          k + (axis == 2 ? in : 0), step->time[1]),
+                         near_by[b], w[(size_t)b * w_line], row, &value);
+        const tb_real below = side ? row[0] : 0, pivot = 1 / (row[1] - (side ? below * upper_before[b] : 0));
+        upper[b] = side ? 0 : row[2] * pivot;
+        left[b] = (value - (side ? below * before[b] : 0)) * pivot;
+    }
+}
+
+/* Elimination of all rows of `lines` lines along an axis, from right-hand sides whose rows are from_row apart into tile
+   and upper; w, of which the solutions are the differences, has rows w_row apart and lines w_line. */
+FD_P_INLINE void adi3d_p_host_forward(const adi3d_p_host *h, int axis, int lines, int i, int j, int k,
+                                      const adi3d_p_step *step, const tb_real *from, size_t from_row, const tb_real *w,
+                                      size_t w_row, size_t w_line)
+{
+    const int n = h->t.n[axis];
+    for (int m = 0; m < n; m++) {
+        const int side = m > 0, at_face = m == 0 || m == n - 1, kind = h->problem->face[axis][side];
+        const int mi = axis == 0 ? m : i, mj = axis == 1 ? m : j, mk = axis == 2 ? m : k;
+        const tb_real *right = from + (size_t)m * from_row;
+        tb_real *left = h->tile + (size_t)m * ADI3D_P_LANES, *upper = h->upper + (size_t)m * ADI3D_P_LANES;
+        const tb_real *before = left - (side ? ADI3D_P_LANES : 0), *upper_before = upper - (side ? ADI3D_P_LANES : 0);
+        if (axis == 2) adi3d_p_host_fetch(lines, from + (size_t)(m + 6 < n ? m + 6 : n - 1) * from_row);
+        if (!at_face)
+            adi3d_p_host_eliminate(h, axis, 0, 0, lines, mi, mj, mk, step, right, before, upper_before, left, upper);
+        else if (kind == FD_VALUE || kind == FD_DEGENERATE)
+            adi3d_p_host_at_face(h, axis, side, lines, mi, mj, mk, step, right,
+                                 side ? right - from_row : right + from_row, w + (size_t)m * w_row, w_line, before,
+                                 upper_before, left, upper);
+        else if (side)
+            adi3d_p_host_eliminate(h, axis, 1, 0, lines, mi, mj, mk, step, right, before, upper_before, left, upper);
+        else
+            adi3d_p_host_eliminate(h, axis, 1, 1, lines, mi, mj, mk, step, right, before, upper_before, left, upper);
+    }
+}
+
+/* The same for so many lines as are taken at once, and for what is left of an axis. */
+FD_P_FLAT void adi3d_p_host_forward_x(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
+                                      const tb_real *from, size_t from_row, const tb_real *w, size_t w_row,
+                                      size_t w_line)
+{
+    (void)count;
+    adi3d_p_host_forward(h, 0, ADI3D_P_LANES, i, j, k, step, from, from_row, w, w_row, w_line);
+}
+FD_P_FLAT void adi3d_p_host_forward_y(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
+                                      const tb_real *from, size_t from_row, const tb_real *w, size_t w_row,
+                                      size_t w_line)
+{
+    (void)count;
+    adi3d_p_host_forward(h, 1, ADI3D_P_LANES, i, j, k, step, from, from_row, w, w_row, w_line);
+}
+FD_P_FLAT void adi3d_p_host_forward_z(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
+                                      const tb_real *from, size_t from_row, const tb_real *w, size_t w_row,
+                                      size_t w_line)
+{
+    (void)count;
+    adi3d_p_host_forward(h, 2, ADI3D_P_LANES, i, j, k, step, from, from_row, w, w_row, w_line);
+}
+FD_P_FLAT void adi3d_p_host_rest_y(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
+                                   const tb_real *from, size_t from_row, const tb_real *w, size_t w_row, size_t w_line)
+{
+    adi3d_p_host_forward(h, 1, count, i, j, k, step, from, from_row, w, w_row, w_line);
+}
+FD_P_FLAT void adi3d_p_host_rest_z(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
+                                   const tb_real *from, size_t from_row, const tb_real *w, size_t w_row, size_t w_line)
+{
+    adi3d_p_host_forward(h, 2, count, i, j, k, step, from, from_row, w, w_row, w_line);
+}
+
+/* A row of back substitution in the tile, left -= upper after, which also makes to = w + left, or to = left. */
+FD_P_INLINE void adi3d_p_host_substitute(int lines, int sum, const tb_real *FD_P_RESTRICT_ROW upper,
+                                         const tb_real *FD_P_RESTRICT_ROW after, tb_real *FD_P_RESTRICT_ROW left,
+                                         const tb_real *w, tb_real *to)
+{
+    FD_P_APART
+    for (int b = 0; b < lines; b++) {
+        const tb_real solution = left[b] - upper[b] * after[b];
+        left[b] = solution;
+        to[b] = sum ? w[b] + solution : solution;
+    }
+}
+
+/* An 8 x 8 corner of rows x columns numbers turned, in registers where it is whole and the compiler can: in three
+   rounds lane l of vector v changes places with lane l ^ bit of vector v ^ bit. */
+FD_P_INLINE void adi3d_p_host_turn_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
+                                         tb_real *FD_P_RESTRICT to, size_t to_row)
+{
+#if ADI3D_P_SHUFFLES
+    if (rows >= 8 && columns >= 8) {
+        typedef tb_real adi3d_p_eight __attribute__((vector_size(8 * sizeof(tb_real))));
+        adi3d_p_eight v[8], w[8];
+        for (int q = 0; q < 8; q++) memcpy(&v[q], from + (size_t)q * from_row, sizeof v[q]);
+        for (int q = 0; q < 8; q += 2) {
+            w[q] = __builtin_shufflevector(v[q], v[q + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+            w[q + 1] = __builtin_shufflevector(v[q], v[q + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+        }
+        for (int e = 0; e < 4; e++) {
+            const int q = e + (e & 2); /* 0, 1, 4, 5 */
+            v[q] = __builtin_shufflevector(w[q], w[q + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            v[q + 2] = __builtin_shufflevector(w[q], w[q + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+        for (int q = 0; q < 4; q++) {
+            w[q] = __builtin_shufflevector(v[q], v[q + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+            w[q + 4] = __builtin_shufflevector(v[q], v[q + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        }
+        for (int q = 0; q < 8; q++) memcpy(to + (size_t)q * to_row, &w[q], sizeof w[q]);
+        return;
+    }
+#endif
+    for (int m = 0; m < 8 && m < columns; m++)
+        for (int q = 0; q < 8 && q < rows; q++)
+            to[(size_t)m * to_row + (size_t)q] = from[(size_t)q * from_row + (size_t)m];
+}
+
+/* Rows become columns: out[c * out_row + r] = in[r * in_row + c]. Square by square of whole lines of the cache, so that
+   each is read and written once. */
+FD_P_FLAT void adi3d_p_host_turn(int rows, int columns, const tb_real *FD_P_RESTRICT in, size_t in_row,
+                                 tb_real *FD_P_RESTRICT out, size_t out_row)
+{
+    const int line = 64 / (int)sizeof(tb_real);
+    for (int column = 0; column < columns; column += line)
+        for (int r = 0; r < rows; r += 8)
+            for (int c = column; c < column + line && c < columns; c += 8)
+                adi3d_p_host_turn_eight(rows - r, columns - c, in + (size_t)r * in_row + (size_t)c, in_row,
+                                        out + (size_t)c * out_row + (size_t)r, out_row);
+}
+
+/* Back substitution of lines along x, in the tile. */
+FD_P_FLAT void adi3d_p_host_back_x(const adi3d_p_host *h)
+{
+    for (int i = h->t.n[0] - 2; i >= 0; i--) {
+        const tb_real *FD_P_RESTRICT upper = h->upper + (size_t)i * ADI3D_P_LANES;
+        tb_real *FD_P_RESTRICT left = h->tile + (size_t)i * ADI3D_P_LANES;
+        for (int b = 0; b < ADI3D_P_LANES; b++) left[b] -= upper[b] * left[b + ADI3D_P_LANES];
+    }
+}
+
+/* Right-hand sides and solves along x of rows j .. j + lines - 1 of plane k, into d. */
+TB_HOST void adi3d_p_host_x(const adi3d_p_host *h, int s, int lines, int j, int k, const adi3d_p_step *step)
+{
+    const int n = h->t.n[0];
+    const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)j * pitch;
+    const tb_real *w = (s && step->pace.about ? h->z : h->u) + at;
+    for (int b = 0; b < lines; b += ADI3D_P_ROWS) {
+        const int rows = lines - b < ADI3D_P_ROWS ? lines - b : ADI3D_P_ROWS;
+        for (int r = 0; r < rows; r++) {
+            adi3d_p_host_fetch_to_write(n, h->d + at + (size_t)(b + r) * pitch);
+            adi3d_p_host_right(h, s, b + r == 0, j + b + r, k, step, h->rows + (size_t)r * h->wide);
+        }
+        adi3d_p_host_turn(rows, n, h->rows, h->wide, h->turned + b, ADI3D_P_LANES);
+    }
+    adi3d_p_host_forward_x(h, ADI3D_P_LANES, 0, j, k, step, h->turned, ADI3D_P_LANES, w, 1, pitch);
+    adi3d_p_host_back_x(h);
+    adi3d_p_host_turn(n, lines, h->tile, ADI3D_P_LANES, h->d + at, pitch);
+    for (int b = 0; b < lines && step->changes && !(s && step->pace.about); b++)
+        adi3d_p_host_change(h, 1, h->u, j + b, k, step, h->d + at + (size_t)b * pitch);
+}
+
+/* Which of the lanes from column i on lie on faces of x whose values have been given: the first (1), the last (2). */
+TB_HOST int adi3d_p_host_kept(const adi3d_p_host *h, int lines, int i)
+{
+    return (i == 0 && adi3d_p_given(h->problem, 0, 0)) +
+           2 * (i + lines == h->t.n[0] && adi3d_p_given(h->problem, 0, h->t.n[0] - 1));
+}
+
+/* What exercise makes of a row's values, which begin at `at` in the grids. */
+TB_HOST void adi3d_p_host_exercise(const adi3d_p_host *h, int lines, int exercise, tb_real dt, size_t at,
+                                   tb_real *FD_P_RESTRICT u)
+{
+    const tb_real *FD_P_RESTRICT final = h->final + at;
+    tb_real none = 0;
+    if (exercise == FD_AMERICAN) {
+        tb_real *FD_P_RESTRICT extra = h->extra + at;
+        for (int b = 0; b < lines; b++) u[b] = fd_lane_exercise(FD_AMERICAN, dt, final[b], u[b], &extra[b]);
+    } else {
+        for (int b = 0; b < lines; b++) u[b] = fd_lane_exercise(FD_PROJECTED, dt, final[b], u[b], &none);
+    }
+}
+
+/* Back substitution of lines along y, into d, but for lanes with given values. */
+FD_P_INLINE void adi3d_p_host_back_y_to(const adi3d_p_host *h, int lines, int kept, tb_real *d)
+{
+    const int n = h->t.n[1];
+    for (int j = n - 1; j >= 0; j--) {
+        tb_real *row = d + (size_t)j * h->pitch, *left = h->tile + (size_t)j * ADI3D_P_LANES;
+        const tb_real first = row[0], last = row[lines - 1];
+        if (j == n - 1) /* its upper is 0 */
+            adi3d_p_host_substitute(lines, 0, h->upper + (size_t)j * ADI3D_P_LANES, h->zeros, left, row, row);
+        else
+            adi3d_p_host_substitute(lines, 0, h->upper + (size_t)j * ADI3D_P_LANES, left + ADI3D_P_LANES, left, row,
+                                    row);
+        if (kept & 1) row[0] = first;
+        if (kept & 2) row[lines - 1] = last;
+    }
+}
+
+/* Back substitution of lines along z, from right-hand sides d, and to = w + solution; in lanes with given values the
+   solution is d. With exercise, which needs `final` and perhaps extra, in a step's last stage. */
+FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int kept, int exercise, tb_real dt, size_t at,
+                                        const tb_real *w_of, tb_real *to_of)
+{
+    const int n = h->t.n[2];
+    for (int k = n - 1; k >= 0; k--) {
+        const size_t row = at + (size_t)k * h->plane, next = at + (size_t)(k > 6 ? k - 6 : 0) * h->plane;
+        const tb_real *w = w_of + row, *d = h->d + row;
+        tb_real *to = to_of + row, *left = h->tile + (size_t)k * ADI3D_P_LANES;
+        const tb_real first = w[0] + d[0], last = w[lines - 1] + d[lines - 1];
+        adi3d_p_host_fetch(lines, w_of + next);
+        if (to_of != w_of) adi3d_p_host_fetch(lines, to_of + next);
+        adi3d_p_host_substitute(lines, 1, h->upper + (size_t)k * ADI3D_P_LANES,
+                                k == n - 1 ? h->zeros : left + ADI3D_P_LANES, left, w, to);
+        if (kept & 1) to[0] = first;
+        if (kept & 2) to[lines - 1] = last;
+        if (exercise != FD_EUROPEAN) adi3d_p_host_exercise(h, lines, exercise, dt, row, to);
+    }
+}
+
+/* The same for so many lines as are taken at once, and for what is left of an axis. */
+#ifdef __clang__ /* which warns where a sanitizer keeps it from vectorising */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+FD_P_FLAT void adi3d_p_host_back_y_all(const adi3d_p_host *h, int count, int kept, tb_real *d)
+{
+    (void)count;
+    adi3d_p_host_back_y_to(h, ADI3D_P_LANES, kept, d);
+}
+FD_P_FLAT void adi3d_p_host_back_z_all(const adi3d_p_host *h, int count, int kept, int exercise, tb_real dt, size_t at,
+                                       const tb_real *w, tb_real *to)
+{
+    (void)count;
+    adi3d_p_host_back_z_to(h, ADI3D_P_LANES, kept, exercise, dt, at, w, to);
+}
+FD_P_FLAT void adi3d_p_host_back_y_rest(const adi3d_p_host *h, int count, int kept, tb_real *d)
+{
+    adi3d_p_host_back_y_to(h, count, kept, d);
+}
+FD_P_FLAT void adi3d_p_host_back_z_rest(const adi3d_p_host *h, int count, int kept, int exercise, tb_real dt, size_t at,
+                                        const tb_real *w, tb_real *to)
+{
+    adi3d_p_host_back_z_to(h, count, kept, exercise, dt, at, w, to);
+}
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+/* Solves along y of columns i .. of plane k, in d. */
+TB_HOST void adi3d_p_host_y(const adi3d_p_host *h, int s, int lines, int i, int k, const adi3d_p_step *step)
+{
+    const int kept = adi3d_p_host_kept(h, lines, i), all = lines == ADI3D_P_LANES;
+    const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
+    const tb_real *w = (s && step->pace.about ? h->z : h->u) + at;
+    (all ? adi3d_p_host_forward_y : adi3d_p_host_rest_y)(h, lines, i, 0, k, step, h->d + at, pitch, w, pitch, 1);
+    (all ? adi3d_p_host_back_y_all : adi3d_p_host_back_y_rest)(h, lines, kept, h->d + at);
+}
+
+/* Solves along z of columns i .. of the planes' rows j, from d, and what a stage ends with. */
+TB_HOST void adi3d_p_host_z(const adi3d_p_host *h, int s, int lines, int i, int j, const adi3d_p_step *step)
+{
+    const int last = s == step->pace.stages - 1, exercise = last ? h->problem->exercise : FD_EUROPEAN;
+    const int given = adi3d_p_given(h->problem, 1, j);
+    const int kept = adi3d_p_host_kept(h, lines, i), all = lines == ADI3D_P_LANES;
+    const size_t plane = h->plane, at = (size_t)j * h->pitch + (size_t)i;
+    const tb_real *w = s && step->pace.about ? h->z : h->u, dt = step->pace.dt;
+    tb_real *to = last ? h->u : h->z;
+    for (int k = 0; k < h->t.n[2] && given; k++) {
+        const size_t row = at + (size_t)k * plane;
+        for (int b = 0; b < lines; b++) to[row + (size_t)b] = w[row + (size_t)b] + h->d[row + (size_t)b];
+        if (exercise != FD_EUROPEAN) adi3d_p_host_exercise(h, lines, exercise, dt, row, to + row);
+    }
+    if (given) return;
+    (all ? adi3d_p_host_forward_z : adi3d_p_host_rest_z)(h, lines, i, j, 0, step, h->d + at, plane, w + at, plane, 1);
+    (all ? adi3d_p_host_back_z_all : adi3d_p_host_back_z_rest)(h, lines, kept, exercise, dt, at, w, to);
+}
+
+/* A worker's part of a step. */
+TB_HOST void adi3d_p_host_step(const adi3d_p_host *h, const adi3d_p_step *step)
+{
+    const int *n = h->t.n, w = h->worker;
+    for (int s = 0; s < step->pace.stages; s++) {
+        for (int k = adi3d_p_share(h, n[2], w); k < adi3d_p_share(h, n[2], w + 1); k++) {
+            for (int j = 0; j < n[1]; j += ADI3D_P_LANES)
+                adi3d_p_host_x(h, s, n[1] - j < ADI3D_P_LANES ? n[1] - j : ADI3D_P_LANES, j, k, step);
+            for (int i = 0; i < n[0]; i += ADI3D_P_LANES)
+                adi3d_p_host_y(h, s, n[0] - i < ADI3D_P_LANES ? n[0] - i : ADI3D_P_LANES, i, k, step);
+        }
+        adi3d_p_meet(h);
+        for (int j = adi3d_p_share(h, n[1], w); j < adi3d_p_share(h, n[1], w + 1); j++) {
+            const int given = adi3d_p_given(h->problem, 1, j);
+            for (int k = 0; k < n[2] && step->changes && !given && !(s && step->pace.about); k++)
+                adi3d_p_host_change(h, 2, h->u, j, k, step, h->d + (size_t)k * h->plane + (size_t)j * h->pitch);
+            for (int i = 0; i < n[0]; i += ADI3D_P_LANES)
+                adi3d_p_host_z(h, s, n[0] - i < ADI3D_P_LANES ? n[0] - i : ADI3D_P_LANES, i, j, step);
+        }
+        adi3d_p_meet(h);
+    }
+}

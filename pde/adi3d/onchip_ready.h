@@ -1,0 +1,161 @@
+/* onchip_ready.h - a room of adi3d.h: the kernel that makes a batch's problems ready for their marches on chip.
+   MIT licence, see LICENSE. */
+
+/* The names of a model in a precision. */
+#define adi3d_p_ready ADI3D_OF(p_ready)
+#define adi3d_p_batch ADI3D_OF(p_batch)
+#define adi3d_p_ready_lay_out ADI3D_OF(p_ready_lay_out)
+#define adi3d_p_ready_of ADI3D_OF(p_ready_of)
+#define adi3d_p_ready_threads ADI3D_OF(p_ready_threads)
+#define adi3d_p_ready_kernel ADI3D_OF(p_ready_kernel)
+
+/* ---- batches of small grids, on chip ----------------------------------------------------------------------------- */
+
+/* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which has some planes of equal
+   z: two arrays, values and differences. A first stage's values take the place of its differences; those of a second
+   stage the place of the values, where it is about the first stage's, else of these, once nobody needs them for a
+   right-hand side any more. What a second stage needs of F(u) is made in the first, of the same neighbours, and waits
+   in device memory, which the second-level cache holds.
+
+   A line is two lanes', 16 apart: one eliminates from its first point on, the other from its last, they exchange a row
+   in the middle and go back. So each has the first row of its own, the face's, to begin with, and half of the line's
+   eliminated rows in registers. Lines along z lie in several blocks' memories: a block solves its share of them through
+   the others' (trid_cluster_load).
+
+   A row has an odd pitch: lanes at neighbouring rows meet no bank twice, as those at neighbouring points of a row.
+   docs/adi3d.md counts. */
+
+/* A problem made ready, in device memory, and what its march needs there. */
+typedef struct {
+    adi3d_p_tables t;
+    adi3d_p_plan *plan;
+    fd_step *step;
+    adi3d_p_step *pace;          /* of each step */
+    tb_real *final, *extra, *of; /* as grids without gaps: final values, exercise's multiplier, what a second stage
+                                    begins with */
+} adi3d_p_ready;
+
+/* What a launch is. */
+typedef struct {
+    adi3d_batch batch;
+    const adi3d_model_parameters *parameters;
+    unsigned char *memory;
+    size_t bytes; /* of a problem */
+} adi3d_p_batch;
+
+/* Hands out a problem's device memory, which has room for the batch's largest; with null, only counts. */
+TB_HD size_t adi3d_p_ready_lay_out(const adi3d_batch *batch, const int *points, unsigned char *memory,
+                                   adi3d_p_ready *ready)
+{
+    adi3d_p_ready r;
+    size_t used = 0, grid = sizeof(tb_real);
+    memset(&r, 0, sizeof r);
+    for (int d = 0; d < 3; d++) {
+        adi3d_p_axis_lay_out(d, points[d], (unsigned char *)fd_p_at(memory, used), &r.t);
+        used += adi3d_p_axis_bytes(d, batch->points[d]), grid *= (size_t)batch->points[d];
+    }
+    r.plan = (adi3d_p_plan *)fd_p_at(memory, used), used += fd_p_round(sizeof *r.plan);
+    r.step = (fd_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.step);
+    r.pace = (adi3d_p_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.pace);
+    tb_real **const grids[3] = {&r.final, &r.extra, &r.of};
+    for (int g = 0; g < 3; g++) *grids[g] = (tb_real *)fd_p_at(memory, used), used += fd_p_round(grid);
+    if (ready) *ready = r;
+    return used;
+}
+
+/* Problem `which` of a launch, as it lies in device memory. */
+TB_D adi3d_p_ready adi3d_p_ready_of(const adi3d_p_batch &launch, int which)
+{
+    adi3d_p_ready ready;
+    int points[3];
+    for (int d = 0; d < 3; d++) {
+        const int own = launch.batch.problem[which].axis[d].points, most = launch.batch.points[d];
+        points[d] = own < 4 || own > most ? most : own; /* one that is refused may have any */
+    }
+    adi3d_p_ready_lay_out(&launch.batch, points, launch.memory + (size_t)which * launch.bytes, &ready);
+    return ready;
+}
+
+enum { adi3d_p_ready_threads = 256 };
+
+/* Makes problems ready, a block each: axes, steps and final values, by the functions that the other engines have. */
+template <int unused>
+TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads)
+    adi3d_p_ready_kernel(const __grid_constant__ adi3d_p_batch launch)
+{
+    const int which = (int)blockIdx.x, thread = trid_block_thread(), threads = trid_block_threads(), axis = thread / 32;
+    const adi3d_problem *problem = &launch.batch.problem[which];
+    const adi3d_model_parameters *parameters = &launch.parameters[which];
+    const adi3d_p_ready r = adi3d_p_ready_of(launch, which);
+    const int n0 = r.t.n[0], n1 = r.t.n[1], all = n0 * n1 * r.t.n[2];
+    adi3d_p_plan *plan = r.plan;
+    if (thread == 0) {
+        plan->status = adi3d_p_check_in(&launch.batch, problem);
+        plan->weak = plan->given = plan->too_fast = 0,
+        plan->bad = plan->lost = plan->untrue[0] = plan->untrue[1] = FD_P_NONE;
+    }
+    __syncthreads();
+    if (plan->status.what) return;
+    if (thread % 32 == 0 && axis < 3) {
+        adi3d_p_tables t = r.t;
+        plan->made[axis] = adi3d_p_axis(problem, parameters, axis, &t);
+        plan->at[axis] = t.at[axis];
+    }
+    if (thread == 96) {
+        const fd_times times = adi3d_p_times(problem);
+        plan->longest =
+            fd_schedule(&times, launch.batch.steps, r.step, &plan->steps) ? 0 : fd_p_longest(plan->steps, r.step);
+    }
+    __syncthreads();
+    if (thread == 0)
+        for (int d = 0; d < 3 && !plan->status.what; d++) plan->status = plan->made[d];
+    __syncthreads();
+    if (plan->status.what) return;
+    double *told[3];
+    for (int d = 0; d < 3; d++) {
+        double *to = launch.batch.coordinates[d];
+        told[d] = to ? to + (size_t)which * (size_t)launch.batch.points[d] : NULL;
+    }
+    adi3d_p_tell(&r.t, launch.batch.points, told, thread, threads);
+    for (int k = thread; k < plan->steps; k += threads)
+        if (adi3d_p_step_of(problem, parameters, &r.step[k], k, &r.pace[k]).what) fd_p_least(&plan->bad, k);
+    int given = 0;
+    for (int at = thread; at < all; at += threads) {
+        const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
+        r.final[at] = (tb_real)adi3d_p_final(problem, parameters, &r.t, i, j, k);
+        given = adi3d_p_largest_given(problem, parameters, &r.t, i, j, k, r.final[at], given);
+        if (!trid_finite(r.final[at])) fd_p_least(&plan->lost, at);
+    }
+    fd_p_most(&plan->given, given);
+    __syncthreads();
+    const int lost = plan->lost, last = plan->steps - 1;
+    if (lost != FD_P_NONE) {
+        if (thread == 0)
+            plan->status = fd_status_of(FD_FINAL_NAN, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, -1);
+        return;
+    }
+    int weak = 0;
+    for (int at = thread; at < all; at += threads)
+        for (int end = 0; end < 2; end++) {
+            const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
+            if (step >= plan->bad) continue;
+            weak += adi3d_p_weak(&r.t, i, j, k, &r.pace[step]);
+            if (adi3d_p_untrue_at(problem, &r.t, i, j, k, &r.pace[step])) fd_p_least(&plan->untrue[end], at);
+            const int too_fast = adi3d_p_too_fast(problem, &r.t, plan->longest, i, j, k, &r.pace[step]);
+            if (too_fast) fd_p_least(&plan->too_fast, too_fast);
+        }
+    if (weak > 0) fd_p_add(&plan->weak, weak);
+    __syncthreads();
+    if (thread == 0 && plan->bad != FD_P_NONE) { /* what is not finite is the march's to find, in its turn */
+        const fd_status status =
+            adi3d_p_step_of(problem, parameters, &r.step[plan->bad], plan->bad, &r.pace[plan->bad]);
+        if (status.what == FD_TOO_FEW_NUMBERS) plan->status = status;
+    }
+    for (int end = 0; end < 2 && thread == 0 && !plan->status.what; end++) {
+        const int at = plan->untrue[end], i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
+        if (at != FD_P_NONE)
+            plan->status = fd_p_untrue(adi3d_p_untrue_at(problem, &r.t, i, j, k, &r.pace[step]), i, j, k, step);
+    }
+    if (thread == 0 && !plan->status.what && plan->too_fast < 0)
+        plan->status = fd_status_of(FD_UNSTABLE, fd_p_enough(&problem->times, plan->too_fast), -1, -1, -1, -1, -1);
+}

@@ -1,0 +1,34 @@
+/* solve.h - a room of adi3d.h: a problem on the GPU or the host, whichever the program is compiled for.
+   MIT licence, see LICENSE. */
+
+/* The names of a model in a precision. */
+#define adi3d_bytes ADI3D_OF(bytes)
+#define adi3d_solve ADI3D_OF(solve)
+
+/* ---- x */
+#if TB_LAUNCHES
+#define ADI3D_P_WHEN_CALLED template <int unused = 0>
+#else
+#define ADI3D_P_WHEN_CALLED
+#endif
+
+/* Returns the bytes of memory that MODEL_solve needs. */
+ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const adi3d_problem *problem)
+{
+#if TB_LAUNCHES
+    return adi3d_device_bytes<unused>(problem);
+#else
+    return adi3d_host_bytes(problem, adi3d_p_threads());
+#endif
+}
+
+/* Solves a problem. */
+ADI3D_P_WHEN_CALLED TB_HOST int adi3d_solve(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
+                                            void *memory, size_t bytes, adi3d_result *result)
+{
+#if TB_LAUNCHES
+    return adi3d_device<unused>(problem, parameters, 0, memory, bytes, result);
+#else
+    return adi3d_host(problem, parameters, adi3d_p_threads(), memory, bytes, result);
+#endif
+}
