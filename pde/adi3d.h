@@ -198,15 +198,15 @@ typedef struct {
 #define ADI3D_P_JOIN2(a, b) a##_##b
 #define ADI3D_P_JOIN(a, b) ADI3D_P_JOIN2(a, b)
 #define ADI3D_OF(stem) adi3d_##stem
-#define ADI3D_OF_MODEL(stem) adi3d_model_##stem
+#define ADI3D_MODEL_OF(stem) adi3d_model_##stem
 
 #endif /* ADI3D_H */
 
 #ifdef ADI3D_MODEL /* a model: the rooms, each once a precision */
 #undef ADI3D_OF
-#undef ADI3D_OF_MODEL
+#undef ADI3D_MODEL_OF
 #define ADI3D_OF(stem) TB_OF(ADI3D_P_JOIN(ADI3D_MODEL, stem))
-#define ADI3D_OF_MODEL(stem) ADI3D_P_JOIN(ADI3D_MODEL, stem)
+#define ADI3D_MODEL_OF(stem) ADI3D_P_JOIN(ADI3D_MODEL, stem)
 
 #define TB_BODY "../pde/adi3d/model.h"
 #include "../trid/twice.h"
@@ -249,9 +249,9 @@ typedef struct {
 #endif
 
 #undef ADI3D_OF
-#undef ADI3D_OF_MODEL
+#undef ADI3D_MODEL_OF
 #define ADI3D_OF(stem) adi3d_##stem
-#define ADI3D_OF_MODEL(stem) adi3d_model_##stem
+#define ADI3D_MODEL_OF(stem) adi3d_model_##stem
 #undef ADI3D_MODEL
 #undef ADI3D_FACE
 #undef ADI3D_ALONE

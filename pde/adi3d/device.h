@@ -1,4 +1,4 @@
-/* device.h - a room of adi3d.h: what the kernels of a march know, what they compute at a point, and the rows of their lines.
+/* device.h - a room of adi3d.h, read once a model and precision: what the kernels of a march know, what they compute at a point, and the rows of their lines.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */

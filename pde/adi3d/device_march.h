@@ -1,4 +1,4 @@
-/* device_march.h - a room of adi3d.h: a march on a GPU: what happens before, between and after its stages, and the functions that users call.
+/* device_march.h - a room of adi3d.h, read once a model and precision: a march on a GPU: what happens before, between and after its stages, and the functions that users call.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */

@@ -1,4 +1,4 @@
-/* device_x.h - a room of adi3d.h: right-hand sides and solves along x on a GPU: kernels and launches.
+/* device_x.h - a room of adi3d.h, read once a model and precision: right-hand sides and solves along x on a GPU: kernels and launches.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */

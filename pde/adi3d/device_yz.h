@@ -1,4 +1,4 @@
-/* device_yz.h - a room of adi3d.h: solves along y and z on a GPU: kernel, shapes and launches.
+/* device_yz.h - a room of adi3d.h, read once a model and precision: solves along y and z on a GPU: kernel, shapes and launches.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */

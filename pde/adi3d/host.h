@@ -1,4 +1,4 @@
-/* host.h - a room of adi3d.h: marches on the host, by workers and in batches.
+/* host.h - a room of adi3d.h, read once a model and precision: marches on the host, by workers and in batches.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */

@@ -1,4 +1,4 @@
-/* host_stage.h - a room of adi3d.h: a stage of a time step on the host, line by line.
+/* host_stage.h - a room of adi3d.h, read once a model and precision: a stage of a time step on the host, line by line.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */

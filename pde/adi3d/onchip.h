@@ -1,4 +1,4 @@
-/* onchip.h - a room of adi3d.h: marches on chip: kernel, shapes and launches.
+/* onchip.h - a room of adi3d.h, read once a model and precision: marches on chip: kernel, shapes and launches.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */

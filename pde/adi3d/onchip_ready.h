@@ -1,4 +1,4 @@
-/* onchip_ready.h - a room of adi3d.h: the kernel that makes a batch's problems ready for their marches on chip.
+/* onchip_ready.h - a room of adi3d.h, read once a model and precision: the kernel that makes a batch's problems ready for their marches on chip.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */

@@ -1,4 +1,4 @@
-/* onchip_stage.h - a room of adi3d.h: a time step of a problem in the shared memory of a block or a cluster.
+/* onchip_stage.h - a room of adi3d.h, read once a model and precision: a time step of a problem in the shared memory of a block or a cluster.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */

@@ -1,4 +1,4 @@
-/* solve.h - a room of adi3d.h: a problem on the GPU or the host, whichever the program is compiled for.
+/* solve.h - a room of adi3d.h, read once a model and precision: a problem on the GPU or the host, whichever the program is compiled for.
    MIT licence, see LICENSE. */
 
 /* The names of a model in a precision. */
