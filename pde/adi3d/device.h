@@ -30,6 +30,8 @@
    lines along y, in place; lines along z, and what a stage ends with. Lines along x are a warp's or several warps', rows
    points a lane; lines along y and z lie side by side in a block (trid_block_interleaved). */
 
+/*
+   Returns whether the terms along an axis are declared independent of the other axes. */
 TB_HD constexpr int adi3d_p_independent(int axis)
 {
     return (int)adi3d_p_alone >> axis & 1;
@@ -59,7 +61,7 @@ typedef struct {
     double longest;             /* explicit step */
 } adi3d_p_device;
 
-/* Hands out device memory; with null, only counts. */
+/* Lays out device memory; if memory is null, only counts. Returns bytes. */
 TB_HOST size_t adi3d_p_device_lay_out(const adi3d_problem *problem, unsigned char *memory, adi3d_p_device *device)
 {
     adi3d_p_device h;
@@ -98,20 +100,23 @@ TB_HOST size_t adi3d_p_device_lay_out(const adi3d_problem *problem, unsigned cha
 
 /* ---- what is done point by point --------------------------------------------------------------------------------- */
 
-/* Element of point (i, j, k). */
+/*
+   Returns the element of point (i, j, k). */
 TB_D int adi3d_p_device_at(const adi3d_p_device &h, int i, int j, int k)
 {
     return i + h.pitch * j + h.plane * k;
 }
 
-/* The value of v there. */
+/*
+   Returns the value of v at point (i, j, k). */
 TB_D tb_real adi3d_p_device_value(const adi3d_p_device &h, const tb_real *v, int i, int j, int k)
 {
     return v[adi3d_p_device_at(h, i, j, k)];
 }
 
-/* What the faces of an axis add to F(v) at point (i, j, k). A grid is whatever has problem, parameters, tables, u, and
-   values (p_device_value). */
+/*
+   Returns what the faces of an axis contribute to F(v) at point (i, j, k). A grid is whatever has problem, parameters,
+   tables, u, and values (adi3d_p_device_value). */
 template <int axis, class grid_type, class values_type>
 TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j, int k, const tb_real *time,
                                  double when)
@@ -129,7 +134,9 @@ TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j
     return sum;
 }
 
-/* mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), faces and all, from device memory. */
+/*
+   Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with the contributions of faces, from device
+   memory. */
 TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const tb_real *v, int i, int j, int k, const tb_real *time,
                                   double when, tb_real mixed, tb_real own)
 {
@@ -150,8 +157,9 @@ TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const tb_real *v, int
                                                                     adi3d_p_device_face<2>(h, v, i, j, k, time, when));
 }
 
-/* size (F_axis(u) at the step's end - F_axis(u) at its start) at point (i, j, k), 0 at faces whose value is given along
-   x: what a step whose coefficients change adds to the solve along an axis. */
+/*
+   Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at point (i, j, k), and 0 at faces whose value is
+   given along x. A step whose coefficients change adds this to the solve along an axis. */
 template <int axis, class grid_type>
 TB_D tb_real adi3d_p_device_change(const grid_type &h, const adi3d_p_step &step, int i, int j, int k)
 {
@@ -170,7 +178,8 @@ TB_D tb_real adi3d_p_device_change(const grid_type &h, const adi3d_p_step &step,
             adi3d_p_device_face<axis>(h, h.u, i, j, k, step.time[0], step.from));
 }
 
-/* The right-hand side of stage s at point (i, j, k), as it is for the solve along x. */
+/*
+   Returns the right-hand side of stage s at point (i, j, k), for the solve along x. */
 TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const adi3d_p_step &step, int s, int i, int j, int k)
 {
     const int at = adi3d_p_device_at(h, i, j, k), about = s && step.pace.about;
@@ -187,7 +196,7 @@ TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const adi3d_p_step &s
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
 
-/* The numbers of the line along an axis through point (i, j, k): those of the two other axes. */
+/* Copies the numbers of the line along an axis through point (i, j, k): those of the two other axes. */
 template <int axis>
 TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, tb_real (*number)[adi3d_p_most])
 {
@@ -196,8 +205,8 @@ TB_D void adi3d_p_device_numbers(const adi3d_p_device &h, int i, int j, int k, t
     if (axis != 2) adi3d_p_take(&h.t, 2, k, number[2]);
 }
 
-/* rows rows of the matrix along an axis, of the line with these numbers, as rows within; own(r, number) gives row r's cell
-   and numbers of the axis. */
+/* Computes `rows` rows of the matrix along an axis, of the line with these numbers, as inner rows. own(r, number)
+   returns row r's cell and fills in the axis' numbers. */
 template <int axis, int rows, class own_type>
 TB_D void adi3d_p_device_rows(const adi3d_p_step &step, tb_real (*number)[adi3d_p_most], own_type own, tb_real *a,
                               tb_real *b, tb_real *c)
@@ -213,9 +222,9 @@ TB_D void adi3d_p_device_rows(const adi3d_p_step &step, tb_real (*number)[adi3d_
     }
 }
 
-/* The matrix row a, b, c of a face along an axis at point (i, j, k) of it, and in row[3] what takes the place of the
-   right-hand side, where the face's value is given, or else is added to it for each unit of the neighbour's. w: what
-   the solution is the difference from. */
+/* Computes the boundary row a, b, c of a face along an axis at point (i, j, k) of it. row[3] is the right-hand side,
+   where the face's value is given, and else what is added to it for each unit of the neighbour's. The solution is the
+   difference from w. */
 template <int axis>
 TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const adi3d_p_step &step, int side, int i, int j, int k,
                                   tb_real w, tb_real *row)
@@ -230,13 +239,13 @@ TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const adi3d_p_step &s
                      1, w, row, &row[3]);
 }
 
-/* The rows of the faces of a line along an axis that are among a lane's rows from `first` on, into `kept`, 16 elements of
-   shared memory a line: of each side the row, and the neighbour's right-hand side, where another lane has it
-   (right_of(m)). It is made before what needs many registers is begun. w is of the line's first point, its points
-   stride apart. */
+/* Computes those boundary rows of a line along an axis that are among a lane's rows from `first` on, into `made`, 16
+   elements of shared memory a line: of each side the row, and the neighbour's right-hand side, where another lane has
+   it (right_of(m)). This comes before the code that needs many registers. w is of the line's first point; its points
+   are `stride` apart. */
 template <int axis, int rows, class right_type>
 TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const adi3d_p_step &step, int first, int i, int j, int k,
-                                    const tb_real *w, int stride, right_type right_of, tb_real *kept)
+                                    const tb_real *w, int stride, right_type right_of, tb_real *made)
 {
     TB_UNROLL
     for (int side = 0; side < 2; side++) {
@@ -246,13 +255,13 @@ TB_D void adi3d_p_device_make_faces(const adi3d_p_device &h, const adi3d_p_step 
         adi3d_p_device_face_row<axis>(h, step, side, axis == 0 ? m : i, axis == 1 ? m : j, axis == 2 ? m : k,
                                       w[m * stride], row);
         TB_UNROLL
-        for (int e = 0; e < 4; e++) kept[8 * side + e] = row[e];
-        kept[8 * side + 4] = kind == FD_DEGENERATE && in < first ? right_of(in) : 0;
+        for (int e = 0; e < 4; e++) made[8 * side + e] = row[e];
+        made[8 * side + 4] = kind == FD_DEGENERATE && in < first ? right_of(in) : 0;
     }
 }
 
-/* Row r as a face's: as it was made; or, where nothing need be, without couplings that would keep it from being
-   dominant (fd_lane_lag). Without a the right-hand side alone, without d the matrix. */
+/* Makes row r a boundary row: the one that was made; or, where none had to be, itself without the couplings that would
+   keep it from being dominant (fd_lane_lag). Without a it sets the right-hand side alone, without d the matrix. */
 TB_D void adi3d_p_device_put_face(int kind, const tb_real *row, tb_real near_by, int r, tb_real *a, tb_real *b,
                                   tb_real *c, tb_real *d)
 {
@@ -265,27 +274,29 @@ TB_D void adi3d_p_device_put_face(int kind, const tb_real *row, tb_real near_by,
     }
 }
 
-/* Puts them where they belong; the lane that has made them calls. */
+/* Puts the boundary rows in their places. The lane that has made them calls. */
 template <int axis, int rows>
-TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_real *kept, tb_real *a, tb_real *b,
+TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_real *made, tb_real *a, tb_real *b,
                                    tb_real *c, tb_real *d)
 {
     const int last = h.t.n[axis] - 1, kind = h.problem.face[axis][1];
     auto near_by = [&](int r) {
-        return !d ? 0 : r > 0 ? d[r > 0 ? r - 1 : 0] : kind == FD_DEGENERATE && first == last ? kept[12] : 0;
+        return !d ? 0 : r > 0 ? d[r > 0 ? r - 1 : 0] : kind == FD_DEGENERATE && first == last ? made[12] : 0;
     };
-    if (first == 0) adi3d_p_device_put_face(h.problem.face[axis][0], kept, d ? d[1] : 0, 0, a, b, c, d);
+    if (first == 0) adi3d_p_device_put_face(h.problem.face[axis][0], made, d ? d[1] : 0, 0, a, b, c, d);
     if (last == first + rows - 1) { /* the lanes' rows end with the line: one test instead of rows */
-        adi3d_p_device_put_face(kind, kept + 8, near_by(rows - 1), rows - 1, a, b, c, d);
+        adi3d_p_device_put_face(kind, made + 8, near_by(rows - 1), rows - 1, a, b, c, d);
         return;
     }
     if (last < first || last >= first + rows) return;
     TB_UNROLL
     for (int r = 0; r < rows - 1; r++)
-        if (first + r == last) adi3d_p_device_put_face(kind, kept + 8, near_by(r), r, a, b, c, d);
+        if (first + r == last) adi3d_p_device_put_face(kind, made + 8, near_by(r), r, a, b, c, d);
 }
 
-/* Cells and numbers of the points of an axis from `first` on, for p_device_rows; beyond the last those of the last. */
+/*
+   Returns a function for adi3d_p_device_rows that yields cells and numbers of an axis' points from `first` on, and
+   beyond the last those of the last. */
 template <int axis>
 TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)
 {
@@ -296,23 +307,23 @@ TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)
     };
 }
 
-/* The matrix of an axis that is alone, taken apart once for all its lines: rows rows a part, parts sections, which are
-   lanes or threads of the kernels that solve by it. They read the factors 16 bytes at a time, each its own: of all
-   sections the first 16 bytes, then of all the next. A warp. */
+/* Factors the matrix of an independent axis once for all its lines, in partitions of `rows` rows, which lanes or
+   threads of the solving kernels hold. These read the factors 16 bytes at a time, each its own: the first 16 bytes of
+   all partitions, then the next of all. A warp calls. */
 template <int axis, int rows, int parts>
 TRID_KERNEL void __launch_bounds__(32)
     adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
 {
     enum { wide = ADI3D_P_VECTORED };
-    __shared__ tb_real kept[32][16];
+    __shared__ tb_real made[32][16];
     const int lane = trid_warp_lane(), part = lane % parts, first = rows * part;
     tb_real a[rows], b[rows], c[rows], f[TRID_WARP_FACTOR_LEN(rows)], number[3][adi3d_p_most], *const none = 0;
     int pcr_steps;
     adi3d_p_device_numbers<axis>(h, 0, 0, 0, number);
     adi3d_p_device_rows<axis, rows>(step, number, adi3d_p_device_own<axis>(h, first), a, b, c);
     adi3d_p_device_make_faces<axis, rows>(
-        h, step, first, 0, 0, 0, h.u, 0, [](int) { return (tb_real)0; }, kept[lane]);
-    adi3d_p_device_put_faces<axis, rows>(h, first, kept[lane], a, b, c, none);
+        h, step, first, 0, 0, 0, h.u, 0, [](int) { return (tb_real)0; }, made[lane]);
+    adi3d_p_device_put_faces<axis, rows>(h, first, made[lane], a, b, c, none);
     trid_warp_factor(rows, parts, h.t.n[axis], a, b, c, f, &pcr_steps);
     if (lane == 0) h.pcr_steps[axis] = pcr_steps;
     TB_UNROLL
@@ -320,7 +331,7 @@ TRID_KERNEL void __launch_bounds__(32)
         if (lane < parts) *(transpose_vector *)(h.factors[axis] + parts * e + wide * part) = transpose_pack(f + e);
 }
 
-/* All of the block's threads bring them into shared memory, */
+/* Copies the factors into shared memory. All threads of the block call. */
 template <int rows, int parts>
 TB_D void adi3d_p_device_fetch_factors(const tb_real *from, tb_real *factors)
 {
@@ -329,7 +340,7 @@ TB_D void adi3d_p_device_fetch_factors(const tb_real *from, tb_real *factors)
         *(transpose_vector *)(factors + e) = *(const transpose_vector *)(from + e);
 }
 
-/* and one takes from there elements from .. to - 1 of f of a part: whole vectors, 16 bytes. */
+/* Copies elements from .. to - 1 of f of a partition from there: whole vectors of 16 bytes. */
 template <int parts>
 TB_D void adi3d_p_device_take_factors(const tb_real *factors, int part, int from, int to, tb_real *f)
 {
@@ -338,7 +349,7 @@ TB_D void adi3d_p_device_take_factors(const tb_real *factors, int part, int from
         transpose_unpack(*(const transpose_vector *)(factors + parts * e + ADI3D_P_VECTORED * part), f + e);
 }
 
-/* The next launch of a chain, on the stream; after one that failed nothing is launched. */
+/* Launches the next kernel of a chain on the stream; after one that failed nothing is launched. */
 template <class... parameters>
 static inline void adi3d_p_launch(cudaError_t *error, cudaStream_t stream, void (*kernel)(parameters...), dim3 grid,
                                   dim3 block, size_t bytes, typename trid_same<parameters>::type... arguments)

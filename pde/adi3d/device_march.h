@@ -21,27 +21,27 @@
 
 /* ---- what happens rarely ----------------------------------------------------------------------------------------- */
 
-/* What is not finite at point (i, j, k), at a time of the march: 0 the final values, 1 + 2 step the terms of a step,
-   2 + 2 step the values after it. */
+/* Notes what is not finite at point (i, j, k), at a time of the march: 0 the final values, 1 + 2 step the terms of a
+   step, 2 + 2 step the values after it. */
 TB_D void adi3d_p_device_note(const adi3d_p_device &h, int when, int i, int j, int k)
 {
     atomicMin(h.lost, (unsigned long long)when << 32 | (unsigned long long)(i + h.t.n[0] * (j + h.t.n[1] * k)));
 }
 
-/* The largest magnitude of a block's threads, into that of all blocks. */
-TB_D void adi3d_p_device_most(int *kept, int mine)
+/* Merges the largest magnitude of a block's threads into that of all blocks. */
+TB_D void adi3d_p_device_most(int *all, int mine)
 {
     __shared__ int most;
     if (threadIdx.x == 0) most = 0;
     __syncthreads();
     fd_p_most(&most, mine);
     __syncthreads();
-    if (threadIdx.x == 0) fd_p_most(kept, most);
+    if (threadIdx.x == 0) fd_p_most(all, most);
 }
 
 enum { adi3d_p_device_threads = 128 }; /* of the kernels from here on: a block a row */
 
-/* The final values. */
+/* Sets the final values. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_begin(const __grid_constant__ adi3d_p_device h)
@@ -59,7 +59,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_most(h.given, given);
 }
 
-/* The first point whose terms (when is odd) or whose value is not finite; the largest value in the last step. */
+/* Finds the first point whose terms (when is odd) or value is not finite, and the largest value in the last step. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_look(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int when,
@@ -79,7 +79,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     if (last) adi3d_p_device_most(h.largest, largest);
 }
 
-/* How many rows are not dominant in the first or in the last step (end), and where something is not true. */
+/* Counts the rows that are not dominant in the first or in the last step (end), and finds where a declaration does not
+   hold. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_count(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int end)
@@ -97,8 +98,9 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     if (weak > 0) atomicAdd(h.weak, weak);
 }
 
-/* What point (i, j, k), which is element `at` of final values and multiplier, has after what happens at a date, from a
-   row of old values; a change may add to the largest magnitude given. */
+/*
+   Returns what point (i, j, k), which is element `at` of final values and multiplier, has after the event of a date, from
+   a row of old values. A change may raise *given, the largest magnitude given. */
 template <class grid_type>
 TB_D tb_real adi3d_p_device_event(const grid_type &h, int date, const fd_date *event, const tb_real *row, int at, int i,
                                   int j, int k, int *given)
@@ -121,7 +123,7 @@ TB_D tb_real adi3d_p_device_event(const grid_type &h, int date, const fd_date *e
                            h.extra ? &h.extra[at] : &none);
 }
 
-/* What happens at a date. */
+/* Applies the event of a date. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_date(const __grid_constant__ adi3d_p_device h, int date, const __grid_constant__ fd_date event)
@@ -136,7 +138,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     adi3d_p_device_most(h.given, given);
 }
 
-/* Value and derivatives at the spot, to values[which]; a block of 64. */
+/* Computes value and derivatives at the spot, to values[which]. A block of 64 threads. */
 template <int unused>
 TRID_KERNEL void adi3d_p_device_values(const __grid_constant__ adi3d_p_device h, int which)
 {
@@ -148,7 +150,7 @@ TRID_KERNEL void adi3d_p_device_values(const __grid_constant__ adi3d_p_device h,
     if (m == 0) h.values[which] = adi3d_p_values(h.t.at, around);
 }
 
-/* The grid as a result has it, in d. */
+/* Packs the grid as a result has it, into d. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_pack(const __grid_constant__ adi3d_p_device h)
 {
@@ -159,7 +161,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_pack(c
 
 /* ---- a march ----------------------------------------------------------------------------------------------------- */
 
-/* A step, and what happens at its end. */
+/* Launches a step and the event at its end. */
 template <int unused>
 static inline void adi3d_p_device_step(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                        const adi3d_p_step &step)
@@ -169,11 +171,11 @@ static inline void adi3d_p_device_step(cudaError_t *error, cudaStream_t stream, 
     for (int s = 0; s < step.pace.stages; s++) {
         adi3d_p_device_x<unused>(error, stream, h, step, s);
         if (step.changes && !(s && step.pace.about)) {
-            adi3d_p_device_along<1, 1>(error, stream, h, step, s);
-            adi3d_p_device_along<2, 1>(error, stream, h, step, s);
+            adi3d_p_device_yz<1, 1>(error, stream, h, step, s);
+            adi3d_p_device_yz<2, 1>(error, stream, h, step, s);
         } else {
-            adi3d_p_device_along<1, 0>(error, stream, h, step, s);
-            adi3d_p_device_along<2, 0>(error, stream, h, step, s);
+            adi3d_p_device_yz<1, 0>(error, stream, h, step, s);
+            adi3d_p_device_yz<2, 0>(error, stream, h, step, s);
         }
     }
     const fd_date *event = adi3d_p_event(&h.problem, date);
@@ -183,8 +185,8 @@ static inline void adi3d_p_device_step(cudaError_t *error, cudaStream_t stream, 
         adi3d_p_launch(error, stream, adi3d_p_device_values<unused>, dim3(1), dim3(64), 0, h, 1 + date);
 }
 
-/* The tables, made here an axis at a time, and the parameters, to the device. Copies from memory that is not locked
-   have left it when the call returns. */
+/* Makes the tables here, an axis at a time, and copies them and the parameters to the device. Copies from pageable
+   memory have left it when the call returns. */
 template <int unused>
 static inline fd_status adi3d_p_device_tables(cudaError_t *error, cudaStream_t stream, const adi3d_problem *problem,
                                               const adi3d_model_parameters *parameters, adi3d_p_device *h,
@@ -207,7 +209,7 @@ static inline fd_status adi3d_p_device_tables(cudaError_t *error, cudaStream_t s
     return status;
 }
 
-/* All of a march but for its results, in order on the stream. */
+/* Launches all of a march except its results, in order on the stream. */
 template <int unused>
 static inline fd_status adi3d_p_device_march(cudaError_t *error, cudaStream_t stream, const adi3d_problem *problem,
                                              const adi3d_model_parameters *parameters, adi3d_p_device &h)
@@ -256,7 +258,7 @@ static inline fd_status adi3d_p_device_march(cudaError_t *error, cudaStream_t st
     return status;
 }
 
-/* What a march that has been launched came to, and its results. Waits. */
+/* Waits for a march that has been launched. Returns its status, and fetches its results. */
 template <int unused>
 static inline fd_status adi3d_p_device_results(cudaError_t *error, cudaStream_t stream, const adi3d_problem *problem,
                                                fd_status status, const adi3d_p_device &h, const adi3d_result *result)
@@ -306,21 +308,21 @@ static inline fd_status adi3d_p_device_results(cudaError_t *error, cudaStream_t 
     return status;
 }
 
-/* Solves   how much device memory MODEL_device needs
-   Returns  bytes, 0 for a problem that is none (adi3d_check) */
+/*
+   Returns the bytes of device memory that MODEL_device needs, or 0 for a problem that adi3d_check refuses. */
 template <int unused = 0>
 static inline size_t adi3d_device_bytes(const adi3d_problem *problem)
 {
     return adi3d_check(problem).what ? 0 : adi3d_p_device_lay_out(problem, NULL, NULL);
 }
 
-/* Solves   a problem on the current device
+/* Solves a problem on the current device.
    Needs    pointers to the host's memory in problem, parameters and result; device memory of device_bytes, aligned as
-            cudaMalloc does. Parameters are copied as they stand: pointers in them, if the payoff, faces and changes
-            follow them, are to device memory, or to memory that both have
-   Leaves   the result, also of a call that is refused: the call waits for the stream at its end. What is called on the
-            host (numbers of axes and steps) is called before. With progress the call also waits every 32 steps: what is
-            told is so far ahead at most.
+            cudaMalloc does. Parameters are copied as they are: pointers in them, if payoff, faces and changes follow
+            them, are to device memory, or to memory that both have
+   Leaves   the result, also of a call that is refused: the call waits for the stream at its end. What runs on the host
+            (numbers of axes and steps) is called before. With progress the call also waits every 32 steps; it is told
+            at most so many ahead.
    Returns  result->status.what: as host_worker, or FD_LAUNCH_FAILED, detail the cudaError_t
    Cost     three launches a stage. A step of Douglas' scheme reads and writes an array of the grid 7 times, one of two
             stages 15 times; American exercise 4 times more a stage (docs/adi3d.md). Some 100 KiB of stack */
@@ -347,6 +349,6 @@ static inline int adi3d_device(const adi3d_problem *problem, const adi3d_model_p
         if (error != cudaSuccess) status = fd_status_of(FD_LAUNCH_FAILED, (int)error, -1, -1, -1, -1, -1);
     }
     result->status = status;
-    if (status.what && problem) adi3d_p_no_results(problem, result);
+    if (status.what && problem) adi3d_p_fail(problem, result);
     return status.what;
 }

@@ -14,13 +14,14 @@
 #define adi3d_p_device_faces_of ADI3D_OF(p_device_faces_of)
 #define adi3d_p_along_x ADI3D_OF(p_along_x)
 #define adi3d_p_device_along_x ADI3D_OF(p_device_along_x)
-#define adi3d_p_device_still_x ADI3D_OF(p_device_still_x)
-#define adi3d_p_device_march_x ADI3D_OF(p_device_march_x)
-#define adi3d_p_device_rows_of ADI3D_OF(p_device_rows_of)
+#define adi3d_p_device_steady_x ADI3D_OF(p_device_steady_x)
+#define adi3d_p_device_launch_x ADI3D_OF(p_device_launch_x)
+#define adi3d_p_device_x_of ADI3D_OF(p_device_x_of)
 #define adi3d_p_device_x ADI3D_OF(p_device_x)
 
-/* One line of n rows by warps warps of the block that follow each other, rows rows a lane; shared: 6 elements a warp, of which
-   the barrier must have been passed since they were last used. All threads call. */
+/* Solves a line of n rows by `warps` successive warps of the block, `rows` rows a lane.
+   Lanes    all threads of the block
+   Shared   6 elements a warp; the barrier must have been passed since they were last used */
 template <int rows, int warps>
 TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *shared)
 {
@@ -33,11 +34,11 @@ TB_D void adi3d_p_device_solve_row(int n, tb_real *a, tb_real *b, tb_real *c, tb
                            1);
 }
 
-/* The solve along x of row (j, k) and its writing to d, right-hand sides in d[] of the lane's points from `first` on;
-   there is no such row where n is 0. kept: of p_device_make_faces. */
+/* Solves along x row (j, k), whose right-hand sides are in d[] of the lane's points from `first` on, and writes it to
+   h.d. n is 0 where there is no such row; made is adi3d_p_device_make_faces'. */
 template <int rows, int warps>
 TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const adi3d_p_step &step, int s, int n, int first, int j,
-                                  int k, tb_real *d, tb_real *shared, tb_real *kept)
+                                  int k, tb_real *d, tb_real *shared, tb_real *made)
 {
     enum { wide = 16 / sizeof(tb_real) };
     tb_real a[rows], b[rows], c[rows];
@@ -45,11 +46,11 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const adi3d_p_step &s
     if (n > 0)
         adi3d_p_device_make_faces<0, rows>(
             h, step, first, 0, j, k, (s && step.pace.about ? h.z : h.u) + at, 1,
-            [&](int m) { return adi3d_p_device_right(h, step, s, m, j, k); }, kept);
+            [&](int m) { return adi3d_p_device_right(h, step, s, m, j, k); }, made);
     tb_real number[3][adi3d_p_most];
     adi3d_p_device_numbers<0>(h, 0, j, k, number);
     adi3d_p_device_rows<0, rows>(step, number, adi3d_p_device_own<0>(h, first), a, b, c);
-    if (n > 0) adi3d_p_device_put_faces<0, rows>(h, first, kept, a, b, c, d);
+    if (n > 0) adi3d_p_device_put_faces<0, rows>(h, first, made, a, b, c, d);
     adi3d_p_device_solve_row<rows, warps>(n, a, b, c, d, shared);
     /* Rows are padded to 128 bytes: a vector that begins within one ends within it. */
     TB_UNROLL
@@ -57,25 +58,26 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const adi3d_p_step &s
         if (first + r < n) *(transpose_vector *)(h.d + at + first + r) = transpose_pack(d + r);
 }
 
-/* Right-hand side and lines along x, from device memory: any step. A row has warps warps, a block lines rows of a plane. */
+/* Computes right-hand sides and solves along x, from device memory, in any step. A line has `warps` warps, a block
+   `lines` lines of a plane. */
 template <int rows, int warps, int lines>
 TRID_KERNEL void __launch_bounds__(32 * warps * lines)
     adi3d_p_device_any_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int s)
 {
-    __shared__ tb_real shared[6 * warps * lines], kept[16 * lines];
+    __shared__ tb_real shared[6 * warps * lines], made[16 * lines];
     const int warp = trid_block_thread() / 32, first = rows * (32 * (warp % warps) + trid_warp_lane());
-    const int row = lines * (int)blockIdx.x + warp / warps, there = row < h.t.n[1], j = there ? row : 0,
+    const int row = lines * (int)blockIdx.x + warp / warps, valid = row < h.t.n[1], j = valid ? row : 0,
               k = (int)blockIdx.y;
-    const int n = there ? h.t.n[0] : 0;
+    const int n = valid ? h.t.n[0] : 0;
     tb_real d[rows];
     TB_UNROLL
     for (int r = 0; r < rows; r++) d[r] = first + r < n ? adi3d_p_device_right(h, step, s, first + r, j, k) : 0;
-    adi3d_p_device_finish_x<rows, warps>(h, step, s, n, first, j, k, d, shared, kept + warp / warps * 16);
+    adi3d_p_device_finish_x<rows, warps>(h, step, s, n, first, j, k, d, shared, made + warp / warps * 16);
 }
 
-/* A row of 32 rows warps points in shared memory, as the lanes of warps warps read it, wide points of 16 bytes at a time, without
-   bank conflicts: of each warp's points the first wide of all its lanes, then the next wide, a gap of 8 wide / (rows / wide) after
-   each, so that what one copies, vectors that follow each other, also goes to different banks. */
+/* Stores a line of 32 rows warps points in shared memory, as the lanes of `warps` warps read it, 16 bytes (`wide`
+   points) at a time, without bank conflicts: of each warp's points the first `wide` of all its lanes, then the next. A
+   gap of 8 wide / (rows / wide) follows each group, so that a copy of successive vectors meets different banks, too. */
 TB_HD constexpr int adi3d_p_group_len(int rows)
 {
     return 32 * ADI3D_P_VECTORED + 8 * ADI3D_P_VECTORED * ADI3D_P_VECTORED / rows;
@@ -93,7 +95,7 @@ TB_HD constexpr int adi3d_p_plane_len(int rows, int warps, int lines)
 
 #define ADI3D_P_SLOTS 3 /* of planes: the one before, the one at hand, the next */
 
-/* rows values of a lane; with those on each side around them, which at a row's ends are whatever is finite. */
+/* Copies the values of a lane from shared memory. */
 template <int rows>
 TB_D void adi3d_p_device_values_of(const tb_real *part, int lane, tb_real *v)
 {
@@ -103,6 +105,8 @@ TB_D void adi3d_p_device_values_of(const tb_real *part, int lane, tb_real *v)
                                                      ADI3D_P_VECTORED * lane),
                          v + r);
 }
+
+/* Copies the values of a lane and one on each side of them, which at the ends of a row are whatever is finite. */
 template <int rows, int warps>
 TB_D void adi3d_p_device_row_of(const tb_real *part, int of_row, int lane, tb_real *v)
 {
@@ -112,7 +116,8 @@ TB_D void adi3d_p_device_row_of(const tb_real *part, int of_row, int lane, tb_re
     if (warps > 1 && lane == 31 && of_row < warps - 1) v[rows + 1] = part[adi3d_p_warp_len(rows)];
 }
 
-/* What the faces of the axes add to out[] of a lane's points, where they add to u and z in the base of a stage. */
+/*
+   Returns what the faces of an axis contribute to the base of a stage at a point. */
 template <int kind, int axis>
 TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const adi3d_p_step &step, int i, int j, int k)
 {
@@ -121,6 +126,8 @@ TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const adi3d_p_step 
     if (kind) sum += base[3] * adi3d_p_device_face<axis>(h, h.z, i, j, k, step.time[1], step.to);
     return sum;
 }
+
+/* Adds what the faces of all axes contribute to the base of a stage, to out[] of a lane's points. */
 template <int kind, int rows>
 TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const adi3d_p_step &step, int first, int j, int k,
                                   tb_real *out)
@@ -151,6 +158,8 @@ typedef struct FD_P_ALIGN {
     tb_real below, above, down, up;
 } adi3d_p_along_x;
 
+/*
+   Returns what the differences along x are made of at a point. */
 TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, adi3d_terms terms, tb_real own)
 {
     const fd_row row = adi3d_p_row(0, cell, terms);
@@ -164,7 +173,7 @@ TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, adi3d_terms terms, tb_
    place of u, in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are taken of (2). */
 template <int kind, int rows, int warps, int lines, int resident>
 TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
-    adi3d_p_device_still_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
+    adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
 {
     enum {
         wide = ADI3D_P_VECTORED,
@@ -178,7 +187,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
         slots = ADI3D_P_SLOTS,
         number_count = adi3d_model_numbers_of_x,
         line_len = warps * adi3d_p_warp_len(rows),
-        tabled = adi3d_p_independent(0), /* is there a table of p_device_along_x, in the place of the cells? */
+        tabled = adi3d_p_independent(0), /* is valid a table of p_device_along_x, in the place of the cells? */
         alone = tabled && warps == 1,
         factor_len = alone ? TRID_WARP_FACTOR_LEN(rows) : 0
     };
@@ -191,8 +200,8 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
     tb_real *face = shared + 8 * warps * lines + 16 * row, *ring = shared + 24 * warps * lines; /* of the row's ends */
     const trid_copy_place to_ring = trid_copy_place_of(ring);
     const int *n = h.t.n;
-    const int first = rows * (32 * part + lane), j0 = lines * (int)blockIdx.x, alive = j0 + row < n[1];
-    const int j = alive ? j0 + row : n[1] - 1;
+    const int first = rows * (32 * part + lane), j0 = lines * (int)blockIdx.x, valid = j0 + row < n[1];
+    const int j = valid ? j0 + row : n[1] - 1;
     const int from = n[2] * (int)blockIdx.y / (int)gridDim.y, to = n[2] * ((int)blockIdx.y + 1) / (int)gridDim.y;
     const tb_real *base = step.pace.base[kind ? 1 : 0], size = step.pace.size, dt = step.pace.dt;
     const tb_real mixed = base[0], own = kind == 2 ? 1 : base[1];
@@ -377,20 +386,20 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
             trid_warp_solve(rows, 32, n[0], pcr_steps, f, d);
         } else {
             adi3d_p_device_put_faces<0, rows>(h, first, face, a, b, c, d);
-            adi3d_p_device_solve_row<rows, warps>(alive ? n[0] : 0, a, b, c, d, shared);
+            adi3d_p_device_solve_row<rows, warps>(valid ? n[0] : 0, a, b, c, d, shared);
         }
         /* Rows are padded to 128 bytes: a vector that begins within one ends within it. */
         TB_UNROLL
         for (int r = 0; r < rows; r += wide)
-            if (alive && first + r < n[0])
+            if (valid && first + r < n[0])
                 *(transpose_vector *)(h.d + adi3d_p_device_at(h, first + r, j, k)) = transpose_pack(d + r);
     }
 }
 
-/* Right-hand side and solves along x by the march, of rows of warps warps; returns 0 where it needs more shared memory than
-   there is. As many warps as have registers, in several blocks where rows have one: these compute while others wait. */
+/* Launches the marching kernel along x; returns 0 where it needs more shared memory than the device has. As many warps
+   as have registers run, in several blocks where lines have one warp: some compute while others wait. */
 template <int kind, int warps>
-static inline int adi3d_p_device_march_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
+static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                          const adi3d_p_step &step)
 {
     enum {
@@ -407,35 +416,36 @@ static inline int adi3d_p_device_march_x(cudaError_t *error, cudaStream_t stream
     const size_t bytes =
         sizeof(tb_real) * (tables + ADI3D_P_SLOTS * (kind ? 2 : 1) * adi3d_p_plane_len(rows, warps, lines));
     const int blocks = (h.t.n[1] + lines - 1) / lines, most = h.shared / ((int)bytes + 1024);
-    const int sections = adi3d_p_sections(h.t.n[2], blocks, (most < resident ? most : resident) * h.processors, 3);
+    const int pieces = adi3d_p_pieces(h.t.n[2], blocks, (most < resident ? most : resident) * h.processors, 3);
     if (bytes > (size_t)h.shared) return 0;
     if (factor_len > 0 && kind == 0 && h.fresh)
         adi3d_p_launch(error, stream, adi3d_p_device_factor<0, rows, 32>, dim3(1), dim3(32), 0, h, step);
-    adi3d_p_launch(error, stream, adi3d_p_device_still_x<kind, rows, warps, lines, resident>,
-                   dim3((unsigned)blocks, (unsigned)sections), dim3(32 * warps * lines), bytes, h, step);
+    adi3d_p_launch(error, stream, adi3d_p_device_steady_x<kind, rows, warps, lines, resident>,
+                   dim3((unsigned)blocks, (unsigned)pieces), dim3(32 * warps * lines), bytes, h, step);
     return 1;
 }
 
-/* The same, by the march if the step has no changes, else point by point. */
+/* Launches right-hand sides and solves along x: by the marching kernel if the step has no changes, else point by point.
+   */
 template <int warps>
-static inline void adi3d_p_device_rows_of(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
+static inline void adi3d_p_device_x_of(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                           const adi3d_p_step &step, int s)
 {
     enum { lines = 8 / warps };
     const dim3 blocks((unsigned)((h.t.n[1] + lines - 1) / lines), (unsigned)h.t.n[2]);
     const int done = step.changes      ? 0
-                     : s == 0          ? adi3d_p_device_march_x<0, warps>(error, stream, h, step)
-                     : step.pace.about ? adi3d_p_device_march_x<1, warps>(error, stream, h, step)
-                                       : adi3d_p_device_march_x<2, warps>(error, stream, h, step);
+                     : s == 0          ? adi3d_p_device_launch_x<0, warps>(error, stream, h, step)
+                     : step.pace.about ? adi3d_p_device_launch_x<1, warps>(error, stream, h, step)
+                                       : adi3d_p_device_launch_x<2, warps>(error, stream, h, step);
     if (!done) adi3d_p_launch(error, stream, adi3d_p_device_any_x<8, warps, lines>, blocks, dim3(256), 0, h, step, s);
 }
 
-/* Those of rows as long as the axis. */
+/* Chooses the warps of a line by its length. */
 template <int unused>
 static inline void adi3d_p_device_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                     const adi3d_p_step &step, int s)
 {
-    h.t.n[0] <= 256   ? adi3d_p_device_rows_of<1>(error, stream, h, step, s)
-    : h.t.n[0] <= 512 ? adi3d_p_device_rows_of<2>(error, stream, h, step, s)
-                      : adi3d_p_device_rows_of<4>(error, stream, h, step, s);
+    h.t.n[0] <= 256   ? adi3d_p_device_x_of<1>(error, stream, h, step, s)
+    : h.t.n[0] <= 512 ? adi3d_p_device_x_of<2>(error, stream, h, step, s)
+                      : adi3d_p_device_x_of<4>(error, stream, h, step, s);
 }

@@ -21,7 +21,8 @@
 #define adi3d_host_batch_bytes ADI3D_OF(host_batch_bytes)
 #define adi3d_host_batch ADI3D_OF(host_batch)
 
-/* The same of all points of row (j, k). */
+/*
+   Returns how many rows of the points of row (j, k) are not dominant in a step, vectorised. */
 FD_P_FLAT int adi3d_p_host_weak(const adi3d_p_host *h, int j, int k, const adi3d_p_step *step)
 {
     const tb_real *FD_P_RESTRICT numbers = h->t.number[0], *FD_P_RESTRICT spread = h->spread, size = step->pace.size;
@@ -43,7 +44,8 @@ FD_P_FLAT int adi3d_p_host_weak(const adi3d_p_host *h, int j, int k, const adi3d
     return weak;
 }
 
-/* The same of all points of row (j, k). */
+/*
+   Returns what adi3d_p_untrue_at finds at all points of row (j, k), vectorised. */
 FD_P_FLAT int adi3d_p_host_untrue(const adi3d_p_host *h, int j, int k, const adi3d_p_step *step)
 {
     const tb_real *FD_P_RESTRICT numbers = h->t.number[0];
@@ -65,7 +67,7 @@ FD_P_FLAT int adi3d_p_host_untrue(const adi3d_p_host *h, int j, int k, const adi
     return untrue;
 }
 
-/* What happens at a date, to a worker's rows; a change may add to the largest magnitude given. */
+/* Applies the event of a date to a worker's rows. A change may raise *given, the largest magnitude given. */
 TB_HOST void adi3d_p_host_date(const adi3d_p_host *h, int date, const fd_date *event, int *given)
 {
     const int *n = h->t.n, w = h->worker;
@@ -98,7 +100,8 @@ TB_HOST void adi3d_p_host_date(const adi3d_p_host *h, int date, const fd_date *e
         }
 }
 
-/* The values at the spot. */
+/*
+   Returns the values at the spot. */
 TB_HOST adi3d_values adi3d_p_host_values(const adi3d_p_host *h)
 {
     const fd_weights *at = h->shared->at;
@@ -108,8 +111,9 @@ TB_HOST adi3d_values adi3d_p_host_values(const adi3d_p_host *h)
     return adi3d_p_values(at, around);
 }
 
-/* The first point whose value is not finite; with a step, whose terms are not, at its start or end. In *largest the
-   worker's largest magnitude. */
+/*
+   Returns the first point whose value is not finite; with a step, whose terms are not, at its start or end. Leaves in
+   *largest the worker's largest magnitude. */
 TB_HOST int adi3d_p_host_lost(const adi3d_p_host *h, const adi3d_p_step *step, int *largest)
 {
     const int *n = h->t.n, w = h->worker;
@@ -129,7 +133,8 @@ TB_HOST int adi3d_p_host_lost(const adi3d_p_host *h, const adi3d_p_step *step, i
     return adi3d_p_together(h, lost, 0);
 }
 
-/* The first point of a step at which something is not true, FD_P_NONE if there is none: the same for all workers. */
+/*
+   Returns the first point of a step at which a declaration does not hold, or FD_P_NONE: the same for all workers. */
 TB_HOST int adi3d_p_host_first_untrue(const adi3d_p_host *h, const adi3d_p_step *step)
 {
     const int *n = h->t.n, w = h->worker;
@@ -143,7 +148,8 @@ TB_HOST int adi3d_p_host_first_untrue(const adi3d_p_host *h, const adi3d_p_step 
     return adi3d_p_together(h, lost, 0);
 }
 
-/* The least of fd_p_too_fast over all points, in a step: the same for all workers. */
+/*
+   Returns the least of adi3d_p_too_fast over all points, in a step: the same for all workers. */
 TB_HOST int adi3d_p_host_too_fast(const adi3d_p_host *h, double longest, const adi3d_p_step *step)
 {
     const int *n = h->t.n, w = h->worker;
@@ -155,9 +161,9 @@ TB_HOST int adi3d_p_host_too_fast(const adi3d_p_host *h, double longest, const a
     return adi3d_p_together(h, least, 0);
 }
 
-/* Looks at all points in the first and in the last step. Returns what is FD_OK, or what of the model's declarations is
-   not true, or FD_UNSTABLE; weak counts the worker's rows that are not dominant. A step without numbers is the
-   march's to refuse. */
+/* Checks all points in the first and the last step. Returns what is FD_OK, which declaration does not hold, or
+   FD_UNSTABLE; weak counts the worker's rows that are not dominant. The march refuses steps whose numbers are not
+   finite. */
 TB_HOST fd_status adi3d_p_host_look(const adi3d_p_host *h, int steps)
 {
     const int *n = h->t.n, w = h->worker;
@@ -188,8 +194,8 @@ TB_HOST fd_status adi3d_p_host_look(const adi3d_p_host *h, int steps)
     return status;
 }
 
-/* Sets a worker's planes to the final values, and what surrounds them to 0. In *given the largest magnitude that its
-   points are given. */
+/* Sets a worker's planes to the final values, and what surrounds them to 0. Leaves in *given the largest magnitude that
+   its points are given. */
 TB_HOST fd_status adi3d_p_host_begin(const adi3d_p_host *h, int *given)
 {
     const int *n = h->t.n, w = h->worker;
@@ -211,13 +217,13 @@ TB_HOST fd_status adi3d_p_host_begin(const adi3d_p_host *h, int *given)
                 if (!trid_finite(h->u[at])) fd_p_least(&lost, i + n[0] * (j + n[1] * k));
                 *given = adi3d_p_largest_given(h->problem, h->parameters, &h->t, i, j, k, h->u[at], *given);
             }
-    memset(h->turned, 0, (size_t)adi3d_p_longest(h->problem) * ADI3D_P_LANES * sizeof(tb_real));
+    memset(h->transposed, 0, (size_t)adi3d_p_longest(h->problem) * ADI3D_P_LANES * sizeof(tb_real));
     memset(h->slopes - line / 2, 0, (8 * h->wide + line / 2) * sizeof(tb_real));
     lost = adi3d_p_together(h, lost, 0);
     return lost == FD_P_NONE ? fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1) : adi3d_p_lost(h, FD_FINAL_NAN, lost, -1);
 }
 
-/* A worker's part of a march. Returns its status, the same for all. */
+/* Does a worker's part of a march. Returns its status, the same for all. */
 TB_HOST fd_status adi3d_p_host_march(const adi3d_p_host *h, adi3d_result *result)
 {
     enum { at_once = 32 }; /* steps made at a time */
@@ -259,21 +265,22 @@ TB_HOST fd_status adi3d_p_host_march(const adi3d_p_host *h, adi3d_result *result
     return status;
 }
 
-/* Solves   how much memory the host's workers need together
-   Returns  bytes, 0 for a problem that is none (adi3d_check) or no workers */
+/*
+   Returns the bytes of memory that the host's workers need together, or 0 for a problem that adi3d_check refuses, or no
+   workers. */
 TB_HOST size_t adi3d_host_bytes(const adi3d_problem *problem, int workers)
 {
     if (workers < 1 || adi3d_check(problem).what) return 0;
     return adi3d_p_host_lay_out(problem, 0, workers, NULL, NULL);
 }
 
-/* Solves   one of the workers' part in a problem
+/* Does one worker's part in solving a problem.
    Needs    all workers 0 .. workers - 1 in this function at the same time, each in a thread of its own, with the same
-            arguments but for worker; meet(context), which returns when all have called it (null for one worker); memory
+            arguments except worker; meet(context), which returns when all have called it (null for one worker); memory
             of host_bytes, aligned as malloc does
    Leaves   the result, when all have returned: also of a call that is refused, unless result is null
    Returns  result->status.what: FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM: less memory than host_bytes, or none;
-            FD_BAD_SIZE: a worker that there cannot be
+            FD_BAD_SIZE: an impossible worker
    Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
             over memory; a second stage one more */
 TB_HOST int adi3d_host_worker(const adi3d_problem *problem, const adi3d_model_parameters *parameters, int worker,
@@ -307,7 +314,7 @@ TB_HOST int adi3d_host_worker(const adi3d_problem *problem, const adi3d_model_pa
         if (!status.what) status = adi3d_p_host_march(h, result);
         if (!status.what && worker == 0) {
             result->values[0] = adi3d_p_host_values(h);
-            adi3d_p_tell(&h->t, h->t.n, result->coordinates, 0, 1);
+            adi3d_p_coordinates(&h->t, h->t.n, result->coordinates, 0, 1);
         }
         const int *n = h->t.n;
         for (int k = adi3d_p_share(h, n[2], worker); k < adi3d_p_share(h, n[2], worker + 1); k++)
@@ -317,12 +324,12 @@ TB_HOST int adi3d_host_worker(const adi3d_problem *problem, const adi3d_model_pa
     }
     if (worker <= 0 || worker >= workers) {
         result->status = status;
-        if (status.what && problem) adi3d_p_no_results(problem, result);
+        if (status.what && problem) adi3d_p_fail(problem, result);
     }
     return status.what;
 }
 
-/* Solves   a problem by `workers` threads of OpenMP, where the program is compiled with it, else by the calling one
+/* Solves a problem by `workers` threads of OpenMP, where the program is compiled with it, else by the calling one.
    Needs    memory of host_bytes, aligned as malloc does
    Leaves   the result
    Returns  as host_worker */
@@ -344,7 +351,8 @@ TB_HOST int adi3d_host(const adi3d_problem *problem, const adi3d_model_parameter
     return what;
 }
 
-/* A problem of a batch for which a host's worker needs most memory. */
+/*
+   Returns a problem that needs as much of a worker's memory as any of the batch. */
 TB_HOST adi3d_problem adi3d_p_host_largest(const adi3d_batch *batch)
 {
     adi3d_problem problem;
@@ -354,8 +362,8 @@ TB_HOST adi3d_problem adi3d_p_host_largest(const adi3d_batch *batch)
     return problem;
 }
 
-/* A problem's grid, which lies together, to where those of the batch's largest problems have theirs: from the last row
-   on, so that none is written over before it is read. */
+/* Moves a problem's grid, which is contiguous, to the places that the grid of a problem with batch->points has, from
+   the last row on, so that none is overwritten before it is read. */
 TB_HOST void adi3d_p_host_spread(const adi3d_batch *batch, const adi3d_problem *problem, tb_real *grid)
 {
     const size_t n0 = (size_t)problem->axis[0].points, n1 = (size_t)problem->axis[1].points;
@@ -366,7 +374,7 @@ TB_HOST void adi3d_p_host_spread(const adi3d_batch *batch, const adi3d_problem *
                     n0 * sizeof(tb_real));
 }
 
-/* Problem `which` of a batch, by the calling thread. */
+/* Solves problem `which` of a batch in the calling thread. */
 TB_HOST void adi3d_p_host_batched(const adi3d_batch *batch, const adi3d_model_parameters *parameters, int which,
                                   void *memory, size_t bytes)
 {
@@ -389,14 +397,14 @@ TB_HOST void adi3d_p_host_batched(const adi3d_batch *batch, const adi3d_model_pa
     }
     batch->status[which] = result.status;
     if (result.status.what)
-        adi3d_p_nothing(batch, which, 0, 1);
+        adi3d_p_fail_in(batch, which, 0, 1);
     else if (batch->grid)
         adi3d_p_host_spread(batch, &problem, (tb_real *)result.grid);
 }
 
-/* Solves   how much memory MODEL_host_batch needs for so many workers
-   Returns  bytes, for which its pointers may still be null; 0 for a batch that is none (adi3d_batch_check), or no
-            workers */
+/*
+   Returns the bytes of memory that MODEL_host_batch needs for so many workers, or 0 for a batch that adi3d_batch_check
+   refuses, or no workers. The batch's pointers may still be null. */
 TB_HOST size_t adi3d_host_batch_bytes(const adi3d_batch *batch, int workers)
 {
     if (workers < 1 || adi3d_p_sizes(batch)) return 0;
@@ -404,11 +412,11 @@ TB_HOST size_t adi3d_host_batch_bytes(const adi3d_batch *batch, int workers)
     return (size_t)workers * adi3d_p_host_lay_out(&largest, 0, 1, NULL, NULL);
 }
 
-/* Solves   the problems of a batch, each by one worker: `workers` threads of OpenMP, where the program is compiled with
-            it, else the calling one
+/* Solves the problems of a batch, each by one worker: `workers` threads of OpenMP, where the program is compiled with
+   it, else the calling one.
    Needs    parameters of each problem; memory of host_batch_bytes, aligned as malloc does; pointers to the host's
             memory
-   Leaves   status, values, grids and coordinates; NaN for a problem that has none; where the call is refused its status
+   Leaves   status, values, grids and coordinates; NaN for a problem that fails; where the call is refused, its status
             in each, and NaN
    Returns  FD_OK; as adi3d_batch_check; FD_BAD_SIZE for workers < 1; or FD_NO_ROOM: less memory, or none */
 TB_HOST int adi3d_host_batch(const adi3d_batch *batch, const adi3d_model_parameters *parameters, int workers,
@@ -421,7 +429,7 @@ TB_HOST int adi3d_host_batch(const adi3d_batch *batch, const adi3d_model_paramet
         wrong = FD_NO_ROOM;
     for (int which = 0; wrong && batch && which < batch->problems; which++) {
         if (batch->status) batch->status[which] = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
-        if (batch->values && !adi3d_p_sizes(batch)) adi3d_p_nothing(batch, which, 0, 1);
+        if (batch->values && !adi3d_p_sizes(batch)) adi3d_p_fail_in(batch, which, 0, 1);
     }
     if (wrong) return wrong;
     const size_t each = adi3d_host_batch_bytes(batch, 1);

@@ -36,12 +36,12 @@
 #define adi3d_p_host_rest_y ADI3D_OF(p_host_rest_y)
 #define adi3d_p_host_rest_z ADI3D_OF(p_host_rest_z)
 #define adi3d_p_host_substitute ADI3D_OF(p_host_substitute)
-#define adi3d_p_host_turn_eight ADI3D_OF(p_host_turn_eight)
+#define adi3d_p_host_transpose_eight ADI3D_OF(p_host_transpose_eight)
 #define adi3d_p_eight ADI3D_OF(p_eight)
-#define adi3d_p_host_turn ADI3D_OF(p_host_turn)
+#define adi3d_p_host_transpose ADI3D_OF(p_host_transpose)
 #define adi3d_p_host_back_x ADI3D_OF(p_host_back_x)
 #define adi3d_p_host_x ADI3D_OF(p_host_x)
-#define adi3d_p_host_kept ADI3D_OF(p_host_kept)
+#define adi3d_p_host_fixed ADI3D_OF(p_host_fixed)
 #define adi3d_p_host_exercise ADI3D_OF(p_host_exercise)
 #define adi3d_p_host_back_y_to ADI3D_OF(p_host_back_y_to)
 #define adi3d_p_host_back_z_to ADI3D_OF(p_host_back_z_to)
@@ -59,7 +59,7 @@
 
 /* A worker has a share of the planes in the sweep along x and y, of the rows of all planes in the one along z, and
    waits for the others in between. Lines are solved ADI3D_P_LANES at a time, side by side, which the compiler makes
-   vectors of: along x from a tile that has been turned, along y and z from where they lie. A plane's right-hand side,
+   vectors of: along x from a tile that has been transposed, along y and z from where they lie. A plane's right-hand side,
    its lines along x and those along y follow each other while it is in the cache. */
 /* What the workers tell each other. */
 typedef struct {
@@ -84,9 +84,10 @@ typedef struct {
     tb_real *final, *extra;         /* final values, exercise's multiplier; null where there is none */
     tb_real *zeros;                 /* of so many lines as are solved at once */
     tb_real *rows, *slopes;         /* of the worker: right-hand sides, slopes of three rows along z and one y */
-    tb_real *turned, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
+    tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } adi3d_p_host;
 
+/* Lays out the workers' memory, as one of them sees it; if memory is null, only counts. Returns bytes. */
 TB_HOST size_t adi3d_p_host_lay_out(const adi3d_problem *problem, int worker, int workers, unsigned char *memory,
                                     adi3d_p_host *host)
 {
@@ -115,7 +116,7 @@ TB_HOST size_t adi3d_p_host_lay_out(const adi3d_problem *problem, int worker, in
         if (!needed[g]) continue;
         *grids[g] = (tb_real *)fd_p_at(memory, used + line * sizeof(tb_real)), used += grid;
     }
-    tb_real **tiles[3] = {&h.turned, &h.tile, &h.upper};
+    tb_real **tiles[3] = {&h.transposed, &h.tile, &h.upper};
     const size_t own = rows + slopes + 3 * tile;
     used += own * (size_t)worker;
     h.rows = (tb_real *)fd_p_at(memory, used), used += rows;
@@ -126,13 +127,14 @@ TB_HOST size_t adi3d_p_host_lay_out(const adi3d_problem *problem, int worker, in
     return used;
 }
 
-/* All workers wait for each other. */
+/* Waits for all workers. */
 TB_HOST void adi3d_p_meet(const adi3d_p_host *h)
 {
     if (h->workers > 1) h->meet(h->context);
 }
 
-/* The least of what the workers found, or the sum of what they counted. */
+/*
+   Returns the least of what the workers found, or the sum of what they counted. */
 TB_HOST int adi3d_p_together(const adi3d_p_host *h, int mine, int sums)
 {
     int all = sums ? 0 : mine;
@@ -146,34 +148,38 @@ TB_HOST int adi3d_p_together(const adi3d_p_host *h, int mine, int sums)
     return all;
 }
 
-/* Where a worker's share of `count` begins; the next one's begins where it ends. */
+/*
+   Returns where a worker's share of `count` begins; the next one's begins where it ends. */
 TB_HOST int adi3d_p_share(const adi3d_p_host *h, int count, int worker)
 {
     return (int)((long long)count * worker / h->workers);
 }
 
-/* Point number `at` of the grid as a status has it. */
+/*
+   Returns the status for point number `at` of the grid. */
 TB_HOST fd_status adi3d_p_lost(const adi3d_p_host *h, int what, int at, int step)
 {
     const int *n = h->t.n;
     return fd_status_of(what, 0, -1, at % n[0], at / n[0] % n[1], at / n[0] / n[1], step);
 }
 
-/* The numbers of point i of the axis that lies along vectors, in a table of that axis that begins there. */
+/* Copies the numbers of point i of the vectorised axis from a table that begins there. */
 FD_P_INLINE void adi3d_p_host_take(int axis, const tb_real *FD_P_RESTRICT table, size_t padded, size_t i,
                                    tb_real *number)
 {
     for (int q = 0; q < adi3d_p_numbers(axis); q++) number[q] = table[(size_t)q * padded + i];
 }
 
-/* The cell of point i along x. */
+/*
+   Returns the cell of point i along x. */
 FD_P_INLINE fd_cell adi3d_p_host_cell(const tb_real *FD_P_RESTRICT spread, size_t pitch, size_t i)
 {
     const fd_cell cell = {spread[i], spread[pitch + i], spread[2 * pitch + i], spread[3 * pitch + i]};
     return cell;
 }
 
-/* Row (j, k) of a grid, which at the faces stands for the one beyond, too. */
+/*
+   Returns row (j, k) of a grid; the row beyond a face is that of the face. */
 TB_HOST const tb_real *adi3d_p_host_row(const adi3d_p_host *h, const tb_real *v, int j, int k)
 {
     const int *n = h->t.n;
@@ -182,28 +188,29 @@ TB_HOST const tb_real *adi3d_p_host_row(const adi3d_p_host *h, const tb_real *v,
     return v + (size_t)k * h->plane + (size_t)j * h->pitch;
 }
 
-/* So many numbers will be wanted soon. */
+/* Prefetches `count` numbers. */
 TB_HOST void adi3d_p_host_fetch(int count, const tb_real *from)
 {
     const int line = 64 / (int)sizeof(tb_real);
     for (int i = 0; i < count; i += line) __builtin_prefetch(from + i);
 }
 
-/* How many elements of n loops along x may take, whole vectors: rows are padded. */
+/*
+   Returns how many elements of n a loop along x may take: whole vectors, since rows are padded. */
 TB_HOST int adi3d_p_host_whole(int n)
 {
     const int vector = 64 / (int)sizeof(tb_real);
     return (n + vector - 1) & -vector;
 }
 
-/* So many numbers will be written soon. */
+/* Prefetches memory for `count` numbers that will be written. */
 TB_HOST void adi3d_p_host_fetch_to_write(int count, const tb_real *to)
 {
     const int line = 64 / (int)sizeof(tb_real);
     for (int i = 0; i < count; i += line) __builtin_prefetch(to + i, 1);
 }
 
-/* Slopes along z of a row, from it and the rows before and after it in that direction. */
+/* Computes the slopes of a row along z, from it and its neighbours along z. */
 FD_P_FLAT void adi3d_p_host_slopes(int whole, fd_cell cell, const tb_real *FD_P_RESTRICT low,
                                    const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT high,
                                    tb_real *FD_P_RESTRICT out)
@@ -212,7 +219,7 @@ FD_P_FLAT void adi3d_p_host_slopes(int whole, fd_cell cell, const tb_real *FD_P_
     for (int i = 0; i < whole; i++) out[i] = adi3d_p_first(down, up, low[i], here[i], high[i]);
 }
 
-/* The numbers of row (j, k) and of a time, as the loops along x take them. */
+/* Copies the numbers of row (j, k) and of a time, for the loops along x. */
 FD_P_INLINE void adi3d_p_host_take_row(const adi3d_p_host *h, int j, int k, const tb_real *time, tb_real *y, tb_real *z,
                                        tb_real *now)
 {
@@ -220,9 +227,9 @@ FD_P_INLINE void adi3d_p_host_take_row(const adi3d_p_host *h, int j, int k, cons
     for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = time[q];
 }
 
-/* out = own (F_1 + F_2 + F_3)(v) along row (j, k), or this in addition, and the slopes along y: from the row, the same
-   from a point before and a point after, and the rows beside it. (Of three elements of a row clang makes a recurrence,
-   which it does not vectorise.) */
+/* Computes out = own (F_1 + F_2 + F_3)(v) along row (j, k), or adds it to out, and the slopes along y. Reads the row,
+   the same row from a point before and from a point after, and the rows next to it. (Three elements of one row would be
+   a recurrence to clang, which it does not vectorise.) */
 FD_P_INLINE void adi3d_p_host_own_to(const adi3d_p_host *h, int more, int whole, int j, int k, const tb_real *time,
                                      tb_real own, const tb_real *FD_P_RESTRICT spread,
                                      const tb_real *FD_P_RESTRICT numbers, const tb_real *FD_P_RESTRICT here,
@@ -270,8 +277,8 @@ FD_P_FLAT void adi3d_p_host_own_more(const adi3d_p_host *h, int whole, int j, in
                         high_z, slopes, out);
 }
 
-/* out += mixed F_0 along row (j, k), from its slopes along y (dy) and z, those of a point before and after, and the
-   slopes along z of the rows beside it. */
+/* Adds mixed F_0 to out along row (j, k), from its slopes along y (dy) and z, those of a point before and after, and
+   the slopes along z of the rows next to it. */
 FD_P_FLAT void adi3d_p_host_mixed(const adi3d_p_host *h, int whole, int j, int k, const tb_real *time, tb_real mixed,
                                   const tb_real *FD_P_RESTRICT down, const tb_real *FD_P_RESTRICT up,
                                   const tb_real *FD_P_RESTRICT numbers, const tb_real *FD_P_RESTRICT dy,
@@ -296,16 +303,17 @@ FD_P_FLAT void adi3d_p_host_mixed(const adi3d_p_host *h, int whole, int j, int k
     }
 }
 
-/* Where slopes of the values, or of a first stage's, are kept: along z of row j, and of the rows before and after it,
-   and along y of one. */
+/*
+   Returns where slopes of the values, or of a first stage's, are stored: along z of row j and of the rows before and
+   after it, and along y of one. */
 TB_HOST tb_real *adi3d_p_host_slopes_of(const adi3d_p_host *h, int more, int row)
 {
     return h->slopes + (size_t)(4 * more + row) * h->wide;
 }
 
-/* out = (more ? out : 0) + mixed F_0(v) + own (F_1 + F_2 + F_3)(v) along row (j, k), without what the faces add. Rows
-   follow each other from the one that is `first`. Mixed derivatives are differences of slopes, of which those along z
-   are there for the row and the one before. */
+/* Computes out = (more ? out : 0) + mixed F_0(v) + own (F_1 + F_2 + F_3)(v) along row (j, k), without the contributions
+   of faces. Rows follow each other from the one that is `first`: of the slopes along z, whose differences are mixed
+   derivatives, those of the row and the one before are already there. */
 TB_HOST void adi3d_p_host_apply(const adi3d_p_host *h, int more, const tb_real *v, int first, int j, int k,
                                 const tb_real *time, tb_real mixed, tb_real own, tb_real *out)
 {
@@ -330,7 +338,8 @@ TB_HOST void adi3d_p_host_apply(const adi3d_p_host *h, int more, const tb_real *
                            adi3d_p_host_slopes_of(h, more, high % 3), out);
 }
 
-/* out += scale times what the faces of an axis add to F(v) along row (j, k); slopes are given at time `when`. */
+/* Adds to out `scale` times the contributions of an axis' faces to F(v) along row (j, k); slopes are given at time
+   `when`. */
 TB_HOST void adi3d_p_host_faces(const adi3d_p_host *h, int axis, const tb_real *v, int j, int k, const tb_real *time,
                                 double when, tb_real scale, tb_real *out)
 {
@@ -347,15 +356,15 @@ TB_HOST void adi3d_p_host_faces(const adi3d_p_host *h, int axis, const tb_real *
     }
 }
 
-/* out += size (F_axis(v) at the step's end - F_axis(v) at its start) along row (j, k), but at faces whose value is
-   given along x: what a step whose coefficients change adds to the solve along an axis. */
+/* Adds size (F_axis(v) at the step's end - F_axis(v) at its start) to out along row (j, k), except at faces whose value
+   is given along x. A step whose coefficients change adds this to the solve along an axis. */
 FD_P_INLINE void adi3d_p_host_change_to(const adi3d_p_host *h, int axis, const tb_real *v, int j, int k,
                                         const adi3d_p_step *step, tb_real *FD_P_RESTRICT out)
 {
     const tb_real *FD_P_RESTRICT here = adi3d_p_host_row(h, v, j, k), *FD_P_RESTRICT low, *FD_P_RESTRICT high;
     low = axis ? adi3d_p_host_row(h, v, j - (axis == 1), k - (axis == 2)) : here - 1;
     high = axis ? adi3d_p_host_row(h, v, j + (axis == 1), k + (axis == 2)) : here + 1;
-    const int n = h->t.n[0], kept[2] = {h->problem->face[0][0] == FD_VALUE, h->problem->face[0][1] == FD_VALUE};
+    const int n = h->t.n[0], fixed[2] = {h->problem->face[0][0] == FD_VALUE, h->problem->face[0][1] == FD_VALUE};
     const tb_real first = out[0], last = out[n - 1], size = step->pace.size;
     const tb_real *FD_P_RESTRICT spread = h->spread;
     const size_t pitch = h->pitch;
@@ -371,8 +380,8 @@ FD_P_INLINE void adi3d_p_host_change_to(const adi3d_p_host *h, int axis, const t
     }
     adi3d_p_host_faces(h, axis, v, j, k, step->time[1], step->to, size, out);
     adi3d_p_host_faces(h, axis, v, j, k, step->time[0], step->from, -size, out);
-    if (kept[0]) out[0] = first;
-    if (kept[1]) out[n - 1] = last;
+    if (fixed[0]) out[0] = first;
+    if (fixed[1]) out[n - 1] = last;
 }
 TB_HOST void adi3d_p_host_change(const adi3d_p_host *h, int axis, const tb_real *v, int j, int k,
                                  const adi3d_p_step *step, tb_real *out)
@@ -382,7 +391,7 @@ TB_HOST void adi3d_p_host_change(const adi3d_p_host *h, int axis, const tb_real 
     if (axis == 2) adi3d_p_host_change_to(h, 2, v, j, k, step, out);
 }
 
-/* The right-hand side of stage s along row (j, k), as it is for the solve along x; rows as in p_host_apply_to. */
+/* Computes the right-hand side of stage s along row (j, k), for the solve along x; rows as in adi3d_p_host_apply. */
 TB_HOST void adi3d_p_host_right(const adi3d_p_host *h, int s, int first, int j, int k, const adi3d_p_step *step,
                                 tb_real *FD_P_RESTRICT out)
 {
@@ -406,9 +415,9 @@ TB_HOST void adi3d_p_host_right(const adi3d_p_host *h, int s, int first, int j, 
     if (step->changes && !about) adi3d_p_host_change(h, 0, h->u, j, k, step, out);
 }
 
-/* A row of Thomas's elimination within lines side by side along an axis, the first of which goes through (i, j, k): the
-   point's index along the axis is that of the row. `right` is what stands on the right; before and upper_before are the
-   row before's solution and its upper diagonal, taken apart. */
+/* Eliminates one row of the Thomas algorithm in interleaved lines along an axis, the first of which goes through (i, j,
+   k); the point's index along the axis is that of the row. before and upper_before are the solution and the upper
+   diagonal of the row before. */
 FD_P_INLINE void adi3d_p_host_eliminate(const adi3d_p_host *h, int axis, int at_face, int first, int lines, int i,
                                         int j, int k, const adi3d_p_step *step, const tb_real *FD_P_RESTRICT right,
                                         const tb_real *FD_P_RESTRICT_ROW before,
@@ -437,8 +446,8 @@ FD_P_INLINE void adi3d_p_host_eliminate(const adi3d_p_host *h, int axis, int at_
     }
 }
 
-/* The same of a face whose value is given, or which has a third unknown: line by line. near_by is the right-hand side
-   of the neighbour, w what the solution is the difference from, w_line apart. */
+/* Eliminates the row of a face whose value is given, or which has a third unknown, line by line. near_by is the
+   right-hand side of the neighbour; the solution is the difference from w, whose lines are w_line apart. */
 TB_HOST void adi3d_p_host_at_face(const adi3d_p_host *h, int axis, int side, int lines, int i, int j, int k,
                                   const adi3d_p_step *step, const tb_real *right, const tb_real *near_by,
                                   const tb_real *w, size_t w_line, const tb_real *before, const tb_real *upper_before,
@@ -464,8 +473,8 @@ TB_HOST void adi3d_p_host_at_face(const adi3d_p_host *h, int axis, int side, int
     }
 }
 
-/* Elimination of all rows of `lines` lines along an axis, from right-hand sides whose rows are from_row apart into tile
-   and upper; w, of which the solutions are the differences, has rows w_row apart and lines w_line. */
+/* Eliminates all rows of `lines` lines along an axis, from right-hand sides whose rows are from_row apart, into tile
+   and upper. The solutions are the differences from w, whose rows are w_row apart and lines w_line. */
 FD_P_INLINE void adi3d_p_host_forward(const adi3d_p_host *h, int axis, int lines, int i, int j, int k,
                                       const adi3d_p_step *step, const tb_real *from, size_t from_row, const tb_real *w,
                                       size_t w_row, size_t w_line)
@@ -491,7 +500,7 @@ FD_P_INLINE void adi3d_p_host_forward(const adi3d_p_host *h, int axis, int lines
     }
 }
 
-/* The same for so many lines as are taken at once, and for what is left of an axis. */
+/* Are the same for as many lines as are taken at once, and for the rest of an axis. */
 FD_P_FLAT void adi3d_p_host_forward_x(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
                                       const tb_real *from, size_t from_row, const tb_real *w, size_t w_row,
                                       size_t w_line)
@@ -524,7 +533,7 @@ FD_P_FLAT void adi3d_p_host_rest_z(const adi3d_p_host *h, int count, int i, int 
     adi3d_p_host_forward(h, 2, count, i, j, k, step, from, from_row, w, w_row, w_line);
 }
 
-/* A row of back substitution in the tile, left -= upper after, which also makes to = w + left, or to = left. */
+/* Substitutes back one row in the tile, left -= upper after, and stores to = w + left, or to = left. */
 FD_P_INLINE void adi3d_p_host_substitute(int lines, int sum, const tb_real *FD_P_RESTRICT_ROW upper,
                                          const tb_real *FD_P_RESTRICT_ROW after, tb_real *FD_P_RESTRICT_ROW left,
                                          const tb_real *w, tb_real *to)
@@ -537,9 +546,9 @@ FD_P_INLINE void adi3d_p_host_substitute(int lines, int sum, const tb_real *FD_P
     }
 }
 
-/* An 8 x 8 corner of rows x columns numbers turned, in registers where it is whole and the compiler can: in three
-   rounds lane l of vector v changes places with lane l ^ bit of vector v ^ bit. */
-FD_P_INLINE void adi3d_p_host_turn_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
+/* Transposes an 8 x 8 corner of rows x columns numbers, in registers where it is whole and the compiler can: in each of
+   three rounds lane l of vector v is exchanged with lane l ^ bit of vector v ^ bit. */
+FD_P_INLINE void adi3d_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
                                          tb_real *FD_P_RESTRICT to, size_t to_row)
 {
 #if ADI3D_P_SHUFFLES
@@ -569,20 +578,20 @@ FD_P_INLINE void adi3d_p_host_turn_eight(int rows, int columns, const tb_real *F
             to[(size_t)m * to_row + (size_t)q] = from[(size_t)q * from_row + (size_t)m];
 }
 
-/* Rows become columns: out[c * out_row + r] = in[r * in_row + c]. Square by square of whole lines of the cache, so that
-   each is read and written once. */
-FD_P_FLAT void adi3d_p_host_turn(int rows, int columns, const tb_real *FD_P_RESTRICT in, size_t in_row,
+/* Transposes: out[c * out_row + r] = in[r * in_row + c]. Goes square by square of whole cache lines, so that each is
+   read and written once. */
+FD_P_FLAT void adi3d_p_host_transpose(int rows, int columns, const tb_real *FD_P_RESTRICT in, size_t in_row,
                                  tb_real *FD_P_RESTRICT out, size_t out_row)
 {
     const int line = 64 / (int)sizeof(tb_real);
     for (int column = 0; column < columns; column += line)
         for (int r = 0; r < rows; r += 8)
             for (int c = column; c < column + line && c < columns; c += 8)
-                adi3d_p_host_turn_eight(rows - r, columns - c, in + (size_t)r * in_row + (size_t)c, in_row,
+                adi3d_p_host_transpose_eight(rows - r, columns - c, in + (size_t)r * in_row + (size_t)c, in_row,
                                         out + (size_t)c * out_row + (size_t)r, out_row);
 }
 
-/* Back substitution of lines along x, in the tile. */
+/* Substitutes back lines along x, in the tile. */
 FD_P_FLAT void adi3d_p_host_back_x(const adi3d_p_host *h)
 {
     for (int i = h->t.n[0] - 2; i >= 0; i--) {
@@ -592,7 +601,7 @@ FD_P_FLAT void adi3d_p_host_back_x(const adi3d_p_host *h)
     }
 }
 
-/* Right-hand sides and solves along x of rows j .. j + lines - 1 of plane k, into d. */
+/* Computes right-hand sides of rows j .. j + lines - 1 of plane k and solves along x, into d. */
 TB_HOST void adi3d_p_host_x(const adi3d_p_host *h, int s, int lines, int j, int k, const adi3d_p_step *step)
 {
     const int n = h->t.n[0];
@@ -604,23 +613,24 @@ TB_HOST void adi3d_p_host_x(const adi3d_p_host *h, int s, int lines, int j, int 
             adi3d_p_host_fetch_to_write(n, h->d + at + (size_t)(b + r) * pitch);
             adi3d_p_host_right(h, s, b + r == 0, j + b + r, k, step, h->rows + (size_t)r * h->wide);
         }
-        adi3d_p_host_turn(rows, n, h->rows, h->wide, h->turned + b, ADI3D_P_LANES);
+        adi3d_p_host_transpose(rows, n, h->rows, h->wide, h->transposed + b, ADI3D_P_LANES);
     }
-    adi3d_p_host_forward_x(h, ADI3D_P_LANES, 0, j, k, step, h->turned, ADI3D_P_LANES, w, 1, pitch);
+    adi3d_p_host_forward_x(h, ADI3D_P_LANES, 0, j, k, step, h->transposed, ADI3D_P_LANES, w, 1, pitch);
     adi3d_p_host_back_x(h);
-    adi3d_p_host_turn(n, lines, h->tile, ADI3D_P_LANES, h->d + at, pitch);
+    adi3d_p_host_transpose(n, lines, h->tile, ADI3D_P_LANES, h->d + at, pitch);
     for (int b = 0; b < lines && step->changes && !(s && step->pace.about); b++)
         adi3d_p_host_change(h, 1, h->u, j + b, k, step, h->d + at + (size_t)b * pitch);
 }
 
-/* Which of the lanes from column i on lie on faces of x whose values have been given: the first (1), the last (2). */
-TB_HOST int adi3d_p_host_kept(const adi3d_p_host *h, int lines, int i)
+/*
+   Returns which of the lanes from column i on are on faces of x whose values are given: the first (1), the last (2). */
+TB_HOST int adi3d_p_host_fixed(const adi3d_p_host *h, int lines, int i)
 {
     return (i == 0 && adi3d_p_given(h->problem, 0, 0)) +
            2 * (i + lines == h->t.n[0] && adi3d_p_given(h->problem, 0, h->t.n[0] - 1));
 }
 
-/* What exercise makes of a row's values, which begin at `at` in the grids. */
+/* Applies early exercise to a row's values, which begin at `at` in the grids. */
 TB_HOST void adi3d_p_host_exercise(const adi3d_p_host *h, int lines, int exercise, tb_real dt, size_t at,
                                    tb_real *FD_P_RESTRICT u)
 {
@@ -634,8 +644,8 @@ TB_HOST void adi3d_p_host_exercise(const adi3d_p_host *h, int lines, int exercis
     }
 }
 
-/* Back substitution of lines along y, into d, but for lanes with given values. */
-FD_P_INLINE void adi3d_p_host_back_y_to(const adi3d_p_host *h, int lines, int kept, tb_real *d)
+/* Substitutes back lines along y, into d, except in lanes with given values. */
+FD_P_INLINE void adi3d_p_host_back_y_to(const adi3d_p_host *h, int lines, int fixed, tb_real *d)
 {
     const int n = h->t.n[1];
     for (int j = n - 1; j >= 0; j--) {
@@ -646,14 +656,14 @@ FD_P_INLINE void adi3d_p_host_back_y_to(const adi3d_p_host *h, int lines, int ke
         else
             adi3d_p_host_substitute(lines, 0, h->upper + (size_t)j * ADI3D_P_LANES, left + ADI3D_P_LANES, left, row,
                                     row);
-        if (kept & 1) row[0] = first;
-        if (kept & 2) row[lines - 1] = last;
+        if (fixed & 1) row[0] = first;
+        if (fixed & 2) row[lines - 1] = last;
     }
 }
 
-/* Back substitution of lines along z, from right-hand sides d, and to = w + solution; in lanes with given values the
-   solution is d. With exercise, which needs `final` and perhaps extra, in a step's last stage. */
-FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int kept, int exercise, tb_real dt, size_t at,
+/* Substitutes back lines along z, from right-hand sides d, and stores to = w + solution; in lanes with given values the
+   solution is d. With exercise, in a step's last stage, reads `final` and perhaps extra. */
+FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int fixed, int exercise, tb_real dt, size_t at,
                                         const tb_real *w_of, tb_real *to_of)
 {
     const int n = h->t.n[2];
@@ -666,8 +676,8 @@ FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int ke
         if (to_of != w_of) adi3d_p_host_fetch(lines, to_of + next);
         adi3d_p_host_substitute(lines, 1, h->upper + (size_t)k * ADI3D_P_LANES,
                                 k == n - 1 ? h->zeros : left + ADI3D_P_LANES, left, w, to);
-        if (kept & 1) to[0] = first;
-        if (kept & 2) to[lines - 1] = last;
+        if (fixed & 1) to[0] = first;
+        if (fixed & 2) to[lines - 1] = last;
         if (exercise != FD_EUROPEAN) adi3d_p_host_exercise(h, lines, exercise, dt, row, to);
     }
 }
@@ -677,46 +687,46 @@ FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int ke
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
-FD_P_FLAT void adi3d_p_host_back_y_all(const adi3d_p_host *h, int count, int kept, tb_real *d)
+FD_P_FLAT void adi3d_p_host_back_y_all(const adi3d_p_host *h, int count, int fixed, tb_real *d)
 {
     (void)count;
-    adi3d_p_host_back_y_to(h, ADI3D_P_LANES, kept, d);
+    adi3d_p_host_back_y_to(h, ADI3D_P_LANES, fixed, d);
 }
-FD_P_FLAT void adi3d_p_host_back_z_all(const adi3d_p_host *h, int count, int kept, int exercise, tb_real dt, size_t at,
+FD_P_FLAT void adi3d_p_host_back_z_all(const adi3d_p_host *h, int count, int fixed, int exercise, tb_real dt, size_t at,
                                        const tb_real *w, tb_real *to)
 {
     (void)count;
-    adi3d_p_host_back_z_to(h, ADI3D_P_LANES, kept, exercise, dt, at, w, to);
+    adi3d_p_host_back_z_to(h, ADI3D_P_LANES, fixed, exercise, dt, at, w, to);
 }
-FD_P_FLAT void adi3d_p_host_back_y_rest(const adi3d_p_host *h, int count, int kept, tb_real *d)
+FD_P_FLAT void adi3d_p_host_back_y_rest(const adi3d_p_host *h, int count, int fixed, tb_real *d)
 {
-    adi3d_p_host_back_y_to(h, count, kept, d);
+    adi3d_p_host_back_y_to(h, count, fixed, d);
 }
-FD_P_FLAT void adi3d_p_host_back_z_rest(const adi3d_p_host *h, int count, int kept, int exercise, tb_real dt, size_t at,
+FD_P_FLAT void adi3d_p_host_back_z_rest(const adi3d_p_host *h, int count, int fixed, int exercise, tb_real dt, size_t at,
                                         const tb_real *w, tb_real *to)
 {
-    adi3d_p_host_back_z_to(h, count, kept, exercise, dt, at, w, to);
+    adi3d_p_host_back_z_to(h, count, fixed, exercise, dt, at, w, to);
 }
 #ifdef __clang__
 #pragma clang diagnostic pop
 #endif
 
-/* Solves along y of columns i .. of plane k, in d. */
+/* Solves along y the columns i .. of plane k, in d. */
 TB_HOST void adi3d_p_host_y(const adi3d_p_host *h, int s, int lines, int i, int k, const adi3d_p_step *step)
 {
-    const int kept = adi3d_p_host_kept(h, lines, i), all = lines == ADI3D_P_LANES;
+    const int fixed = adi3d_p_host_fixed(h, lines, i), all = lines == ADI3D_P_LANES;
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
     const tb_real *w = (s && step->pace.about ? h->z : h->u) + at;
     (all ? adi3d_p_host_forward_y : adi3d_p_host_rest_y)(h, lines, i, 0, k, step, h->d + at, pitch, w, pitch, 1);
-    (all ? adi3d_p_host_back_y_all : adi3d_p_host_back_y_rest)(h, lines, kept, h->d + at);
+    (all ? adi3d_p_host_back_y_all : adi3d_p_host_back_y_rest)(h, lines, fixed, h->d + at);
 }
 
-/* Solves along z of columns i .. of the planes' rows j, from d, and what a stage ends with. */
+/* Solves along z the columns i .. of the planes' rows j, from d, and ends the stage. */
 TB_HOST void adi3d_p_host_z(const adi3d_p_host *h, int s, int lines, int i, int j, const adi3d_p_step *step)
 {
     const int last = s == step->pace.stages - 1, exercise = last ? h->problem->exercise : FD_EUROPEAN;
     const int given = adi3d_p_given(h->problem, 1, j);
-    const int kept = adi3d_p_host_kept(h, lines, i), all = lines == ADI3D_P_LANES;
+    const int fixed = adi3d_p_host_fixed(h, lines, i), all = lines == ADI3D_P_LANES;
     const size_t plane = h->plane, at = (size_t)j * h->pitch + (size_t)i;
     const tb_real *w = s && step->pace.about ? h->z : h->u, dt = step->pace.dt;
     tb_real *to = last ? h->u : h->z;
@@ -727,10 +737,10 @@ TB_HOST void adi3d_p_host_z(const adi3d_p_host *h, int s, int lines, int i, int 
     }
     if (given) return;
     (all ? adi3d_p_host_forward_z : adi3d_p_host_rest_z)(h, lines, i, j, 0, step, h->d + at, plane, w + at, plane, 1);
-    (all ? adi3d_p_host_back_z_all : adi3d_p_host_back_z_rest)(h, lines, kept, exercise, dt, at, w, to);
+    (all ? adi3d_p_host_back_z_all : adi3d_p_host_back_z_rest)(h, lines, fixed, exercise, dt, at, w, to);
 }
 
-/* A worker's part of a step. */
+/* Does a worker's part of a step. */
 TB_HOST void adi3d_p_host_step(const adi3d_p_host *h, const adi3d_p_step *step)
 {
     const int *n = h->t.n, w = h->worker;

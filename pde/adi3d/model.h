@@ -59,11 +59,12 @@
 #define adi3d_p_too_fast ADI3D_OF(p_too_fast)
 #define adi3d_p_values ADI3D_OF(p_values)
 #define adi3d_p_largest_given ADI3D_OF(p_largest_given)
-#define adi3d_p_tell ADI3D_OF(p_tell)
-#define adi3d_p_no_results ADI3D_OF(p_no_results)
-#define adi3d_p_nothing ADI3D_OF(p_nothing)
+#define adi3d_p_coordinates ADI3D_OF(p_coordinates)
+#define adi3d_p_fail ADI3D_OF(p_fail)
+#define adi3d_p_fail_in ADI3D_OF(p_fail_in)
 
-/* What is given at a face. */
+/*
+   Returns what is given at a face. */
 TB_HD double adi3d_p_face(const adi3d_model_parameters *parameters, int axis, int side, const double *at, double t)
 {
 #ifdef ADI3D_FACE
@@ -74,6 +75,8 @@ TB_HD double adi3d_p_face(const adi3d_model_parameters *parameters, int axis, in
 #endif
 }
 
+/*
+   Returns what a value becomes at a date. */
 TB_HD double adi3d_p_change(const adi3d_model_parameters *parameters, int date, const double *at, double value)
 {
 #ifdef ADI3D_CHANGE
@@ -84,13 +87,15 @@ TB_HD double adi3d_p_change(const adi3d_model_parameters *parameters, int date, 
 #endif
 }
 
-/* The times of its march. */
+/*
+   Returns the times of the march. */
 TB_HD fd_times adi3d_p_times(const adi3d_problem *problem)
 {
     return fd_times_of(&problem->times, problem->scheme, 3, (int)adi3d_model_mixed != 0);
 }
 
-/* How many numbers a point of an axis has; axis 3 is time. */
+/*
+   Returns how many numbers a point of an axis has; axis 3 is time. */
 TB_HD int adi3d_p_numbers(int axis)
 {
     return axis == 0   ? (int)adi3d_model_numbers_of_x
@@ -99,7 +104,7 @@ TB_HD int adi3d_p_numbers(int axis)
                        : (int)adi3d_model_numbers_of_t;
 }
 
-/* They are, in double precision. */
+/* Calls the model for these numbers, in double precision. */
 TB_HD void adi3d_p_numbers_at(const adi3d_model_parameters *parameters, int axis, double at, double *number)
 {
     if (axis == 0) adi3d_model_of_x(parameters, at, number);
@@ -141,7 +146,7 @@ typedef struct {
     int changes; /* does anything along the axes, coefficients or given slopes, differ from its start to its end? */
 } adi3d_p_step;
 
-/* Hands out the memory of an axis' tables; with null, only counts. */
+/* Lays out an axis' tables in memory; if that is null, only counts. Returns bytes. */
 TB_HD size_t adi3d_p_axis_lay_out(int axis, int points, unsigned char *memory, adi3d_p_tables *tables)
 {
     const size_t n = (size_t)points, padded = (size_t)adi3d_p_padded(points);
@@ -160,7 +165,8 @@ TB_HD size_t adi3d_p_axis_lay_out(int axis, int points, unsigned char *memory, a
     return used;
 }
 
-/* Bytes of an axis' tables. */
+/*
+   Returns the bytes of an axis' tables. */
 TB_HD size_t adi3d_p_axis_bytes(int axis, int points)
 {
     return adi3d_p_axis_lay_out(axis, points, NULL, NULL);
@@ -194,7 +200,7 @@ TB_HD fd_status adi3d_p_axis(const adi3d_problem *problem, const adi3d_model_par
     return fd_status_of(beyond ? FD_TOO_FEW_NUMBERS : FD_OK, 0, beyond ? axis : -1, -1, -1, -1, -1);
 }
 
-/* Makes step k ready. Returns what is FD_OK, or FD_MODEL_NAN or FD_TOO_FEW_NUMBERS in step k. */
+/* Makes the data of step k. Returns what is FD_OK, or FD_MODEL_NAN or FD_TOO_FEW_NUMBERS in step k. */
 TB_HD fd_status adi3d_p_step_of(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
                                 const fd_step *step, int k, adi3d_p_step *s)
 {
@@ -218,7 +224,8 @@ TB_HD fd_status adi3d_p_step_of(const adi3d_problem *problem, const adi3d_model_
     return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
 }
 
-/* The final value at point (i, j, k). */
+/*
+   Returns the final value at point (i, j, k). */
 TB_HD double adi3d_p_final(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
                            const adi3d_p_tables *t, int i, int j, int k)
 {
@@ -228,14 +235,15 @@ TB_HD double adi3d_p_final(const adi3d_problem *problem, const adi3d_model_param
                        parameters);
 }
 
-/* The numbers of point i of an axis, from its table. */
+/* Copies the numbers of point i of an axis from its table. */
 TB_HD void adi3d_p_take(const adi3d_p_tables *t, int axis, int i, tb_real *number)
 {
     TB_UNROLL
     for (int q = 0; q < adi3d_p_numbers(axis); q++) number[q] = t->number[axis][q * t->padded[axis] + i];
 }
 
-/* The terms from the numbers of a point and a time. */
+/*
+   Returns the terms from the numbers of a point and a time. */
 TB_HD adi3d_terms adi3d_p_terms(const tb_real *x, const tb_real *y, const tb_real *z, const tb_real *time)
 {
     adi3d_terms terms = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0};
@@ -243,7 +251,8 @@ TB_HD adi3d_terms adi3d_p_terms(const tb_real *x, const tb_real *y, const tb_rea
     return terms;
 }
 
-/* The same at point (i, j, k), by the tables: where speed does not matter. */
+/*
+   Returns the terms at point (i, j, k) from the tables, where speed does not matter. */
 TB_HD adi3d_terms adi3d_p_terms_at(const adi3d_p_tables *t, int i, int j, int k, const tb_real *time)
 {
     tb_real x[adi3d_p_most], y[adi3d_p_most], z[adi3d_p_most];
@@ -251,7 +260,8 @@ TB_HD adi3d_terms adi3d_p_terms_at(const adi3d_p_tables *t, int i, int j, int k,
     return adi3d_p_terms(x, y, z, time);
 }
 
-/* Are they finite? */
+/*
+   Returns whether all terms are finite. */
 TB_HD int adi3d_p_finite(adi3d_terms terms)
 {
     /* Shares: a sum of finite numbers must be finite. */
@@ -261,33 +271,39 @@ TB_HD int adi3d_p_finite(adi3d_terms terms)
     return trid_finite_f64(sum);
 }
 
-/* The row of A along an axis, without kill. */
+/*
+   Returns the row of A along an axis, without kill. */
 TB_HD fd_row adi3d_p_row(int axis, fd_cell cell, adi3d_terms terms)
 {
     return fd_lane_row(cell, adi3d_model_fitting, terms.drift[axis], terms.volatility[axis] * terms.volatility[axis]);
 }
 
-/* The row of 1 - size A along an axis, which has a third of the kill; of a face without the couplings that would keep
-   it from being dominant. Returns whether it was, without that. */
+/* Computes the row of 1 - size A along an axis, with a third of the kill; at a face without the couplings that would
+   keep it from being dominant. Returns whether it was dominant without that. */
 TB_HD int adi3d_p_matrix(int axis, int at_face, fd_cell cell, adi3d_terms terms, tb_real size, tb_real *a, tb_real *b,
                          tb_real *c)
 {
     return fd_lane_matrix_at(adi3d_p_row(axis, cell, terms), at_face, size, terms.kill / 3, a, b, c);
 }
 
-/* A u along an axis from the three values there, with its third of the kill: without what its faces add. */
+/*
+   Returns A u along an axis from the three values there, with a third of the kill and without the contributions of
+   faces. */
 TB_HD tb_real adi3d_p_along(int axis, fd_cell cell, adi3d_terms terms, tb_real low, tb_real here, tb_real high)
 {
     return fd_lane_apply(adi3d_p_row(axis, cell, terms), low, here, high) - terms.kill / 3 * here;
 }
 
-/* The first derivative (fd_lane_first) with what multiplies the two differences: they are made once a cell. */
+/*
+   Returns the first derivative as fd_lane_first does, from the factors of the two differences, which are the same for
+   a whole cell. */
 TB_HD tb_real adi3d_p_first(tb_real down, tb_real up, tb_real low, tb_real here, tb_real high)
 {
     return down * (here - low) + up * (high - here);
 }
 
-/* A sum of the mixed derivatives xy, xz, yz at a point as F_0 has it. */
+/*
+   Returns F_0 from the mixed derivatives xy, xz, yz. */
 TB_HD tb_real adi3d_p_mix(const adi3d_terms *terms, const tb_real *cross)
 {
     const tb_real *s = terms->volatility;
@@ -298,8 +314,9 @@ TB_HD tb_real adi3d_p_mix(const adi3d_terms *terms, const tb_real *cross)
     return sum;
 }
 
-/* F_1 + F_2 + F_3 at a point, from its cells, its terms, the value there and those before and after it along the axes.
-   Without what faces add. */
+/*
+   Returns F_1 + F_2 + F_3 at a point, from its cells, its terms, the value there and its neighbours along the axes,
+   without the contributions of faces. */
 TB_HD tb_real adi3d_p_own(const fd_cell *cell, const adi3d_terms *terms, tb_real here, const tb_real *low,
                           const tb_real *high)
 {
@@ -309,9 +326,10 @@ TB_HD tb_real adi3d_p_own(const fd_cell *cell, const adi3d_terms *terms, tb_real
            fd_lane_apply(z, low[2], here, high[2]) - terms->kill * here;
 }
 
-/* mixed F_0 + own (F_1 + F_2 + F_3) at a point, from its cells, its terms and the values around it, (i, j, k) of
-   -1 .. 1 at v[13 + i + 3 j + 9 k]; the eight corners are not read. Without what faces add. 19 points; some 50
-   operations for the mixed terms and 25 for the others. */
+/*
+   Returns mixed F_0 + own (F_1 + F_2 + F_3) at a point, without the contributions of faces. The value at (i, j, k) of
+   -1 .. 1 around it is v[13 + i + 3 j + 9 k]; the eight corners are not read.
+   Cost     19 values; some 50 operations for the mixed terms and 25 for the others */
 TB_HD tb_real adi3d_p_apply(const fd_cell *cell, const adi3d_terms *terms, tb_real mixed, tb_real own, const tb_real *v)
 {
     const tb_real before[3] = {v[12], v[10], v[4]}, after[3] = {v[14], v[16], v[22]};
@@ -341,15 +359,18 @@ TB_HD tb_real adi3d_p_apply(const fd_cell *cell, const adi3d_terms *terms, tb_re
     return sum + mixed * adi3d_p_mix(terms, cross);
 }
 
-/* Do the faces of an axis add to F? */
+/*
+   Returns whether a face contributes to F. */
 TB_HD int adi3d_p_adds(const adi3d_problem *problem, int axis, int side)
 {
     const int kind = problem->face[axis][side];
     return kind == FD_SLOPE || kind == FD_DEGENERATE;
 }
 
-/* What a face adds to F along its axis at point (i, j, k) of it: a slope that is given at time t, or its third point,
-   from the values next to the face and one further in; `time` are the numbers of the coefficients' time. */
+/*
+   Returns what a face contributes to F along its axis at point (i, j, k) of it: a slope given at time `when`, or the
+   face's third point. next and third are the values of its neighbour and one further in; `time` has the numbers of the
+   coefficients' time. */
 TB_HD tb_real adi3d_p_at_face(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
                               const adi3d_p_tables *t, int axis, int side, int i, int j, int k, const tb_real *time,
                               double when, tb_real next, tb_real third)
@@ -364,12 +385,12 @@ TB_HD tb_real adi3d_p_at_face(const adi3d_problem *problem, const adi3d_model_pa
                           terms.volatility[axis] * terms.volatility[axis], slope);
 }
 
-/* The matrix row of a face and its right-hand side, at a point of it with these terms; `beside` are those of its
-   neighbour on the line, whose right-hand side is near_by; w is what the solution is the difference from, `when` the
-   step's end. row: a, b, c; at the first face a, at the last c is without meaning. */
+/* Computes the boundary row of a face and its right-hand side, at a point of it with these terms. `neighbour` are the
+   terms of the next point of the line, whose right-hand side is near_by. The solution is the difference from w; `when`
+   is the end of the step. row: a, b, c; a of the first face and c of the last have no meaning. */
 TB_HD void adi3d_p_face_row(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
                             const adi3d_p_tables *t, int axis, int side, const double *at, double when, tb_real size,
-                            adi3d_terms terms, adi3d_terms beside, tb_real near_by, tb_real w, tb_real *row,
+                            adi3d_terms terms, adi3d_terms neighbour, tb_real near_by, tb_real w, tb_real *row,
                             tb_real *right)
 {
     const int kind = problem->face[axis][side], last = t->n[axis] - 1;
@@ -381,15 +402,16 @@ TB_HD void adi3d_p_face_row(const adi3d_problem *problem, const adi3d_model_para
     adi3d_p_matrix(axis, 1, t->cell[axis][side ? last : 0], terms, size, &row[0], &row[1], &row[2]);
     if (kind == FD_DEGENERATE) {
         tb_real next[3];
-        adi3d_p_matrix(axis, 0, t->cell[axis][side ? last - 1 : 1], beside, size, &next[0], &next[1], &next[2]);
+        adi3d_p_matrix(axis, 0, t->cell[axis][side ? last - 1 : 1], neighbour, size, &next[0], &next[1], &next[2]);
         const tb_real third = size * terms.drift[axis] * t->far_of[axis][side];
         *right -= near_by * fd_lane_face_three(third, &row[1], &row[side ? 0 : 2], next[side ? 2 : 0], next[1],
                                                next[side ? 0 : 2]);
     }
 }
 
-/* Is the row along an axis with these terms not dominant? One without couplings of the wrong sign is, whatever rounding
-   says. */
+/*
+   Returns whether the row along an axis with these terms is not diagonally dominant. A row without couplings of the
+   wrong sign is, whatever rounding says. */
 TB_HD int adi3d_p_weak_along(int axis, fd_cell cell, adi3d_terms terms, tb_real size)
 {
     tb_real a, b, c;
@@ -397,8 +419,9 @@ TB_HD int adi3d_p_weak_along(int axis, fd_cell cell, adi3d_terms terms, tb_real 
     return !dominant & !((a <= 0) & (c <= 0) & (1 + size * terms.kill / 3 > 0));
 }
 
-/* How many of the three rows of a point are not dominant in a step. At a face whose value is given the cell makes no
-   couplings, so that none is found there. */
+/*
+   Returns how many of the three rows of a point are not dominant in a step. A face whose value is given has no
+   couplings in its cell, so none is found there. */
 TB_HD int adi3d_p_weak(const adi3d_p_tables *t, int i, int j, int k, const adi3d_p_step *step)
 {
     const int index[3] = {i, j, k};
@@ -408,8 +431,9 @@ TB_HD int adi3d_p_weak(const adi3d_p_tables *t, int i, int j, int k, const adi3d
     return weak;
 }
 
-/* The terms at point (i, j, k) and a time, where numbers that are not declared are 1, but 2 those of the axes, and of
-   time (bit 3), whose bits are in twos. */
+/*
+   Returns the terms at point (i, j, k) and a time, with undeclared numbers set to 1, or to 2 for the axes, and for time
+   (bit 3), whose bits are in twos. */
 TB_HD adi3d_terms adi3d_p_terms_beyond(const adi3d_p_tables *t, int i, int j, int k, const tb_real *time, int twos)
 {
     const int index[3] = {i, j, k};
@@ -422,7 +446,8 @@ TB_HD adi3d_terms adi3d_p_terms_beyond(const adi3d_p_tables *t, int i, int j, in
     return adi3d_p_terms(number[0], number[1], number[2], number[3]);
 }
 
-/* Of what the terms read more numbers than are declared: FD_P_FEW's bits. */
+/*
+   Returns of which axes, or of time, the terms read more numbers than are declared: FD_P_FEW and its multiples. */
 TB_HD int adi3d_p_few(const adi3d_p_tables *t, int i, int j, int k, const tb_real *time)
 {
     enum { numbers = sizeof(adi3d_terms) / sizeof(tb_real), all = 15 };
@@ -440,24 +465,27 @@ TB_HD int adi3d_p_few(const adi3d_p_tables *t, int i, int j, int k, const tb_rea
     return few;
 }
 
-/* Does what is along an axis, or the kill, differ? */
+/*
+   Returns whether the terms along an axis, or the kill, differ. */
 TB_HD int adi3d_p_differs(int axis, adi3d_terms one, adi3d_terms other)
 {
     return fd_p_differ(one.drift[axis], other.drift[axis]) | fd_p_differ(one.volatility[axis], other.volatility[axis]) |
            fd_p_differ(one.kill, other.kill);
 }
 
-/* What of the model's declarations is not true in a step at a point with these numbers, and is the problem ill-posed
-   there: a sum of pde/fd.h's. first: the numbers of the axes' first points; changes: do those of time? */
+/*
+   Returns which declarations of the model do not hold in a step at a point with these numbers, and whether the problem
+   is ill-posed there: a sum of pde/fd.h's bits. first has the numbers of the axes' first points; changes says whether
+   those of time change. */
 TB_HD int adi3d_p_untrue(const tb_real *x, const tb_real *y, const tb_real *z, tb_real (*first)[adi3d_p_room],
                          const tb_real *start, const tb_real *end, int changes)
 {
     const adi3d_terms here = adi3d_p_terms(x, y, z, end);
-    int untrue = 0, differs = 0, there[3];
+    int untrue = 0, differs = 0, diffuses[3];
     tb_real rho[3];
-    for (int d = 0; d < 3; d++) there[d] = (here.volatility[d] < 0) | (here.volatility[d] > 0);
+    for (int d = 0; d < 3; d++) diffuses[d] = (here.volatility[d] < 0) | (here.volatility[d] > 0);
     for (int p = 0; p < 3; p++) {
-        rho[p] = there[p == 2] & there[1 + (p > 0)] ? here.beta[p] / 2 : 0; /* 12, 13, 23 */
+        rho[p] = diffuses[p == 2] & diffuses[1 + (p > 0)] ? here.beta[p] / 2 : 0; /* 12, 13, 23 */
         if (!((int)adi3d_model_mixed >> p & 1)) untrue |= ((rho[p] < 0) | (rho[p] > 0)) * (FD_P_MIXED << p);
     }
     untrue |= fd_p_ill_correlated(rho) * FD_P_ILL_POSED;
@@ -476,8 +504,9 @@ TB_HD int adi3d_p_untrue(const tb_real *x, const tb_real *y, const tb_real *z, t
     return untrue;
 }
 
-/* The same at point (i, j, k), and of one point of each row whether its terms read more numbers than are declared.
-   Nothing else is asked of points whose values are given. */
+/*
+   Returns the same at point (i, j, k), and at one point of each row whether the terms read more numbers than are
+   declared. Points whose values are given are checked for nothing else. */
 TB_HD int adi3d_p_untrue_at(const adi3d_problem *problem, const adi3d_p_tables *t, int i, int j, int k,
                             const adi3d_p_step *step)
 {
@@ -494,8 +523,9 @@ TB_HD int adi3d_p_untrue_at(const adi3d_problem *problem, const adi3d_p_tables *
     return few | adi3d_p_untrue(number[0], number[1], number[2], first, start, end, changes);
 }
 
-/* Is a point too fast for explicit steps, the longest of which is so long? As fd_p_too_fast. With more than one mixed
-   term the fastest wave is faster than those along the axes, by 9/8 at most. */
+/*
+   Returns whether the longest explicit step is too long for a point, as fd_p_too_fast does. With more than one mixed
+   term the fastest wave exceeds those along the axes, by a factor of 9/8 at most. */
 TB_HD int adi3d_p_too_fast(const adi3d_problem *problem, const adi3d_p_tables *t, double longest, int i, int j, int k,
                            const adi3d_p_step *step)
 {
@@ -512,8 +542,9 @@ TB_HD int adi3d_p_too_fast(const adi3d_problem *problem, const adi3d_p_tables *t
     return fd_p_too_fast(longest, rate, (double)terms.kill);
 }
 
-/* Value and derivatives at the spot, from the 4 x 4 x 4 values around it, those along x side by side, then those along
-   y: the first is at (at[0].first, at[1].first, at[2].first). */
+/*
+   Returns value and derivatives at the spot, from the 4 x 4 x 4 values around it, x first, then y; the first one is at
+   (at[0].first, at[1].first, at[2].first). */
 TB_HD adi3d_values adi3d_p_values(const fd_weights *at, const tb_real *around)
 {
     /* Which derivative along each axis. */
@@ -531,8 +562,9 @@ TB_HD adi3d_values adi3d_p_values(const fd_weights *at, const tb_real *around)
     return values;
 }
 
-/* The larger of `most` and the magnitude of what point (i, j, k) is given: its final value, and on a face the value
-   given at time 0, or the slope times the length of the axis. */
+/*
+   Returns the larger of `most` and the magnitude of what point (i, j, k) is given: its final value, and at a face the
+   value given at time 0, or the slope times the length of the axis. */
 TB_HD int adi3d_p_largest_given(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
                                 const adi3d_p_tables *t, int i, int j, int k, tb_real value, int most)
 {
@@ -547,17 +579,16 @@ TB_HD int adi3d_p_largest_given(const adi3d_problem *problem, const adi3d_model_
     return fd_p_larger(most, (double)value);
 }
 
-/* Tells where the points are, by so many threads: room[d] numbers of axis d, NaN beyond the last point. */
-TB_HD void adi3d_p_tell(const adi3d_p_tables *t, const int *room, double *const *coordinates, int thread, int threads)
+/* Copies the axes' points to `coordinates`, by so many threads: room[d] numbers, NaN beyond the last point. */
+TB_HD void adi3d_p_coordinates(const adi3d_p_tables *t, const int *room, double *const *coordinates, int thread, int threads)
 {
     for (int d = 0; d < 3; d++)
         for (int i = thread; i < room[d] && coordinates[d]; i += threads)
             coordinates[d][i] = i < t->n[d] ? t->x[d][i] : (double)fd_p_nan();
 }
 
-/* NaN wherever results would be, for a problem that has none; but for grid and coordinates, if it has no size that one
-   can have. */
-TB_HD void adi3d_p_no_results(const adi3d_problem *problem, const adi3d_result *result)
+/* Writes NaN where the results of a problem would be. Where its sizes are impossible, grid and coordinates stay. */
+TB_HD void adi3d_p_fail(const adi3d_problem *problem, const adi3d_result *result)
 {
     const tb_real nan = fd_p_nan();
     const double n = (double)nan;
@@ -572,8 +603,8 @@ TB_HD void adi3d_p_no_results(const adi3d_problem *problem, const adi3d_result *
         for (int i = 0; i < problem->axis[d].points && result->coordinates[d]; i++) result->coordinates[d][i] = n;
 }
 
-/* NaN wherever problem `which` of a batch would have results, by so many threads. */
-TB_HD void adi3d_p_nothing(const adi3d_batch *batch, int which, int thread, int threads)
+/* Writes NaN where the results of problem `which` of a batch would be, by so many threads. */
+TB_HD void adi3d_p_fail_in(const adi3d_batch *batch, int which, int thread, int threads)
 {
     const tb_real nan = fd_p_nan();
     const double n = (double)nan;

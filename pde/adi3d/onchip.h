@@ -19,7 +19,7 @@
 #define adi3d_onchip_bytes ADI3D_OF(onchip_bytes)
 #define adi3d_onchip ADI3D_OF(onchip)
 
-/* Value and derivatives at the spot, by one thread of the cluster. */
+/* Computes value and derivatives at the spot, by one thread of the cluster. */
 ADI3D_P_RARE void adi3d_p_chip_values(const adi3d_p_chip &h, adi3d_values *values)
 {
     const fd_weights *at = h.t.at;
@@ -30,7 +30,7 @@ ADI3D_P_RARE void adi3d_p_chip_values(const adi3d_p_chip &h, adi3d_values *value
     *values = adi3d_p_values(at, around);
 }
 
-/* What happens at a date, to the block's rows, a warp a row, which it reads before it writes any of it. */
+/* Applies the event of a date to the block's rows, a warp a row, which it reads before it writes any of it. */
 ADI3D_P_RARE void adi3d_p_chip_date(adi3d_p_chip &h, unsigned char *memory, int date)
 {
     enum { of_lane = (ADI3D_MOST_ON_CHIP + 31) / 32 };
@@ -38,18 +38,19 @@ ADI3D_P_RARE void adi3d_p_chip_date(adi3d_p_chip &h, unsigned char *memory, int 
     const fd_date event = h.problem.at_date[date];
     const int n0 = h.t.n[0], n1 = h.t.n[1], lane = trid_block_thread() % 32;
     for (int r = trid_block_thread() / 32; r < n1 * h.planes; r += trid_block_threads() / 32) {
-        tb_real *row = (tb_real *)(memory + h.u) + h.pitch * r, kept[of_lane];
+        tb_real *row = (tb_real *)(memory + h.u) + h.pitch * r, after[of_lane];
         const int at = n0 * (r + n1 * h.first);
         for (int m = 0, i = lane; m < of_lane; m++, i += 32)
-            kept[m] =
+            after[m] =
                 i < n0 ? adi3d_p_device_event(h, date, &event, row, at + i, i, r % n1, h.first + r / n1, &added) : 0;
         __syncwarp();
-        for (int m = 0, i = lane; m < of_lane && i < n0; m++, i += 32) row[i] = kept[m];
+        for (int m = 0, i = lane; m < of_lane && i < n0; m++, i += 32) row[i] = after[m];
     }
     if (added) fd_p_most(&h.given, added);
 }
 
-/* The least index, over all threads of the cluster; `least` is a word of shared memory. */
+/*
+   Returns the least index over all threads of the cluster; `least` is a word of shared memory. */
 TB_D int adi3d_p_chip_least(const adi3d_p_chip &h, int index, int *least)
 {
     if (trid_block_thread() == 0) *least = FD_P_NONE;
@@ -66,8 +67,9 @@ TB_D int adi3d_p_chip_least(const adi3d_p_chip &h, int index, int *least)
     return index;
 }
 
-/* The first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start or
-   end. In *largest the largest magnitude of this thread's. */
+/*
+   Returns the first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start or
+   end. Leaves in *largest the thread's largest magnitude. */
 ADI3D_P_RARE int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
@@ -87,7 +89,8 @@ ADI3D_P_RARE int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory,
     return adi3d_p_chip_least(h, lost, least);
 }
 
-/* The status of a march that ended, by the magnitudes of all threads. */
+/*
+   Returns the status of a march that ended, by the magnitudes of all threads. */
 ADI3D_P_RARE fd_status adi3d_p_chip_ended(const adi3d_p_chip &h, int weak, int largest, int *least)
 {
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
@@ -97,7 +100,7 @@ ADI3D_P_RARE fd_status adi3d_p_chip_ended(const adi3d_p_chip &h, int weak, int l
     return status;
 }
 
-/* Marches the problem. `watched`: looks for what is not finite before and after each step, not only at the end. */
+/* Marches the problem. With `watched`, looks for what is not finite before and after each step, not only at the end. */
 template <int half>
 TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, const adi3d_p_ready &ready, int watched,
                                   int *least, adi3d_values *values)
@@ -112,7 +115,7 @@ TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, const 
     TB_LOOP
     for (k = 0; k < steps; k++) {
         if (k == ready.plan->bad) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, k);
-        adi3d_p_chip_pace(h, memory, &ready.pace[k]);
+        adi3d_p_chip_fetch_step(h, memory, &ready.pace[k]);
         if (watched && (lost = adi3d_p_chip_lost(h, memory, 1, least, &largest)) != FD_P_NONE) {
             what = FD_MODEL_NAN;
             break;
@@ -137,7 +140,7 @@ TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, const 
     return fd_status_of(what, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, k);
 }
 
-/* What a block knows, and its tables. */
+/* Fills in what a block knows, and its tables. */
 TB_D void adi3d_p_chip_begin(const adi3d_p_batch &launch, const adi3d_p_ready &ready, int which, unsigned char *memory,
                              adi3d_p_chip &h)
 {
@@ -170,7 +173,7 @@ TB_D void adi3d_p_chip_begin(const adi3d_p_batch &launch, const adi3d_p_ready &r
     __syncthreads();
 }
 
-/* A block's part in its problem: all steps. */
+/* Does a block's part in its problem: all steps. */
 template <int half, int most_threads>
 TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __grid_constant__ adi3d_p_batch launch)
 {
@@ -195,7 +198,7 @@ TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __gri
         }
     }
     if (status.what) {
-        if (rank == 0) adi3d_p_nothing(batch, which, thread, threads);
+        if (rank == 0) adi3d_p_fail_in(batch, which, thread, threads);
     } else {
         const size_t m0 = (size_t)batch->points[0], m1 = (size_t)batch->points[1];
         tb_real *grid = (tb_real *)batch->grid;
@@ -215,9 +218,9 @@ typedef struct {
     int size, threads, bytes;
 } adi3d_p_chosen;
 
-/* How a batch is to be launched: by the smallest cluster whose blocks hold it; by larger ones as long as all problems
-   run at once and its blocks have four planes; or by one of the size asked for. What a problem gives does not depend on
-   it, to the bit. */
+/* Chooses how a batch is launched: by the smallest cluster whose blocks hold it; by larger ones as long as all problems
+   run at once and its blocks have four planes; or by one of the size asked for. Results do not depend on it, to the
+   bit. */
 template <int half, int most_threads>
 static inline adi3d_p_chosen adi3d_p_choose(const adi3d_batch *batch, int asked)
 {
@@ -234,10 +237,10 @@ static inline adi3d_p_chosen adi3d_p_choose(const adi3d_batch *batch, int asked)
            processor. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
-        int beside = most / (bytes + 2048);
-        beside = beside > most_threads / 128 ? most_threads / 128 : beside;
-        beside = beside < 1 ? 1 : beside;
-        const int limit = most_threads / beside, rounds = (lanes + limit - 1) / limit;
+        int resident = most / (bytes + 2048);
+        resident = resident > most_threads / 128 ? most_threads / 128 : resident;
+        resident = resident < 1 ? 1 : resident;
+        const int limit = most_threads / resident, rounds = (lanes + limit - 1) / limit;
         const int threads = ((lanes + rounds - 1) / rounds + 31) / 32 * 32;
         if (size > 1 && trid_clusters(best.kernel, size, dim3((unsigned)threads), (size_t)bytes) < 1) break;
         best.size = size, best.threads = threads, best.bytes = bytes;
@@ -245,7 +248,7 @@ static inline adi3d_p_chosen adi3d_p_choose(const adi3d_batch *batch, int asked)
     return best;
 }
 
-/* The one that serves a batch. */
+/* Chooses the kernel that serves a batch, and how it is launched. */
 template <int unused>
 static inline adi3d_p_chosen adi3d_p_chosen_for(const adi3d_batch *batch)
 {
@@ -263,7 +266,7 @@ static inline adi3d_p_chosen adi3d_p_chosen_for(const adi3d_batch *batch)
     return none;
 }
 
-/* Makes the problems ready, and marches them. */
+/* Launches the kernels that make the problems ready and march them. */
 template <int unused>
 static inline cudaError_t adi3d_p_onchip(const adi3d_p_batch &launch, adi3d_p_chosen chosen, cudaStream_t stream)
 {
@@ -277,8 +280,8 @@ static inline cudaError_t adi3d_p_onchip(const adi3d_p_batch &launch, adi3d_p_ch
                : trid_launch(chosen.kernel, blocks, threads, (size_t)chosen.bytes, stream, launch);
 }
 
-/* What a call that is refused leaves, if the batch says where and how much: all bits set, which is FD_BAD_ARGUMENT as a
-   status, and NaN elsewhere. Returns what is wrong. */
+/* Writes the results of a call that is refused, if the batch says where and how much: all bits set, which is
+   FD_BAD_ARGUMENT as a status, and NaN elsewhere. Returns what is wrong. */
 template <int unused>
 static inline fd_status adi3d_p_refuse(const adi3d_batch *batch, int wrong, cudaStream_t stream)
 {
@@ -295,8 +298,9 @@ static inline fd_status adi3d_p_refuse(const adi3d_batch *batch, int wrong, cuda
     return status;
 }
 
-/* Solves   do the problems of a batch fit on the current device's chip?
-   Returns  how many blocks each takes, 1, 2, 4, 8 or 16; 0: none, or no batch (adi3d_batch_check but for pointers) */
+/*
+   Returns how many blocks of the current device each problem of a batch takes, 1, 2, 4, 8 or 16; 0 if they do not fit, or
+   for a batch that adi3d_batch_check refuses for more than its pointers. */
 template <int unused = 0>
 static inline int adi3d_onchip_blocks(const adi3d_batch *batch)
 {
@@ -305,20 +309,21 @@ static inline int adi3d_onchip_blocks(const adi3d_batch *batch)
     return chosen.bytes > 0 ? chosen.size : 0;
 }
 
-/* Solves   how much device memory MODEL_onchip needs
-   Returns  bytes, for which its pointers may still be null; 0 for a batch that is none */
+/*
+   Returns the bytes of device memory that MODEL_onchip needs, or 0 for a batch that is refused. The batch's pointers may
+   still be null. */
 template <int unused = 0>
 static inline size_t adi3d_onchip_bytes(const adi3d_batch *batch)
 {
     return adi3d_p_sizes(batch) ? 0 : (size_t)batch->problems * adi3d_p_ready_lay_out(batch, batch->points, NULL, NULL);
 }
 
-/* Solves   the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
-            kernel
+/* Solves the problems of a batch, each by the block or the cluster of blocks that holds its grid, all steps in one
+   kernel.
    Needs    a batch whose pointers, and those in its problems, are to the device's memory, as are parameters (of each
             problem) and memory (of onchip_bytes, aligned to 128)
-   Leaves   status, values, grids and coordinates, once the stream has come so far; NaN for a problem that has none;
-            where the call is refused FD_BAD_ARGUMENT in each, and NaN
+   Leaves   status, values, grids and coordinates, in the order of the stream; NaN for a problem that fails; where the
+            call is refused, FD_BAD_ARGUMENT in each, and NaN
    Returns  what is FD_OK; as adi3d_batch_check; FD_NO_ROOM: grids that no cluster of the current device holds
             (MODEL_onchip_blocks), less memory, or none; or FD_LAUNCH_FAILED, detail the cudaError_t
    Cost     two launches, no transfer; two arrays of shared memory a problem, three of device memory, which a march of

@@ -43,7 +43,7 @@ typedef struct {
     size_t bytes; /* of a problem */
 } adi3d_p_batch;
 
-/* Hands out a problem's device memory, which has room for the batch's largest; with null, only counts. */
+/* Lays out a problem's device memory, which has room for the batch's largest; if memory is null, only counts. */
 TB_HD size_t adi3d_p_ready_lay_out(const adi3d_batch *batch, const int *points, unsigned char *memory,
                                    adi3d_p_ready *ready)
 {
@@ -63,7 +63,8 @@ TB_HD size_t adi3d_p_ready_lay_out(const adi3d_batch *batch, const int *points, 
     return used;
 }
 
-/* Problem `which` of a launch, as it lies in device memory. */
+/*
+   Returns problem `which` of a launch, as it is in device memory. */
 TB_D adi3d_p_ready adi3d_p_ready_of(const adi3d_p_batch &launch, int which)
 {
     adi3d_p_ready ready;
@@ -78,7 +79,7 @@ TB_D adi3d_p_ready adi3d_p_ready_of(const adi3d_p_batch &launch, int which)
 
 enum { adi3d_p_ready_threads = 256 };
 
-/* Makes problems ready, a block each: axes, steps and final values, by the functions that the other engines have. */
+/* Makes problems ready, a block each: axes, steps and final values, by the functions that the other engines use. */
 template <int unused>
 TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads)
     adi3d_p_ready_kernel(const __grid_constant__ adi3d_p_batch launch)
@@ -116,7 +117,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads)
         double *to = launch.batch.coordinates[d];
         told[d] = to ? to + (size_t)which * (size_t)launch.batch.points[d] : NULL;
     }
-    adi3d_p_tell(&r.t, launch.batch.points, told, thread, threads);
+    adi3d_p_coordinates(&r.t, launch.batch.points, told, thread, threads);
     for (int k = thread; k < plan->steps; k += threads)
         if (adi3d_p_step_of(problem, parameters, &r.step[k], k, &r.pace[k]).what) fd_p_least(&plan->bad, k);
     int given = 0;

@@ -10,13 +10,13 @@
 #define adi3d_p_chip_five ADI3D_OF(p_chip_five)
 #define adi3d_p_chip_right ADI3D_OF(p_chip_right)
 #define adi3d_p_chip_at ADI3D_OF(p_chip_at)
-#define adi3d_p_chip_fetch ADI3D_OF(p_chip_fetch)
+#define adi3d_p_chip_fetch_right ADI3D_OF(p_chip_fetch_right)
 #define adi3d_p_chip_changes ADI3D_OF(p_chip_changes)
 #define adi3d_p_chip_row ADI3D_OF(p_chip_row)
 #define adi3d_p_chip_face_row ADI3D_OF(p_chip_face_row)
 #define adi3d_p_chip_each ADI3D_OF(p_chip_each)
 #define adi3d_p_chip_lines ADI3D_OF(p_chip_lines)
-#define adi3d_p_chip_pace ADI3D_OF(p_chip_pace)
+#define adi3d_p_chip_fetch_step ADI3D_OF(p_chip_fetch_step)
 #define adi3d_p_chip_exercise ADI3D_OF(p_chip_exercise)
 #define adi3d_p_chip_step ADI3D_OF(p_chip_step)
 
@@ -46,7 +46,7 @@ typedef struct {
     int places, step;       /* where each plane begins, of the first array; the step */
 } adi3d_p_chip;
 
-/* Hands out a block's dynamic shared memory. Returns bytes. */
+/* Lays out a block's dynamic shared memory. Returns bytes. */
 TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
 {
     size_t used = 0;
@@ -65,7 +65,7 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
     return (int)used;
 }
 
-/* All threads of the cluster wait for each other. */
+/* Waits for all threads of the cluster. */
 TB_D void adi3d_p_chip_meet(const adi3d_p_chip &h)
 {
     if (h.size > 1)
@@ -74,14 +74,16 @@ TB_D void adi3d_p_chip_meet(const adi3d_p_chip &h)
         __syncthreads();
 }
 
-/* The value of an array at a point, wherever that is: what p_device_face and others ask of a grid. */
+/*
+   Returns the value of v at point (i, j, k). */
 TB_D tb_real adi3d_p_device_value(const adi3d_p_chip &h, int array, int i, int j, int k)
 {
     const int owner = k / h.each, at = i + h.pitch * j + h.plane * (k - owner * h.each);
     return trid_cluster_load(trid_cluster_map(h.memory + array, owner) + at * (int)sizeof(tb_real));
 }
 
-/* What the faces add to F of an array at point (i, j, k), at a step's start (0) or end (1). */
+/*
+   Returns what the faces contribute to F of an array at point (i, j, k), at a step's start (0) or end (1). */
 ADI3D_P_RARE tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(h.memory + h.step);
@@ -91,27 +93,28 @@ ADI3D_P_RARE tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int en
            adi3d_p_device_face<2>(h, array, i, j, k, step.time[end], when);
 }
 
-/* What a step whose coefficients change adds to the solve along an axis. */
+/*
+   Returns what a step whose coefficients change adds to the solve along an axis. */
 template <int axis>
 ADI3D_P_RARE tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
     return adi3d_p_device_change<axis>(h, *(const adi3d_p_step *)(h.memory + h.step), i, j, k);
 }
 
-/* Five values of plane k, which may be another block's, around one at `at` of its plane; `to` leads to its neighbours
-   before and after it along y, and along x. */
+/* Loads five values of plane k, which may be another block's: one at `at` of its plane, and its neighbours before and
+   after it along y, and along x, to which `to` leads. */
 TB_D void adi3d_p_chip_five(const adi3d_p_chip &h, unsigned char *memory, int array, int k, int at, const int *to,
                             tb_real *five)
 {
-    const int row = (int)sizeof(tb_real), there[5] = {to[0], to[1], 0, to[2], to[3]};
+    const int row = (int)sizeof(tb_real), offset[5] = {to[0], to[1], 0, to[2], to[3]};
     const trid_cluster_place v = ((const trid_cluster_place *)(memory + h.places))[k] + array + at * row;
     TB_UNROLL
-    for (int m = 0; m < 5; m++) five[m] = trid_cluster_load(v + there[m] * row);
+    for (int m = 0; m < 5; m++) five[m] = trid_cluster_load(v + offset[m] * row);
 }
 
-/* The right-hand side of a first or a second stage at the block's points: of a second one that is not about the first
-   one's values to `of`, else to where its differences are. A thread takes columns along z, and reads of each plane
-   the five points around its own once, and its four neighbours across. */
+/* Computes the right-hand side of a first or a second stage at the block's points: of a second one that is not about
+   the first one's values to `of`, else to where its differences are. A thread takes columns along z, and reads of each
+   plane the five points around its own once, and its four neighbours across. */
 template <int second>
 TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -189,15 +192,16 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
     }
 }
 
-/* Point `at` of the block's, counted along rows: its element in an array; in grids without gaps it is at + n_0 n_1
-   first. */
+/*
+   Returns the element in an array of the block's point number `at`, counted along rows; in grids without gaps it is at +
+   n_0 n_1 first. */
 TB_D int adi3d_p_chip_at(const adi3d_p_chip &h, int at)
 {
     return at % h.t.n[0] + at / h.t.n[0] * h.pitch; /* planes follow each other as rows do */
 }
 
-/* The right-hand sides that a second stage has left in `of`, to the differences' place. */
-TB_D void adi3d_p_chip_fetch(const adi3d_p_chip &h, unsigned char *memory)
+/* Copies the right-hand sides that a second stage has left in `of`, to the differences' place. */
+TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
 {
     const int plane = h.t.n[0] * h.t.n[1];
     tb_real *d = (tb_real *)(memory + h.z);
@@ -207,7 +211,7 @@ TB_D void adi3d_p_chip_fetch(const adi3d_p_chip &h, unsigned char *memory)
             d[adi3d_p_chip_at(h, e) + h.plane * local] = h.of[e + plane * (h.first + local)];
 }
 
-/* What a step whose coefficients change adds to the right-hand sides of the lines along an axis. */
+/* Adds what a step whose coefficients change adds to the right-hand sides of the lines along an axis. */
 template <int axis>
 ADI3D_P_RARE void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -224,8 +228,9 @@ typedef struct {
     tb_real a, b, c, d;
 } adi3d_p_chip_row;
 
-/* That of a face whose value is given or which has a third unknown, at point (i, j, k) of it; the line's differences
-   are in one array, what they are the difference from in the other. */
+/*
+   Returns the boundary row of a face whose value is given or which has a third unknown, at point (i, j, k) of it. The
+   line's differences are in one array, what they are the difference from in the other. */
 template <int axis>
 ADI3D_P_RARE adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
                                                     int differences, int w)
@@ -242,7 +247,7 @@ ADI3D_P_RARE adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int s
     return made;
 }
 
-/* Calls row(q) for the rows q < count of a lane's half, four at a time without a question in between: so that their
+/* Calls row(q) for the rows q < count of a lane's `half`, four at a time without a test in between, so that their
    instructions mix. */
 template <int half, class row_type>
 TB_D void adi3d_p_chip_each(int count, int up, row_type row)
@@ -261,8 +266,8 @@ TB_D void adi3d_p_chip_each(int count, int up, row_type row)
     }
 }
 
-/* The solves along an axis of stage s, of lines of up to 2 half points, in the differences' place; along z also their sum
-   with what they are the differences from. */
+/* Solves along an axis in stage s, lines of up to 2 half points, in the differences' place; along z also adds what they
+   are the differences from. */
 template <int axis, int half>
 TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s)
 {
@@ -273,7 +278,7 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
     const int result = axis < 2 ? differences : last ? h.u : h.z, remote = axis == 2 && h.size > 1;
     const int kind = h.problem.face[axis][side], count = (n + 1 - side) / 2;
     const int from = side ? n - 1 : 0, in = side ? -1 : 1,
-              given[2] = {adi3d_p_given(&h.problem, 0, 0), adi3d_p_given(&h.problem, 0, n0 - 1)};
+              given_x[2] = {adi3d_p_given(&h.problem, 0, 0), adi3d_p_given(&h.problem, 0, n0 - 1)};
     const int begin = axis == 2 ? h.rank * h.share : 0, most = n0 * n1 - begin, first_plane = h.first;
     const int lines = axis == 0 ? n1 * h.planes : axis == 1 ? n0 * h.planes : most > h.share ? h.share : most;
     const int stride = in * (axis == 0 ? 1 : axis == 1 ? pitch : plane);
@@ -286,13 +291,13 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
     for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = step.time[1][q];
     TB_LOOP
     for (int base = thread / 32 * 16; base < lines; base += trid_block_threads() / 2) {
-        const int alive = base + thread % 16 < lines, line = begin + (alive ? base + thread % 16 : lines - 1);
+        const int valid = base + thread % 16 < lines, line = begin + (valid ? base + thread % 16 : lines - 1);
         const int i = axis == 0 ? 0 : line % n0, j = axis == 0 ? line % n1 : axis == 1 ? 0 : line / n0;
         const int k = axis == 0 ? line / n1 : axis == 1 ? line / n0 : 0; /* of the block's planes */
-        const int at = i + pitch * j + plane * k, there = at * (int)sizeof(tb_real);
-        const int kept = (axis > 0 && ((i == 0 && given[0]) || (i == n0 - 1 && given[1]))) ||
+        const int at = i + pitch * j + plane * k, offset = at * (int)sizeof(tb_real);
+        const int fixed = (axis > 0 && ((i == 0 && given_x[0]) || (i == n0 - 1 && given_x[1]))) ||
                          (axis == 2 && adi3d_p_given(&h.problem, 1, j));
-        const int faces = alive && !kept && (kind == FD_VALUE || kind == FD_DEGENERATE);
+        const int faces = valid && !fixed && (kind == FD_VALUE || kind == FD_DEGENERATE);
         tb_real number[3][adi3d_p_most], upper[half], y[half], above = 0, before = 0;
         adi3d_p_chip_row face = {0, 0, 0, 0};
         if (faces)
@@ -310,11 +315,11 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
         tb_real *const near_by = (tb_real *)memory + at + (in * from) * stride;
         auto take = [&](int array, tb_real *v) {
             const tb_real *own = near_by + array / (int)sizeof(tb_real);
-            if (!alive)
+            if (!valid)
                 adi3d_p_chip_each<half>(count, 1, [&](int q) { v[q] = 0; });
             else if (remote)
                 adi3d_p_chip_each<half>(count, 1,
-                                        [&](int q) { v[q] = trid_cluster_load(places[in * q] + array + there); });
+                                        [&](int q) { v[q] = trid_cluster_load(places[in * q] + array + offset); });
             else
                 adi3d_p_chip_each<half>(count, 1, [&](int q) { v[q] = own[q * stride]; });
         };
@@ -339,22 +344,22 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
         tb_real next = (other - other_above * before) * trid_rcp(1 - above * other_above);
         adi3d_p_chip_each<half>(count, 0, [&](int q) { y[q] = next = y[q] - upper[q] * next; });
         if (axis == 2) {
-            if (kept) take(differences, y);
+            if (fixed) take(differences, y);
             take(w, upper);
             adi3d_p_chip_each<half>(count, 1, [&](int q) { y[q] += upper[q]; });
         }
         tb_real *to = near_by + result / (int)sizeof(tb_real);
-        if (!alive || (axis < 2 && kept)) continue; /* lines with given values stay */
+        if (!valid || (axis < 2 && fixed)) continue; /* lines with given values stay */
         if (remote)
             adi3d_p_chip_each<half>(count, 1,
-                                    [&](int q) { trid_cluster_store(places[in * q] + result + there, y[q]); });
+                                    [&](int q) { trid_cluster_store(places[in * q] + result + offset, y[q]); });
         else
             adi3d_p_chip_each<half>(count, 1, [&](int q) { to[q * stride] = y[q]; });
     }
 }
 
-/* Step k's pace, from device memory. */
-TB_D void adi3d_p_chip_pace(const adi3d_p_chip &h, unsigned char *memory, const adi3d_p_step *pace)
+/* Copies the data of a step from device memory. */
+TB_D void adi3d_p_chip_fetch_step(const adi3d_p_chip &h, unsigned char *memory, const adi3d_p_step *pace)
 {
     const int words = (int)(sizeof *pace / sizeof(int));
     for (int q = trid_block_thread(); q < words; q += trid_block_threads())
@@ -362,7 +367,7 @@ TB_D void adi3d_p_chip_pace(const adi3d_p_chip &h, unsigned char *memory, const 
     __syncthreads();
 }
 
-/* What exercise makes of the block's values after a step. */
+/* Applies early exercise to the block's values after a step. */
 ADI3D_P_RARE void adi3d_p_chip_exercise(const adi3d_p_chip &h, unsigned char *memory)
 {
     const tb_real dt = ((const adi3d_p_step *)(memory + h.step))->pace.dt;
@@ -374,7 +379,7 @@ ADI3D_P_RARE void adi3d_p_chip_exercise(const adi3d_p_chip &h, unsigned char *me
     }
 }
 
-/* A step. What it leaves is there for all of the cluster. */
+/* Does a step. What it leaves can be read by all of the cluster. */
 template <int half>
 TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
 {
@@ -389,7 +394,7 @@ TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
             adi3d_p_chip_right<0>(h, memory);
         if (s && !about) {
             adi3d_p_chip_meet(h); /* nobody needs the first stage's values any more */
-            adi3d_p_chip_fetch(h, memory);
+            adi3d_p_chip_fetch_right(h, memory);
         }
         __syncthreads();
         adi3d_p_chip_lines<0, half>(h, memory, s);

@@ -15,7 +15,7 @@ enum {
 #define ADI3D_P_SHUFFLES 0
 #endif
 
-/* Solves   is this a problem, as far as it can be told before points and steps are made?
+/* Checks a problem, as far as that is possible before points and steps are made.
    Returns  FD_OK; FD_BAD_ARGUMENT (null); FD_BAD_SIZE (fewer than 4 or more than ADI3D_MOST points); FD_BAD_FACE, of
             an axis; FD_BAD_TIMES, detail fd_schedule's status; or as fd_plan_check */
 TB_HD fd_status adi3d_check(const adi3d_problem *problem)
@@ -35,7 +35,7 @@ TB_HD fd_status adi3d_check(const adi3d_problem *problem)
     return fd_plan_check(&plan);
 }
 
-/* The part of adi3d_batch_check that says how much memory a batch needs: its pointers may still be null. */
+/* Checks the counts of a batch, of which its memory depends: its pointers may still be null. */
 TB_HD int adi3d_p_sizes(const adi3d_batch *batch)
 {
     if (!batch) return FD_BAD_ARGUMENT;
@@ -45,7 +45,7 @@ TB_HD int adi3d_p_sizes(const adi3d_batch *batch)
     return sized ? FD_OK : FD_BAD_SIZE;
 }
 
-/* Solves   is this a batch?
+/* Checks a batch.
    Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, or FD_BAD_SIZE: a count out of range */
 TB_HD int adi3d_batch_check(const adi3d_batch *batch)
 {
@@ -54,7 +54,7 @@ TB_HD int adi3d_batch_check(const adi3d_batch *batch)
     return batch->problems > 0 && (!batch->problem || !batch->status || !batch->values) ? FD_BAD_ARGUMENT : FD_OK;
 }
 
-/* What adi3d_check says of one of its problems, and whether the batch has room for it. */
+/* Checks a problem of a batch: as adi3d_check, and whether the batch has room for it. */
 TB_HD fd_status adi3d_p_check_in(const adi3d_batch *batch, const adi3d_problem *problem)
 {
     int steps;
@@ -82,7 +82,8 @@ typedef struct {
     double longest; /* explicit step */
 } adi3d_p_plan;
 
-/* The longest explicit step of a march, whose steps are made some at a time; 0: there is none. */
+/*
+   Returns the longest explicit step of a march, or 0 if it has none. */
 TB_HD double adi3d_p_longest_step(const fd_times *times)
 {
     enum { at_once = 64 };
@@ -96,19 +97,22 @@ TB_HD double adi3d_p_longest_step(const fd_times *times)
     return longest;
 }
 
-/* Points of the grid. */
+/*
+   Returns the number of points of the grid. */
 TB_HD size_t adi3d_p_points(const adi3d_problem *problem)
 {
     return (size_t)problem->axis[0].points * (size_t)problem->axis[1].points * (size_t)problem->axis[2].points;
 }
 
-/* Numbers of an axis in its tables: those of all lines side by side. */
+/*
+   Returns how many numbers an axis has in its tables: whole groups of interleaved lines. */
 TB_HD int adi3d_p_padded(int points)
 {
     return (points + ADI3D_P_MOST_LANES - 1) / ADI3D_P_MOST_LANES * ADI3D_P_MOST_LANES;
 }
 
-/* Rounded up, of the longest axis, and no less than the host's lines side by side. */
+/*
+   Returns the number of points of the longest axis, rounded up to whole groups of interleaved lines. */
 TB_HD int adi3d_p_longest(const adi3d_problem *problem)
 {
     int longest = 0;
@@ -117,7 +121,8 @@ TB_HD int adi3d_p_longest(const adi3d_problem *problem)
     return adi3d_p_padded(longest);
 }
 
-/* Does anything given at a face change from the start of a step to its end, as a slope may? */
+/*
+   Returns whether what is given at a face may change from the start of a step to its end, as a slope may. */
 TB_HD int adi3d_p_slopes(const adi3d_problem *problem)
 {
     int slopes = 0;
@@ -125,20 +130,23 @@ TB_HD int adi3d_p_slopes(const adi3d_problem *problem)
     return slopes;
 }
 
-/* Is point i of an axis on a face whose value is given? */
+/*
+   Returns whether point i of an axis is on a face whose value is given. */
 TB_HD int adi3d_p_given(const adi3d_problem *problem, int axis, int i)
 {
     const int last = i == problem->axis[axis].points - 1;
     return (i == 0 || last) && problem->face[axis][last] == FD_VALUE;
 }
 
-/* What happens at a date; null: nothing. */
+/*
+   Returns the event at a date, or null. */
 TB_HD const fd_date *adi3d_p_event(const adi3d_problem *problem, int date)
 {
     return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : NULL;
 }
 
-/* Is the array of the final values needed after the march has begun? */
+/*
+   Returns whether the final values are needed after the march has begun. */
 TB_HD int adi3d_p_finals(const adi3d_problem *problem)
 {
     int needed = problem->exercise != FD_EUROPEAN;
@@ -149,7 +157,7 @@ TB_HD int adi3d_p_finals(const adi3d_problem *problem)
 
 #if TB_HOST_SCOPE
 #ifdef _OPENMP
-/* OpenMP's threads wait for each other. */
+/* Waits for all of OpenMP's threads. */
 TB_HOST void adi3d_p_barrier(void *context)
 {
     (void)context;
@@ -157,8 +165,8 @@ TB_HOST void adi3d_p_barrier(void *context)
 }
 #endif
 
-/* Solves   memory for MODEL_solve: the GPU's, where the program is compiled for one
-   Returns  a pointer for adi3d_free; or null if there is not so much, which MODEL_solve answers with FD_NO_ROOM */
+/* Allocates memory for MODEL_solve: on the GPU, where the program is compiled for one.
+   Returns  a pointer for adi3d_free; or null if there is too little memory, which MODEL_solve answers with FD_NO_ROOM */
 TB_HOST void *adi3d_allocate(size_t bytes)
 {
 #if TB_LAUNCHES
@@ -168,7 +176,7 @@ TB_HOST void *adi3d_allocate(size_t bytes)
     return malloc(bytes);
 #endif
 }
-/* Solves   its release */
+/* Frees what adi3d_allocate returned. */
 TB_HOST void adi3d_free(void *memory)
 {
 #if TB_LAUNCHES
@@ -178,7 +186,8 @@ TB_HOST void adi3d_free(void *memory)
 #endif
 }
 
-/* The threads that OpenMP would take. */
+/*
+   Returns how many threads OpenMP would take. */
 TB_HOST int adi3d_p_threads(void)
 {
 #ifdef _OPENMP
@@ -190,7 +199,8 @@ TB_HOST int adi3d_p_threads(void)
 #endif
 
 #if TB_LAUNCHES
-/* An attribute of the current device; 0 if it does not say. */
+/*
+   Returns an attribute of the current device, or 0 if it does not tell. */
 TB_HOST int adi3d_p_attribute(enum cudaDeviceAttr attribute)
 {
     int device, value;
@@ -199,9 +209,11 @@ TB_HOST int adi3d_p_attribute(enum cudaDeviceAttr attribute)
                : 0;
 }
 
-/* Into how many sections a march of so many planes is cut, where `blocks` blocks march side by side and `slots` run at
-   the same time, if a section takes as much as `more` planes more than it has: what takes the least time. */
-TB_HOST int adi3d_p_sections(int planes, int blocks, int slots, int more)
+/*
+   Returns into how many pieces to cut a march over `planes` planes, so that it takes the least time. `columns` blocks
+   stand next to each other for each piece, and `slots` blocks run at the same time. A piece costs as much as `more`
+   planes in addition to its own. */
+TB_HOST int adi3d_p_pieces(int planes, int blocks, int slots, int more)
 {
     int best = 1, most = planes / 4 > 1 ? planes / 4 : 1;
     long long least = 0;

@@ -12,7 +12,8 @@
 #define ADI3D_P_WHEN_CALLED
 #endif
 
-/* Returns the bytes of memory that MODEL_solve needs. */
+/*
+   Returns the bytes of memory that MODEL_solve needs, or 0 for a problem that adi3d_check refuses. */
 ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const adi3d_problem *problem)
 {
 #if TB_LAUNCHES
@@ -22,7 +23,10 @@ ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const adi3d_problem *problem)
 #endif
 }
 
-/* Solves a problem. */
+/* Solves a problem: on the current GPU, where the program is compiled for one; else by all threads of the host.
+   Needs    memory of so many bytes from adi3d_allocate
+   Leaves   the result, in the host's memory
+   Returns  as MODEL_device, or as MODEL_host */
 ADI3D_P_WHEN_CALLED TB_HOST int adi3d_solve(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
                                             void *memory, size_t bytes, adi3d_result *result)
 {
