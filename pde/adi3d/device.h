@@ -30,8 +30,7 @@
    lines along y, in place; lines along z, and what a stage ends with. Lines along x are a warp's or several warps', rows
    points a lane; lines along y and z lie side by side in a block (trid_block_interleaved). */
 
-/*
-   Returns whether the terms along an axis are declared independent of the other axes. */
+/* Returns whether the terms along an axis are declared independent of the other axes. */
 TB_HD constexpr int adi3d_p_independent(int axis)
 {
     return (int)adi3d_p_alone >> axis & 1;
@@ -100,24 +99,21 @@ TB_HOST size_t adi3d_p_device_lay_out(const adi3d_problem *problem, unsigned cha
 
 /* ---- what is done point by point --------------------------------------------------------------------------------- */
 
-/*
-   Returns the element of point (i, j, k). */
+/* Returns the element of point (i, j, k). */
 TB_D int adi3d_p_device_at(const adi3d_p_device &h, int i, int j, int k)
 {
     return i + h.pitch * j + h.plane * k;
 }
 
-/*
-   Returns the value of v at point (i, j, k). */
+/* Returns the value of v at point (i, j, k). */
 TB_D tb_real adi3d_p_device_value(const adi3d_p_device &h, const tb_real *v, int i, int j, int k)
 {
     return v[adi3d_p_device_at(h, i, j, k)];
 }
 
-/*
-   Returns what the faces of an axis contribute to F(v) at point (i, j, k). A grid is whatever has problem, parameters,
-   tables, u, and values (adi3d_p_device_value). */
-template <int axis, class grid_type, class values_type>
+/* Returns what the faces of an axis contribute to F(v) at point (i, j, k). h is adi3d_p_device or adi3d_p_chip;
+   value_of(h, v, i, j, k) returns v at a point. */
+template <int axis, auto value_of, class grid_type, class values_type>
 TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j, int k, const tb_real *time,
                                  double when)
 {
@@ -127,15 +123,14 @@ TB_D tb_real adi3d_p_device_face(const grid_type &h, values_type v, int i, int j
     for (int side = 0; side < 2; side++) {
         const int in = side ? -1 : 1, x = axis == 0 ? in : 0, y = axis == 1 ? in : 0, z = axis == 2 ? in : 0;
         if (index == (side ? h.t.n[axis] - 1 : 0) && adi3d_p_adds(&h.problem, axis, side))
-            sum += adi3d_p_at_face(&h.problem, h.parameters, &h.t, axis, side, i, j, k, time, when,
-                                   adi3d_p_device_value(h, v, i + x, j + y, k + z),
-                                   adi3d_p_device_value(h, v, i + 2 * x, j + 2 * y, k + 2 * z));
+            sum +=
+                adi3d_p_at_face(&h.problem, h.parameters, &h.t, axis, side, i, j, k, time, when,
+                                value_of(h, v, i + x, j + y, k + z), value_of(h, v, i + 2 * x, j + 2 * y, k + 2 * z));
     }
     return sum;
 }
 
-/*
-   Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with the contributions of faces, from device
+/* Returns mixed F_0(v) + own (F_1 + F_2 + F_3)(v) at point (i, j, k), with the contributions of faces, from device
    memory. */
 TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const tb_real *v, int i, int j, int k, const tb_real *time,
                                   double when, tb_real mixed, tb_real own)
@@ -152,34 +147,33 @@ TB_D tb_real adi3d_p_device_apply(const adi3d_p_device &h, const tb_real *v, int
         const int corner = m % 3 != 1 && m / 3 % 3 != 1 && m / 9 != 1;
         around[m] = corner ? 0 : v[at + x[m % 3] + y[m / 3 % 3] + z[m / 9]];
     }
-    return adi3d_p_apply(cell, &terms, mixed, own, around) + own * (adi3d_p_device_face<0>(h, v, i, j, k, time, when) +
-                                                                    adi3d_p_device_face<1>(h, v, i, j, k, time, when) +
-                                                                    adi3d_p_device_face<2>(h, v, i, j, k, time, when));
+    return adi3d_p_apply(cell, &terms, mixed, own, around) +
+           own * (adi3d_p_device_face<0, adi3d_p_device_value>(h, v, i, j, k, time, when) +
+                  adi3d_p_device_face<1, adi3d_p_device_value>(h, v, i, j, k, time, when) +
+                  adi3d_p_device_face<2, adi3d_p_device_value>(h, v, i, j, k, time, when));
 }
 
-/*
-   Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at point (i, j, k), and 0 at faces whose value is
+/* Returns size (F_axis(u) at the step's end - F_axis(u) at its start) at point (i, j, k), and 0 at faces whose value is
    given along x. A step whose coefficients change adds this to the solve along an axis. */
-template <int axis, class grid_type>
+template <int axis, auto value_of, class grid_type>
 TB_D tb_real adi3d_p_device_change(const grid_type &h, const adi3d_p_step &step, int i, int j, int k)
 {
     if (adi3d_p_given(&h.problem, 0, i)) return 0;
     const int index = axis == 0 ? i : axis == 1 ? j : k, down = index > 0, up = index < h.t.n[axis] - 1;
     const int x = axis == 0, y = axis == 1, z = axis == 2;
-    const tb_real low = adi3d_p_device_value(h, h.u, i - x * down, j - y * down, k - z * down);
-    const tb_real here = adi3d_p_device_value(h, h.u, i, j, k);
-    const tb_real high = adi3d_p_device_value(h, h.u, i + x * up, j + y * up, k + z * up);
+    const tb_real low = value_of(h, h.u, i - x * down, j - y * down, k - z * down);
+    const tb_real here = value_of(h, h.u, i, j, k);
+    const tb_real high = value_of(h, h.u, i + x * up, j + y * up, k + z * up);
     const fd_cell cell = h.t.cell[axis][index];
     const adi3d_terms start = adi3d_p_terms_at(&h.t, i, j, k, step.time[0]);
     const adi3d_terms end = adi3d_p_terms_at(&h.t, i, j, k, step.time[1]);
     return step.pace.size *
            (adi3d_p_along(axis, cell, end, low, here, high) - adi3d_p_along(axis, cell, start, low, here, high) +
-            adi3d_p_device_face<axis>(h, h.u, i, j, k, step.time[1], step.to) -
-            adi3d_p_device_face<axis>(h, h.u, i, j, k, step.time[0], step.from));
+            adi3d_p_device_face<axis, value_of>(h, h.u, i, j, k, step.time[1], step.to) -
+            adi3d_p_device_face<axis, value_of>(h, h.u, i, j, k, step.time[0], step.from));
 }
 
-/*
-   Returns the right-hand side of stage s at point (i, j, k), for the solve along x. */
+/* Returns the right-hand side of stage s at point (i, j, k), for the solve along x. */
 TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const adi3d_p_step &step, int s, int i, int j, int k)
 {
     const int at = adi3d_p_device_at(h, i, j, k), about = s && step.pace.about;
@@ -190,7 +184,7 @@ TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const adi3d_p_step &s
             adi3d_p_device_apply(h, h.z, i, j, k, step.time[1], step.to, step.pace.base[1][2], step.pace.base[1][3]);
     if (about) right += h.u[at] - h.z[at];
     if (h.extra) right += step.pace.dt * h.extra[at];
-    if (step.changes && !about) right += adi3d_p_device_change<0>(h, step, i, j, k);
+    if (step.changes && !about) right += adi3d_p_device_change<0, adi3d_p_device_value>(h, step, i, j, k);
     return right;
 }
 
@@ -294,8 +288,7 @@ TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_
         if (first + r == last) adi3d_p_device_put_face(kind, made + 8, near_by(r), r, a, b, c, d);
 }
 
-/*
-   Returns a function for adi3d_p_device_rows that yields cells and numbers of an axis' points from `first` on, and
+/* Returns a function for adi3d_p_device_rows that yields cells and numbers of an axis' points from `first` on, and
    beyond the last those of the last. */
 template <int axis>
 TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)

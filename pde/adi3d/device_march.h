@@ -98,9 +98,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
     if (weak > 0) atomicAdd(h.weak, weak);
 }
 
-/*
-   Returns what point (i, j, k), which is element `at` of final values and multiplier, has after the event of a date, from
-   a row of old values. A change may raise *given, the largest magnitude given. */
+/* Returns what point (i, j, k), which is element `at` of final values and multiplier, has after the event of a date,
+   from a row of old values. A change may raise *given, the largest magnitude given. */
 template <class grid_type>
 TB_D tb_real adi3d_p_device_event(const grid_type &h, int date, const fd_date *event, const tb_real *row, int at, int i,
                                   int j, int k, int *given)
@@ -308,8 +307,7 @@ static inline fd_status adi3d_p_device_results(cudaError_t *error, cudaStream_t 
     return status;
 }
 
-/*
-   Returns the bytes of device memory that MODEL_device needs, or 0 for a problem that adi3d_check refuses. */
+/* Returns the bytes of device memory that MODEL_device needs, or 0 for a problem that adi3d_check refuses. */
 template <int unused = 0>
 static inline size_t adi3d_device_bytes(const adi3d_problem *problem)
 {

@@ -8,7 +8,7 @@
 #define adi3d_p_group_len ADI3D_OF(p_group_len)
 #define adi3d_p_warp_len ADI3D_OF(p_warp_len)
 #define adi3d_p_plane_len ADI3D_OF(p_plane_len)
-#define adi3d_p_device_values_of ADI3D_OF(p_device_values_of)
+#define adi3d_p_device_lane_of ADI3D_OF(p_device_lane_of)
 #define adi3d_p_device_row_of ADI3D_OF(p_device_row_of)
 #define adi3d_p_device_face_of ADI3D_OF(p_device_face_of)
 #define adi3d_p_device_faces_of ADI3D_OF(p_device_faces_of)
@@ -97,7 +97,7 @@ TB_HD constexpr int adi3d_p_plane_len(int rows, int warps, int lines)
 
 /* Copies the values of a lane from shared memory. */
 template <int rows>
-TB_D void adi3d_p_device_values_of(const tb_real *part, int lane, tb_real *v)
+TB_D void adi3d_p_device_lane_of(const tb_real *part, int lane, tb_real *v)
 {
     TB_UNROLL
     for (int r = 0; r < rows; r += ADI3D_P_VECTORED)
@@ -110,20 +110,19 @@ TB_D void adi3d_p_device_values_of(const tb_real *part, int lane, tb_real *v)
 template <int rows, int warps>
 TB_D void adi3d_p_device_row_of(const tb_real *part, int of_row, int lane, tb_real *v)
 {
-    adi3d_p_device_values_of<rows>(part, lane, v + 1);
+    adi3d_p_device_lane_of<rows>(part, lane, v + 1);
     v[0] = __shfl_up_sync(TB_FULL_WARP, v[rows], 1), v[rows + 1] = __shfl_down_sync(TB_FULL_WARP, v[1], 1);
     if (warps > 1 && lane == 0 && of_row > 0) v[0] = part[32 * ADI3D_P_VECTORED - adi3d_p_group_len(rows) - 1];
     if (warps > 1 && lane == 31 && of_row < warps - 1) v[rows + 1] = part[adi3d_p_warp_len(rows)];
 }
 
-/*
-   Returns what the faces of an axis contribute to the base of a stage at a point. */
+/* Returns what the faces of an axis contribute to the base of a stage at a point. */
 template <int kind, int axis>
 TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const adi3d_p_step &step, int i, int j, int k)
 {
     const tb_real *base = step.pace.base[kind ? 1 : 0];
-    tb_real sum = base[1] * adi3d_p_device_face<axis>(h, h.u, i, j, k, step.time[0], step.from);
-    if (kind) sum += base[3] * adi3d_p_device_face<axis>(h, h.z, i, j, k, step.time[1], step.to);
+    tb_real sum = base[1] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, h.u, i, j, k, step.time[0], step.from);
+    if (kind) sum += base[3] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, h.z, i, j, k, step.time[1], step.to);
     return sum;
 }
 
@@ -158,8 +157,7 @@ typedef struct FD_P_ALIGN {
     tb_real below, above, down, up;
 } adi3d_p_along_x;
 
-/*
-   Returns what the differences along x are made of at a point. */
+/* Returns what the differences along x are made of at a point. */
 TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, adi3d_terms terms, tb_real own)
 {
     const fd_row row = adi3d_p_row(0, cell, terms);
@@ -187,7 +185,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
         slots = ADI3D_P_SLOTS,
         number_count = adi3d_model_numbers_of_x,
         line_len = warps * adi3d_p_warp_len(rows),
-        tabled = adi3d_p_independent(0), /* is valid a table of p_device_along_x, in the place of the cells? */
+        tabled = adi3d_p_independent(0), /* is there a table of p_device_along_x instead of the cells? */
         alone = tabled && warps == 1,
         factor_len = alone ? TRID_WARP_FACTOR_LEN(rows) : 0
     };
@@ -353,9 +351,9 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
         }
         if (kind == 2) {
             adi3d_p_device_row_of<rows, warps>(here + plane_len, part, lane, v);
-            adi3d_p_device_values_of<rows>(here + plane_len - line_len, lane, south);
-            adi3d_p_device_values_of<rows>(here + plane_len + line_len, lane, north);
-            adi3d_p_device_values_of<rows>(low + plane_len, lane, before);
+            adi3d_p_device_lane_of<rows>(here + plane_len - line_len, lane, south);
+            adi3d_p_device_lane_of<rows>(here + plane_len + line_len, lane, north);
+            adi3d_p_device_lane_of<rows>(low + plane_len, lane, before);
             TB_UNROLL
             for (int r = 0; r < rows; r++) {
                 tb_real number[adi3d_p_most];
@@ -374,7 +372,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
         }
         if (k < from) continue;
         if (kind == 1) {
-            adi3d_p_device_values_of<rows>(low + plane_len, lane, before);
+            adi3d_p_device_lane_of<rows>(low + plane_len, lane, before);
             TB_UNROLL
             for (int r = 0; r < rows; r++) d[r] += before[r];
         }
@@ -400,7 +398,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
    as have registers run, in several blocks where lines have one warp: some compute while others wait. */
 template <int kind, int warps>
 static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                         const adi3d_p_step &step)
+                                          const adi3d_p_step &step)
 {
     enum {
         rows = 8,
@@ -429,7 +427,7 @@ static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t strea
    */
 template <int warps>
 static inline void adi3d_p_device_x_of(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                          const adi3d_p_step &step, int s)
+                                       const adi3d_p_step &step, int s)
 {
     enum { lines = 8 / warps };
     const dim3 blocks((unsigned)((h.t.n[1] + lines - 1) / lines), (unsigned)h.t.n[2]);

@@ -8,16 +8,14 @@
 #define adi3d_p_device_launch_yz ADI3D_OF(p_device_launch_yz)
 #define adi3d_p_device_yz ADI3D_OF(p_device_yz)
 
-/*
-   Returns the elements of shared memory for `lines` columns of `parts` partitions of `rows` rows. Row r begins at
-   (r + r / rows) lines, so that the rows that a warp's partitions read together are in different banks. */
+/* Returns the elements of shared memory for `lines` columns of `parts` partitions of `rows` rows. Row r begins at (r +
+   r / rows) lines, so that the rows that a warp's partitions read together are in different banks. */
 TB_HD constexpr int adi3d_p_slice_len(int rows, int parts, int lines)
 {
     return parts * (rows + 1) * lines;
 }
 
-/*
-   Returns the elements of shared memory for faces and the solver. */
+/* Returns the elements of shared memory for faces and the solver. */
 TB_HD constexpr int adi3d_p_solver_len(int parts, int lines)
 {
     return 16 * lines + (TRID_INTERLEAVED_LEN(lines, parts, TRID_BANKS) + 3) / 4 * 4;
@@ -91,10 +89,12 @@ TRID_KERNEL void __launch_bounds__(parts *lines)
         if (!alone) adi3d_p_device_numbers<axis>(h, i, j, k, number); /* which come while the block waits */
         /* Lines on faces whose values have been given stay as they are. */
         const int fixed = fixed_x || (axis == 2 && ((j == 0 && h.problem.face[1][0] == FD_VALUE) ||
-                                                  (j == h.t.n[1] - 1 && h.problem.face[1][1] == FD_VALUE)));
+                                                    (j == h.t.n[1] - 1 && h.problem.face[1][1] == FD_VALUE)));
         const tb_real *here = ring + slot * slot_of + place;
         auto change = [&](int r) {
-            return changes && !fixed ? adi3d_p_device_change<axis>(h, step, i, axis == 1 ? r : j, axis == 2 ? r : k) : 0;
+            return changes && !fixed ? adi3d_p_device_change<axis, adi3d_p_device_value>(h, step, i, axis == 1 ? r : j,
+                                                                                         axis == 2 ? r : k)
+                                     : 0;
         };
         tb_real a[rows], b[rows], c[rows], d[rows];
         if (valid && !fixed)
@@ -150,7 +150,7 @@ TRID_KERNEL void __launch_bounds__(parts *lines)
 /* Launches the solves along y or z with one shape; returns 0 where they need more shared memory than the device has. */
 template <int axis, int changes, int rows, int parts, int lines>
 static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                              const adi3d_p_step &step, int s)
+                                           const adi3d_p_step &step, int s)
 {
     void (*kernel)(adi3d_p_device, adi3d_p_step, int, int, int) =
         adi3d_p_device_lines<axis, changes, rows, parts, lines>;
@@ -175,7 +175,7 @@ static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stre
    here. Where shared memory does not suffice, the narrowest is the last resort. */
 template <int axis, int changes>
 static inline void adi3d_p_device_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
-                                        const adi3d_p_step &step, int s)
+                                     const adi3d_p_step &step, int s)
 {
     enum { wide = 256 / (int)sizeof(tb_real) }; /* lines of a block, of the shortest */
     const int n = h.t.n[axis];

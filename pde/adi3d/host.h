@@ -21,8 +21,7 @@
 #define adi3d_host_batch_bytes ADI3D_OF(host_batch_bytes)
 #define adi3d_host_batch ADI3D_OF(host_batch)
 
-/*
-   Returns how many rows of the points of row (j, k) are not dominant in a step, vectorised. */
+/* Returns how many rows of the points of row (j, k) are not dominant in a step, vectorised. */
 FD_P_FLAT int adi3d_p_host_weak(const adi3d_p_host *h, int j, int k, const adi3d_p_step *step)
 {
     const tb_real *FD_P_RESTRICT numbers = h->t.number[0], *FD_P_RESTRICT spread = h->spread, size = step->pace.size;
@@ -44,8 +43,7 @@ FD_P_FLAT int adi3d_p_host_weak(const adi3d_p_host *h, int j, int k, const adi3d
     return weak;
 }
 
-/*
-   Returns what adi3d_p_untrue_at finds at all points of row (j, k), vectorised. */
+/* Returns what adi3d_p_untrue_at finds at all points of row (j, k), vectorised. */
 FD_P_FLAT int adi3d_p_host_untrue(const adi3d_p_host *h, int j, int k, const adi3d_p_step *step)
 {
     const tb_real *FD_P_RESTRICT numbers = h->t.number[0];
@@ -100,8 +98,7 @@ TB_HOST void adi3d_p_host_date(const adi3d_p_host *h, int date, const fd_date *e
         }
 }
 
-/*
-   Returns the values at the spot. */
+/* Returns the values at the spot. */
 TB_HOST adi3d_values adi3d_p_host_values(const adi3d_p_host *h)
 {
     const fd_weights *at = h->shared->at;
@@ -111,8 +108,7 @@ TB_HOST adi3d_values adi3d_p_host_values(const adi3d_p_host *h)
     return adi3d_p_values(at, around);
 }
 
-/*
-   Returns the first point whose value is not finite; with a step, whose terms are not, at its start or end. Leaves in
+/* Returns the first point whose value is not finite; with a step, whose terms are not, at its start or end. Leaves in
    *largest the worker's largest magnitude. */
 TB_HOST int adi3d_p_host_lost(const adi3d_p_host *h, const adi3d_p_step *step, int *largest)
 {
@@ -133,8 +129,7 @@ TB_HOST int adi3d_p_host_lost(const adi3d_p_host *h, const adi3d_p_step *step, i
     return adi3d_p_together(h, lost, 0);
 }
 
-/*
-   Returns the first point of a step at which a declaration does not hold, or FD_P_NONE: the same for all workers. */
+/* Returns the first point of a step at which a declaration does not hold, or FD_P_NONE: the same for all workers. */
 TB_HOST int adi3d_p_host_first_untrue(const adi3d_p_host *h, const adi3d_p_step *step)
 {
     const int *n = h->t.n, w = h->worker;
@@ -148,8 +143,7 @@ TB_HOST int adi3d_p_host_first_untrue(const adi3d_p_host *h, const adi3d_p_step 
     return adi3d_p_together(h, lost, 0);
 }
 
-/*
-   Returns the least of adi3d_p_too_fast over all points, in a step: the same for all workers. */
+/* Returns the least of adi3d_p_too_fast over all points, in a step: the same for all workers. */
 TB_HOST int adi3d_p_host_too_fast(const adi3d_p_host *h, double longest, const adi3d_p_step *step)
 {
     const int *n = h->t.n, w = h->worker;
@@ -265,8 +259,7 @@ TB_HOST fd_status adi3d_p_host_march(const adi3d_p_host *h, adi3d_result *result
     return status;
 }
 
-/*
-   Returns the bytes of memory that the host's workers need together, or 0 for a problem that adi3d_check refuses, or no
+/* Returns the bytes of memory that the host's workers need together, or 0 for a problem that adi3d_check refuses, or no
    workers. */
 TB_HOST size_t adi3d_host_bytes(const adi3d_problem *problem, int workers)
 {
@@ -351,8 +344,7 @@ TB_HOST int adi3d_host(const adi3d_problem *problem, const adi3d_model_parameter
     return what;
 }
 
-/*
-   Returns a problem that needs as much of a worker's memory as any of the batch. */
+/* Returns a problem that needs as much of a worker's memory as any of the batch. */
 TB_HOST adi3d_problem adi3d_p_host_largest(const adi3d_batch *batch)
 {
     adi3d_problem problem;
@@ -402,8 +394,7 @@ TB_HOST void adi3d_p_host_batched(const adi3d_batch *batch, const adi3d_model_pa
         adi3d_p_host_spread(batch, &problem, (tb_real *)result.grid);
 }
 
-/*
-   Returns the bytes of memory that MODEL_host_batch needs for so many workers, or 0 for a batch that adi3d_batch_check
+/* Returns the bytes of memory that MODEL_host_batch needs for so many workers, or 0 for a batch that adi3d_batch_check
    refuses, or no workers. The batch's pointers may still be null. */
 TB_HOST size_t adi3d_host_batch_bytes(const adi3d_batch *batch, int workers)
 {

@@ -77,13 +77,13 @@ typedef struct {
     int worker, workers;
     void (*meet)(void *context);
     void *context;
-    int *slot;                      /* of each worker: a point, or a count */
-    size_t pitch, plane, wide;      /* wide: elements between the rows of rows and slopes */
-    tb_real *spread;                /* the cells along x, number by number, pitch apart, and p_first's two weights */
-    tb_real *u, *z, *d;             /* values, a first stage's, differences */
-    tb_real *final, *extra;         /* final values, exercise's multiplier; null where there is none */
-    tb_real *zeros;                 /* of so many lines as are solved at once */
-    tb_real *rows, *slopes;         /* of the worker: right-hand sides, slopes of three rows along z and one y */
+    int *slot;                 /* of each worker: a point, or a count */
+    size_t pitch, plane, wide; /* wide: elements between the rows of rows and slopes */
+    tb_real *spread;           /* the cells along x, number by number, pitch apart, and p_first's two weights */
+    tb_real *u, *z, *d;        /* values, a first stage's, differences */
+    tb_real *final, *extra;    /* final values, exercise's multiplier; null where there is none */
+    tb_real *zeros;            /* of so many lines as are solved at once */
+    tb_real *rows, *slopes;    /* of the worker: right-hand sides, slopes of three rows along z and one y */
     tb_real *transposed, *tile, *upper; /* tiles: right-hand sides, solutions and their matrices */
 } adi3d_p_host;
 
@@ -133,8 +133,7 @@ TB_HOST void adi3d_p_meet(const adi3d_p_host *h)
     if (h->workers > 1) h->meet(h->context);
 }
 
-/*
-   Returns the least of what the workers found, or the sum of what they counted. */
+/* Returns the least of what the workers found, or the sum of what they counted. */
 TB_HOST int adi3d_p_together(const adi3d_p_host *h, int mine, int sums)
 {
     int all = sums ? 0 : mine;
@@ -148,15 +147,13 @@ TB_HOST int adi3d_p_together(const adi3d_p_host *h, int mine, int sums)
     return all;
 }
 
-/*
-   Returns where a worker's share of `count` begins; the next one's begins where it ends. */
+/* Returns where a worker's share of `count` begins; the next one's begins where it ends. */
 TB_HOST int adi3d_p_share(const adi3d_p_host *h, int count, int worker)
 {
     return (int)((long long)count * worker / h->workers);
 }
 
-/*
-   Returns the status for point number `at` of the grid. */
+/* Returns the status for point number `at` of the grid. */
 TB_HOST fd_status adi3d_p_lost(const adi3d_p_host *h, int what, int at, int step)
 {
     const int *n = h->t.n;
@@ -170,16 +167,14 @@ FD_P_INLINE void adi3d_p_host_take(int axis, const tb_real *FD_P_RESTRICT table,
     for (int q = 0; q < adi3d_p_numbers(axis); q++) number[q] = table[(size_t)q * padded + i];
 }
 
-/*
-   Returns the cell of point i along x. */
+/* Returns the cell of point i along x. */
 FD_P_INLINE fd_cell adi3d_p_host_cell(const tb_real *FD_P_RESTRICT spread, size_t pitch, size_t i)
 {
     const fd_cell cell = {spread[i], spread[pitch + i], spread[2 * pitch + i], spread[3 * pitch + i]};
     return cell;
 }
 
-/*
-   Returns row (j, k) of a grid; the row beyond a face is that of the face. */
+/* Returns row (j, k) of a grid; the row beyond a face is that of the face. */
 TB_HOST const tb_real *adi3d_p_host_row(const adi3d_p_host *h, const tb_real *v, int j, int k)
 {
     const int *n = h->t.n;
@@ -195,8 +190,7 @@ TB_HOST void adi3d_p_host_fetch(int count, const tb_real *from)
     for (int i = 0; i < count; i += line) __builtin_prefetch(from + i);
 }
 
-/*
-   Returns how many elements of n a loop along x may take: whole vectors, since rows are padded. */
+/* Returns how many elements of n a loop along x may take: whole vectors, since rows are padded. */
 TB_HOST int adi3d_p_host_whole(int n)
 {
     const int vector = 64 / (int)sizeof(tb_real);
@@ -303,8 +297,7 @@ FD_P_FLAT void adi3d_p_host_mixed(const adi3d_p_host *h, int whole, int j, int k
     }
 }
 
-/*
-   Returns where slopes of the values, or of a first stage's, are stored: along z of row j and of the rows before and
+/* Returns where slopes of the values, or of a first stage's, are stored: along z of row j and of the rows before and
    after it, and along y of one. */
 TB_HOST tb_real *adi3d_p_host_slopes_of(const adi3d_p_host *h, int more, int row)
 {
@@ -549,7 +542,7 @@ FD_P_INLINE void adi3d_p_host_substitute(int lines, int sum, const tb_real *FD_P
 /* Transposes an 8 x 8 corner of rows x columns numbers, in registers where it is whole and the compiler can: in each of
    three rounds lane l of vector v is exchanged with lane l ^ bit of vector v ^ bit. */
 FD_P_INLINE void adi3d_p_host_transpose_eight(int rows, int columns, const tb_real *FD_P_RESTRICT from, size_t from_row,
-                                         tb_real *FD_P_RESTRICT to, size_t to_row)
+                                              tb_real *FD_P_RESTRICT to, size_t to_row)
 {
 #if ADI3D_P_SHUFFLES
     if (rows >= 8 && columns >= 8) {
@@ -581,14 +574,14 @@ FD_P_INLINE void adi3d_p_host_transpose_eight(int rows, int columns, const tb_re
 /* Transposes: out[c * out_row + r] = in[r * in_row + c]. Goes square by square of whole cache lines, so that each is
    read and written once. */
 FD_P_FLAT void adi3d_p_host_transpose(int rows, int columns, const tb_real *FD_P_RESTRICT in, size_t in_row,
-                                 tb_real *FD_P_RESTRICT out, size_t out_row)
+                                      tb_real *FD_P_RESTRICT out, size_t out_row)
 {
     const int line = 64 / (int)sizeof(tb_real);
     for (int column = 0; column < columns; column += line)
         for (int r = 0; r < rows; r += 8)
             for (int c = column; c < column + line && c < columns; c += 8)
                 adi3d_p_host_transpose_eight(rows - r, columns - c, in + (size_t)r * in_row + (size_t)c, in_row,
-                                        out + (size_t)c * out_row + (size_t)r, out_row);
+                                             out + (size_t)c * out_row + (size_t)r, out_row);
 }
 
 /* Substitutes back lines along x, in the tile. */
@@ -622,8 +615,7 @@ TB_HOST void adi3d_p_host_x(const adi3d_p_host *h, int s, int lines, int j, int 
         adi3d_p_host_change(h, 1, h->u, j + b, k, step, h->d + at + (size_t)b * pitch);
 }
 
-/*
-   Returns which of the lanes from column i on are on faces of x whose values are given: the first (1), the last (2). */
+/* Returns which of the lanes from column i on are on faces of x whose values are given: the first (1), the last (2). */
 TB_HOST int adi3d_p_host_fixed(const adi3d_p_host *h, int lines, int i)
 {
     return (i == 0 && adi3d_p_given(h->problem, 0, 0)) +
@@ -663,8 +655,8 @@ FD_P_INLINE void adi3d_p_host_back_y_to(const adi3d_p_host *h, int lines, int fi
 
 /* Substitutes back lines along z, from right-hand sides d, and stores to = w + solution; in lanes with given values the
    solution is d. With exercise, in a step's last stage, reads `final` and perhaps extra. */
-FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int fixed, int exercise, tb_real dt, size_t at,
-                                        const tb_real *w_of, tb_real *to_of)
+FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int fixed, int exercise, tb_real dt,
+                                        size_t at, const tb_real *w_of, tb_real *to_of)
 {
     const int n = h->t.n[2];
     for (int k = n - 1; k >= 0; k--) {
@@ -702,8 +694,8 @@ FD_P_FLAT void adi3d_p_host_back_y_rest(const adi3d_p_host *h, int count, int fi
 {
     adi3d_p_host_back_y_to(h, count, fixed, d);
 }
-FD_P_FLAT void adi3d_p_host_back_z_rest(const adi3d_p_host *h, int count, int fixed, int exercise, tb_real dt, size_t at,
-                                        const tb_real *w, tb_real *to)
+FD_P_FLAT void adi3d_p_host_back_z_rest(const adi3d_p_host *h, int count, int fixed, int exercise, tb_real dt,
+                                        size_t at, const tb_real *w, tb_real *to)
 {
     adi3d_p_host_back_z_to(h, count, fixed, exercise, dt, at, w, to);
 }

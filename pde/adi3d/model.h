@@ -63,8 +63,7 @@
 #define adi3d_p_fail ADI3D_OF(p_fail)
 #define adi3d_p_fail_in ADI3D_OF(p_fail_in)
 
-/*
-   Returns what is given at a face. */
+/* Returns what is given at a face. */
 TB_HD double adi3d_p_face(const adi3d_model_parameters *parameters, int axis, int side, const double *at, double t)
 {
 #ifdef ADI3D_FACE
@@ -75,8 +74,7 @@ TB_HD double adi3d_p_face(const adi3d_model_parameters *parameters, int axis, in
 #endif
 }
 
-/*
-   Returns what a value becomes at a date. */
+/* Returns what a value becomes at a date. */
 TB_HD double adi3d_p_change(const adi3d_model_parameters *parameters, int date, const double *at, double value)
 {
 #ifdef ADI3D_CHANGE
@@ -87,15 +85,13 @@ TB_HD double adi3d_p_change(const adi3d_model_parameters *parameters, int date, 
 #endif
 }
 
-/*
-   Returns the times of the march. */
+/* Returns the times of the march. */
 TB_HD fd_times adi3d_p_times(const adi3d_problem *problem)
 {
     return fd_times_of(&problem->times, problem->scheme, 3, (int)adi3d_model_mixed != 0);
 }
 
-/*
-   Returns how many numbers a point of an axis has; axis 3 is time. */
+/* Returns how many numbers a point of an axis has; axis 3 is time. */
 TB_HD int adi3d_p_numbers(int axis)
 {
     return axis == 0   ? (int)adi3d_model_numbers_of_x
@@ -165,8 +161,7 @@ TB_HD size_t adi3d_p_axis_lay_out(int axis, int points, unsigned char *memory, a
     return used;
 }
 
-/*
-   Returns the bytes of an axis' tables. */
+/* Returns the bytes of an axis' tables. */
 TB_HD size_t adi3d_p_axis_bytes(int axis, int points)
 {
     return adi3d_p_axis_lay_out(axis, points, NULL, NULL);
@@ -224,8 +219,7 @@ TB_HD fd_status adi3d_p_step_of(const adi3d_problem *problem, const adi3d_model_
     return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
 }
 
-/*
-   Returns the final value at point (i, j, k). */
+/* Returns the final value at point (i, j, k). */
 TB_HD double adi3d_p_final(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
                            const adi3d_p_tables *t, int i, int j, int k)
 {
@@ -242,8 +236,7 @@ TB_HD void adi3d_p_take(const adi3d_p_tables *t, int axis, int i, tb_real *numbe
     for (int q = 0; q < adi3d_p_numbers(axis); q++) number[q] = t->number[axis][q * t->padded[axis] + i];
 }
 
-/*
-   Returns the terms from the numbers of a point and a time. */
+/* Returns the terms from the numbers of a point and a time. */
 TB_HD adi3d_terms adi3d_p_terms(const tb_real *x, const tb_real *y, const tb_real *z, const tb_real *time)
 {
     adi3d_terms terms = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0};
@@ -251,8 +244,7 @@ TB_HD adi3d_terms adi3d_p_terms(const tb_real *x, const tb_real *y, const tb_rea
     return terms;
 }
 
-/*
-   Returns the terms at point (i, j, k) from the tables, where speed does not matter. */
+/* Returns the terms at point (i, j, k) from the tables, where speed does not matter. */
 TB_HD adi3d_terms adi3d_p_terms_at(const adi3d_p_tables *t, int i, int j, int k, const tb_real *time)
 {
     tb_real x[adi3d_p_most], y[adi3d_p_most], z[adi3d_p_most];
@@ -260,8 +252,7 @@ TB_HD adi3d_terms adi3d_p_terms_at(const adi3d_p_tables *t, int i, int j, int k,
     return adi3d_p_terms(x, y, z, time);
 }
 
-/*
-   Returns whether all terms are finite. */
+/* Returns whether all terms are finite. */
 TB_HD int adi3d_p_finite(adi3d_terms terms)
 {
     /* Shares: a sum of finite numbers must be finite. */
@@ -271,8 +262,7 @@ TB_HD int adi3d_p_finite(adi3d_terms terms)
     return trid_finite_f64(sum);
 }
 
-/*
-   Returns the row of A along an axis, without kill. */
+/* Returns the row of A along an axis, without kill. */
 TB_HD fd_row adi3d_p_row(int axis, fd_cell cell, adi3d_terms terms)
 {
     return fd_lane_row(cell, adi3d_model_fitting, terms.drift[axis], terms.volatility[axis] * terms.volatility[axis]);
@@ -286,24 +276,21 @@ TB_HD int adi3d_p_matrix(int axis, int at_face, fd_cell cell, adi3d_terms terms,
     return fd_lane_matrix_at(adi3d_p_row(axis, cell, terms), at_face, size, terms.kill / 3, a, b, c);
 }
 
-/*
-   Returns A u along an axis from the three values there, with a third of the kill and without the contributions of
+/* Returns A u along an axis from the three values there, with a third of the kill and without the contributions of
    faces. */
 TB_HD tb_real adi3d_p_along(int axis, fd_cell cell, adi3d_terms terms, tb_real low, tb_real here, tb_real high)
 {
     return fd_lane_apply(adi3d_p_row(axis, cell, terms), low, here, high) - terms.kill / 3 * here;
 }
 
-/*
-   Returns the first derivative as fd_lane_first does, from the factors of the two differences, which are the same for
-   a whole cell. */
+/* Returns the first derivative as fd_lane_first does, from the factors of the two differences, which are the same for a
+   whole cell. */
 TB_HD tb_real adi3d_p_first(tb_real down, tb_real up, tb_real low, tb_real here, tb_real high)
 {
     return down * (here - low) + up * (high - here);
 }
 
-/*
-   Returns F_0 from the mixed derivatives xy, xz, yz. */
+/* Returns F_0 from the mixed derivatives xy, xz, yz. */
 TB_HD tb_real adi3d_p_mix(const adi3d_terms *terms, const tb_real *cross)
 {
     const tb_real *s = terms->volatility;
@@ -314,8 +301,7 @@ TB_HD tb_real adi3d_p_mix(const adi3d_terms *terms, const tb_real *cross)
     return sum;
 }
 
-/*
-   Returns F_1 + F_2 + F_3 at a point, from its cells, its terms, the value there and its neighbours along the axes,
+/* Returns F_1 + F_2 + F_3 at a point, from its cells, its terms, the value there and its neighbours along the axes,
    without the contributions of faces. */
 TB_HD tb_real adi3d_p_own(const fd_cell *cell, const adi3d_terms *terms, tb_real here, const tb_real *low,
                           const tb_real *high)
@@ -326,8 +312,7 @@ TB_HD tb_real adi3d_p_own(const fd_cell *cell, const adi3d_terms *terms, tb_real
            fd_lane_apply(z, low[2], here, high[2]) - terms->kill * here;
 }
 
-/*
-   Returns mixed F_0 + own (F_1 + F_2 + F_3) at a point, without the contributions of faces. The value at (i, j, k) of
+/* Returns mixed F_0 + own (F_1 + F_2 + F_3) at a point, without the contributions of faces. The value at (i, j, k) of
    -1 .. 1 around it is v[13 + i + 3 j + 9 k]; the eight corners are not read.
    Cost     19 values; some 50 operations for the mixed terms and 25 for the others */
 TB_HD tb_real adi3d_p_apply(const fd_cell *cell, const adi3d_terms *terms, tb_real mixed, tb_real own, const tb_real *v)
@@ -359,16 +344,14 @@ TB_HD tb_real adi3d_p_apply(const fd_cell *cell, const adi3d_terms *terms, tb_re
     return sum + mixed * adi3d_p_mix(terms, cross);
 }
 
-/*
-   Returns whether a face contributes to F. */
+/* Returns whether a face contributes to F. */
 TB_HD int adi3d_p_adds(const adi3d_problem *problem, int axis, int side)
 {
     const int kind = problem->face[axis][side];
     return kind == FD_SLOPE || kind == FD_DEGENERATE;
 }
 
-/*
-   Returns what a face contributes to F along its axis at point (i, j, k) of it: a slope given at time `when`, or the
+/* Returns what a face contributes to F along its axis at point (i, j, k) of it: a slope given at time `when`, or the
    face's third point. next and third are the values of its neighbour and one further in; `time` has the numbers of the
    coefficients' time. */
 TB_HD tb_real adi3d_p_at_face(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
@@ -409,8 +392,7 @@ TB_HD void adi3d_p_face_row(const adi3d_problem *problem, const adi3d_model_para
     }
 }
 
-/*
-   Returns whether the row along an axis with these terms is not diagonally dominant. A row without couplings of the
+/* Returns whether the row along an axis with these terms is not diagonally dominant. A row without couplings of the
    wrong sign is, whatever rounding says. */
 TB_HD int adi3d_p_weak_along(int axis, fd_cell cell, adi3d_terms terms, tb_real size)
 {
@@ -419,8 +401,7 @@ TB_HD int adi3d_p_weak_along(int axis, fd_cell cell, adi3d_terms terms, tb_real 
     return !dominant & !((a <= 0) & (c <= 0) & (1 + size * terms.kill / 3 > 0));
 }
 
-/*
-   Returns how many of the three rows of a point are not dominant in a step. A face whose value is given has no
+/* Returns how many of the three rows of a point are not dominant in a step. A face whose value is given has no
    couplings in its cell, so none is found there. */
 TB_HD int adi3d_p_weak(const adi3d_p_tables *t, int i, int j, int k, const adi3d_p_step *step)
 {
@@ -431,8 +412,7 @@ TB_HD int adi3d_p_weak(const adi3d_p_tables *t, int i, int j, int k, const adi3d
     return weak;
 }
 
-/*
-   Returns the terms at point (i, j, k) and a time, with undeclared numbers set to 1, or to 2 for the axes, and for time
+/* Returns the terms at point (i, j, k) and a time, with undeclared numbers set to 1, or to 2 for the axes, and for time
    (bit 3), whose bits are in twos. */
 TB_HD adi3d_terms adi3d_p_terms_beyond(const adi3d_p_tables *t, int i, int j, int k, const tb_real *time, int twos)
 {
@@ -446,8 +426,7 @@ TB_HD adi3d_terms adi3d_p_terms_beyond(const adi3d_p_tables *t, int i, int j, in
     return adi3d_p_terms(number[0], number[1], number[2], number[3]);
 }
 
-/*
-   Returns of which axes, or of time, the terms read more numbers than are declared: FD_P_FEW and its multiples. */
+/* Returns of which axes, or of time, the terms read more numbers than are declared: FD_P_FEW and its multiples. */
 TB_HD int adi3d_p_few(const adi3d_p_tables *t, int i, int j, int k, const tb_real *time)
 {
     enum { numbers = sizeof(adi3d_terms) / sizeof(tb_real), all = 15 };
@@ -465,16 +444,14 @@ TB_HD int adi3d_p_few(const adi3d_p_tables *t, int i, int j, int k, const tb_rea
     return few;
 }
 
-/*
-   Returns whether the terms along an axis, or the kill, differ. */
+/* Returns whether the terms along an axis, or the kill, differ. */
 TB_HD int adi3d_p_differs(int axis, adi3d_terms one, adi3d_terms other)
 {
     return fd_p_differ(one.drift[axis], other.drift[axis]) | fd_p_differ(one.volatility[axis], other.volatility[axis]) |
            fd_p_differ(one.kill, other.kill);
 }
 
-/*
-   Returns which declarations of the model do not hold in a step at a point with these numbers, and whether the problem
+/* Returns which declarations of the model do not hold in a step at a point with these numbers, and whether the problem
    is ill-posed there: a sum of pde/fd.h's bits. first has the numbers of the axes' first points; changes says whether
    those of time change. */
 TB_HD int adi3d_p_untrue(const tb_real *x, const tb_real *y, const tb_real *z, tb_real (*first)[adi3d_p_room],
@@ -504,8 +481,7 @@ TB_HD int adi3d_p_untrue(const tb_real *x, const tb_real *y, const tb_real *z, t
     return untrue;
 }
 
-/*
-   Returns the same at point (i, j, k), and at one point of each row whether the terms read more numbers than are
+/* Returns the same at point (i, j, k), and at one point of each row whether the terms read more numbers than are
    declared. Points whose values are given are checked for nothing else. */
 TB_HD int adi3d_p_untrue_at(const adi3d_problem *problem, const adi3d_p_tables *t, int i, int j, int k,
                             const adi3d_p_step *step)
@@ -523,8 +499,7 @@ TB_HD int adi3d_p_untrue_at(const adi3d_problem *problem, const adi3d_p_tables *
     return few | adi3d_p_untrue(number[0], number[1], number[2], first, start, end, changes);
 }
 
-/*
-   Returns whether the longest explicit step is too long for a point, as fd_p_too_fast does. With more than one mixed
+/* Returns whether the longest explicit step is too long for a point, as fd_p_too_fast does. With more than one mixed
    term the fastest wave exceeds those along the axes, by a factor of 9/8 at most. */
 TB_HD int adi3d_p_too_fast(const adi3d_problem *problem, const adi3d_p_tables *t, double longest, int i, int j, int k,
                            const adi3d_p_step *step)
@@ -542,8 +517,7 @@ TB_HD int adi3d_p_too_fast(const adi3d_problem *problem, const adi3d_p_tables *t
     return fd_p_too_fast(longest, rate, (double)terms.kill);
 }
 
-/*
-   Returns value and derivatives at the spot, from the 4 x 4 x 4 values around it, x first, then y; the first one is at
+/* Returns value and derivatives at the spot, from the 4 x 4 x 4 values around it, x first, then y; the first one is at
    (at[0].first, at[1].first, at[2].first). */
 TB_HD adi3d_values adi3d_p_values(const fd_weights *at, const tb_real *around)
 {
@@ -562,8 +536,7 @@ TB_HD adi3d_values adi3d_p_values(const fd_weights *at, const tb_real *around)
     return values;
 }
 
-/*
-   Returns the larger of `most` and the magnitude of what point (i, j, k) is given: its final value, and at a face the
+/* Returns the larger of `most` and the magnitude of what point (i, j, k) is given: its final value, and at a face the
    value given at time 0, or the slope times the length of the axis. */
 TB_HD int adi3d_p_largest_given(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
                                 const adi3d_p_tables *t, int i, int j, int k, tb_real value, int most)
@@ -580,7 +553,8 @@ TB_HD int adi3d_p_largest_given(const adi3d_problem *problem, const adi3d_model_
 }
 
 /* Copies the axes' points to `coordinates`, by so many threads: room[d] numbers, NaN beyond the last point. */
-TB_HD void adi3d_p_coordinates(const adi3d_p_tables *t, const int *room, double *const *coordinates, int thread, int threads)
+TB_HD void adi3d_p_coordinates(const adi3d_p_tables *t, const int *room, double *const *coordinates, int thread,
+                               int threads)
 {
     for (int d = 0; d < 3; d++)
         for (int i = thread; i < room[d] && coordinates[d]; i += threads)

@@ -26,7 +26,7 @@ ADI3D_P_RARE void adi3d_p_chip_values(const adi3d_p_chip &h, adi3d_values *value
     if (h.rank > 0 || trid_block_thread() > 0) return;
     tb_real around[64];
     for (int m = 0; m < 64; m++)
-        around[m] = adi3d_p_device_value(h, h.u, at[0].first + m % 4, at[1].first + m / 4 % 4, at[2].first + m / 16);
+        around[m] = adi3d_p_chip_value(h, h.u, at[0].first + m % 4, at[1].first + m / 4 % 4, at[2].first + m / 16);
     *values = adi3d_p_values(at, around);
 }
 
@@ -49,8 +49,7 @@ ADI3D_P_RARE void adi3d_p_chip_date(adi3d_p_chip &h, unsigned char *memory, int 
     if (added) fd_p_most(&h.given, added);
 }
 
-/*
-   Returns the least index over all threads of the cluster; `least` is a word of shared memory. */
+/* Returns the least index over all threads of the cluster; `least` is a word of shared memory. */
 TB_D int adi3d_p_chip_least(const adi3d_p_chip &h, int index, int *least)
 {
     if (trid_block_thread() == 0) *least = FD_P_NONE;
@@ -67,9 +66,8 @@ TB_D int adi3d_p_chip_least(const adi3d_p_chip &h, int index, int *least)
     return index;
 }
 
-/*
-   Returns the first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start or
-   end. Leaves in *largest the thread's largest magnitude. */
+/* Returns the first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start
+   or end. Leaves in *largest the thread's largest magnitude. */
 ADI3D_P_RARE int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
@@ -89,8 +87,7 @@ ADI3D_P_RARE int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory,
     return adi3d_p_chip_least(h, lost, least);
 }
 
-/*
-   Returns the status of a march that ended, by the magnitudes of all threads. */
+/* Returns the status of a march that ended, by the magnitudes of all threads. */
 ADI3D_P_RARE fd_status adi3d_p_chip_ended(const adi3d_p_chip &h, int weak, int largest, int *least)
 {
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
@@ -298,9 +295,8 @@ static inline fd_status adi3d_p_refuse(const adi3d_batch *batch, int wrong, cuda
     return status;
 }
 
-/*
-   Returns how many blocks of the current device each problem of a batch takes, 1, 2, 4, 8 or 16; 0 if they do not fit, or
-   for a batch that adi3d_batch_check refuses for more than its pointers. */
+/* Returns how many blocks of the current device each problem of a batch takes, 1, 2, 4, 8 or 16; 0 if they do not fit,
+   or for a batch that adi3d_batch_check refuses for more than its pointers. */
 template <int unused = 0>
 static inline int adi3d_onchip_blocks(const adi3d_batch *batch)
 {
@@ -309,9 +305,8 @@ static inline int adi3d_onchip_blocks(const adi3d_batch *batch)
     return chosen.bytes > 0 ? chosen.size : 0;
 }
 
-/*
-   Returns the bytes of device memory that MODEL_onchip needs, or 0 for a batch that is refused. The batch's pointers may
-   still be null. */
+/* Returns the bytes of device memory that MODEL_onchip needs, or 0 for a batch that is refused. The batch's pointers
+   may still be null. */
 template <int unused = 0>
 static inline size_t adi3d_onchip_bytes(const adi3d_batch *batch)
 {

@@ -63,8 +63,7 @@ TB_HD size_t adi3d_p_ready_lay_out(const adi3d_batch *batch, const int *points, 
     return used;
 }
 
-/*
-   Returns problem `which` of a launch, as it is in device memory. */
+/* Returns problem `which` of a launch, as it is in device memory. */
 TB_D adi3d_p_ready adi3d_p_ready_of(const adi3d_p_batch &launch, int which)
 {
     adi3d_p_ready ready;

@@ -3,6 +3,7 @@
 
 /* The names of a model in a precision. */
 #define adi3d_p_chip ADI3D_OF(p_chip)
+#define adi3d_p_chip_value ADI3D_OF(p_chip_value)
 #define adi3d_p_chip_lay_out ADI3D_OF(p_chip_lay_out)
 #define adi3d_p_chip_meet ADI3D_OF(p_chip_meet)
 #define adi3d_p_chip_faces ADI3D_OF(p_chip_faces)
@@ -74,31 +75,28 @@ TB_D void adi3d_p_chip_meet(const adi3d_p_chip &h)
         __syncthreads();
 }
 
-/*
-   Returns the value of v at point (i, j, k). */
-TB_D tb_real adi3d_p_device_value(const adi3d_p_chip &h, int array, int i, int j, int k)
+/* Returns the value of an array at a point, which may be in another block. */
+TB_D tb_real adi3d_p_chip_value(const adi3d_p_chip &h, int array, int i, int j, int k)
 {
     const int owner = k / h.each, at = i + h.pitch * j + h.plane * (k - owner * h.each);
     return trid_cluster_load(trid_cluster_map(h.memory + array, owner) + at * (int)sizeof(tb_real));
 }
 
-/*
-   Returns what the faces contribute to F of an array at point (i, j, k), at a step's start (0) or end (1). */
+/* Returns what the faces contribute to F of an array at point (i, j, k), at a step's start (0) or end (1). */
 ADI3D_P_RARE tb_real adi3d_p_chip_faces(const adi3d_p_chip &h, int array, int end, int i, int j, int k)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(h.memory + h.step);
     const double when = end ? step.to : step.from;
-    return adi3d_p_device_face<0>(h, array, i, j, k, step.time[end], when) +
-           adi3d_p_device_face<1>(h, array, i, j, k, step.time[end], when) +
-           adi3d_p_device_face<2>(h, array, i, j, k, step.time[end], when);
+    return adi3d_p_device_face<0, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
+           adi3d_p_device_face<1, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when) +
+           adi3d_p_device_face<2, adi3d_p_chip_value>(h, array, i, j, k, step.time[end], when);
 }
 
-/*
-   Returns what a step whose coefficients change adds to the solve along an axis. */
+/* Returns what a step whose coefficients change adds to the solve along an axis. */
 template <int axis>
 ADI3D_P_RARE tb_real adi3d_p_chip_change(const adi3d_p_chip &h, int i, int j, int k)
 {
-    return adi3d_p_device_change<axis>(h, *(const adi3d_p_step *)(h.memory + h.step), i, j, k);
+    return adi3d_p_device_change<axis, adi3d_p_chip_value>(h, *(const adi3d_p_step *)(h.memory + h.step), i, j, k);
 }
 
 /* Loads five values of plane k, which may be another block's: one at `at` of its plane, and its neighbours before and
@@ -192,9 +190,8 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
     }
 }
 
-/*
-   Returns the element in an array of the block's point number `at`, counted along rows; in grids without gaps it is at +
-   n_0 n_1 first. */
+/* Returns the element in an array of the block's point number `at`, counted along rows; in grids without gaps it is at
+   + n_0 n_1 first. */
 TB_D int adi3d_p_chip_at(const adi3d_p_chip &h, int at)
 {
     return at % h.t.n[0] + at / h.t.n[0] * h.pitch; /* planes follow each other as rows do */
@@ -228,8 +225,7 @@ typedef struct {
     tb_real a, b, c, d;
 } adi3d_p_chip_row;
 
-/*
-   Returns the boundary row of a face whose value is given or which has a third unknown, at point (i, j, k) of it. The
+/* Returns the boundary row of a face whose value is given or which has a third unknown, at point (i, j, k) of it. The
    line's differences are in one array, what they are the difference from in the other. */
 template <int axis>
 ADI3D_P_RARE adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int side, int i, int j, int k,
@@ -238,11 +234,11 @@ ADI3D_P_RARE adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int s
     const adi3d_p_step &step = *(const adi3d_p_step *)(h.memory + h.step);
     const int in = side ? -1 : 1, x = axis == 0 ? in : 0, y = axis == 1 ? in : 0, z = axis == 2 ? in : 0;
     const double at[3] = {h.t.x[0][i], h.t.x[1][j], h.t.x[2][k]};
-    tb_real row[3], right = adi3d_p_device_value(h, differences, i, j, k);
+    tb_real row[3], right = adi3d_p_chip_value(h, differences, i, j, k);
     adi3d_p_face_row(
         &h.problem, h.parameters, &h.t, axis, side, at, step.to, step.pace.size,
         adi3d_p_terms_at(&h.t, i, j, k, step.time[1]), adi3d_p_terms_at(&h.t, i + x, j + y, k + z, step.time[1]),
-        adi3d_p_device_value(h, differences, i + x, j + y, k + z), adi3d_p_device_value(h, w, i, j, k), row, &right);
+        adi3d_p_chip_value(h, differences, i + x, j + y, k + z), adi3d_p_chip_value(h, w, i, j, k), row, &right);
     const adi3d_p_chip_row made = {row[0], row[1], row[2], right};
     return made;
 }
@@ -296,7 +292,7 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
         const int k = axis == 0 ? line / n1 : axis == 1 ? line / n0 : 0; /* of the block's planes */
         const int at = i + pitch * j + plane * k, offset = at * (int)sizeof(tb_real);
         const int fixed = (axis > 0 && ((i == 0 && given_x[0]) || (i == n0 - 1 && given_x[1]))) ||
-                         (axis == 2 && adi3d_p_given(&h.problem, 1, j));
+                          (axis == 2 && adi3d_p_given(&h.problem, 1, j));
         const int faces = valid && !fixed && (kind == FD_VALUE || kind == FD_DEGENERATE);
         tb_real number[3][adi3d_p_most], upper[half], y[half], above = 0, before = 0;
         adi3d_p_chip_row face = {0, 0, 0, 0};

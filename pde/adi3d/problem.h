@@ -82,8 +82,7 @@ typedef struct {
     double longest; /* explicit step */
 } adi3d_p_plan;
 
-/*
-   Returns the longest explicit step of a march, or 0 if it has none. */
+/* Returns the longest explicit step of a march, or 0 if it has none. */
 TB_HD double adi3d_p_longest_step(const fd_times *times)
 {
     enum { at_once = 64 };
@@ -97,22 +96,19 @@ TB_HD double adi3d_p_longest_step(const fd_times *times)
     return longest;
 }
 
-/*
-   Returns the number of points of the grid. */
+/* Returns the number of points of the grid. */
 TB_HD size_t adi3d_p_points(const adi3d_problem *problem)
 {
     return (size_t)problem->axis[0].points * (size_t)problem->axis[1].points * (size_t)problem->axis[2].points;
 }
 
-/*
-   Returns how many numbers an axis has in its tables: whole groups of interleaved lines. */
+/* Returns how many numbers an axis has in its tables: whole groups of interleaved lines. */
 TB_HD int adi3d_p_padded(int points)
 {
     return (points + ADI3D_P_MOST_LANES - 1) / ADI3D_P_MOST_LANES * ADI3D_P_MOST_LANES;
 }
 
-/*
-   Returns the number of points of the longest axis, rounded up to whole groups of interleaved lines. */
+/* Returns the number of points of the longest axis, rounded up to whole groups of interleaved lines. */
 TB_HD int adi3d_p_longest(const adi3d_problem *problem)
 {
     int longest = 0;
@@ -121,8 +117,7 @@ TB_HD int adi3d_p_longest(const adi3d_problem *problem)
     return adi3d_p_padded(longest);
 }
 
-/*
-   Returns whether what is given at a face may change from the start of a step to its end, as a slope may. */
+/* Returns whether what is given at a face may change from the start of a step to its end, as a slope may. */
 TB_HD int adi3d_p_slopes(const adi3d_problem *problem)
 {
     int slopes = 0;
@@ -130,23 +125,20 @@ TB_HD int adi3d_p_slopes(const adi3d_problem *problem)
     return slopes;
 }
 
-/*
-   Returns whether point i of an axis is on a face whose value is given. */
+/* Returns whether point i of an axis is on a face whose value is given. */
 TB_HD int adi3d_p_given(const adi3d_problem *problem, int axis, int i)
 {
     const int last = i == problem->axis[axis].points - 1;
     return (i == 0 || last) && problem->face[axis][last] == FD_VALUE;
 }
 
-/*
-   Returns the event at a date, or null. */
+/* Returns the event at a date, or null. */
 TB_HD const fd_date *adi3d_p_event(const adi3d_problem *problem, int date)
 {
     return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : NULL;
 }
 
-/*
-   Returns whether the final values are needed after the march has begun. */
+/* Returns whether the final values are needed after the march has begun. */
 TB_HD int adi3d_p_finals(const adi3d_problem *problem)
 {
     int needed = problem->exercise != FD_EUROPEAN;
@@ -186,8 +178,7 @@ TB_HOST void adi3d_free(void *memory)
 #endif
 }
 
-/*
-   Returns how many threads OpenMP would take. */
+/* Returns how many threads OpenMP would take. */
 TB_HOST int adi3d_p_threads(void)
 {
 #ifdef _OPENMP
@@ -199,8 +190,7 @@ TB_HOST int adi3d_p_threads(void)
 #endif
 
 #if TB_LAUNCHES
-/*
-   Returns an attribute of the current device, or 0 if it does not tell. */
+/* Returns an attribute of the current device, or 0 if it does not tell. */
 TB_HOST int adi3d_p_attribute(enum cudaDeviceAttr attribute)
 {
     int device, value;
@@ -209,8 +199,7 @@ TB_HOST int adi3d_p_attribute(enum cudaDeviceAttr attribute)
                : 0;
 }
 
-/*
-   Returns into how many pieces to cut a march over `planes` planes, so that it takes the least time. `columns` blocks
+/* Returns into how many pieces to cut a march over `planes` planes, so that it takes the least time. `columns` blocks
    stand next to each other for each piece, and `slots` blocks run at the same time. A piece costs as much as `more`
    planes in addition to its own. */
 TB_HOST int adi3d_p_pieces(int planes, int blocks, int slots, int more)

@@ -12,8 +12,7 @@
 #define ADI3D_P_WHEN_CALLED
 #endif
 
-/*
-   Returns the bytes of memory that MODEL_solve needs, or 0 for a problem that adi3d_check refuses. */
+/* Returns the bytes of memory that MODEL_solve needs, or 0 for a problem that adi3d_check refuses. */
 ADI3D_P_WHEN_CALLED TB_HOST size_t adi3d_bytes(const adi3d_problem *problem)
 {
 #if TB_LAUNCHES
