@@ -89,9 +89,10 @@
      device.h        what kernels know; what they compute at a point; rows of their lines
      device_x.h      right-hand sides and lines along x: kernels and launches
      device_yz.h     lines along y and z: kernel, shapes, launches. To add a shape, begin here, with p_device_along
-     device.. march  device_march.h: device_bytes, device
-     onchip_ready.h, onchip_stage.h, onchip.h
-                     a problem made ready; a stage on chip; onchip_blocks, onchip_bytes, onchip
+     device_march.h  device_bytes, device
+     onchip_ready.h  the kernel that makes a batch's problems ready
+     onchip_stage.h  a stage on chip: right-hand sides and lines
+     onchip.h        onchip_blocks, onchip_bytes, onchip
      solve.h         bytes, solve
    Rooms are written in plain names. While a model is read, lists at their heads make adi3d_host the model's
    MODEL_host_f32, and adi3d_model_of_x its MODEL_of_x; a search for adi3d_host( finds the definition. */
@@ -156,7 +157,7 @@ typedef struct {
     double kink[4];          /* increasing */
     int exercise;            /* FD_EUROPEAN .. */
     double spot[3];          /* where value and derivatives are wanted */
-    int watched;             /* look for what is not finite in and after each step, not only at the end: one pass more */
+    int watched;             /* look for what is not finite in and after each step, not only at the end: a pass more */
     void (*progress)(int step, int steps, void *context); /* null, or called by one thread after each step: so many are
                                                              done. A GPU may not have come so far yet. */
     void *context;

@@ -1,7 +1,7 @@
-/* device.h - a room of adi3d.h, read once a model and precision: what the kernels of a march know, what they compute at a point, and the rows of their lines.
+/* device.h - a room of adi3d.h, read once a model and precision: what kernels know, what they compute at a point, the
+   rows of their lines.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_p_independent ADI3D_OF(p_independent)
 #define adi3d_p_device ADI3D_OF(p_device)
 #define adi3d_p_device_lay_out ADI3D_OF(p_device_lay_out)
@@ -23,12 +23,10 @@
 #define adi3d_p_device_take_factors ADI3D_OF(p_device_take_factors)
 #define adi3d_p_launch ADI3D_OF(p_launch)
 
-/* ---- the device -------------------------------------------------------------------------------------------------- */
-
-/* Grids in device memory have rows of pitch elements; what a row has beyond its points is finite. A stage is three
-   kernels (docs/adi3d.md has the passes over memory): right-hand side and lines along x, which leave differences in d;
-   lines along y, in place; lines along z, and what a stage ends with. Lines along x are a warp's or several warps', rows
-   points a lane; lines along y and z lie side by side in a block (trid_block_interleaved). */
+/* Grids in device memory have rows of pitch elements; those beyond the points are finite. A stage is three kernels
+   (docs/adi3d.md counts the passes over memory): right-hand sides and solves along x, which leave differences in d;
+   solves along y, in place; solves along z, which end the stage. A line along x has one warp or several, `rows` points
+   a lane; lines along y and z are interleaved in a block (trid_block_interleaved). */
 
 /* Returns whether the terms along an axis are declared independent of the other axes. */
 TB_HD constexpr int adi3d_p_independent(int axis)
@@ -38,7 +36,7 @@ TB_HD constexpr int adi3d_p_independent(int axis)
 
 #define ADI3D_P_VECTORED (16 / (int)sizeof(tb_real))
 
-/* What the kernels of a march are told: all pointers are to device memory, but for those in problem, which no kernel
+/* What the kernels of a march know. All pointers are to device memory, except those in problem, which no kernel
    follows. */
 typedef struct {
     adi3d_p_tables t;
@@ -46,14 +44,15 @@ typedef struct {
     const adi3d_model_parameters *parameters;
     tb_real *u, *z, *d;       /* values, a first stage's, differences */
     tb_real *final, *extra;   /* final values, exercise's multiplier; null where there is none */
-    unsigned long long *lost; /* when (p_device_note), times 2^32, and at which point something was not finite first */
-    unsigned long long *untrue; /* of the first or the last step, the first point, and what is not true there */
-    int *weak;                  /* rows that are not dominant */
-    adi3d_values *values;       /* as a result's */
-    tb_real *factors[3];        /* of the axes that are alone, else null: p_device_factor */
-    int *pcr_steps;             /* how many steps of PCR their solves take */
-    int *given, *largest;       /* magnitudes (fd_p_larger): the largest given, and the largest at time 0 */
-    int fresh;                  /* are those of the last step not this one's? */
+    unsigned long long *lost; /* when (adi3d_p_device_note), times 2^32, and where something was not finite first */
+    unsigned long long
+        *untrue;          /* of the first or the last step, the first point, and which declaration does not hold */
+    int *weak;            /* rows that are not diagonally dominant */
+    adi3d_values *values; /* as a result's */
+    tb_real *factors[3];  /* of the axes that are independent, else null: adi3d_p_device_factor */
+    int *pcr_steps;       /* how many PCR steps their solves take */
+    int *given, *largest; /* magnitudes (fd_p_larger): the largest given, and the largest at time 0 */
+    int fresh;            /* whether the factors of the last step are not this one's */
     int pitch, plane, elements; /* from row to row, from plane to plane, all */
     int processors, shared;     /* of the device: how many, and the shared memory of one */
     int *too_fast;              /* the least of fd_p_too_fast */
@@ -97,7 +96,7 @@ TB_HOST size_t adi3d_p_device_lay_out(const adi3d_problem *problem, unsigned cha
     return used;
 }
 
-/* ---- what is done point by point --------------------------------------------------------------------------------- */
+/* ---- points ------------------------------------------------------------------------------------------------------ */
 
 /* Returns the element of point (i, j, k). */
 TB_D int adi3d_p_device_at(const adi3d_p_device &h, int i, int j, int k)
@@ -278,7 +277,7 @@ TB_D void adi3d_p_device_put_faces(const adi3d_p_device &h, int first, const tb_
         return !d ? 0 : r > 0 ? d[r > 0 ? r - 1 : 0] : kind == FD_DEGENERATE && first == last ? made[12] : 0;
     };
     if (first == 0) adi3d_p_device_put_face(h.problem.face[axis][0], made, d ? d[1] : 0, 0, a, b, c, d);
-    if (last == first + rows - 1) { /* the lanes' rows end with the line: one test instead of rows */
+    if (last == first + rows - 1) { /* the lanes' rows end with the line: one test instead of one a row */
         adi3d_p_device_put_face(kind, made + 8, near_by(rows - 1), rows - 1, a, b, c, d);
         return;
     }
@@ -304,8 +303,8 @@ TB_D auto adi3d_p_device_own(const adi3d_p_device &h, int first)
    threads of the solving kernels hold. These read the factors 16 bytes at a time, each its own: the first 16 bytes of
    all partitions, then the next of all. A warp calls. */
 template <int axis, int rows, int parts>
-TRID_KERNEL void __launch_bounds__(32)
-    adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
+TRID_KERNEL void __launch_bounds__(32) adi3d_p_device_factor(const __grid_constant__ adi3d_p_device h,
+                                                             const __grid_constant__ adi3d_p_step step)
 {
     enum { wide = ADI3D_P_VECTORED };
     __shared__ tb_real made[32][16];

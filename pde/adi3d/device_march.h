@@ -1,7 +1,6 @@
-/* device_march.h - a room of adi3d.h, read once a model and precision: a march on a GPU: what happens before, between and after its stages, and the functions that users call.
+/* device_march.h - a room of adi3d.h, read once a model and precision: marches on a GPU.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_p_device_note ADI3D_OF(p_device_note)
 #define adi3d_p_device_most ADI3D_OF(p_device_most)
 #define adi3d_p_device_threads ADI3D_OF(p_device_threads)
@@ -19,7 +18,7 @@
 #define adi3d_device_bytes ADI3D_OF(device_bytes)
 #define adi3d_device ADI3D_OF(device)
 
-/* ---- what happens rarely ----------------------------------------------------------------------------------------- */
+/* ---- what happens once a march or once a date -------------------------------------------------------------------- */
 
 /* Notes what is not finite at point (i, j, k), at a time of the march: 0 the final values, 1 + 2 step the terms of a
    step, 2 + 2 step the values after it. */
@@ -39,12 +38,12 @@ TB_D void adi3d_p_device_most(int *all, int mine)
     if (threadIdx.x == 0) fd_p_most(all, most);
 }
 
-enum { adi3d_p_device_threads = 128 }; /* of the kernels from here on: a block a row */
+enum { adi3d_p_device_threads = 128 }; /* of the following kernels, a block a row */
 
 /* Sets the final values. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
-    adi3d_p_device_begin(const __grid_constant__ adi3d_p_device h)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_begin(
+    const __grid_constant__ adi3d_p_device h)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     int given = 0;
@@ -61,9 +60,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
 
 /* Finds the first point whose terms (when is odd) or value is not finite, and the largest value in the last step. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
-    adi3d_p_device_look(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int when,
-                        int last)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_look(
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int when, int last)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     int largest = 0;
@@ -82,8 +80,8 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
 /* Counts the rows that are not dominant in the first or in the last step (end), and finds where a declaration does not
    hold. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
-    adi3d_p_device_count(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int end)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_count(
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int end)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
     int weak = 0;
@@ -124,8 +122,8 @@ TB_D tb_real adi3d_p_device_event(const grid_type &h, int date, const fd_date *e
 
 /* Applies the event of a date. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads)
-    adi3d_p_device_date(const __grid_constant__ adi3d_p_device h, int date, const __grid_constant__ fd_date event)
+TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_date(
+    const __grid_constant__ adi3d_p_device h, int date, const __grid_constant__ fd_date event)
 {
     __shared__ tb_real row[ADI3D_MOST];
     const int j = (int)blockIdx.x, k = (int)blockIdx.y, n = h.t.n[0], first = adi3d_p_device_at(h, 0, j, k);
@@ -213,11 +211,11 @@ template <int unused>
 static inline fd_status adi3d_p_device_march(cudaError_t *error, cudaStream_t stream, const adi3d_problem *problem,
                                              const adi3d_model_parameters *parameters, adi3d_p_device &h)
 {
-    enum { at_once = 32 }; /* steps made at a time; and after so many, who wants to know of progress is waited for */
+    enum { at_once = 32 }; /* steps are made so many at a time, and progress waits after as many */
     const dim3 rows((unsigned)h.t.n[1], (unsigned)h.t.n[2]), threads(adi3d_p_device_threads);
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     fd_step some[at_once];
-    adi3d_p_step step, before = {}; /* before the first step there is none: not a number of it counts */
+    adi3d_p_step step, before = {}; /* before the first step there is none, and its numbers do not count */
     int steps = 0;
     tb_real *const grid[4] = {h.u, h.d, h.z, h.extra};
     const fd_times times = adi3d_p_times(problem);
@@ -230,7 +228,7 @@ static inline fd_status adi3d_p_device_march(cudaError_t *error, cudaStream_t st
     if (*error == cudaSuccess)
         *error = cudaMemsetAsync(h.weak, 0, 4 * sizeof *h.weak, stream); /* given, largest, too_fast too */
     adi3d_p_launch(error, stream, adi3d_p_device_begin<unused>, rows, threads, 0, h);
-    for (int end = 0; end < 2; end++) { /* a step without numbers is for the loop below to refuse */
+    for (int end = 0; end < 2; end++) { /* the loop below refuses a step whose numbers are not finite */
         const int k = end ? steps - 1 : 0;
         fd_schedule_part(&times, k, 1, some, &steps);
         if (!adi3d_p_step_of(problem, parameters, some, k, &step).what)
@@ -263,14 +261,14 @@ static inline fd_status adi3d_p_device_results(cudaError_t *error, cudaStream_t 
                                                fd_status status, const adi3d_p_device &h, const adi3d_result *result)
 {
     unsigned long long found[2] = {~0ull, ~0ull};
-    int counted[4] = {0, 0, 0, 0}; /* weak rows, magnitudes given and left, too_fast */
+    int counted[4] = {0, 0, 0, 0}; /* rows that are not dominant, magnitudes given and left, too_fast */
     if (*error == cudaSuccess) *error = cudaMemcpyAsync(found, h.lost, sizeof found, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess)
         *error = cudaMemcpyAsync(counted, h.weak, sizeof counted, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess) *error = cudaStreamSynchronize(stream);
     const unsigned long long lost = found[0], untrue = found[1];
     const int too_fast = counted[3];
-    /* Only final values are looked at before what the model declares. */
+    /* Only final values come before the declarations. */
     if (*error == cudaSuccess && untrue != ~0ull && lost >> 32 > 0) {
         const int at = (int)(untrue >> 32 & 0x3fffffff), *n = h.t.n;
         int steps = 1;
@@ -283,7 +281,7 @@ static inline fd_status adi3d_p_device_results(cudaError_t *error, cudaStream_t 
     } else if (*error == cudaSuccess && lost != ~0ull) {
         const int when = (int)(lost >> 32), at = (int)(lost & 0xffffffffu), *n = h.t.n;
         const int what = when == 0 ? FD_FINAL_NAN : when % 2 ? FD_MODEL_NAN : FD_NOT_SOLVED;
-        /* A step that could not be made comes after all that was looked at. */
+        /* A step that could not be made comes after all that was checked. */
         status = fd_status_of(what, 0, -1, at % n[0], at / n[0] % n[1], at / n[0] / n[1], (when + 1) / 2 - 1);
     }
     if (status.what || *error != cudaSuccess) return status;

@@ -1,7 +1,6 @@
-/* device_x.h - a room of adi3d.h, read once a model and precision: right-hand sides and solves along x on a GPU: kernels and launches.
+/* device_x.h - a room of adi3d.h, read once a model and precision: right-hand sides and solves along x on a GPU.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_p_device_solve_row ADI3D_OF(p_device_solve_row)
 #define adi3d_p_device_finish_x ADI3D_OF(p_device_finish_x)
 #define adi3d_p_device_any_x ADI3D_OF(p_device_any_x)
@@ -52,7 +51,7 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const adi3d_p_step &s
     adi3d_p_device_rows<0, rows>(step, number, adi3d_p_device_own<0>(h, first), a, b, c);
     if (n > 0) adi3d_p_device_put_faces<0, rows>(h, first, made, a, b, c, d);
     adi3d_p_device_solve_row<rows, warps>(n, a, b, c, d, shared);
-    /* Rows are padded to 128 bytes: a vector that begins within one ends within it. */
+    /* Rows are padded to 128 bytes: a vector that begins in one ends in it. */
     TB_UNROLL
     for (int r = 0; r < rows; r += wide)
         if (first + r < n) *(transpose_vector *)(h.d + at + first + r) = transpose_pack(d + r);
@@ -61,8 +60,8 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const adi3d_p_step &s
 /* Computes right-hand sides and solves along x, from device memory, in any step. A line has `warps` warps, a block
    `lines` lines of a plane. */
 template <int rows, int warps, int lines>
-TRID_KERNEL void __launch_bounds__(32 * warps * lines)
-    adi3d_p_device_any_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int s)
+TRID_KERNEL void __launch_bounds__(32 * warps * lines) adi3d_p_device_any_x(
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int s)
 {
     __shared__ tb_real shared[6 * warps * lines], made[16 * lines];
     const int warp = trid_block_thread() / 32, first = rows * (32 * (warp % warps) + trid_warp_lane());
@@ -93,7 +92,7 @@ TB_HD constexpr int adi3d_p_plane_len(int rows, int warps, int lines)
     return (lines + 2) * warps * adi3d_p_warp_len(rows);
 }
 
-#define ADI3D_P_SLOTS 3 /* of planes: the one before, the one at hand, the next */
+#define ADI3D_P_SLOTS 3 /* planes in shared memory: the one before, the current one, the next */
 
 /* Copies the values of a lane from shared memory. */
 template <int rows>
@@ -151,13 +150,13 @@ TB_D void adi3d_p_device_faces_of(const adi3d_p_device &h, const adi3d_p_step &s
     }
 }
 
-/* What the differences along x are made of at a point, in 16 bytes of single precision: the row of A, and the weights
-   of the first derivative. */
+/* The factors of the differences along x at a point, in 16 bytes of single precision: the row of A, and the weights of
+   the first derivative. */
 typedef struct FD_P_ALIGN {
     tb_real below, above, down, up;
 } adi3d_p_along_x;
 
-/* Returns what the differences along x are made of at a point. */
+/* Returns the factors of the differences along x at a point. */
 TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, adi3d_terms terms, tb_real own)
 {
     const fd_row row = adi3d_p_row(0, cell, terms);
@@ -165,13 +164,14 @@ TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, adi3d_terms terms, tb_
     return x;
 }
 
-/* Right-hand side and lines along x of a step in which nothing changes (step.changes). A block has lines rows of a
-   plane, warps warps each, and marches along z, planes in shared memory and the next on its way. kind 0: a first stage, or
-   the only one. In a second one F is linear in u and z, of which sums have the derivatives once: with their sum in the
-   place of u, in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are taken of (2). */
+/* Computes right-hand sides and solves along x in a step in which nothing changes (step.changes). A block has `lines`
+   lines of a plane, `warps` warps each, and marches along z with planes in shared memory, the next one prefetched. kind
+   0 is a first stage, or the only one. In a second stage F is linear in u and z, so that derivatives are taken once, of
+   a sum: u + z in the place of u, and in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are
+   applied to (kind 2). */
 template <int kind, int rows, int warps, int lines, int resident>
-TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
-    adi3d_p_device_steady_x(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
+TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident) adi3d_p_device_steady_x(
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
 {
     enum {
         wide = ADI3D_P_VECTORED,
@@ -185,7 +185,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
         slots = ADI3D_P_SLOTS,
         number_count = adi3d_model_numbers_of_x,
         line_len = warps * adi3d_p_warp_len(rows),
-        tabled = adi3d_p_independent(0), /* is there a table of p_device_along_x instead of the cells? */
+        tabled = adi3d_p_independent(0), /* whether adi3d_p_along_x is tabled instead of the cells */
         alone = tabled && warps == 1,
         factor_len = alone ? TRID_WARP_FACTOR_LEN(rows) : 0
     };
@@ -206,8 +206,8 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
     const tb_real *mine = ring + (row + 1) * warps * adi3d_p_warp_len(rows) + part * adi3d_p_warp_len(rows);
     const int adds = adi3d_p_adds(&h.problem, 0, 0) + adi3d_p_adds(&h.problem, 0, 1) + adi3d_p_adds(&h.problem, 1, 0) +
                      adi3d_p_adds(&h.problem, 1, 1) + adi3d_p_adds(&h.problem, 2, 0) + adi3d_p_adds(&h.problem, 2, 1);
-    /* Vector q of those that the thread copies: its row of the plane's, its place within the row, and in shared memory.
-       A pass of the block is some whole rows or a part of one. */
+    /* Vector q of those that the thread copies: its line of the plane, its place within the line, and in shared memory.
+       A pass of the block is some whole lines or a part of one. */
     auto row_of = [&](int q) { return thread / of_row + q * threads / of_row; };
     auto vector_of = [&](int q) { return thread % of_row + q * threads % of_row; };
     auto put = [&](int q) {
@@ -228,7 +228,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
         }
         trid_copy_commit();
     };
-    /* What the thread has copied becomes what is marched over. */
+    /* Replaces what the thread has copied, u and z, by the two sums. */
     auto combine = [&](int slot) {
         TB_UNROLL
         for (int q = 0; q < passes; q++) {
@@ -270,7 +270,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
     const fd_cell *cell_x = (const fd_cell *)cells + 32 * rows * part + lane;
     const tb_real *number_x = numbers + 32 * rows * part + lane;
     enum { mixed_y = ((int)adi3d_model_mixed & 4) != 0, mixed_x = ((int)adi3d_model_mixed & 3) != 0 };
-    /* Of the plane before: its slopes, and what of its right-hand sides it has itself and the one before it. */
+    /* Of the plane before: its slopes, and the part of its right-hand sides that it and the one before it determine. */
     tb_real along_y[rows], along_x[rows], half[rows];
     TB_UNROLL
     for (int r = 0; r < rows; r++) along_y[r] = along_x[r] = half[r] = 0;
@@ -278,8 +278,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
     for (int p = from - 1, slot = 0; p <= to; p++, slot = slot < slots - 1 ? slot + 1 : 0) {
         const tb_real *here = mine + slot * slot_len, *low = mine + (slot > 0 ? slot - 1 : slots - 1) * slot_len;
         const int k = p - 1, kz = k < 0 ? 0 : k, pz = p < 0 ? 0 : p < n[2] ? p : n[2] - 1;
-        /* Of plane k what it needs of plane p, which is the last, and of plane p all but what it needs of the next.
-           They come while the block waits. */
+        /* Completes plane k, which lacks only what it needs of plane p, and begins p. These loads overlap the wait. */
         const fd_cell cell_k = h.t.cell[2][kz], cell_p = h.t.cell[2][pz];
         adi3d_p_take(&h.t, 2, kz, number_k), adi3d_p_take(&h.t, 2, pz, number_p);
         TRID_COPY_AWAIT(0);
@@ -288,7 +287,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
         fetch(p + 1, slot < slots - 1 ? slot + 1 : 0);
         const int at = adi3d_p_device_at(h, first, j, kz);
         if (k >= from) {
-            /* What few points have, before the many registers that all need. */
+            /* Rare contributions come before the code that needs many registers. */
             TB_UNROLL
             for (int r = 0; r < rows && h.extra; r++) half[r] += first + r < n[0] ? dt * h.extra[at + r] : 0;
             if (adds) adi3d_p_device_faces_of<kind, rows>(h, step, first, j, k, half);
@@ -317,7 +316,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
                                  before + r);
             if (kind < 2) {
                 const tb_real more = v[r + 1] - before[r];
-                /* Differences as p_first has them: most of them are made once. */
+                /* Differences as in adi3d_p_first, so that the compiler computes most of them once. */
                 const fd_row row_y = adi3d_p_row(1, cell_y, at_p);
                 const fd_row row_p = adi3d_p_row(2, cell_p, at_p);
                 right += own * adi3d_p_row(2, cell_k, at_k).above * more;
@@ -386,7 +385,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident)
             adi3d_p_device_put_faces<0, rows>(h, first, face, a, b, c, d);
             adi3d_p_device_solve_row<rows, warps>(valid ? n[0] : 0, a, b, c, d, shared);
         }
-        /* Rows are padded to 128 bytes: a vector that begins within one ends within it. */
+        /* Rows are padded to 128 bytes: a vector that begins in one ends in it. */
         TB_UNROLL
         for (int r = 0; r < rows; r += wide)
             if (valid && first + r < n[0])

@@ -1,7 +1,6 @@
-/* device_yz.h - a room of adi3d.h, read once a model and precision: solves along y and z on a GPU: kernel, shapes and launches.
+/* device_yz.h - a room of adi3d.h, read once a model and precision: solves along y and z on a GPU.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_p_slice_len ADI3D_OF(p_slice_len)
 #define adi3d_p_solver_len ADI3D_OF(p_solver_len)
 #define adi3d_p_device_lines ADI3D_OF(p_device_lines)
@@ -26,9 +25,9 @@ TB_HD constexpr int adi3d_p_solver_len(int parts, int lines)
    Along z, w is prefetched with them (staged), or read when it is due. changes says whether F along the axis differs
    from the step's start to its end. */
 template <int axis, int changes, int rows, int parts, int lines>
-TRID_KERNEL void __launch_bounds__(parts *lines)
-    adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int s,
-                         int depth, int staged)
+TRID_KERNEL void __launch_bounds__(parts * lines) adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h,
+                                                                      const __grid_constant__ adi3d_p_step step, int s,
+                                                                      int depth, int staged)
 {
     enum { wide = 16 / sizeof(tb_real), vectors = lines / wide, slice = adi3d_p_slice_len(rows, parts, lines) };
     enum { alone = adi3d_p_independent(axis), factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows) };
@@ -61,7 +60,7 @@ TRID_KERNEL void __launch_bounds__(parts *lines)
         }
         trid_copy_commit();
     };
-    /* The factors of the axis' matrix; or its cells and numbers, up to a last row that nobody has. */
+    /* The factors of the axis' matrix; or its cells and numbers, padded with the last. */
     tb_real *factors = ring + depth * slot_of;
     fd_cell *cells = (fd_cell *)factors;
     tb_real *numbers = (tb_real *)(cells + rows * parts);
@@ -86,8 +85,8 @@ TRID_KERNEL void __launch_bounds__(parts *lines)
     TB_LOOP
     for (int m = from, slot = 0; m < to; m++) {
         const int j = axis == 1 ? 0 : m, k = axis == 2 ? 0 : m, line = i + m * march;
-        if (!alone) adi3d_p_device_numbers<axis>(h, i, j, k, number); /* which come while the block waits */
-        /* Lines on faces whose values have been given stay as they are. */
+        if (!alone) adi3d_p_device_numbers<axis>(h, i, j, k, number); /* loads that overlap the wait */
+        /* Lines on faces whose values are given keep them. */
         const int fixed = fixed_x || (axis == 2 && ((j == 0 && h.problem.face[1][0] == FD_VALUE) ||
                                                     (j == h.t.n[1] - 1 && h.problem.face[1][1] == FD_VALUE)));
         const tb_real *here = ring + slot * slot_of + place;
@@ -158,7 +157,7 @@ static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stre
                                                  : rows * parts * (4 + adi3d_p_numbers(axis));
     const size_t slice = sizeof(tb_real) * adi3d_p_slice_len(rows, parts, lines);
     const size_t solver = sizeof(tb_real) * (size_t)(adi3d_p_solver_len(parts, lines) + tables);
-    /* As much on its way as valid is room for, w at last. */
+    /* Prefetches as much as there is room for, w last. */
     const int room = h.shared - 1024 - (int)solver, slices = room > 0 ? room / (int)slice : 0;
     const int staged = axis == 2 && slices > 3, depth = slices >> staged > 3 ? 3 : slices >> staged;
     const int columns = (h.t.n[0] + lines - 1) / lines;

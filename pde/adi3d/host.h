@@ -1,7 +1,6 @@
 /* host.h - a room of adi3d.h, read once a model and precision: marches on the host, by workers and in batches.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_p_host_weak ADI3D_OF(p_host_weak)
 #define adi3d_p_host_untrue ADI3D_OF(p_host_untrue)
 #define adi3d_p_host_date ADI3D_OF(p_host_date)

@@ -1,7 +1,6 @@
-/* host_stage.h - a room of adi3d.h, read once a model and precision: a stage of a time step on the host, line by line.
+/* host_stage.h - a room of adi3d.h, read once a model and precision: a stage of a time step on the host.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_p_shared ADI3D_OF(p_shared)
 #define adi3d_p_host ADI3D_OF(p_host)
 #define adi3d_p_host_lay_out ADI3D_OF(p_host_lay_out)
@@ -53,22 +52,21 @@
 #define adi3d_p_host_z ADI3D_OF(p_host_z)
 #define adi3d_p_host_step ADI3D_OF(p_host_step)
 
-#define ADI3D_P_LANES ((int)(512 / sizeof(tb_real))) /* the host's lines side by side */
+#define ADI3D_P_LANES ((int)(512 / sizeof(tb_real))) /* the host's interleaved lines */
 
-/* ---- the host ---------------------------------------------------------------------------------------------------- */
+/* A worker has a share of the planes in the sweep along x and y, and of the rows of all planes in the sweep along z; it
+   waits for the others in between. Lines are solved ADI3D_P_LANES at a time, interleaved, which the compiler
+   vectorises: along x from a tile that has been transposed, along y and z in place. A plane's right-hand side, its
+   lines along x and those along y follow each other while it is in the cache. */
 
-/* A worker has a share of the planes in the sweep along x and y, of the rows of all planes in the one along z, and
-   waits for the others in between. Lines are solved ADI3D_P_LANES at a time, side by side, which the compiler makes
-   vectors of: along x from a tile that has been transposed, along y and z from where they lie. A plane's right-hand side,
-   its lines along x and those along y follow each other while it is in the cache. */
-/* What the workers tell each other. */
+/* What the workers share. */
 typedef struct {
     fd_status status;
     fd_weights at[3];
 } adi3d_p_shared;
 
-/* What a worker knows. Grids have rows of pitch elements and planes of `plane`, zeros where there are no points, and
-   more of these before the first and after the last, so that neighbours are read without asking where. */
+/* What a worker knows. Grids have rows of pitch elements and planes of `plane`, with zeros where there are no points,
+   before the first and after the last, so that neighbours are read without tests. */
 typedef struct {
     adi3d_p_tables t;
     const adi3d_problem *problem;
@@ -493,7 +491,7 @@ FD_P_INLINE void adi3d_p_host_forward(const adi3d_p_host *h, int axis, int lines
     }
 }
 
-/* Are the same for as many lines as are taken at once, and for the rest of an axis. */
+/* Eliminate ADI3D_P_LANES lines along an axis, or the rest of an axis, which are fewer. */
 FD_P_FLAT void adi3d_p_host_forward_x(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
                                       const tb_real *from, size_t from_row, const tb_real *w, size_t w_row,
                                       size_t w_line)
@@ -674,7 +672,7 @@ FD_P_INLINE void adi3d_p_host_back_z_to(const adi3d_p_host *h, int lines, int fi
     }
 }
 
-/* The same for so many lines as are taken at once, and for what is left of an axis. */
+/* Substitute back ADI3D_P_LANES lines along an axis, or the rest of an axis. */
 #ifdef __clang__ /* which warns where a sanitizer keeps it from vectorising */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed"

@@ -1,8 +1,7 @@
-/* model.h - a room of adi3d.h, read once a model and precision: a model made ready for a march: tables of the axes, time steps, terms, matrix rows, and checks of what the
-   model declares. Host and device share it.
+/* model.h - a room of adi3d.h, read once a model and precision: what host and device share of a march. Tables of the
+   axes, time steps, terms and rows, checks of what the model declares, results.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_terms TB_OF(adi3d_terms)
 #define adi3d_p_face ADI3D_OF(p_face)
 #define adi3d_model_parameters ADI3D_MODEL_OF(parameters)
@@ -120,11 +119,8 @@ enum {
     adi3d_p_room = (int)adi3d_p_most + FD_P_ROOM
 };
 
-/* ---- a problem made ready: what host and device share ------------------------------------------------------------ */
-
-/* The tables of the axes. Those of one lie in one piece (p_axis_bytes), so that they are made in the host's memory and
-   copied from there to a device's, to the same places in a piece of its own. Numbers beyond the last point, up to
-   padded, are those of the last. */
+/* The tables of the axes. Those of one axis are contiguous (adi3d_p_axis_bytes), so that the host makes them in its
+   memory and copies them to a device's. Numbers beyond the last point, up to padded, are those of the last. */
 typedef struct {
     int n[3], padded[3];
     double *x[3]; /* coordinates */
@@ -134,12 +130,12 @@ typedef struct {
     fd_weights at[3];   /* of the spot */
 } adi3d_p_tables;
 
-/* A step: how it goes, and the numbers of its start (0) and end (1). Small, and passed by value. */
+/* A time step: its data, and the numbers of its start (0) and end (1). It is small, and passed by value. */
 typedef struct {
     fd_pace pace;
     tb_real time[2][adi3d_model_numbers_of_t + 1];
     double from, to;
-    int changes; /* does anything along the axes, coefficients or given slopes, differ from its start to its end? */
+    int changes; /* whether anything along the axes, coefficients or given slopes, differs from its start to its end */
 } adi3d_p_step;
 
 /* Lays out an axis' tables in memory; if that is null, only counts. Returns bytes. */
@@ -204,7 +200,7 @@ TB_HD fd_status adi3d_p_step_of(const adi3d_problem *problem, const adi3d_model_
     fd_pace_of(problem->scheme, step, &s->pace);
     s->from = step->from, s->to = step->to;
     for (int end = 0; end < 2; end++) {
-        /* One time is one call: of two the compiler might round one otherwise. */
+        /* One call for one time: the compiler might round two calls differently. */
         if (end == 0 || problem->coefficients == FD_BOTH_ENDS)
             adi3d_p_numbers_at(parameters, 3, fd_coefficient_time(problem->coefficients, step, end), number);
         s->time[end][adi3d_model_numbers_of_t] = 0;
@@ -255,7 +251,7 @@ TB_HD adi3d_terms adi3d_p_terms_at(const adi3d_p_tables *t, int i, int j, int k,
 /* Returns whether all terms are finite. */
 TB_HD int adi3d_p_finite(adi3d_terms terms)
 {
-    /* Shares: a sum of finite numbers must be finite. */
+    /* A sixteenth of each, so that a sum of finite numbers is finite. */
     double sum = (double)terms.kill / 16;
     for (int d = 0; d < 3; d++)
         sum += (double)terms.drift[d] / 16 + (double)terms.volatility[d] / 16 + (double)terms.beta[d] / 16;
@@ -323,7 +319,7 @@ TB_HD tb_real adi3d_p_apply(const fd_cell *cell, const adi3d_terms *terms, tb_re
     if (adi3d_model_mixed == 0) return sum;
     TB_UNROLL
     for (int d = 0; d < 3; d++) down[d] = cell[d].below * (1 - cell[d].w), up[d] = cell[d].above * cell[d].w;
-    /* Slopes along x and y in the middle of each plane and row, and how they change. */
+    /* Differences of slopes along x and y, which are those of the middle of each plane and row. */
     if ((int)adi3d_model_mixed & 4) {
         tb_real low = adi3d_p_first(down[1], up[1], v[1], v[4], v[7]);
         tb_real here = adi3d_p_first(down[1], up[1], v[10], v[13], v[16]);
@@ -521,7 +517,7 @@ TB_HD int adi3d_p_too_fast(const adi3d_problem *problem, const adi3d_p_tables *t
    (at[0].first, at[1].first, at[2].first). */
 TB_HD adi3d_values adi3d_p_values(const fd_weights *at, const tb_real *around)
 {
-    /* Which derivative along each axis. */
+    /* The order of the derivative along each axis. */
     const int order[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
                               {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     const long long stride[3] = {1, 4, 16};

@@ -1,7 +1,6 @@
-/* onchip.h - a room of adi3d.h, read once a model and precision: marches on chip: kernel, shapes and launches.
+/* onchip.h - a room of adi3d.h, read once a model and precision: marches of batches on chip.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_p_chip_values ADI3D_OF(p_chip_values)
 #define adi3d_p_chip_date ADI3D_OF(p_chip_date)
 #define adi3d_p_chip_least ADI3D_OF(p_chip_least)
@@ -184,7 +183,7 @@ TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __gri
     const int n0 = ready.t.n[0], n1 = ready.t.n[1], rank = trid_cluster_rank();
     adi3d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
     fd_status status = ready.plan->status;
-    if (trid_cluster_size() > 1) trid_cluster_sync(); /* all are there */
+    if (trid_cluster_size() > 1) trid_cluster_sync(); /* all have begun */
     if (!status.what) {
         adi3d_p_chip_begin(launch, ready, which, memory, h);
         TB_LOOP
@@ -206,7 +205,7 @@ TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __gri
                 ((const tb_real *)(memory + h.u))[adi3d_p_chip_at(h, at)];
     }
     if (rank == 0 && thread == 0) batch->status[which] = status;
-    if (trid_cluster_size() > 1) trid_cluster_sync(); /* no block ends while another reads what it has */
+    if (trid_cluster_size() > 1) trid_cluster_sync(); /* no block may end while another reads its memory */
 }
 
 /* A kernel, and how it is launched: bytes of shared memory, 0 if there is none for a batch. */
@@ -230,8 +229,7 @@ static inline adi3d_p_chosen adi3d_p_choose(const adi3d_batch *batch, int asked)
         const int bytes = adi3d_p_chip_lay_out(n, size, &chip);
         if (bytes + (int)sizeof chip + 64 > most || (asked && size != asked)) continue;
         if (best.bytes > 0 && (size > 8 || (long long)size * batch->problems > processors || n[2] < 4 * size)) break;
-        /* As many lanes as lines need in as few rounds as there may be; fewer where several blocks share a
-           processor. */
+        /* As many lanes as the lines need in the fewest rounds; fewer where several blocks share a processor. */
         const int row = n[1] > n[0] ? n[1] : n[0], lines = row * chip.each > chip.share ? row * chip.each : chip.share;
         const int lanes = (2 * lines + 31) / 32 * 32;
         int resident = most / (bytes + 2048);
@@ -249,7 +247,7 @@ static inline adi3d_p_chosen adi3d_p_choose(const adi3d_batch *batch, int asked)
 template <int unused>
 static inline adi3d_p_chosen adi3d_p_chosen_for(const adi3d_batch *batch)
 {
-    /* As many threads as have registers for half a line of pivots and differences. */
+    /* As many threads as have registers for half a line of pivots and differences each. */
     enum {
         most = ADI3D_MOST_ON_CHIP,
         few = sizeof(tb_real) == 4 ? 512 : 256,
@@ -291,7 +289,7 @@ static inline fd_status adi3d_p_refuse(const adi3d_batch *batch, int wrong, cuda
         bytes[2] *= (size_t)batch->points[d], bytes[3 + d] = (size_t)batch->points[d] * sizeof(double);
     for (int k = 0; k < 6; k++)
         if (at[k] && cudaMemsetAsync(at[k], 255, (size_t)batch->problems * bytes[k], stream) != cudaSuccess)
-            cudaGetLastError(); /* of a pointer that is not the device's: no later call shall find it */
+            cudaGetLastError(); /* a pointer that is not the device's: clears the error for later calls */
     return status;
 }
 

@@ -1,7 +1,7 @@
-/* onchip_ready.h - a room of adi3d.h, read once a model and precision: the kernel that makes a batch's problems ready for their marches on chip.
+/* onchip_ready.h - a room of adi3d.h, read once a model and precision: makes a batch's problems ready for marches on
+   chip.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_p_ready ADI3D_OF(p_ready)
 #define adi3d_p_batch ADI3D_OF(p_batch)
 #define adi3d_p_ready_lay_out ADI3D_OF(p_ready_lay_out)
@@ -9,33 +9,17 @@
 #define adi3d_p_ready_threads ADI3D_OF(p_ready_threads)
 #define adi3d_p_ready_kernel ADI3D_OF(p_ready_kernel)
 
-/* ---- batches of small grids, on chip ----------------------------------------------------------------------------- */
-
-/* A problem lies in the shared memory of a block, or of the blocks of a cluster, each of which has some planes of equal
-   z: two arrays, values and differences. A first stage's values take the place of its differences; those of a second
-   stage the place of the values, where it is about the first stage's, else of these, once nobody needs them for a
-   right-hand side any more. What a second stage needs of F(u) is made in the first, of the same neighbours, and waits
-   in device memory, which the second-level cache holds.
-
-   A line is two lanes', 16 apart: one eliminates from its first point on, the other from its last, they exchange a row
-   in the middle and go back. So each has the first row of its own, the face's, to begin with, and half of the line's
-   eliminated rows in registers. Lines along z lie in several blocks' memories: a block solves its share of them through
-   the others' (trid_cluster_load).
-
-   A row has an odd pitch: lanes at neighbouring rows meet no bank twice, as those at neighbouring points of a row.
-   docs/adi3d.md counts. */
-
 /* A problem made ready, in device memory, and what its march needs there. */
 typedef struct {
     adi3d_p_tables t;
     adi3d_p_plan *plan;
     fd_step *step;
     adi3d_p_step *pace;          /* of each step */
-    tb_real *final, *extra, *of; /* as grids without gaps: final values, exercise's multiplier, what a second stage
-                                    begins with */
+    tb_real *final, *extra, *of; /* grids without gaps: final values, exercise's multiplier, the base of a second
+                                    stage */
 } adi3d_p_ready;
 
-/* What a launch is. */
+/* What the kernels of a launch know. */
 typedef struct {
     adi3d_batch batch;
     const adi3d_model_parameters *parameters;
@@ -70,7 +54,7 @@ TB_D adi3d_p_ready adi3d_p_ready_of(const adi3d_p_batch &launch, int which)
     int points[3];
     for (int d = 0; d < 3; d++) {
         const int own = launch.batch.problem[which].axis[d].points, most = launch.batch.points[d];
-        points[d] = own < 4 || own > most ? most : own; /* one that is refused may have any */
+        points[d] = own < 4 || own > most ? most : own; /* one that is refused may have any number */
     }
     adi3d_p_ready_lay_out(&launch.batch, points, launch.memory + (size_t)which * launch.bytes, &ready);
     return ready;
@@ -80,8 +64,8 @@ enum { adi3d_p_ready_threads = 256 };
 
 /* Makes problems ready, a block each: axes, steps and final values, by the functions that the other engines use. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads)
-    adi3d_p_ready_kernel(const __grid_constant__ adi3d_p_batch launch)
+TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads) adi3d_p_ready_kernel(
+    const __grid_constant__ adi3d_p_batch launch)
 {
     const int which = (int)blockIdx.x, thread = trid_block_thread(), threads = trid_block_threads(), axis = thread / 32;
     const adi3d_problem *problem = &launch.batch.problem[which];
@@ -146,7 +130,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads)
         }
     if (weak > 0) fd_p_add(&plan->weak, weak);
     __syncthreads();
-    if (thread == 0 && plan->bad != FD_P_NONE) { /* what is not finite is the march's to find, in its turn */
+    if (thread == 0 && plan->bad != FD_P_NONE) { /* the march finds what is not finite, in its turn */
         const fd_status status =
             adi3d_p_step_of(problem, parameters, &r.step[plan->bad], plan->bad, &r.pace[plan->bad]);
         if (status.what == FD_TOO_FEW_NUMBERS) plan->status = status;

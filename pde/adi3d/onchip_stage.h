@@ -1,7 +1,6 @@
-/* onchip_stage.h - a room of adi3d.h, read once a model and precision: a time step of a problem in the shared memory of a block or a cluster.
+/* onchip_stage.h - a room of adi3d.h, read once a model and precision: a time step in the shared memory of a cluster.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_p_chip ADI3D_OF(p_chip)
 #define adi3d_p_chip_value ADI3D_OF(p_chip_value)
 #define adi3d_p_chip_lay_out ADI3D_OF(p_chip_lay_out)
@@ -21,27 +20,41 @@
 #define adi3d_p_chip_exercise ADI3D_OF(p_chip_exercise)
 #define adi3d_p_chip_step ADI3D_OF(p_chip_step)
 
-/* What happens seldom stays out of the march: a call of its own. */
+/* A problem is in the shared memory of a block, or of the blocks of a cluster, each of which has some planes of equal
+   z: two arrays, values and differences. A first stage's values replace its differences. The differences of a second
+   stage replace the values, where it is about the first stage's, and else those, once no right-hand side needs them any
+   more. What a second stage needs of F(u) is computed in the first, from the same neighbours, and waits in device
+   memory, which the second-level cache holds.
+
+   A line has two lanes, 16 apart: one eliminates from its first point on, the other from its last; they exchange a row
+   in the middle and substitute back. So each begins with a boundary row, and has half of the line's eliminated rows in
+   registers. Lines along z are in several blocks' memories: a block solves its share of them through the others'
+   (trid_cluster_load).
+
+   A row has an odd pitch: lanes at neighbouring rows have no bank conflicts, as those at neighbouring points of a row.
+   docs/adi3d.md counts. */
+
+/* What happens rarely stays out of the march, as a call of its own. */
 #ifdef __CUDACC__
 #define ADI3D_P_RARE static __device__ __noinline__
 #else
 #define ADI3D_P_RARE TB_D
 #endif
 
-/* What a block knows of its problem, in its shared memory. Arrays are told by where they begin in its dynamic shared
-   memory, bytes from `memory`, so that the compiler sees that they lie there; point (i, j, first + k) at
+/* What a block knows of its problem, in its shared memory. An array is given by where it begins in the dynamic shared
+   memory, in bytes from `memory`, so that the compiler sees that it is there; point (i, j, first + k) is at
    i + pitch j + plane k. */
 typedef struct {
     adi3d_p_tables t; /* cells and numbers in shared memory */
     adi3d_problem problem;
     const adi3d_model_parameters *parameters;
     unsigned char *memory;
-    tb_real *final, *extra, *of;    /* as p_ready; extra null where there is no multiplier */
+    tb_real *final, *extra, *of;    /* as adi3d_p_ready; extra null without a multiplier */
     int rank, size;                 /* of the cluster */
     int each, first, planes, share; /* planes of each block; this one's; lines along z of each block */
     int pitch, plane;
-    int adds;               /* does any face add to F? */
-    int given;              /* the plan's, and what changes at dates add in the block's planes */
+    int adds;               /* whether any face contributes to F */
+    int given;              /* the plan's, and what changes at dates raise it to in the block's planes */
     int u, z;               /* the values; and the differences from them, later a first stage's values */
     int cell[3], number[3]; /* of the axes: number q of point i at [q n + i] */
     int places, step;       /* where each plane begins, of the first array; the step */
@@ -203,7 +216,7 @@ TB_D void adi3d_p_chip_fetch_right(const adi3d_p_chip &h, unsigned char *memory)
     const int plane = h.t.n[0] * h.t.n[1];
     tb_real *d = (tb_real *)(memory + h.z);
     for (int e = trid_block_thread(); e < plane;
-         e += trid_block_threads()) /* each point by the thread that has made it */
+         e += trid_block_threads()) /* each point by the thread that computed it */
         for (int local = 0; local < h.planes; local++)
             d[adi3d_p_chip_at(h, e) + h.plane * local] = h.of[e + plane * (h.first + local)];
 }
@@ -220,7 +233,7 @@ ADI3D_P_RARE void adi3d_p_chip_changes(const adi3d_p_chip &h, unsigned char *mem
     }
 }
 
-/* A row of a line's end: a, b, c, and its right-hand side. */
+/* A boundary row, and its right-hand side. */
 typedef struct {
     tb_real a, b, c, d;
 } adi3d_p_chip_row;
@@ -307,7 +320,7 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
             for (int q = 0; q < adi3d_p_numbers(d); q++)
                 number[d][q] = ((const tb_real *)(memory + h.number[d]))[q * h.t.n[d] + index];
         }
-        /* An array's numbers of the lane's half of the line; others' lines may be about to change. */
+        /* Loads an array's numbers of the lane's half of the line. Without a line, others may be storing. */
         tb_real *const near_by = (tb_real *)memory + at + (in * from) * stride;
         auto take = [&](int array, tb_real *v) {
             const tb_real *own = near_by + array / (int)sizeof(tb_real);
@@ -328,13 +341,13 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
             const adi3d_terms terms = adi3d_p_terms(number[0], number[1], number[2], now);
             adi3d_p_matrix(axis, q == 0, cells[in * q], terms, size, &a, &b, &c);
             if (q == 0 && faces) a = face.a, b = face.b, c = face.c;
-            /* What couples to the row before, and to the next. */
+            /* The couplings to the row before, and to the next. */
             const tb_real to_last = side ? c : a, to_next = side ? a : c;
             const tb_real pivot = trid_rcp(q == 0 ? b : b - to_last * above);
             upper[q] = above = to_next * pivot;
             y[q] = before = (q == 0 ? y[q] : y[q] - to_last * before) * pivot;
         });
-        /* The two last rows: above and before, of each other's unknowns. */
+        /* The two last rows, each in the other's unknown. */
         const tb_real other_above = __shfl_xor_sync(TB_FULL_WARP, above, 16);
         const tb_real other = __shfl_xor_sync(TB_FULL_WARP, before, 16);
         tb_real next = (other - other_above * before) * trid_rcp(1 - above * other_above);
@@ -345,7 +358,7 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
             adi3d_p_chip_each<half>(count, 1, [&](int q) { y[q] += upper[q]; });
         }
         tb_real *to = near_by + result / (int)sizeof(tb_real);
-        if (!valid || (axis < 2 && fixed)) continue; /* lines with given values stay */
+        if (!valid || (axis < 2 && fixed)) continue; /* lines with given values keep them */
         if (remote)
             adi3d_p_chip_each<half>(count, 1,
                                     [&](int q) { trid_cluster_store(places[in * q] + result + offset, y[q]); });
@@ -380,7 +393,7 @@ template <int half>
 TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
-    const int stages = step.pace.stages; /* the next step's may be written before all have left this one */
+    const int stages = step.pace.stages; /* the next step's data may come before all have left this one */
     TB_LOOP
     for (int s = 0; s < stages; s++) {
         const int about = s && step.pace.about, changes = step.changes && !about;

@@ -1,4 +1,4 @@
-/* problem.h - a room of adi3d.h: what is asked of a problem and of a batch before a model is known, and memory.
+/* problem.h - a room of adi3d.h: checks of problems and batches, memory, what needs no model.
    MIT licence, see LICENSE. */
 
 enum {
@@ -69,15 +69,14 @@ TB_HD fd_status adi3d_p_check_in(const adi3d_batch *batch, const adi3d_problem *
     return status;
 }
 
-/* What is found out about a problem of a batch before its march on chip. */
+/* What is known of a problem of a batch before its march on chip. */
 typedef struct {
     fd_status status, made[3]; /* made: of each axis */
     fd_weights at[3];
     int steps, weak;
     int given;      /* the largest magnitude that the march is given: fd_p_larger */
     int bad, lost;  /* the first step whose numbers, and the first point whose final value, are not finite; FD_P_NONE */
-    int untrue[2];  /* the first point at which something that the model declares is not true, in the first and the last
-                      step */
+    int untrue[2];  /* the first point at which a declaration does not hold, in the first and the last step */
     int too_fast;   /* the least of fd_p_too_fast, in both */
     double longest; /* explicit step */
 } adi3d_p_plan;
@@ -158,7 +157,8 @@ TB_HOST void adi3d_p_barrier(void *context)
 #endif
 
 /* Allocates memory for MODEL_solve: on the GPU, where the program is compiled for one.
-   Returns  a pointer for adi3d_free; or null if there is too little memory, which MODEL_solve answers with FD_NO_ROOM */
+   Returns  a pointer for adi3d_free; or null if there is too little memory, which MODEL_solve answers with FD_NO_ROOM
+            */
 TB_HOST void *adi3d_allocate(size_t bytes)
 {
 #if TB_LAUNCHES

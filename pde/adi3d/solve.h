@@ -1,11 +1,10 @@
-/* solve.h - a room of adi3d.h, read once a model and precision: a problem on the GPU or the host, whichever the program is compiled for.
+/* solve.h - a room of adi3d.h, read once a model and precision: a problem on the GPU or on the host.
    MIT licence, see LICENSE. */
 
-/* The names of a model in a precision. */
 #define adi3d_bytes ADI3D_OF(bytes)
 #define adi3d_solve ADI3D_OF(solve)
 
-/* ---- x */
+/* A template where it launches kernels, which a program that does not call it then does not have. */
 #if TB_LAUNCHES
 #define ADI3D_P_WHEN_CALLED template <int unused = 0>
 #else
