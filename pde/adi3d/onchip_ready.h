@@ -7,6 +7,9 @@
 #define adi3d_p_ready_lay_out ADI3D_OF(p_ready_lay_out)
 #define adi3d_p_ready_of ADI3D_OF(p_ready_of)
 #define adi3d_p_ready_threads ADI3D_OF(p_ready_threads)
+#define adi3d_p_ready_axes ADI3D_OF(p_ready_axes)
+#define adi3d_p_ready_finals ADI3D_OF(p_ready_finals)
+#define adi3d_p_ready_checks ADI3D_OF(p_ready_checks)
 #define adi3d_p_ready_kernel ADI3D_OF(p_ready_kernel)
 
 /* A problem made ready, in device memory, and what its march needs there. */
@@ -62,27 +65,15 @@ TB_D adi3d_p_ready adi3d_p_ready_of(const adi3d_p_batch &launch, int which)
 
 enum { adi3d_p_ready_threads = 256 };
 
-/* Makes problems ready, a block each: axes, steps and final values, by the functions that the other engines use. */
-template <int unused>
-TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads) adi3d_p_ready_kernel(
-    const __grid_constant__ adi3d_p_batch launch)
+/* Makes the axes and the time steps of a problem that adi3d_p_check_in has passed. */
+TB_D void adi3d_p_ready_axes(const adi3d_p_batch &launch, int which, const adi3d_p_ready &r)
 {
-    const int which = (int)blockIdx.x, thread = trid_block_thread(), threads = trid_block_threads(), axis = thread / 32;
+    const int thread = trid_block_thread(), axis = thread / 32;
     const adi3d_problem *problem = &launch.batch.problem[which];
-    const adi3d_model_parameters *parameters = &launch.parameters[which];
-    const adi3d_p_ready r = adi3d_p_ready_of(launch, which);
-    const int n0 = r.t.n[0], n1 = r.t.n[1], all = n0 * n1 * r.t.n[2];
     adi3d_p_plan *plan = r.plan;
-    if (thread == 0) {
-        plan->status = adi3d_p_check_in(&launch.batch, problem);
-        plan->weak = plan->given = plan->too_fast = 0,
-        plan->bad = plan->lost = plan->untrue[0] = plan->untrue[1] = FD_P_NONE;
-    }
-    __syncthreads();
-    if (plan->status.what) return;
     if (thread % 32 == 0 && axis < 3) {
         adi3d_p_tables t = r.t;
-        plan->made[axis] = adi3d_p_axis(problem, parameters, axis, &t);
+        plan->made[axis] = adi3d_p_axis(problem, &launch.parameters[which], axis, &t);
         plan->at[axis] = t.at[axis];
     }
     if (thread == 96) {
@@ -93,33 +84,42 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads) adi3d_p_ready_kernel(
     __syncthreads();
     if (thread == 0)
         for (int d = 0; d < 3 && !plan->status.what; d++) plan->status = plan->made[d];
-    __syncthreads();
-    if (plan->status.what) return;
-    double *told[3];
+}
+
+/* Makes step data, final values and the coordinates that the user wants. */
+TB_D void adi3d_p_ready_finals(const adi3d_p_batch &launch, int which, const adi3d_p_ready &r)
+{
+    const int thread = trid_block_thread(), threads = trid_block_threads();
+    const int n0 = r.t.n[0], n1 = r.t.n[1], all = n0 * n1 * r.t.n[2];
+    const adi3d_problem *problem = &launch.batch.problem[which];
+    const adi3d_model_parameters *parameters = &launch.parameters[which];
+    double *coordinates[3];
     for (int d = 0; d < 3; d++) {
         double *to = launch.batch.coordinates[d];
-        told[d] = to ? to + (size_t)which * (size_t)launch.batch.points[d] : NULL;
+        coordinates[d] = to ? to + (size_t)which * (size_t)launch.batch.points[d] : NULL;
     }
-    adi3d_p_coordinates(&r.t, launch.batch.points, told, thread, threads);
-    for (int k = thread; k < plan->steps; k += threads)
-        if (adi3d_p_step_of(problem, parameters, &r.step[k], k, &r.pace[k]).what) fd_p_least(&plan->bad, k);
+    adi3d_p_coordinates(&r.t, launch.batch.points, coordinates, thread, threads);
+    for (int k = thread; k < r.plan->steps; k += threads)
+        if (adi3d_p_step_of(problem, parameters, &r.step[k], k, &r.pace[k]).what) fd_p_least(&r.plan->bad, k);
     int given = 0;
     for (int at = thread; at < all; at += threads) {
         const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
         r.final[at] = (tb_real)adi3d_p_final(problem, parameters, &r.t, i, j, k);
         given = adi3d_p_largest_given(problem, parameters, &r.t, i, j, k, r.final[at], given);
-        if (!trid_finite(r.final[at])) fd_p_least(&plan->lost, at);
+        if (!trid_finite(r.final[at])) fd_p_least(&r.plan->lost, at);
     }
-    fd_p_most(&plan->given, given);
-    __syncthreads();
-    const int lost = plan->lost, last = plan->steps - 1;
-    if (lost != FD_P_NONE) {
-        if (thread == 0)
-            plan->status = fd_status_of(FD_FINAL_NAN, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, -1);
-        return;
-    }
+    fd_p_most(&r.plan->given, given);
+}
+
+/* Checks all points in the first and the last step. */
+TB_D void adi3d_p_ready_checks(const adi3d_problem *problem, const adi3d_model_parameters *parameters,
+                               const adi3d_p_ready &r)
+{
+    const int thread = trid_block_thread(), n0 = r.t.n[0], n1 = r.t.n[1], all = n0 * n1 * r.t.n[2];
+    adi3d_p_plan *plan = r.plan;
+    const int last = plan->steps - 1;
     int weak = 0;
-    for (int at = thread; at < all; at += threads)
+    for (int at = thread; at < all; at += trid_block_threads())
         for (int end = 0; end < 2; end++) {
             const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
             if (step >= plan->bad) continue;
@@ -142,4 +142,33 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads) adi3d_p_ready_kernel(
     }
     if (thread == 0 && !plan->status.what && plan->too_fast < 0)
         plan->status = fd_status_of(FD_UNSTABLE, fd_p_enough(&problem->times, plan->too_fast), -1, -1, -1, -1, -1);
+}
+
+/* Makes problems ready, a block each: axes, steps and final values, by the functions that the other engines use. */
+template <int unused>
+TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads) adi3d_p_ready_kernel(
+    const __grid_constant__ adi3d_p_batch launch)
+{
+    const int which = (int)blockIdx.x, thread = trid_block_thread();
+    const adi3d_problem *problem = &launch.batch.problem[which];
+    const adi3d_p_ready r = adi3d_p_ready_of(launch, which);
+    const int n0 = r.t.n[0], n1 = r.t.n[1];
+    adi3d_p_plan *plan = r.plan;
+    if (thread == 0) {
+        plan->status = adi3d_p_check_in(&launch.batch, problem);
+        plan->weak = plan->given = plan->too_fast = 0,
+        plan->bad = plan->lost = plan->untrue[0] = plan->untrue[1] = FD_P_NONE;
+    }
+    __syncthreads();
+    if (plan->status.what) return;
+    adi3d_p_ready_axes(launch, which, r);
+    __syncthreads();
+    if (plan->status.what) return;
+    adi3d_p_ready_finals(launch, which, r);
+    __syncthreads();
+    const int lost = plan->lost;
+    if (lost == FD_P_NONE)
+        adi3d_p_ready_checks(problem, &launch.parameters[which], r);
+    else if (thread == 0)
+        plan->status = fd_status_of(FD_FINAL_NAN, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, -1);
 }
