@@ -27,6 +27,7 @@
 #define adi3d_p_host_change ADI3D_OF(p_host_change)
 #define adi3d_p_host_right ADI3D_OF(p_host_right)
 #define adi3d_p_host_eliminate ADI3D_OF(p_host_eliminate)
+#define adi3d_p_host_lines ADI3D_OF(p_host_lines)
 #define adi3d_p_host_at_face ADI3D_OF(p_host_at_face)
 #define adi3d_p_host_forward ADI3D_OF(p_host_forward)
 #define adi3d_p_host_forward_x ADI3D_OF(p_host_forward_x)
@@ -246,6 +247,9 @@ FD_P_INLINE void adi3d_p_host_own_to(const adi3d_p_host *h, int more, int whole,
         if ((int)adi3d_model_mixed & 1) slopes[i] = adi3d_p_first(down, up, low_y[i], here[i], high_y[i]);
     }
 }
+
+/* Are the same for a stage's first and for its second addend. They repeat the parameters because gcc vectorises by the
+   restrict of a function's own parameters, not by that of one that is inlined: a stage would take 1.4 times as long. */
 FD_P_FLAT void adi3d_p_host_own(const adi3d_p_host *h, int whole, int j, int k, const tb_real *time, tb_real own,
                                 const tb_real *FD_P_RESTRICT spread, const tb_real *FD_P_RESTRICT numbers,
                                 const tb_real *FD_P_RESTRICT here, const tb_real *FD_P_RESTRICT low_x,
@@ -437,91 +441,84 @@ FD_P_INLINE void adi3d_p_host_eliminate(const adi3d_p_host *h, int axis, int at_
     }
 }
 
-/* Eliminates the row of a face whose value is given, or which has a third unknown, line by line. near_by is the
-   right-hand side of the neighbour; the solution is the difference from w, whose lines are w_line apart. */
-TB_HOST void adi3d_p_host_at_face(const adi3d_p_host *h, int axis, int side, int lines, int i, int j, int k,
-                                  const adi3d_p_step *step, const tb_real *right, const tb_real *near_by,
-                                  const tb_real *w, size_t w_line, const tb_real *before, const tb_real *upper_before,
-                                  tb_real *left, tb_real *upper)
+/* Interleaved lines along an axis: where the first is, and their right-hand sides, whose rows are from_row apart. The
+   solutions are the differences from w, whose rows are w_row apart and lines w_line. */
+typedef struct {
+    const adi3d_p_step *step;
+    int count, i, j, k;
+    const tb_real *from, *w;
+    size_t from_row, w_row, w_line;
+} adi3d_p_host_lines;
+
+/* Eliminates the row of a face whose value is given, or which has a third unknown, line by line. */
+TB_HOST void adi3d_p_host_at_face(const adi3d_p_host *h, int axis, int side, int lines, const adi3d_p_host_lines *of)
 {
-    const int in = side ? -1 : 1;
+    const int m = side ? h->t.n[axis] - 1 : 0, in = side ? -1 : 1, k = axis == 2 ? m : of->k;
+    const adi3d_p_step *step = of->step;
+    const tb_real *right = of->from + (size_t)m * of->from_row, *w = of->w + (size_t)m * of->w_row;
+    const tb_real *near_by = side ? right - of->from_row : right + of->from_row;
+    tb_real *left = h->tile + (size_t)m * ADI3D_P_LANES, *upper = h->upper + (size_t)m * ADI3D_P_LANES;
     for (int b = 0; b < lines; b++) {
-        const int bi = axis ? i + b : i, bj = axis ? j : j + b;
-        if (bj >= h->t.n[1]) { /* a lane without a line */
+        const int i = axis == 0 ? m : of->i + b, j = axis == 1 ? m : axis == 0 ? of->j + b : of->j;
+        if (j >= h->t.n[1]) { /* a lane without a line */
             upper[b] = left[b] = 0;
             continue;
         }
-        const double at[3] = {h->t.x[0][bi], h->t.x[1][bj], h->t.x[2][k]};
+        const double at[3] = {h->t.x[0][i], h->t.x[1][j], h->t.x[2][k]};
         tb_real row[3], value = right[b];
         adi3d_p_face_row(h->problem, h->parameters, &h->t, axis, side, at, step->to, step->pace.size,
-                         adi3d_p_terms_at(&h->t, bi, bj, k, step->time[1]),
-                         adi3d_p_terms_at(&h->t, bi + (axis == 0 ? in : 0), bj + (axis == 1 ? in : 0),
+                         adi3d_p_terms_at(&h->t, i, j, k, step->time[1]),
+                         adi3d_p_terms_at(&h->t, i + (axis == 0 ? in : 0), j + (axis == 1 ? in : 0),
                                           k + (axis == 2 ? in : 0), step->time[1]),
-                         near_by[b], w[(size_t)b * w_line], row, &value);
-        const tb_real below = side ? row[0] : 0, pivot = 1 / (row[1] - (side ? below * upper_before[b] : 0));
+                         near_by[b], w[(size_t)b * of->w_line], row, &value);
+        const tb_real below = side ? row[0] : 0, pivot = 1 / (row[1] - (side ? below * upper[b - ADI3D_P_LANES] : 0));
         upper[b] = side ? 0 : row[2] * pivot;
-        left[b] = (value - (side ? below * before[b] : 0)) * pivot;
+        left[b] = (value - (side ? below * left[b - ADI3D_P_LANES] : 0)) * pivot;
     }
 }
 
-/* Eliminates all rows of `lines` lines along an axis, from right-hand sides whose rows are from_row apart, into tile
-   and upper. The solutions are the differences from w, whose rows are w_row apart and lines w_line. */
-FD_P_INLINE void adi3d_p_host_forward(const adi3d_p_host *h, int axis, int lines, int i, int j, int k,
-                                      const adi3d_p_step *step, const tb_real *from, size_t from_row, const tb_real *w,
-                                      size_t w_row, size_t w_line)
+/* Eliminates all rows of `lines` lines along an axis into tile and upper. */
+FD_P_INLINE void adi3d_p_host_forward(const adi3d_p_host *h, int axis, int lines, const adi3d_p_host_lines *of)
 {
     const int n = h->t.n[axis];
     for (int m = 0; m < n; m++) {
         const int side = m > 0, at_face = m == 0 || m == n - 1, kind = h->problem->face[axis][side];
-        const int mi = axis == 0 ? m : i, mj = axis == 1 ? m : j, mk = axis == 2 ? m : k;
-        const tb_real *right = from + (size_t)m * from_row;
+        const int i = axis == 0 ? m : of->i, j = axis == 1 ? m : of->j, k = axis == 2 ? m : of->k;
+        const tb_real *right = of->from + (size_t)m * of->from_row;
         tb_real *left = h->tile + (size_t)m * ADI3D_P_LANES, *upper = h->upper + (size_t)m * ADI3D_P_LANES;
         const tb_real *before = left - (side ? ADI3D_P_LANES : 0), *upper_before = upper - (side ? ADI3D_P_LANES : 0);
-        if (axis == 2) adi3d_p_host_fetch(lines, from + (size_t)(m + 6 < n ? m + 6 : n - 1) * from_row);
+        if (axis == 2) adi3d_p_host_fetch(lines, of->from + (size_t)(m + 6 < n ? m + 6 : n - 1) * of->from_row);
         if (!at_face)
-            adi3d_p_host_eliminate(h, axis, 0, 0, lines, mi, mj, mk, step, right, before, upper_before, left, upper);
+            adi3d_p_host_eliminate(h, axis, 0, 0, lines, i, j, k, of->step, right, before, upper_before, left, upper);
         else if (kind == FD_VALUE || kind == FD_DEGENERATE)
-            adi3d_p_host_at_face(h, axis, side, lines, mi, mj, mk, step, right,
-                                 side ? right - from_row : right + from_row, w + (size_t)m * w_row, w_line, before,
-                                 upper_before, left, upper);
+            adi3d_p_host_at_face(h, axis, side, lines, of);
         else if (side)
-            adi3d_p_host_eliminate(h, axis, 1, 0, lines, mi, mj, mk, step, right, before, upper_before, left, upper);
+            adi3d_p_host_eliminate(h, axis, 1, 0, lines, i, j, k, of->step, right, before, upper_before, left, upper);
         else
-            adi3d_p_host_eliminate(h, axis, 1, 1, lines, mi, mj, mk, step, right, before, upper_before, left, upper);
+            adi3d_p_host_eliminate(h, axis, 1, 1, lines, i, j, k, of->step, right, before, upper_before, left, upper);
     }
 }
 
 /* Eliminate ADI3D_P_LANES lines along an axis, or the rest of an axis, which are fewer. */
-FD_P_FLAT void adi3d_p_host_forward_x(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
-                                      const tb_real *from, size_t from_row, const tb_real *w, size_t w_row,
-                                      size_t w_line)
+FD_P_FLAT void adi3d_p_host_forward_x(const adi3d_p_host *h, const adi3d_p_host_lines *of)
 {
-    (void)count;
-    adi3d_p_host_forward(h, 0, ADI3D_P_LANES, i, j, k, step, from, from_row, w, w_row, w_line);
+    adi3d_p_host_forward(h, 0, ADI3D_P_LANES, of);
 }
-FD_P_FLAT void adi3d_p_host_forward_y(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
-                                      const tb_real *from, size_t from_row, const tb_real *w, size_t w_row,
-                                      size_t w_line)
+FD_P_FLAT void adi3d_p_host_forward_y(const adi3d_p_host *h, const adi3d_p_host_lines *of)
 {
-    (void)count;
-    adi3d_p_host_forward(h, 1, ADI3D_P_LANES, i, j, k, step, from, from_row, w, w_row, w_line);
+    adi3d_p_host_forward(h, 1, ADI3D_P_LANES, of);
 }
-FD_P_FLAT void adi3d_p_host_forward_z(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
-                                      const tb_real *from, size_t from_row, const tb_real *w, size_t w_row,
-                                      size_t w_line)
+FD_P_FLAT void adi3d_p_host_forward_z(const adi3d_p_host *h, const adi3d_p_host_lines *of)
 {
-    (void)count;
-    adi3d_p_host_forward(h, 2, ADI3D_P_LANES, i, j, k, step, from, from_row, w, w_row, w_line);
+    adi3d_p_host_forward(h, 2, ADI3D_P_LANES, of);
 }
-FD_P_FLAT void adi3d_p_host_rest_y(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
-                                   const tb_real *from, size_t from_row, const tb_real *w, size_t w_row, size_t w_line)
+FD_P_FLAT void adi3d_p_host_rest_y(const adi3d_p_host *h, const adi3d_p_host_lines *of)
 {
-    adi3d_p_host_forward(h, 1, count, i, j, k, step, from, from_row, w, w_row, w_line);
+    adi3d_p_host_forward(h, 1, of->count, of);
 }
-FD_P_FLAT void adi3d_p_host_rest_z(const adi3d_p_host *h, int count, int i, int j, int k, const adi3d_p_step *step,
-                                   const tb_real *from, size_t from_row, const tb_real *w, size_t w_row, size_t w_line)
+FD_P_FLAT void adi3d_p_host_rest_z(const adi3d_p_host *h, const adi3d_p_host_lines *of)
 {
-    adi3d_p_host_forward(h, 2, count, i, j, k, step, from, from_row, w, w_row, w_line);
+    adi3d_p_host_forward(h, 2, of->count, of);
 }
 
 /* Substitutes back one row in the tile, left -= upper after, and stores to = w + left, or to = left. */
@@ -606,7 +603,8 @@ TB_HOST void adi3d_p_host_x(const adi3d_p_host *h, int s, int lines, int j, int 
         }
         adi3d_p_host_transpose(rows, n, h->rows, h->wide, h->transposed + b, ADI3D_P_LANES);
     }
-    adi3d_p_host_forward_x(h, ADI3D_P_LANES, 0, j, k, step, h->transposed, ADI3D_P_LANES, w, 1, pitch);
+    const adi3d_p_host_lines of = {step, lines, 0, j, k, h->transposed, w, ADI3D_P_LANES, 1, pitch};
+    adi3d_p_host_forward_x(h, &of);
     adi3d_p_host_back_x(h);
     adi3d_p_host_transpose(n, lines, h->tile, ADI3D_P_LANES, h->d + at, pitch);
     for (int b = 0; b < lines && step->changes && !(s && step->pace.about); b++)
@@ -707,7 +705,8 @@ TB_HOST void adi3d_p_host_y(const adi3d_p_host *h, int s, int lines, int i, int 
     const int fixed = adi3d_p_host_fixed(h, lines, i), all = lines == ADI3D_P_LANES;
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
     const tb_real *w = (s && step->pace.about ? h->z : h->u) + at;
-    (all ? adi3d_p_host_forward_y : adi3d_p_host_rest_y)(h, lines, i, 0, k, step, h->d + at, pitch, w, pitch, 1);
+    const adi3d_p_host_lines of = {step, lines, i, 0, k, h->d + at, w, pitch, pitch, 1};
+    (all ? adi3d_p_host_forward_y : adi3d_p_host_rest_y)(h, &of);
     (all ? adi3d_p_host_back_y_all : adi3d_p_host_back_y_rest)(h, lines, fixed, h->d + at);
 }
 
@@ -726,7 +725,8 @@ TB_HOST void adi3d_p_host_z(const adi3d_p_host *h, int s, int lines, int i, int 
         if (exercise != FD_EUROPEAN) adi3d_p_host_exercise(h, lines, exercise, dt, row, to + row);
     }
     if (given) return;
-    (all ? adi3d_p_host_forward_z : adi3d_p_host_rest_z)(h, lines, i, j, 0, step, h->d + at, plane, w + at, plane, 1);
+    const adi3d_p_host_lines of = {step, lines, i, j, 0, h->d + at, w + at, plane, plane, 1};
+    (all ? adi3d_p_host_forward_z : adi3d_p_host_rest_z)(h, &of);
     (all ? adi3d_p_host_back_z_all : adi3d_p_host_back_z_rest)(h, lines, fixed, exercise, dt, at, w, to);
 }
 
