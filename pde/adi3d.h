@@ -84,7 +84,8 @@
      and for each model, once in each precision:
      model.h         tables of the axes, time steps, terms and rows, checks of declarations, results. To add a kind of
                      term, begin here, with p_own and p_mix
-     host_stage.h    a stage of a step on the host: right-hand sides and lines
+     host_right.h    what a worker on the host knows; right-hand sides
+     host_lines.h    solves along lines and a time step on the host
      host.h          host_bytes, host_worker, host, host_batch_bytes, host_batch
      device.h        what kernels know; what they compute at a point; rows of their lines
      device_x.h      right-hand sides and lines along x: kernels and launches
@@ -213,7 +214,10 @@ typedef struct {
 #include "../trid/twice.h"
 #undef TB_BODY
 #if TB_HOST_SCOPE
-#define TB_BODY "../pde/adi3d/host_stage.h"
+#define TB_BODY "../pde/adi3d/host_right.h"
+#include "../trid/twice.h"
+#undef TB_BODY
+#define TB_BODY "../pde/adi3d/host_lines.h"
 #include "../trid/twice.h"
 #undef TB_BODY
 #define TB_BODY "../pde/adi3d/host.h"
