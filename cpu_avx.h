@@ -15,8 +15,8 @@
 
    All names but cpu_avx_lines and those of the first group end in _f32 (float) or _f64 (double). The functions of
    vector scope exist for each instruction set, whose name stands before the precision (cpu_avx_fma_avx512_f32); they
-   are inlined into functions with the attribute of the set, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). W is the
-   lanes of a vector: 4 in plain C; in single precision 8 (AVX, AVX2), 16 (AVX-512) or 4 (NEON), in double precision 4,
+   are inlined into functions with the attribute of the set, CPU_AVX_TARGET_avx512 (examples/cpu_own_kernel.c). A vector
+   has `lanes` lanes: 4 in plain C; in single precision 8 (AVX, AVX2), 16 (AVX-512) or 4 (NEON), in double precision 4,
    8 or 2.
 
      whatever the precision
@@ -25,32 +25,34 @@
        cpu_avx_fence                                what was streamed is visible to other threads
        cpu_avx_lines_contiguous, _lines_interleaved, _lines_axis     where systems lie
      vector (in the comment of each its meaning in C)
-       cpu_avx_vec (a type), cpu_avx_lanes (W)      the vector; cpu_avx_width(isa) is W where the set is no literal
+       cpu_avx_vec (a type), cpu_avx_lanes          the vector; cpu_avx_width(isa) is lanes where the set is no literal
        cpu_avx_set, _load, _store, _stream, _load_part, _store_part      1 instruction (in NEON a part: one a lane)
        cpu_avx_add, _sub, _mul, _div, _fma, _fnma, _min, _max, _sqrt     1 (in AVX fma, fnma: 2; in NEON min, max: 2)
        cpu_avx_select                               by a comparison         2
        cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
-       cpu_avx_sum                                  of all lanes         log2 W shuffles and additions
+       cpu_avx_sum                                  of all lanes         log2 lanes shuffles and additions
        cpu_avx_rcp                                  1/x                  f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
                                                                          else a division
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                                2 FMA
-       cpu_avx_transpose, _load_tile, _store_tile   W x W lanes          W log2 W shuffles
-       cpu_avx_lines_solve, _lines_solve_part       factored systems side by side          2 FMA + 1 mul an element
-       cpu_avx_rows_solve                           contiguous ones, by transposed tiles   and 2 transposes a tile
+       cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
+       cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
+       cpu_avx_contiguous_solve                     contiguous ones, by transposed tiles   and 2 transposes a tile
      array: batches of tridiagonal systems, anywhere in memory (cpu_avx_lines)
        cpu_avx_thomas         distinct matrices     5 FMA, 2 mul, 1 rcp an element; reads a, b, c, d, writes x once
        cpu_avx_factor, cpu_avx_solve                one matrix for all: 2 FMA + 1 mul an element
-       cpu_avx_hybrid         the same, each system across the lanes: contiguous, or few and long 10 FMA, 3 mul, 1 rcp
+       cpu_avx_hybrid         the same as cpu_avx_thomas, each system across the lanes: contiguous, or few and long
+                                                    10 FMA, 3 mul, 1 rcp
        cpu_avx_hybrid_refined the same with a step of refinement       twice that and 3 FMA
        cpu_avx_thomas_bytes, cpu_avx_solve_bytes, cpu_avx_hybrid_bytes                         the work they need
      array: one factor, a batch of options, from the plain loop to the fastest (cost a row and step)
-       cpu_avx_explicit1      the compiler makes vectors of the grid                           3 FMA
-       cpu_avx_explicit2      lanes are sections of the grid, two steps a sweep                3 FMA
-       cpu_avx_explicit3      the compiler makes vectors of options                            3 FMA
-       cpu_avx_explicit4      many steps composed into one band of 2H+1                        2H+1 FMA for many steps
-       cpu_avx_implicit1      Thomas anew in each step, the compiler makes vectors of options  3 FMA, 2 mul, 1 division
+       cpu_avx_explicit1      the compiler vectorises the loop over the grid                   3 FMA
+       cpu_avx_explicit2      lanes are partitions of the grid, two steps a sweep              3 FMA
+       cpu_avx_explicit3      the compiler vectorises the loop over options                    3 FMA
+       cpu_avx_explicit4      many steps composed into one band            2*reach+1 FMA for many steps
+       cpu_avx_implicit1      Thomas anew in each step, vectorised over options by the compiler
+                                                                           3 FMA, 2 mul, 1 division
        cpu_avx_implicit2      the same in intrinsics, fast reciprocal                          5 FMA, 2 mul, 1 rcp
-       cpu_avx_implicit3      factored once, lanes are sections of one grid                    4 FMA, 1 mul
+       cpu_avx_implicit3      factored once, lanes are partitions of one grid                  4 FMA, 1 mul
        cpu_avx_explicit_bytes, cpu_avx_implicit_bytes                                          the work they need
      array: three factors on a grid (cpu_avx_grid), passes over the array a step
        cpu_avx_grid_explicit1  2   vectors in x, every neighbour read where it lies
@@ -60,20 +62,22 @@
        cpu_avx_grid_bytes          the work they need
 
    What array functions share:
-     isa      first argument (cpu_avx_factor is plain C and has none): cpu_avx_best(), or CPU_AVX_BUILT_FOR, a literal
-              that without -fopenmp compiles for the flags' set alone, or any of CPU_AVX_PLAIN, _AVX, _AVX2, _AVX512,
-              _NEON
-     threads  last argument, at least 1: how many work where the compiler has OpenMP on (-fopenmp), else one does all
-     work     memory of the caller's, as many bytes as the function named _bytes says, any alignment
+     isa      The first argument (cpu_avx_factor is plain C and has none): cpu_avx_best(); or CPU_AVX_BUILT_FOR, a
+              literal that without -fopenmp compiles for the flags' set alone; or any of CPU_AVX_PLAIN, _AVX, _AVX2,
+              _AVX512, _NEON.
+     threads  The last argument, at least 1: how many work where the compiler has OpenMP on (-fopenmp), else one does
+              all.
+     work     Memory of the caller's, as many bytes as the function named _bytes says, of any alignment.
      Status   CPU_AVX_OK, a negative number for a bad argument (nothing is done), or 1 + the first system or option that
               met a pivot which is zero, not finite, or so small or large that its reciprocal is no normal number;
               INT_MAX where that is more than an int holds. No pivoting: matrices must be diagonally dominant, or
               close. In AVX and AVX2 the single-precision reciprocal of a power of two is not exact, so a matrix that
               is singular by cancellation may pass.
-     Marches  in all sets but plain C run in the processor's flush-to-zero mode, which is put back: numbers below the
-              normal ones count as 0, for arithmetic with them may be slow and there is always a front of them.
-     State    none: every function may be called by several threads at once, on arrays and work of their own.
-     Size     elements are counted in 64 bits; batches of none, systems of one row and arrays of any alignment are fine.
+     Steps    Time-stepping runs in the processor's flush-to-zero mode, which is put back, in all sets but plain C:
+              numbers below the normal ones count as 0. Arithmetic with them may be slow, and a solution that spreads
+              always has a front of them.
+     State    None: every function may be called by several threads at once, on arrays and work of their own.
+     Size     Elements are counted in 64 bits; batches of none, systems of one row and arrays of any alignment are fine.
 
    The rooms, in cpu_avx/:
      sets.h             the instruction sets, in lists: their numbers and names, CPU_AVX_PICK
@@ -85,15 +89,15 @@
      hybrid.h           cpu_avx_hybrid, _hybrid_refined; partitions.h, what a system's partitions know of each other
      explicit.h, implicit.h              one factor; one_factor.h, what they share
      grid_explicit.h, grid_implicit.h    three factors; grid.h, the operator
-   They are plain C over cpu_avx_real and cpu_avx_vec. rooms.h reads all of them in order, in every pass: once, for what
-   depends on neither precision nor set; by precision.h for a precision, what its sets share; by set.h for a set and a
-   precision; for the precision again, array scope, which chooses a set. A name ends in a suffix only within its pass: the
-   first part of a room lists the names.
+   They are C over cpu_avx_real and cpu_avx_vec. rooms.h reads all of them in order, in every pass: once, for what
+   depends on neither precision nor set; from precision.h for a precision, what its sets share; from set.h for a set and
+   a precision; from precision.h again for array scope, which chooses a set. The first part of a room lists its names,
+   which get their suffixes in the passes.
 
-   To add a set: write its file, after the narrowest one that is like it (avx2.h, neon.h), and a line for it in each list
-   of sets.h. On a new kind of processor also what only assembly can say: CPU_AVX_X86's neighbour in sets.h;
-   cpu_avx_fence, cpu_avx_p_flush and _restore below. Vectors may have 16 to 64 bytes. The lists of tests/test_cpu_vec.c,
-   examples/cpu_own_kernel.c and cpu_timing.c name the sets too; the other tests run on every set that there is.
+   To add a set: write its file after the one that is most like it, and add a line to each list of sets.h. Vectors have
+   16 to 64 bytes. A new kind of processor also needs what only assembly can say: cpu_avx_fence, cpu_avx_p_flush and
+   cpu_avx_p_restore below. tests/test_cpu_vec.c, examples/cpu_own_kernel.c and cpu_timing.c have lists of the sets too;
+   the other tests run on every set that there is.
 
    Options, defined before the header is included, and alike in all files of a program:
      CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor, or nvcc on Arm.
@@ -119,8 +123,8 @@
 #define CPU_AVX_PASS_ARRAY 3
 #define CPU_AVX_PASS CPU_AVX_PASS_ONCE
 
-/* Names: CPU_AVX_OF those of a precision, CPU_AVX_OF_SET those of a set and a precision. Outside the passes the suffixes
-   are empty, and names are what a user writes. */
+/* Names: CPU_AVX_OF those of a precision, CPU_AVX_OF_SET those of a set and a precision. Outside the passes the
+   suffixes are empty, and a name is what it is: a user's own names stay his. */
 #define CPU_AVX_P_PASTE(a, b, c) a##b##c
 #define CPU_AVX_P_JOIN(a, b, c) CPU_AVX_P_PASTE(a, b, c)
 #define CPU_AVX_P_PASTE_NAME(stem, set, precision) stem##_##set##_##precision
@@ -166,14 +170,12 @@
 #define CPU_AVX_P_OMP(clauses)
 #endif
 
-/* CPU_AVX_STREAM_BYTES   affects cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid where x is not d, the first two in
-                          place, too, where rows of systems side by side are far apart; cpu_avx_grid_explicit2 and
-                          _implicit2: results of this size and more are stored past the caches, where their alignment
-                          allows. Issue: they are wanted again at once, and would have stayed in the last-level cache.
-                          Symptoms if too small: what reads them next is slow
-   CPU_AVX_GRID_CACHE     affects cpu_avx_grid_explicit2 and cpu_avx_grid_bytes: bytes of the six planes of rows that a
-                          thread wants to find in its own cache. Symptoms if too large: the planes come from a cache
-                          further away; if too small: many rows at the edges of blocks are made twice */
+/* CPU_AVX_STREAM_BYTES: cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid where x is not d, the first two in place, too,
+   where rows of interleaved systems are far apart, cpu_avx_grid_explicit2 and _implicit2 store results of this size and
+   more past the caches, where their alignment allows. Too small: what reads them next, and would have found them in the
+   last-level cache, is slow.
+   CPU_AVX_GRID_CACHE: cpu_avx_grid_explicit2 wants a thread's six planes of rows in so many bytes of its own cache. Too
+   large: the planes come from a cache further away. Too small: many rows at the edges of blocks are made twice. */
 #ifndef CPU_AVX_STREAM_BYTES
 #define CPU_AVX_STREAM_BYTES (8 * 1024 * 1024)
 #endif
@@ -181,8 +183,8 @@
 #define CPU_AVX_GRID_CACHE (1024 * 1024)
 #endif
 
-/* Asks for the line at p; any address will do. _PREFETCH: in the second-level cache; _NEAR: in the first as well. None
-   asks for the first alone (prefetchnta): on Intel's processors that halves the speed of batches. */
+/* Prefetches the cache line at p, which may be any address: into the second-level cache; _NEAR: into the first as
+   well. None asks for the first alone (prefetchnta): on Intel's processors that halves the speed of batches. */
 #ifdef __GNUC__
 #define CPU_AVX_P_PREFETCH(p) __builtin_prefetch(p, 0, 2)
 #define CPU_AVX_P_PREFETCH_NEAR(p) __builtin_prefetch(p, 0, 3)
@@ -212,7 +214,7 @@ enum {
     CPU_AVX_BAD_ISA = -2       /* an unknown instruction set, or one that the processor or the compiler does not have */
 };
 
-/* Solves   what a status says */
+/* Returns the text of a status. */
 CPU_AVX_API const char *cpu_avx_status_string(int status)
 {
     return status == CPU_AVX_OK             ? "done"
@@ -223,13 +225,14 @@ CPU_AVX_API const char *cpu_avx_status_string(int status)
                                             : "unknown status";
 }
 
-/* An address to which AVX-512 stores whole lines. */
+/* Returns the next address to which AVX-512 stores whole cache lines. */
 CPU_AVX_API void *cpu_avx_p_align(void *p)
 {
     return (void *)(((uintptr_t)p + 63) & ~(uintptr_t)63);
 }
 
-/* What a thread has stored past the caches is there for all before what it stores next. Arm has no such stores here. */
+/* Makes what this thread has streamed visible to other threads before what it stores next. Arm has no such stores
+   here. */
 CPU_AVX_API void cpu_avx_fence(void)
 {
 #if CPU_AVX_X86
@@ -237,8 +240,8 @@ CPU_AVX_API void cpu_avx_fence(void)
 #endif
 }
 
-/* Numbers below the normal ones, with which arithmetic is slow and of which a march always has a front, are 0 from here
-   on, as results and as operands; returns the mode that was, for restore. Plain C does not know of it. */
+/* Makes numbers below the normal ones 0 from here on, as results and as operands. Returns the mode that was. Plain C
+   does not know of it. */
 CPU_AVX_API unsigned cpu_avx_p_flush(int isa)
 {
     unsigned mode = 0;
@@ -259,6 +262,8 @@ CPU_AVX_API unsigned cpu_avx_p_flush(int isa)
     (void)isa;
     return mode;
 }
+
+/* Puts the mode back. */
 CPU_AVX_API void cpu_avx_p_restore(int isa, unsigned mode)
 {
 #if CPU_AVX_X86
@@ -283,22 +288,22 @@ typedef struct {
     long long n, step, systems, stride, groups, jump;
 } cpu_avx_lines;
 
-/* Solves   systems one after another, rows of a system neighbours in memory */
+/* Returns contiguous systems: rows of a system are neighbours in memory. */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_contiguous(long long n, long long systems)
 {
     cpu_avx_lines lines = {n, 1, systems, n, 1, 0};
     return lines;
 }
 
-/* Solves   row 0 of all systems, then row 1 of all systems, ... */
+/* Returns interleaved systems: row 0 of all systems, then row 1 of all systems, ... */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_interleaved(long long n, long long systems)
 {
     cpu_avx_lines lines = {n, systems, systems, 1, 1, 0};
     return lines;
 }
 
-/* Solves   the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z); any other axis is no lines,
-            which are a bad argument */
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). Any other axis gives no
+   lines, which are a bad argument. */
 CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
     /* y: groups 0 would be one group */
@@ -309,20 +314,20 @@ CPU_AVX_API cpu_avx_lines cpu_avx_lines_axis(long long nx, long long ny, long lo
 
 #define CPU_AVX_FACTOR_LEN(n) (3 * (size_t)(n)) /* elements of cpu_avx_factor's f */
 
-/* The status of a failure at this index. */
+/* Returns the status of a failure at this index. */
 CPU_AVX_API int cpu_avx_p_failed(long long index)
 {
     return index < INT_MAX ? (int)index + 1 : INT_MAX;
 }
 
-/* Where part i of parts begins. */
+/* Returns where part i of parts begins. */
 CPU_AVX_API long long cpu_avx_p_part(long long count, int parts, int i)
 {
     if (parts == 1) return i * count;
     return count / parts * i + (i < count % parts ? i : count % parts);
 }
 
-/* The same in the precision at hand, and for a march. */
+/* CPU_AVX_PICK in the precision at hand; and with numbers below the normal ones as 0. */
 #define CPU_AVX_P_PICK(isa, result, stem, arguments) CPU_AVX_PICK(isa, result, stem, CPU_AVX_P_PRECISION, arguments)
 #define CPU_AVX_P_PICK_FLUSHING(isa, result, stem, arguments)                                                          \
     do {                                                                                                               \

@@ -41,8 +41,8 @@ CPU_AVX_INLINE __m256i cpu_avx_p_256_valid(int n)
     return _mm256_loadu_si256((const __m256i *)(const void *)(bits + 8 - n * (CPU_AVX_SIZE / 4)));
 }
 
-/* cpu_avx_down. The middle of both vectors, a's upper and b's lower half, is a shift by a half; the rest of a shift stays
-   within halves. */
+/* cpu_avx_down. The middle of both vectors, a's upper and b's lower half, is a shift by a half; the rest of a shift
+   stays within halves. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_256_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
     enum { half = CPU_AVX_P_LANES / 2 };

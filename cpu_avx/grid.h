@@ -57,8 +57,8 @@ typedef struct {
     const cpu_avx_real *up, *down, *weight;
 } cpu_avx_p_grid_x;
 
-/* Planes k-1, k, k+1, and one to be fetched, of which rows from .. to-1 are at hand, row from at plane[]. Beyond the
-   grid the nearest row or plane stands for the missing one. */
+/* Planes k-1, k, k+1, and one to be prefetched, of which rows from .. to-1 are at hand, row from at plane[]. Beyond
+   the grid the nearest row or plane stands for the missing one. */
 typedef struct {
     const cpu_avx_real *plane[3], *ahead;
     ptrdiff_t pitch;
@@ -77,23 +77,27 @@ typedef struct {
     int j0, j1, k0, k1;
 } cpu_avx_p_grid_tile;
 
+/* Returns whether all 19 points count. */
 CPU_AVX_API int cpu_avx_p_grid_general(const cpu_avx_grid *g)
 {
     return g->minus[0] != 0 || g->minus[1] != 0 || g->minus[2] != 0;
 }
+
+/* Returns the elements from one plane to the next. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_grid_plane_step(const cpu_avx_grid *g)
 {
     return (ptrdiff_t)g->pitch * g->ny;
 }
 
-/* Rows in work begin at multiples of 64 bytes, an odd number of them apart: not all in the same sets of a cache. */
+/* Returns the elements from one row to the next in work, where rows begin at multiples of 64 bytes, an odd number of
+   them apart: not all in the same sets of a cache. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_grid_work_pitch(const cpu_avx_grid *g)
 {
-    const ptrdiff_t line = 64 / CPU_AVX_SIZE;
-    return ((((ptrdiff_t)g->nx + line - 1) / line) | 1) * line;
+    const ptrdiff_t cache_line = 64 / CPU_AVX_SIZE;
+    return ((((ptrdiff_t)g->nx + cache_line - 1) / cache_line) | 1) * cache_line;
 }
 
-/* Plane k of the grid u, and its two neighbours. */
+/* Returns plane k of the grid u, and its two neighbours. */
 CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, const cpu_avx_real *u, int k)
 {
     cpu_avx_p_grid_slab s;
@@ -108,8 +112,8 @@ CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, co
     return s;
 }
 
-/* Row j of plane k. The cross difference of y and z, taken as U_north - U + D - D_south, has U and D themselves, each
-   once: their weights are put together here. */
+/* Sets up row j of plane k. The cross difference of y and z, taken as U_north - U + D - D_south, has U and D
+   themselves, each once: their weights are put together here. */
 CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_slab *s, int j, int k,
                                        cpu_avx_p_grid_row *row)
 {
@@ -138,7 +142,7 @@ CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_gr
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* The operator as it is written, at one point of the row, its neighbours in x at distances east and west. */
+/* Applies the operator as it is written at one point of the row, its neighbours in x at distances east and west. */
 CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
                                                  ptrdiff_t i, int east, int west)
 {
@@ -159,7 +163,7 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_gr
     return row->same * u + (sum + x->weight[i] * cross);
 }
 
-/* A row by the plain loop. */
+/* Makes a row by the plain loop. */
 CPU_AVX_INLINE void cpu_avx_p_grid_loop(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row, int nx)
 {
     const cpu_avx_p_grid_x axis = *x;
@@ -170,7 +174,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_loop(int general, const cpu_avx_p_grid_x *x, 
     out[nx - 1] = cpu_avx_p_grid_point(general, &axis, &r, nx - 1, 0, -1);
 }
 
-/* Plane k of v from u by plain loops. */
+/* Makes plane k of v from u by plain loops. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, const cpu_avx_real *u,
                                        cpu_avx_real *v)
 {
@@ -194,13 +198,13 @@ typedef struct {
     cpu_avx_vec east, upper, lower, sum;
 } cpu_avx_p_grid_carry;
 
-/* The vector at p, n of it within the row. */
+/* Loads the vector at p, n of it within the row. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_grid_at(const cpu_avx_real *p, int last, int n)
 {
     return last ? cpu_avx_load_part(p, n) : cpu_avx_load(p);
 }
 
-/* The vector at i is complete when the upper sum of the one after it is there. */
+/* Completes the vector at i, when the upper sum of the one after it is there. */
 CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row, ptrdiff_t i,
                                           int last, int n, int stream, const cpu_avx_p_grid_carry *carry,
                                           cpu_avx_vec upper)
@@ -216,8 +220,8 @@ CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_x *x, const cpu_a
         cpu_avx_store(row->out + i, sum);
 }
 
-/* One vector of a row. With the differences dn, ds, du, dd to the neighbours in y and z, the cross differences with x
-   are differences in x of two sums of them,
+/* Makes one vector of a row. With the differences dn, ds, du, dd to the neighbours in y and z, the cross differences
+   with x are differences in x of two sums of them,
        weight (upper[i + 1] - upper[i] + lower[i] - lower[i - 1]),
    so that beside de only these need lanes beyond the vector, and no neighbour in two directions is read in x. */
 CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
@@ -276,7 +280,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_x *x
 }
 #endif
 
-/* A row from end to end; the first and the last vector know of the ends. Plain C gains nothing by it. */
+/* Makes a row from end to end; the first and the last vector know of the ends. Plain C gains nothing by it. */
 CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
                                            int nx, int stream)
 {
@@ -298,7 +302,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_x *
 #endif
 }
 
-/* Rows j0 .. j1-1 of plane k from what the slab has; row j0 goes to out. */
+/* Makes rows j0 .. j1-1 of plane k from what the slab has; row j0 goes to out. */
 CPU_AVX_CALL void cpu_avx_p_grid_plane(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, int j0, int j1,
                                        const cpu_avx_p_grid_slab *slab, cpu_avx_real *out, ptrdiff_t out_pitch,
                                        int stream)
@@ -317,27 +321,27 @@ CPU_AVX_CALL void cpu_avx_p_grid_plane(const cpu_avx_grid *g, const cpu_avx_p_gr
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Into how many blocks of rows and sections of planes an explicit sweep is cut, and the rows of a block at most. */
+/* Into how many blocks of rows and layers of planes an explicit sweep is cut, and the rows of a block at most. */
 typedef struct {
-    int blocks, sections, rows;
+    int blocks, layers, rows;
 } cpu_avx_p_grid_cut;
 
-/* Blocks of which six planes, three of each step, stay in the cache, as many as there are threads or a multiple;
-   sections where blocks would be too flat. */
+/* Returns blocks of which six planes, three of each step, stay in the cache, as many as there are threads or a
+   multiple; layers where blocks would be too flat. */
 CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int threads)
 {
     cpu_avx_p_grid_cut cut;
     const long long flat = 16, most = CPU_AVX_GRID_CACHE / (6 * (long long)sizeof(cpu_avx_real) * g->nx);
     const long long blocks = (g->ny - 1) / (most > flat ? most : flat) + 1, rounds = (blocks - 1) / threads + 1;
     cut.blocks = (int)(g->ny / flat >= rounds * threads ? rounds * threads : blocks);
-    cut.sections = 1;
-    while (cut.blocks * cut.sections % threads && cut.sections < 8 && flat * cut.sections < g->nz) cut.sections++;
+    cut.layers = 1;
+    while (cut.blocks * cut.layers % threads && cut.layers < 8 && flat * cut.layers < g->nz) cut.layers++;
     cut.rows = (g->ny - 1) / cut.blocks + 1;
     return cut;
 }
 
-/* What each thread has for itself in work, in elements: three planes of an explicit block with a row on each side; a
-   whole plane, and W rows; or the z lines of a row. */
+/* Returns what each thread has for itself in work, in elements: three planes of an explicit block with a row on each
+   side; a whole plane, and `lanes` rows; or the z lines of a row. */
 CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
 {
     const size_t ring = 3 * ((size_t)cpu_avx_p_grid_cut_of(g, threads).rows + 2);
@@ -346,6 +350,7 @@ CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
     return (size_t)cpu_avx_p_grid_work_pitch(g) * (most > lines ? most : lines);
 }
 
+/* Returns whether a grid has all that it must have. */
 CPU_AVX_API int cpu_avx_p_grid_valid(const cpu_avx_grid *g)
 {
     if (!g || g->nx < 4 || g->ny < 4 || g->nz < 4 || g->pitch < g->nx) return 0;
@@ -354,7 +359,7 @@ CPU_AVX_API int cpu_avx_p_grid_valid(const cpu_avx_grid *g)
     return 1;
 }
 
-/* Bytes of work for the functions below; 0 for a grid that they do not take, or threads < 1. */
+/* Returns the bytes of work for the functions on a grid; 0 for a grid that they do not take, or threads < 1. */
 CPU_AVX_API size_t cpu_avx_grid_bytes(const cpu_avx_grid *g, int threads)
 {
     if (!cpu_avx_p_grid_valid(g) || threads < 1) return 0;
@@ -362,7 +367,7 @@ CPU_AVX_API size_t cpu_avx_grid_bytes(const cpu_avx_grid *g, int threads)
                     (3 * (size_t)cpu_avx_p_grid_work_pitch(g) + (size_t)threads * cpu_avx_p_grid_own(g, threads));
 }
 
-/* The numbers of x, at the start of work, and after them what threads have for themselves. */
+/* Copies the numbers of x to the start of work; after them begins what threads have for themselves. */
 CPU_AVX_API cpu_avx_p_grid_x cpu_avx_p_grid_prepare(const cpu_avx_grid *g, void *work, cpu_avx_real **own)
 {
     const ptrdiff_t n = cpu_avx_p_grid_work_pitch(g);
@@ -380,14 +385,15 @@ CPU_AVX_API cpu_avx_p_grid_x cpu_avx_p_grid_prepare(const cpu_avx_grid *g, void 
     return x;
 }
 
-/* May rows of the array be stored past the caches? If they are whole lines, and too many to stay there. */
+/* Returns whether rows of the array are stored past the caches: where they are whole cache lines, and too many to
+   stay there. */
 CPU_AVX_API int cpu_avx_p_grid_streams(const cpu_avx_grid *g, const cpu_avx_real *out)
 {
     const size_t pitch = (size_t)g->pitch * sizeof *out;
     return pitch % 64 == 0 && (uintptr_t)out % 64 == 0 && (double)pitch * g->ny * g->nz >= CPU_AVX_STREAM_BYTES;
 }
 
-/* The points of u from v. */
+/* Copies the points of v to u. */
 CPU_AVX_API void cpu_avx_p_grid_copy(const cpu_avx_grid *g, const cpu_avx_real *v, cpu_avx_real *u, int threads)
 {
     const long long rows = (long long)g->ny * g->nz;
@@ -397,6 +403,7 @@ CPU_AVX_API void cpu_avx_p_grid_copy(const cpu_avx_grid *g, const cpu_avx_real *
         memcpy(u + row * g->pitch, v + row * g->pitch, (size_t)g->nx * sizeof *u);
 }
 
+/* Checks the arguments of an array function. */
 CPU_AVX_API int cpu_avx_p_grid_status(int isa, const cpu_avx_grid *g, int steps, const cpu_avx_real *u,
                                       const cpu_avx_real *v, const void *work, int threads)
 {

@@ -1,4 +1,4 @@
-/* grid_explicit.h - a room of cpu_avx.h: explicit time steps on a grid of three factors.
+/* grid_explicit.h - a room of cpu_avx.h: explicit time steps on a grid of three factors, two rungs.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -10,8 +10,9 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Two steps from u to v for the rows and planes of the tile. Of the first step, which one more row and plane on each
-   side are made of, three planes are kept in the ring; the second is a plane behind. One step alone needs no ring. */
+/* Makes two steps from u to v for the rows and planes of the tile. Of the first step, which one more row and plane
+   on each side are made of, three planes are kept in the ring; the second is a plane behind. One step alone needs no
+   ring. */
 CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x,
                                            const cpu_avx_p_grid_tile *t, int steps, const cpu_avx_real *u,
                                            cpu_avx_real *v, cpu_avx_real *ring, int stream)
@@ -42,7 +43,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* One sweep of one or two steps from u to v. */
+/* Makes one sweep of one or two steps from u to v. */
 CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int steps,
                                       const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *own, int threads)
 {
@@ -51,22 +52,23 @@ CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_
     const int stream = cpu_avx_p_grid_streams(g, v);
     CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
     for (int thread = 0; thread < threads; thread++)
-        for (int task = thread; task < cut.blocks * cut.sections; task += threads) {
-            const int block = task / cut.sections, section = task % cut.sections;
+        for (int task = thread; task < cut.blocks * cut.layers; task += threads) {
+            const int block = task / cut.layers, layer = task % cut.layers;
             cpu_avx_p_grid_tile t;
             t.j0 = (int)cpu_avx_p_part(g->ny, cut.blocks, block);
             t.j1 = (int)cpu_avx_p_part(g->ny, cut.blocks, block + 1);
-            t.k0 = (int)cpu_avx_p_part(g->nz, cut.sections, section);
-            t.k1 = (int)cpu_avx_p_part(g->nz, cut.sections, section + 1);
+            t.k0 = (int)cpu_avx_p_part(g->nz, cut.layers, layer);
+            t.k1 = (int)cpu_avx_p_part(g->nz, cut.layers, layer + 1);
             CPU_AVX_P_PICK_FLUSHING(isa, , cpu_avx_p_grid_two_steps,
                                     (g, x, &t, steps, u, v, own + (size_t)thread * length, stream));
         }
 }
 
-/* Solves   steps explicit steps, u <- u + L u, same in g being 1 - discount: every neighbour read where it lies, the
-            loop over x left to the compiler
-   Needs    v of u's size, work of cpu_avx_grid_bytes
+/* Makes `steps` explicit steps, u <- u + L u, same in g being 1 - discount: every neighbour read where it lies, the
+   loop over x left to the compiler.
+   Needs    v of u's size, work of cpu_avx_grid_bytes(g, threads) bytes
    Leaves   the result in u; v is work
+   Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
    Cost     42 operations a point and step (13 points; 66 if 19) and 13 loads (19), the arrays once each way */
 CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
@@ -86,10 +88,11 @@ CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps
     return CPU_AVX_OK;
 }
 
-/* Solves   the same; two steps a sweep in blocks of rows that stay in the second-level cache, cross differences with x
-            from sums that are shared, so that a vector loads 8 of its neighbours (10) instead of 13 (19)
-   Cost     14 multiply-adds or multiplications, 12 additions (19, 15) and 3 moves between lanes a vector and step, some
-            rows of each block twice; the arrays once each way for two steps */
+/* Makes the same steps, two a sweep in blocks of rows that stay in the second-level cache, cross differences with x
+   from sums that are shared, so that a vector loads 8 of its neighbours (10) instead of 13 (19).
+   Needs, Leaves, Returns as cpu_avx_grid_explicit1
+   Cost     14 multiply-adds or multiplications, 12 additions (19, 15) and 3 moves between lanes a vector and step,
+            some rows of each block twice; the arrays once each way for two steps */
 CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
                                        void *work, int threads)
 {

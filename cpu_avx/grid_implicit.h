@@ -1,4 +1,4 @@
-/* grid_implicit.h - a room of cpu_avx.h: implicit time steps on a grid of three factors.
+/* grid_implicit.h - a room of cpu_avx.h: implicit time steps on a grid of three factors, two rungs.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -16,7 +16,7 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Lines of cpu_avx_factor's matrix by the plain loop, count of them side by side, in place. */
+/* Solves `count` interleaved systems of cpu_avx_factor's matrix by the plain loop, in place. */
 CPU_AVX_INLINE void cpu_avx_p_grid_solve(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {
     const cpu_avx_real *l = f, *r = f + n, *q = f + 2 * (ptrdiff_t)n;
@@ -33,16 +33,19 @@ CPU_AVX_INLINE void cpu_avx_p_grid_solve(int n, const cpu_avx_real *f, cpu_avx_r
     }
 }
 
-/* The x lines of plane k one after another, then its y lines side by side. */
+/* Solves the x lines of plane k, one by one. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain_x(const cpu_avx_grid *g, const cpu_avx_real *f, cpu_avx_real *v)
 {
     for (int j = 0; j < g->ny; j++) cpu_avx_p_grid_solve(g->nx, f, v + j * (ptrdiff_t)g->pitch, 1, 1);
 }
+
+/* Solves its y lines. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain_y(const cpu_avx_grid *g, const cpu_avx_real *f, cpu_avx_real *v)
 {
     cpu_avx_p_grid_solve(g->ny, f, v, (ptrdiff_t)g->pitch, g->nx);
 }
-/* The z lines of a row, and u += v. */
+
+/* Solves the z lines of a row, and adds them to u. */
 CPU_AVX_CALL void cpu_avx_p_grid_plain_z(const cpu_avx_grid *g, const cpu_avx_real *f, cpu_avx_real *v, cpu_avx_real *u)
 {
     const ptrdiff_t plane = cpu_avx_p_grid_plane_step(g);
@@ -51,7 +54,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_plain_z(const cpu_avx_grid *g, const cpu_avx_re
         for (int i = 0; i < g->nx; i++) u[k * plane + i] += v[k * plane + i];
 }
 
-/* count lines side by side, in place, as many at a time as there are vectors in flight. */
+/* Solves `count` interleaved systems in place, as many at a time as there are vectors in flight. */
 CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t step, int count)
 {
     int i = 0;
@@ -60,7 +63,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_lines(int n, const cpu_avx_real *f, cpu_avx_r
     if (i < count) cpu_avx_interleaved_solve_part(n, f, x + i, step, count - i);
 }
 
-/* A row to where it may be stored past the caches. */
+/* Copies a row to where it may be stored past the caches. */
 CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *to, int n, int stream)
 {
     int i = 0;
@@ -74,7 +77,7 @@ CPU_AVX_INLINE void cpu_avx_p_grid_move(const cpu_avx_real *from, cpu_avx_real *
     if (i < n) cpu_avx_store_part(to + i, n - i, cpu_avx_load_part(from + i, n - i));
 }
 
-/* Plane k of the right-hand side, solved in x and y while it is in the second-level cache, then stored in v. */
+/* Makes plane k of the right-hand side, solved in x and y while it is in the second-level cache, then stored in v. */
 CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, const cpu_avx_real *fx,
                                     const cpu_avx_real *fy, const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *work,
                                     int stream)
@@ -92,16 +95,16 @@ CPU_AVX_CALL void cpu_avx_p_grid_xy(const cpu_avx_grid *g, const cpu_avx_p_grid_
     cpu_avx_fence();
 }
 
-/* n lines in z from v, solved in work, and added to u. Each row of the arrays lies in pages of its own, where the
+/* Solves n lines in z of v in work, and adds them to u. Each row of the arrays lies in pages of its own, where the
    processor's own prefetching does not see it coming. */
 CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz, const cpu_avx_real *v,
                                    cpu_avx_real *u, int n, cpu_avx_real *work)
 {
-    enum { ahead = 4, line = 64 / CPU_AVX_SIZE };
+    enum { ahead = 4, cache_line = 64 / CPU_AVX_SIZE };
     const ptrdiff_t plane = cpu_avx_p_grid_plane_step(g), pitch = cpu_avx_p_grid_work_pitch(g);
     for (int k = 0; k < g->nz; k++) {
         const ptrdiff_t next = (k + ahead < g->nz ? k + ahead : k) * plane;
-        for (int i = 0; i < n; i += line) CPU_AVX_P_PREFETCH(v + next + i);
+        for (int i = 0; i < n; i += cache_line) CPU_AVX_P_PREFETCH(v + next + i);
         cpu_avx_p_grid_move(v + k * plane, work + k * pitch, n, 0);
     }
     cpu_avx_p_grid_lines(g->nz, fz, work, pitch, n);
@@ -110,7 +113,7 @@ CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz
         const cpu_avx_real *from = work + k * pitch;
         cpu_avx_real *to = u + k * plane;
         int i = 0;
-        for (int at = 0; at < n; at += line) CPU_AVX_P_PREFETCH(u + next + at);
+        for (int at = 0; at < n; at += cache_line) CPU_AVX_P_PREFETCH(u + next + at);
         for (; i + cpu_avx_lanes <= n; i += cpu_avx_lanes)
             cpu_avx_store(to + i, cpu_avx_add(cpu_avx_load(to + i), cpu_avx_load(from + i)));
         for (; i < n; i++) to[i] += from[i];
@@ -119,10 +122,12 @@ CPU_AVX_CALL void cpu_avx_p_grid_z(const cpu_avx_grid *g, const cpu_avx_real *fz
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Solves   steps implicit steps, A_x A_y A_z (u' - u) = L u, same in g being -discount: the right-hand side, x lines
-            one after another, y and z lines side by side, each a sweep of its own by plain loops
-   Needs    fx, fy, fz: cpu_avx_factor of the three matrices; v of u's size, work of cpu_avx_grid_bytes
+/* Makes `steps` implicit steps, A_x A_y A_z (u' - u) = L u, same in g being -discount: the right-hand side, contiguous
+   x lines, interleaved y and z lines, each a sweep of its own by plain loops.
+   Needs    fx, fy, fz: cpu_avx_factor of the three matrices; v of u's size, work of cpu_avx_grid_bytes(g, threads)
+            bytes
    Leaves   the result in u; in v the last u' - u
+   Returns  as cpu_avx_grid_explicit1
    Cost     explicit1, and 5 operations a point and axis; 9 passes over an array */
 CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps, const cpu_avx_real *fx,
                                        const cpu_avx_real *fy, const cpu_avx_real *fz, cpu_avx_real *u, cpu_avx_real *v,
@@ -148,8 +153,9 @@ CPU_AVX_API int cpu_avx_grid_implicit1(int isa, const cpu_avx_grid *g, int steps
     return CPU_AVX_OK;
 }
 
-/* Solves   the same; right-hand side, x (by transposed tiles) and y of a plane while it is in the second-level cache,
-            then z and the update of u in blocks of lines that stay there
+/* Makes the same steps: right-hand side, x (by transposed tiles) and y of a plane while it is in the second-level
+   cache, then z and the update of u in blocks of lines that stay there.
+   Needs, Returns as cpu_avx_grid_implicit1
    Leaves   the result in u; v is work
    Cost     as explicit2 a step, and 5 operations a point and axis; 5 passes over an array */
 CPU_AVX_API int cpu_avx_grid_implicit2(int isa, const cpu_avx_grid *g, int steps, const cpu_avx_real *fx,

@@ -1,4 +1,5 @@
-/* partitions.h - a room of cpu_avx.h: what the partitions of systems know of each other, and their reduced system by PCR across lanes.
+/* partitions.h - a room of cpu_avx.h: what partitions of contiguous systems know of each other, and their reduced
+   system, solved by PCR across lanes.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
@@ -17,27 +18,29 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* Tiles whose rows make a line of the cache. */
+/* How many tiles make a cache line of a row. */
 enum { cpu_avx_p_side = cpu_avx_lanes < CPU_AVX_P_CACHE_LINE ? CPU_AVX_P_CACHE_LINE / cpu_avx_lanes : 1 };
 
-/* Two vectors of rows, so that two chains of dependent operations are in flight. Of the store each has, for each
-   column, d and c, or y where there is one matrix for all; sections of systems also f. */
+/* Two vectors of systems or partitions, so that two recurrences are in flight. Of the store each has, for each
+   column, d and c, or y where there is one matrix for all; of partitions also f. */
 typedef struct {
     cpu_avx_vec c[2], d[2], sound[2];
 } cpu_avx_p_chain;
-/* What sections have besides, L being the unknown before the first: x[j] + c x[j+1] + f L = d in the row at hand, and
-   the first unknown as first_d - first_f L + first_c x[j]. */
+
+/* What partitions have besides, X being the unknown before the first: x[j] + c x[j+1] + f X = d in the row at hand,
+   and the first unknown as first_d - first_f X + first_c x[j]. */
 typedef struct {
     cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
 } cpu_avx_p_fill;
-/* Elements of a column in the store. */
-CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int sections)
+
+/* Returns the elements of a column in the store. */
+CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int partitions)
 {
-    return (sections ? 6 : 4) * cpu_avx_lanes;
+    return (partitions ? 6 : 4) * cpu_avx_lanes;
 }
 
-/* Column i of vector g, of sections: what the row at hand and the first row know of the unknown before them; f goes to
-   the slot. */
+/* Finds, for vector g of partitions, what the row at hand and the first row know of the unknown before them; f goes
+   to the slot. */
 CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu_avx_vec a, cpu_avx_vec r,
                                       cpu_avx_vec c, cpu_avx_vec d, cpu_avx_real *slot)
 {
@@ -51,20 +54,22 @@ CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu
     fill->first_c[g] = cpu_avx_fnma(fill->first_c[g], c, zero);
 }
 
-/* Lane l-s, and lane l+s, of two vectors, which may be the halves of one; 0 from beyond. */
+/* Returns lane l-s of two vectors, which may be the halves of one; 0 from beyond. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_before(int halves, const cpu_avx_vec *v, int g, int s)
 {
     const cpu_avx_vec beyond = halves && g ? v[0] : cpu_avx_set(0);
     return s < cpu_avx_lanes ? cpu_avx_up(beyond, v[g], s < cpu_avx_lanes ? s : 1) : beyond;
 }
+
+/* Returns lane l+s of them. */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_after(int halves, const cpu_avx_vec *v, int g, int s)
 {
     const cpu_avx_vec beyond = halves && !g ? v[1] : cpu_avx_set(0);
     return s < cpu_avx_lanes ? cpu_avx_down(v[g], beyond, s < cpu_avx_lanes ? s : 1) : beyond;
 }
 
-/* One step of parallel cyclic reduction over the lanes: a x[l-s] + x[l] + c x[l+s] = d, and then with 2s for s. Returns
-   1, with x in d, if a and c are so small that their products are lost in rounding. */
+/* Makes one step of PCR over the lanes: a x[l-s] + x[l] + c x[l+s] = d, and then with 2s for s. Returns 1, with x in
+   d, if a and c are so small that their products are lost in rounding. */
 CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c, cpu_avx_vec *d, int s,
                                       cpu_avx_vec *sound)
 {
@@ -94,13 +99,13 @@ CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c
     return 0;
 }
 
-/* From the last rows of the sections their unknowns, X: first they lose the next section's first unknown, then each
-   other. In the store, slot being the last column's, they become rows that know X, and *left is X of the section
-   before. */
+/* Solves the reduced system. The last row of a partition loses the next partition's first unknown, and then the
+   reduced system has only the partitions' last unknowns, X. In the store, slot being the last column's, the last
+   rows become X; *left becomes X of the partition before. */
 CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_real *slot,
                                             cpu_avx_vec *left)
 {
-    enum { W = cpu_avx_lanes };
+    enum { lanes = cpu_avx_lanes };
     cpu_avx_vec a[2], c[2], d[2];
     for (int g = 0; g < 2; g++) {
         const cpu_avx_vec next_c = cpu_avx_p_after(halves, fill->first_c, g, 1);
@@ -114,22 +119,23 @@ CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cp
         d[g] = cpu_avx_mul(r, cpu_avx_fnma(now->c[g], next_d, now->d[g]));
     }
     int known = cpu_avx_p_pcr_step(halves, a, c, d, 1, now->sound);
-    if (W > 2 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 2, now->sound);
-    if (W > 4 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 4, now->sound);
-    if (W > 8 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 8, now->sound);
-    if (halves && !known) cpu_avx_p_pcr_step(1, a, c, d, W, now->sound);
+    if (lanes > 2 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 2, now->sound);
+    if (lanes > 4 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 4, now->sound);
+    if (lanes > 8 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 8, now->sound);
+    if (halves && !known) cpu_avx_p_pcr_step(1, a, c, d, lanes, now->sound);
     for (int g = 0; g < 2; g++) {
         left[g] = cpu_avx_p_before(halves, d, g, 1);
-        cpu_avx_store(slot + g * W, d[g]);
-        cpu_avx_store(slot + (2 + g) * W, cpu_avx_set(0));
-        cpu_avx_store(slot + (4 + g) * W, cpu_avx_set(0));
+        cpu_avx_store(slot + g * lanes, d[g]);
+        cpu_avx_store(slot + (2 + g) * lanes, cpu_avx_set(0));
+        cpu_avx_store(slot + (4 + g) * lanes, cpu_avx_set(0));
     }
 }
 
-/* What some tiles of sections say of their pivots, looked at together. */
+/* How many tiles of partitions have their pivots looked at together. */
 enum { cpu_avx_p_seen = 16 };
 
-/* The first system with a bad one, of `count` tiles of which `after` is the one behind the last; LLONG_MAX: none. */
+/* Returns the first system with a bad pivot of `count` tiles, of which `after` is the one behind the last;
+   LLONG_MAX: none. */
 CPU_AVX_CALL long long cpu_avx_p_seen_worst(int kind, long long after, int count, cpu_avx_vec (*seen)[2])
 {
     const int two = kind == CPU_AVX_P_TWO_SYSTEMS;

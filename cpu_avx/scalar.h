@@ -11,8 +11,8 @@
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
-/* One row of one system: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. On the way up a and
-   c change places. */
+/* Eliminates a row of one system: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. From
+   the last row upwards a and c change places. */
 CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_avx_real cj, cpu_avx_real dj,
                                             cpu_avx_real *c, cpu_avx_real *d, int *bad)
 {
@@ -22,10 +22,10 @@ CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_
     *d = cpu_avx_p_madd(-a, *d, dj) * r;
 }
 
-/* Eliminates one or two systems (`systems`, a literal), the first at element `at` and the other `apart` after it, from
-   both ends and substitutes back from the row in the middle: each row waits for the reciprocal of the one before, and
-   two chains a system take half the time of one. Rows above the middle keep their c in the store, those below it their
-   a; d goes to x. */
+/* Eliminates one or two systems (`systems`, a literal), the first at element `at` and the other `apart` after it,
+   from both ends, and substitutes back from the row in the middle: each row waits for the reciprocal of the one
+   before, and two recurrences a system take half the time of one. Rows above the middle keep their c in the store,
+   those below it their a; d goes to x. */
 CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                               const cpu_avx_p_batch *batch, int systems, cpu_avx_real *store, int *bad)
 {
@@ -68,7 +68,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdif
     }
 }
 
-/* The same where f is the matrix of all, as cpu_avx_factor leaves it: downwards, then upwards. */
+/* Solves them where f is the matrix of all, as cpu_avx_factor leaves it: downwards, then upwards. */
 CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
                                              const cpu_avx_p_batch *batch, int systems)
 {
@@ -91,7 +91,7 @@ CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff
     }
 }
 
-/* Systems from .. to-1, two at a time; returns the first with a bad pivot or LLONG_MAX. */
+/* Solves systems from .. to-1, two at a time. Returns the first with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {
@@ -114,6 +114,7 @@ CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const 
     return first;
 }
 
+/* Solves tiles from .. to-1 the way that the plan says. Returns the first system with a bad pivot, or LLONG_MAX. */
 CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                               cpu_avx_real *store, long long from, long long to)
 {

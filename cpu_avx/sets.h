@@ -83,7 +83,7 @@ CPU_AVX_API const char *cpu_avx_name(int isa)
                                    : "unknown";
 }
 
-/* result = the function of this stem for the instruction set isa (arguments). */
+/* Calls, for the instruction set isa: result = the function of this stem (arguments). */
 #if CPU_AVX_X86
 #define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
     do {                                                                                                               \

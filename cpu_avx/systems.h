@@ -1,55 +1,57 @@
-/* systems.h - a room of cpu_avx.h: batches of systems anywhere in memory, each with its own matrix or all with one.
+/* systems.h - a room of cpu_avx.h: batches of systems anywhere in memory, each with its own matrix or all with one; how
+   a batch is cut into tiles.
    MIT licence, see LICENSE. */
 
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
-/* Systems are solved tile by tile: some of one group, side by side. While one tile is substituted back, from its last
-   row to its first, the next is eliminated, from its first row to its last, so that memory is read and written all the
-   time; a row of the one takes the place in the store that a row of the other has just left. */
+/* Systems are solved tile by tile, of one group each. While one tile is substituted back, from its last row to its
+   first, the next is eliminated, from its first row to its last, so that memory is read and written all the time; a
+   row of the one takes the place in the store that a row of the other has just left. */
 typedef struct {
     cpu_avx_lines lines;
     long long tiles, per_group; /* how many in all and in a group */
     long long width;            /* systems in a tile */
-    int kind;                   /* what a tile is made of, one of the following */
-    long long n, pitch;         /* of its rows: elements, and from one to the next */
-    int stream;                 /* x past the caches */
-    int copied;                 /* sections: the systems, before and after */
-    int refined;                /* sections: by a second solve, of the residual */
+    int kind;                   /* what a tile is made of, see below */
+    long long n, pitch;         /* of what a tile is made of: elements, and from one to the next */
+    int stream;                 /* x is stored past the caches */
+    int copied;                 /* partitions: of copies, since the systems do not lie as they must */
+    int refined;                /* partitions: a second solve, for the residual */
 } cpu_avx_p_plan;
 enum {
-    CPU_AVX_P_INTERLEAVED, /* lines side by side */
-    CPU_AVX_P_CONTIGUOUS,  /* 2W rows to be transposed, each a system */
-    CPU_AVX_P_TWO_SYSTEMS, /* each a section of a system, W of them one system, and W another */
-    CPU_AVX_P_ONE_SYSTEM,  /* each a section of the same system */
-    CPU_AVX_P_SCALAR       /* a system, solved without vectors */
+    CPU_AVX_P_INTERLEAVED, /* interleaved systems, or systems that lie neither way */
+    CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
+    CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system, and `lanes` of another */
+    CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
+    CPU_AVX_P_SCALAR       /* one system, solved without vectors */
 };
 
-/* Tile t: element j of its first system at offset + j*step. */
+/* A tile: element j of its first system lies at offset + j step. */
 typedef struct {
     long long first;  /* index of its first system */
     ptrdiff_t offset; /* of element 0 */
-    ptrdiff_t side;   /* from its first W rows to the others */
-    int lanes;        /* lines or rows; 0: no tile */
+    ptrdiff_t side;   /* from what its first vector holds to what its second does */
+    int valid;        /* systems or partitions; 0: no tile */
 } cpu_avx_p_tile;
 
-/* Where system s of all begins. */
+/* Returns where system s of all begins. */
 CPU_AVX_API ptrdiff_t cpu_avx_p_system_at(const cpu_avx_lines *lines, long long s)
 {
     if (lines->groups == 1) return (ptrdiff_t)(s * lines->stride); /* two divisions are as slow as some rows */
     return (ptrdiff_t)(s / lines->systems * lines->jump + s % lines->systems * lines->stride);
 }
 
+/* Returns tile t of those from .. to-1; none, where t is not one of them. */
 CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long long t, long long from, long long to)
 {
     cpu_avx_p_tile tile = {0, 0, 0, 0};
     if (t < from || t >= to) return tile;
     const cpu_avx_lines *lines = &plan->lines;
-    const long long half = plan->width / 2; /* of 2W rows */
+    const long long half = plan->width / 2;
     if (plan->kind >= CPU_AVX_P_TWO_SYSTEMS) {
         const int two = plan->kind == CPU_AVX_P_TWO_SYSTEMS;
         tile.first = t * (1 + two);
         tile.offset = cpu_avx_p_system_at(lines, tile.first);
-        tile.lanes = (int)plan->width;
+        tile.valid = (int)plan->width;
         if (!two)
             tile.side = (ptrdiff_t)(half * plan->pitch);
         else if (tile.first + 1 < lines->systems * lines->groups) /* else both are the last one */
@@ -60,26 +62,27 @@ CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long lo
     tile.first = group * lines->systems + system;
     tile.offset = (ptrdiff_t)(group * lines->jump + system * lines->stride);
     tile.side = (ptrdiff_t)(half * plan->pitch);
-    tile.lanes = (int)(left < plan->width ? left : plan->width);
+    tile.valid = (int)(left < plan->width ? left : plan->width);
     return tile;
 }
 
-/* Bytes of a row of a tile, at most: wide, as each row may lie on another page; and of its store: those of the
-   second-level cache. What is to be read of all arrays is fetched so many bytes ahead, in the order in which it is
-   read. */
+/* At most as many bytes has a row of a tile, which is long, as each row may lie on another page; and a tile's store,
+   which fits the second-level cache. Of all arrays together as many bytes are prefetched, in the order in which they
+   are read. */
 enum { CPU_AVX_P_ROW_BYTES = 2048, CPU_AVX_P_STORE_BYTES = 1 << 20, CPU_AVX_P_PREFETCH_BYTES = 6144 };
 
-/* Are numbers faster than vectors? So few systems a thread leave most lanes of a tile idle; and what a tile keeps of
-   contiguous systems of so many bytes is more than the second-level cache. */
+/* So few systems a thread leave most lanes of a tile idle; and what a tile keeps of contiguous systems of so many
+   bytes exceeds the second-level cache. */
 enum { CPU_AVX_P_FEW_SYSTEMS = 6, CPU_AVX_P_LONG_BYTES = 1 << 17 };
 
+/* Returns whether a batch is solved faster without vectors. */
 CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, int size)
 {
     return lines->systems * lines->groups <= (long long)CPU_AVX_P_FEW_SYSTEMS * threads ||
            (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
 }
 
-/* Systems side by side in a tile, where they lie so: what the second-level cache holds of them. */
+/* Returns how many interleaved systems a tile has: those that the second-level cache holds. */
 CPU_AVX_API long long cpu_avx_p_width(long long n, int size)
 {
     long long bytes = CPU_AVX_P_ROW_BYTES;
@@ -99,7 +102,7 @@ CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *li
            (lines->groups == 1 || lines->jump);
 }
 
-/* The same systems in as few groups as possible. */
+/* Returns the same systems in as few groups as possible. */
 CPU_AVX_API cpu_avx_lines cpu_avx_p_join_groups(cpu_avx_lines lines)
 {
     if (lines.systems == 1) {
@@ -128,7 +131,8 @@ CPU_AVX_API cpu_avx_lines cpu_avx_p_join_groups(cpu_avx_lines lines)
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
 
-/* Solves   the part of the Thomas algorithm that depends on the matrix alone: a[j] x[j-1] + b[j] x[j] + c[j] x[j+1]
+/* Factors a matrix: the part of the Thomas algorithm for a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] that does not depend on
+   the right-hand side.
    Needs    f of CPU_AVX_FACTOR_LEN(n) elements; a[0] and c[n-1] are not read
    Leaves   in f three arrays of n, l, r and q, for y[j] = r[j] d[j] - l[j] y[j-1], x[j] = y[j] - q[j] x[j+1]
    Returns  0, CPU_AVX_BAD_ARGUMENT, or 1 + the first row with a bad pivot (INT_MAX if it is larger)
@@ -148,25 +152,26 @@ CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx
     return CPU_AVX_OK;
 }
 
-/* The arrays of a batch; without a matrix for each system, f holds the one for all. */
+/* The arrays of a batch. Where all systems have one matrix, f holds it, factored. */
 typedef struct {
     const cpu_avx_real *a, *b, *c, *d, *f;
     cpu_avx_real *x;
 } cpu_avx_p_batch;
 
-/* Is x stored past the caches? If its rows, so many elements apart, lie alike within lines of the cache, and it is more
-   than they hold. */
+/* Returns whether x is stored past the caches: where its rows, so many elements apart, lie alike in cache lines, and
+   it is more than the caches hold. */
 CPU_AVX_API int cpu_avx_p_streams(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, long long apart)
 {
     return (uintptr_t)batch->x % 64 == 0 && apart % (64 / CPU_AVX_SIZE) == 0 &&
            (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE >= CPU_AVX_STREAM_BYTES;
 }
 
+/* Returns how cpu_avx_thomas and cpu_avx_solve cut a batch into tiles. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
                                                  int threads)
 {
     cpu_avx_p_plan plan;
-    long long W = cpu_avx_width(isa), line = 64 / CPU_AVX_SIZE;
+    long long lanes = cpu_avx_width(isa), cache_line = 64 / CPU_AVX_SIZE;
     plan.lines = cpu_avx_p_join_groups(*lines);
     if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE)) {
         const long long systems = plan.lines.systems * plan.lines.groups;
@@ -178,11 +183,11 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
     plan.pitch = plan.lines.stride;
     plan.copied = plan.refined = 0;
     const int rows = plan.kind == CPU_AVX_P_CONTIGUOUS;
-    plan.width = rows ? 2 * W : plan.lines.stride != 1 ? W : cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
-    for (;;) { /* narrower, where there would be too few tiles for the threads */
+    plan.width = rows ? 2 * lanes : plan.lines.stride != 1 ? lanes : cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
+    for (;;) { /* narrower, where the threads would have too few tiles */
         plan.per_group = (plan.lines.systems - 1) / plan.width + 1;
         plan.tiles = plan.per_group * plan.lines.groups;
-        if (rows || plan.width <= line || plan.tiles >= 4LL * threads) break;
+        if (rows || plan.width <= cache_line || plan.tiles >= 4LL * threads) break;
         plan.width /= 2;
     }
     const long long apart =
@@ -196,9 +201,8 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
-/* Elements of a thread's store: without vectors one for each row and system in flight; else a slot of two for each row
-   and system of a tile (contiguous systems: for each row, rounded up to whole lines of the cache), and three rows
-   more. */
+/* Returns the elements of a thread's store. Without vectors: one for each row and system in flight; else two for
+   each row and system of a tile (contiguous systems: for each row, rounded up to whole cache lines), and three rows. */
 CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
 {
     const size_t n = (size_t)lines->n;
@@ -207,20 +211,22 @@ CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
     size_t rows = (n + 15) / 16 * 16, width = (size_t)cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
     return (2 * rows + 3) * width;
 }
-/* Thread i's part of work, each with this many elements. */
+
+/* Returns thread i's part of work, each with this many elements. */
 CPU_AVX_API cpu_avx_real *cpu_avx_p_share(void *work, size_t len, int i)
 {
     return (cpu_avx_real *)cpu_avx_p_align((char *)work + (size_t)i * (len * sizeof(cpu_avx_real) + 64));
 }
-/* No more threads work than there are systems. */
+
+/* Returns the bytes of work for so many elements a thread. No more threads work than there are systems. */
 CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, int threads)
 {
     const long long systems = lines->systems * lines->groups;
     return (size_t)(systems < threads ? systems : threads) * (len * sizeof(cpu_avx_real) + 64);
 }
 
-/* Bytes of work for cpu_avx_thomas, cpu_avx_solve and cpu_avx_hybrid (also refined) on these lines; 0 for lines that
-   they do not take, and for threads < 1. */
+/* Returns the bytes of work for cpu_avx_thomas, and for cpu_avx_solve, on these lines; 0 for lines that they do not
+   take, and for threads < 1. */
 CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
 {
     cpu_avx_lines all;
@@ -232,7 +238,8 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
     return cpu_avx_thomas_bytes(lines, threads);
 }
 
-/* Each thread its part of the plan's tiles by the function named; a macro, so that who calls one compiles no other. */
+/* Gives each thread its part of the plan's tiles, by the function named. A macro, so that who calls one function
+   compiles no other. */
 #define CPU_AVX_P_SOLVE_TILES(stem, length)                                                                            \
     const size_t len = length;                                                                                         \
     long long bad = LLONG_MAX;                                                                                         \
@@ -251,6 +258,7 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
     }                                                                                                                  \
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK
 
+/* Solves a batch whose arguments are checked. */
 CPU_AVX_API int cpu_avx_p_thomas_by_tiles(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
                                           int threads)
 {
@@ -258,15 +266,15 @@ CPU_AVX_API int cpu_avx_p_thomas_by_tiles(int isa, const cpu_avx_lines *lines, c
     CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, cpu_avx_p_store_len(lines, threads));
 }
 
-/* Solves   a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each
-            with its own matrix
-   Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; no pivoting is done: safe for diagonally dominant
-            matrices; a[0] and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
+/* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
+   its own matrix.
+   Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; no pivoting, safe for diagonally dominant matrices; a[0]
+            and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
    Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
-   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step is
-            1, most so where all rows of x begin on lines of the cache; other steps are gathered. Up to six systems a
-            thread, and contiguous ones of 128 KB or more, go without vectors, two at a time from both ends, with a
-            division for the reciprocal: so the number of threads may change how x is rounded */
+   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step
+            is 1, most so where all rows of x begin on cache lines; other steps are gathered. Up to six systems a
+            thread, and contiguous ones of 128 KB or more, are solved without vectors, two at a time from both ends,
+            with a division for the reciprocal: so the number of threads may change how x is rounded */
 CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {
@@ -279,10 +287,10 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
     return cpu_avx_p_thomas_by_tiles(isa, &all, &batch, work, threads);
 }
 
-/* Solves   the same where one matrix, taken apart by cpu_avx_factor, is that of all systems
+/* Solves every system of the lines where all have the matrix that cpu_avx_factor left in f.
    Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d exactly, and overlaps nothing else
    Returns  0 or an error
-   Cost     reads d and writes x once */
+   Cost     reads d and writes x once; 2 FMA and a mul an element */
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
                               cpu_avx_real *x, void *work, int threads)
 {

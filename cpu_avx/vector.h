@@ -209,8 +209,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_select(cpu_avx_vec x, cpu_avx_vec y, cpu_avx_
     return v;
 }
 
-/* Returns the lanes of two vectors, a and then b, from s on: l < lanes - s ? a[l + s] : b[l - lanes + s], the neighbour s
-   lanes above, where b lies above a.
+/* Returns the lanes of two vectors, a and then b, from s on: l < lanes - s ? a[l + s] : b[l - lanes + s], the neighbour
+   s lanes above, where b lies above a.
    Needs    s a literal, 0 < s < lanes */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
@@ -219,7 +219,8 @@ CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
     return v;
 }
 
-/* Returns them from lanes - s on: l >= s ? b[l - s] : a[lanes - s + l], the neighbour s lanes below, where a lies below b.
+/* Returns them from lanes - s on: l >= s ? b[l - s] : a[lanes - s + l], the neighbour s lanes below, where a lies below
+   b.
    Needs    as cpu_avx_down */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_up(cpu_avx_vec a, cpu_avx_vec b, int s)
 {
