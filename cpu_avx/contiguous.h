@@ -24,6 +24,7 @@
 #define cpu_avx_p_cache_line_back_systems CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_systems)
 #define cpu_avx_p_cache_line_back_partitions CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_partitions)
 #define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
+#define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
 #define cpu_avx_p_contiguous_sweep CPU_AVX_OF_SET(cpu_avx_p_contiguous_sweep)
 #define cpu_avx_p_contiguous_tiles CPU_AVX_OF_SET(cpu_avx_p_contiguous_tiles)
 #define cpu_avx_p_partitions_tiles CPU_AVX_OF_SET(cpu_avx_p_partitions_tiles)
@@ -363,22 +364,44 @@ CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(const cpu_avx_real *slot, const
     }
 }
 
-/* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. */
+/* Substitutes the columns of the tile behind from j on back, as many as make a cache line. */
+CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                         const cpu_avx_p_tile *behind, long long j, int partitions,
+                                         const cpu_avx_real *slot, const cpu_avx_vec *left, cpu_avx_vec *last,
+                                         cpu_avx_p_prefetch_list *list)
+{
+    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
+    const ptrdiff_t pitch = (ptrdiff_t)plan->pitch;
+    const cpu_avx_real *q = !partitions && batch->f ? batch->f + 2 * plan->n + j : 0;
+    for (int g = 0; g < 2; g++) {
+        cpu_avx_real *x = batch->x + behind->offset + g * behind->side + (ptrdiff_t)j;
+        const cpu_avx_vec *l = partitions ? &left[g] : 0;
+        if (behind->valid < 2 * lanes || j + cache_line > plan->n) {
+            const int rows = cpu_avx_p_clip(behind->valid - g * lanes);
+            cpu_avx_p_cache_line_back_part(slot, q, g, l, &last[g], x, pitch, rows, plan->n - j);
+        } else if (partitions) {
+            cpu_avx_p_cache_line_back_partitions(slot, g, l, &last[g], x, pitch, plan->stream, list);
+        } else {
+            cpu_avx_p_cache_line_back_systems(slot, q, g, &last[g], x, pitch, plan->stream, list);
+        }
+    }
+}
+
+/* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill starts
+   with the row before the first one, x[-1] - X = 0. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {
     const int one = !partitions && batch->f != 0, halves = plan->kind == CPU_AVX_P_ONE_SYSTEM;
-    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes, most_seen = cpu_avx_p_seen };
+    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
     const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, stride = cpu_avx_p_slot(partitions);
     long long n = plan->n, blocks = (n + cache_line - 1) / cache_line, bad = LLONG_MAX;
-    const ptrdiff_t run = partitions
-                              ? (ptrdiff_t)((halves ? 2 * lanes : lanes) * n + cache_line - 1) / cache_line * cache_line
-                              : (ptrdiff_t)(blocks * cache_line);
-    const cpu_avx_vec zero = cpu_avx_set(0), plus = cpu_avx_set(1),
-                      minus = cpu_avx_set(-1); /* the row before the first: x[-1] - X = 0 */
+    const long long row = (!partitions ? 1 : halves ? 2 * lanes : lanes) * n; /* elements that are contiguous */
+    const ptrdiff_t run = (ptrdiff_t)((row + cache_line - 1) / cache_line * cache_line);
+    const cpu_avx_vec zero = cpu_avx_set(0), plus = cpu_avx_set(1), minus = cpu_avx_set(-1);
     cpu_avx_p_tile behind = {0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
     cpu_avx_p_block block[2];
-    cpu_avx_vec left[2] = {zero, zero}, seen[most_seen][2];
+    cpu_avx_vec left[2] = {zero, zero}, seen[cpu_avx_p_seen][2];
     int odd = 0, seen_now = 0;
     block[0].place = cpu_avx_p_place_at(plan, &ahead, 0);
     for (int k = 0; !one && k < 8; k++) cpu_avx_p_block_load_part(block, k, batch, pitch);
@@ -391,58 +414,39 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
         const cpu_avx_p_tile later = partitions ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =
-            partitions ? (int)((2 / (1 + halves) * (long long)(run / cache_line) + blocks - 1) / blocks) : later.valid;
+            partitions ? (int)((2 / (1 + halves) * (run / cache_line) + blocks - 1) / blocks) : later.valid;
         cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0};
         for (long long i = 0; i < blocks; i++) {
             list.left += later.valid ? share : 0;
             cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
             long long j = (blocks - 1 - i) * cache_line;
-            const cpu_avx_real *q = one ? batch->f + 2 * n + j : 0;
-            for (int g = 0; g < 2; g++) {
-                cpu_avx_real *x = batch->x + behind.offset + g * behind.side + (ptrdiff_t)j;
-                const cpu_avx_vec *l = partitions ? &left[g] : 0;
-                if (behind.valid < 2 * lanes || j + cache_line > n) {
-                    const int rows = cpu_avx_p_clip(behind.valid - g * lanes);
-                    cpu_avx_p_cache_line_back_part(slot, q, g, l, &last[g], x, pitch, rows, n - j);
-                } else if (partitions) {
-                    cpu_avx_p_cache_line_back_partitions(slot, g, l, &last[g], x, pitch, plan->stream, &list);
-                } else {
-                    cpu_avx_p_cache_line_back_systems(slot, q, g, &last[g], x, pitch, plan->stream, &list);
-                }
-            }
+            cpu_avx_p_block_back(plan, batch, &behind, j, partitions, slot, left, last, &list);
             j = i * cache_line;
             for (int p = 0; p < cache_line && j < n && ahead.valid; p += lanes, slot += lanes * stride, odd = !odd) {
                 cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
-                const cpu_avx_real *f = one ? batch->f + j : 0;
                 j += lanes;
                 soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
                 if (partitions)
                     cpu_avx_p_columns_partitions(here, soon, batch, pitch, slot, &now, &fill, &list);
                 else if (one)
-                    cpu_avx_p_columns_one(&here->place, batch, pitch, f, n, slot, &now, &list);
+                    cpu_avx_p_columns_one(&here->place, batch, pitch, batch->f + j - lanes, n, slot, &now, &list);
                 else
                     cpu_avx_p_columns_own(here, soon, batch, pitch, slot, &now, &list);
             }
             cpu_avx_p_prefetch_some(&list, one, list.left);
         }
         if (partitions && ahead.valid) {
-            const ptrdiff_t at = (ptrdiff_t)((n - 1) / cache_line), row = (ptrdiff_t)((n - 1) % cache_line);
-            cpu_avx_real *slot =
-                store + (((t - from) & 1 ? (ptrdiff_t)blocks - 1 - at : at) * cache_line + row) * stride;
+            const long long column = ((t - from) & 1 ? 0 : (blocks - 1) * cache_line) + (n - 1) % cache_line;
+            cpu_avx_real *slot = store + (ptrdiff_t)column * stride;
             cpu_avx_p_partitions_join(halves, &now, &fill, slot, left);
-            seen[seen_now][0] = now.sound[0], seen[seen_now][1] = now.sound[1];
-            if (++seen_now == most_seen || t + 1 == to) {
-                const long long first = cpu_avx_p_seen_worst(plan->kind, t + 1, seen_now, seen);
-                if (first < bad) bad = first;
-                seen_now = 0;
-            }
+            const long long first = cpu_avx_p_see(plan->kind, t + 1, t + 1 == to, now.sound, &seen_now, seen);
+            if (first < bad) bad = first;
         }
         for (int g = 0; !partitions && g < 2; g++) {
             int worst = cpu_avx_worst(now.sound[g]);
             if (bad == LLONG_MAX && worst < lanes) bad = ahead.first + g * lanes + worst;
         }
-        behind = ahead;
-        ahead = next;
+        behind = ahead, ahead = next;
     }
     cpu_avx_fence();
     return bad;

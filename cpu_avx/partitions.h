@@ -11,6 +11,7 @@
 #define cpu_avx_p_pcr_step CPU_AVX_OF_SET(cpu_avx_p_pcr_step)
 #define cpu_avx_p_partitions_join CPU_AVX_OF_SET(cpu_avx_p_partitions_join)
 #define cpu_avx_p_seen_worst CPU_AVX_OF_SET(cpu_avx_p_seen_worst)
+#define cpu_avx_p_see CPU_AVX_OF_SET(cpu_avx_p_see)
 #define cpu_avx_p_chain CPU_AVX_OF_SET(cpu_avx_p_chain)
 #define cpu_avx_p_fill CPU_AVX_OF_SET(cpu_avx_p_fill)
 #define cpu_avx_p_side CPU_AVX_OF_SET(cpu_avx_p_side)
@@ -146,6 +147,18 @@ CPU_AVX_CALL long long cpu_avx_p_seen_worst(int kind, long long after, int count
         for (int g = 0; g < 2; g++)
             if (cpu_avx_worst(seen[i][g]) < cpu_avx_lanes) return (after - count + i) * (1 + two) + g * two;
     return LLONG_MAX;
+}
+
+/* Keeps what a tile of partitions says of its pivots, and looks at all that were kept where they are many, or the last.
+   Returns the first system with a bad one, or LLONG_MAX. */
+CPU_AVX_INLINE long long cpu_avx_p_see(int kind, long long after, int last, const cpu_avx_vec *sound, int *count,
+                                       cpu_avx_vec (*seen)[2])
+{
+    seen[*count][0] = sound[0], seen[*count][1] = sound[1];
+    if (++*count < cpu_avx_p_seen && !last) return LLONG_MAX;
+    const long long first = cpu_avx_p_seen_worst(kind, after, *count, seen);
+    *count = 0;
+    return first;
 }
 
 #endif /* CPU_AVX_PASS */
