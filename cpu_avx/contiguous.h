@@ -388,7 +388,8 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
 }
 
 /* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill starts
-   with the row before the first one, x[-1] - X = 0. */
+   with the row before the first one, x[-1] - X = 0. A tile of partitions is small: it is loaded ahead before all of the
+   one before is done with, and the tile after it prefetched. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {
@@ -410,7 +411,6 @@ CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, 
         cpu_avx_p_chain now = {{zero, zero}, {zero, zero}, {zero, zero}};
         cpu_avx_p_fill fill = {{minus, minus}, {plus, plus}, {zero, zero}, {zero, zero}};
         cpu_avx_vec last[2] = {zero, zero};
-        /* A tile of partitions is small: it is loaded ahead before all of the one before is done with. */
         const cpu_avx_p_tile later = partitions ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
         const ptrdiff_t apart = partitions ? later.side : pitch;
         const int share =

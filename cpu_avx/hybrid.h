@@ -15,30 +15,6 @@
 #define cpu_avx_hybrid CPU_AVX_OF(cpu_avx_hybrid)
 #define cpu_avx_hybrid_refined CPU_AVX_OF(cpu_avx_hybrid_refined)
 
-#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
-
-/* Returns how a batch is cut into tiles across lanes: two systems at once; or a long one alone, whose tile leaves
-   the first-level cache room, unless only two at once are full tiles. What is not k contiguous rows in each lane is
-   to be copied. */
-CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
-                                                 int refined)
-{
-    cpu_avx_p_plan plan;
-    const long long n = lines->n, lanes = cpu_avx_width(isa), systems = lines->systems * lines->groups;
-    const int whole = n % (lanes * lanes) == 0, even = n % (2 * lanes * (whole ? lanes : 1)) == 0;
-    const int halves = n / lanes >= 2 * lanes && (even || n % lanes != 0);
-    plan.lines = *lines;
-    plan.kind = halves ? CPU_AVX_P_ONE_SYSTEM : CPU_AVX_P_TWO_SYSTEMS;
-    plan.n = plan.pitch = (n - 1) / (halves ? 2 * lanes : lanes) + 1;
-    plan.width = 2 * lanes;
-    plan.tiles = plan.per_group = halves ? systems : (systems - 1) / 2 + 1;
-    plan.refined = refined;
-    plan.copied = refined || lines->step != 1 || n % (halves ? 2 * lanes : lanes) != 0;
-    plan.stream = !plan.copied && batch->x != batch->d &&
-                  cpu_avx_p_streams(lines, batch, plan.pitch | lines->stride | lines->jump);
-    return plan;
-}
-
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
 /* Copies n elements, step apart, and pads them to `length`. */
@@ -118,6 +94,28 @@ CPU_AVX_CALL long long cpu_avx_p_hybrid_tiles(const cpu_avx_p_plan *plan, const 
 }
 
 #elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Returns how a batch is cut into tiles across lanes: two systems at once; or a long one alone, whose tile leaves
+   the first-level cache room, unless only two at once are full tiles. What is not k contiguous rows in each lane is
+   to be copied. */
+CPU_AVX_API cpu_avx_p_plan cpu_avx_p_hybrid_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
+                                                 int refined)
+{
+    cpu_avx_p_plan plan;
+    const long long n = lines->n, lanes = cpu_avx_width(isa), systems = lines->systems * lines->groups;
+    const int whole = n % (lanes * lanes) == 0, even = n % (2 * lanes * (whole ? lanes : 1)) == 0;
+    const int halves = n / lanes >= 2 * lanes && (even || n % lanes != 0);
+    plan.lines = *lines;
+    plan.kind = halves ? CPU_AVX_P_ONE_SYSTEM : CPU_AVX_P_TWO_SYSTEMS;
+    plan.n = plan.pitch = (n - 1) / (halves ? 2 * lanes : lanes) + 1;
+    plan.width = 2 * lanes;
+    plan.tiles = plan.per_group = halves ? systems : (systems - 1) / 2 + 1;
+    plan.refined = refined;
+    plan.copied = refined || lines->step != 1 || n % (halves ? 2 * lanes : lanes) != 0;
+    plan.stream = !plan.copied && batch->x != batch->d &&
+                  cpu_avx_p_streams(lines, batch, plan.pitch | lines->stride | lines->jump);
+    return plan;
+}
 
 /* Returns the elements of a thread's store, whatever the vector: 6 lanes for each row of the partitions, rounded up
    to cache lines, a copy of the four arrays, and x before it is refined. */

@@ -166,6 +166,8 @@ CPU_AVX_API int cpu_avx_p_streams(const cpu_avx_lines *lines, const cpu_avx_p_ba
            (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE >= CPU_AVX_STREAM_BYTES;
 }
 
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
 /* Returns how cpu_avx_thomas and cpu_avx_solve cut a batch into tiles. */
 CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
                                                  int threads)
@@ -198,8 +200,6 @@ CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *l
         (batch->x != batch->d || (!rows && plan.lines.step > plan.width)) && cpu_avx_p_streams(lines, batch, apart);
     return plan;
 }
-
-#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
 
 /* Returns the elements of a thread's store. Without vectors: one for each row and system in flight; else two for
    each row and system of a tile (contiguous systems: for each row, rounded up to whole cache lines), and three rows. */

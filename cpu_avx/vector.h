@@ -76,13 +76,6 @@ CPU_AVX_API int cpu_avx_p_bad_pivot(cpu_avx_real pivot, cpu_avx_real reciprocal)
     return pivot == 0 || reciprocal == 0 || !cpu_avx_p_finite(pivot) || !cpu_avx_p_finite(reciprocal);
 }
 
-/* Returns the lanes of a vector of the instruction set, one that this kind of processor has. */
-CPU_AVX_API int cpu_avx_width(int isa)
-{
-    const int bytes = CPU_AVX_ARM ? 16 : 32;
-    return isa == CPU_AVX_AVX512 ? 64 / CPU_AVX_SIZE : isa == CPU_AVX_PLAIN ? 4 : bytes / CPU_AVX_SIZE;
-}
-
 #elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
 
 /* Returns v[l] = x. */
@@ -408,6 +401,14 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_p_madd(cpu_avx_real a, cpu_avx_real b, cpu_a
 CPU_AVX_INLINE int cpu_avx_p_bad_reciprocal(cpu_avx_real r)
 {
     return cpu_avx_p_magnitude(r) - 1 >= CPU_AVX_P_INFINITY - 1;
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Returns the lanes of a vector of the instruction set, one that this kind of processor has. */
+CPU_AVX_API int cpu_avx_width(int isa)
+{
+    CPU_AVX_P_PICK(isa, return, cpu_avx_lanes, );
 }
 
 #endif /* CPU_AVX_PASS */
