@@ -1,9 +1,9 @@
-/* cpu_avx.h - tridiagonal systems and finite-difference marches on CPUs: plain C; AVX, AVX2, AVX-512; NEON.
+/* cpu_avx.h - tridiagonal systems and finite-difference time steps on CPUs: plain C; AVX, AVX2, AVX-512; NEON.
 
    MIT licence, see LICENSE. Copy this file and the folder cpu_avx beside it; it includes nothing else of the kit.
 
-   A batch of systems of N rows, one after another, so row j of system s at [j + s * N] of each array, solved with the
-   best instruction set that the processor has (examples/cpu_batch.c):
+   A batch of contiguous systems of N rows, row j of system s at [j + s * N] of each array, solved with the best
+   instruction set that the processor has (examples/cpu_batch.c):
 
        cpu_avx_lines lines = cpu_avx_lines_contiguous(N, SYSTEMS);
        void *work = malloc(cpu_avx_thomas_bytes_f32(&lines, threads));

@@ -229,7 +229,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_av
                                             const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
                                             cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
 {
-    enum { lanes = cpu_avx_lanes, prefetches = lanes / cpu_avx_p_side > 8 ? 2 : 1 };
+    enum { lanes = cpu_avx_lanes, prefetches = CPU_AVX_P_LANES / cpu_avx_p_side > 8 ? 2 : 1 };
     const int columns = whole ? lanes : block->place.columns;
     cpu_avx_p_chain chain = *now;
     cpu_avx_p_fill filled;
@@ -259,7 +259,7 @@ CPU_AVX_INLINE void cpu_avx_p_block_forward_one(const cpu_avx_p_place *place, in
                                                 ptrdiff_t pitch, const cpu_avx_real *f, long long n, cpu_avx_real *slot,
                                                 cpu_avx_p_chain *now, cpu_avx_p_prefetch_list *list)
 {
-    enum { lanes = cpu_avx_lanes, prefetches = lanes / cpu_avx_p_side > 8 ? 2 : 1 };
+    enum { lanes = cpu_avx_lanes, prefetches = CPU_AVX_P_LANES / cpu_avx_p_side > 8 ? 2 : 1 };
     const int columns = whole ? lanes : place->columns;
     cpu_avx_p_block block;
     cpu_avx_vec y[2] = {now->d[0], now->d[1]};
@@ -387,9 +387,9 @@ CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_a
     }
 }
 
-/* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill starts
-   with the row before the first one, x[-1] - X = 0. A tile of partitions is small: it is loaded ahead before all of the
-   one before is done with, and the tile after it prefetched. */
+/* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill
+   starts with the row before the first one, x[-1] - X = 0. A tile of partitions is small: it is loaded ahead before
+   all of the one before is done with, and the tile after it prefetched. */
 CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
                                                     cpu_avx_real *store, long long from, long long to, int partitions)
 {

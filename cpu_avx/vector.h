@@ -6,7 +6,7 @@
 #if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
 
 #define CPU_AVX_P_INFINITY ((cpu_avx_p_bits)(CPU_AVX_SIZE == 4 ? 0xff000000u : 0xffe0000000000000u))
-#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE) /* elements of a line of the cache */
+#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE) /* its elements */
 #define CPU_AVX_P_BLOCK (16 / CPU_AVX_SIZE)      /* elements of 16 bytes, within which shuffles are cheapest */
 
 #define cpu_avx_p_bits CPU_AVX_OF(cpu_avx_p_bits)
