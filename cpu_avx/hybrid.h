@@ -148,13 +148,10 @@ CPU_AVX_API int cpu_avx_p_hybrid_of(int isa, const cpu_avx_lines *lines, const c
                                     const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, int refined,
                                     void *work, int threads)
 {
-    cpu_avx_lines all;
-    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
-    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!all.n || !all.systems) return CPU_AVX_OK;
-    if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
     const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
-    return cpu_avx_p_hybrid_by_tiles(isa, &all, &batch, refined, work, threads);
+    cpu_avx_lines all;
+    const int status = cpu_avx_p_batch_status(isa, lines, &batch, work, threads, &all);
+    return status || !all.systems ? status : cpu_avx_p_hybrid_by_tiles(isa, &all, &batch, refined, work, threads);
 }
 
 /* Solves every system of the lines on its own across the lanes of a vector. Lane l reduces rows l k .. l k + k - 1,

@@ -125,6 +125,7 @@ CPU_AVX_API cpu_avx_lines cpu_avx_p_join_groups(cpu_avx_lines lines)
 #define cpu_avx_p_work_bytes CPU_AVX_OF(cpu_avx_p_work_bytes)
 #define cpu_avx_thomas_bytes CPU_AVX_OF(cpu_avx_thomas_bytes)
 #define cpu_avx_solve_bytes CPU_AVX_OF(cpu_avx_solve_bytes)
+#define cpu_avx_p_batch_status CPU_AVX_OF(cpu_avx_p_batch_status)
 #define cpu_avx_p_thomas_by_tiles CPU_AVX_OF(cpu_avx_p_thomas_by_tiles)
 #define cpu_avx_thomas CPU_AVX_OF(cpu_avx_thomas)
 #define cpu_avx_solve CPU_AVX_OF(cpu_avx_solve)
@@ -258,6 +259,17 @@ CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
     }                                                                                                                  \
     return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK
 
+/* Checks the arguments of a batch. Leaves its lines in *all, without systems where there is nothing to do. */
+CPU_AVX_API int cpu_avx_p_batch_status(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
+                                       const void *work, int threads, cpu_avx_lines *all)
+{
+    if (!cpu_avx_p_lines_of(lines, all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
+    if (!all->n) all->systems = 0;
+    const int there = (batch->f || (batch->a && batch->b && batch->c)) && batch->d && batch->x && work;
+    return there || !all->systems ? CPU_AVX_OK : CPU_AVX_BAD_ARGUMENT;
+}
+
 /* Solves a batch whose arguments are checked. */
 CPU_AVX_API int cpu_avx_p_thomas_by_tiles(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
                                           int threads)
@@ -278,13 +290,10 @@ CPU_AVX_API int cpu_avx_p_thomas_by_tiles(int isa, const cpu_avx_lines *lines, c
 CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {
+    const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
     cpu_avx_lines all;
-    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
-    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!all.n || !all.systems) return CPU_AVX_OK;
-    if (!a || !b || !c || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
-    cpu_avx_p_batch batch = {a, b, c, d, 0, x};
-    return cpu_avx_p_thomas_by_tiles(isa, &all, &batch, work, threads);
+    const int status = cpu_avx_p_batch_status(isa, lines, &batch, work, threads, &all);
+    return status || !all.systems ? status : cpu_avx_p_thomas_by_tiles(isa, &all, &batch, work, threads);
 }
 
 /* Solves every system of the lines where all have the matrix that cpu_avx_factor left in f.
@@ -294,13 +303,10 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
 CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
                               cpu_avx_real *x, void *work, int threads)
 {
+    const cpu_avx_p_batch batch = {0, 0, 0, d, f, x};
     cpu_avx_lines all;
-    if (!cpu_avx_p_lines_of(lines, &all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
-    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
-    if (!all.n || !all.systems) return CPU_AVX_OK;
-    if (!f || !d || !x || !work) return CPU_AVX_BAD_ARGUMENT;
-    cpu_avx_p_batch batch = {0, 0, 0, d, f, x};
-    return cpu_avx_p_thomas_by_tiles(isa, &all, &batch, work, threads);
+    const int status = cpu_avx_p_batch_status(isa, lines, &batch, work, threads, &all);
+    return status || !all.systems ? status : cpu_avx_p_thomas_by_tiles(isa, &all, &batch, work, threads);
 }
 
 #endif /* CPU_AVX_PASS */
