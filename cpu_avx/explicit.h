@@ -190,6 +190,42 @@ CPU_AVX_CALL int cpu_avx_p_explicit2(const cpu_avx_p_options *m, int first, int 
     return 0;
 }
 
+/* explicit3: makes a step of `lanes` options from the vectors at now to those at next, the fourth and the fifth or
+   the other way round. */
+CPU_AVX_INLINE void cpu_avx_p_explicit3_step(int n, int now, int next, cpu_avx_real *work)
+{
+    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    for (cpu_avx_real *row = work; row < work + (ptrdiff_t)n * row_len; row += row_len) {
+        const cpu_avx_real *u = row + now;
+        for (int l = 0; l < lanes; l++) {
+            cpu_avx_real right = cpu_avx_p_madd(row[2 * lanes + l], u[row_len + l], u[l]);
+            cpu_avx_real both = cpu_avx_p_madd(row[l], u[l - row_len], right);
+            row[next + l] = cpu_avx_p_madd(row[lanes + l], u[l], both);
+        }
+    }
+}
+
+CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+{
+    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    const ptrdiff_t size = (ptrdiff_t)m->n * row_len;
+    cpu_avx_real *rows = work + row_len; /* a row of zeros below, and one above */
+    memset(work, 0, row_len * sizeof *work);
+    memset(rows + size, 0, row_len * sizeof *work);
+    for (int i = first; i < last; i += lanes) {
+        int options = last - i < lanes ? last - i : lanes;
+        cpu_avx_p_load_options(m, i, options, rows, row_len);
+        for (int s = 1; s < m->steps; s += 2) {
+            cpu_avx_p_explicit3_step(m->n, 3 * lanes, 4 * lanes, rows);
+            cpu_avx_p_explicit3_step(m->n, 4 * lanes, 3 * lanes, rows);
+        }
+        if (m->steps % 2) cpu_avx_p_explicit3_step(m->n, 3 * lanes, 4 * lanes, rows);
+        cpu_avx_p_from_columns(m->n, options, m->n, rows + (m->steps % 2 ? 4 : 3) * lanes, row_len,
+                               m->u + (ptrdiff_t)i * m->n);
+    }
+    return 0;
+}
+
 /* Adds column q of the band times u[q]; sum[t] belongs to row q - reach + t, and moves on by one. In double
    precision row q gets u[q] itself too, which is at hand; in single precision the many small products would then be
    lost in it. */
@@ -313,42 +349,6 @@ CPU_AVX_CALL int cpu_avx_p_explicit4(const cpu_avx_p_options *m, int first, int 
         cpu_avx_p_to_partitions(n, k, own, u, cpu_avx_lanes);
         cpu_avx_p_sweeps(padded, k, m->steps, band, u, halo);
         cpu_avx_p_from_partitions(n, k, u, cpu_avx_lanes, own);
-    }
-    return 0;
-}
-
-/* explicit3: makes a step of `lanes` options from the vectors at now to those at next, the fourth and the fifth or
-   the other way round. */
-CPU_AVX_INLINE void cpu_avx_p_explicit3_step(int n, int now, int next, cpu_avx_real *work)
-{
-    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
-    for (cpu_avx_real *row = work; row < work + (ptrdiff_t)n * row_len; row += row_len) {
-        const cpu_avx_real *u = row + now;
-        for (int l = 0; l < lanes; l++) {
-            cpu_avx_real right = cpu_avx_p_madd(row[2 * lanes + l], u[row_len + l], u[l]);
-            cpu_avx_real both = cpu_avx_p_madd(row[l], u[l - row_len], right);
-            row[next + l] = cpu_avx_p_madd(row[lanes + l], u[l], both);
-        }
-    }
-}
-
-CPU_AVX_CALL int cpu_avx_p_explicit3(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
-{
-    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
-    const ptrdiff_t size = (ptrdiff_t)m->n * row_len;
-    cpu_avx_real *rows = work + row_len; /* a row of zeros below, and one above */
-    memset(work, 0, row_len * sizeof *work);
-    memset(rows + size, 0, row_len * sizeof *work);
-    for (int i = first; i < last; i += lanes) {
-        int options = last - i < lanes ? last - i : lanes;
-        cpu_avx_p_load_options(m, i, options, rows, row_len);
-        for (int s = 1; s < m->steps; s += 2) {
-            cpu_avx_p_explicit3_step(m->n, 3 * lanes, 4 * lanes, rows);
-            cpu_avx_p_explicit3_step(m->n, 4 * lanes, 3 * lanes, rows);
-        }
-        if (m->steps % 2) cpu_avx_p_explicit3_step(m->n, 3 * lanes, 4 * lanes, rows);
-        cpu_avx_p_from_columns(m->n, options, m->n, rows + (m->steps % 2 ? 4 : 3) * lanes, row_len,
-                               m->u + (ptrdiff_t)i * m->n);
     }
     return 0;
 }

@@ -61,8 +61,8 @@ CPU_AVX_API size_t cpu_avx_p_explicit_share(int n, int reach)
         size_t padded = (size_t)cpu_avx_p_padded_reach(reach), partitions = cpu_avx_p_partitions_len(rows, padded);
         return ((2 * padded + 3) * partitions + 2 * padded * lanes) * sizeof(cpu_avx_real) + 64;
     }
-    return 5 * (rows + 2) * lanes * sizeof(cpu_avx_real) +
-           64; /* a row of options is 5 vectors; enough for explicit2 too */
+    /* A row of options is 5 vectors; enough for explicit2 too. */
+    return 5 * (rows + 2) * lanes * sizeof(cpu_avx_real) + 64;
 }
 CPU_AVX_API size_t cpu_avx_p_implicit_share(int n)
 {
