@@ -81,8 +81,8 @@ for level in '' ${last:+-O0 -O1}; do
         check "C: examples/cpu_batch.c with $level" $CC -std=c11 $level -Wall -Wextra -Wpedantic -Werror -I"$top" -c \
             -o $cpu_batch "$top/examples/cpu_batch.c"
     [ "$level" = -O0 ] && continue # which does not see that a choice is none
-    check "C: it has the Thomas algorithm $level" sh -c "nm $cpu_batch | grep -q cpu_avx_p_rows_tiles"
-    check "C: it has nothing of the hybrid $level" sh -c "! nm $cpu_batch | grep -E 'hybrid|sections_|across'"
+    check "C: it has the Thomas algorithm $level" sh -c "nm $cpu_batch | grep -q cpu_avx_p_contiguous_tiles"
+    check "C: it has nothing of the hybrid $level" sh -c "! nm $cpu_batch | grep -E 'hybrid|partitions_'"
 done
 
 # The launch functions that a header declares in full, so that they can be found.

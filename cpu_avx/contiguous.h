@@ -1,0 +1,467 @@
+/* contiguous.h - a room of cpu_avx.h: contiguous systems by transposed tiles, a system or a partition a lane.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define cpu_avx_p_columns_forward CPU_AVX_OF_SET(cpu_avx_p_columns_forward)
+#define cpu_avx_p_columns_back CPU_AVX_OF_SET(cpu_avx_p_columns_back)
+#define cpu_avx_contiguous_solve CPU_AVX_OF_SET(cpu_avx_contiguous_solve)
+#define cpu_avx_p_prefetch_some CPU_AVX_OF_SET(cpu_avx_p_prefetch_some)
+#define cpu_avx_p_place_at CPU_AVX_OF_SET(cpu_avx_p_place_at)
+#define cpu_avx_p_whole CPU_AVX_OF_SET(cpu_avx_p_whole)
+#define cpu_avx_p_without_first CPU_AVX_OF_SET(cpu_avx_p_without_first)
+#define cpu_avx_p_without_last CPU_AVX_OF_SET(cpu_avx_p_without_last)
+#define cpu_avx_p_block_load CPU_AVX_OF_SET(cpu_avx_p_block_load)
+#define cpu_avx_p_block_load_part CPU_AVX_OF_SET(cpu_avx_p_block_load_part)
+#define cpu_avx_p_column_forward CPU_AVX_OF_SET(cpu_avx_p_column_forward)
+#define cpu_avx_p_block_forward CPU_AVX_OF_SET(cpu_avx_p_block_forward)
+#define cpu_avx_p_block_forward_one CPU_AVX_OF_SET(cpu_avx_p_block_forward_one)
+#define cpu_avx_p_columns_any CPU_AVX_OF_SET(cpu_avx_p_columns_any)
+#define cpu_avx_p_columns_own CPU_AVX_OF_SET(cpu_avx_p_columns_own)
+#define cpu_avx_p_columns_partitions CPU_AVX_OF_SET(cpu_avx_p_columns_partitions)
+#define cpu_avx_p_columns_one CPU_AVX_OF_SET(cpu_avx_p_columns_one)
+#define cpu_avx_p_cache_line_back CPU_AVX_OF_SET(cpu_avx_p_cache_line_back)
+#define cpu_avx_p_cache_line_back_systems CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_systems)
+#define cpu_avx_p_cache_line_back_partitions CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_partitions)
+#define cpu_avx_p_cache_line_back_part CPU_AVX_OF_SET(cpu_avx_p_cache_line_back_part)
+#define cpu_avx_p_block_back CPU_AVX_OF_SET(cpu_avx_p_block_back)
+#define cpu_avx_p_contiguous_sweep CPU_AVX_OF_SET(cpu_avx_p_contiguous_sweep)
+#define cpu_avx_p_contiguous_tiles CPU_AVX_OF_SET(cpu_avx_p_contiguous_tiles)
+#define cpu_avx_p_partitions_tiles CPU_AVX_OF_SET(cpu_avx_p_partitions_tiles)
+#define cpu_avx_p_prefetch_list CPU_AVX_OF_SET(cpu_avx_p_prefetch_list)
+#define cpu_avx_p_place CPU_AVX_OF_SET(cpu_avx_p_place)
+#define cpu_avx_p_block CPU_AVX_OF_SET(cpu_avx_p_block)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* Eliminates columns from .. to-1 of `sides` tiles of systems that all have the matrix of which l and r are. d[g][i]
+   is column i of tile g, y[g] what was eliminated before and after; column i goes to slot + i stride + g lanes. */
+CPU_AVX_INLINE void cpu_avx_p_columns_forward(int sides, int from, int to, const cpu_avx_real *l, const cpu_avx_real *r,
+                                              cpu_avx_vec (*d)[cpu_avx_lanes], cpu_avx_vec *y, cpu_avx_real *slot,
+                                              ptrdiff_t stride)
+{
+    CPU_AVX_P_UNROLL
+    for (int i = from; i < to; i++) {
+        const cpu_avx_vec li = cpu_avx_set(l[i]), ri = cpu_avx_set(r[i]);
+        CPU_AVX_P_UNROLL
+        for (int g = 0; g < sides; g++) {
+            y[g] = cpu_avx_fnma(li, y[g], cpu_avx_mul(ri, d[g][i]));
+            cpu_avx_store(slot + i * stride + g * cpu_avx_lanes, y[g]);
+        }
+    }
+}
+
+/* Substitutes one tile back, from *x of the column after: d of column i lies at slot + i stride, c at c[i] where
+   there is one matrix, else at c + i stride. Partitions have *left for the unknown before their first, and its
+   factor at f + i stride. */
+CPU_AVX_INLINE void cpu_avx_p_columns_back(int one, int columns, const cpu_avx_real *slot, const cpu_avx_real *c,
+                                           const cpu_avx_real *f, const cpu_avx_vec *left, ptrdiff_t stride,
+                                           cpu_avx_vec *x, cpu_avx_vec *tile)
+{
+    cpu_avx_vec last = *x;
+    CPU_AVX_P_UNROLL
+    for (int i = columns - 1; i >= 0; i--) {
+        cpu_avx_vec ci = one ? cpu_avx_set(c[i]) : cpu_avx_load(c + i * stride);
+        cpu_avx_vec d = cpu_avx_load(slot + i * stride);
+        if (left) d = cpu_avx_fnma(cpu_avx_load(f + i * stride), *left, d);
+        tile[i] = last = cpu_avx_fnma(ci, last, d);
+    }
+    *x = last;
+}
+
+/* Solves `rows` contiguous systems, pitch elements apart, of cpu_avx_factor's matrix in f: a system a lane, by
+   transposed tiles.
+   Needs    rows <= lanes; store of lanes * (n rounded up to lanes) elements, aligned to 64 bytes
+   Leaves   the solutions in x
+   Cost     2 FMA + 1 mul an element, and two transposes a tile */
+CPU_AVX_INLINE void cpu_avx_contiguous_solve(long long n, const cpu_avx_real *f, cpu_avx_real *x, ptrdiff_t pitch,
+                                             int rows, cpu_avx_real *store)
+{
+    enum { lanes = cpu_avx_lanes };
+    const cpu_avx_real *l = f, *r = f + n, *q = f + 2 * n;
+    cpu_avx_vec tile[lanes], y = cpu_avx_set(0);
+    for (long long j = 0; j < n; j += lanes) {
+        const int columns = cpu_avx_p_clip(n - j);
+        cpu_avx_load_tile(x + j, pitch, rows, columns, tile);
+        if (columns == lanes)
+            cpu_avx_p_columns_forward(1, 0, lanes, l + j, r + j, &tile, &y, store + j * lanes, lanes);
+        else
+            cpu_avx_p_columns_forward(1, 0, columns, l + j, r + j, &tile, &y, store + j * lanes, lanes);
+    }
+    y = cpu_avx_set(0);
+    for (long long j = (n - 1) / lanes * lanes; n > 0 && j >= 0; j -= lanes) {
+        const int columns = cpu_avx_p_clip(n - j);
+        if (columns == lanes) {
+            cpu_avx_p_columns_back(1, lanes, store + j * lanes, q + j, 0, 0, lanes, &y, tile);
+        } else {
+            for (int i = columns; i < lanes; i++) tile[i] = cpu_avx_set(0);
+            cpu_avx_p_columns_back(1, columns, store + j * lanes, q + j, 0, 0, lanes, &y, tile);
+        }
+        cpu_avx_store_tile(x + j, pitch, rows, columns, tile);
+    }
+}
+
+/* Cache lines of the next tile that are still to be prefetched, in the order in which they lie in memory, a few at a
+   time between the operations: all at once would keep them waiting. */
+typedef struct {
+    const cpu_avx_p_batch *batch;
+    ptrdiff_t at, end;    /* the next one; the end of its row */
+    ptrdiff_t gap, pitch; /* from there to the beginning and to the end of the next row */
+    int left;             /* in this block */
+} cpu_avx_p_prefetch_list;
+
+/* Prefetches up to `count` of them. */
+CPU_AVX_INLINE void cpu_avx_p_prefetch_some(cpu_avx_p_prefetch_list *list, int one, int count)
+{
+    for (int k = 0; k < count && list->left > 0; k++, list->left--) {
+        cpu_avx_p_prefetch(list->batch, list->at, one);
+        list->at += CPU_AVX_P_CACHE_LINE;
+        if (list->at == list->end) list->at += list->gap, list->end += list->pitch;
+    }
+}
+
+/* Where up to `lanes` columns of a tile lie in the arrays; and a block, which has d, a, b and c of them as vectors. */
+typedef struct {
+    ptrdiff_t at, side; /* of the first column; from there to the second vector */
+    int rows;           /* 0: no tile */
+    int columns;
+    int first, last; /* are they the first, the last ones? */
+    int kind;        /* as that of the plan */
+} cpu_avx_p_place;
+typedef struct {
+    cpu_avx_p_place place;
+    cpu_avx_vec d[2][cpu_avx_lanes], a[2][cpu_avx_lanes], b[2][cpu_avx_lanes], c[2][cpu_avx_lanes];
+} cpu_avx_p_block;
+
+/* Returns the place of the columns from j on. */
+CPU_AVX_INLINE cpu_avx_p_place cpu_avx_p_place_at(const cpu_avx_p_plan *plan, const cpu_avx_p_tile *tile, long long j)
+{
+    cpu_avx_p_place place;
+    place.at = tile->offset + (ptrdiff_t)j;
+    place.side = tile->side;
+    place.rows = tile->valid;
+    place.columns = cpu_avx_p_clip(plan->n - j);
+    place.first = j == 0;
+    place.last = plan->n - j <= cpu_avx_lanes;
+    place.kind = plan->kind;
+    return place;
+}
+
+/* Returns whether all lanes and columns are there. */
+CPU_AVX_INLINE int cpu_avx_p_whole(const cpu_avx_p_place *place)
+{
+    return place->rows == 2 * cpu_avx_lanes && place->columns == cpu_avx_lanes;
+}
+
+/* Returns v of vector g, but 0 where a system begins, whose outermost coefficient may be anything: in all lanes, or
+   in the first lane of one vector. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_first(cpu_avx_vec v, int kind, int g)
+{
+    const cpu_avx_vec zero = cpu_avx_set(0);
+    if (kind == CPU_AVX_P_CONTIGUOUS) return zero;
+    if (kind == CPU_AVX_P_ONE_SYSTEM && g == 1) return v;
+    return cpu_avx_up(zero, cpu_avx_down(v, zero, 1), 1);
+}
+
+/* The same where a system ends. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_without_last(cpu_avx_vec v, int kind, int g)
+{
+    const cpu_avx_vec zero = cpu_avx_set(0);
+    if (kind == CPU_AVX_P_CONTIGUOUS) return zero;
+    if (kind == CPU_AVX_P_ONE_SYSTEM && g == 0) return v;
+    return cpu_avx_down(cpu_avx_up(zero, v, 1), zero, 1);
+}
+
+/* Loads tile k of the 8 of a block, the first two of which are d. */
+CPU_AVX_INLINE void cpu_avx_p_block_load(cpu_avx_p_block *block, int k, int whole, const cpu_avx_p_batch *batch,
+                                         ptrdiff_t pitch)
+{
+    enum { lanes = cpu_avx_lanes };
+    const cpu_avx_p_place *place = &block->place;
+    const int array = k / 2, g = k % 2;
+    const int rows = whole ? lanes : cpu_avx_p_clip(place->rows - g * lanes), columns = whole ? lanes : place->columns;
+    const cpu_avx_real *from = array == 0 ? batch->d : array == 1 ? batch->a : array == 2 ? batch->b : batch->c;
+    cpu_avx_vec *v = array == 0 ? block->d[g] : array == 1 ? block->a[g] : array == 2 ? block->b[g] : block->c[g];
+    cpu_avx_load_tile(from + place->at + g * place->side, pitch, rows, columns, v);
+    if (array == 1 && place->first) v[0] = cpu_avx_p_without_first(v[0], place->kind, g);
+    if (array == 3 && place->last) v[columns - 1] = cpu_avx_p_without_last(v[columns - 1], place->kind, g);
+    if (array == 2 && rows < lanes)
+        for (int i = 0; i < lanes; i++) v[i] = cpu_avx_add(v[i], cpu_avx_p_beyond(rows));
+}
+CPU_AVX_CALL void cpu_avx_p_block_load_part(cpu_avx_p_block *block, int k, const cpu_avx_p_batch *batch,
+                                            ptrdiff_t pitch)
+{
+    cpu_avx_p_block_load(block, k, 0, batch, pitch);
+}
+
+/* A loop over the two vectors of a column. In plain C, where these are arrays, the compiler does better by itself. */
+#if CPU_AVX_P_BYTES > 0
+#define CPU_AVX_P_UNROLL_BOTH CPU_AVX_P_UNROLL
+#else
+#define CPU_AVX_P_UNROLL_BOTH
+#endif
+
+/* Eliminates column i of a block whose store begins at slot, and prefetches now and then. */
+CPU_AVX_INLINE void cpu_avx_p_column_forward(const cpu_avx_p_block *block, int i, int columns, cpu_avx_real *slot,
+                                             cpu_avx_p_chain *chain, cpu_avx_p_fill *fill,
+                                             cpu_avx_p_prefetch_list *list)
+{
+    enum { lanes = cpu_avx_lanes };
+    slot += i * cpu_avx_p_slot(fill != 0);
+    if (i % 2) cpu_avx_p_prefetch_some(list, 0, 1);
+    CPU_AVX_P_UNROLL_BOTH
+    for (int g = 0; g < 2; g++) {
+        const cpu_avx_vec r = cpu_avx_p_eliminate(block->a[g][i], block->b[g][i], block->c[g][i], block->d[g][i],
+                                                  &chain->c[g], &chain->d[g], &chain->sound[g]);
+        cpu_avx_store(slot + (2 + g) * lanes, chain->c[g]);
+        cpu_avx_store(slot + g * lanes, chain->d[g]);
+        if (fill) {
+            const int last = block->place.last && i == columns - 1;
+            cpu_avx_p_fill_in(fill, g, last, block->a[g][i], r, chain->c[g], chain->d[g], slot + (4 + g) * lanes);
+        }
+    }
+}
+
+/* Eliminates a block of systems, each with its own matrix, while the next one is loaded, a tile of this and then
+   some columns of that: shuffles fill the time in which the elimination waits for its reciprocals. The recurrence is
+   kept in registers: for the compiler, the store might lie where *now does. Partitions have a fill, others 0. */
+CPU_AVX_INLINE void cpu_avx_p_block_forward(const cpu_avx_p_block *block, cpu_avx_p_block *next, int whole,
+                                            const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
+                                            cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
+{
+    enum { lanes = cpu_avx_lanes, prefetches = CPU_AVX_P_LANES / cpu_avx_p_side > 8 ? 2 : 1 };
+    const int columns = whole ? lanes : block->place.columns;
+    cpu_avx_p_chain chain = *now;
+    cpu_avx_p_fill filled;
+    if (fill) filled = *fill;
+    CPU_AVX_P_UNROLL
+    for (int k = 0; k < 8; k++) {
+        if (whole)
+            cpu_avx_p_block_load(next, k, 1, batch, pitch);
+        else if (next->place.rows)
+            cpu_avx_p_block_load_part(next, k, batch, pitch);
+        cpu_avx_p_prefetch_some(list, 0, prefetches);
+        if (whole) {
+            CPU_AVX_P_UNROLL
+            for (int i = k * lanes / 8; i < (k + 1) * lanes / 8; i++)
+                cpu_avx_p_column_forward(block, i, lanes, slot, &chain, fill ? &filled : 0, list);
+        } else {
+            for (int i = k * lanes / 8; i < (k + 1) * lanes / 8 && i < columns; i++)
+                cpu_avx_p_column_forward(block, i, columns, slot, &chain, fill ? &filled : 0, list);
+        }
+    }
+    *now = chain;
+    if (fill) *fill = filled;
+}
+
+/* Loads a block and eliminates it where there is one matrix for all, l at f and r at f + n, and little to wait for. */
+CPU_AVX_INLINE void cpu_avx_p_block_forward_one(const cpu_avx_p_place *place, int whole, const cpu_avx_p_batch *batch,
+                                                ptrdiff_t pitch, const cpu_avx_real *f, long long n, cpu_avx_real *slot,
+                                                cpu_avx_p_chain *now, cpu_avx_p_prefetch_list *list)
+{
+    enum { lanes = cpu_avx_lanes, prefetches = CPU_AVX_P_LANES / cpu_avx_p_side > 8 ? 2 : 1 };
+    const int columns = whole ? lanes : place->columns;
+    cpu_avx_p_block block;
+    cpu_avx_vec y[2] = {now->d[0], now->d[1]};
+    block.place = *place;
+    CPU_AVX_P_UNROLL
+    for (int k = 0; k < 2; k++) {
+        if (whole)
+            cpu_avx_p_block_load(&block, k, 1, batch, pitch);
+        else
+            cpu_avx_p_block_load_part(&block, k, batch, pitch);
+        cpu_avx_p_prefetch_some(list, 1, prefetches);
+    }
+    CPU_AVX_P_UNROLL
+    for (int i = 0; i < lanes && i < columns; i += 2) {
+        cpu_avx_p_prefetch_some(list, 1, 1);
+        cpu_avx_p_columns_forward(2, i, i + 2 < columns ? i + 2 : columns, f, f + n, block.d, y, slot,
+                                  cpu_avx_p_slot(0));
+    }
+    now->d[0] = y[0], now->d[1] = y[1];
+}
+
+/* The same for whole blocks, and for what there is of others. */
+CPU_AVX_INLINE void cpu_avx_p_columns_any(const cpu_avx_p_block *block, cpu_avx_p_block *next,
+                                          const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
+                                          cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_p_prefetch_list *list)
+{
+    if (cpu_avx_p_whole(&block->place) && cpu_avx_p_whole(&next->place))
+        cpu_avx_p_block_forward(block, next, 1, batch, pitch, slot, now, fill, list);
+    else
+        cpu_avx_p_block_forward(block, next, 0, batch, pitch, slot, now, fill, list);
+}
+CPU_AVX_CALL void cpu_avx_p_columns_own(const cpu_avx_p_block *block, cpu_avx_p_block *next,
+                                        const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
+                                        cpu_avx_p_chain *now, cpu_avx_p_prefetch_list *list)
+{
+    cpu_avx_p_columns_any(block, next, batch, pitch, slot, now, 0, list);
+}
+CPU_AVX_CALL void cpu_avx_p_columns_partitions(const cpu_avx_p_block *block, cpu_avx_p_block *next,
+                                               const cpu_avx_p_batch *batch, ptrdiff_t pitch, cpu_avx_real *slot,
+                                               cpu_avx_p_chain *now, cpu_avx_p_fill *fill,
+                                               cpu_avx_p_prefetch_list *list)
+{
+    cpu_avx_p_columns_any(block, next, batch, pitch, slot, now, fill, list);
+}
+CPU_AVX_CALL void cpu_avx_p_columns_one(const cpu_avx_p_place *place, const cpu_avx_p_batch *batch, ptrdiff_t pitch,
+                                        const cpu_avx_real *f, long long n, cpu_avx_real *slot, cpu_avx_p_chain *now,
+                                        cpu_avx_p_prefetch_list *list)
+{
+    if (cpu_avx_p_whole(place))
+        cpu_avx_p_block_forward_one(place, 1, batch, pitch, f, n, slot, now, list);
+    else
+        cpu_avx_p_block_forward_one(place, 0, batch, pitch, f, n, slot, now, list);
+}
+
+/* Substitutes a cache line's worth of columns of `lanes` rows back; whole cache lines are written, in order. */
+CPU_AVX_INLINE void cpu_avx_p_cache_line_back(const cpu_avx_real *slot, const cpu_avx_real *q, int g,
+                                              const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_real *x,
+                                              ptrdiff_t pitch, int stream, cpu_avx_p_prefetch_list *list)
+{
+    enum { tiles = cpu_avx_p_side, lanes = cpu_avx_lanes };
+    const ptrdiff_t stride = cpu_avx_p_slot(left != 0);
+    cpu_avx_vec tile[tiles][lanes];
+    for (int p = tiles - 1; p >= 0; p--) {
+        const cpu_avx_real *at = slot + p * lanes * stride + g * lanes;
+        cpu_avx_p_columns_back(q != 0, lanes, at, q ? q + p * lanes : at + 2 * lanes, at + 4 * lanes, left, stride,
+                               last, tile[p]);
+        cpu_avx_transpose(tile[p]);
+    }
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < lanes; l++) {
+        if (l % 4 == 0) cpu_avx_p_prefetch_some(list, q != 0, 1);
+        for (int p = 0; p < tiles; p++) cpu_avx_p_scatter(x + l * pitch + p * lanes, 1, lanes, stream, tile[p][l]);
+    }
+}
+CPU_AVX_CALL void cpu_avx_p_cache_line_back_systems(const cpu_avx_real *slot, const cpu_avx_real *q, int g,
+                                                    cpu_avx_vec *last, cpu_avx_real *x, ptrdiff_t pitch, int stream,
+                                                    cpu_avx_p_prefetch_list *list)
+{
+    cpu_avx_p_cache_line_back(slot, q, g, 0, last, x, pitch, stream, list);
+}
+CPU_AVX_CALL void cpu_avx_p_cache_line_back_partitions(const cpu_avx_real *slot, int g, const cpu_avx_vec *left,
+                                                       cpu_avx_vec *last, cpu_avx_real *x, ptrdiff_t pitch, int stream,
+                                                       cpu_avx_p_prefetch_list *list)
+{
+    cpu_avx_p_cache_line_back(slot, 0, g, left, last, x, pitch, stream, list);
+}
+
+/* The same for what there is of such columns, if anything. */
+CPU_AVX_CALL void cpu_avx_p_cache_line_back_part(const cpu_avx_real *slot, const cpu_avx_real *q, int g,
+                                                 const cpu_avx_vec *left, cpu_avx_vec *last, cpu_avx_real *x,
+                                                 ptrdiff_t pitch, int rows, long long columns)
+{
+    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
+    const ptrdiff_t stride = cpu_avx_p_slot(left != 0);
+    cpu_avx_vec tile[lanes];
+    for (int p = cache_line - lanes; p >= 0 && rows > 0; p -= lanes) {
+        const int some = cpu_avx_p_clip(columns - p);
+        const cpu_avx_real *at = slot + p * stride + g * lanes;
+        for (int l = 0; l < lanes; l++) tile[l] = cpu_avx_set(0);
+        cpu_avx_p_columns_back(q != 0, some, at, q ? q + p : at + 2 * lanes, at + 4 * lanes, left, stride, last, tile);
+        cpu_avx_store_tile(x + p, pitch, rows, some, tile);
+    }
+}
+
+/* Substitutes the columns of the tile behind from j on back, as many as make a cache line. */
+CPU_AVX_INLINE void cpu_avx_p_block_back(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                         const cpu_avx_p_tile *behind, long long j, int partitions,
+                                         const cpu_avx_real *slot, const cpu_avx_vec *left, cpu_avx_vec *last,
+                                         cpu_avx_p_prefetch_list *list)
+{
+    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
+    const ptrdiff_t pitch = (ptrdiff_t)plan->pitch;
+    const cpu_avx_real *q = !partitions && batch->f ? batch->f + 2 * plan->n + j : 0;
+    for (int g = 0; g < 2; g++) {
+        cpu_avx_real *x = batch->x + behind->offset + g * behind->side + (ptrdiff_t)j;
+        const cpu_avx_vec *l = partitions ? &left[g] : 0;
+        if (behind->valid < 2 * lanes || j + cache_line > plan->n) {
+            const int rows = cpu_avx_p_clip(behind->valid - g * lanes);
+            cpu_avx_p_cache_line_back_part(slot, q, g, l, &last[g], x, pitch, rows, plan->n - j);
+        } else if (partitions) {
+            cpu_avx_p_cache_line_back_partitions(slot, g, l, &last[g], x, pitch, plan->stream, list);
+        } else {
+            cpu_avx_p_cache_line_back_systems(slot, q, g, &last[g], x, pitch, plan->stream, list);
+        }
+    }
+}
+
+/* Solves tiles as cpu_avx_p_interleaved_tiles does. Block i of a tile is the columns of its cache line i. The fill
+   starts with the row before the first one, x[-1] - X = 0. A tile of partitions is small: it is loaded ahead before
+   all of the one before is done with, and the tile after it prefetched. */
+CPU_AVX_INLINE long long cpu_avx_p_contiguous_sweep(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                    cpu_avx_real *store, long long from, long long to, int partitions)
+{
+    const int one = !partitions && batch->f != 0, halves = plan->kind == CPU_AVX_P_ONE_SYSTEM;
+    enum { cache_line = CPU_AVX_P_CACHE_LINE, lanes = cpu_avx_lanes };
+    const ptrdiff_t pitch = (ptrdiff_t)plan->pitch, stride = cpu_avx_p_slot(partitions);
+    long long n = plan->n, blocks = (n + cache_line - 1) / cache_line, bad = LLONG_MAX;
+    const long long row = (!partitions ? 1 : halves ? 2 * lanes : lanes) * n; /* elements that are contiguous */
+    const ptrdiff_t run = (ptrdiff_t)((row + cache_line - 1) / cache_line * cache_line);
+    const cpu_avx_vec zero = cpu_avx_set(0), plus = cpu_avx_set(1), minus = cpu_avx_set(-1);
+    cpu_avx_p_tile behind = {0, 0, 0, 0}, ahead = cpu_avx_p_tile_at(plan, from, from, to);
+    cpu_avx_p_block block[2];
+    cpu_avx_vec left[2] = {zero, zero}, seen[cpu_avx_p_seen][2];
+    int odd = 0, seen_now = 0;
+    block[0].place = cpu_avx_p_place_at(plan, &ahead, 0);
+    for (int k = 0; !one && k < 8; k++) cpu_avx_p_block_load_part(block, k, batch, pitch);
+    for (long long t = from; t <= to; t++) {
+        cpu_avx_p_tile next = cpu_avx_p_tile_at(plan, t + 1, from, to);
+        cpu_avx_p_chain now = {{zero, zero}, {zero, zero}, {zero, zero}};
+        cpu_avx_p_fill fill = {{minus, minus}, {plus, plus}, {zero, zero}, {zero, zero}};
+        cpu_avx_vec last[2] = {zero, zero};
+        const cpu_avx_p_tile later = partitions ? cpu_avx_p_tile_at(plan, t + 2, from, to) : next;
+        const ptrdiff_t apart = partitions ? later.side : pitch;
+        const int share =
+            partitions ? (int)((2 / (1 + halves) * (run / cache_line) + blocks - 1) / blocks) : later.valid;
+        cpu_avx_p_prefetch_list list = {batch, later.offset, later.offset + run, apart - run, apart, 0};
+        for (long long i = 0; i < blocks; i++) {
+            list.left += later.valid ? share : 0;
+            cpu_avx_real *slot = store + cache_line * stride * (ptrdiff_t)((t - from) & 1 ? blocks - 1 - i : i);
+            long long j = (blocks - 1 - i) * cache_line;
+            cpu_avx_p_block_back(plan, batch, &behind, j, partitions, slot, left, last, &list);
+            j = i * cache_line;
+            for (int p = 0; p < cache_line && j < n && ahead.valid; p += lanes, slot += lanes * stride, odd = !odd) {
+                cpu_avx_p_block *here = &block[odd], *soon = &block[!odd];
+                j += lanes;
+                soon->place = cpu_avx_p_place_at(plan, j < n ? &ahead : &next, j < n ? j : 0);
+                if (partitions)
+                    cpu_avx_p_columns_partitions(here, soon, batch, pitch, slot, &now, &fill, &list);
+                else if (one)
+                    cpu_avx_p_columns_one(&here->place, batch, pitch, batch->f + j - lanes, n, slot, &now, &list);
+                else
+                    cpu_avx_p_columns_own(here, soon, batch, pitch, slot, &now, &list);
+            }
+            cpu_avx_p_prefetch_some(&list, one, list.left);
+        }
+        if (partitions && ahead.valid) {
+            const long long column = ((t - from) & 1 ? 0 : (blocks - 1) * cache_line) + (n - 1) % cache_line;
+            cpu_avx_real *slot = store + (ptrdiff_t)column * stride;
+            cpu_avx_p_partitions_join(halves, &now, &fill, slot, left);
+            const long long first = cpu_avx_p_see(plan->kind, t + 1, t + 1 == to, now.sound, &seen_now, seen);
+            if (first < bad) bad = first;
+        }
+        for (int g = 0; !partitions && g < 2; g++) {
+            int worst = cpu_avx_worst(now.sound[g]);
+            if (bad == LLONG_MAX && worst < lanes) bad = ahead.first + g * lanes + worst;
+        }
+        behind = ahead, ahead = next;
+    }
+    cpu_avx_fence();
+    return bad;
+}
+CPU_AVX_CALL long long cpu_avx_p_contiguous_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                  cpu_avx_real *store, long long from, long long to)
+{
+    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 0);
+}
+CPU_AVX_CALL long long cpu_avx_p_partitions_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                                  cpu_avx_real *store, long long from, long long to)
+{
+    return cpu_avx_p_contiguous_sweep(plan, batch, store, from, to, 1);
+}
+
+#undef CPU_AVX_P_UNROLL_BOTH
+
+#endif /* CPU_AVX_PASS */

@@ -1,0 +1,414 @@
+/* grid.h - a room of cpu_avx.h: the operator on a grid of three factors, a row at a time.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define cpu_avx_p_grid_general CPU_AVX_OF(cpu_avx_p_grid_general)
+#define cpu_avx_p_grid_plane_step CPU_AVX_OF(cpu_avx_p_grid_plane_step)
+#define cpu_avx_p_grid_work_pitch CPU_AVX_OF(cpu_avx_p_grid_work_pitch)
+#define cpu_avx_p_grid_slab_of CPU_AVX_OF(cpu_avx_p_grid_slab_of)
+#define cpu_avx_p_grid_row_of CPU_AVX_OF(cpu_avx_p_grid_row_of)
+#define cpu_avx_grid CPU_AVX_OF(cpu_avx_grid)
+#define cpu_avx_p_grid_x CPU_AVX_OF(cpu_avx_p_grid_x)
+#define cpu_avx_p_grid_slab CPU_AVX_OF(cpu_avx_p_grid_slab)
+#define cpu_avx_p_grid_row CPU_AVX_OF(cpu_avx_p_grid_row)
+#define cpu_avx_p_grid_tile CPU_AVX_OF(cpu_avx_p_grid_tile)
+#define cpu_avx_p_grid_point CPU_AVX_OF_SET(cpu_avx_p_grid_point)
+#define cpu_avx_p_grid_loop CPU_AVX_OF_SET(cpu_avx_p_grid_loop)
+#define cpu_avx_p_grid_plain CPU_AVX_OF_SET(cpu_avx_p_grid_plain)
+#define cpu_avx_p_grid_at CPU_AVX_OF_SET(cpu_avx_p_grid_at)
+#define cpu_avx_p_grid_finish CPU_AVX_OF_SET(cpu_avx_p_grid_finish)
+#define cpu_avx_p_grid_vector CPU_AVX_OF_SET(cpu_avx_p_grid_vector)
+#define cpu_avx_p_grid_vectors CPU_AVX_OF_SET(cpu_avx_p_grid_vectors)
+#define cpu_avx_p_grid_plane CPU_AVX_OF_SET(cpu_avx_p_grid_plane)
+#define cpu_avx_p_grid_carry CPU_AVX_OF_SET(cpu_avx_p_grid_carry)
+#define cpu_avx_p_grid_cut_of CPU_AVX_OF(cpu_avx_p_grid_cut_of)
+#define cpu_avx_p_grid_own CPU_AVX_OF(cpu_avx_p_grid_own)
+#define cpu_avx_p_grid_valid CPU_AVX_OF(cpu_avx_p_grid_valid)
+#define cpu_avx_grid_bytes CPU_AVX_OF(cpu_avx_grid_bytes)
+#define cpu_avx_p_grid_prepare CPU_AVX_OF(cpu_avx_p_grid_prepare)
+#define cpu_avx_p_grid_streams CPU_AVX_OF(cpu_avx_p_grid_streams)
+#define cpu_avx_p_grid_copy CPU_AVX_OF(cpu_avx_p_grid_copy)
+#define cpu_avx_p_grid_status CPU_AVX_OF(cpu_avx_p_grid_status)
+#define cpu_avx_p_grid_cut CPU_AVX_OF(cpu_avx_p_grid_cut)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+
+/* The operator L on a grid of nx by ny by nz points, at least 4 on each axis; point (i, j, k) lies at
+   [i + pitch (j + ny k)], and what rows have between nx and pitch is neither read nor written. With the differences
+   E, N, U from a point to its upper neighbours on the three axes, and W, S, D from its lower neighbours to it,
+
+     L u or u + L u = same u + up[0] E - down[0] W + up[1] N - down[1] S + up[2] U - down[2] D
+                      + the cross differences of three pairs of axes; that of x and y is
+                        weight[0] weight[1] (plus[0] (E_north - E + W - W_south) + minus[0] (E_south - E + W - W_north))
+
+   The arrays of an axis have one number for each point on it. The weights of neighbours beyond the grid must be 0: down
+   at 0, up at the last point, weight at both. bs3d_lane_row and bs3d_lane_pairs of bs3d.h make all of it. */
+typedef struct {
+    int nx, ny, nz;
+    long long pitch;
+    const cpu_avx_real *down[3], *up[3], *weight[3];
+    cpu_avx_real plus[3], minus[3]; /* of x and y, x and z, y and z; all minus 0: 13 points count, else 19 */
+    cpu_avx_real same;              /* 1 - discount for explicit steps, -discount for implicit ones */
+} cpu_avx_grid;
+
+/* What rows need of x, followed by zeros to the end of a vector. */
+typedef struct {
+    const cpu_avx_real *up, *down, *weight;
+} cpu_avx_p_grid_x;
+
+/* Planes k-1, k, k+1, and one to be prefetched, of which rows from .. to-1 are at hand, row from at plane[]. Beyond
+   the grid the nearest row or plane stands for the missing one. */
+typedef struct {
+    const cpu_avx_real *plane[3], *ahead;
+    ptrdiff_t pitch;
+    int from, to;
+} cpu_avx_p_grid_slab;
+
+/* A row in the making: its neighbours south of it, itself and north of it in the three planes, and its weights. */
+typedef struct {
+    const cpu_avx_real *below[3], *here[3], *above[3], *ahead;
+    cpu_avx_real *out;
+    cpu_avx_real up, down, upward, downward, xy, xz, yz, minus_xy, minus_xz, minus_yz, same;
+} cpu_avx_p_grid_row;
+
+/* A thread's share of a sweep: rows and planes. */
+typedef struct {
+    int j0, j1, k0, k1;
+} cpu_avx_p_grid_tile;
+
+/* Returns whether all 19 points count. */
+CPU_AVX_API int cpu_avx_p_grid_general(const cpu_avx_grid *g)
+{
+    return g->minus[0] != 0 || g->minus[1] != 0 || g->minus[2] != 0;
+}
+
+/* Returns the elements from one plane to the next. */
+CPU_AVX_API ptrdiff_t cpu_avx_p_grid_plane_step(const cpu_avx_grid *g)
+{
+    return (ptrdiff_t)g->pitch * g->ny;
+}
+
+/* Returns the elements from one row to the next in work, where rows begin at multiples of 64 bytes, an odd number of
+   them apart: not all in the same sets of a cache. */
+CPU_AVX_API ptrdiff_t cpu_avx_p_grid_work_pitch(const cpu_avx_grid *g)
+{
+    const ptrdiff_t cache_line = 64 / CPU_AVX_SIZE;
+    return ((((ptrdiff_t)g->nx + cache_line - 1) / cache_line) | 1) * cache_line;
+}
+
+/* Returns plane k of the grid u, and its two neighbours. */
+CPU_AVX_API cpu_avx_p_grid_slab cpu_avx_p_grid_slab_of(const cpu_avx_grid *g, const cpu_avx_real *u, int k)
+{
+    cpu_avx_p_grid_slab s;
+    const ptrdiff_t plane = cpu_avx_p_grid_plane_step(g);
+    s.plane[0] = u + (k > 0 ? k - 1 : k) * plane;
+    s.plane[1] = u + k * plane;
+    s.plane[2] = u + (k < g->nz - 1 ? k + 1 : k) * plane;
+    s.ahead = u + (k < g->nz - 2 ? k + 2 : k) * plane;
+    s.pitch = (ptrdiff_t)g->pitch;
+    s.from = 0;
+    s.to = g->ny;
+    return s;
+}
+
+/* Sets up row j of plane k. The cross difference of y and z, taken as U_north - U + D - D_south, has U and D
+   themselves, each once: their weights are put together here. */
+CPU_AVX_API void cpu_avx_p_grid_row_of(const cpu_avx_grid *g, const cpu_avx_p_grid_slab *s, int j, int k,
+                                       cpu_avx_p_grid_row *row)
+{
+    const cpu_avx_real y = g->weight[1][j], z = g->weight[2][k];
+    const int last = s->to - 1;
+    const int row_at[3] = {j > s->from ? j - 1 : j, j, j < last ? j + 1 : j};
+    for (int n = 0; n < 3; n++) {
+        const ptrdiff_t at = (row_at[n] - s->from) * s->pitch;
+        row->below[n] = s->plane[0] + at;
+        row->here[n] = s->plane[1] + at;
+        row->above[n] = s->plane[2] + at;
+    }
+    row->ahead = s->ahead + (j - s->from) * s->pitch;
+    row->xy = g->plus[0] * y;
+    row->xz = g->plus[1] * z;
+    row->yz = g->plus[2] * y * z;
+    row->minus_xy = g->minus[0] * y;
+    row->minus_xz = g->minus[1] * z;
+    row->minus_yz = g->minus[2] * y * z;
+    row->up = g->up[1][j];
+    row->down = g->down[1][j];
+    row->upward = g->up[2][k] - row->yz - row->minus_yz;
+    row->downward = g->down[2][k] - row->yz - row->minus_yz;
+    row->same = g->same;
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* Applies the operator as it is written at one point of the row, its neighbours in x at distances east and west. */
+CPU_AVX_INLINE cpu_avx_real cpu_avx_p_grid_point(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
+                                                 ptrdiff_t i, int east, int west)
+{
+    const cpu_avx_real *here = row->here[1], *north = row->here[2], *south = row->here[0];
+    const cpu_avx_real *above = row->above[1], *below = row->below[1];
+    const cpu_avx_real u = here[i], de = here[i + east] - u, dw = u - here[i + west], bend = de - dw;
+    const cpu_avx_real du = above[i] - u, dd = u - below[i];
+    cpu_avx_real cross = row->xy * ((north[i + east] - north[i]) - (south[i] - south[i + west]) - bend) +
+                         row->xz * ((above[i + east] - above[i]) - (below[i] - below[i + west]) - bend);
+    cpu_avx_real sum = row->up * (north[i] - u) - row->down * (u - south[i]) + row->upward * du - row->downward * dd +
+                       row->yz * ((row->above[2][i] - north[i]) - (south[i] - row->below[0][i])) + x->up[i] * de -
+                       x->down[i] * dw;
+    if (general) {
+        cross += row->minus_xy * ((south[i + east] - south[i]) - (north[i] - north[i + west]) - bend) +
+                 row->minus_xz * ((below[i + east] - below[i]) - (above[i] - above[i + west]) - bend);
+        sum += row->minus_yz * ((row->above[0][i] - south[i]) - (north[i] - row->below[2][i]));
+    }
+    return row->same * u + (sum + x->weight[i] * cross);
+}
+
+/* Makes a row by the plain loop. */
+CPU_AVX_INLINE void cpu_avx_p_grid_loop(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row, int nx)
+{
+    const cpu_avx_p_grid_x axis = *x;
+    const cpu_avx_p_grid_row r = *row;
+    cpu_avx_real *CPU_AVX_P_RESTRICT out = r.out;
+    out[0] = cpu_avx_p_grid_point(general, &axis, &r, 0, 1, 0);
+    for (int i = 1; i < nx - 1; i++) out[i] = cpu_avx_p_grid_point(general, &axis, &r, i, 1, -1);
+    out[nx - 1] = cpu_avx_p_grid_point(general, &axis, &r, nx - 1, 0, -1);
+}
+
+/* Makes plane k of v from u by plain loops. */
+CPU_AVX_CALL void cpu_avx_p_grid_plain(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, const cpu_avx_real *u,
+                                       cpu_avx_real *v)
+{
+    const cpu_avx_p_grid_slab s = cpu_avx_p_grid_slab_of(g, u, k);
+    const int general = cpu_avx_p_grid_general(g);
+    cpu_avx_p_grid_row row;
+    for (int j = 0; j < g->ny; j++) {
+        cpu_avx_p_grid_row_of(g, &s, j, k, &row);
+        row.out = v + k * cpu_avx_p_grid_plane_step(g) + j * (ptrdiff_t)g->pitch;
+        if (general)
+            cpu_avx_p_grid_loop(1, x, &row, g->nx);
+        else
+            cpu_avx_p_grid_loop(0, x, &row, g->nx);
+    }
+}
+
+#if CPU_AVX_P_BYTES > 0
+/* What a row carries from one vector to the next: the differences in x, the two sums of which x takes differences, and
+   what is done of the result. */
+typedef struct {
+    cpu_avx_vec east, upper, lower, sum;
+} cpu_avx_p_grid_carry;
+
+/* Loads the vector at p, n of it within the row. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_grid_at(const cpu_avx_real *p, int last, int n)
+{
+    return last ? cpu_avx_load_part(p, n) : cpu_avx_load(p);
+}
+
+/* Completes the vector at i, when the upper sum of the one after it is there. */
+CPU_AVX_INLINE void cpu_avx_p_grid_finish(const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row, ptrdiff_t i,
+                                          int last, int n, int stream, const cpu_avx_p_grid_carry *carry,
+                                          cpu_avx_vec upper)
+{
+    const cpu_avx_vec weight = cpu_avx_load(x->weight + i);
+    const cpu_avx_vec shifted = cpu_avx_down(carry->upper, upper, 1);
+    const cpu_avx_vec sum = cpu_avx_fma(weight, shifted, carry->sum);
+    if (last && n < cpu_avx_lanes)
+        cpu_avx_store_part(row->out + i, n, sum);
+    else if (stream)
+        cpu_avx_stream(row->out + i, sum);
+    else
+        cpu_avx_store(row->out + i, sum);
+}
+
+/* Makes one vector of a row. With the differences dn, ds, du, dd to the neighbours in y and z, the cross differences
+   with x are differences in x of two sums of them,
+       weight (upper[i + 1] - upper[i] + lower[i] - lower[i - 1]),
+   so that beside de only these need lanes beyond the vector, and no neighbour in two directions is read in x. */
+CPU_AVX_INLINE void cpu_avx_p_grid_vector(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
+                                          ptrdiff_t i, int first, int last, int n, int stream,
+                                          cpu_avx_p_grid_carry *carry)
+{
+#define CPU_AVX_P_AT(p) cpu_avx_p_grid_at((p) + i, last, n)
+#define CPU_AVX_P_SPREAD(v) cpu_avx_set(v)
+#define CPU_AVX_P_SUB cpu_avx_sub
+#define CPU_AVX_P_MUL cpu_avx_mul
+#define CPU_AVX_P_FMA cpu_avx_fma
+#define CPU_AVX_P_FNMA cpu_avx_fnma
+    const cpu_avx_vec u = CPU_AVX_P_AT(row->here[1]), north = CPU_AVX_P_AT(row->here[2]);
+    const cpu_avx_vec south = CPU_AVX_P_AT(row->here[0]);
+    const cpu_avx_vec next = cpu_avx_p_grid_at(row->here[1] + i + 1, last, n - 1);
+    const cpu_avx_vec de = CPU_AVX_P_SUB(next, u), dn = CPU_AVX_P_SUB(north, u), ds = CPU_AVX_P_SUB(u, south);
+    const cpu_avx_vec du = CPU_AVX_P_SUB(CPU_AVX_P_AT(row->above[1]), u);
+    const cpu_avx_vec dd = CPU_AVX_P_SUB(u, CPU_AVX_P_AT(row->below[1]));
+    const cpu_avx_vec up_north = CPU_AVX_P_SUB(CPU_AVX_P_AT(row->above[2]), north);
+    const cpu_avx_vec down_south = CPU_AVX_P_SUB(south, CPU_AVX_P_AT(row->below[0]));
+    const cpu_avx_vec xy = CPU_AVX_P_SPREAD(row->xy), xz = CPU_AVX_P_SPREAD(row->xz);
+    cpu_avx_vec upper = CPU_AVX_P_FMA(xy, dn, CPU_AVX_P_MUL(xz, du));
+    cpu_avx_vec lower = CPU_AVX_P_FMA(xy, ds, CPU_AVX_P_MUL(xz, dd));
+    cpu_avx_vec in_y = CPU_AVX_P_MUL(CPU_AVX_P_SPREAD(row->up), dn);
+    cpu_avx_vec in_z = CPU_AVX_P_MUL(CPU_AVX_P_SPREAD(row->upward), du);
+    cpu_avx_vec in_x = CPU_AVX_P_MUL(cpu_avx_load(x->up + i), de);
+    in_y = CPU_AVX_P_FNMA(CPU_AVX_P_SPREAD(row->down), ds, in_y);
+    in_z = CPU_AVX_P_FNMA(CPU_AVX_P_SPREAD(row->downward), dd, in_z);
+    in_z = CPU_AVX_P_FMA(CPU_AVX_P_SPREAD(row->yz), CPU_AVX_P_SUB(up_north, down_south), in_z);
+    if (general) {
+        const cpu_avx_vec minus_xy = CPU_AVX_P_SPREAD(row->minus_xy), minus_xz = CPU_AVX_P_SPREAD(row->minus_xz);
+        const cpu_avx_vec up_south = CPU_AVX_P_SUB(CPU_AVX_P_AT(row->above[0]), south);
+        const cpu_avx_vec down_north = CPU_AVX_P_SUB(north, CPU_AVX_P_AT(row->below[2]));
+        upper = CPU_AVX_P_FNMA(minus_xy, ds, CPU_AVX_P_FNMA(minus_xz, dd, upper));
+        lower = CPU_AVX_P_FNMA(minus_xy, dn, CPU_AVX_P_FNMA(minus_xz, du, lower));
+        in_y = CPU_AVX_P_FMA(CPU_AVX_P_SPREAD(row->minus_yz), CPU_AVX_P_SUB(up_south, down_north), in_y);
+    }
+    const cpu_avx_vec dw = cpu_avx_up(carry->east, de, 1);
+    const cpu_avx_vec inner = CPU_AVX_P_SUB(CPU_AVX_P_SUB(lower, upper), cpu_avx_up(carry->lower, lower, 1));
+    in_x = CPU_AVX_P_FNMA(cpu_avx_load(x->down + i), dw, in_x);
+    in_x = CPU_AVX_P_FMA(cpu_avx_load(x->weight + i), inner, in_x);
+    const cpu_avx_vec sum = cpu_avx_add(in_x, cpu_avx_add(in_y, in_z));
+    if (!first) cpu_avx_p_grid_finish(x, row, i - cpu_avx_lanes, 0, cpu_avx_lanes, stream, carry, upper);
+    CPU_AVX_P_PREFETCH(row->ahead + i);
+    carry->east = de;
+    carry->upper = upper;
+    carry->lower = lower;
+    carry->sum = CPU_AVX_P_FMA(CPU_AVX_P_SPREAD(row->same), u, sum);
+    if (last) cpu_avx_p_grid_finish(x, row, i, 1, n, stream, carry, CPU_AVX_P_SPREAD(0));
+#undef CPU_AVX_P_AT
+#undef CPU_AVX_P_SPREAD
+#undef CPU_AVX_P_SUB
+#undef CPU_AVX_P_MUL
+#undef CPU_AVX_P_FMA
+#undef CPU_AVX_P_FNMA
+}
+#endif
+
+/* Makes a row from end to end; the first and the last vector know of the ends. Plain C gains nothing by it. */
+CPU_AVX_INLINE void cpu_avx_p_grid_vectors(int general, const cpu_avx_p_grid_x *x, const cpu_avx_p_grid_row *row,
+                                           int nx, int stream)
+{
+#if CPU_AVX_P_BYTES == 0
+    (void)stream;
+    cpu_avx_p_grid_loop(general, x, row, nx);
+#else
+    const cpu_avx_p_grid_x axis = *x;
+    const cpu_avx_p_grid_row r = *row;
+    const cpu_avx_vec zero = cpu_avx_set(0);
+    cpu_avx_p_grid_carry carry = {zero, zero, zero, zero};
+    ptrdiff_t i = 0;
+    if (nx > cpu_avx_lanes) {
+        cpu_avx_p_grid_vector(general, &axis, &r, 0, 1, 0, cpu_avx_lanes, stream, &carry);
+        for (i = cpu_avx_lanes; i < nx - cpu_avx_lanes; i += cpu_avx_lanes)
+            cpu_avx_p_grid_vector(general, &axis, &r, i, 0, 0, cpu_avx_lanes, stream, &carry);
+    }
+    cpu_avx_p_grid_vector(general, &axis, &r, i, i == 0, 1, nx - (int)i, stream, &carry);
+#endif
+}
+
+/* Makes rows j0 .. j1-1 of plane k from what the slab has; row j0 goes to out. */
+CPU_AVX_CALL void cpu_avx_p_grid_plane(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int k, int j0, int j1,
+                                       const cpu_avx_p_grid_slab *slab, cpu_avx_real *out, ptrdiff_t out_pitch,
+                                       int stream)
+{
+    const int general = cpu_avx_p_grid_general(g);
+    cpu_avx_p_grid_row row;
+    for (int j = j0; j < j1; j++) {
+        cpu_avx_p_grid_row_of(g, slab, j, k, &row);
+        row.out = out + (j - j0) * out_pitch;
+        if (general)
+            cpu_avx_p_grid_vectors(1, x, &row, g->nx, stream);
+        else
+            cpu_avx_p_grid_vectors(0, x, &row, g->nx, stream);
+    }
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Into how many blocks of rows and layers of planes an explicit sweep is cut, and the rows of a block at most. */
+typedef struct {
+    int blocks, layers, rows;
+} cpu_avx_p_grid_cut;
+
+/* Returns blocks of which six planes, three of each step, stay in the cache, as many as there are threads or a
+   multiple; layers where blocks would be too flat. */
+CPU_AVX_API cpu_avx_p_grid_cut cpu_avx_p_grid_cut_of(const cpu_avx_grid *g, int threads)
+{
+    cpu_avx_p_grid_cut cut;
+    const long long flat = 16, most = CPU_AVX_GRID_CACHE / (6 * (long long)sizeof(cpu_avx_real) * g->nx);
+    const long long blocks = (g->ny - 1) / (most > flat ? most : flat) + 1, rounds = (blocks - 1) / threads + 1;
+    cut.blocks = (int)(g->ny / flat >= rounds * threads ? rounds * threads : blocks);
+    cut.layers = 1;
+    while (cut.blocks * cut.layers % threads && cut.layers < 8 && flat * cut.layers < g->nz) cut.layers++;
+    cut.rows = (g->ny - 1) / cut.blocks + 1;
+    return cut;
+}
+
+/* Returns what each thread has for itself in work, in elements: three planes of an explicit block with a row on each
+   side; a whole plane, and `lanes` rows; or the z lines of a row. */
+CPU_AVX_API size_t cpu_avx_p_grid_own(const cpu_avx_grid *g, int threads)
+{
+    const size_t ring = 3 * ((size_t)cpu_avx_p_grid_cut_of(g, threads).rows + 2);
+    const size_t plane = (size_t)g->ny + 64 / CPU_AVX_SIZE, lines = (size_t)g->nz;
+    const size_t most = ring > plane ? ring : plane;
+    return (size_t)cpu_avx_p_grid_work_pitch(g) * (most > lines ? most : lines);
+}
+
+/* Returns whether a grid has all that it must have. */
+CPU_AVX_API int cpu_avx_p_grid_valid(const cpu_avx_grid *g)
+{
+    if (!g || g->nx < 4 || g->ny < 4 || g->nz < 4 || g->pitch < g->nx) return 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (!g->down[axis] || !g->up[axis] || !g->weight[axis]) return 0;
+    return 1;
+}
+
+/* Returns the bytes of work for the functions on a grid; 0 for a grid that they do not take, or threads < 1. */
+CPU_AVX_API size_t cpu_avx_grid_bytes(const cpu_avx_grid *g, int threads)
+{
+    if (!cpu_avx_p_grid_valid(g) || threads < 1) return 0;
+    return 64 + sizeof(cpu_avx_real) *
+                    (3 * (size_t)cpu_avx_p_grid_work_pitch(g) + (size_t)threads * cpu_avx_p_grid_own(g, threads));
+}
+
+/* Copies the numbers of x to the start of work; after them begins what threads have for themselves. */
+CPU_AVX_API cpu_avx_p_grid_x cpu_avx_p_grid_prepare(const cpu_avx_grid *g, void *work, cpu_avx_real **own)
+{
+    const ptrdiff_t n = cpu_avx_p_grid_work_pitch(g);
+    cpu_avx_real *up = (cpu_avx_real *)cpu_avx_p_align(work), *down = up + n, *weight = down + n;
+    cpu_avx_p_grid_x x;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        up[i] = i < g->nx ? g->up[0][i] : 0;
+        down[i] = i < g->nx ? g->down[0][i] : 0;
+        weight[i] = i < g->nx ? g->weight[0][i] : 0;
+    }
+    x.up = up;
+    x.down = down;
+    x.weight = weight;
+    *own = weight + n;
+    return x;
+}
+
+/* Returns whether rows of the array are stored past the caches: where they are whole cache lines, and too many to
+   stay there. */
+CPU_AVX_API int cpu_avx_p_grid_streams(const cpu_avx_grid *g, const cpu_avx_real *out)
+{
+    const size_t pitch = (size_t)g->pitch * sizeof *out;
+    return pitch % 64 == 0 && (uintptr_t)out % 64 == 0 && (double)pitch * g->ny * g->nz >= CPU_AVX_STREAM_BYTES;
+}
+
+/* Copies the points of v to u. */
+CPU_AVX_API void cpu_avx_p_grid_copy(const cpu_avx_grid *g, const cpu_avx_real *v, cpu_avx_real *u, int threads)
+{
+    const long long rows = (long long)g->ny * g->nz;
+    (void)threads;
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads))
+    for (long long row = 0; row < rows; row++)
+        memcpy(u + row * g->pitch, v + row * g->pitch, (size_t)g->nx * sizeof *u);
+}
+
+/* Checks the arguments of an array function. */
+CPU_AVX_API int cpu_avx_p_grid_status(int isa, const cpu_avx_grid *g, int steps, const cpu_avx_real *u,
+                                      const cpu_avx_real *v, const void *work, int threads)
+{
+    if (!cpu_avx_p_grid_valid(g) || steps < 0 || !u || !v || !work || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    return cpu_avx_has(isa) ? CPU_AVX_OK : CPU_AVX_BAD_ISA;
+}
+
+#endif /* CPU_AVX_PASS */

@@ -1,0 +1,117 @@
+/* grid_explicit.h - a room of cpu_avx.h: explicit time steps on a grid of three factors, two rungs.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define cpu_avx_p_grid_two_steps CPU_AVX_OF_SET(cpu_avx_p_grid_two_steps)
+#define cpu_avx_p_grid_sweep CPU_AVX_OF(cpu_avx_p_grid_sweep)
+#define cpu_avx_grid_explicit1 CPU_AVX_OF(cpu_avx_grid_explicit1)
+#define cpu_avx_grid_explicit2 CPU_AVX_OF(cpu_avx_grid_explicit2)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* Makes two steps from u to v for the rows and planes of the tile. Of the first step, which one more row and plane
+   on each side are made of, three planes are kept in the ring; the second is a plane behind. One step alone needs no
+   ring. */
+CPU_AVX_CALL void cpu_avx_p_grid_two_steps(const cpu_avx_grid *g, const cpu_avx_p_grid_x *x,
+                                           const cpu_avx_p_grid_tile *t, int steps, const cpu_avx_real *u,
+                                           cpu_avx_real *v, cpu_avx_real *ring, int stream)
+{
+    const ptrdiff_t pitch = (ptrdiff_t)g->pitch, plane = cpu_avx_p_grid_plane_step(g);
+    cpu_avx_real *out = v + t->j0 * pitch;
+    cpu_avx_p_grid_slab given, made;
+    made.from = t->j0 > 0 ? t->j0 - 1 : 0;
+    made.to = t->j1 < g->ny ? t->j1 + 1 : g->ny;
+    made.pitch = cpu_avx_p_grid_work_pitch(g);
+    const ptrdiff_t slot = made.pitch * (made.to - made.from);
+    for (int k = steps == 2 && t->k0 > 0 ? t->k0 - 1 : t->k0; k < t->k1 + steps - 1; k++) {
+        const int now = k - 1;
+        if (k < g->nz) given = cpu_avx_p_grid_slab_of(g, u, k);
+        if (steps == 1) {
+            cpu_avx_p_grid_plane(g, x, k, t->j0, t->j1, &given, out + k * plane, pitch, stream);
+            continue;
+        }
+        if (k < g->nz) cpu_avx_p_grid_plane(g, x, k, made.from, made.to, &given, ring + k % 3 * slot, made.pitch, 0);
+        if (now < t->k0) continue;
+        made.plane[0] = ring + (now > 0 ? now - 1 : now) % 3 * slot;
+        made.ahead = made.plane[1] = ring + now % 3 * slot;
+        made.plane[2] = ring + (now < g->nz - 1 ? now + 1 : now) % 3 * slot;
+        cpu_avx_p_grid_plane(g, x, now, t->j0, t->j1, &made, out + now * plane, pitch, stream);
+    }
+    cpu_avx_fence();
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Makes one sweep of one or two steps from u to v. */
+CPU_AVX_API void cpu_avx_p_grid_sweep(int isa, const cpu_avx_grid *g, const cpu_avx_p_grid_x *x, int steps,
+                                      const cpu_avx_real *u, cpu_avx_real *v, cpu_avx_real *own, int threads)
+{
+    const cpu_avx_p_grid_cut cut = cpu_avx_p_grid_cut_of(g, threads);
+    const size_t length = cpu_avx_p_grid_own(g, threads);
+    const int stream = cpu_avx_p_grid_streams(g, v);
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1))
+    for (int thread = 0; thread < threads; thread++)
+        for (int task = thread; task < cut.blocks * cut.layers; task += threads) {
+            const int block = task / cut.layers, layer = task % cut.layers;
+            cpu_avx_p_grid_tile t;
+            t.j0 = (int)cpu_avx_p_part(g->ny, cut.blocks, block);
+            t.j1 = (int)cpu_avx_p_part(g->ny, cut.blocks, block + 1);
+            t.k0 = (int)cpu_avx_p_part(g->nz, cut.layers, layer);
+            t.k1 = (int)cpu_avx_p_part(g->nz, cut.layers, layer + 1);
+            CPU_AVX_P_PICK_FLUSHING(isa, , cpu_avx_p_grid_two_steps,
+                                    (g, x, &t, steps, u, v, own + (size_t)thread * length, stream));
+        }
+}
+
+/* Makes `steps` explicit steps, u <- u + L u, same in g being 1 - discount: every neighbour read where it lies, the
+   loop over x left to the compiler.
+   Needs    v of u's size, work of cpu_avx_grid_bytes(g, threads) bytes
+   Leaves   the result in u; v is work
+   Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT or CPU_AVX_BAD_ISA
+   Cost     42 operations a point and step (13 points; 66 if 19) and 13 loads (19), the arrays once each way */
+CPU_AVX_API int cpu_avx_grid_explicit1(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
+                                       void *work, int threads)
+{
+    const int status = cpu_avx_p_grid_status(isa, g, steps, u, v, work, threads);
+    if (status) return status;
+    cpu_avx_real *own, *from = u, *to = v;
+    const cpu_avx_p_grid_x x = cpu_avx_p_grid_prepare(g, work, &own);
+    for (int step = 0; step < steps; step++) {
+        CPU_AVX_P_OMP(omp parallel for num_threads(threads))
+        for (int k = 0; k < g->nz; k++) CPU_AVX_P_PICK_FLUSHING(isa, , cpu_avx_p_grid_plain, (g, &x, k, from, to));
+        cpu_avx_real *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != u) cpu_avx_p_grid_copy(g, v, u, threads);
+    return CPU_AVX_OK;
+}
+
+/* Makes the same steps, two a sweep in blocks of rows that stay in the second-level cache, cross differences with x
+   from sums that are shared, so that a vector loads 8 of its neighbours (10) instead of 13 (19).
+   Needs, Leaves, Returns as cpu_avx_grid_explicit1
+   Cost     14 multiply-adds or multiplications, 12 additions (19, 15) and 3 moves between lanes a vector and step,
+            some rows of each block twice; the arrays once each way for two steps */
+CPU_AVX_API int cpu_avx_grid_explicit2(int isa, const cpu_avx_grid *g, int steps, cpu_avx_real *u, cpu_avx_real *v,
+                                       void *work, int threads)
+{
+    const int status = cpu_avx_p_grid_status(isa, g, steps, u, v, work, threads);
+    if (status) return status;
+    cpu_avx_real *own, *from = u, *to = v;
+    const cpu_avx_p_grid_x x = cpu_avx_p_grid_prepare(g, work, &own);
+    const int spare = (4 - steps % 4) % 4; /* single steps, so that the number of sweeps is even and ends in u */
+    const int single = spare < steps ? spare : steps;
+    for (int done = 0; done < steps;) {
+        const int now = done < single ? 1 : 2;
+        cpu_avx_p_grid_sweep(isa, g, &x, now, from, to, own, threads);
+        cpu_avx_real *swap = from;
+        from = to;
+        to = swap;
+        done += now;
+    }
+    if (from != u) cpu_avx_p_grid_copy(g, v, u, threads);
+    return CPU_AVX_OK;
+}
+
+#endif /* CPU_AVX_PASS */

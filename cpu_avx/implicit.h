@@ -1,0 +1,344 @@
+/* implicit.h - a room of cpu_avx.h: implicit time steps of options on one asset, three rungs.
+   MIT licence, see LICENSE.
+
+   The function of a set takes options first .. last-1 of a batch and has a thread's share of the work, aligned to 64
+   bytes. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define cpu_avx_p_implicit1_step CPU_AVX_OF_SET(cpu_avx_p_implicit1_step)
+#define cpu_avx_p_implicit1 CPU_AVX_OF_SET(cpu_avx_p_implicit1)
+#define cpu_avx_p_implicit2_step CPU_AVX_OF_SET(cpu_avx_p_implicit2_step)
+#define cpu_avx_p_implicit2_together CPU_AVX_OF_SET(cpu_avx_p_implicit2_together)
+#define cpu_avx_p_implicit2 CPU_AVX_OF_SET(cpu_avx_p_implicit2)
+#define cpu_avx_p_far CPU_AVX_OF_SET(cpu_avx_p_far)
+#define cpu_avx_p_scan CPU_AVX_OF_SET(cpu_avx_p_scan)
+#define cpu_avx_p_scan_factors CPU_AVX_OF_SET(cpu_avx_p_scan_factors)
+#define cpu_avx_p_factor_partitions CPU_AVX_OF_SET(cpu_avx_p_factor_partitions)
+#define cpu_avx_p_implicit3_step CPU_AVX_OF_SET(cpu_avx_p_implicit3_step)
+#define cpu_avx_p_implicit3_together CPU_AVX_OF_SET(cpu_avx_p_implicit3_together)
+#define cpu_avx_p_implicit3 CPU_AVX_OF_SET(cpu_avx_p_implicit3)
+#define cpu_avx_p_links CPU_AVX_OF_SET(cpu_avx_p_links)
+#define cpu_avx_p_at_r CPU_AVX_OF_SET(cpu_avx_p_at_r)
+#define cpu_avx_p_at_l CPU_AVX_OF_SET(cpu_avx_p_at_l)
+#define cpu_avx_p_at_w CPU_AVX_OF_SET(cpu_avx_p_at_w)
+#define cpu_avx_p_at_p CPU_AVX_OF_SET(cpu_avx_p_at_p)
+#define cpu_avx_p_at_q CPU_AVX_OF_SET(cpu_avx_p_at_q)
+#define cpu_avx_p_partitions_row CPU_AVX_OF_SET(cpu_avx_p_partitions_row)
+#define cpu_avx_implicit1 CPU_AVX_OF(cpu_avx_implicit1)
+#define cpu_avx_implicit2 CPU_AVX_OF(cpu_avx_implicit2)
+#define cpu_avx_implicit3 CPU_AVX_OF(cpu_avx_implicit3)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* implicit1: makes a step of `lanes` options by the Thomas algorithm. */
+CPU_AVX_CALL void cpu_avx_p_implicit1_step(int n, cpu_avx_real *CPU_AVX_P_RESTRICT work,
+                                           cpu_avx_real *CPU_AVX_P_RESTRICT bad)
+{
+    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    cpu_avx_real y[lanes] = {0}, q[lanes] = {0}, *row = work;
+    for (int j = 0; j < n; j++, row += row_len)
+        for (int l = 0; l < lanes; l++) {
+            cpu_avx_real r = 1 / cpu_avx_p_madd(-row[l], q[l], row[lanes + l]);
+            bad[l] = cpu_avx_p_bad_reciprocal(r) ? 1 : bad[l];
+            q[l] = r * row[2 * lanes + l];
+            y[l] = r * cpu_avx_p_madd(-row[l], y[l], row[3 * lanes + l]);
+            row[4 * lanes + l] = q[l];
+            row[3 * lanes + l] = y[l];
+        }
+    for (int j = n - 2; j >= 0; j--) {
+        row = work + (ptrdiff_t)j * row_len;
+        for (int l = 0; l < lanes; l++) {
+            y[l] = cpu_avx_p_madd(-row[4 * lanes + l], y[l], row[3 * lanes + l]);
+            row[3 * lanes + l] = y[l];
+        }
+    }
+}
+
+CPU_AVX_CALL int cpu_avx_p_implicit1(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+{
+    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    int status = 0;
+    for (int i = first; i < last; i += lanes) {
+        int options = last - i < lanes ? last - i : lanes;
+        cpu_avx_real bad[lanes] = {0}; /* of the type of the values, for the compiler's sake */
+        cpu_avx_p_load_options(m, i, options, work, row_len);
+        for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit1_step(m->n, work, bad);
+        cpu_avx_p_from_columns(m->n, options, m->n, work + 3 * lanes, row_len, m->u + (ptrdiff_t)i * m->n);
+        for (int l = 0; l < options && !status; l++)
+            if (bad[l] > 0) status = cpu_avx_p_failed(i + l);
+    }
+    return status;
+}
+
+/* implicit2: makes a step of groups*lanes options, groups a literal; rows of the groups take turns in work. */
+CPU_AVX_INLINE void cpu_avx_p_implicit2_step(int groups, int n, cpu_avx_real *work, cpu_avx_vec *sound)
+{
+    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    cpu_avx_vec y[CPU_AVX_P_GROUPS], q[CPU_AVX_P_GROUPS];
+    cpu_avx_real *row = work;
+    CPU_AVX_P_UNROLL
+    for (int g = 0; g < groups; g++) y[g] = q[g] = cpu_avx_set(0);
+    for (int j = 0; j < n; j++, row += groups * row_len) {
+        CPU_AVX_P_UNROLL
+        for (int g = 0; g < groups; g++) {
+            cpu_avx_real *at = row + g * row_len;
+            cpu_avx_vec a = cpu_avx_load(at), b = cpu_avx_load(at + lanes);
+            cpu_avx_vec c = cpu_avx_load(at + 2 * lanes), d = cpu_avx_load(at + 3 * lanes);
+            cpu_avx_p_eliminate(a, b, c, d, &q[g], &y[g], &sound[g]);
+            cpu_avx_store(at + 4 * lanes, q[g]);
+            cpu_avx_store(at + 3 * lanes, y[g]);
+        }
+    }
+    for (int j = n - 2; j >= 0; j--) {
+        row = work + (ptrdiff_t)j * groups * row_len;
+        CPU_AVX_P_UNROLL
+        for (int g = 0; g < groups; g++) {
+            cpu_avx_real *at = row + g * row_len;
+            cpu_avx_vec above = cpu_avx_load(at + 4 * lanes);
+            y[g] = cpu_avx_fnma(above, y[g], cpu_avx_load(at + 3 * lanes));
+            cpu_avx_store(at + 3 * lanes, y[g]);
+        }
+    }
+}
+
+/* Makes all steps of a literal count of vectors of options at once, so that one's recurrence of reciprocals hides
+   the other's. */
+CPU_AVX_INLINE int cpu_avx_p_implicit2_together(int groups, const cpu_avx_p_options *m, int first, int last,
+                                                cpu_avx_real *work)
+{
+    enum { lanes = cpu_avx_lanes, row_len = cpu_avx_p_lanes_row };
+    cpu_avx_vec sound[CPU_AVX_P_GROUPS];
+    int status = 0;
+    for (int g = 0, i = first; g < groups; g++, i += lanes) {
+        sound[g] = cpu_avx_set(0);
+        cpu_avx_p_load_options(m, i, last - i < lanes ? last - i : lanes, work + g * row_len, groups * row_len);
+    }
+    for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit2_step(groups, m->n, work, sound);
+    for (int g = 0, i = first; g < groups; g++, i += lanes) {
+        int options = last - i < lanes ? last - i : lanes, bad = cpu_avx_worst(sound[g]);
+        cpu_avx_p_from_columns(m->n, options, m->n, work + g * row_len + 3 * lanes, groups * row_len,
+                               m->u + (ptrdiff_t)i * m->n);
+        if (bad < options && !status) status = cpu_avx_p_failed(i + bad);
+    }
+    return status;
+}
+
+CPU_AVX_CALL int cpu_avx_p_implicit2(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+{
+    int status = 0, i = first, bad;
+    for (; last - i > cpu_avx_lanes; i += 2 * cpu_avx_lanes) {
+        bad = cpu_avx_p_implicit2_together(2, m, i, last - i < 2 * cpu_avx_lanes ? last : i + 2 * cpu_avx_lanes, work);
+        if (!status) status = bad;
+    }
+    bad = i < last ? cpu_avx_p_implicit2_together(1, m, i, last, work) : 0;
+    return status ? status : bad;
+}
+
+/* A row of partitions is 6 vectors: u; r, l and q of cpu_avx_factor; p, what the row takes from the last y of the
+   partition below; w, what it gives to the first x of its own. */
+enum {
+    cpu_avx_p_at_r = cpu_avx_lanes,
+    cpu_avx_p_at_l = 2 * cpu_avx_lanes,
+    cpu_avx_p_at_w = 3 * cpu_avx_lanes,
+    cpu_avx_p_at_p = 4 * cpu_avx_lanes,
+    cpu_avx_p_at_q = 5 * cpu_avx_lanes,
+    cpu_avx_p_partitions_row = 6 * cpu_avx_lanes
+};
+
+/* What crosses lanes, by scans over them: factors of the steps to the lane 1, 2, 4, 8 away, and how many of the
+   steps matter; link is what the first x of a partition takes from the last y of the partition below. */
+typedef struct {
+    cpu_avx_vec carry[4], back[4], link;
+    int forward, backward;
+} cpu_avx_p_links;
+
+/* Moves lanes by 2^step; zeros come in. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_far(cpu_avx_vec v, int step, int backward)
+{
+    cpu_avx_vec zero = cpu_avx_set(0);
+#if CPU_AVX_P_LANES < 16
+    step = step < 3 ? step : 0; /* a shift that does not exist is not asked for */
+#endif
+#if CPU_AVX_P_LANES < 8
+    step = step < 2 ? step : 0;
+#endif
+#if CPU_AVX_P_LANES < 4
+    step = 0;
+#endif
+    return backward ? cpu_avx_down(v, zero, 1 << step) : cpu_avx_up(zero, v, 1 << step);
+}
+
+/* Solves the linear recurrence from lane to lane, v[l] += factor[l] v[l -+ 1], by a scan. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_scan(cpu_avx_vec v, const cpu_avx_vec *factor, int steps, int backward)
+{
+    if (steps > 0) v = cpu_avx_fma(factor[0], cpu_avx_p_far(v, 0, backward), v);
+    if (steps > 1) v = cpu_avx_fma(factor[1], cpu_avx_p_far(v, 1, backward), v);
+    if (steps > 2) v = cpu_avx_fma(factor[2], cpu_avx_p_far(v, 2, backward), v);
+    if (steps > 3) v = cpu_avx_fma(factor[3], cpu_avx_p_far(v, 3, backward), v);
+    return v;
+}
+
+/* Computes the factors of a scan. Returns after how many steps none of them matters any more to rounding. */
+CPU_AVX_INLINE int cpu_avx_p_scan_factors(cpu_avx_vec v, cpu_avx_vec *factor, int backward)
+{
+    const cpu_avx_real roundoff = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-24 : (cpu_avx_real)0x1p-53;
+    cpu_avx_real lane[cpu_avx_lanes];
+    int steps = 0;
+    CPU_AVX_P_UNROLL
+    for (int step = 0; step < 4; step++) {
+        int matters = 0;
+        factor[step] = v;
+        cpu_avx_store(lane, v);
+        for (int l = 0; l < cpu_avx_lanes; l++) matters |= !(lane[l] <= roundoff && lane[l] >= -roundoff);
+        if (1 << step < cpu_avx_lanes && matters) steps = step + 1;
+        if (1 << step < cpu_avx_lanes) v = cpu_avx_mul(v, cpu_avx_p_far(v, step, backward));
+    }
+    return steps;
+}
+
+/* Copies an option that cpu_avx_factor has left in f to rows of partitions, step elements apart. Returns their
+   links. */
+CPU_AVX_CALL cpu_avx_p_links cpu_avx_p_factor_partitions(int n, int k, const cpu_avx_real *f, cpu_avx_real *row,
+                                                         ptrdiff_t step)
+{
+    cpu_avx_vec zero = cpu_avx_set(0), p = cpu_avx_set(1), w = p;
+    cpu_avx_p_links links;
+    cpu_avx_p_to_partitions(n, k, f, row + cpu_avx_p_at_l, step);
+    cpu_avx_p_to_partitions(n, k, f + n, row + cpu_avx_p_at_r, step);
+    cpu_avx_p_to_partitions(n, k, f + 2 * (ptrdiff_t)n, row + cpu_avx_p_at_q, step);
+    links.link = zero;
+    for (int j = 0; j < k; j++, row += step) {
+        p = cpu_avx_fnma(cpu_avx_load(row + cpu_avx_p_at_l), p, zero);
+        links.link = cpu_avx_fma(w, p, links.link);
+        cpu_avx_store(row + cpu_avx_p_at_p, p);
+        cpu_avx_store(row + cpu_avx_p_at_w, w);
+        w = cpu_avx_fnma(cpu_avx_load(row + cpu_avx_p_at_q), w, zero);
+    }
+    links.forward = cpu_avx_p_scan_factors(p, links.carry, 0);
+    links.backward = cpu_avx_p_scan_factors(w, links.back, 1);
+    return links;
+}
+
+/* Makes a step of a literal count of options, whose rows take turns in work. Forward each partition is eliminated as
+   if nothing came from below, and its first x summed up as if nothing came from above; two scans find what does
+   come; backward both go in. */
+CPU_AVX_INLINE void cpu_avx_p_implicit3_step(int options, int k, int forward, int backward,
+                                             const cpu_avx_p_links *links, cpu_avx_real *work)
+{
+    enum { row_len = cpu_avx_p_partitions_row };
+    cpu_avx_vec y[CPU_AVX_P_GROUPS], x[CPU_AVX_P_GROUPS];
+    cpu_avx_real *row = work;
+    CPU_AVX_P_UNROLL
+    for (int o = 0; o < options; o++) y[o] = x[o] = cpu_avx_set(0);
+    for (int j = 0; j < k; j++, row += options * row_len) {
+        CPU_AVX_P_UNROLL
+        for (int o = 0; o < options; o++) {
+            cpu_avx_real *at = row + o * row_len;
+            cpu_avx_vec d = cpu_avx_mul(cpu_avx_load(at + cpu_avx_p_at_r), cpu_avx_load(at));
+            y[o] = cpu_avx_fnma(cpu_avx_load(at + cpu_avx_p_at_l), y[o], d);
+            x[o] = cpu_avx_fma(cpu_avx_load(at + cpu_avx_p_at_w), y[o], x[o]);
+            cpu_avx_store(at, y[o]);
+        }
+    }
+    CPU_AVX_P_UNROLL
+    for (int o = 0; o < options; o++) {
+        y[o] = cpu_avx_p_below(cpu_avx_p_scan(y[o], links[o].carry, forward, 0));
+        x[o] = cpu_avx_fma(links[o].link, y[o], x[o]);
+        x[o] = cpu_avx_p_above(cpu_avx_p_scan(x[o], links[o].back, backward, 1));
+    }
+    for (int j = k - 1; j >= 0; j--) {
+        row = work + (ptrdiff_t)j * options * row_len;
+        CPU_AVX_P_UNROLL
+        for (int o = 0; o < options; o++) {
+            cpu_avx_real *at = row + o * row_len;
+            cpu_avx_vec d = cpu_avx_fma(cpu_avx_load(at + cpu_avx_p_at_p), y[o], cpu_avx_load(at));
+            x[o] = cpu_avx_fnma(cpu_avx_load(at + cpu_avx_p_at_q), x[o], d);
+            cpu_avx_store(at, x[o]);
+        }
+    }
+}
+
+/* Makes all steps of a literal count of options at once, so that one's recurrences hide the other's. */
+CPU_AVX_INLINE int cpu_avx_p_implicit3_together(int options, const cpu_avx_p_options *m, int first, cpu_avx_real *work)
+{
+    enum { row_len = cpu_avx_p_partitions_row };
+    const int n = m->n, k = cpu_avx_p_partition_rows(n, 1);
+    cpu_avx_p_links links[CPU_AVX_P_GROUPS];
+    cpu_avx_real *f = work + (ptrdiff_t)k * options * row_len;
+    int forward = 0, backward = 0, status = 0;
+    for (int o = 0; o < options; o++) {
+        ptrdiff_t skip = ((ptrdiff_t)first + o) * n;
+        int bad = cpu_avx_factor(n, m->a + skip, m->b + skip, m->c + skip, f);
+        for (ptrdiff_t j = 0; bad && j < 3 * (ptrdiff_t)n; j++) f[j] = 0;
+        if (bad && !status) status = cpu_avx_p_failed(first + o);
+        links[o] = cpu_avx_p_factor_partitions(n, k, f, work + o * row_len, options * row_len);
+        cpu_avx_p_to_partitions(n, k, m->u + skip, work + o * row_len, options * row_len);
+        forward = cpu_avx_p_larger(forward, links[o].forward);
+        backward = cpu_avx_p_larger(backward, links[o].backward);
+    }
+    for (int s = 0; s < m->steps; s++) cpu_avx_p_implicit3_step(options, k, forward, backward, links, work);
+    for (int o = 0; o < options; o++) {
+        cpu_avx_real *u = m->u + ((ptrdiff_t)first + o) * n;
+        cpu_avx_p_from_partitions(n, k, work + o * row_len, options * row_len, u);
+    }
+    return status;
+}
+
+CPU_AVX_CALL int cpu_avx_p_implicit3(const cpu_avx_p_options *m, int first, int last, cpu_avx_real *work)
+{
+    int status = 0, i = first, bad;
+    for (; i < last - 1; i += 2) {
+        bad = cpu_avx_p_implicit3_together(2, m, i, work);
+        if (!status) status = bad;
+    }
+    bad = i < last ? cpu_avx_p_implicit3_together(1, m, i, work) : 0;
+    return status ? status : bad;
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Makes `steps` implicit steps of each option: M u' = u, rows of M in a, b, c; row j of option i lies at [i*n + j]. The
+   Thomas algorithm over `lanes` options at once, which the compiler vectorises; the matrix is eliminated anew in each
+   step, as if it had changed.
+   Needs    work of cpu_avx_implicit_bytes(n, threads) bytes; M dominant, or close: there is no pivoting; else as
+            cpu_avx_explicit1
+   Leaves   the values after the last step in u; those of an option that has met a bad pivot are not specified, the
+            others are what they should be
+   Returns  CPU_AVX_OK, CPU_AVX_BAD_ARGUMENT, CPU_AVX_BAD_ISA, or 1 + the first option with a bad pivot
+   Cost     3 FMA, 2 mul and a division for each row and step, 6 loads, 3 stores
+   Error    that of Gaussian elimination without pivoting, a dozen roundoffs a step in the residual */
+CPU_AVX_API int cpu_avx_implicit1(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
+                                  const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
+{
+    cpu_avx_p_options m = {n, steps, 0, a, b, c, u};
+    CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit1, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
+}
+
+/* Makes the same steps in intrinsics, with the fast reciprocal for the division and 2*lanes options at once, so that
+   the recurrence of reciprocals of one half hides that of the other.
+   Needs, Leaves, Returns, Error as cpu_avx_implicit1
+   Cost     5 FMA, 2 mul and a reciprocal for each row and step, 6 loads, 3 stores */
+CPU_AVX_API int cpu_avx_implicit2(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
+                                  const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
+{
+    cpu_avx_p_options m = {n, steps, 0, a, b, c, u};
+    CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit2, cpu_avx_width(isa), cpu_avx_p_implicit_share(n));
+}
+
+/* Makes the same steps where the matrix does not change: it is factored once, and lanes are partitions of a grid, so
+   that two options at once stay in the nearest cache. Scans over the lanes join the partitions; steps of a scan that no
+   longer change anything to rounding are left out.
+   Needs, Leaves, Returns as cpu_avx_implicit1
+   Cost     4 FMA, 1 mul, 7 loads and 2 stores for each row and step, no division; 2s + 1 FMA and 2s + 2 shuffles a
+            step, s <= log2 lanes
+   Error    as cpu_avx_implicit1, and of the order of a roundoff of the largest value a step for what is left out */
+CPU_AVX_API int cpu_avx_implicit3(int isa, int options, int n, int steps, const cpu_avx_real *a, const cpu_avx_real *b,
+                                  const cpu_avx_real *c, cpu_avx_real *u, void *work, int threads)
+{
+    cpu_avx_p_options m = {n, steps, 0, a, b, c, u};
+    CPU_AVX_P_OVER_OPTIONS(cpu_avx_p_implicit3, 1, cpu_avx_p_implicit_share(n));
+}
+#undef CPU_AVX_P_OVER_OPTIONS
+
+#endif /* CPU_AVX_PASS */

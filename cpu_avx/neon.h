@@ -1,0 +1,106 @@
+/* neon.h - a room of cpu_avx.h: NEON of 64-bit Arm, vectors of 16 bytes with multiply-add.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define CPU_AVX_TARGET_neon
+#undef CPU_AVX_BUILT_FOR
+#define CPU_AVX_BUILT_FOR CPU_AVX_NEON
+
+#define cpu_avx_p_neon_load_part CPU_AVX_OF_SET(cpu_avx_p_neon_load_part)
+#define cpu_avx_p_neon_store_part CPU_AVX_OF_SET(cpu_avx_p_neon_store_part)
+#define cpu_avx_p_neon_down CPU_AVX_OF_SET(cpu_avx_p_neon_down)
+#define cpu_avx_p_neon_transpose_blocks CPU_AVX_OF_SET(cpu_avx_p_neon_transpose_blocks)
+
+#else /* of a precision */
+
+#undef CPU_AVX_SET_SUFFIX
+#define CPU_AVX_SET_SUFFIX CPU_AVX_OF(_neon)
+#define CPU_AVX_P_HERE CPU_AVX_TARGET_neon
+#define CPU_AVX_P_BYTES 16
+#define CPU_AVX_P_LANES (16 / CPU_AVX_SIZE)
+#define CPU_AVX_P_HAS_FMA 1
+#define CPU_AVX_P_RCP_BITS 0    /* its approximation has 8 bits, and would take two steps */
+#define CPU_AVX_P_REGISTER "+w" /* in assembly: a vector that is read and written */
+
+/* An intrinsic of the precision: CPU_AVX_I(add) is vaddq_f32. */
+#if CPU_AVX_SIZE == 4
+typedef float32x4_t cpu_avx_vec;
+#define CPU_AVX_I(operation) v##operation##q_f32
+#define CPU_AVX_OP_SET(v, x) v = vdupq_n_f32(x)
+#else
+typedef float64x2_t cpu_avx_vec;
+#define CPU_AVX_I(operation) v##operation##q_f64
+#define CPU_AVX_OP_SET(v, x) v = vdupq_n_f64(x)
+#endif
+
+#define CPU_AVX_OP_LOAD(v, p) v = CPU_AVX_I(ld1)(p)
+#define CPU_AVX_OP_LOAD_PART(v, p, n) v = cpu_avx_p_neon_load_part(p, n)
+#define CPU_AVX_OP_STORE(p, v) CPU_AVX_I(st1)(p, v)
+#define CPU_AVX_OP_STORE_PART(p, n, v) cpu_avx_p_neon_store_part(p, n, v)
+#define CPU_AVX_OP_STREAM(p, v) CPU_AVX_I(st1)(p, v)
+#define CPU_AVX_OP_ADD(v, a, b) v = CPU_AVX_I(add)(a, b)
+#define CPU_AVX_OP_SUB(v, a, b) v = CPU_AVX_I(sub)(a, b)
+#define CPU_AVX_OP_MUL(v, a, b) v = CPU_AVX_I(mul)(a, b)
+#define CPU_AVX_OP_DIV(v, a, b) v = CPU_AVX_I(div)(a, b)
+#define CPU_AVX_OP_FMA(v, a, b, c) v = CPU_AVX_I(fma)(c, a, b)
+#define CPU_AVX_OP_FNMA(v, a, b, c) v = CPU_AVX_I(fms)(c, a, b)
+#define CPU_AVX_OP_MIN(v, a, b) v = CPU_AVX_I(bsl)(CPU_AVX_I(clt)(a, b), a, b)
+#define CPU_AVX_OP_MAX(v, a, b) v = CPU_AVX_I(bsl)(CPU_AVX_I(cgt)(a, b), a, b)
+#define CPU_AVX_OP_SQRT(v, a) v = CPU_AVX_I(sqrt)(a)
+#define CPU_AVX_OP_SELECT(v, x, y, a, b) v = CPU_AVX_I(bsl)(CPU_AVX_I(clt)(x, y), a, b)
+#define CPU_AVX_OP_DOWN(v, a, b, s) v = cpu_avx_p_neon_down(a, b, s)
+#define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_neon_transpose_blocks(v)
+
+/* cpu_avx_load_part. A loop of n rounds would become a call of memcpy. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_neon_load_part(const cpu_avx_real *p, int n)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_SET(v, 0);
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < CPU_AVX_P_LANES; l++)
+        if (l < n) v[l] = p[l];
+    return v;
+}
+
+/* cpu_avx_store_part */
+CPU_AVX_INLINE void cpu_avx_p_neon_store_part(cpu_avx_real *p, int n, cpu_avx_vec v)
+{
+    CPU_AVX_P_UNROLL
+    for (int l = 0; l < CPU_AVX_P_LANES; l++)
+        if (l < n) p[l] = v[l];
+}
+
+/* cpu_avx_down. Without optimisation, too, the instruction wants a literal. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_neon_down(cpu_avx_vec a, cpu_avx_vec b, int s)
+{
+    switch (s) {
+    case 1:
+        return CPU_AVX_I(ext)(a, b, 1);
+#if CPU_AVX_SIZE == 4
+    case 2:
+        return CPU_AVX_I(ext)(a, b, 2);
+    case 3:
+        return CPU_AVX_I(ext)(a, b, 3);
+#endif
+    }
+    return a;
+}
+
+/* Transposes as many vectors as one, a block of 16 bytes, has lanes. */
+CPU_AVX_INLINE void cpu_avx_p_neon_transpose_blocks(cpu_avx_vec *v)
+{
+#if CPU_AVX_SIZE == 8
+    cpu_avx_vec low = CPU_AVX_I(zip1)(v[0], v[1]), high = CPU_AVX_I(zip2)(v[0], v[1]);
+    v[0] = low, v[1] = high;
+#else
+    cpu_avx_vec a = CPU_AVX_I(zip1)(v[0], v[2]), b = CPU_AVX_I(zip1)(v[1], v[3]);
+    cpu_avx_vec c = CPU_AVX_I(zip2)(v[0], v[2]), d = CPU_AVX_I(zip2)(v[1], v[3]);
+    v[0] = CPU_AVX_I(zip1)(a, b), v[1] = CPU_AVX_I(zip2)(a, b);
+    v[2] = CPU_AVX_I(zip1)(c, d), v[3] = CPU_AVX_I(zip2)(c, d);
+#endif
+}
+
+#include "set.h"
+
+#endif /* CPU_AVX_PASS */

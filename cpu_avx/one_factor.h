@@ -1,0 +1,172 @@
+/* one_factor.h - a room of cpu_avx.h: what the explicit and implicit time steps of options on one asset share.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+enum {
+    CPU_AVX_P_REACH = 32,      /* largest reach of composed steps */
+    CPU_AVX_P_FAST_REACH = 16, /* the largest whose sums are kept in registers */
+    CPU_AVX_P_GROUPS = 2       /* recurrences in flight */
+};
+
+/* Returns the larger one. */
+CPU_AVX_API int cpu_avx_p_larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Returns the reach of the sweep that does what one of this reach does: those that are made for registers, the
+   others as they are. */
+CPU_AVX_API int cpu_avx_p_padded_reach(int reach)
+{
+    return reach <= 8 ? reach : reach <= 12 ? 12 : reach <= 16 ? 16 : reach;
+}
+
+#define cpu_avx_p_partitions_len CPU_AVX_OF(cpu_avx_p_partitions_len)
+#define cpu_avx_p_explicit_share CPU_AVX_OF(cpu_avx_p_explicit_share)
+#define cpu_avx_p_implicit_share CPU_AVX_OF(cpu_avx_p_implicit_share)
+#define cpu_avx_p_options_status CPU_AVX_OF(cpu_avx_p_options_status)
+#define cpu_avx_p_options CPU_AVX_OF(cpu_avx_p_options)
+#define cpu_avx_p_partition_rows CPU_AVX_OF_SET(cpu_avx_p_partition_rows)
+#define cpu_avx_p_to_partitions CPU_AVX_OF_SET(cpu_avx_p_to_partitions)
+#define cpu_avx_p_from_partitions CPU_AVX_OF_SET(cpu_avx_p_from_partitions)
+#define cpu_avx_p_below CPU_AVX_OF_SET(cpu_avx_p_below)
+#define cpu_avx_p_above CPU_AVX_OF_SET(cpu_avx_p_above)
+#define cpu_avx_p_load_options CPU_AVX_OF_SET(cpu_avx_p_load_options)
+#define cpu_avx_p_lanes_row CPU_AVX_OF_SET(cpu_avx_p_lanes_row)
+#define cpu_avx_explicit_bytes CPU_AVX_OF(cpu_avx_explicit_bytes)
+#define cpu_avx_implicit_bytes CPU_AVX_OF(cpu_avx_implicit_bytes)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+
+/* A batch of options and its time steps: the arguments of an array function. reach is 0 but for composed steps,
+   whose bands are in a. */
+typedef struct {
+    int n, steps, reach;
+    const cpu_avx_real *a, *b, *c;
+    cpu_avx_real *u;
+} cpu_avx_p_options;
+
+/* Returns the elements that hold n rows as partitions of at least so many each, whatever the vector. */
+CPU_AVX_API size_t cpu_avx_p_partitions_len(size_t n, size_t least)
+{
+    return n + (least + 1) * (64 / CPU_AVX_SIZE);
+}
+
+/* Returns the bytes of a thread's work. */
+CPU_AVX_API size_t cpu_avx_p_explicit_share(int n, int reach)
+{
+    const size_t lanes = 64 / CPU_AVX_SIZE, rows = n > 0 ? (size_t)n : 0;
+    if (reach > 0) { /* band, values, and sums of k + 2 reach rows */
+        size_t padded = (size_t)cpu_avx_p_padded_reach(reach), partitions = cpu_avx_p_partitions_len(rows, padded);
+        return ((2 * padded + 3) * partitions + 2 * padded * lanes) * sizeof(cpu_avx_real) + 64;
+    }
+    /* A row of options is 5 vectors; enough for explicit2 too. */
+    return 5 * (rows + 2) * lanes * sizeof(cpu_avx_real) + 64;
+}
+CPU_AVX_API size_t cpu_avx_p_implicit_share(int n)
+{
+    const size_t lanes = 64 / CPU_AVX_SIZE, rows = n > 0 ? (size_t)n : 0;
+    size_t partitions = 12 * cpu_avx_p_partitions_len(rows, 1) + 3 * rows,
+           vectors = CPU_AVX_P_GROUPS * 5 * rows * lanes;
+    return (vectors > partitions ? vectors : partitions) * sizeof(cpu_avx_real) + 64;
+}
+
+/* Checks the arguments of an array function. */
+CPU_AVX_API int cpu_avx_p_options_status(int isa, int options, int threads, const cpu_avx_p_options *m,
+                                         const void *work)
+{
+    if (options < 0 || m->n < 0 || m->steps < 0 || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    if (options > INT_MAX - 64 || m->n > INT_MAX - 64) return CPU_AVX_BAD_ARGUMENT;
+    if (options > 0 && m->n > 0 && (!m->a || !m->b || !m->c || !m->u || !work)) return CPU_AVX_BAD_ARGUMENT;
+    return cpu_avx_has(isa) ? CPU_AVX_OK : CPU_AVX_BAD_ISA;
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* Returns k, the rows of a partition where lanes are partitions of the grid: lane l holds rows l k .. l k + k - 1,
+   row by row a vector. */
+CPU_AVX_API int cpu_avx_p_partition_rows(int n, int least)
+{
+    return cpu_avx_p_larger(n / cpu_avx_lanes + (n % cpu_avx_lanes != 0), least);
+}
+
+/* Copies rows of the grid to their lanes, zeros in rows from n on; vectors are step elements apart. */
+CPU_AVX_CALL void cpu_avx_p_to_partitions(int n, int k, const cpu_avx_real *from, cpu_avx_real *to, ptrdiff_t step)
+{
+    const int full = n / k, rest = n % k; /* partitions that are full, rows of the one that follows */
+    cpu_avx_p_to_columns(k, full, k, from, to, step);
+    for (int j = 0; j < rest; j++) to[j * step + full] = from[full * k + j];
+}
+
+/* The way back. */
+CPU_AVX_CALL void cpu_avx_p_from_partitions(int n, int k, const cpu_avx_real *from, ptrdiff_t step, cpu_avx_real *to)
+{
+    const int full = n / k, rest = n % k;
+    cpu_avx_p_from_columns(k, full, k, from, step, to);
+    for (int j = 0; j < rest; j++) to[full * k + j] = from[j * step + full];
+}
+
+/* Returns the neighbour of a partition's first row: the last row of the partition below, 0 where there is none. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_below(cpu_avx_vec last)
+{
+    return cpu_avx_up(cpu_avx_set(0), last, 1);
+}
+
+/* Returns the neighbour of its last row: the first row of the partition above. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_above(cpu_avx_vec first)
+{
+    return cpu_avx_down(first, cpu_avx_set(0), 1);
+}
+
+/* A row of up to `lanes` options is 5 vectors: a, b, c, u and one to work with. One stream of memory: five would
+   meet in the same sets of the cache where n is a power of two. */
+enum { cpu_avx_p_lanes_row = 5 * cpu_avx_lanes };
+
+/* Loads the rows of so many options from `at` on, 0 for what is not to be read. */
+CPU_AVX_CALL void cpu_avx_p_load_options(const cpu_avx_p_options *m, int at, int options, cpu_avx_real *row,
+                                         ptrdiff_t step)
+{
+    const ptrdiff_t skip = (ptrdiff_t)at * m->n, lanes = cpu_avx_lanes;
+    cpu_avx_p_to_columns(m->n, options, m->n, m->a + skip, row, step);
+    cpu_avx_p_to_columns(m->n, options, m->n, m->b + skip, row + lanes, step);
+    cpu_avx_p_to_columns(m->n, options, m->n, m->c + skip, row + 2 * lanes, step);
+    cpu_avx_p_to_columns(m->n, options, m->n, m->u + skip, row + 3 * lanes, step);
+    cpu_avx_store(row, cpu_avx_set(0));
+    cpu_avx_store(row + (m->n - 1) * step + 2 * lanes, cpu_avx_set(0));
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Returns the bytes of work for cpu_avx_explicit1 to 3 (reach 0), and for cpu_avx_explicit4. */
+CPU_AVX_API size_t cpu_avx_explicit_bytes(int n, int reach, int threads)
+{
+    return threads > 0 ? (size_t)threads * cpu_avx_p_explicit_share(n, reach) : 0;
+}
+
+/* Returns the bytes of work for cpu_avx_implicit1 to 3. */
+CPU_AVX_API size_t cpu_avx_implicit_bytes(int n, int threads)
+{
+    return threads > 0 ? (size_t)threads * cpu_avx_p_implicit_share(n) : 0;
+}
+
+/* The body of a rung: gives threads their options, in whole units. */
+#define CPU_AVX_P_OVER_OPTIONS(stem, unit, bytes)                                                                      \
+    long long least = LLONG_MAX;                                                                                       \
+    int status = cpu_avx_p_options_status(isa, options, threads, &m, work);                                            \
+    if (status || !options || !m.n || !m.steps) return status;                                                         \
+    const int units = options / (unit) + (options % (unit) != 0);                                                      \
+    if (threads > units) threads = units;                                                                              \
+    const size_t part = bytes;                                                                                         \
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads) reduction(min : least))                                        \
+    for (int t = 0; t < threads; t++) {                                                                                \
+        cpu_avx_real *mine = (cpu_avx_real *)cpu_avx_p_align((char *)work + (size_t)t * part);                         \
+        long long from = cpu_avx_p_part(units, threads, t) * (unit);                                                   \
+        long long to = cpu_avx_p_part(units, threads, t + 1) * (unit);                                                 \
+        int bad = 0;                                                                                                   \
+        CPU_AVX_P_PICK_FLUSHING(isa, bad =, stem, (&m, (int)from, (int)(to < options ? to : options), mine));          \
+        if (bad > 0 && bad < least) least = bad;                                                                       \
+    }                                                                                                                  \
+    return least < LLONG_MAX ? (int)least : CPU_AVX_OK
+
+#endif /* CPU_AVX_PASS */

@@ -1,0 +1,164 @@
+/* partitions.h - a room of cpu_avx.h: what partitions of contiguous systems know of each other, and their reduced
+   system, solved by PCR across lanes.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define cpu_avx_p_slot CPU_AVX_OF_SET(cpu_avx_p_slot)
+#define cpu_avx_p_fill_in CPU_AVX_OF_SET(cpu_avx_p_fill_in)
+#define cpu_avx_p_before CPU_AVX_OF_SET(cpu_avx_p_before)
+#define cpu_avx_p_after CPU_AVX_OF_SET(cpu_avx_p_after)
+#define cpu_avx_p_pcr_step CPU_AVX_OF_SET(cpu_avx_p_pcr_step)
+#define cpu_avx_p_partitions_join CPU_AVX_OF_SET(cpu_avx_p_partitions_join)
+#define cpu_avx_p_seen_worst CPU_AVX_OF_SET(cpu_avx_p_seen_worst)
+#define cpu_avx_p_see CPU_AVX_OF_SET(cpu_avx_p_see)
+#define cpu_avx_p_chain CPU_AVX_OF_SET(cpu_avx_p_chain)
+#define cpu_avx_p_fill CPU_AVX_OF_SET(cpu_avx_p_fill)
+#define cpu_avx_p_side CPU_AVX_OF_SET(cpu_avx_p_side)
+#define cpu_avx_p_seen CPU_AVX_OF_SET(cpu_avx_p_seen)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* How many tiles make a cache line of a row. */
+enum { cpu_avx_p_side = cpu_avx_lanes < CPU_AVX_P_CACHE_LINE ? CPU_AVX_P_CACHE_LINE / cpu_avx_lanes : 1 };
+
+/* Two vectors of systems or partitions, so that two recurrences are in flight. Of the store each has, for each
+   column, d and c, or y where there is one matrix for all; of partitions also f. */
+typedef struct {
+    cpu_avx_vec c[2], d[2], sound[2];
+} cpu_avx_p_chain;
+
+/* What partitions have besides, X being the unknown before the first: x[j] + c x[j+1] + f X = d in the row at hand,
+   and the first unknown as first_d - first_f X + first_c x[j]. */
+typedef struct {
+    cpu_avx_vec f[2], first_c[2], first_d[2], first_f[2];
+} cpu_avx_p_fill;
+
+/* Returns the elements of a column in the store. */
+CPU_AVX_INLINE ptrdiff_t cpu_avx_p_slot(int partitions)
+{
+    return (partitions ? 6 : 4) * cpu_avx_lanes;
+}
+
+/* Finds, for vector g of partitions, what the row at hand and the first row know of the unknown before them; f goes
+   to the slot. */
+CPU_AVX_INLINE void cpu_avx_p_fill_in(cpu_avx_p_fill *fill, int g, int last, cpu_avx_vec a, cpu_avx_vec r,
+                                      cpu_avx_vec c, cpu_avx_vec d, cpu_avx_real *slot)
+{
+    const cpu_avx_vec zero = cpu_avx_set(0);
+    const cpu_avx_vec f = cpu_avx_mul(cpu_avx_fnma(a, fill->f[g], zero), r);
+    cpu_avx_store(slot, f);
+    fill->f[g] = f;
+    if (last) return;
+    fill->first_d[g] = cpu_avx_fma(fill->first_c[g], d, fill->first_d[g]);
+    fill->first_f[g] = cpu_avx_fma(fill->first_c[g], f, fill->first_f[g]);
+    fill->first_c[g] = cpu_avx_fnma(fill->first_c[g], c, zero);
+}
+
+/* Returns lane l-s of two vectors, which may be the halves of one; 0 from beyond. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_before(int halves, const cpu_avx_vec *v, int g, int s)
+{
+    const cpu_avx_vec beyond = halves && g ? v[0] : cpu_avx_set(0);
+    return s < cpu_avx_lanes ? cpu_avx_up(beyond, v[g], s < cpu_avx_lanes ? s : 1) : beyond;
+}
+
+/* Returns lane l+s of them. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_p_after(int halves, const cpu_avx_vec *v, int g, int s)
+{
+    const cpu_avx_vec beyond = halves && !g ? v[1] : cpu_avx_set(0);
+    return s < cpu_avx_lanes ? cpu_avx_down(v[g], beyond, s < cpu_avx_lanes ? s : 1) : beyond;
+}
+
+/* Makes one step of PCR over the lanes: a x[l-s] + x[l] + c x[l+s] = d, and then with 2s for s. Returns 1, with x in
+   d, if a and c are so small that their products are lost in rounding. */
+CPU_AVX_INLINE int cpu_avx_p_pcr_step(int halves, cpu_avx_vec *a, cpu_avx_vec *c, cpu_avx_vec *d, int s,
+                                      cpu_avx_vec *sound)
+{
+    const cpu_avx_vec zero = cpu_avx_set(0);
+    const cpu_avx_real lost = CPU_AVX_SIZE == 4 ? (cpu_avx_real)0x1p-27 : (cpu_avx_real)0x1p-56;
+    cpu_avx_vec squares = zero, up_a[2], up_c[2], up_d[2], down_a[2], down_c[2], down_d[2];
+    for (int g = 0; g < 2; g++) {
+        squares = cpu_avx_fma(a[g], a[g], cpu_avx_fma(c[g], c[g], squares));
+        up_d[g] = cpu_avx_p_before(halves, d, g, s), down_d[g] = cpu_avx_p_after(halves, d, g, s);
+    }
+    const int weak = cpu_avx_sum(squares) < lost;
+    for (int g = 0; g < 2; g++) d[g] = cpu_avx_fnma(c[g], down_d[g], cpu_avx_fnma(a[g], up_d[g], d[g]));
+    if (weak) return 1;
+    for (int g = 0; g < 2; g++) {
+        up_a[g] = cpu_avx_p_before(halves, a, g, s), down_a[g] = cpu_avx_p_after(halves, a, g, s);
+        up_c[g] = cpu_avx_p_before(halves, c, g, s), down_c[g] = cpu_avx_p_after(halves, c, g, s);
+    }
+    for (int g = 0; g < 2; g++) {
+        cpu_avx_vec pivot = cpu_avx_fnma(a[g], up_c[g], cpu_avx_set(1));
+        pivot = cpu_avx_fnma(c[g], down_a[g], pivot);
+        const cpu_avx_vec r = cpu_avx_rcp(pivot);
+        sound[g] = cpu_avx_check(sound[g], pivot, r);
+        d[g] = cpu_avx_mul(r, d[g]);
+        a[g] = cpu_avx_fnma(cpu_avx_mul(r, a[g]), up_a[g], zero);
+        c[g] = cpu_avx_fnma(cpu_avx_mul(r, c[g]), down_c[g], zero);
+    }
+    return 0;
+}
+
+/* Solves the reduced system. The last row of a partition loses the next partition's first unknown, and then the
+   reduced system has only the partitions' last unknowns, X. In the store, slot being the last column's, the last
+   rows become X; *left becomes X of the partition before. */
+CPU_AVX_CALL void cpu_avx_p_partitions_join(int halves, cpu_avx_p_chain *now, cpu_avx_p_fill *fill, cpu_avx_real *slot,
+                                            cpu_avx_vec *left)
+{
+    enum { lanes = cpu_avx_lanes };
+    cpu_avx_vec a[2], c[2], d[2];
+    for (int g = 0; g < 2; g++) {
+        const cpu_avx_vec next_c = cpu_avx_p_after(halves, fill->first_c, g, 1);
+        const cpu_avx_vec next_d = cpu_avx_p_after(halves, fill->first_d, g, 1);
+        const cpu_avx_vec next_f = cpu_avx_p_after(halves, fill->first_f, g, 1);
+        const cpu_avx_vec pivot = cpu_avx_fnma(now->c[g], next_f, cpu_avx_set(1));
+        const cpu_avx_vec r = cpu_avx_rcp(pivot);
+        now->sound[g] = cpu_avx_check(now->sound[g], pivot, r);
+        a[g] = cpu_avx_mul(r, fill->f[g]);
+        c[g] = cpu_avx_mul(cpu_avx_mul(r, now->c[g]), next_c);
+        d[g] = cpu_avx_mul(r, cpu_avx_fnma(now->c[g], next_d, now->d[g]));
+    }
+    int known = cpu_avx_p_pcr_step(halves, a, c, d, 1, now->sound);
+    if (lanes > 2 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 2, now->sound);
+    if (lanes > 4 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 4, now->sound);
+    if (lanes > 8 && !known) known = cpu_avx_p_pcr_step(halves, a, c, d, 8, now->sound);
+    if (halves && !known) cpu_avx_p_pcr_step(1, a, c, d, lanes, now->sound);
+    for (int g = 0; g < 2; g++) {
+        left[g] = cpu_avx_p_before(halves, d, g, 1);
+        cpu_avx_store(slot + g * lanes, d[g]);
+        cpu_avx_store(slot + (2 + g) * lanes, cpu_avx_set(0));
+        cpu_avx_store(slot + (4 + g) * lanes, cpu_avx_set(0));
+    }
+}
+
+/* How many tiles of partitions have their pivots looked at together. */
+enum { cpu_avx_p_seen = 16 };
+
+/* Returns the first system with a bad pivot of `count` tiles, of which `after` is the one behind the last;
+   LLONG_MAX: none. */
+CPU_AVX_CALL long long cpu_avx_p_seen_worst(int kind, long long after, int count, cpu_avx_vec (*seen)[2])
+{
+    const int two = kind == CPU_AVX_P_TWO_SYSTEMS;
+    cpu_avx_vec all = cpu_avx_set(0);
+    for (int i = 0; i < count; i++) all = cpu_avx_add(all, cpu_avx_add(seen[i][0], seen[i][1]));
+    if (cpu_avx_worst(all) == cpu_avx_lanes) return LLONG_MAX;
+    for (int i = 0; i < count; i++)
+        for (int g = 0; g < 2; g++)
+            if (cpu_avx_worst(seen[i][g]) < cpu_avx_lanes) return (after - count + i) * (1 + two) + g * two;
+    return LLONG_MAX;
+}
+
+/* Keeps what a tile of partitions says of its pivots, and looks at all that were kept where they are many, or the last.
+   Returns the first system with a bad one, or LLONG_MAX. */
+CPU_AVX_INLINE long long cpu_avx_p_see(int kind, long long after, int last, const cpu_avx_vec *sound, int *count,
+                                       cpu_avx_vec (*seen)[2])
+{
+    seen[*count][0] = sound[0], seen[*count][1] = sound[1];
+    if (++*count < cpu_avx_p_seen && !last) return LLONG_MAX;
+    const long long first = cpu_avx_p_seen_worst(kind, after, *count, seen);
+    *count = 0;
+    return first;
+}
+
+#endif /* CPU_AVX_PASS */

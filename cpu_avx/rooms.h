@@ -1,0 +1,16 @@
+/* rooms.h - a room of cpu_avx.h: the rooms in the order of their reading, all of them in every pass.
+   MIT licence, see LICENSE. */
+
+#include "vector.h"
+#include "systems.h"
+#include "interleaved.h"
+#include "partitions.h"
+#include "contiguous.h"
+#include "scalar.h"
+#include "hybrid.h"
+#include "one_factor.h"
+#include "explicit.h"
+#include "implicit.h"
+#include "grid.h"
+#include "grid_explicit.h"
+#include "grid_implicit.h"

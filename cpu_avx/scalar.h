@@ -1,0 +1,129 @@
+/* scalar.h - a room of cpu_avx.h: few or long systems, without vectors; and which way a batch goes.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define cpu_avx_p_eliminate_one CPU_AVX_OF_SET(cpu_avx_p_eliminate_one)
+#define cpu_avx_p_solve_from_ends CPU_AVX_OF_SET(cpu_avx_p_solve_from_ends)
+#define cpu_avx_p_solve_factored CPU_AVX_OF_SET(cpu_avx_p_solve_factored)
+#define cpu_avx_p_scalar_tiles CPU_AVX_OF_SET(cpu_avx_p_scalar_tiles)
+#define cpu_avx_p_thomas_tiles CPU_AVX_OF_SET(cpu_avx_p_thomas_tiles)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* Eliminates a row of one system: *c and *d of the row before become those of this one, x[j] + c x[j+1] = d. From
+   the last row upwards a and c change places. */
+CPU_AVX_INLINE void cpu_avx_p_eliminate_one(cpu_avx_real a, cpu_avx_real b, cpu_avx_real cj, cpu_avx_real dj,
+                                            cpu_avx_real *c, cpu_avx_real *d, int *bad)
+{
+    const cpu_avx_real r = 1 / cpu_avx_p_madd(-a, *c, b);
+    *bad |= cpu_avx_p_bad_reciprocal(r);
+    *c = cj * r;
+    *d = cpu_avx_p_madd(-a, *d, dj) * r;
+}
+
+/* Eliminates one or two systems (`systems`, a literal), the first at element `at` and the other `apart` after it,
+   from both ends, and substitutes back from the row in the middle: each row waits for the reciprocal of the one
+   before, and two recurrences a system take half the time of one. Rows above the middle keep their c in the store,
+   those below it their a; d goes to x. */
+CPU_AVX_INLINE void cpu_avx_p_solve_from_ends(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
+                                              const cpu_avx_p_batch *batch, int systems, cpu_avx_real *store, int *bad)
+{
+    const cpu_avx_real *a = batch->a + at, *b = batch->b + at, *c = batch->c + at, *d = batch->d + at;
+    cpu_avx_real *x = batch->x + at, down_c[2] = {0}, down_d[2] = {0}, up_a[2] = {0}, up_d[2] = {0};
+    const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step, middle = n / 2;
+    for (ptrdiff_t j = 0; j < middle; j++) {
+        const ptrdiff_t k = n - 1 - j; /* for even n row k is at last the middle one */
+        CPU_AVX_P_UNROLL
+        for (int s = 0; s < systems; s++) {
+            const ptrdiff_t top = j * step + s * apart, bottom = k * step + s * apart;
+            cpu_avx_p_eliminate_one(j > 0 ? a[top] : 0, b[top], c[top], d[top], &down_c[s], &down_d[s], &bad[s]);
+            store[j * systems + s] = down_c[s];
+            x[top] = down_d[s];
+            if (k == middle) continue;
+            cpu_avx_p_eliminate_one(j > 0 ? c[bottom] : 0, b[bottom], a[bottom], d[bottom], &up_a[s], &up_d[s],
+                                    &bad[s]);
+            store[k * systems + s] = up_a[s];
+            x[bottom] = up_d[s];
+        }
+    }
+    CPU_AVX_P_UNROLL
+    for (int s = 0; s < systems; s++) {
+        const ptrdiff_t i = middle * step + s * apart;
+        const cpu_avx_real above = middle > 0 ? a[i] : 0, below = middle < n - 1 ? c[i] : 0;
+        const cpu_avx_real pivot = cpu_avx_p_madd(-above, down_c[s], b[i]);
+        const cpu_avx_real y = cpu_avx_p_madd(-above, down_d[s], d[i]);
+        cpu_avx_p_eliminate_one(below, pivot, 0, y, &up_a[s], &up_d[s], &bad[s]);
+        x[i] = down_d[s] = up_d[s];
+    }
+    for (ptrdiff_t j = middle - 1; j >= 0; j--) {
+        const ptrdiff_t k = n - 1 - j;
+        CPU_AVX_P_UNROLL
+        for (int s = 0; s < systems; s++) {
+            const ptrdiff_t top = j * step + s * apart, bottom = k * step + s * apart;
+            x[top] = down_d[s] = cpu_avx_p_madd(-store[j * systems + s], down_d[s], x[top]);
+            if (k == middle) continue;
+            x[bottom] = up_d[s] = cpu_avx_p_madd(-store[k * systems + s], up_d[s], x[bottom]);
+        }
+    }
+}
+
+/* Solves them where f is the matrix of all, as cpu_avx_factor leaves it: downwards, then upwards. */
+CPU_AVX_INLINE void cpu_avx_p_solve_factored(const cpu_avx_lines *lines, ptrdiff_t at, ptrdiff_t apart,
+                                             const cpu_avx_p_batch *batch, int systems)
+{
+    const ptrdiff_t n = (ptrdiff_t)lines->n, step = (ptrdiff_t)lines->step;
+    const cpu_avx_real *l = batch->f, *r = l + n, *q = r + n, *d = batch->d + at;
+    cpu_avx_real *x = batch->x + at, y[2] = {0};
+    for (ptrdiff_t j = 0; j < n; j++) {
+        CPU_AVX_P_UNROLL
+        for (int s = 0; s < systems; s++) {
+            const ptrdiff_t i = j * step + s * apart;
+            x[i] = y[s] = cpu_avx_p_madd(-l[j], y[s], r[j] * d[i]);
+        }
+    }
+    for (ptrdiff_t j = n - 2; j >= 0; j--) { /* y is x[n-1] already */
+        CPU_AVX_P_UNROLL
+        for (int s = 0; s < systems; s++) {
+            const ptrdiff_t i = j * step + s * apart;
+            x[i] = y[s] = cpu_avx_p_madd(-q[j], y[s], x[i]);
+        }
+    }
+}
+
+/* Solves systems from .. to-1, two at a time. Returns the first with a bad pivot, or LLONG_MAX. */
+CPU_AVX_CALL long long cpu_avx_p_scalar_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                              cpu_avx_real *store, long long from, long long to)
+{
+    const cpu_avx_lines *lines = &plan->lines;
+    long long first = LLONG_MAX;
+    for (long long s = from; s < to; s += 2) {
+        const int both = s + 1 < to;
+        const ptrdiff_t at = cpu_avx_p_system_at(lines, s), apart = cpu_avx_p_system_at(lines, s + both) - at;
+        int bad[2] = {0, 0};
+        if (batch->f && both)
+            cpu_avx_p_solve_factored(lines, at, apart, batch, 2);
+        else if (batch->f)
+            cpu_avx_p_solve_factored(lines, at, 0, batch, 1);
+        else if (both)
+            cpu_avx_p_solve_from_ends(lines, at, apart, batch, 2, store, bad);
+        else
+            cpu_avx_p_solve_from_ends(lines, at, 0, batch, 1, store, bad);
+        if (first == LLONG_MAX && (bad[0] || bad[1])) first = bad[0] ? s : s + 1;
+    }
+    return first;
+}
+
+/* Solves tiles from .. to-1 the way that the plan says. Returns the first system with a bad pivot, or LLONG_MAX. */
+CPU_AVX_CALL long long cpu_avx_p_thomas_tiles(const cpu_avx_p_plan *plan, const cpu_avx_p_batch *batch,
+                                              cpu_avx_real *store, long long from, long long to)
+{
+    ptrdiff_t stride = (ptrdiff_t)plan->lines.stride;
+    if (plan->kind == CPU_AVX_P_SCALAR) return cpu_avx_p_scalar_tiles(plan, batch, store, from, to);
+    if (plan->kind == CPU_AVX_P_CONTIGUOUS) return cpu_avx_p_contiguous_tiles(plan, batch, store, from, to);
+    if (stride != 1) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, stride, batch->f != 0);
+    if (batch->f) return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 1);
+    return cpu_avx_p_interleaved_tiles(plan, batch, store, from, to, 1, 0);
+}
+
+#endif /* CPU_AVX_PASS */

@@ -1,0 +1,43 @@
+/* set.h - a room of cpu_avx.h: reads the rooms for the set of instructions in whose file it stands, and ends the set.
+   MIT licence, see LICENSE. */
+
+enum { cpu_avx_lanes = CPU_AVX_P_LANES };
+
+#include "rooms.h"
+
+#undef CPU_AVX_SET_SUFFIX
+#define CPU_AVX_SET_SUFFIX
+#undef CPU_AVX_I
+#undef CPU_AVX_P_HERE
+#undef CPU_AVX_P_BYTES
+#undef CPU_AVX_P_LANES
+#undef CPU_AVX_P_HAS_FMA
+#undef CPU_AVX_P_RCP_BITS
+#undef CPU_AVX_P_REGISTER
+#undef CPU_AVX_P_PREFIX
+#undef CPU_AVX_P_MOVE
+#undef CPU_AVX_P_PERMUTE_HALVES
+#undef CPU_AVX_P_SHIFT_HALVES
+#undef CPU_AVX_OP_SET
+#undef CPU_AVX_OP_LOAD
+#undef CPU_AVX_OP_LOAD_PART
+#undef CPU_AVX_OP_STORE
+#undef CPU_AVX_OP_STORE_PART
+#undef CPU_AVX_OP_STREAM
+#undef CPU_AVX_OP_ADD
+#undef CPU_AVX_OP_SUB
+#undef CPU_AVX_OP_MUL
+#undef CPU_AVX_OP_DIV
+#undef CPU_AVX_OP_FMA
+#undef CPU_AVX_OP_FNMA
+#undef CPU_AVX_OP_MIN
+#undef CPU_AVX_OP_MAX
+#undef CPU_AVX_OP_SQRT
+#undef CPU_AVX_OP_SELECT
+#undef CPU_AVX_OP_DOWN
+#undef CPU_AVX_OP_SHIFT_HALVES
+#undef CPU_AVX_OP_ROTATE_UP
+#undef CPU_AVX_OP_ROTATE_DOWN
+#undef CPU_AVX_OP_RCP
+#undef CPU_AVX_OP_TRANSPOSE_BLOCKS
+#undef CPU_AVX_OP_EXCHANGE_BLOCKS

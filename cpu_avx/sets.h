@@ -1,0 +1,115 @@
+/* sets.h - a room of cpu_avx.h: the instruction sets that there are, in lists.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+/* The instruction sets. Each function of vector scope exists for each of them that the kind of processor has, its name
+   ending in _plain, _avx, _avx2, _avx512 or _neon before the precision; a function of array scope takes one as its
+   first argument. On one kind of processor a larger number is a wider set. */
+enum {
+    CPU_AVX_PLAIN,  /* C alone: a vector is an array of 4 lanes */
+    CPU_AVX_AVX,    /* 32 bytes, no multiply-add, no permutation across the two halves */
+    CPU_AVX_AVX2,   /* 32 bytes, with multiply-add */
+    CPU_AVX_AVX512, /* 64 bytes: AVX-512 F, DQ, VL and BW */
+    CPU_AVX_NEON,   /* 16 bytes, with multiply-add: 64-bit Arm */
+    CPU_AVX_ISAS
+};
+
+/* The kind of processor whose vector sets are compiled: CPU_AVX_X86, CPU_AVX_ARM, or neither. Those of x86 are compiled
+   by function attribute, whatever the compiler's flags are; NEON every 64-bit Arm has. CPU_AVX_ONLY_PLAIN leaves them
+   out, as does another processor or compiler, and on Arm nvcc, which does not understand its host compiler's arm_neon.h
+   (13.0 that of gcc 12). */
+#if defined CPU_AVX_ONLY_PLAIN || !defined __GNUC__
+#define CPU_AVX_X86 0
+#define CPU_AVX_ARM 0
+#elif defined __x86_64__ || defined __i386__
+#define CPU_AVX_X86 1
+#define CPU_AVX_ARM 0
+#include <immintrin.h>
+#elif defined __aarch64__ && defined __ARM_NEON && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined __NVCC__
+#define CPU_AVX_X86 0
+#define CPU_AVX_ARM 1
+#include <arm_neon.h>
+#else
+#define CPU_AVX_X86 0
+#define CPU_AVX_ARM 0
+#endif
+
+#endif /* CPU_AVX_PASS */
+
+/* Their files, in every pass; on one kind of processor from the narrowest to the widest. The last for which the
+   compiler's flags allow code everywhere leaves its number in CPU_AVX_BUILT_FOR, a literal: an array function called
+   with it compiles for this set alone, but with -fopenmp, where the region of threads does not know it. */
+#include "plain.h"
+#if CPU_AVX_X86
+#include "avx.h"
+#include "avx2.h"
+#include "avx512.h"
+#elif CPU_AVX_ARM
+#include "neon.h"
+#endif
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+/* Returns whether this processor, and its operating system, run the instruction set; 0 for a number that names none. */
+CPU_AVX_API int cpu_avx_has(int isa)
+{
+#if CPU_AVX_X86
+    if (isa == CPU_AVX_AVX512) return cpu_avx_p_has_avx512();
+    if (isa == CPU_AVX_AVX2) return cpu_avx_p_has_avx2();
+    if (isa == CPU_AVX_AVX) return cpu_avx_p_has_avx();
+#elif CPU_AVX_ARM
+    if (isa == CPU_AVX_NEON) return 1;
+#endif
+    return isa == CPU_AVX_PLAIN;
+}
+
+/* Returns the widest instruction set that this processor runs. */
+CPU_AVX_API int cpu_avx_best(void)
+{
+    int isa = CPU_AVX_ISAS - 1;
+    while (!cpu_avx_has(isa)) isa--;
+    return isa;
+}
+
+/* Returns the set's name: plain, avx, avx2, avx512, neon; or unknown. */
+CPU_AVX_API const char *cpu_avx_name(int isa)
+{
+    return isa == CPU_AVX_PLAIN    ? "plain"
+           : isa == CPU_AVX_AVX    ? "avx"
+           : isa == CPU_AVX_AVX2   ? "avx2"
+           : isa == CPU_AVX_AVX512 ? "avx512"
+           : isa == CPU_AVX_NEON   ? "neon"
+                                   : "unknown";
+}
+
+/* Calls, for the instruction set isa: result = the function of this stem (arguments). */
+#if CPU_AVX_X86
+#define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
+    do {                                                                                                               \
+        if ((isa) == CPU_AVX_AVX512)                                                                                   \
+            result CPU_AVX_P_NAME(stem, avx512, precision) arguments;                                                  \
+        else if ((isa) == CPU_AVX_AVX2)                                                                                \
+            result CPU_AVX_P_NAME(stem, avx2, precision) arguments;                                                    \
+        else if ((isa) == CPU_AVX_AVX)                                                                                 \
+            result CPU_AVX_P_NAME(stem, avx, precision) arguments;                                                     \
+        else                                                                                                           \
+            result CPU_AVX_P_NAME(stem, plain, precision) arguments;                                                   \
+    } while (0)
+#elif CPU_AVX_ARM
+#define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
+    do {                                                                                                               \
+        if ((isa) == CPU_AVX_NEON)                                                                                     \
+            result CPU_AVX_P_NAME(stem, neon, precision) arguments;                                                    \
+        else                                                                                                           \
+            result CPU_AVX_P_NAME(stem, plain, precision) arguments;                                                   \
+    } while (0)
+#else
+#define CPU_AVX_PICK(isa, result, stem, precision, arguments)                                                          \
+    do {                                                                                                               \
+        (void)(isa);                                                                                                   \
+        result CPU_AVX_P_NAME(stem, plain, precision) arguments;                                                       \
+    } while (0)
+#endif
+
+#endif /* CPU_AVX_PASS */

@@ -1,0 +1,312 @@
+/* systems.h - a room of cpu_avx.h: batches of systems anywhere in memory, each with its own matrix or all with one; how
+   a batch is cut into tiles.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+/* Systems are solved tile by tile, of one group each. While one tile is substituted back, from its last row to its
+   first, the next is eliminated, from its first row to its last, so that memory is read and written all the time; a
+   row of the one takes the place in the store that a row of the other has just left. */
+typedef struct {
+    cpu_avx_lines lines;
+    long long tiles, per_group; /* how many in all and in a group */
+    long long width;            /* systems in a tile */
+    int kind;                   /* what a tile is made of, see below */
+    long long n, pitch;         /* of what a tile is made of: elements, and from one to the next */
+    int stream;                 /* x is stored past the caches */
+    int copied;                 /* partitions: of copies, since the systems do not lie as they must */
+    int refined;                /* partitions: a second solve, for the residual */
+} cpu_avx_p_plan;
+enum {
+    CPU_AVX_P_INTERLEAVED, /* interleaved systems, or systems that lie neither way */
+    CPU_AVX_P_CONTIGUOUS,  /* 2*lanes contiguous systems, to be transposed */
+    CPU_AVX_P_TWO_SYSTEMS, /* 2*lanes partitions: `lanes` of one system, and `lanes` of another */
+    CPU_AVX_P_ONE_SYSTEM,  /* 2*lanes partitions of the same system */
+    CPU_AVX_P_SCALAR       /* one system, solved without vectors */
+};
+
+/* A tile: element j of its first system lies at offset + j step. */
+typedef struct {
+    long long first;  /* index of its first system */
+    ptrdiff_t offset; /* of element 0 */
+    ptrdiff_t side;   /* from what its first vector holds to what its second does */
+    int valid;        /* systems or partitions; 0: no tile */
+} cpu_avx_p_tile;
+
+/* Returns where system s of all begins. */
+CPU_AVX_API ptrdiff_t cpu_avx_p_system_at(const cpu_avx_lines *lines, long long s)
+{
+    if (lines->groups == 1) return (ptrdiff_t)(s * lines->stride); /* two divisions are as slow as some rows */
+    return (ptrdiff_t)(s / lines->systems * lines->jump + s % lines->systems * lines->stride);
+}
+
+/* Returns tile t of those from .. to-1; none, where t is not one of them. */
+CPU_AVX_API cpu_avx_p_tile cpu_avx_p_tile_at(const cpu_avx_p_plan *plan, long long t, long long from, long long to)
+{
+    cpu_avx_p_tile tile = {0, 0, 0, 0};
+    if (t < from || t >= to) return tile;
+    const cpu_avx_lines *lines = &plan->lines;
+    const long long half = plan->width / 2;
+    if (plan->kind >= CPU_AVX_P_TWO_SYSTEMS) {
+        const int two = plan->kind == CPU_AVX_P_TWO_SYSTEMS;
+        tile.first = t * (1 + two);
+        tile.offset = cpu_avx_p_system_at(lines, tile.first);
+        tile.valid = (int)plan->width;
+        if (!two)
+            tile.side = (ptrdiff_t)(half * plan->pitch);
+        else if (tile.first + 1 < lines->systems * lines->groups) /* else both are the last one */
+            tile.side = cpu_avx_p_system_at(lines, tile.first + 1) - tile.offset;
+        return tile;
+    }
+    long long group = t / plan->per_group, system = t % plan->per_group * plan->width, left = lines->systems - system;
+    tile.first = group * lines->systems + system;
+    tile.offset = (ptrdiff_t)(group * lines->jump + system * lines->stride);
+    tile.side = (ptrdiff_t)(half * plan->pitch);
+    tile.valid = (int)(left < plan->width ? left : plan->width);
+    return tile;
+}
+
+/* At most as many bytes has a row of a tile, which is long, as each row may lie on another page; and a tile's store,
+   which fits the second-level cache. Of all arrays together as many bytes are prefetched, in the order in which they
+   are read. */
+enum { CPU_AVX_P_ROW_BYTES = 2048, CPU_AVX_P_STORE_BYTES = 1 << 20, CPU_AVX_P_PREFETCH_BYTES = 6144 };
+
+/* So few systems a thread leave most lanes of a tile idle; and what a tile keeps of contiguous systems of so many
+   bytes exceeds the second-level cache. */
+enum { CPU_AVX_P_FEW_SYSTEMS = 6, CPU_AVX_P_LONG_BYTES = 1 << 17 };
+
+/* Returns whether a batch is solved faster without vectors. */
+CPU_AVX_API int cpu_avx_p_goes_scalar(const cpu_avx_lines *lines, int threads, int size)
+{
+    return lines->systems * lines->groups <= (long long)CPU_AVX_P_FEW_SYSTEMS * threads ||
+           (lines->step == 1 && lines->n >= CPU_AVX_P_LONG_BYTES / size);
+}
+
+/* Returns how many interleaved systems a tile has: those that the second-level cache holds. */
+CPU_AVX_API long long cpu_avx_p_width(long long n, int size)
+{
+    long long bytes = CPU_AVX_P_ROW_BYTES;
+    while (bytes > 128 && 2 * n * bytes > CPU_AVX_P_STORE_BYTES) bytes /= 2;
+    return bytes / size;
+}
+
+/* Copies a caller's lines, with one group where groups was left 0. Returns 0 for lines that cannot be. */
+CPU_AVX_API int cpu_avx_p_lines_of(const cpu_avx_lines *given, cpu_avx_lines *lines)
+{
+    if (!given || given->n < 0 || given->systems < 0 || given->groups < 0) return 0;
+    *lines = *given;
+    if (!lines->groups) lines->groups = 1;
+    if (!lines->n || !lines->systems) return 1;
+    /* A step that was left 0 puts all rows in one place. */
+    return (lines->n == 1 || lines->step) && (lines->systems == 1 || lines->stride) &&
+           (lines->groups == 1 || lines->jump);
+}
+
+/* Returns the same systems in as few groups as possible. */
+CPU_AVX_API cpu_avx_lines cpu_avx_p_join_groups(cpu_avx_lines lines)
+{
+    if (lines.systems == 1) {
+        lines.systems = lines.groups;
+        lines.stride = lines.jump;
+        lines.groups = 1;
+    } else if (lines.groups > 1 && lines.jump == lines.systems * lines.stride) {
+        lines.systems *= lines.groups;
+        lines.groups = 1;
+    }
+    return lines;
+}
+
+#define cpu_avx_factor CPU_AVX_OF(cpu_avx_factor)
+#define cpu_avx_p_streams CPU_AVX_OF(cpu_avx_p_streams)
+#define cpu_avx_p_thomas_plan CPU_AVX_OF(cpu_avx_p_thomas_plan)
+#define cpu_avx_p_batch CPU_AVX_OF(cpu_avx_p_batch)
+#define cpu_avx_p_store_len CPU_AVX_OF(cpu_avx_p_store_len)
+#define cpu_avx_p_share CPU_AVX_OF(cpu_avx_p_share)
+#define cpu_avx_p_work_bytes CPU_AVX_OF(cpu_avx_p_work_bytes)
+#define cpu_avx_thomas_bytes CPU_AVX_OF(cpu_avx_thomas_bytes)
+#define cpu_avx_solve_bytes CPU_AVX_OF(cpu_avx_solve_bytes)
+#define cpu_avx_p_batch_status CPU_AVX_OF(cpu_avx_p_batch_status)
+#define cpu_avx_p_thomas_by_tiles CPU_AVX_OF(cpu_avx_p_thomas_by_tiles)
+#define cpu_avx_thomas CPU_AVX_OF(cpu_avx_thomas)
+#define cpu_avx_solve CPU_AVX_OF(cpu_avx_solve)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+
+/* Factors a matrix: the part of the Thomas algorithm for a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] that does not depend on
+   the right-hand side.
+   Needs    f of CPU_AVX_FACTOR_LEN(n) elements; a[0] and c[n-1] are not read
+   Leaves   in f three arrays of n, l, r and q, for y[j] = r[j] d[j] - l[j] y[j-1], x[j] = y[j] - q[j] x[j+1]
+   Returns  0, CPU_AVX_BAD_ARGUMENT, or 1 + the first row with a bad pivot (INT_MAX if it is larger)
+   Cost     n divisions, 2n mul, n FMA; plain C, no thread */
+CPU_AVX_API int cpu_avx_factor(long long n, const cpu_avx_real *a, const cpu_avx_real *b, const cpu_avx_real *c,
+                               cpu_avx_real *f)
+{
+    if (n < 0 || (n > 0 && (!a || !b || !c || !f))) return CPU_AVX_BAD_ARGUMENT;
+    cpu_avx_real *l = f, *r = f + n, *q = f + 2 * n;
+    for (long long j = 0; j < n; j++) {
+        cpu_avx_real pivot = j > 0 ? b[j] - a[j] * q[j - 1] : b[j];
+        r[j] = 1 / pivot;
+        l[j] = j > 0 ? a[j] * r[j] : 0;
+        q[j] = j < n - 1 ? c[j] * r[j] : 0;
+        if (cpu_avx_p_bad_pivot(pivot, r[j])) return cpu_avx_p_failed(j);
+    }
+    return CPU_AVX_OK;
+}
+
+/* The arrays of a batch. Where all systems have one matrix, f holds it, factored. */
+typedef struct {
+    const cpu_avx_real *a, *b, *c, *d, *f;
+    cpu_avx_real *x;
+} cpu_avx_p_batch;
+
+/* Returns whether x is stored past the caches: where its rows, so many elements apart, lie alike in cache lines, and
+   it is more than the caches hold. */
+CPU_AVX_API int cpu_avx_p_streams(const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, long long apart)
+{
+    return (uintptr_t)batch->x % 64 == 0 && apart % (64 / CPU_AVX_SIZE) == 0 &&
+           (double)lines->n * (double)lines->systems * (double)lines->groups * CPU_AVX_SIZE >= CPU_AVX_STREAM_BYTES;
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Returns how cpu_avx_thomas and cpu_avx_solve cut a batch into tiles. */
+CPU_AVX_API cpu_avx_p_plan cpu_avx_p_thomas_plan(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
+                                                 int threads)
+{
+    cpu_avx_p_plan plan;
+    long long lanes = cpu_avx_width(isa), cache_line = 64 / CPU_AVX_SIZE;
+    plan.lines = cpu_avx_p_join_groups(*lines);
+    if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE)) {
+        const long long systems = plan.lines.systems * plan.lines.groups;
+        const cpu_avx_p_plan single = {plan.lines, systems, systems, 1, CPU_AVX_P_SCALAR, lines->n, 0, 0, 0, 0};
+        return single;
+    }
+    plan.kind = plan.lines.step == 1 && plan.lines.stride != 1 ? CPU_AVX_P_CONTIGUOUS : CPU_AVX_P_INTERLEAVED;
+    plan.n = lines->n;
+    plan.pitch = plan.lines.stride;
+    plan.copied = plan.refined = 0;
+    const int rows = plan.kind == CPU_AVX_P_CONTIGUOUS;
+    plan.width = rows ? 2 * lanes : plan.lines.stride != 1 ? lanes : cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
+    for (;;) { /* narrower, where the threads would have too few tiles */
+        plan.per_group = (plan.lines.systems - 1) / plan.width + 1;
+        plan.tiles = plan.per_group * plan.lines.groups;
+        if (rows || plan.width <= cache_line || plan.tiles >= 4LL * threads) break;
+        plan.width /= 2;
+    }
+    const long long apart =
+        (rows ? plan.lines.stride : plan.lines.step) | (plan.lines.groups > 1 ? plan.lines.jump : 0);
+    /* In place, what lies together is still in the cache when it is written, a tile after it was read; rows far apart,
+       which share few places there, are not. */
+    plan.stream =
+        (batch->x != batch->d || (!rows && plan.lines.step > plan.width)) && cpu_avx_p_streams(lines, batch, apart);
+    return plan;
+}
+
+/* Returns the elements of a thread's store. Without vectors: one for each row and system in flight; else two for
+   each row and system of a tile (contiguous systems: for each row, rounded up to whole cache lines), and three rows. */
+CPU_AVX_API size_t cpu_avx_p_store_len(const cpu_avx_lines *lines, int threads)
+{
+    const size_t n = (size_t)lines->n;
+    if (cpu_avx_p_goes_scalar(lines, threads, CPU_AVX_SIZE))
+        return lines->systems * lines->groups > threads ? 2 * n : n;
+    size_t rows = (n + 15) / 16 * 16, width = (size_t)cpu_avx_p_width(lines->n, CPU_AVX_SIZE);
+    return (2 * rows + 3) * width;
+}
+
+/* Returns thread i's part of work, each with this many elements. */
+CPU_AVX_API cpu_avx_real *cpu_avx_p_share(void *work, size_t len, int i)
+{
+    return (cpu_avx_real *)cpu_avx_p_align((char *)work + (size_t)i * (len * sizeof(cpu_avx_real) + 64));
+}
+
+/* Returns the bytes of work for so many elements a thread. No more threads work than there are systems. */
+CPU_AVX_API size_t cpu_avx_p_work_bytes(const cpu_avx_lines *lines, size_t len, int threads)
+{
+    const long long systems = lines->systems * lines->groups;
+    return (size_t)(systems < threads ? systems : threads) * (len * sizeof(cpu_avx_real) + 64);
+}
+
+/* Returns the bytes of work for cpu_avx_thomas, and for cpu_avx_solve, on these lines; 0 for lines that they do not
+   take, and for threads < 1. */
+CPU_AVX_API size_t cpu_avx_thomas_bytes(const cpu_avx_lines *lines, int threads)
+{
+    cpu_avx_lines all;
+    if (!cpu_avx_p_lines_of(lines, &all) || !all.n || threads < 1) return 0;
+    return cpu_avx_p_work_bytes(&all, cpu_avx_p_store_len(&all, threads), threads);
+}
+CPU_AVX_API size_t cpu_avx_solve_bytes(const cpu_avx_lines *lines, int threads)
+{
+    return cpu_avx_thomas_bytes(lines, threads);
+}
+
+/* Gives each thread its part of the plan's tiles, by the function named. A macro, so that who calls one function
+   compiles no other. */
+#define CPU_AVX_P_SOLVE_TILES(stem, length)                                                                            \
+    const size_t len = length;                                                                                         \
+    long long bad = LLONG_MAX;                                                                                         \
+    if (threads > plan.tiles) threads = (int)plan.tiles;                                                               \
+    if (threads == 1) { /* opening a region takes as long as a hundred rows */                                         \
+        CPU_AVX_P_PICK(isa, bad =, stem, (&plan, batch, cpu_avx_p_share(work, len, 0), 0, plan.tiles));                \
+        return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK;                                                   \
+    }                                                                                                                  \
+    CPU_AVX_P_OMP(omp parallel for num_threads(threads) schedule(static, 1) reduction(min : bad))                      \
+    for (int i = 0; i < threads; i++) {                                                                                \
+        cpu_avx_real *store = cpu_avx_p_share(work, len, i);                                                           \
+        long long from = cpu_avx_p_part(plan.tiles, threads, i), to = cpu_avx_p_part(plan.tiles, threads, i + 1);      \
+        long long first;                                                                                               \
+        CPU_AVX_P_PICK(isa, first =, stem, (&plan, batch, store, from, to));                                           \
+        if (first < bad) bad = first;                                                                                  \
+    }                                                                                                                  \
+    return bad < LLONG_MAX ? cpu_avx_p_failed(bad) : CPU_AVX_OK
+
+/* Checks the arguments of a batch. Leaves its lines in *all, without systems where there is nothing to do. */
+CPU_AVX_API int cpu_avx_p_batch_status(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
+                                       const void *work, int threads, cpu_avx_lines *all)
+{
+    if (!cpu_avx_p_lines_of(lines, all) || threads < 1) return CPU_AVX_BAD_ARGUMENT;
+    if (!cpu_avx_has(isa)) return CPU_AVX_BAD_ISA;
+    if (!all->n) all->systems = 0;
+    const int there = (batch->f || (batch->a && batch->b && batch->c)) && batch->d && batch->x && work;
+    return there || !all->systems ? CPU_AVX_OK : CPU_AVX_BAD_ARGUMENT;
+}
+
+/* Solves a batch whose arguments are checked. */
+CPU_AVX_API int cpu_avx_p_thomas_by_tiles(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
+                                          int threads)
+{
+    const cpu_avx_p_plan plan = cpu_avx_p_thomas_plan(isa, lines, batch, threads);
+    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, cpu_avx_p_store_len(lines, threads));
+}
+
+/* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
+   its own matrix.
+   Needs    work of cpu_avx_thomas_bytes(lines, threads) bytes; no pivoting, safe for diagonally dominant matrices; a[0]
+            and c[n-1] may be anything, but must be there; x may be d exactly, and overlaps nothing else
+   Returns  0, an error, or 1 + the first system that met a bad pivot, whose x is then unspecified
+   Cost     reads a, b, c, d and writes x once; 5 FMA, 2 mul and a reciprocal an element. Fast where stride or step
+            is 1, most so where all rows of x begin on cache lines; other steps are gathered. Up to six systems a
+            thread, and contiguous ones of 128 KB or more, are solved without vectors, two at a time from both ends,
+            with a division for the reciprocal: so the number of threads may change how x is rounded */
+CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
+                               const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
+{
+    const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
+    cpu_avx_lines all;
+    const int status = cpu_avx_p_batch_status(isa, lines, &batch, work, threads, &all);
+    return status || !all.systems ? status : cpu_avx_p_thomas_by_tiles(isa, &all, &batch, work, threads);
+}
+
+/* Solves every system of the lines where all have the matrix that cpu_avx_factor left in f.
+   Needs    work of cpu_avx_solve_bytes(lines, threads) bytes; x may be d exactly, and overlaps nothing else
+   Returns  0 or an error
+   Cost     reads d and writes x once; 2 FMA and a mul an element */
+CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx_real *f, const cpu_avx_real *d,
+                              cpu_avx_real *x, void *work, int threads)
+{
+    const cpu_avx_p_batch batch = {0, 0, 0, d, f, x};
+    cpu_avx_lines all;
+    const int status = cpu_avx_p_batch_status(isa, lines, &batch, work, threads, &all);
+    return status || !all.systems ? status : cpu_avx_p_thomas_by_tiles(isa, &all, &batch, work, threads);
+}
+
+#endif /* CPU_AVX_PASS */

@@ -1,0 +1,414 @@
+/* vector.h - a room of cpu_avx.h: a vector of numbers, the functions of vector scope on lanes, and what numbers need.
+   MIT licence, see LICENSE.
+
+   v[l] is lane l of v. What a function does with lanes the set's file says in CPU_AVX_OP_name; plain.h in C. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define CPU_AVX_P_INFINITY ((cpu_avx_p_bits)(CPU_AVX_SIZE == 4 ? 0xff000000u : 0xffe0000000000000u))
+#define CPU_AVX_P_CACHE_LINE (64 / CPU_AVX_SIZE) /* its elements */
+#define CPU_AVX_P_BLOCK (16 / CPU_AVX_SIZE)      /* elements of 16 bytes, within which shuffles are cheapest */
+
+#define cpu_avx_p_bits CPU_AVX_OF(cpu_avx_p_bits)
+#define cpu_avx_p_magnitude CPU_AVX_OF(cpu_avx_p_magnitude)
+#define cpu_avx_p_finite CPU_AVX_OF(cpu_avx_p_finite)
+#define cpu_avx_p_bad_pivot CPU_AVX_OF(cpu_avx_p_bad_pivot)
+#define cpu_avx_width CPU_AVX_OF(cpu_avx_width)
+#define cpu_avx_vec CPU_AVX_OF_SET(cpu_avx_vec)
+#define cpu_avx_lanes CPU_AVX_OF_SET(cpu_avx_lanes)
+#define cpu_avx_set CPU_AVX_OF_SET(cpu_avx_set)
+#define cpu_avx_load CPU_AVX_OF_SET(cpu_avx_load)
+#define cpu_avx_load_part CPU_AVX_OF_SET(cpu_avx_load_part)
+#define cpu_avx_store CPU_AVX_OF_SET(cpu_avx_store)
+#define cpu_avx_store_part CPU_AVX_OF_SET(cpu_avx_store_part)
+#define cpu_avx_stream CPU_AVX_OF_SET(cpu_avx_stream)
+#define cpu_avx_add CPU_AVX_OF_SET(cpu_avx_add)
+#define cpu_avx_sub CPU_AVX_OF_SET(cpu_avx_sub)
+#define cpu_avx_mul CPU_AVX_OF_SET(cpu_avx_mul)
+#define cpu_avx_div CPU_AVX_OF_SET(cpu_avx_div)
+#define cpu_avx_fma CPU_AVX_OF_SET(cpu_avx_fma)
+#define cpu_avx_fnma CPU_AVX_OF_SET(cpu_avx_fnma)
+#define cpu_avx_min CPU_AVX_OF_SET(cpu_avx_min)
+#define cpu_avx_max CPU_AVX_OF_SET(cpu_avx_max)
+#define cpu_avx_sqrt CPU_AVX_OF_SET(cpu_avx_sqrt)
+#define cpu_avx_select CPU_AVX_OF_SET(cpu_avx_select)
+#define cpu_avx_down CPU_AVX_OF_SET(cpu_avx_down)
+#define cpu_avx_up CPU_AVX_OF_SET(cpu_avx_up)
+#define cpu_avx_rotate_up CPU_AVX_OF_SET(cpu_avx_rotate_up)
+#define cpu_avx_rotate_down CPU_AVX_OF_SET(cpu_avx_rotate_down)
+#define cpu_avx_sum CPU_AVX_OF_SET(cpu_avx_sum)
+#define cpu_avx_rcp CPU_AVX_OF_SET(cpu_avx_rcp)
+#define cpu_avx_check CPU_AVX_OF_SET(cpu_avx_check)
+#define cpu_avx_worst CPU_AVX_OF_SET(cpu_avx_worst)
+#define cpu_avx_transpose CPU_AVX_OF_SET(cpu_avx_transpose)
+#define cpu_avx_load_tile CPU_AVX_OF_SET(cpu_avx_load_tile)
+#define cpu_avx_store_tile CPU_AVX_OF_SET(cpu_avx_store_tile)
+#define cpu_avx_p_clip CPU_AVX_OF_SET(cpu_avx_p_clip)
+#define cpu_avx_p_to_columns CPU_AVX_OF_SET(cpu_avx_p_to_columns)
+#define cpu_avx_p_from_columns CPU_AVX_OF_SET(cpu_avx_p_from_columns)
+#define cpu_avx_p_madd CPU_AVX_OF_SET(cpu_avx_p_madd)
+#define cpu_avx_p_bad_reciprocal CPU_AVX_OF_SET(cpu_avx_p_bad_reciprocal)
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_TYPES /* of a precision: what its sets share */
+
+#if CPU_AVX_SIZE == 4
+typedef uint32_t cpu_avx_p_bits;
+#else
+typedef uint64_t cpu_avx_p_bits;
+#endif
+
+/* Returns the bits of x without its sign, of which those of an infinity are CPU_AVX_P_INFINITY: -ffast-math does not
+   matter. */
+CPU_AVX_P_INLINE cpu_avx_p_bits cpu_avx_p_magnitude(cpu_avx_real x)
+{
+    cpu_avx_p_bits bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits << 1;
+}
+
+CPU_AVX_API int cpu_avx_p_finite(cpu_avx_real x)
+{
+    return cpu_avx_p_magnitude(x) < CPU_AVX_P_INFINITY;
+}
+
+CPU_AVX_API int cpu_avx_p_bad_pivot(cpu_avx_real pivot, cpu_avx_real reciprocal)
+{
+    return pivot == 0 || reciprocal == 0 || !cpu_avx_p_finite(pivot) || !cpu_avx_p_finite(reciprocal);
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_SET /* of a set and a precision */
+
+/* Returns v[l] = x. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_set(cpu_avx_real x)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_SET(v, x);
+    return v;
+}
+
+/* Returns v[l] = p[l], of any alignment. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_load(const cpu_avx_real *p)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_LOAD(v, p);
+    return v;
+}
+
+/* Returns v[l] = p[l] for l < n, else 0. What lies beyond is not touched; 0 <= n <= lanes. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_load_part(const cpu_avx_real *p, int n)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_LOAD_PART(v, p, n);
+    return v;
+}
+
+/* Stores p[l] = v[l], of any alignment. */
+CPU_AVX_INLINE void cpu_avx_store(cpu_avx_real *p, cpu_avx_vec v)
+{
+    CPU_AVX_OP_STORE(p, v);
+}
+
+/* Stores p[l] = v[l] for l < n. */
+CPU_AVX_INLINE void cpu_avx_store_part(cpu_avx_real *p, int n, cpu_avx_vec v)
+{
+    CPU_AVX_OP_STORE_PART(p, n, v);
+}
+
+/* Stores p[l] = v[l] past the caches (not in NEON).
+   Needs    p aligned to the vector; cpu_avx_fence before another thread reads it */
+CPU_AVX_INLINE void cpu_avx_stream(cpu_avx_real *p, cpu_avx_vec v)
+{
+    CPU_AVX_OP_STREAM(p, v);
+}
+
+/* Returns a[l] + b[l]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_add(cpu_avx_vec a, cpu_avx_vec b)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_ADD(v, a, b);
+    return v;
+}
+
+/* Returns a[l] - b[l]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_sub(cpu_avx_vec a, cpu_avx_vec b)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_SUB(v, a, b);
+    return v;
+}
+
+/* Returns a[l] b[l]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_mul(cpu_avx_vec a, cpu_avx_vec b)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_MUL(v, a, b);
+    return v;
+}
+
+/* Returns a[l] / b[l]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_div(cpu_avx_vec a, cpu_avx_vec b)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_DIV(v, a, b);
+    return v;
+}
+
+/* Returns a[l] b[l] + c[l].
+   Error    rounded once in AVX2, AVX-512 and NEON; elsewhere twice, unless the compiler fuses the two */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_fma(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_vec c)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_FMA(v, a, b, c);
+    return v;
+}
+
+/* Returns c[l] - a[l] b[l], rounded as cpu_avx_fma. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_fnma(cpu_avx_vec a, cpu_avx_vec b, cpu_avx_vec c)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_FNMA(v, a, b, c);
+    return v;
+}
+
+/* Returns a[l] < b[l] ? a[l] : b[l]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_min(cpu_avx_vec a, cpu_avx_vec b)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_MIN(v, a, b);
+    return v;
+}
+
+/* Returns a[l] > b[l] ? a[l] : b[l]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_max(cpu_avx_vec a, cpu_avx_vec b)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_MAX(v, a, b);
+    return v;
+}
+
+/* Returns the square root of a[l], rounded once. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_sqrt(cpu_avx_vec a)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_SQRT(v, a);
+    return v;
+}
+
+/* Returns x[l] < y[l] ? a[l] : b[l]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_select(cpu_avx_vec x, cpu_avx_vec y, cpu_avx_vec a, cpu_avx_vec b)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_SELECT(v, x, y, a, b);
+    return v;
+}
+
+/* Returns the lanes of two vectors, a and then b, from s on: l < lanes - s ? a[l + s] : b[l - lanes + s], the neighbour
+   s lanes above, where b lies above a.
+   Needs    s a literal, 0 < s < lanes */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_down(cpu_avx_vec a, cpu_avx_vec b, int s)
+{
+    cpu_avx_vec v;
+    CPU_AVX_OP_DOWN(v, a, b, s);
+    return v;
+}
+
+/* Returns them from lanes - s on: l >= s ? b[l - s] : a[lanes - s + l], the neighbour s lanes below, where a lies below
+   b.
+   Needs    as cpu_avx_down */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_up(cpu_avx_vec a, cpu_avx_vec b, int s)
+{
+    return cpu_avx_down(a, b, cpu_avx_lanes - s);
+}
+
+/* Returns v[(l - 1) mod lanes]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_rotate_up(cpu_avx_vec v)
+{
+#ifdef CPU_AVX_OP_ROTATE_UP
+    CPU_AVX_OP_ROTATE_UP(v);
+    return v;
+#else
+    return cpu_avx_up(v, v, 1);
+#endif
+}
+
+/* Returns v[(l + 1) mod lanes]. */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_rotate_down(cpu_avx_vec v)
+{
+#ifdef CPU_AVX_OP_ROTATE_DOWN
+    CPU_AVX_OP_ROTATE_DOWN(v);
+    return v;
+#else
+    return cpu_avx_down(v, v, 1);
+#endif
+}
+
+/* Returns the sum of all v[l].
+   Cost     log2 lanes shuffles and as many additions */
+CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
+{
+    cpu_avx_real lane[cpu_avx_lanes];
+    if (cpu_avx_lanes > 8) v = cpu_avx_add(v, cpu_avx_down(v, v, cpu_avx_lanes > 8 ? 8 : 1));
+    if (cpu_avx_lanes > 4) v = cpu_avx_add(v, cpu_avx_down(v, v, cpu_avx_lanes > 4 ? 4 : 1));
+    if (cpu_avx_lanes > 2) v = cpu_avx_add(v, cpu_avx_down(v, v, cpu_avx_lanes > 2 ? 2 : 1));
+    v = cpu_avx_add(v, cpu_avx_down(v, v, 1));
+    cpu_avx_store(lane, v);
+    return lane[0];
+}
+
+/* Returns 1 / v[l].
+   Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits, corrected once; at most 1.61,
+            0.51 and 0.6 ulp (measured on Zen 4, all significands: 1.55, 0.50 and 0.53; in the mean 0.003 at most, so
+            that it does not drift in many time steps). 0, subnormals of which 1 / v overflows, infinities and NaN give
+            NaN; in AVX and AVX2 any subnormal gives NaN, and from 2^126 on the result is 0: cpu_avx_check sees both.
+            Elsewhere, and with CPU_AVX_EXACT_RCP, the division, within 0.5 ulp: in f64 an approximation and two Newton
+            steps are 1.7 times as fast alone, but 1.4 times as slow in the recurrence of an elimination */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
+{
+#if CPU_AVX_P_RCP_BITS == 0 || defined CPU_AVX_EXACT_RCP || CPU_AVX_SIZE == 8
+    return cpu_avx_div(cpu_avx_set(1), v);
+#else
+    cpu_avx_vec y;
+    CPU_AVX_OP_RCP(y, v);
+    cpu_avx_vec error = cpu_avx_fnma(v, y, cpu_avx_set(1));
+#if CPU_AVX_P_RCP_BITS < 14 /* 12 bits: the square of the error counts, and always with the same sign */
+    error = cpu_avx_fma(error, error, error);
+#endif
+    return cpu_avx_fma(y, error, y);
+#endif
+}
+
+/* Returns sound, which starts at 0, marked in each lane whose pivot or reciprocal is 0, infinite or NaN.
+   Cost     2 FMA: 1 - pivot times reciprocal is a few ulp, or else 1, infinite or NaN, and its square remains so in a
+            sum. (The product alone would not show a reciprocal that underflowed to zero) */
+CPU_AVX_INLINE cpu_avx_vec cpu_avx_check(cpu_avx_vec sound, cpu_avx_vec pivot, cpu_avx_vec reciprocal)
+{
+#if CPU_AVX_P_BYTES == 0
+    for (int l = 0; l < cpu_avx_lanes; l++)
+        if (cpu_avx_p_bad_pivot(pivot.lane[l], reciprocal.lane[l])) sound.lane[l] = 1;
+    return sound;
+#else
+    __asm__("" : CPU_AVX_P_REGISTER(reciprocal)); /* or -ffast-math would know the product */
+    cpu_avx_vec error = cpu_avx_fnma(pivot, reciprocal, cpu_avx_set(1));
+    return cpu_avx_fma(error, error, sound);
+#endif
+}
+
+/* Returns the first lane that cpu_avx_check has marked, or lanes. */
+CPU_AVX_INLINE int cpu_avx_worst(cpu_avx_vec sound)
+{
+    cpu_avx_real lane[cpu_avx_lanes];
+    int l = 0;
+    cpu_avx_store(lane, sound);
+    while (l < cpu_avx_lanes && cpu_avx_p_finite(lane[l]) && lane[l] < (cpu_avx_real)0.5) l++;
+    return l;
+}
+
+/* Exchanges v[i][l] and v[l][i], of `lanes` vectors.
+   Cost     lanes log2 lanes shuffles */
+CPU_AVX_INLINE void cpu_avx_transpose(cpu_avx_vec *v)
+{
+#if CPU_AVX_P_BYTES == 0
+    for (int i = 0; i < cpu_avx_lanes; i++)
+        for (int l = 0; l < i; l++) {
+            cpu_avx_real swap = v[i].lane[l];
+            v[i].lane[l] = v[l].lane[i];
+            v[l].lane[i] = swap;
+        }
+#else
+    CPU_AVX_P_UNROLL
+    for (int i = 0; i < cpu_avx_lanes; i += CPU_AVX_P_BLOCK) CPU_AVX_OP_TRANSPOSE_BLOCKS(v + i);
+#ifdef CPU_AVX_OP_EXCHANGE_BLOCKS
+    CPU_AVX_P_UNROLL
+    for (int i = 0; i < CPU_AVX_P_BLOCK; i++) CPU_AVX_OP_EXCHANGE_BLOCKS(v + i);
+#endif
+#endif
+}
+
+/* Loads a tile of an array whose rows are pitch elements apart, columns to vectors: v[i][l] = p[l pitch + i] for
+   l < rows, i < columns, else 0; nothing else is touched.
+   Needs    rows, columns <= lanes */
+CPU_AVX_INLINE void cpu_avx_load_tile(const cpu_avx_real *p, ptrdiff_t pitch, int rows, int columns, cpu_avx_vec *v)
+{
+    if (rows == cpu_avx_lanes && columns == cpu_avx_lanes) {
+        CPU_AVX_P_UNROLL
+        for (int l = 0; l < cpu_avx_lanes; l++) v[l] = cpu_avx_load(p + l * pitch);
+    } else {
+        for (int l = 0; l < cpu_avx_lanes; l++)
+            v[l] = l < rows ? cpu_avx_load_part(p + l * pitch, columns) : cpu_avx_set(0);
+    }
+    cpu_avx_transpose(v);
+}
+
+/* Stores such a tile.
+   Leaves   v is clobbered
+   Needs    as cpu_avx_load_tile */
+CPU_AVX_INLINE void cpu_avx_store_tile(cpu_avx_real *p, ptrdiff_t pitch, int rows, int columns, cpu_avx_vec *v)
+{
+    cpu_avx_transpose(v);
+    if (rows == cpu_avx_lanes && columns == cpu_avx_lanes) {
+        CPU_AVX_P_UNROLL
+        for (int l = 0; l < cpu_avx_lanes; l++) cpu_avx_store(p + l * pitch, v[l]);
+    } else {
+        for (int l = 0; l < rows; l++) cpu_avx_store_part(p + l * pitch, columns, v[l]);
+    }
+}
+
+/* Returns n, but from 0 to lanes. */
+CPU_AVX_INLINE int cpu_avx_p_clip(long long n)
+{
+    return n < 0 ? 0 : n < cpu_avx_lanes ? (int)n : cpu_avx_lanes;
+}
+
+/* Copies some columns of rows that are pitch elements apart to vectors: column j at to + j step, zeros in the lanes
+   beyond the rows. */
+CPU_AVX_CALL void cpu_avx_p_to_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
+                                       cpu_avx_real *to, ptrdiff_t step)
+{
+    cpu_avx_vec tile[cpu_avx_lanes];
+    for (long long j = 0; j < columns; j += cpu_avx_lanes) {
+        int some = cpu_avx_p_clip(columns - j);
+        cpu_avx_load_tile(from + j, (ptrdiff_t)pitch, rows, some, tile);
+        for (int i = 0; i < some; i++) cpu_avx_store(to + (j + i) * step, tile[i]);
+    }
+}
+
+/* The way back. */
+CPU_AVX_CALL void cpu_avx_p_from_columns(long long pitch, int rows, long long columns, const cpu_avx_real *from,
+                                         ptrdiff_t step, cpu_avx_real *to)
+{
+    cpu_avx_vec tile[cpu_avx_lanes];
+    for (long long j = 0; j < columns; j += cpu_avx_lanes) {
+        int some = cpu_avx_p_clip(columns - j);
+        for (int i = 0; i < cpu_avx_lanes; i++)
+            tile[i] = i < some ? cpu_avx_load(from + (j + i) * step) : cpu_avx_set(0);
+        cpu_avx_store_tile(to + j, (ptrdiff_t)pitch, rows, some, tile);
+    }
+}
+
+/* Returns a b + c, which the compiler would not contract in ISO C. */
+CPU_AVX_INLINE cpu_avx_real cpu_avx_p_madd(cpu_avx_real a, cpu_avx_real b, cpu_avx_real c)
+{
+#if !CPU_AVX_P_HAS_FMA
+    return a * b + c;
+#elif CPU_AVX_SIZE == 4
+    return __builtin_fmaf(a, b, c);
+#else
+    return __builtin_fma(a, b, c);
+#endif
+}
+
+/* Returns whether this reciprocal is 0, infinite or NaN, and so that of a bad pivot. */
+CPU_AVX_INLINE int cpu_avx_p_bad_reciprocal(cpu_avx_real r)
+{
+    return cpu_avx_p_magnitude(r) - 1 >= CPU_AVX_P_INFINITY - 1;
+}
+
+#elif CPU_AVX_PASS == CPU_AVX_PASS_ARRAY /* of a precision: array scope, which chooses a set */
+
+/* Returns the lanes of a vector of the instruction set, one that this kind of processor has. */
+CPU_AVX_API int cpu_avx_width(int isa)
+{
+    CPU_AVX_P_PICK(isa, return, cpu_avx_lanes, );
+}
+
+#endif /* CPU_AVX_PASS */

@@ -1,0 +1,45 @@
+/* x86.h - a room of cpu_avx.h: what AVX, AVX2 and AVX-512 have in common. Their files include it.
+   MIT licence, see LICENSE. */
+
+#if CPU_AVX_PASS == CPU_AVX_PASS_ONCE
+
+#define cpu_avx_p_x86_transpose_blocks CPU_AVX_OF_SET(cpu_avx_p_x86_transpose_blocks)
+
+#else /* of a precision */
+
+/* An intrinsic of the set and precision: CPU_AVX_I(add) is _mm256_add_ps. */
+#if CPU_AVX_SIZE == 4
+#define CPU_AVX_I(operation) CPU_AVX_P_JOIN(CPU_AVX_P_PREFIX, operation, _ps)
+#else
+#define CPU_AVX_I(operation) CPU_AVX_P_JOIN(CPU_AVX_P_PREFIX, operation, _pd)
+#endif
+#define CPU_AVX_P_REGISTER "+v" /* in assembly: a vector that is read and written */
+
+#define CPU_AVX_OP_SET(v, x) v = CPU_AVX_I(set1)(x)
+#define CPU_AVX_OP_LOAD(v, p) v = CPU_AVX_I(loadu)(p)
+#define CPU_AVX_OP_STORE(p, v) CPU_AVX_I(storeu)(p, v)
+#define CPU_AVX_OP_STREAM(p, v) CPU_AVX_I(stream)(p, v)
+#define CPU_AVX_OP_ADD(v, a, b) v = CPU_AVX_I(add)(a, b)
+#define CPU_AVX_OP_SUB(v, a, b) v = CPU_AVX_I(sub)(a, b)
+#define CPU_AVX_OP_MUL(v, a, b) v = CPU_AVX_I(mul)(a, b)
+#define CPU_AVX_OP_DIV(v, a, b) v = CPU_AVX_I(div)(a, b)
+#define CPU_AVX_OP_MIN(v, a, b) v = CPU_AVX_I(min)(a, b)
+#define CPU_AVX_OP_MAX(v, a, b) v = CPU_AVX_I(max)(a, b)
+#define CPU_AVX_OP_SQRT(v, a) v = CPU_AVX_P_MOVE(sqrt, a)
+#define CPU_AVX_OP_TRANSPOSE_BLOCKS(v) cpu_avx_p_x86_transpose_blocks(v)
+
+/* Transposes within each block of 16 bytes, of as many vectors as a block has elements. */
+CPU_AVX_INLINE void cpu_avx_p_x86_transpose_blocks(cpu_avx_vec *v)
+{
+#if CPU_AVX_SIZE == 8
+    cpu_avx_vec low = CPU_AVX_P_MOVE(unpacklo, v[0], v[1]), high = CPU_AVX_P_MOVE(unpackhi, v[0], v[1]);
+    v[0] = low, v[1] = high;
+#else
+    cpu_avx_vec a = CPU_AVX_P_MOVE(unpacklo, v[0], v[1]), b = CPU_AVX_P_MOVE(unpacklo, v[2], v[3]);
+    cpu_avx_vec c = CPU_AVX_P_MOVE(unpackhi, v[0], v[1]), d = CPU_AVX_P_MOVE(unpackhi, v[2], v[3]);
+    v[0] = CPU_AVX_P_MOVE(shuffle, a, b, 0x44), v[1] = CPU_AVX_P_MOVE(shuffle, a, b, 0xee);
+    v[2] = CPU_AVX_P_MOVE(shuffle, c, d, 0x44), v[3] = CPU_AVX_P_MOVE(shuffle, c, d, 0xee);
+#endif
+}
+
+#endif /* CPU_AVX_PASS */
