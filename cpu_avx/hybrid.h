@@ -11,7 +11,6 @@
 #define cpu_avx_p_hybrid_len CPU_AVX_OF(cpu_avx_p_hybrid_len)
 #define cpu_avx_hybrid_bytes CPU_AVX_OF(cpu_avx_hybrid_bytes)
 #define cpu_avx_p_hybrid_by_tiles CPU_AVX_OF(cpu_avx_p_hybrid_by_tiles)
-#define cpu_avx_p_hybrid_of CPU_AVX_OF(cpu_avx_p_hybrid_of)
 #define cpu_avx_hybrid CPU_AVX_OF(cpu_avx_hybrid)
 #define cpu_avx_hybrid_refined CPU_AVX_OF(cpu_avx_hybrid_refined)
 
@@ -134,25 +133,17 @@ CPU_AVX_API size_t cpu_avx_hybrid_bytes(const cpu_avx_lines *lines, int threads)
     return cpu_avx_p_work_bytes(&all, cpu_avx_p_hybrid_len(all.n), threads);
 }
 
-/* Solves a batch whose arguments are checked. */
+/* The body of cpu_avx_hybrid and cpu_avx_hybrid_refined. */
 CPU_AVX_API int cpu_avx_p_hybrid_by_tiles(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch,
                                           int refined, void *work, int threads)
 {
-    const cpu_avx_p_plan plan = cpu_avx_p_hybrid_plan(isa, lines, batch, refined);
-    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_hybrid_tiles, cpu_avx_p_hybrid_len(lines->n));
+    cpu_avx_lines all;
+    const int status = cpu_avx_p_batch_status(isa, lines, batch, work, threads, &all);
+    if (status || !all.systems) return status;
+    const cpu_avx_p_plan plan = cpu_avx_p_hybrid_plan(isa, &all, batch, refined);
+    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_hybrid_tiles, cpu_avx_p_hybrid_len(all.n));
 }
 #undef CPU_AVX_P_SOLVE_TILES
-
-/* The body of cpu_avx_hybrid, and of cpu_avx_hybrid_refined. */
-CPU_AVX_API int cpu_avx_p_hybrid_of(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
-                                    const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, int refined,
-                                    void *work, int threads)
-{
-    const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
-    cpu_avx_lines all;
-    const int status = cpu_avx_p_batch_status(isa, lines, &batch, work, threads, &all);
-    return status || !all.systems ? status : cpu_avx_p_hybrid_by_tiles(isa, &all, &batch, refined, work, threads);
-}
 
 /* Solves every system of the lines on its own across the lanes of a vector. Lane l reduces rows l k .. l k + k - 1,
    with k = n / lanes rounded up (n / (2*lanes) from 2*lanes^2 rows on, unless n is a multiple of lanes but not of
@@ -173,7 +164,8 @@ CPU_AVX_API int cpu_avx_p_hybrid_of(int isa, const cpu_avx_lines *lines, const c
 CPU_AVX_API int cpu_avx_hybrid(int isa, const cpu_avx_lines *lines, const cpu_avx_real *a, const cpu_avx_real *b,
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {
-    return cpu_avx_p_hybrid_of(isa, lines, a, b, c, d, x, 0, work, threads);
+    const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
+    return cpu_avx_p_hybrid_by_tiles(isa, lines, &batch, 0, work, threads);
 }
 
 /* Solves the same, and then A e = d - A x for what x lacks: one step of refinement, in the same precision.
@@ -186,7 +178,8 @@ CPU_AVX_API int cpu_avx_hybrid_refined(int isa, const cpu_avx_lines *lines, cons
                                        const cpu_avx_real *b, const cpu_avx_real *c, const cpu_avx_real *d,
                                        cpu_avx_real *x, void *work, int threads)
 {
-    return cpu_avx_p_hybrid_of(isa, lines, a, b, c, d, x, 1, work, threads);
+    const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
+    return cpu_avx_p_hybrid_by_tiles(isa, lines, &batch, 1, work, threads);
 }
 
 #endif /* CPU_AVX_PASS */

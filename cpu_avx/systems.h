@@ -270,12 +270,15 @@ CPU_AVX_API int cpu_avx_p_batch_status(int isa, const cpu_avx_lines *lines, cons
     return there || !all->systems ? CPU_AVX_OK : CPU_AVX_BAD_ARGUMENT;
 }
 
-/* Solves a batch whose arguments are checked. */
+/* The body of cpu_avx_thomas and cpu_avx_solve. */
 CPU_AVX_API int cpu_avx_p_thomas_by_tiles(int isa, const cpu_avx_lines *lines, const cpu_avx_p_batch *batch, void *work,
                                           int threads)
 {
-    const cpu_avx_p_plan plan = cpu_avx_p_thomas_plan(isa, lines, batch, threads);
-    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, cpu_avx_p_store_len(lines, threads));
+    cpu_avx_lines all;
+    const int status = cpu_avx_p_batch_status(isa, lines, batch, work, threads, &all);
+    if (status || !all.systems) return status;
+    const cpu_avx_p_plan plan = cpu_avx_p_thomas_plan(isa, &all, batch, threads);
+    CPU_AVX_P_SOLVE_TILES(cpu_avx_p_thomas_tiles, cpu_avx_p_store_len(&all, threads));
 }
 
 /* Solves a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j] by the Thomas algorithm, for every system of the lines, each with
@@ -291,9 +294,7 @@ CPU_AVX_API int cpu_avx_thomas(int isa, const cpu_avx_lines *lines, const cpu_av
                                const cpu_avx_real *c, const cpu_avx_real *d, cpu_avx_real *x, void *work, int threads)
 {
     const cpu_avx_p_batch batch = {a, b, c, d, 0, x};
-    cpu_avx_lines all;
-    const int status = cpu_avx_p_batch_status(isa, lines, &batch, work, threads, &all);
-    return status || !all.systems ? status : cpu_avx_p_thomas_by_tiles(isa, &all, &batch, work, threads);
+    return cpu_avx_p_thomas_by_tiles(isa, lines, &batch, work, threads);
 }
 
 /* Solves every system of the lines where all have the matrix that cpu_avx_factor left in f.
@@ -304,9 +305,7 @@ CPU_AVX_API int cpu_avx_solve(int isa, const cpu_avx_lines *lines, const cpu_avx
                               cpu_avx_real *x, void *work, int threads)
 {
     const cpu_avx_p_batch batch = {0, 0, 0, d, f, x};
-    cpu_avx_lines all;
-    const int status = cpu_avx_p_batch_status(isa, lines, &batch, work, threads, &all);
-    return status || !all.systems ? status : cpu_avx_p_thomas_by_tiles(isa, &all, &batch, work, threads);
+    return cpu_avx_p_thomas_by_tiles(isa, lines, &batch, work, threads);
 }
 
 #endif /* CPU_AVX_PASS */

@@ -310,7 +310,11 @@ each_alone() {
     for header in $headers; do
         stem=$(echo ${header%.h} | tr / _)
         rm -rf folder && mkdir -p folder/$(dirname $header) && cp "$top/$header" folder/$header
-        grep -q 'includes nothing of the kit' "$top/$header" || copy_kit folder
+        if grep -q 'includes nothing else of the kit' "$top/$header"; then
+            cp -r "$top/${header%.h}" folder/
+        elif ! grep -q 'includes nothing of the kit' "$top/$header"; then
+            copy_kit folder
+        fi
         printf '#include "folder/%s"\nint main(void) { return 0; }\n' "$header" >alone.$suffix
         check "$language: $header alone" compile alone.$suffix $compiler $flags $level
         check "$language: a program that uses nothing of $header is the empty one" \
