@@ -31,7 +31,7 @@ static int launch_of(way w, trid_lines lines, int flags, const T *a, const T *b,
     if (w.parts == PUBLIC) {
         scratch_memory scratch(lines, flags, sizeof(T));
         void *given = clusters_here() ? 0 : scratch.at(); /* no more than 8192 rows need none there */
-        return PIVOTED ? trid_p_batch_pivoted(lines, flags, a, b, c, d, x, report, given, 0)
+        return PIVOTED ? trid_batch_pivoted(lines, flags, a, b, c, d, x, report, given, 0)
                        : trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, given, 0);
     }
     const int F = sizeof(T) == 4 ? 2 : 1;
@@ -159,7 +159,7 @@ static std::vector<layout> beside(int n, int systems)
 {
     std::vector<layout> all = layouts(n, systems), list;
     for (const layout &l : all)
-        if (trid_p_lines_side_by_side(trid_p_lines_join(l.lines))) list.push_back(l);
+        if (trid_p_lines_are_interleaved(trid_p_lines_join(l.lines))) list.push_back(l);
     return list;
 }
 

@@ -12,29 +12,29 @@
 
 /* The launches of both precisions by one name. Of what they share with trid_batch_solve only single precision compiles
    all, and reduced systems lie side by side. */
-enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_SIDE_BY_SIDE };
+enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
 #define ENDS_LAUNCHES(T, suffix, ONLY)                                                                                 \
     CASE_FUNCTION int reduce_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
                                   long long share, T *ea, T *ec, T *ed, const trid_batch_report *report)               \
     {                                                                                                                  \
-        return trid_batch_reduce_ends_##suffix(lines, flags, a, b, c, d, share, ea, ec, ed, report, 0);                \
+        return trid_batch_interface_reduce_##suffix(lines, flags, a, b, c, d, share, ea, ec, ed, report, 0);                \
     }                                                                                                                  \
     CASE_FUNCTION int expand_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
                                   long long share, const T *ends, T *x, const trid_batch_report *report)               \
     {                                                                                                                  \
         scratch_memory scratch(lines, flags, sizeof *x);                                                               \
-        return trid_batch_expand_ends_##suffix<ONLY>(lines, flags, a, b, c, d, share, ends, x, report, scratch.at(),   \
+        return trid_batch_interface_expand_##suffix<ONLY>(lines, flags, a, b, c, d, share, ends, x, report, scratch.at(),   \
                                                      0);                                                               \
     }                                                                                                                  \
     CASE_FUNCTION int factor_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *u, T *v,         \
                                   long long share, T *ea, T *ec, int *reach, const trid_batch_report *report)          \
     {                                                                                                                  \
-        return trid_batch_factor_ends_##suffix(lines, flags, a, b, c, u, v, share, ea, ec, reach, report, 0);          \
+        return trid_batch_interface_factor_##suffix(lines, flags, a, b, c, u, v, share, ea, ec, reach, report, 0);          \
     }                                                                                                                  \
     CASE_FUNCTION int weigh_ends(trid_lines lines, int flags, const T *u, const T *v, const T *d, long long first,     \
                                  long long last, long long share, T *ed)                                               \
     {                                                                                                                  \
-        return trid_batch_weigh_ends_##suffix(lines, flags, u, v, d, first, last, share, ed, 0);                       \
+        return trid_batch_interface_weigh_##suffix(lines, flags, u, v, d, first, last, share, ed, 0);                       \
     }                                                                                                                  \
     CASE_FUNCTION int solve(trid_lines lines, int shared, const T *a, const T *b, const T *c, T *x)                    \
     {                                                                                                                  \
@@ -46,13 +46,13 @@ enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_SIDE_BY_SIDE };
     CASE_FUNCTION int reduce_made(trid_lines lines, int flags, const Rows &rows, const T *d, long long share, T *ea,   \
                                   T *ec, T *ed)                                                                        \
     {                                                                                                                  \
-        return trid_batch_reduce_ends_rows_##suffix(lines, flags, rows, d, share, ea, ec, ed, 0, 0);                   \
+        return trid_batch_interface_reduce_rows_##suffix(lines, flags, rows, d, share, ea, ec, ed, 0, 0);                   \
     }                                                                                                                  \
     template <class Rows>                                                                                              \
     CASE_FUNCTION int expand_made(trid_lines lines, int flags, const Rows &rows, const T *d, long long share,          \
                                   const T *ends, T *x)                                                                 \
     {                                                                                                                  \
-        return trid_batch_expand_ends_rows_##suffix<BESIDE>(lines, flags, rows, d, share, ends, x, 0, 0, 0);           \
+        return trid_batch_interface_expand_rows_##suffix<BESIDE>(lines, flags, rows, d, share, ends, x, 0, 0, 0);           \
     }
 ENDS_LAUNCHES(float, f32, 0)
 ENDS_LAUNCHES(double, f64, BESIDE)
