@@ -88,12 +88,13 @@ done
 # The launch functions that a header declares in full, so that they can be found.
 launches() {
     sed -n 's/^static int \(bs[13]d_[a-z]*[0-9]_f[0-9]*\)(.*/\1/p
-        s/^static int \(trid_batch_[a-z]*_f[0-9]*\)(.*/\1/p' "$top/$1"
+        s/^#define \(trid_batch_[a-z]*_f[0-9]*\) .*/\1/p' "$top/$1"
 }
 
 # only_that FUNCTION: of all launch functions the object has that one, and the one that it hands over to.
 only_that() {
-    nm -C launch.o | grep -oE '(bs[13]d_[a-z]*[0-9]|trid_batch_[a-z]*)_f[0-9]*<' | sort -u >has
+    nm -C launch.o | sed 's/tb_\(f[0-9]*\)::\(trid_batch_[a-z]*\)</\2_\1</' |
+        grep -oE '(bs[13]d_[a-z]*[0-9]|trid_batch_[a-z]*)_f[0-9]*<' | sort -u >has
     case $1 in bs3d_implicit3_*) echo "bs3d_implicit2_${1##*_}<" ;; esac >wanted
     echo "$1<" >>wanted
     diff wanted has
@@ -105,7 +106,7 @@ only_its_kernels() {
     rung=${1#*_}
     c++filt <entries >kernels
     if [ $1 = trid_batch_solve_f32 ]; then
-        [ -s kernels ] && ! grep -E 'double|pivoted|common' kernels && grep -q '<float' kernels
+        [ -s kernels ] && ! grep -E 'double|pivoted|one_matrix' kernels && grep -q '<float' kernels
         return
     fi
     [ -s kernels ] && ! grep -E '_f(32|64)' kernels | grep -v "_${rung##*_}" &&
