@@ -64,7 +64,8 @@
    here its line above, its #include and its aliases below; its flags, in the enumeration and in
    trid_batch_status_string; its C function in c_linkage.h; what it needs of scratch in trid_batch_scratch; a title in
    bench/batch_table.cc, if sizes choose its kernels; its tests in tests/test_batch*.cu, faults in tests/faults.txt.
-   To add a shape: a line of the list in the launch that is to choose it; the script that the table below names makes the table.
+   To add a shape: a line of the list in the launch that is to choose it. The script that the table below names makes
+   the table.
 
    Options, defined before the header is included:
      TRID_BATCH_IMPLEMENTATION   in one .cu file of a program written in C: the launches as functions with C linkage */

@@ -1,6 +1,7 @@
 /* call.h - a room of trid/batch.h: the arguments of a call, checked, and what they come to.
    MIT licence, see LICENSE. */
 
+/* Returns whether the systems of a plan are interleaved. */
 static inline int trid_p_batch_is_interleaved(const trid_p_batch_plan &plan)
 {
     return trid_p_lines_are_interleaved(plan.lines);
@@ -16,7 +17,7 @@ static inline int trid_p_batch_is_contiguous(const trid_p_batch_plan &plan, cons
         return plan.lines.step == 1;
 }
 
-/* Is this too long for a chip? checked: 0, 1, or 2 for a solve with pivoting. */
+/* Returns whether systems are too long for a chip. checked: 0, 1, or 2 for a solve with pivoting. */
 static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int checked)
 {
     return joined.n > (checked == 2                           ? TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, joined.step == 1)
@@ -24,13 +25,14 @@ static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int 
                                                               : TRID_P_BATCH_ON_CHIP(bytes, checked));
 }
 
-/* Scratch that cannot be used. */
+/* Returns whether the scratch cannot be used. */
 static inline int trid_p_batch_lacks(const trid_p_batch_plan &plan)
 {
     return !plan.scratch || (size_t)plan.scratch % 16 != 0;
 }
 
-/* Does one of `count` elements from p on lie within the reach of x with all its sides, be it between its elements? */
+/* Returns whether one of `count` elements from p on lies within the reach of x with all its sides, be it between its
+   elements. */
 template <class tb_real>
 static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x, const tb_real *p, long long count,
                                       long long sides = 1, long long pitch = 0)
@@ -42,7 +44,7 @@ static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x,
     return count > 0 && at < to && at + (size_t)count * sizeof(tb_real) > from;
 }
 
-/* A call's arguments, checked; a, b, c are null where the matrix is made in registers. */
+/* Checks the arguments of a call; a, b, c are null where the matrix is made in registers. */
 template <class tb_real>
 static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, const tb_real *a, const tb_real *b,
                                const tb_real *c, const tb_real *d, const tb_real *x, int made)
@@ -54,8 +56,8 @@ static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, co
     if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
     if (!d || !x || (!made && (!a || !b || !c))) return TRID_BATCH_BAD_ARGUMENT;
     if (d != x && trid_lines_overlap(lines, d, x, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
-    /* But for periodic systems, of a the rows from 1 on are elements, of c those before n-1: rows 0 .. n-2 and 1 .. n-1
-       of x are asked for. */
+    /* The elements of a are those from row 1 on, of c those before row n-1, except in periodic systems. So rows 0 ..
+       n-2 and 1 .. n-1 of x are asked for. */
     const long long ends = (flags & TRID_BATCH_PERIODIC) == 0, first[3] = {ends, 0, 0};
     const long long rows[3] = {lines.n - ends, lines.n, lines.n - ends};
     const tb_real *matrix[3] = {a, b, c};
@@ -73,14 +75,14 @@ static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, co
     return TRID_BATCH_OK;
 }
 
-/* The plan of a call, and what the report wants at its start. */
+/* Makes the plan of a call, and sets what the report wants set at its start. */
 static inline int trid_p_batch_begin(trid_lines lines, int flags, const trid_batch_report *report, void *scratch,
                                      cudaStream_t stream, trid_p_batch_plan *plan)
 {
     const trid_batch_report none = {0, 0, 0, 0};
     plan->lines = trid_p_lines_join(lines);
     plan->n = (int)lines.n;
-    plan->width = plan->width_log2 = 0;
+    plan->lanes = plan->lanes_log2 = 0;
     plan->flags = flags;
     plan->magic = plan->per_group = plan->tiles = plan->repeat = 0;
     plan->repair = 0;
@@ -94,8 +96,8 @@ static inline int trid_p_batch_begin(trid_lines lines, int flags, const trid_bat
                : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* Is the call to be solved as systems side by side? Where kernels for one layout alone are compiled it does not matter
-   how short systems lie. */
+/* Returns whether a call is solved as interleaved systems. Where kernels for one layout alone are compiled it does not
+   matter how short systems lie. */
 template <int only>
 static int trid_p_batch_as_interleaved(const trid_p_batch_plan &plan)
 {
@@ -103,7 +105,7 @@ static int trid_p_batch_as_interleaved(const trid_p_batch_plan &plan)
            : only & TRID_BATCH_ONLY_INTERLEAVED ? 1
                                                 : trid_p_batch_is_interleaved(plan);
 }
-/* Systems for which nothing is compiled; is_long: as for trid_p_batch_is_long. */
+/* Returns whether nothing is compiled for these systems; is_long: as for trid_p_batch_is_long. */
 template <int only>
 static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan, int is_long)
 {
@@ -112,8 +114,8 @@ static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan, int is_lo
             trid_p_batch_as_interleaved<only>(plan) != trid_p_batch_is_interleaved(plan));
 }
 
-/* Where kernels find the off-diagonals. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the
-   same arrays by other names; systems of one row have no off-diagonals, and b stands for them. */
+/* Makes *a and *c what kernels read as off-diagonals. As neither a of row 0 nor c of row n-1 is used, the transposed
+   matrix is the same arrays by other names. Systems of one row have no off-diagonals, and b stands for them. */
 template <class tb_real>
 static inline void trid_p_batch_sides(const trid_p_batch_plan &plan, long long step, const tb_real **a,
                                       const tb_real *b, const tb_real **c)

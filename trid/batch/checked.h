@@ -1,9 +1,9 @@
 /* checked.h - a room of trid/batch.h: systems with their residuals.
    MIT licence, see LICENSE. */
 
-/* Where the four arrays of a warp lie until its residuals are known. full: pieces of 16 bytes, one of padding to
-   eight, so that lanes read theirs without conflicts; else as trid_p_batch_slot has it, len elements and a word a
-   lane. */
+/* Where the four arrays of a warp stay until its residuals are known. In full tiles: pieces of 16 bytes, one of padding
+   to eight, so that lanes read theirs without bank conflicts. Else as trid_p_batch_slot has it: len elements and a word
+   a lane. */
 template <class tb_real, int k, int path>
 struct trid_p_batch_kept {
     enum {
@@ -16,8 +16,7 @@ struct trid_p_batch_kept {
     };
 };
 
-/* Asks for an array of the warp's systems; ends as trid_p_batch_fetch has it. A lane looks at its first a
-   nevertheless. */
+/* Asks for an array of the warp's systems; ends as in trid_p_batch_fetch, except that a lane looks at its first a. */
 template <class tb_real, int k, int path>
 TB_D void trid_p_batch_keep(const trid_p_batch_plan &plan, int total, int ends, const tb_real *src, long long step,
                             long long stride, const int *slot, tb_real *kept)
@@ -49,7 +48,7 @@ TB_D void trid_p_batch_keep(const trid_p_batch_plan &plan, int total, int ends, 
     }
 }
 
-/* The lane's rows g .. g + vector-1 of an array, fill from row `rows` on. */
+/* Returns the lane's rows g .. g + vector-1 of an array, fill from row `rows` on. */
 template <class tb_real, int path>
 TB_D trid_p_batch_word<tb_real> trid_p_batch_look(const tb_real *own, int g, int rows, tb_real fill)
 {
@@ -64,7 +63,7 @@ TB_D trid_p_batch_word<tb_real> trid_p_batch_look(const tb_real *own, int g, int
     return word;
 }
 
-/* The lane's rows of the matrix: identity rows beyond the system, no coupling beyond its ends. */
+/* Reads the lane's rows of the matrix: identity rows beyond the system, no coupling beyond its ends. */
 template <class tb_real, int k, int path>
 TB_D void trid_p_batch_matrix_kept(const tb_real *own, int rows, int rank, int lanes, tb_real *a, tb_real *b,
                                    tb_real *c)
@@ -82,7 +81,7 @@ TB_D void trid_p_batch_matrix_kept(const tb_real *own, int rows, int rank, int l
     if (path == TRID_P_BATCH_FULL && rank == lanes - 1) c[k - 1] = 0;
 }
 
-/* The residual of the lane's rows, read again one after another; in rest if it is not null. */
+/* Returns the residual of the lane's rows, which it reads again one after another; in rest if that is not null. */
 template <class tb_real, int k, int path>
 TB_D trid_p_batch_worst trid_p_batch_residual_of(const tb_real *own, int rows, int rank, int lanes, const tb_real *x,
                                                  tb_real *rest)
@@ -102,7 +101,7 @@ TB_D trid_p_batch_worst trid_p_batch_residual_of(const tb_real *own, int rows, i
         TB_UNROLL
         for (int j = 0; j < vector && g + j < k; j++) {
             tb_real up = g + j > 0 ? x[g + j - 1] : left, down = g + j < k - 1 ? x[g + j + 1] : right;
-            /* What the ends do not couple to is not the system's: 0 times another's NaN would be one here. */
+            /* What lies beyond the ends is not the system's: 0 times another's NaN would be NaN here. */
             if (g + j == 0 && rank == 0) up = 0;
             if (path == TRID_P_BATCH_FULL ? g + j == k - 1 && rank == lanes - 1 : g + j >= rows - 1) down = 0;
             tb_real r = trid_p_batch_residual_row(a.v[j], b.v[j], c.v[j], d.v[j], x[g + j], up, down, &worst);
@@ -121,8 +120,8 @@ TB_D trid_p_batch_worst trid_p_batch_residual_of(const tb_real *own, int rows, i
      : (path) == TRID_P_BATCH_FULL ? ((refined) ? 5 : 6)                                                               \
                                    : 4)
 
-/* As trid_p_batch_warps, for arrays, with the residual of each system. All four arrays wait in shared memory, where
-   they stay until it is known: so no register holds what is on its way. */
+/* Solves as trid_p_batch_warps does, for arrays, and computes the residual of each system. All four arrays wait in
+   shared memory until it is known, so that no register holds what is on its way. */
 template <class tb_real, int k, int path, int refined>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 1), TRID_P_BATCH_CHECKED_RESIDENT(tb_real, k, path, refined))
 TRID_KERNEL void trid_p_batch_checked_warps(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from, const tb_real *d,
@@ -131,11 +130,11 @@ TRID_KERNEL void trid_p_batch_checked_warps(trid_p_batch_plan plan, trid_p_batch
     typedef trid_p_batch_kept<tb_real, k, path> kept;
     enum { warps = TRID_P_BATCH_WARPS(tb_real, 1), banks = kept::banks, vector = kept::vector };
     __shared__ trid_p_batch_word<tb_real> buffer[warps][4 * kept::own_len / vector];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.width, n = plan.n;
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.width_log2);
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
+    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
     if (tile.count == 0) return;
     int rank = lane & (lanes - 1), total = tile.count * n, slot[k];
-    int valid = ((lane >> plan.width_log2) < tile.count ? n : 0) - k * rank;
+    int valid = ((lane >> plan.lanes_log2) < tile.count ? n : 0) - k * rank;
     if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k;
     long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
     long long row = tile.group * from.jump + tile.first * from.stride;
@@ -210,7 +209,7 @@ TRID_KERNEL void trid_p_batch_checked_warps(trid_p_batch_plan plan, trid_p_batch
             worst.error = trid_p_batch_most(worst.error, __shfl_xor_sync(TB_FULL_WARP, worst.error, m));
             worst.size = trid_p_batch_most(worst.size, __shfl_xor_sync(TB_FULL_WARP, worst.size, m));
         }
-        long long system = tile.group * plan.lines.systems + tile.first + (lane >> plan.width_log2);
+        long long system = tile.group * plan.lines.systems + tile.first + (lane >> plan.lanes_log2);
         if (rank == 0 && valid > 0)
             trid_p_batch_tell(plan, system, bad, 1, trid_p_batch_number<tb_real>(worst.error),
                               trid_p_batch_number<tb_real>(worst.size));
@@ -230,7 +229,7 @@ static int trid_p_batch_launch_checked_warps(const trid_p_batch_plan &plan, int 
            ...);
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
-/* n <= 512. A tile is full where its pieces of 16 bytes are pieces of memory. */
+/* Launches for n <= 512. A tile is full only where its pieces of 16 bytes are pieces of memory. */
 template <class tb_real>
 static int trid_p_batch_launch_checked(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,
                                        const tb_real *d, tb_real *x, int shared, cudaStream_t stream)
@@ -242,7 +241,7 @@ static int trid_p_batch_launch_checked(trid_p_batch_plan plan, const trid_p_batc
         (places % 16 != 0 || plan.lines.stride * real % 16 != 0 || plan.lines.jump * real % 16 != 0))
         path = TRID_P_BATCH_CONTIGUOUS;
     dim3 grid;
-    if (trid_p_batch_count(&plan, 32 / plan.width, TRID_P_BATCH_WARPS(tb_real, 1), &grid) != cudaSuccess)
+    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 1), &grid) != cudaSuccess)
         return TRID_BATCH_BAD_SIZE;
     if (path == TRID_P_BATCH_FULL)
         return plan.flags & TRID_BATCH_REFINED
@@ -254,9 +253,9 @@ static int trid_p_batch_launch_checked(trid_p_batch_plan plan, const trid_p_batc
     return trid_p_batch_launch_checked_warps<TRID_P_BATCH_STRIDED, 1, 8, 16>(plan, k, grid, rows, d, x, stream);
 }
 
-/* With residuals: the rows of a tile must last until its residual is known, and the next ones come meanwhile. So shared
-   memory holds three halves of k/2 rows of tiles in turn: the two of the tile that is being solved, and the first of
-   the next; each is given to the half after the next as soon as its residual is known. */
+/* Asks for one half of a tile. The rows of a tile must last until its residual is known, and the next ones arrive
+   meanwhile. So shared memory holds three halves of k/2 rows: the two of the tile that is being solved, and the first
+   of the next. As soon as the residual of a half is known, its place is given to the half after the next. */
 template <class tb_real, int k, int systems, int parts, int ahead, int pipelined>
 TB_D void trid_p_batch_ask_half(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &from, unsigned index,
                                 int line, int first, const tb_real *d, int half, tb_real *stage)
@@ -267,8 +266,8 @@ TB_D void trid_p_batch_ask_half(const trid_p_batch_plan &plan, const trid_p_batc
     route.part = half; /* the second has no row 0 */
     trid_p_batch_ask<tb_real, k / 2, systems, parts, k / 2, ahead, 4, pipelined>(plan, from.step, 0, &route, stage);
 }
-/* Row j of the thread's, 0 beyond the system and where its ends couple to nothing: from its half in shared memory, or,
-   where nothing is staged, from arrays, in which its first row is where `at` and d say. */
+/* Reads row j of the thread's; 0 beyond the system and where its ends couple to nothing. From its half in shared
+   memory, or, where nothing is pipelined, from arrays, in which its first row is where `at` and d say. */
 template <class tb_real, int k, int systems, int parts, int pipelined>
 TB_D void trid_p_batch_row_of(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &at, int valid,
                               int first, const tb_real *d, const tb_real *own, int j, tb_real *a, tb_real *b,
@@ -290,7 +289,7 @@ TB_D void trid_p_batch_row_of(const trid_p_batch_plan &plan, const trid_p_batch_
         *r = d[row * plan.lines.step];
     }
 }
-/* The thread's first unknown below, by way of shared memory. */
+/* Returns the first unknown below the thread's, by way of shared memory. */
 template <class tb_real, int systems, int parts>
 TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
 {
@@ -303,7 +302,7 @@ TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
                                         : (tb_real)0;
 }
 
-/* As trid_p_batch_interleaved, for arrays, with the residual of each system. */
+/* Solves as trid_p_batch_interleaved does, for arrays, and computes the residual of each system. */
 template <class tb_real, int k, int systems, int parts, int ahead, int pipelined>
 TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
 TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
@@ -440,8 +439,8 @@ static int trid_p_batch_launch_checked_interleaved_of(const trid_p_batch_plan &p
     enum {
         resident = TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems * parts),
         bytes = 6 * k * systems * parts * (int)sizeof(tb_real),
-        fixed = (parts > 1 ? 6 * (int)span * (int)sizeof(tb_real) : 0) + 12 * systems +
-                1536 /* and what a block takes for itself */
+        /* 1536: what a block takes for itself */
+        fixed = (parts > 1 ? 6 * (int)span * (int)sizeof(tb_real) : 0) + 12 * systems + 1536
     };
     static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || resident * (bytes + fixed) <= TRID_P_BATCH_SHARED_BYTES,
                   "every tile must have room");

@@ -1,29 +1,29 @@
 /* contiguous.h - a room of trid/batch.h: contiguous systems: lanes of a warp, warps of a block.
    MIT licence, see LICENSE. */
 
-/* A warp's 32/lanes systems, one after another without what may lie between them, are f = 0 .. count*n-1. Access r of lane
-   l is f = 32 r + l, so that every access but the last is full and coalesced whatever n is; in shared memory it goes
-   where transpose_to_striped puts slot e of the 32 k that the lanes have, element t of system s being slot s*k*lanes + t:
-   so the lanes read their rows without bank conflicts and with literal offsets, and the stores conflict only where an
-   access straddles two systems. */
+/* The 32/lanes systems of a warp, in order and without what may lie between them, have elements f = 0 .. count*n-1.
+   Access r of lane l is f = 32 r + l, so that every access but the last is full and coalesced whatever n is. In shared
+   memory it goes where transpose_to_striped puts slot e of the 32 k that the lanes have, element t of system s being
+   slot s*k*lanes + t. So the lanes read their rows without bank conflicts and with literal offsets, and the stores
+   conflict only where an access straddles two systems. */
 TB_D int trid_p_batch_slot(int k, int banks, int e)
 {
     const int power = k & -k, period = k / power * (power > banks ? power : banks);
     return e + e / period;
 }
 
-/* How the contiguous kernels find their systems: full: n = k*lanes, one after another; contiguous: any n, one after another, or
-   one system a warp; strided: any step and stride, also 0 for rows that all systems share. */
+/* Where the contiguous kernels find their systems. full: n = k*lanes, one system after another; contiguous: any n, one
+   after another, or one system a warp; strided: any step and stride, also 0 for rows that all systems share. */
 enum { TRID_P_BATCH_FULL, TRID_P_BATCH_CONTIGUOUS, TRID_P_BATCH_STRIDED };
 
-/* Where the lane's rows begin. */
+/* Returns where the lane's rows begin. */
 TB_D int trid_p_batch_column(int k, int banks)
 {
     return transpose_column_slot(banks, k, trid_warp_lane());
 }
 
-/* Elements first (0 or 1) .. total - 1; what the others are is anything, and nobody uses it. Of a row 0 is not read
-   (ends < 0) and of c row n-1 (ends > 0): where systems lie one after another these are the first and last elements of
+/* Fetches elements first (0 or 1) .. total - 1; the others are arbitrary, and nobody uses them. Of a row 0 is not read
+   (ends < 0) and of c row n-1 (ends > 0). Where systems follow one another, these are the first and last elements of
    all that the warp has, and those between lie among elements that are read. */
 template <int path, class tb_real>
 TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, int first, int total, int ends, const tb_real *src,
@@ -49,12 +49,13 @@ TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, int first, in
     }
 }
 
-/* Where this lane's accesses lie in shared memory; those beyond total in the lane's own word behind the len that are
-   read. literal: where slots follow one another, which full and a warp with one system do, no array is needed. */
+/* Finds where this lane's accesses lie in shared memory; those beyond total lie in the lane's own word behind the len
+   that are read. literal: where slots follow one another, as in full tiles and for a warp with one system, no array is
+   needed. */
 template <int literal>
 TB_D void trid_p_batch_slots(int k, int banks, int len, const trid_p_batch_plan &plan, int total, int *slot)
 {
-    int lane = trid_warp_lane(), gap = (k << plan.width_log2) - plan.n;
+    int lane = trid_warp_lane(), gap = (k << plan.lanes_log2) - plan.n;
     TB_UNROLL
     for (int r = 0; r < (literal ? 0 : k); r++) {
         int f = 32 * r + lane;
@@ -68,7 +69,7 @@ TB_D int trid_p_batch_slot_of(int k, int banks, int r, const int *slot)
     return literal ? transpose_row_slot(banks, k, r, trid_warp_lane()) : slot[r];
 }
 
-/* From the order of the accesses to rows: lane's row j in u[j], fill from row `rows` on. */
+/* Transposes from the order of the accesses to rows: the lane's row j in u[j], fill from row `rows` on. */
 template <int path, int literal, class tb_real>
 TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot, tb_real *u, tb_real *shared)
 {
@@ -83,7 +84,7 @@ TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot,
     for (int j = 0; j < k; j++) u[j] = j < rows ? shared[column + j] : fill;
 }
 
-/* x, from rows to memory; leaves u clobbered. */
+/* Stores x, from rows to memory; leaves u clobbered. */
 template <int path, int literal, class tb_real>
 TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
                              tb_real *dst, tb_real *shared)
@@ -118,8 +119,8 @@ TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, in
     }
 }
 
-/* The lane's rows of the matrix: from arrays, to be transposed through shared memory, or made where they are wanted by
-   an operator()(system, row, a, b, c). */
+/* Fetches the lane's rows of the matrix from arrays, still to be transposed, or makes them where they are wanted, by an
+   operator()(system, row, a, b, c). */
 template <int path, class tb_real, class rows_type>
 TB_D void trid_p_batch_matrix(int k, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int total, int rank,
                               int rows, const rows_type &from, tb_real *a, tb_real *b, tb_real *c)
@@ -130,7 +131,7 @@ TB_D void trid_p_batch_matrix(int k, const trid_p_batch_plan &plan, const trid_p
         trid_p_batch_fetch<path>(k, plan, 0, total, 0, from.b + at, from.step, from.stride, b);
         trid_p_batch_fetch<path>(k, plan, 0, total - 1, 1, from.c + at, from.step, from.stride, c);
     } else {
-        long long system = tile.group * plan.lines.systems + tile.first + (trid_warp_lane() >> plan.width_log2);
+        long long system = tile.group * plan.lines.systems + tile.first + (trid_warp_lane() >> plan.lanes_log2);
         TB_UNROLL
         for (int j = 0; j < k; j++) {
             a[j] = c[j] = 0;
@@ -141,8 +142,8 @@ TB_D void trid_p_batch_matrix(int k, const trid_p_batch_plan &plan, const trid_p
     }
 }
 
-/* Transposes what came from arrays, which stay in shared memory if their places are `apart`. Rows beyond the system
-   become identity rows, and its last row is coupled to none of them. */
+/* Transposes the matrix that came from arrays; it stays in shared memory if the arrays' places are `apart`. Rows beyond
+   the system become identity rows, and its last row is coupled to none of them. */
 template <int path, int literal, class tb_real, class rows_type>
 TB_D void trid_p_batch_transpose_matrix(int k, const rows_type &, int rows, const int *slot, tb_real *a, tb_real *b,
                                         tb_real *c, tb_real *shared, int apart)
@@ -155,7 +156,8 @@ TB_D void trid_p_batch_transpose_matrix(int k, const rows_type &, int rows, cons
     }
 }
 
-/* The lane's matrix once more: from where trid_p_batch_transpose_matrix left it, len elements an array, or made again. */
+/* Reads the lane's matrix once more, from where trid_p_batch_transpose_matrix left it, len elements an array, or makes
+   it again. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_again(int k, int len, const rows_type &make, long long system, int first, int rows,
                              const tb_real *shared, tb_real *a, tb_real *b, tb_real *c)
@@ -174,11 +176,11 @@ TB_D void trid_p_batch_again(int k, int len, const rows_type &make, long long sy
     }
 }
 
-/* Warps a block: fewer where registers are many, so that they fill a multiprocessor better, and with checked no more
-   rows are kept than the 48 KiB of shared memory that a block has without asking. */
+/* Warps a block: fewer where registers are many, so that they fill a multiprocessor better; and so few that what
+   checked solves keep fits in the 48 KiB of shared memory that a block has without asking. */
 #define TRID_P_BATCH_WARPS(tb_real, checked) (sizeof(tb_real) == 8 ? 2 : 4)
 
-/* Blocks a multiprocessor that the compiler shall make room for: as many as do without local memory. */
+/* Blocks a multiprocessor for which the compiler makes room: as many as do without local memory. */
 #define TRID_P_BATCH_RESIDENT(tb_real, k, path)                                                                        \
     (sizeof(tb_real) == 4 ? TRID_P_BATCH_RESIDENT_F32(k, path) : TRID_P_BATCH_RESIDENT_F64(k, path))
 #define TRID_P_BATCH_RESIDENT_F32(k, path)                                                                             \
@@ -192,7 +194,7 @@ TB_D void trid_p_batch_again(int k, int len, const rows_type &make, long long sy
 #define TRID_P_BATCH_RESIDENT_F64(k, path)                                                                             \
     ((k) <= 8 ? ((path) == TRID_P_BATCH_STRIDED ? 8 : 10) : (path) == TRID_P_BATCH_STRIDED ? 4 : (k) <= 12 ? 8 : 6)
 
-/* n <= k*lanes, lanes = 1 .. 32 lanes a system. */
+/* Solves systems of n <= k*lanes rows, lanes = 1 .. 32. */
 template <class tb_real, int k, int path, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_RESIDENT(tb_real, k, path))
 TRID_KERNEL void trid_p_batch_warps(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
@@ -201,30 +203,30 @@ TRID_KERNEL void trid_p_batch_warps(trid_p_batch_plan plan, rows_type rows, cons
               len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
     __shared__ tb_real buffer[warps][len + 32];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.width, n = plan.n;
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.width_log2);
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
+    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
     if (tile.count == 0) return;
-    int own = lane >> plan.width_log2, rank = lane & (lanes - 1), mine = own < tile.count ? n : 0;
-    int total = tile.count * n, valid = mine - k * rank; /* rows from held on are none of the system's */
-    if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k, mine = n = k * lanes;
+    int own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
+    int total = tile.count * n, valid = own_n - k * rank; /* rows from valid on are none of the system's */
+    if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k, own_n = n = k * lanes;
     long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
     long long system = tile.group * plan.lines.systems + tile.first + own;
     tb_real ra[k], rb[k], rc[k], rd[k], end[2], *shared = buffer[warp];
     int slot[k];
-    trid_p_batch_ask_known(k, rows, system, k * rank, mine - k * rank, end);
+    trid_p_batch_ask_known(k, rows, system, k * rank, own_n - k * rank, end);
     trid_p_batch_matrix<path>(k, plan, tile, total, rank, valid, trid_p_batch_rows_of(rows), ra, rb, rc);
     trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
     trid_p_batch_slots<literal>(k, banks, len, plan, total, slot);
     trid_p_batch_transpose_matrix<path, literal>(k, trid_p_batch_rows_of(rows), valid, slot, ra, rb, rc, shared, 0);
     trid_p_batch_transpose<path, literal>(k, valid, (tb_real)0, slot, rd, shared);
-    trid_p_batch_put_known(k, rows, k * rank, mine - k * rank, end, ra, rb, rc, rd);
+    trid_p_batch_put_known(k, rows, k * rank, own_n - k * rank, end, ra, rb, rc, rd);
     int bad = trid_warp_hybrid(k, lanes, k * lanes, ra, rb, rc, rd);
     if (path != TRID_P_BATCH_FULL) {
         lane = trid_p_batch_again_as(lane);
         warp = trid_p_batch_again_as((int)threadIdx.x) / 32;
-        tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.width_log2);
-        own = lane >> plan.width_log2, rank = lane & (lanes - 1), mine = own < tile.count ? n : 0;
-        total = tile.count * n, valid = mine - k * rank;
+        tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
+        own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
+        total = tile.count * n, valid = own_n - k * rank;
         at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
         system = tile.group * plan.lines.systems + tile.first + own;
         shared = buffer[warp];
@@ -236,7 +238,7 @@ TRID_KERNEL void trid_p_batch_warps(trid_p_batch_plan plan, rows_type rows, cons
             int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
             bad = other < bad ? other : bad;
         }
-        if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
+        if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
     }
 }
 
@@ -269,7 +271,7 @@ TB_D void trid_p_batch_warp_matrix(int k, const trid_p_batch_plan &plan, const t
     ((checked) || (warps) == 2 || (path) == TRID_P_BATCH_STRIDED || sizeof(tb_real) == 4 ? 0 : 3)
 #endif
 
-/* n <= 32 k warps: a block a system, of up to warps warps. */
+/* Solves systems of n <= 32 k warps rows, a block each. */
 template <class tb_real, int k, int warps, int path, int checked, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * warps, TRID_P_BATCH_BLOCK_RESIDENT(tb_real, warps, path, checked))
 TRID_KERNEL void trid_p_batch_block(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
@@ -365,7 +367,7 @@ static int trid_p_batch_launch_warps(const trid_p_batch_plan &plan, int k, dim3 
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* n > 512: as many warps a system as hold it, up to `warps`. */
+/* Launches as many warps a system as hold it, up to `warps`: n > 512. */
 template <class tb_real, int k, int warps, int path, int checked, class rows_type>
 static int trid_p_batch_launch_block_of(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x,
                                         cudaStream_t stream)
@@ -386,8 +388,8 @@ static int trid_p_batch_launch_block(const trid_p_batch_plan &plan, const rows_t
     return trid_p_batch_launch_block_of<tb_real, 16, warps, path, checked>(plan, rows, d, x, stream);
 }
 
-/* n = 513 .. 1024, with step 1: up to 32 rows in each lane of a warp, in single precision and without residuals; else
-   two warps a system. */
+/* Launches for n = 513 .. 1024 with step 1: up to 32 rows in each lane of a warp, in single precision and without
+   residuals; else two warps a system. */
 template <int checked, class tb_real, class rows_type>
 static int trid_p_batch_launch_long_warps(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
                                           cudaStream_t stream)
@@ -409,7 +411,7 @@ static int trid_p_batch_launch_long_warps(trid_p_batch_plan plan, const rows_typ
     }
 }
 
-/* n > 512: beyond what one warp usually has. */
+/* Launches for n > 512: beyond what one warp usually has. */
 template <int checked, class tb_real, class rows_type>
 static int trid_p_batch_launch_beyond(const trid_p_batch_plan &plan, int path, const rows_type &rows, const tb_real *d,
                                       tb_real *x, cudaStream_t stream)
@@ -427,17 +429,17 @@ static inline int trid_p_batch_choose_lanes(trid_p_batch_plan *plan, int most)
     const int n = plan->n;
     int lanes = 1, log2 = 0;
     while (lanes < 32 && (n + lanes - 1) / lanes > most) lanes *= 2, log2++;
-    plan->width = lanes;
-    plan->width_log2 = log2;
+    plan->lanes = lanes;
+    plan->lanes_log2 = log2;
     plan->magic = lanes == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
     return (n + lanes - 1) / lanes;
 }
 
-/* Returns the path, lanes being chosen and `most` rows a lane being a full tile. With shared the matrix is one for all
-   systems, which thus do not follow one another. */
+/* Returns the path, lanes being chosen; `most` rows a lane make a full tile. With shared, one matrix is that of all
+   systems, so that its rows do not follow one another from system to system. */
 static inline int trid_p_batch_path_of(const trid_p_batch_plan &plan, int most, int shared)
 {
-    const int n = plan.n, lanes = plan.width;
+    const int n = plan.n, lanes = plan.lanes;
     if (plan.lines.step != 1 || (lanes < 32 && (plan.lines.stride != n || shared))) return TRID_P_BATCH_STRIDED;
     return n == most * lanes && plan.lines.systems % (32 / lanes) == 0 ? TRID_P_BATCH_FULL : TRID_P_BATCH_CONTIGUOUS;
 }
@@ -449,7 +451,7 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_plan plan, const rows_typ
     const int k = trid_p_batch_choose_lanes(&plan, 16), path = trid_p_batch_path_of(plan, 16, shared);
     dim3 grid;
     if (plan.n > 512) return trid_p_batch_launch_beyond<0>(plan, path, rows, d, x, stream);
-    if (trid_p_batch_count(&plan, 32 / plan.width, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
+    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
         return TRID_BATCH_BAD_SIZE;
     if (path == TRID_P_BATCH_FULL)
         return trid_p_batch_launch_warps<TRID_P_BATCH_FULL, 16>(plan, k, grid, rows, d, x, stream);

@@ -4,16 +4,16 @@
 /* Before a kernel's qualifiers: the threads of a block and the least number of blocks a multiprocessor. */
 #define TRID_P_BATCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 
-/* Asynchronous copies into shared memory, of 4, 8 or 16 bytes; before compute capability 8.0 there are none, and
-   nothing is staged. ahead: bytes of the piece of memory around it that the copy has brought into the second-level
-   cache, 0, 128 or 256: where a block's rows are narrower, its neighbours find theirs there. */
+/* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
+   nothing is pipelined. ahead is how many bytes around it, 0, 128 or 256, a copy brings into the second-level cache:
+   where the rows of a block are narrower, its neighbours find theirs there. */
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
 #define TRID_P_BATCH_HAS_COPIES 1
 #else
 #define TRID_P_BATCH_HAS_COPIES 0
 #endif
-/* Versions of the code, 10 * major + minor, of which all devices have clusters and 227 KiB of shared memory a block, so
-   much that every tile can be staged. In such code kernels that only others launch are left empty. */
+/* Versions of the code, 10 * major + minor, of which all devices have clusters and 227 KiB of shared memory a block,
+   enough to pipeline every tile. In such code kernels that only other devices launch are left empty. */
 #define TRID_P_BATCH_SHARED_BYTES (227 * 1024)
 #ifndef TRID_P_BATCH_ALWAYS_PIPELINED
 #if defined __CUDACC__ && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1201
@@ -29,10 +29,10 @@
 #else
 #define TRID_P_BATCH_VERSION 0
 #endif
-/* Of those that stage nothing one is left, which serves every n; of those that do, those in whose place are
-   clusters. */
-#define TRID_P_BATCH_IS_EMPTY(parts, pipelined, BY_CLUSTERS)                                                           \
-    (TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION) && ((pipelined) ? (BY_CLUSTERS) : (parts) < 64))
+/* Of the kernels that are not pipelined one is left there, which serves every n; of those that are, all but those that
+   clusters replace. */
+#define TRID_P_BATCH_IS_EMPTY(parts, pipelined, by_clusters)                                                           \
+    (TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION) && ((pipelined) ? (by_clusters) : (parts) < 64))
 #define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
     asm volatile("cp.async." how ".shared.global" ahead                                                                \
                  " [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),                                     \
@@ -42,7 +42,7 @@ template <int bytes, int ahead, class tb_real>
 TB_D void trid_p_batch_copy(tb_real *to, const tb_real *from)
 {
 #if defined __CUDA_ARCH__ && TRID_P_BATCH_HAS_COPIES
-    if (bytes == 16) { /* only these can pass by the first-level cache */
+    if (bytes == 16) { /* only these can bypass the first-level cache */
         if (ahead == 0) TRID_P_BATCH_COPY("cg", "");
         if (ahead == 128) TRID_P_BATCH_COPY("cg", ".L2::128B");
         if (ahead == 256) TRID_P_BATCH_COPY("cg", ".L2::256B");
@@ -68,10 +68,10 @@ static inline cudaError_t trid_p_batch_count(trid_p_batch_plan *plan, int width,
     return cudaSuccess;
 }
 
-/* What matters of the device, and of the architecture that a kernel was compiled for where that is an earlier one. */
+/* What matters of the device, and of the architecture for which a kernel was compiled, if that is an earlier one. */
 struct trid_p_batch_device {
     int processors, most, major; /* multiprocessors; bytes of shared memory that a block may ask for */
-    int roomy;                   /* are some kernels empty? */
+    int always_pipelined;        /* are some kernels empty? */
 };
 template <class... parameters>
 static int trid_p_batch_device_of(void (*kernel)(parameters...), trid_p_batch_device *of)
@@ -91,12 +91,12 @@ static int trid_p_batch_device_of(void (*kernel)(parameters...), trid_p_batch_de
     version = simt_version();
 #endif
     if (of->major > version / 10) of->major = version / 10;
-    of->roomy = TRID_P_BATCH_ALWAYS_PIPELINED(version);
+    of->always_pipelined = TRID_P_BATCH_ALWAYS_PIPELINED(version);
     return TRID_BATCH_OK;
 }
 
-/* Blocks of kernels that take tile after tile: no more than stay on the device, `resident` a multiprocessor; 0: all
-   that there are. */
+/* Launches a kernel that takes tile after tile, with no more blocks than stay on the device, `resident` a
+   multiprocessor, or, if that is 0, with all blocks. */
 template <class... parameters, class... given>
 static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), dim3 grid, int threads, int resident, size_t bytes,
                                      const trid_p_batch_device &device, cudaStream_t stream, const given &...arguments)

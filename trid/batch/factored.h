@@ -1,11 +1,11 @@
 /* factored.h - a room of trid/batch.h: kernels of LU factors: several right-hand sides, periodic systems.
    MIT licence, see LICENSE. */
 
-/* Who has a system: lanes of a warp, a block, or partitions of a block for one of lines side by side. first() is the
-   thread's first row; lu() is of trid.h; open() and chain() are the halves of its solves by factors, down the rows and
-   up: what depends on the matrix alone and what does not, d having been divided by the pivots. rows_type beyond the system
-   must be identity rows. pick() gives all who share the system its element `row` of u (0 for row -1), and pass() each
-   the x of the thread that has the rows before or, with up, after its own. */
+/* The scopes that hold a system: lanes of a warp, a block, or partitions of a block for one of interleaved systems.
+   first() is the thread's first row. lu() factors. open() and recurrence() are the halves of a solve by factors, down
+   the rows and up: what depends on the matrix alone, and what does not, d having been divided by the pivots. Rows
+   beyond the system must be identity rows. pick() gives all who share the system its element `row` of u (0 for row -1).
+   pass() gives each the x of the thread that has the rows before or, with up, after its own. */
 template <class tb_real, int k>
 struct trid_p_batch_in_warp {
     int lanes, rank;
@@ -18,7 +18,7 @@ struct trid_p_batch_in_warp {
     {
         return trid_warp_recurrence_open(k, lanes, up, 0, m, trid_warp_recurrence_first(lanes, up), 0, keep);
     }
-    TRID_P_BATCH_MEMBER void chain(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
+    TRID_P_BATCH_MEMBER void recurrence(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
     {
         trid_warp_recurrence(k, lanes, up, 0, m, keep, turns, d);
     }
@@ -49,7 +49,7 @@ struct trid_p_batch_in_block {
         __syncthreads();
         return trid_block_recurrence_open(k, up, 0, m, keep, between + up * TRID_BLOCK_RECURRENCE_LEN);
     }
-    TRID_P_BATCH_MEMBER void chain(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
+    TRID_P_BATCH_MEMBER void recurrence(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
     {
         trid_block_recurrence(k, up, 0, m, keep, turns, d, between + up * TRID_BLOCK_RECURRENCE_LEN);
     }
@@ -87,7 +87,7 @@ struct trid_p_batch_in_interleaved {
         __syncthreads();
         return trid_block_interleaved_recurrence_open(k, systems, parts, up, 0, m, keep, between);
     }
-    TRID_P_BATCH_MEMBER void chain(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
+    TRID_P_BATCH_MEMBER void recurrence(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
     {
         trid_block_interleaved_recurrence(k, systems, parts, up, 0, m, keep, turns, d, between);
     }
@@ -112,33 +112,34 @@ struct trid_p_batch_in_interleaved {
     }
 };
 
-/* The last row and the last column of a periodic system, which stay out of the factors: those of the n-1 rows before
-   are an ordinary system's. x[n-1] is
+/* The last row and the last column of a periodic system, which stay out of the factors: these are of the n-1 rows
+   before, an ordinary system. x[n-1] is
 
        last * (d[n-1] - first x'[0] - second x'[n-2])
 
-   where x' is what the other rows have without it, and those rows' x is x' + x[n-1] z, z being kept in shared memory.
-   Of the transposed system that the same factors solve, x' and z are meant before the product with r, which comes last
+   where x' is the solution of the other rows without it. Their x is x' + x[n-1] z; z is kept in shared memory. Of the
+   transposed system, which the same factors solve, x' and z are those before the product with r, which comes last
    there. */
 template <class tb_real>
 struct trid_p_batch_border {
     tb_real first, second, last, link; /* link: c[n-2] / pivot */
 };
 
-/* What the two chains keep of the matrix, and whether they are taken in turns. */
+/* What the two recurrences keep of the matrix, and whether their lanes take turns. */
 template <class tb_real>
 struct trid_p_batch_recurrences {
     tb_real keep[2][TRID_INTERLEAVED_RECURRENCE_LEN];
     int turns[2];
 };
 
-/* The matrix in the thread's rows becomes l, r, u; with TRID_BATCH_FACTORED it is a, r, u. If that is to be transposed,
-   l and u change places: their substitutions come in the other order, x[j] + u[j-1] x[j-1] before x[j] + l[j+1] x[j+1].
-   Of a periodic system the right-hand side that z belongs to is kept where z will be. rows_type from n on may be anything
-   but must be numbers. Returns 0, or 1 + a row with a bad pivot; the least of the threads' is the first such row. */
+/* Makes l, r, u of the matrix in the thread's rows; with TRID_BATCH_FACTORED that is a, r, u. If it is to be
+   transposed, l and u change places: their substitutions come in the other order, x[j] + u[j-1] x[j-1] before x[j] +
+   l[j+1] x[j+1]. Of a periodic system the right-hand side of z is kept where z will be.
+   Needs    rows from n on are numbers
+   Returns  0, or 1 + a row with a bad pivot; the least of the threads' is the first such row */
 template <class tb_real, int k, class scope_type>
 TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, tb_real top, tb_real bottom, tb_real *a,
-                                tb_real *b, tb_real *c, tb_real *kept, int pace, trid_p_batch_border<tb_real> *border)
+                                tb_real *b, tb_real *c, tb_real *kept, int pitch, trid_p_batch_border<tb_real> *border)
 {
     const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
     const int periodic = flags & TRID_BATCH_PERIODIC, core = periodic ? n - 1 : n, first = scope.first();
@@ -169,7 +170,7 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, tb_re
             tb_real z = 0;
             if (first + j == 0) z -= across ? bottom : head;
             if (first + j == n - 2) z -= across ? low : link;
-            kept[j * pace] = z;
+            kept[j * pitch] = z;
         }
         border->first = across ? head : bottom;
         border->second = across ? link : low;
@@ -186,20 +187,22 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, tb_re
     }
     return status;
 }
+/* Opens both recurrences. */
 template <class tb_real, class scope_type>
 TB_D void trid_p_batch_open(const scope_type &scope, const tb_real *l, const tb_real *u,
-                            trid_p_batch_recurrences<tb_real> *chains)
+                            trid_p_batch_recurrences<tb_real> *recurrences)
 {
-    chains->turns[0] = scope.open(0, l, chains->keep[0]);
-    chains->turns[1] = scope.open(1, u, chains->keep[1]);
+    recurrences->turns[0] = scope.open(0, l, recurrences->keep[0]);
+    recurrences->turns[1] = scope.open(1, u, recurrences->keep[1]);
 }
 
-/* x of one right-hand side; or, first of all, z of a periodic system, and what x[n-1] is multiplied by: then the number
-   of the last row is returned if this is bad, and else 0. */
+/* Solves for one right-hand side; or, first of all, for z of a periodic system, and what x[n-1] is multiplied by.
+   Returns  n if that is bad, else 0 */
 template <class tb_real, int k, class scope_type>
 TB_D int trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int is_z, const tb_real *l,
-                                 const tb_real *r, const tb_real *u, const trid_p_batch_recurrences<tb_real> &chains,
-                                 tb_real *kept, int pace, trid_p_batch_border<tb_real> *border, tb_real *d)
+                                 const tb_real *r, const tb_real *u,
+                                 const trid_p_batch_recurrences<tb_real> &recurrences, tb_real *kept, int pitch,
+                                 trid_p_batch_border<tb_real> *border, tb_real *d)
 {
     const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
     const int periodic = flags & TRID_BATCH_PERIODIC, first = scope.first();
@@ -208,24 +211,24 @@ TB_D int trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int 
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         if (is_z)
-            d[j] = kept[j * pace];
+            d[j] = kept[j * pitch];
         else if (!across)
             d[j] *= r[j];
     }
-    scope.chain(0, l, chains.keep[0], chains.turns[0], d);
-    scope.chain(1, u, chains.keep[1], chains.turns[1], d);
+    scope.recurrence(0, l, recurrences.keep[0], recurrences.turns[0], d);
+    scope.recurrence(1, u, recurrences.keep[1], recurrences.turns[1], d);
     if (periodic) {
         tb_real up = scope.pick(0, d), down = scope.pick(n - 2, d);
         if (n == 1) up = down = is_z ? 1 : 0; /* x[0] is its own neighbour */
         if (is_z) {
             if (!factored) border->last = trid_rcp_refined(border->last + border->first * up + border->second * down);
             TB_UNROLL
-            for (int j = 0; j < k; j++) kept[j * pace] = d[j];
+            for (int j = 0; j < k; j++) kept[j * pitch] = d[j];
             return trid_bad_pivot(border->last) ? n : 0;
         }
         x = border->last * (x - border->first * up - border->second * down);
         TB_UNROLL
-        for (int j = 0; j < k; j++) d[j] += x * kept[j * pace];
+        for (int j = 0; j < k; j++) d[j] += x * kept[j * pitch];
     }
     TB_UNROLL
     for (int j = 0; j < k; j++) {
@@ -235,7 +238,7 @@ TB_D int trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int 
     return 0;
 }
 
-/* r and u of a periodic system's last row, and of u the element before, as trid_batch_factor leaves them. */
+/* Sets r and u of a periodic system's last row, and u of the row before, as trid_batch_factor leaves them. */
 template <class tb_real, int k, class scope_type>
 TB_D void trid_p_batch_close(const scope_type &scope, int n, tb_real bottom, const trid_p_batch_border<tb_real> &border,
                              tb_real *r, tb_real *u)
@@ -247,7 +250,7 @@ TB_D void trid_p_batch_close(const scope_type &scope, int n, tb_real bottom, con
     }
 }
 
-/* Corners of the system that begins `at` elements on in the matrix. */
+/* Fetches the corners of the system that begins `at` elements on in the matrix. */
 template <class tb_real>
 TB_D void trid_p_batch_corners(const trid_p_batch_plan &plan, const trid_p_batch_more<tb_real> &more, long long at,
                                int in_batch, tb_real *top, tb_real *bottom)
@@ -269,8 +272,8 @@ TB_D void trid_p_batch_corners(const trid_p_batch_plan &plan, const trid_p_batch
      : (path) == TRID_P_BATCH_CONTIGUOUS ? 3                                                                           \
                                          : 2)
 
-/* As trid_p_batch_warps, the matrix being read once for all right-hand sides. factor: the factors are stored, r in x,
-   and there is no right-hand side. */
+/* Solves as trid_p_batch_warps does, and reads the matrix once for all right-hand sides. With factor, it stores the
+   factors, r in x, and there is no right-hand side. */
 template <class tb_real, int k, int path, int factor>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_LU_RESIDENT(tb_real, k, path))
 TRID_KERNEL void trid_p_batch_lu_warps(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
@@ -280,18 +283,18 @@ TRID_KERNEL void trid_p_batch_lu_warps(trid_p_batch_plan plan, trid_p_batch_arra
               len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
     __shared__ tb_real buffer[warps][len + 32], column[warps][32 * k];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.width, n = plan.n;
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.width_log2);
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
+    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
     if (tile.count == 0) return;
-    int own = lane >> plan.width_log2, rank = lane & (lanes - 1), mine = own < tile.count ? n : 0;
-    int total = tile.count * n, valid = mine - k * rank;
-    if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k, mine = n = k * lanes;
+    int own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
+    int total = tile.count * n, valid = own_n - k * rank;
+    if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k, own_n = n = k * lanes;
     long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
     long long system = tile.group * plan.lines.systems + tile.first + own;
     tb_real ra[k], rb[k], rc[k], rd[k], next[k], *shared = buffer[warp], *kept = column[warp] + lane, top, bottom;
     int slot[k];
     trid_p_batch_matrix<path>(k, plan, tile, total, rank, valid, rows, ra, rb, rc);
-    trid_p_batch_corners(plan, more, tile.group * rows.jump + (tile.first + own) * rows.stride, mine, &top, &bottom);
+    trid_p_batch_corners(plan, more, tile.group * rows.jump + (tile.first + own) * rows.stride, own_n, &top, &bottom);
     if (!factor) trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, next);
     trid_p_batch_slots<literal>(k, banks, len, plan, total, slot);
     trid_p_batch_transpose_matrix<path, literal>(k, rows, valid, slot, ra, rb, rc, shared, 0);
@@ -299,8 +302,8 @@ TRID_KERNEL void trid_p_batch_lu_warps(trid_p_batch_plan plan, trid_p_batch_arra
     trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
     int periodic = plan.flags & TRID_BATCH_PERIODIC;
     int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, 32, &border);
-    trid_p_batch_recurrences<tb_real> chains;
-    if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &chains);
+    trid_p_batch_recurrences<tb_real> recurrences;
+    if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
     TRID_P_BATCH_LOOP
     for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
         if (!factor && side >= 0) {
@@ -311,8 +314,8 @@ TRID_KERNEL void trid_p_batch_lu_warps(trid_p_batch_plan plan, trid_p_batch_arra
                 trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
                                          plan.lines.stride, next);
         }
-        int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc, chains,
-                                                       kept, 32, &border, rd);
+        int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
+                                                       recurrences, kept, 32, &border, rd);
         if (last && !met) met = last;
         if (!factor && side >= 0) {
             trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rd, x + at, shared);
@@ -330,11 +333,11 @@ TRID_KERNEL void trid_p_batch_lu_warps(trid_p_batch_plan plan, trid_p_batch_arra
             int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
             bad = other < bad ? other : bad;
         }
-        if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
+        if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
     }
 }
 
-/* n <= 1024: as many warps a system as hold it. */
+/* The same for n <= 1024: as many warps a system as hold it. */
 template <class tb_real, int k, int path, int factor>
 TRID_P_BATCH_BOUNDS(1024 / k, 256 * k / 1024)
 TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
@@ -357,10 +360,10 @@ TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arra
     trid_p_batch_transpose_matrix<path, 1>(k, rows, valid, slot, ra, rb, rc, shared, 0);
     trid_p_batch_in_block<tb_real, k> scope = {between};
     trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
-    int periodic = plan.flags & TRID_BATCH_PERIODIC, pace = (int)blockDim.x;
-    int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, pace, &border);
-    trid_p_batch_recurrences<tb_real> chains;
-    if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &chains);
+    int periodic = plan.flags & TRID_BATCH_PERIODIC, pitch = (int)blockDim.x;
+    int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, pitch, &border);
+    trid_p_batch_recurrences<tb_real> recurrences;
+    if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
     TRID_P_BATCH_LOOP
     for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
         if (!factor && side >= 0) {
@@ -371,8 +374,8 @@ TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arra
                 trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
                                          plan.lines.stride, next);
         }
-        int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc, chains,
-                                                       kept, pace, &border, rd);
+        int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
+                                                       recurrences, kept, pitch, &border, rd);
         if (last && !met) met = last;
         if (!factor && side >= 0) {
             trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rd, x + at, shared);
@@ -393,7 +396,7 @@ TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arra
     }
 }
 
-/* The thread's rows 0 .. held - 1 to memory. */
+/* Stores the thread's rows 0 .. valid - 1. */
 template <class tb_real>
 TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long long step, tb_real *to)
 {
@@ -404,8 +407,8 @@ TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long
     }
 }
 
-/* systems systems side by side, n <= k*parts; a block takes one tile after another, and the next one's matrix and the next
-   right-hand side are on their way while a right-hand side is solved for. */
+/* The same for interleaved systems of n <= k*parts rows. A block takes one tile after another; the matrix of the next
+   and the next right-hand side are on their way while it solves for a right-hand side. */
 template <class tb_real, int k, int systems, int parts, int ahead, int pipelined, int factor>
 TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
 TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
@@ -464,11 +467,11 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
         trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
         int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept,
                                                      systems * parts, &border);
-        trid_p_batch_recurrences<tb_real> chains;
-        if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &chains);
+        trid_p_batch_recurrences<tb_real> recurrences;
+        if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
         TRID_P_BATCH_LOOP
         for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
-            /* What the compiler would work out before the loop, for all rows, has no room in registers. */
+            /* For what the compiler would compute before the loop, for all rows, there are no registers. */
             step = trid_p_batch_again_as(step), p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
             if (!factor && side >= 0 && pipelined) {
                 if (side > 0) TRID_COPY_AWAIT(0);
@@ -487,8 +490,8 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
             } else if (!factor && side >= 0) {
                 trid_p_batch_gather(k, 0, p.valid, d + (p.at + side * more.pitch), step, rd);
             }
-            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc, chains,
-                                                           kept, systems * parts, &border, rd);
+            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
+                                                           recurrences, kept, systems * parts, &border, rd);
             if (last && !met) met = last;
             if (!factor && side >= 0) trid_p_batch_scatter(k, p.valid, add, rd, step, x + (p.at + side * more.pitch));
         }
@@ -524,7 +527,7 @@ static int trid_p_batch_launch_lu_interleaved_of(const trid_p_batch_plan &plan,
     const int bytes = (factor ? 3 : 4) * one + (plan.flags & TRID_BATCH_PERIODIC ? one : 0);
     static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || resident * (5 * one + 14 * 1024) <= TRID_P_BATCH_SHARED_BYTES,
                   "every tile must have room");
-    /* beside what changes hands */
+    /* 14 KiB: what changes hands */
     const trid_p_batch_pipelined with = {systems, systems * parts, bytes, 14 * 1024, resident, resident, 8, 0};
     return trid_p_batch_launch_pipelined(
         trid_p_batch_pipelining(plan.lines, rows, factor ? rows.a : d) == TRID_P_BATCH_VECTORISED &&
@@ -563,17 +566,35 @@ static int trid_p_batch_launch_lu_interleaved(const trid_p_batch_plan &plan, con
 }
 
 template <int path, int factor, int... sizes, class tb_real>
-static int
-trid_p_batch_launch_lu_warps(const trid_p_batch_plan &plan, int k, dim3 grid, const trid_p_batch_arrays<tb_real> &rows,
-                             const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x, cudaStream_t stream)
+static int trid_p_batch_launch_lu_warps(trid_p_batch_plan plan, int k, const trid_p_batch_arrays<tb_real> &rows,
+                                        const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                        cudaStream_t stream)
 {
     const dim3 block(32 * TRID_P_BATCH_WARPS(tb_real, 0));
+    dim3 grid;
     cudaError_t error = cudaErrorInvalidConfiguration;
+    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
+        return TRID_BATCH_BAD_SIZE;
     (void)((k <= sizes && (error = trid_launch(trid_p_batch_lu_warps<tb_real, sizes, path, factor>, grid, block, 0,
                                                stream, plan, rows, more, d, x),
                            1)) ||
            ...);
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+/* As many warps a system as hold it. */
+template <int path, int factor, class tb_real>
+static int trid_p_batch_launch_lu_block(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,
+                                        const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                        cudaStream_t stream)
+{
+    enum { k = TRID_P_BATCH_LU_ROWS(tb_real) };
+    const dim3 block((unsigned)(32 * ((plan.n + 32 * k - 1) / (32 * k))));
+    dim3 grid;
+    if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    return trid_launch(trid_p_batch_lu_block<tb_real, k, path, factor>, grid, block, 0, stream, plan, rows, more, d,
+                       x) == cudaSuccess
+               ? TRID_BATCH_OK
+               : TRID_BATCH_LAUNCH_FAILED;
 }
 template <class tb_real, int factor>
 static int trid_p_batch_launch_lu_contiguous(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,
@@ -581,26 +602,18 @@ static int trid_p_batch_launch_lu_contiguous(trid_p_batch_plan plan, const trid_
                                              cudaStream_t stream)
 {
     enum { most = TRID_P_BATCH_LU_ROWS(tb_real) };
-    const int k = trid_p_batch_choose_lanes(&plan, most),
-              path = trid_p_batch_path_of(plan, most, rows.stride != plan.n);
-    dim3 grid;
-    if (trid_p_batch_count(&plan, 32 / plan.width, k > most ? 1 : TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
-        return TRID_BATCH_BAD_SIZE;
-    if (k > most) {
-        const dim3 block((unsigned)(32 * ((plan.n + 32 * most - 1) / (32 * most))));
-        return trid_launch(path == TRID_P_BATCH_STRIDED
-                               ? trid_p_batch_lu_block<tb_real, most, TRID_P_BATCH_STRIDED, factor>
-                               : trid_p_batch_lu_block<tb_real, most, TRID_P_BATCH_CONTIGUOUS, factor>,
-                           grid, block, 0, stream, plan, rows, more, d, x) == cudaSuccess
-                   ? TRID_BATCH_OK
-                   : TRID_BATCH_LAUNCH_FAILED;
-    }
+    const int k = trid_p_batch_choose_lanes(&plan, most);
+    const int path = trid_p_batch_path_of(plan, most, rows.stride != plan.n);
+    if (k > most)
+        return path == TRID_P_BATCH_STRIDED
+                   ? trid_p_batch_launch_lu_block<TRID_P_BATCH_STRIDED, factor>(plan, rows, more, d, x, stream)
+                   : trid_p_batch_launch_lu_block<TRID_P_BATCH_CONTIGUOUS, factor>(plan, rows, more, d, x, stream);
     if (path == TRID_P_BATCH_FULL)
-        return trid_p_batch_launch_lu_warps<TRID_P_BATCH_FULL, factor, most>(plan, k, grid, rows, more, d, x, stream);
+        return trid_p_batch_launch_lu_warps<TRID_P_BATCH_FULL, factor, most>(plan, k, rows, more, d, x, stream);
     if (path == TRID_P_BATCH_CONTIGUOUS)
         return trid_p_batch_launch_lu_warps<TRID_P_BATCH_CONTIGUOUS, factor, most / 4, most / 2, most>(
-            plan, k, grid, rows, more, d, x, stream);
-    return trid_p_batch_launch_lu_warps<TRID_P_BATCH_STRIDED, factor, most>(plan, k, grid, rows, more, d, x, stream);
+            plan, k, rows, more, d, x, stream);
+    return trid_p_batch_launch_lu_warps<TRID_P_BATCH_STRIDED, factor, most>(plan, k, rows, more, d, x, stream);
 }
 
 template <class tb_real, int factor, int only = 0>

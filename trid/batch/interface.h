@@ -3,8 +3,8 @@
 
 #ifndef TRID_P_BATCH_BODY
 
-/* A block has some lines, each in `parts` (a power of two) parts of a thread each: systems side by side by neighbouring
-   threads, else the parts of one. */
+/* A block has some systems, each in `parts` (a power of two) parts of a thread each. Interleaved systems are those of
+   neighbouring threads; else the parts of one system are. */
 enum { TRID_P_BATCH_INTERFACE_THREADS = 256 };
 struct trid_p_batch_part {
     int lines, line, part, next; /* of the block; the thread's; how many threads further the next part's is */
@@ -31,7 +31,7 @@ TB_D long long trid_p_batch_partition_at(const trid_p_batch_plan &plan, const ro
     else
         return 0;
 }
-/* A row of a partition, from arrays that begin there or made. */
+/* Fetches a row of a partition from arrays, where it begins `at`, or makes it. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_type &from, long long at,
                                      long long system, int row, tb_real *a, tb_real *b, tb_real *c)
@@ -49,8 +49,9 @@ TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_t
     }
 }
 
-/* rows_type begin .. end-1 of a line, two or more, to the ends of these (trid_lane_interface_open); returns 1 + a bad row,
-   or 0. Several rows are on their way at a time. */
+/* Reduces rows begin .. end-1 of a system, two or more, to their interface (trid_lane_interface_open). Several rows are
+   on their way at a time.
+   Returns  1 + a bad row, or 0 */
 template <class tb_real, class rows_type>
 TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &rows, const trid_p_batch_place &p,
                                 int begin, int end, const tb_real *d, tb_real *e)
@@ -81,7 +82,8 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
     return status;
 }
 
-/* Sections to their ends, each thread having those of a part of a line: pairs of parts to one, and what is told. */
+/* Where the interface goes. Then pairs of parts are joined, each thread having the interface of one, until one is left,
+   which is stored and reported. */
 template <class tb_real>
 struct trid_p_batch_interface {
     trid_p_batch_shares shares;
@@ -149,10 +151,9 @@ TRID_KERNEL void trid_p_batch_interface_reduce(trid_p_batch_plan plan, rows_type
     trid_p_batch_join_parts(plan, p, own, parts, bad, e, &between, to);
 }
 
-/* One matrix for all lines, which lie side by side: a block marches through the matrix once, a thread through each part
-   of it, and leaves of a row what a right-hand side needs, with which it takes one tile of lines after another. That is
-   a, the reciprocal of the pivot and what couples the part's first row to the row before; of the part's first two rows
-   nothing comes before. */
+/* Interleaved systems with one matrix: a block eliminates in the matrix once, a thread in each part of it, and keeps of
+   a row what a right-hand side needs: a, the reciprocal of the pivot, and what couples the part's first row to the row
+   before. With these it takes one tile of systems after another. Nothing comes before a part's first two rows. */
 enum { TRID_P_BATCH_INTERFACE_ROW = 4 };
 template <class tb_real>
 TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_real *e)
@@ -175,7 +176,8 @@ TB_D int trid_p_batch_eliminate_matrix(int begin, int end, tb_real *kept, tb_rea
     }
     return status;
 }
-/* As trid_lane_interface_row, right-hand sides alone; d is where the part's first row is. all: rows are not counted. */
+/* Does what trid_lane_interface_row does, for right-hand sides alone; d is where the part's first row is. With all,
+   rows are not counted. */
 template <class tb_real, int burst, int all>
 TB_D void trid_p_batch_eliminate_some(int rows, const tb_real *kept, const tb_real *d, long long step, tb_real *top,
                                       tb_real *bottom)
@@ -259,8 +261,8 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
     }
 }
 
-/* A call's sizes, checked, and whether `arrays` arrays of ends lie apart from each other and from d. Returns 1 where
-   there is nothing to do. */
+/* Checks a call's sizes, and that `arrays` arrays of interfaces lie apart from each other and from d.
+   Returns  a status, or 1 where there is nothing to do */
 template <class tb_real>
 static int trid_p_batch_refuse_interface(const trid_lines &lines, long long share, const tb_real *d,
                                          const tb_real *const *ends, int arrays)
@@ -281,7 +283,8 @@ static int trid_p_batch_refuse_interface(const trid_lines &lines, long long shar
     return TRID_BATCH_OK;
 }
 
-/* How many parts a line is cut into, of at least `rows` rows; side by side a warp has neighbouring lines. */
+/* Returns into how many parts, of at least `rows` rows, a system is cut; a warp has neighbouring interleaved
+   systems. */
 static inline int trid_p_batch_parts(int n, int interleaved, int rows)
 {
     int parts = 1;
@@ -289,7 +292,7 @@ static inline int trid_p_batch_parts(int n, int interleaved, int rows)
     return parts;
 }
 
-/* One matrix for all, of which a block keeps so many bytes a row. */
+/* Launches a kernel for one matrix, of which a block keeps so many bytes a row. */
 template <class tb_real, class... parameters, class... given>
 static int trid_p_batch_launch_interface_shared(void (*kernel)(trid_p_batch_plan, trid_p_batch_arrays<tb_real>,
                                                                parameters...),
@@ -336,7 +339,7 @@ static int trid_p_batch_launch_interface_reduce(trid_lines lines, int flags, int
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* The rows of a call as arrays, for kernels in which one matrix for all has no strides. */
+/* Returns the rows of a call as arrays; one matrix for all has no strides. */
 template <class tb_real>
 static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines &lines, int flags, const tb_real *a,
                                                                 const tb_real *b, const tb_real *c)
@@ -347,7 +350,7 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
     return rows;
 }
 
-/* Solves partitions whose first and last unknowns are known. Interleaved ones with one matrix are solved by its factors. */
+/* Solves partitions whose first and last unknowns are known; interleaved ones with one matrix, by its factors. */
 template <int only, class tb_real, class rows_type>
 static int trid_p_batch_launch_known(const trid_p_batch_plan &plan, const trid_p_batch_known<tb_real, rows_type> &rows,
                                      const tb_real *d, tb_real *x, cudaStream_t stream)

@@ -1,7 +1,8 @@
 /* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel, its shapes, with clusters and without.
    MIT licence, see LICENSE. */
 
-/* With repair only tiles are solved of which a system's status is not 0: the first of these from index on. */
+/* Returns the next tile to be solved from index on: with repair only tiles of which a system has a status other than
+   0. */
 TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned index, unsigned tile_step, int systems)
 {
     TRID_P_BATCH_LOOP
@@ -16,13 +17,14 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Where there are clusters these serve n = 129 .. 512 (with pivoting 257 .. 512) in the place of these partitions. */
+/* Clusters, where there are any, serve n = 129 .. 512 (with pivoting 257 .. 512) in place of these numbers of
+   partitions. */
 #define TRID_P_BATCH_BY_CLUSTERS(parts, pivoted, cluster)                                                              \
     (!(cluster) && ((parts) == 32 || (!(pivoted) && (parts) == 16)))
 
-/* systems systems side by side, n <= k*parts; a block takes one tile after another. rows_type are asked for in groups of R, each as
-   soon as the same rows of the tile before have gone to registers. cluster: the blocks of a cluster have k*parts rows
-   each. */
+/* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another. Rows are asked for `burst` at
+   a time, each time as soon as the same rows of the tile before are in registers. With cluster, each block of a cluster
+   has k*parts rows. */
 template <class tb_real, int k, int systems, int parts, int burst, int ahead, int pipelined, int pivoted, int cluster,
           class rows_type>
 TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
@@ -166,7 +168,7 @@ static int trid_p_batch_launch_interleaved_of(const trid_p_batch_plan &plan, row
                                               tb_real *x, cudaStream_t stream, int *launched)
 {
     typedef trid_p_batch_interleaved_kernel<tb_real, k, systems, parts, burst, ahead, pivoted, 0, rows_type> kernel;
-    /* beside the rows that change hands, at most */
+    /* besides what is on its way: the rows that change hands, at most */
     enum {
         resident = TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems * parts),
         fixed = (pivoted ? 21 : 16) * 1024
@@ -187,7 +189,7 @@ static int trid_p_batch_launch_interleaved_of(const trid_p_batch_plan &plan, row
                                          with, plan, stream, launched, rows, d, x);
 }
 
-/* Launches the kernel that reads rows where they lie: the first of these shapes, all with k = 16, that holds n rows. */
+/* Launches the kernel that is not pipelined: the first of these shapes, all with k = 16, that holds n rows. */
 template <class tb_real, class rows_type>
 static int trid_p_batch_launch_unpipelined(const trid_p_batch_plan &plan, rows_type rows, const tb_real *d, tb_real *x,
                                            cudaStream_t stream)
@@ -206,8 +208,8 @@ static int trid_p_batch_launch_unpipelined(const trid_p_batch_plan &plan, rows_t
         });
 }
 
-/* In clusters of `blocks` blocks, n <= k*parts*blocks. Where the device has none of them, or no room for one, *launched stays
-   as it was. */
+/* Launches clusters of `blocks` blocks: n <= k*parts*blocks. Where the device has none of them, or no room for one,
+   *launched stays as it was. */
 template <int pivoted, class tb_real, int k, int systems, int parts, int burst, int ahead, class rows_type>
 static int trid_p_batch_launch_cluster_of(trid_p_batch_plan plan, int blocks, rows_type rows, const tb_real *d,
                                           tb_real *x, cudaStream_t stream, int *launched)
@@ -220,7 +222,7 @@ static int trid_p_batch_launch_cluster_of(trid_p_batch_plan plan, int blocks, ro
     dim3 grid;
     typename kernel::type of = kernel::of(pipelined);
     if (trid_p_batch_device_of(of, &device)) return TRID_BATCH_LAUNCH_FAILED;
-    /* beside the rows that change hands, at most */
+    /* besides what is on its way: the rows that change hands, at most */
     if (device.major < 9 || bytes + (pivoted ? 21 : 16) * 1024 > device.most) return TRID_BATCH_OK;
     if (trid_p_batch_count(&plan, systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
     if (trid_allow_shared(of) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
@@ -234,10 +236,10 @@ static int trid_p_batch_launch_cluster_of(trid_p_batch_plan plan, int blocks, ro
                : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* The shapes in clusters, for n from least on; checked solves have none. */
 #ifndef TRID_P_BATCH_ON_CHIP_CLUSTER
-#define TRID_P_BATCH_ON_CHIP_CLUSTER 8192
+#define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows */
 #endif
+/* Launches clusters of the shape that n wants, for n from least on; checked solves have none. */
 template <int checked, int pivoted, int least, class tb_real, class rows_type>
 static int trid_p_batch_launch_clusters(const trid_p_batch_plan &plan, rows_type rows, const tb_real *d, tb_real *x,
                                         cudaStream_t stream, int *launched)

@@ -1,22 +1,22 @@
 /* lines.h - a room of trid/batch.h: where systems lie; whether two elements coincide.
    MIT licence, see LICENSE. */
 
-/* Solves   systems one after another, rows of a system neighbours in memory */
+/* Returns contiguous systems: the rows of each are neighbours in memory, and systems follow one another. */
 TRID_BATCH_API trid_lines trid_lines_contiguous(long long n, long long systems)
 {
     trid_lines lines = {n, 1, systems, n, 1, 0};
     return lines;
 }
 
-/* Solves   row 0 of all systems, then row 1 of all systems, ... */
+/* Returns interleaved systems: row 0 of all, then row 1 of all, .. */
 TRID_BATCH_API trid_lines trid_lines_interleaved(long long n, long long systems)
 {
     trid_lines lines = {n, systems, systems, 1, 1, 0};
     return lines;
 }
 
-/* Solves   the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z); any other axis is no lines,
-            which launches refuse as a bad size */
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis launches
+   refuse them as a bad size. */
 TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
 {
     /* y: groups 0 would be one group */
@@ -25,19 +25,21 @@ TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long 
     return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
 }
 
-/* A caller's lines, with one group where groups was left 0. What counts systems or groups begins with this. */
+/* Returns a caller's lines, with one group where groups was left 0. What counts systems or groups begins with this. */
 TRID_BATCH_API trid_lines trid_p_lines_of(trid_lines lines)
 {
     if (lines.groups == 0) lines.groups = 1;
     return lines;
 }
 
+/* Returns whether there is nothing to solve. */
 TRID_BATCH_API int trid_p_lines_empty(trid_lines lines)
 {
     return lines.n == 0 || lines.systems == 0;
 }
 
-/* Sizes that can be calculated with: products of counts, and offsets, stay below 2^56, and scratch below 2^62 bytes. */
+/* Returns whether one can calculate with the sizes: products of counts, and offsets, below 2^56, scratch below 2^62
+   bytes. */
 TRID_BATCH_API int trid_p_lines_valid(trid_lines lines)
 {
     const long long most = 1ll << 56;
@@ -57,7 +59,8 @@ TRID_BATCH_API int trid_p_lines_valid(trid_lines lines)
     return 1;
 }
 
-/* Is there an i, |i| < m, and a j, |j| < n, with i*p + j*q = at? Not both zero, if at is 0. p, q >= 0, m, n >= 1. */
+/* Returns whether there are i, |i| < m, and j, |j| < n, with i*p + j*q = at; not both zero if at is 0.
+   Needs    p, q >= 0; m, n >= 1 */
 TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long long n, long long at)
 {
     if (at == 0 && ((p == 0 && m > 1) || (q == 0 && n > 1))) return 1;
@@ -93,7 +96,7 @@ TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long
     return i < m && j < n && j > -n;
 }
 
-/* Is there a nonzero difference (or, for at other than 0, any) of two places in the lines that is at? */
+/* Returns whether two places in the lines differ by `at`; if at is 0, whether two different ones coincide. */
 TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
 {
     long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
@@ -129,7 +132,7 @@ TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
     return 0;
 }
 
-/* Solves   may an array lie so?
+/* Checks whether an array may lie so.
    Returns  TRID_BATCH_OK, _BAD_SIZE, or _OVERLAP if two elements coincide
    Cost     a few comparisons where each of step, stride and jump reaches beyond all that the smaller ones do, as usual;
             else an exact search, of the order of the least of n, systems and groups */
@@ -141,7 +144,7 @@ TRID_BATCH_API int trid_lines_check(trid_lines lines)
     return trid_p_lines_difference(lines, 0) ? TRID_BATCH_OVERLAP : TRID_BATCH_OK;
 }
 
-/* Solves   does an element of an array that lies so at p share memory with one at q? bytes is the size of an element.
+/* Returns whether an element of an array that lies so at p shares memory with one at q; an element has so many bytes.
    Needs    valid lines
    Cost     as trid_lines_check; nothing where the arrays lie apart */
 TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const void *q, int bytes)
@@ -155,7 +158,7 @@ TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const voi
     return trid_p_lines_difference(lines, at) || (part && trid_p_lines_difference(lines, at + 1));
 }
 
-/* The same systems in as few groups as possible; of one system the next would follow it. */
+/* Returns the same systems in as few groups as possible; of a single system the next would follow it. */
 TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
 {
     if (lines.systems == 1) {
@@ -169,7 +172,8 @@ TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
     return lines;
 }
 
-/* Are neighbours in memory rather elements of neighbouring systems than of one? lines in as few groups as possible. */
+/* Returns whether neighbours in memory are elements of neighbouring systems rather than of one.
+   Needs    lines in as few groups as possible */
 TRID_BATCH_API int trid_p_lines_are_interleaved(trid_lines lines)
 {
     long long step = lines.step, stride = lines.stride;

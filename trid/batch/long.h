@@ -1,18 +1,18 @@
 /* long.h - a room of trid/batch.h: long systems: chunks, and the reduced systems that they leave.
    MIT licence, see LICENSE. */
 
-/* A system is cut into chunks of chunk_rows rows, held by the 32 lanes of a warp or by partitions of a block, k rows each. Of each
-   its first unknown f and its last one z are kept and the others eliminated; the two rows that are left,
+/* A system is cut into chunks of m rows, which the 32 lanes of a warp hold, or the partitions of a block, k rows each.
+   Of each chunk the first unknown f and the last one z are kept and the others eliminated. The two rows that are left,
 
-       a l + b f + c z = d      l: z of the chunk before          row 2i of what is left of a system, and
-       a f +   z + c g = d      g: f of the next one              row 2i + 1, i being the chunk
+       a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, i being the chunk
+       a f +   z + c g = d      g: f of the next one              row 2i + 1
 
-   are those of a tridiagonal system of n / (chunk_rows/2) rows, in scratch, which the same launch solves, by chunks again where
-   it is still too long. Then each chunk is a system for itself, whose first and last rows say what f and z are. So
-   a, b, c, d are read twice, and x is written once. Beyond the system's end are identity rows, z may be one of these.
+   are those of a tridiagonal system of 2 n / m rows, in scratch. The same launch solves it, by chunks again where it is
+   still too long. Each chunk then is a system by itself, whose first and last rows say what f and z are. So a, b, c, d
+   are read twice, and x is written once. Beyond the system's end are identity rows, one of which z may be.
 
-   A row that failed is where it shows: among the rows of a chunk; or in what is left, whose row 2i is the chunk's first
-   and 2i + 1 its last; else when the chunk is solved, which is asked for last. */
+   A row that failed is where it shows: among the rows of a chunk; or in the reduced system, whose row 2i is the chunk's
+   first and 2i + 1 its last; else when the chunk is solved, which is asked last. */
 template <class tb_real>
 struct trid_p_batch_levels {
     trid_p_batch_plan plan;
@@ -28,14 +28,14 @@ struct trid_p_batch_levels {
 
 enum { TRID_P_BATCH_NO_ROW_BYTE = 0x7f }; /* as bytes of a row in worst, which make one beyond all others */
 
-/* What a row of the chunk's says of the system's rows. */
+/* Notes a bad row of a chunk, met before or after the reduced system is solved. */
 TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
 {
     if (worst && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[2 * system + after], bad);
 }
 
-/* The rows that are left of a chunk, whose first row was top; a, c, d are what trid_p_batch_reduce left in this thread
-   but for the last row, which couples to f (a) and z (c; in the chunk's last row to g). */
+/* Stores the two rows that a chunk leaves; top was its first row. a, c, d are what trid_lane_reduce left in this
+   thread, except in the last row, which couples to f (a) and z (c; in the chunk's last row to g). */
 template <class tb_real>
 TB_D void trid_p_batch_store_reduced(int k, const trid_p_batch_levels<tb_real> &levels, long long at, int is_first,
                                      int is_last, const tb_real *top, const tb_real *a, const tb_real *c,
@@ -56,7 +56,7 @@ TB_D void trid_p_batch_store_reduced(int k, const trid_p_batch_levels<tb_real> &
     }
 }
 
-/* The first row of a chunk is put aside, and f stands for l: 'x[0] = l'. */
+/* Sets the first row of a chunk aside, and lets f stand for l: x[0] = l. */
 template <class tb_real>
 TB_D void trid_p_batch_set_aside(int first, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *top)
 {
@@ -75,6 +75,7 @@ struct trid_p_batch_chunk {
     long long system, at; /* its index; where the chunk begins in d and x */
     int chunk, total;     /* rows */
 };
+/* Returns the chunk of warp `index`. */
 TB_D trid_p_batch_chunk trid_p_batch_chunk_of(int k, const trid_p_batch_plan &plan, unsigned chunks, unsigned index)
 {
     unsigned system = index / chunks, group = plan.lines.groups == 1 ? 0 : system / plan.per_group;
@@ -86,7 +87,7 @@ TB_D trid_p_batch_chunk trid_p_batch_chunk_of(int k, const trid_p_batch_plan &pl
     return p;
 }
 
-/* The x that a step of refinement begins with, in the lane's rows, and around them. */
+/* Fetches the x with which a step of refinement begins, in the lane's rows, and around them. */
 template <class tb_real>
 TB_D void trid_p_batch_before(int k, const trid_p_batch_levels<tb_real> &levels, const trid_p_batch_chunk &p, int valid,
                               tb_real *x, tb_real *left, tb_real *right, tb_real *shared)
@@ -107,8 +108,8 @@ TB_D void trid_p_batch_before(int k, const trid_p_batch_levels<tb_real> &levels,
     ((checked) ? 1 : (path) == TRID_P_BATCH_STRIDED ? 4 : sizeof(tb_real) == 4 ? 5 : 6)
 #endif
 
-/* A chunk a warp, systems lying as for trid_p_batch_warps. checked: with levels.before, for the right-hand side that
-   this x leaves. */
+/* Reduces a chunk a warp; systems lie as for trid_p_batch_warps. With checked and levels.before, the right-hand side is
+   the residual of that x. */
 template <class tb_real, int k, int path, int checked, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, checked), TRID_P_BATCH_CHUNKS_RESIDENT(tb_real, path, checked))
 TRID_KERNEL void trid_p_batch_chunks_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
@@ -149,7 +150,7 @@ TRID_KERNEL void trid_p_batch_chunks_reduce(trid_p_batch_levels<tb_real> levels,
     trid_p_batch_failed(levels.worst, p.system, 0, trid_p_batch_row(row, plan.n));
 }
 
-/* The chunk's unknowns, f and z being known. */
+/* Solves for a chunk's unknowns, f and z being known. */
 template <class tb_real, int k, int path, int checked, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, checked), TRID_P_BATCH_CHUNKS_RESIDENT(tb_real, path, checked))
 TRID_KERNEL void trid_p_batch_chunks_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
@@ -229,7 +230,8 @@ TRID_KERNEL void trid_p_batch_chunks_expand(trid_p_batch_levels<tb_real> levels,
     trid_p_batch_store<path, 1>(k, to, p.total, valid, slot, rd, at, shared);
 }
 
-/* Systems side by side: a chunk is parts partitions of k rows, of systems systems. */
+/* Interleaved systems: a chunk is `parts` partitions of k rows, of `systems` systems. Fetches the x with which a step
+   of refinement begins. */
 template <class tb_real>
 TB_D void trid_p_batch_interleaved_before(int k, const trid_p_batch_levels<tb_real> &levels,
                                           const trid_p_batch_place &p, int first, tb_real *x, tb_real *left,
@@ -241,6 +243,7 @@ TB_D void trid_p_batch_interleaved_before(int k, const trid_p_batch_levels<tb_re
     *left = first > 0 && p.valid > 0 ? from[-pitch] : (tb_real)0;
     *right = p.valid > k ? from[k * pitch] : (tb_real)0;
 }
+/* Reduces a chunk of interleaved systems a block. */
 template <class tb_real, int k, int systems, int parts, int checked, class rows_type>
 TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
 TRID_KERNEL void trid_p_batch_interleaved_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
@@ -281,6 +284,7 @@ TRID_KERNEL void trid_p_batch_interleaved_reduce(trid_p_batch_levels<tb_real> le
     if (part == 0 && worst[line] != TRID_P_BATCH_NO_ROW)
         trid_p_batch_failed(levels.worst, p.system, 0, trid_p_batch_row(begin + worst[line], plan.n));
 }
+/* Solves for the unknowns of a chunk of interleaved systems. */
 template <class tb_real, int k, int systems, int parts, int checked, class rows_type>
 TRID_P_BATCH_BOUNDS(systems *parts, checked ? 1 : TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
 TRID_KERNEL void trid_p_batch_interleaved_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
@@ -359,7 +363,7 @@ TRID_KERNEL void trid_p_batch_interleaved_expand(trid_p_batch_levels<tb_real> le
         trid_p_batch_failed(levels.worst, p.system, 1, trid_p_batch_row(begin + worst[line], plan.n));
 }
 
-/* What became known of each system, a thread for each; chunks are of `rows` rows. */
+/* Reports on each system, a thread for each; chunks are of `rows` rows. */
 template <class tb_real, int checked>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_told(trid_p_batch_plan plan, int rows, const int *worst, const int *below,
@@ -380,7 +384,7 @@ TRID_KERNEL void trid_p_batch_told(trid_p_batch_plan plan, int rows, const int *
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* The rows of reduced systems follow one another. */
+/* a mask as in TRID_BATCH_ONLY_SHORT: the rows of reduced systems follow one another */
 enum { TRID_P_BATCH_ONLY_CONTIGUOUS_ROWS = 8 };
 
 /* Solves reduced systems that a block or a cluster holds: rows in scratch, in place. */
@@ -405,6 +409,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid
     return status;
 }
 
+/* Launches one phase for contiguous systems. */
 template <class tb_real, int checked, int path, class rows_type>
 static cudaError_t trid_p_batch_launch_chunks(const trid_p_batch_levels<tb_real> &levels, int expand,
                                               const rows_type &rows, const tb_real *d, tb_real *x, cudaStream_t stream)
@@ -416,6 +421,7 @@ static cudaError_t trid_p_batch_launch_chunks(const trid_p_batch_levels<tb_real>
                   : trid_launch(trid_p_batch_chunks_reduce<tb_real, k, path, checked, rows_type>, grid, block, 0,
                                 stream, levels, rows, d);
 }
+/* Launches one phase, reduce or expand, for either layout. */
 template <class tb_real, int checked, int only, class rows_type>
 static cudaError_t trid_p_batch_launch_phase(const trid_p_batch_levels<tb_real> &levels, int expand,
                                              const rows_type &rows, const tb_real *d, tb_real *x, cudaStream_t stream)
@@ -476,8 +482,8 @@ static trid_p_batch_plan trid_p_batch_reduced_plan(const trid_p_batch_plan &plan
     return reduced;
 }
 
-/* Solves long systems, in clusters of blocks where these hold them, else by chunks; what the chunks leave, by itself.
-   least: no system has fewer rows; only: what is compiled. */
+/* Solves long systems, in clusters of blocks where these hold them, else by chunks, and the reduced systems that these
+   leave in the same way. least: no system has fewer rows; only: what is compiled. */
 template <class tb_real, int checked, int least, int only, class rows_type>
 static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
                                       cudaStream_t stream)

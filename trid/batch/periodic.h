@@ -1,8 +1,8 @@
 /* periodic.h - a room of trid/batch.h: periodic systems that no block holds.
    MIT licence, see LICENSE. */
 
-/* The same for periodic systems: the n-1 rows before the last one are solved for the right-hand side and for the last
-   column, and put together. lines says how x lies, other how column lies, and with ADD what is to be added. */
+/* The n-1 rows before the last one are solved for each right-hand side and for the last column, and put together.
+   plan.lines says how x lies, `other` how the column lies and, with ADD, what is to be added. */
 template <class tb_real>
 struct trid_p_batch_periodic {
     trid_p_batch_plan plan;
@@ -12,6 +12,7 @@ struct trid_p_batch_periodic {
     tb_real *column, *known; /* of each system the last unknown */
     const int *status;       /* of the other rows; or null */
 };
+/* Makes the last column of each system a right-hand side. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_periodic_column(trid_p_batch_periodic<tb_real> ring)
@@ -24,6 +25,8 @@ TRID_KERNEL void trid_p_batch_periodic_column(trid_p_batch_periodic<tb_real> rin
     z[0] = -ring.more.top[from];
     z[(ring.plan.n - 2) * ring.other.step] = -ring.rows.c[from + (ring.plan.n - 2) * ring.rows.step];
 }
+/* Solves for the last unknown of each system; y solves the other rows without it. */
+/* Returns element i, in about the order of memory. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_periodic_last(trid_p_batch_periodic<tb_real> ring, int tells, const tb_real *d,
@@ -47,7 +50,7 @@ TRID_KERNEL void trid_p_batch_periodic_last(trid_p_batch_periodic<tb_real> ring,
     }
 }
 
-/* Element i of an array, in about the order of memory: row j of system s of group g. */
+/* An element of an array: row j of system s of group g. */
 struct trid_p_batch_element {
     long long j, s, g;
 };
@@ -64,14 +67,15 @@ TB_D long long trid_p_batch_element_at(const trid_lines &lines, const trid_p_bat
 {
     return e.j * lines.step + e.s * lines.stride + e.g * lines.jump;
 }
+/* Puts x together: y + known * column. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_periodic_close(trid_p_batch_periodic<tb_real> ring, trid_lines lines, const tb_real *y,
                                              tb_real *x)
 {
     const trid_lines &to = ring.plan.lines;
-    const long long all = to.n * to.systems * to.groups, pace = (long long)gridDim.x * 256;
-    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < all; i += pace) {
+    const long long all = to.n * to.systems * to.groups, advance = (long long)gridDim.x * 256;
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < all; i += advance) {
         const trid_p_batch_element e = trid_p_batch_element_of(to, i);
         const long long at = trid_p_batch_element_at(to, e);
         tb_real known = ring.known[e.g * to.systems + e.s], v = known;
@@ -81,25 +85,26 @@ TRID_KERNEL void trid_p_batch_periodic_close(trid_p_batch_periodic<tb_real> ring
     }
 }
 
-/* From array to array. */
+/* Copies from array to array. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(256)
 TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, trid_lines place, tb_real *to)
 {
-    const long long all = lines.n * lines.systems * lines.groups, pace = (long long)gridDim.x * 256;
-    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < all; i += pace) {
+    const long long all = lines.n * lines.systems * lines.groups, advance = (long long)gridDim.x * 256;
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < all; i += advance) {
         const trid_p_batch_element e = trid_p_batch_element_of(lines, i);
         to[trid_p_batch_element_at(place, e)] = from[trid_p_batch_element_at(lines, e)];
     }
 }
 
-/* Blocks of 256 threads for so many elements, each thread taking several where these are many. */
+/* Returns blocks of 256 threads for so many elements, several a thread where these are many. */
 static inline dim3 trid_p_batch_grid(long long elements)
 {
     long long blocks = (elements + 255) / 256;
     return dim3((unsigned)(blocks < 65536 ? blocks : 65536));
 }
 
+/* Solves for every right-hand side. */
 template <int only, class tb_real>
 static int trid_p_batch_launch_periodic(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                         const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,

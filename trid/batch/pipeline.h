@@ -1,12 +1,13 @@
 /* pipeline.h - a room of trid/batch.h: tiles of interleaved systems on their way into shared memory.
    MIT licence, see LICENSE. */
 
-/* The block's tile: systems systems; the rows that the thread has of them. */
+/* What a thread has of a tile: rows of one system. */
 struct trid_p_batch_place {
     long long at, matrix, system; /* offsets of its first row, and of that of the matrix; the system's index */
-    int valid;                    /* rows */
-    int in_batch;                 /* is there such a system? */
+    int valid;                    /* rows, up to the system's end */
+    int in_batch;                 /* whether there is such a system */
 };
+/* Returns the place of system `line` of a tile, rows from `first` on. */
 TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, unsigned index, int systems, int line,
                                               int first)
 {
@@ -18,12 +19,13 @@ TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, uns
     p.system = tile.group * plan.lines.systems + tile.first + line;
     return p;
 }
-/* The same once more, instead of keeping it. */
+/* Computes the place again, instead of keeping it. */
 TB_D trid_p_batch_place trid_p_batch_place_again(const trid_p_batch_plan &plan, unsigned index, int systems, int line,
                                                  int first)
 {
     return trid_p_batch_place_of(plan, (unsigned)trid_p_batch_again_as((int)index), systems, line, first);
 }
+/* Returns where the place's rows of the matrix begin. */
 template <class tb_real>
 TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &from,
                                       const trid_p_batch_place &p, int first)
@@ -33,13 +35,14 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
     return group * from.jump + (p.system - group * plan.lines.systems) * from.stride + first * from.step;
 }
 
-/* What a thread asks for of a tile, row after row of up to k: of arrays arrays, which are the matrix and the right-hand
-   side (4), the matrix (3) or the right-hand side (1). Array k's row j of thread t goes to stage[(k*k + j) * systems*parts + t].
-   Shared memory holds what is on its way, registers what is being solved: the next tile comes while this one is worked
-   on. scalar: each thread asks for its own rows, element by element. vectorised: the warp asks for its threads' rows in
-   pieces of 16 bytes, sizeof(T) / 4 of them a lane for a row of the matrix and its right-hand side, or for four rows of
-   one array. Either way no other warp reads it, so that no barrier of the block is needed. Nobody asks for a of row 0
-   and c of row n-1. How it is done is a parameter of the kernels, or each would have the code of all three. */
+/* How tiles arrive. Shared memory holds what is on its way, registers what is being solved: the next tile arrives while
+   the block works on this one. A thread asks for up to k rows, one after another, of 4 arrays (the matrix and the
+   right-hand side), 3 (the matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*k + j) *
+   systems*parts + t]. scalar: each thread asks for its own rows, element by element. vectorised: a warp asks for the
+   rows of its threads in pieces of 16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its
+   right-hand side, or for four rows of one array. No other warp reads them, so that no barrier of the block is needed.
+   Nobody asks for a of row 0 and c of row n-1. The way is a parameter of the kernels, or each would have the code of
+   all three. */
 enum { TRID_P_BATCH_UNPIPELINED, TRID_P_BATCH_SCALAR, TRID_P_BATCH_VECTORISED };
 
 template <class tb_real>
@@ -49,7 +52,8 @@ struct trid_p_batch_route {
     int part = 0;           /* of a cluster, or of its rows: the first has row 0 */
 };
 
-/* vectorised: the thread whose elements piece i of this lane begins with, and the array, or the row of four. */
+/* Finds, for vectorised copies, the thread with whose elements piece i of this lane begins, and the array, or the row
+   of four. */
 template <class tb_real, int systems>
 TB_D void trid_p_batch_piece(int i, int *thread, int *which)
 {
@@ -62,7 +66,7 @@ TB_D void trid_p_batch_piece(int i, int *thread, int *which)
     *which = e / pieces % 4;
     *thread = (int)threadIdx.x - lane + e / (4 * pieces) * width + e % pieces * vector;
 }
-/* vectorised: the arrays lie alike. */
+/* Returns a thread's route. Arrays of vectorised copies lie alike. */
 template <class tb_real, int k, int systems, int arrays, int pipelined>
 TB_D trid_p_batch_route<tb_real> trid_p_batch_route_of(const trid_p_batch_plan &plan,
                                                        const trid_p_batch_arrays<tb_real> &rows, unsigned index,
@@ -102,7 +106,7 @@ TB_D trid_p_batch_route<tb_real> trid_p_batch_route_of(const trid_p_batch_plan &
     return route;
 }
 
-/* Asks for rows j .. j + R-1 of the route, as one group; the matrix's rows are step elements apart. */
+/* Asks for rows j .. j + burst-1 of the route, as one group; rows of the matrix are step elements apart. */
 template <class tb_real, int k, int systems, int parts, int burst, int ahead, int arrays, int pipelined>
 TB_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int j, trid_p_batch_route<tb_real> *route,
                            tb_real *stage)
@@ -155,7 +159,8 @@ TB_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int j,
     trid_copy_commit();
 }
 
-/* With TRID_BATCH_ADD: x as it was, the thread's own rows, behind the other arrays. A group in any case. */
+/* Asks, with TRID_BATCH_ADD, for the thread's rows of x as it was, behind the other arrays. It is a group in any
+   case. */
 template <class tb_real, int k, int systems, int parts, int ahead>
 TB_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_batch_place &own, const tb_real *x,
                                   tb_real *stage)
@@ -172,8 +177,8 @@ TB_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_ba
     trid_copy_commit();
 }
 
-/* What is known of the next tile travels with it: threads with the first or the last row of a system take what has come
-   for this tile, and ask for what comes to the same place, slot[0] and slot[systems]. */
+/* Takes what is known of this tile and asks for that of the next: threads with the first or the last row of a system,
+   in places slot[0] and slot[systems]. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, int first, int valid,
                                   const trid_p_batch_place &next, tb_real *slot, tb_real *end)
@@ -189,14 +194,14 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
         if (next.valid <= k) trid_p_batch_copy<sizeof(tb_real), 0>(&slot[systems], of + pitch);
     }
 }
-/* The two places that nobody asks for: a of row 0, c of row n-1. */
+/* Clears the two places for which nobody asks: a of row 0, c of row n-1. */
 template <class tb_real, int k, int systems, int parts>
 TB_D void trid_p_batch_unasked(int n, int first, tb_real *stage)
 {
     if (first == 0) stage[threadIdx.x] = 0;
     if (n > first && n <= first + k) stage[(2 * k + n - 1 - first) * systems * parts + (int)threadIdx.x] = 0;
 }
-/* Row j of the thread's, as it has arrived; a matrix that does not travel is made. */
+/* Reads row j of the thread's, as it has arrived; a matrix that is not of arrays is made. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_arrived(int k, int threads, int j, const rows_type &make, long long system, int first,
                                const tb_real *own, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
@@ -212,7 +217,7 @@ TB_D void trid_p_batch_arrived(int k, int threads, int j, const rows_type &make,
     }
 }
 
-/* The thread's rows of the matrix, from memory or made; 0 beyond the system. */
+/* Fetches the thread's rows of the matrix from memory, or makes them; 0 beyond the system. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_own_rows(int k, const trid_p_batch_plan &plan, const trid_p_batch_place &p, int first,
                                 const rows_type &from, tb_real *a, tb_real *b, tb_real *c)
@@ -242,7 +247,8 @@ TB_D void trid_p_batch_own_rows(int k, const trid_p_batch_plan &plan, const trid
          ? TRID_P_BATCH_INTERLEAVED_THREADS(tb_real, k) / (threads)                                                    \
          : 1)
 
-/* vectorised: pieces of 16 bytes are pieces of memory in all that travels, and of whole systems. */
+/* Returns how tiles arrive whose arrays lie at these places: vectorised if pieces of 16 bytes are pieces of memory, and
+   of whole systems. */
 template <class tb_real>
 static inline int trid_p_batch_pipelining_at(const trid_lines &lines, size_t places)
 {
@@ -252,7 +258,7 @@ static inline int trid_p_batch_pipelining_at(const trid_lines &lines, size_t pla
                ? TRID_P_BATCH_VECTORISED
                : TRID_P_BATCH_SCALAR;
 }
-/* The same of these rows and d, which must lie alike. */
+/* The same for these rows and d; if they do not lie alike, scalar. */
 template <class tb_real, class rows_type>
 static inline int trid_p_batch_pipelining(const trid_lines &lines, const rows_type &rows, const tb_real *d)
 {
@@ -265,13 +271,14 @@ static inline int trid_p_batch_pipelining(const trid_lines &lines, const rows_ty
     return trid_p_batch_pipelining_at<tb_real>(lines, places);
 }
 
-/* Systems side by side without clusters, systems in a tile. A block has `bytes` of what is on its way, and `fixed` besides at
-   most; `resident` blocks a multiprocessor, or fewer where `least` will do. Where there is no room for them, or none of
-   the copies that a device has `since` its compute capability, or where the kernel is empty, *launched stays as it
-   was. */
+/* What a launch of interleaved systems needs: `bytes` of shared memory a block for what is on its way, and at most
+   `fixed` besides; `resident` blocks a multiprocessor, or fewer, but at least `least`; asynchronous copies, which
+   devices have `since` a compute capability. by_clusters: where there are clusters these replace the kernel. */
 struct trid_p_batch_pipelined {
     int systems, threads, bytes, fixed, resident, least, since, by_clusters;
 };
+/* Launches a kernel with pipelined tiles. Where there is no room for it, where copies are missing or where it is empty,
+   *launched stays as it was. */
 template <class... parameters, class... given>
 static int trid_p_batch_launch_pipelined(void (*kernel)(parameters...), trid_p_batch_pipelined with,
                                          trid_p_batch_plan plan, cudaStream_t stream, int *launched,
@@ -282,7 +289,7 @@ static int trid_p_batch_launch_pipelined(void (*kernel)(parameters...), trid_p_b
     if (trid_p_batch_count(&plan, with.systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
     while (with.resident >= with.least && with.resident * (with.bytes + with.fixed) > device.most) with.resident--;
-    if (device.major < with.since || with.resident < with.least || (device.roomy && with.by_clusters))
+    if (device.major < with.since || with.resident < with.least || (device.always_pipelined && with.by_clusters))
         return TRID_BATCH_OK;
     *launched = 1;
     return trid_p_batch_launch_tiles(kernel, grid, with.threads, with.resident, (size_t)with.bytes, device, stream,
@@ -315,10 +322,10 @@ static int trid_p_batch_launch_unpipelined_of(void (*kernel)(parameters...), sha
     return trid_p_batch_launch_tiles(kernel, grid, shape::systems * shape::parts, 0, (size_t)bytes, any, stream, plan,
                                      arguments...);
 }
-/* n, or the most that they serve, which has the one that is not empty. */
+/* Returns n, or the most that these kernels serve where all but that one are empty. */
 template <class... parameters>
 static int trid_p_batch_unpipelined_n(void (*kernel)(parameters...), int n)
 {
     trid_p_batch_device device;
-    return trid_p_batch_device_of(kernel, &device) == TRID_BATCH_OK && device.roomy ? 1024 : n;
+    return trid_p_batch_device_of(kernel, &device) == TRID_BATCH_OK && device.always_pipelined ? 1024 : n;
 }

@@ -3,20 +3,21 @@
 
 #ifndef TRID_P_BATCH_BODY
 
-/* With repair only systems whose status is not 0 are solved, and those that share a warp with them. */
-TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int mine)
+/* Returns whether a warp's systems are wanted: with repair only those whose status is not 0, and all that share its
+   warp. */
+TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
 {
-    return !plan.repair || __any_sync(TB_FULL_WARP, mine && plan.report.status[system] != 0);
+    return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
 }
 
-/* Blocks a multiprocessor: what is eliminated is a chain of dependent operations, which only other warps fill, and a
+/* Blocks a multiprocessor. Elimination is a sequence of dependent operations, whose latency only other warps hide; a
    few registers in local memory cost less than a warp. */
 #ifndef TRID_P_BATCH_PIVOTED_RESIDENT
 #define TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k)                                                                      \
     (sizeof(tb_real) == 4 ? ((k) <= 8 ? 7 : (k) <= 12 ? 6 : (k) <= 16 ? 5 : 3) : (k) <= 8 ? 8 : 6)
 #endif
 
-/* n <= k*lanes in a warp, as trid_p_batch_warps; a warp's own systems alone decide what it does. */
+/* Solves systems of n <= k*lanes rows, as trid_p_batch_warps; a warp's own systems alone decide what it does. */
 template <class tb_real, int k, int path>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k))
 TRID_KERNEL void trid_p_batch_pivoted_warps(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows, const tb_real *d,
@@ -26,14 +27,14 @@ TRID_KERNEL void trid_p_batch_pivoted_warps(trid_p_batch_plan plan, trid_p_batch
               len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = k > 16;
     __shared__ tb_real buffer[warps][len + 32];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.width, n = plan.n;
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.width_log2);
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
+    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
     if (tile.count == 0) return;
-    int own = lane >> plan.width_log2, rank = lane & (lanes - 1), mine = own < tile.count ? n : 0;
-    int total = tile.count * n, valid = mine - k * rank;
+    int own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
+    int total = tile.count * n, valid = own_n - k * rank;
     long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
     long long system = tile.group * plan.lines.systems + tile.first + own;
-    if (!trid_p_batch_wanted(plan, system, mine)) return;
+    if (!trid_p_batch_wanted(plan, system, own_n)) return;
     tb_real ra[k], rb[k], rc[k], rd[k], *shared = buffer[warp];
     int slot[k];
     trid_p_batch_matrix<path>(k, plan, tile, total, rank, valid, rows, ra, rb, rc);
@@ -44,9 +45,9 @@ TRID_KERNEL void trid_p_batch_pivoted_warps(trid_p_batch_plan plan, trid_p_batch
     int bad = trid_p_batch_row(trid_warp_pivoted(k, lanes, k * lanes, ra, rb, rc, rd), n);
     lane = trid_p_batch_again_as(lane);
     warp = trid_p_batch_again_as((int)threadIdx.x) / 32;
-    tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.width_log2);
-    own = lane >> plan.width_log2, rank = lane & (lanes - 1), mine = own < tile.count ? n : 0;
-    total = tile.count * n, valid = mine - k * rank;
+    tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
+    own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
+    total = tile.count * n, valid = own_n - k * rank;
     at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
     system = tile.group * plan.lines.systems + tile.first + own;
     shared = buffer[warp];
@@ -57,11 +58,11 @@ TRID_KERNEL void trid_p_batch_pivoted_warps(trid_p_batch_plan plan, trid_p_batch
             int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
             bad = other < bad ? other : bad;
         }
-        if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
+        if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
     }
 }
 
-/* n <= 32 k warps: a block a system, of up to warps warps. */
+/* Solves systems of n <= 32 k warps rows, a block each. */
 template <class tb_real, int k, int warps, int path>
 TRID_P_BATCH_BOUNDS(32 * warps, TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k) * TRID_P_BATCH_WARPS(tb_real, 0) / warps)
 TRID_KERNEL void trid_p_batch_pivoted_block(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows, const tb_real *d,
@@ -120,7 +121,7 @@ static int trid_p_batch_launch_pivoted_warps(trid_p_batch_plan plan, int k, cons
     const dim3 block(32 * TRID_P_BATCH_WARPS(tb_real, 0));
     dim3 grid;
     cudaError_t error = cudaErrorInvalidConfiguration;
-    if (trid_p_batch_count(&plan, 32 / plan.width, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
+    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
         return TRID_BATCH_BAD_SIZE;
     (void)((k <= sizes && (error = trid_launch(trid_p_batch_pivoted_warps<tb_real, sizes, path>, grid, block, 0, stream,
                                                plan, rows, d, x),
@@ -128,7 +129,7 @@ static int trid_p_batch_launch_pivoted_warps(trid_p_batch_plan plan, int k, cons
            ...);
     return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
 }
-/* Beyond 16 rows a lane of a warp: up to 32 of them in single precision, else several warps a system. */
+/* Launches beyond 16 rows a lane of a warp: up to 32 of them in single precision, else several warps a system. */
 template <class tb_real>
 static int trid_p_batch_launch_pivoted_beyond(const trid_p_batch_plan &plan, int contiguous,
                                               const trid_p_batch_arrays<tb_real> &rows, const tb_real *d, tb_real *x,
@@ -163,7 +164,7 @@ static int trid_p_batch_launch_pivoted_contiguous(trid_p_batch_plan plan, const 
                : trid_p_batch_launch_pivoted_warps<TRID_P_BATCH_STRIDED, 8, 16>(plan, k, rows, d, x, stream);
 }
 
-/* With pivoting; where *launched stays as it was, the kernels for contiguous systems do it. */
+/* Launches for interleaved systems. Where *launched stays as it was, the kernels for contiguous systems serve them. */
 template <class tb_real>
 static int trid_p_batch_launch_pivoted_interleaved(const trid_p_batch_plan &plan,
                                                    const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
@@ -183,11 +184,10 @@ static int trid_p_batch_launch_pivoted_interleaved(const trid_p_batch_plan &plan
         });
 }
 
-/* With pivoting, what is left of a chunk are two rows in four unknowns, its face (trid_lane_pivoted_reduce). Faces are
-   joined 32 at a time, by a warp, until one is left. Then the unknowns around each group come down the same way. The
-   rows are eliminated twice, by the same instructions: where a system is so ill conditioned that another way of
-   rounding gives other digits, what comes down must be that of the very rows that went up. So there is one kernel for
-   both. */
+/* Long systems: what is left of a chunk are two rows in four unknowns, its face (trid_lane_pivoted_reduce). Warps join
+   32 faces at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
+   eliminated twice, by the same instructions, in one kernel: where a system is so ill conditioned that another way of
+   rounding gives other digits, what comes down must belong to the very rows that went up. */
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
@@ -274,19 +274,19 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
 }
 
 template <class tb_real>
-static cudaError_t trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<tb_real> &tree, int dense,
+static cudaError_t trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<tb_real> &tree, int contiguous,
                                                       const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
                                                       tb_real *x, cudaStream_t stream)
 {
     enum { k = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)), warps = TRID_P_BATCH_WARPS(tb_real, 0) };
     dim3 grid((tree.plan.tiles + warps - 1) / warps), block(32 * warps);
-    return dense ? trid_launch(trid_p_batch_pivoted_chunks<tb_real, k, TRID_P_BATCH_CONTIGUOUS>, grid, block, 0, stream,
-                               tree, rows, d, x)
-                 : trid_launch(trid_p_batch_pivoted_chunks<tb_real, k, TRID_P_BATCH_STRIDED>, grid, block, 0, stream,
-                               tree, rows, d, x);
+    return contiguous ? trid_launch(trid_p_batch_pivoted_chunks<tb_real, k, TRID_P_BATCH_CONTIGUOUS>, grid, block, 0,
+                                    stream, tree, rows, d, x)
+                      : trid_launch(trid_p_batch_pivoted_chunks<tb_real, k, TRID_P_BATCH_STRIDED>, grid, block, 0,
+                                    stream, tree, rows, d, x);
 }
 template <class tb_real>
-static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int dense, const trid_p_batch_arrays<tb_real> &rows,
+static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, const trid_p_batch_arrays<tb_real> &rows,
                                     const tb_real *d, tb_real *x, cudaStream_t stream)
 {
     enum { chunk_rows = 32 * TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
@@ -315,7 +315,7 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int dense, const tri
         tree.joined = at + 1 < layout.levels ? (tb_real *)(scratch + layout.face[at + 1]) : (tb_real *)0;
         tree.around = at + 1 < layout.levels ? (tb_real *)(scratch + layout.outer[at + 1]) : (tb_real *)0;
         tree.plan.tiles = (unsigned)systems * (chunks ? tree.count : tree.groups);
-        cudaError_t error = chunks ? trid_p_batch_launch_pivoted_chunks(tree, dense, rows, d, x, stream)
+        cudaError_t error = chunks ? trid_p_batch_launch_pivoted_chunks(tree, contiguous, rows, d, x, stream)
                                    : trid_launch(trid_p_batch_pivoted_groups<tb_real>, dim3((tree.plan.tiles + 3) / 4),
                                                  dim3(128), 0, stream, tree);
         if (error != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
@@ -341,9 +341,9 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int dense, const tri
             or a tile with one of them; d is not x. Their status is then that of this launch, and report->failed counts
             those that are left.
    Returns  as trid_batch_solve. report->status is 0 or 1: in this order of elimination no single row is at fault
-   Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as there. Interleaved, each
-            element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and beyond
-            512 rows on those without clusters
+   Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as there. Interleaved,
+            each element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and
+            beyond 512 rows on those without clusters
    Error    as trid_warp_pivoted */
 template <int only = 0>
 static int trid_batch_pivoted(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,

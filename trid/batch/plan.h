@@ -13,25 +13,24 @@ enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 /* A launch's constants. */
 struct trid_p_batch_plan {
     trid_lines lines;
-    int n, width; /* rows; lanes a system (warps), log2 of it */
-    int width_log2;
+    int n, lanes, lanes_log2; /* rows; lanes a system */
     int flags;
     unsigned magic;     /* f * magic >> 20 is f / n for f < 512, n <= 512; 0 where a warp has one system */
     unsigned per_group; /* tiles in a group */
     unsigned tiles;     /* in all */
-    unsigned repeat;    /* common matrix: tiles a warp takes */
-    int repair;         /* pivoted: only what has failed */
+    unsigned repeat;    /* one matrix for all: tiles a warp takes */
+    int repair;         /* pivoted: only systems that failed before */
     void *scratch;      /* the caller's, for long systems */
     trid_batch_report report;
 };
 
-/* Does the caller want to know what becomes known of a system? */
+/* Returns whether the caller wants a report. */
 TB_HD int trid_p_batch_reports(const trid_p_batch_plan &plan)
 {
     return plan.report.status || plan.report.failed || plan.report.residual;
 }
 
-/* Some systems of one group, side by side. */
+/* Some neighbouring systems of one group. */
 struct trid_p_batch_tile {
     long long group, first; /* its group; its first system in it */
     int count;              /* of systems; 0: beyond the last */
@@ -51,6 +50,7 @@ TB_D integer trid_p_batch_again_as(integer n)
     return n;
 }
 
+/* Returns tile `index`, tiles having up to `width` systems. */
 TB_D trid_p_batch_tile trid_p_batch_tile_of(const trid_p_batch_plan &plan, unsigned index, int width)
 {
     unsigned group = plan.lines.groups == 1 ? 0 : index / plan.per_group;
@@ -60,15 +60,15 @@ TB_D trid_p_batch_tile trid_p_batch_tile_of(const trid_p_batch_plan &plan, unsig
     return tile;
 }
 
-/* The matrices as arrays; for one matrix that all systems share stride and jump are 0. */
+/* The matrices as arrays. Of one matrix for all systems stride and jump are 0. */
 template <class tb_real>
 struct trid_p_batch_arrays {
     const tb_real *a, *b, *c;
     long long step, stride, jump;
 };
 
-/* What is more in these launches: how many right-hand sides, how far apart; where a periodic system's two corners are,
-   that of row 0 and that of row n-1; where u goes that trid_batch_factor makes. */
+/* What launches for several right-hand sides know besides: how many they are, how far apart; where the two corners of a
+   periodic system are, in rows 0 and n-1; where the u goes that trid_batch_factor makes. */
 template <class tb_real>
 struct trid_p_batch_more {
     long long sides, pitch;
@@ -76,8 +76,8 @@ struct trid_p_batch_more {
     tb_real *u;
 };
 
-/* Where the ends of partitions lie, two numbers a line: lines are dealt out in shares, and f's of line s, counted in its
-   share of m lines, is at 2*(lines in the shares before) + s, z's m further. */
+/* Where the interface of partitions lies, two numbers a system, dealt out in shares of systems. In a share of m
+   systems, the number of f of its system s is at 2*(systems in the shares before) + s, and that of z lies m further. */
 struct trid_p_batch_shares {
     long long share, lines;
     TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
@@ -88,9 +88,9 @@ struct trid_p_batch_shares {
     }
 };
 
-/* The rows of partitions whose first and last unknowns are known. A kernel asks for the rows by trid_p_batch_rows_of and,
-   as early as possible, for what is known by trid_p_batch_ask_known; with that it overwrites the two rows. For other
-   rows none of this leaves code. */
+/* The rows of partitions whose first and last unknowns are known. A kernel takes the rows by trid_p_batch_rows_of. As
+   early as possible it asks for what is known by trid_p_batch_ask_known, with which it overwrites the two rows. For
+   other rows none of this leaves code. */
 template <class tb_real, class rows_type>
 struct trid_p_batch_known {
     rows_type rows;
@@ -163,7 +163,7 @@ TB_D void trid_p_batch_know(int j, tb_real x, tb_real *a, tb_real *b, tb_real *c
     d[j] = x;
 }
 
-/* Asks for what is known: the thread has up to k rows of the system from `first` on, of which `valid` precede its end. */
+/* Asks for what is known; the thread has up to k rows of the system from `first` on, `valid` of them up to its end. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system, int first, int valid, tb_real *end)
 {
@@ -177,8 +177,8 @@ TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system
     }
 }
 
-/* Puts what is known into the matrix. By selections: from branches the compiler makes an index into the arrays, which
-   would then lie in local memory. */
+/* Puts the rows of known unknowns into the matrix. By selections: from branches the compiler makes an index into the
+   arrays, which would then lie in local memory. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_put_known_rows(int k, const rows_type &, int first, int valid, tb_real *a, tb_real *b,
                                       tb_real *c)
@@ -194,7 +194,7 @@ TB_D void trid_p_batch_put_known_rows(int k, const rows_type &, int first, int v
     }
 }
 
-/* The same for the right-hand side. */
+/* Puts the known unknowns into the right-hand side. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_put_known_values(int k, const rows_type &, int first, int valid, const tb_real *end, tb_real *d)
 {
@@ -205,6 +205,7 @@ TB_D void trid_p_batch_put_known_values(int k, const rows_type &, int first, int
     }
 }
 
+/* Puts both. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_put_known(int k, const rows_type &rows, int first, int valid, const tb_real *end, tb_real *a,
                                  tb_real *b, tb_real *c, tb_real *d)
@@ -213,14 +214,14 @@ TB_D void trid_p_batch_put_known(int k, const rows_type &rows, int first, int va
     trid_p_batch_put_known_values(k, rows, first, valid, end, d);
 }
 
-/* 1 + row as one status of many: the least counts, and the last row stands for what was met beyond it. */
+/* Returns 1 + row as one status of many, of which the least counts: no row for 0, and the last row for what was met
+   beyond it. */
 TB_D int trid_p_batch_row(int status, int n)
 {
     return status <= 0 ? TRID_P_BATCH_NO_ROW : status < n ? status : n;
 }
 
-/* What the device learnt of one system, told by one thread of it; checked: error and size are the largest of its
-   rows. */
+/* Reports on one system. One thread calls. With checked, error and size are the largest of the system's rows. */
 template <class tb_real>
 TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, int checked, tb_real error,
                             tb_real size)
@@ -239,15 +240,15 @@ TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int
     }
 }
 
-/* The larger; NaN is larger than all. */
+/* Returns the larger; NaN is larger than all. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_larger(tb_real x, tb_real y)
 {
     return x != x || x > y ? x : y;
 }
 
-/* r = d - A x in rows 0 .. held - 1 of those that the thread has, the system's row `first` being row 0, left and right
-   x around them; and the largest |r| and |A||x| + |d|, if they are larger than *error and *size. */
+/* Computes r = d - A x in the thread's first `valid` rows, `first` being the system's row of the first of them and left
+   and right x around them. Raises *error to the largest |r| and *size to the largest |A||x| + |d|. */
 template <class tb_real>
 TB_D void trid_p_batch_defect(int k, int first, int n, int valid, const tb_real *a, const tb_real *b, const tb_real *c,
                               const tb_real *d, const tb_real *x, tb_real left, tb_real right, tb_real *r,
@@ -269,12 +270,13 @@ TB_D void trid_p_batch_defect(int k, int first, int n, int valid, const tb_real 
     }
 }
 
-/* The largest |r| and |A||x| + |d| of some rows, by the upper 32 bits of a number without its sign: in their order as
-   integers NaN is above all, and one instruction takes the larger. In double precision 20 bits of the fraction are
+/* The largest |r| and |A||x| + |d| of some rows, by the upper 32 bits of a number without its sign. Ordered as
+   integers, NaN is above all, and one instruction takes the larger. In double precision 20 bits of the fraction are
    left, as many as the residual, a float, can show. */
 struct trid_p_batch_worst {
     unsigned error, size;
 };
+/* Returns these bits of x. */
 template <class tb_real>
 TB_D unsigned trid_p_batch_bits(tb_real x)
 {
@@ -283,6 +285,7 @@ TB_D unsigned trid_p_batch_bits(tb_real x)
     else
         return (unsigned)(__double_as_longlong(x) >> 32) & 0x7fffffffu;
 }
+/* Returns a number with these bits. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_number(unsigned bits)
 {
@@ -296,7 +299,7 @@ TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
     return x > y ? x : y;
 }
 
-/* What is left of one row, up and down being x around it. */
+/* Returns the residual of one row, up and down being x around it. */
 template <class tb_real>
 TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real d, tb_real x, tb_real up, tb_real down,
                                        trid_p_batch_worst *worst)

@@ -1,11 +1,11 @@
 /* scratch.h - a room of trid/batch.h: how much memory long systems need.
    MIT licence, see LICENSE. */
 
-/* rows_type of a system that are solved on chip, elements having so many bytes: by a block, or by partitions side by side. */
+/* The most rows of a system that are solved on chip, elements having so many bytes. */
 #ifndef TRID_P_BATCH_ON_CHIP
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) ((checked) ? 8192 / (bytes) : 16384 / (bytes))
 #define TRID_P_BATCH_ON_CHIP_INTERLEAVED 1024
-#define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, dense) ((dense) ? 16384 / (bytes) : 1024)
+#define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, contiguous) ((contiguous) ? 16384 / (bytes) : 1024)
 #endif
 
 /* The same for several right-hand sides and factors. */
@@ -13,8 +13,8 @@
 #define TRID_P_BATCH_ON_CHIP_LU 1024
 #endif
 
-/* rows_type a lane, of chunks of longer ones, which are a warp's; and of chunks of systems side by side, which are held by
-   so many partitions. */
+/* How longer systems are cut into chunks: rows a lane of a warp; and of interleaved systems, how many a block has, in
+   how many partitions of how many rows. */
 #ifndef TRID_P_BATCH_CHUNK_ROWS
 #define TRID_P_BATCH_CHUNK_ROWS(bytes, checked) 16
 #define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (128 / (bytes))
@@ -26,8 +26,8 @@
     ((interleaved) ? TRID_P_BATCH_CHUNK_PARTS * TRID_P_BATCH_CHUNK_ROWS_INTERLEAVED(bytes)                             \
                    : 32 * TRID_P_BATCH_CHUNK_ROWS(bytes, checked))
 
-/* Scratch of one level, as offsets in bytes. What is of each system: largest, of the residual, two numbers of 8 bytes;
-   worst, two rows; below, the status of what is left of it. Then a, b, c, d of what is left, and of refinement the
+/* Scratch of one level, as offsets in bytes. Of each system: largest, two numbers of 8 bytes, for the residual; worst,
+   two rows; below, the status of its reduced system. Then a, b, c, d of the reduced systems, and for refinement the
    first x. */
 typedef struct {
     long long chunks, largest, worst, below, reduced, before, end;
@@ -46,8 +46,8 @@ TRID_BATCH_API trid_p_batch_level_layout trid_p_batch_level_layout_of(long long 
     return layout;
 }
 
-/* The same for pivoting: the faces of the chunks, then of 32 of them, of 32 of these, .., and behind them, in the same
-   order, the four unknowns around each. */
+/* The same for pivoting: the faces of the chunks, then of groups of 32 chunks, of 32 of these groups, ..; behind each
+   level's faces the four unknowns around each. */
 typedef struct {
     int levels;
     long long count[8], face[8], outer[8], worst, end; /* of groups in a system */
@@ -71,8 +71,8 @@ TRID_BATCH_API trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long l
     return layout;
 }
 
-/* For long periodic systems: the solution for the last column, with ADD what is to be added; and of each system its
-   last unknown and the status of the rows before. The levels' scratch follows. */
+/* The same for long periodic systems: the solution for the last column; with ADD what is to be added; of each system
+   its last unknown, and the status of the rows before. The scratch of the levels follows. */
 typedef struct {
     long long column, added, known, status, end;
 } trid_p_batch_periodic_layout;
@@ -88,7 +88,7 @@ TRID_BATCH_API trid_p_batch_periodic_layout trid_p_batch_periodic_layout_of(long
     return layout;
 }
 
-/* Bytes of all levels of systems of n rows of which on_chip need none. */
+/* Returns the bytes of all levels of systems of n rows, up to on_chip of which need none. */
 TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems, int bytes, int interleaved,
                                                  int checked, int refined, long long on_chip)
 {
@@ -98,19 +98,19 @@ TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems,
             n, systems, TRID_P_BATCH_CHUNK(bytes, checked, interleaved), bytes, checked && refined);
         total += layout.end;
         n = 2 * layout.chunks;
-        checked = 0; /* what is left is solved plainly */
+        checked = 0; /* reduced systems are solved without residuals */
         on_chip = interleaved ? TRID_P_BATCH_ON_CHIP_INTERLEAVED : TRID_P_BATCH_ON_CHIP(bytes, 0);
     }
     return total;
 }
 
-/* Solves   bytes of scratch that any launch may need on systems that lie so, with these flags, elements having `bytes`
-            bytes. Scratch is device memory of the caller, aligned to 16 bytes, that no array of the call shares; what
-            it holds before does not matter, and after the launch is done it may be used again.
-   Returns  0 where n <= 1024: scratch may be null then, and side by side up to 8192 rows where all but
-            trid_batch_checked have clusters of blocks; TRID_BATCH_BAD_SIZE for lines that launches refuse so
-   Cost     about 28 bytes a system, and 0.03 of an array (side by side 0.07); with TRID_BATCH_REFINED one array
-            more, with TRID_BATCH_PERIODIC too, and with TRID_BATCH_ADD on top of that another */
+/* Returns how many bytes of scratch any launch may need on systems that lie so, with these flags, elements having
+   `bytes` bytes. Scratch is device memory of the caller, aligned to 16 bytes, that no array of the call shares. What it
+   holds before does not matter; when the launch is done it may be used again.
+   Returns  0 where n <= 1024: scratch may be null then, and also for interleaved systems of up to 8192 rows where there
+            are clusters of blocks, except for trid_batch_checked; TRID_BATCH_BAD_SIZE for lines that launches refuse so
+   Cost     about 28 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
+            with TRID_BATCH_PERIODIC too, and with TRID_BATCH_ADD on top of that another */
 TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
     lines = trid_p_lines_of(lines);

@@ -3,8 +3,8 @@
 
 #ifndef TRID_P_BATCH_BODY
 
-/* Does a side of x at p + k*pitch, k = low .. high, share an element with an array at q? Only those within reach
-   count. */
+/* Returns whether a side of x at p + k*pitch, k = low .. high, shares an element with an array at q. Only those within
+   reach are looked at. */
 template <class tb_real>
 static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, const tb_real *q, long long pitch,
                                    long long low, long long high)
@@ -30,7 +30,8 @@ static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, co
     return 0;
 }
 
-/* The same with array k of a, b, c: but for periodic systems a's rows are those from 1 on, and c's those before n-1. */
+/* The same with array k of a, b, c: elements of a are those from row 1 on, of c those before n-1, except if
+   periodic. */
 template <class tb_real>
 static int trid_p_batch_sides_meet_matrix(const trid_lines &lines, int flags, int k, const tb_real *matrix,
                                           const tb_real *x, long long pitch, long long sides)
@@ -46,7 +47,7 @@ static int trid_p_batch_sides_meet_matrix(const trid_lines &lines, int flags, in
     return 0;
 }
 
-/* Sizes and overlaps of the right-hand sides; d and x may be the same. */
+/* Checks the sizes and overlaps of the right-hand sides; d and x may be the same. */
 template <class tb_real>
 static int trid_p_batch_refuse_sides(const trid_lines &lines, long long sides, long long pitch, int flags,
                                      const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
@@ -67,7 +68,8 @@ static int trid_p_batch_refuse_sides(const trid_lines &lines, long long sides, l
     return TRID_BATCH_OK;
 }
 
-/* Systems that no block holds beside their factors are solved for each right-hand side anew ... */
+/* Returns whether no block holds the systems beside their factors. They are then solved anew for each right-hand side
+   ... */
 static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
 {
     return lines.n > TRID_P_BATCH_ON_CHIP_LU;
@@ -80,7 +82,7 @@ static inline int trid_p_batch_lu_needs(const trid_lines &joined, int bytes, int
                                                trid_p_batch_is_long(joined, bytes, 0));
 }
 
-/* One of them. */
+/* Solves for one of these. */
 template <int only, class tb_real>
 static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                     const tb_real *d, tb_real *x, cudaStream_t stream)
@@ -96,8 +98,8 @@ static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_
     return status;
 }
 
-/* The plan's matrix for these launches: where its corners are, and the transposed one by other names where there are no
-   factors, as trid_p_batch_sides. */
+/* Returns what these launches know besides: where the matrix's corners are. Where there are no factors, the transposed
+   matrix is the same arrays by other names, as in trid_p_batch_sides. */
 template <class tb_real>
 static trid_p_batch_more<tb_real> trid_p_batch_more_of(trid_p_batch_plan *plan, trid_p_batch_arrays<tb_real> *rows,
                                                        long long sides, long long pitch, tb_real *u)

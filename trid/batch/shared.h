@@ -3,8 +3,8 @@
 
 #ifndef TRID_P_BATCH_BODY
 
-/* The same matrix for all of a warp's systems, tile after tile: it is brought into shared memory once a block, identity
-   rows and all, and read from there for each tile. n <= k*lanes. */
+/* Solves systems of n <= k*lanes rows with one matrix. A block brings it into shared memory once, identity rows and
+   all, and reads it from there for tile after tile. */
 template <class tb_real, int k, int path>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_RESIDENT(tb_real, k, path))
 TRID_KERNEL void trid_p_batch_shared_warps(trid_p_batch_plan plan, trid_p_batch_one_matrix<tb_real> from,
@@ -14,8 +14,8 @@ TRID_KERNEL void trid_p_batch_shared_warps(trid_p_batch_plan plan, trid_p_batch_
               len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
     __shared__ tb_real buffer[warps][len + 32], matrix[3][len];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.width, n = plan.n;
-    int own = lane >> plan.width_log2, rank = lane & (lanes - 1), column = trid_p_batch_slot(k, banks, k * rank);
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
+    int own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), column = trid_p_batch_slot(k, banks, k * rank);
     for (int j = (int)threadIdx.x; j < k * lanes; j += 32 * warps) {
         int slot = trid_p_batch_slot(k, banks, j);
         matrix[0][slot] = j > 0 && j < n ? from.a[j] : (tb_real)0;
@@ -28,9 +28,9 @@ TRID_KERNEL void trid_p_batch_shared_warps(trid_p_batch_plan plan, trid_p_batch_
     TRID_P_BATCH_LOOP
     for (unsigned i = 0; i < plan.repeat; i++) {
         trid_p_batch_tile tile =
-            trid_p_batch_tile_of(plan, (i * gridDim.x + blockIdx.x) * warps + (unsigned)warp, 32 >> plan.width_log2);
+            trid_p_batch_tile_of(plan, (i * gridDim.x + blockIdx.x) * warps + (unsigned)warp, 32 >> plan.lanes_log2);
         if (tile.count == 0) return;
-        int mine = own < tile.count ? n : 0, total = tile.count * n, valid = mine - k * rank;
+        int own_n = own < tile.count ? n : 0, total = tile.count * n, valid = own_n - k * rank;
         if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k;
         long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
         tb_real ra[k], rb[k], rc[k], rd[k];
@@ -51,12 +51,12 @@ TRID_KERNEL void trid_p_batch_shared_warps(trid_p_batch_plan plan, trid_p_batch_
                 bad = other < bad ? other : bad;
             }
             long long system = tile.group * plan.lines.systems + tile.first + own;
-            if (rank == 0 && mine) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
+            if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
         }
     }
 }
 
-/* One matrix for all: k of a table of its own. Warps take several tiles where so many blocks remain. */
+/* Warps take several tiles where so many blocks remain. */
 #ifndef TRID_P_BATCH_LEAST_BLOCKS
 #define TRID_P_BATCH_LEAST_BLOCKS 4096
 #endif
@@ -84,7 +84,7 @@ static int trid_p_batch_launch_shared(trid_p_batch_plan plan, const trid_p_batch
         return trid_p_batch_launch_beyond<0>(plan, path, arrays, d, x, stream);
     }
     dim3 grid;
-    if (trid_p_batch_count(&plan, 32 / plan.width, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
+    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
         return TRID_BATCH_BAD_SIZE;
     const unsigned repeat = grid.x / TRID_P_BATCH_LEAST_BLOCKS;
     plan.repeat = repeat < 1 ? 1 : repeat > 16 ? 16 : repeat;
@@ -97,8 +97,8 @@ static int trid_p_batch_launch_shared(trid_p_batch_plan plan, const trid_p_batch
     return trid_p_batch_launch_shared_warps<TRID_P_BATCH_STRIDED, 8, 16>(plan, k, grid, rows, d, x, stream);
 }
 
-/* One matrix for all, systems side by side: a block takes the matrix apart once, which leaves few operations and few
-   registers for each tile, and so several blocks a multiprocessor, of which one solves while the others wait. */
+/* Solves interleaved systems with one matrix, which a block factors once. That leaves few operations and few registers
+   for each tile, so that a multiprocessor has several blocks, of which one solves while the others wait. */
 #define TRID_P_BATCH_SHARED_INTERLEAVED_RESIDENT(tb_real, threads) ((sizeof(tb_real) == 4 ? 1024 : 768) / (threads))
 template <class tb_real, int k, int systems, int parts, int ahead, int pipelined, class rows_type>
 TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_SHARED_INTERLEAVED_RESIDENT(tb_real, systems *parts))

@@ -1,9 +1,9 @@
-/* solve.h - a room of trid/batch.h: x = A^-1 d, with residuals where wanted, of arrays and of matrices made in registers.
+/* solve.h - a room of trid/batch.h: x = A^-1 d of arrays or of matrices made in registers, with residuals where wanted.
    MIT licence, see LICENSE. */
 
 #ifndef TRID_P_BATCH_BODY
 
-/* With residuals and without; rows_type are arrays for the former. */
+/* Launches systems that need no scratch, with residuals or without; rows are arrays for the former. */
 template <int checked, int only, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
                                        tb_real *x, int shared, cudaStream_t stream)
@@ -104,7 +104,7 @@ static int trid_batch_checked(trid_lines lines, int flags, const tb_real *a, con
 }
 
 /* Solves as trid_batch_solve does, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the
-   system with this index. rows_type can be copied to the device and has
+   system with this index. rows can be copied to the device and has
 
        template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
 

@@ -1,7 +1,7 @@
 /* sweep.h - a room of trid/batch.h: a block solves a tile of interleaved systems, alone or with a cluster.
    MIT licence, see LICENSE. */
 
-/* The thread's rows from .. held - 1, from being 0 or 1; the others are 0. */
+/* Fetches the thread's rows from .. valid - 1, from being 0 or 1; the others become 0. */
 template <class tb_real>
 TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, long long step, tb_real *u)
 {
@@ -12,12 +12,13 @@ TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, lo
     }
 }
 
-/* Solves the systems of the block: thread t has rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems, those from held on
-   identity rows. As trid_block_interleaved, with up to 64 partitions (two reduced rows a lane then), and a status that
-   knows its system: *bad is the least of the rows of this thread, and worst[system] that of reduced rows. x in r; *left
-   is the unknown above. open: the rows are parts <= 32 partitions of a longer system. Nothing is solved: the thread's last
-   row couples then to the unknown above the first partition (a) and to the last of the last partition (c; in that partition
-   to the unknown below it). */
+/* Solves the systems of the block: thread t has rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems;
+   those from valid on become identity rows. As trid_block_interleaved, but with up to 64 partitions (a lane then has
+   two rows of the reduced system), and with a status that knows its system.
+   Leaves   x in r; in *left the unknown above; in *bad the least bad row of this thread; in worst[system] that of
+            reduced rows. With open, the rows are `parts` <= 32 partitions of a longer system, and nothing is solved:
+            the thread's last row then couples to the unknown above the first partition (a) and to the last of the last
+            partition (c; in that partition to the unknown below it) */
 template <class tb_real, int k, int systems, int parts, int open = 0>
 TB_D void trid_p_batch_sweep(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
                              int *worst, int *bad, tb_real *left)
@@ -106,8 +107,8 @@ TB_D void trid_p_batch_send(tb_real *to, int rank, unsigned long long *mbarrier,
     if (sizeof(tb_real) == 8) trid_cluster_send(to + 2, rank, mbarrier, v + 2);
 }
 
-/* What the blocks of a cluster send each other, by turns to two places, of which the third use comes after the first is
-   over: words numbers of each system from each block. */
+/* A mailbox for what the blocks of a cluster send each other: `words` numbers of each system from each block. There are
+   two of them, used in turn; the third use comes after the first is over. */
 #define TRID_P_BATCH_MAILBOX(words, systems, blocks) ((words) * (systems) * (blocks))
 template <class tb_real>
 struct trid_p_batch_post {
@@ -115,11 +116,13 @@ struct trid_p_batch_post {
     unsigned long long *mbarrier;
     int block, blocks, phase;
 };
+/* Returns the mbarrier of this use. */
 template <class tb_real>
 TB_D unsigned long long *trid_p_batch_mbarrier_of(const trid_p_batch_post<tb_real> &post)
 {
     return &post.mbarrier[post.phase & 1];
 }
+/* Returns the mailbox of this use, and says how many bytes are to come. */
 template <int words, int systems, class tb_real>
 TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
 {
@@ -127,16 +130,17 @@ TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
     if (threadIdx.x == 0) trid_mbarrier_expect(trid_p_batch_mbarrier_of(post), total * (int)sizeof(tb_real));
     return post.mailbox + (post.phase & 1) * total;
 }
+/* Waits for what this use brings. */
 template <class tb_real>
 TB_D void trid_p_batch_receive(const trid_p_batch_post<tb_real> &post)
 {
     trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
 }
 
-/* The same where a cluster shares the systems: its block `block` of `blocks` <= parts has rows k*parts*block .. k*parts*block + k*parts-1
-   of each, parts <= 32. It reduces them to the first and the last, both coupled to the last unknowns of the blocks around;
-   these rows, and how the block fared, go to all blocks of the cluster, which solve for all blocks' last unknowns, each
-   for itself. With worst != 0 *bad is taken care of. */
+/* Solves systems that a cluster shares: its block `block` of `blocks` <= parts has rows k*parts*block ..
+   k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last, both coupled to the last
+   unknowns of the blocks around. These rows, and how the block fared, go to all blocks of the cluster, each of which
+   solves for the last unknowns of all blocks. With worst != 0, *bad is taken care of. */
 template <class tb_real, int k, int systems, int parts>
 TB_D void trid_p_batch_sweep_part(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
                                   int *worst, const trid_p_batch_post<tb_real> &post, tb_real *left)
@@ -218,10 +222,10 @@ TB_D void trid_p_batch_sweep_part(int n, int valid, tb_real *a, tb_real *b, tb_r
     trid_lane_expand(k, a, c, r, *left, down[2 * span + slot]);
 }
 
-/* The same with pivoting: each partition's face goes to a lane of a group of parts <= 32 that has its system, these climb the
-   tree of trid_warp_pivoted, and the unknowns around each partition come back the same way. cluster: the faces of the
-   blocks go to all blocks, each of which climbs the rest of the tree for itself. Where an unknown has no pivot 1 is left
-   in worst. */
+/* Solves with pivoting: the face of each partition goes to a lane of a group of `parts` <= 32 that has its system.
+   These climb the tree of trid_warp_pivoted, and the unknowns around each partition come back the same way. With
+   cluster, the faces of the blocks go to all blocks, each of which climbs the rest of the tree. Where an unknown has no
+   pivot, worst becomes 1. */
 template <class tb_real, int k, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
                                      int *worst, const trid_p_batch_post<tb_real> &post)

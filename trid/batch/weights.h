@@ -1,17 +1,17 @@
-/* weights.h - a room of trid/batch.h: partitions whose matrix stays: weights, and two numbers a system for each right-hand side.
+/* weights.h - a room of trid/batch.h: partitions whose matrix stays, so that right-hand sides alone are sent.
    MIT licence, see LICENSE. */
 
 #ifndef TRID_P_BATCH_BODY
 
-/* rows_type from .. to-1 of d times those of u and of v, of which sides has bits 1 and 2; every parts-th row. all: rows are
-   not counted. */
+/* Adds to sum the products of so many rows of d with those of u and of v, of which sides has bits 1 and 2. With all,
+   rows are not counted. */
 template <class tb_real, int sides, int burst, int all>
-TB_D void trid_p_batch_weigh_some(int rows, const tb_real *u, const tb_real *v, long long matrix_pace, const tb_real *d,
-                                  long long pace, tb_real *sum)
+TB_D void trid_p_batch_weigh_some(int rows, const tb_real *u, const tb_real *v, long long matrix_pitch,
+                                  const tb_real *d, long long pitch, tb_real *sum)
 {
     tb_real r[burst], wu[burst], wv[burst];
     TB_UNROLL
-    for (int j = 0; j < burst; j++, d += pace, u += matrix_pace, v += matrix_pace) {
+    for (int j = 0; j < burst; j++, d += pitch, u += matrix_pitch, v += matrix_pitch) {
         const int here = all || j < rows;
         r[j] = here ? *d : (tb_real)0;
         wu[j] = here && (sides & 1) ? *u : (tb_real)0;
@@ -28,17 +28,17 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
                              const tb_real *d, long long step, tb_real *sum)
 {
     enum { burst = 8 };
-    const long long pace = parts * step, matrix_pace = parts * matrix_step;
+    const long long pitch = parts * step, matrix_pitch = parts * matrix_step;
     int rows = (to - from + parts - 1) / parts;
     u += from * matrix_step, v += from * matrix_step, d += from * step;
     TRID_P_BATCH_LOOP
-    for (; rows >= burst; rows -= burst, u += burst * matrix_pace, v += burst * matrix_pace, d += burst * pace)
-        trid_p_batch_weigh_some<tb_real, sides, burst, 1>(burst, u, v, matrix_pace, d, pace, sum);
-    if (rows > 0) trid_p_batch_weigh_some<tb_real, sides, burst, 0>(rows, u, v, matrix_pace, d, pace, sum);
+    for (; rows >= burst; rows -= burst, u += burst * matrix_pitch, v += burst * matrix_pitch, d += burst * pitch)
+        trid_p_batch_weigh_some<tb_real, sides, burst, 1>(burst, u, v, matrix_pitch, d, pitch, sum);
+    if (rows > 0) trid_p_batch_weigh_some<tb_real, sides, burst, 0>(rows, u, v, matrix_pitch, d, pitch, sum);
 }
 
-/* The same by weights, a being u and b v: d of the ends, by `first` rows from the top and `last` from the bottom.
-   one_matrix: by those of one matrix for all lines, which a block keeps for one tile after another; else it has one. */
+/* Computes d of the interface by weights, a being u and b v, from `first` rows from the top and `last` from the bottom.
+   With one_matrix, a block keeps the weights of the one matrix for tile after tile; else it has one tile. */
 template <class tb_real, int interleaved, int one_matrix>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, one_matrix ? TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) : 1)
 TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
@@ -87,7 +87,7 @@ TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_bat
     }
 }
 
-/* The weights, a line a thread. */
+/* Computes the weights, a system a thread. */
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS)
 TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows, tb_real *u,
