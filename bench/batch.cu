@@ -592,8 +592,8 @@ struct Tune {
         int there = 0;
         snprintf(name, sizeof name, "%s_K%d_L%d_S%d_R%d_A%d", what, K, L, S, R, AHEAD);
         time(name, 5, [&] {
-            launched(trid_p_batch_launch_interleaved_of<PIVOTED, T, K, L, S, R, AHEAD>(plan(), rows(), (const T *)s.d, s.x, 0,
-                                                                                 &there));
+            launched(trid_p_batch_launch_interleaved_of<PIVOTED, T, K, L, S, R, AHEAD>(plan(), rows(), (const T *)s.d,
+                                                                                       s.x, 0, &there));
         });
     }
     template <int PIVOTED, int L, int S, int R, int AHEAD>
@@ -618,8 +618,9 @@ struct Tune {
         own.report.status = (int *)s.work[1];
         own.report.tolerance = 1;
         int there = 0;
-        time(name, 5,
-             [&] { launched(trid_p_batch_launch_checked_interleaved_of<T, K, L, S, AHEAD>(own, rows(), s.d, s.x, 0, &there)); });
+        time(name, 5, [&] {
+            launched(trid_p_batch_launch_checked_interleaved_of<T, K, L, S, AHEAD>(own, rows(), s.d, s.x, 0, &there));
+        });
     }
     template <int K, int L, int S, int AHEAD>
     void several(int factored) const
@@ -630,8 +631,8 @@ struct Tune {
         trid_p_batch_more<T> more = {sides, elements_of(lines), 0, 0, 0};
         int there = 0;
         time(name, 3 + 2 * (double)sides, [&] {
-            launched(trid_p_batch_launch_lu_interleaved_of<T, K, L, S, AHEAD, 0>(plan(factored ? TRID_BATCH_FACTORED : 0),
-                                                                        rows(factored), more, s.d, s.x, 0, &there));
+            launched(trid_p_batch_launch_lu_interleaved_of<T, K, L, S, AHEAD, 0>(
+                plan(factored ? TRID_BATCH_FACTORED : 0), rows(factored), more, s.d, s.x, 0, &there));
         });
     }
     void factor() const

@@ -31,14 +31,14 @@ static int reduce(trid_lines l, int f, const double *a, const double *b, const d
 static int expand(trid_lines l, int f, const float *a, const float *b, const float *c, const float *d, long long s,
                   const float *e, float *x)
 {
-    return trid_batch_interface_expand_f32<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, f, a, b, c, d, s, e, x,
-                                                                                            0, 0, 0);
+    return trid_batch_interface_expand_f32<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, f, a, b, c, d, s, e,
+                                                                                                x, 0, 0, 0);
 }
 static int expand(trid_lines l, int f, const double *a, const double *b, const double *c, const double *d, long long s,
                   const double *e, double *x)
 {
-    return trid_batch_interface_expand_f64<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, f, a, b, c, d, s, e, x,
-                                                                                            0, 0, 0);
+    return trid_batch_interface_expand_f64<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, f, a, b, c, d, s, e,
+                                                                                                x, 0, 0, 0);
 }
 static int weigh(trid_lines l, int f, const float *u, const float *v, const float *d, int r, int s, long long m,
                  float *e)

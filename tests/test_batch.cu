@@ -847,14 +847,14 @@ CASE_FUNCTION void test_sections()
     GPU_OK(filled((void **)&device_status, sizeof status));
     const trid_batch_report report = {device_status, 0, 0, 0};
     int launched = trid_batch_interface_reduce_f32(lines, 0, a.at(), b.at(), a.at(), b.at(), LINES, ea.at(), ec.at(),
-                                              ed.at(), &report, 0);
+                                                   ed.at(), &report, 0);
     CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
     GPU_OK(cudaMemcpy(status, device_status, sizeof status, cudaMemcpyDeviceToHost));
     for (int s = 0; s < LINES; s++) CHECK(status[s] == 1 + zero[s], "zero row %d: status %d", zero[s], status[s]);
     for (int wrong = -1; wrong <= n + 1; wrong += n + 2)
         for (int last = 0; last < 2; last++) {
-            launched = trid_batch_interface_weigh_f32(lines, 0, a.at(), a.at(), b.at(), last ? 1 : wrong, last ? wrong : 1,
-                                                 LINES, ed.at(), 0);
+            launched = trid_batch_interface_weigh_f32(lines, 0, a.at(), a.at(), b.at(), last ? 1 : wrong,
+                                                      last ? wrong : 1, LINES, ed.at(), 0);
             CHECK(launched == TRID_BATCH_BAD_SIZE, "weights of %d rows of %d: %d", wrong, n, launched);
         }
     field<float> *all[5] = {&a, &b, &ea, &ec, &ed};

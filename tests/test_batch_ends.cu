@@ -17,24 +17,24 @@ enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
     CASE_FUNCTION int reduce_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
                                   long long share, T *ea, T *ec, T *ed, const trid_batch_report *report)               \
     {                                                                                                                  \
-        return trid_batch_interface_reduce_##suffix(lines, flags, a, b, c, d, share, ea, ec, ed, report, 0);                \
+        return trid_batch_interface_reduce_##suffix(lines, flags, a, b, c, d, share, ea, ec, ed, report, 0);           \
     }                                                                                                                  \
     CASE_FUNCTION int expand_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
                                   long long share, const T *ends, T *x, const trid_batch_report *report)               \
     {                                                                                                                  \
         scratch_memory scratch(lines, flags, sizeof *x);                                                               \
-        return trid_batch_interface_expand_##suffix<ONLY>(lines, flags, a, b, c, d, share, ends, x, report, scratch.at(),   \
-                                                     0);                                                               \
+        return trid_batch_interface_expand_##suffix<ONLY>(lines, flags, a, b, c, d, share, ends, x, report,            \
+                                                          scratch.at(), 0);                                            \
     }                                                                                                                  \
     CASE_FUNCTION int factor_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *u, T *v,         \
                                   long long share, T *ea, T *ec, int *reach, const trid_batch_report *report)          \
     {                                                                                                                  \
-        return trid_batch_interface_factor_##suffix(lines, flags, a, b, c, u, v, share, ea, ec, reach, report, 0);          \
+        return trid_batch_interface_factor_##suffix(lines, flags, a, b, c, u, v, share, ea, ec, reach, report, 0);     \
     }                                                                                                                  \
     CASE_FUNCTION int weigh_ends(trid_lines lines, int flags, const T *u, const T *v, const T *d, long long first,     \
                                  long long last, long long share, T *ed)                                               \
     {                                                                                                                  \
-        return trid_batch_interface_weigh_##suffix(lines, flags, u, v, d, first, last, share, ed, 0);                       \
+        return trid_batch_interface_weigh_##suffix(lines, flags, u, v, d, first, last, share, ed, 0);                  \
     }                                                                                                                  \
     CASE_FUNCTION int solve(trid_lines lines, int shared, const T *a, const T *b, const T *c, T *x)                    \
     {                                                                                                                  \
@@ -46,13 +46,13 @@ enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
     CASE_FUNCTION int reduce_made(trid_lines lines, int flags, const Rows &rows, const T *d, long long share, T *ea,   \
                                   T *ec, T *ed)                                                                        \
     {                                                                                                                  \
-        return trid_batch_interface_reduce_rows_##suffix(lines, flags, rows, d, share, ea, ec, ed, 0, 0);                   \
+        return trid_batch_interface_reduce_rows_##suffix(lines, flags, rows, d, share, ea, ec, ed, 0, 0);              \
     }                                                                                                                  \
     template <class Rows>                                                                                              \
     CASE_FUNCTION int expand_made(trid_lines lines, int flags, const Rows &rows, const T *d, long long share,          \
                                   const T *ends, T *x)                                                                 \
     {                                                                                                                  \
-        return trid_batch_interface_expand_rows_##suffix<BESIDE>(lines, flags, rows, d, share, ends, x, 0, 0, 0);           \
+        return trid_batch_interface_expand_rows_##suffix<BESIDE>(lines, flags, rows, d, share, ends, x, 0, 0, 0);      \
     }
 ENDS_LAUNCHES(float, f32, 0)
 ENDS_LAUNCHES(double, f64, BESIDE)
@@ -207,7 +207,7 @@ static void reduce_ranks(whole_case<T> &w)
                 std::vector<T> u((size_t)r.n), v((size_t)r.n), ends(4);
                 const T *from[3] = {&r.a[0], &r.b[0], &r.c[0]};
                 int status = trid_host_interface_factor(r.n, r.flags, from[0], from[1], from[2], u.data(), v.data(),
-                                                   &ends[0], &ends[2], r.reach);
+                                                        &ends[0], &ends[2], r.reach);
                 CHECK(status == 0, "%s: status %d of the factors", w.name, status);
                 GPU_OK(cudaMemcpy(r.u.at(), u.data(), u.size() * sizeof(T), cudaMemcpyHostToDevice));
                 GPU_OK(cudaMemcpy(r.v.at(), v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice));
@@ -531,7 +531,7 @@ static void test_weights(void)
             T ends_a[2], ends_c[2];
             int reach[2];
             CHECK(trid_host_interface_factor(n, 0, a.data(), b.data(), c.data(), u.data(), v.data(), ends_a, ends_c,
-                                        reach) == 0,
+                                             reach) == 0,
                   "factors of %d rows", n);
             for (int side = 0; side < 2; side++) { /* the transposed matrix times the weights is a unit vector */
                 const std::vector<T> &w = side ? v : u;

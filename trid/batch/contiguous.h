@@ -233,13 +233,7 @@ TRID_KERNEL void trid_p_batch_warps(trid_p_batch_plan plan, rows_type rows, cons
     }
     bad = trid_p_batch_row(bad, n);
     trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rd, x + at, shared);
-    if (trid_p_batch_reports(plan)) {
-        for (int m = 1; m < lanes; m *= 2) {
-            int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
-            bad = other < bad ? other : bad;
-        }
-        if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
-    }
+    trid_p_batch_tell_warp<tb_real>(plan, lanes, rank, own_n, system, bad);
 }
 
 /* The same where a system has several warps: this warp's rows are 32 k warp .. 32 k warp + total - 1. */

@@ -113,8 +113,8 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
             trid_p_batch_sweep_pivoted<tb_real, k, systems, parts, cluster>(valid, a, b, c, r, shared,
                                                                             reports ? worst : (int *)0, post);
         } else if (cluster) {
-            trid_p_batch_sweep_part<tb_real, k, systems, cluster ? parts : 2>(n, valid, a, b, c, r, shared,
-                                                                              reports ? worst : (int *)0, post, &left);
+            trid_p_batch_sweep_cluster<tb_real, k, systems, cluster ? parts : 2>(
+                n, valid, a, b, c, r, shared, reports ? worst : (int *)0, post, &left);
         } else {
             trid_p_batch_sweep<tb_real, k, systems, parts>(n, valid, a, b, c, r, shared, reports ? worst : (int *)0,
                                                            &bad, &left);

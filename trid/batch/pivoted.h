@@ -53,13 +53,7 @@ TRID_KERNEL void trid_p_batch_pivoted_warps(trid_p_batch_plan plan, trid_p_batch
     shared = buffer[warp];
     trid_p_batch_slots<literal>(k, banks, len, plan, total, slot);
     trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rd, x + at, shared);
-    if (trid_p_batch_reports(plan)) {
-        for (int m = 1; m < lanes; m *= 2) {
-            int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
-            bad = other < bad ? other : bad;
-        }
-        if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
-    }
+    trid_p_batch_tell_warp<tb_real>(plan, lanes, rank, own_n, system, bad);
 }
 
 /* Solves systems of n <= 32 k warps rows, a block each. */

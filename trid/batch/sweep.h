@@ -12,6 +12,76 @@ TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, lo
     }
 }
 
+/* Pads a thread's rows with identity rows, and couples the system's last row to none of them. */
+template <class tb_real>
+TB_D void trid_p_batch_pad(int k, int valid, tb_real *b, tb_real *c)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        if (j >= valid) b[j] = 1;
+        if (j >= valid - 1) c[j] = 0;
+    }
+}
+
+/* Stores the first and the last row of a thread's partition for those who solve the reduced systems: a, c, d of first
+   rows, then of last rows, `span` elements each. */
+template <class tb_real>
+TB_D void trid_p_batch_store_interface(int k, int span, int slot, const tb_real *a, const tb_real *c, const tb_real *r,
+                                       tb_real *shared)
+{
+    tb_real *up = shared, *down = shared + 3 * span;
+    up[slot] = a[0];
+    up[span + slot] = c[0];
+    up[2 * span + slot] = r[0];
+    down[slot] = a[k - 1];
+    down[span + slot] = c[k - 1];
+    down[2 * span + slot] = r[k - 1];
+}
+
+/* Solves the reduced systems of a tile, or with open reduces them: whole warps call, `group` lanes for system thread /
+   group, each with `each` partitions. Leaves the last unknowns (open: the last rows) in shared. */
+template <class tb_real, int k, int systems, int parts, int open>
+TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
+{
+    enum {
+        banks = sizeof(tb_real) == 4 ? 32 : 16,
+        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
+        group = parts < 32 ? parts : 32,
+        each = parts / group
+    };
+    tb_real *up = shared, *down = shared + 3 * span;
+    int thread = (int)threadIdx.x, rank = thread % group, system = thread / group, failed = 0, met;
+    tb_real row_a[each], row_c[each], row_d[each];
+    TB_UNROLL
+    for (int p = 0; p < each; p++) {
+        int own = system + systems * (each * rank + p), next = each * rank + p + 1 < parts;
+        int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, own);
+        int below = TRID_INTERLEAVED_SLOT(systems, parts, banks, next ? own + systems : own);
+        row_a[p] = down[here];
+        row_c[p] = down[span + here];
+        row_d[p] = down[2 * span + here];
+        tb_real link_a = next ? up[below] : (tb_real)0, link_c = next ? up[span + below] : (tb_real)(open ? -1 : 0);
+        tb_real link_d = next ? up[2 * span + below] : (tb_real)0;
+        int said = trid_lane_link(&row_a[p], &row_c[p], &row_d[p], link_a, link_c, link_d);
+        int at = said & 1 ? each * rank + p + 1 : said ? parts : 0; /* parts: it may have begun elsewhere */
+        if (at && (!failed || at < failed)) failed = at;
+    }
+    if (open) {
+        met = trid_warp_pcr_open(group, &row_a[0], &row_c[0], &row_d[0]);
+        met = met & 1 ? rank + 1 : met ? parts : 0;
+        down[TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank)] = row_a[0];
+        down[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank)] = row_c[0];
+    } else {
+        met = each == 1 ? trid_warp_pcr1(group, row_a[0], row_c[0], &row_d[0])
+                        : trid_warp_pcr2(group, row_a, row_c, row_d);
+    }
+    if (!failed) failed = met;
+    if (worst && failed) atomicMin(&worst[system], trid_p_batch_row(k * failed, n));
+    TB_UNROLL
+    for (int p = 0; p < each; p++)
+        down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * (each * rank + p))] = row_d[p];
+}
+
 /* Solves the systems of the block: thread t has rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems;
    those from valid on become identity rows. As trid_block_interleaved, but with up to 64 partitions (a lane then has
    two rows of the reduced system), and with a status that knows its system.
@@ -26,66 +96,22 @@ TB_D void trid_p_batch_sweep(int n, int valid, tb_real *a, tb_real *b, tb_real *
     enum {
         banks = sizeof(tb_real) == 4 ? 32 : 16,
         span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
-        group = parts < 32 ? parts : 32,
-        burst = parts / group
+        group = parts < 32 ? parts : 32
     };
     int thread = (int)threadIdx.x, part = thread / systems;
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        if (j >= valid) b[j] = 1;
-        if (j >= valid - 1) c[j] = 0;
-    }
+    trid_p_batch_pad(k, valid, b, c);
     if (!open && part == 0) a[0] = 0;
     int status = trid_lane_reduce(k, a, b, c, r);
     *bad = trid_p_batch_row(status ? k * part + status : 0, n);
     tb_real last = r[k - 1];
     *left = 0;
     if (parts > 1) {
-        tb_real *up = shared, *down = shared + 3 * span;
+        const tb_real *down = shared + 3 * span;
         int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-        up[slot] = a[0];
-        up[span + slot] = c[0];
-        up[2 * span + slot] = r[0];
-        down[slot] = a[k - 1];
-        down[span + slot] = c[k - 1];
-        down[2 * span + slot] = r[k - 1];
+        trid_p_batch_store_interface(k, span, slot, a, c, r, shared);
         __syncthreads();
-        if (parts == group ||
-            thread < systems * group) { /* whole warps: group lanes take system thread / group, R partitions each */
-            int rank = thread % group, system = thread / group, failed = 0;
-            tb_real row_a[burst], row_c[burst], row_d[burst];
-            TB_UNROLL
-            for (int p = 0; p < burst; p++) {
-                int own = system + systems * (burst * rank + p), next = burst * rank + p + 1 < parts;
-                int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, own),
-                    below = TRID_INTERLEAVED_SLOT(systems, parts, banks, next ? own + systems : own);
-                row_a[p] = down[here];
-                row_c[p] = down[span + here];
-                row_d[p] = down[2 * span + here];
-                tb_real link_a = next ? up[below] : (tb_real)0,
-                        link_c = next ? up[span + below] : (tb_real)(open ? -1 : 0);
-                tb_real link_d = next ? up[2 * span + below] : (tb_real)0;
-                int said = trid_lane_link(&row_a[p], &row_c[p], &row_d[p], link_a, link_c, link_d);
-                int at = said & 1 ? burst * rank + p + 1 : said ? parts : 0; /* parts: it may have begun elsewhere */
-                if (at && (!failed || at < failed)) failed = at;
-            }
-            int met;
-            if (open) {
-                met = trid_warp_pcr_open(group, &row_a[0], &row_c[0], &row_d[0]);
-                met = met & 1 ? rank + 1 : met ? parts : 0;
-                down[TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank)] = row_a[0];
-                down[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank)] = row_c[0];
-            } else {
-                met = burst == 1 ? trid_warp_pcr1(group, row_a[0], row_c[0], &row_d[0])
-                                 : trid_warp_pcr2(group, row_a, row_c, row_d);
-            }
-            if (!failed) failed = met;
-            if (worst && failed) atomicMin(&worst[system], trid_p_batch_row(k * failed, n));
-            TB_UNROLL
-            for (int p = 0; p < burst; p++)
-                down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * (burst * rank + p))] =
-                    row_d[p];
-        }
+        if (parts == group || thread < systems * group)
+            trid_p_batch_sweep_reduced<tb_real, k, systems, parts, open>(n, shared, worst);
         __syncthreads();
         if (open) {
             a[k - 1] = down[slot];
@@ -137,13 +163,31 @@ TB_D void trid_p_batch_receive(const trid_p_batch_post<tb_real> &post)
     trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
 }
 
+/* Solves for the last unknowns of a cluster's blocks, of `rows` rows each, from the rows that block `rank` sent: a lane
+   a block, in a group of `lanes`. Returns that of block `rank`. */
+template <class tb_real>
+TB_D tb_real trid_p_batch_sweep_blocks(int rows, int lanes, int n, int rank, int blocks, const tb_real *from,
+                                       int *worst)
+{
+    tb_real a = 0, c = 0, x = 0, block_worst = 0, first_a = 0, first_c = 0, first_d = 0;
+    if (rank < blocks) a = from[0], c = from[1], x = from[2], block_worst = from[3];
+    if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
+    int met = trid_lane_link(&a, &c, &x, first_a, first_c, first_d);
+    met |= trid_warp_pcr(lanes, blocks, a, c, &x, (tb_real *)0);
+    if (worst && (met || block_worst != 0)) {
+        int row = met ? trid_p_batch_row(met & 1 ? rows * (rank + 1) : n, n) : n;
+        atomicMin(worst, block_worst != 0 && (int)block_worst < row ? (int)block_worst : row);
+    }
+    return x;
+}
+
 /* Solves systems that a cluster shares: its block `block` of `blocks` <= parts has rows k*parts*block ..
    k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last, both coupled to the last
    unknowns of the blocks around. These rows, and how the block fared, go to all blocks of the cluster, each of which
    solves for the last unknowns of all blocks. With worst != 0, *bad is taken care of. */
 template <class tb_real, int k, int systems, int parts>
-TB_D void trid_p_batch_sweep_part(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
-                                  int *worst, const trid_p_batch_post<tb_real> &post, tb_real *left)
+TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
+                                     int *worst, const trid_p_batch_post<tb_real> &post, tb_real *left)
 {
     enum {
         banks = sizeof(tb_real) == 4 ? 32 : 16,
@@ -152,22 +196,13 @@ TB_D void trid_p_batch_sweep_part(int n, int valid, tb_real *a, tb_real *b, tb_r
     };
     int thread = (int)threadIdx.x, part = thread / systems, block = post.block, blocks = post.blocks;
     tb_real *mailbox = trid_p_batch_expect<words, systems>(post);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        if (j >= valid) b[j] = 1;
-        if (j >= valid - 1) c[j] = 0;
-    }
+    trid_p_batch_pad(k, valid, b, c);
     if (block == 0 && part == 0) a[0] = 0;
     int status = trid_lane_reduce(k, a, b, c, r);
     if (worst && status) atomicMin(&worst[thread % systems], trid_p_batch_row(k * (parts * block + part) + status, n));
     tb_real *up = shared, *down = shared + 3 * span;
     int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-    up[slot] = a[0];
-    up[span + slot] = c[0];
-    up[2 * span + slot] = r[0];
-    down[slot] = a[k - 1];
-    down[span + slot] = c[k - 1];
-    down[2 * span + slot] = r[k - 1];
+    trid_p_batch_store_interface(k, span, slot, a, c, r, shared);
     __syncthreads();
 
     /* Now this thread has partition rank of system thread / parts. */
@@ -203,19 +238,11 @@ TB_D void trid_p_batch_sweep_part(int n, int valid, tb_real *a, tb_real *b, tb_r
         trid_p_batch_send(to + 4, rank, trid_p_batch_mbarrier_of(post), first);
     }
     trid_p_batch_receive(post);
-    const tb_real *from = mailbox + 8 * (blocks * system + rank);
-    tb_real part_a = 0, part_c = 0, x = 0, part_worst = 0, first_a = 0, first_c = 0, first_d = 0;
-    if (rank < blocks) part_a = from[0], part_c = from[1], x = from[2], part_worst = from[3];
-    if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
-    met = trid_lane_link(&part_a, &part_c, &x, first_a, first_c, first_d);
-    met |= trid_warp_pcr(parts, blocks, part_a, part_c, &x, (tb_real *)0);
-    if (worst && (met || part_worst != 0)) {
-        int row = met ? trid_p_batch_row(met & 1 ? k * parts * (rank + 1) : n, n) : n;
-        atomicMin(&worst[system], part_worst != 0 && (int)part_worst < row ? (int)part_worst : row);
-    }
+    tb_real x = trid_p_batch_sweep_blocks(k * parts, parts, n, rank, blocks, mailbox + 8 * (blocks * system + rank),
+                                          worst ? &worst[system] : (int *)0);
     tb_real above = __shfl_sync(TB_FULL_WARP, x, block > 0 ? block - 1 : 0, parts),
-            mine = __shfl_sync(TB_FULL_WARP, x, block, parts);
-    down[2 * span + here] = rank == parts - 1 ? mine : row_d - row_a * above - row_c * mine;
+            own_last = __shfl_sync(TB_FULL_WARP, x, block, parts);
+    down[2 * span + here] = rank == parts - 1 ? own_last : row_d - row_a * above - row_c * own_last;
     if (rank == 0) up[here] = above; /* nobody else has read this one */
     __syncthreads();
     *left = part > 0 ? down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : up[slot];
@@ -238,11 +265,7 @@ TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real 
     int thread = (int)threadIdx.x, part = thread / systems, block = cluster ? post.block : 0, side;
     unsigned flags;
     tb_real face[9], kept[9], outer[4];
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        if (j >= valid) b[j] = 1;
-        if (j >= valid - 1) c[j] = 0;
-    }
+    trid_p_batch_pad(k, valid, b, c);
     if (block == 0 && part == 0) a[0] = 0;
     int met = trid_warp_pivoted_reduce(k, 32, part, a, b, c, r, face, &flags);
     if (worst && met) atomicMin(&worst[thread % systems], 1);
