@@ -559,7 +559,7 @@ static void measure_launch(const Arrays<T> &s)
 #endif
 
 #ifdef BATCH_TUNE
-/* Other shapes of the kernels for systems side by side: K rows a thread, L systems and S sections a block, R rows asked
+/* Other shapes of the kernels for interleaved systems: K rows a thread, L systems and S partitions a block, R rows asked
    for at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
 template <typename T>
 struct Tune {

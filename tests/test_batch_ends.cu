@@ -1,4 +1,4 @@
-/* test_batch_ends.cu - lines cut into sections, one a rank (trid/batch.h): reduced to their ends, exchanged, solved and
+/* test_batch_ends.cu - lines cut into partitions, one a rank (trid/batch.h): reduced to their ends, exchanged, solved and
    expanded; on a GPU or under tests/simt.
    MIT licence, see LICENSE.
 
@@ -11,7 +11,7 @@
 #include "batch_field.h"
 
 /* The launches of both precisions by one name. Of what they share with trid_batch_solve only single precision compiles
-   all, and reduced systems lie side by side. */
+   all, and reduced systems are interleaved. */
 enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
 #define ENDS_LAUNCHES(T, suffix, ONLY)                                                                                 \
     CASE_FUNCTION int reduce_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
@@ -108,7 +108,7 @@ struct made_rows {
     }
 };
 
-/* One rank: its section of all lines, and what it sends and receives. */
+/* One rank: its partition of all lines, and what it sends and receives. */
 template <class T>
 struct rank_data {
     trid_lines lines, matrix;
@@ -420,9 +420,9 @@ static void check_ring(whole_case<T> &w)
                n, w.how);
 }
 
-/* Sections of these lengths, about this many lines; the layout is the k-th. */
+/* Partitions of these lengths, about this many lines; the layout is the k-th. */
 template <class T>
-static void test_case(const std::vector<int> &sections, int k, int systems, int how, double stiff = 1.4)
+static void test_case(const std::vector<int> &partitions, int k, int systems, int how, double stiff = 1.4)
 {
     whole_case<T> w;
     w.how = how;
@@ -431,12 +431,12 @@ static void test_case(const std::vector<int> &sections, int k, int systems, int 
     const layout any = layouts(2, systems)[(size_t)k];
     w.name = any.name;
     w.lines = any.lines.systems * any.lines.groups;
-    w.ranks.resize(sections.size());
-    for (size_t q = 0; q < sections.size(); q++) {
-        w.ranks[q].first = w.rows, w.ranks[q].n = sections[q];
-        w.rows += sections[q];
+    w.ranks.resize(partitions.size());
+    for (size_t q = 0; q < partitions.size(); q++) {
+        w.ranks[q].first = w.rows, w.ranks[q].n = partitions[q];
+        w.rows += partitions[q];
     }
-    const long long R = (long long)sections.size();
+    const long long R = (long long)partitions.size();
     w.share = how & (GATHERED | NEIGHBOURS) ? w.lines + case_below(&dice, 2) : (w.lines + R - 1) / R;
     fill_whole(w);
     const int shift = case_below(&dice, 2) ? 0 : case_below(&dice, 4);
@@ -476,20 +476,20 @@ template <class T>
 static void test_ranks(void)
 {
     const int count = (int)layouts(2, 2).size();
-    for (const std::vector<int> &sections : RANKS)
+    for (const std::vector<int> &partitions : RANKS)
         for (int k = 0; k < count; k++) {
-            if (check_short() && (k + (int)sections.size()) % 3) continue;
-            test_case<T>(sections, k, 5 + case_below(&dice, 40), some());
-            test_case<T>(sections, k, 5 + case_below(&dice, 40), some() | SHARED);
-            test_case<T>(sections, k, 5, some() | FACTORED);
-            test_case<T>(sections, k, 5, some() | FACTORED | SHARED | (case_below(&dice, 2) ? ON_HOST : 0));
+            if (check_short() && (k + (int)partitions.size()) % 3) continue;
+            test_case<T>(partitions, k, 5 + case_below(&dice, 40), some());
+            test_case<T>(partitions, k, 5 + case_below(&dice, 40), some() | SHARED);
+            test_case<T>(partitions, k, 5, some() | FACTORED);
+            test_case<T>(partitions, k, 5, some() | FACTORED | SHARED | (case_below(&dice, 2) ? ON_HOST : 0));
             if (sizeof(T) == 8) continue;
-            test_case<T>(sections, k, 5, some() | SHARED | MADE);
-            test_case<T>(sections, k, 5, (some() & ~ADD) | RING);
+            test_case<T>(partitions, k, 5, some() | SHARED | MADE);
+            test_case<T>(partitions, k, 5, (some() & ~ADD) | RING);
         }
 }
 
-/* Sections whose ends do not feel each other, of odd lengths. */
+/* Partitions whose ends do not feel each other, of odd lengths. */
 template <class T>
 static void test_neighbours(void)
 {
@@ -497,14 +497,14 @@ static void test_neighbours(void)
     for (int ranks : {1, 2, 3, 5})
         for (int k = 0; k < count; k++) {
             if (check_short() && (k + ranks) % 3) continue;
-            std::vector<int> sections;
-            for (int q = 0; q < ranks; q++) sections.push_back((sizeof(T) == 4 ? 45 : 81) + case_below(&dice, 30));
+            std::vector<int> partitions;
+            for (int q = 0; q < ranks; q++) partitions.push_back((sizeof(T) == 4 ? 45 : 81) + case_below(&dice, 30));
             for (int how : {0, (int)SHARED, SHARED | ON_HOST})
-                test_case<T>(sections, k, 4, how | FACTORED | NEIGHBOURS | (case_below(&dice, 2) ? IN_PLACE : 0), 1.6);
+                test_case<T>(partitions, k, 4, how | FACTORED | NEIGHBOURS | (case_below(&dice, 2) ? IN_PLACE : 0), 1.6);
         }
 }
 
-/* Sections that clusters and several launches solve. */
+/* Partitions that clusters and several launches solve. */
 template <class T>
 static void test_long(void)
 {
@@ -604,7 +604,7 @@ static void test_products(const trid_lines &lines)
     for (T *p : all) GPU_OK(cudaFree(p));
 }
 
-/* Bad rows are told one by one, be it a part's first row, the section's first or its last. */
+/* Bad rows are told one by one, be it a part's first row, the partition's first or its last. */
 template <class T>
 static void test_reports(const trid_lines &lines)
 {
@@ -709,11 +709,11 @@ int main(void)
     test_all<float>();
     test_all<double>();
     if (check_short())
-        check_skip(1, "two of three layouts, and long sections: SHORT_TESTS is set");
+        check_skip(1, "two of three layouts, and long partitions: SHORT_TESTS is set");
     else
         test_long<float>();
 #ifdef SIMT_EMULATOR
-    simt_capability(7, 5); /* neither clusters nor staging, so that sections side by side are cut into chunks, too */
+    simt_capability(7, 5); /* neither clusters nor staging, so that partitions interleaved are cut into chunks, too */
     for (int how : {0, (int)SHARED}) {
         test_case<float>({40, 2, 130}, 3, 9, how | some());
         if (!check_short()) test_case<float>({1030, 1500}, 3, 9, how | some());
