@@ -163,24 +163,6 @@ TB_D void trid_p_batch_receive(const trid_p_batch_post<tb_real> &post)
     trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
 }
 
-/* Solves for the last unknowns of a cluster's blocks, of `rows` rows each, from the rows that block `rank` sent: a lane
-   a block, in a group of `lanes`. Returns that of block `rank`. */
-template <class tb_real>
-TB_D tb_real trid_p_batch_sweep_blocks(int rows, int lanes, int n, int rank, int blocks, const tb_real *from,
-                                       int *worst)
-{
-    tb_real a = 0, c = 0, x = 0, block_worst = 0, first_a = 0, first_c = 0, first_d = 0;
-    if (rank < blocks) a = from[0], c = from[1], x = from[2], block_worst = from[3];
-    if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
-    int met = trid_lane_link(&a, &c, &x, first_a, first_c, first_d);
-    met |= trid_warp_pcr(lanes, blocks, a, c, &x, (tb_real *)0);
-    if (worst && (met || block_worst != 0)) {
-        int row = met ? trid_p_batch_row(met & 1 ? rows * (rank + 1) : n, n) : n;
-        atomicMin(worst, block_worst != 0 && (int)block_worst < row ? (int)block_worst : row);
-    }
-    return x;
-}
-
 /* Solves systems that a cluster shares: its block `block` of `blocks` <= parts has rows k*parts*block ..
    k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last, both coupled to the last
    unknowns of the blocks around. These rows, and how the block fared, go to all blocks of the cluster, each of which
@@ -238,8 +220,16 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, t
         trid_p_batch_send(to + 4, rank, trid_p_batch_mbarrier_of(post), first);
     }
     trid_p_batch_receive(post);
-    tb_real x = trid_p_batch_sweep_blocks(k * parts, parts, n, rank, blocks, mailbox + 8 * (blocks * system + rank),
-                                          worst ? &worst[system] : (int *)0);
+    const tb_real *from = mailbox + 8 * (blocks * system + rank);
+    tb_real block_a = 0, block_c = 0, x = 0, block_worst = 0, first_a = 0, first_c = 0, first_d = 0;
+    if (rank < blocks) block_a = from[0], block_c = from[1], x = from[2], block_worst = from[3];
+    if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
+    met = trid_lane_link(&block_a, &block_c, &x, first_a, first_c, first_d);
+    met |= trid_warp_pcr(parts, blocks, block_a, block_c, &x, (tb_real *)0);
+    if (worst && (met || block_worst != 0)) {
+        int row = met ? trid_p_batch_row(met & 1 ? k * parts * (rank + 1) : n, n) : n;
+        atomicMin(&worst[system], block_worst != 0 && (int)block_worst < row ? (int)block_worst : row);
+    }
     tb_real above = __shfl_sync(TB_FULL_WARP, x, block > 0 ? block - 1 : 0, parts),
             own_last = __shfl_sync(TB_FULL_WARP, x, block, parts);
     down[2 * span + here] = rank == parts - 1 ? own_last : row_d - row_a * above - row_c * own_last;
