@@ -7,11 +7,8 @@
 template <class tb_real, int k, int path>
 struct trid_p_batch_kept {
     enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
         vector = 16 / sizeof(tb_real),
-        len = path == TRID_P_BATCH_FULL ? 36 * k / vector
-              : sizeof(tb_real) == 4    ? TRANSPOSE_LEN_F32(k)
-                                        : TRANSPOSE_LEN_F64(k),
+        len = path == TRID_P_BATCH_FULL ? 36 * k / vector : TRID_P_BATCH_LEN(tb_real, k),
         own_len = path == TRID_P_BATCH_FULL ? 36 * k : len + 32
     };
 };
@@ -128,7 +125,7 @@ TRID_KERNEL void trid_p_batch_checked_warps(trid_p_batch_plan plan, trid_p_batch
                                             tb_real *x)
 {
     typedef trid_p_batch_kept<tb_real, k, path> kept;
-    enum { warps = TRID_P_BATCH_WARPS(tb_real, 1), banks = kept::banks, vector = kept::vector };
+    enum { warps = TRID_P_BATCH_WARPS(tb_real, 1), banks = TRID_P_BATCH_BANKS(tb_real), vector = kept::vector };
     __shared__ trid_p_batch_word<tb_real> buffer[warps][4 * kept::own_len / vector];
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
     trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
@@ -227,7 +224,7 @@ static int trid_p_batch_launch_checked_warps(const trid_p_batch_plan &plan, int 
                                                block, 0, stream, plan, rows, d, x),
                            1)) ||
            ...);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(error);
 }
 /* Launches for n <= 512. A tile is full only where its pieces of 16 bytes are pieces of memory. */
 template <class tb_real>
@@ -293,7 +290,7 @@ TB_D void trid_p_batch_row_of(const trid_p_batch_plan &plan, const trid_p_batch_
 template <class tb_real, int systems, int parts>
 TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
 {
-    enum { banks = sizeof(tb_real) == 4 ? 32 : 16 };
+    enum { banks = TRID_P_BATCH_BANKS(tb_real) };
     int thread = (int)threadIdx.x;
     if (parts == 1) return 0;
     shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x;
@@ -308,12 +305,7 @@ TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k
 TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
                                                   const tb_real *d, tb_real *x)
 {
-    enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
-        half_k = k / 2,
-        half_len = 4 * half_k * systems * parts
-    };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts), half_k = k / 2, half_len = 4 * half_k * systems * parts };
     __shared__ tb_real shared[parts > 1 ? 6 * span : 1];
     __shared__ int worst[systems];
     __shared__ unsigned largest[2 * systems];
@@ -432,10 +424,7 @@ static int trid_p_batch_launch_checked_interleaved_of(const trid_p_batch_plan &p
                                                       const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
                                                       tb_real *x, cudaStream_t stream, int *launched)
 {
-    enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts)
-    };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
     enum {
         resident = TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems * parts),
         bytes = 6 * k * systems * parts * (int)sizeof(tb_real),

@@ -73,7 +73,7 @@ TB_D int trid_p_batch_slot_of(int k, int banks, int r, const int *slot)
 template <int path, int literal, class tb_real>
 TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot, tb_real *u, tb_real *shared)
 {
-    const int banks = sizeof(tb_real) == 4 ? 32 : 16;
+    const int banks = TRID_P_BATCH_BANKS(tb_real);
     int column = trid_p_batch_column(k, banks);
     if (path != TRID_P_BATCH_FULL) rows = trid_p_batch_again_as(rows);
     __syncwarp(TB_FULL_WARP); /* whatever was there has been read */
@@ -89,7 +89,7 @@ template <int path, int literal, class tb_real>
 TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
                              tb_real *dst, tb_real *shared)
 {
-    const int banks = sizeof(tb_real) == 4 ? 32 : 16;
+    const int banks = TRID_P_BATCH_BANKS(tb_real);
     int column = trid_p_batch_column(k, banks), lane = trid_warp_lane(), add = plan.flags & TRID_BATCH_ADD;
     long long step = plan.lines.step, stride = plan.lines.stride;
     if (path != TRID_P_BATCH_FULL) rows = trid_p_batch_again_as(rows), total = trid_p_batch_again_as(total);
@@ -162,7 +162,7 @@ template <class tb_real, class rows_type>
 TB_D void trid_p_batch_again(int k, int len, const rows_type &make, long long system, int first, int rows,
                              const tb_real *shared, tb_real *a, tb_real *b, tb_real *c)
 {
-    int column = trid_p_batch_column(k, sizeof(tb_real) == 4 ? 32 : 16);
+    int column = trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
@@ -199,8 +199,7 @@ template <class tb_real, int k, int path, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_RESIDENT(tb_real, k, path))
 TRID_KERNEL void trid_p_batch_warps(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
 {
-    const int banks = sizeof(tb_real) == 4 ? 32 : 16,
-              len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
     __shared__ tb_real buffer[warps][len + 32];
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
@@ -270,8 +269,7 @@ template <class tb_real, int k, int warps, int path, int checked, class rows_typ
 TRID_P_BATCH_BOUNDS(32 * warps, TRID_P_BATCH_BLOCK_RESIDENT(tb_real, warps, path, checked))
 TRID_KERNEL void trid_p_batch_block(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
 {
-    const int banks = sizeof(tb_real) == 4 ? 32 : 16,
-              len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     const int own_len = checked ? len + 32 : 0, literal = 1;
     __shared__ tb_real buffer[warps][(checked ? 4 : 1) * (len + 32)], between[TRID_BLOCK_HYBRID_LEN], border[2 * warps];
     __shared__ int worst[warps];
@@ -358,7 +356,7 @@ static int trid_p_batch_launch_warps(const trid_p_batch_plan &plan, int k, dim3 
                                                stream, plan, rows, d, x),
                            1)) ||
            ...);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(error);
 }
 
 /* Launches as many warps a system as hold it, up to `warps`: n > 512. */
@@ -368,11 +366,9 @@ static int trid_p_batch_launch_block_of(trid_p_batch_plan plan, rows_type rows, 
 {
     dim3 grid;
     if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    return trid_launch(trid_p_batch_block<tb_real, k, warps, path, checked, rows_type>, grid,
-                       dim3((unsigned)((plan.n + 32 * k - 1) / (32 * k) * 32)), 0, stream, plan, rows, d,
-                       x) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(trid_launch(trid_p_batch_block<tb_real, k, warps, path, checked, rows_type>, grid,
+                                             dim3((unsigned)((plan.n + 32 * k - 1) / (32 * k) * 32)), 0, stream, plan,
+                                             rows, d, x));
 }
 template <class tb_real, int checked, int path, class rows_type>
 static int trid_p_batch_launch_block(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x,

@@ -4,6 +4,14 @@
 /* Before a kernel's qualifiers: the threads of a block and the least number of blocks a multiprocessor. */
 #define TRID_P_BATCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 
+/* Elements of shared memory served at a time; elements that k rows a lane take there, padded as transpose.h pads
+   them. */
+#define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
+#define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
+/* Elements of an array of shared memory with one for each partition of a tile. */
+#define TRID_P_BATCH_SPAN(tb_real, systems, parts)                                                                     \
+    TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), (systems) * (parts))
+
 /* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
    nothing is pipelined. ahead is how many bytes around it, 0, 128 or 256, a copy brings into the second-level cache:
    where the rows of a block are narrower, its neighbours find theirs there. */
@@ -58,6 +66,13 @@ TB_D void trid_p_batch_copy(tb_real *to, const tb_real *from)
 #endif
 }
 
+/* Returns the status of a launch. */
+static inline int trid_p_batch_launched(cudaError_t error)
+{
+    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+
+/* Counts the tiles of `width` systems, of which a block takes per_block. */
 static inline cudaError_t trid_p_batch_count(trid_p_batch_plan *plan, int width, int per_block, dim3 *grid)
 {
     long long per_group = (plan->lines.systems + width - 1) / width;
@@ -104,7 +119,5 @@ static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), dim3 grid, i
     const unsigned most = (unsigned)(device.processors * resident);
     if (bytes && trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     if (most && grid.x > most) grid.x = most;
-    return trid_launch(kernel, grid, dim3((unsigned)threads), bytes, stream, arguments...) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(trid_launch(kernel, grid, dim3((unsigned)threads), bytes, stream, arguments...));
 }

@@ -74,7 +74,7 @@ struct trid_p_batch_in_block {
 };
 template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_interleaved {
-    enum { len = TRID_P_INTERLEAVED_LU_LEN(systems, parts, sizeof(tb_real) == 4 ? 32 : 16) };
+    enum { len = TRID_P_INTERLEAVED_LU_LEN(systems, parts, TRID_P_BATCH_BANKS(tb_real)) };
     tb_real *between; /* len + systems elements of shared memory */
     TRID_P_BATCH_MEMBER int first() const { return k * ((int)threadIdx.x / systems); }
     TRID_P_BATCH_MEMBER int lu(int n, tb_real *a, tb_real *b, tb_real *c) const
@@ -279,8 +279,7 @@ TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_LU_RESIDEN
 TRID_KERNEL void trid_p_batch_lu_warps(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                        trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
 {
-    const int banks = sizeof(tb_real) == 4 ? 32 : 16,
-              len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
     __shared__ tb_real buffer[warps][len + 32], column[warps][32 * k];
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
@@ -337,7 +336,7 @@ TRID_P_BATCH_BOUNDS(1024 / k, 256 * k / 1024)
 TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                        trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
 {
-    const int len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k), warps = 1024 / (32 * k);
+    const int len = TRID_P_BATCH_LEN(tb_real, k), warps = 1024 / (32 * k);
     __shared__ tb_real buffer[warps][len + 32], column[1024], between[TRID_BLOCK_LU_LEN + 1];
     __shared__ int worst;
     int warp = (int)threadIdx.x / 32, n = plan.n, first = k * (int)threadIdx.x, slot[k];
@@ -573,7 +572,7 @@ static int trid_p_batch_launch_lu_warps(trid_p_batch_plan plan, int k, const tri
                                                stream, plan, rows, more, d, x),
                            1)) ||
            ...);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(error);
 }
 /* As many warps a system as hold it. */
 template <int path, int factor, class tb_real>
@@ -585,10 +584,8 @@ static int trid_p_batch_launch_lu_block(trid_p_batch_plan plan, const trid_p_bat
     const dim3 block((unsigned)(32 * ((plan.n + 32 * k - 1) / (32 * k))));
     dim3 grid;
     if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    return trid_launch(trid_p_batch_lu_block<tb_real, k, path, factor>, grid, block, 0, stream, plan, rows, more, d,
-                       x) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(
+        trid_launch(trid_p_batch_lu_block<tb_real, k, path, factor>, grid, block, 0, stream, plan, rows, more, d, x));
 }
 template <class tb_real, int factor>
 static int trid_p_batch_launch_lu_contiguous(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,

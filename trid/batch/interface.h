@@ -336,7 +336,7 @@ static int trid_p_batch_launch_interface_reduce(trid_lines lines, int flags, int
                                                   stream, plan, rows, d, parts, to)
                                     : trid_launch(trid_p_batch_interface_reduce<tb_real, 0, rows_type>, grid, block, 0,
                                                   stream, plan, rows, d, parts, to);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(error);
 }
 
 /* Returns the rows of a call as arrays; one matrix for all has no strides. */

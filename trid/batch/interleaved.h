@@ -31,8 +31,7 @@ TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k
 TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
 {
     enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
+        span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
         arrays = trid_p_batch_rows<rows_type>::are_arrays ? 4 : 1
     };
     __shared__ tb_real shared[parts > 1 || cluster ? (pivoted ? 9 : 6) * span : 1],
@@ -230,10 +229,8 @@ static int trid_p_batch_launch_cluster_of(trid_p_batch_plan plan, int blocks, ro
     if (clusters == 0) return TRID_BATCH_OK;
     *launched = 1;
     grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
-    return trid_launch_cluster(of, grid, blocks, dim3(systems * parts), (size_t)bytes, stream, plan, rows, d, x) ==
-                   cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(
+        trid_launch_cluster(of, grid, blocks, dim3(systems * parts), (size_t)bytes, stream, plan, rows, d, x));
 }
 
 #ifndef TRID_P_BATCH_ON_CHIP_CLUSTER

@@ -114,7 +114,7 @@ template <class tb_real, int k, int path, int checked, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, checked), TRID_P_BATCH_CHUNKS_RESIDENT(tb_real, path, checked))
 TRID_KERNEL void trid_p_batch_chunks_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
 {
-    const int len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+    const int len = TRID_P_BATCH_LEN(tb_real, k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, checked);
     __shared__ tb_real buffer[warps][len + 32];
     const trid_p_batch_plan &plan = levels.plan;
@@ -156,8 +156,7 @@ TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, checked), TRID_P_BATCH_CHUN
 TRID_KERNEL void trid_p_batch_chunks_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
                                             tb_real *x)
 {
-    const int banks = sizeof(tb_real) == 4 ? 32 : 16,
-              len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, checked), own_len = checked ? len + 32 : 0;
     __shared__ tb_real buffer[warps][(checked ? 5 : 1) * (len + 32)];
     const trid_p_batch_plan &plan = levels.plan;
@@ -248,10 +247,7 @@ template <class tb_real, int k, int systems, int parts, int checked, class rows_
 TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
 TRID_KERNEL void trid_p_batch_interleaved_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
 {
-    enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts)
-    };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
     __shared__ tb_real shared[6 * span];
     __shared__ int worst[systems];
     const trid_p_batch_plan &plan = levels.plan;
@@ -290,10 +286,7 @@ TRID_P_BATCH_BOUNDS(systems *parts, checked ? 1 : TRID_P_BATCH_INTERLEAVED_RESID
 TRID_KERNEL void trid_p_batch_interleaved_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
                                                  tb_real *x)
 {
-    enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts)
-    };
+    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
     __shared__ tb_real shared[6 * span];
     __shared__ int worst[systems];
     const trid_p_batch_plan &plan = levels.plan;
@@ -533,9 +526,8 @@ static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const rows_type &r
         if (trid_p_batch_launch_phase<tb_real, checked, only>(levels, 1, rows, d, x, stream) != cudaSuccess)
             return TRID_BATCH_LAUNCH_FAILED;
     }
-    return !reports || trid_launch(trid_p_batch_told<tb_real, checked>, dim3((unsigned)((systems + 255) / 256)),
-                                   dim3(256), 0, stream, levels.plan, rows_a_chunk, levels.worst, levels.below,
-                                   levels.largest) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    if (!reports) return TRID_BATCH_OK;
+    return trid_p_batch_launched(trid_launch(trid_p_batch_told<tb_real, checked>,
+                                             dim3((unsigned)((systems + 255) / 256)), dim3(256), 0, stream, levels.plan,
+                                             rows_a_chunk, levels.worst, levels.below, levels.largest));
 }

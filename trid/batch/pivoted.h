@@ -23,8 +23,7 @@ TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_PIVOTED_RE
 TRID_KERNEL void trid_p_batch_pivoted_warps(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows, const tb_real *d,
                                             tb_real *x)
 {
-    const int banks = sizeof(tb_real) == 4 ? 32 : 16,
-              len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = k > 16;
     __shared__ tb_real buffer[warps][len + 32];
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
@@ -62,7 +61,7 @@ TRID_P_BATCH_BOUNDS(32 * warps, TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k) * TRID
 TRID_KERNEL void trid_p_batch_pivoted_block(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows, const tb_real *d,
                                             tb_real *x)
 {
-    const int len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+    const int len = TRID_P_BATCH_LEN(tb_real, k);
     __shared__ tb_real buffer[warps][len + 32], between[TRID_BLOCK_PIVOTED_LEN];
     __shared__ int worst;
     int warp = (int)threadIdx.x / 32, n = plan.n, first = k * (int)threadIdx.x, slot[k];
@@ -103,10 +102,8 @@ static int trid_p_batch_launch_pivoted_block(trid_p_batch_plan plan, const trid_
     if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
     const int n = path == TRID_P_BATCH_STRIDED ? 32 * k * warps : plan.n;
     const dim3 block((unsigned)(n + 32 * k - 1) / (32 * k) * 32);
-    return trid_launch(trid_p_batch_pivoted_block<tb_real, k, warps, path>, grid, block, 0, stream, plan, rows, d, x) ==
-                   cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(
+        trid_launch(trid_p_batch_pivoted_block<tb_real, k, warps, path>, grid, block, 0, stream, plan, rows, d, x));
 }
 template <int path, int... sizes, class tb_real>
 static int trid_p_batch_launch_pivoted_warps(trid_p_batch_plan plan, int k, const trid_p_batch_arrays<tb_real> &rows,
@@ -121,7 +118,7 @@ static int trid_p_batch_launch_pivoted_warps(trid_p_batch_plan plan, int k, cons
                                                plan, rows, d, x),
                            1)) ||
            ...);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(error);
 }
 /* Launches beyond 16 rows a lane of a warp: up to 32 of them in single precision, else several warps a system. */
 template <class tb_real>
@@ -196,8 +193,7 @@ TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_PIVOTED_RE
 TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, trid_p_batch_arrays<tb_real> rows,
                                              const tb_real *d, tb_real *x)
 {
-    const int len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k),
-              warps = TRID_P_BATCH_WARPS(tb_real, 0);
+    const int len = TRID_P_BATCH_LEN(tb_real, k), warps = TRID_P_BATCH_WARPS(tb_real, 0);
     __shared__ tb_real buffer[warps][len + 32];
     const trid_p_batch_plan &plan = tree.plan;
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, slot[k], side;
@@ -314,11 +310,10 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
                                                  dim3(128), 0, stream, tree);
         if (error != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     }
-    return !reports || trid_launch(trid_p_batch_told<tb_real, 0>, dim3((unsigned)((systems + 255) / 256)), dim3(256), 0,
-                                   stream, plan, chunk_rows, tree.worst, (const int *)0,
-                                   (const unsigned long long *)0) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    if (!reports) return TRID_BATCH_OK;
+    return trid_p_batch_launched(trid_launch(trid_p_batch_told<tb_real, 0>, dim3((unsigned)((systems + 255) / 256)),
+                                             dim3(256), 0, stream, plan, chunk_rows, tree.worst, (const int *)0,
+                                             (const unsigned long long *)0));
 }
 
 #define TRID_P_BATCH_BODY

@@ -10,8 +10,7 @@ TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_RESIDENT(t
 TRID_KERNEL void trid_p_batch_shared_warps(trid_p_batch_plan plan, trid_p_batch_one_matrix<tb_real> from,
                                            const tb_real *d, tb_real *x)
 {
-    const int banks = sizeof(tb_real) == 4 ? 32 : 16,
-              len = sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
+    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
     __shared__ tb_real buffer[warps][len + 32], matrix[3][len];
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
@@ -66,7 +65,7 @@ static int trid_p_batch_launch_shared_warps(const trid_p_batch_plan &plan, int k
                                                plan, rows, d, x),
                            1)) ||
            ...);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(error);
 }
 template <class tb_real>
 static int trid_p_batch_launch_shared(trid_p_batch_plan plan, const trid_p_batch_one_matrix<tb_real> &rows,
@@ -98,15 +97,10 @@ template <class tb_real, int k, int systems, int parts, int ahead, int pipelined
 TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_SHARED_INTERLEAVED_RESIDENT(tb_real, systems *parts))
 TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_type from, const tb_real *d, tb_real *x)
 {
-    enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
-        vector = 16 / sizeof(tb_real),
-        group = 13
-    };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts), vector = 16 / sizeof(tb_real), reduced_len = 13 };
     enum { own_len = 5 * k + vector }; /* no bank conflicts, four partitions a warp or fewer reading 16 bytes each */
     enum { known_ends = trid_p_batch_rows<rows_type>::are_known };
-    __shared__ tb_real shared[3 * span], reduced[parts * group], known[known_ends ? 2 * systems : 1];
+    __shared__ tb_real shared[3 * span], reduced[parts * reduced_len], known[known_ends ? 2 * systems : 1];
     __shared__ trid_p_batch_word<tb_real> kept[parts * own_len / vector];
     __shared__ int worst;
     TRID_DYNAMIC_SHARED(dynamic);
@@ -139,7 +133,7 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
             if (line == 0) factors[part * own_len + e] = f[e];
         TB_UNROLL
         for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(k) - 5 * k; e++)
-            if (thread < parts) reduced[thread * group + e] = f[5 * k + e];
+            if (thread < parts) reduced[thread * reduced_len + e] = f[5 * k + e];
     }
     __syncthreads();
     TRID_P_BATCH_LOOP
@@ -158,7 +152,7 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
         __syncwarp(TB_FULL_WARP); /* and has been read by them */
         trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 1, pipelined>(plan, 0, 0, &route, stage);
         trid_block_interleaved_solve_stored(k, systems, parts, k * parts, steps, factors + part * own_len,
-                                            reduced + thread % parts * group, 1, r, shared);
+                                            reduced + thread % parts * reduced_len, 1, r, shared);
         tb_real *to = x + here.at;
         if (add) TRID_COPY_AWAIT(1);
         TB_UNROLL
@@ -179,10 +173,7 @@ template <class tb_real, int k, int systems, int parts, int ahead, class rows_ty
 static int trid_p_batch_launch_shared_interleaved_of(const trid_p_batch_plan &plan, const rows_type &rows,
                                                      const tb_real *d, tb_real *x, cudaStream_t stream, int *launched)
 {
-    enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts)
-    };
+    enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
     enum { known_ends = trid_p_batch_rows<rows_type>::are_known * 2 * systems };
     enum {
         fixed = (3 * span + (5 * k + 17) * parts + known_ends) * (int)sizeof(tb_real) + 1536

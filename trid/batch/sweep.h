@@ -44,8 +44,8 @@ template <class tb_real, int k, int systems, int parts, int open>
 TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 {
     enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
+        banks = TRID_P_BATCH_BANKS(tb_real),
+        span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
         group = parts < 32 ? parts : 32,
         each = parts / group
     };
@@ -94,8 +94,8 @@ TB_D void trid_p_batch_sweep(int n, int valid, tb_real *a, tb_real *b, tb_real *
                              int *worst, int *bad, tb_real *left)
 {
     enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
+        banks = TRID_P_BATCH_BANKS(tb_real),
+        span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
         group = parts < 32 ? parts : 32
     };
     int thread = (int)threadIdx.x, part = thread / systems;
@@ -171,11 +171,7 @@ template <class tb_real, int k, int systems, int parts>
 TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
                                      int *worst, const trid_p_batch_post<tb_real> &post, tb_real *left)
 {
-    enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
-        words = 8
-    };
+    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 8 };
     int thread = (int)threadIdx.x, part = thread / systems, block = post.block, blocks = post.blocks;
     tb_real *mailbox = trid_p_batch_expect<words, systems>(post);
     trid_p_batch_pad(k, valid, b, c);
@@ -247,11 +243,7 @@ template <class tb_real, int k, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
                                      int *worst, const trid_p_batch_post<tb_real> &post)
 {
-    enum {
-        banks = sizeof(tb_real) == 4 ? 32 : 16,
-        span = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
-        words = 12
-    };
+    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 12 };
     int thread = (int)threadIdx.x, part = thread / systems, block = cluster ? post.block : 0, side;
     unsigned flags;
     tb_real face[9], kept[9], outer[4];

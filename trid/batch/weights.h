@@ -163,11 +163,9 @@ static int trid_batch_interface_factor(trid_lines lines, int flags, const tb_rea
     const trid_p_batch_shares shares = {share, lines.systems * lines.groups};
     dim3 grid;
     if (trid_p_batch_count(&plan, TRID_P_BATCH_INTERFACE_THREADS, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    return trid_launch(trid_p_batch_interface_factor<tb_real>, grid, dim3((unsigned)TRID_P_BATCH_INTERFACE_THREADS), 0,
-                       stream, plan, trid_p_batch_rows_at(lines, 0, a, b, c), u, v, shares, interface_a, interface_c,
-                       reach) == cudaSuccess
-               ? TRID_BATCH_OK
-               : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(trid_launch(
+        trid_p_batch_interface_factor<tb_real>, grid, dim3((unsigned)TRID_P_BATCH_INTERFACE_THREADS), 0, stream, plan,
+        trid_p_batch_rows_at(lines, 0, a, b, c), u, v, shares, interface_a, interface_c, reach));
 }
 
 /* Computes interface_d of trid_batch_interface_reduce for each new d, as products of d with u and with v: over `first`
@@ -207,7 +205,7 @@ static int trid_batch_interface_weigh(trid_lines lines, int flags, const tb_real
                                                   plan, rows, d, (int)first, (int)last, parts, shares, interface_d)
                                     : trid_launch(trid_p_batch_interface_weigh<tb_real, 0, 0>, grid, block, 0, stream,
                                                   plan, rows, d, (int)first, (int)last, parts, shares, interface_d);
-    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+    return trid_p_batch_launched(error);
 }
 
 #endif /* TRID_P_BATCH_BODY */
