@@ -20,7 +20,7 @@ struct trid_p_batch_levels {
     tb_real *reduced[4];         /* a, b, c, d of the reduced systems; then d is x of it */
     long long row, system;       /* what lies between two rows of it, and between two systems */
     int *worst;                  /* of each system the least row that failed in a chunk, before and after; or null */
-    const int *below;            /* of each system the status of what is left */
+    const int *below;            /* of each system the status of its reduced system */
     unsigned long long *largest; /* checked: of each system the bits of the largest error and size */
     tb_real *keep;               /* refined: where the first x goes .. */
     const tb_real *before;       /* .. and where it is, after that */
@@ -366,7 +366,7 @@ TRID_KERNEL void trid_p_batch_told(trid_p_batch_plan plan, int rows, const int *
     if (system >= plan.lines.systems * plan.lines.groups) return;
     if (plan.repair && plan.report.status[system] == 0) return;
     int row = worst[2 * system], left = below ? below[system] : 0;
-    /* A chunk that failed spoils its two rows of what is left, and none above. */
+    /* A chunk that failed spoils its two rows of the reduced system, and none above. */
     if (left > 0 && (left - 1) / 2 < (row - 1) / rows)
         row = trid_p_batch_row((left - 1) / 2 * rows + (left % 2 ? 1 : rows), plan.n);
     if (row > plan.n) row = worst[2 * system + 1];
