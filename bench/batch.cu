@@ -559,8 +559,8 @@ static void measure_launch(const Arrays<T> &s)
 #endif
 
 #ifdef BATCH_TUNE
-/* Other shapes of the kernels for interleaved systems: K rows a thread, L systems and S partitions a block, R rows asked
-   for at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
+/* Other shapes of the kernels for interleaved systems: K rows a thread, L systems and S partitions a block, R rows
+   asked for at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
 template <typename T>
 struct Tune {
     trid_lines lines;

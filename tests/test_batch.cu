@@ -205,8 +205,8 @@ static void test_checked()
 
 /* Some systems fail: the others are solved, and the report says which. Kinds: 0 a system without fault; 1 its first row
    is zero; 2 NaN on its last diagonal; 3 a first pivot far below the roundoff of the others, which no pivot shows; 4
-   singular across two partitions; 5 as 3, in the first row of the second partition, which another thread has; 6 its last
-   row and column are zero. With pivoting 3 and 5 are no faults and the others have the status 1 (4 perhaps 0). */
+   singular across two partitions; 5 as 3, in the first row of the second partition, which another thread has; 6 its
+   last row and column are zero. With pivoting 3 and 5 are no faults and the others have the status 1 (4 perhaps 0). */
 template <class T>
 static void test_failures()
 {
@@ -828,8 +828,8 @@ CASE_FUNCTION void test_closed_splines()
         }
 }
 
-/* Partitions of lines: a row without a pivot is named, be it the partition's first, its last or one within; there are no
-   weights of more rows than a partition has. */
+/* Partitions of lines: a row without a pivot is named, be it the partition's first, its last or one within; there are
+   no weights of more rows than a partition has. */
 CASE_FUNCTION void test_partitions()
 {
     static const int n = 40, zero[] = {-1, 20, 0, 39, 17};

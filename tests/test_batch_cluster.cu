@@ -17,8 +17,8 @@ static int clusters_here(void)
     return major >= 9;
 }
 
-/* How a case is launched: as the public functions do, or in clusters of so many blocks, with partitions of 16 rows, S of
-   them in a block. */
+/* How a case is launched: as the public functions do, or in clusters of so many blocks, with partitions of 16 rows, S
+   of them in a block. */
 enum { PUBLIC = 0 };
 struct way {
     int parts, S;
@@ -183,7 +183,8 @@ static void test_parts()
         for (const layout &l : beside(full - 5, 13))
             if (!large) test_case<T>(l.name, {parts, 16}, l.lines, case_below(&dice, 8), case_below(&dice, 4));
         if (!large) {
-            test_case<T>("partitions of 32", {parts, 32}, trid_lines_interleaved(2 * full, 20), case_below(&dice, 8), 0);
+            test_case<T>("partitions of 32", {parts, 32}, trid_lines_interleaved(2 * full, 20), case_below(&dice, 8),
+                         0);
             test_case<T>("partitions of 32", {parts, 32}, trid_lines_interleaved(2 * full - 100, 9), FAILURES, 0);
             test_case<T>("partitions of 32", {parts, 32}, trid_lines_interleaved(2 * full - 100, 9), WITH_PIVOTS, 0);
         }

@@ -1,6 +1,5 @@
-/* test_batch_ends.cu - lines cut into partitions, one a rank (trid/batch.h): reduced to their ends, exchanged, solved and
-   expanded; on a GPU or under tests/simt.
-   MIT licence, see LICENSE.
+/* test_batch_ends.cu - lines cut into partitions, one a rank (trid/batch.h): reduced to their ends, exchanged, solved
+   and expanded; on a GPU or under tests/simt. MIT licence, see LICENSE.
 
    The ranks are played one after another, each with arrays of its own between guards, and every message is a copy of
    elements that lie one after another, as it would be between GPUs. Answers are those of the whole lines, from pivoted
@@ -500,7 +499,8 @@ static void test_neighbours(void)
             std::vector<int> partitions;
             for (int q = 0; q < ranks; q++) partitions.push_back((sizeof(T) == 4 ? 45 : 81) + case_below(&dice, 30));
             for (int how : {0, (int)SHARED, SHARED | ON_HOST})
-                test_case<T>(partitions, k, 4, how | FACTORED | NEIGHBOURS | (case_below(&dice, 2) ? IN_PLACE : 0), 1.6);
+                test_case<T>(partitions, k, 4, how | FACTORED | NEIGHBOURS | (case_below(&dice, 2) ? IN_PLACE : 0),
+                             1.6);
         }
 }
 

@@ -200,7 +200,7 @@ template <class tb_real>
 TB_D void trid_p_batch_eliminate_right(int begin, int end, const tb_real *kept, const tb_real *d, long long step,
                                        tb_real *top, tb_real *bottom)
 {
-    enum { burst = 8 };
+    const int burst = 8;
     int row = begin + 1;
     *top = *d;
     *bottom = 0;
