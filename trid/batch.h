@@ -58,8 +58,9 @@
    The rooms, in batch/: what all share is in lines.h (where systems lie), scratch.h (memory for long systems), plan.h
    (tiles, rows, report), device.h, call.h (arguments). How a layout is solved is in contiguous.h (kernels and their
    shapes) and interleaved.h, with sweep.h (a tile in a block or a cluster) and pipeline.h (tiles on their way); systems
-   that no block holds, in long.h. A room for each operation: solve.h, checked.h, shared.h, pivoted.h; several.h, with
-   factored.h and periodic.h; interface.h, weights.h. c_linkage.h has the launches for C.
+   that no block holds, in long.h. The operations are in solve.h (with trid_batch_checked, whose kernels are in
+   checked.h), shared.h, pivoted.h; several.h, with factored.h and periodic.h; interface.h, weights.h. c_linkage.h has
+   the launches for C.
    To add an operation: a room with its kernels, their shapes, its launch and the function that checks its arguments;
    here its line above, its #include and its aliases below; its flags, in the enumeration and in
    trid_batch_status_string; its C function in c_linkage.h; what it needs of scratch in trid_batch_scratch; a title in
