@@ -424,8 +424,9 @@ $(foreach build,emulated watched gpu,build/$(build)/test_bs3d_gpus) build/nvcc/t
 $(TIMED_EXAMPLES:%=optimised-%): ARGUMENTS := --quick
 example-bs4d_host: ARGUMENTS := --size 16
 example-locvol_timing example-locvol_timing_host: ARGUMENTS := --quick
+# One has barriers of its own, which are watched.
 $(foreach program,$(filter-out $(TIMED_EXAMPLES:%=build/%),$(EXAMPLE_PROGRAMS)), \
-    $(eval example-$(notdir $(program)): $(program)))
+    $(eval example-$(notdir $(program)): $(program:build/emulated-examples/shared_pcr=build/watched-examples/shared_pcr)))
 $(TIMED_EXAMPLES:%=optimised-%): optimised-%: build/%
 $(HOST_TOO:%=example-%_host) $(filter-out $(TIMED_EXAMPLES:%=example-%),$(EXAMPLES:%=example-%)) \
     $(TIMED_EXAMPLES:%=optimised-%):

@@ -48,20 +48,13 @@
      Sizes    k and w are literals: loops unroll and u stays in registers. n is any number, of which k*w count: loads
               return fill beyond it, and stores leave alone what lies beyond. n <= 0 touches nothing, and the pointer
               may be null.
-     Shared   An array of the warp's own, which successive calls may share; __syncwarp() before another use.
-
-   Options, defined before the header is included:
-     TRANSPOSE_HEADER   the name by which this file includes itself, if you rename it. Default: "transpose.h". */
+     Shared   An array of the warp's own, which successive calls may share; __syncwarp() before another use. */
 
 #ifndef TRANSPOSE_P_BODY
 #ifndef TRANSPOSE_H
 #define TRANSPOSE_H
 
 #define TRANSPOSE_VERSION 200 /* 100 * major + minor */
-
-#ifndef TRANSPOSE_HEADER
-#define TRANSPOSE_HEADER "transpose.h"
-#endif
 
 /* ---- qualifiers, and one text for both precisions: the same lines in trid.h and transpose.h ---------------------- */
 
@@ -187,7 +180,7 @@ inline namespace tb_f32
 {
 #define tb_real float
 #define TB_BYTES 4
-#include TRANSPOSE_HEADER
+#include "transpose.h"
 #undef tb_real
 #undef TB_BYTES
 }
@@ -195,7 +188,7 @@ inline namespace tb_f64
 {
 #define tb_real double
 #define TB_BYTES 8
-#include TRANSPOSE_HEADER
+#include "transpose.h"
 #undef tb_real
 #undef TB_BYTES
 }

@@ -46,7 +46,6 @@
        trid_warp_lane        this thread's lane
        trid_warp_pcr1        one row a lane                                       4w FMA + 5w mul + w rcp + 6w shfl
        trid_warp_pcr2        two rows a lane                                      pcr1 + 6 FMA + 5 mul + 1 rcp + 4 shfl
-       trid_warp_pcr1_shared, trid_warp_pcr2_shared                               through shared memory, not by shuffles
        trid_warp_pcr, trid_warp_pcr_open     over some lanes; both ends open, as trid_lane_reduce does with rows
        trid_warp_hybrid      k rows a lane                (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shfl
        trid_warp_reduce, trid_warp_expand                 its first and last phase; the caller does the PCR in between
@@ -55,6 +54,7 @@
        trid_warp_residual    d - A x, and how large it is                         3k FMA + 2 shfl
        trid_warp_hybrid_refined  the hybrid with a step of refinement             factor + 2 solves + residual
        trid_warp_solve_refined   the same for each right-hand side                2 solves + residual
+       trid_warp_status      a system's status from those of its lanes            w shfl
        trid_warp_uniform     tells the compiler that a number is the same in all lanes
      block (all threads call)
        trid_block_thread, trid_block_threads     this thread's number in its block, and the number of threads
@@ -62,23 +62,16 @@
        trid_block_hybrid_part                                  the same across some warps of a block
        trid_block_residual   d - A x, and how large it is                         3k FMA + 1 barrier
        trid_block_hybrid_refined  the hybrid with a step of refinement            2 hybrids + residual: 3 barriers
-       trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers
-       trid_block_interleaved_unchecked   the same without a status, for dominant matrices
-       trid_block_interleaved_factor      the matrices' part of it, once          4 barriers
-       trid_block_interleaved_solve       then for each right-hand side           as trid_warp_solve, 2 barriers
-       trid_block_interleaved_solve_stored    the same with the factors in memory
-       trid_block_interleaved_exchange                         reduced rows to the threads that solve them
      host (C11; also the reference implementation)
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_hybrid_refined, trid_host_residual,
        trid_host_dominance
      sizes and messages
-       trid_block_hybrid_bytes, trid_block_hybrid_refined_bytes, trid_block_interleaved_bytes,
-       trid_block_interleaved_solve_bytes, trid_host_hybrid_len, trid_host_hybrid_refined_len
-       trid_interleaved_slot, trid_log2      where a block stores reduced rows
+       trid_block_hybrid_bytes, trid_block_hybrid_refined_bytes, trid_host_hybrid_len, trid_host_hybrid_refined_len
        trid_status_string
 
-   Built on it: trid/pivoted.h, for any nonsingular matrix; trid/lu.h, LU factors and linear recurrences by scans;
-   trid/slabs.h, systems cut across GPUs or machines; trid/batch.h, arrays of systems in device memory.
+   Built on it: trid/interleaved.h, interleaved systems across a block; trid/pivoted.h, for any nonsingular matrix;
+   trid/lu.h, LU factors and linear recurrences by scans; trid/slabs.h, systems cut across GPUs or machines;
+   trid/batch.h, arrays of systems in device memory.
 
    What they share:
      Stability  No function of this header pivots. Where the matrix is diagonally dominant, |b| > |a| + |c| in every
@@ -114,18 +107,13 @@
    Options, defined before the header is included:
      TRID_EXACT_RCP   makes trid_rcp on the device round as IEEE demands. Default: off. The fast reciprocal does not,
                       and fails at the ends of the range. When off, last digits differ from the host's, and a pivot over
-                      1/FLT_MIN = 8.5e37 or under FLT_MIN in absolute value counts as bad.
-     TRID_HEADER      the name by which this file includes itself, if you rename it. Default: "trid.h". */
+                      1/FLT_MIN = 8.5e37 or under FLT_MIN in absolute value counts as bad. */
 
 #ifndef TRID_P_BODY
 #ifndef TRID_H
 #define TRID_H
 
 #define TRID_VERSION 200 /* 100 * major + minor */
-
-#ifndef TRID_HEADER
-#define TRID_HEADER "trid.h"
-#endif
 
 /* ---- qualifiers, and one text for both precisions: the same lines in trid.h and transpose.h ---------------------- */
 
@@ -201,18 +189,9 @@ TB_HD const char *trid_status_string(int status)
 
 /* Lengths of the caller's arrays, in elements. */
 #define TRID_WARP_FACTOR_LEN(k) (5 * (k) + 12)        /* f of trid_warp_factor, for each lane */
-#define TRID_INTERLEAVED_FACTOR_LEN(k) (5 * (k) + 12) /* f of trid_block_interleaved_factor, for each thread */
-#define TRID_WARP_PCR_SHARED_LEN 96                   /* trid_warp_pcr1_shared and pcr2_shared, for each warp */
 #define TRID_BLOCK_HYBRID_LEN 192                     /* trid_block_hybrid, for the block */
 #define TRID_BLOCK_RESIDUAL_LEN 64                    /* trid_block_residual, for the block */
 #define TRID_BLOCK_HYBRID_REFINED_LEN (2 * TRID_BLOCK_HYBRID_LEN + TRID_BLOCK_RESIDUAL_LEN)
-#define TRID_BLOCK_INTERLEAVED_LEN_F32(systems, parts)                                                                 \
-    TRID_INTERLEAVED_LEN(systems, parts, 32) /* trid_block_interleaved, for the block */
-#define TRID_BLOCK_INTERLEAVED_LEN_F64(systems, parts) TRID_INTERLEAVED_LEN(systems, parts, 16)
-#define TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32(systems, parts)                                                           \
-    TRID_INTERLEAVED_SOLVE_LEN(systems, parts, 32) /* trid_block_interleaved_factor and _solve */
-#define TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts) TRID_INTERLEAVED_SOLVE_LEN(systems, parts, 16)
-
 #define TRID_MOST_ROWS 32 /* rows a lane: the length of local arrays, of which the first k elements are used */
 
 /* The layout of f, in which the factors are stored. First come five arrays of k, for the partition that the thread
@@ -262,20 +241,6 @@ TB_HD trid_p_visit trid_p_visit_of(int k, int i)
     return v;
 }
 
-/* Slots of reduced rows in shared memory, for `systems` systems of `parts` partitions (powers of two, systems * parts a
-   multiple of 32). Shared memory serves a warp's access `banks` words at a time: 32 of four bytes, or 16 of eight.
-   Partition j of system i is t = i + systems j. Threads fill in order of t and read in order of j + parts i, and both
-   must touch `banks` different banks. So max(banks/parts, 1) words of padding follow each row of max(systems, banks)
-   words, and the banks/parts systems that are read together tile the banks. */
-#define TRID_P_INTERLEAVED_GAP(parts, banks) ((parts) < (banks) ? (banks) / (parts) : 1)
-#define TRID_P_INTERLEAVED_ROW(systems, banks) ((systems) > (banks) ? (systems) : (banks))
-#define TRID_INTERLEAVED_SLOT(systems, parts, banks, t)                                                                \
-    ((t) + (t) / TRID_P_INTERLEAVED_ROW(systems, banks) * TRID_P_INTERLEAVED_GAP(parts, banks))
-#define TRID_INTERLEAVED_LEN(systems, parts, banks)                                                                    \
-    (6 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts)))
-#define TRID_INTERLEAVED_SOLVE_LEN(systems, parts, banks)                                                              \
-    (3 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts)))
-
 #if TB_DEVICE_SCOPES
 
 /* Returns this thread's lane. */
@@ -305,6 +270,22 @@ TB_D int trid_warp_uniform(int n)
 #endif
 }
 
+/* Returns a system's status from what its lanes have seen: the smallest positive one, which is the row where a failure
+   began.
+   Lanes    all 32 of the warp; each group of `lanes` lanes has a system
+   Returns  the same in all lanes of the group: 0, TRID_BAD_ARGUMENT, or 1 + the row
+   Cost     w shuffles and comparisons */
+TB_D int trid_warp_status(int lanes, int status)
+{
+    unsigned row = (unsigned)status - 1; /* the largest number where nothing was seen */
+    TB_UNROLL
+    for (int s = lanes / 2; s > 0; s /= 2) {
+        unsigned other = __shfl_xor_sync(TB_FULL_WARP, row, s);
+        row = other < row ? other : row;
+    }
+    return (int)(row + 1);
+}
+
 /* Returns n, and hides from the compiler that the number has not changed. */
 TB_D int trid_p_again(int n)
 {
@@ -324,19 +305,6 @@ TB_D int trid_block_thread(void)
 TB_D int trid_block_threads(void)
 {
     return (int)(blockDim.x * blockDim.y * blockDim.z);
-}
-
-/* Returns log2 n of a power of two. */
-TB_D int trid_log2(int n)
-{
-    return 31 - __clz(n);
-}
-
-/* Returns TRID_INTERLEAVED_SLOT by shifts, for sizes that the compiler does not know. */
-TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
-{
-    return t +
-           (t >> trid_log2(TRID_P_INTERLEAVED_ROW(systems, banks))) * (parts < banks ? banks >> trid_log2(parts) : 1);
 }
 
 #endif
@@ -402,8 +370,6 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_lane_pad TB_OF(trid_lane_pad)
 #define trid_block_hybrid_bytes TB_OF(trid_block_hybrid_bytes)
 #define trid_block_hybrid_refined_bytes TB_OF(trid_block_hybrid_refined_bytes)
-#define trid_block_interleaved_bytes TB_OF(trid_block_interleaved_bytes)
-#define trid_block_interleaved_solve_bytes TB_OF(trid_block_interleaved_solve_bytes)
 #define trid_host_thomas TB_OF(trid_host_thomas)
 #define trid_p_host_pcr TB_OF(trid_p_host_pcr)
 #define trid_host_pcr TB_OF(trid_host_pcr)
@@ -447,18 +413,10 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_block_hybrid_bytes_f64 tb_f64::trid_block_hybrid_bytes
 #define trid_block_hybrid_refined_bytes_f32 tb_f32::trid_block_hybrid_refined_bytes
 #define trid_block_hybrid_refined_bytes_f64 tb_f64::trid_block_hybrid_refined_bytes
-#define trid_block_interleaved_bytes_f32 tb_f32::trid_block_interleaved_bytes
-#define trid_block_interleaved_bytes_f64 tb_f64::trid_block_interleaved_bytes
-#define trid_block_interleaved_solve_bytes_f32 tb_f32::trid_block_interleaved_solve_bytes
-#define trid_block_interleaved_solve_bytes_f64 tb_f64::trid_block_interleaved_solve_bytes
 #define trid_warp_pcr1_f32 tb_f32::trid_warp_pcr1
 #define trid_warp_pcr1_f64 tb_f64::trid_warp_pcr1
-#define trid_warp_pcr1_shared_f32 tb_f32::trid_warp_pcr1_shared
-#define trid_warp_pcr1_shared_f64 tb_f64::trid_warp_pcr1_shared
 #define trid_warp_pcr2_f32 tb_f32::trid_warp_pcr2
 #define trid_warp_pcr2_f64 tb_f64::trid_warp_pcr2
-#define trid_warp_pcr2_shared_f32 tb_f32::trid_warp_pcr2_shared
-#define trid_warp_pcr2_shared_f64 tb_f64::trid_warp_pcr2_shared
 #define trid_warp_reduce_f32 tb_f32::trid_warp_reduce
 #define trid_warp_reduce_f64 tb_f64::trid_warp_reduce
 #define trid_warp_expand_f32 tb_f32::trid_warp_expand
@@ -481,16 +439,6 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_block_residual_f64 tb_f64::trid_block_residual
 #define trid_block_hybrid_refined_f32 tb_f32::trid_block_hybrid_refined
 #define trid_block_hybrid_refined_f64 tb_f64::trid_block_hybrid_refined
-#define trid_block_interleaved_f32 tb_f32::trid_block_interleaved
-#define trid_block_interleaved_f64 tb_f64::trid_block_interleaved
-#define trid_block_interleaved_unchecked_f32 tb_f32::trid_block_interleaved_unchecked
-#define trid_block_interleaved_unchecked_f64 tb_f64::trid_block_interleaved_unchecked
-#define trid_block_interleaved_factor_f32 tb_f32::trid_block_interleaved_factor
-#define trid_block_interleaved_factor_f64 tb_f64::trid_block_interleaved_factor
-#define trid_block_interleaved_solve_stored_f32 tb_f32::trid_block_interleaved_solve_stored
-#define trid_block_interleaved_solve_stored_f64 tb_f64::trid_block_interleaved_solve_stored
-#define trid_block_interleaved_solve_f32 tb_f32::trid_block_interleaved_solve
-#define trid_block_interleaved_solve_f64 tb_f64::trid_block_interleaved_solve
 #define trid_host_thomas_f32 tb_f32::trid_host_thomas
 #define trid_host_thomas_f64 tb_f64::trid_host_thomas
 #define trid_host_pcr_f32 tb_f32::trid_host_pcr
@@ -517,12 +465,10 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_warp_pcr_open_f64 tb_f64::trid_warp_pcr_open
 #define trid_block_hybrid_part_f32 tb_f32::trid_block_hybrid_part
 #define trid_block_hybrid_part_f64 tb_f64::trid_block_hybrid_part
-#define trid_block_interleaved_exchange_f32 tb_f32::trid_block_interleaved_exchange
-#define trid_block_interleaved_exchange_f64 tb_f64::trid_block_interleaved_exchange
 #endif
 
 #define TRID_P_BODY
-#define TB_BODY TRID_HEADER
+#define TB_BODY "trid.h"
 #ifdef __cplusplus
 extern "C++" {
 inline namespace tb_f32
@@ -970,60 +916,32 @@ TB_HD size_t trid_block_hybrid_refined_bytes(void)
     return TRID_BLOCK_HYBRID_REFINED_LEN * sizeof(tb_real);
 }
 
-/* Returns the same for trid_block_interleaved. */
-TB_HD size_t trid_block_interleaved_bytes(int systems, int parts)
-{
-    return (size_t)TRID_INTERLEAVED_LEN(systems, parts, TRID_BANKS) * sizeof(tb_real);
-}
-
-/* Returns the same for trid_block_interleaved_factor and _solve. */
-TB_HD size_t trid_block_interleaved_solve_bytes(int systems, int parts)
-{
-    return (size_t)TRID_INTERLEAVED_SOLVE_LEN(systems, parts, TRID_BANKS) * sizeof(tb_real);
-}
-
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
 
 #if TB_DEVICE_SCOPES
 
-/* Fetches the rows of the lanes s above and s below, by shuffle, or through shared memory where `shared` is not null.
-   Beyond the edge of its group a lane gets its own row, which does no harm: its coupling there is zero. */
-TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, tb_real *up, tb_real *down,
-                            tb_real *shared)
+/* Fetches the rows of the lanes s above and s below. Beyond the edge of its group a lane gets its own row, which does
+   no harm: its coupling there is zero. */
+TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, tb_real *up, tb_real *down)
 {
-    if (!shared) {
-        up[0] = __shfl_up_sync(TB_FULL_WARP, a, s, lanes);
-        up[1] = __shfl_up_sync(TB_FULL_WARP, c, s, lanes);
-        up[2] = __shfl_up_sync(TB_FULL_WARP, d, s, lanes);
-        down[0] = __shfl_down_sync(TB_FULL_WARP, a, s, lanes);
-        down[1] = __shfl_down_sync(TB_FULL_WARP, c, s, lanes);
-        down[2] = __shfl_down_sync(TB_FULL_WARP, d, s, lanes);
-        return;
-    }
-    int lane = trid_warp_lane(), rank = lane & (lanes - 1);
-    int above = rank >= s ? lane - s : lane, below = rank + s < lanes ? lane + s : lane;
-    __syncwarp(TB_FULL_WARP); /* the step before has been read */
-    shared[lane] = a;
-    shared[32 + lane] = c;
-    shared[64 + lane] = d;
-    __syncwarp(TB_FULL_WARP);
-    TB_UNROLL
-    for (int k = 0; k < 3; k++) {
-        up[k] = shared[32 * k + above];
-        down[k] = shared[32 * k + below];
-    }
+    up[0] = __shfl_up_sync(TB_FULL_WARP, a, s, lanes);
+    up[1] = __shfl_up_sync(TB_FULL_WARP, c, s, lanes);
+    up[2] = __shfl_up_sync(TB_FULL_WARP, d, s, lanes);
+    down[0] = __shfl_down_sync(TB_FULL_WARP, a, s, lanes);
+    down[1] = __shfl_down_sync(TB_FULL_WARP, c, s, lanes);
+    down[2] = __shfl_down_sync(TB_FULL_WARP, d, s, lanes);
 }
 
 /* Solves by PCR over the first count lanes of each group; the lanes beyond hold identity rows. Returns the verdicts of
    all steps, or-ed. */
-TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d, tb_real *shared)
+TB_D int trid_warp_pcr(int lanes, int count, tb_real a, tb_real c, tb_real *d)
 {
     int status = 0;
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {
         if (s >= count) break;
         tb_real up[3], down[3];
-        trid_p_neighbours(lanes, s, a, c, *d, up, down, shared);
+        trid_p_neighbours(lanes, s, a, c, *d, up, down);
         status |= trid_lane_pcr_step(&a, &c, d, up[0], up[1], up[2], down[0], down[1], down[2]);
     }
     return status;
@@ -1048,32 +966,8 @@ TB_D void trid_p_corners(int lanes, tb_real *a, tb_real *c)
 TB_D int trid_warp_pcr1(int lanes, tb_real a, tb_real c, tb_real *d)
 {
     trid_p_corners(lanes, &a, &c);
-    int bad = trid_warp_pcr(lanes, lanes, a, c, d, (tb_real *)0);
+    int bad = trid_warp_pcr(lanes, lanes, a, c, d);
     return trid_lane_status(trid_warp_lane() & (lanes - 1), 1, lanes, lanes, 0, bad);
-}
-
-/* Solves as trid_warp_pcr1, but exchanges rows through shared memory.
-   Shared   TRID_WARP_PCR_SHARED_LEN elements for each warp, no bank conflicts; __syncwarp() before another use of them
-   Cost     as trid_warp_pcr1, with 3w stores, 6w loads and 2w __syncwarp in place of the shuffles */
-TB_D int trid_warp_pcr1_shared(int lanes, tb_real a, tb_real c, tb_real *d, tb_real *shared)
-{
-    trid_p_corners(lanes, &a, &c);
-    int bad = trid_warp_pcr(lanes, lanes, a, c, d, shared);
-    return trid_lane_status(trid_warp_lane() & (lanes - 1), 1, lanes, lanes, 0, bad);
-}
-
-/* Solves as trid_warp_pcr2, through shared memory where `shared` is not null. */
-TB_D int trid_p_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d, tb_real *shared)
-{
-    tb_real up[3], down[3];
-    trid_p_corners(lanes, &a[0], &c[1]);
-    /* The odd rows eliminate their even neighbours: their own lane's above, the next lane's below. */
-    trid_p_neighbours(lanes, 1, a[0], c[0], d[0], up, down, shared);
-    int status = trid_lane_pcr_step(&a[1], &c[1], &d[1], a[0], c[0], d[0], down[0], down[1], down[2]);
-    status |= trid_warp_pcr(lanes, lanes, a[1], c[1], &d[1], shared);
-    tb_real left = __shfl_up_sync(TB_FULL_WARP, d[1], 1, lanes);
-    d[0] = d[0] - a[0] * left - c[0] * d[1];
-    return trid_lane_status(2 * (trid_warp_lane() & (lanes - 1)), 2, 2 * lanes, 2 * lanes, 0, status);
 }
 
 /* Solves a[i] x[2l+i-1] + x[2l+i] + c[i] x[2l+i+1] = d[i], with rows 2l and 2l+1 in lane l of the group and a unit
@@ -1086,14 +980,15 @@ TB_D int trid_p_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d, tb_real *sha
    Cost     (4w+6) FMA + (5w+5) mul + (w+1) rcp + (6w+4) shuffles */
 TB_D int trid_warp_pcr2(int lanes, tb_real *a, tb_real *c, tb_real *d)
 {
-    return trid_p_pcr2(lanes, a, c, d, (tb_real *)0);
-}
-
-/* Solves as trid_warp_pcr2, but exchanges rows through shared memory.
-   Shared   as trid_warp_pcr1_shared */
-TB_D int trid_warp_pcr2_shared(int lanes, tb_real *a, tb_real *c, tb_real *d, tb_real *shared)
-{
-    return trid_p_pcr2(lanes, a, c, d, shared);
+    tb_real up[3], down[3];
+    trid_p_corners(lanes, &a[0], &c[1]);
+    /* The odd rows eliminate their even neighbours: their own lane's above, the next lane's below. */
+    trid_p_neighbours(lanes, 1, a[0], c[0], d[0], up, down);
+    int status = trid_lane_pcr_step(&a[1], &c[1], &d[1], a[0], c[0], d[0], down[0], down[1], down[2]);
+    status |= trid_warp_pcr(lanes, lanes, a[1], c[1], &d[1]);
+    tb_real left = __shfl_up_sync(TB_FULL_WARP, d[1], 1, lanes);
+    d[0] = d[0] - a[0] * left - c[0] * d[1];
+    return trid_lane_status(2 * (trid_warp_lane() & (lanes - 1)), 2, 2 * lanes, 2 * lanes, 0, status);
 }
 
 /* Reduces the k rows of each lane to one: the first phase of the hybrid. Row k*l + j of the system is a[j], b[j], c[j],
@@ -1146,15 +1041,15 @@ TB_D int trid_warp_hybrid(int k, int lanes, int n, tb_real *a, tb_real *b, tb_re
 {
     int status = trid_warp_reduce(k, lanes, n, a, b, c, d);
     tb_real x = d[k - 1];
-    int bad = trid_warp_pcr(lanes, lanes, a[k - 1], c[k - 1], &x, (tb_real *)0);
+    int bad = trid_warp_pcr(lanes, lanes, a[k - 1], c[k - 1], &x);
     trid_warp_expand(k, lanes, a, c, d, x);
     return status ? status : trid_lane_status(k * (trid_warp_lane() & (lanes - 1)), k, n, k * lanes, 0, bad);
 }
 
 /* Factors a partition, rows first .. first+k-1 of n, where all lanes together hold `full` rows. Leaves the first five
    arrays of f; the last two are the couplings of the reduced rows. */
-TB_D int trid_p_factor_section(int k, int first, int n, int full, const tb_real *a, const tb_real *b, const tb_real *c,
-                               tb_real *f)
+TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_real *a, const tb_real *b,
+                                 const tb_real *c, tb_real *f)
 {
     /* The reciprocals replace the diagonal one by one. */
     tb_real *diagonal = f + TRID_P_RECIPROCAL(k, 0), *left = f + TRID_P_LEFT(k, 0), *last = f + TRID_P_LAST(k, 0);
@@ -1191,7 +1086,7 @@ TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a
         int negligible = trid_abs(last_a) <= trid_roundoff() && trid_abs(last_c) <= trid_roundoff();
         if (steps && !__any_sync(TB_FULL_WARP, !negligible)) break;
         tb_real up[3], down[3];
-        trid_p_neighbours(lanes, s, last_a, last_c, scale, up, down, (tb_real *)0);
+        trid_p_neighbours(lanes, s, last_a, last_c, scale, up, down);
         f[TRID_P_STEP(k, p)] = last_a * inverse * up[2];
         f[TRID_P_STEP(k, p) + 1] = last_c * inverse * down[2];
         tb_real pivot = 1 - last_a * up[1] - last_c * down[0];
@@ -1206,7 +1101,7 @@ TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a
 }
 
 /* Reduces a partition's right-hand side with the stored factors. It counts as 0 in rows from n on. */
-TB_D void trid_p_solve_section(int k, int first, int n, int full, const tb_real *f, int stride, tb_real *d)
+TB_D void trid_p_solve_partition(int k, int first, int n, int full, const tb_real *f, int stride, tb_real *d)
 {
     if (n < full) {
         TB_UNROLL
@@ -1247,7 +1142,7 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
                           int *steps)
 {
     int first = k * (trid_warp_lane() & (lanes - 1));
-    int status = trid_p_factor_section(k, first, n, k * lanes, a, b, c, f);
+    int status = trid_p_factor_partition(k, first, n, k * lanes, a, b, c, f);
     f[TRID_P_LINK(k)] = f[TRID_P_LAST(k, k - 1)];
     tb_real first_a = k > 1 ? __shfl_down_sync(TB_FULL_WARP, f[TRID_P_LEFT(k, 0)], 1, lanes) : 0;
     tb_real first_c = k > 1 ? __shfl_down_sync(TB_FULL_WARP, f[TRID_P_LAST(k, 0)], 1, lanes) : 0;
@@ -1264,7 +1159,7 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
    Error    as trid_warp_hybrid, plus that of the steps left out (trid_warp_factor) */
 TB_D void trid_warp_solve(int k, int lanes, int n, int steps, const tb_real *f, tb_real *d)
 {
-    trid_p_solve_section(k, k * (trid_warp_lane() & (lanes - 1)), n, k * lanes, f, 1, d);
+    trid_p_solve_partition(k, k * (trid_warp_lane() & (lanes - 1)), n, k * lanes, f, 1, d);
     tb_real first = k > 1 ? __shfl_down_sync(TB_FULL_WARP, d[0], 1, lanes) : 0;
     tb_real x = trid_p_solve_reduced(k, lanes, steps, f + 5 * k, 1, d[k - 1], first);
     trid_warp_expand(k, lanes, f + TRID_P_LEFT(k, 0), f + TRID_P_LAST(k, 0), d, x);
@@ -1350,13 +1245,13 @@ TB_D int trid_warp_pcr_open(int lanes, tb_real *a, tb_real *c, tb_real *d)
     tb_real up[3], down[3];
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {
-        trid_p_neighbours(lanes, s, *a, *c, *d, up, down, (tb_real *)0);
+        trid_p_neighbours(lanes, s, *a, *c, *d, up, down);
         lane = trid_p_again(lane); /* or else lane lanes-1 gets its own branch, with slow shuffles in both */
         if (lane < s || lane == lanes - 1) up[0] = -1, up[1] = 0, up[2] = 0;
         if (lane + s >= lanes - 1) down[0] = 0, down[1] = -1, down[2] = 0;
         bad |= trid_lane_pcr_step(a, c, d, up[0], up[1], up[2], down[0], down[1], down[2]);
     }
-    trid_p_neighbours(lanes, 1, *a, *c, *d, up, down, (tb_real *)0);
+    trid_p_neighbours(lanes, 1, *a, *c, *d, up, down);
     lane = trid_p_again(lane);
     if (lane == lanes - 1) bad |= trid_lane_pcr_step(a, c, d, up[0], up[1], up[2], 0, -1, 0);
     return bad;
@@ -1398,7 +1293,7 @@ TB_D int trid_block_hybrid_part(int k, int n, int rows, int first, int warps, in
     tb_real x = there ? of[5 * by_number] : 0;
     int warp_bad = trid_lane_link(&warp_a, &warp_c, &x, next ? after[0] : 0, next ? after[by_number] : 0,
                                   next ? after[2 * by_number] : 0);
-    warp_bad |= trid_warp_pcr(32, warps, warp_a, warp_c, &x, (tb_real *)0);
+    warp_bad |= trid_warp_pcr(32, warps, warp_a, warp_c, &x);
     tb_real before = __shfl_sync(TB_FULL_WARP, x, part > 0 ? part - 1 : 0), last = __shfl_sync(TB_FULL_WARP, x, part);
 
     row_d = lane == 31 ? last : row_d - row_a * before - row_c * last;
@@ -1469,174 +1364,6 @@ TB_D int trid_block_hybrid_refined(int k, int n, const tb_real *a, const tb_real
     TB_UNROLL
     for (int j = 0; j < k; j++) d[j] += x[j];
     return status;
-}
-
-/* Does the work of trid_block_interleaved and, without report, of trid_block_interleaved_unchecked. */
-TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
-                                  tb_real *shared, int report)
-{
-    enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), section = thread >> trid_log2(systems);
-    int part = trid_interleaved_slot(systems, parts, banks, systems * parts); /* elements in one of the six arrays */
-    trid_lane_pad(k, k * section, n, k * parts, a, b, c, d);
-    int status = trid_lane_reduce(k, a, b, c, d);
-
-    tb_real *first = shared, *last = shared + 3 * part;
-    int held = trid_interleaved_slot(systems, parts, banks, thread);
-    if (k > 1) {
-        first[held] = a[0];
-        first[part + held] = c[0];
-        first[2 * part + held] = d[0];
-    }
-    last[held] = a[k - 1];
-    last[part + held] = c[k - 1];
-    last[2 * part + held] = d[k - 1];
-    __syncthreads();
-
-    /* Now this thread has partition rank of system thread / parts, at index own of the filling order. */
-    int rank = thread & (parts - 1), own = (thread >> trid_log2(parts)) + systems * rank;
-    int solved = trid_interleaved_slot(systems, parts, banks, own),
-        below = trid_interleaved_slot(systems, parts, banks, own + systems);
-    tb_real row_a = last[solved], row_c = last[part + solved], row_d = last[2 * part + solved];
-    int bad = 0;
-    if (k > 1) {
-        int next = rank + 1 < parts;
-        bad = trid_lane_link(&row_a, &row_c, &row_d, next ? first[below] : 0, next ? first[part + below] : 0,
-                             next ? first[2 * part + below] : 0);
-    }
-    bad |= trid_warp_pcr(parts, parts, row_a, row_c, &row_d, (tb_real *)0);
-    last[2 * part + solved] = row_d; /* only this thread has read this word and the next */
-    if (report) last[solved] = bad & 1 ? (tb_real)1 : bad ? (tb_real)2 : (tb_real)0;
-    __syncthreads();
-
-    tb_real left = section > 0 ? last[2 * part + trid_interleaved_slot(systems, parts, banks, thread - systems)] : 0;
-    trid_lane_expand(k, a, c, d, left, last[2 * part + held]);
-    return trid_lane_status(k * section, k, n, k * parts, status, report ? (int)last[held] : 0);
-}
-
-/* Solves `systems` interleaved systems, as the strided directions of a grid need. Thread t holds rows
-   k*(t / systems) .. k*(t / systems) + k-1 of system t % systems, so that loads of neighbouring systems coalesce:
-                threads 0 .. systems-1             systems 0 .. systems-1, rows 0 .. k-1
-                threads systems .. 2*systems-1     systems 0 .. systems-1, rows k .. 2k-1    ...   `parts` partitions
-   The reduced rows pass through shared memory to groups of `parts` lanes, each of which solves one system, and the
-   unknowns return the same way.
-   Needs    k >= 1 a literal; systems and parts powers of two, parts <= 32, systems*parts the threads of the block, a
-            multiple of 32 (literals, or the same numbers in all threads, which takes two dozen more operations);
-            n <= k*parts, which may differ between systems; a of row 0, c of row n-1 and rows from n on are not read
-   Lanes    all threads of the block
-   Leaves   x in d, 0 in rows from n on; a, b, c clobbered
-   Returns  as trid_warp_hybrid, of the thread's own system: -1 if n > k*parts; the smallest positive status of the
-            system's threads is where the failure began
-   Shared   TRID_BLOCK_INTERLEAVED_LEN_F32 or _F64 (systems, parts) elements (above 48 KiB a launch needs
-            cudaFuncSetAttribute). No bank conflicts when storing rows, loading a partition's own row and storing
-            unknowns; up to one extra cycle for each half of a warp when reading another partition's (tests/test_banks.c
-            counts them). Two barriers inside; __syncthreads() before another use.
-   Cost     trid_warp_hybrid with lanes = parts, its link and expansion through 8 stores and 9 loads, the last of each
-            for the status */
-TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
-                                tb_real *shared)
-{
-    return trid_p_block_interleaved(k, systems, parts, n, a, b, c, d, shared, 1);
-}
-
-/* Solves as trid_block_interleaved, but returns no status, for matrices that are known to be dominant.
-   Needs, Lanes, Leaves, Shared as there
-   Cost     about a tenth less: a failure found by another thread takes instructions to come back, even where nobody
-            asks for it */
-TB_D void trid_block_interleaved_unchecked(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
-                                           tb_real *d, tb_real *shared)
-{
-    trid_p_block_interleaved(k, systems, parts, n, a, b, c, d, shared, 0);
-}
-
-/* Exchanges reduced rows. The thread that holds a partition gives one word each of its first and of its last row,
-   through the first two of the three arrays. It gets those of the partition that it solves (*last) and of the next one
-   (*first, if k > 1). A system's last partition gets its own first, to which it does not couple. */
-TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real *first, tb_real *last, tb_real *shared)
-{
-    enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), rank = thread & (parts - 1), own = (thread >> trid_log2(parts)) + systems * rank,
-        next = rank + 1 < parts ? own + systems : own;
-    int part = trid_interleaved_slot(systems, parts, banks, systems * parts),
-        held = trid_interleaved_slot(systems, parts, banks, thread);
-    if (k > 1) shared[held] = *first;
-    shared[part + held] = *last;
-    __syncthreads();
-    if (k > 1) *first = shared[trid_interleaved_slot(systems, parts, banks, next)];
-    *last = shared[part + trid_interleaved_slot(systems, parts, banks, own)];
-}
-
-/* Computes everything in trid_block_interleaved that depends on the matrices alone, once for many right-hand sides. The
-   rows lie as there. Systems may share a matrix or have their own: every thread stores what it needs of the partition
-   that it holds and of the reduced row that it solves, which may be another system's. *steps tells how many of the
-   log2 parts PCR steps matter to the systems that this warp solves, as in trid_warp_factor; warps may differ. If steps
-   is null, all are stored.
-   Needs    k, systems, parts, n, a, b, c as trid_block_interleaved; f of TRID_INTERLEAVED_FACTOR_LEN(k) elements, in
-            registers
-   Lanes    all threads of the block
-   Leaves   f and *steps for trid_block_interleaved_solve; a, b, c as they were
-   Returns  as trid_block_interleaved
-   Shared   TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
-            trid_block_interleaved; four barriers inside; no barrier is needed before trid_block_interleaved_solve or
-            _factor use them again, __syncthreads() before any other use
-   Cost     about that of one trid_block_interleaved, and a vote a step
-   Error    as trid_warp_factor */
-TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, const tb_real *a, const tb_real *b,
-                                       const tb_real *c, tb_real *f, int *steps, tb_real *shared)
-{
-    enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), section = thread >> trid_log2(systems),
-        solved = (thread >> trid_log2(parts)) + systems * (thread & (parts - 1));
-    tb_real *said = shared + 2 * trid_interleaved_slot(systems, parts, banks, systems * parts);
-    int status = trid_p_factor_section(k, k * section, n, k * parts, a, b, c, f);
-    tb_real first_a = f[TRID_P_LEFT(k, 0)], last_a = f[TRID_P_LEFT(k, k - 1)], first_c = f[TRID_P_LAST(k, 0)];
-    f[TRID_P_LINK(k)] = f[TRID_P_LAST(k, k - 1)];
-    trid_block_interleaved_exchange(k, systems, parts, &first_a, &last_a, shared);
-    __syncthreads();
-    trid_block_interleaved_exchange(k, systems, parts, &first_c, &f[TRID_P_LINK(k)], shared);
-    int bad = trid_p_factor_reduced(k, parts, last_a, first_a, first_c, f, steps);
-    said[trid_interleaved_slot(systems, parts, banks, solved)] = (tb_real)bad;
-    __syncthreads(); /* also because the next call fills the first two arrays */
-    bad = (int)said[trid_interleaved_slot(systems, parts, banks, thread)];
-    return trid_lane_status(k * section, k, n, k * parts, status, bad);
-}
-
-/* Solves as trid_block_interleaved_solve, with the factors in memory, where they need no registers and where systems
-   with the same matrix may share them. Elements e < 5 k of f, for the partition that the thread holds, are at
-   f[e stride]; elements 5 k + e, for the row that it solves, are at reduced[e stride].
-   Needs    as trid_block_interleaved_solve */
-TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int n, int steps, const tb_real *f,
-                                              const tb_real *reduced, int stride, tb_real *d, tb_real *shared)
-{
-    enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), section = thread >> trid_log2(systems),
-        solved = (thread >> trid_log2(parts)) + systems * (thread & (parts - 1));
-    tb_real *unknowns = shared + 2 * trid_interleaved_slot(systems, parts, banks, systems * parts);
-    trid_p_solve_section(k, k * section, n, k * parts, f, stride, d);
-    tb_real first = d[0], last = d[k - 1];
-    trid_block_interleaved_exchange(k, systems, parts, &first, &last, shared);
-    unknowns[trid_interleaved_slot(systems, parts, banks, solved)] =
-        trid_p_solve_reduced(k, parts, steps, reduced, stride, last, first);
-    __syncthreads();
-    int above = section > 0 ? thread - systems : thread; /* the first partition couples to nothing above */
-    tb_real left = unknowns[trid_interleaved_slot(systems, parts, banks, above)],
-            x = unknowns[trid_interleaved_slot(systems, parts, banks, thread)];
-    trid_p_expand(k, f + TRID_P_LEFT(k, 0) * stride, f + TRID_P_LAST(k, 0) * stride, stride, d, left, x);
-}
-
-/* Solves the systems that trid_block_interleaved_factor factored, for one right-hand side each.
-   Needs    k, systems, parts, n and f as there; steps from there, of the same thread, or log2 parts. Rows from n on are
-            read as 0; if they are 0 already, n = k*parts saves the test.
-   Lanes    all threads of the block
-   Leaves   x in d, 0 in rows from n on
-   Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns come back through an array of their
-            own, so the next call may fill the others while they are still read.
-   Cost     trid_warp_solve with lanes = parts, its link and expansion through 3 stores and 4 loads
-   Error    as trid_warp_solve */
-TB_D void trid_block_interleaved_solve(int k, int systems, int parts, int n, int steps, const tb_real *f, tb_real *d,
-                                       tb_real *shared)
-{
-    trid_block_interleaved_solve_stored(k, systems, parts, n, steps, f, f + 5 * k, 1, d, shared);
 }
 
 #endif /* TB_DEVICE_SCOPES */
@@ -1738,7 +1465,7 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
     if (n == 0) return 0;
     size_t rows = (size_t)n, k = (size_t)rows_per_lane;
     if (k > 2 * rows) k = 2 * rows; /* more padding than that changes nothing */
-    size_t sections = (rows - 1) / k + 1;
+    size_t partitions = (rows - 1) / k + 1;
     tb_real *wa = work, *wb = wa + rows, *wc = wb + rows, *wd = wc + rows, *reduced = wd + rows;
     for (size_t j = 0; j < rows; j++) {
         wa[j] = j > 0 ? a[j] : 0;
@@ -1751,23 +1478,23 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
         int status = trid_p_host_reduce((int)k, length, wa + first, wb + first, wc + first, wd + first);
         if (status) return (int)first + status;
     }
-    for (size_t i = 0; i < sections; i++) {
+    for (size_t i = 0; i < partitions; i++) {
         size_t next = (i + 1) * k, last = next - 1;
         int exists = next <= rows; /* otherwise the partition ends with an identity row */
         tb_real row_a = exists ? wa[last] : 0, row_c = exists ? wc[last] : 0, row_d = exists ? wd[last] : 0;
         if (k > 1 && next < rows)
             if (trid_lane_link(&row_a, &row_c, &row_d, wa[next], wc[next], wd[next])) return (int)next;
         reduced[i] = row_a;
-        reduced[sections + i] = row_c;
-        reduced[2 * sections + i] = row_d;
+        reduced[partitions + i] = row_c;
+        reduced[2 * partitions + i] = row_d;
     }
     const tb_real *solution = reduced;
-    int status = trid_p_host_pcr(sections, reduced, &solution);
+    int status = trid_p_host_pcr(partitions, reduced, &solution);
     if (status) {
         size_t next = (size_t)status * k;
         return (int)(next < rows ? next : rows);
     }
-    for (size_t i = 0, j = 0; i < sections; i++) {
+    for (size_t i = 0, j = 0; i < partitions; i++) {
         tb_real left = i > 0 ? solution[i - 1] : 0, last = solution[i];
         for (; j < rows && j < (i + 1) * k - 1; j++) x[j] = wd[j] - wa[j] * left - wc[j] * last;
         if (j < rows) x[j++] = last;

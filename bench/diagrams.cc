@@ -220,7 +220,7 @@ __global__ void reach_of(int count, int unit, float *part)
 {
     int lane = (int)threadIdx.x;
     float a = lane > 0 ? -0.3f : 0, c = lane < 31 ? -0.3f : 0, d = lane == unit ? 1.0f : 0.0f;
-    trid_warp_pcr_f32(32, count, a, c, &d, (float *)0);
+    trid_warp_pcr_f32(32, count, a, c, &d);
     part[lane] = d;
 }
 

@@ -4,19 +4,13 @@
 
        nvcc -arch=native -o adi2d_heston adi2d_heston.cu && ./adi2d_heston [sets] */
 #include "heston_model.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PRICES = 192, VARIANCES = 64, STEPS = 64, HALVES = 4 };
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(1);
-}
 
 /* From from to to in equal parts, in a turn that is the slower the more `each` is. */
 static double one_of(int set, int each, double from, double to)

@@ -22,6 +22,7 @@
    program fails where rungs disagree or a price is off. Without a GPU it exits with 3; under tests/simt it checks the
    rungs on a few paths. docs/american_lsmc.md has the figures. */
 #include "bs1d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -573,13 +574,6 @@ TRID_KERNEL void __launch_bounds__(THREADS, 2) whole(Run r)
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 enum Rung { THREE, TWO_ATOMIC, TWO, ONE, WHOLE, BRIDGE, RUNGS };
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
-}
 
 static Model model_of(const Option &o, int dates)
 {

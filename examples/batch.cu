@@ -9,6 +9,7 @@
    %.) Without a GPU the host's hybrid solves a smaller batch. Exits with 1 where a residual is too large. */
 #include "transpose.h"
 #include "trid.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +20,6 @@
 #endif
 
 enum { K = 8, W = 32, WARPS = 4, RUNS = 9 };
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(1);
-}
 
 /* A dominant matrix without pattern: entry i of array k, in [-1, 1]. */
 __host__ __device__ static double entry(size_t i, int k)

@@ -4,16 +4,12 @@
    Heat in many rods, a step of implicit Euler in each replay: (I - r D) u' = u in place, with one matrix for all rods.
    The launch also tells how many systems failed, whose counters the graph sets back by itself. */
 #include "trid/batch.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <vector>
 
 enum { N = 100, RODS = 500, STEPS = 40 };
-
-static void check(cudaError_t error)
-{
-    if (error != cudaSuccess) fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error)), exit(1);
-}
 
 int main()
 {

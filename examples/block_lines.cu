@@ -3,7 +3,8 @@
 
    A block takes L columns of up to K S rows; thread t holds rows K (t / L) .. of column t % L, so that a warp reads 32
    columns of a row, or fewer columns of some rows. */
-#include "trid.h"
+#include "trid/interleaved.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,13 +27,6 @@ __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const fl
     if (status != 0) atomicMin(&failed[column], status); /* of the thread's own column */
     for (int j = 0; j < K; j++)
         if (first + j < rows) x[(size_t)(first + j) * width + column] = rd[j];
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
    trid_block_hybrid holds up to 8 x 1024 rows here; 5000 of them make the system. Each thread reports what it saw, and
    the smallest positive status is the row where it began. */
 #include "trid.h"
+#include "cuda_check.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -31,13 +32,6 @@ __global__ void __launch_bounds__(THREADS)
 
     for (int j = 0; j < K; j++)
         if (first + j < n) x[at + j] = rd[j];
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 int main(void)

@@ -1,16 +1,10 @@
 /* bs1d_batch.cu - prices a batch of different options, among them an impossible one.
    MIT licence, see LICENSE. */
 #include "bs1d.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
-}
 
 int main(void)
 {

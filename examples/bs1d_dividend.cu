@@ -1,17 +1,11 @@
 /* bs1d_dividend.cu - from maturity to the day of a dividend, and from there to today: bs1d_suggest and BS1D_GIVEN.
    MIT licence, see LICENSE. */
 #include "bs1d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
-}
 
 /* Black and Scholes' put. */
 static double put(double s, double k, double r, double v, double t)

@@ -2,6 +2,7 @@
    MIT licence, see LICENSE. */
 #define BS1D_NO_LAUNCHES /* the kernels of the ladder are not needed here */
 #include "bs1d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,13 +30,6 @@ __global__ void digital(int options, const bs1d_option_f32 *option, bs1d_result_
     trid_warp_factor_f32(8, 32, 256, a, b, c, f, &pcr_steps);
     bs1d_warp_implicit3_f32(8, 32, o.steps, 0, 1, pcr_steps, f, u);
     bs1d_warp_greeks_f32(8, 32, 256, o, u, result + mine, shared[threadIdx.x / 32]);
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 /* What is wrong with a result, in parts of what the closed form says: N(d2) discounted, and its derivatives. */

@@ -2,6 +2,7 @@
    MIT licence, see LICENSE. */
 #define BS1D_NO_LAUNCHES /* the kernels of the ladder are not needed here */
 #include "bs1d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,13 +31,6 @@ __global__ void knock_out(int options, int steps, double rate, double volatility
     bs1d_warp_implicit3_f32(8, 32, steps, 0, 1, pcr_steps, f, u);
     for (int i = 0; i < 8; i++)
         if (first + i == 128) price[option] = u[i]; /* at the middle of the grid */
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 /* The normal distribution, and the closed form for a call that pays 1 and is knocked out above the strike. */

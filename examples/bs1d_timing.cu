@@ -11,6 +11,7 @@
    Without a GPU the host reference prices a few options. The program fails if a rung is less accurate than it should
    be. A row is marked "!" where its median is more than a tenth over its least time: something else was running. */
 #include "bs1d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,13 +25,6 @@
 
 enum { POINTS = 256, EXPLICIT_STEPS = 50000, IMPLICIT_STEPS = 2500, RUNS = 9, HOST_OPTIONS = 2 };
 enum { CHAINS = 8, LINKS = 32, PEAK_LOOPS = 512, PEAK_THREADS = 256 };
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(1);
-}
 
 /* ---- one name for both precisions -------------------------------------------------------------------------------- */
 

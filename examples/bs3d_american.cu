@@ -3,17 +3,11 @@
 
        bs3d_american [POINTS]         so many points on each axis, by default 24 */
 #include "bs3d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
-}
 
 static bs3d_result price(const bs3d_problem *option, void *work)
 {

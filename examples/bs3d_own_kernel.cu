@@ -6,6 +6,7 @@
 #define BS3D_NO_LAUNCHES
 #include "bs1d.h"
 #include "bs3d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,13 +36,6 @@ __global__ void american_step(bs3d_model model, long long pitch, const float *pa
         bs3d_lane_plane_f32(BS3D_GENERAL, 1, 1, &pairs, &x, &y, z, patch, &now, &next, &out);
         if (k > 0) v[at + plane * (k - 1)] = fmaxf(out, payoff[at + plane * (k - 1)]);
     }
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 /* The put on one asset that moves as the average does, where all volatilities and all correlations are equal. */

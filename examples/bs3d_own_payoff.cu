@@ -3,6 +3,7 @@
 
    At maturity asset 2 may be given for asset 1, which pays max(S1 - S2, 0). There is a closed form (Margrabe 1978). */
 #include "bs3d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,13 +18,6 @@ __global__ void exchange(bs3d_problem o, float *u)
     double gain = s1 - s2;
     if (i < o.points[0])
         u[i + (long long)bs3d_pitch_f32(o.points[0]) * (j + o.points[1] * k)] = (float)(gain < 0 ? 0 : gain);
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 static double normal(double x)

@@ -3,17 +3,11 @@
 
        bs3d_price [POINTS]         so many points on each axis, by default 48 */
 #include "bs3d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
-}
 
 /* Is it the price that the host reference gives? */
 static int as_on_host(const bs3d_problem *option, double price)

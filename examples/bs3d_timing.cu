@@ -17,6 +17,7 @@
    Without a GPU the host reference prices 64^3 points. The program fails if a rung is less accurate than it should
    be. A row is marked "!" where its median is more than a tenth over its least time: something else was running. */
 #include "bs3d.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,13 +31,6 @@
 
 enum { POINTS = 256, LARGE = 512, HOST_POINTS = 64, STEPS = 500, IMPLICIT_STEPS = 100, RUNS = 9, LONG_RUNS = 5 };
 static const double maturity = 0.05, closed_form = 1.56532867895354424;
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(1);
-}
 
 typedef int Launch(const bs3d_problem *, void *, bs3d_result *, cudaStream_t);
 typedef int March(const bs3d_problem *, void *, bs3d_result *);

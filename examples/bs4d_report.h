@@ -4,6 +4,7 @@
 #define BS4D_REPORT_H
 
 #include "bs4d_problem.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,13 +117,6 @@ static inline int bs4d_row_of(FILE *csv, const char *kernel, int size, const bs4
 }
 
 #if TB_LAUNCHES
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
-}
-
 /* Milliseconds of what work enqueues after what reset enqueues, BS4D_RUNS times. */
 template <class Reset, class Work>
 static void bs4d_time(double *ms, const Reset &reset, const Work &work)

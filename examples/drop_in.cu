@@ -1,13 +1,16 @@
 /* drop_in.cu - a batch of systems, a warp each, at the speed of memory: the kernel of the README.
    MIT licence, see LICENSE.
 
-       cp trid.h transpose.h drop_in.cu somewhere && cd somewhere && nvcc -o drop_in drop_in.cu && ./drop_in
+       cp trid.h transpose.h drop_in.cu cuda_check.h somewhere && cd somewhere
+       nvcc -o drop_in drop_in.cu && ./drop_in
 
    1000 systems of 200 rows, one of which has no solution. Prints what the status says of that one and the largest
    residual of the others; exits with 0 if all is as it should be, 3 without a GPU. bench/solve.cu measures the
    kernel. */
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "cuda_check.h"
 
 #include "transpose.h"
 #include "trid.h"
@@ -27,17 +30,8 @@ __global__ void __launch_bounds__(128)
     int seen = trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
     transpose_store_vec_f32(8, 32, n, rd, x + at, 0);
 
-    unsigned row = (unsigned)seen - 1; /* a lane that saw nothing bad has the largest number */
-    for (int i = 16; i > 0; i /= 2) row = min(row, __shfl_xor_sync(0xffffffff, row, i));
-    if (threadIdx.x % 32 == 0) status[system] = (int)(row + 1);
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    int none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
-    fprintf(stderr, "%s: %s\n", none ? "no GPU that CUDA can use" : "CUDA", cudaGetErrorString(error));
-    exit(none ? 3 : 1);
+    int failed = trid_warp_status(32, seen); /* 0, or 1 + the row where the failure began */
+    if (threadIdx.x % 32 == 0) status[system] = failed;
 }
 
 int main(void)

@@ -6,6 +6,7 @@
    Each lane reads its eight rows one after another, so the lanes' accesses lie 32 bytes apart, and a failure is not
    looked for. bench/solve.cu measures the kernel. Exits with 0 if all is as it should be, 3 without a GPU. */
 #include "trid.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +22,6 @@ __global__ void solve(int n, const float *a, const float *b, const float *c, con
     trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
     for (int j = 0; j < 8; j++)
         if (first + j < n) x[at + j] = rd[j];
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    int none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
-    fprintf(stderr, "%s: %s\n", none ? "no GPU that CUDA can use" : "CUDA", cudaGetErrorString(error));
-    exit(none ? 3 : 1);
 }
 
 int main(void)

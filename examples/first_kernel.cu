@@ -7,6 +7,7 @@
    should be, 3 without a GPU. */
 #include "transpose.h"
 #include "trid.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <vector>
@@ -62,13 +63,6 @@ __global__ void coalesced(int n, int systems, const float *a, const float *b, co
     transpose_to_blocked_f32(8, rd, shared);
     trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
     transpose_store_f32(8, 32, n, rd, x + at, shared);
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 int main(void)

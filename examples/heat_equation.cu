@@ -5,6 +5,7 @@
    it is factored once, in registers, and each step does what is left. A rod a warp, 256 points, every rod with a
    diffusivity of its own. */
 #include "trid.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,13 +32,6 @@ __global__ void march(int time_steps, const double *ratio, double *u, int *statu
     unsigned least = (unsigned)said - 1;
     for (int s = W / 2; s > 0; s /= 2) least = min(least, __shfl_xor_sync(0xffffffffu, least, s));
     if (threadIdx.x == 0) status[blockIdx.x] = (int)(least + 1);
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 int main(void)

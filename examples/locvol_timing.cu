@@ -15,6 +15,7 @@
    --quick: small sets, for a test. Where there is no GPU, or a compiler without CUDA, rows of the host alone:
        gcc -std=c11 -O3 -march=native -fopenmp -x c locvol_timing.cu -lm */
 #include "locvol_problems.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -173,13 +174,6 @@ static void time_plain(const locvol_run *run, int is_double)
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
 
 #if ON_DEVICE
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(1);
-}
-
 typedef cudaError_t Launch(const adi2d_batch *, const locvol_parameters *, void *, cudaStream_t);
 typedef size_t Bytes(const adi2d_batch *);
 

@@ -12,16 +12,10 @@
    No handle, no buffer; d stays, or is x if it need not; a[0] and c[n-1] of a system need not be zero. Interleaved
    systems (cusparseSgtsvInterleavedBatch) differ by trid_lines_interleaved, and a, b, c stay as they were. */
 #include "trid/batch.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <vector>
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1); /* 3: no GPU */
-}
 
 int main()
 {

@@ -4,16 +4,34 @@
    trid_warp_hybrid exchanges by shuffle; where shuffles are the limit, or where the reduced system wants another
    solver, its two ends can be had apart: K rows a lane to one, then the caller's PCR, then back. */
 #include "trid.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { K = 4, W = 16, WARPS = 2 };
 
+/* Solves a x[l-1] + x + c x[l+1] = *d, with row l in lane l of each group of W lanes. */
+static __device__ void solve_by_pcr(float a, float c, float *d, float (*shared)[32])
+{
+    int lane = (int)threadIdx.x % 32, rank = lane % W;
+    if (rank == 0) a = 0;
+    if (rank == W - 1) c = 0;
+    for (int s = 1; s < W; s *= 2) {
+        /* Where there is no such row a lane takes its own: its coupling there is zero. */
+        int above = rank >= s ? lane - s : lane, below = rank + s < W ? lane + s : lane;
+        __syncwarp(); /* the step before has been read */
+        shared[0][lane] = a, shared[1][lane] = c, shared[2][lane] = *d;
+        __syncwarp();
+        trid_lane_pcr_step_f32(&a, &c, d, shared[0][above], shared[1][above], shared[2][above], shared[0][below],
+                               shared[1][below], shared[2][below]);
+    }
+}
+
 /* Two systems of n <= K * W = 64 rows a warp. */
 __global__ void solve(int n, int systems, const float *a, const float *b, const float *c, const float *d, float *x)
 {
-    __shared__ float shared[WARPS][TRID_WARP_PCR_SHARED_LEN];
+    __shared__ float shared[WARPS][3][32];
     float ra[K], rb[K], rc[K], rd[K];
     int system = (int)((blockIdx.x * blockDim.x + threadIdx.x) / W), first = K * ((int)threadIdx.x % W);
     int rows = system < systems ? n : 0; /* all lanes take part, also those without a system */
@@ -23,18 +41,11 @@ __global__ void solve(int n, int systems, const float *a, const float *b, const 
 
     trid_warp_reduce_f32(K, W, rows, ra, rb, rc, rd);
     float last = rd[K - 1];
-    trid_warp_pcr1_shared_f32(W, ra[K - 1], rc[K - 1], &last, shared[threadIdx.x / 32]);
+    solve_by_pcr(ra[K - 1], rc[K - 1], &last, shared[threadIdx.x / 32]);
     trid_warp_expand_f32(K, W, ra, rc, rd, last);
 
     for (int j = 0; j < K; j++)
         if (first + j < rows) x[at + j] = rd[j];
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? 3 : 1);
 }
 
 int main(void)

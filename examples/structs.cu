@@ -1,6 +1,7 @@
 /* structs.cu - an array of structs read coalesced: lane l of a warp gets all of struct l.
    MIT licence, see LICENSE. */
 #include "transpose.h"
+#include "cuda_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,14 +15,6 @@ __global__ void lengths(int count, const float *structs, float *length)
     transpose_load_f32(5, 32, 5 * (count - first), structs + 5 * (size_t)first, 0.0f, s, buffer);
     if (first + lane < count)
         length[first + lane] = sqrtf(s[0] * s[0] + s[1] * s[1] + s[2] * s[2] + s[3] * s[3] + s[4] * s[4]);
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    int none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
-    fprintf(stderr, "%s: %s\n", none ? "no GPU that CUDA can use" : "CUDA", cudaGetErrorString(error));
-    exit(none ? 3 : 1);
 }
 
 int main(void)

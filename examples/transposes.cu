@@ -9,6 +9,7 @@
               loads up to 32; rows that start off the 16-byte grid are read element by element
    docs/transpose.md has the speeds. Exits with 0 if the sums are right, 3 without a GPU. */
 #include "transpose.h"
+#include "cuda_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,14 +40,6 @@ static __global__ void add_running_sums(int n, const float *x, float *sum)
     if (WAY == SHARED) transpose_increment_f32(K, W, n, u, sum, buffer);
     if (WAY == SHFL) transpose_increment_shfl_f32(K, W, n, u, sum);
     if (WAY == VEC) transpose_increment_vec_f32(K, W, n, u, sum, 0);
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess) return;
-    int none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
-    fprintf(stderr, "%s: %s\n", none ? "no GPU that CUDA can use" : "CUDA", cudaGetErrorString(error));
-    exit(none ? 3 : 1);
 }
 
 int main(void)

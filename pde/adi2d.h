@@ -79,6 +79,7 @@
 #define ADI2D_H
 
 #include "fd.h"
+#include "../trid/interleaved.h"
 #include "../trid/launch.h"
 
 #ifdef _OPENMP

@@ -87,6 +87,7 @@
 #define ADI3D_H
 
 #include "fd.h"
+#include "../trid/interleaved.h"
 #include "../trid/launch.h"
 #include "../transpose.h"
 

@@ -6,6 +6,7 @@
    FUNCTION_PRECISION_K_W. nvcc defines CODEGEN_F64 for the kernels in double precision, else they are in single. */
 #include "transpose.h"
 #include "trid.h"
+#include "trid/interleaved.h"
 #include "trid/pivoted.h"
 #include "trid/lu.h"
 
@@ -102,15 +103,14 @@ __device__ __forceinline__ void put_status(int status, int *to)
         put_status(IN(trid_warp_hybrid)(K, W, g.n, a, b, c, d), g.status);                                             \
         put(K, d, g.x);                                                                                                \
     }
-/* The PCR of the reduced rows left to the caller, who does it through shared memory here. */
+/* The PCR of the reduced rows left to the caller. */
 #define WARP_REDUCE(K, W)                                                                                              \
     KERNEL_ALONE(warp_reduce_expand, K, W)                                                                             \
     {                                                                                                                  \
-        __shared__ real shared[BLOCK / 32][TRID_WARP_PCR_SHARED_LEN];                                                  \
         GET_ROWS(K)                                                                                                    \
         int status = IN(trid_warp_reduce)(K, W, g.n, a, b, c, d);                                                      \
         real x = d[K - 1];                                                                                             \
-        int bad = IN(trid_warp_pcr1_shared)(W, a[K - 1], c[K - 1], &x, shared[threadIdx.x / 32]);                      \
+        int bad = IN(trid_warp_pcr1)(W, a[K - 1], c[K - 1], &x);                                                       \
         IN(trid_warp_expand)(K, W, a, c, d, x);                                                                        \
         put_status(status | bad, g.status);                                                                            \
         put(K, d, g.x);                                                                                                \
@@ -345,26 +345,11 @@ __device__ __forceinline__ void put_status(int status, int *to)
         put_status(IN(trid_warp_pcr1)(W, g.a[element(1, 0)], g.c[element(1, 0)], &d), g.status);                       \
         g.x[element(1, 0)] = d;                                                                                        \
     }                                                                                                                  \
-    KERNEL(warp_pcr1_shared, 1, W)                                                                                     \
-    {                                                                                                                  \
-        __shared__ real shared[BLOCK / 32][TRID_WARP_PCR_SHARED_LEN];                                                  \
-        real d = g.d[element(1, 0)], *mine = shared[threadIdx.x / 32];                                                 \
-        put_status(IN(trid_warp_pcr1_shared)(W, g.a[element(1, 0)], g.c[element(1, 0)], &d, mine), g.status);          \
-        g.x[element(1, 0)] = d;                                                                                        \
-    }                                                                                                                  \
     KERNEL(warp_pcr2, 2, W)                                                                                            \
     {                                                                                                                  \
         real a[2], c[2], d[2];                                                                                         \
         get(2, g.a, a), get(2, g.c, c), get(2, g.d, d);                                                                \
         put_status(IN(trid_warp_pcr2)(W, a, c, d), g.status);                                                          \
-        put(2, d, g.x);                                                                                                \
-    }                                                                                                                  \
-    KERNEL(warp_pcr2_shared, 2, W)                                                                                     \
-    {                                                                                                                  \
-        __shared__ real shared[BLOCK / 32][TRID_WARP_PCR_SHARED_LEN];                                                  \
-        real a[2], c[2], d[2];                                                                                         \
-        get(2, g.a, a), get(2, g.c, c), get(2, g.d, d);                                                                \
-        put_status(IN(trid_warp_pcr2_shared)(W, a, c, d, shared[threadIdx.x / 32]), g.status);                         \
         put(2, d, g.x);                                                                                                \
     }
 
@@ -378,6 +363,11 @@ KERNEL(lane_thomas, 1, 1)
     size_t i = element(1, 0);
     real *work = g.x + (size_t)BLOCK * g.n;
     put_status(IN(trid_lane_thomas)(g.n, g.a + i, g.b + i, g.c + i, g.d + i, g.x + i, work + i, BLOCK), g.status);
+}
+
+KERNEL(warp_status, 1, 32)
+{
+    put_status(trid_warp_status(32, g.status[element(1, 0)]), g.status);
 }
 
 EVERY_K(LANE, 1)

@@ -5,7 +5,7 @@
    halves of 16 lanes. Two lanes that are served together and want different words of one bank wait for one another. In
    words of the element's size, that is 32 banks for 32 lanes, or 16 banks for 16. */
 #include "transpose.h"
-#include "trid.h"
+#include "trid/interleaved.h"
 
 #include "check.h"
 

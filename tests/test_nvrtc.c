@@ -13,6 +13,7 @@ enum { MAX_ARCHS = 64 };
 static const char both_uses[] =
     "#include \"transpose.h\"\n"
     "#include \"trid.h\"\n"
+    "#include \"trid/interleaved.h\"\n"
     "#include \"trid/pivoted.h\"\n"
     "extern \"C\" __global__ void solve(int n, const double *a, const double *b, const double *c, double *d)\n"
     "{\n"

@@ -7,6 +7,7 @@
 /* As a C project would include it; what of it is C++ says so itself. */
 extern "C" {
 #include "trid.h"
+#include "trid/interleaved.h"
 }
 
 #include "check.h"
@@ -459,39 +460,29 @@ void test_warp_singular_pairs()
     }
 }
 
-/* ---- PCR, and the same through shared memory -------------------------------------------------------------------- */
+/* ---- PCR alone --------------------------------------------------------------------------------------------------- */
 
-enum pcr_way { PCR_SHUFFLES, PCR_SHARED, PCR_WAYS };
+enum pcr_way { PCR_OF_LANE, PCR_OF_GROUP, PCR_WAYS }; /* whose status is kept */
 
-/* R = 1 or 2 rows a lane. The shared array serves twice, with the barrier between that the header asks for. */
+/* R = 1 or 2 rows a lane. */
 template <class Real, int R, int W>
 GPU_KERNEL void solve_by_pcr(view<Real> all)
 {
-    GPU_DYNAMIC_SHARED(memory);
-    Real *shared = (Real *)memory + thread_of_block() / 32 * TRID_WARP_PCR_SHARED_LEN;
     size_t first = R * thread_of_grid();
     rows<Real, R> my;
     int status;
 
     my.load(all, first);
     status = R == 1 ? trid_warp_pcr1(W, my.a[0], my.c[0], my.d) : trid_warp_pcr2(W, my.a, my.c, my.d);
-    my.store(all, PCR_SHUFFLES, first, status);
-
-    for (int round = 0; round < 2; round++) {
-        my.load(all, first);
-        __syncwarp();
-        status = R == 1 ? trid_warp_pcr1_shared(W, my.a[0], my.c[0], my.d, shared)
-                        : trid_warp_pcr2_shared(W, my.a, my.c, my.d, shared);
-    }
-    my.store(all, PCR_SHARED, first, status);
+    my.store(all, PCR_OF_LANE, first, status);
+    my.store(all, PCR_OF_GROUP, first, trid_warp_status(W, status));
 }
 
 template <class Real, int R, int W>
 outcome<Real> run_by_pcr(const batch<Real> &systems)
 {
     const int threads = 96;
-    size_t bytes = threads / 32 * TRID_WARP_PCR_SHARED_LEN * sizeof(Real);
-    return run(solve_by_pcr<Real, R, W>, PCR_WAYS, systems, systems.count() * W / threads, dim3(threads, 1, 1), bytes);
+    return run(solve_by_pcr<Real, R, W>, PCR_WAYS, systems, systems.count() * W / threads, dim3(threads, 1, 1), 0);
 }
 
 /* A dominant system of n <= size rows with unit diagonal, filled up to size with identity rows by hand, since PCR alone
@@ -522,10 +513,6 @@ void test_pcr()
     for (int i = 0; i < count; i++) systems.add(unit_diagonal<Real>(&random, R * W - i % (R * W), R * W));
     outcome<Real> got = run_by_pcr<Real, R, W>(systems);
     check_batch(got, systems, PCR_WAYS, "pcr");
-    for (int i = 0; i < count; i++)
-        CHECK(same_rows(got, PCR_SHUFFLES, got, PCR_SHARED, systems, i), "%s pcr%d W %d: shared memory differs",
-              type_of(Real()), R, W);
-
     for (int i = 0; i < count; i += 2) plant(systems, i, NAN_IN_D, i % (R * W));
     for (int i = 1; i < count; i += 4) plant(systems, i, SINGULAR_PAIR, i % (R * W));
     outcome<Real> sick = run_by_pcr<Real, R, W>(systems);
@@ -539,6 +526,10 @@ void test_pcr()
             int want = i % 4 != 1 ? 0 : R == 1 ? 1 + first : 2 + first / 2 * 2;
             CHECK(status == want, "%s pcr%d W %d way %d system %d: the least status is %d, not %d", type_of(Real()), R,
                   W, way, i, status, want);
+            for (size_t t : threads)
+                CHECK(way == PCR_OF_LANE || sick.status_of(way, t) == want,
+                      "%s pcr%d W %d system %d: a lane has the group's status as %d, not %d", type_of(Real()), R, W, i,
+                      sick.status_of(way, t), want);
             if (i % 4 == 3)
                 CHECK(same_rows(sick, way, got, way, systems, i), "%s pcr%d W %d: a neighbour's NaN gets in",
                       type_of(Real()), R, W);

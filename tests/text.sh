@@ -168,7 +168,7 @@ same_lines '^inline namespace tb_f64' '^#define TB_SUFFIX$' trid.h trid/twice.h
 
 # Of headers that are one text: a search for the name finds its one definition, in the whole kit.
 grep -hE '^[A-Za-z].*\(' $kit >$work/definitions
-one_text='trid.h trid/*.h trid/batch/*.h transpose.h pde/fd.h' # as patterns
+one_text='trid.h trid/*.h trid/batch/*.h transpose.h pde/fd.h pde/fd/*.h' # as patterns
 cat $one_text | awk '/^(TB_HD|TB_D|TB_HOST|TRID_BATCH_API|TRID_KERNEL|static) / && match($0, /[ *][a-z][a-z0-9_]*\(/) {
         print substr($0, RSTART + 1, RLENGTH - 2)
     }' | sort -u >$work/defined

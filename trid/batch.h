@@ -77,6 +77,7 @@
 #include "../transpose.h"
 #include "../trid.h"
 #include "pivoted.h"
+#include "interleaved.h"
 #include "lu.h"
 #include "slabs.h"
 #include "launch.h"

@@ -41,7 +41,7 @@
 #ifndef TRID_LU_H
 #define TRID_LU_H
 
-#include "../trid.h"
+#include "interleaved.h"
 
 /* Elements of the caller's arrays. */
 #define TRID_WARP_LU_PRECOMPUTED_LEN 10 /* trid_warp_lu_precompute: keep, of each lane */
@@ -789,19 +789,19 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
                                                 tb_real *keep, tb_real *shared)
 {
     enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), section = thread / systems,
-        held = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-    int first = section == (up ? parts - 1 : 0), group = parts < 32 ? parts : 32, each = parts / group, grown = 0;
+    int thread = trid_block_thread(), partition = thread / systems,
+        slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int first = partition == (up ? parts - 1 : 0), group = parts < 32 ? parts : 32, each = parts / group, grown = 0;
     tb_real edge = m[up ? k - 1 : 0], one[1];
     if (shift) {
-        shared[held] = m[up ? 0 : k - 1];
+        shared[slot] = m[up ? 0 : k - 1];
         __syncthreads();
         if (!first)
             edge = shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, up ? thread + systems : thread - systems)];
         __syncthreads();
     }
     if (first) edge = 0;
-    shared[held] = trid_p_recurrence_product(k, up, shift, m, edge);
+    shared[slot] = trid_p_recurrence_product(k, up, shift, m, edge);
     __syncthreads();
     if (thread < systems * group) {
         int rank = thread % group, line = thread / group;
@@ -823,13 +823,13 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
                                             const tb_real *keep, int turns, tb_real *d, tb_real *shared)
 {
     enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), section = thread / systems,
-        held = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-    int turn = up ? parts - 1 - section : section, group = parts < 32 ? parts : 32, each = parts / group;
+    int thread = trid_block_thread(), partition = thread / systems,
+        slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int turn = up ? parts - 1 - partition : partition, group = parts < 32 ? parts : 32, each = parts / group;
     tb_real edge = keep[TRID_P_RECURRENCE_EDGE],
             *come = shared + TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts);
     if (!turns) {
-        shared[held] = trid_p_recurrence_sum(k, up, shift, m, edge, d);
+        shared[slot] = trid_p_recurrence_sum(k, up, shift, m, edge, d);
         __syncthreads();
         if (thread < systems * group) {
             int rank = thread % group, line = thread / group;
@@ -849,7 +849,7 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
             if (each > 1) come[up ? low : high] = own + keep[up ? TRID_P_INTERLEAVED_SECOND : 5] * from;
         }
         __syncthreads();
-        trid_p_recurrence_expand(k, up, shift, m, edge, come[held], d);
+        trid_p_recurrence_expand(k, up, shift, m, edge, come[slot], d);
         return;
     }
     TB_LOOP
@@ -860,7 +860,7 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
                 s > 0 ? come[TRID_INTERLEAVED_SLOT(systems, parts, banks, up ? thread + systems : thread - systems)]
                       : (tb_real)0;
             trid_p_recurrence_expand(k, up, shift, m, edge, from, d);
-            come[held] = d[up ? 0 : k - 1];
+            come[slot] = d[up ? 0 : k - 1];
         }
     }
     __syncthreads();
@@ -881,20 +881,20 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
                                    tb_real *shared)
 {
     enum { banks = TRID_BANKS };
-    int thread = trid_block_thread(), section = thread / systems,
-        held = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int thread = trid_block_thread(), partition = thread / systems,
+        slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
     int part = TRID_INTERLEAVED_SLOT(systems, parts, banks, systems * parts),
         above = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems);
     int group = parts < 32 ? parts : 32, each = parts / group, status = 0;
     tb_real map[4], *signs = shared + 4 * part;
-    trid_lane_pad(k, k * section, n, k * parts, a, b, c, (tb_real *)0);
-    signs[held] = (tb_real)((trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1])) < 0 ? -1 : 1);
+    trid_lane_pad(k, k * partition, n, k * parts, a, b, c, (tb_real *)0);
+    signs[slot] = (tb_real)((trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1])) < 0 ? -1 : 1);
     __syncthreads();
-    int before = section > 0 && signs[above] < 0 ? -1 : 0;
+    int before = partition > 0 && signs[above] < 0 ? -1 : 0;
     int good = trid_p_lu_reduce(k, before, a, b, c, map);
     good &= trid_p_lu_scale(map);
     TB_UNROLL
-    for (int e = 0; e < 4; e++) shared[e * part + held] = map[e];
+    for (int e = 0; e < 4; e++) shared[e * part + slot] = map[e];
     __syncthreads();
     if (thread < systems * group) {
         int rank = thread % group, line = thread / group;
@@ -915,18 +915,18 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
         }
     }
     if (__syncthreads_and(good)) {
-        status = trid_p_lu_rows(k, before, shared[held], a, b, c);
+        status = trid_p_lu_rows(k, before, shared[slot], a, b, c);
     } else {
         TB_LOOP
         for (int s = 0; s < parts; s++) {
-            if (section == s) {
+            if (partition == s) {
                 status = trid_lane_lu(k, s > 0 ? shared[above] : (tb_real)0, a, b, c);
-                shared[held] = c[k - 1];
+                shared[slot] = c[k - 1];
             }
             __syncthreads();
         }
     }
-    return trid_lane_status(k * section, k, n, k * parts, status, 0);
+    return trid_lane_status(k * partition, k, n, k * parts, status, 0);
 }
 
 /* Solves the systems whose matrices trid_block_interleaved_lu factored.

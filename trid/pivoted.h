@@ -41,6 +41,8 @@
 #define trid_lane_pivoted_expand TB_OF(trid_lane_pivoted_expand)
 #define trid_block_pivoted_bytes TB_OF(trid_block_pivoted_bytes)
 #define trid_host_pivoted_len TB_OF(trid_host_pivoted_len)
+#define trid_p_host_join TB_OF(trid_p_host_join)
+#define trid_p_host_split TB_OF(trid_p_host_split)
 #define trid_host_pivoted TB_OF(trid_host_pivoted)
 #else
 #define trid_lane_pivoted_reduce_f32 tb_f32::trid_lane_pivoted_reduce
@@ -449,6 +451,55 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
     return 4 * (size_t)n + 20 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
 }
 
+/* Joins the faces of partitions, pair by pair, to that of the whole system. A group's face replaces that of its first
+   partition, and what a join keeps is at the upper group's last partition. Returns 1 if an unknown had no pivot. */
+TB_HOST int trid_p_host_join(size_t partitions, tb_real *faces, tb_real *kept)
+{
+    for (size_t s = 1; s < partitions; s *= 2) {
+        for (size_t i = 0; i < partitions; i += 2 * s) {
+            tb_real *upper = faces + 9 * i, *lower = upper + 9 * s;
+            int below = (i & 2 * s) != 0, side;
+            if (i + s < partitions) {
+                tb_real *join = kept + 10 * (i + s - 1);
+                if (trid_lane_pivoted_combine(below ? upper : lower, below ? lower : upper, upper, join, &side))
+                    return 1;
+                join[9] = (tb_real)side;
+            } else if (below) { /* no group below it: its face turns to the group above */
+                tb_real u[5] = {upper[2], upper[3], upper[0], upper[1], upper[4]};
+                tb_real v[5] = {upper[6], upper[7], 0, upper[5], upper[8]};
+                trid_p_face(u, v, upper);
+            }
+        }
+    }
+    return 0;
+}
+
+/* Splits the system's outer unknowns, `whole`, back to those of each partition: a group's four outer unknowns take the
+   place of its face. */
+TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_real *whole, tb_real *faces)
+{
+    size_t s = 1;
+    while (s < partitions) s *= 2;
+    memcpy(faces, whole, 4 * sizeof *whole);
+    for (s /= 2; s > 0; s /= 2) {
+        for (size_t i = 0; i < partitions; i += 2 * s) {
+            tb_real *upper = faces + 9 * i, *lower = upper + 9 * s, outer[4];
+            int below = (i & 2 * s) != 0;
+            memcpy(outer, upper, sizeof outer);
+            if (i + s < partitions) {
+                const tb_real *join = kept + 10 * (i + s - 1);
+                trid_lane_pivoted_split(join, join[9] != 0, outer, &upper[0], &upper[1]);
+                memcpy(lower, upper, 2 * sizeof *upper);
+                memcpy(below ? lower + 2 : upper + 2, outer + 2, 2 * sizeof *outer);
+                memcpy(below ? upper + 2 : lower + 2, outer, 2 * sizeof *outer);
+            } else if (below) {
+                memcpy(upper, outer + 2, 2 * sizeof *outer);
+                memcpy(upper + 2, outer, 2 * sizeof *outer);
+            }
+        }
+    }
+}
+
 /* Solves any nonsingular system as trid_warp_pivoted does: partitions of rows_per_lane rows (of two, if that is one)
    are reduced, and joined in pairs up a tree. Their number is arbitrary. The last may be shorter, but has at least two
    rows: a single row left over goes to the partition before it.
@@ -462,7 +513,7 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
     if (n < 0 || rows_per_lane < 1 || rows_per_lane > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;
     if (n == 0) return 0;
     size_t count = (size_t)n, k = rows_per_lane > 1 ? (size_t)rows_per_lane : 2,
-           sections = n > 1 ? (count - 2) / k + 1 : 0, s;
+           partitions = n > 1 ? (count - 2) / k + 1 : 0;
     if (n == 1) {
         tb_real r = trid_rcp(b[0]);
         if (trid_bad_pivot(r)) return 1;
@@ -470,59 +521,24 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
         return 0;
     }
     tb_real *wa = work, *wb = wa + count, *wc = wb + count, *wd = wc + count;
-    tb_real *faces = wd + count, *kept = faces + 9 * sections, *flags = kept + 10 * sections;
+    tb_real *faces = wd + count, *kept = faces + 9 * partitions, *flags = kept + 10 * partitions;
     for (size_t j = 0; j < count; j++) {
         wa[j] = j > 0 ? a[j] : 0;
         wb[j] = b[j];
         wc[j] = j < count - 1 ? c[j] : 0;
         wd[j] = d[j];
     }
-    for (size_t i = 0, at = 0; i < sections; i++, at += k) {
-        int length = (int)(i + 1 < sections ? k : count - at);
+    for (size_t i = 0, at = 0; i < partitions; i++, at += k) {
+        int length = (int)(i + 1 < partitions ? k : count - at);
         unsigned own;
         if (trid_lane_pivoted_reduce(length, i & 1, wa + at, wb + at, wc + at, wd + at, faces + 9 * i, &own)) return 1;
         memcpy(&flags[i], &own, sizeof own);
     }
-    /* A group's face replaces that of its first partition. What a join keeps is at the upper group's last partition. */
-    for (s = 1; s < sections; s *= 2) {
-        for (size_t i = 0; i < sections; i += 2 * s) {
-            tb_real *upper = faces + 9 * i, *lower = upper + 9 * s;
-            int below = (i & 2 * s) != 0, side;
-            if (i + s < sections) {
-                tb_real *join = kept + 10 * (i + s - 1);
-                if (trid_lane_pivoted_combine(below ? upper : lower, below ? lower : upper, upper, join, &side))
-                    return 1;
-                join[9] = (tb_real)side;
-            } else if (below) { /* no group below it: its face turns to the group above */
-                tb_real u[5] = {upper[2], upper[3], upper[0], upper[1], upper[4]};
-                tb_real v[5] = {upper[6], upper[7], 0, upper[5], upper[8]};
-                trid_p_face(u, v, upper);
-            }
-        }
-    }
     tb_real whole[4];
-    if (trid_lane_pivoted_root(faces, whole)) return 1;
-    /* On the way down a group's four outer unknowns take the place of its face. */
-    memcpy(faces, whole, sizeof whole);
-    for (s /= 2; s > 0; s /= 2) {
-        for (size_t i = 0; i < sections; i += 2 * s) {
-            tb_real *upper = faces + 9 * i, *lower = upper + 9 * s, outer[4];
-            int below = (i & 2 * s) != 0;
-            memcpy(outer, upper, sizeof outer);
-            if (i + s < sections) {
-                tb_real *join = kept + 10 * (i + s - 1);
-                trid_lane_pivoted_split(join, join[9] != 0, outer, &upper[0], &upper[1]);
-                memcpy(lower, upper, 2 * sizeof *upper);
-                memcpy(below ? lower + 2 : upper + 2, outer + 2, 2 * sizeof *outer);
-                memcpy(below ? upper + 2 : lower + 2, outer, 2 * sizeof *outer);
-            } else if (below) {
-                memcpy(upper, outer + 2, 2 * sizeof *outer);
-                memcpy(upper + 2, outer, 2 * sizeof *outer);
-            }
-        }
-    }
-    for (size_t i = 0, at = 0; i < sections; i++, at += k) {
-        int length = (int)(i + 1 < sections ? k : count - at);
+    if (trid_p_host_join(partitions, faces, kept) || trid_lane_pivoted_root(faces, whole)) return 1;
+    trid_p_host_split(partitions, kept, whole, faces);
+    for (size_t i = 0, at = 0; i < partitions; i++, at += k) {
+        int length = (int)(i + 1 < partitions ? k : count - at);
         unsigned own;
         memcpy(&own, &flags[i], sizeof own);
         trid_lane_pivoted_expand(length, i & 1, wa + at, wb + at, wc + at, wd + at, own, faces + 9 * i);

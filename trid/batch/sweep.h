@@ -221,7 +221,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, t
     if (rank < blocks) block_a = from[0], block_c = from[1], x = from[2], block_worst = from[3];
     if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
     met = trid_lane_link(&block_a, &block_c, &x, first_a, first_c, first_d);
-    met |= trid_warp_pcr(parts, blocks, block_a, block_c, &x, (tb_real *)0);
+    met |= trid_warp_pcr(parts, blocks, block_a, block_c, &x);
     if (worst && (met || block_worst != 0)) {
         int row = met ? trid_p_batch_row(met & 1 ? k * parts * (rank + 1) : n, n) : n;
         atomicMin(&worst[system], block_worst != 0 && (int)block_worst < row ? (int)block_worst : row);

@@ -1,0 +1,192 @@
+/* average.h - a room of fd.h: averages over cells, for final values with kinks and jumps.
+   MIT licence, see LICENSE. */
+
+/* A function of one to three coordinates, written by the user; kernels need one compiled for the device. */
+typedef double fd_function(const double *x, const void *context);
+
+/* Returns the average over low .. high of a function of one variable that is smooth between given kinks and jumps.
+   Needs    kinks in increasing order; those outside low .. high do not matter. The function is not called at kinks and
+            ends
+   Returns  the average; f(low) if high <= low
+   Cost     4 calls for each piece
+   Error    rounding, for pieces that are polynomials up to degree 7; else of the order of (high - low)^8 */
+TB_HD double fd_average_told(double low, double high, int kinks, const double *kink, fd_function *f,
+                             const void *context)
+{
+    /* Gauss-Legendre with four nodes. */
+    const double node[2] = {0.33998104358485626, 0.86113631159405258};
+    const double weight[2] = {0.65214515486254614, 0.34785484513745386};
+    if (!(high > low)) return f(&low, context);
+    double sum = 0, from = low;
+    for (int k = 0; k <= kinks; k++) {
+        double to = k < kinks && kink[k] < high ? kink[k] : high;
+        if (!(to > from)) continue;
+        double half = (to - from) / 2, middle = from + half, part = 0;
+        for (int i = 0; i < 4; i++) {
+            double x = i % 2 ? middle + half * node[i / 2] : middle - half * node[i / 2];
+            part += weight[i / 2] * f(&x, context);
+        }
+        sum += half * part;
+        from = to;
+    }
+    return sum / (high - low);
+}
+
+/* What fd_average passes from dimension to dimension. The function is not a member: if it were read from memory whose
+   address the function itself receives, the compiler could not tell which function it is, and CUDA could not tell how
+   much stack it needs. */
+typedef struct {
+    double low[3], high[3], x[3], tolerance;
+    int levels, found;
+} fd_p_box;
+
+/* Averages over one dimension. A piece is accepted if Lobatto's rule with five nodes agrees with itself on the two
+   halves; otherwise it is halved, up to `levels` times. A kink at certain places makes the two agree by accident, so
+   the divided differences of the first nine and of the last nine of all 11 nodes must vanish too. The ends are nodes,
+   so no jump lies beyond the last node. Pieces are visited from left to right; `index` counts those of size 2^-level.
+   VALUE is the average over the dimensions below, or the function itself. */
+#define FD_P_AVERAGE(NAME, AXIS, VALUE)                                                                                \
+    TB_HD double NAME(fd_p_box *box, fd_function *f, const void *context)                                              \
+    {                                                                                                                  \
+        const double node[6] = {0, 0.086336582323005714, 0.17267316464601143, 0.25, 0.41366341767699429, 0.5};         \
+        const double whole[6] = {0.05, 0, 0.27222222222222222, 0, 0, 0.35555555555555556};                             \
+        const double halves[6] = {0.025, 0.13611111111111111, 0, 0.17777777777777778, 0.13611111111111111, 0.05};      \
+        const double divided[11] = {0.0085883089970615351,                                                             \
+                                    -0.059302012168251914,                                                             \
+                                    0.16941753640236021,                                                               \
+                                    -0.19164192100152574,                                                              \
+                                    0.21744484316184184,                                                               \
+                                    -0.23330271408851702,                                                              \
+                                    0.10042939453333638,                                                               \
+                                    -0.015753352741705352,                                                             \
+                                    0.0041199169054000877,                                                             \
+                                    0,                                                                                 \
+                                    0};                                                                                \
+        double low = box->low[AXIS], range = box->high[AXIS] - low, sum = 0, largest = 0;                              \
+        long long index = 0;                                                                                           \
+        int level = 0;                                                                                                 \
+        box->x[AXIS] = low;                                                                                            \
+        if (!(range > 0)) return VALUE;                                                                                \
+        do {                                                                                                           \
+            double size = 1 / (double)(1ll << level), one = 0, two = 0, first = 0, last = 0;                           \
+            for (int i = 0; i < 11; i++) {                                                                             \
+                int n = i < 6 ? i : 10 - i;                                                                            \
+                box->x[AXIS] = low + range * size * ((double)index + (i < 6 ? node[n] : 1 - node[n]));                 \
+                double value = VALUE;                                                                                  \
+                one += whole[n] * value;                                                                               \
+                two += halves[n] * value;                                                                              \
+                first += divided[i] * value;                                                                           \
+                last += divided[10 - i] * value;                                                                       \
+                largest = fd_p_max(largest, fabs(value));                                                              \
+            }                                                                                                          \
+            double error = fd_p_max(fabs(two - one), fd_p_max(fabs(first), fabs(last)));                               \
+            if (size * error > box->tolerance * largest) {                                                             \
+                box->found = 1;                                                                                        \
+                if (level < box->levels) {                                                                             \
+                    level++;                                                                                           \
+                    index *= 2;                                                                                        \
+                    continue;                                                                                          \
+                }                                                                                                      \
+            }                                                                                                          \
+            sum += size * two;                                                                                         \
+            for (index++; level > 0 && index % 2 == 0; level--) index /= 2;                                            \
+        } while (level > 0);                                                                                           \
+        return sum;                                                                                                    \
+    }
+FD_P_AVERAGE(fd_p_average1, 0, f(box->x, context))
+FD_P_AVERAGE(fd_p_average2, 1, fd_p_average1(box, f, context))
+FD_P_AVERAGE(fd_p_average3, 2, fd_p_average2(box, f, context))
+#undef FD_P_AVERAGE
+
+/* Returns the average of a function over a box of one to three dimensions, and finds kinks and jumps wherever they run.
+   Needs    dims 1 .. 3. A tolerance below 1e-13 counts as 1e-13; levels are limited to 0 .. 40. Where high <= low, the
+            function is taken at low
+   Leaves   in *found, unless null, whether a polynomial of degree 7 failed anywhere to follow the function to tolerance
+   Returns  the average; NaN if dims is out of range
+   Cost     11 calls in each dimension where the function is smooth. Along a dimension that meets a kink,
+            11 log2(1/tolerance); twice as many for a jump. The numbers of all dimensions multiply: 1e-9 in one takes
+            some hundreds of calls, 1e-6 in two some ten thousands; in three, 1e-3 with 4 levels is enough
+   Error    a few times tolerance times the function's largest value in the box, or 2^-levels times a jump. Features
+            between neighbouring nodes of the 11 go unseen, such as two jumps within a fourteenth of the box */
+TB_HD double fd_average(int dims, const double *low, const double *high, fd_function *f, const void *context,
+                        double tolerance, int levels, int *found)
+{
+    fd_p_box box;
+    unsigned long long nan = 0x7ff8000000000000u;
+    double value;
+    for (int d = 0; d < 3; d++) box.low[d] = box.high[d] = box.x[d] = 0;
+    for (int d = 0; d < 3 && d < dims; d++) box.low[d] = low[d], box.high[d] = high[d];
+    box.tolerance = fd_p_max(tolerance, 1e-13), box.found = 0;
+    box.levels = levels < 0 ? 0 : levels > 40 ? 40 : levels;
+    memcpy(&value, &nan, sizeof value);
+    if (dims == 1) value = fd_p_average1(&box, f, context);
+    if (dims == 2) value = fd_p_average2(&box, f, context);
+    if (dims == 3) value = fd_p_average3(&box, f, context);
+    if (found) *found = box.found;
+    return value;
+}
+
+/* Returns the final value at a grid point. If the function has a kink or a jump in the point's cell, half a spacing to
+   each side, this is the average over the cell. Otherwise it is the value at the point: an average over an uneven cell
+   would shift it by a quarter of the difference of the spacings times the slope. At the first and last point of an axis
+   the cell has no extent along that axis.
+   Needs    x[d] and points[d], and index[d] within them, d = 0 .. dims-1; else as fd_average
+   Cost     as fd_average, and one call */
+TB_HD double fd_final_value(int dims, const double *const *x, const int *points, const int *index, fd_function *f,
+                            const void *context, double tolerance, int levels)
+{
+    double at[3] = {0, 0, 0}, low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
+    for (int d = 0; d < 3 && d < dims; d++) {
+        int i = index[d], inside = i > 0 && i < points[d] - 1;
+        at[d] = x[d][i];
+        low[d] = inside ? at[d] - (at[d] - x[d][i - 1]) / 2 : at[d];
+        high[d] = inside ? at[d] + (x[d][i + 1] - at[d]) / 2 : at[d];
+    }
+    int found;
+    double average = fd_average(dims, low, high, f, context, tolerance, levels, &found);
+    return found ? average : f(at, context);
+}
+
+/* How the final values of a march are set. */
+enum {
+    FD_AT_POINTS,  /* the payoff at each point */
+    FD_TOLD,       /* averaged along x over cells that contain one of the given kinks or jumps */
+    FD_AVERAGED_X, /* averaged along x over cells with a kink or jump, which is searched for in each */
+    FD_AVERAGED    /* the same over cells in all axes: thousands of calls for each cell with a kink or jump */
+};
+
+/* A function of up to three coordinates, seen as a function of the first. */
+typedef struct {
+    fd_function *f;
+    const void *context;
+    double other[2];
+} fd_p_line;
+
+TB_HD double fd_p_along(const double *x, const void *context)
+{
+    const fd_p_line *line = (const fd_p_line *)context;
+    double at[3] = {x[0], line->other[0], line->other[1]};
+    return line->f(at, line->context);
+}
+
+/* Returns the final value at a grid point, set in one of the ways above.
+   Needs    for FD_TOLD, 0 or more kinks in increasing order; else as fd_final_value
+   Cost     FD_TOLD four calls for each part of a cell with a kink; the last two as fd_average
+   Error    FD_AVERAGED_X to 1e-9; FD_AVERAGED to 1e-7 with two factors and 1e-3 with three */
+TB_HD double fd_final_as(int finals, int kinks, const double *kink, int dims, const double *const *x, const int *points,
+                         const int *index, fd_function *f, const void *context)
+{
+    double at[3] = {0, 0, 0};
+    for (int d = 0; d < 3 && d < dims; d++) at[d] = x[d][index[d]];
+    fd_p_line line = {f, context, {at[1], at[2]}};
+    if (finals == FD_AVERAGED)
+        return fd_final_value(dims, x, points, index, f, context, dims > 2 ? 1e-3 : 1e-7, dims > 2 ? 4 : 30);
+    if (finals == FD_AVERAGED_X) return fd_final_value(1, x, points, index, fd_p_along, &line, 1e-9, 40);
+    const int i = index[0];
+    if (finals == FD_TOLD && i > 0 && i < points[0] - 1) {
+        double low = at[0] - (at[0] - x[0][i - 1]) / 2, high = at[0] + (x[0][i + 1] - at[0]) / 2;
+        for (int k = 0; k < kinks; k++)
+            if (kink[k] > low && kink[k] < high) return fd_average_told(low, high, kinks, kink, fd_p_along, &line);
+    }
+    return f(at, context);
+}

@@ -1,0 +1,255 @@
+/* axis.h - a room of fd.h: grids, and values between their points.
+   MIT licence, see LICENSE. */
+
+/* How a place is aligned with the points. */
+enum { FD_ANYWHERE, FD_ON_NODE, FD_MIDWAY };
+
+/* The description of an axis. */
+typedef struct {
+    double low, high; /* its first and last point */
+    int points;       /* at least 4 */
+    int places;       /* 0 .. 3, how many of the entries below count; 0: uniform */
+    double place[3];  /* in low .. high, increasing */
+    double width[3];  /* points are evenly spaced up to about this distance from the place; beyond it, spacings grow in
+                         proportion to the distance; 0: the place is aligned, but attracts no points */
+    int align[3];     /* FD_ANYWHERE, FD_ON_NODE (an end is one), FD_MIDWAY between two nodes (not at an end) */
+} fd_axis;
+
+/* What fd_map_point needs of an axis. With v = i / (points - 1), point i is the x at which
+   sum of asinh((x - place) / width)  has made a share s of its growth from low to high, where
+   s = v + v (1 - v) (bend[0] + bend[1] v + bend[2] v^2). The polynomial puts places on nodes, or midway. */
+typedef struct {
+    double low, high, start, growth, bend[3];
+    double place[3], width[3]; /* those of the axis */
+    double half[3];            /* half the distance between the two points around a place that lies midway */
+    int twice[3];              /* twice the index of the place, odd if midway; -1: not aligned */
+    int points, places;
+    int drawing, only; /* how many places have a width; the index of the last of them */
+} fd_map;
+
+/* Returns the sum, which the points share out evenly; x itself if no place attracts points. */
+TB_HD double fd_p_crowd(const fd_map *map, double x)
+{
+    double sum = map->drawing ? 0 : x;
+    for (int k = 0; k < map->places; k++)
+        if (map->width[k] > 0) sum += asinh((x - map->place[k]) / map->width[k]);
+    return sum;
+}
+
+/* Returns its derivative. */
+TB_HD double fd_p_density(const fd_map *map, double x)
+{
+    double sum = map->drawing ? 0 : 1;
+    for (int k = 0; k < map->places; k++) {
+        double z = (x - map->place[k]) / map->width[k];
+        if (map->width[k] > 0) sum += 1 / (map->width[k] * sqrt(1 + z * z));
+    }
+    return sum;
+}
+
+/* Inverts the sum: by a formula for one place, else by Newton's method within a bracket. It bisects if a step leaves
+   the bracket, and at every fourth step, so that it always converges: to within 1e-13 of the sum, less than a millionth
+   of a spacing. */
+TB_HD double fd_p_uncrowd(const fd_map *map, double sum)
+{
+    if (!map->drawing) return sum;
+    if (map->drawing == 1) return map->place[map->only] + map->width[map->only] * sinh(sum);
+    double low = map->low, high = map->high, x = low + (high - low) / 2;
+    for (int i = 1; i < 400; i++) {
+        double off = fd_p_crowd(map, x) - sum, next = x - off / fd_p_density(map, x);
+        if (fabs(off) <= 1e-13) return next < map->low ? map->low : next > map->high ? map->high : next;
+        if (off > 0)
+            high = x;
+        else
+            low = x;
+        double middle = low + (high - low) / 2;
+        if (!(middle > low && middle < high)) return middle;
+        x = next > low && next < high && i % 4 ? next : middle;
+    }
+    return x;
+}
+
+/* Returns the point of index v (points - 1), before aligned points are set to their places. */
+TB_HD double fd_p_map_at(const fd_map *map, double v)
+{
+    double s = v + v * (1 - v) * (map->bend[0] + v * (map->bend[1] + v * map->bend[2]));
+    return fd_p_uncrowd(map, map->start + s * map->growth);
+}
+
+/* Finds the polynomial that takes v[k] to s[k] and keeps both ends, count <= 3, by divided differences. Returns its
+   least slope. */
+TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend)
+{
+    double d[3] = {0, 0, 0}, least = 1;
+    for (int k = 0; k < count; k++) d[k] = (s[k] - v[k]) / (v[k] * (1 - v[k]));
+    if (count > 2) d[2] = (d[2] - d[1]) / (v[2] - v[1]);
+    if (count > 1) d[1] = (d[1] - d[0]) / (v[1] - v[0]);
+    if (count > 2) d[2] = (d[2] - d[1]) / (v[2] - v[0]);
+    bend[0] = d[0] - (count > 1 ? v[0] * d[1] : 0) + (count > 2 ? v[0] * v[1] * d[2] : 0);
+    bend[1] = d[1] - (count > 2 ? (v[0] + v[1]) * d[2] : 0);
+    bend[2] = d[2];
+    /* The slope is 1 + c0 + c1 v + c2 v^2 + c3 v^3. It is least at an end or where c1 + 2 c2 v + 3 c3 v^2 = 0. */
+    double c0 = bend[0], c1 = 2 * (bend[1] - bend[0]), c2 = 3 * (bend[2] - bend[1]), c3 = -4 * bend[2];
+    double root = 4 * c2 * c2 - 12 * c3 * c1, q = -(c2 + (c2 < 0 ? -1 : 1) * sqrt(root > 0 ? root : 0) / 2);
+    double at[4] = {0, 1, 0, 0};
+    if (root >= 0 && fabs(q) < 3 * fabs(c3)) at[2] = q / (3 * c3);
+    if (root >= 0 && fabs(c1) < fabs(q)) at[3] = c1 / q;
+    for (int i = 0; i < 4; i++) {
+        double slope = 1 + c0 + at[i] * (c1 + at[i] * (c2 + at[i] * c3));
+        if (at[i] >= 0 && at[i] <= 1 && slope < least) least = slope;
+    }
+    return least;
+}
+
+/* Computes what fd_map_point needs to make the points of an axis.
+   Needs    low < high; places within them, increasing; widths of 0, or of at least 1e-9 of the axis
+   Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
+            (NaN, infinite, an axis of no or infinite length, a width negative or too small), FD_BAD_ALIGNMENT,
+            FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
+   Cost     about a hundred double operations, and up to 400 evaluations of asinh or sinh if a place lies midway */
+TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
+{
+    if (!axis || !map) return FD_BAD_ARGUMENT;
+    if (axis->points < 4 || axis->points > FD_P_MOST || axis->places < 0 || axis->places > 3) return FD_BAD_SIZE;
+    double range = axis->high - axis->low, last = axis->points - 1;
+    if (!trid_finite_f64(axis->low) || !trid_finite_f64(range) || !(range > 0)) return FD_BAD_NUMBER;
+    map->low = axis->low, map->high = axis->high, map->points = axis->points, map->places = axis->places;
+    map->drawing = 0, map->only = 0;
+    for (int k = 0; k < 3; k++)
+        map->place[k] = 0, map->width[k] = 0, map->half[k] = 0, map->bend[k] = 0, map->twice[k] = -1;
+    for (int k = 0; k < axis->places; k++) {
+        double place = axis->place[k], width = axis->width[k];
+        int align = axis->align[k];
+        if (align != FD_ANYWHERE && align != FD_ON_NODE && align != FD_MIDWAY) return FD_BAD_ALIGNMENT;
+        if (!trid_finite_f64(place) || !trid_finite_f64(width) || width < 0) return FD_BAD_NUMBER;
+        if (width > 0 && width < 1e-9 * range) return FD_BAD_NUMBER;
+        if (!(place >= axis->low && place <= axis->high)) return FD_PLACE_OUTSIDE;
+        if (k > 0 && !(place > axis->place[k - 1])) return FD_PLACE_ORDER;
+        if (align == FD_MIDWAY && (place <= axis->low || place >= axis->high)) return FD_PLACE_AT_END;
+        map->place[k] = place, map->width[k] = width;
+        if (width > 0) map->drawing++, map->only = k;
+    }
+    map->start = fd_p_crowd(map, axis->low);
+    map->growth = fd_p_crowd(map, axis->high) - map->start;
+    if (!trid_finite_f64(map->growth) || !(map->growth > 0)) return FD_BAD_NUMBER;
+
+    /* Give each aligned place its index, and find its share of the growth. */
+    int count = 0, which[3] = {0, 0, 0};
+    double v[3] = {0, 0, 0}, s[3] = {0, 0, 0};
+    for (int k = 0; k < axis->places; k++) {
+        int midway = axis->align[k] == FD_MIDWAY;
+        if (axis->align[k] == FD_ANYWHERE || axis->place[k] <= axis->low || axis->place[k] >= axis->high) continue;
+        s[count] = (fd_p_crowd(map, axis->place[k]) - map->start) / map->growth;
+        double index = midway ? floor(s[count] * last) + 0.5 : floor(s[count] * last + 0.5);
+        double least = midway ? 1.5 : 1;
+        index = index < least ? least : index > last - least ? last - least : index;
+        int twice = (int)(2 * index), apart = 2 + midway + (count > 0 && axis->align[which[count - 1]] == FD_MIDWAY);
+        if (count > 0 && twice - map->twice[which[count - 1]] < apart) return FD_PLACES_SHARE;
+        map->twice[k] = twice;
+        v[count] = index / last;
+        which[count++] = k;
+    }
+    /* Midway in x is not midway in the share. The difference is of third order in the spacing, and so is what remains
+       after a correction. */
+    double rounding = 1e-15 * fd_p_max(fabs(axis->low), fabs(axis->high));
+    for (int round = 0; round < 60; round++) {
+        int placed = 1;
+        if (count > 0 && !(fd_p_bend(count, v, s, map->bend) > 0.25)) return FD_PLACE_SQUEEZED;
+        for (int m = 0; m < count; m++) {
+            int k = which[m];
+            if (axis->align[k] != FD_MIDWAY) continue;
+            double below = fd_p_map_at(map, (map->twice[k] / 2) / last);
+            double above = fd_p_map_at(map, (map->twice[k] / 2 + 1) / last);
+            double error = (below - map->place[k]) / 2 + (above - map->place[k]) / 2;
+            map->half[k] = (above - below) / 2;
+            s[m] -= error * fd_p_density(map, map->place[k]) / map->growth;
+            if (!(fabs(error) <= 1e-10 * map->half[k] + rounding)) placed = 0;
+        }
+        if (placed) return FD_OK;
+    }
+    return FD_PLACE_SQUEEZED;
+}
+
+/* Returns point i of an axis, 0 <= i < points. Low, high and places on a node are exact to the bit; a place midway is
+   exact to rounding.
+   Needs    a map that fd_axis_map made with status 0
+   Cost     one sinh; with two or three places that attract points, about ten Newton steps of that many asinh each */
+TB_HD double fd_map_point(const fd_map *map, int i)
+{
+    if (i <= 0) return map->low;
+    if (i >= map->points - 1) return map->high;
+    for (int k = 0; k < map->places; k++) {
+        if (map->twice[k] == 2 * i) return map->place[k];
+        if (map->twice[k] == 2 * i + 1) return map->place[k] - map->half[k];
+        if (map->twice[k] == 2 * i - 1) return map->place[k] + map->half[k];
+    }
+    return fd_p_map_at(map, i / (double)(map->points - 1));
+}
+
+/* Checks that coordinates form a grid: at least 4, finite, each above the one before.
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, FD_BAD_SIZE, or 1 + the first index that breaks the rule */
+TB_HD int fd_grid_check(int points, const double *x)
+{
+    if (points < 4 || points > FD_P_MOST) return FD_BAD_SIZE;
+    if (!x) return FD_BAD_ARGUMENT;
+    for (int i = 0; i < points; i++)
+        if (!trid_finite_f64(x[i]) || (i > 0 && !(x[i] > x[i - 1]))) return 1 + i;
+    return FD_OK;
+}
+
+/* Computes all points of an axis.
+   Needs    room for axis->points numbers in x
+   Returns  as fd_axis_map; then as fd_grid_check, if points are so close that rounding makes two of them equal */
+TB_HD int fd_axis_points(const fd_axis *axis, double *x)
+{
+    fd_map map;
+    int status = x ? fd_axis_map(axis, &map) : FD_BAD_ARGUMENT;
+    if (status) return status;
+    for (int i = 0; i < map.points; i++) x[i] = fd_map_point(&map, i);
+    return fd_grid_check(map.points, x);
+}
+
+/* ---- values at a point ------------------------------------------------------------------------------------------- */
+
+/* A cubic through the grid points first .. first + 3. Its value at a place is the sum of value[i] u[first + i]; slope
+   and curvature give the derivatives likewise. */
+typedef struct {
+    int first;
+    double value[4], slope[4], curvature[4];
+} fd_weights;
+
+/* Computes the interpolation weights at a place. The cubic runs through the two points on each side of it, or at the
+   ends of the grid through the last four points.
+   Needs    a grid (fd_grid_check)
+   Returns  FD_OK, FD_BAD_ARGUMENT, FD_BAD_SIZE, or FD_OUTSIDE: at is not in x[0] .. x[points-1], or NaN
+   Cost     about 80 double operations, and log2(points) comparisons
+   Error    for a smooth function: value h^4, slope h^3, curvature h^2; exact for cubics. On a node the value is the
+            node's own, and the slope is of third order, from one point more on one side than on the other */
+TB_HD int fd_interpolate(int points, const double *x, double at, fd_weights *weights)
+{
+    if (!x || !weights) return FD_BAD_ARGUMENT;
+    if (points < 4 || points > FD_P_MOST) return FD_BAD_SIZE;
+    if (!trid_finite_f64(at) || !(at >= x[0] && at <= x[points - 1])) return FD_OUTSIDE;
+    int low = 0, high = points - 1;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (x[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    int first = low < 1 ? 0 : low > points - 3 ? points - 4 : low - 1;
+    weights->first = first;
+    for (int i = 0; i < 4; i++) {
+        double other[3], scale = 1;
+        for (int k = 0, n = 0; k < 4; k++) {
+            if (k == i) continue;
+            other[n++] = at - x[first + k];
+            scale *= x[first + i] - x[first + k];
+        }
+        weights->value[i] = other[0] * other[1] * other[2] / scale;
+        weights->slope[i] = (other[0] * other[1] + other[0] * other[2] + other[1] * other[2]) / scale;
+        weights->curvature[i] = 2 * (other[0] + other[1] + other[2]) / scale;
+    }
+    return FD_OK;
+}

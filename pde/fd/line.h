@@ -1,0 +1,465 @@
+/* line.h - a room of fd.h: cells, rows and boundary rows of a line, and what a step does at a point.
+   MIT licence, see LICENSE. */
+
+#ifndef FD_P_BODY
+
+/* Boundary conditions: what holds at a face, the first or last point of a line. */
+enum {
+    FD_LINEAR, /* the second normal derivative is zero */
+    FD_VALUE,  /* the value is given; the cell has no coupling, and the caller writes 1 on the matrix's diagonal and the
+                      value on the right-hand side */
+    FD_SLOPE,  /* the derivative along the line is given, upwards at both faces; fd_lane_source adds it */
+    FD_DEGENERATE, /* the PDE itself, whose diffusion (and mixed terms) vanish there: second-order one-sided drift;
+                      fd_lane_face_three eliminates the third point from the matrix */
+    FD_P_FACES
+};
+
+/* Aligns a struct so that single precision reads it as one vector of 16 bytes. */
+#if defined __CUDACC__ || defined __CUDACC_RTC__
+#define FD_P_ALIGN __align__(16)
+#elif defined __GNUC__
+#define FD_P_ALIGN __attribute__((aligned(16)))
+#else
+#define FD_P_ALIGN
+#endif
+
+/* How the drift of an inner point is discretised. */
+enum {
+    FD_CENTRAL, /* second order; couplings may be negative where |drift| spacing > 2 diffusion */
+    FD_UPWIND,  /* there, as much more diffusion as makes them zero: first order where that happens */
+    FD_FITTED   /* exponentially: exact where drift u' + diffusion u'' = 0 between the neighbours; first order there */
+};
+
+/* ---- the body, read once for each precision ---------------------------------------------------------------------- */
+
+#ifndef __cplusplus
+#define fd_cell TB_OF(fd_cell)
+#define fd_row TB_OF(fd_row)
+#define fd_pace TB_OF(fd_pace)
+#define fd_cell_at TB_OF(fd_cell_at)
+#define fd_cells TB_OF(fd_cells)
+#define fd_lane_first TB_OF(fd_lane_first)
+#define fd_lane_second TB_OF(fd_lane_second)
+#define fd_lane_mixed TB_OF(fd_lane_mixed)
+#define fd_p_expm1 TB_OF(fd_p_expm1)
+#define fd_p_phi TB_OF(fd_p_phi)
+#define fd_p_psi TB_OF(fd_p_psi)
+#define fd_p_fitted TB_OF(fd_p_fitted)
+#define fd_lane_row TB_OF(fd_lane_row)
+#define fd_lane_apply TB_OF(fd_lane_apply)
+#define fd_p_rate_add TB_OF(fd_p_rate_add)
+#define fd_lane_source TB_OF(fd_lane_source)
+#define fd_lane_matrix TB_OF(fd_lane_matrix)
+#define fd_pace_of TB_OF(fd_pace_of)
+#define fd_p_same TB_OF(fd_p_same)
+#define fd_p_differ TB_OF(fd_p_differ)
+#define fd_p_ill_posed TB_OF(fd_p_ill_posed)
+#define fd_p_ill_correlated TB_OF(fd_p_ill_correlated)
+#define fd_p_nan TB_OF(fd_p_nan)
+#define fd_lane_exercise TB_OF(fd_lane_exercise)
+#define fd_lane_at_date TB_OF(fd_lane_at_date)
+#define fd_lane_lag TB_OF(fd_lane_lag)
+#define fd_lane_matrix_at TB_OF(fd_lane_matrix_at)
+#define fd_lane_face_three TB_OF(fd_lane_face_three)
+#define fd_lane_value TB_OF(fd_lane_value)
+#else
+#define fd_cell_f32 tb_f32::fd_cell
+#define fd_cell_f64 tb_f64::fd_cell
+#define fd_row_f32 tb_f32::fd_row
+#define fd_row_f64 tb_f64::fd_row
+#define fd_pace_f32 tb_f32::fd_pace
+#define fd_pace_f64 tb_f64::fd_pace
+#define fd_cell_at_f32 tb_f32::fd_cell_at
+#define fd_cell_at_f64 tb_f64::fd_cell_at
+#define fd_cells_f32 tb_f32::fd_cells
+#define fd_cells_f64 tb_f64::fd_cells
+#define fd_lane_first_f32 tb_f32::fd_lane_first
+#define fd_lane_first_f64 tb_f64::fd_lane_first
+#define fd_lane_second_f32 tb_f32::fd_lane_second
+#define fd_lane_second_f64 tb_f64::fd_lane_second
+#define fd_lane_mixed_f32 tb_f32::fd_lane_mixed
+#define fd_lane_mixed_f64 tb_f64::fd_lane_mixed
+#define fd_lane_row_f32 tb_f32::fd_lane_row
+#define fd_lane_row_f64 tb_f64::fd_lane_row
+#define fd_lane_apply_f32 tb_f32::fd_lane_apply
+#define fd_lane_apply_f64 tb_f64::fd_lane_apply
+#define fd_p_rate_add_f32 tb_f32::fd_p_rate_add
+#define fd_p_rate_add_f64 tb_f64::fd_p_rate_add
+#define fd_lane_source_f32 tb_f32::fd_lane_source
+#define fd_lane_source_f64 tb_f64::fd_lane_source
+#define fd_lane_matrix_f32 tb_f32::fd_lane_matrix
+#define fd_lane_matrix_f64 tb_f64::fd_lane_matrix
+#define fd_pace_of_f32 tb_f32::fd_pace_of
+#define fd_pace_of_f64 tb_f64::fd_pace_of
+#define fd_p_same_f32 tb_f32::fd_p_same
+#define fd_p_same_f64 tb_f64::fd_p_same
+#define fd_p_differ_f32 tb_f32::fd_p_differ
+#define fd_p_differ_f64 tb_f64::fd_p_differ
+#define fd_p_ill_posed_f32 tb_f32::fd_p_ill_posed
+#define fd_p_ill_posed_f64 tb_f64::fd_p_ill_posed
+#define fd_p_ill_correlated_f32 tb_f32::fd_p_ill_correlated
+#define fd_p_ill_correlated_f64 tb_f64::fd_p_ill_correlated
+#define fd_p_nan_f32 tb_f32::fd_p_nan
+#define fd_p_nan_f64 tb_f64::fd_p_nan
+#define fd_lane_exercise_f32 tb_f32::fd_lane_exercise
+#define fd_lane_exercise_f64 tb_f64::fd_lane_exercise
+#define fd_lane_at_date_f32 tb_f32::fd_lane_at_date
+#define fd_lane_at_date_f64 tb_f64::fd_lane_at_date
+#define fd_lane_lag_f32 tb_f32::fd_lane_lag
+#define fd_lane_lag_f64 tb_f64::fd_lane_lag
+#define fd_lane_matrix_at_f32 tb_f32::fd_lane_matrix_at
+#define fd_lane_matrix_at_f64 tb_f64::fd_lane_matrix_at
+#define fd_lane_face_three_f32 tb_f32::fd_lane_face_three
+#define fd_lane_face_three_f64 tb_f64::fd_lane_face_three
+#define fd_lane_value_f32 tb_f32::fd_lane_value
+#define fd_lane_value_f64 tb_f64::fd_lane_value
+#endif
+
+#define FD_P_BODY
+#define TB_BODY "../pde/fd/line.h"
+#include "../../trid/twice.h"
+#undef TB_BODY
+#undef FD_P_BODY
+
+#else  /* FD_P_BODY: C over tb_real */
+
+/* A point of a line, with spacings l below and u above: 1/l, 1/u, h = 2 / (l + u), w = l / (l + u). At a face the
+   boundary condition sets them. 16 bytes in single precision, so that a thread reads a cell at once. */
+typedef struct FD_P_ALIGN {
+    tb_real below, above, h, w;
+} fd_cell;
+
+/* A row of A without kill: below (u[j-1] - u[j]) + above (u[j+1] - u[j]). */
+typedef struct {
+    tb_real below, above;
+} fd_row;
+
+/* Computes cell j of a line, for threads that take one each.
+   Needs    a grid (fd_grid_check), 0 <= j < points, known kinds of faces; far_of as for fd_cells: each of the two end
+            cells writes its own entry
+   Returns  FD_OK, or 1 + j if its numbers are not finite in this precision: points are too close
+   Cost     4 divisions */
+TB_HD int fd_cell_at(int points, const double *x, const int *face, int j, fd_cell *cell, tb_real *far_of)
+{
+    int first = j == 0, last = j == points - 1, at_face = first || last, kind = face[last];
+    double l = first ? 0 : x[j] - x[j - 1], u = last ? 0 : x[j + 1] - x[j];
+    double below = first ? 0 : 1 / l, above = last ? 0 : 1 / u;
+    double h = 2 / (l + u), w = l / (l + u), third = 0; /* w: 0 at the first point, 1 at the last */
+    if (at_face && kind != FD_SLOPE) h = 0;
+    if (at_face && kind == FD_LINEAR) w = 1 - w;
+    if (at_face && kind == FD_DEGENERATE) {
+        double near_by = l + u, beyond = first ? x[2] - x[1] : x[j - 1] - x[j - 2];
+        double share = near_by / (near_by + beyond);
+        w = first ? 1 + share : -share;
+        third = (first ? -1 : 1) * share / beyond;
+    }
+    if (at_face) far_of[last] = (tb_real)third;
+    cell->below = (tb_real)below, cell->above = (tb_real)above, cell->h = (tb_real)h, cell->w = (tb_real)w;
+    return trid_finite_f64((double)(cell->below + cell->above) + (double)cell->h) ? FD_OK : 1 + j;
+}
+
+/* Computes the cells of a line, faces included.
+   Needs    x of `points` coordinates, room for as many cells; face[0] for the first point, face[1] for the last
+   Leaves   cell; far_of[0], far_of[1]: at a face that is FD_DEGENERATE, A u has the term drift far_of (u2 - u1) besides
+            its row, where u1 is the face's neighbour and u2 the next point; 0 at others
+   Returns  FD_OK; as fd_grid_check; FD_BAD_ARGUMENT for a null pointer; FD_BAD_FACE; or as fd_cell_at
+   Cost     4 divisions a point */
+TB_HD int fd_cells(int points, const double *x, const int *face, fd_cell *cell, tb_real *far_of)
+{
+    int status = fd_grid_check(points, x);
+    if (status) return status;
+    if (!face || !cell || !far_of) return FD_BAD_ARGUMENT;
+    for (int side = 0; side < 2; side++)
+        if (face[side] < 0 || face[side] >= FD_P_FACES) return FD_BAD_FACE;
+    for (int j = 0; j < points && !status; j++) status = fd_cell_at(points, x, face, j, &cell[j], far_of);
+    return status;
+}
+
+/* Returns the first derivative at a point, from the values below, at and above it.
+   Needs    any finite number for a missing value (below the first point, above the last)
+   Cost     2 subtractions, 1 multiplication, 2 FMA
+   Error    of second order on smooth grids, exact for quadratics; at a face that is FD_LINEAR exact for straight lines.
+            Not for other faces: the result there is 0, and at FD_DEGENERATE it lacks far_of's part */
+TB_HD tb_real fd_lane_first(fd_cell cell, tb_real below, tb_real here, tb_real above)
+{
+    tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
+    return m + cell.w * (p - m);
+}
+
+/* Returns the second derivative, likewise.
+   Cost     2 subtractions, 2 multiplications, 1 FMA
+   Error    exact for quadratics; of second order on smooth grids, first on others. Rounding adds two unit roundoffs of
+            the slope times h to the error of the values. At faces the result is 0, except
+            at FD_SLOPE: there it is the part that does not depend on the given slope */
+TB_HD tb_real fd_lane_second(fd_cell cell, tb_real below, tb_real here, tb_real above)
+{
+    tb_real p = (above - here) * cell.above, m = (here - below) * cell.below;
+    return cell.h * (p - m);
+}
+
+/* Returns the mixed derivative at a point of two lines, from nine values u[i + 3 k]: i along the line of x, k of y.
+   Cost     4 of fd_lane_first
+   Error    exact for products of quadratics; of second order on smooth grids. At faces as fd_lane_first */
+TB_HD tb_real fd_lane_mixed(fd_cell x, fd_cell y, const tb_real *u)
+{
+    return fd_lane_first(y, fd_lane_first(x, u[0], u[1], u[2]), fd_lane_first(x, u[3], u[4], u[5]),
+                         fd_lane_first(x, u[6], u[7], u[8]));
+}
+
+/* e^z - 1 */
+TB_HD tb_real fd_p_expm1(tb_real z)
+{
+#if TB_BYTES == 4
+    return expm1f(z);
+#else
+    return expm1(z);
+#endif
+}
+
+/* (e^z - 1) / z, and (e^z - 1 - z) / z^2, for |z| <= 40 or z negative. */
+TB_HD tb_real fd_p_phi(tb_real z)
+{
+    return z > (tb_real)1e-30 || z < (tb_real)-1e-30 ? fd_p_expm1(z) / z : 1;
+}
+
+TB_HD tb_real fd_p_psi(tb_real z)
+{
+    if (z > (tb_real)0.5 || z < (tb_real)-0.5) return (fd_p_expm1(z) - z) / z / z;
+    tb_real sum = 1;
+    for (int k = 15; k > 2; k--) sum = 1 + z / (tb_real)k * sum;
+    return sum / 2;
+}
+
+/* Returns flow = h diffusion' + w drift, with the diffusion' that makes the row exact for the exponential. With
+   z = drift / diffusion this is  diffusion phi(z l) / (l psi(z l) + u psi(-z u)),  in which nothing cancels. It is
+   drift or 0 where the exponential is negligible. */
+TB_HD tb_real fd_p_fitted(fd_cell cell, tb_real drift, tb_real diffusion)
+{
+    if (drift > 40 * diffusion * cell.below) return drift;
+    if (-drift > 40 * diffusion * cell.above || !(diffusion > 0))
+        return diffusion > 0 || drift < 0 ? 0 : diffusion + drift;
+    tb_real l = drift / (diffusion * cell.below), u = -drift / (diffusion * cell.above);
+    return diffusion * fd_p_phi(l) / (fd_p_psi(l) / cell.below + fd_p_psi(u) / cell.above);
+}
+
+/* Returns the row of A at a point, from the PDE's drift and diffusion there.
+   Needs    diffusion >= 0; fitting FD_CENTRAL, FD_UPWIND or FD_FITTED, a literal where speed matters. Faces are never
+            fitted: their drift should point inwards; otherwise see fd_lane_lag
+   Returns  the row. It is exact for straight lines: above / (cell.above) - below / (cell.below) = drift. With FD_UPWIND
+            and FD_FITTED no coupling of an inner point is negative, for any drift and diffusion
+   Cost     1 FMA, 3 multiplications, 1 subtraction; FD_UPWIND two selections more; FD_FITTED three exponentials, ten
+            divisions and some 40 operations more, so it pays to tabulate rows that do not change
+   Error    of second order; FD_UPWIND and FD_FITTED of first where |drift| spacing > 2 diffusion. NaN in, NaN out */
+TB_HD fd_row fd_lane_row(fd_cell cell, int fitting, tb_real drift, tb_real diffusion)
+{
+    tb_real flow = cell.h * diffusion + cell.w * drift;
+    if (fitting != FD_CENTRAL && cell.below > 0 && cell.above > 0) {
+        if (fitting == FD_FITTED) flow = fd_p_fitted(cell, drift, diffusion);
+        if (flow < drift) flow = drift;
+        if (flow < 0) flow = 0;
+    }
+    fd_row row;
+    row.above = cell.above * flow;
+    row.below = cell.below * (flow - drift);
+    return row;
+}
+
+/* Returns A u at a point, from the values below, at and above it, without kill, given slopes and third points.
+   Needs    as fd_lane_first
+   Cost     2 subtractions, 1 multiplication, 1 FMA */
+TB_HD tb_real fd_lane_apply(fd_row row, tb_real below, tb_real here, tb_real above)
+{
+    return row.below * (below - here) + row.above * (above - here);
+}
+
+/* Adds an axis's row to a point's rate. In each step, waves along the axis turn by at most (above - below) dt, which
+   makes them grow unless couplings of the right sign damp them. Growth by a factor of e until time 0 is allowed:
+   undamped is half of maturity times the number of factors. Mixed terms may undo the damping by couplings. */
+TB_HD void fd_p_rate_add(fd_row row, int at_face, int mixed, double undamped, fd_p_rate *rate)
+{
+    double below = (double)row.below, above = (double)row.above, turn = above - below, damped = fabs(below + above);
+    rate->couplings += fabs(below) + fabs(above);
+    if (at_face) return;
+    rate->drifts += turn * turn * (mixed || damped * undamped <= 1 ? undamped : 1 / damped);
+}
+
+/* Returns what the given slope of a face that is FD_SLOPE adds to A u there.
+   Needs    the face's cell
+   Cost     2 multiplications, 2 FMA */
+TB_HD tb_real fd_lane_source(fd_cell cell, tb_real drift, tb_real diffusion, tb_real slope)
+{
+    return (drift + (2 * cell.w - 1) * cell.h * diffusion) * slope;
+}
+
+/* Computes a row of 1 - size A, where A includes kill; size is theta dt of an implicit step.
+   Leaves   a, b, c as the tridiagonal solvers read them
+   Returns  whether the row is diagonally dominant, b > |a| + |c|. It is if no coupling is negative and
+            1 + size kill > 0
+   Cost     2 multiplications, 2 additions, 1 FMA, and the comparison if it is used */
+TB_HD int fd_lane_matrix(fd_row row, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
+{
+    *a = -size * row.below;
+    *c = -size * row.above;
+    *b = 1 + size * (row.below + row.above + kill);
+    return *b > (*a < 0 ? -*a : *a) + (*c < 0 ? -*c : *c);
+}
+
+/* Step data: a time step as numbers. */
+typedef struct {
+    tb_real dt, size; /* size: theta dt */
+    tb_real
+        base[2][4]; /* of each stage: what F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) are multiplied by */
+    int stages, about;
+    int still; /* the coefficients at its start are those at its end; whoever takes them sets this */
+    int date;  /* the index of the date at its end, or -1 */
+} fd_pace;
+
+/* Computes the step data of a time step for a scheme. Steps of a kind other than FD_THETA use Douglas.
+   Leaves   *pace, with still 0
+   Returns  as fd_scheme_of */
+TB_HD int fd_pace_of(int which, const fd_step *step, fd_pace *pace)
+{
+    double dt = step->from - step->to;
+    fd_scheme scheme;
+    int wrong = fd_scheme_of(step->kind == FD_THETA ? which : FD_DOUGLAS, step->theta, &scheme);
+    if (wrong) return wrong;
+    pace->dt = (tb_real)dt, pace->size = (tb_real)(scheme.stage[0].theta * dt);
+    pace->stages = scheme.stages, pace->about = scheme.stage[1].about, pace->still = 0, pace->date = step->date;
+    for (int s = 0; s < 2; s++) {
+        pace->base[s][0] = (tb_real)(dt * scheme.stage[s].mixed[0]);
+        pace->base[s][1] = (tb_real)(dt * scheme.stage[s].own[0]);
+        pace->base[s][2] = (tb_real)(dt * scheme.stage[s].mixed[1]);
+        pace->base[s][3] = (tb_real)(dt * scheme.stage[s].own[1]);
+    }
+    return FD_OK;
+}
+
+/* Returns whether `count` numbers are the same. */
+TB_HD int fd_p_same(int count, const tb_real *one, const tb_real *other)
+{
+    for (int q = 0; q < count; q++)
+        if (one[q] < other[q] || one[q] > other[q]) return 0;
+    return 1;
+}
+
+/* Returns whether two numbers differ by more than the rounding of one expression computed in two ways. */
+TB_HD int fd_p_differ(tb_real one, tb_real other)
+{
+    const tb_real share = sizeof(tb_real) == 4 ? (tb_real)4e-6 : (tb_real)1e-9;
+    const tb_real apart = one > other ? one - other : other - one;
+    return apart > share * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
+}
+
+/* Returns whether two factors are ill-posed: a diffusion is negative, or mixed^2 > 4 diffusion[0] diffusion[1] by more
+   than 256 roundoffs and underflow explain. */
+TB_HD int fd_p_ill_posed(const tb_real *diffusion, tb_real mixed)
+{
+    const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
+    const double bound = 4 * (1 + slack) * ((double)diffusion[0] + least) * ((double)diffusion[1] + least);
+    return (diffusion[0] < 0) | (diffusion[1] < 0) | ((double)mixed * (double)mixed > bound);
+}
+
+/* Returns whether three factors with correlations 12, 13 and 23 are ill-posed: one correlation is beyond 1, or their
+   matrix is not positive semidefinite, by more than the same. */
+TB_HD int fd_p_ill_correlated(const tb_real *rho)
+{
+    const tb_real slack = sizeof(tb_real) == 4 ? (tb_real)1.5e-5 : (tb_real)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
+    const tb_real determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;
+    return (p * p > 1 + slack) | (q * q > 1 + slack) | (r * r > 1 + slack) | (determinant < -slack);
+}
+
+/* Returns NaN, the result of a problem that has none. */
+TB_HD tb_real fd_p_nan(void)
+{
+    unsigned long long bits = 0x7ff8000000000000u;
+    double nan;
+    memcpy(&nan, &bits, sizeof nan);
+    return (tb_real)nan;
+}
+
+/* Returns a value after a time step, with early exercise.
+   Needs    kind FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in *extra the multiplier of the step before; the
+            step's right-hand side included dt times it
+   Leaves   for FD_AMERICAN, the new multiplier in *extra
+   Cost     FD_AMERICAN 1 division, 2 FMA, 1 subtraction, 2 comparisons */
+TB_HD tb_real fd_lane_exercise(int kind, tb_real dt, tb_real final, tb_real value, tb_real *extra)
+{
+    if (kind == FD_AMERICAN) {
+        tb_real more = *extra + (final - value) / dt;
+        value -= dt * *extra;
+        *extra = more > 0 ? more : 0;
+    }
+    return final > value ? final : value;
+}
+
+/* Returns a value after the shift and the change of a date, with early exercise just before them.
+   Needs    what happens at the date (fd_date); kind FD_EUROPEAN, FD_AMERICAN or FD_PROJECTED; for FD_AMERICAN, in
+            *extra the multiplier of the step to the date
+   Leaves   for FD_AMERICAN, the next step's multiplier in *extra. In the exercise region it depends on the final values
+            alone, so it stays where they hold after the date too, and is 0 elsewhere
+   Cost     2 comparisons */
+TB_HD tb_real fd_lane_at_date(int what, int kind, tb_real final, tb_real value, tb_real *extra)
+{
+    if (kind == FD_EUROPEAN && !(what & FD_EXERCISE)) return value;
+    if (kind == FD_AMERICAN && value > final) *extra = 0;
+    return final > value ? final : value;
+}
+
+/* Returns the row without its negative couplings. Use it in the matrix alone, where fd_lane_matrix reports a row that
+   is not diagonally dominant, above all at faces whose drift points outwards.
+   Needs    a solve for the difference y' - w (fd_stage): the omitted couplings then act on w
+   Cost     2 selections
+   Error    theta dt times the omitted couplings times y' - w: of first order in time after all steps */
+TB_HD fd_row fd_lane_lag(fd_row row)
+{
+    if (row.below < 0) row.below = 0;
+    if (row.above < 0) row.above = 0;
+    return row;
+}
+
+/* Computes a row of 1 - size A as fd_lane_matrix does; at a face it omits couplings that would prevent dominance.
+   Returns  whether the row was dominant with all couplings */
+TB_HD int fd_lane_matrix_at(fd_row row, int at_face, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
+{
+    int dominant = fd_lane_matrix(row, size, kill, a, b, c);
+    if (at_face && !dominant) fd_lane_matrix(fd_lane_lag(row), size, kill, a, b, c);
+    return dominant;
+}
+
+/* Eliminates the third unknown from the matrix row of a face that is FD_DEGENERATE, by the neighbour's row.
+   Needs    third = size drift far_of; *b and *near_by of the face's row as fd_lane_matrix left them (near_by: c at the
+            first point, a at the last); of the neighbour's row: toward the face (a, or c), its b, and away (c, or a)
+   Leaves   *b and *near_by of the new row
+   Returns  m: subtract m times the neighbour's right-hand side from the face's. If the row would not be dominant,
+            nothing changes and m is 0: the matrix then lacks the third point, with the needs and the error of
+            fd_lane_lag
+   Cost     1 division, 3 FMA, 1 addition */
+TB_HD tb_real fd_lane_face_three(tb_real third, tb_real *b, tb_real *near_by, tb_real toward, tb_real middle,
+                                 tb_real away)
+{
+    /* The face's row is b u0 + (near + third) u1 - third u2. */
+    tb_real m = away < 0 || away > 0 ? -third / away : 0;
+    tb_real diagonal = *b - m * toward, next = *near_by + third - m * middle;
+    if (!(m <= 0 && diagonal > (next < 0 ? -next : next))) return 0;
+    if (m < 0) *b = diagonal, *near_by = next;
+    return m;
+}
+
+/* Returns a value or a derivative at a place, as the grid's values times the tensor product of each axis's weights.
+   Needs    dims 1 .. 3; weight[d] of four (value, slope or curvature of fd_weights), stride[d] the elements between
+            neighbours along axis d, u the grid's first element plus the sum of first[d] * stride[d]
+   Cost     4^dims FMA in double precision */
+TB_HD double fd_lane_value(int dims, const double *const *weight, const tb_real *u, const long long *stride)
+{
+    double sum = 0;
+    for (int k = 0; k < (dims > 2 ? 4 : 1); k++)
+        for (int j = 0; j < (dims > 1 ? 4 : 1); j++) {
+            const tb_real *line = u + (dims > 2 ? k * stride[2] : 0) + (dims > 1 ? j * stride[1] : 0);
+            double part = 0;
+            for (int i = 0; i < 4; i++) part += weight[0][i] * (double)line[i * stride[0]];
+            sum += (dims > 2 ? weight[2][k] : 1) * (dims > 1 ? weight[1][j] : 1) * part;
+        }
+    return sum;
+}
+
+#endif /* FD_P_BODY */

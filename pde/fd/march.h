@@ -1,0 +1,249 @@
+/* march.h - a room of fd.h: what marches of any number of factors share.
+   MIT licence, see LICENSE. */
+
+/* When the coefficients of a step are taken. Boundary values are always those of both its ends. */
+enum {
+    FD_BOTH_ENDS, /* as the scheme defines it: explicit parts at the step's start, implicit ones at its end */
+    FD_MIDDLE,    /* all in its middle: also of second order, with half the work */
+    FD_NEW_END    /* all at its end */
+};
+
+/* Early exercise: the value never falls below the final values. */
+enum {
+    FD_EUROPEAN,
+    FD_AMERICAN, /* operator splitting of Ikonen and Toivanen: a multiplier carries what exercise added to a step */
+    FD_PROJECTED /* the larger of value and final value after each step: of first order */
+};
+
+/* What happens at a date, in the order of the march. Calendar time runs the other way: the holder exercises, then a
+   barrier is observed or a coupon paid, then a dividend lowers the price. With FD_AMERICAN and FD_PROJECTED the holder
+   may exercise before and after all of this. So values are at least the final values before the shift, as after every
+   step, and again after the change. Exercise can thus escape a dividend, and a barrier too: just before it is observed,
+   a price beyond it is worth the payoff. If the right to exercise ends at the barrier, make the payoff 0 beyond it. To
+   allow exercise only after the change, let the change itself take the larger value. */
+enum {
+    FD_SHIFT = 1,         /* the value at x becomes the one at x - cash - proportion x (or at the axis's end) */
+    FD_CHANGE_VALUES = 2, /* applies the model's change to each value */
+    FD_EXERCISE = 4,      /* the larger of value and final value: Bermudan exercise; the other two kinds include it */
+    FD_RECORD = 8         /* records value and derivatives at the spot */
+};
+
+typedef struct {
+    int what; /* any of them, added */
+    double cash, proportion;
+} fd_date;
+
+/* Returns the place from which a shift takes the value at x. */
+TB_HD double fd_shifted(const fd_date *date, double x, double low, double high)
+{
+    double from = x - date->cash - date->proportion * x;
+    return from < low ? low : from > high ? high : from;
+}
+
+/* Returns the time at which the coefficients of a step's start (end 0) or end (end 1) are taken. */
+TB_HD double fd_coefficient_time(int coefficients, const fd_step *step, int end)
+{
+    return coefficients == FD_MIDDLE           ? step->from - (step->from - step->to) / 2
+           : coefficients == FD_NEW_END || end ? step->to
+                                               : step->from;
+}
+
+/* A problem's choices for its march. */
+typedef struct {
+    const fd_times *times;
+    const fd_date *at_date;
+    int scheme, coefficients, finals, kinks;
+    const double *kink;
+    int exercise;
+} fd_plan;
+
+/* Checks a problem's choices for its march, as far as possible before the steps are made.
+   Returns  what is FD_OK, FD_BAD_SCHEME, FD_BAD_THETA, FD_BAD_COEFFICIENTS, FD_BAD_FINALS, FD_BAD_EXERCISE,
+            FD_BAD_KINKS (detail 1 + the kink, 0: their number) or FD_BAD_EVENT (detail 1 + the date) */
+TB_HD fd_status fd_plan_check(const fd_plan *plan)
+{
+    fd_scheme scheme;
+    int wrong = fd_scheme_of(plan->scheme, plan->times->theta, &scheme), detail = 0;
+    if (!wrong && (plan->coefficients < FD_BOTH_ENDS || plan->coefficients > FD_NEW_END)) wrong = FD_BAD_COEFFICIENTS;
+    if (!wrong && (plan->finals < FD_AT_POINTS || plan->finals > FD_AVERAGED)) wrong = FD_BAD_FINALS;
+    if (!wrong && (plan->exercise < FD_EUROPEAN || plan->exercise > FD_PROJECTED)) wrong = FD_BAD_EXERCISE;
+    if (!wrong && plan->finals == FD_TOLD && (plan->kinks < 0 || plan->kinks > 4)) wrong = FD_BAD_KINKS;
+    for (int k = 0; k < plan->kinks && plan->finals == FD_TOLD && !wrong; k++)
+        if (!trid_finite_f64(plan->kink[k]) || (k > 0 && !(plan->kink[k] > plan->kink[k - 1])))
+            wrong = FD_BAD_KINKS, detail = 1 + k;
+    for (int k = 0; k < plan->times->dates && plan->at_date && !wrong; k++) {
+        const fd_date *date = &plan->at_date[k];
+        if (!trid_finite_f64(date->cash) || !trid_finite_f64(date->proportion) || date->what < 0 || date->what > 15)
+            wrong = FD_BAD_EVENT, detail = 1 + k;
+    }
+    return fd_status_of(wrong, detail, -1, -1, -1, -1, -1);
+}
+
+/* How short an explicit march's steps must be at a point, as 1 / dt: so that its fastest wave does not overshoot
+   (couplings), and so that drifts do not make waves grow (drifts). */
+typedef struct {
+    double couplings, drifts;
+} fd_p_rate;
+
+/* Returns the longest explicit step; 0: there is none. */
+TB_HD double fd_p_longest(int steps, const fd_step *step)
+{
+    double longest = 0;
+    for (int k = 0; k < steps; k++)
+        if (step[k].kind == FD_EXPLICIT) longest = fd_p_max(longest, step[k].from - step[k].to);
+    return longest;
+}
+
+/* Returns a point's rate as an integer that is least for the fastest point; 0 if no explicit step is too long. */
+TB_HD int fd_p_too_fast(double longest, fd_p_rate rate, double kill)
+{
+    double fastest = fd_p_max(rate.couplings + (kill > 0 ? kill / 2 : 0), rate.drifts);
+    float rounded = (float)(fastest * (1 + 1e-6));
+    int bits;
+    memcpy(&bits, &rounded, sizeof bits);
+    return longest * fastest > 1 ? -bits : 0;
+}
+
+/* Returns how many steps an explicit march needs, given its fastest point. That many are short enough where grading
+   makes steps longest, and in each interval between dates, whose share of the steps is rounded. */
+TB_HD int fd_p_enough(const fd_times *times, int too_fast)
+{
+    float fastest;
+    const int bits = -too_fast, graded = times->grading == FD_GEOMETRIC && times->ratio > 0;
+    memcpy(&fastest, &bits, sizeof fastest);
+    double stretch = times->grading == FD_QUADRATIC ? 2 : graded ? fd_p_max(times->ratio, 1 / times->ratio) : 1;
+    double rate = (double)fastest * stretch, needed = times->maturity * rate, most = 0;
+    for (int k = 0; k <= times->dates && times->dates > 0; k++) {
+        double from = k < times->dates ? times->date[k] : times->maturity, to = k > 0 ? times->date[k - 1] : 0;
+        if ((from - to) * rate > 1) most = fd_p_max(most, times->maturity / (from - to));
+    }
+    needed = ceil(needed + most);
+    return needed < (double)FD_P_MOST ? (int)needed : (int)FD_P_MOST;
+}
+
+/* Shared by the solvers: the least index at which something is wrong, sums, memory. */
+enum {
+    FD_P_NONE = 0x7fffffff, /* no index */
+    FD_P_LANES = 32         /* the systems that the host interleaves; tables are padded to multiples of it */
+};
+
+TB_HD void fd_p_least(int *kept, int index)
+{
+#if defined __CUDA_ARCH__ || (defined SIMT_EMULATOR && !defined __CUDACC__)
+    atomicMin(kept, index);
+#else
+    if (index < *kept) *kept = index;
+#endif
+}
+TB_HD void fd_p_add(int *sum, int count)
+{
+#if defined __CUDA_ARCH__ || (defined SIMT_EMULATOR && !defined __CUDACC__)
+    atomicAdd(sum, count);
+#else
+    *sum += count;
+#endif
+}
+
+/* A magnitude is stored as the bits of a float: nonnegative floats are ordered as their bits are. */
+TB_HD int fd_p_larger(int kept, double value)
+{
+    const float size = (float)fabs(value);
+    int bits;
+    memcpy(&bits, &size, sizeof bits);
+    return bits > kept ? bits : kept;
+}
+TB_HD void fd_p_most(int *kept, int bits)
+{
+#if defined __CUDA_ARCH__ || (defined SIMT_EMULATOR && !defined __CUDACC__)
+    atomicMax(kept, bits);
+#else
+    if (bits > *kept) *kept = bits;
+#endif
+}
+
+/* Returns by how much a change raises the magnitude of a value; a knock-out adds nothing. */
+TB_HD double fd_p_added(double before, double after)
+{
+    return fd_p_max(fabs(after) - fabs(before), 0);
+}
+
+/* Sets the growth of a march that ended: the largest magnitude that it has over the largest that it was given. */
+TB_HD void fd_p_grown(fd_status *status, int given, int largest)
+{
+    float before, after;
+    memcpy(&before, &given, sizeof before), memcpy(&after, &largest, sizeof after);
+    status->growth = before > 0 ? after / before : 0;
+    if (status->growth > (float)FD_MOST_GROWTH) status->what = FD_GREW;
+}
+
+TB_HD size_t fd_p_round(size_t bytes)
+{
+    return (bytes + 127) / 128 * 128;
+}
+
+/* Returns the address at an offset; null while memory is null, that is while bytes are only counted. */
+TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
+{
+    return memory ? memory + offset : 0;
+}
+
+/* Returns the length of an axis's tables: its points, padded. */
+TB_HD int fd_p_padded(int points)
+{
+    return (points + FD_P_LANES - 1) / FD_P_LANES * FD_P_LANES;
+}
+
+/* The solvers check a model's declarations before the march, at all points, in the first and in the last step. If a
+   model writes or reads more numbers than it declares, it finds room for this many more: */
+enum { FD_P_ROOM = 8 };
+
+/* The declarations that are false at a point, as a sum. */
+enum {
+    FD_P_FEW = 1,         /* << axis, or << 3 for time: the terms read more numbers than are declared */
+    FD_P_MIXED = 16,      /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
+    FD_P_CHANGES = 128,   /* terms change in time */
+    FD_P_NOT_ALONE = 256, /* << axis: its terms depend on another axis */
+    FD_P_ILL_POSED = 2048
+};
+
+/* Returns the first false declaration as a status, with its axis, or 1 << pair in detail. */
+TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
+{
+    const int first = untrue & -untrue;
+    if (!untrue) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    if (first < FD_P_MIXED) return fd_status_of(FD_TOO_FEW_NUMBERS, 0, first == 8 ? -1 : first / 2, i, j, k, step);
+    if (first < FD_P_CHANGES) return fd_status_of(FD_MIXED_UNDECLARED, first / FD_P_MIXED, -1, i, j, k, step);
+    if (first < FD_P_NOT_ALONE) return fd_status_of(FD_CHANGES_UNDECLARED, 0, -1, i, j, k, step);
+    if (first < FD_P_ILL_POSED) return fd_status_of(FD_NOT_ALONE, 0, first / FD_P_NOT_ALONE / 2, i, j, k, step);
+    return fd_status_of(FD_ILL_POSED, 0, -1, i, j, k, step);
+}
+
+/* Fills what a model is to write with NaN: the `count` numbers that it declares, and the room after them. */
+TB_HD void fd_p_blank(int count, double *number)
+{
+    const unsigned long long nan = 0x7ff8000000000000u;
+    for (int q = 0; q < count + FD_P_ROOM; q++) memcpy(&number[q], &nan, sizeof nan);
+}
+
+/* Returns whether the model has written more than it declares. */
+TB_HD int fd_p_written_beyond(int count, const double *number)
+{
+    int beyond = 0;
+    for (int q = count; q < count + FD_P_ROOM; q++) beyond |= trid_finite_f64(number[q]);
+    return beyond;
+}
+
+#define FD_P_RESTRICT __restrict__
+/* The same for rows that a loop writes now and reads in its next iteration. If clang (14; not 22) inlines the function
+   into that loop, it takes the promise to hold across all iterations. For clang, FD_P_APART before the inner loop makes
+   the promise instead. */
+#ifdef __clang__
+#define FD_P_RESTRICT_ROW
+#define FD_P_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define FD_P_RESTRICT_ROW __restrict__
+#define FD_P_APART
+#endif
+/* A function whose loops the compiler should vectorise inlines all that it calls, the model's functions too. */
+#define FD_P_INLINE static inline __attribute__((always_inline, unused))
+#define FD_P_FLAT static __attribute__((flatten, noinline, unused))

@@ -1,0 +1,209 @@
+/* time.h - a room of fd.h: time steps, and ADI schemes as numbers.
+   MIT licence, see LICENSE. */
+
+/* How time steps are spread between two dates. The march starts at the later date. Steps are all equal; or each exceeds
+   the one before by the same factor, and the last is `ratio` times the first; or the times are spaced as squares. The
+   last two suit a kink at the later date. */
+enum { FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC };
+
+/* The kind of a time step. FD_EXPLICIT is Douglas with theta 0: a march of such steps is stable only if they are
+   short. */
+enum { FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER };
+
+/* The description of the time steps. */
+typedef struct {
+    double maturity; /* the march goes from here to 0 */
+    int steps;       /* at least 1; more are taken if dates are so close that an interval gets less than one step */
+    int grading;     /* FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC: after the final values and after dates with a kink */
+    double ratio;    /* FD_GEOMETRIC: the last step before the next date or 0, over the first step */
+    int kind;        /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
+    double theta;    /* for FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), but 1/2 in fd_schedule itself */
+    int halves;      /* Rannacher start: the number of backward Euler steps of half the size after the final values and
+                           after each date with a kink, as far as the steps to the next date allow; 4 is usual */
+    int dates;       /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
+    const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
+    const int *kink;    /* for each date: does it leave a kink or a jump? Null: all do */
+} fd_times;
+
+/* A time step, from > to. Steps join to the bit: the first starts at maturity, each next one where the one before ends,
+   and the last ends at 0. */
+typedef struct {
+    double from, to;
+    double theta; /* 0 for FD_EXPLICIT, 1 for FD_BACKWARD_EULER */
+    int kind;
+    int date; /* the index of the date that equals `to` to the bit; -1: none */
+} fd_step;
+
+/* Returns the share of an interval that the first k of m graded steps cover, counted from the later end. */
+TB_HD double fd_p_share(int grading, double ratio, int k, int m)
+{
+    double s = (double)k / m;
+    if (grading == FD_QUADRATIC) return s * s;
+    if (grading == FD_EQUAL || m < 2 || fabs(ratio - 1) < 1e-12) return s;
+    double growth = log(ratio) / (m - 1);
+    return expm1(growth * k) / expm1(growth * m);
+}
+
+/* Makes steps first .. first + room - 1 of a march from maturity to 0, or as many of them as exist, for callers who
+   hold a few steps at a time.
+   Needs    room for `room` steps in step; null: count only
+   Leaves   in *count the number of all steps
+   Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_GRADING, FD_BAD_KIND, FD_BAD_STEPS, FD_BAD_SIZE (halves or dates
+            negative or above 2^28; or neighbouring dates and steps so close that rounding makes them equal),
+            FD_BAD_NUMBER (maturity or ratio not positive and finite), FD_BAD_THETA, or 1 + the index of the first date
+            that is not finite, out of range or out of order
+   Cost     a few double operations for each of all steps; if graded by a ratio, two exponentials each */
+TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
+{
+    if (!times || !count) return FD_BAD_ARGUMENT;
+    fd_times t = *times;
+    if (t.grading != FD_EQUAL && t.grading != FD_GEOMETRIC && t.grading != FD_QUADRATIC) return FD_BAD_GRADING;
+    if (t.kind != FD_EXPLICIT && t.kind != FD_BACKWARD_EULER && t.kind != FD_THETA) return FD_BAD_KIND;
+    if (t.steps < 1 || t.steps > FD_P_MOST) return FD_BAD_STEPS;
+    if (t.halves < 0 || t.halves > FD_P_MOST || t.dates < 0 || t.dates > FD_P_MOST) return FD_BAD_SIZE;
+    if (!trid_finite_f64(t.maturity) || !(t.maturity > 0)) return FD_BAD_NUMBER;
+    if (t.grading == FD_GEOMETRIC && !(trid_finite_f64(t.ratio) && t.ratio > 0)) return FD_BAD_NUMBER;
+    if (t.kind == FD_THETA && !(trid_finite_f64(t.theta) && t.theta >= 0 && t.theta <= 1)) return FD_BAD_THETA;
+    if (t.dates > 0 && !t.date) return FD_BAD_ARGUMENT;
+    for (int i = 0; i < t.dates; i++) {
+        double least = i > 0 ? t.date[i - 1] : 0;
+        if (!trid_finite_f64(t.date[i]) || !(i > 0 ? t.date[i] > least : t.date[i] >= 0) || !(t.date[i] < t.maturity))
+            return 1 + i;
+    }
+    double theta = t.kind == FD_EXPLICIT         ? 0
+                   : t.kind == FD_BACKWARD_EULER ? 1
+                   : t.theta > 0                 ? t.theta
+                                                 : 0.5,
+           upper = t.maturity, from = upper;
+    long long total = 0, taken = 0;
+    int kink = 1, date = t.dates - 1;
+    while (upper > 0) {
+        /* Steps from upper to the next date, or to 0. */
+        double lower = date >= 0 ? t.date[date] : 0;
+        long long due = (long long)floor(t.steps * ((t.maturity - lower) / t.maturity) + 0.5);
+        int whole = due > taken ? (int)(due - taken) : 1;
+        taken += whole;
+        for (int k = 1; k <= whole; k++) {
+            double share = fd_p_share(kink ? t.grading : FD_EQUAL, t.ratio, k, whole);
+            double to = k == whole ? lower : upper - share * (upper - lower), start = from;
+            int halved = kink ? t.halves - 2 * (k - 1) : 0, parts = halved > 0 ? 2 : 1; /* halved: how many are left */
+            for (int part = 0; part < parts; part++, total++) {
+                double end = part < parts - 1 ? start - (start - to) / 2 : to;
+                int euler = halved > part;
+                if (!(end < from)) return FD_BAD_SIZE;
+                if (step && total >= first && total < first + (long long)room) {
+                    fd_step made = {from, end, euler ? 1 : theta, euler ? FD_BACKWARD_EULER : t.kind,
+                                    part == parts - 1 && k == whole ? date : -1};
+                    step[total - first] = made;
+                }
+                from = end;
+            }
+        }
+        kink = date >= 0 && (!t.kink || t.kink[date]);
+        upper = lower;
+        date--;
+    }
+    if (total > FD_P_MOST) return FD_BAD_SIZE;
+    *count = (int)total;
+    return FD_OK;
+}
+
+/* Makes all steps of a march.
+   Needs    as fd_schedule_part
+   Returns  as fd_schedule_part, or FD_NO_ROOM: *count says how much room is needed */
+TB_HD int fd_schedule(const fd_times *times, int room, fd_step *step, int *count)
+{
+    int status = fd_schedule_part(times, 0, room, step, count);
+    return status || !step || *count <= room ? status : FD_NO_ROOM;
+}
+
+/* ---- schemes ----------------------------------------------------------------------------------------------------- */
+
+enum { FD_DOUGLAS, FD_CRAIG_SNEYD, FD_MODIFIED_CRAIG_SNEYD, FD_HUNDSDORFER_VERWER };
+
+/* A stage of a scheme for u' = F(u), F = F_0 + F_1 + ... + F_d. F_0 holds the mixed derivatives, F_j those along axis j
+   and whatever else is assigned to it. u is the value at the start of the step, dt > 0 the step, and z the result of
+   the stage before, which has no weight in the first stage. The stage first forms the base
+       y = u + dt (mixed[0] F_0(u) + own[0] (F_1 + ... + F_d)(u) + mixed[1] F_0(z) + own[1] (F_1 + ... + F_d)(z)).
+   Then it solves along each axis j = 1 .. d in turn for y':
+       y' - theta dt F_j(y') = y - theta dt F_j(about ? z : u).
+   Each y' is the next axis's y; the last is the stage's result. F(u) is taken at the start of the step, F(z) and F(y')
+   at its end.
+
+   It is best to solve for the difference from w = about ? z : u. With F_j(v) = A_j v + sources and boundary terms,
+       (1 - theta dt A_j) (y' - w) = y - w + theta dt (F_j(w) at the end of the step - F_j(w) as taken above).
+   The last term is 0 if F_j is time-independent, or if about is 1. This form need not store any F_j. At a boundary
+   whose value is given, the right-hand side is the new value less w. A coupling that the matrix omits (fd_lane_lag)
+   acts on the old value instead of not at all. */
+typedef struct {
+    double mixed[2], own[2], theta;
+    int about;
+} fd_stage;
+
+typedef struct {
+    int stages; /* 1 or 2 */
+    fd_stage stage[2];
+} fd_scheme;
+
+/* Describes a scheme by numbers. With theta 1, FD_DOUGLAS is the backward Euler step of a Rannacher start.
+   Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SCHEME, or FD_BAD_THETA
+   Error    in time: FD_DOUGLAS is of second order with theta 1/2 and no mixed terms, else first; FD_CRAIG_SNEYD of
+            second with theta 1/2, else first; the other two of second with any theta */
+TB_HD int fd_scheme_of(int which, double theta, fd_scheme *scheme)
+{
+    if (!scheme) return FD_BAD_ARGUMENT;
+    if (which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_SCHEME;
+    if (!trid_finite_f64(theta) || !(theta >= 0 && theta <= 1)) return FD_BAD_THETA;
+    double again = which == FD_MODIFIED_CRAIG_SNEYD ? 0.5 - theta : which == FD_HUNDSDORFER_VERWER ? 0.5 : 0;
+    fd_stage first = {{1, 0}, {1, 0}, 0, 0}, second = {{0.5, 0.5}, {0, 0}, 0, 0};
+    first.theta = second.theta = theta;
+    second.own[0] = 1 - again, second.own[1] = again;
+    second.about = which == FD_HUNDSDORFER_VERWER;
+    scheme->stages = which == FD_DOUGLAS ? 1 : 2;
+    scheme->stage[0] = first, scheme->stage[1] = second;
+    return FD_OK;
+}
+
+/* Returns the theta that makes a scheme stable for any step, diffusion and correlation (docs/fd.md), and as accurate as
+   it can be: 1/2 for Douglas and Craig-Sneyd (2/3 for Douglas with three factors and mixed terms), 1/3 and 6/13 for
+   Modified Craig-Sneyd with two and three factors, 1 - sqrt(1/2) and 3 - sqrt(27/4) for Hundsdorfer-Verwer, 1/2 for an
+   unknown scheme. If drifts exceed diffusion, use fd_scheme_theta_drift. */
+TB_HD double fd_scheme_theta(int which, int factors, int mixed)
+{
+    int three = factors > 2;
+    return which == FD_DOUGLAS && three && mixed ? 2.0 / 3
+           : which == FD_MODIFIED_CRAIG_SNEYD    ? (three ? 6.0 / 13 : 1.0 / 3)
+           : which == FD_HUNDSDORFER_VERWER      ? (three ? 3 - 1.5 * 1.7320508075688772 : 0.29289321881345254)
+                                                 : 0.5;
+}
+
+/* Finds the theta that makes a scheme stable where drifts exceed diffusion.
+   Needs    courant: the largest |drift| dt / spacing along any axis, at any point and in any step; 0 for small drifts
+   Leaves   *theta. With two factors this is fd_scheme_theta's, except 1/2 + sqrt(1/12) for Hundsdorfer-Verwer; all
+            schemes are then stable for any courant. With three factors it is 2/3 for Douglas and Craig-Sneyd (of first
+            order), 3/4 for Modified Craig-Sneyd and 1 for Hundsdorfer-Verwer; no wave then grows by more than 1.00025
+            a step while courant is at most 1/2, or 3/10 for Modified Craig-Sneyd (docs/fd.md)
+   Returns  FD_OK; FD_GREW: with three factors and a larger courant no theta keeps all waves from growing. Take more
+            steps; upwinding (FD_UPWIND, FD_FITTED) and this theta slow the growth, and status.growth reports it.
+            FD_BAD_ARGUMENT (null, an unknown scheme), or FD_BAD_NUMBER: courant is negative or NaN */
+TB_HD int fd_scheme_theta_drift(int which, int factors, int mixed, double courant, double *theta)
+{
+    if (!theta || which < FD_DOUGLAS || which > FD_HUNDSDORFER_VERWER) return FD_BAD_ARGUMENT;
+    if (!(courant >= 0)) return FD_BAD_NUMBER;
+    *theta = fd_scheme_theta(which, factors, mixed);
+    if (!(courant > 0)) return FD_OK;
+    if (factors < 3) {
+        if (which == FD_HUNDSDORFER_VERWER) *theta = 0.78867513459481288;
+        return FD_OK;
+    }
+    *theta = which == FD_HUNDSDORFER_VERWER ? 1 : which == FD_MODIFIED_CRAIG_SNEYD ? 0.75 : 2.0 / 3;
+    return courant <= (which == FD_MODIFIED_CRAIG_SNEYD ? 0.3 : 0.5) ? FD_OK : FD_GREW;
+}
+
+/* Returns the times of a march; a theta of 0 becomes the scheme's own. */
+TB_HD fd_times fd_times_of(const fd_times *times, int scheme, int factors, int mixed)
+{
+    fd_times of = *times;
+    if (of.kind == FD_THETA && of.theta >= 0 && of.theta <= 0) of.theta = fd_scheme_theta(scheme, factors, mixed);
+    return of;
+}

@@ -1,0 +1,281 @@
+/* interleaved.h - interleaved tridiagonal systems, partitioned across a block's threads, for CUDA kernels.
+
+   MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
+
+   The strided directions of a grid have such systems: neighbouring threads hold neighbouring systems, so that memory is
+   read and written in its own order (examples/block_lines.cu). trid.h's conventions hold: k rows a thread, status,
+   sizes, suffixes; w = log2 parts.
+
+     block (all threads call)
+       trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers
+       trid_block_interleaved_unchecked   the same without a status, for dominant matrices
+       trid_block_interleaved_factor      the matrices' part of it, once          4 barriers
+       trid_block_interleaved_solve       then for each right-hand side           as trid_warp_solve, 2 barriers
+       trid_block_interleaved_solve_stored    the same with the factors in memory
+       trid_block_interleaved_exchange    reduced rows to the threads that solve them
+     sizes
+       trid_block_interleaved_bytes, trid_block_interleaved_solve_bytes
+       trid_interleaved_slot, trid_log2   where a block stores reduced rows */
+
+#ifndef TRID_INTERLEAVED_BODY
+#ifndef TRID_INTERLEAVED_H
+#define TRID_INTERLEAVED_H
+
+#include "../trid.h"
+
+/* Lengths of the caller's arrays, in elements. */
+#define TRID_INTERLEAVED_FACTOR_LEN(k) (5 * (k) + 12) /* f of trid_block_interleaved_factor, for each thread */
+#define TRID_BLOCK_INTERLEAVED_LEN_F32(systems, parts)                                                                 \
+    TRID_INTERLEAVED_LEN(systems, parts, 32) /* trid_block_interleaved, for the block */
+#define TRID_BLOCK_INTERLEAVED_LEN_F64(systems, parts) TRID_INTERLEAVED_LEN(systems, parts, 16)
+#define TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32(systems, parts)                                                           \
+    TRID_INTERLEAVED_SOLVE_LEN(systems, parts, 32) /* trid_block_interleaved_factor and _solve */
+#define TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F64(systems, parts) TRID_INTERLEAVED_SOLVE_LEN(systems, parts, 16)
+
+/* Slots of reduced rows in shared memory, for `systems` systems of `parts` partitions (powers of two, systems * parts a
+   multiple of 32). Shared memory serves a warp's access `banks` words at a time: 32 of four bytes, or 16 of eight.
+   Partition j of system i is t = i + systems j. Threads fill in order of t and read in order of j + parts i, and both
+   must touch `banks` different banks. So max(banks/parts, 1) words of padding follow each row of max(systems, banks)
+   words, and the banks/parts systems that are read together tile the banks. */
+#define TRID_P_INTERLEAVED_GAP(parts, banks) ((parts) < (banks) ? (banks) / (parts) : 1)
+#define TRID_P_INTERLEAVED_ROW(systems, banks) ((systems) > (banks) ? (systems) : (banks))
+#define TRID_INTERLEAVED_SLOT(systems, parts, banks, t)                                                                \
+    ((t) + (t) / TRID_P_INTERLEAVED_ROW(systems, banks) * TRID_P_INTERLEAVED_GAP(parts, banks))
+#define TRID_INTERLEAVED_LEN(systems, parts, banks)                                                                    \
+    (6 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts)))
+#define TRID_INTERLEAVED_SOLVE_LEN(systems, parts, banks)                                                              \
+    (3 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts)))
+
+#if TB_DEVICE_SCOPES
+
+/* Returns log2 n of a power of two. */
+TB_D int trid_log2(int n)
+{
+    return 31 - __clz(n);
+}
+
+/* Returns TRID_INTERLEAVED_SLOT by shifts, for sizes that the compiler does not know. */
+TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
+{
+    return t +
+           (t >> trid_log2(TRID_P_INTERLEAVED_ROW(systems, banks))) * (parts < banks ? banks >> trid_log2(parts) : 1);
+}
+
+#endif
+
+#ifndef __cplusplus
+#define trid_block_interleaved_bytes TB_OF(trid_block_interleaved_bytes)
+#define trid_block_interleaved_solve_bytes TB_OF(trid_block_interleaved_solve_bytes)
+#else
+#define trid_block_interleaved_bytes_f32 tb_f32::trid_block_interleaved_bytes
+#define trid_block_interleaved_bytes_f64 tb_f64::trid_block_interleaved_bytes
+#define trid_block_interleaved_solve_bytes_f32 tb_f32::trid_block_interleaved_solve_bytes
+#define trid_block_interleaved_solve_bytes_f64 tb_f64::trid_block_interleaved_solve_bytes
+#define trid_block_interleaved_f32 tb_f32::trid_block_interleaved
+#define trid_block_interleaved_f64 tb_f64::trid_block_interleaved
+#define trid_block_interleaved_unchecked_f32 tb_f32::trid_block_interleaved_unchecked
+#define trid_block_interleaved_unchecked_f64 tb_f64::trid_block_interleaved_unchecked
+#define trid_block_interleaved_factor_f32 tb_f32::trid_block_interleaved_factor
+#define trid_block_interleaved_factor_f64 tb_f64::trid_block_interleaved_factor
+#define trid_block_interleaved_solve_stored_f32 tb_f32::trid_block_interleaved_solve_stored
+#define trid_block_interleaved_solve_stored_f64 tb_f64::trid_block_interleaved_solve_stored
+#define trid_block_interleaved_solve_f32 tb_f32::trid_block_interleaved_solve
+#define trid_block_interleaved_solve_f64 tb_f64::trid_block_interleaved_solve
+#define trid_block_interleaved_exchange_f32 tb_f32::trid_block_interleaved_exchange
+#define trid_block_interleaved_exchange_f64 tb_f64::trid_block_interleaved_exchange
+#endif
+
+#define TRID_INTERLEAVED_BODY
+#define TB_BODY "interleaved.h"
+#include "twice.h"
+#undef TB_BODY
+#undef TRID_INTERLEAVED_BODY
+
+#endif /* TRID_INTERLEAVED_H */
+#else  /* TRID_INTERLEAVED_BODY: C over tb_real */
+
+/* Returns the bytes of shared memory that a launch needs for trid_block_interleaved. */
+TB_HD size_t trid_block_interleaved_bytes(int systems, int parts)
+{
+    return (size_t)TRID_INTERLEAVED_LEN(systems, parts, TRID_BANKS) * sizeof(tb_real);
+}
+
+/* Returns the same for trid_block_interleaved_factor and _solve. */
+TB_HD size_t trid_block_interleaved_solve_bytes(int systems, int parts)
+{
+    return (size_t)TRID_INTERLEAVED_SOLVE_LEN(systems, parts, TRID_BANKS) * sizeof(tb_real);
+}
+
+#if TB_DEVICE_SCOPES
+
+/* Does the work of trid_block_interleaved and, without report, of trid_block_interleaved_unchecked. */
+TB_D int trid_p_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
+                                  tb_real *shared, int report)
+{
+    enum { banks = TRID_BANKS };
+    int thread = trid_block_thread(), partition = thread >> trid_log2(systems);
+    int part = trid_interleaved_slot(systems, parts, banks, systems * parts); /* elements in one of the six arrays */
+    trid_lane_pad(k, k * partition, n, k * parts, a, b, c, d);
+    int status = trid_lane_reduce(k, a, b, c, d);
+
+    tb_real *first = shared, *last = shared + 3 * part;
+    int slot = trid_interleaved_slot(systems, parts, banks, thread);
+    if (k > 1) {
+        first[slot] = a[0];
+        first[part + slot] = c[0];
+        first[2 * part + slot] = d[0];
+    }
+    last[slot] = a[k - 1];
+    last[part + slot] = c[k - 1];
+    last[2 * part + slot] = d[k - 1];
+    __syncthreads();
+
+    /* Now this thread has partition rank of system thread / parts, at index own of the filling order. */
+    int rank = thread & (parts - 1), own = (thread >> trid_log2(parts)) + systems * rank;
+    int solved = trid_interleaved_slot(systems, parts, banks, own),
+        below = trid_interleaved_slot(systems, parts, banks, own + systems);
+    tb_real row_a = last[solved], row_c = last[part + solved], row_d = last[2 * part + solved];
+    int bad = 0;
+    if (k > 1) {
+        int next = rank + 1 < parts;
+        bad = trid_lane_link(&row_a, &row_c, &row_d, next ? first[below] : 0, next ? first[part + below] : 0,
+                             next ? first[2 * part + below] : 0);
+    }
+    bad |= trid_warp_pcr(parts, parts, row_a, row_c, &row_d);
+    last[2 * part + solved] = row_d; /* only this thread has read this word and the next */
+    if (report) last[solved] = bad & 1 ? (tb_real)1 : bad ? (tb_real)2 : (tb_real)0;
+    __syncthreads();
+
+    tb_real left = partition > 0 ? last[2 * part + trid_interleaved_slot(systems, parts, banks, thread - systems)] : 0;
+    trid_lane_expand(k, a, c, d, left, last[2 * part + slot]);
+    return trid_lane_status(k * partition, k, n, k * parts, status, report ? (int)last[slot] : 0);
+}
+
+/* Solves `systems` interleaved systems, as the strided directions of a grid need. Thread t holds rows
+   k*(t / systems) .. k*(t / systems) + k-1 of system t % systems, so that loads of neighbouring systems coalesce:
+                threads 0 .. systems-1             systems 0 .. systems-1, rows 0 .. k-1
+                threads systems .. 2*systems-1     systems 0 .. systems-1, rows k .. 2k-1    ...   `parts` partitions
+   The reduced rows pass through shared memory to groups of `parts` lanes, each of which solves one system, and the
+   unknowns return the same way.
+   Needs    k >= 1 a literal; systems and parts powers of two, parts <= 32, systems*parts the threads of the block, a
+            multiple of 32 (literals, or the same numbers in all threads, which takes two dozen more operations);
+            n <= k*parts, which may differ between systems; a of row 0, c of row n-1 and rows from n on are not read
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on; a, b, c clobbered
+   Returns  as trid_warp_hybrid, of the thread's own system: -1 if n > k*parts; the smallest positive status of the
+            system's threads is where the failure began
+   Shared   TRID_BLOCK_INTERLEAVED_LEN_F32 or _F64 (systems, parts) elements (above 48 KiB a launch needs
+            cudaFuncSetAttribute). No bank conflicts when storing rows, loading a partition's own row and storing
+            unknowns; up to one extra cycle for each half of a warp when reading another partition's (tests/test_banks.c
+            counts them). Two barriers inside; __syncthreads() before another use.
+   Cost     trid_warp_hybrid with lanes = parts, its link and expansion through 8 stores and 9 loads, the last of each
+            for the status */
+TB_D int trid_block_interleaved(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
+                                tb_real *shared)
+{
+    return trid_p_block_interleaved(k, systems, parts, n, a, b, c, d, shared, 1);
+}
+
+/* Solves as trid_block_interleaved, but returns no status, for matrices that are known to be dominant.
+   Needs, Lanes, Leaves, Shared as there
+   Cost     about a tenth less: a failure found by another thread takes instructions to come back, even where nobody
+            asks for it */
+TB_D void trid_block_interleaved_unchecked(int k, int systems, int parts, int n, tb_real *a, tb_real *b, tb_real *c,
+                                           tb_real *d, tb_real *shared)
+{
+    trid_p_block_interleaved(k, systems, parts, n, a, b, c, d, shared, 0);
+}
+
+/* Exchanges reduced rows. The thread that holds a partition gives one word each of its first and of its last row,
+   through the first two of the three arrays. It gets those of the partition that it solves (*last) and of the next one
+   (*first, if k > 1). A system's last partition gets its own first, to which it does not couple. */
+TB_D void trid_block_interleaved_exchange(int k, int systems, int parts, tb_real *first, tb_real *last, tb_real *shared)
+{
+    enum { banks = TRID_BANKS };
+    int thread = trid_block_thread(), rank = thread & (parts - 1), own = (thread >> trid_log2(parts)) + systems * rank,
+        next = rank + 1 < parts ? own + systems : own;
+    int part = trid_interleaved_slot(systems, parts, banks, systems * parts),
+        slot = trid_interleaved_slot(systems, parts, banks, thread);
+    if (k > 1) shared[slot] = *first;
+    shared[part + slot] = *last;
+    __syncthreads();
+    if (k > 1) *first = shared[trid_interleaved_slot(systems, parts, banks, next)];
+    *last = shared[part + trid_interleaved_slot(systems, parts, banks, own)];
+}
+
+/* Computes everything in trid_block_interleaved that depends on the matrices alone, once for many right-hand sides. The
+   rows lie as there. Systems may share a matrix or have their own: every thread stores what it needs of the partition
+   that it holds and of the reduced row that it solves, which may be another system's. *steps tells how many of the
+   log2 parts PCR steps matter to the systems that this warp solves, as in trid_warp_factor; warps may differ. If steps
+   is null, all are stored.
+   Needs    k, systems, parts, n, a, b, c as trid_block_interleaved; f of TRID_INTERLEAVED_FACTOR_LEN(k) elements, in
+            registers
+   Lanes    all threads of the block
+   Leaves   f and *steps for trid_block_interleaved_solve; a, b, c as they were
+   Returns  as trid_block_interleaved
+   Shared   TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32 or _F64 (systems, parts) elements; bank conflicts as
+            trid_block_interleaved; four barriers inside; no barrier is needed before trid_block_interleaved_solve or
+            _factor use them again, __syncthreads() before any other use
+   Cost     about that of one trid_block_interleaved, and a vote a step
+   Error    as trid_warp_factor */
+TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, const tb_real *a, const tb_real *b,
+                                       const tb_real *c, tb_real *f, int *steps, tb_real *shared)
+{
+    enum { banks = TRID_BANKS };
+    int thread = trid_block_thread(), partition = thread >> trid_log2(systems),
+        solved = (thread >> trid_log2(parts)) + systems * (thread & (parts - 1));
+    tb_real *said = shared + 2 * trid_interleaved_slot(systems, parts, banks, systems * parts);
+    int status = trid_p_factor_partition(k, k * partition, n, k * parts, a, b, c, f);
+    tb_real first_a = f[TRID_P_LEFT(k, 0)], last_a = f[TRID_P_LEFT(k, k - 1)], first_c = f[TRID_P_LAST(k, 0)];
+    f[TRID_P_LINK(k)] = f[TRID_P_LAST(k, k - 1)];
+    trid_block_interleaved_exchange(k, systems, parts, &first_a, &last_a, shared);
+    __syncthreads();
+    trid_block_interleaved_exchange(k, systems, parts, &first_c, &f[TRID_P_LINK(k)], shared);
+    int bad = trid_p_factor_reduced(k, parts, last_a, first_a, first_c, f, steps);
+    said[trid_interleaved_slot(systems, parts, banks, solved)] = (tb_real)bad;
+    __syncthreads(); /* also because the next call fills the first two arrays */
+    bad = (int)said[trid_interleaved_slot(systems, parts, banks, thread)];
+    return trid_lane_status(k * partition, k, n, k * parts, status, bad);
+}
+
+/* Solves as trid_block_interleaved_solve, with the factors in memory, where they need no registers and where systems
+   with the same matrix may share them. Elements e < 5 k of f, for the partition that the thread holds, are at
+   f[e stride]; elements 5 k + e, for the row that it solves, are at reduced[e stride].
+   Needs    as trid_block_interleaved_solve */
+TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int n, int steps, const tb_real *f,
+                                              const tb_real *reduced, int stride, tb_real *d, tb_real *shared)
+{
+    enum { banks = TRID_BANKS };
+    int thread = trid_block_thread(), partition = thread >> trid_log2(systems),
+        solved = (thread >> trid_log2(parts)) + systems * (thread & (parts - 1));
+    tb_real *unknowns = shared + 2 * trid_interleaved_slot(systems, parts, banks, systems * parts);
+    trid_p_solve_partition(k, k * partition, n, k * parts, f, stride, d);
+    tb_real first = d[0], last = d[k - 1];
+    trid_block_interleaved_exchange(k, systems, parts, &first, &last, shared);
+    unknowns[trid_interleaved_slot(systems, parts, banks, solved)] =
+        trid_p_solve_reduced(k, parts, steps, reduced, stride, last, first);
+    __syncthreads();
+    int above = partition > 0 ? thread - systems : thread; /* the first partition couples to nothing above */
+    tb_real left = unknowns[trid_interleaved_slot(systems, parts, banks, above)],
+            x = unknowns[trid_interleaved_slot(systems, parts, banks, thread)];
+    trid_p_expand(k, f + TRID_P_LEFT(k, 0) * stride, f + TRID_P_LAST(k, 0) * stride, stride, d, left, x);
+}
+
+/* Solves the systems that trid_block_interleaved_factor factored, for one right-hand side each.
+   Needs    k, systems, parts, n and f as there; steps from there, of the same thread, or log2 parts. Rows from n on are
+            read as 0; if they are 0 already, n = k*parts saves the test.
+   Lanes    all threads of the block
+   Leaves   x in d, 0 in rows from n on
+   Shared   as trid_block_interleaved_factor, but two barriers inside. The unknowns come back through an array of their
+            own, so the next call may fill the others while they are still read.
+   Cost     trid_warp_solve with lanes = parts, its link and expansion through 3 stores and 4 loads
+   Error    as trid_warp_solve */
+TB_D void trid_block_interleaved_solve(int k, int systems, int parts, int n, int steps, const tb_real *f, tb_real *d,
+                                       tb_real *shared)
+{
+    trid_block_interleaved_solve_stored(k, systems, parts, n, steps, f, f + 5 * k, 1, d, shared);
+}
+
+#endif /* TB_DEVICE_SCOPES */
+
+#endif /* TRID_INTERLEAVED_BODY */
