@@ -44,19 +44,19 @@ echo '| | what | asked | measured |'
 echo '|---|---|---|---|'
 case $page in
 batch)
-    side_by_side=layout=interleaved,n=
-    share 'solve, side by side, n = 512, single' 90 operation=solve,precision=f32,${side_by_side}512
-    share 'solve, side by side, n = 1024, single' 90 operation=solve,precision=f32,${side_by_side}1024
+    interleaved=layout=interleaved,n=
+    share 'solve, interleaved, n = 512, single' 90 operation=solve,precision=f32,${interleaved}512
+    share 'solve, interleaved, n = 1024, single' 90 operation=solve,precision=f32,${interleaved}1024
     for precision in f32/single f64/double; do
-        where=precision=${precision%/*},${side_by_side}256
-        cost "checked, side by side, ${precision#*/}" solve_checked "$where"
-        cost "refined, side by side, ${precision#*/}" solve_refined "$where"
+        where=precision=${precision%/*},${interleaved}256
+        cost "checked, interleaved, ${precision#*/}" solve_checked "$where"
+        cost "refined, interleaved, ${precision#*/}" solve_refined "$where"
     done
     cost 'refined, contiguous, double' solve_refined precision=f64,layout=contiguous,n=256
     share 'factored, 16 sides, contiguous, single' 95 operation=factored_16,precision=f32,layout=contiguous
     for precision in f32/single f64/double; do
         for sides in 1 4 16; do
-            share "factored, sides: $sides, side by side, ${precision#*/}" 95 \
+            share "factored, sides: $sides, interleaved, ${precision#*/}" 95 \
                 "operation=factored_$sides,precision=${precision%/*},layout=interleaved"
         done
     done

@@ -15,7 +15,7 @@
    layouts whose names contain the text. A program compiled with -DBATCH_TUNE=float or =double times other shapes of the
    kernels instead. */
 #ifdef BATCH_TUNE
-#define TRID_P_BATCH_ROOMY(version) 0 /* no kernel is empty */
+#define TRID_P_BATCH_ALWAYS_PIPELINED(version) 0 /* no kernel is empty */
 #endif
 #include "../trid/batch.h"
 #include "bench.h"
@@ -559,8 +559,8 @@ static void measure_launch(const Arrays<T> &s)
 #endif
 
 #ifdef BATCH_TUNE
-/* Other shapes of the kernels for systems side by side: K rows a thread, L systems and S sections a block, R rows asked
-   for at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
+/* Other shapes of the kernels for interleaved systems: K rows a thread, L systems and S partitions a block, R rows
+   asked for at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
 template <typename T>
 struct Tune {
     trid_lines lines;
@@ -592,8 +592,8 @@ struct Tune {
         int there = 0;
         snprintf(name, sizeof name, "%s_K%d_L%d_S%d_R%d_A%d", what, K, L, S, R, AHEAD);
         time(name, 5, [&] {
-            launched(trid_p_batch_launch_lines_of<PIVOTED, T, K, L, S, R, AHEAD>(plan(), rows(), (const T *)s.d, s.x, 0,
-                                                                                 &there));
+            launched(trid_p_batch_launch_interleaved_of<PIVOTED, T, K, L, S, R, AHEAD>(plan(), rows(), (const T *)s.d,
+                                                                                       s.x, 0, &there));
         });
     }
     template <int PIVOTED, int L, int S, int R, int AHEAD>
@@ -618,8 +618,9 @@ struct Tune {
         own.report.status = (int *)s.work[1];
         own.report.tolerance = 1;
         int there = 0;
-        time(name, 5,
-             [&] { launched(trid_p_batch_launch_lines_checked<T, K, L, S, AHEAD>(own, rows(), s.d, s.x, 0, &there)); });
+        time(name, 5, [&] {
+            launched(trid_p_batch_launch_checked_interleaved_of<T, K, L, S, AHEAD>(own, rows(), s.d, s.x, 0, &there));
+        });
     }
     template <int K, int L, int S, int AHEAD>
     void several(int factored) const
@@ -630,8 +631,8 @@ struct Tune {
         trid_p_batch_more<T> more = {sides, elements_of(lines), 0, 0, 0};
         int there = 0;
         time(name, 3 + 2 * (double)sides, [&] {
-            launched(trid_p_batch_launch_lu_lines<T, K, L, S, AHEAD, 0>(plan(factored ? TRID_BATCH_FACTORED : 0),
-                                                                        rows(factored), more, s.d, s.x, 0, &there));
+            launched(trid_p_batch_launch_lu_interleaved_of<T, K, L, S, AHEAD, 0>(
+                plan(factored ? TRID_BATCH_FACTORED : 0), rows(factored), more, s.d, s.x, 0, &there));
         });
     }
     void factor() const
@@ -656,10 +657,10 @@ struct Tune {
     {
         char name[64];
         snprintf(name, sizeof name, "tune_shared_K%d_L%d_S%d_A%d", K, L, S, AHEAD);
-        trid_p_batch_common<T> one = {s.a, s.b, s.c, (int)lines.n};
+        trid_p_batch_one_matrix<T> one = {s.a, s.b, s.c, (int)lines.n};
         int there = 0;
         auto f = [&] {
-            launched(trid_p_batch_launch_common_lines<T, K, L, S, AHEAD>(plan(), one, s.d, s.x, 0, &there));
+            launched(trid_p_batch_launch_shared_interleaved_of<T, K, L, S, AHEAD>(plan(), one, s.d, s.x, 0, &there));
         };
         time(name, 2, f, 1);
     }

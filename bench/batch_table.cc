@@ -66,10 +66,10 @@ static void read_symbols(const char *program)
     if (!nm || pclose(nm) || symbols.empty()) fprintf(stderr, "batch_table: nm finds no kernels\n"), exit(1);
 }
 
-/* The names of a kernel's numeric template parameters, from the header: the "int K, int PATH" of the template above it. */
+/* The names of a kernel's numeric template parameters, from its room: the "int k, int path" of the template above it. */
 static std::map<std::string, std::vector<std::string>> parameters;
 
-static void read_header(const char *path)
+static void read_room(const char *path)
 {
     FILE *file = fopen(path, "r");
     char line[1024];
@@ -91,7 +91,6 @@ static void read_header(const char *path)
         }
     }
     if (file) fclose(file);
-    if (parameters.empty()) fprintf(stderr, "batch_table: no kernels in %s\n", path), exit(1);
 }
 
 struct kernel {
@@ -118,22 +117,22 @@ static std::string format(const char *text, int value)
     return line;
 }
 
-/* A kernel as "warps  EXACT    K = 16", without its precision; L, which depends on that, goes to *own. */
+/* A kernel as "warps  full        k = 16", without its precision; s, which depends on that, goes to *own. */
 static std::string describe(const launch &one, std::string *own)
 {
-    static const char *const path[] = {"  EXACT  ", "  DENSE  ", "  PITCHED"};
+    static const char *const path[] = {"  full      ", "  contiguous", "  strided   "};
     static const struct {
         const char *name, *text;
-    } shown[] = {{"K", "  K = %-2d"}, {"S", "  S = %-2d"}, {"R", "  R = %d"}, {"AHEAD", "  A = %-3d"}};
+    } shown[] = {{"k", "  k = %-2d"}, {"parts", "  p = %-2d"}, {"burst", "  r = %-2d"}, {"ahead", "  a = %-3d"}};
     kernel k = kernel_of(one);
     size_t cut = k.name.rfind("_reduce");
     std::string text = cut == std::string::npos ? k.name : k.name.substr(0, cut) + "_*";
-    if (k.is.count("PATH")) text += path[k.is["PATH"]];
+    if (k.is.count("path")) text += path[k.is["path"]];
     for (auto &each : shown)
         if (k.is.count(each.name)) text += format(each.text, k.is[each.name]);
-    if (k.is.count("WARPS")) text += format("  %d warps", one.threads / 32);
-    if (one.blocks > 1) text += all_sizes ? format("  C = %-2d", one.blocks) : "  clusters";
-    if (k.is.count("L")) *own = format("L = %d", k.is["L"]);
+    if (k.is.count("warps")) text += format("  %d warps", one.threads / 32);
+    if (one.blocks > 1) text += all_sizes ? format("  c = %-2d", one.blocks) : "  clusters";
+    if (k.is.count("systems")) *own = format("s = %d", k.is["systems"]);
     return text;
 }
 
@@ -145,7 +144,7 @@ static std::string describe(const std::vector<launch> &all, std::string *own)
     size_t levels = 0, groups = 0;
     for (const launch &one : all) {
         std::string name = kernel_of(one).name;
-        levels += name == "chunks_reduce" || name == "lines_reduce";
+        levels += name == "chunks_reduce" || name == "interleaved_reduce";
         groups += name == "pivoted_groups";
     }
     std::string text = describe(all[0], own);
@@ -154,21 +153,21 @@ static std::string describe(const std::vector<launch> &all, std::string *own)
     if (levels) {
         kernel last = kernel_of(all[levels]);
         text += std::string("  ") + times[levels] + ", then " + last.name;
-        if (last.is.count("S")) text += format(" S = %d", last.is["S"]);
+        if (last.is.count("parts")) text += format(" p = %d", last.is["parts"]);
     }
     return groups ? text + "  pivoted_groups " + times[(groups + 1) / 2] : text;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-enum layout { CONTIGUOUS, PITCHED, SIDE_BY_SIDE, WITHOUT_CLUSTERS };
+enum layout { CONTIGUOUS, STRIDED, INTERLEAVED, WITHOUT_CLUSTERS };
 enum operation { SOLVE, CHECKED, SHARED, PIVOTED };
 
 static trid_lines lines_of(int layout, long long n)
 {
     trid_lines lines = trid_lines_contiguous(n, 32); /* full tiles, whatever the width */
-    if (layout == PITCHED) lines.stride = n + 1;
-    return layout >= SIDE_BY_SIDE ? trid_lines_interleaved(n, 128) : lines;
+    if (layout == STRIDED) lines.stride = n + 1;
+    return layout >= INTERLEAVED ? trid_lines_interleaved(n, 128) : lines;
 }
 
 #define CALL(name, suffix) trid_batch_##name##_##suffix(l, 0, at(0), at(1), at(2), at(3), at(4), NULL, scratch, 0)
@@ -353,20 +352,22 @@ static void print_table(const char *title, call of, const call *but)
 
 int main(int argc, char **argv)
 {
-    const call solve = {SOLVE, CONTIGUOUS}, pivoted = {PIVOTED, CONTIGUOUS}, beside = {SOLVE, SIDE_BY_SIDE};
+    const call solve = {SOLVE, CONTIGUOUS}, pivoted = {PIVOTED, CONTIGUOUS}, interleaved = {SOLVE, INTERLEAVED};
     all_sizes = argc > 1 && !strcmp(argv[1], "--all");
     read_symbols(argv[0]);
-    read_header("trid/batch.h");
+    for (int room = 1; room < argc; room++)
+        if (strstr(argv[room], ".h")) read_room(argv[room]);
+    if (parameters.empty()) fprintf(stderr, "batch_table: no kernels\n"), exit(1);
     print_table("trid_batch_solve, contiguous, one system after another", solve, NULL);
-    print_table("where step or pitch are others", {SOLVE, PITCHED}, &solve);
-    print_table("trid_batch_solve, side by side, on a device with clusters", beside, NULL);
-    print_table("on a device without", {SOLVE, WITHOUT_CLUSTERS}, &beside);
+    print_table("with another step or pitch", {SOLVE, STRIDED}, &solve);
+    print_table("trid_batch_solve, interleaved, on a device with clusters", interleaved, NULL);
+    print_table("on a device without", {SOLVE, WITHOUT_CLUSTERS}, &interleaved);
     print_table("trid_batch_checked, contiguous", {CHECKED, CONTIGUOUS}, &solve);
-    print_table("trid_batch_checked, side by side", {CHECKED, SIDE_BY_SIDE}, &beside);
+    print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved);
     print_table("trid_batch_shared, contiguous", {SHARED, CONTIGUOUS}, &solve);
-    print_table("trid_batch_shared, side by side", {SHARED, SIDE_BY_SIDE}, &beside);
+    print_table("trid_batch_shared, interleaved", {SHARED, INTERLEAVED}, &interleaved);
     print_table("trid_batch_pivoted, contiguous, one system after another", pivoted, NULL);
-    print_table("where step or pitch are others", {PIVOTED, PITCHED}, &pivoted);
-    print_table("side by side", {PIVOTED, SIDE_BY_SIDE}, &pivoted);
+    print_table("with another step or pitch", {PIVOTED, STRIDED}, &pivoted);
+    print_table("interleaved", {PIVOTED, INTERLEAVED}, &pivoted);
     return 0;
 }

@@ -14,14 +14,16 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Kernels are named, not run: without their bodies they compile in a fifth of the time.
-awk '/^TRID_KERNEL / { kernel = 1 }
-    kernel && /^}/ { kernel = body = 0 }
-    !body { print }
-    kernel && /^{/ { body = 1 }' trid/batch.h >"$work/batch.h"
-mkdir "$work/trid" && cp trid/*.h "$work/trid" && cp *.h "$work" && mv "$work/batch.h" "$work/trid"
+mkdir -p "$work/trid/batch" && cp trid/*.h "$work/trid" && cp *.h "$work"
+for room in trid/batch/*.h; do
+    awk '/^TRID_KERNEL / { kernel = 1 }
+        kernel && /^}/ { kernel = body = 0 }
+        !body { print }
+        kernel && /^{/ { body = 1 }' "$room" >"$work/$room"
+done
 "${CXX:-g++}" -std=c++17 -I"$work" -I. -w -x c++ -include tests/simt/simt.h -O0 -no-pie -o "$work/table" bench/batch_table.cc
-[ "${1:-}" = --all ] && { "$work/table" --all; exit; }
-"$work/table" >"$work/lines"
+[ "${1:-}" = --all ] && { "$work/table" --all trid/batch/*.h; exit; }
+"$work/table" trid/batch/*.h >"$work/lines"
 [ $# -eq 0 ] && { cat "$work/lines"; exit; }
 awk -v lines="$work/lines" '
     skipping && /\*\/$/ { skipping = 0; next }

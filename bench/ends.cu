@@ -21,45 +21,45 @@ __global__ void fill(long long n, T *a, T *b, T *c, T *d)
 static int reduce(trid_lines l, int f, const float *a, const float *b, const float *c, const float *d, long long s,
                   float *x, float *y, float *z)
 {
-    return trid_batch_reduce_ends_f32(l, f, a, b, c, d, s, x, y, z, 0, 0);
+    return trid_batch_interface_reduce_f32(l, f, a, b, c, d, s, x, y, z, 0, 0);
 }
 static int reduce(trid_lines l, int f, const double *a, const double *b, const double *c, const double *d, long long s,
                   double *x, double *y, double *z)
 {
-    return trid_batch_reduce_ends_f64(l, f, a, b, c, d, s, x, y, z, 0, 0);
+    return trid_batch_interface_reduce_f64(l, f, a, b, c, d, s, x, y, z, 0, 0);
 }
 static int expand(trid_lines l, int f, const float *a, const float *b, const float *c, const float *d, long long s,
                   const float *e, float *x)
 {
-    return trid_batch_expand_ends_f32<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_SIDE_BY_SIDE>(l, f, a, b, c, d, s, e, x,
-                                                                                            0, 0, 0);
+    return trid_batch_interface_expand_f32<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, f, a, b, c, d, s, e,
+                                                                                                x, 0, 0, 0);
 }
 static int expand(trid_lines l, int f, const double *a, const double *b, const double *c, const double *d, long long s,
                   const double *e, double *x)
 {
-    return trid_batch_expand_ends_f64<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_SIDE_BY_SIDE>(l, f, a, b, c, d, s, e, x,
-                                                                                            0, 0, 0);
+    return trid_batch_interface_expand_f64<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, f, a, b, c, d, s, e,
+                                                                                                x, 0, 0, 0);
 }
 static int weigh(trid_lines l, int f, const float *u, const float *v, const float *d, int r, int s, long long m,
                  float *e)
 {
-    return trid_batch_weigh_ends_f32(l, f, u, v, d, r, s, m, e, 0);
+    return trid_batch_interface_weigh_f32(l, f, u, v, d, r, s, m, e, 0);
 }
 static int weigh(trid_lines l, int f, const double *u, const double *v, const double *d, int r, int s, long long m,
                  double *e)
 {
-    return trid_batch_weigh_ends_f64(l, f, u, v, d, r, s, m, e, 0);
+    return trid_batch_interface_weigh_f64(l, f, u, v, d, r, s, m, e, 0);
 }
 static int plain(trid_lines l, int shared, const float *a, const float *b, const float *c, const float *d, float *x)
 {
-    enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_SIDE_BY_SIDE };
+    enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
     return shared ? trid_batch_shared_f32<O>(l, 0, a, b, c, d, x, 0, 0, 0)
                   : trid_batch_solve_f32<O>(l, 0, a, b, c, d, x, 0, 0, 0);
 }
 static int plain(trid_lines l, int shared, const double *a, const double *b, const double *c, const double *d,
                  double *x)
 {
-    enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_SIDE_BY_SIDE };
+    enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
     return shared ? trid_batch_shared_f64<O>(l, 0, a, b, c, d, x, 0, 0, 0)
                   : trid_batch_solve_f64<O>(l, 0, a, b, c, d, x, 0, 0, 0);
 }

@@ -168,7 +168,7 @@ static void upload(field<T> &f)
 static int silent;
 
 /* One call on random dominant systems, |b| >= 1.4 (|a| + |c|): the largest error over the largest element of x is then
-   bounded by the condition number, 2.4 / 0.4 = 6, times the backward error of elimination in sections, a dozen unit
+   bounded by the condition number, 2.4 / 0.4 = 6, times the backward error of elimination in partitions, a dozen unit
    roundoffs or so: 128 in all. Corners are NaN, or have no memory: they must not count. b and c lie one and two
    elements further off alignment than the others, unless shift is ALIGNED: then all arrays lie alike. Transposed
    systems are dominant as such. */

@@ -90,7 +90,7 @@ launches() {
     cat "$top/$1" $(ls "$top/${1%.h}"/*.h 2>/dev/null) |
         sed -n 's/^static int \(bs[13]d_[a-z]*[0-9]_f[0-9]*\)(.*/\1/p
             s/^#define \(bs[13]d_[a-z]*[0-9]_f[0-9]*\) tb_f[0-9]*::.*/\1/p
-            s/^static int \(trid_batch_[a-z]*_f[0-9]*\)(.*/\1/p'
+            s/^#define \(trid_batch_[a-z]*_f[0-9]*\) .*/\1/p'
 }
 
 # suffixes: names in the namespace of a precision get its suffix.
@@ -112,7 +112,7 @@ only_its_kernels() {
     rung=${1#*_}
     c++filt <entries | suffixes >kernels
     if [ $1 = trid_batch_solve_f32 ]; then
-        [ -s kernels ] && ! grep -E 'double|pivoted|common' kernels && grep -q '<float' kernels
+        [ -s kernels ] && ! grep -E 'double|pivoted|one_matrix' kernels && grep -q '<float' kernels
         return
     fi
     [ -s kernels ] && ! grep -E '_f(32|64)' kernels | grep -v "_${rung##*_}" &&

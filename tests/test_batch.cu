@@ -152,8 +152,8 @@ static void test_many_tiles()
         }
 }
 
-/* Systems side by side in arrays that all are aligned to 16 bytes, with pitches that keep them so: they come in pieces
-   of 16 bytes then. Full tiles, and tiles that end between two pieces; several tiles a block; a last section with a
+/* Interleaved systems in arrays that all are aligned to 16 bytes, with pitches that keep them so: they come in pieces
+   of 16 bytes then. Full tiles, and tiles that end between two pieces; several tiles a block; a last partition with a
    row. */
 template <class T>
 static void test_wide()
@@ -205,8 +205,8 @@ static void test_checked()
 
 /* Some systems fail: the others are solved, and the report says which. Kinds: 0 a system without fault; 1 its first row
    is zero; 2 NaN on its last diagonal; 3 a first pivot far below the roundoff of the others, which no pivot shows; 4
-   singular across two sections; 5 as 3, in the first row of the second section, which another thread has; 6 its last
-   row and column are zero. With pivoting 3 and 5 are no faults and the others have the status 1 (4 perhaps 0). */
+   singular across two partitions; 5 as 3, in the first row of the second partition, which another thread has; 6 its
+   last row and column are zero. With pivoting 3 and 5 are no faults and the others have the status 1 (4 perhaps 0). */
 template <class T>
 static void test_failures()
 {
@@ -237,7 +237,7 @@ static void test_failures()
                 if (kind[k] == 6) a[end] = b[end] = c[offset(lines, g, s, n - 2)] = 0;
                 if (kind[k] == 3) b[top] = (T)(unit / 256);
                 if (kind[k] == 5) b[offset(lines, g, s, 16)] = (T)(unit / 256);
-                if (kind[k] == 4) { /* rows 15 and 16, in two sections where these have 16 rows, say the same */
+                if (kind[k] == 4) { /* rows 15 and 16, in two partitions where these have 16 rows, say the same */
                     long long upper = offset(lines, g, s, 15), lower = offset(lines, g, s, 16);
                     a[upper] = c[lower] = 0;
                     b[upper] = c[upper] = a[lower] = b[lower] = 1;
@@ -270,7 +270,7 @@ static void test_failures()
                                : kind[k] == 6                                 ? (check == 2 ? 1 : n)
                                : (kind[k] == 3 || kind[k] == 5) && check == 1 ? n + 1
                                                                               : 0;
-                    /* NaN spreads through the section before a pivot meets it: a row at or above the last. */
+                    /* NaN spreads through the partition before a pivot meets it: a row at or above the last. */
                     int right = kind[k] == 2 || kind[k] == 4 ? status[k] >= 1 && status[k] <= n : status[k] == want;
                     if (check == 2 && kind[k] == 2) right = status[k] == 1;
                     if (check == 2 && kind[k] == 4) right = status[k] <= 1; /* the two rows may differ by a rounding */
@@ -292,7 +292,7 @@ static void test_failures()
         }
 }
 
-/* Matrices that are only just dominant, where elimination by sections of K rows leaves many unit roundoffs: a step of
+/* Matrices that are only just dominant, where elimination by partitions of K rows leaves many unit roundoffs: a step of
    refinement leaves a few, as long as K^2.5 (dominance - 1) exceeds the root of the unit roundoff (docs/hybrid.md),
    which the margins do for K >= 8. What it leaves is measured outside. */
 template <class T>
@@ -828,9 +828,9 @@ CASE_FUNCTION void test_closed_splines()
         }
 }
 
-/* Sections of lines: a row without a pivot is named, be it the section's first, its last or one within; there are no
-   weights of more rows than a section has. */
-CASE_FUNCTION void test_sections()
+/* Partitions of lines: a row without a pivot is named, be it the partition's first, its last or one within; there are
+   no weights of more rows than a partition has. */
+CASE_FUNCTION void test_partitions()
 {
     static const int n = 40, zero[] = {-1, 20, 0, 39, 17};
     enum { LINES = sizeof zero / sizeof *zero };
@@ -846,15 +846,15 @@ CASE_FUNCTION void test_sections()
     int *device_status, status[LINES];
     GPU_OK(filled((void **)&device_status, sizeof status));
     const trid_batch_report report = {device_status, 0, 0, 0};
-    int launched = trid_batch_reduce_ends_f32(lines, 0, a.at(), b.at(), a.at(), b.at(), LINES, ea.at(), ec.at(),
-                                              ed.at(), &report, 0);
+    int launched = trid_batch_interface_reduce_f32(lines, 0, a.at(), b.at(), a.at(), b.at(), LINES, ea.at(), ec.at(),
+                                                   ed.at(), &report, 0);
     CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
     GPU_OK(cudaMemcpy(status, device_status, sizeof status, cudaMemcpyDeviceToHost));
     for (int s = 0; s < LINES; s++) CHECK(status[s] == 1 + zero[s], "zero row %d: status %d", zero[s], status[s]);
     for (int wrong = -1; wrong <= n + 1; wrong += n + 2)
         for (int last = 0; last < 2; last++) {
-            launched = trid_batch_weigh_ends_f32(lines, 0, a.at(), a.at(), b.at(), last ? 1 : wrong, last ? wrong : 1,
-                                                 LINES, ed.at(), 0);
+            launched = trid_batch_interface_weigh_f32(lines, 0, a.at(), a.at(), b.at(), last ? 1 : wrong,
+                                                      last ? wrong : 1, LINES, ed.at(), 0);
             CHECK(launched == TRID_BATCH_BAD_SIZE, "weights of %d rows of %d: %d", wrong, n, launched);
         }
     field<float> *all[5] = {&a, &b, &ea, &ec, &ed};
@@ -881,7 +881,7 @@ int main(void)
     test_lines();
     test_the_20();
     test_closed_splines();
-    test_sections();
+    test_partitions();
     test_zero_rows();
     test_random_signs();
 #endif

@@ -1,4 +1,4 @@
-/* test_batch_cluster.cu - systems side by side that a cluster of blocks shares (trid/batch.h), on a GPU that has
+/* test_batch_cluster.cu - interleaved systems that a cluster of blocks shares (trid/batch.h), on a GPU that has
    clusters or under tests/simt.
    MIT licence, see LICENSE.
 
@@ -17,8 +17,8 @@ static int clusters_here(void)
     return major >= 9;
 }
 
-/* How a case is launched: as the public functions do, or in clusters of so many blocks, with sections of 16 rows, S of
-   them in a block. */
+/* How a case is launched: as the public functions do, or in clusters of so many blocks, with partitions of 16 rows, S
+   of them in a block. */
 enum { PUBLIC = 0 };
 struct way {
     int parts, S;
@@ -31,7 +31,7 @@ static int launch_of(way w, trid_lines lines, int flags, const T *a, const T *b,
     if (w.parts == PUBLIC) {
         scratch_memory scratch(lines, flags, sizeof(T));
         void *given = clusters_here() ? 0 : scratch.at(); /* no more than 8192 rows need none there */
-        return PIVOTED ? trid_p_batch_pivoted(lines, flags, a, b, c, d, x, report, given, 0)
+        return PIVOTED ? trid_batch_pivoted(lines, flags, a, b, c, d, x, report, given, 0)
                        : trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, given, 0);
     }
     const int F = sizeof(T) == 4 ? 2 : 1;
@@ -112,7 +112,7 @@ static void test_case(const char *name, way w, trid_lines lines, int what, int s
         for (long long s = 0; s < lines.systems; s++) {
             long long index = g * lines.systems + s;
             int bad = zero[(size_t)index], got = status[(size_t)index + 1];
-            /* The zero row is its own section's, or the link's of the section before, where it is found. */
+            /* The zero row is its own partition's, or the link's of the partition before, where it is found. */
             wrong += bad < 0                ? got != 0
                      : (what & WITH_PIVOTS) ? got != 1
                                             : !(got > 0 && got <= std::min(n, bad + 1) && got > bad - 16);
@@ -137,7 +137,7 @@ static void test_case(const char *name, way w, trid_lines lines, int what, int s
             }
             if (bad < 0 && !(error / size <= worst)) worst = error / size;
         }
-    check_near(worst, 0, tolerance, "%s %s n %d, %lld x %lld systems, %d blocks of %d sections, case %d: error", name,
+    check_near(worst, 0, tolerance, "%s %s n %d, %lld x %lld systems, %d blocks of %d partitions, case %d: error", name,
                sizeof(T) == 4 ? "f32" : "f64", n, lines.systems, lines.groups, w.parts, w.S, what);
     CHECK(!memcmp(after.data(), before.host.data(), after.size() * sizeof(T)), "%s n %d: wrote beyond x", name, n);
     if (!(what & SILENT)) {
@@ -154,12 +154,12 @@ static void test_case(const char *name, way w, trid_lines lines, int what, int s
     GPU_OK(cudaFree(device_failed));
 }
 
-/* Those of all layouts in which systems lie side by side. */
+/* Those of all layouts in which systems are interleaved. */
 static std::vector<layout> beside(int n, int systems)
 {
     std::vector<layout> all = layouts(n, systems), list;
     for (const layout &l : all)
-        if (trid_p_lines_side_by_side(trid_p_lines_join(l.lines))) list.push_back(l);
+        if (trid_p_lines_are_interleaved(trid_p_lines_join(l.lines))) list.push_back(l);
     return list;
 }
 
@@ -183,9 +183,10 @@ static void test_parts()
         for (const layout &l : beside(full - 5, 13))
             if (!large) test_case<T>(l.name, {parts, 16}, l.lines, case_below(&dice, 8), case_below(&dice, 4));
         if (!large) {
-            test_case<T>("sections of 32", {parts, 32}, trid_lines_interleaved(2 * full, 20), case_below(&dice, 8), 0);
-            test_case<T>("sections of 32", {parts, 32}, trid_lines_interleaved(2 * full - 100, 9), FAILURES, 0);
-            test_case<T>("sections of 32", {parts, 32}, trid_lines_interleaved(2 * full - 100, 9), WITH_PIVOTS, 0);
+            test_case<T>("partitions of 32", {parts, 32}, trid_lines_interleaved(2 * full, 20), case_below(&dice, 8),
+                         0);
+            test_case<T>("partitions of 32", {parts, 32}, trid_lines_interleaved(2 * full - 100, 9), FAILURES, 0);
+            test_case<T>("partitions of 32", {parts, 32}, trid_lines_interleaved(2 * full - 100, 9), WITH_PIVOTS, 0);
         }
     }
 }

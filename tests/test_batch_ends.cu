@@ -1,6 +1,5 @@
-/* test_batch_ends.cu - lines cut into sections, one a rank (trid/batch.h): reduced to their ends, exchanged, solved and
-   expanded; on a GPU or under tests/simt.
-   MIT licence, see LICENSE.
+/* test_batch_ends.cu - lines cut into partitions, one a rank (trid/batch.h): reduced to their ends, exchanged, solved
+   and expanded; on a GPU or under tests/simt. MIT licence, see LICENSE.
 
    The ranks are played one after another, each with arrays of its own between guards, and every message is a copy of
    elements that lie one after another, as it would be between GPUs. Answers are those of the whole lines, from pivoted
@@ -11,30 +10,30 @@
 #include "batch_field.h"
 
 /* The launches of both precisions by one name. Of what they share with trid_batch_solve only single precision compiles
-   all, and reduced systems lie side by side. */
-enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_SIDE_BY_SIDE };
+   all, and reduced systems are interleaved. */
+enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
 #define ENDS_LAUNCHES(T, suffix, ONLY)                                                                                 \
     CASE_FUNCTION int reduce_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
                                   long long share, T *ea, T *ec, T *ed, const trid_batch_report *report)               \
     {                                                                                                                  \
-        return trid_batch_reduce_ends_##suffix(lines, flags, a, b, c, d, share, ea, ec, ed, report, 0);                \
+        return trid_batch_interface_reduce_##suffix(lines, flags, a, b, c, d, share, ea, ec, ed, report, 0);           \
     }                                                                                                                  \
     CASE_FUNCTION int expand_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
                                   long long share, const T *ends, T *x, const trid_batch_report *report)               \
     {                                                                                                                  \
         scratch_memory scratch(lines, flags, sizeof *x);                                                               \
-        return trid_batch_expand_ends_##suffix<ONLY>(lines, flags, a, b, c, d, share, ends, x, report, scratch.at(),   \
-                                                     0);                                                               \
+        return trid_batch_interface_expand_##suffix<ONLY>(lines, flags, a, b, c, d, share, ends, x, report,            \
+                                                          scratch.at(), 0);                                            \
     }                                                                                                                  \
     CASE_FUNCTION int factor_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *u, T *v,         \
                                   long long share, T *ea, T *ec, int *reach, const trid_batch_report *report)          \
     {                                                                                                                  \
-        return trid_batch_factor_ends_##suffix(lines, flags, a, b, c, u, v, share, ea, ec, reach, report, 0);          \
+        return trid_batch_interface_factor_##suffix(lines, flags, a, b, c, u, v, share, ea, ec, reach, report, 0);     \
     }                                                                                                                  \
     CASE_FUNCTION int weigh_ends(trid_lines lines, int flags, const T *u, const T *v, const T *d, long long first,     \
                                  long long last, long long share, T *ed)                                               \
     {                                                                                                                  \
-        return trid_batch_weigh_ends_##suffix(lines, flags, u, v, d, first, last, share, ed, 0);                       \
+        return trid_batch_interface_weigh_##suffix(lines, flags, u, v, d, first, last, share, ed, 0);                  \
     }                                                                                                                  \
     CASE_FUNCTION int solve(trid_lines lines, int shared, const T *a, const T *b, const T *c, T *x)                    \
     {                                                                                                                  \
@@ -46,13 +45,13 @@ enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_SIDE_BY_SIDE };
     CASE_FUNCTION int reduce_made(trid_lines lines, int flags, const Rows &rows, const T *d, long long share, T *ea,   \
                                   T *ec, T *ed)                                                                        \
     {                                                                                                                  \
-        return trid_batch_reduce_ends_rows_##suffix(lines, flags, rows, d, share, ea, ec, ed, 0, 0);                   \
+        return trid_batch_interface_reduce_rows_##suffix(lines, flags, rows, d, share, ea, ec, ed, 0, 0);              \
     }                                                                                                                  \
     template <class Rows>                                                                                              \
     CASE_FUNCTION int expand_made(trid_lines lines, int flags, const Rows &rows, const T *d, long long share,          \
                                   const T *ends, T *x)                                                                 \
     {                                                                                                                  \
-        return trid_batch_expand_ends_rows_##suffix<BESIDE>(lines, flags, rows, d, share, ends, x, 0, 0, 0);           \
+        return trid_batch_interface_expand_rows_##suffix<BESIDE>(lines, flags, rows, d, share, ends, x, 0, 0, 0);      \
     }
 ENDS_LAUNCHES(float, f32, 0)
 ENDS_LAUNCHES(double, f64, BESIDE)
@@ -108,7 +107,7 @@ struct made_rows {
     }
 };
 
-/* One rank: its section of all lines, and what it sends and receives. */
+/* One rank: its partition of all lines, and what it sends and receives. */
 template <class T>
 struct rank_data {
     trid_lines lines, matrix;
@@ -207,7 +206,7 @@ static void reduce_ranks(whole_case<T> &w)
                 std::vector<T> u((size_t)r.n), v((size_t)r.n), ends(4);
                 const T *from[3] = {&r.a[0], &r.b[0], &r.c[0]};
                 int status = trid_host_interface_factor(r.n, r.flags, from[0], from[1], from[2], u.data(), v.data(),
-                                                   &ends[0], &ends[2], r.reach);
+                                                        &ends[0], &ends[2], r.reach);
                 CHECK(status == 0, "%s: status %d of the factors", w.name, status);
                 GPU_OK(cudaMemcpy(r.u.at(), u.data(), u.size() * sizeof(T), cudaMemcpyHostToDevice));
                 GPU_OK(cudaMemcpy(r.v.at(), v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice));
@@ -420,9 +419,9 @@ static void check_ring(whole_case<T> &w)
                n, w.how);
 }
 
-/* Sections of these lengths, about this many lines; the layout is the k-th. */
+/* Partitions of these lengths, about this many lines; the layout is the k-th. */
 template <class T>
-static void test_case(const std::vector<int> &sections, int k, int systems, int how, double stiff = 1.4)
+static void test_case(const std::vector<int> &partitions, int k, int systems, int how, double stiff = 1.4)
 {
     whole_case<T> w;
     w.how = how;
@@ -431,12 +430,12 @@ static void test_case(const std::vector<int> &sections, int k, int systems, int 
     const layout any = layouts(2, systems)[(size_t)k];
     w.name = any.name;
     w.lines = any.lines.systems * any.lines.groups;
-    w.ranks.resize(sections.size());
-    for (size_t q = 0; q < sections.size(); q++) {
-        w.ranks[q].first = w.rows, w.ranks[q].n = sections[q];
-        w.rows += sections[q];
+    w.ranks.resize(partitions.size());
+    for (size_t q = 0; q < partitions.size(); q++) {
+        w.ranks[q].first = w.rows, w.ranks[q].n = partitions[q];
+        w.rows += partitions[q];
     }
-    const long long R = (long long)sections.size();
+    const long long R = (long long)partitions.size();
     w.share = how & (GATHERED | NEIGHBOURS) ? w.lines + case_below(&dice, 2) : (w.lines + R - 1) / R;
     fill_whole(w);
     const int shift = case_below(&dice, 2) ? 0 : case_below(&dice, 4);
@@ -476,20 +475,20 @@ template <class T>
 static void test_ranks(void)
 {
     const int count = (int)layouts(2, 2).size();
-    for (const std::vector<int> &sections : RANKS)
+    for (const std::vector<int> &partitions : RANKS)
         for (int k = 0; k < count; k++) {
-            if (check_short() && (k + (int)sections.size()) % 3) continue;
-            test_case<T>(sections, k, 5 + case_below(&dice, 40), some());
-            test_case<T>(sections, k, 5 + case_below(&dice, 40), some() | SHARED);
-            test_case<T>(sections, k, 5, some() | FACTORED);
-            test_case<T>(sections, k, 5, some() | FACTORED | SHARED | (case_below(&dice, 2) ? ON_HOST : 0));
+            if (check_short() && (k + (int)partitions.size()) % 3) continue;
+            test_case<T>(partitions, k, 5 + case_below(&dice, 40), some());
+            test_case<T>(partitions, k, 5 + case_below(&dice, 40), some() | SHARED);
+            test_case<T>(partitions, k, 5, some() | FACTORED);
+            test_case<T>(partitions, k, 5, some() | FACTORED | SHARED | (case_below(&dice, 2) ? ON_HOST : 0));
             if (sizeof(T) == 8) continue;
-            test_case<T>(sections, k, 5, some() | SHARED | MADE);
-            test_case<T>(sections, k, 5, (some() & ~ADD) | RING);
+            test_case<T>(partitions, k, 5, some() | SHARED | MADE);
+            test_case<T>(partitions, k, 5, (some() & ~ADD) | RING);
         }
 }
 
-/* Sections whose ends do not feel each other, of odd lengths. */
+/* Partitions whose ends do not feel each other, of odd lengths. */
 template <class T>
 static void test_neighbours(void)
 {
@@ -497,14 +496,15 @@ static void test_neighbours(void)
     for (int ranks : {1, 2, 3, 5})
         for (int k = 0; k < count; k++) {
             if (check_short() && (k + ranks) % 3) continue;
-            std::vector<int> sections;
-            for (int q = 0; q < ranks; q++) sections.push_back((sizeof(T) == 4 ? 45 : 81) + case_below(&dice, 30));
+            std::vector<int> partitions;
+            for (int q = 0; q < ranks; q++) partitions.push_back((sizeof(T) == 4 ? 45 : 81) + case_below(&dice, 30));
             for (int how : {0, (int)SHARED, SHARED | ON_HOST})
-                test_case<T>(sections, k, 4, how | FACTORED | NEIGHBOURS | (case_below(&dice, 2) ? IN_PLACE : 0), 1.6);
+                test_case<T>(partitions, k, 4, how | FACTORED | NEIGHBOURS | (case_below(&dice, 2) ? IN_PLACE : 0),
+                             1.6);
         }
 }
 
-/* Sections that clusters and several launches solve. */
+/* Partitions that clusters and several launches solve. */
 template <class T>
 static void test_long(void)
 {
@@ -531,7 +531,7 @@ static void test_weights(void)
             T ends_a[2], ends_c[2];
             int reach[2];
             CHECK(trid_host_interface_factor(n, 0, a.data(), b.data(), c.data(), u.data(), v.data(), ends_a, ends_c,
-                                        reach) == 0,
+                                             reach) == 0,
                   "factors of %d rows", n);
             for (int side = 0; side < 2; side++) { /* the transposed matrix times the weights is a unit vector */
                 const std::vector<T> &w = side ? v : u;
@@ -604,7 +604,7 @@ static void test_products(const trid_lines &lines)
     for (T *p : all) GPU_OK(cudaFree(p));
 }
 
-/* Bad rows are told one by one, be it a part's first row, the section's first or its last. */
+/* Bad rows are told one by one, be it a part's first row, the partition's first or its last. */
 template <class T>
 static void test_reports(const trid_lines &lines)
 {
@@ -709,11 +709,11 @@ int main(void)
     test_all<float>();
     test_all<double>();
     if (check_short())
-        check_skip(1, "two of three layouts, and long sections: SHORT_TESTS is set");
+        check_skip(1, "two of three layouts, and long partitions: SHORT_TESTS is set");
     else
         test_long<float>();
 #ifdef SIMT_EMULATOR
-    simt_capability(7, 5); /* neither clusters nor staging, so that sections side by side are cut into chunks, too */
+    simt_capability(7, 5); /* neither clusters nor staging, so that partitions interleaved are cut into chunks, too */
     for (int how : {0, (int)SHARED}) {
         test_case<float>({40, 2, 130}, 3, 9, how | some());
         if (!check_short()) test_case<float>({1030, 1500}, 3, 9, how | some());

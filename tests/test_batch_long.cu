@@ -6,14 +6,14 @@
    test_batch_long_single.cu has single precision. */
 #define TEST_BATCH_LONG
 #define TRID_P_BATCH_ON_CHIP(bytes, checked) (24 + 0 * ((bytes) + (checked)))
-#define TRID_P_BATCH_ON_CHIP_LINES 24
+#define TRID_P_BATCH_ON_CHIP_INTERLEAVED 24
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 0
 #define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, dense) (24 + 0 * ((bytes) + (dense)))
 #define TRID_P_BATCH_CHUNK_ROWS(bytes, checked) (8 + 0 * ((bytes) + (checked))) /* 256 rows a chunk, */
 #define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (4 + 0 * (bytes))                /* with pivoting 128, */
-#define TRID_P_BATCH_CHUNK_ROWS_LINES(bytes) (8 + 0 * (bytes))                  /* side by side 64 */
-#define TRID_P_BATCH_CHUNK_SECTIONS 8
-#define TRID_P_BATCH_CHUNK_LINES(bytes) (64 / (bytes))
+#define TRID_P_BATCH_CHUNK_ROWS_INTERLEAVED(bytes) (8 + 0 * (bytes))            /* interleaved 64 */
+#define TRID_P_BATCH_CHUNK_PARTS 8
+#define TRID_P_BATCH_CHUNK_SYSTEMS(bytes) (64 / (bytes))
 #include "test_batch.cu"
 
 /* Around the limits: of the chip, of a chunk, of two, and of two and three levels. */

@@ -71,7 +71,7 @@ static void test_only(const char *name, const trid_lines &lines)
 {
     const trid_lines joined = trid_p_lines_join(lines);
     const int other =
-        ONLY & (trid_p_lines_side_by_side(joined) ? TRID_BATCH_ONLY_CONTIGUOUS : TRID_BATCH_ONLY_SIDE_BY_SIDE);
+        ONLY & (trid_p_lines_are_interleaved(joined) ? TRID_BATCH_ONLY_CONTIGUOUS : TRID_BATCH_ONLY_INTERLEAVED);
     const int is_long =
         OPERATION == SEVERAL ? lines.n > 1024 : trid_p_batch_is_long(joined, sizeof(T), OPERATION == CHECKED);
     ones<T> s(lines, OPERATION == SHARED);
@@ -79,9 +79,9 @@ static void test_only(const char *name, const trid_lines &lines)
     const T *a = s.a.at(), *b = s.b.at(), *c = s.c.at(), *d = s.d.at();
     int status;
     if constexpr (OPERATION == SHARED)
-        status = trid_p_batch_shared<ONLY>(lines, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
+        status = trid_batch_shared<ONLY>(lines, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
     else if constexpr (OPERATION == SEVERAL)
-        status = trid_p_batch_several<ONLY>(lines, 1, 0, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
+        status = trid_batch_several<ONLY>(lines, 1, 0, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
     else
         status = trid_p_batch_solve<OPERATION == CHECKED, ONLY>(lines, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
     expect(name, ONLY, &s, status, (is_long && (ONLY & TRID_BATCH_ONLY_SHORT)) || (lines.n > 1024 && other));
@@ -107,14 +107,14 @@ static void test_unstaged(void)
         trid_p_batch_plan plan;
         int status = trid_p_batch_begin(lines, 0, 0, 0, 0, &plan);
         const trid_p_batch_arrays<T> rows = {s.a.at(), s.b.at(), s.c.at(), lines.step, lines.stride, lines.jump};
-        if (!status) status = trid_p_batch_launch_unstaged(plan, rows, (const T *)s.d.at(), s.x.at(), 0);
+        if (!status) status = trid_p_batch_launch_unpipelined(plan, rows, (const T *)s.d.at(), s.x.at(), 0);
         expect("unstaged", 0, &s, status, 0);
     }
 }
 
 int main(void)
 {
-    enum { LINES = TRID_BATCH_ONLY_SIDE_BY_SIDE, ROWS = TRID_BATCH_ONLY_CONTIGUOUS, SHORT = TRID_BATCH_ONLY_SHORT };
+    enum { LINES = TRID_BATCH_ONLY_INTERLEAVED, ROWS = TRID_BATCH_ONLY_CONTIGUOUS, SHORT = TRID_BATCH_ONLY_SHORT };
     test_all<SOLVE, ROWS, double>("solve");
     test_all<SOLVE, LINES, double>("solve");
     test_all<SOLVE, ROWS | SHORT, float>("solve");

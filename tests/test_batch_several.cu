@@ -228,7 +228,7 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
     GPU_OK(cudaFree(device_failed));
 }
 
-/* Around the limits of rows a lane, lanes a system, and of sections, in both precisions. */
+/* Around the limits of rows a lane, lanes a system, and of partitions, in both precisions. */
 static const int sizes[] = {1,  2,   3,   4,   5,   8,   9,   15,  16,  17,  31,  32,  33,  63,   64,
                             65, 100, 127, 128, 129, 255, 256, 257, 300, 511, 512, 513, 700, 1023, 1024};
 

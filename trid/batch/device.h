@@ -1,0 +1,123 @@
+/* device.h - a room of trid/batch.h: what the device has; copies into shared memory; launches of tiles.
+   MIT licence, see LICENSE. */
+
+/* Before a kernel's qualifiers: the threads of a block and the least number of blocks a multiprocessor. */
+#define TRID_P_BATCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
+
+/* Elements of shared memory served at a time; elements that k rows a lane take there, padded as transpose.h pads
+   them. */
+#define TRID_P_BATCH_BANKS(tb_real) (sizeof(tb_real) == 4 ? 32 : 16)
+#define TRID_P_BATCH_LEN(tb_real, k) (sizeof(tb_real) == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k))
+/* Elements of an array of shared memory with one for each partition of a tile. */
+#define TRID_P_BATCH_SPAN(tb_real, systems, parts)                                                                     \
+    TRID_INTERLEAVED_SLOT(systems, parts, TRID_P_BATCH_BANKS(tb_real), (systems) * (parts))
+
+/* Asynchronous copies into shared memory, of 4, 8 or 16 bytes. Before compute capability 8.0 there are none, and
+   nothing is pipelined. ahead is how many bytes around it, 0, 128 or 256, a copy brings into the second-level cache:
+   where the rows of a block are narrower, its neighbours find theirs there. */
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+#define TRID_P_BATCH_HAS_COPIES 1
+#else
+#define TRID_P_BATCH_HAS_COPIES 0
+#endif
+/* Versions of the code, 10 * major + minor, of which all devices have clusters and 227 KiB of shared memory a block,
+   enough to pipeline every tile. In such code kernels that only other devices launch are left empty. */
+#define TRID_P_BATCH_SHARED_BYTES (227 * 1024)
+#ifndef TRID_P_BATCH_ALWAYS_PIPELINED
+#if defined __CUDACC__ && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1201
+#define TRID_P_BATCH_ALWAYS_PIPELINED(version) 0
+#else
+#define TRID_P_BATCH_ALWAYS_PIPELINED(version) ((version) >= 90 && (version) < 120)
+#endif
+#endif
+#ifdef __CUDA_ARCH__
+#define TRID_P_BATCH_VERSION (__CUDA_ARCH__ / 10)
+#elif defined SIMT_EMULATOR
+#define TRID_P_BATCH_VERSION simt_version()
+#else
+#define TRID_P_BATCH_VERSION 0
+#endif
+/* Of the kernels that are not pipelined one is left there, which serves every n; of those that are, all but those that
+   clusters replace. */
+#define TRID_P_BATCH_IS_EMPTY(parts, pipelined, by_clusters)                                                           \
+    (TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION) && ((pipelined) ? (by_clusters) : (parts) < 64))
+#define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
+    asm volatile("cp.async." how ".shared.global" ahead                                                                \
+                 " [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),                                     \
+                 "l"(from), "n"(bytes)                                                                                 \
+                 : "memory")
+template <int bytes, int ahead, class tb_real>
+TB_D void trid_p_batch_copy(tb_real *to, const tb_real *from)
+{
+#if defined __CUDA_ARCH__ && TRID_P_BATCH_HAS_COPIES
+    if (bytes == 16) { /* only these can bypass the first-level cache */
+        if (ahead == 0) TRID_P_BATCH_COPY("cg", "");
+        if (ahead == 128) TRID_P_BATCH_COPY("cg", ".L2::128B");
+        if (ahead == 256) TRID_P_BATCH_COPY("cg", ".L2::256B");
+    } else {
+        if (ahead == 0) TRID_P_BATCH_COPY("ca", "");
+        if (ahead == 128) TRID_P_BATCH_COPY("ca", ".L2::128B");
+        if (ahead == 256) TRID_P_BATCH_COPY("ca", ".L2::256B");
+    }
+#elif defined SIMT_EMULATOR
+    simt_copy_async(to, from, bytes);
+#else
+    for (int i = 0; i < bytes / (int)sizeof(tb_real); i++) to[i] = from[i];
+#endif
+}
+
+/* Returns the status of a launch. */
+static inline int trid_p_batch_launched(cudaError_t error)
+{
+    return error == cudaSuccess ? TRID_BATCH_OK : TRID_BATCH_LAUNCH_FAILED;
+}
+
+/* Counts the tiles of `width` systems, of which a block takes per_block. */
+static inline cudaError_t trid_p_batch_count(trid_p_batch_plan *plan, int width, int per_block, dim3 *grid)
+{
+    long long per_group = (plan->lines.systems + width - 1) / width;
+    if (per_group > 0x7fffffffll / plan->lines.groups) return cudaErrorInvalidConfiguration;
+    plan->per_group = (unsigned)per_group;
+    plan->tiles = (unsigned)(per_group * plan->lines.groups);
+    *grid = dim3((unsigned)((per_group * plan->lines.groups + per_block - 1) / per_block));
+    return cudaSuccess;
+}
+
+/* What matters of the device, and of the architecture for which a kernel was compiled, if that is an earlier one. */
+struct trid_p_batch_device {
+    int processors, most, major; /* multiprocessors; bytes of shared memory that a block may ask for */
+    int always_pipelined;        /* are some kernels empty? */
+};
+template <class... parameters>
+static int trid_p_batch_device_of(void (*kernel)(parameters...), trid_p_batch_device *of)
+{
+    int device, version;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&of->processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&of->most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&of->major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
+        return TRID_BATCH_LAUNCH_FAILED;
+#ifdef __CUDACC__
+    cudaFuncAttributes compiled;
+    if (cudaFuncGetAttributes(&compiled, (const void *)kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    version = compiled.ptxVersion;
+#else
+    (void)kernel;
+    version = simt_version();
+#endif
+    if (of->major > version / 10) of->major = version / 10;
+    of->always_pipelined = TRID_P_BATCH_ALWAYS_PIPELINED(version);
+    return TRID_BATCH_OK;
+}
+
+/* Launches a kernel that takes tile after tile, with no more blocks than stay on the device, `resident` a
+   multiprocessor, or, if that is 0, with all blocks. */
+template <class... parameters, class... given>
+static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), dim3 grid, int threads, int resident, size_t bytes,
+                                     const trid_p_batch_device &device, cudaStream_t stream, const given &...arguments)
+{
+    const unsigned most = (unsigned)(device.processors * resident);
+    if (bytes && trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    if (most && grid.x > most) grid.x = most;
+    return trid_p_batch_launched(trid_launch(kernel, grid, dim3((unsigned)threads), bytes, stream, arguments...));
+}

@@ -1,0 +1,623 @@
+/* factored.h - a room of trid/batch.h: kernels of LU factors: several right-hand sides, periodic systems.
+   MIT licence, see LICENSE. */
+
+/* The scopes that hold a system: lanes of a warp, a block, or partitions of a block for one of interleaved systems.
+   first() is the thread's first row. lu() factors. open() and recurrence() are the halves of a solve by factors, down
+   the rows and up: what depends on the matrix alone, and what does not, d having been divided by the pivots. Rows
+   beyond the system must be identity rows. pick() gives all who share the system its element `row` of u (0 for row -1).
+   pass() gives each the x of the thread that has the rows before or, with up, after its own. */
+template <class tb_real, int k>
+struct trid_p_batch_in_warp {
+    int lanes, rank;
+    TRID_P_BATCH_MEMBER int first() const { return k * rank; }
+    TRID_P_BATCH_MEMBER int lu(int n, tb_real *a, tb_real *b, tb_real *c) const
+    {
+        return trid_warp_lu(k, lanes, n, a, b, c);
+    }
+    TRID_P_BATCH_MEMBER int open(int up, const tb_real *m, tb_real *keep) const
+    {
+        return trid_warp_recurrence_open(k, lanes, up, 0, m, trid_warp_recurrence_first(lanes, up), 0, keep);
+    }
+    TRID_P_BATCH_MEMBER void recurrence(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
+    {
+        trid_warp_recurrence(k, lanes, up, 0, m, keep, turns, d);
+    }
+    TRID_P_BATCH_MEMBER tb_real pick(int row, const tb_real *u) const
+    {
+        tb_real v = 0;
+        TB_UNROLL
+        for (int j = 0; j < k; j++)
+            if (k * rank + j == row) v = u[j];
+        return __shfl_sync(TB_FULL_WARP, v, row > 0 ? row / k : 0, lanes);
+    }
+    TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
+    {
+        return up ? __shfl_down_sync(TB_FULL_WARP, x, 1, lanes) : __shfl_up_sync(TB_FULL_WARP, x, 1, lanes);
+    }
+};
+template <class tb_real, int k>
+struct trid_p_batch_in_block {
+    tb_real *between; /* TRID_BLOCK_LU_LEN + 1 elements of shared memory, more than threads */
+    TRID_P_BATCH_MEMBER int first() const { return k * (int)threadIdx.x; }
+    TRID_P_BATCH_MEMBER int lu(int n, tb_real *a, tb_real *b, tb_real *c) const
+    {
+        __syncthreads();
+        return trid_block_lu(k, n, a, b, c, between);
+    }
+    TRID_P_BATCH_MEMBER int open(int up, const tb_real *m, tb_real *keep) const
+    {
+        __syncthreads();
+        return trid_block_recurrence_open(k, up, 0, m, keep, between + up * TRID_BLOCK_RECURRENCE_LEN);
+    }
+    TRID_P_BATCH_MEMBER void recurrence(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
+    {
+        trid_block_recurrence(k, up, 0, m, keep, turns, d, between + up * TRID_BLOCK_RECURRENCE_LEN);
+    }
+    TRID_P_BATCH_MEMBER tb_real pick(int row, const tb_real *u) const
+    {
+        if (row < 0) return 0;
+        __syncthreads(); /* the one before has been read */
+        TB_UNROLL
+        for (int j = 0; j < k; j++)
+            if (first() + j == row) between[TRID_BLOCK_LU_LEN] = u[j];
+        __syncthreads();
+        return between[TRID_BLOCK_LU_LEN];
+    }
+    TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
+    {
+        int thread = (int)threadIdx.x, from = up ? thread + 1 : thread - 1;
+        __syncthreads();
+        between[thread] = x;
+        __syncthreads();
+        return from >= 0 && from < (int)blockDim.x ? between[from] : (tb_real)0;
+    }
+};
+template <class tb_real, int k, int systems, int parts>
+struct trid_p_batch_in_interleaved {
+    enum { len = TRID_P_INTERLEAVED_LU_LEN(systems, parts, TRID_P_BATCH_BANKS(tb_real)) };
+    tb_real *between; /* len + systems elements of shared memory */
+    TRID_P_BATCH_MEMBER int first() const { return k * ((int)threadIdx.x / systems); }
+    TRID_P_BATCH_MEMBER int lu(int n, tb_real *a, tb_real *b, tb_real *c) const
+    {
+        __syncthreads();
+        return trid_block_interleaved_lu(k, systems, parts, n, a, b, c, between);
+    }
+    TRID_P_BATCH_MEMBER int open(int up, const tb_real *m, tb_real *keep) const
+    {
+        __syncthreads();
+        return trid_block_interleaved_recurrence_open(k, systems, parts, up, 0, m, keep, between);
+    }
+    TRID_P_BATCH_MEMBER void recurrence(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
+    {
+        trid_block_interleaved_recurrence(k, systems, parts, up, 0, m, keep, turns, d, between);
+    }
+    TRID_P_BATCH_MEMBER tb_real pick(int row, const tb_real *u) const
+    {
+        tb_real *line = between + len + (int)threadIdx.x % systems;
+        if (row < 0) return 0;
+        __syncthreads();
+        TB_UNROLL
+        for (int j = 0; j < k; j++)
+            if (first() + j == row) *line = u[j];
+        __syncthreads();
+        return *line;
+    }
+    TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
+    {
+        int thread = (int)threadIdx.x, from = up ? thread + systems : thread - systems;
+        __syncthreads();
+        between[thread] = x;
+        __syncthreads();
+        return from >= 0 && from < systems * parts ? between[from] : (tb_real)0;
+    }
+};
+
+/* The last row and the last column of a periodic system, which stay out of the factors: these are of the n-1 rows
+   before, an ordinary system. x[n-1] is
+
+       last * (d[n-1] - first x'[0] - second x'[n-2])
+
+   where x' is the solution of the other rows without it. Their x is x' + x[n-1] z; z is kept in shared memory. Of the
+   transposed system, which the same factors solve, x' and z are those before the product with r, which comes last
+   there. */
+template <class tb_real>
+struct trid_p_batch_border {
+    tb_real first, second, last, link; /* link: c[n-2] / pivot */
+};
+
+/* What the two recurrences keep of the matrix, and whether their lanes take turns. */
+template <class tb_real>
+struct trid_p_batch_recurrences {
+    tb_real keep[2][TRID_INTERLEAVED_RECURRENCE_LEN];
+    int turns[2];
+};
+
+/* Makes l, r, u of the matrix in the thread's rows; with TRID_BATCH_FACTORED that is a, r, u. If it is to be
+   transposed, l and u change places: their substitutions come in the other order, x[j] + u[j-1] x[j-1] before x[j] +
+   l[j+1] x[j+1]. Of a periodic system the right-hand side of z is kept where z will be.
+   Needs    rows from n on are numbers
+   Returns  0, or 1 + a row with a bad pivot; the least of the threads' is the first such row */
+template <class tb_real, int k, class scope_type>
+TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, tb_real top, tb_real bottom, tb_real *a,
+                                tb_real *b, tb_real *c, tb_real *kept, int pitch, trid_p_batch_border<tb_real> *border)
+{
+    const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
+    const int periodic = flags & TRID_BATCH_PERIODIC, core = periodic ? n - 1 : n, first = scope.first();
+    tb_real low = 0, link = 0;
+    int status = 0;
+    if (periodic) {
+        low = n > 1 ? scope.pick(n - 1, a) : top;
+        border->last = scope.pick(n - 1, b);
+        link = scope.pick(n - 2, c);
+    }
+    if (!factored) {
+        status = scope.lu(core, a, b, c);
+    } else {
+        TB_UNROLL
+        for (int j = 0; j < k; j++) {
+            int row = first + j;
+            if (row >= core) b[j] = 1;
+            if (trid_bad_pivot(b[j]) && !status) status = row + 1;
+            a[j] = row > 0 && row < core ? a[j] * b[j] : (tb_real)0;
+            if (row >= core - 1) c[j] = 0;
+        }
+    }
+    if (periodic) {
+        tb_real head = top * scope.pick(0, b);
+        if (!factored) link *= scope.pick(n - 2, b);
+        TB_UNROLL
+        for (int j = 0; j < k; j++) {
+            tb_real z = 0;
+            if (first + j == 0) z -= across ? bottom : head;
+            if (first + j == n - 2) z -= across ? low : link;
+            kept[j * pitch] = z;
+        }
+        border->first = across ? head : bottom;
+        border->second = across ? link : low;
+        border->link = link;
+    }
+    if (across) {
+        tb_real above = scope.pass(0, c[k - 1]), below = scope.pass(1, a[0]), l[k];
+        TB_UNROLL
+        for (int j = 0; j < k; j++) l[j] = j > 0 ? c[j - 1] : above;
+        TB_UNROLL
+        for (int j = 0; j < k; j++) c[j] = j < k - 1 ? a[j + 1] : below;
+        TB_UNROLL
+        for (int j = 0; j < k; j++) a[j] = l[j];
+    }
+    return status;
+}
+/* Opens both recurrences. */
+template <class tb_real, class scope_type>
+TB_D void trid_p_batch_open(const scope_type &scope, const tb_real *l, const tb_real *u,
+                            trid_p_batch_recurrences<tb_real> *recurrences)
+{
+    recurrences->turns[0] = scope.open(0, l, recurrences->keep[0]);
+    recurrences->turns[1] = scope.open(1, u, recurrences->keep[1]);
+}
+
+/* Solves for one right-hand side; or, first of all, for z of a periodic system, and what x[n-1] is multiplied by.
+   Returns  n if that is bad, else 0 */
+template <class tb_real, int k, class scope_type>
+TB_D int trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int is_z, const tb_real *l,
+                                 const tb_real *r, const tb_real *u,
+                                 const trid_p_batch_recurrences<tb_real> &recurrences, tb_real *kept, int pitch,
+                                 trid_p_batch_border<tb_real> *border, tb_real *d)
+{
+    const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
+    const int periodic = flags & TRID_BATCH_PERIODIC, first = scope.first();
+    tb_real x = 0;
+    if (periodic && !is_z) x = scope.pick(n - 1, d);
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        if (is_z)
+            d[j] = kept[j * pitch];
+        else if (!across)
+            d[j] *= r[j];
+    }
+    scope.recurrence(0, l, recurrences.keep[0], recurrences.turns[0], d);
+    scope.recurrence(1, u, recurrences.keep[1], recurrences.turns[1], d);
+    if (periodic) {
+        tb_real up = scope.pick(0, d), down = scope.pick(n - 2, d);
+        if (n == 1) up = down = is_z ? 1 : 0; /* x[0] is its own neighbour */
+        if (is_z) {
+            if (!factored) border->last = trid_rcp_refined(border->last + border->first * up + border->second * down);
+            TB_UNROLL
+            for (int j = 0; j < k; j++) kept[j * pitch] = d[j];
+            return trid_bad_pivot(border->last) ? n : 0;
+        }
+        x = border->last * (x - border->first * up - border->second * down);
+        TB_UNROLL
+        for (int j = 0; j < k; j++) d[j] += x * kept[j * pitch];
+    }
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        if (across) d[j] *= r[j];
+        if (periodic && first + j == n - 1) d[j] = x;
+    }
+    return 0;
+}
+
+/* Sets r and u of a periodic system's last row, and u of the row before, as trid_batch_factor leaves them. */
+template <class tb_real, int k, class scope_type>
+TB_D void trid_p_batch_close(const scope_type &scope, int n, tb_real bottom, const trid_p_batch_border<tb_real> &border,
+                             tb_real *r, tb_real *u)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        if (scope.first() + j == n - 1) r[j] = border.last, u[j] = bottom;
+        if (scope.first() + j == n - 2) u[j] = border.link;
+    }
+}
+
+/* Fetches the corners of the system that begins `at` elements on in the matrix. */
+template <class tb_real>
+TB_D void trid_p_batch_corners(const trid_p_batch_plan &plan, const trid_p_batch_more<tb_real> &more, long long at,
+                               int in_batch, tb_real *top, tb_real *bottom)
+{
+    *top = *bottom = 0;
+    if (in_batch && (plan.flags & TRID_BATCH_PERIODIC)) *top = more.top[at], *bottom = more.bottom[at];
+}
+
+#define TRID_P_BATCH_LU_ROWS(tb_real)                                                                                  \
+    (sizeof(tb_real) == 4 ? 16 : 8) /* the k that leaves room for the next right-hand side */
+
+/* Blocks a multiprocessor, as TRID_P_BATCH_RESIDENT. */
+#define TRID_P_BATCH_LU_RESIDENT(tb_real, k, path)                                                                     \
+    (sizeof(tb_real) == 8                ? ((k) < 8                       ? 8                                          \
+                                            : (path) == TRID_P_BATCH_FULL ? 7                                          \
+                                                                          : 6)                                         \
+     : (k) < 16                          ? 4                                                                           \
+     : (path) == TRID_P_BATCH_FULL       ? 4                                                                           \
+     : (path) == TRID_P_BATCH_CONTIGUOUS ? 3                                                                           \
+                                         : 2)
+
+/* Solves as trid_p_batch_warps does, and reads the matrix once for all right-hand sides. With factor, it stores the
+   factors, r in x, and there is no right-hand side. */
+template <class tb_real, int k, int path, int factor>
+TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_LU_RESIDENT(tb_real, k, path))
+TRID_KERNEL void trid_p_batch_lu_warps(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
+                                       trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
+{
+    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
+    const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
+    __shared__ tb_real buffer[warps][len + 32], column[warps][32 * k];
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
+    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
+    if (tile.count == 0) return;
+    int own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
+    int total = tile.count * n, valid = own_n - k * rank;
+    if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k, own_n = n = k * lanes;
+    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
+    long long system = tile.group * plan.lines.systems + tile.first + own;
+    tb_real ra[k], rb[k], rc[k], rd[k], next[k], *shared = buffer[warp], *kept = column[warp] + lane, top, bottom;
+    int slot[k];
+    trid_p_batch_matrix<path>(k, plan, tile, total, rank, valid, rows, ra, rb, rc);
+    trid_p_batch_corners(plan, more, tile.group * rows.jump + (tile.first + own) * rows.stride, own_n, &top, &bottom);
+    if (!factor) trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, next);
+    trid_p_batch_slots<literal>(k, banks, len, plan, total, slot);
+    trid_p_batch_transpose_matrix<path, literal>(k, rows, valid, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_in_warp<tb_real, k> scope = {lanes, rank};
+    trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
+    int periodic = plan.flags & TRID_BATCH_PERIODIC;
+    int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, 32, &border);
+    trid_p_batch_recurrences<tb_real> recurrences;
+    if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
+    TRID_P_BATCH_LOOP
+    for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
+        if (!factor && side >= 0) {
+            TB_UNROLL
+            for (int j = 0; j < k; j++) rd[j] = next[j];
+            trid_p_batch_transpose<path, literal>(k, valid, (tb_real)0, slot, rd, shared);
+            if (side + 1 < more.sides)
+                trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
+                                         plan.lines.stride, next);
+        }
+        int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
+                                                       recurrences, kept, 32, &border, rd);
+        if (last && !met) met = last;
+        if (!factor && side >= 0) {
+            trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rd, x + at, shared);
+            at += more.pitch;
+        }
+    }
+    if (factor) {
+        if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, rb, rc);
+        trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rb, x + at, shared);
+        trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rc, more.u + at, shared);
+    }
+    int bad = trid_p_batch_row(met, n);
+    trid_p_batch_tell_warp<tb_real>(plan, lanes, rank, own_n, system, bad);
+}
+
+/* The same for n <= 1024: as many warps a system as hold it. */
+template <class tb_real, int k, int path, int factor>
+TRID_P_BATCH_BOUNDS(1024 / k, 256 * k / 1024)
+TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
+                                       trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
+{
+    const int len = TRID_P_BATCH_LEN(tb_real, k), warps = 1024 / (32 * k);
+    __shared__ tb_real buffer[warps][len + 32], column[1024], between[TRID_BLOCK_LU_LEN + 1];
+    __shared__ int worst;
+    int warp = (int)threadIdx.x / 32, n = plan.n, first = k * (int)threadIdx.x, slot[k];
+    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
+    int total = n - 32 * k * warp, valid = n - first;
+    if (total > 32 * k) total = 32 * k;
+    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * k * warp * plan.lines.step;
+    long long system = tile.group * plan.lines.systems + tile.first;
+    tb_real ra[k], rb[k], rc[k], rd[k], next[k], *shared = buffer[warp], *kept = column + threadIdx.x, top, bottom;
+    if (threadIdx.x == 0) worst = TRID_P_BATCH_NO_ROW; /* before a barrier of those inside */
+    trid_p_batch_warp_matrix<path>(k, plan, tile, total, warp, valid, rows, ra, rb, rc);
+    trid_p_batch_corners(plan, more, tile.group * rows.jump + tile.first * rows.stride, 1, &top, &bottom);
+    if (!factor) trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, next);
+    trid_p_batch_transpose_matrix<path, 1>(k, rows, valid, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_in_block<tb_real, k> scope = {between};
+    trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
+    int periodic = plan.flags & TRID_BATCH_PERIODIC, pitch = (int)blockDim.x;
+    int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, pitch, &border);
+    trid_p_batch_recurrences<tb_real> recurrences;
+    if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
+    TRID_P_BATCH_LOOP
+    for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
+        if (!factor && side >= 0) {
+            TB_UNROLL
+            for (int j = 0; j < k; j++) rd[j] = next[j];
+            trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, rd, shared);
+            if (side + 1 < more.sides)
+                trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
+                                         plan.lines.stride, next);
+        }
+        int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
+                                                       recurrences, kept, pitch, &border, rd);
+        if (last && !met) met = last;
+        if (!factor && side >= 0) {
+            trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rd, x + at, shared);
+            at += more.pitch;
+        }
+    }
+    if (factor) {
+        if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, rb, rc);
+        trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rb, x + at, shared);
+        trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rc, more.u + at, shared);
+    }
+    int bad = trid_p_batch_row(met, n);
+    if (trid_p_batch_reports(plan)) {
+        __syncthreads();
+        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
+        __syncthreads();
+        if (threadIdx.x == 0) trid_p_batch_tell(plan, system, worst, 0, (tb_real)0, (tb_real)0);
+    }
+}
+
+/* Stores the thread's rows 0 .. valid - 1. */
+template <class tb_real>
+TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long long step, tb_real *to)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        if (j < valid) *to = add ? *to + u[j] : u[j];
+        to += step;
+    }
+}
+
+/* The same for interleaved systems of n <= k*parts rows. A block takes one tile after another; the matrix of the next
+   and the next right-hand side are on their way while it solves for a right-hand side. */
+template <class tb_real, int k, int systems, int parts, int ahead, int pipelined, int factor>
+TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
+TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
+                                             trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
+{
+    __shared__ tb_real between[trid_p_batch_in_interleaved<tb_real, k, systems, parts>::len + systems];
+    __shared__ int worst[systems];
+    TRID_DYNAMIC_SHARED(dynamic);
+    if ((pipelined && !TRID_P_BATCH_HAS_COPIES) || TRID_P_BATCH_IS_EMPTY(parts, pipelined, 0))
+        return; /* is not launched there */
+    int thread = (int)threadIdx.x, line = thread % systems, first = k * (thread / systems), n = plan.n;
+    const int add = plan.flags & TRID_BATCH_ADD, periodic = plan.flags & TRID_BATCH_PERIODIC;
+    long long step = plan.lines.step;
+    tb_real *stage = (tb_real *)dynamic, *side_stage = stage + 3 * k * systems * parts;
+    tb_real *kept = stage + (pipelined ? (factor ? 3 : 4) * k * systems * parts : 0) + thread;
+    if (pipelined) {
+        trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
+        trid_p_batch_route<tb_real> route =
+            trid_p_batch_route_of<tb_real, k, systems, 3, pipelined>(plan, rows, blockIdx.x, p, first, d);
+        trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 3, pipelined>(plan, rows.step, 0, &route, stage);
+        if (!factor) {
+            route = trid_p_batch_route_of<tb_real, k, systems, 1, pipelined>(plan, rows, blockIdx.x, p, first, d);
+            trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 1, pipelined>(plan, 0, 0, &route, side_stage);
+        }
+    }
+    TRID_P_BATCH_LOOP
+    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+        tb_real ra[k], rb[k], rc[k], rd[k], top, bottom;
+        trid_p_batch_place p = trid_p_batch_place_again(plan, index, systems, line, first);
+        if (pipelined) {
+            /* Only the right-hand side has been asked for since. */
+            TRID_COPY_AWAIT(factor ? 0 : 1);
+            __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
+            TB_UNROLL
+            for (int j = 0; j < k; j++) {
+                const tb_real *own = stage + j * systems * parts + thread;
+                ra[j] = j < p.valid && (j > 0 || first > 0) ? own[0] : (tb_real)0;
+                rb[j] = j < p.valid ? own[k * systems * parts] : (tb_real)1;
+                rc[j] = j < p.valid - 1 ? own[2 * k * systems * parts] : (tb_real)0;
+            }
+            __syncwarp(TB_FULL_WARP); /* and has been read by them */
+            trid_p_batch_place next = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first);
+            trid_p_batch_route<tb_real> route =
+                trid_p_batch_route_of<tb_real, k, systems, 3, pipelined>(plan, rows, index + gridDim.x, next, first, d);
+            trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 3, pipelined>(plan, rows.step, 0, &route, stage);
+        } else {
+            trid_p_batch_own_rows(k, plan, p, first, rows, ra, rb, rc);
+            TB_UNROLL
+            for (int j = 0; j < k; j++)
+                if (j >= p.valid) rb[j] = 1;
+        }
+        trid_p_batch_corners(plan, more, p.in_batch ? trid_p_batch_matrix_at(plan, rows, p, 0) : 0, p.in_batch, &top,
+                             &bottom);
+        if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
+        trid_p_batch_in_interleaved<tb_real, k, systems, parts> scope = {between};
+        trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
+        int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept,
+                                                     systems * parts, &border);
+        trid_p_batch_recurrences<tb_real> recurrences;
+        if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
+        TRID_P_BATCH_LOOP
+        for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
+            /* For what the compiler would compute before the loop, for all rows, there are no registers. */
+            step = trid_p_batch_again_as(step), p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
+            if (!factor && side >= 0 && pipelined) {
+                if (side > 0) TRID_COPY_AWAIT(0);
+                if (side == 0) TRID_COPY_AWAIT(1); /* the matrix was asked for after it */
+                __syncwarp(TB_FULL_WARP);
+                TB_UNROLL
+                for (int j = 0; j < k; j++) rd[j] = j < p.valid ? side_stage[j * systems * parts + thread] : (tb_real)0;
+                __syncwarp(TB_FULL_WARP);
+                const int last = side + 1 == more.sides;
+                const unsigned after = last ? index + gridDim.x : index;
+                const tb_real *from = last ? d : d + (side + 1) * more.pitch;
+                trid_p_batch_place next = trid_p_batch_place_of(plan, after, systems, line, first);
+                trid_p_batch_route<tb_real> route =
+                    trid_p_batch_route_of<tb_real, k, systems, 1, pipelined>(plan, rows, after, next, first, from);
+                trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 1, pipelined>(plan, 0, 0, &route, side_stage);
+            } else if (!factor && side >= 0) {
+                trid_p_batch_gather(k, 0, p.valid, d + (p.at + side * more.pitch), step, rd);
+            }
+            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
+                                                           recurrences, kept, systems * parts, &border, rd);
+            if (last && !met) met = last;
+            if (!factor && side >= 0) trid_p_batch_scatter(k, p.valid, add, rd, step, x + (p.at + side * more.pitch));
+        }
+        if (factor) {
+            if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, rb, rc);
+            trid_p_batch_scatter(k, p.valid, 0, rb, step, x + p.at);
+            trid_p_batch_scatter(k, p.valid, 0, rc, step, more.u + p.at);
+        }
+        if (trid_p_batch_reports(plan)) {
+            int bad = trid_p_batch_row(met, n);
+            __syncthreads();
+            if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+            __syncthreads();
+            p = trid_p_batch_place_again(plan, index, systems, line, first);
+            if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line], 0, (tb_real)0, (tb_real)0);
+        }
+        __syncthreads(); /* what is shared has been read */
+    }
+}
+
+/* ---- shapes and launches ----------------------------------------------------------------------------------------- */
+
+template <class tb_real, int k, int systems, int parts, int ahead, int factor>
+static int trid_p_batch_launch_lu_interleaved_of(const trid_p_batch_plan &plan,
+                                                 const trid_p_batch_arrays<tb_real> &rows,
+                                                 const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                                 cudaStream_t stream, int *launched)
+{
+    enum {
+        resident = TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems * parts),
+        one = k * systems * parts * (int)sizeof(tb_real)
+    };
+    const int bytes = (factor ? 3 : 4) * one + (plan.flags & TRID_BATCH_PERIODIC ? one : 0);
+    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || resident * (5 * one + 14 * 1024) <= TRID_P_BATCH_SHARED_BYTES,
+                  "every tile must have room");
+    /* 14 KiB: what changes hands */
+    const trid_p_batch_pipelined with = {systems, systems * parts, bytes, 14 * 1024, resident, resident, 8, 0};
+    return trid_p_batch_launch_pipelined(
+        trid_p_batch_pipelining(plan.lines, rows, factor ? rows.a : d) == TRID_P_BATCH_VECTORISED &&
+                more.pitch % (16 / (int)sizeof(tb_real)) == 0
+            ? trid_p_batch_lu_interleaved<tb_real, k, systems, parts, ahead, TRID_P_BATCH_VECTORISED, factor>
+            : trid_p_batch_lu_interleaved<tb_real, k, systems, parts, ahead, TRID_P_BATCH_SCALAR, factor>,
+        with, plan, stream, launched, rows, more, d, x);
+}
+template <class tb_real, int factor>
+static int trid_p_batch_launch_lu_interleaved(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
+                                              const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                              cudaStream_t stream)
+{
+    constexpr int fold = sizeof(tb_real) == 4 ? 2 : 1;
+    typedef trid_p_batch_shape<16, 4 * fold, 64, 16, 128> most;
+    const int column = plan.flags & TRID_BATCH_PERIODIC ? (int)sizeof(tb_real) : 0;
+    int launched = 0;
+    const int status =
+        trid_p_batch_choose<trid_p_batch_shape<16, 128, 1>, trid_p_batch_shape<16, 32 * fold, 4, 16, 128>,
+                            trid_p_batch_shape<16, 16 * fold, 16, 16, 256>, most>(plan.n, [&](auto shape) {
+            typedef decltype(shape) of;
+            return trid_p_batch_launch_lu_interleaved_of<tb_real, of::k, of::systems, of::parts, of::ahead, factor>(
+                plan, rows, more, d, x, stream, &launched);
+        });
+    if (launched || status) return status;
+    const auto kernel_of = [](auto shape) {
+        typedef decltype(shape) of;
+        return trid_p_batch_lu_interleaved<tb_real, of::k, of::systems, of::parts, 0, TRID_P_BATCH_UNPIPELINED, factor>;
+    };
+    return trid_p_batch_choose<trid_p_batch_shape<16, 128, 1>, trid_p_batch_shape<16, 32 * fold, 4>,
+                               trid_p_batch_shape<16, 16 * fold, 16>, most>(
+        trid_p_batch_unpipelined_n(kernel_of(most()), plan.n), [&](auto shape) {
+            const int bytes = 16 * shape.systems * shape.parts * column;
+            return trid_p_batch_launch_unpipelined_of(kernel_of(shape), shape, plan, bytes, stream, rows, more, d, x);
+        });
+}
+
+template <int path, int factor, int... sizes, class tb_real>
+static int trid_p_batch_launch_lu_warps(trid_p_batch_plan plan, int k, const trid_p_batch_arrays<tb_real> &rows,
+                                        const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                        cudaStream_t stream)
+{
+    const dim3 block(32 * TRID_P_BATCH_WARPS(tb_real, 0));
+    dim3 grid;
+    cudaError_t error = cudaErrorInvalidConfiguration;
+    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
+        return TRID_BATCH_BAD_SIZE;
+    (void)((k <= sizes && (error = trid_launch(trid_p_batch_lu_warps<tb_real, sizes, path, factor>, grid, block, 0,
+                                               stream, plan, rows, more, d, x),
+                           1)) ||
+           ...);
+    return trid_p_batch_launched(error);
+}
+/* As many warps a system as hold it. */
+template <int path, int factor, class tb_real>
+static int trid_p_batch_launch_lu_block(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,
+                                        const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                        cudaStream_t stream)
+{
+    enum { k = TRID_P_BATCH_LU_ROWS(tb_real) };
+    const dim3 block((unsigned)(32 * ((plan.n + 32 * k - 1) / (32 * k))));
+    dim3 grid;
+    if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    return trid_p_batch_launched(
+        trid_launch(trid_p_batch_lu_block<tb_real, k, path, factor>, grid, block, 0, stream, plan, rows, more, d, x));
+}
+template <class tb_real, int factor>
+static int trid_p_batch_launch_lu_contiguous(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,
+                                             const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                             cudaStream_t stream)
+{
+    enum { most = TRID_P_BATCH_LU_ROWS(tb_real) };
+    const int k = trid_p_batch_choose_lanes(&plan, most);
+    const int path = trid_p_batch_path_of(plan, most, rows.stride != plan.n);
+    if (k > most)
+        return path == TRID_P_BATCH_STRIDED
+                   ? trid_p_batch_launch_lu_block<TRID_P_BATCH_STRIDED, factor>(plan, rows, more, d, x, stream)
+                   : trid_p_batch_launch_lu_block<TRID_P_BATCH_CONTIGUOUS, factor>(plan, rows, more, d, x, stream);
+    if (path == TRID_P_BATCH_FULL)
+        return trid_p_batch_launch_lu_warps<TRID_P_BATCH_FULL, factor, most>(plan, k, rows, more, d, x, stream);
+    if (path == TRID_P_BATCH_CONTIGUOUS)
+        return trid_p_batch_launch_lu_warps<TRID_P_BATCH_CONTIGUOUS, factor, most / 4, most / 2, most>(
+            plan, k, rows, more, d, x, stream);
+    return trid_p_batch_launch_lu_warps<TRID_P_BATCH_STRIDED, factor, most>(plan, k, rows, more, d, x, stream);
+}
+
+template <class tb_real, int factor, int only = 0>
+static int trid_p_batch_launch_lu(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
+                                  const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                  cudaStream_t stream)
+{
+    int status = TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_as_interleaved<only>(plan)) {
+        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
+            status = trid_p_batch_launch_lu_interleaved<tb_real, factor>(plan, rows, more, d, x, stream);
+    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
+        status = trid_p_batch_launch_lu_contiguous<tb_real, factor>(plan, rows, more, d, x, stream);
+    }
+    return status;
+}

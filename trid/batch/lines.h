@@ -1,0 +1,181 @@
+/* lines.h - a room of trid/batch.h: where systems lie; whether two elements coincide.
+   MIT licence, see LICENSE. */
+
+/* Returns contiguous systems: the rows of each are neighbours in memory, and systems follow one another. */
+TRID_BATCH_API trid_lines trid_lines_contiguous(long long n, long long systems)
+{
+    trid_lines lines = {n, 1, systems, n, 1, 0};
+    return lines;
+}
+
+/* Returns interleaved systems: row 0 of all, then row 1 of all, .. */
+TRID_BATCH_API trid_lines trid_lines_interleaved(long long n, long long systems)
+{
+    trid_lines lines = {n, systems, systems, 1, 1, 0};
+    return lines;
+}
+
+/* Returns the lines of an nx*ny*nz array, x fastest, along axis 0 (x), 1 (y) or 2 (z). For any other axis launches
+   refuse them as a bad size. */
+TRID_BATCH_API trid_lines trid_lines_axis(long long nx, long long ny, long long nz, int axis)
+{
+    /* y: groups 0 would be one group */
+    trid_lines x = {nx, 1, ny * nz, nx, 1, 0}, y = {ny, nx, nz ? nx : 0, 1, nz, nx * ny};
+    trid_lines z = {nz, nx * ny, nx * ny, 1, 1, 0}, none = {-1, 0, 0, 0, 0, 0};
+    return axis == 0 ? x : axis == 1 ? y : axis == 2 ? z : none;
+}
+
+/* Returns a caller's lines, with one group where groups was left 0. What counts systems or groups begins with this. */
+TRID_BATCH_API trid_lines trid_p_lines_of(trid_lines lines)
+{
+    if (lines.groups == 0) lines.groups = 1;
+    return lines;
+}
+
+/* Returns whether there is nothing to solve. */
+TRID_BATCH_API int trid_p_lines_empty(trid_lines lines)
+{
+    return lines.n == 0 || lines.systems == 0;
+}
+
+/* Returns whether one can calculate with the sizes: products of counts, and offsets, below 2^56, scratch below 2^62
+   bytes. */
+TRID_BATCH_API int trid_p_lines_valid(trid_lines lines)
+{
+    const long long most = 1ll << 56;
+    long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
+    long long elements = 1, reach = 0;
+    if (count[0] < 0 || count[1] < 0 || count[2] < 0) return 0;
+    if (trid_p_lines_empty(lines)) return 1;
+    for (int k = 0; k < 3; k++) {
+        if (count[k] > most / elements) return 0;
+        elements *= count[k];
+        if (count[k] == 1) continue;
+        if (pitch[k] > most || pitch[k] < -most) return 0;
+        long long size = pitch[k] < 0 ? -pitch[k] : pitch[k];
+        if (size > (most - reach) / (count[k] - 1)) return 0;
+        reach += size * (count[k] - 1);
+    }
+    return 1;
+}
+
+/* Returns whether there are i, |i| < m, and j, |j| < n, with i*p + j*q = at; not both zero if at is 0.
+   Needs    p, q >= 0; m, n >= 1 */
+TRID_BATCH_API int trid_p_lines_meet(long long p, long long m, long long q, long long n, long long at)
+{
+    if (at == 0 && ((p == 0 && m > 1) || (q == 0 && n > 1))) return 1;
+    if (p == 0 || m == 1) return at != 0 && q > 0 && at % q == 0 && at / q < n && at / q > -n;
+    if (q == 0 || n == 1) return at != 0 && at % p == 0 && at / p < m && at / p > -m;
+    long long a = p, b = q, u = 1, v = 0; /* u*p = a modulo q, v*p = b modulo q, until a is the greatest divisor */
+    while (b) {
+        long long t = a / b, next = a - t * b, w = u - t * v;
+        a = b, b = next;
+        u = v, v = w;
+    }
+    if (at % a) return 0;
+    long long period = q / a, other = p / a; /* i may change by period, then j changes by other */
+    if (at == 0) return period < m && other < n;
+    /* Multiplied in steps, so that nothing overflows: i = u * (at / a) modulo period. */
+    long long x = u % period, y = at / a % period, i = 0;
+    if (x < 0) x += period;
+    if (y < 0) y += period;
+    while (y) {
+        if (y & 1) i = i >= period - x ? i - (period - x) : i + x;
+        x = x >= period - x ? x - (period - x) : x + x;
+        y /= 2;
+    }
+    /* The i of least size above -m, and from there those for which |j| < n: j falls as i grows. */
+    long long shift = (m - 1 + i) / period;
+    i -= shift * period;
+    long long j = (at - i * p) / q;
+    if (j >= n) {
+        long long steps = (j - n) / other + 1;
+        if (steps > (m - 1 - i) / period) return 0;
+        i += steps * period, j -= steps * other;
+    }
+    return i < m && j < n && j > -n;
+}
+
+/* Returns whether two places in the lines differ by `at`; if at is 0, whether two different ones coincide. */
+TRID_BATCH_API int trid_p_lines_difference(trid_lines lines, long long at)
+{
+    long long count[3] = {lines.n, lines.systems, lines.groups}, pitch[3] = {lines.step, lines.stride, lines.jump};
+    long long reach = 0;
+    int nested = 1;
+    for (int k = 0; k < 3; k++) { /* by falling size of the pitch; counts of one go last */
+        if (count[k] == 1) pitch[k] = 0;
+        if (pitch[k] < 0) pitch[k] = -pitch[k];
+        for (int i = k; i > 0 && pitch[i] > pitch[i - 1]; i--) {
+            long long p = pitch[i], c = count[i];
+            pitch[i] = pitch[i - 1], count[i] = count[i - 1];
+            pitch[i - 1] = p, count[i - 1] = c;
+        }
+    }
+    for (int k = 2; k >= 0; k--) {
+        if (count[k] > 1 && pitch[k] <= reach) nested = 0;
+        reach += pitch[k] * (count[k] - 1);
+    }
+    if (at > reach || at < -reach) return 0;
+    if (nested) { /* each pitch reaches beyond all that the smaller ones do */
+        if (at == 0) return 0;
+        if (reach == at || reach == -at) return 1;
+    }
+    int least = 0; /* counted through; the other two are solved for */
+    for (int k = 1; k < 3; k++)
+        if (count[k] < count[least]) least = k;
+    int one = (least + 1) % 3, two = (least + 2) % 3;
+    for (long long g = at == 0 ? 0 : 1 - count[least]; g < count[least]; g++) {
+        long long rest = at - g * pitch[least];
+        if (rest == 0 && g != 0) return 1;
+        if (trid_p_lines_meet(pitch[one], count[one], pitch[two], count[two], rest)) return 1;
+    }
+    return 0;
+}
+
+/* Checks whether an array may lie so.
+   Returns  TRID_BATCH_OK, _BAD_SIZE, or _OVERLAP if two elements coincide
+   Cost     a few comparisons where each of step, stride and jump reaches beyond all that the smaller ones do, as usual;
+            else an exact search, of the order of the least of n, systems and groups */
+TRID_BATCH_API int trid_lines_check(trid_lines lines)
+{
+    lines = trid_p_lines_of(lines);
+    if (!trid_p_lines_valid(lines)) return TRID_BATCH_BAD_SIZE;
+    if (trid_p_lines_empty(lines)) return TRID_BATCH_OK;
+    return trid_p_lines_difference(lines, 0) ? TRID_BATCH_OVERLAP : TRID_BATCH_OK;
+}
+
+/* Returns whether an element of an array that lies so at p shares memory with one at q; an element has so many bytes.
+   Needs    valid lines
+   Cost     as trid_lines_check; nothing where the arrays lie apart */
+TRID_BATCH_API int trid_lines_overlap(trid_lines lines, const void *p, const void *q, int bytes)
+{
+    lines = trid_p_lines_of(lines);
+    if (trid_p_lines_empty(lines)) return 0;
+    size_t from = (size_t)p, to = (size_t)q;
+    long long apart = from < to ? (long long)(to - from) : (long long)(from - to);
+    long long at = apart / bytes, part = apart % bytes;
+    if (at == 0) return 1; /* the same elements, or parts of them */
+    return trid_p_lines_difference(lines, at) || (part && trid_p_lines_difference(lines, at + 1));
+}
+
+/* Returns the same systems in as few groups as possible; of a single system the next would follow it. */
+TRID_BATCH_API trid_lines trid_p_lines_join(trid_lines lines)
+{
+    if (lines.systems == 1) {
+        lines.systems = lines.groups;
+        lines.stride = lines.groups == 1 ? lines.n * lines.step : lines.jump;
+        lines.groups = 1;
+    } else if (lines.groups > 1 && lines.jump == lines.systems * lines.stride) {
+        lines.systems *= lines.groups;
+        lines.groups = 1;
+    }
+    return lines;
+}
+
+/* Returns whether neighbours in memory are elements of neighbouring systems rather than of one.
+   Needs    lines in as few groups as possible */
+TRID_BATCH_API int trid_p_lines_are_interleaved(trid_lines lines)
+{
+    long long step = lines.step, stride = lines.stride;
+    return lines.n > 1 && lines.systems > 1 && (stride < 0 ? -stride : stride) < (step < 0 ? -step : step);
+}

@@ -1,0 +1,331 @@
+/* plan.h - a room of trid/batch.h: what a launch knows: its plan, tiles, rows, and what it reports.
+   MIT licence, see LICENSE. */
+
+/* A member function of a device structure. */
+#ifdef __CUDACC__
+#define TRID_P_BATCH_MEMBER __device__ __forceinline__
+#else
+#define TRID_P_BATCH_MEMBER inline
+#endif
+
+enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
+
+/* A launch's constants. */
+struct trid_p_batch_plan {
+    trid_lines lines;
+    int n, lanes, lanes_log2; /* rows; lanes a system */
+    int flags;
+    unsigned magic;     /* f * magic >> 20 is f / n for f < 512, n <= 512; 0 where a warp has one system */
+    unsigned per_group; /* tiles in a group */
+    unsigned tiles;     /* in all */
+    unsigned repeat;    /* one matrix for all: tiles a warp takes */
+    int repair;         /* pivoted: only systems that failed before */
+    void *scratch;      /* the caller's, for long systems */
+    trid_batch_report report;
+};
+
+/* Returns whether the caller wants a report. */
+TB_HD int trid_p_batch_reports(const trid_p_batch_plan &plan)
+{
+    return plan.report.status || plan.report.failed || plan.report.residual;
+}
+
+/* Some neighbouring systems of one group. */
+struct trid_p_batch_tile {
+    long long group, first; /* its group; its first system in it */
+    int count;              /* of systems; 0: beyond the last */
+};
+
+/* Returns n, hidden from the compiler: it then computes something twice instead of keeping it in registers that the
+   solve needs. */
+template <class integer>
+TB_D integer trid_p_batch_again_as(integer n)
+{
+#ifdef __CUDA_ARCH__
+    if constexpr (sizeof(integer) == 4)
+        asm volatile("" : "+r"(n));
+    else
+        asm volatile("" : "+l"(n));
+#endif
+    return n;
+}
+
+/* Returns tile `index`, tiles having up to `width` systems. */
+TB_D trid_p_batch_tile trid_p_batch_tile_of(const trid_p_batch_plan &plan, unsigned index, int width)
+{
+    unsigned group = plan.lines.groups == 1 ? 0 : index / plan.per_group;
+    trid_p_batch_tile tile = {group, (long long)(index - group * plan.per_group) * width, 0};
+    long long left = tile.group < plan.lines.groups ? plan.lines.systems - tile.first : 0;
+    tile.count = left < 0 ? 0 : left < width ? (int)left : width;
+    return tile;
+}
+
+/* The matrices as arrays. Of one matrix for all systems stride and jump are 0. */
+template <class tb_real>
+struct trid_p_batch_arrays {
+    const tb_real *a, *b, *c;
+    long long step, stride, jump;
+};
+
+/* What launches for several right-hand sides know besides: how many they are, how far apart; where the two corners of a
+   periodic system are, in rows 0 and n-1; where the u goes that trid_batch_factor makes. */
+template <class tb_real>
+struct trid_p_batch_more {
+    long long sides, pitch;
+    const tb_real *top, *bottom;
+    tb_real *u;
+};
+
+/* Where the interface of partitions lies, two numbers a system, dealt out in shares of systems. In a share of m
+   systems, the number of f of its system s is at 2*(systems in the shares before) + s, and that of z lies m further. */
+struct trid_p_batch_shares {
+    long long share, lines;
+    TRID_P_BATCH_MEMBER long long of(long long line, long long *pitch) const
+    {
+        const long long before = share < lines ? line / share * share : 0, left = lines - before;
+        *pitch = left < share ? left : share;
+        return before + line;
+    }
+};
+
+/* The rows of partitions whose first and last unknowns are known. A kernel takes the rows by trid_p_batch_rows_of. As
+   early as possible it asks for what is known by trid_p_batch_ask_known, with which it overwrites the two rows. For
+   other rows none of this leaves code. */
+template <class tb_real, class rows_type>
+struct trid_p_batch_known {
+    rows_type rows;
+    const tb_real *ends;
+    trid_p_batch_shares shares;
+};
+
+/* One matrix for all systems, n elements each of a, b, c. As a function object it reads them from memory: neighbouring
+   systems read the same element at once. */
+template <class tb_real>
+struct trid_p_batch_one_matrix {
+    const tb_real *a, *b, *c;
+    int n;
+    TRID_P_BATCH_MEMBER void operator()(long long, int row, tb_real *ra, tb_real *rb, tb_real *rc) const
+    {
+        *ra = row > 0 ? a[row] : (tb_real)0;
+        *rb = b[row];
+        *rc = row < n - 1 ? c[row] : (tb_real)0;
+    }
+};
+
+/* What a type of rows is: arrays, one matrix for all systems, or else a function object that makes them; and whether it
+   knows the first and the last unknown of each system. */
+template <class rows_type>
+struct trid_p_batch_rows {
+    enum { are_arrays = 0, are_one_matrix = 0, are_known = 0 };
+};
+template <class tb_real>
+struct trid_p_batch_rows<trid_p_batch_arrays<tb_real>> {
+    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0 };
+};
+template <class tb_real>
+struct trid_p_batch_rows<trid_p_batch_one_matrix<tb_real>> {
+    enum { are_arrays = 0, are_one_matrix = 1, are_known = 0 };
+};
+template <class tb_real, class rows_type>
+struct trid_p_batch_rows<trid_p_batch_known<tb_real, rows_type>> {
+    typedef trid_p_batch_rows<rows_type> inner;
+    enum { are_arrays = inner::are_arrays, are_one_matrix = inner::are_one_matrix, are_known = 1 };
+};
+
+/* Returns the rows without what is known. By value: references would change registers and instructions. */
+template <class rows_type>
+TB_HD auto trid_p_batch_rows_of(const rows_type &rows)
+{
+    if constexpr (trid_p_batch_rows<rows_type>::are_known)
+        return rows.rows;
+    else
+        return rows;
+}
+
+/* Returns the arrays that travel: those of the rows, or none where a function object makes the matrix. */
+template <class tb_real, class rows_type>
+TB_D decltype(auto) trid_p_batch_arrays_of(const rows_type &rows)
+{
+    if constexpr (trid_p_batch_rows<rows_type>::are_arrays && !trid_p_batch_rows<rows_type>::are_known)
+        return (rows); /* a reference */
+    else if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
+        return trid_p_batch_arrays<tb_real>(rows.rows);
+    else
+        return trid_p_batch_arrays<tb_real>();
+}
+
+/* Makes row j of the thread say x[j] = x. */
+template <class tb_real>
+TB_D void trid_p_batch_know(int j, tb_real x, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+{
+    a[j] = c[j] = 0;
+    b[j] = 1;
+    d[j] = x;
+}
+
+/* Asks for what is known; the thread has up to k rows of the system from `first` on, `valid` of them up to its end. */
+template <class tb_real, class rows_type>
+TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system, int first, int valid, tb_real *end)
+{
+    if constexpr (trid_p_batch_rows<rows_type>::are_known) {
+        long long pitch;
+        end[0] = end[1] = 0;
+        if (valid <= 0 || (first > 0 && valid > k)) return;
+        const tb_real *of = known.ends + known.shares.of(system, &pitch);
+        if (first == 0) end[0] = of[0];
+        if (valid <= k) end[1] = of[pitch];
+    }
+}
+
+/* Puts the rows of known unknowns into the matrix. By selections: from branches the compiler makes an index into the
+   arrays, which would then lie in local memory. */
+template <class tb_real, class rows_type>
+TB_D void trid_p_batch_put_known_rows(int k, const rows_type &, int first, int valid, tb_real *a, tb_real *b,
+                                      tb_real *c)
+{
+    if constexpr (trid_p_batch_rows<rows_type>::are_known) {
+        TB_UNROLL
+        for (int j = 0; j < k; j++) {
+            const int known = (j == 0 && first == 0) || j == valid - 1;
+            a[j] = known ? (tb_real)0 : a[j];
+            b[j] = known ? (tb_real)1 : b[j];
+            c[j] = known ? (tb_real)0 : c[j];
+        }
+    }
+}
+
+/* Puts the known unknowns into the right-hand side. */
+template <class tb_real, class rows_type>
+TB_D void trid_p_batch_put_known_values(int k, const rows_type &, int first, int valid, const tb_real *end, tb_real *d)
+{
+    if constexpr (trid_p_batch_rows<rows_type>::are_known) {
+        d[0] = first == 0 ? end[0] : d[0];
+        TB_UNROLL
+        for (int j = 0; j < k; j++) d[j] = j == valid - 1 ? end[1] : d[j];
+    }
+}
+
+/* Puts both. */
+template <class tb_real, class rows_type>
+TB_D void trid_p_batch_put_known(int k, const rows_type &rows, int first, int valid, const tb_real *end, tb_real *a,
+                                 tb_real *b, tb_real *c, tb_real *d)
+{
+    trid_p_batch_put_known_rows(k, rows, first, valid, a, b, c);
+    trid_p_batch_put_known_values(k, rows, first, valid, end, d);
+}
+
+/* Returns 1 + row as one status of many, of which the least counts: no row for 0, and the last row for what was met
+   beyond it. */
+TB_D int trid_p_batch_row(int status, int n)
+{
+    return status <= 0 ? TRID_P_BATCH_NO_ROW : status < n ? status : n;
+}
+
+/* Reports on one system. One thread calls. With checked, error and size are the largest of the system's rows. */
+template <class tb_real>
+TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, int checked, tb_real error,
+                            tb_real size)
+{
+    const trid_batch_report &report = plan.report;
+    int status = bad == TRID_P_BATCH_NO_ROW ? 0 : bad;
+    if (checked) {
+        tb_real residual = error == 0 && size == 0 ? (tb_real)0 : error / size;
+        if (!status && !(residual <= (tb_real)report.tolerance)) status = plan.n + 1;
+        if (report.residual) report.residual[system] = (float)residual;
+    }
+    if (report.status) report.status[system] = status;
+    if (status && report.failed) {
+        atomicAdd(&report.failed[0], 1ull);
+        atomicMin(&report.failed[1], (unsigned long long)system);
+    }
+}
+
+/* Reports on the systems of a warp, each of which has `lanes` lanes, bad being the least bad row of the lane. */
+template <class tb_real>
+TB_D void trid_p_batch_tell_warp(const trid_p_batch_plan &plan, int lanes, int rank, int own_n, long long system,
+                                 int bad)
+{
+    if (!trid_p_batch_reports(plan)) return;
+    for (int m = 1; m < lanes; m *= 2) {
+        int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
+        bad = other < bad ? other : bad;
+    }
+    if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
+}
+
+/* Returns the larger; NaN is larger than all. */
+template <class tb_real>
+TB_D tb_real trid_p_batch_larger(tb_real x, tb_real y)
+{
+    return x != x || x > y ? x : y;
+}
+
+/* Computes r = d - A x in the thread's first `valid` rows, `first` being the system's row of the first of them and left
+   and right x around them. Raises *error to the largest |r| and *size to the largest |A||x| + |d|. */
+template <class tb_real>
+TB_D void trid_p_batch_defect(int k, int first, int n, int valid, const tb_real *a, const tb_real *b, const tb_real *c,
+                              const tb_real *d, const tb_real *x, tb_real left, tb_real right, tb_real *r,
+                              tb_real *error, tb_real *size)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        tb_real up = j > 0 ? x[j - 1] : left, down = j < k - 1 ? x[j + 1] : right;
+        tb_real aj = first + j > 0 ? a[j] : (tb_real)0, cj = first + j < n - 1 ? c[j] : (tb_real)0;
+        if (first + j == 0) up = 0;
+        if (first + j >= n - 1) down = 0;
+        tb_real rest = d[j] - b[j] * x[j] - aj * up - cj * down;
+        tb_real all = fabs(d[j]) + fabs(b[j] * x[j]) + fabs(aj * up) + fabs(cj * down);
+        r[j] = j < valid ? rest : (tb_real)0;
+        if (j < valid) {
+            *error = trid_p_batch_larger((tb_real)fabs(rest), *error);
+            *size = trid_p_batch_larger(all, *size);
+        }
+    }
+}
+
+/* The largest |r| and |A||x| + |d| of some rows, by the upper 32 bits of a number without its sign. Ordered as
+   integers, NaN is above all, and one instruction takes the larger. In double precision 20 bits of the fraction are
+   left, as many as the residual, a float, can show. */
+struct trid_p_batch_worst {
+    unsigned error, size;
+};
+/* Returns these bits of x. */
+template <class tb_real>
+TB_D unsigned trid_p_batch_bits(tb_real x)
+{
+    if constexpr (sizeof(tb_real) == 4)
+        return __float_as_uint(x) & 0x7fffffffu;
+    else
+        return (unsigned)(__double_as_longlong(x) >> 32) & 0x7fffffffu;
+}
+/* Returns a number with these bits. */
+template <class tb_real>
+TB_D tb_real trid_p_batch_number(unsigned bits)
+{
+    if constexpr (sizeof(tb_real) == 4)
+        return __uint_as_float(bits);
+    else
+        return __longlong_as_double((long long)bits << 32);
+}
+TB_D unsigned trid_p_batch_most(unsigned x, unsigned y)
+{
+    return x > y ? x : y;
+}
+
+/* Returns the residual of one row, up and down being x around it. */
+template <class tb_real>
+TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real d, tb_real x, tb_real up, tb_real down,
+                                       trid_p_batch_worst *worst)
+{
+    tb_real au = a * up, bx = b * x, cd = c * down;
+    tb_real rest = d - bx - au - cd, all = fabs(d) + fabs(bx) + fabs(au) + fabs(cd);
+    worst->error = trid_p_batch_most(worst->error, trid_p_batch_bits(rest));
+    worst->size = trid_p_batch_most(worst->size, trid_p_batch_bits(all));
+    return rest;
+}
+
+/* 16 bytes. */
+template <class tb_real>
+struct alignas(16) trid_p_batch_word {
+    tb_real v[16 / sizeof(tb_real)];
+};

@@ -1,0 +1,130 @@
+/* solve.h - a room of trid/batch.h: x = A^-1 d of arrays or of matrices made in registers, with residuals where wanted.
+   MIT licence, see LICENSE. */
+
+#ifndef TRID_P_BATCH_BODY
+
+/* Launches systems that need no scratch, with residuals or without; rows are arrays for the former. */
+template <int checked, int only, class tb_real, class rows_type>
+static int trid_p_batch_launch_on_chip(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
+                                       tb_real *x, int shared, cudaStream_t stream)
+{
+    int status = TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_as_interleaved<only>(plan)) {
+        if constexpr (only & TRID_BATCH_ONLY_CONTIGUOUS)
+            return status;
+        else if constexpr (checked)
+            status = trid_p_batch_launch_checked_interleaved(plan, rows, d, x, stream);
+        else
+            status = trid_p_batch_launch_interleaved<tb_real>(plan, rows, d, x, stream);
+    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
+        if constexpr (!checked)
+            status = trid_p_batch_launch_contiguous<tb_real>(plan, rows, d, x, shared, stream);
+        else if (plan.n <= 512)
+            status = trid_p_batch_launch_checked<tb_real>(plan, rows, d, x, shared, stream);
+        else
+            status = trid_p_batch_launch_beyond<1>(
+                plan, plan.lines.step == 1 ? TRID_P_BATCH_CONTIGUOUS : TRID_P_BATCH_STRIDED, rows, d, x, stream);
+    }
+    return status;
+}
+template <int checked, int only, class tb_real, class rows_type>
+static int trid_p_batch_launch(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x,
+                               int shared, cudaStream_t stream)
+{
+    const int is_long = trid_p_batch_is_long(plan.lines, sizeof(tb_real), checked);
+    if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
+    if constexpr (!(only & TRID_BATCH_ONLY_SHORT))
+        if (is_long)
+            return trid_p_batch_launch_levels<tb_real, checked, TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1, only>(
+                plan, rows, d, x, stream);
+    return trid_p_batch_launch_on_chip<checked, only>(plan, rows, d, x, shared, stream);
+}
+
+template <int checked, int only = 0, class tb_real>
+static int trid_p_batch_solve(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
+                              const tb_real *d, tb_real *x, const trid_batch_report *report, void *scratch,
+                              cudaStream_t stream)
+{
+    lines = trid_p_lines_of(lines);
+    const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED | (checked ? TRID_BATCH_SHARED | TRID_BATCH_REFINED : 0);
+    int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const tb_real *)x, 0);
+    if (status) return status;
+    trid_p_batch_plan plan;
+    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    if (status || trid_p_lines_empty(lines)) return status;
+    if (plan.report.tolerance == 0) plan.report.tolerance = 128 * (sizeof(tb_real) == 4 ? 0x1p-24 : 0x1p-53);
+    trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
+    if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
+    trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
+    return trid_p_batch_launch<checked, only>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
+}
+
+#define TRID_P_BATCH_BODY
+#define TB_BODY "batch/solve.h"
+#include "../twice.h"
+#undef TB_BODY
+#undef TRID_P_BATCH_BODY
+
+#else /* TRID_P_BATCH_BODY: over tb_real */
+
+/* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
+   Needs    a, b, c, d, x in device memory, laid out by lines. flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED. report may
+            be null
+   Returns  a status of enum trid_batch_status
+   Shared   contiguous: at most 18.3 KiB a block; interleaved: 128 KiB a multiprocessor where it has them (ADD: 160)
+   Cost     five arrays moved once (ADD: six), by one launch, and two small memsets if report->failed is set, for n up
+            to 16 KiB of a column (with step 1; else 1024, in clusters more). Longer systems: nine arrays (ADD: ten) and
+            0.03 (interleaved: 0.07) of one for scratch, by three launches or more
+   Error    as trid_warp_hybrid */
+template <int only = 0>
+static int trid_batch_solve(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
+                            const tb_real *d, tb_real *x, const trid_batch_report *report, void *scratch,
+                            cudaStream_t stream)
+{
+    return trid_p_batch_solve<0, only>(lines, flags, a, b, c, d, x, report, scratch, stream);
+}
+
+/* Solves as trid_batch_solve does, and computes the residual of each system on chip, before x is stored; with
+   TRID_BATCH_REFINED after one step of iterative refinement in the same precision.
+   Needs    as trid_batch_solve; flags: TRID_BATCH_ADD, TRID_BATCH_REFINED, TRID_BATCH_SHARED, TRID_BATCH_TRANSPOSED
+   Returns  as trid_batch_solve
+   Shared   contiguous: at most 45 KiB a block; interleaved: 192 KiB a multiprocessor where it has them
+   Cost     as trid_batch_solve in memory, with step 1 up to 8 KiB of a column; about 9 operations a row more, refined
+            twice the arithmetic. Longer systems: nine arrays, refined 20; interleaved both read the rows once more
+   Error    refinement repairs the residual; the error of x stays of the order of condition times roundoff and can grow
+            fourfold (docs/hybrid.md). The residual is that of x before ADD adds it. It is exact up to the roundings of
+            its own evaluation, about 3 unit roundoffs, and in double precision to 2^-20 of itself, since its parts are
+            kept by their upper 32 bits */
+template <int only = 0>
+static int trid_batch_checked(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
+                              const tb_real *d, tb_real *x, const trid_batch_report *report, void *scratch,
+                              cudaStream_t stream)
+{
+    return trid_p_batch_solve<1, only>(lines, flags, a, b, c, d, x, report, scratch, stream);
+}
+
+/* Solves as trid_batch_solve does, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the
+   system with this index. rows can be copied to the device and has
+
+       template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
+
+   It may hold parameters and pointers. What it gives for a of row 0 and c of row n-1 is not used.
+   Needs    flags: TRID_BATCH_ADD
+   Returns  as trid_batch_solve
+   Cost     two arrays moved, and what rows costs
+   Error    as trid_warp_hybrid */
+template <int only = 0, class rows_type>
+static int trid_batch_solve_rows(trid_lines lines, int flags, const rows_type &rows, const tb_real *d, tb_real *x,
+                                 const trid_batch_report *report, void *scratch, cudaStream_t stream)
+{
+    lines = trid_p_lines_of(lines);
+    const tb_real *none = 0;
+    int status = trid_p_batch_refuse(lines, flags, TRID_BATCH_ADD, none, none, none, d, (const tb_real *)x, 1);
+    if (status) return status;
+    trid_p_batch_plan plan;
+    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    if (status || trid_p_lines_empty(lines)) return status;
+    return trid_p_batch_launch<0, only>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
+}
+
+#endif /* TRID_P_BATCH_BODY */

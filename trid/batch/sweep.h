@@ -1,0 +1,310 @@
+/* sweep.h - a room of trid/batch.h: a block solves a tile of interleaved systems, alone or with a cluster.
+   MIT licence, see LICENSE. */
+
+/* Fetches the thread's rows from .. valid - 1, from being 0 or 1; the others become 0. */
+template <class tb_real>
+TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, long long step, tb_real *u)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        u[j] = j < valid && (j > 0 || j >= from) ? *src : (tb_real)0;
+        src += step;
+    }
+}
+
+/* Pads a thread's rows with identity rows, and couples the system's last row to none of them. */
+template <class tb_real>
+TB_D void trid_p_batch_pad(int k, int valid, tb_real *b, tb_real *c)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        if (j >= valid) b[j] = 1;
+        if (j >= valid - 1) c[j] = 0;
+    }
+}
+
+/* Stores the first and the last row of a thread's partition for those who solve the reduced systems: a, c, d of first
+   rows, then of last rows, `span` elements each. */
+template <class tb_real>
+TB_D void trid_p_batch_store_interface(int k, int span, int slot, const tb_real *a, const tb_real *c, const tb_real *r,
+                                       tb_real *shared)
+{
+    tb_real *up = shared, *down = shared + 3 * span;
+    up[slot] = a[0];
+    up[span + slot] = c[0];
+    up[2 * span + slot] = r[0];
+    down[slot] = a[k - 1];
+    down[span + slot] = c[k - 1];
+    down[2 * span + slot] = r[k - 1];
+}
+
+/* Solves the reduced systems of a tile, or with open reduces them: whole warps call, `group` lanes for system thread /
+   group, each with `each` partitions. Leaves the last unknowns (open: the last rows) in shared. */
+template <class tb_real, int k, int systems, int parts, int open>
+TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
+{
+    enum {
+        banks = TRID_P_BATCH_BANKS(tb_real),
+        span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
+        group = parts < 32 ? parts : 32,
+        each = parts / group
+    };
+    tb_real *up = shared, *down = shared + 3 * span;
+    int thread = (int)threadIdx.x, rank = thread % group, system = thread / group, failed = 0, met;
+    tb_real row_a[each], row_c[each], row_d[each];
+    TB_UNROLL
+    for (int p = 0; p < each; p++) {
+        int own = system + systems * (each * rank + p), next = each * rank + p + 1 < parts;
+        int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, own);
+        int below = TRID_INTERLEAVED_SLOT(systems, parts, banks, next ? own + systems : own);
+        row_a[p] = down[here];
+        row_c[p] = down[span + here];
+        row_d[p] = down[2 * span + here];
+        tb_real link_a = next ? up[below] : (tb_real)0, link_c = next ? up[span + below] : (tb_real)(open ? -1 : 0);
+        tb_real link_d = next ? up[2 * span + below] : (tb_real)0;
+        int said = trid_lane_link(&row_a[p], &row_c[p], &row_d[p], link_a, link_c, link_d);
+        int at = said & 1 ? each * rank + p + 1 : said ? parts : 0; /* parts: it may have begun elsewhere */
+        if (at && (!failed || at < failed)) failed = at;
+    }
+    if (open) {
+        met = trid_warp_pcr_open(group, &row_a[0], &row_c[0], &row_d[0]);
+        met = met & 1 ? rank + 1 : met ? parts : 0;
+        down[TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank)] = row_a[0];
+        down[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank)] = row_c[0];
+    } else {
+        met = each == 1 ? trid_warp_pcr1(group, row_a[0], row_c[0], &row_d[0])
+                        : trid_warp_pcr2(group, row_a, row_c, row_d);
+    }
+    if (!failed) failed = met;
+    if (worst && failed) atomicMin(&worst[system], trid_p_batch_row(k * failed, n));
+    TB_UNROLL
+    for (int p = 0; p < each; p++)
+        down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * (each * rank + p))] = row_d[p];
+}
+
+/* Solves the systems of the block: thread t has rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems;
+   those from valid on become identity rows. As trid_block_interleaved, but with up to 64 partitions (a lane then has
+   two rows of the reduced system), and with a status that knows its system.
+   Leaves   x in r; in *left the unknown above; in *bad the least bad row of this thread; in worst[system] that of
+            reduced rows. With open, the rows are `parts` <= 32 partitions of a longer system, and nothing is solved:
+            the thread's last row then couples to the unknown above the first partition (a) and to the last of the last
+            partition (c; in that partition to the unknown below it) */
+template <class tb_real, int k, int systems, int parts, int open = 0>
+TB_D void trid_p_batch_sweep(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
+                             int *worst, int *bad, tb_real *left)
+{
+    enum {
+        banks = TRID_P_BATCH_BANKS(tb_real),
+        span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
+        group = parts < 32 ? parts : 32
+    };
+    int thread = (int)threadIdx.x, part = thread / systems;
+    trid_p_batch_pad(k, valid, b, c);
+    if (!open && part == 0) a[0] = 0;
+    int status = trid_lane_reduce(k, a, b, c, r);
+    *bad = trid_p_batch_row(status ? k * part + status : 0, n);
+    tb_real last = r[k - 1];
+    *left = 0;
+    if (parts > 1) {
+        const tb_real *down = shared + 3 * span;
+        int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+        trid_p_batch_store_interface(k, span, slot, a, c, r, shared);
+        __syncthreads();
+        if (parts == group || thread < systems * group)
+            trid_p_batch_sweep_reduced<tb_real, k, systems, parts, open>(n, shared, worst);
+        __syncthreads();
+        if (open) {
+            a[k - 1] = down[slot];
+            c[k - 1] = down[span + slot];
+            r[k - 1] = down[2 * span + slot];
+            return;
+        }
+        if (part > 0) *left = down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)];
+        last = down[2 * span + slot];
+    }
+    trid_lane_expand(k, a, c, r, *left, last);
+}
+
+/* Sends four numbers to another block. */
+template <class tb_real>
+TB_D void trid_p_batch_send(tb_real *to, int rank, unsigned long long *mbarrier, const tb_real *v)
+{
+    trid_cluster_send(to, rank, mbarrier, v);
+    if (sizeof(tb_real) == 8) trid_cluster_send(to + 2, rank, mbarrier, v + 2);
+}
+
+/* A mailbox for what the blocks of a cluster send each other: `words` numbers of each system from each block. There are
+   two of them, used in turn; the third use comes after the first is over. */
+#define TRID_P_BATCH_MAILBOX(words, systems, blocks) ((words) * (systems) * (blocks))
+template <class tb_real>
+struct trid_p_batch_post {
+    tb_real *mailbox; /* two places */
+    unsigned long long *mbarrier;
+    int block, blocks, phase;
+};
+/* Returns the mbarrier of this use. */
+template <class tb_real>
+TB_D unsigned long long *trid_p_batch_mbarrier_of(const trid_p_batch_post<tb_real> &post)
+{
+    return &post.mbarrier[post.phase & 1];
+}
+/* Returns the mailbox of this use, and says how many bytes are to come. */
+template <int words, int systems, class tb_real>
+TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
+{
+    const int total = TRID_P_BATCH_MAILBOX(words, systems, post.blocks);
+    if (threadIdx.x == 0) trid_mbarrier_expect(trid_p_batch_mbarrier_of(post), total * (int)sizeof(tb_real));
+    return post.mailbox + (post.phase & 1) * total;
+}
+/* Waits for what this use brings. */
+template <class tb_real>
+TB_D void trid_p_batch_receive(const trid_p_batch_post<tb_real> &post)
+{
+    trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
+}
+
+/* Solves systems that a cluster shares: its block `block` of `blocks` <= parts has rows k*parts*block ..
+   k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last, both coupled to the last
+   unknowns of the blocks around. These rows, and how the block fared, go to all blocks of the cluster, each of which
+   solves for the last unknowns of all blocks. With worst != 0, *bad is taken care of. */
+template <class tb_real, int k, int systems, int parts>
+TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
+                                     int *worst, const trid_p_batch_post<tb_real> &post, tb_real *left)
+{
+    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 8 };
+    int thread = (int)threadIdx.x, part = thread / systems, block = post.block, blocks = post.blocks;
+    tb_real *mailbox = trid_p_batch_expect<words, systems>(post);
+    trid_p_batch_pad(k, valid, b, c);
+    if (block == 0 && part == 0) a[0] = 0;
+    int status = trid_lane_reduce(k, a, b, c, r);
+    if (worst && status) atomicMin(&worst[thread % systems], trid_p_batch_row(k * (parts * block + part) + status, n));
+    tb_real *up = shared, *down = shared + 3 * span;
+    int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    trid_p_batch_store_interface(k, span, slot, a, c, r, shared);
+    __syncthreads();
+
+    /* Now this thread has partition rank of system thread / parts. */
+    int rank = thread % parts, system = thread / parts, own = system + systems * rank, next = rank + 1 < parts;
+    int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, own),
+        below = TRID_INTERLEAVED_SLOT(systems, parts, banks, next ? own + systems : own);
+    tb_real row_a = down[here], row_c = down[span + here], row_d = down[2 * span + here];
+    tb_real next_a = up[below], next_c = up[span + below], next_d = up[2 * span + below];
+    if (!next) next_a = 0, next_c = -1, next_d = 0; /* stays coupled to the next block's first unknown */
+    int met = trid_lane_link(&row_a, &row_c, &row_d, next_a, next_c, next_d);
+    met |= trid_warp_pcr_open(parts, &row_a, &row_c, &row_d);
+    tb_real first[4] = {0, 0, 0, 0}, last[4] = {row_a, row_c, row_d, 0};
+    if (worst) {
+        if (met) atomicMin(&worst[system], trid_p_batch_row(met & 1 ? k * (parts * block + rank + 1) : n, n));
+        __syncwarp(TB_FULL_WARP);
+        last[3] = worst[system] == TRID_P_BATCH_NO_ROW ? (tb_real)0 : (tb_real)worst[system];
+        __syncwarp(TB_FULL_WARP);
+    }
+    if (rank == 0) {
+        tb_real up_c = up[span + here];
+        first[0] = up[here] - up_c * row_a;
+        first[1] = -up_c * row_c;
+        first[2] = up[2 * span + here] - up_c * row_d;
+    }
+    TB_UNROLL
+    for (int e = 0; e < 3; e++) {
+        first[e] = __shfl_sync(TB_FULL_WARP, first[e], 0, parts);
+        last[e] = __shfl_sync(TB_FULL_WARP, last[e], parts - 1, parts);
+    }
+    if (rank < blocks) {
+        tb_real *to = mailbox + 8 * (blocks * system + block);
+        trid_p_batch_send(to, rank, trid_p_batch_mbarrier_of(post), last);
+        trid_p_batch_send(to + 4, rank, trid_p_batch_mbarrier_of(post), first);
+    }
+    trid_p_batch_receive(post);
+    const tb_real *from = mailbox + 8 * (blocks * system + rank);
+    tb_real block_a = 0, block_c = 0, x = 0, block_worst = 0, first_a = 0, first_c = 0, first_d = 0;
+    if (rank < blocks) block_a = from[0], block_c = from[1], x = from[2], block_worst = from[3];
+    if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
+    met = trid_lane_link(&block_a, &block_c, &x, first_a, first_c, first_d);
+    met |= trid_warp_pcr(parts, blocks, block_a, block_c, &x);
+    if (worst && (met || block_worst != 0)) {
+        int row = met ? trid_p_batch_row(met & 1 ? k * parts * (rank + 1) : n, n) : n;
+        atomicMin(&worst[system], block_worst != 0 && (int)block_worst < row ? (int)block_worst : row);
+    }
+    tb_real above = __shfl_sync(TB_FULL_WARP, x, block > 0 ? block - 1 : 0, parts),
+            own_last = __shfl_sync(TB_FULL_WARP, x, block, parts);
+    down[2 * span + here] = rank == parts - 1 ? own_last : row_d - row_a * above - row_c * own_last;
+    if (rank == 0) up[here] = above; /* nobody else has read this one */
+    __syncthreads();
+    *left = part > 0 ? down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : up[slot];
+    trid_lane_expand(k, a, c, r, *left, down[2 * span + slot]);
+}
+
+/* Solves with pivoting: the face of each partition goes to a lane of a group of `parts` <= 32 that has its system.
+   These climb the tree of trid_warp_pivoted, and the unknowns around each partition come back the same way. With
+   cluster, the faces of the blocks go to all blocks, each of which climbs the rest of the tree. Where an unknown has no
+   pivot, worst becomes 1. */
+template <class tb_real, int k, int systems, int parts, int cluster>
+TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
+                                     int *worst, const trid_p_batch_post<tb_real> &post)
+{
+    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 12 };
+    int thread = (int)threadIdx.x, part = thread / systems, block = cluster ? post.block : 0, side;
+    unsigned flags;
+    tb_real face[9], kept[9], outer[4];
+    trid_p_batch_pad(k, valid, b, c);
+    if (block == 0 && part == 0) a[0] = 0;
+    int met = trid_warp_pivoted_reduce(k, 32, part, a, b, c, r, face, &flags);
+    if (worst && met) atomicMin(&worst[thread % systems], 1);
+
+    /* Now this thread has partition rank of system thread / parts. */
+    int rank = thread % parts, system = thread / parts, slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
+    int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
+    if (parts > 1) {
+        TB_UNROLL
+        for (int e = 0; e < 9; e++) shared[e * span + slot] = face[e];
+        __syncthreads();
+        TB_UNROLL
+        for (int e = 0; e < 9; e++) face[e] = shared[e * span + here];
+    }
+    met = trid_warp_pivoted_up(1, parts, parts, parts * block + rank, face, kept, &side);
+    if (cluster) {
+        const int blocks = trid_warp_uniform(post.blocks);
+        tb_real *mailbox = trid_p_batch_expect<words, systems>(post), part_kept[9], send[words] = {0};
+        int part_side;
+        TB_UNROLL
+        for (int e = 0; e < 9; e++) send[e] = __shfl_sync(TB_FULL_WARP, face[e], parts / 2 - 1, parts);
+        if (worst) {
+            if (met) atomicMin(&worst[system], 1);
+            __syncwarp(TB_FULL_WARP);
+            send[9] = worst[system] == TRID_P_BATCH_NO_ROW ? (tb_real)0 : (tb_real)1;
+            __syncwarp(TB_FULL_WARP);
+        }
+        if (rank < blocks) {
+            tb_real *to = mailbox + words * (blocks * system + block);
+            TB_UNROLL
+            for (int e = 0; e < words; e += 4)
+                trid_p_batch_send(to + e, rank, trid_p_batch_mbarrier_of(post), send + e);
+        }
+        trid_p_batch_receive(post);
+        int count = 1;
+        while (count < blocks) count *= 2;
+        const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
+        TB_UNROLL
+        for (int e = 0; e < 9; e++) /* where there is no block: two unknowns that are zero, facing up or down */
+            face[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
+        met = trid_warp_pivoted_up(1, parts, count, rank, face, part_kept, &part_side);
+        met |= trid_warp_pivoted_root(parts, count, face, outer);
+        met = rank < blocks && (met || from[9] != 0);
+        trid_warp_pivoted_down(1, parts, count, rank, part_kept, part_side, outer);
+        TB_UNROLL
+        for (int e = 0; e < 4; e++) outer[e] = __shfl_sync(TB_FULL_WARP, outer[e], block, parts);
+    } else {
+        met |= trid_warp_pivoted_root(parts, parts, face, outer);
+    }
+    if (worst && met) atomicMin(&worst[system], 1);
+    trid_warp_pivoted_down(1, parts, parts, parts * block + rank, kept, side, outer);
+    if (parts > 1) {
+        TB_UNROLL
+        for (int e = 0; e < 4; e++) shared[e * span + here] = outer[e]; /* nobody else has read these */
+        __syncthreads();
+        TB_UNROLL
+        for (int e = 0; e < 4; e++) outer[e] = shared[e * span + slot];
+    }
+    trid_warp_pivoted_expand(k, part, a, b, c, r, flags, outer);
+}

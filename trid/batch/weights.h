@@ -1,0 +1,211 @@
+/* weights.h - a room of trid/batch.h: partitions whose matrix stays, so that right-hand sides alone are sent.
+   MIT licence, see LICENSE. */
+
+#ifndef TRID_P_BATCH_BODY
+
+/* Adds to sum the products of so many rows of d with those of u and of v, of which sides has bits 1 and 2. With all,
+   rows are not counted. */
+template <class tb_real, int sides, int burst, int all>
+TB_D void trid_p_batch_weigh_some(int rows, const tb_real *u, const tb_real *v, long long matrix_pitch,
+                                  const tb_real *d, long long pitch, tb_real *sum)
+{
+    tb_real r[burst], wu[burst], wv[burst];
+    TB_UNROLL
+    for (int j = 0; j < burst; j++, d += pitch, u += matrix_pitch, v += matrix_pitch) {
+        const int here = all || j < rows;
+        r[j] = here ? *d : (tb_real)0;
+        wu[j] = here && (sides & 1) ? *u : (tb_real)0;
+        wv[j] = here && (sides & 2) ? *v : (tb_real)0;
+    }
+    TB_UNROLL
+    for (int j = 0; j < burst; j++) {
+        if (sides & 1) sum[0] += wu[j] * r[j];
+        if (sides & 2) sum[1] += wv[j] * r[j];
+    }
+}
+template <class tb_real, int sides>
+TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, const tb_real *v, long long matrix_step,
+                             const tb_real *d, long long step, tb_real *sum)
+{
+    enum { burst = 8 };
+    const long long pitch = parts * step, matrix_pitch = parts * matrix_step;
+    int rows = (to - from + parts - 1) / parts;
+    u += from * matrix_step, v += from * matrix_step, d += from * step;
+    TRID_P_BATCH_LOOP
+    for (; rows >= burst; rows -= burst, u += burst * matrix_pitch, v += burst * matrix_pitch, d += burst * pitch)
+        trid_p_batch_weigh_some<tb_real, sides, burst, 1>(burst, u, v, matrix_pitch, d, pitch, sum);
+    if (rows > 0) trid_p_batch_weigh_some<tb_real, sides, burst, 0>(rows, u, v, matrix_pitch, d, pitch, sum);
+}
+
+/* Computes d of the interface by weights, a being u and b v, from `first` rows from the top and `last` from the bottom.
+   With one_matrix, a block keeps the weights of the one matrix for tile after tile; else it has one tile. */
+template <class tb_real, int interleaved, int one_matrix>
+TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, one_matrix ? TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) : 1)
+TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
+                                              const tb_real *d, int first, int last, int parts,
+                                              trid_p_batch_shares shares, tb_real *ends)
+{
+    __shared__ tb_real between[2][TRID_P_BATCH_INTERFACE_THREADS];
+    TRID_DYNAMIC_SHARED(dynamic);
+    tb_real *kept = (tb_real *)dynamic;
+    const int thread = (int)threadIdx.x, n = plan.n;
+    const trid_p_batch_part own = trid_p_batch_part_of(interleaved, parts);
+    const long long step = plan.lines.step, matrix_step = one_matrix ? 2 : from.step;
+    TRID_P_BATCH_LOOP
+    for (int row = thread; one_matrix && row < n; row += TRID_P_BATCH_INTERFACE_THREADS) {
+        kept[2 * row] = from.a[row];
+        kept[2 * row + 1] = from.b[row];
+    }
+    TRID_P_BATCH_LOOP
+    for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
+        const trid_p_batch_place p = trid_p_batch_place_of(plan, index, own.lines, own.line, 0);
+        tb_real sum[2] = {0, 0};
+        if (one_matrix) __syncthreads(); /* the weights are there, what was between parts has been read */
+        if (p.in_batch) {
+            const long long at = one_matrix ? 0 : trid_p_batch_matrix_at(plan, from, p, 0);
+            const tb_real *u = one_matrix ? kept : from.a + at, *v = one_matrix ? kept + 1 : from.b + at,
+                          *right = d + p.at;
+            if (first + last > n) {
+                trid_p_batch_weigh<tb_real, 3>(own.part, n, parts, u, v, matrix_step, right, step, sum);
+            } else {
+                trid_p_batch_weigh<tb_real, 1>(own.part, first, parts, u, v, matrix_step, right, step, sum);
+                trid_p_batch_weigh<tb_real, 2>(n - last + own.part, n, parts, u, v, matrix_step, right, step, sum);
+            }
+        }
+        TRID_P_BATCH_LOOP
+        for (int m = 1; m < parts; m *= 2) {
+            if (own.part % (2 * m) == m) between[0][thread] = sum[0], between[1][thread] = sum[1];
+            __syncthreads();
+            if (own.part % (2 * m) == 0)
+                for (int k = 0; k < 2; k++) sum[k] += between[k][thread + m * own.next];
+        }
+        if (own.part == 0 && p.in_batch) {
+            long long pitch, at = shares.of(p.system, &pitch);
+            ends[at] = sum[0];
+            ends[at + pitch] = sum[1];
+        }
+    }
+}
+
+/* Computes the weights, a system a thread. */
+template <class tb_real>
+TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS)
+TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows, tb_real *u,
+                                               tb_real *v, trid_p_batch_shares shares, tb_real *interface_a,
+                                               tb_real *interface_c, int *reach)
+{
+    const trid_p_batch_place p =
+        trid_p_batch_place_of(plan, blockIdx.x, TRID_P_BATCH_INTERFACE_THREADS, (int)threadIdx.x, 0);
+    if (!p.in_batch) return;
+    tb_real a[2] = {0, 0}, c[2] = {0, 0};
+    int rows_needed[2] = {1, 1};
+    long long pitch, at = shares.of(p.system, &pitch);
+    int status = trid_lane_interface_factor(plan.n, plan.flags, rows.a + p.at, rows.b + p.at, rows.c + p.at, u + p.at,
+                                            v + p.at, plan.lines.step, a, c, rows_needed);
+    TB_UNROLL
+    for (int k = 0; k < 2; k++) {
+        interface_a[at + k * pitch] = a[k];
+        interface_c[at + k * pitch] = c[k];
+        atomicMax(&reach[k], rows_needed[k]);
+    }
+    trid_p_batch_tell(plan, p.system, trid_p_batch_row(status, plan.n), 0, (tb_real)0, (tb_real)0);
+}
+
+#define TRID_P_BATCH_BODY
+#define TB_BODY "batch/weights.h"
+#include "../twice.h"
+#undef TB_BODY
+#undef TRID_P_BATCH_BODY
+
+#else /* TRID_P_BATCH_BODY: over tb_real */
+
+/* Computes what trid_batch_interface_reduce needs of the matrices alone, once: weights u and v of the rows of d, and a
+   and c of the reduced systems.
+   Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach of
+            two ints in device memory. flags: TRID_BATCH_FIRST, TRID_BATCH_LAST. One matrix for all systems is one
+            system: trid_lines_contiguous(n, 1), share 1 (or trid_host_interface_factor)
+   Leaves   in reach how many rows matter from the top and from the bottom, the most of all systems. If both are below n
+            on all ranks, no coupling between the ends of a partition exceeds the unit roundoff. Each rank then needs of
+            the others only the row of z of the rank above and the row of f of the one below. Of these four rows (z
+            above, f, z, f below; three where there is no neighbour) the unknowns are those of the whole system up to
+            the order of the unit roundoff times its largest
+   Returns  as trid_batch_interface_reduce
+   Cost     two or three passes over five arrays, a thread a system: to be done once
+   Error    as trid_lane_interface_factor */
+template <int unused = 0>
+static int trid_batch_interface_factor(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
+                                       const tb_real *c, tb_real *u, tb_real *v, long long share, tb_real *interface_a,
+                                       tb_real *interface_c, int *reach, const trid_batch_report *report,
+                                       cudaStream_t stream)
+{
+    lines = trid_p_lines_of(lines);
+    const tb_real *const ends[2] = {interface_a, interface_c}, *const from[3] = {a, b, c};
+    if (flags & ~(TRID_BATCH_FIRST | TRID_BATCH_LAST)) return TRID_BATCH_BAD_FLAGS;
+    if (!reach) return TRID_BATCH_BAD_ARGUMENT;
+    int status = trid_p_batch_refuse_interface(lines, share, (const tb_real *)u, ends, 2);
+    if (status < 0) return status;
+    if (!status) {
+        if (!a || !b || !c || !u || !v) return TRID_BATCH_BAD_ARGUMENT;
+        for (int k = 0; k < 2; k++)
+            if (trid_p_batch_within(lines, v, ends[k], 2 * lines.systems * lines.groups)) return TRID_BATCH_OVERLAP;
+        for (int k = 0; k < 3; k++)
+            if (trid_lines_overlap(lines, from[k], u, sizeof(tb_real)) ||
+                trid_lines_overlap(lines, from[k], v, sizeof(tb_real)))
+                return TRID_BATCH_OVERLAP;
+        if (trid_lines_overlap(lines, u, v, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
+    }
+    trid_p_batch_plan plan;
+    const int empty = status;
+    status = trid_p_batch_begin(lines, flags, report, (void *)0, stream, &plan);
+    if (status) return status;
+    if (cudaMemsetAsync(reach, 0, 2 * sizeof *reach, stream) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    if (empty) return TRID_BATCH_OK;
+    const trid_p_batch_shares shares = {share, lines.systems * lines.groups};
+    dim3 grid;
+    if (trid_p_batch_count(&plan, TRID_P_BATCH_INTERFACE_THREADS, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    return trid_p_batch_launched(trid_launch(
+        trid_p_batch_interface_factor<tb_real>, grid, dim3((unsigned)TRID_P_BATCH_INTERFACE_THREADS), 0, stream, plan,
+        trid_p_batch_rows_at(lines, 0, a, b, c), u, v, shares, interface_a, interface_c, reach));
+}
+
+/* Computes interface_d of trid_batch_interface_reduce for each new d, as products of d with u and with v: over `first`
+   rows from the top and `last` rows from the bottom, which are n and n, or reach of trid_batch_interface_factor.
+   Needs    flags: TRID_BATCH_SHARED: u and v are of one matrix, n elements each, contiguous
+   Returns  as trid_batch_interface_reduce
+   Cost     these rows of d are read once, and of u and v (SHARED: once a block); 2 numbers a system written
+   Error    sums of n/8 products (contiguous: n/32) and of these, each rounded: some roundoffs of the sum of |u| |d|,
+            which is stable where the matrix is diagonally dominant */
+template <int unused = 0>
+static int trid_batch_interface_weigh(trid_lines lines, int flags, const tb_real *u, const tb_real *v, const tb_real *d,
+                                      long long first, long long last, long long share, tb_real *interface_d,
+                                      cudaStream_t stream)
+{
+    lines = trid_p_lines_of(lines);
+    const tb_real *const ends[1] = {interface_d};
+    if (flags & ~TRID_BATCH_SHARED) return TRID_BATCH_BAD_FLAGS;
+    int status = trid_p_batch_refuse_interface(lines, share, d, ends, 1);
+    if (status) return status < 0 ? status : TRID_BATCH_OK;
+    if (!u || !v) return TRID_BATCH_BAD_ARGUMENT;
+    if (first < 0 || first > lines.n || last < 0 || last > lines.n) return TRID_BATCH_BAD_SIZE;
+    trid_p_batch_plan plan;
+    status = trid_p_batch_begin(lines, flags, (const trid_batch_report *)0, (void *)0, stream, &plan);
+    if (status) return status;
+    const int interleaved = trid_p_batch_is_interleaved(plan),
+              parts = trid_p_batch_parts(plan.n, interleaved, interleaved ? 16 : 2);
+    const trid_p_batch_shares shares = {share, lines.systems * lines.groups};
+    const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, flags, u, v, v);
+    dim3 grid, block((unsigned)TRID_P_BATCH_INTERFACE_THREADS);
+    if (trid_p_batch_count(&plan, TRID_P_BATCH_INTERFACE_THREADS / parts, 1, &grid) != cudaSuccess)
+        return TRID_BATCH_BAD_SIZE;
+    if (interleaved && (flags & TRID_BATCH_SHARED) && plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
+        return trid_p_batch_launch_interface_shared(trid_p_batch_interface_weigh<tb_real, 1, 1>, 2 * sizeof(tb_real),
+                                                    grid, stream, plan, rows, d, (int)first, (int)last, parts, shares,
+                                                    interface_d);
+    cudaError_t error = interleaved ? trid_launch(trid_p_batch_interface_weigh<tb_real, 1, 0>, grid, block, 0, stream,
+                                                  plan, rows, d, (int)first, (int)last, parts, shares, interface_d)
+                                    : trid_launch(trid_p_batch_interface_weigh<tb_real, 0, 0>, grid, block, 0, stream,
+                                                  plan, rows, d, (int)first, (int)last, parts, shares, interface_d);
+    return trid_p_batch_launched(error);
+}
+
+#endif /* TRID_P_BATCH_BODY */
