@@ -63,7 +63,7 @@
    Options, defined before the header is included:
      BS1D_NO_LAUNCHES   leaves out kernels and launch functions. */
 
-#ifndef BS1D_P_BODY
+#ifndef TB_BODY
 #ifndef BS1D_H
 #define BS1D_H
 
@@ -150,11 +150,8 @@ typedef struct {
 #define bs1d_result_f64 tb_f64::bs1d_result
 #endif
 
-#define BS1D_P_BODY
 #define TB_BODY "../bs1d.h"
 #include "trid/twice.h"
-#undef TB_BODY
-#undef BS1D_P_BODY
 
 #include "bs1d/model.h"
 #include "bs1d/option.h"
@@ -167,7 +164,7 @@ typedef struct {
 #include "bs1d/host.h"
 
 #endif /* BS1D_H */
-#else  /* BS1D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* An integer of tb_real's size. */
 #if TB_BYTES == 4
@@ -186,4 +183,4 @@ typedef struct {
     bs1d_int status;
 } bs1d_result;
 
-#endif /* BS1D_P_BODY */
+#endif /* TB_BODY */

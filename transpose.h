@@ -50,7 +50,7 @@
               may be null.
      Shared   An array of the warp's own, which successive calls may share; __syncwarp() before another use. */
 
-#ifndef TRANSPOSE_P_BODY
+#ifndef TB_BODY
 #ifndef TRANSPOSE_H
 #define TRANSPOSE_H
 
@@ -174,13 +174,13 @@ TB_D int transpose_p_lane(void)
 
 /* ---- the body, once a precision: overloads, which their suffixed names choose from ------------------------------- */
 
-#define TRANSPOSE_P_BODY
+#define TB_BODY "transpose.h"
 extern "C++" {
 inline namespace tb_f32
 {
 #define tb_real float
 #define TB_BYTES 4
-#include "transpose.h"
+#include TB_BODY
 #undef tb_real
 #undef TB_BYTES
 }
@@ -188,12 +188,12 @@ inline namespace tb_f64
 {
 #define tb_real double
 #define TB_BYTES 8
-#include "transpose.h"
+#include TB_BODY
 #undef tb_real
 #undef TB_BYTES
 }
 }
-#undef TRANSPOSE_P_BODY
+#undef TB_BODY
 
 #define transpose_load_f32 tb_f32::transpose_load
 #define transpose_load_f64 tb_f64::transpose_load
@@ -234,7 +234,7 @@ inline namespace tb_f64
 #endif /* TB_DEVICE_SCOPES */
 
 #endif /* TRANSPOSE_H */
-#else  /* TRANSPOSE_P_BODY: over tb_real */
+#else /* TB_BODY: over tb_real */
 
 #if TB_BYTES == 4
 typedef float4 transpose_vector;
@@ -612,4 +612,4 @@ TB_D void transpose_increment_vec(int k, int w, int n, tb_real *u, tb_real *dst,
     transpose_store_vec(k, w, n, u, dst, stream);
 }
 
-#endif /* TRANSPOSE_P_BODY */
+#endif /* TB_BODY */

@@ -109,7 +109,7 @@
                       and fails at the ends of the range. When off, last digits differ from the host's, and a pivot over
                       1/FLT_MIN = 8.5e37 or under FLT_MIN in absolute value counts as bad. */
 
-#ifndef TRID_P_BODY
+#ifndef TB_BODY
 #ifndef TRID_H
 #define TRID_H
 
@@ -467,7 +467,6 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_block_hybrid_part_f64 tb_f64::trid_block_hybrid_part
 #endif
 
-#define TRID_P_BODY
 #define TB_BODY "trid.h"
 #ifdef __cplusplus
 extern "C++" {
@@ -500,10 +499,9 @@ inline namespace tb_f64
 }
 #endif
 #undef TB_BODY
-#undef TRID_P_BODY
 
 #endif /* TRID_H */
-#else  /* TRID_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
@@ -1561,4 +1559,4 @@ TB_HOST double trid_host_dominance(int n, const tb_real *a, const tb_real *b, co
 
 #endif /* TB_HOST_SCOPE */
 
-#endif /* TRID_P_BODY */
+#endif /* TB_BODY */

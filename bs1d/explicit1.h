@@ -3,7 +3,7 @@
 
 #if TB_LAUNCHES && !defined BS1D_NO_LAUNCHES
 
-#ifndef BS1D_P_BODY
+#ifndef TB_BODY
 
 /* Threads that a multiprocessor can hold. The blocks of explicit1 should fill it. */
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
@@ -17,13 +17,10 @@
 #define bs1d_explicit1_f32 tb_f32::bs1d_explicit1
 #define bs1d_explicit1_f64 tb_f64::bs1d_explicit1
 
-#define BS1D_P_BODY
 #define TB_BODY "../bs1d/explicit1.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS1D_P_BODY
 
-#else /* BS1D_P_BODY: C++ over tb_real */
+#else /* TB_BODY: C++ over tb_real */
 
 /* Takes one step of a point, whose place is in one of two arrays that serve in turn, so that one barrier a step
    suffices. */
@@ -99,6 +96,6 @@ static int bs1d_explicit1(int options, int points, const bs1d_option *option, bs
     return error == cudaSuccess ? BS1D_OK : BS1D_LAUNCH_FAILED;
 }
 
-#endif /* BS1D_P_BODY */
+#endif /* TB_BODY */
 
 #endif /* TB_LAUNCHES */

@@ -3,20 +3,17 @@
 
 #if TB_DEVICE_SCOPES
 
-#ifndef BS1D_P_BODY
+#ifndef TB_BODY
 
 #define bs1d_warp_explicit2_f32 tb_f32::bs1d_warp_explicit2
 #define bs1d_warp_explicit2_f64 tb_f64::bs1d_warp_explicit2
 #define bs1d_explicit2_f32 tb_f32::bs1d_explicit2
 #define bs1d_explicit2_f64 tb_f64::bs1d_explicit2
 
-#define BS1D_P_BODY
 #define TB_BODY "../bs1d/explicit2.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS1D_P_BODY
 
-#else /* BS1D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* Takes one explicit step: u[i] += a[i] x[i] + b[i] x[i+1] + c[i] x[i+2], x being u and its neighbours; never below
    floor, unless that is null. In double precision it goes point by point, every second one first and the neighbours'
@@ -124,6 +121,6 @@ static int bs1d_explicit2(int options, int points, const bs1d_option *option, bs
 }
 #endif
 
-#endif /* BS1D_P_BODY */
+#endif /* TB_BODY */
 
 #endif /* TB_DEVICE_SCOPES */

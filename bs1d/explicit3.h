@@ -1,6 +1,6 @@
 /* explicit3.h - a room of bs1d.h: many time steps composed into one wide stencil. MIT licence, see LICENSE. */
 
-#ifndef BS1D_P_BODY
+#ifndef TB_BODY
 
 /* ---- set-up, in double precision --------------------------------------------------------------------------------- */
 
@@ -84,13 +84,10 @@ TB_HD int bs1d_p_composed(bs1d_model model, int reach, double loss)
 #define bs1d_explicit3_f64 tb_f64::bs1d_explicit3
 #endif
 
-#define BS1D_P_BODY
 #define TB_BODY "../bs1d/explicit3.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS1D_P_BODY
 
-#else /* BS1D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* Returns how many steps go into one stencil that reaches `reach` points to each side: at least `reach`, where it is
    exact, and as many as lose no more than the unit roundoff in the row next to the top, where most would be lost.
@@ -263,4 +260,4 @@ static int bs1d_explicit3(int options, int points, const bs1d_option *option, bs
 }
 #endif
 
-#endif /* BS1D_P_BODY */
+#endif /* TB_BODY */

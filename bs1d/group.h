@@ -6,7 +6,7 @@
 
 #if TB_DEVICE_SCOPES
 
-#ifndef BS1D_P_BODY
+#ifndef TB_BODY
 
 enum {
     BS1D_P_NONE = 3,        /* status of a group without an option, or with one that another kernel prices */
@@ -76,13 +76,10 @@ TB_HOST int bs1d_p_size(int points)
 }
 #endif
 
-#define BS1D_P_BODY
 #define TB_BODY "../bs1d/group.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS1D_P_BODY
 
-#else /* BS1D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* What a launch was given. A kernel takes the five one by one: as a struct they made explicit2 up to 4 % longer. */
 typedef struct {
@@ -284,6 +281,6 @@ TB_HOST int bs1d_p_launch(kernel_type *kernel, int lanes, cudaStream_t stream, b
 }
 #endif
 
-#endif /* BS1D_P_BODY */
+#endif /* TB_BODY */
 
 #endif /* TB_DEVICE_SCOPES */

@@ -2,7 +2,7 @@
 
 #if TB_HOST_SCOPE
 
-#ifndef BS1D_P_BODY
+#ifndef TB_BODY
 
 #ifndef __cplusplus
 #define bs1d_p_host_start TB_OF(bs1d_p_host_start)
@@ -19,13 +19,10 @@
 #define bs1d_host_implicit_f64 tb_f64::bs1d_host_implicit
 #endif
 
-#define BS1D_P_BODY
 #define TB_BODY "../bs1d/host.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS1D_P_BODY
 
-#else /* BS1D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* Computes the values at maturity, and those below which none may fall. */
 TB_HOST void bs1d_p_host_start(int points, bs1d_option o, const tb_real *grid, tb_real *u, tb_real *floor)
@@ -153,6 +150,6 @@ TB_HOST int bs1d_host_implicit(int options, int points, const bs1d_option *optio
     return bs1d_p_host(1, options, points, option, result, grid, work);
 }
 
-#endif /* BS1D_P_BODY */
+#endif /* TB_BODY */
 
 #endif /* TB_HOST_SCOPE */

@@ -3,7 +3,7 @@
 
 #if TB_DEVICE_SCOPES
 
-#ifndef BS1D_P_BODY
+#ifndef TB_BODY
 
 enum { BS1D_P_REFRESH = 16 }; /* increments: steps after which the increment is computed anew */
 
@@ -18,13 +18,10 @@ enum { BS1D_P_REFRESH = 16 }; /* increments: steps after which the increment is 
 #define bs1d_implicit4_f32 tb_f32::bs1d_implicit4
 #define bs1d_implicit4_f64 tb_f64::bs1d_implicit4
 
-#define BS1D_P_BODY
 #define TB_BODY "../bs1d/implicit.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS1D_P_BODY
 
-#else /* BS1D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* ---- implicit1 and implicit2: the matrix is built and solved in each step ---------------------------------------- */
 
@@ -424,6 +421,6 @@ static int bs1d_implicit4(int options, int points, const bs1d_option *option, bs
 }
 #endif
 
-#endif /* BS1D_P_BODY */
+#endif /* TB_BODY */
 
 #endif /* TB_DEVICE_SCOPES */

@@ -1,7 +1,7 @@
 /* option.h - a room of bs1d.h: from an option to its model, and from its values to its result.
    MIT licence, see LICENSE. */
 
-#ifndef BS1D_P_BODY
+#ifndef TB_BODY
 
 enum { BS1D_P_MOST_STEPS = 1 << 28 };
 
@@ -18,13 +18,10 @@ enum { BS1D_P_MOST_STEPS = 1 << 28 };
 #define bs1d_p_greeks TB_OF(bs1d_p_greeks)
 #endif
 
-#define BS1D_P_BODY
 #define TB_BODY "../bs1d/option.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS1D_P_BODY
 
-#else /* BS1D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* Returns a number that no value is below. */
 TB_HD tb_real bs1d_p_lowest(void)
@@ -144,4 +141,4 @@ TB_HD void bs1d_p_greeks(int points, bs1d_option o, const tb_real *u, bs1d_resul
         bs1d_p_fail(BS1D_NOT_FINITE, result);
 }
 
-#endif /* BS1D_P_BODY */
+#endif /* TB_BODY */

@@ -2,7 +2,7 @@
 
 #if TB_HOST_SCOPE
 
-#ifndef BS1D_P_BODY
+#ifndef TB_BODY
 
 #ifndef __cplusplus
 #define bs1d_check TB_OF(bs1d_check)
@@ -18,13 +18,10 @@
 #define bs1d_suggest_f64 tb_f64::bs1d_suggest
 #endif
 
-#define BS1D_P_BODY
 #define TB_BODY "../bs1d/suggest.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS1D_P_BODY
 
-#else /* BS1D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* Checks whether the implicit rungs, or the explicit ones, can price this option on a grid of `points` points.
    Needs    option on the host
@@ -141,6 +138,6 @@ TB_HOST int bs1d_suggest(double tolerance, bs1d_option *option, int *points)
     return count > 1024 || steps > 1e6 || tolerance < 16 * (double)trid_roundoff() * top ? BS1D_BAD_TOLERANCE : BS1D_OK;
 }
 
-#endif /* BS1D_P_BODY */
+#endif /* TB_BODY */
 
 #endif /* TB_HOST_SCOPE */

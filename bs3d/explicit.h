@@ -1,7 +1,7 @@
 /* explicit.h - a room of bs3d.h: explicit1 to explicit4.
    MIT licence, see LICENSE. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 #define bs3d_explicit1_f32 tb_f32::bs3d_explicit1
 #define bs3d_explicit1_f64 tb_f64::bs3d_explicit1
@@ -22,13 +22,10 @@ TB_D void bs3d_p_neighbours(const bs3d_p_plan *plan, int i, int j, long long *ea
     *south = j > 0 ? -(long long)plan->pitch : 0;
 }
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/explicit.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C++ over tb_real */
+#else /* TB_BODY: C++ over tb_real */
 
 /* ---- what the rungs share ---------------------------------------------------------------------------------------- */
 
@@ -206,4 +203,4 @@ static int bs3d_explicit4(const bs3d_problem *problem, void *work, bs3d_result *
     return bs3d_p_explicit<unused>(problem, &job, doubles, &two, &one, result, stream);
 }
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

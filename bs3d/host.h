@@ -1,7 +1,7 @@
 /* host.h - a room of bs3d.h: the reference on the host.
    MIT licence, see LICENSE. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 #ifndef __cplusplus
 #define bs3d_host_bytes TB_OF(bs3d_host_bytes)
@@ -23,13 +23,10 @@
 #define bs3d_host_implicit_f64 tb_f64::bs3d_host_implicit
 #endif
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/host.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* Returns the bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
@@ -187,4 +184,4 @@ TB_HOST int bs3d_host_implicit(const bs3d_problem *o, void *work, bs3d_result *r
     return bs3d_p_host_finish(status, o, (const tb_real *)work, result);
 }
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

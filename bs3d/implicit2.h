@@ -1,18 +1,15 @@
 /* implicit2.h - a room of bs3d.h: implicit2: a sweep upward, a sweep downward.
    MIT licence, see LICENSE. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 #define bs3d_implicit2_f32 tb_f32::bs3d_implicit2
 #define bs3d_implicit2_f64 tb_f64::bs3d_implicit2
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/implicit2.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C++ over tb_real */
+#else /* TB_BODY: C++ over tb_real */
 
 /* ---- upward: right-hand side, x lines, forward elimination in z -------------------------------------------------- */
 
@@ -29,7 +26,8 @@ TB_HD constexpr int bs3d_p_up_threads(int halves)
 }
 
 template <int halves>
-static constexpr int bs3d_p_up_bound = bs3d_p_up_threads(halves);
+static constexpr int bs3d_p_up_bound =
+    bs3d_p_up_threads(halves);
 
 /* Returns the elements of shared memory beside the weights: the ring, two planes of right-hand sides, the seams. */
 TB_HD constexpr size_t bs3d_p_up_elements(int halves)
@@ -197,7 +195,8 @@ TB_HD constexpr int bs3d_p_lines(int per_lane)
 }
 
 template <int per_lane>
-static constexpr int bs3d_p_down_bound = 32 * bs3d_p_lines(per_lane);
+static constexpr int bs3d_p_down_bound =
+    32 * bs3d_p_lines(per_lane);
 
 /* Returns the elements of shared memory for the factors of y: none for 8 points a thread, whose threads have them in
    registers, nor where there is no room and they are read from the tables. */
@@ -422,4 +421,4 @@ static int bs3d_implicit2(const bs3d_problem *problem, void *work, bs3d_result *
     return bs3d_p_finish<unused>(status, problem, &job, result, stream);
 }
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

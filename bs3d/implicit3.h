@@ -1,18 +1,15 @@
 /* implicit3.h - a room of bs3d.h: implicit3: one sweep a step, along x and y in turn, upward and downward in turn.
    MIT licence, see LICENSE. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 #define bs3d_implicit3_f32 tb_f32::bs3d_implicit3
 #define bs3d_implicit3_f64 tb_f64::bs3d_implicit3
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/implicit3.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C++ over tb_real */
+#else /* TB_BODY: C++ over tb_real */
 
 /* ---- factors, and the first w ------------------------------------------------------------------------------------ */
 
@@ -252,4 +249,4 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     return bs3d_p_finish<unused>(status, problem, &job, result, stream);
 }
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

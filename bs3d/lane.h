@@ -1,7 +1,7 @@
 /* lane.h - a room of bs3d.h: the operator L at a point and for a patch of points, and the greeks, for one thread.
    MIT licence, see LICENSE. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 #ifndef __cplusplus
 #define bs3d_row TB_OF(bs3d_row)
@@ -34,13 +34,10 @@
 #define bs3d_pitch_f64 tb_f64::bs3d_pitch
 #endif
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/lane.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* What the points with the same index on an axis share: the weights of the differences to the two neighbours on it, and
    the index as a factor of cross differences. */
@@ -258,4 +255,4 @@ TB_HD size_t bs3d_p_cells(const int *points)
     return (size_t)bs3d_pitch(points[0]) * (size_t)points[1] * (size_t)points[2];
 }
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

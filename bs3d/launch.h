@@ -1,7 +1,7 @@
 /* launch.h - a room of bs3d.h: what all launches share: memory, tables, barriers, shapes, start and end of a march.
    MIT licence, see LICENSE. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 enum {
     BS3D_P_PAD = 4,            /* columns on each side of a tile in shared memory, of which two count */
@@ -211,13 +211,10 @@ static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void 
 #define bs3d_work_bytes_f32 tb_f32::bs3d_work_bytes
 #define bs3d_work_bytes_f64 tb_f64::bs3d_work_bytes
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/launch.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C++ over tb_real */
+#else /* TB_BODY: C++ over tb_real */
 
 enum { BS3D_P_V = 16 / sizeof(tb_real) }; /* elements of a vector, of 16 bytes */
 
@@ -453,4 +450,4 @@ typedef struct {
     int early; /* whether it may begin before the sweep before it has ended */
 } bs3d_p_launch;
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

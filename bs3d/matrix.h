@@ -1,7 +1,7 @@
 /* matrix.h - a room of bs3d.h: the rows of the matrices A_x, A_y and A_z, and their factors.
    MIT licence, see LICENSE. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 /* Returns how many points of a line of n each of 32 lanes or threads has. */
 TB_HD constexpr int bs3d_p_per_lane(int n)
@@ -21,17 +21,15 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 #define BS3D_P_HALF (TRID_WARP_FACTOR_LEN(8) + 8 + 1)
 #define BS3D_P_ROW_FACTORS (3 * 8 + TRID_WARP_LU_PRECOMPUTED_LEN + 1)
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/matrix.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C++ over tb_real */
+#else /* TB_BODY: C++ over tb_real */
 
 /* The threads of a block that solves lines in x, for launch bounds. */
 template <int per_lane>
-static constexpr int bs3d_p_x_bound = 32 * bs3d_p_x_warps(per_lane);
+static constexpr int bs3d_p_x_bound =
+    32 * bs3d_p_x_warps(per_lane);
 
 /* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. */
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
@@ -258,4 +256,4 @@ static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int axis, i
                        1, 64, 0, stream, job->plan, job->tables, axis, halves);
 }
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

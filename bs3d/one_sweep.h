@@ -16,7 +16,7 @@
    w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the other way. Each
    block writes its rows as columns for it. docs/bs3d.md has the picture. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 /* Where a sweep of implicit3 goes. */
 typedef struct {
@@ -27,13 +27,10 @@ typedef struct {
     long long plane, to_plane;
 } bs3d_p_heading;
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/one_sweep.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C++ over tb_real */
+#else /* TB_BODY: C++ over tb_real */
 
 /* ---- rows and tiles in shared memory ----------------------------------------------------------------------------- */
 
@@ -533,4 +530,4 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
     bs3d_p_store_columns(points, heading->to_pitch, first, writer, m.tiles + written_at, new_interfaces);
 }
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

@@ -1,7 +1,7 @@
 /* planes.h - a room of bs3d.h: sweeps whose planes pass through shared memory, one or two time steps a sweep.
    MIT licence, see LICENSE. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 /* Elements of shared memory from one row of a plane to the next, 32 lanes having so many points each. */
 TB_HD constexpr int bs3d_p_stride(int points)
@@ -9,13 +9,10 @@ TB_HD constexpr int bs3d_p_stride(int points)
     return 32 * points + 2 * BS3D_P_PAD;
 }
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/planes.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C++ over tb_real */
+#else /* TB_BODY: C++ over tb_real */
 
 /* Loads a lane's patch with the points around it, for bs3d_lane_plane, from shared memory: its first point is at p,
    rows are `stride` apart. The points beside the patch are the neighbour lanes', by shuffle, or come from shared memory
@@ -176,7 +173,8 @@ TB_HD constexpr int bs3d_p_tile_threads(int steps)
 
 /* The same for launch bounds. */
 template <int steps>
-static constexpr int bs3d_p_tile_bound = bs3d_p_tile_threads(steps);
+static constexpr int bs3d_p_tile_bound =
+    bs3d_p_tile_threads(steps);
 
 /* What a lane has of its block's tile: a patch, or (beside, in explicit4) points of a column beside the tile. */
 typedef struct {
@@ -391,4 +389,4 @@ static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int steps, kernel_type k
     return status;
 }
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

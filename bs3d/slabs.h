@@ -1,7 +1,7 @@
 /* slabs.h - a room of bs3d.h: explicit4 and implicit2 on slabs: on the planes of one GPU of several.
    MIT licence, see LICENSE. */
 
-#ifndef BS3D_P_BODY
+#ifndef TB_BODY
 
 #define bs3d_slab_march_f32 tb_f32::bs3d_slab_march
 #define bs3d_slab_march_f64 tb_f64::bs3d_slab_march
@@ -48,13 +48,10 @@ TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_s
     return span->planes;
 }
 
-#define BS3D_P_BODY
 #define TB_BODY "../bs3d/slabs.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef BS3D_P_BODY
 
-#else /* BS3D_P_BODY: C++ over tb_real */
+#else /* TB_BODY: C++ over tb_real */
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
@@ -474,4 +471,4 @@ TB_HOST int bs3d_slab_messages(const bs3d_slab_march *march, int peer, bs3d_mess
     return reach > 1 ? 2 : 1;
 }
 
-#endif /* BS3D_P_BODY */
+#endif /* TB_BODY */

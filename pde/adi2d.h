@@ -89,7 +89,7 @@
               nonsense below that bound.
      Memory   The caller's. Nothing is allocated or printed, and no state is retained. */
 
-#ifndef ADI2D_P_BODY
+#ifndef TB_BODY
 #ifndef ADI2D_H
 #define ADI2D_H
 
@@ -231,18 +231,14 @@ TB_HD int adi2d_check(const adi2d_batch *batch)
 #include "adi2d/plan.h"
 #define TB_BODY "../pde/adi2d/terms.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 
 #endif /* ADI2D_H */
 
 #ifdef ADI2D_MODEL
 #include "adi2d/model.h"
 
-#define ADI2D_P_BODY
 #define TB_BODY "../pde/adi2d.h"
 #include "../trid/twice.h"
-#undef TB_BODY
-#undef ADI2D_P_BODY
 
 #undef ADI2D_MODEL
 #undef ADI2D_FACE
@@ -251,7 +247,7 @@ TB_HD int adi2d_check(const adi2d_batch *batch)
 #undef ADI2D_P_ALONE
 #endif /* ADI2D_MODEL */
 
-#else /* ADI2D_P_BODY: a model in one precision */
+#else /* TB_BODY: a model in one precision */
 #include "adi2d/problem.h"
 #include "adi2d/host.h"
 #include "adi2d/rungs.h"
@@ -259,4 +255,4 @@ TB_HD int adi2d_check(const adi2d_batch *batch)
 #include "adi2d/stages.h"
 #include "adi2d/products.h"
 #include "adi2d/onchip.h"
-#endif /* ADI2D_P_BODY */
+#endif /* TB_BODY */

@@ -213,45 +213,33 @@ typedef struct {
 
 #define TB_BODY "../pde/adi3d/model.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #if TB_HOST_SCOPE
 #define TB_BODY "../pde/adi3d/host_right.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #define TB_BODY "../pde/adi3d/host_lines.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #define TB_BODY "../pde/adi3d/host.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #endif
 #if TB_LAUNCHES
 #define TB_BODY "../pde/adi3d/device.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #define TB_BODY "../pde/adi3d/device_x.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #define TB_BODY "../pde/adi3d/device_yz.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #define TB_BODY "../pde/adi3d/device_march.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #define TB_BODY "../pde/adi3d/onchip_ready.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #define TB_BODY "../pde/adi3d/onchip_stage.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #define TB_BODY "../pde/adi3d/onchip.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #endif
 #if TB_HOST_SCOPE
 #define TB_BODY "../pde/adi3d/solve.h"
 #include "../trid/twice.h"
-#undef TB_BODY
 #endif
 
 #undef ADI3D_OF

@@ -17,7 +17,7 @@
        trid_block_interleaved_bytes, trid_block_interleaved_solve_bytes
        trid_interleaved_slot, trid_log2   where a block stores reduced rows */
 
-#ifndef TRID_INTERLEAVED_BODY
+#ifndef TB_BODY
 #ifndef TRID_INTERLEAVED_H
 #define TRID_INTERLEAVED_H
 
@@ -85,14 +85,11 @@ TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
 #define trid_block_interleaved_exchange_f64 tb_f64::trid_block_interleaved_exchange
 #endif
 
-#define TRID_INTERLEAVED_BODY
 #define TB_BODY "interleaved.h"
 #include "twice.h"
-#undef TB_BODY
-#undef TRID_INTERLEAVED_BODY
 
 #endif /* TRID_INTERLEAVED_H */
-#else  /* TRID_INTERLEAVED_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* Returns the bytes of shared memory that a launch needs for trid_block_interleaved. */
 TB_HD size_t trid_block_interleaved_bytes(int systems, int parts)
@@ -278,4 +275,4 @@ TB_D void trid_block_interleaved_solve(int k, int systems, int parts, int n, int
 
 #endif /* TB_DEVICE_SCOPES */
 
-#endif /* TRID_INTERLEAVED_BODY */
+#endif /* TB_BODY */

@@ -15,7 +15,7 @@
      copies from global to shared memory, asynchronous from compute capability 8.0 on
        trid_copy_place_of, trid_copy_async, trid_copy_commit, TRID_COPY_AWAIT */
 
-#ifndef TRID_LAUNCH_BODY
+#ifndef TB_BODY
 #ifndef TRID_LAUNCH_H
 #define TRID_LAUNCH_H
 
@@ -387,14 +387,11 @@ static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 bl
 #define trid_cluster_send_f64 tb_f64::trid_cluster_send
 #endif
 
-#define TRID_LAUNCH_BODY
 #define TB_BODY "launch.h"
 #include "twice.h"
-#undef TB_BODY
-#undef TRID_LAUNCH_BODY
 
 #endif /* TRID_LAUNCH_H */
-#else  /* TRID_LAUNCH_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* ---- clusters: numbers in the shared memory of other blocks ------------------------------------------------------ */
 
@@ -476,4 +473,4 @@ TB_D void trid_cluster_send(tb_real *to, int rank, unsigned long long *mbarrier,
 
 #endif /* TB_DEVICE_SCOPES */
 
-#endif /* TRID_LAUNCH_BODY */
+#endif /* TB_BODY */

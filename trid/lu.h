@@ -37,7 +37,7 @@
      sizes
        trid_block_lu_bytes, trid_block_interleaved_lu_bytes */
 
-#ifndef TRID_LU_BODY
+#ifndef TB_BODY
 #ifndef TRID_LU_H
 #define TRID_LU_H
 
@@ -144,14 +144,11 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
 #define trid_block_interleaved_recurrence_f64 tb_f64::trid_block_interleaved_recurrence
 #endif
 
-#define TRID_LU_BODY
 #define TB_BODY "lu.h"
 #include "twice.h"
-#undef TB_BODY
-#undef TRID_LU_BODY
 
 #endif /* TRID_LU_H */
-#else  /* TRID_LU_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
@@ -1007,4 +1004,4 @@ TB_HOST void trid_host_lu_solve_transposed(int n, const tb_real *l, const tb_rea
 
 #endif /* TB_HOST_SCOPE */
 
-#endif /* TRID_LU_BODY */
+#endif /* TB_BODY */

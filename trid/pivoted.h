@@ -21,7 +21,7 @@
 
    k is at most 32 in single precision and 12 in double. More than 32 is a bad argument. */
 
-#ifndef TRID_PIVOTED_BODY
+#ifndef TB_BODY
 #ifndef TRID_PIVOTED_H
 #define TRID_PIVOTED_H
 
@@ -77,14 +77,11 @@
 #define trid_warp_pivoted_root_f64 tb_f64::trid_warp_pivoted_root
 #endif
 
-#define TRID_PIVOTED_BODY
 #define TB_BODY "pivoted.h"
 #include "twice.h"
-#undef TB_BODY
-#undef TRID_PIVOTED_BODY
 
 #endif /* TRID_PIVOTED_H */
-#else  /* TRID_PIVOTED_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
@@ -549,4 +546,4 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
 
 #endif /* TB_HOST_SCOPE */
 
-#endif /* TRID_PIVOTED_BODY */
+#endif /* TB_BODY */

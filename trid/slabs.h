@@ -15,7 +15,7 @@
        trid_host_interface_factor  the matrix's part of the reduction, once
        trid_host_interface_weigh   then the reduced right-hand side for each d */
 
-#ifndef TRID_SLABS_BODY
+#ifndef TB_BODY
 #ifndef TRID_SLABS_H
 #define TRID_SLABS_H
 
@@ -58,14 +58,11 @@ enum { TRID_PARTITION_FIRST = 128, TRID_PARTITION_LAST = 256 };
 #define trid_host_interface_weigh_f64 tb_f64::trid_host_interface_weigh
 #endif
 
-#define TRID_SLABS_BODY
 #define TB_BODY "slabs.h"
 #include "twice.h"
-#undef TB_BODY
-#undef TRID_SLABS_BODY
 
 #endif /* TRID_SLABS_H */
-#else  /* TRID_SLABS_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
@@ -250,4 +247,4 @@ TB_HOST void trid_host_interface_weigh(int n, const tb_real *u, const tb_real *v
 
 #endif /* TB_HOST_SCOPE */
 
-#endif /* TRID_SLABS_BODY */
+#endif /* TB_BODY */

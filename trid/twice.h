@@ -31,4 +31,5 @@ inline namespace tb_f64
 }
 }
 #endif
+#undef TB_BODY
 #endif /* TB_BODY */

@@ -1,7 +1,7 @@
 /* line.h - a room of fd.h: cells, rows and boundary rows of a line, and what a step does at a point.
    MIT licence, see LICENSE. */
 
-#ifndef FD_P_BODY
+#ifndef TB_BODY
 
 /* Boundary conditions: what holds at a face, the first or last point of a line. */
 enum {
@@ -115,13 +115,10 @@ enum {
 #define fd_lane_value_f64 tb_f64::fd_lane_value
 #endif
 
-#define FD_P_BODY
 #define TB_BODY "../pde/fd/line.h"
 #include "../../trid/twice.h"
-#undef TB_BODY
-#undef FD_P_BODY
 
-#else  /* FD_P_BODY: C over tb_real */
+#else /* TB_BODY: C over tb_real */
 
 /* A point of a line, with spacings l below and u above: 1/l, 1/u, h = 2 / (l + u), w = l / (l + u). At a face the
    boundary condition sets them. 16 bytes in single precision, so that a thread reads a cell at once. */
@@ -462,4 +459,4 @@ TB_HD double fd_lane_value(int dims, const double *const *weight, const tb_real 
     return sum;
 }
 
-#endif /* FD_P_BODY */
+#endif /* TB_BODY */

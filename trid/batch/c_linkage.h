@@ -2,7 +2,7 @@
    libraries. The one file with TRID_BATCH_IMPLEMENTATION defines them, all others declare them.
    MIT licence, see LICENSE. */
 
-#ifndef TRID_P_BATCH_BODY
+#ifndef TB_BODY
 
 #ifdef SIMT_EMULATOR
 #define TRID_P_BATCH_STREAM cudaStream_t
@@ -24,16 +24,13 @@ struct CUstream_st; /* a stream is a cudaStream_t */
 #define TRID_P_BATCH_CALLS(call) ;
 #endif
 
-#define TRID_P_BATCH_BODY
 #define TB_BODY "batch/c_linkage.h"
 #include "../twice.h"
-#undef TB_BODY
-#undef TRID_P_BATCH_BODY
 #undef TRID_P_BATCH_STREAM
 #undef TRID_P_BATCH_LINKED
 #undef TRID_P_BATCH_CALLS
 
-#else  /* TRID_P_BATCH_BODY: over tb_real; the names are trid_batch_solve_f32, .. */
+#else /* TB_BODY: over tb_real; the names are trid_batch_solve_f32, .. */
 /* clang-format off */
 
 TRID_P_BATCH_LINKED TB_OF(trid_batch_solve)(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
@@ -95,4 +92,4 @@ TRID_P_BATCH_LINKED TB_OF(trid_batch_interface_weigh)(trid_lines lines, int flag
 TRID_P_BATCH_CALLS(trid_batch_interface_weigh<0>(lines, flags, u, v, d, first, last, share, interface_d, stream))
 
 /* clang-format on */
-#endif /* TRID_P_BATCH_BODY */
+#endif /* TB_BODY */

@@ -1,7 +1,7 @@
 /* interface.h - a room of trid/batch.h: partitions of longer systems: to their interface unknowns, and back.
    MIT licence, see LICENSE. */
 
-#ifndef TRID_P_BATCH_BODY
+#ifndef TB_BODY
 
 /* A block has some systems, each in `parts` (a power of two) parts of a thread each. Interleaved systems are those of
    neighbouring threads; else the parts of one system are. */
@@ -382,13 +382,10 @@ static int trid_p_batch_launch_interface_expand(trid_lines lines, int flags, con
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, {share, lines.systems * lines.groups}};
     return trid_p_batch_launch_known<only>(plan, ended, d, x, stream);
 }
-#define TRID_P_BATCH_BODY
 #define TB_BODY "batch/interface.h"
 #include "../twice.h"
-#undef TB_BODY
-#undef TRID_P_BATCH_BODY
 
-#else /* TRID_P_BATCH_BODY: over tb_real */
+#else /* TB_BODY: over tb_real */
 
 /* Reduces partitions of longer systems, cut where memory ends: each rank (a GPU, a machine) has n rows of every system.
    Of a partition whose first unknown is f and whose last one is z two rows are left:
@@ -470,4 +467,4 @@ static int trid_batch_interface_expand_rows(trid_lines lines, int flags, const r
                                                                x, report, scratch, stream);
 }
 
-#endif /* TRID_P_BATCH_BODY */
+#endif /* TB_BODY */

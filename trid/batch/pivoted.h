@@ -1,7 +1,7 @@
 /* pivoted.h - a room of trid/batch.h: any nonsingular matrices, by elimination with pivoting.
    MIT licence, see LICENSE. */
 
-#ifndef TRID_P_BATCH_BODY
+#ifndef TB_BODY
 
 /* Returns whether a warp's systems are wanted: with repair only those whose status is not 0, and all that share its
    warp. */
@@ -316,13 +316,10 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
                                              (const unsigned long long *)0));
 }
 
-#define TRID_P_BATCH_BODY
 #define TB_BODY "batch/pivoted.h"
 #include "../twice.h"
-#undef TB_BODY
-#undef TRID_P_BATCH_BODY
 
-#else /* TRID_P_BATCH_BODY: over tb_real */
+#else /* TB_BODY: over tb_real */
 
 /* Solves the systems of any nonsingular matrices, by elimination with pivoting.
    Needs    as trid_batch_solve. flags: TRID_BATCH_TRANSPOSED; TRID_BATCH_ADD or TRID_BATCH_REPAIR. With the latter only
@@ -367,4 +364,4 @@ static int trid_batch_pivoted(trid_lines lines, int flags, const tb_real *a, con
     return trid_p_batch_launch_pivoted_contiguous(plan, rows, d, x, stream);
 }
 
-#endif /* TRID_P_BATCH_BODY */
+#endif /* TB_BODY */

@@ -1,7 +1,7 @@
 /* several.h - a room of trid/batch.h: several right-hand sides a matrix, and its LU factors.
    MIT licence, see LICENSE. */
 
-#ifndef TRID_P_BATCH_BODY
+#ifndef TB_BODY
 
 /* Returns whether a side of x at p + k*pitch, k = low .. high, shares an element with an array at q. Only those within
    reach are looked at. */
@@ -116,13 +116,10 @@ static trid_p_batch_more<tb_real> trid_p_batch_more_of(trid_p_batch_plan *plan, 
     return more;
 }
 
-#define TRID_P_BATCH_BODY
 #define TB_BODY "batch/several.h"
 #include "../twice.h"
-#undef TB_BODY
-#undef TRID_P_BATCH_BODY
 
-#else /* TRID_P_BATCH_BODY: over tb_real */
+#else /* TB_BODY: over tb_real */
 
 /* Solves every system of the arrays for `sides` right-hand sides: side k of d and x begins k*pitch elements on.
    Needs    as trid_batch_solve; x lies in all its sides at elements of its own, or d is x. sides may be 0, pitch
@@ -224,4 +221,4 @@ static int trid_batch_factor(trid_lines lines, int flags, const tb_real *a, cons
     return TRID_BATCH_OK;
 }
 
-#endif /* TRID_P_BATCH_BODY */
+#endif /* TB_BODY */

@@ -1,7 +1,7 @@
 /* shared.h - a room of trid/batch.h: one matrix for all systems.
    MIT licence, see LICENSE. */
 
-#ifndef TRID_P_BATCH_BODY
+#ifndef TB_BODY
 
 /* Solves systems of n <= k*lanes rows with one matrix. A block brings it into shared memory once, identity rows and
    all, and reads it from there for tile after tile. */
@@ -215,13 +215,10 @@ static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_plan &plan,
     return launched || status ? status : trid_p_batch_launch_unpipelined(plan, rows, d, x, stream);
 }
 
-#define TRID_P_BATCH_BODY
 #define TB_BODY "batch/shared.h"
 #include "../twice.h"
-#undef TB_BODY
-#undef TRID_P_BATCH_BODY
 
-#else /* TRID_P_BATCH_BODY: over tb_real */
+#else /* TB_BODY: over tb_real */
 
 /* Solves all systems with one matrix: a, b, c have n elements each, contiguous.
    Needs    as trid_batch_solve; flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED
@@ -262,4 +259,4 @@ static int trid_batch_shared(trid_lines lines, int flags, const tb_real *a, cons
     return status;
 }
 
-#endif /* TRID_P_BATCH_BODY */
+#endif /* TB_BODY */

@@ -1,7 +1,7 @@
 /* solve.h - a room of trid/batch.h: x = A^-1 d of arrays or of matrices made in registers, with residuals where wanted.
    MIT licence, see LICENSE. */
 
-#ifndef TRID_P_BATCH_BODY
+#ifndef TB_BODY
 
 /* Launches systems that need no scratch, with residuals or without; rows are arrays for the former. */
 template <int checked, int only, class tb_real, class rows_type>
@@ -59,13 +59,10 @@ static int trid_p_batch_solve(trid_lines lines, int flags, const tb_real *a, con
     return trid_p_batch_launch<checked, only>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
 }
 
-#define TRID_P_BATCH_BODY
 #define TB_BODY "batch/solve.h"
 #include "../twice.h"
-#undef TB_BODY
-#undef TRID_P_BATCH_BODY
 
-#else /* TRID_P_BATCH_BODY: over tb_real */
+#else /* TB_BODY: over tb_real */
 
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
    Needs    a, b, c, d, x in device memory, laid out by lines. flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED. report may
@@ -127,4 +124,4 @@ static int trid_batch_solve_rows(trid_lines lines, int flags, const rows_type &r
     return trid_p_batch_launch<0, only>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
 }
 
-#endif /* TRID_P_BATCH_BODY */
+#endif /* TB_BODY */

@@ -1,7 +1,7 @@
 /* weights.h - a room of trid/batch.h: partitions whose matrix stays, so that right-hand sides alone are sent.
    MIT licence, see LICENSE. */
 
-#ifndef TRID_P_BATCH_BODY
+#ifndef TB_BODY
 
 /* Adds to sum the products of so many rows of d with those of u and of v, of which sides has bits 1 and 2. With all,
    rows are not counted. */
@@ -111,13 +111,10 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
     trid_p_batch_tell(plan, p.system, trid_p_batch_row(status, plan.n), 0, (tb_real)0, (tb_real)0);
 }
 
-#define TRID_P_BATCH_BODY
 #define TB_BODY "batch/weights.h"
 #include "../twice.h"
-#undef TB_BODY
-#undef TRID_P_BATCH_BODY
 
-#else /* TRID_P_BATCH_BODY: over tb_real */
+#else /* TB_BODY: over tb_real */
 
 /* Computes what trid_batch_interface_reduce needs of the matrices alone, once: weights u and v of the rows of d, and a
    and c of the reduced systems.
@@ -208,4 +205,4 @@ static int trid_batch_interface_weigh(trid_lines lines, int flags, const tb_real
     return trid_p_batch_launched(error);
 }
 
-#endif /* TRID_P_BATCH_BODY */
+#endif /* TB_BODY */
