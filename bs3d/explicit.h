@@ -151,7 +151,7 @@ static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *
 /* ---- explicit3: planes through shared memory (planes.h) ---------------------------------------------------------- */
 
 template <int form>
-TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<1>, bs3d_p_shape::tile_blocks)
+TRID_KERNEL void __launch_bounds__(bs3d_p_tile_block<1>::threads, bs3d_p_shape::tile_blocks)
     bs3d_p_explicit3(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
                      const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
 {
@@ -182,7 +182,7 @@ static int bs3d_explicit3(const bs3d_problem *problem, void *work, bs3d_result *
 /* ---- explicit4: two time steps a sweep --------------------------------------------------------------------------- */
 
 template <int form>
-TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<2>, bs3d_p_shape::tile_blocks)
+TRID_KERNEL void __launch_bounds__(bs3d_p_tile_block<2>::threads, bs3d_p_shape::tile_blocks)
     bs3d_p_explicit4(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
                      const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
 {

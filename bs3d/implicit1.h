@@ -16,7 +16,7 @@
 
 /* Solves the x lines of v, a warp for each. */
 template <int per_lane, int plain>
-TRID_KERNEL void __launch_bounds__(bs3d_p_x_bound<per_lane>)
+TRID_KERNEL void __launch_bounds__(bs3d_p_x_block<per_lane>::threads)
     bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
 {
     __shared__ tb_real shared[bs3d_p_x_warps(per_lane) * bs3d_p_transpose_len(per_lane)];

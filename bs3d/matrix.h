@@ -31,7 +31,9 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 
 /* The threads of a block that solves lines in x, for launch bounds. */
 template <int per_lane>
-static constexpr int bs3d_p_x_bound = 32 * bs3d_p_x_warps(per_lane);
+struct bs3d_p_x_block {
+    static constexpr int threads = 32 * bs3d_p_x_warps(per_lane);
+};
 
 /* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. */
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)

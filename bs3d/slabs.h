@@ -60,7 +60,7 @@ TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_s
 
 /* Sweeps as explicit3, explicit4 or bs3d_p_implicit2_forward, over a span of planes. */
 template <int form, int steps, int forward>
-TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<steps>, bs3d_p_shape::tile_blocks)
+TRID_KERNEL void __launch_bounds__(bs3d_p_tile_block<steps>::threads, bs3d_p_shape::tile_blocks)
     bs3d_p_slab_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
                       const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces,
                       bs3d_p_span span)
@@ -71,7 +71,7 @@ TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<steps>, bs3d_p_shape::tile_
 
 /* Sweeps as bs3d_p_implicit2_up, over a span of planes. */
 template <int form, int halves>
-TRID_KERNEL void __launch_bounds__(bs3d_p_up_bound<halves>, bs3d_p_shape::up_blocks / halves)
+TRID_KERNEL void __launch_bounds__(bs3d_p_up_block<halves>::threads, bs3d_p_shape::up_blocks / halves)
     bs3d_p_slab_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
                    const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces,
                    bs3d_p_span span)
