@@ -28,11 +28,6 @@ TB_HD constexpr int bs3d_p_up_threads(int halves)
     return 32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows);
 }
 
-template <int halves>
-struct bs3d_p_up_block {
-    static constexpr int threads = bs3d_p_up_threads(halves);
-};
-
 /* Returns the elements of shared memory beside the weights: the ring, two planes of right-hand sides, the seams. */
 TB_HD constexpr size_t bs3d_p_up_elements(int halves)
 {
@@ -147,9 +142,10 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
 }
 
 template <int form, int halves>
-TRID_KERNEL void __launch_bounds__(bs3d_p_up_block<halves>::threads, bs3d_p_shape::up_blocks / halves)
-    bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                        const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+__launch_bounds__(bs3d_p_up_threads(halves), bs3d_p_shape::up_blocks / halves)
+TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                     const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                     tb_real *__restrict__ interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
     bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory);
@@ -157,9 +153,10 @@ TRID_KERNEL void __launch_bounds__(bs3d_p_up_block<halves>::threads, bs3d_p_shap
 
 /* Sweeps upward without the x lines, for longer rows or little shared memory. */
 template <int form>
-TRID_KERNEL void __launch_bounds__(bs3d_p_tile_block<1>::threads, bs3d_p_shape::tile_blocks)
-    bs3d_p_implicit2_forward(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                             const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+__launch_bounds__(bs3d_p_tile_threads(1), bs3d_p_shape::tile_blocks)
+TRID_KERNEL void bs3d_p_implicit2_forward(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                          const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                          tb_real *__restrict__ interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
     bs3d_p_sweep_planes<form, 1, 1>(&pairs, &plan, tables, u, v, interfaces, memory);
@@ -168,9 +165,9 @@ TRID_KERNEL void __launch_bounds__(bs3d_p_tile_block<1>::threads, bs3d_p_shape::
 /* Solves x by itself, where the fused sweep is not possible: lines of v, and of the interfaces that the forward
    elimination in z has left, with the factors of their matrix; each warp one after another. */
 template <int per_lane>
-TRID_KERNEL void __launch_bounds__(bs3d_p_x_block<per_lane>::threads)
-    bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
-                       tb_real *__restrict__ interfaces)
+__launch_bounds__(32 * bs3d_p_x_warps(per_lane))
+TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
+                                    tb_real *__restrict__ interfaces)
 {
     __shared__ tb_real shared[bs3d_p_x_warps(per_lane) * bs3d_p_transpose_len(per_lane)];
     int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x & 31;
@@ -199,11 +196,6 @@ TB_HD constexpr int bs3d_p_lines(int per_lane)
 {
     return (per_lane <= 16 ? 16 : 8) * 4 / TB_BYTES;
 }
-
-template <int per_lane>
-struct bs3d_p_down_block {
-    static constexpr int threads = 32 * bs3d_p_lines(per_lane);
-};
 
 /* Returns the elements of shared memory for the factors of y: none for 8 points a thread, whose threads have them in
    registers, nor where there is no room and they are read from the tables. */
@@ -244,9 +236,10 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *pla
    one partition of planes, and prefetches plan.prefetch planes. follows: before the first partition there is another
    slab's. */
 template <int per_lane, int follows = 0>
-TRID_KERNEL void __launch_bounds__(bs3d_p_down_block<per_lane>::threads, 1)
-    bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restrict__ tables, const tb_real *__restrict__ v,
-                          tb_real *__restrict__ u, const tb_real *__restrict__ interfaces)
+__launch_bounds__(32 * bs3d_p_lines(per_lane), 1)
+TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                       const tb_real *__restrict__ v, tb_real *__restrict__ u,
+                                       const tb_real *__restrict__ interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
     const int lines = bs3d_p_lines(per_lane);

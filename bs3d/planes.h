@@ -174,12 +174,6 @@ TB_HD constexpr int bs3d_p_tile_threads(int steps)
                            : bs3d_p_shape::tile_rows / bs3d_p_shape::rows);
 }
 
-/* The same for launch bounds. */
-template <int steps>
-struct bs3d_p_tile_block {
-    static constexpr int threads = bs3d_p_tile_threads(steps);
-};
-
 /* What a lane has of its block's tile: a patch, or (beside, in explicit4) points of a column beside the tile. */
 typedef struct {
     int row, x; /* of its first point in the tile */
