@@ -68,9 +68,10 @@ TB_HOST void bs3d_p_launch_columns(const bs3d_p_plan *plan, bs3d_p_sweep_kernel 
 /* ---- explicit1: a thread a column, every neighbour through the cache --------------------------------------------- */
 
 template <int form>
-TRID_KERNEL void __launch_bounds__(256)
-    bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                     const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+__launch_bounds__(256)
+TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                  const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                  tb_real *__restrict__ interfaces)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
     int nz = plan.model.points[2], from, to;
@@ -109,9 +110,10 @@ static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *
 /* ---- explicit2: what a plane adds to the next two is carried in registers: 7 or 9 loads a point, not 13 or 19 ---- */
 
 template <int form>
-TRID_KERNEL void __launch_bounds__(256)
-    bs3d_p_explicit2(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                     const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+__launch_bounds__(256)
+TRID_KERNEL void bs3d_p_explicit2(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                  const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                  tb_real *__restrict__ interfaces)
 {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
     int nz = plan.model.points[2], from, to;
@@ -148,9 +150,10 @@ static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *
 /* ---- explicit3: planes through shared memory (planes.h) ---------------------------------------------------------- */
 
 template <int form>
-TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<1>, bs3d_p_shape::tile_blocks)
-    bs3d_p_explicit3(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                     const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+__launch_bounds__(bs3d_p_tile_threads(1), bs3d_p_shape::tile_blocks)
+TRID_KERNEL void bs3d_p_explicit3(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                  const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                  tb_real *__restrict__ interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
     bs3d_p_sweep_planes<form, 1, 0>(&pairs, &plan, tables, u, v, interfaces, memory);
@@ -179,9 +182,10 @@ static int bs3d_explicit3(const bs3d_problem *problem, void *work, bs3d_result *
 /* ---- explicit4: two time steps a sweep --------------------------------------------------------------------------- */
 
 template <int form>
-TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<2>, bs3d_p_shape::tile_blocks)
-    bs3d_p_explicit4(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                     const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+__launch_bounds__(bs3d_p_tile_threads(2), bs3d_p_shape::tile_blocks)
+TRID_KERNEL void bs3d_p_explicit4(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                  const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                  tb_real *__restrict__ interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
     bs3d_p_sweep_planes<form, 2, 0>(&pairs, &plan, tables, u, v, interfaces, memory);

@@ -13,8 +13,8 @@
 
 /* Solves the x lines of v, a warp for each. */
 template <int per_lane, int plain>
-TRID_KERNEL void __launch_bounds__(bs3d_p_x_bound<per_lane>)
-    bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
+__launch_bounds__(32 * bs3d_p_x_warps(per_lane))
+TRID_KERNEL void bs3d_p_implicit1_x(bs3d_p_plan plan, tb_real *__restrict__ v)
 {
     __shared__ tb_real shared[bs3d_p_x_warps(per_lane) * bs3d_p_transpose_len(per_lane)];
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, nx = plan.model.points[0];
@@ -67,8 +67,8 @@ TB_D void bs3d_p_implicit1_along(int per_lane, int plain, int axis, const bs3d_p
 }
 
 template <int per_lane, int plain>
-TRID_KERNEL void __launch_bounds__(32 * 8)
-    bs3d_p_implicit1_lines(bs3d_p_plan plan, int axis, tb_real *__restrict__ v, tb_real *__restrict__ u)
+__launch_bounds__(32 * 8)
+TRID_KERNEL void bs3d_p_implicit1_lines(bs3d_p_plan plan, int axis, tb_real *__restrict__ v, tb_real *__restrict__ u)
 {
     __shared__ tb_real shared[bs3d_p_hybrid_len(8, 32)];
     if (axis == 1)

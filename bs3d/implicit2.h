@@ -25,10 +25,6 @@ TB_HD constexpr int bs3d_p_up_threads(int halves)
     return 32 * (bs3d_p_stencil_warps(halves) + halves * bs3d_p_shape::up_rows);
 }
 
-template <int halves>
-static constexpr int bs3d_p_up_bound =
-    bs3d_p_up_threads(halves);
-
 /* Returns the elements of shared memory beside the weights: the ring, two planes of right-hand sides, the seams. */
 TB_HD constexpr size_t bs3d_p_up_elements(int halves)
 {
@@ -51,20 +47,20 @@ TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const t
    there (bs3d_p_factor_seam). */
 template <int form, int halves>
 TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
-                             tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *planes = 0)
+                             tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
 {
     const int per_lane = 8, columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows;
     const int tile_rows = bs3d_p_shape::up_rows;
     const int stride = bs3d_p_stride(per_lane * halves), size = (tile_rows + 2) * stride,
-              marching = bs3d_p_stencil_warps(halves);
+              stencil_warps = bs3d_p_stencil_warps(halves);
     const int threads = bs3d_p_up_threads(halves), vectors = bs3d_p_vectors(size, threads);
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, j = tile_rows * (int)blockIdx.x;
     int nz = plan->model.points[2], from, to;
-    int partition = bs3d_p_span_of(plan, planes, (int)blockIdx.y, &from, &to);
+    int partition = bs3d_p_span_of(plan, span, (int)blockIdx.y, &from, &to);
     int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
-    tb_real *plane_weights = (tb_real *)memory, *between = plane_weights + BS3D_P_PLANE_WEIGHTS * levels,
+    tb_real *weights = (tb_real *)memory, *between = weights + BS3D_P_PLANE_WEIGHTS * levels,
             *slots = between + 2 * tile_rows * stride, *seams = slots + BS3D_P_RING_SLOTS * size;
-    bs3d_p_all_plane_weights(from, to, tables, first - 2, levels, plane_weights);
+    bs3d_p_all_plane_weights(from, to, tables, first - 2, levels, weights);
     for (int e = trid_block_thread(); e < 2 * tile_rows * stride; e += trid_block_threads()) between[e] = 0;
     bs3d_p_ring ring = bs3d_p_open_ring(vectors, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1,
                                         tile_rows + 2, stride, slots);
@@ -72,7 +68,7 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
     int slot = 0;
     for (int k = 0; k < ahead; k++) bs3d_p_prefetch_plane(vectors, &ring, k, first + k <= last ? first + k : -1);
 
-    if (warp < marching) {
+    if (warp < stencil_warps) {
         const int in_row = per_lane * halves / columns; /* warps */
         int row = rows * (warp / in_row), x = columns * (lane + 32 * (warp % in_row)), valid = x < plan->pitch;
         int from_west = valid && lane == 0, from_east = valid && lane == 31;
@@ -88,7 +84,7 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
             bs3d_p_prefetch_plane(vectors, &ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
                                   k + ahead <= last ? k + ahead : -1);
             if (k <= to) {
-                bs3d_p_plane_weights(plane_weights, k - first + 2, z);
+                bs3d_p_plane_weights(weights, k - first + 2, z);
                 bs3d_p_patch(form, slots + slot * size + place + stride, stride, from_west, from_east, patch);
                 bs3d_lane_plane(form, columns, rows, pairs, xs, ys, z, patch, now, next, out);
                 TB_UNROLL
@@ -99,16 +95,17 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
             if (++slot == BS3D_P_RING_SLOTS) slot = 0;
         }
     } else {
-        int row = (warp - marching) / halves, half = (warp - marching) % halves, x = per_lane * (32 * half + lane);
+        int row = (warp - stencil_warps) / halves, half = (warp - stencil_warps) % halves,
+            x = per_lane * (32 * half + lane);
         int stores = x < plan->pitch && j + row < plan->model.points[1];
-        const tb_real *kept = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half + lane;
-        tb_real f[TRID_WARP_FACTOR_LEN(per_lane)], g[per_lane], y[per_lane] = {0}, end[per_lane] = {0},
+        const tb_real *table = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half + lane;
+        tb_real f[TRID_WARP_FACTOR_LEN(per_lane)], g[per_lane], y[per_lane] = {0}, first_unknown[per_lane] = {0},
                                                                 d[per_lane] = {0}, *seam = seams + 4 * row;
         TB_UNROLL
-        for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) f[e] = kept[32 * e];
+        for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) f[e] = table[32 * e];
         TB_UNROLL
-        for (int e = 0; e < per_lane; e++) g[e] = halves > 1 ? kept[32 * (TRID_WARP_FACTOR_LEN(per_lane) + e)] : 0;
-        const tb_real *link = kept - lane + 32 * (BS3D_P_HALF - 1);
+        for (int e = 0; e < per_lane; e++) g[e] = halves > 1 ? table[32 * (TRID_WARP_FACTOR_LEN(per_lane) + e)] : 0;
+        const tb_real *link = table - lane + 32 * (BS3D_P_HALF - 1);
         tb_real own = halves > 1 ? link[0] : 0, other = halves > 1 ? link[1] : 0;
         int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 3 * half]);
         long long at = x + (long long)plan->pitch * (j + row);
@@ -126,8 +123,8 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
                 tb_real across = halves > 1 ? other * both[!half] - own * both[half] : 0;
                 TB_UNROLL
                 for (int r = 0; r < per_lane && halves > 1; r++) d[r] -= g[r] * across;
-                bs3d_p_eliminate(per_lane, plane_weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2 - halves) + 8, d, y,
-                                 end);
+                bs3d_p_eliminate(per_lane, weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2 - halves) + 8, d, y,
+                                 first_unknown);
                 if (stores) bs3d_p_store(per_lane, y, v + plan->plane * (k - 1 - halves) + at);
             }
             if (halves > 1 && solves) {
@@ -136,14 +133,16 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
             }
             if (++slot == BS3D_P_RING_SLOTS) slot = 0;
         }
-        if (stores) bs3d_p_store_interface(per_lane, plan, tables, partition, to - 1, y, end, interfaces + at);
+        if (stores)
+            bs3d_p_store_interface(per_lane, plan, tables, partition, to - 1, y, first_unknown, interfaces + at);
     }
 }
 
 template <int form, int halves>
-TRID_KERNEL void __launch_bounds__(bs3d_p_up_bound<halves>, bs3d_p_shape::up_blocks / halves)
-    bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                        const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+__launch_bounds__(bs3d_p_up_threads(halves), bs3d_p_shape::up_blocks / halves)
+TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                     const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                     tb_real *__restrict__ interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
     bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory);
@@ -151,9 +150,10 @@ TRID_KERNEL void __launch_bounds__(bs3d_p_up_bound<halves>, bs3d_p_shape::up_blo
 
 /* Sweeps upward without the x lines, for longer rows or little shared memory. */
 template <int form>
-TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<1>, bs3d_p_shape::tile_blocks)
-    bs3d_p_implicit2_forward(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                             const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+__launch_bounds__(bs3d_p_tile_threads(1), bs3d_p_shape::tile_blocks)
+TRID_KERNEL void bs3d_p_implicit2_forward(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                          const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                          tb_real *__restrict__ interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
     bs3d_p_sweep_planes<form, 1, 1>(&pairs, &plan, tables, u, v, interfaces, memory);
@@ -162,9 +162,9 @@ TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<1>, bs3d_p_shape::tile_bloc
 /* Solves x by itself, where the fused sweep is not possible: lines of v, and of the interfaces that the forward
    elimination in z has left, with the factors of their matrix; each warp one after another. */
 template <int per_lane>
-TRID_KERNEL void __launch_bounds__(bs3d_p_x_bound<per_lane>)
-    bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
-                       tb_real *__restrict__ interfaces)
+__launch_bounds__(32 * bs3d_p_x_warps(per_lane))
+TRID_KERNEL void bs3d_p_implicit2_x(bs3d_p_plan plan, const tb_real *__restrict__ tables, tb_real *__restrict__ v,
+                                    tb_real *__restrict__ interfaces)
 {
     __shared__ tb_real shared[bs3d_p_x_warps(per_lane) * bs3d_p_transpose_len(per_lane)];
     int warp = (int)threadIdx.x / 32, warps = (int)blockDim.x / 32, lane = (int)threadIdx.x & 31;
@@ -193,10 +193,6 @@ TB_HD constexpr int bs3d_p_lines(int per_lane)
 {
     return (per_lane <= 16 ? 16 : 8) * 4 / TB_BYTES;
 }
-
-template <int per_lane>
-static constexpr int bs3d_p_down_bound =
-    32 * bs3d_p_lines(per_lane);
 
 /* Returns the elements of shared memory for the factors of y: none for 8 points a thread, whose threads have them in
    registers, nor where there is no room and they are read from the tables. */
@@ -237,9 +233,10 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *pla
    one partition of planes, and prefetches plan.prefetch planes. follows: before the first partition there is another
    slab's. */
 template <int per_lane, int follows = 0>
-TRID_KERNEL void __launch_bounds__(bs3d_p_down_bound<per_lane>, 1)
-    bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restrict__ tables, const tb_real *__restrict__ v,
-                          tb_real *__restrict__ u, const tb_real *__restrict__ interfaces)
+__launch_bounds__(32 * bs3d_p_lines(per_lane), 1)
+TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                       const tb_real *__restrict__ v, tb_real *__restrict__ u,
+                                       const tb_real *__restrict__ interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
     const int lines = bs3d_p_lines(per_lane);

@@ -64,9 +64,10 @@ TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, lon
    the sweep's, and the partitions' first and last p. A block has 32 x 32 points of a plane, and transposes them if rows
    are along y. */
 template <int unused>
-TRID_KERNEL void __launch_bounds__(256)
-    bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
-                           const tb_real *__restrict__ u, tb_real *__restrict__ w, tb_real *__restrict__ interfaces)
+__launch_bounds__(256)
+TRID_KERNEL void bs3d_p_implicit3_start(bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
+                                        const tb_real *__restrict__ u, tb_real *__restrict__ w,
+                                        tb_real *__restrict__ interfaces)
 {
     __shared__ tb_real made[32][33], solved[32][33];
     const int x = (int)threadIdx.x, k = (int)blockIdx.z, nz = plan.model.points[2], against = -heading.direction;
@@ -111,10 +112,10 @@ TRID_KERNEL void __launch_bounds__(256)
 }
 
 template <int form, int pair>
-TRID_KERNEL void __launch_bounds__(bs3d_p_spread_row::threads, bs3d_p_shape::one_sweep_blocks)
-    bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_heading heading, const tb_real *__restrict__ tables,
-                     const tb_real *__restrict__ w, tb_real *__restrict__ made, const tb_real *interfaces,
-                     tb_real *new_interfaces)
+__launch_bounds__(bs3d_p_spread_row::threads, bs3d_p_shape::one_sweep_blocks)
+TRID_KERNEL void bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_heading heading,
+                                  const tb_real *__restrict__ tables, const tb_real *__restrict__ w,
+                                  tb_real *__restrict__ made, const tb_real *interfaces, tb_real *new_interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
     if (!pair || TRID_P_CLUSTERS) /* code for devices without clusters has no pairs */

@@ -26,11 +26,6 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 
 #else /* TB_BODY: C++ over tb_real */
 
-/* The threads of a block that solves lines in x, for launch bounds. */
-template <int per_lane>
-static constexpr int bs3d_p_x_bound =
-    32 * bs3d_p_x_warps(per_lane);
-
 /* Makes row i of an axis' matrix (bs1d_lane_matrix); an identity row beyond the grid. */
 TB_D void bs3d_p_matrix_row(const bs3d_p_plan *plan, int axis, int i, tb_real *a, tb_real *b, tb_real *c)
 {
@@ -132,8 +127,9 @@ TB_D void bs3d_p_factor_reduced(int partitions, const double *link, tb_real *to)
    Leaves   the last unknowns in place of the last rows; if `both`, the first unknowns in place of the first rows
    down     the elimination was one downward, of which the last partition is the first */
 template <int both>
-TRID_KERNEL void __launch_bounds__(128) bs3d_p_solve_reduced(int partitions, long long plane, int down,
-                                                             const tb_real *__restrict__ tables, tb_real *interfaces)
+__launch_bounds__(128)
+TRID_KERNEL void bs3d_p_solve_reduced(int partitions, long long plane, int down, const tb_real *__restrict__ tables,
+                                      tb_real *interfaces)
 {
     const tb_real *link = tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0) + BS3D_P_REDUCED;
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;

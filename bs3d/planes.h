@@ -171,11 +171,6 @@ TB_HD constexpr int bs3d_p_tile_threads(int steps)
                            : bs3d_p_shape::tile_rows / bs3d_p_shape::rows);
 }
 
-/* The same for launch bounds. */
-template <int steps>
-static constexpr int bs3d_p_tile_bound =
-    bs3d_p_tile_threads(steps);
-
 /* What a lane has of its block's tile: a patch, or (beside, in explicit4) points of a column beside the tile. */
 typedef struct {
     int row, x; /* of its first point in the tile */
@@ -207,10 +202,10 @@ typedef struct {
     const bs3d_row *xs, *ys;
 } bs3d_p_lane;
 
-/* What they carry from plane to plane: for each of two steps what bs3d_lane_plane keeps, what the elimination in z
-   keeps, rows k-1 .. k+1 of the third axis; and their result. */
+/* What they carry from plane to plane: for each of two steps what bs3d_lane_plane keeps; rows k-1 .. k+1 of the third
+   axis; and their result. */
 typedef struct {
-    tb_real (*now)[bs3d_p_shape::points], (*next)[bs3d_p_shape::points], *y, *first;
+    tb_real (*now)[bs3d_p_shape::points], (*next)[bs3d_p_shape::points];
     bs3d_row *z;
     tb_real *out;
 } bs3d_p_carry;
@@ -292,11 +287,11 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
     tb_real *target = v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (first - 2 * steps + 1);
     bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     tb_real now[2][columns * rows] = {{0}}, next[2][columns * rows] = {{0}}, out[columns * rows];
-    tb_real y[columns * rows] = {0}, end[columns * rows] = {0};
+    tb_real y[columns * rows] = {0}, first_unknown[columns * rows] = {0};
     int stores[rows];
     bs3d_p_part_rows(plan, tables, &part, i, j, xs, ys, stores);
     const bs3d_p_lane lane = {part.from_west, part.from_east, xs, ys};
-    const bs3d_p_carry carry = {now, next, y, end, z, out};
+    const bs3d_p_carry carry = {now, next, z, out};
 
     int slot = 0;
     bs3d_p_grid_wait();
@@ -318,7 +313,8 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
             } else {
                 bs3d_p_step(form, 0, pairs, &lane, &carry, p);
                 if (forward && k > from)
-                    bs3d_p_eliminate(columns * rows, weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2) + 8, out, y, end);
+                    bs3d_p_eliminate(columns * rows, weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2) + 8, out, y,
+                                     first_unknown);
                 if (steps == 1) bs3d_p_store_rows(stores, k > from, forward ? y : out, target, plan->pitch);
                 TB_UNROLL
                 for (int n = 0; n < rows && steps == 2; n++)
@@ -338,8 +334,8 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
         TB_UNROLL
         for (int n = 0; n < rows; n++)
             if (stores[n])
-                bs3d_p_store_interface(columns, plan, tables, partition, to - 1, y + n * columns, end + n * columns,
-                                       at + n * plan->pitch);
+                bs3d_p_store_interface(columns, plan, tables, partition, to - 1, y + n * columns,
+                                       first_unknown + n * columns, at + n * plan->pitch);
     }
 }
 

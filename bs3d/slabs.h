@@ -57,10 +57,10 @@ TB_HOST int bs3d_p_slab_part(const bs3d_slab *cut, int part, int extra, bs3d_p_s
 
 /* Sweeps as explicit3, explicit4 or bs3d_p_implicit2_forward, over a span of planes. */
 template <int form, int steps, int forward>
-TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<steps>, bs3d_p_shape::tile_blocks)
-    bs3d_p_slab_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                      const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces,
-                      bs3d_p_span span)
+__launch_bounds__(bs3d_p_tile_threads(steps), bs3d_p_shape::tile_blocks)
+TRID_KERNEL void bs3d_p_slab_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                   const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                   tb_real *__restrict__ interfaces, bs3d_p_span span)
 {
     TRID_DYNAMIC_SHARED(memory);
     bs3d_p_sweep_planes<form, steps, forward>(&pairs, &plan, tables, u, v, interfaces, memory, &span);
@@ -68,10 +68,10 @@ TRID_KERNEL void __launch_bounds__(bs3d_p_tile_bound<steps>, bs3d_p_shape::tile_
 
 /* Sweeps as bs3d_p_implicit2_up, over a span of planes. */
 template <int form, int halves>
-TRID_KERNEL void __launch_bounds__(bs3d_p_up_bound<halves>, bs3d_p_shape::up_blocks / halves)
-    bs3d_p_slab_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                   const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces,
-                   bs3d_p_span span)
+__launch_bounds__(bs3d_p_up_threads(halves), bs3d_p_shape::up_blocks / halves)
+TRID_KERNEL void bs3d_p_slab_up(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                                const tb_real *__restrict__ u, tb_real *__restrict__ v,
+                                tb_real *__restrict__ interfaces, bs3d_p_span span)
 {
     TRID_DYNAMIC_SHARED(memory);
     bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory, &span);
@@ -129,8 +129,9 @@ TRID_KERNEL void bs3d_p_slab_factor(bs3d_model model, bs3d_slab cut, tb_real *ta
 /* Solves the reduced systems (bs3d_p_solve_reduced, upward), for the last unknowns of the slab's partitions and of the
    partition before them; if there is a slab above, its first unknown comes in place of that of the last one. */
 template <int most>
-TRID_KERNEL void __launch_bounds__(128)
-    bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ links, tb_real *interfaces)
+__launch_bounds__(128)
+TRID_KERNEL void bs3d_p_slab_solve_reduced(bs3d_slab cut, long long plane, const tb_real *__restrict__ links,
+                                           tb_real *interfaces)
 {
     long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= plane) return;

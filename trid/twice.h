@@ -32,4 +32,5 @@ inline namespace tb_f64
 }
 #endif
 #undef TB_BODY
+#undef TB_BODY
 #endif /* TB_BODY */
