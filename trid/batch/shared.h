@@ -44,8 +44,14 @@ TRID_KERNEL void trid_p_batch_shared_warps(trid_p_batch_plan plan, trid_p_batch_
         trid_p_batch_transpose<path, literal>(k, valid, (tb_real)0, slots, rd, shared);
         int bad = trid_p_batch_row(trid_warp_hybrid(k, lanes, k * lanes, ra, rb, rc, rd), n);
         trid_p_batch_store<path, literal>(k, plan, total, valid, slots, rd, x + at, shared);
-        long long system = tile.group * plan.lines.systems + tile.first + own;
-        trid_p_batch_tell_warp<tb_real>(plan, lanes, rank, own_n, system, bad);
+        if (trid_p_batch_reports(plan)) {
+            for (int m = 1; m < lanes; m *= 2) { /* not trid_p_batch_tell_warp, which costs instructions here */
+                int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
+                bad = other < bad ? other : bad;
+            }
+            long long system = tile.group * plan.lines.systems + tile.first + own;
+            if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
+        }
     }
 }
 
