@@ -100,7 +100,9 @@
    the other tests run on every set that there is.
 
    Options, defined before the header is included, and alike in all files of a program:
-     CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor, or nvcc on Arm.
+     CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor.
+     CPU_AVX_UNDER_NVCC     has the vector sets in files that nvcc compiles, too, for a second of its time (not on Arm).
+                            Without it such a file has plain C alone; one that the host's compiler compiles has all.
      CPU_AVX_EXACT_RCP      divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   results from this size on are stored past the caches. Default: 8 MB.
      CPU_AVX_GRID_CACHE     the cache that a thread's block of a grid may fill. Default: 1 MB. */
