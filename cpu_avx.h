@@ -116,7 +116,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CPU_AVX_VERSION 201 /* 100 * major + minor */
+#define CPU_AVX_VERSION 300 /* 100 * major + minor */
 
 /* The passes, see above. */
 #define CPU_AVX_PASS_ONCE 0

@@ -118,7 +118,7 @@ TRID_KERNEL void bs3d_p_implicit3(bs3d_pairs pairs, bs3d_p_plan plan, bs3d_p_hea
                                   tb_real *__restrict__ made, const tb_real *interfaces, tb_real *new_interfaces)
 {
     TRID_DYNAMIC_SHARED(memory);
-    if (!pair || TRID_P_CLUSTERS) /* code for devices without clusters has no pairs */
+    if (!pair || TRID_CLUSTERS) /* code for devices without clusters has no pairs */
         bs3d_p_one_sweep<form, pair>(&pairs, &plan, &heading, tables, w, made, interfaces, new_interfaces,
                                      bs3d_p_in_register(memory));
 }

@@ -101,7 +101,7 @@
 #include <omp.h>
 #endif
 
-#define ADI2D_VERSION 100 /* 100 * major + minor */
+#define ADI2D_VERSION 200 /* 100 * major + minor */
 
 #define ADI2D_HD TB_HD
 

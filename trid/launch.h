@@ -41,11 +41,11 @@
    For older devices all of these compile too, as a cluster of one block that sends nothing. */
 #if (defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201) ||    \
     (defined SIMT_EMULATOR && !defined __CUDACC__)
-#define TRID_P_CLUSTERS 1
+#define TRID_CLUSTERS 1
 #else
-#define TRID_P_CLUSTERS 0
+#define TRID_CLUSTERS 0
 #endif
-#if TRID_P_CLUSTERS && defined __CUDA_ARCH__
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
 #define TRID_P_CLUSTER_PTX 1
 #else
 #define TRID_P_CLUSTER_PTX 0
@@ -58,7 +58,7 @@ TB_D int trid_cluster_rank(void)
     unsigned rank;
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
     return (int)rank;
-#elif TRID_P_CLUSTERS
+#elif TRID_CLUSTERS
     return simt_cluster_rank();
 #else
     return 0;
@@ -71,7 +71,7 @@ TB_D int trid_cluster_size(void)
     unsigned size;
     asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
     return (int)size;
-#elif TRID_P_CLUSTERS
+#elif TRID_CLUSTERS
     return simt_cluster_size();
 #else
     return 1;
@@ -85,7 +85,7 @@ TB_D void trid_cluster_sync(void)
 {
 #if TRID_P_CLUSTER_PTX
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-#elif TRID_P_CLUSTERS
+#elif TRID_CLUSTERS
     simt_cluster_sync();
 #else
     __syncthreads();
@@ -115,7 +115,7 @@ TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
 #elif defined __CUDA_ARCH__
     (void)rank;
     return (unsigned)__cvta_generic_to_shared(place);
-#elif TRID_P_CLUSTERS
+#elif TRID_CLUSTERS
     return (unsigned char *)simt_cluster_map(place, rank);
 #else
     (void)rank;
@@ -131,7 +131,7 @@ TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\tfence.mbarrier_init.release.cluster;" ::"r"(
                      (unsigned)__cvta_generic_to_shared(mbarrier))
                  : "memory");
-#elif TRID_P_CLUSTERS
+#elif TRID_CLUSTERS
     simt_cluster_open(mbarrier);
 #else
     *mbarrier = 0;
@@ -149,7 +149,7 @@ TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(mbarrier)),
         "r"(bytes)
         : "memory");
-#elif TRID_P_CLUSTERS
+#elif TRID_CLUSTERS
     simt_cluster_expect(mbarrier, bytes);
 #else
     (void)mbarrier, (void)bytes;
@@ -173,7 +173,7 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
                      : "r"((unsigned)__cvta_generic_to_shared(mbarrier)), "r"(odd)
                      : "memory");
     } while (!full);
-#elif TRID_P_CLUSTERS
+#elif TRID_CLUSTERS
     simt_cluster_await(mbarrier, odd);
 #else
     (void)mbarrier, (void)odd;
@@ -442,7 +442,7 @@ TB_D void trid_cluster_store(trid_cluster_place place, tb_real x)
    Lanes    any; the call does not wait */
 TB_D void trid_cluster_send(tb_real *to, int rank, unsigned long long *mbarrier, const tb_real *v)
 {
-#if !TRID_P_CLUSTERS
+#if !TRID_CLUSTERS
     (void)rank, (void)mbarrier;
     for (int i = 0; i < 16 / TB_BYTES; i++) to[i] = v[i];
 #elif !TRID_P_CLUSTER_PTX

@@ -33,7 +33,7 @@
 #ifndef __cplusplus
 #define trid_p_meet TB_OF(trid_p_meet)
 #define trid_p_pivot TB_OF(trid_p_pivot)
-#define trid_p_face TB_OF(trid_p_face)
+#define trid_p_border TB_OF(trid_p_border)
 #define trid_lane_pivoted_reduce TB_OF(trid_lane_pivoted_reduce)
 #define trid_lane_pivoted_combine TB_OF(trid_lane_pivoted_combine)
 #define trid_lane_pivoted_root TB_OF(trid_lane_pivoted_root)
@@ -112,16 +112,16 @@ TB_HD int trid_p_pivot(tb_real u, tb_real v, tb_real *f, tb_real *g, tb_real *rf
     return second;
 }
 
-/* Computes the face that a group of partitions shows to its neighbour from the group's two rows, five numbers each:
+/* Computes the border that a group of partitions shows to its neighbour from the group's two rows, five numbers each:
    four coefficients and the right-hand side. */
-TB_HD void trid_p_face(const tb_real *u, const tb_real *v, tb_real *face)
+TB_HD void trid_p_border(const tb_real *u, const tb_real *v, tb_real *border)
 {
     tb_real f, g;
     int second = trid_p_meet(u[0], v[0], &f, &g);
     TB_UNROLL
-    for (int k = 0; k < 5; k++) face[k] = second ? v[k] : u[k];
+    for (int k = 0; k < 5; k++) border[k] = second ? v[k] : u[k];
     TB_UNROLL
-    for (int k = 1; k < 5; k++) face[4 + k] = f * u[k] + g * v[k];
+    for (int k = 1; k < 5; k++) border[4 + k] = f * u[k] + g * v[k];
 }
 
 /* Reduces k rows to two, for any nonsingular matrix. x[1] .. x[k-2] occur in no other rows and are eliminated with
@@ -131,16 +131,16 @@ TB_HD void trid_p_face(const tb_real *u, const tb_real *v, tb_real *face)
                                                p        q        u        v
        below = 1: the neighbour is above       l        x[0]     x[k-1]   y
        below = 0: it is below or missing       x[k-1]   y        l        x[0]
-   The two rows form the partition's face:
-       face[0] p + face[1] q + face[2] u + face[3] v = face[4]
-                   face[5] q + face[6] u + face[7] v = face[8]
+   The two rows form the partition's border:
+       border[0] p + border[1] q + border[2] u + border[3] v = border[4]
+                   border[5] q + border[6] u + border[7] v = border[8]
    Needs    2 <= k <= 33 (a literal, where the arrays must stay in registers); a[0] of the system's first partition and
             c[k-1] of its last are 0
-   Leaves   face; what trid_lane_pivoted_expand needs in a, b, c, d and in bits 1 .. k-2 of *flags
+   Leaves   border; what trid_lane_pivoted_expand needs in a, b, c, d and in bits 1 .. k-2 of *flags
    Returns  0, or 1 + a row (within the partition) for whose unknown there was no pivot
    Cost     (23k-37) FMA or mul + (2k-3) rcp, (3k-4) comparisons, about 15k selections
    Error    every row operation combines two rows and multiplies neither by more than 1 */
-TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *face,
+TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *border,
                                    unsigned *flags)
 {
     /* Two rows go down the partition. Both couple to l, x[0] and x[j], the second also to x[j+1]. */
@@ -179,20 +179,20 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
                     first_d};
     tb_real v[5] = {below ? second_l : second_j, below ? second_0 : second_next, below ? second_j : second_l,
                     below ? second_next : second_0, second_d};
-    trid_p_face(u, v, face);
+    trid_p_border(u, v, border);
     return status;
 }
 
 /* Joins two neighbouring groups of partitions to one. The unknowns between them, the last of the upper group and the
    first of the lower, are eliminated with pivoting.
-   Needs    the faces of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leave them. `first` is the upper
+   Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leave them. `first` is the upper
             group if the joined group will itself be joined to one above it (below = 1); otherwise, or if the joined
             group is the whole, it is the lower one.
-   Leaves   face, that of the joined group, which may be in place of either: its p and q are u and v of the first, its u
+   Leaves   border, that of the joined group, which may be in place of either: its p and q are u and v of the first, its u
             and v those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split.
    Returns  0, or 1 if there was no pivot
    Cost     54 FMA or mul + 4 rcp, 6 comparisons, 33 selections */
-TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second, tb_real *face, tb_real *kept,
+TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second, tb_real *border, tb_real *kept,
                                     int *side)
 {
     tb_real f, g, rf, rg, both[6], high[6], u[5], v[5];
@@ -226,21 +226,21 @@ TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second,
         v[k] = f * high[k + 1] + g * both[k + 1];
         kept[4 + k] = rf * high[k + 1] + rg * both[k + 1];
     }
-    trid_p_face(u, v, face);
+    trid_p_border(u, v, border);
     return bad_last | bad_first;
 }
 
-/* Solves for the first and the last unknown of the whole system, from the face of all its partitions together with
+/* Solves for the first and the last unknown of the whole system, from the border of all its partitions together with
    below = 0.
    Leaves   these two in outer, and zeros for the unknowns beyond them, as trid_lane_pivoted_split expects them
    Returns  0, or 1 if there was no pivot for the first, 2 if there was none for the last
    Cost     1 FMA + 2 mul + 2 rcp */
-TB_HD int trid_lane_pivoted_root(const tb_real *face, tb_real *outer)
+TB_HD int trid_lane_pivoted_root(const tb_real *border, tb_real *outer)
 {
-    tb_real first = trid_rcp(face[7]), last = trid_rcp(face[0]);
+    tb_real first = trid_rcp(border[7]), last = trid_rcp(border[0]);
     int bad_first = !trid_finite(first) || first == 0, bad_last = !trid_finite(last) || last == 0;
-    outer[3] = first * face[8];
-    outer[0] = last * (face[4] - face[3] * outer[3]);
+    outer[3] = first * border[8];
+    outer[0] = last * (border[4] - border[3] * outer[3]);
     outer[1] = outer[2] = 0;
     return bad_first ? 1 : bad_last ? 2 : 0;
 }
@@ -287,9 +287,9 @@ TB_HD size_t trid_block_pivoted_bytes(void)
 #if TB_DEVICE_SCOPES
 
 /* Goes up the tree: joins groups of `from` lanes in pairs, then of 2 from, 4 from, .. up to count <= lanes (powers of
-   two). Lane l joins what meets between lanes l and l+1; it then holds the face of the joined group and what it needs
+   two). Lane l joins what meets between lanes l and l+1; it then holds the border of the joined group and what it needs
    on the way down. position is the lane's number in the whole system. Returns 1 if this lane found no pivot. */
-TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_real *face, tb_real *kept, int *side)
+TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_real *border, tb_real *kept, int *side)
 {
     int rank = position & (lanes - 1), bad = 0;
     *side = 0;
@@ -302,10 +302,10 @@ TB_D int trid_warp_pivoted_up(int from, int lanes, int count, int position, tb_r
         int upper = rank - s / 2, lower = rank + (s + 1) / 2, below = (position & 2 * s) != 0;
         TB_UNROLL
         for (int k = 0; k < 9; k++) {
-            second[k] = __shfl_sync(TB_FULL_WARP, face[k], below ? lower : upper, lanes);
-            face[k] = __shfl_sync(TB_FULL_WARP, face[k], below ? upper : lower, lanes);
+            second[k] = __shfl_sync(TB_FULL_WARP, border[k], below ? lower : upper, lanes);
+            border[k] = __shfl_sync(TB_FULL_WARP, border[k], below ? upper : lower, lanes);
         }
-        if ((rank & (2 * s - 1)) == s - 1) bad |= trid_lane_pivoted_combine(face, second, face, kept, side);
+        if ((rank & (2 * s - 1)) == s - 1) bad |= trid_lane_pivoted_combine(border, second, border, kept, side);
     }
     return bad;
 }
@@ -331,14 +331,14 @@ TB_D void trid_warp_pivoted_down(int from, int lanes, int count, int position, c
 /* Reduces the partitions at the foot of the tree: a lane's k rows or, for k = 1, the rows of a pair of lanes, which the
    even lane takes. */
 TB_D int trid_warp_pivoted_reduce(int k, int lanes, int position, tb_real *a, tb_real *b, tb_real *c, tb_real *d,
-                                  tb_real *face, unsigned *flags)
+                                  tb_real *border, unsigned *flags)
 {
-    if (k > 1) return trid_lane_pivoted_reduce(k, position & 1, a, b, c, d, face, flags);
+    if (k > 1) return trid_lane_pivoted_reduce(k, position & 1, a, b, c, d, border, flags);
     tb_real a2[2] = {a[0], __shfl_down_sync(TB_FULL_WARP, a[0], 1, lanes)};
     tb_real b2[2] = {b[0], __shfl_down_sync(TB_FULL_WARP, b[0], 1, lanes)};
     tb_real c2[2] = {c[0], __shfl_down_sync(TB_FULL_WARP, c[0], 1, lanes)};
     tb_real d2[2] = {d[0], __shfl_down_sync(TB_FULL_WARP, d[0], 1, lanes)};
-    return trid_lane_pivoted_reduce(2, position >> 1 & 1, a2, b2, c2, d2, face, flags);
+    return trid_lane_pivoted_reduce(2, position >> 1 & 1, a2, b2, c2, d2, border, flags);
 }
 
 /* Expands the partitions at the foot of the tree, as trid_warp_pivoted_reduce reduced them. */
@@ -356,9 +356,9 @@ TB_D void trid_warp_pivoted_expand(int k, int position, const tb_real *a, const 
 
 /* Finds the first and the last unknown of the system in the lane that made the last join, and passes them to all
    `lanes` lanes of the group, which holds count partitions. */
-TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *face, tb_real *outer)
+TB_D int trid_warp_pivoted_root(int lanes, int count, const tb_real *border, tb_real *outer)
 {
-    int root = count > 1 ? count / 2 - 1 : 0, bad = trid_lane_pivoted_root(face, outer);
+    int root = count > 1 ? count / 2 - 1 : 0, bad = trid_lane_pivoted_root(border, outer);
     outer[0] = __shfl_sync(TB_FULL_WARP, outer[0], root, lanes);
     outer[3] = __shfl_sync(TB_FULL_WARP, outer[3], root, lanes);
     return (trid_warp_lane() & (lanes - 1)) == root ? bad : 0;
@@ -381,11 +381,11 @@ TB_D int trid_warp_pivoted(int k, int lanes, int n, tb_real *a, tb_real *b, tb_r
     if (k > TRID_MOST_ROWS) return TRID_BAD_ARGUMENT;
     int rank = trid_warp_lane() & (lanes - 1), side;
     unsigned flags;
-    tb_real face[9], kept[9], outer[4];
+    tb_real border[9], kept[9], outer[4];
     trid_lane_pad(k, k * rank, n, k * lanes, a, b, c, d);
-    int bad = trid_warp_pivoted_reduce(k, lanes, rank, a, b, c, d, face, &flags);
-    bad |= trid_warp_pivoted_up(k > 1 ? 1 : 2, lanes, lanes, rank, face, kept, &side);
-    bad |= trid_warp_pivoted_root(lanes, lanes, face, outer);
+    int bad = trid_warp_pivoted_reduce(k, lanes, rank, a, b, c, d, border, &flags);
+    bad |= trid_warp_pivoted_up(k > 1 ? 1 : 2, lanes, lanes, rank, border, kept, &side);
+    bad |= trid_warp_pivoted_root(lanes, lanes, border, outer);
     trid_warp_pivoted_down(k > 1 ? 1 : 2, lanes, lanes, rank, kept, side, outer);
     trid_warp_pivoted_expand(k, rank, a, b, c, d, flags, outer);
     return n > k * lanes ? TRID_BAD_ARGUMENT : bad ? 1 : 0;
@@ -409,24 +409,24 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
     int thread = trid_block_thread(), threads = trid_block_threads(), warps = threads / 32, count = 1;
     int lane = thread & 31, warp = thread / 32, side, warp_side;
     unsigned flags;
-    tb_real face[9], kept[9], warp_kept[9], outer[4];
+    tb_real border[9], kept[9], warp_kept[9], outer[4];
     while (count < warps) count *= 2;
     trid_lane_pad(k, k * thread, n, k * threads, a, b, c, d);
-    int bad = trid_warp_pivoted_reduce(k, 32, thread, a, b, c, d, face, &flags);
-    bad |= trid_warp_pivoted_up(k > 1 ? 1 : 2, 32, 32, thread, face, kept, &side);
+    int bad = trid_warp_pivoted_reduce(k, 32, thread, a, b, c, d, border, &flags);
+    bad |= trid_warp_pivoted_up(k > 1 ? 1 : 2, 32, 32, thread, border, kept, &side);
     TB_UNROLL
     for (int e = 0; e < 9; e++)
-        if (lane == 15) shared[32 * e + warp] = face[e];
+        if (lane == 15) shared[32 * e + warp] = border[e];
     __syncthreads();
 
     /* A missing warp counts as two unknowns that are zero, facing up or down. */
     TB_UNROLL
     for (int e = 0; e < 9; e++)
-        face[e] = lane < warps                             ? shared[32 * e + lane]
+        border[e] = lane < warps                             ? shared[32 * e + lane]
                   : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
                                                            : (tb_real)0;
-    bad |= trid_warp_pivoted_up(1, 32, count, lane, face, warp_kept, &warp_side);
-    bad |= trid_warp_pivoted_root(32, count, face, outer);
+    bad |= trid_warp_pivoted_up(1, 32, count, lane, border, warp_kept, &warp_side);
+    bad |= trid_warp_pivoted_root(32, count, border, outer);
     trid_warp_pivoted_down(1, 32, count, lane, warp_kept, warp_side, outer);
     TB_UNROLL
     for (int e = 0; e < 4; e++) outer[e] = __shfl_sync(TB_FULL_WARP, outer[e], warp);
@@ -448,23 +448,23 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
     return 4 * (size_t)n + 20 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
 }
 
-/* Joins the faces of partitions, pair by pair, to that of the whole system. A group's face replaces that of its first
+/* Joins the borders of partitions, pair by pair, to that of the whole system. A group's border replaces that of its first
    partition, and what a join keeps is at the upper group's last partition. Returns 1 if an unknown had no pivot. */
-TB_HOST int trid_p_host_join(size_t partitions, tb_real *faces, tb_real *kept)
+TB_HOST int trid_p_host_join(size_t partitions, tb_real *borders, tb_real *kept)
 {
     for (size_t s = 1; s < partitions; s *= 2) {
         for (size_t i = 0; i < partitions; i += 2 * s) {
-            tb_real *upper = faces + 9 * i, *lower = upper + 9 * s;
+            tb_real *upper = borders + 9 * i, *lower = upper + 9 * s;
             int below = (i & 2 * s) != 0, side;
             if (i + s < partitions) {
                 tb_real *join = kept + 10 * (i + s - 1);
                 if (trid_lane_pivoted_combine(below ? upper : lower, below ? lower : upper, upper, join, &side))
                     return 1;
                 join[9] = (tb_real)side;
-            } else if (below) { /* no group below it: its face turns to the group above */
+            } else if (below) { /* no group below it: its border turns to the group above */
                 tb_real u[5] = {upper[2], upper[3], upper[0], upper[1], upper[4]};
                 tb_real v[5] = {upper[6], upper[7], 0, upper[5], upper[8]};
-                trid_p_face(u, v, upper);
+                trid_p_border(u, v, upper);
             }
         }
     }
@@ -472,15 +472,15 @@ TB_HOST int trid_p_host_join(size_t partitions, tb_real *faces, tb_real *kept)
 }
 
 /* Splits the system's outer unknowns, `whole`, back to those of each partition: a group's four outer unknowns take the
-   place of its face. */
-TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_real *whole, tb_real *faces)
+   place of its border. */
+TB_HOST void trid_p_host_split(size_t partitions, const tb_real *kept, const tb_real *whole, tb_real *borders)
 {
     size_t s = 1;
     while (s < partitions) s *= 2;
-    memcpy(faces, whole, 4 * sizeof *whole);
+    memcpy(borders, whole, 4 * sizeof *whole);
     for (s /= 2; s > 0; s /= 2) {
         for (size_t i = 0; i < partitions; i += 2 * s) {
-            tb_real *upper = faces + 9 * i, *lower = upper + 9 * s, outer[4];
+            tb_real *upper = borders + 9 * i, *lower = upper + 9 * s, outer[4];
             int below = (i & 2 * s) != 0;
             memcpy(outer, upper, sizeof outer);
             if (i + s < partitions) {
@@ -518,7 +518,7 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
         return 0;
     }
     tb_real *wa = work, *wb = wa + count, *wc = wb + count, *wd = wc + count;
-    tb_real *faces = wd + count, *kept = faces + 9 * partitions, *flags = kept + 10 * partitions;
+    tb_real *borders = wd + count, *kept = borders + 9 * partitions, *flags = kept + 10 * partitions;
     for (size_t j = 0; j < count; j++) {
         wa[j] = j > 0 ? a[j] : 0;
         wb[j] = b[j];
@@ -528,17 +528,17 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
     for (size_t i = 0, at = 0; i < partitions; i++, at += k) {
         int length = (int)(i + 1 < partitions ? k : count - at);
         unsigned own;
-        if (trid_lane_pivoted_reduce(length, i & 1, wa + at, wb + at, wc + at, wd + at, faces + 9 * i, &own)) return 1;
+        if (trid_lane_pivoted_reduce(length, i & 1, wa + at, wb + at, wc + at, wd + at, borders + 9 * i, &own)) return 1;
         memcpy(&flags[i], &own, sizeof own);
     }
     tb_real whole[4];
-    if (trid_p_host_join(partitions, faces, kept) || trid_lane_pivoted_root(faces, whole)) return 1;
-    trid_p_host_split(partitions, kept, whole, faces);
+    if (trid_p_host_join(partitions, borders, kept) || trid_lane_pivoted_root(borders, whole)) return 1;
+    trid_p_host_split(partitions, kept, whole, borders);
     for (size_t i = 0, at = 0; i < partitions; i++, at += k) {
         int length = (int)(i + 1 < partitions ? k : count - at);
         unsigned own;
         memcpy(&own, &flags[i], sizeof own);
-        trid_lane_pivoted_expand(length, i & 1, wa + at, wb + at, wc + at, wd + at, own, faces + 9 * i);
+        trid_lane_pivoted_expand(length, i & 1, wa + at, wb + at, wc + at, wd + at, own, borders + 9 * i);
     }
     memcpy(x, wd, count * sizeof *x);
     return 0;

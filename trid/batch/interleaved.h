@@ -40,7 +40,7 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
     __shared__ unsigned long long mbarrier[cluster ? 2 : 1];
     TRID_DYNAMIC_SHARED(dynamic);
     /* is not launched there */
-    if ((cluster && !TRID_P_CLUSTERS) || (pipelined && !TRID_P_BATCH_HAS_COPIES)) return;
+    if ((cluster && !TRID_CLUSTERS) || (pipelined && !TRID_P_BATCH_HAS_COPIES)) return;
     if (TRID_P_BATCH_IS_EMPTY(parts, pipelined, TRID_P_BATCH_BY_CLUSTERS(parts, pivoted, cluster))) return;
     int block = cluster ? trid_cluster_rank() : 0, blocks = cluster ? trid_cluster_size() : 1;
     int thread = (int)threadIdx.x, line = thread % systems, part = thread / systems, n = plan.n;

@@ -175,15 +175,15 @@ static int trid_p_batch_launch_pivoted_interleaved(const trid_p_batch_plan &plan
         });
 }
 
-/* Long systems: what is left of a chunk are two rows in four unknowns, its face (trid_lane_pivoted_reduce). Warps join
-   32 faces at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
+/* Long systems: what is left of a chunk are two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join
+   32 borders at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
    eliminated twice, by the same instructions, in one kernel: where a system is so ill conditioned that another way of
    rounding gives other digits, what comes down must belong to the very rows that went up. */
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
-    unsigned count, groups;         /* of this level's faces in a system, of 32 of them */
-    tb_real *face, *outer, *joined; /* of this level; the next one's faces */
+    unsigned count, groups;         /* of this level's borders in a system, of 32 of them */
+    tb_real *border, *outer, *joined; /* of this level; the next one's borders */
     const tb_real *around;          /* and the unknowns around these */
     int *worst;
     int down;
@@ -202,19 +202,19 @@ TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, tr
     trid_p_batch_chunk p = trid_p_batch_chunk_of(k, plan, tree.count, index);
     if (!trid_p_batch_wanted(plan, p.system, 1)) return;
     int position = 32 * p.chunk + lane, first = k * position, valid = plan.n - first;
-    tb_real ra[k], rb[k], rc[k], rd[k], face[9], kept[9], outer[4], *shared = buffer[warp];
+    tb_real ra[k], rb[k], rc[k], rd[k], border[9], kept[9], outer[4], *shared = buffer[warp];
     trid_p_batch_warp_matrix<path>(k, plan, p.tile, p.total, p.chunk, valid, rows, ra, rb, rc);
     trid_p_batch_fetch<path>(k, plan, 0, p.total, 0, d + p.at, plan.lines.step, plan.lines.stride, rd);
     trid_p_batch_transpose_matrix<path, 1>(k, rows, valid, slot, ra, rb, rc, shared, 0);
     trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, rd, shared);
     if (first == 0) ra[0] = 0;
     if (valid <= k) rc[k - 1] = 0;
-    int met = trid_warp_pivoted_reduce(k, 32, position, ra, rb, rc, rd, face, &flags);
-    met |= trid_warp_pivoted_up(1, 32, 32, position, face, kept, &side);
+    int met = trid_warp_pivoted_reduce(k, 32, position, ra, rb, rc, rd, border, &flags);
+    met |= trid_warp_pivoted_up(1, 32, 32, position, border, kept, &side);
     if (!tree.down) {
         TB_UNROLL
         for (int e = 0; e < 9; e++)
-            if (lane == 15) tree.face[(p.system * tree.count + p.chunk) * 9 + e] = face[e];
+            if (lane == 15) tree.border[(p.system * tree.count + p.chunk) * 9 + e] = border[e];
         if (met) trid_p_batch_failed(tree.worst, p.system, 0, 1);
         return;
     }
@@ -238,19 +238,19 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
     unsigned system = index / tree.groups, group = index - system * tree.groups, i = 32 * group + (unsigned)lane;
     if (!trid_p_batch_wanted(plan, system, 1)) return;
     long long own = (long long)system * tree.count + i, joined = (long long)system * tree.groups + group;
-    tb_real face[9], kept[9], outer[4];
+    tb_real border[9], kept[9], outer[4];
     TB_UNROLL
     for (int e = 0; e < 9; e++) /* where there is none: two unknowns that are zero, facing up or down */
-        face[e] = i < tree.count                           ? tree.face[own * 9 + e]
+        border[e] = i < tree.count                           ? tree.border[own * 9 + e]
                   : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
                                                            : (tb_real)0;
-    int met = trid_warp_pivoted_up(1, 32, 32, (int)i, face, kept, &side);
+    int met = trid_warp_pivoted_up(1, 32, 32, (int)i, border, kept, &side);
     if (tree.groups == 1) {
-        met |= trid_warp_pivoted_root(32, 32, face, outer);
+        met |= trid_warp_pivoted_root(32, 32, border, outer);
     } else if (!tree.down) {
         TB_UNROLL
         for (int e = 0; e < 9; e++)
-            if (lane == 15) tree.joined[joined * 9 + e] = face[e];
+            if (lane == 15) tree.joined[joined * 9 + e] = border[e];
     } else {
         TB_UNROLL
         for (int e = 0; e < 4; e++) outer[e] = tree.around[joined * 4 + e];
@@ -300,9 +300,9 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
         tree.down = step > layout.levels;
         tree.count = (unsigned)layout.count[at];
         tree.groups = (tree.count + 31) / 32;
-        tree.face = (tb_real *)(scratch + layout.face[at]);
+        tree.border = (tb_real *)(scratch + layout.border[at]);
         tree.outer = (tb_real *)(scratch + layout.outer[at]);
-        tree.joined = at + 1 < layout.levels ? (tb_real *)(scratch + layout.face[at + 1]) : (tb_real *)0;
+        tree.joined = at + 1 < layout.levels ? (tb_real *)(scratch + layout.border[at + 1]) : (tb_real *)0;
         tree.around = at + 1 < layout.levels ? (tb_real *)(scratch + layout.outer[at + 1]) : (tb_real *)0;
         tree.plan.tiles = (unsigned)systems * (chunks ? tree.count : tree.groups);
         cudaError_t error = chunks ? trid_p_batch_launch_pivoted_chunks(tree, contiguous, rows, d, x, stream)

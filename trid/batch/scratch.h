@@ -46,11 +46,11 @@ TRID_BATCH_API trid_p_batch_level_layout trid_p_batch_level_layout_of(long long 
     return layout;
 }
 
-/* The same for pivoting: the faces of the chunks, then of groups of 32 chunks, of 32 of these groups, ..; behind each
-   level's faces the four unknowns around each. */
+/* The same for pivoting: the borders of the chunks, then of groups of 32 chunks, of 32 of these groups, ..; behind each
+   level's borders the four unknowns around each. */
 typedef struct {
     int levels;
-    long long count[8], face[8], outer[8], worst, end; /* of groups in a system */
+    long long count[8], border[8], outer[8], worst, end; /* of groups in a system */
 } trid_p_batch_pivoted_layout;
 TRID_BATCH_API trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long long n, long long systems, int bytes)
 {
@@ -60,7 +60,7 @@ TRID_BATCH_API trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long l
     layout.levels = 0;
     for (long long count = (n + rows - 1) / rows;; count = (count + 31) / 32) {
         layout.count[layout.levels] = count;
-        layout.face[layout.levels] = at;
+        layout.border[layout.levels] = at;
         layout.outer[layout.levels] = at + 9 * count * systems * bytes;
         at += 13 * count * systems * bytes;
         layout.levels++;

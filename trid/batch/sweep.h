@@ -235,9 +235,9 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, t
     trid_lane_expand(k, a, c, r, *left, down[2 * span + slot]);
 }
 
-/* Solves with pivoting: the face of each partition goes to a lane of a group of `parts` <= 32 that has its system.
+/* Solves with pivoting: the border of each partition goes to a lane of a group of `parts` <= 32 that has its system.
    These climb the tree of trid_warp_pivoted, and the unknowns around each partition come back the same way. With
-   cluster, the faces of the blocks go to all blocks, each of which climbs the rest of the tree. Where an unknown has no
+   cluster, the borders of the blocks go to all blocks, each of which climbs the rest of the tree. Where an unknown has no
    pivot, worst becomes 1. */
 template <class tb_real, int k, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
@@ -246,10 +246,10 @@ TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real 
     enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 12 };
     int thread = (int)threadIdx.x, part = thread / systems, block = cluster ? post.block : 0, side;
     unsigned flags;
-    tb_real face[9], kept[9], outer[4];
+    tb_real border[9], kept[9], outer[4];
     trid_p_batch_pad(k, valid, b, c);
     if (block == 0 && part == 0) a[0] = 0;
-    int met = trid_warp_pivoted_reduce(k, 32, part, a, b, c, r, face, &flags);
+    int met = trid_warp_pivoted_reduce(k, 32, part, a, b, c, r, border, &flags);
     if (worst && met) atomicMin(&worst[thread % systems], 1);
 
     /* Now this thread has partition rank of system thread / parts. */
@@ -257,18 +257,18 @@ TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real 
     int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
     if (parts > 1) {
         TB_UNROLL
-        for (int e = 0; e < 9; e++) shared[e * span + slot] = face[e];
+        for (int e = 0; e < 9; e++) shared[e * span + slot] = border[e];
         __syncthreads();
         TB_UNROLL
-        for (int e = 0; e < 9; e++) face[e] = shared[e * span + here];
+        for (int e = 0; e < 9; e++) border[e] = shared[e * span + here];
     }
-    met = trid_warp_pivoted_up(1, parts, parts, parts * block + rank, face, kept, &side);
+    met = trid_warp_pivoted_up(1, parts, parts, parts * block + rank, border, kept, &side);
     if (cluster) {
         const int blocks = trid_warp_uniform(post.blocks);
         tb_real *mailbox = trid_p_batch_expect<words, systems>(post), part_kept[9], send[words] = {0};
         int part_side;
         TB_UNROLL
-        for (int e = 0; e < 9; e++) send[e] = __shfl_sync(TB_FULL_WARP, face[e], parts / 2 - 1, parts);
+        for (int e = 0; e < 9; e++) send[e] = __shfl_sync(TB_FULL_WARP, border[e], parts / 2 - 1, parts);
         if (worst) {
             if (met) atomicMin(&worst[system], 1);
             __syncwarp(TB_FULL_WARP);
@@ -287,15 +287,15 @@ TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real 
         const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
         TB_UNROLL
         for (int e = 0; e < 9; e++) /* where there is no block: two unknowns that are zero, facing up or down */
-            face[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
-        met = trid_warp_pivoted_up(1, parts, count, rank, face, part_kept, &part_side);
-        met |= trid_warp_pivoted_root(parts, count, face, outer);
+            border[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
+        met = trid_warp_pivoted_up(1, parts, count, rank, border, part_kept, &part_side);
+        met |= trid_warp_pivoted_root(parts, count, border, outer);
         met = rank < blocks && (met || from[9] != 0);
         trid_warp_pivoted_down(1, parts, count, rank, part_kept, part_side, outer);
         TB_UNROLL
         for (int e = 0; e < 4; e++) outer[e] = __shfl_sync(TB_FULL_WARP, outer[e], block, parts);
     } else {
-        met |= trid_warp_pivoted_root(parts, parts, face, outer);
+        met |= trid_warp_pivoted_root(parts, parts, border, outer);
     }
     if (worst && met) atomicMin(&worst[system], 1);
     trid_warp_pivoted_down(1, parts, parts, parts * block + rank, kept, side, outer);
