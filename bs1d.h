@@ -13,8 +13,9 @@
        lambda_j - gamma_j,  -2 lambda_j - rate dt,  lambda_j + gamma_j;    last row  -2 gamma_j,  2 gamma_j - rate dt
    (no second difference at the top). An explicit step is u += A u. A backward Euler step solves (I - A) u' = u.
    Crank-Nicolson solves (I - A/2) u' = (I + A/2) u after a Rannacher start of four backward Euler steps of half the
-   size. Where a drift of 2 gamma > 1/2 or so would cost the last row its dominance, that row takes its drift from the
-   old values. Theta is what the PDE makes of price, delta and gamma, or 0 where early exercise is due.
+   size (two, if there is one step). Where a drift of 2 gamma > 1/2 or so would cost the last row its dominance, that
+   row takes its drift from the old values. Theta is what the PDE makes of price, delta and gamma, or 0 where early
+   exercise is due.
 
    The ladder, for 64 to 1024 points. Each rung exists with _f32 and _f64; docs/bs1d.md has the figures. A program
    compiles only the rungs that it calls:

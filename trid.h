@@ -35,7 +35,7 @@
        trid_lane_thomas      one system in a strided array                        3n FMA + 2n mul + n rcp
        trid_lane_factor      the matrix's part of Thomas, once                    n FMA + 2n mul + n rcp
        trid_lane_solve       then for each right-hand side                        2n FMA + n mul
-       trid_lane_pad         pads with identity rows from row n on
+       trid_lane_pad         pads with identity rows from row n on, and zeroes the couplings out of the system
        trid_lane_reduce      reduces a partition to its first and last row        (4k-6) FMA + (5k-3) mul + k rcp
        trid_lane_link        links a last row to the next partition's first       2 FMA + 4 mul + 1 rcp
        trid_lane_expand      all k unknowns from the interface unknowns           (2k-2) FMA
@@ -95,7 +95,7 @@
                 pivot, unless it happens to round to zero. x can then be anything, pivoted or not; trid_host_residual
                 and the device's residual functions tell how well it solves the system, and trid_host_dominance whether
                 to expect trouble. NaN and inf in d alone are not failures: they spread through their own system and no
-                further. Nor is overflow on the way to x a failure: it shows in x.
+                further (trid_p_neighbours, trid_lane_pad). Nor is overflow on the way to x a failure: it shows in x.
      Sizes      k and lanes are literals: every function is inlined, loops unroll, and arrays stay in registers up to
                 k = 32 in single and 16 in double precision (refined: 20 and 10 in a warp, 24 and 12 in a block;
                 pivoted: 32 and 12, and k > 32 is a bad argument). n is any number of rows up to k*lanes (k*blockDim in
@@ -918,8 +918,8 @@ TB_HD size_t trid_block_hybrid_refined_bytes(void)
 
 #if TB_DEVICE_SCOPES
 
-/* Fetches the rows of the lanes s above and s below. Beyond the edge of its group a lane gets its own row, which does
-   no harm: its coupling there is zero. */
+/* Fetches the rows of the lanes s above and s below. Beyond the edge of its group a lane gets its own row, to which its
+   coupling is zero, and never another system's: 0 times another's NaN would be NaN. */
 TB_D void trid_p_neighbours(int lanes, int s, tb_real a, tb_real c, tb_real d, tb_real *up, tb_real *down)
 {
     up[0] = __shfl_up_sync(TB_FULL_WARP, a, s, lanes);

@@ -117,13 +117,15 @@ static std::string format(const char *text, int value)
     return line;
 }
 
-/* A kernel as "warps  full        k = 16", without its precision; s, which depends on that, goes to *own. */
+/* A kernel as "warps  full        k 16", its parameters in the order in which the template has them, without its
+   precision. The systems of a block depend on that: they go to *own, and "@" stands for them. */
 static std::string describe(const launch &one, std::string *own)
 {
     static const char *const path[] = {"  full      ", "  contiguous", "  strided   "};
     static const struct {
         const char *name, *text;
-    } shown[] = {{"k", "  k = %-2d"}, {"parts", "  p = %-2d"}, {"burst", "  r = %-2d"}, {"ahead", "  a = %-3d"}};
+    } shown[] = {{"k", "  k %-2d"}, {"systems", "  systems @"}, {"parts", "  parts %-2d"}, {"burst", "  burst %d"},
+                 {"ahead", "  ahead %-3d"}};
     kernel k = kernel_of(one);
     size_t cut = k.name.rfind("_reduce");
     std::string text = cut == std::string::npos ? k.name : k.name.substr(0, cut) + "_*";
@@ -132,7 +134,7 @@ static std::string describe(const launch &one, std::string *own)
         if (k.is.count(each.name)) text += format(each.text, k.is[each.name]);
     if (k.is.count("warps")) text += format("  %d warps", one.threads / 32);
     if (one.blocks > 1) text += all_sizes ? format("  c = %-2d", one.blocks) : "  clusters";
-    if (k.is.count("systems")) *own = format("s = %d", k.is["systems"]);
+    if (k.is.count("systems")) *own = format("%d", k.is["systems"]);
     return text;
 }
 
@@ -215,13 +217,14 @@ struct call {
     int operation, layout;
 };
 
-/* What a call launches; nothing, where it is what `but` launches, if there is that. */
-static std::string where_differs(call of, long long n, const call *but, int is_double, std::string *own)
+/* What a call launches; nothing, where it is what `but` launches, if there is that. The kernel's name alone, if
+   by_name. */
+static std::string where_differs(call of, long long n, const call *but, int by_name, int is_double, std::string *own)
 {
     std::string other, kernel = asked(of.operation, of.layout, n, is_double, own);
     if (!but) return kernel;
     if (kernel == asked(but->operation, but->layout, n, is_double, &other) && *own == other) return "";
-    if (all_sizes) return kernel;
+    if (all_sizes || !by_name) return kernel;
     own->clear();
     return kernel.substr(0, kernel.find(' '));
 }
@@ -250,21 +253,21 @@ static void take(std::vector<row> *rows, const std::string &kernel, const std::s
 
 /* All n up to EACH are asked for, beyond them the powers of two, and between two of these that differ the one place where
    they begin to. */
-static std::vector<row> table_of(call of, const call *but)
+static std::vector<row> table_of(call of, const call *but, int by_name)
 {
     const long long each = 4200;
     std::vector<row> rows;
     for (int is_double = 0; is_double < 2; is_double++) {
         long long from = 1, to = 1;
-        std::string own, kernel = where_differs(of, 1, but, is_double, &own);
+        std::string own, kernel = where_differs(of, 1, but, by_name, is_double, &own);
         while (to < largest()) {
             long long same = to, next = to + 1;
             if (to > each)
                 for (next = 1; next <= to; next *= 2) continue;
-            std::string next_own, next_kernel = where_differs(of, next, but, is_double, &next_own), at_own;
+            std::string next_own, next_kernel = where_differs(of, next, but, by_name, is_double, &next_own), at_own;
             while (next_kernel != kernel && next - same > 1) {
                 long long middle = same + (next - same) / 2;
-                std::string at = where_differs(of, middle, but, is_double, &at_own);
+                std::string at = where_differs(of, middle, but, by_name, is_double, &at_own);
                 if (at == kernel)
                     same = middle;
                 else
@@ -296,7 +299,7 @@ static std::string ranges(const row &r, int is_double)
 
 static void print_line(std::string line, std::string text, size_t column)
 {
-    const size_t width = 117, least = 30;
+    const size_t width = 117, least = 23;
     if (column > width - least) { /* a long head has a line of its own */
         printf("%s\n", line.c_str());
         line = "";
@@ -313,20 +316,25 @@ static void print_line(std::string line, std::string text, size_t column)
     printf("%s%s\n", line.c_str(), text.c_str());
 }
 
-static void print_table(const char *title, call of, const call *but)
+/* The whole table of a call; or, by name, only what differs from that of another one. */
+static void print_table(const char *title, call of, const call *but, int by_name)
 {
-    std::vector<row> rows = table_of(of, but);
+    std::vector<row> rows = table_of(of, but, by_name);
     std::vector<std::string> heads;
     size_t column = 0;
     for (row &r : rows) {
         std::string head = "       " + r.kernel;
-        if (!r.own[0].empty() || !r.own[1].empty())
-            head += "  " + r.own[0] +
-                    (r.own[0] == r.own[1] ? "" : ", double " + (r.own[1].empty() ? "-" : r.own[1].substr(4)));
+        size_t at = head.find('@');
+        if (at != std::string::npos) {
+            std::string systems = r.own[0].empty() ? r.own[1] : r.own[0];
+            if (!r.own[0].empty() && !r.own[1].empty() && r.own[0] != r.own[1]) systems += ", double " + r.own[1];
+            systems.resize(systems.size() < 13 ? 13 : systems.size(), ' ');
+            head.replace(at, 1, systems);
+        }
         heads.push_back(head);
         column = column < head.size() + 2 ? head.size() + 2 : column;
     }
-    if (but && !all_sizes) { /* the names alone, on one line */
+    if (by_name && !all_sizes) { /* on one line */
         std::string text;
         for (row &r : rows) {
             std::string n[2] = {ranges(r, 0), ranges(r, 1)};
@@ -358,16 +366,16 @@ int main(int argc, char **argv)
     for (int room = 1; room < argc; room++)
         if (strstr(argv[room], ".h")) read_room(argv[room]);
     if (parameters.empty()) fprintf(stderr, "batch_table: no kernels\n"), exit(1);
-    print_table("trid_batch_solve, contiguous, one system after another", solve, NULL);
-    print_table("with another step or pitch", {SOLVE, STRIDED}, &solve);
-    print_table("trid_batch_solve, interleaved, on a device with clusters", interleaved, NULL);
-    print_table("on a device without", {SOLVE, WITHOUT_CLUSTERS}, &interleaved);
-    print_table("trid_batch_checked, contiguous", {CHECKED, CONTIGUOUS}, &solve);
-    print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved);
-    print_table("trid_batch_shared, contiguous", {SHARED, CONTIGUOUS}, &solve);
-    print_table("trid_batch_shared, interleaved", {SHARED, INTERLEAVED}, &interleaved);
-    print_table("trid_batch_pivoted, contiguous, one system after another", pivoted, NULL);
-    print_table("with another step or pitch", {PIVOTED, STRIDED}, &pivoted);
-    print_table("interleaved", {PIVOTED, INTERLEAVED}, &pivoted);
+    print_table("trid_batch_solve, contiguous, one system after another (batch/contiguous.h)", solve, NULL, 0);
+    print_table("with another step or pitch", {SOLVE, STRIDED}, &solve, 1);
+    print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)", interleaved, NULL, 0);
+    print_table("where none fit, or the device has none", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
+    print_table("trid_batch_checked, contiguous (batch/checked.h)", {CHECKED, CONTIGUOUS}, &solve, 1);
+    print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved, 1);
+    print_table("trid_batch_shared, contiguous (batch/shared.h)", {SHARED, CONTIGUOUS}, &solve, 1);
+    print_table("trid_batch_shared, interleaved", {SHARED, INTERLEAVED}, &interleaved, 1);
+    print_table("trid_batch_pivoted, contiguous, one system after another (batch/pivoted.h)", pivoted, NULL, 0);
+    print_table("with another step or pitch", {PIVOTED, STRIDED}, &pivoted, 1);
+    print_table("interleaved", {PIVOTED, INTERLEAVED}, &pivoted, 1);
     return 0;
 }

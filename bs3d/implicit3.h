@@ -1,4 +1,5 @@
-/* implicit3.h - a room of bs3d.h: implicit3: one sweep a step, along x and y in turn, upward and downward in turn.
+/* implicit3.h - a room of bs3d.h: implicit3: one sweep a step, along x and y in turn, upward and downward in turn. The
+   sweep itself, with its formulas, is in one_sweep.h; here are its start, its kernel and its launch.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
@@ -49,7 +50,7 @@ TRID_KERNEL void bs3d_p_factor_rows(bs3d_p_plan plan, tb_real *tables)
     if (lane == 0) tables[BS3D_P_STEPS + axis + 3 * half] = (tb_real)steps;
 }
 
-/* ---- the sweep --------------------------------------------------------------------------------------------------- */
+/* ---- the start, and the sweep's kernel --------------------------------------------------------------------------- */
 
 /* Returns the row (a, b, c) times u at a point, whose neighbours on the axis are `step` away. */
 TB_D tb_real bs3d_p_times(tb_real a, tb_real b, tb_real c, const tb_real *u, long long step)

@@ -185,11 +185,11 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
 
 /* Joins two neighbouring groups of partitions to one. The unknowns between them, the last of the upper group and the
    first of the lower, are eliminated with pivoting.
-   Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leave them. `first` is the upper
-            group if the joined group will itself be joined to one above it (below = 1); otherwise, or if the joined
+   Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leave them. `first` is the
+            upper group if the joined group will itself be joined to one above it (below = 1); otherwise, or if the joined
             group is the whole, it is the lower one.
-   Leaves   border, that of the joined group, which may be in place of either: its p and q are u and v of the first, its u
-            and v those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split.
+   Leaves   border, that of the joined group, which may be in place of either: its p and q are u and v of the first,
+            its u and v those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split.
    Returns  0, or 1 if there was no pivot
    Cost     54 FMA or mul + 4 rcp, 6 comparisons, 33 selections */
 TB_HD int trid_lane_pivoted_combine(const tb_real *first, const tb_real *second, tb_real *border, tb_real *kept,
@@ -448,8 +448,9 @@ TB_HOST size_t trid_host_pivoted_len(int n, int rows_per_lane)
     return 4 * (size_t)n + 20 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
 }
 
-/* Joins the borders of partitions, pair by pair, to that of the whole system. A group's border replaces that of its first
-   partition, and what a join keeps is at the upper group's last partition. Returns 1 if an unknown had no pivot. */
+/* Joins the borders of partitions, pair by pair, to that of the whole system. A group's border replaces that of its
+   first partition, and what a join keeps is at the upper group's last partition. Returns 1 if an unknown had no
+   pivot. */
 TB_HOST int trid_p_host_join(size_t partitions, tb_real *borders, tb_real *kept)
 {
     for (size_t s = 1; s < partitions; s *= 2) {
@@ -528,7 +529,8 @@ TB_HOST int trid_host_pivoted(int n, int rows_per_lane, const tb_real *a, const 
     for (size_t i = 0, at = 0; i < partitions; i++, at += k) {
         int length = (int)(i + 1 < partitions ? k : count - at);
         unsigned own;
-        if (trid_lane_pivoted_reduce(length, i & 1, wa + at, wb + at, wc + at, wd + at, borders + 9 * i, &own)) return 1;
+        if (trid_lane_pivoted_reduce(length, i & 1, wa + at, wb + at, wc + at, wd + at, borders + 9 * i, &own))
+            return 1;
         memcpy(&flags[i], &own, sizeof own);
     }
     tb_real whole[4];

@@ -461,7 +461,7 @@ TB_HD int adi3d_p_untrue(const tb_real *x, const tb_real *y, const tb_real *z, t
         rho[p] = diffuses[p == 2] & diffuses[1 + (p > 0)] ? here.beta[p] / 2 : 0; /* 12, 13, 23 */
         if (!((int)adi3d_model_mixed >> p & 1)) untrue |= ((rho[p] < 0) | (rho[p] > 0)) * (FD_P_MIXED << p);
     }
-    untrue |= fd_p_ill_correlated(rho) * FD_P_ILL_POSED;
+    untrue |= fd_p_ill_posed_in_three(rho) * FD_P_ILL_POSED;
     if (adi3d_model_changes == 0 && changes) {
         const adi3d_terms before = adi3d_p_terms(x, y, z, start);
         for (int d = 0; d < 3; d++)

@@ -101,19 +101,9 @@ TB_HD double fd_p_bend(int count, const double *v, const double *s, double *bend
     return least;
 }
 
-/* Computes what fd_map_point needs to make the points of an axis.
-   Needs    low < high; places within them, increasing; widths of 0, or of at least 1e-9 of the axis
-   Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
-            (NaN, infinite, an axis of no or infinite length, a width negative or too small), FD_BAD_ALIGNMENT,
-            FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
-   Cost     about a hundred double operations, and up to 400 evaluations of asinh or sinh if a place lies midway */
-TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
+/* Checks an axis's places and copies them to its map. Returns FD_OK or what is wrong. */
+TB_HD int fd_p_places(const fd_axis *axis, double range, fd_map *map)
 {
-    if (!axis || !map) return FD_BAD_ARGUMENT;
-    if (axis->points < 4 || axis->points > FD_P_MOST || axis->places < 0 || axis->places > 3) return FD_BAD_SIZE;
-    double range = axis->high - axis->low, last = axis->points - 1;
-    if (!trid_finite_f64(axis->low) || !trid_finite_f64(range) || !(range > 0)) return FD_BAD_NUMBER;
-    map->low = axis->low, map->high = axis->high, map->points = axis->points, map->places = axis->places;
     map->drawing = 0, map->only = 0;
     for (int k = 0; k < 3; k++)
         map->place[k] = 0, map->width[k] = 0, map->half[k] = 0, map->bend[k] = 0, map->twice[k] = -1;
@@ -129,6 +119,24 @@ TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
         map->place[k] = place, map->width[k] = width;
         if (width > 0) map->drawing++, map->only = k;
     }
+    return FD_OK;
+}
+
+/* Computes what fd_map_point needs to make the points of an axis.
+   Needs    low < high; places within them, increasing; widths of 0, or of at least 1e-9 of the axis
+   Returns  FD_OK, FD_BAD_ARGUMENT (null), FD_BAD_SIZE (points not in 4 .. 2^28, places not in 0 .. 3), FD_BAD_NUMBER
+            (NaN, infinite, an axis of no or infinite length, a width negative or too small), FD_BAD_ALIGNMENT,
+            FD_PLACE_OUTSIDE, FD_PLACE_ORDER, FD_PLACE_AT_END, FD_PLACES_SHARE or FD_PLACE_SQUEEZED
+   Cost     about a hundred double operations, and up to 400 evaluations of asinh or sinh if a place lies midway */
+TB_HD int fd_axis_map(const fd_axis *axis, fd_map *map)
+{
+    if (!axis || !map) return FD_BAD_ARGUMENT;
+    if (axis->points < 4 || axis->points > FD_P_MOST || axis->places < 0 || axis->places > 3) return FD_BAD_SIZE;
+    double range = axis->high - axis->low, last = axis->points - 1;
+    if (!trid_finite_f64(axis->low) || !trid_finite_f64(range) || !(range > 0)) return FD_BAD_NUMBER;
+    map->low = axis->low, map->high = axis->high, map->points = axis->points, map->places = axis->places;
+    int wrong = fd_p_places(axis, range, map);
+    if (wrong) return wrong;
     map->start = fd_p_crowd(map, axis->low);
     map->growth = fd_p_crowd(map, axis->high) - map->start;
     if (!trid_finite_f64(map->growth) || !(map->growth > 0)) return FD_BAD_NUMBER;

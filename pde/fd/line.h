@@ -53,8 +53,8 @@ enum {
 #define fd_pace_of TB_OF(fd_pace_of)
 #define fd_p_same TB_OF(fd_p_same)
 #define fd_p_differ TB_OF(fd_p_differ)
-#define fd_p_ill_posed TB_OF(fd_p_ill_posed)
-#define fd_p_ill_correlated TB_OF(fd_p_ill_correlated)
+#define fd_p_ill_posed_in_two TB_OF(fd_p_ill_posed_in_two)
+#define fd_p_ill_posed_in_three TB_OF(fd_p_ill_posed_in_three)
 #define fd_p_nan TB_OF(fd_p_nan)
 #define fd_lane_exercise TB_OF(fd_lane_exercise)
 #define fd_lane_at_date TB_OF(fd_lane_at_date)
@@ -95,10 +95,10 @@ enum {
 #define fd_p_same_f64 tb_f64::fd_p_same
 #define fd_p_differ_f32 tb_f32::fd_p_differ
 #define fd_p_differ_f64 tb_f64::fd_p_differ
-#define fd_p_ill_posed_f32 tb_f32::fd_p_ill_posed
-#define fd_p_ill_posed_f64 tb_f64::fd_p_ill_posed
-#define fd_p_ill_correlated_f32 tb_f32::fd_p_ill_correlated
-#define fd_p_ill_correlated_f64 tb_f64::fd_p_ill_correlated
+#define fd_p_ill_posed_in_two_f32 tb_f32::fd_p_ill_posed_in_two
+#define fd_p_ill_posed_in_two_f64 tb_f64::fd_p_ill_posed_in_two
+#define fd_p_ill_posed_in_three_f32 tb_f32::fd_p_ill_posed_in_three
+#define fd_p_ill_posed_in_three_f64 tb_f64::fd_p_ill_posed_in_three
 #define fd_p_nan_f32 tb_f32::fd_p_nan
 #define fd_p_nan_f64 tb_f64::fd_p_nan
 #define fd_lane_exercise_f32 tb_f32::fd_lane_exercise
@@ -347,18 +347,18 @@ TB_HD int fd_p_differ(tb_real one, tb_real other)
     return apart > share * ((one < 0 ? -one : one) + (other < 0 ? -other : other));
 }
 
-/* Returns whether two factors are ill-posed: a diffusion is negative, or mixed^2 > 4 diffusion[0] diffusion[1] by more
-   than 256 roundoffs and underflow explain. */
-TB_HD int fd_p_ill_posed(const tb_real *diffusion, tb_real mixed)
+/* Returns whether a problem in two factors is ill-posed: a diffusion is negative, or mixed^2 exceeds
+   4 diffusion[0] diffusion[1] by more than 256 roundoffs and underflow explain. */
+TB_HD int fd_p_ill_posed_in_two(const tb_real *diffusion, tb_real mixed)
 {
     const double slack = sizeof(tb_real) == 4 ? 1.5e-5 : 2.8e-14, least = sizeof(tb_real) == 4 ? 1.2e-38 : 2.3e-308;
     const double bound = 4 * (1 + slack) * ((double)diffusion[0] + least) * ((double)diffusion[1] + least);
     return (diffusion[0] < 0) | (diffusion[1] < 0) | ((double)mixed * (double)mixed > bound);
 }
 
-/* Returns whether three factors with correlations 12, 13 and 23 are ill-posed: one correlation is beyond 1, or their
-   matrix is not positive semidefinite, by more than the same. */
-TB_HD int fd_p_ill_correlated(const tb_real *rho)
+/* Returns whether a problem in three factors, whose correlations are 12, 13 and 23, is ill-posed: one correlation is
+   beyond 1, or their matrix is not positive semidefinite, by more than 256 roundoffs. */
+TB_HD int fd_p_ill_posed_in_three(const tb_real *rho)
 {
     const tb_real slack = sizeof(tb_real) == 4 ? (tb_real)1.5e-5 : (tb_real)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
     const tb_real determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;

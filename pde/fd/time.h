@@ -83,10 +83,12 @@ TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *
         long long due = (long long)floor(t.steps * ((t.maturity - lower) / t.maturity) + 0.5);
         int whole = due > taken ? (int)(due - taken) : 1;
         taken += whole;
+        /* After a kink comes a Rannacher start: steps are cut in two until t.halves halves have been made, by backward
+           Euler. An odd number leaves the second half of a step to the march's own kind. */
         for (int k = 1; k <= whole; k++) {
             double share = fd_p_share(kink ? t.grading : FD_EQUAL, t.ratio, k, whole);
             double to = k == whole ? lower : upper - share * (upper - lower), start = from;
-            int halved = kink ? t.halves - 2 * (k - 1) : 0, parts = halved > 0 ? 2 : 1; /* halved: how many are left */
+            int halved = kink ? t.halves - 2 * (k - 1) : 0, parts = halved > 0 ? 2 : 1; /* of them are left */
             for (int part = 0; part < parts; part++, total++) {
                 double end = part < parts - 1 ? start - (start - to) / 2 : to;
                 int euler = halved > part;

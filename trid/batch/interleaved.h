@@ -243,15 +243,16 @@ static int trid_p_batch_launch_clusters(const trid_p_batch_plan &plan, rows_type
 {
     int status = TRID_BATCH_OK;
     if constexpr (!checked) {
-        /* Pieces of memory of 256 bytes, of half as many rows a block, where that is faster. */
-        enum { fold = sizeof(tb_real) == 4 ? 2 : 1 };
+        constexpr int is_double = sizeof(tb_real) == 8, fold = is_double ? 1 : 2; /* the same bytes a row of a tile */
         const int n = plan.n;
         if (n <= (pivoted ? 256 : 128) || n > TRID_P_BATCH_ON_CHIP_CLUSTER) return TRID_BATCH_OK;
-        if constexpr (!pivoted && least <= (fold == 1 ? 1024 : 256))
-            if (n <= 1024 && (fold == 1 ? n <= 512 || n > 896 : n <= 256))
+        /* Blocks of 8 partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double precision up
+           to 512, and from 897 to 1024. */
+        if constexpr (!pivoted && least <= (is_double ? 1024 : 256))
+            if (is_double ? n <= 512 || (n > 896 && n <= 1024) : n <= 256)
                 return trid_p_batch_launch_cluster_of<0, tb_real, 16, 32 * fold, 8, 2, 128>(plan, (n + 127) / 128, rows,
                                                                                             d, x, stream, launched);
-        if (n <= (fold == 1 ? 4096 : 2048))
+        if (n <= (is_double ? 4096 : 2048))
             status = trid_p_batch_launch_cluster_of<pivoted, tb_real, 16, 16 * fold, 16, 4, 128>(
                 plan, (n + 255) / 256, rows, d, x, stream, launched);
         if (*launched || status) return status;

@@ -237,8 +237,8 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, t
 
 /* Solves with pivoting: the border of each partition goes to a lane of a group of `parts` <= 32 that has its system.
    These climb the tree of trid_warp_pivoted, and the unknowns around each partition come back the same way. With
-   cluster, the borders of the blocks go to all blocks, each of which climbs the rest of the tree. Where an unknown has no
-   pivot, worst becomes 1. */
+   cluster, the borders of the blocks go to all blocks, each of which climbs the rest of the tree. Where an unknown has
+   no pivot, worst becomes 1. */
 template <class tb_real, int k, int systems, int parts, int cluster>
 TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
                                      int *worst, const trid_p_batch_post<tb_real> &post)
