@@ -186,8 +186,8 @@ TB_HD int trid_lane_pivoted_reduce(int k, int below, tb_real *a, tb_real *b, tb_
 /* Joins two neighbouring groups of partitions to one. The unknowns between them, the last of the upper group and the
    first of the lower, are eliminated with pivoting.
    Needs    the borders of both, as trid_lane_pivoted_reduce or trid_lane_pivoted_combine leave them. `first` is the
-            upper group if the joined group will itself be joined to one above it (below = 1); otherwise, or if the joined
-            group is the whole, it is the lower one.
+            upper group if the joined group will itself be joined to one above it (below = 1); otherwise, or if the
+            joined group is the whole, it is the lower one.
    Leaves   border, that of the joined group, which may be in place of either: its p and q are u and v of the first,
             its u and v those of the second. kept[0 .. 8] and *side for trid_lane_pivoted_split.
    Returns  0, or 1 if there was no pivot

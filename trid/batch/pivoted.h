@@ -175,10 +175,10 @@ static int trid_p_batch_launch_pivoted_interleaved(const trid_p_batch_plan &plan
         });
 }
 
-/* Long systems: what is left of a chunk are two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join
-   32 borders at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
-   eliminated twice, by the same instructions, in one kernel: where a system is so ill conditioned that another way of
-   rounding gives other digits, what comes down must belong to the very rows that went up. */
+/* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32
+   borders at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
+   eliminated twice, by the same instructions, in one kernel: where a system is so ill conditioned that another way
+   of rounding gives other digits, what comes down must belong to the very rows that went up. */
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
