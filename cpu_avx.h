@@ -31,8 +31,8 @@
        cpu_avx_select                               by a comparison         2
        cpu_avx_up, _down, _rotate_up, _rotate_down  moves between lanes  1 shuffle (AVX2: 2, AVX: 3)
        cpu_avx_sum                                  of all lanes         log2 lanes shuffles and additions
-       cpu_avx_rcp                                  1/x                  f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
-                                                                         else a division
+       cpu_avx_rcp                                  reciprocal           f32: 1 approximation + 2 FMA (AVX, AVX2: 3);
+                                                                         f64, NEON, plain C: a division
        cpu_avx_check, cpu_avx_worst                 which lanes met a bad pivot                                2 FMA
        cpu_avx_transpose, _load_tile, _store_tile   lanes x lanes        lanes log2 lanes shuffles
        cpu_avx_interleaved_solve, _interleaved_solve_part    factored, interleaved systems  2 FMA + 1 mul an element
@@ -94,10 +94,10 @@
    a precision; from precision.h again for array scope, which chooses a set. The first part of a room lists its names,
    which get their suffixes in the passes.
 
-   To add a set: write its file after the one that is most like it, and add a line to each list of sets.h. Vectors have
-   16 to 64 bytes. A new kind of processor also needs what only assembly can say: cpu_avx_fence, cpu_avx_p_flush and
-   cpu_avx_p_restore below. tests/test_cpu_vec.c, examples/cpu_own_kernel.c and cpu_timing.c have lists of the sets too;
-   the other tests run on every set that there is.
+   To add an instruction set: write its file after the one that is most like it, and add a line to each list of sets.h.
+   Vectors have 16 to 64 bytes. A new kind of processor also needs what only assembly can say: cpu_avx_fence,
+   cpu_avx_p_flush and cpu_avx_p_restore below. tests/test_cpu_vec.c, examples/cpu_own_kernel.c and cpu_timing.c have
+   lists of the sets too; the other tests run on every set that there is.
 
    Options, defined before the header is included, and alike in all files of a program:
      CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor.
@@ -222,7 +222,8 @@ CPU_AVX_API const char *cpu_avx_status_string(int status)
     return status == CPU_AVX_OK             ? "done"
            : status > 0                     ? "system or option status - 1 met a pivot that is zero, not finite, or "
                                               "without a normal reciprocal"
-           : status == CPU_AVX_BAD_ARGUMENT ? "bad argument: a null pointer, a negative count, or a size out of range"
+           : status == CPU_AVX_BAD_ARGUMENT
+               ? "bad argument: a null pointer, a negative count, a bad size or step, or threads < 1"
            : status == CPU_AVX_BAD_ISA      ? "instruction set unknown, not compiled in, or not on this processor"
                                             : "unknown status";
 }

@@ -88,10 +88,10 @@
      Status     TRID_OK = 0: solved. TRID_BAD_ARGUMENT = -1. 1 + row: that row met a bad pivot, one that is zero or not
                 finite, or whose reciprocal is (tested by bits, so -ffast-math does not matter); x is then unspecified.
                 The row always exists. On the device each lane returns what it saw itself. The smallest positive status
-                of a system's lanes is the row where the failure began (examples/block_system.cu finds it). The
-                functions called pivoted return 1: in their order of elimination no single row is at fault. A status
-                that is ignored costs nothing, except in trid_block_interleaved.
-                A pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
+                of a system's lanes is that of the row where the failure began: trid_warp_status returns it, for a
+                block examples/block_system.cu. The functions called pivoted return 1: in their order of elimination no
+                single row is at fault. A status that is ignored costs nothing, except in trid_block_interleaved. A
+                pivot that is tiny but not zero is not reported. A matrix that is singular up to rounding has such a
                 pivot, unless it happens to round to zero. x can then be anything, pivoted or not; trid_host_residual
                 and the device's residual functions tell how well it solves the system, and trid_host_dominance whether
                 to expect trouble. NaN and inf in d alone are not failures: they spread through their own system and no
@@ -183,8 +183,8 @@ enum { TRID_OK = 0, TRID_BAD_ARGUMENT = -1 };
 TB_HD const char *trid_status_string(int status)
 {
     return status == TRID_OK ? "solved"
-           : status > 0      ? "the pivot of row status - 1 or its reciprocal is zero or not finite; pivoted: any row's"
-                             : "bad argument: n < 0, n larger than the lanes hold, or rows_per_lane out of range";
+           : status > 0      ? "row status - 1 met a pivot without reciprocal; pivoted: the matrix is singular"
+                             : "bad argument: n < 0 (lane, host), n above what the lanes hold, or a bad rows_per_lane";
 }
 
 /* Lengths of the caller's arrays, in elements. */
@@ -1030,8 +1030,7 @@ TB_D void trid_warp_expand(int k, int lanes, const tb_real *a, const tb_real *c,
    Lanes    all 32 of the warp; groups may have different n
    Leaves   x in d, 0 in rows from n on; a, b, c clobbered
    Returns  0; -1 if n > k*lanes; or 1 + a row that exists: one of this lane's that met a bad pivot, or the system's
-            last if the failure may have begun in another lane. The smallest positive status of the group is where it
-            began.
+            last if the failure may have begun in another lane. trid_warp_status makes of these the system's status.
    Cost     (6k-6+4w) FMA + (5k+1+5w) mul + (k+1+w) rcp + (4+6w) shuffles
    Error    the residual follows 4 + 1 / (2 k^2.5 (dominance - 1)) unit roundoffs, where dominance is the least
             |b| / (|a| + |c|): see Stability above. NaN and inf stay in their own system. */

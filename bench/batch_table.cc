@@ -368,8 +368,8 @@ int main(int argc, char **argv)
     if (parameters.empty()) fprintf(stderr, "batch_table: no kernels\n"), exit(1);
     print_table("trid_batch_solve, contiguous, one system after another (batch/contiguous.h)", solve, NULL, 0);
     print_table("with another step or pitch", {SOLVE, STRIDED}, &solve, 1);
-    print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)", interleaved, NULL, 0);
-    print_table("where none fit, or the device has none", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
+    print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h, trid_p_batch_launch_clusters)", interleaved, NULL, 0);
+    print_table("where none fit, or the device has none (trid_p_batch_launch_interleaved)", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
     print_table("trid_batch_checked, contiguous (batch/checked.h)", {CHECKED, CONTIGUOUS}, &solve, 1);
     print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved, 1);
     print_table("trid_batch_shared, contiguous (batch/shared.h)", {SHARED, CONTIGUOUS}, &solve, 1);

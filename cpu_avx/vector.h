@@ -255,13 +255,13 @@ CPU_AVX_INLINE cpu_avx_real cpu_avx_sum(cpu_avx_vec v)
     return lane[0];
 }
 
-/* Returns 1 / v[l].
-   Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits, corrected once; at most 1.61,
-            0.51 and 0.6 ulp (measured on Zen 4, all significands: 1.55, 0.50 and 0.53; in the mean 0.003 at most, so
-            that it does not drift in many time steps). 0, subnormals of which 1 / v overflows, infinities and NaN give
-            NaN; in AVX and AVX2 any subnormal gives NaN, and from 2^126 on the result is 0: cpu_avx_check sees both.
-            Elsewhere, and with CPU_AVX_EXACT_RCP, the division, within 0.5 ulp: in f64 an approximation and two Newton
-            steps are 1.7 times as fast alone, but 1.4 times as slow in the recurrence of an elimination */
+/* Returns the reciprocal 1 / v[l].
+   Error    f32 in AVX, AVX2 and AVX-512: the processor's approximation to 12 or 14 bits and one Newton step; at most
+            1.61, 0.51 and 0.6 ulp (measured on Zen 4, all significands: 1.55, 0.50 and 0.53; in the mean 0.003 at most,
+            so that it does not drift in many time steps). 0, subnormals of which 1 / v overflows, infinities and NaN
+            give NaN; in AVX and AVX2 any subnormal gives NaN, and from 2^126 on the result is 0: cpu_avx_check sees
+            both. Elsewhere, and with CPU_AVX_EXACT_RCP, the division, within 0.5 ulp: in f64 an approximation and two
+            Newton steps are 1.7 times as fast alone, but 1.4 times as slow in the recurrence of an elimination */
 CPU_AVX_INLINE cpu_avx_vec cpu_avx_rcp(cpu_avx_vec v)
 {
 #if CPU_AVX_P_RCP_BITS == 0 || defined CPU_AVX_EXACT_RCP || CPU_AVX_SIZE == 8

@@ -1,7 +1,7 @@
-/* cpu_batch.c - a batch of tridiagonal systems on the CPU, in plain C with cpu_avx.h alone.
+/* cpu_batch.c - a batch of tridiagonal systems on the CPU, in plain C with cpu_avx.h.
    MIT licence, see LICENSE.
 
-       cp cpu_avx.h cpu_batch.c somewhere && cd somewhere
+       cp -r cpu_avx.h cpu_avx examples/cpu_batch.c somewhere && cd somewhere
        gcc -std=c11 -O2 -fopenmp -o cpu_batch cpu_batch.c && ./cpu_batch
 
    No flag names an instruction set: the program takes the best that the processor has. */

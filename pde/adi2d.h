@@ -5,7 +5,7 @@
    The equation is V_t + drift_x V_x + drift_y V_y + diffusion_x V_xx + diffusion_y V_yy + mixed V_xy = kill V. It is
    marched backwards from the final values by the ADI schemes of pde/fd.h. You write what stands in it: a model is one C
    file that includes this header twice at global scope, before and after its functions (MODEL stands for its name;
-   examples/heston_model.h is one):
+   examples/heston_model.h is one, which adi2d_host.c solves on a CPU and adi2d_heston.cu on a GPU):
 
        #include "pde/adi2d.h"
        typedef struct { .. } MODEL_parameters;             of one problem; all that the functions below need
@@ -195,7 +195,8 @@ TB_HD const char *adi2d_status_string(int what)
 typedef struct {
     int problems;  /* 0 and more */
     int points[2]; /* no axis of any problem has more */
-    int steps;     /* no problem takes more, the halves of a Rannacher start counted (fd_schedule) */
+    int steps;     /* no problem takes more, halves of a Rannacher start counted: times.steps + times.halves suffice,
+                      where dates add none (fd_schedule) */
     int dates;     /* no problem has more */
     const adi2d_problem *problem;
     fd_status *status;      /* of each */

@@ -42,10 +42,10 @@
        ADI3D_ALONE    the axes, a sum of 1, 2 and 4, along which drift, volatility and kill are independent of the other
                       axes: they depend on that axis' numbers and on t alone. All lines along such an axis share one
                       matrix, and a GPU factors it once a sweep instead of once a line
-   Before the march, declarations are checked in the first and the last step at all points except those whose value is
-   given. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (terms differ between the step's start and its
-   end) and FD_NOT_ALONE (ADI3D_ALONE) say which does not hold, and where. FD_ILL_POSED says that the halves of the
-   betas are no correlations: one exceeds 1, or their matrix is not positive semidefinite.
+   Before the march, declarations are checked (adi3d_p_untrue) in the first and the last step at all points except those
+   whose value is given. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (terms differ between the step's
+   start and its end) and FD_NOT_ALONE (ADI3D_ALONE) say which does not hold, and where. FD_ILL_POSED says that the
+   halves of the betas are no correlations: one exceeds 1, or their matrix is not positive semidefinite.
 
    A model has, in both precisions (_f32 and _f64):
        MODEL_host_bytes         memory that the host's workers need together

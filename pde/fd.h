@@ -87,7 +87,7 @@
 /* The values of a status that are not 1 + an index. */
 enum {
     FD_OK = 0,
-    FD_BAD_ARGUMENT = -1, /* a null pointer */
+    FD_BAD_ARGUMENT = -1, /* a null pointer, or memory off its alignment */
     FD_BAD_SIZE = -2,     /* fewer than 4 points, a count out of range, or steps too short to be distinguished */
     FD_BAD_NUMBER = -3,   /* NaN, infinite, out of order, or not positive where it must be */
     FD_NO_ROOM = -5,      /* more steps than there is room for, or less memory than a problem needs */
@@ -96,8 +96,8 @@ enum {
     FD_BAD_AXIS = -7,         /* detail is fd_axis_map's status, or 1 + the index of a bad point if points were given */
     FD_BAD_TIMES = -8,        /* detail is fd_schedule's status */
     FD_BAD_SPOT = -9,         /* the spot is not within the axis */
-    FD_MODEL_NAN = -10,       /* not finite: the model's numbers of an axis (only the axis is reported) or of a step (no
-                                 place is reported), or its terms at a point in a step */
+    FD_MODEL_NAN = -10,       /* not finite: the model's numbers of an axis (axis, and i, j or k) or of a step (step),
+                                 or its terms at a point in a step */
     FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12,      /* the value at a point is not finite after a step, or after the events at its date */
     FD_LAUNCH_FAILED = -13,   /* CUDA refused a copy or a launch; detail is the cudaError_t */
@@ -138,13 +138,13 @@ TB_HD const char *fd_status_string(int status)
 {
     return status == FD_OK              ? "done"
            : status > 0                 ? "point, date or row status - 1 is not finite, or not in increasing order"
-           : status == FD_BAD_ARGUMENT  ? "bad argument: a null pointer"
-           : status == FD_BAD_SIZE      ? "too few or too many points, a count out of range, or steps too short"
+           : status == FD_BAD_ARGUMENT  ? "bad argument: a null pointer, or memory off its alignment"
+           : status == FD_BAD_SIZE      ? "too few or too many points (see axis), a count out of range, steps too short"
            : status == FD_BAD_NUMBER    ? "NaN or infinite, not in order, or not positive"
            : status == FD_NO_ROOM       ? "too little room or memory"
            : status == FD_OUTSIDE       ? "the point is outside the grid"
-           : status == FD_BAD_AXIS      ? "an axis cannot be made: see axis and detail"
-           : status == FD_BAD_TIMES     ? "the time steps cannot be made: see detail"
+           : status == FD_BAD_AXIS      ? "an axis cannot be made: axis is which, fd_status_string(detail) why"
+           : status == FD_BAD_TIMES     ? "the time steps cannot be made: fd_status_string(detail) says why"
            : status == FD_BAD_SPOT      ? "the spot is not within the axis"
            : status == FD_MODEL_NAN     ? "the model gave a number that is not finite"
            : status == FD_FINAL_NAN     ? "the payoff gave a number that is not finite"

@@ -468,6 +468,9 @@ static void no_batches(void)
         const int wrong = central_host_problems_f64(&b, &c.parameters, 0, 1, memory, bytes);
         CHECK(wrong == (b.problems < 1 ? FD_BAD_SIZE : want), "problems of batch %d: %d", k, wrong);
     }
+    CHECK(central_host_f64(&good, &c.parameters, 1, (char *)memory + 8, bytes) == FD_BAD_ARGUMENT &&
+              central_host_problems_f64(&good, &c.parameters, 0, 1, (char *)memory + 1, bytes) == FD_BAD_ARGUMENT,
+          "memory off its alignment");
     for (int k = 0; k < 7; k++) {
         /* What is refused leaves its status, and no number. */
         const case_parameters *p = k % 3 == 0 ? NULL : &c.parameters;

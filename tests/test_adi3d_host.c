@@ -479,6 +479,8 @@ static void arguments(void)
         CHECK(what == due && result.status.what == due, "refused %d: %d, %d", k, what, result.status.what);
         CHECK(isnan(values[0].value) && isnan(values[1].dxy), "refused %d: %g", k, values[0].value);
     }
+    CHECK(central_host_f64(&c.problem, &c.parameters, 1, (char *)memory + 8, bytes, &result) == FD_BAD_ARGUMENT,
+          "memory off its alignment");
     CHECK(central_host_f64(&c.problem, &c.parameters, 1, memory, bytes, NULL) == FD_BAD_ARGUMENT, "no result");
     CHECK(central_host_f64(&c.problem, &c.parameters, 1, memory, bytes, &none) == FD_BAD_ARGUMENT, "no values");
     CHECK(central_host_f64(NULL, &c.parameters, 1, memory, bytes, &result) == FD_BAD_ARGUMENT, "no problem");

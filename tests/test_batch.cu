@@ -736,6 +736,12 @@ CASE_FUNCTION void test_arguments()
     CHECK(solve(l, 0, a, b, c, d, x, 0) == TRID_BATCH_OK, "good");
     CHECK(solve(l, 0, a, b, c, d, d, 0) == TRID_BATCH_OK, "in place");
     CHECK(solve(four, 0, a, a + 1, a + 2, a + 3, a + 3, 0) == TRID_BATCH_OK, "arrays of structures");
+    for (int k = 0; k < 5; k++) { /* each array by a byte off its alignment */
+        float *const off = (float *)((char *)d + 1);
+        CHECK(solve(l, 0, k == 0 ? off : a, k == 1 ? off : b, k == 2 ? off : c, k == 3 ? off : d, k == 4 ? off : x,
+                    0) == TRID_BATCH_BAD_ARGUMENT,
+              "array %d off its alignment", k);
+    }
     CHECK(solve(l, 0, 0, b, c, d, x, 0) == TRID_BATCH_BAD_ARGUMENT && solve(l, 0, a, 0, c, d, x, 0) == -1 &&
               solve(l, 0, a, b, 0, d, x, 0) == -1 && solve(l, 0, a, b, c, 0, x, 0) == -1 &&
               solve(l, 0, a, b, c, d, 0, 0) == -1,

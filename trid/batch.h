@@ -51,7 +51,7 @@
                 device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
      Arrays     a, b, c, d are not changed. x is an array of its own or d itself (the systems are then solved in
                 place); x may share no element with a, b or c, nor with a part of d that is not the same element.
-                Pointers need the alignment of their element alone.
+                Pointers need the alignment of their element alone, and are refused without it.
      Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null.
      Stream     any; calls on one stream follow one another as kernels do.
 
@@ -65,8 +65,8 @@
    here its line and its room above, its #include and its aliases below; its flags, in the enumeration and in
    trid_batch_status_string; its C function in c_linkage.h; what it needs of scratch in trid_batch_scratch. Outside: a
    title in bench/batch_table.cc, if sizes choose its kernels; tests/batch_field.h, tests/test_batch*.cu,
-   tests/faults.txt and tests/codegen_ladders.cu; bench/batch.cu; docs/README.md and guide.md. To find all of these:
-   `grep -rl trid_batch_checked .`. A room that needs both precisions at once is a template over two types.
+   tests/faults.txt and tests/codegen_ladders.cu; bench/batch.cu; README.md, docs/README.md, guide.md and batch.md. A
+   room that needs both precisions at once is a template over two types.
    To add a shape: a line of the list in the launch that is to choose it. The script that the table below names makes
    the table.
 
@@ -105,7 +105,7 @@ typedef struct {
 /* What a launch returns. */
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
-    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or scratch that is off alignment */
+    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, an array or scratch off its alignment */
     TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n over 2^30, elements beyond 2^56, or 2^31 tiles or chunks */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
@@ -159,12 +159,12 @@ typedef struct {
    thread's. Contiguous systems (step is not the larger pitch): the fewest lanes a system, 1, 2, 4 .. 32, with which at
    most 16 rows a lane hold it, and the least k of the table that does; full where tiles are full. Interleaved systems
    (stride is the smaller pitch): `systems` of them a block, each in `parts` partitions of k rows, of which `burst` rows
-   are asked for at a time, with `ahead` bytes around them into the cache; in clusters, of as many blocks as have rows,
-   k*parts rows a block. Longer systems are cut into chunks of 32 k rows, interleaved ones of k*parts: chunks_reduce and
-   interleaved_reduce leave two rows of each, these are solved as systems by themselves, and chunks_expand and
-   interleaved_expand put in what is then known; with pivoting pivoted_groups takes 32 chunks at a time, up and down
-   again. trid_batch_checked and _shared are shown by names alone, where they differ from trid_batch_solve (more with
-   --all). The n of each, from bench/batch_table.sh:
+   are asked for at a time, with `ahead` bytes around them prefetched into the cache; in clusters, of as many blocks as
+   have rows, k*parts rows a block. Longer systems are cut into chunks of 32 k rows, interleaved ones of k*parts:
+   chunks_reduce and interleaved_reduce leave two rows of each, these are solved as systems by themselves, and
+   chunks_expand and interleaved_expand put in what is then known; with pivoting pivoted_groups takes 32 chunks at a
+   time, up and down again. trid_batch_checked and _shared are shown by names alone, where they differ from
+   trid_batch_solve (more with --all). The n of each, from bench/batch_table.sh:
      trid_batch_solve, contiguous, one system after another (batch/contiguous.h)
        warps  contiguous  k 2            1-2
        warps  contiguous  k 3            3
@@ -191,7 +191,7 @@ typedef struct {
        block  contiguous  k 16  2 warps  double 769-1023
        block  full        k 16  2 warps  double 1024
      with another step or pitch: warps 1-256
-     trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)
+     trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h, trid_p_batch_launch_clusters)
        warps  strided     k 4                                                            1
        interleaved  k 4   systems 128            parts 1   burst 4  ahead 0              2-4
        interleaved  k 8   systems 128            parts 1   burst 4  ahead 0              5-8
@@ -206,7 +206,7 @@ typedef struct {
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  clusters  single 2049-8192
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  clusters  double 4097-8192
        interleaved_*  k 16  systems 32, double 16  parts 8                               8193-
-     where none fit, or the device has none
+     where none fit, or the device has none (trid_p_batch_launch_interleaved)
        interleaved  k 16  systems 32, double 16  parts 16  burst 2  ahead 256  129-256
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  257-512
        interleaved  k 16  systems 8, double 4    parts 64  burst 4  ahead 128  513-1024
@@ -240,20 +240,21 @@ TRID_BATCH_API const char *trid_batch_status_string(int status)
 {
     switch (status) {
     case TRID_BATCH_OK:
-        return "launched";
+        return "launched, or nothing to do";
     case TRID_BATCH_BAD_ARGUMENT:
-        return "bad argument: a null pointer, or scratch that is null or off alignment";
+        return "bad argument: a null pointer, an array off its alignment, or scratch that is null or off alignment";
     case TRID_BATCH_BAD_SIZE:
-        return "bad size: negative, n over 2^30, beyond 2^56 elements, or 2^31 tiles or chunks";
+        return "bad size: negative (an axis that is none), n over 2^30, beyond 2^56 elements, 2^31 tiles or chunks";
     case TRID_BATCH_OVERLAP:
         return "elements of x coincide with each other or with another array's";
     case TRID_BATCH_SHORT:
         return "a partition of fewer than two rows";
     case TRID_BATCH_BAD_FLAGS:
-        return "bad flags: REFINED is for checked, REPAIR for pivoted (with a status, without ADD, x not being d), "
-               "FACTORED for several, PERIODIC for several and factor, SHARED for checked, several and interface";
+        return "bad flags: unknown, or not of this launch (REFINED: checked; REPAIR: pivoted with a status, without "
+               "ADD, x not being d; FACTORED: several; PERIODIC: several, factor; SHARED: checked, several, interface; "
+               "FIRST, LAST: interface)";
     case TRID_BATCH_LAUNCH_FAILED:
-        return "the CUDA runtime refused the launch";
+        return "the CUDA runtime refused the launch: see cudaGetLastError";
     default:
         return "unknown status";
     }

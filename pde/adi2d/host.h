@@ -555,7 +555,7 @@ TB_HOST int adi2d_p_host_check(const adi2d_batch *batch, const adi2d_model_param
 {
     const int wrong = adi2d_check(batch);
     if (wrong || problems < 1) return wrong;
-    if (!parameters || !memory) return FD_BAD_ARGUMENT;
+    if (!parameters || !memory || fd_p_misaligned(memory)) return FD_BAD_ARGUMENT;
     return bytes < adi2d_host_bytes(batch) ? FD_NO_ROOM : FD_OK;
 }
 
@@ -564,8 +564,8 @@ TB_HOST int adi2d_p_host_check(const adi2d_batch *batch, const adi2d_model_param
             0 <= from, to <= batch->problems
    Leaves   status and values, the grid's values and coordinates; if the call is refused, its status in each of these
             problems, and NaN
-   Returns  FD_OK, or as adi2d_check; FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM if memory is less than
-            MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, which touches no problem
+   Returns  FD_OK, or as adi2d_check; FD_BAD_ARGUMENT for a null pointer or memory off alignment; FD_NO_ROOM if memory
+            is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, which touches no problem
    Cost     for a step of Douglas' scheme, two solves of three to four loops each, vectorised across lines */
 TB_HOST int adi2d_host_problems(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int from, int to,
                                 void *memory, size_t bytes)
@@ -580,8 +580,8 @@ TB_HOST int adi2d_host_problems(const adi2d_batch *batch, const adi2d_model_para
 
 /* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one
    after the other.
-   Needs    memory of workers * MODEL_host_bytes
-   Leaves   as MODEL_host_problems
+   Needs    memory of workers * MODEL_host_bytes, aligned as by malloc
+   Leaves   as MODEL_host_problems: a problem may have failed although the call has not
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */
 TB_HOST int adi2d_host(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int workers, void *memory,
                        size_t bytes)

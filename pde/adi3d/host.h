@@ -271,7 +271,8 @@ TB_HOST size_t adi3d_host_bytes(const adi3d_problem *problem, int workers)
             arguments except worker; meet(context), which returns when all have called it (null for one worker); memory
             of host_bytes, aligned as malloc does
    Leaves   the result, when all have returned: also of a call that is refused, unless result is null
-   Returns  result->status.what: FD_BAD_ARGUMENT for a null pointer; FD_NO_ROOM: less memory than host_bytes, or none;
+   Returns  result->status.what: FD_BAD_ARGUMENT for a null pointer or memory off alignment; FD_NO_ROOM: less
+            memory than host_bytes, or none;
             FD_BAD_SIZE: an impossible worker
    Cost     a stage reads the values, writes and reads the differences, and reads and writes the values: five passes
             over memory; a second stage one more */
@@ -284,6 +285,7 @@ TB_HOST int adi3d_host_worker(const adi3d_problem *problem, const adi3d_model_pa
     if (!status.what && (!result->values || !parameters || (workers > 1 && !meet))) status.what = FD_BAD_ARGUMENT;
     if (!status.what && (workers < 1 || worker < 0 || worker >= workers)) status.what = FD_BAD_SIZE;
     if (!status.what && (!memory || bytes < adi3d_host_bytes(problem, workers))) status.what = FD_NO_ROOM;
+    if (!status.what && fd_p_misaligned(memory)) status.what = FD_BAD_ARGUMENT;
     if (!status.what) {
         adi3d_p_host host, *h = &host;
         adi3d_p_host_lay_out(problem, worker, workers, (unsigned char *)memory, h);
@@ -408,7 +410,8 @@ TB_HOST size_t adi3d_host_batch_bytes(const adi3d_batch *batch, int workers)
             memory
    Leaves   status, values, grids and coordinates; NaN for a problem that fails; where the call is refused, its status
             in each, and NaN
-   Returns  FD_OK; as adi3d_batch_check; FD_BAD_SIZE for workers < 1; or FD_NO_ROOM: less memory, or none */
+   Returns  FD_OK; as adi3d_batch_check; FD_BAD_SIZE for workers < 1; FD_NO_ROOM: less memory, or none; FD_BAD_ARGUMENT
+            for memory off alignment */
 TB_HOST int adi3d_host_batch(const adi3d_batch *batch, const adi3d_model_parameters *parameters, int workers,
                              void *memory, size_t bytes)
 {
@@ -417,6 +420,7 @@ TB_HOST int adi3d_host_batch(const adi3d_batch *batch, const adi3d_model_paramet
     if (!wrong && batch->problems > 0 && !parameters) wrong = FD_BAD_ARGUMENT;
     if (!wrong && batch->problems > 0 && (!memory || bytes < adi3d_host_batch_bytes(batch, workers)))
         wrong = FD_NO_ROOM;
+    if (!wrong && fd_p_misaligned(memory)) wrong = FD_BAD_ARGUMENT;
     for (int which = 0; wrong && batch && which < batch->problems; which++) {
         if (batch->status) batch->status[which] = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
         if (batch->values && !adi3d_p_sizes(batch)) adi3d_p_fail_in(batch, which, 0, 1);

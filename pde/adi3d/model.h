@@ -286,7 +286,7 @@ TB_HD tb_real adi3d_p_first(tb_real down, tb_real up, tb_real low, tb_real here,
     return down * (here - low) + up * (high - here);
 }
 
-/* Returns F_0 from the mixed derivatives xy, xz, yz. */
+/* Returns the mixed terms, F_0, from the mixed derivatives xy, xz, yz. */
 TB_HD tb_real adi3d_p_mix(const adi3d_terms *terms, const tb_real *cross)
 {
     const tb_real *s = terms->volatility;
@@ -447,9 +447,9 @@ TB_HD int adi3d_p_differs(int axis, adi3d_terms one, adi3d_terms other)
            fd_p_differ(one.kill, other.kill);
 }
 
-/* Returns which declarations of the model do not hold in a step at a point with these numbers, and whether the problem
-   is ill-posed there: a sum of pde/fd.h's bits. first has the numbers of the axes' first points; changes says whether
-   those of time change. */
+/* Checks the terms at a point in a step: which declarations of the model do not hold there (FD_MIXED_UNDECLARED and its
+   like), and whether the problem is ill-posed (FD_ILL_POSED). Returns a sum of pde/fd.h's bits for these. first has the
+   numbers of the axes' first points; changes says whether those of time change. */
 TB_HD int adi3d_p_untrue(const tb_real *x, const tb_real *y, const tb_real *z, tb_real (*first)[adi3d_p_room],
                          const tb_real *start, const tb_real *end, int changes)
 {

@@ -181,6 +181,12 @@ TB_HD size_t fd_p_round(size_t bytes)
     return (bytes + 127) / 128 * 128;
 }
 
+/* Returns whether memory is off the alignment that malloc gives it, and that structs and vectors need. */
+TB_HD int fd_p_misaligned(const void *memory)
+{
+    return (size_t)memory % 16 != 0;
+}
+
 /* Returns the address at an offset; null while memory is null, that is while bytes are only counted. */
 TB_HD void *fd_p_at(unsigned char *memory, size_t offset)
 {

@@ -18,8 +18,9 @@ typedef struct {
     double ratio;    /* FD_GEOMETRIC: the last step before the next date or 0, over the first step */
     int kind;        /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
     double theta;    /* for FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), but 1/2 in fd_schedule itself */
-    int halves;      /* Rannacher start: the number of backward Euler steps of half the size after the final values and
-                           after each date with a kink, as far as the steps to the next date allow; 4 is usual */
+    int halves;      /* Rannacher start: so many backward Euler steps of half the size, in the place of half as many
+                           steps, after the final values and after each date with a kink, as far as the steps to the
+                           next date allow; 4 is usual, and makes 2 steps more; an odd number leaves one half to kind */
     int dates;       /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
     const int *kink;    /* for each date: does it leave a kink or a jump? Null: all do */

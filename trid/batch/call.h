@@ -55,6 +55,7 @@ static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, co
     if (trid_p_lines_empty(lines)) return TRID_BATCH_OK;
     if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
     if (!d || !x || (!made && (!a || !b || !c))) return TRID_BATCH_BAD_ARGUMENT;
+    if (((size_t)a | (size_t)b | (size_t)c | (size_t)d | (size_t)x) % sizeof(tb_real)) return TRID_BATCH_BAD_ARGUMENT;
     if (d != x && trid_lines_overlap(lines, d, x, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
     /* The elements of a are those from row 1 on, of c those before row n-1, except in periodic systems. So rows 0 ..
        n-2 and 1 .. n-1 of x are asked for. */
