@@ -101,7 +101,7 @@
 
    Options, defined before the header is included, and alike in all files of a program:
      CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor.
-     CPU_AVX_UNDER_NVCC     has the vector sets in files that nvcc compiles, too, for a second of its time (not on Arm).
+     CPU_AVX_UNDER_NVCC     has the vector sets in files that nvcc compiles, too, which takes it longer (not on Arm).
                             Without it such a file has plain C alone; one that the host's compiler compiles has all.
      CPU_AVX_EXACT_RCP      divides instead of taking the fast reciprocal.
      CPU_AVX_STREAM_BYTES   results from this size on are stored past the caches. Default: 8 MB.

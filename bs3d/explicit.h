@@ -65,6 +65,19 @@ TB_HOST void bs3d_p_launch_columns(const bs3d_p_plan *plan, bs3d_p_sweep_kernel 
     l->grid.z = (unsigned)l->plan.partitions;
 }
 
+/* Marches by a kernel with a thread for each column, of which there is one for each form. */
+template <int unused>
+static int bs3d_p_march_columns(bs3d_p_sweep_kernel positive, bs3d_p_sweep_kernel general, const bs3d_problem *problem,
+                                void *work, bs3d_result *result, cudaStream_t stream)
+{
+    bs3d_p_job job;
+    bs3d_p_launch one;
+    int status = bs3d_p_open_job(problem, 0, work, &job);
+    if (status) return status;
+    bs3d_p_launch_columns(&job.plan, job.form ? general : positive, &one);
+    return bs3d_p_explicit<unused>(problem, &job, 0, &one, &one, result, stream);
+}
+
 /* ---- explicit1: a thread a column, every neighbour through the cache --------------------------------------------- */
 
 template <int form>
@@ -99,12 +112,8 @@ TRID_KERNEL void bs3d_p_explicit1(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
 template <int unused = 0>
 static int bs3d_explicit1(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
-    bs3d_p_job job;
-    bs3d_p_launch one;
-    int status = bs3d_p_open_job(problem, 0, work, &job);
-    if (status) return status;
-    bs3d_p_launch_columns(&job.plan, job.form ? bs3d_p_explicit1<BS3D_GENERAL> : bs3d_p_explicit1<BS3D_POSITIVE>, &one);
-    return bs3d_p_explicit<unused>(problem, &job, 0, &one, &one, result, stream);
+    return bs3d_p_march_columns<unused>(bs3d_p_explicit1<BS3D_POSITIVE>, bs3d_p_explicit1<BS3D_GENERAL>, problem, work,
+                                        result, stream);
 }
 
 /* ---- explicit2: what a plane adds to the next two is carried in registers: 7 or 9 loads a point, not 13 or 19 ---- */
@@ -139,12 +148,8 @@ TRID_KERNEL void bs3d_p_explicit2(bs3d_pairs pairs, bs3d_p_plan plan, const tb_r
 template <int unused = 0>
 static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
 {
-    bs3d_p_job job;
-    bs3d_p_launch one;
-    int status = bs3d_p_open_job(problem, 0, work, &job);
-    if (status) return status;
-    bs3d_p_launch_columns(&job.plan, job.form ? bs3d_p_explicit2<BS3D_GENERAL> : bs3d_p_explicit2<BS3D_POSITIVE>, &one);
-    return bs3d_p_explicit<unused>(problem, &job, 0, &one, &one, result, stream);
+    return bs3d_p_march_columns<unused>(bs3d_p_explicit2<BS3D_POSITIVE>, bs3d_p_explicit2<BS3D_GENERAL>, problem, work,
+                                        result, stream);
 }
 
 /* ---- explicit3: planes through shared memory (planes.h) ---------------------------------------------------------- */

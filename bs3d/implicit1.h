@@ -84,19 +84,13 @@ typedef void (*bs3d_p_lines_kernel)(bs3d_p_plan, int, tb_real *, tb_real *);
 template <int plain>
 static bs3d_p_x_kernel bs3d_p_implicit1_x_of(int n)
 {
-    const int per_lane = bs3d_p_per_lane(n);
-    return per_lane == 8    ? bs3d_p_implicit1_x<8, plain>
-           : per_lane == 16 ? bs3d_p_implicit1_x<16, plain>
-                            : bs3d_p_implicit1_x<32, plain>;
+    return bs3d_p_of_length(n, [](auto lane) { return bs3d_p_implicit1_x<decltype(lane)::points, plain>; });
 }
 
 template <int plain>
 static bs3d_p_lines_kernel bs3d_p_implicit1_lines_of(int n)
 {
-    const int per_lane = bs3d_p_per_lane(n);
-    return per_lane == 8    ? bs3d_p_implicit1_lines<8, plain>
-           : per_lane == 16 ? bs3d_p_implicit1_lines<16, plain>
-                            : bs3d_p_implicit1_lines<32, plain>;
+    return bs3d_p_of_length(n, [](auto lane) { return bs3d_p_implicit1_lines<decltype(lane)::points, plain>; });
 }
 
 /* Marches by implicit1; otherwise as bs3d_explicit1. */

@@ -360,10 +360,7 @@ typedef void (*bs3d_p_down_kernel)(bs3d_p_plan, const tb_real *, const tb_real *
 template <int follows>
 static bs3d_p_down_kernel bs3d_p_down_of(int n)
 {
-    const int per_lane = bs3d_p_per_lane(n);
-    return per_lane == 8    ? bs3d_p_implicit2_down<8, follows>
-           : per_lane == 16 ? bs3d_p_implicit2_down<16, follows>
-                            : bs3d_p_implicit2_down<32, follows>;
+    return bs3d_p_of_length(n, [](auto lane) { return bs3d_p_implicit2_down<decltype(lane)::points, follows>; });
 }
 
 /* Chooses how many planes the downward sweep prefetches, as shared memory has room. Returns its bytes. */

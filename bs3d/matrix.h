@@ -9,6 +9,22 @@ TB_HD constexpr int bs3d_p_per_lane(int n)
     return n <= 256 ? 8 : n <= 512 ? 16 : 32;
 }
 
+extern "C++" {
+/* Returns of(lane) for lines of n points, of which lane has so many (bs3d_p_per_lane): chooses one of three kernels. */
+template <int per_lane>
+struct bs3d_p_lane_of {
+    enum { points = per_lane };
+};
+template <class choice>
+static auto bs3d_p_of_length(int n, const choice &of)
+{
+    const int per_lane = bs3d_p_per_lane(n);
+    return per_lane == 8    ? of(bs3d_p_lane_of<8>())
+           : per_lane == 16 ? of(bs3d_p_lane_of<16>())
+                            : of(bs3d_p_lane_of<32>());
+}
+}
+
 /* Returns the warps of a block that solves lines in x. */
 TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 {
@@ -244,12 +260,8 @@ TRID_KERNEL void bs3d_p_factor(bs3d_p_plan plan, tb_real *tables, int axis, int 
 template <int unused>
 static void bs3d_p_launch_factor(int *status, const bs3d_p_job *job, int axis, int n, int halves, cudaStream_t stream)
 {
-    const int per_lane = bs3d_p_per_lane(n);
-    bs3d_p_launch_next(status,
-                       per_lane == 8    ? bs3d_p_factor<8>
-                       : per_lane == 16 ? bs3d_p_factor<16>
-                                        : bs3d_p_factor<32>,
-                       1, 64, 0, stream, job->plan, job->tables, axis, halves);
+    bs3d_p_launch_next(status, bs3d_p_of_length(n, [](auto lane) { return bs3d_p_factor<decltype(lane)::points>; }), 1,
+                       64, 0, stream, job->plan, job->tables, axis, halves);
 }
 
 #endif /* TB_BODY */

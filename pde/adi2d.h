@@ -94,6 +94,7 @@
 #define ADI2D_H
 
 #include "fd.h"
+#include "common/chip.h"
 #include "../trid/interleaved.h"
 #include "../trid/launch.h"
 

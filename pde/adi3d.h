@@ -102,6 +102,7 @@
 #define ADI3D_H
 
 #include "fd.h"
+#include "common/chip.h"
 #include "../trid/interleaved.h"
 #include "../trid/launch.h"
 #include "../transpose.h"

@@ -1,7 +1,7 @@
 /* solve.c - a program in C that solves tridiagonal systems on the GPU.
    MIT licence, see LICENSE.
 
-   The kernels come from one file that nvcc compiles, library.cu, in two minutes, since it has all of them; it can as
+   The kernels come from one file that nvcc compiles, library.cu, which takes minutes, since it has all; it can as
    well be made a shared library. The two stand in a folder of their own because they are one program, in two languages:
    every file directly under examples/ is a program by itself, which one compiler makes. In the kit's folder:
 

@@ -6,7 +6,6 @@
 #define adi2d_p_swizzle ADI2D_OF(p_swizzle)
 #define adi2d_p_chip ADI2D_OF(p_chip)
 #define adi2d_p_chip_lay_out ADI2D_OF(p_chip_lay_out)
-#define adi2d_p_sync ADI2D_OF(p_sync)
 #define adi2d_p_array ADI2D_OF(p_array)
 #define adi2d_p_cell_of ADI2D_OF(p_cell_of)
 #define adi2d_p_row_of ADI2D_OF(p_row_of)
@@ -95,15 +94,6 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int 
     chip->now = (int)used;
     used += fd_p_round((2 * ADI2D_P_OF_T + 1) * sizeof(tb_real));
     chip->bytes = (int)used;
-}
-
-/* Waits for all threads of the cluster. */
-TB_D void adi2d_p_sync(const adi2d_p_chip *h)
-{
-    if (h->size > 1)
-        trid_cluster_sync();
-    else
-        __syncthreads();
 }
 
 /* Returns an array of the block. */

@@ -6,7 +6,6 @@
 #define adi2d_p_chip_exercise ADI2D_OF(p_chip_exercise)
 #define adi2d_p_chip_values ADI2D_OF(p_chip_values)
 #define adi2d_p_chip_date ADI2D_OF(p_chip_date)
-#define adi2d_p_chip_least ADI2D_OF(p_chip_least)
 #define adi2d_p_chip_lost ADI2D_OF(p_chip_lost)
 #define adi2d_p_chip_ended ADI2D_OF(p_chip_ended)
 #define adi2d_p_chip_nan ADI2D_OF(p_chip_nan)
@@ -95,25 +94,8 @@ ADI2D_P_RARE void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int 
         if (kind == FD_AMERICAN) h->multiplier[at] = more;
     }
     if (added) fd_p_most(&h->given, added);
-    adi2d_p_sync(h);
+    fd_p_chip_sync(h->size);
     if (event->what & FD_RECORD) adi2d_p_chip_values(h, memory, &values[1 + date]);
-}
-
-/* Returns the least index of all threads of the cluster; `least` is a word of shared memory. */
-TB_D int adi2d_p_chip_least(const adi2d_p_chip *h, int index, int *least)
-{
-    if (trid_block_thread() == 0) *least = FD_P_NONE;
-    __syncthreads();
-    if (index != FD_P_NONE) fd_p_least(least, index);
-    adi2d_p_sync(h);
-    for (int r = 0; r < h->size; r++) {
-        const float bits = trid_cluster_load_f32(trid_cluster_map(least, r));
-        int other;
-        memcpy(&other, &bits, sizeof other);
-        index = other < index ? other : index;
-    }
-    adi2d_p_sync(h);
-    return index;
 }
 
 /* Returns the first of the cluster's points that is not finite, and in *largest the largest magnitude of this thread's.
@@ -127,7 +109,7 @@ ADI2D_P_RARE int adi2d_p_chip_lost(const adi2d_p_chip *h, unsigned char *memory,
         if (!trid_finite(value)) lost = at + h->first * h->n[0];
     }
     *largest = most;
-    return adi2d_p_chip_least(h, lost, least);
+    return fd_p_chip_least(h->size, lost, least);
 }
 
 /* Returns the status of a march that has ended, with its growth, by the magnitudes of all threads. */
@@ -137,8 +119,8 @@ ADI2D_P_RARE fd_status adi2d_p_chip_ended(const adi2d_p_chip *h, unsigned char *
     int largest, lost = adi2d_p_chip_lost(h, memory, least, &largest);
     if (lost != FD_P_NONE) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, h->t.plan->steps - 1);
     fd_status status = adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
-    const int given = -adi2d_p_chip_least(h, -h->given, least);
-    fd_p_grown(&status, given, -adi2d_p_chip_least(h, -largest, least));
+    const int given = -fd_p_chip_least(h->size, -h->given, least);
+    fd_p_grown(&status, given, -fd_p_chip_least(h->size, -largest, least));
     return status;
 }
 
@@ -151,7 +133,7 @@ ADI2D_P_RARE int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory, 
         for (int e = 0; e < 2; e++)
             if (!adi2d_p_finite(adi2d_p_terms(&h->t, at % h->n[0], h->first + at / h->n[0], now + e * ADI2D_P_OF_T)))
                 lost = at + h->first * h->n[0];
-    return adi2d_p_chip_least(h, lost, least);
+    return fd_p_chip_least(h->size, lost, least);
 }
 
 /* Loads the step data of step k and the numbers of its times. */
@@ -178,7 +160,7 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
         *adi2d_p_chip_point(h, memory, at) = h->final[at];
         if (american) h->multiplier[at] = 0;
     }
-    adi2d_p_sync(h);
+    fd_p_chip_sync(h->size);
     TB_LOOP
     for (int k = 0; k < steps; k++) {
         const fd_step *step = &h->t.step[k];
@@ -192,32 +174,32 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
         if (products) {
             if (pace->open) {
                 adi2d_p_chip_open(per_lane, h, memory);
-                adi2d_p_sync(h);
+                fd_p_chip_sync(h->size);
             }
             if (ADI2D_P_ALONE && (pace->of.size < factored || pace->of.size > factored)) {
                 factored = pace->of.size;
                 adi2d_p_chip_factor(per_lane, h, memory);
             }
             adi2d_p_chip_product_x(per_lane, h, memory);
-            adi2d_p_sync(h);
+            fd_p_chip_sync(h->size);
             adi2d_p_chip_product_y(per_lane, h, memory);
         } else {
             TB_LOOP
             for (int s = 0; s < pace->of.stages; s++) {
-                if (s > 0) adi2d_p_sync(h);
+                if (s > 0) fd_p_chip_sync(h->size);
                 adi2d_p_chip_x(per_lane, h, memory, s, step);
-                adi2d_p_sync(h);
+                fd_p_chip_sync(h->size);
                 adi2d_p_chip_y(per_lane, h, memory, s, step);
             }
         }
-        adi2d_p_sync(h);
+        fd_p_chip_sync(h->size);
         if (h->problem->exercise != FD_EUROPEAN) {
             adi2d_p_chip_exercise(h, memory);
-            adi2d_p_sync(h);
+            fd_p_chip_sync(h->size);
         }
         if (date >= 0 && h->problem->at_date) {
             adi2d_p_chip_date(h, memory, date, values);
-            adi2d_p_sync(h);
+            fd_p_chip_sync(h->size);
         }
         if (watched) {
             int unused, lost = adi2d_p_chip_lost(h, memory, least, &unused);
@@ -275,7 +257,7 @@ TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch 
         for (int watched = 0; watched < 2; watched++) {
             status = adi2d_p_chip_march(per_lane, products, h, memory, watched, least, values);
             if (!status.what) break;
-            adi2d_p_sync(h);
+            fd_p_chip_sync(h->size);
         }
         status.weak = plan->weak;
     }
@@ -290,7 +272,7 @@ TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch 
         adi2d_p_fill_nan(batch, which, trid_block_thread(), trid_block_threads());
     }
     if (h->rank == 0 && trid_block_thread() == 0) batch->status[which] = status;
-    adi2d_p_sync(h); /* no block ends while another reads what it holds */
+    fd_p_chip_sync(h->size); /* no block ends while another reads what it holds */
 }
 
 #endif /* TB_DEVICE_SCOPES */

@@ -3,7 +3,6 @@
 
 #define adi3d_p_chip_values ADI3D_OF(p_chip_values)
 #define adi3d_p_chip_date ADI3D_OF(p_chip_date)
-#define adi3d_p_chip_least ADI3D_OF(p_chip_least)
 #define adi3d_p_chip_lost ADI3D_OF(p_chip_lost)
 #define adi3d_p_chip_ended ADI3D_OF(p_chip_ended)
 #define adi3d_p_chip_march ADI3D_OF(p_chip_march)
@@ -48,23 +47,6 @@ ADI3D_P_RARE void adi3d_p_chip_date(adi3d_p_chip &h, unsigned char *memory, int 
     if (added) fd_p_most(&h.given, added);
 }
 
-/* Returns the least index over all threads of the cluster; `least` is a word of shared memory. */
-TB_D int adi3d_p_chip_least(const adi3d_p_chip &h, int index, int *least)
-{
-    if (trid_block_thread() == 0) *least = FD_P_NONE;
-    __syncthreads();
-    if (index != FD_P_NONE) fd_p_least(least, index);
-    adi3d_p_chip_meet(h);
-    for (int r = 0; r < h.size; r++) {
-        const float bits = trid_cluster_load_f32(trid_cluster_map(least, r));
-        int other;
-        memcpy(&other, &bits, sizeof other);
-        index = other < index ? other : index;
-    }
-    adi3d_p_chip_meet(h);
-    return index;
-}
-
 /* Returns the first point of the grid whose value is not finite; with terms, whose terms are not, at the step's start
    or end. Leaves in *largest the thread's largest magnitude. */
 ADI3D_P_RARE int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory, int terms, int *least, int *largest)
@@ -83,15 +65,15 @@ ADI3D_P_RARE int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory,
         most = fd_p_larger(most, (double)value);
     }
     *largest = most;
-    return adi3d_p_chip_least(h, lost, least);
+    return fd_p_chip_least(h.size, lost, least);
 }
 
 /* Returns the status of a march that ended, by the magnitudes of all threads. */
 ADI3D_P_RARE fd_status adi3d_p_chip_ended(const adi3d_p_chip &h, int weak, int largest, int *least)
 {
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
-    const int given = -adi3d_p_chip_least(h, -h.given, least);
-    fd_p_grown(&status, given, -adi3d_p_chip_least(h, -largest, least));
+    const int given = -fd_p_chip_least(h.size, -h.given, least);
+    fd_p_grown(&status, given, -fd_p_chip_least(h.size, -largest, least));
     status.weak = weak;
     return status;
 }
@@ -107,7 +89,7 @@ TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, const 
         ((tb_real *)(memory + h.u))[adi3d_p_chip_at(h, at)] = h.final[first + at];
         if (h.extra) h.extra[first + at] = 0;
     }
-    adi3d_p_chip_meet(h);
+    fd_p_chip_sync(h.size);
     TB_LOOP
     for (k = 0; k < steps; k++) {
         if (k == ready.plan->bad) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, k);
@@ -122,11 +104,11 @@ TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, const 
         if (event) {
             if (event->what != FD_RECORD) {
                 adi3d_p_chip_date(h, memory, date);
-                adi3d_p_chip_meet(h);
+                fd_p_chip_sync(h.size);
             }
             if (event->what & FD_RECORD) {
                 adi3d_p_chip_values(h, &values[1 + date]);
-                adi3d_p_chip_meet(h);
+                fd_p_chip_sync(h.size);
             }
         }
         if ((watched || k == steps - 1) && (lost = adi3d_p_chip_lost(h, memory, 0, least, &largest)) != FD_P_NONE)
@@ -190,7 +172,7 @@ TRID_KERNEL void __launch_bounds__(most_threads) adi3d_p_chip_kernel(const __gri
         for (int watched = 0; watched < 2; watched++) {
             status = adi3d_p_chip_march<half>(h, memory, ready, watched, &least, values);
             if (!status.what) break;
-            adi3d_p_chip_meet(h);
+            fd_p_chip_sync(h.size);
         }
     }
     if (status.what) {

@@ -4,7 +4,6 @@
 #define adi3d_p_chip ADI3D_OF(p_chip)
 #define adi3d_p_chip_value ADI3D_OF(p_chip_value)
 #define adi3d_p_chip_lay_out ADI3D_OF(p_chip_lay_out)
-#define adi3d_p_chip_meet ADI3D_OF(p_chip_meet)
 #define adi3d_p_chip_faces ADI3D_OF(p_chip_faces)
 #define adi3d_p_chip_change ADI3D_OF(p_chip_change)
 #define adi3d_p_chip_five ADI3D_OF(p_chip_five)
@@ -77,15 +76,6 @@ TB_HD int adi3d_p_chip_lay_out(const int *n, int size, adi3d_p_chip *chip)
     chip->places = (int)used, used += ((size_t)n[2] * sizeof(trid_cluster_place) + 15) / 16 * 16;
     chip->step = (int)used, used += (sizeof(adi3d_p_step) + 15) / 16 * 16;
     return (int)used;
-}
-
-/* Waits for all threads of the cluster. */
-TB_D void adi3d_p_chip_meet(const adi3d_p_chip &h)
-{
-    if (h.size > 1)
-        trid_cluster_sync();
-    else
-        __syncthreads();
 }
 
 /* Returns the value of an array at a point, which may be in another block. */
@@ -402,7 +392,7 @@ TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
         else
             adi3d_p_chip_right<0>(h, memory);
         if (s && !about) {
-            adi3d_p_chip_meet(h); /* nobody needs the first stage's values any more */
+            fd_p_chip_sync(h.size); /* nobody needs the first stage's values any more */
             adi3d_p_chip_fetch_right(h, memory);
         }
         __syncthreads();
@@ -417,11 +407,11 @@ TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
             __syncthreads();
             adi3d_p_chip_changes<2>(h, memory);
         }
-        adi3d_p_chip_meet(h);
+        fd_p_chip_sync(h.size);
         adi3d_p_chip_lines<2, half>(h, memory, s);
-        adi3d_p_chip_meet(h);
+        fd_p_chip_sync(h.size);
     }
     if (h.problem.exercise == FD_EUROPEAN) return;
     adi3d_p_chip_exercise(h, memory);
-    adi3d_p_chip_meet(h);
+    fd_p_chip_sync(h.size);
 }

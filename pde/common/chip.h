@@ -1,0 +1,40 @@
+/* chip.h - a room of adi2d.h and adi3d.h: what a problem's threads do together, be they a block's or a cluster's.
+   MIT licence, see LICENSE. */
+#ifndef FD_COMMON_CHIP_H
+#define FD_COMMON_CHIP_H
+
+#include "../fd.h"
+#include "../../trid/launch.h"
+
+#if TB_DEVICE_SCOPES
+
+/* Waits for all threads of a problem that has so many blocks. */
+TB_D void fd_p_chip_sync(int blocks)
+{
+    if (blocks > 1)
+        trid_cluster_sync();
+    else
+        __syncthreads();
+}
+
+/* Returns the least index that a problem's threads have; `least` is a word of shared memory. */
+TB_D int fd_p_chip_least(int blocks, int index, int *least)
+{
+    if (trid_block_thread() == 0) *least = FD_P_NONE;
+    __syncthreads();
+    if (index != FD_P_NONE) fd_p_least(least, index);
+    fd_p_chip_sync(blocks);
+    TB_LOOP
+    for (int r = 0; r < blocks; r++) {
+        const float bits = trid_cluster_load_f32(trid_cluster_map(least, r));
+        int other;
+        memcpy(&other, &bits, sizeof other);
+        index = other < index ? other : index;
+    }
+    fd_p_chip_sync(blocks);
+    return index;
+}
+
+#endif
+
+#endif
