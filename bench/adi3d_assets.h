@@ -43,7 +43,7 @@ ADI3D_HD double assets_payoff(const double *at, const void *context)
     const double over = (at[0] + at[1] + at[2]) / 3 - ((const assets_parameters *)context)->strike;
     return over < 0 ? 0 : over;
 }
-#define ADI3D_ALONE 7
+#define ADI3D_INDEPENDENT 7
 #define ADI3D_MODEL assets
 #include "../pde/adi3d.h"
 

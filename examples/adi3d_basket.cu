@@ -58,7 +58,7 @@ ADI3D_HD double basket_payoff(const double *at, const void *parameters)
     return gain < 0 ? 0 : gain;
 }
 
-#define ADI3D_ALONE 7 /* each price feels itself alone: one matrix an axis */
+#define ADI3D_INDEPENDENT 7 /* each price feels itself alone: one matrix an axis */
 #define ADI3D_MODEL basket
 #include "pde/adi3d.h"
 

@@ -59,7 +59,7 @@ ADI3D_HD double heston_hw_payoff(const double *at, const void *parameters)
     return gain < 0 ? 0 : gain;
 }
 
-#define ADI3D_ALONE 4 /* the rate feels itself alone: one matrix for all lines along it */
+#define ADI3D_INDEPENDENT 4 /* the rate feels itself alone: one matrix for all lines along it */
 #define ADI3D_MODEL heston_hw
 #include "pde/adi3d.h"
 

@@ -44,7 +44,7 @@ ADI2D_HD double locvol_payoff(const double *at, const void *p)
     return gain < 0 ? 0 : gain;
 }
 
-#define ADI2D_Y_ALONE
+#define ADI2D_Y_INDEPENDENT
 #define ADI2D_MODEL locvol
 #include "pde/adi2d.h"
 

@@ -33,12 +33,12 @@
                       that change along their face cost an order in space: the mixed derivative is taken as 0 there
        ADI2D_CHANGE   double MODEL_change(p, date, x, y, value): what a value becomes at a date (FD_CHANGE_VALUES):
                       a barrier that is observed (midway between two points: FD_MIDWAY), a coupon, a right
-       ADI2D_Y_ALONE  drift_y, diffusion_y and kill depend on y alone, neither on x nor on t: a march of products then
-                      factors the matrix along y once, for all columns and all steps of the same length
+       ADI2D_Y_INDEPENDENT  drift_y, diffusion_y and kill depend on y alone, neither on x nor on t: a march of products
+                      then factors the matrix along y once, for all columns and all steps of the same length
    Declarations are checked at all points, in the first, the last and another step of each row, except at points whose
-   value is given. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (MODEL_y_changes) and FD_NOT_ALONE
-   (ADI2D_Y_ALONE) say which one is false, and where; FD_ILL_POSED, that a diffusion is negative, or
-   mixed^2 > 4 diffusion_x diffusion_y.
+   value is given. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (MODEL_y_changes) and
+   FD_NOT_INDEPENDENT (ADI2D_Y_INDEPENDENT) say which one is false, and where; FD_ILL_POSED, that a diffusion is
+   negative, or mixed^2 > 4 diffusion_x diffusion_y.
 
    A model has, in both precisions (_f32 and _f64):
      host (adi2d/host.h)
@@ -83,7 +83,7 @@
               NaN and a status in all of them.
      Matrices Not pivoted. Boundary rows that would not be dominant leave couplings of the wrong sign to the old values
               (fd_lane_lag). Inner rows that are not, where a drift exceeds its diffusion and is taken centrally, are
-              solved as they are: status.weak counts them.
+              solved as they are: status.not_dominant counts them.
      Growth   status.growth says how much the largest value has grown; beyond FD_MOST_GROWTH a march has failed
               (FD_GREW). A theta below fd_scheme_theta's, or drifts that need fd_scheme_theta_drift's, may leave finite
               nonsense below that bound.
@@ -245,8 +245,8 @@ TB_HD int adi2d_check(const adi2d_batch *batch)
 #undef ADI2D_MODEL
 #undef ADI2D_FACE
 #undef ADI2D_CHANGE
-#undef ADI2D_Y_ALONE
-#undef ADI2D_P_ALONE
+#undef ADI2D_Y_INDEPENDENT
+#undef ADI2D_P_INDEPENDENT
 #endif /* ADI2D_MODEL */
 
 #else /* TB_BODY: a model in one precision */

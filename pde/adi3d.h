@@ -39,13 +39,13 @@
                       along their face cost an order in space: the mixed derivative is taken as 0 there
        ADI3D_CHANGE   double MODEL_change(p, date, at, value): what a value becomes at a date (FD_CHANGE_VALUES): a
                       barrier that is observed, a coupon, a right
-       ADI3D_ALONE    the axes, a sum of 1, 2 and 4, along which drift, volatility and kill are independent of the other
-                      axes: they depend on that axis' numbers and on t alone. All lines along such an axis share one
-                      matrix, and a GPU factors it once a sweep instead of once a line
+       ADI3D_INDEPENDENT   the axes, a sum of 1, 2 and 4, along which drift, volatility and kill are independent of the
+                      other axes: they depend on that axis' numbers and on t alone. All lines along such an axis share
+                      one matrix, and a GPU factors it once a sweep instead of once a line
    Before the march, declarations are checked (adi3d_p_untrue) in the first and the last step at all points except those
    whose value is given. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (terms differ between the step's
-   start and its end) and FD_NOT_ALONE (ADI3D_ALONE) say which does not hold, and where. FD_ILL_POSED says that the
-   halves of the betas are no correlations: one exceeds 1, or their matrix is not positive semidefinite.
+   start and its end) and FD_NOT_INDEPENDENT (ADI3D_INDEPENDENT) say which does not hold, and where. FD_ILL_POSED says
+   that the halves of the betas are no correlations: one exceeds 1, or their matrix is not positive semidefinite.
 
    A model has, in both precisions (_f32 and _f64):
        MODEL_host_bytes         memory that the host's workers need together
@@ -71,7 +71,7 @@
               fails, and a call that is refused, leave NaN in the results, and their status.
      Matrices No pivoting. At a face, couplings of the wrong sign that would keep a row from being diagonally dominant
               act on the old values (fd_lane_lag). Inner rows that are not dominant, where a drift exceeds its diffusion
-              and is discretised centrally, are solved as they are; status.weak counts them.
+              and is discretised centrally, are solved as they are; status.not_dominant counts them.
      Growth   status.growth says how much the largest value has grown. Beyond FD_MOST_GROWTH a march has failed
               (FD_GREW). Drifts that exceed the diffusion along several axes need the theta and the steps of
               fd_scheme_theta_drift.
@@ -249,6 +249,6 @@ typedef struct {
 #define ADI3D_MODEL_OF(stem) adi3d_model_##stem
 #undef ADI3D_MODEL
 #undef ADI3D_FACE
-#undef ADI3D_ALONE
+#undef ADI3D_INDEPENDENT
 #undef ADI3D_CHANGE
 #endif /* ADI3D_MODEL */

@@ -53,7 +53,7 @@
      set-up in each precision (fd/line.h)
        fd_cells             the cells of a line, faces included, as the functions below read them
        fd_cell_at           one of them, for threads that take one each
-       fd_pace_of           step data: a time step as numbers
+       fd_step_data_of           step data: a time step as numbers
      in each step, a point (fd/line.h)
        fd_lane_first, fd_lane_second    derivatives along a line       2 sub + 1 mul + 2 FMA; 2 sub + 2 mul + 1 FMA
        fd_lane_mixed        the mixed derivative from nine values               8 sub + 4 mul + 8 FMA
@@ -101,7 +101,7 @@ enum {
     FD_FINAL_NAN = -11,       /* the payoff at a point is not finite */
     FD_NOT_SOLVED = -12,      /* the value at a point is not finite after a step, or after the events at its date */
     FD_LAUNCH_FAILED = -13,   /* CUDA refused a copy or a launch; detail is the cudaError_t */
-    FD_NOT_ALONE = -14,       /* at a point in a step, an axis's terms depend on others, against the declaration */
+    FD_NOT_INDEPENDENT = -14, /* at a point in a step, an axis's terms depend on others, against the declaration */
     FD_TOO_FEW_NUMBERS = -15, /* the model writes or reads more numbers of an axis, or of a step, than it declares */
     FD_MIXED_UNDECLARED = -16,   /* at a point a mixed term is not 0; detail is what MODEL_mixed lacks */
     FD_CHANGES_UNDECLARED = -17, /* at a point, terms that the model declares time-independent change */
@@ -150,7 +150,7 @@ TB_HD const char *fd_status_string(int status)
            : status == FD_FINAL_NAN     ? "the payoff gave a number that is not finite"
            : status == FD_NOT_SOLVED    ? "a value is not finite after a step"
            : status == FD_LAUNCH_FAILED ? "CUDA refused a copy or a launch: see detail"
-           : status == FD_NOT_ALONE
+           : status == FD_NOT_INDEPENDENT
                ? "terms along the axis depend on another axis, which the model does not declare: see axis"
            : status == FD_TOO_FEW_NUMBERS    ? "the model uses more numbers than it declares"
            : status == FD_MIXED_UNDECLARED   ? "the model has a mixed term that it does not declare"
@@ -185,7 +185,7 @@ TB_HD const char *fd_status_string(int status)
 typedef struct {
     int what, detail;        /* FD_OK, or what is wrong */
     int axis, i, j, k, step; /* where; -1 if it does not apply; step 0 is the first, from maturity */
-    int weak;                /* rows that are not diagonally dominant, in the first and the last step together */
+    int not_dominant;        /* rows that are not diagonally dominant, in the first and the last step together */
     float growth; /* the largest magnitude at time 0 over the largest that the march was given: final values, boundary
                      values at time 0, given slopes times the axis, what FD_CHANGE_VALUES added at a point. 0 if all of
                      these are 0, or if the march did not end */
@@ -196,12 +196,12 @@ typedef struct {
    single precision four of its seven digits by then. */
 enum { FD_MOST_GROWTH = 10000 };
 
-/* Returns a status with weak and growth 0. */
+/* Returns a status with not_dominant and growth 0. */
 TB_HD fd_status fd_status_of(int what, int detail, int axis, int i, int j, int k, int step)
 {
     fd_status status;
     status.what = what, status.detail = detail, status.axis = axis, status.i = i, status.j = j, status.k = k;
-    status.step = step, status.weak = 0, status.growth = 0;
+    status.step = step, status.not_dominant = 0, status.growth = 0;
     return status;
 }
 

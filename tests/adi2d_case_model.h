@@ -1,6 +1,6 @@
 /* adi2d_case_model.h - the model of the tests of pde/adi2d.h, of which tests/adi2d_cases.h makes several: CASE_MODEL is
-   its name, CASE_FITTING how drifts are taken, CASE_MIXED whether it has a mixed term, CASE_ALONE whether what is along
-   y depends on y alone.
+   its name, CASE_FITTING how drifts are taken, CASE_MIXED whether it has a mixed term, CASE_INDEPENDENT whether what is
+   along y depends on y alone.
    MIT licence, see LICENSE. */
 #define CASE_NAME(stem) TB_JOIN(CASE_MODEL, _##stem)
 #define CASE_TERMS(model, ...) ADI2D_TERMS(model, __VA_ARGS__) /* the name, not CASE_MODEL */
@@ -12,7 +12,7 @@ enum {
     CASE_NAME(numbers_of_y) = 5,
     CASE_NAME(numbers_of_t) = 3,
     CASE_NAME(mixed) = CASE_MIXED,
-    CASE_NAME(y_changes) = !CASE_ALONE,
+    CASE_NAME(y_changes) = !CASE_INDEPENDENT,
     CASE_NAME(fitting) = CASE_FITTING
 };
 
@@ -35,12 +35,12 @@ ADI2D_HD void CASE_NAME(of_t)(const case_parameters *p, double t, double *number
     if (p->bad == CASE_LIE_CHANGES) number[2] = t;
     if (p->bad == CASE_LIE_ONCE) number[2] = fabs(t - p->bad_at[2]) < 1e-9;
 }
-CASE_TERMS(CASE_MODEL, terms->drift[0] = x[0] * t[0]; terms->drift[1] = y[0] * (CASE_ALONE ? 1 : t[1]);
+CASE_TERMS(CASE_MODEL, terms->drift[0] = x[0] * t[0]; terms->drift[1] = y[0] * (CASE_INDEPENDENT ? 1 : t[1]);
            terms->diffusion[0] = x[1] * (1 + (real)0.3 * y[2]) * t[0];
-           terms->diffusion[1] = y[1] * (CASE_ALONE ? 1 + t[2] + x[4] : (1 + (real)0.2 * x[2]) * t[1]);
+           terms->diffusion[1] = y[1] * (CASE_INDEPENDENT ? 1 + t[2] + x[4] : (1 + (real)0.2 * x[2]) * t[1]);
            if (CASE_MIXED || t[2] < 0) terms->mixed = x[3] * y[3] * t[0];
-           terms->kill = (real)CASE_KILL * (1 + (real)0.5 * (CASE_ALONE ? 1 : x[2]) * y[2]) *
-                         (CASE_ALONE ? 1 : t[1] / (1 - x[4] * y[4] * t[2]));)
+           terms->kill = (real)CASE_KILL * (1 + (real)0.5 * (CASE_INDEPENDENT ? 1 : x[2]) * y[2]) *
+                         (CASE_INDEPENDENT ? 1 : t[1] / (1 - x[4] * y[4] * t[2]));)
 
 ADI2D_HD double CASE_NAME(payoff)(const double *at, const void *p)
 {
@@ -56,8 +56,8 @@ ADI2D_HD double CASE_NAME(change)(const case_parameters *p, int date, double x, 
 }
 #define ADI2D_FACE
 #define ADI2D_CHANGE
-#if CASE_ALONE
-#define ADI2D_Y_ALONE
+#if CASE_INDEPENDENT
+#define ADI2D_Y_INDEPENDENT
 #endif
 #define ADI2D_MODEL CASE_MODEL
 #include "../pde/adi2d.h"
@@ -67,4 +67,4 @@ ADI2D_HD double CASE_NAME(change)(const case_parameters *p, int date, double x, 
 #undef CASE_MODEL
 #undef CASE_FITTING
 #undef CASE_MIXED
-#undef CASE_ALONE
+#undef CASE_INDEPENDENT

@@ -101,23 +101,23 @@ TB_HD double case_change(const case_parameters *p, int date, double x, double y,
 #define CASE_MODEL central
 #define CASE_FITTING FD_CENTRAL
 #define CASE_MIXED 1
-#define CASE_ALONE 0
+#define CASE_INDEPENDENT 0
 #include "adi2d_case_model.h"
 #define CASE_MODEL upwind
 #define CASE_FITTING FD_UPWIND
 #define CASE_MIXED 0
-#define CASE_ALONE 0
+#define CASE_INDEPENDENT 0
 #include "adi2d_case_model.h"
 #define CASE_MODEL fitted
 #define CASE_FITTING FD_FITTED
 #define CASE_MIXED 1
-#define CASE_ALONE 0
+#define CASE_INDEPENDENT 0
 #include "adi2d_case_model.h"
 
 #define CASE_MODEL alone
 #define CASE_FITTING FD_UPWIND
 #define CASE_MIXED 0
-#define CASE_ALONE 1
+#define CASE_INDEPENDENT 1
 #include "adi2d_case_model.h"
 
 /* What the equation has at a point, as the comment above says it. */
@@ -318,7 +318,7 @@ CASE_FUNCTION int case_march(const case_parameters *p, const adi2d_problem *prob
     static fd_step step[STEPS];
     static case_grid grid;
     case_grid *g = &grid;
-    int steps = 0, weak = 0;
+    int steps = 0, not_dominant = 0;
     g->p = p, g->problem = problem, g->fitting = fitting, g->mixed = mixed, g->changes = 1, g->all = 1;
     for (int d = 0; d < 2; d++) {
         g->n[d] = problem->axis[d].points, g->stride[d] = g->all, g->all *= g->n[d];
@@ -352,7 +352,8 @@ CASE_FUNCTION int case_march(const case_parameters *p, const adi2d_problem *prob
                 int axis = at >= all, i = at % all % n, j = at % all / n, m = axis ? j : i;
                 if ((m == 0 || m == g->n[axis] - 1) && problem->face[axis][m > 0] == FD_VALUE) continue;
                 case_line row = case_row(g, axis, i, j, then, step[k].to);
-                weak += !case_dominant(&row, step[k].theta * dt, case_at(p, mixed, g->x[0][i], g->x[1][j], then).kill);
+                not_dominant +=
+                    !case_dominant(&row, step[k].theta * dt, case_at(p, mixed, g->x[0][i], g->x[1][j], then).kill);
             }
         case_step(g, &step[k], u, extra);
         for (int at = 0; at < all && problem->exercise != FD_EUROPEAN; at++) {
@@ -389,7 +390,7 @@ CASE_FUNCTION int case_march(const case_parameters *p, const adi2d_problem *prob
     for (int at = 0; at < all; at++) largest[1] = fmax(largest[1], given > 0 ? fabs(u[at]) / given : 0);
     values[0] = case_values(g, u);
     case_release(final, bytes), case_release(extra, bytes), case_release(old, bytes);
-    return weak;
+    return not_dominant;
 }
 
 /* ---- random problems --------------------------------------------------------------------------------------------- */
@@ -772,7 +773,7 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
         return at_first;
     }
     if (which == 9 && runner->alone && !fd_axis_points(&c->problem.axis[0], x)) {
-        at_first.what = FD_NOT_ALONE, p->bad = CASE_LIE_ALONE, p->bad_at[0] = x[2];
+        at_first.what = FD_NOT_INDEPENDENT, p->bad = CASE_LIE_ALONE, p->bad_at[0] = x[2];
         at_first.axis = 1, at_first.i = 2;
         return at_first;
     }
@@ -835,7 +836,7 @@ CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *ran
         static double u[CASE_MOST * CASE_MOST];
         adi2d_values want[1 + CASE_DATES];
         double met[2];
-        int weak = case_march(&c[k].parameters, q, runner->fitting, runner->mixed, u, want, met);
+        int not_dominant = case_march(&c[k].parameters, q, runner->fitting, runner->mixed, u, want, met);
         const double largest = met[0], growth = (double)status.growth;
         /* Neither of the two need be met near its largest value. */
         check_near(growth / met[1], 1, 1e-6 + 10 * tolerance * fmax(1, largest), "%s: growth", runner->name);
@@ -845,7 +846,8 @@ CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *ran
             continue;
         CHECK(case_coordinates_off(&b, k) == 0, "%s: coordinates", runner->name);
         if (!runner->single)
-            CHECK(status.weak == weak, "%s: %d rows weak instead of %d", runner->name, status.weak, weak);
+            CHECK(status.not_dominant == not_dominant, "%s: %d rows not_dominant instead of %d", runner->name,
+                  status.not_dominant, not_dominant);
         double worst = 0;
         int where = 0;
         for (int at = 0; at < all; at++) {

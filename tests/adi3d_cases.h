@@ -130,7 +130,7 @@ TB_HD double case_change(const case_parameters *p, int date, const double *at, d
 #define CASE_FITTING FD_CENTRAL
 #define CASE_MIXED 7
 #define CASE_CHANGES 1
-#define ADI3D_ALONE 7
+#define ADI3D_INDEPENDENT 7
 #include "adi3d_case_model.h"
 
 /* What the equation has at a point, as the comment above says it; mixed: of the pairs 12, 13, 23. */
@@ -363,7 +363,7 @@ CASE_FUNCTION int case_march(const case_parameters *p, const adi3d_problem *prob
     static fd_step step[STEPS];
     static case_grid grid;
     case_grid *g = &grid;
-    int steps = 0, weak = 0, index[3];
+    int steps = 0, not_dominant = 0, index[3];
     g->p = p, g->problem = problem, g->fitting = fitting, g->mixed = mixed, g->changes = changes, g->all = 1;
     for (int d = 0; d < 3; d++) {
         g->n[d] = problem->axis[d].points, g->stride[d] = g->all, g->all *= g->n[d];
@@ -400,7 +400,7 @@ CASE_FUNCTION int case_march(const case_parameters *p, const adi3d_problem *prob
                 const int m = index[axis];
                 if ((m == 0 || m == g->n[axis] - 1) && problem->face[axis][m > 0] == FD_VALUE) continue;
                 case_line row = case_row(g, axis, index, then, step[k].to);
-                weak += !case_dominant(&row, step[k].theta * dt, case_at(g, index, then).kill);
+                not_dominant += !case_dominant(&row, step[k].theta * dt, case_at(g, index, then).kill);
             }
         case_step(g, &step[k], u, extra);
         for (int at = 0; at < all && problem->exercise != FD_EUROPEAN; at++) {
@@ -438,7 +438,7 @@ CASE_FUNCTION int case_march(const case_parameters *p, const adi3d_problem *prob
     for (int at = 0; at < all; at++) largest[1] = fmax(largest[1], given > 0 ? fabs(u[at]) / given : 0);
     values[0] = case_values(g, u);
     case_release(final, bytes), case_release(extra, bytes), case_release(old, bytes);
-    return weak;
+    return not_dominant;
 }
 
 /* ---- random problems --------------------------------------------------------------------------------------------- */
@@ -551,7 +551,7 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c
                            grid,
                            {case_coordinates[0], case_coordinates[1], case_coordinates[2]}};
     int what = runner->solve(q, &c->parameters, &result), where = 0;
-    int weak = case_march(&c->parameters, q, runner->fitting, runner->mixed, runner->changes, u, want, met);
+    int not_dominant = case_march(&c->parameters, q, runner->fitting, runner->mixed, runner->changes, u, want, met);
     const double largest = met[0], growth = (double)result.status.growth;
     /* The largest value at the end may be less than the largest met. */
     check_near(growth / met[1], 1, 1e-6 + 10 * tolerance * fmax(1, largest), "%s: growth", runner->name);
@@ -562,7 +562,8 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_problem *c
         return;
     CHECK(case_coordinates_off(q, FD_OK) == 0, "%s: coordinates", runner->name);
     if (!runner->single)
-        CHECK(result.status.weak == weak, "%s: %d weak, not %d", runner->name, result.status.weak, weak);
+        CHECK(result.status.not_dominant == not_dominant, "%s: %d not_dominant, not %d", runner->name,
+              result.status.not_dominant, not_dominant);
     for (int at = 0; at < all; at++) {
         double off = fabs(case_number(grid, runner->single, at) - u[at]);
         if (!(off <= worst)) worst = off, where = at;
@@ -723,7 +724,7 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
     case_plain(&c);
     static adi3d_values values[1 + CASE_DATES];
     adi3d_result result = {fd_status_of(-99, 0, 0, 0, 0, 0, 0), values, NULL, {NULL, NULL, NULL}};
-    CHECK(runner->solve(q, &c.parameters, &result) == FD_OK && result.status.weak == 0, "%s: the good one",
+    CHECK(runner->solve(q, &c.parameters, &result) == FD_OK && result.status.not_dominant == 0, "%s: the good one",
           runner->name);
 }
 
@@ -758,18 +759,18 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
 }
 #undef CASE_REFUSED
 
-/* What ADI3D_ALONE says is looked at in the first and in the last step. */
+/* What ADI3D_INDEPENDENT says is looked at in the first and in the last step. */
 CASE_FUNCTION void case_not_alone(const case_runner *runner)
 {
     static case_problem c;
     case_plain(&c);
     c.problem.times.dates = 0;
-    case_refused(runner, &c, "axes are not apart", fd_status_of(FD_NOT_ALONE, 0, 2, 1, 0, 0, 0));
+    case_refused(runner, &c, "axes are not apart", fd_status_of(FD_NOT_INDEPENDENT, 0, 2, 1, 0, 0, 0));
     case_plain(&c);
     c.problem.times.dates = 0, c.parameters.apart = 1, c.parameters.bad = CASE_BAD_ALONE;
     c.parameters.bad_at[0] = 0.4, c.parameters.bad_at[1] = 1.0 / 3, c.parameters.bad_at[2] = 4.0 / 7;
     c.parameters.bad_at[3] = 0.01;
-    case_refused(runner, &c, "the kill of a point", fd_status_of(FD_NOT_ALONE, 0, 0, 1, 1, 2, 3));
+    case_refused(runner, &c, "the kill of a point", fd_status_of(FD_NOT_INDEPENDENT, 0, 0, 1, 1, 2, 3));
 }
 
 #endif

@@ -603,7 +603,7 @@ static void kinds(void)
         CHECK(!upwind_solver_f64(&b.batch, b.parameters), "kinds");
         const fd_status s = b.batch.status[0];
         CHECK(s.what == what && s.step == step && s.i == -1 && s.j == -1, "kind %d: %d in step %d", k, s.what, s.step);
-        CHECK((s.weak > 0) == (k == 7), "kind %d: %d weak rows", k, s.weak);
+        CHECK((s.not_dominant > 0) == (k == 7), "kind %d: %d not_dominant rows", k, s.not_dominant);
         /* A model with a mixed term has no products. */
         if (k == 0) CHECK(!central_solver_f64(&b.batch, b.parameters), "kinds");
         if (k == 0) CHECK(b.batch.status[0].what == ADI2D_NO_PRODUCT, "kinds: %d", b.batch.status[0].what);

@@ -88,10 +88,11 @@ static void compare(const char *name, adi2d_batch batch, const std::vector<adi2d
         for (size_t k = 0; k < n; k++) {
             const fd_status &want = status[0][k], &got = status[1][k];
             CHECK(got.what == want.what && got.detail == want.detail && got.axis == want.axis && got.i == want.i &&
-                      got.j == want.j && got.step == want.step && got.weak == want.weak,
-                  "%s %zu, rung %d: status %d at %d, %d in step %d, weak %d, want %d at %d, %d in step %d, weak %d",
-                  name, k, rung, got.what, got.i, got.j, got.step, got.weak, want.what, want.i, want.j, want.step,
-                  want.weak);
+                      got.j == want.j && got.step == want.step && got.not_dominant == want.not_dominant,
+                  "%s %zu, rung %d: status %d at %d, %d in step %d, not_dominant %d, want %d at %d, %d in step %d, "
+                  "not_dominant %d",
+                  name, k, rung, got.what, got.i, got.j, got.step, got.not_dominant, want.what, want.i, want.j,
+                  want.step, want.not_dominant);
             double worst = 0, largest = scale;
             const int n0 = problems[k].axis[0].points, n1 = problems[k].axis[1].points;
             for (int at = 0; at < n0 * n1; at++)

@@ -123,8 +123,8 @@ static void as_host(const char *name, const case_problem *c, double tolerance,
     const int what = there(q, &c->parameters, &result[1]);
     free(memory);
     CHECK(what == FD_OK && due == FD_OK, "%s: %s", name, fd_status_string(what ? what : due));
-    CHECK(result[0].status.weak == result[1].status.weak, "%s: %d weak rows instead of %d", name, result[1].status.weak,
-          result[0].status.weak);
+    CHECK(result[0].status.not_dominant == result[1].status.not_dominant, "%s: %d not_dominant rows instead of %d",
+          name, result[1].status.not_dominant, result[0].status.not_dominant);
     double worst = 0, most = 0;
     for (size_t at = 0; at < all; at++) {
         const double error = fabs((double)grid[0][at] - (double)grid[1][at]);

@@ -274,7 +274,8 @@ static void own_threads(void)
         }
         pthread_barrier_destroy(&barrier);
         CHECK(case_release(memory, bytes), "%d workers: a guard has been written", count);
-        CHECK(result.status.what == FD_OK && result.status.weak > 0, "%d workers: %d weak", count, result.status.weak);
+        CHECK(result.status.what == FD_OK && result.status.not_dominant > 0, "%d workers: %d not_dominant", count,
+              result.status.not_dominant);
         CHECK(!to || (!memcmp(grid[0], grid[1], sizeof *grid) && !memcmp(values[0], values[1], sizeof *values)),
               "%d workers: other numbers", count);
         CHECK(!to || !memcmp(&growth, &result.status.growth, sizeof growth), "%d workers: growth %g", count,
@@ -345,8 +346,8 @@ static void batches(void)
     case_release(memory, bytes);
 }
 
-/* A negative kill makes a row without couplings weak, once it takes the whole diagonal. */
-static void weak_by_kill(void)
+/* A negative kill makes a row without couplings not_dominant, once it takes the whole diagonal. */
+static void not_dominant_by_kill(void)
 {
     fd_cell_f64 cell;
     adi3d_terms_f64 terms;
@@ -354,7 +355,7 @@ static void weak_by_kill(void)
     memset(&terms, 0, sizeof terms);
     for (int kill = -4; kill <= 0; kill++) { /* 1 + size terms.kill / 3 = 3 / 4 + kill / 2, never near 0 */
         terms.kill = kill - 0.5;
-        CHECK(central_p_weak_along_f64(0, cell, terms, 1.5) == (kill <= -2), "kill %g", terms.kill);
+        CHECK(central_p_not_dominant_along_f64(0, cell, terms, 1.5) == (kill <= -2), "kill %g", terms.kill);
     }
 }
 
@@ -562,7 +563,7 @@ int main(void)
     as_bs3d();
     own_threads();
     batches();
-    weak_by_kill();
+    not_dominant_by_kill();
     times_left_zero();
     arguments();
     return check_report();

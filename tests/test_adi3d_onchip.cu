@@ -297,12 +297,12 @@ static void batches()
             for (int w = 0; w < 2; w++) {
                 const case_batch &by = w ? there : here;
                 const fd_status s = by.status[(size_t)m], t = result.status;
-                CHECK(
-                    s.what == t.what && s.detail == t.detail && s.axis == t.axis && s.i == t.i && s.j == t.j &&
-                        s.k == t.k && s.step == t.step && ((w && e->real == 4) || s.weak == t.weak),
-                    "%s, %s, problem %d: what %d at %d %d %d step %d, weak %d, instead of %d at %d %d %d, %d, weak %d",
-                    e->name, w ? "on chip" : "host", m, s.what, s.i, s.j, s.k, s.step, s.weak, t.what, t.i, t.j, t.k,
-                    t.step, t.weak);
+                CHECK(s.what == t.what && s.detail == t.detail && s.axis == t.axis && s.i == t.i && s.j == t.j &&
+                          s.k == t.k && s.step == t.step && ((w && e->real == 4) || s.not_dominant == t.not_dominant),
+                      "%s, %s, problem %d: what %d at %d %d %d step %d, not_dominant %d, instead of %d at %d %d %d, "
+                      "%d, not_dominant %d",
+                      e->name, w ? "on chip" : "host", m, s.what, s.i, s.j, s.k, s.step, s.not_dominant, t.what, t.i,
+                      t.j, t.k, t.step, t.not_dominant);
                 const double off = fabs((double)s.growth - (double)t.growth);
                 CHECK(off <= (w ? (e->real == 4 ? 1e-3 : 1e-6) : 0) * (double)t.growth,
                       "%s, %s, problem %d: growth %g instead of %g", e->name, w ? "on chip" : "host", m,

@@ -63,7 +63,7 @@ typedef struct {
     int number[2]; /* of x at [q pitch + swizzle(i)], of y at [q per_lane parts + j] */
     int exchange;  /* of the solve along y */
     int factors;   /* of the matrix along y: each partition's, then each reduced row's; steps of PCR */
-    int pace, now; /* of the step: its data, and the numbers of its start, then of its end */
+    int step_data, now; /* of the step: its data, and the numbers of its start, then of its end */
     int bytes;     /* all of it */
     int given;     /* the plan's, and what changes at dates add in the block's rows */
 } adi2d_p_chip;
@@ -87,10 +87,10 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int 
     used +=
         fd_p_round((size_t)TRID_INTERLEAVED_LEN(lines, launch->parts, 128 / (int)sizeof(tb_real)) * sizeof(tb_real));
     chip->factors = (int)used;
-    if (ADI2D_P_ALONE && launch->arrays == 1)
+    if (ADI2D_P_INDEPENDENT && launch->arrays == 1)
         used += fd_p_round((size_t)(launch->parts * (5 * per_lane + 12) + 2) * sizeof(tb_real));
-    chip->pace = (int)used;
-    used += fd_p_round(sizeof(adi2d_p_pace));
+    chip->step_data = (int)used;
+    used += fd_p_round(sizeof(adi2d_p_step_data));
     chip->now = (int)used;
     used += fd_p_round((2 * ADI2D_P_OF_T + 1) * sizeof(tb_real));
     chip->bytes = (int)used;
@@ -165,7 +165,7 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
                             tb_real *b, tb_real *c, tb_real *d)
 {
     const int kind = h->problem->face[axis][side], at = axis ? j : i, next = at + (side ? -1 : 1);
-    const tb_real size = ((const adi2d_p_pace *)(memory + h->pace))->of.size;
+    const tb_real size = ((const adi2d_p_step_data *)(memory + h->step_data))->of.size;
     const adi2d_terms terms = adi2d_p_chip_terms(per_lane, h, memory, i, j, now);
     tb_real row[3], other[3], value = 0;
     adi2d_p_matrix(adi2d_p_row(axis, adi2d_p_cell_of(h, memory, axis, at + at / per_lane), terms), 1, size, terms.kill,
@@ -207,7 +207,7 @@ ADI2D_P_RARE tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *m
 /* Returns whether anything along the axes changes from the step's start to its end: coefficients, or a given slope. */
 TB_D int adi2d_p_chip_changes(const adi2d_p_chip *h, unsigned char *memory)
 {
-    int changes = !((const adi2d_p_pace *)(memory + h->pace))->of.still;
+    int changes = !((const adi2d_p_step_data *)(memory + h->step_data))->of.time_independent;
     for (int f = 0; f < 4; f++) changes |= h->problem->face[f / 2][f % 2] == FD_SLOPE;
     return changes;
 }

@@ -316,12 +316,12 @@ TB_HOST void adi2d_p_host_given(const adi2d_p_host *h, const fd_step *step)
 /* Makes a step by the stages of its scheme, from u to u. */
 TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
 {
-    const adi2d_p_pace *pace = &h->t.pace[k];
-    const tb_real *now = h->t.time + (2 * k + 1) * ADI2D_P_OF_T, *base = pace->of.base[0], *again = pace->of.base[1];
-    const tb_real size = pace->of.size, dt = pace->of.dt;
+    const adi2d_p_step_data *data = &h->t.step_data[k];
+    const tb_real *now = h->t.time + (2 * k + 1) * ADI2D_P_OF_T, *base = data->of.base[0], *again = data->of.base[1];
+    const tb_real size = data->of.size, dt = data->of.dt;
     const size_t pitch = (size_t)h->pitch;
-    const int n = h->n[0], about = pace->of.about, american = h->problem->exercise == FD_AMERICAN;
-    int changes = !pace->of.still;
+    const int n = h->n[0], about = data->of.about, american = h->problem->exercise == FD_AMERICAN;
+    int changes = !data->of.time_independent;
     tb_real *f0 = h->f[0], *f1 = h->f[1], *f2 = h->f[2], *later = h->f[3], *rest = h->tile;
     for (int f = 0; f < 4; f++)
         if (h->problem->face[f / 2][f % 2] == FD_SLOPE) changes = 1;
@@ -349,7 +349,7 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
     }
     const size_t all = pitch * (size_t)(h->n[1] + 2);
     tb_real *u = h->u, *z = h->z, *d = h->d, *g = h->g, *e = h->e;
-    for (int s = 0; s < pace->of.stages; s++) {
+    for (int s = 0; s < data->of.stages; s++) {
         tb_real *y = s ? g : d, *w = s && about ? z : u;
         if (s > 0)
             for (int j = 0; j < h->n[1]; j++) {
@@ -363,7 +363,7 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
         adi2d_p_host_along_x(h, now, size, 0, y, w, y);
         if (changes && !(s && about))
             for (size_t i = 0; i < all; i++) y[i] += e[i];
-        tb_real *change = s ? d : z, *result = s == pace->of.stages - 1 ? u : z;
+        tb_real *change = s ? d : z, *result = s == data->of.stages - 1 ? u : z;
         adi2d_p_host_along_y(h, now, size, y, w, change);
         for (size_t i = 0; i < all; i++) result[i] = w[i] + change[i];
     }
@@ -372,11 +372,11 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
 /* Makes a step as a product of factors; z stays in h->z from one such step to the next, u is in h->u after the last. */
 TB_HOST void adi2d_p_host_product(adi2d_p_host *h, int k)
 {
-    const adi2d_p_pace *pace = &h->t.pace[k];
-    const tb_real *now = h->t.time + (2 * k + 1) * ADI2D_P_OF_T, size = pace->of.size;
+    const adi2d_p_step_data *data = &h->t.step_data[k];
+    const tb_real *now = h->t.time + (2 * k + 1) * ADI2D_P_OF_T, size = data->of.size;
     const size_t pitch = (size_t)h->pitch;
     const int n = h->n[0];
-    if (pace->open)
+    if (data->open)
         for (int j = 0; j < h->n[1]; j++) {
             const size_t at = (size_t)(j + 1) * pitch + 1;
             tb_real *f2 = h->f[2];
@@ -385,7 +385,7 @@ TB_HOST void adi2d_p_host_product(adi2d_p_host *h, int k)
         }
     adi2d_p_host_along_x(h, now, size, 1, h->z, NULL, h->d);
     adi2d_p_host_along_y(h, now, size, h->d, NULL, h->u);
-    if (!pace->close)
+    if (!data->close)
         for (int j = 0; j < h->n[1]; j++) {
             const size_t at = (size_t)(j + 1) * pitch + 1;
             tb_real *FD_P_RESTRICT z = h->z + at;
@@ -473,20 +473,20 @@ TB_HOST fd_status adi2d_p_host_march(adi2d_p_host *h, int watched, adi2d_values 
         memcpy(h->u + (size_t)(j + 1) * (size_t)h->pitch + 1, h->t.final + (size_t)j * (size_t)h->n[0],
                (size_t)h->n[0] * sizeof(tb_real));
     for (int k = 0; k < plan->steps; k++) {
-        const adi2d_p_pace *pace = &h->t.pace[k];
+        const adi2d_p_step_data *data = &h->t.step_data[k];
         for (size_t at = 0; watched && at < (size_t)h->n[0] * (size_t)h->n[1] * 2; at++) {
             int i = (int)(at / 2 % (size_t)h->n[0]), j = (int)(at / 2 / (size_t)h->n[0]);
             const tb_real *time = h->t.time + (2 * k + (int)(at % 2)) * ADI2D_P_OF_T;
             if (!adi2d_p_finite(adi2d_p_terms(&h->t, i, j, time))) return adi2d_p_status(FD_MODEL_NAN, 0, -1, i, j, k);
         }
-        if (pace->product) {
+        if (data->product) {
             adi2d_p_host_product(h, k);
         } else {
             adi2d_p_host_given(h, &h->t.step[k]);
             adi2d_p_host_stages(h, k);
         }
-        if (h->problem->exercise != FD_EUROPEAN) adi2d_p_host_exercise(h, pace->of.dt, h->problem->exercise);
-        if (pace->of.date >= 0 && h->problem->at_date) adi2d_p_host_date(h, pace->of.date, values);
+        if (h->problem->exercise != FD_EUROPEAN) adi2d_p_host_exercise(h, data->of.dt, h->problem->exercise);
+        if (data->of.date >= 0 && h->problem->at_date) adi2d_p_host_date(h, data->of.date, values);
         int lost = watched ? adi2d_p_host_lost(h, &largest) : -1;
         if (lost >= 0) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % h->n[0], lost / h->n[0], k);
     }
@@ -517,10 +517,10 @@ TB_HOST void adi2d_p_host_problem(const adi2d_batch *batch, const adi2d_model_pa
             fd_cell cell = h.t.cell[0][i];
             h.spread[0][i] = cell.below, h.spread[1][i] = cell.above, h.spread[2][i] = cell.h, h.spread[3][i] = cell.w;
         }
-        int weak = plan->weak;
+        int not_dominant = plan->not_dominant;
         plan->status = adi2d_p_host_march(&h, 0, values);
         if (plan->status.what) plan->status = adi2d_p_host_march(&h, 1, values);
-        plan->status.weak = weak;
+        plan->status.not_dominant = not_dominant;
     }
     batch->status[which] = plan->status;
     if (plan->status.what) {

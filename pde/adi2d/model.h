@@ -5,10 +5,10 @@
 #define adi2d_p_face ADI2D_MODEL_OF(p_face)
 #define adi2d_p_change ADI2D_MODEL_OF(p_change)
 
-#ifdef ADI2D_Y_ALONE
-#define ADI2D_P_ALONE 1
+#ifdef ADI2D_Y_INDEPENDENT
+#define ADI2D_P_INDEPENDENT 1
 #else
-#define ADI2D_P_ALONE 0
+#define ADI2D_P_INDEPENDENT 0
 #endif
 
 /* Returns the final value at point (i, j). */

@@ -9,7 +9,7 @@
 #define adi2d_p_chip_lost ADI2D_OF(p_chip_lost)
 #define adi2d_p_chip_ended ADI2D_OF(p_chip_ended)
 #define adi2d_p_chip_nan ADI2D_OF(p_chip_nan)
-#define adi2d_p_chip_pace ADI2D_OF(p_chip_pace)
+#define adi2d_p_chip_step_data ADI2D_OF(p_chip_step_data)
 #define adi2d_p_chip_march ADI2D_OF(p_chip_march)
 #define adi2d_p_chip_tables ADI2D_OF(p_chip_tables)
 #define adi2d_p_chip_problem ADI2D_OF(p_chip_problem)
@@ -33,7 +33,7 @@ TB_D tb_real *adi2d_p_chip_point(const adi2d_p_chip *h, unsigned char *memory, i
 /* Applies early exercise to the block's rows after a step. */
 ADI2D_P_RARE void adi2d_p_chip_exercise(const adi2d_p_chip *h, unsigned char *memory)
 {
-    const tb_real dt = ((const adi2d_p_pace *)(memory + h->pace))->of.dt;
+    const tb_real dt = ((const adi2d_p_step_data *)(memory + h->step_data))->of.dt;
     const int kind = h->problem->exercise;
     for (int at = trid_block_thread(); at < h->rows * h->n[0]; at += trid_block_threads()) {
         tb_real *u = adi2d_p_chip_point(h, memory, at), final = h->final[at];
@@ -137,10 +137,10 @@ ADI2D_P_RARE int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory, 
 }
 
 /* Loads the step data of step k and the numbers of its times. */
-TB_D void adi2d_p_chip_pace(const adi2d_p_chip *h, unsigned char *memory, int k)
+TB_D void adi2d_p_chip_step_data(const adi2d_p_chip *h, unsigned char *memory, int k)
 {
-    const int *from = (const int *)&h->t.pace[k], words = (int)(sizeof(adi2d_p_pace) / sizeof(int));
-    int *to = (int *)(memory + h->pace);
+    const int *from = (const int *)&h->t.step_data[k], words = (int)(sizeof(adi2d_p_step_data) / sizeof(int));
+    int *to = (int *)(memory + h->step_data);
     for (int q = trid_block_thread(); q < words; q += trid_block_threads()) to[q] = from[q];
     for (int q = trid_block_thread(); q < 2 * ADI2D_P_OF_T; q += trid_block_threads())
         adi2d_p_array(memory, h->now)[q] = h->t.time[2 * k * ADI2D_P_OF_T + q];
@@ -164,20 +164,20 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
     TB_LOOP
     for (int k = 0; k < steps; k++) {
         const fd_step *step = &h->t.step[k];
-        const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
-        adi2d_p_chip_pace(h, memory, k);
-        const int date = pace->of.date; /* the next step's may be written before all threads are done with this one's */
+        const adi2d_p_step_data *data = (const adi2d_p_step_data *)(memory + h->step_data);
+        adi2d_p_chip_step_data(h, memory, k);
+        const int date = data->of.date; /* the next step's may be written before all threads are done with this one's */
         if (watched) {
             int lost = adi2d_p_chip_nan(h, memory, least);
             if (lost != FD_P_NONE) return adi2d_p_status(FD_MODEL_NAN, 0, -1, lost % n, lost / n, k);
         }
         if (products) {
-            if (pace->open) {
+            if (data->open) {
                 adi2d_p_chip_open(per_lane, h, memory);
                 fd_p_chip_sync(h->size);
             }
-            if (ADI2D_P_ALONE && (pace->of.size < factored || pace->of.size > factored)) {
-                factored = pace->of.size;
+            if (ADI2D_P_INDEPENDENT && (data->of.size < factored || data->of.size > factored)) {
+                factored = data->of.size;
                 adi2d_p_chip_factor(per_lane, h, memory);
             }
             adi2d_p_chip_product_x(per_lane, h, memory);
@@ -185,7 +185,7 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
             adi2d_p_chip_product_y(per_lane, h, memory);
         } else {
             TB_LOOP
-            for (int s = 0; s < pace->of.stages; s++) {
+            for (int s = 0; s < data->of.stages; s++) {
                 if (s > 0) fd_p_chip_sync(h->size);
                 adi2d_p_chip_x(per_lane, h, memory, s, step);
                 fd_p_chip_sync(h->size);
@@ -259,7 +259,7 @@ TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch 
             if (!status.what) break;
             fd_p_chip_sync(h->size);
         }
-        status.weak = plan->weak;
+        status.not_dominant = plan->not_dominant;
     }
     const size_t row = (size_t)batch->points[0];
     tb_real *grid = (tb_real *)batch->grid;

@@ -1,7 +1,7 @@
 /* plan.h - a room of adi2d.h, read once: what is found out about a problem before its march.
    MIT licence, see LICENSE. */
 
-/* Returns a status of two factors, with weak and growth 0. */
+/* Returns a status of two factors, with not_dominant and growth 0. */
 TB_HD fd_status adi2d_p_status(int what, int detail, int axis, int i, int j, int step)
 {
     return fd_status_of(what, detail, axis, i, j, -1, step);
@@ -23,7 +23,7 @@ enum {
 
 /* What is found out about a problem. */
 typedef struct {
-    int points[2], steps, weak; /* at the start, which is aligned: kernels read them at once */
+    int points[2], steps, not_dominant; /* at the start, which is aligned: kernels read them at once */
     fd_status status;
     int given;                 /* the largest magnitude that the march is given: fd_p_larger */
     int wrong[3];              /* statuses of the axes and of the steps */

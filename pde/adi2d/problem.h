@@ -12,7 +12,7 @@
 #define adi2d_p_untrue_at ADI2D_OF(p_untrue_at)
 #define adi2d_p_row ADI2D_OF(p_row)
 #define adi2d_p_product ADI2D_OF(p_product)
-#define adi2d_p_pace_of ADI2D_OF(p_pace_of)
+#define adi2d_p_step_data_of ADI2D_OF(p_step_data_of)
 #define adi2d_p_continues ADI2D_OF(p_continues)
 #define adi2d_p_too_fast ADI2D_OF(p_too_fast)
 #define adi2d_p_fill_nan ADI2D_OF(p_fill_nan)
@@ -20,7 +20,7 @@
 #define adi2d_p_axis_numbers ADI2D_OF(p_axis_numbers)
 #define adi2d_p_step_numbers ADI2D_OF(p_step_numbers)
 #define adi2d_p_given_values ADI2D_OF(p_given_values)
-#define adi2d_p_weak_rows ADI2D_OF(p_weak_rows)
+#define adi2d_p_not_dominant_rows ADI2D_OF(p_not_dominant_rows)
 #define adi2d_p_untrue_points ADI2D_OF(p_untrue_points)
 #define adi2d_p_numbers_status ADI2D_OF(p_numbers_status)
 #define adi2d_p_begin ADI2D_OF(p_begin)
@@ -44,7 +44,7 @@ typedef struct {
     tb_real *number[2]; /* number q of point i at [q * padded[axis] + i] */
     int padded[2];
     tb_real *time;      /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) * numbers + q] */
-    adi2d_p_pace *pace; /* of each step */
+    adi2d_p_step_data *step_data; /* of each step */
     tb_real *final;     /* the final values, point (i, j) at i + points[0] * j */
 } adi2d_p_tables;
 
@@ -58,8 +58,8 @@ TB_HD size_t adi2d_p_lay_out(const adi2d_batch *batch, unsigned char *memory, ad
     used += fd_p_round(sizeof(adi2d_p_plan));
     t.step = (fd_step *)fd_p_at(memory, used);
     used += fd_p_round(steps * sizeof(fd_step));
-    t.pace = (adi2d_p_pace *)fd_p_at(memory, used);
-    used += fd_p_round(steps * sizeof(adi2d_p_pace));
+    t.step_data = (adi2d_p_step_data *)fd_p_at(memory, used);
+    used += fd_p_round(steps * sizeof(adi2d_p_step_data));
     t.time = (tb_real *)fd_p_at(memory, used);
     used += fd_p_round(steps * 2 * ADI2D_P_OF_T * sizeof(tb_real));
     for (int d = 0; d < 2; d++) {
@@ -149,7 +149,8 @@ TB_HD int adi2d_p_untrue(const adi2d_problem *problem, const adi2d_p_tables *t, 
         if (!adi2d_model_mixed) untrue |= here.mixed < 0 || here.mixed > 0 ? FD_P_MIXED : 0;
         if (!adi2d_model_y_changes && changes)
             untrue |= adi2d_p_y_differs(here, adi2d_p_terms(t, i, j, t->time)) ? FD_P_CHANGES : 0;
-        if (ADI2D_P_ALONE) untrue |= adi2d_p_y_differs(here, adi2d_p_terms(t, 0, j, t->time)) ? FD_P_NOT_ALONE << 1 : 0;
+        if (ADI2D_P_INDEPENDENT)
+            untrue |= adi2d_p_y_differs(here, adi2d_p_terms(t, 0, j, t->time)) ? FD_P_NOT_INDEPENDENT << 1 : 0;
     }
     return untrue;
 }
@@ -185,29 +186,30 @@ TB_HD fd_row adi2d_p_row(int axis, fd_cell cell, adi2d_terms terms)
    and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, from z = (1 + dt A_2 / 2) u,
        s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
    is a step that forms no differences, and z' is what the next one begins with if its length and A_2 are the same. */
-TB_HD int adi2d_p_product(const adi2d_problem *problem, const fd_step *step, int time_independent, int weak)
+TB_HD int adi2d_p_product(const adi2d_problem *problem, const fd_step *step, int time_independent, int not_dominant)
 {
     for (int f = 0; f < 4; f++)
         if (problem->face[f / 2][f % 2] != FD_LINEAR) return 0;
-    return !adi2d_model_mixed && time_independent && !weak && problem->exercise == FD_EUROPEAN &&
+    return !adi2d_model_mixed && time_independent && !not_dominant && problem->exercise == FD_EUROPEAN &&
            problem->scheme == FD_DOUGLAS && step->kind == FD_THETA && step->theta > 0.5 - 1e-15 &&
            step->theta < 0.5 + 1e-15;
 }
 
 /* Computes the step data of step k; product, open and close follow in later phases. */
-TB_HD void adi2d_p_pace_of(const adi2d_problem *problem, const adi2d_p_tables *t, int k)
+TB_HD void adi2d_p_step_data_of(const adi2d_problem *problem, const adi2d_p_tables *t, int k)
 {
-    adi2d_p_pace *pace = &t->pace[k];
+    adi2d_p_step_data *data = &t->step_data[k];
     const tb_real *time = t->time + 2 * k * ADI2D_P_OF_T;
-    if (fd_pace_of(problem->scheme, &t->step[k], &pace->of)) return;
-    pace->of.still = fd_p_same(ADI2D_P_OF_T, time, time + ADI2D_P_OF_T);
+    if (fd_step_data_of(problem->scheme, &t->step[k], &data->of)) return;
+    data->of.time_independent = fd_p_same(ADI2D_P_OF_T, time, time + ADI2D_P_OF_T);
 }
 
 /* Returns whether the next step, of a march of products, begins with what step k leaves. */
 TB_HD int adi2d_p_continues(const adi2d_p_tables *t, int k)
 {
     if (k < 0 || k + 1 >= t->plan->steps || t->step[k].date >= 0) return 0;
-    if (!t->pace[k].product || !t->pace[k + 1].product || !adi2d_p_as_long(&t->step[k], &t->step[k + 1])) return 0;
+    if (!t->step_data[k].product || !t->step_data[k + 1].product || !adi2d_p_as_long(&t->step[k], &t->step[k + 1]))
+        return 0;
     return !adi2d_model_y_changes ||
            fd_p_same(ADI2D_P_OF_T, t->time + 2 * k * ADI2D_P_OF_T, t->time + 2 * (k + 1) * ADI2D_P_OF_T);
 }
@@ -308,7 +310,7 @@ TB_HD void adi2d_p_step_numbers(const adi2d_problem *problem, const adi2d_model_
                 if (!trid_finite((tb_real)number[q])) fd_p_least(&plan->fault[ADI2D_P_TIME], k);
             }
         }
-        adi2d_p_pace_of(problem, t, k);
+        adi2d_p_step_data_of(problem, t, k);
     }
     if (fd_p_written_beyond(ADI2D_P_OF_T, number)) fd_p_least(&plan->fault[ADI2D_P_MORE + 2], 0);
 }
@@ -339,14 +341,14 @@ TB_HD void adi2d_p_given_values(const adi2d_problem *problem, const adi2d_model_
 
 /* Counts the rows of the first and the last step that are not diagonally dominant, and finds points that are too fast
    for explicit steps. */
-TB_HD void adi2d_p_weak_rows(const adi2d_problem *problem, const adi2d_p_tables *t, int thread, int threads)
+TB_HD void adi2d_p_not_dominant_rows(const adi2d_problem *problem, const adi2d_p_tables *t, int thread, int threads)
 {
     adi2d_p_plan *plan = t->plan;
     const int lanes = threads < 32 ? 1 : 32; /* that take neighbouring points of a line */
-    int weak = 0;
+    int not_dominant = 0;
     for (int end = 0; end < 2; end++) {
         const int k = end ? plan->steps - 1 : 0;
-        const tb_real *time = t->time + (2 * k + 1) * ADI2D_P_OF_T, size = t->pace[k].of.size;
+        const tb_real *time = t->time + (2 * k + 1) * ADI2D_P_OF_T, size = t->step_data[k].of.size;
         for (int j = thread / lanes; j < plan->points[1]; j += threads / lanes)
             for (int i = thread % lanes; i < plan->points[0]; i += lanes) {
                 const int index[2] = {i, j};
@@ -359,11 +361,11 @@ TB_HD void adi2d_p_weak_rows(const adi2d_problem *problem, const adi2d_p_tables 
                     if (at_face && problem->face[d][!first] == FD_VALUE) continue;
                     /* A row without couplings of the wrong sign is dominant, whatever rounding says. */
                     if (!adi2d_p_matrix(adi2d_p_row(d, t->cell[d][index[d]], terms), 0, size, terms.kill, &a, &b, &c))
-                        weak += !(a <= 0 && c <= 0 && 1 + size * terms.kill / 2 > 0);
+                        not_dominant += !(a <= 0 && c <= 0 && 1 + size * terms.kill / 2 > 0);
                 }
             }
     }
-    if (weak) fd_p_add(&plan->weak, weak);
+    if (not_dominant) fd_p_add(&plan->not_dominant, not_dominant);
 }
 
 /* Finds points at which something that the model declares is false. */
@@ -417,7 +419,7 @@ TB_HD void adi2d_p_begin(const adi2d_batch *batch, const adi2d_problem *problem,
     if (thread == 0) {
         plan->status = adi2d_p_check(batch, problem);
         plan->points[0] = problem->axis[0].points, plan->points[1] = problem->axis[1].points;
-        plan->steps = 0, plan->weak = 0, plan->given = 0;
+        plan->steps = 0, plan->not_dominant = 0, plan->given = 0;
         for (int f = 0; f < ADI2D_P_FAULTS; f++) plan->fault[f] = FD_P_NONE;
         const fd_times times = fd_times_of(&problem->times, problem->scheme, 2, adi2d_model_mixed);
         plan->wrong[2] = fd_schedule(&times, batch->steps, t->step, &plan->steps);
@@ -444,9 +446,10 @@ TB_HD void adi2d_p_find_products(const adi2d_batch *batch, const adi2d_problem *
 {
     adi2d_p_plan *plan = t->plan;
     for (int k = thread; k < plan->steps; k += threads) {
-        t->pace[k].product = adi2d_p_product(problem, &t->step[k], t->pace[k].of.still, plan->weak);
-        if ((batch->kind == ADI2D_PRODUCTS && !t->pace[k].product) ||
-            (batch->kind == ADI2D_ONE_STAGE && t->pace[k].of.stages > 1))
+        t->step_data[k].product =
+            adi2d_p_product(problem, &t->step[k], t->step_data[k].of.time_independent, plan->not_dominant);
+        if ((batch->kind == ADI2D_PRODUCTS && !t->step_data[k].product) ||
+            (batch->kind == ADI2D_ONE_STAGE && t->step_data[k].of.stages > 1))
             fd_p_least(&plan->fault[ADI2D_P_KIND], k);
     }
 }
@@ -459,7 +462,7 @@ TB_HD void adi2d_p_kind_status(const adi2d_batch *batch, const adi2d_p_tables *t
     if (step != FD_P_NONE)
         plan->status =
             adi2d_p_status(batch->kind == ADI2D_PRODUCTS ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED, 0, -1, -1, -1, step);
-    plan->status.weak = plan->weak;
+    plan->status.not_dominant = plan->not_dominant;
 }
 
 /* Prepares a problem, in phases: all threads do one, then a barrier, then the next. A phase does nothing if one before
@@ -491,15 +494,15 @@ TB_HD void adi2d_p_prepare(const adi2d_batch *batch, const adi2d_problem *proble
         adi2d_p_given_values(problem, parameters, t, thread, threads);
     }
     if (phase == 5) {
-        adi2d_p_weak_rows(problem, t, thread, threads);
+        adi2d_p_not_dominant_rows(problem, t, thread, threads);
         adi2d_p_untrue_points(problem, t, thread, threads);
     }
     if (phase == 6) adi2d_p_numbers_status(problem, t);
     if (phase == 7) adi2d_p_find_products(batch, problem, t, thread, threads);
     if (phase == 8)
         for (int k = thread; k < plan->steps; k += threads) {
-            t->pace[k].open = !adi2d_p_continues(t, k - 1);
-            t->pace[k].close = !adi2d_p_continues(t, k);
+            t->step_data[k].open = !adi2d_p_continues(t, k - 1);
+            t->step_data[k].close = !adi2d_p_continues(t, k);
         }
     if (phase == 9) adi2d_p_kind_status(batch, t);
     if (phase == 10) {

@@ -14,7 +14,7 @@
 TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const tb_real *end = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T;
-    const tb_real size = ((const adi2d_p_pace *)(memory + h->pace))->of.size;
+    const tb_real size = ((const adi2d_p_step_data *)(memory + h->step_data))->of.size;
     const int n = h->n[1], row = h->pitch * (int)sizeof(tb_real), share = h->share;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     TB_LOOP
@@ -52,7 +52,7 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
 TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const tb_real *end = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T;
-    const tb_real size = ((const adi2d_p_pace *)(memory + h->pace))->of.size;
+    const tb_real size = ((const adi2d_p_step_data *)(memory + h->step_data))->of.size;
     const int width = h->width, lane = trid_block_thread() & (width - 1),
               group = trid_block_thread() >> trid_log2(width);
     const int groups = trid_block_threads() >> trid_log2(width), from = per_lane * lane, n = h->n[0], pitch = h->pitch;
@@ -121,7 +121,7 @@ TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned ch
 ADI2D_P_RARE void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     const tb_real *now = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T;
-    const tb_real size = ((const adi2d_p_pace *)(memory + h->pace))->of.size;
+    const tb_real size = ((const adi2d_p_step_data *)(memory + h->step_data))->of.size;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     const int parts = h->parts, lines = my.lines, thread = trid_block_thread();
     tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], x[ADI2D_P_OF_X + 1];
@@ -145,15 +145,15 @@ ADI2D_P_RARE void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsig
 /* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
-    const tb_real *end = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T, size = pace->of.size;
-    const tb_real twice = pace->close ? 1 : 2, less = pace->close ? 0 : 1;
+    const adi2d_p_step_data *data = (const adi2d_p_step_data *)(memory + h->step_data);
+    const tb_real *end = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T, size = data->of.size;
+    const tb_real twice = data->close ? 1 : 2, less = data->close ? 0 : 1;
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), share = h->share, parts = h->parts;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     const int own_rows = my.owner == h->rank, part = trid_block_thread() >> trid_log2(my.lines);
     tb_real *u = adi2d_p_array(memory, h->u), *exchange = adi2d_p_array(memory, h->exchange);
     tb_real *factors = adi2d_p_array(memory, h->factors), now[ADI2D_P_OF_T + 1];
-    const int steps = ADI2D_P_ALONE ? (int)factors[parts * (5 * per_lane + 12)] : 0;
+    const int steps = ADI2D_P_INDEPENDENT ? (int)factors[parts * (5 * per_lane + 12)] : 0;
     for (int q = 0; q < ADI2D_P_OF_T; q++) now[q] = end[q];
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
@@ -163,7 +163,7 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
         adi2d_p_load_column(per_lane, valid, own_rows, own, pitch, at, d);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) old[k] = d[k];
-        if (ADI2D_P_ALONE) {
+        if (ADI2D_P_INDEPENDENT) {
             tb_real f[5 * TRID_MOST_ROWS];
             const adi2d_p_pieces *from = (const adi2d_p_pieces *)(factors + part * 5 * per_lane);
             TB_UNROLL
@@ -189,7 +189,8 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
             TB_UNROLL
             for (int k = 0; k < per_lane; k++) trid_cluster_store(at + k * row, twice * d[k] - less * old[k]);
         }
-        if (!ADI2D_P_ALONE) __syncthreads(); /* the next call of the stored solve does not write what is still read */
+        if (!ADI2D_P_INDEPENDENT)
+            __syncthreads(); /* the next call of the stored solve does not write what is still read */
     }
 }
 

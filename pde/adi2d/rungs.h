@@ -77,7 +77,7 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     adi2d_p_rung_arrays a = launch.arrays;
     const size_t offset = (size_t)which * launch.chip.bytes;
     adi2d_p_rung_advance(a.t.plan, offset), adi2d_p_rung_advance(a.t.step, offset);
-    adi2d_p_rung_advance(a.t.time, offset), adi2d_p_rung_advance(a.t.pace, offset);
+    adi2d_p_rung_advance(a.t.time, offset), adi2d_p_rung_advance(a.t.step_data, offset);
     adi2d_p_rung_advance(a.t.final, offset), adi2d_p_rung_advance(a.lost, offset);
     for (int d = 0; d < 2; d++) {
         adi2d_p_rung_advance(a.t.x[d], offset), adi2d_p_rung_advance(a.t.cell[d], offset);
@@ -98,7 +98,7 @@ typedef struct {
     adi2d_p_rung_arrays a;
     const adi2d_problem *problem;
     const adi2d_model_parameters *parameters;
-    adi2d_p_pace pace;
+    adi2d_p_step_data step_data;
     int n[2], step, changes; /* changes: whether F at the step's end differs from that at its start */
 } adi2d_p_rung_line;
 
@@ -108,8 +108,8 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
     l.a = adi2d_p_rung_of(launch, which);
     l.problem = &launch.chip.batch.problem[which], l.parameters = &launch.chip.parameters[which];
     l.n[0] = l.a.t.plan->points[0], l.n[1] = l.a.t.plan->points[1], l.step = step;
-    l.pace = l.a.t.pace[step];
-    l.changes = !l.pace.of.still;
+    l.step_data = l.a.t.step_data[step];
+    l.changes = !l.step_data.of.time_independent;
     for (int f = 0; f < 4; f++) l.changes |= l.problem->face[f / 2][f % 2] == FD_SLOPE;
     return l;
 }
@@ -117,7 +117,7 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
 /* Returns whether there is a step of that number, with such a stage. */
 TB_D int adi2d_p_rung_due(const adi2d_p_tables &t, int step, int second)
 {
-    return !t.plan->status.what && step < t.plan->steps && second < t.pace[step].of.stages;
+    return !t.plan->status.what && step < t.plan->steps && second < t.step_data[step].of.stages;
 }
 
 /* Returns the terms at point (i, j), at the start (end 0) or the end of the step. */
@@ -177,7 +177,7 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
                               int i, int j, tb_real before, adi2d_p_rung_row *row)
 {
     const int at = axis ? j : i, last = at == l.n[axis] - 1, at_face = may_be && (at == 0 || last);
-    adi2d_p_matrix(adi2d_p_row(axis, cell, terms), at_face, l.pace.of.size, terms.kill, &row->a, &row->b, &row->c);
+    adi2d_p_matrix(adi2d_p_row(axis, cell, terms), at_face, l.step_data.of.size, terms.kill, &row->a, &row->b, &row->c);
     row->third = 0;
     if (!at_face) return;
     const int kind = l.problem->face[axis][last];
@@ -185,7 +185,7 @@ TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, 
         row->a = row->c = 0, row->b = 1;
         row->d = adi2d_p_rung_given(l, axis, last, 1, i, j) - before;
     }
-    if (kind == FD_DEGENERATE) row->third = l.pace.of.size * terms.drift[axis] * l.a.t.far_of[axis][last];
+    if (kind == FD_DEGENERATE) row->third = l.step_data.of.size * terms.drift[axis] * l.a.t.far_of[axis][last];
 }
 
 /* Solves along a line of n rows by Thomas. The line's elements are `stride` apart in upper and right, which are
@@ -274,7 +274,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     const int along[2] = {across ? l.n[1] : 1, across ? 1 : n}, line = valid_j * along[1];
     const int below = valid_j > 0 ? -along[1] : 0, above = valid_j < l.n[1] - 1 ? along[1] : 0;
     const tb_real *v[2] = {l.a.u[across] + line, l.a.z[across] + line}, *multiplier = l.a.multiplier[across] + line;
-    const int american = l.problem->exercise == FD_AMERICAN, about = second && l.pace.of.about;
+    const int american = l.problem->exercise == FD_AMERICAN, about = second && l.step_data.of.about;
     const fd_cell cell_y = l.a.t.cell[1][valid_j];
 
     /* The nine values around a point are three columns of three. */
@@ -295,18 +295,18 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
         before = nine[4];
         adi2d_p_rung_apply(cell, cell_y, changes ? adi2d_p_rung_terms(l, 0, i, valid_j) : end, nine, f);
         if (may_be) adi2d_p_rung_faces(l, 0, 0, i, valid_j, l.a.u[across], along, f);
-        row->d = l.pace.of.base[second][0] * f[0] + l.pace.of.base[second][1] * (f[1] + f[2]);
+        row->d = l.step_data.of.base[second][0] * f[0] + l.step_data.of.base[second][1] * (f[1] + f[2]);
         if (changes && !about) {
             adi2d_p_rung_apply(cell, cell_y, end, nine, later);
             if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.u[across], along, later);
-            row->d += l.pace.of.size * (later[1] - f[1]);
+            row->d += l.step_data.of.size * (later[1] - f[1]);
         }
-        if (american) row->d += l.pace.of.dt * multiplier[i * along[0]];
+        if (american) row->d += l.step_data.of.dt * multiplier[i * along[0]];
         if (second) {
             nine_of(of_z, nine);
             adi2d_p_rung_apply(cell, cell_y, end, nine, f);
             if (may_be) adi2d_p_rung_faces(l, 0, 1, i, valid_j, l.a.z[across], along, f);
-            row->d += l.pace.of.base[second][2] * f[0] + l.pace.of.base[second][3] * (f[1] + f[2]);
+            row->d += l.step_data.of.base[second][2] * f[0] + l.step_data.of.base[second][3] * (f[1] + f[2]);
             if (about) row->d += before - nine[4], before = nine[4];
         }
         adi2d_p_rung_matrix(l, 0, may_be, cell, end, i, valid_j, before, row);
@@ -362,7 +362,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     if (first >= l.n[0]) return;
     enum { ahead = 8 };
     const int n = l.n[1], valid = i < l.n[0], valid_i = valid ? i : 0, stride = l.n[0], along[2] = {1, stride};
-    const int about = second && l.pace.of.about, last = second == l.pace.of.stages - 1;
+    const int about = second && l.step_data.of.about, last = second == l.step_data.of.stages - 1;
     const int exercise = last ? l.problem->exercise : FD_EUROPEAN;
     const tb_real *u = l.a.u[0] + valid_i, *w = about ? l.a.z[0] + valid_i : u, *final = l.a.t.final + valid_i;
     tb_real *to = last ? l.a.u[0] + valid_i : l.a.z[0] + valid_i, *multiplier = l.a.multiplier[0] + valid_i,
@@ -387,7 +387,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
                 adi2d_p_rung_faces(l, 1, 0, valid_i, j, l.a.u[0], along, f);
                 adi2d_p_rung_faces(l, 1, 1, valid_i, j, l.a.u[0], along, later);
             }
-            row->d += l.pace.of.size * (later[2] - f[2]);
+            row->d += l.step_data.of.size * (later[2] - f[2]);
         }
         adi2d_p_rung_matrix(l, 1, may_be, cell, end, valid_i, j, may_be ? w[j * stride] : 0, row);
     };
@@ -410,7 +410,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
         tb_real value = before + x;
         if (exercise != FD_EUROPEAN && valid) {
             tb_real more = multiplier[at];
-            value = fd_lane_exercise(exercise, l.pace.of.dt, final[at], value, &more);
+            value = fd_lane_exercise(exercise, l.step_data.of.dt, final[at], value, &more);
             multiplier[at] = more;
         }
         if (valid) {
@@ -449,8 +449,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
     const int which = (int)blockIdx.x, threads = (int)blockDim.x;
     const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, which);
     const adi2d_problem *problem = &launch.chip.batch.problem[which];
-    if (!adi2d_p_rung_due(a.t, step, 0) || a.t.pace[step].of.date < 0 || !problem->at_date) return;
-    const int date = a.t.pace[step].of.date, n0 = a.t.plan->points[0], n1 = a.t.plan->points[1], all = n0 * n1;
+    if (!adi2d_p_rung_due(a.t, step, 0) || a.t.step_data[step].of.date < 0 || !problem->at_date) return;
+    const int date = a.t.step_data[step].of.date, n0 = a.t.plan->points[0], n1 = a.t.plan->points[1], all = n0 * n1;
     int added = 0;
     const fd_date event = problem->at_date[date];
     const double *x = a.t.x[0];
@@ -510,7 +510,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
     const int n0 = a.t.plan->points[0], n1 = a.t.plan->points[1];
     fd_status status = a.t.plan->status;
     if (!status.what && *a.lost != ~0ull) {
-        const int step = (int)(*a.lost >> 32), at = (int)(*a.lost & 0xffffffffu), weak = status.weak;
+        const int step = (int)(*a.lost >> 32), at = (int)(*a.lost & 0xffffffffu), not_dominant = status.not_dominant;
         if (threadIdx.x == 0) wrong = FD_P_NONE;
         __syncthreads();
         for (int k = (int)threadIdx.x; k < 2 * n0 * n1; k += threads)
@@ -520,7 +520,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
         __syncthreads();
         status = wrong != FD_P_NONE ? adi2d_p_status(FD_MODEL_NAN, 0, -1, wrong % n0, wrong / n0, step)
                                     : adi2d_p_status(FD_NOT_SOLVED, 0, -1, at % n0, at / n0, step);
-        status.weak = weak;
+        status.not_dominant = not_dominant;
     } else if (!status.what) {
         int own = 0;
         if (threadIdx.x == 0) largest = 0;

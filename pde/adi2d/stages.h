@@ -38,16 +38,16 @@ TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, co
 /* Solves along x in stage s, from the differences on, which it forms of u in the first stage, or of z. */
 TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s, const fd_step *step)
 {
-    const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
-    const tb_real *start = adi2d_p_array(memory, h->now), *end = start + ADI2D_P_OF_T, size = pace->of.size;
+    const adi2d_p_step_data *data = (const adi2d_p_step_data *)(memory + h->step_data);
+    const tb_real *start = adi2d_p_array(memory, h->now), *end = start + ADI2D_P_OF_T, size = data->of.size;
     const int width = h->width, lane = trid_block_thread() & (width - 1),
               group = trid_block_thread() >> trid_log2(width);
     const int groups = trid_block_threads() >> trid_log2(width), from = per_lane * lane, n = h->n[0], pitch = h->pitch;
     const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the warp's first line */
     const int within = from < pitch ? from : 0;                        /* lanes without points read some that exist */
-    const int american = h->problem->exercise == FD_AMERICAN, about = s > 0 && pace->of.about;
+    const int american = h->problem->exercise == FD_AMERICAN, about = s > 0 && data->of.about;
     const int changes = s == 0 && adi2d_p_chip_changes(h, memory), source = s ? h->z : h->u;
-    const int rows = h->rows, first = h->first, keeps = s == 0 && pace->of.stages > 1;
+    const int rows = h->rows, first = h->first, keeps = s == 0 && data->of.stages > 1;
     adi2d_p_chip_halo(h, memory, source);
     TB_LOOP
     for (int base = 0; base + whole < rows; base += groups) {
@@ -98,20 +98,20 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
                 tb_real f1 = adi2d_p_along(0, cell, now, nine[3], nine[4], nine[5]);
                 tb_real f2 = adi2d_p_along(1, cell_y, now, nine[1], nine[4], nine[7]);
                 if (s == 0) {
-                    d[k] = pace->of.base[0][0] * f0 + pace->of.base[0][1] * (f1 + f2);
-                    kept.v[e] = pace->of.base[1][0] * f0 + pace->of.base[1][1] * (f1 + f2);
+                    d[k] = data->of.base[0][0] * f0 + data->of.base[0][1] * (f1 + f2);
+                    kept.v[e] = data->of.base[1][0] * f0 + data->of.base[1][1] * (f1 + f2);
                     if (changes) {
                         tb_real more = size * (adi2d_p_along(0, cell, later, nine[3], nine[4], nine[5]) - f1);
                         d[k] += more;
-                        if (!pace->of.about) kept.v[e] += more;
+                        if (!data->of.about) kept.v[e] += more;
                     }
                     if (american && from + k < n) {
-                        tb_real multiplier = pace->of.dt * h->multiplier[local * n + from + k];
+                        tb_real multiplier = data->of.dt * h->multiplier[local * n + from + k];
                         d[k] += multiplier;
                         kept.v[e] += multiplier;
                     }
                 } else {
-                    d[k] = kept.v[e] + pace->of.base[1][2] * f0 + pace->of.base[1][3] * (f1 + f2);
+                    d[k] = kept.v[e] + data->of.base[1][2] * f0 + data->of.base[1][3] * (f1 + f2);
                     if (about) d[k] += old.v[e] - nine[4];
                 }
                 adi2d_p_matrix(adi2d_p_row(0, cell, later), 0, size, later.kill, &a[k], &b[k], &c[k]);
@@ -133,12 +133,12 @@ TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *mem
                 tb_real late = 0;
                 if (changes && !axis)
                     late = adi2d_p_chip_source(h, memory, source, axis, side, i, j, end, step->to) - more;
-                const tb_real add = (s ? pace->of.base[1][3] : pace->of.base[0][1]) * more + size * late;
+                const tb_real add = (s ? data->of.base[1][3] : data->of.base[0][1]) * more + size * late;
                 TB_UNROLL
                 for (int k = 0; k < per_lane; k++)
                     if (k == m) d[k] += add;
                 if (keeps && valid)
-                    keep[adi2d_p_swizzle(i)] += pace->of.base[1][1] * more + (pace->of.about ? 0 : size * late);
+                    keep[adi2d_p_swizzle(i)] += data->of.base[1][1] * more + (data->of.about ? 0 : size * late);
             }
         }
         const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, width);
@@ -207,10 +207,10 @@ TB_D void adi2d_p_load_column(int per_lane, int valid, int own_rows, const tb_re
 /* Solves along y in stage s, and adds the solution: into u at the end of the last stage, else into z. */
 TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s, const fd_step *step)
 {
-    const adi2d_p_pace *pace = (const adi2d_p_pace *)(memory + h->pace);
-    const tb_real *start = adi2d_p_array(memory, h->now), *end = start + ADI2D_P_OF_T, size = pace->of.size;
-    const int n = h->n[1], about = s > 0 && pace->of.about, changes = !about && adi2d_p_chip_changes(h, memory);
-    const int right_of = s ? h->g : h->z, w_of = about ? h->z : h->u, to_of = s == pace->of.stages - 1 ? h->u : h->z;
+    const adi2d_p_step_data *data = (const adi2d_p_step_data *)(memory + h->step_data);
+    const tb_real *start = adi2d_p_array(memory, h->now), *end = start + ADI2D_P_OF_T, size = data->of.size;
+    const int n = h->n[1], about = s > 0 && data->of.about, changes = !about && adi2d_p_chip_changes(h, memory);
+    const int right_of = s ? h->g : h->z, w_of = about ? h->z : h->u, to_of = s == data->of.stages - 1 ? h->u : h->z;
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), share = h->share;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     const int last = n - 1 - my.from, whole = my.from + per_lane <= n, own_rows = my.owner == h->rank;

@@ -3,7 +3,7 @@
 
 #ifndef __cplusplus
 #define adi2d_terms TB_OF(adi2d_terms)
-#define adi2d_p_pace TB_OF(adi2d_p_pace)
+#define adi2d_p_step_data TB_OF(adi2d_p_step_data)
 #define adi2d_p_y_differs TB_OF(adi2d_p_y_differs)
 #define adi2d_p_finite TB_OF(adi2d_p_finite)
 #define adi2d_p_matrix TB_OF(adi2d_p_matrix)
@@ -20,10 +20,10 @@ typedef struct {
 
 /* Step data, and how the step is made. */
 typedef struct {
-    fd_pace of;
+    fd_step_data of;
     int product;     /* as a product of factors (adi2d_p_product) */
     int open, close; /* of a product: the step before, or after, is none, or something happens in between */
-} adi2d_p_pace;
+} adi2d_p_step_data;
 
 /* Returns whether the terms along y, or kill, differ. */
 TB_HD int adi2d_p_y_differs(adi2d_terms one, adi2d_terms other)

@@ -31,7 +31,7 @@
 /* Returns whether the terms along an axis are declared independent of the other axes. */
 TB_HD constexpr int adi3d_p_independent(int axis)
 {
-    return (int)adi3d_p_alone >> axis & 1;
+    return (int)adi3d_p_independent_axes >> axis & 1;
 }
 
 #define ADI3D_P_VECTORED (16 / (int)sizeof(tb_real))
@@ -47,7 +47,7 @@ typedef struct {
     unsigned long long *lost; /* when (adi3d_p_device_note), times 2^32, and where something was not finite first */
     unsigned long long
         *untrue;          /* of the first or the last step, the first point, and which declaration does not hold */
-    int *weak;            /* rows that are not diagonally dominant */
+    int *not_dominant;            /* rows that are not diagonally dominant */
     adi3d_values *values; /* as a result's */
     tb_real *factors[3];  /* of the axes that are independent, else null: adi3d_p_device_factor */
     int *pcr_steps;       /* how many PCR steps their solves take */
@@ -83,7 +83,7 @@ TB_HOST size_t adi3d_p_device_lay_out(const adi3d_problem *problem, unsigned cha
     h.values = (adi3d_values *)fd_p_at(memory, used);
     used += fd_p_round((size_t)(1 + problem->times.dates) * sizeof *h.values);
     h.lost = (unsigned long long *)fd_p_at(memory, used), h.untrue = (unsigned long long *)fd_p_at(memory, used + 8);
-    h.weak = (int *)fd_p_at(memory, used + 16), h.given = (int *)fd_p_at(memory, used + 20);
+    h.not_dominant = (int *)fd_p_at(memory, used + 16), h.given = (int *)fd_p_at(memory, used + 20);
     h.largest = (int *)fd_p_at(memory, used + 24), h.too_fast = (int *)fd_p_at(memory, used + 28);
     h.pcr_steps = (int *)fd_p_at(memory, used + 32);
     used += fd_p_round(48);
@@ -166,7 +166,7 @@ TB_D tb_real adi3d_p_device_change(const grid_type &h, const adi3d_p_step &step,
     const fd_cell cell = h.t.cell[axis][index];
     const adi3d_terms start = adi3d_p_terms_at(&h.t, i, j, k, step.time[0]);
     const adi3d_terms end = adi3d_p_terms_at(&h.t, i, j, k, step.time[1]);
-    return step.pace.size *
+    return step.data.size *
            (adi3d_p_along(axis, cell, end, low, here, high) - adi3d_p_along(axis, cell, start, low, here, high) +
             adi3d_p_device_face<axis, value_of>(h, h.u, i, j, k, step.time[1], step.to) -
             adi3d_p_device_face<axis, value_of>(h, h.u, i, j, k, step.time[0], step.from));
@@ -175,14 +175,14 @@ TB_D tb_real adi3d_p_device_change(const grid_type &h, const adi3d_p_step &step,
 /* Returns the right-hand side of stage s at point (i, j, k), for the solve along x. */
 TB_D tb_real adi3d_p_device_right(const adi3d_p_device &h, const adi3d_p_step &step, int s, int i, int j, int k)
 {
-    const int at = adi3d_p_device_at(h, i, j, k), about = s && step.pace.about;
-    tb_real right = adi3d_p_device_apply(h, h.u, i, j, k, step.time[0], step.from, step.pace.base[s ? 1 : 0][0],
-                                         step.pace.base[s ? 1 : 0][1]);
+    const int at = adi3d_p_device_at(h, i, j, k), about = s && step.data.about;
+    tb_real right = adi3d_p_device_apply(h, h.u, i, j, k, step.time[0], step.from, step.data.base[s ? 1 : 0][0],
+                                         step.data.base[s ? 1 : 0][1]);
     if (s)
         right +=
-            adi3d_p_device_apply(h, h.z, i, j, k, step.time[1], step.to, step.pace.base[1][2], step.pace.base[1][3]);
+            adi3d_p_device_apply(h, h.z, i, j, k, step.time[1], step.to, step.data.base[1][2], step.data.base[1][3]);
     if (about) right += h.u[at] - h.z[at];
-    if (h.extra) right += step.pace.dt * h.extra[at];
+    if (h.extra) right += step.data.dt * h.extra[at];
     if (step.changes && !about) right += adi3d_p_device_change<0, adi3d_p_device_value>(h, step, i, j, k);
     return right;
 }
@@ -211,7 +211,7 @@ TB_D void adi3d_p_device_rows(const adi3d_p_step &step, tb_real (*number)[adi3d_
     for (int r = 0; r < rows; r++) {
         const fd_cell cell = own(r, number[axis]);
         const adi3d_terms terms = adi3d_p_terms(number[0], number[1], number[2], now);
-        adi3d_p_matrix(axis, 0, cell, terms, step.pace.size, &a[r], &b[r], &c[r]);
+        adi3d_p_matrix(axis, 0, cell, terms, step.data.size, &a[r], &b[r], &c[r]);
     }
 }
 
@@ -225,7 +225,7 @@ TB_D void adi3d_p_device_face_row(const adi3d_p_device &h, const adi3d_p_step &s
     const int in = side ? -1 : 1;
     const double at[3] = {h.t.x[0][i], h.t.x[1][j], h.t.x[2][k]};
     row[3] = 0;
-    adi3d_p_face_row(&h.problem, h.parameters, &h.t, axis, side, at, step.to, step.pace.size,
+    adi3d_p_face_row(&h.problem, h.parameters, &h.t, axis, side, at, step.to, step.data.size,
                      adi3d_p_terms_at(&h.t, i, j, k, step.time[1]),
                      adi3d_p_terms_at(&h.t, i + (axis == 0 ? in : 0), j + (axis == 1 ? in : 0),
                                       k + (axis == 2 ? in : 0), step.time[1]),

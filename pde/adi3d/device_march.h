@@ -84,16 +84,16 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_device_threads) adi3d_p_device_count(
     const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step, int end)
 {
     const int j = (int)blockIdx.x, k = (int)blockIdx.y;
-    int weak = 0;
+    int not_dominant = 0;
     for (int i = (int)threadIdx.x; i < h.t.n[0]; i += (int)blockDim.x) {
-        weak += adi3d_p_weak(&h.t, i, j, k, &step);
+        not_dominant += adi3d_p_not_dominant(&h.t, i, j, k, &step);
         const unsigned long long untrue = (unsigned)adi3d_p_untrue_at(&h.problem, &h.t, i, j, k, &step);
         const unsigned long long at = (unsigned)(i + h.t.n[0] * (j + h.t.n[1] * k));
         if (untrue) atomicMin(h.untrue, (unsigned long long)end << 62 | at << 32 | untrue);
         const int too_fast = adi3d_p_too_fast(&h.problem, &h.t, h.longest, i, j, k, &step);
         if (too_fast) atomicMin(h.too_fast, too_fast);
     }
-    if (weak > 0) atomicAdd(h.weak, weak);
+    if (not_dominant > 0) atomicAdd(h.not_dominant, not_dominant);
 }
 
 /* Returns what point (i, j, k), which is element `at` of final values and multiplier, has after the event of a date,
@@ -164,10 +164,10 @@ static inline void adi3d_p_device_step(cudaError_t *error, cudaStream_t stream, 
                                        const adi3d_p_step &step)
 {
     const dim3 rows((unsigned)h.t.n[1], (unsigned)h.t.n[2]), threads(adi3d_p_device_threads);
-    const int date = step.pace.date;
-    for (int s = 0; s < step.pace.stages; s++) {
+    const int date = step.data.date;
+    for (int s = 0; s < step.data.stages; s++) {
         adi3d_p_device_x<unused>(error, stream, h, step, s);
-        if (step.changes && !(s && step.pace.about)) {
+        if (step.changes && !(s && step.data.about)) {
             adi3d_p_device_yz<1, 1>(error, stream, h, step, s);
             adi3d_p_device_yz<2, 1>(error, stream, h, step, s);
         } else {
@@ -226,7 +226,8 @@ static inline fd_status adi3d_p_device_march(cudaError_t *error, cudaStream_t st
             *error = cudaMemsetAsync(grid[g], 0, (size_t)h.elements * sizeof(tb_real), stream);
     if (*error == cudaSuccess) *error = cudaMemsetAsync(h.lost, 255, sizeof *h.lost + sizeof *h.untrue, stream);
     if (*error == cudaSuccess)
-        *error = cudaMemsetAsync(h.weak, 0, 4 * sizeof *h.weak, stream); /* given, largest, too_fast too */
+        *error =
+            cudaMemsetAsync(h.not_dominant, 0, 4 * sizeof *h.not_dominant, stream); /* given, largest, too_fast too */
     adi3d_p_launch(error, stream, adi3d_p_device_begin<unused>, rows, threads, 0, h);
     for (int end = 0; end < 2; end++) { /* the loop below refuses a step whose numbers are not finite */
         const int k = end ? steps - 1 : 0;
@@ -238,7 +239,7 @@ static inline fd_status adi3d_p_device_march(cudaError_t *error, cudaStream_t st
         if (k % at_once == 0) fd_schedule_part(&times, k, at_once, some, &steps);
         status = adi3d_p_step_of(problem, parameters, &some[k % at_once], k, &step);
         if (status.what) break;
-        h.fresh = k == 0 || step.pace.size != before.pace.size ||
+        h.fresh = k == 0 || step.data.size != before.data.size ||
                   !fd_p_same(adi3d_p_numbers(3), &before.time[1][0], &step.time[1][0]);
         before = step;
         if (problem->watched)
@@ -264,7 +265,7 @@ static inline fd_status adi3d_p_device_results(cudaError_t *error, cudaStream_t 
     int counted[4] = {0, 0, 0, 0}; /* rows that are not dominant, magnitudes given and left, too_fast */
     if (*error == cudaSuccess) *error = cudaMemcpyAsync(found, h.lost, sizeof found, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess)
-        *error = cudaMemcpyAsync(counted, h.weak, sizeof counted, cudaMemcpyDeviceToHost, stream);
+        *error = cudaMemcpyAsync(counted, h.not_dominant, sizeof counted, cudaMemcpyDeviceToHost, stream);
     if (*error == cudaSuccess) *error = cudaStreamSynchronize(stream);
     const unsigned long long lost = found[0], untrue = found[1];
     const int too_fast = counted[3];
@@ -285,7 +286,7 @@ static inline fd_status adi3d_p_device_results(cudaError_t *error, cudaStream_t 
         status = fd_status_of(what, 0, -1, at % n[0], at / n[0] % n[1], at / n[0] / n[1], (when + 1) / 2 - 1);
     }
     if (status.what || *error != cudaSuccess) return status;
-    status.weak = counted[0];
+    status.not_dominant = counted[0];
     fd_p_grown(&status, counted[1], counted[2]);
     if (status.what) return status;
     for (int date = -1; date < problem->times.dates && *error == cudaSuccess; date++) {

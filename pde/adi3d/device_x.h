@@ -44,7 +44,7 @@ TB_D void adi3d_p_device_finish_x(const adi3d_p_device &h, const adi3d_p_step &s
     const int at = adi3d_p_device_at(h, 0, j, k);
     if (n > 0)
         adi3d_p_device_make_faces<0, rows>(
-            h, step, first, 0, j, k, (s && step.pace.about ? h.z : h.u) + at, 1,
+            h, step, first, 0, j, k, (s && step.data.about ? h.z : h.u) + at, 1,
             [&](int m) { return adi3d_p_device_right(h, step, s, m, j, k); }, made);
     tb_real number[3][adi3d_p_most];
     adi3d_p_device_numbers<0>(h, 0, j, k, number);
@@ -119,7 +119,7 @@ TB_D void adi3d_p_device_row_of(const tb_real *part, int of_row, int lane, tb_re
 template <int kind, int axis>
 TB_D tb_real adi3d_p_device_face_of(const adi3d_p_device &h, const adi3d_p_step &step, int i, int j, int k)
 {
-    const tb_real *base = step.pace.base[kind ? 1 : 0];
+    const tb_real *base = step.data.base[kind ? 1 : 0];
     tb_real sum = base[1] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, h.u, i, j, k, step.time[0], step.from);
     if (kind) sum += base[3] * adi3d_p_device_face<axis, adi3d_p_device_value>(h, h.z, i, j, k, step.time[1], step.to);
     return sum;
@@ -201,7 +201,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident) adi3d_p_device_
     const int first = rows * (32 * part + lane), j0 = lines * (int)blockIdx.x, valid = j0 + row < n[1];
     const int j = valid ? j0 + row : n[1] - 1;
     const int from = n[2] * (int)blockIdx.y / (int)gridDim.y, to = n[2] * ((int)blockIdx.y + 1) / (int)gridDim.y;
-    const tb_real *base = step.pace.base[kind ? 1 : 0], size = step.pace.size, dt = step.pace.dt;
+    const tb_real *base = step.data.base[kind ? 1 : 0], size = step.data.size, dt = step.data.dt;
     const tb_real mixed = base[0], own = kind == 2 ? 1 : base[1];
     const tb_real *mine = ring + (row + 1) * warps * adi3d_p_warp_len(rows) + part * adi3d_p_warp_len(rows);
     const int adds = adi3d_p_adds(&h.problem, 0, 0) + adi3d_p_adds(&h.problem, 0, 1) + adi3d_p_adds(&h.problem, 1, 0) +
@@ -432,7 +432,7 @@ static inline void adi3d_p_device_x_of(cudaError_t *error, cudaStream_t stream, 
     const dim3 blocks((unsigned)((h.t.n[1] + lines - 1) / lines), (unsigned)h.t.n[2]);
     const int done = step.changes      ? 0
                      : s == 0          ? adi3d_p_device_launch_x<0, warps>(error, stream, h, step)
-                     : step.pace.about ? adi3d_p_device_launch_x<1, warps>(error, stream, h, step)
+                     : step.data.about ? adi3d_p_device_launch_x<1, warps>(error, stream, h, step)
                                        : adi3d_p_device_launch_x<2, warps>(error, stream, h, step);
     if (!done) adi3d_p_launch(error, stream, adi3d_p_device_any_x<8, warps, lines>, blocks, dim3(256), 0, h, step, s);
 }

@@ -39,7 +39,7 @@ TRID_KERNEL void __launch_bounds__(parts * lines) adi3d_p_device_lines(const __g
     const int valid = mine < h.t.n[0], n = valid ? h.t.n[axis] : 0, i = valid ? mine : h.t.n[0] - 1;
     const int stride = axis == 1 ? h.pitch : h.plane, march = axis == 1 ? h.plane : h.pitch, count = h.t.n[3 - axis];
     const int from = count * (int)blockIdx.y / (int)gridDim.y, to = count * ((int)blockIdx.y + 1) / (int)gridDim.y;
-    const int about = s && step.pace.about, last = s == step.pace.stages - 1;
+    const int about = s && step.data.about, last = s == step.data.stages - 1;
     const int exercise = axis == 2 && last ? h.problem.exercise : FD_EUROPEAN;
     const int fixed_x =
         (i == 0 && h.problem.face[0][0] == FD_VALUE) || (i == h.t.n[0] - 1 && h.problem.face[0][1] == FD_VALUE);
@@ -136,7 +136,7 @@ TRID_KERNEL void __launch_bounds__(parts * lines) adi3d_p_device_lines(const __g
             const int at = line + (first + r) * stride;
             tb_real unused = 0;
             if (first + r < n)
-                d[r] = fd_lane_exercise(exercise, step.pace.dt, h.final[at], d[r],
+                d[r] = fd_lane_exercise(exercise, step.data.dt, h.final[at], d[r],
                                         exercise == FD_AMERICAN ? &h.extra[at] : &unused);
         }
         TB_UNROLL

@@ -1,7 +1,7 @@
 /* host.h - a room of adi3d.h, read once a model and precision: marches on the host, by workers and in batches.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_host_weak ADI3D_OF(p_host_weak)
+#define adi3d_p_host_not_dominant ADI3D_OF(p_host_not_dominant)
 #define adi3d_p_host_untrue ADI3D_OF(p_host_untrue)
 #define adi3d_p_host_date ADI3D_OF(p_host_date)
 #define adi3d_p_host_values ADI3D_OF(p_host_values)
@@ -21,14 +21,14 @@
 #define adi3d_host_batch ADI3D_OF(host_batch)
 
 /* Returns how many rows of the points of row (j, k) are not dominant in a step, vectorised. */
-FD_P_FLAT int adi3d_p_host_weak(const adi3d_p_host *h, int j, int k, const adi3d_p_step *step)
+FD_P_FLAT int adi3d_p_host_not_dominant(const adi3d_p_host *h, int j, int k, const adi3d_p_step *step)
 {
-    const tb_real *FD_P_RESTRICT numbers = h->t.number[0], *FD_P_RESTRICT spread = h->spread, size = step->pace.size;
+    const tb_real *FD_P_RESTRICT numbers = h->t.number[0], *FD_P_RESTRICT spread = h->spread, size = step->data.size;
     const fd_cell cell_y = h->t.cell[1][j], cell_z = h->t.cell[2][k];
     const int n = h->t.n[0];
     const size_t padded = (size_t)h->t.padded[0], pitch = h->pitch;
     tb_real y[adi3d_p_most], z[adi3d_p_most], now[adi3d_p_most];
-    int weak = 0;
+    int not_dominant = 0;
     adi3d_p_take(&h->t, 1, j, y), adi3d_p_take(&h->t, 2, k, z);
     for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = step->time[1][q];
     for (int i = 0; i < n; i++) {
@@ -36,10 +36,11 @@ FD_P_FLAT int adi3d_p_host_weak(const adi3d_p_host *h, int j, int k, const adi3d
         tb_real x[adi3d_p_most];
         adi3d_p_host_take(0, numbers, padded, (size_t)i, x);
         const adi3d_terms terms = adi3d_p_terms(x, y, z, now);
-        weak += adi3d_p_weak_along(0, cell, terms, size) + adi3d_p_weak_along(1, cell_y, terms, size) +
-                adi3d_p_weak_along(2, cell_z, terms, size);
+        not_dominant += adi3d_p_not_dominant_along(0, cell, terms, size) +
+                        adi3d_p_not_dominant_along(1, cell_y, terms, size) +
+                        adi3d_p_not_dominant_along(2, cell_z, terms, size);
     }
-    return weak;
+    return not_dominant;
 }
 
 /* Returns what adi3d_p_untrue_at finds at all points of row (j, k), vectorised. */
@@ -155,14 +156,14 @@ TB_HOST int adi3d_p_host_too_fast(const adi3d_p_host *h, double longest, const a
 }
 
 /* Checks all points in the first and the last step. Returns what is FD_OK, which declaration does not hold, or
-   FD_UNSTABLE; weak counts the worker's rows that are not dominant. The march refuses steps whose numbers are not
+   FD_UNSTABLE; not_dominant counts the worker's rows that are not. The march refuses steps whose numbers are not
    finite. */
 TB_HOST fd_status adi3d_p_host_look(const adi3d_p_host *h, int steps)
 {
     const int *n = h->t.n, w = h->worker;
     const fd_times times = adi3d_p_times(h->problem);
     const double longest = adi3d_p_longest_step(&times);
-    int weak = 0, too_fast = 0;
+    int not_dominant = 0, too_fast = 0;
     for (int end = 0; end < 2; end++) {
         const int number = end ? steps - 1 : 0;
         fd_step one = {0, 0, 0, FD_THETA, -1}; /* written below; compilers may not see it */
@@ -175,7 +176,7 @@ TB_HOST fd_status adi3d_p_host_look(const adi3d_p_host *h, int steps)
             return fd_p_untrue(adi3d_p_untrue_at(h->problem, &h->t, i, j, k, &step), i, j, k, number);
         }
         for (int k = adi3d_p_share(h, n[2], w); k < adi3d_p_share(h, n[2], w + 1); k++)
-            for (int j = 0; j < n[1]; j++) weak += adi3d_p_host_weak(h, j, k, &step);
+            for (int j = 0; j < n[1]; j++) not_dominant += adi3d_p_host_not_dominant(h, j, k, &step);
         if (longest > 0) {
             const int least = adi3d_p_host_too_fast(h, longest, &step);
             if (least < too_fast) too_fast = least;
@@ -183,7 +184,7 @@ TB_HOST fd_status adi3d_p_host_look(const adi3d_p_host *h, int steps)
     }
     if (too_fast < 0) return fd_status_of(FD_UNSTABLE, fd_p_enough(&times, too_fast), -1, -1, -1, -1, -1);
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
-    status.weak = weak;
+    status.not_dominant = not_dominant;
     return status;
 }
 
@@ -228,7 +229,7 @@ TB_HOST fd_status adi3d_p_host_march(const adi3d_p_host *h, adi3d_result *result
     const fd_times times = adi3d_p_times(problem);
     fd_schedule_part(&times, 0, 0, NULL, &steps);
     if (!status.what) status = adi3d_p_host_look(h, steps);
-    const int weak = status.weak;
+    const int not_dominant = status.not_dominant;
     for (int k = 0; k < steps && !status.what; k++) {
         if (k % at_once == 0) fd_schedule_part(&times, k, at_once, some, &steps);
         status = adi3d_p_step_of(problem, h->parameters, &some[k % at_once], k, &step);
@@ -236,13 +237,13 @@ TB_HOST fd_status adi3d_p_host_march(const adi3d_p_host *h, adi3d_result *result
         if (problem->watched && (lost = adi3d_p_host_lost(h, &step, &largest)) != FD_P_NONE)
             return adi3d_p_lost(h, FD_MODEL_NAN, lost, k);
         adi3d_p_host_step(h, &step);
-        const fd_date *event = adi3d_p_event(problem, step.pace.date);
+        const fd_date *event = adi3d_p_event(problem, step.data.date);
         if (event && event->what != FD_RECORD) {
-            adi3d_p_host_date(h, step.pace.date, event, &given);
+            adi3d_p_host_date(h, step.data.date, event, &given);
             adi3d_p_meet(h);
         }
         if (event && (event->what & FD_RECORD) && h->worker == 0)
-            result->values[1 + step.pace.date] = adi3d_p_host_values(h);
+            result->values[1 + step.data.date] = adi3d_p_host_values(h);
         if (problem->watched && (lost = adi3d_p_host_lost(h, NULL, &largest)) != FD_P_NONE)
             return adi3d_p_lost(h, FD_NOT_SOLVED, lost, k);
         if (problem->progress && h->worker == 0) problem->progress(k + 1, steps, problem->context);
@@ -254,7 +255,7 @@ TB_HOST fd_status adi3d_p_host_march(const adi3d_p_host *h, adi3d_result *result
         fd_p_grown(&status, given, largest);
     else
         status = adi3d_p_lost(h, FD_NOT_SOLVED, lost, steps - 1);
-    status.weak = adi3d_p_together(h, weak, 1);
+    status.not_dominant = adi3d_p_together(h, not_dominant, 1);
     return status;
 }
 

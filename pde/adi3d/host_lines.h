@@ -39,7 +39,7 @@ FD_P_INLINE void adi3d_p_host_eliminate(const adi3d_p_host *h, int axis, int at_
 {
     const int vary = axis == 0 ? 1 : 0;
     const fd_cell cell = h->t.cell[axis][axis == 0 ? i : axis == 1 ? j : k];
-    const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + (vary ? j : i), size = step->pace.size;
+    const tb_real *FD_P_RESTRICT numbers = h->t.number[vary] + (vary ? j : i), size = step->data.size;
     const size_t padded = (size_t)h->t.padded[vary];
     tb_real own[adi3d_p_most], z[adi3d_p_most], now[adi3d_p_most];
     adi3d_p_take(&h->t, axis == 0 ? 0 : 1, axis == 0 ? i : j, own), adi3d_p_take(&h->t, 2, k, z);
@@ -84,7 +84,7 @@ TB_HOST void adi3d_p_host_at_face(const adi3d_p_host *h, int axis, int side, int
         }
         const double at[3] = {h->t.x[0][i], h->t.x[1][j], h->t.x[2][k]};
         tb_real row[3], value = right[b];
-        adi3d_p_face_row(h->problem, h->parameters, &h->t, axis, side, at, step->to, step->pace.size,
+        adi3d_p_face_row(h->problem, h->parameters, &h->t, axis, side, at, step->to, step->data.size,
                          adi3d_p_terms_at(&h->t, i, j, k, step->time[1]),
                          adi3d_p_terms_at(&h->t, i + (axis == 0 ? in : 0), j + (axis == 1 ? in : 0),
                                           k + (axis == 2 ? in : 0), step->time[1]),
@@ -212,7 +212,7 @@ TB_HOST void adi3d_p_host_x(const adi3d_p_host *h, int s, int lines, int j, int 
 {
     const int n = h->t.n[0];
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)j * pitch;
-    const tb_real *w = (s && step->pace.about ? h->z : h->u) + at;
+    const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
     for (int b = 0; b < lines; b += ADI3D_P_ROWS) {
         const int rows = lines - b < ADI3D_P_ROWS ? lines - b : ADI3D_P_ROWS;
         for (int r = 0; r < rows; r++) {
@@ -225,7 +225,7 @@ TB_HOST void adi3d_p_host_x(const adi3d_p_host *h, int s, int lines, int j, int 
     adi3d_p_host_forward_x(h, &of);
     adi3d_p_host_back_x(h);
     adi3d_p_host_transpose(n, lines, h->tile, ADI3D_P_LANES, h->d + at, pitch);
-    for (int b = 0; b < lines && step->changes && !(s && step->pace.about); b++)
+    for (int b = 0; b < lines && step->changes && !(s && step->data.about); b++)
         adi3d_p_host_change(h, 1, h->u, j + b, k, step, h->d + at + (size_t)b * pitch);
 }
 
@@ -322,7 +322,7 @@ TB_HOST void adi3d_p_host_y(const adi3d_p_host *h, int s, int lines, int i, int 
 {
     const int fixed = adi3d_p_host_fixed(h, lines, i), all = lines == ADI3D_P_LANES;
     const size_t pitch = h->pitch, at = (size_t)k * h->plane + (size_t)i;
-    const tb_real *w = (s && step->pace.about ? h->z : h->u) + at;
+    const tb_real *w = (s && step->data.about ? h->z : h->u) + at;
     const adi3d_p_host_lines of = {step, lines, i, 0, k, h->d + at, w, pitch, pitch, 1};
     (all ? adi3d_p_host_forward_y : adi3d_p_host_rest_y)(h, &of);
     (all ? adi3d_p_host_back_y_all : adi3d_p_host_back_y_rest)(h, lines, fixed, h->d + at);
@@ -331,11 +331,11 @@ TB_HOST void adi3d_p_host_y(const adi3d_p_host *h, int s, int lines, int i, int 
 /* Solves along z the columns i .. of the planes' rows j, from d, and ends the stage. */
 TB_HOST void adi3d_p_host_z(const adi3d_p_host *h, int s, int lines, int i, int j, const adi3d_p_step *step)
 {
-    const int last = s == step->pace.stages - 1, exercise = last ? h->problem->exercise : FD_EUROPEAN;
+    const int last = s == step->data.stages - 1, exercise = last ? h->problem->exercise : FD_EUROPEAN;
     const int given = adi3d_p_given(h->problem, 1, j);
     const int fixed = adi3d_p_host_fixed(h, lines, i), all = lines == ADI3D_P_LANES;
     const size_t plane = h->plane, at = (size_t)j * h->pitch + (size_t)i;
-    const tb_real *w = s && step->pace.about ? h->z : h->u, dt = step->pace.dt;
+    const tb_real *w = s && step->data.about ? h->z : h->u, dt = step->data.dt;
     tb_real *to = last ? h->u : h->z;
     for (int k = 0; k < h->t.n[2] && given; k++) {
         const size_t row = at + (size_t)k * plane;
@@ -352,7 +352,7 @@ TB_HOST void adi3d_p_host_z(const adi3d_p_host *h, int s, int lines, int i, int 
 TB_HOST void adi3d_p_host_step(const adi3d_p_host *h, const adi3d_p_step *step)
 {
     const int *n = h->t.n, w = h->worker;
-    for (int s = 0; s < step->pace.stages; s++) {
+    for (int s = 0; s < step->data.stages; s++) {
         for (int k = adi3d_p_share(h, n[2], w); k < adi3d_p_share(h, n[2], w + 1); k++) {
             for (int j = 0; j < n[1]; j += ADI3D_P_LANES)
                 adi3d_p_host_x(h, s, n[1] - j < ADI3D_P_LANES ? n[1] - j : ADI3D_P_LANES, j, k, step);
@@ -362,7 +362,7 @@ TB_HOST void adi3d_p_host_step(const adi3d_p_host *h, const adi3d_p_step *step)
         adi3d_p_meet(h);
         for (int j = adi3d_p_share(h, n[1], w); j < adi3d_p_share(h, n[1], w + 1); j++) {
             const int given = adi3d_p_given(h->problem, 1, j);
-            for (int k = 0; k < n[2] && step->changes && !given && !(s && step->pace.about); k++)
+            for (int k = 0; k < n[2] && step->changes && !given && !(s && step->data.about); k++)
                 adi3d_p_host_change(h, 2, h->u, j, k, step, h->d + (size_t)k * h->plane + (size_t)j * h->pitch);
             for (int i = 0; i < n[0]; i += ADI3D_P_LANES)
                 adi3d_p_host_z(h, s, n[0] - i < ADI3D_P_LANES ? n[0] - i : ADI3D_P_LANES, i, j, step);

@@ -335,7 +335,7 @@ FD_P_INLINE void adi3d_p_host_change_to(const adi3d_p_host *h, int axis, const t
     low = axis ? adi3d_p_host_row(h, v, j - (axis == 1), k - (axis == 2)) : here - 1;
     high = axis ? adi3d_p_host_row(h, v, j + (axis == 1), k + (axis == 2)) : here + 1;
     const int n = h->t.n[0], fixed[2] = {h->problem->face[0][0] == FD_VALUE, h->problem->face[0][1] == FD_VALUE};
-    const tb_real first = out[0], last = out[n - 1], size = step->pace.size;
+    const tb_real first = out[0], last = out[n - 1], size = step->data.size;
     const tb_real *FD_P_RESTRICT spread = h->spread;
     const size_t pitch = h->pitch;
     tb_real y[adi3d_p_most], z[adi3d_p_most];
@@ -365,9 +365,9 @@ TB_HOST void adi3d_p_host_change(const adi3d_p_host *h, int axis, const tb_real 
 TB_HOST void adi3d_p_host_right(const adi3d_p_host *h, int s, int first, int j, int k, const adi3d_p_step *step,
                                 tb_real *FD_P_RESTRICT out)
 {
-    const tb_real *base = step->pace.base[s], dt = step->pace.dt;
+    const tb_real *base = step->data.base[s], dt = step->data.dt;
     const tb_real *FD_P_RESTRICT u = adi3d_p_host_row(h, h->u, j, k);
-    const int n = h->t.n[0], about = s && step->pace.about;
+    const int n = h->t.n[0], about = s && step->data.about;
     adi3d_p_host_apply(h, 0, h->u, first, j, k, step->time[0], base[0], base[1], out);
     for (int d = 0; d < 3; d++) adi3d_p_host_faces(h, d, h->u, j, k, step->time[0], step->from, base[1], out);
     if (s) {

@@ -20,7 +20,7 @@
 #define adi3d_model_of_y ADI3D_MODEL_OF(of_y)
 #define adi3d_model_of_z ADI3D_MODEL_OF(of_z)
 #define adi3d_model_of_t ADI3D_MODEL_OF(of_t)
-#define adi3d_p_alone ADI3D_OF(p_alone)
+#define adi3d_p_independent_axes ADI3D_OF(p_independent_axes)
 #define adi3d_p_most ADI3D_OF(p_most)
 #define adi3d_p_room ADI3D_OF(p_room)
 #define adi3d_p_tables ADI3D_OF(p_tables)
@@ -48,8 +48,8 @@
 #define adi3d_p_adds ADI3D_OF(p_adds)
 #define adi3d_p_at_face ADI3D_OF(p_at_face)
 #define adi3d_p_face_row ADI3D_OF(p_face_row)
-#define adi3d_p_weak_along ADI3D_OF(p_weak_along)
-#define adi3d_p_weak ADI3D_OF(p_weak)
+#define adi3d_p_not_dominant_along ADI3D_OF(p_not_dominant_along)
+#define adi3d_p_not_dominant ADI3D_OF(p_not_dominant)
 #define adi3d_p_terms_beyond ADI3D_OF(p_terms_beyond)
 #define adi3d_p_few ADI3D_OF(p_few)
 #define adi3d_p_differs ADI3D_OF(p_differs)
@@ -109,10 +109,10 @@ TB_HD void adi3d_p_numbers_at(const adi3d_model_parameters *parameters, int axis
 }
 
 enum {
-#ifdef ADI3D_ALONE
-    adi3d_p_alone = ADI3D_ALONE,
+#ifdef ADI3D_INDEPENDENT
+    adi3d_p_independent_axes = ADI3D_INDEPENDENT,
 #else
-    adi3d_p_alone = 0,
+    adi3d_p_independent_axes = 0,
 #endif
     adi3d_p_most = 1 + (int)adi3d_model_numbers_of_x + (int)adi3d_model_numbers_of_y + (int)adi3d_model_numbers_of_z +
                    (int)adi3d_model_numbers_of_t, /* of any axis or of time, and one */
@@ -132,7 +132,7 @@ typedef struct {
 
 /* A time step: its data, and the numbers of its start (0) and end (1). It is small, and passed by value. */
 typedef struct {
-    fd_pace pace;
+    fd_step_data data;
     tb_real time[2][adi3d_model_numbers_of_t + 1];
     double from, to;
     int changes; /* whether anything along the axes, coefficients or given slopes, differs from its start to its end */
@@ -197,7 +197,7 @@ TB_HD fd_status adi3d_p_step_of(const adi3d_problem *problem, const adi3d_model_
 {
     double number[adi3d_p_room];
     fd_p_blank(adi3d_p_numbers(3), number);
-    fd_pace_of(problem->scheme, step, &s->pace);
+    fd_step_data_of(problem->scheme, step, &s->data);
     s->from = step->from, s->to = step->to;
     for (int end = 0; end < 2; end++) {
         /* One call for one time: the compiler might round two calls differently. */
@@ -210,8 +210,9 @@ TB_HD fd_status adi3d_p_step_of(const adi3d_problem *problem, const adi3d_model_
         }
     }
     if (fd_p_written_beyond(adi3d_p_numbers(3), number)) return fd_status_of(FD_TOO_FEW_NUMBERS, 0, -1, -1, -1, -1, k);
-    s->pace.still = adi3d_model_changes == 0 || fd_p_same(adi3d_p_numbers(3), &s->time[0][0], &s->time[1][0]);
-    s->changes = !s->pace.still || adi3d_p_slopes(problem);
+    s->data.time_independent =
+        adi3d_model_changes == 0 || fd_p_same(adi3d_p_numbers(3), &s->time[0][0], &s->time[1][0]);
+    s->changes = !s->data.time_independent || adi3d_p_slopes(problem);
     return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
 }
 
@@ -390,7 +391,7 @@ TB_HD void adi3d_p_face_row(const adi3d_problem *problem, const adi3d_model_para
 
 /* Returns whether the row along an axis with these terms is not diagonally dominant. A row without couplings of the
    wrong sign is, whatever rounding says. */
-TB_HD int adi3d_p_weak_along(int axis, fd_cell cell, adi3d_terms terms, tb_real size)
+TB_HD int adi3d_p_not_dominant_along(int axis, fd_cell cell, adi3d_terms terms, tb_real size)
 {
     tb_real a, b, c;
     const int dominant = adi3d_p_matrix(axis, 0, cell, terms, size, &a, &b, &c);
@@ -399,13 +400,14 @@ TB_HD int adi3d_p_weak_along(int axis, fd_cell cell, adi3d_terms terms, tb_real 
 
 /* Returns how many of the three rows of a point are not dominant in a step. A face whose value is given has no
    couplings in its cell, so none is found there. */
-TB_HD int adi3d_p_weak(const adi3d_p_tables *t, int i, int j, int k, const adi3d_p_step *step)
+TB_HD int adi3d_p_not_dominant(const adi3d_p_tables *t, int i, int j, int k, const adi3d_p_step *step)
 {
     const int index[3] = {i, j, k};
     const adi3d_terms terms = adi3d_p_terms_at(t, i, j, k, step->time[1]);
-    int weak = 0;
-    for (int d = 0; d < 3; d++) weak += adi3d_p_weak_along(d, t->cell[d][index[d]], terms, step->pace.size);
-    return weak;
+    int not_dominant = 0;
+    for (int d = 0; d < 3; d++)
+        not_dominant += adi3d_p_not_dominant_along(d, t->cell[d][index[d]], terms, step->data.size);
+    return not_dominant;
 }
 
 /* Returns the terms at point (i, j, k) and a time, with undeclared numbers set to 1, or to 2 for the axes, and for time
@@ -469,10 +471,10 @@ TB_HD int adi3d_p_untrue(const tb_real *x, const tb_real *y, const tb_real *z, t
         untrue |= differs * FD_P_CHANGES;
     }
     for (int d = 0; d < 3; d++) {
-        if (!((int)adi3d_p_alone >> d & 1)) continue;
+        if (!((int)adi3d_p_independent_axes >> d & 1)) continue;
         const adi3d_terms line =
             adi3d_p_terms(d == 0 ? x : first[0], d == 1 ? y : first[1], d == 2 ? z : first[2], end);
-        untrue |= adi3d_p_differs(d, here, line) * (FD_P_NOT_ALONE << d);
+        untrue |= adi3d_p_differs(d, here, line) * (FD_P_NOT_INDEPENDENT << d);
     }
     return untrue;
 }

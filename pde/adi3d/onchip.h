@@ -69,12 +69,12 @@ ADI3D_P_RARE int adi3d_p_chip_lost(const adi3d_p_chip &h, unsigned char *memory,
 }
 
 /* Returns the status of a march that ended, by the magnitudes of all threads. */
-ADI3D_P_RARE fd_status adi3d_p_chip_ended(const adi3d_p_chip &h, int weak, int largest, int *least)
+ADI3D_P_RARE fd_status adi3d_p_chip_ended(const adi3d_p_chip &h, int not_dominant, int largest, int *least)
 {
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     const int given = -fd_p_chip_least(h.size, -h.given, least);
     fd_p_grown(&status, given, -fd_p_chip_least(h.size, -largest, least));
-    status.weak = weak;
+    status.not_dominant = not_dominant;
     return status;
 }
 
@@ -93,12 +93,12 @@ TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, const 
     TB_LOOP
     for (k = 0; k < steps; k++) {
         if (k == ready.plan->bad) return fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, k);
-        adi3d_p_chip_fetch_step(h, memory, &ready.pace[k]);
+        adi3d_p_chip_fetch_step(h, memory, &ready.data[k]);
         if (watched && (lost = adi3d_p_chip_lost(h, memory, 1, least, &largest)) != FD_P_NONE) {
             what = FD_MODEL_NAN;
             break;
         }
-        const int date = ((const adi3d_p_step *)(memory + h.step))->pace.date;
+        const int date = ((const adi3d_p_step *)(memory + h.step))->data.date;
         const fd_date *event = adi3d_p_event(&h.problem, date);
         adi3d_p_chip_step<half>(h, memory);
         if (event) {
@@ -114,7 +114,7 @@ TB_D fd_status adi3d_p_chip_march(adi3d_p_chip &h, unsigned char *memory, const 
         if ((watched || k == steps - 1) && (lost = adi3d_p_chip_lost(h, memory, 0, least, &largest)) != FD_P_NONE)
             break;
     }
-    if (lost == FD_P_NONE) return adi3d_p_chip_ended(h, ready.plan->weak, largest, least);
+    if (lost == FD_P_NONE) return adi3d_p_chip_ended(h, ready.plan->not_dominant, largest, least);
     return fd_status_of(what, 0, -1, lost % n0, lost / n0 % n1, lost / n0 / n1, k);
 }
 

@@ -17,7 +17,7 @@ typedef struct {
     adi3d_p_tables t;
     adi3d_p_plan *plan;
     fd_step *step;
-    adi3d_p_step *pace;          /* of each step */
+    adi3d_p_step *data;          /* of each step */
     tb_real *final, *extra, *of; /* grids without gaps: final values, exercise's multiplier, the base of a second
                                     stage */
 } adi3d_p_ready;
@@ -43,7 +43,7 @@ TB_HD size_t adi3d_p_ready_lay_out(const adi3d_batch *batch, const int *points, 
     }
     r.plan = (adi3d_p_plan *)fd_p_at(memory, used), used += fd_p_round(sizeof *r.plan);
     r.step = (fd_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.step);
-    r.pace = (adi3d_p_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.pace);
+    r.data = (adi3d_p_step *)fd_p_at(memory, used), used += fd_p_round((size_t)batch->steps * sizeof *r.data);
     tb_real **const grids[3] = {&r.final, &r.extra, &r.of};
     for (int g = 0; g < 3; g++) *grids[g] = (tb_real *)fd_p_at(memory, used), used += fd_p_round(grid);
     if (ready) *ready = r;
@@ -100,7 +100,7 @@ TB_D void adi3d_p_ready_finals(const adi3d_p_batch &launch, int which, const adi
     }
     adi3d_p_coordinates(&r.t, launch.batch.points, coordinates, thread, threads);
     for (int k = thread; k < r.plan->steps; k += threads)
-        if (adi3d_p_step_of(problem, parameters, &r.step[k], k, &r.pace[k]).what) fd_p_least(&r.plan->bad, k);
+        if (adi3d_p_step_of(problem, parameters, &r.step[k], k, &r.data[k]).what) fd_p_least(&r.plan->bad, k);
     int given = 0;
     for (int at = thread; at < all; at += threads) {
         const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1;
@@ -118,27 +118,27 @@ TB_D void adi3d_p_ready_checks(const adi3d_problem *problem, const adi3d_model_p
     const int thread = trid_block_thread(), n0 = r.t.n[0], n1 = r.t.n[1], all = n0 * n1 * r.t.n[2];
     adi3d_p_plan *plan = r.plan;
     const int last = plan->steps - 1;
-    int weak = 0;
+    int not_dominant = 0;
     for (int at = thread; at < all; at += trid_block_threads())
         for (int end = 0; end < 2; end++) {
             const int i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
             if (step >= plan->bad) continue;
-            weak += adi3d_p_weak(&r.t, i, j, k, &r.pace[step]);
-            if (adi3d_p_untrue_at(problem, &r.t, i, j, k, &r.pace[step])) fd_p_least(&plan->untrue[end], at);
-            const int too_fast = adi3d_p_too_fast(problem, &r.t, plan->longest, i, j, k, &r.pace[step]);
+            not_dominant += adi3d_p_not_dominant(&r.t, i, j, k, &r.data[step]);
+            if (adi3d_p_untrue_at(problem, &r.t, i, j, k, &r.data[step])) fd_p_least(&plan->untrue[end], at);
+            const int too_fast = adi3d_p_too_fast(problem, &r.t, plan->longest, i, j, k, &r.data[step]);
             if (too_fast) fd_p_least(&plan->too_fast, too_fast);
         }
-    if (weak > 0) fd_p_add(&plan->weak, weak);
+    if (not_dominant > 0) fd_p_add(&plan->not_dominant, not_dominant);
     __syncthreads();
     if (thread == 0 && plan->bad != FD_P_NONE) { /* the march finds what is not finite, in its turn */
         const fd_status status =
-            adi3d_p_step_of(problem, parameters, &r.step[plan->bad], plan->bad, &r.pace[plan->bad]);
+            adi3d_p_step_of(problem, parameters, &r.step[plan->bad], plan->bad, &r.data[plan->bad]);
         if (status.what == FD_TOO_FEW_NUMBERS) plan->status = status;
     }
     for (int end = 0; end < 2 && thread == 0 && !plan->status.what; end++) {
         const int at = plan->untrue[end], i = at % n0, j = at / n0 % n1, k = at / n0 / n1, step = end ? last : 0;
         if (at != FD_P_NONE)
-            plan->status = fd_p_untrue(adi3d_p_untrue_at(problem, &r.t, i, j, k, &r.pace[step]), i, j, k, step);
+            plan->status = fd_p_untrue(adi3d_p_untrue_at(problem, &r.t, i, j, k, &r.data[step]), i, j, k, step);
     }
     if (thread == 0 && !plan->status.what && plan->too_fast < 0)
         plan->status = fd_status_of(FD_UNSTABLE, fd_p_enough(&problem->times, plan->too_fast), -1, -1, -1, -1, -1);
@@ -156,7 +156,7 @@ TRID_KERNEL void __launch_bounds__(adi3d_p_ready_threads) adi3d_p_ready_kernel(
     adi3d_p_plan *plan = r.plan;
     if (thread == 0) {
         plan->status = adi3d_p_check_in(&launch.batch, problem);
-        plan->weak = plan->given = plan->too_fast = 0,
+        plan->not_dominant = plan->given = plan->too_fast = 0,
         plan->bad = plan->lost = plan->untrue[0] = plan->untrue[1] = FD_P_NONE;
     }
     __syncthreads();

@@ -121,10 +121,10 @@ TB_D void adi3d_p_chip_right(const adi3d_p_chip &h, unsigned char *memory)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
     const int n0 = h.t.n[0], n1 = h.t.n[1], n2 = h.t.n[2], pitch = h.pitch, plane = h.plane, first = h.first;
-    const int planes = h.planes, adds = h.adds, about = step.pace.about, twice = step.pace.stages > 1;
+    const int planes = h.planes, adds = h.adds, about = step.data.about, twice = step.data.stages > 1;
     const int changes = step.changes, source = second ? h.z : h.u;
-    const tb_real *base = step.pace.base[second], mixed = base[second ? 2 : 0], own = base[second ? 3 : 1];
-    const tb_real mixed_again = step.pace.base[1][0], own_again = step.pace.base[1][1], dt = step.pace.dt;
+    const tb_real *base = step.data.base[second], mixed = base[second ? 2 : 0], own = base[second ? 3 : 1];
+    const tb_real mixed_again = step.data.base[1][0], own_again = step.data.base[1][1], dt = step.data.dt;
     const tb_real *v = (const tb_real *)(memory + source), *extra = h.extra;
     const tb_real *number = (const tb_real *)(memory + h.number[2]);
     const fd_cell *cells = (const fd_cell *)(memory + h.cell[2]);
@@ -239,7 +239,7 @@ ADI3D_P_RARE adi3d_p_chip_row adi3d_p_chip_face_row(const adi3d_p_chip &h, int s
     const double at[3] = {h.t.x[0][i], h.t.x[1][j], h.t.x[2][k]};
     tb_real row[3], right = adi3d_p_chip_value(h, differences, i, j, k);
     adi3d_p_face_row(
-        &h.problem, h.parameters, &h.t, axis, side, at, step.to, step.pace.size,
+        &h.problem, h.parameters, &h.t, axis, side, at, step.to, step.data.size,
         adi3d_p_terms_at(&h.t, i, j, k, step.time[1]), adi3d_p_terms_at(&h.t, i + x, j + y, k + z, step.time[1]),
         adi3d_p_chip_value(h, differences, i + x, j + y, k + z), adi3d_p_chip_value(h, w, i, j, k), row, &right);
     const adi3d_p_chip_row made = {row[0], row[1], row[2], right};
@@ -272,8 +272,8 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
     const int n0 = h.t.n[0], n1 = h.t.n[1], n = h.t.n[axis], pitch = h.pitch, plane = h.plane;
-    const int thread = trid_block_thread(), side = thread / 16 & 1, last = s == step.pace.stages - 1;
-    const int about = s && step.pace.about, differences = about ? h.u : h.z, w = about ? h.z : h.u;
+    const int thread = trid_block_thread(), side = thread / 16 & 1, last = s == step.data.stages - 1;
+    const int about = s && step.data.about, differences = about ? h.u : h.z, w = about ? h.z : h.u;
     const int result = axis < 2 ? differences : last ? h.u : h.z, remote = axis == 2 && h.size > 1;
     const int kind = h.problem.face[axis][side], count = (n + 1 - side) / 2;
     const int from = side ? n - 1 : 0, in = side ? -1 : 1,
@@ -281,7 +281,7 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
     const int begin = axis == 2 ? h.rank * h.share : 0, most = n0 * n1 - begin, first_plane = h.first;
     const int lines = axis == 0 ? n1 * h.planes : axis == 1 ? n0 * h.planes : most > h.share ? h.share : most;
     const int stride = in * (axis == 0 ? 1 : axis == 1 ? pitch : plane);
-    const tb_real size = step.pace.size;
+    const tb_real size = step.data.size;
     const fd_cell *cells = (const fd_cell *)(memory + h.cell[axis]) + from;
     const tb_real *numbers = (const tb_real *)(memory + h.number[axis]) + from;
     const trid_cluster_place *places = (const trid_cluster_place *)(memory + h.places) + from;
@@ -358,18 +358,18 @@ TB_D void adi3d_p_chip_lines(const adi3d_p_chip &h, unsigned char *memory, int s
 }
 
 /* Copies the data of a step from device memory. */
-TB_D void adi3d_p_chip_fetch_step(const adi3d_p_chip &h, unsigned char *memory, const adi3d_p_step *pace)
+TB_D void adi3d_p_chip_fetch_step(const adi3d_p_chip &h, unsigned char *memory, const adi3d_p_step *data)
 {
-    const int words = (int)(sizeof *pace / sizeof(int));
+    const int words = (int)(sizeof *data / sizeof(int));
     for (int q = trid_block_thread(); q < words; q += trid_block_threads())
-        ((int *)(memory + h.step))[q] = ((const int *)pace)[q];
+        ((int *)(memory + h.step))[q] = ((const int *)data)[q];
     __syncthreads();
 }
 
 /* Applies early exercise to the block's values after a step. */
 ADI3D_P_RARE void adi3d_p_chip_exercise(const adi3d_p_chip &h, unsigned char *memory)
 {
-    const tb_real dt = ((const adi3d_p_step *)(memory + h.step))->pace.dt;
+    const tb_real dt = ((const adi3d_p_step *)(memory + h.step))->data.dt;
     const int plane = h.t.n[0] * h.t.n[1];
     for (int at = trid_block_thread(); at < plane * h.planes; at += trid_block_threads()) {
         tb_real *u = (tb_real *)(memory + h.u) + adi3d_p_chip_at(h, at), more = 0;
@@ -383,10 +383,10 @@ template <int half>
 TB_D void adi3d_p_chip_step(const adi3d_p_chip &h, unsigned char *memory)
 {
     const adi3d_p_step &step = *(const adi3d_p_step *)(memory + h.step);
-    const int stages = step.pace.stages; /* the next step's data may come before all have left this one */
+    const int stages = step.data.stages; /* the next step's data may come before all have left this one */
     TB_LOOP
     for (int s = 0; s < stages; s++) {
-        const int about = s && step.pace.about, changes = step.changes && !about;
+        const int about = s && step.data.about, changes = step.changes && !about;
         if (s)
             adi3d_p_chip_right<1>(h, memory);
         else

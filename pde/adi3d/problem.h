@@ -73,7 +73,7 @@ TB_HD fd_status adi3d_p_check_in(const adi3d_batch *batch, const adi3d_problem *
 typedef struct {
     fd_status status, made[3]; /* made: of each axis */
     fd_weights at[3];
-    int steps, weak;
+    int steps, not_dominant;
     int given;      /* the largest magnitude that the march is given: fd_p_larger */
     int bad, lost;  /* the first step whose numbers, and the first point whose final value, are not finite; FD_P_NONE */
     int untrue[2];  /* the first point at which a declaration does not hold, in the first and the last step */

@@ -35,7 +35,7 @@ enum {
 #ifndef __cplusplus
 #define fd_cell TB_OF(fd_cell)
 #define fd_row TB_OF(fd_row)
-#define fd_pace TB_OF(fd_pace)
+#define fd_step_data TB_OF(fd_step_data)
 #define fd_cell_at TB_OF(fd_cell_at)
 #define fd_cells TB_OF(fd_cells)
 #define fd_lane_first TB_OF(fd_lane_first)
@@ -50,7 +50,7 @@ enum {
 #define fd_p_rate_add TB_OF(fd_p_rate_add)
 #define fd_lane_source TB_OF(fd_lane_source)
 #define fd_lane_matrix TB_OF(fd_lane_matrix)
-#define fd_pace_of TB_OF(fd_pace_of)
+#define fd_step_data_of TB_OF(fd_step_data_of)
 #define fd_p_same TB_OF(fd_p_same)
 #define fd_p_differ TB_OF(fd_p_differ)
 #define fd_p_ill_posed_in_two TB_OF(fd_p_ill_posed_in_two)
@@ -67,8 +67,8 @@ enum {
 #define fd_cell_f64 tb_f64::fd_cell
 #define fd_row_f32 tb_f32::fd_row
 #define fd_row_f64 tb_f64::fd_row
-#define fd_pace_f32 tb_f32::fd_pace
-#define fd_pace_f64 tb_f64::fd_pace
+#define fd_step_data_f32 tb_f32::fd_step_data
+#define fd_step_data_f64 tb_f64::fd_step_data
 #define fd_cell_at_f32 tb_f32::fd_cell_at
 #define fd_cell_at_f64 tb_f64::fd_cell_at
 #define fd_cells_f32 tb_f32::fd_cells
@@ -89,8 +89,8 @@ enum {
 #define fd_lane_source_f64 tb_f64::fd_lane_source
 #define fd_lane_matrix_f32 tb_f32::fd_lane_matrix
 #define fd_lane_matrix_f64 tb_f64::fd_lane_matrix
-#define fd_pace_of_f32 tb_f32::fd_pace_of
-#define fd_pace_of_f64 tb_f64::fd_pace_of
+#define fd_step_data_of_f32 tb_f32::fd_step_data_of
+#define fd_step_data_of_f64 tb_f64::fd_step_data_of
 #define fd_p_same_f32 tb_f32::fd_p_same
 #define fd_p_same_f64 tb_f64::fd_p_same
 #define fd_p_differ_f32 tb_f32::fd_p_differ
@@ -307,26 +307,27 @@ typedef struct {
     tb_real
         base[2][4]; /* of each stage: what F_0(u), (F_1 + F_2 + ..)(u), F_0(z), (F_1 + F_2 + ..)(z) are multiplied by */
     int stages, about;
-    int still; /* the coefficients at its start are those at its end; whoever takes them sets this */
+    int time_independent; /* the coefficients at its start are those at its end; whoever takes them sets this */
     int date;  /* the index of the date at its end, or -1 */
-} fd_pace;
+} fd_step_data;
 
 /* Computes the step data of a time step for a scheme. Steps of a kind other than FD_THETA use Douglas.
-   Leaves   *pace, with still 0
+   Leaves   *data, with time_independent 0
    Returns  as fd_scheme_of */
-TB_HD int fd_pace_of(int which, const fd_step *step, fd_pace *pace)
+TB_HD int fd_step_data_of(int which, const fd_step *step, fd_step_data *data)
 {
     double dt = step->from - step->to;
     fd_scheme scheme;
     int wrong = fd_scheme_of(step->kind == FD_THETA ? which : FD_DOUGLAS, step->theta, &scheme);
     if (wrong) return wrong;
-    pace->dt = (tb_real)dt, pace->size = (tb_real)(scheme.stage[0].theta * dt);
-    pace->stages = scheme.stages, pace->about = scheme.stage[1].about, pace->still = 0, pace->date = step->date;
+    data->dt = (tb_real)dt, data->size = (tb_real)(scheme.stage[0].theta * dt);
+    data->stages = scheme.stages, data->about = scheme.stage[1].about, data->time_independent = 0,
+    data->date = step->date;
     for (int s = 0; s < 2; s++) {
-        pace->base[s][0] = (tb_real)(dt * scheme.stage[s].mixed[0]);
-        pace->base[s][1] = (tb_real)(dt * scheme.stage[s].own[0]);
-        pace->base[s][2] = (tb_real)(dt * scheme.stage[s].mixed[1]);
-        pace->base[s][3] = (tb_real)(dt * scheme.stage[s].own[1]);
+        data->base[s][0] = (tb_real)(dt * scheme.stage[s].mixed[0]);
+        data->base[s][1] = (tb_real)(dt * scheme.stage[s].own[0]);
+        data->base[s][2] = (tb_real)(dt * scheme.stage[s].mixed[1]);
+        data->base[s][3] = (tb_real)(dt * scheme.stage[s].own[1]);
     }
     return FD_OK;
 }

@@ -208,7 +208,7 @@ enum {
     FD_P_FEW = 1,         /* << axis, or << 3 for time: the terms read more numbers than are declared */
     FD_P_MIXED = 16,      /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
     FD_P_CHANGES = 128,   /* terms change in time */
-    FD_P_NOT_ALONE = 256, /* << axis: its terms depend on another axis */
+    FD_P_NOT_INDEPENDENT = 256, /* << axis: its terms depend on another axis */
     FD_P_ILL_POSED = 2048
 };
 
@@ -219,8 +219,9 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
     if (!untrue) return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     if (first < FD_P_MIXED) return fd_status_of(FD_TOO_FEW_NUMBERS, 0, first == 8 ? -1 : first / 2, i, j, k, step);
     if (first < FD_P_CHANGES) return fd_status_of(FD_MIXED_UNDECLARED, first / FD_P_MIXED, -1, i, j, k, step);
-    if (first < FD_P_NOT_ALONE) return fd_status_of(FD_CHANGES_UNDECLARED, 0, -1, i, j, k, step);
-    if (first < FD_P_ILL_POSED) return fd_status_of(FD_NOT_ALONE, 0, first / FD_P_NOT_ALONE / 2, i, j, k, step);
+    if (first < FD_P_NOT_INDEPENDENT) return fd_status_of(FD_CHANGES_UNDECLARED, 0, -1, i, j, k, step);
+    if (first < FD_P_ILL_POSED)
+        return fd_status_of(FD_NOT_INDEPENDENT, 0, first / FD_P_NOT_INDEPENDENT / 2, i, j, k, step);
     return fd_status_of(FD_ILL_POSED, 0, -1, i, j, k, step);
 }
 
