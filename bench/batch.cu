@@ -294,41 +294,42 @@ struct Memory {
 };
 
 #ifndef BATCH_TUNE
+/* What a call is asked, where the scratch is as large as it may be. */
+static trid_batch_options asked(const trid_lines &l, int flags, int bytes, const trid_batch_options *r, void *scratch)
+{
+    trid_batch_options options = r ? *r : trid_batch_options();
+    options.flags = flags, options.scratch = scratch, options.scratch_bytes = trid_batch_scratch(l, flags, bytes);
+    return options;
+}
+
 /* The launches under one name for both precisions; the matrix and d are those of s. */
-#define KIT_CALL(name, suffix) trid_batch_##name##_##suffix(l, flags, s.a, s.b, s.c, s.d, x, r, scratch, 0)
-#define KIT_TYPED(T, suffix)                                                                                           \
-    static void solve(const trid_lines &l, int flags, const Arrays<T> &s, T *x, const trid_batch_report *r,            \
-                      void *scratch)                                                                                   \
+#define KIT_LAUNCH(name, T, suffix)                                                                                    \
+    static void name(const trid_lines &l, int flags, const Arrays<T> &s, T *x, const trid_batch_options *r,            \
+                     void *scratch)                                                                                    \
     {                                                                                                                  \
-        launched(KIT_CALL(solve, suffix));                                                                             \
-    }                                                                                                                  \
-    static void shared(const trid_lines &l, int flags, const Arrays<T> &s, T *x, const trid_batch_report *r,           \
-                       void *scratch)                                                                                  \
-    {                                                                                                                  \
-        launched(KIT_CALL(shared, suffix));                                                                            \
-    }                                                                                                                  \
-    static void checked(const trid_lines &l, int flags, const Arrays<T> &s, T *x, const trid_batch_report *r,          \
-                        void *scratch)                                                                                 \
-    {                                                                                                                  \
-        launched(KIT_CALL(checked, suffix));                                                                           \
-    }                                                                                                                  \
-    static void pivoted(const trid_lines &l, int flags, const Arrays<T> &s, T *x, const trid_batch_report *r,          \
-                        void *scratch)                                                                                 \
-    {                                                                                                                  \
-        launched(KIT_CALL(pivoted, suffix));                                                                           \
+        const trid_batch_options options = asked(l, flags, sizeof(T), r, scratch);                                     \
+        launched(trid_batch_##name##_##suffix(l, s.a, s.b, s.c, s.d, x, &options, 0));                                 \
     }
+#define KIT_TYPED(T, suffix)                                                                                           \
+    KIT_LAUNCH(solve, T, suffix)                                                                                       \
+    KIT_LAUNCH(shared, T, suffix)                                                                                      \
+    KIT_LAUNCH(checked, T, suffix)                                                                                     \
+    KIT_LAUNCH(refined, T, suffix)                                                                                     \
+    KIT_LAUNCH(pivoted, T, suffix)
 KIT_TYPED(float, f32)
 KIT_TYPED(double, f64)
 
 #define KIT_FACTORS_TYPED(T, suffix)                                                                                   \
     static void factor(const trid_lines &l, int flags, const Arrays<T> &s, T *r, T *u, void *scratch)                  \
     {                                                                                                                  \
-        launched(trid_batch_factor_##suffix(l, flags, s.a, s.b, s.c, r, u, 0, scratch, 0));                            \
+        const trid_batch_options options = asked(l, flags, sizeof(T), NULL, scratch);                                  \
+        launched(trid_batch_factor_##suffix(l, s.a, s.b, s.c, r, u, &options, 0));                                     \
     }                                                                                                                  \
     static void several(const trid_lines &l, long long sides, int flags, const Arrays<T> &s, const T *b, const T *c,   \
                         T *x, void *scratch)                                                                           \
     {                                                                                                                  \
-        launched(trid_batch_several_##suffix(l, sides, elements_of(l), flags, s.a, b, c, s.d, x, 0, scratch, 0));      \
+        const trid_batch_options options = asked(l, flags, sizeof(T), NULL, scratch);                                  \
+        launched(trid_batch_several_##suffix(l, sides, elements_of(l), s.a, b, c, s.d, x, &options, 0));               \
     }
 KIT_FACTORS_TYPED(float, f32)
 KIT_FACTORS_TYPED(double, f64)
@@ -454,12 +455,13 @@ static void measure_operations(const trid_lines &l, const char *layout, const Ar
     if (!wanted(layout)) return;
     size_t count = (size_t)elements_of(l);
     Memory status((size_t)(l.systems * l.groups) * sizeof(int)), failed(2 * sizeof(unsigned long long)), scratch(0);
-    trid_batch_report told = {(int *)status.p, 0, 0, (unsigned long long *)failed.p};
+    trid_batch_options told = trid_batch_options();
+    told.status = (int *)status.p, told.failed = (unsigned long long *)failed.p;
     Task one = plain(l), common = {l, 1, 0, 0, 1};
     operation("solve_with_status", one, layout, s, 5, peer, [&] { solve(l, 0, s, s.x, &told, scratch.p); });
     operation("solve_checked", one, layout, s, 5, peer, [&] { checked(l, 0, s, s.x, &told, scratch.p); });
     operation("solve_refined", one, layout, s, 5, peer,
-              [&] { checked(l, TRID_BATCH_REFINED, s, s.x, &told, scratch.p); });
+              [&] { refined(l, 0, s, s.x, &told, scratch.p); });
     operation("solve_shared_matrix", common, layout, s, 2, 0, [&] { shared(l, 0, s, s.x, 0, scratch.p); });
 
     BENCH_OK(cudaMemset(s.x, 0, count * sizeof(T))); /* twice onto 0 makes twice x */

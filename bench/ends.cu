@@ -18,50 +18,57 @@ __global__ void fill(long long n, T *a, T *b, T *c, T *d)
         a[i] = (T)-1, b[i] = (T)(2.6 + (i % 7) * 0.01), c[i] = (T)-1.1, d[i] = (T)(1 + (i % 11) * 0.1);
 }
 
+/* What a call is asked: flags alone. */
+struct asked {
+    trid_batch_options options;
+    asked(int flags) : options() { options.flags = flags; }
+    operator const trid_batch_options *() const { return &options; }
+};
+
 static int reduce(trid_lines l, int f, const float *a, const float *b, const float *c, const float *d, long long s,
                   float *x, float *y, float *z)
 {
-    return trid_batch_interface_reduce_f32(l, f, a, b, c, d, s, x, y, z, 0, 0);
+    return trid_batch_interface_reduce_f32(l, a, b, c, d, s, x, y, z, asked(f), 0);
 }
 static int reduce(trid_lines l, int f, const double *a, const double *b, const double *c, const double *d, long long s,
                   double *x, double *y, double *z)
 {
-    return trid_batch_interface_reduce_f64(l, f, a, b, c, d, s, x, y, z, 0, 0);
+    return trid_batch_interface_reduce_f64(l, a, b, c, d, s, x, y, z, asked(f), 0);
 }
 static int expand(trid_lines l, int f, const float *a, const float *b, const float *c, const float *d, long long s,
                   const float *e, float *x)
 {
-    return trid_batch_interface_expand_f32<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, f, a, b, c, d, s, e,
-                                                                                                x, 0, 0, 0);
+    return trid_batch_interface_expand_f32<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, a, b, c, d, s, e, x,
+                                                                                                asked(f), 0);
 }
 static int expand(trid_lines l, int f, const double *a, const double *b, const double *c, const double *d, long long s,
                   const double *e, double *x)
 {
-    return trid_batch_interface_expand_f64<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, f, a, b, c, d, s, e,
-                                                                                                x, 0, 0, 0);
+    return trid_batch_interface_expand_f64<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, a, b, c, d, s, e, x,
+                                                                                                asked(f), 0);
 }
 static int weigh(trid_lines l, int f, const float *u, const float *v, const float *d, int r, int s, long long m,
                  float *e)
 {
-    return trid_batch_interface_weigh_f32(l, f, u, v, d, r, s, m, e, 0);
+    return trid_batch_interface_weigh_f32(l, u, v, d, r, s, m, e, asked(f), 0);
 }
 static int weigh(trid_lines l, int f, const double *u, const double *v, const double *d, int r, int s, long long m,
                  double *e)
 {
-    return trid_batch_interface_weigh_f64(l, f, u, v, d, r, s, m, e, 0);
+    return trid_batch_interface_weigh_f64(l, u, v, d, r, s, m, e, asked(f), 0);
 }
 static int plain(trid_lines l, int shared, const float *a, const float *b, const float *c, const float *d, float *x)
 {
     enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
-    return shared ? trid_batch_shared_f32<O>(l, 0, a, b, c, d, x, 0, 0, 0)
-                  : trid_batch_solve_f32<O>(l, 0, a, b, c, d, x, 0, 0, 0);
+    return shared ? trid_batch_shared_f32<O>(l, a, b, c, d, x, 0, 0)
+                  : trid_batch_solve_f32<O>(l, a, b, c, d, x, 0, 0);
 }
 static int plain(trid_lines l, int shared, const double *a, const double *b, const double *c, const double *d,
                  double *x)
 {
     enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
-    return shared ? trid_batch_shared_f64<O>(l, 0, a, b, c, d, x, 0, 0, 0)
-                  : trid_batch_solve_f64<O>(l, 0, a, b, c, d, x, 0, 0, 0);
+    return shared ? trid_batch_shared_f64<O>(l, a, b, c, d, x, 0, 0)
+                  : trid_batch_solve_f64<O>(l, a, b, c, d, x, 0, 0);
 }
 
 template <class T>

@@ -27,21 +27,22 @@ int main()
     check(cudaMemcpy(a, matrix.data(), matrix.size() * sizeof *a, cudaMemcpyHostToDevice));
     check(cudaMemcpy(x, u.data(), u.size() * sizeof *x, cudaMemcpyHostToDevice));
     check(cudaStreamCreate(&stream));
-    trid_batch_report report = {0, 0, 0, failed};
+    trid_batch_options options = {};
+    options.failed = failed;
     trid_lines lines = trid_lines_contiguous(N, RODS);
 
 #ifndef SIMT_EMULATOR
     cudaGraph_t graph;
     cudaGraphExec_t ready;
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    int status = trid_batch_shared_f64(lines, 0, a, a + N, a + 2 * N, x, x, &report, NULL, stream);
+    int status = trid_batch_shared_f64(lines, a, a + N, a + 2 * N, x, x, &options, stream);
     check(cudaStreamEndCapture(stream, &graph));
     if (status) return puts(trid_batch_status_string(status)), 1;
     check(cudaGraphInstantiate(&ready, graph, 0));
     for (int step = 0; step < STEPS; step++) check(cudaGraphLaunch(ready, stream));
 #else /* which has no graphs: the same launches one by one */
     for (int step = 0; step < STEPS; step++) {
-        int status = trid_batch_shared_f64(lines, 0, a, a + N, a + 2 * N, x, x, &report, NULL, stream);
+        int status = trid_batch_shared_f64(lines, a, a + N, a + 2 * N, x, x, &options, stream);
         if (status) return puts(trid_batch_status_string(status)), 1;
     }
 #endif

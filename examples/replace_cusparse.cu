@@ -29,7 +29,7 @@ int main()
     check(cudaMemcpy(c, hc.data(), bytes, cudaMemcpyHostToDevice));
     check(cudaMemcpy(d, hd.data(), bytes, cudaMemcpyHostToDevice));
 
-    int status = trid_batch_solve_f32(trid_lines_contiguous(n, systems), 0, a, b, c, d, x, NULL, NULL, 0);
+    int status = trid_batch_solve_f32(trid_lines_contiguous(n, systems), a, b, c, d, x, NULL, 0);
     if (status) return puts(trid_batch_status_string(status)), 1;
 
     check(cudaMemcpy(hx.data(), x, bytes, cudaMemcpyDeviceToHost));

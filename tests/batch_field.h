@@ -38,6 +38,7 @@ struct scratch_memory {
         GPU_OK(filled((void **)&device, bytes + 2 * GUARD_BYTES));
     }
     void *at() const { return bytes ? device + GUARD_BYTES : (char *)0; }
+    long long size() const { return (long long)bytes; }
     ~scratch_memory()
     {
         std::vector<unsigned char> after(bytes + 2 * GUARD_BYTES);
@@ -54,48 +55,73 @@ struct scratch_memory {
     scratch_memory &operator=(const scratch_memory &);
 };
 
+/* What a call reports, and all that it is asked, as its last argument but one. */
+struct told {
+    int *status;
+    float *residual;
+    double tolerance;
+    unsigned long long *failed;
+};
+struct asked {
+    trid_batch_options options;
+    asked(int flags, const told *report, const scratch_memory *scratch = 0) : options()
+    {
+        options.flags = flags;
+        if (report) {
+            options.status = report->status, options.residual = report->residual;
+            options.tolerance = report->tolerance, options.failed = report->failed;
+        }
+        if (scratch) options.scratch = scratch->at(), options.scratch_bytes = scratch->size();
+    }
+    operator const trid_batch_options *() const { return &options; }
+};
+
 #ifndef BATCH_FIELD_OWN_LAUNCHES /* a test that has others compiles these for nothing */
 CASE_FUNCTION int solve(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                        float *x, const trid_batch_report *report)
+                        float *x, const told *report)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
     if (flags & TRID_BATCH_SHARED)
-        return trid_batch_shared_f32(lines, flags & ~TRID_BATCH_SHARED, a, b, c, d, x, report, scratch.at(), 0);
-    return trid_batch_solve_f32(lines, flags, a, b, c, d, x, report, scratch.at(), 0);
+        return trid_batch_shared_f32(lines, a, b, c, d, x, asked(flags & ~TRID_BATCH_SHARED, report, &scratch), 0);
+    return trid_batch_solve_f32(lines, a, b, c, d, x, asked(flags, report, &scratch), 0);
 }
 CASE_FUNCTION int solve(trid_lines lines, int flags, const double *a, const double *b, const double *c, const double *d,
-                        double *x, const trid_batch_report *report)
+                        double *x, const told *report)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
     if (flags & TRID_BATCH_SHARED)
-        return trid_batch_shared_f64(lines, flags & ~TRID_BATCH_SHARED, a, b, c, d, x, report, scratch.at(), 0);
-    return trid_batch_solve_f64(lines, flags, a, b, c, d, x, report, scratch.at(), 0);
+        return trid_batch_shared_f64(lines, a, b, c, d, x, asked(flags & ~TRID_BATCH_SHARED, report, &scratch), 0);
+    return trid_batch_solve_f64(lines, a, b, c, d, x, asked(flags, report, &scratch), 0);
 }
 
 CASE_FUNCTION int checked(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                          float *x, const trid_batch_report *report)
+                          float *x, const told *report)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
-    return trid_batch_checked_f32(lines, flags, a, b, c, d, x, report, scratch.at(), 0);
+    if (flags & TRID_BATCH_REFINED)
+        return trid_batch_refined_f32(lines, a, b, c, d, x, asked(flags & ~TRID_BATCH_REFINED, report, &scratch), 0);
+    return trid_batch_checked_f32(lines, a, b, c, d, x, asked(flags, report, &scratch), 0);
 }
 CASE_FUNCTION int checked(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                          const double *d, double *x, const trid_batch_report *report)
+                          const double *d, double *x, const told *report)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
-    return trid_batch_checked_f64(lines, flags, a, b, c, d, x, report, scratch.at(), 0);
+    if (flags & TRID_BATCH_REFINED)
+        return trid_batch_refined_f64(lines, a, b, c, d, x, asked(flags & ~TRID_BATCH_REFINED, report, &scratch), 0);
+    return trid_batch_checked_f64(lines, a, b, c, d, x, asked(flags, report, &scratch), 0);
 }
 
 CASE_FUNCTION int pivoted(trid_lines lines, int flags, const float *a, const float *b, const float *c, const float *d,
-                          float *x, const trid_batch_report *report)
+                          float *x, const told *report)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
-    return trid_batch_pivoted_f32(lines, flags, a, b, c, d, x, report, scratch.at(), 0);
+    return trid_batch_pivoted_f32(lines, a, b, c, d, x, asked(flags, report, &scratch), 0);
 }
 CASE_FUNCTION int pivoted(trid_lines lines, int flags, const double *a, const double *b, const double *c,
-                          const double *d, double *x, const trid_batch_report *report)
+                          const double *d, double *x, const told *report)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
-    return trid_batch_pivoted_f64(lines, flags, a, b, c, d, x, report, scratch.at(), 0);
+    return trid_batch_pivoted_f64(lines, a, b, c, d, x, asked(flags, report, &scratch), 0);
 }
 #endif
 
@@ -218,8 +244,8 @@ static void test_solve(const char *name, trid_lines lines, int flags, int in_pla
     float *device_residual;
     GPU_OK(filled((void **)&device_residual, residual.size() * sizeof(float)));
     GPU_OK(cudaMemcpy(device_residual, residual.data(), residual.size() * sizeof(float), cudaMemcpyHostToDevice));
-    trid_batch_report report = {device_status + 1, check == 1 ? device_residual : 0, 0, device_failed};
-    const trid_batch_report *told = silent ? 0 : &report;
+    told report = {device_status + 1, check == 1 ? device_residual : 0, 0, device_failed};
+    const told *told = silent ? 0 : &report;
     upload(a), upload(b), upload(c), upload(d);
     if (!in_place) upload(x);
     field<T> before = in_place ? d : x;

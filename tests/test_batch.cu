@@ -95,7 +95,7 @@ static void test_pivoted()
             unsigned long long *failed, count[2];
             GPU_OK(filled((void **)&status, systems * sizeof(int)));
             GPU_OK(filled((void **)&failed, sizeof count));
-            trid_batch_report report = {status, 0, 0, failed};
+            told report = {status, 0, 0, failed};
             if (repair) {
                 CHECK(solve(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report) == TRID_BATCH_OK, "solve");
                 GPU_OK(cudaMemcpy(count, failed, sizeof count, cudaMemcpyDeviceToHost));
@@ -255,7 +255,7 @@ static void test_failures()
             }
             for (int check = 0; check < 3; check++) {
                 if (check == 2 && check_short() && case_below(&dice, 4)) continue;
-                trid_batch_report report = {device_status, check < 2 ? device_residual : 0, 0, device_failed};
+                told report = {device_status, check < 2 ? device_residual : 0, 0, device_failed};
                 int launched = check == 2 ? pivoted(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report)
                                : check    ? checked(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report)
                                           : solve(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report);
@@ -417,7 +417,7 @@ CASE_FUNCTION void test_the_20()
             GPU_OK(filled((void **)&device_status, count * sizeof(int)));
             GPU_OK(filled((void **)&device_residual, count * sizeof(float)));
             GPU_OK(filled((void **)&device_failed, sizeof failed));
-            trid_batch_report report = {device_status, way < 2 ? device_residual : 0, 0, device_failed};
+            told report = {device_status, way < 2 ? device_residual : 0, 0, device_failed};
             auto back = [&] {
                 GPU_OK(cudaMemcpy(x.host.data(), x.device, x.host.size() * sizeof(double), cudaMemcpyDeviceToHost));
                 GPU_OK(cudaMemcpy(status.data(), device_status, count * sizeof(int), cudaMemcpyDeviceToHost));
@@ -518,7 +518,7 @@ CASE_FUNCTION void test_random_signs()
             pack(lines, systems, all);
             unsigned long long *device_failed, failed[2];
             GPU_OK(filled((void **)&device_failed, sizeof failed));
-            trid_batch_report report = {0, 0, 0, device_failed};
+            told report = {0, 0, 0, device_failed};
             int launched = pivoted(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report);
             CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
             GPU_OK(cudaMemcpy(x.host.data(), x.device, x.host.size() * sizeof(double), cudaMemcpyDeviceToHost));
@@ -557,12 +557,12 @@ struct made_rows {
 CASE_FUNCTION int solve_rows(trid_lines lines, int flags, made_rows rows, const float *d, float *x)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
-    return trid_batch_solve_rows_f32(lines, flags, rows, d, x, 0, scratch.at(), 0);
+    return trid_batch_solve_rows_f32(lines, rows, d, x, asked(flags, 0, &scratch), 0);
 }
 CASE_FUNCTION int solve_rows(trid_lines lines, int flags, made_rows rows, const double *d, double *x)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
-    return trid_batch_solve_rows_f64(lines, flags, rows, d, x, 0, scratch.at(), 0);
+    return trid_batch_solve_rows_f64(lines, rows, d, x, asked(flags, 0, &scratch), 0);
 }
 
 template <class T>
@@ -638,7 +638,7 @@ CASE_FUNCTION void test_zero_rows()
         }
     int *device_status, status[SYSTEMS];
     GPU_OK(filled((void **)&device_status, sizeof status));
-    const trid_batch_report report = {device_status, 0, 0, 0};
+    const told report = {device_status, 0, 0, 0};
     field<double> *all[4] = {&a, &b, &c, &d};
     for (field<double> *f : all) {
         if (f != &a) GPU_OK(filled((void **)&f->device, f->host.size() * sizeof(double)));
@@ -737,6 +737,19 @@ static void test_misaligned()
 }
 
 /* What is refused, and what is nothing to do. */
+/* Scratch that is missing, off its alignment or too little is refused before anything is launched. */
+CASE_FUNCTION void test_scratch_given()
+{
+    const trid_lines l = trid_lines_contiguous(1 << 20, 4);
+    float *const p = (float *)((size_t)1 << 52);
+    trid_batch_options o = {};
+    CHECK(trid_batch_solve_f32(l, p, p, p, p, p + ((size_t)1 << 40), &o, 0) == TRID_BATCH_BAD_SCRATCH, "no scratch");
+    o.scratch = p, o.scratch_bytes = trid_batch_scratch(l, 0, 4) - 1;
+    CHECK(trid_batch_solve_f32(l, p, p, p, p, p + ((size_t)1 << 40), &o, 0) == TRID_BATCH_BAD_SCRATCH, "a byte less");
+    o.scratch = p + 1, o.scratch_bytes++;
+    CHECK(trid_batch_solve_f32(l, p, p, p, p, p + ((size_t)1 << 40), &o, 0) == TRID_BATCH_BAD_SCRATCH, "alignment");
+}
+
 CASE_FUNCTION void test_arguments()
 {
     float *p;
@@ -753,10 +766,15 @@ CASE_FUNCTION void test_arguments()
           "null pointers");
     CHECK(solve(l, TRID_BATCH_REFINED, a, b, c, d, x, 0) == TRID_BATCH_BAD_FLAGS, "refined is for checked");
     CHECK(solve(l, 1 << 10, a, b, c, d, x, 0) == TRID_BATCH_BAD_FLAGS, "unknown flag");
-    CHECK(trid_batch_shared_f32(l, TRID_BATCH_SHARED, a, b, c, d, x, 0, 0, 0) == TRID_BATCH_BAD_FLAGS &&
-              trid_batch_shared_f32(l, TRID_BATCH_PERIODIC, a, b, c, d, x, 0, 0, 0) == TRID_BATCH_BAD_FLAGS &&
-              trid_batch_solve_f32(l, TRID_BATCH_SHARED, a, b, c, d, x, 0, 0, 0) == TRID_BATCH_BAD_FLAGS,
+    const asked shared(TRID_BATCH_SHARED, 0), periodic(TRID_BATCH_PERIODIC, 0), refined(TRID_BATCH_REFINED, 0);
+    CHECK(trid_batch_shared_f32(l, a, b, c, d, x, shared, 0) == TRID_BATCH_BAD_FLAGS &&
+              trid_batch_shared_f32(l, a, b, c, d, x, periodic, 0) == TRID_BATCH_BAD_FLAGS &&
+              trid_batch_solve_f32(l, a, b, c, d, x, shared, 0) == TRID_BATCH_BAD_FLAGS,
           "shared is for checked");
+    CHECK(trid_batch_checked_f32(l, a, b, c, d, x, refined, 0) == TRID_BATCH_BAD_FLAGS &&
+              trid_batch_refined_f32(l, a, b, c, d, x, refined, 0) == TRID_BATCH_BAD_FLAGS,
+          "refined is a launch");
+    test_scratch_given();
     CHECK(checked(l, TRID_BATCH_PERIODIC, a, b, c, d, x, 0) == TRID_BATCH_BAD_FLAGS &&
               pivoted(l, TRID_BATCH_REPAIR, a, b, c, d, x, 0) == TRID_BATCH_BAD_FLAGS,
           "no residuals of periodic systems, nothing to repair without a status");
@@ -786,12 +804,13 @@ CASE_FUNCTION void test_arguments()
               checked(trid_lines_axis(8, 4, 0, 1), 0, 0, 0, 0, 0, (float *)0, 0) == TRID_BATCH_OK,
           "nothing to do");
     unsigned long long *failed = (unsigned long long *)p, got[2];
-    trid_batch_report report = {0, 0, 0, failed};
+    told report = {0, 0, 0, failed};
     CHECK(solve(trid_lines_contiguous(8, 0), 0, 0, 0, 0, 0, (float *)0, &report) == TRID_BATCH_OK, "nothing to report");
     GPU_OK(cudaMemcpy(got, failed, sizeof got, cudaMemcpyDeviceToHost));
     CHECK(got[0] == 0 && got[1] == ~0ull, "none of none failed");
-    const int all[] = {TRID_BATCH_OK,    TRID_BATCH_BAD_ARGUMENT, TRID_BATCH_BAD_SIZE,      TRID_BATCH_OVERLAP,
-                       TRID_BATCH_SHORT, TRID_BATCH_BAD_FLAGS,    TRID_BATCH_LAUNCH_FAILED, 17};
+    const int all[] = {TRID_BATCH_OK,    TRID_BATCH_BAD_ARGUMENT, TRID_BATCH_BAD_SIZE,    TRID_BATCH_OVERLAP,
+                       TRID_BATCH_SHORT, TRID_BATCH_BAD_FLAGS,    TRID_BATCH_BAD_SCRATCH, TRID_BATCH_LAUNCH_FAILED,
+                       17};
     for (int s : all)
         for (int t : all)
             CHECK(s == t || strcmp(trid_batch_status_string(s), trid_batch_status_string(t)), "texts %d %d", s, t);
@@ -818,8 +837,8 @@ CASE_FUNCTION void test_closed_splines()
             GPU_OK(filled((void **)&four.device, four.host.size() * sizeof(float)));
             upload(one), upload(four), upload(d);
             int launched =
-                trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(lines, 1, 0, TRID_BATCH_PERIODIC | TRID_BATCH_SHARED,
-                                                              one.at(), four.at(), one.at(), d.at(), d.at(), 0, 0, 0);
+                trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(lines, 1, 0, one.at(), four.at(), one.at(), d.at(), d.at(),
+                                                              asked(TRID_BATCH_PERIODIC | TRID_BATCH_SHARED, 0), 0);
             CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
             GPU_OK(cudaMemcpy(d.host.data(), d.device, d.host.size() * sizeof(float), cudaMemcpyDeviceToHost));
             double worst = 0;
@@ -831,8 +850,8 @@ CASE_FUNCTION void test_closed_splines()
                 }
             check_near(worst, 0, 256 * UNIT_F32, "closed splines of %d, %s", n,
                        interleaved ? "interleaved" : "contiguous");
-            launched = trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(trid_lines_contiguous(n, 1), 2, n, 0, one.at(),
-                                                                     four.at(), one.at(), d.at(), d.at() + n, 0, 0, 0);
+            launched = trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(trid_lines_contiguous(n, 1), 2, n, one.at(),
+                                                                     four.at(), one.at(), d.at(), d.at() + n, 0, 0);
             CHECK(launched == TRID_BATCH_OVERLAP, "one side's x is the next one's d: %d", launched);
             field<float> *all[3] = {&one, &four, &d};
             for (field<float> *f : all) GPU_OK(cudaFree(f->device));
@@ -856,16 +875,16 @@ CASE_FUNCTION void test_partitions()
     upload(a), upload(b);
     int *device_status, status[LINES];
     GPU_OK(filled((void **)&device_status, sizeof status));
-    const trid_batch_report report = {device_status, 0, 0, 0};
-    int launched = trid_batch_interface_reduce_f32(lines, 0, a.at(), b.at(), a.at(), b.at(), LINES, ea.at(), ec.at(),
-                                                   ed.at(), &report, 0);
+    const told report = {device_status, 0, 0, 0};
+    int launched = trid_batch_interface_reduce_f32(lines, a.at(), b.at(), a.at(), b.at(), LINES, ea.at(), ec.at(),
+                                                   ed.at(), asked(0, &report), 0);
     CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
     GPU_OK(cudaMemcpy(status, device_status, sizeof status, cudaMemcpyDeviceToHost));
     for (int s = 0; s < LINES; s++) CHECK(status[s] == 1 + zero[s], "zero row %d: status %d", zero[s], status[s]);
     for (int wrong = -1; wrong <= n + 1; wrong += n + 2)
         for (int last = 0; last < 2; last++) {
-            launched = trid_batch_interface_weigh_f32(lines, 0, a.at(), a.at(), b.at(), last ? 1 : wrong,
-                                                      last ? wrong : 1, LINES, ed.at(), 0);
+            launched = trid_batch_interface_weigh_f32(lines, a.at(), a.at(), b.at(), last ? 1 : wrong,
+                                                      last ? wrong : 1, LINES, ed.at(), 0, 0);
             CHECK(launched == TRID_BATCH_BAD_SIZE, "weights of %d rows of %d: %d", wrong, n, launched);
         }
     field<float> *all[5] = {&a, &b, &ea, &ec, &ed};

@@ -26,17 +26,17 @@ struct way {
 
 template <class T, int PIVOTED>
 static int launch_of(way w, trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
-                     const trid_batch_report *report)
+                     const told *report)
 {
     if (w.parts == PUBLIC) {
         scratch_memory scratch(lines, flags, sizeof(T));
-        void *given = clusters_here() ? 0 : scratch.at(); /* no more than 8192 rows need none there */
-        return PIVOTED ? trid_batch_pivoted(lines, flags, a, b, c, d, x, report, given, 0)
-                       : trid_p_batch_solve<0>(lines, flags, a, b, c, d, x, report, given, 0);
+        const asked with(flags, report, clusters_here() ? 0 : &scratch); /* no more than 8192 rows need none there */
+        return PIVOTED ? trid_batch_pivoted(lines, a, b, c, d, x, with, 0)
+                       : trid_batch_solve(lines, a, b, c, d, x, with, 0);
     }
     const int F = sizeof(T) == 4 ? 2 : 1;
     trid_p_batch_plan plan;
-    int launched = 0, status = trid_p_batch_begin(lines, flags, report, 0, 0, &plan);
+    int launched = 0, status = trid_p_batch_begin(lines, flags, sizeof(T), asked(flags, report), 0, &plan);
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     if (status) return status;
     status = w.S == 16 ? trid_p_batch_launch_cluster_of<PIVOTED, T, 16, 16 * F, 16, 2, 256>(plan, w.parts, rows, d, x,
@@ -47,7 +47,7 @@ static int launch_of(way w, trid_lines lines, int flags, const T *a, const T *b,
 }
 template <class T>
 static int launch(way w, int pivoted, trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,
-                  const trid_batch_report *report)
+                  const told *report)
 {
     return pivoted ? launch_of<T, 1>(w, lines, flags, a, b, c, d, x, report)
                    : launch_of<T, 0>(w, lines, flags, a, b, c, d, x, report);
@@ -91,7 +91,7 @@ static void test_case(const char *name, way w, trid_lines lines, int what, int s
     GPU_OK(cudaMalloc((void **)&device_status, status.size() * sizeof(int)));
     GPU_OK(cudaMemcpy(device_status, status.data(), status.size() * sizeof(int), cudaMemcpyHostToDevice));
     GPU_OK(filled((void **)&device_failed, sizeof failed));
-    trid_batch_report report = {device_status + 1, 0, 0, device_failed};
+    told report = {device_status + 1, 0, 0, device_failed};
     upload(a), upload(b), upload(c), upload(d);
     if (!in_place) upload(x);
     field<T> before = in_place ? d : x;

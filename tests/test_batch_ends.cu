@@ -14,44 +14,45 @@
 enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
 #define ENDS_LAUNCHES(T, suffix, ONLY)                                                                                 \
     CASE_FUNCTION int reduce_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
-                                  long long share, T *ea, T *ec, T *ed, const trid_batch_report *report)               \
+                                  long long share, T *ea, T *ec, T *ed, const told *report)               \
     {                                                                                                                  \
-        return trid_batch_interface_reduce_##suffix(lines, flags, a, b, c, d, share, ea, ec, ed, report, 0);           \
+        return trid_batch_interface_reduce_##suffix(lines, a, b, c, d, share, ea, ec, ed, asked(flags, report), 0);    \
     }                                                                                                                  \
     CASE_FUNCTION int expand_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
-                                  long long share, const T *ends, T *x, const trid_batch_report *report)               \
+                                  long long share, const T *ends, T *x, const told *report)               \
     {                                                                                                                  \
         scratch_memory scratch(lines, flags, sizeof *x);                                                               \
-        return trid_batch_interface_expand_##suffix<ONLY>(lines, flags, a, b, c, d, share, ends, x, report,            \
-                                                          scratch.at(), 0);                                            \
+        return trid_batch_interface_expand_##suffix<ONLY>(lines, a, b, c, d, share, ends, x,                           \
+                                                          asked(flags, report, &scratch), 0);                          \
     }                                                                                                                  \
     CASE_FUNCTION int factor_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *u, T *v,         \
-                                  long long share, T *ea, T *ec, int *reach, const trid_batch_report *report)          \
+                                  long long share, T *ea, T *ec, int *reach, const told *report)          \
     {                                                                                                                  \
-        return trid_batch_interface_factor_##suffix(lines, flags, a, b, c, u, v, share, ea, ec, reach, report, 0);     \
+        return trid_batch_interface_factor_##suffix(lines, a, b, c, u, v, share, ea, ec, reach, asked(flags, report), \
+                                                   0);                                                                 \
     }                                                                                                                  \
     CASE_FUNCTION int weigh_ends(trid_lines lines, int flags, const T *u, const T *v, const T *d, long long first,     \
                                  long long last, long long share, T *ed)                                               \
     {                                                                                                                  \
-        return trid_batch_interface_weigh_##suffix(lines, flags, u, v, d, first, last, share, ed, 0);                  \
+        return trid_batch_interface_weigh_##suffix(lines, u, v, d, first, last, share, ed, asked(flags, 0), 0);        \
     }                                                                                                                  \
     CASE_FUNCTION int solve(trid_lines lines, int shared, const T *a, const T *b, const T *c, T *x)                    \
     {                                                                                                                  \
         const T *d = x;                                                                                                \
-        return shared ? trid_batch_shared_##suffix<BESIDE>(lines, 0, a, b, c, d, x, 0, 0, 0)                           \
-                      : trid_batch_solve_##suffix<BESIDE>(lines, 0, a, b, c, d, x, 0, 0, 0);                           \
+        return shared ? trid_batch_shared_##suffix<BESIDE>(lines, a, b, c, d, x, 0, 0)                           \
+                      : trid_batch_solve_##suffix<BESIDE>(lines, a, b, c, d, x, 0, 0);                           \
     }                                                                                                                  \
     template <class Rows>                                                                                              \
     CASE_FUNCTION int reduce_made(trid_lines lines, int flags, const Rows &rows, const T *d, long long share, T *ea,   \
                                   T *ec, T *ed)                                                                        \
     {                                                                                                                  \
-        return trid_batch_interface_reduce_rows_##suffix(lines, flags, rows, d, share, ea, ec, ed, 0, 0);              \
+        return trid_batch_interface_reduce_rows_##suffix(lines, rows, d, share, ea, ec, ed, asked(flags, 0), 0);       \
     }                                                                                                                  \
     template <class Rows>                                                                                              \
     CASE_FUNCTION int expand_made(trid_lines lines, int flags, const Rows &rows, const T *d, long long share,          \
                                   const T *ends, T *x)                                                                 \
     {                                                                                                                  \
-        return trid_batch_interface_expand_rows_##suffix<BESIDE>(lines, flags, rows, d, share, ends, x, 0, 0, 0);      \
+        return trid_batch_interface_expand_rows_##suffix<BESIDE>(lines, rows, d, share, ends, x, asked(flags, 0), 0);  \
     }
 ENDS_LAUNCHES(float, f32, 0)
 ENDS_LAUNCHES(double, f64, BESIDE)
@@ -214,7 +215,7 @@ static void reduce_ranks(whole_case<T> &w)
                 GPU_OK(cudaMemcpy(r.ends_c.at(), &ends[2], 2 * sizeof(T), cudaMemcpyHostToDevice));
             } else {
                 LAUNCHED(factor_ends(group_left_out(r.matrix), r.flags, a, b, c, r.u.at(), r.v.at(), few, r.ends_a.at(),
-                                     r.ends_c.at(), r.device_reach, (const trid_batch_report *)0));
+                                     r.ends_c.at(), r.device_reach, (const told *)0));
                 GPU_OK(cudaMemcpy(r.reach, r.device_reach, sizeof r.reach, cudaMemcpyDeviceToHost));
             }
             const int all = !(w.how & NEIGHBOURS);
@@ -235,7 +236,7 @@ static void reduce_ranks(whole_case<T> &w)
                                  r.ends_d.at()));
         } else {
             LAUNCHED(reduce_ends(group_left_out(r.lines), r.flags | one, a, b, c, d, w.share, r.ends_a.at(),
-                                 r.ends_c.at(), r.ends_d.at(), (const trid_batch_report *)0));
+                                 r.ends_c.at(), r.ends_d.at(), (const told *)0));
         }
     }
 }
@@ -271,7 +272,7 @@ static void solve_reduced(whole_case<T> &w, long long rows, long long lines, con
     if constexpr (sizeof(T) == 4)
         if (w.how & RING)
             LAUNCHED(
-                trid_batch_several_f32<BESIDE>(reduced, 1, 0, TRID_BATCH_PERIODIC, a, b, c, (const T *)d, d, 0, 0, 0));
+                trid_batch_several_f32<BESIDE>(reduced, 1, 0, a, b, c, (const T *)d, d, asked(TRID_BATCH_PERIODIC, 0), 0));
     if (!(w.how & RING)) LAUNCHED(solve(reduced, (w.how & SHARED) && (w.how & FACTORED), a, (const T *)b, c, d));
     GPU_OK(cudaFree(b));
 }
@@ -344,7 +345,7 @@ static void expand_ranks(whole_case<T> &w)
             if (w.how & MADE) LAUNCHED(expand_made(group_left_out(r.lines), add, made, d, w.share, ends, x));
         if (!(w.how & MADE)) {
             LAUNCHED(expand_ends(group_left_out(r.lines), one | add, a, b, c, d, w.share, ends, x,
-                                 (const trid_batch_report *)0));
+                                 (const told *)0));
         }
     }
 }
@@ -617,7 +618,7 @@ static void test_reports(const trid_lines &lines)
     GPU_OK(filled((void **)&reach, 2 * sizeof(int)));
     GPU_OK(filled((void **)&status, 9 * sizeof(int)));
     GPU_OK(filled((void **)&failed, 2 * sizeof *failed));
-    const trid_batch_report report = {status, 0, 0, failed};
+    const told report = {status, 0, 0, failed};
     for (int s = 0; s < 9; s++)
         for (int j = 0; j < n; j++) {
             const long long at = offset(lines, 0, s, j);
@@ -652,7 +653,7 @@ static void test_statuses(void)
     field<T> ea = make_row<T>(18), ec = make_row<T>(18), ed = make_row<T>(18);
     int *reach;
     GPU_OK(filled((void **)&reach, 2 * sizeof(int)));
-    const trid_batch_report *none = 0;
+    const told *none = 0;
     const T *pa = a.at(), *pb = b.at(), *pc = c.at(), *pd = d.at();
     const trid_lines one = trid_lines_interleaved(1, 9), empty = trid_lines_interleaved(40, 0);
     const trid_lines nothing = trid_lines_interleaved(0, 9);

@@ -76,7 +76,7 @@ static void test_zeros()
         GPU_OK(filled((void **)&device_failed, sizeof failed));
         for (int check = 0; check < 3; check++) {
             if (check_short() && check == interleaved) continue;
-            trid_batch_report report = {device_status, check == 1 ? device_residual : 0, 0, device_failed};
+            told report = {device_status, check == 1 ? device_residual : 0, 0, device_failed};
             int launched = check == 2 ? pivoted(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report)
                            : check    ? checked(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report)
                                       : solve(lines, 0, a.at(), b.at(), c.at(), d.at(), x.at(), &report);

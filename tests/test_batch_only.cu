@@ -79,11 +79,13 @@ static void test_only(const char *name, const trid_lines &lines)
     const T *a = s.a.at(), *b = s.b.at(), *c = s.c.at(), *d = s.d.at();
     int status;
     if constexpr (OPERATION == SHARED)
-        status = trid_batch_shared<ONLY>(lines, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
+        status = trid_batch_shared<ONLY>(lines, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
     else if constexpr (OPERATION == SEVERAL)
-        status = trid_batch_several<ONLY>(lines, 1, 0, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
+        status = trid_batch_several<ONLY>(lines, 1, 0, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
+    else if constexpr (OPERATION == CHECKED)
+        status = trid_batch_checked<ONLY>(lines, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
     else
-        status = trid_p_batch_solve<OPERATION == CHECKED, ONLY>(lines, 0, a, b, c, d, s.x.at(), 0, scratch.at(), 0);
+        status = trid_batch_solve<ONLY>(lines, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
     expect(name, ONLY, &s, status, (is_long && (ONLY & TRID_BATCH_ONLY_SHORT)) || (lines.n > 1024 && other));
 }
 template <int OPERATION, int ONLY, class T>

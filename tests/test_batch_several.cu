@@ -9,26 +9,26 @@
 #include "batch_field.h"
 
 static int several(trid_lines lines, long long sides, long long pitch, int flags, const float *a, const float *b,
-                   const float *c, const float *d, float *x, const trid_batch_report *report)
+                   const float *c, const float *d, float *x, const told *report)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
-    return trid_batch_several_f32(lines, sides, pitch, flags, a, b, c, d, x, report, scratch.at(), 0);
+    return trid_batch_several_f32(lines, sides, pitch, a, b, c, d, x, asked(flags, report, &scratch), 0);
 }
 static int several(trid_lines lines, long long sides, long long pitch, int flags, const double *a, const double *b,
-                   const double *c, const double *d, double *x, const trid_batch_report *report)
+                   const double *c, const double *d, double *x, const told *report)
 {
     scratch_memory scratch(lines, flags, sizeof *x);
-    return trid_batch_several_f64(lines, sides, pitch, flags, a, b, c, d, x, report, scratch.at(), 0);
+    return trid_batch_several_f64(lines, sides, pitch, a, b, c, d, x, asked(flags, report, &scratch), 0);
 }
 static int factor(trid_lines lines, int flags, const float *a, const float *b, const float *c, float *r, float *u,
-                  const trid_batch_report *report)
+                  const told *report)
 {
-    return trid_batch_factor_f32(lines, flags, a, b, c, r, u, report, 0, 0);
+    return trid_batch_factor_f32(lines, a, b, c, r, u, asked(flags, report), 0);
 }
 static int factor(trid_lines lines, int flags, const double *a, const double *b, const double *c, double *r, double *u,
-                  const trid_batch_report *report)
+                  const told *report)
 {
-    return trid_batch_factor_f64(lines, flags, a, b, c, r, u, report, 0, 0);
+    return trid_batch_factor_f64(lines, a, b, c, r, u, asked(flags, report), 0);
 }
 
 /* x of A x = d where a[0] and c[n-1] couple the ends; returns how wrong it is in its own rows. */
@@ -135,7 +135,7 @@ static void test_several(const char *name, trid_lines lines, long long sides, lo
     unsigned long long failed[2] = {5, 5}, *device_failed;
     GPU_OK(filled((void **)&device_status, status.size() * sizeof(int)));
     GPU_OK(filled((void **)&device_failed, sizeof failed));
-    trid_batch_report report = {device_status + 1, 0, 0, device_failed};
+    told report = {device_status + 1, 0, 0, device_failed};
     upload(a), upload(b), upload(c), upload(d), upload(r), upload(u);
     if (!in_place) upload(x);
     field<T> &fr = kept ? b : r, &fu = kept ? c : u;
@@ -381,9 +381,9 @@ static void test_refused(void)
     CHECK(several(lines, 1, 6, 0, p, p + 6, p + 12, p + 18, none, 0) == TRID_BATCH_BAD_ARGUMENT, "no x");
     CHECK(several(trid_lines_contiguous(1, 2), 2, 1, 0, p, p + 6, p + 12, p + 18, p + 30, 0) == TRID_BATCH_OVERLAP,
           "sides upon systems");
-    CHECK(trid_batch_several_f32(trid_lines_contiguous(1025, 1), 1, 0, TRID_BATCH_PERIODIC, (float *)p,
-                                 (float *)p + 2000, (float *)p + 4000, (float *)p + 6000, (float *)p + 8000, 0, 0,
-                                 0) == TRID_BATCH_BAD_ARGUMENT,
+    CHECK(trid_batch_several_f32(trid_lines_contiguous(1025, 1), 1, 0, (float *)p, (float *)p + 2000,
+                                 (float *)p + 4000, (float *)p + 6000, (float *)p + 8000, asked(TRID_BATCH_PERIODIC, 0),
+                                 0) == TRID_BATCH_BAD_SCRATCH,
           "no scratch");
     CHECK(factor(empty, 0, none, none, none, none, none, 0) == TRID_BATCH_OK, "no rows to factor");
     CHECK(factor(bad, 0, p, p + 6, p + 12, p + 18, p + 24, 0) == TRID_BATCH_BAD_SIZE, "n < 0 to factor");

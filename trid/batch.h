@@ -4,7 +4,7 @@
 
    What a program does instead of calling cuSPARSE (examples/replace_cusparse.cu):
 
-       int status = trid_batch_solve_f32(trid_lines_contiguous(n, systems), 0, a, b, c, d, x, NULL, NULL, 0);
+       int status = trid_batch_solve_f32(trid_lines_contiguous(n, systems), a, b, c, d, x, NULL, 0);
        if (status) return puts(trid_batch_status_string(status)), 1;
 
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1. a[0] and c[n-1] are used only with
@@ -22,7 +22,8 @@
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; status of each system where wanted
        trid_batch_shared        the same with one matrix for all systems
        trid_batch_pivoted       the same for any nonsingular matrices, or for those alone that failed before
-       trid_batch_checked       the same, with the residual of each system, and refined where wanted
+       trid_batch_checked       the same, with the residual of each system
+       trid_batch_refined       the same after a step of iterative refinement
        trid_batch_several       several right-hand sides a matrix, which is read once; periodic systems; from factors
        trid_batch_factor        the LU factors of each matrix, for trid_batch_several
      launches for partitions of systems that cross GPUs and machines, each with _f32 and _f64 (the same)
@@ -45,10 +46,11 @@
 
    What they share:
      Stability  Except in trid_batch_pivoted there is no pivoting: safe for diagonally dominant matrices, and close to
-                these (trid_host_dominance). A pivot that is zero or not finite is reported (trid_batch_report). A pivot
+                these (trid_host_dominance). A pivot that is zero or not finite is reported (status). A pivot
                 that is tiny but not zero is not: what it makes wrong shows in the residual of trid_batch_checked.
-     Returns    a status of enum trid_batch_status, 0 for a launch that was made. The report tells what happens on the
-                device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
+     Options    a trid_batch_options, or null
+     Returns    a status of enum trid_batch_status, 0 for a launch that was made. The options' status tells what happens
+                on the device. Nothing is allocated, printed or awaited; a launch can be captured into a CUDA graph.
      Arrays     a, b, c, d are not changed. x is an array of its own or d itself (the systems are then solved in
                 place); x may share no element with a, b or c, nor with a part of d that is not the same element.
                 Pointers need the alignment of their element alone, and are refused without it.
@@ -62,7 +64,7 @@
    checked.h), shared.h, pivoted.h; several.h, with factored.h and periodic.h; interface.h, weights.h. c_linkage.h has
    the launches for C.
    To add an operation: a room with its kernels, their shapes, its launch and the function that checks its arguments;
-   here its line and its room above, its #include and its aliases below; its flags, in the enumeration and in
+   here its line and its room above, its #include and its aliases below; its flags, in the enumerations and in
    trid_batch_status_string; its C function in c_linkage.h; what it needs of scratch in trid_batch_scratch. Outside: a
    title in bench/batch_table.cc, if sizes choose its kernels; tests/batch_field.h, tests/test_batch*.cu,
    tests/faults.txt and tests/codegen_ladders.cu; bench/batch.cu; README.md, docs/README.md, guide.md and batch.md. A
@@ -105,27 +107,44 @@ typedef struct {
 /* What a launch returns. */
 enum trid_batch_status {
     TRID_BATCH_OK = 0,
-    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, an array or scratch off its alignment */
+    TRID_BATCH_BAD_ARGUMENT = -1, /* a null pointer, or an array off its alignment */
     TRID_BATCH_BAD_SIZE = -2,     /* a negative size, n over 2^30, elements beyond 2^56, or 2^31 tiles or chunks */
     TRID_BATCH_OVERLAP = -3,      /* two elements of x coincide, or one of x with one of another array */
     TRID_BATCH_SHORT = -4,        /* a partition of fewer than two rows */
-    TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch does not take, or not so; the text says which does */
+    TRID_BATCH_BAD_FLAGS = -5,    /* a flag that this launch does not take (TRID_BATCH_.._FLAGS), or not so */
+    TRID_BATCH_BAD_SCRATCH = -6,  /* scratch is needed and null, off its alignment, or less than trid_batch_scratch */
     TRID_BATCH_LAUNCH_FAILED = -8 /* refused by the CUDA runtime */
 };
 
 enum { TRID_BATCH_MAX_N = 1 << 30 }; /* rows of a system */
 
-/* Flags of a call. */
+/* Flags of a call, or'ed in its options. */
 enum {
     TRID_BATCH_ADD = 1,         /* x += A^-1 d */
-    TRID_BATCH_SHARED = 2,      /* trid_batch_checked, _several: one matrix for all systems, as in trid_batch_shared */
-    TRID_BATCH_REFINED = 4,     /* trid_batch_checked: one step of iterative refinement, for the residual, not for x */
-    TRID_BATCH_REPAIR = 8,      /* trid_batch_pivoted: only systems that an earlier launch failed at */
+    TRID_BATCH_SHARED = 2,      /* a, b, c are one matrix for all systems: n elements each, contiguous */
+    TRID_BATCH_REFINED = 4,     /* for trid_batch_scratch alone: of trid_batch_refined */
+    TRID_BATCH_REPAIR = 8,      /* only systems that an earlier launch failed at */
     TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
-    TRID_BATCH_PERIODIC = 32,   /* trid_batch_factor, _several: a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
-    TRID_BATCH_FACTORED = 64,   /* trid_batch_several: b and c are r and u of trid_batch_factor */
+    TRID_BATCH_PERIODIC = 32,   /* a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
+    TRID_BATCH_FACTORED = 64,   /* b and c are r and u of trid_batch_factor */
     TRID_BATCH_FIRST = TRID_PARTITION_FIRST, /* partitions: these begin their systems, a of row 0 is not used */
     TRID_BATCH_LAST = TRID_PARTITION_LAST    /* these end their systems, c of row n-1 is not used */
+};
+
+/* Which flags a launch takes. REPAIR needs a status, goes without ADD, and x must not be d. */
+enum {
+    TRID_BATCH_SOLVE_FLAGS = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED, /* trid_batch_shared's too */
+    TRID_BATCH_SOLVE_ROWS_FLAGS = TRID_BATCH_ADD,
+    TRID_BATCH_CHECKED_FLAGS = TRID_BATCH_SOLVE_FLAGS | TRID_BATCH_SHARED, /* trid_batch_refined's too */
+    TRID_BATCH_PIVOTED_FLAGS = TRID_BATCH_SOLVE_FLAGS | TRID_BATCH_REPAIR,
+    TRID_BATCH_SEVERAL_FLAGS = TRID_BATCH_SOLVE_FLAGS | TRID_BATCH_SHARED | TRID_BATCH_PERIODIC | TRID_BATCH_FACTORED,
+    TRID_BATCH_FACTOR_FLAGS = TRID_BATCH_PERIODIC,
+    TRID_BATCH_REDUCE_FLAGS = TRID_BATCH_SHARED | TRID_BATCH_FIRST | TRID_BATCH_LAST, /* of interfaces, as below */
+    TRID_BATCH_REDUCE_ROWS_FLAGS = TRID_BATCH_FIRST | TRID_BATCH_LAST,
+    TRID_BATCH_EXPAND_FLAGS = TRID_BATCH_ADD | TRID_BATCH_SHARED,
+    TRID_BATCH_EXPAND_ROWS_FLAGS = TRID_BATCH_ADD,
+    TRID_BATCH_INTERFACE_FACTOR_FLAGS = TRID_BATCH_FIRST | TRID_BATCH_LAST,
+    TRID_BATCH_WEIGH_FLAGS = TRID_BATCH_SHARED
 };
 
 /* What a launch compiles, in C++: trid_batch_solve_f32<TRID_BATCH_ONLY_SHORT>(...), one or several with |. The launch
@@ -138,21 +157,27 @@ enum {
     TRID_BATCH_ONLY_SHORT = 4 /* none for systems so long that they may need scratch: more than 1024 rows */
 };
 
-/* What the device reports; any pointer may be null. All are arrays in device memory.
+/* What a launch is asked besides its arrays. A null pointer, for all of it or for a field, asks for nothing, and so does
+   0. All pointers are to device memory.
+     flags      TRID_BATCH_ADD and the like
      status     of each system: 0; 1 + the first row that met a bad pivot (from trid_batch_pivoted 1: an unknown had no
-                pivot; x is then unspecified); n + 1 (from trid_batch_checked): no such pivot, but the residual is above
-                tolerance or NaN
-     residual   of each system (trid_batch_checked): max |Ax - d| / max (|A||x| + |d|) over its rows, computed in
-                the precision of the call
+                pivot; x is then unspecified); n + 1 (trid_batch_checked, _refined): no such pivot, but the residual is
+                above tolerance or NaN
+     residual   of each system (trid_batch_checked, _refined): max |Ax - d| / max (|A||x| + |d|) over its rows, computed
+                in the precision of the call
      tolerance  the largest residual that is not a failure; 0 stands for 128 unit roundoffs
      failed     failed[0]: how many statuses are not 0; failed[1]: the least index of such a system, all bits set if
-                there is none. The launch sets both first. */
+                there is none. The launch sets both first
+     scratch    memory for long systems, with as many bytes as trid_batch_scratch says, aligned to 16 */
 typedef struct {
+    int flags;
     int *status;
     float *residual;
     double tolerance;
     unsigned long long *failed;
-} trid_batch_report;
+    void *scratch;
+    long long scratch_bytes;
+} trid_batch_options;
 
 /* Which kernel serves which size. The name of a kernel begins with trid_p_batch_; its room is named where its table
    begins and has its launch below it; what is shown of it are the template's parameters, in their order. k rows are a
@@ -242,7 +267,7 @@ TRID_BATCH_API const char *trid_batch_status_string(int status)
     case TRID_BATCH_OK:
         return "launched, or nothing to do";
     case TRID_BATCH_BAD_ARGUMENT:
-        return "bad argument: a null pointer, an array off its alignment, or scratch that is null or off alignment";
+        return "bad argument: a null pointer, or an array off its alignment";
     case TRID_BATCH_BAD_SIZE:
         return "bad size: negative (an axis that is none), n over 2^30, beyond 2^56 elements, 2^31 tiles or chunks";
     case TRID_BATCH_OVERLAP:
@@ -250,9 +275,11 @@ TRID_BATCH_API const char *trid_batch_status_string(int status)
     case TRID_BATCH_SHORT:
         return "a partition of fewer than two rows";
     case TRID_BATCH_BAD_FLAGS:
-        return "bad flags: unknown, or not of this launch (REFINED: checked; REPAIR: pivoted with a status, without "
-               "ADD, x not being d; FACTORED: several; PERIODIC: several, factor; SHARED: checked, several, interface; "
-               "FIRST, LAST: interface)";
+        return "bad flags: unknown, or not of this launch (REPAIR: pivoted with a status, without ADD, x not being d; "
+               "FACTORED: several; PERIODIC: several, factor; SHARED: checked, refined, several, interface; FIRST, "
+               "LAST: interface)";
+    case TRID_BATCH_BAD_SCRATCH:
+        return "bad scratch: null where it is needed, not aligned to 16 bytes, or less than trid_batch_scratch says";
     case TRID_BATCH_LAUNCH_FAILED:
         return "the CUDA runtime refused the launch: see cudaGetLastError";
     default:
@@ -299,6 +326,8 @@ extern "C++" {
 #define trid_batch_pivoted_f64 tb_f64::trid_batch_pivoted
 #define trid_batch_checked_f32 tb_f32::trid_batch_checked
 #define trid_batch_checked_f64 tb_f64::trid_batch_checked
+#define trid_batch_refined_f32 tb_f32::trid_batch_refined
+#define trid_batch_refined_f64 tb_f64::trid_batch_refined
 #define trid_batch_several_f32 tb_f32::trid_batch_several
 #define trid_batch_several_f64 tb_f64::trid_batch_several
 #define trid_batch_factor_f32 tb_f32::trid_batch_factor

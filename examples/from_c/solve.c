@@ -28,7 +28,7 @@ int main(void)
     if (cudaMalloc((void **)&a, 5 * ROWS * sizeof *a) != cudaSuccess) return puts("no memory"), 1;
     double *b = a + ROWS, *c = b + ROWS, *d = c + ROWS, *x = d + ROWS;
     cudaMemcpy(a, host, 4 * ROWS * sizeof *a, cudaMemcpyHostToDevice);
-    int status = trid_batch_solve_f64(trid_lines_contiguous(N, SYSTEMS), 0, a, b, c, d, x, NULL, NULL, 0);
+    int status = trid_batch_solve_f64(trid_lines_contiguous(N, SYSTEMS), a, b, c, d, x, NULL, 0);
     if (status) return puts(trid_batch_status_string(status)), 1;
     if (cudaMemcpy(host, a, 5 * ROWS * sizeof *a, cudaMemcpyDeviceToHost) != cudaSuccess) return puts("failed"), 1;
     for (int s = 0; s < SYSTEMS; s++) {

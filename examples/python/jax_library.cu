@@ -35,14 +35,16 @@ static ffi::Error solve(cudaStream_t stream, ffi::ScratchAllocator memory, ffi::
     void *scratch = bytes ? memory.Allocate((size_t)bytes, 16).value_or(nullptr) : nullptr;
     if (bytes && !scratch) return ffi::Error(ffi::ErrorCode::kResourceExhausted, "no memory for scratch");
 
-    const trid_batch_report report = {status->typed_data(), 0, 0, 0};
+    trid_batch_options options = {};
+    options.flags = (int)flags, options.status = status->typed_data();
+    options.scratch = scratch, options.scratch_bytes = bytes;
     const int launched = single
-                             ? trid_batch_solve_f32(lines, (int)flags, a.typed_data<float>(), b.typed_data<float>(),
+                             ? trid_batch_solve_f32(lines, a.typed_data<float>(), b.typed_data<float>(),
                                                     c.typed_data<float>(), d.typed_data<float>(),
-                                                    x->typed_data<float>(), &report, scratch, stream)
-                             : trid_batch_solve_f64(lines, (int)flags, a.typed_data<double>(), b.typed_data<double>(),
+                                                    x->typed_data<float>(), &options, stream)
+                             : trid_batch_solve_f64(lines, a.typed_data<double>(), b.typed_data<double>(),
                                                     c.typed_data<double>(), d.typed_data<double>(),
-                                                    x->typed_data<double>(), &report, scratch, stream);
+                                                    x->typed_data<double>(), &options, stream);
     return launched ? ffi::Error::Internal(trid_batch_status_string(launched)) : ffi::Error::Success();
 }
 

@@ -26,10 +26,11 @@ class Lines(ctypes.Structure):
     _fields_ = [(name, ctypes.c_longlong) for name in ("n", "step", "systems", "stride", "groups", "jump")]
 
 
-class Report(ctypes.Structure):
-    """trid_batch_report in C."""
-    _fields_ = [("status", ctypes.c_void_p), ("residual", ctypes.c_void_p), ("tolerance", ctypes.c_double),
-                ("failed", ctypes.c_void_p)]
+class Options(ctypes.Structure):
+    """What a launch is asked besides its arrays; trid_batch_options in C."""
+    _fields_ = [("flags", ctypes.c_int), ("status", ctypes.c_void_p), ("residual", ctypes.c_void_p),
+                ("tolerance", ctypes.c_double), ("failed", ctypes.c_void_p), ("scratch", ctypes.c_void_p),
+                ("scratch_bytes", ctypes.c_longlong)]
 
 
 def load(path):
@@ -37,7 +38,7 @@ def load(path):
     kit = ctypes.CDLL(os.path.abspath(path))
     for function in (kit.trid_batch_solve_f32, kit.trid_batch_solve_f64):
         pointer = ctypes.c_void_p
-        function.argtypes = [Lines, ctypes.c_int, *5 * [pointer], ctypes.POINTER(Report), *2 * [pointer]]
+        function.argtypes = [Lines, *5 * [pointer], ctypes.POINTER(Options), pointer]
     kit.batch_scratch.argtypes, kit.batch_scratch.restype = [Lines, ctypes.c_int, ctypes.c_int], ctypes.c_longlong
     kit.batch_status_string.restype = ctypes.c_char_p
 
@@ -56,10 +57,11 @@ def launch(a, b, c, d, flags=0, status=None):
     lines = Lines(n, 1, d[..., 0].numel() if n else 0, n, 1, 0)
     bytes_needed = kit.batch_scratch(lines, flags, d.element_size())  # 0 up to n = 1024
     scratch = torch.empty(max(bytes_needed, 0), dtype=torch.uint8, device=d.device)
-    report = Report(status.data_ptr()) if status is not None else None
+    options = Options(flags=flags, scratch=scratch.data_ptr(), scratch_bytes=bytes_needed,
+                      status=status.data_ptr() if status is not None else None)
     with torch.cuda.device(d.device):
         solve = {torch.float32: kit.trid_batch_solve_f32, torch.float64: kit.trid_batch_solve_f64}[d.dtype]
-        code = solve(lines, flags, *(v.data_ptr() for v in (a, b, c, d, x)), report, scratch.data_ptr(),
+        code = solve(lines, *(v.data_ptr() for v in (a, b, c, d, x)), options,
                      torch.cuda.current_stream().cuda_stream)
     if code:
         raise RuntimeError(kit.batch_status_string(code).decode())

@@ -33,63 +33,66 @@ struct CUstream_st; /* a stream is a cudaStream_t */
 #else /* TB_BODY: over tb_real; the names are trid_batch_solve_f32, .. */
 /* clang-format off */
 
-TRID_P_BATCH_LINKED TB_OF(trid_batch_solve)(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
-                                            const tb_real *c, const tb_real *d, tb_real *x,
-                                            const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_solve<0>(lines, flags, a, b, c, d, x, report, scratch, stream))
+TRID_P_BATCH_LINKED TB_OF(trid_batch_solve)(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                                            const tb_real *d, tb_real *x, const trid_batch_options *options,
+                                            TRID_P_BATCH_STREAM stream)
+TRID_P_BATCH_CALLS(trid_batch_solve<0>(lines, a, b, c, d, x, options, stream))
 
-TRID_P_BATCH_LINKED TB_OF(trid_batch_checked)(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
-                                              const tb_real *c, const tb_real *d, tb_real *x,
-                                              const trid_batch_report *report, void *scratch,
+TRID_P_BATCH_LINKED TB_OF(trid_batch_shared)(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                                             const tb_real *d, tb_real *x, const trid_batch_options *options,
+                                             TRID_P_BATCH_STREAM stream)
+TRID_P_BATCH_CALLS(trid_batch_shared<0>(lines, a, b, c, d, x, options, stream))
+
+TRID_P_BATCH_LINKED TB_OF(trid_batch_pivoted)(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                                              const tb_real *d, tb_real *x, const trid_batch_options *options,
                                               TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_checked<0>(lines, flags, a, b, c, d, x, report, scratch, stream))
+TRID_P_BATCH_CALLS(trid_batch_pivoted<0>(lines, a, b, c, d, x, options, stream))
 
-TRID_P_BATCH_LINKED TB_OF(trid_batch_shared)(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
-                                             const tb_real *c, const tb_real *d, tb_real *x,
-                                             const trid_batch_report *report, void *scratch, TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_shared<0>(lines, flags, a, b, c, d, x, report, scratch, stream))
-
-TRID_P_BATCH_LINKED TB_OF(trid_batch_pivoted)(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
-                                              const tb_real *c, const tb_real *d, tb_real *x,
-                                              const trid_batch_report *report, void *scratch,
+TRID_P_BATCH_LINKED TB_OF(trid_batch_checked)(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                                              const tb_real *d, tb_real *x, const trid_batch_options *options,
                                               TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_pivoted<0>(lines, flags, a, b, c, d, x, report, scratch, stream))
+TRID_P_BATCH_CALLS(trid_batch_checked<0>(lines, a, b, c, d, x, options, stream))
 
-TRID_P_BATCH_LINKED TB_OF(trid_batch_several)(trid_lines lines, long long sides, long long pitch, int flags,
-                                              const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
-                                              tb_real *x, const trid_batch_report *report, void *scratch,
+TRID_P_BATCH_LINKED TB_OF(trid_batch_refined)(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                                              const tb_real *d, tb_real *x, const trid_batch_options *options,
                                               TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_several<0>(lines, sides, pitch, flags, a, b, c, d, x, report, scratch, stream))
+TRID_P_BATCH_CALLS(trid_batch_refined<0>(lines, a, b, c, d, x, options, stream))
 
-TRID_P_BATCH_LINKED TB_OF(trid_batch_factor)(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
-                                             const tb_real *c, tb_real *r, tb_real *u, const trid_batch_report *report,
-                                             void *scratch, TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_factor<0>(lines, flags, a, b, c, r, u, report, scratch, stream))
+TRID_P_BATCH_LINKED TB_OF(trid_batch_several)(trid_lines lines, long long sides, long long pitch, const tb_real *a,
+                                              const tb_real *b, const tb_real *c, const tb_real *d, tb_real *x,
+                                              const trid_batch_options *options, TRID_P_BATCH_STREAM stream)
+TRID_P_BATCH_CALLS(trid_batch_several<0>(lines, sides, pitch, a, b, c, d, x, options, stream))
 
-TRID_P_BATCH_LINKED TB_OF(trid_batch_interface_reduce)(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
+TRID_P_BATCH_LINKED TB_OF(trid_batch_factor)(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                                             tb_real *r, tb_real *u, const trid_batch_options *options,
+                                             TRID_P_BATCH_STREAM stream)
+TRID_P_BATCH_CALLS(trid_batch_factor<0>(lines, a, b, c, r, u, options, stream))
+
+TRID_P_BATCH_LINKED TB_OF(trid_batch_interface_reduce)(trid_lines lines, const tb_real *a, const tb_real *b,
                                                        const tb_real *c, const tb_real *d, long long share,
                                                        tb_real *interface_a, tb_real *interface_c, tb_real *interface_d,
-                                                       const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_interface_reduce<0>(lines, flags, a, b, c, d, share, interface_a, interface_c,
-                                                  interface_d, report, stream))
+                                                       const trid_batch_options *options, TRID_P_BATCH_STREAM stream)
+TRID_P_BATCH_CALLS(trid_batch_interface_reduce<0>(lines, a, b, c, d, share, interface_a, interface_c, interface_d,
+                                                  options, stream))
 
-TRID_P_BATCH_LINKED TB_OF(trid_batch_interface_expand)(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
+TRID_P_BATCH_LINKED TB_OF(trid_batch_interface_expand)(trid_lines lines, const tb_real *a, const tb_real *b,
                                                        const tb_real *c, const tb_real *d, long long share,
-                                                       const tb_real *ends, tb_real *x, const trid_batch_report *report,
-                                                       void *scratch, TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_interface_expand<0>(lines, flags, a, b, c, d, share, ends, x, report, scratch, stream))
+                                                       const tb_real *ends, tb_real *x,
+                                                       const trid_batch_options *options, TRID_P_BATCH_STREAM stream)
+TRID_P_BATCH_CALLS(trid_batch_interface_expand<0>(lines, a, b, c, d, share, ends, x, options, stream))
 
-TRID_P_BATCH_LINKED TB_OF(trid_batch_interface_factor)(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
+TRID_P_BATCH_LINKED TB_OF(trid_batch_interface_factor)(trid_lines lines, const tb_real *a, const tb_real *b,
                                                        const tb_real *c, tb_real *u, tb_real *v, long long share,
                                                        tb_real *interface_a, tb_real *interface_c, int *reach,
-                                                       const trid_batch_report *report, TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_interface_factor<0>(lines, flags, a, b, c, u, v, share, interface_a, interface_c, reach,
-                                                  report, stream))
+                                                       const trid_batch_options *options, TRID_P_BATCH_STREAM stream)
+TRID_P_BATCH_CALLS(trid_batch_interface_factor<0>(lines, a, b, c, u, v, share, interface_a, interface_c, reach, options,
+                                                  stream))
 
-TRID_P_BATCH_LINKED TB_OF(trid_batch_interface_weigh)(trid_lines lines, int flags, const tb_real *u, const tb_real *v,
+TRID_P_BATCH_LINKED TB_OF(trid_batch_interface_weigh)(trid_lines lines, const tb_real *u, const tb_real *v,
                                                       const tb_real *d, long long first, long long last,
-                                                      long long share, tb_real *interface_d, TRID_P_BATCH_STREAM stream)
-TRID_P_BATCH_CALLS(trid_batch_interface_weigh<0>(lines, flags, u, v, d, first, last, share, interface_d, stream))
+                                                      long long share, tb_real *interface_d,
+                                                      const trid_batch_options *options, TRID_P_BATCH_STREAM stream)
+TRID_P_BATCH_CALLS(trid_batch_interface_weigh<0>(lines, u, v, d, first, last, share, interface_d, options, stream))
 
 /* clang-format on */
 #endif /* TB_BODY */

@@ -25,12 +25,6 @@ static inline int trid_p_batch_is_long(const trid_lines &joined, int bytes, int 
                                                               : TRID_P_BATCH_ON_CHIP(bytes, checked));
 }
 
-/* Returns whether the scratch cannot be used. */
-static inline int trid_p_batch_lacks(const trid_p_batch_plan &plan)
-{
-    return !plan.scratch || (size_t)plan.scratch % 16 != 0;
-}
-
 /* Returns whether one of `count` elements from p on lies within the reach of x with all its sides, be it between its
    elements. */
 template <class tb_real>
@@ -76,19 +70,27 @@ static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, co
     return TRID_BATCH_OK;
 }
 
-/* Makes the plan of a call, and sets what the report wants set at its start. */
-static inline int trid_p_batch_begin(trid_lines lines, int flags, const trid_batch_report *report, void *scratch,
+/* Returns the flags of a call. */
+static inline int trid_p_batch_flags(const trid_batch_options *options)
+{
+    return options ? options->flags : 0;
+}
+
+/* Makes the plan of a call with these flags, elements having so many bytes, and sets what is to be set at its start. */
+static inline int trid_p_batch_begin(trid_lines lines, int flags, int bytes, const trid_batch_options *options,
                                      cudaStream_t stream, trid_p_batch_plan *plan)
 {
-    const trid_batch_report none = {0, 0, 0, 0};
+    const trid_batch_options none = {0, 0, 0, 0, 0, 0, 0}, &of = options ? *options : none;
+    if (of.scratch && ((size_t)of.scratch % 16 || of.scratch_bytes < trid_batch_scratch(lines, flags, bytes)))
+        return TRID_BATCH_BAD_SCRATCH;
     plan->lines = trid_p_lines_join(lines);
     plan->n = (int)lines.n;
     plan->lanes = plan->lanes_log2 = 0;
     plan->flags = flags;
     plan->magic = plan->per_group = plan->tiles = plan->repeat = 0;
-    plan->repair = 0;
-    plan->scratch = scratch;
-    plan->report = report ? *report : none;
+    plan->repair = (flags & TRID_BATCH_REPAIR) != 0;
+    plan->scratch = of.scratch;
+    plan->report = {of.status, of.residual, of.tolerance, of.failed};
     unsigned long long *failed = plan->report.failed;
     if (!failed) return TRID_BATCH_OK;
     return cudaMemsetAsync(failed, 0, sizeof *failed, stream) == cudaSuccess &&
@@ -113,6 +115,17 @@ static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan, int is_lo
     return (is_long && (only & TRID_BATCH_ONLY_SHORT)) ||
            (plan.n > TRID_P_BATCH_ON_CHIP_INTERLEAVED &&
             trid_p_batch_as_interleaved<only>(plan) != trid_p_batch_is_interleaved(plan));
+}
+
+/* Returns the rows of a call as arrays; one matrix for all has no strides. */
+template <class tb_real>
+static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines &lines, int flags, const tb_real *a,
+                                                                const tb_real *b, const tb_real *c)
+{
+    const trid_lines joined = trid_p_lines_join(lines);
+    trid_p_batch_arrays<tb_real> rows = {a, b, c, joined.step, joined.stride, joined.jump};
+    if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
+    return rows;
 }
 
 /* Makes *a and *c what kernels read as off-diagonals. As neither a of row 0 nor c of row n-1 is used, the transposed

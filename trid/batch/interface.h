@@ -309,7 +309,7 @@ template <class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_reduce(trid_lines lines, int flags, int known, rows_type rows,
                                                 const tb_real *d, long long share, tb_real *interface_a,
                                                 tb_real *interface_c, tb_real *interface_d,
-                                                const trid_batch_report *report, cudaStream_t stream)
+                                                const trid_batch_options *options, cudaStream_t stream)
 {
     lines = trid_p_lines_of(lines);
     const tb_real *const ends[3] = {interface_a, interface_c, interface_d};
@@ -318,7 +318,7 @@ static int trid_p_batch_launch_interface_reduce(trid_lines lines, int flags, int
     if (status < 0) return status;
     trid_p_batch_plan plan;
     const int empty = status;
-    status = trid_p_batch_begin(lines, flags, report, (void *)0, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || empty) return status;
     const int interleaved = trid_p_batch_is_interleaved(plan),
               parts = trid_p_batch_parts(plan.n, interleaved, interleaved ? 16 : 2);
@@ -339,17 +339,6 @@ static int trid_p_batch_launch_interface_reduce(trid_lines lines, int flags, int
     return trid_p_batch_launched(error);
 }
 
-/* Returns the rows of a call as arrays; one matrix for all has no strides. */
-template <class tb_real>
-static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines &lines, int flags, const tb_real *a,
-                                                                const tb_real *b, const tb_real *c)
-{
-    const trid_lines joined = trid_p_lines_join(lines);
-    trid_p_batch_arrays<tb_real> rows = {a, b, c, joined.step, joined.stride, joined.jump};
-    if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
-    return rows;
-}
-
 /* Solves partitions whose first and last unknowns are known; interleaved ones with one matrix, by its factors. */
 template <int only, class tb_real, class rows_type>
 static int trid_p_batch_launch_known(const trid_p_batch_plan &plan, const trid_p_batch_known<tb_real, rows_type> &rows,
@@ -366,7 +355,7 @@ template <class tb_real, int only, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_lines lines, int flags, const rows_type &rows, const tb_real *a,
                                                 const tb_real *b, const tb_real *c, int made, const tb_real *d,
                                                 long long share, const tb_real *ends, tb_real *x,
-                                                const trid_batch_report *report, void *scratch, cudaStream_t stream)
+                                                const trid_batch_options *options, cudaStream_t stream)
 {
     lines = trid_p_lines_of(lines);
     const tb_real *const all[1] = {ends};
@@ -377,7 +366,7 @@ static int trid_p_batch_launch_interface_expand(trid_lines lines, int flags, con
     if (status < 0) return status;
     trid_p_batch_plan plan;
     const int empty = status;
-    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || empty) return status;
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, {share, lines.systems * lines.groups}};
     return trid_p_batch_launch_known<only>(plan, ended, d, x, stream);
@@ -411,13 +400,12 @@ static int trid_p_batch_launch_interface_expand(trid_lines lines, int flags, con
 template <int unused = 0>
 static int trid_batch_interface_reduce(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
                                        const tb_real *c, const tb_real *d, long long share, tb_real *interface_a,
-                                       tb_real *interface_c, tb_real *interface_d, const trid_batch_report *report,
-                                       cudaStream_t stream)
+                                       tb_real *interface_c, tb_real *interface_d, const trid_batch_options *options, cudaStream_t stream)
 {
     if (!trid_p_lines_empty(lines) && (!a || !b || !c)) return TRID_BATCH_BAD_ARGUMENT;
     return trid_p_batch_launch_interface_reduce(lines, flags, TRID_BATCH_FIRST | TRID_BATCH_LAST | TRID_BATCH_SHARED,
                                                 trid_p_batch_rows_at(lines, flags, a, b, c), d, share, interface_a,
-                                                interface_c, interface_d, report, stream);
+                                                interface_c, interface_d, options, stream);
 }
 
 /* Expands partitions whose first and last unknowns are known: `ends` has these, laid out as interface_d was.
@@ -430,15 +418,15 @@ static int trid_batch_interface_reduce(trid_lines lines, int flags, const tb_rea
 template <int only = 0>
 static int trid_batch_interface_expand(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
                                        const tb_real *c, const tb_real *d, long long share, const tb_real *ends,
-                                       tb_real *x, const trid_batch_report *report, void *scratch, cudaStream_t stream)
+                                       tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
     const trid_p_batch_one_matrix<tb_real> shared = {a, b, c, (int)lines.n};
     return flags & TRID_BATCH_SHARED
                ? trid_p_batch_launch_interface_expand<tb_real, only>(lines, flags, shared, a, b, c, 0, d, share, ends,
-                                                                     x, report, scratch, stream)
+                                                                     x, options, stream)
                : trid_p_batch_launch_interface_expand<tb_real, only>(lines, flags,
                                                                      trid_p_batch_rows_at(lines, 0, a, b, c), a, b, c,
-                                                                     0, d, share, ends, x, report, scratch, stream);
+                                                                     0, d, share, ends, x, options, stream);
 }
 
 /* Reduces as trid_batch_interface_reduce does, with a matrix made in registers (trid_batch_solve_rows). a of row 0
@@ -448,10 +436,10 @@ static int trid_batch_interface_expand(trid_lines lines, int flags, const tb_rea
 template <int unused = 0, class rows_type>
 static int trid_batch_interface_reduce_rows(trid_lines lines, int flags, const rows_type &rows, const tb_real *d,
                                             long long share, tb_real *interface_a, tb_real *interface_c,
-                                            tb_real *interface_d, const trid_batch_report *report, cudaStream_t stream)
+                                            tb_real *interface_d, const trid_batch_options *options, cudaStream_t stream)
 {
     return trid_p_batch_launch_interface_reduce(lines, flags, TRID_BATCH_FIRST | TRID_BATCH_LAST, rows, d, share,
-                                                interface_a, interface_c, interface_d, report, stream);
+                                                interface_a, interface_c, interface_d, options, stream);
 }
 
 /* Expands as trid_batch_interface_expand does, with a matrix made in registers.
@@ -460,11 +448,11 @@ static int trid_batch_interface_reduce_rows(trid_lines lines, int flags, const r
 template <int only = 0, class rows_type>
 static int trid_batch_interface_expand_rows(trid_lines lines, int flags, const rows_type &rows, const tb_real *d,
                                             long long share, const tb_real *ends, tb_real *x,
-                                            const trid_batch_report *report, void *scratch, cudaStream_t stream)
+                                            const trid_batch_options *options, cudaStream_t stream)
 {
     const tb_real *none = 0;
     return trid_p_batch_launch_interface_expand<tb_real, only>(lines, flags, rows, none, none, none, 1, d, share, ends,
-                                                               x, report, scratch, stream);
+                                                               x, options, stream);
 }
 
 #endif /* TB_BODY */

@@ -454,7 +454,7 @@ static trid_p_batch_plan trid_p_batch_reduced_plan(const trid_p_batch_plan &plan
 {
     const int interleaved = trid_p_batch_is_interleaved(plan), reports = trid_p_batch_reports(plan);
     const long long systems = plan.lines.systems * plan.lines.groups, n = 2 * layout.chunks;
-    const trid_batch_report none = {0, 0, 0, 0};
+    const trid_p_batch_report none = {0, 0, 0, 0};
     char *scratch = (char *)plan.scratch;
     trid_p_batch_plan reduced = plan;
     reduced.lines = interleaved ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
@@ -488,7 +488,7 @@ static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const rows_type &r
             status = trid_p_batch_launch_clusters<checked, 0, least>(plan, rows, d, x, stream, &launched);
         if (launched || status) return status;
     }
-    if (trid_p_batch_lacks(plan)) return TRID_BATCH_BAD_ARGUMENT;
+    if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
     const int refined = checked && (plan.flags & TRID_BATCH_REFINED);
     const int rows_a_chunk = TRID_P_BATCH_CHUNK((int)sizeof(tb_real), checked, interleaved);
     const long long systems = plan.lines.systems * plan.lines.groups;

@@ -110,8 +110,8 @@ static int trid_p_batch_launch_periodic(const trid_p_batch_plan &plan, const tri
                                         const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
                                         cudaStream_t stream)
 {
-    if (trid_p_batch_lacks(plan)) return TRID_BATCH_BAD_ARGUMENT;
-    const trid_batch_report none = {0, 0, 0, 0};
+    if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
+    const trid_p_batch_report none = {0, 0, 0, 0};
     const long long systems = plan.lines.systems * plan.lines.groups;
     const int add = plan.flags & TRID_BATCH_ADD, interleaved = trid_p_batch_is_interleaved(plan);
     const trid_p_batch_periodic_layout layout = trid_p_batch_periodic_layout_of(plan.n, systems, sizeof(tb_real), add);

@@ -280,7 +280,7 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
                                     const tb_real *d, tb_real *x, cudaStream_t stream)
 {
     enum { chunk_rows = 32 * TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
-    if (trid_p_batch_lacks(plan)) return TRID_BATCH_BAD_ARGUMENT;
+    if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
     const int reports = trid_p_batch_reports(plan);
     const long long systems = plan.lines.systems * plan.lines.groups;
     const trid_p_batch_pivoted_layout layout = trid_p_batch_pivoted_layout_of(plan.n, systems, sizeof(tb_real));
@@ -322,32 +322,26 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
 #else /* TB_BODY: over tb_real */
 
 /* Solves the systems of any nonsingular matrices, by elimination with pivoting.
-   Needs    as trid_batch_solve. flags: TRID_BATCH_TRANSPOSED; TRID_BATCH_ADD or TRID_BATCH_REPAIR. With the latter only
-            systems are solved whose report->status is not 0, as an earlier launch left it, and those that share a warp
-            or a tile with one of them; d is not x. Their status is then that of this launch, and report->failed counts
-            those that are left.
-   Returns  as trid_batch_solve. report->status is 0 or 1: in this order of elimination no single row is at fault
+   Needs    as trid_batch_solve. Flags: TRID_BATCH_PIVOTED_FLAGS. With REPAIR only systems are solved whose status is
+            not 0, as an earlier launch left it, and those that share a warp or a tile with one of them; x is not d, and
+            nothing is added to it. Their status is then that of this launch, and `failed` counts those that are left
+   Returns  as trid_batch_solve. The status of a system is 0 or 1: in this order of elimination no single row is at fault
    Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as there. Interleaved,
             each element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and
             beyond 512 rows on those without clusters
    Error    as trid_warp_pivoted */
 template <int only = 0>
-static int trid_batch_pivoted(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
-                              const tb_real *d, tb_real *x, const trid_batch_report *report, void *scratch,
-                              cudaStream_t stream)
+static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
+                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    const int repair = (flags & TRID_BATCH_REPAIR) != 0;
-    const int known = TRID_BATCH_ADD | TRID_BATCH_REPAIR | TRID_BATCH_TRANSPOSED;
-    lines = trid_p_lines_of(lines);
-    if (repair && ((flags & TRID_BATCH_ADD) || !report || !report->status || d == x)) {
-        if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_FLAGS;
-    }
-    int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const tb_real *)x, 0), launched = 0;
-    if (status) return status;
+    const int flags = trid_p_batch_flags(options);
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    lines = trid_p_lines_of(lines);
+    if ((flags & TRID_BATCH_REPAIR) && ((flags & TRID_BATCH_ADD) || !options->status || d == x))
+        if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_FLAGS;
+    int launched = 0, status = trid_p_batch_refuse(lines, flags, TRID_BATCH_PIVOTED_FLAGS, a, b, c, d, (const tb_real *)x, 0);
+    if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
-    plan.repair = repair;
     trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
     if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {

@@ -10,6 +10,14 @@
 
 enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 
+/* What a launch reports: trid_batch_options' fields of these names. */
+struct trid_p_batch_report {
+    int *status;
+    float *residual;
+    double tolerance;
+    unsigned long long *failed;
+};
+
 /* A launch's constants. */
 struct trid_p_batch_plan {
     trid_lines lines;
@@ -21,7 +29,7 @@ struct trid_p_batch_plan {
     unsigned repeat;    /* one matrix for all: tiles a warp takes */
     int repair;         /* pivoted: only systems that failed before */
     void *scratch;      /* the caller's, for long systems */
-    trid_batch_report report;
+    trid_p_batch_report report;
 };
 
 /* Returns whether the caller wants a report. */
@@ -226,7 +234,7 @@ template <class tb_real>
 TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int bad, int checked, tb_real error,
                             tb_real size)
 {
-    const trid_batch_report &report = plan.report;
+    const trid_p_batch_report &report = plan.report;
     int status = bad == TRID_P_BATCH_NO_ROW ? 0 : bad;
     if (checked) {
         tb_real residual = error == 0 && size == 0 ? (tb_real)0 : error / size;

@@ -123,26 +123,25 @@ static trid_p_batch_more<tb_real> trid_p_batch_more_of(trid_p_batch_plan *plan, 
 
 /* Solves every system of the arrays for `sides` right-hand sides: side k of d and x begins k*pitch elements on.
    Needs    as trid_batch_solve; x lies in all its sides at elements of its own, or d is x. sides may be 0, pitch
-            negative. flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED;
+            negative. Flags: TRID_BATCH_SEVERAL_FLAGS, of which
             TRID_BATCH_PERIODIC: a of row 0 couples it to x[n-1] and c of row n-1 that to x[0], for n = 1 both x[0] to
             itself, for n = 2 in addition to c of row 0 and a of row 1;
             TRID_BATCH_FACTORED: b and c are r and u of trid_batch_factor, PERIODIC being here what it was there;
             TRID_BATCH_SHARED: a, b, c are one matrix (or its factors) for all systems, n elements each, contiguous,
             such as the periodic 1 4 1 of closed splines
-   Returns  a status of enum trid_batch_status. report->status: with FACTORED what the factors tell of bad pivots
+   Returns  a status of enum trid_batch_status. With FACTORED a system's status is what the factors tell of bad pivots
    Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor where it has them (PERIODIC: 160)
    Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: no 3), where n <= 1024. Longer systems are solved a side
             at a time as by trid_batch_solve, 5 sides arrays and more, once more for a periodic one's last column
    Error    as trid_warp_lu_solve */
 template <int only = 0>
-static int trid_batch_several(trid_lines lines, long long sides, long long pitch, int flags, const tb_real *a,
+static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a,
                               const tb_real *b, const tb_real *c, const tb_real *d, tb_real *x,
-                              const trid_batch_report *report, void *scratch, cudaStream_t stream)
+                              const trid_batch_options *options, cudaStream_t stream)
 {
     lines = trid_p_lines_of(lines);
-    const int known =
-        TRID_BATCH_ADD | TRID_BATCH_SHARED | TRID_BATCH_TRANSPOSED | TRID_BATCH_PERIODIC | TRID_BATCH_FACTORED;
-    const trid_batch_report none = {0, 0, 0, 0};
+    const int flags = trid_p_batch_flags(options), known = TRID_BATCH_SEVERAL_FLAGS;
+    const trid_p_batch_report none = {0, 0, 0, 0};
     int status, empty = trid_p_lines_empty(lines) || sides == 0;
     if (flags & ~known) return TRID_BATCH_BAD_FLAGS;
     status = empty || sides < 0 ? trid_lines_check(lines)
@@ -152,10 +151,9 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
         status = trid_p_batch_refuse_sides(lines, sides, pitch, flags, a, b, c, d, (const tb_real *)x);
     if (status) return status;
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || empty) return status;
-    trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
-    if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
+    trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(plan.lines, flags, a, b, c);
     trid_p_batch_more<tb_real> more = trid_p_batch_more_of(&plan, &rows, sides, pitch, (tb_real *)0);
     const int is_long = trid_p_batch_lu_is_long(lines);
     if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
@@ -173,20 +171,20 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
 /* Factors every matrix without pivoting: r = 1 / pivot and u = c / pivot, which trid_batch_several takes, with a, if
    TRID_BATCH_FACTORED is set.
    Needs    a, b, c, r, u in device memory, laid out by lines; r may be b and u may be c, else they share no element
-            with the others. flags: TRID_BATCH_PERIODIC. report and scratch may be null
+            with the others. Flags: TRID_BATCH_FACTOR_FLAGS
    Leaves   r and u of all rows. What they hold in the last two rows of a periodic system, and anywhere where n > 1024
             (there b and c: such systems are solved from these), is for trid_batch_several alone to know
-   Returns  a status of enum trid_batch_status. report->status: of systems with n > 1024 always 0
+   Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
    Cost     five arrays moved
    Error    as trid_warp_lu */
 template <int only = 0>
-static int trid_batch_factor(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
-                             tb_real *r, tb_real *u, const trid_batch_report *report, void *scratch,
-                             cudaStream_t stream)
+static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                             tb_real *r, tb_real *u, const trid_batch_options *options, cudaStream_t stream)
 {
     lines = trid_p_lines_of(lines);
     const tb_real *const to[2] = {r, u}, *const from[3] = {a, b, c};
-    if (flags & ~TRID_BATCH_PERIODIC) return TRID_BATCH_BAD_FLAGS;
+    const int flags = trid_p_batch_flags(options);
+    if (flags & ~TRID_BATCH_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
     int status = trid_lines_check(lines), empty = trid_p_lines_empty(lines);
     if (status) return status;
     if (!empty) {
@@ -199,7 +197,7 @@ static int trid_batch_factor(trid_lines lines, int flags, const tb_real *a, cons
                 return TRID_BATCH_OVERLAP;
     }
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || empty) return status;
     trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     trid_p_batch_more<tb_real> more = trid_p_batch_more_of(&plan, &rows, 0, 0, u);

@@ -227,23 +227,21 @@ static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_plan &plan,
 #else /* TB_BODY: over tb_real */
 
 /* Solves all systems with one matrix: a, b, c have n elements each, contiguous.
-   Needs    as trid_batch_solve; flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED
+   Needs    as trid_batch_solve
    Returns  as trid_batch_solve
    Cost     two arrays moved (ADD: three)
    Error    as trid_warp_hybrid */
 template <int only = 0>
-static int trid_batch_shared(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
-                             const tb_real *d, tb_real *x, const trid_batch_report *report, void *scratch,
-                             cudaStream_t stream)
+static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
+                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    lines = trid_p_lines_of(lines);
-    const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED;
-    int status = flags & ~known ? TRID_BATCH_BAD_FLAGS
-                                : trid_p_batch_refuse(lines, flags | TRID_BATCH_SHARED, known | TRID_BATCH_SHARED, a, b,
-                                                      c, d, (const tb_real *)x, 0);
-    if (status) return status;
+    const int flags = trid_p_batch_flags(options);
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    lines = trid_p_lines_of(lines);
+    if (flags & TRID_BATCH_SHARED) return TRID_BATCH_BAD_FLAGS;
+    int status = trid_p_batch_refuse(lines, flags | TRID_BATCH_SHARED, TRID_BATCH_SOLVE_FLAGS | TRID_BATCH_SHARED, a, b,
+                                     c, d, (const tb_real *)x, 0);
+    if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     trid_p_batch_one_matrix<tb_real> rows = {a, b, c, plan.n};
     trid_p_batch_sides(plan, 1, &rows.a, rows.b, &rows.c);

@@ -40,21 +40,19 @@ static int trid_p_batch_launch(const trid_p_batch_plan &plan, const rows_type &r
     return trid_p_batch_launch_on_chip<checked, only>(plan, rows, d, x, shared, stream);
 }
 
+/* Solves for arrays, with the flags of the call and REFINED. */
 template <int checked, int only = 0, class tb_real>
-static int trid_p_batch_solve(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
-                              const tb_real *d, tb_real *x, const trid_batch_report *report, void *scratch,
-                              cudaStream_t stream)
+static int trid_p_batch_solve(trid_lines lines, int flags, const trid_p_batch_arrays<tb_real> &from, const tb_real *d,
+                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    lines = trid_p_lines_of(lines);
-    const int known = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED | (checked ? TRID_BATCH_SHARED | TRID_BATCH_REFINED : 0);
-    int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const tb_real *)x, 0);
-    if (status) return status;
+    const int known = checked ? TRID_BATCH_CHECKED_FLAGS | TRID_BATCH_REFINED : TRID_BATCH_SOLVE_FLAGS;
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    lines = trid_p_lines_of(lines);
+    int status = trid_p_batch_refuse(lines, flags, known, from.a, from.b, from.c, d, (const tb_real *)x, 0);
+    if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     if (plan.report.tolerance == 0) plan.report.tolerance = 128 * (sizeof(tb_real) == 4 ? 0x1p-24 : 0x1p-53);
-    trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
-    if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
+    trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(plan.lines, flags, from.a, from.b, from.c);
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
     return trid_p_batch_launch<checked, only>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
 }
@@ -65,39 +63,48 @@ static int trid_p_batch_solve(trid_lines lines, int flags, const tb_real *a, con
 #else /* TB_BODY: over tb_real */
 
 /* Solves every system of the arrays: x = A^-1 d, or x += A^-1 d.
-   Needs    a, b, c, d, x in device memory, laid out by lines. flags: TRID_BATCH_ADD, TRID_BATCH_TRANSPOSED. report may
-            be null
+   Needs    a, b, c, d, x in device memory, laid out by lines. Flags: TRID_BATCH_SOLVE_FLAGS
    Returns  a status of enum trid_batch_status
    Shared   contiguous: at most 18.3 KiB a block; interleaved: 128 KiB a multiprocessor where it has them (ADD: 160)
-   Cost     five arrays moved once (ADD: six), by one launch, and two small memsets if report->failed is set, for n up
+   Cost     five arrays moved once (ADD: six), by one launch, and two small memsets if `failed` is asked for, for n up
             to 16 KiB of a column (with step 1; else 1024, in clusters more). Longer systems: nine arrays (ADD: ten) and
             0.03 (interleaved: 0.07) of one for scratch, by three launches or more
    Error    as trid_warp_hybrid */
 template <int only = 0>
-static int trid_batch_solve(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
-                            const tb_real *d, tb_real *x, const trid_batch_report *report, void *scratch,
-                            cudaStream_t stream)
+static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
+                            tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    return trid_p_batch_solve<0, only>(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_solve<0, only>(lines, trid_p_batch_flags(options), {a, b, c}, d, x, options, stream);
 }
 
-/* Solves as trid_batch_solve does, and computes the residual of each system on chip, before x is stored; with
-   TRID_BATCH_REFINED after one step of iterative refinement in the same precision.
-   Needs    as trid_batch_solve; flags: TRID_BATCH_ADD, TRID_BATCH_REFINED, TRID_BATCH_SHARED, TRID_BATCH_TRANSPOSED
+/* Solves as trid_batch_solve does, and computes the residual of each system on chip, before x is stored.
+   Needs    as trid_batch_solve. Flags: TRID_BATCH_CHECKED_FLAGS
    Returns  as trid_batch_solve
    Shared   contiguous: at most 45 KiB a block; interleaved: 192 KiB a multiprocessor where it has them
-   Cost     as trid_batch_solve in memory, with step 1 up to 8 KiB of a column; about 9 operations a row more, refined
-            twice the arithmetic. Longer systems: nine arrays, refined 20; interleaved both read the rows once more
-   Error    refinement repairs the residual; the error of x stays of the order of condition times roundoff and can grow
-            fourfold (docs/hybrid.md). The residual is that of x before ADD adds it. It is exact up to the roundings of
-            its own evaluation, about 3 unit roundoffs, and in double precision to 2^-20 of itself, since its parts are
-            kept by their upper 32 bits */
+   Cost     as trid_batch_solve in memory, with step 1 up to 8 KiB of a column; about 9 operations a row more. Longer
+            systems: nine arrays; interleaved they read the rows once more
+   Error    the residual is that of x before ADD adds it. It is exact up to the roundings of its own evaluation, about 3
+            unit roundoffs, and in double precision to 2^-20 of itself, since its parts are kept by their upper 32 bits */
 template <int only = 0>
-static int trid_batch_checked(trid_lines lines, int flags, const tb_real *a, const tb_real *b, const tb_real *c,
-                              const tb_real *d, tb_real *x, const trid_batch_report *report, void *scratch,
-                              cudaStream_t stream)
+static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
+                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    return trid_p_batch_solve<1, only>(lines, flags, a, b, c, d, x, report, scratch, stream);
+    return trid_p_batch_solve<1, only>(lines, trid_p_batch_flags(options), {a, b, c}, d, x, options, stream);
+}
+
+/* Solves as trid_batch_checked does, with one step of iterative refinement in the same precision.
+   Needs    as trid_batch_checked
+   Returns  as trid_batch_solve
+   Cost     as trid_batch_checked in memory, and twice the arithmetic. Longer systems: 20 arrays
+   Error    refinement repairs the residual; the error of x stays of the order of condition times roundoff and can grow
+            fourfold (docs/hybrid.md). The residual is as trid_batch_checked's */
+template <int only = 0>
+static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
+                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)
+{
+    const int flags = trid_p_batch_flags(options);
+    if (flags & TRID_BATCH_REFINED) return TRID_BATCH_BAD_FLAGS;
+    return trid_p_batch_solve<1, only>(lines, flags | TRID_BATCH_REFINED, {a, b, c}, d, x, options, stream);
 }
 
 /* Solves as trid_batch_solve does, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the
@@ -106,22 +113,23 @@ static int trid_batch_checked(trid_lines lines, int flags, const tb_real *a, con
        template <class real> __device__ void operator()(long long system, int row, real *a, real *b, real *c) const
 
    It may hold parameters and pointers. What it gives for a of row 0 and c of row n-1 is not used.
-   Needs    flags: TRID_BATCH_ADD
+   Needs    flags: TRID_BATCH_SOLVE_ROWS_FLAGS
    Returns  as trid_batch_solve
    Cost     two arrays moved, and what rows costs
    Error    as trid_warp_hybrid */
 template <int only = 0, class rows_type>
-static int trid_batch_solve_rows(trid_lines lines, int flags, const rows_type &rows, const tb_real *d, tb_real *x,
-                                 const trid_batch_report *report, void *scratch, cudaStream_t stream)
+static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const tb_real *d, tb_real *x,
+                                 const trid_batch_options *options, cudaStream_t stream)
 {
-    lines = trid_p_lines_of(lines);
+    const int flags = trid_p_batch_flags(options);
     const tb_real *none = 0;
-    int status = trid_p_batch_refuse(lines, flags, TRID_BATCH_ADD, none, none, none, d, (const tb_real *)x, 1);
-    if (status) return status;
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
+    lines = trid_p_lines_of(lines);
+    int status = trid_p_batch_refuse(lines, flags, TRID_BATCH_SOLVE_ROWS_FLAGS, none, none, none, d,
+                                     (const tb_real *)x, 1);
+    if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
-    return trid_p_batch_launch<0, only>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
+    return trid_p_batch_launch<0, only>(plan, rows, d, x, 0, stream);
 }
 
 #endif /* TB_BODY */

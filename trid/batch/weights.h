@@ -132,8 +132,7 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
 template <int unused = 0>
 static int trid_batch_interface_factor(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
                                        const tb_real *c, tb_real *u, tb_real *v, long long share, tb_real *interface_a,
-                                       tb_real *interface_c, int *reach, const trid_batch_report *report,
-                                       cudaStream_t stream)
+                                       tb_real *interface_c, int *reach, const trid_batch_options *options, cudaStream_t stream)
 {
     lines = trid_p_lines_of(lines);
     const tb_real *const ends[2] = {interface_a, interface_c}, *const from[3] = {a, b, c};
@@ -153,7 +152,7 @@ static int trid_batch_interface_factor(trid_lines lines, int flags, const tb_rea
     }
     trid_p_batch_plan plan;
     const int empty = status;
-    status = trid_p_batch_begin(lines, flags, report, (void *)0, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status) return status;
     if (cudaMemsetAsync(reach, 0, 2 * sizeof *reach, stream) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     if (empty) return TRID_BATCH_OK;
@@ -185,7 +184,7 @@ static int trid_batch_interface_weigh(trid_lines lines, int flags, const tb_real
     if (!u || !v) return TRID_BATCH_BAD_ARGUMENT;
     if (first < 0 || first > lines.n || last < 0 || last > lines.n) return TRID_BATCH_BAD_SIZE;
     trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, (const trid_batch_report *)0, (void *)0, stream, &plan);
+    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status) return status;
     const int interleaved = trid_p_batch_is_interleaved(plan),
               parts = trid_p_batch_parts(plan.n, interleaved, interleaved ? 16 : 2);
