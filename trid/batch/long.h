@@ -125,8 +125,8 @@ struct trid_p_batch_warp_chunk {
         for (int j = 0; j < k; j++) r[j] = j < valid ? kept[j] : (tb_real)0;
     }
     /* Loads x of an earlier solve, systems lying one after another, and x around it. */
-    TRID_P_BATCH_MEMBER void load_before(const trid_p_batch_plan &plan, const tb_real *before, tb_real *x, tb_real *left,
-                                         tb_real *right) const
+    TRID_P_BATCH_MEMBER void load_before(const trid_p_batch_plan &plan, const tb_real *before, tb_real *x,
+                                         tb_real *left, tb_real *right) const
     {
         int slot[k];
         before += system * plan.n;
@@ -144,11 +144,7 @@ struct trid_p_batch_warp_chunk {
         int bad = trid_lane_link(&a[k - 1], &c[k - 1], &r[k - 1], first_a, first_c, first_d);
         bad |= trid_warp_pcr_open(32, &a[k - 1], &c[k - 1], &r[k - 1]);
         /* What may have begun elsewhere counts as the chunk's last row. */
-        return trid_p_batch_row(status    ? first + status
-                                : bad & 1 ? first + k
-                                : bad     ? 32 * k * (index + 1)
-                                          : 0,
-                                n);
+        return trid_p_batch_row(status ? first + status : bad & 1 ? first + k : bad ? 32 * k * (index + 1) : 0, n);
     }
     TRID_P_BATCH_MEMBER int solve(int n, tb_real *a, tb_real *b, tb_real *c, tb_real *r) const
     {
@@ -335,13 +331,13 @@ TB_D void trid_p_batch_store_reduced(int k, const trid_p_batch_levels<tb_real> &
 
 /* Puts the corners of a periodic system that begins `at` elements on into its first and last row. */
 template <class tb_real>
-TB_D void trid_p_batch_put_corners(int k, const trid_p_batch_levels<tb_real> &levels, long long at, int first, int valid,
-                                   tb_real *a, tb_real *c)
+TB_D void trid_p_batch_put_corners(int k, const trid_p_batch_levels<tb_real> &levels, long long at, int first,
+                                   int valid, tb_real *a, tb_real *c)
 {
+    const tb_real bottom = valid > 0 && valid <= k ? levels.bottom[at] : (tb_real)0;
     if (first == 0 && valid > 0) a[0] = levels.top[at];
     TB_UNROLL
-    for (int j = 0; j < k; j++)
-        if (j == valid - 1) c[j] = levels.bottom[at];
+    for (int j = 0; j < k; j++) c[j] = j == valid - 1 ? bottom : c[j];
 }
 
 /* Reduces chunks. With checked and levels.before, the right-hand side is the residual of that x. */
@@ -389,8 +385,8 @@ template <class tb_real, int k, int systems, int parts, int path, int method, cl
           class chunk_type =
               typename trid_p_batch_chunk_of<tb_real, k, systems, parts, path, method == TRID_P_BATCH_CHECKED>::type>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(method == TRID_P_BATCH_CHECKED))
-TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
-                                          tb_real *x)
+TRID_KERNEL
+    void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d, tb_real *x)
 {
     enum { checked = method == TRID_P_BATCH_CHECKED };
     __shared__ typename chunk_type::memory memory;
@@ -433,7 +429,8 @@ TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, r
             if (is_first && chunk.index > 0 && chunk.in_batch()) left = known[-levels.row] + left_before;
             if (is_last && chunk.valid > k) right = known[2 * levels.row] + right_before;
             chunk.again(plan, rows, d, a, b, c, kept);
-            trid_p_batch_defect(k, chunk.first, plan.n, chunk.valid, a, b, c, kept, r, left, right, rest, &error, &size);
+            trid_p_batch_defect(k, chunk.first, plan.n, chunk.valid, a, b, c, kept, r, left, right, rest, &error,
+                                &size);
             chunk.raise(levels.largest + 2 * chunk.system, trid_p_batch_bits(error), trid_p_batch_bits(size));
         }
     }
@@ -495,7 +492,8 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid
     };
     tb_real *const *of = levels.reduced, *x = of[3];
     const tb_real *d = x;
-    const trid_p_batch_arrays<tb_real> rows = {of[0], of[1], of[2], plan.lines.step, plan.lines.stride, plan.lines.jump};
+    const trid_p_batch_arrays<tb_real> rows = {of[0],          of[1], of[2], plan.lines.step, plan.lines.stride,
+                                               plan.lines.jump};
     const trid_p_batch_more<tb_real> more = {1, 0, of[0], of[2] + (plan.n - 1) * rows.step, 0};
     if (periodic ? plan.n > TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
         return trid_p_batch_launch_levels<tb_real, method, least, within>(plan, rows, d, x, stream, more);

@@ -207,16 +207,15 @@ TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, tr
     if (chunk.valid <= k) rc[k - 1] = 0;
     int met = trid_warp_pivoted_reduce(k, 32, position, ra, rb, rc, rd, border, &flags);
     met |= trid_warp_pivoted_up(1, 32, 32, position, border, kept, &side);
-    const long long own = chunk.system * tree.count + chunk.index;
     if (!tree.down) {
         TB_UNROLL
         for (int e = 0; e < 9; e++)
-            if (chunk.part == 15) tree.border[own * 9 + e] = border[e];
+            if (chunk.part == 15) tree.border[(chunk.system * tree.count + chunk.index) * 9 + e] = border[e];
         if (met) trid_p_batch_failed(tree.worst, chunk.system, 0, 1);
         return;
     }
     TB_UNROLL
-    for (int e = 0; e < 4; e++) outer[e] = tree.outer[own * 4 + e];
+    for (int e = 0; e < 4; e++) outer[e] = tree.outer[(chunk.system * tree.count + chunk.index) * 4 + e];
     trid_warp_pivoted_down(1, 32, 32, position, kept, side, outer);
     trid_warp_pivoted_expand(k, position, ra, rb, rc, rd, flags, outer);
     chunk.begin(plan, tree.count, memory, trid_p_batch_again_as((int)threadIdx.x));

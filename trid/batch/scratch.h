@@ -100,9 +100,11 @@ TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int byt
     const long long systems = lines.systems * lines.groups, several = TRID_P_BATCH_ON_CHIP_LU;
     const long long plain = interleaved ? TRID_P_BATCH_ON_CHIP_INTERLEAVED : TRID_P_BATCH_ON_CHIP(bytes, 0);
     const long long checked = interleaved ? TRID_P_BATCH_ON_CHIP_INTERLEAVED : TRID_P_BATCH_ON_CHIP(bytes, 1);
-    long long most = 0, need[4] = {
-        trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, 0, several < plain ? several : plain, plain),
-        trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, refined, checked, plain), 0, 0};
+    long long most = 0,
+              need[4] = {trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, 0,
+                                                 several < plain ? several : plain, plain),
+                         trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 0, refined, checked, plain), 0,
+                         0};
     if (flags & TRID_BATCH_PERIODIC)
         need[2] = trid_p_batch_levels_end(lines.n, systems, bytes, interleaved, 1, 0, several, several);
     if (lines.n > TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, lines.step == 1))
