@@ -44,11 +44,18 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
 
 /* ---- who has a chunk --------------------------------------------------------------------------------------------- */
 
+/* A thread's rows, or what became of them. */
+template <class tb_real, int k>
+struct trid_p_batch_held {
+    tb_real a[k], b[k], c[k], d[k];
+};
+
 /* A thread is number `part` of the `parts` that have chunk `index` of a system. It has the system's rows from `first` on;
    `valid` rows are left up to the system's end. begin() says so, or returns 0 where there is nothing to do. load() loads
-   the thread's rows. reduce() eliminates all but the chunk's ends, solve() leaves x in r; both return the least bad row
-   that the thread knows of. around() leaves x before and after the thread's rows, within the chunk. again() loads the
-   rows once more; if the chunk keeps them, from shared memory.
+   the thread's rows, load_again() does it once more, from shared memory if the chunk keeps them there. load_before()
+   loads x of an earlier solve and what is around it. solve() leaves x in d; open: eliminates all but the chunk's ends
+   instead. It returns the least bad row that the thread knows of. around() leaves x before and after the thread's rows,
+   within the chunk. raise() raises the system's largest error and size. store() stores x, or keeps it for load_before().
 
    Here a warp has a chunk of a system, contiguous or strided. */
 template <class tb_real, int rows_a_lane, int path, int keeps>
@@ -59,14 +66,15 @@ struct trid_p_batch_warp_chunk {
         warps = TRID_P_BATCH_WARPS(tb_real, 0),
         threads = 32 * warps,
         len = TRID_P_BATCH_LEN(tb_real, k),
-        apart = keeps ? len + 32 : 0, /* what is kept lies in arrays: a, b, c, d; one more for what passes */
-        array_bytes = 0
+        apart = keeps ? len + 32 : 0 /* from a to b to c to d to what passes */
     };
     struct memory {
-        tb_real shared[warps][(keeps ? 5 : 1) * (len + 32)];
+        tb_real of[warps][(keeps ? 5 : 1) * (len + 32)];
     };
+    typedef trid_p_batch_held<tb_real, k> held;
+    const trid_p_batch_plan &plan;
     trid_p_batch_tile tile;
-    long long system, at; /* its index; where the chunk begins in d and x */
+    long long system, at, kept_at; /* its index; where the chunk begins in d and x, and in what is kept */
     int index, part, first, valid, total;
     tb_real *shared;
 
@@ -74,105 +82,99 @@ struct trid_p_batch_warp_chunk {
     {
         return checked ? 1 : path == TRID_P_BATCH_STRIDED ? 4 : sizeof(tb_real) == 4 ? 5 : 6;
     }
-    /* Returns the blocks of a launch. */
     static unsigned blocks(const trid_p_batch_plan &plan, unsigned chunks)
     {
         return (plan.tiles * chunks + warps - 1) / warps;
     }
-    TRID_P_BATCH_MEMBER int begin(const trid_p_batch_plan &plan, unsigned chunks, memory &own,
-                                  int thread = (int)threadIdx.x)
+    TRID_P_BATCH_MEMBER int begin(unsigned chunks, memory *own, int thread = (int)threadIdx.x)
     {
-        const int warp = thread / 32;
-        const unsigned number = blockIdx.x * warps + (unsigned)warp;
+        const unsigned number = blockIdx.x * warps + (unsigned)thread / 32;
         if (number >= plan.tiles * chunks) return 0;
         const unsigned line = number / chunks, group = plan.lines.groups == 1 ? 0 : line / plan.per_group;
         tile = {group, line - group * plan.per_group, 1};
         system = line;
         index = (int)(number - line * chunks);
-        at = group * plan.lines.jump + tile.first * plan.lines.stride + 32 * k * index * plan.lines.step;
+        at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * k * index * plan.lines.step;
+        kept_at = system * plan.n + 32 * k * index;
         total = plan.n - 32 * k * index;
         if (total > 32 * k) total = 32 * k;
         part = thread & 31;
         first = k * (32 * index + part), valid = plan.n - first;
-        shared = own.shared[warp];
+        shared = own->of[thread / 32];
         return 1;
     }
     TRID_P_BATCH_MEMBER int in_batch() const { return 1; }
-    TRID_P_BATCH_MEMBER long long matrix_at(const trid_p_batch_plan &, const trid_p_batch_arrays<tb_real> &rows) const
+    TRID_P_BATCH_MEMBER long long matrix_at(const trid_p_batch_arrays<tb_real> &rows) const
     {
         return tile.group * rows.jump + tile.first * rows.stride;
     }
     template <class rows_type>
-    TRID_P_BATCH_MEMBER void load(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *a,
-                                  tb_real *b, tb_real *c, tb_real *r) const
+    TRID_P_BATCH_MEMBER void load(const rows_type &rows, const tb_real *d, held &h) const
     {
         tb_real known[2];
         int slot[k];
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
-        trid_p_batch_warp_matrix<path>(k, plan, tile, total, index, valid, trid_p_batch_rows_of(rows), a, b, c);
-        trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, r);
-        trid_p_batch_transpose_matrix<path, 1>(k, trid_p_batch_rows_of(rows), valid, slot, a, b, c, shared, apart);
-        trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, r, shared + 3 * apart);
-        trid_p_batch_put_known(k, rows, first, valid, known, a, b, c, r);
+        trid_p_batch_warp_matrix<path>(k, plan, tile, total, index, valid, trid_p_batch_rows_of(rows), h.a, h.b, h.c);
+        trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, h.d);
+        trid_p_batch_transpose_matrix<path, 1>(k, trid_p_batch_rows_of(rows), valid, slot, h.a, h.b, h.c, shared,
+                                               apart);
+        trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, h.d, shared + 3 * apart);
+        trid_p_batch_put_known(k, rows, first, valid, known, h.a, h.b, h.c, h.d);
     }
     template <class rows_type>
-    TRID_P_BATCH_MEMBER void again(const trid_p_batch_plan &, const rows_type &rows, const tb_real *, tb_real *a,
-                                   tb_real *b, tb_real *c, tb_real *r) const
+    TRID_P_BATCH_MEMBER void load_again(const rows_type &rows, const tb_real *, held &h) const
     {
         const tb_real *kept = shared + 3 * apart + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
-        trid_p_batch_again(k, apart, trid_p_batch_rows_of(rows), system, first, valid, shared, a, b, c);
+        trid_p_batch_again(k, apart, trid_p_batch_rows_of(rows), system, first, valid, shared, h.a, h.b, h.c);
         TB_UNROLL
-        for (int j = 0; j < k; j++) r[j] = j < valid ? kept[j] : (tb_real)0;
+        for (int j = 0; j < k; j++) h.d[j] = j < valid ? kept[j] : (tb_real)0;
     }
-    /* Loads x of an earlier solve, systems lying one after another, and x around it. */
-    TRID_P_BATCH_MEMBER void load_before(const trid_p_batch_plan &plan, const tb_real *before, tb_real *x,
-                                         tb_real *left, tb_real *right) const
+    TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *left, tb_real *right) const
     {
         int slot[k];
-        before += system * plan.n;
-        trid_p_batch_fetch<TRID_P_BATCH_CONTIGUOUS>(k, plan, 0, total, 0, before + 32 * k * index, 1, 0, x);
+        trid_p_batch_fetch<TRID_P_BATCH_CONTIGUOUS>(k, plan, 0, total, 0, before + kept_at, 1, 0, x);
         trid_p_batch_transpose<TRID_P_BATCH_CONTIGUOUS, 1>(k, valid, (tb_real)0, slot, x, shared + 4 * apart);
-        *left = first > 0 && valid > 0 ? before[first - 1] : (tb_real)0;
-        *right = valid > k ? before[first + k] : (tb_real)0;
+        before += kept_at + k * part;
+        *left = first > 0 && valid > 0 ? before[-1] : (tb_real)0;
+        *right = valid > k ? before[k] : (tb_real)0;
     }
-    TRID_P_BATCH_MEMBER int reduce(int n, tb_real *a, tb_real *b, tb_real *c, tb_real *r) const
+    template <int open>
+    TRID_P_BATCH_MEMBER int solve(held &h) const
     {
-        const int status = trid_lane_reduce(k, a, b, c, r);
-        tb_real first_a = __shfl_down_sync(TB_FULL_WARP, a[0], 1), first_c = __shfl_down_sync(TB_FULL_WARP, c[0], 1);
-        tb_real first_d = __shfl_down_sync(TB_FULL_WARP, r[0], 1);
-        if (part == 31) first_a = 0, first_c = -1, first_d = 0; /* stays coupled to g */
-        int bad = trid_lane_link(&a[k - 1], &c[k - 1], &r[k - 1], first_a, first_c, first_d);
-        bad |= trid_warp_pcr_open(32, &a[k - 1], &c[k - 1], &r[k - 1]);
-        /* What may have begun elsewhere counts as the chunk's last row. */
-        return trid_p_batch_row(status ? first + status : bad & 1 ? first + k : bad ? 32 * k * (index + 1) : 0, n);
-    }
-    TRID_P_BATCH_MEMBER int solve(int n, tb_real *a, tb_real *b, tb_real *c, tb_real *r) const
-    {
-        const int row = trid_warp_hybrid(k, 32, 32 * k, a, b, c, r);
-        return trid_p_batch_row(row ? 32 * k * index + row : 0, n);
+        int row;
+        if (open) {
+            const int status = trid_lane_reduce(k, h.a, h.b, h.c, h.d), end = k - 1;
+            tb_real below[3] = {__shfl_down_sync(TB_FULL_WARP, h.a[0], 1), __shfl_down_sync(TB_FULL_WARP, h.c[0], 1),
+                                __shfl_down_sync(TB_FULL_WARP, h.d[0], 1)};
+            if (part == 31) below[0] = 0, below[1] = -1, below[2] = 0; /* stays coupled to g */
+            int bad = trid_lane_link(&h.a[end], &h.c[end], &h.d[end], below[0], below[1], below[2]);
+            bad |= trid_warp_pcr_open(32, &h.a[end], &h.c[end], &h.d[end]);
+            /* What may have begun elsewhere counts as the chunk's last row. */
+            row = status ? k * part + status : bad & 1 ? k * (part + 1) : bad ? 32 * k : 0;
+        } else {
+            row = trid_warp_hybrid(k, 32, 32 * k, h.a, h.b, h.c, h.d);
+        }
+        return trid_p_batch_row(row ? 32 * k * index + row : 0, plan.n);
     }
     TRID_P_BATCH_MEMBER void around(const tb_real *x, tb_real *left, tb_real *right) const
     {
         *left = __shfl_up_sync(TB_FULL_WARP, x[k - 1], 1);
         *right = __shfl_down_sync(TB_FULL_WARP, x[0], 1);
     }
-    /* Raises the largest error and size of the system. */
     TRID_P_BATCH_MEMBER void raise(unsigned *largest, unsigned error, unsigned size) const
     {
         for (int m = 1; m < 32; m *= 2) {
             error = trid_p_batch_most(error, __shfl_xor_sync(TB_FULL_WARP, error, m));
             size = trid_p_batch_most(size, __shfl_xor_sync(TB_FULL_WARP, size, m));
         }
-        if (part == 0) atomicMax(&largest[0], error), atomicMax(&largest[1], size);
+        if (part == 0) atomicMax(&largest[2 * system], error), atomicMax(&largest[2 * system + 1], size);
     }
-    /* Stores x, or keeps it for load_before. */
-    TRID_P_BATCH_MEMBER void store(const trid_p_batch_plan &plan, tb_real *keep, tb_real *r, tb_real *x) const
+    TRID_P_BATCH_MEMBER void store(tb_real *keep, tb_real *r, tb_real *x) const
     {
         int slot[k];
         trid_p_batch_plan to = plan;
         if (keep) to.lines.step = 1, to.flags = 0;
-        trid_p_batch_store<path, 1>(k, to, total, valid, slot, r,
-                                    keep ? keep + (system * plan.n + 32 * k * index) : x + at, shared);
+        trid_p_batch_store<path, 1>(k, to, total, valid, slot, r, keep ? keep + kept_at : x + at, shared);
     }
 };
 
@@ -187,9 +189,11 @@ struct trid_p_batch_block_chunk {
         span = TRID_P_BATCH_SPAN(tb_real, systems, parts)
     };
     struct memory {
-        tb_real shared[6 * span];
+        tb_real of[6 * span];
         int worst[systems];
     };
+    typedef trid_p_batch_held<tb_real, k> held;
+    const trid_p_batch_plan &plan;
     trid_p_batch_place place;
     long long system;
     int index, part, first, valid, *worst;
@@ -200,7 +204,7 @@ struct trid_p_batch_block_chunk {
         return checked ? 1 : TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, threads);
     }
     static unsigned blocks(const trid_p_batch_plan &plan, unsigned chunks) { return plan.tiles * chunks; }
-    TRID_P_BATCH_MEMBER int begin(const trid_p_batch_plan &plan, unsigned, memory &own)
+    TRID_P_BATCH_MEMBER int begin(unsigned, memory *own)
     {
         const int line = (int)threadIdx.x % systems;
         part = (int)threadIdx.x / systems;
@@ -208,34 +212,30 @@ struct trid_p_batch_block_chunk {
         first = k * (parts * index + part);
         place = trid_p_batch_place_of(plan, blockIdx.x % plan.tiles, systems, line, first);
         system = place.system, valid = place.valid;
-        shared = own.shared, worst = own.worst;
+        shared = own->of, worst = own->worst;
         if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW;
         return 1;
     }
     TRID_P_BATCH_MEMBER int in_batch() const { return place.in_batch; }
-    TRID_P_BATCH_MEMBER long long matrix_at(const trid_p_batch_plan &plan,
-                                            const trid_p_batch_arrays<tb_real> &rows) const
+    TRID_P_BATCH_MEMBER long long matrix_at(const trid_p_batch_arrays<tb_real> &rows) const
     {
         return trid_p_batch_matrix_at(plan, rows, place, 0);
     }
     template <class rows_type>
-    TRID_P_BATCH_MEMBER void load(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *a,
-                                  tb_real *b, tb_real *c, tb_real *r) const
+    TRID_P_BATCH_MEMBER void load(const rows_type &rows, const tb_real *d, held &h) const
     {
         tb_real known[2];
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
-        again(plan, rows, d, a, b, c, r);
-        trid_p_batch_put_known(k, rows, first, valid, known, a, b, c, r);
+        load_again(rows, d, h);
+        trid_p_batch_put_known(k, rows, first, valid, known, h.a, h.b, h.c, h.d);
     }
     template <class rows_type>
-    TRID_P_BATCH_MEMBER void again(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *a,
-                                   tb_real *b, tb_real *c, tb_real *r) const
+    TRID_P_BATCH_MEMBER void load_again(const rows_type &rows, const tb_real *d, held &h) const
     {
-        trid_p_batch_own_rows(k, plan, place, first, trid_p_batch_rows_of(rows), a, b, c);
-        trid_p_batch_gather(k, 0, valid, d + place.at, plan.lines.step, r);
+        trid_p_batch_own_rows(k, plan, place, first, trid_p_batch_rows_of(rows), h.a, h.b, h.c);
+        trid_p_batch_gather(k, 0, valid, d + place.at, plan.lines.step, h.d);
     }
-    TRID_P_BATCH_MEMBER void load_before(const trid_p_batch_plan &plan, const tb_real *before, tb_real *x,
-                                         tb_real *left, tb_real *right) const
+    TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *left, tb_real *right) const
     {
         const long long step = plan.lines.systems * plan.lines.groups;
         before += first * step + system;
@@ -244,22 +244,15 @@ struct trid_p_batch_block_chunk {
         *right = valid > k ? before[k * step] : (tb_real)0;
     }
     template <int open>
-    TRID_P_BATCH_MEMBER int sweep(int n, tb_real *a, tb_real *b, tb_real *c, tb_real *r) const
+    TRID_P_BATCH_MEMBER int solve(held &h) const
     {
-        const int before = k * parts * index, line = (int)threadIdx.x % systems;
+        const int begin = k * parts * index, line = (int)threadIdx.x % systems;
         tb_real left;
         int bad;
-        trid_p_batch_sweep<tb_real, k, systems, parts, open>(n - before, valid, a, b, c, r, shared, worst, &bad, &left);
+        trid_p_batch_sweep<tb_real, k, systems, parts, open>(plan.n - begin, valid, h.a, h.b, h.c, h.d, shared, worst,
+                                                             &bad, &left);
         if (part == 0 && worst[line] < bad) bad = worst[line];
-        return bad == TRID_P_BATCH_NO_ROW ? bad : trid_p_batch_row(before + bad, n);
-    }
-    TRID_P_BATCH_MEMBER int reduce(int n, tb_real *a, tb_real *b, tb_real *c, tb_real *r) const
-    {
-        return sweep<1>(n, a, b, c, r);
-    }
-    TRID_P_BATCH_MEMBER int solve(int n, tb_real *a, tb_real *b, tb_real *c, tb_real *r) const
-    {
-        return sweep<0>(n, a, b, c, r);
+        return bad == TRID_P_BATCH_NO_ROW ? bad : trid_p_batch_row(begin + bad, plan.n);
     }
     TRID_P_BATCH_MEMBER void around(const tb_real *x, tb_real *left, tb_real *right) const
     {
@@ -272,9 +265,9 @@ struct trid_p_batch_block_chunk {
     }
     TRID_P_BATCH_MEMBER void raise(unsigned *largest, unsigned error, unsigned size) const
     {
-        if (valid > 0) atomicMax(&largest[0], error), atomicMax(&largest[1], size);
+        if (valid > 0) atomicMax(&largest[2 * system], error), atomicMax(&largest[2 * system + 1], size);
     }
-    TRID_P_BATCH_MEMBER void store(const trid_p_batch_plan &plan, tb_real *keep, tb_real *r, tb_real *x) const
+    TRID_P_BATCH_MEMBER void store(tb_real *keep, tb_real *r, tb_real *x) const
     {
         const long long step = plan.lines.systems * plan.lines.groups;
         trid_p_batch_scatter(k, valid, keep ? 0 : plan.flags & TRID_BATCH_ADD, r, keep ? step : plan.lines.step,
@@ -282,159 +275,151 @@ struct trid_p_batch_block_chunk {
     }
 };
 
-/* Returns a type's chunk: of one system, or of several interleaved ones. */
+/* Who has a chunk: a warp of one system, or a block of several interleaved ones. */
 template <class tb_real, int k, int systems, int parts, int path, int keeps>
-struct trid_p_batch_chunk_of {
+struct trid_p_batch_chunk {
     typedef trid_p_batch_block_chunk<tb_real, k, systems, parts> type;
 };
 template <class tb_real, int k, int path, int keeps>
-struct trid_p_batch_chunk_of<tb_real, k, 1, 32, path, keeps> {
+struct trid_p_batch_chunk<tb_real, k, 1, 32, path, keeps> {
     typedef trid_p_batch_warp_chunk<tb_real, k, path, keeps> type;
 };
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
-/* Sets the first row of a chunk aside, and lets f stand for l: x[0] = l. */
-template <class tb_real>
-TB_D void trid_p_batch_set_aside(int has_above, tb_real *a, tb_real *b, tb_real *c, tb_real *d, tb_real *top)
+/* Makes d the residual of an earlier solve's x. */
+template <class tb_real, class chunk_type>
+TB_D void trid_p_batch_subtract_before(const chunk_type &chunk, const tb_real *before, typename chunk_type::held &h)
 {
-    top[0] = has_above ? a[0] : (tb_real)0;
-    top[1] = b[0];
-    top[2] = c[0];
-    top[3] = d[0];
-    a[0] = -1;
-    b[0] = 1;
-    c[0] = d[0] = 0;
-}
-
-/* Stores the two rows that a chunk leaves; top was its first row. a, c, d are what trid_lane_reduce left in this
-   thread, except in the last row, which couples to f (a) and z (c; in the chunk's last row to g). */
-template <class tb_real>
-TB_D void trid_p_batch_store_reduced(int k, const trid_p_batch_levels<tb_real> &levels, long long at, int is_first,
-                                     int is_last, const tb_real *top, const tb_real *a, const tb_real *c,
-                                     const tb_real *d)
-{
-    if (is_first) { /* row 1 in f and z, put into row 0 */
-        levels.reduced[0][at] = top[0];
-        levels.reduced[1][at] = top[1] - top[2] * (a[1] - c[1] * a[k - 1]);
-        levels.reduced[2][at] = top[2] * (c[1] * c[k - 1]);
-        levels.reduced[3][at] = top[3] - top[2] * (d[1] - c[1] * d[k - 1]);
-    }
-    if (is_last) {
-        at += levels.row;
-        levels.reduced[0][at] = a[k - 1];
-        levels.reduced[1][at] = 1;
-        levels.reduced[2][at] = c[k - 1];
-        levels.reduced[3][at] = d[k - 1];
-    }
+    tb_real x[chunk_type::k], left, right, error = 0, size = 0;
+    chunk.load_before(before, x, &left, &right);
+    trid_p_batch_defect((int)chunk_type::k, chunk.first, chunk.plan.n, chunk.valid, h.a, h.b, h.c, h.d, x, left, right,
+                        h.d, &error, &size);
 }
 
 /* Puts the corners of a periodic system that begins `at` elements on into its first and last row. */
-template <class tb_real>
-TB_D void trid_p_batch_put_corners(int k, const trid_p_batch_levels<tb_real> &levels, long long at, int first,
-                                   int valid, tb_real *a, tb_real *c)
+template <class tb_real, int k>
+TB_D void trid_p_batch_put_corners(const trid_p_batch_levels<tb_real> &levels, long long at, int first, int valid,
+                                   trid_p_batch_held<tb_real, k> &h)
 {
     const tb_real bottom = valid > 0 && valid <= k ? levels.bottom[at] : (tb_real)0;
-    if (first == 0 && valid > 0) a[0] = levels.top[at];
+    if (first == 0 && valid > 0) h.a[0] = levels.top[at];
     TB_UNROLL
-    for (int j = 0; j < k; j++) c[j] = j == valid - 1 ? bottom : c[j];
+    for (int j = 0; j < k; j++) h.c[j] = j == valid - 1 ? bottom : h.c[j];
 }
 
-/* Reduces chunks. With checked and levels.before, the right-hand side is the residual of that x. */
+/* Sets the first row of a chunk aside, and lets f stand for l: x[0] = l. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_set_aside(int has_above, trid_p_batch_held<tb_real, k> &h, tb_real *top)
+{
+    top[0] = has_above ? h.a[0] : (tb_real)0;
+    top[1] = h.b[0];
+    top[2] = h.c[0];
+    top[3] = h.d[0];
+    h.a[0] = -1;
+    h.b[0] = 1;
+    h.c[0] = h.d[0] = 0;
+}
+
+/* Stores a row of the reduced systems. */
+template <class tb_real>
+TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, long long at, tb_real a, tb_real b,
+                                 tb_real c, tb_real d)
+{
+    levels.reduced[0][at] = a;
+    levels.reduced[1][at] = b;
+    levels.reduced[2][at] = c;
+    levels.reduced[3][at] = d;
+}
+
+/* Reduces chunks. Each thread's last row then couples to f (a) and to z (c; in the chunk's last row to g), the others to
+   this one and to that of the thread before. With levels.before, the right-hand side is the residual of that x. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
-          class chunk_type = typename trid_p_batch_chunk_of<tb_real, k, systems, parts, path, 0>::type>
+          class chunk_type = typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == TRID_P_BATCH_CHECKED))
 TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
 {
     __shared__ typename chunk_type::memory memory;
-    const trid_p_batch_plan &plan = levels.plan;
-    chunk_type chunk;
-    if (!chunk.begin(plan, levels.chunks, memory)) return;
-    tb_real a[k], b[k], c[k], r[k], top[4] = {0, 0, 0, 0};
-    chunk.load(plan, rows, d, a, b, c, r);
+    chunk_type chunk = {levels.plan};
+    if (!chunk.begin(levels.chunks, &memory)) return;
+    trid_p_batch_held<tb_real, k> h;
+    tb_real top[4] = {0, 0, 0, 0};
+    const int is_first = chunk.part == 0, is_last = chunk.part == parts - 1, n = levels.plan.n;
+    chunk.load(rows, d, h);
     if constexpr (method == TRID_P_BATCH_PERIODIC) {
-        if (chunk.in_batch())
-            trid_p_batch_put_corners(k, levels, chunk.matrix_at(plan, rows), chunk.first, chunk.valid, a, c);
-        if (chunk.index == plan.n / (k * parts)) { /* the rows beyond the last whole chunk */
+        if (chunk.in_batch()) trid_p_batch_put_corners(levels, chunk.matrix_at(rows), chunk.first, chunk.valid, h);
+        if (chunk.index == n / (k * parts)) { /* rows beyond the last whole chunk */
+            const long long at = levels.at(chunk.system, chunk.index) + k * chunk.part * levels.row;
             TB_UNROLL
             for (int j = 0; j < k; j++)
-                if (j < chunk.valid) {
-                    const long long to = levels.at(chunk.system, chunk.index) + (k * chunk.part + j) * levels.row;
-                    levels.reduced[0][to] = a[j], levels.reduced[1][to] = b[j];
-                    levels.reduced[2][to] = c[j], levels.reduced[3][to] = r[j];
-                }
+                if (j < chunk.valid)
+                    trid_p_batch_store_row(levels, at + j * levels.row, h.a[j], h.b[j], h.c[j], h.d[j]);
             return;
         }
     }
-    if (method == TRID_P_BATCH_CHECKED && levels.before) {
-        tb_real x[k], left, right, error = 0, size = 0;
-        chunk.load_before(plan, levels.before, x, &left, &right);
-        trid_p_batch_defect(k, chunk.first, plan.n, chunk.valid, a, b, c, r, x, left, right, r, &error, &size);
-    }
-    const int is_first = chunk.part == 0, is_last = chunk.part == parts - 1;
-    if (chunk.valid <= 1) c[0] = 0; /* nothing is below */
-    if (is_first) trid_p_batch_set_aside(chunk.index > 0 || method == TRID_P_BATCH_PERIODIC, a, b, c, r, top);
-    const int bad = chunk.reduce(plan.n, a, b, c, r);
+    if (method == TRID_P_BATCH_CHECKED && levels.before) trid_p_batch_subtract_before(chunk, levels.before, h);
+    if (chunk.valid <= 1) h.c[0] = 0; /* nothing is below */
+    if (is_first) trid_p_batch_set_aside(chunk.index > 0 || method == TRID_P_BATCH_PERIODIC, h, top);
+    const int bad = chunk.template solve<1>(h);
     if (!chunk.in_batch()) return;
-    trid_p_batch_store_reduced(k, levels, levels.at(chunk.system, chunk.index), is_first, is_last, top, a, c, r);
+    const long long at = levels.at(chunk.system, chunk.index);
+    if (is_first) /* row 1 in f and z, put into row 0 */
+        trid_p_batch_store_row(levels, at, top[0], top[1] - top[2] * (h.a[1] - h.c[1] * h.a[k - 1]),
+                               top[2] * (h.c[1] * h.c[k - 1]), top[3] - top[2] * (h.d[1] - h.c[1] * h.d[k - 1]));
+    if (is_last) trid_p_batch_store_row(levels, at + levels.row, h.a[k - 1], (tb_real)1, h.c[k - 1], h.d[k - 1]);
     trid_p_batch_failed(levels.worst, chunk.system, 0, bad);
 }
 
 /* Solves for the chunks' unknowns, f and z being known. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type =
-              typename trid_p_batch_chunk_of<tb_real, k, systems, parts, path, method == TRID_P_BATCH_CHECKED>::type>
+              typename trid_p_batch_chunk<tb_real, k, systems, parts, path, method == TRID_P_BATCH_CHECKED>::type>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(method == TRID_P_BATCH_CHECKED))
 TRID_KERNEL
     void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d, tb_real *x)
 {
     enum { checked = method == TRID_P_BATCH_CHECKED };
     __shared__ typename chunk_type::memory memory;
-    const trid_p_batch_plan &plan = levels.plan;
-    chunk_type chunk;
-    if (!chunk.begin(plan, levels.chunks, memory)) return;
-    const int is_first = chunk.part == 0, is_last = chunk.part == parts - 1;
+    chunk_type chunk = {levels.plan};
+    if (!chunk.begin(levels.chunks, &memory)) return;
+    trid_p_batch_held<tb_real, k> h;
+    const int is_first = chunk.part == 0, is_last = chunk.part == parts - 1, n = levels.plan.n;
     const tb_real *known = levels.reduced[3] + levels.at(chunk.system, chunk.index);
-    tb_real a[k], b[k], c[k], r[k];
-    if (method == TRID_P_BATCH_PERIODIC && chunk.index == plan.n / (k * parts)) {
-        trid_p_batch_gather(k, 0, chunk.valid, known + k * chunk.part * levels.row, levels.row, r);
-        chunk.store(plan, (tb_real *)0, r, x);
+    if (method == TRID_P_BATCH_PERIODIC && chunk.index == n / (k * parts)) {
+        trid_p_batch_gather(k, 0, chunk.valid, known + k * chunk.part * levels.row, levels.row, h.d);
+        chunk.store((tb_real *)0, h.d, x);
         return;
     }
     const auto f_or_z = [&] {
         return !chunk.in_batch() ? (tb_real)0 : is_first ? known[0] : is_last ? known[levels.row] : (tb_real)0;
     };
     tb_real end = systems == 1 ? f_or_z() : (tb_real)0; /* early, where there is a register for it */
-    chunk.load(plan, rows, d, a, b, c, r);
+    chunk.load(rows, d, h);
     if (systems > 1) end = f_or_z();
-    if (checked && levels.before) {
-        tb_real was[k], left, right, error = 0, size = 0;
-        chunk.load_before(plan, levels.before, was, &left, &right);
-        trid_p_batch_defect(k, chunk.first, plan.n, chunk.valid, a, b, c, r, was, left, right, r, &error, &size);
-    }
-    if (is_first) trid_p_batch_know(0, end, a, b, c, r);
-    if (is_last) trid_p_batch_know(k - 1, end, a, b, c, r);
-    trid_p_batch_failed(levels.worst, chunk.system, 1, chunk.solve(plan.n, a, b, c, r));
+    if (checked && levels.before) trid_p_batch_subtract_before(chunk, levels.before, h);
+    if (is_first) trid_p_batch_know(0, end, h.a, h.b, h.c, h.d);
+    if (is_last) trid_p_batch_know(k - 1, end, h.a, h.b, h.c, h.d);
+    trid_p_batch_failed(levels.worst, chunk.system, 1, chunk.template solve<0>(h));
     if (checked) {
-        tb_real left, right, left_before = 0, right_before = 0;
+        tb_real before[k], left_before = 0, right_before = 0;
         if (levels.before) {
-            tb_real was[k];
-            chunk.load_before(plan, levels.before, was, &left_before, &right_before);
+            chunk.load_before(levels.before, before, &left_before, &right_before);
             TB_UNROLL
-            for (int j = 0; j < k; j++) r[j] += was[j];
+            for (int j = 0; j < k; j++) h.d[j] += before[j];
         }
         if (levels.largest) {
-            tb_real kept[k], rest[k], error = 0, size = 0;
-            chunk.around(r, &left, &right);
+            trid_p_batch_held<tb_real, k> given;
+            tb_real left, right, rest[k], error = 0, size = 0;
+            chunk.around(h.d, &left, &right);
             if (is_first && chunk.index > 0 && chunk.in_batch()) left = known[-levels.row] + left_before;
             if (is_last && chunk.valid > k) right = known[2 * levels.row] + right_before;
-            chunk.again(plan, rows, d, a, b, c, kept);
-            trid_p_batch_defect(k, chunk.first, plan.n, chunk.valid, a, b, c, kept, r, left, right, rest, &error,
-                                &size);
-            chunk.raise(levels.largest + 2 * chunk.system, trid_p_batch_bits(error), trid_p_batch_bits(size));
+            chunk.load_again(rows, d, given);
+            trid_p_batch_defect(k, chunk.first, n, chunk.valid, given.a, given.b, given.c, given.d, h.d, left, right,
+                                rest, &error, &size);
+            chunk.raise(levels.largest, trid_p_batch_bits(error), trid_p_batch_bits(size));
         }
     }
-    chunk.store(plan, checked ? levels.keep : (tb_real *)0, r, x);
+    chunk.store(checked ? levels.keep : (tb_real *)0, h.d, x);
 }
 
 /* Reports on each system, a thread for each; chunks are of `rows` rows, and `whole` of them are followed by single rows
@@ -524,7 +509,7 @@ static cudaError_t trid_p_batch_launch_phase_of(const trid_p_batch_levels<tb_rea
         k = TRID_P_BATCH_CHUNK_ROWS(interleaved, method == TRID_P_BATCH_PERIODIC),
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
-    typedef typename trid_p_batch_chunk_of<tb_real, k, systems, parts, path, 0>::type chunk_type;
+    typedef typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type chunk_type;
     const dim3 grid(chunk_type::blocks(levels.plan, levels.chunks)), block(chunk_type::threads);
     return expand ? trid_launch(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>, grid,
                                 block, 0, stream, levels, rows, d, x)

@@ -195,17 +195,17 @@ TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, tr
 {
     typedef trid_p_batch_warp_chunk<tb_real, k, path, 0> chunk_type;
     __shared__ typename chunk_type::memory memory;
-    const trid_p_batch_plan &plan = tree.plan;
-    chunk_type chunk;
-    if (!chunk.begin(plan, tree.count, memory) || !trid_p_batch_wanted(plan, chunk.system, 1)) return;
+    chunk_type chunk = {tree.plan};
+    if (!chunk.begin(tree.count, &memory) || !trid_p_batch_wanted(tree.plan, chunk.system, 1)) return;
     const int position = 32 * chunk.index + chunk.part;
-    tb_real ra[k], rb[k], rc[k], rd[k], border[9], kept[9], outer[4];
+    trid_p_batch_held<tb_real, k> h;
+    tb_real border[9], kept[9], outer[4];
     unsigned flags;
     int side;
-    chunk.load(plan, rows, d, ra, rb, rc, rd);
-    if (chunk.first == 0) ra[0] = 0;
-    if (chunk.valid <= k) rc[k - 1] = 0;
-    int met = trid_warp_pivoted_reduce(k, 32, position, ra, rb, rc, rd, border, &flags);
+    chunk.load(rows, d, h);
+    if (chunk.first == 0) h.a[0] = 0;
+    if (chunk.valid <= k) h.c[k - 1] = 0;
+    int met = trid_warp_pivoted_reduce(k, 32, position, h.a, h.b, h.c, h.d, border, &flags);
     met |= trid_warp_pivoted_up(1, 32, 32, position, border, kept, &side);
     if (!tree.down) {
         TB_UNROLL
@@ -217,9 +217,9 @@ TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, tr
     TB_UNROLL
     for (int e = 0; e < 4; e++) outer[e] = tree.outer[(chunk.system * tree.count + chunk.index) * 4 + e];
     trid_warp_pivoted_down(1, 32, 32, position, kept, side, outer);
-    trid_warp_pivoted_expand(k, position, ra, rb, rc, rd, flags, outer);
-    chunk.begin(plan, tree.count, memory, trid_p_batch_again_as((int)threadIdx.x));
-    chunk.store(plan, (tb_real *)0, rd, x);
+    trid_warp_pivoted_expand(k, position, h.a, h.b, h.c, h.d, flags, outer);
+    chunk.begin(tree.count, &memory, trid_p_batch_again_as((int)threadIdx.x));
+    chunk.store((tb_real *)0, h.d, x);
 }
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(128)
