@@ -73,10 +73,10 @@ struct trid_p_batch_warp_chunk {
     };
     typedef trid_p_batch_held<tb_real, k> held;
     const trid_p_batch_plan &plan;
-    trid_p_batch_tile tile;
-    long long system, at, kept_at; /* its index; where the chunk begins in d and x, and in what is kept */
-    int index, part, first, valid, total;
-    tb_real *shared;
+    trid_p_batch_tile tile = {};
+    long long system = 0, at = 0, kept_at = 0; /* its index; where the chunk begins in d and x, and in what is kept */
+    int index = 0, part = 0, first = 0, valid = 0, total = 0;
+    tb_real *shared = 0;
 
     static constexpr int resident(int checked)
     {
@@ -194,10 +194,10 @@ struct trid_p_batch_block_chunk {
     };
     typedef trid_p_batch_held<tb_real, k> held;
     const trid_p_batch_plan &plan;
-    trid_p_batch_place place;
-    long long system;
-    int index, part, first, valid, *worst;
-    tb_real *shared;
+    trid_p_batch_place place = {};
+    long long system = 0;
+    int index = 0, part = 0, first = 0, valid = 0, *worst = 0;
+    tb_real *shared = 0;
 
     static constexpr int resident(int checked)
     {
