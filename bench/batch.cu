@@ -460,8 +460,7 @@ static void measure_operations(const trid_lines &l, const char *layout, const Ar
     Task one = plain(l), common = {l, 1, 0, 0, 1};
     operation("solve_with_status", one, layout, s, 5, peer, [&] { solve(l, 0, s, s.x, &told, scratch.p); });
     operation("solve_checked", one, layout, s, 5, peer, [&] { checked(l, 0, s, s.x, &told, scratch.p); });
-    operation("solve_refined", one, layout, s, 5, peer,
-              [&] { refined(l, 0, s, s.x, &told, scratch.p); });
+    operation("solve_refined", one, layout, s, 5, peer, [&] { refined(l, 0, s, s.x, &told, scratch.p); });
     operation("solve_shared_matrix", common, layout, s, 2, 0, [&] { shared(l, 0, s, s.x, 0, scratch.p); });
 
     BENCH_OK(cudaMemset(s.x, 0, count * sizeof(T))); /* twice onto 0 makes twice x */

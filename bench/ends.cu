@@ -60,15 +60,13 @@ static int weigh(trid_lines l, int f, const double *u, const double *v, const do
 static int plain(trid_lines l, int shared, const float *a, const float *b, const float *c, const float *d, float *x)
 {
     enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
-    return shared ? trid_batch_shared_f32<O>(l, a, b, c, d, x, 0, 0)
-                  : trid_batch_solve_f32<O>(l, a, b, c, d, x, 0, 0);
+    return shared ? trid_batch_shared_f32<O>(l, a, b, c, d, x, 0, 0) : trid_batch_solve_f32<O>(l, a, b, c, d, x, 0, 0);
 }
 static int plain(trid_lines l, int shared, const double *a, const double *b, const double *c, const double *d,
                  double *x)
 {
     enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
-    return shared ? trid_batch_shared_f64<O>(l, a, b, c, d, x, 0, 0)
-                  : trid_batch_solve_f64<O>(l, a, b, c, d, x, 0, 0);
+    return shared ? trid_batch_shared_f64<O>(l, a, b, c, d, x, 0, 0) : trid_batch_solve_f64<O>(l, a, b, c, d, x, 0, 0);
 }
 
 template <class T>

@@ -808,9 +808,9 @@ CASE_FUNCTION void test_arguments()
     CHECK(solve(trid_lines_contiguous(8, 0), 0, 0, 0, 0, 0, (float *)0, &report) == TRID_BATCH_OK, "nothing to report");
     GPU_OK(cudaMemcpy(got, failed, sizeof got, cudaMemcpyDeviceToHost));
     CHECK(got[0] == 0 && got[1] == ~0ull, "none of none failed");
-    const int all[] = {TRID_BATCH_OK,    TRID_BATCH_BAD_ARGUMENT, TRID_BATCH_BAD_SIZE,    TRID_BATCH_OVERLAP,
-                       TRID_BATCH_SHORT, TRID_BATCH_BAD_FLAGS,    TRID_BATCH_BAD_SCRATCH, TRID_BATCH_LAUNCH_FAILED,
-                       17};
+    const int all[] = {TRID_BATCH_OK,          TRID_BATCH_BAD_ARGUMENT,  TRID_BATCH_BAD_SIZE,
+                       TRID_BATCH_OVERLAP,     TRID_BATCH_SHORT,         TRID_BATCH_BAD_FLAGS,
+                       TRID_BATCH_BAD_SCRATCH, TRID_BATCH_LAUNCH_FAILED, 17};
     for (int s : all)
         for (int t : all)
             CHECK(s == t || strcmp(trid_batch_status_string(s), trid_batch_status_string(t)), "texts %d %d", s, t);
@@ -836,9 +836,9 @@ CASE_FUNCTION void test_closed_splines()
                 for (int j = 0; j < n; j++) d[offset(lines, 0, s, j)] = (float)cosl(turn * s * j / n);
             GPU_OK(filled((void **)&four.device, four.host.size() * sizeof(float)));
             upload(one), upload(four), upload(d);
-            int launched =
-                trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(lines, 1, 0, one.at(), four.at(), one.at(), d.at(), d.at(),
-                                                              asked(TRID_BATCH_PERIODIC | TRID_BATCH_SHARED, 0), 0);
+            int launched = trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(
+                lines, 1, 0, one.at(), four.at(), one.at(), d.at(), d.at(),
+                asked(TRID_BATCH_PERIODIC | TRID_BATCH_SHARED, 0), 0);
             CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
             GPU_OK(cudaMemcpy(d.host.data(), d.device, d.host.size() * sizeof(float), cudaMemcpyDeviceToHost));
             double worst = 0;
@@ -883,8 +883,8 @@ CASE_FUNCTION void test_partitions()
     for (int s = 0; s < LINES; s++) CHECK(status[s] == 1 + zero[s], "zero row %d: status %d", zero[s], status[s]);
     for (int wrong = -1; wrong <= n + 1; wrong += n + 2)
         for (int last = 0; last < 2; last++) {
-            launched = trid_batch_interface_weigh_f32(lines, a.at(), a.at(), b.at(), last ? 1 : wrong,
-                                                      last ? wrong : 1, LINES, ed.at(), 0, 0);
+            launched = trid_batch_interface_weigh_f32(lines, a.at(), a.at(), b.at(), last ? 1 : wrong, last ? wrong : 1,
+                                                      LINES, ed.at(), 0, 0);
             CHECK(launched == TRID_BATCH_BAD_SIZE, "weights of %d rows of %d: %d", wrong, n, launched);
         }
     field<float> *all[5] = {&a, &b, &ea, &ec, &ed};

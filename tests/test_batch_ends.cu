@@ -14,22 +14,22 @@
 enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
 #define ENDS_LAUNCHES(T, suffix, ONLY)                                                                                 \
     CASE_FUNCTION int reduce_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
-                                  long long share, T *ea, T *ec, T *ed, const told *report)               \
+                                  long long share, T *ea, T *ec, T *ed, const told *report)                            \
     {                                                                                                                  \
         return trid_batch_interface_reduce_##suffix(lines, a, b, c, d, share, ea, ec, ed, asked(flags, report), 0);    \
     }                                                                                                                  \
     CASE_FUNCTION int expand_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
-                                  long long share, const T *ends, T *x, const told *report)               \
+                                  long long share, const T *ends, T *x, const told *report)                            \
     {                                                                                                                  \
         scratch_memory scratch(lines, flags, sizeof *x);                                                               \
         return trid_batch_interface_expand_##suffix<ONLY>(lines, a, b, c, d, share, ends, x,                           \
                                                           asked(flags, report, &scratch), 0);                          \
     }                                                                                                                  \
     CASE_FUNCTION int factor_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *u, T *v,         \
-                                  long long share, T *ea, T *ec, int *reach, const told *report)          \
+                                  long long share, T *ea, T *ec, int *reach, const told *report)                       \
     {                                                                                                                  \
-        return trid_batch_interface_factor_##suffix(lines, a, b, c, u, v, share, ea, ec, reach, asked(flags, report), \
-                                                   0);                                                                 \
+        return trid_batch_interface_factor_##suffix(lines, a, b, c, u, v, share, ea, ec, reach, asked(flags, report),  \
+                                                    0);                                                                \
     }                                                                                                                  \
     CASE_FUNCTION int weigh_ends(trid_lines lines, int flags, const T *u, const T *v, const T *d, long long first,     \
                                  long long last, long long share, T *ed)                                               \
@@ -39,8 +39,8 @@ enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
     CASE_FUNCTION int solve(trid_lines lines, int shared, const T *a, const T *b, const T *c, T *x)                    \
     {                                                                                                                  \
         const T *d = x;                                                                                                \
-        return shared ? trid_batch_shared_##suffix<BESIDE>(lines, a, b, c, d, x, 0, 0)                           \
-                      : trid_batch_solve_##suffix<BESIDE>(lines, a, b, c, d, x, 0, 0);                           \
+        return shared ? trid_batch_shared_##suffix<BESIDE>(lines, a, b, c, d, x, 0, 0)                                 \
+                      : trid_batch_solve_##suffix<BESIDE>(lines, a, b, c, d, x, 0, 0);                                 \
     }                                                                                                                  \
     template <class Rows>                                                                                              \
     CASE_FUNCTION int reduce_made(trid_lines lines, int flags, const Rows &rows, const T *d, long long share, T *ea,   \
@@ -271,8 +271,8 @@ static void solve_reduced(whole_case<T> &w, long long rows, long long lines, con
     const trid_lines reduced = trid_lines_interleaved(rows, lines);
     if constexpr (sizeof(T) == 4)
         if (w.how & RING)
-            LAUNCHED(
-                trid_batch_several_f32<BESIDE>(reduced, 1, 0, a, b, c, (const T *)d, d, asked(TRID_BATCH_PERIODIC, 0), 0));
+            LAUNCHED(trid_batch_several_f32<BESIDE>(reduced, 1, 0, a, b, c, (const T *)d, d,
+                                                    asked(TRID_BATCH_PERIODIC, 0), 0));
     if (!(w.how & RING)) LAUNCHED(solve(reduced, (w.how & SHARED) && (w.how & FACTORED), a, (const T *)b, c, d));
     GPU_OK(cudaFree(b));
 }
@@ -344,8 +344,7 @@ static void expand_ranks(whole_case<T> &w)
         if constexpr (sizeof(T) == 4)
             if (w.how & MADE) LAUNCHED(expand_made(group_left_out(r.lines), add, made, d, w.share, ends, x));
         if (!(w.how & MADE)) {
-            LAUNCHED(expand_ends(group_left_out(r.lines), one | add, a, b, c, d, w.share, ends, x,
-                                 (const told *)0));
+            LAUNCHED(expand_ends(group_left_out(r.lines), one | add, a, b, c, d, w.share, ends, x, (const told *)0));
         }
     }
 }

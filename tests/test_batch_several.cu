@@ -305,6 +305,9 @@ static void test_long(void)
     const int beyond = 16384 / (int)sizeof(T) + 1; /* a block */
     test_several<T>("longer", trid_lines_contiguous(beyond, 1), 2, 5000, TRID_BATCH_TRANSPOSED, 1, 1);
     test_several<T>("longer", trid_lines_contiguous(beyond, 1), 1, 0, TRID_BATCH_PERIODIC, 0, 0);
+    /* Periodic ones leave periodic ones, which here are long again. */
+    const trid_lines longest = sizeof(T) == 4 ? trid_lines_interleaved(70001, 2) : trid_lines_contiguous(140001, 1);
+    test_several<T>("longest", longest, 1, 0, TRID_BATCH_PERIODIC, 0, 0);
     fault spoil = {0, 1, 700}, end = {0, 1, 1024};
     test_several<T>("long", trid_lines_contiguous(1025, 2), 1, 0, 0, 0, 0, &spoil);
     test_several<T>("long", trid_lines_contiguous(1025, 2), 2, 3000, TRID_BATCH_PERIODIC, 0, 0, &end);
@@ -381,8 +384,8 @@ static void test_refused(void)
     CHECK(several(lines, 1, 6, 0, p, p + 6, p + 12, p + 18, none, 0) == TRID_BATCH_BAD_ARGUMENT, "no x");
     CHECK(several(trid_lines_contiguous(1, 2), 2, 1, 0, p, p + 6, p + 12, p + 18, p + 30, 0) == TRID_BATCH_OVERLAP,
           "sides upon systems");
-    CHECK(trid_batch_several_f32(trid_lines_contiguous(1025, 1), 1, 0, (float *)p, (float *)p + 2000,
-                                 (float *)p + 4000, (float *)p + 6000, (float *)p + 8000, asked(TRID_BATCH_PERIODIC, 0),
+    CHECK(trid_batch_several_f32(trid_lines_contiguous(1025, 1), 1, 0, (float *)p, (float *)p + 2000, (float *)p + 4000,
+                                 (float *)p + 6000, (float *)p + 8000, asked(TRID_BATCH_PERIODIC, 0),
                                  0) == TRID_BATCH_BAD_SCRATCH,
           "no scratch");
     CHECK(factor(empty, 0, none, none, none, none, none, 0) == TRID_BATCH_OK, "no rows to factor");

@@ -61,7 +61,7 @@
    (tiles, rows, report), device.h, call.h (arguments). How a layout is solved is in contiguous.h (kernels and their
    shapes) and interleaved.h, with sweep.h (a tile in a block or a cluster) and pipeline.h (tiles on their way); systems
    that no block holds, in long.h. The operations are in solve.h (with trid_batch_checked, whose kernels are in
-   checked.h), shared.h, pivoted.h; several.h, with factored.h and periodic.h; interface.h, weights.h. c_linkage.h has
+   checked.h), shared.h, pivoted.h; several.h, with factored.h; interface.h, weights.h. c_linkage.h has
    the launches for C.
    To add an operation: a room with its kernels, their shapes, its launch and the function that checks its arguments;
    here its line and its room above, its #include and its aliases below; its flags, in the enumerations and in
@@ -301,12 +301,11 @@ extern "C++" {
 #include "batch/pipeline.h"
 #include "batch/interleaved.h"
 #include "batch/checked.h"
+#include "batch/factored.h"
 #include "batch/long.h"
 #include "batch/solve.h"
 #include "batch/shared.h"
 #include "batch/pivoted.h"
-#include "batch/factored.h"
-#include "batch/periodic.h"
 #include "batch/several.h"
 #include "batch/interface.h"
 #include "batch/weights.h"

@@ -122,7 +122,7 @@ template <class tb_real>
 static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines &lines, int flags, const tb_real *a,
                                                                 const tb_real *b, const tb_real *c)
 {
-    const trid_lines joined = trid_p_lines_join(lines);
+    const trid_lines joined = trid_p_lines_join(trid_p_lines_of(lines));
     trid_p_batch_arrays<tb_real> rows = {a, b, c, joined.step, joined.stride, joined.jump};
     if (flags & TRID_BATCH_SHARED) rows.step = 1, rows.stride = rows.jump = 0;
     return rows;

@@ -261,17 +261,34 @@ TRID_KERNEL void trid_p_batch_interface_reduce_shared(trid_p_batch_plan plan, tr
     }
 }
 
-/* Checks a call's sizes, and that `arrays` arrays of interfaces lie apart from each other and from d.
-   Returns  a status, or 1 where there is nothing to do */
-template <class tb_real>
-static int trid_p_batch_refuse_interface(const trid_lines &lines, long long share, const tb_real *d,
-                                         const tb_real *const *ends, int arrays)
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+/* A call on partitions: what the caller says, then what follows from it. */
+struct trid_p_batch_cut {
+    trid_lines lines;
+    long long share;
+    const trid_batch_options *options;
+    cudaStream_t stream;
+    int flags = trid_p_batch_flags(options);
+    trid_p_batch_plan plan = {};
+    trid_p_batch_shares shares = {};
+    int empty = 0, interleaved = 0, parts = 0; /* empty: nothing to do */
+    int one_matrix = 0;                        /* which a block keeps for all its tiles */
+    dim3 grid = {};
+};
+
+/* Checks a call's sizes, and that arrays of interfaces lie apart from each other and from d. */
+template <class tb_real, int arrays>
+static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_real *d,
+                                   const tb_real *const (&ends)[arrays])
 {
+    const trid_lines lines = cut->lines = trid_p_lines_of(cut->lines);
+    if (cut->flags & ~known) return TRID_BATCH_BAD_FLAGS;
     int status = trid_lines_check(lines);
-    if (status) return status;
     const long long all = lines.systems * lines.groups;
-    if (all == 0) return 1;
-    if (lines.n > TRID_BATCH_MAX_N || share < 1) return TRID_BATCH_BAD_SIZE;
+    cut->empty = !status && all == 0;
+    if (status || cut->empty) return status;
+    if (lines.n > TRID_BATCH_MAX_N || cut->share < 1) return TRID_BATCH_BAD_SIZE;
     if (lines.n < 2) return TRID_BATCH_SHORT;
     for (int k = 0; k < arrays; k++) {
         if (!ends[k] || !d) return TRID_BATCH_BAD_ARGUMENT;
@@ -283,94 +300,79 @@ static int trid_p_batch_refuse_interface(const trid_lines &lines, long long shar
     return TRID_BATCH_OK;
 }
 
-/* Returns into how many parts, of at least `rows` rows, a system is cut; a warp has neighbouring interleaved
-   systems. */
-static inline int trid_p_batch_parts(int n, int interleaved, int rows)
+/* Begins the call. A system is cut into as many parts as have enough rows each, but a warp has neighbouring interleaved
+   systems; or it stays whole. Elements have so many bytes. */
+static int trid_p_batch_begin_cut(trid_p_batch_cut *cut, int bytes, int whole)
 {
-    int parts = 1;
-    while (parts < (interleaved ? 8 : 32) && n / (2 * parts) >= rows) parts *= 2;
-    return parts;
+    const int status = trid_p_batch_begin(cut->lines, cut->flags, bytes, cut->options, cut->stream, &cut->plan);
+    if (status || cut->empty) return status;
+    const int n = cut->plan.n, interleaved = cut->interleaved = trid_p_batch_is_interleaved(cut->plan);
+    const int most = whole ? 1 : interleaved ? 8 : 32, rows = interleaved ? 16 : 2;
+    for (cut->parts = 1; cut->parts < most && n / (2 * cut->parts) >= rows;) cut->parts *= 2;
+    cut->shares = {cut->share, cut->lines.systems * cut->lines.groups};
+    cut->one_matrix = interleaved && (cut->flags & TRID_BATCH_SHARED) && n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED;
+    return trid_p_batch_count(&cut->plan, TRID_P_BATCH_INTERFACE_THREADS / cut->parts, 1, &cut->grid) == cudaSuccess
+               ? TRID_BATCH_OK
+               : TRID_BATCH_BAD_SIZE;
 }
 
-/* Launches a kernel for one matrix, of which a block keeps so many bytes a row. */
+/* Launches a kernel, of which a block keeps so many bytes a row of one matrix. */
 template <class tb_real, class... parameters, class... given>
-static int trid_p_batch_launch_interface_shared(void (*kernel)(trid_p_batch_plan, trid_p_batch_arrays<tb_real>,
-                                                               parameters...),
-                                                size_t bytes, dim3 grid, cudaStream_t stream,
-                                                const trid_p_batch_plan &plan, const given &...arguments)
+static int trid_p_batch_launch_cut(void (*kernel)(trid_p_batch_plan, parameters...), size_t bytes,
+                                   const trid_p_batch_cut &cut, const given &...arguments)
 {
+    enum { threads = TRID_P_BATCH_INTERFACE_THREADS };
     trid_p_batch_device device;
+    if (bytes == 0)
+        return trid_p_batch_launched(
+            trid_launch(kernel, cut.grid, dim3((unsigned)threads), 0, cut.stream, cut.plan, arguments...));
     if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
-    return trid_p_batch_launch_tiles(kernel, grid, TRID_P_BATCH_INTERFACE_THREADS,
-                                     TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real), (size_t)plan.n * bytes, device,
-                                     stream, plan, arguments...);
+    return trid_p_batch_launch_tiles(kernel, cut.grid, threads, TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real),
+                                     (size_t)cut.plan.n * bytes, device, cut.stream, cut.plan, arguments...);
 }
+
 template <class tb_real, class rows_type>
-static int trid_p_batch_launch_interface_reduce(trid_lines lines, int flags, int known, rows_type rows,
-                                                const tb_real *d, long long share, tb_real *interface_a,
-                                                tb_real *interface_c, tb_real *interface_d,
-                                                const trid_batch_options *options, cudaStream_t stream)
+static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut cut, int known, const rows_type &rows,
+                                                const tb_real *d, tb_real *a, tb_real *c, tb_real *r)
 {
-    lines = trid_p_lines_of(lines);
-    const tb_real *const ends[3] = {interface_a, interface_c, interface_d};
-    if (flags & ~known) return TRID_BATCH_BAD_FLAGS;
-    int status = trid_p_batch_refuse_interface(lines, share, d, ends, 3);
-    if (status < 0) return status;
-    trid_p_batch_plan plan;
-    const int empty = status;
-    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
-    if (status || empty) return status;
-    const int interleaved = trid_p_batch_is_interleaved(plan),
-              parts = trid_p_batch_parts(plan.n, interleaved, interleaved ? 16 : 2);
-    const trid_p_batch_interface<tb_real> to = {
-        {share, lines.systems * lines.groups}, interface_a, interface_c, interface_d};
-    dim3 grid, block((unsigned)TRID_P_BATCH_INTERFACE_THREADS);
-    if (trid_p_batch_count(&plan, TRID_P_BATCH_INTERFACE_THREADS / parts, 1, &grid) != cudaSuccess)
-        return TRID_BATCH_BAD_SIZE;
+    const tb_real *const ends[3] = {a, c, r};
+    int status = trid_p_batch_refuse_cut(&cut, known, d, ends);
+    if (!status) status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
+    if (status || cut.empty) return status;
+    const trid_p_batch_interface<tb_real> to = {cut.shares, a, c, r};
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
-        if (interleaved && (flags & TRID_BATCH_SHARED) && plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
-            return trid_p_batch_launch_interface_shared(trid_p_batch_interface_reduce_shared<tb_real>,
-                                                        TRID_P_BATCH_INTERFACE_ROW * sizeof(tb_real), grid, stream,
-                                                        plan, rows, d, parts, to);
-    cudaError_t error = interleaved ? trid_launch(trid_p_batch_interface_reduce<tb_real, 1, rows_type>, grid, block, 0,
-                                                  stream, plan, rows, d, parts, to)
-                                    : trid_launch(trid_p_batch_interface_reduce<tb_real, 0, rows_type>, grid, block, 0,
-                                                  stream, plan, rows, d, parts, to);
-    return trid_p_batch_launched(error);
+        if (cut.one_matrix)
+            return trid_p_batch_launch_cut<tb_real>(trid_p_batch_interface_reduce_shared<tb_real>,
+                                                    TRID_P_BATCH_INTERFACE_ROW * sizeof(tb_real), cut, rows, d,
+                                                    cut.parts, to);
+    return trid_p_batch_launch_cut<tb_real>(cut.interleaved ? trid_p_batch_interface_reduce<tb_real, 1, rows_type>
+                                                            : trid_p_batch_interface_reduce<tb_real, 0, rows_type>,
+                                            0, cut, rows, d, cut.parts, to);
 }
 
-/* Solves partitions whose first and last unknowns are known; interleaved ones with one matrix, by its factors. */
+/* Solves partitions whose first and last unknowns are known; interleaved ones with one matrix, by its factors. given:
+   the caller's a, b, c, where there are any. */
 template <int only, class tb_real, class rows_type>
-static int trid_p_batch_launch_known(const trid_p_batch_plan &plan, const trid_p_batch_known<tb_real, rows_type> &rows,
-                                     const tb_real *d, tb_real *x, cudaStream_t stream)
+static int trid_p_batch_launch_interface_expand(trid_p_batch_cut cut, const rows_type &rows,
+                                                const trid_p_batch_arrays<tb_real> &given, const tb_real *d,
+                                                const tb_real *ends, tb_real *x)
 {
-    enum { shared = trid_p_batch_rows<rows_type>::are_one_matrix };
-    if constexpr (shared && !(only & TRID_BATCH_ONLY_CONTIGUOUS))
-        if (trid_p_batch_as_interleaved<only>(plan) && plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
-            return trid_p_batch_launch_shared_interleaved(plan, rows, d, x, stream);
-    return trid_p_batch_launch<0, only>(plan, rows, d, x, shared ? TRID_BATCH_SHARED : 0, stream);
+    typedef trid_p_batch_rows<rows_type> is;
+    const tb_real *const all[1] = {ends}, *right = x;
+    const int shared = is::are_one_matrix ? TRID_BATCH_SHARED : 0, made = !is::are_arrays && !shared;
+    const int known = made ? TRID_BATCH_EXPAND_ROWS_FLAGS : TRID_BATCH_EXPAND_FLAGS;
+    int status =
+        trid_p_batch_refuse(trid_p_lines_of(cut.lines), cut.flags, known, given.a, given.b, given.c, d, right, made);
+    if (!status) status = trid_p_batch_refuse_cut(&cut, known, right, all);
+    if (!status) status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
+    if (status || cut.empty) return status;
+    const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, cut.shares};
+    if constexpr (is::are_one_matrix && !(only & TRID_BATCH_ONLY_CONTIGUOUS))
+        if (trid_p_batch_as_interleaved<only>(cut.plan) && cut.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
+            return trid_p_batch_launch_shared_interleaved(cut.plan, ended, d, x, cut.stream);
+    return trid_p_batch_launch<0, only>(cut.plan, ended, d, x, shared, cut.stream);
 }
 
-template <class tb_real, int only, class rows_type>
-static int trid_p_batch_launch_interface_expand(trid_lines lines, int flags, const rows_type &rows, const tb_real *a,
-                                                const tb_real *b, const tb_real *c, int made, const tb_real *d,
-                                                long long share, const tb_real *ends, tb_real *x,
-                                                const trid_batch_options *options, cudaStream_t stream)
-{
-    lines = trid_p_lines_of(lines);
-    const tb_real *const all[1] = {ends};
-    const int known = TRID_BATCH_ADD | (made ? 0 : TRID_BATCH_SHARED);
-    int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const tb_real *)x, made);
-    if (status) return status;
-    status = trid_p_batch_refuse_interface(lines, share, (const tb_real *)x, all, 1);
-    if (status < 0) return status;
-    trid_p_batch_plan plan;
-    const int empty = status;
-    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
-    if (status || empty) return status;
-    const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, {share, lines.systems * lines.groups}};
-    return trid_p_batch_launch_known<only>(plan, ended, d, x, stream);
-}
 #define TB_BODY "batch/interface.h"
 #include "../twice.h"
 
@@ -385,8 +387,8 @@ static int trid_p_batch_launch_interface_expand(trid_lines lines, int flags, con
    The caller sends these, solves the reduced systems (trid_batch_solve) and sends each rank its two unknowns of each
    system, with which trid_batch_interface_expand goes on. Their diagonal is 1: an array of ones, filled once.
    Needs    a, b, c, d laid out by lines: this rank's partitions, n >= 2; interface_a, _c, _d of two elements a system;
-            share >= 1. flags: TRID_BATCH_FIRST where there is no rank above (a of row 0 is not read), TRID_BATCH_LAST
-            where there is none below; TRID_BATCH_SHARED: a, b, c are one matrix, n elements each
+            share >= 1. Flags: TRID_BATCH_REDUCE_FLAGS, of which FIRST where there is no rank above (a of row 0 is not
+            read), LAST where there is none below
    Leaves   the two rows of each system, dealt out in shares of `share` systems by their indices; the last share is what
             remains. In a share of m systems, after s in the shares before, the rows of f are at [2s .. 2s+m-1], then
             those of z. So a share is 2m elements that follow one another, to be sent to the rank that solves it. There
@@ -398,61 +400,58 @@ static int trid_p_batch_launch_interface_expand(trid_lines lines, int flags, con
             the matrix once; a row then costs a system 3 operations and no reciprocal
    Error    as trid_lane_interface_row: that of elimination without pivoting */
 template <int unused = 0>
-static int trid_batch_interface_reduce(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
-                                       const tb_real *c, const tb_real *d, long long share, tb_real *interface_a,
-                                       tb_real *interface_c, tb_real *interface_d, const trid_batch_options *options, cudaStream_t stream)
+static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                                       const tb_real *d, long long share, tb_real *interface_a, tb_real *interface_c,
+                                       tb_real *interface_d, const trid_batch_options *options, cudaStream_t stream)
 {
     if (!trid_p_lines_empty(lines) && (!a || !b || !c)) return TRID_BATCH_BAD_ARGUMENT;
-    return trid_p_batch_launch_interface_reduce(lines, flags, TRID_BATCH_FIRST | TRID_BATCH_LAST | TRID_BATCH_SHARED,
-                                                trid_p_batch_rows_at(lines, flags, a, b, c), d, share, interface_a,
-                                                interface_c, interface_d, options, stream);
+    return trid_p_batch_launch_interface_reduce({lines, share, options, stream}, TRID_BATCH_REDUCE_FLAGS,
+                                                trid_p_batch_rows_at(lines, trid_p_batch_flags(options), a, b, c), d,
+                                                interface_a, interface_c, interface_d);
 }
 
 /* Expands partitions whose first and last unknowns are known: `ends` has these, laid out as interface_d was.
-   Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 are not used, except x with TRID_BATCH_ADD. flags:
-            TRID_BATCH_ADD, TRID_BATCH_SHARED
+   Needs    as trid_batch_solve, n >= 2; rows 0 and n-1 are not used, except x with TRID_BATCH_ADD. Flags:
+            TRID_BATCH_EXPAND_FLAGS
    Returns  as trid_batch_interface_reduce
    Cost     as trid_batch_solve: five arrays moved (SHARED: two), so that a distributed solve moves 9 arrays (SHARED: 3)
             in all. With the eliminated rows stored in between it would be 11 (SHARED: 4)
    Error    as trid_batch_solve (SHARED: as trid_batch_shared) */
 template <int only = 0>
-static int trid_batch_interface_expand(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
-                                       const tb_real *c, const tb_real *d, long long share, const tb_real *ends,
-                                       tb_real *x, const trid_batch_options *options, cudaStream_t stream)
+static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                                       const tb_real *d, long long share, const tb_real *ends, tb_real *x,
+                                       const trid_batch_options *options, cudaStream_t stream)
 {
+    const trid_p_batch_cut cut = {lines, share, options, stream};
     const trid_p_batch_one_matrix<tb_real> shared = {a, b, c, (int)lines.n};
-    return flags & TRID_BATCH_SHARED
-               ? trid_p_batch_launch_interface_expand<tb_real, only>(lines, flags, shared, a, b, c, 0, d, share, ends,
-                                                                     x, options, stream)
-               : trid_p_batch_launch_interface_expand<tb_real, only>(lines, flags,
-                                                                     trid_p_batch_rows_at(lines, 0, a, b, c), a, b, c,
-                                                                     0, d, share, ends, x, options, stream);
+    const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, 0, a, b, c);
+    return cut.flags & TRID_BATCH_SHARED ? trid_p_batch_launch_interface_expand<only>(cut, shared, rows, d, ends, x)
+                                         : trid_p_batch_launch_interface_expand<only>(cut, rows, rows, d, ends, x);
 }
 
 /* Reduces as trid_batch_interface_reduce does, with a matrix made in registers (trid_batch_solve_rows). a of row 0
    couples to the rank above and c of row n-1 to the one below.
-   Needs    flags: TRID_BATCH_FIRST, TRID_BATCH_LAST
+   Needs    flags: TRID_BATCH_REDUCE_ROWS_FLAGS
    Cost     one array moved, and what rows costs */
 template <int unused = 0, class rows_type>
-static int trid_batch_interface_reduce_rows(trid_lines lines, int flags, const rows_type &rows, const tb_real *d,
-                                            long long share, tb_real *interface_a, tb_real *interface_c,
-                                            tb_real *interface_d, const trid_batch_options *options, cudaStream_t stream)
+static int trid_batch_interface_reduce_rows(trid_lines lines, const rows_type &rows, const tb_real *d, long long share,
+                                            tb_real *interface_a, tb_real *interface_c, tb_real *interface_d,
+                                            const trid_batch_options *options, cudaStream_t stream)
 {
-    return trid_p_batch_launch_interface_reduce(lines, flags, TRID_BATCH_FIRST | TRID_BATCH_LAST, rows, d, share,
-                                                interface_a, interface_c, interface_d, options, stream);
+    return trid_p_batch_launch_interface_reduce({lines, share, options, stream}, TRID_BATCH_REDUCE_ROWS_FLAGS, rows, d,
+                                                interface_a, interface_c, interface_d);
 }
 
 /* Expands as trid_batch_interface_expand does, with a matrix made in registers.
-   Needs    flags: TRID_BATCH_ADD
+   Needs    flags: TRID_BATCH_EXPAND_ROWS_FLAGS
    Cost     two arrays moved, and what rows costs */
 template <int only = 0, class rows_type>
-static int trid_batch_interface_expand_rows(trid_lines lines, int flags, const rows_type &rows, const tb_real *d,
-                                            long long share, const tb_real *ends, tb_real *x,
-                                            const trid_batch_options *options, cudaStream_t stream)
+static int trid_batch_interface_expand_rows(trid_lines lines, const rows_type &rows, const tb_real *d, long long share,
+                                            const tb_real *ends, tb_real *x, const trid_batch_options *options,
+                                            cudaStream_t stream)
 {
-    const tb_real *none = 0;
-    return trid_p_batch_launch_interface_expand<tb_real, only>(lines, flags, rows, none, none, none, 1, d, share, ends,
-                                                               x, options, stream);
+    return trid_p_batch_launch_interface_expand<only>({lines, share, options, stream}, rows,
+                                                      trid_p_batch_arrays<tb_real>(), d, ends, x);
 }
 
 #endif /* TB_BODY */

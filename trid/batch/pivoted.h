@@ -182,9 +182,9 @@ static int trid_p_batch_launch_pivoted_interleaved(const trid_p_batch_plan &plan
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
-    unsigned count, groups;         /* of this level's borders in a system, of 32 of them */
+    unsigned count, groups;           /* of this level's borders in a system, of 32 of them */
     tb_real *border, *outer, *joined; /* of this level; the next one's borders */
-    const tb_real *around;          /* and the unknowns around these */
+    const tb_real *around;            /* and the unknowns around these */
     int *worst;
     int down;
 };
@@ -193,39 +193,33 @@ TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_PIVOTED_RE
 TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, trid_p_batch_arrays<tb_real> rows,
                                              const tb_real *d, tb_real *x)
 {
-    const int len = TRID_P_BATCH_LEN(tb_real, k), warps = TRID_P_BATCH_WARPS(tb_real, 0);
-    __shared__ tb_real buffer[warps][len + 32];
-    const trid_p_batch_plan &plan = tree.plan;
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, slot[k], side;
-    unsigned index = blockIdx.x * warps + (unsigned)warp, flags;
-    if (index >= plan.tiles) return;
-    trid_p_batch_chunk p = trid_p_batch_chunk_of(k, plan, tree.count, index);
-    if (!trid_p_batch_wanted(plan, p.system, 1)) return;
-    int position = 32 * p.chunk + lane, first = k * position, valid = plan.n - first;
-    tb_real ra[k], rb[k], rc[k], rd[k], border[9], kept[9], outer[4], *shared = buffer[warp];
-    trid_p_batch_warp_matrix<path>(k, plan, p.tile, p.total, p.chunk, valid, rows, ra, rb, rc);
-    trid_p_batch_fetch<path>(k, plan, 0, p.total, 0, d + p.at, plan.lines.step, plan.lines.stride, rd);
-    trid_p_batch_transpose_matrix<path, 1>(k, rows, valid, slot, ra, rb, rc, shared, 0);
-    trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, rd, shared);
-    if (first == 0) ra[0] = 0;
-    if (valid <= k) rc[k - 1] = 0;
-    int met = trid_warp_pivoted_reduce(k, 32, position, ra, rb, rc, rd, border, &flags);
+    typedef trid_p_batch_warp_chunk<tb_real, k, path, 0> chunk_type;
+    __shared__ typename chunk_type::memory memory;
+    chunk_type chunk = {tree.plan};
+    if (!chunk.begin(tree.count, &memory) || !trid_p_batch_wanted(tree.plan, chunk.system, 1)) return;
+    const int position = 32 * chunk.index + chunk.part;
+    trid_p_batch_held<tb_real, k> h;
+    tb_real border[9], kept[9], outer[4];
+    unsigned flags;
+    int side;
+    chunk.load(rows, d, h);
+    if (chunk.first == 0) h.a[0] = 0;
+    if (chunk.valid <= k) h.c[k - 1] = 0;
+    int met = trid_warp_pivoted_reduce(k, 32, position, h.a, h.b, h.c, h.d, border, &flags);
     met |= trid_warp_pivoted_up(1, 32, 32, position, border, kept, &side);
     if (!tree.down) {
         TB_UNROLL
         for (int e = 0; e < 9; e++)
-            if (lane == 15) tree.border[(p.system * tree.count + p.chunk) * 9 + e] = border[e];
-        if (met) trid_p_batch_failed(tree.worst, p.system, 0, 1);
+            if (chunk.part == 15) tree.border[(chunk.system * tree.count + chunk.index) * 9 + e] = border[e];
+        if (met) trid_p_batch_failed(tree.worst, chunk.system, 0, 1);
         return;
     }
     TB_UNROLL
-    for (int e = 0; e < 4; e++) outer[e] = tree.outer[(p.system * tree.count + p.chunk) * 4 + e];
+    for (int e = 0; e < 4; e++) outer[e] = tree.outer[(chunk.system * tree.count + chunk.index) * 4 + e];
     trid_warp_pivoted_down(1, 32, 32, position, kept, side, outer);
-    trid_warp_pivoted_expand(k, position, ra, rb, rc, rd, flags, outer);
-    warp = trid_p_batch_again_as((int)threadIdx.x) / 32, lane = trid_p_batch_again_as(lane);
-    p = trid_p_batch_chunk_of(k, plan, tree.count, blockIdx.x * warps + (unsigned)warp);
-    valid = plan.n - k * (32 * p.chunk + lane), shared = buffer[warp];
-    trid_p_batch_store<path, 1>(k, plan, p.total, valid, slot, rd, x + p.at, shared);
+    trid_warp_pivoted_expand(k, position, h.a, h.b, h.c, h.d, flags, outer);
+    chunk.begin(tree.count, &memory, trid_p_batch_again_as((int)threadIdx.x));
+    chunk.store((tb_real *)0, h.d, x);
 }
 template <class tb_real>
 TRID_P_BATCH_BOUNDS(128)
@@ -234,7 +228,7 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
     const trid_p_batch_plan &plan = tree.plan;
     int lane = (int)threadIdx.x & 31, side;
     unsigned index = blockIdx.x * 4 + threadIdx.x / 32;
-    if (index >= plan.tiles) return;
+    if (index >= plan.tiles * tree.groups) return;
     unsigned system = index / tree.groups, group = index - system * tree.groups, i = 32 * group + (unsigned)lane;
     if (!trid_p_batch_wanted(plan, system, 1)) return;
     long long own = (long long)system * tree.count + i, joined = (long long)system * tree.groups + group;
@@ -242,8 +236,8 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
     TB_UNROLL
     for (int e = 0; e < 9; e++) /* where there is none: two unknowns that are zero, facing up or down */
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
-                  : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
-                                                           : (tb_real)0;
+                    : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
+                                                             : (tb_real)0;
     int met = trid_warp_pivoted_up(1, 32, 32, (int)i, border, kept, &side);
     if (tree.groups == 1) {
         met |= trid_warp_pivoted_root(32, 32, border, outer);
@@ -263,17 +257,15 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
         if (i < tree.count) tree.outer[own * 4 + e] = outer[e];
 }
 
-template <class tb_real>
-static cudaError_t trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<tb_real> &tree, int contiguous,
+template <class tb_real, int path>
+static cudaError_t trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<tb_real> &tree,
                                                       const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
                                                       tb_real *x, cudaStream_t stream)
 {
-    enum { k = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)), warps = TRID_P_BATCH_WARPS(tb_real, 0) };
-    dim3 grid((tree.plan.tiles + warps - 1) / warps), block(32 * warps);
-    return contiguous ? trid_launch(trid_p_batch_pivoted_chunks<tb_real, k, TRID_P_BATCH_CONTIGUOUS>, grid, block, 0,
-                                    stream, tree, rows, d, x)
-                      : trid_launch(trid_p_batch_pivoted_chunks<tb_real, k, TRID_P_BATCH_STRIDED>, grid, block, 0,
-                                    stream, tree, rows, d, x);
+    enum { k = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
+    typedef trid_p_batch_warp_chunk<tb_real, k, path, 0> chunk_type;
+    return trid_launch(trid_p_batch_pivoted_chunks<tb_real, k, path>, dim3(chunk_type::blocks(tree.plan, tree.count)),
+                       dim3(chunk_type::threads), 0, stream, tree, rows, d, x);
 }
 template <class tb_real>
 static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, const trid_p_batch_arrays<tb_real> &rows,
@@ -288,32 +280,33 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
     dim3 grid;
     if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess || systems > 0x7fffffffll / layout.count[0])
         return TRID_BATCH_BAD_SIZE;
-    trid_p_batch_tree<tb_real> tree;
+    trid_p_batch_tree<tb_real> tree = {};
     tree.plan = plan;
-    tree.worst = reports ? (int *)(scratch + layout.worst) : (int *)0;
-    if (reports && cudaMemsetAsync(tree.worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), stream) != cudaSuccess)
-        return TRID_BATCH_LAUNCH_FAILED;
-    for (int step = 0; step <= 2 * layout.levels;
-         step++) { /* the chunks, the levels up, all but the top down again, chunks */
-        int level = step <= layout.levels ? step - 1 : 2 * layout.levels - 1 - step, chunks = level < 0,
-            at = chunks ? 0 : level;
-        tree.down = step > layout.levels;
+    if (reports) {
+        tree.worst = (int *)(scratch + layout.worst);
+        if (cudaMemsetAsync(tree.worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), stream) != cudaSuccess)
+            return TRID_BATCH_LAUNCH_FAILED;
+    }
+    const int last = layout.levels - 1;
+    for (int step = -1; step <= 2 * last + 1; step++) { /* chunks, levels up, all but the top down again, chunks */
+        const int level = step <= last ? step : 2 * last - step, chunks = level < 0, at = chunks ? 0 : level;
+        tree.down = step > last;
         tree.count = (unsigned)layout.count[at];
         tree.groups = (tree.count + 31) / 32;
         tree.border = (tb_real *)(scratch + layout.border[at]);
         tree.outer = (tb_real *)(scratch + layout.outer[at]);
-        tree.joined = at + 1 < layout.levels ? (tb_real *)(scratch + layout.border[at + 1]) : (tb_real *)0;
-        tree.around = at + 1 < layout.levels ? (tb_real *)(scratch + layout.outer[at + 1]) : (tb_real *)0;
-        tree.plan.tiles = (unsigned)systems * (chunks ? tree.count : tree.groups);
-        cudaError_t error = chunks ? trid_p_batch_launch_pivoted_chunks(tree, contiguous, rows, d, x, stream)
-                                   : trid_launch(trid_p_batch_pivoted_groups<tb_real>, dim3((tree.plan.tiles + 3) / 4),
-                                                 dim3(128), 0, stream, tree);
+        tree.joined = at < last ? (tb_real *)(scratch + layout.border[at + 1]) : (tb_real *)0;
+        tree.around = at < last ? (tb_real *)(scratch + layout.outer[at + 1]) : (tb_real *)0;
+        const cudaError_t error =
+            !chunks ? trid_launch(trid_p_batch_pivoted_groups<tb_real>, dim3((plan.tiles * tree.groups + 3) / 4),
+                                  dim3(128), 0, stream, tree)
+            : contiguous
+                ? trid_p_batch_launch_pivoted_chunks<tb_real, TRID_P_BATCH_CONTIGUOUS>(tree, rows, d, x, stream)
+                : trid_p_batch_launch_pivoted_chunks<tb_real, TRID_P_BATCH_STRIDED>(tree, rows, d, x, stream);
         if (error != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     }
-    if (!reports) return TRID_BATCH_OK;
-    return trid_p_batch_launched(trid_launch(trid_p_batch_told<tb_real, 0>, dim3((unsigned)((systems + 255) / 256)),
-                                             dim3(256), 0, stream, plan, chunk_rows, tree.worst, (const int *)0,
-                                             (const unsigned long long *)0));
+    return trid_p_batch_launch_told<tb_real, 0>(plan, chunk_rows, (int)layout.count[0], tree.worst, (const int *)0,
+                                                (const unsigned *)0, stream);
 }
 
 #define TB_BODY "batch/pivoted.h"
@@ -339,7 +332,8 @@ static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real 
     lines = trid_p_lines_of(lines);
     if ((flags & TRID_BATCH_REPAIR) && ((flags & TRID_BATCH_ADD) || !options->status || d == x))
         if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_FLAGS;
-    int launched = 0, status = trid_p_batch_refuse(lines, flags, TRID_BATCH_PIVOTED_FLAGS, a, b, c, d, (const tb_real *)x, 0);
+    int launched = 0,
+        status = trid_p_batch_refuse(lines, flags, TRID_BATCH_PIVOTED_FLAGS, a, b, c, d, (const tb_real *)x, 0);
     if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};

@@ -68,34 +68,53 @@ static int trid_p_batch_refuse_sides(const trid_lines &lines, long long sides, l
     return TRID_BATCH_OK;
 }
 
-/* Returns whether no block holds the systems beside their factors. They are then solved anew for each right-hand side
-   ... */
+/* Returns whether no block holds the systems beside their factors. They are then solved anew for each right-hand
+   side. */
 static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
 {
     return lines.n > TRID_P_BATCH_ON_CHIP_LU;
 }
 
-/* ... in levels, with scratch, where no block holds them at all. */
-static inline int trid_p_batch_lu_needs(const trid_lines &joined, int bytes, int flags)
-{
-    return trid_p_batch_lu_is_long(joined) && ((flags & TRID_BATCH_PERIODIC) || trid_p_lines_are_interleaved(joined) ||
-                                               trid_p_batch_is_long(joined, bytes, 0));
-}
-
-/* Solves for one of these. */
+/* Solves for one of these: in levels, with scratch, where no block holds them at all, or they are periodic. */
 template <int only, class tb_real>
 static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
-                                    const tb_real *d, tb_real *x, cudaStream_t stream)
+                                    const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                    cudaStream_t stream)
 {
-    if (trid_p_batch_lu_needs(plan.lines, sizeof(tb_real), plan.flags))
-        return trid_p_batch_launch_levels<tb_real, 0, TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1, only>(plan, rows, d, x,
-                                                                                                  stream);
+    enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
+    if (plan.flags & TRID_BATCH_PERIODIC)
+        return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PERIODIC, least, only>(plan, rows, d, x, stream, more);
+    if (trid_p_batch_is_interleaved(plan) || trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
+        return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PLAIN, least, only>(plan, rows, d, x, stream);
     int status = TRID_BATCH_BAD_SIZE;
     if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED))
         status = trid_p_batch_is_contiguous(plan, rows)
                      ? trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream)
                      : trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_STRIDED>(plan, rows, d, x, stream);
     return status;
+}
+
+/* Copies an array to another that lies alike; n and step are those of neighbours in memory. */
+template <class tb_real>
+TRID_P_BATCH_BOUNDS(256)
+TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, tb_real *to)
+{
+    const long long all = lines.n * lines.systems * lines.groups, advance = (long long)gridDim.x * 256;
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < all; i += advance) {
+        const long long line = i / lines.n, group = line / lines.systems;
+        const long long at = (i - line * lines.n) * lines.step + (line - group * lines.systems) * lines.stride;
+        to[at + group * lines.jump] = from[at + group * lines.jump];
+    }
+}
+template <class tb_real>
+static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, tb_real *to, cudaStream_t stream)
+{
+    const long long blocks = (lines.n * lines.systems * lines.groups + 255) / 256;
+    if (trid_p_lines_are_interleaved(lines))
+        lines = {lines.systems, lines.stride, lines.n, lines.step, lines.groups, lines.jump};
+    return trid_p_batch_launched(trid_launch(trid_p_batch_duplicate<tb_real>,
+                                             dim3((unsigned)(blocks < 65536 ? blocks : 65536)), dim3(256), 0, stream,
+                                             lines, from, to));
 }
 
 /* Returns what these launches know besides: where the matrix's corners are. Where there are no factors, the transposed
@@ -132,12 +151,12 @@ static trid_p_batch_more<tb_real> trid_p_batch_more_of(trid_p_batch_plan *plan, 
    Returns  a status of enum trid_batch_status. With FACTORED a system's status is what the factors tell of bad pivots
    Shared   contiguous: at most 48 KiB a block; interleaved: 128 KiB a multiprocessor where it has them (PERIODIC: 160)
    Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: no 3), where n <= 1024. Longer systems are solved a side
-            at a time as by trid_batch_solve, 5 sides arrays and more, once more for a periodic one's last column
+            at a time as by trid_batch_solve: 5 sides arrays, or 9 where these are long; periodic 9
    Error    as trid_warp_lu_solve */
 template <int only = 0>
-static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a,
-                              const tb_real *b, const tb_real *c, const tb_real *d, tb_real *x,
-                              const trid_batch_options *options, cudaStream_t stream)
+static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
+                              const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,
+                              cudaStream_t stream)
 {
     lines = trid_p_lines_of(lines);
     const int flags = trid_p_batch_flags(options), known = TRID_BATCH_SEVERAL_FLAGS;
@@ -159,9 +178,8 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
     if (!is_long) return trid_p_batch_launch_lu<tb_real, 0, only>(plan, rows, more, d, x, stream);
     if constexpr (!(only & TRID_BATCH_ONLY_SHORT)) {
-        if (flags & TRID_BATCH_PERIODIC) return trid_p_batch_launch_periodic<only>(plan, rows, more, d, x, stream);
         for (long long side = 0; side < sides && !status; side++) {
-            status = trid_p_batch_launch_side<only>(plan, rows, d + side * pitch, x + side * pitch, stream);
+            status = trid_p_batch_launch_side<only>(plan, rows, more, d + side * pitch, x + side * pitch, stream);
             plan.report = none; /* the matrices are the same */
         }
     }
@@ -178,8 +196,8 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
    Cost     five arrays moved
    Error    as trid_warp_lu */
 template <int only = 0>
-static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
-                             tb_real *r, tb_real *u, const trid_batch_options *options, cudaStream_t stream)
+static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *r,
+                             tb_real *u, const trid_batch_options *options, cudaStream_t stream)
 {
     lines = trid_p_lines_of(lines);
     const tb_real *const to[2] = {r, u}, *const from[3] = {a, b, c};
@@ -204,17 +222,15 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
     const int is_long = trid_p_batch_lu_is_long(lines);
     if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
     if (!is_long) return trid_p_batch_launch_lu<tb_real, 1, only>(plan, rows, more, (const tb_real *)0, r, stream);
-    const long long systems = lines.systems * lines.groups;
-    if (plan.report.status &&
-        cudaMemsetAsync(plan.report.status, 0, (size_t)systems * sizeof(int), stream) != cudaSuccess)
+    const size_t bytes = (size_t)(lines.systems * lines.groups) * sizeof(int);
+    if (plan.report.status && cudaMemsetAsync(plan.report.status, 0, bytes, stream) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
     for (int k = 0; k < 2; k++) {
         if (to[k] == from[k + 1]) continue;
         trid_lines all = plan.lines;
         if (k == 1 && !(flags & TRID_BATCH_PERIODIC)) all.n--; /* c of row n-1 is not read */
-        if (trid_launch(trid_p_batch_duplicate<tb_real>, trid_p_batch_grid(all.n * systems), dim3(256), 0, stream, all,
-                        from[k + 1], all, k == 0 ? r : u) != cudaSuccess)
-            return TRID_BATCH_LAUNCH_FAILED;
+        status = trid_p_batch_launch_duplicate(all, from[k + 1], k == 0 ? r : u, stream);
+        if (status) return status;
     }
     return TRID_BATCH_OK;
 }

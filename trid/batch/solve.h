@@ -40,19 +40,19 @@ static int trid_p_batch_launch(const trid_p_batch_plan &plan, const rows_type &r
     return trid_p_batch_launch_on_chip<checked, only>(plan, rows, d, x, shared, stream);
 }
 
-/* Solves for arrays, with the flags of the call and REFINED. */
+/* Solves for arrays; flags are those of the options, and REFINED. */
 template <int checked, int only = 0, class tb_real>
-static int trid_p_batch_solve(trid_lines lines, int flags, const trid_p_batch_arrays<tb_real> &from, const tb_real *d,
+static int trid_p_batch_solve(trid_lines lines, int flags, trid_p_batch_arrays<tb_real> rows, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
     const int known = checked ? TRID_BATCH_CHECKED_FLAGS | TRID_BATCH_REFINED : TRID_BATCH_SOLVE_FLAGS;
+    if (trid_p_batch_flags(options) & TRID_BATCH_REFINED) return TRID_BATCH_BAD_FLAGS;
     trid_p_batch_plan plan;
     lines = trid_p_lines_of(lines);
-    int status = trid_p_batch_refuse(lines, flags, known, from.a, from.b, from.c, d, (const tb_real *)x, 0);
+    int status = trid_p_batch_refuse(lines, flags, known, rows.a, rows.b, rows.c, d, (const tb_real *)x, 0);
     if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     if (plan.report.tolerance == 0) plan.report.tolerance = 128 * (sizeof(tb_real) == 4 ? 0x1p-24 : 0x1p-53);
-    trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(plan.lines, flags, from.a, from.b, from.c);
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
     return trid_p_batch_launch<checked, only>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
 }
@@ -74,7 +74,9 @@ template <int only = 0>
 static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    return trid_p_batch_solve<0, only>(lines, trid_p_batch_flags(options), {a, b, c}, d, x, options, stream);
+    const int flags = trid_p_batch_flags(options);
+    return trid_p_batch_solve<0, only>(lines, flags, trid_p_batch_rows_at(lines, flags, a, b, c), d, x, options,
+                                       stream);
 }
 
 /* Solves as trid_batch_solve does, and computes the residual of each system on chip, before x is stored.
@@ -89,7 +91,9 @@ template <int only = 0>
 static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    return trid_p_batch_solve<1, only>(lines, trid_p_batch_flags(options), {a, b, c}, d, x, options, stream);
+    const int flags = trid_p_batch_flags(options);
+    return trid_p_batch_solve<1, only>(lines, flags, trid_p_batch_rows_at(lines, flags, a, b, c), d, x, options,
+                                       stream);
 }
 
 /* Solves as trid_batch_checked does, with one step of iterative refinement in the same precision.
@@ -102,9 +106,9 @@ template <int only = 0>
 static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    const int flags = trid_p_batch_flags(options);
-    if (flags & TRID_BATCH_REFINED) return TRID_BATCH_BAD_FLAGS;
-    return trid_p_batch_solve<1, only>(lines, flags | TRID_BATCH_REFINED, {a, b, c}, d, x, options, stream);
+    const int flags = trid_p_batch_flags(options) | TRID_BATCH_REFINED;
+    return trid_p_batch_solve<1, only>(lines, flags, trid_p_batch_rows_at(lines, flags, a, b, c), d, x, options,
+                                       stream);
 }
 
 /* Solves as trid_batch_solve does, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the
@@ -125,8 +129,8 @@ static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const 
     const tb_real *none = 0;
     trid_p_batch_plan plan;
     lines = trid_p_lines_of(lines);
-    int status = trid_p_batch_refuse(lines, flags, TRID_BATCH_SOLVE_ROWS_FLAGS, none, none, none, d,
-                                     (const tb_real *)x, 1);
+    int status =
+        trid_p_batch_refuse(lines, flags, TRID_BATCH_SOLVE_ROWS_FLAGS, none, none, none, d, (const tb_real *)x, 1);
     if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     return trid_p_batch_launch<0, only>(plan, rows, d, x, 0, stream);

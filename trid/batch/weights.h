@@ -41,9 +41,9 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
    With one_matrix, a block keeps the weights of the one matrix for tile after tile; else it has one tile. */
 template <class tb_real, int interleaved, int one_matrix>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, one_matrix ? TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) : 1)
-TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
-                                              const tb_real *d, int first, int last, int parts,
-                                              trid_p_batch_shares shares, tb_real *ends)
+TRID_KERNEL
+    void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from, const tb_real *d,
+                                      int first, int last, int parts, trid_p_batch_shares shares, tb_real *ends)
 {
     __shared__ tb_real between[2][TRID_P_BATCH_INTERFACE_THREADS];
     TRID_DYNAMIC_SHARED(dynamic);
@@ -119,7 +119,7 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
 /* Computes what trid_batch_interface_reduce needs of the matrices alone, once: weights u and v of the rows of d, and a
    and c of the reduced systems.
    Needs    as trid_batch_interface_reduce; u and v in device memory, laid out by lines, arrays of their own; reach of
-            two ints in device memory. flags: TRID_BATCH_FIRST, TRID_BATCH_LAST. One matrix for all systems is one
+            two ints in device memory. Flags: TRID_BATCH_INTERFACE_FACTOR_FLAGS. One matrix for all systems is one
             system: trid_lines_contiguous(n, 1), share 1 (or trid_host_interface_factor)
    Leaves   in reach how many rows matter from the top and from the bottom, the most of all systems. If both are below n
             on all ranks, no coupling between the ends of a partition exceeds the unit roundoff. Each rank then needs of
@@ -130,78 +130,59 @@ TRID_KERNEL void trid_p_batch_interface_factor(trid_p_batch_plan plan, trid_p_ba
    Cost     two or three passes over five arrays, a thread a system: to be done once
    Error    as trid_lane_interface_factor */
 template <int unused = 0>
-static int trid_batch_interface_factor(trid_lines lines, int flags, const tb_real *a, const tb_real *b,
-                                       const tb_real *c, tb_real *u, tb_real *v, long long share, tb_real *interface_a,
-                                       tb_real *interface_c, int *reach, const trid_batch_options *options, cudaStream_t stream)
+static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
+                                       tb_real *u, tb_real *v, long long share, tb_real *interface_a,
+                                       tb_real *interface_c, int *reach, const trid_batch_options *options,
+                                       cudaStream_t stream)
 {
-    lines = trid_p_lines_of(lines);
-    const tb_real *const ends[2] = {interface_a, interface_c}, *const from[3] = {a, b, c};
-    if (flags & ~(TRID_BATCH_FIRST | TRID_BATCH_LAST)) return TRID_BATCH_BAD_FLAGS;
+    const tb_real *const ends[2] = {interface_a, interface_c}, *const arrays[5] = {a, b, c, u, v};
+    trid_p_batch_cut cut = {lines, share, options, stream};
+    if (cut.flags & ~TRID_BATCH_INTERFACE_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
     if (!reach) return TRID_BATCH_BAD_ARGUMENT;
-    int status = trid_p_batch_refuse_interface(lines, share, (const tb_real *)u, ends, 2);
-    if (status < 0) return status;
-    if (!status) {
-        if (!a || !b || !c || !u || !v) return TRID_BATCH_BAD_ARGUMENT;
-        for (int k = 0; k < 2; k++)
-            if (trid_p_batch_within(lines, v, ends[k], 2 * lines.systems * lines.groups)) return TRID_BATCH_OVERLAP;
-        for (int k = 0; k < 3; k++)
-            if (trid_lines_overlap(lines, from[k], u, sizeof(tb_real)) ||
-                trid_lines_overlap(lines, from[k], v, sizeof(tb_real)))
-                return TRID_BATCH_OVERLAP;
-        if (trid_lines_overlap(lines, u, v, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
-    }
-    trid_p_batch_plan plan;
-    const int empty = status;
-    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
+    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_INTERFACE_FACTOR_FLAGS, arrays[3], ends);
+    if (status) return status;
+    for (int k = 0; k < 5 && !cut.empty; k++)
+        if (!arrays[k]) return TRID_BATCH_BAD_ARGUMENT;
+    for (int k = 0; k < 5 && !cut.empty; k++)
+        if ((k < 2 && trid_p_batch_within(cut.lines, arrays[4], ends[k], 2 * cut.lines.systems * cut.lines.groups)) ||
+            (k < 3 && trid_lines_overlap(lines, arrays[k], u, sizeof(tb_real))) ||
+            (k < 4 && trid_lines_overlap(lines, arrays[k], v, sizeof(tb_real))))
+            return TRID_BATCH_OVERLAP;
+    status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 1);
     if (status) return status;
     if (cudaMemsetAsync(reach, 0, 2 * sizeof *reach, stream) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
-    if (empty) return TRID_BATCH_OK;
-    const trid_p_batch_shares shares = {share, lines.systems * lines.groups};
-    dim3 grid;
-    if (trid_p_batch_count(&plan, TRID_P_BATCH_INTERFACE_THREADS, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    return trid_p_batch_launched(trid_launch(
-        trid_p_batch_interface_factor<tb_real>, grid, dim3((unsigned)TRID_P_BATCH_INTERFACE_THREADS), 0, stream, plan,
-        trid_p_batch_rows_at(lines, 0, a, b, c), u, v, shares, interface_a, interface_c, reach));
+    if (cut.empty) return TRID_BATCH_OK;
+    return trid_p_batch_launch_cut<tb_real>(trid_p_batch_interface_factor<tb_real>, 0, cut,
+                                            trid_p_batch_rows_at(cut.lines, 0, a, b, c), u, v, cut.shares, interface_a,
+                                            interface_c, reach);
 }
 
 /* Computes interface_d of trid_batch_interface_reduce for each new d, as products of d with u and with v: over `first`
    rows from the top and `last` rows from the bottom, which are n and n, or reach of trid_batch_interface_factor.
-   Needs    flags: TRID_BATCH_SHARED: u and v are of one matrix, n elements each, contiguous
+   Needs    flags: TRID_BATCH_WEIGH_FLAGS; with SHARED u and v are of one matrix, n elements each, contiguous
    Returns  as trid_batch_interface_reduce
    Cost     these rows of d are read once, and of u and v (SHARED: once a block); 2 numbers a system written
    Error    sums of n/8 products (contiguous: n/32) and of these, each rounded: some roundoffs of the sum of |u| |d|,
             which is stable where the matrix is diagonally dominant */
 template <int unused = 0>
-static int trid_batch_interface_weigh(trid_lines lines, int flags, const tb_real *u, const tb_real *v, const tb_real *d,
+static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const tb_real *v, const tb_real *d,
                                       long long first, long long last, long long share, tb_real *interface_d,
-                                      cudaStream_t stream)
+                                      const trid_batch_options *options, cudaStream_t stream)
 {
-    lines = trid_p_lines_of(lines);
     const tb_real *const ends[1] = {interface_d};
-    if (flags & ~TRID_BATCH_SHARED) return TRID_BATCH_BAD_FLAGS;
-    int status = trid_p_batch_refuse_interface(lines, share, d, ends, 1);
-    if (status) return status < 0 ? status : TRID_BATCH_OK;
+    trid_p_batch_cut cut = {lines, share, options, stream};
+    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_WEIGH_FLAGS, d, ends);
+    if (status || cut.empty) return status;
     if (!u || !v) return TRID_BATCH_BAD_ARGUMENT;
     if (first < 0 || first > lines.n || last < 0 || last > lines.n) return TRID_BATCH_BAD_SIZE;
-    trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
+    status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
     if (status) return status;
-    const int interleaved = trid_p_batch_is_interleaved(plan),
-              parts = trid_p_batch_parts(plan.n, interleaved, interleaved ? 16 : 2);
-    const trid_p_batch_shares shares = {share, lines.systems * lines.groups};
-    const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, flags, u, v, v);
-    dim3 grid, block((unsigned)TRID_P_BATCH_INTERFACE_THREADS);
-    if (trid_p_batch_count(&plan, TRID_P_BATCH_INTERFACE_THREADS / parts, 1, &grid) != cudaSuccess)
-        return TRID_BATCH_BAD_SIZE;
-    if (interleaved && (flags & TRID_BATCH_SHARED) && plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
-        return trid_p_batch_launch_interface_shared(trid_p_batch_interface_weigh<tb_real, 1, 1>, 2 * sizeof(tb_real),
-                                                    grid, stream, plan, rows, d, (int)first, (int)last, parts, shares,
-                                                    interface_d);
-    cudaError_t error = interleaved ? trid_launch(trid_p_batch_interface_weigh<tb_real, 1, 0>, grid, block, 0, stream,
-                                                  plan, rows, d, (int)first, (int)last, parts, shares, interface_d)
-                                    : trid_launch(trid_p_batch_interface_weigh<tb_real, 0, 0>, grid, block, 0, stream,
-                                                  plan, rows, d, (int)first, (int)last, parts, shares, interface_d);
-    return trid_p_batch_launched(error);
+    return trid_p_batch_launch_cut<tb_real>(cut.one_matrix    ? trid_p_batch_interface_weigh<tb_real, 1, 1>
+                                            : cut.interleaved ? trid_p_batch_interface_weigh<tb_real, 1, 0>
+                                                              : trid_p_batch_interface_weigh<tb_real, 0, 0>,
+                                            cut.one_matrix ? 2 * sizeof(tb_real) : 0, cut,
+                                            trid_p_batch_rows_at(cut.lines, cut.flags, u, v, v), d, (int)first,
+                                            (int)last, cut.parts, cut.shares, interface_d);
 }
 
 #endif /* TB_BODY */
