@@ -182,9 +182,9 @@ static int trid_p_batch_launch_pivoted_interleaved(const trid_p_batch_plan &plan
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
-    unsigned count, groups;         /* of this level's borders in a system, of 32 of them */
+    unsigned count, groups;           /* of this level's borders in a system, of 32 of them */
     tb_real *border, *outer, *joined; /* of this level; the next one's borders */
-    const tb_real *around;          /* and the unknowns around these */
+    const tb_real *around;            /* and the unknowns around these */
     int *worst;
     int down;
 };
@@ -236,8 +236,8 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
     TB_UNROLL
     for (int e = 0; e < 9; e++) /* where there is none: two unknowns that are zero, facing up or down */
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
-                  : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
-                                                           : (tb_real)0;
+                    : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
+                                                             : (tb_real)0;
     int met = trid_warp_pivoted_up(1, 32, 32, (int)i, border, kept, &side);
     if (tree.groups == 1) {
         met |= trid_warp_pivoted_root(32, 32, border, outer);
@@ -305,8 +305,9 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
                 : trid_p_batch_launch_pivoted_chunks<tb_real, TRID_P_BATCH_STRIDED>(tree, rows, d, x, stream);
         if (error != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     }
-    return trid_p_batch_launch_told<tb_real, 0>(plan, chunk_rows, (int)layout.count[0], tree.worst, (const int *)0,
-                                                (const unsigned *)0, stream);
+    trid_p_batch_levels<tb_real> levels = {};
+    levels.plan = plan, levels.worst = tree.worst;
+    return trid_p_batch_launch_told<0>(levels, chunk_rows, layout.count[0], stream);
 }
 
 #define TB_BODY "batch/pivoted.h"
