@@ -87,7 +87,7 @@ static int trid_batch_solve(trid_lines lines, int flags, const tb_real *a, const
    Returns  as trid_batch_solve
    Shared   contiguous: at most 45 KiB a block; interleaved: 192 KiB a multiprocessor where it has them
    Cost     as trid_batch_solve in memory, with step 1 up to 8 KiB of a column; about 9 operations a row more, refined
-            twice the arithmetic. Longer systems: nine arrays, refined 20; interleaved both read the rows once more
+            twice the arithmetic. Longer systems: nine arrays, refined 21; interleaved both read the rows once more
    Error    refinement repairs the residual; the error of x stays of the order of condition times roundoff and can grow
             fourfold (docs/hybrid.md). The residual is that of x before ADD adds it. It is exact up to the roundings of
             its own evaluation, about 3 unit roundoffs, and in double precision to 2^-20 of itself, since its parts are
