@@ -129,7 +129,9 @@ static std::string describe(const launch &one, std::string *own)
     kernel k = kernel_of(one);
     size_t cut = k.name.rfind("_reduce");
     std::string text = cut == std::string::npos ? k.name : k.name.substr(0, cut) + "_*";
-    if (k.is.count("path")) text += path[k.is["path"]];
+    const bool alone = k.is.count("systems") && k.is["systems"] == 1; /* a warp has a chunk */
+    if (alone) k.is.erase("systems"), k.is.erase("parts");
+    if (k.is.count("path") && !k.is.count("systems")) text += path[k.is["path"]];
     for (auto &each : shown)
         if (k.is.count(each.name)) text += format(each.text, k.is[each.name]);
     if (k.is.count("warps")) text += format("  %d warps", one.threads / 32);
@@ -146,7 +148,7 @@ static std::string describe(const std::vector<launch> &all, std::string *own)
     size_t levels = 0, groups = 0;
     for (const launch &one : all) {
         std::string name = kernel_of(one).name;
-        levels += name == "chunks_reduce" || name == "interleaved_reduce";
+        levels += name == "long_reduce";
         groups += name == "pivoted_groups";
     }
     std::string text = describe(all[0], own);

@@ -185,11 +185,11 @@ typedef struct {
    most 16 rows a lane hold it, and the least k of the table that does; full where tiles are full. Interleaved systems
    (stride is the smaller pitch): `systems` of them a block, each in `parts` partitions of k rows, of which `burst` rows
    are asked for at a time, with `ahead` bytes around them prefetched into the cache; in clusters, of as many blocks as
-   have rows, k*parts rows a block. Longer systems are cut into chunks of 32 k rows, interleaved ones of k*parts:
-   chunks_reduce and interleaved_reduce leave two rows of each, these are solved as systems by themselves, and
-   chunks_expand and interleaved_expand put in what is then known; with pivoting pivoted_groups takes 32 chunks at a
-   time, up and down again. trid_batch_checked and _shared are shown by names alone, where they differ from
-   trid_batch_solve (more with --all). The n of each, from bench/batch_table.sh:
+   have rows, k*parts rows a block. Longer systems are cut into chunks, of 32 k rows, interleaved ones of k*parts
+   (batch/long.h): long_reduce leaves two rows of each, these are solved as systems by themselves, and long_expand puts
+   in what is then known; with pivoting pivoted_groups takes 32 chunks at a time, up and down again. trid_batch_checked
+   and _shared are shown by names alone, where they differ from trid_batch_solve (more with --all). The n of each, from
+   bench/batch_table.sh:
      trid_batch_solve, contiguous, one system after another (batch/contiguous.h)
        warps  contiguous  k 2            1-2
        warps  contiguous  k 3            3
@@ -210,8 +210,8 @@ typedef struct {
        block  contiguous  k 16  6 warps  single 2561-3072
        block  contiguous  k 16  7 warps  single 3073-3584
        block  contiguous  k 16  8 warps  single 3585-4096
-       chunks_*  contiguous  k 16        single 4097-
-       chunks_*  contiguous  k 16        double 2049-
+       long_*  contiguous  k 16          single 4097-
+       long_*  contiguous  k 16          double 2049-
        block  contiguous  k 12  2 warps  double 513-768
        block  contiguous  k 16  2 warps  double 769-1023
        block  full        k 16  2 warps  double 1024
@@ -230,15 +230,15 @@ typedef struct {
        interleaved  k 16  systems 32, double 16  parts 16  burst 4  ahead 128  clusters  double 513-896 1025-4096
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  clusters  single 2049-8192
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  clusters  double 4097-8192
-       interleaved_*  k 16  systems 32, double 16  parts 8                               8193-
+       long_*  k 16  systems 32, double 16  parts 8                                      8193-
      where none fit, or the device has none (trid_p_batch_launch_interleaved)
        interleaved  k 16  systems 32, double 16  parts 16  burst 2  ahead 256  129-256
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  257-512
        interleaved  k 16  systems 8, double 4    parts 64  burst 4  ahead 128  513-1024
-       interleaved_*  k 16  systems 32, double 16  parts 8                     1025-8192
-     trid_batch_checked, contiguous (batch/checked.h): checked_warps 1-512, block single 513-1024, chunks_* single
+       long_*  k 16  systems 32, double 16  parts 8                            1025-8192
+     trid_batch_checked, contiguous (batch/checked.h): checked_warps 1-512, block single 513-1024, long_* single
        2049-4096 double 1025-2048
-     trid_batch_checked, interleaved: checked_warps 1, checked_interleaved 2-1024, interleaved_* 1025-8192
+     trid_batch_checked, interleaved: checked_warps 1, checked_interleaved 2-1024, long_* 1025-8192
      trid_batch_shared, contiguous (batch/shared.h): shared_warps 1-512
      trid_batch_shared, interleaved: shared_warps 1, shared_interleaved 2-512, interleaved 513-1024
      trid_batch_pivoted, contiguous, one system after another (batch/pivoted.h)

@@ -32,6 +32,7 @@ enum { TRID_PARTITION_FIRST = 128, TRID_PARTITION_LAST = 256 };
 #define trid_lane_interface_row TB_OF(trid_lane_interface_row)
 #define trid_lane_interface_join TB_OF(trid_lane_interface_join)
 #define trid_lane_interface_close TB_OF(trid_lane_interface_close)
+#define trid_p_interface_weights TB_OF(trid_p_interface_weights)
 #define trid_lane_interface_factor TB_OF(trid_lane_interface_factor)
 #define trid_host_interface_reduce TB_OF(trid_host_interface_reduce)
 #define trid_host_interface_expand TB_OF(trid_host_interface_expand)
@@ -122,6 +123,33 @@ TB_HD int trid_lane_interface_close(const tb_real *e, tb_real *a, tb_real *c, tb
     return trid_bad_pivot(r) ? 1 : finite ? 0 : 2;
 }
 
+/* Computes the last row w of the inverse of rows 1 .. n-1, its coupling to row 0, and how far w reaches from the last
+   row. Mirrored, with a and c exchanged and stride negative, that is the first row of the inverse of rows 0 .. n-2.
+   Returns  0, or a row with a bad pivot, counted from where it begins */
+TB_HD int trid_p_interface_weights(int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *w,
+                                   long long stride, tb_real *coupling, int *reach)
+{
+    int bad = 0;
+    tb_real r = 0;
+    for (int j = 1; j < n; j++) { /* reciprocals of the pivots */
+        const long long i = j * stride;
+        tb_real pivot = b[i];
+        if (j > 1) pivot -= a[i] * (c[i - stride] * r);
+        w[i] = r = trid_rcp_refined(pivot);
+        if (!bad && trid_bad_pivot(r)) bad = j;
+    }
+    /* A weight times its row's coupling is the coupling to the next row. Divided by that row's pivot it gives the next
+       weight, however the rows are scaled. */
+    *reach = 1;
+    for (int j = n - 1; j > 0; j--) {
+        const long long i = j * stride;
+        *coupling = w[i] * a[i];
+        if (!(trid_abs(*coupling) <= (tb_real)trid_roundoff())) *reach = n + 1 - j;
+        if (j > 1) w[i - stride] *= -*coupling;
+    }
+    return bad;
+}
+
 /* Precomputes what depends on the matrix alone. d[0] and d[1] of the reduced rows (trid_lane_interface_close) are the
    products of d with u and with v: u is the first row of the inverse of rows 0 .. n-2, v the last row of the inverse of
    rows 1 .. n-1.
@@ -142,39 +170,9 @@ TB_HD int trid_lane_interface_factor(int n, int flags, const tb_real *a, const t
 {
     if (n < 2) return TRID_BAD_ARGUMENT;
     const long long end = (n - 1) * stride;
-    int bad = 0;
-    tb_real r = 0;
-    for (int j = 1; j < n; j++) { /* reciprocals of the pivots: downward from row 1, then upward from row n-2 */
-        const long long i = j * stride;
-        tb_real pivot = b[i];
-        if (j > 1) pivot -= a[i] * (c[i - stride] * r);
-        v[i] = r = trid_rcp_refined(pivot);
-        if (!bad && trid_bad_pivot(r)) bad = 1 + j;
-    }
-    for (int j = n - 2; j >= 0; j--) {
-        const long long i = j * stride;
-        tb_real pivot = b[i];
-        if (j < n - 2) pivot -= c[i] * (a[i + stride] * r);
-        u[i] = r = trid_rcp_refined(pivot);
-        if (!bad && trid_bad_pivot(r)) bad = 1 + j;
-    }
-    /* A weight times its row's coupling is the coupling to the next row. Divided by that row's pivot it gives the next
-       weight, however the rows are scaled. */
-    reach[0] = reach[1] = 1;
-    for (int j = n - 1; j > 0; j--) {
-        const long long i = j * stride;
-        const tb_real coupling = v[i] * a[i];
-        if (!(trid_abs(coupling) <= (tb_real)trid_roundoff())) reach[1] = n + 1 - j;
-        if (j > 1) v[i - stride] *= -coupling;
-        ends_a[1] = coupling;
-    }
-    for (int j = 0; j < n - 1; j++) {
-        const long long i = j * stride;
-        const tb_real coupling = u[i] * c[i];
-        if (!(trid_abs(coupling) <= (tb_real)trid_roundoff())) reach[0] = j + 2;
-        if (j < n - 2) u[i + stride] *= -coupling;
-        ends_c[0] = coupling;
-    }
+    int met = trid_p_interface_weights(n, a, b, c, v, stride, &ends_a[1], &reach[1]), bad = met ? 1 + met : 0;
+    met = trid_p_interface_weights(n, c + end, b + end, a + end, u + end, -stride, &ends_c[0], &reach[0]);
+    if (met && !bad) bad = n - met;
     v[0] = u[end] = 0;
     ends_a[0] = flags & TRID_PARTITION_FIRST ? (tb_real)0 : u[0] * a[0];
     ends_c[1] = flags & TRID_PARTITION_LAST ? (tb_real)0 : v[end] * c[end];

@@ -21,31 +21,22 @@ TB_D int trid_p_batch_part_begin(int n, int part, int parts)
     return (int)((long long)n * part / parts);
 }
 
-/* Returns where a partition's matrix begins, if it is of arrays. */
-template <class rows_type>
-TB_D long long trid_p_batch_partition_at(const trid_p_batch_plan &plan, const rows_type &from,
-                                         const trid_p_batch_place &p)
-{
-    if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
-        return trid_p_batch_matrix_at(plan, from, p, 0);
-    else
-        return 0;
-}
 /* Fetches a row of a partition from arrays, where it begins `at`, or makes it. */
 template <class tb_real, class rows_type>
 TB_D void trid_p_batch_partition_row(const trid_p_batch_plan &plan, const rows_type &from, long long at,
                                      long long system, int row, tb_real *a, tb_real *b, tb_real *c)
 {
+    const int has_above = row > 0 || !(plan.flags & TRID_BATCH_FIRST);
+    const int has_below = row < plan.n - 1 || !(plan.flags & TRID_BATCH_LAST);
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
         at += row * from.step;
-        *a = *c = 0;
-        if (row > 0 || !(plan.flags & TRID_BATCH_FIRST)) *a = from.a[at];
+        *a = has_above ? from.a[at] : (tb_real)0;
         *b = from.b[at];
-        if (row < plan.n - 1 || !(plan.flags & TRID_BATCH_LAST)) *c = from.c[at];
+        *c = has_below ? from.c[at] : (tb_real)0;
     } else {
         from(system, row, a, b, c);
-        if (row == 0 && (plan.flags & TRID_BATCH_FIRST)) *a = 0;
-        if (row == plan.n - 1 && (plan.flags & TRID_BATCH_LAST)) *c = 0;
+        if (!has_above) *a = 0;
+        if (!has_below) *c = 0;
     }
 }
 
@@ -57,7 +48,9 @@ TB_D int trid_p_batch_eliminate(const trid_p_batch_plan &plan, const rows_type &
                                 int begin, int end, const tb_real *d, tb_real *e)
 {
     enum { burst = 4 };
-    const long long at = trid_p_batch_partition_at(plan, rows, p), step = plan.lines.step;
+    const long long step = plan.lines.step;
+    long long at = 0; /* where the partition's matrix begins, if it is of arrays */
+    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) at = trid_p_batch_matrix_at(plan, rows, p, 0);
     tb_real a[burst], b[burst], c[burst], r[burst];
     d += p.at + begin * step;
     TB_UNROLL

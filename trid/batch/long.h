@@ -426,40 +426,39 @@ TRID_KERNEL
    in the reduced system. */
 template <class tb_real, int checked>
 TRID_P_BATCH_BOUNDS(256)
-TRID_KERNEL void trid_p_batch_told(trid_p_batch_plan plan, int rows, int whole, const int *worst, const int *below,
-                                   const unsigned *largest)
+TRID_KERNEL void trid_p_batch_told(trid_p_batch_levels<tb_real> levels, int rows, int whole)
 {
-    long long system = 256ll * blockIdx.x + threadIdx.x;
+    const trid_p_batch_plan &plan = levels.plan;
+    const long long system = 256ll * blockIdx.x + threadIdx.x;
     if (system >= plan.lines.systems * plan.lines.groups) return;
     if (plan.repair && plan.report.status[system] == 0) return;
-    int row = worst[2 * system], left = below ? below[system] : 0;
+    int row = levels.worst[2 * system], left = levels.below ? levels.below[system] : 0, chunk = (left - 1) / 2;
     /* A chunk that failed spoils its two rows of the reduced system, and none above. */
-    const int chunk = (left - 1) / 2;
     if (left > 0 && chunk < (row - 1) / rows)
         row = chunk < whole ? trid_p_batch_row(chunk * rows + (left % 2 ? 1 : rows), plan.n)
                             : whole * rows + (left - 2 * whole);
-    if (row > plan.n) row = worst[2 * system + 1];
-    tb_real error = checked ? trid_p_batch_number<tb_real>(largest[2 * system]) : (tb_real)0;
-    tb_real size = checked ? trid_p_batch_number<tb_real>(largest[2 * system + 1]) : (tb_real)0;
+    if (row > plan.n) row = levels.worst[2 * system + 1];
+    const tb_real error = trid_p_batch_number<tb_real>(checked ? levels.largest[2 * system] : 0);
+    const tb_real size = trid_p_batch_number<tb_real>(checked ? levels.largest[2 * system + 1] : 0);
     trid_p_batch_tell(plan, system, row > plan.n ? (int)TRID_P_BATCH_NO_ROW : row, checked, error, size);
-}
-
-/* Launches this, where the caller wants a report. */
-template <class tb_real, int checked>
-static int trid_p_batch_launch_told(const trid_p_batch_plan &plan, long long rows, long long whole, const int *worst,
-                                    const int *below, const unsigned *largest, cudaStream_t stream)
-{
-    const long long systems = plan.lines.systems * plan.lines.groups;
-    if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
-    return trid_p_batch_launched(trid_launch(trid_p_batch_told<tb_real, checked>,
-                                             dim3((unsigned)((systems + 255) / 256)), dim3(256), 0, stream, plan,
-                                             (int)rows, (int)whole, worst, below, largest));
 }
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
 /* a mask as in TRID_BATCH_ONLY_SHORT: the rows of reduced systems follow one another */
 enum { TRID_P_BATCH_ONLY_CONTIGUOUS_ROWS = 8 };
+
+/* Reports, where the caller wants it. */
+template <int checked, class tb_real>
+static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, long long rows, long long whole,
+                                    cudaStream_t stream)
+{
+    const long long systems = levels.plan.lines.systems * levels.plan.lines.groups;
+    if (!trid_p_batch_reports(levels.plan)) return TRID_BATCH_OK;
+    return trid_p_batch_launched(trid_launch(trid_p_batch_told<tb_real, checked>,
+                                             dim3((unsigned)((systems + 255) / 256)), dim3(256), 0, stream, levels,
+                                             (int)rows, (int)whole));
+}
 
 /* Solves the reduced systems in place: on chip, or in levels. */
 template <class tb_real, int method, int least, int only, class rows_type>
@@ -498,45 +497,6 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid
     return status;
 }
 
-/* Launches one phase, reduce or expand, for one layout. */
-template <class tb_real, int systems, int path, int method, class rows_type>
-static cudaError_t trid_p_batch_launch_phase_of(const trid_p_batch_levels<tb_real> &levels, int expand,
-                                                const rows_type &rows, const tb_real *d, tb_real *x,
-                                                cudaStream_t stream)
-{
-    enum {
-        interleaved = systems > 1,
-        k = TRID_P_BATCH_CHUNK_ROWS(interleaved, method == TRID_P_BATCH_PERIODIC),
-        parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
-    };
-    typedef typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type chunk_type;
-    const dim3 grid(chunk_type::blocks(levels.plan, levels.chunks)), block(chunk_type::threads);
-    return expand ? trid_launch(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>, grid,
-                                block, 0, stream, levels, rows, d, x)
-                  : trid_launch(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>, grid,
-                                block, 0, stream, levels, rows, d);
-}
-template <class tb_real, int method, int only, class rows_type>
-static cudaError_t trid_p_batch_launch_phase(const trid_p_batch_levels<tb_real> &levels, int expand,
-                                             const rows_type &rows, const tb_real *d, tb_real *x, cudaStream_t stream)
-{
-    enum { systems = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)) };
-    cudaError_t error = cudaErrorInvalidConfiguration;
-    if (trid_p_batch_is_interleaved(levels.plan)) {
-        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
-            error = trid_p_batch_launch_phase_of<tb_real, systems, TRID_P_BATCH_STRIDED, method>(levels, expand, rows,
-                                                                                                 d, x, stream);
-    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
-        if constexpr (!(only & TRID_P_BATCH_ONLY_CONTIGUOUS_ROWS))
-            if (!trid_p_batch_is_contiguous(levels.plan, trid_p_batch_rows_of(rows)))
-                return trid_p_batch_launch_phase_of<tb_real, 1, TRID_P_BATCH_STRIDED, method>(levels, expand, rows, d,
-                                                                                              x, stream);
-        error = trid_p_batch_launch_phase_of<tb_real, 1, TRID_P_BATCH_CONTIGUOUS, method>(levels, expand, rows, d, x,
-                                                                                          stream);
-    }
-    return error;
-}
-
 /* Returns the plan of the reduced systems, which lie in scratch, and what the chunks know of them in *levels. */
 template <class tb_real>
 static trid_p_batch_plan trid_p_batch_reduced_plan(const trid_p_batch_plan &plan,
@@ -566,51 +526,78 @@ static trid_p_batch_plan trid_p_batch_reduced_plan(const trid_p_batch_plan &plan
     return reduced;
 }
 
-/* Solves long systems, in clusters of blocks where these hold them, else by chunks, and the reduced systems that these
-   leave in the same way. least: no system has fewer rows; only: what is compiled; corners: of a periodic system. */
-template <class tb_real, int method, int least, int only, class rows_type>
-static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
+/* Solves long systems by chunks, and the reduced systems that these leave in the same way. */
+template <class tb_real, int systems, int path, int method, int only, class rows_type>
+static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
                                       cudaStream_t stream, const trid_p_batch_more<tb_real> &corners)
 {
-    enum { checked = method == TRID_P_BATCH_CHECKED, periodic = method == TRID_P_BATCH_PERIODIC };
-    const int interleaved = trid_p_batch_is_interleaved(plan), reports = trid_p_batch_reports(plan);
-    if constexpr (!periodic && !(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
-        int launched = 0, status = TRID_BATCH_OK;
-        if (interleaved) /* clusters hold more than a block, where there are any */
-            status = trid_p_batch_launch_clusters<checked, 0, least>(plan, rows, d, x, stream, &launched);
-        if (launched || status) return status;
-    }
+    enum {
+        checked = method == TRID_P_BATCH_CHECKED,
+        periodic = method == TRID_P_BATCH_PERIODIC,
+        interleaved = systems > 1,
+        k = TRID_P_BATCH_CHUNK_ROWS(interleaved, periodic),
+        parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
+    };
+    typedef typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type chunk_type;
     if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
-    const int refined = checked && (plan.flags & TRID_BATCH_REFINED);
-    const long long systems = plan.lines.systems * plan.lines.groups;
+    const int refined = checked && (plan.flags & TRID_BATCH_REFINED), reports = trid_p_batch_reports(plan);
+    const long long all = plan.lines.systems * plan.lines.groups;
     const trid_p_batch_level_layout layout =
-        trid_p_batch_level_layout_of(plan.n, systems, (int)sizeof(tb_real), interleaved, periodic, refined);
+        trid_p_batch_level_layout_of(plan.n, all, (int)sizeof(tb_real), interleaved, periodic, refined);
     char *scratch = (char *)plan.scratch;
-    dim3 grid;
-    if (trid_p_batch_count(&plan, interleaved ? TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)) : 1, 1, &grid) !=
-            cudaSuccess ||
-        plan.tiles > 0x7fffffffll / layout.chunks)
+    dim3 grid, block(chunk_type::threads);
+    if (trid_p_batch_count(&plan, systems, 1, &grid) != cudaSuccess || plan.tiles > 0x7fffffffll / layout.chunks)
         return TRID_BATCH_BAD_SIZE;
+    grid = dim3(chunk_type::blocks(plan, (unsigned)layout.chunks));
     trid_p_batch_levels<tb_real> levels;
     const trid_p_batch_plan reduced = trid_p_batch_reduced_plan(plan, layout, &levels);
     levels.top = corners.top, levels.bottom = corners.bottom;
-    if (reports && (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * systems), stream) != cudaSuccess ||
-                    cudaMemsetAsync(scratch + layout.worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * systems), stream) !=
-                        cudaSuccess))
+    if (reports &&
+        (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * all), stream) != cudaSuccess ||
+         cudaMemsetAsync(scratch + layout.worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * all), stream) != cudaSuccess))
         return TRID_BATCH_LAUNCH_FAILED;
     for (int pass = 0; pass <= refined; pass++) {
         tb_real *first_x = (tb_real *)(scratch + layout.before);
         levels.before = pass > 0 ? first_x : (tb_real *)0;
         levels.keep = pass < refined ? first_x : (tb_real *)0;
         if (reports && checked && pass == refined) levels.largest = (unsigned *)(scratch + layout.largest);
-        if (trid_p_batch_launch_phase<tb_real, method, only>(levels, 0, rows, d, x, stream) != cudaSuccess)
+        if (trid_launch(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
+                        stream, levels, rows, d) != cudaSuccess)
             return TRID_BATCH_LAUNCH_FAILED;
         const int status = trid_p_batch_launch_reduced<periodic, only>(reduced, levels, stream);
         if (status) return status;
-        if (trid_p_batch_launch_phase<tb_real, method, only>(levels, 1, rows, d, x, stream) != cudaSuccess)
+        if (trid_launch(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
+                        stream, levels, rows, d, x) != cudaSuccess)
             return TRID_BATCH_LAUNCH_FAILED;
     }
-    return trid_p_batch_launch_told<tb_real, checked>(plan, layout.rows,
-                                                      periodic ? plan.n / layout.rows : layout.chunks, levels.worst,
-                                                      levels.below, levels.largest, stream);
+    return trid_p_batch_launch_told<checked>(levels, layout.rows, periodic ? plan.n / layout.rows : layout.chunks,
+                                             stream);
+}
+
+/* Solves long systems, in clusters of blocks where these hold them, else by chunks. least: no system has fewer rows;
+   only: what is compiled; corners: of a periodic system. */
+template <class tb_real, int method, int least, int only, class rows_type>
+static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
+                                      cudaStream_t stream, const trid_p_batch_more<tb_real> &corners)
+{
+    enum { together = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)), checked = method == TRID_P_BATCH_CHECKED };
+    int launched = 0, status = TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_is_interleaved(plan)) {
+        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
+            if constexpr (method != TRID_P_BATCH_PERIODIC) {
+                status = trid_p_batch_launch_clusters<checked, 0, least>(plan, rows, d, x, stream, &launched);
+                if (launched || status) return status;
+            }
+            status = trid_p_batch_launch_chunks<tb_real, together, TRID_P_BATCH_STRIDED, method, only>(plan, rows, d, x,
+                                                                                                       stream, corners);
+        }
+    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
+        if constexpr (!(only & TRID_P_BATCH_ONLY_CONTIGUOUS_ROWS))
+            if (!trid_p_batch_is_contiguous(plan, trid_p_batch_rows_of(rows)))
+                return trid_p_batch_launch_chunks<tb_real, 1, TRID_P_BATCH_STRIDED, method, only>(plan, rows, d, x,
+                                                                                                  stream, corners);
+        status = trid_p_batch_launch_chunks<tb_real, 1, TRID_P_BATCH_CONTIGUOUS, method, only>(plan, rows, d, x, stream,
+                                                                                               corners);
+    }
+    return status;
 }

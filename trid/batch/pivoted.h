@@ -305,8 +305,9 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
                 : trid_p_batch_launch_pivoted_chunks<tb_real, TRID_P_BATCH_STRIDED>(tree, rows, d, x, stream);
         if (error != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     }
-    return trid_p_batch_launch_told<tb_real, 0>(plan, chunk_rows, (int)layout.count[0], tree.worst, (const int *)0,
-                                                (const unsigned *)0, stream);
+    trid_p_batch_levels<tb_real> levels = {};
+    levels.plan = plan, levels.worst = tree.worst;
+    return trid_p_batch_launch_told<0>(levels, chunk_rows, layout.count[0], stream);
 }
 
 #define TB_BODY "batch/pivoted.h"

@@ -99,7 +99,7 @@ static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real 
 /* Solves as trid_batch_checked does, with one step of iterative refinement in the same precision.
    Needs    as trid_batch_checked
    Returns  as trid_batch_solve
-   Cost     as trid_batch_checked in memory, and twice the arithmetic. Longer systems: 20 arrays
+   Cost     as trid_batch_checked in memory, and twice the arithmetic. Longer systems: 21 arrays
    Error    refinement repairs the residual; the error of x stays of the order of condition times roundoff and can grow
             fourfold (docs/hybrid.md). The residual is as trid_batch_checked's */
 template <int only = 0>
