@@ -361,14 +361,13 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
     if (method == TRID_P_BATCH_CHECKED && levels.before) trid_p_batch_subtract_before(chunk, levels.before, h);
     if (chunk.valid <= 1) h.c[0] = 0; /* nothing is below */
     if (is_first) trid_p_batch_set_aside(chunk.index > 0 || method == TRID_P_BATCH_PERIODIC, h, top);
-    const int bad = chunk.template solve<1>(h);
+    trid_p_batch_failed(levels.worst, chunk.system, 0, chunk.template solve<1>(h));
     if (!chunk.in_batch()) return;
     const long long at = levels.at(chunk.system, chunk.index);
     if (is_first) /* row 1 in f and z, put into row 0 */
         trid_p_batch_store_row(levels, at, top[0], top[1] - top[2] * (h.a[1] - h.c[1] * h.a[k - 1]),
                                top[2] * (h.c[1] * h.c[k - 1]), top[3] - top[2] * (h.d[1] - h.c[1] * h.d[k - 1]));
     if (is_last) trid_p_batch_store_row(levels, at + levels.row, h.a[k - 1], (tb_real)1, h.c[k - 1], h.d[k - 1]);
-    trid_p_batch_failed(levels.worst, chunk.system, 0, bad);
 }
 
 /* Solves for the chunks' unknowns, f and z being known. */
