@@ -105,6 +105,7 @@ struct trid_p_batch_warp_chunk {
         return 1;
     }
     TRID_P_BATCH_MEMBER int in_batch() const { return 1; }
+    TRID_P_BATCH_MEMBER long long own_at() const { return at + k * part * plan.lines.step; }
     TRID_P_BATCH_MEMBER long long matrix_at(const trid_p_batch_arrays<tb_real> &rows) const
     {
         return tile.group * rows.jump + tile.first * rows.stride;
@@ -218,6 +219,7 @@ struct trid_p_batch_block_chunk {
         return 1;
     }
     TRID_P_BATCH_MEMBER int in_batch() const { return place.in_batch; }
+    TRID_P_BATCH_MEMBER long long own_at() const { return place.at; }
     TRID_P_BATCH_MEMBER long long matrix_at(const trid_p_batch_arrays<tb_real> &rows) const
     {
         return trid_p_batch_matrix_at(plan, rows, place, 0);
@@ -357,6 +359,7 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
                     trid_p_batch_store_row(levels, at + j * levels.row, h.a[j], h.b[j], h.c[j], h.d[j]);
             return;
         }
+        chunk.valid += chunk.in_batch(); /* below the last row is the first */
     }
     if (method == TRID_P_BATCH_CHECKED && levels.before) trid_p_batch_subtract_before(chunk, levels.before, h);
     if (chunk.valid <= 1) h.c[0] = 0; /* nothing is below */
@@ -387,7 +390,8 @@ TRID_KERNEL
     const tb_real *known = levels.reduced[3] + levels.at(chunk.system, chunk.index);
     if (method == TRID_P_BATCH_PERIODIC && chunk.index == n / (k * parts)) {
         trid_p_batch_gather(k, 0, chunk.valid, known + k * chunk.part * levels.row, levels.row, h.d);
-        chunk.store((tb_real *)0, h.d, x);
+        trid_p_batch_scatter(k, chunk.valid, levels.plan.flags & TRID_BATCH_ADD, h.d, levels.plan.lines.step,
+                             x + chunk.own_at());
         return;
     }
     const auto f_or_z = [&] {
