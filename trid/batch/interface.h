@@ -295,7 +295,7 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_re
 
 /* Begins the call. A system is cut into as many parts as have enough rows each, but a warp has neighbouring interleaved
    systems; or it stays whole. Elements have so many bytes. */
-static int trid_p_batch_begin_cut(trid_p_batch_cut *cut, int bytes, int whole)
+static inline int trid_p_batch_begin_cut(trid_p_batch_cut *cut, int bytes, int whole)
 {
     const int status = trid_p_batch_begin(cut->lines, cut->flags, bytes, cut->options, cut->stream, &cut->plan);
     if (status || cut->empty) return status;

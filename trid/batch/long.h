@@ -7,13 +7,13 @@
        a l + b f + c z = d      l: z of the chunk before          row 2i of the reduced system, i being the chunk
        a f +   z + c g = d      g: f of the next one              row 2i + 1
 
-   are those of a tridiagonal system of 2 n / m rows, m being a chunk's, in scratch. The same launch solves it, by chunks
-   again where it is still too long. Each chunk then is a system by itself, whose first and last rows say what f and z
-   are. So a, b, c, d are read twice, and x is written once. Beyond the system's end are identity rows, one of which z
-   may be.
+   are those of a tridiagonal system of 2 n / m rows, m being a chunk's, in scratch. The same launch solves it, by
+   chunks again where it is still too long. Each chunk then is a system by itself, whose first and last rows say what f
+   and z are. So a, b, c, d are read twice, and x is written once. Beyond the system's end are identity rows, one of
+   which z may be.
 
-   A periodic system leaves a periodic one: its first chunk keeps its a and its last one its c. The n % m rows beyond the
-   last whole chunk stand in the reduced system as they are.
+   A periodic system leaves a periodic one: its first chunk keeps its a and its last one its c. The n % m rows beyond
+   the last whole chunk stand in the reduced system as they are.
 
    A row that failed is where it shows: among the rows of a chunk; or in the reduced system, whose row 2i is the chunk's
    first and 2i + 1 its last; else when the chunk is solved, which is asked last. */
@@ -50,12 +50,13 @@ struct trid_p_batch_held {
     tb_real a[k], b[k], c[k], d[k];
 };
 
-/* A thread is number `part` of the `parts` that have chunk `index` of a system. It has the system's rows from `first` on;
-   `valid` rows are left up to the system's end. begin() says so, or returns 0 where there is nothing to do. load() loads
-   the thread's rows, load_again() does it once more, from shared memory if the chunk keeps them there. load_before()
-   loads x of an earlier solve and what is around it. solve() leaves x in d; open: eliminates all but the chunk's ends
-   instead. It returns the least bad row that the thread knows of. around() leaves x before and after the thread's rows,
-   within the chunk. raise() raises the system's largest error and size. store() stores x, or keeps it for load_before().
+/* A thread is number `part` of the `parts` that have chunk `index` of a system. It has the system's rows from `first`
+   on; `valid` rows are left up to the system's end. begin() says so, or returns 0 where there is nothing to do. load()
+   loads the thread's rows, load_again() does it once more, from shared memory if the chunk keeps them there.
+   load_before() loads x of an earlier solve and what is around it. solve() leaves x in d; open: eliminates all but the
+   chunk's ends instead. It returns the least bad row that the thread knows of. around() leaves x before and after the
+   thread's rows, within the chunk. raise() raises the system's largest error and size. store() stores x, or keeps it
+   for load_before().
 
    Here a warp has a chunk of a system, contiguous or strided. */
 template <class tb_real, int rows_a_lane, int path, int keeps>
@@ -104,6 +105,7 @@ struct trid_p_batch_warp_chunk {
         return 1;
     }
     TRID_P_BATCH_MEMBER int in_batch() const { return 1; }
+    TRID_P_BATCH_MEMBER long long own_at() const { return at + k * part * plan.lines.step; }
     TRID_P_BATCH_MEMBER long long matrix_at(const trid_p_batch_arrays<tb_real> &rows) const
     {
         return tile.group * rows.jump + tile.first * rows.stride;
@@ -217,6 +219,7 @@ struct trid_p_batch_block_chunk {
         return 1;
     }
     TRID_P_BATCH_MEMBER int in_batch() const { return place.in_batch; }
+    TRID_P_BATCH_MEMBER long long own_at() const { return place.at; }
     TRID_P_BATCH_MEMBER long long matrix_at(const trid_p_batch_arrays<tb_real> &rows) const
     {
         return trid_p_batch_matrix_at(plan, rows, place, 0);
@@ -332,8 +335,8 @@ TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, lon
     levels.reduced[3][at] = d;
 }
 
-/* Reduces chunks. Each thread's last row then couples to f (a) and to z (c; in the chunk's last row to g), the others to
-   this one and to that of the thread before. With levels.before, the right-hand side is the residual of that x. */
+/* Reduces chunks. Each thread's last row then couples to f (a) and to z (c; in the chunk's last row to g), the others
+   to this one and to that of the thread before. With levels.before, the right-hand side is the residual of that x. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type = typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == TRID_P_BATCH_CHECKED))
@@ -356,18 +359,18 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
                     trid_p_batch_store_row(levels, at + j * levels.row, h.a[j], h.b[j], h.c[j], h.d[j]);
             return;
         }
+        chunk.valid += chunk.in_batch(); /* below the last row is the first */
     }
     if (method == TRID_P_BATCH_CHECKED && levels.before) trid_p_batch_subtract_before(chunk, levels.before, h);
     if (chunk.valid <= 1) h.c[0] = 0; /* nothing is below */
     if (is_first) trid_p_batch_set_aside(chunk.index > 0 || method == TRID_P_BATCH_PERIODIC, h, top);
-    const int bad = chunk.template solve<1>(h);
+    trid_p_batch_failed(levels.worst, chunk.system, 0, chunk.template solve<1>(h));
     if (!chunk.in_batch()) return;
     const long long at = levels.at(chunk.system, chunk.index);
     if (is_first) /* row 1 in f and z, put into row 0 */
         trid_p_batch_store_row(levels, at, top[0], top[1] - top[2] * (h.a[1] - h.c[1] * h.a[k - 1]),
                                top[2] * (h.c[1] * h.c[k - 1]), top[3] - top[2] * (h.d[1] - h.c[1] * h.d[k - 1]));
     if (is_last) trid_p_batch_store_row(levels, at + levels.row, h.a[k - 1], (tb_real)1, h.c[k - 1], h.d[k - 1]);
-    trid_p_batch_failed(levels.worst, chunk.system, 0, bad);
 }
 
 /* Solves for the chunks' unknowns, f and z being known. */
@@ -387,7 +390,8 @@ TRID_KERNEL
     const tb_real *known = levels.reduced[3] + levels.at(chunk.system, chunk.index);
     if (method == TRID_P_BATCH_PERIODIC && chunk.index == n / (k * parts)) {
         trid_p_batch_gather(k, 0, chunk.valid, known + k * chunk.part * levels.row, levels.row, h.d);
-        chunk.store((tb_real *)0, h.d, x);
+        trid_p_batch_scatter(k, chunk.valid, levels.plan.flags & TRID_BATCH_ADD, h.d, levels.plan.lines.step,
+                             x + chunk.own_at());
         return;
     }
     const auto f_or_z = [&] {
@@ -445,9 +449,6 @@ TRID_KERNEL void trid_p_batch_told(trid_p_batch_levels<tb_real> levels, int rows
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* a mask as in TRID_BATCH_ONLY_SHORT: the rows of reduced systems follow one another */
-enum { TRID_P_BATCH_ONLY_CONTIGUOUS_ROWS = 8 };
-
 /* Reports, where the caller wants it. */
 template <int checked, class tb_real>
 static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, long long rows, long long whole,
@@ -460,73 +461,61 @@ static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, 
                                              (int)rows, (int)whole));
 }
 
-/* Solves the reduced systems in place: on chip, or in levels. */
-template <class tb_real, int method, int least, int only, class rows_type>
-static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
-                                      cudaStream_t stream, const trid_p_batch_more<tb_real> &corners = {});
-template <int periodic, int only, class tb_real>
-static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid_p_batch_levels<tb_real> &levels,
-                                       cudaStream_t stream)
-{
-    enum {
-        fold = sizeof(tb_real) == 4 ? 2 : 1,
-        method = periodic ? TRID_P_BATCH_PERIODIC : TRID_P_BATCH_PLAIN,
-        least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1,
-        within = only | TRID_P_BATCH_ONLY_CONTIGUOUS_ROWS
-    };
-    tb_real *const *of = levels.reduced, *x = of[3];
-    const tb_real *d = x;
-    const trid_p_batch_arrays<tb_real> rows = {of[0],          of[1], of[2], plan.lines.step, plan.lines.stride,
-                                               plan.lines.jump};
-    const trid_p_batch_more<tb_real> more = {1, 0, of[0], of[2] + (plan.n - 1) * rows.step, 0};
-    if (periodic ? plan.n > TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
-        return trid_p_batch_launch_levels<tb_real, method, least, within>(plan, rows, d, x, stream, more);
-    if constexpr (periodic) return trid_p_batch_launch_lu<tb_real, 0, only>(plan, rows, more, d, x, stream);
-    if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED))
-        if (!trid_p_batch_is_interleaved(plan))
-            return trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream);
-    int launched = 0, status = TRID_BATCH_BAD_SIZE;
-    if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
-        status = plan.n <= 64
-                     ? trid_p_batch_launch_interleaved_of<0, tb_real, 16, 32 * fold, 4, 4, 128>(plan, rows, d, x,
-                                                                                                stream, &launched)
-                     : trid_p_batch_launch_interleaved_of<0, tb_real, 16, 4 * fold, 64, 4, 128>(plan, rows, d, x,
-                                                                                                stream, &launched);
-        if (!launched && !status) status = trid_p_batch_launch_unpipelined(plan, rows, d, x, stream);
-    }
-    return status;
-}
-
-/* Returns the plan of the reduced systems, which lie in scratch, and what the chunks know of them in *levels. */
+/* Makes the plan of the reduced systems, which lie in scratch, and what the chunks know of them; forgets old faults. */
 template <class tb_real>
-static trid_p_batch_plan trid_p_batch_reduced_plan(const trid_p_batch_plan &plan,
-                                                   const trid_p_batch_level_layout &layout,
-                                                   trid_p_batch_levels<tb_real> *levels)
+static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_batch_level_layout &layout,
+                                    const trid_p_batch_more<tb_real> &corners, cudaStream_t stream,
+                                    trid_p_batch_levels<tb_real> *levels, trid_p_batch_plan *reduced)
 {
-    const int interleaved = trid_p_batch_is_interleaved(plan), reports = trid_p_batch_reports(plan);
     const long long systems = plan.lines.systems * plan.lines.groups, n = layout.left;
-    const trid_p_batch_report none = {0, 0, 0, 0};
+    const size_t two = (size_t)(8 * systems); /* numbers a system */
     char *scratch = (char *)plan.scratch;
-    trid_p_batch_plan reduced = plan;
-    reduced.lines = interleaved ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
-    reduced.n = (int)n;
-    reduced.flags = plan.flags & TRID_BATCH_PERIODIC;
-    reduced.repair = 0;
-    reduced.scratch = scratch + layout.end;
-    reduced.report = none;
-    if (reports) reduced.report.status = (int *)(scratch + layout.below);
+    *reduced = trid_p_batch_plan();
+    reduced->lines =
+        trid_p_batch_is_interleaved(plan) ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
+    reduced->n = (int)n;
+    reduced->flags = plan.flags & TRID_BATCH_PERIODIC;
+    reduced->scratch = scratch + layout.end;
     *levels = trid_p_batch_levels<tb_real>();
     levels->plan = plan;
     levels->chunks = (unsigned)layout.chunks;
     for (int k = 0; k < 4; k++) levels->reduced[k] = (tb_real *)(scratch + layout.reduced) + k * n * systems;
-    levels->row = reduced.lines.step;
-    levels->system = reduced.lines.stride;
-    levels->worst = reports ? (int *)(scratch + layout.worst) : (int *)0;
-    levels->below = reduced.report.status;
-    return reduced;
+    levels->row = reduced->lines.step;
+    levels->system = reduced->lines.stride;
+    levels->top = corners.top, levels->bottom = corners.bottom;
+    if (!trid_p_batch_reports(plan)) return TRID_BATCH_OK;
+    levels->below = reduced->report.status = (int *)(scratch + layout.below);
+    levels->worst = (int *)(scratch + layout.worst);
+    return cudaMemsetAsync(scratch + layout.largest, 0, two, stream) == cudaSuccess &&
+                   cudaMemsetAsync(levels->worst, TRID_P_BATCH_NO_ROW_BYTE, two, stream) == cudaSuccess
+               ? TRID_BATCH_OK
+               : TRID_BATCH_LAUNCH_FAILED;
 }
 
-/* Solves long systems by chunks, and the reduced systems that these leave in the same way. */
+/* Solves reduced systems on chip. */
+template <int interleaved, int periodic, int only, class tb_real>
+static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
+                                       const trid_p_batch_more<tb_real> &corners, const tb_real *d, tb_real *x,
+                                       cudaStream_t stream)
+{
+    enum { fold = sizeof(tb_real) == 4 ? 2 : 1 };
+    if constexpr (periodic) {
+        return trid_p_batch_launch_lu<tb_real, 0, only>(plan, rows, corners, d, x, stream);
+    } else if constexpr (!interleaved) {
+        return trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream);
+    } else {
+        int launched = 0,
+            status = plan.n <= 64
+                         ? trid_p_batch_launch_interleaved_of<0, tb_real, 16, 32 * fold, 4, 4, 128>(plan, rows, d, x,
+                                                                                                    stream, &launched)
+                         : trid_p_batch_launch_interleaved_of<0, tb_real, 16, 4 * fold, 64, 4, 128>(plan, rows, d, x,
+                                                                                                    stream, &launched);
+        return launched || status ? status : trid_p_batch_launch_unpipelined(plan, rows, d, x, stream);
+    }
+}
+
+/* Solves long systems: interleaved ones in clusters of blocks, where these hold them; else by chunks, and the reduced
+   systems that these leave in the same way. */
 template <class tb_real, int systems, int path, int method, int only, class rows_type>
 static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
                                       cudaStream_t stream, const trid_p_batch_more<tb_real> &corners)
@@ -535,10 +524,18 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
         checked = method == TRID_P_BATCH_CHECKED,
         periodic = method == TRID_P_BATCH_PERIODIC,
         interleaved = systems > 1,
+        within = interleaved ? TRID_P_BATCH_STRIDED : TRID_P_BATCH_CONTIGUOUS, /* the reduced systems' */
+        kind = periodic ? TRID_P_BATCH_PERIODIC : TRID_P_BATCH_PLAIN,
         k = TRID_P_BATCH_CHUNK_ROWS(interleaved, periodic),
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
     typedef typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type chunk_type;
+    if constexpr (interleaved && !periodic) {
+        enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
+        int launched = 0;
+        const int status = trid_p_batch_launch_clusters<checked, 0, least>(plan, rows, d, x, stream, &launched);
+        if (launched || status) return status;
+    }
     if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
     const int refined = checked && (plan.flags & TRID_BATCH_REFINED), reports = trid_p_batch_reports(plan);
     const long long all = plan.lines.systems * plan.lines.groups;
@@ -550,12 +547,16 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
         return TRID_BATCH_BAD_SIZE;
     grid = dim3(chunk_type::blocks(plan, (unsigned)layout.chunks));
     trid_p_batch_levels<tb_real> levels;
-    const trid_p_batch_plan reduced = trid_p_batch_reduced_plan(plan, layout, &levels);
-    levels.top = corners.top, levels.bottom = corners.bottom;
-    if (reports &&
-        (cudaMemsetAsync(scratch + layout.largest, 0, (size_t)(8 * all), stream) != cudaSuccess ||
-         cudaMemsetAsync(scratch + layout.worst, TRID_P_BATCH_NO_ROW_BYTE, (size_t)(8 * all), stream) != cudaSuccess))
-        return TRID_BATCH_LAUNCH_FAILED;
+    trid_p_batch_plan reduced;
+    int status = trid_p_batch_begin_level(plan, layout, corners, stream, &levels, &reduced);
+    if (status) return status;
+    const trid_lines &at = reduced.lines;
+    tb_real *const *of = levels.reduced, *x_of = of[3];
+    const tb_real *d_of = x_of;
+    const trid_p_batch_arrays<tb_real> left = {of[0], of[1], of[2], at.step, at.stride, at.jump};
+    const trid_p_batch_more<tb_real> ends = {1, 0, of[0], of[2] + (reduced.n - 1) * at.step, 0};
+    const int is_long =
+        periodic ? reduced.n > TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_is_long(at, (int)sizeof(tb_real), 0);
     for (int pass = 0; pass <= refined; pass++) {
         tb_real *first_x = (tb_real *)(scratch + layout.before);
         levels.before = pass > 0 ? first_x : (tb_real *)0;
@@ -564,7 +565,10 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
         if (trid_launch(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
                         stream, levels, rows, d) != cudaSuccess)
             return TRID_BATCH_LAUNCH_FAILED;
-        const int status = trid_p_batch_launch_reduced<periodic, only>(reduced, levels, stream);
+        status =
+            is_long ? trid_p_batch_launch_chunks<tb_real, systems, within, kind, only>(reduced, left, d_of, x_of,
+                                                                                       stream, ends)
+                    : trid_p_batch_launch_reduced<interleaved, periodic, only>(reduced, left, ends, d_of, x_of, stream);
         if (status) return status;
         if (trid_launch(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
                         stream, levels, rows, d, x) != cudaSuccess)
@@ -574,30 +578,23 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
                                              stream);
 }
 
-/* Solves long systems, in clusters of blocks where these hold them, else by chunks. least: no system has fewer rows;
-   only: what is compiled; corners: of a periodic system. */
-template <class tb_real, int method, int least, int only, class rows_type>
-static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
-                                      cudaStream_t stream, const trid_p_batch_more<tb_real> &corners)
+/* Does this for either layout. only: what is compiled; corners: of periodic systems. */
+template <class tb_real, int method, int only, class rows_type>
+static int trid_p_batch_launch_levels(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
+                                      tb_real *x, cudaStream_t stream,
+                                      const trid_p_batch_more<tb_real> &corners = {0, 0, 0, 0, 0})
 {
-    enum { together = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)), checked = method == TRID_P_BATCH_CHECKED };
-    int launched = 0, status = TRID_BATCH_BAD_SIZE;
+    enum { systems = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)) };
     if (trid_p_batch_is_interleaved(plan)) {
-        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
-            if constexpr (method != TRID_P_BATCH_PERIODIC) {
-                status = trid_p_batch_launch_clusters<checked, 0, least>(plan, rows, d, x, stream, &launched);
-                if (launched || status) return status;
-            }
-            status = trid_p_batch_launch_chunks<tb_real, together, TRID_P_BATCH_STRIDED, method, only>(plan, rows, d, x,
-                                                                                                       stream, corners);
-        }
+        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
+            return trid_p_batch_launch_chunks<tb_real, systems, TRID_P_BATCH_STRIDED, method, only>(plan, rows, d, x,
+                                                                                                    stream, corners);
     } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
-        if constexpr (!(only & TRID_P_BATCH_ONLY_CONTIGUOUS_ROWS))
-            if (!trid_p_batch_is_contiguous(plan, trid_p_batch_rows_of(rows)))
-                return trid_p_batch_launch_chunks<tb_real, 1, TRID_P_BATCH_STRIDED, method, only>(plan, rows, d, x,
-                                                                                                  stream, corners);
-        status = trid_p_batch_launch_chunks<tb_real, 1, TRID_P_BATCH_CONTIGUOUS, method, only>(plan, rows, d, x, stream,
-                                                                                               corners);
+        return trid_p_batch_is_contiguous(plan, trid_p_batch_rows_of(rows))
+                   ? trid_p_batch_launch_chunks<tb_real, 1, TRID_P_BATCH_CONTIGUOUS, method, only>(plan, rows, d, x,
+                                                                                                   stream, corners)
+                   : trid_p_batch_launch_chunks<tb_real, 1, TRID_P_BATCH_STRIDED, method, only>(plan, rows, d, x,
+                                                                                                stream, corners);
     }
-    return status;
+    return TRID_BATCH_BAD_SIZE;
 }

@@ -68,8 +68,8 @@ TRID_BATCH_API trid_p_batch_pivoted_layout trid_p_batch_pivoted_layout_of(long l
     return layout;
 }
 
-/* Returns the bytes of all levels of systems of n rows, up to on_chip of which need none, and up to `above` of those that
-   they leave. */
+/* Returns the bytes of all levels of systems of n rows, up to on_chip of which need none; of reduced systems those of
+   up to `above` rows. */
 TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems, int bytes, int interleaved,
                                                  int periodic, int refined, long long on_chip, long long above)
 {

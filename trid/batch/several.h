@@ -81,11 +81,10 @@ static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_
                                     const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
                                     cudaStream_t stream)
 {
-    enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
     if (plan.flags & TRID_BATCH_PERIODIC)
-        return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PERIODIC, least, only>(plan, rows, d, x, stream, more);
+        return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PERIODIC, only>(plan, rows, d, x, stream, more);
     if (trid_p_batch_is_interleaved(plan) || trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
-        return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PLAIN, least, only>(plan, rows, d, x, stream);
+        return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PLAIN, only>(plan, rows, d, x, stream);
     int status = TRID_BATCH_BAD_SIZE;
     if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED))
         status = trid_p_batch_is_contiguous(plan, rows)

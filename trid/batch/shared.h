@@ -250,8 +250,7 @@ static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *
     if constexpr (!(only & TRID_BATCH_ONLY_SHORT))
         if (is_long) {
             trid_p_batch_arrays<tb_real> arrays = {rows.a, rows.b, rows.c, 1, 0, 0};
-            return trid_p_batch_launch_levels<tb_real, 0, TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1, only>(plan, arrays, d,
-                                                                                                      x, stream);
+            return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PLAIN, only>(plan, arrays, d, x, stream);
         }
     status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<only>(plan)) {

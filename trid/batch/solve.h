@@ -34,9 +34,7 @@ static int trid_p_batch_launch(const trid_p_batch_plan &plan, const rows_type &r
     const int is_long = trid_p_batch_is_long(plan.lines, sizeof(tb_real), checked);
     if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
     if constexpr (!(only & TRID_BATCH_ONLY_SHORT))
-        if (is_long)
-            return trid_p_batch_launch_levels<tb_real, checked, TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1, only>(
-                plan, rows, d, x, stream);
+        if (is_long) return trid_p_batch_launch_levels<tb_real, checked, only>(plan, rows, d, x, stream);
     return trid_p_batch_launch_on_chip<checked, only>(plan, rows, d, x, shared, stream);
 }
 
