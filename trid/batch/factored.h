@@ -389,64 +389,74 @@ TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arra
     }
 }
 
-/* Stores the thread's rows 0 .. valid - 1. */
-template <class tb_real>
-TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long long step, tb_real *to)
+/* Takes the matrix that has arrived, only `since` groups having been asked for since, and asks for that of tile
+   `index`. */
+template <int since, class tb_real, class shape>
+TB_D void trid_p_batch_take_matrix(const trid_p_batch_pipeline<tb_real, shape, 3> &pipeline,
+                                   const trid_p_batch_place &here, unsigned index, tb_real *a, tb_real *b, tb_real *c)
 {
+    constexpr int array = shape::k * shape::threads, systems = shape::systems;
+    TRID_COPY_AWAIT(since);
+    __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
     TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        if (j < valid) *to = add ? *to + u[j] : u[j];
-        to += step;
+    for (int j = 0; j < shape::k; j++) {
+        const tb_real *own = pipeline.stage + (j * shape::threads + (int)threadIdx.x);
+        a[j] = j < here.valid && (j > 0 || pipeline.first > 0) ? own[0] : (tb_real)0;
+        b[j] = j < here.valid ? own[array] : (tb_real)1;
+        c[j] = j < here.valid - 1 ? own[2 * array] : (tb_real)0;
     }
+    __syncwarp(TB_FULL_WARP); /* and has been read by them */
+    const int line = (int)threadIdx.x % systems;
+    trid_p_batch_prefetch(pipeline, index, trid_p_batch_place_of(pipeline.plan, index, systems, line, pipeline.first));
 }
-
+/* Takes a right-hand side that has arrived, and asks for the next: that of tile `index` in from. */
+template <class tb_real, class shape>
+TB_D void trid_p_batch_take_side(trid_p_batch_pipeline<tb_real, shape, 1> pipeline, int is_first, int valid,
+                                 unsigned index, const tb_real *from, tb_real *d)
+{
+    if (!is_first) TRID_COPY_AWAIT(0);
+    if (is_first) TRID_COPY_AWAIT(1); /* the matrix was asked for after it */
+    __syncwarp(TB_FULL_WARP);
+    TB_UNROLL
+    for (int j = 0; j < shape::k; j++) d[j] = j < valid ? pipeline.stage[j * shape::threads + threadIdx.x] : (tb_real)0;
+    __syncwarp(TB_FULL_WARP);
+    pipeline.d = from;
+    const int line = (int)threadIdx.x % shape::systems;
+    trid_p_batch_prefetch(pipeline, index,
+                          trid_p_batch_place_of(pipeline.plan, index, shape::systems, line, pipeline.first));
+}
 /* The same for interleaved systems of n <= k*parts rows. A block takes one tile after another; the matrix of the next
    and the next right-hand side are on their way while it solves for a right-hand side. */
-template <class tb_real, int k, int systems, int parts, int ahead, int pipelined, int factor>
-TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
+template <class tb_real, class shape, int factor>
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k, shape::threads))
 TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                              trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
 {
+    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, tile = k * shape::threads;
+    constexpr bool pipelined = shape::pipelined;
     __shared__ tb_real between[trid_p_batch_in_interleaved<tb_real, k, systems, parts>::len + systems];
     __shared__ int worst[systems];
     TRID_DYNAMIC_SHARED(dynamic);
-    if ((pipelined && !TRID_P_BATCH_HAS_COPIES) || TRID_P_BATCH_IS_EMPTY(parts, pipelined, 0))
-        return; /* is not launched there */
-    int thread = (int)threadIdx.x, line = thread % systems, first = k * (thread / systems), n = plan.n;
+    if (trid_p_batch_is_empty<shape>()) return;
+    const int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems);
+    int n = plan.n;
     const int add = plan.flags & TRID_BATCH_ADD, periodic = plan.flags & TRID_BATCH_PERIODIC;
     long long step = plan.lines.step;
-    tb_real *stage = (tb_real *)dynamic, *side_stage = stage + 3 * k * systems * parts;
-    tb_real *kept = stage + (pipelined ? (factor ? 3 : 4) * k * systems * parts : 0) + thread;
+    tb_real *stage = (tb_real *)dynamic;
+    tb_real *kept = stage + (pipelined ? (factor ? 3 : 4) * tile : 0) + threadIdx.x;
+    const trid_p_batch_pipeline<tb_real, shape, 3> matrix = {plan, rows, d, stage, first, 0};
+    const trid_p_batch_pipeline<tb_real, shape, 1> side_rows = {plan, rows, d, stage + 3 * tile, first, 0};
     if (pipelined) {
         trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
-        trid_p_batch_route<tb_real> route =
-            trid_p_batch_route_of<tb_real, k, systems, 3, pipelined>(plan, rows, blockIdx.x, p, first, d);
-        trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 3, pipelined>(plan, rows.step, 0, &route, stage);
-        if (!factor) {
-            route = trid_p_batch_route_of<tb_real, k, systems, 1, pipelined>(plan, rows, blockIdx.x, p, first, d);
-            trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 1, pipelined>(plan, 0, 0, &route, side_stage);
-        }
+        trid_p_batch_prefetch(matrix, blockIdx.x, p);
+        if (!factor) trid_p_batch_prefetch(side_rows, blockIdx.x, p);
     }
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         tb_real ra[k], rb[k], rc[k], rd[k], top, bottom;
-        trid_p_batch_place p = trid_p_batch_place_again(plan, index, systems, line, first);
+        trid_p_batch_place p = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
         if (pipelined) {
-            /* Only the right-hand side has been asked for since. */
-            TRID_COPY_AWAIT(factor ? 0 : 1);
-            __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
-            TB_UNROLL
-            for (int j = 0; j < k; j++) {
-                const tb_real *own = stage + j * systems * parts + thread;
-                ra[j] = j < p.valid && (j > 0 || first > 0) ? own[0] : (tb_real)0;
-                rb[j] = j < p.valid ? own[k * systems * parts] : (tb_real)1;
-                rc[j] = j < p.valid - 1 ? own[2 * k * systems * parts] : (tb_real)0;
-            }
-            __syncwarp(TB_FULL_WARP); /* and has been read by them */
-            trid_p_batch_place next = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first);
-            trid_p_batch_route<tb_real> route =
-                trid_p_batch_route_of<tb_real, k, systems, 3, pipelined>(plan, rows, index + gridDim.x, next, first, d);
-            trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 3, pipelined>(plan, rows.step, 0, &route, stage);
+            trid_p_batch_take_matrix<factor ? 0 : 1>(matrix, p, index + gridDim.x, ra, rb, rc);
         } else {
             trid_p_batch_own_rows(k, plan, p, first, rows, ra, rb, rc);
             TB_UNROLL
@@ -459,7 +469,7 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
         trid_p_batch_in_interleaved<tb_real, k, systems, parts> scope = {between};
         trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
         int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept,
-                                                     systems * parts, &border);
+                                                     shape::threads, &border);
         trid_p_batch_recurrences<tb_real> recurrences;
         if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
         TRID_P_BATCH_LOOP
@@ -467,24 +477,14 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
             /* For what the compiler would compute before the loop, for all rows, there are no registers. */
             step = trid_p_batch_again_as(step), p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
             if (!factor && side >= 0 && pipelined) {
-                if (side > 0) TRID_COPY_AWAIT(0);
-                if (side == 0) TRID_COPY_AWAIT(1); /* the matrix was asked for after it */
-                __syncwarp(TB_FULL_WARP);
-                TB_UNROLL
-                for (int j = 0; j < k; j++) rd[j] = j < p.valid ? side_stage[j * systems * parts + thread] : (tb_real)0;
-                __syncwarp(TB_FULL_WARP);
                 const int last = side + 1 == more.sides;
-                const unsigned after = last ? index + gridDim.x : index;
-                const tb_real *from = last ? d : d + (side + 1) * more.pitch;
-                trid_p_batch_place next = trid_p_batch_place_of(plan, after, systems, line, first);
-                trid_p_batch_route<tb_real> route =
-                    trid_p_batch_route_of<tb_real, k, systems, 1, pipelined>(plan, rows, after, next, first, from);
-                trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 1, pipelined>(plan, 0, 0, &route, side_stage);
+                trid_p_batch_take_side(side_rows, side == 0, p.valid, last ? index + gridDim.x : index,
+                                       last ? d : d + (side + 1) * more.pitch, rd);
             } else if (!factor && side >= 0) {
                 trid_p_batch_gather(k, 0, p.valid, d + (p.at + side * more.pitch), step, rd);
             }
             int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
-                                                           recurrences, kept, systems * parts, &border, rd);
+                                                           recurrences, kept, shape::threads, &border, rd);
             if (last && !met) met = last;
             if (!factor && side >= 0) trid_p_batch_scatter(k, p.valid, add, rd, step, x + (p.at + side * more.pitch));
         }
@@ -498,7 +498,7 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
             __syncthreads();
             if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
             __syncthreads();
-            p = trid_p_batch_place_again(plan, index, systems, line, first);
+            p = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
             if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line], 0, (tb_real)0, (tb_real)0);
         }
         __syncthreads(); /* what is shared has been read */
@@ -507,55 +507,34 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
 
 /* ---- shapes and launches ----------------------------------------------------------------------------------------- */
 
-template <class tb_real, int k, int systems, int parts, int ahead, int factor>
-static int trid_p_batch_launch_lu_interleaved_of(const trid_p_batch_plan &plan,
-                                                 const trid_p_batch_arrays<tb_real> &rows,
-                                                 const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
-                                                 cudaStream_t stream, int *launched)
-{
-    enum {
-        resident = TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems * parts),
-        one = k * systems * parts * (int)sizeof(tb_real)
-    };
-    const int bytes = (factor ? 3 : 4) * one + (plan.flags & TRID_BATCH_PERIODIC ? one : 0);
-    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || resident * (5 * one + 14 * 1024) <= TRID_P_BATCH_SHARED_BYTES,
-                  "every tile must have room");
-    /* 14 KiB: what changes hands */
-    const trid_p_batch_pipelined with = {systems, systems * parts, bytes, 14 * 1024, resident, resident, 8, 0};
-    return trid_p_batch_launch_pipelined(
-        trid_p_batch_pipelining(plan.lines, rows, factor ? rows.a : d) == TRID_P_BATCH_VECTORISED &&
-                more.pitch % (16 / (int)sizeof(tb_real)) == 0
-            ? trid_p_batch_lu_interleaved<tb_real, k, systems, parts, ahead, TRID_P_BATCH_VECTORISED, factor>
-            : trid_p_batch_lu_interleaved<tb_real, k, systems, parts, ahead, TRID_P_BATCH_SCALAR, factor>,
-        with, plan, stream, launched, rows, more, d, x);
-}
-template <class tb_real, int factor>
+/* What launches must know of the kernel: the matrix, one right-hand side, z of a periodic system. */
+template <class tb_real, class shape, int factor>
+struct trid_p_batch_lu_kernel {
+    static constexpr int on_their_way = shape::pipelined ? (factor ? 3 : 4) : 0, most = 5;
+    static constexpr int fixed = 14 * 1024; /* what changes hands */
+    static constexpr int resident = trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k, shape::threads);
+    static constexpr int least = resident, since = 8;
+    static auto of() { return trid_p_batch_lu_interleaved<tb_real, shape, factor>; }
+    static int arrays(int flags) { return on_their_way + (flags & TRID_BATCH_PERIODIC ? 1 : 0); }
+};
+template <class tb_real, class shape, class rows_type>
+struct trid_p_batch_kernel<trid_p_batch_how::several, tb_real, shape, rows_type>
+    : trid_p_batch_lu_kernel<tb_real, shape, 0> {
+};
+template <class tb_real, class shape, class rows_type>
+struct trid_p_batch_kernel<trid_p_batch_how::factor, tb_real, shape, rows_type>
+    : trid_p_batch_lu_kernel<tb_real, shape, 1> {
+};
+
+template <int factor, class tb_real>
 static int trid_p_batch_launch_lu_interleaved(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                               const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
                                               cudaStream_t stream)
 {
-    constexpr int fold = sizeof(tb_real) == 4 ? 2 : 1;
-    typedef trid_p_batch_shape<16, 4 * fold, 64, 16, 128> most;
-    const int column = plan.flags & TRID_BATCH_PERIODIC ? (int)sizeof(tb_real) : 0;
-    int launched = 0;
-    const int status =
-        trid_p_batch_choose<trid_p_batch_shape<16, 128, 1>, trid_p_batch_shape<16, 32 * fold, 4, 16, 128>,
-                            trid_p_batch_shape<16, 16 * fold, 16, 16, 256>, most>(plan.n, [&](auto shape) {
-            typedef decltype(shape) of;
-            return trid_p_batch_launch_lu_interleaved_of<tb_real, of::k, of::systems, of::parts, of::ahead, factor>(
-                plan, rows, more, d, x, stream, &launched);
-        });
-    if (launched || status) return status;
-    const auto kernel_of = [](auto shape) {
-        typedef decltype(shape) of;
-        return trid_p_batch_lu_interleaved<tb_real, of::k, of::systems, of::parts, 0, TRID_P_BATCH_UNPIPELINED, factor>;
-    };
-    return trid_p_batch_choose<trid_p_batch_shape<16, 128, 1>, trid_p_batch_shape<16, 32 * fold, 4>,
-                               trid_p_batch_shape<16, 16 * fold, 16>, most>(
-        trid_p_batch_unpipelined_n(kernel_of(most()), plan.n), [&](auto shape) {
-            const int bytes = 16 * shape.systems * shape.parts * column;
-            return trid_p_batch_launch_unpipelined_of(kernel_of(shape), shape, plan, bytes, stream, rows, more, d, x);
-        });
+    constexpr int method = factor ? trid_p_batch_how::factor : trid_p_batch_how::several;
+    const int vectorised = trid_p_batch_is_vectorised(plan.lines, rows, factor ? rows.a : d) &&
+                           more.pitch % (16 / (int)sizeof(tb_real)) == 0;
+    return trid_p_batch_launch_tiling<method, 1, TRID_BATCH_MAX_N, tb_real>(plan, vectorised, stream, rows, more, d, x);
 }
 
 template <int path, int factor, int... sizes, class tb_real>
@@ -615,7 +594,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_plan &plan, const trid_p_ba
     int status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<only>(plan)) {
         if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
-            status = trid_p_batch_launch_lu_interleaved<tb_real, factor>(plan, rows, more, d, x, stream);
+            status = trid_p_batch_launch_lu_interleaved<factor>(plan, rows, more, d, x, stream);
     } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
         status = trid_p_batch_launch_lu_contiguous<tb_real, factor>(plan, rows, more, d, x, stream);
     }

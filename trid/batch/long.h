@@ -153,8 +153,8 @@ TRID_KERNEL void trid_p_batch_chunks_reduce(trid_p_batch_levels<tb_real> levels,
 /* Solves for a chunk's unknowns, f and z being known. */
 template <class tb_real, int k, int path, int checked, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, checked), TRID_P_BATCH_CHUNKS_RESIDENT(tb_real, path, checked))
-TRID_KERNEL void trid_p_batch_chunks_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
-                                            tb_real *x)
+TRID_KERNEL
+    void trid_p_batch_chunks_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d, tb_real *x)
 {
     const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     const int warps = TRID_P_BATCH_WARPS(tb_real, checked), own_len = checked ? len + 32 : 0;
@@ -244,7 +244,7 @@ TB_D void trid_p_batch_interleaved_before(int k, const trid_p_batch_levels<tb_re
 }
 /* Reduces a chunk of interleaved systems a block. */
 template <class tb_real, int k, int systems, int parts, int checked, class rows_type>
-TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
+TRID_P_BATCH_BOUNDS(systems *parts, trid_p_batch_interleaved_resident(sizeof(tb_real), k, systems *parts))
 TRID_KERNEL void trid_p_batch_interleaved_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
 {
     enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
@@ -252,7 +252,7 @@ TRID_KERNEL void trid_p_batch_interleaved_reduce(trid_p_batch_levels<tb_real> le
     __shared__ int worst[systems];
     const trid_p_batch_plan &plan = levels.plan;
     int thread = (int)threadIdx.x, line = thread % systems, part = thread / systems,
-        chunk = (int)(blockIdx.x / plan.tiles), bad;
+        chunk = (int)(blockIdx.x / plan.tiles);
     int begin = k * parts * chunk, first = begin + k * part;
     trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x % plan.tiles, systems, line, first);
     tb_real a[k], b[k], c[k], r[k], top[4] = {0, 0, 0, 0}, known[2], unused;
@@ -270,8 +270,9 @@ TRID_KERNEL void trid_p_batch_interleaved_reduce(trid_p_batch_levels<tb_real> le
         worst[line] = TRID_P_BATCH_NO_ROW;
         trid_p_batch_set_aside(first, a, b, c, r, top);
     }
-    trid_p_batch_sweep<tb_real, k, systems, parts, 1>(plan.n - begin, p.valid, a, b, c, r, shared, worst, &bad,
-                                                      &unused);
+    const trid_p_batch_post<tb_real> post = {shared, worst};
+    const int bad =
+        trid_p_batch_sweep<tb_real, k, systems, parts, 1>(plan.n - begin, p.valid, a, b, c, r, post, &unused);
     if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
     __syncthreads();
     if (!p.in_batch) return;
@@ -282,7 +283,7 @@ TRID_KERNEL void trid_p_batch_interleaved_reduce(trid_p_batch_levels<tb_real> le
 }
 /* Solves for the unknowns of a chunk of interleaved systems. */
 template <class tb_real, int k, int systems, int parts, int checked, class rows_type>
-TRID_P_BATCH_BOUNDS(systems *parts, checked ? 1 : TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
+TRID_P_BATCH_BOUNDS(systems *parts, checked ? 1 : trid_p_batch_interleaved_resident(sizeof(tb_real), k, systems *parts))
 TRID_KERNEL void trid_p_batch_interleaved_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
                                                  tb_real *x)
 {
@@ -291,7 +292,7 @@ TRID_KERNEL void trid_p_batch_interleaved_expand(trid_p_batch_levels<tb_real> le
     __shared__ int worst[systems];
     const trid_p_batch_plan &plan = levels.plan;
     int thread = (int)threadIdx.x, line = thread % systems, part = thread / systems,
-        chunk = (int)(blockIdx.x / plan.tiles), bad;
+        chunk = (int)(blockIdx.x / plan.tiles);
     int begin = k * parts * chunk, first = begin + k * part;
     long long step = plan.lines.step;
     trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x % plan.tiles, systems, line, first);
@@ -311,7 +312,8 @@ TRID_KERNEL void trid_p_batch_interleaved_expand(trid_p_batch_levels<tb_real> le
         trid_p_batch_know(0, p.in_batch ? known[0] : (tb_real)0, a, b, c, r);
     }
     if (part == parts - 1) trid_p_batch_know(k - 1, p.in_batch ? known[levels.row] : (tb_real)0, a, b, c, r);
-    trid_p_batch_sweep<tb_real, k, systems, parts>(plan.n - begin, p.valid, a, b, c, r, shared, worst, &bad, &left);
+    const trid_p_batch_post<tb_real> post = {shared, worst};
+    const int bad = trid_p_batch_sweep<tb_real, k, systems, parts>(plan.n - begin, p.valid, a, b, c, r, post, &left);
     if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
     tb_real *to = x + p.at;
     int add = plan.flags & TRID_BATCH_ADD;
@@ -385,20 +387,13 @@ template <int only, class tb_real>
 static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                        tb_real *d, cudaStream_t stream)
 {
-    enum { fold = sizeof(tb_real) == 4 ? 2 : 1 };
     const tb_real *right = d;
     if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED))
         if (!trid_p_batch_is_interleaved(plan))
             return trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_CONTIGUOUS>(plan, rows, right, d, stream);
-    int launched = 0, status = TRID_BATCH_BAD_SIZE;
-    if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
-        status = plan.n <= 64
-                     ? trid_p_batch_launch_interleaved_of<0, tb_real, 16, 32 * fold, 4, 4, 128>(plan, rows, right, d,
-                                                                                                stream, &launched)
-                     : trid_p_batch_launch_interleaved_of<0, tb_real, 16, 4 * fold, 64, 4, 128>(plan, rows, right, d,
-                                                                                                stream, &launched);
-        if (!launched && !status) status = trid_p_batch_launch_unpipelined(plan, rows, right, d, stream);
-    }
+    int status = TRID_BATCH_BAD_SIZE;
+    if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
+        status = trid_p_batch_launch_interleaved<trid_p_batch_how::reduced>(plan, rows, right, d, stream);
     return status;
 }
 
@@ -482,11 +477,11 @@ static int trid_p_batch_launch_levels(trid_p_batch_plan plan, const rows_type &r
                                       cudaStream_t stream)
 {
     const int interleaved = trid_p_batch_is_interleaved(plan), reports = trid_p_batch_reports(plan);
-    if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
-        int launched = 0, status = TRID_BATCH_OK;
+    if constexpr (!checked && !(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
+        int status = TRID_P_BATCH_NOT_LAUNCHED;
         if (interleaved) /* clusters hold more than a block, where there are any */
-            status = trid_p_batch_launch_clusters<checked, 0, least>(plan, rows, d, x, stream, &launched);
-        if (launched || status) return status;
+            status = trid_p_batch_launch_interleaved<trid_p_batch_how::beyond, least>(plan, rows, d, x, stream);
+        if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
     if (trid_p_batch_lacks(plan)) return TRID_BATCH_BAD_ARGUMENT;
     const int refined = checked && (plan.flags & TRID_BATCH_REFINED);

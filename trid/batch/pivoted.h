@@ -155,26 +155,6 @@ static int trid_p_batch_launch_pivoted_contiguous(trid_p_batch_plan plan, const 
                : trid_p_batch_launch_pivoted_warps<TRID_P_BATCH_STRIDED, 8, 16>(plan, k, rows, d, x, stream);
 }
 
-/* Launches for interleaved systems. Where *launched stays as it was, the kernels for contiguous systems serve them. */
-template <class tb_real>
-static int trid_p_batch_launch_pivoted_interleaved(const trid_p_batch_plan &plan,
-                                                   const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
-                                                   tb_real *x, cudaStream_t stream, int *launched)
-{
-    constexpr int fold = sizeof(tb_real) == 4 ? 2 : 1;
-    const int status = trid_p_batch_launch_clusters<0, 1, 1>(plan, rows, d, x, stream, launched);
-    if (*launched || status || plan.n > 512) return status;
-    return trid_p_batch_choose<
-        trid_p_batch_shape<16, 128, 1, 4, 0>, trid_p_batch_shape<16, 64 * fold, 2, 4, 0>,
-        trid_p_batch_shape<16, 32 * fold, 4, 4, 128>, trid_p_batch_shape<16, 32 * fold, 8, 4, 128>,
-        trid_p_batch_shape<16, 16 * fold, 16, 4, 256>, trid_p_batch_shape<16, 8 * fold, 32, 4, 128>>(
-        plan.n, [&](auto shape) {
-            typedef decltype(shape) of;
-            return trid_p_batch_launch_interleaved_of<1, tb_real, of::k, of::systems, of::parts, of::burst, of::ahead>(
-                plan, rows, d, x, stream, launched);
-        });
-}
-
 /* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32
    borders at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
    eliminated twice, by the same instructions, in one kernel: where a system is so ill conditioned that another way
@@ -182,9 +162,9 @@ static int trid_p_batch_launch_pivoted_interleaved(const trid_p_batch_plan &plan
 template <class tb_real>
 struct trid_p_batch_tree {
     trid_p_batch_plan plan;
-    unsigned count, groups;         /* of this level's borders in a system, of 32 of them */
+    unsigned count, groups;           /* of this level's borders in a system, of 32 of them */
     tb_real *border, *outer, *joined; /* of this level; the next one's borders */
-    const tb_real *around;          /* and the unknowns around these */
+    const tb_real *around;            /* and the unknowns around these */
     int *worst;
     int down;
 };
@@ -242,8 +222,8 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
     TB_UNROLL
     for (int e = 0; e < 9; e++) /* where there is none: two unknowns that are zero, facing up or down */
         border[e] = i < tree.count                           ? tree.border[own * 9 + e]
-                  : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
-                                                           : (tb_real)0;
+                    : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
+                                                             : (tb_real)0;
     int met = trid_warp_pivoted_up(1, 32, 32, (int)i, border, kept, &side);
     if (tree.groups == 1) {
         met |= trid_warp_pivoted_root(32, 32, border, outer);
@@ -342,7 +322,7 @@ static int trid_batch_pivoted(trid_lines lines, int flags, const tb_real *a, con
     if (repair && ((flags & TRID_BATCH_ADD) || !report || !report->status || d == x)) {
         if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_FLAGS;
     }
-    int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const tb_real *)x, 0), launched = 0;
+    int status = trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const tb_real *)x, 0);
     if (status) return status;
     trid_p_batch_plan plan;
     status = trid_p_batch_begin(lines, flags, report, scratch, stream, &plan);
@@ -351,9 +331,10 @@ static int trid_batch_pivoted(trid_lines lines, int flags, const tb_real *a, con
     trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
     if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
+        status = TRID_P_BATCH_NOT_LAUNCHED;
         if (trid_p_batch_is_interleaved(plan))
-            status = trid_p_batch_launch_pivoted_interleaved(plan, rows, d, x, stream, &launched);
-        if (launched || status) return status;
+            status = trid_p_batch_launch_interleaved<trid_p_batch_how::pivoted>(plan, rows, d, x, stream);
+        if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
     if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), 2)) {
         if constexpr (only & TRID_BATCH_ONLY_SHORT)
