@@ -256,8 +256,8 @@ static int trid_p_batch_launch_checked(trid_p_batch_plan plan, const trid_p_batc
    three halves of k/2 rows: the two of the tile that is being solved, and the first of the next. As soon as the residual
    of a half is known, its place is given to the half after the next. This asks for a half; the second has no row 0. */
 template <class tb_real, class shape>
-TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2> pipeline, unsigned index,
-                                int half, tb_real *stage)
+TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> pipeline,
+                                unsigned index, int half, tb_real *stage)
 {
     pipeline.stage = stage;
     pipeline.first += shape::k / 2 * half;
@@ -358,7 +358,7 @@ TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
 
 /* Solves as trid_p_batch_interleaved does, for arrays, and computes the residual of each system. */
 template <class tb_real, class shape>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k, shape::threads))
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
 TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                                   const tb_real *d, tb_real *x)
 {
@@ -373,7 +373,7 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
     const int reports = trid_p_batch_reports(plan), refined = (plan.flags & TRID_BATCH_REFINED) != 0;
     tb_real *stage = (tb_real *)dynamic;
     int turn = 0; /* where the first half is */
-    const trid_p_batch_pipeline<tb_real, shape, 4, k / 2> pipeline = {plan, rows, d, stage, first, 0};
+    const trid_p_batch_pipeline<tb_real, shape, 4, k / 2, k / 2> pipeline = {plan, rows, d, stage, first, 0};
     TRID_P_BATCH_LOOP
     for (int i = 0; i < 3 && shape::pipelined; i++)
         trid_p_batch_ask_half(pipeline, blockIdx.x + i / 2 * gridDim.x, i % 2, stage + i * half_len);
@@ -433,12 +433,13 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
 
 template <class tb_real, class shape, class rows_type>
 struct trid_p_batch_kernel<trid_p_batch_how::checked, tb_real, shape, rows_type> {
-    static constexpr int systems = shape::systems, parts = shape::parts;
-    static constexpr int rows_that_change_hands = parts > 1 ? 6 * TRID_P_BATCH_SPAN(tb_real, systems, parts) : 0;
-    static constexpr int most = 6; /* three halves of four arrays */
-    static constexpr int fixed = rows_that_change_hands * (int)sizeof(tb_real) + 12 * systems + 1536; /* its own */
-    static constexpr int resident = trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k, shape::threads);
-    static constexpr int least = resident, since = 8;
     static auto of() { return trid_p_batch_checked_interleaved<tb_real, shape>; }
-    static int arrays(int) { return shape::pipelined ? most : 0; }
+    static constexpr trid_p_batch_needs needs(int, int)
+    {
+        constexpr int resident = trid_p_batch_resident<tb_real, shape>, real = (int)sizeof(tb_real);
+        constexpr int span = TRID_P_BATCH_SPAN(tb_real, shape::systems, shape::parts);
+        constexpr int bytes = shape::pipelined ? 6 * shape::k * shape::threads * real : 0;
+        constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536; /* its own */
+        return {bytes, fixed, resident, resident, 8};
+    }
 };

@@ -389,46 +389,10 @@ TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arra
     }
 }
 
-/* Takes the matrix that has arrived, only `since` groups having been asked for since, and asks for that of tile
-   `index`. */
-template <int since, class tb_real, class shape>
-TB_D void trid_p_batch_take_matrix(const trid_p_batch_pipeline<tb_real, shape, 3> &pipeline,
-                                   const trid_p_batch_place &here, unsigned index, tb_real *a, tb_real *b, tb_real *c)
-{
-    constexpr int array = shape::k * shape::threads, systems = shape::systems;
-    TRID_COPY_AWAIT(since);
-    __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
-    TB_UNROLL
-    for (int j = 0; j < shape::k; j++) {
-        const tb_real *own = pipeline.stage + (j * shape::threads + (int)threadIdx.x);
-        a[j] = j < here.valid && (j > 0 || pipeline.first > 0) ? own[0] : (tb_real)0;
-        b[j] = j < here.valid ? own[array] : (tb_real)1;
-        c[j] = j < here.valid - 1 ? own[2 * array] : (tb_real)0;
-    }
-    __syncwarp(TB_FULL_WARP); /* and has been read by them */
-    const int line = (int)threadIdx.x % systems;
-    trid_p_batch_prefetch(pipeline, index, trid_p_batch_place_of(pipeline.plan, index, systems, line, pipeline.first));
-}
-/* Takes a right-hand side that has arrived, and asks for the next: that of tile `index` in from. */
-template <class tb_real, class shape>
-TB_D void trid_p_batch_take_side(trid_p_batch_pipeline<tb_real, shape, 1> pipeline, int is_first, int valid,
-                                 unsigned index, const tb_real *from, tb_real *d)
-{
-    if (!is_first) TRID_COPY_AWAIT(0);
-    if (is_first) TRID_COPY_AWAIT(1); /* the matrix was asked for after it */
-    __syncwarp(TB_FULL_WARP);
-    TB_UNROLL
-    for (int j = 0; j < shape::k; j++) d[j] = j < valid ? pipeline.stage[j * shape::threads + threadIdx.x] : (tb_real)0;
-    __syncwarp(TB_FULL_WARP);
-    pipeline.d = from;
-    const int line = (int)threadIdx.x % shape::systems;
-    trid_p_batch_prefetch(pipeline, index,
-                          trid_p_batch_place_of(pipeline.plan, index, shape::systems, line, pipeline.first));
-}
 /* The same for interleaved systems of n <= k*parts rows. A block takes one tile after another; the matrix of the next
    and the next right-hand side are on their way while it solves for a right-hand side. */
 template <class tb_real, class shape, int factor>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k, shape::threads))
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
 TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                              trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
 {
@@ -439,59 +403,68 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
     TRID_DYNAMIC_SHARED(dynamic);
     if (trid_p_batch_is_empty<shape>()) return;
     const int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems);
-    int n = plan.n;
     const int add = plan.flags & TRID_BATCH_ADD, periodic = plan.flags & TRID_BATCH_PERIODIC;
+    int n = plan.n;
     long long step = plan.lines.step;
     tb_real *stage = (tb_real *)dynamic;
     tb_real *kept = stage + (pipelined ? (factor ? 3 : 4) * tile : 0) + threadIdx.x;
     const trid_p_batch_pipeline<tb_real, shape, 3> matrix = {plan, rows, d, stage, first, 0};
-    const trid_p_batch_pipeline<tb_real, shape, 1> side_rows = {plan, rows, d, stage + 3 * tile, first, 0};
     if (pipelined) {
-        trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
+        const trid_p_batch_pipeline<tb_real, shape, 1> side = {plan, rows, d, stage + 3 * tile, first, 0};
+        const trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
+        trid_p_batch_unasked(matrix);
         trid_p_batch_prefetch(matrix, blockIdx.x, p);
-        if (!factor) trid_p_batch_prefetch(side_rows, blockIdx.x, p);
+        if (!factor) trid_p_batch_prefetch(side, blockIdx.x, p);
     }
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
-        tb_real ra[k], rb[k], rc[k], rd[k], top, bottom;
+        trid_p_batch_registers<tb_real, k> u;
+        tb_real top, bottom;
         trid_p_batch_place p = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
         if (pipelined) {
-            trid_p_batch_take_matrix<factor ? 0 : 1>(matrix, p, index + gridDim.x, ra, rb, rc);
+            const unsigned next = index + gridDim.x;
+            if (factor) TRID_COPY_AWAIT(0); /* else a right-hand side has been asked for since */
+            trid_p_batch_arrive(matrix, rows, p, next, trid_p_batch_place_of(plan, next, systems, line, first),
+                                (tb_real *)0, &u);
         } else {
-            trid_p_batch_own_rows(k, plan, p, first, rows, ra, rb, rc);
+            trid_p_batch_own_rows(k, plan, p, first, rows, u.a, u.b, u.c);
             TB_UNROLL
             for (int j = 0; j < k; j++)
-                if (j >= p.valid) rb[j] = 1;
+                if (j >= p.valid) u.b[j] = 1;
         }
         trid_p_batch_corners(plan, more, p.in_batch ? trid_p_batch_matrix_at(plan, rows, p, 0) : 0, p.in_batch, &top,
                              &bottom);
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
         trid_p_batch_in_interleaved<tb_real, k, systems, parts> scope = {between};
         trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
-        int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept,
+        int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, u.a, u.b, u.c, kept,
                                                      shape::threads, &border);
         trid_p_batch_recurrences<tb_real> recurrences;
-        if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
+        if (!factor || periodic) trid_p_batch_open(scope, u.a, u.c, &recurrences);
         TRID_P_BATCH_LOOP
         for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
             /* For what the compiler would compute before the loop, for all rows, there are no registers. */
             step = trid_p_batch_again_as(step), p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
             if (!factor && side >= 0 && pipelined) {
                 const int last = side + 1 == more.sides;
-                trid_p_batch_take_side(side_rows, side == 0, p.valid, last ? index + gridDim.x : index,
-                                       last ? d : d + (side + 1) * more.pitch, rd);
+                const unsigned next = last ? index + gridDim.x : index;
+                const trid_p_batch_pipeline<tb_real, shape, 1> sides = {
+                    plan, rows, last ? d : d + (side + 1) * more.pitch, stage + 3 * tile, first, 0};
+                if (side > 0) TRID_COPY_AWAIT(0); /* else the matrix has been asked for since */
+                trid_p_batch_arrive(sides, rows, p, next, trid_p_batch_place_of(plan, next, systems, line, first),
+                                    (tb_real *)0, &u);
             } else if (!factor && side >= 0) {
-                trid_p_batch_gather(k, 0, p.valid, d + (p.at + side * more.pitch), step, rd);
+                trid_p_batch_gather(k, 0, p.valid, d + (p.at + side * more.pitch), step, u.r);
             }
-            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
-                                                           recurrences, kept, shape::threads, &border, rd);
+            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, u.a, u.b, u.c,
+                                                           recurrences, kept, shape::threads, &border, u.r);
             if (last && !met) met = last;
-            if (!factor && side >= 0) trid_p_batch_scatter(k, p.valid, add, rd, step, x + (p.at + side * more.pitch));
+            if (!factor && side >= 0) trid_p_batch_scatter(k, p.valid, add, u.r, step, x + (p.at + side * more.pitch));
         }
         if (factor) {
-            if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, rb, rc);
-            trid_p_batch_scatter(k, p.valid, 0, rb, step, x + p.at);
-            trid_p_batch_scatter(k, p.valid, 0, rc, step, more.u + p.at);
+            if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, u.b, u.c);
+            trid_p_batch_scatter(k, p.valid, 0, u.b, step, x + p.at);
+            trid_p_batch_scatter(k, p.valid, 0, u.c, step, more.u + p.at);
         }
         if (trid_p_batch_reports(plan)) {
             int bad = trid_p_batch_row(met, n);
@@ -507,15 +480,17 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
 
 /* ---- shapes and launches ----------------------------------------------------------------------------------------- */
 
-/* What launches must know of the kernel: the matrix, one right-hand side, z of a periodic system. */
+/* On their way: the matrix, one right-hand side; and in shared memory z of a periodic system. */
 template <class tb_real, class shape, int factor>
 struct trid_p_batch_lu_kernel {
-    static constexpr int on_their_way = shape::pipelined ? (factor ? 3 : 4) : 0, most = 5;
-    static constexpr int fixed = 14 * 1024; /* what changes hands */
-    static constexpr int resident = trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k, shape::threads);
-    static constexpr int least = resident, since = 8;
     static auto of() { return trid_p_batch_lu_interleaved<tb_real, shape, factor>; }
-    static int arrays(int flags) { return on_their_way + (flags & TRID_BATCH_PERIODIC ? 1 : 0); }
+    static constexpr trid_p_batch_needs needs(int flags, int)
+    {
+        constexpr int resident = trid_p_batch_resident<tb_real, shape>, on_their_way = factor ? 3 : 4;
+        const int arrays = (shape::pipelined ? on_their_way : 0) + (flags & TRID_BATCH_PERIODIC ? 1 : 0);
+        const int bytes = arrays * shape::k * shape::threads * (int)sizeof(tb_real);
+        return {bytes, 14 * 1024, resident, resident, 8};
+    }
 };
 template <class tb_real, class shape, class rows_type>
 struct trid_p_batch_kernel<trid_p_batch_how::several, tb_real, shape, rows_type>

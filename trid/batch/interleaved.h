@@ -19,47 +19,6 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* A thread's rows of a system, and its known ends. */
-template <class tb_real, int k>
-struct trid_p_batch_registers {
-    tb_real a[k], b[k], c[k], r[k], end[2];
-};
-
-/* Takes a tile as it arrives, and asks for the same rows of tile `index`, the next one, burst by burst. Rows beyond the
-   system are identity rows. known: where the ends of the thread's system arrive. */
-template <class tb_real, class shape, int arrays, class rows_type>
-TB_D void trid_p_batch_arrive(const trid_p_batch_pipeline<tb_real, shape, arrays> &pipeline, const rows_type &rows,
-                              const trid_p_batch_place &here, unsigned index, const trid_p_batch_place &next,
-                              tb_real *known, trid_p_batch_registers<tb_real, shape::k> *u)
-{
-    constexpr int k = shape::k, threads = shape::threads;
-    const tb_real *own = pipeline.stage + threadIdx.x;
-    trid_p_batch_route<tb_real> route = trid_p_batch_route_of(pipeline, index, next);
-    TB_UNROLL
-    for (int from = 0; from < k; from += shape::burst) {
-        TRID_COPY_AWAIT(k / shape::burst); /* the last of them is x as it was */
-        __syncwarp(TB_FULL_WARP);          /* what other lanes have asked for is there too */
-        TB_UNROLL
-        for (int j = from; j < from + shape::burst; j++) {
-            u->a[j] = u->c[j] = u->r[j] = 0;
-            u->b[j] = 1;
-            if (j >= here.valid) continue;
-            if constexpr (arrays > 1) {
-                u->a[j] = own[j * threads];
-                u->b[j] = own[(k + j) * threads];
-                u->c[j] = own[(2 * k + j) * threads];
-            } else {
-                trid_p_batch_rows_of(rows)(here.system, pipeline.first + j, &u->a[j], &u->b[j], &u->c[j]);
-            }
-            u->r[j] = own[(arrays - 1) * k * threads + j * threads];
-        }
-        if (from == 0)
-            trid_p_batch_next_known(k, shape::systems, rows, pipeline.first, here.valid, next, known, u->end);
-        __syncwarp(TB_FULL_WARP); /* and has been read by them */
-        trid_p_batch_ask<shape::burst>(pipeline, from, &route);
-    }
-}
-
 /* Solves the block's systems, or the block's rows of a cluster's.
    Leaves   in *left the unknown above the thread's rows
    Returns  the least bad row of this thread, of which worst knows nothing */
@@ -81,7 +40,7 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_registers<tb_rea
    a time, each time as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts
    rows. */
 template <class tb_real, class shape, int pivoted, class rows_type>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k, shape::threads))
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
 TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
 {
     typedef trid_p_batch_rows<rows_type> of;
@@ -97,62 +56,45 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
     const int block = cluster ? trid_cluster_rank() : 0, blocks = cluster ? trid_cluster_size() : 1;
     const int line = (int)threadIdx.x % systems, part = (int)threadIdx.x / systems, first = k * (parts * block + part);
     const int reports = trid_p_batch_reports(plan);
-    tb_real *stage = (tb_real *)dynamic, *before = stage + (pipelined ? arrays * tile : 0);
-    trid_p_batch_post<tb_real> post = {shared,
-                                       reports ? worst : (int *)0,
-                                       before + (pipelined && plan.flags & TRID_BATCH_ADD ? tile : 0),
-                                       mbarrier,
-                                       block,
-                                       blocks,
-                                       0};
-    const trid_p_batch_pipeline<tb_real, shape, arrays> pipeline = {
+    tb_real *stage = (tb_real *)dynamic, *mailbox = stage + (plan.flags & TRID_BATCH_ADD ? arrays + 1 : arrays) * tile;
+    trid_p_batch_post<tb_real> post = {shared, reports ? worst : (int *)0, mailbox, mbarrier, block, blocks, 0};
+    const trid_p_batch_pipeline<tb_real, shape, arrays, shape::burst> pipeline = {
         plan, trid_p_batch_arrays_of<tb_real>(rows), d, stage, first, block};
-    if (cluster) {
-        if (threadIdx.x < 2) trid_mbarrier_init(&mbarrier[cluster ? threadIdx.x : 0]);
-        trid_cluster_sync();
-    }
+    if (cluster && threadIdx.x < 2) trid_mbarrier_init(&mbarrier[cluster ? threadIdx.x : 0]);
+    if (cluster) trid_cluster_sync();
     const unsigned tile_step = gridDim.x / (unsigned)blocks;
     unsigned begin = blockIdx.x / (unsigned)blocks;
     if (pivoted) begin = trid_p_batch_wanted_tile(plan, begin, tile_step, systems);
-    if (pipelined && arrays > 1) trid_p_batch_unasked<shape>(plan.n, first, stage);
+    if (pipelined && arrays > 1) trid_p_batch_unasked(pipeline);
     /* In the first round the first tile is asked for, and there is none to solve. */
-    trid_p_batch_place p = trid_p_batch_place_of(plan, pipelined ? plan.tiles : begin, systems, line, first);
     int round = pipelined ? 0 : 1;
     unsigned index = begin, next = pipelined ? begin : begin + tile_step;
+    trid_p_batch_place p = trid_p_batch_place_of(plan, pipelined ? plan.tiles : begin, systems, line, first);
     TRID_P_BATCH_LOOP
     for (; index < plan.tiles; index = next, next += tile_step) {
         trid_p_batch_registers<tb_real, k> u;
         const trid_p_batch_place here = p;
+        tb_real left;
         if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, here.valid, u.end);
         if (pivoted && round > 0) next = trid_p_batch_wanted_tile(plan, next, tile_step, systems);
         p = trid_p_batch_place_of(plan, next, systems, line, first); /* without systems beyond the last tile */
-        if (pipelined) {
-            trid_p_batch_arrive(pipeline, rows, here, next, p, &known[of::are_known ? line : 0], &u);
-            if (round++ == 0) {
-                trid_p_batch_ask_before<shape>(plan, p, x, before);
-                continue;
-            }
-        } else {
-            trid_p_batch_own_rows(k, plan, here, first, trid_p_batch_rows_of(rows), u.a, u.b, u.c);
-            trid_p_batch_gather(k, 0, here.valid, d + here.at, plan.lines.step, u.r);
+        if (pipelined) trid_p_batch_arrive<arrays == 1>(pipeline, rows, here, next, p, known, &u);
+        if (pipelined && round++ == 0) {
+            trid_p_batch_ask_before(pipeline, p, x);
+            continue;
         }
+        if (!pipelined) trid_p_batch_own_rows(k, plan, here, first, trid_p_batch_rows_of(rows), u.a, u.b, u.c);
+        if (!pipelined) trid_p_batch_gather(k, 0, here.valid, d + here.at, plan.lines.step, u.r);
         trid_p_batch_put_known(k, rows, first, here.valid, u.end, u.a, u.b, u.c, u.r);
         if (index != begin) __syncthreads(); /* what is shared has been read */
         if (reports) {
             if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW;
             __syncthreads();
         }
-        tb_real left;
         const int bad = trid_p_batch_solve_tile<shape, pivoted>(plan.n, here.valid, &u, post, &left);
-        if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
         post.phase++;
-        if (plan.flags & TRID_BATCH_ADD) {
-            if (pipelined) TRID_COPY_AWAIT(k / shape::burst);
-            trid_p_batch_add(k, here.valid, pipelined ? before + threadIdx.x : x + here.at,
-                             pipelined ? shape::threads : plan.lines.step, u.r);
-        }
-        if (pipelined) trid_p_batch_ask_before<shape>(plan, p, x, before);
-        trid_p_batch_scatter(k, here.valid, 0, u.r, plan.lines.step, x + here.at);
+        if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+        trid_p_batch_finish(pipeline, here, p, x, u.r);
         if (reports) {
             __syncthreads();
             if (part == 0 && block == 0 && here.in_batch)
@@ -161,18 +103,25 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
     }
 }
 
-/* What a launch must know of a method's kernel: the kernel; how many arrays of a tile it has on their way, and at most;
-   what else a block takes of shared memory, at most; how many blocks a multiprocessor it is made for, and needs; since
-   which compute capability it may be launched. Other kernels say it in their rooms. */
+/* What a launch must know of a kernel: bytes of shared memory for what is on its way, and at most for all else; how many
+   blocks a multiprocessor the kernel is made for, and needs; since which compute capability it is worth launching. */
+struct trid_p_batch_needs {
+    int bytes, fixed, resident, least, since;
+};
+/* A method's kernel and its needs. The other kernels say theirs in their rooms. */
 template <int method, class tb_real, class shape, class rows_type>
 struct trid_p_batch_kernel {
     static constexpr int pivoted = method == trid_p_batch_how::pivoted;
-    static constexpr int matrix_and_d = trid_p_batch_rows<rows_type>::are_arrays ? 4 : 1, most = matrix_and_d + 1;
-    static constexpr int fixed = (pivoted ? 21 : 16) * 1024, words = pivoted ? 12 : 8; /* sent, of a system */
-    static constexpr int resident = trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k, shape::threads);
-    static constexpr int least = resident, since = 8;
     static auto of() { return trid_p_batch_interleaved<tb_real, shape, pivoted, rows_type>; }
-    static int arrays(int flags) { return shape::pipelined ? matrix_and_d + (flags & TRID_BATCH_ADD ? 1 : 0) : 0; }
+    static constexpr trid_p_batch_needs needs(int flags, int blocks)
+    {
+        const int arrays = (trid_p_batch_rows<rows_type>::are_arrays ? 4 : 1) + (flags & TRID_BATCH_ADD ? 1 : 0);
+        const int mailboxes = 2 * TRID_P_BATCH_MAILBOX(pivoted ? 12 : 8, shape::systems, blocks);
+        const int tile = shape::pipelined ? arrays * shape::k * shape::threads : 0;
+        const int bytes = (tile + (shape::cluster ? mailboxes : 0)) * (int)sizeof(tb_real);
+        constexpr int resident = trid_p_batch_resident<tb_real, shape>;
+        return {bytes, (pivoted ? 21 : 16) * 1024, resident, resident, 8};
+    }
 };
 
 /* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
@@ -232,67 +181,41 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* beside the statuses: no kernel serves
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows of a cluster */
 #endif
 
-/* Launches clusters of `blocks` blocks: n <= k*parts*blocks. */
+/* Launches a shape: clusters of `blocks` blocks, if it is one for clusters, else as many blocks as stay on the device, or
+   all where there is no pipeline. */
 template <int method, class tb_real, class shape, class rows_type, class... given>
-static int trid_p_batch_launch_cluster(trid_p_batch_plan plan, int blocks, cudaStream_t stream, const rows_type &rows,
-                                       const given &...arguments)
-{
-    typedef trid_p_batch_kernel<method, tb_real, shape, rows_type> kernel;
-    const auto of = kernel::of();
-    const int elements = kernel::arrays(plan.flags) * shape::k * shape::threads +
-                         2 * TRID_P_BATCH_MAILBOX(kernel::words, shape::systems, blocks);
-    const int bytes = elements * (int)sizeof(tb_real);
-    trid_p_batch_device device;
-    dim3 grid;
-    if (trid_p_batch_device_of(of, &device)) return TRID_BATCH_LAUNCH_FAILED;
-    if (device.major < 9 || bytes + kernel::fixed > device.most) return TRID_P_BATCH_NOT_LAUNCHED;
-    if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    if (trid_allow_shared(of) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
-    const unsigned clusters = (unsigned)trid_clusters(of, blocks, dim3(shape::threads), (size_t)bytes);
-    if (clusters == 0) return TRID_P_BATCH_NOT_LAUNCHED;
-    grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
-    return trid_p_batch_launched(
-        trid_launch_cluster(of, grid, blocks, dim3(shape::threads), (size_t)bytes, stream, plan, rows, arguments...));
-}
-
-/* Launches blocks, as many as stay on the device if they have a pipeline. */
-template <int method, class tb_real, class shape, class rows_type, class... given>
-static int trid_p_batch_launch_blocks(trid_p_batch_plan plan, cudaStream_t stream, const rows_type &rows,
-                                      const given &...arguments)
-{
-    typedef trid_p_batch_kernel<method, tb_real, shape, rows_type> kernel;
-    constexpr int one = shape::k * shape::threads * (int)sizeof(tb_real), least = kernel::least;
-    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || method == trid_p_batch_how::pivoted ||
-                      least * (kernel::most * one + kernel::fixed) <= TRID_P_BATCH_SHARED_BYTES,
-                  "every tile must have room");
-    const int bytes = kernel::arrays(plan.flags) * one;
-    int resident = shape::pipelined ? kernel::resident : 0;
-    trid_p_batch_device device;
-    dim3 grid;
-    if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    if (trid_p_batch_device_of(kernel::of(), &device)) return TRID_BATCH_LAUNCH_FAILED;
-    if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
-    if (shape::pipelined) {
-        while (resident >= least && resident * (bytes + kernel::fixed) > device.most) resident--;
-        if (device.major < kernel::since || resident < least) return TRID_P_BATCH_NOT_LAUNCHED;
-    }
-    return trid_p_batch_launch_tiles(kernel::of(), grid, shape::threads, resident, (size_t)bytes, device, stream, plan,
-                                     rows, arguments...);
-}
-
-/* Launches a shape, for a cluster of `blocks` blocks if it is one for clusters. */
-template <int method, class tb_real, class shape, class rows_type, class... given>
-static int trid_p_batch_launch_shape(const trid_p_batch_plan &plan, int blocks, int vectorised, cudaStream_t stream,
+static int trid_p_batch_launch_shape(trid_p_batch_plan plan, int blocks, int vectorised, cudaStream_t stream,
                                      const rows_type &rows, const given &...arguments)
 {
-    typedef typename shape::in_pieces pieces;
-    if constexpr (shape::cluster)
-        return vectorised
-                   ? trid_p_batch_launch_cluster<method, tb_real, pieces>(plan, blocks, stream, rows, arguments...)
-                   : trid_p_batch_launch_cluster<method, tb_real, shape>(plan, blocks, stream, rows, arguments...);
-    else
-        return vectorised ? trid_p_batch_launch_blocks<method, tb_real, pieces>(plan, stream, rows, arguments...)
-                          : trid_p_batch_launch_blocks<method, tb_real, shape>(plan, stream, rows, arguments...);
+    typedef trid_p_batch_kernel<method, tb_real, shape, rows_type> scalar;
+    typedef trid_p_batch_kernel<method, tb_real, typename shape::in_pieces, rows_type> in_pieces;
+    constexpr trid_p_batch_needs most = scalar::needs(~0, 1);
+    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || method == trid_p_batch_how::pivoted ||
+                      most.least * (most.bytes + most.fixed) <= TRID_P_BATCH_SHARED_BYTES,
+                  "every tile must have room");
+    const auto kernel = vectorised ? in_pieces::of() : scalar::of();
+    trid_p_batch_needs needs = scalar::needs(plan.flags, blocks);
+    trid_p_batch_device device;
+    dim3 grid, block(shape::threads);
+    if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
+    if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
+    if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    const size_t bytes = (size_t)needs.bytes;
+    if constexpr (shape::cluster) {
+        if (device.major < 9 || needs.bytes + needs.fixed > device.most) return TRID_P_BATCH_NOT_LAUNCHED;
+        if (trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+        const unsigned clusters = (unsigned)trid_clusters(kernel, blocks, block, bytes);
+        if (clusters == 0) return TRID_P_BATCH_NOT_LAUNCHED;
+        grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
+        return trid_p_batch_launched(
+            trid_launch_cluster(kernel, grid, blocks, block, bytes, stream, plan, rows, arguments...));
+    } else if constexpr (shape::pipelined) {
+        while (needs.resident >= needs.least && needs.resident * (needs.bytes + needs.fixed) > device.most)
+            needs.resident--;
+        if (device.major < needs.since || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
+    }
+    return trid_p_batch_launch_tiles(kernel, grid, shape::threads, shape::pipelined ? needs.resident : 0, bytes, device,
+                                     stream, plan, rows, arguments...);
 }
 
 /* Launches the first row of the table, from row `at` on, that serves n rows and has room. No n is below least or above

@@ -5,15 +5,15 @@
 struct trid_p_batch_how {
     enum { /* by which kernel, and for whom; one or several with | */
            hybrid = 1,
-        beyond = 2,  /* the hybrid, of systems that no block holds */
-        reduced = 4, /* the hybrid, of what long systems leave */
-        pivoted = 8,
-        shared = 16,      /* one matrix for all, which each block factors once */
-        shared_else = 32, /* the hybrid with one matrix for all, where the former does not serve */
-        checked = 64,     /* with residuals */
-        several = 128,    /* several right-hand sides, by LU */
-        factor = 256,     /* LU factors */
-        lu = several | factor
+           beyond = 2,  /* the hybrid, of systems that no block holds */
+           reduced = 4, /* the hybrid, of what long systems leave */
+           pivoted = 8,
+           shared = 16,      /* one matrix for all, which each block factors once */
+           shared_else = 32, /* the hybrid with one matrix for all, where the former does not serve */
+           checked = 64,     /* with residuals */
+           several = 128,    /* several right-hand sides, by LU */
+           factor = 256,     /* LU factors */
+           lu = several | factor
     };
     /* Who takes a tile, and how its rows come: a block, rows coming to shared memory while it solves the tile before; a
        cluster of blocks, in the same way; or a block that fetches rows when it needs them. Elsewhere: in code for
@@ -50,6 +50,10 @@ static constexpr int trid_p_batch_interleaved_resident(int bytes, int k, int thr
     return most > threads ? most / threads : 1;
 }
 
+template <class tb_real, class shape>
+static constexpr int trid_p_batch_resident = trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k,
+                                                                               shape::threads);
+
 /* What a thread has of a tile: rows of one system. */
 struct trid_p_batch_place {
     long long at, system; /* offset of its first row; the system's index */
@@ -78,15 +82,18 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
     return group * from.jump + (p.system - group * plan.lines.systems) * from.stride + first * from.step;
 }
 
-/* Rows on their way. Shared memory holds what is on its way, registers what is being solved: the next tile arrives while
-   the block works on this one. A thread asks for up to `count` rows, one after another, of 4 arrays (the matrix and the
-   right-hand side), 3 (the matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*count + j)
-   * threads + t]. Each thread asks for its own rows, element by element; or, vectorised, a warp asks for the rows of its
-   threads in pieces of 16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its right-hand side, or
-   for four rows of one array. No other warp reads them, so that no barrier of the block is needed. Nobody asks for a of
-   row 0 and c of row n-1. */
-template <class tb_real, class shape, int arrays, int count = shape::k>
+/* Rows on their way to shared memory, while the block works on the tile before, which is in registers. A thread asks for
+   up to `count` rows, one after another and `burst` at a time, of 4 arrays (the matrix and the right-hand side), 3 (the
+   matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*count + j) * threads + t]. Each
+   thread asks for its own rows, element by element; or, vectorised, a warp asks for the rows of its threads in pieces of
+   16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its right-hand side, or for four rows of one
+   array. No other warp reads them, so that no barrier of the block is needed. Nobody asks for a of row 0 and c of row
+   n-1. */
+template <class tb_real, class of_shape, int of_arrays, int at_a_time = of_shape::k, int of_rows = of_shape::k>
 struct trid_p_batch_pipeline {
+    typedef of_shape shape;
+    typedef tb_real real;
+    static constexpr int arrays = of_arrays, burst = at_a_time, count = of_rows;
     const trid_p_batch_plan &plan;
     const trid_p_batch_arrays<tb_real> &matrix;
     const tb_real *d;
@@ -106,64 +113,59 @@ struct trid_p_batch_route {
 template <class tb_real, class shape>
 TB_D void trid_p_batch_piece(int i, int *thread, int *which)
 {
-    enum {
-        vector = 16 / sizeof(tb_real),
-        width = shape::systems < 32 ? shape::systems : 32,
-        pieces = width / vector > 0 ? width / vector : 1
-    };
+    constexpr int vector = 16 / sizeof(tb_real), width = shape::systems < 32 ? shape::systems : 32;
+    constexpr int pieces = width / vector > 0 ? width / vector : 1;
     int lane = trid_warp_lane(), e = lane + 32 * i;
     *which = e / pieces % 4;
     *thread = (int)threadIdx.x - lane + e / (4 * pieces) * width + e % pieces * vector;
 }
 /* Returns a thread's route through tile `index`, where its own rows are at `own`. Arrays of vectorised copies lie
    alike. */
-template <class tb_real, class shape, int arrays, int count>
-TB_D trid_p_batch_route<tb_real>
-trid_p_batch_route_of(const trid_p_batch_pipeline<tb_real, shape, arrays, count> &pipeline, unsigned index,
-                      const trid_p_batch_place &own)
+template <class of>
+TB_D auto trid_p_batch_route_of(const of &pipeline, unsigned index, const trid_p_batch_place &own)
 {
-    const trid_p_batch_arrays<tb_real> &matrix = pipeline.matrix;
+    typedef typename of::shape shape;
+    typedef typename of::real tb_real;
+    constexpr int arrays = of::arrays, systems = shape::systems;
+    const trid_p_batch_plan &plan = pipeline.plan;
+    const tb_real *from[4] = {pipeline.matrix.a, pipeline.matrix.b, pipeline.matrix.c, pipeline.d};
     trid_p_batch_route<tb_real> route;
     if (shape::vectorised) {
         TB_UNROLL
         for (int i = 0; i < (int)sizeof(tb_real) / 4; i++) {
             int thread, which;
             trid_p_batch_piece<tb_real, shape>(i, &thread, &which);
-            const int rows_below = shape::k * (thread / shape::systems - (int)threadIdx.x / shape::systems);
-            trid_p_batch_place p = trid_p_batch_place_of(pipeline.plan, index, shape::systems, thread % shape::systems,
-                                                         pipeline.first + rows_below);
+            const int first = pipeline.first + shape::k * (thread / systems - (int)threadIdx.x / systems);
+            trid_p_batch_place p = trid_p_batch_place_of(plan, index, systems, thread % systems, first);
             if (arrays == 1) {
-                route.from[i] = pipeline.d + (p.at + which * pipeline.plan.lines.step);
+                route.from[i] = from[3] + (p.at + which * plan.lines.step);
                 route.valid[i] = p.valid - which;
             } else {
-                route.from[i] = (which == 0                  ? matrix.a
-                                 : which == 1                ? matrix.b
-                                 : which == 2 || arrays == 3 ? matrix.c
-                                                             : pipeline.d) +
+                route.from[i] = (which == 0                  ? from[0]
+                                 : which == 1                ? from[1]
+                                 : which == 2 || arrays == 3 ? from[2]
+                                                             : from[3]) +
                                 p.at;
                 route.valid[i] = which < arrays ? p.valid : 0;
             }
         }
-    } else if (arrays == 1) {
-        route.from[0] = pipeline.d + own.at;
-        route.valid[0] = own.valid;
-    } else {
-        long long at = own.in_batch ? trid_p_batch_matrix_at(pipeline.plan, matrix, own, pipeline.first) : 0;
-        route.from[0] = matrix.a + at;
-        route.from[1] = matrix.b + at;
-        route.from[2] = matrix.c + at;
-        if (arrays == 4) route.from[3] = pipeline.d + own.at;
-        route.valid[0] = own.valid;
+        return route;
     }
+    const long long at =
+        arrays > 1 && own.in_batch ? trid_p_batch_matrix_at(plan, pipeline.matrix, own, pipeline.first) : 0;
+    route.valid[0] = own.valid;
+    TB_UNROLL
+    for (int e = 0; e < arrays; e++) route.from[e] = arrays > 1 && e < 3 ? from[e] + at : from[3] + own.at;
     return route;
 }
 
 /* Asks for rows j .. j + burst-1 of the route, as one group. */
-template <int burst, class tb_real, class shape, int arrays, int count>
-TB_D void trid_p_batch_ask(const trid_p_batch_pipeline<tb_real, shape, arrays, count> &pipeline, int j,
-                           trid_p_batch_route<tb_real> *route)
+template <class of, class tb_real>
+TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real> *route)
 {
-    enum { threads = shape::threads, ahead = shape::ahead };
+    typedef typename of::shape shape;
+    constexpr int arrays = of::arrays, count = of::count, burst = of::burst;
+    constexpr int threads = shape::threads, ahead = shape::ahead;
     const long long step = pipeline.plan.lines.step;
     if (shape::vectorised) {
         TB_UNROLL
@@ -214,30 +216,38 @@ TB_D void trid_p_batch_ask(const trid_p_batch_pipeline<tb_real, shape, arrays, c
     }
     trid_copy_commit();
 }
-/* Asks for all rows of a tile, as one group. */
-template <class tb_real, class shape, int arrays, int count>
-TB_D void trid_p_batch_prefetch(const trid_p_batch_pipeline<tb_real, shape, arrays, count> &pipeline, unsigned index,
-                                const trid_p_batch_place &own)
+/* Asks for all rows of a tile. */
+template <class of>
+TB_D void trid_p_batch_prefetch(const of &pipeline, unsigned index, const trid_p_batch_place &own)
 {
-    trid_p_batch_route<tb_real> route = trid_p_batch_route_of(pipeline, index, own);
-    trid_p_batch_ask<count>(pipeline, 0, &route);
+    auto route = trid_p_batch_route_of(pipeline, index, own);
+    TB_UNROLL
+    for (int from = 0; from < of::count; from += of::burst) trid_p_batch_ask(pipeline, from, &route);
 }
-
-/* Asks, with TRID_BATCH_ADD, for the thread's rows of x as it was. It is a group in any case. */
-template <class shape, class tb_real>
-TB_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_batch_place &own, const tb_real *x,
-                                  tb_real *before)
+/* Asks, with TRID_BATCH_ADD, for the thread's rows of x as it was, behind the others. It is a group in any case. */
+template <class of, class tb_real>
+TB_D void trid_p_batch_ask_before(const of &pipeline, const trid_p_batch_place &own, const tb_real *x)
 {
+    typedef typename of::shape shape;
+    tb_real *before = pipeline.stage + (of::arrays * shape::k * shape::threads + (int)threadIdx.x);
     x += own.at;
-    if (plan.flags & TRID_BATCH_ADD) {
+    if (pipeline.plan.flags & TRID_BATCH_ADD) {
         TB_UNROLL
         for (int j = 0; j < shape::k; j++) {
-            if (j < own.valid)
-                trid_p_batch_copy<sizeof(tb_real), shape::ahead>(&before[j * shape::threads + (int)threadIdx.x], x);
-            x += plan.lines.step;
+            if (j < own.valid) trid_p_batch_copy<sizeof(tb_real), shape::ahead>(&before[j * shape::threads], x);
+            x += pipeline.plan.lines.step;
         }
     }
     trid_copy_commit();
+}
+/* Clears the two places for which nobody asks: a of row 0, c of row n-1. */
+template <class of>
+TB_D void trid_p_batch_unasked(const of &pipeline)
+{
+    constexpr int k = of::shape::k, threads = of::shape::threads;
+    const int n = pipeline.plan.n, first = pipeline.first;
+    if (first == 0) pipeline.stage[threadIdx.x] = 0;
+    if (n > first && n <= first + k) pipeline.stage[(2 * k + n - 1 - first) * threads + (int)threadIdx.x] = 0;
 }
 
 /* Takes what is known of this tile and asks for that of the next: threads with the first or the last row of a system,
@@ -248,6 +258,7 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_known) {
         long long pitch;
+        slot += (int)threadIdx.x % systems;
         end[0] = end[1] = 0;
         if (first == 0 && valid > 0) end[0] = slot[0];
         if (valid > 0 && valid <= k) end[1] = slot[systems];
@@ -257,13 +268,62 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
         if (next.valid <= k) trid_p_batch_copy<sizeof(tb_real), 0>(&slot[systems], of + pitch);
     }
 }
-/* Clears the two places for which nobody asks: a of row 0, c of row n-1. */
-template <class shape, class tb_real>
-TB_D void trid_p_batch_unasked(int n, int first, tb_real *stage)
+
+/* A thread's rows of a system, and its known ends. */
+template <class tb_real, int k>
+struct trid_p_batch_registers {
+    tb_real a[k], b[k], c[k], r[k], end[2];
+};
+/* Takes rows as they arrive, burst by burst, and asks for the same rows of tile `index`, the next one. But for x as it
+   was, nothing has been asked for since. Rows of the matrix beyond the system are identity rows. known: where the ends of
+   systems arrive. makes: rows is a function object, which makes the matrix. */
+template <int makes = 0, class of, class rows_type, class tb_real, int k>
+TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
+                              const trid_p_batch_place &next, tb_real *known, trid_p_batch_registers<tb_real, k> *u)
 {
-    if (first == 0) stage[threadIdx.x] = 0;
-    if (n > first && n <= first + shape::k)
-        stage[(2 * shape::k + n - 1 - first) * shape::threads + (int)threadIdx.x] = 0;
+    constexpr int threads = of::shape::threads, systems = of::shape::systems, arrays = of::arrays, burst = of::burst;
+    const tb_real *own = pipeline.stage + threadIdx.x;
+    trid_p_batch_route<tb_real> route; /* found late where that spares registers */
+    if (burst < k) route = trid_p_batch_route_of(pipeline, index, next);
+    TB_UNROLL
+    for (int from = 0; from < k; from += burst) {
+        TRID_COPY_AWAIT(k / burst); /* the last of them is x as it was */
+        __syncwarp(TB_FULL_WARP);   /* what other lanes have asked for is there too */
+        TB_UNROLL
+        for (int j = from; j < from + burst; j++) {
+            if (arrays > 1 || makes) u->a[j] = u->c[j] = 0, u->b[j] = 1;
+            if (arrays != 3) u->r[j] = 0;
+            if (j >= here.valid) continue;
+            if (arrays > 1) {
+                u->a[j] = own[j * threads];
+                u->b[j] = own[(k + j) * threads];
+                u->c[j] = own[(2 * k + j) * threads];
+            }
+            if constexpr (makes)
+                trid_p_batch_rows_of(rows)(here.system, pipeline.first + j, &u->a[j], &u->b[j], &u->c[j]);
+            if (arrays != 3) u->r[j] = own[(arrays / 4 * 3 * k + j) * threads];
+        }
+        if (from == 0) trid_p_batch_next_known(k, systems, rows, pipeline.first, here.valid, next, known, u->end);
+        if (burst == k) route = trid_p_batch_route_of(pipeline, index, next);
+        __syncwarp(TB_FULL_WARP); /* and has been read by them */
+        trid_p_batch_ask(pipeline, from, &route);
+    }
+}
+/* Stores x, or adds it to what it was, and asks for what it was in the next tile. */
+template <class of, class tb_real>
+TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here, const trid_p_batch_place &next,
+                              tb_real *x, tb_real *r)
+{
+    typedef typename of::shape shape;
+    constexpr int k = shape::k, threads = shape::threads;
+    const long long step = pipeline.plan.lines.step;
+    if (pipeline.plan.flags & TRID_BATCH_ADD) {
+        const tb_real *before = pipeline.stage + (of::arrays * k * threads + (int)threadIdx.x);
+        if (shape::pipelined) TRID_COPY_AWAIT(k / of::burst);
+        trid_p_batch_add(k, here.valid, shape::pipelined ? before : x + here.at, shape::pipelined ? threads : step, r);
+    }
+    if (shape::pipelined) trid_p_batch_ask_before(pipeline, next, x);
+    trid_p_batch_scatter(k, here.valid, 0, r, step, x + here.at);
 }
 
 /* Fetches the thread's rows of the matrix from memory, or makes them; 0 beyond the system. */

@@ -107,7 +107,7 @@ TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_shared_resident(sizeof(tb_real)
 TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
 {
     typedef trid_p_batch_rows<rows_type> of;
-    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, tile = k * shape::threads;
+    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts;
     constexpr int span = TRID_P_BATCH_SPAN(tb_real, systems, parts), vector = 16 / sizeof(tb_real), reduced_len = 13;
     constexpr int own_len =
         5 * k + vector; /* no bank conflicts, four partitions a warp or fewer reading 16 bytes each */
@@ -116,16 +116,16 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
     __shared__ int worst;
     TRID_DYNAMIC_SHARED(dynamic);
     const int thread = (int)threadIdx.x, line = thread % systems, part = thread / systems, first = k * part;
-    const int n = plan.n, add = plan.flags & TRID_BATCH_ADD;
+    const int n = plan.n;
     const trid_p_batch_arrays<tb_real> none = trid_p_batch_arrays<tb_real>();
     const trid_p_batch_pipeline<tb_real, shape, 1> pipeline = {plan, none, d, (tb_real *)dynamic, first, 0};
-    tb_real *before = pipeline.stage + tile, *factors = kept[0].v, *own_known = &known[of::are_known ? line : 0];
+    tb_real *factors = kept[0].v;
     int steps;
     trid_p_batch_registers<tb_real, k> u;
     trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
-    trid_p_batch_next_known(k, systems, rows, first, 0, p, own_known, u.end);
+    trid_p_batch_next_known(k, systems, rows, first, 0, p, known, u.end);
     trid_p_batch_prefetch(pipeline, blockIdx.x, p);
-    trid_p_batch_ask_before<shape>(plan, p, x, before);
+    trid_p_batch_ask_before(pipeline, p, x);
     if (thread == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
     {
         tb_real f[TRID_INTERLEAVED_FACTOR_LEN(k)];
@@ -150,24 +150,12 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place here = p;
-        p = trid_p_batch_place_of(plan, index + gridDim.x, systems, line,
-                                  first); /* without systems beyond the last tile */
-        TRID_COPY_AWAIT(1);
-        __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
-        TB_UNROLL
-        for (int j = 0; j < k; j++) u.r[j] = j < here.valid ? pipeline.stage[j * shape::threads + thread] : (tb_real)0;
-        trid_p_batch_next_known(k, systems, rows, first, here.valid, p, own_known, u.end);
+        p = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first); /* none beyond the last tile */
+        trid_p_batch_arrive(pipeline, rows, here, index + gridDim.x, p, known, &u);
         trid_p_batch_put_known_values(k, rows, first, here.valid, u.end, u.r);
-        __syncwarp(TB_FULL_WARP); /* and has been read by them */
-        trid_p_batch_prefetch(pipeline, index + gridDim.x, p);
         trid_block_interleaved_solve_stored(k, systems, parts, k * parts, steps, factors + part * own_len,
                                             reduced + thread % parts * reduced_len, 1, u.r, shared);
-        if (add) {
-            TRID_COPY_AWAIT(1);
-            trid_p_batch_add(k, here.valid, before + thread, shape::threads, u.r);
-        }
-        trid_p_batch_ask_before<shape>(plan, p, x, before);
-        trid_p_batch_scatter(k, here.valid, 0, u.r, plan.lines.step, x + here.at);
+        trid_p_batch_finish(pipeline, here, p, x, u.r);
         if (part == 0 && here.in_batch && trid_p_batch_reports(plan))
             trid_p_batch_tell(plan, here.system, worst, 0, (tb_real)0, (tb_real)0);
     }
@@ -175,14 +163,16 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
 
 template <class tb_real, class shape, class rows_type>
 struct trid_p_batch_kernel<trid_p_batch_how::shared, tb_real, shape, rows_type> {
-    static constexpr int span = TRID_P_BATCH_SPAN(tb_real, shape::systems, shape::parts);
-    static constexpr int known = trid_p_batch_rows<rows_type>::are_known * 2 * shape::systems;
-    static constexpr int elements = 3 * span + (5 * shape::k + 17) * shape::parts + known;
-    static constexpr int fixed = elements * (int)sizeof(tb_real) + 1536; /* and what a block takes for itself */
-    static constexpr int resident = trid_p_batch_shared_resident(sizeof(tb_real), shape::threads);
-    static constexpr int most = 2, least = 1, since = 0;
     static auto of() { return trid_p_batch_shared_interleaved<tb_real, shape, rows_type>; }
-    static int arrays(int flags) { return flags & TRID_BATCH_ADD ? 2 : 1; }
+    static constexpr trid_p_batch_needs needs(int flags, int)
+    {
+        constexpr int span = TRID_P_BATCH_SPAN(tb_real, shape::systems, shape::parts), real = (int)sizeof(tb_real);
+        constexpr int known = trid_p_batch_rows<rows_type>::are_known * 2 * shape::systems;
+        constexpr int elements = 3 * span + (5 * shape::k + 17) * shape::parts + known;
+        const int bytes = (flags & TRID_BATCH_ADD ? 2 : 1) * shape::k * shape::threads * real;
+        /* 1536: what a block takes for itself */
+        return {bytes, elements * real + 1536, trid_p_batch_shared_resident(real, shape::threads), 1, 0};
+    }
 };
 
 template <class tb_real, class rows_type>
