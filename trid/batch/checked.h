@@ -356,6 +356,28 @@ TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
                                         : (tb_real)0;
 }
 
+/* Stores x, or adds it to what it was, and tells the residuals; largest has the errors of all systems, then the sizes. */
+template <class shape, class tb_real>
+TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_p_batch_place &here,
+                                      const trid_p_batch_worst &most, tb_real *solved, tb_real *x, const int *worst,
+                                      unsigned *largest)
+{
+    constexpr int k = shape::k, systems = shape::systems;
+    const int reports = trid_p_batch_reports(plan), line = (int)threadIdx.x % systems;
+    if (reports && here.valid > 0) {
+        atomicMax(&largest[line], most.error);
+        atomicMax(&largest[systems + line], most.size);
+    }
+    if (plan.flags & TRID_BATCH_ADD) trid_p_batch_add(k, here.valid, x + here.at, plan.lines.step, solved);
+    trid_p_batch_scatter(k, here.valid, 0, solved, plan.lines.step, x + here.at);
+    if (reports) {
+        __syncthreads();
+        if (threadIdx.x < systems && here.in_batch)
+            trid_p_batch_tell(plan, here.system, worst[line], 1, trid_p_batch_number<tb_real>(largest[line]),
+                              trid_p_batch_number<tb_real>(largest[systems + line]));
+    }
+}
+
 /* Solves as trid_p_batch_interleaved does, for arrays, and computes the residual of each system. */
 template <class tb_real, class shape>
 TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
@@ -416,18 +438,7 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
         }
         turn = turn == 0 ? 2 : turn - 1;
         const trid_p_batch_place here = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
-        if (reports && from.valid > 0) {
-            atomicMax(&largest[line], most.error);
-            atomicMax(&largest[systems + line], most.size);
-        }
-        if (plan.flags & TRID_BATCH_ADD) trid_p_batch_add(k, from.valid, x + here.at, plan.lines.step, solved);
-        trid_p_batch_scatter(k, from.valid, 0, solved, plan.lines.step, x + here.at);
-        if (reports) {
-            __syncthreads();
-            if (part == 0 && here.in_batch)
-                trid_p_batch_tell(plan, here.system, worst[line], 1, trid_p_batch_number<tb_real>(largest[line]),
-                                  trid_p_batch_number<tb_real>(largest[systems + line]));
-        }
+        trid_p_batch_finish_checked<shape>(plan, here, most, solved, x, worst, largest);
     }
 }
 

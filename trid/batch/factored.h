@@ -259,6 +259,15 @@ TB_D void trid_p_batch_corners(const trid_p_batch_plan &plan, const trid_p_batch
     if (in_batch && (plan.flags & TRID_BATCH_PERIODIC)) *top = more.top[at], *bottom = more.bottom[at];
 }
 
+/* Joins the least bad rows of threads that share a system. All threads of the block call; worst is there before and
+   after. */
+TB_D void trid_p_batch_join(int bad, int *worst)
+{
+    __syncthreads();
+    if (bad != TRID_P_BATCH_NO_ROW) atomicMin(worst, bad);
+    __syncthreads();
+}
+
 #define TRID_P_BATCH_LU_ROWS(tb_real)                                                                                  \
     (sizeof(tb_real) == 4 ? 16 : 8) /* the k that leaves room for the next right-hand side */
 
@@ -380,12 +389,47 @@ TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arra
         trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rb, x + at, shared);
         trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rc, more.u + at, shared);
     }
-    int bad = trid_p_batch_row(met, n);
     if (trid_p_batch_reports(plan)) {
-        __syncthreads();
-        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
-        __syncthreads();
+        trid_p_batch_join(trid_p_batch_row(met, n), &worst);
         if (threadIdx.x == 0) trid_p_batch_tell(plan, system, worst, 0, (tb_real)0, (tb_real)0);
+    }
+}
+
+/* Fetches the matrix of interleaved systems, and asks for that of tile `next`. alone: there are no right-hand sides. */
+template <int alone, class of, class tb_real, int k>
+TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place &here, unsigned next,
+                                    trid_p_batch_registers<tb_real, k> *u)
+{
+    const int line = (int)threadIdx.x % of::shape::systems, first = pipeline.first;
+    if (of::shape::pipelined) {
+        if (alone) TRID_COPY_AWAIT(0); /* else one has been asked for since */
+        trid_p_batch_arrive(pipeline, pipeline.matrix, here, next,
+                            trid_p_batch_place_of(pipeline.plan, next, of::shape::systems, line, first), (tb_real *)0,
+                            u);
+    } else {
+        trid_p_batch_own_rows(k, pipeline.plan, here, first, pipeline.matrix, u->a, u->b, u->c);
+        TB_UNROLL
+        for (int j = 0; j < k; j++)
+            if (j >= here.valid) u->b[j] = 1;
+    }
+}
+/* Fetches right-hand side `side` of tile `index`, and asks for the next one, which may be the next tile's. */
+template <class of, class tb_real, int k>
+TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
+                                  long long side, unsigned index, long long step, trid_p_batch_registers<tb_real, k> *u)
+{
+    if (of::shape::pipelined) {
+        const int line = (int)threadIdx.x % of::shape::systems;
+        if (side > 0) TRID_COPY_AWAIT(0); /* else the matrix has been asked for since */
+        if (side + 1 < more.sides)
+            pipeline.d += (side + 1) * more.pitch;
+        else
+            index += gridDim.x;
+        trid_p_batch_arrive(pipeline, pipeline.matrix, here, index,
+                            trid_p_batch_place_of(pipeline.plan, index, of::shape::systems, line, pipeline.first),
+                            (tb_real *)0, u);
+    } else {
+        trid_p_batch_gather(k, 0, here.valid, pipeline.d + (here.at + side * more.pitch), step, u->r);
     }
 }
 
@@ -396,70 +440,49 @@ TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
 TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                              trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
 {
-    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, tile = k * shape::threads;
-    constexpr bool pipelined = shape::pipelined;
-    __shared__ tb_real between[trid_p_batch_in_interleaved<tb_real, k, systems, parts>::len + systems];
+    constexpr int k = shape::k, systems = shape::systems, threads = shape::threads;
+    typedef trid_p_batch_in_interleaved<tb_real, k, systems, shape::parts> scope_type;
+    __shared__ tb_real between[scope_type::len + systems];
     __shared__ int worst[systems];
     TRID_DYNAMIC_SHARED(dynamic);
     if (trid_p_batch_is_empty<shape>()) return;
-    const int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems);
+    int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
     const int add = plan.flags & TRID_BATCH_ADD, periodic = plan.flags & TRID_BATCH_PERIODIC;
-    int n = plan.n;
-    long long step = plan.lines.step;
-    tb_real *stage = (tb_real *)dynamic;
-    tb_real *kept = stage + (pipelined ? (factor ? 3 : 4) * tile : 0) + threadIdx.x;
+    tb_real *stage = (tb_real *)dynamic, *sides_stage = stage + 3 * k * threads, top, bottom;
+    tb_real *kept = stage + (shape::pipelined ? (factor ? 3 : 4) * k * threads : 0) + threadIdx.x;
     const trid_p_batch_pipeline<tb_real, shape, 3> matrix = {plan, rows, d, stage, first, 0};
-    if (pipelined) {
-        const trid_p_batch_pipeline<tb_real, shape, 1> side = {plan, rows, d, stage + 3 * tile, first, 0};
+    const trid_p_batch_pipeline<tb_real, shape, 1> sides = {plan, rows, d, sides_stage, first, 0};
+    if (shape::pipelined) {
         const trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
         trid_p_batch_unasked(matrix);
         trid_p_batch_prefetch(matrix, blockIdx.x, p);
-        if (!factor) trid_p_batch_prefetch(side, blockIdx.x, p);
+        if (!factor) trid_p_batch_prefetch(sides, blockIdx.x, p);
     }
+    long long step = plan.lines.step;
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         trid_p_batch_registers<tb_real, k> u;
-        tb_real top, bottom;
         trid_p_batch_place p = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
-        if (pipelined) {
-            const unsigned next = index + gridDim.x;
-            if (factor) TRID_COPY_AWAIT(0); /* else a right-hand side has been asked for since */
-            trid_p_batch_arrive(matrix, rows, p, next, trid_p_batch_place_of(plan, next, systems, line, first),
-                                (tb_real *)0, &u);
-        } else {
-            trid_p_batch_own_rows(k, plan, p, first, rows, u.a, u.b, u.c);
-            TB_UNROLL
-            for (int j = 0; j < k; j++)
-                if (j >= p.valid) u.b[j] = 1;
-        }
+        trid_p_batch_fetch_matrix<factor>(matrix, p, index + gridDim.x, &u);
         trid_p_batch_corners(plan, more, p.in_batch ? trid_p_batch_matrix_at(plan, rows, p, 0) : 0, p.in_batch, &top,
                              &bottom);
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
-        trid_p_batch_in_interleaved<tb_real, k, systems, parts> scope = {between};
+        scope_type scope = {between};
         trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
-        int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, u.a, u.b, u.c, kept,
-                                                     shape::threads, &border);
+        int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, u.a, u.b, u.c, kept, threads,
+                                                     &border);
         trid_p_batch_recurrences<tb_real> recurrences;
         if (!factor || periodic) trid_p_batch_open(scope, u.a, u.c, &recurrences);
         TRID_P_BATCH_LOOP
         for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
             /* For what the compiler would compute before the loop, for all rows, there are no registers. */
             step = trid_p_batch_again_as(step), p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
-            if (!factor && side >= 0 && pipelined) {
-                const int last = side + 1 == more.sides;
-                const unsigned next = last ? index + gridDim.x : index;
-                const trid_p_batch_pipeline<tb_real, shape, 1> sides = {
-                    plan, rows, last ? d : d + (side + 1) * more.pitch, stage + 3 * tile, first, 0};
-                if (side > 0) TRID_COPY_AWAIT(0); /* else the matrix has been asked for since */
-                trid_p_batch_arrive(sides, rows, p, next, trid_p_batch_place_of(plan, next, systems, line, first),
-                                    (tb_real *)0, &u);
-            } else if (!factor && side >= 0) {
-                trid_p_batch_gather(k, 0, p.valid, d + (p.at + side * more.pitch), step, u.r);
-            }
-            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, u.a, u.b, u.c,
-                                                           recurrences, kept, shape::threads, &border, u.r);
+            const int has_d = !factor && side >= 0;
+            if (has_d) trid_p_batch_fetch_side(sides, more, p, side, index, step, &u);
+            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, !has_d, u.a, u.b, u.c, recurrences,
+                                                           kept, threads, &border, u.r);
             if (last && !met) met = last;
-            if (!factor && side >= 0) trid_p_batch_scatter(k, p.valid, add, u.r, step, x + (p.at + side * more.pitch));
+            if (has_d) trid_p_batch_scatter(k, p.valid, add, u.r, step, x + (p.at + side * more.pitch));
         }
         if (factor) {
             if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, u.b, u.c);
@@ -467,10 +490,7 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
             trid_p_batch_scatter(k, p.valid, 0, u.c, step, more.u + p.at);
         }
         if (trid_p_batch_reports(plan)) {
-            int bad = trid_p_batch_row(met, n);
-            __syncthreads();
-            if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
-            __syncthreads();
+            trid_p_batch_join(trid_p_batch_row(met, n), &worst[line]);
             p = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
             if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line], 0, (tb_real)0, (tb_real)0);
         }
