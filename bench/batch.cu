@@ -564,6 +564,7 @@ static void measure_launch(const Arrays<T> &s)
    asked for at a time, AHEAD bytes around them brought into the second-level cache; C blocks of a cluster. */
 template <typename T>
 struct Tune {
+    typedef trid_p_batch_how how;
     trid_lines lines;
     const Arrays<T> &s;
     long long sides;
@@ -586,29 +587,36 @@ struct Tune {
     {
         operation(name, {lines, shared, 0, 0, sides}, "interleaved", s, arrays, 0, f);
     }
+    /* Launches a shape; returns whether there is room for it. */
+    template <int METHOD, class SHAPE, class ROWS, class... A>
+    bool launch(const trid_p_batch_plan &plan, int blocks, const ROWS &rows, const A &...arguments) const
+    {
+        const int vectorised = trid_p_batch_is_vectorised(lines, rows, (const T *)s.d);
+        const int status = trid_p_batch_launch_shape<METHOD, T, SHAPE>(plan, blocks, vectorised, 0, rows, arguments...);
+        if (status == TRID_P_BATCH_NOT_LAUNCHED) return false;
+        launched(status);
+        return true;
+    }
     template <int PIVOTED, int K, int L, int S, int R, int AHEAD>
     void tile(const char *what) const
     {
         char name[64];
-        int there = 0;
         snprintf(name, sizeof name, "%s_K%d_L%d_S%d_R%d_A%d", what, K, L, S, R, AHEAD);
         time(name, 5, [&] {
-            launched(trid_p_batch_launch_interleaved_of<PIVOTED, T, K, L, S, R, AHEAD>(plan(), rows(), (const T *)s.d,
-                                                                                       s.x, 0, &there));
+            launch<PIVOTED ? how::pivoted : how::hybrid, trid_p_batch_shape<K, L, S, R, AHEAD, how::pipelined>>(
+                plan(), 1, rows(), (const T *)s.d, s.x);
         });
     }
     template <int PIVOTED, int L, int S, int R, int AHEAD>
     void cluster(int parts) const
     {
         char name[64];
-        int there = 0;
         auto f = [&] {
-            launched(trid_p_batch_launch_cluster_of<PIVOTED, T, 16, L, S, R, AHEAD>(plan(), parts, rows(),
-                                                                                    (const T *)s.d, s.x, 0, &there));
+            return launch < PIVOTED ? how::pivoted : how::hybrid, trid_p_batch_shape < 16, L, S, R, AHEAD,
+                   how::clusters >> (plan(), parts, rows(), (const T *)s.d, s.x);
         };
-        f();
         snprintf(name, sizeof name, "tune%s_C%d_K16_L%d_S%d_R%d_A%d", PIVOTED ? "_pivoted" : "", parts, L, S, R, AHEAD);
-        if (there) time(name, 5, f);
+        if (f()) time(name, 5, f);
     }
     template <int K, int L, int S, int AHEAD>
     void checked(int refined) const
@@ -618,9 +626,9 @@ struct Tune {
         trid_p_batch_plan own = plan(refined ? TRID_BATCH_REFINED : 0);
         own.report.status = (int *)s.work[1];
         own.report.tolerance = 1;
-        int there = 0;
         time(name, 5, [&] {
-            launched(trid_p_batch_launch_checked_interleaved_of<T, K, L, S, AHEAD>(own, rows(), s.d, s.x, 0, &there));
+            launch<how::checked, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(own, 1, rows(), (const T *)s.d,
+                                                                                        s.x);
         });
     }
     template <int K, int L, int S, int AHEAD>
@@ -630,10 +638,9 @@ struct Tune {
         snprintf(name, sizeof name, "tune_%s_%lld_K%d_L%d_S%d_A%d", factored ? "factored" : "several", sides, K, L, S,
                  AHEAD);
         trid_p_batch_more<T> more = {sides, elements_of(lines), 0, 0, 0};
-        int there = 0;
         time(name, 3 + 2 * (double)sides, [&] {
-            launched(trid_p_batch_launch_lu_interleaved_of<T, K, L, S, AHEAD, 0>(
-                plan(factored ? TRID_BATCH_FACTORED : 0), rows(factored), more, s.d, s.x, 0, &there));
+            launch<how::several, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(
+                plan(factored ? TRID_BATCH_FACTORED : 0), 1, rows(factored), more, (const T *)s.d, s.x);
         });
     }
     void factor() const
@@ -659,9 +666,9 @@ struct Tune {
         char name[64];
         snprintf(name, sizeof name, "tune_shared_K%d_L%d_S%d_A%d", K, L, S, AHEAD);
         trid_p_batch_one_matrix<T> one = {s.a, s.b, s.c, (int)lines.n};
-        int there = 0;
         auto f = [&] {
-            launched(trid_p_batch_launch_shared_interleaved_of<T, K, L, S, AHEAD>(plan(), one, s.d, s.x, 0, &there));
+            launch<how::shared, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(plan(), 1, one, (const T *)s.d,
+                                                                                       s.x);
         };
         time(name, 2, f, 1);
     }

@@ -93,6 +93,9 @@ static void read_room(const char *path)
     if (file) fclose(file);
 }
 
+/* Those of trid_p_batch_shape, which is what the kernels for interleaved systems have. */
+static const std::vector<std::string> of_shape = {"k", "systems", "parts", "burst", "ahead"};
+
 struct kernel {
     std::string name;
     std::map<std::string, int> is; /* the value of each parameter */
@@ -101,12 +104,14 @@ static kernel kernel_of(const launch &one)
 {
     std::string symbol = symbols[one.kernel], arguments = symbol.substr(symbol.find('<') + 1);
     kernel found = {symbol.substr(0, symbol.find('<')), {}};
-    const std::vector<std::string> &names = parameters[found.name];
-    size_t at = 0;
+    const size_t shape = arguments.find("trid_p_batch_shape<");
+    const std::vector<std::string> &names = shape == std::string::npos ? parameters[found.name] : of_shape;
+    size_t at = shape == std::string::npos ? arguments.find(',') : arguments.find('<', shape);
     for (const std::string &name : names) { /* the first argument is a type */
-        at = arguments.find(',', at) + 1;
-        found.is[name] = atoi(arguments.c_str() + at);
+        found.is[name] = atoi(arguments.c_str() + at + 1);
+        at = arguments.find(',', at + 1);
     }
+    if (found.name != "interleaved") found.is.erase("burst"); /* which asks for all rows at once */
     return found;
 }
 
@@ -174,13 +179,14 @@ static trid_lines lines_of(int layout, long long n)
     return layout >= INTERLEAVED ? trid_lines_interleaved(n, 128) : lines;
 }
 
-#define CALL(name, suffix) trid_batch_##name##_##suffix(l, 0, at(0), at(1), at(2), at(3), at(4), NULL, scratch, 0)
+#define CALL(name, suffix) trid_batch_##name##_##suffix(l, at(0), at(1), at(2), at(3), at(4), &options, 0)
 #define ASK(T, suffix)                                                                                                 \
     static int ask_##suffix(int operation, int layout, long long n)                                                    \
     {                                                                                                                  \
         trid_lines l = lines_of(layout, n);                                                                            \
         auto at = [](size_t k) { return (T *)((k + 1) << 44); }; /* nobody goes there */                               \
-        void *scratch = (void *)((size_t)6 << 44);                                                                     \
+        trid_batch_options options = {};                                                                               \
+        options.scratch = (void *)((size_t)6 << 44), options.scratch_bytes = 1ll << 62;                                \
         return operation == SOLVE     ? CALL(solve, suffix)                                                            \
                : operation == CHECKED ? CALL(checked, suffix)                                                          \
                : operation == SHARED  ? CALL(shared, suffix)                                                           \
@@ -370,8 +376,8 @@ int main(int argc, char **argv)
     if (parameters.empty()) fprintf(stderr, "batch_table: no kernels\n"), exit(1);
     print_table("trid_batch_solve, contiguous, one system after another (batch/contiguous.h)", solve, NULL, 0);
     print_table("with another step or pitch", {SOLVE, STRIDED}, &solve, 1);
-    print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h, trid_p_batch_launch_clusters)", interleaved, NULL, 0);
-    print_table("where none fit, or the device has none (trid_p_batch_launch_interleaved)", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
+    print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)", interleaved, NULL, 0);
+    print_table("where none fit, or the device has none", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
     print_table("trid_batch_checked, contiguous (batch/checked.h)", {CHECKED, CONTIGUOUS}, &solve, 1);
     print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved, 1);
     print_table("trid_batch_shared, contiguous (batch/shared.h)", {SHARED, CONTIGUOUS}, &solve, 1);

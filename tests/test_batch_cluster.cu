@@ -34,16 +34,19 @@ static int launch_of(way w, trid_lines lines, int flags, const T *a, const T *b,
         return PIVOTED ? trid_batch_pivoted(lines, a, b, c, d, x, with, 0)
                        : trid_batch_solve(lines, a, b, c, d, x, with, 0);
     }
-    const int F = sizeof(T) == 4 ? 2 : 1;
+    typedef trid_p_batch_how how;
+    const int F = sizeof(T) == 4 ? 2 : 1, method = PIVOTED ? how::pivoted : how::hybrid;
     trid_p_batch_plan plan;
-    int launched = 0, status = trid_p_batch_begin(lines, flags, sizeof(T), asked(flags, report), 0, &plan);
+    int status = trid_p_batch_begin(lines, flags, sizeof(T), asked(flags, report), 0, &plan);
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     if (status) return status;
-    status = w.S == 16 ? trid_p_batch_launch_cluster_of<PIVOTED, T, 16, 16 * F, 16, 2, 256>(plan, w.parts, rows, d, x,
-                                                                                            0, &launched)
-                       : trid_p_batch_launch_cluster_of<PIVOTED, T, 16, 8 * F, 32, 4, 128>(plan, w.parts, rows, d, x, 0,
-                                                                                           &launched);
-    return status ? status : launched ? TRID_BATCH_OK : 77;
+    auto start = [&](auto shape) {
+        return trid_p_batch_launch_shape<method, T, decltype(shape)>(
+            plan, w.parts, trid_p_batch_is_vectorised(plan.lines, rows, d), 0, rows, d, x);
+    };
+    status = w.S == 16 ? start(trid_p_batch_shape<16, 16 * F, 16, 2, 256, how::clusters>())
+                       : start(trid_p_batch_shape<16, 8 * F, 32, 4, 128, how::clusters>());
+    return status == TRID_P_BATCH_NOT_LAUNCHED ? 77 : status;
 }
 template <class T>
 static int launch(way w, int pivoted, trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d, T *x,

@@ -99,6 +99,12 @@ static void test_all(const char *name)
     }
 }
 
+static constexpr int first_unpipelined(void)
+{
+    int at = 0;
+    while (trid_p_batch_tilings::rows[at].kind < trid_p_batch_how::unpipelined) at++;
+    return at;
+}
 /* The kernels that stage nothing, of which one serves all n where the others are empty. */
 template <class T>
 static void test_unstaged(void)
@@ -109,7 +115,9 @@ static void test_unstaged(void)
         trid_p_batch_plan plan;
         int status = trid_p_batch_begin(lines, 0, 0, 0, 0, &plan);
         const trid_p_batch_arrays<T> rows = {s.a.at(), s.b.at(), s.c.at(), lines.step, lines.stride, lines.jump};
-        if (!status) status = trid_p_batch_launch_unpipelined(plan, rows, (const T *)s.d.at(), s.x.at(), 0);
+        if (!status)
+            status = trid_p_batch_launch_tiling<trid_p_batch_how::hybrid, 1, TRID_BATCH_MAX_N, T, first_unpipelined()>(
+                plan, 0, 0, rows, (const T *)s.d.at(), s.x.at());
         expect("unstaged", 0, &s, status, 0);
     }
 }

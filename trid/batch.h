@@ -216,7 +216,7 @@ typedef struct {
        block  contiguous  k 16  2 warps  double 769-1023
        block  full        k 16  2 warps  double 1024
      with another step or pitch: warps 1-256
-     trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h, trid_p_batch_launch_clusters)
+     trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)
        warps  strided     k 4                                                            1
        interleaved  k 4   systems 128            parts 1   burst 4  ahead 0              2-4
        interleaved  k 8   systems 128            parts 1   burst 4  ahead 0              5-8
@@ -231,7 +231,7 @@ typedef struct {
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  clusters  single 2049-8192
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  clusters  double 4097-8192
        long_*  k 16  systems 32, double 16  parts 8                                      8193-
-     where none fit, or the device has none (trid_p_batch_launch_interleaved)
+     where none fit, or the device has none
        interleaved  k 16  systems 32, double 16  parts 16  burst 2  ahead 256  129-256
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  257-512
        interleaved  k 16  systems 8, double 4    parts 64  burst 4  ahead 128  513-1024

@@ -37,10 +37,6 @@
 #else
 #define TRID_P_BATCH_VERSION 0
 #endif
-/* Of the kernels that are not pipelined one is left there, which serves every n; of those that are, all but those that
-   clusters replace. */
-#define TRID_P_BATCH_IS_EMPTY(parts, pipelined, by_clusters)                                                           \
-    (TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION) && ((pipelined) ? (by_clusters) : (parts) < 64))
 #define TRID_P_BATCH_COPY(how, ahead)                                                                                  \
     asm volatile("cp.async." how ".shared.global" ahead                                                                \
                  " [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),                                     \

@@ -259,6 +259,15 @@ TB_D void trid_p_batch_corners(const trid_p_batch_plan &plan, const trid_p_batch
     if (in_batch && (plan.flags & TRID_BATCH_PERIODIC)) *top = more.top[at], *bottom = more.bottom[at];
 }
 
+/* Joins the least bad rows of threads that share a system. All threads of the block call; worst is there before and
+   after. */
+TB_D void trid_p_batch_join(int bad, int *worst)
+{
+    __syncthreads();
+    if (bad != TRID_P_BATCH_NO_ROW) atomicMin(worst, bad);
+    __syncthreads();
+}
+
 #define TRID_P_BATCH_LU_ROWS(tb_real)                                                                                  \
     (sizeof(tb_real) == 4 ? 16 : 8) /* the k that leaves room for the next right-hand side */
 
@@ -380,125 +389,109 @@ TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arra
         trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rb, x + at, shared);
         trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rc, more.u + at, shared);
     }
-    int bad = trid_p_batch_row(met, n);
     if (trid_p_batch_reports(plan)) {
-        __syncthreads();
-        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
-        __syncthreads();
+        trid_p_batch_join(trid_p_batch_row(met, n), &worst);
         if (threadIdx.x == 0) trid_p_batch_tell(plan, system, worst, 0, (tb_real)0, (tb_real)0);
     }
 }
 
-/* Stores the thread's rows 0 .. valid - 1. */
-template <class tb_real>
-TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long long step, tb_real *to)
+/* Fetches the matrix of interleaved systems, and asks for that of tile `next`. alone: there are no right-hand sides. */
+template <int alone, class of, class tb_real, int k>
+TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place &here, unsigned next,
+                                    trid_p_batch_registers<tb_real, k> *u)
 {
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        if (j < valid) *to = add ? *to + u[j] : u[j];
-        to += step;
+    const int line = (int)threadIdx.x % of::shape::systems, first = pipeline.first;
+    if (of::shape::pipelined) {
+        if (alone) TRID_COPY_AWAIT(0); /* else one has been asked for since */
+        trid_p_batch_arrive(pipeline, pipeline.matrix, here, next,
+                            trid_p_batch_place_of(pipeline.plan, next, of::shape::systems, line, first), (tb_real *)0,
+                            u);
+    } else {
+        trid_p_batch_own_rows(k, pipeline.plan, here, first, pipeline.matrix, u->a, u->b, u->c);
+        TB_UNROLL
+        for (int j = 0; j < k; j++)
+            if (j >= here.valid) u->b[j] = 1;
+    }
+}
+/* Fetches right-hand side `side` of tile `index`, and asks for the next one, which may be the next tile's. */
+template <class of, class tb_real, int k>
+TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
+                                  long long side, unsigned index, long long step, trid_p_batch_registers<tb_real, k> *u)
+{
+    if (of::shape::pipelined) {
+        const int line = (int)threadIdx.x % of::shape::systems;
+        if (side > 0) TRID_COPY_AWAIT(0); /* else the matrix has been asked for since */
+        if (side + 1 < more.sides)
+            pipeline.d += (side + 1) * more.pitch;
+        else
+            index += gridDim.x;
+        trid_p_batch_arrive(pipeline, pipeline.matrix, here, index,
+                            trid_p_batch_place_of(pipeline.plan, index, of::shape::systems, line, pipeline.first),
+                            (tb_real *)0, u);
+    } else {
+        trid_p_batch_gather(k, 0, here.valid, pipeline.d + (here.at + side * more.pitch), step, u->r);
     }
 }
 
 /* The same for interleaved systems of n <= k*parts rows. A block takes one tile after another; the matrix of the next
    and the next right-hand side are on their way while it solves for a right-hand side. */
-template <class tb_real, int k, int systems, int parts, int ahead, int pipelined, int factor>
-TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
+template <class tb_real, class shape, int factor>
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
 TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                              trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
 {
-    __shared__ tb_real between[trid_p_batch_in_interleaved<tb_real, k, systems, parts>::len + systems];
+    constexpr int k = shape::k, systems = shape::systems, threads = shape::threads;
+    typedef trid_p_batch_in_interleaved<tb_real, k, systems, shape::parts> scope_type;
+    __shared__ tb_real between[scope_type::len + systems];
     __shared__ int worst[systems];
     TRID_DYNAMIC_SHARED(dynamic);
-    if ((pipelined && !TRID_P_BATCH_HAS_COPIES) || TRID_P_BATCH_IS_EMPTY(parts, pipelined, 0))
-        return; /* is not launched there */
-    int thread = (int)threadIdx.x, line = thread % systems, first = k * (thread / systems), n = plan.n;
+    if (trid_p_batch_is_empty<shape>()) return;
+    int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
     const int add = plan.flags & TRID_BATCH_ADD, periodic = plan.flags & TRID_BATCH_PERIODIC;
-    long long step = plan.lines.step;
-    tb_real *stage = (tb_real *)dynamic, *side_stage = stage + 3 * k * systems * parts;
-    tb_real *kept = stage + (pipelined ? (factor ? 3 : 4) * k * systems * parts : 0) + thread;
-    if (pipelined) {
-        trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
-        trid_p_batch_route<tb_real> route =
-            trid_p_batch_route_of<tb_real, k, systems, 3, pipelined>(plan, rows, blockIdx.x, p, first, d);
-        trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 3, pipelined>(plan, rows.step, 0, &route, stage);
-        if (!factor) {
-            route = trid_p_batch_route_of<tb_real, k, systems, 1, pipelined>(plan, rows, blockIdx.x, p, first, d);
-            trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 1, pipelined>(plan, 0, 0, &route, side_stage);
-        }
+    tb_real *stage = (tb_real *)dynamic, *sides_stage = stage + 3 * k * threads, top, bottom;
+    tb_real *kept = stage + (shape::pipelined ? (factor ? 3 : 4) * k * threads : 0) + threadIdx.x;
+    const trid_p_batch_pipeline<tb_real, shape, 3> matrix = {plan, rows, d, stage, first, 0};
+    const trid_p_batch_pipeline<tb_real, shape, 1> sides = {plan, rows, d, sides_stage, first, 0};
+    if (shape::pipelined) {
+        const trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
+        trid_p_batch_unasked(matrix);
+        trid_p_batch_prefetch(matrix, blockIdx.x, p);
+        if (!factor) trid_p_batch_prefetch(sides, blockIdx.x, p);
     }
+    long long step = plan.lines.step;
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
-        tb_real ra[k], rb[k], rc[k], rd[k], top, bottom;
-        trid_p_batch_place p = trid_p_batch_place_again(plan, index, systems, line, first);
-        if (pipelined) {
-            /* Only the right-hand side has been asked for since. */
-            TRID_COPY_AWAIT(factor ? 0 : 1);
-            __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
-            TB_UNROLL
-            for (int j = 0; j < k; j++) {
-                const tb_real *own = stage + j * systems * parts + thread;
-                ra[j] = j < p.valid && (j > 0 || first > 0) ? own[0] : (tb_real)0;
-                rb[j] = j < p.valid ? own[k * systems * parts] : (tb_real)1;
-                rc[j] = j < p.valid - 1 ? own[2 * k * systems * parts] : (tb_real)0;
-            }
-            __syncwarp(TB_FULL_WARP); /* and has been read by them */
-            trid_p_batch_place next = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first);
-            trid_p_batch_route<tb_real> route =
-                trid_p_batch_route_of<tb_real, k, systems, 3, pipelined>(plan, rows, index + gridDim.x, next, first, d);
-            trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 3, pipelined>(plan, rows.step, 0, &route, stage);
-        } else {
-            trid_p_batch_own_rows(k, plan, p, first, rows, ra, rb, rc);
-            TB_UNROLL
-            for (int j = 0; j < k; j++)
-                if (j >= p.valid) rb[j] = 1;
-        }
+        trid_p_batch_registers<tb_real, k> u;
+        trid_p_batch_place p = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
+        trid_p_batch_fetch_matrix<factor>(matrix, p, index + gridDim.x, &u);
         trid_p_batch_corners(plan, more, p.in_batch ? trid_p_batch_matrix_at(plan, rows, p, 0) : 0, p.in_batch, &top,
                              &bottom);
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
-        trid_p_batch_in_interleaved<tb_real, k, systems, parts> scope = {between};
+        scope_type scope = {between};
         trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
-        int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept,
-                                                     systems * parts, &border);
+        int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, u.a, u.b, u.c, kept, threads,
+                                                     &border);
         trid_p_batch_recurrences<tb_real> recurrences;
-        if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
+        if (!factor || periodic) trid_p_batch_open(scope, u.a, u.c, &recurrences);
         TRID_P_BATCH_LOOP
         for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
             /* For what the compiler would compute before the loop, for all rows, there are no registers. */
             step = trid_p_batch_again_as(step), p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
-            if (!factor && side >= 0 && pipelined) {
-                if (side > 0) TRID_COPY_AWAIT(0);
-                if (side == 0) TRID_COPY_AWAIT(1); /* the matrix was asked for after it */
-                __syncwarp(TB_FULL_WARP);
-                TB_UNROLL
-                for (int j = 0; j < k; j++) rd[j] = j < p.valid ? side_stage[j * systems * parts + thread] : (tb_real)0;
-                __syncwarp(TB_FULL_WARP);
-                const int last = side + 1 == more.sides;
-                const unsigned after = last ? index + gridDim.x : index;
-                const tb_real *from = last ? d : d + (side + 1) * more.pitch;
-                trid_p_batch_place next = trid_p_batch_place_of(plan, after, systems, line, first);
-                trid_p_batch_route<tb_real> route =
-                    trid_p_batch_route_of<tb_real, k, systems, 1, pipelined>(plan, rows, after, next, first, from);
-                trid_p_batch_ask<tb_real, k, systems, parts, k, ahead, 1, pipelined>(plan, 0, 0, &route, side_stage);
-            } else if (!factor && side >= 0) {
-                trid_p_batch_gather(k, 0, p.valid, d + (p.at + side * more.pitch), step, rd);
-            }
-            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
-                                                           recurrences, kept, systems * parts, &border, rd);
+            const int has_d = !factor && side >= 0;
+            if (has_d) trid_p_batch_fetch_side(sides, more, p, side, index, step, &u);
+            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, !has_d, u.a, u.b, u.c, recurrences,
+                                                           kept, threads, &border, u.r);
             if (last && !met) met = last;
-            if (!factor && side >= 0) trid_p_batch_scatter(k, p.valid, add, rd, step, x + (p.at + side * more.pitch));
+            if (has_d) trid_p_batch_scatter(k, p.valid, add, u.r, step, x + (p.at + side * more.pitch));
         }
         if (factor) {
-            if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, rb, rc);
-            trid_p_batch_scatter(k, p.valid, 0, rb, step, x + p.at);
-            trid_p_batch_scatter(k, p.valid, 0, rc, step, more.u + p.at);
+            if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, u.b, u.c);
+            trid_p_batch_scatter(k, p.valid, 0, u.b, step, x + p.at);
+            trid_p_batch_scatter(k, p.valid, 0, u.c, step, more.u + p.at);
         }
         if (trid_p_batch_reports(plan)) {
-            int bad = trid_p_batch_row(met, n);
-            __syncthreads();
-            if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
-            __syncthreads();
-            p = trid_p_batch_place_again(plan, index, systems, line, first);
+            trid_p_batch_join(trid_p_batch_row(met, n), &worst[line]);
+            p = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
             if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line], 0, (tb_real)0, (tb_real)0);
         }
         __syncthreads(); /* what is shared has been read */
@@ -507,55 +500,36 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
 
 /* ---- shapes and launches ----------------------------------------------------------------------------------------- */
 
-template <class tb_real, int k, int systems, int parts, int ahead, int factor>
-static int trid_p_batch_launch_lu_interleaved_of(const trid_p_batch_plan &plan,
-                                                 const trid_p_batch_arrays<tb_real> &rows,
-                                                 const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
-                                                 cudaStream_t stream, int *launched)
-{
-    enum {
-        resident = TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems * parts),
-        one = k * systems * parts * (int)sizeof(tb_real)
-    };
-    const int bytes = (factor ? 3 : 4) * one + (plan.flags & TRID_BATCH_PERIODIC ? one : 0);
-    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || resident * (5 * one + 14 * 1024) <= TRID_P_BATCH_SHARED_BYTES,
-                  "every tile must have room");
-    /* 14 KiB: what changes hands */
-    const trid_p_batch_pipelined with = {systems, systems * parts, bytes, 14 * 1024, resident, resident, 8, 0};
-    return trid_p_batch_launch_pipelined(
-        trid_p_batch_pipelining(plan.lines, rows, factor ? rows.a : d) == TRID_P_BATCH_VECTORISED &&
-                more.pitch % (16 / (int)sizeof(tb_real)) == 0
-            ? trid_p_batch_lu_interleaved<tb_real, k, systems, parts, ahead, TRID_P_BATCH_VECTORISED, factor>
-            : trid_p_batch_lu_interleaved<tb_real, k, systems, parts, ahead, TRID_P_BATCH_SCALAR, factor>,
-        with, plan, stream, launched, rows, more, d, x);
-}
-template <class tb_real, int factor>
+/* On their way: the matrix, one right-hand side; and in shared memory z of a periodic system. */
+template <class tb_real, class shape, int factor>
+struct trid_p_batch_lu_kernel {
+    static auto of() { return trid_p_batch_lu_interleaved<tb_real, shape, factor>; }
+    static constexpr trid_p_batch_needs needs(int flags, int)
+    {
+        constexpr int resident = trid_p_batch_resident<tb_real, shape>, on_their_way = factor ? 3 : 4;
+        const int arrays = (shape::pipelined ? on_their_way : 0) + (flags & TRID_BATCH_PERIODIC ? 1 : 0);
+        const int bytes = arrays * shape::k * shape::threads * (int)sizeof(tb_real);
+        return {bytes, 14 * 1024, resident, resident, 8};
+    }
+};
+template <class tb_real, class shape, class rows_type>
+struct trid_p_batch_kernel<trid_p_batch_how::several, tb_real, shape, rows_type>
+    : trid_p_batch_lu_kernel<tb_real, shape, 0> {
+};
+template <class tb_real, class shape, class rows_type>
+struct trid_p_batch_kernel<trid_p_batch_how::factor, tb_real, shape, rows_type>
+    : trid_p_batch_lu_kernel<tb_real, shape, 1> {
+};
+
+template <int factor, class tb_real>
 static int trid_p_batch_launch_lu_interleaved(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                               const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
                                               cudaStream_t stream)
 {
-    constexpr int fold = sizeof(tb_real) == 4 ? 2 : 1;
-    typedef trid_p_batch_shape<16, 4 * fold, 64, 16, 128> most;
-    const int column = plan.flags & TRID_BATCH_PERIODIC ? (int)sizeof(tb_real) : 0;
-    int launched = 0;
-    const int status =
-        trid_p_batch_choose<trid_p_batch_shape<16, 128, 1>, trid_p_batch_shape<16, 32 * fold, 4, 16, 128>,
-                            trid_p_batch_shape<16, 16 * fold, 16, 16, 256>, most>(plan.n, [&](auto shape) {
-            typedef decltype(shape) of;
-            return trid_p_batch_launch_lu_interleaved_of<tb_real, of::k, of::systems, of::parts, of::ahead, factor>(
-                plan, rows, more, d, x, stream, &launched);
-        });
-    if (launched || status) return status;
-    const auto kernel_of = [](auto shape) {
-        typedef decltype(shape) of;
-        return trid_p_batch_lu_interleaved<tb_real, of::k, of::systems, of::parts, 0, TRID_P_BATCH_UNPIPELINED, factor>;
-    };
-    return trid_p_batch_choose<trid_p_batch_shape<16, 128, 1>, trid_p_batch_shape<16, 32 * fold, 4>,
-                               trid_p_batch_shape<16, 16 * fold, 16>, most>(
-        trid_p_batch_unpipelined_n(kernel_of(most()), plan.n), [&](auto shape) {
-            const int bytes = 16 * shape.systems * shape.parts * column;
-            return trid_p_batch_launch_unpipelined_of(kernel_of(shape), shape, plan, bytes, stream, rows, more, d, x);
-        });
+    constexpr int method = factor ? trid_p_batch_how::factor : trid_p_batch_how::several;
+    const int vectorised = trid_p_batch_is_vectorised(plan.lines, rows, factor ? rows.a : d) &&
+                           more.pitch % (16 / (int)sizeof(tb_real)) == 0;
+    return trid_p_batch_launch_tiling<method, 1, TRID_BATCH_MAX_N, tb_real>(plan, vectorised, stream, rows, more, d, x);
 }
 
 template <int path, int factor, int... sizes, class tb_real>
@@ -615,7 +589,7 @@ static int trid_p_batch_launch_lu(const trid_p_batch_plan &plan, const trid_p_ba
     int status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<only>(plan)) {
         if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
-            status = trid_p_batch_launch_lu_interleaved<tb_real, factor>(plan, rows, more, d, x, stream);
+            status = trid_p_batch_launch_lu_interleaved<factor>(plan, rows, more, d, x, stream);
     } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
         status = trid_p_batch_launch_lu_contiguous<tb_real, factor>(plan, rows, more, d, x, stream);
     }

@@ -1,5 +1,7 @@
-/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel, its shapes, with clusters and without.
+/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel; the shapes of all kernels for them; launches.
    MIT licence, see LICENSE. */
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
 /* Returns the next tile to be solved from index on: with repair only tiles of which a system has a status other than
    0. */
@@ -17,124 +19,82 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
     return index;
 }
 
-/* Clusters, where there are any, serve n = 129 .. 512 (with pivoting 257 .. 512) in place of these numbers of
-   partitions. */
-#define TRID_P_BATCH_BY_CLUSTERS(parts, pivoted, cluster)                                                              \
-    (!(cluster) && ((parts) == 32 || (!(pivoted) && (parts) == 16)))
+/* Solves the block's systems, or the block's rows of a cluster's.
+   Leaves   in *left the unknown above the thread's rows
+   Returns  the least bad row of this thread, of which worst knows nothing */
+template <class shape, int pivoted, class tb_real>
+TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_registers<tb_real, shape::k> *u,
+                                 const trid_p_batch_post<tb_real> &post, tb_real *left)
+{
+    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts;
+    if constexpr (pivoted)
+        trid_p_batch_sweep_pivoted<tb_real, k, systems, parts, shape::cluster>(valid, u->a, u->b, u->c, u->r, post);
+    else if constexpr (shape::cluster)
+        trid_p_batch_sweep_cluster<tb_real, k, systems, parts>(n, valid, u->a, u->b, u->c, u->r, post, left);
+    else
+        return trid_p_batch_sweep<tb_real, k, systems, parts>(n, valid, u->a, u->b, u->c, u->r, post, left);
+    return TRID_P_BATCH_NO_ROW;
+}
 
 /* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another. Rows are asked for `burst` at
-   a time, each time as soon as the same rows of the tile before are in registers. With cluster, each block of a cluster
-   has k*parts rows. */
-template <class tb_real, int k, int systems, int parts, int burst, int ahead, int pipelined, int pivoted, int cluster,
-          class rows_type>
-TRID_P_BATCH_BOUNDS(systems *parts, TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems *parts))
+   a time, each time as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts
+   rows. */
+template <class tb_real, class shape, int pivoted, class rows_type>
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
 TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
 {
-    enum {
-        span = TRID_P_BATCH_SPAN(tb_real, systems, parts),
-        arrays = trid_p_batch_rows<rows_type>::are_arrays ? 4 : 1
-    };
+    typedef trid_p_batch_rows<rows_type> of;
+    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, arrays = of::are_arrays ? 4 : 1;
+    constexpr int span = TRID_P_BATCH_SPAN(tb_real, systems, parts), tile = k * shape::threads;
+    constexpr bool pipelined = shape::pipelined, cluster = shape::cluster;
     __shared__ tb_real shared[parts > 1 || cluster ? (pivoted ? 9 : 6) * span : 1],
-        known[trid_p_batch_rows<rows_type>::are_known ? 2 * systems : 1];
+        known[of::are_known ? 2 * systems : 1];
     __shared__ int worst[systems];
     __shared__ unsigned long long mbarrier[cluster ? 2 : 1];
     TRID_DYNAMIC_SHARED(dynamic);
-    /* is not launched there */
-    if ((cluster && !TRID_CLUSTERS) || (pipelined && !TRID_P_BATCH_HAS_COPIES)) return;
-    if (TRID_P_BATCH_IS_EMPTY(parts, pipelined, TRID_P_BATCH_BY_CLUSTERS(parts, pivoted, cluster))) return;
-    int block = cluster ? trid_cluster_rank() : 0, blocks = cluster ? trid_cluster_size() : 1;
-    int thread = (int)threadIdx.x, line = thread % systems, part = thread / systems, n = plan.n;
-    int first = cluster ? k * (parts * block + part) : k * part;
-    int reports = trid_p_batch_reports(plan);
-    long long step = plan.lines.step;
-    tb_real *stage = (tb_real *)dynamic, *before = stage + (pipelined ? arrays * k * systems * parts : 0);
-    tb_real *mailbox = before + (pipelined && plan.flags & TRID_BATCH_ADD ? k * systems * parts : 0);
-    unsigned tile_step = cluster ? gridDim.x / (unsigned)blocks : gridDim.x, phase = 0;
-    unsigned begin = cluster ? blockIdx.x / (unsigned)blocks : blockIdx.x;
-    if (cluster) {
-        if (thread < 2) trid_mbarrier_init(&mbarrier[cluster ? thread : 0]);
-        trid_cluster_sync();
-    }
+    if (trid_p_batch_is_empty<shape>()) return;
+    const int block = cluster ? trid_cluster_rank() : 0, blocks = cluster ? trid_cluster_size() : 1;
+    const int line = (int)threadIdx.x % systems, part = (int)threadIdx.x / systems, first = k * (parts * block + part);
+    const int reports = trid_p_batch_reports(plan);
+    tb_real *stage = (tb_real *)dynamic, *mailbox = stage + (plan.flags & TRID_BATCH_ADD ? arrays + 1 : arrays) * tile;
+    trid_p_batch_post<tb_real> post = {shared, reports ? worst : (int *)0, mailbox, mbarrier, block, blocks, 0};
+    const trid_p_batch_pipeline<tb_real, shape, arrays, shape::burst> pipeline = {
+        plan, trid_p_batch_arrays_of<tb_real>(rows), d, stage, first, block};
+    if (cluster && threadIdx.x < 2) trid_mbarrier_init(&mbarrier[cluster ? threadIdx.x : 0]);
+    if (cluster) trid_cluster_sync();
+    const unsigned tile_step = gridDim.x / (unsigned)blocks;
+    unsigned begin = blockIdx.x / (unsigned)blocks;
     if (pivoted) begin = trid_p_batch_wanted_tile(plan, begin, tile_step, systems);
-    if (pipelined && arrays > 1) trid_p_batch_unasked<tb_real, k, systems, parts>(n, first, stage);
+    if (pipelined && arrays > 1) trid_p_batch_unasked(pipeline);
     /* In the first round the first tile is asked for, and there is none to solve. */
-    trid_p_batch_place p = trid_p_batch_place_of(plan, pipelined ? plan.tiles : begin, systems, line, first);
     int round = pipelined ? 0 : 1;
     unsigned index = begin, next = pipelined ? begin : begin + tile_step;
+    trid_p_batch_place p = trid_p_batch_place_of(plan, pipelined ? plan.tiles : begin, systems, line, first);
     TRID_P_BATCH_LOOP
     for (; index < plan.tiles; index = next, next += tile_step) {
-        tb_real a[k], b[k], c[k], r[k], end[2] = {0, 0}, left;
-        int bad, valid = p.valid;
+        trid_p_batch_registers<tb_real, k> u;
         const trid_p_batch_place here = p;
-        if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, valid, end);
+        tb_real left;
+        if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, here.valid, u.end);
         if (pivoted && round > 0) next = trid_p_batch_wanted_tile(plan, next, tile_step, systems);
         p = trid_p_batch_place_of(plan, next, systems, line, first); /* without systems beyond the last tile */
-        if (pipelined) {
-            const tb_real *own = stage + thread;
-            trid_p_batch_route<tb_real> route = trid_p_batch_route_of<tb_real, k, systems, arrays, pipelined>(
-                plan, trid_p_batch_arrays_of<tb_real>(rows), next, p, first, d);
-            route.part = block;
-            TB_UNROLL
-            for (int from = 0; from < k; from += burst) {
-                TRID_COPY_AWAIT(k / burst); /* the last of them is x as it was */
-                __syncwarp(TB_FULL_WARP);   /* what other lanes have asked for is there too */
-                TB_UNROLL
-                for (int j = from; j < from + burst; j++) {
-                    a[j] = c[j] = r[j] = 0;
-                    b[j] = 1;
-                    if (j < valid)
-                        trid_p_batch_arrived(k, systems * parts, j, trid_p_batch_rows_of(rows), here.system, first, own,
-                                             &a[j], &b[j], &c[j], &r[j]);
-                }
-                if (from == 0)
-                    trid_p_batch_next_known(k, systems, rows, first, valid, p,
-                                            &known[trid_p_batch_rows<rows_type>::are_known ? line : 0], end);
-                __syncwarp(TB_FULL_WARP); /* and has been read by them */
-                trid_p_batch_ask<tb_real, k, systems, parts, burst, ahead, arrays, pipelined>(
-                    plan, trid_p_batch_arrays_of<tb_real>(rows).step, from, &route, stage);
-            }
-            if (round++ == 0) {
-                trid_p_batch_ask_before<tb_real, k, systems, parts, ahead>(plan, p, x, before);
-                continue;
-            }
-        } else {
-            trid_p_batch_own_rows(k, plan, here, first, trid_p_batch_rows_of(rows), a, b, c);
-            trid_p_batch_gather(k, 0, valid, d + here.at, step, r);
+        if (pipelined) trid_p_batch_arrive<arrays == 1>(pipeline, rows, here, next, p, known, &u);
+        if (pipelined && round++ == 0) {
+            trid_p_batch_ask_before(pipeline, p, x);
+            continue;
         }
-        trid_p_batch_put_known(k, rows, first, valid, end, a, b, c, r);
+        if (!pipelined) trid_p_batch_own_rows(k, plan, here, first, trid_p_batch_rows_of(rows), u.a, u.b, u.c);
+        if (!pipelined) trid_p_batch_gather(k, 0, here.valid, d + here.at, plan.lines.step, u.r);
+        trid_p_batch_put_known(k, rows, first, here.valid, u.end, u.a, u.b, u.c, u.r);
         if (index != begin) __syncthreads(); /* what is shared has been read */
         if (reports) {
             if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW;
             __syncthreads();
         }
-        const trid_p_batch_post<tb_real> post = {mailbox, mbarrier, block, blocks, (int)phase++};
-        if (pivoted) {
-            trid_p_batch_sweep_pivoted<tb_real, k, systems, parts, cluster>(valid, a, b, c, r, shared,
-                                                                            reports ? worst : (int *)0, post);
-        } else if (cluster) {
-            trid_p_batch_sweep_cluster<tb_real, k, systems, cluster ? parts : 2>(
-                n, valid, a, b, c, r, shared, reports ? worst : (int *)0, post, &left);
-        } else {
-            trid_p_batch_sweep<tb_real, k, systems, parts>(n, valid, a, b, c, r, shared, reports ? worst : (int *)0,
-                                                           &bad, &left);
-            if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
-        }
-        tb_real *to = x + here.at;
-        if (plan.flags & TRID_BATCH_ADD) {
-            if (pipelined) TRID_COPY_AWAIT(k / burst);
-            TB_UNROLL
-            for (int j = 0; j < k; j++) {
-                if (j < valid) r[j] += pipelined ? before[j * systems * parts + thread] : *to;
-                to += step;
-            }
-            to = x + here.at;
-        }
-        if (pipelined) trid_p_batch_ask_before<tb_real, k, systems, parts, ahead>(plan, p, x, before);
-        TB_UNROLL
-        for (int j = 0; j < k; j++) {
-            if (j < valid) *to = r[j];
-            to += step;
-        }
+        const int bad = trid_p_batch_solve_tile<shape, pivoted>(plan.n, here.valid, &u, post, &left);
+        post.phase++;
+        if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
+        trid_p_batch_finish(pipeline, here, p, x, u.r);
         if (reports) {
             __syncthreads();
             if (part == 0 && block == 0 && here.in_batch)
@@ -143,142 +103,166 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
     }
 }
 
-template <class tb_real, int k, int systems, int parts, int burst, int ahead, int pivoted, int cluster, class rows_type>
-struct trid_p_batch_interleaved_kernel {
-    typedef void (*type)(trid_p_batch_plan, rows_type, const tb_real *, tb_real *);
-    enum { arrays = trid_p_batch_rows<rows_type>::are_arrays ? 4 : 1 };
-    static type of(int pipelined)
+/* What a launch must know of a kernel: bytes of shared memory for what is on its way, and at most for all else; how many
+   blocks a multiprocessor the kernel is made for, and needs; since which compute capability it is worth launching. */
+struct trid_p_batch_needs {
+    int bytes, fixed, resident, least, since;
+};
+/* A method's kernel and its needs. The other kernels say theirs in their rooms. */
+template <int method, class tb_real, class shape, class rows_type>
+struct trid_p_batch_kernel {
+    static constexpr int pivoted = method == trid_p_batch_how::pivoted;
+    static auto of() { return trid_p_batch_interleaved<tb_real, shape, pivoted, rows_type>; }
+    static constexpr trid_p_batch_needs needs(int flags, int blocks)
     {
-        return pipelined == TRID_P_BATCH_VECTORISED
-                   ? (type)trid_p_batch_interleaved<tb_real, k, systems, parts, burst, ahead, TRID_P_BATCH_VECTORISED,
-                                                    pivoted, cluster, rows_type>
-                   : (type)trid_p_batch_interleaved<tb_real, k, systems, parts, burst, ahead, TRID_P_BATCH_SCALAR,
-                                                    pivoted, cluster, rows_type>;
-    }
-    /* Shared memory of what is on its way. */
-    static int bytes(int flags)
-    {
-        return (arrays + (flags & TRID_BATCH_ADD ? 1 : 0)) * k * systems * parts * (int)sizeof(tb_real);
+        const int arrays = (trid_p_batch_rows<rows_type>::are_arrays ? 4 : 1) + (flags & TRID_BATCH_ADD ? 1 : 0);
+        const int mailboxes = 2 * TRID_P_BATCH_MAILBOX(pivoted ? 12 : 8, shape::systems, blocks);
+        const int tile = shape::pipelined ? arrays * shape::k * shape::threads : 0;
+        const int bytes = (tile + (shape::cluster ? mailboxes : 0)) * (int)sizeof(tb_real);
+        constexpr int resident = trid_p_batch_resident<tb_real, shape>;
+        return {bytes, (pivoted ? 21 : 16) * 1024, resident, resident, 8};
     }
 };
 
-template <int pivoted, class tb_real, int k, int systems, int parts, int burst, int ahead, class rows_type>
-static int trid_p_batch_launch_interleaved_of(const trid_p_batch_plan &plan, rows_type rows, const tb_real *d,
-                                              tb_real *x, cudaStream_t stream, int *launched)
-{
-    typedef trid_p_batch_interleaved_kernel<tb_real, k, systems, parts, burst, ahead, pivoted, 0, rows_type> kernel;
-    /* besides what is on its way: the rows that change hands, at most */
-    enum {
-        resident = TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, systems * parts),
-        fixed = (pivoted ? 21 : 16) * 1024
+/* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
+
+/* What serves systems of least .. most rows. systems: of a block in single and in double precision; 0: the row is not
+   for that one. parts, burst, ahead: as in trid_p_batch_shape. */
+struct trid_p_batch_tiling {
+    int methods, kind, least, most, k, systems[2], parts, burst, ahead;
+};
+/* The first row that serves a call and that the device has room for is launched. Kernels for hybrid and pivoted ask for
+   `burst` rows at a time, the others for all. Blocks of 8 partitions in clusters, whose tiles have rows of 256 bytes,
+   are faster up to 256 rows; in double precision up to 512, and from 897 to 1024. Where 16 blocks have no room for what
+   they tell each other (a pivoted solve that adds to x), there are fewer blocks of 32 partitions. */
+struct trid_p_batch_tilings : trid_p_batch_how {
+    enum { all_but_pivoted = hybrid | reduced | shared_else | checked | lu };
+    static constexpr trid_p_batch_tiling rows[] = {
+        {hybrid | shared | checked, pipelined, 1, 4, 4, {128, 128}, 1, 4, 0},
+        {hybrid | shared, pipelined, 5, 8, 8, {128, 128}, 1, 4, 0},
+        {hybrid | shared, pipelined, 9, 16, 16, {128, 128}, 1, 4, 0},
+        {checked, pipelined, 5, 16, 16, {128, 128}, 1, 4, 0},
+        {pivoted | lu, pipelined, 1, 16, 16, {128, 128}, 1, 4, 0},
+        {pivoted, pipelined, 17, 32, 16, {128, 64}, 2, 4, 0},
+        {hybrid | shared | checked, pipelined, 17, 32, 8, {64, 32}, 4, 4, 0},
+        {hybrid | pivoted | checked, pipelined, 33, 64, 16, {64, 32}, 4, 4, 128},
+        {lu, pipelined, 17, 64, 16, {64, 32}, 4, 4, 128},
+        {reduced, pipelined, 1, 64, 16, {64, 32}, 4, 4, 128},
+        {hybrid | pivoted | checked, pipelined, 65, 128, 16, {64, 32}, 8, 4, 128},
+        {shared, pipelined, 33, 64, 8, {64, 32}, 8, 8, 128},
+        {shared, pipelined, 65, 128, 8, {64, 32}, 16, 8, 128},
+        {shared, pipelined, 129, 256, 8, {32, 16}, 32, 8, 256},
+        {shared, pipelined, 257, 512, 16, {32, 16}, 32, 16, 128},
+        {hybrid, clusters, 129, 256, 16, {64, 0}, 8, 2, 128},
+        {hybrid, clusters, 129, 512, 16, {0, 32}, 8, 2, 128},
+        {hybrid | beyond, clusters, 897, 1024, 16, {0, 32}, 8, 2, 128},
+        {hybrid | beyond | pivoted, clusters, 257, 2048, 16, {32, 0}, 16, 4, 128},
+        {hybrid | beyond | pivoted, clusters, 257, 4096, 16, {0, 16}, 16, 4, 128},
+        {hybrid | beyond | pivoted, clusters, 257, 8192, 16, {16, 8}, 32, 4, 128},
+        {hybrid, pipelined_elsewhere, 129, 256, 16, {32, 16}, 16, 2, 256},
+        {pivoted | checked, pipelined, 129, 256, 16, {32, 16}, 16, 4, 256},
+        {lu, pipelined, 65, 256, 16, {32, 16}, 16, 4, 256},
+        {hybrid | pivoted, pipelined_elsewhere, 257, 512, 16, {16, 8}, 32, 4, 128},
+        {checked, pipelined, 257, 512, 16, {16, 8}, 32, 4, 128},
+        {hybrid | checked, pipelined, 513, 1024, 16, {8, 4}, 64, 4, 128},
+        {lu, pipelined, 257, 1024, 16, {8, 4}, 64, 4, 128},
+        {reduced | shared_else, pipelined, 65, 1024, 16, {8, 4}, 64, 4, 128},
+        {all_but_pivoted, unpipelined_elsewhere, 1, 16, 16, {128, 128}, 1, 16, 0},
+        {all_but_pivoted, unpipelined_elsewhere, 17, 64, 16, {64, 32}, 4, 16, 0},
+        {all_but_pivoted, unpipelined_elsewhere, 65, 256, 16, {32, 16}, 16, 16, 0},
+        {all_but_pivoted, unpipelined, 1, 1024, 16, {8, 4}, 64, 16, 0},
     };
-    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || pivoted ||
-                      resident * ((kernel::arrays + 1) * k * systems * parts * (int)sizeof(tb_real) + fixed) <=
-                          TRID_P_BATCH_SHARED_BYTES,
-                  "every tile must have room");
-    const trid_p_batch_pipelined with = {systems,
-                                         systems * parts,
-                                         kernel::bytes(plan.flags),
-                                         fixed,
-                                         resident,
-                                         resident,
-                                         8,
-                                         TRID_P_BATCH_BY_CLUSTERS(parts, pivoted, 0)};
-    return trid_p_batch_launch_pipelined(kernel::of(trid_p_batch_pipelining(plan.lines, trid_p_batch_rows_of(rows), d)),
-                                         with, plan, stream, launched, rows, d, x);
-}
+};
 
-/* Launches the kernel that is not pipelined: the first of these shapes, all with k = 16, that holds n rows. */
-template <class tb_real, class rows_type>
-static int trid_p_batch_launch_unpipelined(const trid_p_batch_plan &plan, rows_type rows, const tb_real *d, tb_real *x,
-                                           cudaStream_t stream)
-{
-    constexpr int fold = sizeof(tb_real) == 4 ? 2 : 1;
-    typedef trid_p_batch_shape<16, 4 * fold, 64> most;
-    const auto kernel_of = [](auto shape) {
-        typedef decltype(shape) of;
-        return trid_p_batch_interleaved<tb_real, of::k, of::systems, of::parts, of::k, 0, TRID_P_BATCH_UNPIPELINED, 0,
-                                        0, rows_type>;
-    };
-    return trid_p_batch_choose<trid_p_batch_shape<16, 128, 1>, trid_p_batch_shape<16, 32 * fold, 4>,
-                               trid_p_batch_shape<16, 16 * fold, 16>, most>(
-        trid_p_batch_unpipelined_n(kernel_of(most()), plan.n), [&](auto shape) {
-            return trid_p_batch_launch_unpipelined_of(kernel_of(shape), shape, plan, 0, stream, rows, d, x);
-        });
-}
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* Launches clusters of `blocks` blocks: n <= k*parts*blocks. Where the device has none of them, or no room for one,
-   *launched stays as it was. */
-template <int pivoted, class tb_real, int k, int systems, int parts, int burst, int ahead, class rows_type>
-static int trid_p_batch_launch_cluster_of(trid_p_batch_plan plan, int blocks, rows_type rows, const tb_real *d,
-                                          tb_real *x, cudaStream_t stream, int *launched)
-{
-    typedef trid_p_batch_interleaved_kernel<tb_real, k, systems, parts, burst, ahead, pivoted, 1, rows_type> kernel;
-    trid_p_batch_device device;
-    int pipelined = trid_p_batch_pipelining(plan.lines, trid_p_batch_rows_of(rows), d);
-    int bytes =
-        kernel::bytes(plan.flags) + 2 * TRID_P_BATCH_MAILBOX(pivoted ? 12 : 8, systems, blocks) * (int)sizeof(tb_real);
-    dim3 grid;
-    typename kernel::type of = kernel::of(pipelined);
-    if (trid_p_batch_device_of(of, &device)) return TRID_BATCH_LAUNCH_FAILED;
-    /* besides what is on its way: the rows that change hands, at most */
-    if (device.major < 9 || bytes + (pivoted ? 21 : 16) * 1024 > device.most) return TRID_BATCH_OK;
-    if (trid_p_batch_count(&plan, systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    if (trid_allow_shared(of) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
-    unsigned clusters = (unsigned)trid_clusters(of, blocks, dim3(systems * parts), (size_t)bytes);
-    if (clusters == 0) return TRID_BATCH_OK;
-    *launched = 1;
-    grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
-    return trid_p_batch_launched(
-        trid_launch_cluster(of, grid, blocks, dim3(systems * parts), (size_t)bytes, stream, plan, rows, d, x));
-}
-
+enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* beside the statuses: no kernel serves, or none has room */
 #ifndef TRID_P_BATCH_ON_CHIP_CLUSTER
-#define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows */
+#define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows of a cluster */
 #endif
-/* Launches clusters of the shape that n wants, for n from least on; checked solves have none. */
-template <int checked, int pivoted, int least, class tb_real, class rows_type>
-static int trid_p_batch_launch_clusters(const trid_p_batch_plan &plan, rows_type rows, const tb_real *d, tb_real *x,
-                                        cudaStream_t stream, int *launched)
+
+/* Launches a shape: clusters of `blocks` blocks, if it is one for clusters, else as many blocks as stay on the device, or
+   all where there is no pipeline. */
+template <int method, class tb_real, class shape, class rows_type, class... given>
+static int trid_p_batch_launch_shape(trid_p_batch_plan plan, int blocks, int vectorised, cudaStream_t stream,
+                                     const rows_type &rows, const given &...arguments)
 {
-    int status = TRID_BATCH_OK;
-    if constexpr (!checked) {
-        constexpr int is_double = sizeof(tb_real) == 8, fold = is_double ? 1 : 2; /* the same bytes a row of a tile */
-        const int n = plan.n;
-        if (n <= (pivoted ? 256 : 128) || n > TRID_P_BATCH_ON_CHIP_CLUSTER) return TRID_BATCH_OK;
-        /* Blocks of 8 partitions, whose tiles have rows of 256 bytes, are faster up to 256 rows; in double precision up
-           to 512, and from 897 to 1024. */
-        if constexpr (!pivoted && least <= (is_double ? 1024 : 256))
-            if (is_double ? n <= 512 || (n > 896 && n <= 1024) : n <= 256)
-                return trid_p_batch_launch_cluster_of<0, tb_real, 16, 32 * fold, 8, 2, 128>(plan, (n + 127) / 128, rows,
-                                                                                            d, x, stream, launched);
-        if (n <= (is_double ? 4096 : 2048))
-            status = trid_p_batch_launch_cluster_of<pivoted, tb_real, 16, 16 * fold, 16, 4, 128>(
-                plan, (n + 255) / 256, rows, d, x, stream, launched);
-        if (*launched || status) return status;
-        /* Fewer blocks have less to tell each other: 16 of a pivoted solve that adds to x do not fit. */
-        status = trid_p_batch_launch_cluster_of<pivoted, tb_real, 16, 8 * fold, 32, 4, 128>(plan, (n + 511) / 512, rows,
-                                                                                            d, x, stream, launched);
+    typedef trid_p_batch_kernel<method, tb_real, shape, rows_type> scalar;
+    typedef trid_p_batch_kernel<method, tb_real, typename shape::in_pieces, rows_type> in_pieces;
+    constexpr trid_p_batch_needs most = scalar::needs(~0, 1);
+    static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || method == trid_p_batch_how::pivoted ||
+                      most.least * (most.bytes + most.fixed) <= TRID_P_BATCH_SHARED_BYTES,
+                  "every tile must have room");
+    const auto kernel = vectorised ? in_pieces::of() : scalar::of();
+    trid_p_batch_needs needs = scalar::needs(plan.flags, blocks);
+    trid_p_batch_device device;
+    dim3 grid, block(shape::threads);
+    if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
+    if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
+    if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
+    const size_t bytes = (size_t)needs.bytes;
+    if constexpr (shape::cluster) {
+        if (device.major < 9 || needs.bytes + needs.fixed > device.most) return TRID_P_BATCH_NOT_LAUNCHED;
+        if (trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+        const unsigned clusters = (unsigned)trid_clusters(kernel, blocks, block, bytes);
+        if (clusters == 0) return TRID_P_BATCH_NOT_LAUNCHED;
+        grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
+        return trid_p_batch_launched(
+            trid_launch_cluster(kernel, grid, blocks, block, bytes, stream, plan, rows, arguments...));
+    } else if constexpr (shape::pipelined) {
+        while (needs.resident >= needs.least && needs.resident * (needs.bytes + needs.fixed) > device.most)
+            needs.resident--;
+        if (device.major < needs.since || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
     }
-    return status;
+    return trid_p_batch_launch_tiles(kernel, grid, shape::threads, shape::pipelined ? needs.resident : 0, bytes, device,
+                                     stream, plan, rows, arguments...);
 }
 
-template <class tb_real, class rows_type>
-static int trid_p_batch_launch_interleaved(const trid_p_batch_plan &plan, rows_type rows, const tb_real *d, tb_real *x,
-                                           cudaStream_t stream)
+/* Launches the first row of the table, from row `at` on, that serves n rows and has room. No n is below least or above
+   most: of rows that serve none of these nothing is compiled. */
+template <int method, int least, int most, class tb_real, int at = 0, class... given>
+static int trid_p_batch_launch_tiling(const trid_p_batch_plan &plan, int vectorised, cudaStream_t stream,
+                                      const given &...arguments)
 {
-    constexpr int fold = sizeof(tb_real) == 4 ? 2 : 1;
-    int launched = 0, status = trid_p_batch_launch_clusters<0, 0, 1>(plan, rows, d, x, stream, &launched);
-    if (launched || status) return status;
-    status =
-        trid_p_batch_choose<trid_p_batch_shape<4, 128, 1, 4, 0>, trid_p_batch_shape<8, 128, 1, 4, 0>,
-                            trid_p_batch_shape<16, 128, 1, 4, 0>, trid_p_batch_shape<8, 32 * fold, 4, 4, 0>,
-                            trid_p_batch_shape<16, 32 * fold, 4, 4, 128>, trid_p_batch_shape<16, 32 * fold, 8, 4, 128>,
-                            trid_p_batch_shape<16, 16 * fold, 16, 2, 256>, trid_p_batch_shape<16, 8 * fold, 32, 4, 128>,
-                            trid_p_batch_shape<16, 4 * fold, 64, 4, 128>>(plan.n, [&](auto shape) {
-            typedef decltype(shape) of;
-            return trid_p_batch_launch_interleaved_of<0, tb_real, of::k, of::systems, of::parts, of::burst, of::ahead>(
-                plan, rows, d, x, stream, &launched);
-        });
-    return launched || status ? status : trid_p_batch_launch_unpipelined(plan, rows, d, x, stream);
+    constexpr int count = sizeof trid_p_batch_tilings::rows / sizeof *trid_p_batch_tilings::rows;
+    if constexpr (at == count) {
+        return TRID_P_BATCH_NOT_LAUNCHED;
+    } else {
+        constexpr trid_p_batch_tiling row = trid_p_batch_tilings::rows[at];
+        constexpr int systems = row.systems[sizeof(tb_real) == 8];
+        if constexpr ((row.methods & method) && systems > 0 && row.least <= most && row.most >= least) {
+            typedef trid_p_batch_shape<row.k, systems, row.parts, row.burst, row.ahead, row.kind, 0> shape;
+            const int fits = plan.n >= row.least && plan.n <= row.most, rows_a_block = row.k * row.parts;
+            const int blocks = (plan.n + rows_a_block - 1) / rows_a_block;
+            int status = TRID_P_BATCH_NOT_LAUNCHED;
+            if (fits && (!shape::cluster || plan.n <= TRID_P_BATCH_ON_CHIP_CLUSTER))
+                status =
+                    trid_p_batch_launch_shape<method, tb_real, shape>(plan, blocks, vectorised, stream, arguments...);
+            if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
+        }
+        return trid_p_batch_launch_tiling<method, least, most, tb_real, at + 1>(plan, vectorised, stream, arguments...);
+    }
+}
+
+/* Returns whether pieces of 16 bytes are pieces of memory, and of whole systems, where these rows and d lie alike. */
+template <class tb_real, class rows_type>
+static inline int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
+{
+    const int vector = 16 / (int)sizeof(tb_real);
+    size_t places = (size_t)d;
+    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
+        if (rows.step != lines.step || rows.stride != lines.stride || rows.jump != lines.jump) return 0;
+        places |= (size_t)rows.a | (size_t)rows.b | (size_t)rows.c;
+    }
+    return places % 16 == 0 && lines.stride == 1 && lines.systems % vector == 0 && lines.step % vector == 0 &&
+           (lines.groups == 1 || lines.jump % vector == 0);
+}
+
+/* Launches the kernel that serves n rows. */
+template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
+static int trid_p_batch_launch_interleaved(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
+                                           tb_real *x, cudaStream_t stream)
+{
+    const int vectorised = trid_p_batch_is_vectorised(plan.lines, trid_p_batch_rows_of(rows), d);
+    return trid_p_batch_launch_tiling<method, least, most, tb_real>(plan, vectorised, stream, rows, d, x);
 }

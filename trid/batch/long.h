@@ -203,7 +203,7 @@ struct trid_p_batch_block_chunk {
 
     static constexpr int resident(int checked)
     {
-        return checked ? 1 : TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, threads);
+        return checked ? 1 : trid_p_batch_interleaved_resident(sizeof(tb_real), k, threads);
     }
     static unsigned blocks(const trid_p_batch_plan &plan, unsigned chunks) { return plan.tiles * chunks; }
     TRID_P_BATCH_MEMBER int begin(unsigned, memory *own)
@@ -250,10 +250,10 @@ struct trid_p_batch_block_chunk {
     TRID_P_BATCH_MEMBER int solve(held &h) const
     {
         const int begin = k * parts * index, line = (int)threadIdx.x % systems;
+        const trid_p_batch_post<tb_real> post = {shared, worst};
         tb_real left;
-        int bad;
-        trid_p_batch_sweep<tb_real, k, systems, parts, open>(plan.n - begin, valid, h.a, h.b, h.c, h.d, shared, worst,
-                                                             &bad, &left);
+        int bad = trid_p_batch_sweep<tb_real, k, systems, parts, open>(plan.n - begin, valid, h.a, h.b, h.c, h.d, post,
+                                                                       &left);
         if (part == 0 && worst[line] < bad) bad = worst[line];
         return bad == TRID_P_BATCH_NO_ROW ? bad : trid_p_batch_row(begin + bad, plan.n);
     }
@@ -498,19 +498,12 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid
                                        const trid_p_batch_more<tb_real> &corners, const tb_real *d, tb_real *x,
                                        cudaStream_t stream)
 {
-    enum { fold = sizeof(tb_real) == 4 ? 2 : 1 };
     if constexpr (periodic) {
         return trid_p_batch_launch_lu<tb_real, 0, only>(plan, rows, corners, d, x, stream);
     } else if constexpr (!interleaved) {
         return trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream);
     } else {
-        int launched = 0,
-            status = plan.n <= 64
-                         ? trid_p_batch_launch_interleaved_of<0, tb_real, 16, 32 * fold, 4, 4, 128>(plan, rows, d, x,
-                                                                                                    stream, &launched)
-                         : trid_p_batch_launch_interleaved_of<0, tb_real, 16, 4 * fold, 64, 4, 128>(plan, rows, d, x,
-                                                                                                    stream, &launched);
-        return launched || status ? status : trid_p_batch_launch_unpipelined(plan, rows, d, x, stream);
+        return trid_p_batch_launch_interleaved<trid_p_batch_how::reduced>(plan, rows, d, x, stream);
     }
 }
 
@@ -530,11 +523,10 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
     typedef typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type chunk_type;
-    if constexpr (interleaved && !periodic) {
+    if constexpr (interleaved && !periodic && !checked) {
         enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
-        int launched = 0;
-        const int status = trid_p_batch_launch_clusters<checked, 0, least>(plan, rows, d, x, stream, &launched);
-        if (launched || status) return status;
+        const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::beyond, least>(plan, rows, d, x, stream);
+        if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
     if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
     const int refined = checked && (plan.flags & TRID_BATCH_REFINED), reports = trid_p_batch_reports(plan);

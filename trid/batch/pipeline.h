@@ -1,11 +1,64 @@
 /* pipeline.h - a room of trid/batch.h: tiles of interleaved systems on their way into shared memory.
    MIT licence, see LICENSE. */
 
+/* How interleaved systems are solved. */
+struct trid_p_batch_how {
+    enum { /* by which kernel, and for whom; one or several with | */
+           hybrid = 1,
+           beyond = 2,  /* the hybrid, of systems that no block holds */
+           reduced = 4, /* the hybrid, of what long systems leave */
+           pivoted = 8,
+           shared = 16,      /* one matrix for all, which each block factors once */
+           shared_else = 32, /* the hybrid with one matrix for all, where the former does not serve */
+           checked = 64,     /* with residuals */
+           several = 128,    /* several right-hand sides, by LU */
+           factor = 256,     /* LU factors */
+           lu = several | factor
+    };
+    /* Who takes a tile, and how its rows come: a block, rows coming to shared memory while it solves the tile before; a
+       cluster of blocks, in the same way; or a block that fetches rows when it needs them. Elsewhere: in code for
+       devices all of which have clusters and room for a pipeline such a kernel is left empty, as nobody launches it. */
+    enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere };
+};
+
+/* The shape of a kernel for interleaved systems: a block has `systems` of them in `parts` partitions of k rows. Rows are
+   asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache. */
+template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead, int kind, int by_pieces = 0>
+struct trid_p_batch_shape {
+    static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;
+    static constexpr int threads = systems * parts;
+    static constexpr bool pipelined = kind < trid_p_batch_how::unpipelined,
+                          cluster = kind == trid_p_batch_how::clusters;
+    static constexpr bool elsewhere =
+        kind == trid_p_batch_how::pipelined_elsewhere || kind == trid_p_batch_how::unpipelined_elsewhere;
+    static constexpr bool vectorised = by_pieces;
+    typedef trid_p_batch_shape<rows, of_systems, of_parts, at_a_time, bytes_ahead, kind, pipelined> in_pieces;
+};
+
+/* Returns whether the code that is compiled here is never launched. */
+template <class shape>
+TB_D int trid_p_batch_is_empty(void)
+{
+    return (shape::cluster && !TRID_CLUSTERS) || (shape::pipelined && !TRID_P_BATCH_HAS_COPIES) ||
+           (shape::elsewhere && TRID_P_BATCH_ALWAYS_PIPELINED(TRID_P_BATCH_VERSION));
+}
+
+/* Blocks a multiprocessor: so many that a thread has the registers that it needs. */
+static constexpr int trid_p_batch_interleaved_resident(int bytes, int k, int threads)
+{
+    const int most = k <= 4 ? (bytes == 4 ? 1024 : 640) : k <= 8 ? (bytes == 4 ? 640 : 384) : (bytes == 4 ? 512 : 256);
+    return most > threads ? most / threads : 1;
+}
+
+template <class tb_real, class shape>
+static constexpr int trid_p_batch_resident = trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k,
+                                                                               shape::threads);
+
 /* What a thread has of a tile: rows of one system. */
 struct trid_p_batch_place {
-    long long at, matrix, system; /* offsets of its first row, and of that of the matrix; the system's index */
-    int valid;                    /* rows, up to the system's end */
-    int in_batch;                 /* whether there is such a system */
+    long long at, system; /* offset of its first row; the system's index */
+    int valid;            /* rows, up to the system's end */
+    int in_batch;         /* whether there is such a system */
 };
 /* Returns the place of system `line` of a tile, rows from `first` on. */
 TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, unsigned index, int systems, int line,
@@ -19,12 +72,6 @@ TB_D trid_p_batch_place trid_p_batch_place_of(const trid_p_batch_plan &plan, uns
     p.system = tile.group * plan.lines.systems + tile.first + line;
     return p;
 }
-/* Computes the place again, instead of keeping it. */
-TB_D trid_p_batch_place trid_p_batch_place_again(const trid_p_batch_plan &plan, unsigned index, int systems, int line,
-                                                 int first)
-{
-    return trid_p_batch_place_of(plan, (unsigned)trid_p_batch_again_as((int)index), systems, line, first);
-}
 /* Returns where the place's rows of the matrix begin. */
 template <class tb_real>
 TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &from,
@@ -35,146 +82,172 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
     return group * from.jump + (p.system - group * plan.lines.systems) * from.stride + first * from.step;
 }
 
-/* How tiles arrive. Shared memory holds what is on its way, registers what is being solved: the next tile arrives while
-   the block works on this one. A thread asks for up to k rows, one after another, of 4 arrays (the matrix and the
-   right-hand side), 3 (the matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*k + j) *
-   systems*parts + t]. scalar: each thread asks for its own rows, element by element. vectorised: a warp asks for the
-   rows of its threads in pieces of 16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its
-   right-hand side, or for four rows of one array. No other warp reads them, so that no barrier of the block is needed.
-   Nobody asks for a of row 0 and c of row n-1. The way is a parameter of the kernels, or each would have the code of
-   all three. */
-enum { TRID_P_BATCH_UNPIPELINED, TRID_P_BATCH_SCALAR, TRID_P_BATCH_VECTORISED };
-
+/* Rows on their way to shared memory, while the block works on the tile before, which is in registers. A thread asks for
+   up to `count` rows, one after another and `burst` at a time, of 4 arrays (the matrix and the right-hand side), 3 (the
+   matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*count + j) * threads + t]. Each
+   thread asks for its own rows, element by element; or, vectorised, a warp asks for the rows of its threads in pieces of
+   16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its right-hand side, or for four rows of one
+   array. No other warp reads them, so that no barrier of the block is needed. Nobody asks for a of row 0 and c of row
+   n-1. */
+template <class tb_real, class of_shape, int of_arrays, int at_a_time = of_shape::k, int of_rows = of_shape::k>
+struct trid_p_batch_pipeline {
+    typedef of_shape shape;
+    typedef tb_real real;
+    static constexpr int arrays = of_arrays, burst = at_a_time, count = of_rows;
+    const trid_p_batch_plan &plan;
+    const trid_p_batch_arrays<tb_real> &matrix;
+    const tb_real *d;
+    tb_real *stage;
+    int first; /* the thread's first row */
+    int part;  /* of a cluster, or of its rows: the first has row 0 */
+};
+/* Where the next row is; scalar: of each array, vectorised: of each piece. */
 template <class tb_real>
 struct trid_p_batch_route {
-    const tb_real *from[4]; /* where the next row is; scalar: of each array, vectorised: of each piece */
-    int valid[2];           /* rows, in all; scalar: the first */
-    int part = 0;           /* of a cluster, or of its rows: the first has row 0 */
+    const tb_real *from[4];
+    int valid[2]; /* rows, in all; scalar: the first */
 };
 
 /* Finds, for vectorised copies, the thread with whose elements piece i of this lane begins, and the array, or the row
    of four. */
-template <class tb_real, int systems>
+template <class tb_real, class shape>
 TB_D void trid_p_batch_piece(int i, int *thread, int *which)
 {
-    enum {
-        vector = 16 / sizeof(tb_real),
-        width = systems < 32 ? systems : 32,
-        pieces = width / vector > 0 ? width / vector : 1
-    };
+    constexpr int vector = 16 / sizeof(tb_real), width = shape::systems < 32 ? shape::systems : 32;
+    constexpr int pieces = width / vector > 0 ? width / vector : 1;
     int lane = trid_warp_lane(), e = lane + 32 * i;
     *which = e / pieces % 4;
     *thread = (int)threadIdx.x - lane + e / (4 * pieces) * width + e % pieces * vector;
 }
-/* Returns a thread's route. Arrays of vectorised copies lie alike. */
-template <class tb_real, int k, int systems, int arrays, int pipelined>
-TB_D trid_p_batch_route<tb_real> trid_p_batch_route_of(const trid_p_batch_plan &plan,
-                                                       const trid_p_batch_arrays<tb_real> &rows, unsigned index,
-                                                       const trid_p_batch_place &own, int first, const tb_real *d)
+/* Returns a thread's route through tile `index`, where its own rows are at `own`. Arrays of vectorised copies lie
+   alike. */
+template <class of>
+TB_D auto trid_p_batch_route_of(const of &pipeline, unsigned index, const trid_p_batch_place &own)
 {
+    typedef typename of::shape shape;
+    typedef typename of::real tb_real;
+    constexpr int arrays = of::arrays, systems = shape::systems;
+    const trid_p_batch_plan &plan = pipeline.plan;
+    const tb_real *from[4] = {pipeline.matrix.a, pipeline.matrix.b, pipeline.matrix.c, pipeline.d};
     trid_p_batch_route<tb_real> route;
-    if (pipelined == TRID_P_BATCH_VECTORISED) {
+    if (shape::vectorised) {
         TB_UNROLL
         for (int i = 0; i < (int)sizeof(tb_real) / 4; i++) {
             int thread, which;
-            trid_p_batch_piece<tb_real, systems>(i, &thread, &which);
-            trid_p_batch_place p = trid_p_batch_place_of(plan, index, systems, thread % systems,
-                                                         first + k * (thread / systems - (int)threadIdx.x / systems));
+            trid_p_batch_piece<tb_real, shape>(i, &thread, &which);
+            const int first = pipeline.first + shape::k * (thread / systems - (int)threadIdx.x / systems);
+            trid_p_batch_place p = trid_p_batch_place_of(plan, index, systems, thread % systems, first);
             if (arrays == 1) {
-                route.from[i] = d + (p.at + which * plan.lines.step);
+                route.from[i] = from[3] + (p.at + which * plan.lines.step);
                 route.valid[i] = p.valid - which;
             } else {
-                route.from[i] = (which == 0                  ? rows.a
-                                 : which == 1                ? rows.b
-                                 : which == 2 || arrays == 3 ? rows.c
-                                                             : d) +
+                route.from[i] = (which == 0                  ? from[0]
+                                 : which == 1                ? from[1]
+                                 : which == 2 || arrays == 3 ? from[2]
+                                                             : from[3]) +
                                 p.at;
                 route.valid[i] = which < arrays ? p.valid : 0;
             }
         }
-    } else if (arrays == 1) {
-        route.from[0] = d + own.at;
-        route.valid[0] = own.valid;
-    } else {
-        long long at = own.in_batch ? trid_p_batch_matrix_at(plan, rows, own, first) : 0;
-        route.from[0] = rows.a + at;
-        route.from[1] = rows.b + at;
-        route.from[2] = rows.c + at;
-        if (arrays == 4) route.from[3] = d + own.at;
-        route.valid[0] = own.valid;
+        return route;
     }
+    const long long at =
+        arrays > 1 && own.in_batch ? trid_p_batch_matrix_at(plan, pipeline.matrix, own, pipeline.first) : 0;
+    route.valid[0] = own.valid;
+    TB_UNROLL
+    for (int e = 0; e < arrays; e++) route.from[e] = arrays > 1 && e < 3 ? from[e] + at : from[3] + own.at;
     return route;
 }
 
-/* Asks for rows j .. j + burst-1 of the route, as one group; rows of the matrix are step elements apart. */
-template <class tb_real, int k, int systems, int parts, int burst, int ahead, int arrays, int pipelined>
-TB_D void trid_p_batch_ask(const trid_p_batch_plan &plan, long long step, int j, trid_p_batch_route<tb_real> *route,
-                           tb_real *stage)
+/* Asks for rows j .. j + burst-1 of the route, as one group. */
+template <class of, class tb_real>
+TB_D void trid_p_batch_ask(const of &pipeline, int j, trid_p_batch_route<tb_real> *route)
 {
-    if (pipelined == TRID_P_BATCH_VECTORISED) {
+    typedef typename of::shape shape;
+    constexpr int arrays = of::arrays, count = of::count, burst = of::burst;
+    constexpr int threads = shape::threads, ahead = shape::ahead;
+    const long long step = pipeline.plan.lines.step;
+    if (shape::vectorised) {
         TB_UNROLL
         for (int i = 0; i < (int)sizeof(tb_real) / 4; i++) {
             int thread, which;
-            trid_p_batch_piece<tb_real, systems>(i, &thread, &which);
-            tb_real *to = stage + (which * (arrays == 1 ? 1 : k) * systems * parts + thread);
+            trid_p_batch_piece<tb_real, shape>(i, &thread, &which);
+            tb_real *to = pipeline.stage + (which * (arrays == 1 ? 1 : count) * threads + thread);
             if (arrays == 1) {
                 TB_UNROLL
                 for (int r = 0; r < burst; r += 4) {
                     if (which < burst - r && j + r < route->valid[i])
-                        trid_p_batch_copy<16, ahead>(&to[(j + r) * systems * parts], route->from[i]);
-                    route->from[i] += (burst - r < 4 ? burst - r : 4) * plan.lines.step;
+                        trid_p_batch_copy<16, ahead>(&to[(j + r) * threads], route->from[i]);
+                    route->from[i] += (burst - r < 4 ? burst - r : 4) * step;
                 }
                 continue;
             }
-            int top = which == 0 && thread < systems && route->part == 0;
+            int top = which == 0 && thread < shape::systems && pipeline.part == 0;
             int end = which == 2 ? route->valid[i] - 1 : route->valid[i];
-            if (route->valid[i] >= k) { /* all rows, as usual: nothing to compare but at the ends of a system */
+            if (route->valid[i] >= count) { /* all rows, as usual: nothing to compare but at the ends of a system */
                 TB_UNROLL
                 for (int r = 0; r < burst; r++) {
-                    if ((j + r > 0 || !top) && (j + r < k - 1 || end >= k))
-                        trid_p_batch_copy<16, ahead>(&to[(j + r) * systems * parts], route->from[i]);
-                    route->from[i] += plan.lines.step;
+                    if ((j + r > 0 || !top) && (j + r < count - 1 || end >= count))
+                        trid_p_batch_copy<16, ahead>(&to[(j + r) * threads], route->from[i]);
+                    route->from[i] += step;
                 }
             } else {
                 int skip = j == 0 && top;
-                if (skip) route->from[i] += plan.lines.step;
+                if (skip) route->from[i] += step;
                 TRID_P_BATCH_LOOP
                 for (int r = skip; r < burst && j + r < end; r++) {
-                    trid_p_batch_copy<16, ahead>(&to[(j + r) * systems * parts], route->from[i]);
-                    route->from[i] += plan.lines.step;
+                    trid_p_batch_copy<16, ahead>(&to[(j + r) * threads], route->from[i]);
+                    route->from[i] += step;
                 }
             }
         }
     } else {
-        tb_real *to = stage + threadIdx.x;
+        tb_real *to = pipeline.stage + threadIdx.x;
         TRID_P_BATCH_LOOP
-        for (int r = 0; r < burst; r++) TB_UNROLL
-        for (int e = 0; e < arrays; e++) {
-            int top = arrays > 1 && e == 0 && j + r == 0 && threadIdx.x < systems && route->part == 0; /* row 0 of a */
-            if (j + r + (e == 2) < route->valid[0] && !top) /* of c there must be one row more */
-                trid_p_batch_copy<sizeof(tb_real), ahead>(&to[(e * k + j + r) * systems * parts], route->from[e]);
-            route->from[e] += arrays > 1 && e < 3 ? step : plan.lines.step;
+        for (int r = 0; r < burst; r++) {
+            TB_UNROLL
+            for (int e = 0; e < arrays; e++) {
+                int top = arrays > 1 && e == 0 && j + r == 0 && threadIdx.x < shape::systems && pipeline.part == 0;
+                if (j + r + (e == 2) < route->valid[0] && !top) /* of c there must be one row more */
+                    trid_p_batch_copy<sizeof(tb_real), ahead>(&to[(e * count + j + r) * threads], route->from[e]);
+                route->from[e] += arrays > 1 && e < 3 ? pipeline.matrix.step : step;
+            }
         }
     }
     trid_copy_commit();
 }
-
-/* Asks, with TRID_BATCH_ADD, for the thread's rows of x as it was, behind the other arrays. It is a group in any
-   case. */
-template <class tb_real, int k, int systems, int parts, int ahead>
-TB_D void trid_p_batch_ask_before(const trid_p_batch_plan &plan, const trid_p_batch_place &own, const tb_real *x,
-                                  tb_real *stage)
+/* Asks for all rows of a tile. */
+template <class of>
+TB_D void trid_p_batch_prefetch(const of &pipeline, unsigned index, const trid_p_batch_place &own)
 {
+    auto route = trid_p_batch_route_of(pipeline, index, own);
+    TB_UNROLL
+    for (int from = 0; from < of::count; from += of::burst) trid_p_batch_ask(pipeline, from, &route);
+}
+/* Asks, with TRID_BATCH_ADD, for the thread's rows of x as it was, behind the others. It is a group in any case. */
+template <class of, class tb_real>
+TB_D void trid_p_batch_ask_before(const of &pipeline, const trid_p_batch_place &own, const tb_real *x)
+{
+    typedef typename of::shape shape;
+    tb_real *before = pipeline.stage + (of::arrays * shape::k * shape::threads + (int)threadIdx.x);
     x += own.at;
-    if (plan.flags & TRID_BATCH_ADD) {
+    if (pipeline.plan.flags & TRID_BATCH_ADD) {
         TB_UNROLL
-        for (int j = 0; j < k; j++) {
-            if (j < own.valid)
-                trid_p_batch_copy<sizeof(tb_real), ahead>(&stage[j * systems * parts + (int)threadIdx.x], x);
-            x += plan.lines.step;
+        for (int j = 0; j < shape::k; j++) {
+            if (j < own.valid) trid_p_batch_copy<sizeof(tb_real), shape::ahead>(&before[j * shape::threads], x);
+            x += pipeline.plan.lines.step;
         }
     }
     trid_copy_commit();
+}
+/* Clears the two places for which nobody asks: a of row 0, c of row n-1. */
+template <class of>
+TB_D void trid_p_batch_unasked(const of &pipeline)
+{
+    constexpr int k = of::shape::k, threads = of::shape::threads;
+    const int n = pipeline.plan.n, first = pipeline.first;
+    if (first == 0) pipeline.stage[threadIdx.x] = 0;
+    if (n > first && n <= first + k) pipeline.stage[(2 * k + n - 1 - first) * threads + (int)threadIdx.x] = 0;
 }
 
 /* Takes what is known of this tile and asks for that of the next: threads with the first or the last row of a system,
@@ -185,6 +258,7 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_known) {
         long long pitch;
+        slot += (int)threadIdx.x % systems;
         end[0] = end[1] = 0;
         if (first == 0 && valid > 0) end[0] = slot[0];
         if (valid > 0 && valid <= k) end[1] = slot[systems];
@@ -194,27 +268,62 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
         if (next.valid <= k) trid_p_batch_copy<sizeof(tb_real), 0>(&slot[systems], of + pitch);
     }
 }
-/* Clears the two places for which nobody asks: a of row 0, c of row n-1. */
-template <class tb_real, int k, int systems, int parts>
-TB_D void trid_p_batch_unasked(int n, int first, tb_real *stage)
+
+/* A thread's rows of a system, and its known ends. */
+template <class tb_real, int k>
+struct trid_p_batch_registers {
+    tb_real a[k], b[k], c[k], r[k], end[2];
+};
+/* Takes rows as they arrive, burst by burst, and asks for the same rows of tile `index`, the next one. But for x as it
+   was, nothing has been asked for since. Rows of the matrix beyond the system are identity rows. known: where the ends of
+   systems arrive. makes: rows is a function object, which makes the matrix. */
+template <int makes = 0, class of, class rows_type, class tb_real, int k>
+TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
+                              const trid_p_batch_place &next, tb_real *known, trid_p_batch_registers<tb_real, k> *u)
 {
-    if (first == 0) stage[threadIdx.x] = 0;
-    if (n > first && n <= first + k) stage[(2 * k + n - 1 - first) * systems * parts + (int)threadIdx.x] = 0;
-}
-/* Reads row j of the thread's, as it has arrived; a matrix that is not of arrays is made. */
-template <class tb_real, class rows_type>
-TB_D void trid_p_batch_arrived(int k, int threads, int j, const rows_type &make, long long system, int first,
-                               const tb_real *own, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
-{
-    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        *a = own[j * threads];
-        *b = own[(k + j) * threads];
-        *c = own[(2 * k + j) * threads];
-        *d = own[(3 * k + j) * threads];
-    } else {
-        make(system, first + j, a, b, c);
-        *d = own[j * threads];
+    constexpr int threads = of::shape::threads, systems = of::shape::systems, arrays = of::arrays, burst = of::burst;
+    const tb_real *own = pipeline.stage + threadIdx.x;
+    trid_p_batch_route<tb_real> route; /* found late where that spares registers */
+    if (burst < k) route = trid_p_batch_route_of(pipeline, index, next);
+    TB_UNROLL
+    for (int from = 0; from < k; from += burst) {
+        TRID_COPY_AWAIT(k / burst); /* the last of them is x as it was */
+        __syncwarp(TB_FULL_WARP);   /* what other lanes have asked for is there too */
+        TB_UNROLL
+        for (int j = from; j < from + burst; j++) {
+            if (arrays > 1 || makes) u->a[j] = u->c[j] = 0, u->b[j] = 1;
+            if (arrays != 3) u->r[j] = 0;
+            if (j >= here.valid) continue;
+            if (arrays > 1) {
+                u->a[j] = own[j * threads];
+                u->b[j] = own[(k + j) * threads];
+                u->c[j] = own[(2 * k + j) * threads];
+            }
+            if constexpr (makes)
+                trid_p_batch_rows_of(rows)(here.system, pipeline.first + j, &u->a[j], &u->b[j], &u->c[j]);
+            if (arrays != 3) u->r[j] = own[(arrays / 4 * 3 * k + j) * threads];
+        }
+        if (from == 0) trid_p_batch_next_known(k, systems, rows, pipeline.first, here.valid, next, known, u->end);
+        if (burst == k) route = trid_p_batch_route_of(pipeline, index, next);
+        __syncwarp(TB_FULL_WARP); /* and has been read by them */
+        trid_p_batch_ask(pipeline, from, &route);
     }
+}
+/* Stores x, or adds it to what it was, and asks for what it was in the next tile. */
+template <class of, class tb_real>
+TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here, const trid_p_batch_place &next,
+                              tb_real *x, tb_real *r)
+{
+    typedef typename of::shape shape;
+    constexpr int k = shape::k, threads = shape::threads;
+    const long long step = pipeline.plan.lines.step;
+    if (pipeline.plan.flags & TRID_BATCH_ADD) {
+        const tb_real *before = pipeline.stage + (of::arrays * k * threads + (int)threadIdx.x);
+        if (shape::pipelined) TRID_COPY_AWAIT(k / of::burst);
+        trid_p_batch_add(k, here.valid, shape::pipelined ? before : x + here.at, shape::pipelined ? threads : step, r);
+    }
+    if (shape::pipelined) trid_p_batch_ask_before(pipeline, next, x);
+    trid_p_batch_scatter(k, here.valid, 0, r, step, x + here.at);
 }
 
 /* Fetches the thread's rows of the matrix from memory, or makes them; 0 beyond the system. */
@@ -234,98 +343,4 @@ TB_D void trid_p_batch_own_rows(int k, const trid_p_batch_plan &plan, const trid
             if (j < p.valid) from(p.system, first + j, &a[j], &b[j], &c[j]);
         }
     }
-}
-
-/* Blocks a multiprocessor: so many that a thread has the registers that it needs. */
-#define TRID_P_BATCH_INTERLEAVED_THREADS(tb_real, k)                                                                   \
-    ((k) <= 4               ? (sizeof(tb_real) == 4 ? 1024 : 640)                                                      \
-     : (k) <= 8             ? (sizeof(tb_real) == 4 ? 640 : 384)                                                       \
-     : sizeof(tb_real) == 4 ? 512                                                                                      \
-                            : 256)
-#define TRID_P_BATCH_INTERLEAVED_RESIDENT(tb_real, k, threads)                                                         \
-    (TRID_P_BATCH_INTERLEAVED_THREADS(tb_real, k) > (threads)                                                          \
-         ? TRID_P_BATCH_INTERLEAVED_THREADS(tb_real, k) / (threads)                                                    \
-         : 1)
-
-/* Returns how tiles arrive whose arrays lie at these places: vectorised if pieces of 16 bytes are pieces of memory, and
-   of whole systems. */
-template <class tb_real>
-static inline int trid_p_batch_pipelining_at(const trid_lines &lines, size_t places)
-{
-    const int vector = 16 / (int)sizeof(tb_real);
-    return places % 16 == 0 && lines.stride == 1 && lines.systems % vector == 0 && lines.step % vector == 0 &&
-                   (lines.groups == 1 || lines.jump % vector == 0)
-               ? TRID_P_BATCH_VECTORISED
-               : TRID_P_BATCH_SCALAR;
-}
-/* The same for these rows and d; if they do not lie alike, scalar. */
-template <class tb_real, class rows_type>
-static inline int trid_p_batch_pipelining(const trid_lines &lines, const rows_type &rows, const tb_real *d)
-{
-    size_t places = (size_t)d;
-    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        if (rows.step != lines.step || rows.stride != lines.stride || rows.jump != lines.jump)
-            return TRID_P_BATCH_SCALAR;
-        places |= (size_t)rows.a | (size_t)rows.b | (size_t)rows.c;
-    }
-    return trid_p_batch_pipelining_at<tb_real>(lines, places);
-}
-
-/* What a launch of interleaved systems needs: `bytes` of shared memory a block for what is on its way, and at most
-   `fixed` besides; `resident` blocks a multiprocessor, or fewer, but at least `least`; asynchronous copies, which
-   devices have `since` a compute capability. by_clusters: where there are clusters these replace the kernel. */
-struct trid_p_batch_pipelined {
-    int systems, threads, bytes, fixed, resident, least, since, by_clusters;
-};
-/* Launches a kernel with pipelined tiles. Where there is no room for it, where copies are missing or where it is empty,
-   *launched stays as it was. */
-template <class... parameters, class... given>
-static int trid_p_batch_launch_pipelined(void (*kernel)(parameters...), trid_p_batch_pipelined with,
-                                         trid_p_batch_plan plan, cudaStream_t stream, int *launched,
-                                         const given &...arguments)
-{
-    trid_p_batch_device device;
-    dim3 grid;
-    if (trid_p_batch_count(&plan, with.systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
-    while (with.resident >= with.least && with.resident * (with.bytes + with.fixed) > device.most) with.resident--;
-    if (device.major < with.since || with.resident < with.least || (device.always_pipelined && with.by_clusters))
-        return TRID_BATCH_OK;
-    *launched = 1;
-    return trid_p_batch_launch_tiles(kernel, grid, with.threads, with.resident, (size_t)with.bytes, device, stream,
-                                     plan, arguments...);
-}
-
-/* A shape of a kernel for interleaved systems: a block has `systems` of them in `parts` partitions of k rows. Rows are
-   asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache. */
-template <int rows, int of_systems, int of_parts, int at_a_time = rows, int bytes_ahead = 0>
-struct trid_p_batch_shape {
-    enum { k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead };
-};
-/* Returns launch(shape) of the first shape that holds n rows. */
-template <class... shapes, class function>
-static int trid_p_batch_choose(int n, const function &launch)
-{
-    int status = TRID_BATCH_LAUNCH_FAILED;
-    (void)((n <= (int)shapes::k * shapes::parts && (status = launch(shapes()), 1)) || ...);
-    return status;
-}
-
-/* Launches a kernel that is not pipelined, with so many bytes of dynamic shared memory a block. */
-template <class shape, class... parameters, class... given>
-static int trid_p_batch_launch_unpipelined_of(void (*kernel)(parameters...), shape, trid_p_batch_plan plan, int bytes,
-                                              cudaStream_t stream, const given &...arguments)
-{
-    const trid_p_batch_device any = {0, 0, 0, 0};
-    dim3 grid;
-    if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    return trid_p_batch_launch_tiles(kernel, grid, shape::systems * shape::parts, 0, (size_t)bytes, any, stream, plan,
-                                     arguments...);
-}
-/* Returns n, or the most that these kernels serve where all but that one are empty. */
-template <class... parameters>
-static int trid_p_batch_unpipelined_n(void (*kernel)(parameters...), int n)
-{
-    trid_p_batch_device device;
-    return trid_p_batch_device_of(kernel, &device) == TRID_BATCH_OK && device.always_pipelined ? 1024 : n;
 }

@@ -155,26 +155,6 @@ static int trid_p_batch_launch_pivoted_contiguous(trid_p_batch_plan plan, const 
                : trid_p_batch_launch_pivoted_warps<TRID_P_BATCH_STRIDED, 8, 16>(plan, k, rows, d, x, stream);
 }
 
-/* Launches for interleaved systems. Where *launched stays as it was, the kernels for contiguous systems serve them. */
-template <class tb_real>
-static int trid_p_batch_launch_pivoted_interleaved(const trid_p_batch_plan &plan,
-                                                   const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
-                                                   tb_real *x, cudaStream_t stream, int *launched)
-{
-    constexpr int fold = sizeof(tb_real) == 4 ? 2 : 1;
-    const int status = trid_p_batch_launch_clusters<0, 1, 1>(plan, rows, d, x, stream, launched);
-    if (*launched || status || plan.n > 512) return status;
-    return trid_p_batch_choose<
-        trid_p_batch_shape<16, 128, 1, 4, 0>, trid_p_batch_shape<16, 64 * fold, 2, 4, 0>,
-        trid_p_batch_shape<16, 32 * fold, 4, 4, 128>, trid_p_batch_shape<16, 32 * fold, 8, 4, 128>,
-        trid_p_batch_shape<16, 16 * fold, 16, 4, 256>, trid_p_batch_shape<16, 8 * fold, 32, 4, 128>>(
-        plan.n, [&](auto shape) {
-            typedef decltype(shape) of;
-            return trid_p_batch_launch_interleaved_of<1, tb_real, of::k, of::systems, of::parts, of::burst, of::ahead>(
-                plan, rows, d, x, stream, launched);
-        });
-}
-
 /* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32
    borders at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
    eliminated twice, by the same instructions, in one kernel: where a system is so ill conditioned that another way
@@ -333,16 +313,16 @@ static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real 
     lines = trid_p_lines_of(lines);
     if ((flags & TRID_BATCH_REPAIR) && ((flags & TRID_BATCH_ADD) || !options->status || d == x))
         if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_FLAGS;
-    int launched = 0,
-        status = trid_p_batch_refuse(lines, flags, TRID_BATCH_PIVOTED_FLAGS, a, b, c, d, (const tb_real *)x, 0);
+    int status = trid_p_batch_refuse(lines, flags, TRID_BATCH_PIVOTED_FLAGS, a, b, c, d, (const tb_real *)x, 0);
     if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
     trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
     if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
+        status = TRID_P_BATCH_NOT_LAUNCHED;
         if (trid_p_batch_is_interleaved(plan))
-            status = trid_p_batch_launch_pivoted_interleaved(plan, rows, d, x, stream, &launched);
-        if (launched || status) return status;
+            status = trid_p_batch_launch_interleaved<trid_p_batch_how::pivoted>(plan, rows, d, x, stream);
+        if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
     if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), 2)) {
         if constexpr (only & TRID_BATCH_ONLY_SHORT)

@@ -13,9 +13,9 @@ static int trid_p_batch_launch_on_chip(const trid_p_batch_plan &plan, const rows
         if constexpr (only & TRID_BATCH_ONLY_CONTIGUOUS)
             return status;
         else if constexpr (checked)
-            status = trid_p_batch_launch_checked_interleaved(plan, rows, d, x, stream);
+            status = trid_p_batch_launch_interleaved<trid_p_batch_how::checked>(plan, rows, d, x, stream);
         else
-            status = trid_p_batch_launch_interleaved<tb_real>(plan, rows, d, x, stream);
+            status = trid_p_batch_launch_interleaved<trid_p_batch_how::hybrid>(plan, rows, d, x, stream);
     } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
         if constexpr (!checked)
             status = trid_p_batch_launch_contiguous<tb_real>(plan, rows, d, x, shared, stream);

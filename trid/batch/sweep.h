@@ -12,6 +12,27 @@ TB_D void trid_p_batch_gather(int k, int from, int valid, const tb_real *src, lo
     }
 }
 
+/* Adds to the thread's rows 0 .. valid - 1. */
+template <class tb_real>
+TB_D void trid_p_batch_add(int k, int valid, const tb_real *src, long long step, tb_real *u)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        if (j < valid) u[j] += *src;
+        src += step;
+    }
+}
+/* Stores the thread's rows 0 .. valid - 1. */
+template <class tb_real>
+TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long long step, tb_real *to)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        if (j < valid) *to = add ? *to + u[j] : u[j];
+        to += step;
+    }
+}
+
 /* Pads a thread's rows with identity rows, and couples the system's last row to none of them. */
 template <class tb_real>
 TB_D void trid_p_batch_pad(int k, int valid, tb_real *b, tb_real *c)
@@ -22,6 +43,18 @@ TB_D void trid_p_batch_pad(int k, int valid, tb_real *b, tb_real *c)
         if (j >= valid - 1) c[j] = 0;
     }
 }
+
+/* Where the threads of a block leave rows for each other: in shared memory, beside which worst has the least bad row of
+   each system, or is null. And where the blocks of a cluster do: in two mailboxes, used in turn, of `words` numbers of
+   each system from each block. The third use comes after the first is over. */
+template <class tb_real>
+struct trid_p_batch_post {
+    tb_real *shared;
+    int *worst;
+    tb_real *mailbox = 0;
+    unsigned long long *mbarrier = 0;
+    int block = 0, blocks = 1, phase = 0;
+};
 
 /* Stores the first and the last row of a thread's partition for those who solve the reduced systems: a, c, d of first
    rows, then of last rows, `span` elements each. */
@@ -85,13 +118,14 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 /* Solves the systems of the block: thread t has rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems;
    those from valid on become identity rows. As trid_block_interleaved, but with up to 64 partitions (a lane then has
    two rows of the reduced system), and with a status that knows its system.
-   Leaves   x in r; in *left the unknown above; in *bad the least bad row of this thread; in worst[system] that of
-            reduced rows. With open, the rows are `parts` <= 32 partitions of a longer system, and nothing is solved:
-            the thread's last row then couples to the unknown above the first partition (a) and to the last of the last
-            partition (c; in that partition to the unknown below it) */
+   Leaves   x in r; in *left the unknown above; in worst[system] the least bad row of reduced ones. With open, the rows
+            are `parts` <= 32 partitions of a longer system, and nothing is solved: the thread's last row then couples
+            to the unknown above the first partition (a) and to the last of the last partition (c; in that partition to
+            the unknown below it)
+   Returns  the least bad row of this thread */
 template <class tb_real, int k, int systems, int parts, int open = 0>
-TB_D void trid_p_batch_sweep(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
-                             int *worst, int *bad, tb_real *left)
+TB_D int trid_p_batch_sweep(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r,
+                            const trid_p_batch_post<tb_real> &post, tb_real *left)
 {
     enum {
         banks = TRID_P_BATCH_BANKS(tb_real),
@@ -102,27 +136,28 @@ TB_D void trid_p_batch_sweep(int n, int valid, tb_real *a, tb_real *b, tb_real *
     trid_p_batch_pad(k, valid, b, c);
     if (!open && part == 0) a[0] = 0;
     int status = trid_lane_reduce(k, a, b, c, r);
-    *bad = trid_p_batch_row(status ? k * part + status : 0, n);
+    const int bad = trid_p_batch_row(status ? k * part + status : 0, n);
     tb_real last = r[k - 1];
     *left = 0;
     if (parts > 1) {
-        const tb_real *down = shared + 3 * span;
+        const tb_real *down = post.shared + 3 * span;
         int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-        trid_p_batch_store_interface(k, span, slot, a, c, r, shared);
+        trid_p_batch_store_interface(k, span, slot, a, c, r, post.shared);
         __syncthreads();
         if (parts == group || thread < systems * group)
-            trid_p_batch_sweep_reduced<tb_real, k, systems, parts, open>(n, shared, worst);
+            trid_p_batch_sweep_reduced<tb_real, k, systems, parts, open>(n, post.shared, post.worst);
         __syncthreads();
         if (open) {
             a[k - 1] = down[slot];
             c[k - 1] = down[span + slot];
             r[k - 1] = down[2 * span + slot];
-            return;
+            return bad;
         }
         if (part > 0) *left = down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)];
         last = down[2 * span + slot];
     }
     trid_lane_expand(k, a, c, r, *left, last);
+    return bad;
 }
 
 /* Sends four numbers to another block. */
@@ -133,15 +168,7 @@ TB_D void trid_p_batch_send(tb_real *to, int rank, unsigned long long *mbarrier,
     if (sizeof(tb_real) == 8) trid_cluster_send(to + 2, rank, mbarrier, v + 2);
 }
 
-/* A mailbox for what the blocks of a cluster send each other: `words` numbers of each system from each block. There are
-   two of them, used in turn; the third use comes after the first is over. */
 #define TRID_P_BATCH_MAILBOX(words, systems, blocks) ((words) * (systems) * (blocks))
-template <class tb_real>
-struct trid_p_batch_post {
-    tb_real *mailbox; /* two places */
-    unsigned long long *mbarrier;
-    int block, blocks, phase;
-};
 /* Returns the mbarrier of this use. */
 template <class tb_real>
 TB_D unsigned long long *trid_p_batch_mbarrier_of(const trid_p_batch_post<tb_real> &post)
@@ -163,24 +190,46 @@ TB_D void trid_p_batch_receive(const trid_p_batch_post<tb_real> &post)
     trid_mbarrier_wait(trid_p_batch_mbarrier_of(post), post.phase / 2 & 1);
 }
 
+/* Waits for the first and last rows of a cluster's blocks, and solves for the last unknowns of all blocks.
+   Leaves   in *above the last unknown of the block before, in *last that of this one */
+template <class tb_real, int k, int systems, int parts>
+TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &post, const tb_real *mailbox,
+                                    tb_real *above, tb_real *last)
+{
+    int rank = (int)threadIdx.x % parts, system = (int)threadIdx.x / parts, block = post.block, blocks = post.blocks;
+    const tb_real *from = mailbox + 8 * (blocks * system + rank);
+    trid_p_batch_receive(post);
+    tb_real a = 0, c = 0, x = 0, worst = 0, first_a = 0, first_c = 0, first_d = 0;
+    if (rank < blocks) a = from[0], c = from[1], x = from[2], worst = from[3];
+    if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
+    int met = trid_lane_link(&a, &c, &x, first_a, first_c, first_d);
+    met |= trid_warp_pcr(parts, blocks, a, c, &x);
+    if (post.worst && (met || worst != 0)) {
+        int row = met ? trid_p_batch_row(met & 1 ? k * parts * (rank + 1) : n, n) : n;
+        atomicMin(&post.worst[system], worst != 0 && (int)worst < row ? (int)worst : row);
+    }
+    *above = __shfl_sync(TB_FULL_WARP, x, block > 0 ? block - 1 : 0, parts);
+    *last = __shfl_sync(TB_FULL_WARP, x, block, parts);
+}
 /* Solves systems that a cluster shares: its block `block` of `blocks` <= parts has rows k*parts*block ..
    k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last, both coupled to the last
    unknowns of the blocks around. These rows, and how the block fared, go to all blocks of the cluster, each of which
    solves for the last unknowns of all blocks. With worst != 0, *bad is taken care of. */
 template <class tb_real, int k, int systems, int parts>
-TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
-                                     int *worst, const trid_p_batch_post<tb_real> &post, tb_real *left)
+TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r,
+                                     const trid_p_batch_post<tb_real> &post, tb_real *left)
 {
     enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 8 };
     int thread = (int)threadIdx.x, part = thread / systems, block = post.block, blocks = post.blocks;
+    int *worst = post.worst;
     tb_real *mailbox = trid_p_batch_expect<words, systems>(post);
     trid_p_batch_pad(k, valid, b, c);
     if (block == 0 && part == 0) a[0] = 0;
     int status = trid_lane_reduce(k, a, b, c, r);
     if (worst && status) atomicMin(&worst[thread % systems], trid_p_batch_row(k * (parts * block + part) + status, n));
-    tb_real *up = shared, *down = shared + 3 * span;
+    tb_real *up = post.shared, *down = up + 3 * span;
     int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-    trid_p_batch_store_interface(k, span, slot, a, c, r, shared);
+    trid_p_batch_store_interface(k, span, slot, a, c, r, post.shared);
     __syncthreads();
 
     /* Now this thread has partition rank of system thread / parts. */
@@ -215,19 +264,8 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, t
         trid_p_batch_send(to, rank, trid_p_batch_mbarrier_of(post), last);
         trid_p_batch_send(to + 4, rank, trid_p_batch_mbarrier_of(post), first);
     }
-    trid_p_batch_receive(post);
-    const tb_real *from = mailbox + 8 * (blocks * system + rank);
-    tb_real block_a = 0, block_c = 0, x = 0, block_worst = 0, first_a = 0, first_c = 0, first_d = 0;
-    if (rank < blocks) block_a = from[0], block_c = from[1], x = from[2], block_worst = from[3];
-    if (rank < blocks - 1) first_a = from[12], first_c = from[13], first_d = from[14];
-    met = trid_lane_link(&block_a, &block_c, &x, first_a, first_c, first_d);
-    met |= trid_warp_pcr(parts, blocks, block_a, block_c, &x);
-    if (worst && (met || block_worst != 0)) {
-        int row = met ? trid_p_batch_row(met & 1 ? k * parts * (rank + 1) : n, n) : n;
-        atomicMin(&worst[system], block_worst != 0 && (int)block_worst < row ? (int)block_worst : row);
-    }
-    tb_real above = __shfl_sync(TB_FULL_WARP, x, block > 0 ? block - 1 : 0, parts),
-            own_last = __shfl_sync(TB_FULL_WARP, x, block, parts);
+    tb_real above, own_last;
+    trid_p_batch_solve_blocks<tb_real, k, systems, parts>(n, post, mailbox, &above, &own_last);
     down[2 * span + here] = rank == parts - 1 ? own_last : row_d - row_a * above - row_c * own_last;
     if (rank == 0) up[here] = above; /* nobody else has read this one */
     __syncthreads();
@@ -235,16 +273,57 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, t
     trid_lane_expand(k, a, c, r, *left, down[2 * span + slot]);
 }
 
-/* Solves with pivoting: the border of each partition goes to a lane of a group of `parts` <= 32 that has its system.
-   These climb the tree of trid_warp_pivoted, and the unknowns around each partition come back the same way. With
-   cluster, the borders of the blocks go to all blocks, each of which climbs the rest of the tree. Where an unknown has
-   no pivot, worst becomes 1. */
-template <class tb_real, int k, int systems, int parts, int cluster>
-TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r, tb_real *shared,
-                                     int *worst, const trid_p_batch_post<tb_real> &post)
+/* Climbs the rest of the tree in which a cluster eliminates with pivoting: the borders of the blocks go to all blocks.
+   Leaves   in outer the unknowns around this block
+   Returns  whether an unknown of the system has no pivot */
+template <class tb_real, int systems, int parts>
+TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_p_batch_post<tb_real> &post,
+                                     tb_real *outer)
 {
-    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 12 };
+    enum { words = 12 };
+    const int rank = (int)threadIdx.x % parts, system = (int)threadIdx.x / parts;
+    const int blocks = trid_warp_uniform(post.blocks);
+    tb_real *mailbox = trid_p_batch_expect<words, systems>(post), all[9], kept[9], send[words] = {0};
+    int side, count = 1;
+    TB_UNROLL
+    for (int e = 0; e < 9; e++) send[e] = __shfl_sync(TB_FULL_WARP, border[e], parts / 2 - 1, parts);
+    if (post.worst) {
+        if (met) atomicMin(&post.worst[system], 1);
+        __syncwarp(TB_FULL_WARP);
+        send[9] = post.worst[system] == TRID_P_BATCH_NO_ROW ? (tb_real)0 : (tb_real)1;
+        __syncwarp(TB_FULL_WARP);
+    }
+    if (rank < blocks) {
+        tb_real *to = mailbox + words * (blocks * system + post.block);
+        TB_UNROLL
+        for (int e = 0; e < words; e += 4) trid_p_batch_send(to + e, rank, trid_p_batch_mbarrier_of(post), send + e);
+    }
+    trid_p_batch_receive(post);
+    while (count < blocks) count *= 2;
+    const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
+    TB_UNROLL
+    for (int e = 0; e < 9; e++) /* where there is no block: two unknowns that are zero, facing up or down */
+        all[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
+    met = trid_warp_pivoted_up(1, parts, count, rank, all, kept, &side);
+    met |= trid_warp_pivoted_root(parts, count, all, outer);
+    met = rank < blocks && (met || from[9] != 0);
+    trid_warp_pivoted_down(1, parts, count, rank, kept, side, outer);
+    TB_UNROLL
+    for (int e = 0; e < 4; e++) outer[e] = __shfl_sync(TB_FULL_WARP, outer[e], post.block, parts);
+    return met;
+}
+
+/* Solves with pivoting: the border of each partition goes to a lane of a group of `parts` <= 32 that has its system.
+   These climb the tree of trid_warp_pivoted, and the unknowns around each partition come back the same way. Where an
+   unknown has no pivot, worst becomes 1. */
+template <class tb_real, int k, int systems, int parts, int cluster>
+TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r,
+                                     const trid_p_batch_post<tb_real> &post)
+{
+    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
     int thread = (int)threadIdx.x, part = thread / systems, block = cluster ? post.block : 0, side;
+    int *worst = post.worst;
+    tb_real *shared = post.shared;
     unsigned flags;
     tb_real border[9], kept[9], outer[4];
     trid_p_batch_pad(k, valid, b, c);
@@ -263,40 +342,10 @@ TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real 
         for (int e = 0; e < 9; e++) border[e] = shared[e * span + here];
     }
     met = trid_warp_pivoted_up(1, parts, parts, parts * block + rank, border, kept, &side);
-    if (cluster) {
-        const int blocks = trid_warp_uniform(post.blocks);
-        tb_real *mailbox = trid_p_batch_expect<words, systems>(post), part_kept[9], send[words] = {0};
-        int part_side;
-        TB_UNROLL
-        for (int e = 0; e < 9; e++) send[e] = __shfl_sync(TB_FULL_WARP, border[e], parts / 2 - 1, parts);
-        if (worst) {
-            if (met) atomicMin(&worst[system], 1);
-            __syncwarp(TB_FULL_WARP);
-            send[9] = worst[system] == TRID_P_BATCH_NO_ROW ? (tb_real)0 : (tb_real)1;
-            __syncwarp(TB_FULL_WARP);
-        }
-        if (rank < blocks) {
-            tb_real *to = mailbox + words * (blocks * system + block);
-            TB_UNROLL
-            for (int e = 0; e < words; e += 4)
-                trid_p_batch_send(to + e, rank, trid_p_batch_mbarrier_of(post), send + e);
-        }
-        trid_p_batch_receive(post);
-        int count = 1;
-        while (count < blocks) count *= 2;
-        const tb_real *from = mailbox + words * (blocks * system + (rank < blocks ? rank : 0));
-        TB_UNROLL
-        for (int e = 0; e < 9; e++) /* where there is no block: two unknowns that are zero, facing up or down */
-            border[e] = rank < blocks ? from[e] : e == (rank & 1) || e == 7 - (rank & 1) ? (tb_real)1 : (tb_real)0;
-        met = trid_warp_pivoted_up(1, parts, count, rank, border, part_kept, &part_side);
-        met |= trid_warp_pivoted_root(parts, count, border, outer);
-        met = rank < blocks && (met || from[9] != 0);
-        trid_warp_pivoted_down(1, parts, count, rank, part_kept, part_side, outer);
-        TB_UNROLL
-        for (int e = 0; e < 4; e++) outer[e] = __shfl_sync(TB_FULL_WARP, outer[e], block, parts);
-    } else {
+    if (cluster)
+        met = trid_p_batch_pivoted_blocks<tb_real, systems, parts>(met, border, post, outer);
+    else
         met |= trid_warp_pivoted_root(parts, parts, border, outer);
-    }
     if (worst && met) atomicMin(&worst[system], 1);
     trid_warp_pivoted_down(1, parts, parts, parts * block + rank, kept, side, outer);
     if (parts > 1) {
