@@ -56,39 +56,28 @@
 
 #define TRANSPOSE_VERSION 200 /* 100 * major + minor */
 
-/* ---- qualifiers, and one text for both precisions: the same lines in trid.h and transpose.h ---------------------- */
+/* ---- qualifiers: the same lines in trid.h and transpose.h -------------------------------------------------------- */
 
-#ifndef TB_ONE_TEXT
-#define TB_ONE_TEXT
+#ifndef TB_QUALIFIERS
+#define TB_QUALIFIERS
 
 /* TB_DEVICE_SCOPES: whether there are warps. TB_HD: host and device; TB_D: device only; TB_HOST: host only. */
-#if defined __CUDACC__ || defined __CUDACC_RTC__
-#define TB_DEVICE_SCOPES 1
-#define TB_HD static __host__ __device__ __forceinline__
-#define TB_D static __device__ __forceinline__
-#else
-#ifdef SIMT_EMULATOR
+#if defined __CUDACC__ || defined SIMT_EMULATOR
 #define TB_DEVICE_SCOPES 1
 #else
 #define TB_DEVICE_SCOPES 0
 #endif
 #ifdef __GNUC__
-#define TB_HD static inline __attribute__((unused))
-#else
-#define TB_HD static inline
-#endif
-#define TB_D TB_HD
-#endif
-
-#ifdef __GNUC__
 #define TB_HOST static inline __attribute__((unused))
 #else
 #define TB_HOST static inline
 #endif
-#ifdef __CUDACC_RTC__
-#define TB_HOST_SCOPE 0
+#ifdef __CUDACC__
+#define TB_HD static __host__ __device__ __forceinline__
+#define TB_D static __device__ __forceinline__
 #else
-#define TB_HOST_SCOPE 1
+#define TB_HD TB_HOST
+#define TB_D TB_HOST
 #endif
 
 #ifdef __CUDA_ARCH__ /* a bare pragma would be a warning in the host compiler's pass */
@@ -99,17 +88,9 @@
 #define TB_LOOP
 #endif
 
-/* The body is C over tb_real, which has TB_BYTES bytes, in plain names. C reads it twice and appends the precision's
-   suffix to the names in a list; outside the body the suffix is empty, so a plain name is itself. C++ reads the body in
-   two inline namespaces: plain names are overloads, and a suffixed name, also from a list, chooses one. */
-#define TB_JOIN_EXPANDED(name, suffix) name##suffix
-#define TB_JOIN(name, suffix) TB_JOIN_EXPANDED(name, suffix)
-#define TB_OF(name) TB_JOIN(name, TB_SUFFIX)
-#define TB_SUFFIX
-
 #define TB_FULL_WARP 0xffffffffu /* all lanes of a warp, for the shuffles */
 
-#endif /* TB_ONE_TEXT */
+#endif /* TB_QUALIFIERS */
 
 /* ---- the map ----------------------------------------------------------------------------------------------------- */
 

@@ -44,19 +44,26 @@
 #include "interleaved.h"
 
 /* Elements of the caller's arrays. */
-#define TRID_WARP_LU_PRECOMPUTED_LEN 10 /* trid_warp_lu_precompute: keep, of each lane */
-#define TRID_BLOCK_LU_LEN 196           /* trid_block_lu: for the block */
+enum {
+    TRID_WARP_LU_PRECOMPUTED_LEN = 10,   /* trid_warp_lu_precompute: keep, of each lane */
+    TRID_BLOCK_LU_LEN = 196,             /* trid_block_lu: for the block */
+    TRID_RECURRENCE_LEN = 7,             /* trid_warp_recurrence_open, trid_block_recurrence_open: keep, of each lane */
+    TRID_INTERLEAVED_RECURRENCE_LEN = 8, /* trid_block_interleaved_recurrence_open: the same */
+    TRID_BLOCK_RECURRENCE_LEN = 98       /* trid_block_recurrence: for the block. Each warp's product, sum and last
+                                      coefficient, 32 of each, and two places for what warps pass on in turns. */
+};
 #define TRID_BLOCK_INTERLEAVED_LU_LEN_F32(systems, parts)                                                              \
     TRID_P_INTERLEAVED_LU_LEN(systems, parts, 32) /* trid_block_interleaved_lu: for the block */
 #define TRID_BLOCK_INTERLEAVED_LU_LEN_F64(systems, parts) TRID_P_INTERLEAVED_LU_LEN(systems, parts, 16)
 #define TRID_P_INTERLEAVED_LU_LEN(systems, parts, banks)                                                               \
     (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts)))
 
-#define TRID_P_MOST_SIDES 4 /* of trid_warp_lu_solve_precomputed */
-
-/* Of tb_real: the bits of the exponent in the upper word, and twice the exponent of 1. */
-#define TRID_P_EXPONENT (TB_BYTES == 4 ? 0x7f800000 : 0x7ff00000)
-#define TRID_P_POWER_OF_TWO (TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000)
+/* Where a product of a recurrence's coefficients exceeds the growth, partitions take turns, one after another: a small
+   number in such a recurrence may be the difference of large ones. A lane keeps of a recurrence's matrix the factors of
+   the five steps of the scan, the product up to its last row, its first row's coefficient (edge) and, of interleaved
+   systems, a pair's second product, where number 5 is the first. */
+enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
+enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
 
 #if TB_DEVICE_SCOPES
 /* Returns whether this is its group's first lane in the direction of a recurrence. */
@@ -67,7 +74,7 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
 #endif
 
 #ifndef __cplusplus
-#define trid_p_sign TB_OF(trid_p_sign)
+#define trid_p_signs TB_OF(trid_p_signs)
 #define trid_p_power TB_OF(trid_p_power)
 #define trid_p_lu_reduce TB_OF(trid_p_lu_reduce)
 #define trid_p_lu_rows TB_OF(trid_p_lu_rows)
@@ -152,43 +159,22 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
-/* Returns an integer with the sign of x; its other bits are arbitrary. */
-TB_HD int trid_p_sign(tb_real x)
+/* Returns a number that is negative if x and y have opposite signs. */
+TB_HD int trid_p_signs(tb_real x, tb_real y)
 {
-#if TB_BYTES == 4 && defined __CUDA_ARCH__
-    return __float_as_int(x);
-#elif TB_BYTES == 4
-    int u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-#elif defined __CUDA_ARCH__
-    return __double2hiint(x);
-#else
-    long long u;
-    memcpy(&u, &x, sizeof u);
-    return (int)(u >> 32);
-#endif
+    return (int)(trid_p_upper(x) ^ trid_p_upper(y));
 }
 
 /* Returns the power of two that brings |x| into [1, 2). Where there is none, the product with |x| is below 1, infinite
    or NaN. */
 TB_HD tb_real trid_p_power(tb_real x)
 {
-    int u = TRID_P_POWER_OF_TWO - (trid_p_sign(x) & TRID_P_EXPONENT);
-#if TB_BYTES == 4 && defined __CUDA_ARCH__
-    return __int_as_float(u);
-#elif TB_BYTES == 4
-    float y;
+    const unsigned twice_one = TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000; /* twice the exponent of 1 */
+    const unsigned exponent = trid_p_upper(x) & (TB_BYTES == 4 ? 0x7f800000 : 0x7ff00000);
+    trid_p_bits u = (trid_p_bits)(twice_one - exponent) << (8 * sizeof u - 32);
+    tb_real y;
     memcpy(&y, &u, sizeof y);
     return y;
-#elif defined __CUDA_ARCH__
-    return __hiloint2double(u, 0);
-#else
-    unsigned long long v = (unsigned long long)(unsigned)u << 32;
-    double y;
-    memcpy(&y, &v, sizeof y);
-    return y;
-#endif
 }
 
 /* Computes the map by which k rows act on u = c / pivot of the row above them. With v = |u| and w = 1 - v, the rows of
@@ -207,12 +193,12 @@ TB_HD int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b
         tb_real excess = size - up - down;
         dominant &= excess >= -8 * trid_roundoff(); /* b may be rounded */
         if (excess < 0) excess = 0;
-        int apart = (trid_p_sign(a[j]) ^ trid_p_sign(b[j]) ^ before) < 0;
+        int apart = (trid_p_signs(a[j], b[j]) ^ before) < 0;
         tb_real from_w = excess + up, from_v = apart ? from_w + up : excess;
         tb_real next1 = from_w * w1 + from_v * v1, next2 = from_w * w2 + from_v * v2;
         v1 = down * (w1 + v1), w1 = next1;
         v2 = down * (w2 + v2), w2 = next2;
-        before = trid_p_sign(b[j]) ^ trid_p_sign(c[j]);
+        before = trid_p_signs(b[j], c[j]);
     }
     map[0] = w1, map[1] = v1, map[2] = w2, map[3] = v2;
     return dominant;
@@ -227,8 +213,8 @@ TB_HD int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, t
     for (int j = 0; j < k; j++) {
         tb_real up = trid_abs(a[j]), down = trid_abs(c[j]), excess = trid_abs(b[j]) - up - down;
         if (excess < 0) excess = 0;
-        int apart = (trid_p_sign(a[j]) ^ trid_p_sign(b[j]) ^ before) < 0;
-        before = trid_p_sign(b[j]) ^ trid_p_sign(c[j]);
+        int apart = (trid_p_signs(a[j], b[j]) ^ before) < 0;
+        before = trid_p_signs(b[j], c[j]);
         tb_real rest = excess + up * (apart ? 2 - w : w), r = trid_rcp_refined(rest + down);
         if (trid_bad_pivot(r) && !status) status = 1 + j;
         w = rest * r;
@@ -351,15 +337,6 @@ TB_HD size_t trid_block_interleaved_lu_bytes(int systems, int parts)
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
 
 #if TB_DEVICE_SCOPES
-
-/* Where a product of a recurrence's coefficients exceeds this, partitions take turns, one after another: a small number
-   in such a recurrence may be the difference of large ones. */
-#define TRID_P_RECURRENCE_GROWTH 32
-
-/* What a lane stores of a recurrence's matrix in keep: the factors of the five steps of the scan, the product up to the
-   lane's last row, and at TRID_P_RECURRENCE_EDGE the coefficient of its first row. */
-#define TRID_P_RECURRENCE_EDGE 6
-#define TRID_RECURRENCE_LEN 7
 
 /* Returns x of the lane s before this one in the recurrence's direction. */
 TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
@@ -518,7 +495,7 @@ TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *
     int rank = trid_warp_lane() & (lanes - 1);
     tb_real map[4];
     trid_lane_pad(k, k * rank, n, k * lanes, a, b, c, (tb_real *)0);
-    int before = __shfl_up_sync(TB_FULL_WARP, trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1]), 1, lanes);
+    int before = __shfl_up_sync(TB_FULL_WARP, trid_p_signs(b[k - 1], c[k - 1]), 1, lanes);
     int good = trid_p_lu_reduce(k, before, a, b, c, map);
     good &= trid_p_lu_scan(lanes, map);
     tb_real w = __shfl_up_sync(TB_FULL_WARP, map[0], 1, lanes), v = __shfl_up_sync(TB_FULL_WARP, map[1], 1, lanes);
@@ -633,10 +610,6 @@ TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps,
     trid_warp_recurrence_precomputed(k, lanes, 1, sides, steps, u, keep + 5 * stride, stride, d);
 }
 
-/* Shared memory of a recurrence across warps: each warp's product, sum and last coefficient, 32 of each, and two places
-   for what warps pass on in turns. */
-#define TRID_BLOCK_RECURRENCE_LEN 98
-
 /* trid_warp_recurrence_open across the warps of a block; one barrier inside, two with shift. */
 TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, tb_real *keep, tb_real *shared)
 {
@@ -695,7 +668,7 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
         status = 0;
     tb_real map[4], above[4], w = 1, v = 0;
     trid_lane_pad(k, k * thread, n, k * threads, a, b, c, (tb_real *)0);
-    int sign = trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1]);
+    int sign = trid_p_signs(b[k - 1], c[k - 1]);
     int before = __shfl_up_sync(TB_FULL_WARP, sign, 1);
     if (lane == 31) shared[128 + warp] = (tb_real)(sign < 0 ? -1 : 1);
     __syncthreads();
@@ -778,8 +751,6 @@ TB_D void trid_block_lu_solve_transposed(int k, int n, const tb_real *l, const t
 /* Interleaved systems: each thread holds partition thread / systems of system thread % systems. The scan distributes
    them anew, a system to a group of min(parts, 32) lanes, and each lane has one partition or, if parts is 64, two.
    Thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of system t / group. */
-#define TRID_P_INTERLEAVED_SECOND 7 /* in keep: a pair's second product; keep[5] has the first */
-#define TRID_INTERLEAVED_RECURRENCE_LEN 8
 
 /* trid_warp_recurrence_open for interleaved systems; two barriers inside, four with shift. */
 TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
@@ -885,7 +856,7 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
     int group = parts < 32 ? parts : 32, each = parts / group, status = 0;
     tb_real map[4], *signs = shared + 4 * part;
     trid_lane_pad(k, k * partition, n, k * parts, a, b, c, (tb_real *)0);
-    signs[slot] = (tb_real)((trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1])) < 0 ? -1 : 1);
+    signs[slot] = (tb_real)(trid_p_signs(b[k - 1], c[k - 1]) < 0 ? -1 : 1);
     __syncthreads();
     int before = partition > 0 && signs[above] < 0 ? -1 : 0;
     int good = trid_p_lu_reduce(k, before, a, b, c, map);

@@ -27,8 +27,8 @@
 
 #include "../trid.h"
 
-/* Elements of shared memory. */
-#define TRID_BLOCK_PIVOTED_LEN 288 /* trid_block_pivoted: for the block */
+/* Elements of shared memory of trid_block_pivoted, for the block. */
+enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 
 #ifndef __cplusplus
 #define trid_p_meet TB_OF(trid_p_meet)
