@@ -66,8 +66,7 @@
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_hybrid_refined, trid_host_residual,
        trid_host_dominance
      sizes and messages
-       trid_block_hybrid_bytes, trid_block_hybrid_refined_bytes, trid_host_hybrid_len, trid_host_hybrid_refined_len
-       trid_status_string
+       trid_host_hybrid_len, trid_host_hybrid_refined_len, trid_status_string
 
    Built on it: trid/interleaved.h, interleaved systems across a block; trid/pivoted.h, for any nonsingular matrix;
    trid/lu.h, LU factors and linear recurrences by scans; trid/slabs.h, systems cut across GPUs or machines;
@@ -368,13 +367,10 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_lane_pcr_step TB_OF(trid_lane_pcr_step)
 #define trid_lane_residual TB_OF(trid_lane_residual)
 #define trid_lane_pad TB_OF(trid_lane_pad)
-#define trid_block_hybrid_bytes TB_OF(trid_block_hybrid_bytes)
-#define trid_block_hybrid_refined_bytes TB_OF(trid_block_hybrid_refined_bytes)
 #define trid_host_thomas TB_OF(trid_host_thomas)
 #define trid_p_host_pcr TB_OF(trid_p_host_pcr)
 #define trid_host_pcr TB_OF(trid_host_pcr)
 #define trid_host_hybrid_len TB_OF(trid_host_hybrid_len)
-#define trid_p_host_reduce TB_OF(trid_p_host_reduce)
 #define trid_host_hybrid TB_OF(trid_host_hybrid)
 #define trid_host_hybrid_refined_len TB_OF(trid_host_hybrid_refined_len)
 #define trid_host_hybrid_refined TB_OF(trid_host_hybrid_refined)
@@ -409,10 +405,6 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_lane_pcr_step_f64 tb_f64::trid_lane_pcr_step
 #define trid_lane_residual_f32 tb_f32::trid_lane_residual
 #define trid_lane_residual_f64 tb_f64::trid_lane_residual
-#define trid_block_hybrid_bytes_f32 tb_f32::trid_block_hybrid_bytes
-#define trid_block_hybrid_bytes_f64 tb_f64::trid_block_hybrid_bytes
-#define trid_block_hybrid_refined_bytes_f32 tb_f32::trid_block_hybrid_refined_bytes
-#define trid_block_hybrid_refined_bytes_f64 tb_f64::trid_block_hybrid_refined_bytes
 #define trid_warp_pcr1_f32 tb_f32::trid_warp_pcr1
 #define trid_warp_pcr1_f64 tb_f64::trid_warp_pcr1
 #define trid_warp_pcr2_f32 tb_f32::trid_warp_pcr2
@@ -731,14 +723,17 @@ TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_rea
 }
 
 /* Reduces a partition for trid_lane_reduce, with d, and for the factors, with keep, which receives what
-   trid_p_reduce_right needs: the first three arrays of f. */
-TB_HD int trid_p_reduce(int k, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
+   trid_p_reduce_right needs: the first three arrays of f. Only its first `rows` rows need exist: the identity rows that
+   would pad it have no couplings, and their right-hand sides are zero. */
+TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
 {
     int status = 0;
     TB_UNROLL
     for (int i = 0; i < trid_p_visits(k); i++) {
         trid_p_visit v = trid_p_visit_of(k, i);
         tb_real m[3];
+        if (rows < k && v.row >= rows) continue;
+        if (rows < k && v.row == rows - 1) v.up = 0;
         int bad = trid_p_visit_matrix(v, a, b, c, m);
         if (!status) status = bad;
         if (d) trid_p_visit_right(v, 0, m[0], m[1], m[2], d);
@@ -749,8 +744,8 @@ TB_HD int trid_p_reduce(int k, tb_real *a, const tb_real *b, tb_real *c, tb_real
         }
     }
     /* A coupling that is not finite entered no pivot of these rows, but it ruins those of other partitions. */
-    if (!status && !trid_finite(c[k - 1])) status = k;
-    if (!status && !trid_finite(a[k - 1])) status = 1;
+    if (!status && !trid_finite(c[rows - 1])) status = rows;
+    if (!status && !trid_finite(a[rows - 1])) status = 1;
     return status;
 }
 
@@ -784,7 +779,7 @@ TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *
    Cost     (4k-6) FMA + (5k-3) mul + k rcp */
 TB_HD int trid_lane_reduce(int k, tb_real *a, const tb_real *b, tb_real *c, tb_real *d)
 {
-    return trid_p_reduce(k, a, b, c, d, (tb_real *)0);
+    return trid_p_reduce(k, k, a, b, c, d, (tb_real *)0);
 }
 
 /* Eliminates x[k], the next partition's first unknown, from a partition's last row
@@ -892,18 +887,6 @@ TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real 
             if (first + j + 1 >= n) c[j] = 0;
         }
     }
-}
-
-/* Returns the bytes of shared memory that a launch needs for trid_block_hybrid. */
-TB_HD size_t trid_block_hybrid_bytes(void)
-{
-    return TRID_BLOCK_HYBRID_LEN * sizeof(tb_real);
-}
-
-/* Returns the same for trid_block_hybrid_refined. */
-TB_HD size_t trid_block_hybrid_refined_bytes(void)
-{
-    return TRID_BLOCK_HYBRID_REFINED_LEN * sizeof(tb_real);
 }
 
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
@@ -1049,7 +1032,7 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
         last[j] = c[j];
     }
     trid_lane_pad(k, first, n, full, left, diagonal, last, (tb_real *)0);
-    return trid_p_reduce(k, left, diagonal, last, (tb_real *)0, f);
+    return trid_p_reduce(k, k, left, diagonal, last, (tb_real *)0, f);
 }
 
 /* Factors the reduced system. The last row of each partition, whose c is already at TRID_P_LINK, is linked to the
@@ -1424,25 +1407,6 @@ TB_HOST size_t trid_host_hybrid_len(int n, int rows_per_lane)
     return 4 * (size_t)n + 6 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
 }
 
-/* Reduces a partition of which only the first rows exist, as trid_lane_reduce does. Padding to k rows needs no memory:
-   identity rows have no couplings, and their right-hand sides are zero. */
-TB_HOST int trid_p_host_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d)
-{
-    int status = 0;
-    for (int i = 0; i < trid_p_visits(k); i++) {
-        trid_p_visit v = trid_p_visit_of(k, i);
-        tb_real m[3];
-        if (v.row >= rows) continue;
-        if (v.row == rows - 1) v.up = 0;
-        int bad = trid_p_visit_matrix(v, a, b, c, m);
-        if (!status) status = bad;
-        trid_p_visit_right(v, 0, m[0], m[1], m[2], d);
-    }
-    if (!status && !trid_finite(c[rows - 1])) status = rows;
-    if (!status && !trid_finite(a[rows - 1])) status = 1;
-    return status;
-}
-
 /* Solves a system by the hybrid, as trid_warp_hybrid does: it reduces partitions of rows_per_lane rows, finds their
    last unknowns by PCR, and expands the rows. Any number of partitions will do; a shorter last one is padded
    internally.
@@ -1465,7 +1429,8 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
     }
     for (size_t first = 0; first < rows; first += k) {
         int length = (int)(rows - first < k ? rows - first : k);
-        int status = trid_p_host_reduce((int)k, length, wa + first, wb + first, wc + first, wd + first);
+        int status =
+            trid_p_reduce((int)k, length, wa + first, wb + first, wc + first, wd + first, (tb_real *)0);
         if (status) return (int)first + status;
     }
     for (size_t i = 0; i < partitions; i++) {

@@ -264,7 +264,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
     KERNEL(warp_lu_solve, K, W)                                                                                        \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_warp_lu_solve)(K, W, g.n, a, b, c, d);                                                                 \
+        IN(trid_warp_lu_solve)(K, W, 0, g.n, a, b, c, d);                                                              \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(warp_lu_kept, K, W)                                                                                         \
@@ -279,7 +279,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
     KERNEL(warp_lu_transposed, K, W)                                                                                   \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_warp_lu_solve_transposed)(K, W, g.n, a, b, c, d);                                                      \
+        IN(trid_warp_lu_solve)(K, W, 1, g.n, a, b, c, d);                                                              \
         put(K, d, g.x);                                                                                                \
     }
 /* One block a multiprocessor is asked for, as for BLOCK_REFINED. */
@@ -296,14 +296,14 @@ __device__ __forceinline__ void put_status(int status, int *to)
     {                                                                                                                  \
         __shared__ real shared[TRID_BLOCK_LU_LEN];                                                                     \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_lu_solve)(K, g.n, a, b, c, d, shared);                                                           \
+        IN(trid_block_lu_solve)(K, 0, g.n, a, b, c, d, shared);                                                        \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1) NAMED(block_lu_transposed, IN(), K, W)(arrays g)            \
     {                                                                                                                  \
         __shared__ real shared[TRID_BLOCK_LU_LEN];                                                                     \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_lu_solve_transposed)(K, g.n, a, b, c, d, shared);                                                \
+        IN(trid_block_lu_solve)(K, 1, g.n, a, b, c, d, shared);                                                        \
         put(K, d, g.x);                                                                                                \
     }
 #define BLOCK_LINES_LU(K, W)                                                                                           \
@@ -319,22 +319,22 @@ __device__ __forceinline__ void put_status(int status, int *to)
     {                                                                                                                  \
         __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_interleaved_lu_solve)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                 \
+        IN(trid_block_interleaved_lu_solve)(K, BLOCK / W, W, 0, g.n, a, b, c, d, shared);                              \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL_ALONE(block_lines_lu_transposed, K, W)                                                                      \
     {                                                                                                                  \
         __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_interleaved_lu_solve_transposed)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                      \
+        IN(trid_block_interleaved_lu_solve)(K, BLOCK / W, W, 1, g.n, a, b, c, d, shared);                              \
         put(K, d, g.x);                                                                                                \
     }
 #define WARP_CHAIN(K, W)                                                                                               \
     KERNEL(warp_chains, K, W)                                                                                          \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_warp_recurrence_down)(K, W, g.n, a, d);                                                                \
-        IN(trid_warp_recurrence_up)(K, W, g.n, c, d);                                                                  \
+        IN(trid_warp_recurrence_solve)(K, W, 0, g.n, a, d);                                                            \
+        IN(trid_warp_recurrence_solve)(K, W, 1, g.n, c, d);                                                            \
         put(K, d, g.x);                                                                                                \
     }
 

@@ -12,30 +12,27 @@
                              a linear recurrence in partitions              (2k-1) FMA + (k-1) mul
      warp (all 32 lanes call; each group of `lanes` lanes solves a system)
        trid_warp_lu          L and U, for many d                (9k+9w) FMA or mul + (k+1) rcp + (4w+4) shfl
-       trid_warp_lu_solve, trid_warp_lu_solve_transposed
-                             then for each d                    (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shfl
+       trid_warp_lu_solve    then for each d, A or A^T          (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shfl
        trid_warp_lu_precompute
                              the matrix's part of trid_warp_lu_solve, once; finds how many scan steps matter
        trid_warp_lu_solve_precomputed
                              then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
-       trid_warp_recurrence_down, trid_warp_recurrence_up
+       trid_warp_recurrence_solve
                              a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
        trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_first
                              its halves: the matrix's part, once, then for each d
        trid_warp_recurrence_precomputed
                              with what trid_warp_lu_precompute left
      block
-       trid_block_lu, trid_block_lu_solve, trid_block_lu_solve_transposed
+       trid_block_lu, trid_block_lu_solve
                              the same across up to 32 warps
-       trid_block_interleaved_lu, trid_block_interleaved_lu_solve, trid_block_interleaved_lu_solve_transposed
+       trid_block_interleaved_lu, trid_block_interleaved_lu_solve
                              the same for interleaved systems
        trid_block_recurrence_open, trid_block_recurrence
        trid_block_interleaved_recurrence_open, trid_block_interleaved_recurrence
                              the halves of a linear recurrence
-     host
-       trid_host_lu, trid_host_lu_solve, trid_host_lu_solve_transposed
      sizes
-       trid_block_lu_bytes, trid_block_interleaved_lu_bytes */
+       trid_block_interleaved_lu_bytes */
 
 #ifndef TB_BODY
 #ifndef TRID_LU_H
@@ -87,11 +84,7 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
 #define trid_p_recurrence_expand TB_OF(trid_p_recurrence_expand)
 #define trid_lane_recurrence_reduce TB_OF(trid_lane_recurrence_reduce)
 #define trid_lane_recurrence_expand TB_OF(trid_lane_recurrence_expand)
-#define trid_block_lu_bytes TB_OF(trid_block_lu_bytes)
 #define trid_block_interleaved_lu_bytes TB_OF(trid_block_interleaved_lu_bytes)
-#define trid_host_lu TB_OF(trid_host_lu)
-#define trid_host_lu_solve TB_OF(trid_host_lu_solve)
-#define trid_host_lu_solve_transposed TB_OF(trid_host_lu_solve_transposed)
 #else
 #define trid_lane_lu_f32 tb_f32::trid_lane_lu
 #define trid_lane_lu_f64 tb_f64::trid_lane_lu
@@ -99,20 +92,14 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
 #define trid_lane_recurrence_reduce_f64 tb_f64::trid_lane_recurrence_reduce
 #define trid_lane_recurrence_expand_f32 tb_f32::trid_lane_recurrence_expand
 #define trid_lane_recurrence_expand_f64 tb_f64::trid_lane_recurrence_expand
-#define trid_block_lu_bytes_f32 tb_f32::trid_block_lu_bytes
-#define trid_block_lu_bytes_f64 tb_f64::trid_block_lu_bytes
 #define trid_block_interleaved_lu_bytes_f32 tb_f32::trid_block_interleaved_lu_bytes
 #define trid_block_interleaved_lu_bytes_f64 tb_f64::trid_block_interleaved_lu_bytes
-#define trid_warp_recurrence_down_f32 tb_f32::trid_warp_recurrence_down
-#define trid_warp_recurrence_down_f64 tb_f64::trid_warp_recurrence_down
-#define trid_warp_recurrence_up_f32 tb_f32::trid_warp_recurrence_up
-#define trid_warp_recurrence_up_f64 tb_f64::trid_warp_recurrence_up
+#define trid_warp_recurrence_solve_f32 tb_f32::trid_warp_recurrence_solve
+#define trid_warp_recurrence_solve_f64 tb_f64::trid_warp_recurrence_solve
 #define trid_warp_lu_f32 tb_f32::trid_warp_lu
 #define trid_warp_lu_f64 tb_f64::trid_warp_lu
 #define trid_warp_lu_solve_f32 tb_f32::trid_warp_lu_solve
 #define trid_warp_lu_solve_f64 tb_f64::trid_warp_lu_solve
-#define trid_warp_lu_solve_transposed_f32 tb_f32::trid_warp_lu_solve_transposed
-#define trid_warp_lu_solve_transposed_f64 tb_f64::trid_warp_lu_solve_transposed
 #define trid_warp_lu_precompute_f32 tb_f32::trid_warp_lu_precompute
 #define trid_warp_lu_precompute_f64 tb_f64::trid_warp_lu_precompute
 #define trid_warp_lu_solve_precomputed_f32 tb_f32::trid_warp_lu_solve_precomputed
@@ -121,20 +108,10 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
 #define trid_block_lu_f64 tb_f64::trid_block_lu
 #define trid_block_lu_solve_f32 tb_f32::trid_block_lu_solve
 #define trid_block_lu_solve_f64 tb_f64::trid_block_lu_solve
-#define trid_block_lu_solve_transposed_f32 tb_f32::trid_block_lu_solve_transposed
-#define trid_block_lu_solve_transposed_f64 tb_f64::trid_block_lu_solve_transposed
 #define trid_block_interleaved_lu_f32 tb_f32::trid_block_interleaved_lu
 #define trid_block_interleaved_lu_f64 tb_f64::trid_block_interleaved_lu
 #define trid_block_interleaved_lu_solve_f32 tb_f32::trid_block_interleaved_lu_solve
 #define trid_block_interleaved_lu_solve_f64 tb_f64::trid_block_interleaved_lu_solve
-#define trid_block_interleaved_lu_solve_transposed_f32 tb_f32::trid_block_interleaved_lu_solve_transposed
-#define trid_block_interleaved_lu_solve_transposed_f64 tb_f64::trid_block_interleaved_lu_solve_transposed
-#define trid_host_lu_f32 tb_f32::trid_host_lu
-#define trid_host_lu_f64 tb_f64::trid_host_lu
-#define trid_host_lu_solve_f32 tb_f32::trid_host_lu_solve
-#define trid_host_lu_solve_f64 tb_f64::trid_host_lu_solve
-#define trid_host_lu_solve_transposed_f32 tb_f32::trid_host_lu_solve_transposed
-#define trid_host_lu_solve_transposed_f64 tb_f64::trid_host_lu_solve_transposed
 #define trid_warp_recurrence_open_f32 tb_f32::trid_warp_recurrence_open
 #define trid_warp_recurrence_open_f64 tb_f64::trid_warp_recurrence_open
 #define trid_warp_recurrence_f32 tb_f32::trid_warp_recurrence
@@ -322,12 +299,6 @@ TB_HD void trid_lane_recurrence_expand(int k, int up, const tb_real *m, tb_real 
     trid_p_recurrence_expand(k, up, 0, m, m[up ? k - 1 : 0], from, d);
 }
 
-/* Returns the bytes of shared memory that trid_block_lu and its solves need. */
-TB_HD size_t trid_block_lu_bytes(void)
-{
-    return TRID_BLOCK_LU_LEN * sizeof(tb_real);
-}
-
 /* Returns the bytes of shared memory that trid_block_interleaved_lu and its solves need. */
 TB_HD size_t trid_block_interleaved_lu_bytes(int systems, int parts)
 {
@@ -412,10 +383,25 @@ TB_D void trid_warp_recurrence(int k, int lanes, int up, int shift, const tb_rea
     trid_p_recurrence_close(k, lanes, up, shift, m, keep, turns, from, d);
 }
 
-/* Solves a recurrence in either direction: the two functions that follow. */
-TB_D void trid_p_recurrence(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
+/* Both halves of a recurrence across `lanes` lanes. */
+TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, const tb_real *m, tb_real *d)
 {
-    tb_real own[TRID_MOST_ROWS], keep[TRID_RECURRENCE_LEN];
+    tb_real keep[TRID_RECURRENCE_LEN];
+    int turns = trid_warp_recurrence_open(k, lanes, up, shift, m, trid_warp_recurrence_first(lanes, up), 0, keep);
+    trid_warp_recurrence(k, lanes, up, shift, m, keep, turns, d);
+}
+
+/* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with up x[j] + m[j] x[j+1] = d[j]. The rows
+   lie as in trid_warp_hybrid.
+   Needs    k >= 1, lanes and up literals; n <= k*lanes; m of row 0 (up: of row n-1) is not read, nor are rows from n on
+   Lanes    all 32 of the warp; groups may have different n
+   Leaves   x in d, 0 in rows from n on; m as it was
+   Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and two votes. Where a product of coefficients over partitions
+            exceeds 32, lanes take turns: lanes times k FMA.
+   Error    each row is solved to some roundoffs of the largest of its terms and of x nearby */
+TB_D void trid_warp_recurrence_solve(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
+{
+    tb_real own[TRID_MOST_ROWS];
     int first = k * (trid_warp_lane() & (lanes - 1));
     TB_UNROLL
     for (int j = 0; j < k; j++) {
@@ -423,28 +409,7 @@ TB_D void trid_p_recurrence(int k, int lanes, int up, int n, const tb_real *m, t
         own[j] = there && linked ? m[j] : (tb_real)0;
         if (!there) d[j] = 0;
     }
-    int turns = trid_warp_recurrence_open(k, lanes, up, 0, own, trid_warp_recurrence_first(lanes, up), 0, keep);
-    trid_warp_recurrence(k, lanes, up, 0, own, keep, turns, d);
-}
-
-/* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, laid out as in trid_warp_hybrid.
-   Needs    k >= 1 and lanes literals; n <= k*lanes; m of row 0 is not read, nor are rows from n on
-   Lanes    all 32 of the warp; groups may have different n
-   Leaves   x in d, 0 in rows from n on; m as it was
-   Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and two votes. Where a product of coefficients over partitions
-            exceeds 32, lanes take turns: lanes times k FMA.
-   Error    each row is solved to some roundoffs of the largest of its terms and of x nearby */
-TB_D void trid_warp_recurrence_down(int k, int lanes, int n, const tb_real *m, tb_real *d)
-{
-    trid_p_recurrence(k, lanes, 0, n, m, d);
-}
-
-/* Solves the same upwards, x[j] + m[j] x[j+1] = d[j].
-   Needs    as trid_warp_recurrence_down, but m of row n-1 is not read
-   Lanes, Leaves, Cost, Error as there */
-TB_D void trid_warp_recurrence_up(int k, int lanes, int n, const tb_real *m, tb_real *d)
-{
-    trid_p_recurrence(k, lanes, 1, n, m, d);
+    trid_p_warp_recurrence_solve(k, lanes, up, 0, own, d);
 }
 
 /* Scans the maps of a group's lanes: each becomes that of all rows from the group's first on. Returns whether all could
@@ -483,8 +448,7 @@ TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb
    the Thomas algorithm, found by a scan over the lanes. The rows lie as in trid_warp_hybrid.
    Needs    k >= 1 and lanes literals; n <= k*lanes; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
-   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve and
-            trid_warp_lu_solve_transposed; the factors of identity rows from n on
+   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve; the factors of identity rows from n on
    Returns  as trid_warp_hybrid
    Cost     (9k+9w) FMA or mul + 7k other operations + (k+1) rcp + (4w+4) shuffles where the matrix is dominant by rows.
             Elsewhere lanes take turns: lanes times k FMA + 2k mul + k rcp.
@@ -505,41 +469,39 @@ TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *
     return trid_lane_status(k * rank, k, n, k * lanes, status, 0);
 }
 
-/* Solves A x = d with the factors of trid_warp_lu.
-   Needs    k, lanes, n, l, r, u as there; rows from n on are read as 0
-   Lanes    all 32 of the warp
-   Leaves   x in d, 0 in rows from n on
-   Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles; where lanes take turns, as trid_warp_recurrence_down
-   Error    that of the Thomas algorithm: the residual is some unit roundoffs (docs/lu.md) */
-TB_D void trid_warp_lu_solve(int k, int lanes, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d)
+/* Begins a solve by factors: zeroes rows from n on of d, which holds rows first .. first+k-1 of `full`, and divides the
+   others by the pivots, which the transposed system leaves to the end. */
+TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, const tb_real *r, tb_real *d)
 {
-    int first = k * (trid_warp_lane() & (lanes - 1));
-    tb_real keep[TRID_RECURRENCE_LEN];
     TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] = n >= k * lanes || first + j < n ? d[j] * r[j] : (tb_real)0;
-    int turns = trid_warp_recurrence_open(k, lanes, 0, 0, l, trid_warp_recurrence_first(lanes, 0), 0, keep);
-    trid_warp_recurrence(k, lanes, 0, 0, l, keep, turns, d);
-    turns = trid_warp_recurrence_open(k, lanes, 1, 0, u, trid_warp_recurrence_first(lanes, 1), 0, keep);
-    trid_warp_recurrence(k, lanes, 1, 0, u, keep, turns, d);
+    for (int j = 0; j < k; j++) {
+        int there = n >= full || first + j < n;
+        if (!transposed) d[j] = there ? d[j] * r[j] : (tb_real)0;
+        if (transposed && !there) d[j] = 0;
+    }
 }
 
-/* Solves A^T x = d with the factors of A, as adjoint differentiation needs it.
-   Cost     as trid_warp_lu_solve, and 2 shuffles
-   Needs, Lanes, Leaves, Error as there */
-TB_D void trid_warp_lu_solve_transposed(int k, int lanes, int n, const tb_real *l, const tb_real *r, const tb_real *u,
-                                        tb_real *d)
+/* Ends it. */
+TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
 {
-    int first = k * (trid_warp_lane() & (lanes - 1));
-    tb_real keep[TRID_RECURRENCE_LEN];
     TB_UNROLL
-    for (int j = 0; j < k; j++)
-        if (n < k * lanes && first + j >= n) d[j] = 0;
-    int turns = trid_warp_recurrence_open(k, lanes, 0, 1, u, trid_warp_recurrence_first(lanes, 0), 0, keep);
-    trid_warp_recurrence(k, lanes, 0, 1, u, keep, turns, d);
-    turns = trid_warp_recurrence_open(k, lanes, 1, 1, l, trid_warp_recurrence_first(lanes, 1), 0, keep);
-    trid_warp_recurrence(k, lanes, 1, 1, l, keep, turns, d);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] *= r[j];
+    for (int j = 0; j < k && transposed; j++) d[j] *= r[j];
+}
+
+/* Solves A x = d or, transposed, A^T x = d, as adjoint differentiation needs it, with the factors of trid_warp_lu.
+   Needs    transposed a literal; k, lanes, n, l, r, u as there; rows from n on are read as 0
+   Lanes    all 32 of the warp
+   Leaves   x in d, 0 in rows from n on
+   Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles, transposed 2 more; where lanes take turns, as
+            trid_warp_recurrence_solve
+   Error    that of the Thomas algorithm: the residual is some unit roundoffs (docs/lu.md) */
+TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_real *l, const tb_real *r,
+                             const tb_real *u, tb_real *d)
+{
+    trid_p_lu_begin(k, transposed, k * (trid_warp_lane() & (lanes - 1)), n, k * lanes, r, d);
+    trid_p_warp_recurrence_solve(k, lanes, 0, transposed, transposed ? u : l, d);
+    trid_p_warp_recurrence_solve(k, lanes, 1, transposed, transposed ? l : u, d);
+    trid_p_lu_end(k, transposed, r, d);
 }
 
 /* Precomputes the matrix's part of trid_warp_lu_solve, once, for many right-hand sides. The factors by which partitions
@@ -653,6 +615,14 @@ TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, cons
     }
 }
 
+/* Both. */
+TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real *m, tb_real *d, tb_real *shared)
+{
+    tb_real keep[TRID_RECURRENCE_LEN];
+    int turns = trid_block_recurrence_open(k, up, shift, m, keep, shared);
+    trid_block_recurrence(k, up, shift, m, keep, turns, d, shared);
+}
+
 /* Factors one matrix of n <= k*threads rows as trid_warp_lu does. The rows lie as in trid_block_hybrid.
    Needs    k >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all threads of the block, a multiple of 32 up to 1024
@@ -708,44 +678,21 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
     return trid_lane_status(k * thread, k, n, k * threads, status, 0);
 }
 
-/* Solves A x = d with the factors of trid_block_lu.
-   Needs    k, n, l, r, u as there; rows from n on are read as 0
+/* Solves A x = d or, transposed, A^T x = d with the factors of trid_block_lu.
+   Needs    transposed a literal; k, n, l, r, u as there; rows from n on are read as 0
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
-   Shared   as trid_block_lu; four barriers inside, warps - 1 more for each recurrence whose warps take turns;
-            __syncthreads() before another use
+   Shared   as trid_block_lu; four barriers inside, transposed six, warps - 1 more for each recurrence whose warps take
+            turns; __syncthreads() before another use
    Cost     trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
    Error    as trid_warp_lu_solve */
-TB_D void trid_block_lu_solve(int k, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d,
-                              tb_real *shared)
+TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, const tb_real *r, const tb_real *u,
+                              tb_real *d, tb_real *shared)
 {
-    int first = k * trid_block_thread(), full = k * trid_block_threads();
-    tb_real keep[TRID_RECURRENCE_LEN];
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] = n >= full || first + j < n ? d[j] * r[j] : (tb_real)0;
-    int turns = trid_block_recurrence_open(k, 0, 0, l, keep, shared);
-    trid_block_recurrence(k, 0, 0, l, keep, turns, d, shared);
-    turns = trid_block_recurrence_open(k, 1, 0, u, keep, shared + TRID_BLOCK_RECURRENCE_LEN);
-    trid_block_recurrence(k, 1, 0, u, keep, turns, d, shared + TRID_BLOCK_RECURRENCE_LEN);
-}
-
-/* Solves A^T x = d with the factors of A.
-   Shared   as trid_block_lu_solve, but six barriers inside
-   Needs, Lanes, Leaves, Cost, Error as there */
-TB_D void trid_block_lu_solve_transposed(int k, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d,
-                                         tb_real *shared)
-{
-    int first = k * trid_block_thread(), full = k * trid_block_threads();
-    tb_real keep[TRID_RECURRENCE_LEN];
-    TB_UNROLL
-    for (int j = 0; j < k; j++)
-        if (n < full && first + j >= n) d[j] = 0;
-    int turns = trid_block_recurrence_open(k, 0, 1, u, keep, shared);
-    trid_block_recurrence(k, 0, 1, u, keep, turns, d, shared);
-    turns = trid_block_recurrence_open(k, 1, 1, l, keep, shared + TRID_BLOCK_RECURRENCE_LEN);
-    trid_block_recurrence(k, 1, 1, l, keep, turns, d, shared + TRID_BLOCK_RECURRENCE_LEN);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] *= r[j];
+    trid_p_lu_begin(k, transposed, k * trid_block_thread(), n, k * trid_block_threads(), r, d);
+    trid_p_block_recurrence_solve(k, 0, transposed, transposed ? u : l, d, shared);
+    trid_p_block_recurrence_solve(k, 1, transposed, transposed ? l : u, d, shared + TRID_BLOCK_RECURRENCE_LEN);
+    trid_p_lu_end(k, transposed, r, d);
 }
 
 /* Interleaved systems: each thread holds partition thread / systems of system thread % systems. The scan distributes
@@ -834,6 +781,15 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
     __syncthreads();
 }
 
+/* Both. */
+TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int parts, int up, int shift, const tb_real *m,
+                                                    tb_real *d, tb_real *shared)
+{
+    tb_real keep[TRID_INTERLEAVED_RECURRENCE_LEN];
+    int turns = trid_block_interleaved_recurrence_open(k, systems, parts, up, shift, m, keep, shared);
+    trid_block_interleaved_recurrence(k, systems, parts, up, shift, m, keep, turns, d, shared);
+}
+
 /* Factors the matrices of `systems` interleaved systems, each as trid_warp_lu does. The rows lie as in
    trid_block_interleaved.
    Needs    as trid_block_interleaved, but parts <= 64
@@ -897,82 +853,23 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
     return trid_lane_status(k * partition, k, n, k * parts, status, 0);
 }
 
-/* Solves the systems whose matrices trid_block_interleaved_lu factored.
-   Needs    k, systems, parts, n, l, r, u as there; rows from n on are read as 0
+/* Solves the systems whose matrices trid_block_interleaved_lu factored, or the transposed ones.
+   Needs    transposed a literal; k, systems, parts, n, l, r, u as there; rows from n on are read as 0
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
-   Shared   as trid_block_interleaved_lu; eight barriers inside, parts - 1 more for each recurrence whose partitions
-            take turns; none needed before this function's next call
+   Shared   as trid_block_interleaved_lu; eight barriers inside, transposed twelve, parts - 1 more for each recurrence
+            whose partitions take turns; none needed before this function's next call
    Cost     trid_warp_lu_solve with lanes = parts, whose partitions exchange numbers by 6 stores and 6 loads
    Error    as trid_warp_lu_solve */
-TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int n, const tb_real *l, const tb_real *r,
-                                          const tb_real *u, tb_real *d, tb_real *shared)
+TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int transposed, int n, const tb_real *l,
+                                          const tb_real *r, const tb_real *u, tb_real *d, tb_real *shared)
 {
-    int first = k * (trid_block_thread() / systems);
-    tb_real keep[TRID_INTERLEAVED_RECURRENCE_LEN];
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] = n >= k * parts || first + j < n ? d[j] * r[j] : (tb_real)0;
-    int turns = trid_block_interleaved_recurrence_open(k, systems, parts, 0, 0, l, keep, shared);
-    trid_block_interleaved_recurrence(k, systems, parts, 0, 0, l, keep, turns, d, shared);
-    turns = trid_block_interleaved_recurrence_open(k, systems, parts, 1, 0, u, keep, shared);
-    trid_block_interleaved_recurrence(k, systems, parts, 1, 0, u, keep, turns, d, shared);
-}
-
-/* Solves the transposed systems with the same factors.
-   Shared   as trid_block_interleaved_lu_solve, but twelve barriers inside
-   Needs, Lanes, Leaves, Cost, Error as there */
-TB_D void trid_block_interleaved_lu_solve_transposed(int k, int systems, int parts, int n, const tb_real *l,
-                                                     const tb_real *r, const tb_real *u, tb_real *d, tb_real *shared)
-{
-    int first = k * (trid_block_thread() / systems);
-    tb_real keep[TRID_INTERLEAVED_RECURRENCE_LEN];
-    TB_UNROLL
-    for (int j = 0; j < k; j++)
-        if (n < k * parts && first + j >= n) d[j] = 0;
-    int turns = trid_block_interleaved_recurrence_open(k, systems, parts, 0, 1, u, keep, shared);
-    trid_block_interleaved_recurrence(k, systems, parts, 0, 1, u, keep, turns, d, shared);
-    turns = trid_block_interleaved_recurrence_open(k, systems, parts, 1, 1, l, keep, shared);
-    trid_block_interleaved_recurrence(k, systems, parts, 1, 1, l, keep, turns, d, shared);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] *= r[j];
+    trid_p_lu_begin(k, transposed, k * (trid_block_thread() / systems), n, k * parts, r, d);
+    trid_p_block_interleaved_recurrence_solve(k, systems, parts, 0, transposed, transposed ? u : l, d, shared);
+    trid_p_block_interleaved_recurrence_solve(k, systems, parts, 1, transposed, transposed ? l : u, d, shared);
+    trid_p_lu_end(k, transposed, r, d);
 }
 
 #endif /* TB_DEVICE_SCOPES */
-
-/* ---- host: plain C over arrays ----------------------------------------------------------------------------------- */
-
-#if TB_HOST_SCOPE
-
-/* Factors a matrix without pivoting, one row after another. The factors are those that trid_warp_lu finds by a scan.
-   Needs    l may be a, r may be b, u may be c; a[0] and c[n-1] are not read; n = 0 takes null pointers
-   Leaves   l = a / pivot, r = 1 / pivot, u = c / pivot; l[0] = u[n-1] = 0
-   Returns  0, -1 for n < 0, or 1 + the first row with a bad pivot */
-TB_HOST int trid_host_lu(int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *l, tb_real *r,
-                         tb_real *u)
-{
-    int status = trid_lane_factor(n, a, b, c, l, r, u, 1);
-    if (status == 0 && n > 0) l[0] = u[n - 1] = 0;
-    return status;
-}
-
-/* Solves A x = d with the factors of A.
-   Needs    l, r, u as trid_host_lu left them; x may be d */
-TB_HOST void trid_host_lu_solve(int n, const tb_real *l, const tb_real *r, const tb_real *u, const tb_real *d,
-                                tb_real *x)
-{
-    trid_lane_solve(n, l, r, u, d, x, 1);
-}
-
-/* Solves A^T x = d with the factors of A.
-   Needs    as trid_host_lu_solve */
-TB_HOST void trid_host_lu_solve_transposed(int n, const tb_real *l, const tb_real *r, const tb_real *u,
-                                           const tb_real *d, tb_real *x)
-{
-    for (int j = 0; j < n; j++) x[j] = j > 0 ? d[j] - u[j - 1] * x[j - 1] : d[j];
-    for (int j = n - 2; j >= 0; j--) x[j] -= l[j + 1] * x[j + 1];
-    for (int j = 0; j < n; j++) x[j] *= r[j];
-}
-
-#endif /* TB_HOST_SCOPE */
 
 #endif /* TB_BODY */

@@ -17,7 +17,7 @@
        trid_warp_pivoted_reduce, trid_warp_pivoted_up, trid_warp_pivoted_root, trid_warp_pivoted_down,
        trid_warp_pivoted_expand    the steps of both, for trees of your own
      host, sizes
-       trid_host_pivoted, trid_host_pivoted_len, trid_block_pivoted_bytes
+       trid_host_pivoted, trid_host_pivoted_len
 
    k is at most 32 in single precision and 12 in double. More than 32 is a bad argument. */
 
@@ -39,7 +39,6 @@ enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 #define trid_lane_pivoted_root TB_OF(trid_lane_pivoted_root)
 #define trid_lane_pivoted_split TB_OF(trid_lane_pivoted_split)
 #define trid_lane_pivoted_expand TB_OF(trid_lane_pivoted_expand)
-#define trid_block_pivoted_bytes TB_OF(trid_block_pivoted_bytes)
 #define trid_host_pivoted_len TB_OF(trid_host_pivoted_len)
 #define trid_p_host_join TB_OF(trid_p_host_join)
 #define trid_p_host_split TB_OF(trid_p_host_split)
@@ -55,8 +54,6 @@ enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 #define trid_lane_pivoted_split_f64 tb_f64::trid_lane_pivoted_split
 #define trid_lane_pivoted_expand_f32 tb_f32::trid_lane_pivoted_expand
 #define trid_lane_pivoted_expand_f64 tb_f64::trid_lane_pivoted_expand
-#define trid_block_pivoted_bytes_f32 tb_f32::trid_block_pivoted_bytes
-#define trid_block_pivoted_bytes_f64 tb_f64::trid_block_pivoted_bytes
 #define trid_warp_pivoted_f32 tb_f32::trid_warp_pivoted
 #define trid_warp_pivoted_f64 tb_f64::trid_warp_pivoted
 #define trid_block_pivoted_f32 tb_f32::trid_block_pivoted
@@ -274,12 +271,6 @@ TB_HD void trid_lane_pivoted_expand(int k, int below, const tb_real *a, const tb
         after = next;
         next = d[j] = x;
     }
-}
-
-/* Returns the bytes of shared memory that trid_block_pivoted needs. */
-TB_HD size_t trid_block_pivoted_bytes(void)
-{
-    return TRID_BLOCK_PIVOTED_LEN * sizeof(tb_real);
 }
 
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
