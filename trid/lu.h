@@ -8,8 +8,6 @@
 
      lane (host and device: one thread, no communication)
        trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp
-       trid_lane_recurrence_reduce, trid_lane_recurrence_expand
-                             a linear recurrence in partitions              (2k-1) FMA + (k-1) mul
      warp (all 32 lanes call; each group of `lanes` lanes solves a system)
        trid_warp_lu          L and U, for many d                (9k+9w) FMA or mul + (k+1) rcp + (4w+4) shfl
        trid_warp_lu_solve    then for each d, A or A^T          (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shfl
@@ -30,9 +28,7 @@
                              the same for interleaved systems
        trid_block_recurrence_open, trid_block_recurrence
        trid_block_interleaved_recurrence_open, trid_block_interleaved_recurrence
-                             the halves of a linear recurrence
-     sizes
-       trid_block_interleaved_lu_bytes */
+                             the halves of a linear recurrence */
 
 #ifndef TB_BODY
 #ifndef TRID_LU_H
@@ -82,18 +78,9 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
 #define trid_p_recurrence_product TB_OF(trid_p_recurrence_product)
 #define trid_p_recurrence_sum TB_OF(trid_p_recurrence_sum)
 #define trid_p_recurrence_expand TB_OF(trid_p_recurrence_expand)
-#define trid_lane_recurrence_reduce TB_OF(trid_lane_recurrence_reduce)
-#define trid_lane_recurrence_expand TB_OF(trid_lane_recurrence_expand)
-#define trid_block_interleaved_lu_bytes TB_OF(trid_block_interleaved_lu_bytes)
 #else
 #define trid_lane_lu_f32 tb_f32::trid_lane_lu
 #define trid_lane_lu_f64 tb_f64::trid_lane_lu
-#define trid_lane_recurrence_reduce_f32 tb_f32::trid_lane_recurrence_reduce
-#define trid_lane_recurrence_reduce_f64 tb_f64::trid_lane_recurrence_reduce
-#define trid_lane_recurrence_expand_f32 tb_f32::trid_lane_recurrence_expand
-#define trid_lane_recurrence_expand_f64 tb_f64::trid_lane_recurrence_expand
-#define trid_block_interleaved_lu_bytes_f32 tb_f32::trid_block_interleaved_lu_bytes
-#define trid_block_interleaved_lu_bytes_f64 tb_f64::trid_block_interleaved_lu_bytes
 #define trid_warp_recurrence_solve_f32 tb_f32::trid_warp_recurrence_solve
 #define trid_warp_recurrence_solve_f64 tb_f64::trid_warp_recurrence_solve
 #define trid_warp_lu_f32 tb_f32::trid_warp_lu
@@ -277,32 +264,6 @@ TB_HD void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, 
         int j = up ? k - 1 - i : i;
         d[j] = from = trid_fnma(d[j], trid_p_recurrence_link(k, up, shift, m, edge, j), from);
     }
-}
-
-/* Reduces k rows of a linear recurrence, x[j] + m[j] x[j-1] = d[j] (up: x[j] + m[j] x[j+1] = d[j]), to one equation:
-   their last unknown is p x + q, x being the unknown before them.
-   Needs    k and up literals; m[0] (up: m[k-1]) is the coefficient of the unknown before them
-   Leaves   p and q
-   Cost     (k-1) FMA + (k-1) mul */
-TB_HD void trid_lane_recurrence_reduce(int k, int up, const tb_real *m, const tb_real *d, tb_real *p, tb_real *q)
-{
-    *p = trid_p_recurrence_product(k, up, 0, m, m[up ? k - 1 : 0]);
-    *q = trid_p_recurrence_sum(k, up, 0, m, m[up ? k - 1 : 0], d);
-}
-
-/* Solves the k rows, `from` being the unknown before them.
-   Needs    as trid_lane_recurrence_reduce
-   Leaves   x in d
-   Cost     k FMA, each of which needs the one before */
-TB_HD void trid_lane_recurrence_expand(int k, int up, const tb_real *m, tb_real from, tb_real *d)
-{
-    trid_p_recurrence_expand(k, up, 0, m, m[up ? k - 1 : 0], from, d);
-}
-
-/* Returns the bytes of shared memory that trid_block_interleaved_lu and its solves need. */
-TB_HD size_t trid_block_interleaved_lu_bytes(int systems, int parts)
-{
-    return (size_t)TRID_P_INTERLEAVED_LU_LEN(systems, parts, TRID_BANKS) * sizeof(tb_real);
 }
 
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
