@@ -1,4 +1,4 @@
-/* lu.h - LU factors of tridiagonal matrices and linear recurrences, by scans over lanes, for CUDA kernels and C.
+/* lu.h - LU factors of tridiagonal matrices and linear recurrences, by scans over lanes, for CUDA kernels.
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
@@ -6,7 +6,7 @@
    conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, suffixes. docs/lu.md derives
    what follows.
 
-     lane (host and device: one thread, no communication)
+     lane (one thread, no communication)
        trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp
      warp (all 32 lanes call; each group of `lanes` lanes solves a system)
        trid_warp_lu          L and U, for many d                (9k+9w) FMA or mul + (k+1) rcp + (4w+4) shfl
@@ -43,7 +43,7 @@ enum {
     TRID_RECURRENCE_LEN = 7,             /* trid_warp_recurrence_open, trid_block_recurrence_open: keep, of each lane */
     TRID_INTERLEAVED_RECURRENCE_LEN = 8, /* trid_block_interleaved_recurrence_open: the same */
     TRID_BLOCK_RECURRENCE_LEN = 98       /* trid_block_recurrence: for the block. Each warp's product, sum and last
-                                      coefficient, 32 of each, and two places for what warps pass on in turns. */
+                                            coefficient, 32 of each; two places for what warps pass on in turns. */
 };
 #define TRID_BLOCK_INTERLEAVED_LU_LEN_F32(systems, parts)                                                              \
     TRID_P_INTERLEAVED_LU_LEN(systems, parts, 32) /* trid_block_interleaved_lu: for the block */
@@ -59,26 +59,13 @@ enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLE
 enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
 
 #if TB_DEVICE_SCOPES
+
 /* Returns whether this is its group's first lane in the direction of a recurrence. */
 TB_D int trid_warp_recurrence_first(int lanes, int up)
 {
     return (trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0);
 }
-#endif
 
-#ifndef __cplusplus
-#define trid_p_signs TB_OF(trid_p_signs)
-#define trid_p_power TB_OF(trid_p_power)
-#define trid_p_lu_reduce TB_OF(trid_p_lu_reduce)
-#define trid_p_lu_rows TB_OF(trid_p_lu_rows)
-#define trid_p_lu_scale TB_OF(trid_p_lu_scale)
-#define trid_p_lu_join TB_OF(trid_p_lu_join)
-#define trid_lane_lu TB_OF(trid_lane_lu)
-#define trid_p_recurrence_link TB_OF(trid_p_recurrence_link)
-#define trid_p_recurrence_product TB_OF(trid_p_recurrence_product)
-#define trid_p_recurrence_sum TB_OF(trid_p_recurrence_sum)
-#define trid_p_recurrence_expand TB_OF(trid_p_recurrence_expand)
-#else
 #define trid_lane_lu_f32 tb_f32::trid_lane_lu
 #define trid_lane_lu_f64 tb_f64::trid_lane_lu
 #define trid_warp_recurrence_solve_f32 tb_f32::trid_warp_recurrence_solve
@@ -113,25 +100,26 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
 #define trid_block_interleaved_recurrence_open_f64 tb_f64::trid_block_interleaved_recurrence_open
 #define trid_block_interleaved_recurrence_f32 tb_f32::trid_block_interleaved_recurrence
 #define trid_block_interleaved_recurrence_f64 tb_f64::trid_block_interleaved_recurrence
-#endif
 
 #define TB_BODY "lu.h"
 #include "twice.h"
 
-#endif /* TRID_LU_H */
-#else /* TB_BODY: C over tb_real */
+#endif /* TB_DEVICE_SCOPES */
 
-/* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
+#endif /* TRID_LU_H */
+#else /* TB_BODY: over tb_real */
+
+/* ---- lane: one thread -------------------------------------------------------------------------------------------- */
 
 /* Returns a number that is negative if x and y have opposite signs. */
-TB_HD int trid_p_signs(tb_real x, tb_real y)
+TB_D int trid_p_signs(tb_real x, tb_real y)
 {
     return (int)(trid_p_upper(x) ^ trid_p_upper(y));
 }
 
 /* Returns the power of two that brings |x| into [1, 2). Where there is none, the product with |x| is below 1, infinite
    or NaN. */
-TB_HD tb_real trid_p_power(tb_real x)
+TB_D tb_real trid_p_power(tb_real x)
 {
     const unsigned twice_one = TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000; /* twice the exponent of 1 */
     const unsigned exponent = trid_p_upper(x) & (TB_BYTES == 4 ? 0x7f800000 : 0x7ff00000);
@@ -146,7 +134,7 @@ TB_HD tb_real trid_p_power(tb_real x)
    every element of a product of such maps, and w too, is accurate to some roundoffs of its own size. The sign bit of
    `before` is that of b c of the row above. Leaves map by columns: (map[0], map[1]) and (map[2], map[3]). Returns
    whether the rows are dominant. */
-TB_HD int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *map)
+TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *map)
 {
     tb_real w1 = 1, v1 = 0, w2 = 0, v2 = 1;
     int dominant = 1;
@@ -170,7 +158,7 @@ TB_HD int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b
 
 /* Factors k such rows from w = 1 - |u| of the row above them. No sum has a negative term, so these pivots differ from
    those that the maps imply by roundoffs of their own size, not of b's. Otherwise as trid_lane_lu. */
-TB_HD int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
+TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
     TB_UNROLL
@@ -190,7 +178,7 @@ TB_HD int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, t
 }
 
 /* Scales map, so that products of maps stay in range. Returns whether that is possible. */
-TB_HD int trid_p_lu_scale(tb_real *map)
+TB_D int trid_p_lu_scale(tb_real *map)
 {
     tb_real sum = map[0] + map[1], scale = trid_p_power(sum);
     TB_UNROLL
@@ -199,7 +187,7 @@ TB_HD int trid_p_lu_scale(tb_real *map)
 }
 
 /* Multiplies map by that of the partition above, map = map * first, and scales it. Returns as trid_p_lu_scale. */
-TB_HD int trid_p_lu_join(tb_real *map, const tb_real *first)
+TB_D int trid_p_lu_join(tb_real *map, const tb_real *first)
 {
     tb_real m0 = map[0], m1 = map[1], m2 = map[2], m3 = map[3];
     map[0] = m0 * first[0] + m2 * first[1];
@@ -214,7 +202,7 @@ TB_HD int trid_p_lu_join(tb_real *map, const tb_real *first)
    Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c
    Returns  0, or 1 + the first row with a bad pivot
    Cost     k FMA + 2k mul + k rcp */
-TB_HD int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
+TB_D int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
     TB_UNROLL
@@ -230,13 +218,13 @@ TB_HD int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
 
 /* Returns row j's coefficient in a linear recurrence: m[j], or with shift the m of the row before it in the
    recurrence's direction. The partition's first row has edge. */
-TB_HD tb_real trid_p_recurrence_link(int k, int up, int shift, const tb_real *m, tb_real edge, int j)
+TB_D tb_real trid_p_recurrence_link(int k, int up, int shift, const tb_real *m, tb_real edge, int j)
 {
     return j == (up ? k - 1 : 0) ? edge : m[up ? j + shift : j - shift];
 }
 
 /* Returns p of a partition whose last unknown is p x + q, x being the unknown before the partition. */
-TB_HD tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real *m, tb_real edge)
+TB_D tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real *m, tb_real edge)
 {
     tb_real p = -edge;
     TB_UNROLL
@@ -245,7 +233,7 @@ TB_HD tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real 
 }
 
 /* Returns q of that partition. */
-TB_HD tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, tb_real edge, const tb_real *d)
+TB_D tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, tb_real edge, const tb_real *d)
 {
     tb_real q = d[up ? k - 1 : 0];
     TB_UNROLL
@@ -257,7 +245,7 @@ TB_HD tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, 
 }
 
 /* Solves the partition's rows, `from` being the unknown before it. */
-TB_HD void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, tb_real edge, tb_real from, tb_real *d)
+TB_D void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, tb_real edge, tb_real from, tb_real *d)
 {
     TB_UNROLL
     for (int i = 0; i < k; i++) {
@@ -267,8 +255,6 @@ TB_HD void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, 
 }
 
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
-
-#if TB_DEVICE_SCOPES
 
 /* Returns x of the lane s before this one in the recurrence's direction. */
 TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
@@ -830,7 +816,5 @@ TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int tra
     trid_p_block_interleaved_recurrence_solve(k, systems, parts, 1, transposed, transposed ? l : u, d, shared);
     trid_p_lu_end(k, transposed, r, d);
 }
-
-#endif /* TB_DEVICE_SCOPES */
 
 #endif /* TB_BODY */
