@@ -10,16 +10,16 @@
            __shared__ float buffer[TRANSPOSE_LEN_F32(5)];
            int first = 32 * (int)blockIdx.x, lane = (int)threadIdx.x;
            float s[5];
-           transpose_load_f32(5, 32, 5 * (count - first), structs + 5 * (size_t)first, 0.0f, s, buffer);
+           transpose_load(5, 32, 5 * (count - first), structs + 5 * (size_t)first, 0.0f, s, buffer);
            if (first + lane < count)
                length[first + lane] = sqrtf(s[0] * s[0] + s[1] * s[1] + s[2] * s[2] + s[3] * s[3] + s[4] * s[4]);
        }
 
    A group of w lanes has a row of n elements. In the blocked layout lane l holds elements l*k .. l*k+k-1, with element
    l*k+j in u[j]. In the striped layout, in which accesses coalesce, lane l of the warp holds elements l, 32+l, 64+l, ..
-   of the warp's 32*k. k is the size of a struct, or the number of a system's rows in a lane. Functions are overloaded;
-   their names with _f32 (4-byte elements) and _f64 (8-byte) choose one. All but the increments only move bits, so you
-   may pass other types of these sizes through a cast pointer.
+   of the warp's 32*k. k is the size of a struct, or the number of a system's rows in a lane. Functions are overloaded
+   for elements of 4 and 8 bytes, float and double. All but the increments only move bits, so you may pass other types of
+   these sizes through a cast pointer.
 
      global memory to the blocked layout, and back
        transpose_load, _store, _increment                 through shared memory: any k, any alignment, all coalesced
@@ -32,7 +32,7 @@
        transpose_exchange_shfl                                        between the layouts, log2 min(k,w) exchanges
      16-byte vectors, float4 or double2
        transpose_pack, transpose_unpack                   between a vector and elements in registers
-     without a suffix (host and device)
+     host and device
        transpose_index, transpose_row_slot, transpose_column_slot     the map behind transpose_to_blocked
        TRANSPOSE_LEN_F32(k), TRANSPOSE_LEN_F64(k)         elements of shared memory for a warp
 
@@ -153,7 +153,7 @@ TB_D int transpose_p_lane(void)
 #endif
 }
 
-/* ---- the body, once a precision: overloads, which their suffixed names choose from ------------------------------- */
+/* ---- the body, once a precision: overloads ----------------------------------------------------------------------- */
 
 #define TB_BODY "transpose.h"
 extern "C++" {
@@ -176,42 +176,6 @@ inline namespace tb_f64
 }
 #undef TB_BODY
 
-#define transpose_load_f32 tb_f32::transpose_load
-#define transpose_load_f64 tb_f64::transpose_load
-#define transpose_store_f32 tb_f32::transpose_store
-#define transpose_store_f64 tb_f64::transpose_store
-#define transpose_increment_f32 tb_f32::transpose_increment
-#define transpose_increment_f64 tb_f64::transpose_increment
-#define transpose_load_shfl_f32 tb_f32::transpose_load_shfl
-#define transpose_load_shfl_f64 tb_f64::transpose_load_shfl
-#define transpose_store_shfl_f32 tb_f32::transpose_store_shfl
-#define transpose_store_shfl_f64 tb_f64::transpose_store_shfl
-#define transpose_increment_shfl_f32 tb_f32::transpose_increment_shfl
-#define transpose_increment_shfl_f64 tb_f64::transpose_increment_shfl
-#define transpose_load_vec_f32 tb_f32::transpose_load_vec
-#define transpose_load_vec_f64 tb_f64::transpose_load_vec
-#define transpose_store_vec_f32 tb_f32::transpose_store_vec
-#define transpose_store_vec_f64 tb_f64::transpose_store_vec
-#define transpose_increment_vec_f32 tb_f32::transpose_increment_vec
-#define transpose_increment_vec_f64 tb_f64::transpose_increment_vec
-#define transpose_load_striped_f32 tb_f32::transpose_load_striped
-#define transpose_load_striped_f64 tb_f64::transpose_load_striped
-#define transpose_store_striped_f32 tb_f32::transpose_store_striped
-#define transpose_store_striped_f64 tb_f64::transpose_store_striped
-#define transpose_increment_striped_f32 tb_f32::transpose_increment_striped
-#define transpose_increment_striped_f64 tb_f64::transpose_increment_striped
-#define transpose_to_blocked_f32 tb_f32::transpose_to_blocked
-#define transpose_to_blocked_f64 tb_f64::transpose_to_blocked
-#define transpose_to_striped_f32 tb_f32::transpose_to_striped
-#define transpose_to_striped_f64 tb_f64::transpose_to_striped
-#define transpose_load_striped_shfl_f32 tb_f32::transpose_load_striped_shfl
-#define transpose_load_striped_shfl_f64 tb_f64::transpose_load_striped_shfl
-#define transpose_store_striped_shfl_f32 tb_f32::transpose_store_striped_shfl
-#define transpose_store_striped_shfl_f64 tb_f64::transpose_store_striped_shfl
-#define transpose_increment_striped_shfl_f32 tb_f32::transpose_increment_striped_shfl
-#define transpose_increment_striped_shfl_f64 tb_f64::transpose_increment_striped_shfl
-#define transpose_exchange_shfl_f32 tb_f32::transpose_exchange_shfl
-#define transpose_exchange_shfl_f64 tb_f64::transpose_exchange_shfl
 #endif /* TB_DEVICE_SCOPES */
 
 #endif /* TRANSPOSE_H */

@@ -11,15 +11,15 @@
            size_t at = (size_t)n * blockIdx.x + first;
            for (int j = 0; j < 8; j++)
                if (first + j < n) ra[j] = a[at + j], rb[j] = b[at + j], rc[j] = c[at + j], rd[j] = d[at + j];
-           trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
+           trid_warp_hybrid(8, 32, n, ra, rb, rc, rd);
            for (int j = 0; j < 8; j++)
                if (first + j < n) x[at + j] = rd[j];
        }
 
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1; a[0] and c[n-1] are not read.
 
-   Each name exists with _f32 (float) and _f64 (double). In C++ the name without a suffix is overloaded, where an
-   argument tells the precision. `lanes` is the number of lanes that share a system (2, 4, 8, 16 or 32), k the rows that
+   In C every name has a suffix, _f32 (float) or _f64 (double). In C++ names are overloaded; those that C has too, of
+   lanes, host and sizes, exist with the suffix as well. `lanes` is the number of lanes that share a system (2, 4, 8, 16 or 32), k the rows that
    a lane holds, and w = log2 lanes. Costs are per lane, in FMA + multiplications + reciprocals + shuffles. A shuffle of
    a double counts as two. In single precision the reciprocal of a row that is reduced takes two more FMA.
 
@@ -152,7 +152,8 @@
 
 /* The body is C over tb_real, which has TB_BYTES bytes, in plain names. C reads it twice and appends the precision's
    suffix to the names in a list; outside the body the suffix is empty, so a plain name is itself. C++ reads the body in
-   two inline namespaces: plain names are overloads, and a suffixed name, also from a list, chooses one. */
+   two inline namespaces: plain names are overloads, and for those of C a suffixed name, also from a list, chooses
+   one. */
 #define TB_JOIN_EXPANDED(name, suffix) name##suffix
 #define TB_JOIN(name, suffix) TB_JOIN_EXPANDED(name, suffix)
 #define TB_OF(name) TB_JOIN(name, TB_SUFFIX)
@@ -405,32 +406,6 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_lane_pcr_step_f64 tb_f64::trid_lane_pcr_step
 #define trid_lane_residual_f32 tb_f32::trid_lane_residual
 #define trid_lane_residual_f64 tb_f64::trid_lane_residual
-#define trid_warp_pcr1_f32 tb_f32::trid_warp_pcr1
-#define trid_warp_pcr1_f64 tb_f64::trid_warp_pcr1
-#define trid_warp_pcr2_f32 tb_f32::trid_warp_pcr2
-#define trid_warp_pcr2_f64 tb_f64::trid_warp_pcr2
-#define trid_warp_reduce_f32 tb_f32::trid_warp_reduce
-#define trid_warp_reduce_f64 tb_f64::trid_warp_reduce
-#define trid_warp_expand_f32 tb_f32::trid_warp_expand
-#define trid_warp_expand_f64 tb_f64::trid_warp_expand
-#define trid_warp_hybrid_f32 tb_f32::trid_warp_hybrid
-#define trid_warp_hybrid_f64 tb_f64::trid_warp_hybrid
-#define trid_warp_factor_f32 tb_f32::trid_warp_factor
-#define trid_warp_factor_f64 tb_f64::trid_warp_factor
-#define trid_warp_solve_f32 tb_f32::trid_warp_solve
-#define trid_warp_solve_f64 tb_f64::trid_warp_solve
-#define trid_warp_residual_f32 tb_f32::trid_warp_residual
-#define trid_warp_residual_f64 tb_f64::trid_warp_residual
-#define trid_warp_solve_refined_f32 tb_f32::trid_warp_solve_refined
-#define trid_warp_solve_refined_f64 tb_f64::trid_warp_solve_refined
-#define trid_warp_hybrid_refined_f32 tb_f32::trid_warp_hybrid_refined
-#define trid_warp_hybrid_refined_f64 tb_f64::trid_warp_hybrid_refined
-#define trid_block_hybrid_f32 tb_f32::trid_block_hybrid
-#define trid_block_hybrid_f64 tb_f64::trid_block_hybrid
-#define trid_block_residual_f32 tb_f32::trid_block_residual
-#define trid_block_residual_f64 tb_f64::trid_block_residual
-#define trid_block_hybrid_refined_f32 tb_f32::trid_block_hybrid_refined
-#define trid_block_hybrid_refined_f64 tb_f64::trid_block_hybrid_refined
 #define trid_host_thomas_f32 tb_f32::trid_host_thomas
 #define trid_host_thomas_f64 tb_f64::trid_host_thomas
 #define trid_host_pcr_f32 tb_f32::trid_host_pcr
@@ -451,12 +426,6 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_bad_pivot_f64 tb_f64::trid_bad_pivot
 #define trid_rcp_refined_f32 tb_f32::trid_rcp_refined
 #define trid_rcp_refined_f64 tb_f64::trid_rcp_refined
-#define trid_warp_pcr_f32 tb_f32::trid_warp_pcr
-#define trid_warp_pcr_f64 tb_f64::trid_warp_pcr
-#define trid_warp_pcr_open_f32 tb_f32::trid_warp_pcr_open
-#define trid_warp_pcr_open_f64 tb_f64::trid_warp_pcr_open
-#define trid_block_hybrid_part_f32 tb_f32::trid_block_hybrid_part
-#define trid_block_hybrid_part_f64 tb_f64::trid_block_hybrid_part
 #endif
 
 #define TB_BODY "trid.h"

@@ -4,7 +4,7 @@
 
    The strided directions of a grid have such systems: neighbouring threads hold neighbouring systems, so that memory is
    read and written in its own order (examples/block_lines.cu). trid.h's conventions hold: k rows a thread, status,
-   sizes, suffixes; w = log2 parts.
+   sizes, names; w = log2 parts.
 
      block (all threads call)
        trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers
@@ -71,18 +71,6 @@ TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
 #define trid_block_interleaved_bytes_f64 tb_f64::trid_block_interleaved_bytes
 #define trid_block_interleaved_solve_bytes_f32 tb_f32::trid_block_interleaved_solve_bytes
 #define trid_block_interleaved_solve_bytes_f64 tb_f64::trid_block_interleaved_solve_bytes
-#define trid_block_interleaved_f32 tb_f32::trid_block_interleaved
-#define trid_block_interleaved_f64 tb_f64::trid_block_interleaved
-#define trid_block_interleaved_unchecked_f32 tb_f32::trid_block_interleaved_unchecked
-#define trid_block_interleaved_unchecked_f64 tb_f64::trid_block_interleaved_unchecked
-#define trid_block_interleaved_factor_f32 tb_f32::trid_block_interleaved_factor
-#define trid_block_interleaved_factor_f64 tb_f64::trid_block_interleaved_factor
-#define trid_block_interleaved_solve_stored_f32 tb_f32::trid_block_interleaved_solve_stored
-#define trid_block_interleaved_solve_stored_f64 tb_f64::trid_block_interleaved_solve_stored
-#define trid_block_interleaved_solve_f32 tb_f32::trid_block_interleaved_solve
-#define trid_block_interleaved_solve_f64 tb_f64::trid_block_interleaved_solve
-#define trid_block_interleaved_exchange_f32 tb_f32::trid_block_interleaved_exchange
-#define trid_block_interleaved_exchange_f64 tb_f64::trid_block_interleaved_exchange
 #endif
 
 #define TB_BODY "interleaved.h"

@@ -408,8 +408,6 @@ static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 bl
 #ifdef __cplusplus
 #define trid_cluster_load_f32 tb_f32::trid_cluster_load
 #define trid_cluster_load_f64 tb_f64::trid_cluster_load
-#define trid_cluster_store_f32 tb_f32::trid_cluster_store
-#define trid_cluster_store_f64 tb_f64::trid_cluster_store
 #endif
 
 #define TB_BODY "launch.h"

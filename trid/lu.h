@@ -3,7 +3,7 @@
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
    A matrix is factored once, without pivoting, for many right-hand sides, also of the transposed system. trid.h's
-   conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, suffixes. docs/lu.md derives
+   conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. docs/lu.md derives
    what follows.
 
      lane (one thread, no communication)
@@ -66,40 +66,6 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
     return (trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0);
 }
 
-#define trid_lane_lu_f32 tb_f32::trid_lane_lu
-#define trid_lane_lu_f64 tb_f64::trid_lane_lu
-#define trid_warp_recurrence_solve_f32 tb_f32::trid_warp_recurrence_solve
-#define trid_warp_recurrence_solve_f64 tb_f64::trid_warp_recurrence_solve
-#define trid_warp_lu_f32 tb_f32::trid_warp_lu
-#define trid_warp_lu_f64 tb_f64::trid_warp_lu
-#define trid_warp_lu_solve_f32 tb_f32::trid_warp_lu_solve
-#define trid_warp_lu_solve_f64 tb_f64::trid_warp_lu_solve
-#define trid_warp_lu_precompute_f32 tb_f32::trid_warp_lu_precompute
-#define trid_warp_lu_precompute_f64 tb_f64::trid_warp_lu_precompute
-#define trid_warp_lu_solve_precomputed_f32 tb_f32::trid_warp_lu_solve_precomputed
-#define trid_warp_lu_solve_precomputed_f64 tb_f64::trid_warp_lu_solve_precomputed
-#define trid_block_lu_f32 tb_f32::trid_block_lu
-#define trid_block_lu_f64 tb_f64::trid_block_lu
-#define trid_block_lu_solve_f32 tb_f32::trid_block_lu_solve
-#define trid_block_lu_solve_f64 tb_f64::trid_block_lu_solve
-#define trid_block_interleaved_lu_f32 tb_f32::trid_block_interleaved_lu
-#define trid_block_interleaved_lu_f64 tb_f64::trid_block_interleaved_lu
-#define trid_block_interleaved_lu_solve_f32 tb_f32::trid_block_interleaved_lu_solve
-#define trid_block_interleaved_lu_solve_f64 tb_f64::trid_block_interleaved_lu_solve
-#define trid_warp_recurrence_open_f32 tb_f32::trid_warp_recurrence_open
-#define trid_warp_recurrence_open_f64 tb_f64::trid_warp_recurrence_open
-#define trid_warp_recurrence_f32 tb_f32::trid_warp_recurrence
-#define trid_warp_recurrence_f64 tb_f64::trid_warp_recurrence
-#define trid_warp_recurrence_precomputed_f32 tb_f32::trid_warp_recurrence_precomputed
-#define trid_warp_recurrence_precomputed_f64 tb_f64::trid_warp_recurrence_precomputed
-#define trid_block_recurrence_open_f32 tb_f32::trid_block_recurrence_open
-#define trid_block_recurrence_open_f64 tb_f64::trid_block_recurrence_open
-#define trid_block_recurrence_f32 tb_f32::trid_block_recurrence
-#define trid_block_recurrence_f64 tb_f64::trid_block_recurrence
-#define trid_block_interleaved_recurrence_open_f32 tb_f32::trid_block_interleaved_recurrence_open
-#define trid_block_interleaved_recurrence_open_f64 tb_f64::trid_block_interleaved_recurrence_open
-#define trid_block_interleaved_recurrence_f32 tb_f32::trid_block_interleaved_recurrence
-#define trid_block_interleaved_recurrence_f64 tb_f64::trid_block_interleaved_recurrence
 
 #define TB_BODY "lu.h"
 #include "twice.h"

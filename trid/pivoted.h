@@ -2,7 +2,7 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   trid.h's conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, suffixes. Rows are
+   trid.h's conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. Rows are
    eliminated in a binary tree of partitions, with pivoting between two rows at a time (docs/pivoted.md derives it).
 
      lane (host and device: one thread, no communication)
@@ -54,24 +54,10 @@ enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 #define trid_lane_pivoted_split_f64 tb_f64::trid_lane_pivoted_split
 #define trid_lane_pivoted_expand_f32 tb_f32::trid_lane_pivoted_expand
 #define trid_lane_pivoted_expand_f64 tb_f64::trid_lane_pivoted_expand
-#define trid_warp_pivoted_f32 tb_f32::trid_warp_pivoted
-#define trid_warp_pivoted_f64 tb_f64::trid_warp_pivoted
-#define trid_block_pivoted_f32 tb_f32::trid_block_pivoted
-#define trid_block_pivoted_f64 tb_f64::trid_block_pivoted
 #define trid_host_pivoted_len_f32 tb_f32::trid_host_pivoted_len
 #define trid_host_pivoted_len_f64 tb_f64::trid_host_pivoted_len
 #define trid_host_pivoted_f32 tb_f32::trid_host_pivoted
 #define trid_host_pivoted_f64 tb_f64::trid_host_pivoted
-#define trid_warp_pivoted_up_f32 tb_f32::trid_warp_pivoted_up
-#define trid_warp_pivoted_up_f64 tb_f64::trid_warp_pivoted_up
-#define trid_warp_pivoted_down_f32 tb_f32::trid_warp_pivoted_down
-#define trid_warp_pivoted_down_f64 tb_f64::trid_warp_pivoted_down
-#define trid_warp_pivoted_reduce_f32 tb_f32::trid_warp_pivoted_reduce
-#define trid_warp_pivoted_reduce_f64 tb_f64::trid_warp_pivoted_reduce
-#define trid_warp_pivoted_expand_f32 tb_f32::trid_warp_pivoted_expand
-#define trid_warp_pivoted_expand_f64 tb_f64::trid_warp_pivoted_expand
-#define trid_warp_pivoted_root_f32 tb_f32::trid_warp_pivoted_root
-#define trid_warp_pivoted_root_f64 tb_f64::trid_warp_pivoted_root
 #endif
 
 #define TB_BODY "pivoted.h"
