@@ -18,8 +18,8 @@
    A group of w lanes has a row of n elements. In the blocked layout lane l holds elements l*k .. l*k+k-1, with element
    l*k+j in u[j]. In the striped layout, in which accesses coalesce, lane l of the warp holds elements l, 32+l, 64+l, ..
    of the warp's 32*k. k is the size of a struct, or the number of a system's rows in a lane. Functions are overloaded
-   for elements of 4 and 8 bytes, float and double. All but the increments only move bits, so you may pass other types of
-   these sizes through a cast pointer.
+   for elements of 4 and 8 bytes, float and double. All but the increments only move bits, so you may pass other types
+   of these sizes through a cast pointer.
 
      global memory to the blocked layout, and back
        transpose_load, _store, _increment                 through shared memory: any k, any alignment, all coalesced

@@ -19,9 +19,10 @@
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1; a[0] and c[n-1] are not read.
 
    In C every name has a suffix, _f32 (float) or _f64 (double). In C++ names are overloaded; those that C has too, of
-   lanes, host and sizes, exist with the suffix as well. `lanes` is the number of lanes that share a system (2, 4, 8, 16 or 32), k the rows that
-   a lane holds, and w = log2 lanes. Costs are per lane, in FMA + multiplications + reciprocals + shuffles. A shuffle of
-   a double counts as two. In single precision the reciprocal of a row that is reduced takes two more FMA.
+   lanes, host and sizes, exist with the suffix as well. `lanes` is the number of lanes that share a system (2, 4, 8, 16
+   or 32), k the rows that a lane holds, and w = log2 lanes. Costs are per lane, in FMA + multiplications + reciprocals
+   + shuffles. A shuffle of a double counts as two. In single precision the reciprocal of a row that is reduced takes
+   two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)

@@ -361,7 +361,8 @@ TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb
    the Thomas algorithm, found by a scan over the lanes. The rows lie as in trid_warp_hybrid.
    Needs    k >= 1 and lanes literals; n <= k*lanes; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
-   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve; the factors of identity rows from n on
+   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve; the factors of identity
+            rows from n on
    Returns  as trid_warp_hybrid
    Cost     (9k+9w) FMA or mul + 7k other operations + (k+1) rcp + (4w+4) shuffles where the matrix is dominant by rows.
             Elsewhere lanes take turns: lanes times k FMA + 2k mul + k rcp.
