@@ -210,36 +210,22 @@ TB_D transpose_vector transpose_pack(const tb_real *u)
 #endif
 }
 
-/* Loads a vector from global memory whose cache line is not needed again. */
+/* Loads a vector from global memory whose cache line is not needed again, and stores such a vector. Clang compiling CUDA
+   lacks the functions, which are but hints. */
 TB_D transpose_vector transpose_p_stream_in(const transpose_vector *from)
 {
-#if !(defined __clang__ && defined __CUDA__ && !defined __NVCC__)
-    return __ldcs(from);
-#else /* clang compiling CUDA lacks the function */
-    transpose_vector v;
-#if TB_BYTES == 4
-    asm volatile("ld.global.cs.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-                 : "l"(from));
+#if defined __clang__ && defined __CUDA__ && !defined __NVCC__
+    return *from;
 #else
-    asm volatile("ld.global.cs.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(from));
-#endif
-    return v;
+    return __ldcs(from);
 #endif
 }
-
-/* Stores such a vector. */
 TB_D void transpose_p_stream_out(transpose_vector *to, transpose_vector v)
 {
-#if !(defined __clang__ && defined __CUDA__ && !defined __NVCC__)
-    __stcs(to, v);
-#elif TB_BYTES == 4
-    asm volatile("st.global.cs.v4.f32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
-                 : "memory");
+#if defined __clang__ && defined __CUDA__ && !defined __NVCC__
+    *to = v;
 #else
-    asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" : : "l"(to), "d"(v.x), "d"(v.y) : "memory");
+    __stcs(to, v);
 #endif
 }
 
@@ -488,6 +474,31 @@ TB_D int transpose_p_whole(int k, int n, int first, int j, const tb_real *row)
     return k % vector == 0 && ((size_t)row & 15) == 0 && first + j + vector <= n;
 }
 
+/* Loads into u or, with add, a literal, adds to it: the two functions that follow. fill is for the former. */
+TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add, tb_real fill, tb_real *u, int stream)
+{
+    const int vector = 16 / (int)sizeof(tb_real);
+    int first = k * (transpose_p_lane() & (w - 1));
+    TB_UNROLL
+    for (int j = 0; j < k; j += vector) {
+        if (transpose_p_whole(k, n, first, j, src)) {
+            const transpose_vector *from = (const transpose_vector *)(src + first + j);
+            tb_real got[16 / sizeof(tb_real)];
+            transpose_unpack(stream ? transpose_p_stream_in(from) : *from, got);
+            TB_UNROLL
+            for (int i = 0; i < vector; i++) u[j + i] = add ? u[j + i] + got[i] : got[i];
+        } else {
+            TB_UNROLL
+            for (int i = j; i < j + vector && i < k; i++) {
+                if (first + i < n)
+                    u[i] = add ? u[i] + src[first + i] : src[first + i];
+                else if (!add)
+                    u[i] = fill;
+            }
+        }
+    }
+}
+
 /* Loads as transpose_load, each lane its own elements, 16 bytes at a time. stream, a literal, is 1 where the cache
    lines are not needed again.
    Needs    any k; fast where k elements are a multiple of 16 bytes and the row is aligned to 16 bytes; otherwise, and
@@ -496,18 +507,7 @@ TB_D int transpose_p_whole(int k, int n, int first, int j, const tb_real *row)
    Cost     k/4 loads, k/2 of 8-byte elements */
 TB_D void transpose_load_vec(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u, int stream)
 {
-    const int vector = 16 / (int)sizeof(tb_real);
-    int first = k * (transpose_p_lane() & (w - 1));
-    TB_UNROLL
-    for (int j = 0; j < k; j += vector) {
-        if (transpose_p_whole(k, n, first, j, src)) {
-            const transpose_vector *from = (const transpose_vector *)(src + first + j);
-            transpose_unpack(stream ? transpose_p_stream_in(from) : *from, u + j);
-        } else {
-            TB_UNROLL
-            for (int i = j; i < j + vector && i < k; i++) u[i] = first + i < n ? src[first + i] : fill;
-        }
-    }
+    transpose_p_load_vec(k, w, n, src, 0, fill, u, stream);
 }
 
 /* Stores as transpose_store, each lane its own elements; u keeps its values.
@@ -538,22 +538,7 @@ TB_D void transpose_store_vec(int k, int w, int n, const tb_real *u, tb_real *ds
    Needs, Shared, Cost as transpose_load_vec, for the loads and for the stores */
 TB_D void transpose_increment_vec(int k, int w, int n, tb_real *u, tb_real *dst, int stream)
 {
-    const int vector = 16 / (int)sizeof(tb_real);
-    int first = k * (transpose_p_lane() & (w - 1));
-    TB_UNROLL
-    for (int j = 0; j < k; j += vector) {
-        if (transpose_p_whole(k, n, first, j, dst)) {
-            const transpose_vector *from = (const transpose_vector *)(dst + first + j);
-            tb_real old[16 / sizeof(tb_real)];
-            transpose_unpack(stream ? transpose_p_stream_in(from) : *from, old);
-            TB_UNROLL
-            for (int i = 0; i < vector; i++) u[j + i] += old[i];
-        } else {
-            TB_UNROLL
-            for (int i = j; i < j + vector && i < k; i++)
-                if (first + i < n) u[i] += dst[first + i];
-        }
-    }
+    transpose_p_load_vec(k, w, n, dst, 1, 0, u, stream);
     transpose_store_vec(k, w, n, u, dst, stream);
 }
 
