@@ -45,16 +45,11 @@
 #else
 #define TRID_CLUSTERS 0
 #endif
-#if TRID_CLUSTERS && defined __CUDA_ARCH__
-#define TRID_P_CLUSTER_PTX 1
-#else
-#define TRID_P_CLUSTER_PTX 0
-#endif
 
 /* Returns this block's rank in its cluster. */
 TB_D int trid_cluster_rank(void)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     unsigned rank;
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
     return (int)rank;
@@ -67,7 +62,7 @@ TB_D int trid_cluster_rank(void)
 /* Returns the number of blocks in the cluster. */
 TB_D int trid_cluster_size(void)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     unsigned size;
     asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
     return (int)size;
@@ -83,7 +78,7 @@ TB_D int trid_cluster_size(void)
    Cost     a fence of the whole device: once a kernel, not once a system */
 TB_D void trid_cluster_sync(void)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 #elif TRID_CLUSTERS
     simt_cluster_sync();
@@ -106,7 +101,7 @@ typedef unsigned char *trid_cluster_place;
    Cost     1 operation */
 TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     unsigned there;
     asm("mapa.shared::cluster.u32 %0, %1, %2;"
         : "=r"(there)
@@ -127,7 +122,7 @@ TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
    Lanes    one thread of each block, once, before a trid_cluster_sync that precedes the first send */
 TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\tfence.mbarrier_init.release.cluster;" ::"r"(
                      (unsigned)__cvta_generic_to_shared(mbarrier))
                  : "memory");
@@ -144,7 +139,7 @@ TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
    Lanes    one thread of the block */
 TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile(
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(mbarrier)),
         "r"(bytes)
@@ -161,7 +156,7 @@ TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
    Lanes    any threads of the block that holds the mbarrier */
 TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     unsigned full;
     do {
         asm volatile("{\n\t"
@@ -187,7 +182,7 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
    Lanes    any; the call does not wait */
 TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, const void *v)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     const unsigned there = (unsigned)__cvta_generic_to_shared(to), full = (unsigned)__cvta_generic_to_shared(mbarrier);
     unsigned long long word[2];
     memcpy(word, v, sizeof word);
@@ -428,9 +423,9 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
     return *(tb_real *)place;
 #else
     tb_real x;
-#if TRID_P_CLUSTER_PTX && TB_BYTES == 4
+#if TRID_CLUSTERS && defined __CUDA_ARCH__ && TB_BYTES == 4
     asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
-#elif TRID_P_CLUSTER_PTX
+#elif TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
 #elif TB_BYTES == 4
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
@@ -445,9 +440,9 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
    Lanes    any */
 TB_D void trid_cluster_store(trid_cluster_place place, tb_real x)
 {
-#if TRID_P_CLUSTER_PTX && TB_BYTES == 4
+#if TRID_CLUSTERS && defined __CUDA_ARCH__ && TB_BYTES == 4
     asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
-#elif TRID_P_CLUSTER_PTX
+#elif TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
 #elif defined __CUDA_ARCH__ && TB_BYTES == 4
     asm volatile("st.shared.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
