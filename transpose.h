@@ -192,22 +192,15 @@ typedef double2 transpose_vector;
 /* Copies a vector to elements in registers. */
 TB_D void transpose_unpack(transpose_vector v, tb_real *u)
 {
-    u[0] = v.x;
-    u[1] = v.y;
-#if TB_BYTES == 4
-    u[2] = v.z;
-    u[3] = v.w;
-#endif
+    memcpy(u, &v, sizeof v);
 }
 
 /* Returns elements in registers as a vector. */
 TB_D transpose_vector transpose_pack(const tb_real *u)
 {
-#if TB_BYTES == 4
-    return make_float4(u[0], u[1], u[2], u[3]);
-#else
-    return make_double2(u[0], u[1]);
-#endif
+    transpose_vector v;
+    memcpy(&v, u, sizeof v);
+    return v;
 }
 
 /* Loads a vector from global memory whose cache line is not needed again, and stores such a vector. Clang compiling CUDA
