@@ -296,7 +296,7 @@ TB_D void trid_warp_recurrence(int k, int lanes, int up, int shift, const tb_rea
     trid_p_recurrence_close(k, lanes, up, shift, m, keep, turns, from, d);
 }
 
-/* Both halves of a recurrence across `lanes` lanes. */
+/* Both halves across `lanes` lanes. */
 TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, const tb_real *m, tb_real *d)
 {
     tb_real keep[TRID_RECURRENCE_LEN];
@@ -399,7 +399,8 @@ TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, con
 TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
 {
     TB_UNROLL
-    for (int j = 0; j < k && transposed; j++) d[j] *= r[j];
+    for (int j = 0; j < k; j++)
+        if (transposed) d[j] *= r[j];
 }
 
 /* Solves A x = d or, transposed, A^T x = d, as adjoint differentiation needs it, with the factors of trid_warp_lu.
@@ -529,7 +530,7 @@ TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, cons
     }
 }
 
-/* Both. */
+/* Both halves across the warps of a block. */
 TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real *m, tb_real *d, tb_real *shared)
 {
     tb_real keep[TRID_RECURRENCE_LEN];
@@ -695,7 +696,7 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
     __syncthreads();
 }
 
-/* Both. */
+/* Both halves for interleaved systems. */
 TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int parts, int up, int shift, const tb_real *m,
                                                     tb_real *d, tb_real *shared)
 {
