@@ -324,8 +324,7 @@ TB_HOST int trid_p_infinite(double x)
 }
 #endif
 
-/* For the body's numbers: the words that shared memory serves at once, and the bits of infinity
-   (trid_p_upper) without their sign. */
+/* For the body's numbers: the words that shared memory serves at once, and infinity's upper bits without the sign. */
 #define TRID_BANKS (TB_BYTES == 4 ? 32 : 16)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
@@ -544,14 +543,12 @@ TB_HD tb_real trid_rcp(tb_real x)
     return SIMT_RECIPROCAL(x);
 #elif !defined __CUDA_ARCH__
     return 1 / x;
-#elif TB_BYTES == 4 && defined TRID_EXACT_RCP
-    return __frcp_rn(x);
+#elif defined TRID_EXACT_RCP
+    return TB_BYTES == 4 ? (tb_real)__frcp_rn((float)x) : (tb_real)__drcp_rn(x);
 #elif TB_BYTES == 4
     float y;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
-#elif defined TRID_EXACT_RCP
-    return __drcp_rn(x);
 #else
     double y;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
@@ -1430,8 +1427,8 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
 /* Returns the elements of work that trid_host_hybrid_refined needs: 2*n more. */
 TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
 {
-    if (n <= 0 || rows_per_lane < 1) return 0;
-    return trid_host_hybrid_len(n, rows_per_lane) + 2 * (size_t)n;
+    size_t hybrid = trid_host_hybrid_len(n, rows_per_lane);
+    return hybrid > 0 ? hybrid + 2 * (size_t)n : 0;
 }
 
 /* Solves a system by the hybrid with one step of refinement, as trid_warp_hybrid_refined does.
