@@ -1396,8 +1396,7 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
     }
     for (size_t first = 0; first < rows; first += k) {
         int length = (int)(rows - first < k ? rows - first : k);
-        int status =
-            trid_p_reduce((int)k, length, wa + first, wb + first, wc + first, wd + first, (tb_real *)0);
+        int status = trid_p_reduce((int)k, length, wa + first, wb + first, wc + first, wd + first, (tb_real *)0);
         if (status) return (int)first + status;
     }
     for (size_t i = 0; i < partitions; i++) {

@@ -66,7 +66,6 @@ TB_D int trid_warp_recurrence_first(int lanes, int up)
     return (trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0);
 }
 
-
 #define TB_BODY "lu.h"
 #include "twice.h"
 

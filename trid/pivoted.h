@@ -400,8 +400,8 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         border[e] = lane < warps                             ? shared[32 * e + lane]
-                  : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
-                                                           : (tb_real)0;
+                    : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
+                                                             : (tb_real)0;
     bad |= trid_warp_pivoted_up(1, 32, count, lane, border, warp_kept, &warp_side);
     bad |= trid_warp_pivoted_root(32, count, border, outer);
     trid_warp_pivoted_down(1, 32, count, lane, warp_kept, warp_side, outer);
