@@ -203,8 +203,8 @@ TB_D transpose_vector transpose_pack(const tb_real *u)
     return v;
 }
 
-/* Loads a vector from global memory whose cache line is not needed again, and stores such a vector. Clang compiling CUDA
-   lacks the functions, which are but hints. */
+/* Loads a vector from global memory whose cache line is not needed again, and stores such a vector. This is a hint, for
+   which clang compiling CUDA has no function. */
 TB_D transpose_vector transpose_p_stream_in(const transpose_vector *from)
 {
 #if defined __clang__ && defined __CUDA__ && !defined __NVCC__
