@@ -476,10 +476,10 @@ TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add,
     for (int j = 0; j < k; j += vector) {
         if (transpose_p_whole(k, n, first, j, src)) {
             const transpose_vector *from = (const transpose_vector *)(src + first + j);
-            tb_real got[16 / sizeof(tb_real)];
-            transpose_unpack(stream ? transpose_p_stream_in(from) : *from, got);
+            tb_real more[16 / sizeof(tb_real)];
+            transpose_unpack(stream ? transpose_p_stream_in(from) : *from, add ? more : u + j);
             TB_UNROLL
-            for (int i = 0; i < vector; i++) u[j + i] = add ? u[j + i] + got[i] : got[i];
+            for (int i = 0; add && i < vector; i++) u[j + i] += more[i];
         } else {
             TB_UNROLL
             for (int i = j; i < j + vector && i < k; i++) {
