@@ -10,16 +10,16 @@
            __shared__ float buffer[TRANSPOSE_LEN_F32(5)];
            int first = 32 * (int)blockIdx.x, lane = (int)threadIdx.x;
            float s[5];
-           transpose_load_f32(5, 32, 5 * (count - first), structs + 5 * (size_t)first, 0.0f, s, buffer);
+           transpose_load(5, 32, 5 * (count - first), structs + 5 * (size_t)first, 0.0f, s, buffer);
            if (first + lane < count)
                length[first + lane] = sqrtf(s[0] * s[0] + s[1] * s[1] + s[2] * s[2] + s[3] * s[3] + s[4] * s[4]);
        }
 
    A group of w lanes has a row of n elements. In the blocked layout lane l holds elements l*k .. l*k+k-1, with element
    l*k+j in u[j]. In the striped layout, in which accesses coalesce, lane l of the warp holds elements l, 32+l, 64+l, ..
-   of the warp's 32*k. k is the size of a struct, or the number of a system's rows in a lane. Functions are overloaded;
-   their names with _f32 (4-byte elements) and _f64 (8-byte) choose one. All but the increments only move bits, so you
-   may pass other types of these sizes through a cast pointer.
+   of the warp's 32*k. k is the size of a struct, or the number of a system's rows in a lane. Functions are overloaded
+   for elements of 4 and 8 bytes, float and double. All but the increments only move bits, so you may pass other types
+   of these sizes through a cast pointer.
 
      global memory to the blocked layout, and back
        transpose_load, _store, _increment                 through shared memory: any k, any alignment, all coalesced
@@ -32,7 +32,7 @@
        transpose_exchange_shfl                                        between the layouts, log2 min(k,w) exchanges
      16-byte vectors, float4 or double2
        transpose_pack, transpose_unpack                   between a vector and elements in registers
-     without a suffix (host and device)
+     host and device
        transpose_index, transpose_row_slot, transpose_column_slot     the map behind transpose_to_blocked
        TRANSPOSE_LEN_F32(k), TRANSPOSE_LEN_F64(k)         elements of shared memory for a warp
 
@@ -56,39 +56,28 @@
 
 #define TRANSPOSE_VERSION 200 /* 100 * major + minor */
 
-/* ---- qualifiers, and one text for both precisions: the same lines in trid.h and transpose.h ---------------------- */
+/* ---- qualifiers: the same lines in trid.h and transpose.h -------------------------------------------------------- */
 
-#ifndef TB_ONE_TEXT
-#define TB_ONE_TEXT
+#ifndef TB_QUALIFIERS
+#define TB_QUALIFIERS
 
 /* TB_DEVICE_SCOPES: whether there are warps. TB_HD: host and device; TB_D: device only; TB_HOST: host only. */
-#if defined __CUDACC__ || defined __CUDACC_RTC__
-#define TB_DEVICE_SCOPES 1
-#define TB_HD static __host__ __device__ __forceinline__
-#define TB_D static __device__ __forceinline__
-#else
-#ifdef SIMT_EMULATOR
+#if defined __CUDACC__ || defined SIMT_EMULATOR
 #define TB_DEVICE_SCOPES 1
 #else
 #define TB_DEVICE_SCOPES 0
 #endif
 #ifdef __GNUC__
-#define TB_HD static inline __attribute__((unused))
-#else
-#define TB_HD static inline
-#endif
-#define TB_D TB_HD
-#endif
-
-#ifdef __GNUC__
 #define TB_HOST static inline __attribute__((unused))
 #else
 #define TB_HOST static inline
 #endif
-#ifdef __CUDACC_RTC__
-#define TB_HOST_SCOPE 0
+#ifdef __CUDACC__
+#define TB_HD static __host__ __device__ __forceinline__
+#define TB_D static __device__ __forceinline__
 #else
-#define TB_HOST_SCOPE 1
+#define TB_HD TB_HOST
+#define TB_D TB_HOST
 #endif
 
 #ifdef __CUDA_ARCH__ /* a bare pragma would be a warning in the host compiler's pass */
@@ -99,17 +88,9 @@
 #define TB_LOOP
 #endif
 
-/* The body is C over tb_real, which has TB_BYTES bytes, in plain names. C reads it twice and appends the precision's
-   suffix to the names in a list; outside the body the suffix is empty, so a plain name is itself. C++ reads the body in
-   two inline namespaces: plain names are overloads, and a suffixed name, also from a list, chooses one. */
-#define TB_JOIN_EXPANDED(name, suffix) name##suffix
-#define TB_JOIN(name, suffix) TB_JOIN_EXPANDED(name, suffix)
-#define TB_OF(name) TB_JOIN(name, TB_SUFFIX)
-#define TB_SUFFIX
-
 #define TB_FULL_WARP 0xffffffffu /* all lanes of a warp, for the shuffles */
 
-#endif /* TB_ONE_TEXT */
+#endif /* TB_QUALIFIERS */
 
 /* ---- the map ----------------------------------------------------------------------------------------------------- */
 
@@ -172,7 +153,7 @@ TB_D int transpose_p_lane(void)
 #endif
 }
 
-/* ---- the body, once a precision: overloads, which their suffixed names choose from ------------------------------- */
+/* ---- the body, once a precision: overloads ----------------------------------------------------------------------- */
 
 #define TB_BODY "transpose.h"
 extern "C++" {
@@ -195,42 +176,6 @@ inline namespace tb_f64
 }
 #undef TB_BODY
 
-#define transpose_load_f32 tb_f32::transpose_load
-#define transpose_load_f64 tb_f64::transpose_load
-#define transpose_store_f32 tb_f32::transpose_store
-#define transpose_store_f64 tb_f64::transpose_store
-#define transpose_increment_f32 tb_f32::transpose_increment
-#define transpose_increment_f64 tb_f64::transpose_increment
-#define transpose_load_shfl_f32 tb_f32::transpose_load_shfl
-#define transpose_load_shfl_f64 tb_f64::transpose_load_shfl
-#define transpose_store_shfl_f32 tb_f32::transpose_store_shfl
-#define transpose_store_shfl_f64 tb_f64::transpose_store_shfl
-#define transpose_increment_shfl_f32 tb_f32::transpose_increment_shfl
-#define transpose_increment_shfl_f64 tb_f64::transpose_increment_shfl
-#define transpose_load_vec_f32 tb_f32::transpose_load_vec
-#define transpose_load_vec_f64 tb_f64::transpose_load_vec
-#define transpose_store_vec_f32 tb_f32::transpose_store_vec
-#define transpose_store_vec_f64 tb_f64::transpose_store_vec
-#define transpose_increment_vec_f32 tb_f32::transpose_increment_vec
-#define transpose_increment_vec_f64 tb_f64::transpose_increment_vec
-#define transpose_load_striped_f32 tb_f32::transpose_load_striped
-#define transpose_load_striped_f64 tb_f64::transpose_load_striped
-#define transpose_store_striped_f32 tb_f32::transpose_store_striped
-#define transpose_store_striped_f64 tb_f64::transpose_store_striped
-#define transpose_increment_striped_f32 tb_f32::transpose_increment_striped
-#define transpose_increment_striped_f64 tb_f64::transpose_increment_striped
-#define transpose_to_blocked_f32 tb_f32::transpose_to_blocked
-#define transpose_to_blocked_f64 tb_f64::transpose_to_blocked
-#define transpose_to_striped_f32 tb_f32::transpose_to_striped
-#define transpose_to_striped_f64 tb_f64::transpose_to_striped
-#define transpose_load_striped_shfl_f32 tb_f32::transpose_load_striped_shfl
-#define transpose_load_striped_shfl_f64 tb_f64::transpose_load_striped_shfl
-#define transpose_store_striped_shfl_f32 tb_f32::transpose_store_striped_shfl
-#define transpose_store_striped_shfl_f64 tb_f64::transpose_store_striped_shfl
-#define transpose_increment_striped_shfl_f32 tb_f32::transpose_increment_striped_shfl
-#define transpose_increment_striped_shfl_f64 tb_f64::transpose_increment_striped_shfl
-#define transpose_exchange_shfl_f32 tb_f32::transpose_exchange_shfl
-#define transpose_exchange_shfl_f64 tb_f64::transpose_exchange_shfl
 #endif /* TB_DEVICE_SCOPES */
 
 #endif /* TRANSPOSE_H */
@@ -247,54 +192,33 @@ typedef double2 transpose_vector;
 /* Copies a vector to elements in registers. */
 TB_D void transpose_unpack(transpose_vector v, tb_real *u)
 {
-    u[0] = v.x;
-    u[1] = v.y;
-#if TB_BYTES == 4
-    u[2] = v.z;
-    u[3] = v.w;
-#endif
+    memcpy(u, &v, sizeof v);
 }
 
 /* Returns elements in registers as a vector. */
 TB_D transpose_vector transpose_pack(const tb_real *u)
 {
-#if TB_BYTES == 4
-    return make_float4(u[0], u[1], u[2], u[3]);
-#else
-    return make_double2(u[0], u[1]);
-#endif
+    transpose_vector v;
+    memcpy(&v, u, sizeof v);
+    return v;
 }
 
-/* Loads a vector from global memory whose cache line is not needed again. */
+/* Loads a vector from global memory whose cache line is not needed again, and stores such a vector. This is a hint, for
+   which clang compiling CUDA has no function. */
 TB_D transpose_vector transpose_p_stream_in(const transpose_vector *from)
 {
-#if !(defined __clang__ && defined __CUDA__ && !defined __NVCC__)
-    return __ldcs(from);
-#else /* clang compiling CUDA lacks the function */
-    transpose_vector v;
-#if TB_BYTES == 4
-    asm volatile("ld.global.cs.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-                 : "l"(from));
+#if defined __clang__ && defined __CUDA__ && !defined __NVCC__
+    return *from;
 #else
-    asm volatile("ld.global.cs.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(from));
-#endif
-    return v;
+    return __ldcs(from);
 #endif
 }
-
-/* Stores such a vector. */
 TB_D void transpose_p_stream_out(transpose_vector *to, transpose_vector v)
 {
-#if !(defined __clang__ && defined __CUDA__ && !defined __NVCC__)
-    __stcs(to, v);
-#elif TB_BYTES == 4
-    asm volatile("st.global.cs.v4.f32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
-                 : "memory");
+#if defined __clang__ && defined __CUDA__ && !defined __NVCC__
+    *to = v;
 #else
-    asm volatile("st.global.cs.v2.f64 [%0], {%1, %2};" : : "l"(to), "d"(v.x), "d"(v.y) : "memory");
+    __stcs(to, v);
 #endif
 }
 
@@ -543,6 +467,31 @@ TB_D int transpose_p_whole(int k, int n, int first, int j, const tb_real *row)
     return k % vector == 0 && ((size_t)row & 15) == 0 && first + j + vector <= n;
 }
 
+/* Loads into u or, with add, a literal, adds to it: the two functions that follow. fill is for the former. */
+TB_D void transpose_p_load_vec(int k, int w, int n, const tb_real *src, int add, tb_real fill, tb_real *u, int stream)
+{
+    const int vector = 16 / (int)sizeof(tb_real);
+    int first = k * (transpose_p_lane() & (w - 1));
+    TB_UNROLL
+    for (int j = 0; j < k; j += vector) {
+        if (transpose_p_whole(k, n, first, j, src)) {
+            const transpose_vector *from = (const transpose_vector *)(src + first + j);
+            tb_real more[16 / sizeof(tb_real)];
+            transpose_unpack(stream ? transpose_p_stream_in(from) : *from, add ? more : u + j);
+            TB_UNROLL
+            for (int i = 0; add && i < vector; i++) u[j + i] += more[i];
+        } else {
+            TB_UNROLL
+            for (int i = j; i < j + vector && i < k; i++) {
+                if (first + i < n)
+                    u[i] = add ? u[i] + src[first + i] : src[first + i];
+                else if (!add)
+                    u[i] = fill;
+            }
+        }
+    }
+}
+
 /* Loads as transpose_load, each lane its own elements, 16 bytes at a time. stream, a literal, is 1 where the cache
    lines are not needed again.
    Needs    any k; fast where k elements are a multiple of 16 bytes and the row is aligned to 16 bytes; otherwise, and
@@ -551,18 +500,7 @@ TB_D int transpose_p_whole(int k, int n, int first, int j, const tb_real *row)
    Cost     k/4 loads, k/2 of 8-byte elements */
 TB_D void transpose_load_vec(int k, int w, int n, const tb_real *src, tb_real fill, tb_real *u, int stream)
 {
-    const int vector = 16 / (int)sizeof(tb_real);
-    int first = k * (transpose_p_lane() & (w - 1));
-    TB_UNROLL
-    for (int j = 0; j < k; j += vector) {
-        if (transpose_p_whole(k, n, first, j, src)) {
-            const transpose_vector *from = (const transpose_vector *)(src + first + j);
-            transpose_unpack(stream ? transpose_p_stream_in(from) : *from, u + j);
-        } else {
-            TB_UNROLL
-            for (int i = j; i < j + vector && i < k; i++) u[i] = first + i < n ? src[first + i] : fill;
-        }
-    }
+    transpose_p_load_vec(k, w, n, src, 0, fill, u, stream);
 }
 
 /* Stores as transpose_store, each lane its own elements; u keeps its values.
@@ -593,22 +531,7 @@ TB_D void transpose_store_vec(int k, int w, int n, const tb_real *u, tb_real *ds
    Needs, Shared, Cost as transpose_load_vec, for the loads and for the stores */
 TB_D void transpose_increment_vec(int k, int w, int n, tb_real *u, tb_real *dst, int stream)
 {
-    const int vector = 16 / (int)sizeof(tb_real);
-    int first = k * (transpose_p_lane() & (w - 1));
-    TB_UNROLL
-    for (int j = 0; j < k; j += vector) {
-        if (transpose_p_whole(k, n, first, j, dst)) {
-            const transpose_vector *from = (const transpose_vector *)(dst + first + j);
-            tb_real old[16 / sizeof(tb_real)];
-            transpose_unpack(stream ? transpose_p_stream_in(from) : *from, old);
-            TB_UNROLL
-            for (int i = 0; i < vector; i++) u[j + i] += old[i];
-        } else {
-            TB_UNROLL
-            for (int i = j; i < j + vector && i < k; i++)
-                if (first + i < n) u[i] += dst[first + i];
-        }
-    }
+    transpose_p_load_vec(k, w, n, dst, 1, 0, u, stream);
     transpose_store_vec(k, w, n, u, dst, stream);
 }
 

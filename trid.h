@@ -11,17 +11,18 @@
            size_t at = (size_t)n * blockIdx.x + first;
            for (int j = 0; j < 8; j++)
                if (first + j < n) ra[j] = a[at + j], rb[j] = b[at + j], rc[j] = c[at + j], rd[j] = d[at + j];
-           trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
+           trid_warp_hybrid(8, 32, n, ra, rb, rc, rd);
            for (int j = 0; j < 8; j++)
                if (first + j < n) x[at + j] = rd[j];
        }
 
    A system is a[j] x[j-1] + b[j] x[j] + c[j] x[j+1] = d[j], j = 0 .. n-1; a[0] and c[n-1] are not read.
 
-   Each name exists with _f32 (float) and _f64 (double). In C++ the name without a suffix is overloaded, where an
-   argument tells the precision. `lanes` is the number of lanes that share a system (2, 4, 8, 16 or 32), k the rows that
-   a lane holds, and w = log2 lanes. Costs are per lane, in FMA + multiplications + reciprocals + shuffles. A shuffle of
-   a double counts as two. In single precision the reciprocal of a row that is reduced takes two more FMA.
+   In C every name has a suffix, _f32 (float) or _f64 (double). In C++ names are overloaded; those that C has too, of
+   lanes, host and sizes, exist with the suffix as well. `lanes` is the number of lanes that share a system (2, 4, 8, 16
+   or 32), k the rows that a lane holds, and w = log2 lanes. Costs are per lane, in FMA + multiplications + reciprocals
+   + shuffles. A shuffle of a double counts as two. In single precision the reciprocal of a row that is reduced takes
+   two more FMA.
 
      numbers
        trid_rcp              fast reciprocal                                      1 rcp (f64: and 3 FMA)
@@ -66,8 +67,7 @@
        trid_host_thomas, trid_host_pcr, trid_host_hybrid, trid_host_hybrid_refined, trid_host_residual,
        trid_host_dominance
      sizes and messages
-       trid_block_hybrid_bytes, trid_block_hybrid_refined_bytes, trid_host_hybrid_len, trid_host_hybrid_refined_len
-       trid_status_string
+       trid_host_hybrid_len, trid_host_hybrid_refined_len, trid_status_string
 
    Built on it: trid/interleaved.h, interleaved systems across a block; trid/pivoted.h, for any nonsingular matrix;
    trid/lu.h, LU factors and linear recurrences by scans; trid/slabs.h, systems cut across GPUs or machines;
@@ -115,39 +115,28 @@
 
 #define TRID_VERSION 200 /* 100 * major + minor */
 
-/* ---- qualifiers, and one text for both precisions: the same lines in trid.h and transpose.h ---------------------- */
+/* ---- qualifiers: the same lines in trid.h and transpose.h -------------------------------------------------------- */
 
-#ifndef TB_ONE_TEXT
-#define TB_ONE_TEXT
+#ifndef TB_QUALIFIERS
+#define TB_QUALIFIERS
 
 /* TB_DEVICE_SCOPES: whether there are warps. TB_HD: host and device; TB_D: device only; TB_HOST: host only. */
-#if defined __CUDACC__ || defined __CUDACC_RTC__
-#define TB_DEVICE_SCOPES 1
-#define TB_HD static __host__ __device__ __forceinline__
-#define TB_D static __device__ __forceinline__
-#else
-#ifdef SIMT_EMULATOR
+#if defined __CUDACC__ || defined SIMT_EMULATOR
 #define TB_DEVICE_SCOPES 1
 #else
 #define TB_DEVICE_SCOPES 0
 #endif
 #ifdef __GNUC__
-#define TB_HD static inline __attribute__((unused))
-#else
-#define TB_HD static inline
-#endif
-#define TB_D TB_HD
-#endif
-
-#ifdef __GNUC__
 #define TB_HOST static inline __attribute__((unused))
 #else
 #define TB_HOST static inline
 #endif
-#ifdef __CUDACC_RTC__
-#define TB_HOST_SCOPE 0
+#ifdef __CUDACC__
+#define TB_HD static __host__ __device__ __forceinline__
+#define TB_D static __device__ __forceinline__
 #else
-#define TB_HOST_SCOPE 1
+#define TB_HD TB_HOST
+#define TB_D TB_HOST
 #endif
 
 #ifdef __CUDA_ARCH__ /* a bare pragma would be a warning in the host compiler's pass */
@@ -158,19 +147,23 @@
 #define TB_LOOP
 #endif
 
+#define TB_FULL_WARP 0xffffffffu /* all lanes of a warp, for the shuffles */
+
+#endif /* TB_QUALIFIERS */
+
 /* The body is C over tb_real, which has TB_BYTES bytes, in plain names. C reads it twice and appends the precision's
    suffix to the names in a list; outside the body the suffix is empty, so a plain name is itself. C++ reads the body in
-   two inline namespaces: plain names are overloads, and a suffixed name, also from a list, chooses one. */
+   two inline namespaces: plain names are overloads, and for those of C a suffixed name, also from a list, chooses
+   one. */
 #define TB_JOIN_EXPANDED(name, suffix) name##suffix
 #define TB_JOIN(name, suffix) TB_JOIN_EXPANDED(name, suffix)
 #define TB_OF(name) TB_JOIN(name, TB_SUFFIX)
 #define TB_SUFFIX
 
-#define TB_FULL_WARP 0xffffffffu /* all lanes of a warp, for the shuffles */
-
-#endif /* TB_ONE_TEXT */
-
-#if TB_HOST_SCOPE
+#ifdef __CUDACC_RTC__
+#define TB_HOST_SCOPE 0
+#else
+#define TB_HOST_SCOPE 1
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -188,24 +181,30 @@ TB_HD const char *trid_status_string(int status)
 }
 
 /* Lengths of the caller's arrays, in elements. */
-#define TRID_WARP_FACTOR_LEN(k) (5 * (k) + 12)        /* f of trid_warp_factor, for each lane */
-#define TRID_BLOCK_HYBRID_LEN 192                     /* trid_block_hybrid, for the block */
-#define TRID_BLOCK_RESIDUAL_LEN 64                    /* trid_block_residual, for the block */
-#define TRID_BLOCK_HYBRID_REFINED_LEN (2 * TRID_BLOCK_HYBRID_LEN + TRID_BLOCK_RESIDUAL_LEN)
-#define TRID_MOST_ROWS 32 /* rows a lane: the length of local arrays, of which the first k elements are used */
+#define TRID_WARP_FACTOR_LEN(k) (5 * (k) + 12) /* f of trid_warp_factor, for each lane */
+enum {
+    TRID_BLOCK_HYBRID_LEN = 192,  /* trid_block_hybrid, for the block */
+    TRID_BLOCK_RESIDUAL_LEN = 64, /* trid_block_residual, for the block */
+    TRID_BLOCK_HYBRID_REFINED_LEN = 2 * TRID_BLOCK_HYBRID_LEN + TRID_BLOCK_RESIDUAL_LEN,
+    TRID_MOST_ROWS = 32 /* rows a lane: the length of local arrays, of which the first k elements are used */
+};
 
-/* The layout of f, in which the factors are stored. First come five arrays of k, for the partition that the thread
-   holds: */
-#define TRID_P_RECIPROCAL(k, j) (j)        /* the reciprocal of row j's pivot */
-#define TRID_P_ABOVE(k, j) ((k) + (j))     /* the multiple of the row above that row j subtracts */
-#define TRID_P_BELOW(k, j) (2 * (k) + (j)) /* the multiple of the row below */
-#define TRID_P_LEFT(k, j) (3 * (k) + (j))  /* couples reduced row j to the previous partition's last unknown */
-#define TRID_P_LAST(k, j) (4 * (k) + (j))  /* to its own partition's last; in the last row, to the next one's first */
-/* Then come the numbers of the reduced row that the thread solves: in a warp that of its own partition, with
-   interleaved systems perhaps that of another. */
-#define TRID_P_LINK(k) (5 * (k))                  /* the last row's multiple of the next partition's first row */
-#define TRID_P_SCALE(k) (5 * (k) + 1)             /* turns the reduced right-hand side into x */
-#define TRID_P_STEP(k, p) (5 * (k) + 2 + 2 * (p)) /* couplings up and down in PCR step p < 5 */
+/* The layout of f, in which the factors are stored. First come five arrays of k, number i from f[i k] on, for the
+   partition that the thread holds: */
+enum {
+    TRID_P_RECIPROCAL, /* the reciprocals of the pivots */
+    TRID_P_ABOVE,      /* the multiple of the row above that a row subtracts */
+    TRID_P_BELOW,      /* the multiple of the row below */
+    TRID_P_LEFT,       /* couple reduced rows to the previous partition's last unknown */
+    TRID_P_LAST,       /* to their own partition's last; the last row, to the next one's first */
+    TRID_P_REDUCED     /* From f[5 k] on: numbers of the reduced row that the thread solves. In a warp that is the one
+                          of its own partition, with interleaved systems perhaps that of another. */
+};
+enum {
+    TRID_P_LINK,  /* the last row's multiple of the next partition's first row */
+    TRID_P_SCALE, /* turns the reduced right-hand side into x */
+    TRID_P_STEP   /* couplings up and down in PCR step 0, 1, .. 4 */
+};
 
 /* One visit to a row during elimination. Rows 0 .. k-2 of a partition are visited from both ends to the middle and
    back, then row k-1: two recurrences of half the length, for the same operations. The first visit to a row divides it
@@ -325,7 +324,7 @@ TB_HOST int trid_p_infinite(double x)
 }
 #endif
 
-/* For the body's numbers: the words that shared memory serves at once, and the trid_p_bits of infinity. */
+/* For the body's numbers: the words that shared memory serves at once, and infinity's upper bits without the sign. */
 #define TRID_BANKS (TB_BYTES == 4 ? 32 : 16)
 #define TRID_P_INFINITE (TB_BYTES == 4 ? 0xff000000u : 0xffe00000u)
 
@@ -347,6 +346,7 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_roundoff TB_OF(trid_roundoff)
 #define trid_smallest TB_OF(trid_smallest)
 #define trid_p_bits TB_OF(trid_p_bits)
+#define trid_p_upper TB_OF(trid_p_upper)
 #define trid_finite TB_OF(trid_finite)
 #define trid_bad_pivot TB_OF(trid_bad_pivot)
 #define trid_larger TB_OF(trid_larger)
@@ -368,13 +368,10 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_lane_pcr_step TB_OF(trid_lane_pcr_step)
 #define trid_lane_residual TB_OF(trid_lane_residual)
 #define trid_lane_pad TB_OF(trid_lane_pad)
-#define trid_block_hybrid_bytes TB_OF(trid_block_hybrid_bytes)
-#define trid_block_hybrid_refined_bytes TB_OF(trid_block_hybrid_refined_bytes)
 #define trid_host_thomas TB_OF(trid_host_thomas)
 #define trid_p_host_pcr TB_OF(trid_p_host_pcr)
 #define trid_host_pcr TB_OF(trid_host_pcr)
 #define trid_host_hybrid_len TB_OF(trid_host_hybrid_len)
-#define trid_p_host_reduce TB_OF(trid_p_host_reduce)
 #define trid_host_hybrid TB_OF(trid_host_hybrid)
 #define trid_host_hybrid_refined_len TB_OF(trid_host_hybrid_refined_len)
 #define trid_host_hybrid_refined TB_OF(trid_host_hybrid_refined)
@@ -409,36 +406,6 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_lane_pcr_step_f64 tb_f64::trid_lane_pcr_step
 #define trid_lane_residual_f32 tb_f32::trid_lane_residual
 #define trid_lane_residual_f64 tb_f64::trid_lane_residual
-#define trid_block_hybrid_bytes_f32 tb_f32::trid_block_hybrid_bytes
-#define trid_block_hybrid_bytes_f64 tb_f64::trid_block_hybrid_bytes
-#define trid_block_hybrid_refined_bytes_f32 tb_f32::trid_block_hybrid_refined_bytes
-#define trid_block_hybrid_refined_bytes_f64 tb_f64::trid_block_hybrid_refined_bytes
-#define trid_warp_pcr1_f32 tb_f32::trid_warp_pcr1
-#define trid_warp_pcr1_f64 tb_f64::trid_warp_pcr1
-#define trid_warp_pcr2_f32 tb_f32::trid_warp_pcr2
-#define trid_warp_pcr2_f64 tb_f64::trid_warp_pcr2
-#define trid_warp_reduce_f32 tb_f32::trid_warp_reduce
-#define trid_warp_reduce_f64 tb_f64::trid_warp_reduce
-#define trid_warp_expand_f32 tb_f32::trid_warp_expand
-#define trid_warp_expand_f64 tb_f64::trid_warp_expand
-#define trid_warp_hybrid_f32 tb_f32::trid_warp_hybrid
-#define trid_warp_hybrid_f64 tb_f64::trid_warp_hybrid
-#define trid_warp_factor_f32 tb_f32::trid_warp_factor
-#define trid_warp_factor_f64 tb_f64::trid_warp_factor
-#define trid_warp_solve_f32 tb_f32::trid_warp_solve
-#define trid_warp_solve_f64 tb_f64::trid_warp_solve
-#define trid_warp_residual_f32 tb_f32::trid_warp_residual
-#define trid_warp_residual_f64 tb_f64::trid_warp_residual
-#define trid_warp_solve_refined_f32 tb_f32::trid_warp_solve_refined
-#define trid_warp_solve_refined_f64 tb_f64::trid_warp_solve_refined
-#define trid_warp_hybrid_refined_f32 tb_f32::trid_warp_hybrid_refined
-#define trid_warp_hybrid_refined_f64 tb_f64::trid_warp_hybrid_refined
-#define trid_block_hybrid_f32 tb_f32::trid_block_hybrid
-#define trid_block_hybrid_f64 tb_f64::trid_block_hybrid
-#define trid_block_residual_f32 tb_f32::trid_block_residual
-#define trid_block_residual_f64 tb_f64::trid_block_residual
-#define trid_block_hybrid_refined_f32 tb_f32::trid_block_hybrid_refined
-#define trid_block_hybrid_refined_f64 tb_f64::trid_block_hybrid_refined
 #define trid_host_thomas_f32 tb_f32::trid_host_thomas
 #define trid_host_thomas_f64 tb_f64::trid_host_thomas
 #define trid_host_pcr_f32 tb_f32::trid_host_pcr
@@ -459,12 +426,6 @@ TB_HD int trid_lane_status(int first, int k, int n, int full, int status, int ba
 #define trid_bad_pivot_f64 tb_f64::trid_bad_pivot
 #define trid_rcp_refined_f32 tb_f32::trid_rcp_refined
 #define trid_rcp_refined_f64 tb_f64::trid_rcp_refined
-#define trid_warp_pcr_f32 tb_f32::trid_warp_pcr
-#define trid_warp_pcr_f64 tb_f64::trid_warp_pcr
-#define trid_warp_pcr_open_f32 tb_f32::trid_warp_pcr_open
-#define trid_warp_pcr_open_f64 tb_f64::trid_warp_pcr_open
-#define trid_block_hybrid_part_f32 tb_f32::trid_block_hybrid_part
-#define trid_block_hybrid_part_f64 tb_f64::trid_block_hybrid_part
 #endif
 
 #define TB_BODY "trid.h"
@@ -505,6 +466,13 @@ inline namespace tb_f64
 
 /* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
 
+/* The bits of a number. */
+#if TB_BYTES == 4
+typedef unsigned trid_p_bits;
+#else
+typedef unsigned long long trid_p_bits;
+#endif
+
 /* Returns |x|. */
 TB_HD tb_real trid_abs(tb_real x)
 {
@@ -527,29 +495,22 @@ TB_HD tb_real trid_smallest(void)
     return (tb_real)(TB_BYTES == 4 ? 1.17549435e-38 : 2.2250738585072014e-308);
 }
 
-/* Returns the bits that tell 0, infinities and NaN apart, without the sign: all of a float, the upper half of a
-   double. */
-TB_HD unsigned trid_p_bits(tb_real x)
+/* Returns the bits that tell signs, 0, infinities and NaN apart: all of a float, the upper half of a double. */
+TB_HD unsigned trid_p_upper(tb_real x)
 {
-#if TB_BYTES == 4 && defined __CUDA_ARCH__
-    return __float_as_uint(x) << 1;
-#elif TB_BYTES == 4
-    unsigned u;
-    memcpy(&u, &x, sizeof u);
-    return u << 1;
-#elif defined __CUDA_ARCH__
-    return (unsigned)__double2hiint(x) << 1;
+#if TB_BYTES == 8 && defined __CUDA_ARCH__
+    return (unsigned)__double2hiint(x); /* what follows would shift 64 bits, and by another distance */
 #else
-    unsigned long long u;
+    trid_p_bits u;
     memcpy(&u, &x, sizeof u);
-    return (unsigned)(u >> 32) << 1;
+    return (unsigned)(u >> (8 * sizeof u - 32));
 #endif
 }
 
 /* Returns whether x is finite, by its bits, so that -ffast-math does not matter. */
 TB_HD int trid_finite(tb_real x)
 {
-    return trid_p_bits(x) < TRID_P_INFINITE;
+    return trid_p_upper(x) << 1 < TRID_P_INFINITE;
 }
 
 /* Returns whether r, the reciprocal of a pivot, is zero, infinite or NaN. This is so if and only if r or the pivot is:
@@ -557,24 +518,16 @@ TB_HD int trid_finite(tb_real x)
    the reciprocal of a finite number is 0 or at least 2^-1024.) */
 TB_HD int trid_bad_pivot(tb_real r)
 {
-    return trid_p_bits(r) - 1 >= TRID_P_INFINITE - 1;
+    return (trid_p_upper(r) << 1) - 1 >= TRID_P_INFINITE - 1;
 }
 
 /* Returns |x| or |y|, whichever is larger. NaN is larger than anything, so the largest of many numbers hides no NaN. */
 TB_HD tb_real trid_larger(tb_real x, tb_real y)
 {
-#if TB_BYTES == 4
-    unsigned u = trid_p_bits(x), v = trid_p_bits(y);
-#elif defined __CUDA_ARCH__
-    unsigned long long u = (unsigned long long)__double_as_longlong(x) << 1;
-    unsigned long long v = (unsigned long long)__double_as_longlong(y) << 1;
-#else
-    unsigned long long u, v;
+    trid_p_bits u, v;
     memcpy(&u, &x, sizeof u);
     memcpy(&v, &y, sizeof v);
-    u <<= 1, v <<= 1;
-#endif
-    return u >= v ? trid_abs(x) : trid_abs(y);
+    return u << 1 >= v << 1 ? trid_abs(x) : trid_abs(y);
 }
 
 /* Returns 1/x. In double precision 1/x = y (1 + e + e^2 + ...), where e is the error of an approximation y. e is about
@@ -590,14 +543,12 @@ TB_HD tb_real trid_rcp(tb_real x)
     return SIMT_RECIPROCAL(x);
 #elif !defined __CUDA_ARCH__
     return 1 / x;
-#elif TB_BYTES == 4 && defined TRID_EXACT_RCP
-    return __frcp_rn(x);
+#elif defined TRID_EXACT_RCP
+    return TB_BYTES == 4 ? (tb_real)__frcp_rn((float)x) : (tb_real)__drcp_rn(x);
 #elif TB_BYTES == 4
     float y;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
-#elif defined TRID_EXACT_RCP
-    return __drcp_rn(x);
 #else
     double y;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
@@ -739,26 +690,29 @@ TB_HD void trid_p_visit_right(trid_p_visit v, int chained, tb_real scale, tb_rea
 }
 
 /* Reduces a partition for trid_lane_reduce, with d, and for the factors, with keep, which receives what
-   trid_p_reduce_right needs: the first three arrays of f. */
-TB_HD int trid_p_reduce(int k, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
+   trid_p_reduce_right needs: the first three arrays of f. Only its first `rows` rows need exist: the identity rows that
+   would pad it have no couplings, and their right-hand sides are zero. */
+TB_HD int trid_p_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d, tb_real *keep)
 {
     int status = 0;
     TB_UNROLL
     for (int i = 0; i < trid_p_visits(k); i++) {
         trid_p_visit v = trid_p_visit_of(k, i);
         tb_real m[3];
+        if (rows < k && v.row >= rows) continue;
+        if (rows < k && v.row == rows - 1) v.up = 0;
         int bad = trid_p_visit_matrix(v, a, b, c, m);
         if (!status) status = bad;
         if (d) trid_p_visit_right(v, 0, m[0], m[1], m[2], d);
         if (keep) {
-            if (v.scale) keep[TRID_P_RECIPROCAL(k, v.row)] = m[0];
-            if (v.down) keep[TRID_P_ABOVE(k, v.row)] = m[1];
-            if (v.up) keep[TRID_P_BELOW(k, v.row)] = m[2];
+            if (v.scale) keep[TRID_P_RECIPROCAL * k + v.row] = m[0];
+            if (v.down) keep[TRID_P_ABOVE * k + v.row] = m[1];
+            if (v.up) keep[TRID_P_BELOW * k + v.row] = m[2];
         }
     }
     /* A coupling that is not finite entered no pivot of these rows, but it ruins those of other partitions. */
-    if (!status && !trid_finite(c[k - 1])) status = k;
-    if (!status && !trid_finite(a[k - 1])) status = 1;
+    if (!status && !trid_finite(c[rows - 1])) status = rows;
+    if (!status && !trid_finite(a[rows - 1])) status = 1;
     return status;
 }
 
@@ -769,9 +723,9 @@ TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *
     TB_UNROLL
     for (int i = 0; i < trid_p_visits(k); i++) {
         trid_p_visit v = trid_p_visit_of(k, i);
-        trid_p_visit_right(v, sizeof(tb_real) == 8, v.scale ? keep[TRID_P_RECIPROCAL(k, v.row) * stride] : 1,
-                           v.down ? keep[TRID_P_ABOVE(k, v.row) * stride] : 0,
-                           v.up ? keep[TRID_P_BELOW(k, v.row) * stride] : 0, d);
+        trid_p_visit_right(v, sizeof(tb_real) == 8, v.scale ? keep[(TRID_P_RECIPROCAL * k + v.row) * stride] : 1,
+                           v.down ? keep[(TRID_P_ABOVE * k + v.row) * stride] : 0,
+                           v.up ? keep[(TRID_P_BELOW * k + v.row) * stride] : 0, d);
     }
 }
 
@@ -792,7 +746,7 @@ TB_HD void trid_p_reduce_right(int k, const tb_real *keep, int stride, tb_real *
    Cost     (4k-6) FMA + (5k-3) mul + k rcp */
 TB_HD int trid_lane_reduce(int k, tb_real *a, const tb_real *b, tb_real *c, tb_real *d)
 {
-    return trid_p_reduce(k, a, b, c, d, (tb_real *)0);
+    return trid_p_reduce(k, k, a, b, c, d, (tb_real *)0);
 }
 
 /* Eliminates x[k], the next partition's first unknown, from a partition's last row
@@ -900,18 +854,6 @@ TB_HD void trid_lane_pad(int k, int first, int n, int full, tb_real *a, tb_real 
             if (first + j + 1 >= n) c[j] = 0;
         }
     }
-}
-
-/* Returns the bytes of shared memory that a launch needs for trid_block_hybrid. */
-TB_HD size_t trid_block_hybrid_bytes(void)
-{
-    return TRID_BLOCK_HYBRID_LEN * sizeof(tb_real);
-}
-
-/* Returns the same for trid_block_hybrid_refined. */
-TB_HD size_t trid_block_hybrid_refined_bytes(void)
-{
-    return TRID_BLOCK_HYBRID_REFINED_LEN * sizeof(tb_real);
 }
 
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
@@ -1049,7 +991,7 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
                                  const tb_real *c, tb_real *f)
 {
     /* The reciprocals replace the diagonal one by one. */
-    tb_real *diagonal = f + TRID_P_RECIPROCAL(k, 0), *left = f + TRID_P_LEFT(k, 0), *last = f + TRID_P_LAST(k, 0);
+    tb_real *diagonal = f + TRID_P_RECIPROCAL * k, *left = f + TRID_P_LEFT * k, *last = f + TRID_P_LAST * k;
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         diagonal[j] = b[j];
@@ -1057,10 +999,10 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
         last[j] = c[j];
     }
     trid_lane_pad(k, first, n, full, left, diagonal, last, (tb_real *)0);
-    return trid_p_reduce(k, left, diagonal, last, (tb_real *)0, f);
+    return trid_p_reduce(k, k, left, diagonal, last, (tb_real *)0, f);
 }
 
-/* Factors the reduced system. The last row of each partition, whose c is already in f at TRID_P_LINK, is linked to the
+/* Factors the reduced system. The last row of each partition, whose c is already at TRID_P_LINK, is linked to the
    next partition's first (k > 1); PCR over groups of `lanes` lanes follows. Leaves the rest of f and, in *steps unless
    null, how many steps matter in this warp. Returns the verdicts of all steps, or-ed.
    PCR works on e = d / s, where s is the scale; this saves a multiplication a step. With unit diagonal,
@@ -1068,7 +1010,7 @@ TB_D int trid_p_factor_partition(int k, int first, int n, int full, const tb_rea
 TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a, tb_real first_c, tb_real *f,
                                int *steps)
 {
-    tb_real last_c = f[TRID_P_LINK(k)], unused = 0, scale = 1, inverse = 1;
+    tb_real *reduced = f + TRID_P_REDUCED * k, last_c = reduced[TRID_P_LINK], unused = 0, scale = 1, inverse = 1;
     int bad = 0;
     if (k > 1) {
         inverse = 1 - last_c * first_a;
@@ -1076,7 +1018,7 @@ TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a
         bad = trid_lane_link(&last_a, &last_c, &unused, first_a, first_c, 0);
     }
     TB_UNROLL
-    for (int p = 0; p < 5; p++) f[TRID_P_STEP(k, p)] = f[TRID_P_STEP(k, p) + 1] = 0;
+    for (int e = 0; e < 10; e++) reduced[TRID_P_STEP + e] = 0;
     int p = 0;
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {
@@ -1084,15 +1026,15 @@ TB_D int trid_p_factor_reduced(int k, int lanes, tb_real last_a, tb_real first_a
         if (steps && !__any_sync(TB_FULL_WARP, !negligible)) break;
         tb_real up[3], down[3];
         trid_p_neighbours(lanes, s, last_a, last_c, scale, up, down);
-        f[TRID_P_STEP(k, p)] = last_a * inverse * up[2];
-        f[TRID_P_STEP(k, p) + 1] = last_c * inverse * down[2];
+        reduced[TRID_P_STEP + 2 * p] = last_a * inverse * up[2];
+        reduced[TRID_P_STEP + 2 * p + 1] = last_c * inverse * down[2];
         tb_real pivot = 1 - last_a * up[1] - last_c * down[0];
         bad |= trid_lane_pcr_step(&last_a, &last_c, &unused, up[0], up[1], 0, down[0], down[1], 0);
         scale *= trid_rcp_refined(pivot);
         inverse *= pivot;
         p++;
     }
-    f[TRID_P_SCALE(k)] = scale;
+    reduced[TRID_P_SCALE] = scale;
     if (steps) *steps = p;
     return bad;
 }
@@ -1113,16 +1055,16 @@ TB_D tb_real trid_p_solve_reduced(int k, int lanes, int steps, const tb_real *re
                                   tb_real first)
 {
     tb_real e = last;
-    if (k > 1) e -= reduced[TRID_P_LINK(0) * stride] * first;
+    if (k > 1) e -= reduced[TRID_P_LINK * stride] * first;
     int p = 0;
     TB_UNROLL
     for (int s = 1; s < lanes; s *= 2) {
         if (p >= steps) break;
         tb_real up = __shfl_up_sync(TB_FULL_WARP, e, s, lanes), down = __shfl_down_sync(TB_FULL_WARP, e, s, lanes);
-        e = e - reduced[TRID_P_STEP(0, p) * stride] * up - reduced[(TRID_P_STEP(0, p) + 1) * stride] * down;
+        e = e - reduced[(TRID_P_STEP + 2 * p) * stride] * up - reduced[(TRID_P_STEP + 2 * p + 1) * stride] * down;
         p++;
     }
-    return reduced[TRID_P_SCALE(0) * stride] * e;
+    return reduced[TRID_P_SCALE * stride] * e;
 }
 
 /* Computes everything in the hybrid that depends on the matrix alone, once for many right-hand sides. The rows lie as
@@ -1140,10 +1082,11 @@ TB_D int trid_warp_factor(int k, int lanes, int n, const tb_real *a, const tb_re
 {
     int first = k * (trid_warp_lane() & (lanes - 1));
     int status = trid_p_factor_partition(k, first, n, k * lanes, a, b, c, f);
-    f[TRID_P_LINK(k)] = f[TRID_P_LAST(k, k - 1)];
-    tb_real first_a = k > 1 ? __shfl_down_sync(TB_FULL_WARP, f[TRID_P_LEFT(k, 0)], 1, lanes) : 0;
-    tb_real first_c = k > 1 ? __shfl_down_sync(TB_FULL_WARP, f[TRID_P_LAST(k, 0)], 1, lanes) : 0;
-    int bad = trid_p_factor_reduced(k, lanes, f[TRID_P_LEFT(k, k - 1)], first_a, first_c, f, steps);
+    const tb_real *left = f + TRID_P_LEFT * k, *last = f + TRID_P_LAST * k;
+    f[TRID_P_REDUCED * k + TRID_P_LINK] = last[k - 1];
+    tb_real first_a = k > 1 ? __shfl_down_sync(TB_FULL_WARP, left[0], 1, lanes) : 0;
+    tb_real first_c = k > 1 ? __shfl_down_sync(TB_FULL_WARP, last[0], 1, lanes) : 0;
+    int bad = trid_p_factor_reduced(k, lanes, left[k - 1], first_a, first_c, f, steps);
     return trid_lane_status(first, k, n, k * lanes, status, bad);
 }
 
@@ -1158,8 +1101,8 @@ TB_D void trid_warp_solve(int k, int lanes, int n, int steps, const tb_real *f, 
 {
     trid_p_solve_partition(k, k * (trid_warp_lane() & (lanes - 1)), n, k * lanes, f, 1, d);
     tb_real first = k > 1 ? __shfl_down_sync(TB_FULL_WARP, d[0], 1, lanes) : 0;
-    tb_real x = trid_p_solve_reduced(k, lanes, steps, f + 5 * k, 1, d[k - 1], first);
-    trid_warp_expand(k, lanes, f + TRID_P_LEFT(k, 0), f + TRID_P_LAST(k, 0), d, x);
+    tb_real x = trid_p_solve_reduced(k, lanes, steps, f + TRID_P_REDUCED * k, 1, d[k - 1], first);
+    trid_warp_expand(k, lanes, f + TRID_P_LEFT * k, f + TRID_P_LAST * k, d, x);
 }
 
 /* Computes the residual r = d - A x of a system whose rows, and x, lie as in trid_warp_hybrid, and the lane's own
@@ -1431,25 +1374,6 @@ TB_HOST size_t trid_host_hybrid_len(int n, int rows_per_lane)
     return 4 * (size_t)n + 6 * (((size_t)n - 1) / (size_t)rows_per_lane + 1);
 }
 
-/* Reduces a partition of which only the first rows exist, as trid_lane_reduce does. Padding to k rows needs no memory:
-   identity rows have no couplings, and their right-hand sides are zero. */
-TB_HOST int trid_p_host_reduce(int k, int rows, tb_real *a, const tb_real *b, tb_real *c, tb_real *d)
-{
-    int status = 0;
-    for (int i = 0; i < trid_p_visits(k); i++) {
-        trid_p_visit v = trid_p_visit_of(k, i);
-        tb_real m[3];
-        if (v.row >= rows) continue;
-        if (v.row == rows - 1) v.up = 0;
-        int bad = trid_p_visit_matrix(v, a, b, c, m);
-        if (!status) status = bad;
-        trid_p_visit_right(v, 0, m[0], m[1], m[2], d);
-    }
-    if (!status && !trid_finite(c[rows - 1])) status = rows;
-    if (!status && !trid_finite(a[rows - 1])) status = 1;
-    return status;
-}
-
 /* Solves a system by the hybrid, as trid_warp_hybrid does: it reduces partitions of rows_per_lane rows, finds their
    last unknowns by PCR, and expands the rows. Any number of partitions will do; a shorter last one is padded
    internally.
@@ -1472,7 +1396,7 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
     }
     for (size_t first = 0; first < rows; first += k) {
         int length = (int)(rows - first < k ? rows - first : k);
-        int status = trid_p_host_reduce((int)k, length, wa + first, wb + first, wc + first, wd + first);
+        int status = trid_p_reduce((int)k, length, wa + first, wb + first, wc + first, wd + first, (tb_real *)0);
         if (status) return (int)first + status;
     }
     for (size_t i = 0; i < partitions; i++) {
@@ -1502,8 +1426,8 @@ TB_HOST int trid_host_hybrid(int n, int rows_per_lane, const tb_real *a, const t
 /* Returns the elements of work that trid_host_hybrid_refined needs: 2*n more. */
 TB_HOST size_t trid_host_hybrid_refined_len(int n, int rows_per_lane)
 {
-    if (n <= 0 || rows_per_lane < 1) return 0;
-    return trid_host_hybrid_len(n, rows_per_lane) + 2 * (size_t)n;
+    size_t hybrid = trid_host_hybrid_len(n, rows_per_lane);
+    return hybrid > 0 ? hybrid + 2 * (size_t)n : 0;
 }
 
 /* Solves a system by the hybrid with one step of refinement, as trid_warp_hybrid_refined does.

@@ -80,7 +80,7 @@ __global__ void load_rows(int n, const float *rows, float *held)
 {
     __shared__ float shared[TRANSPOSE_LEN_F32(LANES_K)];
     float u[LANES_K];
-    transpose_load_f32(LANES_K, LANES_W, threadIdx.x < LANES_W ? n : 0, rows, -1, u, shared);
+    transpose_load(LANES_K, LANES_W, threadIdx.x < LANES_W ? n : 0, rows, -1, u, shared);
     for (int j = 0; j < LANES_K; j++) held[LANES_K * threadIdx.x + j] = u[j];
 }
 
@@ -220,7 +220,7 @@ __global__ void reach_of(int count, int unit, float *part)
 {
     int lane = (int)threadIdx.x;
     float a = lane > 0 ? -0.3f : 0, c = lane < 31 ? -0.3f : 0, d = lane == unit ? 1.0f : 0.0f;
-    trid_warp_pcr_f32(32, count, a, c, &d);
+    trid_warp_pcr(32, count, a, c, &d);
     part[lane] = d;
 }
 
@@ -289,11 +289,11 @@ __global__ void solve_lines(const float *d, float *x, float *solver)
     float a[K], b[K], c[K], mine[K];
     int line = (int)threadIdx.x % L, first = K * ((int)threadIdx.x / L);
     for (int j = 0; j < K; j++) a[j] = c[j] = -1, b[j] = 3, mine[j] = d[L * (first + j) + line];
-    trid_block_interleaved_f32(K, L, S, K * S, a, b, c, mine, shared);
+    trid_block_interleaved(K, L, S, K * S, a, b, c, mine, shared);
     for (int j = 0; j < K; j++) x[L * (first + j) + line] = mine[j];
     __syncthreads();
     float unused = 0, held = (float)threadIdx.x;
-    trid_block_interleaved_exchange_f32(K, L, S, &unused, &held, shared);
+    trid_block_interleaved_exchange(K, L, S, &unused, &held, shared);
     solver[(int)held] = (float)threadIdx.x;
 }
 

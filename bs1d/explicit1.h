@@ -6,13 +6,15 @@
 #ifndef TB_BODY
 
 /* Threads that a multiprocessor can hold. The blocks of explicit1 should fill it. */
+enum {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
-#define BS1D_P_RESIDENT_THREADS 1024
+    BS1D_P_RESIDENT_THREADS = 1024
 #elif defined __CUDA_ARCH__ && __CUDA_ARCH__ != 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1100)
-#define BS1D_P_RESIDENT_THREADS 1536
+    BS1D_P_RESIDENT_THREADS = 1536
 #else
-#define BS1D_P_RESIDENT_THREADS 2048
+    BS1D_P_RESIDENT_THREADS = 2048
 #endif
+};
 
 #define bs1d_explicit1_f32 tb_f32::bs1d_explicit1
 #define bs1d_explicit1_f64 tb_f64::bs1d_explicit1

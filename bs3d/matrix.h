@@ -34,8 +34,10 @@ TB_HD constexpr int bs3d_p_x_warps(int per_lane)
 /* Elements of the tables that a warp needs for half a row. Element e of half h is at [X_FACTORS + 32 (HALF h + e) +
    lane]. implicit2: factors, what the points take from the other half's interface unknown, the seam. implicit3: l, u,
    r, what trid_warp_lu_precompute stores, the seam. */
-#define BS3D_P_HALF (TRID_WARP_FACTOR_LEN(8) + 8 + 1)
-#define BS3D_P_ROW_FACTORS (3 * 8 + TRID_WARP_LU_PRECOMPUTED_LEN + 1)
+enum {
+    BS3D_P_HALF = TRID_WARP_FACTOR_LEN(8) + 8 + 1,
+    BS3D_P_ROW_FACTORS = 3 * 8 + TRID_WARP_LU_PRECOMPUTED_LEN + 1
+};
 
 #define TB_BODY "../bs3d/matrix.h"
 #include "../trid/twice.h"

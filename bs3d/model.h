@@ -7,10 +7,11 @@
 
 /* The form of the cross differences: with the corners (+,+) and (-,-) alone, for which there is less to do, or with
    all. */
-#define BS3D_POSITIVE 0
-#define BS3D_GENERAL 1
-/* BS3D_POSITIVE in a sweep against the third axis: corners (+,-) and (-,+) of pairs with it. */
-#define BS3D_P_MIRRORED 2
+enum {
+    BS3D_POSITIVE,
+    BS3D_GENERAL,
+    BS3D_P_MIRRORED /* BS3D_POSITIVE in a sweep against the third axis: corners (+,-) and (-,+) of pairs with it */
+};
 
 /* Returns the model of a problem whose numbers have been checked. With t = correlation volatility volatility dt / 2 the
    cross difference of a pair is the seven-point one, on the diagonal of its sign, where that is stable, and else the

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(L *S) solve_columns(int n, int width, const fl
         size_t at = (size_t)(first + j) * width + column;
         if (first + j < rows) ra[j] = a[at], rb[j] = b[at], rc[j] = c[at], rd[j] = d[at];
     }
-    int status = trid_block_interleaved_f32(K, L, S, rows, ra, rb, rc, rd, shared);
+    int status = trid_block_interleaved(K, L, S, rows, ra, rb, rc, rd, shared);
     if (status != 0) atomicMin(&failed[column], status); /* of the thread's own column */
     for (int j = 0; j < K; j++)
         if (first + j < rows) x[(size_t)(first + j) * width + column] = rd[j];

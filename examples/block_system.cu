@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(THREADS)
         if (first + j < n) ra[j] = a[at + j], rb[j] = b[at + j], rc[j] = c[at + j], rd[j] = d[at + j];
 
     if (threadIdx.x == 0) least = INT_MAX;
-    int mine = trid_block_hybrid_f64(K, n, ra, rb, rc, rd, shared); /* has a barrier inside */
+    int mine = trid_block_hybrid(K, n, ra, rb, rc, rd, shared); /* has a barrier inside */
     if (mine != 0) atomicMin(&least, mine);
     __syncthreads();
     if (threadIdx.x == 0) status[blockIdx.x] = least == INT_MAX ? TRID_OK : least;

@@ -27,7 +27,7 @@ __global__ void digital(int options, const bs1d_option_f32 *option, bs1d_result_
         u[i] = over > 1 ? 1 : over < 0 ? 0 : (float)over;
     }
     int pcr_steps;
-    trid_warp_factor_f32(8, 32, 256, a, b, c, f, &pcr_steps);
+    trid_warp_factor(8, 32, 256, a, b, c, f, &pcr_steps);
     bs1d_warp_implicit3_f32(8, 32, o.steps, 0, 1, pcr_steps, f, u);
     bs1d_warp_greeks_f32(8, 32, 256, o, u, result + mine, shared[threadIdx.x / 32]);
 }

@@ -27,7 +27,7 @@ __global__ void knock_out(int options, int steps, double rate, double volatility
         u[i] = end ? 0 : over > 1 ? 1 : over < 0 ? 0 : (float)over;
     }
     int pcr_steps;
-    trid_warp_factor_f32(8, 32, 256, a, b, c, f, &pcr_steps);
+    trid_warp_factor(8, 32, 256, a, b, c, f, &pcr_steps);
     bs1d_warp_implicit3_f32(8, 32, steps, 0, 1, pcr_steps, f, u);
     for (int i = 0; i < 8; i++)
         if (first + i == 128) price[option] = u[i]; /* at the middle of the grid */

@@ -23,12 +23,12 @@ __global__ void __launch_bounds__(128)
     if (system >= systems) return;
     size_t at = (size_t)n * system;
     float ra[8], rb[8], rc[8], rd[8];
-    transpose_load_vec_f32(8, 32, n, a + at, 0, ra, 0);
-    transpose_load_vec_f32(8, 32, n, b + at, 1, rb, 0);
-    transpose_load_vec_f32(8, 32, n, c + at, 0, rc, 0);
-    transpose_load_vec_f32(8, 32, n, d + at, 0, rd, 0);
-    int seen = trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
-    transpose_store_vec_f32(8, 32, n, rd, x + at, 0);
+    transpose_load_vec(8, 32, n, a + at, 0, ra, 0);
+    transpose_load_vec(8, 32, n, b + at, 1, rb, 0);
+    transpose_load_vec(8, 32, n, c + at, 0, rc, 0);
+    transpose_load_vec(8, 32, n, d + at, 0, rd, 0);
+    int seen = trid_warp_hybrid(8, 32, n, ra, rb, rc, rd);
+    transpose_store_vec(8, 32, n, rd, x + at, 0);
 
     int failed = trid_warp_status(32, seen); /* 0, or 1 + the row where the failure began */
     if (threadIdx.x % 32 == 0) status[system] = failed;

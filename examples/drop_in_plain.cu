@@ -19,7 +19,7 @@ __global__ void solve(int n, const float *a, const float *b, const float *c, con
     size_t at = (size_t)n * blockIdx.x + first;
     for (int j = 0; j < 8; j++)
         if (first + j < n) ra[j] = a[at + j], rb[j] = b[at + j], rc[j] = c[at + j], rd[j] = d[at + j];
-    trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
+    trid_warp_hybrid(8, 32, n, ra, rb, rc, rd);
     for (int j = 0; j < 8; j++)
         if (first + j < n) x[at + j] = rd[j];
 }

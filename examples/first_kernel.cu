@@ -37,7 +37,7 @@ __global__ void hybrid(int n, int systems, const float *a, const float *b, const
     size_t at = (size_t)n * system + first;
     for (int j = 0; j < 8; j++)
         if (first + j < n) ra[j] = a[at + j], rb[j] = b[at + j], rc[j] = c[at + j], rd[j] = d[at + j];
-    trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
+    trid_warp_hybrid(8, 32, n, ra, rb, rc, rd);
     for (int j = 0; j < 8; j++)
         if (first + j < n) x[at + j] = rd[j];
 }
@@ -53,16 +53,16 @@ __global__ void coalesced(int n, int systems, const float *a, const float *b, co
     if (system >= systems) return;
     float ra[8], rb[8], rc[8], rd[8], *shared = buffer[threadIdx.x / 32];
     size_t at = (size_t)n * system;
-    transpose_load_striped_f32(8, 32, n, a + at, 0, ra); /* all that is to be read is under way at the same time */
-    transpose_load_striped_f32(8, 32, n, b + at, 1, rb);
-    transpose_load_striped_f32(8, 32, n, c + at, 0, rc);
-    transpose_load_striped_f32(8, 32, n, d + at, 0, rd);
-    transpose_to_blocked_f32(8, ra, shared);
-    transpose_to_blocked_f32(8, rb, shared);
-    transpose_to_blocked_f32(8, rc, shared);
-    transpose_to_blocked_f32(8, rd, shared);
-    trid_warp_hybrid_f32(8, 32, n, ra, rb, rc, rd);
-    transpose_store_f32(8, 32, n, rd, x + at, shared);
+    transpose_load_striped(8, 32, n, a + at, 0, ra); /* all that is to be read is under way at the same time */
+    transpose_load_striped(8, 32, n, b + at, 1, rb);
+    transpose_load_striped(8, 32, n, c + at, 0, rc);
+    transpose_load_striped(8, 32, n, d + at, 0, rd);
+    transpose_to_blocked(8, ra, shared);
+    transpose_to_blocked(8, rb, shared);
+    transpose_to_blocked(8, rc, shared);
+    transpose_to_blocked(8, rd, shared);
+    trid_warp_hybrid(8, 32, n, ra, rb, rc, rd);
+    transpose_store(8, 32, n, rd, x + at, shared);
 }
 
 int main(void)

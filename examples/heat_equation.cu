@@ -23,8 +23,8 @@ __global__ void march(int time_steps, const double *ratio, double *u, int *statu
         b[j] = 1 + 2 * r;
         v[j] = mine[j];
     }
-    int pcr_steps, said = trid_warp_factor_f64(K, W, N, a, b, c, f, &pcr_steps);
-    for (int i = 0; i < time_steps; i++) trid_warp_solve_f64(K, W, N, pcr_steps, f, v);
+    int pcr_steps, said = trid_warp_factor(K, W, N, a, b, c, f, &pcr_steps);
+    for (int i = 0; i < time_steps; i++) trid_warp_solve(K, W, N, pcr_steps, f, v);
     for (int j = 0; j < K; j++) mine[j] = v[j];
 
     /* The smallest positive status of the lanes is where it began; 0, as an unsigned number less one, is the

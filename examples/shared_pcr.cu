@@ -39,10 +39,10 @@ __global__ void solve(int n, int systems, const float *a, const float *b, const 
     for (int j = 0; j < K; j++)
         if (first + j < rows) ra[j] = a[at + j], rb[j] = b[at + j], rc[j] = c[at + j], rd[j] = d[at + j];
 
-    trid_warp_reduce_f32(K, W, rows, ra, rb, rc, rd);
+    trid_warp_reduce(K, W, rows, ra, rb, rc, rd);
     float last = rd[K - 1];
     solve_by_pcr(ra[K - 1], rc[K - 1], &last, shared[threadIdx.x / 32]);
-    trid_warp_expand_f32(K, W, ra, rc, rd, last);
+    trid_warp_expand(K, W, ra, rc, rd, last);
 
     for (int j = 0; j < K; j++)
         if (first + j < rows) x[at + j] = rd[j];

@@ -12,7 +12,7 @@ __global__ void lengths(int count, const float *structs, float *length)
     __shared__ float buffer[TRANSPOSE_LEN_F32(5)];
     int first = 32 * (int)blockIdx.x, lane = (int)threadIdx.x;
     float s[5];
-    transpose_load_f32(5, 32, 5 * (count - first), structs + 5 * (size_t)first, 0.0f, s, buffer);
+    transpose_load(5, 32, 5 * (count - first), structs + 5 * (size_t)first, 0.0f, s, buffer);
     if (first + lane < count)
         length[first + lane] = sqrtf(s[0] * s[0] + s[1] * s[1] + s[2] * s[2] + s[3] * s[3] + s[4] * s[4]);
 }

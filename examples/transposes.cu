@@ -24,9 +24,9 @@ static __global__ void add_running_sums(int n, const float *x, float *sum)
     float u[K];
     x += (size_t)n * blockIdx.x;
     sum += (size_t)n * blockIdx.x;
-    if (WAY == SHARED) transpose_load_f32(K, W, n, x, 0.0f, u, buffer);
-    if (WAY == SHFL) transpose_load_shfl_f32(K, W, n, x, 0.0f, u);
-    if (WAY == VEC) transpose_load_vec_f32(K, W, n, x, 0.0f, u, 1); /* 1: it will not be read again */
+    if (WAY == SHARED) transpose_load(K, W, n, x, 0.0f, u, buffer);
+    if (WAY == SHFL) transpose_load_shfl(K, W, n, x, 0.0f, u);
+    if (WAY == VEC) transpose_load_vec(K, W, n, x, 0.0f, u, 1); /* 1: it will not be read again */
 
     for (int j = 1; j < K; j++) u[j] += u[j - 1];
     float up_to = u[K - 1]; /* the sum of this lane's elements and of those of some lanes before it */
@@ -37,9 +37,9 @@ static __global__ void add_running_sums(int n, const float *x, float *sum)
     float before = up_to - u[K - 1];
     for (int j = 0; j < K; j++) u[j] += before;
 
-    if (WAY == SHARED) transpose_increment_f32(K, W, n, u, sum, buffer);
-    if (WAY == SHFL) transpose_increment_shfl_f32(K, W, n, u, sum);
-    if (WAY == VEC) transpose_increment_vec_f32(K, W, n, u, sum, 0);
+    if (WAY == SHARED) transpose_increment(K, W, n, u, sum, buffer);
+    if (WAY == SHFL) transpose_increment_shfl(K, W, n, u, sum);
+    if (WAY == VEC) transpose_increment_vec(K, W, n, u, sum, 0);
 }
 
 int main(void)

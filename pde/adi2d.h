@@ -106,6 +106,13 @@
 
 #define ADI2D_HD TB_HD
 
+enum {
+    ADI2D_P_PHASES = 11, /* of adi2d_p_prepare */
+    ADI2D_P_RUNG_THREADS = 64,
+    ADI2D_P_RUNG_SET_UP_THREADS = 256,
+    ADI2D_P_RUNG_BACK = 8 /* rows that a line's thread has under way at the same time on the way back */
+};
+
 /* Names of a model: ADI2D_MODEL_OF(stem) is MODEL_stem; ADI2D_OF(stem) is MODEL_stem with the suffix of the precision
    that is being read. The lists of names in the rooms use them. */
 #define ADI2D_MODEL_OF(stem) TB_JOIN(ADI2D_MODEL, _##stem)

@@ -118,6 +118,8 @@
 
 #define ADI3D_HD TB_HD
 
+enum { ADI3D_P_SLOTS = 3 }; /* planes in shared memory: the one before, the current one, the next */
+
 /* The coefficients of the equation at a point. */
 typedef struct {
     float drift[3], volatility[3], beta[3], kill; /* beta: of the pairs 12, 13, 23 */

@@ -92,15 +92,15 @@ __device__ __forceinline__ void put_status(int status, int *to)
     KERNEL(lane_factor_solve, K, W)                                                                                    \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        put_status(IN(trid_lane_factor)(K, a, b, c, a, b, c, 1), g.status);                                            \
-        IN(trid_lane_solve)(K, a, b, c, d, d, 1);                                                                      \
+        put_status(trid_lane_factor(K, a, b, c, a, b, c, 1), g.status);                                                \
+        trid_lane_solve(K, a, b, c, d, d, 1);                                                                          \
         put(K, d, g.x);                                                                                                \
     }
 #define WARP_HYBRID(K, W)                                                                                              \
     KERNEL(warp_hybrid, K, W)                                                                                          \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        put_status(IN(trid_warp_hybrid)(K, W, g.n, a, b, c, d), g.status);                                             \
+        put_status(trid_warp_hybrid(K, W, g.n, a, b, c, d), g.status);                                                 \
         put(K, d, g.x);                                                                                                \
     }
 /* The PCR of the reduced rows left to the caller. */
@@ -108,10 +108,10 @@ __device__ __forceinline__ void put_status(int status, int *to)
     KERNEL_ALONE(warp_reduce_expand, K, W)                                                                             \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        int status = IN(trid_warp_reduce)(K, W, g.n, a, b, c, d);                                                      \
+        int status = trid_warp_reduce(K, W, g.n, a, b, c, d);                                                          \
         real x = d[K - 1];                                                                                             \
-        int bad = IN(trid_warp_pcr1)(W, a[K - 1], c[K - 1], &x);                                                       \
-        IN(trid_warp_expand)(K, W, a, c, d, x);                                                                        \
+        int bad = trid_warp_pcr1(W, a[K - 1], c[K - 1], &x);                                                           \
+        trid_warp_expand(K, W, a, c, d, x);                                                                            \
         put_status(status | bad, g.status);                                                                            \
         put(K, d, g.x);                                                                                                \
     }
@@ -123,10 +123,10 @@ __device__ __forceinline__ void put_status(int status, int *to)
         {                                                                                                              \
             real a[K], b[K], c[K];                                                                                     \
             get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                            \
-            put_status(IN(trid_warp_factor)(K, W, g.n, a, b, c, f, (int *)0), g.status);                               \
+            put_status(trid_warp_factor(K, W, g.n, a, b, c, f, (int *)0), g.status);                                   \
         }                                                                                                              \
         get(K, g.d, d);                                                                                                \
-        for (int i = 0; i < g.repetitions; i++) IN(trid_warp_solve)(K, W, K * W, 5, f, d);                             \
+        for (int i = 0; i < g.repetitions; i++) trid_warp_solve(K, W, K * W, 5, f, d);                                 \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(warp_factor_solve_early, K, W)                                                                              \
@@ -136,17 +136,17 @@ __device__ __forceinline__ void put_status(int status, int *to)
         {                                                                                                              \
             real a[K], b[K], c[K];                                                                                     \
             get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                            \
-            put_status(IN(trid_warp_factor)(K, W, g.n, a, b, c, f, &steps), g.status);                                 \
+            put_status(trid_warp_factor(K, W, g.n, a, b, c, f, &steps), g.status);                                     \
         }                                                                                                              \
         get(K, g.d, d);                                                                                                \
-        for (int i = 0; i < g.repetitions; i++) IN(trid_warp_solve)(K, W, g.n, steps, f, d);                           \
+        for (int i = 0; i < g.repetitions; i++) trid_warp_solve(K, W, g.n, steps, f, d);                               \
         put(K, d, g.x);                                                                                                \
     }
 #define WARP_REFINED(K, W)                                                                                             \
     KERNEL(warp_hybrid_refined, K, W)                                                                                  \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        put_status(IN(trid_warp_hybrid_refined)(K, W, g.n, a, b, c, d), g.status);                                     \
+        put_status(trid_warp_hybrid_refined(K, W, g.n, a, b, c, d), g.status);                                         \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(warp_solve_refined, K, W)                                                                                   \
@@ -154,8 +154,8 @@ __device__ __forceinline__ void put_status(int status, int *to)
         GET_ROWS(K)                                                                                                    \
         real f[TRID_WARP_FACTOR_LEN(K)];                                                                               \
         int steps;                                                                                                     \
-        put_status(IN(trid_warp_factor)(K, W, g.n, a, b, c, f, &steps), g.status);                                     \
-        for (int i = 0; i < g.repetitions; i++) IN(trid_warp_solve_refined)(K, W, g.n, steps, a, b, c, f, d);          \
+        put_status(trid_warp_factor(K, W, g.n, a, b, c, f, &steps), g.status);                                         \
+        for (int i = 0; i < g.repetitions; i++) trid_warp_solve_refined(K, W, g.n, steps, a, b, c, f, d);              \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(warp_residual, K, W)                                                                                        \
@@ -163,7 +163,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
         GET_ROWS(K)                                                                                                    \
         real x[K], error, size;                                                                                        \
         get(K, g.x, x);                                                                                                \
-        IN(trid_warp_residual)(K, W, g.n, a, b, c, d, x, d, &error, &size);                                            \
+        trid_warp_residual(K, W, g.n, a, b, c, d, x, d, &error, &size);                                                \
         put(K, d, g.x);                                                                                                \
         g.x[0] = error / size;                                                                                         \
     }
@@ -172,7 +172,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
     {                                                                                                                  \
         __shared__ real shared[TRID_BLOCK_HYBRID_LEN];                                                                 \
         GET_ROWS(K)                                                                                                    \
-        put_status(IN(trid_block_hybrid)(K, g.n, a, b, c, d, shared), g.status);                                       \
+        put_status(trid_block_hybrid(K, g.n, a, b, c, d, shared), g.status);                                           \
         put(K, d, g.x);                                                                                                \
     }
 /* One block a multiprocessor is asked for, since for two ptxas spills a word of two rows in double precision. */
@@ -181,7 +181,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
     {                                                                                                                  \
         __shared__ real shared[TRID_BLOCK_HYBRID_REFINED_LEN];                                                         \
         GET_ROWS(K)                                                                                                    \
-        put_status(IN(trid_block_hybrid_refined)(K, g.n, a, b, c, d, shared), g.status);                               \
+        put_status(trid_block_hybrid_refined(K, g.n, a, b, c, d, shared), g.status);                                   \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(block_residual, K, W)                                                                                       \
@@ -190,7 +190,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
         GET_ROWS(K)                                                                                                    \
         real x[K], error, size;                                                                                        \
         get(K, g.x, x);                                                                                                \
-        IN(trid_block_residual)(K, g.n, a, b, c, d, x, d, &error, &size, shared);                                      \
+        trid_block_residual(K, g.n, a, b, c, d, x, d, &error, &size, shared);                                          \
         put(K, d, g.x);                                                                                                \
         g.x[0] = error / size;                                                                                         \
     }
@@ -200,14 +200,14 @@ __device__ __forceinline__ void put_status(int status, int *to)
     {                                                                                                                  \
         __shared__ real shared[LINES_LEN(BLOCK / W, W)];                                                               \
         GET_ROWS(K)                                                                                                    \
-        put_status(IN(trid_block_interleaved)(K, BLOCK / W, W, g.n, a, b, c, d, shared), g.status);                    \
+        put_status(trid_block_interleaved(K, BLOCK / W, W, g.n, a, b, c, d, shared), g.status);                        \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(block_lines_unchecked, K, W)                                                                                \
     {                                                                                                                  \
         __shared__ real shared[LINES_LEN(BLOCK / W, W)];                                                               \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_interleaved_unchecked)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                \
+        trid_block_interleaved_unchecked(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                    \
         put(K, d, g.x);                                                                                                \
     }
 #define BLOCK_LINES_FACTOR(K, W)                                                                                       \
@@ -218,12 +218,12 @@ __device__ __forceinline__ void put_status(int status, int *to)
         {                                                                                                              \
             real a[K], b[K], c[K];                                                                                     \
             get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                            \
-            put_status(IN(trid_block_interleaved_factor)(K, BLOCK / W, W, g.n, a, b, c, f, (int *)0, shared),          \
+            put_status(trid_block_interleaved_factor(K, BLOCK / W, W, g.n, a, b, c, f, (int *)0, shared),              \
                        g.status);                                                                                      \
         }                                                                                                              \
         get(K, g.d, d);                                                                                                \
         for (int i = 0; i < g.repetitions; i++)                                                                        \
-            IN(trid_block_interleaved_solve)(K, BLOCK / W, W, K * W, 5, f, d, shared);                                 \
+            trid_block_interleaved_solve(K, BLOCK / W, W, K * W, 5, f, d, shared);                                     \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(block_lines_factor_solve_early, K, W)                                                                       \
@@ -234,11 +234,11 @@ __device__ __forceinline__ void put_status(int status, int *to)
         {                                                                                                              \
             real a[K], b[K], c[K];                                                                                     \
             get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                            \
-            put_status(IN(trid_block_interleaved_factor)(K, BLOCK / W, W, g.n, a, b, c, f, &steps, shared), g.status); \
+            put_status(trid_block_interleaved_factor(K, BLOCK / W, W, g.n, a, b, c, f, &steps, shared), g.status);     \
         }                                                                                                              \
         get(K, g.d, d);                                                                                                \
         for (int i = 0; i < g.repetitions; i++)                                                                        \
-            IN(trid_block_interleaved_solve)(K, BLOCK / W, W, g.n, steps, f, d, shared);                               \
+            trid_block_interleaved_solve(K, BLOCK / W, W, g.n, steps, f, d, shared);                                   \
         put(K, d, g.x);                                                                                                \
     }
 
@@ -249,7 +249,7 @@ __device__ __forceinline__ void put_status(int status, int *to)
         real d[K];                                                                                                     \
         get(K, g.d, d);                                                                                                \
         for (int i = 0; i < g.repetitions; i++)                                                                        \
-            IN(trid_block_interleaved_solve_stored)(K, BLOCK / W, W, K * W, 5, g.a, g.b, 32, d, shared);               \
+            trid_block_interleaved_solve_stored(K, BLOCK / W, W, K * W, 5, g.a, g.b, 32, d, shared);                   \
         put(K, d, g.x);                                                                                                \
     }
 
@@ -258,13 +258,13 @@ __device__ __forceinline__ void put_status(int status, int *to)
     {                                                                                                                  \
         real a[K], b[K], c[K];                                                                                         \
         get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                                \
-        put_status(IN(trid_warp_lu)(K, W, g.n, a, b, c), g.status);                                                    \
+        put_status(trid_warp_lu(K, W, g.n, a, b, c), g.status);                                                        \
         put(K, a, g.x), put(K, b, g.x + g.repetitions), put(K, c, g.x + 2 * (size_t)g.repetitions);                    \
     }                                                                                                                  \
     KERNEL(warp_lu_solve, K, W)                                                                                        \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_warp_lu_solve)(K, W, g.n, a, b, c, d);                                                                 \
+        trid_warp_lu_solve(K, W, 0, g.n, a, b, c, d);                                                                  \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(warp_lu_kept, K, W)                                                                                         \
@@ -272,14 +272,14 @@ __device__ __forceinline__ void put_status(int status, int *to)
         real keep[TRID_WARP_LU_PRECOMPUTED_LEN];                                                                       \
         int steps;                                                                                                     \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_warp_lu_precompute)(K, W, a, c, keep, &steps);                                                         \
-        IN(trid_warp_lu_solve_precomputed)(K, W, 1, steps, a, b, c, keep, 1, d);                                       \
+        trid_warp_lu_precompute(K, W, a, c, keep, &steps);                                                             \
+        trid_warp_lu_solve_precomputed(K, W, 1, steps, a, b, c, keep, 1, d);                                           \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL(warp_lu_transposed, K, W)                                                                                   \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_warp_lu_solve_transposed)(K, W, g.n, a, b, c, d);                                                      \
+        trid_warp_lu_solve(K, W, 1, g.n, a, b, c, d);                                                                  \
         put(K, d, g.x);                                                                                                \
     }
 /* One block a multiprocessor is asked for, as for BLOCK_REFINED. */
@@ -289,21 +289,21 @@ __device__ __forceinline__ void put_status(int status, int *to)
         __shared__ real shared[TRID_BLOCK_LU_LEN];                                                                     \
         real a[K], b[K], c[K];                                                                                         \
         get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                                \
-        put_status(IN(trid_block_lu)(K, g.n, a, b, c, shared), g.status);                                              \
+        put_status(trid_block_lu(K, g.n, a, b, c, shared), g.status);                                                  \
         put(K, a, g.x), put(K, b, g.x + g.repetitions), put(K, c, g.x + 2 * (size_t)g.repetitions);                    \
     }                                                                                                                  \
     KERNEL(block_lu_solve, K, W)                                                                                       \
     {                                                                                                                  \
         __shared__ real shared[TRID_BLOCK_LU_LEN];                                                                     \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_lu_solve)(K, g.n, a, b, c, d, shared);                                                           \
+        trid_block_lu_solve(K, 0, g.n, a, b, c, d, shared);                                                            \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(BLOCK, 1) NAMED(block_lu_transposed, IN(), K, W)(arrays g)            \
     {                                                                                                                  \
         __shared__ real shared[TRID_BLOCK_LU_LEN];                                                                     \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_lu_solve_transposed)(K, g.n, a, b, c, d, shared);                                                \
+        trid_block_lu_solve(K, 1, g.n, a, b, c, d, shared);                                                            \
         put(K, d, g.x);                                                                                                \
     }
 #define BLOCK_LINES_LU(K, W)                                                                                           \
@@ -312,29 +312,29 @@ __device__ __forceinline__ void put_status(int status, int *to)
         __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
         real a[K], b[K], c[K];                                                                                         \
         get(K, g.a, a), get(K, g.b, b), get(K, g.c, c);                                                                \
-        put_status(IN(trid_block_interleaved_lu)(K, BLOCK / W, W, g.n, a, b, c, shared), g.status);                    \
+        put_status(trid_block_interleaved_lu(K, BLOCK / W, W, g.n, a, b, c, shared), g.status);                        \
         put(K, a, g.x), put(K, b, g.x + g.repetitions), put(K, c, g.x + 2 * (size_t)g.repetitions);                    \
     }                                                                                                                  \
     KERNEL_ALONE(block_lines_lu_solve, K, W)                                                                           \
     {                                                                                                                  \
         __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_interleaved_lu_solve)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                                 \
+        trid_block_interleaved_lu_solve(K, BLOCK / W, W, 0, g.n, a, b, c, d, shared);                                  \
         put(K, d, g.x);                                                                                                \
     }                                                                                                                  \
     KERNEL_ALONE(block_lines_lu_transposed, K, W)                                                                      \
     {                                                                                                                  \
         __shared__ real shared[LINES_LU_LEN(BLOCK / W, W)];                                                            \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_block_interleaved_lu_solve_transposed)(K, BLOCK / W, W, g.n, a, b, c, d, shared);                      \
+        trid_block_interleaved_lu_solve(K, BLOCK / W, W, 1, g.n, a, b, c, d, shared);                                  \
         put(K, d, g.x);                                                                                                \
     }
 #define WARP_CHAIN(K, W)                                                                                               \
     KERNEL(warp_chains, K, W)                                                                                          \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        IN(trid_warp_recurrence_down)(K, W, g.n, a, d);                                                                \
-        IN(trid_warp_recurrence_up)(K, W, g.n, c, d);                                                                  \
+        trid_warp_recurrence_solve(K, W, 0, g.n, a, d);                                                                \
+        trid_warp_recurrence_solve(K, W, 1, g.n, c, d);                                                                \
         put(K, d, g.x);                                                                                                \
     }
 
@@ -342,27 +342,27 @@ __device__ __forceinline__ void put_status(int status, int *to)
     KERNEL(warp_pcr1, 1, W)                                                                                            \
     {                                                                                                                  \
         real d = g.d[element(1, 0)];                                                                                   \
-        put_status(IN(trid_warp_pcr1)(W, g.a[element(1, 0)], g.c[element(1, 0)], &d), g.status);                       \
+        put_status(trid_warp_pcr1(W, g.a[element(1, 0)], g.c[element(1, 0)], &d), g.status);                           \
         g.x[element(1, 0)] = d;                                                                                        \
     }                                                                                                                  \
     KERNEL(warp_pcr2, 2, W)                                                                                            \
     {                                                                                                                  \
         real a[2], c[2], d[2];                                                                                         \
         get(2, g.a, a), get(2, g.c, c), get(2, g.d, d);                                                                \
-        put_status(IN(trid_warp_pcr2)(W, a, c, d), g.status);                                                          \
+        put_status(trid_warp_pcr2(W, a, c, d), g.status);                                                              \
         put(2, d, g.x);                                                                                                \
     }
 
 KERNEL(rcp, 1, 1)
 {
-    g.x[element(1, 0)] = IN(trid_rcp)(g.d[element(1, 0)]);
+    g.x[element(1, 0)] = trid_rcp(g.d[element(1, 0)]);
 }
 
 KERNEL(lane_thomas, 1, 1)
 {
     size_t i = element(1, 0);
     real *work = g.x + (size_t)BLOCK * g.n;
-    put_status(IN(trid_lane_thomas)(g.n, g.a + i, g.b + i, g.c + i, g.d + i, g.x + i, work + i, BLOCK), g.status);
+    put_status(trid_lane_thomas(g.n, g.a + i, g.b + i, g.c + i, g.d + i, g.x + i, work + i, BLOCK), g.status);
 }
 
 KERNEL(warp_status, 1, 32)
@@ -398,31 +398,31 @@ BLOCK_LINES(8, 2) BLOCK_LINES(8, 4) BLOCK_LINES(8, 16) BLOCK_LINES(8, 32) EVERY_
     {                                                                                                                  \
         __shared__ real shared[BLOCK / 32][LEN(K)];                                                                    \
         real u[K], *buffer = shared[threadIdx.x / 32];                                                                 \
-        IN(transpose_load)(K, W, g.n, g.a + WARP_FIRST(K, W), (real)0, u, buffer);                                     \
+        transpose_load(K, W, g.n, g.a + WARP_FIRST(K, W), (real)0, u, buffer);                                         \
         put(K, u, g.x);                                                                                                \
-        IN(transpose_increment)(K, W, g.n, u, g.x + WARP_FIRST(K, W), buffer);                                         \
+        transpose_increment(K, W, g.n, u, g.x + WARP_FIRST(K, W), buffer);                                             \
         get(K, g.b, u);                                                                                                \
-        IN(transpose_store)(K, W, g.n, u, g.x + WARP_FIRST(K, W), buffer);                                             \
+        transpose_store(K, W, g.n, u, g.x + WARP_FIRST(K, W), buffer);                                                 \
     }
 #define TRANSPOSE_SHFL(K, W)                                                                                           \
     KERNEL(transpose_shfl, K, W)                                                                                       \
     {                                                                                                                  \
         real u[K];                                                                                                     \
-        IN(transpose_load_shfl)(K, W, g.n, g.a + WARP_FIRST(K, W), (real)0, u);                                        \
+        transpose_load_shfl(K, W, g.n, g.a + WARP_FIRST(K, W), (real)0, u);                                            \
         put(K, u, g.x);                                                                                                \
-        IN(transpose_increment_shfl)(K, W, g.n, u, g.x + WARP_FIRST(K, W));                                            \
+        transpose_increment_shfl(K, W, g.n, u, g.x + WARP_FIRST(K, W));                                                \
         get(K, g.b, u);                                                                                                \
-        IN(transpose_store_shfl)(K, W, g.n, u, g.x + WARP_FIRST(K, W));                                                \
+        transpose_store_shfl(K, W, g.n, u, g.x + WARP_FIRST(K, W));                                                    \
     }
 #define TRANSPOSE_VEC(K, W)                                                                                            \
     KERNEL(transpose_vec, K, W)                                                                                        \
     {                                                                                                                  \
         real u[K];                                                                                                     \
-        IN(transpose_load_vec)(K, W, g.n, g.a + WARP_FIRST(K, W), (real)0, u, 1);                                      \
+        transpose_load_vec(K, W, g.n, g.a + WARP_FIRST(K, W), (real)0, u, 1);                                          \
         put(K, u, g.x);                                                                                                \
-        IN(transpose_increment_vec)(K, W, g.n, u, g.x + WARP_FIRST(K, W), 1);                                          \
+        transpose_increment_vec(K, W, g.n, u, g.x + WARP_FIRST(K, W), 1);                                              \
         get(K, g.b, u);                                                                                                \
-        IN(transpose_store_vec)(K, W, g.n, u, g.x + WARP_FIRST(K, W), 0);                                              \
+        transpose_store_vec(K, W, g.n, u, g.x + WARP_FIRST(K, W), 0);                                                  \
     }
 
                     EVERY_K(TRANSPOSE_SHARED, 32) FEWER_LANES(TRANSPOSE_SHARED, 5) FEWER_LANES(TRANSPOSE_SHARED, 8)
@@ -438,7 +438,7 @@ BLOCK_LINES(8, 2) BLOCK_LINES(8, 4) BLOCK_LINES(8, 16) BLOCK_LINES(8, 32) EVERY_
     PIVOTED_KERNEL(warp_pivoted, K, W)                                                                                 \
     {                                                                                                                  \
         GET_ROWS(K)                                                                                                    \
-        put_status(IN(trid_warp_pivoted)(K, W, g.n, a, b, c, d), g.status);                                            \
+        put_status(trid_warp_pivoted(K, W, g.n, a, b, c, d), g.status);                                                \
         put(K, d, g.x);                                                                                                \
     }
 #define BLOCK_PIVOTED(K, W)                                                                                            \
@@ -446,7 +446,7 @@ BLOCK_LINES(8, 2) BLOCK_LINES(8, 4) BLOCK_LINES(8, 16) BLOCK_LINES(8, 32) EVERY_
     {                                                                                                                  \
         __shared__ real shared[TRID_BLOCK_PIVOTED_LEN];                                                                \
         GET_ROWS(K)                                                                                                    \
-        put_status(IN(trid_block_pivoted)(K, g.n, a, b, c, d, shared), g.status);                                      \
+        put_status(trid_block_pivoted(K, g.n, a, b, c, d, shared), g.status);                                          \
         put(K, d, g.x);                                                                                                \
     }
 #define SOME_K(M, W) M(1, W) M(2, W) M(3, W) M(4, W) M(5, W) M(6, W) M(8, W) M(12, W)

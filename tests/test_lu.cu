@@ -65,8 +65,8 @@ GPU_KERNEL void in_warp(view<T> v)
     load(K, v, system, first, a, b, c, d, e);
     int n = v.n[system];
     v.status[thread] = trid_warp_lu(K, W, n, a, b, c);
-    trid_warp_lu_solve(K, W, n, a, b, c, d);
-    trid_warp_lu_solve_transposed(K, W, n, a, b, c, e);
+    trid_warp_lu_solve(K, W, 0, n, a, b, c, d);
+    trid_warp_lu_solve(K, W, 1, n, a, b, c, e);
     store(K, v, system, first, a, b, c, d, e);
 }
 
@@ -80,14 +80,14 @@ GPU_KERNEL void in_warp_kept(view<T> v)
     int n = v.n[system], steps = 77;
     v.status[thread] = trid_warp_lu(K, W, n, a, b, c);
     if (trid_warp_lu_precompute(K, W, a, c, keep, &steps)) {
-        trid_warp_lu_solve(K, W, n, a, b, c, d);
+        trid_warp_lu_solve(K, W, 0, n, a, b, c, d);
     } else {
         for (int j = 0; j < K; j++) d[j] = first + j < n ? d[j] : 0, d[K + j] = -2 * d[j];
         trid_warp_lu_solve_precomputed(K, W, 2, steps, a, b, c, keep, 1, d);
         for (int j = 0; j < K; j++)
             if (d[K + j] != -2 * d[j] || steps < 0 || 1 << steps > W) d[j] = (T)NAN;
     }
-    trid_warp_lu_solve_transposed(K, W, n, a, b, c, e);
+    trid_warp_lu_solve(K, W, 1, n, a, b, c, e);
     store(K, v, system, first, a, b, c, d, e);
 }
 
@@ -100,9 +100,9 @@ GPU_KERNEL void in_block(view<T> v)
     load(K, v, system, first, a, b, c, d, e);
     v.status[blockIdx.x * blockDim.x + threadIdx.x] = trid_block_lu(K, n, a, b, c, shared);
     __syncthreads();
-    trid_block_lu_solve(K, n, a, b, c, d, shared);
+    trid_block_lu_solve(K, 0, n, a, b, c, d, shared);
     __syncthreads();
-    trid_block_lu_solve_transposed(K, n, a, b, c, e, shared);
+    trid_block_lu_solve(K, 1, n, a, b, c, e, shared);
     store(K, v, system, first, a, b, c, d, e);
 }
 
@@ -116,8 +116,8 @@ GPU_KERNEL void in_lines(view<T> v)
     load(K, v, system, first, a, b, c, d, e);
     v.status[blockIdx.x * blockDim.x + threadIdx.x] = trid_block_interleaved_lu(K, L, S, n, a, b, c, shared);
     __syncthreads();
-    trid_block_interleaved_lu_solve(K, L, S, n, a, b, c, d, shared);
-    trid_block_interleaved_lu_solve_transposed(K, L, S, n, a, b, c, e, shared);
+    trid_block_interleaved_lu_solve(K, L, S, 0, n, a, b, c, d, shared);
+    trid_block_interleaved_lu_solve(K, L, S, 1, n, a, b, c, e, shared);
     store(K, v, system, first, a, b, c, d, e);
 }
 
@@ -128,8 +128,8 @@ GPU_KERNEL void in_chains(view<T> v)
     int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x), system = thread / W, first = K * (thread % W);
     T a[K], b[K], c[K], d[K], e[K];
     load(K, v, system, first, a, b, c, d, e);
-    trid_warp_recurrence_down(K, W, v.n[system], a, d);
-    trid_warp_recurrence_up(K, W, v.n[system], c, e);
+    trid_warp_recurrence_solve(K, W, 0, v.n[system], a, d);
+    trid_warp_recurrence_solve(K, W, 1, v.n[system], c, e);
     v.status[thread] = 0;
     store(K, v, system, first, a, b, c, d, e);
 }

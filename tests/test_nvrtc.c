@@ -19,12 +19,12 @@ static const char both_uses[] =
     "{\n"
     "    __shared__ double shared[TRANSPOSE_LEN_F64(5)];\n"
     "    double ra[5], rb[5], rc[5], rd[5];\n"
-    "    transpose_load_f64(5, 32, n, a, 0, ra, shared);\n"
-    "    transpose_load_f64(5, 32, n, b, 1, rb, shared);\n"
-    "    transpose_load_f64(5, 32, n, c, 0, rc, shared);\n"
-    "    transpose_load_f64(5, 32, n, d, 0, rd, shared);\n"
-    "    trid_warp_hybrid_f64(5, 32, n, ra, rb, rc, rd);\n"
-    "    transpose_store_f64(5, 32, n, rd, d, shared);\n"
+    "    transpose_load(5, 32, n, a, 0, ra, shared);\n"
+    "    transpose_load(5, 32, n, b, 1, rb, shared);\n"
+    "    transpose_load(5, 32, n, c, 0, rc, shared);\n"
+    "    transpose_load(5, 32, n, d, 0, rd, shared);\n"
+    "    trid_warp_hybrid(5, 32, n, ra, rb, rc, rd);\n"
+    "    transpose_store(5, 32, n, rd, d, shared);\n"
     "}\n"
     "extern \"C\" __global__ void lane(int n, float *a, float *b, float *c, float *d, float *work, int *status)\n"
     "{\n"
@@ -44,7 +44,7 @@ static const char both_uses[] =
     "    double ra[2] = {a[0], a[1]}, rb[2] = {b[0], b[1]}, rc[2] = {c[0], c[1]}, rd[2] = {d[0], d[1]}, rx[2], e, s;\n"
     "    int status = trid_block_hybrid_refined(2, n, ra, rb, rc, rd, shared);\n"
     "    trid_warp_residual(2, 32, n, ra, rb, rc, rd, rx, rx, &e, &s);\n"
-    "    if (!status) status = trid_warp_hybrid_refined_f64(2, 32, n, ra, rb, rc, rd);\n"
+    "    if (!status) status = trid_warp_hybrid_refined(2, 32, n, ra, rb, rc, rd);\n"
     "    d[threadIdx.x] = status == TRID_OK ? rd[0] + trid_larger(e, s) : rx[1];\n"
     "}\n"
     "extern \"C\" __global__ void pivoted(int n, const float *a, const float *b, const float *c, float *d)\n"
@@ -52,7 +52,7 @@ static const char both_uses[] =
     "    __shared__ float shared[TRID_BLOCK_PIVOTED_LEN];\n"
     "    float ra[2] = {a[0], a[1]}, rb[2] = {b[0], b[1]}, rc[2] = {c[0], c[1]}, rd[2] = {d[0], d[1]};\n"
     "    int status = trid_block_pivoted(2, n, ra, rb, rc, rd, shared);\n"
-    "    if (!status) status = trid_warp_pivoted_f32(2, 32, n, ra, rb, rc, rd);\n"
+    "    if (!status) status = trid_warp_pivoted(2, 32, n, ra, rb, rc, rd);\n"
     "    d[threadIdx.x] = status == TRID_OK ? rd[0] : rd[1];\n"
     "}\n";
 
@@ -238,7 +238,7 @@ static void check_given(int arch)
     const int ok = compile("given headers",
                            "#include \"trid/pivoted.h\"\n"
                            "extern \"C\" __global__ void pivoted(float *a, float *b, float *c, float *d)\n"
-                           "{ trid_warp_pivoted_f32(1, 32, 32, a, b, c, d); }\n",
+                           "{ trid_warp_pivoted(1, 32, 32, a, b, c, d); }\n",
                            arch, NULL, (int)(sizeof given / sizeof *given), given, &ptx);
     CHECK(ok && ptx && strstr(ptx, "pivoted"), "headers that are given by name, for compute_%d", arch);
     free(ptx);
@@ -269,8 +269,8 @@ int main(void)
         check_source("transpose.h alone",
                      "#include \"transpose.h\"\n"
                      "extern \"C\" __global__ void f(const float *x, float *y)\n"
-                     "{ float u[4]; transpose_load_vec_f32(4, 32, 128, x, 0, u, 1);\n"
-                     "  transpose_store_shfl_f32(4, 32, 128, u, y); }\n",
+                     "{ float u[4]; transpose_load_vec(4, 32, 128, x, 0, u, 1);\n"
+                     "  transpose_store_shfl(4, 32, 128, u, y); }\n",
                      archs[i], NULL, "shfl.sync");
         check_source("trid/batch.h, where systems lie",
                      "#include \"trid/batch.h\"\n"

@@ -22,14 +22,6 @@ static int gtsv(case_system s, double *x, double *work)
 {
     return pivoted_gtsv_f64(s, x, work);
 }
-static size_t block_bytes(float)
-{
-    return trid_block_pivoted_bytes_f32();
-}
-static size_t block_bytes(double)
-{
-    return trid_block_pivoted_bytes_f64();
-}
 
 /* ---- kernels over batches ---------------------------------------------------------------------------------------- */
 
@@ -72,7 +64,7 @@ template <class Real, int K>
 outcome<Real> run_in_blocks(batch<Real> &systems, int threads)
 {
     return run(solve_in_blocks<Real, K>, 1, systems, systems.count(), dim3((unsigned)threads, 1, 1),
-               2 * block_bytes(Real()));
+               2 * TRID_BLOCK_PIVOTED_LEN * sizeof(Real));
 }
 
 /* ---- what every solution must be --------------------------------------------------------------------------------- */

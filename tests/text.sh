@@ -160,7 +160,7 @@ same_lines() { # same_lines FROM TO FILE FILE
     [ -s $work/one ] && cmp -s $work/one $work/other
     check $? "$3 and $4 differ from $1 to $2"
 }
-same_lines '^#ifndef TB_ONE_TEXT' '^#endif /. TB_ONE_TEXT' trid.h transpose.h
+same_lines '^#ifndef TB_QUALIFIERS' '^#endif /. TB_QUALIFIERS' trid.h transpose.h
 same_lines '^inline namespace tb_f32' '^#undef tb_real' trid.h trid/twice.h
 same_lines '^inline namespace tb_f64' '^#define TB_SUFFIX$' trid.h trid/twice.h
 

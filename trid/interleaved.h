@@ -4,7 +4,7 @@
 
    The strided directions of a grid have such systems: neighbouring threads hold neighbouring systems, so that memory is
    read and written in its own order (examples/block_lines.cu). trid.h's conventions hold: k rows a thread, status,
-   sizes, suffixes; w = log2 parts.
+   sizes, names; w = log2 parts.
 
      block (all threads call)
        trid_block_interleaved             interleaved systems, partitioned        reduce + expand + PCR + 2 barriers
@@ -71,18 +71,6 @@ TB_D int trid_interleaved_slot(int systems, int parts, int banks, int t)
 #define trid_block_interleaved_bytes_f64 tb_f64::trid_block_interleaved_bytes
 #define trid_block_interleaved_solve_bytes_f32 tb_f32::trid_block_interleaved_solve_bytes
 #define trid_block_interleaved_solve_bytes_f64 tb_f64::trid_block_interleaved_solve_bytes
-#define trid_block_interleaved_f32 tb_f32::trid_block_interleaved
-#define trid_block_interleaved_f64 tb_f64::trid_block_interleaved
-#define trid_block_interleaved_unchecked_f32 tb_f32::trid_block_interleaved_unchecked
-#define trid_block_interleaved_unchecked_f64 tb_f64::trid_block_interleaved_unchecked
-#define trid_block_interleaved_factor_f32 tb_f32::trid_block_interleaved_factor
-#define trid_block_interleaved_factor_f64 tb_f64::trid_block_interleaved_factor
-#define trid_block_interleaved_solve_stored_f32 tb_f32::trid_block_interleaved_solve_stored
-#define trid_block_interleaved_solve_stored_f64 tb_f64::trid_block_interleaved_solve_stored
-#define trid_block_interleaved_solve_f32 tb_f32::trid_block_interleaved_solve
-#define trid_block_interleaved_solve_f64 tb_f64::trid_block_interleaved_solve
-#define trid_block_interleaved_exchange_f32 tb_f32::trid_block_interleaved_exchange
-#define trid_block_interleaved_exchange_f64 tb_f64::trid_block_interleaved_exchange
 #endif
 
 #define TB_BODY "interleaved.h"
@@ -225,11 +213,13 @@ TB_D int trid_block_interleaved_factor(int k, int systems, int parts, int n, con
         solved = (thread >> trid_log2(parts)) + systems * (thread & (parts - 1));
     tb_real *said = shared + 2 * trid_interleaved_slot(systems, parts, banks, systems * parts);
     int status = trid_p_factor_partition(k, k * partition, n, k * parts, a, b, c, f);
-    tb_real first_a = f[TRID_P_LEFT(k, 0)], last_a = f[TRID_P_LEFT(k, k - 1)], first_c = f[TRID_P_LAST(k, 0)];
-    f[TRID_P_LINK(k)] = f[TRID_P_LAST(k, k - 1)];
+    const tb_real *left = f + TRID_P_LEFT * k, *last = f + TRID_P_LAST * k;
+    tb_real first_a = left[0], last_a = left[k - 1], first_c = last[0];
+    tb_real *link = f + TRID_P_REDUCED * k + TRID_P_LINK;
+    *link = last[k - 1];
     trid_block_interleaved_exchange(k, systems, parts, &first_a, &last_a, shared);
     __syncthreads();
-    trid_block_interleaved_exchange(k, systems, parts, &first_c, &f[TRID_P_LINK(k)], shared);
+    trid_block_interleaved_exchange(k, systems, parts, &first_c, link, shared);
     int bad = trid_p_factor_reduced(k, parts, last_a, first_a, first_c, f, steps);
     said[trid_interleaved_slot(systems, parts, banks, solved)] = (tb_real)bad;
     __syncthreads(); /* also because the next call fills the first two arrays */
@@ -257,7 +247,7 @@ TB_D void trid_block_interleaved_solve_stored(int k, int systems, int parts, int
     int above = partition > 0 ? thread - systems : thread; /* the first partition couples to nothing above */
     tb_real left = unknowns[trid_interleaved_slot(systems, parts, banks, above)],
             x = unknowns[trid_interleaved_slot(systems, parts, banks, thread)];
-    trid_p_expand(k, f + TRID_P_LEFT(k, 0) * stride, f + TRID_P_LAST(k, 0) * stride, stride, d, left, x);
+    trid_p_expand(k, f + TRID_P_LEFT * k * stride, f + TRID_P_LAST * k * stride, stride, d, left, x);
 }
 
 /* Solves the systems that trid_block_interleaved_factor factored, for one right-hand side each.

@@ -35,7 +35,7 @@
                        all threads   trid_cluster_sync();
        i = 0, 1, ..    one thread    trid_mbarrier_expect(&mbarrier[i % 2], 16 * size);
                        one thread    for (q = 0 .. size - 1)
-                                         trid_cluster_send_f32(from[i % 2][rank], q, &mbarrier[i % 2], ..);
+                                         trid_cluster_send(from[i % 2][rank], q, &mbarrier[i % 2], ..);
                        the readers   trid_mbarrier_wait(&mbarrier[i % 2], i / 2 % 2);
 
    For older devices all of these compile too, as a cluster of one block that sends nothing. */
@@ -45,16 +45,11 @@
 #else
 #define TRID_CLUSTERS 0
 #endif
-#if TRID_CLUSTERS && defined __CUDA_ARCH__
-#define TRID_P_CLUSTER_PTX 1
-#else
-#define TRID_P_CLUSTER_PTX 0
-#endif
 
 /* Returns this block's rank in its cluster. */
 TB_D int trid_cluster_rank(void)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     unsigned rank;
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
     return (int)rank;
@@ -67,7 +62,7 @@ TB_D int trid_cluster_rank(void)
 /* Returns the number of blocks in the cluster. */
 TB_D int trid_cluster_size(void)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     unsigned size;
     asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(size));
     return (int)size;
@@ -83,7 +78,7 @@ TB_D int trid_cluster_size(void)
    Cost     a fence of the whole device: once a kernel, not once a system */
 TB_D void trid_cluster_sync(void)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 #elif TRID_CLUSTERS
     simt_cluster_sync();
@@ -106,7 +101,7 @@ typedef unsigned char *trid_cluster_place;
    Cost     1 operation */
 TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     unsigned there;
     asm("mapa.shared::cluster.u32 %0, %1, %2;"
         : "=r"(there)
@@ -127,7 +122,7 @@ TB_D trid_cluster_place trid_cluster_map(void *place, int rank)
    Lanes    one thread of each block, once, before a trid_cluster_sync that precedes the first send */
 TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\tfence.mbarrier_init.release.cluster;" ::"r"(
                      (unsigned)__cvta_generic_to_shared(mbarrier))
                  : "memory");
@@ -144,7 +139,7 @@ TB_D void trid_mbarrier_init(unsigned long long *mbarrier)
    Lanes    one thread of the block */
 TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile(
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(mbarrier)),
         "r"(bytes)
@@ -161,7 +156,7 @@ TB_D void trid_mbarrier_expect(unsigned long long *mbarrier, int bytes)
    Lanes    any threads of the block that holds the mbarrier */
 TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
 {
-#if TRID_P_CLUSTER_PTX
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
     unsigned full;
     do {
         asm volatile("{\n\t"
@@ -177,6 +172,33 @@ TB_D void trid_mbarrier_wait(unsigned long long *mbarrier, int odd)
     simt_cluster_await(mbarrier, odd);
 #else
     (void)mbarrier, (void)odd;
+#endif
+}
+
+/* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive where `to` is in
+   that block's shared memory, and count for its mbarrier, which is where `mbarrier` is.
+   Needs    to aligned to 16 bytes; that block's threads have read what was there, and its mbarrier has completed all
+            earlier phases. Where each block waits for all, two places and two mbarriers used in turn ensure both.
+   Lanes    any; the call does not wait */
+TB_D void trid_cluster_send(void *to, int rank, unsigned long long *mbarrier, const void *v)
+{
+#if TRID_CLUSTERS && defined __CUDA_ARCH__
+    const unsigned there = (unsigned)__cvta_generic_to_shared(to), full = (unsigned)__cvta_generic_to_shared(mbarrier);
+    unsigned long long word[2];
+    memcpy(word, v, sizeof word);
+    asm volatile("{\n\t"
+                 ".reg .u32 to, box;\n\t"
+                 "mapa.shared::cluster.u32 to, %0, %2;\n\t"
+                 "mapa.shared::cluster.u32 box, %1, %2;\n\t"
+                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [to], {%3, %4}, [box];\n\t"
+                 "}" ::"r"(there),
+                 "r"(full), "r"(rank), "l"(word[0]), "l"(word[1])
+                 : "memory");
+#elif TRID_CLUSTERS
+    simt_cluster_send(to, rank, mbarrier, v);
+#else
+    (void)rank, (void)mbarrier;
+    memcpy(to, v, 16);
 #endif
 }
 
@@ -381,10 +403,6 @@ static inline int trid_clusters(void (*kernel)(parameters...), int size, dim3 bl
 #ifdef __cplusplus
 #define trid_cluster_load_f32 tb_f32::trid_cluster_load
 #define trid_cluster_load_f64 tb_f64::trid_cluster_load
-#define trid_cluster_store_f32 tb_f32::trid_cluster_store
-#define trid_cluster_store_f64 tb_f64::trid_cluster_store
-#define trid_cluster_send_f32 tb_f32::trid_cluster_send
-#define trid_cluster_send_f64 tb_f64::trid_cluster_send
 #endif
 
 #define TB_BODY "launch.h"
@@ -405,9 +423,9 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
     return *(tb_real *)place;
 #else
     tb_real x;
-#if TRID_P_CLUSTER_PTX && TB_BYTES == 4
+#if TRID_CLUSTERS && defined __CUDA_ARCH__ && TB_BYTES == 4
     asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
-#elif TRID_P_CLUSTER_PTX
+#elif TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(place) : "memory");
 #elif TB_BYTES == 4
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(place) : "memory");
@@ -422,9 +440,9 @@ TB_D tb_real trid_cluster_load(trid_cluster_place place)
    Lanes    any */
 TB_D void trid_cluster_store(trid_cluster_place place, tb_real x)
 {
-#if TRID_P_CLUSTER_PTX && TB_BYTES == 4
+#if TRID_CLUSTERS && defined __CUDA_ARCH__ && TB_BYTES == 4
     asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
-#elif TRID_P_CLUSTER_PTX
+#elif TRID_CLUSTERS && defined __CUDA_ARCH__
     asm volatile("st.shared::cluster.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
 #elif defined __CUDA_ARCH__ && TB_BYTES == 4
     asm volatile("st.shared.f32 [%0], %1;" ::"r"(place), "f"(x) : "memory");
@@ -432,42 +450,6 @@ TB_D void trid_cluster_store(trid_cluster_place place, tb_real x)
     asm volatile("st.shared.f64 [%0], %1;" ::"r"(place), "d"(x) : "memory");
 #else
     *(tb_real *)place = x;
-#endif
-}
-
-/* Sends 16 bytes, four floats or two doubles, to block `rank`, which may be the sender. They arrive where `to` is in
-   that block's shared memory, and count for its mbarrier, which is where `mbarrier` is.
-   Needs    to aligned to 16 bytes; that block's threads have read what was there, and its mbarrier has completed all
-            earlier phases. Where each block waits for all, two places and two mbarriers used in turn ensure both.
-   Lanes    any; the call does not wait */
-TB_D void trid_cluster_send(tb_real *to, int rank, unsigned long long *mbarrier, const tb_real *v)
-{
-#if !TRID_CLUSTERS
-    (void)rank, (void)mbarrier;
-    for (int i = 0; i < 16 / TB_BYTES; i++) to[i] = v[i];
-#elif !TRID_P_CLUSTER_PTX
-    simt_cluster_send(to, rank, mbarrier, v);
-#else
-    const unsigned there = (unsigned)__cvta_generic_to_shared(to), full = (unsigned)__cvta_generic_to_shared(mbarrier);
-#if TB_BYTES == 4
-    asm volatile("{\n\t"
-                 ".reg .u32 to, box;\n\t"
-                 "mapa.shared::cluster.u32 to, %0, %2;\n\t"
-                 "mapa.shared::cluster.u32 box, %1, %2;\n\t"
-                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [to], {%3, %4, %5, %6}, [box];\n\t"
-                 "}" ::"r"(there),
-                 "r"(full), "r"(rank), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
-                 : "memory");
-#else
-    asm volatile("{\n\t"
-                 ".reg .u32 to, box;\n\t"
-                 "mapa.shared::cluster.u32 to, %0, %2;\n\t"
-                 "mapa.shared::cluster.u32 box, %1, %2;\n\t"
-                 "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f64 [to], {%3, %4}, [box];\n\t"
-                 "}" ::"r"(there),
-                 "r"(full), "r"(rank), "d"(v[0]), "d"(v[1])
-                 : "memory");
-#endif
 #endif
 }
 

@@ -1,41 +1,34 @@
-/* lu.h - LU factors of tridiagonal matrices and linear recurrences, by scans over lanes, for CUDA kernels and C.
+/* lu.h - LU factors of tridiagonal matrices and linear recurrences, by scans over lanes, for CUDA kernels.
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
    A matrix is factored once, without pivoting, for many right-hand sides, also of the transposed system. trid.h's
-   conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, suffixes. docs/lu.md derives
+   conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. docs/lu.md derives
    what follows.
 
-     lane (host and device: one thread, no communication)
+     lane (one thread, no communication)
        trid_lane_lu          L and U of k rows, from the row above          k FMA + 2k mul + k rcp
-       trid_lane_recurrence_reduce, trid_lane_recurrence_expand
-                             a linear recurrence in partitions              (2k-1) FMA + (k-1) mul
      warp (all 32 lanes call; each group of `lanes` lanes solves a system)
        trid_warp_lu          L and U, for many d                (9k+9w) FMA or mul + (k+1) rcp + (4w+4) shfl
-       trid_warp_lu_solve, trid_warp_lu_solve_transposed
-                             then for each d                    (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shfl
+       trid_warp_lu_solve    then for each d, A or A^T          (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shfl
        trid_warp_lu_precompute
                              the matrix's part of trid_warp_lu_solve, once; finds how many scan steps matter
        trid_warp_lu_solve_precomputed
                              then for each d                    (4k-2+2s) FMA + k mul + (2+2s) shfl, s steps <= w
-       trid_warp_recurrence_down, trid_warp_recurrence_up
+       trid_warp_recurrence_solve
                              a linear recurrence                (2k-1+w) FMA + (k-1+w) mul + (2w+2) shfl
        trid_warp_recurrence_open, trid_warp_recurrence, trid_warp_recurrence_first
                              its halves: the matrix's part, once, then for each d
        trid_warp_recurrence_precomputed
                              with what trid_warp_lu_precompute left
      block
-       trid_block_lu, trid_block_lu_solve, trid_block_lu_solve_transposed
+       trid_block_lu, trid_block_lu_solve
                              the same across up to 32 warps
-       trid_block_interleaved_lu, trid_block_interleaved_lu_solve, trid_block_interleaved_lu_solve_transposed
+       trid_block_interleaved_lu, trid_block_interleaved_lu_solve
                              the same for interleaved systems
        trid_block_recurrence_open, trid_block_recurrence
        trid_block_interleaved_recurrence_open, trid_block_interleaved_recurrence
-                             the halves of a linear recurrence
-     host
-       trid_host_lu, trid_host_lu_solve, trid_host_lu_solve_transposed
-     sizes
-       trid_block_lu_bytes, trid_block_interleaved_lu_bytes */
+                             the halves of a linear recurrence */
 
 #ifndef TB_BODY
 #ifndef TRID_LU_H
@@ -44,151 +37,61 @@
 #include "interleaved.h"
 
 /* Elements of the caller's arrays. */
-#define TRID_WARP_LU_PRECOMPUTED_LEN 10 /* trid_warp_lu_precompute: keep, of each lane */
-#define TRID_BLOCK_LU_LEN 196           /* trid_block_lu: for the block */
+enum {
+    TRID_WARP_LU_PRECOMPUTED_LEN = 10,   /* trid_warp_lu_precompute: keep, of each lane */
+    TRID_BLOCK_LU_LEN = 196,             /* trid_block_lu: for the block */
+    TRID_RECURRENCE_LEN = 7,             /* trid_warp_recurrence_open, trid_block_recurrence_open: keep, of each lane */
+    TRID_INTERLEAVED_RECURRENCE_LEN = 8, /* trid_block_interleaved_recurrence_open: the same */
+    TRID_BLOCK_RECURRENCE_LEN = 98       /* trid_block_recurrence: for the block. Each warp's product, sum and last
+                                            coefficient, 32 of each; two places for what warps pass on in turns. */
+};
 #define TRID_BLOCK_INTERLEAVED_LU_LEN_F32(systems, parts)                                                              \
     TRID_P_INTERLEAVED_LU_LEN(systems, parts, 32) /* trid_block_interleaved_lu: for the block */
 #define TRID_BLOCK_INTERLEAVED_LU_LEN_F64(systems, parts) TRID_P_INTERLEAVED_LU_LEN(systems, parts, 16)
 #define TRID_P_INTERLEAVED_LU_LEN(systems, parts, banks)                                                               \
     (5 * TRID_INTERLEAVED_SLOT(systems, parts, banks, (systems) * (parts)))
 
-#define TRID_P_MOST_SIDES 4 /* of trid_warp_lu_solve_precomputed */
-
-/* Of tb_real: the bits of the exponent in the upper word, and twice the exponent of 1. */
-#define TRID_P_EXPONENT (TB_BYTES == 4 ? 0x7f800000 : 0x7ff00000)
-#define TRID_P_POWER_OF_TWO (TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000)
+/* Where a product of a recurrence's coefficients exceeds the growth, partitions take turns, one after another: a small
+   number in such a recurrence may be the difference of large ones. A lane keeps of a recurrence's matrix the factors of
+   the five steps of the scan, the product up to its last row, its first row's coefficient (edge) and, of interleaved
+   systems, a pair's second product, where number 5 is the first. */
+enum { TRID_P_RECURRENCE_GROWTH = 32, TRID_P_RECURRENCE_EDGE = 6, TRID_P_INTERLEAVED_SECOND = 7 };
+enum { TRID_P_MOST_SIDES = 4 }; /* of trid_warp_lu_solve_precomputed */
 
 #if TB_DEVICE_SCOPES
+
 /* Returns whether this is its group's first lane in the direction of a recurrence. */
 TB_D int trid_warp_recurrence_first(int lanes, int up)
 {
     return (trid_warp_lane() & (lanes - 1)) == (up ? lanes - 1 : 0);
 }
-#endif
-
-#ifndef __cplusplus
-#define trid_p_sign TB_OF(trid_p_sign)
-#define trid_p_power TB_OF(trid_p_power)
-#define trid_p_lu_reduce TB_OF(trid_p_lu_reduce)
-#define trid_p_lu_rows TB_OF(trid_p_lu_rows)
-#define trid_p_lu_scale TB_OF(trid_p_lu_scale)
-#define trid_p_lu_join TB_OF(trid_p_lu_join)
-#define trid_lane_lu TB_OF(trid_lane_lu)
-#define trid_p_recurrence_link TB_OF(trid_p_recurrence_link)
-#define trid_p_recurrence_product TB_OF(trid_p_recurrence_product)
-#define trid_p_recurrence_sum TB_OF(trid_p_recurrence_sum)
-#define trid_p_recurrence_expand TB_OF(trid_p_recurrence_expand)
-#define trid_lane_recurrence_reduce TB_OF(trid_lane_recurrence_reduce)
-#define trid_lane_recurrence_expand TB_OF(trid_lane_recurrence_expand)
-#define trid_block_lu_bytes TB_OF(trid_block_lu_bytes)
-#define trid_block_interleaved_lu_bytes TB_OF(trid_block_interleaved_lu_bytes)
-#define trid_host_lu TB_OF(trid_host_lu)
-#define trid_host_lu_solve TB_OF(trid_host_lu_solve)
-#define trid_host_lu_solve_transposed TB_OF(trid_host_lu_solve_transposed)
-#else
-#define trid_lane_lu_f32 tb_f32::trid_lane_lu
-#define trid_lane_lu_f64 tb_f64::trid_lane_lu
-#define trid_lane_recurrence_reduce_f32 tb_f32::trid_lane_recurrence_reduce
-#define trid_lane_recurrence_reduce_f64 tb_f64::trid_lane_recurrence_reduce
-#define trid_lane_recurrence_expand_f32 tb_f32::trid_lane_recurrence_expand
-#define trid_lane_recurrence_expand_f64 tb_f64::trid_lane_recurrence_expand
-#define trid_block_lu_bytes_f32 tb_f32::trid_block_lu_bytes
-#define trid_block_lu_bytes_f64 tb_f64::trid_block_lu_bytes
-#define trid_block_interleaved_lu_bytes_f32 tb_f32::trid_block_interleaved_lu_bytes
-#define trid_block_interleaved_lu_bytes_f64 tb_f64::trid_block_interleaved_lu_bytes
-#define trid_warp_recurrence_down_f32 tb_f32::trid_warp_recurrence_down
-#define trid_warp_recurrence_down_f64 tb_f64::trid_warp_recurrence_down
-#define trid_warp_recurrence_up_f32 tb_f32::trid_warp_recurrence_up
-#define trid_warp_recurrence_up_f64 tb_f64::trid_warp_recurrence_up
-#define trid_warp_lu_f32 tb_f32::trid_warp_lu
-#define trid_warp_lu_f64 tb_f64::trid_warp_lu
-#define trid_warp_lu_solve_f32 tb_f32::trid_warp_lu_solve
-#define trid_warp_lu_solve_f64 tb_f64::trid_warp_lu_solve
-#define trid_warp_lu_solve_transposed_f32 tb_f32::trid_warp_lu_solve_transposed
-#define trid_warp_lu_solve_transposed_f64 tb_f64::trid_warp_lu_solve_transposed
-#define trid_warp_lu_precompute_f32 tb_f32::trid_warp_lu_precompute
-#define trid_warp_lu_precompute_f64 tb_f64::trid_warp_lu_precompute
-#define trid_warp_lu_solve_precomputed_f32 tb_f32::trid_warp_lu_solve_precomputed
-#define trid_warp_lu_solve_precomputed_f64 tb_f64::trid_warp_lu_solve_precomputed
-#define trid_block_lu_f32 tb_f32::trid_block_lu
-#define trid_block_lu_f64 tb_f64::trid_block_lu
-#define trid_block_lu_solve_f32 tb_f32::trid_block_lu_solve
-#define trid_block_lu_solve_f64 tb_f64::trid_block_lu_solve
-#define trid_block_lu_solve_transposed_f32 tb_f32::trid_block_lu_solve_transposed
-#define trid_block_lu_solve_transposed_f64 tb_f64::trid_block_lu_solve_transposed
-#define trid_block_interleaved_lu_f32 tb_f32::trid_block_interleaved_lu
-#define trid_block_interleaved_lu_f64 tb_f64::trid_block_interleaved_lu
-#define trid_block_interleaved_lu_solve_f32 tb_f32::trid_block_interleaved_lu_solve
-#define trid_block_interleaved_lu_solve_f64 tb_f64::trid_block_interleaved_lu_solve
-#define trid_block_interleaved_lu_solve_transposed_f32 tb_f32::trid_block_interleaved_lu_solve_transposed
-#define trid_block_interleaved_lu_solve_transposed_f64 tb_f64::trid_block_interleaved_lu_solve_transposed
-#define trid_host_lu_f32 tb_f32::trid_host_lu
-#define trid_host_lu_f64 tb_f64::trid_host_lu
-#define trid_host_lu_solve_f32 tb_f32::trid_host_lu_solve
-#define trid_host_lu_solve_f64 tb_f64::trid_host_lu_solve
-#define trid_host_lu_solve_transposed_f32 tb_f32::trid_host_lu_solve_transposed
-#define trid_host_lu_solve_transposed_f64 tb_f64::trid_host_lu_solve_transposed
-#define trid_warp_recurrence_open_f32 tb_f32::trid_warp_recurrence_open
-#define trid_warp_recurrence_open_f64 tb_f64::trid_warp_recurrence_open
-#define trid_warp_recurrence_f32 tb_f32::trid_warp_recurrence
-#define trid_warp_recurrence_f64 tb_f64::trid_warp_recurrence
-#define trid_warp_recurrence_precomputed_f32 tb_f32::trid_warp_recurrence_precomputed
-#define trid_warp_recurrence_precomputed_f64 tb_f64::trid_warp_recurrence_precomputed
-#define trid_block_recurrence_open_f32 tb_f32::trid_block_recurrence_open
-#define trid_block_recurrence_open_f64 tb_f64::trid_block_recurrence_open
-#define trid_block_recurrence_f32 tb_f32::trid_block_recurrence
-#define trid_block_recurrence_f64 tb_f64::trid_block_recurrence
-#define trid_block_interleaved_recurrence_open_f32 tb_f32::trid_block_interleaved_recurrence_open
-#define trid_block_interleaved_recurrence_open_f64 tb_f64::trid_block_interleaved_recurrence_open
-#define trid_block_interleaved_recurrence_f32 tb_f32::trid_block_interleaved_recurrence
-#define trid_block_interleaved_recurrence_f64 tb_f64::trid_block_interleaved_recurrence
-#endif
 
 #define TB_BODY "lu.h"
 #include "twice.h"
 
+#endif /* TB_DEVICE_SCOPES */
+
 #endif /* TRID_LU_H */
-#else /* TB_BODY: C over tb_real */
+#else /* TB_BODY: over tb_real */
 
-/* ---- lane: one thread, host and device --------------------------------------------------------------------------- */
+/* ---- lane: one thread -------------------------------------------------------------------------------------------- */
 
-/* Returns an integer with the sign of x; its other bits are arbitrary. */
-TB_HD int trid_p_sign(tb_real x)
+/* Returns a number that is negative if x and y have opposite signs. */
+TB_D int trid_p_signs(tb_real x, tb_real y)
 {
-#if TB_BYTES == 4 && defined __CUDA_ARCH__
-    return __float_as_int(x);
-#elif TB_BYTES == 4
-    int u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-#elif defined __CUDA_ARCH__
-    return __double2hiint(x);
-#else
-    long long u;
-    memcpy(&u, &x, sizeof u);
-    return (int)(u >> 32);
-#endif
+    return (int)(trid_p_upper(x) ^ trid_p_upper(y));
 }
 
 /* Returns the power of two that brings |x| into [1, 2). Where there is none, the product with |x| is below 1, infinite
    or NaN. */
-TB_HD tb_real trid_p_power(tb_real x)
+TB_D tb_real trid_p_power(tb_real x)
 {
-    int u = TRID_P_POWER_OF_TWO - (trid_p_sign(x) & TRID_P_EXPONENT);
-#if TB_BYTES == 4 && defined __CUDA_ARCH__
-    return __int_as_float(u);
-#elif TB_BYTES == 4
-    float y;
+    const unsigned twice_one = TB_BYTES == 4 ? 0x7f000000 : 0x7fe00000; /* twice the exponent of 1 */
+    const unsigned exponent = trid_p_upper(x) & (TB_BYTES == 4 ? 0x7f800000 : 0x7ff00000);
+    trid_p_bits u = (trid_p_bits)(twice_one - exponent) << (8 * sizeof u - 32);
+    tb_real y;
     memcpy(&y, &u, sizeof y);
     return y;
-#elif defined __CUDA_ARCH__
-    return __hiloint2double(u, 0);
-#else
-    unsigned long long v = (unsigned long long)(unsigned)u << 32;
-    double y;
-    memcpy(&y, &v, sizeof y);
-    return y;
-#endif
 }
 
 /* Computes the map by which k rows act on u = c / pivot of the row above them. With v = |u| and w = 1 - v, the rows of
@@ -196,7 +99,7 @@ TB_HD tb_real trid_p_power(tb_real x)
    every element of a product of such maps, and w too, is accurate to some roundoffs of its own size. The sign bit of
    `before` is that of b c of the row above. Leaves map by columns: (map[0], map[1]) and (map[2], map[3]). Returns
    whether the rows are dominant. */
-TB_HD int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *map)
+TB_D int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *map)
 {
     tb_real w1 = 1, v1 = 0, w2 = 0, v2 = 1;
     int dominant = 1;
@@ -207,12 +110,12 @@ TB_HD int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b
         tb_real excess = size - up - down;
         dominant &= excess >= -8 * trid_roundoff(); /* b may be rounded */
         if (excess < 0) excess = 0;
-        int apart = (trid_p_sign(a[j]) ^ trid_p_sign(b[j]) ^ before) < 0;
+        int apart = (trid_p_signs(a[j], b[j]) ^ before) < 0;
         tb_real from_w = excess + up, from_v = apart ? from_w + up : excess;
         tb_real next1 = from_w * w1 + from_v * v1, next2 = from_w * w2 + from_v * v2;
         v1 = down * (w1 + v1), w1 = next1;
         v2 = down * (w2 + v2), w2 = next2;
-        before = trid_p_sign(b[j]) ^ trid_p_sign(c[j]);
+        before = trid_p_signs(b[j], c[j]);
     }
     map[0] = w1, map[1] = v1, map[2] = w2, map[3] = v2;
     return dominant;
@@ -220,15 +123,15 @@ TB_HD int trid_p_lu_reduce(int k, int before, const tb_real *a, const tb_real *b
 
 /* Factors k such rows from w = 1 - |u| of the row above them. No sum has a negative term, so these pivots differ from
    those that the maps imply by roundoffs of their own size, not of b's. Otherwise as trid_lane_lu. */
-TB_HD int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
+TB_D int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         tb_real up = trid_abs(a[j]), down = trid_abs(c[j]), excess = trid_abs(b[j]) - up - down;
         if (excess < 0) excess = 0;
-        int apart = (trid_p_sign(a[j]) ^ trid_p_sign(b[j]) ^ before) < 0;
-        before = trid_p_sign(b[j]) ^ trid_p_sign(c[j]);
+        int apart = (trid_p_signs(a[j], b[j]) ^ before) < 0;
+        before = trid_p_signs(b[j], c[j]);
         tb_real rest = excess + up * (apart ? 2 - w : w), r = trid_rcp_refined(rest + down);
         if (trid_bad_pivot(r) && !status) status = 1 + j;
         w = rest * r;
@@ -240,7 +143,7 @@ TB_HD int trid_p_lu_rows(int k, int before, tb_real w, tb_real *a, tb_real *b, t
 }
 
 /* Scales map, so that products of maps stay in range. Returns whether that is possible. */
-TB_HD int trid_p_lu_scale(tb_real *map)
+TB_D int trid_p_lu_scale(tb_real *map)
 {
     tb_real sum = map[0] + map[1], scale = trid_p_power(sum);
     TB_UNROLL
@@ -249,7 +152,7 @@ TB_HD int trid_p_lu_scale(tb_real *map)
 }
 
 /* Multiplies map by that of the partition above, map = map * first, and scales it. Returns as trid_p_lu_scale. */
-TB_HD int trid_p_lu_join(tb_real *map, const tb_real *first)
+TB_D int trid_p_lu_join(tb_real *map, const tb_real *first)
 {
     tb_real m0 = map[0], m1 = map[1], m2 = map[2], m3 = map[3];
     map[0] = m0 * first[0] + m2 * first[1];
@@ -264,7 +167,7 @@ TB_HD int trid_p_lu_join(tb_real *map, const tb_real *first)
    Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c
    Returns  0, or 1 + the first row with a bad pivot
    Cost     k FMA + 2k mul + k rcp */
-TB_HD int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
+TB_D int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
 {
     int status = 0;
     TB_UNROLL
@@ -280,13 +183,13 @@ TB_HD int trid_lane_lu(int k, tb_real u, tb_real *a, tb_real *b, tb_real *c)
 
 /* Returns row j's coefficient in a linear recurrence: m[j], or with shift the m of the row before it in the
    recurrence's direction. The partition's first row has edge. */
-TB_HD tb_real trid_p_recurrence_link(int k, int up, int shift, const tb_real *m, tb_real edge, int j)
+TB_D tb_real trid_p_recurrence_link(int k, int up, int shift, const tb_real *m, tb_real edge, int j)
 {
     return j == (up ? k - 1 : 0) ? edge : m[up ? j + shift : j - shift];
 }
 
 /* Returns p of a partition whose last unknown is p x + q, x being the unknown before the partition. */
-TB_HD tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real *m, tb_real edge)
+TB_D tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real *m, tb_real edge)
 {
     tb_real p = -edge;
     TB_UNROLL
@@ -295,7 +198,7 @@ TB_HD tb_real trid_p_recurrence_product(int k, int up, int shift, const tb_real 
 }
 
 /* Returns q of that partition. */
-TB_HD tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, tb_real edge, const tb_real *d)
+TB_D tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, tb_real edge, const tb_real *d)
 {
     tb_real q = d[up ? k - 1 : 0];
     TB_UNROLL
@@ -307,7 +210,7 @@ TB_HD tb_real trid_p_recurrence_sum(int k, int up, int shift, const tb_real *m, 
 }
 
 /* Solves the partition's rows, `from` being the unknown before it. */
-TB_HD void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, tb_real edge, tb_real from, tb_real *d)
+TB_D void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, tb_real edge, tb_real from, tb_real *d)
 {
     TB_UNROLL
     for (int i = 0; i < k; i++) {
@@ -316,50 +219,7 @@ TB_HD void trid_p_recurrence_expand(int k, int up, int shift, const tb_real *m, 
     }
 }
 
-/* Reduces k rows of a linear recurrence, x[j] + m[j] x[j-1] = d[j] (up: x[j] + m[j] x[j+1] = d[j]), to one equation:
-   their last unknown is p x + q, x being the unknown before them.
-   Needs    k and up literals; m[0] (up: m[k-1]) is the coefficient of the unknown before them
-   Leaves   p and q
-   Cost     (k-1) FMA + (k-1) mul */
-TB_HD void trid_lane_recurrence_reduce(int k, int up, const tb_real *m, const tb_real *d, tb_real *p, tb_real *q)
-{
-    *p = trid_p_recurrence_product(k, up, 0, m, m[up ? k - 1 : 0]);
-    *q = trid_p_recurrence_sum(k, up, 0, m, m[up ? k - 1 : 0], d);
-}
-
-/* Solves the k rows, `from` being the unknown before them.
-   Needs    as trid_lane_recurrence_reduce
-   Leaves   x in d
-   Cost     k FMA, each of which needs the one before */
-TB_HD void trid_lane_recurrence_expand(int k, int up, const tb_real *m, tb_real from, tb_real *d)
-{
-    trid_p_recurrence_expand(k, up, 0, m, m[up ? k - 1 : 0], from, d);
-}
-
-/* Returns the bytes of shared memory that trid_block_lu and its solves need. */
-TB_HD size_t trid_block_lu_bytes(void)
-{
-    return TRID_BLOCK_LU_LEN * sizeof(tb_real);
-}
-
-/* Returns the bytes of shared memory that trid_block_interleaved_lu and its solves need. */
-TB_HD size_t trid_block_interleaved_lu_bytes(int systems, int parts)
-{
-    return (size_t)TRID_P_INTERLEAVED_LU_LEN(systems, parts, TRID_BANKS) * sizeof(tb_real);
-}
-
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
-
-#if TB_DEVICE_SCOPES
-
-/* Where a product of a recurrence's coefficients exceeds this, partitions take turns, one after another: a small number
-   in such a recurrence may be the difference of large ones. */
-#define TRID_P_RECURRENCE_GROWTH 32
-
-/* What a lane stores of a recurrence's matrix in keep: the factors of the five steps of the scan, the product up to the
-   lane's last row, and at TRID_P_RECURRENCE_EDGE the coefficient of its first row. */
-#define TRID_P_RECURRENCE_EDGE 6
-#define TRID_RECURRENCE_LEN 7
 
 /* Returns x of the lane s before this one in the recurrence's direction. */
 TB_D tb_real trid_p_recurrence_shuffle(int lanes, int up, tb_real x, int s)
@@ -435,10 +295,25 @@ TB_D void trid_warp_recurrence(int k, int lanes, int up, int shift, const tb_rea
     trid_p_recurrence_close(k, lanes, up, shift, m, keep, turns, from, d);
 }
 
-/* Solves a recurrence in either direction: the two functions that follow. */
-TB_D void trid_p_recurrence(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
+/* Both halves across `lanes` lanes. */
+TB_D void trid_p_warp_recurrence_solve(int k, int lanes, int up, int shift, const tb_real *m, tb_real *d)
 {
-    tb_real own[TRID_MOST_ROWS], keep[TRID_RECURRENCE_LEN];
+    tb_real keep[TRID_RECURRENCE_LEN];
+    int turns = trid_warp_recurrence_open(k, lanes, up, shift, m, trid_warp_recurrence_first(lanes, up), 0, keep);
+    trid_warp_recurrence(k, lanes, up, shift, m, keep, turns, d);
+}
+
+/* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, or with up x[j] + m[j] x[j+1] = d[j]. The rows
+   lie as in trid_warp_hybrid.
+   Needs    k >= 1, lanes and up literals; n <= k*lanes; m of row 0 (up: of row n-1) is not read, nor are rows from n on
+   Lanes    all 32 of the warp; groups may have different n
+   Leaves   x in d, 0 in rows from n on; m as it was
+   Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and two votes. Where a product of coefficients over partitions
+            exceeds 32, lanes take turns: lanes times k FMA.
+   Error    each row is solved to some roundoffs of the largest of its terms and of x nearby */
+TB_D void trid_warp_recurrence_solve(int k, int lanes, int up, int n, const tb_real *m, tb_real *d)
+{
+    tb_real own[TRID_MOST_ROWS];
     int first = k * (trid_warp_lane() & (lanes - 1));
     TB_UNROLL
     for (int j = 0; j < k; j++) {
@@ -446,28 +321,7 @@ TB_D void trid_p_recurrence(int k, int lanes, int up, int n, const tb_real *m, t
         own[j] = there && linked ? m[j] : (tb_real)0;
         if (!there) d[j] = 0;
     }
-    int turns = trid_warp_recurrence_open(k, lanes, up, 0, own, trid_warp_recurrence_first(lanes, up), 0, keep);
-    trid_warp_recurrence(k, lanes, up, 0, own, keep, turns, d);
-}
-
-/* Solves a linear recurrence, x[j] + m[j] x[j-1] = d[j], j = 0 .. n-1, laid out as in trid_warp_hybrid.
-   Needs    k >= 1 and lanes literals; n <= k*lanes; m of row 0 is not read, nor are rows from n on
-   Lanes    all 32 of the warp; groups may have different n
-   Leaves   x in d, 0 in rows from n on; m as it was
-   Cost     (2k-1+w) FMA + (k-1+w) mul + (2w+2) shuffles and two votes. Where a product of coefficients over partitions
-            exceeds 32, lanes take turns: lanes times k FMA.
-   Error    each row is solved to some roundoffs of the largest of its terms and of x nearby */
-TB_D void trid_warp_recurrence_down(int k, int lanes, int n, const tb_real *m, tb_real *d)
-{
-    trid_p_recurrence(k, lanes, 0, n, m, d);
-}
-
-/* Solves the same upwards, x[j] + m[j] x[j+1] = d[j].
-   Needs    as trid_warp_recurrence_down, but m of row n-1 is not read
-   Lanes, Leaves, Cost, Error as there */
-TB_D void trid_warp_recurrence_up(int k, int lanes, int n, const tb_real *m, tb_real *d)
-{
-    trid_p_recurrence(k, lanes, 1, n, m, d);
+    trid_p_warp_recurrence_solve(k, lanes, up, 0, own, d);
 }
 
 /* Scans the maps of a group's lanes: each becomes that of all rows from the group's first on. Returns whether all could
@@ -506,8 +360,8 @@ TB_D int trid_p_lu_turns(int k, int lanes, tb_real u, tb_real *a, tb_real *b, tb
    the Thomas algorithm, found by a scan over the lanes. The rows lie as in trid_warp_hybrid.
    Needs    k >= 1 and lanes literals; n <= k*lanes; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all 32 of the warp; groups may have different n
-   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve and
-            trid_warp_lu_solve_transposed; the factors of identity rows from n on
+   Leaves   l = a / pivot in a, r = 1 / pivot in b, u = c / pivot in c, for trid_warp_lu_solve; the factors of identity
+            rows from n on
    Returns  as trid_warp_hybrid
    Cost     (9k+9w) FMA or mul + 7k other operations + (k+1) rcp + (4w+4) shuffles where the matrix is dominant by rows.
             Elsewhere lanes take turns: lanes times k FMA + 2k mul + k rcp.
@@ -518,7 +372,7 @@ TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *
     int rank = trid_warp_lane() & (lanes - 1);
     tb_real map[4];
     trid_lane_pad(k, k * rank, n, k * lanes, a, b, c, (tb_real *)0);
-    int before = __shfl_up_sync(TB_FULL_WARP, trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1]), 1, lanes);
+    int before = __shfl_up_sync(TB_FULL_WARP, trid_p_signs(b[k - 1], c[k - 1]), 1, lanes);
     int good = trid_p_lu_reduce(k, before, a, b, c, map);
     good &= trid_p_lu_scan(lanes, map);
     tb_real w = __shfl_up_sync(TB_FULL_WARP, map[0], 1, lanes), v = __shfl_up_sync(TB_FULL_WARP, map[1], 1, lanes);
@@ -528,41 +382,40 @@ TB_D int trid_warp_lu(int k, int lanes, int n, tb_real *a, tb_real *b, tb_real *
     return trid_lane_status(k * rank, k, n, k * lanes, status, 0);
 }
 
-/* Solves A x = d with the factors of trid_warp_lu.
-   Needs    k, lanes, n, l, r, u as there; rows from n on are read as 0
-   Lanes    all 32 of the warp
-   Leaves   x in d, 0 in rows from n on
-   Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles; where lanes take turns, as trid_warp_recurrence_down
-   Error    that of the Thomas algorithm: the residual is some unit roundoffs (docs/lu.md) */
-TB_D void trid_warp_lu_solve(int k, int lanes, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d)
+/* Begins a solve by factors: zeroes rows from n on of d, which holds rows first .. first+k-1 of `full`, and divides the
+   others by the pivots, which the transposed system leaves to the end. */
+TB_D void trid_p_lu_begin(int k, int transposed, int first, int n, int full, const tb_real *r, tb_real *d)
 {
-    int first = k * (trid_warp_lane() & (lanes - 1));
-    tb_real keep[TRID_RECURRENCE_LEN];
     TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] = n >= k * lanes || first + j < n ? d[j] * r[j] : (tb_real)0;
-    int turns = trid_warp_recurrence_open(k, lanes, 0, 0, l, trid_warp_recurrence_first(lanes, 0), 0, keep);
-    trid_warp_recurrence(k, lanes, 0, 0, l, keep, turns, d);
-    turns = trid_warp_recurrence_open(k, lanes, 1, 0, u, trid_warp_recurrence_first(lanes, 1), 0, keep);
-    trid_warp_recurrence(k, lanes, 1, 0, u, keep, turns, d);
+    for (int j = 0; j < k; j++) {
+        int there = n >= full || first + j < n;
+        if (!transposed) d[j] = there ? d[j] * r[j] : (tb_real)0;
+        if (transposed && !there) d[j] = 0;
+    }
 }
 
-/* Solves A^T x = d with the factors of A, as adjoint differentiation needs it.
-   Cost     as trid_warp_lu_solve, and 2 shuffles
-   Needs, Lanes, Leaves, Error as there */
-TB_D void trid_warp_lu_solve_transposed(int k, int lanes, int n, const tb_real *l, const tb_real *r, const tb_real *u,
-                                        tb_real *d)
+/* Ends it. */
+TB_D void trid_p_lu_end(int k, int transposed, const tb_real *r, tb_real *d)
 {
-    int first = k * (trid_warp_lane() & (lanes - 1));
-    tb_real keep[TRID_RECURRENCE_LEN];
     TB_UNROLL
     for (int j = 0; j < k; j++)
-        if (n < k * lanes && first + j >= n) d[j] = 0;
-    int turns = trid_warp_recurrence_open(k, lanes, 0, 1, u, trid_warp_recurrence_first(lanes, 0), 0, keep);
-    trid_warp_recurrence(k, lanes, 0, 1, u, keep, turns, d);
-    turns = trid_warp_recurrence_open(k, lanes, 1, 1, l, trid_warp_recurrence_first(lanes, 1), 0, keep);
-    trid_warp_recurrence(k, lanes, 1, 1, l, keep, turns, d);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] *= r[j];
+        if (transposed) d[j] *= r[j];
+}
+
+/* Solves A x = d or, transposed, A^T x = d, as adjoint differentiation needs it, with the factors of trid_warp_lu.
+   Needs    transposed a literal; k, lanes, n, l, r, u as there; rows from n on are read as 0
+   Lanes    all 32 of the warp
+   Leaves   x in d, 0 in rows from n on
+   Cost     (4k-2+2w) FMA + (3k-2+2w) mul + (4w+4) shuffles, transposed 2 more; where lanes take turns, as
+            trid_warp_recurrence_solve
+   Error    that of the Thomas algorithm: the residual is some unit roundoffs (docs/lu.md) */
+TB_D void trid_warp_lu_solve(int k, int lanes, int transposed, int n, const tb_real *l, const tb_real *r,
+                             const tb_real *u, tb_real *d)
+{
+    trid_p_lu_begin(k, transposed, k * (trid_warp_lane() & (lanes - 1)), n, k * lanes, r, d);
+    trid_p_warp_recurrence_solve(k, lanes, 0, transposed, transposed ? u : l, d);
+    trid_p_warp_recurrence_solve(k, lanes, 1, transposed, transposed ? l : u, d);
+    trid_p_lu_end(k, transposed, r, d);
 }
 
 /* Precomputes the matrix's part of trid_warp_lu_solve, once, for many right-hand sides. The factors by which partitions
@@ -633,10 +486,6 @@ TB_D void trid_warp_lu_solve_precomputed(int k, int lanes, int sides, int steps,
     trid_warp_recurrence_precomputed(k, lanes, 1, sides, steps, u, keep + 5 * stride, stride, d);
 }
 
-/* Shared memory of a recurrence across warps: each warp's product, sum and last coefficient, 32 of each, and two places
-   for what warps pass on in turns. */
-#define TRID_BLOCK_RECURRENCE_LEN 98
-
 /* trid_warp_recurrence_open across the warps of a block; one barrier inside, two with shift. */
 TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, tb_real *keep, tb_real *shared)
 {
@@ -680,6 +529,14 @@ TB_D void trid_block_recurrence(int k, int up, int shift, const tb_real *m, cons
     }
 }
 
+/* Both halves across the warps of a block. */
+TB_D void trid_p_block_recurrence_solve(int k, int up, int shift, const tb_real *m, tb_real *d, tb_real *shared)
+{
+    tb_real keep[TRID_RECURRENCE_LEN];
+    int turns = trid_block_recurrence_open(k, up, shift, m, keep, shared);
+    trid_block_recurrence(k, up, shift, m, keep, turns, d, shared);
+}
+
 /* Factors one matrix of n <= k*threads rows as trid_warp_lu does. The rows lie as in trid_block_hybrid.
    Needs    k >= 1 literal; a[0] of row 0 and c of row n-1 are not read, nor are rows from n on
    Lanes    all threads of the block, a multiple of 32 up to 1024
@@ -695,7 +552,7 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
         status = 0;
     tb_real map[4], above[4], w = 1, v = 0;
     trid_lane_pad(k, k * thread, n, k * threads, a, b, c, (tb_real *)0);
-    int sign = trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1]);
+    int sign = trid_p_signs(b[k - 1], c[k - 1]);
     int before = __shfl_up_sync(TB_FULL_WARP, sign, 1);
     if (lane == 31) shared[128 + warp] = (tb_real)(sign < 0 ? -1 : 1);
     __syncthreads();
@@ -735,51 +592,26 @@ TB_D int trid_block_lu(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb_real
     return trid_lane_status(k * thread, k, n, k * threads, status, 0);
 }
 
-/* Solves A x = d with the factors of trid_block_lu.
-   Needs    k, n, l, r, u as there; rows from n on are read as 0
+/* Solves A x = d or, transposed, A^T x = d with the factors of trid_block_lu.
+   Needs    transposed a literal; k, n, l, r, u as there; rows from n on are read as 0
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
-   Shared   as trid_block_lu; four barriers inside, warps - 1 more for each recurrence whose warps take turns;
-            __syncthreads() before another use
+   Shared   as trid_block_lu; four barriers inside, transposed six, warps - 1 more for each recurrence whose warps take
+            turns; __syncthreads() before another use
    Cost     trid_warp_lu_solve with lanes = 32, and up to 2 FMA for each warp
    Error    as trid_warp_lu_solve */
-TB_D void trid_block_lu_solve(int k, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d,
-                              tb_real *shared)
+TB_D void trid_block_lu_solve(int k, int transposed, int n, const tb_real *l, const tb_real *r, const tb_real *u,
+                              tb_real *d, tb_real *shared)
 {
-    int first = k * trid_block_thread(), full = k * trid_block_threads();
-    tb_real keep[TRID_RECURRENCE_LEN];
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] = n >= full || first + j < n ? d[j] * r[j] : (tb_real)0;
-    int turns = trid_block_recurrence_open(k, 0, 0, l, keep, shared);
-    trid_block_recurrence(k, 0, 0, l, keep, turns, d, shared);
-    turns = trid_block_recurrence_open(k, 1, 0, u, keep, shared + TRID_BLOCK_RECURRENCE_LEN);
-    trid_block_recurrence(k, 1, 0, u, keep, turns, d, shared + TRID_BLOCK_RECURRENCE_LEN);
-}
-
-/* Solves A^T x = d with the factors of A.
-   Shared   as trid_block_lu_solve, but six barriers inside
-   Needs, Lanes, Leaves, Cost, Error as there */
-TB_D void trid_block_lu_solve_transposed(int k, int n, const tb_real *l, const tb_real *r, const tb_real *u, tb_real *d,
-                                         tb_real *shared)
-{
-    int first = k * trid_block_thread(), full = k * trid_block_threads();
-    tb_real keep[TRID_RECURRENCE_LEN];
-    TB_UNROLL
-    for (int j = 0; j < k; j++)
-        if (n < full && first + j >= n) d[j] = 0;
-    int turns = trid_block_recurrence_open(k, 0, 1, u, keep, shared);
-    trid_block_recurrence(k, 0, 1, u, keep, turns, d, shared);
-    turns = trid_block_recurrence_open(k, 1, 1, l, keep, shared + TRID_BLOCK_RECURRENCE_LEN);
-    trid_block_recurrence(k, 1, 1, l, keep, turns, d, shared + TRID_BLOCK_RECURRENCE_LEN);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] *= r[j];
+    trid_p_lu_begin(k, transposed, k * trid_block_thread(), n, k * trid_block_threads(), r, d);
+    trid_p_block_recurrence_solve(k, 0, transposed, transposed ? u : l, d, shared);
+    trid_p_block_recurrence_solve(k, 1, transposed, transposed ? l : u, d, shared + TRID_BLOCK_RECURRENCE_LEN);
+    trid_p_lu_end(k, transposed, r, d);
 }
 
 /* Interleaved systems: each thread holds partition thread / systems of system thread % systems. The scan distributes
    them anew, a system to a group of min(parts, 32) lanes, and each lane has one partition or, if parts is 64, two.
    Thread t < systems*group has partitions each*(t % group) .. each*(t % group) + each-1 of system t / group. */
-#define TRID_P_INTERLEAVED_SECOND 7 /* in keep: a pair's second product; keep[5] has the first */
-#define TRID_INTERLEAVED_RECURRENCE_LEN 8
 
 /* trid_warp_recurrence_open for interleaved systems; two barriers inside, four with shift. */
 TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, int up, int shift, const tb_real *m,
@@ -863,6 +695,15 @@ TB_D void trid_block_interleaved_recurrence(int k, int systems, int parts, int u
     __syncthreads();
 }
 
+/* Both halves for interleaved systems. */
+TB_D void trid_p_block_interleaved_recurrence_solve(int k, int systems, int parts, int up, int shift, const tb_real *m,
+                                                    tb_real *d, tb_real *shared)
+{
+    tb_real keep[TRID_INTERLEAVED_RECURRENCE_LEN];
+    int turns = trid_block_interleaved_recurrence_open(k, systems, parts, up, shift, m, keep, shared);
+    trid_block_interleaved_recurrence(k, systems, parts, up, shift, m, keep, turns, d, shared);
+}
+
 /* Factors the matrices of `systems` interleaved systems, each as trid_warp_lu does. The rows lie as in
    trid_block_interleaved.
    Needs    as trid_block_interleaved, but parts <= 64
@@ -885,7 +726,7 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
     int group = parts < 32 ? parts : 32, each = parts / group, status = 0;
     tb_real map[4], *signs = shared + 4 * part;
     trid_lane_pad(k, k * partition, n, k * parts, a, b, c, (tb_real *)0);
-    signs[slot] = (tb_real)((trid_p_sign(b[k - 1]) ^ trid_p_sign(c[k - 1])) < 0 ? -1 : 1);
+    signs[slot] = (tb_real)(trid_p_signs(b[k - 1], c[k - 1]) < 0 ? -1 : 1);
     __syncthreads();
     int before = partition > 0 && signs[above] < 0 ? -1 : 0;
     int good = trid_p_lu_reduce(k, before, a, b, c, map);
@@ -926,82 +767,21 @@ TB_D int trid_block_interleaved_lu(int k, int systems, int parts, int n, tb_real
     return trid_lane_status(k * partition, k, n, k * parts, status, 0);
 }
 
-/* Solves the systems whose matrices trid_block_interleaved_lu factored.
-   Needs    k, systems, parts, n, l, r, u as there; rows from n on are read as 0
+/* Solves the systems whose matrices trid_block_interleaved_lu factored, or the transposed ones.
+   Needs    transposed a literal; k, systems, parts, n, l, r, u as there; rows from n on are read as 0
    Lanes    all threads of the block
    Leaves   x in d, 0 in rows from n on
-   Shared   as trid_block_interleaved_lu; eight barriers inside, parts - 1 more for each recurrence whose partitions
-            take turns; none needed before this function's next call
+   Shared   as trid_block_interleaved_lu; eight barriers inside, transposed twelve, parts - 1 more for each recurrence
+            whose partitions take turns; none needed before this function's next call
    Cost     trid_warp_lu_solve with lanes = parts, whose partitions exchange numbers by 6 stores and 6 loads
    Error    as trid_warp_lu_solve */
-TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int n, const tb_real *l, const tb_real *r,
-                                          const tb_real *u, tb_real *d, tb_real *shared)
+TB_D void trid_block_interleaved_lu_solve(int k, int systems, int parts, int transposed, int n, const tb_real *l,
+                                          const tb_real *r, const tb_real *u, tb_real *d, tb_real *shared)
 {
-    int first = k * (trid_block_thread() / systems);
-    tb_real keep[TRID_INTERLEAVED_RECURRENCE_LEN];
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] = n >= k * parts || first + j < n ? d[j] * r[j] : (tb_real)0;
-    int turns = trid_block_interleaved_recurrence_open(k, systems, parts, 0, 0, l, keep, shared);
-    trid_block_interleaved_recurrence(k, systems, parts, 0, 0, l, keep, turns, d, shared);
-    turns = trid_block_interleaved_recurrence_open(k, systems, parts, 1, 0, u, keep, shared);
-    trid_block_interleaved_recurrence(k, systems, parts, 1, 0, u, keep, turns, d, shared);
+    trid_p_lu_begin(k, transposed, k * (trid_block_thread() / systems), n, k * parts, r, d);
+    trid_p_block_interleaved_recurrence_solve(k, systems, parts, 0, transposed, transposed ? u : l, d, shared);
+    trid_p_block_interleaved_recurrence_solve(k, systems, parts, 1, transposed, transposed ? l : u, d, shared);
+    trid_p_lu_end(k, transposed, r, d);
 }
-
-/* Solves the transposed systems with the same factors.
-   Shared   as trid_block_interleaved_lu_solve, but twelve barriers inside
-   Needs, Lanes, Leaves, Cost, Error as there */
-TB_D void trid_block_interleaved_lu_solve_transposed(int k, int systems, int parts, int n, const tb_real *l,
-                                                     const tb_real *r, const tb_real *u, tb_real *d, tb_real *shared)
-{
-    int first = k * (trid_block_thread() / systems);
-    tb_real keep[TRID_INTERLEAVED_RECURRENCE_LEN];
-    TB_UNROLL
-    for (int j = 0; j < k; j++)
-        if (n < k * parts && first + j >= n) d[j] = 0;
-    int turns = trid_block_interleaved_recurrence_open(k, systems, parts, 0, 1, u, keep, shared);
-    trid_block_interleaved_recurrence(k, systems, parts, 0, 1, u, keep, turns, d, shared);
-    turns = trid_block_interleaved_recurrence_open(k, systems, parts, 1, 1, l, keep, shared);
-    trid_block_interleaved_recurrence(k, systems, parts, 1, 1, l, keep, turns, d, shared);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) d[j] *= r[j];
-}
-
-#endif /* TB_DEVICE_SCOPES */
-
-/* ---- host: plain C over arrays ----------------------------------------------------------------------------------- */
-
-#if TB_HOST_SCOPE
-
-/* Factors a matrix without pivoting, one row after another. The factors are those that trid_warp_lu finds by a scan.
-   Needs    l may be a, r may be b, u may be c; a[0] and c[n-1] are not read; n = 0 takes null pointers
-   Leaves   l = a / pivot, r = 1 / pivot, u = c / pivot; l[0] = u[n-1] = 0
-   Returns  0, -1 for n < 0, or 1 + the first row with a bad pivot */
-TB_HOST int trid_host_lu(int n, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *l, tb_real *r,
-                         tb_real *u)
-{
-    int status = trid_lane_factor(n, a, b, c, l, r, u, 1);
-    if (status == 0 && n > 0) l[0] = u[n - 1] = 0;
-    return status;
-}
-
-/* Solves A x = d with the factors of A.
-   Needs    l, r, u as trid_host_lu left them; x may be d */
-TB_HOST void trid_host_lu_solve(int n, const tb_real *l, const tb_real *r, const tb_real *u, const tb_real *d,
-                                tb_real *x)
-{
-    trid_lane_solve(n, l, r, u, d, x, 1);
-}
-
-/* Solves A^T x = d with the factors of A.
-   Needs    as trid_host_lu_solve */
-TB_HOST void trid_host_lu_solve_transposed(int n, const tb_real *l, const tb_real *r, const tb_real *u,
-                                           const tb_real *d, tb_real *x)
-{
-    for (int j = 0; j < n; j++) x[j] = j > 0 ? d[j] - u[j - 1] * x[j - 1] : d[j];
-    for (int j = n - 2; j >= 0; j--) x[j] -= l[j + 1] * x[j + 1];
-    for (int j = 0; j < n; j++) x[j] *= r[j];
-}
-
-#endif /* TB_HOST_SCOPE */
 
 #endif /* TB_BODY */

@@ -2,7 +2,7 @@
 
    MIT licence, see LICENSE. Copy trid.h and the folder trid beside it.
 
-   trid.h's conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, suffixes. Rows are
+   trid.h's conventions hold: k rows a lane, `lanes` lanes a system, w = log2 lanes, status, sizes, names. Rows are
    eliminated in a binary tree of partitions, with pivoting between two rows at a time (docs/pivoted.md derives it).
 
      lane (host and device: one thread, no communication)
@@ -17,7 +17,7 @@
        trid_warp_pivoted_reduce, trid_warp_pivoted_up, trid_warp_pivoted_root, trid_warp_pivoted_down,
        trid_warp_pivoted_expand    the steps of both, for trees of your own
      host, sizes
-       trid_host_pivoted, trid_host_pivoted_len, trid_block_pivoted_bytes
+       trid_host_pivoted, trid_host_pivoted_len
 
    k is at most 32 in single precision and 12 in double. More than 32 is a bad argument. */
 
@@ -27,8 +27,8 @@
 
 #include "../trid.h"
 
-/* Elements of shared memory. */
-#define TRID_BLOCK_PIVOTED_LEN 288 /* trid_block_pivoted: for the block */
+/* Elements of shared memory of trid_block_pivoted, for the block. */
+enum { TRID_BLOCK_PIVOTED_LEN = 288 };
 
 #ifndef __cplusplus
 #define trid_p_meet TB_OF(trid_p_meet)
@@ -39,7 +39,6 @@
 #define trid_lane_pivoted_root TB_OF(trid_lane_pivoted_root)
 #define trid_lane_pivoted_split TB_OF(trid_lane_pivoted_split)
 #define trid_lane_pivoted_expand TB_OF(trid_lane_pivoted_expand)
-#define trid_block_pivoted_bytes TB_OF(trid_block_pivoted_bytes)
 #define trid_host_pivoted_len TB_OF(trid_host_pivoted_len)
 #define trid_p_host_join TB_OF(trid_p_host_join)
 #define trid_p_host_split TB_OF(trid_p_host_split)
@@ -55,26 +54,10 @@
 #define trid_lane_pivoted_split_f64 tb_f64::trid_lane_pivoted_split
 #define trid_lane_pivoted_expand_f32 tb_f32::trid_lane_pivoted_expand
 #define trid_lane_pivoted_expand_f64 tb_f64::trid_lane_pivoted_expand
-#define trid_block_pivoted_bytes_f32 tb_f32::trid_block_pivoted_bytes
-#define trid_block_pivoted_bytes_f64 tb_f64::trid_block_pivoted_bytes
-#define trid_warp_pivoted_f32 tb_f32::trid_warp_pivoted
-#define trid_warp_pivoted_f64 tb_f64::trid_warp_pivoted
-#define trid_block_pivoted_f32 tb_f32::trid_block_pivoted
-#define trid_block_pivoted_f64 tb_f64::trid_block_pivoted
 #define trid_host_pivoted_len_f32 tb_f32::trid_host_pivoted_len
 #define trid_host_pivoted_len_f64 tb_f64::trid_host_pivoted_len
 #define trid_host_pivoted_f32 tb_f32::trid_host_pivoted
 #define trid_host_pivoted_f64 tb_f64::trid_host_pivoted
-#define trid_warp_pivoted_up_f32 tb_f32::trid_warp_pivoted_up
-#define trid_warp_pivoted_up_f64 tb_f64::trid_warp_pivoted_up
-#define trid_warp_pivoted_down_f32 tb_f32::trid_warp_pivoted_down
-#define trid_warp_pivoted_down_f64 tb_f64::trid_warp_pivoted_down
-#define trid_warp_pivoted_reduce_f32 tb_f32::trid_warp_pivoted_reduce
-#define trid_warp_pivoted_reduce_f64 tb_f64::trid_warp_pivoted_reduce
-#define trid_warp_pivoted_expand_f32 tb_f32::trid_warp_pivoted_expand
-#define trid_warp_pivoted_expand_f64 tb_f64::trid_warp_pivoted_expand
-#define trid_warp_pivoted_root_f32 tb_f32::trid_warp_pivoted_root
-#define trid_warp_pivoted_root_f64 tb_f64::trid_warp_pivoted_root
 #endif
 
 #define TB_BODY "pivoted.h"
@@ -276,12 +259,6 @@ TB_HD void trid_lane_pivoted_expand(int k, int below, const tb_real *a, const tb
     }
 }
 
-/* Returns the bytes of shared memory that trid_block_pivoted needs. */
-TB_HD size_t trid_block_pivoted_bytes(void)
-{
-    return TRID_BLOCK_PIVOTED_LEN * sizeof(tb_real);
-}
-
 /* ---- warp and block ---------------------------------------------------------------------------------------------- */
 
 #if TB_DEVICE_SCOPES
@@ -423,8 +400,8 @@ TB_D int trid_block_pivoted(int k, int n, tb_real *a, tb_real *b, tb_real *c, tb
     TB_UNROLL
     for (int e = 0; e < 9; e++)
         border[e] = lane < warps                             ? shared[32 * e + lane]
-                  : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
-                                                           : (tb_real)0;
+                    : e == (lane & 1) || e == 7 - (lane & 1) ? (tb_real)1
+                                                             : (tb_real)0;
     bad |= trid_warp_pivoted_up(1, 32, count, lane, border, warp_kept, &warp_side);
     bad |= trid_warp_pivoted_root(32, count, border, outer);
     trid_warp_pivoted_down(1, 32, count, lane, warp_kept, warp_side, outer);

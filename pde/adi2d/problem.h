@@ -244,8 +244,6 @@ TB_HD void adi2d_p_fill_nan(const adi2d_batch *batch, int which, int thread, int
             batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] = n;
 }
 
-#define ADI2D_P_PHASES 11 /* of adi2d_p_prepare */
-
 /* Sets the status to the first of what is wrong with points and steps. */
 TB_HD void adi2d_p_points_status(const adi2d_problem *problem, const adi2d_p_tables *t)
 {

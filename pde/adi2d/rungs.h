@@ -89,10 +89,6 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     return a;
 }
 
-#define ADI2D_P_RUNG_THREADS 64
-#define ADI2D_P_RUNG_SET_UP_THREADS 256
-#define ADI2D_P_RUNG_BACK 8
-
 /* What the thread of a line holds of its problem. */
 typedef struct {
     adi2d_p_rung_arrays a;

@@ -92,8 +92,6 @@ TB_HD constexpr int adi3d_p_plane_len(int rows, int warps, int lines)
     return (lines + 2) * warps * adi3d_p_warp_len(rows);
 }
 
-#define ADI3D_P_SLOTS 3 /* planes in shared memory: the one before, the current one, the next */
-
 /* Copies the values of a lane from shared memory. */
 template <int rows>
 TB_D void adi3d_p_device_lane_of(const tb_real *part, int lane, tb_real *v)
