@@ -572,7 +572,7 @@ struct Tune {
     trid_p_batch_plan plan(int flags = 0) const
     {
         trid_p_batch_plan plan;
-        launched(trid_p_batch_begin(lines, flags, 0, 0, 0, &plan));
+        launched(trid_p_batch_begin(lines, flags, sizeof(T), NULL, 0, &plan));
         return plan;
     }
     trid_p_batch_arrays<T> rows(int factored = 0) const
@@ -610,11 +610,10 @@ struct Tune {
     template <int PIVOTED, int L, int S, int R, int AHEAD>
     void cluster(int parts) const
     {
+        typedef trid_p_batch_shape<16, L, S, R, AHEAD, how::clusters> shape;
+        constexpr int method = PIVOTED ? how::pivoted : how::hybrid;
         char name[64];
-        auto f = [&] {
-            return launch < PIVOTED ? how::pivoted : how::hybrid, trid_p_batch_shape < 16, L, S, R, AHEAD,
-                   how::clusters >> (plan(), parts, rows(), (const T *)s.d, s.x);
-        };
+        auto f = [&] { return launch<method, shape>(plan(), parts, rows(), (const T *)s.d, s.x); };
         snprintf(name, sizeof name, "tune%s_C%d_K16_L%d_S%d_R%d_A%d", PIVOTED ? "_pivoted" : "", parts, L, S, R, AHEAD);
         if (f()) time(name, 5, f);
     }
