@@ -9,8 +9,8 @@
 #define TRID_P_BATCH_ON_CHIP_INTERLEAVED 24
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 0
 #define TRID_P_BATCH_ON_CHIP_PIVOTED(bytes, dense) (24 + 0 * ((bytes) + (dense)))
-#define TRID_P_BATCH_CHUNK_ROWS(interleaved, periodic) ((interleaved) || !(periodic) ? 8 : 4) /* 256 rows a chunk, */
-#define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (4 + 0 * (bytes)) /* with pivoting and periodic 128, interleaved 64 */
+#define TRID_P_BATCH_CHUNK_ROWS 8                                /* 256 rows a chunk, interleaved 64, */
+#define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (4 + 0 * (bytes)) /* with pivoting 128 */
 #define TRID_P_BATCH_CHUNK_SYSTEMS(bytes) (64 / (bytes))
 #include "test_batch.cu"
 

@@ -306,9 +306,9 @@ static void test_long(void)
     test_several<T>("longer", trid_lines_contiguous(beyond, 1), 2, 5000, TRID_BATCH_TRANSPOSED, 1, 1);
     test_several<T>("longer", trid_lines_contiguous(beyond, 1), 1, 0, TRID_BATCH_PERIODIC, 0, 0);
     /* Periodic ones of whole chunks; and such as leave periodic ones that are long again. */
-    test_several<T>("whole chunks", trid_lines_contiguous(1280, 2), 1, 0, TRID_BATCH_PERIODIC, 0, 0);
+    test_several<T>("whole chunks", trid_lines_contiguous(1536, 2), 1, 0, TRID_BATCH_PERIODIC, 0, 0);
     test_several<T>("whole chunks", trid_lines_interleaved(1152, 3), 1, 0, TRID_BATCH_PERIODIC, 0, 0);
-    const trid_lines longest = sizeof(T) == 4 ? trid_lines_interleaved(70001, 2) : trid_lines_contiguous(140001, 1);
+    const trid_lines longest = sizeof(T) == 4 ? trid_lines_interleaved(70001, 2) : trid_lines_contiguous(300001, 1);
     test_several<T>("longest", longest, 1, 0, TRID_BATCH_PERIODIC, 0, 0);
     fault spoil = {0, 1, 700}, end = {0, 1, 1024};
     test_several<T>("long", trid_lines_contiguous(1025, 2), 1, 0, 0, 0, 0, &spoil);

@@ -519,7 +519,7 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
         interleaved = systems > 1,
         within = interleaved ? TRID_P_BATCH_STRIDED : TRID_P_BATCH_CONTIGUOUS, /* the reduced systems' */
         kind = periodic ? TRID_P_BATCH_PERIODIC : TRID_P_BATCH_PLAIN,
-        k = TRID_P_BATCH_CHUNK_ROWS(interleaved, periodic),
+        k = TRID_P_BATCH_CHUNK_ROWS,
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
     typedef typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type chunk_type;

@@ -15,7 +15,7 @@
 
 /* How longer systems are cut into chunks: rows a thread and threads; of interleaved systems, how many a block has. */
 #ifndef TRID_P_BATCH_CHUNK_ROWS
-#define TRID_P_BATCH_CHUNK_ROWS(interleaved, periodic) ((interleaved) || !(periodic) ? 16 : 8)
+#define TRID_P_BATCH_CHUNK_ROWS 16
 #define TRID_P_BATCH_CHUNK_ROWS_PIVOTED(bytes) (128 / (bytes))
 #define TRID_P_BATCH_CHUNK_SYSTEMS(bytes) (128 / (bytes))
 #endif
@@ -31,7 +31,7 @@ TRID_BATCH_API trid_p_batch_level_layout trid_p_batch_level_layout_of(long long 
                                                                       int interleaved, int periodic, int refined)
 {
     trid_p_batch_level_layout layout;
-    layout.rows = TRID_P_BATCH_CHUNK_PARTS(interleaved) * TRID_P_BATCH_CHUNK_ROWS(interleaved, periodic);
+    layout.rows = TRID_P_BATCH_CHUNK_PARTS(interleaved) * TRID_P_BATCH_CHUNK_ROWS;
     layout.chunks = (n + layout.rows - 1) / layout.rows;
     layout.left = periodic ? n / layout.rows * 2 + n % layout.rows : 2 * layout.chunks;
     layout.largest = 0;
@@ -88,8 +88,8 @@ TRID_BATCH_API long long trid_p_batch_levels_end(long long n, long long systems,
    holds before does not matter; when the launch is done it may be used again.
    Returns  0 where n <= 1024: scratch may be null then, and also for interleaved systems of up to 8192 rows where there
             are clusters of blocks, except for trid_batch_checked; TRID_BATCH_BAD_SIZE for lines that launches refuse so
-   Cost     about 20 bytes a system, and 0.03 of an array (interleaved or TRID_BATCH_PERIODIC: 0.07, of which up to 255
-            rows a system are not divided); with TRID_BATCH_REFINED one array more */
+   Cost     about 20 bytes a system, and 0.03 of an array (interleaved: 0.07); with TRID_BATCH_REFINED one array more,
+            with TRID_BATCH_PERIODIC four times the rows beyond the last 512 (interleaved: 128) */
 TRID_BATCH_API long long trid_batch_scratch(trid_lines lines, int flags, int bytes)
 {
     lines = trid_p_lines_of(lines);
