@@ -99,6 +99,7 @@ struct kernel {
 };
 static kernel kernel_of(const launch &one)
 {
+    static const char *const method[] = {"", "shared_", "checked_", "checked_", "pivoted_", "lu_"};
     std::string symbol = symbols[one.kernel], arguments = symbol.substr(symbol.find('<') + 1);
     kernel found = {symbol.substr(0, symbol.find('<')), {}};
     const std::vector<std::string> &names = parameters[found.name];
@@ -107,6 +108,8 @@ static kernel kernel_of(const launch &one)
         at = arguments.find(',', at) + 1;
         found.is[name] = atoi(arguments.c_str() + at);
     }
+    if (found.name == "contiguous")
+        found.name = std::string(method[found.is["method"]]) + (found.is["scope"] ? "block" : "lanes");
     return found;
 }
 
@@ -121,7 +124,7 @@ static std::string format(const char *text, int value)
    precision. The systems of a block depend on that: they go to *own, and "@" stands for them. */
 static std::string describe(const launch &one, std::string *own)
 {
-    static const char *const path[] = {"  full      ", "  contiguous", "  strided   "};
+    static const char *const layout[] = {"  full      ", "  contiguous", "  strided   "};
     static const struct {
         const char *name, *text;
     } shown[] = {{"k", "  k %-2d"}, {"systems", "  systems @"}, {"parts", "  parts %-2d"}, {"burst", "  burst %d"},
@@ -129,10 +132,11 @@ static std::string describe(const launch &one, std::string *own)
     kernel k = kernel_of(one);
     size_t cut = k.name.rfind("_reduce");
     std::string text = cut == std::string::npos ? k.name : k.name.substr(0, cut) + "_*";
-    if (k.is.count("path")) text += path[k.is["path"]];
+    if (k.is.count("path")) text += layout[k.is["path"]];
+    if (k.is.count("layout")) text += layout[k.is["layout"]];
     for (auto &each : shown)
         if (k.is.count(each.name)) text += format(each.text, k.is[each.name]);
-    if (k.is.count("warps")) text += format("  %d warps", one.threads / 32);
+    if (k.is["scope"]) text += format("  %d warps", one.threads / 32);
     if (one.blocks > 1) text += all_sizes ? format("  c = %-2d", one.blocks) : "  clusters";
     if (k.is.count("systems")) *own = format("%d", k.is["systems"]);
     return text;
@@ -370,11 +374,11 @@ int main(int argc, char **argv)
     print_table("with another step or pitch", {SOLVE, STRIDED}, &solve, 1);
     print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h, trid_p_batch_launch_clusters)", interleaved, NULL, 0);
     print_table("where none fit, or the device has none (trid_p_batch_launch_interleaved)", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
-    print_table("trid_batch_checked, contiguous (batch/checked.h)", {CHECKED, CONTIGUOUS}, &solve, 1);
+    print_table("trid_batch_checked, contiguous (the same)", {CHECKED, CONTIGUOUS}, &solve, 1);
     print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved, 1);
-    print_table("trid_batch_shared, contiguous (batch/shared.h)", {SHARED, CONTIGUOUS}, &solve, 1);
+    print_table("trid_batch_shared, contiguous (the same)", {SHARED, CONTIGUOUS}, &solve, 1);
     print_table("trid_batch_shared, interleaved", {SHARED, INTERLEAVED}, &interleaved, 1);
-    print_table("trid_batch_pivoted, contiguous, one system after another (batch/pivoted.h)", pivoted, NULL, 0);
+    print_table("trid_batch_pivoted, contiguous, one system after another (the same)", pivoted, NULL, 0);
     print_table("with another step or pitch", {PIVOTED, STRIDED}, &pivoted, 1);
     print_table("interleaved", {PIVOTED, INTERLEAVED}, &pivoted, 1);
     return 0;

@@ -112,6 +112,25 @@ static void test_unstaged(void)
     }
 }
 
+/* Of the shapes for contiguous systems, what a bound on n compiles is what some n within it is served by. */
+template <class T>
+static void test_reached(void)
+{
+    enum { SHAPES = sizeof trid_p_batch_contiguous_shapes / sizeof *trid_p_batch_contiguous_shapes, MOST = 4097 };
+    const int ends[] = {1, 2, 9, 16, 17, 33, 100, 512, 513, 768, 1024, 1025, 2049, MOST};
+    for (int method = TRID_P_BATCH_HYBRID; method <= TRID_P_BATCH_LU; method++)
+        for (int least : ends)
+            for (int most : ends) {
+                int serves[SHAPES + 1] = {0}, wrong = 0;
+                for (int n = least; n <= most; n++)
+                    for (int layout = TRID_P_BATCH_FULL; layout <= TRID_P_BATCH_STRIDED; layout++)
+                        serves[trid_p_batch_first_shape<T>(method, layout, n)] = 1;
+                for (int at = 0; at < SHAPES; at++)
+                    wrong += trid_p_batch_is_reached<T>(at, method, least, most) != serves[at];
+                CHECK(least > most || !wrong, "method %d, n %d..%d: %d shapes", method, least, most, wrong);
+            }
+}
+
 int main(void)
 {
     enum { LINES = TRID_BATCH_ONLY_INTERLEAVED, ROWS = TRID_BATCH_ONLY_CONTIGUOUS, SHORT = TRID_BATCH_ONLY_SHORT };
@@ -124,6 +143,8 @@ int main(void)
     test_all<SHARED, LINES | SHORT, float>("shared");
     test_all<SEVERAL, ROWS | SHORT, float>("several");
     test_unstaged<float>();
+    test_reached<float>();
+    test_reached<double>();
 #ifdef SIMT_EMULATOR
     simt_capability(7, 5);
     test_unstaged<float>();

@@ -359,7 +359,7 @@ static int trid_p_batch_launch_known(const trid_p_batch_plan &plan, const trid_p
     if constexpr (shared && !(only & TRID_BATCH_ONLY_CONTIGUOUS))
         if (trid_p_batch_as_interleaved<only>(plan) && plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
             return trid_p_batch_launch_shared_interleaved(plan, rows, d, x, stream);
-    return trid_p_batch_launch<0, only>(plan, rows, d, x, shared ? TRID_BATCH_SHARED : 0, stream);
+    return trid_p_batch_launch<0, only>(plan, rows, d, x, stream);
 }
 
 template <class tb_real, int only, class rows_type>

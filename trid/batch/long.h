@@ -94,7 +94,7 @@ TB_D void trid_p_batch_before(int k, const trid_p_batch_levels<tb_real> &levels,
 {
     const tb_real *from = levels.before + (p.system * levels.plan.n + 32 * k * p.chunk);
     int lane = trid_warp_lane(), slot[TRID_MOST_ROWS];
-    trid_p_batch_fetch<TRID_P_BATCH_CONTIGUOUS>(k, levels.plan, 0, p.total, 0, from, 1, 0, x);
+    trid_p_batch_fetch<TRID_P_BATCH_CONTIGUOUS>(k, levels.plan, {from, 1, 0, 0, p.total, 0}, x);
     trid_p_batch_transpose<TRID_P_BATCH_CONTIGUOUS, 1>(k, valid, (tb_real)0, slot, x, shared);
     *left = __shfl_up_sync(TB_FULL_WARP, x[k - 1], 1);
     *right = __shfl_down_sync(TB_FULL_WARP, x[0], 1);
@@ -102,14 +102,14 @@ TB_D void trid_p_batch_before(int k, const trid_p_batch_levels<tb_real> &levels,
     if (lane == 31) *right = valid > k ? from[32 * k] : (tb_real)0;
 }
 
-/* Blocks a multiprocessor, as TRID_P_BATCH_RESIDENT: with k = 16 that many do without local memory. */
+/* Blocks a multiprocessor for which the compiler makes room: with k = 16 that many do without local memory. */
 #ifndef TRID_P_BATCH_CHUNKS_RESIDENT
 #define TRID_P_BATCH_CHUNKS_RESIDENT(tb_real, path, checked)                                                           \
     ((checked) ? 1 : (path) == TRID_P_BATCH_STRIDED ? 4 : sizeof(tb_real) == 4 ? 5 : 6)
 #endif
 
-/* Reduces a chunk a warp; systems lie as for trid_p_batch_warps. With checked and levels.before, the right-hand side is
-   the residual of that x. */
+/* Reduces a chunk a warp; systems lie as for trid_p_batch_contiguous. With checked and levels.before, the right-hand
+   side is the residual of that x. */
 template <class tb_real, int k, int path, int checked, class rows_type>
 TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, checked), TRID_P_BATCH_CHUNKS_RESIDENT(tb_real, path, checked))
 TRID_KERNEL void trid_p_batch_chunks_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
@@ -125,8 +125,10 @@ TRID_KERNEL void trid_p_batch_chunks_reduce(trid_p_batch_levels<tb_real> levels,
     int first = k * (32 * p.chunk + lane), valid = plan.n - first;
     tb_real ra[k], rb[k], rc[k], rd[k], top[4] = {0, 0, 0, 0}, known[2], *shared = buffer[warp];
     trid_p_batch_ask_known(k, rows, p.system, first, valid, known);
-    trid_p_batch_warp_matrix<path>(k, plan, p.tile, p.total, p.chunk, valid, trid_p_batch_rows_of(rows), ra, rb, rc);
-    trid_p_batch_fetch<path>(k, plan, 0, p.total, 0, d + p.at, plan.lines.step, plan.lines.stride, rd);
+    trid_p_batch_matrix<TRID_P_BATCH_BLOCK, path>(
+        k, plan, trid_p_batch_spot_of<TRID_P_BATCH_BLOCK, path>(k, 0, plan, p.tile, p.chunk, lane),
+        trid_p_batch_rows_of(rows), ra, rb, rc);
+    trid_p_batch_fetch<path>(k, plan, trid_p_batch_right(plan, d + p.at, p.total), rd);
     trid_p_batch_transpose_matrix<path, 1>(k, trid_p_batch_rows_of(rows), valid, slot, ra, rb, rc, shared, 0);
     trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, rd, shared);
     trid_p_batch_put_known(k, rows, first, valid, known, ra, rb, rc, rd);
@@ -169,8 +171,10 @@ TRID_KERNEL void trid_p_batch_chunks_expand(trid_p_batch_levels<tb_real> levels,
     tb_real ra[k], rb[k], rc[k], rd[k], end = lane == 0 ? known[0] : lane == 31 ? known[levels.row] : (tb_real)0;
     tb_real *shared = buffer[warp], left, right, of_system[2];
     trid_p_batch_ask_known(k, rows, p.system, first, valid, of_system);
-    trid_p_batch_warp_matrix<path>(k, plan, p.tile, p.total, p.chunk, valid, trid_p_batch_rows_of(rows), ra, rb, rc);
-    trid_p_batch_fetch<path>(k, plan, 0, p.total, 0, d + p.at, plan.lines.step, plan.lines.stride, rd);
+    trid_p_batch_matrix<TRID_P_BATCH_BLOCK, path>(
+        k, plan, trid_p_batch_spot_of<TRID_P_BATCH_BLOCK, path>(k, 0, plan, p.tile, p.chunk, lane),
+        trid_p_batch_rows_of(rows), ra, rb, rc);
+    trid_p_batch_fetch<path>(k, plan, trid_p_batch_right(plan, d + p.at, p.total), rd);
     trid_p_batch_transpose_matrix<path, 1>(k, trid_p_batch_rows_of(rows), valid, slot, ra, rb, rc, shared, own_len);
     trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, rd, shared + 3 * own_len);
     trid_p_batch_put_known(k, rows, first, valid, of_system, ra, rb, rc, rd);
@@ -388,8 +392,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid
     enum { fold = sizeof(tb_real) == 4 ? 2 : 1 };
     const tb_real *right = d;
     if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED))
-        if (!trid_p_batch_is_interleaved(plan))
-            return trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_CONTIGUOUS>(plan, rows, right, d, stream);
+        if (!trid_p_batch_is_interleaved(plan)) return trid_p_batch_launch_block<tb_real>(plan, rows, right, d, stream);
     int launched = 0, status = TRID_BATCH_BAD_SIZE;
     if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
         status = plan.n <= 64

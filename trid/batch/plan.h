@@ -240,17 +240,11 @@ TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int
     }
 }
 
-/* Reports on the systems of a warp, each of which has `lanes` lanes, bad being the least bad row of the lane. */
-template <class tb_real>
-TB_D void trid_p_batch_tell_warp(const trid_p_batch_plan &plan, int lanes, int rank, int own_n, long long system,
-                                 int bad)
+/* Returns whether a warp's systems are wanted: with repair only those whose status is not 0, and all that share its
+   warp. */
+TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
 {
-    if (!trid_p_batch_reports(plan)) return;
-    for (int m = 1; m < lanes; m *= 2) {
-        int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
-        bad = other < bad ? other : bad;
-    }
-    if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
+    return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
 }
 
 /* Returns the larger; NaN is larger than all. */

@@ -92,9 +92,8 @@ static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_
                                                                                                   stream);
     int status = TRID_BATCH_BAD_SIZE;
     if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED))
-        status = trid_p_batch_is_contiguous(plan, rows)
-                     ? trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream)
-                     : trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_STRIDED>(plan, rows, d, x, stream);
+        status =
+            trid_p_batch_launch_contiguous<TRID_P_BATCH_HYBRID, TRID_P_BATCH_ON_CHIP_LU + 1>(plan, rows, d, x, stream);
     return status;
 }
 
@@ -114,6 +113,23 @@ static trid_p_batch_more<tb_real> trid_p_batch_more_of(trid_p_batch_plan *plan, 
     if (plan->flags & TRID_BATCH_TRANSPOSED) more.top = rows->c + end, more.bottom = rows->a;
     trid_p_batch_sides(*plan, rows->step, &rows->a, rows->b, &rows->c);
     return more;
+}
+
+/* Launches systems that a block holds beside their factors. */
+template <class tb_real, int factor, int only = 0>
+static int trid_p_batch_launch_lu(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
+                                  const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                  cudaStream_t stream)
+{
+    int status = TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_as_interleaved<only>(plan)) {
+        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
+            status = trid_p_batch_launch_lu_interleaved<tb_real, factor>(plan, rows, more, d, x, stream);
+    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
+        const trid_p_batch_lu_rows<tb_real, factor> both = {rows, more};
+        status = trid_p_batch_launch_contiguous<TRID_P_BATCH_LU>(plan, both, d, x, stream);
+    }
+    return status;
 }
 
 #define TB_BODY "batch/several.h"
