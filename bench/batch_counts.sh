@@ -20,16 +20,16 @@ echo "kernel,rows_a_lane,precision,registers,local_bytes,warps,KiB_on_their_way"
 awk -v quote="'" '
     /Compiling entry function/ { split($0, part, quote); name = part[2] }
     /bytes stack frame/ { local = $1 }
-    # _Z18trid_p_batch_warpsIfLi16ELi0E.., _Z18trid_p_batch_blockIdLi16ELi2ELi0ELi0E..: type, K, (warps,) path
-    /Used [0-9]+ registers/ && name ~ /trid_p_batch_(warps|block)I/ {
+    # _Z23trid_p_batch_contiguousIfLi0ELi0ELi1ELi16ELi4ELi5E..: type, method, scope, layout, k, warps, resident
+    /Used [0-9]+ registers/ && name ~ /trid_p_batch_contiguousI.Li0E/ {
         for (i = 1; i <= NF; i++) if ($i == "Used") registers = $(i + 1)
-        is_block = name ~ /blockI/
-        type = substr(name, index(name, is_block ? "blockI" : "warpsI") + 6, 1)
+        type = substr(name, index(name, "contiguousI") + 11, 1)
         split(substr(name, index(name, "I" type "Li")), size, /Li|E/)
-        rows = size[2]
-        path = is_block ? size[6] : size[4]
+        is_block = size[4]
+        path = size[6]
+        rows = size[8]
+        warps = size[10]
         bytes = type == "f" ? 4 : 8
-        warps = is_block ? size[4] : 16 / bytes
         rounded = int((registers + 7) / 8) * 8
         held = int(65536 / (32 * rounded) / warps) * warps
         printf "%s_%s,%d,%s,%d,%d,%d,%d\n", is_block ? "block_of_" warps : "warps", \

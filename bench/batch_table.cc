@@ -102,6 +102,9 @@ struct kernel {
 };
 static kernel kernel_of(const launch &one)
 {
+    static const std::map<int, const char *> method = {{1, ""},           {8, "pivoted_"},
+                                                       {16, "shared_"},   {64, "checked_"},
+                                                       {128, "checked_"}, {768, "lu_"}}; /* trid_p_batch_how */
     std::string symbol = symbols[one.kernel], arguments = symbol.substr(symbol.find('<') + 1);
     kernel found = {symbol.substr(0, symbol.find('<')), {}};
     const size_t shape = arguments.find("trid_p_batch_shape<");
@@ -112,6 +115,8 @@ static kernel kernel_of(const launch &one)
         at = arguments.find(',', at + 1);
     }
     if (found.name != "interleaved") found.is.erase("burst"); /* which asks for all rows at once */
+    if (found.name == "contiguous")
+        found.name = std::string(method.at(found.is["method"])) + (found.is["scope"] ? "block" : "lanes");
     return found;
 }
 
@@ -126,20 +131,24 @@ static std::string format(const char *text, int value)
    precision. The systems of a block depend on that: they go to *own, and "@" stands for them. */
 static std::string describe(const launch &one, std::string *own)
 {
-    static const char *const path[] = {"  full      ", "  contiguous", "  strided   "};
+    static const char *const layout[] = {"  full      ", "  contiguous", "  strided   "};
     static const struct {
         const char *name, *text;
-    } shown[] = {{"k", "  k %-2d"}, {"systems", "  systems @"}, {"parts", "  parts %-2d"}, {"burst", "  burst %d"},
+    } shown[] = {{"k", "  k %-2d"},
+                 {"systems", "  systems @"},
+                 {"parts", "  parts %-2d"},
+                 {"burst", "  burst %d"},
                  {"ahead", "  ahead %-3d"}};
     kernel k = kernel_of(one);
     size_t cut = k.name.rfind("_reduce");
     std::string text = cut == std::string::npos ? k.name : k.name.substr(0, cut) + "_*";
     const bool alone = k.is.count("systems") && k.is["systems"] == 1; /* a warp has a chunk */
     if (alone) k.is.erase("systems"), k.is.erase("parts");
-    if (k.is.count("path") && !k.is.count("systems")) text += path[k.is["path"]];
+    if (k.is.count("path") && !k.is.count("systems")) text += layout[k.is["path"]];
+    if (k.is.count("layout")) text += layout[k.is["layout"]];
     for (auto &each : shown)
         if (k.is.count(each.name)) text += format(each.text, k.is[each.name]);
-    if (k.is.count("warps")) text += format("  %d warps", one.threads / 32);
+    if (k.is["scope"]) text += format("  %d warps", one.threads / 32);
     if (one.blocks > 1) text += all_sizes ? format("  c = %-2d", one.blocks) : "  clusters";
     if (k.is.count("systems")) *own = format("%d", k.is["systems"]);
     return text;
@@ -378,11 +387,11 @@ int main(int argc, char **argv)
     print_table("with another step or pitch", {SOLVE, STRIDED}, &solve, 1);
     print_table("trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)", interleaved, NULL, 0);
     print_table("where none fit, or the device has none", {SOLVE, WITHOUT_CLUSTERS}, &interleaved, 0);
-    print_table("trid_batch_checked, contiguous (batch/checked.h)", {CHECKED, CONTIGUOUS}, &solve, 1);
+    print_table("trid_batch_checked, contiguous (the same)", {CHECKED, CONTIGUOUS}, &solve, 1);
     print_table("trid_batch_checked, interleaved", {CHECKED, INTERLEAVED}, &interleaved, 1);
-    print_table("trid_batch_shared, contiguous (batch/shared.h)", {SHARED, CONTIGUOUS}, &solve, 1);
+    print_table("trid_batch_shared, contiguous (the same)", {SHARED, CONTIGUOUS}, &solve, 1);
     print_table("trid_batch_shared, interleaved", {SHARED, INTERLEAVED}, &interleaved, 1);
-    print_table("trid_batch_pivoted, contiguous, one system after another (batch/pivoted.h)", pivoted, NULL, 0);
+    print_table("trid_batch_pivoted, contiguous, one system after another (the same)", pivoted, NULL, 0);
     print_table("with another step or pitch", {PIVOTED, STRIDED}, &pivoted, 1);
     print_table("interleaved", {PIVOTED, INTERLEAVED}, &pivoted, 1);
     return 0;

@@ -122,6 +122,28 @@ static void test_unstaged(void)
     }
 }
 
+/* Of the shapes for contiguous systems, what a bound on n compiles is what some n within it is served by. */
+template <class T>
+static void test_reached(void)
+{
+    typedef trid_p_batch_how how;
+    typedef trid_p_batch_contiguous_shapes table;
+    enum { SHAPES = sizeof table::rows / sizeof *table::rows, MOST = 4097 };
+    static const int methods[] = {how::hybrid, how::shared, how::checked, how::refined, how::pivoted, how::lu};
+    const int ends[] = {1, 2, 9, 16, 17, 33, 100, 512, 513, 768, 1024, 1025, 2049, MOST};
+    for (int method : methods)
+        for (int least : ends)
+            for (int most : ends) {
+                int serves[SHAPES + 1] = {0}, wrong = 0;
+                for (int n = least; n <= most; n++)
+                    for (int layout = how::full; layout <= how::strided; layout++)
+                        serves[trid_p_batch_first_shape<T>(method, layout, n)] = 1;
+                for (int at = 0; at < SHAPES; at++)
+                    wrong += trid_p_batch_is_reached<T>(at, method, least, most) != serves[at];
+                CHECK(least > most || !wrong, "method %d, n %d..%d: %d shapes", method, least, most, wrong);
+            }
+}
+
 int main(void)
 {
     enum { LINES = TRID_BATCH_ONLY_INTERLEAVED, ROWS = TRID_BATCH_ONLY_CONTIGUOUS, SHORT = TRID_BATCH_ONLY_SHORT };
@@ -134,6 +156,8 @@ int main(void)
     test_all<SHARED, LINES | SHORT, float>("shared");
     test_all<SEVERAL, ROWS | SHORT, float>("several");
     test_unstaged<float>();
+    test_reached<float>();
+    test_reached<double>();
 #ifdef SIMT_EMULATOR
     simt_capability(7, 5);
     test_unstaged<float>();

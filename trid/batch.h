@@ -58,19 +58,19 @@
      Stream     any; calls on one stream follow one another as kernels do.
 
    The rooms, in batch/: what all share is in lines.h (where systems lie), scratch.h (memory for long systems), plan.h
-   (tiles, rows, report), device.h, call.h (arguments). How a layout is solved is in contiguous.h (kernels and their
-   shapes) and interleaved.h, with sweep.h (a tile in a block or a cluster) and pipeline.h (tiles on their way); systems
-   that no block holds, in long.h. The operations are in solve.h (with trid_batch_checked, whose kernels are in
-   checked.h), shared.h, pivoted.h; several.h, with factored.h; interface.h, weights.h. c_linkage.h has
-   the launches for C.
+   (tiles, rows, report), device.h, call.h (arguments). How a layout is solved is in contiguous.h (the kernel, its shapes,
+   its launch), with rows.h (memory to registers and back) and residual.h (rows that wait for their residual), and in
+   interleaved.h, with sweep.h (a tile in a block or a cluster), pipeline.h (tiles on their way) and checked.h (tiles that
+   wait for their residual); systems that no block holds, in long.h. The operations are in solve.h, shared.h, pivoted.h;
+   several.h, with factored.h (LU factors); interface.h, weights.h. c_linkage.h has the launches for C.
    To add an operation: a room with its kernels, their shapes, its launch and the function that checks its arguments;
    here its line and its room above, its #include and its aliases below; its flags, in the enumerations and in
    trid_batch_status_string; its C function in c_linkage.h; what it needs of scratch in trid_batch_scratch. Outside: a
    title in bench/batch_table.cc, if sizes choose its kernels; tests/batch_field.h, tests/test_batch*.cu,
    tests/faults.txt and tests/codegen_ladders.cu; bench/batch.cu; README.md, docs/README.md, guide.md and batch.md. A
    room that needs both precisions at once is a template over two types.
-   To add a shape: a line of the list in the launch that is to choose it. The script that the table below names makes
-   the table.
+   To add a shape: a line of the table or the list of the launch that is to choose it. The script that the table below
+   names makes the table.
 
    Options, defined before the header is included:
      TRID_BATCH_IMPLEMENTATION   in one .cu file of a program written in C: the launches as functions with C linkage */
@@ -181,29 +181,30 @@ typedef struct {
 
 /* Which kernel serves which size. The name of a kernel begins with trid_p_batch_; its room is named where its table
    begins and has its launch below it; what is shown of it are the template's parameters, in their order. k rows are a
-   thread's. Contiguous systems (step is not the larger pitch): the fewest lanes a system, 1, 2, 4 .. 32, with which at
-   most 16 rows a lane hold it, and the least k of the table that does; full where tiles are full. Interleaved systems
-   (stride is the smaller pitch): `systems` of them a block, each in `parts` partitions of k rows, of which `burst` rows
-   are asked for at a time, with `ahead` bytes around them prefetched into the cache; in clusters, of as many blocks as
-   have rows, k*parts rows a block. Longer systems are cut into chunks, of 32 k rows, interleaved ones of k*parts
-   (batch/long.h): long_reduce leaves two rows of each, these are solved as systems by themselves, and long_expand puts
-   in what is then known; with pivoting pivoted_groups takes 32 chunks at a time, up and down again. trid_batch_checked
-   and _shared are shown by names alone, where they differ from trid_batch_solve (more with --all). The n of each, from
-   bench/batch_table.sh:
+   thread's. Contiguous systems (step is not the larger pitch): trid_p_batch_contiguous, of which lanes or block is the
+   scope and what stands before it the method. The fewest lanes a system, 1, 2, 4 .. 32, with which at most 16 rows a
+   lane hold it, and the least k of trid_p_batch_contiguous_shapes that does; full where tiles are full. Interleaved
+   systems (stride is the smaller pitch): `systems` of them a block, each in `parts` partitions of k rows, of which
+   `burst` rows are asked for at a time, with `ahead` bytes around them prefetched into the cache; in clusters, of as
+   many blocks as have rows, k*parts rows a block. Longer systems are cut into chunks, of 32 k rows, interleaved ones of
+   k*parts (batch/long.h): long_reduce leaves two rows of each, these are solved as systems by themselves, and
+   long_expand puts in what is then known; with pivoting pivoted_groups takes 32 chunks at a time, up and down again.
+   trid_batch_checked and _shared are shown by names alone, where they differ from trid_batch_solve (more with --all).
+   The n of each, from bench/batch_table.sh:
      trid_batch_solve, contiguous, one system after another (batch/contiguous.h)
-       warps  contiguous  k 2            1-2
-       warps  contiguous  k 3            3
-       warps  contiguous  k 4            4
-       warps  contiguous  k 6            5-6
-       warps  contiguous  k 8            7-8
-       warps  contiguous  k 10           9-10 17-20 33-40 65-80 129-160 257-320
-       warps  contiguous  k 12           11-12 21-24 41-48 81-96 161-192 321-384
-       warps  contiguous  k 14           13-14 25-28 49-56 97-112 193-224 385-448
-       warps  contiguous  k 16           15 29-31 57-63 113-127 225-255 449-511
-       warps  full        k 16           16 32 64 128 256 512
-       warps  contiguous  k 24           single 513-768
-       warps  contiguous  k 32           single 769-1023
-       warps  full        k 32           single 1024
+       lanes  contiguous  k 2            1-2
+       lanes  contiguous  k 3            3
+       lanes  contiguous  k 4            4
+       lanes  contiguous  k 6            5-6
+       lanes  contiguous  k 8            7-8
+       lanes  contiguous  k 10           9-10 17-20 33-40 65-80 129-160 257-320
+       lanes  contiguous  k 12           11-12 21-24 41-48 81-96 161-192 321-384
+       lanes  contiguous  k 14           13-14 25-28 49-56 97-112 193-224 385-448
+       lanes  contiguous  k 16           15 29-31 57-63 113-127 225-255 449-511
+       lanes  full        k 16           16 32 64 128 256 512
+       lanes  contiguous  k 24           single 513-768
+       lanes  contiguous  k 32           single 769-1023
+       lanes  full        k 32           single 1024
        block  contiguous  k 16  3 warps  1025-1536
        block  contiguous  k 16  4 warps  1537-2048
        block  contiguous  k 16  5 warps  single 2049-2560
@@ -215,9 +216,9 @@ typedef struct {
        block  contiguous  k 12  2 warps  double 513-768
        block  contiguous  k 16  2 warps  double 769-1023
        block  full        k 16  2 warps  double 1024
-     with another step or pitch: warps 1-256
+     with another step or pitch: lanes 1-256
      trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)
-       warps  strided     k 4                                                            1
+       lanes  strided     k 4                                                            1
        interleaved  k 4   systems 128            parts 1   burst 4  ahead 0              2-4
        interleaved  k 8   systems 128            parts 1   burst 4  ahead 0              5-8
        interleaved  k 16  systems 128            parts 1   burst 4  ahead 0              9-16
@@ -236,17 +237,17 @@ typedef struct {
        interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  257-512
        interleaved  k 16  systems 8, double 4    parts 64  burst 4  ahead 128  513-1024
        long_*  k 16  systems 32, double 16  parts 8                            1025-8192
-     trid_batch_checked, contiguous (batch/checked.h): checked_warps 1-512, block single 513-1024, long_* single
-       2049-4096 double 1025-2048
-     trid_batch_checked, interleaved: checked_warps 1, checked_interleaved 2-1024, long_* 1025-8192
-     trid_batch_shared, contiguous (batch/shared.h): shared_warps 1-512
-     trid_batch_shared, interleaved: shared_warps 1, shared_interleaved 2-512, interleaved 513-1024
-     trid_batch_pivoted, contiguous, one system after another (batch/pivoted.h)
-       pivoted_warps  contiguous  k 4            1-4
-       pivoted_warps  contiguous  k 8            5-8
-       pivoted_warps  contiguous  k 12           9-12 17-24 33-48 65-96 129-192 257-384
-       pivoted_warps  contiguous  k 16           13-16 25-32 49-64 97-128 193-256 385-512
-       pivoted_warps  contiguous  k 32           single 513-1024
+     trid_batch_checked, contiguous (the same): checked_lanes 1-512, checked_block single 513-2048 double 513-1024,
+       long_* single 2049-4096 double 1025-2048
+     trid_batch_checked, interleaved: checked_lanes 1, checked_interleaved 2-1024, long_* 1025-8192
+     trid_batch_shared, contiguous (the same): shared_lanes 1-512
+     trid_batch_shared, interleaved: shared_lanes 1, shared_interleaved 2-512, interleaved 513-1024
+     trid_batch_pivoted, contiguous, one system after another (the same)
+       pivoted_lanes  contiguous  k 4            1-4
+       pivoted_lanes  contiguous  k 8            5-8
+       pivoted_lanes  contiguous  k 12           9-12 17-24 33-48 65-96 129-192 257-384
+       pivoted_lanes  contiguous  k 16           13-16 25-32 49-64 97-128 193-256 385-512
+       pivoted_lanes  contiguous  k 32           single 513-1024
        pivoted_block  contiguous  k 32  2 warps  single 1025-2048
        pivoted_block  contiguous  k 32  3 warps  single 2049-3072
        pivoted_block  contiguous  k 32  4 warps  single 3073-4096
@@ -256,8 +257,8 @@ typedef struct {
        pivoted_block  contiguous  k 16  3 warps  double 1025-1536
        pivoted_block  contiguous  k 16  4 warps  double 1537-2048
        pivoted_chunks  contiguous  k 16          double 2049-
-     with another step or pitch: pivoted_warps 1-256
-     interleaved: pivoted_warps 1, interleaved 2-8192, pivoted_chunks 8193- */
+     with another step or pitch: pivoted_lanes 1-256
+     interleaved: pivoted_lanes 1, interleaved 2-8192, pivoted_chunks 8193- */
 
 #if TB_HOST_SCOPE
 /* Returns what a launch's status says. */
@@ -296,12 +297,14 @@ extern "C++" {
 #include "batch/plan.h"
 #include "batch/device.h"
 #include "batch/call.h"
-#include "batch/contiguous.h"
+#include "batch/rows.h"
+#include "batch/residual.h"
 #include "batch/sweep.h"
 #include "batch/pipeline.h"
 #include "batch/interleaved.h"
 #include "batch/checked.h"
 #include "batch/factored.h"
+#include "batch/contiguous.h"
 #include "batch/long.h"
 #include "batch/solve.h"
 #include "batch/shared.h"

@@ -1,452 +1,434 @@
-/* contiguous.h - a room of trid/batch.h: contiguous systems: lanes of a warp, warps of a block.
+/* contiguous.h - a room of trid/batch.h: contiguous systems: the kernel, its shapes, its launch.
    MIT licence, see LICENSE. */
 
-/* The 32/lanes systems of a warp, in order and without what may lie between them, have elements f = 0 .. count*n-1.
-   Access r of lane l is f = 32 r + l, so that every access but the last is full and coalesced whatever n is. In shared
-   memory it goes where transpose_to_striped puts slot e of the 32 k that the lanes have, element t of system s being
-   slot s*k*lanes + t. So the lanes read their rows without bank conflicts and with literal offsets, and the stores
-   conflict only where an access straddles two systems. */
-TB_D int trid_p_batch_slot(int k, int banks, int e)
-{
-    const int power = k & -k, period = k / power * (power > banks ? power : banks);
-    return e + e / period;
-}
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
 
-/* Where the contiguous kernels find their systems. full: n = k*lanes, one system after another; contiguous: any n, one
-   after another, or one system a warp; strided: any step and stride, also 0 for rows that all systems share. */
-enum { TRID_P_BATCH_FULL, TRID_P_BATCH_CONTIGUOUS, TRID_P_BATCH_STRIDED };
+/* What is known of an instance of the kernel when it is compiled. */
+template <class tb_real, int of_method, int of_scope, int of_layout, int of_k, int of_warps>
+struct trid_p_batch_instance {
+    static constexpr int method = of_method, scope = of_scope, layout = of_layout, k = of_k, warps = of_warps;
+    static constexpr int in_warp = scope == trid_p_batch_how::lanes, full = layout == trid_p_batch_how::full;
+    static constexpr int pivoted = method == trid_p_batch_how::pivoted, lu = method == trid_p_batch_how::lu;
+    static constexpr int one_matrix = method == trid_p_batch_how::shared, refined = method == trid_p_batch_how::refined;
+    static constexpr int checked = refined || method == trid_p_batch_how::checked;
+    static constexpr int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
+    static constexpr int literal = full || k > 16 || !(in_warp || checked); /* as in trid_p_batch_slots */
+    /* Where registers are few, where a thread works is computed again after the solve. */
+    static constexpr int forgets = pivoted || (in_warp && !full && method == trid_p_batch_how::hybrid);
+    typedef trid_p_batch_kept<tb_real, k, layout> kept;
+};
 
-/* Returns where the lane's rows begin. */
-TB_D int trid_p_batch_column(int k, int banks)
-{
-    return transpose_column_slot(banks, k, trid_warp_lane());
-}
-
-/* Fetches elements first (0 or 1) .. total - 1; the others are arbitrary, and nobody uses them. Of a row 0 is not read
-   (ends < 0) and of c row n-1 (ends > 0). Where systems follow one another, these are the first and last elements of
-   all that the warp has, and those between lie among elements that are read. */
-template <int path, class tb_real>
-TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, int first, int total, int ends, const tb_real *src,
-                             long long step, long long stride, tb_real *u)
-{
-    int lane = trid_warp_lane(), left = path == TRID_P_BATCH_FULL ? total - lane : trid_p_batch_again_as(total - lane);
-    TB_UNROLL
-    for (int r = 0; r < k; r++) {
-        int f = 32 * r + lane, here = 32 * r < left;
-        if (path == TRID_P_BATCH_FULL) here = r < k - 1 || total == 32 * k || 32 * r < left;
-        if (r == 0 && first) here = here && lane >= first;
-#ifndef __CUDA_ARCH__
-        u[r] = 0;
-#endif
-        if (path != TRID_P_BATCH_STRIDED) {
-            if (here) u[r] = src[f];
-        } else {
-            int s = (int)((unsigned)f * plan.magic >> 20), row = f - s * plan.n;
-            if (ends < 0) here = here && row > 0;
-            if (ends > 0) here = here && row < plan.n - 1;
-            if (here) u[r] = src[s * stride + row * step];
-        }
-    }
-}
-
-/* Finds where this lane's accesses lie in shared memory; those beyond total lie in the lane's own word behind the len
-   that are read. literal: where slots follow one another, as in full tiles and for a warp with one system, no array is
-   needed. */
-template <int literal>
-TB_D void trid_p_batch_slots(int k, int banks, int len, const trid_p_batch_plan &plan, int total, int *slot)
-{
-    int lane = trid_warp_lane(), gap = (k << plan.lanes_log2) - plan.n;
-    TB_UNROLL
-    for (int r = 0; r < (literal ? 0 : k); r++) {
-        int f = 32 * r + lane;
-        slot[r] = trid_p_batch_slot(k, banks, f + (int)((unsigned)f * plan.magic >> 20) * gap);
-        if (f >= total) slot[r] = len + lane;
-    }
-}
-template <int literal>
-TB_D int trid_p_batch_slot_of(int k, int banks, int r, const int *slot)
-{
-    return literal ? transpose_row_slot(banks, k, r, trid_warp_lane()) : slot[r];
-}
-
-/* Transposes from the order of the accesses to rows: the lane's row j in u[j], fill from row `rows` on. */
-template <int path, int literal, class tb_real>
-TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot, tb_real *u, tb_real *shared)
-{
-    const int banks = TRID_P_BATCH_BANKS(tb_real);
-    int column = trid_p_batch_column(k, banks);
-    if (path != TRID_P_BATCH_FULL) rows = trid_p_batch_again_as(rows);
-    __syncwarp(TB_FULL_WARP); /* whatever was there has been read */
-    TB_UNROLL
-    for (int r = 0; r < k; r++) shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)] = u[r];
-    __syncwarp(TB_FULL_WARP);
-    TB_UNROLL
-    for (int j = 0; j < k; j++) u[j] = j < rows ? shared[column + j] : fill;
-}
-
-/* Stores x, from rows to memory; leaves u clobbered. */
-template <int path, int literal, class tb_real>
-TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
-                             tb_real *dst, tb_real *shared)
-{
-    const int banks = TRID_P_BATCH_BANKS(tb_real);
-    int column = trid_p_batch_column(k, banks), lane = trid_warp_lane(), add = plan.flags & TRID_BATCH_ADD;
-    long long step = plan.lines.step, stride = plan.lines.stride;
-    if (path != TRID_P_BATCH_FULL) rows = trid_p_batch_again_as(rows), total = trid_p_batch_again_as(total);
-    __syncwarp(TB_FULL_WARP);
-    TB_UNROLL
-    for (int j = 0; j < k; j++)
-        if (j < rows) shared[column + j] = u[j];
-    __syncwarp(TB_FULL_WARP);
-    TB_UNROLL
-    for (int r = 0; r < k; r++) u[r] = shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)];
-    if (path != TRID_P_BATCH_STRIDED) {
-        if (add) {
-            TB_UNROLL
-            for (int r = 0; r < k; r++)
-                if (32 * r + lane < total) u[r] += dst[32 * r + lane];
-        }
-        TB_UNROLL
-        for (int r = 0; r < k; r++)
-            if (32 * r + lane < total) dst[32 * r + lane] = u[r];
-    } else {
-        TB_UNROLL
-        for (int r = 0; r < k; r++) {
-            int f = 32 * r + lane, s = (int)((unsigned)f * plan.magic >> 20);
-            tb_real *to = dst + (s * stride + (f - s * plan.n) * step);
-            if (f < total) *to = add ? *to + u[r] : u[r];
-        }
-    }
-}
-
-/* Fetches the lane's rows of the matrix from arrays, still to be transposed, or makes them where they are wanted, by an
-   operator()(system, row, a, b, c). */
-template <int path, class tb_real, class rows_type>
-TB_D void trid_p_batch_matrix(int k, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int total, int rank,
-                              int rows, const rows_type &from, tb_real *a, tb_real *b, tb_real *c)
-{
-    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        long long at = tile.group * from.jump + tile.first * from.stride;
-        trid_p_batch_fetch<path>(k, plan, 1, total, -1, from.a + at, from.step, from.stride, a);
-        trid_p_batch_fetch<path>(k, plan, 0, total, 0, from.b + at, from.step, from.stride, b);
-        trid_p_batch_fetch<path>(k, plan, 0, total - 1, 1, from.c + at, from.step, from.stride, c);
-    } else {
-        long long system = tile.group * plan.lines.systems + tile.first + (trid_warp_lane() >> plan.lanes_log2);
-        TB_UNROLL
-        for (int j = 0; j < k; j++) {
-            a[j] = c[j] = 0;
-            b[j] = 1;
-            if (j < rows) from(system, k * rank + j, &a[j], &b[j], &c[j]);
-            if (path != TRID_P_BATCH_FULL && j >= rows - 1) c[j] = 0;
-        }
-    }
-}
-
-/* Transposes the matrix that came from arrays; it stays in shared memory if the arrays' places are `apart`. Rows beyond
-   the system become identity rows, and its last row is coupled to none of them. */
-template <int path, int literal, class tb_real, class rows_type>
-TB_D void trid_p_batch_transpose_matrix(int k, const rows_type &, int rows, const int *slot, tb_real *a, tb_real *b,
-                                        tb_real *c, tb_real *shared, int apart)
-{
-    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        trid_p_batch_transpose<path, literal>(k, rows, (tb_real)0, slot, a, shared);
-        trid_p_batch_transpose<path, literal>(k, rows, (tb_real)1, slot, b, shared + apart);
-        trid_p_batch_transpose<path, literal>(k, path == TRID_P_BATCH_FULL ? rows : rows - 1, (tb_real)0, slot, c,
-                                              shared + 2 * apart);
-    }
-}
-
-/* Reads the lane's matrix once more, from where trid_p_batch_transpose_matrix left it, len elements an array, or makes
-   it again. */
-template <class tb_real, class rows_type>
-TB_D void trid_p_batch_again(int k, int len, const rows_type &make, long long system, int first, int rows,
-                             const tb_real *shared, tb_real *a, tb_real *b, tb_real *c)
-{
-    int column = trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-            a[j] = j < rows ? shared[column + j] : (tb_real)0;
-            b[j] = j < rows ? shared[len + column + j] : (tb_real)0;
-            c[j] = j < rows ? shared[2 * len + column + j] : (tb_real)0;
-        } else {
-            a[j] = b[j] = c[j] = 0;
-            if (j < rows) make(system, first + j, &a[j], &b[j], &c[j]);
-        }
-    }
-}
-
-/* Warps a block: fewer where registers are many, so that they fill a multiprocessor better; and so few that what
-   checked solves keep fits in the 48 KiB of shared memory that a block has without asking. */
-#define TRID_P_BATCH_WARPS(tb_real, checked) (sizeof(tb_real) == 8 ? 2 : 4)
-
-/* Blocks a multiprocessor for which the compiler makes room: as many as do without local memory. */
-#define TRID_P_BATCH_RESIDENT(tb_real, k, path)                                                                        \
-    (sizeof(tb_real) == 4 ? TRID_P_BATCH_RESIDENT_F32(k, path) : TRID_P_BATCH_RESIDENT_F64(k, path))
-#define TRID_P_BATCH_RESIDENT_F32(k, path)                                                                             \
-    ((k) > 28                         ? 3                                                                              \
-     : (k) > 16                       ? 4                                                                              \
-     : (k) <= 8                       ? ((path) == TRID_P_BATCH_STRIDED ? 5 : 8)                                       \
-     : (path) == TRID_P_BATCH_FULL    ? 6                                                                              \
-     : (path) == TRID_P_BATCH_STRIDED ? 4                                                                              \
-     : (k) <= 14                      ? 6                                                                              \
-                                      : 5)
-#define TRID_P_BATCH_RESIDENT_F64(k, path)                                                                             \
-    ((k) <= 8 ? ((path) == TRID_P_BATCH_STRIDED ? 8 : 10) : (path) == TRID_P_BATCH_STRIDED ? 4 : (k) <= 12 ? 8 : 6)
-
-/* Solves systems of n <= k*lanes rows, lanes = 1 .. 32. */
-template <class tb_real, int k, int path, class rows_type>
-TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_RESIDENT(tb_real, k, path))
-TRID_KERNEL void trid_p_batch_warps(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
-{
-    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
-    const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
-    __shared__ tb_real buffer[warps][len + 32];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
-    if (tile.count == 0) return;
-    int own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
-    int total = tile.count * n, valid = own_n - k * rank; /* rows from valid on are none of the system's */
-    if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k, own_n = n = k * lanes;
-    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
-    long long system = tile.group * plan.lines.systems + tile.first + own;
-    tb_real ra[k], rb[k], rc[k], rd[k], end[2], *shared = buffer[warp];
+/* A thread's rows, and where its warp's accesses lie in shared memory. */
+template <class tb_real, int k>
+struct trid_p_batch_tile_rows {
+    tb_real a[k], b[k], c[k], d[k];
     int slot[k];
-    trid_p_batch_ask_known(k, rows, system, k * rank, own_n - k * rank, end);
-    trid_p_batch_matrix<path>(k, plan, tile, total, rank, valid, trid_p_batch_rows_of(rows), ra, rb, rc);
-    trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
-    trid_p_batch_slots<literal>(k, banks, len, plan, total, slot);
-    trid_p_batch_transpose_matrix<path, literal>(k, trid_p_batch_rows_of(rows), valid, slot, ra, rb, rc, shared, 0);
-    trid_p_batch_transpose<path, literal>(k, valid, (tb_real)0, slot, rd, shared);
-    trid_p_batch_put_known(k, rows, k * rank, own_n - k * rank, end, ra, rb, rc, rd);
-    int bad = trid_warp_hybrid(k, lanes, k * lanes, ra, rb, rc, rd);
-    if (path != TRID_P_BATCH_FULL) {
-        lane = trid_p_batch_again_as(lane);
-        warp = trid_p_batch_again_as((int)threadIdx.x) / 32;
-        tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
-        own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
-        total = tile.count * n, valid = own_n - k * rank;
-        at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
-        system = tile.group * plan.lines.systems + tile.first + own;
-        shared = buffer[warp];
-    }
-    bad = trid_p_batch_row(bad, n);
-    trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rd, x + at, shared);
-    trid_p_batch_tell_warp<tb_real>(plan, lanes, rank, own_n, system, bad);
-}
+};
 
-/* The same where a system has several warps: this warp's rows are 32 k warp .. 32 k warp + total - 1. */
-template <int path, class tb_real, class rows_type>
-TB_D void trid_p_batch_warp_matrix(int k, const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, int total,
-                                   int warp, int rows, const rows_type &from, tb_real *a, tb_real *b, tb_real *c)
+/* Loads the rows of a tile. */
+template <class of, class tb_real, class rows_type>
+TB_D void trid_p_batch_load(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const rows_type &rows,
+                            const tb_real *d, const trid_p_batch_workspace<tb_real> &room,
+                            trid_p_batch_tile_rows<tb_real, of::k> *own)
 {
-    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        long long at = tile.group * from.jump + tile.first * from.stride + 32 * k * warp * from.step;
-        int has_last = 32 * k * warp + total == plan.n;
-        trid_p_batch_fetch<path>(k, plan, warp == 0, total, 0, from.a + at, from.step, from.stride, a);
-        trid_p_batch_fetch<path>(k, plan, 0, total, 0, from.b + at, from.step, from.stride, b);
-        trid_p_batch_fetch<path>(k, plan, 0, total - has_last, 0, from.c + at, from.step, from.stride, c);
-    } else {
-        long long system = tile.group * plan.lines.systems + tile.first;
-        TB_UNROLL
-        for (int j = 0; j < k; j++) {
-            a[j] = c[j] = 0;
-            b[j] = 1;
-            if (j < rows) from(system, k * (32 * warp + trid_warp_lane()) + j, &a[j], &b[j], &c[j]);
-            if (path != TRID_P_BATCH_FULL && j >= rows - 1) c[j] = 0;
-        }
-    }
-}
-
-/* Blocks a multiprocessor, as TRID_P_BATCH_RESIDENT; 0: as many as there are without asking. */
-#ifndef TRID_P_BATCH_BLOCK_RESIDENT
-#define TRID_P_BATCH_BLOCK_RESIDENT(tb_real, warps, path, checked)                                                     \
-    ((checked) || (warps) == 2 || (path) == TRID_P_BATCH_STRIDED || sizeof(tb_real) == 4 ? 0 : 3)
-#endif
-
-/* Solves systems of n <= 32 k warps rows, a block each. */
-template <class tb_real, int k, int warps, int path, int checked, class rows_type>
-TRID_P_BATCH_BOUNDS(32 * warps, TRID_P_BATCH_BLOCK_RESIDENT(tb_real, warps, path, checked))
-TRID_KERNEL void trid_p_batch_block(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
-{
-    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
-    const int own_len = checked ? len + 32 : 0, literal = 1;
-    __shared__ tb_real buffer[warps][(checked ? 4 : 1) * (len + 32)], between[TRID_BLOCK_HYBRID_LEN], border[2 * warps];
-    __shared__ int worst[warps];
-    int warp = (int)threadIdx.x / 32, n = plan.n, first = k * (int)threadIdx.x;
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
-    int total = n - 32 * k * warp, valid = n - first;
-    if (total > 32 * k) total = 32 * k;
-    if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k, n = 32 * k * warps;
-    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * k * warp * plan.lines.step;
-    long long system = tile.group * plan.lines.systems + tile.first;
-    tb_real ra[k], rb[k], rc[k], rd[k], *shared = buffer[warp], error = 0, size = 0;
+    enum { k = of::k, layout = of::layout, literal = of::literal, len = of::len };
+    const auto matrix = trid_p_batch_rows_of(rows);
     tb_real end[2];
-    int slot[k];
-    trid_p_batch_ask_known(k, rows, system, first, n - first, end);
-    trid_p_batch_warp_matrix<path>(k, plan, tile, total, warp, valid, trid_p_batch_rows_of(rows), ra, rb, rc);
-    trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
-    trid_p_batch_slots<literal>(k, banks, len, plan, total, slot);
-    trid_p_batch_transpose_matrix<path, literal>(k, trid_p_batch_rows_of(rows), valid, slot, ra, rb, rc, shared,
-                                                 own_len);
-    trid_p_batch_transpose<path, literal>(k, valid, (tb_real)0, slot, rd, shared + 3 * own_len);
-    trid_p_batch_put_known(k, rows, first, n - first, end, ra, rb, rc, rd);
-    int bad = trid_p_batch_row(trid_block_hybrid(k, k * trid_block_threads(), ra, rb, rc, rd, between), n);
-    if (checked) {
-        const tb_real *kept = shared + 3 * own_len + trid_p_batch_column(k, banks);
-        tb_real kd[k], rest[k];
-        TRID_P_BATCH_LOOP
-        for (int refine = (plan.flags & TRID_BATCH_REFINED) != 0; refine >= 0; refine--) {
-            int lane = (int)threadIdx.x & 31;
-            if (lane == 0) border[warp] = rd[0];
-            if (lane == 31) border[warps + warp] = rd[k - 1];
-            __syncthreads();
-            tb_real left = __shfl_up_sync(TB_FULL_WARP, rd[k - 1], 1), right = __shfl_down_sync(TB_FULL_WARP, rd[0], 1);
-            if (lane == 0) left = border[warps + (warp > 0 ? warp - 1 : 0)];
-            if (lane == 31) right = border[32 * (warp + 1) < (int)blockDim.x ? warp + 1 : warp];
-            trid_p_batch_again(k, own_len, trid_p_batch_rows_of(rows), system, first, valid, shared, ra, rb, rc);
-            TB_UNROLL
-            for (int j = 0; j < k; j++) kd[j] = j < valid ? kept[j] : (tb_real)0;
-            error = size = 0;
-            trid_p_batch_defect(k, first, n, valid, ra, rb, rc, kd, rd, left, right, rest, &error, &size);
-            if (!refine) break;
-            trid_block_hybrid(k, n, ra, rb, rc, rest, between); /* its barrier also lets border be filled again */
-            TB_UNROLL
-            for (int j = 0; j < k; j++) rd[j] += rest[j];
-        }
-        __syncthreads(); /* border will be used for something else */
+    trid_p_batch_ask_known(k, rows, here.system, here.first, here.valid, end);
+    TB_UNROLL
+    for (int j = 0; j < k && of::one_matrix; j++) own->d[j] = 0; /* or it would be live from one tile to the next */
+    if constexpr (!of::one_matrix)
+        trid_p_batch_matrix<of::scope, layout>(k, plan, here, matrix, own->a, own->b, own->c);
+    trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + here.at, here.total), own->d);
+    trid_p_batch_slots<literal>(k, of::banks, len, plan, here.total, own->slot);
+    if constexpr (of::one_matrix) {
+        const tb_real *from = room.matrix + trid_p_batch_slot(k, of::banks, here.first);
+        TB_UNROLL
+        for (int j = 0; j < k; j++) own->a[j] = from[j], own->b[j] = from[len + j], own->c[j] = from[2 * len + j];
+    } else {
+        trid_p_batch_transpose_matrix<layout, literal>(k, matrix, here.valid, own->slot, own->a, own->b, own->c,
+                                                       room.rows, 0);
     }
-    trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rd, x + at, shared);
-    if (trid_p_batch_reports(plan)) {
-        for (int m = 1; m < 32; m *= 2) {
-            int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
-            bad = other < bad ? other : bad;
-            if (checked) {
-                error = trid_p_batch_larger(error, (tb_real)__shfl_xor_sync(TB_FULL_WARP, error, m));
-                size = trid_p_batch_larger(size, (tb_real)__shfl_xor_sync(TB_FULL_WARP, size, m));
-            }
-        }
-        if (threadIdx.x % 32 == 0) {
-            worst[warp] = bad;
-            border[warp] = error;
-            border[warps + warp] = size;
-        }
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            for (int w = 1; w < warps && 32 * w < (int)blockDim.x; w++) {
-                bad = worst[w] < bad ? worst[w] : bad;
-                error = trid_p_batch_larger(error, border[w]);
-                size = trid_p_batch_larger(size, border[warps + w]);
-            }
-            trid_p_batch_tell(plan, system, bad, checked, error, size);
-        }
+    trid_p_batch_transpose<layout, literal>(k, here.valid, (tb_real)0, own->slot, own->d, room.rows);
+    trid_p_batch_put_known(k, rows, here.first, here.valid, end, own->a, own->b, own->c, own->d);
+}
+/* The same where they stay in shared memory. */
+template <class of, class tb_real>
+TB_D void trid_p_batch_load_kept(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
+                                 const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
+                                 const trid_p_batch_workspace<tb_real> &room,
+                                 trid_p_batch_tile_rows<tb_real, of::k> *own)
+{
+    enum { k = of::k, layout = of::layout, literal = of::literal };
+    trid_p_batch_slots<literal>(k, of::banks, of::len, plan, here.total, own->slot);
+    if (!literal) room.rows[of::len + trid_warp_lane()] = 0; /* what accesses beyond the systems read at the end */
+    trid_p_batch_keep_all<tb_real, k, of::scope, layout, literal>(plan, here, rows, d, own->slot, room.rows);
+    trid_p_batch_look_matrix<tb_real, k, layout>(room.rows, here, own->a, own->b, own->c);
+    trid_p_batch_look<tb_real, k, layout>(room.rows + 3 * of::kept::own_len, 0, here.valid, (tb_real)0, own->d);
+}
+
+/* Solves for d the systems whose matrices the threads have in their registers. */
+template <class of, class tb_real>
+TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batch_workspace<tb_real> &room,
+                                trid_p_batch_tile_rows<tb_real, of::k> *own, tb_real *d)
+{
+    enum { k = of::k };
+    const int lanes = plan.lanes, rows = k * (of::in_warp ? lanes : trid_block_threads());
+    if constexpr (of::pivoted)
+        return of::in_warp ? trid_warp_pivoted(k, lanes, rows, own->a, own->b, own->c, d)
+                           : trid_block_pivoted(k, rows, own->a, own->b, own->c, d, room.between);
+    else
+        return of::in_warp ? trid_warp_hybrid(k, lanes, rows, own->a, own->b, own->c, d)
+                           : trid_block_hybrid(k, rows, own->a, own->b, own->c, d, room.between);
+}
+
+/* Returns the residual of x, which is in d; refines x before, where that is asked for. */
+template <class of, class tb_real>
+TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
+                                           const trid_p_batch_workspace<tb_real> &room,
+                                           trid_p_batch_tile_rows<tb_real, of::k> *own)
+{
+    enum { k = of::k, scope = of::scope, layout = of::layout };
+    tb_real rest[k];
+    __syncwarp(TB_FULL_WARP); /* so that the compiler reads the rows again instead of keeping them */
+    if (of::refined && plan.flags & TRID_BATCH_REFINED) {
+        trid_p_batch_residual_of<tb_real, k, scope, layout>(plan, here, room, own->d, rest);
+        __syncwarp(TB_FULL_WARP);
+        trid_p_batch_look_matrix<tb_real, k, layout>(room.rows, here, own->a, own->b, own->c);
+        trid_p_batch_solve_own<of>(plan, room, own, rest);
+        __syncwarp(TB_FULL_WARP);
+        TB_UNROLL
+        for (int j = 0; j < k; j++) own->d[j] += rest[j];
+    }
+    return trid_p_batch_residual_of<tb_real, k, scope, layout>(plan, here, room, own->d, rest);
+}
+
+/* Solves a tile, from memory to memory. With pivoting a warp leaves whose systems alone are not to be repaired. */
+template <class of, class tb_real, class rows_type>
+TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile, unsigned block,
+                                       const rows_type &rows, const tb_real *d, tb_real *x,
+                                       const trid_p_batch_workspace<tb_real> &room)
+{
+    enum { k = of::k, scope = of::scope, layout = of::layout, literal = of::literal };
+    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
+    trid_p_batch_tile_rows<tb_real, k> own;
+    trid_p_batch_worst worst = {0, 0};
+    trid_p_batch_spot here = trid_p_batch_spot_of<scope, layout>(k, of::warps, plan, tile, warp, lane);
+    if (of::pivoted && !trid_p_batch_wanted(plan, here.system, here.own_n)) return;
+    if constexpr (of::checked)
+        trid_p_batch_load_kept<of>(plan, here, rows, d, room, &own);
+    else
+        trid_p_batch_load<of>(plan, here, rows, d, room, &own);
+    int bad = trid_p_batch_solve_own<of>(plan, room, &own, own.d);
+    if constexpr (of::checked) worst = trid_p_batch_check<of>(plan, here, room, &own);
+    if (of::forgets) {
+        warp = trid_p_batch_again_as((int)threadIdx.x) / 32, lane = trid_p_batch_again_as(lane);
+        here = trid_p_batch_spot_of<scope, layout>(
+            k, of::warps, plan, trid_p_batch_tile_in<scope>(of::warps, plan, block, warp), warp, lane);
+    }
+    if (of::pivoted || of::checked)
+        trid_p_batch_slots<literal>(k, of::banks, of::len, plan, trid_p_batch_again_as(here.total), own.slot);
+    if constexpr (of::checked && of::full)
+        trid_p_batch_store_full<tb_real, k>(plan, own.d, x + here.at, room.rows);
+    else
+        trid_p_batch_store<layout, literal>(k, plan, here.total, here.valid, own.slot, own.d, x + here.at, room.rows);
+    bad = trid_p_batch_row(bad, plan.n);
+    if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, of::checked>(plan, here, bad, worst, room);
+}
+
+/* Brings one matrix for all systems into shared memory, identity rows and all. */
+template <class of, class tb_real>
+TB_D void trid_p_batch_keep_matrix(const trid_p_batch_plan &plan, const trid_p_batch_one_matrix<tb_real> &from,
+                                   tb_real *matrix)
+{
+    for (int j = (int)threadIdx.x; j < of::k * plan.lanes; j += 32 * of::warps) {
+        int slot = trid_p_batch_slot(of::k, of::banks, j);
+        matrix[slot] = j > 0 && j < plan.n ? from.a[j] : (tb_real)0;
+        matrix[of::len + slot] = j < plan.n ? from.b[j] : (tb_real)1;
+        matrix[2 * of::len + slot] = j < plan.n - 1 ? from.c[j] : (tb_real)0;
+    }
+    __syncthreads();
+}
+
+/* Solves systems of n <= k*lanes rows by the lanes of warps, or of n <= 32 k warps rows by a block each. One matrix for
+   all systems is brought into shared memory by each block, whose warps then take tile after tile. */
+template <class tb_real, int method, int scope, int layout, int k, int warps, int resident, class rows_type>
+TRID_P_BATCH_BOUNDS(32 * warps, resident)
+TRID_KERNEL void trid_p_batch_contiguous(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
+{
+    typedef trid_p_batch_instance<tb_real, method, scope, layout, k, warps> of;
+    enum {
+        between_len = of::pivoted ? TRID_BLOCK_PIVOTED_LEN
+                      : of::lu    ? TRID_BLOCK_LU_LEN + 1
+                                  : TRID_BLOCK_HYBRID_LEN
+    };
+    __shared__ __align__(16) tb_real buffer[warps][of::checked ? 4 * of::kept::own_len : of::len + 32];
+    __shared__ tb_real matrix[of::one_matrix ? 3 * of::len : of::lu ? 32 * k * warps : 1];
+    __shared__ tb_real between[between_len], border[2 * warps];
+    __shared__ int bad[warps];
+    __shared__ trid_p_batch_worst worst[warps];
+    const int warp = (int)threadIdx.x / 32;
+    const trid_p_batch_workspace<tb_real> room = {buffer[warp], matrix, between, border, bad, worst};
+    if constexpr (of::one_matrix) trid_p_batch_keep_matrix<of>(plan, rows, matrix);
+    TRID_P_BATCH_LOOP
+    for (unsigned i = 0; i < (of::one_matrix ? plan.repeat : 1); i++) {
+        const unsigned block = i * gridDim.x + blockIdx.x;
+        const trid_p_batch_tile tile = trid_p_batch_tile_in<scope>(warps, plan, block, warp);
+        if (of::in_warp && tile.count == 0) return;
+        if constexpr (of::lu)
+            trid_p_batch_lu_tile<of>(plan, tile, rows, d, x, room);
+        else
+            trid_p_batch_contiguous_tile<of>(plan, tile, block, rows, d, x, room);
     }
 }
 
-/* ---- shapes and launches ----------------------------------------------------------------------------------------- */
+/* ---- its shapes -------------------------------------------------------------------------------------------------- */
 
-/* Launches the kernel with the first of the sizes that is k or more, rows a lane. */
-template <int path, int... sizes, class tb_real, class rows_type>
-static int trid_p_batch_launch_warps(const trid_p_batch_plan &plan, int k, dim3 grid, const rows_type &rows,
-                                     const tb_real *d, tb_real *x, cudaStream_t stream)
+/* One instance, with k rows a thread: in each precision the warps of a block, and the blocks of a multiprocessor for
+   which the compiler makes room; as many as do without local memory, or 0: as many as there are without asking. No
+   warps: the precision has no such instance. */
+struct trid_p_batch_contiguous_shape {
+    int method, scope, layout, k;
+    struct {
+        int warps, resident;
+    } build[2]; /* single, double */
+};
+
+/* The first that serves a call is launched. With pivoting, elimination is a sequence of dependent operations, whose
+   latency only other warps hide: a few registers in local memory cost less than a warp. Warps are so few that what
+   checked solves keep fits in the 48 KiB of shared memory that a block has without asking. */
+struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
+    static constexpr trid_p_batch_contiguous_shape rows[] = {
+        {hybrid, lanes, full, 16, {{4, 6}, {2, 6}}},
+        {hybrid, lanes, full, 32, {{4, 3}, {}}},
+        {hybrid, block, full, 16, {{}, {2, 0}}},
+        {hybrid, lanes, contiguous, 2, {{4, 8}, {2, 10}}},
+        {hybrid, lanes, contiguous, 3, {{4, 8}, {2, 10}}},
+        {hybrid, lanes, contiguous, 4, {{4, 8}, {2, 10}}},
+        {hybrid, lanes, contiguous, 6, {{4, 8}, {2, 10}}},
+        {hybrid, lanes, contiguous, 8, {{4, 8}, {2, 10}}},
+        {hybrid, lanes, contiguous, 10, {{4, 6}, {2, 8}}},
+        {hybrid, lanes, contiguous, 12, {{4, 6}, {2, 8}}},
+        {hybrid, lanes, contiguous, 14, {{4, 6}, {2, 6}}},
+        {hybrid, lanes, contiguous, 16, {{4, 5}, {2, 6}}},
+        {hybrid, lanes, contiguous, 24, {{4, 4}, {}}},
+        {hybrid, lanes, contiguous, 32, {{4, 3}, {}}},
+        {hybrid, block, contiguous, 12, {{}, {2, 0}}},
+        {hybrid, block, contiguous, 16, {{8, 0}, {4, 3}}},
+        {hybrid, lanes, strided, 4, {{4, 5}, {2, 8}}},
+        {hybrid, lanes, strided, 8, {{4, 5}, {2, 8}}},
+        {hybrid, lanes, strided, 16, {{4, 4}, {2, 4}}},
+        {hybrid, block, strided, 16, {{8, 0}, {4, 0}}},
+
+        {shared, lanes, full, 16, {{4, 6}, {2, 6}}},
+        {shared, lanes, contiguous, 2, {{4, 8}, {2, 10}}},
+        {shared, lanes, contiguous, 4, {{4, 8}, {2, 10}}},
+        {shared, lanes, contiguous, 8, {{4, 8}, {2, 10}}},
+        {shared, lanes, contiguous, 12, {{4, 6}, {2, 8}}},
+        {shared, lanes, contiguous, 16, {{4, 5}, {2, 6}}},
+        {shared, lanes, strided, 8, {{4, 5}, {2, 8}}},
+        {shared, lanes, strided, 16, {{4, 4}, {2, 4}}},
+
+        {checked, lanes, full, 16, {{4, 6}, {2, 6}}},
+        {refined, lanes, full, 16, {{4, 5}, {2, 4}}},
+        {refined, block, full, 16, {{2, 0}, {2, 0}}},
+        {refined, lanes, contiguous, 4, {{4, 6}, {2, 6}}},
+        {refined, lanes, contiguous, 8, {{4, 6}, {2, 6}}},
+        {refined, lanes, contiguous, 12, {{4, 4}, {2, 4}}},
+        {refined, lanes, contiguous, 16, {{4, 4}, {2, 4}}},
+        {refined, block, contiguous, 12, {{2, 0}, {2, 0}}},
+        {refined, block, contiguous, 16, {{4, 0}, {2, 0}}},
+        {refined, lanes, strided, 8, {{4, 6}, {2, 6}}},
+        {refined, lanes, strided, 16, {{4, 4}, {2, 4}}},
+        {refined, block, strided, 16, {{4, 0}, {2, 0}}},
+
+        {pivoted, lanes, contiguous, 4, {{4, 7}, {2, 8}}},
+        {pivoted, lanes, contiguous, 8, {{4, 7}, {2, 8}}},
+        {pivoted, lanes, contiguous, 12, {{4, 6}, {2, 6}}},
+        {pivoted, lanes, contiguous, 16, {{4, 5}, {2, 6}}},
+        {pivoted, lanes, contiguous, 32, {{4, 3}, {}}},
+        {pivoted, block, contiguous, 12, {{}, {2, 6}}},
+        {pivoted, block, contiguous, 16, {{}, {2, 6}}},
+        {pivoted, block, contiguous, 16, {{}, {4, 3}}},
+        {pivoted, block, contiguous, 32, {{4, 3}, {}}},
+        {pivoted, lanes, strided, 8, {{4, 7}, {2, 8}}},
+        {pivoted, lanes, strided, 16, {{4, 5}, {2, 6}}},
+        {pivoted, block, strided, 8, {{4, 7}, {}}},
+        {pivoted, block, strided, 16, {{}, {2, 6}}},
+
+        {lu, lanes, full, 8, {{}, {2, 7}}},
+        {lu, lanes, full, 16, {{4, 4}, {}}},
+        {lu, lanes, contiguous, 2, {{}, {2, 8}}},
+        {lu, lanes, contiguous, 4, {{4, 4}, {2, 8}}},
+        {lu, lanes, contiguous, 8, {{4, 4}, {2, 6}}},
+        {lu, lanes, contiguous, 16, {{4, 3}, {}}},
+        {lu, block, contiguous, 8, {{}, {4, 2}}},
+        {lu, block, contiguous, 16, {{2, 4}, {}}},
+        {lu, lanes, strided, 8, {{}, {2, 6}}},
+        {lu, lanes, strided, 16, {{4, 2}, {}}},
+        {lu, block, strided, 8, {{}, {4, 2}}},
+        {lu, block, strided, 16, {{2, 4}, {}}},
+    };
+};
+
+/* ---- its launch -------------------------------------------------------------------------------------------------- */
+
+/* Returns the fewest lanes a system that hold it with at most 16 rows a lane, or 32. By factors, in double precision,
+   with 8, which leave room for the next right-hand side. */
+template <class tb_real>
+constexpr int trid_p_batch_lanes_of(int method, int n)
 {
-    const dim3 block(32 * TRID_P_BATCH_WARPS(tb_real, 0));
-    cudaError_t error = cudaErrorInvalidConfiguration;
-    (void)((k <= sizes && (error = trid_launch(trid_p_batch_warps<tb_real, sizes, path, rows_type>, grid, block, 0,
-                                               stream, plan, rows, d, x),
-                           1)) ||
-           ...);
-    return trid_p_batch_launched(error);
+    const int most = method == trid_p_batch_how::lu && sizeof(tb_real) == 8 ? 8 : 16;
+    int lanes = 1;
+    while (lanes < 32 && n > most * lanes) lanes *= 2;
+    return lanes;
 }
 
-/* Launches as many warps a system as hold it, up to `warps`: n > 512. */
-template <class tb_real, int k, int warps, int path, int checked, class rows_type>
-static int trid_p_batch_launch_block_of(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x,
-                                        cudaStream_t stream)
+/* Returns the rows of a system that a shape holds, with so many lanes. */
+template <class tb_real>
+constexpr int trid_p_batch_rows_held(const trid_p_batch_contiguous_shape &s, int lanes)
 {
+    return s.k * (s.scope == trid_p_batch_how::lanes ? lanes : 32 * s.build[sizeof(tb_real) == 8].warps);
+}
+
+/* Returns which shape is the first that serves systems of n rows; how many there are, if none does. What could refine
+   also serves systems that need only be checked. */
+template <class tb_real>
+constexpr int trid_p_batch_first_shape(int method, int layout, int n)
+{
+    int at = 0;
+    for (const trid_p_batch_contiguous_shape &s : trid_p_batch_contiguous_shapes::rows) {
+        const int held = trid_p_batch_rows_held<tb_real>(s, trid_p_batch_lanes_of<tb_real>(method, n));
+        const int can =
+            s.method == method || (s.method == trid_p_batch_how::refined && method == trid_p_batch_how::checked);
+        if (s.build[sizeof(tb_real) == 8].warps && can && s.layout >= layout &&
+            (s.layout == trid_p_batch_how::full ? n == held : n <= held))
+            break;
+        at++;
+    }
+    return at;
+}
+
+/* Returns whether a shape is the first for some n of least .. most: with some number of lanes, for the longest system
+   that they hold, or for `most`. If not, nothing is compiled of it. */
+template <class tb_real>
+constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
+{
+    const trid_p_batch_contiguous_shape &s = trid_p_batch_contiguous_shapes::rows[at];
+    for (int lanes = 1; lanes <= 32; lanes *= 2) {
+        const int held = trid_p_batch_rows_held<tb_real>(s, lanes), n = held < most ? held : most;
+        if (n >= least && trid_p_batch_first_shape<tb_real>(method, s.layout, n) == at) return 1;
+    }
+    return 0;
+}
+
+/* With one matrix for all systems, warps take several tiles where so many blocks remain. */
+#ifndef TRID_P_BATCH_LEAST_BLOCKS
+#define TRID_P_BATCH_LEAST_BLOCKS 4096
+#endif
+
+/* Launches a shape; of a block as many warps as hold a system. */
+template <class tb_real, int at, class rows_type>
+static int trid_p_batch_launch_contiguous_shape(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d,
+                                                tb_real *x, cudaStream_t stream)
+{
+    constexpr trid_p_batch_contiguous_shape s = trid_p_batch_contiguous_shapes::rows[at];
+    constexpr int warps = s.build[sizeof(tb_real) == 8].warps, resident = s.build[sizeof(tb_real) == 8].resident;
+    const int lanes = s.scope == trid_p_batch_how::lanes, needed = lanes ? warps : (plan.n + 32 * s.k - 1) / (32 * s.k);
     dim3 grid;
-    if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    return trid_p_batch_launched(trid_launch(trid_p_batch_block<tb_real, k, warps, path, checked, rows_type>, grid,
-                                             dim3((unsigned)((plan.n + 32 * k - 1) / (32 * k) * 32)), 0, stream, plan,
-                                             rows, d, x));
+    if (trid_p_batch_count(&plan, lanes ? 32 / plan.lanes : 1, lanes ? warps : 1, &grid) != cudaSuccess)
+        return TRID_BATCH_BAD_SIZE;
+    if (s.method == trid_p_batch_how::shared) {
+        const unsigned repeat = grid.x / TRID_P_BATCH_LEAST_BLOCKS;
+        plan.repeat = repeat < 1 ? 1 : repeat > 16 ? 16 : repeat;
+        grid.x = (grid.x + plan.repeat - 1) / plan.repeat;
+    }
+    return trid_p_batch_launched(
+        trid_launch(trid_p_batch_contiguous<tb_real, s.method, s.scope, s.layout, s.k, warps, resident, rows_type>,
+                    grid, dim3((unsigned)(32 * needed)), 0, stream, plan, rows, d, x));
 }
-template <class tb_real, int checked, int path, class rows_type>
+
+/* Launches shape `first`, which systems of least .. most rows reach, if it is `at` or one behind it. */
+template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
+static int trid_p_batch_launch_first(int first, const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
+                                     tb_real *x, cudaStream_t stream)
+{
+    if constexpr (at == sizeof trid_p_batch_contiguous_shapes::rows / sizeof *trid_p_batch_contiguous_shapes::rows) {
+        return TRID_BATCH_BAD_SIZE;
+    } else {
+        if constexpr (trid_p_batch_is_reached<tb_real>(at, method, least, most))
+            if (at == first) return trid_p_batch_launch_contiguous_shape<tb_real, at>(plan, rows, d, x, stream);
+        return trid_p_batch_launch_first<method, least, most, at + 1>(first, plan, rows, d, x, stream);
+    }
+}
+
+/* Returns whether the rows of the matrix follow one another from system to system, as far as they are in memory. */
+template <class rows_type>
+static int trid_p_batch_rows_follow(const trid_p_batch_plan &plan, const rows_type &rows)
+{
+    if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
+        return trid_p_batch_rows_of(rows).stride == plan.n;
+    else
+        return !trid_p_batch_rows<rows_type>::are_one_matrix;
+}
+
+/* Returns whether pieces of 16 bytes of a full tile are pieces of memory. */
+template <class tb_real>
+static int trid_p_batch_has_words(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
+                                  const tb_real *d, const tb_real *x)
+{
+    const size_t places = (size_t)rows.a | (size_t)rows.b | (size_t)rows.c | (size_t)d | (size_t)x;
+    const long long apart = (plan.lines.stride | plan.lines.jump) * (int)sizeof(tb_real);
+    return (places | (size_t)apart) % 16 == 0;
+}
+
+/* Chooses lanes and layout, and launches the first shape of the table that serves. Only what systems of least .. most
+   rows reach is compiled. */
+template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
+static int trid_p_batch_launch_contiguous(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
+                                          cudaStream_t stream)
+{
+    const int n = plan.n, lanes = trid_p_batch_lanes_of<tb_real>(method, n);
+    if (n < least || n > most) return TRID_BATCH_BAD_SIZE;
+    plan.lanes = lanes;
+    for (plan.lanes_log2 = 0; 1 << plan.lanes_log2 < lanes;) plan.lanes_log2++;
+    plan.magic = lanes == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
+    int follow = 1;
+    if constexpr (method == trid_p_batch_how::lu)
+        follow = trid_p_batch_rows_follow(plan, rows.arrays);
+    else if constexpr (method != trid_p_batch_how::shared)
+        follow = trid_p_batch_rows_follow(plan, rows);
+    int layout = plan.lines.systems % (32 / lanes) ? trid_p_batch_how::contiguous : trid_p_batch_how::full;
+    if constexpr (method == trid_p_batch_how::checked || method == trid_p_batch_how::refined)
+        if (!trid_p_batch_has_words(plan, rows, d, x)) layout = trid_p_batch_how::contiguous;
+    if (plan.lines.step != 1 || (lanes < 32 && (plan.lines.stride != n || !follow))) layout = trid_p_batch_how::strided;
+    return trid_p_batch_launch_first<method, least, most>(trid_p_batch_first_shape<tb_real>(method, layout, n), plan,
+                                                          rows, d, x, stream);
+}
+
+/* Launches the block that holds the longest systems on chip, whatever n is. */
+template <class tb_real, class rows_type>
 static int trid_p_batch_launch_block(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x,
                                      cudaStream_t stream)
 {
-    enum { warps = (TRID_P_BATCH_ON_CHIP((int)sizeof(tb_real), checked) + 511) / 512 };
-    return trid_p_batch_launch_block_of<tb_real, 16, warps, path, checked>(plan, rows, d, x, stream);
+    return trid_p_batch_launch_contiguous_shape<tb_real, trid_p_batch_first_shape<tb_real>(
+                                                             trid_p_batch_how::hybrid, trid_p_batch_how::contiguous,
+                                                             16384 / (int)sizeof(tb_real))>(plan, rows, d, x, stream);
 }
 
-/* Launches for n = 513 .. 1024 with step 1: up to 32 rows in each lane of a warp, in single precision and without
-   residuals; else two warps a system. */
-template <int checked, class tb_real, class rows_type>
-static int trid_p_batch_launch_long_warps(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
-                                          cudaStream_t stream)
+/* Launches systems that a block holds beside their factors. */
+template <class tb_real, int factor, int only = 0>
+static int trid_p_batch_launch_lu(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
+                                  const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
+                                  cudaStream_t stream)
 {
-    const int full = plan.n == 1024;
-    if constexpr (sizeof(tb_real) == 4 && !checked) {
-        const int k = (plan.n + 31) / 32;
-        dim3 grid;
-        if (trid_p_batch_count(&plan, 1, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
-            return TRID_BATCH_BAD_SIZE;
-        return full ? trid_p_batch_launch_warps<TRID_P_BATCH_FULL, 32>(plan, k, grid, rows, d, x, stream)
-                    : trid_p_batch_launch_warps<TRID_P_BATCH_CONTIGUOUS, 24, 32>(plan, k, grid, rows, d, x, stream);
-    } else {
-        if (full)
-            return trid_p_batch_launch_block_of<tb_real, 16, 2, TRID_P_BATCH_FULL, checked>(plan, rows, d, x, stream);
-        if (plan.n > 64 * 12)
-            return trid_p_batch_launch_block<tb_real, checked, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream);
-        return trid_p_batch_launch_block_of<tb_real, 12, 2, TRID_P_BATCH_CONTIGUOUS, checked>(plan, rows, d, x, stream);
+    int status = TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_as_interleaved<only>(plan)) {
+        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
+            status = trid_p_batch_launch_lu_interleaved<factor>(plan, rows, more, d, x, stream);
+    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
+        const trid_p_batch_lu_rows<tb_real, factor> both = {rows, more};
+        status = trid_p_batch_launch_contiguous<trid_p_batch_how::lu>(plan, both, d, x, stream);
     }
-}
-
-/* Launches for n > 512: beyond what one warp usually has. */
-template <int checked, class tb_real, class rows_type>
-static int trid_p_batch_launch_beyond(const trid_p_batch_plan &plan, int path, const rows_type &rows, const tb_real *d,
-                                      tb_real *x, cudaStream_t stream)
-{
-    if (path == TRID_P_BATCH_STRIDED)
-        return trid_p_batch_launch_block<tb_real, checked, TRID_P_BATCH_STRIDED>(plan, rows, d, x, stream);
-    if (plan.n > 1024)
-        return trid_p_batch_launch_block<tb_real, checked, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream);
-    return trid_p_batch_launch_long_warps<checked>(plan, rows, d, x, stream);
-}
-
-/* Chooses the fewest lanes a system with which at most `most` rows a lane hold it. Returns the rows a lane. */
-static inline int trid_p_batch_choose_lanes(trid_p_batch_plan *plan, int most)
-{
-    const int n = plan->n;
-    int lanes = 1, log2 = 0;
-    while (lanes < 32 && (n + lanes - 1) / lanes > most) lanes *= 2, log2++;
-    plan->lanes = lanes;
-    plan->lanes_log2 = log2;
-    plan->magic = lanes == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
-    return (n + lanes - 1) / lanes;
-}
-
-/* Returns the path, lanes being chosen; `most` rows a lane make a full tile. With shared, one matrix is that of all
-   systems, so that its rows do not follow one another from system to system. */
-static inline int trid_p_batch_path_of(const trid_p_batch_plan &plan, int most, int shared)
-{
-    const int n = plan.n, lanes = plan.lanes;
-    if (plan.lines.step != 1 || (lanes < 32 && (plan.lines.stride != n || shared))) return TRID_P_BATCH_STRIDED;
-    return n == most * lanes && plan.lines.systems % (32 / lanes) == 0 ? TRID_P_BATCH_FULL : TRID_P_BATCH_CONTIGUOUS;
-}
-
-template <class tb_real, class rows_type>
-static int trid_p_batch_launch_contiguous(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
-                                          int shared, cudaStream_t stream)
-{
-    const int k = trid_p_batch_choose_lanes(&plan, 16), path = trid_p_batch_path_of(plan, 16, shared);
-    dim3 grid;
-    if (plan.n > 512) return trid_p_batch_launch_beyond<0>(plan, path, rows, d, x, stream);
-    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
-        return TRID_BATCH_BAD_SIZE;
-    if (path == TRID_P_BATCH_FULL)
-        return trid_p_batch_launch_warps<TRID_P_BATCH_FULL, 16>(plan, k, grid, rows, d, x, stream);
-    if (path == TRID_P_BATCH_CONTIGUOUS)
-        return trid_p_batch_launch_warps<TRID_P_BATCH_CONTIGUOUS, 2, 3, 4, 6, 8, 10, 12, 14, 16>(plan, k, grid, rows, d,
-                                                                                                 x, stream);
-    return trid_p_batch_launch_warps<TRID_P_BATCH_STRIDED, 4, 8, 16>(plan, k, grid, rows, d, x, stream);
+    return status;
 }

@@ -72,6 +72,17 @@ struct trid_p_batch_in_block {
         return from >= 0 && from < (int)blockDim.x ? between[from] : (tb_real)0;
     }
 };
+/* Returns the scope of a contiguous system. */
+template <class tb_real, int k, int scope>
+TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
+                                const trid_p_batch_workspace<tb_real> &room)
+{
+    if constexpr (scope == trid_p_batch_how::lanes)
+        return trid_p_batch_in_warp<tb_real, k>{plan.lanes, here.rank};
+    else
+        return trid_p_batch_in_block<tb_real, k>{room.between};
+}
+
 template <class tb_real, int k, int systems, int parts>
 struct trid_p_batch_in_interleaved {
     enum { len = TRID_P_INTERLEAVED_LU_LEN(systems, parts, TRID_P_BATCH_BANKS(tb_real)) };
@@ -268,131 +279,65 @@ TB_D void trid_p_batch_join(int bad, int *worst)
     __syncthreads();
 }
 
-#define TRID_P_BATCH_LU_ROWS(tb_real)                                                                                  \
-    (sizeof(tb_real) == 4 ? 16 : 8) /* the k that leaves room for the next right-hand side */
+/* The matrices of a launch as arrays, and what it knows besides. With factor, there is no right-hand side: it stores
+   the factors, r in x. */
+template <class tb_real, int factor>
+struct trid_p_batch_lu_rows {
+    trid_p_batch_arrays<tb_real> arrays;
+    trid_p_batch_more<tb_real> more;
+};
 
-/* Blocks a multiprocessor, as TRID_P_BATCH_RESIDENT. */
-#define TRID_P_BATCH_LU_RESIDENT(tb_real, k, path)                                                                     \
-    (sizeof(tb_real) == 8                ? ((k) < 8                       ? 8                                          \
-                                            : (path) == TRID_P_BATCH_FULL ? 7                                          \
-                                                                          : 6)                                         \
-     : (k) < 16                          ? 4                                                                           \
-     : (path) == TRID_P_BATCH_FULL       ? 4                                                                           \
-     : (path) == TRID_P_BATCH_CONTIGUOUS ? 3                                                                           \
-                                         : 2)
-
-/* Solves as trid_p_batch_warps does, and reads the matrix once for all right-hand sides. With factor, it stores the
-   factors, r in x, and there is no right-hand side. */
-template <class tb_real, int k, int path, int factor>
-TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_LU_RESIDENT(tb_real, k, path))
-TRID_KERNEL void trid_p_batch_lu_warps(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
-                                       trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
+/* Solves a contiguous tile. Its matrix is read once for all right-hand sides, of which the next is fetched ahead. */
+template <class of, class tb_real, int factor>
+TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
+                               const trid_p_batch_lu_rows<tb_real, factor> &rows, const tb_real *d, tb_real *x,
+                               const trid_p_batch_workspace<tb_real> &room)
 {
-    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
-    const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
-    __shared__ tb_real buffer[warps][len + 32], column[warps][32 * k];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
-    if (tile.count == 0) return;
-    int own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
-    int total = tile.count * n, valid = own_n - k * rank;
-    if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k, own_n = n = k * lanes;
-    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
-    long long system = tile.group * plan.lines.systems + tile.first + own;
-    tb_real ra[k], rb[k], rc[k], rd[k], next[k], *shared = buffer[warp], *kept = column[warp] + lane, top, bottom;
+    enum { k = of::k, scope = of::scope, layout = of::layout, literal = of::literal };
+    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, periodic = plan.flags & TRID_BATCH_PERIODIC;
+    const trid_p_batch_spot here = trid_p_batch_spot_of<scope, layout>(k, of::warps, plan, tile, warp, lane);
+    const trid_p_batch_more<tb_real> &more = rows.more;
+    const int n = of::full ? k * plan.lanes : plan.n, total = here.total, valid = here.valid;
+    tb_real ra[k], rb[k], rc[k], rd[k], next[k], *shared = room.rows, *kept = room.matrix + 32 * k * warp + lane;
+    tb_real top, bottom;
+    long long at = here.at;
     int slot[k];
-    trid_p_batch_matrix<path>(k, plan, tile, total, rank, valid, rows, ra, rb, rc);
-    trid_p_batch_corners(plan, more, tile.group * rows.jump + (tile.first + own) * rows.stride, own_n, &top, &bottom);
-    if (!factor) trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, next);
-    trid_p_batch_slots<literal>(k, banks, len, plan, total, slot);
-    trid_p_batch_transpose_matrix<path, literal>(k, rows, valid, slot, ra, rb, rc, shared, 0);
-    trid_p_batch_in_warp<tb_real, k> scope = {lanes, rank};
+    trid_p_batch_matrix<scope, layout>(k, plan, here, rows.arrays, ra, rb, rc);
+    trid_p_batch_corners(plan, more,
+                         here.tile.group * rows.arrays.jump + (here.tile.first + here.own) * rows.arrays.stride,
+                         here.own_n, &top, &bottom);
+    if (!factor) trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + at, total), next);
+    trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
+    trid_p_batch_transpose_matrix<layout, literal>(k, rows.arrays, valid, slot, ra, rb, rc, shared, 0);
+    const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
     trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
-    int periodic = plan.flags & TRID_BATCH_PERIODIC;
-    int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, 32, &border);
+    int met = trid_p_batch_lu_factor<tb_real, k>(group, n, plan.flags, top, bottom, ra, rb, rc, kept, 32, &border);
     trid_p_batch_recurrences<tb_real> recurrences;
-    if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
+    if (!factor || periodic) trid_p_batch_open(group, ra, rc, &recurrences);
     TRID_P_BATCH_LOOP
     for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
         if (!factor && side >= 0) {
             TB_UNROLL
             for (int j = 0; j < k; j++) rd[j] = next[j];
-            trid_p_batch_transpose<path, literal>(k, valid, (tb_real)0, slot, rd, shared);
+            trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, rd, shared);
             if (side + 1 < more.sides)
-                trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
-                                         plan.lines.stride, next);
+                trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total), next);
         }
-        int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
+        int last = trid_p_batch_solve_side<tb_real, k>(group, n, plan.flags, factor || side < 0, ra, rb, rc,
                                                        recurrences, kept, 32, &border, rd);
         if (last && !met) met = last;
         if (!factor && side >= 0) {
-            trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rd, x + at, shared);
+            trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, rd, x + at, shared);
             at += more.pitch;
         }
     }
     if (factor) {
-        if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, rb, rc);
-        trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rb, x + at, shared);
-        trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rc, more.u + at, shared);
+        if (periodic) trid_p_batch_close<tb_real, k>(group, n, bottom, border, rb, rc);
+        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, rb, x + at, shared);
+        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, rc, more.u + at, shared);
     }
-    int bad = trid_p_batch_row(met, n);
-    trid_p_batch_tell_warp<tb_real>(plan, lanes, rank, own_n, system, bad);
-}
-
-/* The same for n <= 1024: as many warps a system as hold it. */
-template <class tb_real, int k, int path, int factor>
-TRID_P_BATCH_BOUNDS(1024 / k, 256 * k / 1024)
-TRID_KERNEL void trid_p_batch_lu_block(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
-                                       trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
-{
-    const int len = TRID_P_BATCH_LEN(tb_real, k), warps = 1024 / (32 * k);
-    __shared__ tb_real buffer[warps][len + 32], column[1024], between[TRID_BLOCK_LU_LEN + 1];
-    __shared__ int worst;
-    int warp = (int)threadIdx.x / 32, n = plan.n, first = k * (int)threadIdx.x, slot[k];
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
-    int total = n - 32 * k * warp, valid = n - first;
-    if (total > 32 * k) total = 32 * k;
-    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * k * warp * plan.lines.step;
-    long long system = tile.group * plan.lines.systems + tile.first;
-    tb_real ra[k], rb[k], rc[k], rd[k], next[k], *shared = buffer[warp], *kept = column + threadIdx.x, top, bottom;
-    if (threadIdx.x == 0) worst = TRID_P_BATCH_NO_ROW; /* before a barrier of those inside */
-    trid_p_batch_warp_matrix<path>(k, plan, tile, total, warp, valid, rows, ra, rb, rc);
-    trid_p_batch_corners(plan, more, tile.group * rows.jump + tile.first * rows.stride, 1, &top, &bottom);
-    if (!factor) trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, next);
-    trid_p_batch_transpose_matrix<path, 1>(k, rows, valid, slot, ra, rb, rc, shared, 0);
-    trid_p_batch_in_block<tb_real, k> scope = {between};
-    trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
-    int periodic = plan.flags & TRID_BATCH_PERIODIC, pitch = (int)blockDim.x;
-    int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, ra, rb, rc, kept, pitch, &border);
-    trid_p_batch_recurrences<tb_real> recurrences;
-    if (!factor || periodic) trid_p_batch_open(scope, ra, rc, &recurrences);
-    TRID_P_BATCH_LOOP
-    for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
-        if (!factor && side >= 0) {
-            TB_UNROLL
-            for (int j = 0; j < k; j++) rd[j] = next[j];
-            trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, rd, shared);
-            if (side + 1 < more.sides)
-                trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + (at + more.pitch), plan.lines.step,
-                                         plan.lines.stride, next);
-        }
-        int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, factor || side < 0, ra, rb, rc,
-                                                       recurrences, kept, pitch, &border, rd);
-        if (last && !met) met = last;
-        if (!factor && side >= 0) {
-            trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rd, x + at, shared);
-            at += more.pitch;
-        }
-    }
-    if (factor) {
-        if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, rb, rc);
-        trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rb, x + at, shared);
-        trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rc, more.u + at, shared);
-    }
-    if (trid_p_batch_reports(plan)) {
-        trid_p_batch_join(trid_p_batch_row(met, n), &worst);
-        if (threadIdx.x == 0) trid_p_batch_tell(plan, system, worst, 0, (tb_real)0, (tb_real)0);
-    }
+    if (trid_p_batch_reports(plan))
+        trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, trid_p_batch_row(met, n), {0, 0}, room);
 }
 
 /* Fetches the matrix of interleaved systems, and asks for that of tile `next`. alone: there are no right-hand sides. */
@@ -530,68 +475,4 @@ static int trid_p_batch_launch_lu_interleaved(const trid_p_batch_plan &plan, con
     const int vectorised = trid_p_batch_is_vectorised(plan.lines, rows, factor ? rows.a : d) &&
                            more.pitch % (16 / (int)sizeof(tb_real)) == 0;
     return trid_p_batch_launch_tiling<method, 1, TRID_BATCH_MAX_N, tb_real>(plan, vectorised, stream, rows, more, d, x);
-}
-
-template <int path, int factor, int... sizes, class tb_real>
-static int trid_p_batch_launch_lu_warps(trid_p_batch_plan plan, int k, const trid_p_batch_arrays<tb_real> &rows,
-                                        const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
-                                        cudaStream_t stream)
-{
-    const dim3 block(32 * TRID_P_BATCH_WARPS(tb_real, 0));
-    dim3 grid;
-    cudaError_t error = cudaErrorInvalidConfiguration;
-    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
-        return TRID_BATCH_BAD_SIZE;
-    (void)((k <= sizes && (error = trid_launch(trid_p_batch_lu_warps<tb_real, sizes, path, factor>, grid, block, 0,
-                                               stream, plan, rows, more, d, x),
-                           1)) ||
-           ...);
-    return trid_p_batch_launched(error);
-}
-/* As many warps a system as hold it. */
-template <int path, int factor, class tb_real>
-static int trid_p_batch_launch_lu_block(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,
-                                        const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
-                                        cudaStream_t stream)
-{
-    enum { k = TRID_P_BATCH_LU_ROWS(tb_real) };
-    const dim3 block((unsigned)(32 * ((plan.n + 32 * k - 1) / (32 * k))));
-    dim3 grid;
-    if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    return trid_p_batch_launched(
-        trid_launch(trid_p_batch_lu_block<tb_real, k, path, factor>, grid, block, 0, stream, plan, rows, more, d, x));
-}
-template <class tb_real, int factor>
-static int trid_p_batch_launch_lu_contiguous(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,
-                                             const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
-                                             cudaStream_t stream)
-{
-    enum { most = TRID_P_BATCH_LU_ROWS(tb_real) };
-    const int k = trid_p_batch_choose_lanes(&plan, most);
-    const int path = trid_p_batch_path_of(plan, most, rows.stride != plan.n);
-    if (k > most)
-        return path == TRID_P_BATCH_STRIDED
-                   ? trid_p_batch_launch_lu_block<TRID_P_BATCH_STRIDED, factor>(plan, rows, more, d, x, stream)
-                   : trid_p_batch_launch_lu_block<TRID_P_BATCH_CONTIGUOUS, factor>(plan, rows, more, d, x, stream);
-    if (path == TRID_P_BATCH_FULL)
-        return trid_p_batch_launch_lu_warps<TRID_P_BATCH_FULL, factor, most>(plan, k, rows, more, d, x, stream);
-    if (path == TRID_P_BATCH_CONTIGUOUS)
-        return trid_p_batch_launch_lu_warps<TRID_P_BATCH_CONTIGUOUS, factor, most / 4, most / 2, most>(
-            plan, k, rows, more, d, x, stream);
-    return trid_p_batch_launch_lu_warps<TRID_P_BATCH_STRIDED, factor, most>(plan, k, rows, more, d, x, stream);
-}
-
-template <class tb_real, int factor, int only = 0>
-static int trid_p_batch_launch_lu(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
-                                  const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
-                                  cudaStream_t stream)
-{
-    int status = TRID_BATCH_BAD_SIZE;
-    if (trid_p_batch_as_interleaved<only>(plan)) {
-        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
-            status = trid_p_batch_launch_lu_interleaved<factor>(plan, rows, more, d, x, stream);
-    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
-        status = trid_p_batch_launch_lu_contiguous<tb_real, factor>(plan, rows, more, d, x, stream);
-    }
-    return status;
 }

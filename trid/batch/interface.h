@@ -363,7 +363,7 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut cut, const rows
     if constexpr (is::are_one_matrix && !(only & TRID_BATCH_ONLY_CONTIGUOUS))
         if (trid_p_batch_as_interleaved<only>(cut.plan) && cut.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
             return trid_p_batch_launch_shared_interleaved(cut.plan, ended, d, x, cut.stream);
-    return trid_p_batch_launch<0, only>(cut.plan, ended, d, x, shared, cut.stream);
+    return trid_p_batch_launch<0, only>(cut.plan, ended, d, x, cut.stream);
 }
 
 #define TB_BODY "batch/interface.h"

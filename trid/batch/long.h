@@ -17,7 +17,6 @@
 
    A row that failed is where it shows: among the rows of a chunk; or in the reduced system, whose row 2i is the chunk's
    first and 2i + 1 its last; else when the chunk is solved, which is asked last. */
-enum { TRID_P_BATCH_PLAIN, TRID_P_BATCH_CHECKED, TRID_P_BATCH_PERIODIC }; /* method */
 template <class tb_real>
 struct trid_p_batch_levels {
     trid_p_batch_plan plan;
@@ -81,7 +80,7 @@ struct trid_p_batch_warp_chunk {
 
     static constexpr int resident(int checked)
     {
-        return checked ? 1 : path == TRID_P_BATCH_STRIDED ? 4 : sizeof(tb_real) == 4 ? 5 : 6;
+        return checked ? 1 : path == trid_p_batch_how::strided ? 4 : sizeof(tb_real) == 4 ? 5 : 6;
     }
     static unsigned blocks(const trid_p_batch_plan &plan, unsigned chunks)
     {
@@ -116,8 +115,10 @@ struct trid_p_batch_warp_chunk {
         tb_real known[2];
         int slot[k];
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
-        trid_p_batch_warp_matrix<path>(k, plan, tile, total, index, valid, trid_p_batch_rows_of(rows), h.a, h.b, h.c);
-        trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, h.d);
+        const trid_p_batch_spot here =
+            trid_p_batch_spot_of<trid_p_batch_how::block, path>(k, 0, plan, tile, index, part);
+        trid_p_batch_matrix<trid_p_batch_how::block, path>(k, plan, here, trid_p_batch_rows_of(rows), h.a, h.b, h.c);
+        trid_p_batch_fetch<path>(k, plan, trid_p_batch_right(plan, d + at, total), h.d);
         trid_p_batch_transpose_matrix<path, 1>(k, trid_p_batch_rows_of(rows), valid, slot, h.a, h.b, h.c, shared,
                                                apart);
         trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, h.d, shared + 3 * apart);
@@ -134,8 +135,8 @@ struct trid_p_batch_warp_chunk {
     TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *left, tb_real *right) const
     {
         int slot[k];
-        trid_p_batch_fetch<TRID_P_BATCH_CONTIGUOUS>(k, plan, 0, total, 0, before + kept_at, 1, 0, x);
-        trid_p_batch_transpose<TRID_P_BATCH_CONTIGUOUS, 1>(k, valid, (tb_real)0, slot, x, shared + 4 * apart);
+        trid_p_batch_fetch<trid_p_batch_how::contiguous>(k, plan, {before + kept_at, 1, 0, 0, total, 0}, x);
+        trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, slot, x, shared + 4 * apart);
         before += kept_at + k * part;
         *left = first > 0 && valid > 0 ? before[-1] : (tb_real)0;
         *right = valid > k ? before[k] : (tb_real)0;
@@ -339,7 +340,7 @@ TB_D void trid_p_batch_store_row(const trid_p_batch_levels<tb_real> &levels, lon
    to this one and to that of the thread before. With levels.before, the right-hand side is the residual of that x. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type = typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type>
-TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == TRID_P_BATCH_CHECKED))
+TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(systems == 1 && method == trid_p_batch_how::checked))
 TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
 {
     __shared__ typename chunk_type::memory memory;
@@ -349,7 +350,7 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
     tb_real top[4] = {0, 0, 0, 0};
     const int is_first = chunk.part == 0, is_last = chunk.part == parts - 1, n = levels.plan.n;
     chunk.load(rows, d, h);
-    if constexpr (method == TRID_P_BATCH_PERIODIC) {
+    if constexpr (method == trid_p_batch_how::periodic) {
         if (chunk.in_batch()) trid_p_batch_put_corners(levels, chunk.matrix_at(rows), chunk.first, chunk.valid, h);
         if (chunk.index == n / (k * parts)) { /* rows beyond the last whole chunk */
             const long long at = levels.at(chunk.system, chunk.index) + k * chunk.part * levels.row;
@@ -361,9 +362,9 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
         }
         chunk.valid += chunk.in_batch(); /* below the last row is the first */
     }
-    if (method == TRID_P_BATCH_CHECKED && levels.before) trid_p_batch_subtract_before(chunk, levels.before, h);
+    if (method == trid_p_batch_how::checked && levels.before) trid_p_batch_subtract_before(chunk, levels.before, h);
     if (chunk.valid <= 1) h.c[0] = 0; /* nothing is below */
-    if (is_first) trid_p_batch_set_aside(chunk.index > 0 || method == TRID_P_BATCH_PERIODIC, h, top);
+    if (is_first) trid_p_batch_set_aside(chunk.index > 0 || method == trid_p_batch_how::periodic, h, top);
     trid_p_batch_failed(levels.worst, chunk.system, 0, chunk.template solve<1>(h));
     if (!chunk.in_batch()) return;
     const long long at = levels.at(chunk.system, chunk.index);
@@ -376,19 +377,19 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
 /* Solves for the chunks' unknowns, f and z being known. */
 template <class tb_real, int k, int systems, int parts, int path, int method, class rows_type,
           class chunk_type =
-              typename trid_p_batch_chunk<tb_real, k, systems, parts, path, method == TRID_P_BATCH_CHECKED>::type>
-TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(method == TRID_P_BATCH_CHECKED))
+              typename trid_p_batch_chunk<tb_real, k, systems, parts, path, method == trid_p_batch_how::checked>::type>
+TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(method == trid_p_batch_how::checked))
 TRID_KERNEL
     void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d, tb_real *x)
 {
-    enum { checked = method == TRID_P_BATCH_CHECKED };
+    enum { checked = method == trid_p_batch_how::checked };
     __shared__ typename chunk_type::memory memory;
     chunk_type chunk = {levels.plan};
     if (!chunk.begin(levels.chunks, &memory)) return;
     trid_p_batch_held<tb_real, k> h;
     const int is_first = chunk.part == 0, is_last = chunk.part == parts - 1, n = levels.plan.n;
     const tb_real *known = levels.reduced[3] + levels.at(chunk.system, chunk.index);
-    if (method == TRID_P_BATCH_PERIODIC && chunk.index == n / (k * parts)) {
+    if (method == trid_p_batch_how::periodic && chunk.index == n / (k * parts)) {
         trid_p_batch_gather(k, 0, chunk.valid, known + k * chunk.part * levels.row, levels.row, h.d);
         trid_p_batch_scatter(k, chunk.valid, levels.plan.flags & TRID_BATCH_ADD, h.d, levels.plan.lines.step,
                              x + chunk.own_at());
@@ -501,7 +502,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid
     if constexpr (periodic) {
         return trid_p_batch_launch_lu<tb_real, 0, only>(plan, rows, corners, d, x, stream);
     } else if constexpr (!interleaved) {
-        return trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream);
+        return trid_p_batch_launch_block<tb_real>(plan, rows, d, x, stream);
     } else {
         return trid_p_batch_launch_interleaved<trid_p_batch_how::reduced>(plan, rows, d, x, stream);
     }
@@ -514,11 +515,12 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
                                       cudaStream_t stream, const trid_p_batch_more<tb_real> &corners)
 {
     enum {
-        checked = method == TRID_P_BATCH_CHECKED,
-        periodic = method == TRID_P_BATCH_PERIODIC,
+        checked = method == trid_p_batch_how::checked,
+        periodic = method == trid_p_batch_how::periodic,
         interleaved = systems > 1,
-        within = interleaved ? TRID_P_BATCH_STRIDED : TRID_P_BATCH_CONTIGUOUS, /* the reduced systems' */
-        kind = periodic ? TRID_P_BATCH_PERIODIC : TRID_P_BATCH_PLAIN,
+        within =
+            interleaved ? (int)trid_p_batch_how::strided : (int)trid_p_batch_how::contiguous, /* the reduced systems' */
+        kind = periodic ? (int)trid_p_batch_how::periodic : (int)trid_p_batch_how::hybrid,
         k = TRID_P_BATCH_CHUNK_ROWS,
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };
@@ -579,14 +581,14 @@ static int trid_p_batch_launch_levels(const trid_p_batch_plan &plan, const rows_
     enum { systems = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)) };
     if (trid_p_batch_is_interleaved(plan)) {
         if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
-            return trid_p_batch_launch_chunks<tb_real, systems, TRID_P_BATCH_STRIDED, method, only>(plan, rows, d, x,
-                                                                                                    stream, corners);
+            return trid_p_batch_launch_chunks<tb_real, systems, trid_p_batch_how::strided, method, only>(
+                plan, rows, d, x, stream, corners);
     } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
         return trid_p_batch_is_contiguous(plan, trid_p_batch_rows_of(rows))
-                   ? trid_p_batch_launch_chunks<tb_real, 1, TRID_P_BATCH_CONTIGUOUS, method, only>(plan, rows, d, x,
-                                                                                                   stream, corners)
-                   : trid_p_batch_launch_chunks<tb_real, 1, TRID_P_BATCH_STRIDED, method, only>(plan, rows, d, x,
-                                                                                                stream, corners);
+                   ? trid_p_batch_launch_chunks<tb_real, 1, trid_p_batch_how::contiguous, method, only>(
+                         plan, rows, d, x, stream, corners)
+                   : trid_p_batch_launch_chunks<tb_real, 1, trid_p_batch_how::strided, method, only>(plan, rows, d, x,
+                                                                                                     stream, corners);
     }
     return TRID_BATCH_BAD_SIZE;
 }

@@ -1,26 +1,6 @@
 /* pipeline.h - a room of trid/batch.h: tiles of interleaved systems on their way into shared memory.
    MIT licence, see LICENSE. */
 
-/* How interleaved systems are solved. */
-struct trid_p_batch_how {
-    enum { /* by which kernel, and for whom; one or several with | */
-           hybrid = 1,
-           beyond = 2,  /* the hybrid, of systems that no block holds */
-           reduced = 4, /* the hybrid, of what long systems leave */
-           pivoted = 8,
-           shared = 16,      /* one matrix for all, which each block factors once */
-           shared_else = 32, /* the hybrid with one matrix for all, where the former does not serve */
-           checked = 64,     /* with residuals */
-           several = 128,    /* several right-hand sides, by LU */
-           factor = 256,     /* LU factors */
-           lu = several | factor
-    };
-    /* Who takes a tile, and how its rows come: a block, rows coming to shared memory while it solves the tile before; a
-       cluster of blocks, in the same way; or a block that fetches rows when it needs them. Elsewhere: in code for
-       devices all of which have clusters and room for a pipeline such a kernel is left empty, as nobody launches it. */
-    enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere };
-};
-
 /* The shape of a kernel for interleaved systems: a block has `systems` of them in `parts` partitions of k rows. Rows are
    asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache. */
 template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead, int kind, int by_pieces = 0>

@@ -3,157 +3,12 @@
 
 #ifndef TB_BODY
 
-/* Returns whether a warp's systems are wanted: with repair only those whose status is not 0, and all that share its
-   warp. */
-TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
-{
-    return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
-}
-
 /* Blocks a multiprocessor. Elimination is a sequence of dependent operations, whose latency only other warps hide; a
    few registers in local memory cost less than a warp. */
 #ifndef TRID_P_BATCH_PIVOTED_RESIDENT
 #define TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k)                                                                      \
     (sizeof(tb_real) == 4 ? ((k) <= 8 ? 7 : (k) <= 12 ? 6 : (k) <= 16 ? 5 : 3) : (k) <= 8 ? 8 : 6)
 #endif
-
-/* Solves systems of n <= k*lanes rows, as trid_p_batch_warps; a warp's own systems alone decide what it does. */
-template <class tb_real, int k, int path>
-TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k))
-TRID_KERNEL void trid_p_batch_pivoted_warps(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows, const tb_real *d,
-                                            tb_real *x)
-{
-    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
-    const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = k > 16;
-    __shared__ tb_real buffer[warps][len + 32];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
-    if (tile.count == 0) return;
-    int own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
-    int total = tile.count * n, valid = own_n - k * rank;
-    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
-    long long system = tile.group * plan.lines.systems + tile.first + own;
-    if (!trid_p_batch_wanted(plan, system, own_n)) return;
-    tb_real ra[k], rb[k], rc[k], rd[k], *shared = buffer[warp];
-    int slot[k];
-    trid_p_batch_matrix<path>(k, plan, tile, total, rank, valid, rows, ra, rb, rc);
-    trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
-    trid_p_batch_slots<literal>(k, banks, len, plan, total, slot);
-    trid_p_batch_transpose_matrix<path, literal>(k, rows, valid, slot, ra, rb, rc, shared, 0);
-    trid_p_batch_transpose<path, literal>(k, valid, (tb_real)0, slot, rd, shared);
-    int bad = trid_p_batch_row(trid_warp_pivoted(k, lanes, k * lanes, ra, rb, rc, rd), n);
-    lane = trid_p_batch_again_as(lane);
-    warp = trid_p_batch_again_as((int)threadIdx.x) / 32;
-    tile = trid_p_batch_tile_of(plan, blockIdx.x * warps + (unsigned)warp, 32 >> plan.lanes_log2);
-    own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), own_n = own < tile.count ? n : 0;
-    total = tile.count * n, valid = own_n - k * rank;
-    at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
-    system = tile.group * plan.lines.systems + tile.first + own;
-    shared = buffer[warp];
-    trid_p_batch_slots<literal>(k, banks, len, plan, total, slot);
-    trid_p_batch_store<path, literal>(k, plan, total, valid, slot, rd, x + at, shared);
-    trid_p_batch_tell_warp<tb_real>(plan, lanes, rank, own_n, system, bad);
-}
-
-/* Solves systems of n <= 32 k warps rows, a block each. */
-template <class tb_real, int k, int warps, int path>
-TRID_P_BATCH_BOUNDS(32 * warps, TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k) * TRID_P_BATCH_WARPS(tb_real, 0) / warps)
-TRID_KERNEL void trid_p_batch_pivoted_block(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows, const tb_real *d,
-                                            tb_real *x)
-{
-    const int len = TRID_P_BATCH_LEN(tb_real, k);
-    __shared__ tb_real buffer[warps][len + 32], between[TRID_BLOCK_PIVOTED_LEN];
-    __shared__ int worst;
-    int warp = (int)threadIdx.x / 32, n = plan.n, first = k * (int)threadIdx.x, slot[k];
-    trid_p_batch_tile tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
-    int total = n - 32 * k * warp, valid = n - first;
-    total = total < 0 ? 0 : total < 32 * k ? total : 32 * k;
-    long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * k * warp * plan.lines.step;
-    long long system = tile.group * plan.lines.systems + tile.first;
-    if (!trid_p_batch_wanted(plan, system, 1)) return;
-    tb_real ra[k], rb[k], rc[k], rd[k], *shared = buffer[warp];
-    trid_p_batch_warp_matrix<path>(k, plan, tile, total, warp, valid, rows, ra, rb, rc);
-    trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
-    trid_p_batch_transpose_matrix<path, 1>(k, rows, valid, slot, ra, rb, rc, shared, 0);
-    trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, rd, shared);
-    if (threadIdx.x == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barrier inside */
-    int bad = trid_p_batch_row(trid_block_pivoted(k, k * trid_block_threads(), ra, rb, rc, rd, between), n);
-    warp = trid_p_batch_again_as((int)threadIdx.x) / 32, first = k * trid_p_batch_again_as((int)threadIdx.x);
-    tile = trid_p_batch_tile_of(plan, blockIdx.x, 1);
-    total = n - 32 * k * warp, valid = n - first;
-    total = total < 0 ? 0 : total < 32 * k ? total : 32 * k;
-    at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + 32 * k * warp * plan.lines.step;
-    system = tile.group * plan.lines.systems + tile.first;
-    trid_p_batch_store<path, 1>(k, plan, total, valid, slot, rd, x + at, shared);
-    if (trid_p_batch_reports(plan)) {
-        if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
-        __syncthreads();
-        if (threadIdx.x == 0) trid_p_batch_tell(plan, system, worst, 0, (tb_real)0, (tb_real)0);
-    }
-}
-
-/* ---- shapes and launches ----------------------------------------------------------------------------------------- */
-
-template <class tb_real, int k, int warps, int path>
-static int trid_p_batch_launch_pivoted_block(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,
-                                             const tb_real *d, tb_real *x, cudaStream_t stream)
-{
-    dim3 grid;
-    if (trid_p_batch_count(&plan, 1, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
-    const int n = path == TRID_P_BATCH_STRIDED ? 32 * k * warps : plan.n;
-    const dim3 block((unsigned)(n + 32 * k - 1) / (32 * k) * 32);
-    return trid_p_batch_launched(
-        trid_launch(trid_p_batch_pivoted_block<tb_real, k, warps, path>, grid, block, 0, stream, plan, rows, d, x));
-}
-template <int path, int... sizes, class tb_real>
-static int trid_p_batch_launch_pivoted_warps(trid_p_batch_plan plan, int k, const trid_p_batch_arrays<tb_real> &rows,
-                                             const tb_real *d, tb_real *x, cudaStream_t stream)
-{
-    const dim3 block(32 * TRID_P_BATCH_WARPS(tb_real, 0));
-    dim3 grid;
-    cudaError_t error = cudaErrorInvalidConfiguration;
-    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
-        return TRID_BATCH_BAD_SIZE;
-    (void)((k <= sizes && (error = trid_launch(trid_p_batch_pivoted_warps<tb_real, sizes, path>, grid, block, 0, stream,
-                                               plan, rows, d, x),
-                           1)) ||
-           ...);
-    return trid_p_batch_launched(error);
-}
-/* Launches beyond 16 rows a lane of a warp: up to 32 of them in single precision, else several warps a system. */
-template <class tb_real>
-static int trid_p_batch_launch_pivoted_beyond(const trid_p_batch_plan &plan, int contiguous,
-                                              const trid_p_batch_arrays<tb_real> &rows, const tb_real *d, tb_real *x,
-                                              cudaStream_t stream)
-{
-    if constexpr (sizeof(tb_real) == 4) {
-        if (plan.n > 1024)
-            return trid_p_batch_launch_pivoted_block<tb_real, 32, 4, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream);
-        return contiguous
-                   ? trid_p_batch_launch_pivoted_warps<TRID_P_BATCH_CONTIGUOUS, 32>(plan, 32, rows, d, x, stream)
-                   : trid_p_batch_launch_pivoted_block<tb_real, 8, 4, TRID_P_BATCH_STRIDED>(plan, rows, d, x, stream);
-    } else {
-        if (!contiguous)
-            return trid_p_batch_launch_pivoted_block<tb_real, 16, 2, TRID_P_BATCH_STRIDED>(plan, rows, d, x, stream);
-        if (plan.n <= 768)
-            return trid_p_batch_launch_pivoted_block<tb_real, 12, 2, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream);
-        return plan.n <= 1024 ? trid_p_batch_launch_pivoted_block<tb_real, 16, 2, TRID_P_BATCH_CONTIGUOUS>(plan, rows,
-                                                                                                           d, x, stream)
-                              : trid_p_batch_launch_pivoted_block<tb_real, 16, 4, TRID_P_BATCH_CONTIGUOUS>(
-                                    plan, rows, d, x, stream);
-    }
-}
-template <class tb_real>
-static int trid_p_batch_launch_pivoted_contiguous(trid_p_batch_plan plan, const trid_p_batch_arrays<tb_real> &rows,
-                                                  const tb_real *d, tb_real *x, cudaStream_t stream)
-{
-    const int k = trid_p_batch_choose_lanes(&plan, 16);
-    const int contiguous = trid_p_batch_path_of(plan, 16, 0) != TRID_P_BATCH_STRIDED;
-    if (k > 16) return trid_p_batch_launch_pivoted_beyond(plan, contiguous, rows, d, x, stream);
-    return contiguous
-               ? trid_p_batch_launch_pivoted_warps<TRID_P_BATCH_CONTIGUOUS, 4, 8, 12, 16>(plan, k, rows, d, x, stream)
-               : trid_p_batch_launch_pivoted_warps<TRID_P_BATCH_STRIDED, 8, 16>(plan, k, rows, d, x, stream);
-}
 
 /* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32
    borders at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
@@ -281,8 +136,8 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
             !chunks ? trid_launch(trid_p_batch_pivoted_groups<tb_real>, dim3((plan.tiles * tree.groups + 3) / 4),
                                   dim3(128), 0, stream, tree)
             : contiguous
-                ? trid_p_batch_launch_pivoted_chunks<tb_real, TRID_P_BATCH_CONTIGUOUS>(tree, rows, d, x, stream)
-                : trid_p_batch_launch_pivoted_chunks<tb_real, TRID_P_BATCH_STRIDED>(tree, rows, d, x, stream);
+                ? trid_p_batch_launch_pivoted_chunks<tb_real, trid_p_batch_how::contiguous>(tree, rows, d, x, stream)
+                : trid_p_batch_launch_pivoted_chunks<tb_real, trid_p_batch_how::strided>(tree, rows, d, x, stream);
         if (error != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     }
     trid_p_batch_levels<tb_real> levels = {};
@@ -330,7 +185,7 @@ static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real 
         else
             return trid_p_batch_launch_tree(plan, plan.lines.step == 1, rows, d, x, stream);
     }
-    return trid_p_batch_launch_pivoted_contiguous(plan, rows, d, x, stream);
+    return trid_p_batch_launch_contiguous<trid_p_batch_how::pivoted>(plan, rows, d, x, stream);
 }
 
 #endif /* TB_BODY */

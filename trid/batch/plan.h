@@ -8,6 +8,35 @@
 #define TRID_P_BATCH_MEMBER inline
 #endif
 
+/* What shapes and kernels are chosen by. */
+struct trid_p_batch_how {
+    enum { /* the method; one or several with | */
+           hybrid = 1,
+           beyond = 2,  /* the hybrid, of interleaved systems that no block holds */
+           reduced = 4, /* the hybrid, of interleaved systems that long ones leave */
+           pivoted = 8,
+           shared = 16, /* one matrix for all */
+           shared_else =
+               32,        /* the hybrid with one matrix for all interleaved systems, where the former does not serve */
+           checked = 64,  /* with residuals */
+           refined = 128, /* and with a step of refinement where that is asked for */
+           several = 256, /* several right-hand sides, by LU */
+           factor = 512,  /* LU factors */
+           lu = several | factor,
+           periodic = 1024 /* long periodic systems, by the hybrid */
+    };
+    enum { lanes, block }; /* who solves a contiguous system: 1, 2, 4 .. 32 lanes of a warp, or a block */
+    /* Where contiguous systems lie. full: every tile is full, n being k times the lanes or threads, one system after
+       another; contiguous: any n, one after another, or one system a warp; strided: any step and stride, also 0 for rows
+       that all systems share. What serves one of these serves those before it too. */
+    enum { full, contiguous, strided };
+    /* Interleaved systems: who takes a tile, and how its rows come: a block, rows coming to shared memory while it solves
+       the tile before; a cluster of blocks, in the same way; or a block that fetches rows when it needs them. Elsewhere:
+       in code for devices all of which have clusters and room for a pipeline such a kernel is left empty, as nobody
+       launches it. */
+    enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere };
+};
+
 enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 
 /* What a launch reports: trid_batch_options' fields of these names. */
@@ -248,17 +277,11 @@ TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int
     }
 }
 
-/* Reports on the systems of a warp, each of which has `lanes` lanes, bad being the least bad row of the lane. */
-template <class tb_real>
-TB_D void trid_p_batch_tell_warp(const trid_p_batch_plan &plan, int lanes, int rank, int own_n, long long system,
-                                 int bad)
+/* Returns whether a warp's systems are wanted: with repair only those whose status is not 0, and all that share its
+   warp. */
+TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
 {
-    if (!trid_p_batch_reports(plan)) return;
-    for (int m = 1; m < lanes; m *= 2) {
-        int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
-        bad = other < bad ? other : bad;
-    }
-    if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
+    return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
 }
 
 /* Returns the larger; NaN is larger than all. */

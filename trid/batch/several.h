@@ -82,14 +82,13 @@ static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_
                                     cudaStream_t stream)
 {
     if (plan.flags & TRID_BATCH_PERIODIC)
-        return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PERIODIC, only>(plan, rows, d, x, stream, more);
+        return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::periodic, only>(plan, rows, d, x, stream, more);
     if (trid_p_batch_is_interleaved(plan) || trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
-        return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PLAIN, only>(plan, rows, d, x, stream);
+        return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::hybrid, only>(plan, rows, d, x, stream);
     int status = TRID_BATCH_BAD_SIZE;
     if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED))
-        status = trid_p_batch_is_contiguous(plan, rows)
-                     ? trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_CONTIGUOUS>(plan, rows, d, x, stream)
-                     : trid_p_batch_launch_block<tb_real, 0, TRID_P_BATCH_STRIDED>(plan, rows, d, x, stream);
+        status = trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid, TRID_P_BATCH_ON_CHIP_LU + 1>(plan, rows, d, x,
+                                                                                                       stream);
     return status;
 }
 

@@ -3,99 +3,6 @@
 
 #ifndef TB_BODY
 
-/* Solves systems of n <= k*lanes rows with one matrix. A block brings it into shared memory once, identity rows and
-   all, and reads it from there for tile after tile. */
-template <class tb_real, int k, int path>
-TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_RESIDENT(tb_real, k, path))
-TRID_KERNEL void trid_p_batch_shared_warps(trid_p_batch_plan plan, trid_p_batch_one_matrix<tb_real> from,
-                                           const tb_real *d, tb_real *x)
-{
-    const int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
-    const int warps = TRID_P_BATCH_WARPS(tb_real, 0), literal = path == TRID_P_BATCH_FULL || k > 16;
-    __shared__ tb_real buffer[warps][len + 32], matrix[3][len];
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, lanes = plan.lanes, n = plan.n;
-    int own = lane >> plan.lanes_log2, rank = lane & (lanes - 1), column = trid_p_batch_slot(k, banks, k * rank);
-    for (int j = (int)threadIdx.x; j < k * lanes; j += 32 * warps) {
-        int slot = trid_p_batch_slot(k, banks, j);
-        matrix[0][slot] = j > 0 && j < n ? from.a[j] : (tb_real)0;
-        matrix[1][slot] = j < n ? from.b[j] : (tb_real)1;
-        matrix[2][slot] = j < n - 1 ? from.c[j] : (tb_real)0;
-    }
-    __syncthreads();
-    int slots[k];
-    tb_real *shared = buffer[warp];
-    TRID_P_BATCH_LOOP
-    for (unsigned i = 0; i < plan.repeat; i++) {
-        trid_p_batch_tile tile =
-            trid_p_batch_tile_of(plan, (i * gridDim.x + blockIdx.x) * warps + (unsigned)warp, 32 >> plan.lanes_log2);
-        if (tile.count == 0) return;
-        int own_n = own < tile.count ? n : 0, total = tile.count * n, valid = own_n - k * rank;
-        if (path == TRID_P_BATCH_FULL) total = 32 * k, valid = k;
-        long long at = tile.group * plan.lines.jump + tile.first * plan.lines.stride;
-        tb_real ra[k], rb[k], rc[k], rd[k];
-        trid_p_batch_fetch<path>(k, plan, 0, total, 0, d + at, plan.lines.step, plan.lines.stride, rd);
-        trid_p_batch_slots<literal>(k, banks, len, plan, total, slots);
-        TB_UNROLL
-        for (int j = 0; j < k; j++) {
-            ra[j] = matrix[0][column + j];
-            rb[j] = matrix[1][column + j];
-            rc[j] = matrix[2][column + j];
-        }
-        trid_p_batch_transpose<path, literal>(k, valid, (tb_real)0, slots, rd, shared);
-        int bad = trid_p_batch_row(trid_warp_hybrid(k, lanes, k * lanes, ra, rb, rc, rd), n);
-        trid_p_batch_store<path, literal>(k, plan, total, valid, slots, rd, x + at, shared);
-        if (trid_p_batch_reports(plan)) {
-            for (int m = 1; m < lanes; m *= 2) { /* not trid_p_batch_tell_warp, which costs instructions here */
-                int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
-                bad = other < bad ? other : bad;
-            }
-            long long system = tile.group * plan.lines.systems + tile.first + own;
-            if (rank == 0 && own_n) trid_p_batch_tell(plan, system, bad, 0, (tb_real)0, (tb_real)0);
-        }
-    }
-}
-
-/* Warps take several tiles where so many blocks remain. */
-#ifndef TRID_P_BATCH_LEAST_BLOCKS
-#define TRID_P_BATCH_LEAST_BLOCKS 4096
-#endif
-
-template <int path, int... sizes, class tb_real>
-static int trid_p_batch_launch_shared_warps(const trid_p_batch_plan &plan, int k, dim3 grid,
-                                            const trid_p_batch_one_matrix<tb_real> &rows, const tb_real *d, tb_real *x,
-                                            cudaStream_t stream)
-{
-    const dim3 block(32 * TRID_P_BATCH_WARPS(tb_real, 0));
-    cudaError_t error = cudaErrorInvalidConfiguration;
-    (void)((k <= sizes && (error = trid_launch(trid_p_batch_shared_warps<tb_real, sizes, path>, grid, block, 0, stream,
-                                               plan, rows, d, x),
-                           1)) ||
-           ...);
-    return trid_p_batch_launched(error);
-}
-template <class tb_real>
-static int trid_p_batch_launch_shared(trid_p_batch_plan plan, const trid_p_batch_one_matrix<tb_real> &rows,
-                                      const tb_real *d, tb_real *x, cudaStream_t stream)
-{
-    const int k = trid_p_batch_choose_lanes(&plan, 16), path = trid_p_batch_path_of(plan, 16, 0);
-    if (plan.n > 512) { /* one system a warp or two: rows as arrays without a stride */
-        trid_p_batch_arrays<tb_real> arrays = {rows.a, rows.b, rows.c, 1, 0, 0};
-        return trid_p_batch_launch_beyond<0>(plan, path, arrays, d, x, stream);
-    }
-    dim3 grid;
-    if (trid_p_batch_count(&plan, 32 / plan.lanes, TRID_P_BATCH_WARPS(tb_real, 0), &grid) != cudaSuccess)
-        return TRID_BATCH_BAD_SIZE;
-    const unsigned repeat = grid.x / TRID_P_BATCH_LEAST_BLOCKS;
-    plan.repeat = repeat < 1 ? 1 : repeat > 16 ? 16 : repeat;
-    grid.x = (grid.x + plan.repeat - 1) / plan.repeat;
-    if (path == TRID_P_BATCH_FULL)
-        return trid_p_batch_launch_shared_warps<TRID_P_BATCH_FULL, 16>(plan, k, grid, rows, d, x, stream);
-    if (path == TRID_P_BATCH_CONTIGUOUS)
-        return trid_p_batch_launch_shared_warps<TRID_P_BATCH_CONTIGUOUS, 2, 4, 8, 12, 16>(plan, k, grid, rows, d, x,
-                                                                                          stream);
-    return trid_p_batch_launch_shared_warps<TRID_P_BATCH_STRIDED, 8, 16>(plan, k, grid, rows, d, x, stream);
-}
-
 /* Solves interleaved systems with one matrix, which a block factors once. That leaves few operations and few registers
    for each tile, so that a multiprocessor has several blocks, of which one solves while the others wait. */
 static constexpr int trid_p_batch_shared_resident(int bytes, int threads)
@@ -208,19 +115,20 @@ static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *
     if (status || trid_p_lines_empty(lines)) return status;
     trid_p_batch_one_matrix<tb_real> rows = {a, b, c, plan.n};
     trid_p_batch_sides(plan, 1, &rows.a, rows.b, &rows.c);
+    const trid_p_batch_arrays<tb_real> arrays = {rows.a, rows.b, rows.c, 1, 0, 0}; /* rows without a stride */
     const int is_long = trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0);
     if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
     if constexpr (!(only & TRID_BATCH_ONLY_SHORT))
-        if (is_long) {
-            trid_p_batch_arrays<tb_real> arrays = {rows.a, rows.b, rows.c, 1, 0, 0};
-            return trid_p_batch_launch_levels<tb_real, TRID_P_BATCH_PLAIN, only>(plan, arrays, d, x, stream);
-        }
+        if (is_long)
+            return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::hybrid, only>(plan, arrays, d, x, stream);
     status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<only>(plan)) {
         if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
             status = trid_p_batch_launch_shared_interleaved(plan, rows, d, x, stream);
     } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
-        status = trid_p_batch_launch_shared(plan, rows, d, x, stream);
+        status = plan.n <= 512
+                     ? trid_p_batch_launch_contiguous<trid_p_batch_how::shared>(plan, rows, d, x, stream)
+                     : trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid, 513>(plan, arrays, d, x, stream);
     }
     return status;
 }

@@ -6,7 +6,7 @@
 /* Launches systems that need no scratch, with residuals or without; rows are arrays for the former. */
 template <int checked, int only, class tb_real, class rows_type>
 static int trid_p_batch_launch_on_chip(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                       tb_real *x, int shared, cudaStream_t stream)
+                                       tb_real *x, cudaStream_t stream)
 {
     int status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<only>(plan)) {
@@ -18,24 +18,24 @@ static int trid_p_batch_launch_on_chip(const trid_p_batch_plan &plan, const rows
             status = trid_p_batch_launch_interleaved<trid_p_batch_how::hybrid>(plan, rows, d, x, stream);
     } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
         if constexpr (!checked)
-            status = trid_p_batch_launch_contiguous<tb_real>(plan, rows, d, x, shared, stream);
-        else if (plan.n <= 512)
-            status = trid_p_batch_launch_checked<tb_real>(plan, rows, d, x, shared, stream);
+            status = trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid>(plan, rows, d, x, stream);
         else
-            status = trid_p_batch_launch_beyond<1>(
-                plan, plan.lines.step == 1 ? TRID_P_BATCH_CONTIGUOUS : TRID_P_BATCH_STRIDED, rows, d, x, stream);
+            status = plan.flags & TRID_BATCH_REFINED
+                         ? trid_p_batch_launch_contiguous<trid_p_batch_how::refined>(plan, rows, d, x, stream)
+                         : trid_p_batch_launch_contiguous<trid_p_batch_how::checked>(plan, rows, d, x, stream);
     }
     return status;
 }
 template <int checked, int only, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x,
-                               int shared, cudaStream_t stream)
+                               cudaStream_t stream)
 {
+    constexpr int method = checked ? trid_p_batch_how::checked : trid_p_batch_how::hybrid;
     const int is_long = trid_p_batch_is_long(plan.lines, sizeof(tb_real), checked);
     if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
     if constexpr (!(only & TRID_BATCH_ONLY_SHORT))
-        if (is_long) return trid_p_batch_launch_levels<tb_real, checked, only>(plan, rows, d, x, stream);
-    return trid_p_batch_launch_on_chip<checked, only>(plan, rows, d, x, shared, stream);
+        if (is_long) return trid_p_batch_launch_levels<tb_real, method, only>(plan, rows, d, x, stream);
+    return trid_p_batch_launch_on_chip<checked, only>(plan, rows, d, x, stream);
 }
 
 /* Solves for arrays; flags are those of the options, and REFINED. */
@@ -52,7 +52,7 @@ static int trid_p_batch_solve(trid_lines lines, int flags, trid_p_batch_arrays<t
     if (status || trid_p_lines_empty(lines)) return status;
     if (plan.report.tolerance == 0) plan.report.tolerance = 128 * (sizeof(tb_real) == 4 ? 0x1p-24 : 0x1p-53);
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
-    return trid_p_batch_launch<checked, only>(plan, rows, d, x, flags & TRID_BATCH_SHARED, stream);
+    return trid_p_batch_launch<checked, only>(plan, rows, d, x, stream);
 }
 
 #define TB_BODY "batch/solve.h"
@@ -131,7 +131,7 @@ static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const 
         trid_p_batch_refuse(lines, flags, TRID_BATCH_SOLVE_ROWS_FLAGS, none, none, none, d, (const tb_real *)x, 1);
     if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
-    return trid_p_batch_launch<0, only>(plan, rows, d, x, 0, stream);
+    return trid_p_batch_launch<0, only>(plan, rows, d, x, stream);
 }
 
 #endif /* TB_BODY */

@@ -1,0 +1,290 @@
+/* rows.h - a room of trid/batch.h: rows of contiguous systems, from memory to a warp's registers and back.
+   MIT licence, see LICENSE. */
+
+/* ---- where a thread works ---------------------------------------------------------------------------------------- */
+
+/* Returns the tile of a warp, with as many systems as its lanes have, or of a block, with one. */
+template <int scope>
+TB_D trid_p_batch_tile trid_p_batch_tile_in(int warps, const trid_p_batch_plan &plan, unsigned block, int warp)
+{
+    return scope == trid_p_batch_how::lanes
+               ? trid_p_batch_tile_of(plan, block * warps + (unsigned)warp, 32 >> plan.lanes_log2)
+               : trid_p_batch_tile_of(plan, block, 1);
+}
+
+/* A thread has up to k rows of a system, from row `first` on, and its warp has `total` elements from `at` on. */
+struct trid_p_batch_spot {
+    trid_p_batch_tile tile;
+    int own, own_n;       /* its system among those of the tile; n, or 0 where it has none */
+    int rank;             /* its number among the system's threads */
+    int first, valid;     /* rows from here to the system's end: those beyond it are none of the system's */
+    int before, total;    /* rows of the system that other warps have before this one; elements of this one */
+    long long system, at; /* the system's index; where the warp's elements begin in d and x */
+};
+
+/* Returns where a thread works, which is lane `lane` of warp `warp` of a block, or of `warps` that share the system. */
+template <int scope, int layout>
+TB_D trid_p_batch_spot trid_p_batch_spot_of(int k, int warps, const trid_p_batch_plan &plan,
+                                            const trid_p_batch_tile &tile, int warp, int lane)
+{
+    const int full = layout == trid_p_batch_how::full;
+    trid_p_batch_spot p = {tile, 0, plan.n, 32 * warp + lane, 0, 0, 32 * k * warp, 0, 0, 0};
+    if (scope == trid_p_batch_how::lanes) {
+        p.own = lane >> plan.lanes_log2;
+        p.own_n = full ? k * plan.lanes : p.own < tile.count ? plan.n : 0;
+        p.rank = lane & (plan.lanes - 1);
+        p.before = 0, p.total = tile.count * plan.n;
+    } else {
+        p.total = plan.n - p.before;
+        if (p.total > 32 * k) p.total = 32 * k;
+    }
+    if (full) p.total = 32 * k;
+    if (full && scope == trid_p_batch_how::block) p.own_n = 32 * k * warps;
+    p.system = tile.group * plan.lines.systems + tile.first + p.own;
+    p.first = k * p.rank, p.valid = p.own_n - p.first;
+    p.at = tile.group * plan.lines.jump + tile.first * plan.lines.stride + p.before * plan.lines.step;
+    return p;
+}
+
+/* What a block has in shared memory. */
+template <class tb_real>
+struct trid_p_batch_workspace {
+    tb_real *rows, *matrix;    /* of this warp; of a matrix for all systems, or the last columns of periodic ones */
+    tb_real *between, *border; /* of the warps of a block: its solve; two unknowns each */
+    int *bad;                  /* and what each reports */
+    trid_p_batch_worst *worst;
+};
+
+/* Reports on the systems of a warp or a block, of which each thread knows its own rows. */
+template <class tb_real, int scope, int checked>
+TB_D void trid_p_batch_tell_all(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, int bad,
+                                trid_p_batch_worst worst, const trid_p_batch_workspace<tb_real> &room)
+{
+    const int warp = (int)threadIdx.x / 32;
+    for (int m = 1; m < (scope == trid_p_batch_how::lanes ? plan.lanes : 32); m *= 2) {
+        int other = __shfl_xor_sync(TB_FULL_WARP, bad, m);
+        bad = other < bad ? other : bad;
+        if (checked) worst.error = trid_p_batch_most(worst.error, __shfl_xor_sync(TB_FULL_WARP, worst.error, m));
+        if (checked) worst.size = trid_p_batch_most(worst.size, __shfl_xor_sync(TB_FULL_WARP, worst.size, m));
+    }
+    if (scope == trid_p_batch_how::block) {
+        if (threadIdx.x % 32 == 0) room.bad[warp] = bad;
+        if (checked && threadIdx.x % 32 == 0) room.worst[warp] = worst;
+        __syncthreads();
+        for (int w = 1; threadIdx.x == 0 && 32 * w < (int)blockDim.x; w++) {
+            bad = room.bad[w] < bad ? room.bad[w] : bad;
+            if (checked) worst.error = trid_p_batch_most(worst.error, room.worst[w].error);
+            if (checked) worst.size = trid_p_batch_most(worst.size, room.worst[w].size);
+        }
+    }
+    if (here.rank == 0 && here.own_n)
+        trid_p_batch_tell(plan, here.system, bad, checked, trid_p_batch_number<tb_real>(worst.error),
+                          trid_p_batch_number<tb_real>(worst.size));
+}
+
+/* ---- elements: a warp's accesses, and shared memory -------------------------------------------------------------- */
+
+/* The 32/lanes systems of a warp, in order and without what may lie between them, have elements f = 0 .. count*n-1.
+   Access r of lane l is f = 32 r + l, so that every access but the last is full and coalesced whatever n is. In shared
+   memory it goes where transpose_to_striped puts slot e of the 32 k that the lanes have, element t of system s being
+   slot s*k*lanes + t. So the lanes read their rows without bank conflicts and with literal offsets, and the stores
+   conflict only where an access straddles two systems. */
+TB_D int trid_p_batch_slot(int k, int banks, int e)
+{
+    const int power = k & -k, period = k / power * (power > banks ? power : banks);
+    return e + e / period;
+}
+
+/* Returns where the lane's rows begin. */
+TB_D int trid_p_batch_column(int k, int banks)
+{
+    return transpose_column_slot(banks, k, trid_warp_lane());
+}
+
+/* The elements of an array that a warp reads: first (0 or 1) .. total - 1 of those from src on. Where it has whole
+   systems, it reads no a of a row 0 (ends < 0) and no c of a row n-1 (ends > 0). Where systems follow one another, it
+   skips these of its first and its last system; those between lie among elements that are read. */
+template <class tb_real>
+struct trid_p_batch_elements {
+    const tb_real *src;
+    long long step, stride;
+    int first, total, ends;
+};
+
+/* Returns the elements of a right-hand side. */
+template <class tb_real>
+TB_D trid_p_batch_elements<tb_real> trid_p_batch_right(const trid_p_batch_plan &plan, const tb_real *d, int total)
+{
+    return {d, plan.lines.step, plan.lines.stride, 0, total, 0};
+}
+
+/* Returns the elements of the matrix: of a, b or c. */
+template <int scope, class tb_real>
+TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
+                                                           const trid_p_batch_arrays<tb_real> &from, int array)
+{
+    const int lanes = scope == trid_p_batch_how::lanes, has_first = lanes || here.before == 0;
+    const int has_last = lanes || here.before + here.total == plan.n;
+    const long long at = here.tile.group * from.jump + here.tile.first * from.stride + here.before * from.step;
+    if (array == 0) return {from.a + at, from.step, from.stride, has_first, here.total, -lanes};
+    if (array == 1) return {from.b + at, from.step, from.stride, 0, here.total, 0};
+    return {from.c + at, from.step, from.stride, 0, here.total - has_last, lanes};
+}
+
+/* Fetches elements; the others are arbitrary, and nobody uses them. */
+template <int layout, class tb_real>
+TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_batch_elements<tb_real> &from,
+                             tb_real *u)
+{
+    int lane = trid_warp_lane(), total = from.total, full = layout == trid_p_batch_how::full;
+    int left = full ? total - lane : trid_p_batch_again_as(total - lane);
+    TB_UNROLL
+    for (int r = 0; r < k; r++) {
+        int f = 32 * r + lane, here = 32 * r < left;
+        if (full) here = r < k - 1 || total == 32 * k || 32 * r < left;
+        if (r == 0 && from.first) here = here && lane >= from.first;
+#ifndef __CUDA_ARCH__
+        u[r] = 0;
+#endif
+        if (layout != trid_p_batch_how::strided) {
+            if (here) u[r] = from.src[f];
+        } else {
+            int s = (int)((unsigned)f * plan.magic >> 20), row = f - s * plan.n;
+            if (from.ends < 0) here = here && row > 0;
+            if (from.ends > 0) here = here && row < plan.n - 1;
+            if (here) u[r] = from.src[s * from.stride + row * from.step];
+        }
+    }
+}
+
+/* Finds where this lane's accesses lie in shared memory; those beyond total lie in the lane's own word behind the len
+   that are read. literal: where slots follow one another, as in full tiles and for a warp with one system, no array is
+   needed. */
+template <int literal>
+TB_D void trid_p_batch_slots(int k, int banks, int len, const trid_p_batch_plan &plan, int total, int *slot)
+{
+    int lane = trid_warp_lane(), gap = (k << plan.lanes_log2) - plan.n;
+    TB_UNROLL
+    for (int r = 0; r < (literal ? 0 : k); r++) {
+        int f = 32 * r + lane;
+        slot[r] = trid_p_batch_slot(k, banks, f + (int)((unsigned)f * plan.magic >> 20) * gap);
+        if (f >= total) slot[r] = len + lane;
+    }
+}
+template <int literal>
+TB_D int trid_p_batch_slot_of(int k, int banks, int r, const int *slot)
+{
+    return literal ? transpose_row_slot(banks, k, r, trid_warp_lane()) : slot[r];
+}
+
+/* Transposes from the order of the accesses to rows: the lane's row j in u[j], fill from row `rows` on. */
+template <int layout, int literal, class tb_real>
+TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot, tb_real *u, tb_real *shared)
+{
+    const int banks = TRID_P_BATCH_BANKS(tb_real);
+    int column = trid_p_batch_column(k, banks);
+    rows = layout == trid_p_batch_how::full ? k : trid_p_batch_again_as(rows);
+    __syncwarp(TB_FULL_WARP); /* whatever was there has been read */
+    TB_UNROLL
+    for (int r = 0; r < k; r++) shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)] = u[r];
+    __syncwarp(TB_FULL_WARP);
+    TB_UNROLL
+    for (int j = 0; j < k; j++) u[j] = j < rows ? shared[column + j] : fill;
+}
+
+/* Stores x, from rows to memory; leaves u clobbered. */
+template <int layout, int literal, class tb_real>
+TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
+                             tb_real *dst, tb_real *shared)
+{
+    const int banks = TRID_P_BATCH_BANKS(tb_real);
+    int column = trid_p_batch_column(k, banks), lane = trid_warp_lane(), add = plan.flags & TRID_BATCH_ADD;
+    long long step = plan.lines.step, stride = plan.lines.stride;
+    rows = layout == trid_p_batch_how::full ? k : trid_p_batch_again_as(rows);
+    if (layout != trid_p_batch_how::full) total = trid_p_batch_again_as(total);
+    __syncwarp(TB_FULL_WARP);
+    TB_UNROLL
+    for (int j = 0; j < k; j++)
+        if (j < rows) shared[column + j] = u[j];
+    __syncwarp(TB_FULL_WARP);
+    TB_UNROLL
+    for (int r = 0; r < k; r++) u[r] = shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)];
+    if (layout != trid_p_batch_how::strided) {
+        if (add) {
+            TB_UNROLL
+            for (int r = 0; r < k; r++)
+                if (32 * r + lane < total) u[r] += dst[32 * r + lane];
+        }
+        TB_UNROLL
+        for (int r = 0; r < k; r++)
+            if (32 * r + lane < total) dst[32 * r + lane] = u[r];
+    } else {
+        TB_UNROLL
+        for (int r = 0; r < k; r++) {
+            int f = 32 * r + lane, s = (int)((unsigned)f * plan.magic >> 20);
+            tb_real *to = dst + (s * stride + (f - s * plan.n) * step);
+            if (f < total) *to = add ? *to + u[r] : u[r];
+        }
+    }
+}
+
+/* ---- a matrix ---------------------------------------------------------------------------------------------------- */
+
+/* Fetches the lane's rows of the matrix from arrays, still to be transposed, or makes them where they are wanted, by an
+   operator()(system, row, a, b, c). */
+template <int scope, int layout, class tb_real, class rows_type>
+TB_D void trid_p_batch_matrix(int k, const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
+                              const rows_type &from, tb_real *a, tb_real *b, tb_real *c)
+{
+    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
+        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 0), a);
+        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 1), b);
+        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 2), c);
+    } else {
+        const int rows = layout == trid_p_batch_how::full ? k : here.valid;
+        TB_UNROLL
+        for (int j = 0; j < k; j++) {
+            a[j] = c[j] = 0;
+            b[j] = 1;
+            if (j < rows) from(here.system, here.first + j, &a[j], &b[j], &c[j]);
+            if (layout != trid_p_batch_how::full && j >= rows - 1) c[j] = 0;
+        }
+    }
+}
+
+/* Transposes the matrix that came from arrays; it stays in shared memory if the arrays' places are `apart`. Rows beyond
+   the system become identity rows, and its last row is coupled to none of them. */
+template <int layout, int literal, class tb_real, class rows_type>
+TB_D void trid_p_batch_transpose_matrix(int k, const rows_type &, int rows, const int *slot, tb_real *a, tb_real *b,
+                                        tb_real *c, tb_real *shared, int apart)
+{
+    if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
+        trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)0, slot, a, shared);
+        trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)1, slot, b, shared + apart);
+        trid_p_batch_transpose<layout, literal>(k, rows - 1, (tb_real)0, slot, c, shared + 2 * apart);
+    }
+}
+
+/* Reads the lane's matrix once more, from where trid_p_batch_transpose_matrix left it, len elements an array, or makes
+   it again. */
+template <class tb_real, class rows_type>
+TB_D void trid_p_batch_again(int k, int len, const rows_type &make, long long system, int first, int rows,
+                             const tb_real *shared, tb_real *a, tb_real *b, tb_real *c)
+{
+    int column = trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
+            a[j] = j < rows ? shared[column + j] : (tb_real)0;
+            b[j] = j < rows ? shared[len + column + j] : (tb_real)0;
+            c[j] = j < rows ? shared[2 * len + column + j] : (tb_real)0;
+        } else {
+            a[j] = b[j] = c[j] = 0;
+            if (j < rows) make(system, first + j, &a[j], &b[j], &c[j]);
+        }
+    }
+}
+
+/* Warps a block: fewer where registers are many, so that they fill a multiprocessor better; and so few that what
+   checked solves keep fits in the 48 KiB of shared memory that a block has without asking. */
+#define TRID_P_BATCH_WARPS(tb_real, checked) (sizeof(tb_real) == 8 ? 2 : 4)
