@@ -38,14 +38,12 @@ static int reduce(trid_lines l, int f, const double *a, const double *b, const d
 static int expand(trid_lines l, int f, const float *a, const float *b, const float *c, const float *d, long long s,
                   const float *e, float *x)
 {
-    return trid_batch_interface_expand_f32<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, a, b, c, d, s, e, x,
-                                                                                                asked(f), 0);
+    return trid_batch_interface_expand_f32<1024, 1, TRID_BATCH_ONLY_INTERLEAVED>(l, a, b, c, d, s, e, x, asked(f), 0);
 }
 static int expand(trid_lines l, int f, const double *a, const double *b, const double *c, const double *d, long long s,
                   const double *e, double *x)
 {
-    return trid_batch_interface_expand_f64<TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED>(l, a, b, c, d, s, e, x,
-                                                                                                asked(f), 0);
+    return trid_batch_interface_expand_f64<1024, 1, TRID_BATCH_ONLY_INTERLEAVED>(l, a, b, c, d, s, e, x, asked(f), 0);
 }
 static int weigh(trid_lines l, int f, const float *u, const float *v, const float *d, int r, int s, long long m,
                  float *e)
@@ -59,14 +57,16 @@ static int weigh(trid_lines l, int f, const double *u, const double *v, const do
 }
 static int plain(trid_lines l, int shared, const float *a, const float *b, const float *c, const float *d, float *x)
 {
-    enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
-    return shared ? trid_batch_shared_f32<O>(l, a, b, c, d, x, 0, 0) : trid_batch_solve_f32<O>(l, a, b, c, d, x, 0, 0);
+    enum { O = TRID_BATCH_ONLY_INTERLEAVED };
+    return shared ? trid_batch_shared_f32<1024, 1, O>(l, a, b, c, d, x, 0, 0)
+                  : trid_batch_solve_f32<1024, 1, O>(l, a, b, c, d, x, 0, 0);
 }
 static int plain(trid_lines l, int shared, const double *a, const double *b, const double *c, const double *d,
                  double *x)
 {
-    enum { O = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
-    return shared ? trid_batch_shared_f64<O>(l, a, b, c, d, x, 0, 0) : trid_batch_solve_f64<O>(l, a, b, c, d, x, 0, 0);
+    enum { O = TRID_BATCH_ONLY_INTERLEAVED };
+    return shared ? trid_batch_shared_f64<1024, 1, O>(l, a, b, c, d, x, 0, 0)
+                  : trid_batch_solve_f64<1024, 1, O>(l, a, b, c, d, x, 0, 0);
 }
 
 template <class T>

@@ -114,15 +114,13 @@ static int solve_rows(trid_lines lines, int flags, const bs4d_rows<float> &rows,
 {
     trid_batch_options options = {};
     options.flags = flags;
-    return trid_batch_solve_rows_f32<TRID_BATCH_ONLY_INTERLEAVED | TRID_BATCH_ONLY_SHORT>(lines, rows, d, x, &options,
-                                                                                          0);
+    return trid_batch_solve_rows_f32<1024, 1, TRID_BATCH_ONLY_INTERLEAVED>(lines, rows, d, x, &options, 0);
 }
 static int solve_rows(trid_lines lines, int flags, const bs4d_rows<double> &rows, const double *d, double *x)
 {
     trid_batch_options options = {};
     options.flags = flags;
-    return trid_batch_solve_rows_f64<TRID_BATCH_ONLY_INTERLEAVED | TRID_BATCH_ONLY_SHORT>(lines, rows, d, x, &options,
-                                                                                          0);
+    return trid_batch_solve_rows_f64<1024, 1, TRID_BATCH_ONLY_INTERLEAVED>(lines, rows, d, x, &options, 0);
 }
 
 /* What a step does along an axis: along x all of the right-hand side, along w what is left. */

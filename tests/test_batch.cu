@@ -836,7 +836,7 @@ CASE_FUNCTION void test_closed_splines()
                 for (int j = 0; j < n; j++) d[offset(lines, 0, s, j)] = (float)cosl(turn * s * j / n);
             GPU_OK(filled((void **)&four.device, four.host.size() * sizeof(float)));
             upload(one), upload(four), upload(d);
-            int launched = trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(
+            int launched = trid_batch_several_f32<1024>(
                 lines, 1, 0, one.at(), four.at(), one.at(), d.at(), d.at(),
                 asked(TRID_BATCH_PERIODIC | TRID_BATCH_SHARED, 0), 0);
             CHECK(launched == TRID_BATCH_OK, "%s", trid_batch_status_string(launched));
@@ -850,7 +850,7 @@ CASE_FUNCTION void test_closed_splines()
                 }
             check_near(worst, 0, 256 * UNIT_F32, "closed splines of %d, %s", n,
                        interleaved ? "interleaved" : "contiguous");
-            launched = trid_batch_several_f32<TRID_BATCH_ONLY_SHORT>(trid_lines_contiguous(n, 1), 2, n, one.at(),
+            launched = trid_batch_several_f32<1024>(trid_lines_contiguous(n, 1), 2, n, one.at(),
                                                                      four.at(), one.at(), d.at(), d.at() + n, 0, 0);
             CHECK(launched == TRID_BATCH_OVERLAP, "one side's x is the next one's d: %d", launched);
             field<float> *all[3] = {&one, &four, &d};

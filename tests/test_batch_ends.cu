@@ -11,8 +11,8 @@
 
 /* The launches of both precisions by one name. Of what they share with trid_batch_solve only single precision compiles
    all, and reduced systems are interleaved. */
-enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
-#define ENDS_LAUNCHES(T, suffix, ONLY)                                                                                 \
+#define BESIDE 1024, 1, TRID_BATCH_ONLY_INTERLEAVED
+#define ENDS_LAUNCHES(T, suffix, ...)                                                                                  \
     CASE_FUNCTION int reduce_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, const T *d,         \
                                   long long share, T *ea, T *ec, T *ed, const told *report)                            \
     {                                                                                                                  \
@@ -22,8 +22,8 @@ enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
                                   long long share, const T *ends, T *x, const told *report)                            \
     {                                                                                                                  \
         scratch_memory scratch(lines, flags, sizeof *x);                                                               \
-        return trid_batch_interface_expand_##suffix<ONLY>(lines, a, b, c, d, share, ends, x,                           \
-                                                          asked(flags, report, &scratch), 0);                          \
+        return trid_batch_interface_expand_##suffix<__VA_ARGS__>(lines, a, b, c, d, share, ends, x,                    \
+                                                                 asked(flags, report, &scratch), 0);                   \
     }                                                                                                                  \
     CASE_FUNCTION int factor_ends(trid_lines lines, int flags, const T *a, const T *b, const T *c, T *u, T *v,         \
                                   long long share, T *ea, T *ec, int *reach, const told *report)                       \
@@ -54,7 +54,7 @@ enum { BESIDE = TRID_BATCH_ONLY_SHORT | TRID_BATCH_ONLY_INTERLEAVED };
     {                                                                                                                  \
         return trid_batch_interface_expand_rows_##suffix<BESIDE>(lines, rows, d, share, ends, x, asked(flags, 0), 0);  \
     }
-ENDS_LAUNCHES(float, f32, 0)
+ENDS_LAUNCHES(float, f32, TRID_BATCH_MAX_N)
 ENDS_LAUNCHES(double, f64, BESIDE)
 
 /* Some elements between guards on the device. */

@@ -66,36 +66,34 @@ static void expect(const char *name, int only, ones<T> *system, int status, int 
           worst);
 }
 
-template <int OPERATION, int ONLY, class T>
+template <int OPERATION, int MOST, int ONLY, class T>
 static void test_only(const char *name, const trid_lines &lines)
 {
     const trid_lines joined = trid_p_lines_join(lines);
     const int other =
         ONLY & (trid_p_lines_are_interleaved(joined) ? TRID_BATCH_ONLY_CONTIGUOUS : TRID_BATCH_ONLY_INTERLEAVED);
-    const int is_long =
-        OPERATION == SEVERAL ? lines.n > 1024 : trid_p_batch_is_long(joined, sizeof(T), OPERATION == CHECKED);
     ones<T> s(lines, OPERATION == SHARED);
     scratch_memory scratch(lines, 0, sizeof(T));
     const T *a = s.a.at(), *b = s.b.at(), *c = s.c.at(), *d = s.d.at();
     int status;
     if constexpr (OPERATION == SHARED)
-        status = trid_batch_shared<ONLY>(lines, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
+        status = trid_batch_shared<MOST, 1, ONLY>(lines, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
     else if constexpr (OPERATION == SEVERAL)
-        status = trid_batch_several<ONLY>(lines, 1, 0, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
+        status = trid_batch_several<MOST, 1, ONLY>(lines, 1, 0, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
     else if constexpr (OPERATION == CHECKED)
-        status = trid_batch_checked<ONLY>(lines, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
+        status = trid_batch_checked<MOST, 1, ONLY>(lines, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
     else
-        status = trid_batch_solve<ONLY>(lines, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
-    expect(name, ONLY, &s, status, (is_long && (ONLY & TRID_BATCH_ONLY_SHORT)) || (lines.n > 1024 && other));
+        status = trid_batch_solve<MOST, 1, ONLY>(lines, a, b, c, d, s.x.at(), asked(0, 0, &scratch), 0);
+    expect(name, ONLY, &s, status, lines.n > MOST || (lines.n > 1024 && other));
 }
-template <int OPERATION, int ONLY, class T>
+template <int OPERATION, int MOST, int ONLY, class T>
 static void test_all(const char *name)
 {
     static int turn;
     for (int n : {1, 2, 17, 100, 300, 700, 1024, 1025}) {
-        test_only<OPERATION, ONLY, T>(name, trid_lines_interleaved(n, 1));
+        test_only<OPERATION, MOST, ONLY, T>(name, trid_lines_interleaved(n, 1));
         for (const layout &l : layouts(n, 5))
-            if (!check_short() || turn++ % 4 == 0) test_only<OPERATION, ONLY, T>(name, l.lines);
+            if (!check_short() || turn++ % 4 == 0) test_only<OPERATION, MOST, ONLY, T>(name, l.lines);
     }
 }
 
@@ -113,7 +111,7 @@ static void test_unstaged(void)
         const trid_lines lines = trid_lines_interleaved(n, 9);
         ones<T> s(lines, 0);
         trid_p_batch_plan plan;
-        int status = trid_p_batch_begin(lines, 0, 0, 0, 0, &plan);
+        int status = trid_p_batch_begin(lines, 0, sizeof(T), 0, 0, &plan);
         const trid_p_batch_arrays<T> rows = {s.a.at(), s.b.at(), s.c.at(), lines.step, lines.stride, lines.jump};
         if (!status)
             status = trid_p_batch_launch_tiling<trid_p_batch_how::hybrid, 1, TRID_BATCH_MAX_N, T, first_unpipelined()>(
@@ -144,24 +142,43 @@ static void test_reached(void)
             }
 }
 
+/* Bounds on n: what lies within is solved, what lies without is refused. */
+template <int MOST, int LEAST>
+static void test_bounds(void)
+{
+    for (int n : {1, 17, 64, 136, 137, 138, 512, 700})
+        for (const layout &l : layouts(n, 5)) {
+            if (strcmp(l.name, "contiguous") && strcmp(l.name, "interleaved")) continue;
+            ones<float> s(l.lines, 0);
+            const float *a = s.a.at(), *b = s.b.at(), *c = s.c.at(), *d = s.d.at();
+            expect("bounds", MOST, &s, trid_batch_solve<MOST, LEAST>(l.lines, a, b, c, d, s.x.at(), 0, 0),
+                   n < LEAST || n > MOST);
+            expect("pivoted", MOST, &s, trid_batch_pivoted<MOST, LEAST>(l.lines, a, b, c, d, s.x.at(), 0, 0),
+                   n < LEAST || n > MOST);
+        }
+}
+
 int main(void)
 {
-    enum { LINES = TRID_BATCH_ONLY_INTERLEAVED, ROWS = TRID_BATCH_ONLY_CONTIGUOUS, SHORT = TRID_BATCH_ONLY_SHORT };
-    test_all<SOLVE, ROWS, double>("solve");
-    test_all<SOLVE, LINES, double>("solve");
-    test_all<SOLVE, ROWS | SHORT, float>("solve");
-    test_all<SOLVE, LINES | SHORT, float>("solve");
-    test_all<CHECKED, ROWS | SHORT, float>("checked");
-    test_all<CHECKED, LINES | SHORT, float>("checked");
-    test_all<SHARED, LINES | SHORT, float>("shared");
-    test_all<SEVERAL, ROWS | SHORT, float>("several");
+    enum { LINES = TRID_BATCH_ONLY_INTERLEAVED, ROWS = TRID_BATCH_ONLY_CONTIGUOUS };
+    test_all<SOLVE, TRID_BATCH_MAX_N, ROWS, double>("solve");
+    test_all<SOLVE, TRID_BATCH_MAX_N, LINES, double>("solve");
+    test_all<SOLVE, 1024, ROWS, float>("solve");
+    test_all<SOLVE, 1024, LINES, float>("solve");
+    test_all<CHECKED, 1024, ROWS, float>("checked");
+    test_all<CHECKED, 1024, LINES, float>("checked");
+    test_all<SHARED, 1024, LINES, float>("shared");
+    test_all<SEVERAL, 1024, ROWS, float>("several");
+    test_bounds<137, 1>();
+    test_bounds<137, 137>();
+    test_bounds<600, 65>();
     test_unstaged<float>();
     test_reached<float>();
     test_reached<double>();
 #ifdef SIMT_EMULATOR
     simt_capability(7, 5);
     test_unstaged<float>();
-    test_all<SOLVE, LINES | SHORT, float>("solve");
+    test_all<SOLVE, 1024, LINES, float>("solve");
 #endif
     if (check_short()) check_skip(1, "three in four layouts: SHORT_TESTS is set");
     return check_report();

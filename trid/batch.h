@@ -41,8 +41,8 @@
    solver).
 
    The table below the types says which kernel serves which size; docs/batch.md has the measurements. A launch that is
-   called is compiled for all lengths and layouts. With TRID_BATCH_ONLY_SHORT and its like as template argument it is
-   compiled for some alone, in a third to two thirds of the time.
+   called is compiled for all lengths and layouts; with bounds on n as template arguments (TRID_BATCH_ONLY_CONTIGUOUS)
+   for these alone, in a fraction of the time.
 
    What they share:
      Stability  Except in trid_batch_pivoted there is no pivoting: safe for diagonally dominant matrices, and close to
@@ -147,14 +147,13 @@ enum {
     TRID_BATCH_WEIGH_FLAGS = TRID_BATCH_SHARED
 };
 
-/* What a launch compiles, in C++: trid_batch_solve_f32<TRID_BATCH_ONLY_SHORT>(...), one or several with |. The launch
-   then behaves as if there were no other kernels. Systems of the other layout are still solved, slowly, up to n = 1024;
-   longer ones are a bad size, and so is what may need scratch where there are no kernels for long systems. With
-   pivoting, contiguous kernels also stand in for interleaved ones, and are always compiled. */
+/* What a launch compiles, in C++: trid_batch_solve_f32<137>(...) has kernels for n up to 137 alone, <137, 137> for n =
+   137, and any other n is a bad size. A third argument leaves out a layout: its systems are still solved, slowly, up to
+   n = 1024; longer ones are a bad size. With pivoting, contiguous kernels also stand in for interleaved ones, and are
+   always compiled. */
 enum {
     TRID_BATCH_ONLY_CONTIGUOUS = 1, /* kernels for systems whose step is not the larger pitch */
-    TRID_BATCH_ONLY_INTERLEAVED = 2,
-    TRID_BATCH_ONLY_SHORT = 4 /* none for systems so long that they may need scratch: more than 1024 rows */
+    TRID_BATCH_ONLY_INTERLEAVED = 2
 };
 
 /* What a launch is asked besides its arrays. A null pointer, for all of it or for a field, asks for nothing, and so does

@@ -101,20 +101,18 @@ static inline int trid_p_batch_begin(trid_lines lines, int flags, int bytes, con
 
 /* Returns whether a call is solved as interleaved systems. Where kernels for one layout alone are compiled it does not
    matter how short systems lie. */
-template <int only>
+template <class bounds>
 static int trid_p_batch_as_interleaved(const trid_p_batch_plan &plan)
 {
-    return only & TRID_BATCH_ONLY_CONTIGUOUS    ? 0
-           : only & TRID_BATCH_ONLY_INTERLEAVED ? 1
-                                                : trid_p_batch_is_interleaved(plan);
+    return !bounds::interleaved ? 0 : !bounds::contiguous ? 1 : trid_p_batch_is_interleaved(plan);
 }
-/* Returns whether nothing is compiled for these systems; is_long: as for trid_p_batch_is_long. */
-template <int only>
-static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan, int is_long)
+/* Returns whether nothing is compiled for these systems. */
+template <class bounds>
+static int trid_p_batch_is_not_compiled(const trid_p_batch_plan &plan)
 {
-    return (is_long && (only & TRID_BATCH_ONLY_SHORT)) ||
+    return plan.n < bounds::least || plan.n > bounds::most ||
            (plan.n > TRID_P_BATCH_ON_CHIP_INTERLEAVED &&
-            trid_p_batch_as_interleaved<only>(plan) != trid_p_batch_is_interleaved(plan));
+            trid_p_batch_as_interleaved<bounds>(plan) != trid_p_batch_is_interleaved(plan));
 }
 
 /* Returns the rows of a call as arrays; one matrix for all has no strides. */

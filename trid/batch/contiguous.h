@@ -417,18 +417,19 @@ static int trid_p_batch_launch_block(const trid_p_batch_plan &plan, const rows_t
 }
 
 /* Launches systems that a block holds beside their factors. */
-template <class tb_real, int factor, int only = 0>
+template <class tb_real, int factor, class bounds = trid_p_batch_all>
 static int trid_p_batch_launch_lu(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                   const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
                                   cudaStream_t stream)
 {
     int status = TRID_BATCH_BAD_SIZE;
-    if (trid_p_batch_as_interleaved<only>(plan)) {
-        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
-            status = trid_p_batch_launch_lu_interleaved<factor>(plan, rows, more, d, x, stream);
-    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
+    if (trid_p_batch_as_interleaved<bounds>(plan)) {
+        if constexpr (bounds::interleaved)
+            status = trid_p_batch_launch_lu_interleaved<factor, bounds>(plan, rows, more, d, x, stream);
+    } else if constexpr (bounds::contiguous) {
         const trid_p_batch_lu_rows<tb_real, factor> both = {rows, more};
-        status = trid_p_batch_launch_contiguous<trid_p_batch_how::lu>(plan, both, d, x, stream);
+        status =
+            trid_p_batch_launch_contiguous<trid_p_batch_how::lu, bounds::least, bounds::most>(plan, both, d, x, stream);
     }
     return status;
 }

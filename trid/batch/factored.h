@@ -466,7 +466,7 @@ struct trid_p_batch_kernel<trid_p_batch_how::factor, tb_real, shape, rows_type>
     : trid_p_batch_lu_kernel<tb_real, shape, 1> {
 };
 
-template <int factor, class tb_real>
+template <int factor, class bounds, class tb_real>
 static int trid_p_batch_launch_lu_interleaved(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                               const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
                                               cudaStream_t stream)
@@ -474,5 +474,6 @@ static int trid_p_batch_launch_lu_interleaved(const trid_p_batch_plan &plan, con
     constexpr int method = factor ? trid_p_batch_how::factor : trid_p_batch_how::several;
     const int vectorised = trid_p_batch_is_vectorised(plan.lines, rows, factor ? rows.a : d) &&
                            more.pitch % (16 / (int)sizeof(tb_real)) == 0;
-    return trid_p_batch_launch_tiling<method, 1, TRID_BATCH_MAX_N, tb_real>(plan, vectorised, stream, rows, more, d, x);
+    return trid_p_batch_launch_tiling<method, bounds::least, bounds::most, tb_real>(plan, vectorised, stream, rows,
+                                                                                    more, d, x);
 }

@@ -345,7 +345,7 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut cut, int known,
 
 /* Solves partitions whose first and last unknowns are known; interleaved ones with one matrix, by its factors. given:
    the caller's a, b, c, where there are any. */
-template <int only, class tb_real, class rows_type>
+template <class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch_interface_expand(trid_p_batch_cut cut, const rows_type &rows,
                                                 const trid_p_batch_arrays<tb_real> &given, const tb_real *d,
                                                 const tb_real *ends, tb_real *x)
@@ -360,10 +360,10 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut cut, const rows
     if (!status) status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
     if (status || cut.empty) return status;
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, cut.shares};
-    if constexpr (is::are_one_matrix && !(only & TRID_BATCH_ONLY_CONTIGUOUS))
-        if (trid_p_batch_as_interleaved<only>(cut.plan) && cut.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
+    if constexpr (is::are_one_matrix && bounds::interleaved)
+        if (trid_p_batch_as_interleaved<bounds>(cut.plan) && cut.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
             return trid_p_batch_launch_shared_interleaved(cut.plan, ended, d, x, cut.stream);
-    return trid_p_batch_launch<0, only>(cut.plan, ended, d, x, cut.stream);
+    return trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(cut.plan, ended, d, x, cut.stream);
 }
 
 #define TB_BODY "batch/interface.h"
@@ -410,16 +410,17 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
    Cost     as trid_batch_solve: five arrays moved (SHARED: two), so that a distributed solve moves 9 arrays (SHARED: 3)
             in all. With the eliminated rows stored in between it would be 11 (SHARED: 4)
    Error    as trid_batch_solve (SHARED: as trid_batch_shared) */
-template <int only = 0>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c,
                                        const tb_real *d, long long share, const tb_real *ends, tb_real *x,
                                        const trid_batch_options *options, cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<most, least, only> bounds;
     const trid_p_batch_cut cut = {lines, share, options, stream};
     const trid_p_batch_one_matrix<tb_real> shared = {a, b, c, (int)lines.n};
     const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, 0, a, b, c);
-    return cut.flags & TRID_BATCH_SHARED ? trid_p_batch_launch_interface_expand<only>(cut, shared, rows, d, ends, x)
-                                         : trid_p_batch_launch_interface_expand<only>(cut, rows, rows, d, ends, x);
+    return cut.flags & TRID_BATCH_SHARED ? trid_p_batch_launch_interface_expand<bounds>(cut, shared, rows, d, ends, x)
+                                         : trid_p_batch_launch_interface_expand<bounds>(cut, rows, rows, d, ends, x);
 }
 
 /* Reduces as trid_batch_interface_reduce does, with a matrix made in registers (trid_batch_solve_rows). a of row 0
@@ -438,13 +439,14 @@ static int trid_batch_interface_reduce_rows(trid_lines lines, const rows_type &r
 /* Expands as trid_batch_interface_expand does, with a matrix made in registers.
    Needs    flags: TRID_BATCH_EXPAND_ROWS_FLAGS
    Cost     two arrays moved, and what rows costs */
-template <int only = 0, class rows_type>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0, class rows_type>
 static int trid_batch_interface_expand_rows(trid_lines lines, const rows_type &rows, const tb_real *d, long long share,
                                             const tb_real *ends, tb_real *x, const trid_batch_options *options,
                                             cudaStream_t stream)
 {
-    return trid_p_batch_launch_interface_expand<only>({lines, share, options, stream}, rows,
-                                                      trid_p_batch_arrays<tb_real>(), d, ends, x);
+    typedef trid_p_batch_bounds<most, least, only> bounds;
+    return trid_p_batch_launch_interface_expand<bounds>({lines, share, options, stream}, rows,
+                                                        trid_p_batch_arrays<tb_real>(), d, ends, x);
 }
 
 #endif /* TB_BODY */

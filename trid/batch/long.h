@@ -494,13 +494,14 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
 }
 
 /* Solves reduced systems on chip. */
-template <int interleaved, int periodic, int only, class tb_real>
+template <int interleaved, int periodic, class bounds, class tb_real>
 static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                        const trid_p_batch_more<tb_real> &corners, const tb_real *d, tb_real *x,
                                        cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, bounds::only> any_n;
     if constexpr (periodic) {
-        return trid_p_batch_launch_lu<tb_real, 0, only>(plan, rows, corners, d, x, stream);
+        return trid_p_batch_launch_lu<tb_real, 0, any_n>(plan, rows, corners, d, x, stream);
     } else if constexpr (!interleaved) {
         return trid_p_batch_launch_block<tb_real>(plan, rows, d, x, stream);
     } else {
@@ -510,7 +511,7 @@ static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid
 
 /* Solves long systems: interleaved ones in clusters of blocks, where these hold them; else by chunks, and the reduced
    systems that these leave in the same way. */
-template <class tb_real, int systems, int path, int method, int only, class rows_type>
+template <class tb_real, int systems, int path, int method, class bounds, class rows_type>
 static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
                                       cudaStream_t stream, const trid_p_batch_more<tb_real> &corners)
 {
@@ -559,10 +560,10 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
         if (trid_launch(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
                         stream, levels, rows, d) != cudaSuccess)
             return TRID_BATCH_LAUNCH_FAILED;
-        status =
-            is_long ? trid_p_batch_launch_chunks<tb_real, systems, within, kind, only>(reduced, left, d_of, x_of,
-                                                                                       stream, ends)
-                    : trid_p_batch_launch_reduced<interleaved, periodic, only>(reduced, left, ends, d_of, x_of, stream);
+        status = is_long ? trid_p_batch_launch_chunks<tb_real, systems, within, kind, bounds>(reduced, left, d_of, x_of,
+                                                                                              stream, ends)
+                         : trid_p_batch_launch_reduced<interleaved, periodic, bounds>(reduced, left, ends, d_of, x_of,
+                                                                                      stream);
         if (status) return status;
         if (trid_launch(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
                         stream, levels, rows, d, x) != cudaSuccess)
@@ -572,23 +573,23 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
                                              stream);
 }
 
-/* Does this for either layout. only: what is compiled; corners: of periodic systems. */
-template <class tb_real, int method, int only, class rows_type>
+/* Does this for either layout. bounds: what is compiled; corners: of periodic systems. */
+template <class tb_real, int method, class bounds, class rows_type>
 static int trid_p_batch_launch_levels(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
                                       tb_real *x, cudaStream_t stream,
                                       const trid_p_batch_more<tb_real> &corners = {0, 0, 0, 0, 0})
 {
     enum { systems = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)) };
     if (trid_p_batch_is_interleaved(plan)) {
-        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
-            return trid_p_batch_launch_chunks<tb_real, systems, trid_p_batch_how::strided, method, only>(
+        if constexpr (bounds::interleaved)
+            return trid_p_batch_launch_chunks<tb_real, systems, trid_p_batch_how::strided, method, bounds>(
                 plan, rows, d, x, stream, corners);
-    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
+    } else if constexpr (bounds::contiguous) {
         return trid_p_batch_is_contiguous(plan, trid_p_batch_rows_of(rows))
-                   ? trid_p_batch_launch_chunks<tb_real, 1, trid_p_batch_how::contiguous, method, only>(
+                   ? trid_p_batch_launch_chunks<tb_real, 1, trid_p_batch_how::contiguous, method, bounds>(
                          plan, rows, d, x, stream, corners)
-                   : trid_p_batch_launch_chunks<tb_real, 1, trid_p_batch_how::strided, method, only>(plan, rows, d, x,
-                                                                                                     stream, corners);
+                   : trid_p_batch_launch_chunks<tb_real, 1, trid_p_batch_how::strided, method, bounds>(plan, rows, d, x,
+                                                                                                       stream, corners);
     }
     return TRID_BATCH_BAD_SIZE;
 }

@@ -159,10 +159,11 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
             each element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and
             beyond 512 rows on those without clusters
    Error    as trid_warp_pivoted */
-template <int only = 0>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<most, least, only> bounds;
     const int flags = trid_p_batch_flags(options);
     trid_p_batch_plan plan;
     lines = trid_p_lines_of(lines);
@@ -173,19 +174,17 @@ static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real 
     if (status || trid_p_lines_empty(lines)) return status;
     trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
-    if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS)) {
+    if (plan.n < least || plan.n > most) return TRID_BATCH_BAD_SIZE;
+    if constexpr (bounds::interleaved) {
         status = TRID_P_BATCH_NOT_LAUNCHED;
         if (trid_p_batch_is_interleaved(plan))
-            status = trid_p_batch_launch_interleaved<trid_p_batch_how::pivoted>(plan, rows, d, x, stream);
+            status = trid_p_batch_launch_interleaved<trid_p_batch_how::pivoted, least, most>(plan, rows, d, x, stream);
         if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
-    if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), 2)) {
-        if constexpr (only & TRID_BATCH_ONLY_SHORT)
-            return TRID_BATCH_BAD_SIZE;
-        else
+    if constexpr (bounds::has_long)
+        if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), 2))
             return trid_p_batch_launch_tree(plan, plan.lines.step == 1, rows, d, x, stream);
-    }
-    return trid_p_batch_launch_contiguous<trid_p_batch_how::pivoted>(plan, rows, d, x, stream);
+    return trid_p_batch_launch_contiguous<trid_p_batch_how::pivoted, least, most>(plan, rows, d, x, stream);
 }
 
 #endif /* TB_BODY */

@@ -37,6 +37,16 @@ struct trid_p_batch_how {
     enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere };
 };
 
+/* What a call compiles kernels for: systems of least .. most rows, of both layouts or of one alone. */
+template <int of_most, int of_least, int of_only>
+struct trid_p_batch_bounds {
+    static constexpr int most = of_most, least = of_least, only = of_only;
+    static constexpr bool contiguous = !(only & TRID_BATCH_ONLY_INTERLEAVED);
+    static constexpr bool interleaved = !(only & TRID_BATCH_ONLY_CONTIGUOUS);
+    static constexpr bool has_long = most > 1024; /* systems that may need scratch */
+};
+typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, 0> trid_p_batch_all;
+
 enum { TRID_P_BATCH_NO_ROW = 0x7fffffff }; /* no bad pivot */
 
 /* What a launch reports: trid_batch_options' fields of these names. */

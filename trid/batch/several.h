@@ -76,17 +76,17 @@ static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
 }
 
 /* Solves for one of these: in levels, with scratch, where no block holds them at all, or they are periodic. */
-template <int only, class tb_real>
+template <class bounds, class tb_real>
 static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
                                     const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
                                     cudaStream_t stream)
 {
     if (plan.flags & TRID_BATCH_PERIODIC)
-        return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::periodic, only>(plan, rows, d, x, stream, more);
+        return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::periodic, bounds>(plan, rows, d, x, stream, more);
     if (trid_p_batch_is_interleaved(plan) || trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
-        return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::hybrid, only>(plan, rows, d, x, stream);
+        return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::hybrid, bounds>(plan, rows, d, x, stream);
     int status = TRID_BATCH_BAD_SIZE;
-    if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED))
+    if constexpr (bounds::contiguous)
         status = trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid, TRID_P_BATCH_ON_CHIP_LU + 1>(plan, rows, d, x,
                                                                                                        stream);
     return status;
@@ -151,11 +151,12 @@ static trid_p_batch_more<tb_real> trid_p_batch_more_of(trid_p_batch_plan *plan, 
    Cost     3 + 2 sides arrays moved (ADD: 3 + 3 sides; SHARED: no 3), where n <= 1024. Longer systems are solved a side
             at a time as by trid_batch_solve: 5 sides arrays, or 9 where these are long; periodic 9
    Error    as trid_warp_lu_solve */
-template <int only = 0>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_several(trid_lines lines, long long sides, long long pitch, const tb_real *a, const tb_real *b,
                               const tb_real *c, const tb_real *d, tb_real *x, const trid_batch_options *options,
                               cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<most, least, only> bounds;
     lines = trid_p_lines_of(lines);
     const int flags = trid_p_batch_flags(options), known = TRID_BATCH_SEVERAL_FLAGS;
     const trid_p_batch_report none = {0, 0, 0, 0};
@@ -173,11 +174,11 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
     trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(plan.lines, flags, a, b, c);
     trid_p_batch_more<tb_real> more = trid_p_batch_more_of(&plan, &rows, sides, pitch, (tb_real *)0);
     const int is_long = trid_p_batch_lu_is_long(lines);
-    if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
-    if (!is_long) return trid_p_batch_launch_lu<tb_real, 0, only>(plan, rows, more, d, x, stream);
-    if constexpr (!(only & TRID_BATCH_ONLY_SHORT)) {
+    if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
+    if (!is_long) return trid_p_batch_launch_lu<tb_real, 0, bounds>(plan, rows, more, d, x, stream);
+    if constexpr (bounds::has_long) {
         for (long long side = 0; side < sides && !status; side++) {
-            status = trid_p_batch_launch_side<only>(plan, rows, more, d + side * pitch, x + side * pitch, stream);
+            status = trid_p_batch_launch_side<bounds>(plan, rows, more, d + side * pitch, x + side * pitch, stream);
             plan.report = none; /* the matrices are the same */
         }
     }
@@ -193,10 +194,11 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
    Returns  a status of enum trid_batch_status. The status of systems with n > 1024 is always 0
    Cost     five arrays moved
    Error    as trid_warp_lu */
-template <int only = 0>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, tb_real *r,
                              tb_real *u, const trid_batch_options *options, cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<most, least, only> bounds;
     lines = trid_p_lines_of(lines);
     const tb_real *const to[2] = {r, u}, *const from[3] = {a, b, c};
     const int flags = trid_p_batch_flags(options);
@@ -218,8 +220,8 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
     trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     trid_p_batch_more<tb_real> more = trid_p_batch_more_of(&plan, &rows, 0, 0, u);
     const int is_long = trid_p_batch_lu_is_long(lines);
-    if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
-    if (!is_long) return trid_p_batch_launch_lu<tb_real, 1, only>(plan, rows, more, (const tb_real *)0, r, stream);
+    if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
+    if (!is_long) return trid_p_batch_launch_lu<tb_real, 1, bounds>(plan, rows, more, (const tb_real *)0, r, stream);
     const size_t bytes = (size_t)(lines.systems * lines.groups) * sizeof(int);
     if (plan.report.status && cudaMemsetAsync(plan.report.status, 0, bytes, stream) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;

@@ -101,10 +101,11 @@ static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_plan &plan,
    Returns  as trid_batch_solve
    Cost     two arrays moved (ADD: three)
    Error    as trid_warp_hybrid */
-template <int only = 0>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<most, least, only> bounds;
     const int flags = trid_p_batch_flags(options);
     trid_p_batch_plan plan;
     lines = trid_p_lines_of(lines);
@@ -116,16 +117,14 @@ static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *
     trid_p_batch_one_matrix<tb_real> rows = {a, b, c, plan.n};
     trid_p_batch_sides(plan, 1, &rows.a, rows.b, &rows.c);
     const trid_p_batch_arrays<tb_real> arrays = {rows.a, rows.b, rows.c, 1, 0, 0}; /* rows without a stride */
-    const int is_long = trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0);
-    if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
-    if constexpr (!(only & TRID_BATCH_ONLY_SHORT))
-        if (is_long)
-            return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::hybrid, only>(plan, arrays, d, x, stream);
+    if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
+    if constexpr (bounds::has_long)
+        if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
+            return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::hybrid, bounds>(plan, arrays, d, x, stream);
     status = TRID_BATCH_BAD_SIZE;
-    if (trid_p_batch_as_interleaved<only>(plan)) {
-        if constexpr (!(only & TRID_BATCH_ONLY_CONTIGUOUS))
-            status = trid_p_batch_launch_shared_interleaved(plan, rows, d, x, stream);
-    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
+    if (trid_p_batch_as_interleaved<bounds>(plan)) {
+        if constexpr (bounds::interleaved) status = trid_p_batch_launch_shared_interleaved(plan, rows, d, x, stream);
+    } else if constexpr (bounds::contiguous) {
         status = plan.n <= 512
                      ? trid_p_batch_launch_contiguous<trid_p_batch_how::shared>(plan, rows, d, x, stream)
                      : trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid, 513>(plan, arrays, d, x, stream);

@@ -3,47 +3,34 @@
 
 #ifndef TB_BODY
 
-/* Launches systems that need no scratch, with residuals or without; rows are arrays for the former. */
-template <int checked, int only, class tb_real, class rows_type>
-static int trid_p_batch_launch_on_chip(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                       tb_real *x, cudaStream_t stream)
-{
-    int status = TRID_BATCH_BAD_SIZE;
-    if (trid_p_batch_as_interleaved<only>(plan)) {
-        if constexpr (only & TRID_BATCH_ONLY_CONTIGUOUS)
-            return status;
-        else if constexpr (checked)
-            status = trid_p_batch_launch_interleaved<trid_p_batch_how::checked>(plan, rows, d, x, stream);
-        else
-            status = trid_p_batch_launch_interleaved<trid_p_batch_how::hybrid>(plan, rows, d, x, stream);
-    } else if constexpr (!(only & TRID_BATCH_ONLY_INTERLEAVED)) {
-        if constexpr (!checked)
-            status = trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid>(plan, rows, d, x, stream);
-        else
-            status = plan.flags & TRID_BATCH_REFINED
-                         ? trid_p_batch_launch_contiguous<trid_p_batch_how::refined>(plan, rows, d, x, stream)
-                         : trid_p_batch_launch_contiguous<trid_p_batch_how::checked>(plan, rows, d, x, stream);
-    }
-    return status;
-}
-template <int checked, int only, class tb_real, class rows_type>
+/* Launches systems that need no scratch, or else long ones. With residuals rows are arrays. */
+template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x,
                                cudaStream_t stream)
 {
-    constexpr int method = checked ? trid_p_batch_how::checked : trid_p_batch_how::hybrid;
-    const int is_long = trid_p_batch_is_long(plan.lines, sizeof(tb_real), checked);
-    if (trid_p_batch_is_not_compiled<only>(plan, is_long)) return TRID_BATCH_BAD_SIZE;
-    if constexpr (!(only & TRID_BATCH_ONLY_SHORT))
-        if (is_long) return trid_p_batch_launch_levels<tb_real, method, only>(plan, rows, d, x, stream);
-    return trid_p_batch_launch_on_chip<checked, only>(plan, rows, d, x, stream);
+    constexpr int checked = method == trid_p_batch_how::hybrid ? method : (int)trid_p_batch_how::checked;
+    constexpr int least = bounds::least, most = bounds::most;
+    if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
+    if constexpr (bounds::has_long)
+        if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), checked == trid_p_batch_how::checked))
+            return trid_p_batch_launch_levels<tb_real, checked, bounds>(plan, rows, d, x, stream);
+    int status = TRID_BATCH_BAD_SIZE;
+    if (trid_p_batch_as_interleaved<bounds>(plan)) {
+        if constexpr (bounds::interleaved)
+            status = trid_p_batch_launch_interleaved<checked, least, most>(plan, rows, d, x, stream);
+    } else if constexpr (bounds::contiguous) {
+        status = trid_p_batch_launch_contiguous<method, least, most>(plan, rows, d, x, stream);
+    }
+    return status;
 }
 
 /* Solves for arrays; flags are those of the options, and REFINED. */
-template <int checked, int only = 0, class tb_real>
+template <int method, class bounds = trid_p_batch_all, class tb_real>
 static int trid_p_batch_solve(trid_lines lines, int flags, trid_p_batch_arrays<tb_real> rows, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
-    const int known = checked ? TRID_BATCH_CHECKED_FLAGS | TRID_BATCH_REFINED : TRID_BATCH_SOLVE_FLAGS;
+    const int plain = method == trid_p_batch_how::hybrid;
+    const int known = plain ? TRID_BATCH_SOLVE_FLAGS : TRID_BATCH_CHECKED_FLAGS | TRID_BATCH_REFINED;
     if (trid_p_batch_flags(options) & TRID_BATCH_REFINED) return TRID_BATCH_BAD_FLAGS;
     trid_p_batch_plan plan;
     lines = trid_p_lines_of(lines);
@@ -52,7 +39,7 @@ static int trid_p_batch_solve(trid_lines lines, int flags, trid_p_batch_arrays<t
     if (status || trid_p_lines_empty(lines)) return status;
     if (plan.report.tolerance == 0) plan.report.tolerance = 128 * (sizeof(tb_real) == 4 ? 0x1p-24 : 0x1p-53);
     trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
-    return trid_p_batch_launch<checked, only>(plan, rows, d, x, stream);
+    return trid_p_batch_launch<method, bounds>(plan, rows, d, x, stream);
 }
 
 #define TB_BODY "batch/solve.h"
@@ -68,13 +55,14 @@ static int trid_p_batch_solve(trid_lines lines, int flags, trid_p_batch_arrays<t
             to 16 KiB of a column (with step 1; else 1024, in clusters more). Longer systems: nine arrays (ADD: ten) and
             0.03 (interleaved: 0.07) of one for scratch, by three launches or more
    Error    as trid_warp_hybrid */
-template <int only = 0>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<most, least, only> bounds;
     const int flags = trid_p_batch_flags(options);
-    return trid_p_batch_solve<0, only>(lines, flags, trid_p_batch_rows_at(lines, flags, a, b, c), d, x, options,
-                                       stream);
+    const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, flags, a, b, c);
+    return trid_p_batch_solve<trid_p_batch_how::hybrid, bounds>(lines, flags, rows, d, x, options, stream);
 }
 
 /* Solves as trid_batch_solve does, and computes the residual of each system on chip, before x is stored.
@@ -85,13 +73,14 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
             systems: nine arrays; interleaved they read the rows once more
    Error    the residual is that of x before ADD adds it. It is exact up to the roundings of its own evaluation, about 3
             unit roundoffs, and in double precision to 2^-20 of itself, since its parts are kept by their upper 32 bits */
-template <int only = 0>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<most, least, only> bounds;
     const int flags = trid_p_batch_flags(options);
-    return trid_p_batch_solve<1, only>(lines, flags, trid_p_batch_rows_at(lines, flags, a, b, c), d, x, options,
-                                       stream);
+    const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, flags, a, b, c);
+    return trid_p_batch_solve<trid_p_batch_how::checked, bounds>(lines, flags, rows, d, x, options, stream);
 }
 
 /* Solves as trid_batch_checked does, with one step of iterative refinement in the same precision.
@@ -100,13 +89,14 @@ static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real 
    Cost     as trid_batch_checked in memory, and twice the arithmetic. Longer systems: 21 arrays
    Error    refinement repairs the residual; the error of x stays of the order of condition times roundoff and can grow
             fourfold (docs/hybrid.md). The residual is as trid_batch_checked's */
-template <int only = 0>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<most, least, only> bounds;
     const int flags = trid_p_batch_flags(options) | TRID_BATCH_REFINED;
-    return trid_p_batch_solve<1, only>(lines, flags, trid_p_batch_rows_at(lines, flags, a, b, c), d, x, options,
-                                       stream);
+    const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, flags, a, b, c);
+    return trid_p_batch_solve<trid_p_batch_how::refined, bounds>(lines, flags, rows, d, x, options, stream);
 }
 
 /* Solves as trid_batch_solve does, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the
@@ -119,10 +109,11 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
    Returns  as trid_batch_solve
    Cost     two arrays moved, and what rows costs
    Error    as trid_warp_hybrid */
-template <int only = 0, class rows_type>
+template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0, class rows_type>
 static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const tb_real *d, tb_real *x,
                                  const trid_batch_options *options, cudaStream_t stream)
 {
+    typedef trid_p_batch_bounds<most, least, only> bounds;
     const int flags = trid_p_batch_flags(options);
     const tb_real *none = 0;
     trid_p_batch_plan plan;
@@ -131,7 +122,7 @@ static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const 
         trid_p_batch_refuse(lines, flags, TRID_BATCH_SOLVE_ROWS_FLAGS, none, none, none, d, (const tb_real *)x, 1);
     if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
     if (status || trid_p_lines_empty(lines)) return status;
-    return trid_p_batch_launch<0, only>(plan, rows, d, x, stream);
+    return trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(plan, rows, d, x, stream);
 }
 
 #endif /* TB_BODY */
