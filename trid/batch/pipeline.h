@@ -1,28 +1,22 @@
 /* pipeline.h - a room of trid/batch.h: tiles of interleaved systems on their way into shared memory.
    MIT licence, see LICENSE. */
 
-/* How interleaved systems are solved. */
+/* How interleaved systems are solved. First, by which kernel and for whom; one or several with |. beyond, reduced,
+   shared_else are the hybrid's: systems that no block holds; what long systems leave; one matrix for all, where shared,
+   which factors it once in each block, does not serve. checked: with residuals; several: several right-hand sides, by
+   LU; factor: LU factors. */
 struct trid_p_batch_how {
-    enum { /* by which kernel, and for whom; one or several with | */
-           hybrid = 1,
-           beyond = 2,  /* the hybrid, of systems that no block holds */
-           reduced = 4, /* the hybrid, of what long systems leave */
-           pivoted = 8,
-           shared = 16,      /* one matrix for all, which each block factors once */
-           shared_else = 32, /* the hybrid with one matrix for all, where the former does not serve */
-           checked = 64,     /* with residuals */
-           several = 128,    /* several right-hand sides, by LU */
-           factor = 256,     /* LU factors */
-           lu = several | factor
-    };
+    static constexpr int hybrid = 1, beyond = 2, reduced = 4, shared_else = 8, pivoted = 16, shared = 32, checked = 64;
+    static constexpr int several = 128, factor = 256, lu = several | factor;
     /* Who takes a tile, and how its rows come: a block, rows coming to shared memory while it solves the tile before; a
        cluster of blocks, in the same way; or a block that fetches rows when it needs them. Elsewhere: in code for
-       devices all of which have clusters and room for a pipeline such a kernel is left empty, as nobody launches it. */
+       devices all of which have clusters and room for a pipeline such a kernel is left empty, as nobody launches it.
+       Those from unpipelined on have none. */
     enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere };
 };
 
-/* The shape of a kernel for interleaved systems: a block has `systems` of them in `parts` partitions of k rows. Rows are
-   asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache. */
+/* The shape of a kernel for interleaved systems: a block has `systems` of them in `parts` partitions of k rows. Rows
+   are asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache. */
 template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead, int kind, int by_pieces = 0>
 struct trid_p_batch_shape {
     static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;
@@ -82,13 +76,13 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
     return group * from.jump + (p.system - group * plan.lines.systems) * from.stride + first * from.step;
 }
 
-/* Rows on their way to shared memory, while the block works on the tile before, which is in registers. A thread asks for
-   up to `count` rows, one after another and `burst` at a time, of 4 arrays (the matrix and the right-hand side), 3 (the
-   matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*count + j) * threads + t]. Each
-   thread asks for its own rows, element by element; or, vectorised, a warp asks for the rows of its threads in pieces of
-   16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its right-hand side, or for four rows of one
-   array. No other warp reads them, so that no barrier of the block is needed. Nobody asks for a of row 0 and c of row
-   n-1. */
+/* Rows on their way to shared memory, while the block works on the tile before, which is in registers. A thread asks
+   for up to `count` rows, one after another and `burst` at a time, of 4 arrays (the matrix and the right-hand side), 3
+   (the matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*count + j) * threads + t].
+   Each thread asks for its own rows, element by element; or, vectorised, a warp asks for the rows of its threads in
+   pieces of 16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its right-hand side, or for four
+   rows of one array. No other warp reads them, so that no barrier of the block is needed. Nobody asks for a of row 0
+   and c of row n-1. */
 template <class tb_real, class of_shape, int of_arrays, int at_a_time = of_shape::k, int of_rows = of_shape::k>
 struct trid_p_batch_pipeline {
     typedef of_shape shape;
@@ -118,6 +112,13 @@ TB_D void trid_p_batch_piece(int i, int *thread, int *which)
     int lane = trid_warp_lane(), e = lane + 32 * i;
     *which = e / pieces % 4;
     *thread = (int)threadIdx.x - lane + e / (4 * pieces) * width + e % pieces * vector;
+}
+/* Returns where the thread's own rows of tile `index` are. */
+template <class of>
+TB_D trid_p_batch_place trid_p_batch_own_place(const of &pipeline, unsigned index)
+{
+    constexpr int systems = of::shape::systems;
+    return trid_p_batch_place_of(pipeline.plan, index, systems, (int)threadIdx.x % systems, pipeline.first);
 }
 /* Returns a thread's route through tile `index`, where its own rows are at `own`. Arrays of vectorised copies lie
    alike. */
@@ -269,14 +270,14 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
     }
 }
 
-/* A thread's rows of a system, and its known ends. */
+/* A thread's rows of a system, its known ends, and the unknown above them. */
 template <class tb_real, int k>
 struct trid_p_batch_registers {
-    tb_real a[k], b[k], c[k], r[k], end[2];
+    tb_real a[k], b[k], c[k], r[k], end[2], left;
 };
 /* Takes rows as they arrive, burst by burst, and asks for the same rows of tile `index`, the next one. But for x as it
-   was, nothing has been asked for since. Rows of the matrix beyond the system are identity rows. known: where the ends of
-   systems arrive. makes: rows is a function object, which makes the matrix. */
+   was, nothing has been asked for since. Rows of the matrix beyond the system are identity rows. known: where the ends
+   of systems arrive. makes: rows is a function object, which makes the matrix. */
 template <int makes = 0, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
                               const trid_p_batch_place &next, tb_real *known, trid_p_batch_registers<tb_real, k> *u)
