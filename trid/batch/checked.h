@@ -379,7 +379,7 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
 
 /* Solves as trid_p_batch_interleaved does, for arrays, and computes the residual of each system. */
 template <class tb_real, class shape>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
 TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                                   const tb_real *d, tb_real *x)
 {
@@ -443,7 +443,7 @@ struct trid_p_batch_kernel<trid_p_batch_how::checked, tb_real, shape, rows_type>
     static auto of() { return trid_p_batch_checked_interleaved<tb_real, shape>; }
     static constexpr trid_p_batch_needs needs(int, int)
     {
-        constexpr int resident = trid_p_batch_resident<tb_real, shape>, real = (int)sizeof(tb_real);
+        constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>, real = (int)sizeof(tb_real);
         constexpr int span = TRID_P_BATCH_SPAN(tb_real, shape::systems, shape::parts);
         constexpr int bytes = shape::pipelined ? 6 * shape::k * shape::threads * real : 0;
         constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536; /* its own */

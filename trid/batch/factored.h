@@ -433,7 +433,7 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
 /* The same for interleaved systems of n <= k*parts rows. A block takes one tile after another; the matrix of the next
    and the next right-hand side are on their way while it solves for a right-hand side. */
 template <class tb_real, class shape, int factor>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
 TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                              trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
 {
@@ -502,7 +502,8 @@ struct trid_p_batch_lu_kernel {
     static auto of() { return trid_p_batch_lu_interleaved<tb_real, shape, factor>; }
     static constexpr trid_p_batch_needs needs(int flags, int)
     {
-        constexpr int resident = trid_p_batch_resident<tb_real, shape>, on_their_way = factor ? 3 : 4;
+        constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>,
+                      on_their_way = factor ? 3 : 4;
         const int arrays = (shape::pipelined ? on_their_way : 0) + (flags & TRID_BATCH_PERIODIC ? 1 : 0);
         const int bytes = arrays * shape::k * shape::threads * (int)sizeof(tb_real);
         return {bytes, 14 * 1024, resident, resident, 8};

@@ -1,4 +1,4 @@
-/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel, the shapes of all kernels for them, launches.
+/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel, all kernels' shapes, launches.
    MIT licence, see LICENSE. */
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_registers<tb_rea
    a time, each time as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts
    rows. */
 template <class tb_real, class shape, int pivoted, class rows_type>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
 TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
 {
     typedef trid_p_batch_rows<rows_type> of;
@@ -117,7 +117,7 @@ struct trid_p_batch_kernel {
         const int mailboxes = 2 * (pivoted ? 12 : 8) * shape::systems * blocks;
         const int tile = shape::pipelined ? arrays * shape::k * shape::threads : 0;
         const int bytes = (tile + (shape::cluster ? mailboxes : 0)) * (int)sizeof(tb_real);
-        constexpr int resident = trid_p_batch_resident<tb_real, shape>;
+        constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
         return {bytes, (pivoted ? 21 : 16) * 1024, resident, resident, 8};
     }
 };

@@ -244,7 +244,7 @@ TB_D void trid_p_batch_interleaved_before(int k, const trid_p_batch_levels<tb_re
 }
 /* Reduces a chunk of interleaved systems a block. */
 template <class tb_real, int k, int systems, int parts, int checked, class rows_type>
-TRID_P_BATCH_BOUNDS(systems *parts, trid_p_batch_interleaved_resident(sizeof(tb_real), k, systems *parts))
+TRID_P_BATCH_BOUNDS(systems *parts, trid_p_batch_resident<tb_real, k, systems * parts>)
 TRID_KERNEL void trid_p_batch_interleaved_reduce(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d)
 {
     enum { span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
@@ -283,7 +283,7 @@ TRID_KERNEL void trid_p_batch_interleaved_reduce(trid_p_batch_levels<tb_real> le
 }
 /* Solves for the unknowns of a chunk of interleaved systems. */
 template <class tb_real, int k, int systems, int parts, int checked, class rows_type>
-TRID_P_BATCH_BOUNDS(systems *parts, checked ? 1 : trid_p_batch_interleaved_resident(sizeof(tb_real), k, systems *parts))
+TRID_P_BATCH_BOUNDS(systems *parts, checked ? 1 : trid_p_batch_resident<tb_real, k, systems * parts>)
 TRID_KERNEL void trid_p_batch_interleaved_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
                                                  tb_real *x)
 {

@@ -38,15 +38,13 @@ TB_D int trid_p_batch_is_empty(void)
 }
 
 /* Blocks a multiprocessor: so many that a thread has the registers that it needs. */
-static constexpr int trid_p_batch_interleaved_resident(int bytes, int k, int threads)
-{
-    const int most = k <= 4 ? (bytes == 4 ? 1024 : 640) : k <= 8 ? (bytes == 4 ? 640 : 384) : (bytes == 4 ? 512 : 256);
-    return most > threads ? most / threads : 1;
-}
-
-template <class tb_real, class shape>
-static constexpr int trid_p_batch_resident = trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k,
-                                                                               shape::threads);
+template <class tb_real, int k>
+static constexpr int trid_p_batch_threads_for = k <= 4   ? (sizeof(tb_real) == 4 ? 1024 : 640)
+                                                : k <= 8 ? (sizeof(tb_real) == 4 ? 640 : 384)
+                                                         : (sizeof(tb_real) == 4 ? 512 : 256);
+template <class tb_real, int k, int threads>
+static constexpr int trid_p_batch_resident =
+    trid_p_batch_threads_for<tb_real, k> > threads ? trid_p_batch_threads_for<tb_real, k> / threads : 1;
 
 /* What a thread has of a tile: rows of one system. */
 struct trid_p_batch_place {
