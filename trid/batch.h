@@ -69,8 +69,8 @@
    title in bench/batch_table.cc, if sizes choose its kernels; tests/batch_field.h, tests/test_batch*.cu,
    tests/faults.txt and tests/codegen_ladders.cu; bench/batch.cu; README.md, docs/README.md, guide.md and batch.md. A
    room that needs both precisions at once is a template over two types.
-   To add a shape: a line of the table or the list of the launch that is to choose it. The script that the table below
-   names makes the table.
+   To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h). The
+   script that the table below names makes the table.
 
    Options, defined before the header is included:
      TRID_BATCH_IMPLEMENTATION   in one .cu file of a program written in C: the launches as functions with C linkage */

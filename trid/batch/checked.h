@@ -1,9 +1,10 @@
 /* checked.h - a room of trid/batch.h: systems with their residuals.
    MIT licence, see LICENSE. */
 
-/* The rows of a tile must last until its residual is known, and the next ones arrive meanwhile. So shared memory holds
-   three halves of k/2 rows: the two of the tile that is being solved, and the first of the next. As soon as the residual
-   of a half is known, its place is given to the half after the next. This asks for a half; the second has no row 0. */
+/* Asks for one half of a tile; the second has no row 0. The rows of a tile must last until its residual is known, and
+   the next ones arrive meanwhile. So shared memory holds three halves of k/2 rows: the two of the tile that is being
+   solved, and the first of the next. As soon as the residual of a half is known, its place is given to the half after
+   the next. */
 template <class tb_real, class shape>
 TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::k / 2, shape::k / 2> pipeline,
                                 unsigned index, int half, tb_real *stage)
@@ -11,13 +12,11 @@ TB_D void trid_p_batch_ask_half(trid_p_batch_pipeline<tb_real, shape, 4, shape::
     pipeline.stage = stage;
     pipeline.first += shape::k / 2 * half;
     pipeline.part = half;
-    trid_p_batch_prefetch(
-        pipeline, index,
-        trid_p_batch_place_of(pipeline.plan, index, shape::systems, (int)threadIdx.x % shape::systems, pipeline.first));
+    trid_p_batch_prefetch(pipeline, index, trid_p_batch_own_place(pipeline, index));
 }
 
-/* Where a thread reads its rows as often as it needs them: in the halves of its tile, or, where nothing is pipelined, in
-   the arrays, in which its first row is where matrix and d say. */
+/* Where a thread reads its rows as often as it needs them: in the halves of its tile, or, where nothing is pipelined,
+   in the arrays, in which its first row is where matrix and d say. */
 template <class tb_real>
 struct trid_p_batch_source {
     tb_real *half[2];
@@ -105,7 +104,7 @@ TB_D tb_real trid_p_batch_below(tb_real x, tb_real *shared)
                                         : (tb_real)0;
 }
 
-/* Stores x, or adds it to what it was, and tells the residuals; largest has the errors of all systems, then the sizes. */
+/* Stores x, or adds it to what it was, and tells the residuals; largest has the errors of all systems, then sizes. */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_p_batch_place &here,
                                       const trid_p_batch_worst &most, tb_real *solved, tb_real *x, const int *worst,
@@ -129,7 +128,7 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
 
 /* Solves as trid_p_batch_interleaved does, for arrays, and computes the residual of each system. */
 template <class tb_real, class shape>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
 TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                                   const tb_real *d, tb_real *x)
 {
@@ -151,14 +150,11 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         trid_p_batch_registers<tb_real, k> u;
-        tb_real solved[k] = {0}, left = 0, above;
+        tb_real solved[k] = {0}, left = 0;
         trid_p_batch_worst most;
-        trid_p_batch_source<tb_real> from = {{stage + turn * half_len, stage + (turn == 2 ? 0 : turn + 1) * half_len},
-                                             rows,
-                                             d,
-                                             plan.lines.step,
-                                             first,
-                                             trid_p_batch_place_of(plan, index, systems, line, first).valid};
+        tb_real *half = stage + turn * half_len, *other = turn == 2 ? stage : half + half_len;
+        const int valid = trid_p_batch_own_place(pipeline, index).valid;
+        trid_p_batch_source<tb_real> from = {{half, other}, rows, d, plan.lines.step, first, valid};
         TRID_P_BATCH_LOOP
         for (int pass = 0; pass <= refined; pass++) {
             const int tells = reports && pass == 0;
@@ -169,10 +165,10 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
                 if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW, largest[line] = largest[systems + line] = 0;
                 __syncthreads();
             }
-            const trid_p_batch_post<tb_real> post = {shared, tells ? worst : (int *)0};
-            const int bad = trid_p_batch_solve_tile<shape, 0>(plan.n, from.valid, &u, post, &above);
+            const int bad =
+                trid_p_batch_solve_tile<shape, 0>(plan.n, from.valid, &u, {shared, tells ? worst : (int *)0});
             if (tells && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
-            left += above;
+            left += u.left;
             TB_UNROLL
             for (int j = 0; j < k; j++) solved[j] += u.r[j];
             const tb_real right = trid_p_batch_below<shape>(solved[0], shared);
@@ -186,7 +182,7 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
             }
         }
         turn = turn == 0 ? 2 : turn - 1;
-        const trid_p_batch_place here = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
+        const trid_p_batch_place here = trid_p_batch_own_place(pipeline, trid_p_batch_again_as(index));
         trid_p_batch_finish_checked<shape>(plan, here, most, solved, x, worst, largest);
     }
 }
@@ -196,7 +192,7 @@ struct trid_p_batch_kernel<trid_p_batch_how::checked, tb_real, shape, rows_type>
     static auto of() { return trid_p_batch_checked_interleaved<tb_real, shape>; }
     static constexpr trid_p_batch_needs needs(int, int)
     {
-        constexpr int resident = trid_p_batch_resident<tb_real, shape>, real = (int)sizeof(tb_real);
+        constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>, real = (int)sizeof(tb_real);
         constexpr int span = TRID_P_BATCH_SPAN(tb_real, shape::systems, shape::parts);
         constexpr int bytes = shape::pipelined ? 6 * shape::k * shape::threads * real : 0;
         constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536; /* its own */

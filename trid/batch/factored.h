@@ -345,14 +345,12 @@ template <int alone, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place &here, unsigned next,
                                     trid_p_batch_registers<tb_real, k> *u)
 {
-    const int line = (int)threadIdx.x % of::shape::systems, first = pipeline.first;
     if (of::shape::pipelined) {
         if (alone) TRID_COPY_AWAIT(0); /* else one has been asked for since */
-        trid_p_batch_arrive(pipeline, pipeline.matrix, here, next,
-                            trid_p_batch_place_of(pipeline.plan, next, of::shape::systems, line, first), (tb_real *)0,
+        trid_p_batch_arrive(pipeline, pipeline.matrix, here, next, trid_p_batch_own_place(pipeline, next), (tb_real *)0,
                             u);
     } else {
-        trid_p_batch_own_rows(k, pipeline.plan, here, first, pipeline.matrix, u->a, u->b, u->c);
+        trid_p_batch_own_rows(k, pipeline.plan, here, pipeline.first, pipeline.matrix, u->a, u->b, u->c);
         TB_UNROLL
         for (int j = 0; j < k; j++)
             if (j >= here.valid) u->b[j] = 1;
@@ -361,19 +359,18 @@ TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place
 /* Fetches right-hand side `side` of tile `index`, and asks for the next one, which may be the next tile's. */
 template <class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
-                                  long long side, unsigned index, long long step, trid_p_batch_registers<tb_real, k> *u)
+                                  long long side, unsigned index, trid_p_batch_registers<tb_real, k> *u)
 {
     if (of::shape::pipelined) {
-        const int line = (int)threadIdx.x % of::shape::systems;
         if (side > 0) TRID_COPY_AWAIT(0); /* else the matrix has been asked for since */
         if (side + 1 < more.sides)
             pipeline.d += (side + 1) * more.pitch;
         else
             index += gridDim.x;
-        trid_p_batch_arrive(pipeline, pipeline.matrix, here, index,
-                            trid_p_batch_place_of(pipeline.plan, index, of::shape::systems, line, pipeline.first),
+        trid_p_batch_arrive(pipeline, pipeline.matrix, here, index, trid_p_batch_own_place(pipeline, index),
                             (tb_real *)0, u);
     } else {
+        const long long step = trid_p_batch_again_as(pipeline.plan.lines.step);
         trid_p_batch_gather(k, 0, here.valid, pipeline.d + (here.at + side * more.pitch), step, u->r);
     }
 }
@@ -381,7 +378,7 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
 /* The same for interleaved systems of n <= k*parts rows. A block takes one tile after another; the matrix of the next
    and the next right-hand side are on their way while it solves for a right-hand side. */
 template <class tb_real, class shape, int factor>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
 TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
                                              trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
 {
@@ -398,19 +395,17 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
     const trid_p_batch_pipeline<tb_real, shape, 3> matrix = {plan, rows, d, stage, first, 0};
     const trid_p_batch_pipeline<tb_real, shape, 1> sides = {plan, rows, d, sides_stage, first, 0};
     if (shape::pipelined) {
-        const trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
+        const trid_p_batch_place p = trid_p_batch_own_place(matrix, blockIdx.x);
         trid_p_batch_unasked(matrix);
         trid_p_batch_prefetch(matrix, blockIdx.x, p);
         if (!factor) trid_p_batch_prefetch(sides, blockIdx.x, p);
     }
-    long long step = plan.lines.step;
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         trid_p_batch_registers<tb_real, k> u;
-        trid_p_batch_place p = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
+        trid_p_batch_place p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
         trid_p_batch_fetch_matrix<factor>(matrix, p, index + gridDim.x, &u);
-        trid_p_batch_corners(plan, more, p.in_batch ? trid_p_batch_matrix_at(plan, rows, p, 0) : 0, p.in_batch, &top,
-                             &bottom);
+        trid_p_batch_corners(plan, more, trid_p_batch_matrix_at(plan, rows, p, 0), p.in_batch, &top, &bottom);
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
         scope_type scope = {between};
         trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
@@ -421,9 +416,10 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
         TRID_P_BATCH_LOOP
         for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
             /* For what the compiler would compute before the loop, for all rows, there are no registers. */
-            step = trid_p_batch_again_as(step), p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
+            const long long step = trid_p_batch_again_as(plan.lines.step);
+            p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
             const int has_d = !factor && side >= 0;
-            if (has_d) trid_p_batch_fetch_side(sides, more, p, side, index, step, &u);
+            if (has_d) trid_p_batch_fetch_side(sides, more, p, side, index, &u);
             int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, !has_d, u.a, u.b, u.c, recurrences,
                                                            kept, threads, &border, u.r);
             if (last && !met) met = last;
@@ -431,12 +427,12 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
         }
         if (factor) {
             if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, u.b, u.c);
-            trid_p_batch_scatter(k, p.valid, 0, u.b, step, x + p.at);
-            trid_p_batch_scatter(k, p.valid, 0, u.c, step, more.u + p.at);
+            trid_p_batch_scatter(k, p.valid, 0, u.b, plan.lines.step, x + p.at);
+            trid_p_batch_scatter(k, p.valid, 0, u.c, plan.lines.step, more.u + p.at);
         }
         if (trid_p_batch_reports(plan)) {
             trid_p_batch_join(trid_p_batch_row(met, n), &worst[line]);
-            p = trid_p_batch_place_of(plan, trid_p_batch_again_as(index), systems, line, first);
+            p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
             if (first == 0 && p.in_batch) trid_p_batch_tell(plan, p.system, worst[line], 0, (tb_real)0, (tb_real)0);
         }
         __syncthreads(); /* what is shared has been read */
@@ -451,7 +447,8 @@ struct trid_p_batch_lu_kernel {
     static auto of() { return trid_p_batch_lu_interleaved<tb_real, shape, factor>; }
     static constexpr trid_p_batch_needs needs(int flags, int)
     {
-        constexpr int resident = trid_p_batch_resident<tb_real, shape>, on_their_way = factor ? 3 : 4;
+        constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>,
+                      on_their_way = factor ? 3 : 4;
         const int arrays = (shape::pipelined ? on_their_way : 0) + (flags & TRID_BATCH_PERIODIC ? 1 : 0);
         const int bytes = arrays * shape::k * shape::threads * (int)sizeof(tb_real);
         return {bytes, 14 * 1024, resident, resident, 8};

@@ -1,4 +1,4 @@
-/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel; the shapes of all kernels for them; launches.
+/* interleaved.h - a room of trid/batch.h: interleaved systems: the kernel, all kernels' shapes, launches.
    MIT licence, see LICENSE. */
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
@@ -20,19 +20,18 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
 }
 
 /* Solves the block's systems, or the block's rows of a cluster's.
-   Leaves   in *left the unknown above the thread's rows
    Returns  the least bad row of this thread, of which worst knows nothing */
 template <class shape, int pivoted, class tb_real>
 TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_registers<tb_real, shape::k> *u,
-                                 const trid_p_batch_post<tb_real> &post, tb_real *left)
+                                 const trid_p_batch_post<tb_real> &post)
 {
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts;
     if constexpr (pivoted)
         trid_p_batch_sweep_pivoted<tb_real, k, systems, parts, shape::cluster>(valid, u->a, u->b, u->c, u->r, post);
     else if constexpr (shape::cluster)
-        trid_p_batch_sweep_cluster<tb_real, k, systems, parts>(n, valid, u->a, u->b, u->c, u->r, post, left);
+        trid_p_batch_sweep_cluster<tb_real, k, systems, parts>(n, valid, u->a, u->b, u->c, u->r, post, &u->left);
     else
-        return trid_p_batch_sweep<tb_real, k, systems, parts>(n, valid, u->a, u->b, u->c, u->r, post, left);
+        return trid_p_batch_sweep<tb_real, k, systems, parts>(n, valid, u->a, u->b, u->c, u->r, post, &u->left);
     return TRID_P_BATCH_NO_ROW;
 }
 
@@ -40,7 +39,7 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_registers<tb_rea
    a time, each time as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts
    rows. */
 template <class tb_real, class shape, int pivoted, class rows_type>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape>)
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
 TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
 {
     typedef trid_p_batch_rows<rows_type> of;
@@ -62,8 +61,7 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
         plan, trid_p_batch_arrays_of<tb_real>(rows), d, stage, first, block};
     if (cluster && threadIdx.x < 2) trid_mbarrier_init(&mbarrier[cluster ? threadIdx.x : 0]);
     if (cluster) trid_cluster_sync();
-    const unsigned tile_step = gridDim.x / (unsigned)blocks;
-    unsigned begin = blockIdx.x / (unsigned)blocks;
+    unsigned begin = blockIdx.x / (unsigned)blocks, tile_step = gridDim.x / (unsigned)blocks;
     if (pivoted) begin = trid_p_batch_wanted_tile(plan, begin, tile_step, systems);
     if (pipelined && arrays > 1) trid_p_batch_unasked(pipeline);
     /* In the first round the first tile is asked for, and there is none to solve. */
@@ -74,7 +72,6 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
     for (; index < plan.tiles; index = next, next += tile_step) {
         trid_p_batch_registers<tb_real, k> u;
         const trid_p_batch_place here = p;
-        tb_real left;
         if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, here.valid, u.end);
         if (pivoted && round > 0) next = trid_p_batch_wanted_tile(plan, next, tile_step, systems);
         p = trid_p_batch_place_of(plan, next, systems, line, first); /* without systems beyond the last tile */
@@ -91,7 +88,7 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
             if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW;
             __syncthreads();
         }
-        const int bad = trid_p_batch_solve_tile<shape, pivoted>(plan.n, here.valid, &u, post, &left);
+        const int bad = trid_p_batch_solve_tile<shape, pivoted>(plan.n, here.valid, &u, post);
         post.phase++;
         if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
         trid_p_batch_finish(pipeline, here, p, x, u.r);
@@ -103,8 +100,9 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
     }
 }
 
-/* What a launch must know of a kernel: bytes of shared memory for what is on its way, and at most for all else; how many
-   blocks a multiprocessor the kernel is made for, and needs; since which compute capability it is worth launching. */
+/* What a launch must know of a kernel: bytes of shared memory for what is on its way, and at most for all else; how
+   many blocks a multiprocessor the kernel is made for, and needs; since which compute capability it is worth
+   launching. */
 struct trid_p_batch_needs {
     int bytes, fixed, resident, least, since;
 };
@@ -116,10 +114,10 @@ struct trid_p_batch_kernel {
     static constexpr trid_p_batch_needs needs(int flags, int blocks)
     {
         const int arrays = (trid_p_batch_rows<rows_type>::are_arrays ? 4 : 1) + (flags & TRID_BATCH_ADD ? 1 : 0);
-        const int mailboxes = 2 * TRID_P_BATCH_MAILBOX(pivoted ? 12 : 8, shape::systems, blocks);
+        const int mailboxes = 2 * (pivoted ? 12 : 8) * shape::systems * blocks;
         const int tile = shape::pipelined ? arrays * shape::k * shape::threads : 0;
         const int bytes = (tile + (shape::cluster ? mailboxes : 0)) * (int)sizeof(tb_real);
-        constexpr int resident = trid_p_batch_resident<tb_real, shape>;
+        constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
         return {bytes, (pivoted ? 21 : 16) * 1024, resident, resident, 8};
     }
 };
@@ -136,7 +134,7 @@ struct trid_p_batch_tiling {
    are faster up to 256 rows; in double precision up to 512, and from 897 to 1024. Where 16 blocks have no room for what
    they tell each other (a pivoted solve that adds to x), there are fewer blocks of 32 partitions. */
 struct trid_p_batch_tilings : trid_p_batch_how {
-    enum { all_but_pivoted = hybrid | reduced | shared_else | checked | lu };
+    static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checked | lu;
     static constexpr trid_p_batch_tiling rows[] = {
         {hybrid | shared | checked, pipelined, 1, 4, 4, {128, 128}, 1, 4, 0},
         {hybrid | shared, pipelined, 5, 8, 8, {128, 128}, 1, 4, 0},
@@ -181,8 +179,8 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* beside the statuses: no kernel serves
 #define TRID_P_BATCH_ON_CHIP_CLUSTER 8192 /* the most rows of a cluster */
 #endif
 
-/* Launches a shape: clusters of `blocks` blocks, if it is one for clusters, else as many blocks as stay on the device, or
-   all where there is no pipeline. */
+/* Launches a shape: clusters of `blocks` blocks, if it is one for clusters, else as many blocks as stay on the device,
+   or all where there is no pipeline. */
 template <int method, class tb_real, class shape, class rows_type, class... given>
 static int trid_p_batch_launch_shape(trid_p_batch_plan plan, int blocks, int vectorised, cudaStream_t stream,
                                      const rows_type &rows, const given &...arguments)

@@ -202,10 +202,7 @@ struct trid_p_batch_block_chunk {
     int index = 0, part = 0, first = 0, valid = 0, *worst = 0;
     tb_real *shared = 0;
 
-    static constexpr int resident(int checked)
-    {
-        return checked ? 1 : trid_p_batch_interleaved_resident(sizeof(tb_real), k, threads);
-    }
+    static constexpr int resident(int checked) { return checked ? 1 : trid_p_batch_resident<tb_real, k, threads>; }
     static unsigned blocks(const trid_p_batch_plan &plan, unsigned chunks) { return plan.tiles * chunks; }
     TRID_P_BATCH_MEMBER int begin(unsigned, memory *own)
     {
@@ -521,7 +518,7 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
         interleaved = systems > 1,
         within =
             interleaved ? (int)trid_p_batch_how::strided : (int)trid_p_batch_how::contiguous, /* the reduced systems' */
-        kind = periodic ? (int)trid_p_batch_how::periodic : (int)trid_p_batch_how::hybrid,
+        kind = periodic ? trid_p_batch_how::periodic : trid_p_batch_how::hybrid,
         k = TRID_P_BATCH_CHUNK_ROWS,
         parts = TRID_P_BATCH_CHUNK_PARTS(interleaved)
     };

@@ -1,8 +1,8 @@
 /* pipeline.h - a room of trid/batch.h: tiles of interleaved systems on their way into shared memory.
    MIT licence, see LICENSE. */
 
-/* The shape of a kernel for interleaved systems: a block has `systems` of them in `parts` partitions of k rows. Rows are
-   asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache. */
+/* The shape of a kernel for interleaved systems: a block has `systems` of them in `parts` partitions of k rows. Rows
+   are asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache. */
 template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead, int kind, int by_pieces = 0>
 struct trid_p_batch_shape {
     static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;
@@ -24,15 +24,13 @@ TB_D int trid_p_batch_is_empty(void)
 }
 
 /* Blocks a multiprocessor: so many that a thread has the registers that it needs. */
-static constexpr int trid_p_batch_interleaved_resident(int bytes, int k, int threads)
-{
-    const int most = k <= 4 ? (bytes == 4 ? 1024 : 640) : k <= 8 ? (bytes == 4 ? 640 : 384) : (bytes == 4 ? 512 : 256);
-    return most > threads ? most / threads : 1;
-}
-
-template <class tb_real, class shape>
-static constexpr int trid_p_batch_resident = trid_p_batch_interleaved_resident(sizeof(tb_real), shape::k,
-                                                                               shape::threads);
+template <class tb_real, int k>
+static constexpr int trid_p_batch_threads_for = k <= 4   ? (sizeof(tb_real) == 4 ? 1024 : 640)
+                                                : k <= 8 ? (sizeof(tb_real) == 4 ? 640 : 384)
+                                                         : (sizeof(tb_real) == 4 ? 512 : 256);
+template <class tb_real, int k, int threads>
+static constexpr int trid_p_batch_resident =
+    trid_p_batch_threads_for<tb_real, k> > threads ? trid_p_batch_threads_for<tb_real, k> / threads : 1;
 
 /* What a thread has of a tile: rows of one system. */
 struct trid_p_batch_place {
@@ -62,13 +60,13 @@ TB_D long long trid_p_batch_matrix_at(const trid_p_batch_plan &plan, const trid_
     return group * from.jump + (p.system - group * plan.lines.systems) * from.stride + first * from.step;
 }
 
-/* Rows on their way to shared memory, while the block works on the tile before, which is in registers. A thread asks for
-   up to `count` rows, one after another and `burst` at a time, of 4 arrays (the matrix and the right-hand side), 3 (the
-   matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*count + j) * threads + t]. Each
-   thread asks for its own rows, element by element; or, vectorised, a warp asks for the rows of its threads in pieces of
-   16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its right-hand side, or for four rows of one
-   array. No other warp reads them, so that no barrier of the block is needed. Nobody asks for a of row 0 and c of row
-   n-1. */
+/* Rows on their way to shared memory, while the block works on the tile before, which is in registers. A thread asks
+   for up to `count` rows, one after another and `burst` at a time, of 4 arrays (the matrix and the right-hand side), 3
+   (the matrix) or 1 (the right-hand side); row j of array e of thread t goes to stage[(e*count + j) * threads + t].
+   Each thread asks for its own rows, element by element; or, vectorised, a warp asks for the rows of its threads in
+   pieces of 16 bytes, sizeof(tb_real) / 4 of them a lane for a row of the matrix and its right-hand side, or for four
+   rows of one array. No other warp reads them, so that no barrier of the block is needed. Nobody asks for a of row 0
+   and c of row n-1. */
 template <class tb_real, class of_shape, int of_arrays, int at_a_time = of_shape::k, int of_rows = of_shape::k>
 struct trid_p_batch_pipeline {
     typedef of_shape shape;
@@ -98,6 +96,13 @@ TB_D void trid_p_batch_piece(int i, int *thread, int *which)
     int lane = trid_warp_lane(), e = lane + 32 * i;
     *which = e / pieces % 4;
     *thread = (int)threadIdx.x - lane + e / (4 * pieces) * width + e % pieces * vector;
+}
+/* Returns where the thread's own rows of tile `index` are. */
+template <class of>
+TB_D trid_p_batch_place trid_p_batch_own_place(const of &pipeline, unsigned index)
+{
+    constexpr int systems = of::shape::systems;
+    return trid_p_batch_place_of(pipeline.plan, index, systems, (int)threadIdx.x % systems, pipeline.first);
 }
 /* Returns a thread's route through tile `index`, where its own rows are at `own`. Arrays of vectorised copies lie
    alike. */
@@ -249,14 +254,14 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
     }
 }
 
-/* A thread's rows of a system, and its known ends. */
+/* A thread's rows of a system, its known ends, and the unknown above them. */
 template <class tb_real, int k>
 struct trid_p_batch_registers {
-    tb_real a[k], b[k], c[k], r[k], end[2];
+    tb_real a[k], b[k], c[k], r[k], end[2], left;
 };
 /* Takes rows as they arrive, burst by burst, and asks for the same rows of tile `index`, the next one. But for x as it
-   was, nothing has been asked for since. Rows of the matrix beyond the system are identity rows. known: where the ends of
-   systems arrive. makes: rows is a function object, which makes the matrix. */
+   was, nothing has been asked for since. Rows of the matrix beyond the system are identity rows. known: where the ends
+   of systems arrive. makes: rows is a function object, which makes the matrix. */
 template <int makes = 0, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
                               const trid_p_batch_place &next, tb_real *known, trid_p_batch_registers<tb_real, k> *u)

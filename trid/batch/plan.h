@@ -10,21 +10,12 @@
 
 /* What shapes and kernels are chosen by. */
 struct trid_p_batch_how {
-    enum { /* the method; one or several with | */
-           hybrid = 1,
-           beyond = 2,  /* the hybrid, of interleaved systems that no block holds */
-           reduced = 4, /* the hybrid, of interleaved systems that long ones leave */
-           pivoted = 8,
-           shared = 16, /* one matrix for all */
-           shared_else =
-               32,        /* the hybrid with one matrix for all interleaved systems, where the former does not serve */
-           checked = 64,  /* with residuals */
-           refined = 128, /* and with a step of refinement where that is asked for */
-           several = 256, /* several right-hand sides, by LU */
-           factor = 512,  /* LU factors */
-           lu = several | factor,
-           periodic = 1024 /* long periodic systems, by the hybrid */
-    };
+    /* The method; one or several with |. beyond, reduced and shared_else are the hybrid's, for interleaved systems: those
+       that no block holds; what long systems leave; one matrix for all where `shared` does not serve. checked: with
+       residuals; refined: and with a step of refinement where that is asked for; several: several right-hand sides, by
+       LU; factor: LU factors; periodic: long periodic systems, by the hybrid. */
+    static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
+    static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024;
     enum { lanes, block }; /* who solves a contiguous system: 1, 2, 4 .. 32 lanes of a warp, or a block */
     /* Where contiguous systems lie. full: every tile is full, n being k times the lanes or threads, one system after
        another; contiguous: any n, one after another, or one system a warp; strided: any step and stride, also 0 for rows

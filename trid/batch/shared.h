@@ -5,12 +5,10 @@
 
 /* Solves interleaved systems with one matrix, which a block factors once. That leaves few operations and few registers
    for each tile, so that a multiprocessor has several blocks, of which one solves while the others wait. */
-static constexpr int trid_p_batch_shared_resident(int bytes, int threads)
-{
-    return (bytes == 4 ? 1024 : 768) / threads;
-}
+template <class tb_real, int threads>
+static constexpr int trid_p_batch_shared_resident = (sizeof(tb_real) == 4 ? 1024 : 768) / threads;
 template <class tb_real, class shape, class rows_type>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_shared_resident(sizeof(tb_real), shape::threads))
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_shared_resident<tb_real, shape::threads>)
 TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
 {
     typedef trid_p_batch_rows<rows_type> of;
@@ -78,7 +76,7 @@ struct trid_p_batch_kernel<trid_p_batch_how::shared, tb_real, shape, rows_type> 
         constexpr int elements = 3 * span + (5 * shape::k + 17) * shape::parts + known;
         const int bytes = (flags & TRID_BATCH_ADD ? 2 : 1) * shape::k * shape::threads * real;
         /* 1536: what a block takes for itself */
-        return {bytes, elements * real + 1536, trid_p_batch_shared_resident(real, shape::threads), 1, 0};
+        return {bytes, elements * real + 1536, trid_p_batch_shared_resident<tb_real, shape::threads>, 1, 0};
     }
 };
 

@@ -8,7 +8,7 @@ template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x,
                                cudaStream_t stream)
 {
-    constexpr int checked = method == trid_p_batch_how::hybrid ? method : (int)trid_p_batch_how::checked;
+    constexpr int checked = method == trid_p_batch_how::hybrid ? method : trid_p_batch_how::checked;
     constexpr int least = bounds::least, most = bounds::most;
     if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::has_long)

@@ -71,6 +71,25 @@ TB_D void trid_p_batch_store_interface(int k, int span, int slot, const tb_real 
     down[2 * span + slot] = r[k - 1];
 }
 
+/* Loads the row that partition `rank` leaves of a system's reduced system, linked to the one below; with open, the last
+   partition's stays coupled to what follows. Returns what trid_lane_link does. */
+template <class tb_real, int systems, int parts>
+TB_D int trid_p_batch_reduced_row(const tb_real *shared, int system, int rank, int open, tb_real *a, tb_real *c,
+                                  tb_real *d)
+{
+    enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
+    const tb_real *up = shared, *down = shared + 3 * span;
+    int own = system + systems * rank, next = rank + 1 < parts;
+    int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, own);
+    int below = TRID_INTERLEAVED_SLOT(systems, parts, banks, next ? own + systems : own);
+    *a = down[here];
+    *c = down[span + here];
+    *d = down[2 * span + here];
+    tb_real link_a = next ? up[below] : (tb_real)0, link_c = next ? up[span + below] : (tb_real)(open ? -1 : 0);
+    tb_real link_d = next ? up[2 * span + below] : (tb_real)0;
+    return trid_lane_link(a, c, d, link_a, link_c, link_d);
+}
+
 /* Solves the reduced systems of a tile, or with open reduces them: whole warps call, `group` lanes for system thread /
    group, each with `each` partitions. Leaves the last unknowns (open: the last rows) in shared. */
 template <class tb_real, int k, int systems, int parts, int open>
@@ -82,20 +101,13 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
         group = parts < 32 ? parts : 32,
         each = parts / group
     };
-    tb_real *up = shared, *down = shared + 3 * span;
+    tb_real *down = shared + 3 * span;
     int thread = (int)threadIdx.x, rank = thread % group, system = thread / group, failed = 0, met;
     tb_real row_a[each], row_c[each], row_d[each];
     TB_UNROLL
     for (int p = 0; p < each; p++) {
-        int own = system + systems * (each * rank + p), next = each * rank + p + 1 < parts;
-        int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, own);
-        int below = TRID_INTERLEAVED_SLOT(systems, parts, banks, next ? own + systems : own);
-        row_a[p] = down[here];
-        row_c[p] = down[span + here];
-        row_d[p] = down[2 * span + here];
-        tb_real link_a = next ? up[below] : (tb_real)0, link_c = next ? up[span + below] : (tb_real)(open ? -1 : 0);
-        tb_real link_d = next ? up[2 * span + below] : (tb_real)0;
-        int said = trid_lane_link(&row_a[p], &row_c[p], &row_d[p], link_a, link_c, link_d);
+        int said = trid_p_batch_reduced_row<tb_real, systems, parts>(shared, system, each * rank + p, open, &row_a[p],
+                                                                     &row_c[p], &row_d[p]);
         int at = said & 1 ? each * rank + p + 1 : said ? parts : 0; /* parts: it may have begun elsewhere */
         if (at && (!failed || at < failed)) failed = at;
     }
@@ -168,7 +180,6 @@ TB_D void trid_p_batch_send(tb_real *to, int rank, unsigned long long *mbarrier,
     if (sizeof(tb_real) == 8) trid_cluster_send(to + 2, rank, mbarrier, v + 2);
 }
 
-#define TRID_P_BATCH_MAILBOX(words, systems, blocks) ((words) * (systems) * (blocks))
 /* Returns the mbarrier of this use. */
 template <class tb_real>
 TB_D unsigned long long *trid_p_batch_mbarrier_of(const trid_p_batch_post<tb_real> &post)
@@ -179,7 +190,7 @@ TB_D unsigned long long *trid_p_batch_mbarrier_of(const trid_p_batch_post<tb_rea
 template <int words, int systems, class tb_real>
 TB_D tb_real *trid_p_batch_expect(const trid_p_batch_post<tb_real> &post)
 {
-    const int total = TRID_P_BATCH_MAILBOX(words, systems, post.blocks);
+    const int total = words * systems * post.blocks;
     if (threadIdx.x == 0) trid_mbarrier_expect(trid_p_batch_mbarrier_of(post), total * (int)sizeof(tb_real));
     return post.mailbox + (post.phase & 1) * total;
 }
@@ -233,13 +244,10 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, t
     __syncthreads();
 
     /* Now this thread has partition rank of system thread / parts. */
-    int rank = thread % parts, system = thread / parts, own = system + systems * rank, next = rank + 1 < parts;
-    int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, own),
-        below = TRID_INTERLEAVED_SLOT(systems, parts, banks, next ? own + systems : own);
-    tb_real row_a = down[here], row_c = down[span + here], row_d = down[2 * span + here];
-    tb_real next_a = up[below], next_c = up[span + below], next_d = up[2 * span + below];
-    if (!next) next_a = 0, next_c = -1, next_d = 0; /* stays coupled to the next block's first unknown */
-    int met = trid_lane_link(&row_a, &row_c, &row_d, next_a, next_c, next_d);
+    int rank = thread % parts, system = thread / parts;
+    int here = TRID_INTERLEAVED_SLOT(systems, parts, banks, system + systems * rank);
+    tb_real row_a, row_c, row_d;
+    int met = trid_p_batch_reduced_row<tb_real, systems, parts>(up, system, rank, 1, &row_a, &row_c, &row_d);
     met |= trid_warp_pcr_open(parts, &row_a, &row_c, &row_d);
     tb_real first[4] = {0, 0, 0, 0}, last[4] = {row_a, row_c, row_d, 0};
     if (worst) {
