@@ -500,9 +500,9 @@ static int takes(int launch, int flags, int in_place)
     return !(flags & TRID_BATCH_REPAIR) || (!(flags & TRID_BATCH_ADD) && !in_place);
 }
 
-static void test_flags(int launch, int flags, const trid_lines &lines)
+static void test_flags(int launch, int flags, int in_place, int told, const trid_lines &lines)
 {
-    const int in_place = case_below(&dice, 2), fine = takes(launch, flags, in_place), told = case_below(&dice, 2);
+    const int fine = takes(launch, flags, in_place);
     batch_call k(launch, flags, lines);
     k.in_place = in_place;
     k.told = told ? ALL_TOLD : 0;
@@ -520,9 +520,13 @@ static void test_all_flags(void)
 {
     const int all = 1024, step = check_short() ? 3 : 1;
     for (int launch = 0; launch < LAUNCHES; launch++)
-        for (int flags = 0; flags < all; flags += takes(launch, flags, 0) ? 1 : step)
-            test_flags(launch, flags,
-                       case_below(&dice, 2) ? trid_lines_contiguous(5, 3) : trid_lines_interleaved(4, 3));
+        for (int flags = 0; flags < all; flags += takes(launch, flags, 0) ? 1 : step) {
+            const int any = case_below(&dice, 4);
+            for (int way = 0; way < 4; way++) /* a repair asks for more than flags */
+                if (way == any || launch == PIVOTED)
+                    test_flags(launch, flags, way % 2, way / 2,
+                               case_below(&dice, 2) ? trid_lines_contiguous(5, 3) : trid_lines_interleaved(4, 3));
+        }
 }
 
 /* A pointer that is null, or off the alignment of its element. */
@@ -978,7 +982,8 @@ static int launch_cut(const partition &p, int which, int flags)
         return trid_batch_interface_expand<TRID_BATCH_ONLY_SHORT>(lines, a, b, c, d, p.share, ends, p.x.at(), options,
                                                                   0);
     case WEIGHTS:
-        return trid_batch_interface_factor(p.matrices, a, b, c, u, v, p.matrices.systems == 1 ? 1 : p.share, ea, ec,
+        return trid_batch_interface_factor(p.matrices, a, b, c, u, v,
+                                           p.matrices.systems * p.matrices.groups == 1 ? 1 : p.share, ea, ec,
                                            p.reach.at(), options, 0);
     default:
         return trid_batch_interface_weigh(lines, (const real *)u, (const real *)v, d, p.n, p.n, p.share, ed, options,
