@@ -607,7 +607,7 @@ SLOW_initcheck := $(SLOW_memcheck) test_bs3d
 SLOW_synccheck := $(SLOW_initcheck) test_bs1d
 SLOW_racecheck := $(SLOW_initcheck) test_batch_cluster test_bs3d_gpus test_adi3d
 # These take nvcc too long.
-LATER := test_adi2d_long test_adi3d_others test_batch_linked test_batch_long_single
+LATER := test_adi2d_long test_adi3d_others test_batch_linked test_batch_long_single test_batch_hostile
 QUICK_PARTS := $(filter-out $(LATER:%=gpu-%),$(GPU_PARTS))
 QUICK_TOOL_PARTS := $(foreach tool,$(TOOLS),$(patsubst %,$(tool)-%,$(filter-out $(SLOW_$(tool)) $(LATER),$(GPU_TESTS))))
 
