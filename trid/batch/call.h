@@ -38,6 +38,13 @@ static inline int trid_p_batch_within(const trid_lines &lines, const tb_real *x,
     return count > 0 && at < to && at + (size_t)count * sizeof(tb_real) > from;
 }
 
+/* Returns whether an array is off the alignment of its elements. */
+template <class tb_real, class... pointers>
+static inline int trid_p_batch_is_misaligned(const tb_real *a, const pointers *...others)
+{
+    return ((size_t)a | ... | (size_t)others) % sizeof(tb_real) != 0;
+}
+
 /* Checks the arguments of a call; a, b, c are null where the matrix is made in registers. */
 template <class tb_real>
 static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, const tb_real *a, const tb_real *b,
@@ -49,7 +56,7 @@ static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, co
     if (trid_p_lines_empty(lines)) return TRID_BATCH_OK;
     if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
     if (!d || !x || (!made && (!a || !b || !c))) return TRID_BATCH_BAD_ARGUMENT;
-    if (((size_t)a | (size_t)b | (size_t)c | (size_t)d | (size_t)x) % sizeof(tb_real)) return TRID_BATCH_BAD_ARGUMENT;
+    if (trid_p_batch_is_misaligned(a, b, c, d, x)) return TRID_BATCH_BAD_ARGUMENT;
     if (d != x && trid_lines_overlap(lines, d, x, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
     /* The elements of a are those from row 1 on, of c those before row n-1, except in periodic systems. So rows 0 ..
        n-2 and 1 .. n-1 of x are asked for. */

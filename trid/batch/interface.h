@@ -270,9 +270,10 @@ struct trid_p_batch_cut {
     dim3 grid = {};
 };
 
-/* Checks a call's sizes, and that arrays of interfaces lie apart from each other and from d. */
-template <class tb_real, int arrays>
-static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_real *d,
+/* Checks a call's sizes, and that arrays of interfaces lie apart from each other and from those that are read, of which
+   the last one lies by lines and the others as the matrix does. */
+template <class tb_real, int inputs, int arrays>
+static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_real *const (&from)[inputs],
                                    const tb_real *const (&ends)[arrays])
 {
     const trid_lines lines = cut->lines = trid_p_lines_of(cut->lines);
@@ -283,9 +284,14 @@ static int trid_p_batch_refuse_cut(trid_p_batch_cut *cut, int known, const tb_re
     if (status || cut->empty) return status;
     if (lines.n > TRID_BATCH_MAX_N || cut->share < 1) return TRID_BATCH_BAD_SIZE;
     if (lines.n < 2) return TRID_BATCH_SHORT;
+    const trid_lines matrix = cut->flags & TRID_BATCH_SHARED ? trid_lines_contiguous(lines.n, 1) : lines;
+    for (int i = 0; i < inputs; i++)
+        if (!from[i] || trid_p_batch_is_misaligned(from[i])) return TRID_BATCH_BAD_ARGUMENT;
     for (int k = 0; k < arrays; k++) {
-        if (!ends[k] || !d) return TRID_BATCH_BAD_ARGUMENT;
-        if (trid_p_batch_within(lines, d, ends[k], 2 * all)) return TRID_BATCH_OVERLAP;
+        if (!ends[k] || trid_p_batch_is_misaligned(ends[k])) return TRID_BATCH_BAD_ARGUMENT;
+        for (int i = 0; i < inputs; i++)
+            if (trid_p_batch_within(i + 1 < inputs ? matrix : lines, from[i], ends[k], 2 * all))
+                return TRID_BATCH_OVERLAP;
         for (int i = 0; i < k; i++)
             if (trid_p_batch_within(trid_lines_contiguous(2 * all, 1), ends[i], ends[k], 2 * all))
                 return TRID_BATCH_OVERLAP;
@@ -329,7 +335,11 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut cut, int known,
                                                 const tb_real *d, tb_real *a, tb_real *c, tb_real *r)
 {
     const tb_real *const ends[3] = {a, c, r};
-    int status = trid_p_batch_refuse_cut(&cut, known, d, ends);
+    int status;
+    if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
+        status = trid_p_batch_refuse_cut(&cut, known, {rows.a, rows.b, rows.c, d}, ends);
+    else
+        status = trid_p_batch_refuse_cut(&cut, known, {d}, ends);
     if (!status) status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
     if (status || cut.empty) return status;
     const trid_p_batch_interface<tb_real> to = {cut.shares, a, c, r};
@@ -356,7 +366,7 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_cut cut, const rows
     const int known = made ? TRID_BATCH_EXPAND_ROWS_FLAGS : TRID_BATCH_EXPAND_FLAGS;
     int status =
         trid_p_batch_refuse(trid_p_lines_of(cut.lines), cut.flags, known, given.a, given.b, given.c, d, right, made);
-    if (!status) status = trid_p_batch_refuse_cut(&cut, known, right, all);
+    if (!status) status = trid_p_batch_refuse_cut(&cut, known, {right}, all);
     if (!status) status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
     if (status || cut.empty) return status;
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, cut.shares};
@@ -397,7 +407,6 @@ static int trid_batch_interface_reduce(trid_lines lines, const tb_real *a, const
                                        const tb_real *d, long long share, tb_real *interface_a, tb_real *interface_c,
                                        tb_real *interface_d, const trid_batch_options *options, cudaStream_t stream)
 {
-    if (!trid_p_lines_empty(lines) && (!a || !b || !c)) return TRID_BATCH_BAD_ARGUMENT;
     return trid_p_batch_launch_interface_reduce({lines, share, options, stream}, TRID_BATCH_REDUCE_FLAGS,
                                                 trid_p_batch_rows_at(lines, trid_p_batch_flags(options), a, b, c), d,
                                                 interface_a, interface_c, interface_d);

@@ -208,6 +208,7 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
     if (!empty) {
         if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
         if (!a || !b || !c || !r || !u) return TRID_BATCH_BAD_ARGUMENT;
+        if (trid_p_batch_is_misaligned(a, b, c, r, u)) return TRID_BATCH_BAD_ARGUMENT;
         if (trid_lines_overlap(lines, r, u, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
         for (int k = 0; k < 6; k++) /* r may be b, u may be c */
             if ((k % 3 != k / 3 + 1 || to[k / 3] != from[k % 3]) &&

@@ -139,14 +139,11 @@ static int trid_batch_interface_factor(trid_lines lines, const tb_real *a, const
     trid_p_batch_cut cut = {lines, share, options, stream};
     if (cut.flags & ~TRID_BATCH_INTERFACE_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
     if (!reach) return TRID_BATCH_BAD_ARGUMENT;
-    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_INTERFACE_FACTOR_FLAGS, arrays[3], ends);
+    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_INTERFACE_FACTOR_FLAGS, arrays, ends);
     if (status) return status;
-    for (int k = 0; k < 5 && !cut.empty; k++)
-        if (!arrays[k]) return TRID_BATCH_BAD_ARGUMENT;
-    for (int k = 0; k < 5 && !cut.empty; k++)
-        if ((k < 2 && trid_p_batch_within(cut.lines, arrays[4], ends[k], 2 * cut.lines.systems * cut.lines.groups)) ||
-            (k < 3 && trid_lines_overlap(lines, arrays[k], u, sizeof(tb_real))) ||
-            (k < 4 && trid_lines_overlap(lines, arrays[k], v, sizeof(tb_real))))
+    for (int k = 0; k < 4 && !cut.empty; k++)
+        if ((k < 3 && trid_lines_overlap(lines, arrays[k], u, sizeof(tb_real))) ||
+            trid_lines_overlap(lines, arrays[k], v, sizeof(tb_real)))
             return TRID_BATCH_OVERLAP;
     status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 1);
     if (status) return status;
@@ -171,9 +168,8 @@ static int trid_batch_interface_weigh(trid_lines lines, const tb_real *u, const 
 {
     const tb_real *const ends[1] = {interface_d};
     trid_p_batch_cut cut = {lines, share, options, stream};
-    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_WEIGH_FLAGS, d, ends);
+    int status = trid_p_batch_refuse_cut(&cut, TRID_BATCH_WEIGH_FLAGS, {u, v, d}, ends);
     if (status || cut.empty) return status;
-    if (!u || !v) return TRID_BATCH_BAD_ARGUMENT;
     if (first < 0 || first > lines.n || last < 0 || last > lines.n) return TRID_BATCH_BAD_SIZE;
     status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
     if (status) return status;
