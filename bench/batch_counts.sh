@@ -21,7 +21,7 @@ awk -v quote="'" '
     /Compiling entry function/ { split($0, part, quote); name = part[2] }
     /bytes stack frame/ { local = $1 }
     # _Z23trid_p_batch_contiguousIfLi0ELi0ELi1ELi16ELi4ELi5E..: type, method, scope, layout, k, warps, resident
-    /Used [0-9]+ registers/ && name ~ /trid_p_batch_contiguousI.Li0E/ {
+    /Used [0-9]+ registers/ && name ~ /trid_p_batch_contiguousI.Li1E/ {
         for (i = 1; i <= NF; i++) if ($i == "Used") registers = $(i + 1)
         type = substr(name, index(name, "contiguousI") + 11, 1)
         split(substr(name, index(name, "I" type "Li")), size, /Li|E/)
@@ -33,6 +33,6 @@ awk -v quote="'" '
         rounded = int((registers + 7) / 8) * 8
         held = int(65536 / (32 * rounded) / warps) * warps
         printf "%s_%s,%d,%s,%d,%d,%d,%d\n", is_block ? "block_of_" warps : "warps", \
-            path == 0 ? "EXACT" : path == 1 ? "DENSE" : "PITCHED", rows, type == "f" ? "f32" : "f64", registers, local, \
+            path == 0 ? "full" : path == 1 ? "contiguous" : "strided", rows, type == "f" ? "f32" : "f64", registers, local, \
             held, held * 32 * rows * 4 * bytes / 1024
     }' "$work/said" | sort -t, -k3,3 -k1,1 -k2,2n
