@@ -96,8 +96,8 @@
 
    To add an instruction set: write its file after the one that is most like it, and add a line to each list of sets.h.
    Vectors have 16 to 64 bytes. A new kind of processor also needs what only assembly can say: cpu_avx_fence,
-   cpu_avx_p_flush and cpu_avx_p_restore below. tests/test_cpu_vec.c, examples/cpu_own_kernel.c and cpu_timing.c have
-   lists of the sets too; the other tests run on every set that there is.
+   cpu_avx_p_flush and cpu_avx_p_restore below. tests/test_cpu_vec.c, examples/cpu_own_kernel.c, cpu_timing.c and
+   bench/cpu_patterns.c have lists of the sets too; the other tests run on every set that there is.
 
    Options, defined before the header is included, and alike in all files of a program:
      CPU_AVX_ONLY_PLAIN     leaves the vector sets out, as does another compiler or processor.

@@ -11,8 +11,9 @@
        2. A_o u[k] = p[k], along the rows: u, which is never stored;
        3. g[k] = L u[k], from u of three planes; A_o h[k] = g[k], in the same solve as u[k+2];
        4. y[k] = h[k] - l[k] y[k-1], the forward elimination of h, in the sweep's direction;
-       5. w'[k] = v[k] + q[k] v[k+1] + r[k] y[k] with v = A_t u; q, l and r now belong to that direction. The
-          elimination of A_z v needs no recursion: it is v[k] + q[k] v[k+1], times the pivot 1 / r[k].
+       5. w'[k] = v[k] + q'[k] v[k+1] + r'[k] y[k] with v = A_t u. l, q' and r' belong to the sweep's direction, q and s
+          to the other. The elimination of A_z v needs no recursion: it is v[k] + q'[k] v[k+1], times the pivot
+          1 / r'[k], by which the whole row is scaled.
    w' is to p' what w is to p, with the axes exchanged: the next sweep has its rows along t and goes the other way. Each
    block writes its rows as columns for it. docs/bs3d.md has the picture. */
 

@@ -58,19 +58,23 @@
      Stream     any; calls on one stream follow one another as kernels do.
 
    The rooms, in batch/: what all share is in lines.h (where systems lie), scratch.h (memory for long systems), plan.h
-   (tiles, rows, report), device.h, call.h (arguments). How a layout is solved is in contiguous.h (the kernel, its shapes,
-   its launch), with rows.h (memory to registers and back) and residual.h (rows that wait for their residual), and in
-   interleaved.h, with sweep.h (a tile in a block or a cluster), pipeline.h (tiles on their way) and checked.h (tiles that
-   wait for their residual); systems that no block holds, in long.h. The operations are in solve.h, shared.h, pivoted.h;
-   several.h, with factored.h (LU factors); interface.h, weights.h. c_linkage.h has the launches for C.
-   To add an operation: a room with its kernels, their shapes, its launch and the function that checks its arguments;
-   here its line and its room above, its #include and its aliases below; its flags, in the enumerations and in
+   (tiles, rows, report), device.h, call.h (arguments). How a layout is solved is in contiguous.h (the kernel, its
+   shapes, its launch), with rows.h (memory to registers and back) and residual.h (rows that wait for their residual),
+   and in interleaved.h, with sweep.h (a tile in a block or a cluster), pipeline.h (tiles on their way) and checked.h
+   (tiles that wait for their residual); systems that no block holds, in long.h. The operations are in solve.h,
+   shared.h, pivoted.h; several.h, with factored.h (LU factors); interface.h, weights.h. c_linkage.h has the launches
+   for C.
+   To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h).
+   The script that the table below names makes the table.
+   To add a method, a way to solve a tile: its name in trid_p_batch_how (plan.h); rows of the two tables; for contiguous
+   systems what it does differently in trid_p_batch_contiguous_tile (trid_p_batch_instance says where), for interleaved
+   ones a kernel and its trid_p_batch_kernel, as checked.h has them; bench/batch_table.cc and tests/codegen.sh name it.
+   To add an operation, a launch: the function that checks its arguments, in a room with what is its own; here its line
+   and its room above, its #include and its aliases below; its flags, in the enumerations and in
    trid_batch_status_string; its C function in c_linkage.h; what it needs of scratch in trid_batch_scratch. Outside: a
    title in bench/batch_table.cc, if sizes choose its kernels; tests/batch_field.h, tests/test_batch*.cu,
    tests/faults.txt and tests/codegen_ladders.cu; bench/batch.cu; README.md, docs/README.md, guide.md and batch.md. A
    room that needs both precisions at once is a template over two types.
-   To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h). The
-   script that the table below names makes the table.
 
    Options, defined before the header is included:
      TRID_BATCH_IMPLEMENTATION   in one .cu file of a program written in C: the launches as functions with C linkage */
@@ -156,8 +160,8 @@ enum {
     TRID_BATCH_ONLY_INTERLEAVED = 2
 };
 
-/* What a launch is asked besides its arrays. A null pointer, for all of it or for a field, asks for nothing, and so does
-   0. All pointers are to device memory.
+/* What a launch is asked besides its arrays. A null pointer, for all of it or for a field, asks for nothing, and so
+   does 0. All pointers are to device memory.
      flags      TRID_BATCH_ADD and the like
      status     of each system: 0; 1 + the first row that met a bad pivot (from trid_batch_pivoted 1: an unknown had no
                 pivot; x is then unspecified); n + 1 (trid_batch_checked, _refined): no such pivot, but the residual is

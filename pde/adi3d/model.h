@@ -310,7 +310,8 @@ TB_HD tb_real adi3d_p_own(const fd_cell *cell, const adi3d_terms *terms, tb_real
 }
 
 /* Returns mixed F_0 + own (F_1 + F_2 + F_3) at a point, without the contributions of faces. The value at (i, j, k) of
-   -1 .. 1 around it is v[13 + i + 3 j + 9 k]; the eight corners are not read.
+   -1 .. 1 around it is v[13 + i + 3 j + 9 k]; the eight corners are not read. adi3d_p_host_mixed and the sweep along x
+   in device_x.h compute the mixed terms of many points at once.
    Cost     19 values; some 50 operations for the mixed terms and 25 for the others */
 TB_HD tb_real adi3d_p_apply(const fd_cell *cell, const adi3d_terms *terms, tb_real mixed, tb_real own, const tb_real *v)
 {

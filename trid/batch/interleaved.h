@@ -125,7 +125,7 @@ struct trid_p_batch_kernel {
 /* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
 
 /* What serves systems of least .. most rows. systems: of a block in single and in double precision; 0: the row is not
-   for that one. parts, burst, ahead: as in trid_p_batch_shape. */
+   for that one. parts, burst, ahead: as in trid_p_batch_shape (pipeline.h). */
 struct trid_p_batch_tiling {
     int methods, kind, least, most, k, systems[2], parts, burst, ahead;
 };

@@ -2,7 +2,8 @@
    MIT licence, see LICENSE. */
 
 /* The shape of a kernel for interleaved systems: a block has `systems` of them in `parts` partitions of k rows. Rows
-   are asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache. */
+   are asked for `burst` at a time, each with `ahead` bytes around it into the second-level cache; where there is a
+   pipeline, in pieces of 16 bytes too (in_pieces). */
 template <int rows, int of_systems, int of_parts, int at_a_time, int bytes_ahead, int kind, int by_pieces = 0>
 struct trid_p_batch_shape {
     static constexpr int k = rows, systems = of_systems, parts = of_parts, burst = at_a_time, ahead = bytes_ahead;

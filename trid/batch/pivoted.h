@@ -154,7 +154,7 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
    Needs    as trid_batch_solve. Flags: TRID_BATCH_PIVOTED_FLAGS. With REPAIR only systems are solved whose status is
             not 0, as an earlier launch left it, and those that share a warp or a tile with one of them; x is not d, and
             nothing is added to it. Their status is then that of this launch, and `failed` counts those that are left
-   Returns  as trid_batch_solve. The status of a system is 0 or 1: in this order of elimination no single row is at fault
+   Returns  as trid_batch_solve. A system's status is 0 or 1: in this order of elimination no single row is at fault
    Cost     as trid_batch_solve in memory. Systems of more than 16 KiB a column: nine arrays, as there. Interleaved,
             each element is an access of its own on devices before 8.0 or with less than 160 KiB of shared memory, and
             beyond 512 rows on those without clusters

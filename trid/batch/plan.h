@@ -10,21 +10,21 @@
 
 /* What shapes and kernels are chosen by. */
 struct trid_p_batch_how {
-    /* The method; one or several with |. beyond, reduced and shared_else are the hybrid's, for interleaved systems: those
-       that no block holds; what long systems leave; one matrix for all where `shared` does not serve. checked: with
-       residuals; refined: and with a step of refinement where that is asked for; several: several right-hand sides, by
-       LU; factor: LU factors; periodic: long periodic systems, by the hybrid. */
+    /* The method; one or several with |. beyond, reduced and shared_else are the hybrid's, for interleaved systems:
+       those that no block holds; what long systems leave; one matrix for all where `shared` does not serve. checked:
+       with residuals; refined: and with a step of refinement where that is asked for; several: several right-hand
+       sides, by LU; factor: LU factors; periodic: long periodic systems, by the hybrid. */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024;
     enum { lanes, block }; /* who solves a contiguous system: 1, 2, 4 .. 32 lanes of a warp, or a block */
     /* Where contiguous systems lie. full: every tile is full, n being k times the lanes or threads, one system after
-       another; contiguous: any n, one after another, or one system a warp; strided: any step and stride, also 0 for rows
-       that all systems share. What serves one of these serves those before it too. */
+       another; contiguous: any n, one after another, or one system a warp; strided: any step and stride, also 0 for
+       rows that all systems share. What serves one of these serves those before it too. */
     enum { full, contiguous, strided };
-    /* Interleaved systems: who takes a tile, and how its rows come: a block, rows coming to shared memory while it solves
-       the tile before; a cluster of blocks, in the same way; or a block that fetches rows when it needs them. Elsewhere:
-       in code for devices all of which have clusters and room for a pipeline such a kernel is left empty, as nobody
-       launches it. */
+    /* Interleaved systems: who takes a tile, and how its rows come: a block, rows coming to shared memory while it
+       solves the tile before; a cluster of blocks, in the same way; or a block that fetches rows when it needs them.
+       Elsewhere: in code for devices all of which have clusters and room for a pipeline such a kernel is left empty, as
+       nobody launches it. */
     enum { pipelined, pipelined_elsewhere, clusters, unpipelined, unpipelined_elsewhere };
 };
 

@@ -8,16 +8,17 @@ template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x,
                                cudaStream_t stream)
 {
-    constexpr int checked = method == trid_p_batch_how::hybrid ? method : trid_p_batch_how::checked;
+    /* Kernels for interleaved and for long systems refine where the flags say so. */
+    constexpr int of_others = method == trid_p_batch_how::refined ? trid_p_batch_how::checked : method;
     constexpr int least = bounds::least, most = bounds::most;
     if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::has_long)
-        if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), checked == trid_p_batch_how::checked))
-            return trid_p_batch_launch_levels<tb_real, checked, bounds>(plan, rows, d, x, stream);
+        if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), method != trid_p_batch_how::hybrid))
+            return trid_p_batch_launch_levels<tb_real, of_others, bounds>(plan, rows, d, x, stream);
     int status = TRID_BATCH_BAD_SIZE;
     if (trid_p_batch_as_interleaved<bounds>(plan)) {
         if constexpr (bounds::interleaved)
-            status = trid_p_batch_launch_interleaved<checked, least, most>(plan, rows, d, x, stream);
+            status = trid_p_batch_launch_interleaved<of_others, least, most>(plan, rows, d, x, stream);
     } else if constexpr (bounds::contiguous) {
         status = trid_p_batch_launch_contiguous<method, least, most>(plan, rows, d, x, stream);
     }
@@ -72,7 +73,7 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
    Cost     as trid_batch_solve in memory, with step 1 up to 8 KiB of a column; about 9 operations a row more. Longer
             systems: nine arrays; interleaved they read the rows once more
    Error    the residual is that of x before ADD adds it. It is exact up to the roundings of its own evaluation, about 3
-            unit roundoffs, and in double precision to 2^-20 of itself, since its parts are kept by their upper 32 bits */
+            unit roundoffs, and in double precision to 2^-20 of itself: its parts are kept by their upper 32 bits */
 template <int most = TRID_BATCH_MAX_N, int least = 1, int only = 0>
 static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
