@@ -112,7 +112,7 @@ only_its_kernels() {
     rung=${1#*_}
     c++filt <entries | suffixes >kernels
     if [ $1 = trid_batch_solve_f32 ]; then
-        [ -s kernels ] && ! grep -E 'double|pivoted|one_matrix' kernels && grep -q '<float' kernels
+        [ -s kernels ] && ! grep -E 'double|pivoted|one_matrix|contiguous<float, (8|16|64|128|768),' kernels && grep -q '<float, 1,' kernels
         return
     fi
     [ -s kernels ] && ! grep -E '_f(32|64)' kernels | grep -v "_${rung##*_}" &&

@@ -132,11 +132,9 @@ enum {
     TRID_BATCH_PERIODIC = 32,   /* a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
     TRID_BATCH_FACTORED = 64,   /* b and c are r and u of trid_batch_factor */
     TRID_BATCH_FIRST = TRID_PARTITION_FIRST, /* partitions: these begin their systems, a of row 0 is not used */
-    TRID_BATCH_LAST = TRID_PARTITION_LAST    /* these end their systems, c of row n-1 is not used */
-};
+    TRID_BATCH_LAST = TRID_PARTITION_LAST,   /* these end their systems, c of row n-1 is not used */
 
-/* Which flags a launch takes. REPAIR needs a status, goes without ADD, and x must not be d. */
-enum {
+    /* Which a launch takes. REPAIR needs a status, goes without ADD, and x must not be d. */
     TRID_BATCH_SOLVE_FLAGS = TRID_BATCH_ADD | TRID_BATCH_TRANSPOSED, /* trid_batch_shared's too */
     TRID_BATCH_SOLVE_ROWS_FLAGS = TRID_BATCH_ADD,
     TRID_BATCH_CHECKED_FLAGS = TRID_BATCH_SOLVE_FLAGS | TRID_BATCH_SHARED, /* trid_batch_refined's too */

@@ -243,7 +243,7 @@ TB_D int trid_warp_recurrence_open(int k, int lanes, int up, int shift, const tb
     for (int i = 0; i < 5; i++) {
         keep[i] = p;
         if (1 << i < lanes) {
-            grown |= !(trid_abs(p) <= TRID_P_RECURRENCE_GROWTH);
+            grown |= !(trid_abs(p) <= (tb_real)TRID_P_RECURRENCE_GROWTH);
             tb_real before = trid_p_recurrence_shuffle(lanes, up, p, 1 << i);
             if (up ? rank + (1 << i) < lanes : rank >= 1 << i) p *= before;
         }
@@ -499,7 +499,7 @@ TB_D int trid_block_recurrence_open(int k, int up, int shift, const tb_real *m, 
     }
     int grown = trid_warp_recurrence_open(k, 32, up, shift, m, first, outside, keep);
     if (exit) shared[warp] = keep[5];
-    return __syncthreads_or(grown || !(trid_abs(keep[5]) <= TRID_P_RECURRENCE_GROWTH));
+    return __syncthreads_or(grown || !(trid_abs(keep[5]) <= (tb_real)TRID_P_RECURRENCE_GROWTH));
 }
 
 /* trid_warp_recurrence across the warps of a block; one barrier inside, with turns one for each warp. */
@@ -638,7 +638,8 @@ TB_D int trid_block_interleaved_recurrence_open(int k, int systems, int parts, i
         tb_real high =
             each > 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, line + systems * (each * rank + each - 1))]
                      : (tb_real)1;
-        grown = !(trid_abs(low) <= TRID_P_RECURRENCE_GROWTH) || !(trid_abs(high) <= TRID_P_RECURRENCE_GROWTH);
+        const tb_real most = TRID_P_RECURRENCE_GROWTH;
+        grown = !(trid_abs(low) <= most) || !(trid_abs(high) <= most);
         one[0] = -low * high;
         grown |= trid_warp_recurrence_open(1, group, up, 0, one, 0, 0, keep);
         keep[5] = low, keep[TRID_P_INTERLEAVED_SECOND] = high;
