@@ -262,15 +262,16 @@ struct trid_p_batch_registers {
 };
 /* Takes rows as they arrive, burst by burst, and asks for the same rows of tile `index`, the next one. But for x as it
    was, nothing has been asked for since. Rows of the matrix beyond the system are identity rows. known: where the ends
-   of systems arrive. makes: rows is a function object, which makes the matrix. */
-template <int makes = 0, class of, class rows_type, class tb_real, int k>
+   of systems arrive. makes: rows is a function object, which makes the matrix. early: where the next rows are is found
+   while these are awaited, though it takes registers. */
+template <int makes = 0, int early = 0, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
                               const trid_p_batch_place &next, tb_real *known, trid_p_batch_registers<tb_real, k> *u)
 {
     constexpr int threads = of::shape::threads, systems = of::shape::systems, arrays = of::arrays, burst = of::burst;
     const tb_real *own = pipeline.stage + threadIdx.x;
-    trid_p_batch_route<tb_real> route; /* found late where that spares registers */
-    if (burst < k) route = trid_p_batch_route_of(pipeline, index, next);
+    trid_p_batch_route<tb_real> route;
+    if (burst < k || early) route = trid_p_batch_route_of(pipeline, index, next);
     TB_UNROLL
     for (int from = 0; from < k; from += burst) {
         TRID_COPY_AWAIT(k / burst); /* the last of them is x as it was */
@@ -290,7 +291,7 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
             if (arrays != 3) u->r[j] = own[(arrays / 4 * 3 * k + j) * threads];
         }
         if (from == 0) trid_p_batch_next_known(k, systems, rows, pipeline.first, here.valid, next, known, u->end);
-        if (burst == k) route = trid_p_batch_route_of(pipeline, index, next);
+        if (burst == k && !early) route = trid_p_batch_route_of(pipeline, index, next);
         __syncwarp(TB_FULL_WARP); /* and has been read by them */
         trid_p_batch_ask(pipeline, from, &route);
     }

@@ -56,7 +56,7 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place here = p;
         p = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first); /* none beyond the last tile */
-        trid_p_batch_arrive(pipeline, rows, here, index + gridDim.x, p, known, &u);
+        trid_p_batch_arrive<0, 1>(pipeline, rows, here, index + gridDim.x, p, known, &u);
         trid_p_batch_put_known_values(k, rows, first, here.valid, u.end, u.r);
         trid_block_interleaved_solve_stored(k, systems, parts, k * parts, steps, factors + part * own_len,
                                             reduced + thread % parts * reduced_len, 1, u.r, shared);
