@@ -113,7 +113,7 @@ struct trid_p_batch_warp_chunk {
     TRID_P_BATCH_MEMBER void load(const rows_type &rows, const tb_real *d, held &h) const
     {
         tb_real known[2];
-        int slot[k];
+        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
         const trid_p_batch_spot here =
             trid_p_batch_spot_of<trid_p_batch_how::block, path>(k, 0, plan, tile, index, part);
@@ -134,7 +134,7 @@ struct trid_p_batch_warp_chunk {
     }
     TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *left, tb_real *right) const
     {
-        int slot[k];
+        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_fetch<trid_p_batch_how::contiguous>(k, plan, {before + kept_at, 1, 0, 0, total, 0}, x);
         trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, slot, x, shared + 4 * apart);
         before += kept_at + k * part;
@@ -174,7 +174,7 @@ struct trid_p_batch_warp_chunk {
     }
     TRID_P_BATCH_MEMBER void store(tb_real *keep, tb_real *r, tb_real *x) const
     {
-        int slot[k];
+        int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_plan to = plan;
         if (keep) to.lines.step = 1, to.flags = 0;
         trid_p_batch_store<path, 1>(k, to, total, valid, slot, r, keep ? keep + kept_at : x + at, shared);
