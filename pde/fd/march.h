@@ -228,8 +228,10 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
 /* Fills what a model is to write with NaN: the `count` numbers that it declares, and the room after them. */
 TB_HD void fd_p_blank(int count, double *number)
 {
-    const unsigned long long nan = 0x7ff8000000000000u;
-    for (int q = 0; q < count + FD_P_ROOM; q++) memcpy(&number[q], &nan, sizeof nan);
+    const unsigned long long bits = 0x7ff8000000000000u;
+    double nan;
+    memcpy(&nan, &bits, sizeof nan);
+    for (int q = 0; q < count + FD_P_ROOM; q++) number[q] = nan;
 }
 
 /* Returns whether the model has written more than it declares. */

@@ -1,4 +1,4 @@
-/* checked.h - a room of trid/batch.h: systems with their residuals.
+/* checked.h - a room of trid/batch.h: interleaved systems with their residuals.
    MIT licence, see LICENSE. */
 
 /* Asks for one half of a tile; the second has no row 0. The rows of a tile must last until its residual is known, and
