@@ -533,7 +533,7 @@ static __global__ void empty_kernel(T *)
 template <typename T>
 static void measure_launch(const Arrays<T> &s)
 {
-    enum { TIMES = 200, N = 128, WARPS = TRID_P_BATCH_WARPS(T, 0), SYSTEMS = 4 * WARPS }; /* a block has */
+    enum { TIMES = 200, N = 128, WARPS = TRID_P_BATCH_WARPS(T), SYSTEMS = 4 * WARPS }; /* a block has */
     if (!wanted("launch")) return;
     for (long long systems : {1ll, 10ll, 100ll, 1000ll}) {
         trid_lines l = trid_lines_contiguous(N, systems);

@@ -63,7 +63,7 @@ struct trid_p_batch_warp_chunk {
     enum {
         k = rows_a_lane,
         parts = 32,
-        warps = TRID_P_BATCH_WARPS(tb_real, 0),
+        warps = TRID_P_BATCH_WARPS(tb_real),
         threads = 32 * warps,
         len = TRID_P_BATCH_LEN(tb_real, k),
         apart = keeps ? len + 32 : 0 /* from a to b to c to d to what passes */

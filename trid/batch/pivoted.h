@@ -24,7 +24,7 @@ struct trid_p_batch_tree {
     int down;
 };
 template <class tb_real, int k, int path>
-TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real, 0), TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k))
+TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real), TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k))
 TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, trid_p_batch_arrays<tb_real> rows,
                                              const tb_real *d, tb_real *x)
 {

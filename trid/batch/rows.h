@@ -287,4 +287,4 @@ TB_D void trid_p_batch_again(int k, int len, const rows_type &make, long long sy
 
 /* Warps a block: fewer where registers are many, so that they fill a multiprocessor better; and so few that what
    checked solves keep fits in the 48 KiB of shared memory that a block has without asking. */
-#define TRID_P_BATCH_WARPS(tb_real, checked) (sizeof(tb_real) == 8 ? 2 : 4)
+#define TRID_P_BATCH_WARPS(tb_real) (sizeof(tb_real) == 8 ? 2 : 4)
