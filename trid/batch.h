@@ -62,8 +62,8 @@
    shapes, its launch), with rows.h (memory to registers and back) and residual.h (rows that wait for their residual),
    and in interleaved.h, with sweep.h (a tile in a block or a cluster), pipeline.h (tiles on their way) and checked.h
    (tiles that wait for their residual); systems that no block holds, in long.h. The operations are in solve.h,
-   shared.h, pivoted.h; several.h, with factored.h (LU factors); interface.h, weights.h. c_linkage.h has the launches
-   for C.
+   shared.h, pivoted.h; several.h, with factored.h (LU factors); interface.h, weights.h. entries.h lists the
+   launches, for C too.
    To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h).
    The script that the table below names makes the table.
    To add a method, a way to solve a tile: its name in trid_p_batch_how (plan.h); rows of the two tables; for contiguous
@@ -71,7 +71,7 @@
    ones a kernel and its trid_p_batch_kernel, as checked.h has them; bench/batch_table.cc and tests/codegen.sh name it.
    To add an operation, a launch: the function that checks its arguments, in a room with what is its own; here its line
    and its room above, its #include and its aliases below; its flags, in the enumerations and in
-   trid_batch_status_string; its C function in c_linkage.h; what it needs of scratch in trid_batch_scratch. Outside: a
+   trid_batch_status_string; its line in entries.h; what it needs of scratch in trid_batch_scratch. Outside: a
    title in bench/batch_table.cc, if sizes choose its kernels; tests/batch_field.h, tests/test_batch*.cu,
    tests/faults.txt and tests/codegen_ladders.cu; bench/batch.cu; README.md, docs/README.md, guide.md and batch.md. A
    room that needs both precisions at once is a template over two types.
@@ -316,33 +316,11 @@ extern "C++" {
 }
 #endif
 
-#if TB_HOST_SCOPE && (!TB_LAUNCHES || defined TRID_BATCH_IMPLEMENTATION)
-#include "batch/c_linkage.h"
+#if TB_HOST_SCOPE
+#include "batch/entries.h"
 #endif
 
-#if TB_LAUNCHES /* after the C functions of these names */
-#define trid_batch_solve_f32 tb_f32::trid_batch_solve
-#define trid_batch_solve_f64 tb_f64::trid_batch_solve
-#define trid_batch_shared_f32 tb_f32::trid_batch_shared
-#define trid_batch_shared_f64 tb_f64::trid_batch_shared
-#define trid_batch_pivoted_f32 tb_f32::trid_batch_pivoted
-#define trid_batch_pivoted_f64 tb_f64::trid_batch_pivoted
-#define trid_batch_checked_f32 tb_f32::trid_batch_checked
-#define trid_batch_checked_f64 tb_f64::trid_batch_checked
-#define trid_batch_refined_f32 tb_f32::trid_batch_refined
-#define trid_batch_refined_f64 tb_f64::trid_batch_refined
-#define trid_batch_several_f32 tb_f32::trid_batch_several
-#define trid_batch_several_f64 tb_f64::trid_batch_several
-#define trid_batch_factor_f32 tb_f32::trid_batch_factor
-#define trid_batch_factor_f64 tb_f64::trid_batch_factor
-#define trid_batch_interface_reduce_f32 tb_f32::trid_batch_interface_reduce
-#define trid_batch_interface_reduce_f64 tb_f64::trid_batch_interface_reduce
-#define trid_batch_interface_expand_f32 tb_f32::trid_batch_interface_expand
-#define trid_batch_interface_expand_f64 tb_f64::trid_batch_interface_expand
-#define trid_batch_interface_factor_f32 tb_f32::trid_batch_interface_factor
-#define trid_batch_interface_factor_f64 tb_f64::trid_batch_interface_factor
-#define trid_batch_interface_weigh_f32 tb_f32::trid_batch_interface_weigh
-#define trid_batch_interface_weigh_f64 tb_f64::trid_batch_interface_weigh
+#if TB_LAUNCHES /* those that take a function object */
 #define trid_batch_solve_rows_f32 tb_f32::trid_batch_solve_rows
 #define trid_batch_solve_rows_f64 tb_f64::trid_batch_solve_rows
 #define trid_batch_interface_reduce_rows_f32 tb_f32::trid_batch_interface_reduce_rows

@@ -1,0 +1,89 @@
+/* entries.h - a room of trid/batch.h: the list of launches, and their names for each precision. C++ has them with bounds
+   as template arguments, trid_batch_solve_f32<137>. Programs in C and shared libraries have them as functions, which
+   the one file with TRID_BATCH_IMPLEMENTATION defines, and all others in C declare.
+   MIT licence, see LICENSE. */
+
+#ifndef TB_BODY
+
+#ifdef SIMT_EMULATOR
+#define TRID_P_BATCH_STREAM cudaStream_t
+#else
+struct CUstream_st; /* a stream is a cudaStream_t */
+#define TRID_P_BATCH_STREAM struct CUstream_st *
+#endif
+#ifdef __cplusplus
+#define TRID_P_BATCH_LINKED extern "C" int
+#else
+#define TRID_P_BATCH_LINKED int
+#endif
+#if TB_LAUNCHES
+#define TRID_P_BATCH_BOUNDED(name, parameters, arguments)                                                              \
+    template <int... bounds>                                                                                           \
+    static int TB_OF(name) parameters                                                                                  \
+    {                                                                                                                  \
+        return name<bounds...> arguments;                                                                              \
+    }
+#endif
+#if !TB_LAUNCHES
+#define TRID_P_BATCH_ENTRY(name, parameters, arguments) TRID_P_BATCH_LINKED TB_OF(name) parameters;
+#elif defined TRID_BATCH_IMPLEMENTATION
+#define TRID_P_BATCH_ENTRY(name, parameters, arguments)                                                                \
+    TRID_P_BATCH_BOUNDED(name, parameters, arguments)                                                                  \
+    TRID_P_BATCH_LINKED TB_OF(name) parameters                                                                         \
+    {                                                                                                                  \
+        return name arguments;                                                                                         \
+    }
+#else
+#define TRID_P_BATCH_ENTRY TRID_P_BATCH_BOUNDED
+#endif
+
+#define TB_BODY "batch/entries.h"
+#include "../twice.h"
+#undef TRID_P_BATCH_STREAM
+#undef TRID_P_BATCH_LINKED
+#undef TRID_P_BATCH_BOUNDED
+#undef TRID_P_BATCH_ENTRY
+
+#else /* TB_BODY: over tb_real */
+/* clang-format off */
+
+#define TRID_P_BATCH_MATRIX const tb_real *a, const tb_real *b, const tb_real *c
+#define TRID_P_BATCH_LAST const trid_batch_options *options, TRID_P_BATCH_STREAM stream
+#define TRID_P_BATCH_SOLVES(name)                                                                                      \
+    TRID_P_BATCH_ENTRY(name, (trid_lines lines, TRID_P_BATCH_MATRIX, const tb_real *d, tb_real *x, TRID_P_BATCH_LAST), \
+                       (lines, a, b, c, d, x, options, stream))
+
+TRID_P_BATCH_SOLVES(trid_batch_solve)
+TRID_P_BATCH_SOLVES(trid_batch_shared)
+TRID_P_BATCH_SOLVES(trid_batch_pivoted)
+TRID_P_BATCH_SOLVES(trid_batch_checked)
+TRID_P_BATCH_SOLVES(trid_batch_refined)
+TRID_P_BATCH_ENTRY(trid_batch_several,
+                   (trid_lines lines, long long sides, long long pitch, TRID_P_BATCH_MATRIX, const tb_real *d,
+                    tb_real *x, TRID_P_BATCH_LAST),
+                   (lines, sides, pitch, a, b, c, d, x, options, stream))
+TRID_P_BATCH_ENTRY(trid_batch_factor,
+                   (trid_lines lines, TRID_P_BATCH_MATRIX, tb_real *r, tb_real *u, TRID_P_BATCH_LAST),
+                   (lines, a, b, c, r, u, options, stream))
+TRID_P_BATCH_ENTRY(trid_batch_interface_reduce,
+                   (trid_lines lines, TRID_P_BATCH_MATRIX, const tb_real *d, long long share, tb_real *interface_a,
+                    tb_real *interface_c, tb_real *interface_d, TRID_P_BATCH_LAST),
+                   (lines, a, b, c, d, share, interface_a, interface_c, interface_d, options, stream))
+TRID_P_BATCH_ENTRY(trid_batch_interface_expand,
+                   (trid_lines lines, TRID_P_BATCH_MATRIX, const tb_real *d, long long share, const tb_real *ends,
+                    tb_real *x, TRID_P_BATCH_LAST),
+                   (lines, a, b, c, d, share, ends, x, options, stream))
+TRID_P_BATCH_ENTRY(trid_batch_interface_factor,
+                   (trid_lines lines, TRID_P_BATCH_MATRIX, tb_real *u, tb_real *v, long long share,
+                    tb_real *interface_a, tb_real *interface_c, int *reach, TRID_P_BATCH_LAST),
+                   (lines, a, b, c, u, v, share, interface_a, interface_c, reach, options, stream))
+TRID_P_BATCH_ENTRY(trid_batch_interface_weigh,
+                   (trid_lines lines, const tb_real *u, const tb_real *v, const tb_real *d, long long first,
+                    long long last, long long share, tb_real *interface_d, TRID_P_BATCH_LAST),
+                   (lines, u, v, d, first, last, share, interface_d, options, stream))
+
+#undef TRID_P_BATCH_MATRIX
+#undef TRID_P_BATCH_LAST
+#undef TRID_P_BATCH_SOLVES
+/* clang-format on */
+#endif /* TB_BODY */
