@@ -62,7 +62,7 @@ TB_D void trid_p_batch_row_of(const trid_p_batch_source<tb_real> &from, int j, t
 /* Takes the thread's rows of the matrix, each half as it arrives, and in the first pass of the right-hand side. */
 template <class shape, class tb_real>
 TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int pass,
-                                   trid_p_batch_registers<tb_real, shape::k> *u)
+                                   trid_p_batch_equations<tb_real, shape::k> *u)
 {
     TB_UNROLL
     for (int j = 0; j < shape::k; j++) {
@@ -71,7 +71,7 @@ TB_D void trid_p_batch_take_halves(const trid_p_batch_source<tb_real> &from, int
         if (j % (shape::k / 2) == 0) __syncwarp(TB_FULL_WARP); /* what other lanes have asked for is there too */
         tb_real d = 0;
         trid_p_batch_row_of<shape>(from, j, &u->a[j], &u->b[j], &u->c[j], &d);
-        if (pass == 0) u->r[j] = d;
+        if (pass == 0) u->d[j] = d;
     }
 }
 /* Computes in r the residual of x in one half of the thread's rows, left and right being x around all of them. */
@@ -149,8 +149,8 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
         trid_p_batch_ask_half(pipeline, blockIdx.x + i / 2 * gridDim.x, i % 2, stage + i * half_len);
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
-        trid_p_batch_registers<tb_real, k> u;
-        tb_real solved[k] = {0}, left = 0;
+        trid_p_batch_equations<tb_real, k> u;
+        tb_real solved[k] = {0}, left = 0, own_left;
         trid_p_batch_worst most;
         tb_real *half = stage + turn * half_len, *other = turn == 2 ? stage : half + half_len;
         const int valid = trid_p_batch_own_place(pipeline, index).valid;
@@ -165,17 +165,17 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
                 if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW, largest[line] = largest[systems + line] = 0;
                 __syncthreads();
             }
-            const int bad =
-                trid_p_batch_solve_tile<shape, 0>(plan.n, from.valid, &u, {shared, tells ? worst : (int *)0});
+            const int bad = trid_p_batch_solve_tile<shape, 0>(plan.n, from.valid, &u,
+                                                              {shared, tells ? worst : (int *)0}, &own_left);
             if (tells && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
-            left += u.left;
+            left += own_left;
             TB_UNROLL
-            for (int j = 0; j < k; j++) solved[j] += u.r[j];
+            for (int j = 0; j < k; j++) solved[j] += u.d[j];
             const tb_real right = trid_p_batch_below<shape>(solved[0], shared);
             most.error = most.size = 0;
             TB_UNROLL
             for (int half = 0; half < 2; half++) {
-                trid_p_batch_residual_half<shape>(from, half, solved, left, right, u.r, &most);
+                trid_p_batch_residual_half<shape>(from, half, solved, left, right, u.d, &most);
                 if (!shape::pipelined || pass < refined) continue;
                 __syncwarp(TB_FULL_WARP); /* other lanes have read theirs */
                 trid_p_batch_ask_half(pipeline, index + (half + 1) * gridDim.x, 1 - half, from.half[half]);

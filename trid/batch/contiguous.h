@@ -18,18 +18,11 @@ struct trid_p_batch_instance {
     typedef trid_p_batch_kept<tb_real, k, layout> kept;
 };
 
-/* A thread's rows, and where its warp's accesses lie in shared memory. */
-template <class tb_real, int k>
-struct trid_p_batch_tile_rows {
-    tb_real a[k], b[k], c[k], d[k];
-    int slot[k];
-};
-
 /* Loads the rows of a tile. */
 template <class of, class tb_real, class rows_type>
 TB_D void trid_p_batch_load(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const rows_type &rows,
-                            const tb_real *d, const trid_p_batch_workspace<tb_real> &room,
-                            trid_p_batch_tile_rows<tb_real, of::k> *own)
+                            const tb_real *d, const trid_p_batch_workspace<tb_real> &room, int *slot,
+                            trid_p_batch_equations<tb_real, of::k> *own)
 {
     enum { k = of::k, layout = of::layout, literal = of::literal, len = of::len };
     const auto matrix = trid_p_batch_rows_of(rows);
@@ -37,40 +30,38 @@ TB_D void trid_p_batch_load(const trid_p_batch_plan &plan, const trid_p_batch_sp
     trid_p_batch_ask_known(k, rows, here.system, here.first, here.valid, end);
     TB_UNROLL
     for (int j = 0; j < k && of::one_matrix; j++) own->d[j] = 0; /* or it would be live from one tile to the next */
-    if constexpr (!of::one_matrix)
-        trid_p_batch_matrix<of::scope, layout>(k, plan, here, matrix, own->a, own->b, own->c);
+    if constexpr (!of::one_matrix) trid_p_batch_matrix<of::scope, layout>(plan, here, matrix, own);
     trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + here.at, here.total), own->d);
-    trid_p_batch_slots<literal>(k, of::banks, len, plan, here.total, own->slot);
+    trid_p_batch_slots<literal>(k, of::banks, len, plan, here.total, slot);
     if constexpr (of::one_matrix) {
         const tb_real *from = room.matrix + trid_p_batch_slot(k, of::banks, here.first);
         TB_UNROLL
         for (int j = 0; j < k; j++) own->a[j] = from[j], own->b[j] = from[len + j], own->c[j] = from[2 * len + j];
     } else {
-        trid_p_batch_transpose_matrix<layout, literal>(k, matrix, here.valid, own->slot, own->a, own->b, own->c,
-                                                       room.rows, 0);
+        trid_p_batch_transpose_matrix<layout, literal>(matrix, here.valid, slot, room.rows, 0, own);
     }
-    trid_p_batch_transpose<layout, literal>(k, here.valid, (tb_real)0, own->slot, own->d, room.rows);
-    trid_p_batch_put_known(k, rows, here.first, here.valid, end, own->a, own->b, own->c, own->d);
+    trid_p_batch_transpose<layout, literal>(k, here.valid, (tb_real)0, slot, own->d, room.rows);
+    trid_p_batch_put_known(rows, here.first, here.valid, end, own);
 }
 /* The same where they stay in shared memory. */
 template <class of, class tb_real>
 TB_D void trid_p_batch_load_kept(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                  const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
-                                 const trid_p_batch_workspace<tb_real> &room,
-                                 trid_p_batch_tile_rows<tb_real, of::k> *own)
+                                 const trid_p_batch_workspace<tb_real> &room, int *slot,
+                                 trid_p_batch_equations<tb_real, of::k> *own)
 {
     enum { k = of::k, layout = of::layout, literal = of::literal };
-    trid_p_batch_slots<literal>(k, of::banks, of::len, plan, here.total, own->slot);
+    trid_p_batch_slots<literal>(k, of::banks, of::len, plan, here.total, slot);
     if (!literal) room.rows[of::len + trid_warp_lane()] = 0; /* what accesses beyond the systems read at the end */
-    trid_p_batch_keep_all<tb_real, k, of::scope, layout, literal>(plan, here, rows, d, own->slot, room.rows);
-    trid_p_batch_look_matrix<tb_real, k, layout>(room.rows, here, own->a, own->b, own->c);
+    trid_p_batch_keep_all<tb_real, k, of::scope, layout, literal>(plan, here, rows, d, slot, room.rows);
+    trid_p_batch_look_matrix<layout>(room.rows, here, own);
     trid_p_batch_look<tb_real, k, layout>(room.rows + 3 * of::kept::own_len, 0, here.valid, (tb_real)0, own->d);
 }
 
 /* Solves for d the systems whose matrices the threads have in their registers. */
 template <class of, class tb_real>
 TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batch_workspace<tb_real> &room,
-                                trid_p_batch_tile_rows<tb_real, of::k> *own, tb_real *d)
+                                trid_p_batch_equations<tb_real, of::k> *own, tb_real *d)
 {
     enum { k = of::k };
     const int lanes = plan.lanes, rows = k * (of::in_warp ? lanes : trid_block_threads());
@@ -86,7 +77,7 @@ TB_D int trid_p_batch_solve_own(const trid_p_batch_plan &plan, const trid_p_batc
 template <class of, class tb_real>
 TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
                                            const trid_p_batch_workspace<tb_real> &room,
-                                           trid_p_batch_tile_rows<tb_real, of::k> *own)
+                                           trid_p_batch_equations<tb_real, of::k> *own)
 {
     enum { k = of::k, scope = of::scope, layout = of::layout };
     tb_real rest[k];
@@ -94,7 +85,7 @@ TB_D trid_p_batch_worst trid_p_batch_check(const trid_p_batch_plan &plan, const 
     if (of::refined && plan.flags & TRID_BATCH_REFINED) {
         trid_p_batch_residual_of<tb_real, k, scope, layout>(plan, here, room, own->d, rest);
         __syncwarp(TB_FULL_WARP);
-        trid_p_batch_look_matrix<tb_real, k, layout>(room.rows, here, own->a, own->b, own->c);
+        trid_p_batch_look_matrix<layout>(room.rows, here, own);
         trid_p_batch_solve_own<of>(plan, room, own, rest);
         __syncwarp(TB_FULL_WARP);
         TB_UNROLL
@@ -111,14 +102,15 @@ TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid
 {
     enum { k = of::k, scope = of::scope, layout = of::layout, literal = of::literal };
     int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31;
-    trid_p_batch_tile_rows<tb_real, k> own;
+    trid_p_batch_equations<tb_real, k> own;
+    int slot[k];
     trid_p_batch_worst worst = {0, 0};
     trid_p_batch_spot here = trid_p_batch_spot_of<scope, layout>(k, of::warps, plan, tile, warp, lane);
     if (of::pivoted && !trid_p_batch_wanted(plan, here.system, here.own_n)) return;
     if constexpr (of::checked)
-        trid_p_batch_load_kept<of>(plan, here, rows, d, room, &own);
+        trid_p_batch_load_kept<of>(plan, here, rows, d, room, slot, &own);
     else
-        trid_p_batch_load<of>(plan, here, rows, d, room, &own);
+        trid_p_batch_load<of>(plan, here, rows, d, room, slot, &own);
     int bad = trid_p_batch_solve_own<of>(plan, room, &own, own.d);
     if constexpr (of::checked) worst = trid_p_batch_check<of>(plan, here, room, &own);
     if (of::forgets) {
@@ -127,11 +119,11 @@ TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid
             k, of::warps, plan, trid_p_batch_tile_in<scope>(of::warps, plan, block, warp), warp, lane);
     }
     if (of::pivoted || of::checked)
-        trid_p_batch_slots<literal>(k, of::banks, of::len, plan, trid_p_batch_again_as(here.total), own.slot);
+        trid_p_batch_slots<literal>(k, of::banks, of::len, plan, trid_p_batch_again_as(here.total), slot);
     if constexpr (of::checked && of::full)
         trid_p_batch_store_full<tb_real, k>(plan, own.d, x + here.at, room.rows);
     else
-        trid_p_batch_store<layout, literal>(k, plan, here.total, here.valid, own.slot, own.d, x + here.at, room.rows);
+        trid_p_batch_store<layout, literal>(k, plan, here.total, here.valid, slot, own.d, x + here.at, room.rows);
     bad = trid_p_batch_row(bad, plan.n);
     if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, of::checked>(plan, here, bad, worst, room);
 }

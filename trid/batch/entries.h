@@ -44,7 +44,7 @@ struct CUstream_st; /* a stream is a cudaStream_t */
 #undef TRID_P_BATCH_BOUNDED
 #undef TRID_P_BATCH_ENTRY
 
-#else /* TB_BODY: over tb_real */
+#else  /* TB_BODY: over tb_real */
 /* clang-format off */
 
 #define TRID_P_BATCH_MATRIX const tb_real *a, const tb_real *b, const tb_real *c

@@ -133,6 +133,9 @@ struct trid_p_batch_in_interleaved {
    there. */
 template <class tb_real>
 struct trid_p_batch_border {
+    tb_real *z; /* the thread's rows of z, `pitch` apart */
+    int pitch;
+    tb_real top, bottom;               /* a of row 0, c of row n-1 */
     tb_real first, second, last, link; /* link: c[n-2] / pivot */
 };
 
@@ -148,16 +151,16 @@ struct trid_p_batch_recurrences {
    l[j+1] x[j+1]. Of a periodic system the right-hand side of z is kept where z will be.
    Needs    rows from n on are numbers
    Returns  0, or 1 + a row with a bad pivot; the least of the threads' is the first such row */
-template <class tb_real, int k, class scope_type>
-TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, tb_real top, tb_real bottom, tb_real *a,
-                                tb_real *b, tb_real *c, tb_real *kept, int pitch, trid_p_batch_border<tb_real> *border)
+template <class scope_type, class tb_real, int k>
+TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, trid_p_batch_equations<tb_real, k> *own,
+                                trid_p_batch_border<tb_real> *border)
 {
     const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
     const int periodic = flags & TRID_BATCH_PERIODIC, core = periodic ? n - 1 : n, first = scope.first();
-    tb_real low = 0, link = 0;
+    tb_real *a = own->a, *b = own->b, *c = own->c, low = 0, link = 0;
     int status = 0;
     if (periodic) {
-        low = n > 1 ? scope.pick(n - 1, a) : top;
+        low = n > 1 ? scope.pick(n - 1, a) : border->top;
         border->last = scope.pick(n - 1, b);
         link = scope.pick(n - 2, c);
     }
@@ -174,16 +177,16 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, tb_re
         }
     }
     if (periodic) {
-        tb_real head = top * scope.pick(0, b);
+        tb_real head = border->top * scope.pick(0, b);
         if (!factored) link *= scope.pick(n - 2, b);
         TB_UNROLL
         for (int j = 0; j < k; j++) {
             tb_real z = 0;
-            if (first + j == 0) z -= across ? bottom : head;
+            if (first + j == 0) z -= across ? border->bottom : head;
             if (first + j == n - 2) z -= across ? low : link;
-            kept[j * pitch] = z;
+            border->z[j * border->pitch] = z;
         }
-        border->first = across ? head : bottom;
+        border->first = across ? head : border->bottom;
         border->second = across ? link : low;
         border->link = link;
     }
@@ -199,75 +202,73 @@ TB_D int trid_p_batch_lu_factor(const scope_type &scope, int n, int flags, tb_re
     return status;
 }
 /* Opens both recurrences. */
-template <class tb_real, class scope_type>
-TB_D void trid_p_batch_open(const scope_type &scope, const tb_real *l, const tb_real *u,
+template <class scope_type, class tb_real, int k>
+TB_D void trid_p_batch_open(const scope_type &scope, const trid_p_batch_equations<tb_real, k> &own,
                             trid_p_batch_recurrences<tb_real> *recurrences)
 {
-    recurrences->turns[0] = scope.open(0, l, recurrences->keep[0]);
-    recurrences->turns[1] = scope.open(1, u, recurrences->keep[1]);
+    recurrences->turns[0] = scope.open(0, own.a, recurrences->keep[0]);
+    recurrences->turns[1] = scope.open(1, own.c, recurrences->keep[1]);
 }
 
 /* Solves for one right-hand side; or, first of all, for z of a periodic system, and what x[n-1] is multiplied by.
    Returns  n if that is bad, else 0 */
-template <class tb_real, int k, class scope_type>
-TB_D int trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int is_z, const tb_real *l,
-                                 const tb_real *r, const tb_real *u,
-                                 const trid_p_batch_recurrences<tb_real> &recurrences, tb_real *kept, int pitch,
-                                 trid_p_batch_border<tb_real> *border, tb_real *d)
+template <class scope_type, class tb_real, int k>
+TB_D int trid_p_batch_solve_side(const scope_type &scope, int n, int flags, int is_z,
+                                 const trid_p_batch_recurrences<tb_real> &recurrences,
+                                 trid_p_batch_equations<tb_real, k> *own, trid_p_batch_border<tb_real> *border)
 {
     const int factored = flags & TRID_BATCH_FACTORED, across = factored && (flags & TRID_BATCH_TRANSPOSED);
     const int periodic = flags & TRID_BATCH_PERIODIC, first = scope.first();
-    tb_real x = 0;
+    tb_real x = 0, *d = own->d;
     if (periodic && !is_z) x = scope.pick(n - 1, d);
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         if (is_z)
-            d[j] = kept[j * pitch];
+            d[j] = border->z[j * border->pitch];
         else if (!across)
-            d[j] *= r[j];
+            d[j] *= own->b[j];
     }
-    scope.recurrence(0, l, recurrences.keep[0], recurrences.turns[0], d);
-    scope.recurrence(1, u, recurrences.keep[1], recurrences.turns[1], d);
+    scope.recurrence(0, own->a, recurrences.keep[0], recurrences.turns[0], d);
+    scope.recurrence(1, own->c, recurrences.keep[1], recurrences.turns[1], d);
     if (periodic) {
         tb_real up = scope.pick(0, d), down = scope.pick(n - 2, d);
         if (n == 1) up = down = is_z ? 1 : 0; /* x[0] is its own neighbour */
         if (is_z) {
             if (!factored) border->last = trid_rcp_refined(border->last + border->first * up + border->second * down);
             TB_UNROLL
-            for (int j = 0; j < k; j++) kept[j * pitch] = d[j];
+            for (int j = 0; j < k; j++) border->z[j * border->pitch] = d[j];
             return trid_bad_pivot(border->last) ? n : 0;
         }
         x = border->last * (x - border->first * up - border->second * down);
         TB_UNROLL
-        for (int j = 0; j < k; j++) d[j] += x * kept[j * pitch];
+        for (int j = 0; j < k; j++) d[j] += x * border->z[j * border->pitch];
     }
     TB_UNROLL
     for (int j = 0; j < k; j++) {
-        if (across) d[j] *= r[j];
+        if (across) d[j] *= own->b[j];
         if (periodic && first + j == n - 1) d[j] = x;
     }
     return 0;
 }
 
 /* Sets r and u of a periodic system's last row, and u of the row before, as trid_batch_factor leaves them. */
-template <class tb_real, int k, class scope_type>
-TB_D void trid_p_batch_close(const scope_type &scope, int n, tb_real bottom, const trid_p_batch_border<tb_real> &border,
-                             tb_real *r, tb_real *u)
+template <class scope_type, class tb_real, int k>
+TB_D void trid_p_batch_close(const scope_type &scope, int n, const trid_p_batch_border<tb_real> &border,
+                             trid_p_batch_equations<tb_real, k> *own)
 {
     TB_UNROLL
     for (int j = 0; j < k; j++) {
-        if (scope.first() + j == n - 1) r[j] = border.last, u[j] = bottom;
-        if (scope.first() + j == n - 2) u[j] = border.link;
+        if (scope.first() + j == n - 1) own->b[j] = border.last, own->c[j] = border.bottom;
+        if (scope.first() + j == n - 2) own->c[j] = border.link;
     }
 }
 
 /* Fetches the corners of the system that begins `at` elements on in the matrix. */
 template <class tb_real>
 TB_D void trid_p_batch_corners(const trid_p_batch_plan &plan, const trid_p_batch_more<tb_real> &more, long long at,
-                               int in_batch, tb_real *top, tb_real *bottom)
+                               int in_batch, trid_p_batch_border<tb_real> *border)
 {
-    *top = *bottom = 0;
-    if (in_batch && (plan.flags & TRID_BATCH_PERIODIC)) *top = more.top[at], *bottom = more.bottom[at];
+    if (in_batch && (plan.flags & TRID_BATCH_PERIODIC)) border->top = more.top[at], border->bottom = more.bottom[at];
 }
 
 /* Joins the least bad rows of threads that share a system. All threads of the block call; worst is there before and
@@ -298,43 +299,42 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     const trid_p_batch_spot here = trid_p_batch_spot_of<scope, layout>(k, of::warps, plan, tile, warp, lane);
     const trid_p_batch_more<tb_real> &more = rows.more;
     const int n = of::full ? k * plan.lanes : plan.n, total = here.total, valid = here.valid;
-    tb_real ra[k], rb[k], rc[k], rd[k], next[k], *shared = room.rows, *kept = room.matrix + 32 * k * warp + lane;
-    tb_real top, bottom;
+    trid_p_batch_equations<tb_real, k> own;
+    trid_p_batch_border<tb_real> border = {room.matrix + 32 * k * warp + lane, 32, 0, 0, 0, 0, 0, 0};
+    tb_real next[k], *shared = room.rows;
     long long at = here.at;
     int slot[k];
-    trid_p_batch_matrix<scope, layout>(k, plan, here, rows.arrays, ra, rb, rc);
+    trid_p_batch_matrix<scope, layout>(plan, here, rows.arrays, &own);
     trid_p_batch_corners(plan, more,
                          here.tile.group * rows.arrays.jump + (here.tile.first + here.own) * rows.arrays.stride,
-                         here.own_n, &top, &bottom);
+                         here.own_n, &border);
     if (!factor) trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + at, total), next);
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
-    trid_p_batch_transpose_matrix<layout, literal>(k, rows.arrays, valid, slot, ra, rb, rc, shared, 0);
+    trid_p_batch_transpose_matrix<layout, literal>(rows.arrays, valid, slot, shared, 0, &own);
     const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
-    trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
-    int met = trid_p_batch_lu_factor<tb_real, k>(group, n, plan.flags, top, bottom, ra, rb, rc, kept, 32, &border);
+    int met = trid_p_batch_lu_factor(group, n, plan.flags, &own, &border);
     trid_p_batch_recurrences<tb_real> recurrences;
-    if (!factor || periodic) trid_p_batch_open(group, ra, rc, &recurrences);
+    if (!factor || periodic) trid_p_batch_open(group, own, &recurrences);
     TRID_P_BATCH_LOOP
     for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
         if (!factor && side >= 0) {
             TB_UNROLL
-            for (int j = 0; j < k; j++) rd[j] = next[j];
-            trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, rd, shared);
+            for (int j = 0; j < k; j++) own.d[j] = next[j];
+            trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
             if (side + 1 < more.sides)
                 trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total), next);
         }
-        int last = trid_p_batch_solve_side<tb_real, k>(group, n, plan.flags, factor || side < 0, ra, rb, rc,
-                                                       recurrences, kept, 32, &border, rd);
+        int last = trid_p_batch_solve_side(group, n, plan.flags, factor || side < 0, recurrences, &own, &border);
         if (last && !met) met = last;
         if (!factor && side >= 0) {
-            trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, rd, x + at, shared);
+            trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
             at += more.pitch;
         }
     }
     if (factor) {
-        if (periodic) trid_p_batch_close<tb_real, k>(group, n, bottom, border, rb, rc);
-        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, rb, x + at, shared);
-        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, rc, more.u + at, shared);
+        if (periodic) trid_p_batch_close(group, n, border, &own);
+        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, own.b, x + at, shared);
+        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, own.c, more.u + at, shared);
     }
     if (trid_p_batch_reports(plan))
         trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, trid_p_batch_row(met, n), {0, 0}, room);
@@ -343,14 +343,14 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
 /* Fetches the matrix of interleaved systems, and asks for that of tile `next`. alone: there are no right-hand sides. */
 template <int alone, class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place &here, unsigned next,
-                                    trid_p_batch_registers<tb_real, k> *u)
+                                    trid_p_batch_equations<tb_real, k> *u)
 {
     if (of::shape::pipelined) {
         if (alone) TRID_COPY_AWAIT(0); /* else one has been asked for since */
         trid_p_batch_arrive(pipeline, pipeline.matrix, here, next, trid_p_batch_own_place(pipeline, next), (tb_real *)0,
-                            u);
+                            (tb_real *)0, u);
     } else {
-        trid_p_batch_own_rows(k, pipeline.plan, here, pipeline.first, pipeline.matrix, u->a, u->b, u->c);
+        trid_p_batch_own_rows(pipeline.plan, here, pipeline.first, pipeline.matrix, u);
         TB_UNROLL
         for (int j = 0; j < k; j++)
             if (j >= here.valid) u->b[j] = 1;
@@ -359,7 +359,7 @@ TB_D void trid_p_batch_fetch_matrix(const of &pipeline, const trid_p_batch_place
 /* Fetches right-hand side `side` of tile `index`, and asks for the next one, which may be the next tile's. */
 template <class of, class tb_real, int k>
 TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> &more, const trid_p_batch_place &here,
-                                  long long side, unsigned index, trid_p_batch_registers<tb_real, k> *u)
+                                  long long side, unsigned index, trid_p_batch_equations<tb_real, k> *u)
 {
     if (of::shape::pipelined) {
         if (side > 0) TRID_COPY_AWAIT(0); /* else the matrix has been asked for since */
@@ -368,10 +368,10 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
         else
             index += gridDim.x;
         trid_p_batch_arrive(pipeline, pipeline.matrix, here, index, trid_p_batch_own_place(pipeline, index),
-                            (tb_real *)0, u);
+                            (tb_real *)0, (tb_real *)0, u);
     } else {
         const long long step = trid_p_batch_again_as(pipeline.plan.lines.step);
-        trid_p_batch_gather(k, 0, here.valid, pipeline.d + (here.at + side * more.pitch), step, u->r);
+        trid_p_batch_gather(k, 0, here.valid, pipeline.d + (here.at + side * more.pitch), step, u->d);
     }
 }
 
@@ -390,8 +390,8 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
     if (trid_p_batch_is_empty<shape>()) return;
     int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
     const int add = plan.flags & TRID_BATCH_ADD, periodic = plan.flags & TRID_BATCH_PERIODIC;
-    tb_real *stage = (tb_real *)dynamic, *sides_stage = stage + 3 * k * threads, top, bottom;
-    tb_real *kept = stage + (shape::pipelined ? (factor ? 3 : 4) * k * threads : 0) + threadIdx.x;
+    tb_real *stage = (tb_real *)dynamic, *sides_stage = stage + 3 * k * threads;
+    tb_real *z = stage + (shape::pipelined ? (factor ? 3 : 4) * k * threads : 0) + threadIdx.x;
     const trid_p_batch_pipeline<tb_real, shape, 3> matrix = {plan, rows, d, stage, first, 0};
     const trid_p_batch_pipeline<tb_real, shape, 1> sides = {plan, rows, d, sides_stage, first, 0};
     if (shape::pipelined) {
@@ -402,17 +402,16 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
     }
     TRID_P_BATCH_LOOP
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
-        trid_p_batch_registers<tb_real, k> u;
+        trid_p_batch_equations<tb_real, k> u;
         trid_p_batch_place p = trid_p_batch_own_place(matrix, trid_p_batch_again_as(index));
         trid_p_batch_fetch_matrix<factor>(matrix, p, index + gridDim.x, &u);
-        trid_p_batch_corners(plan, more, trid_p_batch_matrix_at(plan, rows, p, 0), p.in_batch, &top, &bottom);
+        trid_p_batch_border<tb_real> border = {z, threads, 0, 0, 0, 0, 0, 0};
+        trid_p_batch_corners(plan, more, trid_p_batch_matrix_at(plan, rows, p, 0), p.in_batch, &border);
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
         scope_type scope = {between};
-        trid_p_batch_border<tb_real> border = {0, 0, 0, 0};
-        int met = trid_p_batch_lu_factor<tb_real, k>(scope, n, plan.flags, top, bottom, u.a, u.b, u.c, kept, threads,
-                                                     &border);
+        int met = trid_p_batch_lu_factor(scope, n, plan.flags, &u, &border);
         trid_p_batch_recurrences<tb_real> recurrences;
-        if (!factor || periodic) trid_p_batch_open(scope, u.a, u.c, &recurrences);
+        if (!factor || periodic) trid_p_batch_open(scope, u, &recurrences);
         TRID_P_BATCH_LOOP
         for (long long side = periodic ? -1 : 0; side < more.sides; side++) {
             /* For what the compiler would compute before the loop, for all rows, there are no registers. */
@@ -420,13 +419,12 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
             p.valid = trid_p_batch_again_as(p.valid), n = trid_p_batch_again_as(n);
             const int has_d = !factor && side >= 0;
             if (has_d) trid_p_batch_fetch_side(sides, more, p, side, index, &u);
-            int last = trid_p_batch_solve_side<tb_real, k>(scope, n, plan.flags, !has_d, u.a, u.b, u.c, recurrences,
-                                                           kept, threads, &border, u.r);
+            int last = trid_p_batch_solve_side(scope, n, plan.flags, !has_d, recurrences, &u, &border);
             if (last && !met) met = last;
-            if (has_d) trid_p_batch_scatter(k, p.valid, add, u.r, step, x + (p.at + side * more.pitch));
+            if (has_d) trid_p_batch_scatter(k, p.valid, add, u.d, step, x + (p.at + side * more.pitch));
         }
         if (factor) {
-            if (periodic) trid_p_batch_close<tb_real, k>(scope, n, bottom, border, u.b, u.c);
+            if (periodic) trid_p_batch_close(scope, n, border, &u);
             trid_p_batch_scatter(k, p.valid, 0, u.b, plan.lines.step, x + p.at);
             trid_p_batch_scatter(k, p.valid, 0, u.c, plan.lines.step, more.u + p.at);
         }

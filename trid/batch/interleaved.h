@@ -22,16 +22,16 @@ TB_D unsigned trid_p_batch_wanted_tile(const trid_p_batch_plan &plan, unsigned i
 /* Solves the block's systems, or the block's rows of a cluster's.
    Returns  the least bad row of this thread, of which worst knows nothing */
 template <class shape, int pivoted, class tb_real>
-TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_registers<tb_real, shape::k> *u,
-                                 const trid_p_batch_post<tb_real> &post)
+TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_real, shape::k> *u,
+                                 const trid_p_batch_post<tb_real> &post, tb_real *left)
 {
-    constexpr int k = shape::k, systems = shape::systems, parts = shape::parts;
+    constexpr int systems = shape::systems, parts = shape::parts;
     if constexpr (pivoted)
-        trid_p_batch_sweep_pivoted<tb_real, k, systems, parts, shape::cluster>(valid, u->a, u->b, u->c, u->r, post);
+        trid_p_batch_sweep_pivoted<systems, parts, shape::cluster>(valid, post, u);
     else if constexpr (shape::cluster)
-        trid_p_batch_sweep_cluster<tb_real, k, systems, parts>(n, valid, u->a, u->b, u->c, u->r, post, &u->left);
+        trid_p_batch_sweep_cluster<systems, parts>(n, valid, post, u, left);
     else
-        return trid_p_batch_sweep<tb_real, k, systems, parts>(n, valid, u->a, u->b, u->c, u->r, post, &u->left);
+        return trid_p_batch_sweep<systems, parts>(n, valid, post, u, left);
     return TRID_P_BATCH_NO_ROW;
 }
 
@@ -70,28 +70,29 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
     trid_p_batch_place p = trid_p_batch_place_of(plan, pipelined ? plan.tiles : begin, systems, line, first);
     TRID_P_BATCH_LOOP
     for (; index < plan.tiles; index = next, next += tile_step) {
-        trid_p_batch_registers<tb_real, k> u;
+        trid_p_batch_equations<tb_real, k> u;
+        tb_real end[2], left;
         const trid_p_batch_place here = p;
-        if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, here.valid, u.end);
+        if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, here.valid, end);
         if (pivoted && round > 0) next = trid_p_batch_wanted_tile(plan, next, tile_step, systems);
         p = trid_p_batch_place_of(plan, next, systems, line, first); /* without systems beyond the last tile */
-        if (pipelined) trid_p_batch_arrive<arrays == 1>(pipeline, rows, here, next, p, known, &u);
+        if (pipelined) trid_p_batch_arrive<arrays == 1>(pipeline, rows, here, next, p, known, end, &u);
         if (pipelined && round++ == 0) {
             trid_p_batch_ask_before(pipeline, p, x);
             continue;
         }
-        if (!pipelined) trid_p_batch_own_rows(k, plan, here, first, trid_p_batch_rows_of(rows), u.a, u.b, u.c);
-        if (!pipelined) trid_p_batch_gather(k, 0, here.valid, d + here.at, plan.lines.step, u.r);
-        trid_p_batch_put_known(k, rows, first, here.valid, u.end, u.a, u.b, u.c, u.r);
+        if (!pipelined) trid_p_batch_own_rows(plan, here, first, trid_p_batch_rows_of(rows), &u);
+        if (!pipelined) trid_p_batch_gather(k, 0, here.valid, d + here.at, plan.lines.step, u.d);
+        trid_p_batch_put_known(rows, first, here.valid, end, &u);
         if (index != begin) __syncthreads(); /* what is shared has been read */
         if (reports) {
             if (part == 0) worst[line] = TRID_P_BATCH_NO_ROW;
             __syncthreads();
         }
-        const int bad = trid_p_batch_solve_tile<shape, pivoted>(plan.n, here.valid, &u, post);
+        const int bad = trid_p_batch_solve_tile<shape, pivoted>(plan.n, here.valid, &u, post, &left);
         post.phase++;
         if (reports && bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst[line], bad);
-        trid_p_batch_finish(pipeline, here, p, x, u.r);
+        trid_p_batch_finish(pipeline, here, p, x, u.d);
         if (reports) {
             __syncthreads();
             if (part == 0 && block == 0 && here.in_batch)

@@ -43,12 +43,6 @@ TB_D void trid_p_batch_failed(int *worst, long long system, int after, int bad)
 
 /* ---- who has a chunk --------------------------------------------------------------------------------------------- */
 
-/* A thread's rows, or what became of them. */
-template <class tb_real, int k>
-struct trid_p_batch_held {
-    tb_real a[k], b[k], c[k], d[k];
-};
-
 /* A thread is number `part` of the `parts` that have chunk `index` of a system. It has the system's rows from `first`
    on; `valid` rows are left up to the system's end. begin() says so, or returns 0 where there is nothing to do. load()
    loads the thread's rows, load_again() does it once more, from shared memory if the chunk keeps them there.
@@ -71,7 +65,7 @@ struct trid_p_batch_warp_chunk {
     struct memory {
         tb_real of[warps][(keeps ? 5 : 1) * (len + 32)];
     };
-    typedef trid_p_batch_held<tb_real, k> held;
+    typedef trid_p_batch_equations<tb_real, k> held;
     const trid_p_batch_plan &plan;
     trid_p_batch_tile tile = {};
     long long system = 0, at = 0, kept_at = 0; /* its index; where the chunk begins in d and x, and in what is kept */
@@ -117,29 +111,28 @@ struct trid_p_batch_warp_chunk {
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
         const trid_p_batch_spot here =
             trid_p_batch_spot_of<trid_p_batch_how::block, path>(k, 0, plan, tile, index, part);
-        trid_p_batch_matrix<trid_p_batch_how::block, path>(k, plan, here, trid_p_batch_rows_of(rows), h.a, h.b, h.c);
+        trid_p_batch_matrix<trid_p_batch_how::block, path>(plan, here, trid_p_batch_rows_of(rows), &h);
         trid_p_batch_fetch<path>(k, plan, trid_p_batch_right(plan, d + at, total), h.d);
-        trid_p_batch_transpose_matrix<path, 1>(k, trid_p_batch_rows_of(rows), valid, slot, h.a, h.b, h.c, shared,
-                                               apart);
+        trid_p_batch_transpose_matrix<path, 1>(trid_p_batch_rows_of(rows), valid, slot, shared, apart, &h);
         trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, h.d, shared + 3 * apart);
-        trid_p_batch_put_known(k, rows, first, valid, known, h.a, h.b, h.c, h.d);
+        trid_p_batch_put_known(rows, first, valid, known, &h);
     }
     template <class rows_type>
     TRID_P_BATCH_MEMBER void load_again(const rows_type &rows, const tb_real *, held &h) const
     {
         const tb_real *kept = shared + 3 * apart + trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
-        trid_p_batch_again(k, apart, trid_p_batch_rows_of(rows), system, first, valid, shared, h.a, h.b, h.c);
+        trid_p_batch_again(apart, trid_p_batch_rows_of(rows), system, first, valid, shared, &h);
         TB_UNROLL
         for (int j = 0; j < k; j++) h.d[j] = j < valid ? kept[j] : (tb_real)0;
     }
-    TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *left, tb_real *right) const
+    TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *around) const
     {
         int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_fetch<trid_p_batch_how::contiguous>(k, plan, {before + kept_at, 1, 0, 0, total, 0}, x);
         trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, slot, x, shared + 4 * apart);
         before += kept_at + k * part;
-        *left = first > 0 && valid > 0 ? before[-1] : (tb_real)0;
-        *right = valid > k ? before[k] : (tb_real)0;
+        around[0] = first > 0 && valid > 0 ? before[-1] : (tb_real)0;
+        around[1] = valid > k ? before[k] : (tb_real)0;
     }
     template <int open>
     TRID_P_BATCH_MEMBER int solve(held &h) const
@@ -159,18 +152,18 @@ struct trid_p_batch_warp_chunk {
         }
         return trid_p_batch_row(row ? 32 * k * index + row : 0, plan.n);
     }
-    TRID_P_BATCH_MEMBER void around(const tb_real *x, tb_real *left, tb_real *right) const
+    TRID_P_BATCH_MEMBER void around(const tb_real *x, tb_real *of) const
     {
-        *left = __shfl_up_sync(TB_FULL_WARP, x[k - 1], 1);
-        *right = __shfl_down_sync(TB_FULL_WARP, x[0], 1);
+        of[0] = __shfl_up_sync(TB_FULL_WARP, x[k - 1], 1);
+        of[1] = __shfl_down_sync(TB_FULL_WARP, x[0], 1);
     }
-    TRID_P_BATCH_MEMBER void raise(unsigned *largest, unsigned error, unsigned size) const
+    TRID_P_BATCH_MEMBER void raise(unsigned *largest, trid_p_batch_worst worst) const
     {
         for (int m = 1; m < 32; m *= 2) {
-            error = trid_p_batch_most(error, __shfl_xor_sync(TB_FULL_WARP, error, m));
-            size = trid_p_batch_most(size, __shfl_xor_sync(TB_FULL_WARP, size, m));
+            worst.error = trid_p_batch_most(worst.error, __shfl_xor_sync(TB_FULL_WARP, worst.error, m));
+            worst.size = trid_p_batch_most(worst.size, __shfl_xor_sync(TB_FULL_WARP, worst.size, m));
         }
-        if (part == 0) atomicMax(&largest[2 * system], error), atomicMax(&largest[2 * system + 1], size);
+        if (part == 0) atomicMax(&largest[2 * system], worst.error), atomicMax(&largest[2 * system + 1], worst.size);
     }
     TRID_P_BATCH_MEMBER void store(tb_real *keep, tb_real *r, tb_real *x) const
     {
@@ -195,7 +188,7 @@ struct trid_p_batch_block_chunk {
         tb_real of[6 * span];
         int worst[systems];
     };
-    typedef trid_p_batch_held<tb_real, k> held;
+    typedef trid_p_batch_equations<tb_real, k> held;
     const trid_p_batch_plan &plan;
     trid_p_batch_place place = {};
     long long system = 0;
@@ -228,21 +221,21 @@ struct trid_p_batch_block_chunk {
         tb_real known[2];
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
         load_again(rows, d, h);
-        trid_p_batch_put_known(k, rows, first, valid, known, h.a, h.b, h.c, h.d);
+        trid_p_batch_put_known(rows, first, valid, known, &h);
     }
     template <class rows_type>
     TRID_P_BATCH_MEMBER void load_again(const rows_type &rows, const tb_real *d, held &h) const
     {
-        trid_p_batch_own_rows(k, plan, place, first, trid_p_batch_rows_of(rows), h.a, h.b, h.c);
+        trid_p_batch_own_rows(plan, place, first, trid_p_batch_rows_of(rows), &h);
         trid_p_batch_gather(k, 0, valid, d + place.at, plan.lines.step, h.d);
     }
-    TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *left, tb_real *right) const
+    TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *around) const
     {
         const long long step = plan.lines.systems * plan.lines.groups;
         before += first * step + system;
         trid_p_batch_gather(k, 0, valid, before, step, x);
-        *left = first > 0 && valid > 0 ? before[-step] : (tb_real)0;
-        *right = valid > k ? before[k * step] : (tb_real)0;
+        around[0] = first > 0 && valid > 0 ? before[-step] : (tb_real)0;
+        around[1] = valid > k ? before[k * step] : (tb_real)0;
     }
     template <int open>
     TRID_P_BATCH_MEMBER int solve(held &h) const
@@ -250,23 +243,22 @@ struct trid_p_batch_block_chunk {
         const int begin = k * parts * index, line = (int)threadIdx.x % systems;
         const trid_p_batch_post<tb_real> post = {shared, worst};
         tb_real left;
-        int bad = trid_p_batch_sweep<tb_real, k, systems, parts, open>(plan.n - begin, valid, h.a, h.b, h.c, h.d, post,
-                                                                       &left);
+        int bad = trid_p_batch_sweep<systems, parts, open>(plan.n - begin, valid, post, &h, &left);
         if (part == 0 && worst[line] < bad) bad = worst[line];
         return bad == TRID_P_BATCH_NO_ROW ? bad : trid_p_batch_row(begin + bad, plan.n);
     }
-    TRID_P_BATCH_MEMBER void around(const tb_real *x, tb_real *left, tb_real *right) const
+    TRID_P_BATCH_MEMBER void around(const tb_real *x, tb_real *of) const
     {
         const int thread = (int)threadIdx.x;
         shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x[0];
         shared[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread)] = x[k - 1];
         __syncthreads();
-        *left = part > 0 ? shared[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : (tb_real)0;
-        *right = part < parts - 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread + systems)] : (tb_real)0;
+        of[0] = part > 0 ? shared[span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : (tb_real)0;
+        of[1] = part < parts - 1 ? shared[TRID_INTERLEAVED_SLOT(systems, parts, banks, thread + systems)] : (tb_real)0;
     }
-    TRID_P_BATCH_MEMBER void raise(unsigned *largest, unsigned error, unsigned size) const
+    TRID_P_BATCH_MEMBER void raise(unsigned *largest, trid_p_batch_worst worst) const
     {
-        if (valid > 0) atomicMax(&largest[2 * system], error), atomicMax(&largest[2 * system + 1], size);
+        if (valid > 0) atomicMax(&largest[2 * system], worst.error), atomicMax(&largest[2 * system + 1], worst.size);
     }
     TRID_P_BATCH_MEMBER void store(tb_real *keep, tb_real *r, tb_real *x) const
     {
@@ -292,16 +284,16 @@ struct trid_p_batch_chunk<tb_real, k, 1, 32, path, keeps> {
 template <class tb_real, class chunk_type>
 TB_D void trid_p_batch_subtract_before(const chunk_type &chunk, const tb_real *before, typename chunk_type::held &h)
 {
-    tb_real x[chunk_type::k], left, right, error = 0, size = 0;
-    chunk.load_before(before, x, &left, &right);
-    trid_p_batch_defect((int)chunk_type::k, chunk.first, chunk.plan.n, chunk.valid, h.a, h.b, h.c, h.d, x, left, right,
-                        h.d, &error, &size);
+    tb_real x[chunk_type::k], around[2];
+    trid_p_batch_worst worst = {0, 0};
+    chunk.load_before(before, x, around);
+    trid_p_batch_defect(chunk.first, chunk.plan.n, chunk.valid, h, x, around, h.d, &worst);
 }
 
 /* Puts the corners of a periodic system that begins `at` elements on into its first and last row. */
 template <class tb_real, int k>
 TB_D void trid_p_batch_put_corners(const trid_p_batch_levels<tb_real> &levels, long long at, int first, int valid,
-                                   trid_p_batch_held<tb_real, k> &h)
+                                   trid_p_batch_equations<tb_real, k> &h)
 {
     const tb_real bottom = valid > 0 && valid <= k ? levels.bottom[at] : (tb_real)0;
     if (first == 0 && valid > 0) h.a[0] = levels.top[at];
@@ -311,7 +303,7 @@ TB_D void trid_p_batch_put_corners(const trid_p_batch_levels<tb_real> &levels, l
 
 /* Sets the first row of a chunk aside, and lets f stand for l: x[0] = l. */
 template <class tb_real, int k>
-TB_D void trid_p_batch_set_aside(int has_above, trid_p_batch_held<tb_real, k> &h, tb_real *top)
+TB_D void trid_p_batch_set_aside(int has_above, trid_p_batch_equations<tb_real, k> &h, tb_real *top)
 {
     top[0] = has_above ? h.a[0] : (tb_real)0;
     top[1] = h.b[0];
@@ -343,7 +335,7 @@ TRID_KERNEL void trid_p_batch_long_reduce(trid_p_batch_levels<tb_real> levels, r
     __shared__ typename chunk_type::memory memory;
     chunk_type chunk = {levels.plan};
     if (!chunk.begin(levels.chunks, &memory)) return;
-    trid_p_batch_held<tb_real, k> h;
+    trid_p_batch_equations<tb_real, k> h;
     tb_real top[4] = {0, 0, 0, 0};
     const int is_first = chunk.part == 0, is_last = chunk.part == parts - 1, n = levels.plan.n;
     chunk.load(rows, d, h);
@@ -383,7 +375,7 @@ TRID_KERNEL
     __shared__ typename chunk_type::memory memory;
     chunk_type chunk = {levels.plan};
     if (!chunk.begin(levels.chunks, &memory)) return;
-    trid_p_batch_held<tb_real, k> h;
+    trid_p_batch_equations<tb_real, k> h;
     const int is_first = chunk.part == 0, is_last = chunk.part == parts - 1, n = levels.plan.n;
     const tb_real *known = levels.reduced[3] + levels.at(chunk.system, chunk.index);
     if (method == trid_p_batch_how::periodic && chunk.index == n / (k * parts)) {
@@ -399,26 +391,26 @@ TRID_KERNEL
     chunk.load(rows, d, h);
     if (systems > 1) end = f_or_z();
     if (checked && levels.before) trid_p_batch_subtract_before(chunk, levels.before, h);
-    if (is_first) trid_p_batch_know(0, end, h.a, h.b, h.c, h.d);
-    if (is_last) trid_p_batch_know(k - 1, end, h.a, h.b, h.c, h.d);
+    if (is_first) trid_p_batch_know(0, end, &h);
+    if (is_last) trid_p_batch_know(k - 1, end, &h);
     trid_p_batch_failed(levels.worst, chunk.system, 1, chunk.template solve<0>(h));
     if (checked) {
-        tb_real before[k], left_before = 0, right_before = 0;
+        tb_real before[k], around_before[2] = {0, 0};
         if (levels.before) {
-            chunk.load_before(levels.before, before, &left_before, &right_before);
+            chunk.load_before(levels.before, before, around_before);
             TB_UNROLL
             for (int j = 0; j < k; j++) h.d[j] += before[j];
         }
         if (levels.largest) {
-            trid_p_batch_held<tb_real, k> given;
-            tb_real left, right, rest[k], error = 0, size = 0;
-            chunk.around(h.d, &left, &right);
-            if (is_first && chunk.index > 0 && chunk.in_batch()) left = known[-levels.row] + left_before;
-            if (is_last && chunk.valid > k) right = known[2 * levels.row] + right_before;
+            trid_p_batch_equations<tb_real, k> given;
+            tb_real around[2], rest[k];
+            trid_p_batch_worst worst = {0, 0};
+            chunk.around(h.d, around);
+            if (is_first && chunk.index > 0 && chunk.in_batch()) around[0] = known[-levels.row] + around_before[0];
+            if (is_last && chunk.valid > k) around[1] = known[2 * levels.row] + around_before[1];
             chunk.load_again(rows, d, given);
-            trid_p_batch_defect(k, chunk.first, n, chunk.valid, given.a, given.b, given.c, given.d, h.d, left, right,
-                                rest, &error, &size);
-            chunk.raise(levels.largest, trid_p_batch_bits(error), trid_p_batch_bits(size));
+            trid_p_batch_defect(chunk.first, n, chunk.valid, given, h.d, around, rest, &worst);
+            chunk.raise(levels.largest, worst);
         }
     }
     chunk.store(checked ? levels.keep : (tb_real *)0, h.d, x);

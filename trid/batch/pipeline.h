@@ -255,18 +255,14 @@ TB_D void trid_p_batch_next_known(int k, int systems, const rows_type &known, in
     }
 }
 
-/* A thread's rows of a system, its known ends, and the unknown above them. */
-template <class tb_real, int k>
-struct trid_p_batch_registers {
-    tb_real a[k], b[k], c[k], r[k], end[2], left;
-};
 /* Takes rows as they arrive, burst by burst, and asks for the same rows of tile `index`, the next one. But for x as it
    was, nothing has been asked for since. Rows of the matrix beyond the system are identity rows. known: where the ends
    of systems arrive. makes: rows is a function object, which makes the matrix. early: where the next rows are is found
    while these are awaited, though it takes registers. */
 template <int makes = 0, int early = 0, class of, class rows_type, class tb_real, int k>
 TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const trid_p_batch_place &here, unsigned index,
-                              const trid_p_batch_place &next, tb_real *known, trid_p_batch_registers<tb_real, k> *u)
+                              const trid_p_batch_place &next, tb_real *known, tb_real *end,
+                              trid_p_batch_equations<tb_real, k> *u)
 {
     constexpr int threads = of::shape::threads, systems = of::shape::systems, arrays = of::arrays, burst = of::burst;
     const tb_real *own = pipeline.stage + threadIdx.x;
@@ -279,7 +275,7 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
         TB_UNROLL
         for (int j = from; j < from + burst; j++) {
             if (arrays > 1 || makes) u->a[j] = u->c[j] = 0, u->b[j] = 1;
-            if (arrays != 3) u->r[j] = 0;
+            if (arrays != 3) u->d[j] = 0;
             if (j >= here.valid) continue;
             if (arrays > 1) {
                 u->a[j] = own[j * threads];
@@ -288,9 +284,9 @@ TB_D void trid_p_batch_arrive(const of &pipeline, const rows_type &rows, const t
             }
             if constexpr (makes)
                 trid_p_batch_rows_of(rows)(here.system, pipeline.first + j, &u->a[j], &u->b[j], &u->c[j]);
-            if (arrays != 3) u->r[j] = own[(arrays / 4 * 3 * k + j) * threads];
+            if (arrays != 3) u->d[j] = own[(arrays / 4 * 3 * k + j) * threads];
         }
-        if (from == 0) trid_p_batch_next_known(k, systems, rows, pipeline.first, here.valid, next, known, u->end);
+        if (from == 0) trid_p_batch_next_known(k, systems, rows, pipeline.first, here.valid, next, known, end);
         if (burst == k && !early) route = trid_p_batch_route_of(pipeline, index, next);
         __syncwarp(TB_FULL_WARP); /* and has been read by them */
         trid_p_batch_ask(pipeline, from, &route);
@@ -314,20 +310,20 @@ TB_D void trid_p_batch_finish(const of &pipeline, const trid_p_batch_place &here
 }
 
 /* Fetches the thread's rows of the matrix from memory, or makes them; 0 beyond the system. */
-template <class tb_real, class rows_type>
-TB_D void trid_p_batch_own_rows(int k, const trid_p_batch_plan &plan, const trid_p_batch_place &p, int first,
-                                const rows_type &from, tb_real *a, tb_real *b, tb_real *c)
+template <class rows_type, class tb_real, int k>
+TB_D void trid_p_batch_own_rows(const trid_p_batch_plan &plan, const trid_p_batch_place &p, int first,
+                                const rows_type &from, trid_p_batch_equations<tb_real, k> *own)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
         long long at = trid_p_batch_matrix_at(plan, from, p, first);
-        trid_p_batch_gather(k, first == 0, p.valid, from.a + at, from.step, a);
-        trid_p_batch_gather(k, 0, p.valid, from.b + at, from.step, b);
-        trid_p_batch_gather(k, 0, p.valid - 1, from.c + at, from.step, c);
+        trid_p_batch_gather(k, first == 0, p.valid, from.a + at, from.step, own->a);
+        trid_p_batch_gather(k, 0, p.valid, from.b + at, from.step, own->b);
+        trid_p_batch_gather(k, 0, p.valid - 1, from.c + at, from.step, own->c);
     } else {
         TB_UNROLL
         for (int j = 0; j < k; j++) {
-            a[j] = b[j] = c[j] = 0;
-            if (j < p.valid) from(p.system, first + j, &a[j], &b[j], &c[j]);
+            own->a[j] = own->b[j] = own->c[j] = 0;
+            if (j < p.valid) from(p.system, first + j, &own->a[j], &own->b[j], &own->c[j]);
         }
     }
 }

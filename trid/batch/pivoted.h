@@ -33,7 +33,7 @@ TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, tr
     chunk_type chunk = {tree.plan};
     if (!chunk.begin(tree.count, &memory) || !trid_p_batch_wanted(tree.plan, chunk.system, 1)) return;
     const int position = 32 * chunk.index + chunk.part;
-    trid_p_batch_held<tb_real, k> h;
+    trid_p_batch_equations<tb_real, k> h;
     tb_real border[9], kept[9], outer[4];
     unsigned flags;
     int side;

@@ -192,13 +192,19 @@ TB_D decltype(auto) trid_p_batch_arrays_of(const rows_type &rows)
         return trid_p_batch_arrays<tb_real>();
 }
 
+/* A thread's rows of one system, or what became of them. */
+template <class tb_real, int k>
+struct trid_p_batch_equations {
+    tb_real a[k], b[k], c[k], d[k];
+};
+
 /* Makes row j of the thread say x[j] = x. */
-template <class tb_real>
-TB_D void trid_p_batch_know(int j, tb_real x, tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+template <class tb_real, int k>
+TB_D void trid_p_batch_know(int j, tb_real x, trid_p_batch_equations<tb_real, k> *own)
 {
-    a[j] = c[j] = 0;
-    b[j] = 1;
-    d[j] = x;
+    own->a[j] = own->c[j] = 0;
+    own->b[j] = 1;
+    own->d[j] = x;
 }
 
 /* Asks for what is known; the thread has up to k rows of the system from `first` on, `valid` of them up to its end. */
@@ -217,39 +223,39 @@ TB_D void trid_p_batch_ask_known(int k, const rows_type &known, long long system
 
 /* Puts the rows of known unknowns into the matrix. By selections: from branches the compiler makes an index into the
    arrays, which would then lie in local memory. */
-template <class tb_real, class rows_type>
-TB_D void trid_p_batch_put_known_rows(int k, const rows_type &, int first, int valid, tb_real *a, tb_real *b,
-                                      tb_real *c)
+template <class rows_type, class tb_real, int k>
+TB_D void trid_p_batch_put_known_rows(const rows_type &, int first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_known) {
         TB_UNROLL
         for (int j = 0; j < k; j++) {
             const int known = (j == 0 && first == 0) || j == valid - 1;
-            a[j] = known ? (tb_real)0 : a[j];
-            b[j] = known ? (tb_real)1 : b[j];
-            c[j] = known ? (tb_real)0 : c[j];
+            own->a[j] = known ? (tb_real)0 : own->a[j];
+            own->b[j] = known ? (tb_real)1 : own->b[j];
+            own->c[j] = known ? (tb_real)0 : own->c[j];
         }
     }
 }
 
 /* Puts the known unknowns into the right-hand side. */
-template <class tb_real, class rows_type>
-TB_D void trid_p_batch_put_known_values(int k, const rows_type &, int first, int valid, const tb_real *end, tb_real *d)
+template <class rows_type, class tb_real, int k>
+TB_D void trid_p_batch_put_known_values(const rows_type &, int first, int valid, const tb_real *end,
+                                        trid_p_batch_equations<tb_real, k> *own)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_known) {
-        d[0] = first == 0 ? end[0] : d[0];
+        own->d[0] = first == 0 ? end[0] : own->d[0];
         TB_UNROLL
-        for (int j = 0; j < k; j++) d[j] = j == valid - 1 ? end[1] : d[j];
+        for (int j = 0; j < k; j++) own->d[j] = j == valid - 1 ? end[1] : own->d[j];
     }
 }
 
 /* Puts both. */
-template <class tb_real, class rows_type>
-TB_D void trid_p_batch_put_known(int k, const rows_type &rows, int first, int valid, const tb_real *end, tb_real *a,
-                                 tb_real *b, tb_real *c, tb_real *d)
+template <class rows_type, class tb_real, int k>
+TB_D void trid_p_batch_put_known(const rows_type &rows, int first, int valid, const tb_real *end,
+                                 trid_p_batch_equations<tb_real, k> *own)
 {
-    trid_p_batch_put_known_rows(k, rows, first, valid, a, b, c);
-    trid_p_batch_put_known_values(k, rows, first, valid, end, d);
+    trid_p_batch_put_known_rows(rows, first, valid, own);
+    trid_p_batch_put_known_values(rows, first, valid, end, own);
 }
 
 /* Returns 1 + row as one status of many, of which the least counts: no row for 0, and the last row for what was met
@@ -283,36 +289,6 @@ TB_D void trid_p_batch_tell(const trid_p_batch_plan &plan, long long system, int
 TB_D int trid_p_batch_wanted(const trid_p_batch_plan &plan, long long system, int own_n)
 {
     return !plan.repair || __any_sync(TB_FULL_WARP, own_n && plan.report.status[system] != 0);
-}
-
-/* Returns the larger; NaN is larger than all. */
-template <class tb_real>
-TB_D tb_real trid_p_batch_larger(tb_real x, tb_real y)
-{
-    return x != x || x > y ? x : y;
-}
-
-/* Computes r = d - A x in the thread's first `valid` rows, `first` being the system's row of the first of them and left
-   and right x around them. Raises *error to the largest |r| and *size to the largest |A||x| + |d|. */
-template <class tb_real>
-TB_D void trid_p_batch_defect(int k, int first, int n, int valid, const tb_real *a, const tb_real *b, const tb_real *c,
-                              const tb_real *d, const tb_real *x, tb_real left, tb_real right, tb_real *r,
-                              tb_real *error, tb_real *size)
-{
-    TB_UNROLL
-    for (int j = 0; j < k; j++) {
-        tb_real up = j > 0 ? x[j - 1] : left, down = j < k - 1 ? x[j + 1] : right;
-        tb_real aj = first + j > 0 ? a[j] : (tb_real)0, cj = first + j < n - 1 ? c[j] : (tb_real)0;
-        if (first + j == 0) up = 0;
-        if (first + j >= n - 1) down = 0;
-        tb_real rest = d[j] - b[j] * x[j] - aj * up - cj * down;
-        tb_real all = fabs(d[j]) + fabs(b[j] * x[j]) + fabs(aj * up) + fabs(cj * down);
-        r[j] = j < valid ? rest : (tb_real)0;
-        if (j < valid) {
-            *error = trid_p_batch_larger((tb_real)fabs(rest), *error);
-            *size = trid_p_batch_larger(all, *size);
-        }
-    }
 }
 
 /* The largest |r| and |A||x| + |d| of some rows, by the upper 32 bits of a number without its sign. Ordered as
@@ -354,6 +330,23 @@ TB_D tb_real trid_p_batch_residual_row(tb_real a, tb_real b, tb_real c, tb_real 
     worst->error = trid_p_batch_most(worst->error, trid_p_batch_bits(rest));
     worst->size = trid_p_batch_most(worst->size, trid_p_batch_bits(all));
     return rest;
+}
+
+/* Computes in rest the residual of x in the thread's first `valid` rows, `first` being the system's row of the first of
+   them and left and right x around them. What lies beyond the system's ends is none of it: 0 times another's NaN would
+   be NaN. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_defect(int first, int n, int valid, const trid_p_batch_equations<tb_real, k> &own,
+                              const tb_real *x, const tb_real *around, tb_real *rest, trid_p_batch_worst *worst)
+{
+    TB_UNROLL
+    for (int j = 0; j < k; j++) {
+        const int above = first + j > 0, below = first + j < n - 1;
+        const tb_real up = j > 0 ? x[j - 1] : around[0], down = j < k - 1 ? x[j + 1] : around[1], none = 0;
+        rest[j] = j < valid ? trid_p_batch_residual_row(above ? own.a[j] : none, own.b[j], below ? own.c[j] : none,
+                                                        own.d[j], x[j], above ? up : none, below ? down : none, worst)
+                            : none;
+    }
 }
 
 /* 16 bytes. */

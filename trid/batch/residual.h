@@ -101,16 +101,16 @@ TB_D void trid_p_batch_look(const tb_real *kept, int first, int rows, tb_real fi
 }
 
 /* Reads the lane's rows of the matrix: identity rows beyond the system, no coupling beyond its ends. */
-template <class tb_real, int k, int layout>
-TB_D void trid_p_batch_look_matrix(const tb_real *kept, const trid_p_batch_spot &here, tb_real *a, tb_real *b,
-                                   tb_real *c)
+template <int layout, class tb_real, int k>
+TB_D void trid_p_batch_look_matrix(const tb_real *kept, const trid_p_batch_spot &here,
+                                   trid_p_batch_equations<tb_real, k> *own)
 {
     enum { len = trid_p_batch_kept<tb_real, k, layout>::own_len };
-    trid_p_batch_look<tb_real, k, layout>(kept, here.rank == 0, here.valid, (tb_real)0, a);
-    trid_p_batch_look<tb_real, k, layout>(kept + len, 0, here.valid, (tb_real)1, b);
-    trid_p_batch_look<tb_real, k, layout>(kept + 2 * len, 0, here.valid - 1, (tb_real)0, c);
-    if (layout == trid_p_batch_how::full && here.rank == 0) a[0] = 0;
-    if (layout == trid_p_batch_how::full && here.valid <= k) c[k - 1] = 0;
+    trid_p_batch_look<tb_real, k, layout>(kept, here.rank == 0, here.valid, (tb_real)0, own->a);
+    trid_p_batch_look<tb_real, k, layout>(kept + len, 0, here.valid, (tb_real)1, own->b);
+    trid_p_batch_look<tb_real, k, layout>(kept + 2 * len, 0, here.valid - 1, (tb_real)0, own->c);
+    if (layout == trid_p_batch_how::full && here.rank == 0) own->a[0] = 0;
+    if (layout == trid_p_batch_how::full && here.valid <= k) own->c[k - 1] = 0;
 }
 
 /* Gives x in the row before the thread's first and in that behind its last. border: two elements a warp. What lies
@@ -142,15 +142,16 @@ TB_D trid_p_batch_worst trid_p_batch_residual_of(const trid_p_batch_plan &plan, 
     typedef trid_p_batch_kept<tb_real, k, layout> kept;
     const int rows = here.valid, full = layout == trid_p_batch_how::full;
     trid_p_batch_worst worst = {0, 0};
-    tb_real left, right, a[k], b[k], c[k], d[k];
+    tb_real left, right;
+    trid_p_batch_equations<tb_real, k> own;
     trid_p_batch_around<scope>(k, plan, here, x, &left, &right, room.border);
-    trid_p_batch_look_matrix<tb_real, k, layout>(room.rows, here, a, b, c);
-    trid_p_batch_look<tb_real, k, layout>(room.rows + 3 * kept::own_len, 0, rows, (tb_real)0, d);
+    trid_p_batch_look_matrix<layout>(room.rows, here, &own);
+    trid_p_batch_look<tb_real, k, layout>(room.rows + 3 * kept::own_len, 0, rows, (tb_real)0, own.d);
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         tb_real up = j > 0 ? x[j - 1] : left, down = j < k - 1 ? x[j + 1] : right;
         if (full ? j == k - 1 && rows <= k : j >= rows - 1) down = 0;
-        rest[j] = trid_p_batch_residual_row(a[j], b[j], c[j], d[j], x[j], up, down, &worst);
+        rest[j] = trid_p_batch_residual_row(own.a[j], own.b[j], own.c[j], own.d[j], x[j], up, down, &worst);
     }
     return worst;
 }

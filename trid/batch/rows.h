@@ -232,55 +232,55 @@ TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, in
 
 /* Fetches the lane's rows of the matrix from arrays, still to be transposed, or makes them where they are wanted, by an
    operator()(system, row, a, b, c). */
-template <int scope, int layout, class tb_real, class rows_type>
-TB_D void trid_p_batch_matrix(int k, const trid_p_batch_plan &plan, const trid_p_batch_spot &here,
-                              const rows_type &from, tb_real *a, tb_real *b, tb_real *c)
+template <int scope, int layout, class rows_type, class tb_real, int k>
+TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_spot &here, const rows_type &from,
+                              trid_p_batch_equations<tb_real, k> *own)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 0), a);
-        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 1), b);
-        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 2), c);
+        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 0), own->a);
+        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 1), own->b);
+        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 2), own->c);
     } else {
         const int rows = layout == trid_p_batch_how::full ? k : here.valid;
         TB_UNROLL
         for (int j = 0; j < k; j++) {
-            a[j] = c[j] = 0;
-            b[j] = 1;
-            if (j < rows) from(here.system, here.first + j, &a[j], &b[j], &c[j]);
-            if (layout != trid_p_batch_how::full && j >= rows - 1) c[j] = 0;
+            own->a[j] = own->c[j] = 0;
+            own->b[j] = 1;
+            if (j < rows) from(here.system, here.first + j, &own->a[j], &own->b[j], &own->c[j]);
+            if (layout != trid_p_batch_how::full && j >= rows - 1) own->c[j] = 0;
         }
     }
 }
 
 /* Transposes the matrix that came from arrays; it stays in shared memory if the arrays' places are `apart`. Rows beyond
    the system become identity rows, and its last row is coupled to none of them. */
-template <int layout, int literal, class tb_real, class rows_type>
-TB_D void trid_p_batch_transpose_matrix(int k, const rows_type &, int rows, const int *slot, tb_real *a, tb_real *b,
-                                        tb_real *c, tb_real *shared, int apart)
+template <int layout, int literal, class rows_type, class tb_real, int k>
+TB_D void trid_p_batch_transpose_matrix(const rows_type &, int rows, const int *slot, tb_real *shared, int apart,
+                                        trid_p_batch_equations<tb_real, k> *own)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)0, slot, a, shared);
-        trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)1, slot, b, shared + apart);
-        trid_p_batch_transpose<layout, literal>(k, rows - 1, (tb_real)0, slot, c, shared + 2 * apart);
+        trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)0, slot, own->a, shared);
+        trid_p_batch_transpose<layout, literal>(k, rows, (tb_real)1, slot, own->b, shared + apart);
+        trid_p_batch_transpose<layout, literal>(k, rows - 1, (tb_real)0, slot, own->c, shared + 2 * apart);
     }
 }
 
 /* Reads the lane's matrix once more, from where trid_p_batch_transpose_matrix left it, len elements an array, or makes
    it again. */
-template <class tb_real, class rows_type>
-TB_D void trid_p_batch_again(int k, int len, const rows_type &make, long long system, int first, int rows,
-                             const tb_real *shared, tb_real *a, tb_real *b, tb_real *c)
+template <class rows_type, class tb_real, int k>
+TB_D void trid_p_batch_again(int len, const rows_type &make, long long system, int first, int rows,
+                             const tb_real *shared, trid_p_batch_equations<tb_real, k> *own)
 {
     int column = trid_p_batch_column(k, TRID_P_BATCH_BANKS(tb_real));
     TB_UNROLL
     for (int j = 0; j < k; j++) {
         if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-            a[j] = j < rows ? shared[column + j] : (tb_real)0;
-            b[j] = j < rows ? shared[len + column + j] : (tb_real)0;
-            c[j] = j < rows ? shared[2 * len + column + j] : (tb_real)0;
+            own->a[j] = j < rows ? shared[column + j] : (tb_real)0;
+            own->b[j] = j < rows ? shared[len + column + j] : (tb_real)0;
+            own->c[j] = j < rows ? shared[2 * len + column + j] : (tb_real)0;
         } else {
-            a[j] = b[j] = c[j] = 0;
-            if (j < rows) make(system, first + j, &a[j], &b[j], &c[j]);
+            own->a[j] = own->b[j] = own->c[j] = 0;
+            if (j < rows) make(system, first + j, &own->a[j], &own->b[j], &own->c[j]);
         }
     }
 }

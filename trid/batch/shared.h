@@ -26,9 +26,10 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
     const trid_p_batch_pipeline<tb_real, shape, 1> pipeline = {plan, none, d, (tb_real *)dynamic, first, 0};
     tb_real *factors = kept[0].v;
     int steps;
-    trid_p_batch_registers<tb_real, k> u;
+    trid_p_batch_equations<tb_real, k> u;
+    tb_real end[2];
     trid_p_batch_place p = trid_p_batch_place_of(plan, blockIdx.x, systems, line, first);
-    trid_p_batch_next_known(k, systems, rows, first, 0, p, known, u.end);
+    trid_p_batch_next_known(k, systems, rows, first, 0, p, known, end);
     trid_p_batch_prefetch(pipeline, blockIdx.x, p);
     trid_p_batch_ask_before(pipeline, p, x);
     if (thread == 0) worst = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
@@ -40,7 +41,7 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
             u.b[j] = 1;
             if (first + j < n) trid_p_batch_rows_of(rows)(0, first + j, &u.a[j], &u.b[j], &u.c[j]);
         }
-        trid_p_batch_put_known_rows(k, rows, first, n - first, u.a, u.b, u.c);
+        trid_p_batch_put_known_rows(rows, first, n - first, &u);
         int bad =
             trid_p_batch_row(trid_block_interleaved_factor(k, systems, parts, n, u.a, u.b, u.c, f, &steps, shared), n);
         if (bad != TRID_P_BATCH_NO_ROW) atomicMin(&worst, bad);
@@ -56,11 +57,11 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
     for (unsigned index = blockIdx.x; index < plan.tiles; index += gridDim.x) {
         const trid_p_batch_place here = p;
         p = trid_p_batch_place_of(plan, index + gridDim.x, systems, line, first); /* none beyond the last tile */
-        trid_p_batch_arrive<0, 1>(pipeline, rows, here, index + gridDim.x, p, known, &u);
-        trid_p_batch_put_known_values(k, rows, first, here.valid, u.end, u.r);
+        trid_p_batch_arrive<0, 1>(pipeline, rows, here, index + gridDim.x, p, known, end, &u);
+        trid_p_batch_put_known_values(rows, first, here.valid, end, &u);
         trid_block_interleaved_solve_stored(k, systems, parts, k * parts, steps, factors + part * own_len,
-                                            reduced + thread % parts * reduced_len, 1, u.r, shared);
-        trid_p_batch_finish(pipeline, here, p, x, u.r);
+                                            reduced + thread % parts * reduced_len, 1, u.d, shared);
+        trid_p_batch_finish(pipeline, here, p, x, u.d);
         if (part == 0 && here.in_batch && trid_p_batch_reports(plan))
             trid_p_batch_tell(plan, here.system, worst, 0, (tb_real)0, (tb_real)0);
     }

@@ -33,15 +33,16 @@ TB_D void trid_p_batch_scatter(int k, int valid, int add, const tb_real *u, long
     }
 }
 
-/* Pads a thread's rows with identity rows, and couples the system's last row to none of them. */
-template <class tb_real>
-TB_D void trid_p_batch_pad(int k, int valid, tb_real *b, tb_real *c)
+/* Pads a thread's rows with identity rows, and couples the system's first and last row to nothing beyond. */
+template <class tb_real, int k>
+TB_D void trid_p_batch_pad(int is_first, int valid, trid_p_batch_equations<tb_real, k> *own)
 {
     TB_UNROLL
     for (int j = 0; j < k; j++) {
-        if (j >= valid) b[j] = 1;
-        if (j >= valid - 1) c[j] = 0;
+        if (j >= valid) own->b[j] = 1;
+        if (j >= valid - 1) own->c[j] = 0;
     }
+    if (is_first) own->a[0] = 0;
 }
 
 /* Where the threads of a block leave rows for each other: in shared memory, beside which worst has the least bad row of
@@ -58,17 +59,16 @@ struct trid_p_batch_post {
 
 /* Stores the first and the last row of a thread's partition for those who solve the reduced systems: a, c, d of first
    rows, then of last rows, `span` elements each. */
-template <class tb_real>
-TB_D void trid_p_batch_store_interface(int k, int span, int slot, const tb_real *a, const tb_real *c, const tb_real *r,
+template <class tb_real, int k>
+TB_D void trid_p_batch_store_interface(int span, int slot, const trid_p_batch_equations<tb_real, k> &own,
                                        tb_real *shared)
 {
-    tb_real *up = shared, *down = shared + 3 * span;
-    up[slot] = a[0];
-    up[span + slot] = c[0];
-    up[2 * span + slot] = r[0];
-    down[slot] = a[k - 1];
-    down[span + slot] = c[k - 1];
-    down[2 * span + slot] = r[k - 1];
+    TB_UNROLL
+    for (int last = 0; last < 2; last++, shared += 3 * span) {
+        shared[slot] = own.a[last * (k - 1)];
+        shared[span + slot] = own.c[last * (k - 1)];
+        shared[2 * span + slot] = own.d[last * (k - 1)];
+    }
 }
 
 /* Loads the row that partition `rank` leaves of a system's reduced system, linked to the one below; with open, the last
@@ -130,14 +130,14 @@ TB_D void trid_p_batch_sweep_reduced(int n, tb_real *shared, int *worst)
 /* Solves the systems of the block: thread t has rows k*(t / systems) .. k*(t / systems) + k-1 of system t % systems;
    those from valid on become identity rows. As trid_block_interleaved, but with up to 64 partitions (a lane then has
    two rows of the reduced system), and with a status that knows its system.
-   Leaves   x in r; in *left the unknown above; in worst[system] the least bad row of reduced ones. With open, the rows
+   Leaves   x in d; in *left the unknown above; in worst[system] the least bad row of reduced ones. With open, the rows
             are `parts` <= 32 partitions of a longer system, and nothing is solved: the thread's last row then couples
             to the unknown above the first partition (a) and to the last of the last partition (c; in that partition to
             the unknown below it)
    Returns  the least bad row of this thread */
-template <class tb_real, int k, int systems, int parts, int open = 0>
-TB_D int trid_p_batch_sweep(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r,
-                            const trid_p_batch_post<tb_real> &post, tb_real *left)
+template <int systems, int parts, int open = 0, class tb_real, int k>
+TB_D int trid_p_batch_sweep(int n, int valid, const trid_p_batch_post<tb_real> &post,
+                            trid_p_batch_equations<tb_real, k> *own, tb_real *left)
 {
     enum {
         banks = TRID_P_BATCH_BANKS(tb_real),
@@ -145,30 +145,29 @@ TB_D int trid_p_batch_sweep(int n, int valid, tb_real *a, tb_real *b, tb_real *c
         group = parts < 32 ? parts : 32
     };
     int thread = (int)threadIdx.x, part = thread / systems;
-    trid_p_batch_pad(k, valid, b, c);
-    if (!open && part == 0) a[0] = 0;
-    int status = trid_lane_reduce(k, a, b, c, r);
+    trid_p_batch_pad(!open && part == 0, valid, own);
+    int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
     const int bad = trid_p_batch_row(status ? k * part + status : 0, n);
-    tb_real last = r[k - 1];
+    tb_real last = own->d[k - 1];
     *left = 0;
     if (parts > 1) {
         const tb_real *down = post.shared + 3 * span;
         int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-        trid_p_batch_store_interface(k, span, slot, a, c, r, post.shared);
+        trid_p_batch_store_interface(span, slot, *own, post.shared);
         __syncthreads();
         if (parts == group || thread < systems * group)
             trid_p_batch_sweep_reduced<tb_real, k, systems, parts, open>(n, post.shared, post.worst);
         __syncthreads();
         if (open) {
-            a[k - 1] = down[slot];
-            c[k - 1] = down[span + slot];
-            r[k - 1] = down[2 * span + slot];
+            own->a[k - 1] = down[slot];
+            own->c[k - 1] = down[span + slot];
+            own->d[k - 1] = down[2 * span + slot];
             return bad;
         }
         if (part > 0) *left = down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)];
         last = down[2 * span + slot];
     }
-    trid_lane_expand(k, a, c, r, *left, last);
+    trid_lane_expand(k, own->a, own->c, own->d, *left, last);
     return bad;
 }
 
@@ -226,21 +225,20 @@ TB_D void trid_p_batch_solve_blocks(int n, const trid_p_batch_post<tb_real> &pos
    k*parts*block + k*parts-1 of each; parts <= 32. It reduces them to the first and the last, both coupled to the last
    unknowns of the blocks around. These rows, and how the block fared, go to all blocks of the cluster, each of which
    solves for the last unknowns of all blocks. With worst != 0, *bad is taken care of. */
-template <class tb_real, int k, int systems, int parts>
-TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r,
-                                     const trid_p_batch_post<tb_real> &post, tb_real *left)
+template <int systems, int parts, class tb_real, int k>
+TB_D void trid_p_batch_sweep_cluster(int n, int valid, const trid_p_batch_post<tb_real> &post,
+                                     trid_p_batch_equations<tb_real, k> *own, tb_real *left)
 {
     enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts), words = 8 };
     int thread = (int)threadIdx.x, part = thread / systems, block = post.block, blocks = post.blocks;
     int *worst = post.worst;
     tb_real *mailbox = trid_p_batch_expect<words, systems>(post);
-    trid_p_batch_pad(k, valid, b, c);
-    if (block == 0 && part == 0) a[0] = 0;
-    int status = trid_lane_reduce(k, a, b, c, r);
+    trid_p_batch_pad(block == 0 && part == 0, valid, own);
+    int status = trid_lane_reduce(k, own->a, own->b, own->c, own->d);
     if (worst && status) atomicMin(&worst[thread % systems], trid_p_batch_row(k * (parts * block + part) + status, n));
     tb_real *up = post.shared, *down = up + 3 * span;
     int slot = TRID_INTERLEAVED_SLOT(systems, parts, banks, thread);
-    trid_p_batch_store_interface(k, span, slot, a, c, r, post.shared);
+    trid_p_batch_store_interface(span, slot, *own, post.shared);
     __syncthreads();
 
     /* Now this thread has partition rank of system thread / parts. */
@@ -278,7 +276,7 @@ TB_D void trid_p_batch_sweep_cluster(int n, int valid, tb_real *a, tb_real *b, t
     if (rank == 0) up[here] = above; /* nobody else has read this one */
     __syncthreads();
     *left = part > 0 ? down[2 * span + TRID_INTERLEAVED_SLOT(systems, parts, banks, thread - systems)] : up[slot];
-    trid_lane_expand(k, a, c, r, *left, down[2 * span + slot]);
+    trid_lane_expand(k, own->a, own->c, own->d, *left, down[2 * span + slot]);
 }
 
 /* Climbs the rest of the tree in which a cluster eliminates with pivoting: the borders of the blocks go to all blocks.
@@ -324,9 +322,9 @@ TB_D int trid_p_batch_pivoted_blocks(int met, const tb_real *border, const trid_
 /* Solves with pivoting: the border of each partition goes to a lane of a group of `parts` <= 32 that has its system.
    These climb the tree of trid_warp_pivoted, and the unknowns around each partition come back the same way. Where an
    unknown has no pivot, worst becomes 1. */
-template <class tb_real, int k, int systems, int parts, int cluster>
-TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real *c, tb_real *r,
-                                     const trid_p_batch_post<tb_real> &post)
+template <int systems, int parts, int cluster, class tb_real, int k>
+TB_D void trid_p_batch_sweep_pivoted(int valid, const trid_p_batch_post<tb_real> &post,
+                                     trid_p_batch_equations<tb_real, k> *own)
 {
     enum { banks = TRID_P_BATCH_BANKS(tb_real), span = TRID_P_BATCH_SPAN(tb_real, systems, parts) };
     int thread = (int)threadIdx.x, part = thread / systems, block = cluster ? post.block : 0, side;
@@ -334,9 +332,8 @@ TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real 
     tb_real *shared = post.shared;
     unsigned flags;
     tb_real border[9], kept[9], outer[4];
-    trid_p_batch_pad(k, valid, b, c);
-    if (block == 0 && part == 0) a[0] = 0;
-    int met = trid_warp_pivoted_reduce(k, 32, part, a, b, c, r, border, &flags);
+    trid_p_batch_pad(block == 0 && part == 0, valid, own);
+    int met = trid_warp_pivoted_reduce(k, 32, part, own->a, own->b, own->c, own->d, border, &flags);
     if (worst && met) atomicMin(&worst[thread % systems], 1);
 
     /* Now this thread has partition rank of system thread / parts. */
@@ -363,5 +360,5 @@ TB_D void trid_p_batch_sweep_pivoted(int valid, tb_real *a, tb_real *b, tb_real 
         TB_UNROLL
         for (int e = 0; e < 4; e++) outer[e] = shared[e * span + slot];
     }
-    trid_warp_pivoted_expand(k, part, a, b, c, r, flags, outer);
+    trid_warp_pivoted_expand(k, part, own->a, own->b, own->c, own->d, flags, outer);
 }
