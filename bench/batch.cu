@@ -588,11 +588,12 @@ struct Tune {
         operation(name, {lines, shared, 0, 0, sides}, "interleaved", s, arrays, 0, f);
     }
     /* Launches a shape; returns whether there is room for it. */
-    template <int METHOD, class SHAPE, class ROWS, class... A>
-    bool launch(const trid_p_batch_plan &plan, int blocks, const ROWS &rows, const A &...arguments) const
+    template <int METHOD, class SHAPE, class ROWS>
+    bool launch(const trid_p_batch_plan &plan, int blocks, const ROWS &rows) const
     {
-        const int vectorised = trid_p_batch_is_vectorised(lines, rows, (const T *)s.d);
-        const int status = trid_p_batch_launch_shape<METHOD, T, SHAPE>(plan, blocks, vectorised, 0, rows, arguments...);
+        const trid_p_batch_work<T> work = {plan, s.d, s.x, 0};
+        const int vectorised = trid_p_batch_is_vectorised(lines, rows, work.d);
+        const int status = trid_p_batch_launch_shape<METHOD, SHAPE>(work, blocks, vectorised, rows);
         if (status == TRID_P_BATCH_NOT_LAUNCHED) return false;
         launched(status);
         return true;
@@ -604,7 +605,7 @@ struct Tune {
         snprintf(name, sizeof name, "%s_K%d_L%d_S%d_R%d_A%d", what, K, L, S, R, AHEAD);
         time(name, 5, [&] {
             launch<PIVOTED ? how::pivoted : how::hybrid, trid_p_batch_shape<K, L, S, R, AHEAD, how::pipelined>>(
-                plan(), 1, rows(), (const T *)s.d, s.x);
+                plan(), 1, rows());
         });
     }
     template <int PIVOTED, int L, int S, int R, int AHEAD>
@@ -613,7 +614,7 @@ struct Tune {
         typedef trid_p_batch_shape<16, L, S, R, AHEAD, how::clusters> shape;
         constexpr int method = PIVOTED ? how::pivoted : how::hybrid;
         char name[64];
-        auto f = [&] { return launch<method, shape>(plan(), parts, rows(), (const T *)s.d, s.x); };
+        auto f = [&] { return launch<method, shape>(plan(), parts, rows()); };
         snprintf(name, sizeof name, "tune%s_C%d_K16_L%d_S%d_R%d_A%d", PIVOTED ? "_pivoted" : "", parts, L, S, R, AHEAD);
         if (f()) time(name, 5, f);
     }
@@ -626,8 +627,7 @@ struct Tune {
         own.report.status = (int *)s.work[1];
         own.report.tolerance = 1;
         time(name, 5, [&] {
-            launch<how::checked, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(own, 1, rows(), (const T *)s.d,
-                                                                                        s.x);
+            launch<how::checked, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(own, 1, rows());
         });
     }
     template <int K, int L, int S, int AHEAD>
@@ -636,26 +636,26 @@ struct Tune {
         char name[64];
         snprintf(name, sizeof name, "tune_%s_%lld_K%d_L%d_S%d_A%d", factored ? "factored" : "several", sides, K, L, S,
                  AHEAD);
-        trid_p_batch_more<T> more = {sides, elements_of(lines), 0, 0, 0};
+        const trid_p_batch_lu_rows<T, 0> both = {rows(factored), {sides, elements_of(lines), 0, 0, 0}};
         time(name, 3 + 2 * (double)sides, [&] {
             launch<how::several, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(
-                plan(factored ? TRID_BATCH_FACTORED : 0), 1, rows(factored), more, (const T *)s.d, s.x);
+                plan(factored ? TRID_BATCH_FACTORED : 0), 1, both);
         });
     }
     void factor() const
     {
-        trid_p_batch_more<T> more = {0, 0, 0, 0, s.work[1]};
-        trid_p_batch_plan own = plan();
-        launched(trid_p_batch_launch_lu<T, 1>(own, rows(), more, (const T *)0, s.work[0], 0));
+        const trid_p_batch_lu_rows<T, 1> both = {rows(), {0, 0, 0, 0, s.work[1]}};
+        const trid_p_batch_work<T> work = {plan(), NULL, s.work[0], 0};
+        launched(trid_p_batch_launch_on_chip<how::factor, trid_p_batch_all>(work, both));
     }
     void contiguous(int factored) const
     {
         char name[64];
         snprintf(name, sizeof name, "tune_%s_%lld", factored ? "factored" : "several", sides);
-        trid_p_batch_more<T> more = {sides, elements_of(lines), 0, 0, 0};
+        const trid_p_batch_lu_rows<T, 0> both = {rows(factored), {sides, elements_of(lines), 0, 0, 0}};
         auto f = [&] {
-            launched(trid_p_batch_launch_lu<T, 0>(plan(factored ? TRID_BATCH_FACTORED : 0), rows(factored), more, s.d,
-                                                  s.x, 0));
+            const trid_p_batch_work<T> work = {plan(factored ? TRID_BATCH_FACTORED : 0), s.d, s.x, 0};
+            launched(trid_p_batch_launch_on_chip<how::several, trid_p_batch_all>(work, both));
         };
         operation(name, {lines, 0, 0, 0, sides}, "contiguous", s, 3 + 2 * (double)sides, 0, f);
     }
@@ -666,8 +666,7 @@ struct Tune {
         snprintf(name, sizeof name, "tune_shared_K%d_L%d_S%d_A%d", K, L, S, AHEAD);
         trid_p_batch_one_matrix<T> one = {s.a, s.b, s.c, (int)lines.n};
         auto f = [&] {
-            launch<how::shared, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(plan(), 1, one, (const T *)s.d,
-                                                                                       s.x);
+            launch<how::shared, trid_p_batch_shape<K, L, S, K, AHEAD, how::pipelined>>(plan(), 1, one);
         };
         time(name, 2, f, 1);
     }

@@ -104,7 +104,7 @@ static kernel kernel_of(const launch &one)
 {
     static const std::map<int, const char *> method = {{1, ""},           {8, "pivoted_"},
                                                        {16, "shared_"},   {64, "checked_"},
-                                                       {128, "checked_"}, {768, "lu_"}}; /* trid_p_batch_how */
+                                                       {192, "checked_"}, {768, "lu_"}}; /* trid_p_batch_how */
     std::string symbol = symbols[one.kernel], arguments = symbol.substr(symbol.find('<') + 1);
     kernel found = {symbol.substr(0, symbol.find('<')), {}};
     const size_t shape = arguments.find("trid_p_batch_shape<");

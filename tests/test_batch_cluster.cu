@@ -41,8 +41,9 @@ static int launch_of(way w, trid_lines lines, int flags, const T *a, const T *b,
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     if (status) return status;
     auto start = [&](auto shape) {
-        return trid_p_batch_launch_shape<method, T, decltype(shape)>(
-            plan, w.parts, trid_p_batch_is_vectorised(plan.lines, rows, d), 0, rows, d, x);
+        const trid_p_batch_work<T> work = {plan, d, x, 0};
+        return trid_p_batch_launch_shape<method, decltype(shape)>(
+            work, w.parts, trid_p_batch_is_vectorised(plan.lines, rows, d), rows);
     };
     status = w.S == 16 ? start(trid_p_batch_shape<16, 16 * F, 16, 2, 256, how::clusters>())
                        : start(trid_p_batch_shape<16, 8 * F, 32, 4, 128, how::clusters>());

@@ -45,38 +45,6 @@ static inline int trid_p_batch_is_misaligned(const tb_real *a, const pointers *.
     return ((size_t)a | ... | (size_t)others) % sizeof(tb_real) != 0;
 }
 
-/* Checks the arguments of a call; a, b, c are null where the matrix is made in registers. */
-template <class tb_real>
-static int trid_p_batch_refuse(const trid_lines &lines, int flags, int known, const tb_real *a, const tb_real *b,
-                               const tb_real *c, const tb_real *d, const tb_real *x, int made)
-{
-    if (flags & ~known) return TRID_BATCH_BAD_FLAGS;
-    int status = trid_lines_check(lines);
-    if (status) return status;
-    if (trid_p_lines_empty(lines)) return TRID_BATCH_OK;
-    if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
-    if (!d || !x || (!made && (!a || !b || !c))) return TRID_BATCH_BAD_ARGUMENT;
-    if (trid_p_batch_is_misaligned(a, b, c, d, x)) return TRID_BATCH_BAD_ARGUMENT;
-    if (d != x && trid_lines_overlap(lines, d, x, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
-    /* The elements of a are those from row 1 on, of c those before row n-1, except in periodic systems. So rows 0 ..
-       n-2 and 1 .. n-1 of x are asked for. */
-    const long long ends = (flags & TRID_BATCH_PERIODIC) == 0, first[3] = {ends, 0, 0};
-    const long long rows[3] = {lines.n - ends, lines.n, lines.n - ends};
-    const tb_real *matrix[3] = {a, b, c};
-    for (int k = 0; k < 3 && !made; k++) {
-        if (!(flags & TRID_BATCH_SHARED)) {
-            trid_lines own = lines;
-            own.n = rows[k];
-            const tb_real *from = matrix[k] + first[k] * lines.step;
-            for (long long row = 0; row <= lines.n - own.n; row++)
-                if (trid_lines_overlap(own, from, x + row * lines.step, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
-        } else if (trid_p_batch_within(lines, x, matrix[k] + first[k], rows[k])) {
-            return TRID_BATCH_OVERLAP;
-        }
-    }
-    return TRID_BATCH_OK;
-}
-
 /* Returns the flags of a call. */
 static inline int trid_p_batch_flags(const trid_batch_options *options)
 {
@@ -90,18 +58,17 @@ static inline int trid_p_batch_begin(trid_lines lines, int flags, int bytes, con
     const trid_batch_options none = {0, 0, 0, 0, 0, 0, 0}, &of = options ? *options : none;
     if (of.scratch && ((size_t)of.scratch % 16 || of.scratch_bytes < trid_batch_scratch(lines, flags, bytes)))
         return TRID_BATCH_BAD_SCRATCH;
+    *plan = trid_p_batch_plan();
     plan->lines = trid_p_lines_join(lines);
     plan->n = (int)lines.n;
-    plan->lanes = plan->lanes_log2 = 0;
     plan->flags = flags;
-    plan->magic = plan->per_group = plan->tiles = plan->repeat = 0;
     plan->repair = (flags & TRID_BATCH_REPAIR) != 0;
     plan->scratch = of.scratch;
     plan->report = {of.status, of.residual, of.tolerance, of.failed};
-    unsigned long long *failed = plan->report.failed;
-    if (!failed) return TRID_BATCH_OK;
-    return cudaMemsetAsync(failed, 0, sizeof *failed, stream) == cudaSuccess &&
-                   cudaMemsetAsync(failed + 1, 0xff, sizeof *failed, stream) == cudaSuccess
+    if (of.tolerance == 0) plan->report.tolerance = 128 * (bytes == 4 ? 0x1p-24 : 0x1p-53);
+    if (!of.failed) return TRID_BATCH_OK;
+    return cudaMemsetAsync(of.failed, 0, sizeof *of.failed, stream) == cudaSuccess &&
+                   cudaMemsetAsync(of.failed + 1, 0xff, sizeof *of.failed, stream) == cudaSuccess
                ? TRID_BATCH_OK
                : TRID_BATCH_LAUNCH_FAILED;
 }
@@ -133,13 +100,111 @@ static inline trid_p_batch_arrays<tb_real> trid_p_batch_rows_at(const trid_lines
     return rows;
 }
 
-/* Makes *a and *c what kernels read as off-diagonals. As neither a of row 0 nor c of row n-1 is used, the transposed
-   matrix is the same arrays by other names. Systems of one row have no off-diagonals, and b stands for them. */
+/* Makes rows what kernels read. As neither a of row 0 nor c of row n-1 is used, the transposed matrix is the same
+   arrays by other names. Systems of one row have no off-diagonals, and b stands for them. */
 template <class tb_real>
-static inline void trid_p_batch_sides(const trid_p_batch_plan &plan, long long step, const tb_real **a,
-                                      const tb_real *b, const tb_real **c)
+static inline void trid_p_batch_sides(const trid_p_batch_plan &plan, trid_p_batch_arrays<tb_real> *rows)
 {
-    const tb_real *above = *c - step, *below = *a + step;
-    if (plan.flags & TRID_BATCH_TRANSPOSED) *a = above, *c = below;
-    if (plan.n == 1) *a = *c = b;
+    const tb_real *above = rows->c - rows->step, *below = rows->a + rows->step;
+    if (plan.flags & TRID_BATCH_TRANSPOSED) rows->a = above, rows->c = below;
+    if (plan.n == 1) rows->a = rows->c = rows->b;
+}
+
+/* A call: what the caller says, then what follows from it. a, b, c are null where the matrix is made in registers. */
+template <class tb_real>
+struct trid_p_batch_call {
+    trid_lines lines;
+    const tb_real *a, *b, *c, *d;
+    tb_real *x;
+    const trid_batch_options *options;
+    cudaStream_t stream;
+    int flags = trid_p_batch_flags(options), empty = 0; /* empty: nothing to do */
+    trid_p_batch_work<tb_real> work = {};
+    trid_p_batch_arrays<tb_real> rows = {};
+};
+
+/* Returns whether a side of x at p + k*pitch, k = low .. high, shares an element with an array at q. Only those within
+   reach are looked at. */
+template <class tb_real>
+static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, const tb_real *q, long long pitch,
+                                   long long low, long long high)
+{
+    long long reach = 1, count[3] = {lines.n, lines.systems, lines.groups};
+    long long steps[3] = {lines.step, lines.stride, lines.jump}, bytes = (long long)sizeof(tb_real);
+    if (trid_p_lines_empty(lines)) return 0;
+    for (int i = 0; i < 3; i++) reach += (steps[i] < 0 ? -steps[i] : steps[i]) * (count[i] - 1);
+    if (pitch < 0) {
+        long long least = -high;
+        pitch = -pitch, high = -low, low = least;
+    }
+    size_t from = (size_t)p, to = (size_t)q;
+    long long apart = from < to ? (long long)(to - from) / bytes : -((long long)(from - to) / bytes);
+    if (pitch > 0) { /* |apart - k*pitch| <= reach, and one more for what division cuts off */
+        long long first = (apart - reach - 1) / pitch - 1, last = (apart + reach + 1) / pitch + 1;
+        if (first > low) low = first;
+        if (last < high) high = last;
+    }
+    for (long long k = low; k <= high; k++)
+        if (trid_lines_overlap(lines, (const tb_real *)(from + (size_t)(k * pitch * bytes)), q, sizeof(tb_real)))
+            return 1;
+    return 0;
+}
+
+/* Returns whether x, with all its sides, meets array k of a, b, c. The elements of a are those from row 1 on, those of
+   c those before row n-1, except in periodic systems. So rows 0 .. n-2 and 1 .. n-1 of x are asked for. */
+template <class tb_real>
+static int trid_p_batch_meets_matrix(const trid_lines &lines, int flags, int k, const tb_real *matrix, const tb_real *x,
+                                     long long sides = 1, long long pitch = 0)
+{
+    const long long ends = k != 1 && (flags & TRID_BATCH_PERIODIC) == 0;
+    trid_lines own = lines;
+    own.n -= ends;
+    if (flags & TRID_BATCH_SHARED)
+        return trid_p_batch_within(lines, x, matrix + (k == 0 ? ends : 0), own.n, sides, pitch);
+    if (k == 0) matrix += ends * lines.step;
+    for (long long row = 0; row <= ends; row++)
+        if (trid_p_batch_sides_meet(own, x + row * lines.step, matrix, pitch, 0, sides - 1)) return 1;
+    return 0;
+}
+
+/* Checks the arguments of a call that takes the flags `known`. */
+template <class tb_real>
+static int trid_p_batch_refuse(trid_p_batch_call<tb_real> *call, int known, int made = 0)
+{
+    const tb_real *const matrix[3] = {call->a, call->b, call->c}, *d = call->d, *x = call->x;
+    const trid_lines lines = call->lines = trid_p_lines_of(call->lines);
+    if (call->flags & ~known) return TRID_BATCH_BAD_FLAGS;
+    const int status = trid_lines_check(lines);
+    call->empty = !status && trid_p_lines_empty(lines);
+    if (status || call->empty) return status;
+    if (lines.n > TRID_BATCH_MAX_N) return TRID_BATCH_BAD_SIZE;
+    if (!d || !x || (!made && (!call->a || !call->b || !call->c))) return TRID_BATCH_BAD_ARGUMENT;
+    if (trid_p_batch_is_misaligned(call->a, call->b, call->c, d, x)) return TRID_BATCH_BAD_ARGUMENT;
+    if (d != x && trid_lines_overlap(lines, d, x, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
+    for (int k = 0; k < 3 && !made; k++)
+        if (trid_p_batch_meets_matrix(lines, call->flags, k, matrix[k], x)) return TRID_BATCH_OVERLAP;
+    return TRID_BATCH_OK;
+}
+
+/* Begins a call that is not refused. */
+template <class tb_real>
+static int trid_p_batch_begin_call(trid_p_batch_call<tb_real> *call)
+{
+    trid_p_batch_plan *plan = &call->work.plan;
+    const int status = trid_p_batch_begin(call->lines, call->flags, sizeof(tb_real), call->options, call->stream, plan);
+    call->work.d = call->d, call->work.x = call->x, call->work.stream = call->stream;
+    call->rows = trid_p_batch_rows_at(call->lines, call->flags, call->a, call->b, call->c);
+    return status;
+}
+
+/* Checks and begins a call that takes the flags `known`, and has those of the launch itself besides. */
+template <class tb_real>
+static int trid_p_batch_accept(trid_p_batch_call<tb_real> *call, int known, int own = 0)
+{
+    if (call->flags & ~known) return TRID_BATCH_BAD_FLAGS;
+    call->flags |= own;
+    int status = trid_p_batch_refuse(call, known | own);
+    if (!status) status = trid_p_batch_begin_call(call);
+    if (!status && !call->empty) trid_p_batch_sides(call->work.plan, &call->rows);
+    return status;
 }

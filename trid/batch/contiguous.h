@@ -8,9 +8,9 @@ template <class tb_real, int of_method, int of_scope, int of_layout, int of_k, i
 struct trid_p_batch_instance {
     static constexpr int method = of_method, scope = of_scope, layout = of_layout, k = of_k, warps = of_warps;
     static constexpr int in_warp = scope == trid_p_batch_how::lanes, full = layout == trid_p_batch_how::full;
-    static constexpr int pivoted = method == trid_p_batch_how::pivoted, lu = method == trid_p_batch_how::lu;
-    static constexpr int one_matrix = method == trid_p_batch_how::shared, refined = method == trid_p_batch_how::refined;
-    static constexpr int checked = refined || method == trid_p_batch_how::checked;
+    static constexpr int pivoted = method == trid_p_batch_how::pivoted, lu = method & trid_p_batch_how::lu;
+    static constexpr int one_matrix = method == trid_p_batch_how::shared, refined = method & trid_p_batch_how::refined;
+    static constexpr int checked = method & (trid_p_batch_how::checked | trid_p_batch_how::refined);
     static constexpr int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     static constexpr int literal = full || k > 16 || !(in_warp || checked); /* as in trid_p_batch_slots */
     /* Where registers are few, where a thread works is computed again after the solve. */
@@ -222,17 +222,17 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
         {shared, lanes, strided, 16, {{4, 4}, {2, 4}}},
 
         {checked, lanes, full, 16, {{4, 6}, {2, 6}}},
-        {refined, lanes, full, 16, {{4, 5}, {2, 4}}},
-        {refined, block, full, 16, {{2, 0}, {2, 0}}},
-        {refined, lanes, contiguous, 4, {{4, 6}, {2, 6}}},
-        {refined, lanes, contiguous, 8, {{4, 6}, {2, 6}}},
-        {refined, lanes, contiguous, 12, {{4, 4}, {2, 4}}},
-        {refined, lanes, contiguous, 16, {{4, 4}, {2, 4}}},
-        {refined, block, contiguous, 12, {{2, 0}, {2, 0}}},
-        {refined, block, contiguous, 16, {{4, 0}, {2, 0}}},
-        {refined, lanes, strided, 8, {{4, 6}, {2, 6}}},
-        {refined, lanes, strided, 16, {{4, 4}, {2, 4}}},
-        {refined, block, strided, 16, {{4, 0}, {2, 0}}},
+        {checked | refined, lanes, full, 16, {{4, 5}, {2, 4}}},
+        {checked | refined, block, full, 16, {{2, 0}, {2, 0}}},
+        {checked | refined, lanes, contiguous, 4, {{4, 6}, {2, 6}}},
+        {checked | refined, lanes, contiguous, 8, {{4, 6}, {2, 6}}},
+        {checked | refined, lanes, contiguous, 12, {{4, 4}, {2, 4}}},
+        {checked | refined, lanes, contiguous, 16, {{4, 4}, {2, 4}}},
+        {checked | refined, block, contiguous, 12, {{2, 0}, {2, 0}}},
+        {checked | refined, block, contiguous, 16, {{4, 0}, {2, 0}}},
+        {checked | refined, lanes, strided, 8, {{4, 6}, {2, 6}}},
+        {checked | refined, lanes, strided, 16, {{4, 4}, {2, 4}}},
+        {checked | refined, block, strided, 16, {{4, 0}, {2, 0}}},
 
         {pivoted, lanes, contiguous, 4, {{4, 7}, {2, 8}}},
         {pivoted, lanes, contiguous, 8, {{4, 7}, {2, 8}}},
@@ -270,7 +270,7 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
 template <class tb_real>
 constexpr int trid_p_batch_lanes_of(int method, int n)
 {
-    const int most = method == trid_p_batch_how::lu && sizeof(tb_real) == 8 ? 8 : 16;
+    const int most = (method & trid_p_batch_how::lu) && sizeof(tb_real) == 8 ? 8 : 16;
     int lanes = 1;
     while (lanes < 32 && n > most * lanes) lanes *= 2;
     return lanes;
@@ -283,17 +283,14 @@ constexpr int trid_p_batch_rows_held(const trid_p_batch_contiguous_shape &s, int
     return s.k * (s.scope == trid_p_batch_how::lanes ? lanes : 32 * s.build[sizeof(tb_real) == 8].warps);
 }
 
-/* Returns which shape is the first that serves systems of n rows; how many there are, if none does. What could refine
-   also serves systems that need only be checked. */
+/* Returns which shape is the first that serves systems of n rows; how many there are, if none does. */
 template <class tb_real>
 constexpr int trid_p_batch_first_shape(int method, int layout, int n)
 {
     int at = 0;
     for (const trid_p_batch_contiguous_shape &s : trid_p_batch_contiguous_shapes::rows) {
         const int held = trid_p_batch_rows_held<tb_real>(s, trid_p_batch_lanes_of<tb_real>(method, n));
-        const int can =
-            s.method == method || (s.method == trid_p_batch_how::refined && method == trid_p_batch_how::checked);
-        if (s.build[sizeof(tb_real) == 8].warps && can && s.layout >= layout &&
+        if (s.build[sizeof(tb_real) == 8].warps && (s.method & method) && s.layout >= layout &&
             (s.layout == trid_p_batch_how::full ? n == held : n <= held))
             break;
         at++;
@@ -320,12 +317,12 @@ constexpr int trid_p_batch_is_reached(int at, int method, int least, int most)
 #endif
 
 /* Launches a shape; of a block as many warps as hold a system. */
-template <class tb_real, int at, class rows_type>
-static int trid_p_batch_launch_contiguous_shape(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d,
-                                                tb_real *x, cudaStream_t stream)
+template <int at, class tb_real, class rows_type>
+static int trid_p_batch_launch_contiguous_shape(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
     constexpr trid_p_batch_contiguous_shape s = trid_p_batch_contiguous_shapes::rows[at];
     constexpr int warps = s.build[sizeof(tb_real) == 8].warps, resident = s.build[sizeof(tb_real) == 8].resident;
+    trid_p_batch_plan plan = work.plan;
     const int lanes = s.scope == trid_p_batch_how::lanes, needed = lanes ? warps : (plan.n + 32 * s.k - 1) / (32 * s.k);
     dim3 grid;
     if (trid_p_batch_count(&plan, lanes ? 32 / plan.lanes : 1, lanes ? warps : 1, &grid) != cudaSuccess)
@@ -337,91 +334,81 @@ static int trid_p_batch_launch_contiguous_shape(trid_p_batch_plan plan, const ro
     }
     return trid_p_batch_launched(
         trid_launch(trid_p_batch_contiguous<tb_real, s.method, s.scope, s.layout, s.k, warps, resident, rows_type>,
-                    grid, dim3((unsigned)(32 * needed)), 0, stream, plan, rows, d, x));
+                    grid, dim3((unsigned)(32 * needed)), 0, work.stream, plan, rows, work.d, work.x));
 }
 
 /* Launches shape `first`, which systems of least .. most rows reach, if it is `at` or one behind it. */
 template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
-static int trid_p_batch_launch_first(int first, const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                     tb_real *x, cudaStream_t stream)
+static int trid_p_batch_launch_first(int first, const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
     if constexpr (at == sizeof trid_p_batch_contiguous_shapes::rows / sizeof *trid_p_batch_contiguous_shapes::rows) {
         return TRID_BATCH_BAD_SIZE;
     } else {
         if constexpr (trid_p_batch_is_reached<tb_real>(at, method, least, most))
-            if (at == first) return trid_p_batch_launch_contiguous_shape<tb_real, at>(plan, rows, d, x, stream);
-        return trid_p_batch_launch_first<method, least, most, at + 1>(first, plan, rows, d, x, stream);
+            if (at == first) return trid_p_batch_launch_contiguous_shape<at>(work, rows);
+        return trid_p_batch_launch_first<method, least, most, at + 1>(first, work, rows);
     }
 }
 
-/* Returns whether the rows of the matrix follow one another from system to system, as far as they are in memory. */
+/* Returns whether the rows of the matrix follow one another from system to system, as far as they are in memory. One
+   matrix for all is where each block reads it. */
 template <class rows_type>
 static int trid_p_batch_rows_follow(const trid_p_batch_plan &plan, const rows_type &rows)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays)
         return trid_p_batch_rows_of(rows).stride == plan.n;
     else
-        return !trid_p_batch_rows<rows_type>::are_one_matrix;
+        return 1;
 }
 
 /* Returns whether pieces of 16 bytes of a full tile are pieces of memory. */
 template <class tb_real>
-static int trid_p_batch_has_words(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
-                                  const tb_real *d, const tb_real *x)
+static int trid_p_batch_has_words(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows)
 {
-    const size_t places = (size_t)rows.a | (size_t)rows.b | (size_t)rows.c | (size_t)d | (size_t)x;
-    const long long apart = (plan.lines.stride | plan.lines.jump) * (int)sizeof(tb_real);
+    const size_t places = (size_t)rows.a | (size_t)rows.b | (size_t)rows.c | (size_t)work.d | (size_t)work.x;
+    const long long apart = (work.plan.lines.stride | work.plan.lines.jump) * (int)sizeof(tb_real);
     return (places | (size_t)apart) % 16 == 0;
 }
 
 /* Chooses lanes and layout, and launches the first shape of the table that serves. Only what systems of least .. most
    rows reach is compiled. */
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
-static int trid_p_batch_launch_contiguous(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
-                                          cudaStream_t stream)
+static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const rows_type &rows)
 {
+    trid_p_batch_plan &plan = work.plan;
     const int n = plan.n, lanes = trid_p_batch_lanes_of<tb_real>(method, n);
     if (n < least || n > most) return TRID_BATCH_BAD_SIZE;
     plan.lanes = lanes;
     for (plan.lanes_log2 = 0; 1 << plan.lanes_log2 < lanes;) plan.lanes_log2++;
     plan.magic = lanes == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
-    int follow = 1;
-    if constexpr (method == trid_p_batch_how::lu)
-        follow = trid_p_batch_rows_follow(plan, rows.arrays);
-    else if constexpr (method != trid_p_batch_how::shared)
-        follow = trid_p_batch_rows_follow(plan, rows);
     int layout = plan.lines.systems % (32 / lanes) ? trid_p_batch_how::contiguous : trid_p_batch_how::full;
-    if constexpr (method == trid_p_batch_how::checked || method == trid_p_batch_how::refined)
-        if (!trid_p_batch_has_words(plan, rows, d, x)) layout = trid_p_batch_how::contiguous;
-    if (plan.lines.step != 1 || (lanes < 32 && (plan.lines.stride != n || !follow))) layout = trid_p_batch_how::strided;
-    return trid_p_batch_launch_first<method, least, most>(trid_p_batch_first_shape<tb_real>(method, layout, n), plan,
-                                                          rows, d, x, stream);
+    if constexpr ((method & (trid_p_batch_how::checked | trid_p_batch_how::refined)) != 0)
+        if (!trid_p_batch_has_words(work, rows)) layout = trid_p_batch_how::contiguous;
+    if (plan.lines.step != 1 || (lanes < 32 && (plan.lines.stride != n || !trid_p_batch_rows_follow(plan, rows))))
+        layout = trid_p_batch_how::strided;
+    return trid_p_batch_launch_first<method, least, most>(trid_p_batch_first_shape<tb_real>(method, layout, n), work,
+                                                          rows);
 }
 
 /* Launches the block that holds the longest systems on chip, whatever n is. */
 template <class tb_real, class rows_type>
-static int trid_p_batch_launch_block(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x,
-                                     cudaStream_t stream)
+static int trid_p_batch_launch_block(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
-    return trid_p_batch_launch_contiguous_shape<tb_real, trid_p_batch_first_shape<tb_real>(
-                                                             trid_p_batch_how::hybrid, trid_p_batch_how::contiguous,
-                                                             16384 / (int)sizeof(tb_real))>(plan, rows, d, x, stream);
+    constexpr int longest = 16384 / (int)sizeof(tb_real);
+    return trid_p_batch_launch_contiguous_shape<trid_p_batch_first_shape<tb_real>(
+        trid_p_batch_how::hybrid, trid_p_batch_how::contiguous, longest)>(work, rows);
 }
 
-/* Launches systems that a block holds beside their factors. */
-template <class tb_real, int factor, class bounds = trid_p_batch_all>
-static int trid_p_batch_launch_lu(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
-                                  const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
-                                  cudaStream_t stream)
+/* Launches systems that need no scratch, of either layout. */
+template <int method, class bounds, class tb_real, class rows_type>
+static int trid_p_batch_launch_on_chip(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
     int status = TRID_BATCH_BAD_SIZE;
-    if (trid_p_batch_as_interleaved<bounds>(plan)) {
+    if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
         if constexpr (bounds::interleaved)
-            status = trid_p_batch_launch_lu_interleaved<factor, bounds>(plan, rows, more, d, x, stream);
+            status = trid_p_batch_launch_interleaved<method, bounds::least, bounds::most>(work, rows);
     } else if constexpr (bounds::contiguous) {
-        const trid_p_batch_lu_rows<tb_real, factor> both = {rows, more};
-        status =
-            trid_p_batch_launch_contiguous<trid_p_batch_how::lu, bounds::least, bounds::most>(plan, both, d, x, stream);
+        status = trid_p_batch_launch_contiguous<method, bounds::least, bounds::most>(work, rows);
     }
     return status;
 }

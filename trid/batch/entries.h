@@ -1,6 +1,7 @@
-/* entries.h - a room of trid/batch.h: the list of launches, and their names for each precision. C++ has them with bounds
-   as template arguments, trid_batch_solve_f32<137>. Programs in C and shared libraries have them as functions, which
-   the one file with TRID_BATCH_IMPLEMENTATION defines, and all others in C declare.
+/* entries.h - a room of trid/batch.h: the list of launches, which makes their names for each precision.
+
+   In C++ they take bounds as template arguments: trid_batch_solve_f32<137>. For C and for shared libraries they are
+   functions with C linkage, which one file with TRID_BATCH_IMPLEMENTATION defines and files in C declare.
    MIT licence, see LICENSE. */
 
 #ifndef TB_BODY
@@ -11,42 +12,37 @@
 struct CUstream_st; /* a stream is a cudaStream_t */
 #define TRID_P_BATCH_STREAM struct CUstream_st *
 #endif
-#ifdef __cplusplus
-#define TRID_P_BATCH_LINKED extern "C" int
-#else
+#if !defined __cplusplus
 #define TRID_P_BATCH_LINKED int
+#elif TB_LAUNCHES && !defined TRID_BATCH_IMPLEMENTATION
+#define TRID_P_BATCH_LINKED                                                                                            \
+    template <int... bounds>                                                                                           \
+    static int
+#define TRID_P_BATCH_GIVEN <bounds...>
+#else
+#define TRID_P_BATCH_LINKED extern "C" int
+#define TRID_P_BATCH_GIVEN
 #endif
 #if TB_LAUNCHES
-#define TRID_P_BATCH_BOUNDED(name, parameters, arguments)                                                              \
-    template <int... bounds>                                                                                           \
-    static int TB_OF(name) parameters                                                                                  \
-    {                                                                                                                  \
-        return name<bounds...> arguments;                                                                              \
-    }
-#endif
-#if !TB_LAUNCHES
-#define TRID_P_BATCH_ENTRY(name, parameters, arguments) TRID_P_BATCH_LINKED TB_OF(name) parameters;
-#elif defined TRID_BATCH_IMPLEMENTATION
 #define TRID_P_BATCH_ENTRY(name, parameters, arguments)                                                                \
-    TRID_P_BATCH_BOUNDED(name, parameters, arguments)                                                                  \
     TRID_P_BATCH_LINKED TB_OF(name) parameters                                                                         \
     {                                                                                                                  \
-        return name arguments;                                                                                         \
+        return name TRID_P_BATCH_GIVEN arguments;                                                                      \
     }
 #else
-#define TRID_P_BATCH_ENTRY TRID_P_BATCH_BOUNDED
+#define TRID_P_BATCH_ENTRY(name, parameters, arguments) TRID_P_BATCH_LINKED TB_OF(name) parameters;
 #endif
 
 #define TB_BODY "batch/entries.h"
 #include "../twice.h"
 #undef TRID_P_BATCH_STREAM
 #undef TRID_P_BATCH_LINKED
-#undef TRID_P_BATCH_BOUNDED
+#undef TRID_P_BATCH_GIVEN
 #undef TRID_P_BATCH_ENTRY
 
-#else  /* TB_BODY: over tb_real */
-/* clang-format off */
+#else /* TB_BODY: over tb_real */
 
+/* clang-format off */
 #define TRID_P_BATCH_MATRIX const tb_real *a, const tb_real *b, const tb_real *c
 #define TRID_P_BATCH_LAST const trid_batch_options *options, TRID_P_BATCH_STREAM stream
 #define TRID_P_BATCH_SOLVES(name)                                                                                      \

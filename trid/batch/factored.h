@@ -280,14 +280,6 @@ TB_D void trid_p_batch_join(int bad, int *worst)
     __syncthreads();
 }
 
-/* The matrices of a launch as arrays, and what it knows besides. With factor, there is no right-hand side: it stores
-   the factors, r in x. */
-template <class tb_real, int factor>
-struct trid_p_batch_lu_rows {
-    trid_p_batch_arrays<tb_real> arrays;
-    trid_p_batch_more<tb_real> more;
-};
-
 /* Solves a contiguous tile. Its matrix is read once for all right-hand sides, of which the next is fetched ahead. */
 template <class of, class tb_real, int factor>
 TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch_tile &tile,
@@ -304,13 +296,12 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     tb_real next[k], *shared = room.rows;
     long long at = here.at;
     int slot[k];
-    trid_p_batch_matrix<scope, layout>(plan, here, rows.arrays, &own);
-    trid_p_batch_corners(plan, more,
-                         here.tile.group * rows.arrays.jump + (here.tile.first + here.own) * rows.arrays.stride,
+    trid_p_batch_matrix<scope, layout>(plan, here, rows.rows, &own);
+    trid_p_batch_corners(plan, more, here.tile.group * rows.rows.jump + (here.tile.first + here.own) * rows.rows.stride,
                          here.own_n, &border);
     if (!factor) trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + at, total), next);
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
-    trid_p_batch_transpose_matrix<layout, literal>(rows.arrays, valid, slot, shared, 0, &own);
+    trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own);
     const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
     int met = trid_p_batch_lu_factor(group, n, plan.flags, &own, &border);
     trid_p_batch_recurrences<tb_real> recurrences;
@@ -379,8 +370,8 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
    and the next right-hand side are on their way while it solves for a right-hand side. */
 template <class tb_real, class shape, int factor>
 TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
-TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
-                                             trid_p_batch_more<tb_real> more, const tb_real *d, tb_real *x)
+TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_lu_rows<tb_real, factor> all,
+                                             const tb_real *d, tb_real *x)
 {
     constexpr int k = shape::k, systems = shape::systems, threads = shape::threads;
     typedef trid_p_batch_in_interleaved<tb_real, k, systems, shape::parts> scope_type;
@@ -388,6 +379,8 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
     __shared__ int worst[systems];
     TRID_DYNAMIC_SHARED(dynamic);
     if (trid_p_batch_is_empty<shape>()) return;
+    const trid_p_batch_arrays<tb_real> &rows = all.rows;
+    const trid_p_batch_more<tb_real> &more = all.more;
     int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
     const int add = plan.flags & TRID_BATCH_ADD, periodic = plan.flags & TRID_BATCH_PERIODIC;
     tb_real *stage = (tb_real *)dynamic, *sides_stage = stage + 3 * k * threads;
@@ -437,11 +430,9 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
     }
 }
 
-/* ---- shapes and launches ----------------------------------------------------------------------------------------- */
-
 /* On their way: the matrix, one right-hand side; and in shared memory z of a periodic system. */
-template <class tb_real, class shape, int factor>
-struct trid_p_batch_lu_kernel {
+template <int method, class tb_real, class shape, int factor>
+struct trid_p_batch_kernel<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, factor>> {
     static auto of() { return trid_p_batch_lu_interleaved<tb_real, shape, factor>; }
     static constexpr trid_p_batch_needs needs(int flags, int)
     {
@@ -452,23 +443,3 @@ struct trid_p_batch_lu_kernel {
         return {bytes, 14 * 1024, resident, resident, 8};
     }
 };
-template <class tb_real, class shape, class rows_type>
-struct trid_p_batch_kernel<trid_p_batch_how::several, tb_real, shape, rows_type>
-    : trid_p_batch_lu_kernel<tb_real, shape, 0> {
-};
-template <class tb_real, class shape, class rows_type>
-struct trid_p_batch_kernel<trid_p_batch_how::factor, tb_real, shape, rows_type>
-    : trid_p_batch_lu_kernel<tb_real, shape, 1> {
-};
-
-template <int factor, class bounds, class tb_real>
-static int trid_p_batch_launch_lu_interleaved(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
-                                              const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
-                                              cudaStream_t stream)
-{
-    constexpr int method = factor ? trid_p_batch_how::factor : trid_p_batch_how::several;
-    const int vectorised = trid_p_batch_is_vectorised(plan.lines, rows, factor ? rows.a : d) &&
-                           more.pitch % (16 / (int)sizeof(tb_real)) == 0;
-    return trid_p_batch_launch_tiling<method, bounds::least, bounds::most, tb_real>(plan, vectorised, stream, rows,
-                                                                                    more, d, x);
-}

@@ -354,26 +354,26 @@ static int trid_p_batch_launch_interface_reduce(trid_p_batch_cut cut, int known,
 }
 
 /* Solves partitions whose first and last unknowns are known; interleaved ones with one matrix, by its factors. given:
-   the caller's a, b, c, where there are any. */
+   the call as if nothing was known. */
 template <class bounds, class tb_real, class rows_type>
-static int trid_p_batch_launch_interface_expand(trid_p_batch_cut cut, const rows_type &rows,
-                                                const trid_p_batch_arrays<tb_real> &given, const tb_real *d,
-                                                const tb_real *ends, tb_real *x)
+static int trid_p_batch_launch_interface_expand(trid_p_batch_call<tb_real> given, long long share,
+                                                const rows_type &rows, const tb_real *ends)
 {
     typedef trid_p_batch_rows<rows_type> is;
-    const tb_real *const all[1] = {ends}, *right = x;
+    const tb_real *const all[1] = {ends}, *right = given.x;
     const int shared = is::are_one_matrix ? TRID_BATCH_SHARED : 0, made = !is::are_arrays && !shared;
     const int known = made ? TRID_BATCH_EXPAND_ROWS_FLAGS : TRID_BATCH_EXPAND_FLAGS;
-    int status =
-        trid_p_batch_refuse(trid_p_lines_of(cut.lines), cut.flags, known, given.a, given.b, given.c, d, right, made);
+    trid_p_batch_cut cut = {given.lines, share, given.options, given.stream};
+    int status = trid_p_batch_refuse(&given, known, made);
     if (!status) status = trid_p_batch_refuse_cut(&cut, known, {right}, all);
     if (!status) status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
     if (status || cut.empty) return status;
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, cut.shares};
+    const trid_p_batch_work<tb_real> work = {cut.plan, given.d, given.x, given.stream};
     if constexpr (is::are_one_matrix && bounds::interleaved)
         if (trid_p_batch_as_interleaved<bounds>(cut.plan) && cut.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
-            return trid_p_batch_launch_shared_interleaved(cut.plan, ended, d, x, cut.stream);
-    return trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(cut.plan, ended, d, x, cut.stream);
+            return trid_p_batch_launch_shared_interleaved(work, ended);
+    return trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(work, ended);
 }
 
 #define TB_BODY "batch/interface.h"
@@ -425,11 +425,11 @@ static int trid_batch_interface_expand(trid_lines lines, const tb_real *a, const
                                        const trid_batch_options *options, cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    const trid_p_batch_cut cut = {lines, share, options, stream};
+    const trid_p_batch_call<tb_real> call = {lines, a, b, c, d, x, options, stream};
     const trid_p_batch_one_matrix<tb_real> shared = {a, b, c, (int)lines.n};
     const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, 0, a, b, c);
-    return cut.flags & TRID_BATCH_SHARED ? trid_p_batch_launch_interface_expand<bounds>(cut, shared, rows, d, ends, x)
-                                         : trid_p_batch_launch_interface_expand<bounds>(cut, rows, rows, d, ends, x);
+    return call.flags & TRID_BATCH_SHARED ? trid_p_batch_launch_interface_expand<bounds>(call, share, shared, ends)
+                                          : trid_p_batch_launch_interface_expand<bounds>(call, share, rows, ends);
 }
 
 /* Reduces as trid_batch_interface_reduce does, with a matrix made in registers (trid_batch_solve_rows). a of row 0
@@ -454,8 +454,8 @@ static int trid_batch_interface_expand_rows(trid_lines lines, const rows_type &r
                                             cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    return trid_p_batch_launch_interface_expand<bounds>({lines, share, options, stream}, rows,
-                                                        trid_p_batch_arrays<tb_real>(), d, ends, x);
+    const trid_p_batch_call<tb_real> call = {lines, 0, 0, 0, d, x, options, stream};
+    return trid_p_batch_launch_interface_expand<bounds>(call, share, rows, ends);
 }
 
 #endif /* TB_BODY */

@@ -182,9 +182,9 @@ enum { TRID_P_BATCH_NOT_LAUNCHED = 1 }; /* beside the statuses: no kernel serves
 
 /* Launches a shape: clusters of `blocks` blocks, if it is one for clusters, else as many blocks as stay on the device,
    or all where there is no pipeline. */
-template <int method, class tb_real, class shape, class rows_type, class... given>
-static int trid_p_batch_launch_shape(trid_p_batch_plan plan, int blocks, int vectorised, cudaStream_t stream,
-                                     const rows_type &rows, const given &...arguments)
+template <int method, class shape, class tb_real, class rows_type>
+static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int blocks, int vectorised,
+                                     const rows_type &rows)
 {
     typedef trid_p_batch_kernel<method, tb_real, shape, rows_type> scalar;
     typedef trid_p_batch_kernel<method, tb_real, typename shape::in_pieces, rows_type> in_pieces;
@@ -192,6 +192,7 @@ static int trid_p_batch_launch_shape(trid_p_batch_plan plan, int blocks, int vec
     static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || method == trid_p_batch_how::pivoted ||
                       most.least * (most.bytes + most.fixed) <= TRID_P_BATCH_SHARED_BYTES,
                   "every tile must have room");
+    trid_p_batch_plan plan = work.plan;
     const auto kernel = vectorised ? in_pieces::of() : scalar::of();
     trid_p_batch_needs needs = scalar::needs(plan.flags, blocks);
     trid_p_batch_device device;
@@ -207,21 +208,20 @@ static int trid_p_batch_launch_shape(trid_p_batch_plan plan, int blocks, int vec
         if (clusters == 0) return TRID_P_BATCH_NOT_LAUNCHED;
         grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
         return trid_p_batch_launched(
-            trid_launch_cluster(kernel, grid, blocks, block, bytes, stream, plan, rows, arguments...));
+            trid_launch_cluster(kernel, grid, blocks, block, bytes, work.stream, plan, rows, work.d, work.x));
     } else if constexpr (shape::pipelined) {
         while (needs.resident >= needs.least && needs.resident * (needs.bytes + needs.fixed) > device.most)
             needs.resident--;
         if (device.major < needs.since || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
     }
     return trid_p_batch_launch_tiles(kernel, grid, shape::threads, shape::pipelined ? needs.resident : 0, bytes, device,
-                                     stream, plan, rows, arguments...);
+                                     work.stream, plan, rows, work.d, work.x);
 }
 
 /* Launches the first row of the table, from row `at` on, that serves n rows and has room. No n is below least or above
    most: of rows that serve none of these nothing is compiled. */
-template <int method, int least, int most, class tb_real, int at = 0, class... given>
-static int trid_p_batch_launch_tiling(const trid_p_batch_plan &plan, int vectorised, cudaStream_t stream,
-                                      const given &...arguments)
+template <int method, int least, int most, int at = 0, class tb_real, class rows_type>
+static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, int vectorised, const rows_type &rows)
 {
     constexpr int count = sizeof trid_p_batch_tilings::rows / sizeof *trid_p_batch_tilings::rows;
     if constexpr (at == count) {
@@ -231,37 +231,38 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_plan &plan, int vectori
         constexpr int systems = row.systems[sizeof(tb_real) == 8];
         if constexpr ((row.methods & method) && systems > 0 && row.least <= most && row.most >= least) {
             typedef trid_p_batch_shape<row.k, systems, row.parts, row.burst, row.ahead, row.kind, 0> shape;
-            const int fits = plan.n >= row.least && plan.n <= row.most, rows_a_block = row.k * row.parts;
-            const int blocks = (plan.n + rows_a_block - 1) / rows_a_block;
+            const int n = work.plan.n, rows_a_block = row.k * row.parts, blocks = (n + rows_a_block - 1) / rows_a_block;
             int status = TRID_P_BATCH_NOT_LAUNCHED;
-            if (fits && (!shape::cluster || plan.n <= TRID_P_BATCH_ON_CHIP_CLUSTER))
-                status =
-                    trid_p_batch_launch_shape<method, tb_real, shape>(plan, blocks, vectorised, stream, arguments...);
+            if (n >= row.least && n <= row.most && (!shape::cluster || n <= TRID_P_BATCH_ON_CHIP_CLUSTER))
+                status = trid_p_batch_launch_shape<method, shape>(work, blocks, vectorised, rows);
             if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
         }
-        return trid_p_batch_launch_tiling<method, least, most, tb_real, at + 1>(plan, vectorised, stream, arguments...);
+        return trid_p_batch_launch_tiling<method, least, most, at + 1>(work, vectorised, rows);
     }
 }
 
 /* Returns whether pieces of 16 bytes are pieces of memory, and of whole systems, where these rows and d lie alike. */
 template <class tb_real, class rows_type>
-static inline int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
+static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &rows, const tb_real *d)
 {
     const int vector = 16 / (int)sizeof(tb_real);
     size_t places = (size_t)d;
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        if (rows.step != lines.step || rows.stride != lines.stride || rows.jump != lines.jump) return 0;
-        places |= (size_t)rows.a | (size_t)rows.b | (size_t)rows.c;
+        const trid_p_batch_arrays<tb_real> of = trid_p_batch_rows_of(rows);
+        if (of.step != lines.step || of.stride != lines.stride || of.jump != lines.jump) return 0;
+        places |= (size_t)of.a | (size_t)of.b | (size_t)of.c;
     }
+    if constexpr (trid_p_batch_rows<rows_type>::are_lu)
+        if (rows.more.pitch % vector) return 0;
     return places % 16 == 0 && lines.stride == 1 && lines.systems % vector == 0 && lines.step % vector == 0 &&
            (lines.groups == 1 || lines.jump % vector == 0);
 }
-
 /* Launches the kernel that serves n rows. */
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
-static int trid_p_batch_launch_interleaved(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                           tb_real *x, cudaStream_t stream)
+static int trid_p_batch_launch_interleaved(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
-    const int vectorised = trid_p_batch_is_vectorised(plan.lines, trid_p_batch_rows_of(rows), d);
-    return trid_p_batch_launch_tiling<method, least, most, tb_real>(plan, vectorised, stream, rows, d, x);
+    /* Kernels for interleaved systems refine where the flags say so. */
+    constexpr int of_kernels = method == trid_p_batch_how::refined ? trid_p_batch_how::checked : method;
+    const int vectorised = trid_p_batch_is_vectorised(work.plan.lines, rows, work.d);
+    return trid_p_batch_launch_tiling<of_kernels, least, most>(work, vectorised, rows);
 }

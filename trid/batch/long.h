@@ -455,12 +455,14 @@ static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, 
 template <class tb_real>
 static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_batch_level_layout &layout,
                                     const trid_p_batch_more<tb_real> &corners, cudaStream_t stream,
-                                    trid_p_batch_levels<tb_real> *levels, trid_p_batch_plan *reduced)
+                                    trid_p_batch_levels<tb_real> *levels, trid_p_batch_work<tb_real> *work)
 {
     const long long systems = plan.lines.systems * plan.lines.groups, n = layout.left;
     const size_t two = (size_t)(8 * systems); /* numbers a system */
     char *scratch = (char *)plan.scratch;
-    *reduced = trid_p_batch_plan();
+    tb_real *const first = (tb_real *)(scratch + layout.reduced), *const last = first + 3 * n * systems;
+    trid_p_batch_plan *reduced = &work->plan;
+    *work = {trid_p_batch_plan(), last, last, stream}; /* solved in place */
     reduced->lines =
         trid_p_batch_is_interleaved(plan) ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
     reduced->n = (int)n;
@@ -469,7 +471,7 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
     *levels = trid_p_batch_levels<tb_real>();
     levels->plan = plan;
     levels->chunks = (unsigned)layout.chunks;
-    for (int k = 0; k < 4; k++) levels->reduced[k] = (tb_real *)(scratch + layout.reduced) + k * n * systems;
+    for (int k = 0; k < 4; k++) levels->reduced[k] = first + k * n * systems;
     levels->row = reduced->lines.step;
     levels->system = reduced->lines.stride;
     levels->top = corners.top, levels->bottom = corners.bottom;
@@ -484,25 +486,24 @@ static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_
 
 /* Solves reduced systems on chip. */
 template <int interleaved, int periodic, class bounds, class tb_real>
-static int trid_p_batch_launch_reduced(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
-                                       const trid_p_batch_more<tb_real> &corners, const tb_real *d, tb_real *x,
-                                       cudaStream_t stream)
+static int trid_p_batch_launch_reduced(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows,
+                                       const trid_p_batch_more<tb_real> &corners)
 {
     typedef trid_p_batch_bounds<TRID_BATCH_MAX_N, 1, bounds::only> any_n;
-    if constexpr (periodic) {
-        return trid_p_batch_launch_lu<tb_real, 0, any_n>(plan, rows, corners, d, x, stream);
-    } else if constexpr (!interleaved) {
-        return trid_p_batch_launch_block<tb_real>(plan, rows, d, x, stream);
-    } else {
-        return trid_p_batch_launch_interleaved<trid_p_batch_how::reduced>(plan, rows, d, x, stream);
-    }
+    const trid_p_batch_lu_rows<tb_real, 0> both = {rows, corners};
+    if constexpr (periodic)
+        return trid_p_batch_launch_on_chip<trid_p_batch_how::several, any_n>(work, both);
+    else if constexpr (interleaved)
+        return trid_p_batch_launch_interleaved<trid_p_batch_how::reduced>(work, rows);
+    else
+        return trid_p_batch_launch_block(work, rows);
 }
 
 /* Solves long systems: interleaved ones in clusters of blocks, where these hold them; else by chunks, and the reduced
    systems that these leave in the same way. */
-template <class tb_real, int systems, int path, int method, class bounds, class rows_type>
-static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &rows, const tb_real *d, tb_real *x,
-                                      cudaStream_t stream, const trid_p_batch_more<tb_real> &corners)
+template <int systems, int path, int method, class bounds, class tb_real, class rows_type>
+static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
+                                      const trid_p_batch_more<tb_real> &corners)
 {
     enum {
         checked = method == trid_p_batch_how::checked,
@@ -517,9 +518,10 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
     typedef typename trid_p_batch_chunk<tb_real, k, systems, parts, path, 0>::type chunk_type;
     if constexpr (interleaved && !periodic && !checked) {
         enum { least = TRID_P_BATCH_ON_CHIP_INTERLEAVED + 1 };
-        const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::beyond, least>(plan, rows, d, x, stream);
+        const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::beyond, least>(work, rows);
         if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
+    trid_p_batch_plan plan = work.plan;
     if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
     const int refined = checked && (plan.flags & TRID_BATCH_REFINED), reports = trid_p_batch_reports(plan);
     const long long all = plan.lines.systems * plan.lines.groups;
@@ -531,54 +533,47 @@ static int trid_p_batch_launch_chunks(trid_p_batch_plan plan, const rows_type &r
         return TRID_BATCH_BAD_SIZE;
     grid = dim3(chunk_type::blocks(plan, (unsigned)layout.chunks));
     trid_p_batch_levels<tb_real> levels;
-    trid_p_batch_plan reduced;
-    int status = trid_p_batch_begin_level(plan, layout, corners, stream, &levels, &reduced);
+    trid_p_batch_work<tb_real> reduced;
+    int status = trid_p_batch_begin_level(plan, layout, corners, work.stream, &levels, &reduced);
     if (status) return status;
-    const trid_lines &at = reduced.lines;
-    tb_real *const *of = levels.reduced, *x_of = of[3];
-    const tb_real *d_of = x_of;
+    const trid_lines &at = reduced.plan.lines;
+    tb_real *const *of = levels.reduced;
     const trid_p_batch_arrays<tb_real> left = {of[0], of[1], of[2], at.step, at.stride, at.jump};
-    const trid_p_batch_more<tb_real> ends = {1, 0, of[0], of[2] + (reduced.n - 1) * at.step, 0};
-    const int is_long =
-        periodic ? reduced.n > TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_is_long(at, (int)sizeof(tb_real), 0);
+    const trid_p_batch_more<tb_real> ends = {1, 0, of[0], of[2] + (at.n - 1) * at.step, 0};
+    const int is_long = periodic ? at.n > TRID_P_BATCH_ON_CHIP_LU : trid_p_batch_is_long(at, (int)sizeof(tb_real), 0);
     for (int pass = 0; pass <= refined; pass++) {
         tb_real *first_x = (tb_real *)(scratch + layout.before);
         levels.before = pass > 0 ? first_x : (tb_real *)0;
         levels.keep = pass < refined ? first_x : (tb_real *)0;
         if (reports && checked && pass == refined) levels.largest = (unsigned *)(scratch + layout.largest);
         if (trid_launch(trid_p_batch_long_reduce<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
-                        stream, levels, rows, d) != cudaSuccess)
+                        work.stream, levels, rows, work.d) != cudaSuccess)
             return TRID_BATCH_LAUNCH_FAILED;
-        status = is_long ? trid_p_batch_launch_chunks<tb_real, systems, within, kind, bounds>(reduced, left, d_of, x_of,
-                                                                                              stream, ends)
-                         : trid_p_batch_launch_reduced<interleaved, periodic, bounds>(reduced, left, ends, d_of, x_of,
-                                                                                      stream);
+        status = is_long ? trid_p_batch_launch_chunks<systems, within, kind, bounds>(reduced, left, ends)
+                         : trid_p_batch_launch_reduced<interleaved, periodic, bounds>(reduced, left, ends);
         if (status) return status;
         if (trid_launch(trid_p_batch_long_expand<tb_real, k, systems, parts, path, method, rows_type>, grid, block, 0,
-                        stream, levels, rows, d, x) != cudaSuccess)
+                        work.stream, levels, rows, work.d, work.x) != cudaSuccess)
             return TRID_BATCH_LAUNCH_FAILED;
     }
     return trid_p_batch_launch_told<checked>(levels, layout.rows, periodic ? plan.n / layout.rows : layout.chunks,
-                                             stream);
+                                             work.stream);
 }
 
 /* Does this for either layout. bounds: what is compiled; corners: of periodic systems. */
-template <class tb_real, int method, class bounds, class rows_type>
-static int trid_p_batch_launch_levels(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
-                                      tb_real *x, cudaStream_t stream,
+template <int method, class bounds, class tb_real, class rows_type>
+static int trid_p_batch_launch_levels(const trid_p_batch_work<tb_real> &work, const rows_type &rows,
                                       const trid_p_batch_more<tb_real> &corners = {0, 0, 0, 0, 0})
 {
+    typedef trid_p_batch_how how;
     enum { systems = TRID_P_BATCH_CHUNK_SYSTEMS((int)sizeof(tb_real)) };
-    if (trid_p_batch_is_interleaved(plan)) {
+    if (trid_p_batch_is_interleaved(work.plan)) {
         if constexpr (bounds::interleaved)
-            return trid_p_batch_launch_chunks<tb_real, systems, trid_p_batch_how::strided, method, bounds>(
-                plan, rows, d, x, stream, corners);
+            return trid_p_batch_launch_chunks<systems, how::strided, method, bounds>(work, rows, corners);
     } else if constexpr (bounds::contiguous) {
-        return trid_p_batch_is_contiguous(plan, trid_p_batch_rows_of(rows))
-                   ? trid_p_batch_launch_chunks<tb_real, 1, trid_p_batch_how::contiguous, method, bounds>(
-                         plan, rows, d, x, stream, corners)
-                   : trid_p_batch_launch_chunks<tb_real, 1, trid_p_batch_how::strided, method, bounds>(plan, rows, d, x,
-                                                                                                       stream, corners);
+        return trid_p_batch_is_contiguous(work.plan, trid_p_batch_rows_of(rows))
+                   ? trid_p_batch_launch_chunks<1, how::contiguous, method, bounds>(work, rows, corners)
+                   : trid_p_batch_launch_chunks<1, how::strided, method, bounds>(work, rows, corners);
     }
     return TRID_BATCH_BAD_SIZE;
 }

@@ -3,13 +3,6 @@
 
 #ifndef TB_BODY
 
-/* Blocks a multiprocessor. Elimination is a sequence of dependent operations, whose latency only other warps hide; a
-   few registers in local memory cost less than a warp. */
-#ifndef TRID_P_BATCH_PIVOTED_RESIDENT
-#define TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k)                                                                      \
-    (sizeof(tb_real) == 4 ? ((k) <= 8 ? 7 : (k) <= 12 ? 6 : (k) <= 16 ? 5 : 3) : (k) <= 8 ? 8 : 6)
-#endif
-
 /* Long systems: a chunk leaves two rows in four unknowns, its border (trid_lane_pivoted_reduce). Warps join 32
    borders at a time, until one is left. Then the unknowns around each group come down the same way. The rows are
    eliminated twice, by the same instructions, in one kernel: where a system is so ill conditioned that another way
@@ -23,8 +16,10 @@ struct trid_p_batch_tree {
     int *worst;
     int down;
 };
+template <class tb_real> /* blocks a multiprocessor, as in trid_p_batch_contiguous_shapes */
+static constexpr int trid_p_batch_pivoted_resident = sizeof(tb_real) == 4 ? 3 : 6;
 template <class tb_real, int k, int path>
-TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real), TRID_P_BATCH_PIVOTED_RESIDENT(tb_real, k))
+TRID_P_BATCH_BOUNDS(32 * TRID_P_BATCH_WARPS(tb_real), trid_p_batch_pivoted_resident<tb_real>)
 TRID_KERNEL void trid_p_batch_pivoted_chunks(trid_p_batch_tree<tb_real> tree, trid_p_batch_arrays<tb_real> rows,
                                              const tb_real *d, tb_real *x)
 {
@@ -94,18 +89,20 @@ TRID_KERNEL void trid_p_batch_pivoted_groups(trid_p_batch_tree<tb_real> tree)
 
 template <class tb_real, int path>
 static cudaError_t trid_p_batch_launch_pivoted_chunks(const trid_p_batch_tree<tb_real> &tree,
-                                                      const trid_p_batch_arrays<tb_real> &rows, const tb_real *d,
-                                                      tb_real *x, cudaStream_t stream)
+                                                      const trid_p_batch_work<tb_real> &work,
+                                                      const trid_p_batch_arrays<tb_real> &rows)
 {
     enum { k = TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
     typedef trid_p_batch_warp_chunk<tb_real, k, path, 0> chunk_type;
     return trid_launch(trid_p_batch_pivoted_chunks<tb_real, k, path>, dim3(chunk_type::blocks(tree.plan, tree.count)),
-                       dim3(chunk_type::threads), 0, stream, tree, rows, d, x);
+                       dim3(chunk_type::threads), 0, work.stream, tree, rows, work.d, work.x);
 }
 template <class tb_real>
-static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, const trid_p_batch_arrays<tb_real> &rows,
-                                    const tb_real *d, tb_real *x, cudaStream_t stream)
+static int trid_p_batch_launch_tree(const trid_p_batch_work<tb_real> &work, const trid_p_batch_arrays<tb_real> &rows)
 {
+    typedef trid_p_batch_how how;
+    const cudaStream_t stream = work.stream;
+    trid_p_batch_plan plan = work.plan;
     enum { chunk_rows = 32 * TRID_P_BATCH_CHUNK_ROWS_PIVOTED((int)sizeof(tb_real)) };
     if (!plan.scratch) return TRID_BATCH_BAD_SCRATCH;
     const int reports = trid_p_batch_reports(plan);
@@ -135,9 +132,8 @@ static int trid_p_batch_launch_tree(trid_p_batch_plan plan, int contiguous, cons
         const cudaError_t error =
             !chunks ? trid_launch(trid_p_batch_pivoted_groups<tb_real>, dim3((plan.tiles * tree.groups + 3) / 4),
                                   dim3(128), 0, stream, tree)
-            : contiguous
-                ? trid_p_batch_launch_pivoted_chunks<tb_real, trid_p_batch_how::contiguous>(tree, rows, d, x, stream)
-                : trid_p_batch_launch_pivoted_chunks<tb_real, trid_p_batch_how::strided>(tree, rows, d, x, stream);
+            : plan.lines.step == 1 ? trid_p_batch_launch_pivoted_chunks<tb_real, how::contiguous>(tree, work, rows)
+                                   : trid_p_batch_launch_pivoted_chunks<tb_real, how::strided>(tree, work, rows);
         if (error != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     }
     trid_p_batch_levels<tb_real> levels = {};
@@ -164,27 +160,23 @@ static int trid_batch_pivoted(trid_lines lines, const tb_real *a, const tb_real 
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    const int flags = trid_p_batch_flags(options);
-    trid_p_batch_plan plan;
-    lines = trid_p_lines_of(lines);
-    if ((flags & TRID_BATCH_REPAIR) && ((flags & TRID_BATCH_ADD) || !options->status || d == x))
-        if (!trid_p_lines_empty(lines)) return TRID_BATCH_BAD_FLAGS;
-    int status = trid_p_batch_refuse(lines, flags, TRID_BATCH_PIVOTED_FLAGS, a, b, c, d, (const tb_real *)x, 0);
-    if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
-    if (status || trid_p_lines_empty(lines)) return status;
-    trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
-    trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
-    if (plan.n < least || plan.n > most) return TRID_BATCH_BAD_SIZE;
+    typedef trid_p_batch_how how;
+    trid_p_batch_call<tb_real> call = {lines, a, b, c, d, x, options, stream};
+    if ((call.flags & TRID_BATCH_REPAIR) && ((call.flags & TRID_BATCH_ADD) || !options->status || d == x))
+        if (!trid_p_lines_empty(trid_p_lines_of(lines))) return TRID_BATCH_BAD_FLAGS;
+    int status = trid_p_batch_accept(&call, TRID_BATCH_PIVOTED_FLAGS);
+    const trid_p_batch_work<tb_real> &work = call.work;
+    if (status || call.empty) return status;
+    if (work.plan.n < least || work.plan.n > most) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::interleaved) {
         status = TRID_P_BATCH_NOT_LAUNCHED;
-        if (trid_p_batch_is_interleaved(plan))
-            status = trid_p_batch_launch_interleaved<trid_p_batch_how::pivoted, least, most>(plan, rows, d, x, stream);
+        if (trid_p_batch_is_interleaved(work.plan))
+            status = trid_p_batch_launch_interleaved<how::pivoted, least, most>(work, call.rows);
         if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
     }
     if constexpr (bounds::has_long)
-        if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), 2))
-            return trid_p_batch_launch_tree(plan, plan.lines.step == 1, rows, d, x, stream);
-    return trid_p_batch_launch_contiguous<trid_p_batch_how::pivoted, least, most>(plan, rows, d, x, stream);
+        if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), 2)) return trid_p_batch_launch_tree(work, call.rows);
+    return trid_p_batch_launch_contiguous<how::pivoted, least, most>(work, call.rows);
 }
 
 #endif /* TB_BODY */

@@ -62,6 +62,15 @@ struct trid_p_batch_plan {
     trid_p_batch_report report;
 };
 
+/* What a launch works on: its right-hand sides, where the solutions go, and on which stream. */
+template <class tb_real>
+struct trid_p_batch_work {
+    trid_p_batch_plan plan;
+    const tb_real *d;
+    tb_real *x;
+    cudaStream_t stream;
+};
+
 /* Returns whether the caller wants a report. */
 TB_HD int trid_p_batch_reports(const trid_p_batch_plan &plan)
 {
@@ -136,6 +145,14 @@ struct trid_p_batch_known {
     trid_p_batch_shares shares;
 };
 
+/* The matrices of a launch for several right-hand sides, and what it knows besides. With factor, there are none: it
+   stores the factors, r in x. */
+template <class tb_real, int factor>
+struct trid_p_batch_lu_rows {
+    trid_p_batch_arrays<tb_real> rows;
+    trid_p_batch_more<tb_real> more;
+};
+
 /* One matrix for all systems, n elements each of a, b, c. As a function object it reads them from memory: neighbouring
    systems read the same element at once. */
 template <class tb_real>
@@ -150,31 +167,35 @@ struct trid_p_batch_one_matrix {
     }
 };
 
-/* What a type of rows is: arrays, one matrix for all systems, or else a function object that makes them; and whether it
-   knows the first and the last unknown of each system. */
+/* What a type of rows is: arrays, one matrix for all systems, or else a function object that makes them; and whether
+   such rows are held by another type, which knows the first and the last unknown of each system, or is for LU. */
 template <class rows_type>
 struct trid_p_batch_rows {
-    enum { are_arrays = 0, are_one_matrix = 0, are_known = 0 };
+    enum { are_arrays = 0, are_one_matrix = 0, are_known = 0, are_lu = 0 };
 };
 template <class tb_real>
 struct trid_p_batch_rows<trid_p_batch_arrays<tb_real>> {
-    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0 };
+    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 0 };
 };
 template <class tb_real>
 struct trid_p_batch_rows<trid_p_batch_one_matrix<tb_real>> {
-    enum { are_arrays = 0, are_one_matrix = 1, are_known = 0 };
+    enum { are_arrays = 0, are_one_matrix = 1, are_known = 0, are_lu = 0 };
 };
 template <class tb_real, class rows_type>
 struct trid_p_batch_rows<trid_p_batch_known<tb_real, rows_type>> {
     typedef trid_p_batch_rows<rows_type> inner;
-    enum { are_arrays = inner::are_arrays, are_one_matrix = inner::are_one_matrix, are_known = 1 };
+    enum { are_arrays = inner::are_arrays, are_one_matrix = inner::are_one_matrix, are_known = 1, are_lu = 0 };
+};
+template <class tb_real, int factor>
+struct trid_p_batch_rows<trid_p_batch_lu_rows<tb_real, factor>> {
+    enum { are_arrays = 1, are_one_matrix = 0, are_known = 0, are_lu = 1 };
 };
 
-/* Returns the rows without what is known. By value: references would change registers and instructions. */
+/* Returns the rows without what is known besides. By value: references would change registers and instructions. */
 template <class rows_type>
 TB_HD auto trid_p_batch_rows_of(const rows_type &rows)
 {
-    if constexpr (trid_p_batch_rows<rows_type>::are_known)
+    if constexpr (trid_p_batch_rows<rows_type>::are_known || trid_p_batch_rows<rows_type>::are_lu)
         return rows.rows;
     else
         return rows;

@@ -3,68 +3,24 @@
 
 #ifndef TB_BODY
 
-/* Returns whether a side of x at p + k*pitch, k = low .. high, shares an element with an array at q. Only those within
-   reach are looked at. */
+/* Checks the sizes and overlaps of a call's right-hand sides; d and x may be the same. */
 template <class tb_real>
-static int trid_p_batch_sides_meet(const trid_lines &lines, const tb_real *p, const tb_real *q, long long pitch,
-                                   long long low, long long high)
-{
-    long long reach = 1, count[3] = {lines.n, lines.systems, lines.groups};
-    long long steps[3] = {lines.step, lines.stride, lines.jump}, bytes = (long long)sizeof(tb_real);
-    if (trid_p_lines_empty(lines)) return 0;
-    for (int i = 0; i < 3; i++) reach += (steps[i] < 0 ? -steps[i] : steps[i]) * (count[i] - 1);
-    if (pitch < 0) {
-        long long least = -high;
-        pitch = -pitch, high = -low, low = least;
-    }
-    size_t from = (size_t)p, to = (size_t)q;
-    long long apart = from < to ? (long long)(to - from) / bytes : -((long long)(from - to) / bytes);
-    if (pitch > 0) { /* |apart - k*pitch| <= reach, and one more for what division cuts off */
-        long long first = (apart - reach - 1) / pitch - 1, last = (apart + reach + 1) / pitch + 1;
-        if (first > low) low = first;
-        if (last < high) high = last;
-    }
-    for (long long k = low; k <= high; k++)
-        if (trid_lines_overlap(lines, (const tb_real *)(from + (size_t)(k * pitch * bytes)), q, sizeof(tb_real)))
-            return 1;
-    return 0;
-}
-
-/* The same with array k of a, b, c: elements of a are those from row 1 on, of c those before n-1, except if
-   periodic. */
-template <class tb_real>
-static int trid_p_batch_sides_meet_matrix(const trid_lines &lines, int flags, int k, const tb_real *matrix,
-                                          const tb_real *x, long long pitch, long long sides)
-{
-    const long long ends = k != 1 && (flags & TRID_BATCH_PERIODIC) == 0;
-    trid_lines own = lines;
-    own.n -= ends;
-    if (flags & TRID_BATCH_SHARED)
-        return trid_p_batch_within(lines, x, matrix + (k == 0 ? ends : 0), own.n, sides, pitch);
-    if (k == 0) matrix += ends * lines.step;
-    for (long long row = 0; row <= ends; row++)
-        if (trid_p_batch_sides_meet(own, x + row * lines.step, matrix, pitch, 0, sides - 1)) return 1;
-    return 0;
-}
-
-/* Checks the sizes and overlaps of the right-hand sides; d and x may be the same. */
-template <class tb_real>
-static int trid_p_batch_refuse_sides(const trid_lines &lines, long long sides, long long pitch, int flags,
-                                     const tb_real *a, const tb_real *b, const tb_real *c, const tb_real *d,
-                                     const tb_real *x)
+static int trid_p_batch_refuse_sides(const trid_p_batch_call<tb_real> &call, long long sides, long long pitch)
 {
     const long long most = 1ll << 56;
+    const trid_lines &lines = call.lines;
+    const tb_real *arrays[3] = {call.a, call.b, call.c}, *x = call.x;
     long long elements = lines.n * lines.systems * lines.groups, reach = 0, size = pitch < 0 ? -pitch : pitch;
     long long steps[3] = {lines.step, lines.stride, lines.jump}, count[3] = {lines.n, lines.systems, lines.groups};
     for (int i = 0; i < 3; i++) reach += (steps[i] < 0 ? -steps[i] : steps[i]) * (count[i] - 1);
     if (sides < 0 || sides > most / elements || pitch > most || pitch < -most) return TRID_BATCH_BAD_SIZE;
     if (sides < 2) return TRID_BATCH_OK;
     if (size > (most - reach) / (sides - 1)) return TRID_BATCH_BAD_SIZE;
-    const tb_real *arrays[3] = {a, b, c};
     if (trid_p_batch_sides_meet(lines, x, x, pitch, 1, sides - 1)) return TRID_BATCH_OVERLAP;
-    if (d != x && trid_p_batch_sides_meet(lines, x, d, pitch, 1 - sides, sides - 1)) return TRID_BATCH_OVERLAP;
+    if (call.d != x && trid_p_batch_sides_meet(lines, x, call.d, pitch, 1 - sides, sides - 1))
+        return TRID_BATCH_OVERLAP;
     for (int i = 0; i < 3; i++)
-        if (trid_p_batch_sides_meet_matrix(lines, flags, i, arrays[i], x, pitch, sides)) return TRID_BATCH_OVERLAP;
+        if (trid_p_batch_meets_matrix(lines, call.flags, i, arrays[i], x, sides, pitch)) return TRID_BATCH_OVERLAP;
     return TRID_BATCH_OK;
 }
 
@@ -77,18 +33,18 @@ static inline int trid_p_batch_lu_is_long(const trid_lines &lines)
 
 /* Solves for one of these: in levels, with scratch, where no block holds them at all, or they are periodic. */
 template <class bounds, class tb_real>
-static int trid_p_batch_launch_side(const trid_p_batch_plan &plan, const trid_p_batch_arrays<tb_real> &rows,
-                                    const trid_p_batch_more<tb_real> &more, const tb_real *d, tb_real *x,
-                                    cudaStream_t stream)
+static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
+                                    const trid_p_batch_lu_rows<tb_real, 0> &rows)
 {
+    typedef trid_p_batch_how how;
+    const trid_p_batch_plan &plan = work.plan;
     if (plan.flags & TRID_BATCH_PERIODIC)
-        return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::periodic, bounds>(plan, rows, d, x, stream, more);
+        return trid_p_batch_launch_levels<how::periodic, bounds>(work, rows.rows, rows.more);
     if (trid_p_batch_is_interleaved(plan) || trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
-        return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::hybrid, bounds>(plan, rows, d, x, stream);
+        return trid_p_batch_launch_levels<how::hybrid, bounds>(work, rows.rows);
     int status = TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::contiguous)
-        status = trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid, TRID_P_BATCH_ON_CHIP_LU + 1>(plan, rows, d, x,
-                                                                                                       stream);
+        status = trid_p_batch_launch_contiguous<how::hybrid, TRID_P_BATCH_ON_CHIP_LU + 1>(work, rows.rows);
     return status;
 }
 
@@ -115,22 +71,24 @@ static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, 
                                              lines, from, to));
 }
 
-/* Returns what these launches know besides: where the matrix's corners are. Where there are no factors, the transposed
+/* Returns the rows of these launches, and where the matrix's corners are. Where there are no factors, the transposed
    matrix is the same arrays by other names, as in trid_p_batch_sides. */
-template <class tb_real>
-static trid_p_batch_more<tb_real> trid_p_batch_more_of(trid_p_batch_plan *plan, trid_p_batch_arrays<tb_real> *rows,
-                                                       long long sides, long long pitch, tb_real *u)
+template <int factor, class tb_real>
+static trid_p_batch_lu_rows<tb_real, factor> trid_p_batch_lu_rows_of(trid_p_batch_call<tb_real> *call, long long sides,
+                                                                     long long pitch, tb_real *u)
 {
-    const long long end = (plan->n - 1) * rows->step;
-    trid_p_batch_more<tb_real> more = {sides, pitch, rows->a, rows->c + end, u};
+    trid_p_batch_plan *plan = &call->work.plan;
+    trid_p_batch_arrays<tb_real> rows = call->rows;
+    const long long end = (plan->n - 1) * rows.step;
+    trid_p_batch_more<tb_real> more = {sides, pitch, rows.a, rows.c + end, u};
     if (trid_p_batch_lu_is_long(plan->lines)) plan->flags &= ~TRID_BATCH_FACTORED;
     if (plan->flags & TRID_BATCH_FACTORED) { /* there the kernels do it */
-        if (plan->n == 1) rows->a = rows->c = rows->b;
-        return more;
+        if (plan->n == 1) rows.a = rows.c = rows.b;
+    } else {
+        if (plan->flags & TRID_BATCH_TRANSPOSED) more.top = rows.c + end, more.bottom = rows.a;
+        trid_p_batch_sides(*plan, &rows);
     }
-    if (plan->flags & TRID_BATCH_TRANSPOSED) more.top = rows->c + end, more.bottom = rows->a;
-    trid_p_batch_sides(*plan, rows->step, &rows->a, rows->b, &rows->c);
-    return more;
+    return {rows, more};
 }
 
 #define TB_BODY "batch/several.h"
@@ -157,29 +115,23 @@ static int trid_batch_several(trid_lines lines, long long sides, long long pitch
                               cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    lines = trid_p_lines_of(lines);
-    const int flags = trid_p_batch_flags(options), known = TRID_BATCH_SEVERAL_FLAGS;
-    const trid_p_batch_report none = {0, 0, 0, 0};
-    int status, empty = trid_p_lines_empty(lines) || sides == 0;
-    if (flags & ~known) return TRID_BATCH_BAD_FLAGS;
-    status = empty || sides < 0 ? trid_lines_check(lines)
-                                : trid_p_batch_refuse(lines, flags, known, a, b, c, d, (const tb_real *)x, 0);
+    trid_p_batch_call<tb_real> call = {trid_p_lines_of(lines), a, b, c, d, x, options, stream};
+    const int none = sides == 0 || trid_p_lines_empty(call.lines);
+    if (call.flags & ~TRID_BATCH_SEVERAL_FLAGS) return TRID_BATCH_BAD_FLAGS;
+    int status = none || sides < 0 ? trid_lines_check(lines) : trid_p_batch_refuse(&call, TRID_BATCH_SEVERAL_FLAGS);
     if (!status && sides < 0) status = TRID_BATCH_BAD_SIZE;
-    if (!status && !empty)
-        status = trid_p_batch_refuse_sides(lines, sides, pitch, flags, a, b, c, d, (const tb_real *)x);
-    if (status) return status;
-    trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
-    if (status || empty) return status;
-    trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(plan.lines, flags, a, b, c);
-    trid_p_batch_more<tb_real> more = trid_p_batch_more_of(&plan, &rows, sides, pitch, (tb_real *)0);
-    const int is_long = trid_p_batch_lu_is_long(lines);
-    if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
-    if (!is_long) return trid_p_batch_launch_lu<tb_real, 0, bounds>(plan, rows, more, d, x, stream);
+    if (!status && !none) status = trid_p_batch_refuse_sides(call, sides, pitch);
+    if (!status) status = trid_p_batch_begin_call(&call);
+    if (status || none) return status;
+    trid_p_batch_work<tb_real> &work = call.work;
+    const trid_p_batch_lu_rows<tb_real, 0> rows = trid_p_batch_lu_rows_of<0>(&call, sides, pitch, (tb_real *)0);
+    if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
+    if (!trid_p_batch_lu_is_long(lines))
+        return trid_p_batch_launch_on_chip<trid_p_batch_how::several, bounds>(work, rows);
     if constexpr (bounds::has_long) {
-        for (long long side = 0; side < sides && !status; side++) {
-            status = trid_p_batch_launch_side<bounds>(plan, rows, more, d + side * pitch, x + side * pitch, stream);
-            plan.report = none; /* the matrices are the same */
+        for (long long side = 0; side < sides && !status; side++, work.d += pitch, work.x += pitch) {
+            status = trid_p_batch_launch_side<bounds>(work, rows);
+            work.plan.report = {0, 0, 0, 0}; /* the matrices are the same */
         }
     }
     return status;
@@ -199,10 +151,10 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
                              tb_real *u, const trid_batch_options *options, cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    lines = trid_p_lines_of(lines);
-    const tb_real *const to[2] = {r, u}, *const from[3] = {a, b, c};
-    const int flags = trid_p_batch_flags(options);
-    if (flags & ~TRID_BATCH_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
+    const tb_real *const to[2] = {r, u}, *const from[3] = {a, b, c}, *none = 0;
+    trid_p_batch_call<tb_real> call = {trid_p_lines_of(lines), a, b, c, none, r, options, stream};
+    lines = call.lines;
+    if (call.flags & ~TRID_BATCH_FACTOR_FLAGS) return TRID_BATCH_BAD_FLAGS;
     int status = trid_lines_check(lines), empty = trid_p_lines_empty(lines);
     if (status) return status;
     if (!empty) {
@@ -212,24 +164,23 @@ static int trid_batch_factor(trid_lines lines, const tb_real *a, const tb_real *
         if (trid_lines_overlap(lines, r, u, sizeof(tb_real))) return TRID_BATCH_OVERLAP;
         for (int k = 0; k < 6; k++) /* r may be b, u may be c */
             if ((k % 3 != k / 3 + 1 || to[k / 3] != from[k % 3]) &&
-                trid_p_batch_sides_meet_matrix(lines, flags, k % 3, from[k % 3], to[k / 3], 0, 1))
+                trid_p_batch_meets_matrix(lines, call.flags, k % 3, from[k % 3], to[k / 3]))
                 return TRID_BATCH_OVERLAP;
     }
-    trid_p_batch_plan plan;
-    status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
+    status = trid_p_batch_begin_call(&call);
     if (status || empty) return status;
-    trid_p_batch_arrays<tb_real> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
-    trid_p_batch_more<tb_real> more = trid_p_batch_more_of(&plan, &rows, 0, 0, u);
-    const int is_long = trid_p_batch_lu_is_long(lines);
+    const trid_p_batch_plan &plan = call.work.plan;
+    const trid_p_batch_lu_rows<tb_real, 1> rows = trid_p_batch_lu_rows_of<1>(&call, 0, 0, u);
     if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
-    if (!is_long) return trid_p_batch_launch_lu<tb_real, 1, bounds>(plan, rows, more, (const tb_real *)0, r, stream);
+    if (!trid_p_batch_lu_is_long(lines))
+        return trid_p_batch_launch_on_chip<trid_p_batch_how::factor, bounds>(call.work, rows);
     const size_t bytes = (size_t)(lines.systems * lines.groups) * sizeof(int);
     if (plan.report.status && cudaMemsetAsync(plan.report.status, 0, bytes, stream) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
     for (int k = 0; k < 2; k++) {
         if (to[k] == from[k + 1]) continue;
         trid_lines all = plan.lines;
-        if (k == 1 && !(flags & TRID_BATCH_PERIODIC)) all.n--; /* c of row n-1 is not read */
+        if (k == 1 && !(call.flags & TRID_BATCH_PERIODIC)) all.n--; /* c of row n-1 is not read */
         status = trid_p_batch_launch_duplicate(all, from[k + 1], k == 0 ? r : u, stream);
         if (status) return status;
     }

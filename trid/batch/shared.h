@@ -82,12 +82,12 @@ struct trid_p_batch_kernel<trid_p_batch_how::shared, tb_real, shape, rows_type> 
 };
 
 template <class tb_real, class rows_type>
-static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_plan &plan, const rows_type &rows,
-                                                  const tb_real *d, tb_real *x, cudaStream_t stream)
+static int trid_p_batch_launch_shared_interleaved(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
-    const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::shared>(plan, rows, d, x, stream);
-    if (status != TRID_P_BATCH_NOT_LAUNCHED) return status;
-    return trid_p_batch_launch_interleaved<trid_p_batch_how::shared_else>(plan, rows, d, x, stream);
+    const int status = trid_p_batch_launch_interleaved<trid_p_batch_how::shared>(work, rows);
+    return status != TRID_P_BATCH_NOT_LAUNCHED
+               ? status
+               : trid_p_batch_launch_interleaved<trid_p_batch_how::shared_else>(work, rows);
 }
 
 #define TB_BODY "batch/shared.h"
@@ -105,30 +105,22 @@ static int trid_batch_shared(trid_lines lines, const tb_real *a, const tb_real *
                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    const int flags = trid_p_batch_flags(options);
-    trid_p_batch_plan plan;
-    lines = trid_p_lines_of(lines);
-    if (flags & TRID_BATCH_SHARED) return TRID_BATCH_BAD_FLAGS;
-    int status = trid_p_batch_refuse(lines, flags | TRID_BATCH_SHARED, TRID_BATCH_SOLVE_FLAGS | TRID_BATCH_SHARED, a, b,
-                                     c, d, (const tb_real *)x, 0);
-    if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
-    if (status || trid_p_lines_empty(lines)) return status;
-    trid_p_batch_one_matrix<tb_real> rows = {a, b, c, plan.n};
-    trid_p_batch_sides(plan, 1, &rows.a, rows.b, &rows.c);
-    const trid_p_batch_arrays<tb_real> arrays = {rows.a, rows.b, rows.c, 1, 0, 0}; /* rows without a stride */
-    if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
+    trid_p_batch_call<tb_real> call = {lines, a, b, c, d, x, options, stream};
+    const int status = trid_p_batch_accept(&call, TRID_BATCH_SOLVE_FLAGS, TRID_BATCH_SHARED);
+    const trid_p_batch_work<tb_real> &work = call.work;
+    if (status || call.empty) return status;
+    const trid_p_batch_one_matrix<tb_real> one = {call.rows.a, call.rows.b, call.rows.c, work.plan.n};
+    if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::has_long)
-        if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), 0))
-            return trid_p_batch_launch_levels<tb_real, trid_p_batch_how::hybrid, bounds>(plan, arrays, d, x, stream);
-    status = TRID_BATCH_BAD_SIZE;
-    if (trid_p_batch_as_interleaved<bounds>(plan)) {
-        if constexpr (bounds::interleaved) status = trid_p_batch_launch_shared_interleaved(plan, rows, d, x, stream);
+        if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), 0))
+            return trid_p_batch_launch_levels<trid_p_batch_how::hybrid, bounds>(work, call.rows);
+    if (trid_p_batch_as_interleaved<bounds>(work.plan)) {
+        if constexpr (bounds::interleaved) return trid_p_batch_launch_shared_interleaved(work, one);
     } else if constexpr (bounds::contiguous) {
-        status = plan.n <= 512
-                     ? trid_p_batch_launch_contiguous<trid_p_batch_how::shared>(plan, rows, d, x, stream)
-                     : trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid, 513>(plan, arrays, d, x, stream);
+        return work.plan.n <= 512 ? trid_p_batch_launch_contiguous<trid_p_batch_how::shared>(work, one)
+                                  : trid_p_batch_launch_contiguous<trid_p_batch_how::hybrid, 513>(work, call.rows);
     }
-    return status;
+    return TRID_BATCH_BAD_SIZE;
 }
 
 #endif /* TB_BODY */

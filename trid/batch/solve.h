@@ -5,42 +5,23 @@
 
 /* Launches systems that need no scratch, or else long ones. With residuals rows are arrays. */
 template <int method, class bounds, class tb_real, class rows_type>
-static int trid_p_batch_launch(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x,
-                               cudaStream_t stream)
+static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
-    /* Kernels for interleaved and for long systems refine where the flags say so. */
-    constexpr int of_others = method == trid_p_batch_how::refined ? trid_p_batch_how::checked : method;
-    constexpr int least = bounds::least, most = bounds::most;
-    if (trid_p_batch_is_not_compiled<bounds>(plan)) return TRID_BATCH_BAD_SIZE;
+    /* Kernels for long systems refine where the flags say so. */
+    constexpr int of_long = method == trid_p_batch_how::refined ? trid_p_batch_how::checked : method;
+    if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::has_long)
-        if (trid_p_batch_is_long(plan.lines, sizeof(tb_real), method != trid_p_batch_how::hybrid))
-            return trid_p_batch_launch_levels<tb_real, of_others, bounds>(plan, rows, d, x, stream);
-    int status = TRID_BATCH_BAD_SIZE;
-    if (trid_p_batch_as_interleaved<bounds>(plan)) {
-        if constexpr (bounds::interleaved)
-            status = trid_p_batch_launch_interleaved<of_others, least, most>(plan, rows, d, x, stream);
-    } else if constexpr (bounds::contiguous) {
-        status = trid_p_batch_launch_contiguous<method, least, most>(plan, rows, d, x, stream);
-    }
-    return status;
+        if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), method != trid_p_batch_how::hybrid))
+            return trid_p_batch_launch_levels<of_long, bounds>(work, rows);
+    return trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }
 
-/* Solves for arrays; flags are those of the options, and REFINED. */
-template <int method, class bounds = trid_p_batch_all, class tb_real>
-static int trid_p_batch_solve(trid_lines lines, int flags, trid_p_batch_arrays<tb_real> rows, const tb_real *d,
-                              tb_real *x, const trid_batch_options *options, cudaStream_t stream)
+/* Makes a call on arrays, which takes the flags `known` and has some of its own. */
+template <int method, class bounds, class tb_real>
+static int trid_p_batch_make(trid_p_batch_call<tb_real> call, int known, int own = 0)
 {
-    const int plain = method == trid_p_batch_how::hybrid;
-    const int known = plain ? TRID_BATCH_SOLVE_FLAGS : TRID_BATCH_CHECKED_FLAGS | TRID_BATCH_REFINED;
-    if (trid_p_batch_flags(options) & TRID_BATCH_REFINED) return TRID_BATCH_BAD_FLAGS;
-    trid_p_batch_plan plan;
-    lines = trid_p_lines_of(lines);
-    int status = trid_p_batch_refuse(lines, flags, known, rows.a, rows.b, rows.c, d, (const tb_real *)x, 0);
-    if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
-    if (status || trid_p_lines_empty(lines)) return status;
-    if (plan.report.tolerance == 0) plan.report.tolerance = 128 * (sizeof(tb_real) == 4 ? 0x1p-24 : 0x1p-53);
-    trid_p_batch_sides(plan, rows.step, &rows.a, rows.b, &rows.c);
-    return trid_p_batch_launch<method, bounds>(plan, rows, d, x, stream);
+    const int status = trid_p_batch_accept(&call, known, own);
+    return status || call.empty ? status : trid_p_batch_launch<method, bounds>(call.work, call.rows);
 }
 
 #define TB_BODY "batch/solve.h"
@@ -61,9 +42,8 @@ static int trid_batch_solve(trid_lines lines, const tb_real *a, const tb_real *b
                             tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    const int flags = trid_p_batch_flags(options);
-    const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, flags, a, b, c);
-    return trid_p_batch_solve<trid_p_batch_how::hybrid, bounds>(lines, flags, rows, d, x, options, stream);
+    return trid_p_batch_make<trid_p_batch_how::hybrid, bounds, tb_real>({lines, a, b, c, d, x, options, stream},
+                                                                        TRID_BATCH_SOLVE_FLAGS);
 }
 
 /* Solves as trid_batch_solve does, and computes the residual of each system on chip, before x is stored.
@@ -79,9 +59,8 @@ static int trid_batch_checked(trid_lines lines, const tb_real *a, const tb_real 
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    const int flags = trid_p_batch_flags(options);
-    const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, flags, a, b, c);
-    return trid_p_batch_solve<trid_p_batch_how::checked, bounds>(lines, flags, rows, d, x, options, stream);
+    return trid_p_batch_make<trid_p_batch_how::checked, bounds, tb_real>({lines, a, b, c, d, x, options, stream},
+                                                                         TRID_BATCH_CHECKED_FLAGS);
 }
 
 /* Solves as trid_batch_checked does, with one step of iterative refinement in the same precision.
@@ -95,9 +74,8 @@ static int trid_batch_refined(trid_lines lines, const tb_real *a, const tb_real 
                               tb_real *x, const trid_batch_options *options, cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    const int flags = trid_p_batch_flags(options) | TRID_BATCH_REFINED;
-    const trid_p_batch_arrays<tb_real> rows = trid_p_batch_rows_at(lines, flags, a, b, c);
-    return trid_p_batch_solve<trid_p_batch_how::refined, bounds>(lines, flags, rows, d, x, options, stream);
+    return trid_p_batch_make<trid_p_batch_how::refined, bounds, tb_real>({lines, a, b, c, d, x, options, stream},
+                                                                         TRID_BATCH_CHECKED_FLAGS, TRID_BATCH_REFINED);
 }
 
 /* Solves as trid_batch_solve does, with matrices made in registers: rows(system, row, &a, &b, &c) gives a row of the
@@ -115,15 +93,10 @@ static int trid_batch_solve_rows(trid_lines lines, const rows_type &rows, const 
                                  const trid_batch_options *options, cudaStream_t stream)
 {
     typedef trid_p_batch_bounds<most, least, only> bounds;
-    const int flags = trid_p_batch_flags(options);
-    const tb_real *none = 0;
-    trid_p_batch_plan plan;
-    lines = trid_p_lines_of(lines);
-    int status =
-        trid_p_batch_refuse(lines, flags, TRID_BATCH_SOLVE_ROWS_FLAGS, none, none, none, d, (const tb_real *)x, 1);
-    if (!status) status = trid_p_batch_begin(lines, flags, sizeof(tb_real), options, stream, &plan);
-    if (status || trid_p_lines_empty(lines)) return status;
-    return trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(plan, rows, d, x, stream);
+    trid_p_batch_call<tb_real> call = {lines, 0, 0, 0, d, x, options, stream};
+    int status = trid_p_batch_refuse(&call, TRID_BATCH_SOLVE_ROWS_FLAGS, 1);
+    if (!status) status = trid_p_batch_begin_call(&call);
+    return status || call.empty ? status : trid_p_batch_launch<trid_p_batch_how::hybrid, bounds>(call.work, rows);
 }
 
 #endif /* TB_BODY */
