@@ -1,15 +1,12 @@
 #!/bin/sh
-# batch_table.sh - the table of trid/batch.h that says which kernel serves which size, from what its launches do.
+# batch_table.sh - which kernel of trid/batch.h serves which size, from what its launches do.
 # MIT licence, see LICENSE.
 #
-#     sh bench/batch_table.sh                          the table: n up to 16384; of launches that are like others where they
-#                                                      differ, the names of the kernels alone
-#     sh bench/batch_table.sh --all                    all n, and all that is known of each
-#     sh bench/batch_table.sh trid/batch.h >NEW.h      the file, the table in its place: behind the line that names this
-#                                                      script, to the end of the comment
+#     sh bench/batch_table.sh n      the table: n up to 16384; of launches that are like others where they
+#                                    differ, the names of the kernels alone
+#     sh bench/batch_table.sh --all  all n, and all that is known of each
 #
-# tests/text.sh checks that the header has the table that this prints. Needs a C++ compiler (CXX names it) and nm, no GPU.
-# Run from the top folder.
+# docs/batch.md has the table, by bench/fill.sh. Needs a C++ compiler (CXX names it) and nm, no GPU. Run from the top folder.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,20 +19,5 @@ for room in trid/batch/*.h; do
         kernel && /^{/ { body = 1 }' "$room" >"$work/$room"
 done
 "${CXX:-g++}" -std=c++17 -I"$work" -I. -w -x c++ -include tests/simt/simt.h -O0 -no-pie -o "$work/table" bench/batch_table.cc
-[ "${1:-}" = --all ] && { "$work/table" --all trid/batch/*.h; exit; }
-"$work/table" trid/batch/*.h >"$work/lines"
-[ $# -eq 0 ] && { cat "$work/lines"; exit; }
-awk -v lines="$work/lines" '
-    skipping && /\*\/$/ { skipping = 0; next }
-    skipping { next }
-    { print }
-    /bench\/batch_table\.sh/ {
-        while ((getline line <lines) > 0) {
-            if (found) print last
-            last = line
-            found = 1
-        }
-        print last " */"
-        skipping = 1
-    }
-    END { exit !found || skipping }' "$1"
+[ "${1:-}" = --all ] || set --
+"$work/table" "$@" trid/batch/*.h

@@ -235,14 +235,5 @@ for page in *.md docs/*.md; do
 done
 nothing_in $work/links 'links that lead nowhere'
 
-# ---- which kernel serves which size is what the launches say ---------------------------------------------------------
-
-(
-    ulimit -f 524288 2>/dev/null # 256 MiB, and two minutes of a processor: it runs what it compiles
-    ulimit -t 120
-    sh bench/batch_table.sh trid/batch.h >$work/trid/batch.h 2>$work/trid_batch.log
-) && cmp -s trid/batch.h $work/trid/batch.h
-check $? "trid/batch.h: its table of sizes is not what bench/batch_table.sh makes of the launches"
-
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

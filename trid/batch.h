@@ -40,9 +40,9 @@
    and the check of pivots, which memory hides, and the same factors solve the transposed system (the adjoint of a
    solver).
 
-   The table below the types says which kernel serves which size; docs/batch.md has the measurements. A launch that is
-   called is compiled for all lengths and layouts; with bounds on n as template arguments (TRID_BATCH_ONLY_CONTIGUOUS)
-   for these alone, in a fraction of the time.
+   docs/batch.md says which kernel serves which size, and has the measurements. A launch that is called is compiled for
+   all lengths and layouts; with bounds on n as template arguments (TRID_BATCH_ONLY_CONTIGUOUS) for these alone, in a
+   fraction of the time.
 
    What they share:
      Stability  Except in trid_batch_pivoted there is no pivoting: safe for diagonally dominant matrices, and close to
@@ -64,8 +64,8 @@
    (tiles that wait for their residual); systems that no block holds, in long.h. The operations are in solve.h,
    shared.h, pivoted.h; several.h, with factored.h (LU factors); interface.h, weights.h. entries.h lists the
    launches, for C too.
-   To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h).
-   The script that the table below names makes the table.
+   To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h), and
+   sh bench/fill.sh docs/batch.md.
    To add a method, a way to solve a tile: its name in trid_p_batch_how (plan.h); rows of the two tables; for contiguous
    systems what it does differently in trid_p_batch_contiguous_tile (trid_p_batch_instance says where), for interleaved
    ones a kernel and its trid_p_batch_kernel, as checked.h has them; bench/batch_table.cc and tests/codegen.sh name it.
@@ -179,87 +179,6 @@ typedef struct {
     void *scratch;
     long long scratch_bytes;
 } trid_batch_options;
-
-/* Which kernel serves which size. The name of a kernel begins with trid_p_batch_; its room is named where its table
-   begins and has its launch below it; what is shown of it are the template's parameters, in their order. k rows are a
-   thread's. Contiguous systems (step is not the larger pitch): trid_p_batch_contiguous, of which lanes or block is the
-   scope and what stands before it the method. The fewest lanes a system, 1, 2, 4 .. 32, with which at most 16 rows a
-   lane hold it, and the least k of trid_p_batch_contiguous_shapes that does; full where tiles are full. Interleaved
-   systems (stride is the smaller pitch): `systems` of them a block, each in `parts` partitions of k rows, of which
-   `burst` rows are asked for at a time, with `ahead` bytes around them prefetched into the cache; in clusters, of as
-   many blocks as have rows, k*parts rows a block. Longer systems are cut into chunks, of 32 k rows, interleaved ones of
-   k*parts (batch/long.h): long_reduce leaves two rows of each, these are solved as systems by themselves, and
-   long_expand puts in what is then known; with pivoting pivoted_groups takes 32 chunks at a time, up and down again.
-   trid_batch_checked and _shared are shown by names alone, where they differ from trid_batch_solve (more with --all).
-   The n of each, from bench/batch_table.sh:
-     trid_batch_solve, contiguous, one system after another (batch/contiguous.h)
-       lanes  contiguous  k 2            1-2
-       lanes  contiguous  k 3            3
-       lanes  contiguous  k 4            4
-       lanes  contiguous  k 6            5-6
-       lanes  contiguous  k 8            7-8
-       lanes  contiguous  k 10           9-10 17-20 33-40 65-80 129-160 257-320
-       lanes  contiguous  k 12           11-12 21-24 41-48 81-96 161-192 321-384
-       lanes  contiguous  k 14           13-14 25-28 49-56 97-112 193-224 385-448
-       lanes  contiguous  k 16           15 29-31 57-63 113-127 225-255 449-511
-       lanes  full        k 16           16 32 64 128 256 512
-       lanes  contiguous  k 24           single 513-768
-       lanes  contiguous  k 32           single 769-1023
-       lanes  full        k 32           single 1024
-       block  contiguous  k 16  3 warps  1025-1536
-       block  contiguous  k 16  4 warps  1537-2048
-       block  contiguous  k 16  5 warps  single 2049-2560
-       block  contiguous  k 16  6 warps  single 2561-3072
-       block  contiguous  k 16  7 warps  single 3073-3584
-       block  contiguous  k 16  8 warps  single 3585-4096
-       long_*  contiguous  k 16          single 4097-
-       long_*  contiguous  k 16          double 2049-
-       block  contiguous  k 12  2 warps  double 513-768
-       block  contiguous  k 16  2 warps  double 769-1023
-       block  full        k 16  2 warps  double 1024
-     with another step or pitch: lanes 1-256
-     trid_batch_solve, interleaved, where clusters fit (batch/interleaved.h)
-       lanes  strided     k 4                                                            1
-       interleaved  k 4   systems 128            parts 1   burst 4  ahead 0              2-4
-       interleaved  k 8   systems 128            parts 1   burst 4  ahead 0              5-8
-       interleaved  k 16  systems 128            parts 1   burst 4  ahead 0              9-16
-       interleaved  k 8   systems 64, double 32  parts 4   burst 4  ahead 0              17-32
-       interleaved  k 16  systems 64, double 32  parts 4   burst 4  ahead 128            33-64
-       interleaved  k 16  systems 64, double 32  parts 8   burst 4  ahead 128            65-128
-       interleaved  k 16  systems 64, double 32  parts 8   burst 2  ahead 128  clusters  single 129-256
-       interleaved  k 16  systems 64, double 32  parts 8   burst 2  ahead 128  clusters  double 129-512 897-1024
-       interleaved  k 16  systems 32, double 16  parts 16  burst 4  ahead 128  clusters  single 257-2048
-       interleaved  k 16  systems 32, double 16  parts 16  burst 4  ahead 128  clusters  double 513-896 1025-4096
-       interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  clusters  single 2049-8192
-       interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  clusters  double 4097-8192
-       long_*  k 16  systems 32, double 16  parts 8                                      8193-
-     where none fit, or the device has none
-       interleaved  k 16  systems 32, double 16  parts 16  burst 2  ahead 256  129-256
-       interleaved  k 16  systems 16, double 8   parts 32  burst 4  ahead 128  257-512
-       interleaved  k 16  systems 8, double 4    parts 64  burst 4  ahead 128  513-1024
-       long_*  k 16  systems 32, double 16  parts 8                            1025-8192
-     trid_batch_checked, contiguous (the same): checked_lanes 1-512, checked_block single 513-2048 double 513-1024,
-       long_* single 2049-4096 double 1025-2048
-     trid_batch_checked, interleaved: checked_lanes 1, checked_interleaved 2-1024, long_* 1025-8192
-     trid_batch_shared, contiguous (the same): shared_lanes 1-512
-     trid_batch_shared, interleaved: shared_lanes 1, shared_interleaved 2-512, interleaved 513-1024
-     trid_batch_pivoted, contiguous, one system after another (the same)
-       pivoted_lanes  contiguous  k 4            1-4
-       pivoted_lanes  contiguous  k 8            5-8
-       pivoted_lanes  contiguous  k 12           9-12 17-24 33-48 65-96 129-192 257-384
-       pivoted_lanes  contiguous  k 16           13-16 25-32 49-64 97-128 193-256 385-512
-       pivoted_lanes  contiguous  k 32           single 513-1024
-       pivoted_block  contiguous  k 32  2 warps  single 1025-2048
-       pivoted_block  contiguous  k 32  3 warps  single 2049-3072
-       pivoted_block  contiguous  k 32  4 warps  single 3073-4096
-       pivoted_chunks  contiguous  k 32          single 4097-
-       pivoted_block  contiguous  k 12  2 warps  double 513-768
-       pivoted_block  contiguous  k 16  2 warps  double 769-1024
-       pivoted_block  contiguous  k 16  3 warps  double 1025-1536
-       pivoted_block  contiguous  k 16  4 warps  double 1537-2048
-       pivoted_chunks  contiguous  k 16          double 2049-
-     with another step or pitch: pivoted_lanes 1-256
-     interleaved: pivoted_lanes 1, interleaved 2-8192, pivoted_chunks 8193- */
 
 #if TB_HOST_SCOPE
 /* Returns what a launch's status says. */
