@@ -114,9 +114,12 @@ static kernel kernel_of(const launch &one)
         found.is[name] = atoi(arguments.c_str() + at + 1);
         at = arguments.find(',', at + 1);
     }
-    if (found.name != "interleaved") found.is.erase("burst"); /* which asks for all rows at once */
     if (found.name == "contiguous")
         found.name = std::string(method.at(found.is["method"])) + (found.is["scope"] ? "block" : "lanes");
+    if (found.name == "interleaved") {
+        const std::string by = method.at(atoi(arguments.c_str() + arguments.find(',') + 1));
+        if (by != "" && by != "pivoted_") found.name = by + found.name, found.is.erase("burst"); /* all rows at once */
+    }
     return found;
 }
 

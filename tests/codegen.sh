@@ -126,7 +126,7 @@ awk -v version="$version" -v passed=$passed -v failed=$failed -v skipped=$skippe
         if (name !~ /^(trid_p_batch|bs1d|bs3d)_/) return 1
         if (name ~ /^trid_p_batch_/)
             return $1 == "sm_90" && $4 > 16 &&
-                   name ~ /^trid_p_batch_(contiguous<[a-z]*,(1|768),|interleaved<[a-z]*,trid_p_batch_shape<[0-9,]*,[0-2],1>,0,trid_p)/
+                   name ~ /^trid_p_batch_(contiguous<[a-z]*,(1|768),|interleaved<[a-z]*,1,trid_p_batch_shape<[0-9,]*,[0-2],1>,trid_p)/
         if (name !~ /_f32/) return 0
         split(name, part, /[<,>]/)
         if (name ~ /^bs3d_/) return name ~ /implicit/ && name !~ /<32[,>]|(up|forward)_f32<1[,>]/

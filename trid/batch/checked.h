@@ -126,11 +126,9 @@ TB_D void trid_p_batch_finish_checked(const trid_p_batch_plan &plan, const trid_
     }
 }
 
-/* Solves as trid_p_batch_interleaved does, for arrays, and computes the residual of each system. */
-template <class tb_real, class shape>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
-TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> rows,
-                                                  const tb_real *d, tb_real *x)
+/* Solves as the plain method does, for arrays, and computes the residual of each system. */
+template <class tb_real, class shape, class rows_type>
+TB_D void trid_p_batch_checked_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, half_len = 2 * k * shape::threads;
     constexpr int span = TRID_P_BATCH_SPAN(tb_real, systems, parts);
@@ -138,7 +136,6 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
     __shared__ int worst[systems];
     __shared__ unsigned largest[2 * systems];
     TRID_DYNAMIC_SHARED(dynamic);
-    if (trid_p_batch_is_empty<shape>()) return;
     const int line = (int)threadIdx.x % systems, part = (int)threadIdx.x / systems, first = k * part;
     const int reports = trid_p_batch_reports(plan), refined = (plan.flags & TRID_BATCH_REFINED) != 0;
     tb_real *stage = (tb_real *)dynamic;
@@ -186,10 +183,8 @@ TRID_KERNEL void trid_p_batch_checked_interleaved(trid_p_batch_plan plan, trid_p
         trid_p_batch_finish_checked<shape>(plan, here, most, solved, x, worst, largest);
     }
 }
-
 template <class tb_real, class shape, class rows_type>
-struct trid_p_batch_kernel<trid_p_batch_how::checked, tb_real, shape, rows_type> {
-    static auto of() { return trid_p_batch_checked_interleaved<tb_real, shape>; }
+struct trid_p_batch_tiles<trid_p_batch_how::checked, tb_real, shape, rows_type> {
     static constexpr trid_p_batch_needs needs(int, int)
     {
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>, real = (int)sizeof(tb_real);
@@ -197,5 +192,10 @@ struct trid_p_batch_kernel<trid_p_batch_how::checked, tb_real, shape, rows_type>
         constexpr int bytes = shape::pipelined ? 6 * shape::k * shape::threads * real : 0;
         constexpr int fixed = (shape::parts > 1 ? 6 * span * real : 0) + 12 * shape::systems + 1536; /* its own */
         return {bytes, fixed, resident, resident, 8};
+    }
+    static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
+                                          tb_real *x)
+    {
+        trid_p_batch_checked_tiles<tb_real, shape>(plan, rows, d, x);
     }
 };

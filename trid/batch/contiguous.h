@@ -10,7 +10,7 @@ struct trid_p_batch_instance {
     static constexpr int in_warp = scope == trid_p_batch_how::lanes, full = layout == trid_p_batch_how::full;
     static constexpr int pivoted = method == trid_p_batch_how::pivoted, lu = method & trid_p_batch_how::lu;
     static constexpr int one_matrix = method == trid_p_batch_how::shared, refined = method & trid_p_batch_how::refined;
-    static constexpr int checked = method & (trid_p_batch_how::checked | trid_p_batch_how::refined);
+    static constexpr int checked = method & trid_p_batch_how::checks;
     static constexpr int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     static constexpr int literal = full || k > 16 || !(in_warp || checked); /* as in trid_p_batch_slots */
     /* Where registers are few, where a thread works is computed again after the solve. */
@@ -222,17 +222,17 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
         {shared, lanes, strided, 16, {{4, 4}, {2, 4}}},
 
         {checked, lanes, full, 16, {{4, 6}, {2, 6}}},
-        {checked | refined, lanes, full, 16, {{4, 5}, {2, 4}}},
-        {checked | refined, block, full, 16, {{2, 0}, {2, 0}}},
-        {checked | refined, lanes, contiguous, 4, {{4, 6}, {2, 6}}},
-        {checked | refined, lanes, contiguous, 8, {{4, 6}, {2, 6}}},
-        {checked | refined, lanes, contiguous, 12, {{4, 4}, {2, 4}}},
-        {checked | refined, lanes, contiguous, 16, {{4, 4}, {2, 4}}},
-        {checked | refined, block, contiguous, 12, {{2, 0}, {2, 0}}},
-        {checked | refined, block, contiguous, 16, {{4, 0}, {2, 0}}},
-        {checked | refined, lanes, strided, 8, {{4, 6}, {2, 6}}},
-        {checked | refined, lanes, strided, 16, {{4, 4}, {2, 4}}},
-        {checked | refined, block, strided, 16, {{4, 0}, {2, 0}}},
+        {checks, lanes, full, 16, {{4, 5}, {2, 4}}},
+        {checks, block, full, 16, {{2, 0}, {2, 0}}},
+        {checks, lanes, contiguous, 4, {{4, 6}, {2, 6}}},
+        {checks, lanes, contiguous, 8, {{4, 6}, {2, 6}}},
+        {checks, lanes, contiguous, 12, {{4, 4}, {2, 4}}},
+        {checks, lanes, contiguous, 16, {{4, 4}, {2, 4}}},
+        {checks, block, contiguous, 12, {{2, 0}, {2, 0}}},
+        {checks, block, contiguous, 16, {{4, 0}, {2, 0}}},
+        {checks, lanes, strided, 8, {{4, 6}, {2, 6}}},
+        {checks, lanes, strided, 16, {{4, 4}, {2, 4}}},
+        {checks, block, strided, 16, {{4, 0}, {2, 0}}},
 
         {pivoted, lanes, contiguous, 4, {{4, 7}, {2, 8}}},
         {pivoted, lanes, contiguous, 8, {{4, 7}, {2, 8}}},
@@ -382,7 +382,7 @@ static int trid_p_batch_launch_contiguous(trid_p_batch_work<tb_real> work, const
     for (plan.lanes_log2 = 0; 1 << plan.lanes_log2 < lanes;) plan.lanes_log2++;
     plan.magic = lanes == 32 ? 0 : ((1u << 20) + (unsigned)n - 1) / (unsigned)n;
     int layout = plan.lines.systems % (32 / lanes) ? trid_p_batch_how::contiguous : trid_p_batch_how::full;
-    if constexpr ((method & (trid_p_batch_how::checked | trid_p_batch_how::refined)) != 0)
+    if constexpr ((method & trid_p_batch_how::checks) != 0)
         if (!trid_p_batch_has_words(work, rows)) layout = trid_p_batch_how::contiguous;
     if (plan.lines.step != 1 || (lanes < 32 && (plan.lines.stride != n || !trid_p_batch_rows_follow(plan, rows))))
         layout = trid_p_batch_how::strided;

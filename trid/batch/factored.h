@@ -35,41 +35,47 @@ struct trid_p_batch_in_warp {
         return up ? __shfl_down_sync(TB_FULL_WARP, x, 1, lanes) : __shfl_up_sync(TB_FULL_WARP, x, 1, lanes);
     }
 };
-template <class tb_real, int k>
-struct trid_p_batch_in_block {
-    tb_real *between; /* TRID_BLOCK_LU_LEN + 1 elements of shared memory, more than threads */
-    TRID_P_BATCH_MEMBER int first() const { return k * (int)threadIdx.x; }
-    TRID_P_BATCH_MEMBER int lu(int n, tb_real *a, tb_real *b, tb_real *c) const
-    {
-        __syncthreads();
-        return trid_block_lu(k, n, a, b, c, between);
-    }
-    TRID_P_BATCH_MEMBER int open(int up, const tb_real *m, tb_real *keep) const
-    {
-        __syncthreads();
-        return trid_block_recurrence_open(k, up, 0, m, keep, between + up * TRID_BLOCK_RECURRENCE_LEN);
-    }
-    TRID_P_BATCH_MEMBER void recurrence(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
-    {
-        trid_block_recurrence(k, up, 0, m, keep, turns, d, between + up * TRID_BLOCK_RECURRENCE_LEN);
-    }
+/* Threads that share a system, of which neighbours are `systems` apart, meet in shared memory: `at` elements on there is
+   one for each system. */
+template <class tb_real, int k, int systems, int at>
+struct trid_p_batch_in_threads {
+    tb_real *between;
+    TRID_P_BATCH_MEMBER int first() const { return k * ((int)threadIdx.x / systems); }
     TRID_P_BATCH_MEMBER tb_real pick(int row, const tb_real *u) const
     {
+        tb_real *own = between + at + (int)threadIdx.x % systems;
         if (row < 0) return 0;
         __syncthreads(); /* the one before has been read */
         TB_UNROLL
         for (int j = 0; j < k; j++)
-            if (first() + j == row) between[TRID_BLOCK_LU_LEN] = u[j];
+            if (first() + j == row) *own = u[j];
         __syncthreads();
-        return between[TRID_BLOCK_LU_LEN];
+        return *own;
     }
     TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
     {
-        int thread = (int)threadIdx.x, from = up ? thread + 1 : thread - 1;
+        int thread = (int)threadIdx.x, from = up ? thread + systems : thread - systems;
         __syncthreads();
         between[thread] = x;
         __syncthreads();
         return from >= 0 && from < (int)blockDim.x ? between[from] : (tb_real)0;
+    }
+};
+template <class tb_real, int k>
+struct trid_p_batch_in_block : trid_p_batch_in_threads<tb_real, k, 1, TRID_BLOCK_LU_LEN> {
+    TRID_P_BATCH_MEMBER int lu(int n, tb_real *a, tb_real *b, tb_real *c) const
+    {
+        __syncthreads();
+        return trid_block_lu(k, n, a, b, c, this->between);
+    }
+    TRID_P_BATCH_MEMBER int open(int up, const tb_real *m, tb_real *keep) const
+    {
+        __syncthreads();
+        return trid_block_recurrence_open(k, up, 0, m, keep, this->between + up * TRID_BLOCK_RECURRENCE_LEN);
+    }
+    TRID_P_BATCH_MEMBER void recurrence(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
+    {
+        trid_block_recurrence(k, up, 0, m, keep, turns, d, this->between + up * TRID_BLOCK_RECURRENCE_LEN);
     }
 };
 /* Returns the scope of a contiguous system. */
@@ -80,46 +86,27 @@ TB_D auto trid_p_batch_group_of(const trid_p_batch_plan &plan, const trid_p_batc
     if constexpr (scope == trid_p_batch_how::lanes)
         return trid_p_batch_in_warp<tb_real, k>{plan.lanes, here.rank};
     else
-        return trid_p_batch_in_block<tb_real, k>{room.between};
+        return trid_p_batch_in_block<tb_real, k>{{room.between}};
 }
 
+template <class tb_real, int systems, int parts>
+static constexpr int trid_p_batch_lu_len = TRID_P_INTERLEAVED_LU_LEN(systems, parts, TRID_P_BATCH_BANKS(tb_real));
 template <class tb_real, int k, int systems, int parts>
-struct trid_p_batch_in_interleaved {
-    enum { len = TRID_P_INTERLEAVED_LU_LEN(systems, parts, TRID_P_BATCH_BANKS(tb_real)) };
-    tb_real *between; /* len + systems elements of shared memory */
-    TRID_P_BATCH_MEMBER int first() const { return k * ((int)threadIdx.x / systems); }
+struct trid_p_batch_in_interleaved
+    : trid_p_batch_in_threads<tb_real, k, systems, trid_p_batch_lu_len<tb_real, systems, parts>> {
     TRID_P_BATCH_MEMBER int lu(int n, tb_real *a, tb_real *b, tb_real *c) const
     {
         __syncthreads();
-        return trid_block_interleaved_lu(k, systems, parts, n, a, b, c, between);
+        return trid_block_interleaved_lu(k, systems, parts, n, a, b, c, this->between);
     }
     TRID_P_BATCH_MEMBER int open(int up, const tb_real *m, tb_real *keep) const
     {
         __syncthreads();
-        return trid_block_interleaved_recurrence_open(k, systems, parts, up, 0, m, keep, between);
+        return trid_block_interleaved_recurrence_open(k, systems, parts, up, 0, m, keep, this->between);
     }
     TRID_P_BATCH_MEMBER void recurrence(int up, const tb_real *m, const tb_real *keep, int turns, tb_real *d) const
     {
-        trid_block_interleaved_recurrence(k, systems, parts, up, 0, m, keep, turns, d, between);
-    }
-    TRID_P_BATCH_MEMBER tb_real pick(int row, const tb_real *u) const
-    {
-        tb_real *line = between + len + (int)threadIdx.x % systems;
-        if (row < 0) return 0;
-        __syncthreads();
-        TB_UNROLL
-        for (int j = 0; j < k; j++)
-            if (first() + j == row) *line = u[j];
-        __syncthreads();
-        return *line;
-    }
-    TRID_P_BATCH_MEMBER tb_real pass(int up, tb_real x) const
-    {
-        int thread = (int)threadIdx.x, from = up ? thread + systems : thread - systems;
-        __syncthreads();
-        between[thread] = x;
-        __syncthreads();
-        return from >= 0 && from < systems * parts ? between[from] : (tb_real)0;
+        trid_block_interleaved_recurrence(k, systems, parts, up, 0, m, keep, turns, d, this->between);
     }
 };
 
@@ -367,18 +354,17 @@ TB_D void trid_p_batch_fetch_side(of pipeline, const trid_p_batch_more<tb_real> 
 }
 
 /* The same for interleaved systems of n <= k*parts rows. A block takes one tile after another; the matrix of the next
-   and the next right-hand side are on their way while it solves for a right-hand side. */
+   and the next right-hand side are on their way while it solves for a right-hand side.
+   On their way: the matrix, one right-hand side; and in shared memory z of a periodic system. */
 template <class tb_real, class shape, int factor>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
-TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batch_lu_rows<tb_real, factor> all,
-                                             const tb_real *d, tb_real *x)
+TB_D void trid_p_batch_lu_tiles(const trid_p_batch_plan &plan, const trid_p_batch_lu_rows<tb_real, factor> &all,
+                                const tb_real *d, tb_real *x)
 {
     constexpr int k = shape::k, systems = shape::systems, threads = shape::threads;
     typedef trid_p_batch_in_interleaved<tb_real, k, systems, shape::parts> scope_type;
-    __shared__ tb_real between[scope_type::len + systems];
+    __shared__ tb_real between[trid_p_batch_lu_len<tb_real, systems, shape::parts> + systems];
     __shared__ int worst[systems];
     TRID_DYNAMIC_SHARED(dynamic);
-    if (trid_p_batch_is_empty<shape>()) return;
     const trid_p_batch_arrays<tb_real> &rows = all.rows;
     const trid_p_batch_more<tb_real> &more = all.more;
     int line = (int)threadIdx.x % systems, first = k * ((int)threadIdx.x / systems), n = plan.n;
@@ -401,7 +387,7 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
         trid_p_batch_border<tb_real> border = {z, threads, 0, 0, 0, 0, 0, 0};
         trid_p_batch_corners(plan, more, trid_p_batch_matrix_at(plan, rows, p, 0), p.in_batch, &border);
         if (first == 0) worst[line] = TRID_P_BATCH_NO_ROW; /* before the barriers inside */
-        scope_type scope = {between};
+        scope_type scope = {{between}};
         int met = trid_p_batch_lu_factor(scope, n, plan.flags, &u, &border);
         trid_p_batch_recurrences<tb_real> recurrences;
         if (!factor || periodic) trid_p_batch_open(scope, u, &recurrences);
@@ -429,11 +415,8 @@ TRID_KERNEL void trid_p_batch_lu_interleaved(trid_p_batch_plan plan, trid_p_batc
         __syncthreads(); /* what is shared has been read */
     }
 }
-
-/* On their way: the matrix, one right-hand side; and in shared memory z of a periodic system. */
 template <int method, class tb_real, class shape, int factor>
-struct trid_p_batch_kernel<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, factor>> {
-    static auto of() { return trid_p_batch_lu_interleaved<tb_real, shape, factor>; }
+struct trid_p_batch_tiles<method, tb_real, shape, trid_p_batch_lu_rows<tb_real, factor>> {
     static constexpr trid_p_batch_needs needs(int flags, int)
     {
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>,
@@ -441,5 +424,11 @@ struct trid_p_batch_kernel<method, tb_real, shape, trid_p_batch_lu_rows<tb_real,
         const int arrays = (shape::pipelined ? on_their_way : 0) + (flags & TRID_BATCH_PERIODIC ? 1 : 0);
         const int bytes = arrays * shape::k * shape::threads * (int)sizeof(tb_real);
         return {bytes, 14 * 1024, resident, resident, 8};
+    }
+    static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan,
+                                          const trid_p_batch_lu_rows<tb_real, factor> &rows, const tb_real *d,
+                                          tb_real *x)
+    {
+        trid_p_batch_lu_tiles<tb_real, shape>(plan, rows, d, x);
     }
 };

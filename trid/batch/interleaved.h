@@ -38,9 +38,8 @@ TB_D int trid_p_batch_solve_tile(int n, int valid, trid_p_batch_equations<tb_rea
 /* Solves interleaved systems of n <= k*parts rows. A block takes one tile after another. Rows are asked for `burst` at
    a time, each time as soon as the same rows of the tile before are in registers. In clusters, each block has k*parts
    rows. */
-template <class tb_real, class shape, int pivoted, class rows_type>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_resident<tb_real, shape::k, shape::threads>)
-TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
+template <int pivoted, class tb_real, class shape, class rows_type>
+TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
     typedef trid_p_batch_rows<rows_type> of;
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts, arrays = of::are_arrays ? 4 : 1;
@@ -51,7 +50,6 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
     __shared__ int worst[systems];
     __shared__ unsigned long long mbarrier[cluster ? 2 : 1];
     TRID_DYNAMIC_SHARED(dynamic);
-    if (trid_p_batch_is_empty<shape>()) return;
     const int block = cluster ? trid_cluster_rank() : 0, blocks = cluster ? trid_cluster_size() : 1;
     const int line = (int)threadIdx.x % systems, part = (int)threadIdx.x / systems, first = k * (parts * block + part);
     const int reports = trid_p_batch_reports(plan);
@@ -100,18 +98,9 @@ TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows
         }
     }
 }
-
-/* What a launch must know of a kernel: bytes of shared memory for what is on its way, and at most for all else; how
-   many blocks a multiprocessor the kernel is made for, and needs; since which compute capability it is worth
-   launching. */
-struct trid_p_batch_needs {
-    int bytes, fixed, resident, least, since;
-};
-/* A method's kernel and its needs. The other kernels say theirs in their rooms. */
 template <int method, class tb_real, class shape, class rows_type>
-struct trid_p_batch_kernel {
+struct trid_p_batch_tiles {
     static constexpr int pivoted = method == trid_p_batch_how::pivoted;
-    static auto of() { return trid_p_batch_interleaved<tb_real, shape, pivoted, rows_type>; }
     static constexpr trid_p_batch_needs needs(int flags, int blocks)
     {
         const int arrays = (trid_p_batch_rows<rows_type>::are_arrays ? 4 : 1) + (flags & TRID_BATCH_ADD ? 1 : 0);
@@ -121,7 +110,20 @@ struct trid_p_batch_kernel {
         constexpr int resident = trid_p_batch_resident<tb_real, shape::k, shape::threads>;
         return {bytes, (pivoted ? 21 : 16) * 1024, resident, resident, 8};
     }
+    static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
+                                          tb_real *x)
+    {
+        trid_p_batch_plain_tiles<pivoted, tb_real, shape>(plan, rows, d, x);
+    }
 };
+
+/* The kernel for interleaved systems, of all methods and shapes. */
+template <class tb_real, int method, class shape, class rows_type>
+TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_tiles<method, tb_real, shape, rows_type>::needs(0, 1).resident)
+TRID_KERNEL void trid_p_batch_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
+{
+    if (!trid_p_batch_is_empty<shape>()) trid_p_batch_tiles<method, tb_real, shape, rows_type>::solve(plan, rows, d, x);
+}
 
 /* ---- the shapes of all kernels for interleaved systems ----------------------------------------------------------- */
 
@@ -135,19 +137,19 @@ struct trid_p_batch_tiling {
    are faster up to 256 rows; in double precision up to 512, and from 897 to 1024. Where 16 blocks have no room for what
    they tell each other (a pivoted solve that adds to x), there are fewer blocks of 32 partitions. */
 struct trid_p_batch_tilings : trid_p_batch_how {
-    static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checked | lu;
+    static constexpr int all_but_pivoted = hybrid | reduced | shared_else | checks | lu;
     static constexpr trid_p_batch_tiling rows[] = {
-        {hybrid | shared | checked, pipelined, 1, 4, 4, {128, 128}, 1, 4, 0},
+        {hybrid | shared | checks, pipelined, 1, 4, 4, {128, 128}, 1, 4, 0},
         {hybrid | shared, pipelined, 5, 8, 8, {128, 128}, 1, 4, 0},
         {hybrid | shared, pipelined, 9, 16, 16, {128, 128}, 1, 4, 0},
-        {checked, pipelined, 5, 16, 16, {128, 128}, 1, 4, 0},
+        {checks, pipelined, 5, 16, 16, {128, 128}, 1, 4, 0},
         {pivoted | lu, pipelined, 1, 16, 16, {128, 128}, 1, 4, 0},
         {pivoted, pipelined, 17, 32, 16, {128, 64}, 2, 4, 0},
-        {hybrid | shared | checked, pipelined, 17, 32, 8, {64, 32}, 4, 4, 0},
-        {hybrid | pivoted | checked, pipelined, 33, 64, 16, {64, 32}, 4, 4, 128},
+        {hybrid | shared | checks, pipelined, 17, 32, 8, {64, 32}, 4, 4, 0},
+        {hybrid | pivoted | checks, pipelined, 33, 64, 16, {64, 32}, 4, 4, 128},
         {lu, pipelined, 17, 64, 16, {64, 32}, 4, 4, 128},
         {reduced, pipelined, 1, 64, 16, {64, 32}, 4, 4, 128},
-        {hybrid | pivoted | checked, pipelined, 65, 128, 16, {64, 32}, 8, 4, 128},
+        {hybrid | pivoted | checks, pipelined, 65, 128, 16, {64, 32}, 8, 4, 128},
         {shared, pipelined, 33, 64, 8, {64, 32}, 8, 8, 128},
         {shared, pipelined, 65, 128, 8, {64, 32}, 16, 8, 128},
         {shared, pipelined, 129, 256, 8, {32, 16}, 32, 8, 256},
@@ -159,11 +161,11 @@ struct trid_p_batch_tilings : trid_p_batch_how {
         {hybrid | beyond | pivoted, clusters, 257, 4096, 16, {0, 16}, 16, 4, 128},
         {hybrid | beyond | pivoted, clusters, 257, 8192, 16, {16, 8}, 32, 4, 128},
         {hybrid, pipelined_elsewhere, 129, 256, 16, {32, 16}, 16, 2, 256},
-        {pivoted | checked, pipelined, 129, 256, 16, {32, 16}, 16, 4, 256},
+        {pivoted | checks, pipelined, 129, 256, 16, {32, 16}, 16, 4, 256},
         {lu, pipelined, 65, 256, 16, {32, 16}, 16, 4, 256},
         {hybrid | pivoted, pipelined_elsewhere, 257, 512, 16, {16, 8}, 32, 4, 128},
-        {checked, pipelined, 257, 512, 16, {16, 8}, 32, 4, 128},
-        {hybrid | checked, pipelined, 513, 1024, 16, {8, 4}, 64, 4, 128},
+        {checks, pipelined, 257, 512, 16, {16, 8}, 32, 4, 128},
+        {hybrid | checks, pipelined, 513, 1024, 16, {8, 4}, 64, 4, 128},
         {lu, pipelined, 257, 1024, 16, {8, 4}, 64, 4, 128},
         {reduced | shared_else, pipelined, 65, 1024, 16, {8, 4}, 64, 4, 128},
         {all_but_pivoted, unpipelined_elsewhere, 1, 16, 16, {128, 128}, 1, 16, 0},
@@ -186,15 +188,16 @@ template <int method, class shape, class tb_real, class rows_type>
 static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int blocks, int vectorised,
                                      const rows_type &rows)
 {
-    typedef trid_p_batch_kernel<method, tb_real, shape, rows_type> scalar;
-    typedef trid_p_batch_kernel<method, tb_real, typename shape::in_pieces, rows_type> in_pieces;
-    constexpr trid_p_batch_needs most = scalar::needs(~0, 1);
+    constexpr int solver = trid_p_batch_how::solver_of(method);
+    typedef trid_p_batch_tiles<solver, tb_real, shape, rows_type> tiles;
+    constexpr trid_p_batch_needs most = tiles::needs(~0, 1);
     static_assert(!TRID_P_BATCH_ALWAYS_PIPELINED(90) || !shape::pipelined || method == trid_p_batch_how::pivoted ||
                       most.least * (most.bytes + most.fixed) <= TRID_P_BATCH_SHARED_BYTES,
                   "every tile must have room");
     trid_p_batch_plan plan = work.plan;
-    const auto kernel = vectorised ? in_pieces::of() : scalar::of();
-    trid_p_batch_needs needs = scalar::needs(plan.flags, blocks);
+    const auto kernel = vectorised ? trid_p_batch_interleaved<tb_real, solver, typename shape::in_pieces, rows_type>
+                                   : trid_p_batch_interleaved<tb_real, solver, shape, rows_type>;
+    trid_p_batch_needs needs = tiles::needs(plan.flags, blocks);
     trid_p_batch_device device;
     dim3 grid, block(shape::threads);
     if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
@@ -261,8 +264,6 @@ static int trid_p_batch_is_vectorised(const trid_lines &lines, const rows_type &
 template <int method, int least = 1, int most = TRID_BATCH_MAX_N, class tb_real, class rows_type>
 static int trid_p_batch_launch_interleaved(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
-    /* Kernels for interleaved systems refine where the flags say so. */
-    constexpr int of_kernels = method == trid_p_batch_how::refined ? trid_p_batch_how::checked : method;
     const int vectorised = trid_p_batch_is_vectorised(work.plan.lines, rows, work.d);
-    return trid_p_batch_launch_tiling<of_kernels, least, most>(work, vectorised, rows);
+    return trid_p_batch_launch_tiling<method, least, most>(work, vectorised, rows);
 }

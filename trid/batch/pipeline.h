@@ -33,6 +33,17 @@ template <class tb_real, int k, int threads>
 static constexpr int trid_p_batch_resident =
     trid_p_batch_threads_for<tb_real, k> > threads ? trid_p_batch_threads_for<tb_real, k> / threads : 1;
 
+/* What a launch must know of a kernel: bytes of shared memory for what is on its way, and at most for all else; how
+   many blocks a multiprocessor the kernel is made for, and needs; since which compute capability it is worth
+   launching. */
+struct trid_p_batch_needs {
+    int bytes, fixed, resident, least, since;
+};
+/* How a method takes the tiles of interleaved systems: needs(), by the flags of the launch and the blocks of a cluster,
+   and solve(), the body of the kernel. Its room has its own. */
+template <int method, class tb_real, class shape, class rows_type>
+struct trid_p_batch_tiles;
+
 /* What a thread has of a tile: rows of one system. */
 struct trid_p_batch_place {
     long long at, system; /* offset of its first row; the system's index */

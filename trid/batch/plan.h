@@ -15,7 +15,13 @@ struct trid_p_batch_how {
        with residuals; refined: and with a step of refinement where that is asked for; several: several right-hand
        sides, by LU; factor: LU factors; periodic: long periodic systems, by the hybrid. */
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
-    static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024;
+    static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
+                         checks = checked | refined;
+    /* Returns the method by which kernels for interleaved and long systems solve. They refine where the flags say so. */
+    static constexpr int solver_of(int method)
+    {
+        return method == refined ? checked : method & (beyond | reduced | shared_else) ? hybrid : method;
+    }
     enum { lanes, block }; /* who solves a contiguous system: 1, 2, 4 .. 32 lanes of a warp, or a block */
     /* Where contiguous systems lie. full: every tile is full, n being k times the lanes or threads, one system after
        another; contiguous: any n, one after another, or one system a warp; strided: any step and stride, also 0 for

@@ -8,8 +8,7 @@
 template <class tb_real, int threads>
 static constexpr int trid_p_batch_shared_resident = (sizeof(tb_real) == 4 ? 1024 : 768) / threads;
 template <class tb_real, class shape, class rows_type>
-TRID_P_BATCH_BOUNDS(shape::threads, trid_p_batch_shared_resident<tb_real, shape::threads>)
-TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_type rows, const tb_real *d, tb_real *x)
+TB_D void trid_p_batch_shared_tiles(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d, tb_real *x)
 {
     typedef trid_p_batch_rows<rows_type> of;
     constexpr int k = shape::k, systems = shape::systems, parts = shape::parts;
@@ -66,10 +65,8 @@ TRID_KERNEL void trid_p_batch_shared_interleaved(trid_p_batch_plan plan, rows_ty
             trid_p_batch_tell(plan, here.system, worst, 0, (tb_real)0, (tb_real)0);
     }
 }
-
 template <class tb_real, class shape, class rows_type>
-struct trid_p_batch_kernel<trid_p_batch_how::shared, tb_real, shape, rows_type> {
-    static auto of() { return trid_p_batch_shared_interleaved<tb_real, shape, rows_type>; }
+struct trid_p_batch_tiles<trid_p_batch_how::shared, tb_real, shape, rows_type> {
     static constexpr trid_p_batch_needs needs(int flags, int)
     {
         constexpr int span = TRID_P_BATCH_SPAN(tb_real, shape::systems, shape::parts), real = (int)sizeof(tb_real);
@@ -78,6 +75,11 @@ struct trid_p_batch_kernel<trid_p_batch_how::shared, tb_real, shape, rows_type> 
         const int bytes = (flags & TRID_BATCH_ADD ? 2 : 1) * shape::k * shape::threads * real;
         /* 1536: what a block takes for itself */
         return {bytes, elements * real + 1536, trid_p_batch_shared_resident<tb_real, shape::threads>, 1, 0};
+    }
+    static TRID_P_BATCH_MEMBER void solve(const trid_p_batch_plan &plan, const rows_type &rows, const tb_real *d,
+                                          tb_real *x)
+    {
+        trid_p_batch_shared_tiles<tb_real, shape>(plan, rows, d, x);
     }
 };
 

@@ -7,12 +7,10 @@
 template <int method, class bounds, class tb_real, class rows_type>
 static int trid_p_batch_launch(const trid_p_batch_work<tb_real> &work, const rows_type &rows)
 {
-    /* Kernels for long systems refine where the flags say so. */
-    constexpr int of_long = method == trid_p_batch_how::refined ? trid_p_batch_how::checked : method;
     if (trid_p_batch_is_not_compiled<bounds>(work.plan)) return TRID_BATCH_BAD_SIZE;
     if constexpr (bounds::has_long)
         if (trid_p_batch_is_long(work.plan.lines, sizeof(tb_real), method != trid_p_batch_how::hybrid))
-            return trid_p_batch_launch_levels<of_long, bounds>(work, rows);
+            return trid_p_batch_launch_levels<trid_p_batch_how::solver_of(method), bounds>(work, rows);
     return trid_p_batch_launch_on_chip<method, bounds>(work, rows);
 }
 
