@@ -18,6 +18,8 @@
        trid_lines_overlap       whether two arrays that lie so share an element
        trid_batch_scratch       bytes of device memory that a launch on such systems may need: 0 up to 1024 rows
        trid_batch_status_string
+     the device (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
+       trid_device_query        what launches ask the CUDA runtime, once for all of them
      launches, each with _f32 and _f64 (CUDA, and C by a file with TRID_BATCH_IMPLEMENTATION)
        trid_batch_solve         x = A^-1 d, or x += A^-1 d; status of each system where wanted
        trid_batch_shared        the same with one matrix for all systems
@@ -158,6 +160,14 @@ enum {
     TRID_BATCH_ONLY_INTERLEAVED = 2
 };
 
+/* A device, as launches see it: multiprocessors; bytes of shared memory that a block may ask for; the compute capability
+   of the device and of the code, the lower of them; whether some kernels are empty; how many clusters of 1 .. 16 blocks
+   run at a time that have a multiprocessor a block; and what names the code, of which alone all this is true. */
+typedef struct {
+    int processors, most, major, always_pipelined, clusters[17];
+    const void *code;
+} trid_device;
+
 /* What a launch is asked besides its arrays. A null pointer, for all of it or for a field, asks for nothing, and so
    does 0. All pointers are to device memory.
      flags      TRID_BATCH_ADD and the like
@@ -169,7 +179,8 @@ enum {
      tolerance  the largest residual that is not a failure; 0 stands for 128 unit roundoffs
      failed     failed[0]: how many statuses are not 0; failed[1]: the least index of such a system, all bits set if
                 there is none. The launch sets both first
-     scratch    memory for long systems, with as many bytes as trid_batch_scratch says, aligned to 16 */
+     scratch    memory for long systems, with as many bytes as trid_batch_scratch says, aligned to 16
+     device     in host memory: what trid_device_query said of the device, which the launch then does not ask again */
 typedef struct {
     int flags;
     int *status;
@@ -178,6 +189,7 @@ typedef struct {
     unsigned long long *failed;
     void *scratch;
     long long scratch_bytes;
+    const trid_device *device;
 } trid_batch_options;
 
 #if TB_HOST_SCOPE

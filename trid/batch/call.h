@@ -55,7 +55,7 @@ static inline int trid_p_batch_flags(const trid_batch_options *options)
 static inline int trid_p_batch_begin(trid_lines lines, int flags, int bytes, const trid_batch_options *options,
                                      cudaStream_t stream, trid_p_batch_plan *plan)
 {
-    const trid_batch_options none = {0, 0, 0, 0, 0, 0, 0}, &of = options ? *options : none;
+    const trid_batch_options none = {0, 0, 0, 0, 0, 0, 0, 0}, &of = options ? *options : none;
     if (of.scratch && ((size_t)of.scratch % 16 || of.scratch_bytes < trid_batch_scratch(lines, flags, bytes)))
         return TRID_BATCH_BAD_SCRATCH;
     *plan = trid_p_batch_plan();
@@ -193,6 +193,7 @@ static int trid_p_batch_begin_call(trid_p_batch_call<tb_real> *call)
     trid_p_batch_plan *plan = &call->work.plan;
     const int status = trid_p_batch_begin(call->lines, call->flags, sizeof(tb_real), call->options, call->stream, plan);
     call->work.d = call->d, call->work.x = call->x, call->work.stream = call->stream;
+    call->work.device = call->options ? call->options->device : 0;
     call->rows = trid_p_batch_rows_at(call->lines, call->flags, call->a, call->b, call->c);
     return status;
 }

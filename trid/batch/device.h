@@ -79,13 +79,10 @@ static inline cudaError_t trid_p_batch_count(trid_p_batch_plan *plan, int width,
     return cudaSuccess;
 }
 
-/* What matters of the device, and of the architecture for which a kernel was compiled, if that is an earlier one. */
-struct trid_p_batch_device {
-    int processors, most, major; /* multiprocessors; bytes of shared memory that a block may ask for */
-    int always_pipelined;        /* are some kernels empty? */
-};
+/* Asks what matters of the device, and of the architecture for which the kernel was compiled, if that is an earlier
+   one. Clusters are asked for when they are needed. */
 template <class... parameters>
-static int trid_p_batch_device_of(void (*kernel)(parameters...), trid_p_batch_device *of)
+static int trid_p_batch_ask_device(void (*kernel)(parameters...), trid_device *of)
 {
     int device, version;
     if (cudaGetDevice(&device) != cudaSuccess ||
@@ -106,14 +103,66 @@ static int trid_p_batch_device_of(void (*kernel)(parameters...), trid_p_batch_de
     return TRID_BATCH_OK;
 }
 
-/* Launches a kernel that takes tile after tile, with no more blocks than stay on the device, `resident` a
+/* Copies an array to another that lies alike; n and step are those of neighbours in memory. */
+template <class tb_real>
+TRID_P_BATCH_BOUNDS(256)
+TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, tb_real *to)
+{
+    const long long all = lines.n * lines.systems * lines.groups, advance = (long long)gridDim.x * 256;
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < all; i += advance) {
+        const long long line = i / lines.n, group = line / lines.systems;
+        const long long at = (i - line * lines.n) * lines.step + (line - group * lines.systems) * lines.stride;
+        to[at + group * lines.jump] = from[at + group * lines.jump];
+    }
+}
+
+/* Asks for what is true of all kernels of this code, of which one stands for the others. */
+static inline int trid_p_batch_query(trid_device *of)
+{
+    void (*const kernel)(trid_lines, const float *, float *) = trid_p_batch_duplicate<float>;
+    const int status = trid_p_batch_ask_device(kernel, of);
+    if (status || trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    of->code = (const void *)kernel;
+    for (int size = 0; size <= 16; size++)
+        of->clusters[size] = size ? trid_clusters(kernel, size, dim3(256), (size_t)of->most) : 0;
+    return TRID_BATCH_OK;
+}
+
+/* Returns whether the caller has said what the launch would ask, and of this code. */
+static inline int trid_p_batch_is_known(const trid_device *known)
+{
+    void (*const kernel)(trid_lines, const float *, float *) = trid_p_batch_duplicate<float>;
+    return known && known->code == (const void *)kernel;
+}
+
+/* Allows a kernel so many bytes of shared memory: always as many, so that threads that launch it agree. */
+template <class... parameters>
+static cudaError_t trid_p_batch_allow(void (*kernel)(parameters...), const trid_device *known, int bytes)
+{
+    if (!trid_p_batch_is_known(known)) return trid_allow_shared(kernel);
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+}
+
+/* Returns how many clusters of a kernel run at a time. */
+template <class... parameters>
+static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_device *known, int size, dim3 block,
+                                 size_t bytes)
+{
+    if (!trid_p_batch_is_known(known)) return trid_clusters(kernel, size, block, bytes);
+#if defined __CUDACC__ && CUDART_VERSION >= 12010
+    if (size > 8 && cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess)
+        return 0;
+#endif
+    return known->clusters[size];
+}
+
+/* Launches a kernel that takes tile after tile, and may have so many bytes of shared memory, with no more blocks than stay on the device, `resident` a
    multiprocessor, or, if that is 0, with all blocks. */
 template <class... parameters, class... given>
 static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), dim3 grid, int threads, int resident, size_t bytes,
-                                     const trid_p_batch_device &device, cudaStream_t stream, const given &...arguments)
+                                     const trid_device &device, cudaStream_t stream, const given &...arguments)
 {
     const unsigned most = (unsigned)(device.processors * resident);
-    if (bytes && trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     if (most && grid.x > most) grid.x = most;
     return trid_p_batch_launched(trid_launch(kernel, grid, dim3((unsigned)threads), bytes, stream, arguments...));
 }

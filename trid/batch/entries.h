@@ -33,6 +33,22 @@ struct CUstream_st; /* a stream is a cudaStream_t */
 #define TRID_P_BATCH_ENTRY(name, parameters, arguments) TRID_P_BATCH_LINKED TB_OF(name) parameters;
 #endif
 
+/* Says what launches would ask of the current device.
+   Leaves   it in device, for calls from the same file (C: from any) while the device is current
+   Returns  TRID_BATCH_OK or _LAUNCH_FAILED */
+#if !TB_LAUNCHES
+TRID_P_BATCH_LINKED trid_device_query(trid_device *device);
+#else
+#ifdef TRID_BATCH_IMPLEMENTATION
+extern "C" int trid_device_query(trid_device *device)
+#else
+static inline int trid_device_query(trid_device *device)
+#endif
+{
+    return trid_p_batch_query(device);
+}
+#endif
+
 #define TB_BODY "batch/entries.h"
 #include "../twice.h"
 #undef TRID_P_BATCH_STREAM

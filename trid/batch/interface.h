@@ -321,11 +321,11 @@ static int trid_p_batch_launch_cut(void (*kernel)(trid_p_batch_plan, parameters.
                                    const trid_p_batch_cut &cut, const given &...arguments)
 {
     enum { threads = TRID_P_BATCH_INTERFACE_THREADS };
-    trid_p_batch_device device;
+    trid_device device;
     if (bytes == 0)
         return trid_p_batch_launched(
             trid_launch(kernel, cut.grid, dim3((unsigned)threads), 0, cut.stream, cut.plan, arguments...));
-    if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_ask_device(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
     return trid_p_batch_launch_tiles(kernel, cut.grid, threads, TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real),
                                      (size_t)cut.plan.n * bytes, device, cut.stream, cut.plan, arguments...);
 }
@@ -369,7 +369,8 @@ static int trid_p_batch_launch_interface_expand(trid_p_batch_call<tb_real> given
     if (!status) status = trid_p_batch_begin_cut(&cut, sizeof(tb_real), 0);
     if (status || cut.empty) return status;
     const trid_p_batch_known<tb_real, rows_type> ended = {rows, ends, cut.shares};
-    const trid_p_batch_work<tb_real> work = {cut.plan, given.d, given.x, given.stream};
+    const trid_p_batch_work<tb_real> work = {cut.plan, given.d, given.x, given.stream,
+                                             given.options ? given.options->device : 0};
     if constexpr (is::are_one_matrix && bounds::interleaved)
         if (trid_p_batch_as_interleaved<bounds>(cut.plan) && cut.plan.n <= TRID_P_BATCH_ON_CHIP_INTERLEAVED)
             return trid_p_batch_launch_shared_interleaved(work, ended);

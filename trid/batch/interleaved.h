@@ -198,16 +198,20 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     const auto kernel = vectorised ? trid_p_batch_interleaved<tb_real, solver, typename shape::in_pieces, rows_type>
                                    : trid_p_batch_interleaved<tb_real, solver, shape, rows_type>;
     trid_p_batch_needs needs = tiles::needs(plan.flags, blocks);
-    trid_p_batch_device device;
+    trid_device device;
     dim3 grid, block(shape::threads);
-    if (trid_p_batch_device_of(kernel, &device)) return TRID_BATCH_LAUNCH_FAILED;
+    if (trid_p_batch_is_known(work.device))
+        device = *work.device;
+    else if (trid_p_batch_ask_device(kernel, &device))
+        return TRID_BATCH_LAUNCH_FAILED;
     if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
     if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
     const size_t bytes = (size_t)needs.bytes;
+    const int ever = tiles::needs(~0, 16).bytes, room = device.most - needs.fixed, allowed = ever < room ? ever : room;
     if constexpr (shape::cluster) {
         if (device.major < 9 || needs.bytes + needs.fixed > device.most) return TRID_P_BATCH_NOT_LAUNCHED;
-        if (trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
-        const unsigned clusters = (unsigned)trid_clusters(kernel, blocks, block, bytes);
+        if (trid_p_batch_allow(kernel, work.device, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+        const unsigned clusters = (unsigned)trid_p_batch_clusters(kernel, work.device, blocks, block, bytes);
         if (clusters == 0) return TRID_P_BATCH_NOT_LAUNCHED;
         grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
         return trid_p_batch_launched(
@@ -217,6 +221,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
             needs.resident--;
         if (device.major < needs.since || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
     }
+    if (bytes && trid_p_batch_allow(kernel, work.device, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     return trid_p_batch_launch_tiles(kernel, grid, shape::threads, shape::pipelined ? needs.resident : 0, bytes, device,
                                      work.stream, plan, rows, work.d, work.x);
 }

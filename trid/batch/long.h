@@ -454,15 +454,16 @@ static int trid_p_batch_launch_told(const trid_p_batch_levels<tb_real> &levels, 
 /* Makes the plan of the reduced systems, which lie in scratch, and what the chunks know of them; forgets old faults. */
 template <class tb_real>
 static int trid_p_batch_begin_level(const trid_p_batch_plan &plan, const trid_p_batch_level_layout &layout,
-                                    const trid_p_batch_more<tb_real> &corners, cudaStream_t stream,
-                                    trid_p_batch_levels<tb_real> *levels, trid_p_batch_work<tb_real> *work)
+                                    const trid_p_batch_more<tb_real> &corners, trid_p_batch_levels<tb_real> *levels,
+                                    trid_p_batch_work<tb_real> *work)
 {
     const long long systems = plan.lines.systems * plan.lines.groups, n = layout.left;
     const size_t two = (size_t)(8 * systems); /* numbers a system */
     char *scratch = (char *)plan.scratch;
     tb_real *const first = (tb_real *)(scratch + layout.reduced), *const last = first + 3 * n * systems;
     trid_p_batch_plan *reduced = &work->plan;
-    *work = {trid_p_batch_plan(), last, last, stream}; /* solved in place */
+    const cudaStream_t stream = work->stream;
+    work->plan = trid_p_batch_plan(), work->d = work->x = last; /* solved in place */
     reduced->lines =
         trid_p_batch_is_interleaved(plan) ? trid_lines_interleaved(n, systems) : trid_lines_contiguous(n, systems);
     reduced->n = (int)n;
@@ -533,8 +534,8 @@ static int trid_p_batch_launch_chunks(const trid_p_batch_work<tb_real> &work, co
         return TRID_BATCH_BAD_SIZE;
     grid = dim3(chunk_type::blocks(plan, (unsigned)layout.chunks));
     trid_p_batch_levels<tb_real> levels;
-    trid_p_batch_work<tb_real> reduced;
-    int status = trid_p_batch_begin_level(plan, layout, corners, work.stream, &levels, &reduced);
+    trid_p_batch_work<tb_real> reduced = work;
+    int status = trid_p_batch_begin_level(plan, layout, corners, &levels, &reduced);
     if (status) return status;
     const trid_lines &at = reduced.plan.lines;
     tb_real *const *of = levels.reduced;

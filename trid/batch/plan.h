@@ -68,13 +68,14 @@ struct trid_p_batch_plan {
     trid_p_batch_report report;
 };
 
-/* What a launch works on: its right-hand sides, where the solutions go, and on which stream. */
+/* What a launch works on: its right-hand sides, where the solutions go, on which stream; the device, if known. */
 template <class tb_real>
 struct trid_p_batch_work {
     trid_p_batch_plan plan;
     const tb_real *d;
     tb_real *x;
     cudaStream_t stream;
+    const trid_device *device;
 };
 
 /* Returns whether the caller wants a report. */

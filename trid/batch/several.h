@@ -48,18 +48,6 @@ static int trid_p_batch_launch_side(const trid_p_batch_work<tb_real> &work,
     return status;
 }
 
-/* Copies an array to another that lies alike; n and step are those of neighbours in memory. */
-template <class tb_real>
-TRID_P_BATCH_BOUNDS(256)
-TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, tb_real *to)
-{
-    const long long all = lines.n * lines.systems * lines.groups, advance = (long long)gridDim.x * 256;
-    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < all; i += advance) {
-        const long long line = i / lines.n, group = line / lines.systems;
-        const long long at = (i - line * lines.n) * lines.step + (line - group * lines.systems) * lines.stride;
-        to[at + group * lines.jump] = from[at + group * lines.jump];
-    }
-}
 template <class tb_real>
 static int trid_p_batch_launch_duplicate(trid_lines lines, const tb_real *from, tb_real *to, cudaStream_t stream)
 {
