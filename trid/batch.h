@@ -70,7 +70,7 @@
    sh bench/fill.sh docs/batch.md.
    To add a method, a way to solve a tile: its name in trid_p_batch_how (plan.h); rows of the two tables; for contiguous
    systems what it does differently in trid_p_batch_contiguous_tile (trid_p_batch_instance says where), for interleaved
-   ones a kernel and its trid_p_batch_kernel, as checked.h has them; bench/batch_table.cc and tests/codegen.sh name it.
+   ones a trid_p_batch_tiles, as checked.h has it; bench/batch_table.cc and tests/codegen.sh name it.
    To add an operation, a launch: the function that checks its arguments, in a room with what is its own; here its line
    and its room above, its #include and its aliases below; its flags, in the enumerations and in
    trid_batch_status_string; its line in entries.h; what it needs of scratch in trid_batch_scratch. Outside: a
