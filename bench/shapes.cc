@@ -50,9 +50,10 @@ int main(void)
         check(cudaMalloc((void **)arrays[k], bytes));
         check(cudaMemset(*arrays[k], k == 1 ? 0x3f : 0, bytes)); /* b is no zero */
     }
-    trid_batch_options factored = {};
-    factored.flags = TRID_BATCH_FACTORED;
+    trid_batch_options factored = {}, add = {};
+    factored.flags = TRID_BATCH_FACTORED, add.flags = TRID_BATCH_ADD;
     time("solve", 0, [](trid_lines l) { return trid_batch_solve<most, 1, only>(l, a, b, c, d, x, NULL, 0); });
+    time("solve_and_add", 0, [&](trid_lines l) { return trid_batch_solve<most, 1, only>(l, a, b, c, d, x, &add, 0); });
     time("solve_strided", 1, [](trid_lines l) { return trid_batch_solve<most, 1, only>(l, a, b, c, d, x, NULL, 0); });
     time("shared", 0, [](trid_lines l) { return trid_batch_shared<most, 1, only>(l, a, b, c, d, x, NULL, 0); });
     time("checked", 0, [](trid_lines l) { return trid_batch_checked<most, 1, only>(l, a, b, c, d, x, NULL, 0); });

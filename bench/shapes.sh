@@ -35,7 +35,7 @@ echo "# $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), $("${NVC
     sed -n 's/.*release.*V/nvcc /p') -O3, $(date +%F)"
 echo "left_out,precision,operation,largest_ratio,at_n,above_1.01,of"
 for program in $(seq 1 $#); do
-    awk -F, -v left_out="$(echo "$1" | tr -d ,)" -v program="$program" '
+    awk -F, -v left_out="$(echo "$1" | tr -d , | tr '|' +)" -v program="$program" '
         function median(x, y, z) { return x < y ? (y < z ? y : x < z ? z : x) : (x < z ? x : y < z ? z : y) }
         $1 == 0 || $1 == program {
             operation = $2 "," $3

@@ -179,6 +179,21 @@ while read -r name; do
     check $? "a search for $name does not find one definition: $(grep -cE "\b$name\(" $work/definitions)"
 done <$work/defined
 
+# docs/where.md: the names before a file's are found there, where a line begins with their definition.
+awk '/^\|/ {
+        gsub(/[,;|()]/, " ")
+        names = 0
+        for (i = 1; i <= NF; i++)
+            if ($i ~ /^`.*`$/) name[++names] = substr($i, 2, length($i) - 2)
+            else if ($i ~ /^[a-z0-9_\/]+\.h:?$/) { sub(/:$/, "", $i); for (; names; names--) print name[names], $i }
+    }' docs/where.md >$work/where
+[ "$(wc -l <$work/where)" -gt 80 ]
+check $? "docs/where.md: only $(wc -l <$work/where) names"
+while read -r name file; do
+    grep -qE "^[A-Za-z#}].*\b$name\b" "$file"
+    check $? "docs/where.md: $name is not in $file"
+done <$work/where
+
 # ---- no file is longer than one can read ------------------------------------------------------------------------------
 
 for header in $kit; do

@@ -66,8 +66,8 @@
    (tiles that wait for their residual); systems that no block holds, in long.h. The operations are in solve.h,
    shared.h, pivoted.h; several.h, with factored.h (LU factors); interface.h, weights.h. entries.h lists the
    launches, for C too.
-   To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h), and
-   sh bench/fill.sh docs/batch.md.
+   To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h);
+   bench/fill.sh brings it into docs/batch.md.
    To add a method, a way to solve a tile: its name in trid_p_batch_how (plan.h); rows of the two tables; for contiguous
    systems what it does differently in trid_p_batch_contiguous_tile (trid_p_batch_instance says where), for interleaved
    ones a trid_p_batch_tiles, as checked.h has it; bench/batch_table.cc and tests/codegen.sh name it.
@@ -160,9 +160,10 @@ enum {
     TRID_BATCH_ONLY_INTERLEAVED = 2
 };
 
-/* A device, as launches see it: multiprocessors; bytes of shared memory that a block may ask for; the compute capability
-   of the device and of the code, the lower of them; whether some kernels are empty; how many clusters of 1 .. 16 blocks
-   run at a time that have a multiprocessor a block; and what names the code, of which alone all this is true. */
+/* A device, as launches see it: multiprocessors; bytes of shared memory that a block may ask for; the compute
+   capability, of the device or of the code, whichever is lower; whether some kernels are empty; how many clusters of 1
+   .. 16 blocks run at a time that have a multiprocessor a block; and what names the code, of which alone all this is
+   true. */
 typedef struct {
     int processors, most, major, always_pipelined, clusters[17];
     const void *code;

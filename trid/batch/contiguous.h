@@ -14,7 +14,7 @@ struct trid_p_batch_instance {
     static constexpr int banks = TRID_P_BATCH_BANKS(tb_real), len = TRID_P_BATCH_LEN(tb_real, k);
     static constexpr int literal = full || k > 16 || !(in_warp || checked); /* as in trid_p_batch_slots */
     /* Where registers are few, where a thread works is computed again after the solve. */
-    static constexpr int forgets = pivoted || (in_warp && method == trid_p_batch_how::hybrid);
+    static constexpr int forgets = pivoted || (in_warp && !full && method == trid_p_batch_how::hybrid);
     typedef trid_p_batch_kept<tb_real, k, layout> kept;
 };
 
@@ -191,6 +191,9 @@ struct trid_p_batch_contiguous_shape {
    checked solves keep fits in the 48 KiB of shared memory that a block has without asking. */
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
+        {hybrid, lanes, full, 16, {{4, 6}, {2, 6}}},
+        {hybrid, lanes, full, 32, {{4, 3}, {}}},
+        {hybrid, block, full, 16, {{}, {2, 0}}},
         {hybrid, lanes, contiguous, 2, {{4, 8}, {2, 10}}},
         {hybrid, lanes, contiguous, 3, {{4, 8}, {}}},
         {hybrid, lanes, contiguous, 4, {{4, 8}, {2, 10}}},
@@ -198,6 +201,7 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
         {hybrid, lanes, contiguous, 8, {{4, 8}, {2, 10}}},
         {hybrid, lanes, contiguous, 10, {{4, 6}, {}}},
         {hybrid, lanes, contiguous, 12, {{4, 6}, {2, 8}}},
+        {hybrid, lanes, contiguous, 14, {{4, 6}, {}}},
         {hybrid, lanes, contiguous, 16, {{4, 5}, {2, 6}}},
         {hybrid, lanes, contiguous, 24, {{4, 4}, {}}},
         {hybrid, lanes, contiguous, 32, {{4, 3}, {}}},
@@ -217,8 +221,8 @@ struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
         {shared, lanes, strided, 8, {{4, 5}, {2, 8}}},
         {shared, lanes, strided, 16, {{4, 4}, {2, 4}}},
 
-        {checks, lanes, full, 16, {{4, 5}, {}}},
-        {refined, lanes, full, 16, {{}, {2, 4}}},
+        {checked, lanes, full, 16, {{4, 6}, {2, 6}}},
+        {checks, lanes, full, 16, {{4, 5}, {2, 4}}},
         {checks, block, full, 16, {{2, 0}, {2, 0}}},
         {checks, lanes, contiguous, 4, {{4, 6}, {2, 6}}},
         {checks, lanes, contiguous, 8, {{4, 6}, {2, 6}}},

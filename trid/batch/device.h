@@ -156,8 +156,8 @@ static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_devic
     return known->clusters[size];
 }
 
-/* Launches a kernel that takes tile after tile, and may have so many bytes of shared memory, with no more blocks than stay on the device, `resident` a
-   multiprocessor, or, if that is 0, with all blocks. */
+/* Launches a kernel that takes tile after tile, and may have so many bytes of shared memory, with no more blocks than
+   stay on the device, `resident` a multiprocessor, or, if that is 0, with all blocks. */
 template <class... parameters, class... given>
 static int trid_p_batch_launch_tiles(void (*kernel)(parameters...), dim3 grid, int threads, int resident, size_t bytes,
                                      const trid_device &device, cudaStream_t stream, const given &...arguments)

@@ -35,8 +35,8 @@ struct trid_p_batch_in_warp {
         return up ? __shfl_down_sync(TB_FULL_WARP, x, 1, lanes) : __shfl_up_sync(TB_FULL_WARP, x, 1, lanes);
     }
 };
-/* Threads that share a system, of which neighbours are `systems` apart, meet in shared memory: `at` elements on there is
-   one for each system. */
+/* Threads that share a system, of which neighbours are `systems` apart, meet in shared memory, where `at` elements on
+   there is one for each system. */
 template <class tb_real, int k, int systems, int at>
 struct trid_p_batch_in_threads {
     tb_real *between;

@@ -368,8 +368,8 @@ template <class tb_real, int k, int systems, int parts, int path, int method, cl
           class chunk_type =
               typename trid_p_batch_chunk<tb_real, k, systems, parts, path, method == trid_p_batch_how::checked>::type>
 TRID_P_BATCH_BOUNDS(chunk_type::threads, chunk_type::resident(method == trid_p_batch_how::checked))
-TRID_KERNEL
-    void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d, tb_real *x)
+TRID_KERNEL void trid_p_batch_long_expand(trid_p_batch_levels<tb_real> levels, rows_type rows, const tb_real *d,
+                                          tb_real *x)
 {
     enum { checked = method == trid_p_batch_how::checked };
     __shared__ typename chunk_type::memory memory;

@@ -17,7 +17,7 @@ struct trid_p_batch_how {
     static constexpr int hybrid = 1, beyond = 2, reduced = 4, pivoted = 8, shared = 16, shared_else = 32, checked = 64;
     static constexpr int refined = 128, several = 256, factor = 512, lu = several | factor, periodic = 1024,
                          checks = checked | refined;
-    /* Returns the method by which kernels for interleaved and long systems solve. They refine where the flags say so. */
+    /* Returns by which method kernels for interleaved and long systems solve. They refine where the flags say so. */
     static constexpr int solver_of(int method)
     {
         return method == refined ? checked : method & (beyond | reduced | shared_else) ? hybrid : method;

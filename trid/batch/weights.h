@@ -41,9 +41,9 @@ TB_D void trid_p_batch_weigh(int from, int to, int parts, const tb_real *u, cons
    With one_matrix, a block keeps the weights of the one matrix for tile after tile; else it has one tile. */
 template <class tb_real, int interleaved, int one_matrix>
 TRID_P_BATCH_BOUNDS(TRID_P_BATCH_INTERFACE_THREADS, one_matrix ? TRID_P_BATCH_INTERFACE_SHARED_RESIDENT(tb_real) : 1)
-TRID_KERNEL
-    void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from, const tb_real *d,
-                                      int first, int last, int parts, trid_p_batch_shares shares, tb_real *ends)
+TRID_KERNEL void trid_p_batch_interface_weigh(trid_p_batch_plan plan, trid_p_batch_arrays<tb_real> from,
+                                              const tb_real *d, int first, int last, int parts,
+                                              trid_p_batch_shares shares, tb_real *ends)
 {
     __shared__ tb_real between[2][TRID_P_BATCH_INTERFACE_THREADS];
     TRID_DYNAMIC_SHARED(dynamic);
