@@ -59,13 +59,13 @@
      Empty      no systems or n = 0: nothing is launched and the status is 0; pointers may be null.
      Stream     any; calls on one stream follow one another as kernels do.
 
-   The rooms, in batch/: what all share is in lines.h (where systems lie), scratch.h (memory for long systems), plan.h
-   (tiles, rows, report), device.h, call.h (arguments). How a layout is solved is in contiguous.h (the kernel, its
-   shapes, its launch), with rows.h (memory to registers and back) and residual.h (rows that wait for their residual),
-   and in interleaved.h, with sweep.h (a tile in a block or a cluster), pipeline.h (tiles on their way) and checked.h
-   (tiles that wait for their residual); systems that no block holds, in long.h. The operations are in solve.h,
-   shared.h, pivoted.h; several.h, with factored.h (LU factors); interface.h, weights.h. entries.h lists the
-   launches, for C too.
+   docs/where.md says where each idea stands. The rooms, in batch/: what all share is in lines.h (where systems lie),
+   scratch.h (memory for long systems), plan.h (tiles, rows, report), device.h, call.h (arguments). How a layout is
+   solved is in contiguous.h (the kernel, its shapes, its launch), with rows.h (memory to registers and back) and
+   residual.h (rows that wait for their residual), and in interleaved.h, with sweep.h (a tile in a block or a cluster),
+   pipeline.h (tiles on their way) and checked.h (tiles that wait for their residual); systems that no block holds, in
+   long.h. The operations are in solve.h, shared.h, pivoted.h; several.h, with factored.h (LU factors); interface.h,
+   weights.h. entries.h lists the launches, for C too.
    To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h);
    bench/fill.sh brings it into docs/batch.md.
    To add a method, a way to solve a tile: its name in trid_p_batch_how (plan.h); rows of the two tables; for contiguous
