@@ -90,7 +90,7 @@ launches() {
     cat "$top/$1" $(ls "$top/${1%.h}"/*.h 2>/dev/null) |
         sed -n 's/^static int \(bs[13]d_[a-z]*[0-9]_f[0-9]*\)(.*/\1/p
             s/^#define \(bs[13]d_[a-z]*[0-9]_f[0-9]*\) tb_f[0-9]*::.*/\1/p
-            s/^#define \(trid_batch_[a-z]*_f[0-9]*\) .*/\1/p'
+            s/^TRID_P_BATCH_[A-Z]*(\(trid_batch_[a-z]*\)[,)].*/\1_f32\n\1_f64/p'
 }
 
 # suffixes: names in the namespace of a precision get its suffix.
@@ -112,7 +112,7 @@ only_its_kernels() {
     rung=${1#*_}
     c++filt <entries | suffixes >kernels
     if [ $1 = trid_batch_solve_f32 ]; then
-        [ -s kernels ] && ! grep -E 'double|pivoted|one_matrix|contiguous<float, (8|16|64|128|768),' kernels && grep -q '<float, 1,' kernels
+        [ -s kernels ] && ! grep -E 'double|pivoted|one_matrix|(contiguous|interleaved)<float, (8|16|64|192|768),' kernels && grep -q '<float, 1,' kernels
         return
     fi
     [ -s kernels ] && ! grep -E '_f(32|64)' kernels | grep -v "_${rung##*_}" &&

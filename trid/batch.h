@@ -68,15 +68,19 @@
    weights.h. entries.h lists the launches, for C too.
    To add a shape: a row of trid_p_batch_contiguous_shapes (contiguous.h) or of trid_p_batch_tilings (interleaved.h);
    bench/fill.sh brings it into docs/batch.md.
-   To add a method, a way to solve a tile: its name in trid_p_batch_how (plan.h); rows of the two tables; for contiguous
-   systems what it does differently in trid_p_batch_contiguous_tile (trid_p_batch_instance says where), for interleaved
-   ones a trid_p_batch_tiles, as checked.h has it; bench/batch_table.cc and tests/codegen.sh name it.
+   To add a method, a way to solve a tile: its name in trid_p_batch_how (plan.h); rows of the two tables, by which a
+   kernel knows its method (a row of several methods serves calls of each, which its kernel cannot tell apart).
+   Contiguous: what it keeps and checks, in trid_p_batch_instance; how it solves, in trid_p_batch_solve_own and
+   trid_p_batch_check, or a tile of its own beside trid_p_batch_contiguous_tile; which layout it takes, in
+   trid_p_batch_launch_contiguous (contiguous.h). Interleaved: a trid_p_batch_tiles, as checked.h has it. Device
+   functions are overloads: a kernel may call those of both precisions. bench/batch_table.cc and tests/codegen.sh name
+   methods. A method with a launch of its own is an operation too.
    To add an operation, a launch: the function that checks its arguments, in a room with what is its own; here its line
-   and its room above, its #include and its aliases below; its flags, in the enumerations and in
-   trid_batch_status_string; its line in entries.h; what it needs of scratch in trid_batch_scratch. Outside: a
-   title in bench/batch_table.cc, if sizes choose its kernels; tests/batch_field.h, tests/test_batch*.cu,
-   tests/faults.txt and tests/codegen_ladders.cu; bench/batch.cu; README.md, docs/README.md, guide.md and batch.md. A
-   room that needs both precisions at once is a template over two types.
+   and its room above, its #include below, and its aliases, if it takes a function object; its flags, in the
+   enumerations and in trid_batch_status_string; its line in entries.h (of one precision alone: both in #if TB_BYTES ==
+   8); what it needs of scratch in trid_batch_scratch. Outside: a title in bench/batch_table.cc, if sizes choose its
+   kernels; tests/batch_field.h, tests/test_batch*.cu, tests/faults.txt and tests/codegen_ladders.cu; bench/batch.cu;
+   README.md, docs/README.md, guide.md and batch.md.
 
    Options, defined before the header is included:
      TRID_BATCH_IMPLEMENTATION   in one .cu file of a program written in C: the launches as functions with C linkage */

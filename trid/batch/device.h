@@ -116,8 +116,10 @@ TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, t
     }
 }
 
-/* Asks for what is true of all kernels of this code, of which one stands for the others. */
-static inline int trid_p_batch_query(trid_device *of)
+/* Asks for what is true of all kernels of this code, of which one stands for the others. Templates, so that a program
+   that asks for nothing has no kernel. */
+template <int unused = 0>
+static int trid_p_batch_query(trid_device *of)
 {
     void (*const kernel)(trid_lines, const float *, float *) = trid_p_batch_duplicate<float>;
     const int status = trid_p_batch_ask_device(kernel, of);
@@ -128,18 +130,19 @@ static inline int trid_p_batch_query(trid_device *of)
     return TRID_BATCH_OK;
 }
 
-/* Returns whether the caller has said what the launch would ask, and of this code. */
-static inline int trid_p_batch_is_known(const trid_device *known)
+/* Returns what the caller has said of the device, if that is true of this code, or null. */
+template <class tb_real>
+static const trid_device *trid_p_batch_known_device(const trid_p_batch_work<tb_real> &work)
 {
     void (*const kernel)(trid_lines, const float *, float *) = trid_p_batch_duplicate<float>;
-    return known && known->code == (const void *)kernel;
+    return work.device && work.device->code == (const void *)kernel ? work.device : (const trid_device *)0;
 }
 
 /* Allows a kernel so many bytes of shared memory: always as many, so that threads that launch it agree. */
 template <class... parameters>
 static cudaError_t trid_p_batch_allow(void (*kernel)(parameters...), const trid_device *known, int bytes)
 {
-    if (!trid_p_batch_is_known(known)) return trid_allow_shared(kernel);
+    if (!known) return trid_allow_shared(kernel);
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 }
 
@@ -148,7 +151,7 @@ template <class... parameters>
 static int trid_p_batch_clusters(void (*kernel)(parameters...), const trid_device *known, int size, dim3 block,
                                  size_t bytes)
 {
-    if (!trid_p_batch_is_known(known)) return trid_clusters(kernel, size, block, bytes);
+    if (!known) return trid_clusters(kernel, size, block, bytes);
 #if defined __CUDACC__ && CUDART_VERSION >= 12010
     if (size > 8 && cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) != cudaSuccess)
         return 0;

@@ -14,16 +14,13 @@ struct CUstream_st; /* a stream is a cudaStream_t */
 #endif
 #if !defined __cplusplus
 #define TRID_P_BATCH_LINKED int
-#define TRID_P_BATCH_QUERY int
 #elif TB_LAUNCHES && !defined TRID_BATCH_IMPLEMENTATION
 #define TRID_P_BATCH_LINKED                                                                                            \
     template <int... bounds>                                                                                           \
     static int
-#define TRID_P_BATCH_QUERY static inline int
 #define TRID_P_BATCH_GIVEN <bounds...>
 #else
 #define TRID_P_BATCH_LINKED extern "C" int
-#define TRID_P_BATCH_QUERY extern "C" int
 #define TRID_P_BATCH_GIVEN
 #endif
 #if TB_LAUNCHES
@@ -36,23 +33,28 @@ struct CUstream_st; /* a stream is a cudaStream_t */
 #define TRID_P_BATCH_ENTRY(name, parameters, arguments) TRID_P_BATCH_LINKED TB_OF(name) parameters;
 #endif
 
+#ifdef __cplusplus
+extern "C++" {
+#endif
 /* Says what launches would ask of the current device.
    Leaves   it in device, for calls from the same file (C: from any) while the device is current
    Returns  TRID_BATCH_OK or _LAUNCH_FAILED */
-TRID_P_BATCH_QUERY trid_device_query(trid_device *device)
+TRID_P_BATCH_LINKED trid_device_query(trid_device *device)
 #if TB_LAUNCHES
 {
-    return trid_p_batch_query(device);
+    return trid_p_batch_query TRID_P_BATCH_GIVEN(device);
 }
 #else
     ;
+#endif
+#ifdef __cplusplus
+}
 #endif
 
 #define TB_BODY "batch/entries.h"
 #include "../twice.h"
 #undef TRID_P_BATCH_STREAM
 #undef TRID_P_BATCH_LINKED
-#undef TRID_P_BATCH_QUERY
 #undef TRID_P_BATCH_GIVEN
 #undef TRID_P_BATCH_ENTRY
 

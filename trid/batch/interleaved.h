@@ -200,8 +200,9 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     trid_p_batch_needs needs = tiles::needs(plan.flags, blocks);
     trid_device device;
     dim3 grid, block(shape::threads);
-    if (trid_p_batch_is_known(work.device))
-        device = *work.device;
+    const trid_device *const known = trid_p_batch_known_device(work);
+    if (known)
+        device = *known;
     else if (trid_p_batch_ask_device(kernel, &device))
         return TRID_BATCH_LAUNCH_FAILED;
     if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
@@ -210,8 +211,8 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     const int ever = tiles::needs(~0, 16).bytes, room = device.most - needs.fixed, allowed = ever < room ? ever : room;
     if constexpr (shape::cluster) {
         if (device.major < 9 || needs.bytes + needs.fixed > device.most) return TRID_P_BATCH_NOT_LAUNCHED;
-        if (trid_p_batch_allow(kernel, work.device, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
-        const unsigned clusters = (unsigned)trid_p_batch_clusters(kernel, work.device, blocks, block, bytes);
+        if (trid_p_batch_allow(kernel, known, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+        const unsigned clusters = (unsigned)trid_p_batch_clusters(kernel, known, blocks, block, bytes);
         if (clusters == 0) return TRID_P_BATCH_NOT_LAUNCHED;
         grid.x = (plan.tiles < clusters ? plan.tiles : clusters) * (unsigned)blocks;
         return trid_p_batch_launched(
@@ -221,7 +222,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
             needs.resident--;
         if (device.major < needs.since || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
     }
-    if (bytes && trid_p_batch_allow(kernel, work.device, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
+    if (bytes && trid_p_batch_allow(kernel, known, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     return trid_p_batch_launch_tiles(kernel, grid, shape::threads, shape::pipelined ? needs.resident : 0, bytes, device,
                                      work.stream, plan, rows, work.d, work.x);
 }
