@@ -9,8 +9,9 @@ enum {
     FD_VALUE,  /* the value is given; the cell has no coupling, and the caller writes 1 on the matrix's diagonal and the
                       value on the right-hand side */
     FD_SLOPE,  /* the derivative along the line is given, upwards at both faces; fd_lane_source adds it */
-    FD_DEGENERATE, /* the PDE itself, whose diffusion (and mixed terms) vanish there: second-order one-sided drift;
-                      fd_lane_face_three eliminates the third point from the matrix */
+    FD_DEGENERATE, /* the PDE itself, whose diffusion (and mixed terms) vanish there, and whose drift does not point out
+                      of the axis: second-order one-sided drift; fd_lane_face_three eliminates the third point from
+                      the matrix */
     FD_P_FACES
 };
 
