@@ -642,6 +642,36 @@ static void test_reports(const trid_lines &lines)
     GPU_OK(cudaFree(failed));
 }
 
+/* The same of one matrix for all systems, each of which fails then. */
+template <class T>
+static void test_shared_reports(const trid_lines &lines)
+{
+    const int n = (int)lines.n;
+    field<T> a = make_row<T>(n), b = make_row<T>(n), c = make_row<T>(n), d = make_field<T>(lines, 1);
+    field<T> ea = make_row<T>(18), ec = make_row<T>(18), ed = make_row<T>(18);
+    int *status, got[9];
+    unsigned long long *failed, count[2];
+    GPU_OK(filled((void **)&status, 9 * sizeof(int)));
+    GPU_OK(filled((void **)&failed, 2 * sizeof *failed));
+    const told report = {status, 0, 0, failed};
+    for (int zero : {-1, 0, 15, 16, 17, 70, n - 1}) {
+        for (int j = 0; j < n; j++) a[j] = c[j] = (T)(j == zero ? 0 : 0.3), b[j] = (T)(j == zero ? 0 : 1);
+        upload(a), upload(b), upload(c), upload(d);
+        int launched = reduce_ends(lines, TRID_BATCH_SHARED, (const T *)a.at(), (const T *)b.at(), (const T *)c.at(),
+                                   (const T *)d.at(), 9, ea.at(), ec.at(), ed.at(), &report);
+        CHECK(launched == 0, "%s", trid_batch_status_string(launched));
+        GPU_OK(cudaMemcpy(got, status, sizeof got, cudaMemcpyDeviceToHost));
+        GPU_OK(cudaMemcpy(count, failed, sizeof count, cudaMemcpyDeviceToHost));
+        for (int s = 0; s < 9; s++) CHECK(got[s] == zero + 1, "status %d of line %d, want %d", got[s], s, zero + 1);
+        CHECK(count[0] == (zero < 0 ? 0 : 9) && (zero < 0 || count[1] == 0), "failed %llu, first %llu", count[0],
+              count[1]);
+    }
+    T *const all[] = {a.device, b.device, c.device, d.device, ea.device, ec.device, ed.device};
+    for (T *p : all) GPU_OK(cudaFree(p));
+    GPU_OK(cudaFree(status));
+    GPU_OK(cudaFree(failed));
+}
+
 /* What is refused. */
 template <class T>
 static void test_statuses(void)
@@ -698,6 +728,8 @@ static void test_all(void)
     test_products<T>(trid_lines_contiguous(50, 9));
     test_reports<T>(trid_lines_interleaved(130, 9));
     test_reports<T>(trid_lines_contiguous(130, 9));
+    test_shared_reports<T>(trid_lines_interleaved(130, 9));
+    test_shared_reports<T>(trid_lines_contiguous(130, 9));
     test_statuses<T>();
     test_ranks<T>();
     test_neighbours<T>();
