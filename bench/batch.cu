@@ -591,7 +591,7 @@ struct Tune {
     template <int METHOD, class SHAPE, class ROWS>
     bool launch(const trid_p_batch_plan &plan, int blocks, const ROWS &rows) const
     {
-        const trid_p_batch_work<T> work = {plan, s.d, s.x, 0};
+        const trid_p_batch_work<T> work = {plan, s.d, s.x, 0, 0};
         const int vectorised = trid_p_batch_is_vectorised(lines, rows, work.d);
         const int status = trid_p_batch_launch_shape<METHOD, SHAPE>(work, blocks, vectorised, rows);
         if (status == TRID_P_BATCH_NOT_LAUNCHED) return false;
@@ -645,7 +645,7 @@ struct Tune {
     void factor() const
     {
         const trid_p_batch_lu_rows<T, 1> both = {rows(), {0, 0, 0, 0, s.work[1]}};
-        const trid_p_batch_work<T> work = {plan(), NULL, s.work[0], 0};
+        const trid_p_batch_work<T> work = {plan(), NULL, s.work[0], 0, 0};
         launched(trid_p_batch_launch_on_chip<how::factor, trid_p_batch_all>(work, both));
     }
     void contiguous(int factored) const
@@ -654,7 +654,7 @@ struct Tune {
         snprintf(name, sizeof name, "tune_%s_%lld", factored ? "factored" : "several", sides);
         const trid_p_batch_lu_rows<T, 0> both = {rows(factored), {sides, elements_of(lines), 0, 0, 0}};
         auto f = [&] {
-            const trid_p_batch_work<T> work = {plan(factored ? TRID_BATCH_FACTORED : 0), s.d, s.x, 0};
+            const trid_p_batch_work<T> work = {plan(factored ? TRID_BATCH_FACTORED : 0), s.d, s.x, 0, 0};
             launched(trid_p_batch_launch_on_chip<how::several, trid_p_batch_all>(work, both));
         };
         operation(name, {lines, 0, 0, 0, sides}, "contiguous", s, 3 + 2 * (double)sides, 0, f);

@@ -41,7 +41,7 @@ static int launch_of(way w, trid_lines lines, int flags, const T *a, const T *b,
     trid_p_batch_arrays<T> rows = {a, b, c, plan.lines.step, plan.lines.stride, plan.lines.jump};
     if (status) return status;
     auto start = [&](auto shape) {
-        const trid_p_batch_work<T> work = {plan, d, x, 0};
+        const trid_p_batch_work<T> work = {plan, d, x, 0, 0};
         return trid_p_batch_launch_shape<method, decltype(shape)>(
             work, w.parts, trid_p_batch_is_vectorised(plan.lines, rows, d), rows);
     };

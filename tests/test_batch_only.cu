@@ -110,7 +110,7 @@ static void test_unstaged(void)
     for (long long n : {2, 17, 100, 300, 1024}) {
         const trid_lines lines = trid_lines_interleaved(n, 9);
         ones<T> s(lines, 0);
-        trid_p_batch_work<T> work = {{}, s.d.at(), s.x.at(), 0};
+        trid_p_batch_work<T> work = {{}, s.d.at(), s.x.at(), 0, 0};
         int status = trid_p_batch_begin(lines, 0, sizeof(T), 0, 0, &work.plan);
         const trid_p_batch_arrays<T> rows = {s.a.at(), s.b.at(), s.c.at(), lines.step, lines.stride, lines.jump};
         if (!status)

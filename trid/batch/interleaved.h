@@ -69,7 +69,7 @@ TB_D void trid_p_batch_plain_tiles(const trid_p_batch_plan &plan, const rows_typ
     TRID_P_BATCH_LOOP
     for (; index < plan.tiles; index = next, next += tile_step) {
         trid_p_batch_equations<tb_real, k> u;
-        tb_real end[2], left;
+        tb_real end[2] = {0, 0}, left;
         const trid_p_batch_place here = p;
         if (!pipelined) trid_p_batch_ask_known(k, rows, here.system, first, here.valid, end);
         if (pivoted && round > 0) next = trid_p_batch_wanted_tile(plan, next, tile_step, systems);
