@@ -18,8 +18,8 @@ for rows in none "$@"; do
     sed -i -E "/^ *\{$rows/d" "$work/$which/$table"
     [ $which -eq 0 ] || ! cmp -s $table "$work/$which/$table" || { echo "shapes: no row matches $rows" >&2; exit 1; }
     for real in float double; do
-        "${NVCC:-nvcc}" -O3 -std=c++17 -arch=native -DSHAPES_REAL=$real -I"$work/$which" -o "$work/$which/$real" \
-            -x cu bench/shapes.cc &
+        "${NVCC:-nvcc}" -O3 -std=c++17 -arch=native -DSHAPES_REAL=$real "-DBENCH_FLAGS=\"-O3 -arch=native\"" \
+            -I"$work/$which" -o "$work/$which/$real" -x cu bench/shapes.cc &
     done
     which=$((which + 1))
 done
@@ -27,36 +27,24 @@ wait
 for run in 1 2 3; do
     for program in $(seq 0 $#); do
         for real in float double; do
-            "$work/$program/$real" | sed "s/^/$program,$real,/"
+            "$work/$program/$real" --csv "$work/$program/$real.$run.csv" >/dev/null
         done
     done
-done >"$work/times"
-echo "# $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), $("${NVCC:-nvcc}" --version |
-    sed -n 's/.*release.*V/nvcc /p') -O3, $(date +%F)"
+done
+sed -n 1p "$work/0/float.1.csv"
 echo "left_out,precision,operation,largest_ratio,at_n,above_1.01,of"
 for program in $(seq 1 $#); do
-    awk -F, -v left_out="$(echo "$1" | tr -d , | tr '|' +)" -v program="$program" '
-        function median(x, y, z) { return x < y ? (y < z ? y : x < z ? z : x) : (x < z ? x : y < z ? z : y) }
-        $1 == 0 || $1 == program {
-            operation = $2 "," $3
-            if (!(operation in largest)) { largest[operation] = 0; order[++count] = operation }
-            ms[$1, operation, $4, ++runs[$1, operation, $4]] = $5
-            sizes[$4]
-        }
-        function time(which, operation, n) {
-            return median(ms[which, operation, n, 1], ms[which, operation, n, 2], ms[which, operation, n, 3])
-        }
-        END {
-            for (i = 1; i <= count; i++) {
-                above = of = 0
-                for (n in sizes) {
-                    ratio = time(program, order[i], n) / time(0, order[i], n)
-                    above += ratio > 1.01
-                    of++
-                    if (ratio > largest[order[i]]) { largest[order[i]] = ratio; at[order[i]] = n }
-                }
-                printf "%s,%s,%.3f,%d,%d,%d\n", left_out, order[i], largest[order[i]], at[order[i]], above, of
-            }
-        }' "$work/times"
+    for real in float double; do
+        sh bench/compare.sh "$work/0/$real".*.csv -- "$work/$program/$real".*.csv |
+            awk -F, -v label="$(echo "$1" | tr -d , | tr '|' +),$real" '
+                /^#/ || $1 == "operation" { next }
+                !of[$1]++ { order[++count] = $1 }
+                $5 > 1.01 { above[$1]++ }
+                $5 > largest[$1] { largest[$1] = $5; at[$1] = $2 }
+                END {
+                    for (i = 1; i <= count; i++)
+                        print label "," order[i] "," largest[order[i]] "," at[order[i]] "," above[order[i]] + 0 "," of[order[i]]
+                }'
+    done
     shift
 done

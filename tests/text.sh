@@ -194,6 +194,15 @@ while read -r name file; do
     check $? "docs/where.md: $name is not in $file"
 done <$work/where
 
+# ---- what Python hands over is what the header takes --------------------------------------------------------------------
+
+sed -n '/^typedef struct {/,/^} trid_batch_options;/p' trid/batch.h | awk '/^typedef/ { names = "" }
+    /;$/ && !/^}/ { gsub(/[*;]/, ""); names = names " " $NF } END { print names }' >$work/in_c
+sed -n '/^class Options/,/\]$/p' examples/python/torch_tridiagonal.py | grep -o '("[a-z_]*"' | tr -d '("' |
+    awk '{ names = names " " $0 } END { print names }' >$work/in_python
+[ -s $work/in_c ] && cmp -s $work/in_c $work/in_python
+check $? "torch_tridiagonal.py: Options is not trid_batch_options:$(cat $work/in_c)"
+
 # ---- no file is longer than one can read ------------------------------------------------------------------------------
 
 for header in $kit; do

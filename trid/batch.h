@@ -164,17 +164,17 @@ enum {
     TRID_BATCH_ONLY_INTERLEAVED = 2
 };
 
-/* A device, as launches see it: multiprocessors; bytes of shared memory that a block may ask for; the compute
-   capability, of the device or of the code, whichever is lower; whether some kernels are empty; how many clusters of 1
-   .. 16 blocks run at a time that have a multiprocessor a block; and what names the code, of which alone all this is
-   true. */
+/* A device as launches see it, filled by trid_device_query. */
 typedef struct {
-    int processors, most, major, always_pipelined, clusters[17];
-    const void *code;
+    int processors, shared_bytes; /* multiprocessors; shared memory that a block may ask for */
+    int major;                    /* compute capability, of the device or of the code, whichever is lower */
+    int always_pipelined;         /* are some kernels empty? */
+    int clusters[17];             /* of 1 .. 16 blocks at a time, each block with a multiprocessor of its own */
+    const void *code;             /* stands for the kernels of which this is true */
 } trid_device;
 
 /* What a launch is asked besides its arrays. A null pointer, for all of it or for a field, asks for nothing, and so
-   does 0. All pointers are to device memory.
+   does 0. Pointers are to device memory, except device.
      flags      TRID_BATCH_ADD and the like
      status     of each system: 0; 1 + the first row that met a bad pivot (from trid_batch_pivoted 1: an unknown had no
                 pivot; x is then unspecified); n + 1 (trid_batch_checked, _refined): no such pivot, but the residual is
@@ -185,7 +185,7 @@ typedef struct {
      failed     failed[0]: how many statuses are not 0; failed[1]: the least index of such a system, all bits set if
                 there is none. The launch sets both first
      scratch    memory for long systems, with as many bytes as trid_batch_scratch says, aligned to 16
-     device     in host memory: what trid_device_query said of the device, which the launch then does not ask again */
+     device     what trid_device_query said of the current device: the launch then does not ask the CUDA runtime */
 typedef struct {
     int flags;
     int *status;

@@ -30,7 +30,7 @@ class Options(ctypes.Structure):
     """What a launch is asked besides its arrays; trid_batch_options in C."""
     _fields_ = [("flags", ctypes.c_int), ("status", ctypes.c_void_p), ("residual", ctypes.c_void_p),
                 ("tolerance", ctypes.c_double), ("failed", ctypes.c_void_p), ("scratch", ctypes.c_void_p),
-                ("scratch_bytes", ctypes.c_longlong)]
+                ("scratch_bytes", ctypes.c_longlong), ("device", ctypes.c_void_p)]
 
 
 def load(path):

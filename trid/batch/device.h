@@ -87,7 +87,7 @@ static int trid_p_batch_ask_device(void (*kernel)(parameters...), trid_device *o
     int device, version;
     if (cudaGetDevice(&device) != cudaSuccess ||
         cudaDeviceGetAttribute(&of->processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&of->most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&of->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&of->major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
         return TRID_BATCH_LAUNCH_FAILED;
 #ifdef __CUDACC__
@@ -126,7 +126,7 @@ static int trid_p_batch_query(trid_device *of)
     if (status || trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     of->code = (const void *)kernel;
     for (int size = 0; size <= 16; size++)
-        of->clusters[size] = size ? trid_clusters(kernel, size, dim3(256), (size_t)of->most) : 0;
+        of->clusters[size] = size ? trid_clusters(kernel, size, dim3(256), (size_t)of->shared_bytes) : 0;
     return TRID_BATCH_OK;
 }
 

@@ -36,9 +36,11 @@ struct CUstream_st; /* a stream is a cudaStream_t */
 #ifdef __cplusplus
 extern "C++" {
 #endif
-/* Says what launches would ask of the current device.
-   Leaves   it in device, for calls from the same file (C: from any) while the device is current
-   Returns  TRID_BATCH_OK or _LAUNCH_FAILED */
+/* Asks the CUDA runtime what launches need to know of the current device.
+   Leaves   the answers in *device. They hold for launches in the same source file (from C: for all) while the same
+            device is current; other launches do not use them
+   Returns  TRID_BATCH_OK or TRID_BATCH_LAUNCH_FAILED
+   Cost     a few calls of the CUDA runtime for each size of a cluster, 1 to 16 blocks */
 TRID_P_BATCH_LINKED trid_device_query(trid_device *device)
 #if TB_LAUNCHES
 {

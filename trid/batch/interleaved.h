@@ -208,9 +208,10 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
     if (shape::elsewhere && device.always_pipelined) return TRID_P_BATCH_NOT_LAUNCHED;
     if (trid_p_batch_count(&plan, shape::systems, 1, &grid) != cudaSuccess) return TRID_BATCH_BAD_SIZE;
     const size_t bytes = (size_t)needs.bytes;
-    const int ever = tiles::needs(~0, 16).bytes, room = device.most - needs.fixed, allowed = ever < room ? ever : room;
+    const int ever = tiles::needs(~0, 16).bytes, room = device.shared_bytes - needs.fixed,
+              allowed = ever < room ? ever : room;
     if constexpr (shape::cluster) {
-        if (device.major < 9 || needs.bytes + needs.fixed > device.most) return TRID_P_BATCH_NOT_LAUNCHED;
+        if (device.major < 9 || needs.bytes + needs.fixed > device.shared_bytes) return TRID_P_BATCH_NOT_LAUNCHED;
         if (trid_p_batch_allow(kernel, known, allowed) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
         const unsigned clusters = (unsigned)trid_p_batch_clusters(kernel, known, blocks, block, bytes);
         if (clusters == 0) return TRID_P_BATCH_NOT_LAUNCHED;
@@ -218,7 +219,7 @@ static int trid_p_batch_launch_shape(const trid_p_batch_work<tb_real> &work, int
         return trid_p_batch_launched(
             trid_launch_cluster(kernel, grid, blocks, block, bytes, work.stream, plan, rows, work.d, work.x));
     } else if constexpr (shape::pipelined) {
-        while (needs.resident >= needs.least && needs.resident * (needs.bytes + needs.fixed) > device.most)
+        while (needs.resident >= needs.least && needs.resident * (needs.bytes + needs.fixed) > device.shared_bytes)
             needs.resident--;
         if (device.major < needs.since || needs.resident < needs.least) return TRID_P_BATCH_NOT_LAUNCHED;
     }
