@@ -49,7 +49,6 @@ batch)
     share 'solve, interleaved, n = 1024, single' 90 operation=solve,precision=f32,${interleaved}1024
     for precision in f32/single f64/double; do
         where=precision=${precision%/*},${interleaved}256
-        cost "checked, interleaved, ${precision#*/}" solve_checked "$where"
         cost "refined, interleaved, ${precision#*/}" solve_refined "$where"
     done
     cost 'refined, contiguous, double' solve_refined precision=f64,layout=contiguous,n=256

@@ -435,6 +435,17 @@ static void operation(const char *name, const Task &task, const char *layout, co
 }
 
 #ifndef BATCH_TUNE
+template <typename T>
+static void measure_add(const trid_lines &l, const char *layout, const Arrays<T> &s, void *scratch, double peer)
+{
+    auto add = [&] { solve(l, TRID_BATCH_ADD, s, s.x, 0, scratch); };
+    BENCH_OK(cudaMemset(s.x, 0, (size_t)elements_of(l) * sizeof(T))); /* twice onto 0 makes twice x */
+    add();
+    add();
+    double error = check("solve_and_add", plain(l), s, s.x, 2);
+    report<T>("solve_and_add", l, layout, bench_seconds_after(pace, runs, LONGEST, nullptr, add), 6, peer, error);
+}
+
 /* What all layouts are measured with; pivot: with pivoting too. Returns the time of cuSPARSE. */
 template <typename T>
 static double measure(const trid_lines &l, const char *layout, const Arrays<T> &s, int with_peers, int pivot)
@@ -444,6 +455,7 @@ static double measure(const trid_lines &l, const char *layout, const Arrays<T> &
     double peer = with_peers ? peers(l, layout, s) : 0;
     Memory scratch(scratch_bytes(l, 0, sizeof(T)));
     operation("solve", plain(l), layout, s, 5, peer, [&] { solve(l, 0, s, s.x, 0, scratch.p); });
+    measure_add(l, layout, s, scratch.p, peer);
     if (pivot) operation("solve_pivoted", plain(l), layout, s, 5, peer, [&] { pivoted(l, 0, s, s.x, 0, scratch.p); });
     return peer;
 }
@@ -463,19 +475,12 @@ static void measure_operations(const trid_lines &l, const char *layout, const Ar
     operation("solve_refined", one, layout, s, 5, peer, [&] { refined(l, 0, s, s.x, &told, scratch.p); });
     operation("solve_shared_matrix", common, layout, s, 2, 0, [&] { shared(l, 0, s, s.x, 0, scratch.p); });
 
-    BENCH_OK(cudaMemset(s.x, 0, count * sizeof(T))); /* twice onto 0 makes twice x */
-    auto add = [&] { solve(l, TRID_BATCH_ADD, s, s.x, 0, scratch.p); };
-    add();
-    add();
-    double error = check("solve_and_add", one, s, s.x, 2);
-    report<T>("solve_and_add", l, layout, bench_seconds_after(pace, runs, LONGEST, nullptr, add), 6, peer, error);
-
     Arrays<T> in_place = s;
     in_place.d = s.x;
     auto solve_in_place = [&] { solve(l, 0, in_place, s.x, 0, scratch.p); };
     copy_to(s.x, s.d, count);
     solve_in_place();
-    error = check("solve_in_place", one, s, s.x);
+    double error = check("solve_in_place", one, s, s.x);
     auto reset = [&] { copy_to(s.x, s.d, count); };
     double t = bench_seconds_after(pace, runs, LONGEST, reset, solve_in_place);
     report<T>("solve_in_place", l, layout, t, 5, peer, error);

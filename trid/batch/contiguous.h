@@ -123,7 +123,7 @@ TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid
     if constexpr (of::checked && of::full)
         trid_p_batch_store_full<tb_real, k>(plan, own.d, x + here.at, room.rows);
     else
-        trid_p_batch_store<layout, literal>(k, plan, here.total, here.valid, slot, own.d, x + here.at, room.rows);
+        trid_p_batch_store<k, layout, literal>(plan, here.total, here.valid, slot, own.d, x + here.at, room.rows);
     bad = trid_p_batch_row(bad, plan.n);
     if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, of::checked>(plan, here, bad, worst, room);
 }
@@ -191,9 +191,7 @@ struct trid_p_batch_contiguous_shape {
    checked solves keep fits in the 48 KiB of shared memory that a block has without asking. */
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
-        {hybrid, lanes, full, 16, {{4, 6}, {2, 6}}},
         {hybrid, lanes, full, 32, {{4, 3}, {}}},
-        {hybrid, block, full, 16, {{}, {2, 0}}},
         {hybrid, lanes, contiguous, 2, {{4, 8}, {2, 10}}},
         {hybrid, lanes, contiguous, 3, {{4, 8}, {}}},
         {hybrid, lanes, contiguous, 4, {{4, 8}, {2, 10}}},

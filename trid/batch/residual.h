@@ -171,15 +171,17 @@ TB_D void trid_p_batch_store_full(const trid_p_batch_plan &plan, const tb_real *
         *(trid_p_batch_word<tb_real> *)(own + g) = word;
     }
     __syncwarp(TB_FULL_WARP);
-    TB_UNROLL
-    for (int r = 0; r < k / vector; r++) {
-        trid_p_batch_word<tb_real> *to = (trid_p_batch_word<tb_real> *)dst + (32 * r + lane);
-        trid_p_batch_word<tb_real> word = ((const trid_p_batch_word<tb_real> *)kept)[36 * r + lane + lane / 8];
-        if (plan.flags & TRID_BATCH_ADD) {
-            trid_p_batch_word<tb_real> before = *to;
-            TB_UNROLL
-            for (int j = 0; j < vector; j++) word.v[j] += before.v[j];
-        }
-        *to = word;
+    const trid_p_batch_word<tb_real> *from = (const trid_p_batch_word<tb_real> *)kept + (lane + lane / 8);
+    trid_p_batch_word<tb_real> word[k / vector], *to = (trid_p_batch_word<tb_real> *)dst + lane;
+    if (plan.flags & TRID_BATCH_ADD) {
+        TB_UNROLL
+        for (int r = 0; r < k / vector; r++) word[r] = to[32 * r];
+        TB_UNROLL
+        for (int j = 0; j < k; j++) word[j / vector].v[j % vector] += from[36 * (j / vector)].v[j % vector];
+    } else {
+        TB_UNROLL
+        for (int r = 0; r < k / vector; r++) word[r] = from[36 * r];
     }
+    TB_UNROLL
+    for (int r = 0; r < k / vector; r++) to[32 * r] = word[r];
 }

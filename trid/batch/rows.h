@@ -192,14 +192,14 @@ TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot,
     for (int j = 0; j < k; j++) u[j] = j < rows ? shared[column + j] : fill;
 }
 
-/* Stores x, from rows to memory; leaves u clobbered. */
-template <int layout, int literal, class tb_real>
-TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
+/* Stores x, from rows to memory, or adds it to what is there, all of which is fetched before the first store: loads
+   that wait for one another cost as much as the solve. Leaves u clobbered. */
+template <int k, int layout, int literal, class tb_real>
+TB_D void trid_p_batch_store(const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
                              tb_real *dst, tb_real *shared)
 {
     const int banks = TRID_P_BATCH_BANKS(tb_real);
-    int column = trid_p_batch_column(k, banks), lane = trid_warp_lane(), add = plan.flags & TRID_BATCH_ADD;
-    long long step = plan.lines.step, stride = plan.lines.stride;
+    int column = trid_p_batch_column(k, banks), lane = trid_warp_lane();
     rows = layout == trid_p_batch_how::full ? k : trid_p_batch_again_as(rows);
     if (layout != trid_p_batch_how::full) total = trid_p_batch_again_as(total);
     __syncwarp(TB_FULL_WARP);
@@ -207,24 +207,19 @@ TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, in
     for (int j = 0; j < k; j++)
         if (j < rows) shared[column + j] = u[j];
     __syncwarp(TB_FULL_WARP);
-    TB_UNROLL
-    for (int r = 0; r < k; r++) u[r] = shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)];
-    if (layout != trid_p_batch_how::strided) {
-        if (add) {
-            TB_UNROLL
-            for (int r = 0; r < k; r++)
-                if (32 * r + lane < total) u[r] += dst[32 * r + lane];
-        }
+    if (plan.flags & TRID_BATCH_ADD) {
+        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, dst, total), u);
         TB_UNROLL
-        for (int r = 0; r < k; r++)
-            if (32 * r + lane < total) dst[32 * r + lane] = u[r];
+        for (int r = 0; r < k; r++) u[r] += shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)];
     } else {
         TB_UNROLL
-        for (int r = 0; r < k; r++) {
-            int f = 32 * r + lane, s = (int)((unsigned)f * plan.magic >> 20);
-            tb_real *to = dst + (s * stride + (f - s * plan.n) * step);
-            if (f < total) *to = add ? *to + u[r] : u[r];
-        }
+        for (int r = 0; r < k; r++) u[r] = shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)];
+    }
+    TB_UNROLL
+    for (int r = 0; r < k; r++) {
+        const int f = 32 * r + lane, s = (int)((unsigned)f * plan.magic >> 20), row = f - s * plan.n;
+        if (f < total)
+            dst[layout == trid_p_batch_how::strided ? s * plan.lines.stride + row * plan.lines.step : f] = u[r];
     }
 }
 
