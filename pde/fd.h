@@ -108,6 +108,7 @@ enum {
     FD_ILL_POSED = -18,          /* at a point a diffusion is negative, or a mixed term too large for the diffusions */
     FD_GREW = -19,               /* the march grew, see growth; more steps, a larger theta or upwinding help */
     FD_UNSTABLE = -20,           /* an explicit march needs shorter steps; detail is how many suffice */
+    FD_OUTWARD = -21,            /* at a point of a face that is FD_DEGENERATE, the drift points out of the axis */
     /* Of an axis: */
     FD_PLACE_OUTSIDE = -30,   /* a place is not within the axis */
     FD_PLACE_ORDER = -31,     /* a place is not above the one before it */
@@ -158,6 +159,7 @@ TB_HD const char *fd_status_string(int status)
            : status == FD_ILL_POSED          ? "a diffusion is negative, or a mixed term too large for the diffusions"
            : status == FD_GREW               ? "the march grew: take more steps, a larger theta, or upwinding"
            : status == FD_UNSTABLE           ? "an explicit march needs more steps: see detail"
+           : status == FD_OUTWARD            ? "at a face of FD_DEGENERATE the drift points out of the axis: see axis"
            : status == FD_PLACE_OUTSIDE      ? "a place is not within the axis"
            : status == FD_PLACE_ORDER        ? "a place is not above the one before it"
            : status == FD_PLACE_AT_END       ? "a place at an end of the axis cannot lie midway between two points"

@@ -440,6 +440,7 @@ CASE_FUNCTION void case_random_problem(case_random *random, int most0, int most1
             q->face[d][side] = like == CASE_PRODUCT ? FD_LINEAR : case_below(random, 4);
             p->vanish[d][side] = q->face[d][side] == FD_DEGENERATE;
         }
+        case_turn_inward(&p->drift[d], &p->pull[d], p->vanish[d]);
     }
     p->mixed = case_between(random, -0.9, 0.9) * 2 * sqrt(p->diffusion[0] * p->diffusion[1]);
     p->change = case_between(random, -0.5, 0.5), p->phase = case_between(random, 0, 6);
@@ -777,6 +778,12 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
         at_first.axis = 1, at_first.i = 2;
         return at_first;
     }
+    if (which == 10 || which == 11) {
+        const int axis = which - 10, side = 1 - axis;
+        c->problem.face[axis][side] = FD_DEGENERATE, p->vanish[axis][side] = 1, p->drift[axis] = side ? 0.6 : -0.6;
+        at_first.what = FD_OUTWARD, at_first.axis = axis, at_first.i = side ? 5 : 0;
+        return at_first;
+    }
     return v.what = -1, v;
 }
 
@@ -785,7 +792,7 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
     static case_problem c[16];
     case_verdict says[16];
     int all = 0;
-    for (int which = 0; which < 10; which++) {
+    for (int which = 0; which < 12; which++) {
         says[all] = case_lie(which, runner, &c[all]);
         all += says[all].what != -1;
     }

@@ -481,6 +481,7 @@ CASE_FUNCTION void case_random_problem(case_random *random, const int *most, cas
             q->face[d][side] = case_below(random, 4);
             p->vanish[d][side] = q->face[d][side] == FD_DEGENERATE;
         }
+        case_turn_inward(&p->drift[d], &p->pull[d], p->vanish[d]);
     }
     p->change = case_between(random, -0.5, 0.5), p->phase = case_between(random, 0, 6);
     p->strike = p->low[0] + case_between(random, 0.2, 0.8) * (p->high[0] - p->low[0]);
@@ -752,6 +753,14 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
     if (runner->mixed == 2 || runner->mixed == 5)
         CASE_REFUSED(p->bad = CASE_LIE_MIXED, FD_MIXED_UNDECLARED, runner->mixed == 2 ? 1 : 2, -1, 0, 0, 0, 0);
     if (!runner->changes) CASE_REFUSED(p->bad = CASE_LIE_CHANGES, FD_CHANGES_UNDECLARED, 0, -1, 0, 0, 0, 0);
+    CASE_REFUSED((p->drift[2] = 1, p->vanish[2][1] = 1, c.problem.face[2][1] = FD_DEGENERATE, p->apart = runner->apart),
+                 FD_OUTWARD, 0, 2, 0, 0, 7, 0);
+    CASE_REFUSED((p->drift[0] = -1, p->vanish[0][0] = 1, p->apart = runner->apart,
+                  c.problem.face[0][0] = FD_DEGENERATE),
+                 FD_OUTWARD, 0, 0, 0, 0, 0, 0);
+    CASE_REFUSED((p->drift[0] = 1, p->vanish[0][1] = 1, c.problem.face[0][1] = FD_DEGENERATE, p->apart = runner->apart,
+                  c.problem.face[1][0] = c.problem.face[2][0] = FD_VALUE),
+                 FD_OUTWARD, 0, 0, 5, 1, 1, 0);
     if (runner->mixed != 7) return;
     /* beta_23 above 2; and less, where the three together make a matrix that is not positive. */
     CASE_REFUSED((p->change = 5, p->apart = runner->apart), FD_ILL_POSED, 0, -1, 0, 0, 0, 0);

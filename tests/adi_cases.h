@@ -48,6 +48,16 @@ CASE_FUNCTION __attribute__((noinline)) double case_number_beyond(void *number, 
     return value > 0.5 ? value : 0;
 }
 
+/* Turns a drift, which is drift + pull (1/2 - share), share 0 .. 1, so that it does not point out of faces that
+   vanish. */
+CASE_FUNCTION void case_turn_inward(double *drift, double *pull, const int *vanish)
+{
+    if (!vanish[0] && !vanish[1]) return;
+    *pull = fabs(*pull);
+    if (vanish[0] && *drift < -*pull / 2) *drift = -*pull / 2;
+    if (vanish[1] && *drift > *pull / 2) *drift = *pull / 2;
+}
+
 /* ---- the reference ----------------------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -15,6 +15,15 @@ enum {
     FD_P_FACES
 };
 
+/* Returns whether, at point `at` of an axis, the drift points out of a face that is FD_DEGENERATE. A drift that until
+   maturity carries no further than a thousandth of the cell there may be rounding, and does no harm. */
+TB_HD int fd_p_outward(const int *face, const double *x, int at, int points, double drift, double maturity)
+{
+    const int last = at == points - 1, inner = last ? at - 1 : 1;
+    if ((at > 0 && !last) || face[last] != FD_DEGENERATE) return 0;
+    return 1000 * drift * maturity * (last ? 1 : -1) > fabs(x[at] - x[inner]);
+}
+
 /* Aligns a struct so that single precision reads it as one vector of 16 bytes. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define FD_P_ALIGN __align__(16)

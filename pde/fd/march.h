@@ -209,7 +209,8 @@ enum {
     FD_P_MIXED = 16,      /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
     FD_P_CHANGES = 128,   /* terms change in time */
     FD_P_NOT_INDEPENDENT = 256, /* << axis: its terms depend on another axis */
-    FD_P_ILL_POSED = 2048
+    FD_P_ILL_POSED = 2048,
+    FD_P_OUTWARD = 4096 /* << axis: its drift points out of a face that is FD_DEGENERATE */
 };
 
 /* Returns the first false declaration as a status, with its axis, or 1 << pair in detail. */
@@ -222,7 +223,8 @@ TB_HD fd_status fd_p_untrue(int untrue, int i, int j, int k, int step)
     if (first < FD_P_NOT_INDEPENDENT) return fd_status_of(FD_CHANGES_UNDECLARED, 0, -1, i, j, k, step);
     if (first < FD_P_ILL_POSED)
         return fd_status_of(FD_NOT_INDEPENDENT, 0, first / FD_P_NOT_INDEPENDENT / 2, i, j, k, step);
-    return fd_status_of(FD_ILL_POSED, 0, -1, i, j, k, step);
+    if (first < FD_P_OUTWARD) return fd_status_of(FD_ILL_POSED, 0, -1, i, j, k, step);
+    return fd_status_of(FD_OUTWARD, 0, first / FD_P_OUTWARD / 2, i, j, k, step);
 }
 
 /* Fills what a model is to write with NaN: the `count` numbers that it declares, and the room after them. */
