@@ -38,7 +38,7 @@
    Declarations are checked at all points, in the first, the last and another step of each row, except at points whose
    value is given. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (MODEL_y_changes) and
    FD_NOT_INDEPENDENT (ADI2D_Y_INDEPENDENT) say which one is false, and where; FD_ILL_POSED, that a diffusion is
-   negative, or mixed^2 > 4 diffusion_x diffusion_y; FD_OUTWARD, that the drift points out of a face of FD_DEGENERATE.
+   negative, or mixed^2 > 4 diffusion_x diffusion_y; FD_OUTWARD, that a drift points far out of a FD_DEGENERATE face.
 
    A model has, in both precisions (_f32 and _f64):
      host (adi2d/host.h)

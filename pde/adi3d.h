@@ -46,7 +46,7 @@
    whose value is given. FD_TOO_FEW_NUMBERS, FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED (terms differ between the step's
    start and its end) and FD_NOT_INDEPENDENT (ADI3D_INDEPENDENT) say which does not hold, and where. FD_ILL_POSED says
    that the halves of the betas are no correlations: one exceeds 1, or their matrix is not positive semidefinite;
-   FD_OUTWARD, that the drift points out of a face of FD_DEGENERATE.
+   FD_OUTWARD, that the drift points out of a face of FD_DEGENERATE, by more than the end cell until maturity.
 
    A model has, in both precisions (_f32 and _f64):
        MODEL_host_bytes         memory that the host's workers need together

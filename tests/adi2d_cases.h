@@ -770,7 +770,7 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
     if (which == 7 && runner->alone) return at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_CHANGES, at_first;
     if (which == 8 && runner->alone) {
         at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_ONCE, p->bad_at[2] = 0.0625;
-        at_first.j = at_first.step = 4; /* which ends there */
+        at_first.j = 1, at_first.step = 4; /* which ends there, and is that row's own */
         return at_first;
     }
     if (which == 9 && runner->alone && !fd_axis_points(&c->problem.axis[0], x)) {
@@ -780,7 +780,7 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
     }
     if (which == 10 || which == 11) {
         const int axis = which - 10, side = 1 - axis;
-        c->problem.face[axis][side] = FD_DEGENERATE, p->vanish[axis][side] = 1, p->drift[axis] = side ? 0.6 : -0.6;
+        c->problem.face[axis][side] = FD_DEGENERATE, p->vanish[axis][side] = 1, p->drift[axis] = side ? 3 : -3;
         at_first.what = FD_OUTWARD, at_first.axis = axis, at_first.i = side ? 5 : 0;
         return at_first;
     }

@@ -753,12 +753,12 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
     if (runner->mixed == 2 || runner->mixed == 5)
         CASE_REFUSED(p->bad = CASE_LIE_MIXED, FD_MIXED_UNDECLARED, runner->mixed == 2 ? 1 : 2, -1, 0, 0, 0, 0);
     if (!runner->changes) CASE_REFUSED(p->bad = CASE_LIE_CHANGES, FD_CHANGES_UNDECLARED, 0, -1, 0, 0, 0, 0);
-    CASE_REFUSED((p->drift[2] = 1, p->vanish[2][1] = 1, c.problem.face[2][1] = FD_DEGENERATE, p->apart = runner->apart),
+    CASE_REFUSED((p->drift[2] = 3, p->vanish[2][1] = 1, c.problem.face[2][1] = FD_DEGENERATE, p->apart = runner->apart),
                  FD_OUTWARD, 0, 2, 0, 0, 7, 0);
-    CASE_REFUSED((p->drift[0] = -1, p->vanish[0][0] = 1, p->apart = runner->apart,
+    CASE_REFUSED((p->drift[0] = -3, p->vanish[0][0] = 1, p->apart = runner->apart,
                   c.problem.face[0][0] = FD_DEGENERATE),
                  FD_OUTWARD, 0, 0, 0, 0, 0, 0);
-    CASE_REFUSED((p->drift[0] = 1, p->vanish[0][1] = 1, c.problem.face[0][1] = FD_DEGENERATE, p->apart = runner->apart,
+    CASE_REFUSED((p->drift[0] = 3, p->vanish[0][1] = 1, c.problem.face[0][1] = FD_DEGENERATE, p->apart = runner->apart,
                   c.problem.face[1][0] = c.problem.face[2][0] = FD_VALUE),
                  FD_OUTWARD, 0, 0, 5, 1, 1, 0);
     if (runner->mixed != 7) return;

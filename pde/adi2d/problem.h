@@ -161,10 +161,10 @@ TB_HD int adi2d_p_untrue(const adi2d_problem *problem, const adi2d_p_tables *t, 
 }
 
 /* Returns the step in which row j is checked: the first, the last, or one of its own, which finds what changes in
-   between. -1: none, because the numbers of time are those of the first. */
+   between; of row 0, which is a face, the middle one. -1: none, because the numbers of time are those of the first. */
 TB_HD int adi2d_p_checked_step(const adi2d_p_tables *t, int j, int look)
 {
-    const int steps = t->plan->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : j % steps;
+    const int steps = t->plan->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : (j + steps / 2) % steps;
     const tb_real *first = t->time + ADI2D_P_OF_T, *time = t->time + (2 * k + 1) * ADI2D_P_OF_T;
     return look == 0 || !fd_p_same(ADI2D_P_OF_T, first, time) ? k : -1;
 }

@@ -62,7 +62,7 @@ FD_P_FLAT int adi3d_p_host_untrue(const adi3d_p_host *h, int j, int k, const adi
         adi3d_p_host_take(0, numbers, padded, (size_t)i, x);
         untrue |= adi3d_p_untrue(x, y, z, first, start, end, changes);
     }
-    /* At faces; a row that is not within one has its first and its last point there. */
+    /* Points on faces; other rows touch a face only at their two ends. */
     const int *n = h->t.n, within = j == 0 || j == n[1] - 1 || k == 0 || k == n[2] - 1;
     for (int i = 0; i < n[0]; i += within ? 1 : n[0] - 1) untrue |= adi3d_p_untrue_at(h->problem, &h->t, i, j, k, step);
     return untrue;

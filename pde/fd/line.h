@@ -15,13 +15,13 @@ enum {
     FD_P_FACES
 };
 
-/* Returns whether, at point `at` of an axis, the drift points out of a face that is FD_DEGENERATE. A drift that until
-   maturity carries no further than a thousandth of the cell there may be rounding, and does no harm. */
+/* Returns whether, at point `at` of an axis, the drift points out of a face that is FD_DEGENERATE, by more than the end
+   cell until maturity. Less does no harm: errors grow by e^1.5 for each cell. */
 TB_HD int fd_p_outward(const int *face, const double *x, int at, int points, double drift, double maturity)
 {
     const int last = at == points - 1, inner = last ? at - 1 : 1;
     if ((at > 0 && !last) || face[last] != FD_DEGENERATE) return 0;
-    return 1000 * drift * maturity * (last ? 1 : -1) > fabs(x[at] - x[inner]);
+    return drift * maturity * (last ? 1 : -1) > fabs(x[at] - x[inner]);
 }
 
 /* Aligns a struct so that single precision reads it as one vector of 16 bytes. */

@@ -199,7 +199,7 @@ TB_HD int fd_p_padded(int points)
     return (points + FD_P_LANES - 1) / FD_P_LANES * FD_P_LANES;
 }
 
-/* The solvers check a model's declarations before the march, at all points, in the first and in the last step. If a
+/* The solvers check a model's declarations before the march, at all points, in some steps. If a
    model writes or reads more numbers than it declares, it finds room for this many more: */
 enum { FD_P_ROOM = 8 };
 

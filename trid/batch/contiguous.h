@@ -192,6 +192,7 @@ struct trid_p_batch_contiguous_shape {
 struct trid_p_batch_contiguous_shapes : trid_p_batch_how {
     static constexpr trid_p_batch_contiguous_shape rows[] = {
         {hybrid, lanes, full, 32, {{4, 3}, {}}},
+        {hybrid, block, full, 16, {{}, {2, 0}}},
         {hybrid, lanes, contiguous, 2, {{4, 8}, {2, 10}}},
         {hybrid, lanes, contiguous, 3, {{4, 8}, {}}},
         {hybrid, lanes, contiguous, 4, {{4, 8}, {2, 10}}},
