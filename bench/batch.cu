@@ -435,6 +435,7 @@ static void operation(const char *name, const Task &task, const char *layout, co
 }
 
 #ifndef BATCH_TUNE
+/* x += A^-1 d. */
 template <typename T>
 static void measure_add(const trid_lines &l, const char *layout, const Arrays<T> &s, void *scratch, double peer)
 {

@@ -147,10 +147,7 @@ TB_HD int adi2d_p_untrue(const adi2d_problem *problem, const adi2d_p_tables *t, 
         const adi2d_terms here = adi2d_p_terms(t, i, j, time);
         const int at[2] = {i, j};
         untrue |= fd_p_ill_posed_in_two(here.diffusion, here.mixed) ? FD_P_ILL_POSED : 0;
-        for (int d = 0; d < 2; d++)
-            untrue |= fd_p_outward(problem->face[d], t->x[d], at[d], points[d], (double)here.drift[d],
-                                   problem->times.maturity) *
-                      (FD_P_OUTWARD << d);
+        untrue |= fd_p_outward(2, problem->face, t->x, at, points, here.drift, problem->times.maturity);
         if (!adi2d_model_mixed) untrue |= here.mixed < 0 || here.mixed > 0 ? FD_P_MIXED : 0;
         if (!adi2d_model_y_changes && changes)
             untrue |= adi2d_p_y_differs(here, adi2d_p_terms(t, i, j, t->time)) ? FD_P_CHANGES : 0;

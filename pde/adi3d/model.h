@@ -54,7 +54,6 @@
 #define adi3d_p_few ADI3D_OF(p_few)
 #define adi3d_p_differs ADI3D_OF(p_differs)
 #define adi3d_p_untrue ADI3D_OF(p_untrue)
-#define adi3d_p_outward ADI3D_OF(p_outward)
 #define adi3d_p_untrue_at ADI3D_OF(p_untrue_at)
 #define adi3d_p_too_fast ADI3D_OF(p_too_fast)
 #define adi3d_p_values ADI3D_OF(p_values)
@@ -451,17 +450,6 @@ TB_HD int adi3d_p_differs(int axis, adi3d_terms one, adi3d_terms other)
            fd_p_differ(one.kill, other.kill);
 }
 
-/* Returns along which axes the drift points out of a face that is FD_DEGENERATE: FD_P_OUTWARD and its multiples. */
-TB_HD int adi3d_p_outward(const adi3d_problem *problem, const adi3d_p_tables *t, const int *index, adi3d_terms terms)
-{
-    int untrue = 0;
-    for (int d = 0; d < 3; d++)
-        untrue |= fd_p_outward(problem->face[d], t->x[d], index[d], t->n[d], (double)terms.drift[d],
-                               problem->times.maturity) *
-                  (FD_P_OUTWARD << d);
-    return untrue;
-}
-
 /* Checks the terms at a point in a step: which declarations of the model do not hold there (FD_MIXED_UNDECLARED and its
    like), and whether the problem is ill-posed (FD_ILL_POSED). Returns a sum of pde/fd.h's bits for these. first has the
    numbers of the axes' first points; changes says whether those of time change. */
@@ -507,8 +495,9 @@ TB_HD int adi3d_p_untrue_at(const adi3d_problem *problem, const adi3d_p_tables *
         adi3d_p_take(t, d, index[d], number[d]), adi3d_p_take(t, d, 0, first[d]);
     }
     for (int q = 0; q < adi3d_p_numbers(3); q++) start[q] = step->time[0][q], end[q] = step->time[1][q];
+    const adi3d_terms terms = adi3d_p_terms(number[0], number[1], number[2], end);
     return few | adi3d_p_untrue(number[0], number[1], number[2], first, start, end, changes) |
-           adi3d_p_outward(problem, t, index, adi3d_p_terms(number[0], number[1], number[2], end));
+           fd_p_outward(3, problem->face, t->x, index, t->n, terms.drift, problem->times.maturity);
 }
 
 /* Returns whether the longest explicit step is too long for a point, as fd_p_too_fast does. With more than one mixed

@@ -15,15 +15,6 @@ enum {
     FD_P_FACES
 };
 
-/* Returns whether, at point `at` of an axis, the drift points out of a face that is FD_DEGENERATE, by more than the end
-   cell until maturity. Less does no harm: errors grow by e^1.5 for each cell. */
-TB_HD int fd_p_outward(const int *face, const double *x, int at, int points, double drift, double maturity)
-{
-    const int last = at == points - 1, inner = last ? at - 1 : 1;
-    if ((at > 0 && !last) || face[last] != FD_DEGENERATE) return 0;
-    return drift * maturity * (last ? 1 : -1) > fabs(x[at] - x[inner]);
-}
-
 /* Aligns a struct so that single precision reads it as one vector of 16 bytes. */
 #if defined __CUDACC__ || defined __CUDACC_RTC__
 #define FD_P_ALIGN __align__(16)
@@ -65,6 +56,7 @@ enum {
 #define fd_p_differ TB_OF(fd_p_differ)
 #define fd_p_ill_posed_in_two TB_OF(fd_p_ill_posed_in_two)
 #define fd_p_ill_posed_in_three TB_OF(fd_p_ill_posed_in_three)
+#define fd_p_outward TB_OF(fd_p_outward)
 #define fd_p_nan TB_OF(fd_p_nan)
 #define fd_lane_exercise TB_OF(fd_lane_exercise)
 #define fd_lane_at_date TB_OF(fd_lane_at_date)
@@ -109,6 +101,8 @@ enum {
 #define fd_p_ill_posed_in_two_f64 tb_f64::fd_p_ill_posed_in_two
 #define fd_p_ill_posed_in_three_f32 tb_f32::fd_p_ill_posed_in_three
 #define fd_p_ill_posed_in_three_f64 tb_f64::fd_p_ill_posed_in_three
+#define fd_p_outward_f32 tb_f32::fd_p_outward
+#define fd_p_outward_f64 tb_f64::fd_p_outward
 #define fd_p_nan_f32 tb_f32::fd_p_nan
 #define fd_p_nan_f64 tb_f64::fd_p_nan
 #define fd_lane_exercise_f32 tb_f32::fd_lane_exercise
@@ -374,6 +368,22 @@ TB_HD int fd_p_ill_posed_in_three(const tb_real *rho)
     const tb_real slack = sizeof(tb_real) == 4 ? (tb_real)1.5e-5 : (tb_real)2.8e-14, p = rho[0], q = rho[1], r = rho[2];
     const tb_real determinant = 1 - p * p - q * q - r * r + 2 * p * q * r;
     return (p * p > 1 + slack) | (q * q > 1 + slack) | (r * r > 1 + slack) | (determinant < -slack);
+}
+
+/* Returns along which axes, at the point with these indices, the drift points out of a face that is FD_DEGENERATE by
+   more than the end cell until maturity: FD_P_OUTWARD and its multiples. Less does no harm: errors grow by e^1.5 for
+   each cell. */
+TB_HD int fd_p_outward(int axes, const int (*face)[2], double *const *x, const int *at, const int *points,
+                       const tb_real *drift, double maturity)
+{
+    int outward = 0;
+    for (int d = 0; d < axes; d++) {
+        const int last = at[d] == points[d] - 1, inner = last ? at[d] - 1 : 1;
+        if ((at[d] > 0 && !last) || face[d][last] != FD_DEGENERATE) continue;
+        const double cell = fabs(x[d][at[d]] - x[d][inner]);
+        if ((double)drift[d] * maturity * (last ? 1 : -1) > cell) outward |= FD_P_OUTWARD << d;
+    }
+    return outward;
 }
 
 /* Returns NaN, the result of a problem that has none. */

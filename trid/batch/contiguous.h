@@ -123,7 +123,7 @@ TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid
     if constexpr (of::checked && of::full)
         trid_p_batch_store_full<tb_real, k>(plan, own.d, x + here.at, room.rows);
     else
-        trid_p_batch_store<k, layout, literal>(plan, here.total, here.valid, slot, own.d, x + here.at, room.rows);
+        trid_p_batch_store<layout, literal>(k, plan, here.total, here.valid, slot, own.d, x + here.at, room.rows);
     bad = trid_p_batch_row(bad, plan.n);
     if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, of::checked>(plan, here, bad, worst, room);
 }

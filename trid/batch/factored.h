@@ -305,14 +305,14 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
         int last = trid_p_batch_solve_side(group, n, plan.flags, factor || side < 0, recurrences, &own, &border);
         if (last && !met) met = last;
         if (!factor && side >= 0) {
-            trid_p_batch_store<k, layout, literal>(plan, total, valid, slot, own.d, x + at, shared);
+            trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
             at += more.pitch;
         }
     }
     if (factor) {
         if (periodic) trid_p_batch_close(group, n, border, &own);
-        trid_p_batch_store<k, layout, literal>(plan, total, valid, slot, own.b, x + at, shared);
-        trid_p_batch_store<k, layout, literal>(plan, total, valid, slot, own.c, more.u + at, shared);
+        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, own.b, x + at, shared);
+        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, own.c, more.u + at, shared);
     }
     if (trid_p_batch_reports(plan))
         trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, trid_p_batch_row(met, n), {0, 0}, room);

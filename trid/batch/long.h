@@ -170,7 +170,7 @@ struct trid_p_batch_warp_chunk {
         int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_plan to = plan;
         if (keep) to.lines.step = 1, to.flags = 0;
-        trid_p_batch_store<k, path, 1>(to, total, valid, slot, r, keep ? keep + kept_at : x + at, shared);
+        trid_p_batch_store<path, 1>(k, to, total, valid, slot, r, keep ? keep + kept_at : x + at, shared);
     }
 };
 

@@ -194,8 +194,8 @@ TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot,
 
 /* Stores x, from rows to memory, or adds it to what is there, all of which is fetched at once: loads that wait for
    one another can cost as much as the solve. Leaves u clobbered. */
-template <int k, int layout, int literal, class tb_real>
-TB_D void trid_p_batch_store(const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
+template <int layout, int literal, class tb_real>
+TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
                              tb_real *dst, tb_real *shared)
 {
     const int banks = TRID_P_BATCH_BANKS(tb_real);
