@@ -1,0 +1,92 @@
+/* model.h - a room of the solvers in pde/: how a user writes an equation.
+   MIT licence, see LICENSE.
+
+   The equation is
+       V_t + sum of drift_i V_i + diffusion_i V_ii + mixed_ij V_ij + source = kill V.
+   A model is C, written once for both precisions, for the host and for kernels. MODEL stands for its name:
+
+       typedef struct { .. } MODEL_parameters;
+           all that the functions below need to know of one problem
+       FD_NUMBERS(MODEL, x, half_square, slope)
+       FD_HD void MODEL_of_x(const MODEL_parameters *p, double at, MODEL_x_f64 *x) { x->half_square = at * at / 2; .. }
+           names the numbers that are worked out once at each point of the axis x, in double precision, and works them
+           out. What is expensive belongs there. Likewise y and z, and t: what is worked out once for each time step
+       FD_NO_NUMBERS(MODEL, t)
+           says that there are none. A model without numbers of t does not depend on time
+       FD_TERMS(1, MODEL, terms->drift[0] = p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
+           gives the number of factors, and the terms of the equation at a point (fd_terms), which are 0 before. p is
+           the parameters; x->at is the coordinate, x->half_square a number of it, t->NAME a number of the time; `real`
+           is the type. The text becomes two functions, one a precision, which are called for each point and, where
+           there are numbers of t, for each step
+       enum { MODEL_fitting = FD_CENTRAL };
+           how drifts are discretised: FD_CENTRAL, FD_UPWIND or FD_FITTED
+       FD_HD double MODEL_payoff(const MODEL_parameters *p, const double *at) { .. }
+           the value at maturity, at the point at[0] (at[1], at[2])
+
+   A model says by macros what else it has, before the solver's header is included for it:
+       FD_MODEL_FACE      double MODEL_face(p, axis, side, at, t): the value or slope given at a point of a face that is
+                          FD_VALUE or FD_SLOPE, side 0 or 1, at time t. Without it they are 0
+       FD_MODEL_CHANGE    double MODEL_change(p, date, at, value): what a value becomes at a date (FD_CHANGE_VALUES):
+                          a barrier that is observed (midway between two points: FD_MIDWAY), a coupon, a right
+       FD_MODEL_EXERCISE  double MODEL_exercise(p, at, t): what exercise pays at time t; without it, the payoff */
+
+#ifndef FD_COMMON_MODEL_H
+#define FD_COMMON_MODEL_H
+
+#include "../fd.h"
+
+#define FD_HD TB_HD
+
+/* The terms of the equation at a point: drift and diffusion along each axis, mixed of the pairs 12, 13, 23. */
+typedef struct {
+    float drift[3], diffusion[3], mixed[3], kill, source;
+} fd_terms_f32;
+typedef struct {
+    double drift[3], diffusion[3], mixed[3], kill, source;
+} fd_terms_f64;
+
+/* The numbers of a point of an axis begin with its coordinate; time has none. */
+#define FD_P_FIRST_x at,
+#define FD_P_FIRST_y at,
+#define FD_P_FIRST_z at,
+#define FD_P_FIRST_t
+#define FD_NUMBERS(model, axis, ...)                                                                                   \
+    typedef struct {                                                                                                   \
+        float FD_P_FIRST_##axis __VA_ARGS__;                                                                           \
+    } model##_##axis##_f32;                                                                                            \
+    typedef struct {                                                                                                   \
+        double FD_P_FIRST_##axis __VA_ARGS__;                                                                          \
+    } model##_##axis##_f64;
+
+/* C has no empty structs: that of time has a byte, which counts as no number. */
+#define FD_P_ONLY_x(type) type at;
+#define FD_P_ONLY_y(type) type at;
+#define FD_P_ONLY_z(type) type at;
+#define FD_P_ONLY_t(type) char none;
+#define FD_NO_NUMBERS(model, axis)                                                                                     \
+    typedef struct {                                                                                                   \
+        FD_P_ONLY_##axis(float)                                                                                        \
+    } model##_##axis##_f32;                                                                                            \
+    typedef struct {                                                                                                   \
+        FD_P_ONLY_##axis(double)                                                                                       \
+    } model##_##axis##_f64;                                                                                            \
+    FD_HD void model##_of_##axis(const model##_parameters *p, double at, model##_##axis##_f64 *number)                 \
+    {                                                                                                                  \
+        (void)p, (void)at, (void)number;                                                                               \
+    }
+
+#define FD_TERMS(factors, model, ...) FD_P_TERMS_##factors(model, __VA_ARGS__)
+#define FD_P_TERMS_1(model, ...)                                                                                       \
+    enum { model##_factors = 1 };                                                                                      \
+    FD_P_TERMS_1_IN(float, _f32, model, __VA_ARGS__)                                                                   \
+    FD_P_TERMS_1_IN(double, _f64, model, __VA_ARGS__)
+#define FD_P_TERMS_1_IN(type, suffix, model, ...)                                                                      \
+    FD_HD void model##_terms##suffix(const model##_parameters *p, const model##_x##suffix *x,                          \
+                                     const model##_t##suffix *t, fd_terms##suffix *terms)                              \
+    {                                                                                                                  \
+        typedef type real;                                                                                             \
+        (void)p, (void)x, (void)t, (void)sizeof(real);                                                                 \
+        __VA_ARGS__                                                                                                    \
+    }
+
+#endif /* FD_COMMON_MODEL_H */

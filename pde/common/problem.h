@@ -1,0 +1,128 @@
+/* problem.h - a room of the solvers in pde/: problems, batches of them, their results, and what is checked before
+   anything is computed.
+   MIT licence, see LICENSE. */
+
+#ifndef FD_COMMON_PROBLEM_H
+#define FD_COMMON_PROBLEM_H
+
+#include "../fd.h"
+
+/* A problem. It has as many axes as its model has factors; others are not read. 0 in a field is its first choice, or
+   none. Pointers are to memory where the solver runs, for a GPU the device's. */
+typedef struct {
+    fd_axis axis[3];         /* along x, y and z */
+    const double *points[3]; /* the points, axis.points of them; null: they are made from axis */
+    int face[3][2];          /* FD_LINEAR .., at the first and the last point of each axis */
+    fd_times times;          /* its theta is the scheme's; 0: fd_scheme_theta's. Steps of a kind other than FD_THETA are
+                                Douglas' with theta 0 or 1; FD_UNSTABLE if those of theta 0 are too long */
+    const fd_date *at_date;  /* what happens at each of times.date; null: nothing */
+    int scheme;              /* FD_DOUGLAS .. */
+    int coefficients;        /* FD_BOTH_ENDS .. */
+    int finals;              /* FD_AT_POINTS .. */
+    int kinks;               /* of FD_TOLD: 0 .. 4 */
+    double kink[4];          /* increasing */
+    int exercise;            /* FD_EUROPEAN .. */
+    const double *spot;      /* where values are wanted: batch.spots points, the coordinates of one after another */
+} fd_problem;
+
+/* The value at a spot, its derivatives along each axis, and those of the pairs of axes 12, 13 and 23. */
+typedef struct {
+    double value, first[3], second[3], mixed[3];
+} fd_values;
+
+/* A batch: what its problems have in common, and where they and their results are. */
+typedef struct {
+    int problems;  /* 0 and more */
+    int points[3]; /* no axis of any problem has more; of as many axes as the model has factors */
+    int steps;     /* no problem takes more, halves of a Rannacher start counted: times.steps + times.halves suffice,
+                      where dates add none (fd_schedule) */
+    int dates;     /* no problem has more */
+    int spots;     /* of each problem, 0 and more */
+    const fd_problem *problem;
+    fd_status *status;      /* of each */
+    fd_values *values;      /* of each (1 + dates) spots: at time 0, then at its dates with FD_RECORD; those of other
+                               dates are not written. Null if there are no spots */
+    void *grid;             /* null; or of each 1 + dates grids of points[0] points[1] points[2] numbers of the
+                               precision, at the same times: point (i, j, k) at i + points[0] (j + points[1] k) */
+    double *coordinates[3]; /* null; or of each points[0] (points[1], points[2]) numbers: where the points are along
+                               the axis; NaN beyond the last */
+} fd_batch;
+
+/* Checks what the memory of a batch depends on: its pointers may still be null. */
+TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
+{
+    if (!batch) return FD_BAD_ARGUMENT;
+    int sized = batch->problems >= 0 && batch->steps >= 1 && batch->steps <= FD_P_MOST && batch->dates >= 0 &&
+                batch->dates <= FD_P_MOST && batch->spots >= 0;
+    for (int d = 0; d < factors; d++) sized &= batch->points[d] >= 4 && batch->points[d] <= 32768;
+    return sized ? FD_OK : FD_BAD_SIZE;
+}
+
+/* Checks a batch.
+   Returns  FD_OK, FD_BAD_ARGUMENT for a null pointer, or FD_BAD_SIZE for a count out of range */
+TB_HD int fd_batch_check(int factors, const fd_batch *batch)
+{
+    const int wrong = fd_p_sizes(factors, batch);
+    if (wrong || batch->problems == 0) return wrong;
+    return !batch->problem || !batch->status || (batch->spots > 0 && !batch->values) ? FD_BAD_ARGUMENT : FD_OK;
+}
+
+/* Checks a problem's own numbers, before anything is computed of them. */
+TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem *problem)
+{
+    for (int d = 0; d < factors; d++) {
+        const int points = problem->axis[d].points;
+        if (points < 4) return fd_status_of(FD_BAD_SIZE, 0, d, -1, -1, -1, -1);
+        if (points > batch->points[d]) return fd_status_of(FD_TOO_MANY_POINTS, points, d, -1, -1, -1, -1);
+        for (int side = 0; side < 2; side++)
+            if (problem->face[d][side] < 0 || problem->face[d][side] >= FD_P_FACES)
+                return fd_status_of(FD_BAD_FACE, 0, d, -1, -1, -1, -1);
+    }
+    if (problem->times.dates > batch->dates)
+        return fd_status_of(FD_TOO_MANY_DATES, problem->times.dates, -1, -1, -1, -1, -1);
+    if (batch->spots > 0 && !problem->spot) return fd_status_of(FD_BAD_ARGUMENT, 0, -1, -1, -1, -1, -1);
+    const fd_plan plan = {&problem->times, problem->at_date, problem->scheme, problem->coefficients,
+                          problem->finals, problem->kinks,   problem->kink,   problem->exercise};
+    return fd_plan_check(&plan);
+}
+
+/* What can be wrong with a problem. For each the least index at which it was found is kept; the status tells the first
+   of them in this order. */
+enum {
+    FD_P_AT_POINTS,      /* of each axis */
+    FD_P_AT_NUMBERS = 3, /* likewise */
+    FD_P_AT_TIME = 6,
+    FD_P_AT_FINAL,
+    FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
+    FD_P_AT_SPOT,
+    FD_P_AT_FAST, /* fd_p_too_fast's number */
+    FD_P_FAULTS
+};
+
+enum { FD_P_PHASES = 7 }; /* of fd_p_prepare */
+
+/* What is found out about a problem before its march. */
+typedef struct {
+    int points[3], steps, not_dominant;
+    fd_status status;
+    int given;              /* the largest magnitude that the march is given: fd_p_larger */
+    int wrong[4];           /* statuses of the axes and of the steps */
+    int fault[FD_P_FAULTS]; /* indices, FD_P_NONE where there is none */
+    double longest;         /* explicit step; 0: there is none */
+    fd_map map[3];
+} fd_p_findings;
+
+/* Returns the event at a date, or null. */
+TB_HD const fd_date *fd_p_event(const fd_problem *problem, int date)
+{
+    return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : (const fd_date *)0;
+}
+
+/* Returns whether two steps have the same length, up to rounding. */
+TB_HD int fd_p_as_long(const fd_step *one, const fd_step *other)
+{
+    const double first = one->from - one->to, second = other->from - other->to;
+    return fabs(first - second) <= 1e-11 * first;
+}
+
+#endif /* FD_COMMON_PROBLEM_H */

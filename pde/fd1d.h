@@ -1,0 +1,111 @@
+/* fd1d.h - batches of one-factor PDEs of your own, a warp a problem on GPUs, vectorised across problems on CPUs.
+
+   MIT licence, see LICENSE. Copy the folder pde, and trid.h and the folder trid beside it.
+
+   The equation is V_t + drift V_x + diffusion V_xx + source = kill V. It is marched backwards from the values at
+   maturity, on any grid of 4 to 1024 points, by the schemes of pde/fd.h. A model writes what stands in it
+   (pde/common/model.h): one file of C, for both precisions, for the host and for kernels. A call in the CEV model:
+
+       #include "pde/fd1d.h"
+       typedef struct { double rate, sigma, beta, strike; } cev_parameters;
+       FD_NO_NUMBERS(cev, x)
+       FD_NO_NUMBERS(cev, t)
+       FD_TERMS(1, cev, const double volatility = p->sigma * pow((double)x->at, p->beta);
+                terms->drift[0] = (real)(p->rate * (double)x->at);
+                terms->diffusion[0] = (real)(volatility * volatility / 2); terms->kill = (real)p->rate;)
+       enum { cev_fitting = FD_CENTRAL };
+       FD_HD double cev_payoff(const cev_parameters *p, const double *at) { return fmax(at[0] - p->strike, 0); }
+       #define FD_MODEL cev
+       #include "pde/fd1d.h"
+
+   The header is included twice, at global scope: before the model for its words, and after it with FD_MODEL set, which
+   makes of it, in both precisions (_f32 and _f64):
+     host (fd1d/host.h)
+       MODEL_host_bytes     memory of one worker
+       MODEL_host           solves a batch by so many workers: OpenMP's threads where the program is compiled with it
+     GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); batch, parameters and memory are the device's
+       MODEL_device_bytes   device memory that suffices for full speed
+       MODEL_device         solves a batch: a warp a problem up to 512 points (256 in double precision), else a block
+   and all models share
+       fd_batch_check       checks a batch
+       fd_status_string     what a status says
+
+   What they share:
+     Problem  fd_problem, fd_batch, fd_values (pde/common/problem.h): 0 in a field is its first choice, or none.
+     Status   Of the call: an int, FD_OK or what is wrong with the batch. Of each problem: an fd_status. A problem that
+              is refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
+              NaN and a status in all of them.
+     Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
+              last one and one of each point's own: FD_MODEL_NAN, FD_FINAL_NAN, FD_ILL_POSED (a diffusion is negative),
+              FD_OUTWARD (a drift points far out of a face that is FD_DEGENERATE). status.growth says how much the
+              largest value has grown; beyond FD_MOST_GROWTH a march has failed (FD_GREW).
+     Matrix   Not pivoted. Rows that are not diagonally dominant, where a drift exceeds its diffusion and is taken
+              centrally, are solved as they are: status.not_dominant counts them. At a face, couplings of the wrong sign
+              that would keep its row from being dominant act on the old values (fd_lane_lag).
+     Schemes  There is no mixed term, so Douglas' scheme is the theta method, Craig-Sneyd the same, and the other two
+              solve twice a step.
+     Cost     Steps that are alike are made in increments: a solve with a matrix that is factored once, and three
+              operations a point; the increment is computed anew every sixteenth step, after a date, and in each step
+              where something changes: terms, faces, exercise.
+     Memory   The caller's. Nothing is allocated or printed, and no state is retained.
+
+   Rooms:
+     common/model.h     how a model is written: read once
+     common/problem.h   problems, batches, results: read once
+     and, read once a model and precision,
+     common/terms.h     what the model says, as the solver calls it
+     common/prepare.h   tables of axes and steps, final values, checks
+     fd1d/step.h        rows, time steps and faces as numbers; runs of steps that are alike
+     fd1d/host.h        the host
+     fd1d/device.h      the device: the march in registers, its kernels, shapes and launches */
+
+#ifndef FD1D_H
+#define FD1D_H
+
+#include "common/model.h"
+#include "common/problem.h"
+#include "common/chip.h"
+#include "../trid/launch.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#define FD1D_VERSION 200 /* 100 * major + minor */
+
+enum {
+    FD1D_MOST = 1024,   /* points */
+    FD1D_P_RUN = 16,    /* steps of a run: then the increment is computed anew */
+    FD1D_P_PHASES = 10, /* of fd1d_p_prepare */
+    FD1D_P_THREADS = 128
+};
+
+/* Names of a model: FD_MODEL_OF(stem) is MODEL_stem; FD_OF(stem) is MODEL_stem with the suffix of the precision that is
+   being read. */
+#define FD_MODEL_OF(stem) TB_JOIN(FD_MODEL, _##stem)
+#define FD_OF(stem) TB_OF(FD_MODEL_OF(stem))
+
+#endif /* FD1D_H */
+
+#ifdef FD_MODEL /* a model: the rooms, each once a precision */
+#define FD_FACTORS 1
+#define TB_BODY "../pde/common/terms.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/prepare.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/fd1d/step.h"
+#include "../trid/twice.h"
+#if TB_HOST_SCOPE
+#define TB_BODY "../pde/fd1d/host.h"
+#include "../trid/twice.h"
+#endif
+#if TB_LAUNCHES
+#define TB_BODY "../pde/fd1d/device.h"
+#include "../trid/twice.h"
+#endif
+#undef FD_FACTORS
+#undef FD_MODEL
+#undef FD_MODEL_FACE
+#undef FD_MODEL_CHANGE
+#undef FD_MODEL_EXERCISE
+#endif /* FD_MODEL */

@@ -1,0 +1,445 @@
+/* host.h - a room of fd1d.h, read once a model and precision: marches on the host, as many problems side by side as a
+   vector has lanes, so that the compiler vectorises across them.
+   MIT licence, see LICENSE. */
+
+#define fd1d_p_lanes FD_OF(p_1d_lanes)
+#define fd1d_p_host FD_OF(p_1d_host)
+#define fd1d_p_host_lay_out FD_OF(p_1d_host_lay_out)
+#define fd1d_p_host_rows FD_OF(p_1d_host_rows)
+#define fd1d_p_host_apply FD_OF(p_1d_host_apply)
+#define fd1d_p_host_faces FD_OF(p_1d_host_faces)
+#define fd1d_p_host_right FD_OF(p_1d_host_right)
+#define fd1d_p_host_factor FD_OF(p_1d_host_factor)
+#define fd1d_p_host_solve FD_OF(p_1d_host_solve)
+#define fd1d_p_host_given FD_OF(p_1d_host_given)
+#define fd1d_p_weights FD_OF(p_1d_weights)
+#define fd1d_p_host_weights FD_OF(p_1d_host_weights)
+#define fd1d_p_host_first FD_OF(p_1d_host_first)
+#define fd1d_p_host_second FD_OF(p_1d_host_second)
+#define fd1d_p_host_add FD_OF(p_1d_host_add)
+#define fd1d_p_host_step FD_OF(p_1d_host_step)
+#define fd1d_p_host_take FD_OF(p_1d_host_take)
+#define fd1d_p_host_put FD_OF(p_1d_host_put)
+#define fd1d_p_host_between FD_OF(p_1d_host_between)
+#define fd1d_p_host_lost FD_OF(p_1d_host_lost)
+#define fd1d_p_host_terms_lost FD_OF(p_1d_host_terms_lost)
+#define fd1d_p_host_march FD_OF(p_1d_host_march)
+#define fd1d_p_host_march_some FD_OF(p_1d_host_march_some)
+#define fd1d_p_host_end FD_OF(p_1d_host_end)
+#define fd1d_p_host_problems FD_OF(p_1d_host_problems)
+#define fd1d_host_bytes FD_OF(host_bytes)
+#define fd1d_p_host_refuse FD_OF(p_1d_host_refuse)
+#define fd1d_host FD_OF(host)
+
+enum { fd1d_p_lanes = 64 / (int)sizeof(tb_real) }; /* problems side by side: 64 bytes */
+
+/* What a worker has: the tables of its problems, and arrays in which point i of problem b is at [i lanes + b]. Before
+   the first point and after the last are lanes of zeros. */
+typedef struct {
+    const fd_batch *batch;
+    fd1d_tables h[fd1d_p_lanes];
+    int which[fd1d_p_lanes]; /* of the batch problem b is; -1: none */
+    int live[fd1d_p_lanes];  /* problem b is marched */
+    int n, steps;           /* the most of them */
+    int given[fd1d_p_lanes];
+    fd_status status[fd1d_p_lanes];
+    tb_real *u, *z, *right, *more, *rest, *multiplier; /* values, a first stage's, right-hand sides ... */
+    tb_real *row[2][4];       /* below, above, kill and source at the step's start and end */
+    tb_real *a, *pivot, *upper; /* of the matrix: a, one over each pivot, what is substituted */
+} fd1d_p_host;
+
+/* Assigns memory to a worker's tables and arrays; with null, only counts. Returns the bytes used. */
+TB_HOST size_t fd1d_p_host_lay_out(const fd_batch *batch, unsigned char *memory, fd1d_p_host *host)
+{
+    enum { lanes = fd1d_p_lanes, arrays = 17 };
+    size_t used = fd_p_round(sizeof(fd1d_p_host)), each = fd1d_p_lay_out(batch, NULL, NULL);
+    const size_t array = fd_p_round((size_t)(batch->points[0] + 2) * (size_t)lanes * sizeof(tb_real));
+    if (host) {
+        tb_real **const at[arrays] = {&host->u,         &host->z,         &host->right,     &host->more,
+                                      &host->rest,      &host->multiplier, &host->row[0][0], &host->row[0][1],
+                                      &host->row[0][2], &host->row[0][3], &host->row[1][0], &host->row[1][1],
+                                      &host->row[1][2], &host->row[1][3], &host->a,         &host->pivot,
+                                      &host->upper};
+        for (int b = 0; b < lanes; b++) fd1d_p_lay_out(batch, memory + used + (size_t)b * each, &host->h[b]);
+        for (int q = 0; q < arrays; q++)
+            *at[q] = (tb_real *)(memory + used + lanes * each + (size_t)q * array) + lanes;
+        memset(memory + used + lanes * each, 0, arrays * array);
+        host->batch = batch;
+    }
+    return used + lanes * each + arrays * array;
+}
+
+/* Copies the rows at the start and the end of step k to the arrays, for problems whose rows change. */
+TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
+{
+    enum { lanes = fd1d_p_lanes };
+    for (int b = 0; b < lanes; b++) {
+        const fd1d_tables *h = &w->h[b];
+        if (!w->live[b] || k >= h->t.found->steps || (k > 0 && fd_p_numbers(3) == 0)) continue;
+        for (int end = 0; end < 2; end++)
+            for (int i = 0; i < h->t.found->points[0]; i++) {
+                const fd1d_row row = fd_p_numbers(3) == 0
+                                         ? h->row[i]
+                                         : fd1d_p_row_at(&h->t, h->t.found->points[0], i, fd_p_time_of(&h->t, k, end));
+                const int at = i * lanes + b;
+                w->row[end][0][at] = row.below, w->row[end][1][at] = row.above;
+                w->row[end][2][at] = row.kill, w->row[end][3][at] = row.source;
+            }
+    }
+}
+
+/* Computes F(v) at the start (end 0) or the end (1) of a step, without what faces add. */
+FD_P_FLAT void fd1d_p_host_apply(const fd1d_p_host *w, int end, const tb_real *FD_P_RESTRICT v, tb_real *FD_P_RESTRICT f)
+{
+    enum { lanes = fd1d_p_lanes };
+    const tb_real *FD_P_RESTRICT below = w->row[end][0], *FD_P_RESTRICT above = w->row[end][1];
+    const tb_real *FD_P_RESTRICT kill = w->row[end][2], *FD_P_RESTRICT source = w->row[end][3];
+    const int all = w->n * lanes;
+    for (int at = 0; at < all; at++) {
+        const fd1d_row row = {below[at], above[at], kill[at], source[at]};
+        f[at] = fd1d_p_right(row, v[at - lanes], v[at], v[at + lanes]);
+    }
+}
+
+/* Adds to F(v) what faces add in step k. */
+TB_HOST void fd1d_p_host_faces(const fd1d_p_host *w, int k, int end, const tb_real *v, tb_real *f)
+{
+    enum { lanes = fd1d_p_lanes };
+    for (int b = 0; b < lanes; b++)
+        for (int side = 0; side < 2 && w->live[b] && k < w->h[b].t.found->steps; side++) {
+            const fd1d_face *face = &w->h[b].step[k].face[side];
+            const int in = side ? -lanes : lanes, at = side ? (w->h[b].t.found->points[0] - 1) * lanes + b : b;
+            f[at] += face->third[end] * (v[at + 2 * in] - v[at + in]) + face->add[end];
+        }
+}
+
+/* Computes F(v) at the start or the end of step k. */
+TB_HOST void fd1d_p_host_right(const fd1d_p_host *w, int k, int end, const tb_real *v, tb_real *f)
+{
+    fd1d_p_host_apply(w, end, v, f);
+    fd1d_p_host_faces(w, k, end, v, f);
+}
+
+/* Factors the matrices of step k. */
+TB_HOST void fd1d_p_host_factor(const fd1d_p_host *w, int k)
+{
+    enum { lanes = fd1d_p_lanes };
+    tb_real before[fd1d_p_lanes] = {0};
+    for (int i = 0; i < w->n; i++)
+        for (int b = 0; b < lanes; b++) {
+            const int at = i * lanes + b, points = w->live[b] ? w->h[b].t.found->points[0] : 0;
+            const fd1d_step *step = w->live[b] && k < w->h[b].t.found->steps ? &w->h[b].step[k] : NULL;
+            const fd1d_row row = {w->row[1][0][at], w->row[1][1][at], w->row[1][2][at], w->row[1][3][at]};
+            tb_real mine, middle, c;
+            fd1d_p_matrix(row, step ? step->of.size : 0, &mine, &middle, &c);
+            if (step && i == 0) mine = 0, middle = step->face[0].middle, c = step->face[0].near_by;
+            if (step && i == points - 1) mine = step->face[1].near_by, middle = step->face[1].middle, c = 0;
+            w->a[at] = mine, w->pivot[at] = 1 / (middle - mine * before[b]);
+            before[b] = w->upper[at] = c * w->pivot[at];
+        }
+}
+
+/* Solves the factored systems, in place. */
+FD_P_FLAT void fd1d_p_host_solve(const fd1d_p_host *w, tb_real *FD_P_RESTRICT y)
+{
+    enum { lanes = fd1d_p_lanes };
+    const tb_real *FD_P_RESTRICT a = w->a, *FD_P_RESTRICT pivot = w->pivot, *FD_P_RESTRICT upper = w->upper;
+    tb_real before[fd1d_p_lanes] = {0};
+    for (int i = 0; i < w->n; i++)
+        for (int b = 0; b < lanes; b++)
+            before[b] = y[i * lanes + b] = (y[i * lanes + b] - a[i * lanes + b] * before[b]) * pivot[i * lanes + b];
+    for (int b = 0; b < lanes; b++) before[b] = 0;
+    for (int i = w->n - 1; i >= 0; i--)
+        for (int b = 0; b < lanes; b++)
+            before[b] = y[i * lanes + b] -= upper[i * lanes + b] * before[b];
+}
+
+/* Sets the right-hand sides at the faces of step k: given values less w, and third points eliminated. */
+TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, int k, const tb_real *from, tb_real *right)
+{
+    enum { lanes = fd1d_p_lanes };
+    for (int b = 0; b < lanes; b++)
+        for (int side = 0; side < 2 && w->live[b] && k < w->h[b].t.found->steps; side++) {
+            const fd1d_face *face = &w->h[b].step[k].face[side];
+            const int at = side ? (w->h[b].t.found->points[0] - 1) * lanes + b : b;
+            if (face->is_given) right[at] = face->given - from[at];
+            if (face->times < 0) right[at] -= face->times * right[at + (side ? -lanes : lanes)];
+        }
+}
+
+/* The numbers of a step for each problem, as loops read them; 0 for problems that have ended. */
+typedef struct {
+    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], dt[fd1d_p_lanes];
+    tb_real again[2][fd1d_p_lanes], about[fd1d_p_lanes], second[fd1d_p_lanes]; /* second: 1 where there are two stages */
+    int twice, changes, factors;                                               /* of any problem */
+} fd1d_p_weights;
+
+/* Computes the numbers of step k. */
+TB_HOST void fd1d_p_host_weights(const fd1d_p_host *w, int k, fd1d_p_weights *of)
+{
+    memset(of, 0, sizeof *of);
+    for (int b = 0; b < fd1d_p_lanes; b++) {
+        const int steps = w->live[b] ? w->h[b].t.found->steps : -1;
+        of->factors |= k == steps; /* it has ended: its matrix becomes the identity */
+        if (k >= steps) continue;
+        const fd1d_step *step = &w->h[b].step[k];
+        of->own[b] = step->of.base[0][1], of->size[b] = step->of.size, of->dt[b] = step->of.dt;
+        of->again[0][b] = step->of.base[1][1], of->again[1][b] = step->of.base[1][3];
+        of->second[b] = (tb_real)(step->of.stages > 1), of->about[b] = (tb_real)(step->of.stages > 1 && step->of.about);
+        of->twice |= step->of.stages > 1, of->changes |= step->changes, of->factors |= step->factors;
+    }
+}
+
+/* Computes the right-hand sides of the first stage, and in w->rest what a second one begins with. On entry w->right is F
+   at the step's start, and w->more at its end, if anything changes. */
+FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
+{
+    enum { lanes = fd1d_p_lanes };
+    const tb_real *FD_P_RESTRICT u = w->u, *FD_P_RESTRICT more = w->more, *FD_P_RESTRICT multiplier = w->multiplier;
+    tb_real *FD_P_RESTRICT right = w->right, *FD_P_RESTRICT rest = w->rest;
+    for (int i = 0; i < w->n; i++)
+        for (int b = 0; b < lanes; b++) {
+            const int at = i * lanes + b;
+            const tb_real f = right[at], change = of->changes ? of->size[b] * (more[at] - f) : 0;
+            const tb_real extra = of->dt[b] * multiplier[at];
+            rest[at] = of->again[0][b] * f + of->about[b] * u[at] + (1 - of->about[b]) * change + extra;
+            right[at] = of->own[b] * f + change + extra;
+        }
+}
+
+/* Computes the right-hand sides of the second stage, where w->right is F(z), and what its solution is the difference
+   from, in w->more. */
+FD_P_FLAT void fd1d_p_host_second(const fd1d_p_host *w, const fd1d_p_weights *of)
+{
+    enum { lanes = fd1d_p_lanes };
+    const tb_real *FD_P_RESTRICT u = w->u, *FD_P_RESTRICT z = w->z, *FD_P_RESTRICT rest = w->rest;
+    tb_real *FD_P_RESTRICT right = w->right, *FD_P_RESTRICT from = w->more;
+    for (int i = 0; i < w->n; i++)
+        for (int b = 0; b < lanes; b++) {
+            const int at = i * lanes + b;
+            from[at] = of->about[b] > 0 ? z[at] : u[at];
+            right[at] = of->again[1][b] * right[at] + rest[at] - of->about[b] * z[at];
+        }
+}
+
+/* Sets `to` to w + delta; where `second` is 0, for a problem of one stage, to z instead. */
+FD_P_FLAT void fd1d_p_host_add(const fd1d_p_host *w, const tb_real *FD_P_RESTRICT from,
+                               const tb_real *FD_P_RESTRICT delta, const tb_real *second, tb_real *FD_P_RESTRICT to)
+{
+    enum { lanes = fd1d_p_lanes };
+    for (int i = 0; i < w->n; i++)
+        for (int b = 0; b < lanes; b++) {
+            const int at = i * lanes + b;
+            to[at] = second && !(second[b] > 0) ? w->z[at] : from[at] + delta[at];
+        }
+}
+
+/* Makes step k of all problems, from u to u. */
+TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
+{
+    fd1d_p_weights of;
+    fd1d_p_host_weights(w, k, &of);
+    fd1d_p_host_rows(w, k);
+    if (of.factors) fd1d_p_host_factor(w, k);
+    fd1d_p_host_right(w, k, 0, w->u, w->right);
+    if (of.changes) fd1d_p_host_right(w, k, 1, w->u, w->more);
+    fd1d_p_host_first(w, &of);
+    fd1d_p_host_given(w, k, w->u, w->right);
+    fd1d_p_host_solve(w, w->right);
+    fd1d_p_host_add(w, w->u, w->right, NULL, w->z);
+    if (of.twice) {
+        fd1d_p_host_right(w, k, 1, w->z, w->right);
+        fd1d_p_host_second(w, &of);
+        fd1d_p_host_given(w, k, w->more, w->right);
+        fd1d_p_host_solve(w, w->right);
+        fd1d_p_host_add(w, w->more, w->right, of.second, w->u);
+    } else {
+        tb_real *u = w->u;
+        w->u = w->z, w->z = u;
+    }
+}
+
+/* Copies the values of problem b to or from its h->value. */
+TB_HOST void fd1d_p_host_take(const fd1d_p_host *w, int b)
+{
+    for (int i = 0; i < w->h[b].t.found->points[0]; i++) w->h[b].value[i] = w->u[i * fd1d_p_lanes + b];
+}
+TB_HOST void fd1d_p_host_put(const fd1d_p_host *w, int b)
+{
+    for (int i = 0; i < w->h[b].t.found->points[0]; i++) w->u[i * fd1d_p_lanes + b] = w->h[b].value[i];
+}
+
+/* Does what happens to problem b after step k: exercise, and the events at a date. */
+TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
+{
+    const fd1d_tables *h = &w->h[b];
+    const fd_date *event = fd_p_event(h->t.problem, h->step[k].of.date);
+    if (h->t.problem->exercise == FD_EUROPEAN && !event) return;
+    fd1d_p_host_take(w, b);
+    for (int i = 0; i < h->t.found->points[0] && h->t.problem->exercise != FD_EUROPEAN; i++)
+        h->value[i] = fd1d_p_exercised(h, k, i, h->value[i]);
+    if (event) {
+        fd1d_p_shift(h, event, 0, 1);
+        w->given[b] = fd1d_p_happen(h, event, k, 0, 1, w->given[b]);
+        if (event->what & FD_RECORD) fd1d_p_record(w->batch, h, w->which[b], 1 + h->step[k].of.date, 0, 1);
+    }
+    fd1d_p_host_put(w, b);
+    for (int i = 0; i < h->t.found->points[0] && h->t.problem->exercise == FD_AMERICAN; i++)
+        w->multiplier[i * fd1d_p_lanes + b] = h->multiplier[i];
+}
+
+/* Returns the first point of problem b whose value is not finite, or -1, and the largest magnitude. */
+TB_HOST int fd1d_p_host_lost(const fd1d_p_host *w, int b, int *largest)
+{
+    *largest = 0;
+    for (int i = 0; i < w->h[b].t.found->points[0]; i++) {
+        const tb_real value = w->u[i * fd1d_p_lanes + b];
+        if (!trid_finite(value)) return i;
+        *largest = fd_p_larger(*largest, (double)value);
+    }
+    return -1;
+}
+
+/* Returns the first point at which the terms of problem b are not finite at the start or the end of step k, or -1. */
+TB_HOST int fd1d_p_host_terms_lost(const fd1d_p_host *w, int k, int b)
+{
+    const fd_p_tables *t = &w->h[b].t;
+    for (int i = 0; i < t->found->points[0]; i++)
+        for (int end = 0; end < 2; end++)
+            if (!fd_p_terms_finite(fd_p_terms_at(t, &i, fd_p_time_of(t, k, end)))) return i;
+    return -1;
+}
+
+/* Marches the problems that are live. `watched` looks in each step for the first number of problem b that is not
+   finite, the model's before the values, and ends there: b is then the only one. */
+TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int watched, int b)
+{
+    enum { lanes = fd1d_p_lanes };
+    int unused;
+    memset(w->u - lanes, 0, (size_t)(w->n + 2) * lanes * sizeof(tb_real));
+    memset(w->z - lanes, 0, (size_t)(w->n + 2) * lanes * sizeof(tb_real));
+    memset(w->multiplier, 0, (size_t)w->n * lanes * sizeof(tb_real));
+    for (int q = 0; q < lanes; q++) {
+        if (!w->live[q]) continue;
+        const fd_p_tables *t = &w->h[q].t;
+        for (int i = 0; i < t->found->points[0]; i++)
+            w->u[i * lanes + q] = t->final[i], w->h[q].multiplier[i] = 0;
+    }
+    for (int k = 0; k < w->steps; k++) {
+        int lost = watched ? fd1d_p_host_terms_lost(w, k, b) : -1;
+        if (lost >= 0) {
+            w->status[b] = fd_status_of(FD_MODEL_NAN, 0, -1, lost, -1, -1, k);
+            return;
+        }
+        fd1d_p_host_step(w, k);
+        for (int q = 0; q < lanes; q++)
+            if (w->live[q] && k < w->h[q].t.found->steps) fd1d_p_host_between(w, k, q);
+        lost = watched ? fd1d_p_host_lost(w, b, &unused) : -1;
+        if (lost >= 0) {
+            w->status[b] = fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, k);
+            return;
+        }
+    }
+}
+
+/* Makes problem b, or (-1) all that are prepared, live, and marches them. */
+TB_HOST void fd1d_p_host_march_some(fd1d_p_host *w, int only)
+{
+    w->n = w->steps = 0;
+    for (int b = 0; b < fd1d_p_lanes; b++) {
+        w->live[b] = w->which[b] >= 0 && !w->h[b].t.found->status.what && (only < 0 || only == b);
+        if (!w->live[b]) continue;
+        const fd_p_findings *found = w->h[b].t.found;
+        w->given[b] = found->given;
+        if (found->points[0] > w->n) w->n = found->points[0];
+        if (found->steps > w->steps) w->steps = found->steps;
+    }
+    fd1d_p_host_march(w, only >= 0, only);
+}
+
+/* Writes the results of problem b, after its march or two. */
+TB_HOST void fd1d_p_host_end(fd1d_p_host *w, int b)
+{
+    const fd1d_tables *h = &w->h[b];
+    const int which = w->which[b];
+    w->status[b].not_dominant = h->t.found->not_dominant;
+    w->batch->status[which] = w->status[b];
+    if (w->status[b].what) {
+        fd_p_fill_nan(w->batch, which, 0, 1);
+        return;
+    }
+    fd1d_p_host_take(w, b);
+    fd1d_p_record(w->batch, h, which, 0, 0, 1);
+}
+
+/* Solves as many problems of the batch as a vector has lanes, from `first` on. */
+TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int first, void *memory)
+{
+    enum { lanes = fd1d_p_lanes };
+    fd1d_p_host *w = (fd1d_p_host *)memory;
+    fd1d_p_host_lay_out(batch, (unsigned char *)memory, w);
+    for (int b = 0; b < lanes; b++) {
+        const int which = w->which[b] = first + b < batch->problems ? first + b : -1;
+        if (which < 0) continue;
+        w->h[b].t.problem = &batch->problem[which], w->h[b].t.parameters = &parameters[which];
+        for (int phase = 0; phase < FD1D_P_PHASES; phase++) fd1d_p_prepare(batch, &w->h[b], which, phase, 0, 1);
+        w->status[b] = w->h[b].t.found->status;
+    }
+    fd1d_p_host_march_some(w, -1);
+    int failed[fd1d_p_lanes] = {0};
+    for (int b = 0; b < lanes; b++) {
+        int largest;
+        if (w->live[b]) failed[b] = fd1d_p_host_lost(w, b, &largest) >= 0;
+        if (w->live[b] && !failed[b]) fd_p_grown(&w->status[b], w->given[b], largest);
+        if (w->which[b] >= 0 && !failed[b]) fd1d_p_host_end(w, b);
+    }
+    for (int b = 0; b < lanes; b++)
+        if (failed[b]) fd1d_p_host_march_some(w, b), fd1d_p_host_end(w, b);
+}
+
+/* Returns how many bytes of memory one of the host's workers needs; 0 if fd_batch_check refuses the batch, whose
+   pointers may still be null. */
+TB_HOST size_t fd1d_host_bytes(const fd_batch *batch)
+{
+    if (fd_p_sizes(FD_FACTORS, batch) || batch->points[0] > FD1D_MOST) return 0;
+    return fd1d_p_host_lay_out(batch, NULL, NULL);
+}
+
+/* Fills the results of a call that is refused: each problem's status, and NaN where the batch says how many. */
+TB_HOST int fd1d_p_host_refuse(const fd_batch *batch, int wrong)
+{
+    for (int which = 0; batch && which < batch->problems && batch->status; which++)
+        batch->status[which] = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
+    for (int which = 0; batch && !fd_p_sizes(FD_FACTORS, batch) && which < batch->problems; which++)
+        fd_p_fill_nan(batch, which, 0, 1);
+    return wrong;
+}
+
+/* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one
+   after the other.
+   Needs    parameters of each problem; memory of workers * MODEL_host_bytes, aligned to 64
+   Leaves   status and values, the grid's values and coordinates: a problem may have failed although the call has not
+   Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for more than FD1D_MOST points or workers < 1, FD_BAD_ARGUMENT for a
+            null pointer or memory off its alignment, FD_NO_ROOM for too little memory: its status is then in each
+            problem, and NaN
+   Cost     a step: four loops over the points, vectorised across as many problems as 64 bytes have numbers */
+TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
+                      size_t bytes)
+{
+    enum { lanes = fd1d_p_lanes };
+    int wrong = fd_batch_check(FD_FACTORS, batch);
+    if (!wrong && (workers < 1 || batch->points[0] > FD1D_MOST)) wrong = FD_BAD_SIZE;
+    if (!wrong && batch->problems == 0) return FD_OK;
+    if (!wrong && (!parameters || !memory || (size_t)memory % 16 != 0)) wrong = FD_BAD_ARGUMENT;
+    if (!wrong && bytes / (size_t)workers < fd1d_host_bytes(batch)) wrong = FD_NO_ROOM;
+    if (wrong) return fd1d_p_host_refuse(batch, wrong);
+#ifdef _OPENMP
+    const size_t each = fd1d_host_bytes(batch);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
+    for (int first = 0; first < batch->problems; first += lanes)
+        fd1d_p_host_problems(batch, parameters, first, (unsigned char *)memory + each * (size_t)omp_get_thread_num());
+#else
+    for (int first = 0; first < batch->problems; first += lanes) fd1d_p_host_problems(batch, parameters, first, memory);
+#endif
+    return FD_OK;
+}

@@ -1,0 +1,295 @@
+/* step.h - a room of fd1d.h, read once a model and precision: rows, time steps and faces as numbers; runs of steps that
+   are alike.
+   MIT licence, see LICENSE.
+
+   A step is y' = y + delta, with
+       (1 - size A) delta = dt F(u) + size (F at the step's end - F at its start)(u),  F(u) = A u + source,
+   where size = theta dt and A is that of the step's end. In a run A, the source and the step are the same throughout.
+   The next step's right-hand side is then dt F(u + delta) = g + dt A delta = g + (delta - g) / theta, because
+   (1 - size A) delta = g: no differences are formed, and single precision loses nothing. Rounding errors of g would
+   grow from step to step, so a run is short. */
+
+#define fd1d_row FD_OF(p_1d_row)
+#define fd1d_face FD_OF(p_1d_face)
+#define fd1d_step FD_OF(p_1d_step)
+#define fd1d_tables FD_OF(p_1d_tables)
+#define fd1d_p_lay_out FD_OF(p_1d_lay_out)
+#define fd1d_p_row_at FD_OF(p_1d_row_at)
+#define fd1d_p_right FD_OF(p_1d_right)
+#define fd1d_p_matrix FD_OF(p_1d_matrix)
+#define fd1d_p_face_of FD_OF(p_1d_face_of)
+#define fd1d_p_step_of FD_OF(p_1d_step_of)
+#define fd1d_p_same_face FD_OF(p_1d_same_face)
+#define fd1d_p_same_matrix FD_OF(p_1d_same_matrix)
+#define fd1d_p_follows FD_OF(p_1d_follows)
+#define fd1d_p_run FD_OF(p_1d_run)
+#define fd1d_p_prepare FD_OF(p_1d_prepare)
+#define fd1d_p_at_spot FD_OF(p_1d_at_spot)
+#define fd1d_p_shifted FD_OF(p_1d_shifted)
+#define fd1d_p_exercised FD_OF(p_1d_exercised)
+#define fd1d_p_shift FD_OF(p_1d_shift)
+#define fd1d_p_happen FD_OF(p_1d_happen)
+#define fd1d_p_record FD_OF(p_1d_record)
+
+/* A row of A without kill, and kill and source. 16 bytes in single precision, so that a thread reads it at once. */
+typedef struct FD_P_ALIGN {
+    tb_real below, above, kill, source;
+} fd1d_row;
+
+/* What a face does in a step. */
+typedef struct {
+    tb_real near_by, middle; /* of its row of the matrix: of its neighbour and of itself */
+    tb_real times;           /* its right-hand side less so many times its neighbour's */
+    tb_real third[2];        /* of F at the step's start and end: of the second point inwards less the first */
+    tb_real add[2];          /* likewise: what a given slope adds */
+    tb_real given;           /* the value given at the step's end, if there is one */
+    int is_given, lags;      /* lags: the matrix lacks couplings that act on the old values */
+} fd1d_face;
+
+/* A time step as numbers. */
+typedef struct {
+    fd_step_data of;
+    tb_real inverse;   /* of theta, for a run */
+    fd1d_face face[2]; /* at the first and the last point */
+    int changes;       /* F at its end is not F at its start */
+    int factors;       /* the matrix is not that of the step before */
+    int follows;       /* it may go on with what the step before leaves */
+    int run;           /* how many steps from here on make a run; 1: this one alone */
+} fd1d_step;
+
+/* Where the tables of a problem are, and arrays of as many numbers as the grid has points. */
+typedef struct {
+    fd_p_tables t;
+    fd1d_row *row; /* of a model that does not depend on time */
+    fd1d_step *step;
+    tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's; what a second stage begins with */
+} fd1d_tables;
+
+/* Assigns memory to the tables; with null, only counts. Returns the bytes used. */
+TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, unsigned char *memory, fd1d_tables *tables)
+{
+    const size_t points = (size_t)batch->points[0];
+    fd1d_tables h;
+    size_t used = fd_p_lay_out(batch, memory, &h.t);
+    h.row = (fd1d_row *)fd_p_at(memory, used);
+    used += fd_p_round((fd_p_numbers(3) == 0 ? points : 0) * sizeof(fd1d_row));
+    h.step = (fd1d_step *)fd_p_at(memory, used);
+    used += fd_p_round((size_t)batch->steps * sizeof(fd1d_step));
+    tb_real **arrays[3];
+    arrays[0] = &h.value, arrays[1] = &h.multiplier, arrays[2] = &h.rest;
+    for (int q = 0; q < 3; q++) {
+        *arrays[q] = (tb_real *)fd_p_at(memory, used);
+        used += fd_p_round(points * sizeof(tb_real));
+    }
+    if (tables) *tables = h;
+    return used;
+}
+
+/* Returns the row of a point at a time; 0 beyond the last point, which makes an identity row of the matrix. */
+TB_HD fd1d_row fd1d_p_row_at(const fd_p_tables *t, int points, int i, const tb_real *time)
+{
+    fd1d_row row = {0, 0, 0, 0};
+    if (i >= points) return row;
+    const fd_terms terms = fd_p_terms_at(t, &i, time);
+    const fd_row along = fd_p_row(0, t->cell[0][i], terms);
+    row.below = along.below, row.above = along.above, row.kill = terms.kill, row.source = terms.source;
+    return row;
+}
+
+/* Returns F at a point, from the values below, at and above it, without what faces add. */
+TB_HD tb_real fd1d_p_right(fd1d_row row, tb_real low, tb_real here, tb_real high)
+{
+    return row.below * (low - here) + row.above * (high - here) - row.kill * here + row.source;
+}
+
+/* Computes a point's row of the matrix 1 - size A. */
+TB_HD void fd1d_p_matrix(fd1d_row row, tb_real size, tb_real *a, tb_real *b, tb_real *c)
+{
+    *a = -size * row.below;
+    *b = 1 + size * (row.below + row.above + row.kill);
+    *c = -size * row.above;
+}
+
+/* Computes what a face does in step k. */
+TB_HD fd1d_face fd1d_p_face_of(const fd_p_tables *t, int k, int side, tb_real size)
+{
+    const int n = t->found->points[0], at = side ? n - 1 : 0, next = side ? n - 2 : 1, kind = t->problem->face[0][side];
+    const fd_step *step = &t->step[k];
+    const fd_cell cell = t->cell[0][at];
+    const double *x = &t->x[0][at];
+    fd1d_face face = {0, 1, 0, {0, 0}, {0, 0}, 0, kind == FD_VALUE, 0};
+    tb_real row[3], other[3];
+    if (kind == FD_VALUE) {
+        face.given = (tb_real)fd_p_face(t->parameters, 0, side, x, step->to);
+        return face;
+    }
+    for (int end = 0; end < 2; end++) {
+        const fd_terms terms = fd_p_terms_at(t, &at, fd_p_time_of(t, k, end));
+        face.third[end] = terms.drift[0] * t->far_of[0][side];
+        if (kind == FD_SLOPE) {
+            const tb_real slope = (tb_real)fd_p_face(t->parameters, 0, side, x, end ? step->to : step->from);
+            face.add[end] = fd_lane_source(cell, terms.drift[0], terms.diffusion[0], slope);
+        }
+        if (end)
+            face.lags = !fd_lane_matrix_at(fd_p_row(0, cell, terms), 1, size, terms.kill, &row[0], &row[1], &row[2]);
+    }
+    face.near_by = row[side ? 0 : 2], face.middle = row[1];
+    if (kind == FD_DEGENERATE) {
+        const fd1d_row inner = fd1d_p_row_at(t, n, next, fd_p_time_of(t, k, 1));
+        const tb_real third = size * face.third[1];
+        fd1d_p_matrix(inner, size, &other[0], &other[1], &other[2]);
+        face.times = fd_lane_face_three(third, &face.middle, &face.near_by, other[side ? 2 : 0], other[1],
+                                        other[side ? 0 : 2]);
+        face.lags |= (third < 0 || third > 0) && !(face.times < 0);
+    }
+    return face;
+}
+
+/* Computes step k, but for what depends on others. */
+TB_HD void fd1d_p_step_of(const fd1d_tables *h, int k)
+{
+    const fd_p_tables *t = &h->t;
+    fd1d_step step;
+    fd_step_data_of(t->problem->scheme, &t->step[k], &step.of);
+    /* Without a mixed term the second stage of Craig-Sneyd repeats the first. */
+    const tb_real *again = step.of.base[1];
+    if (!step.of.about && !(again[3] > 0 || again[3] < 0)) step.of.stages = 1;
+    step.of.time_independent = fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k, 1));
+    step.inverse = t->step[k].theta > 0 ? (tb_real)(1 / t->step[k].theta) : 0;
+    step.changes = !step.of.time_independent;
+    for (int side = 0; side < 2; side++) {
+        step.face[side] = fd1d_p_face_of(t, k, side, step.of.size);
+        step.changes |= !fd_p_same(1, &step.face[side].add[0], &step.face[side].add[1]);
+    }
+    step.factors = 1, step.follows = 0, step.run = 1;
+    h->step[k] = step;
+}
+
+/* Returns whether two steps are given the same at a face. */
+TB_HD int fd1d_p_same_face(const fd1d_step *one, const fd1d_step *other)
+{
+    int same = 1;
+    for (int side = 0; side < 2; side++)
+        same &= fd_p_same(1, &one->face[side].given, &other->face[side].given) &
+                fd_p_same(2, one->face[side].add, other->face[side].add);
+    return same;
+}
+
+/* Returns whether the matrix of step k is that of the step before. */
+TB_HD int fd1d_p_same_matrix(const fd1d_tables *h, int k)
+{
+    const fd_p_tables *t = &h->t;
+    return k > 0 && fd_p_as_long(&t->step[k - 1], &t->step[k]) && t->step[k].theta >= t->step[k - 1].theta &&
+           t->step[k].theta <= t->step[k - 1].theta &&
+           fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k - 1, 1), fd_p_time_of(t, k, 1));
+}
+
+/* Returns whether step k may go on with what the step before leaves. A value that is given at a face must have been
+   reached before: the increment there is then 0, and stays so. */
+TB_HD int fd1d_p_follows(const fd1d_tables *h, int k)
+{
+    const fd1d_step *step = &h->step[k];
+    const int given = step->face[0].is_given | step->face[1].is_given, back = given ? 2 : 1;
+    if (k < back || !(step->of.size > 0) || step->of.stages > 1 || h->t.problem->exercise != FD_EUROPEAN) return 0;
+    if (step->changes || step[-1].changes || step->face[0].lags || step->face[1].lags) return 0;
+    for (int b = 1; b <= back; b++)
+        if (step[-b].of.date >= 0 || !fd1d_p_same_face(step, &step[-b])) return 0;
+    return fd1d_p_same_matrix(h, k);
+}
+
+/* Returns how many steps from k on make a run. */
+TB_HD int fd1d_p_run(const fd1d_tables *h, int k)
+{
+    int run = 1;
+    while (run < FD1D_P_RUN && k + run < h->t.found->steps && h->step[k + run].follows) run++;
+    return run;
+}
+
+/* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
+TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which, int phase, int thread, int threads)
+{
+    const fd_p_tables *t = &h->t;
+    fd_p_prepare(batch, t, phase, thread, threads);
+    if (phase < FD_P_PHASES || t->found->status.what) return;
+    const int steps = t->found->steps, points = t->found->points[0];
+    if (phase == FD_P_PHASES) {
+        for (int i = thread; i < points && fd_p_numbers(3) == 0; i += threads)
+            h->row[i] = fd1d_p_row_at(t, points, i, t->time);
+        for (int k = thread; k < steps; k += threads) fd1d_p_step_of(h, k);
+        fd_p_coordinates(batch, t, which, thread, threads);
+    }
+    if (phase == FD_P_PHASES + 1)
+        for (int k = thread; k < steps; k += threads)
+            h->step[k].factors = !fd1d_p_same_matrix(h, k), h->step[k].follows = fd1d_p_follows(h, k);
+    if (phase == FD_P_PHASES + 2)
+        for (int k = thread; k < steps; k += threads) h->step[k].run = fd1d_p_run(h, k);
+}
+
+/* Returns the value and its derivatives at a spot, from the values at all points. */
+TB_HD fd_values fd1d_p_at_spot(const fd_p_tables *t, double spot, const tb_real *value)
+{
+    const double nan = fd_p_nan_f64();
+    fd_values of = {nan, {nan, 0, 0}, {nan, 0, 0}, {0, 0, 0}};
+    fd_weights at;
+    const double *weight[3] = {at.value, at.slope, at.curvature};
+    const long long stride = 1;
+    if (fd_interpolate(t->found->points[0], t->x[0], spot, &at)) return of;
+    of.value = fd_lane_value(1, &weight[0], value + at.first, &stride);
+    of.first[0] = fd_lane_value(1, &weight[1], value + at.first, &stride);
+    of.second[0] = fd_lane_value(1, &weight[2], value + at.first, &stride);
+    return of;
+}
+
+/* Returns the value at point i after a shift, from the values at all points before it. */
+TB_HD tb_real fd1d_p_shifted(const fd_p_tables *t, const fd_date *event, int i, const tb_real *value)
+{
+    const int n = t->found->points[0];
+    const double *x = t->x[0];
+    const long long stride = 1;
+    fd_weights from;
+    if (fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) return value[i];
+    const double *weight = from.value;
+    return (tb_real)fd_lane_value(1, &weight, value + from.first, &stride);
+}
+
+/* Returns the value at point i after step k, with early exercise. */
+TB_HD tb_real fd1d_p_exercised(const fd1d_tables *h, int k, int i, tb_real value)
+{
+    const fd_p_tables *t = &h->t;
+    const tb_real pays = fd_p_exercise(t->parameters, &t->x[0][i], t->step[k].to, t->final[i]);
+    return fd_lane_exercise(t->problem->exercise, h->step[k].of.dt, pays, value, &h->multiplier[i]);
+}
+
+/* Shifts the values at a date, from h->value to h->rest, by so many threads. */
+TB_HD void fd1d_p_shift(const fd1d_tables *h, const fd_date *event, int thread, int threads)
+{
+    for (int i = thread; i < h->t.found->points[0]; i += threads)
+        h->rest[i] = event->what & FD_SHIFT ? fd1d_p_shifted(&h->t, event, i, h->value) : h->value[i];
+}
+
+/* Applies the other events at the date of step k's end, from h->rest to h->value. Returns the larger of `given` and what
+   a change adds (fd_p_larger). */
+TB_HD int fd1d_p_happen(const fd1d_tables *h, const fd_date *event, int k, int thread, int threads, int given)
+{
+    const fd_p_tables *t = &h->t;
+    for (int i = thread; i < t->found->points[0]; i += threads) {
+        tb_real value = h->rest[i];
+        if (event->what & FD_CHANGE_VALUES) {
+            const double before = (double)value, after = fd_p_change(t->parameters, h->step[k].of.date, &t->x[0][i], before);
+            value = (tb_real)after, given = fd_p_larger(given, fd_p_added(before, after));
+        }
+        const tb_real pays = fd_p_exercise(t->parameters, &t->x[0][i], t->step[k].to, t->final[i]);
+        h->value[i] = fd_lane_at_date(event->what, t->problem->exercise, pays, value, &h->multiplier[i]);
+    }
+    return given;
+}
+
+/* Writes the results of problem `which` at a time, 0 or 1 + a date, from h->value. */
+TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, int thread, int threads)
+{
+    const size_t at = (size_t)which * (size_t)(1 + batch->dates) + (size_t)time, points = (size_t)batch->points[0];
+    for (int s = thread; s < batch->spots; s += threads)
+        batch->values[at * (size_t)batch->spots + (size_t)s] = fd1d_p_at_spot(&h->t, h->t.problem->spot[s], h->value);
+    for (int i = thread; i < batch->points[0] && batch->grid; i += threads)
+        ((tb_real *)batch->grid)[at * points + (size_t)i] = i < h->t.found->points[0] ? h->value[i] : fd_p_nan();
+}
