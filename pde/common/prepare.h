@@ -7,6 +7,8 @@
 #define fd_p_take FD_OF(p_take)
 #define fd_p_terms_at FD_OF(p_terms_at)
 #define fd_p_time_of FD_OF(p_time_of)
+#define fd_p_intervals FD_OF(p_intervals)
+#define fd_p_make_steps FD_OF(p_make_steps)
 #define fd_p_begin FD_OF(p_begin)
 #define fd_p_place_points FD_OF(p_place_points)
 #define fd_p_check_points FD_OF(p_check_points)
@@ -37,6 +39,7 @@ typedef struct {
     tb_real *far_of[3]; /* fd_cells' */
     tb_real *number[3]; /* number q of point i at [q room[axis] + i] */
     int room[3];        /* the batch's points, and how many steps */
+    fd_interval *interval; /* between the dates */
     fd_step *step;
     tb_real *time;  /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
     tb_real *final; /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
@@ -50,6 +53,8 @@ TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tab
     t.problem = 0, t.parameters = 0;
     t.found = (fd_p_findings *)fd_p_at(memory, used);
     used += fd_p_round(sizeof(fd_p_findings));
+    t.interval = (fd_interval *)fd_p_at(memory, used);
+    used += fd_p_round((size_t)(batch->dates + 1) * sizeof(fd_interval));
     t.step = (fd_step *)fd_p_at(memory, used);
     used += fd_p_round(steps * sizeof(fd_step));
     t.time = (tb_real *)fd_p_at(memory, used);
@@ -93,24 +98,52 @@ TB_HD const tb_real *fd_p_time_of(const fd_p_tables *t, int k, int end)
     return t->time + (2 * k + end) * fd_p_numbers(3);
 }
 
-/* Checks the problem's own numbers, makes its steps, and finds the maps of its axes. */
+/* Finds the intervals between the dates. Returns what is wrong with them, FD_NO_ROOM if there are too many steps. */
+TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
+{
+    fd_p_findings *found = t->found;
+    found->times = fd_times_of(&t->problem->times, t->problem->scheme, FD_FACTORS, 0);
+    const int wrong = fd_p_check_times(&found->times);
+    if (wrong) return wrong;
+    fd_interval v = fd_no_interval(&found->times);
+    long long taken = 0;
+    for (int i = 0; i <= found->times.dates && v.lower > 0; i++)
+        t->interval[i] = v = fd_next_interval(&found->times, &v, &taken);
+    const long long steps = v.first + v.whole + v.halved;
+    if (steps > FD_P_MOST) return FD_BAD_SIZE;
+    found->steps = (int)steps;
+    return found->steps > batch->steps ? FD_NO_ROOM : FD_OK;
+}
+
+/* Checks the problem's own numbers, and finds the maps of its axes and the intervals of its march. */
 TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
     const fd_problem *problem = t->problem;
     if (thread == 0) {
         found->status = fd_p_check(FD_FACTORS, batch, problem);
-        found->steps = 0, found->not_dominant = 0, found->given = 0;
+        found->steps = 0, found->not_dominant = 0, found->given = 0, found->longest = 0;
         for (int f = 0; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
-        const fd_times times = fd_times_of(&problem->times, problem->scheme, FD_FACTORS, 0);
-        found->wrong[3] = fd_schedule(&times, batch->steps, t->step, &found->steps);
-        found->longest = found->wrong[3] ? 0 : fd_p_longest(found->steps, t->step);
+        found->wrong[3] = found->status.what ? FD_OK : fd_p_intervals(batch, t);
     }
     for (int d = 0; d < FD_FACTORS; d++)
         if (thread == (d + 1) * 32 % threads) {
             found->points[d] = problem->axis[d].points;
             found->wrong[d] = problem->points[d] ? FD_OK : fd_axis_map(&problem->axis[d], &found->map[d]);
         }
+}
+
+/* Makes the steps. */
+TB_HD void fd_p_make_steps(const fd_p_tables *t, int thread, int threads)
+{
+    fd_p_findings *found = t->found;
+    const fd_interval *v = t->interval;
+    for (int k = thread; k < found->steps && !found->wrong[3]; k += threads) {
+        while (k >= v->first + v->whole + v->halved) v++;
+        const fd_step step = t->step[k] = fd_step_in(&found->times, v, k);
+        if (!(step.to < step.from)) fd_p_least(&found->fault[FD_P_AT_STEP], k);
+        if (step.kind == FD_EXPLICIT) fd_p_most(&found->longest, fd_p_larger(0, step.from - step.to));
+    }
 }
 
 /* Computes the points of the axes. */
@@ -145,8 +178,9 @@ TB_HD void fd_p_points_status(const fd_p_tables *t)
         found->status = fd_status_of(FD_BAD_AXIS, wrong, axis, -1, -1, -1, -1);
     else if (found->wrong[3] == FD_NO_ROOM)
         found->status = fd_status_of(FD_TOO_MANY_STEPS, found->steps, -1, -1, -1, -1, -1);
-    else if (found->wrong[3])
-        found->status = fd_status_of(FD_BAD_TIMES, found->wrong[3], -1, -1, -1, -1, -1);
+    else if (found->wrong[3] || found->fault[FD_P_AT_STEP] != FD_P_NONE)
+        found->status =
+            fd_status_of(FD_BAD_TIMES, found->wrong[3] ? found->wrong[3] : FD_BAD_SIZE, -1, -1, -1, -1, -1);
 }
 
 /* Computes the model's numbers of the axes, and the cells; finds spots that are outside. */
@@ -242,13 +276,13 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms terms)
 {
     fd_p_rate rate = {0, 0};
-    if (!(t->found->longest > 0)) return 0;
+    if (t->found->longest == 0) return 0;
     for (int d = 0; d < FD_FACTORS; d++) {
         const int at_face = index[d] == 0 || index[d] == t->found->points[d] - 1;
         fd_p_rate_add(fd_p_row(d, t->cell[d][index[d]], terms), at_face, 0,
                       0.5 * FD_FACTORS * t->problem->times.maturity, &rate);
     }
-    return fd_p_too_fast(t->found->longest, rate, (double)terms.kill);
+    return fd_p_too_fast(fd_p_size_of(t->found->longest), rate, (double)terms.kill);
 }
 
 /* Returns how many rows of a point are not diagonally dominant in a step of this size. A row without couplings of the
@@ -354,7 +388,10 @@ TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, 
     if (phase == 0) fd_p_begin(batch, t, thread, threads);
     if (phase == 0 || ((phase == 3 || phase == 6) && thread > 0)) return; /* one thread sums up */
     if (t->found->status.what) return;
-    if (phase == 1) fd_p_place_points(t, thread, threads);
+    if (phase == 1) {
+        fd_p_place_points(t, thread, threads);
+        fd_p_make_steps(t, thread, threads);
+    }
     if (phase == 2) fd_p_check_points(t, thread, threads);
     if (phase == 3) fd_p_points_status(t);
     if (phase == 4) {

@@ -92,6 +92,7 @@ enum {
     FD_P_AT_POINTS,      /* of each axis */
     FD_P_AT_NUMBERS = 3, /* likewise */
     FD_P_AT_TIME = 6,
+    FD_P_AT_STEP, /* it has no length */
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
     FD_P_AT_SPOT,
@@ -106,10 +107,11 @@ typedef struct {
     int points[3], steps, not_dominant;
     fd_status status;
     int given;              /* the largest magnitude that the march is given: fd_p_larger */
+    int longest;            /* the longest explicit step, likewise; 0: there is none */
     int wrong[4];           /* statuses of the axes and of the steps */
     int fault[FD_P_FAULTS]; /* indices, FD_P_NONE where there is none */
-    double longest;         /* explicit step; 0: there is none */
     fd_map map[3];
+    fd_times times; /* the problem's, with the scheme's theta */
 } fd_p_findings;
 
 /* Returns the event at a date, or null. */

@@ -161,6 +161,14 @@ TB_HD void fd_p_most(int *kept, int bits)
 #endif
 }
 
+/* Returns a magnitude that is stored so. */
+TB_HD double fd_p_size_of(int bits)
+{
+    float size;
+    memcpy(&size, &bits, sizeof size);
+    return (double)size;
+}
+
 /* Returns by how much a change raises the magnitude of a value; a knock-out adds nothing. */
 TB_HD double fd_p_added(double before, double after)
 {
@@ -170,8 +178,7 @@ TB_HD double fd_p_added(double before, double after)
 /* Sets the growth of a march that ended: the largest magnitude that it has over the largest that it was given. */
 TB_HD void fd_p_grown(fd_status *status, int given, int largest)
 {
-    float before, after;
-    memcpy(&before, &given, sizeof before), memcpy(&after, &largest, sizeof after);
+    const float before = (float)fd_p_size_of(given), after = (float)fd_p_size_of(largest);
     status->growth = before > 0 ? after / before : 0;
     if (status->growth > (float)FD_MOST_GROWTH) status->what = FD_GREW;
 }

@@ -45,6 +45,86 @@ TB_HD double fd_p_share(int grading, double ratio, int k, int m)
     return expm1(growth * k) / expm1(growth * m);
 }
 
+/* The steps between two dates, or between one of them and an end of the march. */
+typedef struct {
+    double upper, lower; /* it goes from upper to lower */
+    long long first;     /* the index of its first step in the march */
+    int whole;           /* its steps before some are cut in two */
+    int halved;          /* so many are: the first ones */
+    int kink;            /* the values at upper have a kink or a jump */
+    int date;            /* the index of the date that lower is; -1: none */
+} fd_interval;
+
+/* Checks the description of the steps. Returns as fd_schedule_part. */
+TB_HD int fd_p_check_times(const fd_times *t)
+{
+    if (t->grading != FD_EQUAL && t->grading != FD_GEOMETRIC && t->grading != FD_QUADRATIC) return FD_BAD_GRADING;
+    if (t->kind != FD_EXPLICIT && t->kind != FD_BACKWARD_EULER && t->kind != FD_THETA) return FD_BAD_KIND;
+    if (t->steps < 1 || t->steps > FD_P_MOST) return FD_BAD_STEPS;
+    if (t->halves < 0 || t->halves > FD_P_MOST || t->dates < 0 || t->dates > FD_P_MOST) return FD_BAD_SIZE;
+    if (!trid_finite_f64(t->maturity) || !(t->maturity > 0)) return FD_BAD_NUMBER;
+    if (t->grading == FD_GEOMETRIC && !(trid_finite_f64(t->ratio) && t->ratio > 0)) return FD_BAD_NUMBER;
+    if (t->kind == FD_THETA && !(trid_finite_f64(t->theta) && t->theta >= 0 && t->theta <= 1)) return FD_BAD_THETA;
+    if (t->dates > 0 && !t->date) return FD_BAD_ARGUMENT;
+    for (int i = 0; i < t->dates; i++) {
+        const double least = i > 0 ? t->date[i - 1] : 0, date = t->date[i];
+        if (!trid_finite_f64(date) || !(i > 0 ? date > least : date >= 0) || !(date < t->maturity)) return 1 + i;
+    }
+    return FD_OK;
+}
+
+/* Returns the interval in front of the first one, for fd_next_interval. */
+TB_HD fd_interval fd_no_interval(const fd_times *times)
+{
+    const fd_interval none = {times->maturity, times->maturity, 0, 0, 0, 0, times->dates};
+    return none;
+}
+
+/* Returns the interval after another, in the order of the march.
+   Needs    times that fd_schedule_part accepts; in *taken the whole steps of all intervals so far, 0 at first
+   Leaves   *taken
+   Cost     few operations */
+TB_HD fd_interval fd_next_interval(const fd_times *times, const fd_interval *last, long long *taken)
+{
+    fd_interval next = {last->lower, 0, last->first + last->whole + last->halved, 1, 0, 1, last->date - 1};
+    if (last->date < times->dates) next.kink = !times->kink || times->kink[last->date];
+    if (next.date >= 0) next.lower = times->date[next.date];
+    const double share = (times->maturity - next.lower) / times->maturity;
+    const long long due = (long long)floor(times->steps * share + 0.5);
+    if (due > *taken) next.whole = (int)(due - *taken);
+    *taken += next.whole;
+    /* After a kink comes a Rannacher start: steps are cut in two until times.halves halves have been made, by backward
+       Euler. An odd number leaves the second half of a step to the march's own kind. */
+    if (next.kink) next.halved = times->halves / 2 + times->halves % 2;
+    if (next.halved > next.whole) next.halved = next.whole;
+    return next;
+}
+
+/* Returns the time after k whole steps of an interval. */
+TB_HD double fd_p_after(const fd_times *times, const fd_interval *v, int k)
+{
+    if (k == 0 || k == v->whole) return k == 0 ? v->upper : v->lower;
+    return v->upper - fd_p_share(v->kink ? times->grading : FD_EQUAL, times->ratio, k, v->whole) * (v->upper - v->lower);
+}
+
+/* Returns step k of a march, which is one of the interval's.
+   Cost     a few double operations; if graded by a ratio, four exponentials */
+TB_HD fd_step fd_step_in(const fd_times *times, const fd_interval *v, long long k)
+{
+    const int local = (int)(k - v->first), cut = local < 2 * v->halved;
+    const int whole = cut ? local / 2 : local - v->halved, part = cut ? local % 2 : 0;
+    const int euler = cut && times->halves - 2 * whole > part, last = whole == v->whole - 1 && part == cut;
+    const double start = fd_p_after(times, v, whole), end = fd_p_after(times, v, whole + 1);
+    const double middle = start - (start - end) / 2;
+    const double theta = times->kind == FD_EXPLICIT         ? 0
+                         : times->kind == FD_BACKWARD_EULER ? 1
+                         : times->theta > 0                 ? times->theta
+                                                            : 0.5;
+    const fd_step step = {part ? middle : start, cut && !part ? middle : end, euler ? 1 : theta,
+                          euler ? FD_BACKWARD_EULER : times->kind, last ? v->date : -1};
+    return step;
+}
+
 /* Makes steps first .. first + room - 1 of a march from maturity to 0, or as many of them as exist, for callers who
    hold a few steps at a time.
    Needs    room for `room` steps in step; null: count only
@@ -53,58 +133,21 @@ TB_HD double fd_p_share(int grading, double ratio, int k, int m)
             negative or above 2^28; or neighbouring dates and steps so close that rounding makes them equal),
             FD_BAD_NUMBER (maturity or ratio not positive and finite), FD_BAD_THETA, or 1 + the index of the first date
             that is not finite, out of range or out of order
-   Cost     a few double operations for each of all steps; if graded by a ratio, two exponentials each */
+   Cost     a few double operations for each of all steps; if graded by a ratio, four exponentials each */
 TB_HD int fd_schedule_part(const fd_times *times, int first, int room, fd_step *step, int *count)
 {
     if (!times || !count) return FD_BAD_ARGUMENT;
-    fd_times t = *times;
-    if (t.grading != FD_EQUAL && t.grading != FD_GEOMETRIC && t.grading != FD_QUADRATIC) return FD_BAD_GRADING;
-    if (t.kind != FD_EXPLICIT && t.kind != FD_BACKWARD_EULER && t.kind != FD_THETA) return FD_BAD_KIND;
-    if (t.steps < 1 || t.steps > FD_P_MOST) return FD_BAD_STEPS;
-    if (t.halves < 0 || t.halves > FD_P_MOST || t.dates < 0 || t.dates > FD_P_MOST) return FD_BAD_SIZE;
-    if (!trid_finite_f64(t.maturity) || !(t.maturity > 0)) return FD_BAD_NUMBER;
-    if (t.grading == FD_GEOMETRIC && !(trid_finite_f64(t.ratio) && t.ratio > 0)) return FD_BAD_NUMBER;
-    if (t.kind == FD_THETA && !(trid_finite_f64(t.theta) && t.theta >= 0 && t.theta <= 1)) return FD_BAD_THETA;
-    if (t.dates > 0 && !t.date) return FD_BAD_ARGUMENT;
-    for (int i = 0; i < t.dates; i++) {
-        double least = i > 0 ? t.date[i - 1] : 0;
-        if (!trid_finite_f64(t.date[i]) || !(i > 0 ? t.date[i] > least : t.date[i] >= 0) || !(t.date[i] < t.maturity))
-            return 1 + i;
-    }
-    double theta = t.kind == FD_EXPLICIT         ? 0
-                   : t.kind == FD_BACKWARD_EULER ? 1
-                   : t.theta > 0                 ? t.theta
-                                                 : 0.5,
-           upper = t.maturity, from = upper;
-    long long total = 0, taken = 0;
-    int kink = 1, date = t.dates - 1;
-    while (upper > 0) {
-        /* Steps from upper to the next date, or to 0. */
-        double lower = date >= 0 ? t.date[date] : 0;
-        long long due = (long long)floor(t.steps * ((t.maturity - lower) / t.maturity) + 0.5);
-        int whole = due > taken ? (int)(due - taken) : 1;
-        taken += whole;
-        /* After a kink comes a Rannacher start: steps are cut in two until t.halves halves have been made, by backward
-           Euler. An odd number leaves the second half of a step to the march's own kind. */
-        for (int k = 1; k <= whole; k++) {
-            double share = fd_p_share(kink ? t.grading : FD_EQUAL, t.ratio, k, whole);
-            double to = k == whole ? lower : upper - share * (upper - lower), start = from;
-            int halved = kink ? t.halves - 2 * (k - 1) : 0, parts = halved > 0 ? 2 : 1; /* of them are left */
-            for (int part = 0; part < parts; part++, total++) {
-                double end = part < parts - 1 ? start - (start - to) / 2 : to;
-                int euler = halved > part;
-                if (!(end < from)) return FD_BAD_SIZE;
-                if (step && total >= first && total < first + (long long)room) {
-                    fd_step made = {from, end, euler ? 1 : theta, euler ? FD_BACKWARD_EULER : t.kind,
-                                    part == parts - 1 && k == whole ? date : -1};
-                    step[total - first] = made;
-                }
-                from = end;
-            }
+    const int wrong = fd_p_check_times(times);
+    if (wrong) return wrong;
+    fd_interval v = fd_no_interval(times);
+    long long taken = 0, total = 0;
+    while (v.lower > 0) {
+        v = fd_next_interval(times, &v, &taken);
+        for (total = v.first; total < v.first + v.whole + v.halved; total++) {
+            const fd_step made = fd_step_in(times, &v, total);
+            if (!(made.to < made.from)) return FD_BAD_SIZE;
+            if (step && total >= first && total < first + (long long)room) step[total - first] = made;
         }
-        kink = date >= 0 && (!t.kink || t.kink[date]);
-        upper = lower;
-        date--;
     }
     if (total > FD_P_MOST) return FD_BAD_SIZE;
     *count = (int)total;

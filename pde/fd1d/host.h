@@ -19,7 +19,6 @@
 #define fd1d_p_host_add FD_OF(p_1d_host_add)
 #define fd1d_p_host_step FD_OF(p_1d_host_step)
 #define fd1d_p_host_take FD_OF(p_1d_host_take)
-#define fd1d_p_host_put FD_OF(p_1d_host_put)
 #define fd1d_p_host_between FD_OF(p_1d_host_between)
 #define fd1d_p_host_lost FD_OF(p_1d_host_lost)
 #define fd1d_p_host_terms_lost FD_OF(p_1d_host_terms_lost)
@@ -40,6 +39,7 @@ typedef struct {
     fd1d_tables h[fd1d_p_lanes];
     int which[fd1d_p_lanes]; /* of the batch problem b is; -1: none */
     int live[fd1d_p_lanes];  /* problem b is marched */
+    const fd1d_step *step[fd1d_p_lanes]; /* of the current step; null: none */
     int n, steps;           /* the most of them */
     int given[fd1d_p_lanes];
     fd_status status[fd1d_p_lanes];
@@ -52,7 +52,7 @@ typedef struct {
 TB_HOST size_t fd1d_p_host_lay_out(const fd_batch *batch, unsigned char *memory, fd1d_p_host *host)
 {
     enum { lanes = fd1d_p_lanes, arrays = 17 };
-    size_t used = fd_p_round(sizeof(fd1d_p_host)), each = fd1d_p_lay_out(batch, NULL, NULL);
+    size_t used = fd_p_round(sizeof(fd1d_p_host)), each = fd1d_p_lay_out(batch, 1, batch->points[0], NULL, NULL);
     const size_t array = fd_p_round((size_t)(batch->points[0] + 2) * (size_t)lanes * sizeof(tb_real));
     if (host) {
         tb_real **const at[arrays] = {&host->u,         &host->z,         &host->right,     &host->more,
@@ -60,7 +60,7 @@ TB_HOST size_t fd1d_p_host_lay_out(const fd_batch *batch, unsigned char *memory,
                                       &host->row[0][2], &host->row[0][3], &host->row[1][0], &host->row[1][1],
                                       &host->row[1][2], &host->row[1][3], &host->a,         &host->pivot,
                                       &host->upper};
-        for (int b = 0; b < lanes; b++) fd1d_p_lay_out(batch, memory + used + (size_t)b * each, &host->h[b]);
+        for (int b = 0; b < lanes; b++) fd1d_p_lay_out(batch, 1, batch->points[0], memory + used + (size_t)b * each, &host->h[b]);
         for (int q = 0; q < arrays; q++)
             *at[q] = (tb_real *)(memory + used + lanes * each + (size_t)q * array) + lanes;
         memset(memory + used + lanes * each, 0, arrays * array);
@@ -75,10 +75,10 @@ TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
     enum { lanes = fd1d_p_lanes };
     for (int b = 0; b < lanes; b++) {
         const fd1d_tables *h = &w->h[b];
-        if (!w->live[b] || k >= h->t.found->steps || (k > 0 && fd_p_numbers(3) == 0)) continue;
+        if (!w->live[b] || k >= h->t.found->steps || (k > 0 && fd1d_p_steady)) continue;
         for (int end = 0; end < 2; end++)
             for (int i = 0; i < h->t.found->points[0]; i++) {
-                const fd1d_row row = fd_p_numbers(3) == 0
+                const fd1d_row row = fd1d_p_steady
                                          ? h->row[i]
                                          : fd1d_p_row_at(&h->t, h->t.found->points[0], i, fd_p_time_of(&h->t, k, end));
                 const int at = i * lanes + b;
@@ -101,34 +101,34 @@ FD_P_FLAT void fd1d_p_host_apply(const fd1d_p_host *w, int end, const tb_real *F
     }
 }
 
-/* Adds to F(v) what faces add in step k. */
-TB_HOST void fd1d_p_host_faces(const fd1d_p_host *w, int k, int end, const tb_real *v, tb_real *f)
+/* Adds to F(v) what faces add. */
+TB_HOST void fd1d_p_host_faces(const fd1d_p_host *w, int end, const tb_real *v, tb_real *f)
 {
     enum { lanes = fd1d_p_lanes };
     for (int b = 0; b < lanes; b++)
-        for (int side = 0; side < 2 && w->live[b] && k < w->h[b].t.found->steps; side++) {
-            const fd1d_face *face = &w->h[b].step[k].face[side];
+        for (int side = 0; side < 2 && w->step[b]; side++) {
+            const fd1d_face *face = &w->step[b]->face[side];
             const int in = side ? -lanes : lanes, at = side ? (w->h[b].t.found->points[0] - 1) * lanes + b : b;
             f[at] += face->third[end] * (v[at + 2 * in] - v[at + in]) + face->add[end];
         }
 }
 
-/* Computes F(v) at the start or the end of step k. */
-TB_HOST void fd1d_p_host_right(const fd1d_p_host *w, int k, int end, const tb_real *v, tb_real *f)
+/* Computes F(v) at the start or the end of the step. */
+TB_HOST void fd1d_p_host_right(const fd1d_p_host *w, int end, const tb_real *v, tb_real *f)
 {
     fd1d_p_host_apply(w, end, v, f);
-    fd1d_p_host_faces(w, k, end, v, f);
+    fd1d_p_host_faces(w, end, v, f);
 }
 
-/* Factors the matrices of step k. */
-TB_HOST void fd1d_p_host_factor(const fd1d_p_host *w, int k)
+/* Factors the matrices of the step. */
+TB_HOST void fd1d_p_host_factor(const fd1d_p_host *w)
 {
     enum { lanes = fd1d_p_lanes };
     tb_real before[fd1d_p_lanes] = {0};
     for (int i = 0; i < w->n; i++)
         for (int b = 0; b < lanes; b++) {
             const int at = i * lanes + b, points = w->live[b] ? w->h[b].t.found->points[0] : 0;
-            const fd1d_step *step = w->live[b] && k < w->h[b].t.found->steps ? &w->h[b].step[k] : NULL;
+            const fd1d_step *step = w->step[b];
             const fd1d_row row = {w->row[1][0][at], w->row[1][1][at], w->row[1][2][at], w->row[1][3][at]};
             tb_real mine, middle, c;
             fd1d_p_matrix(row, step ? step->of.size : 0, &mine, &middle, &c);
@@ -154,13 +154,13 @@ FD_P_FLAT void fd1d_p_host_solve(const fd1d_p_host *w, tb_real *FD_P_RESTRICT y)
             before[b] = y[i * lanes + b] -= upper[i * lanes + b] * before[b];
 }
 
-/* Sets the right-hand sides at the faces of step k: given values less w, and third points eliminated. */
-TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, int k, const tb_real *from, tb_real *right)
+/* Sets the right-hand sides at the faces: given values less w, and third points eliminated. */
+TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_real *right)
 {
     enum { lanes = fd1d_p_lanes };
     for (int b = 0; b < lanes; b++)
-        for (int side = 0; side < 2 && w->live[b] && k < w->h[b].t.found->steps; side++) {
-            const fd1d_face *face = &w->h[b].step[k].face[side];
+        for (int side = 0; side < 2 && w->step[b]; side++) {
+            const fd1d_face *face = &w->step[b]->face[side];
             const int at = side ? (w->h[b].t.found->points[0] - 1) * lanes + b : b;
             if (face->is_given) right[at] = face->given - from[at];
             if (face->times < 0) right[at] -= face->times * right[at + (side ? -lanes : lanes)];
@@ -169,24 +169,31 @@ TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, int k, const tb_real *from,
 
 /* The numbers of a step for each problem, as loops read them; 0 for problems that have ended. */
 typedef struct {
-    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], dt[fd1d_p_lanes];
+    tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: of exercise's multiplier times dt */
     tb_real again[2][fd1d_p_lanes], about[fd1d_p_lanes], second[fd1d_p_lanes]; /* second: 1 where there are two stages */
     int twice, changes, factors;                                               /* of any problem */
 } fd1d_p_weights;
 
-/* Computes the numbers of step k. */
-TB_HOST void fd1d_p_host_weights(const fd1d_p_host *w, int k, fd1d_p_weights *of)
+/* Computes the numbers of step k, and which they are. */
+TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
 {
     memset(of, 0, sizeof *of);
     for (int b = 0; b < fd1d_p_lanes; b++) {
         const int steps = w->live[b] ? w->h[b].t.found->steps : -1;
         of->factors |= k == steps; /* it has ended: its matrix becomes the identity */
+        if (k >= steps) w->step[b] = NULL;
         if (k >= steps) continue;
-        const fd1d_step *step = &w->h[b].step[k];
-        of->own[b] = step->of.base[0][1], of->size[b] = step->of.size, of->dt[b] = step->of.dt;
+        of->scale[b] = 1;
+        if (!w->h[b].alike[k]) {
+            const fd1d_step *next = &w->h[b].step[k];
+            of->scale[b] = w->step[b] ? next->of.dt / w->step[b]->of.dt : 0;
+            w->step[b] = next, of->factors = 1;
+        }
+        const fd1d_step *step = w->step[b];
+        of->own[b] = step->of.base[0][1], of->size[b] = step->of.size;
         of->again[0][b] = step->of.base[1][1], of->again[1][b] = step->of.base[1][3];
         of->second[b] = (tb_real)(step->of.stages > 1), of->about[b] = (tb_real)(step->of.stages > 1 && step->of.about);
-        of->twice |= step->of.stages > 1, of->changes |= step->changes, of->factors |= step->factors;
+        of->twice |= step->of.stages > 1, of->changes |= step->changes;
     }
 }
 
@@ -195,13 +202,13 @@ TB_HOST void fd1d_p_host_weights(const fd1d_p_host *w, int k, fd1d_p_weights *of
 FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
     enum { lanes = fd1d_p_lanes };
-    const tb_real *FD_P_RESTRICT u = w->u, *FD_P_RESTRICT more = w->more, *FD_P_RESTRICT multiplier = w->multiplier;
-    tb_real *FD_P_RESTRICT right = w->right, *FD_P_RESTRICT rest = w->rest;
+    const tb_real *FD_P_RESTRICT u = w->u, *FD_P_RESTRICT more = w->more;
+    tb_real *FD_P_RESTRICT right = w->right, *FD_P_RESTRICT rest = w->rest, *FD_P_RESTRICT multiplier = w->multiplier;
     for (int i = 0; i < w->n; i++)
         for (int b = 0; b < lanes; b++) {
             const int at = i * lanes + b;
             const tb_real f = right[at], change = of->changes ? of->size[b] * (more[at] - f) : 0;
-            const tb_real extra = of->dt[b] * multiplier[at];
+            const tb_real extra = multiplier[at] *= of->scale[b];
             rest[at] = of->again[0][b] * f + of->about[b] * u[at] + (1 - of->about[b]) * change + extra;
             right[at] = of->own[b] * f + change + extra;
         }
@@ -240,17 +247,17 @@ TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
     fd1d_p_weights of;
     fd1d_p_host_weights(w, k, &of);
     fd1d_p_host_rows(w, k);
-    if (of.factors) fd1d_p_host_factor(w, k);
-    fd1d_p_host_right(w, k, 0, w->u, w->right);
-    if (of.changes) fd1d_p_host_right(w, k, 1, w->u, w->more);
+    if (of.factors) fd1d_p_host_factor(w);
+    fd1d_p_host_right(w, 0, w->u, w->right);
+    if (of.changes) fd1d_p_host_right(w, 1, w->u, w->more);
     fd1d_p_host_first(w, &of);
-    fd1d_p_host_given(w, k, w->u, w->right);
+    fd1d_p_host_given(w, w->u, w->right);
     fd1d_p_host_solve(w, w->right);
     fd1d_p_host_add(w, w->u, w->right, NULL, w->z);
     if (of.twice) {
-        fd1d_p_host_right(w, k, 1, w->z, w->right);
+        fd1d_p_host_right(w, 1, w->z, w->right);
         fd1d_p_host_second(w, &of);
-        fd1d_p_host_given(w, k, w->more, w->right);
+        fd1d_p_host_given(w, w->more, w->right);
         fd1d_p_host_solve(w, w->right);
         fd1d_p_host_add(w, w->more, w->right, of.second, w->u);
     } else {
@@ -259,33 +266,30 @@ TB_HOST void fd1d_p_host_step(fd1d_p_host *w, int k)
     }
 }
 
-/* Copies the values of problem b to or from its h->value. */
+/* Copies the values of problem b to its h->value. */
 TB_HOST void fd1d_p_host_take(const fd1d_p_host *w, int b)
 {
     for (int i = 0; i < w->h[b].t.found->points[0]; i++) w->h[b].value[i] = w->u[i * fd1d_p_lanes + b];
-}
-TB_HOST void fd1d_p_host_put(const fd1d_p_host *w, int b)
-{
-    for (int i = 0; i < w->h[b].t.found->points[0]; i++) w->u[i * fd1d_p_lanes + b] = w->h[b].value[i];
 }
 
 /* Does what happens to problem b after step k: exercise, and the events at a date. */
 TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
 {
     const fd1d_tables *h = &w->h[b];
-    const fd_date *event = fd_p_event(h->t.problem, h->step[k].of.date);
+    const fd_date *event = fd_p_event(h->t.problem, h->t.step[k].date);
     if (h->t.problem->exercise == FD_EUROPEAN && !event) return;
-    fd1d_p_host_take(w, b);
-    for (int i = 0; i < h->t.found->points[0] && h->t.problem->exercise != FD_EUROPEAN; i++)
-        h->value[i] = fd1d_p_exercised(h, k, i, h->value[i]);
-    if (event) {
-        fd1d_p_shift(h, event, 0, 1);
-        w->given[b] = fd1d_p_happen(h, event, k, 0, 1, w->given[b]);
-        if (event->what & FD_RECORD) fd1d_p_record(w->batch, h, w->which[b], 1 + h->step[k].of.date, 0, 1);
+    const int n = h->t.found->points[0], kind = h->t.problem->exercise;
+    for (int i = 0; i < n; i++) {
+        tb_real *u = &w->u[i * fd1d_p_lanes + b], *extra = &w->multiplier[i * fd1d_p_lanes + b];
+        if (kind != FD_EUROPEAN) *u = fd_lane_exercise(kind, 1, fd1d_p_pays(h, k, i, h->t.final[i]), *u, extra);
+        h->multiplier[i] = *extra, h->value[i] = *u;
     }
-    fd1d_p_host_put(w, b);
-    for (int i = 0; i < h->t.found->points[0] && h->t.problem->exercise == FD_AMERICAN; i++)
-        w->multiplier[i * fd1d_p_lanes + b] = h->multiplier[i];
+    if (!event) return;
+    fd1d_p_shift(h, event, 0, 1);
+    w->given[b] = fd1d_p_happen(h, event, k, 0, 1, w->given[b]);
+    if (event->what & FD_RECORD) fd1d_p_record(w->batch, h, w->which[b], 1 + h->t.step[k].date, 0, 1);
+    for (int i = 0; i < n; i++)
+        w->u[i * fd1d_p_lanes + b] = h->value[i], w->multiplier[i * fd1d_p_lanes + b] = h->multiplier[i];
 }
 
 /* Returns the first point of problem b whose value is not finite, or -1, and the largest magnitude. */
@@ -318,12 +322,13 @@ TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int watched, int b)
     int unused;
     memset(w->u - lanes, 0, (size_t)(w->n + 2) * lanes * sizeof(tb_real));
     memset(w->z - lanes, 0, (size_t)(w->n + 2) * lanes * sizeof(tb_real));
+    memset(w->step, 0, sizeof w->step);
     memset(w->multiplier, 0, (size_t)w->n * lanes * sizeof(tb_real));
     for (int q = 0; q < lanes; q++) {
         if (!w->live[q]) continue;
         const fd_p_tables *t = &w->h[q].t;
         for (int i = 0; i < t->found->points[0]; i++)
-            w->u[i * lanes + q] = t->final[i], w->h[q].multiplier[i] = 0;
+            w->u[i * lanes + q] = t->final[i];
     }
     for (int k = 0; k < w->steps; k++) {
         int lost = watched ? fd1d_p_host_terms_lost(w, k, b) : -1;

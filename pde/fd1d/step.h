@@ -9,27 +9,32 @@
    (1 - size A) delta = g: no differences are formed, and single precision loses nothing. Rounding errors of g would
    grow from step to step, so a run is short. */
 
+#define fd1d_p_steady FD_OF(p_1d_steady)
 #define fd1d_row FD_OF(p_1d_row)
 #define fd1d_face FD_OF(p_1d_face)
 #define fd1d_step FD_OF(p_1d_step)
 #define fd1d_tables FD_OF(p_1d_tables)
 #define fd1d_p_lay_out FD_OF(p_1d_lay_out)
+#define fd1d_p_place FD_OF(p_1d_place)
+#define fd1d_p_row_of FD_OF(p_1d_row_of)
 #define fd1d_p_row_at FD_OF(p_1d_row_at)
 #define fd1d_p_right FD_OF(p_1d_right)
 #define fd1d_p_matrix FD_OF(p_1d_matrix)
 #define fd1d_p_face_of FD_OF(p_1d_face_of)
 #define fd1d_p_step_of FD_OF(p_1d_step_of)
-#define fd1d_p_same_face FD_OF(p_1d_same_face)
-#define fd1d_p_same_matrix FD_OF(p_1d_same_matrix)
-#define fd1d_p_follows FD_OF(p_1d_follows)
+#define fd1d_p_same_faces FD_OF(p_1d_same_faces)
+#define fd1d_p_is_alike FD_OF(p_1d_is_alike)
 #define fd1d_p_run FD_OF(p_1d_run)
+#define fd1d_p_place_rows FD_OF(p_1d_place_rows)
 #define fd1d_p_prepare FD_OF(p_1d_prepare)
 #define fd1d_p_at_spot FD_OF(p_1d_at_spot)
 #define fd1d_p_shifted FD_OF(p_1d_shifted)
-#define fd1d_p_exercised FD_OF(p_1d_exercised)
+#define fd1d_p_pays FD_OF(p_1d_pays)
 #define fd1d_p_shift FD_OF(p_1d_shift)
 #define fd1d_p_happen FD_OF(p_1d_happen)
 #define fd1d_p_record FD_OF(p_1d_record)
+
+enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the model does not depend on time */
 
 /* A row of A without kill, and kill and source. 16 bytes in single precision, so that a thread reads it at once. */
 typedef struct FD_P_ALIGN {
@@ -46,35 +51,47 @@ typedef struct {
     int is_given, lags;      /* lags: the matrix lacks couplings that act on the old values */
 } fd1d_face;
 
-/* A time step as numbers. */
+/* A time step as numbers. Those that follow and are alike have the same. */
 typedef struct {
     fd_step_data of;
     tb_real inverse;   /* of theta, for a run */
     fd1d_face face[2]; /* at the first and the last point */
     int changes;       /* F at its end is not F at its start */
-    int factors;       /* the matrix is not that of the step before */
-    int follows;       /* it may go on with what the step before leaves */
-    int run;           /* how many steps from here on make a run; 1: this one alone */
+    int goes_on;       /* steps that are alike can be made in runs */
 } fd1d_step;
 
-/* Where the tables of a problem are, and arrays of as many numbers as the grid has points. */
+/* Where the tables of a problem are, and arrays of as many numbers as the grid has points. Rows are at fd1d_p_place. */
 typedef struct {
     fd_p_tables t;
-    fd1d_row *row; /* of a model that does not depend on time */
-    fd1d_step *step;
-    tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's; what a second stage begins with */
+    int per_lane, lanes; /* how points are spread in a group of lanes; 1 and points on the host */
+    fd1d_row *row;       /* of a model that does not depend on time */
+    fd_cell *cell;       /* of one that does; and number q of a point at [q per_lane lanes] from its place */
+    tb_real *number;
+    fd1d_step *step;     /* of the first of steps that are alike */
+    int *alike, *run;    /* of each step: its numbers are those of the step before; steps of a run from here on */
+    tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's, times dt; values after a shift */
 } fd1d_tables;
 
 /* Assigns memory to the tables; with null, only counts. Returns the bytes used. */
-TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, unsigned char *memory, fd1d_tables *tables)
+TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsigned char *memory, fd1d_tables *tables)
 {
-    const size_t points = (size_t)batch->points[0];
+    const size_t points = (size_t)batch->points[0], places = (size_t)per_lane * (size_t)lanes;
+    const size_t steps = (size_t)batch->steps, changing = fd1d_p_steady ? 0 : places;
     fd1d_tables h;
     size_t used = fd_p_lay_out(batch, memory, &h.t);
+    h.per_lane = per_lane, h.lanes = lanes;
     h.row = (fd1d_row *)fd_p_at(memory, used);
-    used += fd_p_round((fd_p_numbers(3) == 0 ? points : 0) * sizeof(fd1d_row));
+    used += fd_p_round((places - changing) * sizeof(fd1d_row));
+    h.cell = (fd_cell *)fd_p_at(memory, used);
+    used += fd_p_round(changing * sizeof(fd_cell));
+    h.number = (tb_real *)fd_p_at(memory, used);
+    used += fd_p_round(changing * (size_t)fd_p_numbers(0) * sizeof(tb_real));
     h.step = (fd1d_step *)fd_p_at(memory, used);
-    used += fd_p_round((size_t)batch->steps * sizeof(fd1d_step));
+    used += fd_p_round(steps * sizeof(fd1d_step));
+    h.alike = (int *)fd_p_at(memory, used);
+    used += fd_p_round(steps * sizeof(int));
+    h.run = (int *)fd_p_at(memory, used);
+    used += fd_p_round(steps * sizeof(int));
     tb_real **arrays[3];
     arrays[0] = &h.value, arrays[1] = &h.multiplier, arrays[2] = &h.rest;
     for (int q = 0; q < 3; q++) {
@@ -85,15 +102,27 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, unsigned char *memory, fd1d_t
     return used;
 }
 
-/* Returns the row of a point at a time; 0 beyond the last point, which makes an identity row of the matrix. */
+/* Returns where a point is in tables that a group of lanes reads: neighbouring lanes read neighbouring places. */
+TB_HD int fd1d_p_place(int per_lane, int lanes, int point)
+{
+    return point % per_lane * lanes + point / per_lane;
+}
+
+/* Returns the row of a point, from its cell and terms; 0 beyond the last point, which makes an identity row of the
+   matrix. */
+TB_HD fd1d_row fd1d_p_row_of(int inside, fd_cell cell, fd_terms terms)
+{
+    const fd_row along = fd_p_row(0, cell, terms);
+    fd1d_row row = {along.below, along.above, terms.kill, terms.source};
+    if (!inside) row.below = row.above = row.kill = row.source = 0;
+    return row;
+}
+
+/* Returns the row of a point at a time. */
 TB_HD fd1d_row fd1d_p_row_at(const fd_p_tables *t, int points, int i, const tb_real *time)
 {
-    fd1d_row row = {0, 0, 0, 0};
-    if (i >= points) return row;
-    const fd_terms terms = fd_p_terms_at(t, &i, time);
-    const fd_row along = fd_p_row(0, t->cell[0][i], terms);
-    row.below = along.below, row.above = along.above, row.kill = terms.kill, row.source = terms.source;
-    return row;
+    const int last = i < points ? i : points - 1;
+    return fd1d_p_row_of(i < points, t->cell[0][last], fd_p_terms_at(t, &last, time));
 }
 
 /* Returns F at a point, from the values below, at and above it, without what faces add. */
@@ -145,7 +174,7 @@ TB_HD fd1d_face fd1d_p_face_of(const fd_p_tables *t, int k, int side, tb_real si
     return face;
 }
 
-/* Computes step k, but for what depends on others. */
+/* Computes the numbers of step k. */
 TB_HD void fd1d_p_step_of(const fd1d_tables *h, int k)
 {
     const fd_p_tables *t = &h->t;
@@ -161,48 +190,64 @@ TB_HD void fd1d_p_step_of(const fd1d_tables *h, int k)
         step.face[side] = fd1d_p_face_of(t, k, side, step.of.size);
         step.changes |= !fd_p_same(1, &step.face[side].add[0], &step.face[side].add[1]);
     }
-    step.factors = 1, step.follows = 0, step.run = 1;
+    step.goes_on = step.of.size > 0 && step.of.stages == 1 && t->problem->exercise == FD_EUROPEAN && !step.changes &&
+                   !step.face[0].lags && !step.face[1].lags;
     h->step[k] = step;
 }
 
-/* Returns whether two steps are given the same at a face. */
-TB_HD int fd1d_p_same_face(const fd1d_step *one, const fd1d_step *other)
+/* Returns whether faces are given the same in step k as in the step before. */
+TB_HD int fd1d_p_same_faces(const fd_p_tables *t, int k)
 {
-    int same = 1;
-    for (int side = 0; side < 2; side++)
-        same &= fd_p_same(1, &one->face[side].given, &other->face[side].given) &
-                fd_p_same(2, one->face[side].add, other->face[side].add);
-    return same;
+#ifdef FD_MODEL_FACE
+    for (int side = 0; side < 2; side++) {
+        const int kind = t->problem->face[0][side];
+        if (kind != FD_VALUE && kind != FD_SLOPE) continue;
+        const double *x = &t->x[0][side ? t->found->points[0] - 1 : 0];
+        const double before = fd_p_face(t->parameters, 0, side, x, t->step[k - 1].from);
+        const double between = fd_p_face(t->parameters, 0, side, x, t->step[k].from);
+        const double after = fd_p_face(t->parameters, 0, side, x, t->step[k].to);
+        if (before < between || before > between || between < after || between > after) return 0;
+    }
+#else
+    (void)t, (void)k;
+#endif
+    return 1;
 }
 
-/* Returns whether the matrix of step k is that of the step before. */
-TB_HD int fd1d_p_same_matrix(const fd1d_tables *h, int k)
+/* Returns whether step k is alike the step before, with nothing between them. */
+TB_HD int fd1d_p_is_alike(const fd_p_tables *t, int k)
 {
-    const fd_p_tables *t = &h->t;
-    return k > 0 && fd_p_as_long(&t->step[k - 1], &t->step[k]) && t->step[k].theta >= t->step[k - 1].theta &&
-           t->step[k].theta <= t->step[k - 1].theta &&
-           fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k - 1, 1), fd_p_time_of(t, k, 1));
+    const fd_step *step = &t->step[k];
+    return k > 0 && step[-1].date < 0 && fd_p_as_long(&step[-1], step) && step->kind == step[-1].kind &&
+           step->theta >= step[-1].theta && step->theta <= step[-1].theta &&
+           fd_p_same(2 * fd_p_numbers(3), fd_p_time_of(t, k - 1, 0), fd_p_time_of(t, k, 0)) && fd1d_p_same_faces(t, k);
 }
 
-/* Returns whether step k may go on with what the step before leaves. A value that is given at a face must have been
-   reached before: the increment there is then 0, and stays so. */
-TB_HD int fd1d_p_follows(const fd1d_tables *h, int k)
-{
-    const fd1d_step *step = &h->step[k];
-    const int given = step->face[0].is_given | step->face[1].is_given, back = given ? 2 : 1;
-    if (k < back || !(step->of.size > 0) || step->of.stages > 1 || h->t.problem->exercise != FD_EUROPEAN) return 0;
-    if (step->changes || step[-1].changes || step->face[0].lags || step->face[1].lags) return 0;
-    for (int b = 1; b <= back; b++)
-        if (step[-b].of.date >= 0 || !fd1d_p_same_face(step, &step[-b])) return 0;
-    return fd1d_p_same_matrix(h, k);
-}
-
-/* Returns how many steps from k on make a run. */
+/* Returns how many steps make a run from k on, if they can. The first of steps that are alike is alone: it reaches the
+   values that are given at faces, whose increments are 0 from there on. */
 TB_HD int fd1d_p_run(const fd1d_tables *h, int k)
 {
     int run = 1;
-    while (run < FD1D_P_RUN && k + run < h->t.found->steps && h->step[k + run].follows) run++;
+    while (h->alike[k] && run < FD1D_P_RUN && k + run < h->t.found->steps && h->alike[k + run]) run++;
     return run;
+}
+
+/* Copies to their places the rows of all points, or what those that change are worked out from. */
+TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
+{
+    const fd_p_tables *t = &h->t;
+    const int n = t->found->points[0], places = h->per_lane * h->lanes;
+    for (int i = thread; i < places; i += threads) {
+        const int at = fd1d_p_place(h->per_lane, h->lanes, i);
+        const fd_cell none = {0, 0, 0, 0};
+        if (fd1d_p_steady) {
+            h->row[at] = fd1d_p_row_at(t, n, i, t->time);
+            continue;
+        }
+        h->cell[at] = i < n ? t->cell[0][i] : none;
+        for (int q = 0; q < fd_p_numbers(0); q++)
+            h->number[q * places + at] = t->number[0][q * t->room[0] + (i < n ? i : n - 1)];
+    }
 }
 
 /* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
@@ -211,18 +256,17 @@ TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which
     const fd_p_tables *t = &h->t;
     fd_p_prepare(batch, t, phase, thread, threads);
     if (phase < FD_P_PHASES || t->found->status.what) return;
-    const int steps = t->found->steps, points = t->found->points[0];
+    const int steps = t->found->steps;
     if (phase == FD_P_PHASES) {
-        for (int i = thread; i < points && fd_p_numbers(3) == 0; i += threads)
-            h->row[i] = fd1d_p_row_at(t, points, i, t->time);
-        for (int k = thread; k < steps; k += threads) fd1d_p_step_of(h, k);
+        fd1d_p_place_rows(h, thread, threads);
+        for (int k = thread; k < steps; k += threads) h->alike[k] = fd1d_p_is_alike(t, k);
         fd_p_coordinates(batch, t, which, thread, threads);
     }
     if (phase == FD_P_PHASES + 1)
-        for (int k = thread; k < steps; k += threads)
-            h->step[k].factors = !fd1d_p_same_matrix(h, k), h->step[k].follows = fd1d_p_follows(h, k);
-    if (phase == FD_P_PHASES + 2)
-        for (int k = thread; k < steps; k += threads) h->step[k].run = fd1d_p_run(h, k);
+        for (int k = thread; k < steps; k += threads) {
+            h->run[k] = fd1d_p_run(h, k);
+            if (!h->alike[k]) fd1d_p_step_of(h, k);
+        }
 }
 
 /* Returns the value and its derivatives at a spot, from the values at all points. */
@@ -252,12 +296,10 @@ TB_HD tb_real fd1d_p_shifted(const fd_p_tables *t, const fd_date *event, int i, 
     return (tb_real)fd_lane_value(1, &weight, value + from.first, &stride);
 }
 
-/* Returns the value at point i after step k, with early exercise. */
-TB_HD tb_real fd1d_p_exercised(const fd1d_tables *h, int k, int i, tb_real value)
+/* Returns what exercise pays at point i after step k, where `final` is the final value. */
+TB_HD tb_real fd1d_p_pays(const fd1d_tables *h, int k, int i, tb_real final)
 {
-    const fd_p_tables *t = &h->t;
-    const tb_real pays = fd_p_exercise(t->parameters, &t->x[0][i], t->step[k].to, t->final[i]);
-    return fd_lane_exercise(t->problem->exercise, h->step[k].of.dt, pays, value, &h->multiplier[i]);
+    return fd_p_exercise(h->t.parameters, &h->t.x[0][i], h->t.step[k].to, final);
 }
 
 /* Shifts the values at a date, from h->value to h->rest, by so many threads. */
@@ -275,10 +317,11 @@ TB_HD int fd1d_p_happen(const fd1d_tables *h, const fd_date *event, int k, int t
     for (int i = thread; i < t->found->points[0]; i += threads) {
         tb_real value = h->rest[i];
         if (event->what & FD_CHANGE_VALUES) {
-            const double before = (double)value, after = fd_p_change(t->parameters, h->step[k].of.date, &t->x[0][i], before);
+            const double before = (double)value;
+            const double after = fd_p_change(t->parameters, t->step[k].date, &t->x[0][i], before);
             value = (tb_real)after, given = fd_p_larger(given, fd_p_added(before, after));
         }
-        const tb_real pays = fd_p_exercise(t->parameters, &t->x[0][i], t->step[k].to, t->final[i]);
+        const tb_real pays = fd1d_p_pays(h, k, i, t->final[i]);
         h->value[i] = fd_lane_at_date(event->what, t->problem->exercise, pays, value, &h->multiplier[i]);
     }
     return given;
