@@ -76,7 +76,7 @@
 enum {
     FD1D_MOST = 1024,   /* points */
     FD1D_P_RUN = 16,    /* steps of a run: then the increment is computed anew */
-    FD1D_P_PHASES = 9,  /* of fd1d_p_prepare */
+    FD1D_P_PHASES = 10, /* of fd1d_p_prepare */
     FD1D_P_THREADS = 128
 };
 

@@ -8,7 +8,7 @@
 #define fd_p_terms_at FD_OF(p_terms_at)
 #define fd_p_time_of FD_OF(p_time_of)
 #define fd_p_intervals FD_OF(p_intervals)
-#define fd_p_make_steps FD_OF(p_make_steps)
+#define fd_p_step_at FD_OF(p_step_at)
 #define fd_p_begin FD_OF(p_begin)
 #define fd_p_place_points FD_OF(p_place_points)
 #define fd_p_check_points FD_OF(p_check_points)
@@ -40,7 +40,6 @@ typedef struct {
     tb_real *number[3]; /* number q of point i at [q room[axis] + i] */
     int room[3];        /* the batch's points, and how many steps */
     fd_interval *interval; /* between the dates */
-    fd_step *step;
     tb_real *time;  /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
     tb_real *final; /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
@@ -55,8 +54,6 @@ TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tab
     used += fd_p_round(sizeof(fd_p_findings));
     t.interval = (fd_interval *)fd_p_at(memory, used);
     used += fd_p_round((size_t)(batch->dates + 1) * sizeof(fd_interval));
-    t.step = (fd_step *)fd_p_at(memory, used);
-    used += fd_p_round(steps * sizeof(fd_step));
     t.time = (tb_real *)fd_p_at(memory, used);
     used += fd_p_round((steps * 2 * (size_t)fd_p_numbers(3) + 1) * sizeof(tb_real));
     for (int d = 0; d < FD_FACTORS; d++) {
@@ -90,6 +87,14 @@ TB_HD fd_terms fd_p_terms_at(const fd_p_tables *t, const int *index, const tb_re
     tb_real number[FD_FACTORS][fd_p_most_numbers];
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], number[d]);
     return fd_p_terms(t->parameters, (const tb_real(*)[fd_p_most_numbers])number, time);
+}
+
+/* Returns step k of the march. */
+TB_HD fd_step fd_p_step_at(const fd_p_tables *t, int k)
+{
+    const fd_interval *v = t->interval;
+    while (k >= v->first + v->whole + v->halved) v++;
+    return fd_step_in(&t->found->times, v, k);
 }
 
 /* Returns the numbers of time at the start (end 0) or the end (1) of step k. */
@@ -133,19 +138,6 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         }
 }
 
-/* Makes the steps. */
-TB_HD void fd_p_make_steps(const fd_p_tables *t, int thread, int threads)
-{
-    fd_p_findings *found = t->found;
-    const fd_interval *v = t->interval;
-    for (int k = thread; k < found->steps && !found->wrong[3]; k += threads) {
-        while (k >= v->first + v->whole + v->halved) v++;
-        const fd_step step = t->step[k] = fd_step_in(&found->times, v, k);
-        if (!(step.to < step.from)) fd_p_least(&found->fault[FD_P_AT_STEP], k);
-        if (step.kind == FD_EXPLICIT) fd_p_most(&found->longest, fd_p_larger(0, step.from - step.to));
-    }
-}
-
 /* Computes the points of the axes. */
 TB_HD void fd_p_place_points(const fd_p_tables *t, int thread, int threads)
 {
@@ -178,9 +170,8 @@ TB_HD void fd_p_points_status(const fd_p_tables *t)
         found->status = fd_status_of(FD_BAD_AXIS, wrong, axis, -1, -1, -1, -1);
     else if (found->wrong[3] == FD_NO_ROOM)
         found->status = fd_status_of(FD_TOO_MANY_STEPS, found->steps, -1, -1, -1, -1, -1);
-    else if (found->wrong[3] || found->fault[FD_P_AT_STEP] != FD_P_NONE)
-        found->status =
-            fd_status_of(FD_BAD_TIMES, found->wrong[3] ? found->wrong[3] : FD_BAD_SIZE, -1, -1, -1, -1, -1);
+    else if (found->wrong[3])
+        found->status = fd_status_of(FD_BAD_TIMES, found->wrong[3], -1, -1, -1, -1, -1);
 }
 
 /* Computes the model's numbers of the axes, and the cells; finds spots that are outside. */
@@ -206,21 +197,25 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
     }
 }
 
-/* Computes the model's numbers of the steps. */
+/* Computes the model's numbers of the steps, and finds the longest explicit one. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
     double number[fd_p_most_numbers];
-    for (int k = thread; k < t->found->steps && fd_p_numbers(3) > 0; k += threads)
+    const int needed = fd_p_numbers(3) > 0 || t->problem->times.kind == FD_EXPLICIT;
+    for (int k = thread; k < t->found->steps && needed; k += threads) {
+        const fd_step step = fd_p_step_at(t, k);
+        if (step.kind == FD_EXPLICIT) fd_p_most(&t->found->longest, fd_p_larger(0, step.from - step.to));
         for (int end = 0; end < 2; end++) {
             const int coefficients = t->problem->coefficients;
             /* One call for one time: the compiler might round two calls differently. */
             if (end == 0 || coefficients == FD_BOTH_ENDS)
-                fd_p_numbers_at(t->parameters, 3, fd_coefficient_time(coefficients, &t->step[k], end), number);
+                fd_p_numbers_at(t->parameters, 3, fd_coefficient_time(coefficients, &step, end), number);
             for (int q = 0; q < fd_p_numbers(3); q++) {
                 t->time[(2 * k + end) * fd_p_numbers(3) + q] = (tb_real)number[q];
                 if (!trid_finite((tb_real)number[q])) fd_p_least(&t->found->fault[FD_P_AT_TIME], k);
             }
         }
+    }
 }
 
 /* Returns how many points the grid has. */
@@ -325,9 +320,9 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
             if (look == 2 && fd_p_numbers(3) == 0) break; /* the terms do not depend on time */
             fd_p_index(found->points, at, index);
             const fd_terms terms = fd_p_terms_at(t, index, fd_p_time_of(t, k, 1));
-            const double theta_dt = t->step[k].theta * (t->step[k].from - t->step[k].to);
+            const fd_step step = fd_p_step_at(t, k);
             const int too_fast = look < 2 ? fd_p_too_fast_at(t, index, terms) : 0;
-            if (look < 2) not_dominant += fd_p_not_dominant(t, index, terms, (tb_real)theta_dt);
+            if (look < 2) not_dominant += fd_p_not_dominant(t, index, terms, (tb_real)(step.theta * (step.from - step.to)));
             if (too_fast) fd_p_least(&found->fault[FD_P_AT_FAST], too_fast);
             if (!fd_p_terms_finite(terms) || fd_p_false_at(t, index, terms))
                 fd_p_least(&found->fault[FD_P_AT_TERMS], at);
@@ -388,10 +383,7 @@ TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, 
     if (phase == 0) fd_p_begin(batch, t, thread, threads);
     if (phase == 0 || ((phase == 3 || phase == 6) && thread > 0)) return; /* one thread sums up */
     if (t->found->status.what) return;
-    if (phase == 1) {
-        fd_p_place_points(t, thread, threads);
-        fd_p_make_steps(t, thread, threads);
-    }
+    if (phase == 1) fd_p_place_points(t, thread, threads);
     if (phase == 2) fd_p_check_points(t, thread, threads);
     if (phase == 3) fd_p_points_status(t);
     if (phase == 4) {

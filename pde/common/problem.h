@@ -92,7 +92,7 @@ enum {
     FD_P_AT_POINTS,      /* of each axis */
     FD_P_AT_NUMBERS = 3, /* likewise */
     FD_P_AT_TIME = 6,
-    FD_P_AT_STEP, /* it has no length */
+    FD_P_AT_STEP, /* of steps that are alike, the first: they are too short to be distinguished */
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
     FD_P_AT_SPOT,
@@ -104,7 +104,7 @@ enum { FD_P_PHASES = 7 }; /* of fd_p_prepare */
 
 /* What is found out about a problem before its march. */
 typedef struct {
-    int points[3], steps, not_dominant;
+    int points[3], steps, segments, not_dominant; /* segments: of steps that are alike */
     fd_status status;
     int given;              /* the largest magnitude that the march is given: fd_p_larger */
     int longest;            /* the longest explicit step, likewise; 0: there is none */

@@ -25,9 +25,12 @@
 #define fd1d_p_terms_lost FD_OF(p_1d_terms_lost)
 #define fd1d_p_twice FD_OF(p_1d_twice)
 #define fd1d_p_by_factors FD_OF(p_1d_by_factors)
+#define fd1d_p_factor FD_OF(p_1d_factor)
 #define fd1d_p_by_matrix FD_OF(p_1d_by_matrix)
 #define fd1d_p_early FD_OF(p_1d_early)
+#define fd1d_p_load_step FD_OF(p_1d_load_step)
 #define fd1d_p_between FD_OF(p_1d_between)
+#define fd1d_p_segment_steps FD_OF(p_1d_segment_steps)
 #define fd1d_p_march FD_OF(p_1d_march)
 #define fd1d_p_solve_problem FD_OF(p_1d_solve_problem)
 #define fd1d_p_launch FD_OF(p_1d_launch)
@@ -56,6 +59,7 @@ typedef struct {
     const fd_batch *batch;
     int which, n, given; /* given: the largest magnitude that the march is given */
     int least;           /* for fd_p_chip_least */
+    fd1d_step step;      /* the current segment's */
     tb_real *shared;     /* of a block: TRID_BLOCK_HYBRID_LEN for the solver, then 3 for each warp */
 } fd1d_p_group;
 
@@ -136,16 +140,18 @@ TB_D void fd1d_p_apply(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
     tb_real x[TRID_MOST_ROWS + 3] = {0};
     fd1d_p_around(k, lanes, g, v, x);
     TB_UNROLL
-    for (int i = 0; i < k; i++) {
-        f[i] = fd1d_p_right(row[i], x[i + 1], x[i + 2], x[i + 3]);
+    for (int i = 0; i < k; i++) f[i] = fd1d_p_right(row[i], x[i + 1], x[i + 2], x[i + 3]);
+    if (!step->adds && !step->thirds) return;
+    TB_UNROLL
+    for (int i = 0; i < k; i++)
         if (first + i == g->n - 1) f[i] += face[1].third[end] * (x[i] - x[i + 1]) + face[1].add[end];
-    }
     if (first == 0) f[0] += face[0].third[end] * (x[4] - x[3]) + face[0].add[end];
 }
 
 /* Sets the right-hand sides of faces whose values are given; w is what the solution is the difference from. */
 TB_D void fd1d_p_given(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const tb_real *w, tb_real *right)
 {
+    if (!step->gives) return;
     TB_UNROLL
     for (int i = 0; i < k; i++)
         for (int side = 0; side < 2; side++)
@@ -193,6 +199,7 @@ TB_D void fd1d_p_reduced(int k, int lanes, fd1d_p_group *g, const fd1d_step *ste
 {
     TB_UNROLL
     for (int i = 0; i < k; i++) y[i] = right[i];
+    if (!step->thirds) return;
     if (step->face[0].times < 0 && fd1d_p_rank(lanes) == 0) y[0] -= step->face[0].times * right[1];
     if (step->face[1].times < 0) {
         tb_real x[TRID_MOST_ROWS + 3] = {0};
@@ -272,11 +279,11 @@ TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_re
 /* Applies the events at the date of a step's end to the values that were kept. */
 FD1D_P_RARE void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
 {
-    const int date = g->h.step[at].of.date;
+    const int date = g->step.of.date;
     const fd_date *event = fd_p_event(g->h.t.problem, date);
     fd1d_p_shift(&g->h, event, fd1d_p_rank(lanes), lanes);
     fd1d_p_sync(lanes);
-    fd_p_most(&g->given, fd1d_p_happen(&g->h, event, at, fd1d_p_rank(lanes), lanes, 0));
+    fd_p_most(&g->given, fd1d_p_happen(&g->h, date, at, fd1d_p_rank(lanes), lanes, 0));
     fd1d_p_sync(lanes);
     if (event->what & FD_RECORD) fd1d_p_record(g->batch, &g->h, g->which, 1 + date, fd1d_p_rank(lanes), lanes);
 }
@@ -306,44 +313,48 @@ FD1D_P_RARE int fd1d_p_terms_lost(int lanes, fd1d_p_group *g, int at)
 
 /* Makes step `at` of two stages; called, not inlined. */
 template <int k, int lanes>
-FD1D_P_RARE void fd1d_p_twice(fd1d_p_group *g, const fd1d_step *step, int at, const tb_real *extra, tb_real *u)
+FD1D_P_RARE void fd1d_p_twice(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
 {
     fd1d_row start[k], end[k];
     fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 0), start);
     fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), end);
-    fd1d_p_two_stages(k, lanes, g, step, start, end, extra, u);
+    fd1d_p_two_stages(k, lanes, g, &g->step, start, end, extra, u);
 }
 
-/* Makes steps from `at` on by the factors f of their matrix: a run of them, or one. Returns how many. */
+/* Makes `run` steps of the current segment by the factors f of their matrix. */
 template <int k>
-TB_D int fd1d_p_by_factors(fd1d_p_group *g, const fd1d_step *step, int at, int watched, int *pcr_steps, tb_real *f,
-                           const tb_real *extra, tb_real *u)
+TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {
     constexpr int lanes = 32;
-    const int run = step->goes_on && !watched ? g->h.run[at] : 1;
-    const int thirds = step->face[0].times < 0 || step->face[1].times < 0;
+    const fd1d_step *step = &g->step;
     tb_real right[k];
     fd1d_row row[k];
     fd1d_p_rows(k, lanes, g, g->h.t.time, row);
-    if (!g->h.alike[at]) {
-        tb_real a[k], b[k], c[k];
-        fd1d_p_matrix_rows(k, lanes, g, step, row, a, b, c);
-        trid_warp_factor(k, lanes, k * lanes, a, b, c, f, pcr_steps);
-    }
     fd1d_p_first_right(k, lanes, g, step, row, row, extra, u, right, (tb_real *)0);
     /* Short time steps need no PCR steps, and without them the loop has no branches. */
-    const int needed = trid_warp_uniform(*pcr_steps);
-    if (needed == 0 && !thirds)
+    if (pcr_steps == 0 && !step->thirds)
         fd1d_p_run_steps(k, lanes, g, step, run, 0, 0, f, right, u);
     else
-        fd1d_p_run_steps(k, lanes, g, step, run, thirds, needed, f, right, u);
-    return run;
+        fd1d_p_run_steps(k, lanes, g, step, run, 1, pcr_steps, f, right, u);
+}
+
+/* Factors the matrix of the current segment. Returns the PCR steps that matter. */
+template <int k>
+TB_D int fd1d_p_factor(fd1d_p_group *g, tb_real *f)
+{
+    constexpr int lanes = 32;
+    tb_real a[k], b[k], c[k];
+    fd1d_row row[k];
+    int pcr_steps;
+    fd1d_p_rows(k, lanes, g, g->h.t.time, row);
+    fd1d_p_matrix_rows(k, lanes, g, &g->step, row, a, b, c);
+    trid_warp_factor(k, lanes, k * lanes, a, b, c, f, &pcr_steps);
+    return trid_warp_uniform(pcr_steps);
 }
 
 /* Makes step `at` by its matrix. On entry row has the rows at the end of the step before, and then those of this one. */
 template <int k, int lanes>
-TB_D void fd1d_p_by_matrix(fd1d_p_group *g, const fd1d_step *step, int at, fd1d_row *row, const tb_real *extra,
-                           tb_real *u)
+TB_D void fd1d_p_by_matrix(fd1d_p_group *g, int at, fd1d_row *row, const tb_real *extra, tb_real *u)
 {
     const tb_real *start = fd_p_time_of(&g->h.t, at, 0), *end = fd_p_time_of(&g->h.t, at, 1);
     tb_real right[k], y[k];
@@ -351,13 +362,13 @@ TB_D void fd1d_p_by_matrix(fd1d_p_group *g, const fd1d_step *step, int at, fd1d_
     if (at == 0 || !fd_p_same(fd_p_numbers(3), start, fd_p_time_of(&g->h.t, at - 1, 1)))
         fd1d_p_rows(k, lanes, g, start, row);
     fd1d_p_rows(k, lanes, g, end, next);
-    fd1d_p_first_right(k, lanes, g, step, row, next, extra, u, right, (tb_real *)0);
-    fd1d_p_solve(k, lanes, g, step, next, right, y);
+    fd1d_p_first_right(k, lanes, g, &g->step, row, next, extra, u, right, (tb_real *)0);
+    fd1d_p_solve(k, lanes, g, &g->step, next, right, y);
     TB_UNROLL
     for (int i = 0; i < k; i++) u[i] += y[i], row[i] = next[i];
 }
 
-/* Applies early exercise after step `at` of this length. */
+/* Applies early exercise after step `at`. */
 TB_D void fd1d_p_early(int k, int lanes, const fd1d_p_group *g, int at, const tb_real *pays, tb_real *extra, tb_real *u)
 {
     const int kind = g->h.t.problem->exercise;
@@ -368,7 +379,17 @@ TB_D void fd1d_p_early(int k, int lanes, const fd1d_p_group *g, int at, const tb
     }
 }
 
-/* Does what happens at the date of the end of step `at`. */
+/* Copies a segment's numbers to the group's. */
+TB_D void fd1d_p_load_step(int lanes, fd1d_p_group *g, int segment)
+{
+    const int *from = (const int *)&g->h.step[segment];
+    int *to = (int *)&g->step;
+    fd1d_p_sync(lanes); /* those before have been read */
+    for (int q = fd1d_p_rank(lanes); q < (int)(sizeof(fd1d_step) / sizeof(int)); q += lanes) to[q] = from[q];
+    fd1d_p_sync(lanes);
+}
+
+/* Does what happens at the date of the end of step `at`, the last of its segment. */
 template <int k, int lanes>
 TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
 {
@@ -383,20 +404,55 @@ TB_D void fd1d_p_between(fd1d_p_group *g, int at, tb_real *extra, tb_real *u)
     }
 }
 
+/* Makes the steps of the current segment, and what happens after each; early, a literal: it may be exercised early.
+   Returns  FD_OK, or of a march that is watched what went wrong */
+template <int k, int lanes, int early>
+TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd1d_row *row, const tb_real *pays,
+                                    tb_real *extra, tb_real *u)
+{
+    constexpr int factored = lanes == 32 && fd1d_p_steady;
+    const int first = g->step.first, last = first + g->step.count, twice = g->step.of.stages > 1;
+    const int longest = watched || !g->step.runs ? 1 : FD1D_P_RUN, early_now = g->h.t.problem->exercise != FD_EUROPEAN;
+    int pcr_steps = 0, unused;
+    if constexpr (factored) pcr_steps = twice ? 0 : fd1d_p_factor<k>(g, f);
+    TB_LOOP
+    for (int at = first; at < last;) {
+        int lost = watched ? fd1d_p_terms_lost(lanes, g, at) : FD_P_NONE, run = 1;
+        if (lost != FD_P_NONE) return fd_status_of(FD_MODEL_NAN, 0, -1, lost, -1, -1, at);
+        if (twice) {
+            tb_real v[k], more[k]; /* u stays in registers */
+            TB_UNROLL
+            for (int i = 0; i < k; i++) v[i] = u[i], more[i] = extra[i];
+            fd1d_p_twice<k, lanes>(g, at, more, v);
+            TB_UNROLL
+            for (int i = 0; i < k; i++) u[i] = v[i];
+        } else if constexpr (factored) {
+            /* The first step reaches values that are given at faces: increments there are 0 from then on. */
+            run = at == first && g->step.gives ? 1 : last - at < longest ? last - at : longest;
+            fd1d_p_by_factors<k>(g, run, pcr_steps, f, extra, u);
+        } else {
+            fd1d_p_by_matrix<k, lanes>(g, at, row, extra, u);
+        }
+        at += run;
+        if (early && early_now) fd1d_p_early(k, lanes, g, at - 1, pays, extra, u);
+        lost = watched && at < last ? fd1d_p_lost(k, lanes, g, u, &unused) : FD_P_NONE;
+        if (lost != FD_P_NONE) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, at - 1);
+    }
+    if (fd_p_event(g->h.t.problem, g->step.of.date)) fd1d_p_between<k, lanes>(g, last - 1, extra, u);
+    const int lost = watched ? fd1d_p_lost(k, lanes, g, u, &unused) : FD_P_NONE;
+    return fd_status_of(lost != FD_P_NONE ? FD_NOT_SOLVED : FD_OK, 0, -1, lost, -1, -1, last - 1);
+}
+
 /* Marches a problem, from its final values to u at time 0. The first march checks nothing on its way. Where it fails, a
    second one, `watched`, looks in each step for the first number that is not finite, the model's before the values.
-   early, a literal: it may be exercised early.
    Returns  FD_OK, or what went wrong */
 template <int k, int lanes, int early>
 TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
 {
-    constexpr int factored = lanes == 32 && (int)fd1d_p_steady;
+    constexpr int factored = lanes == 32 && fd1d_p_steady;
     const fd_p_tables *t = &g->h.t;
-    const int steps = t->found->steps, exercise = t->problem->exercise;
-    const fd1d_step *step = g->h.step;
-    tb_real f[factored ? TRID_WARP_FACTOR_LEN(k) : 1], extra[k], pays[k];
+    tb_real f[factored ? TRID_WARP_FACTOR_LEN(k) : 1], extra[k], pays[k], dt = 1;
     fd1d_row row[factored ? 1 : k];
-    int pcr_steps = 5, largest;
     TB_UNROLL
     for (int i = 0; i < k; i++) {
         const int point = k * fd1d_p_rank(lanes) + i;
@@ -404,35 +460,17 @@ TB_D fd_status fd1d_p_march(fd1d_p_group *g, int watched, tb_real *u)
         extra[i] = 0;
     }
     TB_LOOP
-    for (int at = 0; at < steps;) {
-        int run = 1, lost = watched ? fd1d_p_terms_lost(lanes, g, at) : FD_P_NONE;
-        if (lost != FD_P_NONE) return fd_status_of(FD_MODEL_NAN, 0, -1, lost, -1, -1, at);
-        if (!g->h.alike[at]) {
-            const tb_real scale = at ? g->h.step[at].of.dt / step->of.dt : 0;
-            step = &g->h.step[at];
-            TB_UNROLL
-            for (int i = 0; i < k; i++) extra[i] = early ? extra[i] * scale : 0;
-        }
-        if (step->of.stages > 1) {
-            tb_real v[k], more[k]; /* u stays in registers */
-            TB_UNROLL
-            for (int i = 0; i < k; i++) v[i] = u[i], more[i] = extra[i];
-            fd1d_p_twice<k, lanes>(g, step, at, more, v);
-            TB_UNROLL
-            for (int i = 0; i < k; i++) u[i] = v[i];
-        } else if constexpr (factored) {
-            run = fd1d_p_by_factors<k>(g, step, at, watched, &pcr_steps, f, extra, u);
-        } else {
-            fd1d_p_by_matrix<k, lanes>(g, step, at, row, extra, u);
-        }
-        at += run;
-        if (early && exercise != FD_EUROPEAN) fd1d_p_early(k, lanes, g, at - 1, pays, extra, u);
-        if (fd_p_event(t->problem, t->step[at - 1].date)) fd1d_p_between<k, lanes>(g, at - 1, extra, u);
-        lost = watched ? fd1d_p_lost(k, lanes, g, u, &largest) : FD_P_NONE;
-        if (lost != FD_P_NONE) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, at - 1);
+    for (int s = 0; s < t->found->segments; s++) {
+        fd1d_p_load_step(lanes, g, s);
+        TB_UNROLL
+        for (int i = 0; i < k; i++) extra[i] = early ? extra[i] * (g->step.of.dt / dt) : 0;
+        dt = g->step.of.dt;
+        const fd_status status = fd1d_p_segment_steps<k, lanes, early>(g, watched, f, row, pays, extra, u);
+        if (status.what) return status;
     }
+    int largest;
     const int lost = fd1d_p_lost(k, lanes, g, u, &largest);
-    if (lost != FD_P_NONE) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, steps - 1);
+    if (lost != FD_P_NONE) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost, -1, -1, t->found->steps - 1);
     fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     fd_p_grown(&status, g->given, -fd1d_p_least(lanes, -largest, &g->least));
     return status;

@@ -39,7 +39,7 @@ typedef struct {
     fd1d_tables h[fd1d_p_lanes];
     int which[fd1d_p_lanes]; /* of the batch problem b is; -1: none */
     int live[fd1d_p_lanes];  /* problem b is marched */
-    const fd1d_step *step[fd1d_p_lanes]; /* of the current step; null: none */
+    const fd1d_step *step[fd1d_p_lanes]; /* of the current segment; null: none */
     int n, steps;           /* the most of them */
     int given[fd1d_p_lanes];
     fd_status status[fd1d_p_lanes];
@@ -184,8 +184,8 @@ TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
         if (k >= steps) w->step[b] = NULL;
         if (k >= steps) continue;
         of->scale[b] = 1;
-        if (!w->h[b].alike[k]) {
-            const fd1d_step *next = &w->h[b].step[k];
+        if (!w->step[b] || k == w->step[b]->first + w->step[b]->count) {
+            const fd1d_step *next = w->step[b] ? w->step[b] + 1 : w->h[b].step;
             of->scale[b] = w->step[b] ? next->of.dt / w->step[b]->of.dt : 0;
             w->step[b] = next, of->factors = 1;
         }
@@ -276,7 +276,8 @@ TB_HOST void fd1d_p_host_take(const fd1d_p_host *w, int b)
 TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
 {
     const fd1d_tables *h = &w->h[b];
-    const fd_date *event = fd_p_event(h->t.problem, h->t.step[k].date);
+    const int date = k == w->step[b]->first + w->step[b]->count - 1 ? w->step[b]->of.date : -1;
+    const fd_date *event = fd_p_event(h->t.problem, date);
     if (h->t.problem->exercise == FD_EUROPEAN && !event) return;
     const int n = h->t.found->points[0], kind = h->t.problem->exercise;
     for (int i = 0; i < n; i++) {
@@ -286,8 +287,8 @@ TB_HOST void fd1d_p_host_between(fd1d_p_host *w, int k, int b)
     }
     if (!event) return;
     fd1d_p_shift(h, event, 0, 1);
-    w->given[b] = fd1d_p_happen(h, event, k, 0, 1, w->given[b]);
-    if (event->what & FD_RECORD) fd1d_p_record(w->batch, h, w->which[b], 1 + h->t.step[k].date, 0, 1);
+    w->given[b] = fd1d_p_happen(h, date, k, 0, 1, w->given[b]);
+    if (event->what & FD_RECORD) fd1d_p_record(w->batch, h, w->which[b], 1 + date, 0, 1);
     for (int i = 0; i < n; i++)
         w->u[i * fd1d_p_lanes + b] = h->value[i], w->multiplier[i * fd1d_p_lanes + b] = h->multiplier[i];
 }

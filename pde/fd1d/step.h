@@ -21,11 +21,13 @@
 #define fd1d_p_right FD_OF(p_1d_right)
 #define fd1d_p_matrix FD_OF(p_1d_matrix)
 #define fd1d_p_face_of FD_OF(p_1d_face_of)
+#define fd1d_p_segments_of FD_OF(p_1d_segments_of)
+#define fd1d_p_segment FD_OF(p_1d_segment)
 #define fd1d_p_step_of FD_OF(p_1d_step_of)
-#define fd1d_p_same_faces FD_OF(p_1d_same_faces)
-#define fd1d_p_is_alike FD_OF(p_1d_is_alike)
-#define fd1d_p_run FD_OF(p_1d_run)
+#define fd1d_p_make_steps FD_OF(p_1d_make_steps)
+#define fd1d_p_count_segments FD_OF(p_1d_count_segments)
 #define fd1d_p_place_rows FD_OF(p_1d_place_rows)
+#define fd1d_p_steps_status FD_OF(p_1d_steps_status)
 #define fd1d_p_prepare FD_OF(p_1d_prepare)
 #define fd1d_p_at_spot FD_OF(p_1d_at_spot)
 #define fd1d_p_shifted FD_OF(p_1d_shifted)
@@ -51,13 +53,15 @@ typedef struct {
     int is_given, lags;      /* lags: the matrix lacks couplings that act on the old values */
 } fd1d_face;
 
-/* A time step as numbers. Those that follow and are alike have the same. */
+/* A segment: steps that are alike and have nothing between them, as numbers. */
 typedef struct {
-    fd_step_data of;
+    fd_step_data of;   /* its date is that at the end of the last step */
     tb_real inverse;   /* of theta, for a run */
     fd1d_face face[2]; /* at the first and the last point */
-    int changes;       /* F at its end is not F at its start */
-    int goes_on;       /* steps that are alike can be made in runs */
+    int first, count;  /* steps */
+    int changes;       /* F at a step's end is not F at its start */
+    int runs;          /* its steps can be made in runs */
+    int gives, adds, thirds; /* at any face: a value is given, a slope is, the matrix has a third point */
 } fd1d_step;
 
 /* Where the tables of a problem are, and arrays of as many numbers as the grid has points. Rows are at fd1d_p_place. */
@@ -67,8 +71,7 @@ typedef struct {
     fd1d_row *row;       /* of a model that does not depend on time */
     fd_cell *cell;       /* of one that does; and number q of a point at [q per_lane lanes] from its place */
     tb_real *number;
-    fd1d_step *step;     /* of the first of steps that are alike */
-    int *alike, *run;    /* of each step: its numbers are those of the step before; steps of a run from here on */
+    fd1d_step *step;     /* segment by segment */
     tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's, times dt; values after a shift */
 } fd1d_tables;
 
@@ -88,10 +91,6 @@ TB_HD size_t fd1d_p_lay_out(const fd_batch *batch, int per_lane, int lanes, unsi
     used += fd_p_round(changing * (size_t)fd_p_numbers(0) * sizeof(tb_real));
     h.step = (fd1d_step *)fd_p_at(memory, used);
     used += fd_p_round(steps * sizeof(fd1d_step));
-    h.alike = (int *)fd_p_at(memory, used);
-    used += fd_p_round(steps * sizeof(int));
-    h.run = (int *)fd_p_at(memory, used);
-    used += fd_p_round(steps * sizeof(int));
     tb_real **arrays[3];
     arrays[0] = &h.value, arrays[1] = &h.multiplier, arrays[2] = &h.rest;
     for (int q = 0; q < 3; q++) {
@@ -139,11 +138,10 @@ TB_HD void fd1d_p_matrix(fd1d_row row, tb_real size, tb_real *a, tb_real *b, tb_
     *c = -size * row.above;
 }
 
-/* Computes what a face does in step k. */
-TB_HD fd1d_face fd1d_p_face_of(const fd_p_tables *t, int k, int side, tb_real size)
+/* Computes what a face does in step k, which is `step`. */
+TB_HD fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, int k, int side, tb_real size)
 {
     const int n = t->found->points[0], at = side ? n - 1 : 0, next = side ? n - 2 : 1, kind = t->problem->face[0][side];
-    const fd_step *step = &t->step[k];
     const fd_cell cell = t->cell[0][at];
     const double *x = &t->x[0][at];
     fd1d_face face = {0, 1, 0, {0, 0}, {0, 0}, 0, kind == FD_VALUE, 0};
@@ -174,62 +172,87 @@ TB_HD fd1d_face fd1d_p_face_of(const fd_p_tables *t, int k, int side, tb_real si
     return face;
 }
 
-/* Computes the numbers of step k. */
-TB_HD void fd1d_p_step_of(const fd1d_tables *h, int k)
+/* Returns how many segments an interval has. Its halves are alike, and its whole steps, unless anything changes from
+   one to the next: the terms, what is given at faces, their lengths. An odd number of halves leaves one of the march's
+   own kind. */
+TB_HD int fd1d_p_segments_of(const fd_p_tables *t, const fd_interval *v)
 {
-    const fd_p_tables *t = &h->t;
-    fd1d_step step;
-    fd_step_data_of(t->problem->scheme, &t->step[k], &step.of);
+    const fd_times *times = &t->found->times;
+#ifdef FD_MODEL_FACE
+    const int steady = 0;
+#else
+    const int steady = fd1d_p_steady;
+#endif
+    if (!steady || (v->kink && times->grading != FD_EQUAL)) return v->whole + v->halved;
+    const int odd = 2 * v->halved > times->halves;
+    return v->halved > 0 ? (v->whole > v->halved) + 1 + odd : 1;
+}
+
+/* Sets the first step and the number of steps of an interval's segment. */
+TB_HD void fd1d_p_segment(const fd_p_tables *t, const fd_interval *v, int segment, fd1d_step *step)
+{
+    const int all = v->whole + v->halved, segments = fd1d_p_segments_of(t, v), halves = t->found->times.halves;
+    int first = segment, count = 1;
+    if (segments < all) {
+        const int euler = halves < 2 * v->halved ? halves : 2 * v->halved;
+        const int start[4] = {0, v->halved ? euler : all, 2 * v->halved > euler ? euler + 1 : all, all};
+        first = start[segment], count = start[segment + 1] - first;
+    }
+    step->first = (int)v->first + first, step->count = count;
+}
+
+/* Computes the numbers of a segment, which begins with step k. Returns whether its steps can be told apart. */
+TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
+{
+    const int k = to->first;
+    const fd_step begun = fd_p_step_at(t, k);
+    fd1d_step step = *to;
+    fd_step_data_of(t->problem->scheme, &begun, &step.of);
+    step.of.date = fd_p_step_at(t, k + step.count - 1).date;
     /* Without a mixed term the second stage of Craig-Sneyd repeats the first. */
     const tb_real *again = step.of.base[1];
     if (!step.of.about && !(again[3] > 0 || again[3] < 0)) step.of.stages = 1;
     step.of.time_independent = fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k, 1));
-    step.inverse = t->step[k].theta > 0 ? (tb_real)(1 / t->step[k].theta) : 0;
-    step.changes = !step.of.time_independent;
+    step.inverse = begun.theta > 0 ? (tb_real)(1 / begun.theta) : 0;
+    step.changes = !step.of.time_independent, step.gives = step.adds = step.thirds = 0;
+    step.runs = step.of.size > 0 && step.of.stages == 1 && t->problem->exercise == FD_EUROPEAN;
     for (int side = 0; side < 2; side++) {
-        step.face[side] = fd1d_p_face_of(t, k, side, step.of.size);
-        step.changes |= !fd_p_same(1, &step.face[side].add[0], &step.face[side].add[1]);
+        const fd1d_face face = step.face[side] = fd1d_p_face_of(t, &begun, k, side, step.of.size);
+        step.changes |= !fd_p_same(1, &face.add[0], &face.add[1]);
+        step.gives |= face.is_given, step.adds |= t->problem->face[0][side] == FD_SLOPE;
+        step.thirds |= t->problem->face[0][side] == FD_DEGENERATE;
+        step.runs &= !face.lags;
     }
-    step.goes_on = step.of.size > 0 && step.of.stages == 1 && t->problem->exercise == FD_EUROPEAN && !step.changes &&
-                   !step.face[0].lags && !step.face[1].lags;
-    h->step[k] = step;
+    step.runs &= !step.changes;
+    *to = step;
+    return begun.from - begun.to > 5e-16 * begun.from;
 }
 
-/* Returns whether faces are given the same in step k as in the step before. */
-TB_HD int fd1d_p_same_faces(const fd_p_tables *t, int k)
+/* Computes the numbers of all segments. */
+TB_HD void fd1d_p_make_steps(const fd1d_tables *h, int thread, int threads)
 {
-#ifdef FD_MODEL_FACE
-    for (int side = 0; side < 2; side++) {
-        const int kind = t->problem->face[0][side];
-        if (kind != FD_VALUE && kind != FD_SLOPE) continue;
-        const double *x = &t->x[0][side ? t->found->points[0] - 1 : 0];
-        const double before = fd_p_face(t->parameters, 0, side, x, t->step[k - 1].from);
-        const double between = fd_p_face(t->parameters, 0, side, x, t->step[k].from);
-        const double after = fd_p_face(t->parameters, 0, side, x, t->step[k].to);
-        if (before < between || before > between || between < after || between > after) return 0;
+    const fd_p_tables *t = &h->t;
+    int before = 0; /* segments of the intervals so far */
+    for (const fd_interval *v = t->interval; before < t->found->segments; v++) {
+        const int segments = fd1d_p_segments_of(t, v);
+        for (int s = (thread + threads - before % threads) % threads; s < segments; s += threads) {
+            fd1d_step *step = &h->step[before + s];
+            fd1d_p_segment(t, v, s, step);
+            if (!fd1d_p_step_of(t, step)) fd_p_least(&t->found->fault[FD_P_AT_STEP], step->first);
+        }
+        before += segments;
     }
-#else
-    (void)t, (void)k;
-#endif
-    return 1;
 }
 
-/* Returns whether step k is alike the step before, with nothing between them. */
-TB_HD int fd1d_p_is_alike(const fd_p_tables *t, int k)
+/* Counts the segments. */
+TB_HD void fd1d_p_count_segments(const fd_p_tables *t)
 {
-    const fd_step *step = &t->step[k];
-    return k > 0 && step[-1].date < 0 && fd_p_as_long(&step[-1], step) && step->kind == step[-1].kind &&
-           step->theta >= step[-1].theta && step->theta <= step[-1].theta &&
-           fd_p_same(2 * fd_p_numbers(3), fd_p_time_of(t, k - 1, 0), fd_p_time_of(t, k, 0)) && fd1d_p_same_faces(t, k);
-}
-
-/* Returns how many steps make a run from k on, if they can. The first of steps that are alike is alone: it reaches the
-   values that are given at faces, whose increments are 0 from there on. */
-TB_HD int fd1d_p_run(const fd1d_tables *h, int k)
-{
-    int run = 1;
-    while (h->alike[k] && run < FD1D_P_RUN && k + run < h->t.found->steps && h->alike[k + run]) run++;
-    return run;
+    int steps = 0;
+    t->found->segments = 0;
+    for (const fd_interval *v = t->interval; steps < t->found->steps; v++) {
+        t->found->segments += fd1d_p_segments_of(t, v);
+        steps += v->whole + v->halved;
+    }
 }
 
 /* Copies to their places the rows of all points, or what those that change are worked out from. */
@@ -250,23 +273,26 @@ TB_HD void fd1d_p_place_rows(const fd1d_tables *h, int thread, int threads)
     }
 }
 
+/* Sets the status to what is wrong with the steps. */
+TB_HD void fd1d_p_steps_status(const fd_p_tables *t)
+{
+    if (t->found->fault[FD_P_AT_STEP] != FD_P_NONE)
+        t->found->status = fd_status_of(FD_BAD_TIMES, FD_BAD_SIZE, -1, -1, -1, -1, -1);
+}
+
 /* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
 TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which, int phase, int thread, int threads)
 {
     const fd_p_tables *t = &h->t;
     fd_p_prepare(batch, t, phase, thread, threads);
-    if (phase < FD_P_PHASES || t->found->status.what) return;
-    const int steps = t->found->steps;
-    if (phase == FD_P_PHASES) {
+    if (phase < FD_P_PHASES || (phase != FD_P_PHASES + 1 && thread > 0) || t->found->status.what) return;
+    if (phase == FD_P_PHASES) fd1d_p_count_segments(t);
+    if (phase == FD_P_PHASES + 1) {
+        fd1d_p_make_steps(h, thread, threads);
         fd1d_p_place_rows(h, thread, threads);
-        for (int k = thread; k < steps; k += threads) h->alike[k] = fd1d_p_is_alike(t, k);
         fd_p_coordinates(batch, t, which, thread, threads);
     }
-    if (phase == FD_P_PHASES + 1)
-        for (int k = thread; k < steps; k += threads) {
-            h->run[k] = fd1d_p_run(h, k);
-            if (!h->alike[k]) fd1d_p_step_of(h, k);
-        }
+    if (phase == FD_P_PHASES + 2) fd1d_p_steps_status(t);
 }
 
 /* Returns the value and its derivatives at a spot, from the values at all points. */
@@ -299,7 +325,12 @@ TB_HD tb_real fd1d_p_shifted(const fd_p_tables *t, const fd_date *event, int i, 
 /* Returns what exercise pays at point i after step k, where `final` is the final value. */
 TB_HD tb_real fd1d_p_pays(const fd1d_tables *h, int k, int i, tb_real final)
 {
-    return fd_p_exercise(h->t.parameters, &h->t.x[0][i], h->t.step[k].to, final);
+#ifdef FD_MODEL_EXERCISE
+    return fd_p_exercise(h->t.parameters, &h->t.x[0][i], fd_p_step_at(&h->t, k).to, final);
+#else
+    (void)h, (void)k, (void)i;
+    return final;
+#endif
 }
 
 /* Shifts the values at a date, from h->value to h->rest, by so many threads. */
@@ -309,16 +340,17 @@ TB_HD void fd1d_p_shift(const fd1d_tables *h, const fd_date *event, int thread, 
         h->rest[i] = event->what & FD_SHIFT ? fd1d_p_shifted(&h->t, event, i, h->value) : h->value[i];
 }
 
-/* Applies the other events at the date of step k's end, from h->rest to h->value. Returns the larger of `given` and what
+/* Applies the other events at a date, which is step k's end, from h->rest to h->value. Returns the larger of `given` and what
    a change adds (fd_p_larger). */
-TB_HD int fd1d_p_happen(const fd1d_tables *h, const fd_date *event, int k, int thread, int threads, int given)
+TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;
+    const fd_date *event = fd_p_event(t->problem, date);
     for (int i = thread; i < t->found->points[0]; i += threads) {
         tb_real value = h->rest[i];
         if (event->what & FD_CHANGE_VALUES) {
             const double before = (double)value;
-            const double after = fd_p_change(t->parameters, t->step[k].date, &t->x[0][i], before);
+            const double after = fd_p_change(t->parameters, date, &t->x[0][i], before);
             value = (tb_real)after, given = fd_p_larger(given, fd_p_added(before, after));
         }
         const tb_real pays = fd1d_p_pays(h, k, i, t->final[i]);
