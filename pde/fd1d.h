@@ -45,7 +45,7 @@
      Schemes  There is no mixed term, so Douglas' scheme is the theta method, Craig-Sneyd the same, and the other two
               solve twice a step.
      Cost     Steps that are alike are made in increments: a solve with a matrix that is factored once, and three
-              operations a point; the increment is computed anew every sixteenth step, after a date, and in each step
+              operations a point; the increment is computed anew every 64 steps, after a date, and in each step
               where something changes: terms, faces, exercise.
      Memory   The caller's. Nothing is allocated or printed, and no state is retained.
 
@@ -75,7 +75,7 @@
 
 enum {
     FD1D_MOST = 1024,   /* points */
-    FD1D_P_RUN = 16,    /* steps of a run: then the increment is computed anew */
+    FD1D_P_RUN = 64,    /* steps of a run: then the increment is computed anew */
     FD1D_P_PHASES = 10, /* of fd1d_p_prepare */
     FD1D_P_THREADS = 128
 };

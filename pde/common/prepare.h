@@ -82,7 +82,7 @@ TB_HD void fd_p_take(const fd_p_tables *t, int axis, int i, tb_real *number)
 }
 
 /* Returns the terms at the point with these indices, and a time. */
-TB_HD fd_terms fd_p_terms_at(const fd_p_tables *t, const int *index, const tb_real *time)
+FD_P_CALLED fd_terms fd_p_terms_at(const fd_p_tables *t, const int *index, const tb_real *time)
 {
     tb_real number[FD_FACTORS][fd_p_most_numbers];
     for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], number[d]);
@@ -90,7 +90,7 @@ TB_HD fd_terms fd_p_terms_at(const fd_p_tables *t, const int *index, const tb_re
 }
 
 /* Returns step k of the march. */
-TB_HD fd_step fd_p_step_at(const fd_p_tables *t, int k)
+FD_P_CALLED fd_step fd_p_step_at(const fd_p_tables *t, int k)
 {
     const fd_interval *v = t->interval;
     while (k >= v->first + v->whole + v->halved) v++;

@@ -7,6 +7,16 @@
 
 #include "../fd.h"
 
+/* A function that is called, not inlined: what happens rarely would cost a march registers, and set-up its time in
+   fetching instructions. */
+#if defined __CUDACC__ || defined __CUDACC_RTC__
+#define FD_P_CALLED static __host__ __device__ __noinline__
+#define FD_P_CALLED_D static __device__ __noinline__
+#else
+#define FD_P_CALLED TB_HD
+#define FD_P_CALLED_D TB_D
+#endif
+
 /* A problem. It has as many axes as its model has factors; others are not read. 0 in a field is its first choice, or
    none. Pointers are to memory where the solver runs, for a GPU the device's. */
 typedef struct {

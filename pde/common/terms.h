@@ -121,7 +121,7 @@ TB_HD double fd_p_payoff(const double *at, const void *parameters)
 }
 
 /* Returns the final value at the point with these indices. */
-TB_HD double fd_p_final(const fd_problem *problem, const fd_model_parameters *parameters, const double *const *x,
+FD_P_CALLED double fd_p_final(const fd_problem *problem, const fd_model_parameters *parameters, const double *const *x,
                         const int *points, const int *index)
 {
     return fd_final_as(problem->finals, problem->kinks, problem->kink, FD_FACTORS, x, points, index, fd_p_payoff,

@@ -46,13 +46,6 @@
 #define fd1d_device_bytes FD_OF(device_bytes)
 #define fd1d_device FD_OF(device)
 
-/* A function that is called, not inlined: what happens rarely would cost the march registers. */
-#if defined __CUDACC__ || defined __CUDACC_RTC__
-#define FD1D_P_RARE static __device__ __noinline__
-#else
-#define FD1D_P_RARE TB_D
-#endif
-
 /* What a group knows of its problem, in shared memory: registers are for the march. */
 typedef struct {
     fd1d_tables h;
@@ -231,6 +224,7 @@ TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *s
                            const tb_real *f, tb_real *right, tb_real *u)
 {
     const tb_real inverse = step->inverse;
+    const int crank_nicolson = inverse >= 2 && inverse <= 2;
     for (int s = 0; s < run; s++) {
         tb_real y[TRID_MOST_ROWS];
         TB_UNROLL
@@ -238,9 +232,13 @@ TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *s
         if (thirds) fd1d_p_reduced(k, lanes, g, step, right, y);
         trid_warp_solve(k, lanes, k * lanes, pcr_steps, f, y);
         TB_UNROLL
-        for (int i = 0; i < k; i++) {
-            u[i] += y[i];
-            right[i] += (y[i] - right[i]) * inverse;
+        for (int i = 0; i < k; i++) u[i] += y[i];
+        if (crank_nicolson) {
+            TB_UNROLL
+            for (int i = 0; i < k; i++) right[i] = 2 * y[i] - right[i];
+        } else {
+            TB_UNROLL
+            for (int i = 0; i < k; i++) right[i] += (y[i] - right[i]) * inverse;
         }
     }
 }
@@ -277,7 +275,7 @@ TB_D void fd1d_p_keep(int k, int lanes, fd1d_p_group *g, const tb_real *u, tb_re
 }
 
 /* Applies the events at the date of a step's end to the values that were kept. */
-FD1D_P_RARE void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
+FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
 {
     const int date = g->step.of.date;
     const fd_date *event = fd_p_event(g->h.t.problem, date);
@@ -302,7 +300,7 @@ TB_D int fd1d_p_lost(int k, int lanes, fd1d_p_group *g, const tb_real *u, int *l
 }
 
 /* Returns the first point at which the terms are not finite at the start or the end of a step. */
-FD1D_P_RARE int fd1d_p_terms_lost(int lanes, fd1d_p_group *g, int at)
+FD_P_CALLED_D int fd1d_p_terms_lost(int lanes, fd1d_p_group *g, int at)
 {
     int lost = FD_P_NONE;
     for (int i = fd1d_p_rank(lanes); i < g->n && lost == FD_P_NONE; i += lanes)
@@ -313,7 +311,7 @@ FD1D_P_RARE int fd1d_p_terms_lost(int lanes, fd1d_p_group *g, int at)
 
 /* Makes step `at` of two stages; called, not inlined. */
 template <int k, int lanes>
-FD1D_P_RARE void fd1d_p_twice(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
+FD_P_CALLED_D void fd1d_p_twice(fd1d_p_group *g, int at, const tb_real *extra, tb_real *u)
 {
     fd1d_row start[k], end[k];
     fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 0), start);
@@ -321,7 +319,7 @@ FD1D_P_RARE void fd1d_p_twice(fd1d_p_group *g, int at, const tb_real *extra, tb_
     fd1d_p_two_stages(k, lanes, g, &g->step, start, end, extra, u);
 }
 
-/* Makes `run` steps of the current segment by the factors f of their matrix. */
+/* Makes `run` steps of the current segment by the factors f of their matrix; a literal where it is 1. */
 template <int k>
 TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_real *f, const tb_real *extra, tb_real *u)
 {
@@ -428,8 +426,8 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
             for (int i = 0; i < k; i++) u[i] = v[i];
         } else if constexpr (factored) {
             /* The first step reaches values that are given at faces: increments there are 0 from then on. */
-            run = at == first && g->step.gives ? 1 : last - at < longest ? last - at : longest;
-            fd1d_p_by_factors<k>(g, run, pcr_steps, f, extra, u);
+            if (!early) run = at == first && g->step.gives ? 1 : last - at < longest ? last - at : longest;
+            fd1d_p_by_factors<k>(g, early ? 1 : run, pcr_steps, f, extra, u);
         } else {
             fd1d_p_by_matrix<k, lanes>(g, at, row, extra, u);
         }
@@ -533,15 +531,15 @@ __launch_bounds__(threads) TRID_KERNEL void fd1d_p_prepare_kernel(fd1d_p_launch 
 }
 
 /* Returns how many blocks a multiprocessor should hold, so that steps need no local memory. */
-TB_HD constexpr int fd1d_p_resident(int k, int lanes, int early)
+TB_HD constexpr int fd1d_p_resident(int k, int lanes)
 {
     const int words = k * TB_BYTES / 4;
-    return lanes > 32 ? 256 / lanes : words <= 4 ? 4 : words <= 8 ? (early ? 3 : 4) : 2;
+    return lanes > 32 ? 256 / lanes : words <= 8 ? 4 : 2;
 }
 
 /* Marches those of the problems that are exercised early, or those that are not, or (early 2) all, one a group. */
 template <int k, int lanes, int early>
-__launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes, early)) TRID_KERNEL void
+__launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)) TRID_KERNEL void
 fd1d_p_kernel(fd1d_p_launch launch)
 {
     constexpr int groups = lanes > 32 ? 1 : FD1D_P_THREADS / lanes;

@@ -139,7 +139,7 @@ TB_HD void fd1d_p_matrix(fd1d_row row, tb_real size, tb_real *a, tb_real *b, tb_
 }
 
 /* Computes what a face does in step k, which is `step`. */
-TB_HD fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, int k, int side, tb_real size)
+FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, int k, int side, tb_real size)
 {
     const int n = t->found->points[0], at = side ? n - 1 : 0, next = side ? n - 2 : 1, kind = t->problem->face[0][side];
     const fd_cell cell = t->cell[0][at];
@@ -296,7 +296,7 @@ TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which
 }
 
 /* Returns the value and its derivatives at a spot, from the values at all points. */
-TB_HD fd_values fd1d_p_at_spot(const fd_p_tables *t, double spot, const tb_real *value)
+FD_P_CALLED fd_values fd1d_p_at_spot(const fd_p_tables *t, double spot, const tb_real *value)
 {
     const double nan = fd_p_nan_f64();
     fd_values of = {nan, {nan, 0, 0}, {nan, 0, 0}, {0, 0, 0}};
@@ -311,7 +311,7 @@ TB_HD fd_values fd1d_p_at_spot(const fd_p_tables *t, double spot, const tb_real 
 }
 
 /* Returns the value at point i after a shift, from the values at all points before it. */
-TB_HD tb_real fd1d_p_shifted(const fd_p_tables *t, const fd_date *event, int i, const tb_real *value)
+FD_P_CALLED tb_real fd1d_p_shifted(const fd_p_tables *t, const fd_date *event, int i, const tb_real *value)
 {
     const int n = t->found->points[0];
     const double *x = t->x[0];
