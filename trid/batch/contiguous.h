@@ -31,7 +31,7 @@ TB_D void trid_p_batch_load(const trid_p_batch_plan &plan, const trid_p_batch_sp
     TB_UNROLL
     for (int j = 0; j < k && of::one_matrix; j++) own->d[j] = 0; /* or it would be live from one tile to the next */
     if constexpr (!of::one_matrix) trid_p_batch_matrix<of::scope, layout>(plan, here, matrix, own);
-    trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + here.at, here.total), own->d);
+    trid_p_batch_fetch<of::scope, layout>(k, plan, trid_p_batch_right(plan, d + here.at, here.total), own->d);
     trid_p_batch_slots<literal>(k, of::banks, len, plan, here.total, slot);
     if constexpr (of::one_matrix) {
         const tb_real *from = room.matrix + trid_p_batch_slot(k, of::banks, here.first);
@@ -123,7 +123,8 @@ TB_D void trid_p_batch_contiguous_tile(const trid_p_batch_plan &plan, const trid
     if constexpr (of::checked && of::full)
         trid_p_batch_store_full<tb_real, k>(plan, own.d, x + here.at, room.rows);
     else
-        trid_p_batch_store<layout, literal>(k, plan, here.total, here.valid, slot, own.d, x + here.at, room.rows);
+        trid_p_batch_store<scope, layout, literal>(k, plan, here.total, here.valid, slot, own.d, x + here.at,
+                                                   room.rows);
     bad = trid_p_batch_row(bad, plan.n);
     if (trid_p_batch_reports(plan)) trid_p_batch_tell_all<tb_real, scope, of::checked>(plan, here, bad, worst, room);
 }

@@ -286,7 +286,7 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
     trid_p_batch_matrix<scope, layout>(plan, here, rows.rows, &own);
     trid_p_batch_corners(plan, more, here.tile.group * rows.rows.jump + (here.tile.first + here.own) * rows.rows.stride,
                          here.own_n, &border);
-    if (!factor) trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + at, total), next);
+    if (!factor) trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + at, total), next);
     trid_p_batch_slots<literal>(k, of::banks, of::len, plan, total, slot);
     trid_p_batch_transpose_matrix<layout, literal>(rows.rows, valid, slot, shared, 0, &own);
     const auto group = trid_p_batch_group_of<tb_real, k, scope>(plan, here, room);
@@ -300,19 +300,20 @@ TB_D void trid_p_batch_lu_tile(const trid_p_batch_plan &plan, const trid_p_batch
             for (int j = 0; j < k; j++) own.d[j] = next[j];
             trid_p_batch_transpose<layout, literal>(k, valid, (tb_real)0, slot, own.d, shared);
             if (side + 1 < more.sides)
-                trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total), next);
+                trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, d + (at + more.pitch), total),
+                                                  next);
         }
         int last = trid_p_batch_solve_side(group, n, plan.flags, factor || side < 0, recurrences, &own, &border);
         if (last && !met) met = last;
         if (!factor && side >= 0) {
-            trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
+            trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.d, x + at, shared);
             at += more.pitch;
         }
     }
     if (factor) {
         if (periodic) trid_p_batch_close(group, n, border, &own);
-        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, own.b, x + at, shared);
-        trid_p_batch_store<layout, literal>(k, plan, total, valid, slot, own.c, more.u + at, shared);
+        trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.b, x + at, shared);
+        trid_p_batch_store<scope, layout, literal>(k, plan, total, valid, slot, own.c, more.u + at, shared);
     }
     if (trid_p_batch_reports(plan))
         trid_p_batch_tell_all<tb_real, scope, 0>(plan, here, trid_p_batch_row(met, n), {0, 0}, room);

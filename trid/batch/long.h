@@ -56,6 +56,7 @@ template <class tb_real, int rows_a_lane, int path, int keeps>
 struct trid_p_batch_warp_chunk {
     enum {
         k = rows_a_lane,
+        scope = trid_p_batch_how::block, /* a warp has rows of one system */
         parts = 32,
         warps = TRID_P_BATCH_WARPS(tb_real),
         threads = 32 * warps,
@@ -109,10 +110,9 @@ struct trid_p_batch_warp_chunk {
         tb_real known[2];
         int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_ask_known(k, rows, system, first, valid, known);
-        const trid_p_batch_spot here =
-            trid_p_batch_spot_of<trid_p_batch_how::block, path>(k, 0, plan, tile, index, part);
-        trid_p_batch_matrix<trid_p_batch_how::block, path>(plan, here, trid_p_batch_rows_of(rows), &h);
-        trid_p_batch_fetch<path>(k, plan, trid_p_batch_right(plan, d + at, total), h.d);
+        const trid_p_batch_spot here = trid_p_batch_spot_of<scope, path>(k, 0, plan, tile, index, part);
+        trid_p_batch_matrix<scope, path>(plan, here, trid_p_batch_rows_of(rows), &h);
+        trid_p_batch_fetch<scope, path>(k, plan, trid_p_batch_right(plan, d + at, total), h.d);
         trid_p_batch_transpose_matrix<path, 1>(trid_p_batch_rows_of(rows), valid, slot, shared, apart, &h);
         trid_p_batch_transpose<path, 1>(k, valid, (tb_real)0, slot, h.d, shared + 3 * apart);
         trid_p_batch_put_known(rows, first, valid, known, &h);
@@ -128,7 +128,7 @@ struct trid_p_batch_warp_chunk {
     TRID_P_BATCH_MEMBER void load_before(const tb_real *before, tb_real *x, tb_real *around) const
     {
         int slot[k] = {0}; /* not read: slots follow one another */
-        trid_p_batch_fetch<trid_p_batch_how::contiguous>(k, plan, {before + kept_at, 1, 0, 0, total, 0}, x);
+        trid_p_batch_fetch<scope, trid_p_batch_how::contiguous>(k, plan, {before + kept_at, 1, 0, 0, total, 0}, x);
         trid_p_batch_transpose<trid_p_batch_how::contiguous, 1>(k, valid, (tb_real)0, slot, x, shared + 4 * apart);
         before += kept_at + k * part;
         around[0] = first > 0 && valid > 0 ? before[-1] : (tb_real)0;
@@ -170,7 +170,7 @@ struct trid_p_batch_warp_chunk {
         int slot[k] = {0}; /* not read: slots follow one another */
         trid_p_batch_plan to = plan;
         if (keep) to.lines.step = 1, to.flags = 0;
-        trid_p_batch_store<path, 1>(k, to, total, valid, slot, r, keep ? keep + kept_at : x + at, shared);
+        trid_p_batch_store<scope, path, 1>(k, to, total, valid, slot, r, keep ? keep + kept_at : x + at, shared);
     }
 };
 

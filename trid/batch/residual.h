@@ -39,21 +39,24 @@ TB_D void trid_p_batch_keep_full(const trid_p_batch_elements<tb_real> &from, tb_
 }
 
 /* Asks for elements of other tiles. */
-template <class tb_real, int k, int layout, int literal>
+template <class tb_real, int k, int scope, int layout, int literal>
 TB_D void trid_p_batch_keep(const trid_p_batch_plan &plan, const trid_p_batch_elements<tb_real> &from, const int *slot,
                             tb_real *kept)
 {
     const int lane = trid_warp_lane(), left = trid_p_batch_again_as(from.total - lane);
+    const long long gap = from.stride - plan.n * from.step;
+    const tb_real *strided = from.src + lane * from.step;
     TB_UNROLL
     for (int r = 0; r < k; r++) {
         int f = 32 * r + lane, here = 32 * r < left;
         const tb_real *src = from.src + lane + 32 * r;
         if (r == 0 && from.first) here = here && lane >= from.first;
         if (layout == trid_p_batch_how::strided) {
-            int s = (int)((unsigned)f * plan.magic >> 20), row = f - s * plan.n;
+            int s = trid_p_batch_system_of<scope>(plan, f), row = f - s * plan.n;
             if (from.ends < 0) here = here && row > 0;
             if (from.ends > 0) here = here && row < plan.n - 1;
-            src = from.src + (s * from.stride + row * from.step);
+            src = strided + s * gap;
+            strided += 32 * from.step;
         }
         tb_real *to = &kept[trid_p_batch_slot_of<literal>(k, TRID_P_BATCH_BANKS(tb_real), r, slot)];
         if (here) trid_p_batch_copy<sizeof(tb_real), 0>(to, src);
@@ -74,7 +77,7 @@ TB_D void trid_p_batch_keep_all(const trid_p_batch_plan &plan, const trid_p_batc
         if constexpr (layout == trid_p_batch_how::full)
             trid_p_batch_keep_full<tb_real, k>(from, to);
         else
-            trid_p_batch_keep<tb_real, k, layout, literal>(plan, from, slot, to);
+            trid_p_batch_keep<tb_real, k, scope, layout, literal>(plan, from, slot, to);
     }
     trid_copy_commit();
     TRID_COPY_AWAIT(0);

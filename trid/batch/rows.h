@@ -131,13 +131,25 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_pl
     return {from.c + at, from.step, from.stride, 0, here.total - has_last, lanes};
 }
 
+/* Returns which of the warp's systems has element f: s, whose row it is being f - s*n. Where systems are strided,
+   element f lies s*(stride - n*step) from where it would if each system followed the one before. Loads move a pointer on
+   by 32 steps each, in half the instructions that a place worked out anew takes; so would stores, but one kernel with
+   pivoting has no register for it. */
+template <int scope>
+TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
+{
+    return scope == trid_p_batch_how::lanes ? (int)((unsigned)f * plan.magic >> 20) : 0;
+}
+
 /* Fetches elements; the others are arbitrary, and nobody uses them. */
-template <int layout, class tb_real>
+template <int scope, int layout, class tb_real>
 TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_batch_elements<tb_real> &from,
                              tb_real *u)
 {
     int lane = trid_warp_lane(), total = from.total, full = layout == trid_p_batch_how::full;
     int left = full ? total - lane : trid_p_batch_again_as(total - lane);
+    const long long gap = from.stride - plan.n * from.step;
+    const tb_real *src = from.src + lane * from.step;
     TB_UNROLL
     for (int r = 0; r < k; r++) {
         int f = 32 * r + lane, here = 32 * r < left;
@@ -149,10 +161,11 @@ TB_D void trid_p_batch_fetch(int k, const trid_p_batch_plan &plan, const trid_p_
         if (layout != trid_p_batch_how::strided) {
             if (here) u[r] = from.src[f];
         } else {
-            int s = (int)((unsigned)f * plan.magic >> 20), row = f - s * plan.n;
+            int s = trid_p_batch_system_of<scope>(plan, f), row = f - s * plan.n;
             if (from.ends < 0) here = here && row > 0;
             if (from.ends > 0) here = here && row < plan.n - 1;
-            if (here) u[r] = from.src[s * from.stride + row * from.step];
+            if (here) u[r] = src[s * gap];
+            src += 32 * from.step;
         }
     }
 }
@@ -167,7 +180,7 @@ TB_D void trid_p_batch_slots(int k, int banks, int len, const trid_p_batch_plan 
     TB_UNROLL
     for (int r = 0; r < (literal ? 0 : k); r++) {
         int f = 32 * r + lane;
-        slot[r] = trid_p_batch_slot(k, banks, f + (int)((unsigned)f * plan.magic >> 20) * gap);
+        slot[r] = trid_p_batch_slot(k, banks, f + trid_p_batch_system_of<trid_p_batch_how::lanes>(plan, f) * gap);
         if (f >= total) slot[r] = len + lane;
     }
 }
@@ -194,7 +207,7 @@ TB_D void trid_p_batch_transpose(int k, int rows, tb_real fill, const int *slot,
 
 /* Stores x, from rows to memory, or adds it to what is there, all of which is fetched at once: loads that wait for
    one another can cost as much as the solve. Leaves u clobbered. */
-template <int layout, int literal, class tb_real>
+template <int scope, int layout, int literal, class tb_real>
 TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, int rows, const int *slot, tb_real *u,
                              tb_real *dst, tb_real *shared)
 {
@@ -208,18 +221,18 @@ TB_D void trid_p_batch_store(int k, const trid_p_batch_plan &plan, int total, in
         if (j < rows) shared[column + j] = u[j];
     __syncwarp(TB_FULL_WARP);
     if (plan.flags & TRID_BATCH_ADD) {
-        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_right(plan, dst, total), u);
+        trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_right(plan, dst, total), u);
         TB_UNROLL
         for (int r = 0; r < k; r++) u[r] += shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)];
     } else {
         TB_UNROLL
         for (int r = 0; r < k; r++) u[r] = shared[trid_p_batch_slot_of<literal>(k, banks, r, slot)];
     }
+    const long long step = plan.lines.step, gap = plan.lines.stride - plan.n * step;
     TB_UNROLL
     for (int r = 0; r < k; r++) {
-        const int f = 32 * r + lane, s = (int)((unsigned)f * plan.magic >> 20), row = f - s * plan.n;
-        if (f < total)
-            dst[layout == trid_p_batch_how::strided ? s * plan.lines.stride + row * plan.lines.step : f] = u[r];
+        const int f = 32 * r + lane, s = trid_p_batch_system_of<scope>(plan, f);
+        if (f < total) dst[layout == trid_p_batch_how::strided ? f * step + s * gap : f] = u[r];
     }
 }
 
@@ -232,9 +245,9 @@ TB_D void trid_p_batch_matrix(const trid_p_batch_plan &plan, const trid_p_batch_
                               trid_p_batch_equations<tb_real, k> *own)
 {
     if constexpr (trid_p_batch_rows<rows_type>::are_arrays) {
-        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 0), own->a);
-        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 1), own->b);
-        trid_p_batch_fetch<layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 2), own->c);
+        trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 0), own->a);
+        trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 1), own->b);
+        trid_p_batch_fetch<scope, layout>(k, plan, trid_p_batch_of_matrix<scope>(plan, here, from, 2), own->c);
     } else {
         const int rows = layout == trid_p_batch_how::full ? k : here.valid;
         TB_UNROLL
