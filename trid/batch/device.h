@@ -116,12 +116,18 @@ TRID_KERNEL void trid_p_batch_duplicate(trid_lines lines, const tb_real *from, t
     }
 }
 
-/* Asks for what is true of all kernels of this code, of which one stands for the others. Templates, so that a program
+/* Stands for the others where something is asked that is true of all kernels of this code. Templates, so that a program
    that asks for nothing has no kernel. */
+template <int unused = 0>
+TRID_KERNEL void trid_p_batch_stand_in(void)
+{
+}
+
+/* Asks for what is true of all kernels of this code. */
 template <int unused = 0>
 static int trid_p_batch_query(trid_device *of)
 {
-    void (*const kernel)(trid_lines, const float *, float *) = trid_p_batch_duplicate<float>;
+    void (*const kernel)(void) = trid_p_batch_stand_in<>;
     const int status = trid_p_batch_ask_device(kernel, of);
     if (status || trid_allow_shared(kernel) != cudaSuccess) return TRID_BATCH_LAUNCH_FAILED;
     of->code = (const void *)kernel;
@@ -134,7 +140,7 @@ static int trid_p_batch_query(trid_device *of)
 template <class tb_real>
 static const trid_device *trid_p_batch_known_device(const trid_p_batch_work<tb_real> &work)
 {
-    void (*const kernel)(trid_lines, const float *, float *) = trid_p_batch_duplicate<float>;
+    void (*const kernel)(void) = trid_p_batch_stand_in<>;
     return work.device && work.device->code == (const void *)kernel ? work.device : (const trid_device *)0;
 }
 
