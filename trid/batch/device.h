@@ -30,6 +30,19 @@
 #define TRID_P_BATCH_ALWAYS_PIPELINED(version) ((version) >= 90 && (version) < 120)
 #endif
 #endif
+/* Returns whether a program is for other versions too, as far as the compiler says. If not, these kernels are not
+   there. */
+constexpr bool trid_p_batch_has_elsewhere()
+{
+#ifdef __CUDA_ARCH_LIST__
+    constexpr int archs[] = {__CUDA_ARCH_LIST__};
+    for (int arch : archs)
+        if (!TRID_P_BATCH_ALWAYS_PIPELINED(arch / 10)) return true;
+    return false;
+#else
+    return true;
+#endif
+}
 #ifdef __CUDA_ARCH__
 #define TRID_P_BATCH_VERSION (__CUDA_ARCH__ / 10)
 #elif defined SIMT_EMULATOR

@@ -239,8 +239,9 @@ static int trid_p_batch_launch_tiling(const trid_p_batch_work<tb_real> &work, in
     } else {
         constexpr trid_p_batch_tiling row = trid_p_batch_tilings::rows[at];
         constexpr int systems = row.systems[sizeof(tb_real) == 8];
-        if constexpr ((row.methods & method) && systems > 0 && row.least <= most && row.most >= least) {
-            typedef trid_p_batch_shape<row.k, systems, row.parts, row.burst, row.ahead, row.kind, 0> shape;
+        typedef trid_p_batch_shape<row.k, systems, row.parts, row.burst, row.ahead, row.kind, 0> shape;
+        if constexpr ((row.methods & method) && systems > 0 && row.least <= most && row.most >= least &&
+                      (!shape::elsewhere || trid_p_batch_has_elsewhere())) {
             const int n = work.plan.n, rows_a_block = row.k * row.parts, blocks = (n + rows_a_block - 1) / rows_a_block;
             int status = TRID_P_BATCH_NOT_LAUNCHED;
             if (n >= row.least && n <= row.most && (!shape::cluster || n <= TRID_P_BATCH_ON_CHIP_CLUSTER))

@@ -132,9 +132,9 @@ TB_D trid_p_batch_elements<tb_real> trid_p_batch_of_matrix(const trid_p_batch_pl
 }
 
 /* Returns which of the warp's systems has element f: s, whose row it is being f - s*n. Where systems are strided,
-   element f lies s*(stride - n*step) from where it would if each system followed the one before. Loads move a pointer on
-   by 32 steps each, in half the instructions that a place worked out anew takes; so would stores, but one kernel with
-   pivoting has no register for it. */
+   element f lies s*(stride - n*step) from where it would if each system followed the one before. Loads move a pointer
+   on by 32 steps each, in half the instructions that a place worked out anew takes; so would stores, but one kernel
+   with pivoting has no register for it. */
 template <int scope>
 TB_D int trid_p_batch_system_of(const trid_p_batch_plan &plan, int f)
 {
