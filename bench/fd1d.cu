@@ -119,8 +119,8 @@ int main(int argc, char **argv)
         f32 = time_implicit4<bs1d_option_f32, bs1d_result_f32>(bs1d_implicit4_f32<>, points, STEPS,
                                                                flags | BS1D_INCREMENT, &value);
         row(bench, "implicit4 in increments", "f32", points, STEPS, f32, f32, value);
-        double seconds = time_implicit4<bs1d_option_f32, bs1d_result_f32>(bs1d_implicit4_f32<>, points, STEPS, flags,
-                                                                          &value);
+        double seconds =
+            time_implicit4<bs1d_option_f32, bs1d_result_f32>(bs1d_implicit4_f32<>, points, STEPS, flags, &value);
         row(bench, "implicit4", "f32", points, STEPS, seconds, f32, value);
         f64 = time_implicit4<bs1d_option_f64, bs1d_result_f64>(bs1d_implicit4_f64<>, points, STEPS,
                                                                flags | BS1D_INCREMENT, &value);

@@ -40,6 +40,7 @@
      time (fd/time.h)
        fd_schedule          time steps of any kind, equal or graded, with a Rannacher start; they hit dates exactly
        fd_schedule_part     some of them
+       fd_no_interval, fd_next_interval, fd_step_in   one of them: intervals between dates, and the steps of each
      schemes (fd/time.h)
        fd_scheme_of         Douglas, Craig-Sneyd, Modified Craig-Sneyd, Hundsdorfer-Verwer as numbers
        fd_scheme_theta      the theta of each, for two or three factors

@@ -36,12 +36,12 @@ typedef struct {
     const fd_model_parameters *parameters;
     double *x[3]; /* coordinates */
     fd_cell *cell[3];
-    tb_real *far_of[3]; /* fd_cells' */
-    tb_real *number[3]; /* number q of point i at [q room[axis] + i] */
-    int room[3];        /* the batch's points, and how many steps */
+    tb_real *far_of[3];    /* fd_cells' */
+    tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
+    int room[3];           /* the batch's points, and how many steps */
     fd_interval *interval; /* between the dates */
-    tb_real *time;  /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
-    tb_real *final; /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
+    tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
+    tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
 
 /* Assigns memory to the tables, from its start; with null, only counts. Returns the bytes used. */
@@ -200,7 +200,7 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
 /* Computes the model's numbers of the steps, and finds the longest explicit one. */
 TB_HD void fd_p_step_numbers(const fd_p_tables *t, int thread, int threads)
 {
-    double number[fd_p_most_numbers];
+    double number[fd_p_most_numbers] = {0};
     const int needed = fd_p_numbers(3) > 0 || t->problem->times.kind == FD_EXPLICIT;
     for (int k = thread; k < t->found->steps && needed; k += threads) {
         const fd_step step = fd_p_step_at(t, k);
@@ -308,8 +308,8 @@ TB_HD int fd_p_false_at(const fd_p_tables *t, const int *index, fd_terms terms)
                                 t->problem->times.maturity);
 }
 
-/* Checks the terms at all points: in the first step, the last one, and one of each point's own, which finds what happens
-   in between. Counts the rows of the first and the last that are not dominant.  */
+/* Checks the terms at all points: in the first step, the last one, and one of each point's own, which finds what
+   happens in between. Counts the rows of the first and the last that are not dominant. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -322,7 +322,8 @@ TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
             const fd_terms terms = fd_p_terms_at(t, index, fd_p_time_of(t, k, 1));
             const fd_step step = fd_p_step_at(t, k);
             const int too_fast = look < 2 ? fd_p_too_fast_at(t, index, terms) : 0;
-            if (look < 2) not_dominant += fd_p_not_dominant(t, index, terms, (tb_real)(step.theta * (step.from - step.to)));
+            if (look < 2)
+                not_dominant += fd_p_not_dominant(t, index, terms, (tb_real)(step.theta * (step.from - step.to)));
             if (too_fast) fd_p_least(&found->fault[FD_P_AT_FAST], too_fast);
             if (!fd_p_terms_finite(terms) || fd_p_false_at(t, index, terms))
                 fd_p_least(&found->fault[FD_P_AT_TERMS], at);
@@ -357,8 +358,7 @@ TB_HD void fd_p_numbers_status(const fd_p_tables *t)
         if (fault[FD_P_AT_POINTS + d] != none)
             found->status = fd_status_of(FD_BAD_AXIS, 1 + fault[FD_P_AT_POINTS + d], d, -1, -1, -1, -1);
         else if (at != none)
-            found->status =
-                fd_status_of(FD_MODEL_NAN, 0, d, d == 0 ? at : -1, d == 1 ? at : -1, d == 2 ? at : -1, -1);
+            found->status = fd_status_of(FD_MODEL_NAN, 0, d, d == 0 ? at : -1, d == 1 ? at : -1, d == 2 ? at : -1, -1);
     }
     if (found->status.what) return;
     fd_p_index(found->points, fault[FD_P_AT_FINAL], index);

@@ -1,5 +1,5 @@
-/* terms.h - a room of the solvers in pde/, read once a model and precision: what the model says, as the solvers call it.
-   FD_MODEL is the model's name, FD_FACTORS how many it has.
+/* terms.h - a room of the solvers in pde/, read once a model and precision: what the model says, as the solvers
+   call it. FD_MODEL is the model's name, FD_FACTORS how many it has.
    MIT licence, see LICENSE. */
 
 #define fd_model_parameters FD_MODEL_OF(parameters)
@@ -122,7 +122,7 @@ TB_HD double fd_p_payoff(const double *at, const void *parameters)
 
 /* Returns the final value at the point with these indices. */
 FD_P_CALLED double fd_p_final(const fd_problem *problem, const fd_model_parameters *parameters, const double *const *x,
-                        const int *points, const int *index)
+                              const int *points, const int *index)
 {
     return fd_final_as(problem->finals, problem->kinks, problem->kink, FD_FACTORS, x, points, index, fd_p_payoff,
                        parameters);
@@ -132,7 +132,7 @@ FD_P_CALLED double fd_p_final(const fd_problem *problem, const fd_model_paramete
 TB_HD tb_real fd_p_exercise(const fd_model_parameters *parameters, const double *at, double t, tb_real final)
 {
 #ifdef FD_MODEL_EXERCISE
-    (void)final;
+    (void) final;
     return (tb_real)fd_model_exercise(parameters, at, t);
 #else
     (void)parameters, (void)at, (void)t;

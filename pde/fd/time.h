@@ -12,16 +12,16 @@ enum { FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER };
 
 /* The description of the time steps. */
 typedef struct {
-    double maturity; /* the march goes from here to 0 */
-    int steps;       /* at least 1; more are taken if dates are so close that an interval gets less than one step */
-    int grading;     /* FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC: after the final values and after dates with a kink */
-    double ratio;    /* FD_GEOMETRIC: the last step before the next date or 0, over the first step */
-    int kind;        /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
-    double theta;    /* for FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), but 1/2 in fd_schedule itself */
-    int halves;      /* Rannacher start: so many backward Euler steps of half the size, in the place of half as many
+    double maturity;    /* the march goes from here to 0 */
+    int steps;          /* at least 1; more are taken if dates are so close that an interval gets less than one step */
+    int grading;        /* FD_EQUAL, FD_GEOMETRIC, FD_QUADRATIC: after the final values and after dates with a kink */
+    double ratio;       /* FD_GEOMETRIC: the last step before the next date or 0, over the first step */
+    int kind;           /* FD_THETA, FD_EXPLICIT, FD_BACKWARD_EULER */
+    double theta;       /* for FD_THETA, 0 .. 1; 0: the scheme's own (fd_scheme_theta), but 1/2 in fd_schedule itself */
+    int halves;         /* Rannacher start: so many backward Euler steps of half the size, in the place of half as many
                            steps, after the final values and after each date with a kink, as far as the steps to the
                            next date allow; 4 is usual, and makes 2 steps more; an odd number leaves one half to kind */
-    int dates;       /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
+    int dates;          /* the number of dates with an event: coupon, dividend, exercise, barrier observation */
     const double *date; /* increasing, 0 <= date < maturity; not read if dates is 0 */
     const int *kink;    /* for each date: does it leave a kink or a jump? Null: all do */
 } fd_times;
@@ -104,7 +104,8 @@ TB_HD fd_interval fd_next_interval(const fd_times *times, const fd_interval *las
 TB_HD double fd_p_after(const fd_times *times, const fd_interval *v, int k)
 {
     if (k == 0 || k == v->whole) return k == 0 ? v->upper : v->lower;
-    return v->upper - fd_p_share(v->kink ? times->grading : FD_EQUAL, times->ratio, k, v->whole) * (v->upper - v->lower);
+    const double share = fd_p_share(v->kink ? times->grading : FD_EQUAL, times->ratio, k, v->whole);
+    return v->upper - share * (v->upper - v->lower);
 }
 
 /* Returns step k of a march, which is one of the interval's.

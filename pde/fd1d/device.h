@@ -235,7 +235,7 @@ TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *s
         for (int i = 0; i < k; i++) u[i] += y[i];
         if (crank_nicolson) {
             TB_UNROLL
-            for (int i = 0; i < k; i++) right[i] = 2 * y[i] - right[i];
+            for (int i = 0; i < k; i++) right[i] = inverse * y[i] - right[i]; /* one operation */
         } else {
             TB_UNROLL
             for (int i = 0; i < k; i++) right[i] += (y[i] - right[i]) * inverse;
@@ -247,7 +247,7 @@ TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *s
 TB_D void fd1d_p_two_stages(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, const fd1d_row *start,
                             const fd1d_row *end, const tb_real *extra, tb_real *u)
 {
-    tb_real right[TRID_MOST_ROWS], y[TRID_MOST_ROWS], z[TRID_MOST_ROWS], rest[TRID_MOST_ROWS];
+    tb_real right[TRID_MOST_ROWS], y[TRID_MOST_ROWS], z[TRID_MOST_ROWS] = {0}, rest[TRID_MOST_ROWS];
     fd1d_p_first_right(k, lanes, g, step, start, end, extra, u, right, rest);
     fd1d_p_solve(k, lanes, g, step, end, right, y);
     TB_UNROLL
@@ -350,7 +350,8 @@ TB_D int fd1d_p_factor(fd1d_p_group *g, tb_real *f)
     return trid_warp_uniform(pcr_steps);
 }
 
-/* Makes step `at` by its matrix. On entry row has the rows at the end of the step before, and then those of this one. */
+/* Makes step `at` by its matrix. On entry row has the rows at the end of the step before, and then those of this one.
+   */
 template <int k, int lanes>
 TB_D void fd1d_p_by_matrix(fd1d_p_group *g, int at, fd1d_row *row, const tb_real *extra, tb_real *u)
 {
@@ -539,8 +540,8 @@ TB_HD constexpr int fd1d_p_resident(int k, int lanes)
 
 /* Marches those of the problems that are exercised early, or those that are not, or (early 2) all, one a group. */
 template <int k, int lanes, int early>
-__launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)) TRID_KERNEL void
-fd1d_p_kernel(fd1d_p_launch launch)
+__launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)) TRID_KERNEL
+    void fd1d_p_kernel(fd1d_p_launch launch)
 {
     constexpr int groups = lanes > 32 ? 1 : FD1D_P_THREADS / lanes;
     __shared__ tb_real shared[lanes > 32 ? TRID_BLOCK_HYBRID_LEN + 3 * lanes / 32 : 1];
@@ -567,11 +568,12 @@ static cudaError_t fd1d_p_run_shape(fd1d_p_launch *launch, cudaStream_t stream)
     constexpr int threads = lanes > 32 ? lanes : FD1D_P_THREADS, each = threads / lanes;
     constexpr int two = lanes == 32 && (int)fd1d_p_steady;
     const unsigned problems = (unsigned)launch->problems, blocks = (problems + each - 1) / each;
-    cudaError_t error = trid_launch(fd1d_p_prepare_kernel<FD1D_P_THREADS>, problems, FD1D_P_THREADS, 0, stream, *launch);
+    cudaError_t error =
+        trid_launch(fd1d_p_prepare_kernel<FD1D_P_THREADS>, problems, FD1D_P_THREADS, 0, stream, *launch);
     if (error == cudaSuccess)
-        error = trid_launch(fd1d_p_kernel<k, lanes, two ? 0 : 2>, blocks, threads, 0, stream, *launch);
+        error = trid_launch(fd1d_p_kernel < k, lanes, two ? 0 : 2 >, blocks, threads, 0, stream, *launch);
     if (error == cudaSuccess && two)
-        error = trid_launch(fd1d_p_kernel<k, lanes, two ? 1 : 2>, blocks, threads, 0, stream, *launch);
+        error = trid_launch(fd1d_p_kernel < k, lanes, two ? 1 : 2 >, blocks, threads, 0, stream, *launch);
     return error;
 }
 
@@ -581,10 +583,10 @@ static cudaError_t fd1d_p_run_size(fd1d_p_launch *launch, cudaStream_t stream)
 {
     constexpr int most = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8;
     const int per_lane = launch->per_lane, lanes = launch->lanes;
-    return per_lane == 4 ? fd1d_p_run_shape<4, 32>(launch, stream)
+    return per_lane == 4                  ? fd1d_p_run_shape<4, 32>(launch, stream)
            : lanes == 32 && per_lane == 8 ? fd1d_p_run_shape<8, 32>(launch, stream)
-           : per_lane * lanes == 512 ? fd1d_p_run_shape<most, 512 / most>(launch, stream)
-                                     : fd1d_p_run_shape<most, 1024 / most>(launch, stream);
+           : per_lane * lanes == 512      ? fd1d_p_run_shape<most, 512 / most>(launch, stream)
+                                          : fd1d_p_run_shape<most, 1024 / most>(launch, stream);
 }
 
 /* Sets the shape of a launch. */
@@ -630,8 +632,8 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
 }
 
 /* Solves the problems of a batch, as many at a time as memory has room for.
-   Needs    pointers of the batch and of its problems, parameters (of each problem) and memory, aligned to 128, in device
-            memory; at least the bytes of one problem, MODEL_device_bytes for full speed
+   Needs    pointers of the batch and of its problems, parameters (of each problem) and memory, aligned to 128, in the
+            device's memory; at least the bytes of one problem, MODEL_device_bytes for full speed
    Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
    Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for more than FD1D_MOST points, FD_BAD_ARGUMENT for a null pointer and
             FD_NO_ROOM for too little memory, with FD_BAD_ARGUMENT and NaN in the results; FD_LAUNCH_FAILED

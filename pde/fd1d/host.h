@@ -37,15 +37,15 @@ enum { fd1d_p_lanes = 64 / (int)sizeof(tb_real) }; /* problems side by side: 64 
 typedef struct {
     const fd_batch *batch;
     fd1d_tables h[fd1d_p_lanes];
-    int which[fd1d_p_lanes]; /* of the batch problem b is; -1: none */
-    int live[fd1d_p_lanes];  /* problem b is marched */
+    int which[fd1d_p_lanes];             /* of the batch problem b is; -1: none */
+    int live[fd1d_p_lanes];              /* problem b is marched */
     const fd1d_step *step[fd1d_p_lanes]; /* of the current segment; null: none */
-    int n, steps;           /* the most of them */
+    int n, steps;                        /* the most of them */
     int given[fd1d_p_lanes];
     fd_status status[fd1d_p_lanes];
     tb_real *u, *z, *right, *more, *rest, *multiplier; /* values, a first stage's, right-hand sides ... */
-    tb_real *row[2][4];       /* below, above, kill and source at the step's start and end */
-    tb_real *a, *pivot, *upper; /* of the matrix: a, one over each pivot, what is substituted */
+    tb_real *row[2][4];                                /* below, above, kill and source at the step's start and end */
+    tb_real *a, *pivot, *upper;                        /* of the matrix: a, one over each pivot, what is substituted */
 } fd1d_p_host;
 
 /* Assigns memory to a worker's tables and arrays; with null, only counts. Returns the bytes used. */
@@ -55,14 +55,13 @@ TB_HOST size_t fd1d_p_host_lay_out(const fd_batch *batch, unsigned char *memory,
     size_t used = fd_p_round(sizeof(fd1d_p_host)), each = fd1d_p_lay_out(batch, 1, batch->points[0], NULL, NULL);
     const size_t array = fd_p_round((size_t)(batch->points[0] + 2) * (size_t)lanes * sizeof(tb_real));
     if (host) {
-        tb_real **const at[arrays] = {&host->u,         &host->z,         &host->right,     &host->more,
-                                      &host->rest,      &host->multiplier, &host->row[0][0], &host->row[0][1],
-                                      &host->row[0][2], &host->row[0][3], &host->row[1][0], &host->row[1][1],
-                                      &host->row[1][2], &host->row[1][3], &host->a,         &host->pivot,
-                                      &host->upper};
-        for (int b = 0; b < lanes; b++) fd1d_p_lay_out(batch, 1, batch->points[0], memory + used + (size_t)b * each, &host->h[b]);
-        for (int q = 0; q < arrays; q++)
-            *at[q] = (tb_real *)(memory + used + lanes * each + (size_t)q * array) + lanes;
+        tb_real **const at[arrays] = {
+            &host->u,         &host->z,         &host->right,     &host->more,      &host->rest,      &host->multiplier,
+            &host->row[0][0], &host->row[0][1], &host->row[0][2], &host->row[0][3], &host->row[1][0], &host->row[1][1],
+            &host->row[1][2], &host->row[1][3], &host->a,         &host->pivot,     &host->upper};
+        for (int b = 0; b < lanes; b++)
+            fd1d_p_lay_out(batch, 1, batch->points[0], memory + used + (size_t)b * each, &host->h[b]);
+        for (int q = 0; q < arrays; q++) *at[q] = (tb_real *)(memory + used + lanes * each + (size_t)q * array) + lanes;
         memset(memory + used + lanes * each, 0, arrays * array);
         host->batch = batch;
     }
@@ -89,7 +88,8 @@ TB_HOST void fd1d_p_host_rows(fd1d_p_host *w, int k)
 }
 
 /* Computes F(v) at the start (end 0) or the end (1) of a step, without what faces add. */
-FD_P_FLAT void fd1d_p_host_apply(const fd1d_p_host *w, int end, const tb_real *FD_P_RESTRICT v, tb_real *FD_P_RESTRICT f)
+FD_P_FLAT void fd1d_p_host_apply(const fd1d_p_host *w, int end, const tb_real *FD_P_RESTRICT v,
+                                 tb_real *FD_P_RESTRICT f)
 {
     enum { lanes = fd1d_p_lanes };
     const tb_real *FD_P_RESTRICT below = w->row[end][0], *FD_P_RESTRICT above = w->row[end][1];
@@ -150,8 +150,7 @@ FD_P_FLAT void fd1d_p_host_solve(const fd1d_p_host *w, tb_real *FD_P_RESTRICT y)
             before[b] = y[i * lanes + b] = (y[i * lanes + b] - a[i * lanes + b] * before[b]) * pivot[i * lanes + b];
     for (int b = 0; b < lanes; b++) before[b] = 0;
     for (int i = w->n - 1; i >= 0; i--)
-        for (int b = 0; b < lanes; b++)
-            before[b] = y[i * lanes + b] -= upper[i * lanes + b] * before[b];
+        for (int b = 0; b < lanes; b++) before[b] = y[i * lanes + b] -= upper[i * lanes + b] * before[b];
 }
 
 /* Sets the right-hand sides at the faces: given values less w, and third points eliminated. */
@@ -170,8 +169,9 @@ TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_rea
 /* The numbers of a step for each problem, as loops read them; 0 for problems that have ended. */
 typedef struct {
     tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: of exercise's multiplier times dt */
-    tb_real again[2][fd1d_p_lanes], about[fd1d_p_lanes], second[fd1d_p_lanes]; /* second: 1 where there are two stages */
-    int twice, changes, factors;                                               /* of any problem */
+    tb_real again[2][fd1d_p_lanes], about[fd1d_p_lanes],
+        second[fd1d_p_lanes];    /* second: 1 where there are two stages */
+    int twice, changes, factors; /* of any problem */
 } fd1d_p_weights;
 
 /* Computes the numbers of step k, and which they are. */
@@ -197,8 +197,8 @@ TB_HOST void fd1d_p_host_weights(fd1d_p_host *w, int k, fd1d_p_weights *of)
     }
 }
 
-/* Computes the right-hand sides of the first stage, and in w->rest what a second one begins with. On entry w->right is F
-   at the step's start, and w->more at its end, if anything changes. */
+/* Computes the right-hand sides of the first stage, and in w->rest what a second one begins with. On entry w->right is
+   F at the step's start, and w->more at its end, if anything changes. */
 FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
 {
     enum { lanes = fd1d_p_lanes };
@@ -328,8 +328,7 @@ TB_HOST void fd1d_p_host_march(fd1d_p_host *w, int watched, int b)
     for (int q = 0; q < lanes; q++) {
         if (!w->live[q]) continue;
         const fd_p_tables *t = &w->h[q].t;
-        for (int i = 0; i < t->found->points[0]; i++)
-            w->u[i * lanes + q] = t->final[i];
+        for (int i = 0; i < t->found->points[0]; i++) w->u[i * lanes + q] = t->final[i];
     }
     for (int k = 0; k < w->steps; k++) {
         int lost = watched ? fd1d_p_host_terms_lost(w, k, b) : -1;

@@ -55,12 +55,12 @@ typedef struct {
 
 /* A segment: steps that are alike and have nothing between them, as numbers. */
 typedef struct {
-    fd_step_data of;   /* its date is that at the end of the last step */
-    tb_real inverse;   /* of theta, for a run */
-    fd1d_face face[2]; /* at the first and the last point */
-    int first, count;  /* steps */
-    int changes;       /* F at a step's end is not F at its start */
-    int runs;          /* its steps can be made in runs */
+    fd_step_data of;         /* its date is that at the end of the last step */
+    tb_real inverse;         /* of theta, for a run */
+    fd1d_face face[2];       /* at the first and the last point */
+    int first, count;        /* steps */
+    int changes;             /* F at a step's end is not F at its start */
+    int runs;                /* its steps can be made in runs */
     int gives, adds, thirds; /* at any face: a value is given, a slope is, the matrix has a third point */
 } fd1d_step;
 
@@ -71,7 +71,7 @@ typedef struct {
     fd1d_row *row;       /* of a model that does not depend on time */
     fd_cell *cell;       /* of one that does; and number q of a point at [q per_lane lanes] from its place */
     tb_real *number;
-    fd1d_step *step;     /* segment by segment */
+    fd1d_step *step;                    /* segment by segment */
     tb_real *value, *multiplier, *rest; /* for what happens between steps; exercise's, times dt; values after a shift */
 } fd1d_tables;
 
@@ -165,8 +165,8 @@ FD_P_CALLED fd1d_face fd1d_p_face_of(const fd_p_tables *t, const fd_step *step, 
         const fd1d_row inner = fd1d_p_row_at(t, n, next, fd_p_time_of(t, k, 1));
         const tb_real third = size * face.third[1];
         fd1d_p_matrix(inner, size, &other[0], &other[1], &other[2]);
-        face.times = fd_lane_face_three(third, &face.middle, &face.near_by, other[side ? 2 : 0], other[1],
-                                        other[side ? 0 : 2]);
+        face.times =
+            fd_lane_face_three(third, &face.middle, &face.near_by, other[side ? 2 : 0], other[1], other[side ? 0 : 2]);
         face.lags |= (third < 0 || third > 0) && !(face.times < 0);
     }
     return face;
@@ -340,8 +340,8 @@ TB_HD void fd1d_p_shift(const fd1d_tables *h, const fd_date *event, int thread, 
         h->rest[i] = event->what & FD_SHIFT ? fd1d_p_shifted(&h->t, event, i, h->value) : h->value[i];
 }
 
-/* Applies the other events at a date, which is step k's end, from h->rest to h->value. Returns the larger of `given` and what
-   a change adds (fd_p_larger). */
+/* Applies the other events at a date, which is step k's end, from h->rest to h->value. Returns the larger of `given`
+   and what a change adds (fd_p_larger). */
 TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int threads, int given)
 {
     const fd_p_tables *t = &h->t;
