@@ -311,8 +311,8 @@ CASE_FUNCTION double case_final(const case_grid *g, int i)
 typedef struct {
     double grid[1 + CASE_DATES][CASE_MOST];
     fd_values values[1 + CASE_DATES][CASE_SPOTS];
-    double met, growth; /* the largest magnitude met; at time 0 over what the march was given */
-    int not_dominant, left_out;
+    double met, given, growth; /* the largest magnitude met, and of what was given; at time 0 over the latter */
+    int not_dominant;
 } case_answer;
 
 /* A march on its way. */
@@ -449,6 +449,402 @@ CASE_FUNCTION void case_march(const case_parameters *p, const fd_problem *proble
     }
     for (int i = 0; i < n; i++) answer->met = fmax(answer->met, fabs(m->final[i]));
     for (int i = 0; i < n; i++) largest = fmax(largest, fabs(m->u[i]));
-    answer->growth = m->given > 0 ? largest / m->given : 0;
+    answer->given = m->given, answer->growth = m->given > 0 ? largest / m->given : 0;
     case_record(m, 0, answer);
 }
+
+/* ---- whoever solves a batch -------------------------------------------------------------------------------------- */
+
+/* Solves a batch with its own memory, of exactly the bytes that are asked for and full of NaN, between guards; pointers
+   are the host's. Returns what the solver returns. */
+typedef int case_solver(const fd_batch *batch, const case_parameters *parameters);
+
+typedef struct {
+    const char *name;
+    int fitting, has, single;
+    case_solver *solve;
+} case_runner;
+
+/* ---- random problems --------------------------------------------------------------------------------------------- */
+
+/* A problem and what it points to. Not to be moved. */
+typedef struct {
+    case_parameters parameters;
+    fd_problem problem;
+    double x[CASE_MOST], date[CASE_DATES], spot[CASE_SPOTS];
+    int kink[CASE_DATES];
+    fd_date at_date[CASE_DATES];
+} case_problem;
+
+/* What a random problem is to be like. */
+enum {
+    CASE_ANY,
+    CASE_ALIKE /* many steps, most of them alike, and little that interrupts them */
+};
+
+/* A number of points, 4 .. most: as often as not one at which a group of lanes is full, or just not. */
+CASE_FUNCTION int case_points(case_random *random, int most)
+{
+    static const int edge[] = {4, 5, 31, 32, 33, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024};
+    const int n = edge[case_below(random, (int)(sizeof edge / sizeof *edge))];
+    return n <= most && case_below(random, 2) ? n : 4 + case_below(random, most - 3);
+}
+
+/* The axis: by the problem's description or by points of its own. What belongs to axes that there are not is not to be
+   read: no number of it is good. */
+CASE_FUNCTION void case_random_axis(case_random *random, int n, case_problem *c)
+{
+    fd_problem *q = &c->problem;
+    const double low = case_between(random, 0, 0.5), high = low + case_between(random, 0.8, 2);
+    const fd_axis axis = {low, high, n, 1, {low + 0.4 * (high - low), 0, 0}, {0.3, 0, 0}, {FD_ANYWHERE, 0, 0}};
+    memset(q->axis, CASE_FILL, sizeof q->axis);
+    memset((void *)q->points, CASE_FILL, sizeof q->points);
+    memset(q->face, CASE_FILL, sizeof q->face);
+    q->axis[0] = axis, q->points[0] = NULL;
+    if (case_below(random, 2)) {
+        c->x[0] = 0;
+        for (int i = 1; i < n; i++) c->x[i] = c->x[i - 1] + case_between(random, 0.5, 1.5);
+        const double last = c->x[n - 1];
+        for (int i = 0; i < n; i++) c->x[i] = low + (high - low) * c->x[i] / last;
+        q->points[0] = c->x;
+    }
+    c->parameters.low = low, c->parameters.high = q->points[0] ? c->x[n - 1] : high;
+    for (int s = 0; s < CASE_SPOTS; s++) {
+        const int kind = case_below(random, 6);
+        c->spot[s] = kind == 0   ? low
+                     : kind == 1 ? c->parameters.high
+                                 : case_between(random, low, c->parameters.high);
+        if (kind == 2 && q->points[0]) c->spot[s] = c->x[case_below(random, n)];
+    }
+    q->spot = c->spot;
+}
+
+/* The equation's coefficients; `strong` drifts are more than central differences take. */
+CASE_FUNCTION void case_random_equation(case_random *random, int strong, case_problem *c)
+{
+    case_parameters *p = &c->parameters;
+    p->drift = case_between(random, -0.2, 0.2) * (strong ? 20 : 1);
+    p->pull = case_below(random, 2) ? case_between(random, 0.5, 1.5) : case_between(random, -0.3, 0.3);
+    p->diffusion = pow(10, case_between(random, -3, -0.5)), p->ripple = case_between(random, 0, 0.6);
+    p->kill = case_between(random, -0.1, 0.3), p->source = case_below(random, 2) ? case_between(random, -0.5, 0.5) : 0;
+    p->change = case_between(random, -0.5, 0.5), p->phase = case_between(random, 0, 6);
+    p->strike = p->low + case_between(random, 0.2, 0.8) * (p->high - p->low);
+    p->payoff = case_below(random, CASE_PAYOFFS);
+    p->bad_at = -1;
+    for (int side = 0; side < 2; side++) {
+        c->problem.face[0][side] = case_below(random, 4);
+        p->vanish[side] = c->problem.face[0][side] == FD_DEGENERATE;
+    }
+    case_turn_inward(&p->drift, &p->pull, p->vanish);
+}
+
+/* The time steps, and what happens between them. */
+CASE_FUNCTION void case_random_times(case_random *random, int like, case_problem *c)
+{
+    fd_times *t = &c->problem.times;
+    const int alike = like == CASE_ALIKE;
+    t->maturity = alike ? case_between(random, 0.2, 1) : case_between(random, 0.1, 0.4);
+    t->steps = alike ? 20 + case_below(random, 200) : 1 + case_below(random, 8);
+    t->grading = case_below(random, 3), t->ratio = pow(10, case_between(random, -0.5, 0.7));
+    if (alike && case_below(random, 3)) t->grading = FD_EQUAL;
+    t->kind = FD_THETA;
+    const int theta = case_below(random, 4);
+    t->theta = theta == 0   ? 0
+               : theta == 1 ? fd_scheme_theta(c->problem.scheme, 1, 0)
+               : theta == 2 ? 0.5
+                            : case_between(random, alike ? 0.5 : 0.3, 1);
+    t->halves = case_below(random, 6);
+    if (!case_below(random, 8)) t->kind = case_below(random, 2) ? FD_BACKWARD_EULER : FD_EXPLICIT;
+    t->dates = case_below(random, CASE_DATES + 1);
+    const int today = case_below(random, 2);
+    for (int k = 0; k < t->dates; k++) {
+        c->date[k] = k == 0 && today ? 0 : t->maturity * (k + case_between(random, 0, 1)) / (t->dates + 1);
+        c->at_date[k].what = case_below(random, 16);
+        c->at_date[k].cash = case_between(random, -0.05, 0.1);
+        c->at_date[k].proportion = case_between(random, -0.05, 0.1);
+        c->kink[k] = case_below(random, 2);
+    }
+    t->date = c->date, t->kink = case_below(random, 2) ? c->kink : NULL;
+    c->problem.at_date = case_below(random, 8) ? c->at_date : NULL;
+}
+
+/* Makes explicit steps so short that they are stable, and drifts point out of faces that are degenerate by less than
+   what is refused: what the matrix leaves out is then left to the old values. */
+CASE_FUNCTION void case_tame(case_random *random, case_problem *c)
+{
+    case_parameters *p = &c->parameters;
+    fd_times *t = &c->problem.times;
+    const fd_axis *axis = &c->problem.axis[0];
+    const int n = axis->points, last = p->vanish[1];
+    double x[CASE_MOST], least = p->high - p->low, longest = t->maturity;
+    if (c->problem.points[0])
+        memcpy(x, c->x, sizeof x);
+    else if (fd_axis_points(axis, x))
+        fprintf(stderr, "case_tame: no axis\n"), exit(2);
+    for (int i = 1; i < n; i++) least = fmin(least, x[i] - x[i - 1]);
+    if (t->kind == FD_EXPLICIT) {
+        longest = 0.1 / (1 + p->diffusion * 1.6 * 1.5 * 2 / (least * least) + (fabs(p->drift) + fabs(p->pull)) / least);
+        t->maturity = longest * t->steps / 4; /* graded steps are up to four times as long as equal ones */
+        for (int k = 0; k < t->dates; k++) c->date[k] *= t->maturity / c->problem.times.maturity;
+    }
+    if ((p->vanish[0] || last) && case_below(random, 3) == 0) {
+        const double cell = last ? x[n - 1] - x[n - 2] : x[1] - x[0];
+        const double outward = case_between(random, 0, 0.6) * cell / t->maturity;
+        p->drift = last ? outward + p->pull / 2 : -outward - p->pull / 2;
+    }
+}
+
+CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *random, int most, int like,
+                                       case_problem *c)
+{
+    fd_problem *q = &c->problem;
+    memset(c, 0, sizeof *c);
+    const int n = case_points(random, most), strong = like == CASE_ANY && n <= 64 && !case_below(random, 4);
+    case_random_axis(random, n, c);
+    case_random_equation(random, strong, c);
+    c->parameters.has = runner->has;
+    q->scheme = case_below(random, like == CASE_ALIKE ? 2 : 4), q->coefficients = case_below(random, 3);
+    q->finals = case_below(random, 2) ? FD_TOLD : case_below(random, 4);
+    if (c->parameters.payoff == CASE_WAVE && q->finals > FD_TOLD) q->finals = FD_AT_POINTS; /* waves are found too */
+    q->kinks = c->parameters.payoff != CASE_WAVE, q->kink[0] = c->parameters.strike;
+    q->exercise = like == CASE_ALIKE && case_below(random, 4) ? FD_EUROPEAN : case_below(random, 3);
+    case_random_times(random, like, c);
+    const double before = q->times.maturity;
+    case_tame(random, c);
+    for (int k = 0; k < q->times.dates; k++) {
+        c->date[k] *= q->times.maturity / before;
+        /* Where exercise pays the same everywhere, whether values after a shift are above it is rounding's to say. */
+        if (q->exercise == FD_AMERICAN && c->parameters.payoff == CASE_DIGITAL) c->at_date[k].what &= ~FD_SHIFT;
+    }
+}
+
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
+
+/* What results hold before a call: numbers, so that NaN is seen to be written. */
+enum { CASE_STALE = 0x3f };
+
+/* A batch of problems with its results, between guards. */
+typedef struct {
+    fd_batch batch;
+    case_parameters *parameters;
+    size_t number, grid_bytes, value_bytes, point_bytes;
+} case_batch;
+
+CASE_FUNCTION void *case_stale(size_t bytes)
+{
+    void *memory = case_guarded(bytes);
+    memset(memory, CASE_STALE, bytes);
+    return memory;
+}
+
+/* Is all of this still what it was? */
+CASE_FUNCTION int case_still_stale(const void *memory, size_t bytes)
+{
+    for (size_t k = 0; k < bytes; k++)
+        if (((const unsigned char *)memory)[k] != CASE_STALE) return 0;
+    return 1;
+}
+
+CASE_FUNCTION case_batch case_batch_of(int count, int points, int steps, int dates, int spots, int single)
+{
+    case_batch b;
+    const size_t n = (size_t)count, times = n * (size_t)(1 + dates);
+    memset(&b, CASE_FILL, sizeof b); /* axes that there are not have bad counts and pointers */
+    b.number = single ? sizeof(float) : sizeof(double), b.grid_bytes = times * (size_t)points * b.number;
+    b.value_bytes = times * (size_t)spots * sizeof(fd_values), b.point_bytes = n * (size_t)points * sizeof(double);
+    b.batch.problems = count, b.batch.points[0] = points;
+    b.batch.steps = steps, b.batch.dates = dates, b.batch.spots = spots;
+    b.batch.problem = (fd_problem *)case_guarded(n * sizeof(fd_problem));
+    b.batch.status = (fd_status *)case_stale(n * sizeof(fd_status));
+    b.batch.values = spots ? (fd_values *)case_stale(b.value_bytes) : NULL;
+    b.batch.grid = case_stale(b.grid_bytes);
+    b.batch.coordinates[0] = (double *)case_stale(b.point_bytes);
+    b.parameters = (case_parameters *)case_guarded(n * sizeof(case_parameters));
+    return b;
+}
+
+CASE_FUNCTION void case_put(case_batch *b, int k, const case_problem *c)
+{
+    ((fd_problem *)b->batch.problem)[k] = c->problem, b->parameters[k] = c->parameters;
+}
+
+/* Problem k's values at a time, 0 or 1 + a date. */
+CASE_FUNCTION fd_values *case_values_of(const case_batch *b, int k, int time)
+{
+    const size_t at = (size_t)k * (size_t)(1 + b->batch.dates) + (size_t)time;
+    return b->batch.values + at * (size_t)b->batch.spots;
+}
+
+/* Its grid then. */
+CASE_FUNCTION const unsigned char *case_grid_of(const case_batch *b, int k, int time)
+{
+    const size_t at = (size_t)k * (size_t)(1 + b->batch.dates) + (size_t)time;
+    return (const unsigned char *)b->batch.grid + at * (size_t)b->batch.points[0] * b->number;
+}
+
+CASE_FUNCTION double case_number(const case_batch *b, int k, int time, int i)
+{
+    const unsigned char *grid = case_grid_of(b, k, time);
+    return b->number == sizeof(float) ? (double)((const float *)grid)[i] : ((const double *)grid)[i];
+}
+
+CASE_FUNCTION void case_batch_free(case_batch *b, const char *name)
+{
+    const size_t n = (size_t)b->batch.problems;
+    int whole = case_release((void *)b->batch.problem, n * sizeof(fd_problem));
+    whole &= case_release(b->batch.status, n * sizeof(fd_status));
+    if (b->batch.values) whole &= case_release(b->batch.values, b->value_bytes);
+    if (b->batch.grid) whole &= case_release(b->batch.grid, b->grid_bytes);
+    if (b->batch.coordinates[0]) whole &= case_release(b->batch.coordinates[0], b->point_bytes);
+    whole &= case_release(b->parameters, n * sizeof(case_parameters));
+    CHECK(whole, "%s: a guard has been written", name);
+}
+
+/* Takes results that a caller need not ask for away from a batch. */
+CASE_FUNCTION void case_ask_less(case_batch *b)
+{
+    case_release(b->batch.grid, b->grid_bytes), case_release(b->batch.coordinates[0], b->point_bytes);
+    b->batch.grid = NULL, b->batch.coordinates[0] = NULL;
+}
+
+/* How many numbers of problem k's results are not NaN, as they should be where it failed. */
+CASE_FUNCTION int case_numbers_left(const case_batch *b, int k)
+{
+    enum { EACH = sizeof(fd_values) / sizeof(double) };
+    int numbers = 0;
+    for (int time = 0; time <= b->batch.dates; time++) {
+        const double *values = (const double *)case_values_of(b, k, time);
+        for (int q = 0; q < b->batch.spots * EACH; q++) numbers += !isnan(values[q]);
+        for (int i = 0; i < b->batch.points[0] && b->batch.grid; i++) numbers += !isnan(case_number(b, k, time, i));
+    }
+    for (int i = 0; i < b->batch.points[0] && b->batch.coordinates[0]; i++)
+        numbers += !isnan(b->batch.coordinates[0][(size_t)k * (size_t)b->batch.points[0] + (size_t)i]);
+    return numbers;
+}
+
+/* How many coordinates of problem k are not those of its points, or NaN beyond them. */
+CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
+{
+    static double x[CASE_MOST];
+    const fd_problem *problem = &b->batch.problem[k];
+    const double *got = b->batch.coordinates[0] + (size_t)k * (size_t)b->batch.points[0];
+    const double *due = problem->points[0] ? problem->points[0] : x;
+    int off = due == x && fd_axis_points(&problem->axis[0], x);
+    for (int i = 0; i < b->batch.points[0]; i++)
+        off += i < problem->axis[0].points ? !(fabs(got[i] - due[i]) <= 1e-13) : !isnan(got[i]);
+    return off;
+}
+
+/* ---- random problems against the reference ----------------------------------------------------------------------- */
+
+/* What rounding may leave of the largest value. */
+CASE_FUNCTION double case_tolerance(const case_runner *runner)
+{
+    return runner->single ? 5e-5 : 1e-10;
+}
+
+CASE_FUNCTION void case_describe(const case_runner *runner, const fd_problem *q, char *text, size_t room)
+{
+    const fd_times *t = &q->times;
+    snprintf(text, room,
+             "%s: %d points%s, %d steps of kind %d, theta %.2f, grading %d, %d halves, %d dates, scheme %d, faces %d %d, "
+             "coefficients %d, finals %d, exercise %d",
+             runner->name, q->axis[0].points, q->points[0] ? " of its own" : "", t->steps, t->kind, t->theta, t->grading,
+             t->halves, t->dates, q->scheme, q->face[0][0], q->face[0][1], q->coefficients, q->finals, q->exercise);
+}
+
+/* Problem k's values at the spots at a time, against those due. Derivatives are sums of values, with weights. */
+CASE_FUNCTION void case_compare_spots(const case_batch *b, int k, int time, const case_answer *answer, const double *x,
+                                      double tolerance, const char *text)
+{
+    const fd_problem *q = &b->batch.problem[k];
+    for (int s = 0; s < b->batch.spots; s++) {
+        const fd_values *got = case_values_of(b, k, time) + s, *due = &answer->values[time][s];
+        double weight[3][4], size[3] = {0, 0, 0};
+        case_cubic(q->axis[0].points, x, q->spot[s], weight);
+        for (int m = 0; m < 12; m++) size[m / 4] += fabs(weight[m / 4][m % 4]);
+        check_near(got->value, due->value, tolerance * size[0], "%s: value at spot %d, time %d", text, s, time);
+        check_near(got->first[0], due->first[0], tolerance * size[1], "%s: slope at spot %d, time %d", text, s, time);
+        check_near(got->second[0], due->second[0], tolerance * size[2], "%s: curvature at spot %d, time %d", text, s,
+                   time);
+        double others = 0;
+        for (int d = 0; d < 3; d++)
+            others += fabs(got->mixed[d]) + (d > 0 ? fabs(got->first[d]) + fabs(got->second[d]) : 0);
+        check_near(others, 0, 0, "%s: derivatives along axes that there are not", text);
+    }
+}
+
+/* Problem k's results at a time, against those due; or that nothing has been written there. */
+CASE_FUNCTION void case_compare_time(const case_batch *b, int k, int time, const case_answer *answer, double tolerance,
+                                     const char *text)
+{
+    const fd_problem *q = &b->batch.problem[k];
+    const int n = q->axis[0].points, date = time - 1, points = b->batch.points[0];
+    static double x[CASE_MOST];
+    if (date >= 0 && (date >= q->times.dates || !q->at_date || !(q->at_date[date].what & FD_RECORD))) {
+        const size_t values = (size_t)b->batch.spots * sizeof(fd_values), grid = (size_t)points * b->number;
+        CHECK(!b->batch.values || case_still_stale(case_values_of(b, k, time), values), "%s: values of date %d", text,
+              date);
+        CHECK(!b->batch.grid || case_still_stale(case_grid_of(b, k, time), grid), "%s: grid of date %d", text, date);
+        return;
+    }
+    double worst = 0;
+    int where = 0, beyond = 0;
+    for (int i = 0; i < points && b->batch.grid; i++) {
+        const double got = case_number(b, k, time, i), off = i < n ? fabs(got - answer->grid[time][i]) : 0;
+        if (!(off <= worst)) worst = off, where = i;
+        beyond += i >= n && !isnan(got);
+    }
+    CHECK(worst <= tolerance, "%s: time %d, off by %.2e at %d, values to %.2e", text, time, worst, where, answer->met);
+    CHECK(beyond == 0, "%s: %d numbers beyond the last point", text, beyond);
+    if (!q->points[0] && fd_axis_points(&q->axis[0], x)) fprintf(stderr, "no axis\n"), exit(2);
+    case_compare_spots(b, k, time, answer, q->points[0] ? q->points[0] : x, tolerance, text);
+}
+
+/* Problem k of a batch that has been solved, against the reference; relative tolerance of the largest value that the
+   march has met. */
+CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, int k, double tolerance)
+{
+    static case_answer answer;
+    char text[400];
+    const fd_problem *q = &b->batch.problem[k];
+    const fd_status status = b->batch.status[k];
+    case_march(&b->parameters[k], q, runner->fitting, b->batch.spots, &answer);
+    case_describe(runner, q, text, sizeof text);
+    if (q->finals == FD_AVERAGED_X || q->finals == FD_AVERAGED) tolerance = fmax(tolerance, 1e-6);
+    check_near((double)status.growth, answer.growth,
+               1e-6 * answer.growth + (answer.given > 0 ? tolerance * answer.met / answer.given : 0), "%s: growth", text);
+    const int due = answer.growth > (double)FD_MOST_GROWTH ? FD_GREW : FD_OK;
+    if (!CHECK(status.what == due, "%s: %s, detail %d, step %d", text, fd_status_string(status.what), status.detail,
+               status.step) ||
+        status.what) {
+        CHECK(case_numbers_left(b, k) == 0, "%s: numbers of a march that failed", text);
+        return;
+    }
+    CHECK(!b->batch.coordinates[0] || case_coordinates_off(b, k) == 0, "%s: coordinates", text);
+    CHECK(status.axis == -1 && status.i == -1 && status.j == -1 && status.k == -1 && status.step == -1, "%s: where", text);
+    if (!runner->single)
+        CHECK(status.not_dominant == answer.not_dominant, "%s: %d rows not dominant instead of %d", text,
+              status.not_dominant, answer.not_dominant);
+    for (int time = 0; time <= b->batch.dates; time++)
+        case_compare_time(b, k, time, &answer, tolerance * answer.met, text);
+}
+
+/* A batch of problems of sizes of their own, each against the reference. */
+CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *random, int count, int most, int like)
+{
+    const int spots = case_below(random, CASE_SPOTS + 1), less = !case_below(random, 6);
+    case_problem *c = (case_problem *)case_guarded((size_t)count * sizeof *c);
+    case_batch b = case_batch_of(count, most, CASE_STEPS, CASE_DATES, spots, runner->single);
+    for (int k = 0; k < count; k++) {
+        case_random_problem(runner, random, most, like, &c[k]);
+        if (spots == 0) c[k].problem.spot = NULL;
+        case_put(&b, k, &c[k]);
+    }
+    if (less) case_ask_less(&b);
+    CHECK(runner->solve(&b.batch, b.parameters) == FD_OK, "%s: refused", runner->name);
+    for (int k = 0; k < count; k++) case_compare(runner, &b, k, case_tolerance(runner));
+    case_batch_free(&b, runner->name);
+    case_release(c, (size_t)count * sizeof *c);
+}
+#endif

@@ -23,16 +23,20 @@ FD_NO_NUMBERS(stock, t)
 FD_TERMS(1, stock, terms->drift[0] = x->drift; terms->diffusion[0] = x->diffusion; terms->kill = (real)p->rate;
          terms->source = (real)p->coupon;)
 enum { stock_fitting = FD_CENTRAL };
+/* Returns whether a price is at the barrier or beyond it, which knocks the option out. */
+FD_HD int stock_is_out(const stock_parameters *p, double at)
+{
+    return p->barrier > 0 && at >= p->barrier;
+}
 FD_HD double stock_payoff(const stock_parameters *p, const double *at)
 {
     const double gain = p->put ? p->strike - at[0] : at[0] - p->strike;
-    return gain < 0 ? 0 : gain;
+    return gain < 0 || stock_is_out(p, at[0]) ? 0 : gain;
 }
-/* Knocks the option out at and beyond the barrier. */
 FD_HD double stock_change(const stock_parameters *p, int date, const double *at, double value)
 {
     (void)date;
-    return p->barrier > 0 && at[0] >= p->barrier ? 0 : value;
+    return stock_is_out(p, at[0]) ? 0 : value;
 }
 #define FD_MODEL_CHANGE
 #define FD_MODEL stock

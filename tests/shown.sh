@@ -1,5 +1,5 @@
 #!/bin/sh
-# shown.sh - the commands that README.md, docs/guide.md and docs/python.md show (blocks marked sh) do what is said.
+# shown.sh - the commands that README.md, docs/guide.md, docs/pde.md and docs/python.md show (blocks marked sh) do what is said.
 #
 # A page's blocks are run one after another, as a reader types them, in a copy of the kit without what was built. One
 # that calls nvcc is run where there is a GPU; one that ends with status 3 had something missing, and says what.
@@ -12,7 +12,7 @@ NVCC=${NVCC:-} GPU=${GPU:-} PYTHON=${PYTHON:-} SHORT_TESTS=${SHORT_TESTS:-}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 [ -n "$NVCC" ] && PATH=${NVCC%/*}:$PATH
 
-for page in README.md docs/guide.md docs/python.md; do
+for page in README.md docs/guide.md docs/pde.md docs/python.md; do
     name=$(basename $page .md)
     mkdir -p "$work/$name/kit"
     awk -v out="$work/$name/block" '

@@ -8,6 +8,7 @@
 #include "../trid/batch.h"
 #include "check.h"
 
+#include "../examples/cev_model.h"
 #include "../examples/heston_model.h"
 #include "adi3d_assets.h"
 
@@ -33,6 +34,43 @@ static void of_fd(void)
     CHECK(FD_THETA == 0 && FD_EQUAL == 0 && FD_LINEAR == 0 && FD_EUROPEAN == 0 && FD_DOUGLAS == 0 &&
               FD_AT_POINTS == 0 && FD_BOTH_ENDS == 0 && FD_CENTRAL == 0 && FD_ANYWHERE == 0 && ADI2D_TWO_STAGES == 0,
           "an enumeration does not begin with its plain choice");
+}
+
+/* A CEV call with nothing but an axis, maturity and steps filled in. */
+static void of_one_factor(void)
+{
+    const cev_parameters p = {0.05, 2, 0.5, 100, 0};
+    const fd_axis axis = {0, 300, 101, 0, {0}, {0}, {0}};
+    const double spot = 100;
+    fd_problem problem;
+    fd_values values;
+    fd_status status;
+    fd_batch batch;
+    memset(&problem, 0, sizeof problem), memset(&batch, 0, sizeof batch), memset(&values, 0, sizeof values);
+    CHECK(fd_batch_check(1, &batch) == FD_BAD_SIZE && cev_host_bytes_f64(&batch) == 0, "a batch");
+    batch.points[0] = 101;
+    CHECK(cev_host_f64(&batch, &p, 1, NULL, 0) == FD_BAD_SIZE, "a batch without steps");
+    batch.steps = 20;
+    CHECK(cev_host_f64(&batch, &p, 1, NULL, 0) == FD_OK, "a batch of none");
+    batch.problems = 1;
+    CHECK(cev_host_f64(&batch, &p, 1, &values, sizeof values) == FD_BAD_ARGUMENT, "a batch without problems");
+    batch.problem = &problem, batch.status = &status;
+    const size_t bytes = cev_host_bytes_f64(&batch);
+    void *memory = malloc(bytes);
+    CHECK(cev_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && status.what == FD_BAD_SIZE, "a problem");
+    problem.axis[0] = axis;
+    CHECK(cev_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && status.what == FD_BAD_TIMES &&
+              status.detail == FD_BAD_STEPS,
+          "a problem without times: %d", status.what);
+    problem.times.maturity = 1, problem.times.steps = 20;
+    CHECK(cev_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && !status.what, "a problem: %d", status.what);
+    batch.spots = 1, batch.values = &values;
+    CHECK(cev_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && status.what == FD_BAD_ARGUMENT && isnan(values.value),
+          "a spot that is nowhere: %d", status.what);
+    problem.spot = &spot;
+    CHECK(cev_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && !status.what, "a problem: %d", status.what);
+    check_near(values.value, 10.45, 0.1, "a problem's value");
+    free(memory);
 }
 
 /* Heston's call with nothing but axes, maturity, steps and spot filled in, against the same with fd_scheme_theta. */
@@ -152,6 +190,7 @@ static void of_systems(void)
 int main(void)
 {
     of_fd();
+    of_one_factor();
     of_two_factors();
     of_three_factors();
     of_black_scholes();

@@ -1,6 +1,6 @@
 #!/bin/sh
 # text.sh - what can be said of the sources by reading them:
-#   the code in README.md, the guides, docs/adi2d.md and docs/adi3d.md (blocks marked c, cuda or python; those marked sh
+#   the code in README.md, the guides, docs/pde.md, docs/adi2d.md and docs/adi3d.md (blocks marked c, cuda or python; those marked sh
 #   are run by tests/shown.sh) and in the opening comments of the headers is that of an example;
 #   no trailing blanks, no tabs and no lines of more than 120 columns in C, no notes of unfinished work, no label of a
 #   contract within a line, no payoff that makes a number of NaN;
@@ -43,7 +43,7 @@ bare() { # without white space around the lines, and without empty lines
 awk 'FNR == 1 { print "\001" } { print }' examples/*.c examples/*.cu examples/*/*.c examples/*/*.cu examples/*.h \
     examples/*/*.py | bare >$work/examples.bare
 
-for page in README.md docs/guide.md docs/python.md docs/adi2d.md docs/adi3d.md; do
+for page in README.md docs/guide.md docs/python.md docs/pde.md docs/adi2d.md docs/adi3d.md; do
     awk -v out=$work/${page##*/} 'inside && /^ *```/ { inside = 0; close(file); next }
         inside { print >file }
         /^ *```(c|cuda|python) *$/ { inside = 1; file = out "." ++blocks ".shown" }' $page
