@@ -132,14 +132,15 @@ enum {
     FD_BAD_FINALS = -46,       /* finals is unknown */
     FD_BAD_KINKS = -47,        /* kinks not in 0 .. 4, or kink detail - 1 is not finite, or not above the one before */
     FD_BAD_EXERCISE = -48,     /* exercise is unknown */
-    FD_BAD_EVENT = -49         /* at date detail - 1, what is unknown, or cash or proportion is not finite */
+    FD_BAD_EVENT = -49         /* at date detail - 1, what is unknown, cash or proportion is not finite, or values are
+                                  to change and the model has no function for that */
 };
 
 /* Returns the text of a status. */
 TB_HD const char *fd_status_string(int status)
 {
     return status == FD_OK              ? "done"
-           : status > 0                 ? "point, date or row status - 1 is not finite, or not in increasing order"
+           : status > 0                 ? "point, date or row status - 1 is not finite or out of order, or a date too late"
            : status == FD_BAD_ARGUMENT  ? "bad argument: a null pointer, or memory off its alignment"
            : status == FD_BAD_SIZE      ? "too few or too many points (see axis), a count out of range, steps too short"
            : status == FD_BAD_NUMBER    ? "NaN or infinite, not in order, or not positive"
@@ -180,7 +181,7 @@ TB_HD const char *fd_status_string(int status)
            : status == FD_BAD_FINALS         ? "unknown choice of final values"
            : status == FD_BAD_KINKS          ? "kinks must be 0 .. 4, finite and increasing"
            : status == FD_BAD_EXERCISE       ? "unknown exercise"
-           : status == FD_BAD_EVENT          ? "the event at date detail - 1 is unknown or not finite"
+           : status == FD_BAD_EVENT          ? "the event at date detail - 1 is unknown, not finite or not the model's"
                                              : "unknown status";
 }
 

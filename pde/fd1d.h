@@ -11,10 +11,14 @@
        FD_NO_NUMBERS(cev, x)
        FD_NO_NUMBERS(cev, t)
        FD_TERMS(1, cev, const double volatility = p->sigma * pow((double)x->at, p->beta);
-                terms->drift[0] = (real)(p->rate * (double)x->at);
-                terms->diffusion[0] = (real)(volatility * volatility / 2); terms->kill = (real)p->rate;)
+                terms->drift[0] = (real)p->rate * x->at; terms->diffusion[0] = (real)(volatility * volatility / 2);
+                terms->kill = (real)p->rate;)
        enum { cev_fitting = FD_CENTRAL };
-       FD_HD double cev_payoff(const cev_parameters *p, const double *at) { return fmax(at[0] - p->strike, 0); }
+       FD_HD double cev_payoff(const cev_parameters *p, const double *at)
+       {
+           const double gain = at[0] - p->strike;
+           return gain < 0 ? 0 : gain;
+       }
        #define FD_MODEL cev
        #include "pde/fd1d.h"
 
@@ -45,8 +49,8 @@
      Schemes  There is no mixed term, so Douglas' scheme is the theta method, Craig-Sneyd the same, and the other two
               solve twice a step.
      Cost     Steps that are alike are made in increments: a solve with a matrix that is factored once, and three
-              operations a point; the increment is computed anew every 64 steps, after a date, and in each step
-              where something changes: terms, faces, exercise.
+              operations a point; the increment is computed anew every 64 steps (512 in double precision), after a
+              date, and in each step where something changes: terms, faces, exercise.
      Memory   The caller's. Nothing is allocated or printed, and no state is retained.
 
    Rooms:
@@ -75,7 +79,6 @@
 
 enum {
     FD1D_MOST = 1024,   /* points */
-    FD1D_P_RUN = 64,    /* steps of a run: then the increment is computed anew */
     FD1D_P_PHASES = 10, /* of fd1d_p_prepare */
     FD1D_P_THREADS = 128
 };

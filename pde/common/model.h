@@ -13,7 +13,7 @@
            out. What is expensive belongs there. Likewise y and z, and t: what is worked out once for each time step
        FD_NO_NUMBERS(MODEL, t)
            says that there are none. A model without numbers of t does not depend on time
-       FD_TERMS(1, MODEL, terms->drift[0] = p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
+       FD_TERMS(1, MODEL, terms->drift[0] = (real)p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
            gives the number of factors, and the terms of the equation at a point (fd_terms), which are 0 before. p is
            the parameters; x->at is the coordinate, x->half_square a number of it, t->NAME a number of the time; `real`
            is the type. The text becomes two functions, one a precision, which are called for each point and, where
@@ -23,12 +23,16 @@
        FD_HD double MODEL_payoff(const MODEL_parameters *p, const double *at) { .. }
            the value at maturity, at the point at[0] (at[1], at[2])
 
-   A model says by macros what else it has, before the solver's header is included for it:
-       FD_MODEL_FACE      double MODEL_face(p, axis, side, at, t): the value or slope given at a point of a face that is
-                          FD_VALUE or FD_SLOPE, side 0 or 1, at time t. Without it they are 0
-       FD_MODEL_CHANGE    double MODEL_change(p, date, at, value): what a value becomes at a date (FD_CHANGE_VALUES):
-                          a barrier that is observed (midway between two points: FD_MIDWAY), a coupon, a right
-       FD_MODEL_EXERCISE  double MODEL_exercise(p, at, t): what exercise pays at time t; without it, the payoff */
+   A model says by macros what else it has, before the solver's header is included for it. A function whose macro is not
+   defined is not called:
+       FD_MODEL_FACE      FD_HD double MODEL_face(const MODEL_parameters *p, int axis, int side, const double *at,
+                          double t) returns the value or slope at a point of a face that is FD_VALUE or FD_SLOPE,
+                          side 0 or 1, at time t. Without it they are 0
+       FD_MODEL_CHANGE    FD_HD double MODEL_change(const MODEL_parameters *p, int date, const double *at, double value)
+                          returns what a value becomes at a date (FD_CHANGE_VALUES): a barrier that is observed (midway
+                          between two points: FD_MIDWAY), a coupon, a right
+       FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
+                          what exercise pays at time t; without it, the payoff */
 
 #ifndef FD_COMMON_MODEL_H
 #define FD_COMMON_MODEL_H

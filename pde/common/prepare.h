@@ -127,6 +127,8 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
     const fd_problem *problem = t->problem;
     if (thread == 0) {
         found->status = fd_p_check(FD_FACTORS, batch, problem);
+        const int date = found->status.what ? -1 : fd_p_no_change(problem);
+        if (date >= 0) found->status = fd_status_of(FD_BAD_EVENT, 1 + date, -1, -1, -1, -1, -1);
         found->steps = 0, found->not_dominant = 0, found->given = 0, found->longest = 0;
         for (int f = 0; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
         found->wrong[3] = found->status.what ? FD_OK : fd_p_intervals(batch, t);

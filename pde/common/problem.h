@@ -44,8 +44,8 @@ typedef struct {
 typedef struct {
     int problems;  /* 0 and more */
     int points[3]; /* no axis of any problem has more; of as many axes as the model has factors */
-    int steps;     /* no problem takes more, halves of a Rannacher start counted: times.steps + times.halves suffice,
-                      where dates add none (fd_schedule) */
+    int steps;     /* no problem takes more: steps + (1 + dates) halves of its times suffice, unless dates are closer to
+                      each other than steps (fd_schedule) */
     int dates;     /* no problem has more */
     int spots;     /* of each problem, 0 and more */
     const fd_problem *problem;
@@ -53,7 +53,8 @@ typedef struct {
     fd_values *values;      /* of each (1 + dates) spots: at time 0, then at its dates with FD_RECORD; those of other
                                dates are not written. Null if there are no spots */
     void *grid;             /* null; or of each 1 + dates grids of points[0] points[1] points[2] numbers of the
-                               precision, at the same times: point (i, j, k) at i + points[0] (j + points[1] k) */
+                               precision, at the same times: point (i, j, k) at i + points[0] (j + points[1] k); NaN
+                               beyond the last point of an axis */
     double *coordinates[3]; /* null; or of each points[0] (points[1], points[2]) numbers: where the points are along
                                the axis; NaN beyond the last */
 } fd_batch;

@@ -26,6 +26,7 @@
 #define fd_p_terms_finite FD_OF(p_terms_finite)
 #define fd_p_row FD_OF(p_row)
 #define fd_p_face FD_OF(p_face)
+#define fd_p_no_change FD_OF(p_no_change)
 #define fd_p_change FD_OF(p_change)
 #define fd_p_payoff FD_OF(p_payoff)
 #define fd_p_final FD_OF(p_final)
@@ -101,6 +102,17 @@ TB_HD double fd_p_face(const fd_model_parameters *parameters, int axis, int side
     (void)parameters, (void)axis, (void)side, (void)at, (void)t;
     return 0;
 #endif
+}
+
+/* Returns the first date at which values are to change although the model has no function for that, or -1. */
+TB_HD int fd_p_no_change(const fd_problem *problem)
+{
+#ifndef FD_MODEL_CHANGE
+    for (int date = 0; date < problem->times.dates && problem->at_date; date++)
+        if (problem->at_date[date].what & FD_CHANGE_VALUES) return date;
+#endif
+    (void)problem;
+    return -1;
 }
 
 /* Returns what a value becomes at a date. */

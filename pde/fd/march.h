@@ -144,10 +144,12 @@ TB_HD void fd_p_add(int *sum, int count)
 #endif
 }
 
-/* A magnitude is stored as the bits of a float: nonnegative floats are ordered as their bits are. */
+/* A magnitude is stored as the bits of a float: nonnegative floats are ordered as their bits are. What exceeds them
+   counts as the largest. */
 TB_HD int fd_p_larger(int kept, double value)
 {
-    const float size = (float)fabs(value);
+    const double most = 3.4e38;
+    const float size = (float)(fabs(value) > most ? most : fabs(value));
     int bits;
     memcpy(&bits, &size, sizeof bits);
     return bits > kept ? bits : kept;
@@ -212,9 +214,9 @@ enum { FD_P_ROOM = 8 };
 
 /* The declarations that are false at a point, as a sum. */
 enum {
-    FD_P_FEW = 1,         /* << axis, or << 3 for time: the terms read more numbers than are declared */
-    FD_P_MIXED = 16,      /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
-    FD_P_CHANGES = 128,   /* terms change in time */
+    FD_P_FEW = 1,               /* << axis, or << 3 for time: the terms read more numbers than are declared */
+    FD_P_MIXED = 16,            /* << pair (0: of the first and second axis, 1: first and third, 2: second and third) */
+    FD_P_CHANGES = 128,         /* terms change in time */
     FD_P_NOT_INDEPENDENT = 256, /* << axis: its terms depend on another axis */
     FD_P_ILL_POSED = 2048,
     FD_P_OUTWARD = 4096 /* << axis: its drift points out of a face that is FD_DEGENERATE */

@@ -111,17 +111,18 @@ TB_D void fd1d_p_rows(int k, int lanes, const fd1d_p_group *g, const tb_real *ti
     TB_UNROLL
     for (int i = 0; i < k; i++) {
         const int at = i * lanes + fd1d_p_rank(lanes);
-        if (fd1d_p_steady) {
+        if constexpr ((int)fd1d_p_steady) {
             row[i] = rows[at];
-            continue;
+        } else {
+            tb_real number[FD_FACTORS][fd_p_most_numbers];
+            TB_UNROLL
+            for (int q = 0; q < fd_p_numbers(0); q++) number[0][q] = numbers[q * k * lanes + at];
+            const int inside = k * fd1d_p_rank(lanes) + i < g->n;
+            row[i] = fd1d_p_row_of(inside, cells[at],
+                                   fd_p_terms(g->h.t.parameters, (const tb_real(*)[fd_p_most_numbers])number, time));
         }
-        tb_real number[FD_FACTORS][fd_p_most_numbers];
-        TB_UNROLL
-        for (int q = 0; q < fd_p_numbers(0); q++) number[0][q] = numbers[q * k * lanes + at];
-        const int inside = k * fd1d_p_rank(lanes) + i < g->n;
-        row[i] = fd1d_p_row_of(inside, cells[at],
-                               fd_p_terms(g->h.t.parameters, (const tb_real(*)[fd_p_most_numbers])number, time));
     }
+    (void)rows, (void)cells, (void)numbers, (void)time;
 }
 
 /* Computes F(v) at the start (end 0) or the end (1) of a step, from the rows there. */
@@ -218,27 +219,22 @@ TB_D void fd1d_p_solve(int k, int lanes, fd1d_p_group *g, const fd1d_step *step,
     }
 }
 
-/* Makes a run of steps by the factors of their matrix, from the right-hand side of the first; thirds, a literal: may
-   faces have third points? */
-TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, int run, int thirds, int pcr_steps,
+/* Makes a run of steps by the factors of their matrix, from the right-hand side of the first. crank, a literal: they
+   are Crank-Nicolson's, and faces have no third points. */
+TB_D void fd1d_p_run_steps(int k, int lanes, fd1d_p_group *g, const fd1d_step *step, int run, int crank, int pcr_steps,
                            const tb_real *f, tb_real *right, tb_real *u)
 {
     const tb_real inverse = step->inverse;
-    const int crank_nicolson = inverse >= 2 && inverse <= 2;
     for (int s = 0; s < run; s++) {
         tb_real y[TRID_MOST_ROWS];
         TB_UNROLL
         for (int i = 0; i < k; i++) y[i] = right[i];
-        if (thirds) fd1d_p_reduced(k, lanes, g, step, right, y);
+        if (!crank) fd1d_p_reduced(k, lanes, g, step, right, y);
         trid_warp_solve(k, lanes, k * lanes, pcr_steps, f, y);
         TB_UNROLL
-        for (int i = 0; i < k; i++) u[i] += y[i];
-        if (crank_nicolson) {
-            TB_UNROLL
-            for (int i = 0; i < k; i++) right[i] = inverse * y[i] - right[i]; /* one operation */
-        } else {
-            TB_UNROLL
-            for (int i = 0; i < k; i++) right[i] += (y[i] - right[i]) * inverse;
+        for (int i = 0; i < k; i++) {
+            u[i] += y[i];
+            right[i] = crank ? inverse * y[i] - right[i] : right[i] + (y[i] - right[i]) * inverse; /* inverse is 2 */
         }
     }
 }
@@ -330,10 +326,13 @@ TB_D void fd1d_p_by_factors(fd1d_p_group *g, int run, int pcr_steps, const tb_re
     fd1d_p_rows(k, lanes, g, g->h.t.time, row);
     fd1d_p_first_right(k, lanes, g, step, row, row, extra, u, right, (tb_real *)0);
     /* Short time steps need no PCR steps, and without them the loop has no branches. */
-    if (pcr_steps == 0 && !step->thirds)
-        fd1d_p_run_steps(k, lanes, g, step, run, 0, 0, f, right, u);
-    else
+    const int crank = step->inverse >= 2 && step->inverse <= 2 && !step->thirds;
+    if (crank && pcr_steps == 0)
+        fd1d_p_run_steps(k, lanes, g, step, run, 1, 0, f, right, u);
+    else if (crank)
         fd1d_p_run_steps(k, lanes, g, step, run, 1, pcr_steps, f, right, u);
+    else
+        fd1d_p_run_steps(k, lanes, g, step, run, 0, pcr_steps, f, right, u);
 }
 
 /* Factors the matrix of the current segment. Returns the PCR steps that matter. */
@@ -411,7 +410,8 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
 {
     constexpr int factored = lanes == 32 && fd1d_p_steady;
     const int first = g->step.first, last = first + g->step.count, twice = g->step.of.stages > 1;
-    const int longest = watched || !g->step.runs ? 1 : FD1D_P_RUN, early_now = g->h.t.problem->exercise != FD_EUROPEAN;
+    const int longest = watched || !g->step.runs ? 1 : (int)fd1d_p_longest_run,
+              early_now = g->h.t.problem->exercise != FD_EUROPEAN;
     int pcr_steps = 0, unused;
     if constexpr (factored) pcr_steps = twice ? 0 : fd1d_p_factor<k>(g, f);
     TB_LOOP

@@ -24,6 +24,7 @@
 #define fd1d_p_host_terms_lost FD_OF(p_1d_host_terms_lost)
 #define fd1d_p_host_march FD_OF(p_1d_host_march)
 #define fd1d_p_host_march_some FD_OF(p_1d_host_march_some)
+#define fd1d_p_host_ends FD_OF(p_1d_host_ends)
 #define fd1d_p_host_end FD_OF(p_1d_host_end)
 #define fd1d_p_host_problems FD_OF(p_1d_host_problems)
 #define fd1d_host_bytes FD_OF(host_bytes)
@@ -39,6 +40,7 @@ typedef struct {
     fd1d_tables h[fd1d_p_lanes];
     int which[fd1d_p_lanes];             /* of the batch problem b is; -1: none */
     int live[fd1d_p_lanes];              /* problem b is marched */
+    int failed[fd1d_p_lanes];            /* its first march has */
     const fd1d_step *step[fd1d_p_lanes]; /* of the current segment; null: none */
     int n, steps;                        /* the most of them */
     int given[fd1d_p_lanes];
@@ -210,7 +212,7 @@ FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
             const tb_real f = right[at], change = of->changes ? of->size[b] * (more[at] - f) : 0;
             const tb_real extra = multiplier[at] *= of->scale[b];
             rest[at] = of->again[0][b] * f + of->about[b] * u[at] + (1 - of->about[b]) * change + extra;
-            right[at] = of->own[b] * f + change + extra;
+            right[at] = of->own[b] > 0 ? of->own[b] * f + change + extra : 0; /* one that has ended stays */
         }
 }
 
@@ -362,6 +364,16 @@ TB_HOST void fd1d_p_host_march_some(fd1d_p_host *w, int only)
     fd1d_p_host_march(w, only >= 0, only);
 }
 
+/* Sets the status of problem b after a march that looked for nothing on its way: its growth, or that it has failed.
+   Returns whether it has not. */
+TB_HOST int fd1d_p_host_ends(fd1d_p_host *w, int b)
+{
+    int largest;
+    w->failed[b] = w->live[b] && !w->status[b].what && fd1d_p_host_lost(w, b, &largest) >= 0;
+    if (w->live[b] && !w->status[b].what && !w->failed[b]) fd_p_grown(&w->status[b], w->given[b], largest);
+    return !w->failed[b];
+}
+
 /* Writes the results of problem b, after its march or two. */
 TB_HOST void fd1d_p_host_end(fd1d_p_host *w, int b)
 {
@@ -385,21 +397,21 @@ TB_HOST void fd1d_p_host_problems(const fd_batch *batch, const fd_model_paramete
     fd1d_p_host_lay_out(batch, (unsigned char *)memory, w);
     for (int b = 0; b < lanes; b++) {
         const int which = w->which[b] = first + b < batch->problems ? first + b : -1;
+        w->failed[b] = 0;
         if (which < 0) continue;
         w->h[b].t.problem = &batch->problem[which], w->h[b].t.parameters = &parameters[which];
         for (int phase = 0; phase < FD1D_P_PHASES; phase++) fd1d_p_prepare(batch, &w->h[b], which, phase, 0, 1);
         w->status[b] = w->h[b].t.found->status;
     }
     fd1d_p_host_march_some(w, -1);
-    int failed[fd1d_p_lanes] = {0};
-    for (int b = 0; b < lanes; b++) {
-        int largest;
-        if (w->live[b]) failed[b] = fd1d_p_host_lost(w, b, &largest) >= 0;
-        if (w->live[b] && !failed[b]) fd_p_grown(&w->status[b], w->given[b], largest);
-        if (w->which[b] >= 0 && !failed[b]) fd1d_p_host_end(w, b);
-    }
     for (int b = 0; b < lanes; b++)
-        if (failed[b]) fd1d_p_host_march_some(w, b), fd1d_p_host_end(w, b);
+        if (w->which[b] >= 0 && fd1d_p_host_ends(w, b)) fd1d_p_host_end(w, b);
+    for (int b = 0; b < lanes; b++) {
+        if (!w->failed[b]) continue;
+        fd1d_p_host_march_some(w, b);
+        fd1d_p_host_ends(w, b);
+        fd1d_p_host_end(w, b);
+    }
 }
 
 /* Returns how many bytes of memory one of the host's workers needs; 0 if fd_batch_check refuses the batch, whose
@@ -422,7 +434,7 @@ TB_HOST int fd1d_p_host_refuse(const fd_batch *batch, int wrong)
 
 /* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one
    after the other.
-   Needs    parameters of each problem; memory of workers * MODEL_host_bytes, aligned to 64
+   Needs    parameters of each problem; memory of workers * MODEL_host_bytes, aligned as by malloc
    Leaves   status and values, the grid's values and coordinates: a problem may have failed although the call has not
    Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for more than FD1D_MOST points or workers < 1, FD_BAD_ARGUMENT for a
             null pointer or memory off its alignment, FD_NO_ROOM for too little memory: its status is then in each

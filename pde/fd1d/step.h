@@ -10,6 +10,7 @@
    grow from step to step, so a run is short. */
 
 #define fd1d_p_steady FD_OF(p_1d_steady)
+#define fd1d_p_longest_run FD_OF(p_1d_longest_run)
 #define fd1d_row FD_OF(p_1d_row)
 #define fd1d_face FD_OF(p_1d_face)
 #define fd1d_step FD_OF(p_1d_step)
@@ -36,7 +37,10 @@
 #define fd1d_p_happen FD_OF(p_1d_happen)
 #define fd1d_p_record FD_OF(p_1d_record)
 
-enum { fd1d_p_steady = (int)fd_p_numbers_t == 0 }; /* the model does not depend on time */
+enum {
+    fd1d_p_steady = (int)fd_p_numbers_t == 0,     /* the model does not depend on time */
+    fd1d_p_longest_run = TB_BYTES == 4 ? 64 : 512 /* steps, until the increment is computed anew */
+};
 
 /* A row of A without kill, and kill and source. 16 bytes in single precision, so that a thread reads it at once. */
 typedef struct FD_P_ALIGN {
@@ -218,7 +222,7 @@ TB_HD int fd1d_p_step_of(const fd_p_tables *t, fd1d_step *to)
     step.runs = step.of.size > 0 && step.of.stages == 1 && t->problem->exercise == FD_EUROPEAN;
     for (int side = 0; side < 2; side++) {
         const fd1d_face face = step.face[side] = fd1d_p_face_of(t, &begun, k, side, step.of.size);
-        step.changes |= !fd_p_same(1, &face.add[0], &face.add[1]);
+        step.changes |= !(face.add[0] <= face.add[1] && face.add[0] >= face.add[1]); /* or is NaN */
         step.gives |= face.is_given, step.adds |= t->problem->face[0][side] == FD_SLOPE;
         step.thirds |= t->problem->face[0][side] == FD_DEGENERATE;
         step.runs &= !face.lags;
