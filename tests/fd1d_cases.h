@@ -130,7 +130,7 @@ CASE_REFERENCE case_coefficients case_at(const case_parameters *p, double x, dou
 
 /* ---- the reference ----------------------------------------------------------------------------------------------- */
 
-enum { CASE_AXES = 1, CASE_MOST = FD1D_MOST, CASE_DATES = 3, CASE_SPOTS = 4, CASE_STEPS = 400 };
+enum { CASE_AXES = 1, CASE_MOST = FD1D_MOST, CASE_DATES = 3, CASE_SPOTS = 4, CASE_STEPS = 900 };
 typedef fd_problem case_pde;
 #include "adi_cases.h"
 
@@ -379,7 +379,7 @@ CASE_FUNCTION void case_happens(case_marching *m, const fd_step *step, case_answ
             for (int k = 0; k < n; k++)
                 if (x[k] >= from && x[k] <= from) m->u[i] = old[k]; /* to the bit, which exercise may hang on */
         }
-        if (event->what & FD_CHANGE_VALUES && g->p->has & CASE_CHANGES) {
+        if (event->what & FD_CHANGE_VALUES) {
             const double before = m->u[i];
             m->u[i] = case_change(g->p, step->date, x[i], before);
             m->given = fmax(m->given, fabs(m->u[i]) - fabs(before));
@@ -545,6 +545,7 @@ CASE_FUNCTION void case_random_times(case_random *random, int like, case_problem
     const int alike = like == CASE_ALIKE;
     t->maturity = alike ? case_between(random, 0.2, 1) : case_between(random, 0.1, 0.4);
     t->steps = alike ? 20 + case_below(random, 200) : 1 + case_below(random, 8);
+    if (alike && c->problem.axis[0].points < 40 && !case_below(random, 3)) t->steps += 500; /* more than any run */
     t->grading = case_below(random, 3), t->ratio = pow(10, case_between(random, -0.5, 0.7));
     if (alike && case_below(random, 3)) t->grading = FD_EQUAL;
     t->kind = FD_THETA;
@@ -553,12 +554,13 @@ CASE_FUNCTION void case_random_times(case_random *random, int like, case_problem
                : theta == 1 ? fd_scheme_theta(c->problem.scheme, 1, 0)
                : theta == 2 ? 0.5
                             : case_between(random, alike ? 0.5 : 0.3, 1);
-    t->halves = case_below(random, 6);
+    t->halves = case_below(random, 6) + (alike ? 0 : 20 * !case_below(random, 8));
     if (!case_below(random, 8)) t->kind = case_below(random, 2) ? FD_BACKWARD_EULER : FD_EXPLICIT;
     t->dates = case_below(random, CASE_DATES + 1);
     const int today = case_below(random, 2);
     for (int k = 0; k < t->dates; k++) {
         c->date[k] = k == 0 && today ? 0 : t->maturity * (k + case_between(random, 0, 1)) / (t->dates + 1);
+        if (k > 0 && !case_below(random, 6)) c->date[k] = c->date[k - 1] + 1e-4 * t->maturity; /* less than a step */
         c->at_date[k].what = case_below(random, 16);
         c->at_date[k].cash = case_between(random, -0.05, 0.1);
         c->at_date[k].proportion = case_between(random, -0.05, 0.1);
@@ -587,7 +589,7 @@ CASE_FUNCTION void case_tame(case_random *random, case_problem *c)
         t->maturity = longest * t->steps / 4; /* graded steps are up to four times as long as equal ones */
         for (int k = 0; k < t->dates; k++) c->date[k] *= t->maturity / c->problem.times.maturity;
     }
-    if ((p->vanish[0] || last) && case_below(random, 3) == 0) {
+    if ((p->vanish[0] || last) && t->kind != FD_EXPLICIT && !case_below(random, 3)) {
         const double cell = last ? x[n - 1] - x[n - 2] : x[1] - x[0];
         const double outward = case_between(random, 0, 0.6) * cell / t->maturity;
         p->drift = last ? outward + p->pull / 2 : -outward - p->pull / 2;
@@ -615,6 +617,7 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
         c->date[k] *= q->times.maturity / before;
         /* Where exercise pays the same everywhere, whether values after a shift are above it is rounding's to say. */
         if (q->exercise == FD_AMERICAN && c->parameters.payoff == CASE_DIGITAL) c->at_date[k].what &= ~FD_SHIFT;
+        if (!(runner->has & CASE_CHANGES)) c->at_date[k].what &= ~FD_CHANGE_VALUES;
     }
 }
 
@@ -737,10 +740,10 @@ CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
 
 /* ---- random problems against the reference ----------------------------------------------------------------------- */
 
-/* What rounding may leave of the largest value. */
-CASE_FUNCTION double case_tolerance(const case_runner *runner)
+/* What rounding may leave of the largest value: more where points are close, since final values may jump. */
+CASE_FUNCTION double case_tolerance(const case_runner *runner, int points)
 {
-    return runner->single ? 5e-5 : 1e-10;
+    return (runner->single ? 5e-5 : 1e-10) * (1 + points / 512.0);
 }
 
 CASE_FUNCTION void case_describe(const case_runner *runner, const fd_problem *q, char *text, size_t room)
@@ -801,9 +804,9 @@ CASE_FUNCTION void case_compare_time(const case_batch *b, int k, int time, const
     case_compare_spots(b, k, time, answer, q->points[0] ? q->points[0] : x, tolerance, text);
 }
 
-/* Problem k of a batch that has been solved, against the reference; relative tolerance of the largest value that the
-   march has met. */
-CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, int k, double tolerance)
+/* Problem k of a batch that has been solved, against the reference; tolerances are relative to the largest value that
+   the march has met. */
+CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, int k)
 {
     static case_answer answer;
     char text[400];
@@ -811,6 +814,7 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, 
     const fd_status status = b->batch.status[k];
     case_march(&b->parameters[k], q, runner->fitting, b->batch.spots, &answer);
     case_describe(runner, q, text, sizeof text);
+    double tolerance = case_tolerance(runner, q->axis[0].points);
     if (q->finals == FD_AVERAGED_X || q->finals == FD_AVERAGED) tolerance = fmax(tolerance, 1e-6);
     check_near((double)status.growth, answer.growth,
                1e-6 * answer.growth + (answer.given > 0 ? tolerance * answer.met / answer.given : 0), "%s: growth", text);
@@ -843,8 +847,395 @@ CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *ran
     }
     if (less) case_ask_less(&b);
     CHECK(runner->solve(&b.batch, b.parameters) == FD_OK, "%s: refused", runner->name);
-    for (int k = 0; k < count; k++) case_compare(runner, &b, k, case_tolerance(runner));
+    for (int k = 0; k < count; k++) case_compare(runner, &b, k);
     case_batch_free(&b, runner->name);
     case_release(c, (size_t)count * sizeof *c);
+}
+
+/* ---- what is wrong with a problem -------------------------------------------------------------------------------- */
+
+enum { CASE_POINTS = 9, CASE_ROOM = 11, CASE_ROOM_STEPS = 10, CASE_EVENTS = 2, CASE_PLACES = 2 };
+
+/* A problem that is as plain as can be, and good. Its steps are two halves and a whole one to the date 0.125, and the
+   same again to 0, which is a date too. */
+CASE_FUNCTION void case_plain(const case_runner *runner, case_problem *c)
+{
+    memset(c, 0, sizeof *c);
+    fd_problem *q = &c->problem;
+    case_parameters *p = &c->parameters;
+    const fd_axis axis = {0.25, 1.25, CASE_POINTS, 1, {0.5, 0, 0}, {0.5, 0, 0}, {FD_ANYWHERE, 0, 0}};
+    const fd_times times = {0.25, 4, FD_EQUAL, 1, FD_THETA, 0.5, 2, CASE_EVENTS, c->date, NULL};
+    const int changes = runner->has & CASE_CHANGES ? FD_CHANGE_VALUES : 0;
+    const fd_date today = {FD_SHIFT, 0.01, 0.01}, before = {changes + FD_RECORD, 0, 0};
+    q->axis[0] = axis, q->times = times, q->spot = c->spot, q->at_date = c->at_date;
+    q->scheme = FD_MODIFIED_CRAIG_SNEYD, q->finals = FD_TOLD, q->kinks = 1, q->kink[0] = p->strike = 0.7;
+    c->date[0] = 0, c->date[1] = 0.125, c->at_date[0] = today, c->at_date[1] = before;
+    c->spot[0] = 0.6, c->spot[1] = 0.9;
+    for (int i = 0; i < CASE_POINTS; i++) c->x[i] = 0.25 + 0.125 * i;
+    p->low = 0.25, p->high = 1.25, p->drift = 0.1, p->diffusion = 0.05, p->kill = 0.125, p->source = 0.1;
+    p->has = runner->has, p->change = 0.25, p->bad_at = -1;
+}
+
+/* What a spoilt problem is to be told. */
+typedef struct {
+    int what, detail, axis, i, step;
+} case_verdict;
+
+enum { CASE_ANYWHERE = -2 }; /* a point that depends on the solver */
+
+CASE_FUNCTION int case_said(case_verdict *says, int what, int detail, int axis)
+{
+    const case_verdict v = {what, detail, axis, -1, -1};
+    *says = v;
+    return 1;
+}
+
+/* The functions below spoil number `which` of a plain problem, and say what it is to be told. They return 0 when there
+   are no more. */
+typedef int case_spoiler(const case_runner *runner, int which, case_problem *c, case_verdict *says);
+
+CASE_FUNCTION int case_spoil_axis(const case_runner *runner, int which, case_problem *c, case_verdict *says)
+{
+    const double nan = sqrt(-1.0), infinite = HUGE_VAL;
+    fd_problem *q = &c->problem;
+    fd_axis *axis = &q->axis[0];
+    (void)runner;
+    switch (which) {
+    case 0: return axis->points = 3, case_said(says, FD_BAD_SIZE, 0, 0);
+    case 1: return axis->points = -1, case_said(says, FD_BAD_SIZE, 0, 0);
+    case 2: return axis->points = FD1D_MOST + 1, case_said(says, FD_TOO_MANY_POINTS, FD1D_MOST + 1, 0);
+    case 3: return axis->low = nan, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
+    case 4: return axis->high = infinite, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
+    case 5: return axis->high = 0.25, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
+    case 6: return axis->places = 4, case_said(says, FD_BAD_AXIS, FD_BAD_SIZE, 0);
+    case 7: return axis->place[0] = 2, case_said(says, FD_BAD_AXIS, FD_PLACE_OUTSIDE, 0);
+    case 8: return axis->places = 2, axis->place[1] = 0.5, case_said(says, FD_BAD_AXIS, FD_PLACE_ORDER, 0);
+    case 9: return axis->align[0] = 3, case_said(says, FD_BAD_AXIS, FD_BAD_ALIGNMENT, 0);
+    case 10: return axis->width[0] = -1, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
+    case 11: return q->face[0][0] = -1, case_said(says, FD_BAD_FACE, 0, 0);
+    case 12: return q->face[0][1] = FD_P_FACES, case_said(says, FD_BAD_FACE, 0, 0);
+    case 13: return q->spot = NULL, case_said(says, FD_BAD_ARGUMENT, 0, -1);
+    case 14: return c->spot[0] = 1.26, case_said(says, FD_BAD_SPOT, 0, -1);
+    case 15: return c->spot[1] = nan, case_said(says, FD_BAD_SPOT, 1, -1);
+    case 16: return c->spot[1] = 0.24, case_said(says, FD_BAD_SPOT, 1, -1);
+    }
+    q->points[0] = c->x;
+    switch (which) {
+    case 17: return c->x[3] = nan, case_said(says, FD_BAD_AXIS, 4, 0);
+    case 18: return c->x[0] = -infinite, case_said(says, FD_BAD_AXIS, 1, 0);
+    case 19: return c->x[8] = infinite, case_said(says, FD_BAD_AXIS, 9, 0);
+    case 20: return c->x[4] = c->x[3], case_said(says, FD_BAD_AXIS, 5, 0);
+    case 21: return c->x[0] = 0, c->x[1] = 1e-320, case_said(says, FD_BAD_AXIS, 1, 0); /* 1 / 1e-320 is infinite */
+    }
+    return 0;
+}
+
+CASE_FUNCTION int case_spoil_dates(const case_runner *runner, int which, case_problem *c, case_verdict *says)
+{
+    const double nan = sqrt(-1.0), infinite = HUGE_VAL;
+    fd_times *t = &c->problem.times;
+    switch (which) {
+    case 0: return c->at_date[0].what = -1, case_said(says, FD_BAD_EVENT, 1, -1);
+    case 1: return c->at_date[1].what = 16, case_said(says, FD_BAD_EVENT, 2, -1);
+    case 2: return c->at_date[1].cash = nan, case_said(says, FD_BAD_EVENT, 2, -1);
+    case 3: return c->at_date[0].proportion = infinite, case_said(says, FD_BAD_EVENT, 1, -1);
+    case 4: return t->dates = 3, case_said(says, FD_TOO_MANY_DATES, 3, -1);
+    case 5: return t->dates = -1, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
+    case 6: return t->date = NULL, case_said(says, FD_BAD_TIMES, FD_BAD_ARGUMENT, -1);
+    case 7: return c->date[0] = -1e-9, case_said(says, FD_BAD_TIMES, 1, -1);
+    case 8: return c->date[0] = nan, case_said(says, FD_BAD_TIMES, 1, -1);
+    case 9: return c->date[1] = 0, case_said(says, FD_BAD_TIMES, 2, -1);
+    case 10: return c->date[1] = 0.25, case_said(says, FD_BAD_TIMES, 2, -1);
+    case 11: /* neighbours, with a step and its halves between them */
+        return c->date[0] = 0.125, c->date[1] = nextafter(0.125, 1), case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
+    case 12: return t->halves = 0, case_spoil_dates(runner, 11, c, says);
+    case 13: /* what the model has no function for */
+        c->at_date[1].what = FD_CHANGE_VALUES;
+        return runner->has & CASE_CHANGES ? case_said(says, FD_OK, 0, -1) : case_said(says, FD_BAD_EVENT, 2, -1);
+    }
+    return 0;
+}
+
+CASE_FUNCTION int case_spoil_times(const case_runner *runner, int which, case_problem *c, case_verdict *says)
+{
+    const double nan = sqrt(-1.0);
+    fd_times *t = &c->problem.times;
+    (void)runner;
+    switch (which) {
+    case 0: return t->maturity = nan, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    case 1: return t->maturity = HUGE_VAL, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    case 2: return t->maturity = 0, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    case 3: return t->steps = 0, case_said(says, FD_BAD_TIMES, FD_BAD_STEPS, -1);
+    case 4: return t->steps = FD_P_MOST + 1, case_said(says, FD_BAD_TIMES, FD_BAD_STEPS, -1);
+    case 5: return t->steps = FD_P_MOST, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* and two halves more */
+    case 6: return t->steps = 20, case_said(says, FD_TOO_MANY_STEPS, 22, -1);
+    case 7: return t->grading = 3, case_said(says, FD_BAD_TIMES, FD_BAD_GRADING, -1);
+    case 8: return t->grading = -1, case_said(says, FD_BAD_TIMES, FD_BAD_GRADING, -1);
+    case 9: return t->kind = 3, case_said(says, FD_BAD_TIMES, FD_BAD_KIND, -1);
+    case 10: return t->kind = -1, case_said(says, FD_BAD_TIMES, FD_BAD_KIND, -1);
+    case 11: return t->halves = -1, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
+    case 12: return t->theta = nan, case_said(says, FD_BAD_THETA, 0, -1);
+    case 13: return t->theta = 1.01, case_said(says, FD_BAD_THETA, 0, -1);
+    case 14: return t->theta = -0.01, case_said(says, FD_BAD_THETA, 0, -1);
+    }
+    t->grading = FD_GEOMETRIC;
+    switch (which) {
+    case 15: return t->ratio = 0, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    case 16: return t->ratio = nan, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    case 17: return t->ratio = 1e30, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);  /* too short: the first ones */
+    case 18: return t->ratio = 1e-30, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* the last but one date's last */
+    }
+    return 0;
+}
+
+CASE_FUNCTION int case_spoil_choices(const case_runner *runner, int which, case_problem *c, case_verdict *says)
+{
+    fd_problem *q = &c->problem;
+    (void)runner;
+    switch (which) {
+    case 0: return q->scheme = -1, case_said(says, FD_BAD_SCHEME, 0, -1);
+    case 1: return q->scheme = 4, case_said(says, FD_BAD_SCHEME, 0, -1);
+    case 2: return q->coefficients = -1, case_said(says, FD_BAD_COEFFICIENTS, 0, -1);
+    case 3: return q->coefficients = 3, case_said(says, FD_BAD_COEFFICIENTS, 0, -1);
+    case 4: return q->finals = -1, case_said(says, FD_BAD_FINALS, 0, -1);
+    case 5: return q->finals = 4, case_said(says, FD_BAD_FINALS, 0, -1);
+    case 6: return q->exercise = -1, case_said(says, FD_BAD_EXERCISE, 0, -1);
+    case 7: return q->exercise = 3, case_said(says, FD_BAD_EXERCISE, 0, -1);
+    case 8: return q->kinks = -1, case_said(says, FD_BAD_KINKS, 0, -1);
+    case 9: return q->kinks = 5, case_said(says, FD_BAD_KINKS, 0, -1);
+    case 10: return q->kink[0] = HUGE_VAL, case_said(says, FD_BAD_KINKS, 1, -1);
+    case 11: return q->kinks = 2, q->kink[1] = 0.7, case_said(says, FD_BAD_KINKS, 2, -1);
+    }
+    return 0;
+}
+
+/* The equation is none, or no march solves it. */
+CASE_FUNCTION int case_spoil_equation(const case_runner *runner, int which, case_problem *c, case_verdict *says)
+{
+    fd_problem *q = &c->problem;
+    case_parameters *p = &c->parameters;
+    case_said(says, FD_ILL_POSED, 0, -1);
+    says->i = says->step = 0;
+    (void)runner;
+    switch (which) {
+    case 0: return p->diffusion = -1e-3, 1;
+    case 1: return p->diffusion = -1e-3, q->face[0][0] = FD_VALUE, says->i = 1, 1;
+    case 2: return p->diffusion = -1e-3, q->face[0][0] = FD_DEGENERATE, p->vanish[0] = 1, says->i = 1, 1;
+    }
+    says->what = FD_OUTWARD, says->axis = 0;
+    switch (which) {
+    case 3: return q->face[0][0] = FD_DEGENERATE, p->vanish[0] = 1, p->drift = -3, 1;
+    case 4: return q->face[0][1] = FD_DEGENERATE, p->vanish[1] = 1, p->drift = 3, says->i = CASE_POINTS - 1, 1;
+    }
+    case_said(says, FD_MODEL_NAN, 0, 0);
+    says->i = 0;
+    switch (which) {
+    case 5: return p->drift = sqrt(-1.0), 1;
+    case 6: return p->kill = HUGE_VAL, 1;
+    }
+    switch (which) {
+    /* Short waves are amplified by 1 - 1 / theta a step where there is so much diffusion. */
+    case 7: return q->times.halves = 0, q->times.theta = 0.01, q->scheme = 0, p->diffusion = 1e5, case_said(says, FD_GREW, 0, -1);
+    /* Too few explicit steps: 2 diffusion / h^2 + kill / 2 is 640.09 at the last inner point. */
+    case 8:
+        q->times.kind = FD_EXPLICIT, q->times.halves = q->times.dates = 0, q->axis[0].places = 0;
+        return p->change = 0, p->diffusion = 5, case_said(says, FD_UNSTABLE, 161, -1);
+    }
+    return 0;
+}
+
+/* The model gives numbers that are none, at the third point as a rule. What a model does not have it does not mind. */
+CASE_FUNCTION int case_spoil_model(const case_runner *runner, int which, case_problem *c, case_verdict *says)
+{
+    const int moves = runner->has & CASE_MOVES;
+    case_parameters *p = &c->parameters;
+    double x[CASE_POINTS];
+    if (fd_axis_points(&c->problem.axis[0], x)) return 0;
+    p->bad_at = x[2], p->bad_time = 0.1; /* before which step 3 ends */
+    case_said(says, FD_MODEL_NAN, 0, which == 0 ? 0 : -1);
+    says->i = 2;
+    switch (which) {
+    case 0: return p->bad = CASE_BAD_X, 1;
+    case 1: return p->bad = CASE_BAD_T, moves ? says->i = -1, says->step = 3, 1 : case_said(says, FD_OK, 0, -1);
+    case 2: return p->bad = CASE_BAD_TERMS, p->bad_time = 1, says->step = 0, 1;
+    case 3: return p->bad = CASE_BAD_TERMS, says->step = moves ? 5 : 0, 1; /* the last step is looked at first */
+    case 4: return p->bad = CASE_BAD_ONCE, p->bad_time = 0.09375, says->step = moves ? 3 : 0, 1;
+    case 5:
+        p->bad = CASE_BAD_ONCE, p->bad_time = 0.09375, p->bad_at = x[0];
+        return says->i = 0, says->step = moves ? 3 : 0, 1;
+    }
+    says->what = FD_FINAL_NAN;
+    if (which == 6) return p->bad = CASE_BAD_PAYOFF, 1;
+    says->what = FD_NOT_SOLVED;
+    if (which == 7) p->bad = CASE_BAD_CHANGE, says->step = 2; /* the whole step to the date */
+    if (which == 7) return runner->has & CASE_CHANGES ? 1 : case_said(says, FD_OK, 0, -1);
+    if (which > 11) return 0;
+    /* What is given at a face is NaN for some steps, or in the end alone. */
+    p->bad = CASE_BAD_FACE, c->problem.face[0][1] = which < 10 ? FD_VALUE : FD_SLOPE;
+    if (which % 2) p->bad_time = 1e-9;
+    says->i = CASE_ANYWHERE, says->step = which % 2 ? 5 : 3;
+    return runner->has & CASE_FACES ? 1 : case_said(says, FD_OK, 0, -1);
+}
+
+/* Spoils number `which` of all. Returns 0 when there are no more. */
+CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem *c, case_verdict *says)
+{
+    static case_spoiler *const spoilers[] = {case_spoil_axis,    case_spoil_dates,    case_spoil_times,
+                                             case_spoil_choices, case_spoil_equation, case_spoil_model};
+    for (size_t s = 0; s < sizeof spoilers / sizeof *spoilers; s++)
+        for (int k = 0;; k++) {
+            case_plain(runner, c);
+            if (!spoilers[s](runner, k, c, says)) break;
+            if (which-- == 0) return 1;
+        }
+    return 0;
+}
+
+/* A batch of plain problems, every second one of them spoilt unless all are to be good, with room for so many points. */
+CASE_FUNCTION case_batch case_spoilt_batch(const case_runner *runner, int room, int bad, int good, case_problem *c)
+{
+    case_batch b = case_batch_of(2 * bad, room, CASE_ROOM_STEPS, CASE_EVENTS, CASE_PLACES, runner->single);
+    case_verdict says;
+    for (int k = 0; k < 2 * bad; k++) {
+        if (k % 2 && !good)
+            case_spoil(runner, k / 2, &c[k], &says);
+        else
+            case_plain(runner, &c[k]);
+        case_put(&b, k, &c[k]);
+    }
+    CHECK(runner->solve(&b.batch, b.parameters) == FD_OK, "%s: refused", runner->name);
+    return b;
+}
+
+/* Is problem k of one batch, to the bit, what it is in another? */
+CASE_FUNCTION int case_same_bits(const case_batch *one, int k, const case_batch *other, int m)
+{
+    const size_t times = (size_t)(1 + one->batch.dates), points = (size_t)one->batch.points[0];
+    const double *x = one->batch.coordinates[0] + (size_t)k * points;
+    return !memcmp(&one->batch.status[k], &other->batch.status[m], sizeof(fd_status)) &&
+           !memcmp(case_values_of(one, k, 0), case_values_of(other, m, 0),
+                   times * (size_t)one->batch.spots * sizeof(fd_values)) &&
+           !memcmp(case_grid_of(one, k, 0), case_grid_of(other, m, 0), times * points * one->number) &&
+           !memcmp(x, other->batch.coordinates[0] + (size_t)m * points, points * sizeof(double));
+}
+
+/* Problem k's status, against what it is to be told. */
+CASE_FUNCTION void case_judge(const case_runner *runner, const case_batch *b, int k, int which, case_verdict due)
+{
+    const fd_status s = b->batch.status[k];
+    const int there = due.i == CASE_ANYWHERE ? s.i >= 0 && s.i < CASE_POINTS : s.i == due.i;
+    CHECK(s.what == due.what && s.detail == due.detail && s.axis == due.axis && there && s.j == -1 && s.k == -1 &&
+              s.step == due.step,
+          "%s: spoilt %d: %d, detail %d, axis %d, point %d, step %d instead of %d, %d, %d, %d, %d", runner->name, which,
+          s.what, s.detail, s.axis, s.i, s.step, due.what, due.detail, due.axis, due.i, due.step);
+    const int numbers = case_numbers_left(b, k);
+    CHECK((numbers == 0) == (due.what != FD_OK), "%s: spoilt %d has %d numbers", runner->name, which, numbers);
+    const int grew = due.what == FD_OK || due.what == FD_GREW;
+    CHECK(grew ? s.growth > (due.what ? (float)FD_MOST_GROWTH : 0) : !(s.growth > 0 || s.growth < 0),
+          "%s: spoilt %d: growth %g", runner->name, which, (double)s.growth);
+}
+
+/* Each argument spoilt alone, good problems between them: what each is told, and that the good ones are, to the bit,
+   what they are when all are good. */
+CASE_FUNCTION void case_statuses(const case_runner *runner, int room)
+{
+    int bad = 0;
+    case_verdict says;
+    static case_problem one;
+    while (case_spoil(runner, bad, &one, &says)) bad++;
+    case_problem *c = (case_problem *)case_guarded((size_t)(4 * bad) * sizeof *c);
+    case_batch b = case_spoilt_batch(runner, room, bad, 0, c);
+    case_batch good = case_spoilt_batch(runner, room, bad, 1, c + 2 * bad);
+    for (int k = 0; k < 2 * bad; k++) {
+        if (k % 2 == 0) {
+            CHECK(b.batch.status[k].what == FD_OK, "%s: good problem %d: %s", runner->name, k,
+                  fd_status_string(b.batch.status[k].what));
+            CHECK(case_same_bits(&b, k, &good, k), "%s: good problem %d among spoilt ones", runner->name, k);
+            continue;
+        }
+        case_spoil(runner, k / 2, &one, &says);
+        case_judge(runner, &b, k, k / 2, says);
+    }
+    case_batch_free(&b, runner->name), case_batch_free(&good, runner->name);
+    case_release(c, (size_t)(4 * bad) * sizeof *c);
+}
+
+/* ---- single questions -------------------------------------------------------------------------------------------- */
+
+/* A march whose theta is left 0 is the one with the scheme's own. */
+CASE_FUNCTION void case_zero_theta(const case_runner *runner)
+{
+    static case_problem c;
+    case_batch b = case_batch_of(8, CASE_ROOM, CASE_ROOM_STEPS, CASE_EVENTS, CASE_PLACES, runner->single);
+    for (int k = 0; k < 8; k++) {
+        case_plain(runner, &c), c.problem.scheme = k / 2;
+        c.problem.times.theta = k % 2 ? fd_scheme_theta(k / 2, 1, 0) : 0;
+        c.problem.times.dates = 0;
+        case_put(&b, k, &c);
+    }
+    CHECK(runner->solve(&b.batch, b.parameters) == FD_OK, "%s: refused", runner->name);
+    for (int scheme = 0; scheme < 4; scheme++)
+        CHECK(!b.batch.status[2 * scheme].what && case_same_bits(&b, 2 * scheme, &b, 2 * scheme + 1),
+              "%s: theta 0, scheme %d: %s", runner->name, scheme, fd_status_string(b.batch.status[2 * scheme].what));
+    case_batch_free(&b, runner->name);
+}
+
+/* Explicit marches with too few steps are refused; with as many as the refusal asks for nothing grows by more than the
+   factor of e that is allowed. Drifts point inwards at the faces, which take a straight line on. */
+CASE_FUNCTION void case_explicit(const case_runner *runner, case_random *random)
+{
+    enum { COUNT = 12 };
+    static case_problem c[COUNT];
+    int refused = 0;
+    case_batch b = case_batch_of(COUNT, CASE_ROOM, 3000, 0, 0, runner->single);
+    for (int k = 0; k < COUNT; k++) {
+        const fd_times times = {case_between(random, 0.1, 2), 1, case_below(random, 2) ? FD_EQUAL : FD_QUADRATIC, 1,
+                                FD_EXPLICIT, 0, 0, 0, NULL, NULL};
+        case_parameters *p = &c[k].parameters;
+        case_plain(runner, &c[k]);
+        c[k].problem.times = times, c[k].problem.finals = FD_AT_POINTS, c[k].problem.spot = NULL;
+        p->payoff = CASE_WAVE, p->drift = p->source = p->change = 0, p->pull = case_between(random, 0, 8);
+        p->diffusion = case_below(random, 3) ? case_between(random, 0, 0.3) : 1e-9;
+        case_put(&b, k, &c[k]);
+    }
+    CHECK(runner->solve(&b.batch, b.parameters) == FD_OK, "%s: refused", runner->name);
+    for (int k = 0; k < COUNT; k++) {
+        const fd_status *status = &b.batch.status[k];
+        if (status->what != FD_UNSTABLE) continue;
+        CHECK(case_numbers_left(&b, k) == 0 && status->detail > 1, "%s: explicit %d, refused", runner->name, k);
+        c[k].problem.times.steps = status->detail, case_put(&b, k, &c[k]), refused++;
+    }
+    CHECK(refused > COUNT / 2, "%s: only %d explicit marches refused", runner->name, refused);
+    CHECK(runner->solve(&b.batch, b.parameters) == FD_OK, "%s: refused", runner->name);
+    for (int k = 0; k < COUNT; k++) {
+        double largest = 0;
+        for (int i = 0; i < CASE_POINTS; i++) largest = fmax(largest, fabs(case_number(&b, k, 0, i)));
+        CHECK(b.batch.status[k].what == FD_OK && largest <= 1.4 * 2.72, "%s: explicit %d, %d steps: %s, %g",
+              runner->name, k, c[k].problem.times.steps, fd_status_string(b.batch.status[k].what), largest);
+    }
+    case_batch_free(&b, runner->name);
+}
+
+/* A problem that ends early, with values so large that its terms would not be finite in another step, is what it is
+   alone, beside one that goes on. */
+CASE_FUNCTION void case_ended(const case_runner *runner)
+{
+    static case_problem c[2];
+    case_batch alone = case_batch_of(1, CASE_ROOM, CASE_ROOM_STEPS, CASE_EVENTS, CASE_PLACES, runner->single);
+    case_batch both = case_batch_of(2, CASE_ROOM, CASE_ROOM_STEPS, CASE_EVENTS, CASE_PLACES, runner->single);
+    if (runner->has & CASE_CHANGES) {
+        for (int k = 0; k < 2; k++) case_plain(runner, &c[k]);
+        c[0].problem.times.steps = 1, c[0].problem.times.dates = 1, c[0].problem.times.halves = 0;
+        c[0].at_date[0].what = FD_CHANGE_VALUES, c[0].parameters.diffusion = 2;
+        c[0].parameters.bad = CASE_HUGE_CHANGE, c[0].parameters.bad_time = runner->single ? 1e37 : 1e307;
+        case_put(&alone, 0, &c[0]), case_put(&both, 0, &c[0]), case_put(&both, 1, &c[1]);
+        CHECK(runner->solve(&alone.batch, alone.parameters) == FD_OK, "%s: refused", runner->name);
+        CHECK(runner->solve(&both.batch, both.parameters) == FD_OK, "%s: refused", runner->name);
+        CHECK(alone.batch.status[0].what == FD_OK && case_same_bits(&alone, 0, &both, 0),
+              "%s: ended: %s, growth %g, and %s, growth %g", runner->name,
+              fd_status_string(alone.batch.status[0].what), (double)alone.batch.status[0].growth,
+              fd_status_string(both.batch.status[0].what), (double)both.batch.status[0].growth);
+    }
+    case_batch_free(&alone, runner->name), case_batch_free(&both, runner->name);
 }
 #endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# shown.sh - the commands that README.md, docs/guide.md, docs/pde.md and docs/python.md show (blocks marked sh) do what is said.
+# shown.sh - the commands that README.md and the pages of docs named below show (blocks marked sh) do what is said.
 #
 # A page's blocks are run one after another, as a reader types them, in a copy of the kit without what was built. One
 # that calls nvcc is run where there is a GPU; one that ends with status 3 had something missing, and says what.
