@@ -100,12 +100,42 @@ static double time_implicit4(Price price, int points, int steps, int flags, doub
     return seconds;
 }
 
-static void row(const Bench &bench, const char *what, const char *precision, int points, int steps, double seconds,
-                double beside, double value)
+static void row(const Bench &bench, const char *what, const char *precision, int points, double seconds, double beside,
+                double value)
 {
-    bench_line(bench, "%s,%s,%d,%d,%.4f,%.2f,%.3f,%.7f\n", what, precision, points, steps, 1e3 * seconds,
-               1e12 * seconds / ((double)PROBLEMS * points * steps), seconds / beside, value);
+    bench_line(bench, "%s,%s,%d,%d,%.4f,%.2f,%.3f,%.7f\n", what, precision, points, STEPS, 1e3 * seconds,
+               1e12 * seconds / ((double)PROBLEMS * points * STEPS), seconds / beside, value);
 }
+
+/* Measures bs1d_implicit4, in increments and without, in one precision. Returns the seconds of the former. */
+template <typename Option, typename Result, typename Price>
+static double measure_implicit4(const Bench &bench, Price price, const char *precision, int points)
+{
+    const int flags = BS1D_CALL | BS1D_CRANK_NICOLSON;
+    double value, beside = time_implicit4<Option, Result>(price, points, STEPS, flags | BS1D_INCREMENT, &value);
+    row(bench, "implicit4 in increments", precision, points, beside, beside, value);
+    const double seconds = time_implicit4<Option, Result>(price, points, STEPS, flags, &value);
+    row(bench, "implicit4", precision, points, seconds, beside, value);
+    return beside;
+}
+
+/* Measures a model in both precisions, beside those times. */
+template <typename Parameters, typename Bytes, typename Solve>
+static void measure(const Bench &bench, const char *what, const Parameters &one, int points, int exercise,
+                    Bytes *const bytes[2], Solve *const solve[2], const double beside[2])
+{
+    Copies<Parameters> copies = copies_of(one, points, STEPS, exercise);
+    for (int q = 0; q < 2; q++) {
+        double value;
+        const double seconds = time_copies(copies, bytes[q], solve[q], &value);
+        row(bench, what, q ? "f64" : "f32", points, seconds, beside[q], value);
+    }
+    free_copies(copies);
+}
+
+typedef size_t bytes_of(const fd_batch *);
+template <typename Parameters>
+using Solver = int(const fd_batch *, const Parameters *, void *, size_t, cudaStream_t);
 
 int main(int argc, char **argv)
 {
@@ -113,39 +143,17 @@ int main(int argc, char **argv)
     bench_line(bench, "what,precision,points,steps,ms,ps a point and step,share,value\n");
     const stock_parameters call = {100, 0.05, 0, 0.2, 0, 0, 0}, put = {100, 0.05, 0, 0.2, 0, 1, 0};
     const surface_parameters surface = {100, 0.03, 0.01};
-    const int flags = BS1D_CALL | BS1D_CRANK_NICOLSON, points_of[] = {64, 128, 256, 512, 1024};
-    for (int points : points_of) {
-        double value, f32, f64;
-        f32 = time_implicit4<bs1d_option_f32, bs1d_result_f32>(bs1d_implicit4_f32<>, points, STEPS,
-                                                               flags | BS1D_INCREMENT, &value);
-        row(bench, "implicit4 in increments", "f32", points, STEPS, f32, f32, value);
-        double seconds =
-            time_implicit4<bs1d_option_f32, bs1d_result_f32>(bs1d_implicit4_f32<>, points, STEPS, flags, &value);
-        row(bench, "implicit4", "f32", points, STEPS, seconds, f32, value);
-        f64 = time_implicit4<bs1d_option_f64, bs1d_result_f64>(bs1d_implicit4_f64<>, points, STEPS,
-                                                               flags | BS1D_INCREMENT, &value);
-        row(bench, "implicit4 in increments", "f64", points, STEPS, f64, f64, value);
-        seconds = time_implicit4<bs1d_option_f64, bs1d_result_f64>(bs1d_implicit4_f64<>, points, STEPS, flags, &value);
-        row(bench, "implicit4", "f64", points, STEPS, seconds, f64, value);
-
-        Copies<stock_parameters> calls = copies_of(call, points, STEPS, FD_EUROPEAN);
-        seconds = time_copies(calls, stock_device_bytes_f32<>, stock_device_f32<>, &value);
-        row(bench, "call", "f32", points, STEPS, seconds, f32, value);
-        seconds = time_copies(calls, stock_device_bytes_f64<>, stock_device_f64<>, &value);
-        row(bench, "call", "f64", points, STEPS, seconds, f64, value);
-        free_copies(calls);
-        Copies<stock_parameters> puts = copies_of(put, points, STEPS, FD_AMERICAN);
-        seconds = time_copies(puts, stock_device_bytes_f32<>, stock_device_f32<>, &value);
-        row(bench, "American put", "f32", points, STEPS, seconds, f32, value);
-        seconds = time_copies(puts, stock_device_bytes_f64<>, stock_device_f64<>, &value);
-        row(bench, "American put", "f64", points, STEPS, seconds, f64, value);
-        free_copies(puts);
-        Copies<surface_parameters> surfaces = copies_of(surface, points, STEPS, FD_EUROPEAN);
-        seconds = time_copies(surfaces, surface_device_bytes_f32<>, surface_device_f32<>, &value);
-        row(bench, "local volatility", "f32", points, STEPS, seconds, f32, value);
-        seconds = time_copies(surfaces, surface_device_bytes_f64<>, surface_device_f64<>, &value);
-        row(bench, "local volatility", "f64", points, STEPS, seconds, f64, value);
-        free_copies(surfaces);
+    bytes_of *const stock_bytes[2] = {stock_device_bytes_f32, stock_device_bytes_f64};
+    bytes_of *const surface_bytes[2] = {surface_device_bytes_f32, surface_device_bytes_f64};
+    Solver<stock_parameters> *const stock[2] = {stock_device_f32, stock_device_f64};
+    Solver<surface_parameters> *const local[2] = {surface_device_f32, surface_device_f64};
+    for (int points = 64; points <= 1024; points *= 2) {
+        const double beside[2] = {
+            measure_implicit4<bs1d_option_f32, bs1d_result_f32>(bench, bs1d_implicit4_f32<>, "f32", points),
+            measure_implicit4<bs1d_option_f64, bs1d_result_f64>(bench, bs1d_implicit4_f64<>, "f64", points)};
+        measure(bench, "call", call, points, FD_EUROPEAN, stock_bytes, stock, beside);
+        measure(bench, "American put", put, points, FD_AMERICAN, stock_bytes, stock, beside);
+        measure(bench, "local volatility", surface, points, FD_EUROPEAN, surface_bytes, local, beside);
     }
     return 0;
 }

@@ -140,7 +140,7 @@ enum {
 TB_HD const char *fd_status_string(int status)
 {
     return status == FD_OK              ? "done"
-           : status > 0                 ? "point, date or row status - 1 is not finite or out of order, or a date too late"
+           : status > 0                 ? "point, date or row status - 1 is not finite, out of order, or too late"
            : status == FD_BAD_ARGUMENT  ? "bad argument: a null pointer, or memory off its alignment"
            : status == FD_BAD_SIZE      ? "too few or too many points (see axis), a count out of range, steps too short"
            : status == FD_BAD_NUMBER    ? "NaN or infinite, not in order, or not positive"
