@@ -1,8 +1,8 @@
-/* adi_cases.h - what the plain marches of adi2d_cases.h and adi3d_cases.h share: guarded memory, a dense solve,
-   weights, and a step of the schemes from the formulas of the books.
+/* adi_cases.h - what the plain marches of fd1d_cases.h, adi2d_cases.h and adi3d_cases.h share: guarded memory, a
+   dense solve, weights, and a step of the schemes from the formulas of the books.
    MIT licence, see LICENSE.
 
-   Included by these two behind their case_parameters, with CASE_AXES, CASE_MOST (points of an axis) and case_pde, the
+   Included by these behind their case_parameters, with CASE_AXES, CASE_MOST (points of an axis) and case_pde, the
    problem's type. They define case_part and case_solve. */
 #ifndef ADI_CASES_H
 #define ADI_CASES_H

@@ -1,5 +1,5 @@
-/* device_memory.h - memory of the device for the tests of pde/adi2d.h and pde/adi3d.h, whose cases are included before
-   it. MIT licence, see LICENSE. */
+/* device_memory.h - memory of the device for the tests of pde/fd1d.h, pde/adi2d.h and pde/adi3d.h, whose cases are
+   included before it. MIT licence, see LICENSE. */
 #ifndef DEVICE_MEMORY_H
 #define DEVICE_MEMORY_H
 

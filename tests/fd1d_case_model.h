@@ -1,5 +1,5 @@
-/* fd1d_case_model.h - the model of the tests of pde/fd1d.h, of which tests/fd1d_cases.h makes several: CASE_MODEL is its
-   name, CASE_FITTING how drifts are taken; CASE_WITH_TIME says that it depends on time, CASE_WITH_FACES,
+/* fd1d_case_model.h - the model of the tests of pde/fd1d.h, of which tests/fd1d_cases.h makes several: CASE_MODEL is
+   its name, CASE_FITTING how drifts are taken; CASE_WITH_TIME says that it depends on time, CASE_WITH_FACES,
    CASE_WITH_CHANGES and CASE_WITH_EXERCISES which functions of its own it has.
    MIT licence, see LICENSE. */
 #define CASE_NAME(stem) TB_JOIN(CASE_MODEL, _##stem)
@@ -27,9 +27,10 @@ FD_HD void CASE_NAME(of_x)(const case_parameters *p, double at, CASE_NAME(x_f64)
 CASE_NUMBERS(CASE_MODEL, t, swing, growth, bad)
 FD_HD void CASE_NAME(of_t)(const case_parameters *p, double at, CASE_NAME(t_f64) * t)
 {
-    t->swing = 1 + p->change * sin(3 * at);
+    const int there = fabs(at - p->bad_time) < 1e-9;
+    t->swing = p->bad == CASE_NEGATIVE && there ? -1 : 1 + p->change * sin(3 * at);
     t->growth = p->bad == CASE_BAD_T && at < p->bad_time ? sqrt(-1.0) : 1 + p->change * at;
-    t->bad = p->bad == CASE_BAD_ONCE ? fabs(at - p->bad_time) < 1e-9 : at < p->bad_time;
+    t->bad = p->bad == CASE_BAD_ONCE ? there : at < p->bad_time;
 }
 #else
 #define CASE_OF_TIME(number) 1

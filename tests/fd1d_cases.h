@@ -17,14 +17,16 @@
 
 enum {
     CASE_GOOD,
-    CASE_BAD_X,       /* a number of the point bad_at is NaN */
-    CASE_BAD_T,       /* a number of times before bad_time is */
-    CASE_BAD_TERMS,   /* a term at that point is infinite; if the model depends on time, before bad_time */
-    CASE_BAD_ONCE,    /* the same at bad_time alone */
-    CASE_BAD_PAYOFF,  /* NaN at that point; likewise */
+    CASE_BAD_X,      /* a number of the point bad_at is NaN */
+    CASE_BAD_T,      /* a number of times before bad_time is */
+    CASE_BAD_TERMS,  /* a term at that point is infinite; if the model depends on time, before bad_time */
+    CASE_BAD_ONCE,   /* the same at bad_time alone */
+    CASE_NEGATIVE,   /* diffusions are negative at bad_time, if the model depends on time */
+    CASE_BAD_PAYOFF, /* NaN at that point; likewise */
     CASE_BAD_CHANGE,
-    CASE_BAD_FACE,    /* NaN at the last point before bad_time */
-    CASE_HUGE_CHANGE  /* to bad_time */
+    CASE_BAD_FACE,     /* NaN at the last point before bad_time */
+    CASE_BAD_EXERCISE, /* NaN at that point before bad_time */
+    CASE_HUGE_CHANGE   /* to bad_time */
 };
 enum { CASE_CALL, CASE_PUT, CASE_WAVE, CASE_DIGITAL, CASE_PAYOFFS };
 
@@ -84,6 +86,7 @@ TB_HD double case_change(const case_parameters *p, int date, double x, double va
 
 TB_HD double case_exercise(const case_parameters *p, double x, double t)
 {
+    if (p->bad == CASE_BAD_EXERCISE && case_there(x, p->bad_at) && t < p->bad_time) return sqrt(-1.0);
     return case_payoff(p, x) * (1 - 0.2 * t);
 }
 
@@ -344,8 +347,8 @@ CASE_FUNCTION double case_pays(const case_marching *m, int i, double t)
     return m->g.p->has & CASE_EXERCISES ? case_exercise(m->g.p, m->g.x[0][i], t) : m->final[i];
 }
 
-/* Exercise after a step. Ikonen and Toivanen: U - dt L = (what the step made) - dt (the old L), U at least what exercise
-   pays, L at least 0, and one of them equal. */
+/* Exercise after a step. Ikonen and Toivanen: U - dt L = (what the step made) - dt (the old L), U at least what
+   exercise pays, L at least 0, and one of them equal. */
 CASE_FUNCTION void case_exercised(case_marching *m, const fd_step *step)
 {
     const double dt = step->from - step->to;
@@ -479,7 +482,8 @@ typedef struct {
 /* What a random problem is to be like. */
 enum {
     CASE_ANY,
-    CASE_ALIKE /* many steps, most of them alike, and little that interrupts them */
+    CASE_ALIKE, /* many steps, most of them alike, and little that interrupts them */
+    CASE_ENDS   /* of as many points as there may be, with faces that are degenerate */
 };
 
 /* A number of points, 4 .. most: as often as not one at which a group of lanes is full, or just not. */
@@ -511,16 +515,14 @@ CASE_FUNCTION void case_random_axis(case_random *random, int n, case_problem *c)
     c->parameters.low = low, c->parameters.high = q->points[0] ? c->x[n - 1] : high;
     for (int s = 0; s < CASE_SPOTS; s++) {
         const int kind = case_below(random, 6);
-        c->spot[s] = kind == 0   ? low
-                     : kind == 1 ? c->parameters.high
-                                 : case_between(random, low, c->parameters.high);
+        c->spot[s] = kind == 0 ? low : kind == 1 ? c->parameters.high : case_between(random, low, c->parameters.high);
         if (kind == 2 && q->points[0]) c->spot[s] = c->x[case_below(random, n)];
     }
     q->spot = c->spot;
 }
 
 /* The equation's coefficients; `strong` drifts are more than central differences take. */
-CASE_FUNCTION void case_random_equation(case_random *random, int strong, case_problem *c)
+CASE_FUNCTION void case_random_equation(case_random *random, int like, int strong, case_problem *c)
 {
     case_parameters *p = &c->parameters;
     p->drift = case_between(random, -0.2, 0.2) * (strong ? 20 : 1);
@@ -532,7 +534,7 @@ CASE_FUNCTION void case_random_equation(case_random *random, int strong, case_pr
     p->payoff = case_below(random, CASE_PAYOFFS);
     p->bad_at = -1;
     for (int side = 0; side < 2; side++) {
-        c->problem.face[0][side] = case_below(random, 4);
+        c->problem.face[0][side] = like == CASE_ENDS ? FD_DEGENERATE : case_below(random, 4);
         p->vanish[side] = c->problem.face[0][side] == FD_DEGENERATE;
     }
     case_turn_inward(&p->drift, &p->pull, p->vanish);
@@ -560,7 +562,9 @@ CASE_FUNCTION void case_random_times(case_random *random, int like, case_problem
     const int today = case_below(random, 2);
     for (int k = 0; k < t->dates; k++) {
         c->date[k] = k == 0 && today ? 0 : t->maturity * (k + case_between(random, 0, 1)) / (t->dates + 1);
-        if (k > 0 && !case_below(random, 6)) c->date[k] = c->date[k - 1] + 1e-4 * t->maturity; /* less than a step */
+        /* Less than a step apart; exercise's multiplier would be rounding's after so short a step. */
+        if (k > 0 && c->problem.exercise != FD_AMERICAN && !case_below(random, 6))
+            c->date[k] = c->date[k - 1] + 1e-4 * t->maturity;
         c->at_date[k].what = case_below(random, 16);
         c->at_date[k].cash = case_between(random, -0.05, 0.1);
         c->at_date[k].proportion = case_between(random, -0.05, 0.1);
@@ -601,9 +605,10 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
 {
     fd_problem *q = &c->problem;
     memset(c, 0, sizeof *c);
-    const int n = case_points(random, most), strong = like == CASE_ANY && n <= 64 && !case_below(random, 4);
+    const int n = like == CASE_ENDS ? most : case_points(random, most);
+    const int strong = like == CASE_ANY && n <= 64 && !case_below(random, 4);
     case_random_axis(random, n, c);
-    case_random_equation(random, strong, c);
+    case_random_equation(random, like, strong, c);
     c->parameters.has = runner->has;
     q->scheme = case_below(random, like == CASE_ALIKE ? 2 : 4), q->coefficients = case_below(random, 3);
     q->finals = case_below(random, 2) ? FD_TOLD : case_below(random, 4);
@@ -749,11 +754,12 @@ CASE_FUNCTION double case_tolerance(const case_runner *runner, int points)
 CASE_FUNCTION void case_describe(const case_runner *runner, const fd_problem *q, char *text, size_t room)
 {
     const fd_times *t = &q->times;
-    snprintf(text, room,
-             "%s: %d points%s, %d steps of kind %d, theta %.2f, grading %d, %d halves, %d dates, scheme %d, faces %d %d, "
-             "coefficients %d, finals %d, exercise %d",
-             runner->name, q->axis[0].points, q->points[0] ? " of its own" : "", t->steps, t->kind, t->theta, t->grading,
-             t->halves, t->dates, q->scheme, q->face[0][0], q->face[0][1], q->coefficients, q->finals, q->exercise);
+    snprintf(
+        text, room,
+        "%s: %d points%s, %d steps of kind %d, theta %.2f, grading %d, %d halves, %d dates, scheme %d, faces %d %d, "
+        "coefficients %d, finals %d, exercise %d",
+        runner->name, q->axis[0].points, q->points[0] ? " of its own" : "", t->steps, t->kind, t->theta, t->grading,
+        t->halves, t->dates, q->scheme, q->face[0][0], q->face[0][1], q->coefficients, q->finals, q->exercise);
 }
 
 /* Problem k's values at the spots at a time, against those due. Derivatives are sums of values, with weights. */
@@ -817,7 +823,8 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, 
     double tolerance = case_tolerance(runner, q->axis[0].points);
     if (q->finals == FD_AVERAGED_X || q->finals == FD_AVERAGED) tolerance = fmax(tolerance, 1e-6);
     check_near((double)status.growth, answer.growth,
-               1e-6 * answer.growth + (answer.given > 0 ? tolerance * answer.met / answer.given : 0), "%s: growth", text);
+               1e-6 * answer.growth + (answer.given > 0 ? tolerance * answer.met / answer.given : 0), "%s: growth",
+               text);
     const int due = answer.growth > (double)FD_MOST_GROWTH ? FD_GREW : FD_OK;
     if (!CHECK(status.what == due, "%s: %s, detail %d, step %d", text, fd_status_string(status.what), status.detail,
                status.step) ||
@@ -826,7 +833,8 @@ CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, 
         return;
     }
     CHECK(!b->batch.coordinates[0] || case_coordinates_off(b, k) == 0, "%s: coordinates", text);
-    CHECK(status.axis == -1 && status.i == -1 && status.j == -1 && status.k == -1 && status.step == -1, "%s: where", text);
+    CHECK(status.axis == -1 && status.i == -1 && status.j == -1 && status.k == -1 && status.step == -1, "%s: where",
+          text);
     if (!runner->single)
         CHECK(status.not_dominant == answer.not_dominant, "%s: %d rows not dominant instead of %d", text,
               status.not_dominant, answer.not_dominant);
@@ -900,33 +908,30 @@ CASE_FUNCTION int case_spoil_axis(const case_runner *runner, int which, case_pro
     fd_problem *q = &c->problem;
     fd_axis *axis = &q->axis[0];
     (void)runner;
-    switch (which) {
-    case 0: return axis->points = 3, case_said(says, FD_BAD_SIZE, 0, 0);
-    case 1: return axis->points = -1, case_said(says, FD_BAD_SIZE, 0, 0);
-    case 2: return axis->points = FD1D_MOST + 1, case_said(says, FD_TOO_MANY_POINTS, FD1D_MOST + 1, 0);
-    case 3: return axis->low = nan, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
-    case 4: return axis->high = infinite, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
-    case 5: return axis->high = 0.25, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
-    case 6: return axis->places = 4, case_said(says, FD_BAD_AXIS, FD_BAD_SIZE, 0);
-    case 7: return axis->place[0] = 2, case_said(says, FD_BAD_AXIS, FD_PLACE_OUTSIDE, 0);
-    case 8: return axis->places = 2, axis->place[1] = 0.5, case_said(says, FD_BAD_AXIS, FD_PLACE_ORDER, 0);
-    case 9: return axis->align[0] = 3, case_said(says, FD_BAD_AXIS, FD_BAD_ALIGNMENT, 0);
-    case 10: return axis->width[0] = -1, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
-    case 11: return q->face[0][0] = -1, case_said(says, FD_BAD_FACE, 0, 0);
-    case 12: return q->face[0][1] = FD_P_FACES, case_said(says, FD_BAD_FACE, 0, 0);
-    case 13: return q->spot = NULL, case_said(says, FD_BAD_ARGUMENT, 0, -1);
-    case 14: return c->spot[0] = 1.26, case_said(says, FD_BAD_SPOT, 0, -1);
-    case 15: return c->spot[1] = nan, case_said(says, FD_BAD_SPOT, 1, -1);
-    case 16: return c->spot[1] = 0.24, case_said(says, FD_BAD_SPOT, 1, -1);
-    }
+    if (which == 0) return axis->points = 3, case_said(says, FD_BAD_SIZE, 0, 0);
+    if (which == 1) return axis->points = -1, case_said(says, FD_BAD_SIZE, 0, 0);
+    if (which == 2) return axis->points = FD1D_MOST + 1, case_said(says, FD_TOO_MANY_POINTS, FD1D_MOST + 1, 0);
+    if (which == 3) return axis->low = nan, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
+    if (which == 4) return axis->high = infinite, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
+    if (which == 5) return axis->high = 0.25, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
+    if (which == 6) return axis->places = 4, case_said(says, FD_BAD_AXIS, FD_BAD_SIZE, 0);
+    if (which == 7) return axis->place[0] = 2, case_said(says, FD_BAD_AXIS, FD_PLACE_OUTSIDE, 0);
+    if (which == 8) return axis->places = 2, axis->place[1] = 0.5, case_said(says, FD_BAD_AXIS, FD_PLACE_ORDER, 0);
+    if (which == 9) return axis->align[0] = 3, case_said(says, FD_BAD_AXIS, FD_BAD_ALIGNMENT, 0);
+    if (which == 10) return axis->width[0] = -1, case_said(says, FD_BAD_AXIS, FD_BAD_NUMBER, 0);
+    if (which == 11) return q->face[0][0] = -1, case_said(says, FD_BAD_FACE, 0, 0);
+    if (which == 12) return q->face[0][1] = FD_P_FACES, case_said(says, FD_BAD_FACE, 0, 0);
+    if (which == 13) return q->spot = NULL, case_said(says, FD_BAD_ARGUMENT, 0, -1);
+    if (which == 14) return c->spot[0] = 1.26, case_said(says, FD_BAD_SPOT, 0, -1);
+    if (which == 15) return c->spot[1] = nan, case_said(says, FD_BAD_SPOT, 1, -1);
+    if (which == 16) return c->spot[1] = 0.24, case_said(says, FD_BAD_SPOT, 1, -1);
     q->points[0] = c->x;
-    switch (which) {
-    case 17: return c->x[3] = nan, case_said(says, FD_BAD_AXIS, 4, 0);
-    case 18: return c->x[0] = -infinite, case_said(says, FD_BAD_AXIS, 1, 0);
-    case 19: return c->x[8] = infinite, case_said(says, FD_BAD_AXIS, 9, 0);
-    case 20: return c->x[4] = c->x[3], case_said(says, FD_BAD_AXIS, 5, 0);
-    case 21: return c->x[0] = 0, c->x[1] = 1e-320, case_said(says, FD_BAD_AXIS, 1, 0); /* 1 / 1e-320 is infinite */
-    }
+    if (which == 17) return c->x[3] = nan, case_said(says, FD_BAD_AXIS, 4, 0);
+    if (which == 18) return c->x[0] = -infinite, case_said(says, FD_BAD_AXIS, 1, 0);
+    if (which == 19) return c->x[8] = infinite, case_said(says, FD_BAD_AXIS, 9, 0);
+    if (which == 20) return c->x[4] = c->x[3], case_said(says, FD_BAD_AXIS, 5, 0);
+    if (which == 21)
+        return c->x[0] = 0, c->x[1] = 1e-320, case_said(says, FD_BAD_AXIS, 1, 0); /* 1 / 1e-320 is infinite */
     return 0;
 }
 
@@ -934,26 +939,23 @@ CASE_FUNCTION int case_spoil_dates(const case_runner *runner, int which, case_pr
 {
     const double nan = sqrt(-1.0), infinite = HUGE_VAL;
     fd_times *t = &c->problem.times;
-    switch (which) {
-    case 0: return c->at_date[0].what = -1, case_said(says, FD_BAD_EVENT, 1, -1);
-    case 1: return c->at_date[1].what = 16, case_said(says, FD_BAD_EVENT, 2, -1);
-    case 2: return c->at_date[1].cash = nan, case_said(says, FD_BAD_EVENT, 2, -1);
-    case 3: return c->at_date[0].proportion = infinite, case_said(says, FD_BAD_EVENT, 1, -1);
-    case 4: return t->dates = 3, case_said(says, FD_TOO_MANY_DATES, 3, -1);
-    case 5: return t->dates = -1, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
-    case 6: return t->date = NULL, case_said(says, FD_BAD_TIMES, FD_BAD_ARGUMENT, -1);
-    case 7: return c->date[0] = -1e-9, case_said(says, FD_BAD_TIMES, 1, -1);
-    case 8: return c->date[0] = nan, case_said(says, FD_BAD_TIMES, 1, -1);
-    case 9: return c->date[1] = 0, case_said(says, FD_BAD_TIMES, 2, -1);
-    case 10: return c->date[1] = 0.25, case_said(says, FD_BAD_TIMES, 2, -1);
-    case 11: /* neighbours, with a step and its halves between them */
+    if (which == 0) return c->at_date[0].what = -1, case_said(says, FD_BAD_EVENT, 1, -1);
+    if (which == 1) return c->at_date[1].what = 16, case_said(says, FD_BAD_EVENT, 2, -1);
+    if (which == 2) return c->at_date[1].cash = nan, case_said(says, FD_BAD_EVENT, 2, -1);
+    if (which == 3) return c->at_date[0].proportion = infinite, case_said(says, FD_BAD_EVENT, 1, -1);
+    if (which == 4) return t->dates = 3, case_said(says, FD_TOO_MANY_DATES, 3, -1);
+    if (which == 5) return t->dates = -1, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
+    if (which == 6) return t->date = NULL, case_said(says, FD_BAD_TIMES, FD_BAD_ARGUMENT, -1);
+    if (which == 7) return c->date[0] = -1e-9, case_said(says, FD_BAD_TIMES, 1, -1);
+    if (which == 8) return c->date[0] = nan, case_said(says, FD_BAD_TIMES, 1, -1);
+    if (which == 9) return c->date[1] = 0, case_said(says, FD_BAD_TIMES, 2, -1);
+    if (which == 10) return c->date[1] = 0.25, case_said(says, FD_BAD_TIMES, 2, -1);
+    if (which == 11) /* neighbours, with a step and its halves between them */
         return c->date[0] = 0.125, c->date[1] = nextafter(0.125, 1), case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
-    case 12: return t->halves = 0, case_spoil_dates(runner, 11, c, says);
-    case 13: /* what the model has no function for */
-        c->at_date[1].what = FD_CHANGE_VALUES;
-        return runner->has & CASE_CHANGES ? case_said(says, FD_OK, 0, -1) : case_said(says, FD_BAD_EVENT, 2, -1);
-    }
-    return 0;
+    if (which == 12) return t->halves = 0, case_spoil_dates(runner, 11, c, says);
+    if (which > 13) return 0;
+    c->at_date[1].what = FD_CHANGE_VALUES; /* what not every model has a function for */
+    return runner->has & CASE_CHANGES ? case_said(says, FD_OK, 0, -1) : case_said(says, FD_BAD_EVENT, 2, -1);
 }
 
 CASE_FUNCTION int case_spoil_times(const case_runner *runner, int which, case_problem *c, case_verdict *says)
@@ -961,30 +963,28 @@ CASE_FUNCTION int case_spoil_times(const case_runner *runner, int which, case_pr
     const double nan = sqrt(-1.0);
     fd_times *t = &c->problem.times;
     (void)runner;
-    switch (which) {
-    case 0: return t->maturity = nan, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
-    case 1: return t->maturity = HUGE_VAL, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
-    case 2: return t->maturity = 0, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
-    case 3: return t->steps = 0, case_said(says, FD_BAD_TIMES, FD_BAD_STEPS, -1);
-    case 4: return t->steps = FD_P_MOST + 1, case_said(says, FD_BAD_TIMES, FD_BAD_STEPS, -1);
-    case 5: return t->steps = FD_P_MOST, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* and two halves more */
-    case 6: return t->steps = 20, case_said(says, FD_TOO_MANY_STEPS, 22, -1);
-    case 7: return t->grading = 3, case_said(says, FD_BAD_TIMES, FD_BAD_GRADING, -1);
-    case 8: return t->grading = -1, case_said(says, FD_BAD_TIMES, FD_BAD_GRADING, -1);
-    case 9: return t->kind = 3, case_said(says, FD_BAD_TIMES, FD_BAD_KIND, -1);
-    case 10: return t->kind = -1, case_said(says, FD_BAD_TIMES, FD_BAD_KIND, -1);
-    case 11: return t->halves = -1, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
-    case 12: return t->theta = nan, case_said(says, FD_BAD_THETA, 0, -1);
-    case 13: return t->theta = 1.01, case_said(says, FD_BAD_THETA, 0, -1);
-    case 14: return t->theta = -0.01, case_said(says, FD_BAD_THETA, 0, -1);
-    }
+    if (which == 0) return t->maturity = nan, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    if (which == 1) return t->maturity = HUGE_VAL, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    if (which == 2) return t->maturity = 0, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    if (which == 3) return t->steps = 0, case_said(says, FD_BAD_TIMES, FD_BAD_STEPS, -1);
+    if (which == 4) return t->steps = FD_P_MOST + 1, case_said(says, FD_BAD_TIMES, FD_BAD_STEPS, -1);
+    if (which == 5)
+        return t->steps = FD_P_MOST, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* and two halves more */
+    if (which == 6) return t->steps = 20, case_said(says, FD_TOO_MANY_STEPS, 22, -1);
+    if (which == 7) return t->grading = 3, case_said(says, FD_BAD_TIMES, FD_BAD_GRADING, -1);
+    if (which == 8) return t->grading = -1, case_said(says, FD_BAD_TIMES, FD_BAD_GRADING, -1);
+    if (which == 9) return t->kind = 3, case_said(says, FD_BAD_TIMES, FD_BAD_KIND, -1);
+    if (which == 10) return t->kind = -1, case_said(says, FD_BAD_TIMES, FD_BAD_KIND, -1);
+    if (which == 11) return t->halves = -1, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);
+    if (which == 12) return t->theta = nan, case_said(says, FD_BAD_THETA, 0, -1);
+    if (which == 13) return t->theta = 1.01, case_said(says, FD_BAD_THETA, 0, -1);
+    if (which == 14) return t->theta = -0.01, case_said(says, FD_BAD_THETA, 0, -1);
     t->grading = FD_GEOMETRIC;
-    switch (which) {
-    case 15: return t->ratio = 0, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
-    case 16: return t->ratio = nan, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
-    case 17: return t->ratio = 1e30, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1);  /* too short: the first ones */
-    case 18: return t->ratio = 1e-30, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* the last but one date's last */
-    }
+    if (which == 15) return t->ratio = 0, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    if (which == 16) return t->ratio = nan, case_said(says, FD_BAD_TIMES, FD_BAD_NUMBER, -1);
+    if (which == 17)
+        return t->ratio = 1e30, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* too short: the first ones */
+    if (which == 18) return t->ratio = 1e-30, case_said(says, FD_BAD_TIMES, FD_BAD_SIZE, -1); /* the last ones */
     return 0;
 }
 
@@ -992,20 +992,18 @@ CASE_FUNCTION int case_spoil_choices(const case_runner *runner, int which, case_
 {
     fd_problem *q = &c->problem;
     (void)runner;
-    switch (which) {
-    case 0: return q->scheme = -1, case_said(says, FD_BAD_SCHEME, 0, -1);
-    case 1: return q->scheme = 4, case_said(says, FD_BAD_SCHEME, 0, -1);
-    case 2: return q->coefficients = -1, case_said(says, FD_BAD_COEFFICIENTS, 0, -1);
-    case 3: return q->coefficients = 3, case_said(says, FD_BAD_COEFFICIENTS, 0, -1);
-    case 4: return q->finals = -1, case_said(says, FD_BAD_FINALS, 0, -1);
-    case 5: return q->finals = 4, case_said(says, FD_BAD_FINALS, 0, -1);
-    case 6: return q->exercise = -1, case_said(says, FD_BAD_EXERCISE, 0, -1);
-    case 7: return q->exercise = 3, case_said(says, FD_BAD_EXERCISE, 0, -1);
-    case 8: return q->kinks = -1, case_said(says, FD_BAD_KINKS, 0, -1);
-    case 9: return q->kinks = 5, case_said(says, FD_BAD_KINKS, 0, -1);
-    case 10: return q->kink[0] = HUGE_VAL, case_said(says, FD_BAD_KINKS, 1, -1);
-    case 11: return q->kinks = 2, q->kink[1] = 0.7, case_said(says, FD_BAD_KINKS, 2, -1);
-    }
+    if (which == 0) return q->scheme = -1, case_said(says, FD_BAD_SCHEME, 0, -1);
+    if (which == 1) return q->scheme = 4, case_said(says, FD_BAD_SCHEME, 0, -1);
+    if (which == 2) return q->coefficients = -1, case_said(says, FD_BAD_COEFFICIENTS, 0, -1);
+    if (which == 3) return q->coefficients = 3, case_said(says, FD_BAD_COEFFICIENTS, 0, -1);
+    if (which == 4) return q->finals = -1, case_said(says, FD_BAD_FINALS, 0, -1);
+    if (which == 5) return q->finals = 4, case_said(says, FD_BAD_FINALS, 0, -1);
+    if (which == 6) return q->exercise = -1, case_said(says, FD_BAD_EXERCISE, 0, -1);
+    if (which == 7) return q->exercise = 3, case_said(says, FD_BAD_EXERCISE, 0, -1);
+    if (which == 8) return q->kinks = -1, case_said(says, FD_BAD_KINKS, 0, -1);
+    if (which == 9) return q->kinks = 5, case_said(says, FD_BAD_KINKS, 0, -1);
+    if (which == 10) return q->kink[0] = HUGE_VAL, case_said(says, FD_BAD_KINKS, 1, -1);
+    if (which == 11) return q->kinks = 2, q->kink[1] = 0.7, case_said(says, FD_BAD_KINKS, 2, -1);
     return 0;
 }
 
@@ -1017,31 +1015,24 @@ CASE_FUNCTION int case_spoil_equation(const case_runner *runner, int which, case
     case_said(says, FD_ILL_POSED, 0, -1);
     says->i = says->step = 0;
     (void)runner;
-    switch (which) {
-    case 0: return p->diffusion = -1e-3, 1;
-    case 1: return p->diffusion = -1e-3, q->face[0][0] = FD_VALUE, says->i = 1, 1;
-    case 2: return p->diffusion = -1e-3, q->face[0][0] = FD_DEGENERATE, p->vanish[0] = 1, says->i = 1, 1;
-    }
+    if (which == 0) return p->diffusion = -1e-3, 1;
+    if (which == 1) return p->diffusion = -1e-3, q->face[0][0] = FD_VALUE, says->i = 1, 1;
+    if (which == 2) return p->diffusion = -1e-3, q->face[0][0] = FD_DEGENERATE, p->vanish[0] = 1, says->i = 1, 1;
     says->what = FD_OUTWARD, says->axis = 0;
-    switch (which) {
-    case 3: return q->face[0][0] = FD_DEGENERATE, p->vanish[0] = 1, p->drift = -3, 1;
-    case 4: return q->face[0][1] = FD_DEGENERATE, p->vanish[1] = 1, p->drift = 3, says->i = CASE_POINTS - 1, 1;
-    }
+    if (which == 3) return q->face[0][0] = FD_DEGENERATE, p->vanish[0] = 1, p->drift = -3, 1;
+    if (which == 4) return q->face[0][1] = FD_DEGENERATE, p->vanish[1] = 1, p->drift = 3, says->i = CASE_POINTS - 1, 1;
     case_said(says, FD_MODEL_NAN, 0, 0);
     says->i = 0;
-    switch (which) {
-    case 5: return p->drift = sqrt(-1.0), 1;
-    case 6: return p->kill = HUGE_VAL, 1;
+    if (which == 5) return p->drift = sqrt(-1.0), 1;
+    if (which == 6) return p->kill = HUGE_VAL, 1;
+    if (which == 7) { /* short waves are amplified by 1 - 1 / theta a step where there is so much diffusion */
+        q->times.halves = 0, q->times.theta = 0.01, q->scheme = FD_DOUGLAS, p->diffusion = 1e5;
+        return case_said(says, FD_GREW, 0, -1);
     }
-    switch (which) {
-    /* Short waves are amplified by 1 - 1 / theta a step where there is so much diffusion. */
-    case 7: return q->times.halves = 0, q->times.theta = 0.01, q->scheme = 0, p->diffusion = 1e5, case_said(says, FD_GREW, 0, -1);
+    if (which > 8) return 0;
     /* Too few explicit steps: 2 diffusion / h^2 + kill / 2 is 640.09 at the last inner point. */
-    case 8:
-        q->times.kind = FD_EXPLICIT, q->times.halves = q->times.dates = 0, q->axis[0].places = 0;
-        return p->change = 0, p->diffusion = 5, case_said(says, FD_UNSTABLE, 161, -1);
-    }
-    return 0;
+    q->times.kind = FD_EXPLICIT, q->times.halves = q->times.dates = 0, q->axis[0].places = 0;
+    return p->change = 0, p->diffusion = 5, case_said(says, FD_UNSTABLE, 161, -1);
 }
 
 /* The model gives numbers that are none, at the third point as a rule. What a model does not have it does not mind. */
@@ -1054,26 +1045,38 @@ CASE_FUNCTION int case_spoil_model(const case_runner *runner, int which, case_pr
     p->bad_at = x[2], p->bad_time = 0.1; /* before which step 3 ends */
     case_said(says, FD_MODEL_NAN, 0, which == 0 ? 0 : -1);
     says->i = 2;
-    switch (which) {
-    case 0: return p->bad = CASE_BAD_X, 1;
-    case 1: return p->bad = CASE_BAD_T, moves ? says->i = -1, says->step = 3, 1 : case_said(says, FD_OK, 0, -1);
-    case 2: return p->bad = CASE_BAD_TERMS, p->bad_time = 1, says->step = 0, 1;
-    case 3: return p->bad = CASE_BAD_TERMS, says->step = moves ? 5 : 0, 1; /* the last step is looked at first */
-    case 4: return p->bad = CASE_BAD_ONCE, p->bad_time = 0.09375, says->step = moves ? 3 : 0, 1;
-    case 5:
-        p->bad = CASE_BAD_ONCE, p->bad_time = 0.09375, p->bad_at = x[0];
-        return says->i = 0, says->step = moves ? 3 : 0, 1;
+    if (which == 0) return p->bad = CASE_BAD_X, 1;
+    if (which == 1) return p->bad = CASE_BAD_T, moves ? says->i = -1, says->step = 3, 1 : case_said(says, FD_OK, 0, -1);
+    if (which == 2) return p->bad = CASE_BAD_TERMS, p->bad_time = 1, says->step = 0, 1;
+    if (which == 3) return p->bad = CASE_BAD_TERMS, says->step = moves ? 5 : 0, 1; /* 5: the last is looked at */
+    if (which == 5) p->bad_at = x[0], says->i = 0;
+    if (which == 4 || which == 5) return p->bad = CASE_BAD_ONCE, p->bad_time = 0.09375, says->step = moves ? 3 : 0, 1;
+    if (which == 6) { /* each step is looked at for one point or two */
+        p->bad = CASE_NEGATIVE, p->bad_time = 0.09375, says->what = FD_ILL_POSED;
+        return moves ? says->i = CASE_ANYWHERE, says->step = 3, 1 : case_said(says, FD_OK, 0, -1);
     }
     says->what = FD_FINAL_NAN;
-    if (which == 6) return p->bad = CASE_BAD_PAYOFF, 1;
+    if (which == 7) return p->bad = CASE_BAD_PAYOFF, 1;
     says->what = FD_NOT_SOLVED;
-    if (which == 7) p->bad = CASE_BAD_CHANGE, says->step = 2; /* the whole step to the date */
-    if (which == 7) return runner->has & CASE_CHANGES ? 1 : case_said(says, FD_OK, 0, -1);
+    if (which == 8 || which == 9) {
+        p->bad = CASE_BAD_CHANGE, says->step = 2; /* the whole step to the date */
+        c->problem.exercise = which == 9 ? FD_AMERICAN : FD_EUROPEAN;
+        return runner->has & CASE_CHANGES ? 1 : case_said(says, FD_OK, 0, -1);
+    }
     if (which > 11) return 0;
-    /* What is given at a face is NaN for some steps, or in the end alone. */
-    p->bad = CASE_BAD_FACE, c->problem.face[0][1] = which < 10 ? FD_VALUE : FD_SLOPE;
-    if (which % 2) p->bad_time = 1e-9;
-    says->i = CASE_ANYWHERE, says->step = which % 2 ? 5 : 3;
+    p->bad = CASE_BAD_EXERCISE, says->step = 3;
+    c->problem.exercise = which == 10 ? FD_AMERICAN : FD_PROJECTED;
+    return runner->has & CASE_EXERCISES ? 1 : case_said(says, FD_OK, 0, -1);
+}
+
+/* What is given at a face is NaN from step 3 on, or in the end alone. */
+CASE_FUNCTION int case_spoil_face(const case_runner *runner, int which, case_problem *c, case_verdict *says)
+{
+    case_parameters *p = &c->parameters;
+    if (which > 3) return 0;
+    p->bad = CASE_BAD_FACE, p->bad_time = which % 2 ? 1e-9 : 0.1;
+    c->problem.face[0][1] = which < 2 ? FD_VALUE : FD_SLOPE;
+    case_said(says, FD_NOT_SOLVED, 0, -1), says->i = CASE_ANYWHERE, says->step = which % 2 ? 5 : 3;
     return runner->has & CASE_FACES ? 1 : case_said(says, FD_OK, 0, -1);
 }
 
@@ -1081,7 +1084,8 @@ CASE_FUNCTION int case_spoil_model(const case_runner *runner, int which, case_pr
 CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem *c, case_verdict *says)
 {
     static case_spoiler *const spoilers[] = {case_spoil_axis,    case_spoil_dates,    case_spoil_times,
-                                             case_spoil_choices, case_spoil_equation, case_spoil_model};
+                                             case_spoil_choices, case_spoil_equation, case_spoil_model,
+                                             case_spoil_face};
     for (size_t s = 0; s < sizeof spoilers / sizeof *spoilers; s++)
         for (int k = 0;; k++) {
             case_plain(runner, c);
@@ -1091,7 +1095,8 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     return 0;
 }
 
-/* A batch of plain problems, every second one of them spoilt unless all are to be good, with room for so many points. */
+/* A batch of plain problems, every second one of them spoilt unless all are to be good, with room for so many
+   points. */
 CASE_FUNCTION case_batch case_spoilt_batch(const case_runner *runner, int room, int bad, int good, case_problem *c)
 {
     case_batch b = case_batch_of(2 * bad, room, CASE_ROOM_STEPS, CASE_EVENTS, CASE_PLACES, runner->single);
@@ -1189,8 +1194,16 @@ CASE_FUNCTION void case_explicit(const case_runner *runner, case_random *random)
     int refused = 0;
     case_batch b = case_batch_of(COUNT, CASE_ROOM, 3000, 0, 0, runner->single);
     for (int k = 0; k < COUNT; k++) {
-        const fd_times times = {case_between(random, 0.1, 2), 1, case_below(random, 2) ? FD_EQUAL : FD_QUADRATIC, 1,
-                                FD_EXPLICIT, 0, 0, 0, NULL, NULL};
+        const fd_times times = {case_between(random, 0.1, 2),
+                                1,
+                                case_below(random, 2) ? FD_EQUAL : FD_QUADRATIC,
+                                1,
+                                FD_EXPLICIT,
+                                0,
+                                0,
+                                0,
+                                NULL,
+                                NULL};
         case_parameters *p = &c[k].parameters;
         case_plain(runner, &c[k]);
         c[k].problem.times = times, c[k].problem.finals = FD_AT_POINTS, c[k].problem.spot = NULL;
@@ -1216,6 +1229,25 @@ CASE_FUNCTION void case_explicit(const case_runner *runner, case_random *random)
     case_batch_free(&b, runner->name);
 }
 
+/* Faces whose condition has three points, where the last point is the first of a lane, of a warp, or not. */
+CASE_FUNCTION void case_ends(const case_runner *runner, case_random *random)
+{
+    static const int ends[] = {129, 193, 257, 258, 385, 513, 514, 769, 770, 1009, 1023};
+    enum { COUNT = sizeof ends / sizeof *ends };
+    for (int most = 256; most <= FD1D_MOST; most *= 2) {
+        case_problem *c = (case_problem *)case_guarded(COUNT * sizeof *c);
+        case_batch b = case_batch_of(COUNT, most, CASE_STEPS, CASE_DATES, 1, runner->single);
+        for (int k = 0; k < COUNT; k++) {
+            const int n = ends[k] <= most ? ends[k] : 4 + k;
+            case_random_problem(runner, random, n, CASE_ENDS, &c[k]);
+            case_put(&b, k, &c[k]);
+        }
+        CHECK(runner->solve(&b.batch, b.parameters) == FD_OK, "%s: refused", runner->name);
+        for (int k = 0; k < COUNT; k++) case_compare(runner, &b, k);
+        case_batch_free(&b, runner->name), case_release(c, COUNT * sizeof *c);
+    }
+}
+
 /* A problem that ends early, with values so large that its terms would not be finite in another step, is what it is
    alone, beside one that goes on. */
 CASE_FUNCTION void case_ended(const case_runner *runner)
@@ -1232,9 +1264,9 @@ CASE_FUNCTION void case_ended(const case_runner *runner)
         CHECK(runner->solve(&alone.batch, alone.parameters) == FD_OK, "%s: refused", runner->name);
         CHECK(runner->solve(&both.batch, both.parameters) == FD_OK, "%s: refused", runner->name);
         CHECK(alone.batch.status[0].what == FD_OK && case_same_bits(&alone, 0, &both, 0),
-              "%s: ended: %s, growth %g, and %s, growth %g", runner->name,
-              fd_status_string(alone.batch.status[0].what), (double)alone.batch.status[0].growth,
-              fd_status_string(both.batch.status[0].what), (double)both.batch.status[0].growth);
+              "%s: ended: %s, growth %g, and %s, growth %g", runner->name, fd_status_string(alone.batch.status[0].what),
+              (double)alone.batch.status[0].growth, fd_status_string(both.batch.status[0].what),
+              (double)both.batch.status[0].growth);
     }
     case_batch_free(&alone, runner->name), case_batch_free(&both, runner->name);
 }

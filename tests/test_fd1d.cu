@@ -28,7 +28,8 @@ struct device_batch {
     {
         const int points = p->axis[0].points, most = batch.dates;
         const size_t dates = (size_t)(p->times.dates < 0 ? 0 : p->times.dates < most ? p->times.dates : most);
-        if (p->points[0]) p->points[0] = (double *)there(p->points[0], (size_t)(points > 0 ? points : 0) * sizeof(double));
+        if (p->points[0])
+            p->points[0] = (double *)there(p->points[0], (size_t)(points > 0 ? points : 0) * sizeof(double));
         p->times.date = (double *)there(p->times.date, dates * sizeof(double));
         p->times.kink = (int *)there(p->times.kink, dates * sizeof(int));
         p->at_date = (fd_date *)there(p->at_date, dates * sizeof(fd_date));
@@ -36,7 +37,8 @@ struct device_batch {
     }
     device_batch(const fd_batch *from, size_t number) : batch(*from)
     {
-        const size_t n = (size_t)from->problems, times = n * (size_t)(1 + from->dates), points = (size_t)from->points[0];
+        const size_t n = (size_t)from->problems, times = n * (size_t)(1 + from->dates),
+                     points = (size_t)from->points[0];
         std::vector<fd_problem> problems(from->problem, from->problem + n);
         for (fd_problem &p : problems) problem(&p);
         batch.problem = (fd_problem *)there(problems.data() ? problems.data() : (fd_problem *)from->problem,
@@ -100,7 +102,6 @@ SOLVER(moving, f64, double)
 SOLVER(fitted, f32, float)
 SOLVER(fitted, f64, double)
 
-
 /* A device's version of a model, and the host's, which it is to agree with. */
 struct device_runner {
     case_runner here;
@@ -163,7 +164,8 @@ static void by_both(const device_runner *runner, case_random *random)
         CHECK(here.what == there.what && (runner->here.single || here.not_dominant == there.not_dominant),
               "%s: problem %d: %s, on the host %s", runner->here.name, k, fd_status_string(here.what),
               fd_status_string(there.what));
-        check_near((double)here.growth, (double)there.growth, 1e-3 * (double)there.growth, "%s: growth", runner->here.name);
+        check_near((double)here.growth, (double)there.growth, 1e-3 * (double)there.growth, "%s: growth",
+                   runner->here.name);
         for (int i = 0; i < c[k].problem.axis[0].points && !here.what; i++) {
             const double value = case_number(&b[1], k, 0, i);
             off = fmax(off, fabs(case_number(&b[0], k, 0, i) - value)), largest = fmax(largest, fabs(value));
@@ -176,50 +178,61 @@ static void by_both(const device_runner *runner, case_random *random)
 
 /* ---- calls that are refused -------------------------------------------------------------------------------------- */
 
-/* Calls with something that is wrong, which leave, where the batch says how many, FD_BAD_ARGUMENT and NaN. */
+/* A call, of which number `which` of what can be wrong is. */
+struct wrong_call {
+    fd_batch batch;
+    const case_parameters *parameters;
+    unsigned char *memory;
+    size_t room;
+    int due, counted; /* counted: the batch says how many results there are */
+};
+
+static void spoil_call(int which, wrong_call *c)
+{
+    c->due = which < 6 ? FD_BAD_ARGUMENT : which < 8 ? FD_NO_ROOM : FD_BAD_SIZE, c->counted = which < 9;
+    if (which == 0) c->parameters = NULL;
+    if (which == 1) c->memory = NULL;
+    if (which == 2) c->memory += 64;
+    if (which == 3) c->batch.problem = NULL;
+    if (which == 4) c->batch.values = NULL;
+    if (which == 5) c->batch.status = NULL;
+    if (which == 6) c->room--;
+    if (which == 7) c->room = 0;
+    /* which == 8: more points than there may be */
+    if (which == 9) c->batch.points[0] = 3;
+    if (which == 10) c->batch.points[0] = 32769;
+    if (which == 11) c->batch.steps = 0;
+    if (which == 12) c->batch.dates = -1;
+    if (which == 13) c->batch.spots = -1;
+}
+
+/* What is refused leaves, where the batch says how many, FD_BAD_ARGUMENT and NaN. */
 static void refuse(int which, int points)
 {
-    static case_problem c[2];
+    static case_problem plain[2];
     const case_runner *runner = &runners[4].here;
     case_batch b = case_batch_of(2, points, CASE_ROOM_STEPS, CASE_EVENTS, CASE_PLACES, 0);
-    for (int k = 0; k < 2; k++) case_plain(runner, &c[k]), case_put(&b, k, &c[k]);
+    for (int k = 0; k < 2; k++) case_plain(runner, &plain[k]), case_put(&b, k, &plain[k]);
     device_batch device(&b.batch, sizeof(double));
-    fd_batch of = device.batch;
-    of.problems = 1;
-    const size_t each = points <= FD1D_MOST ? moving_device_bytes_f64<>(&of) : 1 << 20;
-    of.problems = 2;
+    fd_batch one = device.batch;
+    one.problems = 1;
+    const size_t each = points <= FD1D_MOST ? moving_device_bytes_f64<>(&one) : 1 << 20;
     device_memory parameters(2 * sizeof(case_parameters), b.parameters), memory(each + 128);
-    const case_parameters *p = (case_parameters *)parameters.data();
-    unsigned char *at = (unsigned char *)memory.data();
-    size_t room = each;
-    int due = FD_BAD_ARGUMENT, filled = 1;
-    if (which == 0) p = NULL;
-    if (which == 1) at = NULL;
-    if (which == 2) at += 64;
-    if (which == 3) of.problem = NULL;
-    if (which == 4) of.values = NULL;
-    if (which == 5) of.status = NULL;
-    if (which == 6) room = each - 1, due = FD_NO_ROOM;
-    if (which == 7) room = 0, due = FD_NO_ROOM;
-    if (which >= 8) due = FD_BAD_SIZE; /* 8: more points than there may be */
-    if (which == 9) of.points[0] = 3, filled = 0;
-    if (which == 10) of.points[0] = 32769, filled = 0;
-    if (which == 11) of.steps = 0, filled = 0;
-    if (which == 12) of.dates = -1, filled = 0;
-    if (which == 13) of.spots = -1, filled = 0;
-    const int said = moving_device_f64<>(&of, p, at, room, 0);
-    CHECK(said == due, "refused %d: %d", which, said);
+    wrong_call c = {device.batch, (case_parameters *)parameters.data(), (unsigned char *)memory.data(), each, 0, 0};
+    spoil_call(which, &c);
+    const int said = moving_device_f64<>(&c.batch, c.parameters, c.memory, c.room, 0);
+    CHECK(said == c.due, "refused %d: %d", which, said);
     GPU_OK(cudaDeviceSynchronize());
     std::vector<unsigned char> left(memory.bytes);
     CHECK(memory.back(left.data()) && case_untouched(left.data(), left.size()), "refused %d: memory", which);
     device.back(&b.batch);
-    for (int k = 0; k < 2 && filled; k++) {
+    for (int k = 0; k < 2 && c.counted; k++) {
         const int what = b.batch.status[k].what;
-        if (of.status) CHECK(what == FD_BAD_ARGUMENT, "refused %d: %d", which, what);
-        if (of.values) CHECK(case_numbers_left(&b, k) == 0, "refused %d: numbers", which);
+        if (c.batch.status) CHECK(what == FD_BAD_ARGUMENT, "refused %d: %d", which, what);
+        if (c.batch.values) CHECK(case_numbers_left(&b, k) == 0, "refused %d: numbers", which);
     }
-    CHECK(filled || case_still_stale(b.batch.values, b.value_bytes), "refused %d: values", which);
-    CHECK(filled || case_still_stale(b.batch.grid, b.grid_bytes), "refused %d: grid", which);
+    CHECK(c.counted || case_still_stale(b.batch.values, b.value_bytes), "refused %d: values", which);
+    CHECK(c.counted || case_still_stale(b.batch.grid, b.grid_bytes), "refused %d: grid", which);
     case_batch_free(&b, "refused");
 }
 
@@ -254,6 +267,7 @@ int main()
             if (check_short() && shape != (int)(r + r / 4) % 4) continue;
             case_statuses(&runners[r].here, room[shape]);
         }
+        case_ends(&runners[r].here, &random);
         case_zero_theta(&runners[r].here);
         case_ended(&runners[r].here);
         if (check_short() && r % 4)

@@ -117,7 +117,8 @@ static void refuse(int which, int points)
     CHECK(said == due, "refused %d: %d", which, said);
     for (int k = 0; k < 2; k++) {
         const fd_status s = b.batch.status[k];
-        if (of.status) CHECK(s.what == due && s.axis == -1 && s.i == -1 && s.step == -1, "refused %d: %d", which, s.what);
+        if (of.status)
+            CHECK(s.what == due && s.axis == -1 && s.i == -1 && s.step == -1, "refused %d: %d", which, s.what);
         if (filled && of.values) CHECK(case_numbers_left(&b, k) == 0, "refused %d: numbers", which);
     }
     CHECK(filled || case_still_stale(b.batch.values, b.value_bytes), "refused %d: values", which);
@@ -157,6 +158,7 @@ int main(void)
     no_batches();
     for (size_t r = 0; r < sizeof runners / sizeof *runners; r++) {
         case_statuses(&runners[r], CASE_ROOM);
+        case_ends(&runners[r], &random);
         case_zero_theta(&runners[r]);
         case_explicit(&runners[r], &random);
         case_ended(&runners[r]);

@@ -144,8 +144,10 @@ FD_P_CALLED double fd_p_final(const fd_problem *problem, const fd_model_paramete
 TB_HD tb_real fd_p_exercise(const fd_model_parameters *parameters, const double *at, double t, tb_real final)
 {
 #ifdef FD_MODEL_EXERCISE
+    /* What is NaN becomes infinite: a comparison with the value would lose it. */
+    const tb_real pays = (tb_real)fd_model_exercise(parameters, at, t);
     (void) final;
-    return (tb_real)fd_model_exercise(parameters, at, t);
+    return trid_finite(pays) || pays < 0 ? pays : (tb_real)HUGE_VAL;
 #else
     (void)parameters, (void)at, (void)t;
     return final;

@@ -49,7 +49,7 @@
 /* What a group knows of its problem, in shared memory: registers are for the march. */
 typedef struct {
     fd1d_tables h;
-    const fd_batch *batch;
+    fd_batch batch;
     int which, n, given; /* given: the largest magnitude that the march is given */
     int least;           /* for fd_p_chip_least */
     fd1d_step step;      /* the current segment's */
@@ -279,7 +279,7 @@ FD_P_CALLED_D void fd1d_p_date(int lanes, fd1d_p_group *g, int at)
     fd1d_p_sync(lanes);
     fd_p_most(&g->given, fd1d_p_happen(&g->h, date, at, fd1d_p_rank(lanes), lanes, 0));
     fd1d_p_sync(lanes);
-    if (event->what & FD_RECORD) fd1d_p_record(g->batch, &g->h, g->which, 1 + date, fd1d_p_rank(lanes), lanes);
+    if (event->what & FD_RECORD) fd1d_p_record(&g->batch, &g->h, g->which, 1 + date, fd1d_p_rank(lanes), lanes);
 }
 
 /* Returns the group's first point whose value is not finite, and in *largest the largest magnitude of this lane's. */
@@ -425,6 +425,7 @@ TB_D fd_status fd1d_p_segment_steps(fd1d_p_group *g, int watched, tb_real *f, fd
             fd1d_p_twice<k, lanes>(g, at, more, v);
             TB_UNROLL
             for (int i = 0; i < k; i++) u[i] = v[i];
+            if constexpr (!factored) fd1d_p_rows(k, lanes, g, fd_p_time_of(&g->h.t, at, 1), row);
         } else if constexpr (factored) {
             /* The first step reaches values that are given at faces: increments there are 0 from then on. */
             if (!early) run = at == first && g->step.gives ? 1 : last - at < longest ? last - at : longest;
@@ -486,17 +487,17 @@ TB_D void fd1d_p_solve_problem(fd1d_p_group *g)
     for (int watched = 0; watched < 2 && !found->status.what; watched++) {
         status = fd1d_p_march<k, lanes, early>(g, watched, u);
         if (!status.what || status.what == FD_GREW) break;
-        g->given = found->given;
+        if (fd1d_p_rank(lanes) == 0) g->given = found->given;
         fd1d_p_sync(lanes);
     }
     status.not_dominant = found->not_dominant;
     if (status.what) {
-        fd_p_fill_nan(g->batch, g->which, fd1d_p_rank(lanes), lanes);
+        fd_p_fill_nan(&g->batch, g->which, fd1d_p_rank(lanes), lanes);
     } else {
         fd1d_p_keep(k, lanes, g, u, g->h.value);
-        fd1d_p_record(g->batch, &g->h, g->which, 0, fd1d_p_rank(lanes), lanes);
+        fd1d_p_record(&g->batch, &g->h, g->which, 0, fd1d_p_rank(lanes), lanes);
     }
-    if (fd1d_p_rank(lanes) == 0) g->batch->status[g->which] = status;
+    if (fd1d_p_rank(lanes) == 0) g->batch.status[g->which] = status;
 }
 
 /* What a launch is told: problems first .. first + problems - 1 of a batch, and memory with room for them. */
@@ -553,7 +554,7 @@ __launch_bounds__(lanes > 32 ? lanes : FD1D_P_THREADS, fd1d_p_resident(k, lanes)
     if (early < 2 && early != exercised) return;
     if (fd1d_p_rank(lanes) == 0) {
         g->h = fd1d_p_tables_of(&launch, which);
-        g->batch = &launch.batch, g->which = launch.first + which, g->shared = shared;
+        g->batch = launch.batch, g->which = launch.first + which, g->shared = shared;
         g->n = g->h.t.found->points[0], g->given = g->h.t.found->given;
     }
     fd1d_p_sync(lanes);
@@ -597,17 +598,17 @@ TB_HD void fd1d_p_choose(fd1d_p_launch *launch)
     launch->lanes = n <= 256 ? 32 : (n <= 512 ? 512 : 1024) / most;
 }
 
-/* Fills the results of a call that is refused, if the batch says where and how many: with bits that are all set, which
-   is FD_BAD_ARGUMENT as a status, and NaN elsewhere. */
+/* Fills the results of a call that is refused as far as the batch says where and how many: with bits that are all set,
+   which is FD_BAD_ARGUMENT as a status, and NaN elsewhere. */
 template <int unused = 0>
 static void fd1d_p_refuse(const fd_batch *batch, cudaStream_t stream)
 {
-    if (fd_p_sizes(FD_FACTORS, batch)) return;
+    if (!batch || batch->problems < 1) return;
     const size_t problems = (size_t)batch->problems, times = (size_t)(1 + batch->dates), n = (size_t)batch->points[0];
     void *const at[4] = {batch->status, batch->values, batch->grid, batch->coordinates[0]};
     const size_t bytes[4] = {sizeof(fd_status), times * (size_t)batch->spots * sizeof(fd_values),
                              times * n * sizeof(tb_real), n * sizeof(double)};
-    for (int q = 0; q < 4; q++)
+    for (int q = 0; q < (fd_p_sizes(FD_FACTORS, batch) ? 1 : 4); q++)
         if (at[q] && cudaMemsetAsync(at[q], 255, problems * bytes[q], stream) != cudaSuccess)
             cudaGetLastError(); /* the pointer is not the device's: no later call is to see the error */
 }

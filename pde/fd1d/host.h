@@ -368,7 +368,7 @@ TB_HOST void fd1d_p_host_march_some(fd1d_p_host *w, int only)
    Returns whether it has not. */
 TB_HOST int fd1d_p_host_ends(fd1d_p_host *w, int b)
 {
-    int largest;
+    int largest = 0;
     w->failed[b] = w->live[b] && !w->status[b].what && fd1d_p_host_lost(w, b, &largest) >= 0;
     if (w->live[b] && !w->status[b].what && !w->failed[b]) fd_p_grown(&w->status[b], w->given[b], largest);
     return !w->failed[b];

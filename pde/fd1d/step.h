@@ -288,7 +288,7 @@ TB_HD void fd1d_p_steps_status(const fd_p_tables *t)
 TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which, int phase, int thread, int threads)
 {
     const fd_p_tables *t = &h->t;
-    fd_p_prepare(batch, t, phase, thread, threads);
+    if (phase < FD_P_PHASES) fd_p_prepare(batch, t, phase, thread, threads);
     if (phase < FD_P_PHASES || (phase != FD_P_PHASES + 1 && thread > 0) || t->found->status.what) return;
     if (phase == FD_P_PHASES) fd1d_p_count_segments(t);
     if (phase == FD_P_PHASES + 1) {
