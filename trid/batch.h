@@ -132,7 +132,7 @@ enum { TRID_BATCH_MAX_N = 1 << 30 }; /* rows of a system */
 enum {
     TRID_BATCH_ADD = 1,         /* x += A^-1 d */
     TRID_BATCH_SHARED = 2,      /* a, b, c are one matrix for all systems: n elements each, contiguous */
-    TRID_BATCH_REFINED = 4,     /* for trid_batch_scratch alone: of trid_batch_refined */
+    TRID_BATCH_REFINED = 4,     /* set by trid_batch_refined; a caller hands it to trid_batch_scratch alone */
     TRID_BATCH_REPAIR = 8,      /* only systems that an earlier launch failed at */
     TRID_BATCH_TRANSPOSED = 16, /* the transposed systems: c[j-1] x[j-1] + b[j] x[j] + a[j+1] x[j+1] = d[j] */
     TRID_BATCH_PERIODIC = 32,   /* a[0] couples row 0 to x[n-1], c[n-1] row n-1 to x[0] */
