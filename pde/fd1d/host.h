@@ -168,7 +168,8 @@ TB_HOST void fd1d_p_host_given(const fd1d_p_host *w, const tb_real *from, tb_rea
         }
 }
 
-/* The numbers of a step for each problem, as loops read them; 0 for problems that have ended. */
+/* The numbers of a step for each problem, as loops read them; 0 for problems that have ended, which then stay what they
+   are. Where F overflows that is NaN: such a problem is marched again, alone. */
 typedef struct {
     tb_real own[fd1d_p_lanes], size[fd1d_p_lanes], scale[fd1d_p_lanes]; /* scale: of exercise's multiplier times dt */
     tb_real again[2][fd1d_p_lanes], about[fd1d_p_lanes],
@@ -212,7 +213,7 @@ FD_P_FLAT void fd1d_p_host_first(const fd1d_p_host *w, const fd1d_p_weights *of)
             const tb_real f = right[at], change = of->changes ? of->size[b] * (more[at] - f) : 0;
             const tb_real extra = multiplier[at] *= of->scale[b];
             rest[at] = of->again[0][b] * f + of->about[b] * u[at] + (1 - of->about[b]) * change + extra;
-            right[at] = of->own[b] > 0 ? of->own[b] * f + change + extra : 0; /* one that has ended stays */
+            right[at] = of->own[b] * f + change + extra;
         }
 }
 
