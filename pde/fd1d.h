@@ -29,7 +29,8 @@
        MODEL_host           solves a batch by so many workers: OpenMP's threads where the program is compiled with it
      GPU (fd1d/device.h; nvcc, or tests/simt without a GPU); batch, parameters and memory are the device's
        MODEL_device_bytes   device memory that suffices for full speed
-       MODEL_device         solves a batch: a warp a problem up to 512 points (256 in double precision), else a block
+       MODEL_device         solves a batch: a warp a problem up to 512 points, else a block; 256 in double
+                            precision, and where terms depend on time
    and all models share
        fd_batch_check       checks a batch
        fd_status_string     what a status says

@@ -38,7 +38,7 @@ typedef struct {
     fd_cell *cell[3];
     tb_real *far_of[3];    /* fd_cells' */
     tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
-    int room[3];           /* the batch's points, and how many steps */
+    int room[3];           /* the batch's points */
     fd_interval *interval; /* between the dates */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */

@@ -102,12 +102,12 @@ TB_HD fd_status fd_p_check(int factors, const fd_batch *batch, const fd_problem 
 enum {
     FD_P_AT_POINTS,      /* of each axis */
     FD_P_AT_NUMBERS = 3, /* likewise */
-    FD_P_AT_TIME = 6,
-    FD_P_AT_STEP, /* of steps that are alike, the first: they are too short to be distinguished */
+    FD_P_AT_SPOT = 6,
+    FD_P_AT_TIME,
     FD_P_AT_FINAL,
     FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
-    FD_P_AT_SPOT,
-    FD_P_AT_FAST, /* fd_p_too_fast's number */
+    FD_P_AT_FAST,  /* fd_p_too_fast's number */
+    FD_P_AT_STEP,  /* of steps that are alike, the first: they are too short to be distinguished */
     FD_P_FAULTS
 };
 
@@ -129,13 +129,6 @@ typedef struct {
 TB_HD const fd_date *fd_p_event(const fd_problem *problem, int date)
 {
     return date >= 0 && problem->at_date && problem->at_date[date].what ? &problem->at_date[date] : (const fd_date *)0;
-}
-
-/* Returns whether two steps have the same length, up to rounding. */
-TB_HD int fd_p_as_long(const fd_step *one, const fd_step *other)
-{
-    const double first = one->from - one->to, second = other->from - other->to;
-    return fabs(first - second) <= 1e-11 * first;
 }
 
 #endif /* FD_COMMON_PROBLEM_H */

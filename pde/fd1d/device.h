@@ -62,6 +62,7 @@ TB_D int fd1d_p_rank(int lanes)
     return trid_block_thread() % lanes;
 }
 
+/* Waits for the group's lanes. */
 TB_D void fd1d_p_sync(int lanes)
 {
     if (lanes > 32)
@@ -567,14 +568,13 @@ template <int k, int lanes>
 static cudaError_t fd1d_p_run_shape(fd1d_p_launch *launch, cudaStream_t stream)
 {
     constexpr int threads = lanes > 32 ? lanes : FD1D_P_THREADS, each = threads / lanes;
-    constexpr int two = lanes == 32 && (int)fd1d_p_steady;
+    constexpr int two = lanes == 32 && (int)fd1d_p_steady, one = two ? 0 : 2, other = two ? 1 : 2;
     const unsigned problems = (unsigned)launch->problems, blocks = (problems + each - 1) / each;
     cudaError_t error =
         trid_launch(fd1d_p_prepare_kernel<FD1D_P_THREADS>, problems, FD1D_P_THREADS, 0, stream, *launch);
-    if (error == cudaSuccess)
-        error = trid_launch(fd1d_p_kernel < k, lanes, two ? 0 : 2 >, blocks, threads, 0, stream, *launch);
+    if (error == cudaSuccess) error = trid_launch(fd1d_p_kernel<k, lanes, one>, blocks, threads, 0, stream, *launch);
     if (error == cudaSuccess && two)
-        error = trid_launch(fd1d_p_kernel < k, lanes, two ? 1 : 2 >, blocks, threads, 0, stream, *launch);
+        error = trid_launch(fd1d_p_kernel<k, lanes, other>, blocks, threads, 0, stream, *launch);
     return error;
 }
 
@@ -582,7 +582,7 @@ static cudaError_t fd1d_p_run_shape(fd1d_p_launch *launch, cudaStream_t stream)
 template <int unused = 0>
 static cudaError_t fd1d_p_run_size(fd1d_p_launch *launch, cudaStream_t stream)
 {
-    constexpr int most = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8;
+    constexpr int most = (int)fd1d_p_most_rows;
     const int per_lane = launch->per_lane, lanes = launch->lanes;
     return per_lane == 4                  ? fd1d_p_run_shape<4, 32>(launch, stream)
            : lanes == 32 && per_lane == 8 ? fd1d_p_run_shape<8, 32>(launch, stream)
@@ -593,7 +593,7 @@ static cudaError_t fd1d_p_run_size(fd1d_p_launch *launch, cudaStream_t stream)
 /* Sets the shape of a launch. */
 TB_HD void fd1d_p_choose(fd1d_p_launch *launch)
 {
-    const int most = TB_BYTES == 4 && (int)fd1d_p_steady ? 16 : 8, n = launch->batch.points[0];
+    const int most = (int)fd1d_p_most_rows, n = launch->batch.points[0];
     launch->per_lane = n <= 128 ? 4 : n <= 256 ? 8 : most;
     launch->lanes = n <= 256 ? 32 : (n <= 512 ? 512 : 1024) / most;
 }
@@ -638,7 +638,8 @@ static size_t fd1d_device_bytes(const fd_batch *batch)
    Leaves   status and values, the grid's values and coordinates, when the stream has executed the launches
    Returns  FD_OK; as fd_batch_check, FD_BAD_SIZE for more than FD1D_MOST points, FD_BAD_ARGUMENT for a null pointer and
             FD_NO_ROOM for too little memory, with FD_BAD_ARGUMENT and NaN in the results; FD_LAUNCH_FAILED
-   Cost     two launches, no transfer; a step of a run: that of trid_warp_solve, and three operations a point */
+   Cost     two or three launches for the problems that memory has room for, no transfer; a step of a run: that of
+            trid_warp_solve, and three operations a point */
 template <int unused = 0>
 static int fd1d_device(const fd_batch *batch, const fd_model_parameters *parameters, void *memory, size_t bytes,
                        cudaStream_t stream)
