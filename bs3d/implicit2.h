@@ -39,103 +39,108 @@ TB_D void bs3d_p_solve_points(int per_lane, int steps, const tb_real *f, const t
     trid_warp_solve(per_lane, 32, per_lane * 32, steps, f, d);
 }
 
+/* Computes L u by a warp, as bs3d_p_sweep_planes does, and leaves plane k-1 in shared memory. */
+template <int form, int halves>
+TB_D void bs3d_p_upward_stencil(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, int warp,
+                                const bs3d_p_stretch *s, bs3d_p_ring *ring)
+{
+    const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::up_rows;
+    const int stride = bs3d_p_stride(8 * halves), size = (tile_rows + 2) * stride, in_row = 8 * halves / columns;
+    const int threads = bs3d_p_up_threads(halves), vectors = bs3d_p_vectors(size, threads);
+    const int lane = (int)threadIdx.x & 31, row = rows * (warp / in_row),
+              x = columns * (lane + 32 * (warp % in_row)), valid = x < plan->pitch;
+    const int from_west = valid && lane == 0, from_east = valid && lane == 31;
+    const int place = (valid ? row : 0) * stride + BS3D_P_PAD + (valid ? x : 0);
+    bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    tb_real now[columns * rows] = {0}, next[columns * rows] = {0}, out[columns * rows];
+    tb_real patch[(columns + 2) * (rows + 2)];
+    bs3d_p_axis_rows(plan, tables, 0, valid ? x : plan->pitch, columns, xs);
+    bs3d_p_axis_rows(plan, tables, 1, tile_rows * (int)blockIdx.x + row, rows, ys);
+    for (int k = s->first; k < s->to + 1 + halves; k++) {
+        TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
+        bs3d_p_barrier_all(threads);
+        const tb_real *p = bs3d_p_next_plane<vectors, size>(s, ring, k) + place + stride;
+        if (k <= s->to) {
+            bs3d_p_plane_weights(s->weights, k - s->first + 2, z);
+            bs3d_p_patch(form, p, stride, from_west, from_east, patch);
+            bs3d_lane_plane(form, columns, rows, pairs, xs, ys, z, patch, now, next, out);
+            TB_UNROLL
+            for (int n = 0; n < rows; n++)
+                if (valid)
+                    bs3d_p_store(columns, out + n * columns, s->between + ((k & 1) * tile_rows + n) * stride + place);
+        }
+    }
+}
+
+/* Solves half a row or a row by a warp, 8 points a lane, and eliminates, a plane behind bs3d_p_upward_stencil. A half
+   is solved as if the other were 0, leaves its value at the seam, and is corrected a plane later, when both are there:
+   with g what the points of a half take from the other's unknown x' at the seam, x = y - g x', where two equations give
+   both unknowns there (bs3d_p_factor_seam). */
+template <int halves>
+TB_D void bs3d_p_upward_solve(const bs3d_p_plan *plan, const tb_real *tables, int warp, const bs3d_p_stretch *s,
+                              bs3d_p_ring *ring, tb_real *seams, tb_real *v, tb_real *interfaces)
+{
+    const int per_lane = 8, factors = TRID_WARP_FACTOR_LEN(per_lane), tile_rows = bs3d_p_shape::up_rows;
+    const int stride = bs3d_p_stride(per_lane * halves), threads = bs3d_p_up_threads(halves);
+    const int size = (tile_rows + 2) * stride, vectors = bs3d_p_vectors(size, threads);
+    const int lane = (int)threadIdx.x & 31, row = warp / halves, half = warp % halves;
+    const int x = per_lane * (32 * half + lane), j = tile_rows * (int)blockIdx.x + row;
+    const int stores = x < plan->pitch && j < plan->model.points[1];
+    const tb_real *table = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half + lane;
+    tb_real f[factors], g[per_lane], y[per_lane] = {0}, first_unknown[per_lane] = {0}, d[per_lane] = {0},
+                                                        *seam = seams + 4 * row;
+    TB_UNROLL
+    for (int e = 0; e < factors; e++) f[e] = table[32 * e];
+    TB_UNROLL
+    for (int e = 0; e < per_lane; e++) g[e] = halves > 1 ? table[32 * (factors + e)] : 0;
+    const tb_real *link = table - lane + 32 * (BS3D_P_HALF - 1);
+    const tb_real own = halves > 1 ? link[0] : 0, other = halves > 1 ? link[1] : 0;
+    const int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 3 * half]);
+    const long long at = x + (long long)plan->pitch * j;
+    for (int k = s->first; k < s->to + 1 + halves; k++) {
+        const int solves = k > s->from + 1 && k < s->to + 2; /* plane k-2 */
+        TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
+        bs3d_p_barrier_all(threads);
+        bs3d_p_next_plane<vectors, size>(s, ring, k);
+        const tb_real *right = s->between + ((~k & 1) * tile_rows + row) * stride + BS3D_P_PAD + x;
+        if (halves == 1 && solves) bs3d_p_solve_points(per_lane, steps, f, right, d);
+        if (k > s->from + halves) { /* plane k-1-halves is complete */
+            const tb_real *both = seam + 2 * (~k & 1);
+            tb_real across = halves > 1 ? other * both[!half] - own * both[half] : 0;
+            TB_UNROLL
+            for (int r = 0; r < per_lane && halves > 1; r++) d[r] -= g[r] * across;
+            bs3d_p_eliminate(per_lane, s->weights + BS3D_P_PLANE_WEIGHTS * (k - s->first + 2 - halves) + 8, d, y,
+                             first_unknown);
+            if (stores) bs3d_p_store(per_lane, y, v + plan->plane * (k - 1 - halves) + at);
+        }
+        if (halves > 1 && solves) {
+            bs3d_p_solve_points(per_lane, steps, f, right, d);
+            if (lane == (half ? 0 : 31)) seam[2 * (k & 1) + half] = half ? d[0] : d[per_lane - 1];
+        }
+    }
+    if (stores)
+        bs3d_p_store_interface(per_lane, plan, tables, s->partition, s->to - 1, y, first_unknown, interfaces + at);
+}
+
 /* Sweeps upward for rows of up to 256 points for each half, 1 or 2: L u, the x lines and the forward elimination in z.
-   A block has whole rows. Some warps compute L u as in bs3d_p_sweep_planes, and leave plane k-1 in shared memory. The
-   others solve half a row or a row each, 8 points a lane, and eliminate, a plane behind. A half is solved as if the
-   other were 0, leaves its value at the seam, and is corrected a plane later, when both are there: with g what the
-   points of a half take from the other's unknown x' at the seam, x = y - g x', where two equations give both unknowns
-   there (bs3d_p_factor_seam). */
+   A block has whole rows. Some warps compute L u, the others solve. */
 template <int form, int halves>
 TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, const tb_real *tables, const tb_real *u,
                              tb_real *v, tb_real *interfaces, unsigned char *memory, const bs3d_p_span *span = 0)
 {
-    const int per_lane = 8, columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows;
-    const int tile_rows = bs3d_p_shape::up_rows;
-    const int stride = bs3d_p_stride(per_lane * halves), size = (tile_rows + 2) * stride,
-              stencil_warps = bs3d_p_stencil_warps(halves);
-    const int threads = bs3d_p_up_threads(halves), vectors = bs3d_p_vectors(size, threads);
-    int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x & 31, j = tile_rows * (int)blockIdx.x;
-    int nz = plan->model.points[2], from, to;
-    int partition = bs3d_p_span_of(plan, span, (int)blockIdx.y, &from, &to);
-    int first = from > 1 ? from - 1 : 0, last = to < nz ? to : nz - 1, levels = to - first + 5;
-    tb_real *weights = (tb_real *)memory, *between = weights + BS3D_P_PLANE_WEIGHTS * levels,
-            *slots = between + 2 * tile_rows * stride, *seams = slots + BS3D_P_RING_SLOTS * size;
-    bs3d_p_all_plane_weights(from, to, tables, first - 2, levels, weights);
-    for (int e = trid_block_thread(); e < 2 * tile_rows * stride; e += trid_block_threads()) between[e] = 0;
-    bs3d_p_ring ring = bs3d_p_open_ring(vectors, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, j - 1,
-                                        tile_rows + 2, stride, slots);
-    const int ahead = BS3D_P_RING_SLOTS - 1;
-    int slot = 0;
-    for (int k = 0; k < ahead; k++) bs3d_p_prefetch_plane(vectors, &ring, k, first + k <= last ? first + k : -1);
-
-    if (warp < stencil_warps) {
-        const int in_row = per_lane * halves / columns; /* warps */
-        int row = rows * (warp / in_row), x = columns * (lane + 32 * (warp % in_row)), valid = x < plan->pitch;
-        int from_west = valid && lane == 0, from_east = valid && lane == 31;
-        int place = (valid ? row : 0) * stride + BS3D_P_PAD + (valid ? x : 0);
-        bs3d_row xs[bs3d_p_shape::columns], ys[bs3d_p_shape::rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-        tb_real now[bs3d_p_shape::points] = {0}, next[bs3d_p_shape::points] = {0}, out[bs3d_p_shape::points];
-        tb_real patch[(bs3d_p_shape::columns + 2) * (bs3d_p_shape::rows + 2)];
-        bs3d_p_axis_rows(plan, tables, 0, valid ? x : plan->pitch, columns, xs);
-        bs3d_p_axis_rows(plan, tables, 1, j + row, rows, ys);
-        for (int k = first; k < to + 1 + halves; k++) {
-            TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-            bs3d_p_barrier_all(threads);
-            bs3d_p_prefetch_plane(vectors, &ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
-                                  k + ahead <= last ? k + ahead : -1);
-            if (k <= to) {
-                bs3d_p_plane_weights(weights, k - first + 2, z);
-                bs3d_p_patch(form, slots + slot * size + place + stride, stride, from_west, from_east, patch);
-                bs3d_lane_plane(form, columns, rows, pairs, xs, ys, z, patch, now, next, out);
-                TB_UNROLL
-                for (int n = 0; n < rows; n++)
-                    if (valid)
-                        bs3d_p_store(columns, out + n * columns, between + ((k & 1) * tile_rows + n) * stride + place);
-            }
-            if (++slot == BS3D_P_RING_SLOTS) slot = 0;
-        }
-    } else {
-        int row = (warp - stencil_warps) / halves, half = (warp - stencil_warps) % halves,
-            x = per_lane * (32 * half + lane);
-        int stores = x < plan->pitch && j + row < plan->model.points[1];
-        const tb_real *table = tables + BS3D_P_X_FACTORS + 32 * BS3D_P_HALF * half + lane;
-        tb_real f[TRID_WARP_FACTOR_LEN(per_lane)], g[per_lane], y[per_lane] = {0}, first_unknown[per_lane] = {0},
-                                                                d[per_lane] = {0}, *seam = seams + 4 * row;
-        TB_UNROLL
-        for (int e = 0; e < TRID_WARP_FACTOR_LEN(per_lane); e++) f[e] = table[32 * e];
-        TB_UNROLL
-        for (int e = 0; e < per_lane; e++) g[e] = halves > 1 ? table[32 * (TRID_WARP_FACTOR_LEN(per_lane) + e)] : 0;
-        const tb_real *link = table - lane + 32 * (BS3D_P_HALF - 1);
-        tb_real own = halves > 1 ? link[0] : 0, other = halves > 1 ? link[1] : 0;
-        int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 3 * half]);
-        long long at = x + (long long)plan->pitch * (j + row);
-        for (int k = first; k < to + 1 + halves; k++) {
-            int solves = k > from + 1 && k < to + 2; /* plane k-2 */
-            int complete = k > from + halves;        /* plane k-1-halves */
-            TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
-            bs3d_p_barrier_all(threads);
-            bs3d_p_prefetch_plane(vectors, &ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
-                                  k + ahead <= last ? k + ahead : -1);
-            const tb_real *right = between + ((~k & 1) * tile_rows + row) * stride + BS3D_P_PAD + x;
-            if (halves == 1 && solves) bs3d_p_solve_points(per_lane, steps, f, right, d);
-            if (complete) {
-                const tb_real *both = seam + 2 * (~k & 1);
-                tb_real across = halves > 1 ? other * both[!half] - own * both[half] : 0;
-                TB_UNROLL
-                for (int r = 0; r < per_lane && halves > 1; r++) d[r] -= g[r] * across;
-                bs3d_p_eliminate(per_lane, weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2 - halves) + 8, d, y,
-                                 first_unknown);
-                if (stores) bs3d_p_store(per_lane, y, v + plan->plane * (k - 1 - halves) + at);
-            }
-            if (halves > 1 && solves) {
-                bs3d_p_solve_points(per_lane, steps, f, right, d);
-                if (lane == (half ? 0 : 31)) seam[2 * (k & 1) + half] = half ? d[0] : d[per_lane - 1];
-            }
-            if (++slot == BS3D_P_RING_SLOTS) slot = 0;
-        }
-        if (stores)
-            bs3d_p_store_interface(per_lane, plan, tables, partition, to - 1, y, first_unknown, interfaces + at);
-    }
+    const int stencil_warps = bs3d_p_stencil_warps(halves), warp = (int)threadIdx.x / 32;
+    const int rows = bs3d_p_shape::up_rows, stride = bs3d_p_stride(8 * halves), size = (rows + 2) * stride;
+    const int vectors = bs3d_p_vectors(size, bs3d_p_up_threads(halves));
+    const bs3d_p_stretch s =
+        bs3d_p_open_stretch<1, 1, 2 * rows * stride>(plan, span, (int)blockIdx.y, tables, memory);
+    bs3d_p_ring ring = bs3d_p_open_ring(vectors, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD,
+                                        rows * (int)blockIdx.x - 1, rows + 2, stride, s.slots);
+    bs3d_p_prefetch_first(vectors, &s, &ring);
+    if (warp < stencil_warps)
+        bs3d_p_upward_stencil<form, halves>(pairs, plan, tables, warp, &s, &ring);
+    else
+        bs3d_p_upward_solve<halves>(plan, tables, warp - stencil_warps, &s, &ring, s.slots + BS3D_P_RING_SLOTS * size,
+                                    v, interfaces);
 }
 
 template <int form, int halves>
@@ -229,6 +234,46 @@ TB_D void bs3d_p_prefetch_slices(int per_lane, int lines, const bs3d_p_plan *pla
     trid_copy_commit();
 }
 
+/* Fills shared memory: zeros in the ring, and the factors of y that are there; loads those that are in registers. All
+   threads call. */
+template <int per_lane>
+TB_D void bs3d_p_open_down(int prefetch, const tb_real *tables, tb_real *f, tb_real *factors, tb_real *ring)
+{
+    const int lines = bs3d_p_lines(per_lane), thread = (int)threadIdx.x;
+    for (int e = thread; e < prefetch * 2 * bs3d_p_slice(per_lane, lines); e += 32 * lines) ring[e] = 0;
+    for (int e = thread; e < (int)bs3d_p_factors_len(per_lane); e += 32 * lines)
+        factors[e] = tables[BS3D_P_Y_FACTORS + e];
+    __syncthreads();
+    TB_UNROLL
+    for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(per_lane) && per_lane == 8; e++)
+        f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * per_lane ? thread / lines : thread % 32)];
+}
+
+/* Loads the last unknowns of a partition and of the one before: `count` rows of theirs are the thread's. */
+template <int per_lane, int follows>
+TB_D void bs3d_p_load_lasts(const bs3d_p_plan *plan, long long at, int count, const tb_real *interfaces, tb_real *last,
+                            tb_real *before)
+{
+    TB_UNROLL
+    for (int r = 0; r < per_lane; r++) {
+        const tb_real *end = interfaces + plan->plane * (plan->partitions + (int)blockIdx.y) + at + plan->pitch * r;
+        last[r] = r < count ? *end : 0;
+        before[r] = r < count && (follows || blockIdx.y > 0) ? end[-plan->plane] : 0;
+    }
+}
+
+/* Solves the y lines of a plane, with the factors f in registers or those that are stored. All threads call. */
+template <int per_lane>
+TB_D void bs3d_p_solve_lines(int steps, const tb_real *f, const tb_real *stored, tb_real *d, tb_real *shared)
+{
+    const int lines = bs3d_p_lines(per_lane), partition = (int)threadIdx.x / lines, rank = (int)threadIdx.x % 32;
+    if (per_lane == 8)
+        trid_block_interleaved_solve(per_lane, lines, 32, per_lane * 32, steps, f, d, shared);
+    else
+        trid_block_interleaved_solve_stored(per_lane, lines, 32, per_lane * 32, steps, stored + partition,
+                                            stored + 32 * 5 * per_lane + rank, 32, d, shared);
+}
+
 /* Sweeps downward: back substitution in z, the y lines, u += the result. A block has some columns in x and all rows, in
    one partition of planes, and prefetches plan.prefetch planes. follows: before the first partition there is another
    slab's. */
@@ -241,8 +286,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
     TRID_DYNAMIC_SHARED(memory);
     const int lines = bs3d_p_lines(per_lane);
     tb_real *shared = (tb_real *)memory;
-    int thread = (int)threadIdx.x, partition = thread / lines, rank = thread % 32,
-        x = lines * (int)blockIdx.x + thread % lines;
+    int thread = (int)threadIdx.x, partition = thread / lines, x = lines * (int)blockIdx.x + thread % lines;
     int first = per_lane * partition, from, to, slot = 0;
     int count = x < plan.model.points[0] ? plan.model.points[1] - first : 0; /* of the thread's rows */
     bs3d_p_partition(plan.model.points[2], plan.partitions, (int)blockIdx.y, &from, &to);
@@ -251,24 +295,13 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
             *ring = factors + bs3d_p_factors_len(per_lane);
     const int place = partition * (per_lane + 1) * lines + thread % lines;
     trid_copy_place place_of_ring = trid_copy_place_of(ring);
-    for (int e = thread; e < plan.prefetch * 2 * bs3d_p_slice(per_lane, lines); e += 32 * lines) ring[e] = 0;
-    for (int e = thread; e < (int)bs3d_p_factors_len(per_lane); e += 32 * lines)
-        factors[e] = tables[BS3D_P_Y_FACTORS + e];
+    bs3d_p_open_down<per_lane>(plan.prefetch, tables, f, factors, ring);
     const tb_real *stored = bs3d_p_factors_len(per_lane) ? factors : tables + BS3D_P_Y_FACTORS;
-    __syncthreads();
-    TB_UNROLL
-    for (int e = 0; e < TRID_INTERLEAVED_FACTOR_LEN(per_lane) && per_lane == 8; e++)
-        f[e] = tables[BS3D_P_Y_FACTORS + 32 * e + (e < 5 * per_lane ? partition : rank)];
     int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + 1]);
     for (int n = 0; n < plan.prefetch; n++)
         bs3d_p_prefetch_slices(per_lane, lines, &plan, to - 1 - n, from, v, u, place_of_ring, n);
     long long at = x + (long long)plan.pitch * first;
-    TB_UNROLL
-    for (int r = 0; r < per_lane; r++) {
-        const tb_real *end = interfaces + plan.plane * (plan.partitions + (int)blockIdx.y) + at + plan.pitch * r;
-        z[r] = r < count ? *end : 0;
-        before[r] = r < count && (follows || blockIdx.y > 0) ? end[-plan.plane] : 0;
-    }
+    bs3d_p_load_lasts<per_lane, follows>(&plan, at, count, interfaces, z, before);
     tb_real scale = 0, next = -1, spike = 0; /* the last plane is known already */
     u += at + plan.plane * (to - 1);
     TRID_COPY_AWAIT(0);
@@ -287,11 +320,7 @@ TRID_KERNEL void bs3d_p_implicit2_down(bs3d_p_plan plan, const tb_real *__restri
         /* Plane k-1 is there, and after the solver's barriers everybody sees it. */
         if (plan.prefetch == 3) TRID_COPY_AWAIT(1);
         if (plan.prefetch == 2) TRID_COPY_AWAIT(0);
-        if (per_lane == 8)
-            trid_block_interleaved_solve(per_lane, lines, 32, per_lane * 32, steps, f, d, shared);
-        else
-            trid_block_interleaved_solve_stored(per_lane, lines, 32, per_lane * 32, steps, stored + partition,
-                                                stored + 32 * 5 * per_lane + rank, 32, d, shared);
+        bs3d_p_solve_lines<per_lane>(steps, f, stored, d, shared);
         bs3d_p_prefetch_slices(per_lane, lines, &plan, k - plan.prefetch, from, v, u - at - plan.plane * k,
                                place_of_ring, slot);
         tb_real *to_u = u;

@@ -51,6 +51,7 @@ typedef struct {
     const tb_real *grid;
     long long plane;
     int size;                      /* bytes of a slot */
+    int slot;                      /* where the plane is that comes next */
     int to[BS3D_P_MOST_VECTORS];   /* byte of a slot where a vector goes */
     int from[BS3D_P_MOST_VECTORS]; /* where it is in a plane, or -1 */
 } bs3d_p_ring;
@@ -71,6 +72,7 @@ TB_D bs3d_p_ring bs3d_p_open_ring(int vectors, const bs3d_p_plan *plan, const tb
     ring.grid = u;
     ring.plane = plan->plane;
     ring.size = rows * stride * (int)sizeof(tb_real);
+    ring.slot = 0;
     TB_UNROLL
     for (int n = 0; n < vectors; n++) {
         int vector = trid_block_thread() + n * trid_block_threads(), row = vector / (stride / BS3D_P_V),
@@ -103,8 +105,7 @@ TB_D void bs3d_p_prefetch_plane(int vectors, const bs3d_p_ring *ring, int slot, 
 TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
 {
     tb_real v[8];
-    bs3d_p_load(4, weights + BS3D_P_PLANE_WEIGHTS * k, v);
-    bs3d_p_load(4, weights + BS3D_P_PLANE_WEIGHTS * k + 4, v + 4);
+    bs3d_p_load(8, weights + BS3D_P_PLANE_WEIGHTS * k, v);
     z[0].up = v[0];
     z[0].weight = v[1];
     z[1].up = v[2];
@@ -136,6 +137,50 @@ TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int 
         weights[8] = eliminated ? factors[0] : 0;
         weights[9] = eliminated ? factors[4] : 0;
     }
+}
+
+/* The planes that a block sweeps over, upward, and its shared memory. */
+typedef struct {
+    int partition, from, to;            /* a partition, of planes from .. to-1 */
+    int first, last;                    /* the planes that come: on each side as many more as there are time steps */
+    tb_real *weights, *between, *slots; /* the planes' weights; planes of what was made of them; the ring's slots */
+} bs3d_p_stretch;
+
+/* Finds partition n of a launch, and divides shared memory, with `between` zeros. All threads call. */
+template <int steps, int forward, int between>
+TB_D bs3d_p_stretch bs3d_p_open_stretch(const bs3d_p_plan *plan, const bs3d_p_span *span, int n, const tb_real *tables,
+                                        unsigned char *memory)
+{
+    const int nz = plan->model.points[2];
+    bs3d_p_stretch s;
+    s.partition = bs3d_p_span_of(plan, span, n, &s.from, &s.to);
+    s.first = s.from > steps ? s.from - steps : 0;
+    s.last = s.to + steps <= nz ? s.to + steps - 1 : nz - 1;
+    const int levels = s.to - s.first + 5;
+    s.weights = (tb_real *)memory;
+    s.between = s.weights + BS3D_P_PLANE_WEIGHTS * levels;
+    s.slots = s.between + between;
+    bs3d_p_all_plane_weights(forward ? s.from : s.to, s.to, tables, s.first - 2, levels, s.weights);
+    for (int e = trid_block_thread(); e < between; e += trid_block_threads()) s.between[e] = 0;
+    return s;
+}
+
+/* Prefetches the first planes of a sweep. */
+TB_D void bs3d_p_prefetch_first(int vectors, const bs3d_p_stretch *s, const bs3d_p_ring *ring)
+{
+    for (int n = 0; n < BS3D_P_RING_SLOTS - 1; n++)
+        bs3d_p_prefetch_plane(vectors, ring, n, s->first + n <= s->last ? s->first + n : -1);
+}
+
+/* Returns the slot of plane k, for which all have met, and prefetches a later one where plane k-1 was. */
+template <int vectors, int size>
+TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring *ring, int k)
+{
+    const int slot = ring->slot, ahead = BS3D_P_RING_SLOTS - 1;
+    bs3d_p_prefetch_plane(vectors, ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
+                          k + ahead <= s->last ? k + ahead : -1);
+    ring->slot = slot + 1 < BS3D_P_RING_SLOTS ? slot + 1 : 0;
+    return s->slots + slot * size;
 }
 
 /* Eliminates forward in z: y = d - l y, y being that of the plane before, and adds h y to `first`, the partition's
@@ -220,17 +265,20 @@ TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_
                     carry->now[step], carry->next[step], carry->out);
 }
 
-/* The same for points of a column beside the tile. */
+/* The same for points of a column beside the tile; leaves them in shared memory, if they are valid. */
 TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_lane *lane, const bs3d_p_carry *carry,
-                             const tb_real *p)
+                             const tb_real *p, int valid, tb_real *made)
 {
-    const int rows = bs3d_p_shape::rows;
+    const int rows = bs3d_p_shape::rows, stride = bs3d_p_stride(bs3d_p_shape::columns);
     tb_real patch[3 * (rows + 2)];
     TB_UNROLL
     for (int n = 0; n < 3 * (rows + 2); n++)
-        patch[n] = p[(n / 3 - 1) * bs3d_p_stride(bs3d_p_shape::columns) + n % 3 - 1];
+        patch[n] = p[(n / 3 - 1) * stride + n % 3 - 1];
     bs3d_lane_plane(form, 1, rows, pairs, lane->xs, lane->ys, carry->z, patch, carry->now[0], carry->next[0],
                     carry->out);
+    TB_UNROLL
+    for (int n = 0; n < rows; n++)
+        if (valid) made[n * stride] = carry->out[n];
 }
 
 /* Loads the rows of the part's points, of a tile that begins at column i and row j, and finds which of its rows are the
@@ -268,23 +316,17 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
 {
     const int columns = bs3d_p_shape::columns, rows = bs3d_p_shape::rows, tile_rows = bs3d_p_shape::tile_rows;
     const int stride = bs3d_p_stride(columns), size = (tile_rows + 2 * steps) * stride;
-    const int vectors = bs3d_p_vectors(size, bs3d_p_tile_threads(steps)), ahead = BS3D_P_RING_SLOTS - 1;
+    const int vectors = bs3d_p_vectors(size, bs3d_p_tile_threads(steps));
     bs3d_p_launch_dependents();
-    const int warp = (int)threadIdx.x / 32, rank = (int)threadIdx.x & 31;
-    int i = plan->tile * (int)blockIdx.x, j = tile_rows * (int)blockIdx.y, nz = plan->model.points[2], from, to;
-    int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
-    int partition = bs3d_p_span_of(plan, span, (int)blockIdx.z, &from, &to);
-    int first = from > steps ? from - steps : 0, last = to + steps <= nz ? to + steps - 1 : nz - 1;
-    int levels = to - first + 5;
-    tb_real *weights = (tb_real *)memory, *between = weights + BS3D_P_PLANE_WEIGHTS * levels,
-            *slots = between + (steps - 1) * 2 * size;
-    bs3d_p_all_plane_weights(forward ? from : to, to, tables, first - 2, levels, weights);
-    for (int e = trid_block_thread(); e < (steps - 1) * 2 * size; e += trid_block_threads()) between[e] = 0;
+    const int i = plan->tile * (int)blockIdx.x, j = tile_rows * (int)blockIdx.y;
+    const int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
+    const bs3d_p_stretch s =
+        bs3d_p_open_stretch<steps, forward, (steps - 1) * 2 * size>(plan, span, (int)blockIdx.z, tables, memory);
     bs3d_p_ring ring = bs3d_p_open_ring(vectors, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps,
-                                        tile_rows + 2 * steps, stride, slots);
-
-    const bs3d_p_part part = bs3d_p_part_of(steps, warp, rank, width);
-    tb_real *target = v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (first - 2 * steps + 1);
+                                        tile_rows + 2 * steps, stride, s.slots);
+    const bs3d_p_part part = bs3d_p_part_of(steps, (int)threadIdx.x / 32, (int)threadIdx.x & 31, width);
+    tb_real *target =
+        v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (s.first - 2 * steps + 1);
     bs3d_row xs[columns], ys[rows], z[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     tb_real now[2][columns * rows] = {{0}}, next[2][columns * rows] = {{0}}, out[columns * rows];
     tb_real y[columns * rows] = {0}, first_unknown[columns * rows] = {0};
@@ -293,50 +335,41 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
     const bs3d_p_lane lane = {part.from_west, part.from_east, xs, ys};
     const bs3d_p_carry carry = {now, next, z, out};
 
-    int slot = 0;
     bs3d_p_grid_wait();
-    for (int k = 0; k < ahead; k++) bs3d_p_prefetch_plane(vectors, &ring, k, first + k <= last ? first + k : -1);
-    for (int k = first; k < to + 2 * steps - 1; k++, target += plan->plane) {
+    bs3d_p_prefetch_first(vectors, &s, &ring);
+    for (int k = s.first; k < s.to + 2 * steps - 1; k++, target += plan->plane) {
         TRID_COPY_AWAIT(BS3D_P_RING_SLOTS - 2);
         __syncthreads();
-        bs3d_p_prefetch_plane(vectors, &ring, slot > 0 ? slot - 1 : BS3D_P_RING_SLOTS - 1,
-                              k + ahead <= last ? k + ahead : -1);
-        const tb_real *p = slots + slot * size + part.place;
-        tb_real *made = between + (k & 1) * size + part.place;
-        if (k < to + steps) { /* the first step */
-            bs3d_p_plane_weights(weights, k - first + 2, z);
+        const tb_real *p = bs3d_p_next_plane<vectors, size>(&s, &ring, k) + part.place;
+        tb_real *made = s.between + (k & 1) * size + part.place;
+        if (k < s.to + steps) { /* the first step */
+            bs3d_p_plane_weights(s.weights, k - s.first + 2, z);
             if (part.beside) {
-                bs3d_p_step_beside(form, pairs, &lane, &carry, p);
-                TB_UNROLL
-                for (int n = 0; n < rows; n++)
-                    if (part.valid) made[n * stride] = out[n];
+                bs3d_p_step_beside(form, pairs, &lane, &carry, p, part.valid, made);
             } else {
                 bs3d_p_step(form, 0, pairs, &lane, &carry, p);
-                if (forward && k > from)
-                    bs3d_p_eliminate(columns * rows, weights + BS3D_P_PLANE_WEIGHTS * (k - first + 2) + 8, out, y,
+                if (forward && k > s.from)
+                    bs3d_p_eliminate(columns * rows, s.weights + BS3D_P_PLANE_WEIGHTS * (k - s.first + 2) + 8, out, y,
                                      first_unknown);
-                if (steps == 1) bs3d_p_store_rows(stores, k > from, forward ? y : out, target, plan->pitch);
+                if (steps == 1) bs3d_p_store_rows(stores, k > s.from, forward ? y : out, target, plan->pitch);
                 TB_UNROLL
                 for (int n = 0; n < rows && steps == 2; n++)
                     if (part.valid) bs3d_p_store(columns, out + n * columns, made + n * stride);
             }
         }
-        if (steps == 2 && !part.beside && k > from) { /* the second, two planes behind */
-            p = between + (~k & 1) * size + part.place;
-            bs3d_p_plane_weights(weights, k - first, z);
-            bs3d_p_step(form, 1, pairs, &lane, &carry, p);
-            bs3d_p_store_rows(stores, k - 3 >= from, out, target, plan->pitch);
+        if (steps == 2 && !part.beside && k > s.from) { /* the second, two planes behind */
+            bs3d_p_plane_weights(s.weights, k - s.first, z);
+            bs3d_p_step(form, 1, pairs, &lane, &carry, s.between + (~k & 1) * size + part.place);
+            bs3d_p_store_rows(stores, k - 3 >= s.from, out, target, plan->pitch);
         }
-        if (++slot == BS3D_P_RING_SLOTS) slot = 0;
     }
-    if (forward) {
-        tb_real *at = interfaces + i + part.x + (long long)plan->pitch * (j + part.row);
-        TB_UNROLL
-        for (int n = 0; n < rows; n++)
-            if (stores[n])
-                bs3d_p_store_interface(columns, plan, tables, partition, to - 1, y + n * columns,
-                                       first_unknown + n * columns, at + n * plan->pitch);
-    }
+    if (!forward) return;
+    tb_real *at = interfaces + i + part.x + (long long)plan->pitch * (j + part.row);
+    TB_UNROLL
+    for (int n = 0; n < rows; n++)
+        if (stores[n])
+            bs3d_p_store_interface(columns, plan, tables, s.partition, s.to - 1, y + n * columns,
+                                   first_unknown + n * columns, at + n * plan->pitch);
 }
 
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
