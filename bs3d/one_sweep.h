@@ -97,10 +97,37 @@ TB_D void bs3d_p_prefetch_row(const tb_real *from, int left, trid_copy_place to)
     trid_copy_commit();
 }
 
-/* Stores the rows of a tile as the columns that they are in a plane of the next sweep's; of them `points` are valid. By
-   64 threads. */
-TB_D void bs3d_p_store_columns(int points, int to_pitch, int j, int thread, const tb_real *tile, tb_real *to)
+/* The seam of a row whose halves two blocks of a cluster have, as the warp of one half sees it. */
+typedef struct {
+    int half;
+    const tb_real *link;           /* bs3d_p_factor_seam */
+    tb_real *places;               /* where the other half's two numbers arrive, on even and on odd planes */
+    unsigned long long *mbarriers; /* on which to wait for them */
+} bs3d_p_seam;
+
+/* What a lane knows of its row, in all planes. */
+typedef struct {
+    int row, own, half;        /* the warp's row among the tile's, and among those of a plane of u; which half */
+    int computes;              /* row tile_rows is before the others, the next after them: these do not */
+    int first, j, valid;       /* the tile's first row; the warp's; whether the grid has it */
+    int points, vectors;       /* of the block's part of the rows; that the lane copies */
+    int after, past;           /* points of unknowns beyond the partition, from the lane's first one on: its neighbour's
+                                  first on plane 0, the other neighbour's last behind the last plane */
+    int mine, place;           /* its first vector in a row, and in a tile */
+    int steps;                 /* of PCR */
+    const tb_real *factors, *keep;
+    bs3d_p_seam seam;
+    trid_copy_place slots;
+    bs3d_row ys;      /* the row of the other axis */
+    tb_real other[3]; /* and of its matrix */
+} bs3d_p_one_sweep_row;
+
+/* Stores the rows of a tile as the columns that they are in a plane of the next sweep's. By the 64 threads that do not
+   compute. */
+TB_D void bs3d_p_store_columns(const bs3d_p_heading *heading, const bs3d_p_one_sweep_row *row, const tb_real *tile,
+                               tb_real *to)
 {
+    const int to_pitch = heading->to_pitch, j = row->first, thread = (int)threadIdx.x - 32 * bs3d_p_spread_row::rows;
     const int parts = bs3d_p_spread_row::rows / BS3D_P_V;
     const int each = parts == 1 ? 64 : parts == 2 ? 32 : 16; /* columns at a time */
     int part = thread % parts, x = thread / parts;
@@ -114,19 +141,11 @@ TB_D void bs3d_p_store_columns(int points, int to_pitch, int j, int thread, cons
         TB_UNROLL
         for (int e = 0; e < BS3D_P_V; e++)
             column[e] = tile[e * bs3d_p_spread_row::len + n * each / BS3D_P_LANE_VECTORS];
-        if (x + n * each < points) *(transpose_vector *)to = transpose_pack(column);
+        if (x + n * each < row->points) *(transpose_vector *)to = transpose_pack(column);
     }
 }
 
 /* ---- the seam of a pair ------------------------------------------------------------------------------------------ */
-
-/* The seam of a row whose halves two blocks of a cluster have, as the warp of one half sees it. */
-typedef struct {
-    int half;
-    const tb_real *link;           /* bs3d_p_factor_seam */
-    tb_real *places;               /* where the other half's two numbers arrive, on even and on odd planes */
-    unsigned long long *mbarriers; /* on which to wait for them */
-} bs3d_p_seam;
 
 /* Joins the halves of both right-hand sides of plane n, which are eliminated towards the seam: the numbers beside the
    seam become those of the solution. All lanes do as the one at the seam does: behind a branch the compiler would guard
@@ -299,20 +318,20 @@ TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_re
 }
 
 /* Computes, when all rows' u of plane n stand in shared memory, the lanes' south neighbours at south: g of the plane
-   before into the second right-hand side; v = A_t u; and v + q v', the part of both planes in w. ys and other: the row
-   of the other axis, and of its matrix. */
-TB_D void bs3d_p_one_sweep_step(int form, int pair, int half, int n, const bs3d_pairs *pairs, const tb_real *weights,
-                                const bs3d_row *ys, const tb_real *other, const tb_real *level, const tb_real *south,
+   before into the second right-hand side; v = A_t u; and v + q v', the part of both planes in w. */
+TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pairs, const tb_real *weights,
+                                const bs3d_p_one_sweep_row *row, const tb_real *level, const tb_real *south,
                                 bs3d_p_one_sweep_lane *lane)
 {
     const int width = 8 + 2;
+    const tb_real *other = row->other;
     tb_real u[3 * width], numbers[8];
     bs3d_row xs[8], zs[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     bs3d_p_lane_load(south, u + 1);
     bs3d_p_lane_load(south + 2 * bs3d_p_spread_row::len, u + 2 * width + 1);
     TB_UNROLL
     for (int r = 0; r < 8; r++) u[width + 1 + r] = lane->d[r];
-    bs3d_p_patch_edges(form, pair, half, south, u);
+    bs3d_p_patch_edges(form, pair, row->half, south, u);
     bs3d_p_load(4, level + 4, numbers);
     bs3d_p_load(4, level + 8, numbers + 4);
     zs[0].up = numbers[2];
@@ -322,7 +341,7 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int half, int n, const bs3d_
     zs[2].down = numbers[6];
     zs[2].weight = numbers[7];
     bs3d_p_lane_rows(weights, xs);
-    bs3d_lane_plane(form, 8, 1, pairs, xs, ys, zs, u, lane->now, lane->next, lane->d + 8);
+    bs3d_lane_plane(form, 8, 1, pairs, xs, &row->ys, zs, u, lane->now, lane->next, lane->d + 8);
     TB_UNROLL
     for (int r = 0; r < 8; r++) {
         lane->w[r] = lane->v[r];
@@ -413,6 +432,83 @@ TB_HD constexpr int bs3d_p_in_registers(int form, int pair)
     return TB_BYTES == 4 ? 3 : pair && form == BS3D_GENERAL ? 1 : 2;
 }
 
+/* Finds what a lane knows of its row. */
+template <int pair>
+TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *plan, const bs3d_p_heading *heading,
+                                                  const tb_real *tables, const bs3d_p_one_sweep_memory *m)
+{
+    const int tile_rows = bs3d_p_spread_row::rows, len = bs3d_p_spread_row::len;
+    const int thread = (int)threadIdx.x, rank = thread % 32;
+    bs3d_p_one_sweep_row r;
+    r.row = trid_warp_uniform(thread / 32);
+    r.own = r.row == tile_rows ? 0 : r.row == tile_rows + 1 ? tile_rows + 1 : r.row + 1;
+    r.half = half;
+    r.computes = r.row < tile_rows;
+    r.first = tile_rows * ((int)blockIdx.x / (1 + pair));
+    r.j = r.first - 1 + r.own;
+    r.valid = r.j >= 0 && r.j < heading->lines;
+    r.points = heading->points - 256 * half;
+    r.vectors = r.valid && r.points > 0 ? (r.points - 1) / BS3D_P_V + 1 - rank : 0;
+    const int after = (int)blockIdx.y - heading->direction, past = (int)blockIdx.y + heading->direction;
+    r.after = r.valid && after >= 0 && after < plan->partitions ? r.points - 8 * rank : 0;
+    r.past = r.valid && past >= 0 && past < plan->partitions ? r.points - 8 * rank : 0;
+    r.mine = rank * BS3D_P_V;
+    r.place = r.row * len + r.mine + bs3d_p_skew(tile_rows / BS3D_P_V, r.row / BS3D_P_V);
+    r.steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + heading->own + 3 * half]);
+    r.factors = m->factors + r.mine;
+    r.keep = m->keep + rank;
+    const bs3d_p_seam seam = {half, m->link, m->places + 2 * BS3D_P_V * r.own, m->mbarriers + 2 * r.own};
+    r.seam = seam;
+    r.slots = trid_copy_place_of(
+        m->ring + r.own * BS3D_P_PREFETCH * len +
+        BS3D_P_V * (rank % BS3D_P_LANE_VECTORS * bs3d_p_spread_row::spread + rank / BS3D_P_LANE_VECTORS));
+    if (heading->own == 0) { /* literal axes: a kernel's parameters that are indexed would be copied */
+        bs3d_p_axis_rows(plan, tables, 1, r.j, 1, &r.ys);
+        bs3d_p_matrix_row(plan, 1, r.valid ? r.j : heading->lines, r.other, r.other + 1, r.other + 2);
+    } else {
+        bs3d_p_axis_rows(plan, tables, 0, r.j, 1, &r.ys);
+        bs3d_p_matrix_row(plan, 0, r.valid ? r.j : heading->lines, r.other, r.other + 1, r.other + 2);
+    }
+    return r;
+}
+
+/* Solves for u of plane n and h of plane n-2, all of a row, or half of it and then, with the other half, the rest. */
+template <int form, int pair>
+TB_D void bs3d_p_one_sweep_solve(int n, const bs3d_p_one_sweep_row *r, tb_real *lur, tb_real *plane,
+                                 bs3d_p_one_sweep_lane *lane)
+{
+    tb_real *d = lane->d;
+    TB_UNROLL
+    for (int e = 0; e < 8; e++) d[e] = lane->z[e];
+    bs3d_p_lane_factors(bs3d_p_in_registers(form, pair), 3, r->factors, lur);
+    if (pair)
+        bs3d_p_solve_half(&r->seam, n, r->steps, lur, r->keep, plane - r->mine + 32 * BS3D_P_V, d);
+    else
+        trid_warp_lu_solve_precomputed(8, 32, 2, r->steps, lur, lur + 2 * 8, lur + 8, r->keep, 32, d);
+    bs3d_p_lane_store(d, plane);
+}
+
+/* Writes the last plane, and of the partition its first unknown, as gathered, and its last row, which is r y of that
+   plane: the last w. */
+TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *heading, const bs3d_p_one_sweep_memory *m,
+                               const bs3d_p_one_sweep_row *r, int tile_at, int written_at, tb_real *made,
+                               tb_real *new_interfaces)
+{
+    const tb_real *last = m->tiles + written_at;
+    if (r->computes) {
+        tb_real sum[8];
+        bs3d_p_lane_load(m->gathered + r->row * bs3d_p_spread_row::len + r->mine, sum);
+        bs3d_p_lane_store(sum, m->tiles + tile_at + r->place);
+    }
+    __syncthreads();
+    if (r->computes) return;
+    bs3d_p_store_columns(heading, r, last, made);
+    if (heading->finish) return;
+    new_interfaces += heading->to_plane * (int)blockIdx.y;
+    bs3d_p_store_columns(heading, r, m->tiles + tile_at, new_interfaces);
+    bs3d_p_store_columns(heading, r, last, new_interfaces + heading->to_plane * plan->partitions);
+}
+
 /* Makes a sweep. A block has a tile of whole rows and one row more on each side, or (pair) with the other block of its
    cluster a half each of such rows: a warp for each row, 8 points a lane. It goes through the planes of a partition and
    one more on each side. When plane n of w has come, each warp finds p and solves for u of that plane and for h of
@@ -424,18 +520,9 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
                            const tb_real *tables, const tb_real *w, tb_real *made, const tb_real *interfaces,
                            tb_real *new_interfaces, unsigned char *memory)
 {
-    const int in_registers = bs3d_p_in_registers(form, pair), tile_rows = bs3d_p_spread_row::rows;
-    const int len = bs3d_p_spread_row::len, slot_bytes = len * (int)sizeof(tb_real);
-    const int all_rows = (tile_rows + 2) * len, tile_size = bs3d_p_spread_row::tile;
-    const int thread = (int)threadIdx.x, rank = thread % 32, row = trid_warp_uniform(thread / 32);
+    const int len = bs3d_p_spread_row::len, all_rows = (bs3d_p_spread_row::rows + 2) * len;
+    const int tile_size = bs3d_p_spread_row::tile, slot_bytes = len * (int)sizeof(tb_real);
     const int half = pair ? trid_warp_uniform(trid_cluster_rank()) : 0;
-    const int computes = row < tile_rows; /* row tile_rows is before the others, the next after them */
-    const int own = row == tile_rows       ? 0
-                    : row == tile_rows + 1 ? tile_rows + 1
-                                           : row + 1,
-              writer = thread - 32 * tile_rows;
-    const int first = tile_rows * ((int)blockIdx.x / (1 + pair)), j = first - 1 + own,
-              valid = j >= 0 && j < heading->lines;
     const int partition = (int)blockIdx.y, after = partition - heading->direction,
               past = partition + heading->direction;
     int from, to;
@@ -443,92 +530,51 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
     bs3d_p_partition(plan->model.points[2], plan->partitions, partition, &from, &to);
     const int count = to - from, behind = heading->finish ? 0 : 2; /* planes that what is made is behind what comes */
     const bs3d_p_one_sweep_memory m = bs3d_p_one_sweep_open(pair, half, heading, tables, from, to, memory);
-
-    const int mine = rank * BS3D_P_V;                                                       /* in a row */
-    const int place = row * len + mine + bs3d_p_skew(tile_rows / BS3D_P_V, row / BS3D_P_V); /* in a tile */
-    const tb_real *factors = m.factors + mine, *keep = m.keep + rank;
-    const int steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + heading->own + 3 * half]);
-    const bs3d_p_seam seam = {half, m.link, m.places + 2 * BS3D_P_V * own, m.mbarriers + 2 * own};
-    tb_real *slots = m.ring + own * BS3D_P_PREFETCH * len;
-    const trid_copy_place slots_place = trid_copy_place_of(
-        slots + BS3D_P_V * (rank % BS3D_P_LANE_VECTORS * bs3d_p_spread_row::spread + rank / BS3D_P_LANE_VECTORS));
-    const int points = heading->points - 256 * half; /* of the block's part of the rows */
-    const int vectors = valid && points > 0 ? (points - 1) / BS3D_P_V + 1 - rank : 0;
+    const bs3d_p_one_sweep_row r = bs3d_p_one_sweep_row_of<pair>(half, plan, heading, tables, &m);
     const long long step = heading->direction * heading->plane, to_step = heading->direction * heading->to_plane;
-    const tb_real *source = w + 256 * half + BS3D_P_V * rank + (long long)heading->pitch * j +
+    const tb_real *source = w + 256 * half + r.mine + (long long)heading->pitch * r.j +
                             heading->plane * (heading->direction > 0 ? from : to - 1);
     made += 256LL * half * heading->to_pitch + heading->to_plane * (heading->direction > 0 ? from : to - 1);
     new_interfaces += 256LL * half * heading->to_pitch;
     bs3d_p_one_sweep_lane lane = {{0}, {0}, {0}, {0}, {0}, {0}, {0}};
-    tb_real lur[3 * 8], other[3];
-    bs3d_row ys;
-    if (heading->own == 0) { /* literal axes: a kernel's parameters that are indexed would be copied */
-        bs3d_p_axis_rows(plan, tables, 1, j, 1, &ys);
-        bs3d_p_matrix_row(plan, 1, valid ? j : heading->lines, other, other + 1, other + 2);
-    } else {
-        bs3d_p_axis_rows(plan, tables, 0, j, 1, &ys);
-        bs3d_p_matrix_row(plan, 0, valid ? j : heading->lines, other, other + 1, other + 2);
-    }
-    bs3d_p_lane_factors(0, in_registers, factors, lur);
+    tb_real lur[3 * 8];
+    bs3d_p_lane_factors(0, bs3d_p_in_registers(form, pair), r.factors, lur);
 
     bs3d_p_grid_wait();
     for (int n = 1; n < BS3D_P_PREFETCH; n++, source += step)
-        bs3d_p_prefetch_row(source, n <= count ? vectors : 0, slots_place + n * slot_bytes);
-    /* The unknowns beyond the partition: its neighbour's first on plane 0, the other neighbour's last on plane
-       count + 1. */
-    const int has_after = valid && after >= 0 && after < plan->partitions ? points - 8 * rank : 0;
-    const int has_past = valid && past >= 0 && past < plan->partitions ? points - 8 * rank : 0;
-    interfaces += (long long)heading->pitch * j + 256 * half + 8 * rank;
-    bs3d_p_load_points(has_after, interfaces + heading->plane * after, lane.z);
+        bs3d_p_prefetch_row(source, n <= count ? r.vectors : 0, r.slots + n * slot_bytes);
+    interfaces += (long long)heading->pitch * r.j + 256 * half + 8 * ((int)threadIdx.x % 32);
+    bs3d_p_load_points(r.after, interfaces + heading->plane * after, lane.z);
     interfaces += heading->plane * (plan->partitions + past);
 
     const tb_real *level = m.levels;
     int slot = 0, plane_at = 0, tile_at = 0, written_at = 0; /* u's plane, the tile, and that of the plane before */
-    for (int n = 0; n <= count + behind; n++, level += BS3D_P_PLANE_WEIGHTS) {
-        tb_real *plane = m.planes + plane_at + own * len + mine, *tile = m.tiles + tile_at + place;
+    for (int n = 0; n <= count + behind; n++, level += BS3D_P_PLANE_WEIGHTS, source += step) {
+        tb_real *plane = m.planes + plane_at + r.own * len + r.mine, *tile = m.tiles + tile_at + r.place;
+        const tb_real *coming = m.ring + (r.own * BS3D_P_PREFETCH + slot) * len + r.mine;
         TRID_COPY_AWAIT(BS3D_P_PREFETCH - 1);
         __syncwarp();
-        if (n > 0) bs3d_p_back_substitute(n > count, level, slots + slot * len + mine, has_past, interfaces, lane.z);
-        TB_UNROLL
-        for (int r = 0; r < 8; r++) lane.d[r] = lane.z[r];
-        bs3d_p_lane_factors(in_registers, 3, factors, lur);
-        if (pair)
-            bs3d_p_solve_half(&seam, n, steps, lur, keep, plane - mine + 32 * BS3D_P_V, lane.d);
-        else
-            trid_warp_lu_solve_precomputed(8, 32, 2, steps, lur, lur + 2 * 8, lur + 8, keep, 32, lane.d);
-        bs3d_p_lane_store(lane.d, plane);
+        if (n > 0) bs3d_p_back_substitute(n > count, level, coming, r.past, interfaces, lane.z);
+        bs3d_p_one_sweep_solve<form, pair>(n, &r, lur, plane, &lane);
         bs3d_p_barrier_arrive(m.barrier);
         __syncwarp(); /* all lanes have read the slot */
-        bs3d_p_prefetch_row(source, n + BS3D_P_PREFETCH <= count ? vectors : 0, slots_place + slot * slot_bytes);
-        source += step;
+        bs3d_p_prefetch_row(source, n + BS3D_P_PREFETCH <= count ? r.vectors : 0, r.slots + slot * slot_bytes);
         if (++slot == BS3D_P_PREFETCH) slot = 0;
-        if (computes && heading->finish) bs3d_p_lane_store(lane.d, tile);
-        if (computes && !heading->finish && n > behind)
-            bs3d_p_make_w(level, &lane, tile, m.gathered + row * len + mine);
+        if (r.computes && heading->finish) bs3d_p_lane_store(lane.d, tile);
+        if (r.computes && !heading->finish && n > behind)
+            bs3d_p_make_w(level, &lane, tile, m.gathered + r.row * len + r.mine);
         bs3d_p_barrier_wait(m.barrier, n & 1);
-        if (computes && !heading->finish && n < count + 2)
-            bs3d_p_one_sweep_step(form, pair, half, n, pairs, m.weights + mine, &ys, other, level, plane - len, &lane);
-        if (!computes && n > behind + 1) {
-            bs3d_p_store_columns(points, heading->to_pitch, first, writer, m.tiles + written_at, made);
+        if (r.computes && !heading->finish && n < count + 2)
+            bs3d_p_one_sweep_step(form, pair, n, pairs, m.weights + r.mine, &r, level, plane - len, &lane);
+        if (!r.computes && n > behind + 1) {
+            bs3d_p_store_columns(heading, &r, m.tiles + written_at, made);
             made += to_step;
         }
         written_at = tile_at;
         tile_at = tile_at < 2 * tile_size ? tile_at + tile_size : 0;
         plane_at = all_rows - plane_at;
     }
-    /* The last plane, which is r y of the partition's last row too, and what was gathered for its first unknown. */
-    if (computes) {
-        bs3d_p_lane_load(m.gathered + row * len + mine, lane.w);
-        bs3d_p_lane_store(lane.w, m.tiles + tile_at + place);
-    }
-    __syncthreads();
-    if (computes) return;
-    bs3d_p_store_columns(points, heading->to_pitch, first, writer, m.tiles + written_at, made);
-    if (heading->finish) return;
-    new_interfaces += heading->to_plane * partition;
-    bs3d_p_store_columns(points, heading->to_pitch, first, writer, m.tiles + tile_at, new_interfaces);
-    new_interfaces += heading->to_plane * plan->partitions;
-    bs3d_p_store_columns(points, heading->to_pitch, first, writer, m.tiles + written_at, new_interfaces);
+    bs3d_p_one_sweep_end(plan, heading, &m, &r, tile_at, written_at, made, new_interfaces);
 }
 
 #endif /* TB_BODY */
