@@ -39,30 +39,14 @@ static int bs3d_p_explicit(const bs3d_problem *o, const bs3d_p_job *job, int dou
     int status = bs3d_p_start<unused>(o, job, from, to, stream);
     for (int s = 0; s < sweeps && !status; s++) {
         const bs3d_p_launch *l = s < doubles ? two : one;
-        if (trid_launch_with(l->early, 1, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
-                             job->tables, from, to, job->interfaces) != cudaSuccess)
-            status = BS3D_LAUNCH_FAILED;
+        bs3d_p_launch_soon(l->early, 1, &status, l->sweep, l->grid, l->block, l->bytes, stream, job->pairs, l->plan,
+                           job->tables, from, to, job->interfaces);
         bs3d_p_may_exercise<unused>(&status, o, job, to, stream);
         tb_real *swap = from;
         from = to;
         to = swap;
     }
     return bs3d_p_finish<unused>(status, o, job, result, stream);
-}
-
-/* Makes the launch of a kernel with a thread for each column. */
-TB_HOST void bs3d_p_launch_columns(const bs3d_p_plan *plan, bs3d_p_sweep_kernel kernel, bs3d_p_launch *l)
-{
-    int processors = bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
-    const int *n = plan->model.points;
-    l->sweep = kernel;
-    l->plan = *plan;
-    l->bytes = 0;
-    l->early = 0;
-    l->block = dim3(32, 8);
-    l->grid = dim3((unsigned)(n[0] - 1) / 32 + 1, (unsigned)(n[1] - 1) / 8 + 1);
-    l->plan.partitions = bs3d_p_best_partitions(n[2], (long long)l->grid.x * l->grid.y, 4 * processors, 2);
-    l->grid.z = (unsigned)l->plan.partitions;
 }
 
 /* Marches by a kernel with a thread for each column, of which there is one for each form. */
@@ -72,9 +56,17 @@ static int bs3d_p_march_columns(bs3d_p_sweep_kernel positive, bs3d_p_sweep_kerne
 {
     bs3d_p_job job;
     bs3d_p_launch one;
-    int status = bs3d_p_open_job(problem, 0, work, &job);
+    const int status = bs3d_p_open_job(problem, 0, work, &job), *n = job.plan.model.points;
     if (status) return status;
-    bs3d_p_launch_columns(&job.plan, job.form ? general : positive, &one);
+    one.sweep = job.form ? general : positive;
+    one.plan = job.plan;
+    one.bytes = 0;
+    one.early = 0;
+    one.block = dim3(32, 8);
+    one.grid = dim3((unsigned)(n[0] - 1) / 32 + 1, (unsigned)(n[1] - 1) / 8 + 1);
+    one.plan.partitions = bs3d_p_best_partitions(n[2], (long long)one.grid.x * one.grid.y,
+                                                 4 * bs3d_p_attribute(cudaDevAttrMultiProcessorCount), 2);
+    one.grid.z = (unsigned)one.plan.partitions;
     return bs3d_p_explicit<unused>(problem, &job, 0, &one, &one, result, stream);
 }
 

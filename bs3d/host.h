@@ -11,9 +11,8 @@
 #define bs3d_p_host_apply TB_OF(bs3d_p_host_apply)
 #define bs3d_p_host_lines TB_OF(bs3d_p_host_lines)
 #define bs3d_p_host_factor TB_OF(bs3d_p_host_factor)
-#define bs3d_p_host_explicit TB_OF(bs3d_p_host_explicit)
-#define bs3d_p_host_implicit TB_OF(bs3d_p_host_implicit)
-#define bs3d_p_host_finish TB_OF(bs3d_p_host_finish)
+#define bs3d_p_host_steps TB_OF(bs3d_p_host_steps)
+#define bs3d_p_host_march TB_OF(bs3d_p_host_march)
 #else
 #define bs3d_host_bytes_f32 tb_f32::bs3d_host_bytes
 #define bs3d_host_bytes_f64 tb_f64::bs3d_host_bytes
@@ -31,7 +30,7 @@
 /* Returns the bytes of work for the host functions; 0 for a null pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_host_bytes(const bs3d_problem *o)
 {
-    if (!o || !bs3d_p_sized(o)) return 0;
+    if (!o || !bs3d_p_sized(o, 1)) return 0;
     return (2 * bs3d_p_cells(o->points) + 9 * 1024) * sizeof(tb_real);
 }
 
@@ -108,47 +107,38 @@ TB_HOST int bs3d_p_host_factor(const bs3d_model *m, int axis, tb_real *factors)
     return trid_lane_factor(m->points[axis], l, r, q, l, r, q, 1);
 }
 
-/* Marches by explicit steps, in u and the memory behind it. */
-TB_HOST void bs3d_p_host_explicit(const bs3d_problem *o, tb_real *u)
-{
-    const bs3d_model m = bs3d_model_of(o);
-    tb_real *v = u + bs3d_p_cells(m.points);
-    if (o->payoff != BS3D_GIVEN) bs3d_p_host_payoff(o, 0, u);
-    for (int s = 0; s < o->steps; s++) {
-        bs3d_p_host_apply(&m, 1, u, v);
-        memcpy(u, v, bs3d_p_cells(m.points) * sizeof *u);
-        if (o->flags & BS3D_AMERICAN) bs3d_p_host_payoff(o, 1, u);
-    }
-}
-
-/* Marches by implicit steps. Returns BS3D_OK or BS3D_NOT_DOMINANT. */
-TB_HOST int bs3d_p_host_implicit(const bs3d_problem *o, tb_real *u)
+/* Marches in u and the memory behind it. Returns BS3D_OK or BS3D_NOT_DOMINANT. */
+TB_HOST int bs3d_p_host_steps(const bs3d_problem *o, int implicit, tb_real *u)
 {
     const bs3d_model m = bs3d_model_of(o);
     const int nx = m.points[0], ny = m.points[1], nz = m.points[2];
     const long long pitch = bs3d_pitch(nx), plane = pitch * ny;
-    size_t cells = bs3d_p_cells(m.points);
+    const size_t cells = bs3d_p_cells(m.points);
     tb_real *v = u + cells, *factors = v + cells;
-    for (int axis = 0; axis < 3; axis++)
+    for (int axis = 0; axis < 3 && implicit; axis++)
         if (bs3d_p_host_factor(&m, axis, factors + axis * 3 * 1024)) return BS3D_NOT_DOMINANT;
     if (o->payoff != BS3D_GIVEN) bs3d_p_host_payoff(o, 0, u);
     for (int s = 0; s < o->steps; s++) {
-        bs3d_p_host_apply(&m, 0, u, v);
-        bs3d_p_host_lines(nx, 1, ny, pitch, nz, plane, factors, v);
-        bs3d_p_host_lines(ny, pitch, nx, 1, nz, plane, factors + 3 * 1024, v);
-        bs3d_p_host_lines(nz, plane, nx, 1, ny, pitch, factors + 6 * 1024, v);
-        for (int k = 0; k < nz; k++)
-            for (int j = 0; j < ny; j++)
-                for (int i = 0; i < nx; i++) u[i + pitch * j + plane * k] += v[i + pitch * j + plane * k];
+        bs3d_p_host_apply(&m, !implicit, u, v);
+        if (implicit) {
+            bs3d_p_host_lines(nx, 1, ny, pitch, nz, plane, factors, v);
+            bs3d_p_host_lines(ny, pitch, nx, 1, nz, plane, factors + 3 * 1024, v);
+            bs3d_p_host_lines(nz, plane, nx, 1, ny, pitch, factors + 6 * 1024, v);
+        }
+        for (long long row = 0; row < (long long)ny * nz; row++)
+            for (long long at = pitch * row; at < pitch * row + nx; at++) u[at] = implicit ? u[at] + v[at] : v[at];
         if (o->flags & BS3D_AMERICAN) bs3d_p_host_payoff(o, 1, u);
     }
     return BS3D_OK;
 }
 
-/* Makes the result of a march that ended with this status and these values. Returns the status. */
-TB_HOST int bs3d_p_host_finish(int status, const bs3d_problem *o, const tb_real *u, bs3d_result *result)
+/* Checks a problem, marches, and makes the result. Returns the status. */
+TB_HOST int bs3d_p_host_march(const bs3d_problem *o, int implicit, tb_real *u, bs3d_result *result)
 {
     tb_real v[64];
+    int status = bs3d_check(o, implicit);
+    if (!status && !u) status = BS3D_BAD_ARGUMENT;
+    if (!status) status = bs3d_p_host_steps(o, implicit, u);
     if (!result) return status;
     if (status) {
         memset(result, 0xff, sizeof *result); /* every number is NaN */
@@ -168,20 +158,14 @@ TB_HOST int bs3d_p_host_finish(int status, const bs3d_problem *o, const tb_real 
    Returns  as bs3d_check */
 TB_HOST int bs3d_host_explicit(const bs3d_problem *o, void *work, bs3d_result *result)
 {
-    int status = bs3d_check(o, 0);
-    if (!status && !work) status = BS3D_BAD_ARGUMENT;
-    if (!status) bs3d_p_host_explicit(o, (tb_real *)work);
-    return bs3d_p_host_finish(status, o, (const tb_real *)work, result);
+    return bs3d_p_host_march(o, 0, (tb_real *)work, result);
 }
 
 /* Marches on the host by the ADI factorisation A_x A_y A_z (u' - u) = L u: the reference for the implicit rungs;
    otherwise as bs3d_host_explicit. */
 TB_HOST int bs3d_host_implicit(const bs3d_problem *o, void *work, bs3d_result *result)
 {
-    int status = bs3d_check(o, 1);
-    if (!status && !work) status = BS3D_BAD_ARGUMENT;
-    if (!status) status = bs3d_p_host_implicit(o, (tb_real *)work);
-    return bs3d_p_host_finish(status, o, (const tb_real *)work, result);
+    return bs3d_p_host_march(o, 1, (tb_real *)work, result);
 }
 
 #endif /* TB_BODY */

@@ -77,22 +77,6 @@ TRID_KERNEL void bs3d_p_implicit1_lines(bs3d_p_plan plan, int axis, tb_real *__r
         bs3d_p_implicit1_along(per_lane, plain, 2, &plan, v, u, shared);
 }
 
-/* The kernels for the lines along an axis of n points; `plain`: for matrices without upwinding. */
-typedef void (*bs3d_p_x_kernel)(bs3d_p_plan, tb_real *);
-typedef void (*bs3d_p_lines_kernel)(bs3d_p_plan, int, tb_real *, tb_real *);
-
-template <int plain>
-static bs3d_p_x_kernel bs3d_p_implicit1_x_of(int n)
-{
-    return bs3d_p_of_length(n, [](auto lane) { return bs3d_p_implicit1_x<decltype(lane)::points, plain>; });
-}
-
-template <int plain>
-static bs3d_p_lines_kernel bs3d_p_implicit1_lines_of(int n)
-{
-    return bs3d_p_of_length(n, [](auto lane) { return bs3d_p_implicit1_lines<decltype(lane)::points, plain>; });
-}
-
 /* Marches by implicit1; otherwise as bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
@@ -103,13 +87,18 @@ static int bs3d_implicit1(const bs3d_problem *problem, void *work, bs3d_result *
     if (!status) status = bs3d_p_launch_one_step<unused>(&job, &right);
     if (!status) status = bs3d_p_start<unused>(problem, &job, job.u, job.v, stream);
     if (status) return status;
-    const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model);
+    const int *n = problem->points, plain = bs3d_p_plain(&job.plan.model); /* whether without upwinding */
     const int warps = bs3d_p_x_warps(bs3d_p_per_lane(n[0]));
     unsigned columns = (unsigned)(n[0] - 1) / 8 + 1, blocks = (unsigned)((n[1] * n[2] - 1) / warps + 1);
     const dim3 y_blocks(columns, (unsigned)n[2]), z_blocks(columns, (unsigned)n[1]);
-    const bs3d_p_x_kernel x = plain ? bs3d_p_implicit1_x_of<1>(n[0]) : bs3d_p_implicit1_x_of<0>(n[0]);
-    const bs3d_p_lines_kernel y = plain ? bs3d_p_implicit1_lines_of<1>(n[1]) : bs3d_p_implicit1_lines_of<0>(n[1]);
-    const bs3d_p_lines_kernel z = plain ? bs3d_p_implicit1_lines_of<1>(n[2]) : bs3d_p_implicit1_lines_of<0>(n[2]);
+    const auto x = bs3d_p_of_length(n[0], [plain](auto lane) {
+        return plain ? bs3d_p_implicit1_x<decltype(lane)::points, 1> : bs3d_p_implicit1_x<decltype(lane)::points, 0>;
+    });
+    const auto lines_of = [plain](auto lane) {
+        const int points = decltype(lane)::points;
+        return plain ? bs3d_p_implicit1_lines<points, 1> : bs3d_p_implicit1_lines<points, 0>;
+    };
+    const auto y = bs3d_p_of_length(n[1], lines_of), z = bs3d_p_of_length(n[2], lines_of);
     for (int s = 0; s < problem->steps && !status; s++) {
         bs3d_p_launch_next(&status, right.sweep, right.grid, right.block, right.bytes, stream, job.pairs, right.plan,
                            job.tables, job.u, job.v, job.interfaces);

@@ -194,6 +194,9 @@ TB_HD int bs3d_p_exercised(const bs3d_problem *o, const tb_real *v)
    Cost     some 700 FMA in double precision */
 TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
 {
+    /* The orders of the ten derivatives along the axes: the value, deltas, gammas, cross gammas. */
+    const int order[10][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {2, 0, 0},
+                              {0, 2, 0}, {0, 0, 2}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     double weight[3][3][4], ds[3], sum[10] = {0};
     for (int axis = 0; axis < 3; axis++) {
         ds[axis] = bs3d_p_spacing(o, axis);
@@ -205,18 +208,9 @@ TB_HD bs3d_result bs3d_lane_greeks(const bs3d_problem *o, const tb_real *v)
             double line[3] = {0, 0, 0}; /* value and derivatives along x */
             for (int x = 0; x < 4; x++)
                 for (int d = 0; d < 3; d++) line[d] += weight[0][d][x] * (double)v[x + 4 * y + 16 * z];
-            const double *wz[3] = {&weight[2][0][z], &weight[2][1][z], &weight[2][2][z]};
-            const double *wy[3] = {&weight[1][0][y], &weight[1][1][y], &weight[1][2][y]};
-            sum[0] += *wz[0] * *wy[0] * line[0];
-            sum[1] += *wz[0] * *wy[0] * line[1];
-            sum[2] += *wz[0] * *wy[1] * line[0];
-            sum[3] += *wz[1] * *wy[0] * line[0];
-            sum[4] += *wz[0] * *wy[0] * line[2];
-            sum[5] += *wz[0] * *wy[2] * line[0];
-            sum[6] += *wz[2] * *wy[0] * line[0];
-            sum[7] += *wz[0] * *wy[1] * line[1];
-            sum[8] += *wz[1] * *wy[0] * line[1];
-            sum[9] += *wz[1] * *wy[1] * line[0];
+            TB_UNROLL
+            for (int n = 0; n < 10; n++)
+                sum[n] += weight[2][order[n][2]][z] * weight[1][order[n][1]][y] * line[order[n][0]];
         }
     }
     bs3d_result r;

@@ -187,16 +187,8 @@ TB_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
 }
 
 extern "C++" {
-/* Launches a kernel, unless *status says that one before it failed; sets *status if this one fails. */
-template <class... parameters>
-static inline void bs3d_p_launch_next(int *status, void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
-                                      cudaStream_t stream, typename trid_same<parameters>::type... arguments)
-{
-    if (*status == BS3D_OK && trid_launch(kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
-        *status = BS3D_LAUNCH_FAILED;
-}
-
-/* The same in clusters of so many blocks; if `early` is not 0, the kernel may begin before the one before has ended. */
+/* Launches a kernel in clusters of so many blocks, unless *status says that one before it failed; sets *status if this
+   one fails. If `early` is not 0, it may begin before the one before has ended. */
 template <class... parameters>
 static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void (*kernel)(parameters...), dim3 grid,
                                       dim3 block, size_t bytes, cudaStream_t stream,
@@ -205,6 +197,14 @@ static inline void bs3d_p_launch_soon(int early, int cluster, int *status, void 
     if (*status == BS3D_OK &&
         trid_launch_with(early, cluster, kernel, grid, block, bytes, stream, arguments...) != cudaSuccess)
         *status = BS3D_LAUNCH_FAILED;
+}
+
+/* The same, alone and after the one before. */
+template <class... parameters>
+static inline void bs3d_p_launch_next(int *status, void (*kernel)(parameters...), dim3 grid, dim3 block, size_t bytes,
+                                      cudaStream_t stream, typename trid_same<parameters>::type... arguments)
+{
+    bs3d_p_launch_soon(0, 1, status, kernel, grid, block, bytes, stream, arguments...);
 }
 }
 
@@ -268,7 +268,7 @@ TB_HOST size_t bs3d_p_most_of_plane(const int *points)
    pointer or points outside 4 .. 1024. */
 TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 {
-    if (!o || !bs3d_p_sized(o)) return 0;
+    if (!o || !bs3d_p_sized(o, 1)) return 0;
     size_t plane = bs3d_p_most_of_plane(o->points), planes = 2 * (size_t)o->points[2] + 4 * BS3D_P_PARTITIONS;
     return (planes * plane + BS3D_P_TABLES) * sizeof(tb_real) + sizeof(bs3d_result);
 }

@@ -240,7 +240,7 @@ TB_HOST int bs3d_p_plain(const bs3d_model *m)
 }
 
 /* Returns whether the numbers of points are within bounds, the third axis being cut into slabs. */
-TB_HOST int bs3d_p_sized_in(const bs3d_problem *o, int slabs)
+TB_HOST int bs3d_p_sized(const bs3d_problem *o, int slabs)
 {
     if (slabs < 1 || slabs > BS3D_P_SLABS) return 0;
     for (int axis = 0; axis < 3; axis++)
@@ -248,17 +248,12 @@ TB_HOST int bs3d_p_sized_in(const bs3d_problem *o, int slabs)
     return 1;
 }
 
-TB_HOST int bs3d_p_sized(const bs3d_problem *o)
-{
-    return bs3d_p_sized_in(o, 1);
-}
-
 /* Checks a problem that explicit or implicit steps are to march on so many slabs. Returns BS3D_OK or what is wrong. */
 TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
 {
     if (!o || o->payoff < BS3D_ASSET || o->payoff > BS3D_GIVEN) return BS3D_BAD_ARGUMENT;
     if (o->payoff == BS3D_GIVEN && (o->flags & BS3D_AMERICAN)) return BS3D_BAD_ARGUMENT;
-    if (o->steps < 1 || !bs3d_p_sized_in(o, slabs)) return BS3D_BAD_SIZE;
+    if (o->steps < 1 || !bs3d_p_sized(o, slabs)) return BS3D_BAD_SIZE;
     /* A sum is finite only if its parts are. */
     double sum = fabs(o->strike) + fabs(o->rate) + fabs(o->maturity);
     int positive = o->strike > 0 && o->maturity > 0 && o->maturity / o->steps > 0, inside = 1;
