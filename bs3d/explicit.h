@@ -146,21 +146,11 @@ static int bs3d_explicit2(const bs3d_problem *problem, void *work, bs3d_result *
 
 /* ---- explicit3: planes through shared memory (planes.h) ---------------------------------------------------------- */
 
-template <int form>
-__launch_bounds__(bs3d_p_tile_threads(1), bs3d_p_shape::tile_blocks)
-TRID_KERNEL void bs3d_p_explicit3(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                                  const tb_real *__restrict__ u, tb_real *__restrict__ v,
-                                  tb_real *__restrict__ interfaces)
-{
-    TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_sweep_planes<form, 1, 0>(&pairs, &plan, tables, u, v, interfaces, memory);
-}
-
 /* Makes the launch of explicit3's sweep, which is the right-hand side of implicit1 too. */
 template <int unused>
 static int bs3d_p_launch_one_step(const bs3d_p_job *job, bs3d_p_launch *l)
 {
-    l->sweep = job->form ? bs3d_p_explicit3<BS3D_GENERAL> : bs3d_p_explicit3<BS3D_POSITIVE>;
+    l->sweep = job->form ? bs3d_p_sweep<BS3D_GENERAL, 1, 0> : bs3d_p_sweep<BS3D_POSITIVE, 1, 0>;
     return bs3d_p_launch_tiles(&job->plan, 1, l->sweep, l);
 }
 
@@ -178,16 +168,6 @@ static int bs3d_explicit3(const bs3d_problem *problem, void *work, bs3d_result *
 
 /* ---- explicit4: two time steps a sweep --------------------------------------------------------------------------- */
 
-template <int form>
-__launch_bounds__(bs3d_p_tile_threads(2), bs3d_p_shape::tile_blocks)
-TRID_KERNEL void bs3d_p_explicit4(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                                  const tb_real *__restrict__ u, tb_real *__restrict__ v,
-                                  tb_real *__restrict__ interfaces)
-{
-    TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_sweep_planes<form, 2, 0>(&pairs, &plan, tables, u, v, interfaces, memory);
-}
-
 /* Marches by explicit4; otherwise as bs3d_explicit1. */
 template <int unused = 0>
 static int bs3d_explicit4(const bs3d_problem *problem, void *work, bs3d_result *result, cudaStream_t stream)
@@ -199,7 +179,7 @@ static int bs3d_explicit4(const bs3d_problem *problem, void *work, bs3d_result *
     if (status) return status;
     /* Two steps a sweep, unless the option may be exercised between them, or shared memory is too small. */
     int doubles = problem->flags & BS3D_AMERICAN ? 0 : problem->steps / 2;
-    two.sweep = job.form ? bs3d_p_explicit4<BS3D_GENERAL> : bs3d_p_explicit4<BS3D_POSITIVE>;
+    two.sweep = job.form ? bs3d_p_sweep<BS3D_GENERAL, 2, 0> : bs3d_p_sweep<BS3D_POSITIVE, 2, 0>;
     if (doubles && bs3d_p_launch_tiles(&job.plan, 2, two.sweep, &two)) doubles = 0;
     return bs3d_p_explicit<unused>(problem, &job, doubles, &two, &one, result, stream);
 }

@@ -153,17 +153,6 @@ TRID_KERNEL void bs3d_p_implicit2_up(bs3d_pairs pairs, bs3d_p_plan plan, const t
     bs3d_p_upward_rows<form, halves>(&pairs, &plan, tables, u, v, interfaces, memory);
 }
 
-/* Sweeps upward without the x lines, for longer rows or little shared memory. */
-template <int form>
-__launch_bounds__(bs3d_p_tile_threads(1), bs3d_p_shape::tile_blocks)
-TRID_KERNEL void bs3d_p_implicit2_forward(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
-                                          const tb_real *__restrict__ u, tb_real *__restrict__ v,
-                                          tb_real *__restrict__ interfaces)
-{
-    TRID_DYNAMIC_SHARED(memory);
-    bs3d_p_sweep_planes<form, 1, 1>(&pairs, &plan, tables, u, v, interfaces, memory);
-}
-
 /* Solves x by itself, where the fused sweep is not possible: lines of v, and of the interfaces that the forward
    elimination in z has left, with the factors of their matrix; each warp one after another. */
 template <int per_lane>
@@ -345,7 +334,7 @@ static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int halves, kernel_type k
     l->plan = *plan;
     l->early = 0;
     l->block = dim3((unsigned)bs3d_p_up_threads(halves));
-    int status = bs3d_p_fit(bs3d_p_up_elements(halves), BS3D_P_PARTITIONS, kernel, l);
+    int status = bs3d_p_allow(bs3d_p_up_elements(halves), BS3D_P_PARTITIONS, kernel, l);
     l->grid = dim3((unsigned)((plan->model.points[1] - 1) / bs3d_p_shape::up_rows + 1), (unsigned)l->plan.partitions);
     return status;
 }
@@ -365,7 +354,7 @@ static int bs3d_p_upward(bs3d_p_job *job, int *fused, bs3d_p_launch *up)
         *fused = !bs3d_p_launch_rows(&job->plan, 2, up->sweep, up);
     }
     if (!*fused) {
-        up->sweep = job->form ? bs3d_p_implicit2_forward<BS3D_GENERAL> : bs3d_p_implicit2_forward<BS3D_POSITIVE>;
+        up->sweep = job->form ? bs3d_p_sweep<BS3D_GENERAL, 1, 1> : bs3d_p_sweep<BS3D_POSITIVE, 1, 1>;
         status = bs3d_p_launch_tiles(&job->plan, 1, up->sweep, up);
     }
     job->plan.partitions = up->plan.partitions;

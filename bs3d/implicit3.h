@@ -175,7 +175,6 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
 template <int unused>
 static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_axis_launch *l)
 {
-    size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     if (o->points[0] > 512 || o->points[1] > 512 || (o->flags & BS3D_AMERICAN)) return 0;
     bs3d_p_axis_launch_of<unused>(job, 0, l);
     bs3d_p_axis_launch_of<unused>(job, 1, l + 1);
@@ -183,14 +182,10 @@ static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_
     const int slots = bs3d_p_shape::one_sweep_blocks * bs3d_p_attribute(cudaDevAttrMultiProcessorCount);
     int partitions = bs3d_p_best_partitions(o->points[2], blocks, slots, 3);
     if (partitions > BS3D_P_PARTITIONS) partitions = BS3D_P_PARTITIONS;
-    for (;; partitions++) { /* as many more as shared memory wants */
-        size_t levels = (size_t)((o->points[2] - 1) / partitions + 4);
-        l[0].bytes = l[1].bytes = sizeof(tb_real) * (bs3d_p_one_sweep_elements() + BS3D_P_PLANE_WEIGHTS * levels);
-        if (l[0].bytes <= limit) break;
-        if (partitions >= BS3D_P_PARTITIONS) return 0;
-    }
+    const size_t bytes = bs3d_p_one_sweep_elements() * sizeof(tb_real), level = BS3D_P_PLANE_WEIGHTS * sizeof(tb_real);
+    l[0].bytes = l[1].bytes = bs3d_p_fit(bytes, level, o->points[2], 4, BS3D_P_PARTITIONS, &partitions);
     job->plan.partitions = partitions;
-    return 1;
+    return l[0].bytes > 0;
 }
 
 /* Allows the sweeps their shared memory, and asks for clusters. Returns BS3D_OK; 1 if the device has no clusters of

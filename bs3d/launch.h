@@ -186,6 +186,19 @@ TB_HOST int bs3d_p_attribute(enum cudaDeviceAttr attribute)
     return value;
 }
 
+/* Returns the bytes of shared memory of a sweep that needs so many, and `level` for each plane of a partition and for
+   `more`, nz planes being in *partitions, or if the device has less memory, in more, up to `most`; 0 if even these do
+   not fit. */
+TB_HOST size_t bs3d_p_fit(size_t bytes, size_t level, int nz, int more, int most, int *partitions)
+{
+    const size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    for (;; ++*partitions) {
+        size_t all = bytes + level * (size_t)((nz - 1) / *partitions + more);
+        if (all <= limit) return all;
+        if (*partitions >= most) return 0;
+    }
+}
+
 extern "C++" {
 /* Launches a kernel in clusters of so many blocks, unless *status says that one before it failed; sets *status if this
    one fails. If `early` is not 0, it may begin before the one before has ended. */
@@ -275,17 +288,21 @@ TB_HOST size_t bs3d_work_bytes(const bs3d_problem *o)
 
 /* ---- loads that all kernels share -------------------------------------------------------------------------------- */
 
-/* Loads consecutive points of a row, 16 or 32 bytes. */
+/* Loads points of a row, consecutive vectors or vectors that are so many apart. */
+template <int apart = 1>
 TB_D void bs3d_p_load(int points, const tb_real *from, tb_real *u)
 {
     TB_UNROLL
-    for (int v = 0; v < points / BS3D_P_V; v++) transpose_unpack(((const transpose_vector *)from)[v], u + v * BS3D_P_V);
+    for (int v = 0; v < points / BS3D_P_V; v++)
+        transpose_unpack(((const transpose_vector *)from)[v * apart], u + v * BS3D_P_V);
 }
 
+template <int apart = 1>
 TB_D void bs3d_p_store(int points, const tb_real *u, tb_real *to)
 {
     TB_UNROLL
-    for (int v = 0; v < points / BS3D_P_V; v++) ((transpose_vector *)to)[v] = transpose_pack(u + v * BS3D_P_V);
+    for (int v = 0; v < points / BS3D_P_V; v++)
+        ((transpose_vector *)to)[v * apart] = transpose_pack(u + v * BS3D_P_V);
 }
 
 /* Returns row i of an axis from its table, which begins with rows -BS3D_P_MARGIN .. -1. */
@@ -333,8 +350,9 @@ TRID_KERNEL void bs3d_p_set_up(bs3d_model model, int shift, int count, tb_real *
     }
 }
 
-/* Makes u the payoff, and what the rows of u and v have beyond the grid 0; a block for each row. */
-template <int unused>
+/* Makes u the payoff, and what the rows of u and v have beyond the grid 0; or (later) raises u to the payoff where it
+   is below, for American options. A block for each row. */
+template <int later>
 TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, tb_real *u, tb_real *v)
 {
     double ds[3];
@@ -342,25 +360,13 @@ TRID_KERNEL void bs3d_p_payoff(bs3d_problem o, bs3d_p_plan plan, tb_real *u, tb_
     for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
     u += (long long)plan.pitch * j + plan.plane * k;
     v += (long long)plan.pitch * j + plan.plane * k;
-    for (int i = trid_block_thread(); i < plan.pitch; i += trid_block_threads()) {
-        if (i >= o.points[0])
+    for (int i = trid_block_thread(); i < (later ? o.points[0] : plan.pitch); i += trid_block_threads()) {
+        if (!later && i >= o.points[0]) {
             u[i] = v[i] = 0;
-        else if (o.payoff != BS3D_GIVEN)
-            u[i] = (tb_real)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
-    }
-}
-
-/* Raises u to the payoff where it is below, for American options; a block for each row. */
-template <int unused>
-TRID_KERNEL void bs3d_p_exercise(bs3d_problem o, bs3d_p_plan plan, tb_real *u)
-{
-    double ds[3];
-    int j = (int)blockIdx.x, k = (int)blockIdx.y;
-    for (int axis = 0; axis < 3; axis++) ds[axis] = bs3d_p_spacing(&o, axis);
-    u += (long long)plan.pitch * j + plan.plane * k;
-    for (int i = trid_block_thread(); i < o.points[0]; i += trid_block_threads()) {
-        tb_real payoff = (tb_real)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
-        if (u[i] < payoff) u[i] = payoff;
+        } else if (later || o.payoff != BS3D_GIVEN) {
+            tb_real payoff = (tb_real)bs3d_lane_payoff(o.payoff, o.flags, o.strike, i * ds[0], j * ds[1], k * ds[2]);
+            if (!later || u[i] < payoff) u[i] = payoff;
+        }
     }
 }
 
@@ -407,7 +413,7 @@ static int bs3d_p_start(const bs3d_problem *o, const bs3d_p_job *job, tb_real *f
         return BS3D_LAUNCH_FAILED;
     bs3d_p_launch_next(&status, bs3d_p_set_up<unused>, 3, 256, 0, stream, job->plan.model, 0, (int)BS3D_P_ROW_TABLE,
                        job->tables);
-    bs3d_p_launch_next(&status, bs3d_p_payoff<unused>, rows, 128, 0, stream, *o, job->plan, from, to);
+    bs3d_p_launch_next(&status, bs3d_p_payoff<0>, rows, 128, 0, stream, *o, job->plan, from, to);
     return status;
 }
 
@@ -418,7 +424,7 @@ static void bs3d_p_may_exercise(int *status, const bs3d_problem *o, const bs3d_p
 {
     const dim3 rows((unsigned)o->points[1], (unsigned)o->points[2]);
     if (o->flags & BS3D_AMERICAN)
-        bs3d_p_launch_next(status, bs3d_p_exercise<unused>, rows, 128, 0, stream, *o, job->plan, u);
+        bs3d_p_launch_next(status, bs3d_p_payoff<1>, rows, 128, 0, stream, *o, job->plan, u, u);
 }
 
 /* Makes the result at the spot and sends it to the host: its members, but not what lies behind the last, which nobody

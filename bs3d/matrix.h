@@ -113,14 +113,6 @@ TB_D void bs3d_p_factor_planes(const bs3d_model *m, int from, int to, int down, 
     link[3] = -product;
 }
 
-/* Factors a partition of the march into its tables. */
-TB_D void bs3d_p_factor_z(const bs3d_p_plan *plan, int partition, int down, tb_real *tables, double *link)
-{
-    int from, to;
-    bs3d_p_partition(plan->model.points[2], plan->partitions, partition, &from, &to);
-    bs3d_p_factor_planes(&plan->model, from, to, down, 1, tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0), link);
-}
-
 /* Factors the reduced system over the last unknowns of the partitions: x[s] + link[0] x[s-1] + link[1] f[s+1] = the
    last row's right-hand side, where f[s+1], the first unknown of the next partition, is expressed by x[s] and x[s+1];
    then it is tridiagonal. */
@@ -229,13 +221,12 @@ TRID_KERNEL void bs3d_p_factor(bs3d_p_plan plan, tb_real *tables, int axis, int 
     int thread = (int)threadIdx.x, steps;
     tb_real a[32], b[32], c[32], f[TRID_WARP_FACTOR_LEN(32)] = {0}; /* all is copied, also what a solve does not use */
     if (axis == 2) {
-        int down = thread / 32, n = thread % 32; /* the n-th partition of its direction */
-        if (n < plan.partitions)
-            bs3d_p_factor_z(&plan, down ? plan.partitions - 1 - n : n, down, tables, links[down] + 4 * n);
+        int down = thread / 32, n = thread % 32, from, to; /* the n-th partition of its direction */
+        tb_real *rows = tables + BS3D_P_Z_FACTORS + (down ? BS3D_P_Z_SIZE : 0);
+        bs3d_p_partition(plan.model.points[2], plan.partitions, down ? plan.partitions - 1 - n : n, &from, &to);
+        if (n < plan.partitions) bs3d_p_factor_planes(&plan.model, from, to, down, 1, rows, links[down] + 4 * n);
         __syncthreads();
-        if (n == 0)
-            bs3d_p_factor_reduced(plan.partitions, links[down],
-                                  tables + BS3D_P_Z_FACTORS + BS3D_P_REDUCED + down * BS3D_P_Z_SIZE);
+        if (n == 0) bs3d_p_factor_reduced(plan.partitions, links[down], rows + BS3D_P_REDUCED);
         return;
     }
     if (halves) {

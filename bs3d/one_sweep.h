@@ -60,21 +60,6 @@ TB_D int bs3d_p_spread(int x)
            x % BS3D_P_V;
 }
 
-/* Loads a lane's 8 points of a row in shared memory, of which its first vector is at from. */
-TB_D void bs3d_p_lane_load(const tb_real *from, tb_real *d)
-{
-    TB_UNROLL
-    for (int v = 0; v < 8 / BS3D_P_V; v++)
-        transpose_unpack(((const transpose_vector *)from)[v * bs3d_p_spread_row::spread], d + v * BS3D_P_V);
-}
-
-TB_D void bs3d_p_lane_store(const tb_real *d, tb_real *to)
-{
-    TB_UNROLL
-    for (int v = 0; v < 8 / BS3D_P_V; v++)
-        ((transpose_vector *)to)[v * bs3d_p_spread_row::spread] = transpose_pack(d + v * BS3D_P_V);
-}
-
 /* Loads eight points of a row in global memory, of which the first `left` are valid; zeros for the others. */
 TB_D void bs3d_p_load_points(int left, const tb_real *from, tb_real *d)
 {
@@ -230,16 +215,17 @@ TB_D void bs3d_p_one_sweep_levels(const bs3d_p_heading *heading, const tb_real *
 TB_D void bs3d_p_lane_factors(int from, int to, const tb_real *factors, tb_real *lur)
 {
     TB_UNROLL
-    for (int n = from; n < to; n++) bs3d_p_lane_load(factors + n * bs3d_p_spread_row::len, lur + 8 * n);
+    for (int n = from; n < to; n++)
+        bs3d_p_load<bs3d_p_spread_row::spread>(8, factors + n * bs3d_p_spread_row::len, lur + 8 * n);
 }
 
 /* Loads a lane's rows of the axis from shared memory. */
 TB_D void bs3d_p_lane_rows(const tb_real *weights, bs3d_row *rows)
 {
     tb_real down[8], up[8], weight[8];
-    bs3d_p_lane_load(weights, down);
-    bs3d_p_lane_load(weights + bs3d_p_spread_row::len, up);
-    bs3d_p_lane_load(weights + 2 * bs3d_p_spread_row::len, weight);
+    bs3d_p_load<bs3d_p_spread_row::spread>(8, weights, down);
+    bs3d_p_load<bs3d_p_spread_row::spread>(8, weights + bs3d_p_spread_row::len, up);
+    bs3d_p_load<bs3d_p_spread_row::spread>(8, weights + 2 * bs3d_p_spread_row::len, weight);
     TB_UNROLL
     for (int r = 0; r < 8; r++) {
         rows[r].down = down[r];
@@ -288,7 +274,7 @@ TB_D void bs3d_p_back_substitute(int is_past, const tb_real *level, const tb_rea
         bs3d_p_load_points(left, past, z);
         return;
     }
-    bs3d_p_lane_load(coming, w);
+    bs3d_p_load<bs3d_p_spread_row::spread>(8, coming, w);
     TB_UNROLL
     for (int r = 0; r < 8; r++) z[r] = w[r] - q * z[r];
     if (spike != 0) {
@@ -308,12 +294,12 @@ TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_re
         lane->y[r] = lane->d[8 + r] - l * lane->y[r];
         lane->w[r] += r_here * lane->y[r];
     }
-    bs3d_p_lane_store(lane->w, tile);
+    bs3d_p_store<bs3d_p_spread_row::spread>(8, lane->w, tile);
     if (weight != 0) {
-        bs3d_p_lane_load(gathered, sum);
+        bs3d_p_load<bs3d_p_spread_row::spread>(8, gathered, sum);
         TB_UNROLL
         for (int r = 0; r < 8; r++) sum[r] += weight * lane->w[r];
-        bs3d_p_lane_store(sum, gathered);
+        bs3d_p_store<bs3d_p_spread_row::spread>(8, sum, gathered);
     }
 }
 
@@ -327,8 +313,8 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
     const tb_real *other = row->other;
     tb_real u[3 * width], numbers[8];
     bs3d_row xs[8], zs[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    bs3d_p_lane_load(south, u + 1);
-    bs3d_p_lane_load(south + 2 * bs3d_p_spread_row::len, u + 2 * width + 1);
+    bs3d_p_load<bs3d_p_spread_row::spread>(8, south, u + 1);
+    bs3d_p_load<bs3d_p_spread_row::spread>(8, south + 2 * bs3d_p_spread_row::len, u + 2 * width + 1);
     TB_UNROLL
     for (int r = 0; r < 8; r++) u[width + 1 + r] = lane->d[r];
     bs3d_p_patch_edges(form, pair, row->half, south, u);
@@ -485,7 +471,7 @@ TB_D void bs3d_p_one_sweep_solve(int n, const bs3d_p_one_sweep_row *r, tb_real *
         bs3d_p_solve_half(&r->seam, n, r->steps, lur, r->keep, plane - r->mine + 32 * BS3D_P_V, d);
     else
         trid_warp_lu_solve_precomputed(8, 32, 2, r->steps, lur, lur + 2 * 8, lur + 8, r->keep, 32, d);
-    bs3d_p_lane_store(d, plane);
+    bs3d_p_store<bs3d_p_spread_row::spread>(8, d, plane);
 }
 
 /* Writes the last plane, and of the partition its first unknown, as gathered, and its last row, which is r y of that
@@ -497,8 +483,8 @@ TB_D void bs3d_p_one_sweep_end(const bs3d_p_plan *plan, const bs3d_p_heading *he
     const tb_real *last = m->tiles + written_at;
     if (r->computes) {
         tb_real sum[8];
-        bs3d_p_lane_load(m->gathered + r->row * bs3d_p_spread_row::len + r->mine, sum);
-        bs3d_p_lane_store(sum, m->tiles + tile_at + r->place);
+        bs3d_p_load<bs3d_p_spread_row::spread>(8, m->gathered + r->row * bs3d_p_spread_row::len + r->mine, sum);
+        bs3d_p_store<bs3d_p_spread_row::spread>(8, sum, m->tiles + tile_at + r->place);
     }
     __syncthreads();
     if (r->computes) return;
@@ -560,7 +546,7 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
         __syncwarp(); /* all lanes have read the slot */
         bs3d_p_prefetch_row(source, n + BS3D_P_PREFETCH <= count ? r.vectors : 0, r.slots + slot * slot_bytes);
         if (++slot == BS3D_P_PREFETCH) slot = 0;
-        if (r.computes && heading->finish) bs3d_p_lane_store(lane.d, tile);
+        if (r.computes && heading->finish) bs3d_p_store<bs3d_p_spread_row::spread>(8, lane.d, tile);
         if (r.computes && !heading->finish && n > behind)
             bs3d_p_make_w(level, &lane, tile, m.gathered + r.row * len + r.mine);
         bs3d_p_barrier_wait(m.barrier, n & 1);

@@ -116,7 +116,8 @@ TB_D void bs3d_p_plane_weights(const tb_real *weights, int k, bs3d_row *z)
 }
 
 /* Makes these weights of `count` planes from k on in shared memory; and l and h of the plane before each
-   (bs3d_p_factor_z), where that is one of planes from .. to-1, which a forward elimination takes. All threads call. */
+   (bs3d_p_factor_planes), where that is one of planes from .. to-1, which a forward elimination takes. All threads
+   call. */
 TB_D void bs3d_p_all_plane_weights(int from, int to, const tb_real *tables, int k, int count, tb_real *all)
 {
     for (int n = trid_block_thread(); n < count; n += trid_block_threads()) {
@@ -184,7 +185,7 @@ TB_D const tb_real *bs3d_p_next_plane(const bs3d_p_stretch *s, bs3d_p_ring *ring
 }
 
 /* Eliminates forward in z: y = d - l y, y being that of the plane before, and adds h y to `first`, the partition's
-   first unknown in terms of its last. factors: l and h of this plane (bs3d_p_factor_z). */
+   first unknown in terms of its last. factors: l and h of this plane (bs3d_p_factor_planes). */
 TB_D void bs3d_p_eliminate(int points, const tb_real *factors, const tb_real *d, tb_real *y, tb_real *first)
 {
     TB_UNROLL
@@ -372,6 +373,16 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
                                    first_unknown + n * columns, at + n * plan->pitch);
 }
 
+/* The sweep of explicit3, of explicit4, with two steps, and (forward) of implicit2 where it leaves out the x lines. */
+template <int form, int steps, int forward>
+__launch_bounds__(bs3d_p_tile_threads(steps), bs3d_p_shape::tile_blocks)
+TRID_KERNEL void bs3d_p_sweep(bs3d_pairs pairs, bs3d_p_plan plan, const tb_real *__restrict__ tables,
+                              const tb_real *__restrict__ u, tb_real *__restrict__ v, tb_real *__restrict__ interfaces)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    bs3d_p_sweep_planes<form, steps, forward>(&pairs, &plan, tables, u, v, interfaces, memory);
+}
+
 /* ---- the launch -------------------------------------------------------------------------------------------------- */
 
 /* Returns the elements of shared memory beside the weights: the ring, and with two steps two planes between them. */
@@ -381,21 +392,13 @@ TB_HD constexpr size_t bs3d_p_tile_elements(int steps)
            (size_t)bs3d_p_stride(bs3d_p_shape::columns);
 }
 
-/* Chooses the partitions of a sweep whose shared memory holds these elements and the weights of a partition's planes:
-   plan.partitions or, if the device has less memory, more, up to `most`. Returns BS3D_LAUNCH_FAILED if even these do
-   not fit. */
+/* Makes l->bytes, the shared memory of a sweep (bs3d_p_fit), and allows the kernel that. */
 template <class kernel_type>
-static int bs3d_p_fit(size_t elements, int most, kernel_type kernel, bs3d_p_launch *l)
+static int bs3d_p_allow(size_t elements, int most, kernel_type kernel, bs3d_p_launch *l)
 {
-    size_t limit = (size_t)bs3d_p_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    int nz = l->plan.model.points[2];
-    for (;; l->plan.partitions++) {
-        size_t levels = (size_t)((nz - 1) / l->plan.partitions + 1 + 7);
-        l->bytes = sizeof(tb_real) * (elements + BS3D_P_PLANE_WEIGHTS * levels);
-        if (l->bytes <= limit) break;
-        if (l->plan.partitions >= most) return BS3D_LAUNCH_FAILED;
-    }
-    return trid_allow_shared(kernel) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
+    l->bytes = bs3d_p_fit(elements * sizeof(tb_real), BS3D_P_PLANE_WEIGHTS * sizeof(tb_real), l->plan.model.points[2],
+                          8, most, &l->plan.partitions);
+    return l->bytes && trid_allow_shared(kernel) == cudaSuccess ? BS3D_OK : BS3D_LAUNCH_FAILED;
 }
 
 /* Makes the launch of a kernel that calls bs3d_p_sweep_planes, in plan->partitions partitions, or if that is 0 in the
@@ -413,7 +416,7 @@ static int bs3d_p_launch_tiles(const bs3d_p_plan *plan, int steps, kernel_type k
     l->grid = dim3((unsigned)tiles, (unsigned)((n[1] - 1) / bs3d_p_shape::tile_rows + 1));
     if (!plan->partitions)
         l->plan.partitions = bs3d_p_best_partitions(n[2], (long long)l->grid.x * l->grid.y, slots, 3 * steps - 1);
-    int status = bs3d_p_fit(bs3d_p_tile_elements(steps), most, kernel, l);
+    int status = bs3d_p_allow(bs3d_p_tile_elements(steps), most, kernel, l);
     l->grid.z = (unsigned)l->plan.partitions;
     return status;
 }

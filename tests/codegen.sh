@@ -129,7 +129,7 @@ awk -v version="$version" -v passed=$passed -v failed=$failed -v skipped=$skippe
                    name ~ /^trid_p_batch_(contiguous<[a-z]*,(1|768),|interleaved<[a-z]*,1,trid_p_batch_shape<[0-9,]*,[0-2],1>,trid_p)/
         if (name !~ /_f32/) return 0
         split(name, part, /[<,>]/)
-        if (name ~ /^bs3d_/) return name ~ /implicit/ && name !~ /<32[,>]|(up|forward)_f32<1[,>]/
+        if (name ~ /^bs3d_/) return name ~ /implicit|_sweep_f32<0,1,1>/ && name !~ /<32[,>]|up_f32<1[,>]/
         return name ~ /_implicit_/ && (part[2] == 1 || part[2] == 4) && part[3] == 0 && part[4] * part[5] == 256
     }
     {
