@@ -70,7 +70,8 @@ template <int per_lane, int plain>
 __launch_bounds__(32 * 8)
 TRID_KERNEL void bs3d_p_implicit1_lines(bs3d_p_plan plan, int axis, tb_real *__restrict__ v, tb_real *__restrict__ u)
 {
-    __shared__ tb_real shared[bs3d_p_hybrid_len(8, 32)];
+    __shared__ tb_real
+        shared[TB_BYTES == 4 ? TRID_BLOCK_INTERLEAVED_LEN_F32(8, 32) : TRID_BLOCK_INTERLEAVED_LEN_F64(8, 32)];
     if (axis == 1)
         bs3d_p_implicit1_along(per_lane, plain, 1, &plan, v, u, shared);
     else

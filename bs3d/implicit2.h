@@ -133,8 +133,8 @@ TB_D void bs3d_p_upward_rows(const bs3d_pairs *pairs, const bs3d_p_plan *plan, c
     const int vectors = bs3d_p_vectors(size, bs3d_p_up_threads(halves));
     const bs3d_p_stretch s =
         bs3d_p_open_stretch<1, 1, 2 * rows * stride>(plan, span, (int)blockIdx.y, tables, memory);
-    bs3d_p_ring ring = bs3d_p_open_ring(vectors, plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD,
-                                        rows * (int)blockIdx.x - 1, rows + 2, stride, s.slots);
+    bs3d_p_ring ring = bs3d_p_open_ring<rows + 2, stride, vectors>(
+        plan, u, -BS3D_P_PAD, plan->pitch + 2 * BS3D_P_PAD, rows * (int)blockIdx.x - 1, s.slots);
     bs3d_p_prefetch_first(vectors, &s, &ring);
     if (warp < stencil_warps)
         bs3d_p_upward_stencil<form, halves>(pairs, plan, tables, warp, &s, &ring);
@@ -344,15 +344,13 @@ static int bs3d_p_launch_rows(const bs3d_p_plan *plan, int halves, kernel_type k
 template <int unused>
 static int bs3d_p_upward(bs3d_p_job *job, int *fused, bs3d_p_launch *up)
 {
-    int nx = job->plan.model.points[0], status = BS3D_OK;
-    *fused = 0;
-    if (nx <= 256) {
-        up->sweep = job->form ? bs3d_p_implicit2_up<BS3D_GENERAL, 1> : bs3d_p_implicit2_up<BS3D_POSITIVE, 1>;
-        *fused = !bs3d_p_launch_rows(&job->plan, 1, up->sweep, up);
-    } else if (nx <= 512) {
-        up->sweep = job->form ? bs3d_p_implicit2_up<BS3D_GENERAL, 2> : bs3d_p_implicit2_up<BS3D_POSITIVE, 2>;
-        *fused = !bs3d_p_launch_rows(&job->plan, 2, up->sweep, up);
-    }
+    static const bs3d_p_sweep_kernel rows[2][2] = {
+        {bs3d_p_implicit2_up<BS3D_POSITIVE, 1>, bs3d_p_implicit2_up<BS3D_GENERAL, 1>},
+        {bs3d_p_implicit2_up<BS3D_POSITIVE, 2>, bs3d_p_implicit2_up<BS3D_GENERAL, 2>}};
+    const int nx = job->plan.model.points[0], halves = nx <= 256 ? 1 : 2;
+    int status = BS3D_OK;
+    up->sweep = rows[halves - 1][job->form];
+    *fused = nx <= 512 && !bs3d_p_launch_rows(&job->plan, halves, up->sweep, up);
     if (!*fused) {
         up->sweep = job->form ? bs3d_p_sweep<BS3D_GENERAL, 1, 1> : bs3d_p_sweep<BS3D_POSITIVE, 1, 1>;
         status = bs3d_p_launch_tiles(&job->plan, 1, up->sweep, up);

@@ -170,12 +170,14 @@ static void bs3d_p_axis_launch_of(const bs3d_p_job *job, int own, bs3d_p_axis_la
     }
 }
 
-/* Makes implicit3's launches, l[own], with their bytes, and chooses the partitions. Returns whether the device can have
-   these sweeps for this problem. */
+/* Makes implicit3's launches, l[own], with their bytes, chooses the partitions, and allows the sweeps their shared
+   memory.
+   Returns BS3D_OK; 1 if the device cannot have these sweeps, or clusters of that kind, for this problem; or
+   BS3D_LAUNCH_FAILED. */
 template <int unused>
 static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_axis_launch *l)
 {
-    if (o->points[0] > 512 || o->points[1] > 512 || (o->flags & BS3D_AMERICAN)) return 0;
+    if (o->points[0] > 512 || o->points[1] > 512 || (o->flags & BS3D_AMERICAN)) return 1;
     bs3d_p_axis_launch_of<unused>(job, 0, l);
     bs3d_p_axis_launch_of<unused>(job, 1, l + 1);
     const unsigned blocks = l[0].blocks < l[1].blocks ? l[1].blocks : l[0].blocks;
@@ -185,17 +187,13 @@ static int bs3d_p_one_sweep_fits(const bs3d_problem *o, bs3d_p_job *job, bs3d_p_
     const size_t bytes = bs3d_p_one_sweep_elements() * sizeof(tb_real), level = BS3D_P_PLANE_WEIGHTS * sizeof(tb_real);
     l[0].bytes = l[1].bytes = bs3d_p_fit(bytes, level, o->points[2], 4, BS3D_P_PARTITIONS, &partitions);
     job->plan.partitions = partitions;
-    return l[0].bytes > 0;
-}
-
-/* Allows the sweeps their shared memory, and asks for clusters. Returns BS3D_OK; 1 if the device has no clusters of
-   that kind; or BS3D_LAUNCH_FAILED. */
-template <int unused>
-static int bs3d_p_one_sweep_allow(const bs3d_p_axis_launch *l)
-{
-    for (int n = 0; n < 2; n++) {
-        if (trid_allow_shared(l->sweep[n]) != cudaSuccess) return BS3D_LAUNCH_FAILED;
-        if (l->cluster > 1 && !trid_clusters(l->sweep[n], l->cluster, bs3d_p_spread_row::threads, l->bytes)) return 1;
+    for (int n = 0; n < 4; n++) {
+        const bs3d_p_axis_launch *own = l + n / 2;
+        if (!own->bytes) return 1;
+        if (trid_allow_shared(own->sweep[n % 2]) != cudaSuccess) return BS3D_LAUNCH_FAILED;
+        if (own->cluster > 1 &&
+            !trid_clusters(own->sweep[n % 2], own->cluster, bs3d_p_spread_row::threads, own->bytes))
+            return 1;
     }
     return BS3D_OK;
 }
@@ -208,8 +206,7 @@ static int bs3d_implicit3(const bs3d_problem *problem, void *work, bs3d_result *
     bs3d_p_axis_launch launches[2];
     int status = bs3d_p_open_job(problem, 1, work, &job);
     if (status) return status;
-    status = !bs3d_p_one_sweep_fits<unused>(problem, &job, launches);
-    for (int own = 0; own < 2 && !status; own++) status = bs3d_p_one_sweep_allow<unused>(launches + own);
+    status = bs3d_p_one_sweep_fits<unused>(problem, &job, launches);
     if (status > 0) return (bs3d_implicit2<unused>)(problem, work, result, stream);
     if (status) return status;
     const int early = bs3d_p_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;

@@ -246,12 +246,6 @@ TB_HD constexpr int bs3d_p_transpose_len(int k)
     return TB_BYTES == 4 ? TRANSPOSE_LEN_F32(k) : TRANSPOSE_LEN_F64(k);
 }
 
-TB_HD constexpr int bs3d_p_hybrid_len(int systems, int parts)
-{
-    return TB_BYTES == 4 ? TRID_BLOCK_INTERLEAVED_LEN_F32(systems, parts)
-                         : TRID_BLOCK_INTERLEAVED_LEN_F64(systems, parts);
-}
-
 TB_HD constexpr int bs3d_p_solve_len(int systems, int parts)
 {
     return TB_BYTES == 4 ? TRID_BLOCK_INTERLEAVED_SOLVE_LEN_F32(systems, parts)

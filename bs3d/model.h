@@ -214,12 +214,6 @@ TB_HOST double bs3d_p_drift(const bs3d_model *m)
     return 2 * sum / det;
 }
 
-/* Returns whether explicit steps are stable. */
-TB_HOST int bs3d_p_stable(const bs3d_model *m)
-{
-    return bs3d_p_drift(m) <= 1 && bs3d_p_damping(m) <= 2;
-}
-
 /* Returns whether all rows of the three matrices are diagonally dominant. */
 TB_HOST int bs3d_p_dominant(const bs3d_model *m)
 {
@@ -275,7 +269,7 @@ TB_HOST int bs3d_slab_check(const bs3d_problem *o, int implicit, int slabs)
         if (!trid_finite_f32((float)most) || !(m.variance[axis] > 0)) return BS3D_BAD_NUMBER;
     }
     if (implicit) return bs3d_p_dominant(&m) ? BS3D_OK : BS3D_NOT_DOMINANT;
-    return bs3d_p_stable(&m) ? BS3D_OK : BS3D_UNSTABLE;
+    return bs3d_p_drift(&m) <= 1 && bs3d_p_damping(&m) <= 2 ? BS3D_OK : BS3D_UNSTABLE;
 }
 
 /* Checks a problem that explicit or implicit steps are to march. Returns BS3D_OK or what is wrong. */

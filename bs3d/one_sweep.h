@@ -100,7 +100,7 @@ typedef struct {
                                   first on plane 0, the other neighbour's last behind the last plane */
     int mine, place;           /* its first vector in a row, and in a tile */
     int steps;                 /* of PCR */
-    const tb_real *factors, *keep;
+    const tb_real *factors, *keep, *weights; /* the lane's (bs3d_p_one_sweep_memory) */
     bs3d_p_seam seam;
     trid_copy_place slots;
     bs3d_row ys;      /* the row of the other axis */
@@ -305,9 +305,8 @@ TB_D void bs3d_p_make_w(const tb_real *level, bs3d_p_one_sweep_lane *lane, tb_re
 
 /* Computes, when all rows' u of plane n stand in shared memory, the lanes' south neighbours at south: g of the plane
    before into the second right-hand side; v = A_t u; and v + q v', the part of both planes in w. */
-TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pairs, const tb_real *weights,
-                                const bs3d_p_one_sweep_row *row, const tb_real *level, const tb_real *south,
-                                bs3d_p_one_sweep_lane *lane)
+TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pairs, const bs3d_p_one_sweep_row *row,
+                                const tb_real *level, const tb_real *south, bs3d_p_one_sweep_lane *lane)
 {
     const int width = 8 + 2;
     const tb_real *other = row->other;
@@ -326,7 +325,7 @@ TB_D void bs3d_p_one_sweep_step(int form, int pair, int n, const bs3d_pairs *pai
     zs[1].weight = numbers[5];
     zs[2].down = numbers[6];
     zs[2].weight = numbers[7];
-    bs3d_p_lane_rows(weights, xs);
+    bs3d_p_lane_rows(row->weights, xs);
     bs3d_lane_plane(form, 8, 1, pairs, xs, &row->ys, zs, u, lane->now, lane->next, lane->d + 8);
     TB_UNROLL
     for (int r = 0; r < 8; r++) {
@@ -443,6 +442,7 @@ TB_D bs3d_p_one_sweep_row bs3d_p_one_sweep_row_of(int half, const bs3d_p_plan *p
     r.steps = trid_warp_uniform((int)tables[BS3D_P_STEPS + heading->own + 3 * half]);
     r.factors = m->factors + r.mine;
     r.keep = m->keep + rank;
+    r.weights = m->weights + r.mine;
     const bs3d_p_seam seam = {half, m->link, m->places + 2 * BS3D_P_V * r.own, m->mbarriers + 2 * r.own};
     r.seam = seam;
     r.slots = trid_copy_place_of(
@@ -551,7 +551,7 @@ TB_D void bs3d_p_one_sweep(const bs3d_pairs *pairs, const bs3d_p_plan *plan, con
             bs3d_p_make_w(level, &lane, tile, m.gathered + r.row * len + r.mine);
         bs3d_p_barrier_wait(m.barrier, n & 1);
         if (r.computes && !heading->finish && n < count + 2)
-            bs3d_p_one_sweep_step(form, pair, n, pairs, m.weights + r.mine, &r, level, plane - len, &lane);
+            bs3d_p_one_sweep_step(form, pair, n, pairs, &r, level, plane - len, &lane);
         if (!r.computes && n > behind + 1) {
             bs3d_p_store_columns(heading, &r, m.tiles + written_at, made);
             made += to_step;

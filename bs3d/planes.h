@@ -64,8 +64,8 @@ TB_HD constexpr int bs3d_p_vectors(int elements, int threads)
 
 /* Makes the ring for rows j .. j+rows-1. A slot has `stride` elements of a row from i on, of which `width` are read; a
    thread copies `vectors` vectors (bs3d_p_vectors). All threads call. */
-TB_D bs3d_p_ring bs3d_p_open_ring(int vectors, const bs3d_p_plan *plan, const tb_real *u, int i, int width, int j,
-                                  int rows, int stride, tb_real *shared)
+template <int rows, int stride, int vectors>
+TB_D bs3d_p_ring bs3d_p_open_ring(const bs3d_p_plan *plan, const tb_real *u, int i, int width, int j, tb_real *shared)
 {
     bs3d_p_ring ring;
     ring.slots = trid_copy_place_of(shared);
@@ -242,44 +242,39 @@ TB_D bs3d_p_part bs3d_p_part_of(int steps, int warp, int lane, int width)
     return part;
 }
 
-/* What the steps of a sweep know of their lane: which neighbours it loads, and the rows of its points. */
+/* What the steps of a sweep know of their lane's points: their rows, of the third axis k-1 .. k+1; for each of two
+   steps what bs3d_lane_plane keeps; and their result. */
 typedef struct {
-    int from_west, from_east;
     const bs3d_row *xs, *ys;
-} bs3d_p_lane;
-
-/* What they carry from plane to plane: for each of two steps what bs3d_lane_plane keeps; rows k-1 .. k+1 of the third
-   axis; and their result. */
-typedef struct {
-    tb_real (*now)[bs3d_p_shape::points], (*next)[bs3d_p_shape::points];
     bs3d_row *z;
+    tb_real (*now)[bs3d_p_shape::points], (*next)[bs3d_p_shape::points];
     tb_real *out;
 } bs3d_p_carry;
 
 /* Computes L u (or u + L u) on the plane below the one that has come, for the patch whose first point is at p. */
-TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_lane *lane, const bs3d_p_carry *carry,
+TB_D void bs3d_p_step(int form, int step, const bs3d_pairs *pairs, const bs3d_p_part *part, const bs3d_p_carry *carry,
                       const tb_real *p)
 {
     tb_real patch[(bs3d_p_shape::columns + 2) * (bs3d_p_shape::rows + 2)];
-    bs3d_p_patch(form, p, bs3d_p_stride(bs3d_p_shape::columns), lane->from_west, lane->from_east, patch);
-    bs3d_lane_plane(form, bs3d_p_shape::columns, bs3d_p_shape::rows, pairs, lane->xs, lane->ys, carry->z, patch,
+    bs3d_p_patch(form, p, bs3d_p_stride(bs3d_p_shape::columns), part->from_west, part->from_east, patch);
+    bs3d_lane_plane(form, bs3d_p_shape::columns, bs3d_p_shape::rows, pairs, carry->xs, carry->ys, carry->z, patch,
                     carry->now[step], carry->next[step], carry->out);
 }
 
 /* The same for points of a column beside the tile; leaves them in shared memory, if they are valid. */
-TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_lane *lane, const bs3d_p_carry *carry,
-                             const tb_real *p, int valid, tb_real *made)
+TB_D void bs3d_p_step_beside(int form, const bs3d_pairs *pairs, const bs3d_p_part *part, const bs3d_p_carry *carry,
+                             const tb_real *p, tb_real *made)
 {
     const int rows = bs3d_p_shape::rows, stride = bs3d_p_stride(bs3d_p_shape::columns);
     tb_real patch[3 * (rows + 2)];
     TB_UNROLL
     for (int n = 0; n < 3 * (rows + 2); n++)
         patch[n] = p[(n / 3 - 1) * stride + n % 3 - 1];
-    bs3d_lane_plane(form, 1, rows, pairs, lane->xs, lane->ys, carry->z, patch, carry->now[0], carry->next[0],
+    bs3d_lane_plane(form, 1, rows, pairs, carry->xs, carry->ys, carry->z, patch, carry->now[0], carry->next[0],
                     carry->out);
     TB_UNROLL
     for (int n = 0; n < rows; n++)
-        if (valid) made[n * stride] = carry->out[n];
+        if (part->valid) made[n * stride] = carry->out[n];
 }
 
 /* Loads the rows of the part's points, of a tile that begins at column i and row j, and finds which of its rows are the
@@ -323,8 +318,8 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
     const int width = plan->pitch - i < plan->tile ? plan->pitch - i : plan->tile;
     const bs3d_p_stretch s =
         bs3d_p_open_stretch<steps, forward, (steps - 1) * 2 * size>(plan, span, (int)blockIdx.z, tables, memory);
-    bs3d_p_ring ring = bs3d_p_open_ring(vectors, plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps,
-                                        tile_rows + 2 * steps, stride, s.slots);
+    bs3d_p_ring ring = bs3d_p_open_ring<tile_rows + 2 * steps, stride, vectors>(
+        plan, u, i - BS3D_P_PAD, width + 2 * BS3D_P_PAD, j - steps, s.slots);
     const bs3d_p_part part = bs3d_p_part_of(steps, (int)threadIdx.x / 32, (int)threadIdx.x & 31, width);
     tb_real *target =
         v + i + part.x + (long long)plan->pitch * (j + part.row) + plan->plane * (s.first - 2 * steps + 1);
@@ -333,8 +328,7 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
     tb_real y[columns * rows] = {0}, first_unknown[columns * rows] = {0};
     int stores[rows];
     bs3d_p_part_rows(plan, tables, &part, i, j, xs, ys, stores);
-    const bs3d_p_lane lane = {part.from_west, part.from_east, xs, ys};
-    const bs3d_p_carry carry = {now, next, z, out};
+    const bs3d_p_carry carry = {xs, ys, z, now, next, out};
 
     bs3d_p_grid_wait();
     bs3d_p_prefetch_first(vectors, &s, &ring);
@@ -346,9 +340,9 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
         if (k < s.to + steps) { /* the first step */
             bs3d_p_plane_weights(s.weights, k - s.first + 2, z);
             if (part.beside) {
-                bs3d_p_step_beside(form, pairs, &lane, &carry, p, part.valid, made);
+                bs3d_p_step_beside(form, pairs, &part, &carry, p, made);
             } else {
-                bs3d_p_step(form, 0, pairs, &lane, &carry, p);
+                bs3d_p_step(form, 0, pairs, &part, &carry, p);
                 if (forward && k > s.from)
                     bs3d_p_eliminate(columns * rows, s.weights + BS3D_P_PLANE_WEIGHTS * (k - s.first + 2) + 8, out, y,
                                      first_unknown);
@@ -360,7 +354,7 @@ TB_D void bs3d_p_sweep_planes(const bs3d_pairs *pairs, const bs3d_p_plan *plan, 
         }
         if (steps == 2 && !part.beside && k > s.from) { /* the second, two planes behind */
             bs3d_p_plane_weights(s.weights, k - s.first, z);
-            bs3d_p_step(form, 1, pairs, &lane, &carry, s.between + (~k & 1) * size + part.place);
+            bs3d_p_step(form, 1, pairs, &part, &carry, s.between + (~k & 1) * size + part.place);
             bs3d_p_store_rows(stores, k - 3 >= s.from, out, target, plan->pitch);
         }
     }
