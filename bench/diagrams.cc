@@ -17,14 +17,14 @@ struct launch {
 };
 static std::vector<launch> noted;
 template <class... P, class... A>
-static cudaError_t note(void (*kernel)(P...), dim3 grid, dim3 block, size_t, cudaStream_t, const A &...)
+static cudaError_t note(int, int, void (*kernel)(P...), dim3 grid, dim3 block, size_t, cudaStream_t, const A &...)
 {
     noted.push_back({(const void *)kernel, grid, block});
     return cudaSuccess;
 }
-#define trid_launch note
+#define trid_launch_with note
 #include "../bs3d.h"
-#undef trid_launch
+#undef trid_launch_with
 
 static void claim(bool so, const char *what)
 {
