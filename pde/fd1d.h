@@ -112,4 +112,7 @@ enum {
 #undef FD_MODEL_FACE
 #undef FD_MODEL_CHANGE
 #undef FD_MODEL_EXERCISE
+#undef FD_MODEL_MIXED
+#undef FD_MODEL_STEADY
+#undef FD_MODEL_INDEPENDENT
 #endif /* FD_MODEL */

@@ -922,9 +922,9 @@ CASE_FUNCTION int case_spoil_axis(const case_runner *runner, int which, case_pro
     if (which == 11) return q->face[0][0] = -1, case_said(says, FD_BAD_FACE, 0, 0);
     if (which == 12) return q->face[0][1] = FD_P_FACES, case_said(says, FD_BAD_FACE, 0, 0);
     if (which == 13) return q->spot = NULL, case_said(says, FD_BAD_ARGUMENT, 0, -1);
-    if (which == 14) return c->spot[0] = 1.26, case_said(says, FD_BAD_SPOT, 0, -1);
-    if (which == 15) return c->spot[1] = nan, case_said(says, FD_BAD_SPOT, 1, -1);
-    if (which == 16) return c->spot[1] = 0.24, case_said(says, FD_BAD_SPOT, 1, -1);
+    if (which == 14) return c->spot[0] = 1.26, case_said(says, FD_BAD_SPOT, 0, 0);
+    if (which == 15) return c->spot[1] = nan, case_said(says, FD_BAD_SPOT, 1, 0);
+    if (which == 16) return c->spot[1] = 0.24, case_said(says, FD_BAD_SPOT, 1, 0);
     q->points[0] = c->x;
     if (which == 17) return c->x[3] = nan, case_said(says, FD_BAD_AXIS, 4, 0);
     if (which == 18) return c->x[0] = -infinite, case_said(says, FD_BAD_AXIS, 1, 0);

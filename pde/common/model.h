@@ -14,10 +14,10 @@
        FD_NO_NUMBERS(MODEL, t)
            says that there are none. A model without numbers of t does not depend on time
        FD_TERMS(1, MODEL, terms->drift[0] = (real)p->rate * x->at; terms->diffusion[0] = x->half_square; ..)
-           gives the number of factors, and the terms of the equation at a point (fd_terms), which are 0 before. p is
-           the parameters; x->at is the coordinate, x->half_square a number of it, t->NAME a number of the time; `real`
-           is the type. The text becomes two functions, one a precision, which are called for each point and, where
-           there are numbers of t, for each step
+           gives the number of factors, 1 to 3, and the terms of the equation at a point (fd_terms), which are 0 before.
+           p is the parameters; x->at is the coordinate, x->half_square a number of it, and so y and z; t->NAME is a
+           number of the time; `real` is the type. The text becomes two functions, one a precision, which are called for
+           each point and, where there are numbers of t, for each step
        enum { MODEL_fitting = FD_CENTRAL };
            how drifts are discretised: FD_CENTRAL, FD_UPWIND or FD_FITTED
        FD_HD double MODEL_payoff(const MODEL_parameters *p, const double *at) { .. }
@@ -32,7 +32,16 @@
                           returns what a value becomes at a date (FD_CHANGE_VALUES): a barrier that is observed (midway
                           between two points: FD_MIDWAY), a coupon, a right
        FD_MODEL_EXERCISE  FD_HD double MODEL_exercise(const MODEL_parameters *p, const double *at, double t) returns
-                          what exercise pays at time t; without it, the payoff */
+                          what exercise pays at time t; without it, the payoff
+       FD_MODEL_MIXED     which mixed terms are not 0, a sum of 1 for the pair 12, 2 for 13 and 4 for 23; without it
+                          none, and no time is spent on them
+   By others it promises what saves time. These are sums of 1, 2 and 4 for the axes x, y and z:
+       FD_MODEL_STEADY       drift and diffusion along them, and kill, do not depend on time, although others do
+       FD_MODEL_INDEPENDENT  drift and diffusion along them, and kill, depend on the axis' own numbers and on time alone:
+                             all lines along such an axis share one matrix
+   What a model says so is checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED, FD_NOT_INDEPENDENT).
+   With mixed terms, slopes that change along their face cost an order in space: the mixed derivative is taken as 0
+   there. */
 
 #ifndef FD_COMMON_MODEL_H
 #define FD_COMMON_MODEL_H
@@ -79,18 +88,22 @@ typedef struct {
         (void)p, (void)at, (void)number;                                                                               \
     }
 
-#define FD_TERMS(factors, model, ...) FD_P_TERMS_##factors(model, __VA_ARGS__)
-#define FD_P_TERMS_1(model, ...)                                                                                       \
-    enum { model##_factors = 1 };                                                                                      \
-    FD_P_TERMS_1_IN(float, _f32, model, __VA_ARGS__)                                                                   \
-    FD_P_TERMS_1_IN(double, _f64, model, __VA_ARGS__)
-#define FD_P_TERMS_1_IN(type, suffix, model, ...)                                                                      \
-    FD_HD void model##_terms##suffix(const model##_parameters *p, const model##_x##suffix *x,                          \
+#define FD_TERMS(factors, model, ...)                                                                                  \
+    FD_P_TERMS(factors, float, _f32, model, __VA_ARGS__)                                                               \
+    FD_P_TERMS(factors, double, _f64, model, __VA_ARGS__)
+#define FD_P_TERMS(factors, type, suffix, model, ...)                                                                  \
+    FD_HD void model##_terms##suffix(const model##_parameters *p, FD_P_AXES_##factors(model, suffix),                  \
                                      const model##_t##suffix *t, fd_terms##suffix *terms)                              \
     {                                                                                                                  \
         typedef type real;                                                                                             \
-        (void)p, (void)x, (void)t, (void)sizeof(real);                                                                 \
+        (void)p, FD_P_UNUSED_##factors, (void)t, (void)sizeof(real);                                                   \
         __VA_ARGS__                                                                                                    \
     }
+#define FD_P_AXES_1(model, suffix) const model##_x##suffix *x
+#define FD_P_AXES_2(model, suffix) FD_P_AXES_1(model, suffix), const model##_y##suffix *y
+#define FD_P_AXES_3(model, suffix) FD_P_AXES_2(model, suffix), const model##_z##suffix *z
+#define FD_P_UNUSED_1 (void)x
+#define FD_P_UNUSED_2 FD_P_UNUSED_1, (void)y
+#define FD_P_UNUSED_3 FD_P_UNUSED_2, (void)z
 
 #endif /* FD_COMMON_MODEL_H */

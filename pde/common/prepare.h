@@ -13,6 +13,7 @@
 #define fd_p_place_points FD_OF(p_place_points)
 #define fd_p_check_points FD_OF(p_check_points)
 #define fd_p_points_status FD_OF(p_points_status)
+#define fd_p_outside FD_OF(p_outside)
 #define fd_p_axis_numbers FD_OF(p_axis_numbers)
 #define fd_p_step_numbers FD_OF(p_step_numbers)
 #define fd_p_count FD_OF(p_count)
@@ -20,8 +21,13 @@
 #define fd_p_given FD_OF(p_given)
 #define fd_p_final_values FD_OF(p_final_values)
 #define fd_p_too_fast_at FD_OF(p_too_fast_at)
+#define fd_p_is_given FD_OF(p_is_given)
 #define fd_p_not_dominant FD_OF(p_not_dominant)
+#define fd_p_ill_posed FD_OF(p_ill_posed)
+#define fd_p_differ_along FD_OF(p_differ_along)
+#define fd_p_broken_at FD_OF(p_broken_at)
 #define fd_p_false_at FD_OF(p_false_at)
+#define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
 #define fd_p_terms_status FD_OF(p_terms_status)
 #define fd_p_numbers_status FD_OF(p_numbers_status)
@@ -38,7 +44,7 @@ typedef struct {
     fd_cell *cell[3];
     tb_real *far_of[3];    /* fd_cells' */
     tb_real *number[3];    /* number q of point i at [q room[axis] + i] */
-    int room[3];           /* the batch's points */
+    int room[3];           /* the batch's points, padded: numbers beyond the last point are the last's */
     fd_interval *interval; /* between the dates */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
@@ -58,7 +64,7 @@ TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tab
     used += fd_p_round((steps * 2 * (size_t)fd_p_numbers(3) + 1) * sizeof(tb_real));
     for (int d = 0; d < FD_FACTORS; d++) {
         const size_t points = (size_t)batch->points[d];
-        t.room[d] = batch->points[d], all *= points;
+        t.room[d] = fd_p_padded(batch->points[d]), all *= points;
         t.x[d] = (double *)fd_p_at(memory, used);
         used += fd_p_round(points * sizeof(double));
         t.cell[d] = (fd_cell *)fd_p_at(memory, used);
@@ -66,7 +72,7 @@ TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tab
         t.far_of[d] = (tb_real *)fd_p_at(memory, used);
         used += fd_p_round(2 * sizeof(tb_real));
         t.number[d] = (tb_real *)fd_p_at(memory, used);
-        used += fd_p_round(points * (size_t)fd_p_numbers(d) * sizeof(tb_real));
+        used += fd_p_round((size_t)t.room[d] * (size_t)fd_p_numbers(d) * sizeof(tb_real));
     }
     t.final = (tb_real *)fd_p_at(memory, used);
     used += fd_p_round(all * sizeof(tb_real));
@@ -75,18 +81,18 @@ TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tab
 }
 
 /* Copies the numbers of point i of an axis from its table. */
-TB_HD void fd_p_take(const fd_p_tables *t, int axis, int i, tb_real *number)
+TB_HD void fd_p_take(const fd_p_tables *t, int axis, int i, fd_numbers *own)
 {
     TB_UNROLL
-    for (int q = 0; q < fd_p_numbers(axis); q++) number[q] = t->number[axis][q * t->room[axis] + i];
+    for (int q = 0; q < fd_p_numbers(axis); q++) own->number[q] = t->number[axis][q * t->room[axis] + i];
 }
 
 /* Returns the terms at the point with these indices, and a time. */
 FD_P_CALLED fd_terms fd_p_terms_at(const fd_p_tables *t, const int *index, const tb_real *time)
 {
-    tb_real number[FD_FACTORS][fd_p_most_numbers];
-    for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], number[d]);
-    return fd_p_terms(t->parameters, (const tb_real(*)[fd_p_most_numbers])number, time);
+    fd_numbers own[FD_FACTORS];
+    for (int d = 0; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], &own[d]);
+    return fd_p_terms(t->parameters, own, time);
 }
 
 /* Returns step k of the march. */
@@ -107,7 +113,7 @@ TB_HD const tb_real *fd_p_time_of(const fd_p_tables *t, int k, int end)
 TB_HD int fd_p_intervals(const fd_batch *batch, const fd_p_tables *t)
 {
     fd_p_findings *found = t->found;
-    found->times = fd_times_of(&t->problem->times, t->problem->scheme, FD_FACTORS, 0);
+    found->times = fd_times_of(&t->problem->times, t->problem->scheme, FD_FACTORS, FD_MODEL_MIXED != 0);
     const int wrong = fd_p_check_times(&found->times);
     if (wrong) return wrong;
     fd_interval v = fd_no_interval(&found->times);
@@ -129,7 +135,7 @@ TB_HD void fd_p_begin(const fd_batch *batch, const fd_p_tables *t, int thread, i
         found->status = fd_p_check(FD_FACTORS, batch, problem);
         const int date = found->status.what ? -1 : fd_p_no_change(problem);
         if (date >= 0) found->status = fd_status_of(FD_BAD_EVENT, 1 + date, -1, -1, -1, -1, -1);
-        found->steps = 0, found->not_dominant = 0, found->given = 0, found->longest = 0;
+        found->steps = 0, found->not_dominant = 0, found->given = 0, found->longest = 0, found->sources = 0;
         for (int f = 0; f < FD_P_FAULTS; f++) found->fault[f] = FD_P_NONE;
         found->wrong[3] = found->status.what ? FD_OK : fd_p_intervals(batch, t);
     }
@@ -176,6 +182,16 @@ TB_HD void fd_p_points_status(const fd_p_tables *t)
         found->status = fd_status_of(FD_BAD_TIMES, found->wrong[3], -1, -1, -1, -1, -1);
 }
 
+/* Returns the first axis in which a spot is outside the grid, or -1. */
+TB_HD int fd_p_outside(const fd_p_tables *t, int spot)
+{
+    for (int d = 0; d < FD_FACTORS; d++) {
+        const double at = t->problem->spot[spot * FD_FACTORS + d];
+        if (!(at >= t->x[d][0] && at <= t->x[d][t->found->points[d] - 1])) return d;
+    }
+    return -1;
+}
+
 /* Computes the model's numbers of the axes, and the cells; finds spots that are outside. */
 TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
@@ -183,20 +199,19 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
     double number[fd_p_most_numbers];
     for (int d = 0; d < FD_FACTORS; d++) {
         const int points = found->points[d];
-        for (int i = thread; i < points; i += threads) {
-            fd_p_numbers_at(t->parameters, d, t->x[d][i], number);
+        for (int i = thread; i < t->room[d]; i += threads) {
+            const int at = i < points ? i : points - 1;
+            fd_p_numbers_at(t->parameters, d, t->x[d][at], number);
             for (int q = 0; q < fd_p_numbers(d); q++) {
                 t->number[d][q * t->room[d] + i] = (tb_real)number[q];
-                if (!trid_finite((tb_real)number[q])) fd_p_least(&found->fault[FD_P_AT_NUMBERS + d], i);
+                if (!trid_finite((tb_real)number[q])) fd_p_least(&found->fault[FD_P_AT_NUMBERS + d], at);
             }
-            if (fd_cell_at(points, t->x[d], t->problem->face[d], i, &t->cell[d][i], t->far_of[d]))
+            if (i < points && fd_cell_at(points, t->x[d], t->problem->face[d], i, &t->cell[d][i], t->far_of[d]))
                 fd_p_least(&found->fault[FD_P_AT_POINTS + d], i);
         }
-        for (int s = thread; s < batch->spots; s += threads) {
-            const double spot = t->problem->spot[s * FD_FACTORS + d];
-            if (!(spot >= t->x[d][0] && spot <= t->x[d][points - 1])) fd_p_least(&found->fault[FD_P_AT_SPOT], s);
-        }
     }
+    for (int s = thread; s < batch->spots; s += threads)
+        if (fd_p_outside(t, s) >= 0) fd_p_least(&found->fault[FD_P_AT_SPOT], s);
 }
 
 /* Computes the model's numbers of the steps, and finds the longest explicit one. */
@@ -276,10 +291,21 @@ TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms term
     if (t->found->longest == 0) return 0;
     for (int d = 0; d < FD_FACTORS; d++) {
         const int at_face = index[d] == 0 || index[d] == t->found->points[d] - 1;
-        fd_p_rate_add(fd_p_row(d, t->cell[d][index[d]], terms), at_face, 0,
+        fd_p_rate_add(fd_p_row(d, t->cell[d][index[d]], terms), at_face, FD_MODEL_MIXED,
                       0.5 * FD_FACTORS * t->problem->times.maturity, &rate);
     }
+    if (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) rate.couplings *= 1.125; /* several pairs (docs/fd.md) */
     return fd_p_too_fast(fd_p_size_of(t->found->longest), rate, (double)terms.kill);
+}
+
+/* Returns whether the value at a point of the grid is given, by a face on which it lies. */
+TB_HD int fd_p_is_given(const fd_p_tables *t, const int *index)
+{
+    for (int d = 0; d < FD_FACTORS; d++) {
+        const int last = index[d] == t->found->points[d] - 1;
+        if ((index[d] == 0 || last) && t->problem->face[d][last] == FD_VALUE) return 1;
+    }
+    return 0;
 }
 
 /* Returns how many rows of a point are not diagonally dominant in a step of this size. A row without couplings of the
@@ -296,53 +322,108 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
     return count;
 }
 
-/* Returns what is false about the terms at a point, as a sum of fd/march.h's. A point whose value is given is not
-   checked. */
-TB_HD int fd_p_false_at(const fd_p_tables *t, const int *index, fd_terms terms)
+/* Returns whether the terms at a point are ill-posed: a diffusion is negative, or mixed terms are too large for the
+   diffusions. */
+TB_HD int fd_p_ill_posed(const fd_terms *terms)
 {
-    int wrong = 0;
-    for (int d = 0; d < FD_FACTORS; d++) {
-        const int last = index[d] == t->found->points[d] - 1;
-        if ((index[d] == 0 || last) && t->problem->face[d][last] == FD_VALUE) return 0;
-        wrong |= terms.diffusion[d] < 0 ? FD_P_ILL_POSED : 0;
+    tb_real rho[3] = {0, 0, 0}; /* of the pairs 12, 13 and 23 */
+    int ill = 0;
+    for (int d = 0; d < FD_FACTORS; d++) ill |= terms->diffusion[d] < 0;
+    for (int pair = 0; pair < FD_FACTORS * (FD_FACTORS - 1) / 2; pair++) {
+        const tb_real diffusion[2] = {terms->diffusion[pair == 2], terms->diffusion[pair ? 2 : 1]};
+        const double product = (double)diffusion[0] * (double)diffusion[1];
+        ill |= fd_p_ill_posed_in_two(diffusion, terms->mixed[pair]);
+        if (product > 0) rho[pair] = (tb_real)((double)terms->mixed[pair] / (2 * sqrt(product)));
     }
-    return wrong | fd_p_outward(FD_FACTORS, t->problem->face, t->x, index, t->found->points, terms.drift,
-                                t->problem->times.maturity);
+    return ill | (FD_FACTORS > 2 && fd_p_ill_posed_in_three(rho));
 }
 
-/* Checks the terms at all points: in the first step, the last one, and one of each point's own, which finds what
-   happens in between. Counts the rows of the first and the last that are not dominant. */
+/* Returns whether the terms along an axis, or kill, differ. */
+TB_HD int fd_p_differ_along(int axis, const fd_terms *one, const fd_terms *other)
+{
+    return fd_p_differ(one->drift[axis], other->drift[axis]) |
+           fd_p_differ(one->diffusion[axis], other->diffusion[axis]) | fd_p_differ(one->kill, other->kill);
+}
+
+/* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's. */
+TB_HD int fd_p_broken_at(const fd_p_tables *t, const int *index, const fd_terms *terms, const tb_real *time)
+{
+    int wrong = 0;
+    for (int pair = 0; pair < 3; pair++)
+        if (!(FD_MODEL_MIXED >> pair & 1) && (terms->mixed[pair] < 0 || terms->mixed[pair] > 0))
+            wrong |= FD_P_MIXED << pair;
+    for (int d = 0; d < FD_FACTORS; d++) {
+        if ((FD_MODEL_STEADY >> d & 1) && !fd_p_same(fd_p_numbers(3), t->time, time)) {
+            const fd_terms first = fd_p_terms_at(t, index, t->time);
+            wrong |= fd_p_differ_along(d, terms, &first) ? FD_P_CHANGES : 0;
+        }
+        if (FD_MODEL_INDEPENDENT >> d & 1) {
+            const int at[3] = {d == 0 ? index[0] : 0, d == 1 ? index[1] : 0, d == 2 ? index[2] : 0};
+            const fd_terms other = fd_p_terms_at(t, at, time);
+            wrong |= fd_p_differ_along(d, terms, &other) ? FD_P_NOT_INDEPENDENT << d : 0;
+        }
+    }
+    return wrong;
+}
+
+/* Returns what is false about the terms at a point and a time, as a sum of fd/march.h's. A point whose value is given
+   is not checked. */
+TB_HD int fd_p_false_at(const fd_p_tables *t, const int *index, const fd_terms *terms, const tb_real *time)
+{
+    if (fd_p_is_given(t, index)) return 0;
+    return fd_p_broken_at(t, index, terms, time) | (fd_p_ill_posed(terms) ? FD_P_ILL_POSED : 0) |
+           fd_p_outward(FD_FACTORS, t->problem->face, t->x, index, t->found->points, terms->drift,
+                        t->problem->times.maturity);
+}
+
+/* Returns the step of a point's look 0, 1 or 2 at the terms: the first, the last, and one of its own, which finds what
+   happens in between. -1: none, because terms do not depend on time. */
+TB_HD int fd_p_looked_at(const fd_p_tables *t, int at, int look)
+{
+    const int steps = t->found->steps;
+    if (look == 2 && fd_p_numbers(3) == 0) return -1;
+    return look == 0 ? 0 : look == 1 ? steps - 1 : (at + steps / 2) % steps;
+}
+
+/* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last that are
+   not dominant, and points that have a source. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
-    int not_dominant = 0, index[3];
+    int not_dominant = 0, sources = 0, index[3];
+    tb_real size[2];
+    for (int look = 0; look < 2; look++) {
+        const fd_step step = fd_p_step_at(t, look ? found->steps - 1 : 0);
+        size[look] = (tb_real)(step.theta * (step.from - step.to));
+    }
     for (int at = thread; at < fd_p_count(found->points); at += threads)
         for (int look = 0; look < 3; look++) {
-            const int k = look == 0 ? 0 : look == 1 ? found->steps - 1 : (at + found->steps / 2) % found->steps;
-            if (look == 2 && fd_p_numbers(3) == 0) break; /* the terms do not depend on time */
+            const int k = fd_p_looked_at(t, at, look);
+            if (k < 0) break;
+            const tb_real *time = fd_p_time_of(t, k, 1);
             fd_p_index(found->points, at, index);
-            const fd_terms terms = fd_p_terms_at(t, index, fd_p_time_of(t, k, 1));
-            const fd_step step = fd_p_step_at(t, k);
+            const fd_terms terms = fd_p_terms_at(t, index, time);
             const int too_fast = look < 2 ? fd_p_too_fast_at(t, index, terms) : 0;
-            if (look < 2)
-                not_dominant += fd_p_not_dominant(t, index, terms, (tb_real)(step.theta * (step.from - step.to)));
+            if (look < 2) not_dominant += fd_p_not_dominant(t, index, terms, size[look]);
             if (too_fast) fd_p_least(&found->fault[FD_P_AT_FAST], too_fast);
-            if (!fd_p_terms_finite(terms) || fd_p_false_at(t, index, terms))
+            if (!fd_p_terms_finite(terms) || fd_p_false_at(t, index, &terms, time))
                 fd_p_least(&found->fault[FD_P_AT_TERMS], at);
+            sources += terms.source < 0 || terms.source > 0;
         }
     if (not_dominant) fd_p_add(&found->not_dominant, not_dominant);
+    if (sources) fd_p_add(&found->sources, sources > 0);
 }
 
 /* Returns what is wrong with the terms at a point, in the first step that is checked. */
 TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
 {
-    const int steps = t->found->steps;
     int index[3];
     fd_p_index(t->found->points, at, index);
     for (int look = 0; look < 3; look++) {
-        const int k = look == 0 ? 0 : look == 1 ? steps - 1 : (at + steps / 2) % steps;
+        const int k = fd_p_looked_at(t, at, look);
+        if (k < 0) break;
         const fd_terms terms = fd_p_terms_at(t, index, fd_p_time_of(t, k, 1));
-        const int wrong = fd_p_false_at(t, index, terms);
+        const int wrong = fd_p_false_at(t, index, &terms, fd_p_time_of(t, k, 1));
         if (!fd_p_terms_finite(terms)) return fd_status_of(FD_MODEL_NAN, 0, -1, index[0], index[1], index[2], k);
         if (wrong) return fd_p_untrue(wrong, index[0], index[1], index[2], k);
     }
@@ -365,7 +446,7 @@ TB_HD void fd_p_numbers_status(const fd_p_tables *t)
     if (found->status.what) return;
     fd_p_index(found->points, fault[FD_P_AT_FINAL], index);
     if (fault[FD_P_AT_SPOT] != none)
-        found->status = fd_status_of(FD_BAD_SPOT, fault[FD_P_AT_SPOT], -1, -1, -1, -1, -1);
+        found->status = fd_status_of(FD_BAD_SPOT, fault[FD_P_AT_SPOT], fd_p_outside(t, fault[FD_P_AT_SPOT]), -1, -1, -1, -1);
     else if (fault[FD_P_AT_TIME] != none)
         found->status = fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, fault[FD_P_AT_TIME]);
     else if (fault[FD_P_AT_FINAL] != none)

@@ -57,16 +57,21 @@ typedef struct {
                                beyond the last point of an axis */
     double *coordinates[3]; /* null; or of each points[0] (points[1], points[2]) numbers: where the points are along
                                the axis; NaN beyond the last */
+    int kind;               /* of two factors: what is known of all steps (ADI2D_TWO_STAGES ..) */
 } fd_batch;
 
 /* Checks what the memory of a batch depends on: its pointers may still be null. */
 TB_HD int fd_p_sizes(int factors, const fd_batch *batch)
 {
     if (!batch) return FD_BAD_ARGUMENT;
+    double all = 1; /* points of a grid: an int has room for them */
     int sized = batch->problems >= 0 && batch->steps >= 1 && batch->steps <= FD_P_MOST && batch->dates >= 0 &&
                 batch->dates <= FD_P_MOST && batch->spots >= 0;
-    for (int d = 0; d < factors; d++) sized &= batch->points[d] >= 4 && batch->points[d] <= 32768;
-    return sized ? FD_OK : FD_BAD_SIZE;
+    for (int d = 0; d < factors; d++) {
+        sized &= batch->points[d] >= 4 && batch->points[d] <= 32768;
+        all *= batch->points[d];
+    }
+    return sized && all < 2147483648.0 ? FD_OK : FD_BAD_SIZE;
 }
 
 /* Checks a batch.
@@ -108,6 +113,7 @@ enum {
     FD_P_AT_TERMS, /* the terms at the point are not finite, or false, in a step that is checked */
     FD_P_AT_FAST,  /* fd_p_too_fast's number */
     FD_P_AT_STEP,  /* of steps that are alike, the first: they are too short to be distinguished */
+    FD_P_AT_KIND,  /* a step that batch.kind excludes */
     FD_P_FAULTS
 };
 
@@ -119,6 +125,7 @@ typedef struct {
     fd_status status;
     int given;              /* the largest magnitude that the march is given: fd_p_larger */
     int longest;            /* the longest explicit step, likewise; 0: there is none */
+    int sources;            /* not 0: a point has a source */
     int wrong[4];           /* statuses of the axes and of the steps */
     int fault[FD_P_FAULTS]; /* indices, FD_P_NONE where there is none */
     fd_map map[3];

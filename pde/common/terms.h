@@ -9,6 +9,25 @@
 #define fd_model_t_f64 FD_MODEL_OF(t_f64)
 #define fd_model_of_x FD_MODEL_OF(of_x)
 #define fd_model_of_t FD_MODEL_OF(of_t)
+/* An axis that the model lacks is x over again, and nothing asks for it. */
+#if FD_FACTORS > 1
+#define fd_model_y FD_OF(y)
+#define fd_model_y_f64 FD_MODEL_OF(y_f64)
+#define fd_model_of_y FD_MODEL_OF(of_y)
+#else
+#define fd_model_y fd_model_x
+#define fd_model_y_f64 fd_model_x_f64
+#define fd_model_of_y fd_model_of_x
+#endif
+#if FD_FACTORS > 2
+#define fd_model_z FD_OF(z)
+#define fd_model_z_f64 FD_MODEL_OF(z_f64)
+#define fd_model_of_z FD_MODEL_OF(of_z)
+#else
+#define fd_model_z fd_model_x
+#define fd_model_z_f64 fd_model_x_f64
+#define fd_model_of_z fd_model_of_x
+#endif
 #define fd_model_terms FD_OF(terms)
 #define fd_model_fitting FD_MODEL_OF(fitting)
 #define fd_model_payoff FD_MODEL_OF(payoff)
@@ -18,9 +37,13 @@
 
 #define fd_terms TB_OF(fd_terms)
 #define fd_p_numbers_x FD_OF(p_numbers_x)
+#define fd_p_numbers_y FD_OF(p_numbers_y)
+#define fd_p_numbers_z FD_OF(p_numbers_z)
 #define fd_p_numbers_t FD_OF(p_numbers_t)
 #define fd_p_most_numbers FD_OF(p_most_numbers)
+#define fd_p_steady FD_OF(p_steady)
 #define fd_p_numbers FD_OF(p_numbers)
+#define fd_numbers FD_OF(p_point_numbers)
 #define fd_p_numbers_at FD_OF(p_numbers_at)
 #define fd_p_terms FD_OF(p_terms)
 #define fd_p_terms_finite FD_OF(p_terms_finite)
@@ -32,48 +55,74 @@
 #define fd_p_final FD_OF(p_final)
 #define fd_p_exercise FD_OF(p_exercise)
 
+#ifndef FD_MODEL_MIXED
+#define FD_MODEL_MIXED 0
+#endif
+#ifndef FD_MODEL_STEADY
+#define FD_MODEL_STEADY 0
+#endif
+#ifndef FD_MODEL_INDEPENDENT
+#define FD_MODEL_INDEPENDENT 0
+#endif
+
 enum {
     fd_p_numbers_x = (int)(sizeof(fd_model_x) / sizeof(tb_real)),
+    fd_p_numbers_y = (int)(sizeof(fd_model_y) / sizeof(tb_real)),
+    fd_p_numbers_z = (int)(sizeof(fd_model_z) / sizeof(tb_real)),
     fd_p_numbers_t = (int)(sizeof(fd_model_t) / sizeof(tb_real)),
-    fd_p_most_numbers = (int)fd_p_numbers_x + (int)fd_p_numbers_t + 1
+    fd_p_most_numbers = (int)fd_p_numbers_x + (int)fd_p_numbers_y + (int)fd_p_numbers_z + (int)fd_p_numbers_t,
+    fd_p_steady = (int)fd_p_numbers_t == 0 ? 7 : FD_MODEL_STEADY /* axes, as FD_MODEL_STEADY says them */
 };
+
+/* The numbers of a point of an axis, or of a time, by index and by name. */
+typedef union {
+    tb_real number[fd_p_most_numbers];
+    fd_model_x x;
+    fd_model_y y;
+    fd_model_z z;
+    fd_model_t t;
+} fd_numbers;
 
 /* Returns how many numbers a point of an axis has; axis 3 is time. */
 TB_HD int fd_p_numbers(int axis)
 {
-    return axis == 3 ? (int)fd_p_numbers_t : (int)fd_p_numbers_x;
+    return axis == 0   ? (int)fd_p_numbers_x
+           : axis == 1 ? (int)fd_p_numbers_y
+           : axis == 2 ? (int)fd_p_numbers_z
+                       : (int)fd_p_numbers_t;
 }
 
 /* Works out the numbers of a point of an axis, or of a time (axis 3). Those that the model leaves out are NaN. */
 TB_HD void fd_p_numbers_at(const fd_model_parameters *parameters, int axis, double at, double *number)
 {
-    const int numbers = fd_p_numbers(axis);
-    for (int q = 0; q < numbers; q++) number[q] = fd_p_nan_f64();
-    if (axis == 3) {
-        fd_model_t_f64 t;
-        memcpy(&t, number, (size_t)numbers * sizeof(double));
-        fd_model_of_t(parameters, at, &t);
-        memcpy(number, &t, (size_t)numbers * sizeof(double));
-    } else {
+    union {
+        double number[fd_p_most_numbers];
         fd_model_x_f64 x;
-        memcpy(&x, number, (size_t)numbers * sizeof(double));
-        x.at = at;
-        fd_model_of_x(parameters, at, &x);
-        memcpy(number, &x, (size_t)numbers * sizeof(double));
-    }
+        fd_model_y_f64 y;
+        fd_model_z_f64 z;
+        fd_model_t_f64 t;
+    } own;
+    for (int q = 0; q < fd_p_numbers(axis); q++) own.number[q] = axis < 3 && q == 0 ? at : fd_p_nan_f64();
+    if (axis == 0) fd_model_of_x(parameters, at, &own.x);
+    if (axis == 1) fd_model_of_y(parameters, at, &own.y);
+    if (axis == 2) fd_model_of_z(parameters, at, &own.z);
+    if (axis == 3) fd_model_of_t(parameters, at, &own.t);
+    for (int q = 0; q < fd_p_numbers(axis); q++) number[q] = own.number[q];
 }
 
-/* Returns the terms at a point: number[d] has the numbers of its coordinate along axis d, and time those of the time
-   (of which there is always room for one). */
-TB_HD fd_terms fd_p_terms(const fd_model_parameters *parameters, const tb_real (*number)[fd_p_most_numbers],
-                          const tb_real *time)
+/* Returns the terms at a point: own[d] has the numbers of its coordinate along axis d, and time those of the time. A
+   source of -0 is one that compilers need not add. */
+TB_HD fd_terms fd_p_terms(const fd_model_parameters *parameters, const fd_numbers *own, const tb_real *time)
 {
-    fd_terms terms = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0};
-    fd_model_x x;
-    fd_model_t t;
-    memcpy(&x, number[0], sizeof x);
-    memcpy(&t, time, sizeof t);
-    fd_model_terms(parameters, &x, &t, &terms);
+    fd_terms terms = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, -(tb_real)0};
+    const fd_model_t *t = (const fd_model_t *)time;
+#if FD_FACTORS == 1
+    fd_model_terms(parameters, &own[0].x, t, &terms);
+#elif FD_FACTORS == 2
+    fd_model_terms(parameters, &own[0].x, &own[1].y, t, &terms);
+#else
+    fd_model_terms(parameters, &own[0].x, &own[1].y, &own[2].z, t, &terms);
+#endif
     return terms;
 }
 

@@ -115,12 +115,11 @@ TB_D void fd1d_p_rows(int k, int lanes, const fd1d_p_group *g, const tb_real *ti
         if constexpr ((int)fd1d_p_steady) {
             row[i] = rows[at];
         } else {
-            tb_real number[FD_FACTORS][fd_p_most_numbers];
+            fd_numbers own;
             TB_UNROLL
-            for (int q = 0; q < fd_p_numbers(0); q++) number[0][q] = numbers[q * k * lanes + at];
+            for (int q = 0; q < fd_p_numbers(0); q++) own.number[q] = numbers[q * k * lanes + at];
             const int inside = k * fd1d_p_rank(lanes) + i < g->n;
-            row[i] = fd1d_p_row_of(inside, cells[at],
-                                   fd_p_terms(g->h.t.parameters, (const tb_real(*)[fd_p_most_numbers])number, time));
+            row[i] = fd1d_p_row_of(inside, cells[at], fd_p_terms(g->h.t.parameters, &own, time));
         }
     }
     (void)rows, (void)cells, (void)numbers, (void)time;
