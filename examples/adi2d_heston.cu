@@ -18,9 +18,9 @@ static double one_of(int set, int each, double from, double to)
     return from + (to - from) * (set / each % 10) / 9;
 }
 
-static adi2d_problem call(double spot, double variance, double strike, double maturity)
+static fd_problem call(const double *spot, double variance, double strike, double maturity)
 {
-    adi2d_problem p;
+    fd_problem p;
     memset(&p, 0, sizeof p);
     const fd_axis price = {0, 3 * strike, PRICES, 1, {strike}, {strike / 10}, {FD_MIDWAY}};
     const fd_axis around = {0, 0.5, VARIANCES, 1, {variance}, {0.2}, {FD_ON_NODE}};
@@ -28,7 +28,7 @@ static adi2d_problem call(double spot, double variance, double strike, double ma
     p.axis[0] = price, p.axis[1] = around;
     p.face[1][0] = FD_DEGENERATE; /* the equation itself holds where the variance is 0; FD_LINEAR elsewhere */
     p.times = times, p.scheme = FD_HUNDSDORFER_VERWER, p.finals = FD_AVERAGED_X;
-    p.spot[0] = spot, p.spot[1] = variance;
+    p.spot = spot;
     return p;
 }
 
@@ -44,19 +44,25 @@ int main(int argc, char **argv)
     if (sets < 1) return fprintf(stderr, "usage: adi2d_heston [sets]\n"), 2;
 
     const size_t n = (size_t)sets;
-    adi2d_problem *problem = (adi2d_problem *)malloc(n * sizeof *problem), *problem_there;
+    const double spot[2] = {100, 0.04}; /* of all sets */
+    double *spot_there;
+    check(cudaMalloc((void **)&spot_there, sizeof spot));
+    check(cudaMemcpy(spot_there, spot, sizeof spot, cudaMemcpyHostToDevice));
+    fd_problem *problem = (fd_problem *)malloc(n * sizeof *problem), *problem_there;
     heston_parameters *parameters = (heston_parameters *)malloc(n * sizeof *parameters), *parameters_there;
-    adi2d_values *values = (adi2d_values *)malloc(n * sizeof *values);
+    fd_values *values = (fd_values *)malloc(n * sizeof *values);
     fd_status *status = (fd_status *)malloc(n * sizeof *status);
     for (int k = 0; k < sets; k++) {
         heston_parameters set = {
             100, one_of(k, 1, 1.5, 3), 0.04, one_of(k, 10, 0.3, 0.6), one_of(k, 100, -0.9, 0), 0.025, 0, 0};
         parameters[k] = set;
-        problem[k] = call(100, 0.04, 100, 1);
+        problem[k] = call(spot_there, spot[1], 100, 1);
     }
 
-    adi2d_batch batch = {sets, {PRICES, VARIANCES}, STEPS + HALVES, 0, NULL, NULL, NULL,
-                         NULL, ADI2D_TWO_STAGES,    {NULL, NULL}};
+    fd_batch batch;
+    memset(&batch, 0, sizeof batch);
+    batch.problems = sets, batch.points[0] = PRICES, batch.points[1] = VARIANCES, batch.steps = STEPS + HALVES;
+    batch.spots = 1;
     void *work;
     float ms;
     cudaEvent_t start, stop;
@@ -83,7 +89,7 @@ int main(int argc, char **argv)
         if (status[k].what) return fprintf(stderr, "set %d: %s\n", k, adi2d_status_string(status[k].what)), 1;
     const double error = fabs(values[0].value / exact - 1);
     printf("price %.6f (exact %.6f, off by %.1e), delta %.4f, gamma %.5f, vega %.4f\n", values[0].value, exact, error,
-           values[0].dx, values[0].dxx, values[0].dy);
+           values[0].first[0], values[0].second[0], values[0].first[1]);
     printf("%d parameter sets in %.3f ms: %.0f problems a second\n", sets, (double)ms, 1e3 * sets / (double)ms);
     return !(error < 1e-4);
 }

@@ -20,16 +20,19 @@ int main(int argc, char **argv)
     const fd_axis price = {0, 3 * strike, PRICES, 1, {strike}, {strike / 10}, {FD_MIDWAY}};
     const fd_axis around = {0, 0.5, VARIANCES, 1, {variance}, {0.2}, {FD_ON_NODE}};
     const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, 0, HALVES, 0, NULL, NULL};
-    adi2d_problem problem;
-    adi2d_values values;
+    const double spot[2] = {100, variance};
+    fd_problem problem;
+    fd_values values;
     fd_status status;
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = around, problem.times = times;
     problem.face[1][0] = FD_DEGENERATE; /* the equation itself holds where the variance is 0; FD_LINEAR elsewhere */
     problem.scheme = FD_HUNDSDORFER_VERWER, problem.finals = FD_AVERAGED_X;
-    problem.spot[0] = 100, problem.spot[1] = variance;
-    const adi2d_batch batch = {1,    {PRICES, VARIANCES}, STEPS + HALVES, 0, &problem, &status, &values,
-                               NULL, ADI2D_TWO_STAGES,    {NULL, NULL}};
+    problem.spot = spot;
+    fd_batch batch;
+    memset(&batch, 0, sizeof batch);
+    batch.problems = 1, batch.points[0] = PRICES, batch.points[1] = VARIANCES, batch.steps = STEPS + HALVES;
+    batch.spots = 1, batch.problem = &problem, batch.status = &status, batch.values = &values;
 
     size_t bytes = (size_t)(workers > 0 ? workers : 0) * heston_host_bytes_f64(&batch);
     void *memory = malloc(bytes);
@@ -40,6 +43,6 @@ int main(int argc, char **argv)
 
     const double error = fabs(values.value / exact - 1);
     printf("price %.6f (exact %.6f, off by %.1e), delta %.4f, gamma %.5f, vega %.4f\n", values.value, exact, error,
-           values.dx, values.dxx, values.dy);
+           values.first[0], values.second[0], values.first[1]);
     return !(error < 1e-4);
 }

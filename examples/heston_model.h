@@ -12,46 +12,44 @@ typedef struct {
     int put;
 } heston_parameters;
 
-enum {
-    heston_numbers_of_x = 3,
-    heston_numbers_of_y = 3,
-    heston_numbers_of_t = 1,
-    heston_mixed = 1,
-    heston_y_changes = 0,
-    heston_fitting = FD_CENTRAL
-};
-
-ADI2D_HD void heston_of_x(const heston_parameters *p, double x, double *number)
+FD_NUMBERS(heston, x, drift, half_square, correlated)
+FD_HD void heston_of_x(const heston_parameters *p, double at, heston_x_f64 *x)
 {
-    number[0] = (p->rate - p->dividend) * x;
-    number[1] = x * x / 2;
-    number[2] = p->rho * p->sigma * x;
+    x->drift = (p->rate - p->dividend) * at;
+    x->half_square = at * at / 2;
+    x->correlated = p->rho * p->sigma * at;
 }
 
-ADI2D_HD void heston_of_y(const heston_parameters *p, double y, double *number)
+FD_NUMBERS(heston, y, drift, diffusion)
+FD_HD void heston_of_y(const heston_parameters *p, double at, heston_y_f64 *y)
 {
-    number[0] = p->kappa * (p->mean - y);
-    number[1] = p->sigma * p->sigma * y / 2;
-    number[2] = y;
+    y->drift = p->kappa * (p->mean - at);
+    y->diffusion = p->sigma * p->sigma * at / 2;
 }
 
-ADI2D_HD void heston_of_t(const heston_parameters *p, double t, double *number)
+/* A rate that changed with the time would be written here. */
+FD_NUMBERS(heston, t, rate)
+FD_HD void heston_of_t(const heston_parameters *p, double at, heston_t_f64 *t)
 {
-    (void)t;
-    number[0] = p->rate;
+    (void)at;
+    t->rate = p->rate;
 }
 
-ADI2D_TERMS(heston, terms->drift[0] = x[0]; terms->drift[1] = y[0]; terms->diffusion[0] = x[1] * y[2];
-            terms->diffusion[1] = y[1]; terms->mixed = x[2] * y[2]; terms->kill = t[0];)
+FD_TERMS(2, heston, terms->drift[0] = x->drift; terms->drift[1] = y->drift;
+         terms->diffusion[0] = x->half_square * y->at; terms->diffusion[1] = y->diffusion;
+         terms->mixed[0] = x->correlated * y->at; terms->kill = t->rate;)
 
-ADI2D_HD double heston_payoff(const double *at, const void *parameters)
+enum { heston_fitting = FD_CENTRAL };
+
+FD_HD double heston_payoff(const heston_parameters *p, const double *at)
 {
-    const heston_parameters *p = (const heston_parameters *)parameters;
     double gain = p->put ? p->strike - at[0] : at[0] - p->strike;
     return gain < 0 ? 0 : gain;
 }
 
-#define ADI2D_MODEL heston
+#define FD_MODEL_MIXED 1
+#define FD_MODEL_STEADY 2 /* along y nothing depends on time, nor does the rate */
+#define FD_MODEL heston
 #include "pde/adi2d.h"
 
 #endif

@@ -10,42 +10,39 @@ typedef struct {
     double strike, beta, nu;
 } locvol_parameters;
 
-enum {
-    locvol_numbers_of_x = 1,
-    locvol_numbers_of_y = 1,
-    locvol_numbers_of_t = 2,
-    locvol_mixed = 0,
-    locvol_y_changes = 0,
-    locvol_fitting = FD_CENTRAL
-};
-
-ADI2D_HD void locvol_of_x(const locvol_parameters *p, double x, double *number)
+FD_NUMBERS(locvol, x, power)
+FD_HD void locvol_of_x(const locvol_parameters *p, double at, locvol_x_f64 *x)
 {
-    number[0] = exp(2 * p->beta * log(x)) / 2;
+    x->power = exp(2 * p->beta * log(at)) / 2;
 }
 
-ADI2D_HD void locvol_of_y(const locvol_parameters *p, double y, double *number)
+FD_NUMBERS(locvol, y, square)
+FD_HD void locvol_of_y(const locvol_parameters *p, double at, locvol_y_f64 *y)
 {
     (void)p;
-    number[0] = exp(2 * y);
+    y->square = exp(2 * at);
 }
 
-ADI2D_HD void locvol_of_t(const locvol_parameters *p, double t, double *number)
+FD_NUMBERS(locvol, t, decay, half_variance)
+FD_HD void locvol_of_t(const locvol_parameters *p, double at, locvol_t_f64 *t)
 {
-    number[0] = exp(-p->nu * p->nu * t);
-    number[1] = p->nu * p->nu / 2;
+    t->decay = exp(-p->nu * p->nu * at);
+    t->half_variance = p->nu * p->nu / 2;
 }
 
-ADI2D_TERMS(locvol, terms->diffusion[0] = x[0] * (y[0] * t[0]); terms->diffusion[1] = t[1];)
+FD_TERMS(2, locvol, terms->diffusion[0] = x->power * (y->square * t->decay); terms->diffusion[1] = t->half_variance;)
 
-ADI2D_HD double locvol_payoff(const double *at, const void *p)
+enum { locvol_fitting = FD_CENTRAL };
+
+FD_HD double locvol_payoff(const locvol_parameters *p, const double *at)
 {
-    double gain = at[0] - ((const locvol_parameters *)p)->strike;
+    double gain = at[0] - p->strike;
     return gain < 0 ? 0 : gain;
 }
 
-#define ADI2D_Y_INDEPENDENT
-#define ADI2D_MODEL locvol
+#define FD_MODEL_STEADY 2
+#define FD_MODEL_INDEPENDENT 2
+#define FD_MODEL locvol
 #include "pde/adi2d.h"
 
 #endif
