@@ -1,70 +1,87 @@
 /* adi2d_case_model.h - the model of the tests of pde/adi2d.h, of which tests/adi2d_cases.h makes several: CASE_MODEL is
-   its name, CASE_FITTING how drifts are taken, CASE_MIXED whether it has a mixed term, CASE_INDEPENDENT whether what is
-   along y depends on y alone.
+   its name, CASE_FITTING how drifts are taken; 0 or 1 each, CASE_MIXED says whether it has a mixed term, CASE_SOURCE
+   whether a source, CASE_EXERCISE whether it says what exercise pays, CASE_INDEPENDENT whether what is along y depends
+   on y alone.
    MIT licence, see LICENSE. */
 #define CASE_NAME(stem) TB_JOIN(CASE_MODEL, _##stem)
-#define CASE_TERMS(model, ...) ADI2D_TERMS(model, __VA_ARGS__) /* the name, not CASE_MODEL */
+#define CASE_NUMBERS(model, ...) FD_NUMBERS(model, __VA_ARGS__) /* the name, not CASE_MODEL */
 
 typedef case_parameters CASE_NAME(parameters);
 
-enum {
-    CASE_NAME(numbers_of_x) = 5,
-    CASE_NAME(numbers_of_y) = 5,
-    CASE_NAME(numbers_of_t) = 3,
-    CASE_NAME(mixed) = CASE_MIXED,
-    CASE_NAME(y_changes) = !CASE_INDEPENDENT,
-    CASE_NAME(fitting) = CASE_FITTING
-};
+enum { CASE_NAME(fitting) = CASE_FITTING };
 
-ADI2D_HD void CASE_NAME(of_x)(const case_parameters *p, double x, double *number)
+CASE_NUMBERS(CASE_MODEL, x, drift, diffusion, share, mixed, bad)
+FD_HD void CASE_NAME(of_x)(const case_parameters *p, double at, CASE_NAME(x_f64) * x)
 {
-    case_numbers_along(p, 0, x, number);
+    const case_numbers n = case_numbers_along(p, 0, at);
+    x->drift = n.drift, x->diffusion = n.diffusion, x->share = n.share, x->mixed = n.mixed, x->bad = n.bad;
 }
-ADI2D_HD void CASE_NAME(of_y)(const case_parameters *p, double y, double *number)
-{
-    case_numbers_along(p, 1, y, number);
-}
-ADI2D_HD void CASE_NAME(of_t)(const case_parameters *p, double t, double *number)
-{
-    number[0] = 1 + p->change * sin(3 * t);
-    number[1] = 1 + p->change * t;
-    number[2] = p->bad == CASE_BAD_TERMS && t < p->bad_at[2] ? 1 : 0;
-    if (p->bad == CASE_BAD_T && t < p->bad_at[2]) number[1] = sqrt(-1.0);
-    if (p->bad == CASE_MORE_T) number[3] = t;
-    if (p->bad == CASE_LIE_MIXED) number[2] = -1;
-    if (p->bad == CASE_LIE_CHANGES) number[2] = t;
-    if (p->bad == CASE_LIE_ONCE) number[2] = fabs(t - p->bad_at[2]) < 1e-9;
-}
-CASE_TERMS(CASE_MODEL, terms->drift[0] = x[0] * t[0]; terms->drift[1] = y[0] * (CASE_INDEPENDENT ? 1 : t[1]);
-           terms->diffusion[0] = x[1] * (1 + (real)0.3 * y[2]) * t[0];
-           terms->diffusion[1] = y[1] * (CASE_INDEPENDENT ? 1 + t[2] + x[4] : (1 + (real)0.2 * x[2]) * t[1]);
-           if (CASE_MIXED || t[2] < 0) terms->mixed = x[3] * y[3] * t[0];
-           terms->kill = (real)CASE_KILL * (1 + (real)0.5 * (CASE_INDEPENDENT ? 1 : x[2]) * y[2]) *
-                         (CASE_INDEPENDENT ? 1 : t[1] / (1 - x[4] * y[4] * t[2]));)
 
-ADI2D_HD double CASE_NAME(payoff)(const double *at, const void *p)
+CASE_NUMBERS(CASE_MODEL, y, drift, diffusion, share, mixed, bad)
+FD_HD void CASE_NAME(of_y)(const case_parameters *p, double at, CASE_NAME(y_f64) * y)
 {
-    return case_payoff((const case_parameters *)p, at[0], at[1]);
+    const case_numbers n = case_numbers_along(p, 1, at);
+    y->drift = n.drift, y->diffusion = n.diffusion, y->share = n.share, y->mixed = n.mixed, y->bad = n.bad;
 }
-ADI2D_HD double CASE_NAME(face)(const case_parameters *p, int axis, int side, double other, double t)
+
+CASE_NUMBERS(CASE_MODEL, t, swing, growth, bad)
+FD_HD void CASE_NAME(of_t)(const case_parameters *p, double at, CASE_NAME(t_f64) * t)
 {
-    return case_face(p, axis, side, other, t);
+    const int there = fabs(at - p->bad_at[2]) < 1e-9;
+    t->swing = 1 + p->change * sin(3 * at);
+    t->growth = p->bad == CASE_BAD_T && at < p->bad_at[2] ? sqrt(-1.0) : 1 + p->change * at;
+    t->bad = p->bad == CASE_BAD_TERMS && at < p->bad_at[2];
+    if (p->bad == CASE_BAD_ONCE || p->bad == CASE_LIE_ONCE) t->bad = there;
+    if (p->bad == CASE_LIE_MIXED) t->bad = -1;
+    if (p->bad == CASE_LIE_CHANGES) t->bad = at;
 }
-ADI2D_HD double CASE_NAME(change)(const case_parameters *p, int date, double x, double y, double value)
+
+FD_TERMS(2, CASE_MODEL, terms->drift[0] = x->drift * t->swing;
+         terms->drift[1] = y->drift * (CASE_INDEPENDENT ? 1 : t->growth);
+         terms->diffusion[0] = x->diffusion * (1 + (real)0.3 * y->share) * t->swing;
+         terms->diffusion[1] =
+             y->diffusion * (CASE_INDEPENDENT ? 1 + t->bad + x->bad : (1 + (real)0.2 * x->share) * t->growth);
+         if (CASE_MIXED || t->bad < 0) terms->mixed[0] = x->mixed * y->mixed * t->swing;
+         if (CASE_SOURCE) terms->source = (real)p->source * (x->share - 2 * y->share + (real)0.5) * t->growth;
+         terms->kill = (real)CASE_KILL * (1 + (real)0.5 * (CASE_INDEPENDENT ? 1 : x->share) * y->share) *
+                       (CASE_INDEPENDENT ? 1 : t->growth / (1 - x->bad * y->bad * t->bad));)
+
+FD_HD double CASE_NAME(payoff)(const case_parameters *p, const double *at)
 {
-    return case_change(p, date, x, y, value);
+    return case_payoff(p, at);
 }
-#define ADI2D_FACE
-#define ADI2D_CHANGE
-#if CASE_INDEPENDENT
-#define ADI2D_Y_INDEPENDENT
+FD_HD double CASE_NAME(face)(const case_parameters *p, int axis, int side, const double *at, double t)
+{
+    return case_face(p, axis, side, at, t);
+}
+FD_HD double CASE_NAME(change)(const case_parameters *p, int date, const double *at, double value)
+{
+    return case_change(p, date, at, value);
+}
+#define FD_MODEL_FACE
+#define FD_MODEL_CHANGE
+#if CASE_EXERCISE
+FD_HD double CASE_NAME(exercise)(const case_parameters *p, const double *at, double t)
+{
+    return case_exercise(p, at, t);
+}
+#define FD_MODEL_EXERCISE
 #endif
-#define ADI2D_MODEL CASE_MODEL
+#if CASE_MIXED
+#define FD_MODEL_MIXED 1
+#endif
+#if CASE_INDEPENDENT
+#define FD_MODEL_STEADY 2
+#define FD_MODEL_INDEPENDENT 2
+#endif
+#define FD_MODEL CASE_MODEL
 #include "../pde/adi2d.h"
 
 #undef CASE_NAME
-#undef CASE_TERMS
+#undef CASE_NUMBERS
 #undef CASE_MODEL
 #undef CASE_FITTING
 #undef CASE_MIXED
+#undef CASE_SOURCE
+#undef CASE_EXERCISE
 #undef CASE_INDEPENDENT

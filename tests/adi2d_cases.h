@@ -21,12 +21,11 @@ enum {
     CASE_BAD_Y,
     CASE_BAD_T,
     CASE_BAD_TERMS,
+    CASE_BAD_ONCE, /* terms, at the time bad_at[2] alone */
     CASE_BAD_PAYOFF,
     CASE_BAD_CHANGE,
     CASE_BAD_FACE,
-    CASE_MORE_X, /* more numbers than are declared; along y; of time */
-    CASE_MORE_Y,
-    CASE_MORE_T,
+    CASE_BAD_EXERCISE,
     CASE_LIE_MIXED,   /* a mixed term that is not declared */
     CASE_LIE_CHANGES, /* diffusion_y, alone, grows with t */
     CASE_LIE_ONCE,    /* and is larger around bad_at[2] alone */
@@ -34,16 +33,21 @@ enum {
 };
 enum { CASE_CALL, CASE_WAVE, CASE_DIGITAL, CASE_BASKET, CASE_PAYOFFS };
 
+/* What a model has, or that it is alone. */
+enum { CASE_MIXES = 1, CASE_SOURCES = 2, CASE_EXERCISES = 4, CASE_ALONE = 8 };
+
 /* With x' and y' the place between low and high, 0 .. 1, T = 1 + change sin 3t and U = 1 + change t:
      drift_x = (drift + pull (1/2 - x')) T            diffusion_x = diffusion v(x') (1 + 0.3 y') T
      drift_y = (drift + pull (1/2 - y')) U            diffusion_y = diffusion v(y') (1 + 0.2 x') U
      mixed = mixed v(x') v(y') T                      kill = CASE_KILL (1 + x' y' / 2) U
+     source = source (x' - 2 y' + 1/2) U
    or, alone, U and the x' in diffusion_y and in kill are 1, 0 and 1; v vanishes linearly at the faces that are to be
    degenerate, else is 1. */
 #define CASE_KILL 0.125
 typedef struct {
-    double low[2], high[2], drift[2], pull[2], diffusion[2], mixed, change, strike, phase;
-    int vanish[2][2], payoff, alone, bad;
+    double low[2], high[2], drift[2], pull[2], diffusion[2], mixed, source, change, strike, phase;
+    int vanish[2][2], payoff, bad;
+    int has;          /* what the model has, for the plain march */
     double bad_at[3]; /* where the model fails: x, y, before t */
 } case_parameters;
 
@@ -63,90 +67,132 @@ TB_HD double case_vanishing(const case_parameters *p, int axis, double x)
     return (p->vanish[axis][0] ? share : 1) * (p->vanish[axis][1] ? 1 - share : 1);
 }
 
-TB_HD void case_numbers_along(const case_parameters *p, int axis, double x, double *number)
+/* The numbers of a point of an axis. */
+typedef struct {
+    double drift, diffusion, share, mixed, bad;
+} case_numbers;
+
+TB_HD case_numbers case_numbers_along(const case_parameters *p, int axis, double at)
 {
-    int bad = p->bad == (axis ? CASE_BAD_Y : CASE_BAD_X) && case_there(x, p->bad_at[axis]);
-    number[0] = p->drift[axis] + p->pull[axis] * (0.5 - case_share(p, axis, x));
-    number[1] = p->diffusion[axis] * case_vanishing(p, axis, x);
-    number[2] = bad ? sqrt(-1.0) : case_share(p, axis, x);
-    number[3] = (axis ? 1 : p->mixed) * case_vanishing(p, axis, x);
-    number[4] = case_there(x, p->bad_at[axis]) && (p->bad == CASE_BAD_TERMS || p->bad == CASE_LIE_ALONE);
-    if (p->bad == CASE_MORE_X + axis) number[5] = x;
+    const int there = case_there(at, p->bad_at[axis]);
+    case_numbers n;
+    n.drift = p->drift[axis] + p->pull[axis] * (0.5 - case_share(p, axis, at));
+    n.diffusion = p->diffusion[axis] * case_vanishing(p, axis, at);
+    n.share = there && p->bad == (axis ? CASE_BAD_Y : CASE_BAD_X) ? sqrt(-1.0) : case_share(p, axis, at);
+    n.mixed = (axis ? 1 : p->mixed) * case_vanishing(p, axis, at);
+    n.bad = there && (p->bad == CASE_BAD_TERMS || p->bad == CASE_BAD_ONCE || p->bad == CASE_LIE_ALONE);
+    return n;
 }
 
-TB_HD double case_payoff(const case_parameters *p, double x, double y)
+/* Is this the point where the model fails so? */
+TB_HD int case_fails(const case_parameters *p, int bad, const double *at)
 {
-    double over = x - p->strike;
-    if (p->bad == CASE_BAD_PAYOFF && case_there(x, p->bad_at[0]) && case_there(y, p->bad_at[1])) return sqrt(-1.0);
-    if (p->payoff == CASE_WAVE) return 1 + 0.4 * sin(3 * x + p->phase) * cos(2 * y);
+    return p->bad == bad && case_there(at[0], p->bad_at[0]) && case_there(at[1], p->bad_at[1]);
+}
+
+TB_HD double case_payoff(const case_parameters *p, const double *at)
+{
+    double over = at[0] - p->strike;
+    if (case_fails(p, CASE_BAD_PAYOFF, at)) return sqrt(-1.0);
+    if (p->payoff == CASE_WAVE) return 1 + 0.4 * sin(3 * at[0] + p->phase) * cos(2 * at[1]);
     if (p->payoff == CASE_DIGITAL) return over > 0 ? 1 : over < 0 ? 0 : 0.5;
-    if (p->payoff == CASE_BASKET) over += y;
+    if (p->payoff == CASE_BASKET) over += at[1];
     return over > 0 ? over : 0;
 }
 
 /* Nothing in it fits the rest: that is the march's to bear. */
-TB_HD double case_face(const case_parameters *p, int axis, int side, double other, double t)
+TB_HD double case_face(const case_parameters *p, int axis, int side, const double *at, double t)
 {
     if (p->bad == CASE_BAD_FACE && axis == 0 && side == 1 && t < p->bad_at[2]) return sqrt(-1.0);
-    return 0.4 + 0.2 * axis - 0.3 * side + 0.2 * sin(3 * other + t + p->phase);
+    return 0.4 + 0.2 * axis - 0.3 * side + 0.1 * at[axis] + 0.2 * sin(3 * at[1 - axis] + t + p->phase);
 }
 
-TB_HD double case_change(const case_parameters *p, int date, double x, double y, double value)
+TB_HD double case_change(const case_parameters *p, int date, const double *at, double value)
 {
-    if (p->bad == CASE_BAD_CHANGE && case_there(x, p->bad_at[0]) && case_there(y, p->bad_at[1])) return sqrt(-1.0);
-    return date % 2 ? 0.75 * value + 2 * x * y : x > p->strike + 0.2 ? 0 : value;
+    if (case_fails(p, CASE_BAD_CHANGE, at)) return sqrt(-1.0);
+    return date % 2 ? 0.75 * value + 2 * at[0] * at[1] : at[0] > p->strike + 0.2 ? 0 : value;
 }
 
-/* Drifts taken in each of the three ways; with and without a mixed term; y by itself. */
+TB_HD double case_exercise(const case_parameters *p, const double *at, double t)
+{
+    if (case_fails(p, CASE_BAD_EXERCISE, at) && t < p->bad_at[2]) return sqrt(-1.0);
+    return case_payoff(p, at) * (1 - 0.2 * t);
+}
+
+/* Drifts taken in each of the three ways; with and without a mixed term, a source, an exercise of its own; y by
+   itself. */
 #define CASE_MODEL central
 #define CASE_FITTING FD_CENTRAL
 #define CASE_MIXED 1
+#define CASE_SOURCE 1
+#define CASE_EXERCISE 0
 #define CASE_INDEPENDENT 0
 #include "adi2d_case_model.h"
 #define CASE_MODEL upwind
 #define CASE_FITTING FD_UPWIND
 #define CASE_MIXED 0
+#define CASE_SOURCE 1
+#define CASE_EXERCISE 1
 #define CASE_INDEPENDENT 0
 #include "adi2d_case_model.h"
 #define CASE_MODEL fitted
 #define CASE_FITTING FD_FITTED
 #define CASE_MIXED 1
+#define CASE_SOURCE 0
+#define CASE_EXERCISE 1
 #define CASE_INDEPENDENT 0
 #include "adi2d_case_model.h"
-
 #define CASE_MODEL alone
 #define CASE_FITTING FD_UPWIND
 #define CASE_MIXED 0
+#define CASE_SOURCE 0
+#define CASE_EXERCISE 0
 #define CASE_INDEPENDENT 1
 #include "adi2d_case_model.h"
 
+/* What these have. */
+enum {
+    CASE_CENTRAL_HAS = CASE_MIXES + CASE_SOURCES,
+    CASE_UPWIND_HAS = CASE_SOURCES + CASE_EXERCISES,
+    CASE_FITTED_HAS = CASE_MIXES + CASE_EXERCISES
+};
+
 /* What the equation has at a point, as the comment above says it. */
 typedef struct {
-    double drift[2], diffusion[2], mixed, kill;
+    double drift[2], diffusion[2], mixed, kill, source;
 } case_coefficients;
 
-CASE_REFERENCE case_coefficients case_at(const case_parameters *p, int mixed, double x, double y, double t)
+CASE_REFERENCE case_coefficients case_at(const case_parameters *p, double x, double y, double t)
 {
     case_coefficients c;
-    double slow = 1 + p->change * sin(3 * t), steady = 1 + p->change * t, s = case_share(p, 0, x),
-           r = case_share(p, 1, y);
-    if (p->alone) steady = 1;
+    const int alone = p->has & CASE_ALONE;
+    const double slow = 1 + p->change * sin(3 * t), steady = alone ? 1 : 1 + p->change * t;
+    const double s = case_share(p, 0, x), r = case_share(p, 1, y);
     c.drift[0] = (p->drift[0] + p->pull[0] * (0.5 - s)) * slow;
     c.drift[1] = (p->drift[1] + p->pull[1] * (0.5 - r)) * steady;
     c.diffusion[0] = p->diffusion[0] * case_vanishing(p, 0, x) * (1 + 0.3 * r) * slow;
-    c.diffusion[1] = p->diffusion[1] * case_vanishing(p, 1, y) * (p->alone ? 1 : 1 + 0.2 * s) * steady;
-    c.mixed = mixed ? p->mixed * case_vanishing(p, 0, x) * case_vanishing(p, 1, y) * slow : 0;
-    c.kill = CASE_KILL * (1 + (p->alone ? r : s * r) / 2) * steady;
+    c.diffusion[1] = p->diffusion[1] * case_vanishing(p, 1, y) * (alone ? 1 : 1 + 0.2 * s) * steady;
+    c.mixed = p->has & CASE_MIXES ? p->mixed * case_vanishing(p, 0, x) * case_vanishing(p, 1, y) * slow : 0;
+    c.kill = CASE_KILL * (1 + (alone ? r : s * r) / 2) * steady;
+    c.source = p->has & CASE_SOURCES ? p->source * (s - 2 * r + 0.5) * steady : 0;
     return c;
 }
 
 /* ---- the reference ----------------------------------------------------------------------------------------------- */
 
-enum { CASE_AXES = 2, CASE_MOST = 144 }; /* points of an axis */
-typedef adi2d_problem case_pde;
+enum { CASE_AXES = 2, CASE_MOST = 144, CASE_DATES = 2, CASE_SPOTS = 2, CASE_STEPS = 12 };
+typedef fd_problem case_pde;
 #include "adi_cases.h"
 
-/* A row of F along an axis: weights of the points of its line, the kill's half included, and what else is in it. */
+/* What is given at a point of a face. */
+CASE_REFERENCE double case_given(const case_grid *g, int axis, int i, int j, double t)
+{
+    const double at[2] = {g->x[0][i], g->x[1][j]};
+    return case_face(g->p, axis, (axis ? j : i) > 0, at, t);
+}
+
+/* A row of F along an axis: weights of the points of its line, the kill's half included, and what else is in it, half
+   of the source among it. */
 typedef struct {
     double weight[CASE_MOST], source, coupling[2];
 } case_line;
@@ -155,10 +201,11 @@ typedef struct {
 CASE_REFERENCE case_line case_row(const case_grid *g, int axis, int i, int j, double t, double given_at)
 {
     case_line row;
-    case_coefficients c = case_at(g->p, g->mixed, g->x[0][i], g->x[1][j], t);
+    case_coefficients c = case_at(g->p, g->x[0][i], g->x[1][j], t);
     const double *x = g->x[axis], drift = c.drift[axis], diffusion = c.diffusion[axis];
     int k = axis ? j : i, n = g->n[axis], in = k > 0 ? -1 : 1;
     memset(&row, 0, sizeof row);
+    row.source = c.source / 2;
     if (k > 0 && k < n - 1) {
         double l = x[k] - x[k - 1], u = x[k + 1] - x[k];
         double below = (2 * diffusion - drift * u) / (l * (l + u)), above = (2 * diffusion + drift * l) / (u * (l + u));
@@ -187,8 +234,7 @@ CASE_REFERENCE case_line case_row(const case_grid *g, int axis, int i, int j, do
             double coupling = 2 * diffusion / (spacing * spacing);
             row.coupling[!side] = row.weight[k + in] = coupling;
             row.weight[k] = -coupling;
-            row.source = (drift - in * 2 * diffusion / spacing) *
-                         case_face(g->p, axis, side, axis ? g->x[0][i] : g->x[1][j], given_at);
+            row.source += (drift - in * 2 * diffusion / spacing) * case_given(g, axis, i, j, given_at);
         }
     }
     row.weight[k] -= c.kill / 2;
@@ -215,12 +261,12 @@ CASE_REFERENCE void case_part(const case_grid *g, int which, const double *v, do
             }
             double along[CASE_MOST], across[CASE_MOST], sum = 0;
             f[at] = 0;
-            if (!g->mixed) continue;
+            if (!(g->p->has & CASE_MIXES)) continue;
             case_first(g, 0, i, along), case_first(g, 1, j, across);
             for (int n = 0; n < g->n[1]; n++)
                 for (int m = 0; m < g->n[0] && across[n] != 0; m++) /* few have a weight */
                     sum += across[n] * along[m] * v[m + g->n[0] * n];
-            f[at] = sum * case_at(g->p, 1, g->x[0][i], g->x[1][j], t).mixed;
+            f[at] = sum * case_at(g->p, g->x[0][i], g->x[1][j], t).mixed;
         }
 }
 
@@ -251,9 +297,9 @@ CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double
             b[k] = y[at] - size * taken[at] + size * row.source;
             if (at_face && kind == FD_VALUE) {
                 memset(&row, 0, sizeof row);
-                b[k] = case_face(g->p, axis, side, g->x[1 - axis][line], end);
+                b[k] = case_given(g, axis, i, j, end);
             } else if (at_face) {
-                double left[CASE_MOST], kill = case_at(g->p, g->mixed, g->x[0][i], g->x[1][j], t).kill;
+                double left[CASE_MOST], kill = case_at(g->p, g->x[0][i], g->x[1][j], t).kill;
                 double third = row.weight[k + 2 * in], beyond = row.coupling[!side];
                 memset(left, 0, sizeof left);
                 if (!case_dominant(&row, size, kill)) left[k + in] += beyond, left[k] -= beyond, beyond = 0;
@@ -261,7 +307,7 @@ CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double
                     /* third is drift's part of u2; as a slope it is third (u2 - u1). The neighbour's row rids of u2. */
                     case_line next = case_row(g, axis, axis ? i : i + in, axis ? j + in : j, t, end);
                     double near_kill =
-                        case_at(g->p, g->mixed, g->x[0][axis ? i : i + in], g->x[1][axis ? j + in : j], t).kill;
+                        case_at(g->p, g->x[0][axis ? i : i + in], g->x[1][axis ? j + in : j], t).kill;
                     double toward = -size * next.coupling[side], away = -size * next.coupling[!side];
                     double middle = 1 - toward - away + size * near_kill / 2;
                     double factor = -size * third / away;
@@ -281,127 +327,192 @@ CASE_REFERENCE void case_solve(const case_grid *g, int axis, double size, double
     }
 }
 
-CASE_REFERENCE adi2d_values case_values(const case_grid *g, const double *u)
+/* The values at spot s. */
+CASE_REFERENCE fd_values case_values(const case_grid *g, const double *u, int s)
 {
-    static const int which[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
+    static const int which[6][2] = {{0, 0}, {1, 0}, {0, 1}, {2, 0}, {0, 2}, {1, 1}};
     double weight[2][3][4], sum[6] = {0, 0, 0, 0, 0, 0};
     int first[2];
-    for (int d = 0; d < 2; d++) first[d] = case_cubic(g->n[d], g->x[d], g->problem->spot[d], weight[d]);
+    for (int d = 0; d < 2; d++) first[d] = case_cubic(g->n[d], g->x[d], g->problem->spot[2 * s + d], weight[d]);
     for (int k = 0; k < 6; k++)
         for (int m = 0; m < 16; m++)
             sum[k] += weight[0][which[k][0]][m % 4] * weight[1][which[k][1]][m / 4] *
                       u[first[0] + m % 4 + g->n[0] * (first[1] + m / 4)];
-    adi2d_values values = {sum[0], sum[1], sum[2], sum[3], sum[4], sum[5]};
+    fd_values values = {sum[0], {sum[1], sum[2], 0}, {sum[3], sum[4], 0}, {sum[5], 0, 0}};
     return values;
 }
 
 /* The final value at (i, j): at kinks and jumps that are told, the average over the cell. */
 CASE_FUNCTION double case_final(const case_grid *g, int i, int j)
 {
-    double x = g->x[0][i], k = g->p->strike;
+    const double at[2] = {g->x[0][i], g->x[1][j]};
+    double k = g->p->strike;
     if (g->problem->finals != FD_AT_POINTS && i > 0 && i < g->n[0] - 1 && g->p->payoff != CASE_WAVE) {
-        double low = (x + g->x[0][i - 1]) / 2, high = (x + g->x[0][i + 1]) / 2;
-        if (g->p->payoff == CASE_BASKET) k -= g->x[1][j];
+        double low = (at[0] + g->x[0][i - 1]) / 2, high = (at[0] + g->x[0][i + 1]) / 2;
+        if (g->p->payoff == CASE_BASKET) k -= at[1];
         if (low < k && k < high)
             return (g->p->payoff == CASE_DIGITAL ? high - k : (high - k) * (high - k) / 2) / (high - low);
     }
-    return case_payoff(g->p, x, g->x[1][j]);
+    return case_payoff(g->p, at);
 }
 
-/* Marches a problem that is one. u: its grid, n[0] n[1] numbers; values: at time 0 and at dates that are recorded, as
-   the batch has them. Returns how many rows were not dominant; the largest value met in largest[0], the growth of a
-   status in largest[1]. */
-CASE_FUNCTION int case_march(const case_parameters *p, const adi2d_problem *problem, int fitting, int mixed, double *u,
-                             adi2d_values *values, double *largest)
+/* What a march leaves, as a batch has it, and on its way. A grid's point (i, j) is at i + points j. */
+typedef struct {
+    double grid[1 + CASE_DATES][CASE_MOST * CASE_MOST];
+    fd_values values[1 + CASE_DATES][CASE_SPOTS];
+    double met, growth; /* the largest value met; that at time 0 over the largest of what was given */
+    int not_dominant;
+} case_answer;
+
+/* A march on its way. */
+typedef struct {
+    case_grid g;
+    double u[CASE_MOST * CASE_MOST], final[CASE_MOST * CASE_MOST], extra[CASE_MOST * CASE_MOST], given;
+    fd_step step[CASE_STEPS];
+} case_marching;
+
+/* Records the values at a time, 0 or 1 + a date. */
+CASE_FUNCTION void case_record(const case_marching *m, int time, case_answer *answer)
 {
-    enum { STEPS = 256 };
-    static fd_step step[STEPS];
-    static case_grid grid;
-    case_grid *g = &grid;
-    int steps = 0, not_dominant = 0;
-    g->p = p, g->problem = problem, g->fitting = fitting, g->mixed = mixed, g->changes = 1, g->all = 1;
+    memcpy(answer->grid[time], m->u, sizeof m->u);
+    for (int s = 0; s < CASE_SPOTS; s++) answer->values[time][s] = case_values(&m->g, m->u, s);
+}
+
+/* What exercise pays at a point at time t. */
+CASE_FUNCTION double case_pays(const case_marching *m, int at, double t)
+{
+    const int n = m->g.n[0];
+    const double place[2] = {m->g.x[0][at % n], m->g.x[1][at / n]};
+    return m->g.p->has & CASE_EXERCISES ? case_exercise(m->g.p, place, t) : m->final[at];
+}
+
+/* Exercise after a step. Ikonen and Toivanen: U - dt L = (what the step made) - dt (the old L), U at least what
+   exercise pays, L at least 0, and one of them equal. */
+CASE_FUNCTION void case_exercised(case_marching *m, const fd_step *step)
+{
+    const double dt = step->from - step->to;
+    const int kind = m->g.problem->exercise;
+    for (int at = 0; at < m->g.all && kind != FD_EUROPEAN; at++) {
+        const double pays = case_pays(m, at, step->to), more = m->extra[at] + (pays - m->u[at]) / dt;
+        const double held = kind == FD_AMERICAN ? m->u[at] - dt * m->extra[at] : m->u[at];
+        m->u[at] = held > pays ? held : pays;
+        m->extra[at] = kind == FD_AMERICAN && more > 0 ? more : 0;
+    }
+}
+
+/* What happens at the date of a step's end. */
+CASE_FUNCTION void case_happens(case_marching *m, const fd_step *step, case_answer *answer)
+{
+    const case_grid *g = &m->g;
+    if (step->date < 0 || !g->problem->at_date) return;
+    const fd_date *event = &g->problem->at_date[step->date];
+    const int n = g->n[0];
+    static double old[CASE_MOST * CASE_MOST];
+    memcpy(old, m->u, sizeof old);
+    for (int k = 0; k < g->all; k++) {
+        const int i = k % n, j = k / n;
+        const double at[2] = {g->x[0][i], g->x[1][j]}, pays = case_pays(m, k, step->to);
+        if (event->what & FD_SHIFT) {
+            double from = at[0] - event->cash - event->proportion * at[0], weight[3][4];
+            from = fmin(fmax(from, g->x[0][0]), g->x[0][n - 1]);
+            const int first = case_cubic(n, g->x[0], from, weight);
+            m->u[k] = 0;
+            for (int q = 0; q < 4; q++) m->u[k] += weight[0][q] * old[first + q + n * j];
+        }
+        if (event->what & FD_CHANGE_VALUES) {
+            const double before = m->u[k];
+            m->u[k] = case_change(g->p, step->date, at, before);
+            m->given = fmax(m->given, fabs(m->u[k]) - fabs(before));
+        }
+        if (m->u[k] > pays) m->extra[k] = 0; /* who waits here gains nothing from the exercise before */
+        if ((event->what & FD_EXERCISE) || g->problem->exercise != FD_EUROPEAN) m->u[k] = fmax(m->u[k], pays);
+    }
+    if (event->what & FD_RECORD) case_record(m, 1 + step->date, answer);
+}
+
+/* Counts the rows that are not dominant in a step. */
+CASE_FUNCTION int case_count_not_dominant(const case_grid *g, const fd_step *step)
+{
+    const double then = g->problem->coefficients == FD_MIDDLE ? (step->from + step->to) / 2 : step->to;
+    int count = 0;
+    for (int at = 0; at < 2 * g->all; at++) {
+        const int axis = at >= g->all, i = at % g->all % g->n[0], j = at % g->all / g->n[0], m = axis ? j : i;
+        if ((m == 0 || m == g->n[axis] - 1) && g->problem->face[axis][m > 0] == FD_VALUE) continue;
+        const case_line row = case_row(g, axis, i, j, then, step->to);
+        const double kill = case_at(g->p, g->x[0][i], g->x[1][j], then).kill;
+        count += !case_dominant(&row, step->theta * (step->from - step->to), kill);
+    }
+    return count;
+}
+
+/* Begins a march: points, steps, final values. Returns how many steps there are. */
+CASE_FUNCTION int case_begin(const case_parameters *p, const fd_problem *problem, int fitting, case_marching *m)
+{
+    case_grid *g = &m->g;
+    int steps = 0;
+    memset(m, 0, sizeof *m);
+    g->p = p, g->problem = problem, g->fitting = fitting, g->all = 1;
     for (int d = 0; d < 2; d++) {
         g->n[d] = problem->axis[d].points, g->stride[d] = g->all, g->all *= g->n[d];
         if (problem->points[d])
             memcpy(g->x[d], problem->points[d], sizeof(double) * (size_t)g->n[d]);
         else if (fd_axis_points(&problem->axis[d], g->x[d]))
-            fprintf(stderr, "case_march: no axis\n"), exit(2);
+            fprintf(stderr, "case_begin: no axis\n"), exit(2);
     }
-    if (fd_schedule(&problem->times, STEPS, step, &steps)) fprintf(stderr, "case_march: no steps\n"), exit(2);
-    const int n = g->n[0], all = g->all;
-    const size_t bytes = sizeof(double) * (size_t)all;
-    double *final = (double *)case_guarded(bytes), *extra = (double *)case_guarded(bytes);
-    double *old = (double *)case_guarded(bytes);
-    double given = 0;
-    for (int at = 0; at < all; at++) {
-        final[at] = u[at] = case_final(g, at % n, at / n), extra[at] = 0;
-        given = fmax(given, fabs(u[at]));
-    }
-    for (int f = 0; f < 4; f++) {
-        const int d = f / 2, kind = problem->face[d][f % 2];
-        const double length = kind == FD_SLOPE ? g->x[d][g->n[d] - 1] - g->x[d][0] : kind == FD_VALUE;
-        for (int i = 0; i < g->n[1 - d]; i++)
-            given = fmax(given, length * fabs(case_face(p, d, f % 2, g->x[1 - d][i], 0)));
-    }
-    largest[0] = largest[1] = 0;
-    for (int k = 0; k < steps; k++) {
-        const double dt = step[k].from - step[k].to;
-        double then = problem->coefficients == FD_MIDDLE ? (step[k].from + step[k].to) / 2 : step[k].to;
-        for (int ends = (k == 0) + (k == steps - 1); ends > 0; ends--)
-            for (int at = 0; at < 2 * all; at++) {
-                int axis = at >= all, i = at % all % n, j = at % all / n, m = axis ? j : i;
-                if ((m == 0 || m == g->n[axis] - 1) && problem->face[axis][m > 0] == FD_VALUE) continue;
-                case_line row = case_row(g, axis, i, j, then, step[k].to);
-                not_dominant +=
-                    !case_dominant(&row, step[k].theta * dt, case_at(p, mixed, g->x[0][i], g->x[1][j], then).kill);
-            }
-        case_step(g, &step[k], u, extra);
-        for (int at = 0; at < all && problem->exercise != FD_EUROPEAN; at++) {
-            /* Ikonen and Toivanen: U - dt L = (what the step made) - dt (the old L), U >= final, L >= 0, one equal. */
-            double held = problem->exercise == FD_AMERICAN ? u[at] - dt * extra[at] : u[at];
-            double more = extra[at] + (final[at] - u[at]) / dt;
-            u[at] = held > final[at] ? held : final[at];
-            extra[at] = problem->exercise == FD_AMERICAN && more > 0 ? more : 0;
+    if (fd_schedule(&problem->times, CASE_STEPS, m->step, &steps)) fprintf(stderr, "case_begin: no steps\n"), exit(2);
+    for (int at = 0; at < g->all; at++) {
+        const int index[2] = {at % g->n[0], at / g->n[0]};
+        m->u[at] = m->final[at] = case_final(g, index[0], index[1]), m->given = fmax(m->given, fabs(m->u[at]));
+        for (int d = 0; d < 2; d++) {
+            const int last = g->n[d] - 1, kind = problem->face[d][index[d] > 0];
+            if (index[d] > 0 && index[d] < last) continue;
+            const double length = kind == FD_SLOPE ? g->x[d][last] - g->x[d][0] : kind == FD_VALUE;
+            m->given = fmax(m->given, length * fabs(case_given(g, d, index[0], index[1], 0)));
         }
-        if (step[k].date >= 0 && problem->at_date) {
-            const fd_date *event = &problem->at_date[step[k].date];
-            memcpy(old, u, bytes);
-            for (int at = 0; at < all; at++) {
-                const int i = at % n, j = at / n;
-                if (event->what & FD_SHIFT) {
-                    double from = g->x[0][i] - event->cash - event->proportion * g->x[0][i], weight[3][4];
-                    from = fmin(fmax(from, g->x[0][0]), g->x[0][n - 1]);
-                    int first = case_cubic(n, g->x[0], from, weight);
-                    u[at] = 0;
-                    for (int m = 0; m < 4; m++) u[at] += weight[0][m] * old[first + m + n * j];
-                }
-                if (event->what & FD_CHANGE_VALUES) {
-                    const double before = u[at];
-                    u[at] = case_change(p, step[k].date, g->x[0][i], g->x[1][j], before);
-                    given = fmax(given, fabs(u[at]) - fabs(before));
-                }
-                if (u[at] > final[at]) extra[at] = 0; /* who waits here gains nothing from the exercise before */
-                if ((event->what & FD_EXERCISE) || problem->exercise != FD_EUROPEAN) u[at] = fmax(u[at], final[at]);
-            }
-            if (event->what & FD_RECORD) values[1 + step[k].date] = case_values(g, u);
-        }
-        for (int at = 0; at < all; at++) largest[0] = fmax(largest[0], fabs(u[at]));
     }
-    for (int at = 0; at < all; at++) largest[1] = fmax(largest[1], given > 0 ? fabs(u[at]) / given : 0);
-    values[0] = case_values(g, u);
-    case_release(final, bytes), case_release(extra, bytes), case_release(old, bytes);
-    return not_dominant;
+    return steps;
 }
 
-/* ---- random problems --------------------------------------------------------------------------------------------- */
+/* Marches a problem that is one. */
+CASE_FUNCTION void case_march(const case_parameters *p, const fd_problem *problem, int fitting, case_answer *answer)
+{
+    static case_marching marching;
+    case_marching *m = &marching;
+    const int steps = case_begin(p, problem, fitting, m), all = m->g.all;
+    double largest = 0;
+    answer->met = 0;
+    answer->not_dominant =
+        case_count_not_dominant(&m->g, &m->step[0]) + case_count_not_dominant(&m->g, &m->step[steps - 1]);
+    for (int k = 0; k < steps; k++) {
+        case_step(&m->g, &m->step[k], m->u, m->extra);
+        case_exercised(m, &m->step[k]);
+        case_happens(m, &m->step[k], answer);
+        for (int at = 0; at < all; at++) answer->met = fmax(answer->met, fabs(m->u[at]));
+    }
+    for (int at = 0; at < all; at++) largest = fmax(largest, fabs(m->u[at]));
+    answer->growth = m->given > 0 ? largest / m->given : 0;
+    case_record(m, 0, answer);
+}
 
-enum { CASE_DATES = 2, CASE_STEPS = 12 };
+/* ---- whoever solves a batch -------------------------------------------------------------------------------------- */
+
+/* Solves a batch with its own memory, of exactly the bytes that are asked for and full of NaN, between guards; pointers
+   are the host's. Returns what the solver returns. */
+typedef int case_solver(const fd_batch *batch, const case_parameters *parameters);
+
+typedef struct {
+    const char *name;
+    int fitting, has, single;
+    case_solver *solve;
+} case_runner;
+
+/* ---- random problems --------------------------------------------------------------------------------------------- */
 
 /* A problem and what it points to. Not to be moved. */
 typedef struct {
     case_parameters parameters;
-    adi2d_problem problem;
-    double x[2][CASE_MOST], date[CASE_DATES];
+    fd_problem problem;
+    double x[2][CASE_MOST], date[CASE_DATES], spot[2 * CASE_SPOTS];
     fd_date at_date[CASE_DATES];
 } case_problem;
 
@@ -411,12 +522,16 @@ enum {
     CASE_PRODUCT /* its steps are products of factors (ADI2D_PRODUCTS) */
 };
 
-CASE_FUNCTION void case_random_problem(case_random *random, int most0, int most1, int like, case_problem *c)
+CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *random, int most0, int most1, int like,
+                                       case_problem *c)
 {
     case_parameters *p = &c->parameters;
-    adi2d_problem *q = &c->problem;
+    fd_problem *q = &c->problem;
     const int most[2] = {most0, most1};
     memset(c, 0, sizeof *c);
+    memset(&q->axis[2], CASE_FILL, sizeof q->axis[2]); /* not to be read */
+    memset((void *)&q->points[2], CASE_FILL, sizeof q->points[2]);
+    memset(q->face[2], CASE_FILL, sizeof q->face[2]);
     for (int d = 0; d < 2; d++) {
         const int n = 4 + case_below(random, most[d] - 3);
         const double low = case_between(random, 0, 0.5), high = low + case_between(random, 0.8, 2);
@@ -435,7 +550,7 @@ CASE_FUNCTION void case_random_problem(case_random *random, int most0, int most1
         p->pull[d] = case_below(random, 4) || like == CASE_PRODUCT ? case_between(random, 0.5, 1.5)
                                                                    : case_between(random, -0.3, 0.3);
         p->diffusion[d] = pow(10, case_between(random, -3, -0.5));
-        q->spot[d] = case_between(random, low, p->high[d]);
+        for (int k = 0; k < CASE_SPOTS; k++) c->spot[2 * k + d] = case_between(random, low, p->high[d]);
         for (int side = 0; side < 2; side++) {
             q->face[d][side] = like == CASE_PRODUCT ? FD_LINEAR : case_below(random, 4);
             p->vanish[d][side] = q->face[d][side] == FD_DEGENERATE;
@@ -447,6 +562,10 @@ CASE_FUNCTION void case_random_problem(case_random *random, int most0, int most1
     p->strike = p->low[0] + case_between(random, 0.2, 0.8) * (p->high[0] - p->low[0]);
     p->payoff = case_below(random, CASE_PAYOFFS);
     p->bad_at[0] = p->bad_at[1] = -1;
+    p->has = runner->has;
+    if ((runner->has & CASE_SOURCES) && like == CASE_ANY && case_below(random, 2))
+        p->source = case_between(random, -0.5, 0.5);
+    q->spot = c->spot;
     q->scheme = like == CASE_PRODUCT ? FD_DOUGLAS : case_below(random, 4);
     q->coefficients = like == CASE_PRODUCT ? FD_MIDDLE + case_below(random, 2) : case_below(random, 3);
     q->finals = p->payoff == CASE_BASKET ? FD_AT_POINTS : case_below(random, 2) ? FD_TOLD : FD_AT_POINTS;
@@ -477,65 +596,74 @@ CASE_FUNCTION void case_random_problem(case_random *random, int most0, int most1
     t->date = c->date, q->at_date = case_below(random, 8) ? c->at_date : NULL;
 }
 
-/* ---- whoever solves a batch -------------------------------------------------------------------------------------- */
-
-/* Solves a batch with its own memory, of exactly the bytes that are asked for and full of NaN, between guards; pointers
-   are the host's. Returns what the solver returns. */
-typedef int case_solver(const adi2d_batch *batch, const case_parameters *parameters);
-
-typedef struct {
-    const char *name;
-    int fitting, mixed, alone, single;
-    case_solver *solve;
-} case_runner;
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 /* A batch of problems with its results, between guards. */
 typedef struct {
-    adi2d_batch batch;
+    fd_batch batch;
     case_parameters *parameters;
-    size_t grid_bytes;
+    size_t number, grid_bytes, value_bytes;
 } case_batch;
 
 CASE_FUNCTION case_batch case_batch_of(int count, int points0, int points1, int steps, int dates, int kind, int single)
 {
     case_batch b;
-    const size_t n = (size_t)count;
-    memset(&b, 0, sizeof b);
-    b.grid_bytes = n * (size_t)points0 * (size_t)points1 * (single ? sizeof(float) : sizeof(double));
+    const size_t n = (size_t)count, times = n * (size_t)(1 + dates);
+    memset(&b, CASE_FILL, sizeof b); /* the axis that there is not has a bad count and a bad pointer */
+    b.number = single ? sizeof(float) : sizeof(double);
+    b.grid_bytes = times * (size_t)points0 * (size_t)points1 * b.number;
+    b.value_bytes = times * CASE_SPOTS * sizeof(fd_values);
     b.batch.problems = count, b.batch.points[0] = points0, b.batch.points[1] = points1;
-    b.batch.steps = steps, b.batch.dates = dates, b.batch.kind = kind;
-    b.batch.problem = (adi2d_problem *)case_guarded(n * sizeof(adi2d_problem));
-    b.batch.status = (fd_status *)case_guarded(n * sizeof(fd_status));
-    b.batch.values = (adi2d_values *)case_guarded(n * (size_t)(1 + dates) * sizeof(adi2d_values));
-    b.batch.grid = case_guarded(b.grid_bytes);
+    b.batch.steps = steps, b.batch.dates = dates, b.batch.spots = CASE_SPOTS, b.batch.kind = kind;
+    b.batch.problem = (fd_problem *)case_guarded(n * sizeof(fd_problem));
+    b.batch.status = (fd_status *)case_stale(n * sizeof(fd_status));
+    b.batch.values = (fd_values *)case_stale(b.value_bytes);
+    b.batch.grid = case_stale(b.grid_bytes);
     for (int d = 0; d < 2; d++)
-        b.batch.coordinates[d] = (double *)case_guarded(n * (size_t)b.batch.points[d] * sizeof(double));
+        b.batch.coordinates[d] = (double *)case_stale(n * (size_t)b.batch.points[d] * sizeof(double));
     b.parameters = (case_parameters *)case_guarded(n * sizeof(case_parameters));
     return b;
 }
 
-CASE_FUNCTION adi2d_problem *case_problem_of(case_batch *b, int k)
+CASE_FUNCTION void case_put(case_batch *b, int k, const case_problem *c)
 {
-    return (adi2d_problem *)b->batch.problem + k;
+    ((fd_problem *)b->batch.problem)[k] = c->problem, b->parameters[k] = c->parameters;
 }
 
-CASE_FUNCTION adi2d_values *case_values_of(const case_batch *b, int k)
+/* Problem k's values at a time, 0 or 1 + a date. */
+CASE_FUNCTION fd_values *case_values_of(const case_batch *b, int k, int time)
 {
-    return b->batch.values + (size_t)k * (size_t)(1 + b->batch.dates);
+    return b->batch.values + (size_t)(k * (1 + b->batch.dates) + time) * (size_t)b->batch.spots;
 }
 
-/* Number at of problem k's part of the grid. */
-CASE_FUNCTION double case_number(const case_batch *b, int single, int k, int at)
+/* Its grid then. */
+CASE_FUNCTION const unsigned char *case_grid_of(const case_batch *b, int k, int time)
 {
-    size_t index = (size_t)k * (size_t)b->batch.points[0] * (size_t)b->batch.points[1] + (size_t)at;
-    return single ? (double)((const float *)b->batch.grid)[index] : ((const double *)b->batch.grid)[index];
+    const size_t all = (size_t)b->batch.points[0] * (size_t)b->batch.points[1];
+    return (const unsigned char *)b->batch.grid + (size_t)(k * (1 + b->batch.dates) + time) * all * b->number;
+}
+
+CASE_FUNCTION double case_number(const case_batch *b, int k, int time, int i, int j)
+{
+    const unsigned char *grid = case_grid_of(b, k, time);
+    const int at = i + b->batch.points[0] * j;
+    return b->number == sizeof(float) ? (double)((const float *)grid)[at] : ((const double *)grid)[at];
+}
+
+/* Are problem k's results, to the bit, those of problem m of another batch? */
+CASE_FUNCTION int case_same_bits(const case_batch *one, int k, const case_batch *other, int m)
+{
+    const size_t n = (size_t)one->batch.problems, times = (size_t)(1 + one->batch.dates);
+    return !memcmp(&one->batch.status[k], &other->batch.status[m], sizeof(fd_status)) &&
+           !memcmp(case_values_of(one, k, 0), case_values_of(other, m, 0), times * CASE_SPOTS * sizeof(fd_values)) &&
+           !memcmp(case_grid_of(one, k, 0), case_grid_of(other, m, 0), one->grid_bytes / n);
 }
 
 /* How many coordinates of problem k are not those of its points, or NaN beyond them and where it failed. */
 CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
 {
     static double x[CASE_MOST];
-    const adi2d_problem *problem = &b->batch.problem[k];
+    const fd_problem *problem = &b->batch.problem[k];
     int off = 0;
     for (int d = 0; d < 2; d++) {
         const double *got = b->batch.coordinates[d] + (size_t)k * (size_t)b->batch.points[d];
@@ -547,12 +675,26 @@ CASE_FUNCTION int case_coordinates_off(const case_batch *b, int k)
     return off;
 }
 
+/* How many numbers of problem k's values and grids are not NaN, as they should be where it failed. */
+CASE_FUNCTION int case_numbers_left(const case_batch *b, int k)
+{
+    enum { EACH = sizeof(fd_values) / sizeof(double) };
+    int numbers = 0;
+    for (int time = 0; time <= b->batch.dates; time++) {
+        const double *values = (const double *)case_values_of(b, k, time);
+        for (int q = 0; q < CASE_SPOTS * EACH; q++) numbers += !isnan(values[q]);
+        for (int at = 0; at < b->batch.points[0] * b->batch.points[1]; at++)
+            numbers += !isnan(case_number(b, k, time, at % b->batch.points[0], at / b->batch.points[0]));
+    }
+    return numbers;
+}
+
 CASE_FUNCTION void case_batch_free(case_batch *b, const char *name)
 {
     const size_t n = (size_t)b->batch.problems;
-    int whole = case_release((void *)b->batch.problem, n * sizeof(adi2d_problem));
+    int whole = case_release((void *)b->batch.problem, n * sizeof(fd_problem));
     whole &= case_release(b->batch.status, n * sizeof(fd_status));
-    whole &= case_release(b->batch.values, n * (size_t)(1 + b->batch.dates) * sizeof(adi2d_values));
+    whole &= case_release(b->batch.values, b->value_bytes);
     whole &= case_release(b->batch.grid, b->grid_bytes);
     for (int d = 0; d < 2; d++)
         whole &= case_release(b->batch.coordinates[d], n * (size_t)b->batch.points[d] * sizeof(double));
@@ -563,13 +705,13 @@ CASE_FUNCTION void case_batch_free(case_batch *b, const char *name)
 /* ---- what is wrong with a problem -------------------------------------------------------------------------------- */
 
 /* A problem that is as plain as can be, and good. */
-CASE_FUNCTION void case_plain(case_problem *c)
+CASE_FUNCTION void case_plain(const case_runner *runner, case_problem *c)
 {
     case_random random = {7};
-    case_random_problem(&random, 9, 11, CASE_ANY, c);
+    case_random_problem(runner, &random, 9, 11, CASE_ANY, c);
     for (int d = 0; d < 2; d++) {
         const fd_axis axis = {0.25, 1.25, d ? 7 : 6, 1, {0.5, 0, 0}, {0.5, 0, 0}, {FD_ANYWHERE, 0, 0}};
-        c->problem.axis[d] = axis, c->problem.points[d] = NULL, c->problem.spot[d] = 0.6;
+        c->problem.axis[d] = axis, c->problem.points[d] = NULL, c->spot[d] = 0.6, c->spot[2 + d] = 0.3 + 0.7 * d;
         c->parameters.low[d] = 0.25, c->parameters.high[d] = 1.25;
         c->parameters.pull[d] = 1, c->parameters.drift[d] = 0.1, c->parameters.diffusion[d] = 0.05;
         for (int side = 0; side < 2; side++) c->problem.face[d][side] = FD_LINEAR, c->parameters.vanish[d][side] = 0;
@@ -582,7 +724,7 @@ CASE_FUNCTION void case_plain(case_problem *c)
     c->problem.scheme = FD_CRAIG_SNEYD, c->problem.coefficients = FD_BOTH_ENDS;
     c->problem.finals = FD_TOLD, c->problem.kinks = 1, c->problem.kink[0] = c->parameters.strike = 0.7;
     c->problem.exercise = FD_EUROPEAN;
-    c->parameters.payoff = CASE_CALL, c->parameters.mixed = 0.02;
+    c->parameters.payoff = CASE_CALL, c->parameters.mixed = 0.02, c->parameters.source = 0;
 }
 
 /* What a spoilt problem is to be told. */
@@ -598,15 +740,15 @@ CASE_FUNCTION case_verdict case_said(int what, int detail, int axis)
 
 /* Spoils number `which` of a plain problem, in the order in which pde/adi2d.h has its arguments. Returns 0 when there
    are no more. Infinite and NaN numbers take turns. */
-CASE_FUNCTION int case_spoil(int which, case_problem *c, case_verdict *says)
+CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem *c, case_verdict *says)
 {
-    adi2d_problem *q = &c->problem;
+    fd_problem *q = &c->problem;
     case_parameters *p = &c->parameters;
     const double nan = sqrt(-1.0), infinite = HUGE_VAL;
     const int d = which % 2;
     double *x = c->x[d];
     int n = 0;
-    case_plain(c);
+    case_plain(runner, c);
     for (int m = 0; m < q->axis[d].points; m++) x[m] = 0.25 + m * (1.0 / (q->axis[d].points - 1));
 #define CASE_IS(count) (which >= n && which < (n += (count)))
 #define CASE_OF (which - (n - count))
@@ -622,14 +764,15 @@ CASE_FUNCTION int case_spoil(int which, case_problem *c, case_verdict *says)
     if (CASE_IS(2)) return q->points[d] = x, x[0] = -infinite, *says = case_said(FD_BAD_AXIS, 1, d), 1;
     if (CASE_IS(2)) return q->points[d] = x, x[4] = x[3], *says = case_said(FD_BAD_AXIS, 5, d), 1;
     if (CASE_IS(2)) return q->points[d] = x, x[0] = 0, x[1] = 1e-320, *says = case_said(FD_BAD_AXIS, 1, d), 1;
-    if (CASE_IS(2)) return q->spot[d] = 1.26, *says = case_said(FD_BAD_SPOT, 0, d), 1;
-    if (CASE_IS(2)) return q->spot[d] = nan, *says = case_said(FD_BAD_SPOT, 0, d), 1;
+    if (CASE_IS(2)) return c->spot[d] = 1.26, *says = case_said(FD_BAD_SPOT, 0, d), 1;
+    if (CASE_IS(2)) return c->spot[2 + d] = nan, *says = case_said(FD_BAD_SPOT, 1, d), 1;
     /* Dates, two by two. */
     if (CASE_IS(2)) return c->at_date[d].what = d ? 16 : -1, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->at_date[d].cash = nan, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->at_date[d].proportion = infinite, *says = case_said(FD_BAD_EVENT, 1 + d, -1), 1;
     if (CASE_IS(2)) return c->date[d] = d ? -0.0 : 0.25, *says = case_said(FD_BAD_TIMES, 1 + d, -1), 1;
     /* One by one. */
+    if (CASE_IS(1)) return q->spot = NULL, *says = case_said(FD_BAD_ARGUMENT, 0, -1), 1;
     if (CASE_IS(1)) return q->times.dates = 3, *says = case_said(FD_TOO_MANY_DATES, 3, -1), 1;
     if (CASE_IS(1)) return q->times.dates = -1, *says = case_said(FD_BAD_TIMES, FD_BAD_SIZE, -1), 1;
     if (CASE_IS(1)) return q->times.date = NULL, *says = case_said(FD_BAD_TIMES, FD_BAD_ARGUMENT, -1), 1;
@@ -675,17 +818,23 @@ CASE_FUNCTION int case_spoil(int which, case_problem *c, case_verdict *says)
     if (CASE_IS(1)) return p->bad = CASE_BAD_Y, *says = v, 1;
     v.axis = -1, v.j = -1, v.step = 3;
     if (CASE_IS(1)) return p->bad = CASE_BAD_T, *says = v, 1;
-    v.i = 2, v.j = 5;
+    /* Of terms the first step, the last and one of each point's own are looked at before the march. */
+    v.i = 2, v.j = 5, v.step = 5;
     if (CASE_IS(1)) return p->bad = CASE_BAD_TERMS, *says = v, 1;
-    if (CASE_IS(1)) return p->bad = CASE_BAD_TERMS, p->bad_at[2] = 1, v.step = 0, *says = v, 1;
+    v.step = 0;
+    if (CASE_IS(1)) return p->bad = CASE_BAD_TERMS, p->bad_at[2] = 1, *says = v, 1;
+    v.step = 3;
+    if (CASE_IS(1)) return p->bad = CASE_BAD_ONCE, p->bad_at[2] = 0.09375, *says = v, 1;
     v.what = FD_FINAL_NAN, v.step = -1;
     if (CASE_IS(1)) return p->bad = CASE_BAD_PAYOFF, *says = v, 1;
     v.what = FD_NOT_SOLVED, v.step = 2; /* two halves, and the whole one that date 1 ends */
     if (CASE_IS(1)) return p->bad = CASE_BAD_CHANGE, *says = v, 1;
-    v.i = 0, v.j = 0, v.step = 3; /* the solves spread it */
+    v.step = 3;
+    if ((runner->has & CASE_EXERCISES) && CASE_IS(2))
+        return p->bad = CASE_BAD_EXERCISE, q->exercise = CASE_OF ? FD_PROJECTED : FD_AMERICAN, *says = v, 1;
+    v.i = 0, v.j = 0; /* the solves spread it */
     if (CASE_IS(1))
-        return p->bad = CASE_BAD_FACE, q->face[0][1] = FD_VALUE, q->scheme = FD_DOUGLAS, p->bad_at[2] = 0.1, *says = v,
-               1;
+        return p->bad = CASE_BAD_FACE, q->face[0][1] = FD_VALUE, q->scheme = FD_DOUGLAS, *says = v, 1;
 #undef CASE_IS
 #undef CASE_OF
     return 0;
@@ -698,7 +847,7 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
     int bad = 0;
     case_verdict says;
     static case_problem one;
-    while (case_spoil(bad, &one, &says)) bad++;
+    while (case_spoil(runner, bad, &one, &says)) bad++;
     case_problem *c = (case_problem *)case_guarded((size_t)(4 * bad) * sizeof *c);
     case_batch of[2];
     for (int good = 0; good < 2; good++) {
@@ -706,38 +855,28 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
         for (int k = 0; k < 2 * bad; k++) {
             case_problem *each = &c[2 * bad * good + k];
             if (k % 2 && !good)
-                case_spoil(k / 2, each, &says);
+                case_spoil(runner, k / 2, each, &says);
             else
-                case_plain(each);
-            *case_problem_of(&of[good], k) = each->problem, of[good].parameters[k] = each->parameters;
+                case_plain(runner, each);
+            case_put(&of[good], k, each);
         }
         CHECK(runner->solve(&of[good].batch, of[good].parameters) == 0, "%s: launch", runner->name);
     }
-    const size_t number = runner->single ? sizeof(float) : sizeof(double), grid_bytes = 11 * 11 * number;
     for (int k = 0; k < 2 * bad; k++) {
         const fd_status s = of[0].batch.status[k];
-        const adi2d_values *values = case_values_of(&of[0], k);
         if (k % 2 == 0) {
             CHECK(s.what == FD_OK && s.i == -1 && s.j == -1 && s.step == -1 && s.axis == -1, "%s: good problem %d: %s",
                   runner->name, k, adi2d_status_string(s.what));
-            CHECK(!memcmp(values, case_values_of(&of[1], k), 3 * sizeof *values), "%s: values of %d", runner->name, k);
-            CHECK(!memcmp((const char *)of[0].batch.grid + (size_t)k * grid_bytes,
-                          (const char *)of[1].batch.grid + (size_t)k * grid_bytes, grid_bytes),
-                  "%s: grid of %d", runner->name, k);
+            CHECK(case_same_bits(&of[0], k, &of[1], k), "%s: results of %d among spoilt ones", runner->name, k);
             continue;
         }
-        case_spoil(k / 2, &one, &says);
+        case_spoil(runner, k / 2, &one, &says);
         CHECK(s.what == says.what && s.detail == says.detail && s.axis == says.axis && s.i == says.i && s.j == says.j &&
-                  s.step == says.step,
+                  s.k == -1 && s.step == says.step,
               "%s: spoilt %d: %d, detail %d, axis %d, point %d %d, step %d instead of %d, %d, %d, %d %d, %d",
               runner->name, k / 2, s.what, s.detail, s.axis, s.i, s.j, s.step, says.what, says.detail, says.axis,
               says.i, says.j, says.step);
-        int numbers = 0;
-        for (int m = 0; m < 3 * 6; m++) numbers += !(((const double *)values)[m] != ((const double *)values)[m]);
-        for (int at = 0; at < (int)(grid_bytes / number); at++) {
-            double value = case_number(&of[0], runner->single, k, at);
-            numbers += !(value != value);
-        }
+        const int numbers = case_numbers_left(&of[0], k);
         CHECK(numbers == 0, "%s: spoilt %d has %d numbers", runner->name, k / 2, numbers);
         CHECK(case_coordinates_off(&of[0], k) == 0, "%s: spoilt %d has coordinates", runner->name, k / 2);
     }
@@ -751,35 +890,30 @@ CASE_FUNCTION void case_statuses(const case_runner *runner)
    is good, and -1 for one that there is not. */
 CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_problem *c)
 {
-    static const int more[3] = {CASE_MORE_X, CASE_MORE_Y, CASE_MORE_T};
     case_parameters *p = &c->parameters;
+    const int mixed = runner->has & CASE_MIXES, alone = runner->has & CASE_ALONE;
     case_verdict v = {FD_OK, 0, -1, -1, -1, -1}, at_first = {FD_ILL_POSED, 0, -1, 0, 0, 0};
     double x[16];
-    case_plain(c);
+    case_plain(runner, c);
     p->change = 0, p->mixed = 2 * sqrt(p->diffusion[0] * p->diffusion[1]); /* the most that there may be */
     if (which == 0) return v;
-    if (which < 4) {
-        p->bad = more[which - 1], v.what = FD_TOO_FEW_NUMBERS, v.axis = which < 3 ? which - 1 : -1;
-        v.step = which < 3 ? -1 : 0;
-        return v;
-    }
-    if (which == 4) return p->diffusion[0] = p->diffusion[1] = -1e-3, p->mixed = 0, at_first;
-    if (which == 5 && runner->mixed) return p->mixed *= 1.0001, at_first;
-    if (which == 6 && !runner->mixed && !runner->alone)
+    if (which == 1) return p->diffusion[0] = p->diffusion[1] = -1e-3, p->mixed = 0, at_first;
+    if (which == 2 && mixed) return p->mixed *= 1.0001, at_first;
+    if (which == 3 && !mixed && !alone)
         return at_first.what = FD_MIXED_UNDECLARED, at_first.detail = 1, p->bad = CASE_LIE_MIXED, at_first;
-    if (which == 7 && runner->alone) return at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_CHANGES, at_first;
-    if (which == 8 && runner->alone) {
+    if (which == 4 && alone) return at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_CHANGES, at_first;
+    if (which == 5 && alone) {
         at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_ONCE, p->bad_at[2] = 0.0625;
-        at_first.j = 1, at_first.step = 4; /* which ends there, and is that row's own */
+        at_first.i = 1, at_first.step = 4; /* which ends there, and is that point's own */
         return at_first;
     }
-    if (which == 9 && runner->alone && !fd_axis_points(&c->problem.axis[0], x)) {
+    if (which == 6 && alone && !fd_axis_points(&c->problem.axis[0], x)) {
         at_first.what = FD_NOT_INDEPENDENT, p->bad = CASE_LIE_ALONE, p->bad_at[0] = x[2];
         at_first.axis = 1, at_first.i = 2;
         return at_first;
     }
-    if (which == 10 || which == 11) {
-        const int axis = which - 10, side = 1 - axis;
+    if (which == 7 || which == 8) {
+        const int axis = which - 7, side = 1 - axis;
         c->problem.face[axis][side] = FD_DEGENERATE, p->vanish[axis][side] = 1, p->drift[axis] = side ? 3 : -3;
         at_first.what = FD_OUTWARD, at_first.axis = axis, at_first.i = side ? 5 : 0;
         return at_first;
@@ -789,15 +923,16 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
 
 CASE_FUNCTION void case_declarations(const case_runner *runner)
 {
-    static case_problem c[16];
-    case_verdict says[16];
+    enum { LIES = 9 };
+    static case_problem c[LIES];
+    case_verdict says[LIES];
     int all = 0;
-    for (int which = 0; which < 12; which++) {
+    for (int which = 0; which < LIES; which++) {
         says[all] = case_lie(which, runner, &c[all]);
         all += says[all].what != -1;
     }
     case_batch b = case_batch_of(all, 11, 11, 10, 2, ADI2D_TWO_STAGES, runner->single);
-    for (int k = 0; k < all; k++) *case_problem_of(&b, k) = c[k].problem, b.parameters[k] = c[k].parameters;
+    for (int k = 0; k < all; k++) case_put(&b, k, &c[k]);
     CHECK(runner->solve(&b.batch, b.parameters) == 0, "%s: launch", runner->name);
     for (int k = 0; k < all; k++) {
         const fd_status s = b.batch.status[k];
@@ -805,7 +940,7 @@ CASE_FUNCTION void case_declarations(const case_runner *runner)
                   s.j == says[k].j && s.step == says[k].step,
               "%s: declaration %d: %d, detail %d, axis %d, point %d %d, step %d instead of %d", runner->name, k, s.what,
               s.detail, s.axis, s.i, s.j, s.step, says[k].what);
-        const double value = case_values_of(&b, k)->value;
+        const double value = case_values_of(&b, k, 0)->value;
         CHECK((value == value) == (s.what == FD_OK), "%s: declaration %d: %.3g", runner->name, k, value);
     }
     case_batch_free(&b, runner->name);
@@ -820,8 +955,88 @@ CASE_FUNCTION double case_tolerance(const case_runner *runner)
     return runner->single ? 2e-4 : 1e-11;
 }
 
-/* A batch of problems of sizes of their own, each against the reference; relative tolerance of the largest value that
-   the march has met. */
+/* Problem k's grid at a time, 0 or 1 + a date, against the reference: NaN beyond the last point of an axis. */
+CASE_FUNCTION void case_compare_grid(const case_runner *runner, const case_batch *b, int k, int time,
+                                     const case_answer *due, double tolerance)
+{
+    const fd_problem *q = &b->batch.problem[k];
+    const int n = q->axis[0].points, room = b->batch.points[0];
+    double worst = 0;
+    int where = 0, beyond = 0;
+    for (int at = 0; at < room * b->batch.points[1]; at++) {
+        const int i = at % room, j = at / room;
+        const double number = case_number(b, k, time, i, j);
+        if (i >= n || j >= q->axis[1].points) {
+            beyond += !isnan(number);
+            continue;
+        }
+        const double off = fabs(number - due->grid[time][i + n * j]);
+        if (!(off <= worst)) worst = off, where = at;
+    }
+    CHECK(beyond == 0, "%s: the grid of time %d has %d numbers beyond its points", runner->name, time, beyond);
+    CHECK(worst <= tolerance,
+          "%s: %d x %d points, scheme %d, faces %d %d %d %d, coefficients %d, exercise %d, %d dates, time %d: off by "
+          "%.2e at %d %d, values to %.2e",
+          runner->name, n, q->axis[1].points, q->scheme, q->face[0][0], q->face[0][1], q->face[1][0], q->face[1][1],
+          q->coefficients, q->exercise, q->times.dates, time, worst, where % room, where / room, due->met);
+}
+
+/* Its values then. */
+CASE_FUNCTION void case_compare_values(const case_runner *runner, const case_batch *b, int k, int time,
+                                       const case_answer *answer, double tolerance)
+{
+    const case_parameters *p = &b->parameters[k];
+    /* Derivatives by differences over the axis's least spacing, at worst. */
+    double first = 0, second = 0;
+    for (int d = 0; d < 2; d++) {
+        const double least = (p->high[d] - p->low[d]) / (b->batch.problem[k].axis[d].points * 3.0);
+        first = fmax(first, 10 * tolerance / least), second = fmax(second, 20 * tolerance / (least * least));
+    }
+    for (int s = 0; s < CASE_SPOTS; s++) {
+        const fd_values *got = &case_values_of(b, k, time)[s], *due = &answer->values[time][s];
+        check_near(got->value, due->value, 3 * tolerance, "%s: value at %d", runner->name, time);
+        for (int d = 0; d < 2; d++) {
+            check_near(got->first[d], due->first[d], first, "%s: slope %d at %d", runner->name, d, time);
+            check_near(got->second[d], due->second[d], second, "%s: curvature %d at %d", runner->name, d, time);
+        }
+        check_near(got->mixed[0], due->mixed[0], second, "%s: the mixed derivative at %d", runner->name, time);
+    }
+}
+
+/* Problem k of a batch against the reference; relative tolerance of the largest value that the march has met. */
+CASE_FUNCTION void case_compare(const case_runner *runner, const case_batch *b, int k, double tolerance)
+{
+    static case_answer due;
+    const fd_problem *q = &b->batch.problem[k];
+    const fd_status status = b->batch.status[k];
+    case_march(&b->parameters[k], q, runner->fitting, &due);
+    /* Neither of the two need be met near its largest value. */
+    check_near((double)status.growth / due.growth, 1, 1e-6 + 10 * tolerance * fmax(1, due.met), "%s: growth",
+               runner->name);
+    const int what = due.growth > (double)FD_MOST_GROWTH ? FD_GREW : FD_OK;
+    if (!CHECK(status.what == what, "%s: %s, detail %d, step %d", runner->name, adi2d_status_string(status.what),
+               status.detail, status.step) ||
+        what)
+        return;
+    CHECK(case_coordinates_off(b, k) == 0, "%s: coordinates", runner->name);
+    if (!runner->single)
+        CHECK(status.not_dominant == due.not_dominant, "%s: %d rows not_dominant instead of %d", runner->name,
+              status.not_dominant, due.not_dominant);
+    for (int time = 0; time <= b->batch.dates; time++) {
+        const int date = time - 1;
+        if (time > 0 && (date >= q->times.dates || !q->at_date || !(q->at_date[date].what & FD_RECORD))) {
+            CHECK(case_still_stale(case_values_of(b, k, time), CASE_SPOTS * sizeof(fd_values)) &&
+                      case_still_stale(case_grid_of(b, k, time),
+                                       (size_t)(b->batch.points[0] * b->batch.points[1]) * b->number),
+                  "%s: results of date %d, which is not recorded", runner->name, date);
+            continue;
+        }
+        case_compare_grid(runner, b, k, time, &due, tolerance * due.met);
+        case_compare_values(runner, b, k, time, &due, tolerance * due.met);
+    }
+}
+
+/* A batch of problems of sizes of their own, each against the reference. */
 CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *random, int count, int most0, int most1,
                                      int like, double tolerance)
 {
@@ -829,65 +1044,12 @@ CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *ran
     int kind = like == CASE_PRODUCT ? ADI2D_PRODUCTS : case_below(random, 2) ? ADI2D_ONE_STAGE : ADI2D_TWO_STAGES;
     case_batch b = case_batch_of(count, most0, most1, CASE_STEPS, CASE_DATES, kind, runner->single);
     for (int k = 0; k < count; k++) {
-        case_random_problem(random, most0, most1, like, &c[k]);
-        c[k].parameters.alone = runner->alone;
+        case_random_problem(runner, random, most0, most1, like, &c[k]);
         if (kind == ADI2D_ONE_STAGE) c[k].problem.scheme = FD_DOUGLAS;
-        *case_problem_of(&b, k) = c[k].problem, b.parameters[k] = c[k].parameters;
+        case_put(&b, k, &c[k]);
     }
     CHECK(runner->solve(&b.batch, b.parameters) == 0, "%s: launch", runner->name);
-    for (int k = 0; k < count; k++) {
-        const adi2d_problem *q = &c[k].problem;
-        const fd_status status = b.batch.status[k];
-        const int n = q->axis[0].points, all = n * q->axis[1].points;
-        const adi2d_values *got = case_values_of(&b, k);
-        static double u[CASE_MOST * CASE_MOST];
-        adi2d_values want[1 + CASE_DATES];
-        double met[2];
-        int not_dominant = case_march(&c[k].parameters, q, runner->fitting, runner->mixed, u, want, met);
-        const double largest = met[0], growth = (double)status.growth;
-        /* Neither of the two need be met near its largest value. */
-        check_near(growth / met[1], 1, 1e-6 + 10 * tolerance * fmax(1, largest), "%s: growth", runner->name);
-        if (!CHECK(status.what == (met[1] > (double)FD_MOST_GROWTH ? FD_GREW : FD_OK), "%s: %s, detail %d, step %d",
-                   runner->name, adi2d_status_string(status.what), status.detail, status.step) ||
-            status.what)
-            continue;
-        CHECK(case_coordinates_off(&b, k) == 0, "%s: coordinates", runner->name);
-        if (!runner->single)
-            CHECK(status.not_dominant == not_dominant, "%s: %d rows not_dominant instead of %d", runner->name,
-                  status.not_dominant, not_dominant);
-        double worst = 0;
-        int where = 0;
-        for (int at = 0; at < all; at++) {
-            double off = fabs(case_number(&b, runner->single, k, at % n + most0 * (at / n)) - u[at]);
-            if (!(off <= worst)) worst = off, where = at;
-        }
-        CHECK(
-            worst <= tolerance * largest,
-            "%s: %d x %d points, scheme %d, faces %d %d %d %d, coefficients %d, exercise %d, %d dates: off by %.2e at "
-            "%d %d, values to %.2e",
-            runner->name, n, q->axis[1].points, q->scheme, q->face[0][0], q->face[0][1], q->face[1][0], q->face[1][1],
-            q->coefficients, q->exercise, q->times.dates, worst, where % n, where / n, largest);
-        for (int date = -1; date < CASE_DATES; date++) {
-            const adi2d_values *at = &got[1 + date], *due = &want[1 + date];
-            if (date >= 0 && (date >= q->times.dates || !q->at_date || !(q->at_date[date].what & FD_RECORD))) {
-                CHECK(case_untouched(at, sizeof *at), "%s: values of date %d, which is not recorded", runner->name,
-                      date);
-                continue;
-            }
-            check_near(at->value, due->value, tolerance * largest * 3, "%s: value at %d", runner->name, date);
-            /* Derivatives by differences over the axis's least spacing, at worst. */
-            double first = 0, second = 0;
-            for (int d = 0; d < 2; d++) {
-                double least = (c[k].parameters.high[d] - c[k].parameters.low[d]) / (q->axis[d].points * 3.0);
-                first = fmax(first, 1 / least), second = fmax(second, 20 / (least * least));
-            }
-            check_near(at->dx, due->dx, tolerance * largest * 10 * first, "%s: dx at %d", runner->name, date);
-            check_near(at->dy, due->dy, tolerance * largest * 10 * first, "%s: dy at %d", runner->name, date);
-            check_near(at->dxx, due->dxx, tolerance * largest * second, "%s: dxx at %d", runner->name, date);
-            check_near(at->dxy, due->dxy, tolerance * largest * second, "%s: dxy at %d", runner->name, date);
-            check_near(at->dyy, due->dyy, tolerance * largest * second, "%s: dyy at %d", runner->name, date);
-        }
-    }
+    for (int k = 0; k < count; k++) case_compare(runner, &b, k, tolerance);
     case_batch_free(&b, runner->name);
     case_release(c, (size_t)count * sizeof *c);
 }

@@ -32,6 +32,24 @@ CASE_FUNCTION int case_release(void *memory, size_t bytes)
     return whole;
 }
 
+/* What results hold before a call: numbers, so that NaN is seen to be written. */
+enum { CASE_STALE = 0x3f };
+
+CASE_FUNCTION void *case_stale(size_t bytes)
+{
+    void *memory = case_guarded(bytes);
+    memset(memory, CASE_STALE, bytes);
+    return memory;
+}
+
+/* Is all of this still what it was? */
+CASE_FUNCTION int case_still_stale(const void *memory, size_t bytes)
+{
+    for (size_t k = 0; k < bytes; k++)
+        if (((const unsigned char *)memory)[k] != CASE_STALE) return 0;
+    return 1;
+}
+
 /* Is all of this still what it was filled with? */
 CASE_FUNCTION int case_untouched(const void *memory, size_t bytes)
 {

@@ -628,30 +628,12 @@ CASE_FUNCTION void case_random_problem(const case_runner *runner, case_random *r
 
 /* ---- batches ----------------------------------------------------------------------------------------------------- */
 
-/* What results hold before a call: numbers, so that NaN is seen to be written. */
-enum { CASE_STALE = 0x3f };
-
 /* A batch of problems with its results, between guards. */
 typedef struct {
     fd_batch batch;
     case_parameters *parameters;
     size_t number, grid_bytes, value_bytes, point_bytes;
 } case_batch;
-
-CASE_FUNCTION void *case_stale(size_t bytes)
-{
-    void *memory = case_guarded(bytes);
-    memset(memory, CASE_STALE, bytes);
-    return memory;
-}
-
-/* Is all of this still what it was? */
-CASE_FUNCTION int case_still_stale(const void *memory, size_t bytes)
-{
-    for (size_t k = 0; k < bytes; k++)
-        if (((const unsigned char *)memory)[k] != CASE_STALE) return 0;
-    return 1;
-}
 
 CASE_FUNCTION case_batch case_batch_of(int count, int points, int steps, int dates, int spots, int single)
 {
