@@ -1054,4 +1054,29 @@ CASE_FUNCTION void case_random_batch(const case_runner *runner, case_random *ran
     case_release(c, (size_t)count * sizeof *c);
 }
 
+/* The second of two spots is what it is alone; grids do not depend on what else is asked for. */
+CASE_FUNCTION void case_spots(const case_runner *runner)
+{
+    static case_problem c;
+    case_batch of[3];
+    case_plain(runner, &c);
+    for (int k = 0; k < 3; k++) {
+        case_batch *b = &of[k];
+        *b = case_batch_of(1, 6, 7, 10, 2, ADI2D_TWO_STAGES, runner->single);
+        case_put(b, 0, &c);
+        const fd_batch whole = b->batch;
+        if (k == 1) ((fd_problem *)b->batch.problem)->spot = c.spot + 2, b->batch.spots = 1, b->batch.grid = NULL;
+        if (k == 2) b->batch.spots = 0, b->batch.values = NULL, b->batch.coordinates[0] = b->batch.coordinates[1] = NULL;
+        CHECK(runner->solve(&b->batch, b->parameters) == 0 && !b->batch.status[0].what, "%s: spots %d: %s", runner->name,
+              k, adi2d_status_string(b->batch.status[0].what));
+        b->batch.values = whole.values, b->batch.grid = whole.grid;
+        for (int d = 0; d < 2; d++) b->batch.coordinates[d] = whole.coordinates[d];
+    }
+    for (int time = 0; time < 3; time += 2) /* date 1 is recorded */
+        CHECK(!memcmp(case_values_of(&of[0], 0, time) + 1, case_values_of(&of[1], 0, time), sizeof(fd_values)),
+              "%s: a spot among others at time %d", runner->name, time);
+    CHECK(!memcmp(of[0].batch.grid, of[2].batch.grid, of[0].grid_bytes), "%s: grids alone", runner->name);
+    for (int k = 0; k < 3; k++) case_batch_free(&of[k], runner->name);
+}
+
 #endif

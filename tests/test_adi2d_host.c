@@ -9,7 +9,7 @@ enum { SEED = 20251122 };
 
 /* A model's host version as a case_solver, by several workers. */
 #define SOLVER(model, precision)                                                                                       \
-    static int model##_solver_##precision(const adi2d_batch *batch, const case_parameters *parameters)                 \
+    static int model##_solver_##precision(const fd_batch *batch, const case_parameters *parameters)                    \
     {                                                                                                                  \
         enum { WORKERS = 3 };                                                                                          \
         const size_t bytes = WORKERS * model##_host_bytes_##precision(batch);                                          \
@@ -28,14 +28,14 @@ SOLVER(alone, f32)
 SOLVER(alone, f64)
 
 static const case_runner runners[] = {
-    {"central, double", FD_CENTRAL, 1, 0, 0, central_solver_f64},
-    {"central, single", FD_CENTRAL, 1, 0, 1, central_solver_f32},
-    {"upwind, double", FD_UPWIND, 0, 0, 0, upwind_solver_f64},
-    {"upwind, single", FD_UPWIND, 0, 0, 1, upwind_solver_f32},
-    {"fitted, double", FD_FITTED, 1, 0, 0, fitted_solver_f64},
-    {"fitted, single", FD_FITTED, 1, 0, 1, fitted_solver_f32},
-    {"alone, double", FD_UPWIND, 0, 1, 0, alone_solver_f64},
-    {"alone, single", FD_UPWIND, 0, 1, 1, alone_solver_f32},
+    {"central, double", FD_CENTRAL, CASE_CENTRAL_HAS, 0, central_solver_f64},
+    {"central, single", FD_CENTRAL, CASE_CENTRAL_HAS, 1, central_solver_f32},
+    {"upwind, double", FD_UPWIND, CASE_UPWIND_HAS, 0, upwind_solver_f64},
+    {"upwind, single", FD_UPWIND, CASE_UPWIND_HAS, 1, upwind_solver_f32},
+    {"fitted, double", FD_FITTED, CASE_FITTED_HAS, 0, fitted_solver_f64},
+    {"fitted, single", FD_FITTED, CASE_FITTED_HAS, 1, fitted_solver_f32},
+    {"alone, double", FD_UPWIND, CASE_ALONE, 0, alone_solver_f64},
+    {"alone, single", FD_UPWIND, CASE_ALONE, 1, alone_solver_f32},
 };
 
 static void random_problems(void)
@@ -47,75 +47,9 @@ static void random_problems(void)
             case_random_batch(runner, &random, 8, 12, 10, CASE_ANY, case_tolerance(runner));
         for (int k = check_short() ? 2 : 0; k < 3; k++)
             case_random_batch(runner, &random, 2, 40, 50, CASE_ANY, case_tolerance(runner));
-        if (runner->mixed) continue;
+        if (runner->has & CASE_MIXES) continue;
         for (int k = check_short() ? 4 : 0; k < 6; k++)
             case_random_batch(runner, &random, 6, 12, 36, CASE_PRODUCT, case_tolerance(runner));
-    }
-}
-
-/* ---- a model that reads more than it declares -------------------------------------------------------------------- */
-
-typedef struct {
-    int more; /* of x 1, of y 2, of time 4: a sum */
-} greedy_parameters;
-
-enum {
-    greedy_numbers_of_x = 1,
-    greedy_numbers_of_y = 1,
-    greedy_numbers_of_t = 1,
-    greedy_mixed = 0,
-    greedy_y_changes = 1,
-    greedy_fitting = FD_CENTRAL
-};
-ADI2D_HD void greedy_of_x(const greedy_parameters *p, double x, double *number)
-{
-    (void)p;
-    number[0] = x;
-}
-ADI2D_HD void greedy_of_y(const greedy_parameters *p, double y, double *number)
-{
-    greedy_of_x(p, y, number);
-}
-ADI2D_HD void greedy_of_t(const greedy_parameters *p, double t, double *number)
-{
-    (void)t;
-    number[0] = p->more;
-}
-ADI2D_TERMS(greedy, const int more = (int)t[0]; terms->diffusion[0] = terms->diffusion[1] = 1;
-            if (more & 1) terms->drift[0] = (real)case_number_beyond((void *)x, sizeof(real), 1);
-            if (more & 2) terms->kill = (real)case_number_beyond((void *)y, sizeof(real), 7);
-            if (more & 4) terms->drift[1] = (real)case_number_beyond((void *)t, sizeof(real), 1);)
-ADI2D_HD double greedy_payoff(const double *at, const void *p)
-{
-    (void)p;
-    return at[0];
-}
-#define ADI2D_MODEL greedy
-#include "../pde/adi2d.h"
-
-static void too_few_numbers(void)
-{
-    for (int more = 0; more < 8; more++) {
-        greedy_parameters p = {more};
-        adi2d_problem problem;
-        fd_status status;
-        adi2d_values values;
-        const fd_axis axis = {0, 1, 8, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-        const fd_times times = {1, 4, FD_EQUAL, 1, FD_THETA, 0.5, 0, 0, NULL, NULL};
-        memset(&problem, 0, sizeof problem);
-        problem.axis[0] = problem.axis[1] = axis, problem.times = times;
-        problem.spot[0] = problem.spot[1] = 0.5;
-        const adi2d_batch batch = {1, {8, 8}, 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
-        const size_t bytes = greedy_host_bytes_f64(&batch);
-        void *memory = case_guarded(bytes);
-        CHECK(greedy_host_f64(&batch, &p, 1, memory, bytes) == FD_OK, "greedy_host");
-        CHECK(status.what == (more ? FD_TOO_FEW_NUMBERS : FD_OK) &&
-                  status.axis == (more & 1   ? 0
-                                  : more & 2 ? 1
-                                             : -1) &&
-                  status.step == (more ? 0 : -1),
-              "reads %d: %d, axis %d, step %d", more, status.what, status.axis, status.step);
-        case_release(memory, bytes);
     }
 }
 
@@ -123,50 +57,38 @@ static void too_few_numbers(void)
 
 typedef struct {
     double strike, rate, sigma, maturity, barrier;
+    double coupon; /* paid all the time */
 } black_parameters;
 
-enum {
-    black_numbers_of_x = 3,
-    black_numbers_of_y = 0,
-    black_numbers_of_t = 0,
-    black_mixed = 0,
-    black_y_changes = 0,
-    black_fitting = FD_CENTRAL
-};
+FD_NUMBERS(black, x, drift, diffusion)
+FD_HD void black_of_x(const black_parameters *p, double at, black_x_f64 *x)
+{
+    x->drift = p->rate * at, x->diffusion = p->sigma * p->sigma * at * at / 2;
+}
+FD_NO_NUMBERS(black, y)
+FD_NO_NUMBERS(black, t)
+FD_TERMS(2, black, terms->drift[0] = x->drift; terms->diffusion[0] = x->diffusion; terms->kill = (real)p->rate;
+         terms->source = (real)p->coupon;)
+enum { black_fitting = FD_CENTRAL };
 
-ADI2D_HD void black_of_x(const black_parameters *p, double x, double *number)
+FD_HD double black_payoff(const black_parameters *p, const double *at)
 {
-    number[0] = p->rate * x, number[1] = p->sigma * p->sigma * x * x / 2, number[2] = p->rate;
-}
-ADI2D_HD void black_of_y(const black_parameters *p, double y, double *number)
-{
-    (void)p, (void)y, (void)number;
-}
-ADI2D_HD void black_of_t(const black_parameters *p, double t, double *number)
-{
-    (void)p, (void)t, (void)number;
-}
-ADI2D_TERMS(black, terms->drift[0] = x[0]; terms->diffusion[0] = x[1]; terms->kill = x[2];)
-
-ADI2D_HD double black_payoff(const double *at, const void *context)
-{
-    const black_parameters *p = (const black_parameters *)context;
     return at[0] > p->strike ? at[0] - p->strike : 0;
 }
 /* Worthless at the lower face; at the upper one worth its exercise. */
-ADI2D_HD double black_face(const black_parameters *p, int axis, int side, double other, double t)
+FD_HD double black_face(const black_parameters *p, int axis, int side, const double *at, double t)
 {
-    (void)axis, (void)other;
-    return side ? 400 - p->strike * exp(-p->rate * (p->maturity - t)) : 0;
+    (void)axis;
+    return side ? at[0] - p->strike * exp(-p->rate * (p->maturity - t)) : 0;
 }
-ADI2D_HD double black_change(const black_parameters *p, int date, double x, double y, double value)
+FD_HD double black_change(const black_parameters *p, int date, const double *at, double value)
 {
-    (void)date, (void)y;
-    return x < p->barrier ? value : 0;
+    (void)date;
+    return at[0] < p->barrier ? value : 0;
 }
-#define ADI2D_FACE
-#define ADI2D_CHANGE
-#define ADI2D_MODEL black
+#define FD_MODEL_FACE
+#define FD_MODEL_CHANGE
+#define FD_MODEL black
 #include "../pde/adi2d.h"
 
 /* A call's price, delta and gamma. */
@@ -202,12 +124,12 @@ static double call_later(const black_parameters *p, double s, double t, int righ
 static void closed_formulas(void)
 {
     enum { N = 240, STEPS = 100, MOST = STEPS + 16 };
-    const black_parameters p = {100, 0.05, 0.2, 1, 120};
-    static adi2d_problem problem[RIGHTS];
+    const black_parameters p = {100, 0.05, 0.2, 1, 120, 0};
+    static fd_problem problem[RIGHTS];
     fd_status status[RIGHTS];
-    adi2d_values values[RIGHTS][2];
+    fd_values values[RIGHTS][2];
     black_parameters parameters[RIGHTS];
-    const double date[1] = {0.375}, cash = 4, share = 0.03;
+    const double date[1] = {0.375}, cash = 4, share = 0.03, spot[2] = {103, 0.3};
     const fd_date at_date[RIGHTS] = {
         {FD_RECORD, 0, 0}, {0, 0, 0}, {FD_CHANGE_VALUES, 0, 0}, {FD_SHIFT, 0, share}, {FD_SHIFT, cash, 0}};
     for (int k = 0; k < RIGHTS; k++) {
@@ -216,13 +138,14 @@ static void closed_formulas(void)
         const fd_axis idle = {0, 1, 5, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
         const fd_times times = {p.maturity, STEPS, FD_EQUAL, 1, FD_THETA, 0.5, 4, 1, date, NULL};
         memset(&problem[k], 0, sizeof problem[k]);
-        problem[k].axis[0] = price, problem[k].axis[1] = idle, problem[k].spot[0] = 103, problem[k].spot[1] = 0.3;
+        problem[k].axis[0] = price, problem[k].axis[1] = idle, problem[k].spot = spot;
         problem[k].times = times, problem[k].at_date = &at_date[k];
         problem[k].finals = FD_TOLD, problem[k].kinks = 1, problem[k].kink[0] = 100;
         if (k == KNOCKED_OUT) problem[k].face[0][0] = problem[k].face[0][1] = FD_VALUE;
         parameters[k] = p;
     }
-    adi2d_batch batch = {RIGHTS, {N, 5}, MOST, 1, problem, status, values[0], NULL, ADI2D_ONE_STAGE, {NULL, NULL}};
+    const fd_batch batch = {RIGHTS, {N, 5}, MOST, 1,      1, problem, status, values[0],
+                            NULL,   {NULL}, ADI2D_ONE_STAGE};
     const size_t bytes = black_host_bytes_f64(&batch);
     void *memory = case_guarded(bytes);
     CHECK(black_host_f64(&batch, parameters, 1, memory, bytes) == FD_OK, "closed formulas");
@@ -233,15 +156,15 @@ static void closed_formulas(void)
     const double s = 103;
     double greek[2], want = call(&p, s, 1, greek);
     check_near(values[PLAIN][0].value, want, 1e-3, "a call");
-    check_near(values[PLAIN][0].dx, greek[0], 3e-5, "its delta");
-    check_near(values[PLAIN][0].dxx, greek[1], 3e-6, "its gamma");
-    check_near(values[PLAIN][0].dy, 0, 1e-9, "what does not depend on y");
-    check_near(values[PLAIN][0].dyy, 0, 1e-8, "what does not depend on y");
-    check_near(values[PLAIN][0].dxy, 0, 1e-9, "what does not depend on y");
+    check_near(values[PLAIN][0].first[0], greek[0], 3e-5, "its delta");
+    check_near(values[PLAIN][0].second[0], greek[1], 3e-6, "its gamma");
+    check_near(values[PLAIN][0].first[1], 0, 1e-9, "what does not depend on y");
+    check_near(values[PLAIN][0].second[1], 0, 1e-8, "what does not depend on y");
+    check_near(values[PLAIN][0].mixed[0], 0, 1e-9, "what does not depend on y");
     want = call(&p, s, p.maturity - date[0], greek);
     check_near(values[PLAIN][1].value, want, 1e-3, "a call, earlier");
-    check_near(values[PLAIN][1].dx, greek[0], 3e-5, "its delta");
-    check_near(values[PLAIN][1].dxx, greek[1], 1e-5, "its gamma");
+    check_near(values[PLAIN][1].first[0], greek[0], 3e-5, "its delta");
+    check_near(values[PLAIN][1].second[0], greek[1], 1e-5, "its gamma");
     const double low = 90, image = low * low / s;
     want = call(&p, s, 1, NULL) - pow(low / s, 2 * p.rate / (p.sigma * p.sigma) - 1) * call(&p, image, 1, NULL);
     check_near(values[KNOCKED_OUT][0].value, want, 1e-3, "a call knocked out at the face");
@@ -253,24 +176,26 @@ static void closed_formulas(void)
     check_near(values[CASH][0].value, want, 1e-3, "a call with a dividend in cash");
 }
 
-/* The value at a spot of a call with exercise of a kind, and something at one date. */
-static double black_value(int steps, int exercise, double date, fd_date at_date, double spot)
+/* The value at a spot of a call, with exercise of a kind and something at one date. */
+static double black_value(const black_parameters *p, int steps, int scheme, int exercise, double date, fd_date at_date,
+                          double at)
 {
     enum { N = 240 };
     const fd_axis price = {0, 400, N, 2, {100, 120, 0}, {30, 30, 0}, {FD_MIDWAY, FD_MIDWAY, 0}};
     const fd_axis idle = {0, 1, 4, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     const fd_times times = {1, steps, FD_EQUAL, 1, FD_THETA, 0.5, 4, 1, &date, NULL};
-    const black_parameters p = {100, 0.05, 0.2, 1, 120};
-    adi2d_problem problem;
+    const double spot[2] = {at, 0.3};
+    fd_problem problem;
     fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0);
-    adi2d_values values[2] = {{0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}};
-    memset(&problem, 0, sizeof problem);
-    problem.axis[0] = price, problem.axis[1] = idle, problem.spot[0] = spot, problem.spot[1] = 0.3;
+    fd_values values[2];
+    memset(&problem, 0, sizeof problem), memset(values, 0, sizeof values);
+    problem.axis[0] = price, problem.axis[1] = idle, problem.spot = spot, problem.scheme = scheme;
     problem.times = times, problem.at_date = &at_date, problem.exercise = exercise;
     problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = 100;
-    adi2d_batch batch = {1, {N, 4}, steps + 16, 1, &problem, &status, values, NULL, ADI2D_ONE_STAGE, {NULL, NULL}};
+    const int kind = scheme == FD_DOUGLAS ? ADI2D_ONE_STAGE : ADI2D_TWO_STAGES;
+    const fd_batch batch = {1, {N, 4}, steps + 16, 1, 1, &problem, &status, values, NULL, {NULL}, kind};
     void *memory = case_guarded(black_host_bytes_f64(&batch));
-    CHECK(black_host_f64(&batch, &p, 1, memory, black_host_bytes_f64(&batch)) == FD_OK && !status.what, "a call: %s",
+    CHECK(black_host_f64(&batch, p, 1, memory, black_host_bytes_f64(&batch)) == FD_OK && !status.what, "a call: %s",
           adi2d_status_string(status.what));
     case_release(memory, black_host_bytes_f64(&batch));
     return values[0].value;
@@ -279,40 +204,106 @@ static double black_value(int steps, int exercise, double date, fd_date at_date,
 /* A call without a continuous dividend is exercised just before one in cash, if at all. */
 static void exercise_at_dates(void)
 {
-    const black_parameters p = {100, 0.05, 0.2, 1, 120};
+    const black_parameters p = {100, 0.05, 0.2, 1, 120, 0};
     const fd_date cash = {FD_SHIFT, 8, 0}, watched = {FD_CHANGE_VALUES, 0, 0};
     const fd_date right = {FD_CHANGE_VALUES + FD_EXERCISE, 0, 0};
     const double want = call_later(&p, 103, 0.375, ESCAPED, 8);
     for (int kind = FD_AMERICAN; kind <= FD_PROJECTED; kind++) {
         double value[3];
-        for (int k = 0; k < 3; k++) value[k] = black_value(32 << k, kind, 0.375, cash, 103);
+        for (int k = 0; k < 3; k++) value[k] = black_value(&p, 32 << k, FD_DOUGLAS, kind, 0.375, cash, 103);
         check_near(value[2], want, 1e-3, "an American call with a dividend in cash, kind %d", kind);
         check_near((value[1] - value[0]) / (value[2] - value[1]), 4, 1, "its second order in time, kind %d", kind);
-        check_near(black_value(8, kind, 0, cash, 150), 50, 1e-9, "exercised today, kind %d", kind);
-        check_near(black_value(8, kind, 0, watched, 150), 50, 1e-9, "exercised before the barrier, kind %d", kind);
+        check_near(black_value(&p, 8, FD_DOUGLAS, kind, 0, cash, 150), 50, 1e-9, "exercised today, kind %d", kind);
+        check_near(black_value(&p, 8, FD_DOUGLAS, kind, 0, watched, 150), 50, 1e-9, "exercised before the barrier, kind %d", kind);
     }
-    check_near(black_value(8, FD_EUROPEAN, 0, watched, 150), 0, 1e-9, "knocked out");
-    check_near(black_value(8, FD_EUROPEAN, 0, right, 150), 50, 1e-9, "exercised before the barrier by right");
+    check_near(black_value(&p, 8, FD_DOUGLAS, FD_EUROPEAN, 0, watched, 150), 0, 1e-9, "knocked out");
+    check_near(black_value(&p, 8, FD_DOUGLAS, FD_EUROPEAN, 0, right, 150), 50, 1e-9, "exercised before the barrier by right");
+}
+
+/* A source that is constant adds what it has paid: all of it where nothing is discounted, to rounding. */
+static void coupons(void)
+{
+    const fd_date nothing = {0, 0, 0};
+    for (int scheme = FD_DOUGLAS; scheme <= FD_HUNDSDORFER_VERWER; scheme++)
+        for (int discounted = 0; discounted < 2; discounted++) {
+            black_parameters p = {100, discounted ? 0.05 : 0, 0.2, 1, 120, 0};
+            const double without = black_value(&p, 32, scheme, FD_EUROPEAN, 0.375, nothing, 103);
+            p.coupon = 3;
+            const double more = black_value(&p, 32, scheme, FD_EUROPEAN, 0.375, nothing, 103) - without;
+            check_near(more, discounted ? 3 * (1 - exp(-0.05)) / 0.05 : 3, discounted ? 1e-4 : 1e-10,
+                       "a coupon, scheme %d, discounted %d", scheme, discounted);
+        }
+}
+
+/* ---- a right that waits for its best time ------------------------------------------------------------------------ */
+
+typedef struct {
+    double most;
+} waiting_parameters;
+
+FD_NO_NUMBERS(waiting, x)
+FD_NO_NUMBERS(waiting, y)
+FD_NO_NUMBERS(waiting, t)
+FD_TERMS(2, waiting, terms->kill = 0;)
+enum { waiting_fitting = FD_CENTRAL };
+FD_HD double waiting_payoff(const waiting_parameters *p, const double *at)
+{
+    (void)p, (void)at;
+    return 0;
+}
+FD_HD double waiting_exercise(const waiting_parameters *p, const double *at, double t)
+{
+    return p->most * (at[0] + 2 * at[1]) * 4 * t * (1 - t);
+}
+#define FD_MODEL_EXERCISE
+#define FD_MODEL waiting
+#include "../pde/adi2d.h"
+
+/* Nothing moves, so that the value is what the best of the times of the steps pays, at time 0 and at a date. */
+static void best_times(void)
+{
+    const waiting_parameters p = {5};
+    const fd_axis axis = {0, 1, 6, 0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    const double spot[4] = {0.3, 0.6, 1, 0.25}, date[1] = {0.75};
+    const fd_date at_date[1] = {{FD_RECORD, 0, 0}};
+    for (int kind = FD_AMERICAN; kind <= FD_PROJECTED; kind++) {
+        fd_problem problem;
+        fd_status status;
+        fd_values values[2][2];
+        double grid[2][36];
+        memset(&problem, 0, sizeof problem);
+        const fd_times times = {1, 8, FD_EQUAL, 1, FD_THETA, 0.5, 0, 1, date, NULL};
+        problem.axis[0] = problem.axis[1] = axis, problem.times = times, problem.at_date = at_date;
+        problem.exercise = kind, problem.spot = spot;
+        const fd_batch batch = {1, {6, 6}, 8, 1, 2, &problem, &status, values[0], grid, {NULL}, ADI2D_ONE_STAGE};
+        const size_t bytes = waiting_host_bytes_f64(&batch);
+        void *memory = case_guarded(bytes);
+        CHECK(waiting_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && !status.what, "a right: %s",
+              adi2d_status_string(status.what));
+        case_release(memory, bytes);
+        for (int time = 0; time < 2; time++) {
+            const double share = time ? 0.75 : 1; /* 4 t (1 - t) where it is largest */
+            for (int s = 0; s < 2; s++)
+                check_near(values[time][s].value, 5 * share * (spot[2 * s] + 2 * spot[2 * s + 1]), 1e-12,
+                           "a right, kind %d, time %d, spot %d", kind, time, s);
+            for (int at = 0; at < 36; at++)
+                check_near(grid[time][at], 5 * share * (at % 6 + 2 * (at / 6)) / 5, 1e-12, "a right, kind %d, point %d",
+                           kind, at);
+        }
+    }
 }
 
 /* ---- Heston ------------------------------------------------------------------------------------------------------ */
 
-/* One problem, its grid into grid. */
-static adi2d_values heston_price(const adi2d_problem *problem, const heston_parameters *parameters, int steps,
-                                 double *grid)
+/* One problem, its grids into grid: that of time 0 first. */
+static fd_values heston_price(const fd_problem *problem, const heston_parameters *parameters, int steps, double *grid)
 {
     fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
-    static adi2d_values values[16];
-    adi2d_batch batch = {1,
-                         {problem->axis[0].points, problem->axis[1].points},
-                         steps,
-                         problem->times.dates,
-                         problem,
-                         &status,
-                         values,
-                         grid,
-                         ADI2D_TWO_STAGES,
-                         {NULL, NULL}};
+    static fd_values values[16];
+    const int points[2] = {problem->axis[0].points, problem->axis[1].points};
+    const fd_batch batch = {1,       {points[0], points[1]}, steps, problem->times.dates, 1,
+                            problem, &status,                values, grid,                {NULL},
+                            ADI2D_TWO_STAGES};
     const size_t bytes = heston_host_bytes_f64(&batch);
     void *memory = case_guarded(bytes);
     CHECK(heston_host_f64(&batch, parameters, 1, memory, bytes) == FD_OK && status.what == FD_OK, "Heston: %s",
@@ -329,25 +320,25 @@ static void heston_call(void)
     const fd_times times = {1, 64, FD_EQUAL, 1,   FD_THETA, fd_scheme_theta(FD_HUNDSDORFER_VERWER, 2, 1),
                             4, 0,  NULL,     NULL};
     const heston_parameters parameters = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 0, 0};
-    adi2d_problem problem;
+    const double spot[2] = {100, 0.04};
+    fd_problem problem;
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = variance, problem.face[1][0] = FD_DEGENERATE;
-    problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER;
+    problem.times = times, problem.scheme = FD_HUNDSDORFER_VERWER, problem.spot = spot;
     problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = 100;
-    problem.spot[0] = 100, problem.spot[1] = 0.04;
     check_near(heston_price(&problem, &parameters, 68, NULL).value / 8.894869360054, 1, 1e-4, "a Heston call");
 }
 
 /* Ikonen and Toivanen, Operator splitting methods for pricing American options under stochastic volatility (2008). */
 static void heston_puts(void)
 {
-    enum { NX = 120, NY = 60, STEPS = 48, DATES = 3 };
+    enum { NX = 120, NY = 60, STEPS = 48, DATES = 3, GRIDS = sizeof(double) * NX * NY * (1 + DATES) };
     static const double price_of[2][5] = {{2.00000, 1.10763, 0.52004, 0.21368, 0.08205},
                                           {2.07837, 1.33364, 0.79598, 0.44828, 0.24281}};
     const fd_axis price = {0, 30, NX, 1, {10, 0, 0}, {3, 0, 0}, {FD_MIDWAY, 0, 0}};
     const fd_axis variance = {0, 2, NY, 1, {0.1, 0, 0}, {0.2, 0, 0}, {FD_ANYWHERE, 0, 0}};
     const heston_parameters parameters = {10, 5, 0.16, 0.9, 0.1, 0.1, 0, 1};
-    const double date[DATES] = {0.0625, 0.125, 0.1875};
+    const double date[DATES] = {0.0625, 0.125, 0.1875}, spot[2] = {10, 0.0625};
     fd_date at_date[DATES];
     for (int k = 0; k < DATES; k++) at_date[k].what = FD_EXERCISE, at_date[k].cash = at_date[k].proportion = 0;
     double *grid[4], x[2][NX];
@@ -357,14 +348,14 @@ static void heston_puts(void)
         const fd_times times = {
             0.25, STEPS, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(FD_HUNDSDORFER_VERWER, 2, 1), 4, bermudan ? DATES : 0,
             date, NULL};
-        adi2d_problem problem;
+        fd_problem problem;
         memset(&problem, 0, sizeof problem);
         problem.axis[0] = price, problem.axis[1] = variance, problem.face[1][0] = FD_DEGENERATE;
         problem.times = times, problem.at_date = at_date, problem.scheme = FD_HUNDSDORFER_VERWER;
         problem.finals = FD_TOLD, problem.kinks = 1, problem.kink[0] = 10;
         problem.exercise = bermudan ? FD_EUROPEAN : kind;
-        problem.spot[0] = 10, problem.spot[1] = 0.0625;
-        grid[kind] = (double *)case_guarded(sizeof(double) * NX * NY);
+        problem.spot = spot;
+        grid[kind] = (double *)case_guarded(GRIDS);
         heston_price(&problem, &parameters, STEPS + 16, grid[kind]);
     }
     for (int v = 0; v < 2; v++)
@@ -383,7 +374,7 @@ static void heston_puts(void)
             CHECK(value[FD_EUROPEAN] < value[3] - 1e-4 && value[3] < value[FD_AMERICAN] - 1e-4,
                   "a Bermudan put of %g between %g and %g", value[3], value[FD_EUROPEAN], value[FD_AMERICAN]);
         }
-    for (int kind = 0; kind < 4; kind++) case_release(grid[kind], sizeof(double) * NX * NY);
+    for (int kind = 0; kind < 4; kind++) case_release(grid[kind], GRIDS);
 }
 
 /* ---- final values, and what is no batch -------------------------------------------------------------------------- */
@@ -395,12 +386,12 @@ static void final_values(void)
     for (int finals = FD_AVERAGED_X; finals <= FD_AVERAGED; finals++)
         for (int k = 0; k < 4; k++) {
             static case_problem c;
-            case_plain(&c);
+            case_plain(&runners[0], &c);
             c.problem.finals = finals, c.parameters.payoff = payoff[k];
             c.problem.times.maturity = 1e-13, c.problem.times.dates = 0;
             if (payoff[k] == CASE_BASKET) c.parameters.strike = 1.4;
             case_batch b = case_batch_of(1, 6, 7, 10, 0, ADI2D_TWO_STAGES, 0);
-            *case_problem_of(&b, 0) = c.problem, b.parameters[0] = c.parameters;
+            case_put(&b, 0, &c);
             CHECK(!central_solver_f64(&b.batch, b.parameters) && !b.batch.status[0].what, "final values");
             case_grid g;
             g.p = &c.parameters, g.problem = &c.problem, g.n[0] = 6, g.n[1] = 7;
@@ -427,7 +418,7 @@ static void final_values(void)
                     }
                 }
                 /* fd_average's tolerance, and what no extent stands for. */
-                check_near(case_number(&b, 0, 0, at), want, finals == FD_AVERAGED ? 2e-6 : 1e-8,
+                check_near(case_number(&b, 0, 0, i, j), want, finals == FD_AVERAGED ? 2e-6 : 1e-8,
                            "final value %d %d of payoff %d, finals %d", i, j, payoff[k], finals);
             }
             case_batch_free(&b, "final values");
@@ -437,29 +428,32 @@ static void final_values(void)
 static void no_batches(void)
 {
     static case_problem c;
-    case_plain(&c);
+    case_plain(&runners[0], &c);
     fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
-    adi2d_values values[3];
-    const adi2d_batch good = {1, {11, 11}, 10, 2, &c.problem, &status, values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
+    fd_values values[3];
+    const fd_batch good = {1, {11, 11, -7}, 10, 2, 1, &c.problem, &status, values, NULL, {NULL}, ADI2D_TWO_STAGES};
     const size_t bytes = central_host_bytes_f64(&good);
     void *memory = case_guarded(bytes);
-    CHECK(adi2d_check(&good) == FD_OK && bytes > 0, "a batch");
-    CHECK(adi2d_check(NULL) == FD_BAD_ARGUMENT && central_host_bytes_f64(NULL) == 0, "no batch");
-    for (int k = 0; k < 16; k++) {
-        adi2d_batch b = good;
+    CHECK(fd_batch_check(2, &good) == FD_OK && bytes > 0, "a batch");
+    CHECK(fd_batch_check(2, NULL) == FD_BAD_ARGUMENT && central_host_bytes_f64(NULL) == 0, "no batch");
+    for (int k = 0; k < 17; k++) {
+        fd_batch b = good;
         int *const number[] = {&b.problems, &b.points[0], &b.points[0], &b.points[1], &b.points[1], &b.steps,
-                               &b.steps,    &b.dates,     &b.dates,     &b.kind,      &b.kind};
-        static const int bad[] = {-1, 3, 32769, 3, 32769, 0, (1 << 28) + 1, -1, (1 << 28) + 1, -1, ADI2D_PRODUCTS + 1};
-        int want = k < 9 ? FD_BAD_SIZE : k < 11 ? ADI2D_BAD_KIND : FD_BAD_ARGUMENT;
-        if (k < 11) *number[k] = bad[k];
-        if (k == 11) b.problem = NULL;
-        if (k == 12) b.status = NULL;
-        if (k == 13) b.values = NULL;
-        if (k > 13) want = FD_OK;
-        CHECK(adi2d_check(&b) == want, "batch %d: %d instead of %d", k, adi2d_check(&b), want);
+                               &b.steps,    &b.dates,     &b.dates,     &b.spots,     &b.kind,      &b.kind};
+        static const int bad[] = {-1, 3,  32769, 3, 32769, 0, (1 << 28) + 1, -1, (1 << 28) + 1,
+                                  -1, -1, ADI2D_PRODUCTS + 1};
+        int want = k < 10 ? FD_BAD_SIZE : k < 12 ? ADI2D_BAD_KIND : FD_BAD_ARGUMENT;
+        if (k < 12) *number[k] = bad[k];
+        if (k == 12) b.problem = NULL;
+        if (k == 13) b.status = NULL;
+        if (k == 14) b.values = NULL;
+        if (k == 15) b.values = NULL, b.spots = 0;
+        if (k > 14) want = FD_OK;
+        const int checked = want == ADI2D_BAD_KIND ? FD_OK : want; /* of kinds the calls know */
+        CHECK(fd_batch_check(2, &b) == checked, "batch %d: %d instead of %d", k, fd_batch_check(2, &b), checked);
         /* The pointers may come later. */
-        CHECK((central_host_bytes_f64(&b) > 0) == (k >= 11), "bytes of batch %d", k);
-        CHECK((central_host_bytes_f32(&b) > 0) == (k >= 11), "bytes of batch %d", k);
+        CHECK((central_host_bytes_f64(&b) > 0) == (k >= 12), "bytes of batch %d", k);
+        CHECK((central_host_bytes_f32(&b) > 0) == (k >= 12), "bytes of batch %d", k);
         if (!want) continue;
         /* Where there is a status, and it is known how many there are, it says so too. */
         const int told = b.status && b.problems == 1;
@@ -482,13 +476,13 @@ static void no_batches(void)
                          : k < 3 ? central_host_f64(&good, p, 1, m, room)
                                  : central_host_problems_f64(&good, p, 0, 1, m, room);
         CHECK(what == want && status.what == want, "refused %d: %d, status %d", k, what, status.what);
-        for (int m = 0; m < 3; m++) CHECK(isnan(values[m].value) && isnan(values[m].dyy), "refused %d: a value", k);
+        for (int m = 0; m < 3; m++) CHECK(isnan(values[m].value) && isnan(values[m].second[1]), "refused %d: a value", k);
     }
     memset(&status, CASE_FILL, sizeof status);
     CHECK(central_host_problems_f64(&good, &c.parameters, -1, 1, memory, bytes) == FD_BAD_SIZE, "a range");
     CHECK(central_host_problems_f64(&good, &c.parameters, 0, 2, memory, bytes) == FD_BAD_SIZE, "a range");
     CHECK(central_host_problems_f64(&good, NULL, 1, 1, NULL, 0) == FD_OK, "an empty range");
-    adi2d_batch none = {0, {4, 4}, 1, 0, NULL, NULL, NULL, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
+    const fd_batch none = {0, {4, 4}, 1, 0, 0, NULL, NULL, NULL, NULL, {NULL}, ADI2D_TWO_STAGES};
     CHECK(central_host_f64(&none, NULL, 1, NULL, 0) == FD_OK, "a batch of 0");
     CHECK(case_untouched(&status, sizeof status) && case_untouched(memory, bytes), "something was done");
     CHECK(central_host_f64(&good, &c.parameters, 1, memory, bytes) == FD_OK && status.what == FD_OK, "the good one");
@@ -502,13 +496,12 @@ static void zero_theta(void)
     for (int scheme = FD_DOUGLAS; scheme <= FD_HUNDSDORFER_VERWER; scheme++) {
         case_batch b = case_batch_of(2, 11, 11, 10, 2, ADI2D_TWO_STAGES, 0);
         for (int k = 0; k < 2; k++) {
-            case_plain(&c), c.problem.scheme = scheme;
+            case_plain(&runners[0], &c), c.problem.scheme = scheme;
             c.problem.times.theta = k ? fd_scheme_theta(scheme, 2, 1) : 0;
-            *case_problem_of(&b, k) = c.problem, b.parameters[k] = c.parameters;
+            case_put(&b, k, &c);
         }
         CHECK(!central_solver_f64(&b.batch, b.parameters) && !b.batch.status[0].what, "theta 0, scheme %d", scheme);
-        CHECK(!memcmp(case_values_of(&b, 0), case_values_of(&b, 1), sizeof(adi2d_values)), "theta 0, scheme %d: %g",
-              scheme, case_values_of(&b, 0)->value);
+        CHECK(case_same_bits(&b, 0, &b, 1), "theta 0, scheme %d: %g", scheme, case_values_of(&b, 0, 0)->value);
         case_batch_free(&b, "theta 0");
     }
 }
@@ -520,9 +513,9 @@ static void bad_strikes(void)
         const heston_parameters p = {sqrt(-1.0), 1.5, 0.04, 0.3, -0.9, 0.025, 0.01, put};
         static case_problem c;
         fd_status status;
-        adi2d_values values;
-        case_plain(&c), c.problem.times.dates = 0, c.problem.finals = FD_AT_POINTS;
-        adi2d_batch batch = {1, {11, 11}, 10, 0, &c.problem, &status, &values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
+        fd_values values;
+        case_plain(&runners[0], &c), c.problem.times.dates = 0, c.problem.finals = FD_AT_POINTS;
+        const fd_batch batch = {1, {11, 11}, 10, 0, 1, &c.problem, &status, &values, NULL, {NULL}, ADI2D_TWO_STAGES};
         const size_t bytes = heston_host_bytes_f64(&batch);
         void *memory = case_guarded(bytes);
         CHECK(heston_host_f64(&batch, &p, 1, memory, bytes) == FD_OK, "a strike that is NaN");
@@ -541,8 +534,8 @@ static void explicit_marches(void)
     const case_runner *by[3] = {&runners[0], &runners[2], &runners[4]};
     int refused = 0;
     for (int k = 0; k < 30; k++) {
-        case_plain(&c);
-        adi2d_problem *q = &c.problem;
+        case_plain(by[k % 3], &c);
+        fd_problem *q = &c.problem;
         const fd_times times = {case_between(&random, 0.1, 2),
                                 1,
                                 case_below(&random, 2) ? FD_EQUAL : FD_QUADRATIC,
@@ -561,20 +554,20 @@ static void explicit_marches(void)
         c.parameters.mixed =
             case_between(&random, -1.6, 1.6) * sqrt(c.parameters.diffusion[0] * c.parameters.diffusion[1]);
         case_batch b = case_batch_of(1, 6, 7, 3000, 0, ADI2D_TWO_STAGES, 0);
-        b.parameters[0] = c.parameters, *case_problem_of(&b, 0) = *q;
+        case_put(&b, 0, &c);
         fd_status *status = b.batch.status;
         CHECK(!by[k % 3]->solve(&b.batch, b.parameters), "explicit");
         if (status->what == FD_UNSTABLE) {
             refused++;
-            CHECK(isnan(case_values_of(&b, 0)->value), "explicit, refused: a value");
-            case_problem_of(&b, 0)->times.steps = status->detail;
+            CHECK(isnan(case_values_of(&b, 0, 0)->value), "explicit, refused: a value");
+            q->times.steps = status->detail, case_put(&b, 0, &c);
             CHECK(!by[k % 3]->solve(&b.batch, b.parameters), "explicit");
         }
         CHECK(status->what == FD_OK, "explicit %d: %d, detail %d", k, status->what, status->detail);
         double largest = 0;
-        for (int at = 0; at < 42; at++) largest = fmax(largest, fabs(case_number(&b, 0, 0, at)));
+        for (int at = 0; at < 42; at++) largest = fmax(largest, fabs(case_number(&b, 0, 0, at % 6, at / 6)));
         CHECK(largest <= 1.4 * 2.72, "explicit %d, %s, %d steps: %g", k, by[k % 3]->name,
-              case_problem_of(&b, 0)->times.steps, largest);
+              q->times.steps, largest);
         case_batch_free(&b, "explicit");
     }
     CHECK(refused > 15, "only %d explicit marches refused", refused);
@@ -584,9 +577,9 @@ static void explicit_marches(void)
 static void kinds(void)
 {
     static case_problem c;
-    for (int k = 0; k < 9; k++) {
-        case_plain(&c);
-        adi2d_problem *q = &c.problem;
+    for (int k = 0; k < 10; k++) {
+        case_plain(&runners[2], &c);
+        fd_problem *q = &c.problem;
         q->scheme = FD_DOUGLAS, q->coefficients = FD_MIDDLE, q->times.halves = 0;
         int what = ADI2D_NO_PRODUCT, step = 0, kind = ADI2D_PRODUCTS;
         if (k == 0) what = FD_OK, step = -1;
@@ -597,9 +590,10 @@ static void kinds(void)
         if (k == 5) q->exercise = FD_PROJECTED;
         if (k == 6) q->scheme = FD_CRAIG_SNEYD;
         if (k == 7) c.parameters.drift[0] = -20; /* outwards at the first face */
-        if (k == 8) q->scheme = FD_CRAIG_SNEYD, kind = ADI2D_ONE_STAGE, what = ADI2D_TWO_STAGED;
+        if (k == 8) c.parameters.source = 0.1;
+        if (k == 9) q->scheme = FD_CRAIG_SNEYD, kind = ADI2D_ONE_STAGE, what = ADI2D_TWO_STAGED;
         case_batch b = case_batch_of(1, 6, 7, 10, 2, kind, 0);
-        *case_problem_of(&b, 0) = *q, b.parameters[0] = c.parameters;
+        case_put(&b, 0, &c);
         CHECK(!upwind_solver_f64(&b.batch, b.parameters), "kinds");
         const fd_status s = b.batch.status[0];
         CHECK(s.what == what && s.step == step && s.i == -1 && s.j == -1, "kind %d: %d in step %d", k, s.what, s.step);
@@ -625,10 +619,10 @@ int main(void)
     printf("seed %d\n", SEED);
     random_problems();
     for (size_t r = 0; r < sizeof runners / sizeof *runners; r++) {
-        if (!runners[r].alone) case_statuses(&runners[r]);
+        if (!(runners[r].has & CASE_ALONE)) case_statuses(&runners[r]);
         case_declarations(&runners[r]);
+        case_spots(&runners[r]);
     }
-    too_few_numbers();
     final_values();
     no_batches();
     zero_theta();
@@ -638,6 +632,8 @@ int main(void)
     words();
     closed_formulas();
     exercise_at_dates();
+    coupons();
+    best_times();
     if (check_short())
         check_skip(2, "Heston's prices: SHORT_TESTS is set");
     else
