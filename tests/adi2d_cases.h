@@ -751,7 +751,6 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     case_plain(runner, c);
     for (int m = 0; m < q->axis[d].points; m++) x[m] = 0.25 + m * (1.0 / (q->axis[d].points - 1));
 #define CASE_IS(count) (which >= n && which < (n += (count)))
-#define CASE_OF (which - (n - count))
     /* The axes, two by two. */
     if (CASE_IS(2)) return q->axis[d].points = 3, *says = case_said(FD_BAD_SIZE, 0, d), 1;
     if (CASE_IS(2)) return q->axis[d].points = 12 + d, *says = case_said(FD_TOO_MANY_POINTS, 12 + d, d), 1;
@@ -830,13 +829,12 @@ CASE_FUNCTION int case_spoil(const case_runner *runner, int which, case_problem 
     v.what = FD_NOT_SOLVED, v.step = 2; /* two halves, and the whole one that date 1 ends */
     if (CASE_IS(1)) return p->bad = CASE_BAD_CHANGE, *says = v, 1;
     v.step = 3;
-    if ((runner->has & CASE_EXERCISES) && CASE_IS(2))
-        return p->bad = CASE_BAD_EXERCISE, q->exercise = CASE_OF ? FD_PROJECTED : FD_AMERICAN, *says = v, 1;
+    for (int kind = FD_AMERICAN; kind <= FD_PROJECTED && (runner->has & CASE_EXERCISES); kind++)
+        if (CASE_IS(1)) return p->bad = CASE_BAD_EXERCISE, q->exercise = kind, *says = v, 1;
     v.i = 0, v.j = 0; /* the solves spread it */
     if (CASE_IS(1))
         return p->bad = CASE_BAD_FACE, q->face[0][1] = FD_VALUE, q->scheme = FD_DOUGLAS, *says = v, 1;
 #undef CASE_IS
-#undef CASE_OF
     return 0;
 }
 
