@@ -60,6 +60,7 @@
      and, read once a model and precision,
      common/terms.h     what the model says, as the solver calls it
      common/prepare.h   tables of axes and steps, final values, checks
+     common/results.h   values at spots, NaN where there is none
      fd1d/step.h        rows, time steps and faces as numbers; runs of steps that are alike
      fd1d/host.h        the host
      fd1d/device.h      the device: the march in registers, its kernels, shapes and launches */
@@ -84,11 +85,6 @@ enum {
     FD1D_P_THREADS = 128
 };
 
-/* Names of a model: FD_MODEL_OF(stem) is MODEL_stem; FD_OF(stem) is MODEL_stem with the suffix of the precision that is
-   being read. */
-#define FD_MODEL_OF(stem) TB_JOIN(FD_MODEL, _##stem)
-#define FD_OF(stem) TB_OF(FD_MODEL_OF(stem))
-
 #endif /* FD1D_H */
 
 #ifdef FD_MODEL /* a model: the rooms, each once a precision */
@@ -96,6 +92,8 @@ enum {
 #define TB_BODY "../pde/common/terms.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/common/prepare.h"
+#include "../trid/twice.h"
+#define TB_BODY "../pde/common/results.h"
 #include "../trid/twice.h"
 #define TB_BODY "../pde/fd1d/step.h"
 #include "../trid/twice.h"

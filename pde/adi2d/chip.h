@@ -2,31 +2,30 @@
    where things are, and how threads reach them.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_pieces ADI2D_OF(p_pieces)
-#define adi2d_p_swizzle ADI2D_OF(p_swizzle)
-#define adi2d_p_chip ADI2D_OF(p_chip)
-#define adi2d_p_chip_lay_out ADI2D_OF(p_chip_lay_out)
-#define adi2d_p_array ADI2D_OF(p_array)
-#define adi2d_p_cell_of ADI2D_OF(p_cell_of)
-#define adi2d_p_row_of ADI2D_OF(p_row_of)
-#define adi2d_p_value_of ADI2D_OF(p_value_of)
-#define adi2d_p_piece_of ADI2D_OF(p_piece_of)
-#define adi2d_p_numbers_of_x ADI2D_OF(p_numbers_of_x)
-#define adi2d_p_numbers_of_y ADI2D_OF(p_numbers_of_y)
-#define adi2d_p_chip_terms ADI2D_OF(p_chip_terms)
-#define adi2d_p_along ADI2D_OF(p_along)
-#define adi2d_p_chip_face ADI2D_OF(p_chip_face)
-#define adi2d_p_chip_source ADI2D_OF(p_chip_source)
-#define adi2d_p_chip_changes ADI2D_OF(p_chip_changes)
-#define adi2d_p_chip_halo ADI2D_OF(p_chip_halo)
+#define adi2d_p_pieces FD_OF(p_2d_pieces)
+#define adi2d_p_swizzle FD_OF(p_2d_swizzle)
+#define adi2d_p_chip FD_OF(p_2d_chip)
+#define adi2d_p_chip_lay_out FD_OF(p_2d_chip_lay_out)
+#define adi2d_p_array FD_OF(p_2d_array)
+#define adi2d_p_cell_of FD_OF(p_2d_cell_of)
+#define adi2d_p_row_of FD_OF(p_2d_row_of)
+#define adi2d_p_value_of FD_OF(p_2d_value_of)
+#define adi2d_p_piece_of FD_OF(p_2d_piece_of)
+#define adi2d_p_numbers_of_x FD_OF(p_2d_numbers_of_x)
+#define adi2d_p_numbers_of_y FD_OF(p_2d_numbers_of_y)
+#define adi2d_p_chip_terms FD_OF(p_2d_chip_terms)
+#define adi2d_p_chip_time FD_OF(p_2d_chip_time)
+#define adi2d_p_chip_data FD_OF(p_2d_chip_data)
+#define adi2d_p_chip_face FD_OF(p_2d_chip_face)
+#define adi2d_p_chip_source FD_OF(p_2d_chip_source)
+#define adi2d_p_chip_changes FD_OF(p_2d_chip_changes)
+#define adi2d_p_chip_halo FD_OF(p_2d_chip_halo)
 
 /* A problem's grid lies in the shared memory of a cluster of blocks: block r holds rows r each .. (r + 1) each - 1 of
    y, where each is a multiple of per_lane. Along x a line is a row: a lane has per_lane neighbouring points of it,
    `width` lanes share it, and a block solves its own rows. Along y neighbouring threads have neighbouring columns,
    per_lane points of them, and `parts` threads share a column; a block solves its share of the columns, and reaches
    other blocks' rows through their shared memory. */
-#if TB_DEVICE_SCOPES
-
 #define ADI2D_P_PIECE (16 / TB_BYTES) /* elements of a piece */
 
 /* 16 bytes of a row. */
@@ -42,21 +41,14 @@ TB_HD int adi2d_p_swizzle(int i)
     return i ^ ((i / (8 * ADI2D_P_PIECE) & 7) * ADI2D_P_PIECE);
 }
 
-/* A function that is called, not inlined: what happens rarely would cost the march registers. */
-#if defined __CUDACC__ || defined __CUDACC_RTC__
-#define ADI2D_P_RARE static __device__ __noinline__
-#else
-#define ADI2D_P_RARE TB_D
-#endif
-
 /* What a block knows of its problem, in its shared memory. Arrays are numbers of bytes from `memory`, the block's
    dynamic shared memory, so that the compiler sees that they lie there. */
 typedef struct {
-    adi2d_p_tables t;
-    const adi2d_problem *problem;
-    const adi2d_model_parameters *parameters;
+    fd_p_tables t;
+    adi2d_p_step_data *steps;
+    fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
     tb_real *multiplier, *final;              /* in device memory: of the block's rows, points[0] apart */
-    int n[2], rank, size, first, rows, share; /* the block's rows, from the first; columns of each block */
+    int which, n[2], rank, size, first, rows, share; /* the block's rows, from the first; columns of each block */
     int width, parts, each, pitch;
     int u, z, g;   /* arrays of the block: values, differences or a first stage's values, what a second begins with */
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which makes identity rows */
@@ -65,7 +57,7 @@ typedef struct {
     int factors;   /* of the matrix along y: each partition's, then each reduced row's; steps of PCR */
     int step_data, now; /* of the step: its data, and the numbers of its start, then of its end */
     int bytes;     /* all of it */
-    int given;     /* the plan's, and what changes at dates add in the block's rows */
+    int given;     /* what the march is given, and what changes at dates add in the block's rows */
 } adi2d_p_chip;
 
 /* Assigns a block's shared memory. */
@@ -77,7 +69,7 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int 
     for (int k = 0; k < 3; k++) *arrays[k] = (int)(array * (size_t)(k < launch->arrays ? k : launch->arrays - 1));
     used += array * (size_t)launch->arrays;
     for (int d = 0; d < 2; d++) {
-        int points = per_lane * (d ? launch->parts : launch->width), numbers = d ? ADI2D_P_OF_Y : ADI2D_P_OF_X;
+        int points = per_lane * (d ? launch->parts : launch->width), numbers = fd_p_numbers(d);
         chip->cell[d] = (int)used;
         used += fd_p_round((size_t)(points + points / per_lane) * sizeof(fd_cell));
         chip->number[d] = (int)used;
@@ -87,12 +79,12 @@ TB_HD void adi2d_p_chip_lay_out(int per_lane, const adi2d_p_launch *launch, int 
     used +=
         fd_p_round((size_t)TRID_INTERLEAVED_LEN(lines, launch->parts, 128 / (int)sizeof(tb_real)) * sizeof(tb_real));
     chip->factors = (int)used;
-    if (ADI2D_P_INDEPENDENT && launch->arrays == 1)
+    if (adi2d_p_independent && launch->arrays == 1)
         used += fd_p_round((size_t)(launch->parts * (5 * per_lane + 12) + 2) * sizeof(tb_real));
     chip->step_data = (int)used;
     used += fd_p_round(sizeof(adi2d_p_step_data));
     chip->now = (int)used;
-    used += fd_p_round((2 * ADI2D_P_OF_T + 1) * sizeof(tb_real));
+    used += fd_p_round((size_t)(2 * fd_p_numbers(3) + 1) * sizeof(tb_real));
     chip->bytes = (int)used;
 }
 
@@ -126,35 +118,39 @@ TB_D adi2d_p_pieces *adi2d_p_piece_of(tb_real *row, int first, int c)
 }
 
 /* Load the numbers of x at column i, and of y at row j. */
-TB_D void adi2d_p_numbers_of_x(const adi2d_p_chip *h, unsigned char *memory, int i, tb_real *number)
+TB_D void adi2d_p_numbers_of_x(const adi2d_p_chip *h, unsigned char *memory, int i, fd_numbers *own)
 {
     const tb_real *from = adi2d_p_array(memory, h->number[0]) + adi2d_p_swizzle(i);
     TB_UNROLL
-    for (int q = 0; q < ADI2D_P_OF_X; q++) number[q] = from[q * h->pitch];
+    for (int q = 0; q < fd_p_numbers(0); q++) own->number[q] = from[q * h->pitch];
 }
-TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int j, tb_real *number)
+TB_D void adi2d_p_numbers_of_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int j, fd_numbers *own)
 {
     const tb_real *from = adi2d_p_array(memory, h->number[1]) + j;
     TB_UNROLL
-    for (int q = 0; q < ADI2D_P_OF_Y; q++) number[q] = from[q * per_lane * h->parts];
+    for (int q = 0; q < fd_p_numbers(1); q++) own->number[q] = from[q * per_lane * h->parts];
 }
 
 /* Returns the terms at point (i, j) with the numbers of a time. */
-TB_D adi2d_terms adi2d_p_chip_terms(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int i, int j,
-                                    const tb_real *time)
+TB_D fd_terms adi2d_p_chip_terms(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int i, int j,
+                                 const tb_real *time)
 {
-    adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
-    tb_real x[ADI2D_P_OF_X + 1], y[ADI2D_P_OF_Y + 1];
-    adi2d_p_numbers_of_x(h, memory, i, x);
-    adi2d_p_numbers_of_y(per_lane, h, memory, j, y);
-    adi2d_model_terms(x, y, time, &terms);
-    return terms;
+    fd_numbers own[2];
+    adi2d_p_numbers_of_x(h, memory, i, &own[0]);
+    adi2d_p_numbers_of_y(per_lane, h, memory, j, &own[1]);
+    return fd_p_terms(h->t.parameters, own, time);
 }
 
-/* Returns A u along an axis, from the three values there, without what its faces add. */
-TB_D tb_real adi2d_p_along(int axis, fd_cell cell, adi2d_terms terms, tb_real low, tb_real here, tb_real high)
+/* Returns the numbers of the step's start (end 0) or end (1). */
+TB_D const tb_real *adi2d_p_chip_time(const adi2d_p_chip *h, unsigned char *memory, int end)
 {
-    return fd_lane_apply(adi2d_p_row(axis, cell, terms), low, here, high) - terms.kill / 2 * here;
+    return adi2d_p_array(memory, h->now) + end * fd_p_numbers(3);
+}
+
+/* Returns the step's data. */
+TB_D const adi2d_p_step_data *adi2d_p_chip_data(const adi2d_p_chip *h, unsigned char *memory)
+{
+    return (const adi2d_p_step_data *)(memory + h->step_data);
 }
 
 /* Writes the boundary row at (i, j), row k of its thread: makes it dominant, gives it the face's value, or eliminates
@@ -164,22 +160,22 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
                             int j, int k, const tb_real *now, double t, tb_real near_by, tb_real w, tb_real *a,
                             tb_real *b, tb_real *c, tb_real *d)
 {
-    const int kind = h->problem->face[axis][side], at = axis ? j : i, next = at + (side ? -1 : 1);
-    const tb_real size = ((const adi2d_p_step_data *)(memory + h->step_data))->of.size;
-    const adi2d_terms terms = adi2d_p_chip_terms(per_lane, h, memory, i, j, now);
+    const int kind = h->t.problem->face[axis][side], at = axis ? j : i, next = at + (side ? -1 : 1);
+    const tb_real size = adi2d_p_chip_data(h, memory)->of.size;
+    const fd_terms terms = adi2d_p_chip_terms(per_lane, h, memory, i, j, now);
     tb_real row[3], other[3], value = 0;
-    adi2d_p_matrix(adi2d_p_row(axis, adi2d_p_cell_of(h, memory, axis, at + at / per_lane), terms), 1, size, terms.kill,
+    adi2d_p_matrix(fd_p_row(axis, adi2d_p_cell_of(h, memory, axis, at + at / per_lane), terms), 1, size, terms.kill,
                    &row[0], &row[1], &row[2]);
     TB_UNROLL
     for (int m = 0; m < per_lane; m++)
         if (m == k) value = d[m];
     if (kind == FD_VALUE) {
         row[0] = row[2] = 0, row[1] = 1;
-        value = (tb_real)adi2d_p_face(h->parameters, axis, side, h->t.x[1 - axis][axis ? i : j], t) - w;
+        value = adi2d_p_given(&h->t, axis, side, axis ? i : j, t) - w;
     }
     if (kind == FD_DEGENERATE) {
-        const adi2d_terms beside = adi2d_p_chip_terms(per_lane, h, memory, axis ? i : next, axis ? next : j, now);
-        adi2d_p_matrix(adi2d_p_row(axis, adi2d_p_cell_of(h, memory, axis, next + next / per_lane), beside), 0, size,
+        const fd_terms beside = adi2d_p_chip_terms(per_lane, h, memory, axis ? i : next, axis ? next : j, now);
+        adi2d_p_matrix(fd_p_row(axis, adi2d_p_cell_of(h, memory, axis, next + next / per_lane), beside), 0, size,
                        beside.kill, &other[0], &other[1], &other[2]);
         value -= fd_lane_face_three(size * terms.drift[axis] * h->t.far_of[axis][side], &row[1], &row[side ? 0 : 2],
                                     other[side ? 2 : 0], other[1], other[side ? 0 : 2]) *
@@ -191,24 +187,24 @@ TB_D void adi2d_p_chip_face(int per_lane, const adi2d_p_chip *h, unsigned char *
 }
 
 /* Returns what a face adds to F along its axis at (i, j), with v in `array`. */
-ADI2D_P_RARE tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
+FD_P_CALLED_D tb_real adi2d_p_chip_source(const adi2d_p_chip *h, unsigned char *memory, int array, int axis, int side,
                                          int i, int j, const tb_real *now, double t)
 {
-    const int kind = h->problem->face[axis][side], in = side ? -1 : 1;
+    const int kind = h->t.problem->face[axis][side], in = side ? -1 : 1;
     tb_real given = 0, next = 0, third = 0;
-    if (kind == FD_SLOPE) given = (tb_real)adi2d_p_face(h->parameters, axis, side, h->t.x[1 - axis][axis ? i : j], t);
+    if (kind == FD_SLOPE) given = adi2d_p_given(&h->t, axis, side, axis ? i : j, t);
     if (kind == FD_DEGENERATE) {
         next = adi2d_p_value_of(h, memory, array, axis ? i : i + in, axis ? j + in : j);
         third = adi2d_p_value_of(h, memory, array, axis ? i : i + 2 * in, axis ? j + 2 * in : j);
     }
-    return adi2d_p_at_face(h->problem, &h->t, axis, side, i, j, now, given, next, third);
+    return adi2d_p_at_face(&h->t, axis, side, i, j, now, given, next, third);
 }
 
 /* Returns whether anything along the axes changes from the step's start to its end: coefficients, or a given slope. */
 TB_D int adi2d_p_chip_changes(const adi2d_p_chip *h, unsigned char *memory)
 {
-    int changes = !((const adi2d_p_step_data *)(memory + h->step_data))->of.time_independent;
-    for (int f = 0; f < 4; f++) changes |= h->problem->face[f / 2][f % 2] == FD_SLOPE;
+    int changes = !adi2d_p_chip_data(h, memory)->of.time_independent;
+    for (int f = 0; f < 4; f++) changes |= h->t.problem->face[f / 2][f % 2] == FD_SLOPE;
     return changes;
 }
 
@@ -224,5 +220,3 @@ TB_D void adi2d_p_chip_halo(const adi2d_p_chip *h, unsigned char *memory, int ar
     }
     __syncthreads();
 }
-
-#endif /* TB_DEVICE_SCOPES */

@@ -2,45 +2,43 @@
    interleaved so that the compiler vectorises across them.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_host ADI2D_OF(p_host)
-#define adi2d_p_host_lay_out ADI2D_OF(p_host_lay_out)
-#define adi2d_p_host_apply ADI2D_OF(p_host_apply)
-#define adi2d_p_host_line ADI2D_OF(p_host_line)
-#define adi2d_p_host_row ADI2D_OF(p_host_row)
-#define adi2d_p_host_matrix ADI2D_OF(p_host_matrix)
-#define adi2d_p_host_eliminate ADI2D_OF(p_host_eliminate)
-#define adi2d_p_host_substitute ADI2D_OF(p_host_substitute)
-#define adi2d_p_host_lines ADI2D_OF(p_host_lines)
-#define adi2d_p_host_solve ADI2D_OF(p_host_solve)
-#define adi2d_p_host_x ADI2D_OF(p_host_x)
-#define adi2d_p_host_y ADI2D_OF(p_host_y)
-#define adi2d_p_host_y_rest ADI2D_OF(p_host_y_rest)
-#define adi2d_p_host_along_x ADI2D_OF(p_host_along_x)
-#define adi2d_p_host_along_y ADI2D_OF(p_host_along_y)
-#define adi2d_p_host_given ADI2D_OF(p_host_given)
-#define adi2d_p_host_stages ADI2D_OF(p_host_stages)
-#define adi2d_p_host_product ADI2D_OF(p_host_product)
-#define adi2d_p_host_exercise ADI2D_OF(p_host_exercise)
-#define adi2d_p_host_values ADI2D_OF(p_host_values)
-#define adi2d_p_host_date ADI2D_OF(p_host_date)
-#define adi2d_p_host_lost ADI2D_OF(p_host_lost)
-#define adi2d_p_host_march ADI2D_OF(p_host_march)
-#define adi2d_p_host_problem ADI2D_OF(p_host_problem)
-#define adi2d_p_host_refuse ADI2D_OF(p_host_refuse)
-#define adi2d_host_bytes ADI2D_OF(host_bytes)
-#define adi2d_p_host_check ADI2D_OF(p_host_check)
-#define adi2d_host_problems ADI2D_OF(host_problems)
-#define adi2d_host ADI2D_OF(host)
-
-#if TB_HOST_SCOPE
+#define adi2d_p_host FD_OF(p_2d_host)
+#define adi2d_p_host_lay_out FD_OF(p_2d_host_lay_out)
+#define adi2d_p_host_apply FD_OF(p_2d_host_apply)
+#define adi2d_p_host_line FD_OF(p_2d_host_line)
+#define adi2d_p_host_row FD_OF(p_2d_host_row)
+#define adi2d_p_host_matrix FD_OF(p_2d_host_matrix)
+#define adi2d_p_host_eliminate FD_OF(p_2d_host_eliminate)
+#define adi2d_p_host_substitute FD_OF(p_2d_host_substitute)
+#define adi2d_p_host_lines FD_OF(p_2d_host_lines)
+#define adi2d_p_host_solve FD_OF(p_2d_host_solve)
+#define adi2d_p_host_x FD_OF(p_2d_host_x)
+#define adi2d_p_host_y FD_OF(p_2d_host_y)
+#define adi2d_p_host_y_rest FD_OF(p_2d_host_y_rest)
+#define adi2d_p_host_along_x FD_OF(p_2d_host_along_x)
+#define adi2d_p_host_along_y FD_OF(p_2d_host_along_y)
+#define adi2d_p_host_given FD_OF(p_2d_host_given)
+#define adi2d_p_host_stages FD_OF(p_2d_host_stages)
+#define adi2d_p_host_product FD_OF(p_2d_host_product)
+#define adi2d_p_host_exercise FD_OF(p_2d_host_exercise)
+#define adi2d_p_host_record FD_OF(p_2d_host_record)
+#define adi2d_p_host_shift FD_OF(p_2d_host_shift)
+#define adi2d_p_host_date FD_OF(p_2d_host_date)
+#define adi2d_p_host_lost FD_OF(p_2d_host_lost)
+#define adi2d_p_host_march FD_OF(p_2d_host_march)
+#define adi2d_p_host_problem FD_OF(p_2d_host_problem)
+#define adi2d_host_bytes FD_OF(host_bytes)
+#define adi2d_p_host_check FD_OF(p_2d_host_check)
+#define adi2d_host_problems FD_OF(host_problems)
+#define adi2d_host FD_OF(host)
 
 /* What a worker has in memory besides the tables. Grids have a halo of one point, which is 0 and never changes, so that
    all points take derivatives alike: point (i, j) is at (j + 1) pitch + i + 1. */
 typedef struct {
-    adi2d_p_tables t;
-    const adi2d_problem *problem;
-    const adi2d_model_parameters *parameters;
-    int n[2], pitch;
+    fd_p_tables t;
+    adi2d_p_step_data *step_data;
+    const fd_batch *batch;
+    int which, n[2], pitch;
     tb_real *u, *z, *d, *g, *e;     /* values, a first stage's, differences, what a second stage begins with, what the
                                      terms along y change from a step's start to its end */
     tb_real *multiplier;            /* exercise's multiplier */
@@ -51,10 +49,10 @@ typedef struct {
 } adi2d_p_host;
 
 /* Assigns memory to the tables and arrays of a worker; with null, only counts. Returns the bytes used. */
-TB_HOST size_t adi2d_p_host_lay_out(const adi2d_batch *batch, unsigned char *memory, adi2d_p_host *host)
+TB_HOST size_t adi2d_p_host_lay_out(const fd_batch *batch, unsigned char *memory, adi2d_p_host *host)
 {
     adi2d_p_host h;
-    size_t used = adi2d_p_lay_out(batch, memory, &h.t);
+    size_t used = adi2d_p_lay_out(batch, memory, &h.t, &h.step_data);
     size_t longest = (size_t)fd_p_padded(batch->points[batch->points[1] > batch->points[0]]);
     size_t grid = (size_t)(batch->points[0] + 2) * (size_t)(batch->points[1] + 2), line = longest * FD_P_LANES;
     tb_real **grids[6], **lines[3];
@@ -87,27 +85,24 @@ FD_P_FLAT void adi2d_p_host_apply(const adi2d_p_host *h, const tb_real *v, int j
     const tb_real *FD_P_RESTRICT s2 = h->spread[2], *FD_P_RESTRICT s3 = h->spread[3];
     const tb_real *FD_P_RESTRICT numbers = h->t.number[0];
     const fd_cell cell_y = h->t.cell[1][j];
-    const size_t padded = (size_t)h->t.padded[0];
+    const size_t room = (size_t)h->t.room[0];
     const int n = h->n[0];
-    tb_real y[ADI2D_P_OF_Y + 1], now[ADI2D_P_OF_T + 1];
-    for (int q = 0; q < ADI2D_P_OF_Y; q++) y[q] = h->t.number[1][q * h->t.padded[1] + j];
-    for (int q = 0; q < ADI2D_P_OF_T; q++) now[q] = time[q];
+    fd_numbers own[2], now;
+    fd_p_take(&h->t, 1, j, &own[1]);
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = time[q];
     for (int i = 0; i < n; i++) {
-        tb_real x[ADI2D_P_OF_X + 1];
-        adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
         fd_cell cell;
-        for (int q = 0; q < ADI2D_P_OF_X; q++) x[q] = numbers[(size_t)q * padded + (size_t)i];
+        for (int q = 0; q < fd_p_numbers(0); q++) own[0].number[q] = numbers[(size_t)q * room + (size_t)i];
         cell.below = s0[i], cell.above = s1[i], cell.h = s2[i], cell.w = s3[i];
-        adi2d_model_terms(x, y, now, &terms);
+        const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
         f0[i] = 0;
-        if (adi2d_model_mixed) {
+        if (FD_MODEL_MIXED) {
             tb_real nine[9] = {below[i - 1], below[i],     below[i + 1], here[i - 1], here[i],
                                here[i + 1],  above[i - 1], above[i],     above[i + 1]};
-            f0[i] = terms.mixed * fd_lane_mixed(cell, cell_y, nine);
+            f0[i] = terms.mixed[0] * fd_lane_mixed(cell, cell_y, nine);
         }
-        f1[i] =
-            fd_lane_apply(adi2d_p_row(0, cell, terms), here[i - 1], here[i], here[i + 1]) - terms.kill / 2 * here[i];
-        f2[i] = fd_lane_apply(adi2d_p_row(1, cell_y, terms), below[i], here[i], above[i]) - terms.kill / 2 * here[i];
+        f1[i] = adi2d_p_along(0, cell, terms, here[i - 1], here[i], here[i + 1]);
+        f2[i] = adi2d_p_along(1, cell_y, terms, below[i], here[i], above[i]);
     }
 }
 
@@ -116,26 +111,27 @@ FD_P_FLAT void adi2d_p_host_apply(const adi2d_p_host *h, const tb_real *v, int j
 TB_HOST void adi2d_p_host_line(const adi2d_p_host *h, const tb_real *v, int j, int k, int e, tb_real *f0, tb_real *f1,
                                tb_real *f2)
 {
-    const tb_real *time = h->t.time + (2 * k + e) * ADI2D_P_OF_T;
+    const tb_real *time = fd_p_time_of(&h->t, k, e);
     adi2d_p_host_apply(h, v, j, time, f0, f1, f2);
     const tb_real *here = v + (size_t)(j + 1) * (size_t)h->pitch + 1;
     for (int side = 0; side < 2; side++) {
         int i = side ? h->n[0] - 1 : 0, in = side ? -1 : 1;
-        f1[i] += adi2d_p_at_face(h->problem, &h->t, 0, side, i, j, time, h->given[e][0][side][j], here[i + in],
+        f1[i] += adi2d_p_at_face(&h->t, 0, side, i, j, time, h->given[e][0][side][j], here[i + in],
                                  here[i + 2 * in]);
         if (j == (side ? h->n[1] - 1 : 0))
             for (i = 0; i < h->n[0]; i++)
-                f2[i] += adi2d_p_at_face(h->problem, &h->t, 1, side, i, j, time, h->given[e][1][side][i],
+                f2[i] += adi2d_p_at_face(&h->t, 1, side, i, j, time, h->given[e][1][side][i],
                                          here[i + in * h->pitch], here[i + 2 * in * h->pitch]);
     }
 }
 
 /* A row of the matrices of lines along an axis. */
 typedef struct {
+    const fd_model_parameters *parameters;
     int axis;
     fd_cell cell;
-    const tb_real *own, *now; /* the numbers of the row's point along the axis, and of the time */
-    size_t padded;            /* from one number of the other axis to the next */
+    const fd_numbers *own, *now; /* the numbers of the row's point along the axis, and of the time */
+    size_t room;                 /* from one number of the other axis to the next */
     tb_real size;
 } adi2d_p_host_row;
 
@@ -144,11 +140,11 @@ typedef struct {
 FD_P_INLINE void adi2d_p_host_matrix(adi2d_p_host_row at, int at_face, const tb_real *number, tb_real *drift,
                                      tb_real *row)
 {
-    tb_real other[ADI2D_P_OF_X + ADI2D_P_OF_Y + 1];
-    adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
-    for (int q = 0; q < (at.axis ? ADI2D_P_OF_X : ADI2D_P_OF_Y); q++) other[q] = number[(size_t)q * at.padded];
-    adi2d_model_terms(at.axis ? other : at.own, at.axis ? at.own : other, at.now, &terms);
-    adi2d_p_matrix(adi2d_p_row(at.axis, at.cell, terms), at_face, at.size, terms.kill, &row[0], &row[1], &row[2]);
+    fd_numbers own[2];
+    for (int q = 0; q < fd_p_numbers(at.axis); q++) own[at.axis].number[q] = at.own->number[q];
+    for (int q = 0; q < fd_p_numbers(1 - at.axis); q++) own[1 - at.axis].number[q] = number[(size_t)q * at.room];
+    const fd_terms terms = fd_p_terms(at.parameters, own, at.now->number);
+    adi2d_p_matrix(fd_p_row(at.axis, at.cell, terms), at_face, at.size, terms.kill, &row[0], &row[1], &row[2]);
     *drift = terms.drift[at.axis];
 }
 
@@ -188,27 +184,27 @@ typedef struct {
 /* Solves along `lines` interleaved lines of an axis, from line `first` on. */
 FD_P_INLINE void adi2d_p_host_solve(const adi2d_p_host *h, int axis, int lines, int first, const adi2d_p_host_lines *s)
 {
-    enum { most = ADI2D_P_OF_X + ADI2D_P_OF_Y + 1 };
-    const int n = h->n[axis], owns = axis ? ADI2D_P_OF_Y : ADI2D_P_OF_X;
-    const size_t padded = (size_t)h->t.padded[axis], row_of = s->row;
+    const int n = h->n[axis];
+    const size_t row_of = s->row;
     const tb_real *number = h->t.number[1 - axis] + first, *from = s->from;
-    tb_real *to = s->to, *upper = h->upper, own[most], next_own[most], now[ADI2D_P_OF_T + 1], drift, row[3];
-    adi2d_p_host_row here = {axis, {0, 0, 0, 0}, own, now, (size_t)h->t.padded[1 - axis], s->size};
-    for (int q = 0; q < ADI2D_P_OF_T; q++) now[q] = s->now[q];
+    tb_real *to = s->to, *upper = h->upper, drift, row[3];
+    fd_numbers own, next_own, now;
+    adi2d_p_host_row here = {h->t.parameters, axis, {0, 0, 0, 0}, &own, &now, (size_t)h->t.room[1 - axis], s->size};
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = s->now[q];
     for (int k = 0; k < n; k++) {
         const size_t at = (size_t)k * row_of, before = (size_t)(k - (k > 0)) * row_of;
         const tb_real *upper_before = upper + (size_t)(k - (k > 0)) * (size_t)lines;
         tb_real *upper_here = upper + (size_t)k * (size_t)lines;
         here.cell = h->t.cell[axis][k];
-        for (int q = 0; q < owns; q++) own[q] = h->t.number[axis][(size_t)q * padded + (size_t)k];
+        fd_p_take(&h->t, axis, k, &own);
         if (k > 0 && k < n - 1) {
             adi2d_p_host_eliminate(lines, here, number, from + at, to + before, upper_before, to + at, upper_here);
             continue;
         }
-        const int side = k > 0, kind = h->problem->face[axis][side], near_by = side ? n - 2 : 1;
+        const int side = k > 0, kind = h->t.problem->face[axis][side], near_by = side ? n - 2 : 1;
         adi2d_p_host_row beside = here;
-        beside.cell = h->t.cell[axis][near_by], beside.own = next_own;
-        for (int q = 0; q < owns; q++) next_own[q] = h->t.number[axis][(size_t)q * padded + (size_t)near_by];
+        beside.cell = h->t.cell[axis][near_by], beside.own = &next_own;
+        fd_p_take(&h->t, axis, near_by, &next_own);
         for (int b = 0; b < lines; b++) {
             adi2d_p_host_matrix(here, 1, number + b, &drift, row);
             tb_real value = from[at + (size_t)b];
@@ -284,7 +280,7 @@ TB_HOST void adi2d_p_host_along_y(const adi2d_p_host *h, const tb_real *now, tb_
     const size_t pitch = (size_t)h->pitch;
     tb_real *kept = h->tile; /* lines along a face whose value is given, which the solve along x has set */
     for (int side = 0; side < 2; side++)
-        if (h->problem->face[0][side] == FD_VALUE)
+        if (h->t.problem->face[0][side] == FD_VALUE)
             for (int j = 0; j < n; j++) kept[side * n + j] = d[(size_t)(j + 1) * pitch + (size_t)(side ? h->n[0] : 1)];
     for (int i = 0; i < h->n[0]; i += lanes) {
         const int lines = h->n[0] - i < lanes ? h->n[0] - i : lanes;
@@ -296,19 +292,18 @@ TB_HOST void adi2d_p_host_along_y(const adi2d_p_host *h, const tb_real *now, tb_
             adi2d_p_host_y(h, i, &solve);
     }
     for (int side = 0; side < 2; side++)
-        if (h->problem->face[0][side] == FD_VALUE)
+        if (h->t.problem->face[0][side] == FD_VALUE)
             for (int j = 0; j < n; j++) to[(size_t)(j + 1) * pitch + (size_t)(side ? h->n[0] : 1)] = kept[side * n + j];
 }
 
 /* Computes what the faces are given at the start and the end of a step. */
-TB_HOST void adi2d_p_host_given(const adi2d_p_host *h, const fd_step *step)
+TB_HOST void adi2d_p_host_given(const adi2d_p_host *h, const adi2d_p_step_data *step)
 {
     for (int f = 0; f < 4; f++) {
-        int axis = f / 2, side = f % 2, kind = h->problem->face[axis][side];
+        int axis = f / 2, side = f % 2, kind = h->t.problem->face[axis][side];
         for (int i = 0; i < h->n[1 - axis] && (kind == FD_VALUE || kind == FD_SLOPE); i++) {
-            double other = h->t.x[1 - axis][i];
-            h->given[0][axis][side][i] = (tb_real)adi2d_p_face(h->parameters, axis, side, other, step->from);
-            h->given[1][axis][side][i] = (tb_real)adi2d_p_face(h->parameters, axis, side, other, step->to);
+            h->given[0][axis][side][i] = adi2d_p_given(&h->t, axis, side, i, step->from);
+            h->given[1][axis][side][i] = adi2d_p_given(&h->t, axis, side, i, step->to);
         }
     }
 }
@@ -316,15 +311,15 @@ TB_HOST void adi2d_p_host_given(const adi2d_p_host *h, const fd_step *step)
 /* Makes a step by the stages of its scheme, from u to u. */
 TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
 {
-    const adi2d_p_step_data *data = &h->t.step_data[k];
-    const tb_real *now = h->t.time + (2 * k + 1) * ADI2D_P_OF_T, *base = data->of.base[0], *again = data->of.base[1];
+    const adi2d_p_step_data *data = &h->step_data[k];
+    const tb_real *now = fd_p_time_of(&h->t, k, 1), *base = data->of.base[0], *again = data->of.base[1];
     const tb_real size = data->of.size, dt = data->of.dt;
     const size_t pitch = (size_t)h->pitch;
-    const int n = h->n[0], about = data->of.about, american = h->problem->exercise == FD_AMERICAN;
+    const int n = h->n[0], about = data->of.about, american = h->t.problem->exercise == FD_AMERICAN;
     int changes = !data->of.time_independent;
     tb_real *f0 = h->f[0], *f1 = h->f[1], *f2 = h->f[2], *later = h->f[3], *rest = h->tile;
     for (int f = 0; f < 4; f++)
-        if (h->problem->face[f / 2][f % 2] == FD_SLOPE) changes = 1;
+        if (h->t.problem->face[f / 2][f % 2] == FD_SLOPE) changes = 1;
     for (int j = 0; j < h->n[1]; j++) {
         const size_t at = (size_t)(j + 1) * pitch + 1;
         tb_real *d = h->d + at, *g = h->g + at, *e = h->e + at;
@@ -342,7 +337,7 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
                 if (!about) g[i] += more;
             }
             for (int side = 0; side < 2; side++) /* nothing else acts where the value is given */
-                if (h->problem->face[0][side] == FD_VALUE) e[side ? n - 1 : 0] = 0;
+                if (h->t.problem->face[0][side] == FD_VALUE) e[side ? n - 1 : 0] = 0;
         }
         if (american)
             for (int i = 0; i < n; i++) d[i] += dt * multiplier[i], g[i] += dt * multiplier[i];
@@ -372,8 +367,8 @@ TB_HOST void adi2d_p_host_stages(adi2d_p_host *h, int k)
 /* Makes a step as a product of factors; z stays in h->z from one such step to the next, u is in h->u after the last. */
 TB_HOST void adi2d_p_host_product(adi2d_p_host *h, int k)
 {
-    const adi2d_p_step_data *data = &h->t.step_data[k];
-    const tb_real *now = h->t.time + (2 * k + 1) * ADI2D_P_OF_T, size = data->of.size;
+    const adi2d_p_step_data *data = &h->step_data[k];
+    const tb_real *now = fd_p_time_of(&h->t, k, 1), size = data->of.size;
     const size_t pitch = (size_t)h->pitch;
     const int n = h->n[0];
     if (data->open)
@@ -395,56 +390,68 @@ TB_HOST void adi2d_p_host_product(adi2d_p_host *h, int k)
 }
 
 /* Applies early exercise after a step. */
-TB_HOST void adi2d_p_host_exercise(adi2d_p_host *h, tb_real dt, int kind)
+TB_HOST void adi2d_p_host_exercise(adi2d_p_host *h, const adi2d_p_step_data *data, int kind)
 {
     for (int j = 0; j < h->n[1]; j++) {
         const size_t at = (size_t)(j + 1) * (size_t)h->pitch + 1;
         const tb_real *final = h->t.final + (size_t)j * (size_t)h->n[0];
         tb_real *u = h->u + at, *multiplier = h->multiplier + at;
-        for (int i = 0; i < h->n[0]; i++) u[i] = fd_lane_exercise(kind, dt, final[i], u[i], &multiplier[i]);
+        for (int i = 0; i < h->n[0]; i++) {
+            const tb_real pays = adi2d_p_pays(&h->t, i, j, data->to, final[i]);
+            u[i] = fd_lane_exercise(kind, data->of.dt, pays, u[i], &multiplier[i]);
+        }
     }
 }
 
-/* Returns value and derivatives at the spot. */
-TB_HOST adi2d_values adi2d_p_host_values(const adi2d_p_host *h)
+/* Writes the results of a time, 0 or 1 + a date. */
+TB_HOST void adi2d_p_host_record(const adi2d_p_host *h, int time)
 {
-    const fd_weights *at = h->t.plan->at;
-    tb_real around[16];
-    for (int k = 0; k < 16; k++)
-        around[k] = h->u[(size_t)(at[1].first + k / 4 + 1) * (size_t)h->pitch + (size_t)(at[0].first + k % 4 + 1)];
-    return adi2d_p_values(h->t.plan, around);
+    const fd_batch *batch = h->batch;
+    const size_t at = (size_t)h->which * (size_t)(1 + batch->dates) + (size_t)time, row = (size_t)batch->points[0];
+    const long long stride[2] = {1, h->pitch};
+    const tb_real *u = h->u + h->pitch + 1;
+    tb_real *grid = (tb_real *)batch->grid;
+    for (int s = 0; s < batch->spots; s++)
+        batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_at(&h->t, s, u, stride);
+    if (!grid) return;
+    grid += at * row * (size_t)batch->points[1];
+    for (int j = 0; j < batch->points[1]; j++)
+        for (int i = 0; i < batch->points[0]; i++)
+            grid[(size_t)j * row + (size_t)i] = i < h->n[0] && j < h->n[1] ? u[j * h->pitch + i] : fd_p_nan();
 }
 
-/* Applies the events at a date, and tells the plan how much a change adds. */
-TB_HOST void adi2d_p_host_date(adi2d_p_host *h, int date, adi2d_values *values)
+/* Shifts the values at a date along x, from h->u to h->d and back. */
+TB_HOST void adi2d_p_host_shift(adi2d_p_host *h, const fd_date *event)
 {
-    const fd_date *event = &h->problem->at_date[date];
     const size_t pitch = (size_t)h->pitch;
     const double *x = h->t.x[0];
-    if (event->what & FD_SHIFT)
-        for (int i = 0; i < h->n[0]; i++) {
-            fd_weights from;
-            if (fd_interpolate(h->n[0], x, fd_shifted(event, x[i], x[0], x[h->n[0] - 1]), &from)) continue;
-            for (int j = 0; j < h->n[1]; j++) {
-                const size_t at = (size_t)(j + 1) * pitch + 1;
-                double sum = 0;
-                for (int m = 0; m < 4; m++) sum += from.value[m] * (double)h->u[at + (size_t)(from.first + m)];
-                h->d[at + (size_t)i] = (tb_real)sum;
-            }
+    for (int i = 0; i < h->n[0]; i++) {
+        fd_weights from;
+        if (fd_interpolate(h->n[0], x, fd_shifted(event, x[i], x[0], x[h->n[0] - 1]), &from)) continue;
+        for (int j = 0; j < h->n[1]; j++) {
+            const size_t at = (size_t)(j + 1) * pitch + 1;
+            double sum = 0;
+            for (int m = 0; m < 4; m++) sum += from.value[m] * (double)h->u[at + (size_t)(from.first + m)];
+            h->d[at + (size_t)i] = (tb_real)sum;
         }
+    }
+    for (int j = 0; j < h->n[1]; j++)
+        memcpy(h->u + (size_t)(j + 1) * pitch + 1, h->d + (size_t)(j + 1) * pitch + 1, (size_t)h->n[0] * sizeof(tb_real));
+}
+
+/* Applies the events at the date that ends a step, and notes how much a change adds. */
+TB_HOST void adi2d_p_host_date(adi2d_p_host *h, const adi2d_p_step_data *data)
+{
+    const int date = data->of.date, what = h->t.problem->at_date[date].what;
+    if (what & FD_SHIFT) adi2d_p_host_shift(h, &h->t.problem->at_date[date]);
     for (int j = 0; j < h->n[1]; j++)
         for (int i = 0; i < h->n[0]; i++) {
-            const size_t at = (size_t)(j + 1) * pitch + (size_t)i + 1;
-            tb_real final = h->t.final[(size_t)j * (size_t)h->n[0] + (size_t)i];
-            if (event->what & FD_SHIFT) h->u[at] = h->d[at];
-            if (event->what & FD_CHANGE_VALUES) {
-                const double before = (double)h->u[at];
-                h->u[at] = (tb_real)adi2d_p_change(h->parameters, date, x[i], h->t.x[1][j], before);
-                fd_p_most(&h->t.plan->given, fd_p_larger(0, fd_p_added(before, (double)h->u[at])));
-            }
-            h->u[at] = fd_lane_at_date(event->what, h->problem->exercise, final, h->u[at], &h->multiplier[at]);
+            const size_t at = (size_t)(j + 1) * (size_t)h->pitch + (size_t)i + 1;
+            h->u[at] = adi2d_p_changed(&h->t, date, data->to, i, j, h->u[at],
+                                       h->t.final[(size_t)j * (size_t)h->n[0] + (size_t)i], &h->multiplier[at],
+                                       &h->t.found->given);
         }
-    if (event->what & FD_RECORD) values[1 + date] = adi2d_p_host_values(h);
+    if (what & FD_RECORD) adi2d_p_host_record(h, 1 + date);
 }
 
 /* Returns the first point that is not finite, i + n[0] * j; or -1, and in *largest the largest magnitude. */
@@ -462,9 +469,9 @@ TB_HOST int adi2d_p_host_lost(const adi2d_p_host *h, int *largest)
 
 /* Marches a prepared problem. The first march checks nothing on its way. Where it fails, a second one, `watched`, looks
    in each step for the first number that is not finite, the model's before the values. */
-TB_HOST fd_status adi2d_p_host_march(adi2d_p_host *h, int watched, adi2d_values *values)
+TB_HOST fd_status adi2d_p_host_march(adi2d_p_host *h, int watched)
 {
-    const adi2d_p_plan *plan = h->t.plan;
+    const fd_p_findings *found = h->t.found;
     int largest;
     const size_t grid = (size_t)h->pitch * (size_t)(h->n[1] + 2) * sizeof(tb_real);
     tb_real *all[6] = {h->u, h->z, h->d, h->g, h->e, h->multiplier};
@@ -472,85 +479,70 @@ TB_HOST fd_status adi2d_p_host_march(adi2d_p_host *h, int watched, adi2d_values 
     for (int j = 0; j < h->n[1]; j++)
         memcpy(h->u + (size_t)(j + 1) * (size_t)h->pitch + 1, h->t.final + (size_t)j * (size_t)h->n[0],
                (size_t)h->n[0] * sizeof(tb_real));
-    for (int k = 0; k < plan->steps; k++) {
-        const adi2d_p_step_data *data = &h->t.step_data[k];
+    for (int k = 0; k < found->steps; k++) {
+        const adi2d_p_step_data *data = &h->step_data[k];
         for (size_t at = 0; watched && at < (size_t)h->n[0] * (size_t)h->n[1] * 2; at++) {
             int i = (int)(at / 2 % (size_t)h->n[0]), j = (int)(at / 2 / (size_t)h->n[0]);
-            const tb_real *time = h->t.time + (2 * k + (int)(at % 2)) * ADI2D_P_OF_T;
-            if (!adi2d_p_finite(adi2d_p_terms(&h->t, i, j, time))) return adi2d_p_status(FD_MODEL_NAN, 0, -1, i, j, k);
+            const tb_real *time = fd_p_time_of(&h->t, k, (int)(at % 2));
+            if (!fd_p_terms_finite(adi2d_p_terms(&h->t, i, j, time)))
+                return fd_status_of(FD_MODEL_NAN, 0, -1, i, j, -1, k);
         }
         if (data->product) {
             adi2d_p_host_product(h, k);
         } else {
-            adi2d_p_host_given(h, &h->t.step[k]);
+            adi2d_p_host_given(h, &h->step_data[k]);
             adi2d_p_host_stages(h, k);
         }
-        if (h->problem->exercise != FD_EUROPEAN) adi2d_p_host_exercise(h, data->of.dt, h->problem->exercise);
-        if (data->of.date >= 0 && h->problem->at_date) adi2d_p_host_date(h, data->of.date, values);
+        if (h->t.problem->exercise != FD_EUROPEAN) adi2d_p_host_exercise(h, data, h->t.problem->exercise);
+        if (fd_p_event(h->t.problem, data->of.date)) adi2d_p_host_date(h, data);
         int lost = watched ? adi2d_p_host_lost(h, &largest) : -1;
-        if (lost >= 0) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % h->n[0], lost / h->n[0], k);
+        if (lost >= 0) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost % h->n[0], lost / h->n[0], -1, k);
     }
     int lost = adi2d_p_host_lost(h, &largest);
-    if (lost >= 0) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % h->n[0], lost / h->n[0], plan->steps - 1);
-    fd_status status = adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
-    fd_p_grown(&status, plan->given, largest);
+    if (lost >= 0) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost % h->n[0], lost / h->n[0], -1, found->steps - 1);
+    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
+    fd_p_grown(&status, found->given, largest);
     return status;
 }
 
 /* Prepares and marches one problem. */
-TB_HOST void adi2d_p_host_problem(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int which,
+TB_HOST void adi2d_p_host_problem(const fd_batch *batch, const fd_model_parameters *parameters, int which,
                                   void *memory)
 {
     adi2d_p_host h;
     adi2d_p_host_lay_out(batch, (unsigned char *)memory, &h);
-    h.problem = &batch->problem[which], h.parameters = &parameters[which];
+    h.batch = batch, h.which = which;
+    h.t.problem = &batch->problem[which], h.t.parameters = &parameters[which];
     for (int phase = 0; phase < ADI2D_P_PHASES; phase++)
-        adi2d_p_prepare(batch, h.problem, h.parameters, &h.t, phase, 0, 1);
-    adi2d_p_plan *plan = h.t.plan;
-    adi2d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
-    tb_real *grid = (tb_real *)batch->grid;
-    const size_t row = (size_t)batch->points[0];
-    if (grid) grid += (size_t)which * row * (size_t)batch->points[1];
-    h.n[0] = plan->points[0], h.n[1] = plan->points[1], h.pitch = h.n[0] + 2;
-    if (!plan->status.what) {
+        adi2d_p_prepare(batch, &h.t, h.step_data, which, phase, 0, 1);
+    const fd_p_findings *found = h.t.found;
+    fd_status status = found->status;
+    h.n[0] = found->points[0], h.n[1] = found->points[1], h.pitch = h.n[0] + 2;
+    if (!status.what) {
         for (int i = 0; i < h.n[0]; i++) {
-            fd_cell cell = h.t.cell[0][i];
+            const fd_cell cell = h.t.cell[0][i];
             h.spread[0][i] = cell.below, h.spread[1][i] = cell.above, h.spread[2][i] = cell.h, h.spread[3][i] = cell.w;
         }
-        int not_dominant = plan->not_dominant;
-        plan->status = adi2d_p_host_march(&h, 0, values);
-        if (plan->status.what) plan->status = adi2d_p_host_march(&h, 1, values);
-        plan->status.not_dominant = not_dominant;
+        status = adi2d_p_host_march(&h, 0);
+        if (status.what) status = adi2d_p_host_march(&h, 1);
+        status.not_dominant = found->not_dominant;
     }
-    batch->status[which] = plan->status;
-    if (plan->status.what) {
-        adi2d_p_fill_nan(batch, which, 0, 1);
-        return;
-    }
-    values[0] = adi2d_p_host_values(&h);
-    for (int j = 0; j < h.n[1] && grid; j++)
-        memcpy(grid + (size_t)j * row, h.u + (size_t)(j + 1) * (size_t)h.pitch + 1, (size_t)h.n[0] * sizeof(tb_real));
-}
-
-/* Fills the results of a call that is refused: each problem's status, and NaN where the batch says how many. */
-TB_HOST int adi2d_p_host_refuse(const adi2d_batch *batch, int from, int to, int wrong)
-{
-    for (int which = from; which < to && batch->status; which++)
-        batch->status[which] = adi2d_p_status(wrong, 0, -1, -1, -1, -1);
-    for (int which = from; which < to && batch->values && !adi2d_p_sizes(batch); which++)
-        adi2d_p_fill_nan(batch, which, 0, 1);
-    return wrong;
+    batch->status[which] = status;
+    if (status.what)
+        fd_p_fill_nan(batch, which, 0, 1);
+    else
+        adi2d_p_host_record(&h, 0);
 }
 
 /* Returns how many bytes of memory one of the host's workers needs; 0 if adi2d_check refuses the batch, whose pointers
    may still be null. */
-TB_HOST size_t adi2d_host_bytes(const adi2d_batch *batch)
+TB_HOST size_t adi2d_host_bytes(const fd_batch *batch)
 {
     return adi2d_p_sizes(batch) ? 0 : adi2d_p_host_lay_out(batch, NULL, NULL);
 }
 
 /* Checks a call that is to solve so many problems, each worker with so many bytes. */
-TB_HOST int adi2d_p_host_check(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int problems,
+TB_HOST int adi2d_p_host_check(const fd_batch *batch, const fd_model_parameters *parameters, int problems,
                                const void *memory, size_t bytes)
 {
     const int wrong = adi2d_check(batch);
@@ -567,13 +559,13 @@ TB_HOST int adi2d_p_host_check(const adi2d_batch *batch, const adi2d_model_param
    Returns  FD_OK, or as adi2d_check; FD_BAD_ARGUMENT for a null pointer or memory off alignment; FD_NO_ROOM if memory
             is less than MODEL_host_bytes; FD_BAD_SIZE for a range outside the batch, which touches no problem
    Cost     for a step of Douglas' scheme, two solves of three to four loops each, vectorised across lines */
-TB_HOST int adi2d_host_problems(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int from, int to,
+TB_HOST int adi2d_host_problems(const fd_batch *batch, const fd_model_parameters *parameters, int from, int to,
                                 void *memory, size_t bytes)
 {
     if (!batch) return FD_BAD_ARGUMENT;
     if (from < 0 || to > batch->problems) return FD_BAD_SIZE;
     const int wrong = adi2d_p_host_check(batch, parameters, to - from, memory, bytes);
-    if (wrong) return adi2d_p_host_refuse(batch, from, to, wrong);
+    if (wrong) return fd_p_host_refuse(batch, from, to, wrong);
     for (int which = from; which < to; which++) adi2d_p_host_problem(batch, parameters, which, memory);
     return FD_OK;
 }
@@ -583,14 +575,14 @@ TB_HOST int adi2d_host_problems(const adi2d_batch *batch, const adi2d_model_para
    Needs    memory of workers * MODEL_host_bytes, aligned as by malloc
    Leaves   as MODEL_host_problems: a problem may have failed although the call has not
    Returns  as MODEL_host_problems; FD_BAD_SIZE for workers < 1 */
-TB_HOST int adi2d_host(const adi2d_batch *batch, const adi2d_model_parameters *parameters, int workers, void *memory,
+TB_HOST int adi2d_host(const fd_batch *batch, const fd_model_parameters *parameters, int workers, void *memory,
                        size_t bytes)
 {
     if (!batch) return FD_BAD_ARGUMENT;
     const int problems = batch->problems;
     const int wrong =
         workers < 1 ? FD_BAD_SIZE : adi2d_p_host_check(batch, parameters, problems, memory, bytes / (size_t)workers);
-    if (wrong) return adi2d_p_host_refuse(batch, 0, problems, wrong);
+    if (wrong) return fd_p_host_refuse(batch, 0, problems, wrong);
 #ifdef _OPENMP
     const size_t each = adi2d_host_bytes(batch);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)
@@ -601,5 +593,3 @@ TB_HOST int adi2d_host(const adi2d_batch *batch, const adi2d_model_parameters *p
 #endif
     return FD_OK;
 }
-
-#endif /* TB_HOST_SCOPE */

@@ -2,27 +2,26 @@
    steps, the march, its kernel, the choice of its shape, the launch.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_chip_point ADI2D_OF(p_chip_point)
-#define adi2d_p_chip_exercise ADI2D_OF(p_chip_exercise)
-#define adi2d_p_chip_values ADI2D_OF(p_chip_values)
-#define adi2d_p_chip_date ADI2D_OF(p_chip_date)
-#define adi2d_p_chip_lost ADI2D_OF(p_chip_lost)
-#define adi2d_p_chip_ended ADI2D_OF(p_chip_ended)
-#define adi2d_p_chip_nan ADI2D_OF(p_chip_nan)
-#define adi2d_p_chip_step_data ADI2D_OF(p_chip_step_data)
-#define adi2d_p_chip_march ADI2D_OF(p_chip_march)
-#define adi2d_p_chip_tables ADI2D_OF(p_chip_tables)
-#define adi2d_p_chip_problem ADI2D_OF(p_chip_problem)
-#define adi2d_p_onchip_kernel ADI2D_OF(p_onchip_kernel)
-#define adi2d_p_chosen ADI2D_OF(p_chosen)
-#define adi2d_p_choose ADI2D_OF(p_choose)
-#define adi2d_p_kernel_of ADI2D_OF(p_kernel_of)
-#define adi2d_p_onchip ADI2D_OF(p_onchip)
-#define adi2d_p_onchip_bytes ADI2D_OF(p_onchip_bytes)
-#define adi2d_onchip_bytes ADI2D_OF(onchip_bytes)
-#define adi2d_onchip ADI2D_OF(onchip)
-
-#if TB_DEVICE_SCOPES
+#define adi2d_p_chip_point FD_OF(p_2d_chip_point)
+#define adi2d_p_chip_exercise FD_OF(p_2d_chip_exercise)
+#define adi2d_p_chip_record FD_OF(p_2d_chip_record)
+#define adi2d_p_chip_shift FD_OF(p_2d_chip_shift)
+#define adi2d_p_chip_date FD_OF(p_2d_chip_date)
+#define adi2d_p_chip_lost FD_OF(p_2d_chip_lost)
+#define adi2d_p_chip_ended FD_OF(p_2d_chip_ended)
+#define adi2d_p_chip_nan FD_OF(p_2d_chip_nan)
+#define adi2d_p_chip_step_data FD_OF(p_2d_chip_step_data)
+#define adi2d_p_chip_march FD_OF(p_2d_chip_march)
+#define adi2d_p_chip_tables FD_OF(p_2d_chip_tables)
+#define adi2d_p_chip_problem FD_OF(p_2d_chip_problem)
+#define adi2d_p_onchip_kernel FD_OF(p_2d_onchip_kernel)
+#define adi2d_p_chosen FD_OF(p_2d_chosen)
+#define adi2d_p_choose FD_OF(p_2d_choose)
+#define adi2d_p_kernel_of FD_OF(p_2d_kernel_of)
+#define adi2d_p_onchip FD_OF(p_2d_onchip)
+#define adi2d_p_onchip_bytes FD_OF(p_2d_onchip_bytes)
+#define adi2d_onchip_bytes FD_OF(onchip_bytes)
+#define adi2d_onchip FD_OF(onchip)
 
 /* Returns point `at` of the block's rows, counted along them. */
 TB_D tb_real *adi2d_p_chip_point(const adi2d_p_chip *h, unsigned char *memory, int at)
@@ -31,76 +30,91 @@ TB_D tb_real *adi2d_p_chip_point(const adi2d_p_chip *h, unsigned char *memory, i
 }
 
 /* Applies early exercise to the block's rows after a step. */
-ADI2D_P_RARE void adi2d_p_chip_exercise(const adi2d_p_chip *h, unsigned char *memory)
+FD_P_CALLED_D void adi2d_p_chip_exercise(const adi2d_p_chip *h, unsigned char *memory)
 {
-    const tb_real dt = ((const adi2d_p_step_data *)(memory + h->step_data))->of.dt;
-    const int kind = h->problem->exercise;
-    for (int at = trid_block_thread(); at < h->rows * h->n[0]; at += trid_block_threads()) {
-        tb_real *u = adi2d_p_chip_point(h, memory, at), final = h->final[at];
-        tb_real more = kind == FD_AMERICAN ? h->multiplier[at] : 0;
-        *u = fd_lane_exercise(kind, dt, final, *u, &more);
+    const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
+    const int kind = h->t.problem->exercise, n = h->n[0];
+    for (int at = trid_block_thread(); at < h->rows * n; at += trid_block_threads()) {
+        const tb_real pays = adi2d_p_pays(&h->t, at % n, h->first + at / n, data->to, h->final[at]);
+        tb_real *u = adi2d_p_chip_point(h, memory, at), more = kind == FD_AMERICAN ? h->multiplier[at] : 0;
+        *u = fd_lane_exercise(kind, data->of.dt, pays, *u, &more);
         if (kind == FD_AMERICAN) h->multiplier[at] = more;
     }
 }
 
-/* Computes value and derivatives at the spot, by one thread of the cluster. */
-ADI2D_P_RARE void adi2d_p_chip_values(const adi2d_p_chip *h, unsigned char *memory, adi2d_values *values)
+/* Writes the results of a time, 0 or 1 + a date: the grid's rows by their blocks, values by the first block. */
+FD_P_CALLED_D void adi2d_p_chip_record(const adi2d_p_chip *h, unsigned char *memory, int time)
 {
-    const fd_weights *at = h->t.plan->at;
-    if (h->rank > 0 || trid_block_thread() > 0) return;
-    tb_real around[16];
-    for (int k = 0; k < 16; k++)
-        around[k] = adi2d_p_value_of(h, memory, h->u, at[0].first + k % 4, at[1].first + k / 4);
-    *values = adi2d_p_values(h->t.plan, around);
+    const fd_batch *batch = &h->batch;
+    const size_t at = (size_t)h->which * (size_t)(1 + batch->dates) + (size_t)time;
+    const int row = batch->points[0], threads = trid_block_threads();
+    const long long stride[2] = {1, 4};
+    for (int s = trid_block_thread(); s < batch->spots && h->rank == 0; s += threads) {
+        fd_weights of[2];
+        tb_real around[16];
+        fd_p_around(&h->t, s, of);
+        for (int k = 0; k < 16; k++)
+            around[k] = adi2d_p_value_of(h, memory, h->u, of[0].first + k % 4, of[1].first + k / 4);
+        batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_of(of, around, stride);
+    }
+    if (!batch->grid) return;
+    tb_real *grid = (tb_real *)batch->grid + at * (size_t)row * (size_t)batch->points[1];
+    const int left = batch->points[1] - h->first, rows = left < h->each ? left : h->each;
+    for (int k = trid_block_thread(); k < rows * row; k += threads) {
+        const int i = k % row, j = k / row;
+        grid[(size_t)(h->first + j) * (size_t)row + (size_t)i] =
+            i < h->n[0] && j < h->rows ? *adi2d_p_chip_point(h, memory, i + j * h->n[0]) : fd_p_nan();
+    }
 }
 
-/* Applies the events at a date to the block's rows, and after a barrier of all threads makes the record. */
-ADI2D_P_RARE void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int date, adi2d_values *values)
+/* Shifts the values of the block's rows at a date, along x. */
+FD_P_CALLED_D void adi2d_p_chip_shift(const adi2d_p_chip *h, unsigned char *memory, const fd_date *event)
 {
-    const fd_date *event = &h->problem->at_date[date];
+    enum { most = 512 / 32 }; /* points of a thread */
     const double *x = h->t.x[0];
-    const int n = h->n[0], threads = trid_block_threads(), kind = h->problem->exercise;
+    const int n = h->n[0], threads = trid_block_threads();
+    for (int row = 0; row < h->rows; row++) {
+        /* All of a row is read before any of it is written. */
+        tb_real *u = adi2d_p_array(memory, h->u) + row * h->pitch, shifted[most];
+        for (int m = 0; m < most && m * threads < n; m++) {
+            const int i = trid_block_thread() + m * threads;
+            fd_weights from;
+            shifted[m] = 0;
+            if (i >= n || fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) continue;
+            double sum = 0;
+            for (int k = 0; k < 4; k++) sum += from.value[k] * (double)u[adi2d_p_swizzle(from.first + k)];
+            shifted[m] = (tb_real)sum;
+        }
+        __syncthreads();
+        for (int m = 0; m < most && m * threads < n; m++) {
+            const int i = trid_block_thread() + m * threads;
+            if (i < n) u[adi2d_p_swizzle(i)] = shifted[m];
+        }
+        __syncthreads();
+    }
+}
+
+/* Applies the events at the date that ends the step to the block's rows, and after a barrier of all threads makes the
+   record. */
+FD_P_CALLED_D void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int date, double time)
+{
+    const fd_date *event = &h->t.problem->at_date[date];
+    const int n = h->n[0], american = h->t.problem->exercise == FD_AMERICAN;
     int added = 0;
-    if (event->what & FD_SHIFT)
-        for (int row = 0; row < h->rows; row++) {
-            /* All of a row is read before any of it is written. */
-            enum { most = 512 / 32 };
-            tb_real *u = adi2d_p_array(memory, h->u) + row * h->pitch, shifted[most];
-            for (int m = 0; m < most && m * threads < n; m++) {
-                const int i = trid_block_thread() + m * threads;
-                fd_weights from;
-                shifted[m] = 0;
-                if (i >= n || fd_interpolate(n, x, fd_shifted(event, x[i], x[0], x[n - 1]), &from)) continue;
-                double sum = 0;
-                for (int k = 0; k < 4; k++) sum += from.value[k] * (double)u[adi2d_p_swizzle(from.first + k)];
-                shifted[m] = (tb_real)sum;
-            }
-            __syncthreads();
-            for (int m = 0; m < most && m * threads < n; m++) {
-                const int i = trid_block_thread() + m * threads;
-                if (i < n) u[adi2d_p_swizzle(i)] = shifted[m];
-            }
-            __syncthreads();
-        }
-    for (int at = trid_block_thread(); at < h->rows * n; at += threads) {
-        tb_real *u = adi2d_p_chip_point(h, memory, at);
-        if (event->what & FD_CHANGE_VALUES) {
-            const double before = (double)*u;
-            *u = (tb_real)adi2d_p_change(h->parameters, date, x[at % n], h->t.x[1][h->first + at / n], before);
-            added = fd_p_larger(added, fd_p_added(before, (double)*u));
-        }
-        tb_real more = kind == FD_AMERICAN ? h->multiplier[at] : 0;
-        *u = fd_lane_at_date(event->what, kind, h->final[at], *u, &more);
-        if (kind == FD_AMERICAN) h->multiplier[at] = more;
+    if (event->what & FD_SHIFT) adi2d_p_chip_shift(h, memory, event);
+    for (int at = trid_block_thread(); at < h->rows * n; at += trid_block_threads()) {
+        tb_real *u = adi2d_p_chip_point(h, memory, at), more = american ? h->multiplier[at] : 0;
+        *u = adi2d_p_changed(&h->t, date, time, at % n, h->first + at / n, *u, h->final[at], &more, &added);
+        if (american) h->multiplier[at] = more;
     }
     if (added) fd_p_most(&h->given, added);
     fd_p_chip_sync(h->size);
-    if (event->what & FD_RECORD) adi2d_p_chip_values(h, memory, &values[1 + date]);
+    if (event->what & FD_RECORD) adi2d_p_chip_record(h, memory, 1 + date);
 }
 
 /* Returns the first of the cluster's points that is not finite, and in *largest the largest magnitude of this thread's.
    */
-ADI2D_P_RARE int adi2d_p_chip_lost(const adi2d_p_chip *h, unsigned char *memory, int *least, int *largest)
+FD_P_CALLED_D int adi2d_p_chip_lost(const adi2d_p_chip *h, unsigned char *memory, int *least, int *largest)
 {
     int lost = FD_P_NONE, most = 0;
     for (int at = trid_block_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_block_threads()) {
@@ -113,25 +127,25 @@ ADI2D_P_RARE int adi2d_p_chip_lost(const adi2d_p_chip *h, unsigned char *memory,
 }
 
 /* Returns the status of a march that has ended, with its growth, by the magnitudes of all threads. */
-ADI2D_P_RARE fd_status adi2d_p_chip_ended(const adi2d_p_chip *h, unsigned char *memory, int *least)
+FD_P_CALLED_D fd_status adi2d_p_chip_ended(const adi2d_p_chip *h, unsigned char *memory, int *least)
 {
     const int n = h->n[0];
     int largest, lost = adi2d_p_chip_lost(h, memory, least, &largest);
-    if (lost != FD_P_NONE) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, h->t.plan->steps - 1);
-    fd_status status = adi2d_p_status(FD_OK, 0, -1, -1, -1, -1);
+    if (lost != FD_P_NONE) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, -1, h->t.found->steps - 1);
+    fd_status status = fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
     const int given = -fd_p_chip_least(h->size, -h->given, least);
     fd_p_grown(&status, given, -fd_p_chip_least(h->size, -largest, least));
     return status;
 }
 
 /* Returns the first point at which the model's terms are not finite, at the step's start or end. */
-ADI2D_P_RARE int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory, int *least)
+FD_P_CALLED_D int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory, int *least)
 {
-    const tb_real *now = adi2d_p_array(memory, h->now);
     int lost = FD_P_NONE;
     for (int at = trid_block_thread(); at < h->rows * h->n[0] && lost == FD_P_NONE; at += trid_block_threads())
         for (int e = 0; e < 2; e++)
-            if (!adi2d_p_finite(adi2d_p_terms(&h->t, at % h->n[0], h->first + at / h->n[0], now + e * ADI2D_P_OF_T)))
+            if (!fd_p_terms_finite(adi2d_p_terms(&h->t, at % h->n[0], h->first + at / h->n[0],
+                                                 adi2d_p_chip_time(h, memory, e))))
                 lost = at + h->first * h->n[0];
     return fd_p_chip_least(h->size, lost, least);
 }
@@ -139,19 +153,19 @@ ADI2D_P_RARE int adi2d_p_chip_nan(const adi2d_p_chip *h, unsigned char *memory, 
 /* Loads the step data of step k and the numbers of its times. */
 TB_D void adi2d_p_chip_step_data(const adi2d_p_chip *h, unsigned char *memory, int k)
 {
-    const int *from = (const int *)&h->t.step_data[k], words = (int)(sizeof(adi2d_p_step_data) / sizeof(int));
+    const int *from = (const int *)&h->steps[k], words = (int)(sizeof(adi2d_p_step_data) / sizeof(int));
     int *to = (int *)(memory + h->step_data);
     for (int q = trid_block_thread(); q < words; q += trid_block_threads()) to[q] = from[q];
-    for (int q = trid_block_thread(); q < 2 * ADI2D_P_OF_T; q += trid_block_threads())
-        adi2d_p_array(memory, h->now)[q] = h->t.time[2 * k * ADI2D_P_OF_T + q];
+    for (int q = trid_block_thread(); q < 2 * fd_p_numbers(3); q += trid_block_threads())
+        adi2d_p_array(memory, h->now)[q] = fd_p_time_of(&h->t, k, 0)[q];
     __syncthreads();
 }
 
 /* Marches the problem, as adi2d_p_host_march; products, a literal, says that all steps are products. */
 TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, unsigned char *memory, int watched,
-                                  int *least, adi2d_values *values)
+                                  int *least)
 {
-    const int steps = h->t.plan->steps, n = h->n[0], american = h->problem->exercise == FD_AMERICAN;
+    const int steps = h->t.found->steps, n = h->n[0], american = h->t.problem->exercise == FD_AMERICAN;
     tb_real factored = 0; /* the size for which the matrix along y is factored */
     for (int at = trid_block_thread(); at < h->cell[0] / (int)sizeof(tb_real); at += trid_block_threads())
         adi2d_p_array(memory, h->u)[at] = 0; /* all arrays, and what is beyond the ends of lines */
@@ -163,20 +177,20 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
     fd_p_chip_sync(h->size);
     TB_LOOP
     for (int k = 0; k < steps; k++) {
-        const fd_step *step = &h->t.step[k];
-        const adi2d_p_step_data *data = (const adi2d_p_step_data *)(memory + h->step_data);
+        const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
         adi2d_p_chip_step_data(h, memory, k);
         const int date = data->of.date; /* the next step's may be written before all threads are done with this one's */
+        const double to = data->to;
         if (watched) {
             int lost = adi2d_p_chip_nan(h, memory, least);
-            if (lost != FD_P_NONE) return adi2d_p_status(FD_MODEL_NAN, 0, -1, lost % n, lost / n, k);
+            if (lost != FD_P_NONE) return fd_status_of(FD_MODEL_NAN, 0, -1, lost % n, lost / n, -1, k);
         }
         if (products) {
             if (data->open) {
                 adi2d_p_chip_open(per_lane, h, memory);
                 fd_p_chip_sync(h->size);
             }
-            if (ADI2D_P_INDEPENDENT && (data->of.size < factored || data->of.size > factored)) {
+            if (adi2d_p_independent && (data->of.size < factored || data->of.size > factored)) {
                 factored = data->of.size;
                 adi2d_p_chip_factor(per_lane, h, memory);
             }
@@ -187,23 +201,23 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
             TB_LOOP
             for (int s = 0; s < data->of.stages; s++) {
                 if (s > 0) fd_p_chip_sync(h->size);
-                adi2d_p_chip_x(per_lane, h, memory, s, step);
+                adi2d_p_chip_x(per_lane, h, memory, s);
                 fd_p_chip_sync(h->size);
-                adi2d_p_chip_y(per_lane, h, memory, s, step);
+                adi2d_p_chip_y(per_lane, h, memory, s);
             }
         }
         fd_p_chip_sync(h->size);
-        if (h->problem->exercise != FD_EUROPEAN) {
+        if (h->t.problem->exercise != FD_EUROPEAN) {
             adi2d_p_chip_exercise(h, memory);
             fd_p_chip_sync(h->size);
         }
-        if (date >= 0 && h->problem->at_date) {
-            adi2d_p_chip_date(h, memory, date, values);
+        if (fd_p_event(h->t.problem, date)) {
+            adi2d_p_chip_date(h, memory, date, to);
             fd_p_chip_sync(h->size);
         }
         if (watched) {
             int unused, lost = adi2d_p_chip_lost(h, memory, least, &unused);
-            if (lost != FD_P_NONE) return adi2d_p_status(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, k);
+            if (lost != FD_P_NONE) return fd_status_of(FD_NOT_SOLVED, 0, -1, lost % n, lost / n, -1, k);
         }
     }
     return adi2d_p_chip_ended(h, memory, least);
@@ -213,14 +227,14 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
 TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
     for (int d = 0; d < 2; d++) {
-        const int numbers = d ? ADI2D_P_OF_Y : ADI2D_P_OF_X, room = per_lane * (d ? h->parts : h->width);
+        const int numbers = fd_p_numbers(d), room = per_lane * (d ? h->parts : h->width);
         for (int i = trid_block_thread(); i < room; i += trid_block_threads()) {
             const int last = i < h->n[d] ? i : h->n[d] - 1;
             const fd_cell none = {0, 0, 0, 0};
             ((fd_cell *)(memory + h->cell[d]))[i + i / per_lane] = i < h->n[d] ? h->t.cell[d][i] : none;
             for (int q = 0; q < numbers && (d || i < h->pitch); q++)
                 adi2d_p_array(memory, h->number[d])[d ? q * room + i : q * h->pitch + adi2d_p_swizzle(i)] =
-                    h->t.number[d][q * h->t.padded[d] + last];
+                    h->t.number[d][q * h->t.room[d] + last];
         }
     }
     __syncthreads();
@@ -231,15 +245,16 @@ TB_D void adi2d_p_chip_tables(int per_lane, const adi2d_p_chip *h, unsigned char
 TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch *launch, unsigned char *memory,
                                adi2d_p_chip *h, int *least)
 {
-    const adi2d_batch *batch = &launch->batch;
+    const fd_batch *batch = &launch->batch;
     const int size = trid_cluster_size(), which = (int)blockIdx.x / size;
     if (trid_block_thread() == 0) {
         adi2d_p_chip_lay_out(per_lane, launch, trid_block_threads(), h);
         unsigned char *scratch = launch->memory + (size_t)which * launch->bytes;
-        const size_t used = adi2d_p_lay_out(batch, scratch, &h->t);
-        h->rank = trid_cluster_rank(), h->size = size, h->given = h->t.plan->given;
-        h->problem = &batch->problem[which], h->parameters = &launch->parameters[which];
-        h->n[0] = h->t.plan->points[0], h->n[1] = h->t.plan->points[1];
+        const size_t used = adi2d_p_lay_out(batch, scratch, &h->t, &h->steps);
+        h->rank = trid_cluster_rank(), h->size = size, h->given = h->t.found->given;
+        h->batch = *batch, h->which = which;
+        h->t.problem = &batch->problem[which], h->t.parameters = &launch->parameters[which];
+        h->n[0] = h->t.found->points[0], h->n[1] = h->t.found->points[1];
         h->width = launch->width, h->parts = launch->parts, h->each = launch->each, h->pitch = launch->pitch;
         h->first = h->rank * h->each, h->share = (h->n[0] + size - 1) / size;
         h->rows = h->n[1] - h->first < h->each ? h->n[1] - h->first : h->each;
@@ -248,34 +263,24 @@ TB_D void adi2d_p_chip_problem(int per_lane, int products, const adi2d_p_launch 
         h->multiplier = (tb_real *)(scratch + used) + (size_t)h->first * (size_t)h->n[0];
     }
     __syncthreads();
-    const adi2d_p_plan *plan = h->t.plan;
-    adi2d_values *values = batch->values + (size_t)which * (size_t)(1 + batch->dates);
-    fd_status status = plan->status;
+    fd_status status = h->t.found->status;
     if (!status.what) {
         adi2d_p_chip_tables(per_lane, h, memory);
         TB_LOOP
         for (int watched = 0; watched < 2; watched++) {
-            status = adi2d_p_chip_march(per_lane, products, h, memory, watched, least, values);
+            status = adi2d_p_chip_march(per_lane, products, h, memory, watched, least);
             if (!status.what) break;
             fd_p_chip_sync(h->size);
         }
-        status.not_dominant = plan->not_dominant;
+        status.not_dominant = h->t.found->not_dominant;
     }
-    const size_t row = (size_t)batch->points[0];
-    tb_real *grid = (tb_real *)batch->grid;
-    if (grid) grid += (size_t)which * row * (size_t)batch->points[1];
-    if (!status.what) {
-        adi2d_p_chip_values(h, memory, &values[0]);
-        for (int at = trid_block_thread(); at < h->rows * h->n[0] && grid; at += trid_block_threads())
-            grid[(size_t)(h->first + at / h->n[0]) * row + (size_t)(at % h->n[0])] = *adi2d_p_chip_point(h, memory, at);
-    } else if (h->rank == 0) {
-        adi2d_p_fill_nan(batch, which, trid_block_thread(), trid_block_threads());
-    }
+    if (!status.what)
+        adi2d_p_chip_record(h, memory, 0);
+    else if (h->rank == 0)
+        fd_p_fill_nan(batch, which, trid_block_thread(), trid_block_threads());
     if (h->rank == 0 && trid_block_thread() == 0) batch->status[which] = status;
     fd_p_chip_sync(h->size); /* no block ends while another reads what it holds */
 }
-
-#endif /* TB_DEVICE_SCOPES */
 
 #if TB_LAUNCHES
 
@@ -348,7 +353,7 @@ template <int = 0>
 static inline adi2d_p_chosen adi2d_p_kernel_of(adi2d_p_launch *launch)
 {
     enum { threads = TB_BYTES == 4 ? 512 : 256 };
-    const adi2d_batch *batch = &launch->batch;
+    const fd_batch *batch = &launch->batch;
     const int *points = batch->points;
     if (batch->kind == ADI2D_PRODUCTS) return adi2d_p_choose<16, threads, 1, 1>(launch, 0);
     if (points[0] <= 256 && points[1] <= 256 && (TB_BYTES == 8 || points[0] * points[1] <= 16384))
@@ -372,16 +377,16 @@ static inline cudaError_t adi2d_p_onchip(const adi2d_p_launch *launch, adi2d_p_c
 }
 
 /* Returns the bytes of device memory of one problem on chip. */
-TB_HD size_t adi2d_p_onchip_bytes(const adi2d_batch *batch)
+TB_HD size_t adi2d_p_onchip_bytes(const fd_batch *batch)
 {
     size_t grid = (size_t)batch->points[0] * (size_t)batch->points[1] * sizeof(tb_real);
-    return adi2d_p_lay_out(batch, NULL, NULL) + fd_p_round(grid);
+    return adi2d_p_lay_out(batch, NULL, NULL, NULL) + fd_p_round(grid);
 }
 
 /* Returns how many bytes of device memory MODEL_onchip needs on the current device; 0 if adi2d_check refuses the batch,
    whose pointers may still be null. */
 template <int = 0>
-static inline size_t adi2d_onchip_bytes(const adi2d_batch *batch)
+static inline size_t adi2d_onchip_bytes(const fd_batch *batch)
 {
     if (adi2d_p_sizes(batch)) return 0;
     adi2d_p_launch launch;
@@ -401,10 +406,10 @@ static inline size_t adi2d_onchip_bytes(const adi2d_batch *batch)
    Shared   for each problem one array of the grid with ADI2D_PRODUCTS, two with ADI2D_ONE_STAGE, otherwise three
    Cost     two launches, no transfer */
 template <int = 0>
-static inline cudaError_t adi2d_onchip(const adi2d_batch *batch, const adi2d_model_parameters *parameters, void *memory,
+static inline cudaError_t adi2d_onchip(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
                                        cudaStream_t stream)
 {
-    if (adi2d_check(batch) || (batch->problems > 0 && (!parameters || !memory))) return adi2d_p_refuse(batch, stream);
+    if (adi2d_p_refused(batch, parameters, memory, stream)) return cudaErrorInvalidValue;
     adi2d_p_launch launch;
     memset(&launch, 0, sizeof launch);
     launch.batch = *batch, launch.parameters = parameters, launch.memory = (unsigned char *)memory;

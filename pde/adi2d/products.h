@@ -2,19 +2,16 @@
    One array holds z between steps, u at the end (adi2d_p_product).
    MIT licence, see LICENSE. */
 
-#define adi2d_p_chip_open ADI2D_OF(p_chip_open)
-#define adi2d_p_chip_product_x ADI2D_OF(p_chip_product_x)
-#define adi2d_p_chip_matrix_y ADI2D_OF(p_chip_matrix_y)
-#define adi2d_p_chip_factor ADI2D_OF(p_chip_factor)
-#define adi2d_p_chip_product_y ADI2D_OF(p_chip_product_y)
-
-#if TB_DEVICE_SCOPES
+#define adi2d_p_chip_open FD_OF(p_2d_chip_open)
+#define adi2d_p_chip_product_x FD_OF(p_2d_chip_product_x)
+#define adi2d_p_chip_factor FD_OF(p_2d_chip_factor)
+#define adi2d_p_chip_product_y FD_OF(p_2d_chip_product_y)
 
 /* Computes z = (1 + size A_2) u. */
 TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const tb_real *end = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T;
-    const tb_real size = ((const adi2d_p_step_data *)(memory + h->step_data))->of.size;
+    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
+    const tb_real size = adi2d_p_chip_data(h, memory)->of.size;
     const int n = h->n[1], row = h->pitch * (int)sizeof(tb_real), share = h->share;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     TB_LOOP
@@ -23,21 +20,20 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
         const int low = valid && my.from > 0 ? my.from - 1 : 0,
                   high = my.from + per_lane < n ? my.from + per_lane : n - 1;
         trid_cluster_place at = adi2d_p_column_of(h, memory, &my, h->u, i);
-        tb_real d[TRID_MOST_ROWS], x[ADI2D_P_OF_X + 1], here = 0, below = 0, after = 0;
+        tb_real d[TRID_MOST_ROWS], here = 0, below = 0, after = 0;
+        fd_numbers own[2];
         if (valid) {
             here = trid_cluster_load(at);
             below = adi2d_p_value_of(h, memory, h->u, i, low);
             after = adi2d_p_value_of(h, memory, h->u, i, high);
         }
-        adi2d_p_numbers_of_x(h, memory, i, x);
+        adi2d_p_numbers_of_x(h, memory, i, &own[0]);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) {
             const tb_real above = k < per_lane - 1 && valid ? trid_cluster_load(at + (k + 1) * row) : after;
             const fd_cell cell = adi2d_p_cell_of(h, memory, 1, my.from + my.from / per_lane + k);
-            tb_real y[ADI2D_P_OF_Y + 1];
-            adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
-            adi2d_p_numbers_of_y(per_lane, h, memory, my.from + k, y);
-            adi2d_model_terms(x, y, end, &terms);
+            adi2d_p_numbers_of_y(per_lane, h, memory, my.from + k, &own[1]);
+            const fd_terms terms = fd_p_terms(h->t.parameters, own, end);
             d[k] = here + size * adi2d_p_along(1, cell, terms, below, here, above);
             below = here, here = above;
         }
@@ -51,40 +47,36 @@ TB_D void adi2d_p_chip_open(int per_lane, const adi2d_p_chip *h, unsigned char *
 /* Computes y = 2 z / (1 - size A_1) - z. */
 TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const tb_real *end = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T;
-    const tb_real size = ((const adi2d_p_step_data *)(memory + h->step_data))->of.size;
+    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
+    const tb_real size = adi2d_p_chip_data(h, memory)->of.size;
     const int width = h->width, lane = trid_block_thread() & (width - 1),
               group = trid_block_thread() >> trid_log2(width);
     const int groups = trid_block_threads() >> trid_log2(width), from = per_lane * lane, n = h->n[0], pitch = h->pitch;
     const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the first of the warp's lines */
     const int within = from < pitch ? from : 0, rows = h->rows, first = h->first;
-    const tb_real *numbers = adi2d_p_array(memory, h->number[0]);
-    tb_real *u = adi2d_p_array(memory, h->u), now[ADI2D_P_OF_T + 1];
-    for (int q = 0; q < ADI2D_P_OF_T; q++) now[q] = end[q];
+    tb_real *u = adi2d_p_array(memory, h->u);
+    fd_numbers own[2], now;
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = end[q];
     TB_LOOP
     for (int base = 0; base + whole < rows; base += groups) {
         const int valid = base + group < rows && from < n, local = base + group < rows ? base + group : rows - 1;
-        tb_real *row = u + local * pitch, y[ADI2D_P_OF_Y + 1];
+        tb_real *row = u + local * pitch;
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
-        adi2d_p_numbers_of_y(per_lane, h, memory, first + local, y);
+        adi2d_p_numbers_of_y(per_lane, h, memory, first + local, &own[1]);
         TB_UNROLL
         for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
-            adi2d_p_pieces number[ADI2D_P_OF_X + 1], piece;
+            adi2d_p_pieces number[fd_p_numbers_x], piece;
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) piece.v[e] = 0;
             if (valid) piece = *adi2d_p_piece_of(row, within, q); /* those of other lanes are being written */
-            TB_UNROLL
-            for (int m = 0; m < ADI2D_P_OF_X; m++)
-                number[m] = *adi2d_p_piece_of((tb_real *)numbers + m * pitch, within, q);
+            adi2d_p_number_pieces(h, memory, within, q, number);
             TB_UNROLL
             for (int e = 0; e < ADI2D_P_PIECE; e++) {
                 const int k = q * ADI2D_P_PIECE + e;
-                tb_real x[ADI2D_P_OF_X + 1];
                 TB_UNROLL
-                for (int m = 0; m < ADI2D_P_OF_X; m++) x[m] = number[m].v[e];
-                adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
-                adi2d_model_terms(x, y, now, &terms);
-                adi2d_p_matrix(adi2d_p_row(0, adi2d_p_cell_of(h, memory, 0, from + lane + k), terms), 0, size,
+                for (int m = 0; m < fd_p_numbers(0); m++) own[0].number[m] = number[m].v[e];
+                const fd_terms terms = fd_p_terms(h->t.parameters, own, now.number);
+                adi2d_p_matrix(fd_p_row(0, adi2d_p_cell_of(h, memory, 0, from + lane + k), terms), 0, size,
                                terms.kill, &a[k], &b[k], &c[k]);
                 d[k] = piece.v[e];
             }
@@ -101,34 +93,19 @@ TB_D void adi2d_p_chip_product_x(int per_lane, const adi2d_p_chip *h, unsigned c
     }
 }
 
-/* Computes rows from + k of 1 - size A_2, for the numbers x of a column. */
-TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, tb_real size,
-                                const tb_real *x, const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
-{
-    TB_UNROLL
-    for (int k = 0; k < per_lane; k++) {
-        tb_real y[ADI2D_P_OF_Y + 1];
-        adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
-        const fd_cell cell = adi2d_p_cell_of(h, memory, 1, from + from / per_lane + k);
-        adi2d_p_numbers_of_y(per_lane, h, memory, from + k, y);
-        adi2d_model_terms(x, y, now, &terms);
-        adi2d_p_matrix(adi2d_p_row(1, cell, terms), 0, size, terms.kill, &a[k], &b[k], &c[k]);
-    }
-}
-
 /* Factors 1 - size A_2, which is the same for all columns: the factors of partition s are at 5 per_lane s, those of
    reduced row r at 5 per_lane parts + 12 r. */
-ADI2D_P_RARE void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
+FD_P_CALLED_D void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const tb_real *now = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T;
-    const tb_real size = ((const adi2d_p_step_data *)(memory + h->step_data))->of.size;
+    const tb_real *now = adi2d_p_chip_time(h, memory, 1);
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     const int parts = h->parts, lines = my.lines, thread = trid_block_thread();
-    tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], x[ADI2D_P_OF_X + 1];
+    tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS];
     tb_real f[TRID_INTERLEAVED_FACTOR_LEN(TRID_MOST_ROWS)], *to = adi2d_p_array(memory, h->factors);
+    fd_numbers own[2];
     int steps;
-    adi2d_p_numbers_of_x(h, memory, 0, x);
-    adi2d_p_chip_matrix_y(per_lane, h, memory, per_lane * (thread >> trid_log2(lines)), size, x, now, a, b, c);
+    adi2d_p_numbers_of_x(h, memory, 0, &own[0]);
+    adi2d_p_chip_matrix_y(per_lane, h, memory, per_lane * (thread >> trid_log2(lines)), own, now, a, b, c);
     trid_block_interleaved_factor(per_lane, lines, parts, per_lane * parts, a, b, c, f, &steps,
                                   adi2d_p_array(memory, h->exchange));
     __syncthreads(); /* the factors before these have been read */
@@ -145,16 +122,17 @@ ADI2D_P_RARE void adi2d_p_chip_factor(int per_lane, const adi2d_p_chip *h, unsig
 /* Computes u' = y / (1 - size A_2), and z = 2 u' - y unless the step closes. */
 TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory)
 {
-    const adi2d_p_step_data *data = (const adi2d_p_step_data *)(memory + h->step_data);
-    const tb_real *end = adi2d_p_array(memory, h->now) + ADI2D_P_OF_T, size = data->of.size;
+    const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
+    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
     const tb_real twice = data->close ? 1 : 2, less = data->close ? 0 : 1;
     const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), share = h->share, parts = h->parts;
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
     const int own_rows = my.owner == h->rank, part = trid_block_thread() >> trid_log2(my.lines);
     tb_real *u = adi2d_p_array(memory, h->u), *exchange = adi2d_p_array(memory, h->exchange);
-    tb_real *factors = adi2d_p_array(memory, h->factors), now[ADI2D_P_OF_T + 1];
-    const int steps = ADI2D_P_INDEPENDENT ? (int)factors[parts * (5 * per_lane + 12)] : 0;
-    for (int q = 0; q < ADI2D_P_OF_T; q++) now[q] = end[q];
+    tb_real *factors = adi2d_p_array(memory, h->factors);
+    fd_numbers now;
+    const int steps = adi2d_p_independent ? (int)factors[parts * (5 * per_lane + 12)] : 0;
+    for (int q = 0; q < fd_p_numbers(3); q++) now.number[q] = end[q];
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
         const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
@@ -163,7 +141,7 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
         adi2d_p_load_column(per_lane, valid, own_rows, own, pitch, at, d);
         TB_UNROLL
         for (int k = 0; k < per_lane; k++) old[k] = d[k];
-        if (ADI2D_P_INDEPENDENT) {
+        if (adi2d_p_independent) {
             tb_real f[5 * TRID_MOST_ROWS];
             const adi2d_p_pieces *from = (const adi2d_p_pieces *)(factors + part * 5 * per_lane);
             TB_UNROLL
@@ -176,9 +154,10 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
                 per_lane, my.lines, parts, per_lane * parts, steps, f,
                 factors + parts * 5 * per_lane + 12 * (trid_block_thread() & (parts - 1)), 1, d, exchange);
         } else {
-            tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], x[ADI2D_P_OF_X + 1];
-            adi2d_p_numbers_of_x(h, memory, i, x);
-            adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, size, x, now, a, b, c);
+            tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS];
+            fd_numbers own[2];
+            adi2d_p_numbers_of_x(h, memory, i, &own[0]);
+            adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, now.number, a, b, c);
             trid_block_interleaved_unchecked(per_lane, my.lines, parts, per_lane * parts, a, b, c, d, exchange);
         }
         /* There are rows beyond the last, which stay 0. */
@@ -189,9 +168,7 @@ TB_D void adi2d_p_chip_product_y(int per_lane, const adi2d_p_chip *h, unsigned c
             TB_UNROLL
             for (int k = 0; k < per_lane; k++) trid_cluster_store(at + k * row, twice * d[k] - less * old[k]);
         }
-        if (!ADI2D_P_INDEPENDENT)
+        if (!adi2d_p_independent)
             __syncthreads(); /* the next call of the stored solve does not write what is still read */
     }
 }
-
-#endif /* TB_DEVICE_SCOPES */

@@ -2,40 +2,39 @@
    memory, a thread a line.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_rung_arrays ADI2D_OF(p_rung_arrays)
-#define adi2d_p_rung ADI2D_OF(p_rung)
-#define adi2d_p_rung_lay_out ADI2D_OF(p_rung_lay_out)
-#define adi2d_p_rung_advance ADI2D_OF(p_rung_advance)
-#define adi2d_p_rung_of ADI2D_OF(p_rung_of)
-#define adi2d_p_rung_line ADI2D_OF(p_rung_line)
-#define adi2d_p_rung_line_of ADI2D_OF(p_rung_line_of)
-#define adi2d_p_rung_due ADI2D_OF(p_rung_due)
-#define adi2d_p_rung_terms ADI2D_OF(p_rung_terms)
-#define adi2d_p_rung_given ADI2D_OF(p_rung_given)
-#define adi2d_p_rung_adds ADI2D_OF(p_rung_adds)
-#define adi2d_p_rung_faces ADI2D_OF(p_rung_faces)
-#define adi2d_p_rung_apply ADI2D_OF(p_rung_apply)
-#define adi2d_p_rung_row ADI2D_OF(p_rung_row)
-#define adi2d_p_rung_matrix ADI2D_OF(p_rung_matrix)
-#define adi2d_p_rung_thomas ADI2D_OF(p_rung_thomas)
-#define adi2d_p_rung_transpose ADI2D_OF(p_rung_transpose)
-#define adi2d_p_rung_x ADI2D_OF(p_rung_x)
-#define adi2d_p_rung_y ADI2D_OF(p_rung_y)
-#define adi2d_p_rung_values ADI2D_OF(p_rung_values)
-#define adi2d_p_rung_date ADI2D_OF(p_rung_date)
-#define adi2d_p_rung_start ADI2D_OF(p_rung_start)
-#define adi2d_p_rung_finish ADI2D_OF(p_rung_finish)
-#define adi2d_p_rung_march ADI2D_OF(p_rung_march)
-#define adi2d_rung_bytes ADI2D_OF(rung_bytes)
-#define adi2d_naive ADI2D_OF(naive)
-#define adi2d_coalesced ADI2D_OF(coalesced)
-
-#if TB_LAUNCHES
+#define adi2d_p_rung_arrays FD_OF(p_2d_rung_arrays)
+#define adi2d_p_rung FD_OF(p_2d_rung)
+#define adi2d_p_rung_lay_out FD_OF(p_2d_rung_lay_out)
+#define adi2d_p_rung_advance FD_OF(p_2d_rung_advance)
+#define adi2d_p_rung_of FD_OF(p_2d_rung_of)
+#define adi2d_p_rung_line FD_OF(p_2d_rung_line)
+#define adi2d_p_rung_line_of FD_OF(p_2d_rung_line_of)
+#define adi2d_p_rung_due FD_OF(p_2d_rung_due)
+#define adi2d_p_rung_terms FD_OF(p_2d_rung_terms)
+#define adi2d_p_rung_given FD_OF(p_2d_rung_given)
+#define adi2d_p_rung_adds FD_OF(p_2d_rung_adds)
+#define adi2d_p_rung_faces FD_OF(p_2d_rung_faces)
+#define adi2d_p_rung_apply FD_OF(p_2d_rung_apply)
+#define adi2d_p_rung_row FD_OF(p_2d_rung_row)
+#define adi2d_p_rung_matrix FD_OF(p_2d_rung_matrix)
+#define adi2d_p_rung_thomas FD_OF(p_2d_rung_thomas)
+#define adi2d_p_rung_transpose FD_OF(p_2d_rung_transpose)
+#define adi2d_p_rung_x FD_OF(p_2d_rung_x)
+#define adi2d_p_rung_y FD_OF(p_2d_rung_y)
+#define adi2d_p_rung_record FD_OF(p_2d_rung_record)
+#define adi2d_p_rung_date FD_OF(p_2d_rung_date)
+#define adi2d_p_rung_start FD_OF(p_2d_rung_start)
+#define adi2d_p_rung_finish FD_OF(p_2d_rung_finish)
+#define adi2d_p_rung_march FD_OF(p_2d_rung_march)
+#define adi2d_rung_bytes FD_OF(rung_bytes)
+#define adi2d_naive FD_OF(naive)
+#define adi2d_coalesced FD_OF(coalesced)
 
 /* Where a problem's arrays are. Of pairs, the first has neighbours along x side by side, point (i, j) at i + n[0] j,
    and the second neighbours along y, j + n[1] i. Threads with a line each along the other axis then coalesce. */
 typedef struct {
-    adi2d_p_tables t;
+    fd_p_tables t;
+    adi2d_p_step_data *step_data;
     unsigned long long *lost; /* the first step, times 2^32, and the first point in it, that is not finite */
     tb_real *u[2], *z[2], *multiplier[2]; /* values, a first stage's, exercise's multiplier */
     tb_real *e, *upper, *right;           /* differences after the solves along x; what lines leave on the way up */
@@ -49,10 +48,10 @@ typedef struct {
 } adi2d_p_rung;
 
 /* Assigns memory to a problem's tables and arrays; with null, only counts. Returns the bytes used. */
-TB_HD size_t adi2d_p_rung_lay_out(const adi2d_batch *batch, unsigned char *memory, adi2d_p_rung_arrays *arrays)
+TB_HD size_t adi2d_p_rung_lay_out(const fd_batch *batch, unsigned char *memory, adi2d_p_rung_arrays *arrays)
 {
     adi2d_p_rung_arrays a;
-    size_t used = adi2d_p_lay_out(batch, memory, &a.t);
+    size_t used = adi2d_p_lay_out(batch, memory, &a.t, &a.step_data);
     size_t grid = (size_t)batch->points[0] * (size_t)batch->points[1] * sizeof(tb_real);
     tb_real **const grids[] = {&a.u[0],          &a.u[1], &a.z[0],  &a.z[1], &a.multiplier[0],
                                &a.multiplier[1], &a.e,    &a.upper, &a.right};
@@ -76,8 +75,9 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
 {
     adi2d_p_rung_arrays a = launch.arrays;
     const size_t offset = (size_t)which * launch.chip.bytes;
-    adi2d_p_rung_advance(a.t.plan, offset), adi2d_p_rung_advance(a.t.step, offset);
-    adi2d_p_rung_advance(a.t.time, offset), adi2d_p_rung_advance(a.t.step_data, offset);
+    a.t.problem = &launch.chip.batch.problem[which], a.t.parameters = &launch.chip.parameters[which];
+    adi2d_p_rung_advance(a.t.found, offset), adi2d_p_rung_advance(a.t.interval, offset);
+    adi2d_p_rung_advance(a.t.time, offset), adi2d_p_rung_advance(a.step_data, offset);
     adi2d_p_rung_advance(a.t.final, offset), adi2d_p_rung_advance(a.lost, offset);
     for (int d = 0; d < 2; d++) {
         adi2d_p_rung_advance(a.t.x[d], offset), adi2d_p_rung_advance(a.t.cell[d], offset);
@@ -92,8 +92,6 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
 /* What the thread of a line holds of its problem. */
 typedef struct {
     adi2d_p_rung_arrays a;
-    const adi2d_problem *problem;
-    const adi2d_model_parameters *parameters;
     adi2d_p_step_data step_data;
     int n[2], step, changes; /* changes: whether F at the step's end differs from that at its start */
 } adi2d_p_rung_line;
@@ -102,32 +100,29 @@ TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int whic
 {
     adi2d_p_rung_line l;
     l.a = adi2d_p_rung_of(launch, which);
-    l.problem = &launch.chip.batch.problem[which], l.parameters = &launch.chip.parameters[which];
-    l.n[0] = l.a.t.plan->points[0], l.n[1] = l.a.t.plan->points[1], l.step = step;
-    l.step_data = l.a.t.step_data[step];
+    l.n[0] = l.a.t.found->points[0], l.n[1] = l.a.t.found->points[1], l.step = step;
+    l.step_data = l.a.step_data[step];
     l.changes = !l.step_data.of.time_independent;
-    for (int f = 0; f < 4; f++) l.changes |= l.problem->face[f / 2][f % 2] == FD_SLOPE;
+    for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
     return l;
 }
 
 /* Returns whether there is a step of that number, with such a stage. */
-TB_D int adi2d_p_rung_due(const adi2d_p_tables &t, int step, int second)
+TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
 {
-    return !t.plan->status.what && step < t.plan->steps && second < t.step_data[step].of.stages;
+    return !a.t.found->status.what && step < a.t.found->steps && second < a.step_data[step].of.stages;
 }
 
 /* Returns the terms at point (i, j), at the start (end 0) or the end of the step. */
-TB_D adi2d_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int end, int i, int j)
+TB_D fd_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int end, int i, int j)
 {
-    return adi2d_p_terms(&l.a.t, i, j, l.a.t.time + (2 * l.step + end) * ADI2D_P_OF_T);
+    return adi2d_p_terms(&l.a.t, i, j, fd_p_time_of(&l.a.t, l.step, end));
 }
 
 /* Returns what a face is given. */
 TB_D tb_real adi2d_p_rung_given(const adi2d_p_rung_line &l, int axis, int side, int end, int i, int j)
 {
-    const fd_step *step = &l.a.t.step[l.step];
-    return (tb_real)adi2d_p_face(l.parameters, axis, side, l.a.t.x[1 - axis][axis ? i : j],
-                                 end ? step->to : step->from);
+    return adi2d_p_given(&l.a.t, axis, side, axis ? i : j, end ? l.step_data.to : l.step_data.from);
 }
 
 /* Returns whether a face of that kind adds something to F. */
@@ -141,25 +136,24 @@ TB_D int adi2d_p_rung_adds(int kind)
 TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end, int i, int j, const tb_real *v,
                              const int *along, tb_real *f)
 {
-    const tb_real *time = l.a.t.time + (2 * l.step + end) * ADI2D_P_OF_T;
+    const tb_real *time = fd_p_time_of(&l.a.t, l.step, end);
     const tb_real *here = v + i * along[0] + j * along[1];
     for (int axis = first_axis; axis < 2; axis++) {
         const int at = axis ? j : i, last = at == l.n[axis] - 1, in = last ? -along[axis] : along[axis];
         if (at > 0 && !last) continue;
-        const int kind = l.problem->face[axis][last];
+        const int kind = l.a.t.problem->face[axis][last];
         if (!adi2d_p_rung_adds(kind)) continue;
         tb_real given = kind == FD_SLOPE ? adi2d_p_rung_given(l, axis, last, end, i, j) : 0;
-        f[1 + axis] += adi2d_p_at_face(l.problem, &l.a.t, axis, last, i, j, time, given, here[in], here[2 * in]);
+        f[1 + axis] += adi2d_p_at_face(&l.a.t, axis, last, i, j, time, given, here[in], here[2 * in]);
     }
 }
 
 /* Computes F_0, F_1 and F_2 at a point from the nine values around it, without what faces add. */
-TB_D void adi2d_p_rung_apply(fd_cell x, fd_cell y, const adi2d_terms &terms, const tb_real *nine, tb_real *f)
+TB_D void adi2d_p_rung_apply(fd_cell x, fd_cell y, const fd_terms &terms, const tb_real *nine, tb_real *f)
 {
-    const tb_real kill = terms.kill / 2 * nine[4];
-    f[0] = adi2d_model_mixed ? terms.mixed * fd_lane_mixed(x, y, nine) : 0;
-    f[1] = fd_lane_apply(adi2d_p_row(0, x, terms), nine[3], nine[4], nine[5]) - kill;
-    f[2] = fd_lane_apply(adi2d_p_row(1, y, terms), nine[1], nine[4], nine[7]) - kill;
+    f[0] = FD_MODEL_MIXED ? terms.mixed[0] * fd_lane_mixed(x, y, nine) : 0;
+    f[1] = adi2d_p_along(0, x, terms, nine[3], nine[4], nine[5]);
+    f[2] = adi2d_p_along(1, y, terms, nine[1], nine[4], nine[7]);
 }
 
 /* A row of a line: matrix, right-hand side, and what a third point has in it at a face that is FD_DEGENERATE. */
@@ -169,14 +163,14 @@ typedef struct {
 
 /* Computes the matrix row along an axis at (i, j), from terms at the step's end; may_be, a literal, says whether it may
    be a boundary row. before is the value that the solution is the difference from. */
-TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, fd_cell cell, const adi2d_terms &terms,
+TB_D void adi2d_p_rung_matrix(const adi2d_p_rung_line &l, int axis, int may_be, fd_cell cell, const fd_terms &terms,
                               int i, int j, tb_real before, adi2d_p_rung_row *row)
 {
     const int at = axis ? j : i, last = at == l.n[axis] - 1, at_face = may_be && (at == 0 || last);
-    adi2d_p_matrix(adi2d_p_row(axis, cell, terms), at_face, l.step_data.of.size, terms.kill, &row->a, &row->b, &row->c);
+    adi2d_p_matrix(fd_p_row(axis, cell, terms), at_face, l.step_data.of.size, terms.kill, &row->a, &row->b, &row->c);
     row->third = 0;
     if (!at_face) return;
-    const int kind = l.problem->face[axis][last];
+    const int kind = l.a.t.problem->face[axis][last];
     if (kind == FD_VALUE) {
         row->a = row->c = 0, row->b = 1;
         row->d = adi2d_p_rung_given(l, axis, last, 1, i, j) - before;
@@ -262,7 +256,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     enum { ahead = TB_BYTES == 4 ? 4 : 2 };
     __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
     const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which).t, step, second)) return;
+    if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which), step, second)) return;
     const adi2d_p_rung_line l = adi2d_p_rung_line_of(launch, which, step);
     const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, j = first + lane;
     if (first >= l.n[1]) return;
@@ -270,7 +264,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     const int along[2] = {across ? l.n[1] : 1, across ? 1 : n}, line = valid_j * along[1];
     const int below = valid_j > 0 ? -along[1] : 0, above = valid_j < l.n[1] - 1 ? along[1] : 0;
     const tb_real *v[2] = {l.a.u[across] + line, l.a.z[across] + line}, *multiplier = l.a.multiplier[across] + line;
-    const int american = l.problem->exercise == FD_AMERICAN, about = second && l.step_data.of.about;
+    const int american = l.a.t.problem->exercise == FD_AMERICAN, about = second && l.step_data.of.about;
     const fd_cell cell_y = l.a.t.cell[1][valid_j];
 
     /* The nine values around a point are three columns of three. */
@@ -285,7 +279,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
        */
     auto make = [&](int i, int changes, int may_be, const tb_real *of_u, const tb_real *of_z, adi2d_p_rung_row *row) {
         const fd_cell cell = l.a.t.cell[0][i];
-        const adi2d_terms end = adi2d_p_rung_terms(l, 1, i, valid_j);
+        const fd_terms end = adi2d_p_rung_terms(l, 1, i, valid_j);
         tb_real nine[9], f[3], later[3], before;
         nine_of(of_u, nine);
         before = nine[4];
@@ -341,7 +335,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     /* Lines along a face that adds something to F take their rows one by one. */
     int plain = 1;
     for (int side = 0; side < 2; side++)
-        if (valid_j == (side ? l.n[1] - 1 : 0) && adi2d_p_rung_adds(l.problem->face[1][side])) plain = 0;
+        if (valid_j == (side ? l.n[1] - 1 : 0) && adi2d_p_rung_adds(l.a.t.problem->face[1][side])) plain = 0;
     adi2d_p_rung_thomas<ahead>(n, j < l.n[1], plain, along[0], l.a.upper + line, l.a.right + line, row, rows, none, put,
                                flush);
 }
@@ -352,25 +346,25 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
 {
     __shared__ tb_real tiles[across ? ADI2D_P_RUNG_THREADS / 32 : 1][across ? 32 : 1][33];
     const int which = (int)blockIdx.x / launch.blocks, warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which).t, step, second)) return;
+    if (!adi2d_p_rung_due(adi2d_p_rung_of(launch, which), step, second)) return;
     const adi2d_p_rung_line l = adi2d_p_rung_line_of(launch, which, step);
     const int first = ((int)blockIdx.x % launch.blocks) * ADI2D_P_RUNG_THREADS + 32 * warp, i = first + lane;
     if (first >= l.n[0]) return;
     enum { ahead = 8 };
     const int n = l.n[1], valid = i < l.n[0], valid_i = valid ? i : 0, stride = l.n[0], along[2] = {1, stride};
     const int about = second && l.step_data.of.about, last = second == l.step_data.of.stages - 1;
-    const int exercise = last ? l.problem->exercise : FD_EUROPEAN;
+    const int exercise = last ? l.a.t.problem->exercise : FD_EUROPEAN;
     const tb_real *u = l.a.u[0] + valid_i, *w = about ? l.a.z[0] + valid_i : u, *final = l.a.t.final + valid_i;
     tb_real *to = last ? l.a.u[0] + valid_i : l.a.z[0] + valid_i, *multiplier = l.a.multiplier[0] + valid_i,
             *e = l.a.e + valid_i;
     /* The solve along x has set a line along a face whose value is given. */
-    const int given = (valid_i == 0 || valid_i == l.n[0] - 1) && l.problem->face[0][valid_i > 0] == FD_VALUE;
+    const int given = (valid_i == 0 || valid_i == l.n[0] - 1) && l.a.t.problem->face[0][valid_i > 0] == FD_VALUE;
     const fd_cell cell_x = l.a.t.cell[0][valid_i];
     int lost = -1;
 
     auto make = [&](int j, int changes, int may_be, adi2d_p_rung_row *row) {
         const fd_cell cell = l.a.t.cell[1][j];
-        const adi2d_terms end = adi2d_p_rung_terms(l, 1, valid_i, j);
+        const fd_terms end = adi2d_p_rung_terms(l, 1, valid_i, j);
         row->d = e[j * stride];
         if (changes && !about) {
             tb_real f[3], later[3], nine[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
@@ -406,7 +400,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
         tb_real value = before + x;
         if (exercise != FD_EUROPEAN && valid) {
             tb_real more = multiplier[at];
-            value = fd_lane_exercise(exercise, l.step_data.of.dt, final[at], value, &more);
+            const tb_real pays = adi2d_p_pays(&l.a.t, i, j, l.step_data.to, final[at]);
+            value = fd_lane_exercise(exercise, l.step_data.of.dt, pays, value, &more);
             multiplier[at] = more;
         }
         if (valid) {
@@ -428,14 +423,19 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_y(adi2d_p_
     if (last && lost >= 0) atomicMin(l.a.lost, (unsigned long long)step << 32 | (unsigned long long)lost);
 }
 
-/* Returns value and derivatives at the spot. */
-TB_D adi2d_values adi2d_p_rung_values(const adi2d_p_rung_arrays &a)
+/* Writes the results of a time, 0 or 1 + a date, by a block. */
+TB_D void adi2d_p_rung_record(const adi2d_p_rung &launch, const adi2d_p_rung_arrays &a, int time)
 {
-    const fd_weights *at = a.t.plan->at;
-    tb_real around[16];
-    for (int k = 0; k < 16; k++)
-        around[k] = a.u[0][(size_t)(at[1].first + k / 4) * (size_t)a.t.plan->points[0] + (size_t)(at[0].first + k % 4)];
-    return adi2d_p_values(a.t.plan, around);
+    const fd_batch &batch = launch.chip.batch;
+    const size_t at = (size_t)blockIdx.x * (size_t)(1 + batch.dates) + (size_t)time;
+    const int n0 = a.t.found->points[0], n1 = a.t.found->points[1], row = batch.points[0];
+    const long long stride[2] = {1, n0};
+    for (int s = (int)threadIdx.x; s < batch.spots; s += (int)blockDim.x)
+        batch.values[at * (size_t)batch.spots + (size_t)s] = fd_p_values_at(&a.t, s, a.u[0], stride);
+    if (!batch.grid) return;
+    tb_real *grid = (tb_real *)batch.grid + at * (size_t)row * (size_t)batch.points[1];
+    for (int k = (int)threadIdx.x; k < row * batch.points[1]; k += (int)blockDim.x)
+        grid[k] = k % row < n0 && k / row < n1 ? a.u[0][k % row + k / row * n0] : fd_p_nan();
 }
 
 /* Applies the events at the date that ends a step, if one does. A block a problem. */
@@ -444,30 +444,26 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
 {
     const int which = (int)blockIdx.x, threads = (int)blockDim.x;
     const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, which);
-    const adi2d_problem *problem = &launch.chip.batch.problem[which];
-    if (!adi2d_p_rung_due(a.t, step, 0) || a.t.step_data[step].of.date < 0 || !problem->at_date) return;
-    const int date = a.t.step_data[step].of.date, n0 = a.t.plan->points[0], n1 = a.t.plan->points[1], all = n0 * n1;
-    int added = 0;
-    const fd_date event = problem->at_date[date];
+    if (!adi2d_p_rung_due(a, step, 0)) return;
+    const int date = a.step_data[step].of.date, n0 = a.t.found->points[0], n1 = a.t.found->points[1], all = n0 * n1;
+    const fd_date *event = fd_p_event(a.t.problem, date);
     const double *x = a.t.x[0];
+    int added = 0;
+    if (!event) return;
     for (int at = (int)threadIdx.x; at < all; at += threads) {
         const int i = at % n0, j = at / n0;
-        tb_real value = a.u[0][at], final = a.t.final[at];
+        tb_real value = a.u[0][at];
         fd_weights from;
-        if ((event.what & FD_SHIFT) && !fd_interpolate(n0, x, fd_shifted(&event, x[i], x[0], x[n0 - 1]), &from)) {
+        if ((event->what & FD_SHIFT) && !fd_interpolate(n0, x, fd_shifted(event, x[i], x[0], x[n0 - 1]), &from)) {
             double sum = 0;
             for (int m = 0; m < 4; m++) sum += from.value[m] * (double)a.u[0][j * n0 + from.first + m];
             value = (tb_real)sum;
         }
-        if (event.what & FD_CHANGE_VALUES) {
-            const double before = (double)value;
-            value = (tb_real)adi2d_p_change(&launch.chip.parameters[which], date, x[i], a.t.x[1][j], before);
-            added = fd_p_larger(added, fd_p_added(before, (double)value));
-        }
-        a.e[at] = value = fd_lane_at_date(event.what, problem->exercise, final, value, &a.multiplier[0][at]);
+        a.e[at] = value = adi2d_p_changed(&a.t, date, a.step_data[step].to, i, j, value, a.t.final[at],
+                                          &a.multiplier[0][at], &added);
         if (!trid_finite(value)) atomicMin(a.lost, (unsigned long long)step << 32 | (unsigned long long)at);
     }
-    if (added) fd_p_most(&a.t.plan->given, added);
+    if (added) fd_p_most(&a.t.found->given, added);
     __syncthreads();
     for (int at = (int)threadIdx.x; at < all; at += threads) {
         const int turned = at % n0 * n1 + at / n0;
@@ -475,9 +471,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_dat
         a.multiplier[1][turned] = a.multiplier[0][at];
     }
     __syncthreads();
-    if ((event.what & FD_RECORD) && threadIdx.x == 0)
-        launch.chip.batch.values[(size_t)which * (size_t)(1 + launch.chip.batch.dates) + (size_t)(1 + date)] =
-            adi2d_p_rung_values(a);
+    if (event->what & FD_RECORD) adi2d_p_rung_record(launch, a, 1 + date);
 }
 
 /* Sets the first values of a prepared problem; across: also with neighbours along y side by side. A block a problem. */
@@ -486,8 +480,8 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_sta
 {
     const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, (int)blockIdx.x);
     if (threadIdx.x == 0) *a.lost = ~0ull;
-    if (a.t.plan->status.what) return;
-    const int n0 = a.t.plan->points[0], n1 = a.t.plan->points[1];
+    if (a.t.found->status.what) return;
+    const int n0 = a.t.found->points[0], n1 = a.t.found->points[1];
     for (int at = (int)threadIdx.x; at < n0 * n1; at += (int)blockDim.x) {
         const int turned = at % n0 * n1 + at / n0;
         a.u[0][at] = a.t.final[at], a.multiplier[0][at] = 0;
@@ -501,21 +495,21 @@ template <int>
 TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_finish(adi2d_p_rung launch)
 {
     __shared__ int wrong, largest;
-    const int which = (int)blockIdx.x, threads = (int)blockDim.x, row = launch.chip.batch.points[0];
+    const int which = (int)blockIdx.x, threads = (int)blockDim.x;
     const adi2d_p_rung_arrays a = adi2d_p_rung_of(launch, which);
-    const int n0 = a.t.plan->points[0], n1 = a.t.plan->points[1];
-    fd_status status = a.t.plan->status;
+    const int n0 = a.t.found->points[0], n1 = a.t.found->points[1];
+    fd_status status = a.t.found->status;
     if (!status.what && *a.lost != ~0ull) {
         const int step = (int)(*a.lost >> 32), at = (int)(*a.lost & 0xffffffffu), not_dominant = status.not_dominant;
         if (threadIdx.x == 0) wrong = FD_P_NONE;
         __syncthreads();
         for (int k = (int)threadIdx.x; k < 2 * n0 * n1; k += threads)
-            if (!adi2d_p_finite(
-                    adi2d_p_terms(&a.t, k / 2 % n0, k / 2 / n0, a.t.time + (2 * step + k % 2) * ADI2D_P_OF_T)))
+            if (!fd_p_terms_finite(
+                    adi2d_p_terms(&a.t, k / 2 % n0, k / 2 / n0, fd_p_time_of(&a.t, step, k % 2))))
                 fd_p_least(&wrong, k / 2);
         __syncthreads();
-        status = wrong != FD_P_NONE ? adi2d_p_status(FD_MODEL_NAN, 0, -1, wrong % n0, wrong / n0, step)
-                                    : adi2d_p_status(FD_NOT_SOLVED, 0, -1, at % n0, at / n0, step);
+        status = wrong != FD_P_NONE ? fd_status_of(FD_MODEL_NAN, 0, -1, wrong % n0, wrong / n0, -1, step)
+                                    : fd_status_of(FD_NOT_SOLVED, 0, -1, at % n0, at / n0, -1, step);
         status.not_dominant = not_dominant;
     } else if (!status.what) {
         int own = 0;
@@ -524,26 +518,22 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_SET_UP_THREADS) adi2d_p_rung_fin
         for (int k = (int)threadIdx.x; k < n0 * n1; k += threads) own = fd_p_larger(own, (double)a.u[0][k]);
         fd_p_most(&largest, own);
         __syncthreads();
-        fd_p_grown(&status, a.t.plan->given, largest);
+        fd_p_grown(&status, a.t.found->given, largest);
     }
     if (threadIdx.x == 0) launch.chip.batch.status[which] = status;
     if (status.what) {
-        adi2d_p_fill_nan(&launch.chip.batch, which, (int)threadIdx.x, threads);
+        fd_p_fill_nan(&launch.chip.batch, which, (int)threadIdx.x, threads);
         return;
     }
-    tb_real *grid = (tb_real *)launch.chip.batch.grid;
-    if (grid) grid += (size_t)which * (size_t)row * (size_t)launch.chip.batch.points[1];
-    for (int k = (int)threadIdx.x; k < n0 * n1 && grid; k += threads) grid[k / n0 * row + k % n0] = a.u[0][k];
-    if (threadIdx.x == 0)
-        launch.chip.batch.values[(size_t)which * (size_t)(1 + launch.chip.batch.dates)] = adi2d_p_rung_values(a);
+    adi2d_p_rung_record(launch, a, 0);
 }
 
 /* Launches all kernels of a rung. */
 template <int across>
-static inline cudaError_t adi2d_p_rung_march(const adi2d_batch *batch, const adi2d_model_parameters *parameters,
+static inline cudaError_t adi2d_p_rung_march(const fd_batch *batch, const fd_model_parameters *parameters,
                                              void *memory, cudaStream_t stream)
 {
-    if (adi2d_check(batch) || (batch->problems > 0 && (!parameters || !memory))) return adi2d_p_refuse(batch, stream);
+    if (adi2d_p_refused(batch, parameters, memory, stream)) return cudaErrorInvalidValue;
     if (batch->problems == 0) return cudaSuccess;
     adi2d_p_rung launch;
     memset(&launch, 0, sizeof launch);
@@ -577,7 +567,7 @@ static inline cudaError_t adi2d_p_rung_march(const adi2d_batch *batch, const adi
 /* Returns how many bytes of device memory MODEL_naive and MODEL_coalesced need; 0 if adi2d_check refuses the batch,
    whose pointers may still be null. */
 template <int = 0>
-static inline size_t adi2d_rung_bytes(const adi2d_batch *batch)
+static inline size_t adi2d_rung_bytes(const fd_batch *batch)
 {
     return adi2d_p_sizes(batch) ? 0 : (size_t)batch->problems * adi2d_p_rung_lay_out(batch, NULL, NULL);
 }
@@ -591,7 +581,7 @@ static inline size_t adi2d_rung_bytes(const adi2d_batch *batch)
    Cost     two launches a stage, and one a step where there are dates; in a first stage each point is read and written
             13 times */
 template <int = 0>
-static inline cudaError_t adi2d_naive(const adi2d_batch *batch, const adi2d_model_parameters *parameters, void *memory,
+static inline cudaError_t adi2d_naive(const fd_batch *batch, const fd_model_parameters *parameters, void *memory,
                                       cudaStream_t stream)
 {
     return adi2d_p_rung_march<0>(batch, parameters, memory, stream);
@@ -602,10 +592,8 @@ static inline cudaError_t adi2d_naive(const adi2d_batch *batch, const adi2d_mode
    Needs, Leaves, Returns as MODEL_naive
    Cost     as MODEL_naive, and each point is written once more */
 template <int = 0>
-static inline cudaError_t adi2d_coalesced(const adi2d_batch *batch, const adi2d_model_parameters *parameters,
+static inline cudaError_t adi2d_coalesced(const fd_batch *batch, const fd_model_parameters *parameters,
                                           void *memory, cudaStream_t stream)
 {
     return adi2d_p_rung_march<1>(batch, parameters, memory, stream);
 }
-
-#endif /* TB_LAUNCHES */

@@ -1,16 +1,28 @@
 /* stages.h - a room of adi2d.h, read once a model and precision: the stages of a scheme on chip.
    MIT licence, see LICENSE. */
 
-#define adi2d_p_load_row ADI2D_OF(p_load_row)
-#define adi2d_p_store_row ADI2D_OF(p_store_row)
-#define adi2d_p_chip_x ADI2D_OF(p_chip_x)
-#define adi2d_p_columns ADI2D_OF(p_columns)
-#define adi2d_p_columns_of ADI2D_OF(p_columns_of)
-#define adi2d_p_column_of ADI2D_OF(p_column_of)
-#define adi2d_p_load_column ADI2D_OF(p_load_column)
-#define adi2d_p_chip_y ADI2D_OF(p_chip_y)
-
-#if TB_DEVICE_SCOPES
+#define adi2d_p_load_row FD_OF(p_2d_load_row)
+#define adi2d_p_store_row FD_OF(p_2d_store_row)
+#define adi2d_p_line FD_OF(p_2d_line)
+#define adi2d_p_point FD_OF(p_2d_point)
+#define adi2d_p_line_of FD_OF(p_2d_line_of)
+#define adi2d_p_chip_difference FD_OF(p_2d_chip_difference)
+#define adi2d_p_chip_load_around FD_OF(p_2d_chip_load_around)
+#define adi2d_p_number_pieces FD_OF(p_2d_number_pieces)
+#define adi2d_p_chip_x_rows FD_OF(p_2d_chip_x_rows)
+#define adi2d_p_chip_x_face FD_OF(p_2d_chip_x_face)
+#define adi2d_p_chip_x_ends FD_OF(p_2d_chip_x_ends)
+#define adi2d_p_chip_x FD_OF(p_2d_chip_x)
+#define adi2d_p_columns FD_OF(p_2d_columns)
+#define adi2d_p_columns_of FD_OF(p_2d_columns_of)
+#define adi2d_p_column_of FD_OF(p_2d_column_of)
+#define adi2d_p_load_column FD_OF(p_2d_load_column)
+#define adi2d_p_chip_matrix_y FD_OF(p_2d_chip_matrix_y)
+#define adi2d_p_chip_y_change FD_OF(p_2d_chip_y_change)
+#define adi2d_p_chip_y_changes FD_OF(p_2d_chip_y_changes)
+#define adi2d_p_chip_y_ends FD_OF(p_2d_chip_y_ends)
+#define adi2d_p_chip_y_add FD_OF(p_2d_chip_y_add)
+#define adi2d_p_chip_y FD_OF(p_2d_chip_y)
 
 /* Loads the per_lane points of a row from `first` on. */
 TB_D void adi2d_p_load_row(int per_lane, tb_real *row, int first, tb_real *v)
@@ -35,126 +47,192 @@ TB_D void adi2d_p_store_row(int per_lane, tb_real *row, int first, int valid, co
     }
 }
 
-/* Solves along x in stage s, from the differences on, which it forms of u in the first stage, or of z. */
-TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s, const fd_step *step)
+/* The line along x that a lane has in hand in stage s: points from `from` on, of row `local` of the block. */
+typedef struct {
+    const adi2d_p_step_data *data;
+    const tb_real *start, *end;    /* numbers of the step's start and end */
+    int s, about, american, keeps; /* keeps: what a second stage begins with is written */
+    int changes;                   /* anything along the axes changes from the step's start to its end */
+    int from, within;              /* lanes without points read some that exist, from `within` on */
+    int local, j, valid;
+} adi2d_p_line;
+
+/* A point: its cells, its numbers, and the nine values around it. */
+typedef struct {
+    fd_cell cell[2];
+    fd_numbers own[2];
+    tb_real nine[9];
+} adi2d_p_point;
+
+/* Returns the line's own numbers for all lines of a stage. */
+TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, int s, int from)
 {
-    const adi2d_p_step_data *data = (const adi2d_p_step_data *)(memory + h->step_data);
-    const tb_real *start = adi2d_p_array(memory, h->now), *end = start + ADI2D_P_OF_T, size = data->of.size;
-    const int width = h->width, lane = trid_block_thread() & (width - 1),
-              group = trid_block_thread() >> trid_log2(width);
-    const int groups = trid_block_threads() >> trid_log2(width), from = per_lane * lane, n = h->n[0], pitch = h->pitch;
+    const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
+    adi2d_p_line l;
+    l.data = data, l.start = adi2d_p_chip_time(h, memory, 0), l.end = adi2d_p_chip_time(h, memory, 1);
+    l.s = s, l.about = s > 0 && data->of.about, l.american = h->t.problem->exercise == FD_AMERICAN;
+    l.keeps = s == 0 && data->of.stages > 1, l.changes = s == 0 && adi2d_p_chip_changes(h, memory);
+    l.from = from, l.within = from < h->pitch ? from : 0;
+    l.local = l.j = l.valid = 0;
+    return l;
+}
+
+/* Computes a point's right-hand side from the nine values around it. *kept is what the second stage begins with: written
+   in the first stage, read in the second. more is what exercise adds in the first, in the second what u is above z. */
+TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point *p, fd_terms now, fd_terms later,
+                                     tb_real more, tb_real *kept)
+{
+    const tb_real *nine = p->nine, (*base)[4] = l->data->of.base;
+    const tb_real f0 = FD_MODEL_MIXED ? now.mixed[0] * fd_lane_mixed(p->cell[0], p->cell[1], nine) : 0;
+    const tb_real f1 = adi2d_p_along(0, p->cell[0], now, nine[3], nine[4], nine[5]);
+    const tb_real f2 = adi2d_p_along(1, p->cell[1], now, nine[1], nine[4], nine[7]);
+    if (l->s > 0) return *kept + base[1][2] * f0 + base[1][3] * (f1 + f2) + more;
+    tb_real d = base[0][0] * f0 + base[0][1] * (f1 + f2);
+    *kept = base[1][0] * f0 + base[1][1] * (f1 + f2);
+    if (l->changes) {
+        const tb_real change =
+            l->data->of.size * (adi2d_p_along(0, p->cell[0], later, nine[3], nine[4], nine[5]) - f1);
+        d += change;
+        if (!l->data->of.about) *kept += change;
+    }
+    *kept += more;
+    return d + more;
+}
+
+/* Loads the three rows around the line: v of this lane's points, left and right of its neighbours'. */
+TB_D void adi2d_p_chip_load_around(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
+                                   tb_real (*v)[TRID_MOST_ROWS], tb_real *left, tb_real *right)
+{
+    const int local = l->local, below = local > 0 ? local - 1 : l->j > 0 ? h->each : local;
+    const int above = local < h->rows - 1 ? local + 1 : l->j < h->n[1] - 1 ? h->each + 1 : local;
+    TB_UNROLL
+    for (int r = 0; r < 3; r++) {
+        const int at = r == 0 ? below : r == 1 ? local : above;
+        tb_real *row = adi2d_p_array(memory, l->s ? h->z : h->u) + at * h->pitch;
+        adi2d_p_load_row(per_lane, row, l->within, v[r]);
+        left[r] = __shfl_up_sync(TB_FULL_WARP, v[r][per_lane - 1], 1, h->width);
+        right[r] = __shfl_down_sync(TB_FULL_WARP, v[r][0], 1, h->width);
+    }
+}
+
+/* Loads piece q of the numbers of x. */
+TB_D void adi2d_p_number_pieces(const adi2d_p_chip *h, unsigned char *memory, int within, int q, adi2d_p_pieces *number)
+{
+    TB_UNROLL
+    for (int m = 0; m < fd_p_numbers(0); m++)
+        number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * h->pitch, within, q);
+}
+
+/* Forms the line's right-hand sides and its matrix, without what faces add. */
+TB_D void adi2d_p_chip_x_rows(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
+                              tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+{
+    const int lane = l->from / per_lane;
+    tb_real v[3][TRID_MOST_ROWS], left[3], right[3];
+    tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
+    tb_real *old_row = adi2d_p_array(memory, h->u) + l->local * h->pitch;
+    adi2d_p_point p;
+    p.cell[1] = adi2d_p_cell_of(h, memory, 1, l->j + l->j / per_lane);
+    adi2d_p_numbers_of_y(per_lane, h, memory, l->j, &p.own[1]);
+    adi2d_p_chip_load_around(per_lane, h, memory, l, v, left, right);
+    TB_UNROLL
+    for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
+        adi2d_p_pieces number[fd_p_numbers_x], kept, old;
+        adi2d_p_number_pieces(h, memory, l->within, q, number);
+        TB_UNROLL
+        for (int e = 0; e < ADI2D_P_PIECE; e++) kept.v[e] = 0;
+        if (l->s > 0 && l->valid) kept = *adi2d_p_piece_of(keep, l->within, q); /* other lanes' are being written */
+        if (l->about) old = *adi2d_p_piece_of(old_row, l->within, q);
+        TB_UNROLL
+        for (int e = 0; e < ADI2D_P_PIECE; e++) {
+            const int k = q * ADI2D_P_PIECE + e, i = l->from + k;
+            tb_real more = 0;
+            p.cell[0] = adi2d_p_cell_of(h, memory, 0, i + lane);
+            TB_UNROLL
+            for (int m = 0; m < fd_p_numbers(0); m++) p.own[0].number[m] = number[m].v[e];
+            TB_UNROLL
+            for (int r = 0; r < 3; r++) {
+                p.nine[3 * r] = k > 0 ? v[r][k - (k > 0)] : left[r];
+                p.nine[3 * r + 1] = v[r][k];
+                p.nine[3 * r + 2] = k < per_lane - 1 ? v[r][k + (k < per_lane - 1)] : right[r];
+            }
+            const fd_terms now = fd_p_terms(h->t.parameters, p.own, l->s ? l->end : l->start);
+            const fd_terms later = fd_p_terms(h->t.parameters, p.own, l->end);
+            if (l->s == 0 && l->american && i < h->n[0])
+                more = l->data->of.dt * h->multiplier[l->local * h->n[0] + i];
+            if (l->about) more = old.v[e] - p.nine[4];
+            d[k] = adi2d_p_chip_difference(l, &p, now, later, more, &kept.v[e]);
+            adi2d_p_matrix(fd_p_row(0, p.cell[0], later), 0, l->data->of.size, later.kill, &a[k], &b[k], &c[k]);
+        }
+        if (l->keeps && l->valid) *adi2d_p_piece_of(keep, l->within, q) = kept;
+    }
+}
+
+/* Adds what a face adds to F at the lane's points: along y to whole lines, along x to two points. */
+TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
+                              int axis, int side, tb_real *d)
+{
+    const adi2d_p_step_data *data = l->data;
+    const int kind = h->t.problem->face[axis][side], n = h->n[0], source = l->s ? h->z : h->u;
+    tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
+    if ((kind != FD_SLOPE && kind != FD_DEGENERATE) || (axis && l->j != (side ? h->n[1] - 1 : 0))) return;
+    TB_LOOP
+    for (int m = 0; m < per_lane; m++) {
+        const int i = l->from + m;
+        if (i >= n || (!axis && i != (side ? n - 1 : 0))) continue;
+        const tb_real more = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->s ? l->end : l->start,
+                                                 l->s ? data->to : data->from);
+        tb_real late = 0;
+        if (l->changes && !axis)
+            late = adi2d_p_chip_source(h, memory, source, axis, side, i, l->j, l->end, data->to) - more;
+        const tb_real add = (l->s ? data->of.base[1][3] : data->of.base[0][1]) * more + data->of.size * late;
+        TB_UNROLL
+        for (int k = 0; k < per_lane; k++)
+            if (k == m) d[k] += add;
+        if (l->keeps && l->valid)
+            keep[adi2d_p_swizzle(i)] += data->of.base[1][1] * more + (data->of.about ? 0 : data->of.size * late);
+    }
+}
+
+/* Writes the boundary rows of the line. */
+TB_D void adi2d_p_chip_x_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_line *l,
+                              tb_real *a, tb_real *b, tb_real *c, tb_real *d)
+{
+    const int n = h->n[0], lane = l->from / per_lane;
+    const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, h->width);
+    const tb_real *w = adi2d_p_array(memory, l->about ? h->z : h->u) + l->local * h->pitch;
+    if (lane == 0)
+        adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, l->j, 0, l->end, l->data->to, d[1], w[0], a, b, c, d);
+    if (lane == (n - 1) / per_lane) {
+        const int k = n - 1 - l->from;
+        tb_real near_by = before;
+        TB_UNROLL
+        for (int m = 0; m < per_lane; m++)
+            if (m + 1 == k) near_by = d[m];
+        adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, l->j, k, l->end, l->data->to, near_by,
+                          w[adi2d_p_swizzle(n - 1)], a, b, c, d);
+    }
+}
+
+/* Solves along x in stage s, from the differences on, which it forms of u in the first stage, or of z. */
+TB_D void adi2d_p_chip_x(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
+{
+    const int width = h->width, lane = trid_block_thread() & (width - 1), rows = h->rows;
+    const int group = trid_block_thread() >> trid_log2(width), groups = trid_block_threads() >> trid_log2(width);
     const int whole = (trid_block_thread() & ~31) >> trid_log2(width); /* the warp's first line */
-    const int within = from < pitch ? from : 0;                        /* lanes without points read some that exist */
-    const int american = h->problem->exercise == FD_AMERICAN, about = s > 0 && data->of.about;
-    const int changes = s == 0 && adi2d_p_chip_changes(h, memory), source = s ? h->z : h->u;
-    const int rows = h->rows, first = h->first, keeps = s == 0 && data->of.stages > 1;
-    adi2d_p_chip_halo(h, memory, source);
+    adi2d_p_line l = adi2d_p_line_of(h, memory, s, per_lane * lane);
+    adi2d_p_chip_halo(h, memory, s ? h->z : h->u);
     TB_LOOP
     for (int base = 0; base + whole < rows; base += groups) {
-        const int valid = base + group < rows && from < n, local = base + group < rows ? base + group : rows - 1;
-        const int j = first + local, below = local > 0 ? local - 1 : j > 0 ? h->each : local;
-        const int above = local < rows - 1 ? local + 1 : j < h->n[1] - 1 ? h->each + 1 : local;
-        tb_real v[3][TRID_MOST_ROWS], left[3], right[3], y[ADI2D_P_OF_Y + 1];
         tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
-        const fd_cell cell_y = adi2d_p_cell_of(h, memory, 1, j + j / per_lane);
-        adi2d_p_numbers_of_y(per_lane, h, memory, j, y);
-        TB_UNROLL
-        for (int r = 0; r < 3; r++) {
-            tb_real *row = adi2d_p_array(memory, source) + (r == 0 ? below : r == 1 ? local : above) * pitch;
-            adi2d_p_load_row(per_lane, row, within, v[r]);
-            left[r] = __shfl_up_sync(TB_FULL_WARP, v[r][per_lane - 1], 1, width);
-            right[r] = __shfl_down_sync(TB_FULL_WARP, v[r][0], 1, width);
-        }
-        tb_real *keep = adi2d_p_array(memory, h->g) + local * pitch;
-        tb_real *old_row = adi2d_p_array(memory, h->u) + local * pitch;
-        TB_UNROLL
-        for (int q = 0; q < per_lane / ADI2D_P_PIECE; q++) {
-            adi2d_p_pieces number[ADI2D_P_OF_X + 1], kept, old;
-            TB_UNROLL
-            for (int m = 0; m < ADI2D_P_OF_X; m++)
-                number[m] = *adi2d_p_piece_of(adi2d_p_array(memory, h->number[0]) + m * pitch, within, q);
-            TB_UNROLL
-            for (int e = 0; e < ADI2D_P_PIECE; e++) kept.v[e] = 0;
-            if (s > 0 && valid) kept = *adi2d_p_piece_of(keep, within, q); /* those of other lanes are being written */
-            if (about) old = *adi2d_p_piece_of(old_row, within, q);
-            TB_UNROLL
-            for (int e = 0; e < ADI2D_P_PIECE; e++) {
-                const int k = q * ADI2D_P_PIECE + e;
-                const fd_cell cell = adi2d_p_cell_of(h, memory, 0, from + lane + k);
-                tb_real x[ADI2D_P_OF_X + 1], nine[9];
-                TB_UNROLL
-                for (int m = 0; m < ADI2D_P_OF_X; m++) x[m] = number[m].v[e];
-                TB_UNROLL
-                for (int r = 0; r < 3; r++) {
-                    nine[3 * r] = k > 0 ? v[r][k - (k > 0)] : left[r];
-                    nine[3 * r + 1] = v[r][k];
-                    nine[3 * r + 2] = k < per_lane - 1 ? v[r][k + (k < per_lane - 1)] : right[r];
-                }
-                adi2d_terms now = {{0, 0}, {0, 0}, 0, 0}, later = {{0, 0}, {0, 0}, 0, 0};
-                adi2d_model_terms(x, y, s ? end : start, &now);
-                adi2d_model_terms(x, y, end, &later);
-                tb_real f0 = 0;
-                if (adi2d_model_mixed) f0 = now.mixed * fd_lane_mixed(cell, cell_y, nine);
-                tb_real f1 = adi2d_p_along(0, cell, now, nine[3], nine[4], nine[5]);
-                tb_real f2 = adi2d_p_along(1, cell_y, now, nine[1], nine[4], nine[7]);
-                if (s == 0) {
-                    d[k] = data->of.base[0][0] * f0 + data->of.base[0][1] * (f1 + f2);
-                    kept.v[e] = data->of.base[1][0] * f0 + data->of.base[1][1] * (f1 + f2);
-                    if (changes) {
-                        tb_real more = size * (adi2d_p_along(0, cell, later, nine[3], nine[4], nine[5]) - f1);
-                        d[k] += more;
-                        if (!data->of.about) kept.v[e] += more;
-                    }
-                    if (american && from + k < n) {
-                        tb_real multiplier = data->of.dt * h->multiplier[local * n + from + k];
-                        d[k] += multiplier;
-                        kept.v[e] += multiplier;
-                    }
-                } else {
-                    d[k] = kept.v[e] + data->of.base[1][2] * f0 + data->of.base[1][3] * (f1 + f2);
-                    if (about) d[k] += old.v[e] - nine[4];
-                }
-                adi2d_p_matrix(adi2d_p_row(0, cell, later), 0, size, later.kill, &a[k], &b[k], &c[k]);
-            }
-            if (keeps && valid) *adi2d_p_piece_of(keep, within, q) = kept;
-        }
-        /* Faces add along y to whole lines, along x to two points. */
+        l.valid = base + group < rows && l.from < h->n[0], l.local = base + group < rows ? base + group : rows - 1;
+        l.j = h->first + l.local;
+        adi2d_p_chip_x_rows(per_lane, h, memory, &l, a, b, c, d);
         TB_LOOP
-        for (int f = 0; f < 4; f++) {
-            const int axis = f / 2, side = f % 2, kind = h->problem->face[axis][side];
-            if (kind != FD_SLOPE && kind != FD_DEGENERATE) continue;
-            if (axis && j != (side ? h->n[1] - 1 : 0)) continue;
-            TB_LOOP
-            for (int m = 0; m < per_lane; m++) {
-                const int i = from + m;
-                if (i >= n || (!axis && i != (side ? n - 1 : 0))) continue;
-                const tb_real more = adi2d_p_chip_source(h, memory, source, axis, side, i, j, s ? end : start,
-                                                         s ? step->to : step->from);
-                tb_real late = 0;
-                if (changes && !axis)
-                    late = adi2d_p_chip_source(h, memory, source, axis, side, i, j, end, step->to) - more;
-                const tb_real add = (s ? data->of.base[1][3] : data->of.base[0][1]) * more + size * late;
-                TB_UNROLL
-                for (int k = 0; k < per_lane; k++)
-                    if (k == m) d[k] += add;
-                if (keeps && valid)
-                    keep[adi2d_p_swizzle(i)] += data->of.base[1][1] * more + (data->of.about ? 0 : size * late);
-            }
-        }
-        const tb_real before = __shfl_up_sync(TB_FULL_WARP, d[per_lane - 1], 1, width);
-        const tb_real *w = adi2d_p_array(memory, about ? h->z : h->u) + local * pitch;
-        if (lane == 0) adi2d_p_chip_face(per_lane, h, memory, 0, 0, 0, j, 0, end, step->to, d[1], w[0], a, b, c, d);
-        if (lane == (n - 1) / per_lane) {
-            const int k = n - 1 - from;
-            tb_real near_by = before;
-            TB_UNROLL
-            for (int m = 0; m < per_lane; m++)
-                if (m + 1 == k) near_by = d[m];
-            adi2d_p_chip_face(per_lane, h, memory, 0, 1, n - 1, j, k, end, step->to, near_by, w[adi2d_p_swizzle(n - 1)],
-                              a, b, c, d);
-        }
+        for (int f = 0; f < 4; f++) adi2d_p_chip_x_face(per_lane, h, memory, &l, f / 2, f % 2, d);
+        adi2d_p_chip_x_ends(per_lane, h, memory, &l, a, b, c, d);
         trid_warp_hybrid(per_lane, width, per_lane * width, a, b, c, d);
-        adi2d_p_store_row(per_lane, adi2d_p_array(memory, s ? h->g : h->z) + local * pitch, within, valid, d);
+        adi2d_p_store_row(per_lane, adi2d_p_array(memory, s ? h->g : h->z) + l.local * h->pitch, l.within, l.valid, d);
     }
 }
 
@@ -204,107 +282,139 @@ TB_D void adi2d_p_load_column(int per_lane, int valid, int own_rows, const tb_re
     }
 }
 
-/* Solves along y in stage s, and adds the solution: into u at the end of the last stage, else into z. */
-TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s, const fd_step *step)
+/* Computes rows my.from + k of 1 - size A_2, of a column whose numbers of x are own[0]. */
+TB_D void adi2d_p_chip_matrix_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int from, fd_numbers *own,
+                                const tb_real *now, tb_real *a, tb_real *b, tb_real *c)
 {
-    const adi2d_p_step_data *data = (const adi2d_p_step_data *)(memory + h->step_data);
-    const tb_real *start = adi2d_p_array(memory, h->now), *end = start + ADI2D_P_OF_T, size = data->of.size;
-    const int n = h->n[1], about = s > 0 && data->of.about, changes = !about && adi2d_p_chip_changes(h, memory);
+    const tb_real size = adi2d_p_chip_data(h, memory)->of.size;
+    TB_UNROLL
+    for (int k = 0; k < per_lane; k++) {
+        adi2d_p_numbers_of_y(per_lane, h, memory, from + k, &own[1]);
+        const fd_terms terms = fd_p_terms(h->t.parameters, own, now);
+        const fd_cell cell = adi2d_p_cell_of(h, memory, 1, from + from / per_lane + k);
+        adi2d_p_matrix(fd_p_row(1, cell, terms), 0, size, terms.kill, &a[k], &b[k], &c[k]);
+    }
+}
+
+/* Returns by how much F_2 at row j of column i changes from the step's start to its end, from the three values there,
+   without what faces add. */
+TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned char *memory, fd_numbers *own, int j,
+                                   tb_real below, tb_real here, tb_real above)
+{
+    const fd_cell cell = adi2d_p_cell_of(h, memory, 1, j + j / per_lane);
+    adi2d_p_numbers_of_y(per_lane, h, memory, j, &own[1]);
+    const fd_terms now = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 0));
+    const fd_terms later = fd_p_terms(h->t.parameters, own, adi2d_p_chip_time(h, memory, 1));
+    return adi2d_p_along(1, cell, later, below, here, above) - adi2d_p_along(1, cell, now, below, here, above);
+}
+
+/* Adds what F_2 of w changes in the step to the right-hand sides of column i, whose numbers of x are own[0], and to that
+   of the last point's neighbour, if another thread holds it. */
+TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                                 int w_of, int i, fd_numbers *own, tb_real *near_by, tb_real *d)
+{
+    const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
+    const int n = h->n[1], from = my->from, row = h->pitch * (int)sizeof(tb_real);
+    const int low = from > 0 ? from - 1 : 0, high = from + per_lane < n ? from + per_lane : n - 1;
+    trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
+    tb_real below = adi2d_p_value_of(h, memory, w_of, i, low), here = trid_cluster_load(w);
+    const tb_real after = adi2d_p_value_of(h, memory, w_of, i, high);
+    if (from == n - 1) {
+        const tb_real beyond = adi2d_p_value_of(h, memory, w_of, i, n - 3);
+        *near_by += data->of.size * adi2d_p_chip_y_change(per_lane, h, memory, own, n - 2, beyond, below, here);
+    }
+    TB_UNROLL
+    for (int k = 0; k < per_lane; k++) {
+        const tb_real above = k < per_lane - 1 ? trid_cluster_load(w + (k + 1) * row) : after;
+        d[k] += data->of.size * adi2d_p_chip_y_change(per_lane, h, memory, own, from + k, below, here, above);
+        below = here, here = above;
+    }
+    TB_LOOP
+    for (int side = 0; side < 2; side++) {
+        const int j = side ? n - 1 : 0, kind = h->t.problem->face[1][side];
+        if (j < from || j >= from + per_lane || (kind != FD_SLOPE && kind != FD_DEGENERATE)) continue;
+        const tb_real *start = adi2d_p_chip_time(h, memory, 0), *end = adi2d_p_chip_time(h, memory, 1);
+        const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, end, data->to) -
+                             adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, start, data->from);
+        TB_UNROLL
+        for (int k = 0; k < per_lane; k++)
+            if (from + k == j) d[k] += data->of.size * more;
+    }
+}
+
+/* Writes the boundary rows of column i, and, where its face's value is given, the rows that the solve along x has set.
+   near_by is the right-hand side of the last point's neighbour, if another thread holds it. */
+TB_D void adi2d_p_chip_y_ends(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                              trid_cluster_place w, trid_cluster_place right, int i, tb_real near_by, tb_real *a,
+                              tb_real *b, tb_real *c, tb_real *d)
+{
+    const tb_real *end = adi2d_p_chip_time(h, memory, 1);
+    const double to = adi2d_p_chip_data(h, memory)->to;
+    const int n = h->n[1], last = n - 1 - my->from, row = h->pitch * (int)sizeof(tb_real);
+    if (my->from == 0)
+        adi2d_p_chip_face(per_lane, h, memory, 1, 0, i, 0, 0, end, to, d[1], trid_cluster_load(w), a, b, c, d);
+    if (last < per_lane) {
+        TB_UNROLL
+        for (int m = 0; m < per_lane; m++)
+            if (m + 1 == last) near_by = d[m];
+        adi2d_p_chip_face(per_lane, h, memory, 1, 1, i, n - 1, last, end, to, near_by,
+                          trid_cluster_load(w + last * row), a, b, c, d);
+    }
+    if ((i == 0 || i == h->n[0] - 1) && h->t.problem->face[0][i > 0] == FD_VALUE) {
+        TB_UNROLL
+        for (int k = 0; k < per_lane; k++) {
+            a[k] = c[k] = 0, b[k] = 1;
+            d[k] = trid_cluster_load(right + k * row);
+        }
+    }
+}
+
+/* Writes w + d to column i of an array. */
+TB_D void adi2d_p_chip_y_add(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
+                             int w_of, int to_of, int i, const tb_real *d)
+{
+    const int last = h->n[1] - 1 - my->from, whole = last + 1 >= per_lane, pitch = h->pitch;
+    const int row = pitch * (int)sizeof(tb_real), at = my->local * pitch + adi2d_p_swizzle(i);
+    if (my->owner == h->rank) {
+        const tb_real *from = adi2d_p_array(memory, w_of) + at;
+        tb_real *to = adi2d_p_array(memory, to_of) + at;
+        TB_UNROLL
+        for (int k = 0; k < per_lane; k++)
+            if (whole || k <= last) to[k * pitch] = from[k * pitch] + d[k];
+    } else {
+        trid_cluster_place w = adi2d_p_column_of(h, memory, my, w_of, i);
+        trid_cluster_place to = adi2d_p_column_of(h, memory, my, to_of, i);
+        TB_UNROLL
+        for (int k = 0; k < per_lane; k++)
+            if (whole || k <= last) trid_cluster_store(to + k * row, trid_cluster_load(w + k * row) + d[k]);
+    }
+}
+
+/* Solves along y in stage s, and adds the solution: into u at the end of the last stage, else into z. */
+TB_D void adi2d_p_chip_y(int per_lane, const adi2d_p_chip *h, unsigned char *memory, int s)
+{
+    const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
+    const int about = s > 0 && data->of.about, changes = !about && adi2d_p_chip_changes(h, memory);
     const int right_of = s ? h->g : h->z, w_of = about ? h->z : h->u, to_of = s == data->of.stages - 1 ? h->u : h->z;
-    const int pitch = h->pitch, row = pitch * (int)sizeof(tb_real), share = h->share;
+    const int share = h->share, n = h->n[1];
     const adi2d_p_columns my = adi2d_p_columns_of(per_lane, h);
-    const int last = n - 1 - my.from, whole = my.from + per_lane <= n, own_rows = my.owner == h->rank;
     TB_LOOP
     for (int base = 0; base < share; base += my.lines) {
         const int valid = my.first + base < my.last, i = valid ? my.first + base : 0;
         trid_cluster_place right = adi2d_p_column_of(h, memory, &my, right_of, i);
         trid_cluster_place w = adi2d_p_column_of(h, memory, &my, w_of, i);
-        tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS];
-        tb_real x[ADI2D_P_OF_X + 1];
-        adi2d_p_numbers_of_x(h, memory, i, x);
-        const int at = my.local * pitch + adi2d_p_swizzle(i);
-        adi2d_p_load_column(per_lane, valid, own_rows, adi2d_p_array(memory, right_of) + at, pitch, right, d);
-        tb_real near_by = 0; /* the right-hand side of the last point's neighbour, if another thread holds it */
-        if (valid && last == 0) near_by = adi2d_p_value_of(h, memory, right_of, i, n - 2);
-        if (valid && changes) {
-            /* The terms along y change; so do those of the last point's neighbour, if another thread holds it. */
-            const int low = my.from > 0 ? my.from - 1 : 0, high = my.from + per_lane < n ? my.from + per_lane : n - 1;
-            tb_real below = adi2d_p_value_of(h, memory, w_of, i, low), here = trid_cluster_load(w);
-            const tb_real after = adi2d_p_value_of(h, memory, w_of, i, high);
-            if (last == 0) {
-                const fd_cell cell = adi2d_p_cell_of(h, memory, 1, n - 2 + (n - 2) / per_lane);
-                const tb_real beyond = adi2d_p_value_of(h, memory, w_of, i, n - 3);
-                near_by += size * (adi2d_p_along(1, cell, adi2d_p_chip_terms(per_lane, h, memory, i, n - 2, end),
-                                                 beyond, below, here) -
-                                   adi2d_p_along(1, cell, adi2d_p_chip_terms(per_lane, h, memory, i, n - 2, start),
-                                                 beyond, below, here));
-            }
-            TB_UNROLL
-            for (int k = 0; k < per_lane; k++) {
-                const tb_real above = k < per_lane - 1 ? trid_cluster_load(w + (k + 1) * row) : after;
-                const fd_cell cell = adi2d_p_cell_of(h, memory, 1, my.from + my.from / per_lane + k);
-                tb_real y[ADI2D_P_OF_Y + 1];
-                adi2d_terms now = {{0, 0}, {0, 0}, 0, 0}, later = {{0, 0}, {0, 0}, 0, 0};
-                adi2d_p_numbers_of_y(per_lane, h, memory, my.from + k, y);
-                adi2d_model_terms(x, y, start, &now);
-                adi2d_model_terms(x, y, end, &later);
-                d[k] += size * (adi2d_p_along(1, cell, later, below, here, above) -
-                                adi2d_p_along(1, cell, now, below, here, above));
-                below = here, here = above;
-            }
-            TB_LOOP
-            for (int side = 0; side < 2; side++) {
-                const int j = side ? n - 1 : 0, kind = h->problem->face[1][side];
-                if (j < my.from || j >= my.from + per_lane || (kind != FD_SLOPE && kind != FD_DEGENERATE)) continue;
-                tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, end, step->to) -
-                               adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, start, step->from);
-                TB_UNROLL
-                for (int k = 0; k < per_lane; k++)
-                    if (my.from + k == j) d[k] += size * more;
-            }
-        }
-        TB_UNROLL
-        for (int k = 0; k < per_lane; k++) {
-            tb_real y[ADI2D_P_OF_Y + 1];
-            adi2d_terms terms = {{0, 0}, {0, 0}, 0, 0};
-            adi2d_p_numbers_of_y(per_lane, h, memory, my.from + k, y);
-            adi2d_model_terms(x, y, end, &terms);
-            const fd_cell cell = adi2d_p_cell_of(h, memory, 1, my.from + my.from / per_lane + k);
-            adi2d_p_matrix(adi2d_p_row(1, cell, terms), 0, size, terms.kill, &a[k], &b[k], &c[k]);
-        }
-        if (valid && my.from == 0)
-            adi2d_p_chip_face(per_lane, h, memory, 1, 0, i, 0, 0, end, step->to, d[1], trid_cluster_load(w), a, b, c,
-                              d);
-        if (valid && last < per_lane) {
-            TB_UNROLL
-            for (int m = 0; m < per_lane; m++)
-                if (m + 1 == last) near_by = d[m];
-            adi2d_p_chip_face(per_lane, h, memory, 1, 1, i, n - 1, last, end, step->to, near_by,
-                              trid_cluster_load(w + last * row), a, b, c, d);
-        }
-        if (valid && h->problem->face[0][i > 0] == FD_VALUE && (i == 0 || i == h->n[0] - 1)) {
-            TB_UNROLL
-            for (int k = 0; k < per_lane; k++) { /* as the solve along x has set them */
-                a[k] = c[k] = 0, b[k] = 1;
-                d[k] = trid_cluster_load(right + k * row);
-            }
-        }
+        tb_real a[TRID_MOST_ROWS], b[TRID_MOST_ROWS], c[TRID_MOST_ROWS], d[TRID_MOST_ROWS], near_by = 0;
+        const tb_real *own_right = adi2d_p_array(memory, right_of) + my.local * h->pitch + adi2d_p_swizzle(i);
+        fd_numbers own[2];
+        adi2d_p_numbers_of_x(h, memory, i, &own[0]);
+        adi2d_p_load_column(per_lane, valid, my.owner == h->rank, own_right, h->pitch, right, d);
+        if (valid && my.from == n - 1) near_by = adi2d_p_value_of(h, memory, right_of, i, n - 2);
+        if (valid && changes) adi2d_p_chip_y_changes(per_lane, h, memory, &my, w_of, i, own, &near_by, d);
+        adi2d_p_chip_matrix_y(per_lane, h, memory, my.from, own, adi2d_p_chip_time(h, memory, 1), a, b, c);
+        if (valid) adi2d_p_chip_y_ends(per_lane, h, memory, &my, w, right, i, near_by, a, b, c, d);
         trid_block_interleaved_unchecked(per_lane, my.lines, h->parts, per_lane * h->parts, a, b, c, d,
                                          adi2d_p_array(memory, h->exchange));
-        if (valid && own_rows) {
-            const tb_real *from = adi2d_p_array(memory, w_of) + at;
-            tb_real *to = adi2d_p_array(memory, to_of) + at;
-            TB_UNROLL
-            for (int k = 0; k < per_lane; k++)
-                if (whole || k <= last) to[k * pitch] = from[k * pitch] + d[k];
-        } else if (valid) {
-            trid_cluster_place to = adi2d_p_column_of(h, memory, &my, to_of, i);
-            TB_UNROLL
-            for (int k = 0; k < per_lane; k++)
-                if (whole || k <= last) trid_cluster_store(to + k * row, trid_cluster_load(w + k * row) + d[k]);
-        }
+        if (valid) adi2d_p_chip_y_add(per_lane, h, memory, &my, w_of, to_of, i, d);
         __syncthreads();
     }
 }
-
-#endif /* TB_DEVICE_SCOPES */

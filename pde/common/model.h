@@ -50,6 +50,11 @@
 
 #define FD_HD TB_HD
 
+/* Names of a model: FD_MODEL_OF(stem) is MODEL_stem; FD_OF(stem) is MODEL_stem with the suffix of the precision that is
+   being read. */
+#define FD_MODEL_OF(stem) TB_JOIN(FD_MODEL, _##stem)
+#define FD_OF(stem) TB_OF(FD_MODEL_OF(stem))
+
 /* The terms of the equation at a point: drift and diffusion along each axis, mixed of the pairs 12, 13, 23. */
 typedef struct {
     float drift[3], diffusion[3], mixed[3], kill, source;

@@ -32,8 +32,6 @@
 #define fd_p_terms_status FD_OF(p_terms_status)
 #define fd_p_numbers_status FD_OF(p_numbers_status)
 #define fd_p_prepare FD_OF(p_prepare)
-#define fd_p_fill_nan FD_OF(p_fill_nan)
-#define fd_p_coordinates FD_OF(p_coordinates)
 
 /* Where the tables of a problem are in memory. */
 typedef struct {
@@ -476,29 +474,4 @@ TB_HD void fd_p_prepare(const fd_batch *batch, const fd_p_tables *t, int phase, 
     }
     if (phase == 5) fd_p_check_terms(t, thread, threads);
     if (phase == 6) fd_p_numbers_status(t);
-}
-
-/* Fills all results of problem `which` of a batch with NaN, by so many threads. */
-TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threads)
-{
-    const double nan = fd_p_nan_f64();
-    const fd_values none = {nan, {nan, nan, nan}, {nan, nan, nan}, {nan, nan, nan}};
-    const size_t times = (size_t)(1 + batch->dates), values = times * (size_t)batch->spots;
-    const size_t grids = times * (size_t)fd_p_count(batch->points);
-    for (size_t at = (size_t)thread; at < values && batch->values; at += (size_t)threads)
-        batch->values[(size_t)which * values + at] = none;
-    for (size_t at = (size_t)thread; at < grids && batch->grid; at += (size_t)threads)
-        ((tb_real *)batch->grid)[(size_t)which * grids + at] = (tb_real)nan;
-    for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
-            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] = nan;
-}
-
-/* Copies the points of problem `which` to the batch's coordinates. */
-TB_HD void fd_p_coordinates(const fd_batch *batch, const fd_p_tables *t, int which, int thread, int threads)
-{
-    for (int d = 0; d < FD_FACTORS; d++)
-        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
-            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] =
-                i < t->found->points[d] ? t->x[d][i] : fd_p_nan_f64();
 }

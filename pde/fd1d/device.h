@@ -41,7 +41,6 @@
 #define fd1d_p_run_shape FD_OF(p_1d_run_shape)
 #define fd1d_p_run_size FD_OF(p_1d_run_size)
 #define fd1d_p_choose FD_OF(p_1d_choose)
-#define fd1d_p_refuse FD_OF(p_1d_refuse)
 #define fd1d_p_problem_bytes FD_OF(p_1d_problem_bytes)
 #define fd1d_device_bytes FD_OF(device_bytes)
 #define fd1d_device FD_OF(device)
@@ -597,21 +596,6 @@ TB_HD void fd1d_p_choose(fd1d_p_launch *launch)
     launch->lanes = n <= 256 ? 32 : (n <= 512 ? 512 : 1024) / most;
 }
 
-/* Fills the results of a call that is refused as far as the batch says where and how many: with bits that are all set,
-   which is FD_BAD_ARGUMENT as a status, and NaN elsewhere. */
-template <int unused = 0>
-static void fd1d_p_refuse(const fd_batch *batch, cudaStream_t stream)
-{
-    if (!batch || batch->problems < 1) return;
-    const size_t problems = (size_t)batch->problems, times = (size_t)(1 + batch->dates), n = (size_t)batch->points[0];
-    void *const at[4] = {batch->status, batch->values, batch->grid, batch->coordinates[0]};
-    const size_t bytes[4] = {sizeof(fd_status), times * (size_t)batch->spots * sizeof(fd_values),
-                             times * n * sizeof(tb_real), n * sizeof(double)};
-    for (int q = 0; q < (fd_p_sizes(FD_FACTORS, batch) ? 1 : 4); q++)
-        if (at[q] && cudaMemsetAsync(at[q], 255, problems * bytes[q], stream) != cudaSuccess)
-            cudaGetLastError(); /* the pointer is not the device's: no later call is to see the error */
-}
-
 /* Returns the bytes of a problem of a batch. */
 TB_HD size_t fd1d_p_problem_bytes(const fd_batch *batch)
 {
@@ -650,7 +634,7 @@ static int fd1d_device(const fd_batch *batch, const fd_model_parameters *paramet
     const size_t each = wrong ? 1 : fd1d_p_problem_bytes(batch);
     if (!wrong && bytes < each) wrong = FD_NO_ROOM;
     if (wrong) {
-        fd1d_p_refuse(batch, stream);
+        fd_p_refuse(batch, stream);
         return wrong;
     }
     fd1d_p_launch launch = {*batch, parameters, (unsigned char *)memory, each, 0, 0, 0, 0};

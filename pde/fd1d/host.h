@@ -28,7 +28,6 @@
 #define fd1d_p_host_end FD_OF(p_1d_host_end)
 #define fd1d_p_host_problems FD_OF(p_1d_host_problems)
 #define fd1d_host_bytes FD_OF(host_bytes)
-#define fd1d_p_host_refuse FD_OF(p_1d_host_refuse)
 #define fd1d_host FD_OF(host)
 
 enum { fd1d_p_lanes = 64 / (int)sizeof(tb_real) }; /* problems side by side: 64 bytes */
@@ -423,16 +422,6 @@ TB_HOST size_t fd1d_host_bytes(const fd_batch *batch)
     return fd1d_p_host_lay_out(batch, NULL, NULL);
 }
 
-/* Fills the results of a call that is refused: each problem's status, and NaN where the batch says how many. */
-TB_HOST int fd1d_p_host_refuse(const fd_batch *batch, int wrong)
-{
-    for (int which = 0; batch && which < batch->problems && batch->status; which++)
-        batch->status[which] = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
-    for (int which = 0; batch && !fd_p_sizes(FD_FACTORS, batch) && which < batch->problems; which++)
-        fd_p_fill_nan(batch, which, 0, 1);
-    return wrong;
-}
-
 /* Solves all problems of the batch: by `workers` threads of OpenMP where the program is compiled with it, else one
    after the other.
    Needs    parameters of each problem; memory of workers * MODEL_host_bytes, aligned as by malloc
@@ -450,7 +439,7 @@ TB_HOST int fd1d_host(const fd_batch *batch, const fd_model_parameters *paramete
     if (!wrong && batch->problems == 0) return FD_OK;
     if (!wrong && (!parameters || !memory || (size_t)memory % 16 != 0)) wrong = FD_BAD_ARGUMENT;
     if (!wrong && bytes / (size_t)workers < fd1d_host_bytes(batch)) wrong = FD_NO_ROOM;
-    if (wrong) return fd1d_p_host_refuse(batch, wrong);
+    if (wrong) return batch ? fd_p_host_refuse(batch, 0, batch->problems, wrong) : wrong;
 #ifdef _OPENMP
     const size_t each = fd1d_host_bytes(batch);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(workers)

@@ -31,7 +31,6 @@
 #define fd1d_p_place_rows FD_OF(p_1d_place_rows)
 #define fd1d_p_steps_status FD_OF(p_1d_steps_status)
 #define fd1d_p_prepare FD_OF(p_1d_prepare)
-#define fd1d_p_at_spot FD_OF(p_1d_at_spot)
 #define fd1d_p_shifted FD_OF(p_1d_shifted)
 #define fd1d_p_pays FD_OF(p_1d_pays)
 #define fd1d_p_shift FD_OF(p_1d_shift)
@@ -301,21 +300,6 @@ TB_HD void fd1d_p_prepare(const fd_batch *batch, const fd1d_tables *h, int which
     if (phase == FD_P_PHASES + 2) fd1d_p_steps_status(t);
 }
 
-/* Returns the value and its derivatives at a spot, from the values at all points. */
-FD_P_CALLED fd_values fd1d_p_at_spot(const fd_p_tables *t, double spot, const tb_real *value)
-{
-    const double nan = fd_p_nan_f64();
-    fd_values of = {nan, {nan, 0, 0}, {nan, 0, 0}, {0, 0, 0}};
-    fd_weights at;
-    const double *weight[3] = {at.value, at.slope, at.curvature};
-    const long long stride = 1;
-    if (fd_interpolate(t->found->points[0], t->x[0], spot, &at)) return of;
-    of.value = fd_lane_value(1, &weight[0], value + at.first, &stride);
-    of.first[0] = fd_lane_value(1, &weight[1], value + at.first, &stride);
-    of.second[0] = fd_lane_value(1, &weight[2], value + at.first, &stride);
-    return of;
-}
-
 /* Returns the value at point i after a shift, from the values at all points before it. */
 FD_P_CALLED tb_real fd1d_p_shifted(const fd_p_tables *t, const fd_date *event, int i, const tb_real *value)
 {
@@ -369,8 +353,9 @@ TB_HD int fd1d_p_happen(const fd1d_tables *h, int date, int k, int thread, int t
 TB_HD void fd1d_p_record(const fd_batch *batch, const fd1d_tables *h, int which, int time, int thread, int threads)
 {
     const size_t at = (size_t)which * (size_t)(1 + batch->dates) + (size_t)time, points = (size_t)batch->points[0];
+    const long long stride = 1;
     for (int s = thread; s < batch->spots; s += threads)
-        batch->values[at * (size_t)batch->spots + (size_t)s] = fd1d_p_at_spot(&h->t, h->t.problem->spot[s], h->value);
+        batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_at(&h->t, s, h->value, &stride);
     for (int i = thread; i < batch->points[0] && batch->grid; i += threads)
         ((tb_real *)batch->grid)[at * points + (size_t)i] = i < h->t.found->points[0] ? h->value[i] : fd_p_nan();
 }

@@ -1,0 +1,218 @@
+/* step.h - a room of adi2d.h, read once a model and precision: what host and device share: terms, rows and faces at a
+   point, time steps as numbers and as products of factors, the preparation of a problem.
+   MIT licence, see LICENSE. */
+
+#define adi2d_p_independent FD_OF(p_2d_independent)
+#define adi2d_p_step_data FD_OF(p_2d_step_data)
+#define adi2d_p_lay_out FD_OF(p_2d_lay_out)
+#define adi2d_p_terms FD_OF(p_2d_terms)
+#define adi2d_p_matrix FD_OF(p_2d_matrix)
+#define adi2d_p_along FD_OF(p_2d_along)
+#define adi2d_p_given FD_OF(p_2d_given)
+#define adi2d_p_pays FD_OF(p_2d_pays)
+#define adi2d_p_at_face FD_OF(p_2d_at_face)
+#define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
+#define adi2d_p_make_step FD_OF(p_2d_make_step)
+#define adi2d_p_continues FD_OF(p_2d_continues)
+#define adi2d_p_steps_status FD_OF(p_2d_steps_status)
+#define adi2d_p_prepare FD_OF(p_2d_prepare)
+#define adi2d_p_changed FD_OF(p_2d_changed)
+#define adi2d_p_launch FD_OF(p_2d_launch)
+#define adi2d_p_prepare_kernel FD_OF(p_2d_prepare_kernel)
+#define adi2d_p_refused FD_OF(p_2d_refused)
+
+/* All lines along y share one matrix throughout a march of steps of one length. */
+enum { adi2d_p_independent = (int)fd_p_steady >> 1 & FD_MODEL_INDEPENDENT >> 1 & 1 };
+
+/* A step as numbers, and how it is made. */
+typedef struct {
+    fd_step_data of;
+    double from, to;
+    int product;     /* as a product of factors (adi2d_p_may_be_product) */
+    int open, close; /* of a product: the step before, or after, is none, or something happens in between */
+} adi2d_p_step_data;
+
+/* Assigns memory to the tables of a problem and to its steps; with null, only counts. Returns the bytes used. */
+TB_HD size_t adi2d_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tables *t, adi2d_p_step_data **steps)
+{
+    const size_t used = fd_p_lay_out(batch, memory, t);
+    if (steps) *steps = (adi2d_p_step_data *)fd_p_at(memory, used);
+    return used + fd_p_round((size_t)batch->steps * sizeof(adi2d_p_step_data));
+}
+
+/* Returns the terms at point (i, j), as fd_p_terms_at does, for loops that cannot call a function. */
+TB_HD fd_terms adi2d_p_terms(const fd_p_tables *t, int i, int j, const tb_real *time)
+{
+    fd_numbers own[2];
+    fd_p_take(t, 0, i, &own[0]);
+    fd_p_take(t, 1, j, &own[1]);
+    return fd_p_terms(t->parameters, own, time);
+}
+
+/* Computes a row of 1 - size A along an axis, which has half of kill, as fd_lane_matrix_at. */
+TB_HD int adi2d_p_matrix(fd_row row, int at_face, tb_real size, tb_real kill, tb_real *a, tb_real *b, tb_real *c)
+{
+    return fd_lane_matrix_at(row, at_face, size, kill / 2, a, b, c);
+}
+
+/* Returns F along an axis from the three values there, without what its faces add. The source belongs to x. */
+TB_HD tb_real adi2d_p_along(int axis, fd_cell cell, fd_terms terms, tb_real low, tb_real here, tb_real high)
+{
+    const tb_real f = fd_lane_apply(fd_p_row(axis, cell, terms), low, here, high) - terms.kill / 2 * here;
+    return axis ? f : f + terms.source;
+}
+
+/* Returns the value or slope given at a point of a face, which has the index `other` along the other axis. */
+TB_HD tb_real adi2d_p_given(const fd_p_tables *t, int axis, int side, int other, double time)
+{
+    const int own = side ? t->found->points[axis] - 1 : 0;
+    const double at[2] = {t->x[0][axis ? other : own], t->x[1][axis ? own : other]};
+    return (tb_real)fd_p_face(t->parameters, axis, side, at, time);
+}
+
+/* Returns what exercise pays at point (i, j) at a time, where `final` is the final value. */
+TB_HD tb_real adi2d_p_pays(const fd_p_tables *t, int i, int j, double time, tb_real final)
+{
+    const double at[2] = {t->x[0][i], t->x[1][j]};
+    return fd_p_exercise(t->parameters, at, time, final);
+}
+
+/* Returns what a face adds to F along its axis: what a given slope adds, or the face's third point; next and third are
+   the values of the face's neighbours. */
+TB_HD tb_real adi2d_p_at_face(const fd_p_tables *t, int axis, int side, int i, int j, const tb_real *time,
+                              tb_real given, tb_real next, tb_real third)
+{
+    const int kind = t->problem->face[axis][side];
+    if (kind != FD_SLOPE && kind != FD_DEGENERATE) return 0;
+    const fd_terms terms = adi2d_p_terms(t, i, j, time);
+    if (kind == FD_SLOPE)
+        return fd_lane_source(t->cell[axis][axis ? j : i], terms.drift[axis], terms.diffusion[axis], given);
+    return terms.drift[axis] * t->far_of[axis][side] * (third - next);
+}
+
+/* Returns whether a step can be made as a product of factors, if its rows are diagonally dominant. With theta 1/2 and
+   neither mixed term nor source, Douglas' scheme is
+       (1 - dt A_1 / 2) (1 - dt A_2 / 2) u' = (1 + dt A_1 / 2) (1 + dt A_2 / 2) u,
+   and (1 + M) / (1 - M) = 2 / (1 - M) - 1. So, from z = (1 + dt A_2 / 2) u,
+       s = z / (1 - dt A_1 / 2),  y = 2 s - z,  u' = y / (1 - dt A_2 / 2),  z' = 2 u' - y = (1 + dt A_2 / 2) u'
+   is a step that forms no differences, and z' is what the next one begins with if its length and A_2 are the same. */
+TB_HD int adi2d_p_may_be_product(const fd_p_tables *t, const fd_step *step, int time_independent)
+{
+    const fd_problem *problem = t->problem;
+    for (int f = 0; f < 4; f++)
+        if (problem->face[f / 2][f % 2] != FD_LINEAR) return 0;
+    return !FD_MODEL_MIXED && !t->found->sources && time_independent && problem->exercise == FD_EUROPEAN &&
+           problem->scheme == FD_DOUGLAS && step->kind == FD_THETA && step->theta > 0.5 - 1e-15 &&
+           step->theta < 0.5 + 1e-15;
+}
+
+/* Makes step k, and finds out whether it is one that the batch excludes. open and close follow in a later phase. */
+TB_HD void adi2d_p_make_step(const fd_batch *batch, const fd_p_tables *t, int k, adi2d_p_step_data *data)
+{
+    fd_p_findings *found = t->found;
+    const fd_step step = fd_p_step_at(t, k);
+    data->from = step.from, data->to = step.to;
+    if (!(step.to < step.from)) fd_p_least(&found->fault[FD_P_AT_STEP], k);
+    fd_step_data_of(t->problem->scheme, &step, &data->of);
+    data->of.time_independent = fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k, 1));
+    data->product = !found->not_dominant && adi2d_p_may_be_product(t, &step, data->of.time_independent);
+    if ((batch->kind == ADI2D_PRODUCTS && !data->product) || (batch->kind == ADI2D_ONE_STAGE && data->of.stages > 1))
+        fd_p_least(&found->fault[FD_P_AT_KIND], k);
+}
+
+/* Returns whether the next step, of a march of products, begins with what step k leaves. */
+TB_HD int adi2d_p_continues(const fd_p_tables *t, const adi2d_p_step_data *step, int k)
+{
+    if (k < 0 || k + 1 >= t->found->steps || step[k].of.date >= 0 || !step[k].product || !step[k + 1].product) return 0;
+    const double one = step[k].from - step[k].to, other = step[k + 1].from - step[k + 1].to;
+    if (fabs(one - other) > 1e-11 * one) return 0;
+    return ((int)fd_p_steady & 2) || fd_p_same(fd_p_numbers(3), fd_p_time_of(t, k, 0), fd_p_time_of(t, k + 1, 0));
+}
+
+/* Sets the status to what is wrong with the steps. */
+TB_HD void adi2d_p_steps_status(const fd_batch *batch, const fd_p_tables *t)
+{
+    const int none = FD_P_NONE, *fault = t->found->fault, products = batch->kind == ADI2D_PRODUCTS;
+    if (fault[FD_P_AT_STEP] != none)
+        t->found->status = fd_status_of(FD_BAD_TIMES, FD_BAD_SIZE, -1, -1, -1, -1, -1);
+    else if (fault[FD_P_AT_KIND] != none)
+        t->found->status = fd_status_of(products ? ADI2D_NO_PRODUCT : ADI2D_TWO_STAGED, 0, -1, -1, -1, -1,
+                                        fault[FD_P_AT_KIND]);
+    t->found->status.not_dominant = t->found->not_dominant;
+}
+
+/* Prepares problem `which`, as fd_p_prepare does, in phases of its own after that's. */
+TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_step_data *step, int which, int phase,
+                           int thread, int threads)
+{
+    if (phase < FD_P_PHASES) fd_p_prepare(batch, t, phase, thread, threads);
+    if (phase < FD_P_PHASES || t->found->status.what) return;
+    if (phase == FD_P_PHASES) {
+        for (int k = thread; k < t->found->steps; k += threads) adi2d_p_make_step(batch, t, k, &step[k]);
+        fd_p_coordinates(batch, t, which, thread, threads);
+    }
+    if (phase == FD_P_PHASES + 1)
+        for (int k = thread; k < t->found->steps; k += threads) {
+            step[k].open = !adi2d_p_continues(t, step, k - 1);
+            step[k].close = !adi2d_p_continues(t, step, k);
+        }
+    if (phase == FD_P_PHASES + 2 && thread == 0) adi2d_p_steps_status(batch, t);
+}
+
+/* Returns the value at point (i, j) after the events at a date other than a shift, which ends a step; *given becomes the
+   larger of itself and what a change adds (fd_p_larger). */
+FD_P_CALLED tb_real adi2d_p_changed(const fd_p_tables *t, int date, double time, int i, int j, tb_real value,
+                                    tb_real final, tb_real *multiplier, int *given)
+{
+    const fd_date *event = fd_p_event(t->problem, date);
+    const double at[2] = {t->x[0][i], t->x[1][j]};
+    if (event->what & FD_CHANGE_VALUES) {
+        const double before = (double)value, after = fd_p_change(t->parameters, date, at, before);
+        value = (tb_real)after, *given = fd_p_larger(*given, fd_p_added(before, after));
+    }
+    return fd_lane_at_date(event->what, t->problem->exercise, fd_p_exercise(t->parameters, at, time, final), value,
+                           multiplier);
+}
+
+#if TB_DEVICE_SCOPES
+
+/* What a launch is told. */
+typedef struct {
+    fd_batch batch;
+    const fd_model_parameters *parameters;
+    unsigned char *memory;
+    size_t bytes;                          /* of a problem */
+    int width, parts, each, pitch, arrays; /* pitch: elements between rows; arrays of the grid */
+} adi2d_p_launch;
+
+#endif
+
+#if TB_LAUNCHES
+
+/* Prepares the problems, a block each. */
+template <int threads>
+TRID_KERNEL void __launch_bounds__(threads) adi2d_p_prepare_kernel(adi2d_p_launch launch)
+{
+    fd_p_tables t;
+    adi2d_p_step_data *step;
+    const int which = (int)blockIdx.x;
+    adi2d_p_lay_out(&launch.batch, launch.memory + (size_t)which * launch.bytes, &t, &step);
+    t.problem = &launch.batch.problem[which], t.parameters = &launch.parameters[which];
+    TB_LOOP
+    for (int phase = 0; phase < ADI2D_P_PHASES; phase++) {
+        adi2d_p_prepare(&launch.batch, &t, step, which, phase, trid_block_thread(), threads);
+        __syncthreads();
+    }
+}
+
+/* Returns whether a call is refused, after it has filled its results as fd_p_refuse does. */
+template <int = 0>
+static inline int adi2d_p_refused(const fd_batch *batch, const fd_model_parameters *parameters, const void *memory,
+                                  cudaStream_t stream)
+{
+    if (!adi2d_check(batch) && (batch->problems == 0 || (parameters && memory))) return 0;
+    fd_p_refuse(batch, stream);
+    return 1;
+}
+
+#endif /* TB_LAUNCHES */

@@ -1,0 +1,112 @@
+/* results.h - a room of the solvers in pde/, read once a model and precision: what problems leave: values at spots,
+   coordinates, and NaN where there is no result.
+   MIT licence, see LICENSE. */
+
+#define fd_p_fill_nan FD_OF(p_fill_nan)
+#define fd_p_coordinates FD_OF(p_coordinates)
+#define fd_p_around FD_OF(p_around)
+#define fd_p_values_of FD_OF(p_values_of)
+#define fd_p_values_at FD_OF(p_values_at)
+#define fd_p_host_refuse FD_OF(p_host_refuse)
+#define fd_p_refuse FD_OF(p_refuse)
+
+/* Fills all results of problem `which` of a batch with NaN, by so many threads. */
+TB_HD void fd_p_fill_nan(const fd_batch *batch, int which, int thread, int threads)
+{
+    const double nan = fd_p_nan_f64();
+    const fd_values none = {nan, {nan, nan, nan}, {nan, nan, nan}, {nan, nan, nan}};
+    const size_t times = (size_t)(1 + batch->dates), values = times * (size_t)batch->spots;
+    const size_t grids = times * (size_t)fd_p_count(batch->points);
+    for (size_t at = (size_t)thread; at < values && batch->values; at += (size_t)threads)
+        batch->values[(size_t)which * values + at] = none;
+    for (size_t at = (size_t)thread; at < grids && batch->grid; at += (size_t)threads)
+        ((tb_real *)batch->grid)[(size_t)which * grids + at] = (tb_real)nan;
+    for (int d = 0; d < FD_FACTORS; d++)
+        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
+            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] = nan;
+}
+
+/* Copies the points of problem `which` to the batch's coordinates. */
+TB_HD void fd_p_coordinates(const fd_batch *batch, const fd_p_tables *t, int which, int thread, int threads)
+{
+    for (int d = 0; d < FD_FACTORS; d++)
+        for (int i = thread; i < batch->points[d] && batch->coordinates[d]; i += threads)
+            batch->coordinates[d][(size_t)which * (size_t)batch->points[d] + (size_t)i] =
+                i < t->found->points[d] ? t->x[d][i] : fd_p_nan_f64();
+}
+
+/* Computes along each axis which four points are around a spot, and their weights. */
+FD_P_CALLED void fd_p_around(const fd_p_tables *t, int spot, fd_weights *at)
+{
+    for (int d = 0; d < FD_FACTORS; d++)
+        fd_interpolate(t->found->points[d], t->x[d], t->problem->spot[spot * FD_FACTORS + d], &at[d]);
+}
+
+/* Returns the value and its derivatives at a spot, from the values at the points around it, the first of which is *u;
+   neighbours along axis d are stride[d] apart. */
+FD_P_CALLED fd_values fd_p_values_of(const fd_weights *at, const tb_real *u, const long long *stride)
+{
+    fd_values of = {0, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+    const double *weight[3];
+    for (int d = 0; d < FD_FACTORS; d++) weight[d] = at[d].value;
+    of.value = fd_lane_value(FD_FACTORS, weight, u, stride);
+    for (int d = 0; d < FD_FACTORS; d++) {
+        weight[d] = at[d].curvature;
+        of.second[d] = fd_lane_value(FD_FACTORS, weight, u, stride);
+        weight[d] = at[d].slope;
+        of.first[d] = fd_lane_value(FD_FACTORS, weight, u, stride);
+        for (int e = d + 1; e < FD_FACTORS; e++) {
+            weight[e] = at[e].slope;
+            of.mixed[d + e - 1] = fd_lane_value(FD_FACTORS, weight, u, stride);
+            weight[e] = at[e].value;
+        }
+        weight[d] = at[d].value;
+    }
+    return of;
+}
+
+/* Returns the same, from the values of the whole grid. */
+FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_real *u, const long long *stride)
+{
+    fd_weights at[FD_FACTORS];
+    fd_p_around(t, spot, at);
+    for (int d = 0; d < FD_FACTORS; d++) u += at[d].first * stride[d];
+    return fd_p_values_of(at, u, stride);
+}
+
+#if TB_HOST_SCOPE
+
+/* Fills the results of problems from .. to - 1 of a call that is refused: their status, and NaN where the batch says
+   how many. Returns the status. */
+TB_HOST int fd_p_host_refuse(const fd_batch *batch, int from, int to, int wrong)
+{
+    for (int which = from; which < to && batch->status; which++)
+        batch->status[which] = fd_status_of(wrong, 0, -1, -1, -1, -1, -1);
+    for (int which = from; which < to && !fd_p_sizes(FD_FACTORS, batch); which++) fd_p_fill_nan(batch, which, 0, 1);
+    return wrong;
+}
+
+#endif
+
+#if TB_LAUNCHES
+
+/* Fills the results of a call that is refused as far as the batch says where and how many: with bits that are all set,
+   which is FD_BAD_ARGUMENT as a status, and NaN elsewhere. */
+template <int unused = 0>
+static void fd_p_refuse(const fd_batch *batch, cudaStream_t stream)
+{
+    if (!batch || batch->problems < 1) return;
+    const int sized = !fd_p_sizes(FD_FACTORS, batch);
+    const size_t problems = (size_t)batch->problems, times = (size_t)(1 + batch->dates);
+    const size_t all = sized ? (size_t)fd_p_count(batch->points) : 0;
+    void *at[3 + FD_FACTORS] = {batch->status, batch->values, batch->grid};
+    size_t bytes[3 + FD_FACTORS] = {sizeof(fd_status), times * (size_t)batch->spots * sizeof(fd_values),
+                                    times * all * sizeof(tb_real)};
+    for (int d = 0; d < FD_FACTORS; d++)
+        at[3 + d] = batch->coordinates[d], bytes[3 + d] = (size_t)batch->points[d] * sizeof(double);
+    for (int q = 0; q < (sized ? 3 + FD_FACTORS : 1); q++)
+        if (at[q] && cudaMemsetAsync(at[q], 255, problems * bytes[q], stream) != cudaSuccess)
+            cudaGetLastError(); /* the pointer is not the device's: no later call is to see the error */
+}
+
+#endif
