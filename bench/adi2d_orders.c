@@ -48,14 +48,15 @@ static double heston_error(int nx, int ny, int steps, int scheme, int single)
     const fd_axis variance = {0, 0.5, ny, 1, {0.04, 0, 0}, {0.2, 0, 0}, {FD_ON_NODE, 0, 0}};
     const fd_times times = {1, steps, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(scheme, 2, 1), 4, 0, NULL, NULL};
     heston_parameters parameters = {100, 1.5, 0.04, 0.3, -0.9, 0.025, 0, 0};
-    adi2d_problem problem;
+    const double spot[2] = {100, 0.04};
+    fd_problem problem;
     fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
-    adi2d_values values;
+    fd_values values;
     memset(&problem, 0, sizeof problem);
     problem.axis[0] = price, problem.axis[1] = variance, problem.face[1][0] = FD_DEGENERATE;
     problem.times = times, problem.scheme = scheme, problem.finals = FD_AVERAGED_X;
-    problem.spot[0] = 100, problem.spot[1] = 0.04;
-    adi2d_batch batch = {1, {nx, ny}, steps + 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
+    problem.spot = spot;
+    const fd_batch batch = {1, {nx, ny}, steps + 4, 0, 1, &problem, &status, &values, NULL, {NULL}, ADI2D_TWO_STAGES};
     const size_t bytes = single ? heston_host_bytes_f32(&batch) : heston_host_bytes_f64(&batch);
     void *work = orders_memory(bytes);
     int wrong = single ? heston_host_f32(&batch, &parameters, 1, work, bytes)

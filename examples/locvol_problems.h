@@ -9,16 +9,17 @@
 #include <string.h>
 
 /* Solves   the problems of a data set, as pde/adi2d.h has them: batch.kind is ADI2D_PRODUCTS
-   Needs    room for set->outer of each
+   Needs    room for set->outer of each, and for the spot, two numbers, which all share
    Returns  0, or 1 where memory is short */
-static inline int locvol_problems(const locvol_set *set, adi2d_problem *problem, locvol_parameters *parameters)
+static inline int locvol_problems(const locvol_set *set, fd_problem *problem, locvol_parameters *parameters,
+                                  double *spot)
 {
     int ix, iy;
     double *x = (double *)malloc((size_t)(set->numx + set->numy + set->numt) * sizeof *x), *y = x + set->numx;
     if (!x) return 1;
     locvol_grid(set, x, y, y + set->numy, &ix, &iy);
     for (int k = 0; k < set->outer; k++) {
-        adi2d_problem p;
+        fd_problem p;
         memset(&p, 0, sizeof p);
         const double *const line[2] = {x, y};
         const int points[2] = {set->numx, set->numy}, at[2] = {ix, iy};
@@ -26,10 +27,10 @@ static inline int locvol_problems(const locvol_set *set, adi2d_problem *problem,
             fd_axis axis = {line[d][0], line[d][points[d] - 1], points[d], 1, {line[d][at[d]]}, {0}, {FD_ON_NODE}};
             p.axis[d] = axis;
             p.face[d][0] = p.face[d][1] = FD_LINEAR;
-            p.spot[d] = line[d][at[d]];
+            spot[d] = line[d][at[d]];
         }
         fd_times times = {locvol_t, set->numt - 1, FD_EQUAL, 1, FD_THETA, 0.5, 0, 0, NULL, NULL};
-        p.times = times;
+        p.times = times, p.spot = spot;
         p.scheme = FD_DOUGLAS, p.coefficients = FD_NEW_END;
         problem[k] = p;
         locvol_parameters q = {0.001 * k, locvol_beta, locvol_nu};

@@ -89,7 +89,7 @@ static void row(const char *version, int is_double, const locvol_set *set, int r
 }
 
 /* The largest of the differences; NaN if one is. */
-static double worst(int count, const adi2d_values *values, const adi2d_values *exact)
+static double worst(int count, const fd_values *values, const fd_values *exact)
 {
     double most = 0;
     for (int k = 0; k < count; k++) {
@@ -118,10 +118,11 @@ static void *allocate(size_t bytes)
 /* A data set, ready to be marched. */
 typedef struct {
     const locvol_set *set;
-    adi2d_batch batch;
-    adi2d_problem *problem;
+    fd_batch batch;
+    fd_problem *problem;
     locvol_parameters *parameters;
-    adi2d_values *exact; /* the host's in double precision */
+    double spot[2];   /* of all problems */
+    fd_values *exact; /* the host's in double precision */
 } locvol_run;
 
 static int workers(void)
@@ -136,7 +137,7 @@ static int workers(void)
 /* What the host took, in *error its distance from exact, or in double precision that from the plain program. */
 static void time_host(const locvol_run *run, int is_double)
 {
-    adi2d_batch batch = run->batch;
+    fd_batch batch = run->batch;
     double ms[HOST_RUNS], from, spent = 0;
     int runs = 0;
     const size_t each = is_double ? locvol_host_bytes_f64(&batch) : locvol_host_bytes_f32(&batch);
@@ -174,8 +175,8 @@ static void time_plain(const locvol_run *run, int is_double)
 /* ---- on a GPU ---------------------------------------------------------------------------------------------------- */
 
 #if ON_DEVICE
-typedef cudaError_t Launch(const adi2d_batch *, const locvol_parameters *, void *, cudaStream_t);
-typedef size_t Bytes(const adi2d_batch *);
+typedef cudaError_t Launch(const fd_batch *, const locvol_parameters *, void *, cudaStream_t);
+typedef size_t Bytes(const fd_batch *);
 
 /* Each in single and in double precision. */
 static const struct Version {
@@ -200,10 +201,11 @@ static const struct Version {
 static void time_version(const Version &version, int is_double, const locvol_run *run)
 {
     const size_t n = (size_t)run->batch.problems;
-    adi2d_batch batch = run->batch;
-    adi2d_problem *problem;
+    fd_batch batch = run->batch;
+    fd_problem *problem, *those = (fd_problem *)allocate(n * sizeof *those); /* as the device has them */
     locvol_parameters *parameters;
-    adi2d_values *values = (adi2d_values *)allocate(n * sizeof *values);
+    double *spot;
+    fd_values *values = (fd_values *)allocate(n * sizeof *values);
     fd_status *status = (fd_status *)allocate(n * sizeof *status);
     void *work;
     cudaStream_t stream;
@@ -216,12 +218,15 @@ static void time_version(const Version &version, int is_double, const locvol_run
     check(cudaMalloc((void **)&batch.values, n * sizeof *values));
     check(cudaMalloc((void **)&batch.status, n * sizeof *status));
     check(cudaMalloc(&work, version.bytes[is_double](&batch)));
+    check(cudaMalloc((void **)&spot, sizeof run->spot));
+    check(cudaMemcpy(spot, run->spot, sizeof run->spot, cudaMemcpyHostToDevice));
+    for (size_t k = 0; k < n; k++) those[k] = run->problem[k], those[k].spot = spot;
     batch.problem = problem;
     double ms[2][RUNS], warm = 0;
     for (int r = -1; r < RUNS; r += warm >= 20 || ON_EMULATOR) {
         float took;
         double from = seconds();
-        check(cudaMemcpyAsync(problem, run->problem, n * sizeof *problem, cudaMemcpyHostToDevice, stream));
+        check(cudaMemcpyAsync(problem, those, n * sizeof *problem, cudaMemcpyHostToDevice, stream));
         check(cudaMemcpyAsync(parameters, run->parameters, n * sizeof *parameters, cudaMemcpyHostToDevice, stream));
         check(cudaEventRecord(start, stream));
         check(version.launch[is_double](&batch, parameters, work, stream));
@@ -244,11 +249,13 @@ static void time_version(const Version &version, int is_double, const locvol_run
     check(cudaFree(batch.values));
     check(cudaFree(parameters));
     check(cudaFree(problem));
+    check(cudaFree(spot));
     check(cudaEventDestroy(start));
     check(cudaEventDestroy(stop));
     check(cudaStreamDestroy(stream));
     free(status);
     free(values);
+    free(those);
 }
 #endif
 
@@ -291,15 +298,15 @@ static void run_set(const locvol_set *set, int devices)
     locvol_run run;
     memset(&run, 0, sizeof run);
     run.set = set;
-    run.problem = (adi2d_problem *)allocate((size_t)set->outer * sizeof *run.problem);
+    run.problem = (fd_problem *)allocate((size_t)set->outer * sizeof *run.problem);
     run.parameters = (locvol_parameters *)allocate((size_t)set->outer * sizeof *run.parameters);
-    run.exact = (adi2d_values *)allocate((size_t)set->outer * sizeof *run.exact);
-    if (locvol_problems(set, run.problem, run.parameters)) exit(2);
+    run.exact = (fd_values *)allocate((size_t)set->outer * sizeof *run.exact);
+    if (locvol_problems(set, run.problem, run.parameters, run.spot)) exit(2);
     run.batch.problems = set->outer, run.batch.steps = set->numt - 1;
     run.batch.points[0] = set->numx, run.batch.points[1] = set->numy;
-    run.batch.problem = run.problem, run.batch.kind = ADI2D_PRODUCTS;
+    run.batch.problem = run.problem, run.batch.kind = ADI2D_PRODUCTS, run.batch.spots = 1;
     run.batch.status = (fd_status *)allocate((size_t)set->outer * sizeof *run.batch.status);
-    run.batch.values = (adi2d_values *)allocate((size_t)set->outer * sizeof *run.batch.values);
+    run.batch.values = (fd_values *)allocate((size_t)set->outer * sizeof *run.batch.values);
     for (int is_double = 1; is_double >= 0; is_double--) {
         time_host(&run, is_double);
         time_plain(&run, is_double);

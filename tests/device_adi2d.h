@@ -9,36 +9,40 @@
 /* Solves a batch of the host's on the device: with all that it points to there, and memory of exactly the bytes asked
    for. */
 template <class Parameters>
-static int solve_there(const adi2d_batch *batch, const Parameters *parameters, size_t grid_bytes, size_t bytes,
-                       cudaError_t launch(const adi2d_batch *, const Parameters *, void *, cudaStream_t))
+static int solve_there(const fd_batch *batch, const Parameters *parameters, size_t number, size_t bytes,
+                       cudaError_t launch(const fd_batch *, const Parameters *, void *, cudaStream_t))
 {
-    const size_t n = (size_t)batch->problems, results = n * (size_t)(1 + batch->dates) * sizeof(adi2d_values);
-    std::vector<adi2d_problem> problem(batch->problem, batch->problem + n);
+    const size_t n = (size_t)batch->problems, times = n * (size_t)(1 + batch->dates), spots = (size_t)batch->spots;
+    const size_t grid_bytes = times * (size_t)batch->points[0] * (size_t)batch->points[1] * number;
+    std::vector<fd_problem> problem(batch->problem, batch->problem + n);
     std::vector<device_memory *> kept;
     auto there = [&](const void *from, size_t size) {
         kept.push_back(new device_memory(size, from));
         return kept.back()->data();
     };
-    for (adi2d_problem &p : problem) {
+    for (fd_problem &p : problem) {
         for (int d = 0; d < 2; d++)
             if (p.points[d] && p.axis[d].points > 0)
                 p.points[d] = (double *)there(p.points[d], (size_t)p.axis[d].points * sizeof(double));
         int dates = p.times.dates > 0 ? p.times.dates < batch->dates ? p.times.dates : batch->dates : 0;
         if (p.times.date) p.times.date = (double *)there(p.times.date, (size_t)dates * sizeof(double));
         if (p.at_date) p.at_date = (fd_date *)there(p.at_date, (size_t)dates * sizeof(fd_date));
+        if (p.spot) p.spot = (double *)there(p.spot, 2 * spots * sizeof(double));
     }
-    device_memory problems(n * sizeof(adi2d_problem), problem.data()), status(n * sizeof(fd_status), batch->status);
-    device_memory values(results, batch->values), grid(batch->grid ? grid_bytes : 0, batch->grid);
+    device_memory problems(n * sizeof(fd_problem), problem.data()), status(n * sizeof(fd_status), batch->status);
+    device_memory values(batch->values ? times * spots * sizeof(fd_values) : 0, batch->values);
+    device_memory grid(batch->grid ? grid_bytes : 0, batch->grid);
     device_memory parameters_there(n * sizeof(Parameters), parameters), memory(bytes);
-    adi2d_batch device = *batch;
+    fd_batch device = *batch;
     device_memory *coordinates[2];
     for (int d = 0; d < 2; d++) {
         const double *from = batch->coordinates[d];
         coordinates[d] = new device_memory(from ? n * (size_t)batch->points[d] * sizeof(double) : 0, from);
         device.coordinates[d] = from ? (double *)coordinates[d]->data() : NULL;
     }
-    device.problem = (adi2d_problem *)problems.data(), device.status = (fd_status *)status.data();
-    device.values = (adi2d_values *)values.data(), device.grid = batch->grid ? grid.data() : NULL;
+    device.problem = (fd_problem *)problems.data(), device.status = (fd_status *)status.data();
+    device.values = batch->values ? (fd_values *)values.data() : NULL;
+    device.grid = batch->grid ? grid.data() : NULL;
     cudaError_t error = launch(&device, (Parameters *)parameters_there.data(), memory.data(), 0);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
     bool whole = status.back(batch->status) & values.back(batch->values) & grid.back(batch->grid);
@@ -57,19 +61,17 @@ static int solve_there(const adi2d_batch *batch, const Parameters *parameters, s
 }
 
 #define SOLVER(model, way, bytes, precision, real)                                                                     \
-    static int model##_##way##_solver_##precision(const adi2d_batch *batch, const model##_parameters *parameters)      \
+    static int model##_##way##_solver_##precision(const fd_batch *batch, const model##_parameters *parameters)         \
     {                                                                                                                  \
-        return solve_there(batch, parameters,                                                                          \
-                           (size_t)batch->problems * (size_t)batch->points[0] * (size_t)batch->points[1] *             \
-                               sizeof(real),                                                                           \
-                           model##_##bytes##_##precision<>(batch), model##_##way##_##precision<>);                     \
+        return solve_there(batch, parameters, sizeof(real), model##_##bytes##_##precision<>(batch),                    \
+                           model##_##way##_##precision<>);                                                             \
     }
 
 /* The same by one of the kernels that MODEL_onchip chooses from, in clusters of a size of its own, which may be more
    blocks than there are lines for. */
 static int asked_size, asked_rows;
 #define ASKED(model, precision, real)                                                                                  \
-    static cudaError_t model##_asked_##precision(const adi2d_batch *batch, const case_parameters *parameters,          \
+    static cudaError_t model##_asked_##precision(const fd_batch *batch, const case_parameters *parameters,             \
                                                  void *memory, cudaStream_t stream)                                    \
     {                                                                                                                  \
         enum { THREADS = sizeof(real) == 4 ? 512 : 256 };                                                              \
@@ -87,12 +89,10 @@ static int asked_size, asked_rows;
         if (chosen.bytes == 0) return cudaErrorInvalidConfiguration;                                                   \
         return model##_p_onchip_##precision(&launch, chosen, stream);                                                  \
     }                                                                                                                  \
-    static int model##_asked_solver_##precision(const adi2d_batch *batch, const case_parameters *parameters)           \
+    static int model##_asked_solver_##precision(const fd_batch *batch, const case_parameters *parameters)              \
     {                                                                                                                  \
-        return solve_there(batch, parameters,                                                                          \
-                           (size_t)batch->problems * (size_t)batch->points[0] * (size_t)batch->points[1] *             \
-                               sizeof(real),                                                                           \
-                           model##_onchip_bytes_##precision<>(batch), model##_asked_##precision);                      \
+        return solve_there(batch, parameters, sizeof(real), model##_onchip_bytes_##precision<>(batch),                 \
+                           model##_asked_##precision);                                                                 \
     }
 
 /* By clusters of 1, 2, 4 and 8 blocks, and with both numbers of rows a thread; problems whose steps are products where
@@ -106,7 +106,7 @@ static inline void by_clusters(const case_runner *runner, case_random *random)
         for (int rows = 8; rows <= 16; rows *= 2) {
             if (check_short() && size != (rows == 8 ? 2 : 8)) continue;
             asked_size = size, asked_rows = rows;
-            const int like = runner->mixed || rows == 8 ? CASE_ANY : CASE_PRODUCT;
+            const int like = (runner->has & CASE_MIXES) || rows == 8 ? CASE_ANY : CASE_PRODUCT;
             case_random_batch(runner, random, like == CASE_PRODUCT ? 4 : 2, 20, 36, like, case_tolerance(runner));
 #ifdef SIMT_EMULATOR
             CHECK(simt.cluster_size == size, "a cluster of %d instead of %d", simt.cluster_size, size);

@@ -200,13 +200,13 @@ int main(int argc, char **argv)
     (void)argv;
     const fd_axis price = {0, 300, 16, 0, {0}, {0}, {0}}, variance = {0, 0.5, 12, 0, {0}, {0}, {0}};
     const fd_times times = {1, 4, FD_EQUAL, 1, FD_THETA, 0.5, 0, 0, 0, 0};
-    adi2d_problem problem;
+    double spot[2] = {100, 0.04};
+    fd_problem problem;
     fd_status status;
-    adi2d_values values;
+    fd_values values;
     memset(&problem, 0, sizeof problem);
-    problem.axis[0] = price, problem.axis[1] = variance, problem.times = times;
-    problem.spot[0] = 100, problem.spot[1] = 0.04;
-    const adi2d_batch batch = {1, {16, 12}, 4, 0, &problem, &status, &values, 0, ADI2D_ONE_STAGE, {0, 0}};
+    problem.axis[0] = price, problem.axis[1] = variance, problem.times = times, problem.spot = spot;
+    const fd_batch batch = {1, {16, 12}, 4, 0, 1, &problem, &status, &values, 0, {0}, ADI2D_ONE_STAGE};
     const heston_parameters good = {100, 1.5, 0.04, 0.3, -0.5, 0.025, 0, 0};
     if (heston_host_bytes_f32(&batch) > sizeof memory || heston_host_bytes_f64(&batch) > sizeof memory) return 1;
     if (heston_host_f32(&batch, &good, 1, memory, sizeof memory) || status.what) return 2;
@@ -221,9 +221,9 @@ int main(int argc, char **argv)
             if (heston_host_f64(&batch, &p, 1, memory, sizeof memory) || status.what != FD_MODEL_NAN) return 6 + n;
             *number[n] = kept;
         }
-        problem.spot[1] = bad[i];
+        spot[1] = bad[i];
         if (heston_host_f32(&batch, &good, 1, memory, sizeof memory) || status.what != FD_BAD_SPOT) return 8;
-        problem.spot[1] = 0.04;
+        spot[1] = 0.04;
     }
     return 0;
 }

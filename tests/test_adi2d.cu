@@ -18,16 +18,16 @@ ASKED(upwind, f32, float)
 ASKED(alone, f64, double)
 
 static const case_runner runners[] = {
-    {"central on chip, double", FD_CENTRAL, 1, 0, 0, central_onchip_solver_f64},
-    {"central on chip, single", FD_CENTRAL, 1, 0, 1, central_onchip_solver_f32},
-    {"upwind on chip, single", FD_UPWIND, 0, 0, 1, upwind_onchip_solver_f32},
-    {"alone on chip, double", FD_UPWIND, 0, 1, 0, alone_onchip_solver_f64},
+    {"central on chip, double", FD_CENTRAL, CASE_CENTRAL_HAS, 0, central_onchip_solver_f64},
+    {"central on chip, single", FD_CENTRAL, CASE_CENTRAL_HAS, 1, central_onchip_solver_f32},
+    {"upwind on chip, single", FD_UPWIND, CASE_UPWIND_HAS, 1, upwind_onchip_solver_f32},
+    {"alone on chip, double", FD_UPWIND, CASE_ALONE, 0, alone_onchip_solver_f64},
 };
 static const case_runner asking[] = {
-    {"central by a cluster, double", FD_CENTRAL, 1, 0, 0, central_asked_solver_f64},
-    {"central by a cluster, single", FD_CENTRAL, 1, 0, 1, central_asked_solver_f32},
-    {"upwind by a cluster, single", FD_UPWIND, 0, 0, 1, upwind_asked_solver_f32},
-    {"alone by a cluster, double", FD_UPWIND, 0, 1, 0, alone_asked_solver_f64},
+    {"central by a cluster, double", FD_CENTRAL, CASE_CENTRAL_HAS, 0, central_asked_solver_f64},
+    {"central by a cluster, single", FD_CENTRAL, CASE_CENTRAL_HAS, 1, central_asked_solver_f32},
+    {"upwind by a cluster, single", FD_UPWIND, CASE_UPWIND_HAS, 1, upwind_asked_solver_f32},
+    {"alone by a cluster, double", FD_UPWIND, CASE_ALONE, 0, alone_asked_solver_f64},
 };
 
 /* Without being asked: one block, or so many that a device which is idle has something to do. */
@@ -46,14 +46,14 @@ static void choice(void)
 
 static void no_batches()
 {
-    adi2d_problem problem;
+    fd_problem problem;
     fd_status status;
-    adi2d_values values;
+    fd_values values;
     case_parameters parameters;
     memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
-    adi2d_batch b = {1, {8, 8}, 4, 0, &problem, &status, &values, NULL, ADI2D_TWO_STAGES, {NULL, NULL}};
-    cudaError_t (*way[])(const adi2d_batch *, const case_parameters *, void *, cudaStream_t) = {central_onchip_f32<>,
-                                                                                                central_onchip_f64<>};
+    fd_batch b = {1, {8, 8}, 4, 0, 1, &problem, &status, &values, NULL, {NULL}, ADI2D_TWO_STAGES};
+    cudaError_t (*way[])(const fd_batch *, const case_parameters *, void *, cudaStream_t) = {central_onchip_f32<>,
+                                                                                             central_onchip_f64<>};
     for (int k = 0; k < 2; k++) {
         CHECK(way[k](NULL, &parameters, &b, 0) == cudaErrorInvalidValue, "way %d: no batch", k);
         CHECK(way[k](&b, NULL, &b, 0) == cudaErrorInvalidValue, "way %d: no parameters", k);
@@ -73,16 +73,16 @@ static void no_batches()
    not take shared memory from it. The problem is none, so that the march is short. */
 static void another_thread()
 {
-    adi2d_problem problem;
+    fd_problem problem;
     case_parameters parameters;
     memset(&problem, 0, sizeof problem), memset(&parameters, 0, sizeof parameters);
     device_memory problems(sizeof problem, &problem), those(sizeof parameters, &parameters);
-    device_memory status(sizeof(fd_status)), values(sizeof(adi2d_values));
+    device_memory status(sizeof(fd_status)), values(sizeof(fd_values));
     central_p_launch_f64 large, small;
     memset(&large, 0, sizeof large);
     large.batch.problems = large.batch.steps = 1, large.batch.points[0] = large.batch.points[1] = 56;
-    large.batch.problem = (adi2d_problem *)problems.data(), large.batch.status = (fd_status *)status.data();
-    large.batch.values = (adi2d_values *)values.data(), large.parameters = (case_parameters *)those.data();
+    large.batch.problem = (fd_problem *)problems.data(), large.batch.status = (fd_status *)status.data();
+    large.batch.values = (fd_values *)values.data(), large.parameters = (case_parameters *)those.data();
     large.bytes = central_p_onchip_bytes_f64(&large.batch);
     device_memory memory(large.bytes);
     large.memory = (unsigned char *)memory.data(), small = large;
@@ -104,11 +104,12 @@ int main()
         const case_runner *runner = &runners[r];
         for (int k = check_short() ? 2 : 0; k < 4; k++)
             case_random_batch(runner, &random, 6, 12, 10, CASE_ANY, case_tolerance(runner));
-        for (int k = check_short() ? 2 : 0; k < 3 && !runner->mixed; k++)
+        for (int k = check_short() ? 2 : 0; k < 3 && !(runner->has & CASE_MIXES); k++)
             case_random_batch(runner, &random, 3, 12, 36, CASE_PRODUCT, case_tolerance(runner));
         by_clusters(&asking[r], &random);
         case_declarations(runner);
-        if (runner->alone) continue;
+        case_spots(runner);
+        if (runner->has & CASE_ALONE) continue;
         if (check_short() && r != 1)
             check_skip(1, "%s, what is wrong with problems: SHORT_TESTS is set", runner->name);
         else

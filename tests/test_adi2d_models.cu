@@ -13,10 +13,10 @@ SOLVER(heston, onchip, onchip_bytes, f64, double)
 template <class Parameters, class Real>
 struct results {
     std::vector<fd_status> status;
-    std::vector<adi2d_values> values;
+    std::vector<fd_values> values;
     std::vector<Real> grid;
     template <class Solve>
-    results(adi2d_batch batch, const std::vector<Parameters> &parameters, Solve solve)
+    results(fd_batch batch, const std::vector<Parameters> &parameters, Solve solve)
         : status((size_t)batch.problems), values((size_t)batch.problems),
           grid((size_t)batch.problems * (size_t)batch.points[0] * (size_t)batch.points[1])
     {
@@ -38,13 +38,13 @@ static double difference(const results<Parameters, One> &one, const results<Para
     return worst / largest;
 }
 
-static int locvol_on_host(const adi2d_batch *batch, const locvol_parameters *parameters)
+static int locvol_on_host(const fd_batch *batch, const locvol_parameters *parameters)
 {
     std::vector<double> memory(locvol_host_bytes_f64(batch) / sizeof(double) + 1);
     return locvol_host_f64(batch, parameters, 1, memory.data(), memory.size() * sizeof(double));
 }
 
-static int heston_on_host(const adi2d_batch *batch, const heston_parameters *parameters)
+static int heston_on_host(const fd_batch *batch, const heston_parameters *parameters)
 {
     std::vector<double> memory(heston_host_bytes_f64(batch) / sizeof(double) + 1);
     return heston_host_f64(batch, parameters, 1, memory.data(), memory.size() * sizeof(double));
@@ -54,11 +54,12 @@ static int heston_on_host(const adi2d_batch *batch, const heston_parameters *par
    single precision also its size: values are up to 0.1. */
 static void locvol_set_there(const locvol_set &set)
 {
-    std::vector<adi2d_problem> problem((size_t)set.outer);
+    std::vector<fd_problem> problem((size_t)set.outer);
     std::vector<locvol_parameters> parameters((size_t)set.outer);
-    CHECK(!locvol_problems(&set, problem.data(), parameters.data()), "problems");
-    adi2d_batch batch = {set.outer, {set.numx, set.numy}, set.numt - 1, 0, problem.data(), NULL, NULL,
-                         NULL,      ADI2D_PRODUCTS,       {NULL, NULL}};
+    double spot[2];
+    CHECK(!locvol_problems(&set, problem.data(), parameters.data(), spot), "problems");
+    fd_batch batch = {set.outer, {set.numx, set.numy}, set.numt - 1,  0, 1, problem.data(), NULL, NULL,
+                      NULL,      {NULL},               ADI2D_PRODUCTS};
     const results<locvol_parameters, double> host(batch, parameters, locvol_on_host);
     for (int kind = ADI2D_ONE_STAGE; kind <= ADI2D_PRODUCTS; kind++) {
         batch.kind = kind;
@@ -98,33 +99,34 @@ static void benchmark()
 static void heston_there()
 {
     enum { COUNT = 4, STEPS = 6 };
+    const double spot[2] = {100, 0.04};
     for (int large = 0; large < 2; large++) {
-        std::vector<adi2d_problem> problem(COUNT);
+        std::vector<fd_problem> problem(COUNT);
         std::vector<heston_parameters> parameters(COUNT);
         for (int k = 0; k < COUNT; k++) {
-            adi2d_problem &p = problem[(size_t)k];
+            fd_problem &p = problem[(size_t)k];
             const fd_axis price = {0, 300, large ? 700 : 40 - 3 * k, 1, {100, 0, 0}, {10, 0, 0}, {FD_MIDWAY, 0, 0}};
             const fd_axis variance = {0, 0.5, 20 + k, 1, {0.04, 0, 0}, {0.2, 0, 0}, {FD_ON_NODE, 0, 0}};
             memset(&p, 0, sizeof p);
             p.axis[0] = price, p.axis[1] = variance, p.face[1][0] = FD_DEGENERATE;
             const fd_times times = {1, STEPS, FD_EQUAL, 1, FD_THETA, fd_scheme_theta(k, 2, 1), 4, 0, NULL, NULL};
-            p.times = times, p.scheme = k, p.finals = FD_AVERAGED_X, p.spot[0] = 100, p.spot[1] = 0.04;
+            p.times = times, p.scheme = k, p.finals = FD_AVERAGED_X, p.spot = spot;
             p.exercise = k % 2 ? FD_AMERICAN : FD_EUROPEAN;
             heston_parameters q = {100, 1.5 + k, 0.04, 0.3 + 0.1 * k, -0.9 + 0.2 * k, 0.025, 0, k % 2};
             parameters[(size_t)k] = q;
         }
         const int count = large ? 1 : COUNT;
-        const adi2d_batch batch = {count, {large ? 700 : 40, 23}, STEPS + 4,   0, problem.data(), NULL, NULL,
-                                   NULL,  ADI2D_TWO_STAGES,       {NULL, NULL}};
+        const fd_batch batch = {count, {large ? 700 : 40, 23}, STEPS + 4,       0, 1, problem.data(), NULL, NULL,
+                                NULL,  {NULL},                 ADI2D_TWO_STAGES};
         const results<heston_parameters, double> host(batch, parameters, heston_on_host);
         const results<heston_parameters, double> there(batch, parameters, heston_onchip_solver_f64);
         for (size_t k = 0; k < (size_t)count; k++) {
-            const adi2d_values &x = host.values[k], &y = there.values[k];
+            const fd_values &x = host.values[k], &y = there.values[k];
             CHECK(!host.status[k].what && !there.status[k].what, "Heston %d: %d %d", (int)k, host.status[k].what,
                   there.status[k].what);
             check_near(y.value, x.value, 1e-11 * 100, "Heston %d", (int)k);
-            check_near(y.dx, x.dx, 1e-10, "Heston %d, delta", (int)k);
-            check_near(y.dy, x.dy, 1e-9 * 100, "Heston %d, along the variance", (int)k);
+            check_near(y.first[0], x.first[0], 1e-10, "Heston %d, delta", (int)k);
+            check_near(y.first[1], x.first[1], 1e-9 * 100, "Heston %d, along the variance", (int)k);
         }
     }
 }

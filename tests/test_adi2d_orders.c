@@ -48,13 +48,14 @@ static void in_space(int slopes)
 /* Problem k of a data set of the benchmark by itself. */
 static double locvol_one(const locvol_set *set, int k, int kind, int single)
 {
-    adi2d_problem *problem = (adi2d_problem *)orders_memory((size_t)set->outer * sizeof *problem);
+    fd_problem *problem = (fd_problem *)orders_memory((size_t)set->outer * sizeof *problem);
     locvol_parameters *parameters = (locvol_parameters *)orders_memory((size_t)set->outer * sizeof *parameters);
     fd_status status = fd_status_of(-99, 0, 0, 0, 0, 0, 0); /* what no call leaves */
-    adi2d_values values;
-    CHECK(!locvol_problems(set, problem, parameters), "problems");
-    adi2d_batch batch = {
-        1, {set->numx, set->numy}, set->numt - 1, 0, problem + k, &status, &values, NULL, kind, {NULL, NULL}};
+    fd_values values;
+    double spot[2];
+    CHECK(!locvol_problems(set, problem, parameters, spot), "problems");
+    const fd_batch batch = {1,    {set->numx, set->numy}, set->numt - 1, 0, 1, problem + k, &status, &values,
+                            NULL, {NULL},                 kind};
     const size_t bytes = single ? locvol_host_bytes_f32(&batch) : locvol_host_bytes_f64(&batch);
     void *work = orders_memory(bytes);
     int wrong = single ? locvol_host_f32(&batch, parameters + k, 1, work, bytes)

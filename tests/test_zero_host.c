@@ -78,10 +78,11 @@ static void of_two_factors(void)
 {
     const heston_parameters p = {100, 1.5, 0.04, 0.3, -0.5, 0.025, 0, 0};
     const fd_axis axis[2] = {{0, 300, 31, 0, {0}, {0}, {0}}, {0, 0.5, 16, 0, {0}, {0}, {0}}};
-    adi2d_problem problem[2];
-    adi2d_values values[2];
+    const double spot[2] = {100, 0.04};
+    fd_problem problem[2];
+    fd_values values[2];
     fd_status status[2];
-    adi2d_batch batch;
+    fd_batch batch;
     memset(problem, 0, sizeof problem), memset(&batch, 0, sizeof batch);
     CHECK(heston_host_f64(&batch, &p, 1, NULL, 0) == FD_BAD_SIZE, "a batch");
     batch.points[0] = 31, batch.points[1] = 16;
@@ -90,7 +91,7 @@ static void of_two_factors(void)
     CHECK(heston_host_f64(&batch, &p, 1, NULL, 0) == FD_OK, "a batch of none");
     batch.problems = 2;
     CHECK(heston_host_f64(&batch, &p, 1, values, sizeof values) == FD_BAD_ARGUMENT, "a batch without problems");
-    batch.problem = problem, batch.status = status, batch.values = values;
+    batch.problem = problem, batch.status = status, batch.values = values, batch.spots = 1;
     const size_t bytes = heston_host_bytes_f64(&batch);
     const heston_parameters both[2] = {p, p};
     void *memory = malloc(bytes);
@@ -103,7 +104,7 @@ static void of_two_factors(void)
           "a problem without times: %d", status[0].what);
     for (int k = 0; k < 2; k++) {
         problem[k].times.maturity = 1, problem[k].times.steps = 10;
-        problem[k].spot[0] = 100, problem[k].spot[1] = 0.04;
+        problem[k].spot = spot;
     }
     problem[1].times.theta = fd_scheme_theta(FD_DOUGLAS, 2, 1);
     CHECK(heston_host_f64(&batch, both, 1, memory, bytes) == FD_OK && !status[0].what, "a problem: %d", status[0].what);
