@@ -55,11 +55,11 @@ TB_HD int adi2d_p_matrix(fd_row row, int at_face, tb_real size, tb_real kill, tb
     return fd_lane_matrix_at(row, at_face, size, kill / 2, a, b, c);
 }
 
-/* Returns F along an axis from the three values there, without what its faces add. The source belongs to x. */
+/* Returns F along an axis, which has half of kill and source, from the three values there, without what its faces add.
+   */
 TB_HD tb_real adi2d_p_along(int axis, fd_cell cell, fd_terms terms, tb_real low, tb_real here, tb_real high)
 {
-    const tb_real f = fd_lane_apply(fd_p_row(axis, cell, terms), low, here, high) - terms.kill / 2 * here;
-    return axis ? f : f + terms.source;
+    return fd_lane_apply(fd_p_row(axis, cell, terms), low, here, high) - terms.kill / 2 * here + terms.source / 2;
 }
 
 /* Returns the value or slope given at a point of a face, which has the index `other` along the other axis. */
