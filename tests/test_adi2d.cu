@@ -87,10 +87,12 @@ static void another_thread()
     device_memory memory(large.bytes);
     large.memory = (unsigned char *)memory.data(), small = large;
     small.batch.points[0] = small.batch.points[1] = 36;
-    const central_p_2d_chosen_f64 chosen = central_p_2d_kernel_of_f64<>(&large), other = central_p_2d_kernel_of_f64<>(&small);
+    const central_p_2d_chosen_f64 chosen = central_p_2d_kernel_of_f64<>(&large);
+    const central_p_2d_chosen_f64 other = central_p_2d_kernel_of_f64<>(&small);
     CHECK(chosen.kernel == other.kernel && chosen.bytes > other.bytes && other.bytes > 0, "one kernel for both: %d, %d",
           (int)chosen.bytes, (int)other.bytes);
-    CHECK(central_p_2d_onchip_f64<>(&large, chosen, 0) == cudaSuccess, "the larger one, launched after the smaller one");
+    CHECK(central_p_2d_onchip_f64<>(&large, chosen, 0) == cudaSuccess,
+          "the larger one, launched after the smaller one");
     GPU_OK(cudaDeviceSynchronize());
     fd_status said = fd_status_of(-99, 0, 0, 0, 0, 0, 0);
     CHECK(status.back(&said) && said.what == FD_BAD_SIZE, "its status: %d", said.what);

@@ -120,17 +120,17 @@ static const char finite_differences[] =
 /* A model of pde/adi2d.h: what makes its problems ready, in both precisions, and the march on chip. */
 static const char two_factors[] =
     "#include \"examples/heston_model.h\"\n"
-    "extern \"C\" __global__ void prepare(heston_p_launch_f32 one, heston_p_launch_f64 two)\n"
+    "extern \"C\" __global__ void prepare(heston_p_2d_launch_f32 one, heston_p_2d_launch_f64 two)\n"
     "{\n"
-    "    heston_p_prepare_block_f32(&one);\n"
-    "    heston_p_prepare_block_f64(&two);\n"
+    "    heston_p_2d_prepare_block_f32(&one);\n"
+    "    heston_p_2d_prepare_block_f64(&two);\n"
     "}\n"
-    "extern \"C\" __global__ void march(heston_p_launch_f32 launch)\n"
+    "extern \"C\" __global__ void march(heston_p_2d_launch_f32 launch)\n"
     "{\n"
     "    extern __shared__ __align__(16) unsigned char memory[];\n"
-    "    __shared__ heston_p_chip_f32 chip;\n"
+    "    __shared__ heston_p_2d_chip_f32 chip;\n"
     "    __shared__ int least;\n"
-    "    heston_p_chip_problem_f32(8, 0, &launch, memory, &chip, &least);\n"
+    "    heston_p_2d_chip_problem_f32(8, 0, &launch, memory, &chip, &least);\n"
     "}\n";
 
 /* A model of pde/adi3d.h: its terms, rows and right-hand side. */
