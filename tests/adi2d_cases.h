@@ -1064,9 +1064,10 @@ CASE_FUNCTION void case_spots(const case_runner *runner)
         case_put(b, 0, &c);
         const fd_batch whole = b->batch;
         if (k == 1) ((fd_problem *)b->batch.problem)->spot = c.spot + 2, b->batch.spots = 1, b->batch.grid = NULL;
-        if (k == 2) b->batch.spots = 0, b->batch.values = NULL, b->batch.coordinates[0] = b->batch.coordinates[1] = NULL;
-        CHECK(runner->solve(&b->batch, b->parameters) == 0 && !b->batch.status[0].what, "%s: spots %d: %s", runner->name,
-              k, adi2d_status_string(b->batch.status[0].what));
+        if (k == 2) b->batch.spots = 0, b->batch.values = NULL;
+        for (int d = 0; d < k; d++) b->batch.coordinates[d] = NULL; /* of one axis, of both */
+        CHECK(runner->solve(&b->batch, b->parameters) == 0 && !b->batch.status[0].what, "%s: spots %d: %s",
+              runner->name, k, adi2d_status_string(b->batch.status[0].what));
         b->batch.values = whole.values, b->batch.grid = whole.grid;
         for (int d = 0; d < 2; d++) b->batch.coordinates[d] = whole.coordinates[d];
     }

@@ -214,10 +214,12 @@ static void exercise_at_dates(void)
         check_near(value[2], want, 1e-3, "an American call with a dividend in cash, kind %d", kind);
         check_near((value[1] - value[0]) / (value[2] - value[1]), 4, 1, "its second order in time, kind %d", kind);
         check_near(black_value(&p, 8, FD_DOUGLAS, kind, 0, cash, 150), 50, 1e-9, "exercised today, kind %d", kind);
-        check_near(black_value(&p, 8, FD_DOUGLAS, kind, 0, watched, 150), 50, 1e-9, "exercised before the barrier, kind %d", kind);
+        check_near(black_value(&p, 8, FD_DOUGLAS, kind, 0, watched, 150), 50, 1e-9,
+                   "exercised before the barrier, kind %d", kind);
     }
     check_near(black_value(&p, 8, FD_DOUGLAS, FD_EUROPEAN, 0, watched, 150), 0, 1e-9, "knocked out");
-    check_near(black_value(&p, 8, FD_DOUGLAS, FD_EUROPEAN, 0, right, 150), 50, 1e-9, "exercised before the barrier by right");
+    check_near(black_value(&p, 8, FD_DOUGLAS, FD_EUROPEAN, 0, right, 150), 50, 1e-9,
+               "exercised before the barrier by right");
 }
 
 /* A source that is constant adds what it has paid: all of it where nothing is discounted, to rounding. */
@@ -475,7 +477,8 @@ static void no_batches(void)
                          : k < 3 ? central_host_f64(&good, p, 1, m, room)
                                  : central_host_problems_f64(&good, p, 0, 1, m, room);
         CHECK(what == want && status.what == want, "refused %d: %d, status %d", k, what, status.what);
-        for (int m = 0; m < 3; m++) CHECK(isnan(values[m].value) && isnan(values[m].second[1]), "refused %d: a value", k);
+        for (int m = 0; m < 3; m++)
+            CHECK(isnan(values[m].value) && isnan(values[m].second[1]), "refused %d: a value", k);
     }
     memset(&status, CASE_FILL, sizeof status);
     CHECK(central_host_problems_f64(&good, &c.parameters, -1, 1, memory, bytes) == FD_BAD_SIZE, "a range");

@@ -99,13 +99,13 @@ static void of_two_factors(void)
           status[0].what);
     CHECK(isnan(values[0].value), "a problem's value");
     for (int k = 0; k < 2; k++) problem[k].axis[0] = axis[0], problem[k].axis[1] = axis[1];
+    CHECK(heston_host_f64(&batch, both, 1, memory, bytes) == FD_OK && status[0].what == FD_BAD_ARGUMENT,
+          "a problem without a spot: %d", status[0].what);
+    problem[0].spot = problem[1].spot = spot;
     CHECK(heston_host_f64(&batch, both, 1, memory, bytes) == FD_OK && status[0].what == FD_BAD_TIMES &&
               status[0].detail == FD_BAD_STEPS,
           "a problem without times: %d", status[0].what);
-    for (int k = 0; k < 2; k++) {
-        problem[k].times.maturity = 1, problem[k].times.steps = 10;
-        problem[k].spot = spot;
-    }
+    for (int k = 0; k < 2; k++) problem[k].times.maturity = 1, problem[k].times.steps = 10;
     problem[1].times.theta = fd_scheme_theta(FD_DOUGLAS, 2, 1);
     CHECK(heston_host_f64(&batch, both, 1, memory, bytes) == FD_OK && !status[0].what, "a problem: %d", status[0].what);
     CHECK(!memcmp(&values[0], &values[1], sizeof *values), "theta 0: %g, %g", values[0].value, values[1].value);

@@ -9,7 +9,13 @@
 #define fd_model_t_f64 FD_MODEL_OF(t_f64)
 #define fd_model_of_x FD_MODEL_OF(of_x)
 #define fd_model_of_t FD_MODEL_OF(of_t)
-/* An axis that the model lacks is x over again, and nothing asks for it. */
+/* An axis that the model lacks is x over again, and nothing asks for it; the model before may have had it. */
+#undef fd_model_y
+#undef fd_model_y_f64
+#undef fd_model_of_y
+#undef fd_model_z
+#undef fd_model_z_f64
+#undef fd_model_of_z
 #if FD_FACTORS > 1
 #define fd_model_y FD_OF(y)
 #define fd_model_y_f64 FD_MODEL_OF(y_f64)
