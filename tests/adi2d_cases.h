@@ -191,8 +191,8 @@ CASE_REFERENCE double case_given(const case_grid *g, int axis, int i, int j, dou
     return case_face(g->p, axis, (axis ? j : i) > 0, at, t);
 }
 
-/* A row of F along an axis: weights of the points of its line, the kill's half included, and what else is in it: along
-   x the source. */
+/* A row of F along an axis: weights of the points of its line, the kill's half included, and what else is in it, half
+   of the source among it. */
 typedef struct {
     double weight[CASE_MOST], source, coupling[2];
 } case_line;
@@ -205,7 +205,7 @@ CASE_REFERENCE case_line case_row(const case_grid *g, int axis, int i, int j, do
     const double *x = g->x[axis], drift = c.drift[axis], diffusion = c.diffusion[axis];
     int k = axis ? j : i, n = g->n[axis], in = k > 0 ? -1 : 1;
     memset(&row, 0, sizeof row);
-    row.source = axis ? 0 : c.source;
+    row.source = c.source / 2;
     if (k > 0 && k < n - 1) {
         double l = x[k] - x[k - 1], u = x[k + 1] - x[k];
         double below = (2 * diffusion - drift * u) / (l * (l + u)), above = (2 * diffusion + drift * l) / (u * (l + u));
