@@ -48,8 +48,12 @@
      bs3d_lane_stencil    L u at one point                                                 42 to 66 operations
      bs3d_lane_plane      L u for a patch of points, plane after plane                     21 to 28 operations a point
      bs3d_lane_greeks     price, deltas, gammas, cross gammas, theta from the 64 points around the spot
-   On several GPUs, each with a slab of the planes (examples/bs3d_gpus.cu, docs/gpus.md): explicit4 and implicit2 in
-   parts, between which the caller sends what bs3d_slab_messages names. Any library may move it; this file knows none.
+   On several GPUs, each with a slab of the planes: explicit4 and implicit2. Any library may move what they send: the
+   caller supplies a bs3d_exchange, a few functions and their context (examples/bs3d_gpus.cu, docs/gpus.md).
+     bs3d_ranks_plan, bs3d_ranks_bytes, bs3d_ranks_open       how the grid is cut; memory; a march up to its first step
+     bs3d_ranks_step, bs3d_ranks_result                       a step, which sends while it computes; the result
+     bs3d_ranks_send, bs3d_ranks_arrive                       what a step sends, by itself
+   What these are made of, for one GPU's slab:
      bs3d_slab_check, bs3d_slab_partitions, bs3d_slab_cut     whether it is possible, and how it lies: planes, halos
      bs3d_slab_bytes, bs3d_slab_open                          memory; a march up to its first step
      bs3d_slab_explicit; bs3d_slab_up, bs3d_slab_down         steps; of a part of a slab, while another is being sent
@@ -69,7 +73,8 @@
      bs3d/matrix.h      the rows of A_x, A_y and A_z, and their factors
      bs3d/implicit1.h, bs3d/implicit2.h
      bs3d/one_sweep.h, bs3d/implicit3.h    the sweep of implicit3 in a block; its kernels and their launch
-     bs3d/slabs.h       explicit4 and implicit2 on slabs
+     bs3d/slabs.h       explicit4 and implicit2 on a slab
+     bs3d/ranks.h       the march over all of them: streams, messages
    To add a rung: a room with its kernel and launch, a line in the ladder above, an #include below.
 
    What the rungs share:
@@ -188,6 +193,7 @@ typedef struct {
 #include "bs3d/one_sweep.h"
 #include "bs3d/implicit3.h"
 #include "bs3d/slabs.h"
+#include "bs3d/ranks.h"
 #endif
 
 #endif /* BS3D_H */

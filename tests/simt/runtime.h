@@ -194,6 +194,19 @@ SIMT_OWN cudaError_t cudaSetDevice(int device)
 {
     return device == 0 ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
 }
+SIMT_OWN cudaError_t cudaDeviceCanAccessPeer(int *can, int, int)
+{
+    *can = 0;
+    return cudaSuccess;
+}
+SIMT_OWN cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return simt_set_error(cudaErrorInvalidDevice); }
+SIMT_OWN cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                                         cudaStream_t = nullptr)
+{
+    if (to_device || from_device)
+        return simt_set_error(cudaErrorInvalidDevice);
+    return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
 
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 

@@ -46,6 +46,7 @@
    Runtime    cudaMalloc cudaFree cudaMallocHost cudaFreeHost cudaMemcpy[Async] cudaMemset[Async] cudaMemGetInfo
               cudaDeviceSynchronize cudaGetLastError cudaPeekAtLastError cudaGetErrorString cudaGetErrorName
               cudaGetDeviceCount cudaGetDevice cudaSetDevice cudaGetDeviceProperties cudaDeviceGetAttribute
+              cudaMemcpyPeerAsync cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess   of the one device there is
               cudaStreamCreate[WithFlags] cudaStreamCreateWithPriority cudaStreamSynchronize cudaStreamDestroy
               cudaStreamWaitEvent cudaDeviceGetStreamPriorityRange cudaEventCreate[WithFlags] cudaEventRecord
               cudaEventSynchronize cudaEventQuery cudaEventElapsedTime cudaEventDestroy

@@ -430,6 +430,14 @@ static void test_runtime(void)
     GPU_OK(cudaStreamSynchronize(stream));
     GPU_OK(cudaEventElapsedTime(&milliseconds, start, end));
     CHECK(pinned[0] == 7 && pinned[99] == 7 && milliseconds >= 0, "work in a stream, %g ms", milliseconds);
+    int peer = 1;
+    CHECK(cudaDeviceCanAccessPeer(&peer, 0, 0) == cudaSuccess && peer == 0, "a peer");
+    GPU_OK(cudaMemsetAsync(bytes, 9, 50, stream));
+    GPU_OK(cudaMemcpyPeerAsync(bytes + 50, 0, bytes, 0, 50, stream));
+    GPU_OK(cudaMemcpyAsync(pinned, bytes, 100, cudaMemcpyDeviceToHost, stream));
+    CHECK(pinned[0] == 9 && pinned[99] == 9, "a copy from device to device");
+    CHECK(cudaMemcpyPeerAsync(bytes + 50, 0, bytes, 1, 50, stream) == cudaErrorInvalidDevice &&
+              cudaGetLastError() == cudaErrorInvalidDevice, "a copy from a device that is not there");
     GPU_OK(cudaEventDestroy(start));
     GPU_OK(cudaEventDestroy(end));
     GPU_OK(cudaStreamDestroy(stream));

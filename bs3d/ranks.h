@@ -1,0 +1,339 @@
+/* ranks.h - a room of bs3d.h: a march over several GPUs, a slab on each, from its plan to its result: what runs in
+   which stream, when messages leave, and when they must have arrived.
+   MIT licence, see LICENSE. */
+
+#ifndef TB_BODY
+
+/* A GPU's slab and the streams in which it is marched; all of them the caller's. */
+typedef struct {
+    int rank;              /* the number of the slab, from 0 */
+    int device;            /* ranks may share one */
+    cudaStream_t march;    /* the march itself */
+    cudaStream_t inner;    /* the inner part, which may wait: of lower priority than the others, if there are any */
+    cudaStream_t transfer; /* messages */
+    cudaEvent_t event;     /* orders the three, each record being waited for at once: the exchange may use it too */
+} bs3d_rank;
+
+/* How messages get from rank to rank: functions of the caller's. Each gets `context`, and returns 0 or a status of its
+   own, which the function of the march that called it returns at once. A step on more than one rank calls begin,
+   message for each message, end, and, when all that may run meanwhile is enqueued, arrive. */
+typedef struct {
+    void *context;
+    int (*begin)(void *context); /* may be null, as end, arrive and sum */
+    /* Between begin and end: sends m->send to rank `peer`, and receives at m->receive as many bytes of that rank's n-th
+       message to this one; in r->transfer, or on the host in arrive. */
+    int (*message)(void *context, const bs3d_rank *r, int peer, int n, const bs3d_message *m);
+    int (*end)(void *context);
+    int (*arrive)(void *context); /* after it what r->transfer has is all that a message's arrival depends on */
+    /* Makes each number its sum over all processes. Null: this process has all ranks. */
+    int (*sum)(void *context, double *numbers, int count);
+} bs3d_exchange;
+
+/* All ranks of a march, those of this process, and how they send. */
+typedef struct {
+    int ranks;
+    int count; /* of them are in this process */
+    const bs3d_rank *local;
+    bs3d_exchange exchange;
+} bs3d_ranks;
+
+/* How they march. Zeros are an explicit march in the usual way. */
+typedef struct {
+    int implicit;   /* 1: implicit2, 0: explicit4 */
+    int halo;       /* explicit: planes of its neighbours that a slab has copies of, so that it need send but once in so
+                       many steps; 0: 8, or a slab's own if these are fewer */
+    int partitions; /* implicit: that each slab is cut into; 0: bs3d_slab_partitions of the GPUs */
+    int in_turn;    /* 1: sends and computes one after the other, 0: at the same time */
+} bs3d_ranks_options;
+
+/* Makes a rank's device the current one, unless *status says that something before it failed. */
+TB_HOST void bs3d_p_rank_here(int *status, const bs3d_rank *r)
+{
+    if (*status == BS3D_OK && cudaSetDevice(r->device) != cudaSuccess) *status = BS3D_LAUNCH_FAILED;
+}
+
+/* Makes stream `then` of a rank wait for what stream `first` has now. */
+TB_HOST void bs3d_p_rank_order(int *status, const bs3d_rank *r, cudaStream_t first, cudaStream_t then)
+{
+    if (*status != BS3D_OK) return;
+    if (cudaEventRecord(r->event, first) != cudaSuccess || cudaStreamWaitEvent(then, r->event, 0) != cudaSuccess)
+        *status = BS3D_LAUNCH_FAILED;
+}
+
+#define bs3d_ranks_march_f32 tb_f32::bs3d_ranks_march
+#define bs3d_ranks_march_f64 tb_f64::bs3d_ranks_march
+#define bs3d_ranks_plan_f32 tb_f32::bs3d_ranks_plan
+#define bs3d_ranks_plan_f64 tb_f64::bs3d_ranks_plan
+#define bs3d_ranks_bytes_f32 tb_f32::bs3d_ranks_bytes
+#define bs3d_ranks_bytes_f64 tb_f64::bs3d_ranks_bytes
+#define bs3d_ranks_open_f32 tb_f32::bs3d_ranks_open
+#define bs3d_ranks_open_f64 tb_f64::bs3d_ranks_open
+#define bs3d_ranks_step_f32 tb_f32::bs3d_ranks_step
+#define bs3d_ranks_step_f64 tb_f64::bs3d_ranks_step
+#define bs3d_ranks_send_f32 tb_f32::bs3d_ranks_send
+#define bs3d_ranks_send_f64 tb_f64::bs3d_ranks_send
+#define bs3d_ranks_arrive_f32 tb_f32::bs3d_ranks_arrive
+#define bs3d_ranks_arrive_f64 tb_f64::bs3d_ranks_arrive
+#define bs3d_ranks_result_f32 tb_f32::bs3d_ranks_result
+#define bs3d_ranks_result_f64 tb_f64::bs3d_ranks_result
+
+#define TB_BODY "../bs3d/ranks.h"
+#include "../trid/twice.h"
+
+#else /* TB_BODY: C++ over tb_real */
+
+/* A march over several GPUs, as bs3d_ranks_plan makes it: what this process has of it. */
+typedef struct {
+    const bs3d_ranks *ranks;
+    bs3d_slab_march *slab; /* of each rank here */
+    bs3d_problem problem;
+    bs3d_ranks_options options; /* halo is the number used */
+    int step;                   /* so many have been enqueued */
+    int exchanges;              /* in so many bs3d_ranks_send */
+    int valid;                  /* explicit: copies on each side that are of the time of the values */
+    int early;                  /* explicit: the last kernel in the march streams is that of a whole sweep */
+} bs3d_ranks_march;
+
+/* ---- before the first step --------------------------------------------------------------------------------------- */
+
+/* Returns whether all ranks have found the same number of partitions. */
+template <int unused>
+static int bs3d_p_ranks_agree(int status, const bs3d_ranks_march *m)
+{
+    const bs3d_ranks *w = m->ranks;
+    double sum = 0;
+    for (int i = 0; i < w->count && !status; i++) sum += 1 + m->slab[i].cut.partitions;
+    /* A process with an error takes part: the others wait for its number. */
+    int failed = w->exchange.sum ? w->exchange.sum(w->exchange.context, &sum, 1) : 0;
+    if (status || failed) return status ? status : failed;
+    return sum == (double)w->ranks * (1 + m->slab[0].cut.partitions) ? BS3D_OK : BS3D_BAD_SIZE;
+}
+
+/* Plans a march: cuts the grid into a slab for each rank.
+   Needs    slabs: as many as this process has ranks. *ranks and slabs stay where they are as long as the march.
+            Every slab at least 4 planes, halo, and 4 partitions
+   Lanes    called on the host by each process, as all functions of the march, which leave the device of its last rank
+            the current one
+   Leaves   *march, which bs3d_ranks_bytes tells the size of
+   Returns  BS3D_OK, or why it cannot be so: as bs3d_slab_cut; BS3D_BAD_ARGUMENT, also for ranks of other processes
+            without a sum; BS3D_BAD_SIZE, also if the GPUs are not alike and want different partitions: choose one */
+template <int unused = 0>
+static int bs3d_ranks_plan(const bs3d_ranks *ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
+                           bs3d_slab_march *slabs, bs3d_ranks_march *march)
+{
+    if (!ranks || !o || !options || !slabs || !march || !ranks->local || ranks->count < 1) return BS3D_BAD_ARGUMENT;
+    if (ranks->count > ranks->ranks || (ranks->count < ranks->ranks && !ranks->exchange.sum)) return BS3D_BAD_ARGUMENT;
+    if (ranks->ranks > 1 && !ranks->exchange.message) return BS3D_BAD_ARGUMENT;
+    bs3d_ranks_march *m = march;
+    const int implicit = options->implicit, least = o->points[2] / ranks->ranks;
+    int status = bs3d_slab_check(o, implicit, ranks->ranks);
+    m->ranks = ranks;
+    m->slab = slabs;
+    m->problem = *o;
+    m->options = *options;
+    if (!m->options.halo) m->options.halo = least < 8 ? least : 8;
+    m->step = m->exchanges = m->valid = m->early = 0;
+    for (int i = 0; i < ranks->count; i++) {
+        const bs3d_rank *r = ranks->local + i;
+        int partitions = options->partitions;
+        bs3d_p_rank_here(&status, r);
+        if (!status && implicit && !partitions) partitions = (bs3d_slab_partitions<unused>)(o, ranks->ranks);
+        if (!status)
+            status = bs3d_slab_cut(o, implicit, TB_BYTES == 8, ranks->ranks, r->rank, m->options.halo, partitions,
+                                   &slabs[i].cut);
+    }
+    return bs3d_p_ranks_agree<unused>(status, m);
+}
+
+/* Returns the bytes of device memory that local[i] of a planned march works in. */
+TB_HOST size_t bs3d_ranks_bytes(const bs3d_ranks_march *march, int i)
+{
+    return (bs3d_slab_bytes)(&march->problem, &march->slab[i].cut);
+}
+
+/* Opens a planned march, or opens it again, up to its first step.
+   Needs    work[i]: bs3d_ranks_bytes of the memory of local[i]'s device, aligned to 16 bytes
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT; BS3D_LAUNCH_FAILED, also if a device cannot have these partitions */
+template <int unused = 0>
+static int bs3d_ranks_open(bs3d_ranks_march *march, void *const *work)
+{
+    if (!march || !work) return BS3D_BAD_ARGUMENT;
+    int status = BS3D_OK;
+    for (int i = 0; i < march->ranks->count; i++) {
+        const bs3d_rank *r = march->ranks->local + i;
+        const bs3d_slab cut = march->slab[i].cut;
+        bs3d_p_rank_here(&status, r);
+        if (!status) status = bs3d_slab_open<unused>(&march->problem, &cut, work[i], march->slab + i, r->march);
+    }
+    march->step = march->exchanges = march->early = 0;
+    march->valid = march->options.halo;
+    return status;
+}
+
+/* ---- the exchange ------------------------------------------------------------------------------------------------ */
+
+/* Sends what the ranks have for each other when their march streams are where they are now. bs3d_ranks_step calls it;
+   by itself, with bs3d_ranks_arrive after it, it repeats what a step sends, to see what that takes.
+   Returns  BS3D_OK, BS3D_LAUNCH_FAILED, or what a function of the exchange returned */
+template <int unused = 0>
+static int bs3d_ranks_send(bs3d_ranks_march *march)
+{
+    const bs3d_ranks *w = march->ranks;
+    const bs3d_exchange *by = &w->exchange;
+    int status = BS3D_OK;
+    march->exchanges++;
+    for (int i = 0; i < w->count; i++) {
+        const bs3d_rank *r = w->local + i;
+        bs3d_p_rank_here(&status, r);
+        bs3d_p_rank_order(&status, r, r->march, r->transfer);
+    }
+    if (!status && by->begin) status = by->begin(by->context);
+    for (int i = 0; i < w->count; i++)
+        for (int peer = 0; peer < w->ranks; peer++) {
+            bs3d_message messages[2];
+            const int count = bs3d_slab_messages(march->slab + i, peer, messages);
+            for (int n = 0; n < count && !status; n++)
+                status = by->message(by->context, w->local + i, peer, n, messages + n);
+        }
+    if (!status && by->end) status = by->end(by->context);
+    return status;
+}
+
+/* Makes the march streams wait for what bs3d_ranks_send has sent. Returns as that. */
+template <int unused = 0>
+static int bs3d_ranks_arrive(bs3d_ranks_march *march)
+{
+    const bs3d_ranks *w = march->ranks;
+    int status = w->exchange.arrive ? w->exchange.arrive(w->exchange.context) : BS3D_OK;
+    for (int i = 0; i < w->count; i++) {
+        const bs3d_rank *r = w->local + i;
+        bs3d_p_rank_here(&status, r);
+        bs3d_p_rank_order(&status, r, r->transfer, r->march);
+    }
+    return status;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
+
+/* Finds how many steps the next explicit sweep makes of so many that are left. */
+TB_HOST int bs3d_p_ranks_sweep_steps(const bs3d_ranks_march *m, int left)
+{
+    if ((m->problem.flags & BS3D_AMERICAN) || m->options.halo < 2 || left < 2) return left > 0;
+    return 2;
+}
+
+/* Enqueues an explicit sweep: of all, or of the outer planes, which are sent while the inner ones are swept. Finds how
+   many steps it makes. */
+template <int unused>
+static int bs3d_p_ranks_explicit(bs3d_ranks_march *m, int *steps)
+{
+    const bs3d_ranks *w = m->ranks;
+    const int left = m->problem.steps - m->step, now = bs3d_p_ranks_sweep_steps(m, left), extra = m->valid - now;
+    const int sends = w->ranks > 1 && extra < bs3d_p_ranks_sweep_steps(m, left - now);
+    const int parts = sends && !m->options.in_turn;
+    int status = BS3D_OK;
+    for (int i = 0; i < w->count; i++) {
+        const bs3d_rank *r = w->local + i;
+        bs3d_p_rank_here(&status, r);
+        if (parts) bs3d_p_rank_order(&status, r, r->march, r->inner);
+        if (!status)
+            status = bs3d_slab_explicit<unused>(m->slab + i, now, parts ? BS3D_OUTER : BS3D_ALL, sends ? 0 : extra,
+                                                m->early && !parts, r->march);
+    }
+    if (sends && !status) status = bs3d_ranks_send<unused>(m);
+    for (int i = 0; i < w->count && parts; i++) {
+        const bs3d_rank *r = w->local + i;
+        bs3d_p_rank_here(&status, r);
+        if (!status) status = bs3d_slab_explicit<unused>(m->slab + i, now, BS3D_INNER, 0, 0, r->inner);
+        bs3d_p_rank_order(&status, r, r->inner, r->march);
+    }
+    if (sends && !status) status = bs3d_ranks_arrive<unused>(m);
+    m->valid = sends || w->ranks == 1 ? m->options.halo : extra;
+    m->early = !sends && !(m->problem.flags & BS3D_AMERICAN);
+    *steps = now;
+    return status;
+}
+
+/* Enqueues an implicit step: upward, what neighbours wait for first; downward when theirs is there. */
+template <int unused>
+static int bs3d_p_ranks_implicit(bs3d_ranks_march *m)
+{
+    const bs3d_ranks *w = m->ranks;
+    const int parts = w->ranks > 1 && !m->options.in_turn;
+    int status = BS3D_OK;
+    for (int i = 0; i < w->count; i++) {
+        const bs3d_rank *r = w->local + i;
+        const int beside = m->slab[i].fused; /* else the inner part is what comes after the outer one */
+        bs3d_p_rank_here(&status, r);
+        if (parts && beside) bs3d_p_rank_order(&status, r, r->march, r->inner);
+        if (!status) status = bs3d_slab_up<unused>(m->slab + i, parts ? BS3D_OUTER : BS3D_ALL, r->march);
+        if (parts && !beside) bs3d_p_rank_order(&status, r, r->march, r->inner);
+    }
+    if (w->ranks > 1 && !status) status = bs3d_ranks_send<unused>(m);
+    for (int i = 0; i < w->count && parts; i++) {
+        const bs3d_rank *r = w->local + i;
+        bs3d_p_rank_here(&status, r);
+        if (!status) status = bs3d_slab_up<unused>(m->slab + i, BS3D_INNER, r->inner);
+        bs3d_p_rank_order(&status, r, r->inner, r->march);
+    }
+    if (w->ranks > 1 && !status) status = bs3d_ranks_arrive<unused>(m);
+    for (int i = 0; i < w->count; i++) {
+        bs3d_p_rank_here(&status, w->local + i);
+        if (!status) status = bs3d_slab_down<unused>(m->slab + i, w->local[i].march);
+    }
+    return status;
+}
+
+/* Enqueues the next time step of an open march on all ranks here; of an explicit one the next two, where one sweep
+   makes both.
+   Needs    nothing of the caller's in the streams since the step before, but for records of events
+   Lanes    waits for nothing, unless the exchange does
+   Leaves   march->step; the values in march->slab[i].job.u, as bs3d_slab_open, when local[i]'s march stream comes there
+   Returns  BS3D_OK; BS3D_BAD_ARGUMENT where all steps have been made; as bs3d_ranks_send */
+template <int unused = 0>
+static int bs3d_ranks_step(bs3d_ranks_march *march)
+{
+    if (march->step >= march->problem.steps) return BS3D_BAD_ARGUMENT;
+    const bs3d_ranks *w = march->ranks;
+    int steps = 1;
+    int status = march->options.implicit ? bs3d_p_ranks_implicit<unused>(march)
+                                         : bs3d_p_ranks_explicit<unused>(march, &steps);
+    for (int i = 0; i < w->count; i++) {
+        bs3d_p_rank_here(&status, w->local + i);
+        if (!status) status = bs3d_slab_exercise<unused>(march->slab + i, w->local[i].march);
+    }
+    march->step += steps;
+    return status;
+}
+
+/* ---- after the last step ----------------------------------------------------------------------------------------- */
+
+/* Gathers the result at the spot, of which each rank may have some of the values around it, on all processes.
+   Lanes    waits for the march streams
+   Returns  BS3D_OK, BS3D_LAUNCH_FAILED, what the exchange's sum returned, or else result->status */
+template <int unused = 0>
+static int bs3d_ranks_result(bs3d_ranks_march *march, bs3d_result *result)
+{
+    const bs3d_ranks *w = march->ranks;
+    tb_real values[64];
+    double sums[64] = {0};
+    int status = BS3D_OK;
+    for (int i = 0; i < w->count; i++) {
+        const bs3d_rank *r = w->local + i;
+        bs3d_slab_march *slab = march->slab + i;
+        bs3d_p_rank_here(&status, r);
+        if (!status) status = bs3d_slab_values<unused>(slab, r->march);
+        if (!status && (cudaMemcpyAsync(values, slab->values, sizeof values, cudaMemcpyDeviceToHost, r->march) !=
+                            cudaSuccess ||
+                        cudaStreamSynchronize(r->march) != cudaSuccess))
+            status = BS3D_LAUNCH_FAILED;
+        for (int n = 0; n < 64 && !status; n++) sums[n] += (double)values[n];
+    }
+    if (w->exchange.sum && !status) status = w->exchange.sum(w->exchange.context, sums, 64);
+    if (status) return status;
+    for (int n = 0; n < 64; n++) values[n] = (tb_real)sums[n];
+    *result = bs3d_lane_greeks(&march->problem, values);
+    return result->status;
+}
+
+#endif /* TB_BODY */

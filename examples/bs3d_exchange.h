@@ -1,0 +1,310 @@
+/* bs3d_exchange.h - three ways in which ranks of bs3d.h send to each other: by copies, by NCCL, by MPI.
+   MIT licence, see LICENSE.
+
+       static Exchange x;
+       int status = exchange_open(&x, 4, devices, exchange_best(4, devices));   x.ranks is for bs3d_ranks_plan
+       ...
+       exchange_close(&x);
+
+   EXCHANGE_COPIES, for one process with all ranks, is always there. EXCHANGE_NCCL needs -DBS3D_GPUS_NCCL; one process
+   has all ranks, or MPI starts one for each. EXCHANGE_MPI needs -DBS3D_GPUS_MPI and an MPI library that takes addresses
+   of device memory; the host then waits in each step for what is sent. The program calls MPI_Init and MPI_Finalize.
+   Functions return 0, a status of bs3d.h, or a CUDA or NCCL error of which exchange_string has the text. */
+#ifndef BS3D_EXCHANGE_H
+#define BS3D_EXCHANGE_H
+
+#include "bs3d.h"
+
+#ifdef BS3D_GPUS_MPI
+#include <mpi.h>
+#endif
+#ifdef BS3D_GPUS_NCCL
+#include <nccl.h>
+#endif
+#include <vector>
+
+enum { MOST_RANKS = 64, CUDA_STATUS = 1000, NCCL_STATUS = 10000 };
+enum { EXCHANGE_COPIES, EXCHANGE_NCCL, EXCHANGE_MPI };
+
+/* A message that a rank here has named: its n-th to rank `peer`. */
+struct Posted {
+    const bs3d_rank *from;
+    int peer, n;
+    bs3d_message message;
+};
+
+struct Exchange {
+    bs3d_ranks ranks;
+    bs3d_rank local[MOST_RANKS];
+    std::vector<Posted> posted;
+#ifdef BS3D_GPUS_NCCL
+    ncclComm_t comm[MOST_RANKS];
+#endif
+};
+
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
+
+/* Keeps the first error. */
+static void exchange_note(int *status, cudaError_t error)
+{
+    if (!*status && error != cudaSuccess) *status = CUDA_STATUS + (int)error;
+}
+
+/* Returns the text of a status that an exchange, or a march with one, has returned. */
+static const char *exchange_string(int status)
+{
+#ifdef BS3D_GPUS_NCCL
+    if (status >= NCCL_STATUS) return ncclGetErrorString((ncclResult_t)(status - NCCL_STATUS));
+#endif
+    if (status >= CUDA_STATUS) return cudaGetErrorString((cudaError_t)(status - CUDA_STATUS));
+    return bs3d_status_string(status);
+}
+
+/* ---- by copies within a process that has all ranks --------------------------------------------------------------- */
+
+static int posted_begin(void *context)
+{
+    ((Exchange *)context)->posted.clear();
+    return 0;
+}
+
+static int posted_message(void *context, const bs3d_rank *from, int peer, int n, const bs3d_message *message)
+{
+    ((Exchange *)context)->posted.push_back({from, peer, n, *message});
+    return 0;
+}
+
+/* The other side of a message here; null if the peer has named none. */
+static const Posted *other_side(const Exchange *x, const Posted &out)
+{
+    for (const Posted &in : x->posted)
+        if (in.from->rank == out.peer && in.peer == out.from->rank && in.n == out.n) return &in;
+    return NULL;
+}
+
+/* Each rank's event says where its transfer stream is: all the ranks' now. */
+static void record_all(int *status, const Exchange *x)
+{
+    for (int i = 0; i < x->ranks.count; i++) {
+        exchange_note(status, cudaSetDevice(x->local[i].device));
+        exchange_note(status, cudaEventRecord(x->local[i].event, x->local[i].transfer));
+    }
+}
+
+/* A copy begins when the receiver is there too, and a rank has its messages when the senders' copies are done. */
+static int copies_end(void *context)
+{
+    const Exchange *x = (const Exchange *)context;
+    int status = 0;
+    record_all(&status, x);
+    for (const Posted &out : x->posted) {
+        const Posted *in = other_side(x, out);
+        const bs3d_rank *from = out.from;
+        if (!in) return BS3D_BAD_ARGUMENT;
+        exchange_note(&status, cudaSetDevice(from->device));
+        exchange_note(&status, cudaStreamWaitEvent(from->transfer, in->from->event, 0));
+        exchange_note(&status, cudaMemcpyPeerAsync(in->message.receive, in->from->device, out.message.send,
+                                                   from->device, out.message.bytes, from->transfer));
+    }
+    record_all(&status, x);
+    for (const Posted &out : x->posted) {
+        const bs3d_rank *to = other_side(x, out)->from;
+        exchange_note(&status, cudaSetDevice(to->device));
+        exchange_note(&status, cudaStreamWaitEvent(to->transfer, out.from->event, 0));
+    }
+    return status;
+}
+
+/* ---- by NCCL ----------------------------------------------------------------------------------------------------- */
+
+#ifdef BS3D_GPUS_NCCL
+static int nccl_status(ncclResult_t result)
+{
+    return result == ncclSuccess ? 0 : NCCL_STATUS + (int)result;
+}
+
+static int nccl_begin(void *)
+{
+    return nccl_status(ncclGroupStart());
+}
+
+static int nccl_message(void *context, const bs3d_rank *from, int peer, int, const bs3d_message *m)
+{
+    const Exchange *x = (const Exchange *)context;
+    const ncclComm_t comm = x->comm[from - x->local];
+    const int status = nccl_status(ncclSend(m->send, m->bytes, ncclChar, peer, comm, from->transfer));
+    return status ? status : nccl_status(ncclRecv(m->receive, m->bytes, ncclChar, peer, comm, from->transfer));
+}
+
+static int nccl_end(void *)
+{
+    return nccl_status(ncclGroupEnd());
+}
+
+static int nccl_open(Exchange *x)
+{
+    int devices[MOST_RANKS];
+    for (int i = 0; i < x->ranks.count; i++) devices[i] = x->local[i].device;
+#ifdef BS3D_GPUS_MPI
+    if (x->ranks.count < x->ranks.ranks) {
+        ncclUniqueId id;
+        int status = x->local->rank ? 0 : nccl_status(ncclGetUniqueId(&id));
+        MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
+        exchange_note(&status, cudaSetDevice(*devices));
+        return status ? status : nccl_status(ncclCommInitRank(x->comm, x->ranks.ranks, id, x->local->rank));
+    }
+#endif
+    return nccl_status(ncclCommInitAll(x->comm, x->ranks.count, devices));
+}
+#endif
+
+/* ---- by MPI, from device memory: each process has one rank ------------------------------------------------------- */
+
+#ifdef BS3D_GPUS_MPI
+/* MPI knows no streams: the host waits for the outer part, and then for the messages, while the inner part runs. */
+static int mpi_arrive(void *context)
+{
+    const Exchange *x = (const Exchange *)context;
+    std::vector<MPI_Request> requests;
+    int status = 0;
+    exchange_note(&status, cudaSetDevice(x->local->device));
+    exchange_note(&status, cudaStreamSynchronize(x->local->transfer));
+    for (const Posted &p : x->posted) {
+        const int bytes = (int)p.message.bytes;
+        MPI_Request request[2];
+        MPI_Irecv(p.message.receive, bytes, MPI_BYTE, p.peer, p.n, MPI_COMM_WORLD, request);
+        MPI_Isend(p.message.send, bytes, MPI_BYTE, p.peer, p.n, MPI_COMM_WORLD, request + 1);
+        requests.insert(requests.end(), request, request + 2);
+    }
+    MPI_Waitall((int)requests.size(), requests.data(), MPI_STATUSES_IGNORE);
+    return status;
+}
+
+static int mpi_sum(void *, double *numbers, int count)
+{
+    MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return 0;
+}
+#endif
+
+/* Returns how many processes MPI has started, and which of them this is; without MPI 1 and 0. */
+static int exchange_processes(int *number)
+{
+    int processes = 1;
+    *number = 0;
+#ifdef BS3D_GPUS_MPI
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    MPI_Comm_rank(MPI_COMM_WORLD, number);
+#endif
+    return processes;
+}
+
+/* Returns the best way that the program has for so many ranks on so many GPUs: NCCL wants a GPU for each. */
+static int exchange_best(int ranks, int devices)
+{
+    int number, several = exchange_processes(&number) > 1;
+#ifdef BS3D_GPUS_NCCL
+    if (several || (ranks > 1 && ranks <= devices)) return EXCHANGE_NCCL;
+#endif
+    (void)ranks, (void)devices;
+    return several ? EXCHANGE_MPI : EXCHANGE_COPIES;
+}
+
+/* ---- ranks ------------------------------------------------------------------------------------------------------- */
+
+/* The inner part has a stream that may wait: blocks of the outer part and NCCL's come before it. */
+static void open_rank(int *status, bs3d_rank *r)
+{
+    int least, greatest;
+    exchange_note(status, cudaSetDevice(r->device));
+    exchange_note(status, cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    exchange_note(status, cudaStreamCreateWithPriority(&r->march, cudaStreamNonBlocking, greatest));
+    exchange_note(status, cudaStreamCreateWithPriority(&r->inner, cudaStreamNonBlocking, least));
+    exchange_note(status, cudaStreamCreateWithPriority(&r->transfer, cudaStreamNonBlocking, greatest));
+    exchange_note(status, cudaEventCreateWithFlags(&r->event, cudaEventDisableTiming));
+}
+
+/* Lets GPUs copy straight from each other where they can; elsewhere copies go by the host. */
+static void open_peers(int *status, const Exchange *x)
+{
+    for (int i = 0; i < x->ranks.count; i++)
+        for (int j = 0; j < x->ranks.count; j++) {
+            int can = 0, a = x->local[i].device, b = x->local[j].device;
+            if (a != b) exchange_note(status, cudaDeviceCanAccessPeer(&can, a, b));
+            exchange_note(status, cudaSetDevice(a));
+            if (can && cudaDeviceEnablePeerAccess(b, 0) != cudaSuccess) cudaGetLastError(); /* it is already */
+        }
+}
+
+/* Numbers the ranks of this process and finds their devices: all ranks, in turn on `devices` GPUs; or, of several
+   processes, the one that this process is, on one of its machine's GPUs. */
+static int place_ranks(Exchange *x, int ranks, int devices)
+{
+    int number;
+    const int processes = exchange_processes(&number), alone = processes > 1;
+    if (ranks > MOST_RANKS || processes > MOST_RANKS || devices < 1) return BS3D_BAD_SIZE;
+    x->ranks = {alone ? processes : ranks, alone ? 1 : ranks, x->local, {}};
+    for (int i = 0; i < ranks && !alone; i++) x->local[i].rank = i, x->local[i].device = i % devices;
+#ifdef BS3D_GPUS_MPI
+    if (alone) {
+        MPI_Comm machine;
+        int place;
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+        MPI_Comm_rank(machine, &place);
+        MPI_Comm_free(&machine);
+        x->local->rank = number;
+        x->local->device = place % devices;
+    }
+#endif
+    return 0;
+}
+
+/* Returns the functions of one way to send; without a message, if this program does not have it. */
+static bs3d_exchange exchange_by(Exchange *x, int by)
+{
+    const int several = x->ranks.count < x->ranks.ranks;
+    bs3d_exchange exchange = {x, posted_begin, NULL, NULL, NULL, NULL};
+    if (by == EXCHANGE_COPIES && !several) exchange.message = posted_message, exchange.end = copies_end;
+#ifdef BS3D_GPUS_NCCL
+    if (by == EXCHANGE_NCCL) exchange = {x, nccl_begin, nccl_message, nccl_end, NULL, NULL};
+#endif
+#ifdef BS3D_GPUS_MPI
+    if (by == EXCHANGE_MPI && several) exchange.message = posted_message, exchange.arrive = mpi_arrive;
+    if (several) exchange.sum = mpi_sum;
+#endif
+    return exchange;
+}
+
+/* Opens the ranks of this process, and the way by which they send. */
+static int exchange_open(Exchange *x, int ranks, int devices, int by)
+{
+    int status = place_ranks(x, ranks, devices);
+    if (status) return status;
+    x->ranks.exchange = exchange_by(x, by);
+    if (!x->ranks.exchange.message) return BS3D_BAD_ARGUMENT;
+    for (int i = 0; i < x->ranks.count; i++) open_rank(&status, x->local + i);
+    open_peers(&status, x);
+#ifdef BS3D_GPUS_NCCL
+    if (by == EXCHANGE_NCCL && !status) status = nccl_open(x);
+#endif
+    return status;
+}
+
+static int exchange_close(Exchange *x)
+{
+    int status = 0;
+    for (int i = 0; i < x->ranks.count; i++) {
+        const bs3d_rank *r = x->local + i;
+        exchange_note(&status, cudaSetDevice(r->device));
+#ifdef BS3D_GPUS_NCCL
+        if (x->ranks.exchange.begin == nccl_begin && !status) status = nccl_status(ncclCommDestroy(x->comm[i]));
+#endif
+        exchange_note(&status, cudaStreamDestroy(r->march));
+        exchange_note(&status, cudaStreamDestroy(r->inner));
+        exchange_note(&status, cudaStreamDestroy(r->transfer));
+        exchange_note(&status, cudaEventDestroy(r->event));
+    }
+    return status;
+}
+
+#endif
