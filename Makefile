@@ -171,12 +171,15 @@ $(HOST_TOO:%=build/%_host): build/%_host: examples/%.cu $(HEADERS)
 
 ifneq ($(GPU),)
 build/locvol_timing: GPU_FAST += $(GPU_AND_HOST)
-build/bs3d_gpus: LIBRARIES := $(if $(NCCL),-DBS3D_GPUS_NCCL $(NCCL_AT) $(NCCL))
+build/bs3d_gpus build/bench/bs3d_gpus: LIBRARIES := $(if $(NCCL),-DBS3D_GPUS_NCCL $(NCCL_AT) $(NCCL))
 $(CU_EXAMPLES:%=build/%): build/%: examples/%.cu $(HEADERS)
 	@mkdir -p $(@D)
 	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< $(LIBRARIES)
 
 build/bs3d_gpus_mpi: examples/bs3d_gpus.cu $(HEADERS)
+build/bench/bs3d_gpus_mpi: bench/bs3d_gpus.cu $(HEADERS)
+build/bench/bs3d_gpus build/bench/bs3d_gpus_mpi: bench/gpus_march.h
+build/bs3d_gpus_mpi build/bench/bs3d_gpus_mpi:
 	@mkdir -p $(@D)
 	$(NVCC) -ccbin $(MPICXX) $(GPU_FAST) $(NVCCFLAGS) -DBS3D_GPUS_MPI -DBS3D_GPUS_NCCL -o $@ $< $(NCCL_AT) $(NCCL)
 endif
@@ -211,7 +214,7 @@ build/bench/solve: examples/drop_in.cu examples/drop_in_plain.cu
 # Watched in the long run alone: what test_batch, test_lu, test_adi2d, test_adi3d and trid.h's and pde/fd.h's tests on
 # the host see most of.
 WATCHED_LATER := $(filter-out test_batch,$(filter test_batch%,$(DEVICE_TESTS))) test_fd test_adi2d_long \
-    test_adi2d_models test_adi2d_rungs test_adi3d_others test_adi3d_onchip test_bs3d_gpus test_bs4d
+    test_adi2d_models test_adi2d_rungs test_adi3d_others test_adi3d_onchip test_bs3d_gpus test_gpus_march test_bs4d
 # Of tests in several programs, with one precision or half of the instances each, the sanitizers and nvcc get one.
 ONE_OF_EACH := $(filter-out test_batch_single test_batch_linked test_batch_long_single test_adi3d_others,$(DEVICE_TESTS))
 # Run in the long run alone: examples that take long to compile or to run, and the test of one.
@@ -416,8 +419,8 @@ build/host/test_lsmc_host: examples/american_lsmc_host.c
 build/emulated/test_bs4d build/watched/test_bs4d build/gpu/test_bs4d: examples/bs4d.cu
 build/host/test_cpu_bs4d build/sanitized/test_cpu_bs4d build/valgrind/test_cpu_bs4d build/arm/test_cpu_bs4d: \
     examples/bs4d_host.c
-$(foreach build,emulated watched gpu,build/$(build)/test_bs3d_gpus) build/nvcc/test_bs3d_gpus.ptx: \
-    examples/bs3d_gpus.cu
+$(foreach build,emulated watched gpu,build/$(build)/test_gpus_march) build/nvcc/test_gpus_march.ptx: \
+    bench/gpus_march.h
 
 # An example that needs a GPU exits with 3 where there is none; under the emulator each takes less by itself. What is
 # timed takes longest to compile, which the long run does.
@@ -632,13 +635,13 @@ $(foreach tool,$(TOOLS),$(foreach test,$(GPU_TESTS),$(eval $(call tool_part,$(to
 GPU_BENCHES := $(basename $(notdir $(wildcard bench/*.cu)))
 # Results go to build/results; those that matter are kept in docs/results.
 gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/american_lsmc build/locvol_timing build/adi2d_heston \
-    build/bs3d_timing build/bs4d build/bs3d_gpus build/batch $(foreach module,$(PYTHON_MODULES),$(PYTHON_$(module)))
+    build/bs3d_timing build/bs4d build/batch $(foreach module,$(PYTHON_MODULES),$(PYTHON_$(module)))
 	@mkdir -p build/results
-	@for bench in $(filter-out build/bs3d_timing build/bs3d_gpus build/batch build/adi2d_heston build/python/%,$^); do \
+	@for bench in $(filter-out build/bs3d_timing build/bench/bs3d_gpus build/batch build/adi2d_heston build/python/%,$^); do \
 	    echo "$$bench"; $$bench --csv build/results/$${bench##*/}.csv || exit 1; done
 	build/bs3d_timing --large --csv build/results/bs3d_timing.csv
-	build/bs3d_gpus --measure --csv build/results/bs3d_gpus.csv
-	build/bs3d_gpus --links --csv build/results/bs3d_gpus-links.csv
+	build/bench/bs3d_gpus --measure --csv build/results/bs3d_gpus.csv
+	build/bench/bs3d_gpus --links --csv build/results/bs3d_gpus-links.csv
 	{ sed -n 1p build/results/locvol_timing.csv; build/adi2d_heston; } >build/results/adi2d_heston.txt
 	for rows in 256 200 255; do build/batch $$rows || exit 1; done >build/results/batch.txt
 	sh bench/conflicts.sh build/bench/transpose >build/results/conflicts.txt
@@ -646,7 +649,7 @@ gpu-bench: $(GPU_BENCHES:%=build/bench/%) build/bs1d_timing build/american_lsmc 
 build/bench/locvol_variants build/bench/adi3d: GPU_FAST += $(GPU_AND_HOST)
 $(GPU_BENCHES:%=build/bench/%): build/bench/%: bench/%.cu $(HEADERS)
 	@mkdir -p $(@D)
-	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< -lcusparse
+	$(NVCC) $(GPU_FAST) $(NVCCFLAGS) -o $@ $< $(LIBRARIES) -lcusparse
 endif
 
 # adi3d_peer.c is a library for adi3d_peer.py.

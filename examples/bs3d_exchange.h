@@ -23,7 +23,8 @@
 #endif
 #include <vector>
 
-enum { MOST_RANKS = 64, CUDA_STATUS = 1000, NCCL_STATUS = 10000 };
+enum { MOST_RANKS = 64 };
+enum { TOO_MANY_RANKS = 900, NOBODY_LISTENS, CUDA_STATUS = 1000, NCCL_STATUS = 10000 };
 enum { EXCHANGE_COPIES, EXCHANGE_NCCL, EXCHANGE_MPI };
 
 /* A message that a rank here has named: its n-th to rank `peer`. */
@@ -51,11 +52,13 @@ static void exchange_note(int *status, cudaError_t error)
 }
 
 /* Returns the text of a status that an exchange, or a march with one, has returned. */
-static const char *exchange_string(int status)
+static inline const char *exchange_string(int status)
 {
 #ifdef BS3D_GPUS_NCCL
     if (status >= NCCL_STATUS) return ncclGetErrorString((ncclResult_t)(status - NCCL_STATUS));
 #endif
+    if (status == TOO_MANY_RANKS) return "more than 64 ranks, or no GPU for them";
+    if (status == NOBODY_LISTENS) return "a rank sends to one that does not listen";
     if (status >= CUDA_STATUS) return cudaGetErrorString((cudaError_t)(status - CUDA_STATUS));
     return bs3d_status_string(status);
 }
@@ -100,7 +103,7 @@ static int copies_end(void *context)
     for (const Posted &out : x->posted) {
         const Posted *in = other_side(x, out);
         const bs3d_rank *from = out.from;
-        if (!in) return BS3D_BAD_ARGUMENT;
+        if (!in) return NOBODY_LISTENS;
         exchange_note(&status, cudaSetDevice(from->device));
         exchange_note(&status, cudaStreamWaitEvent(from->transfer, in->from->event, 0));
         exchange_note(&status, cudaMemcpyPeerAsync(in->message.receive, in->from->device, out.message.send,
@@ -200,7 +203,7 @@ static int exchange_processes(int *number)
 }
 
 /* Returns the best way that the program has for so many ranks on so many GPUs: NCCL wants a GPU for each. */
-static int exchange_best(int ranks, int devices)
+static inline int exchange_best(int ranks, int devices)
 {
     int number, several = exchange_processes(&number) > 1;
 #ifdef BS3D_GPUS_NCCL
@@ -242,7 +245,7 @@ static int place_ranks(Exchange *x, int ranks, int devices)
 {
     int number;
     const int processes = exchange_processes(&number), alone = processes > 1;
-    if (ranks > MOST_RANKS || processes > MOST_RANKS || devices < 1) return BS3D_BAD_SIZE;
+    if (ranks > MOST_RANKS || processes > MOST_RANKS || devices < 1) return TOO_MANY_RANKS;
     x->ranks = {alone ? processes : ranks, alone ? 1 : ranks, x->local, {}};
     for (int i = 0; i < ranks && !alone; i++) x->local[i].rank = i, x->local[i].device = i % devices;
 #ifdef BS3D_GPUS_MPI
@@ -276,7 +279,7 @@ static bs3d_exchange exchange_by(Exchange *x, int by)
 }
 
 /* Opens the ranks of this process, and the way by which they send. */
-static int exchange_open(Exchange *x, int ranks, int devices, int by)
+static inline int exchange_open(Exchange *x, int ranks, int devices, int by)
 {
     int status = place_ranks(x, ranks, devices);
     if (status) return status;
@@ -290,7 +293,7 @@ static int exchange_open(Exchange *x, int ranks, int devices, int by)
     return status;
 }
 
-static int exchange_close(Exchange *x)
+static inline int exchange_close(Exchange *x)
 {
     int status = 0;
     for (int i = 0; i < x->ranks.count; i++) {

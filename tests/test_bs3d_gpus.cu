@@ -1,17 +1,16 @@
-/* test_bs3d_gpus.cu - bs3d.h's marches on slabs, as examples/bs3d_gpus.cu plays them with all ranks in one process, on
-   a GPU or under tests/simt.
+/* test_bs3d_gpus.cu - bs3d.h's marches on slabs (bs3d/ranks.h), with all ranks in one process, on a GPU or under
+   tests/simt.
    MIT licence, see LICENSE.
 
    The reference is bs3d.h's march of the whole grid, which test_bs3d.cu has held against the host's. Under the emulator
-   messages leave as early as they may, and arrive as late. */
-#define BS3D_GPUS_NO_MAIN
-#include "../examples/bs3d_gpus.cu"
+   messages leave as early as they may, and arrive as late; on a GPU they are copies. */
+#include "bs3d.h"
+
+#include "../examples/bs3d_exchange.h"
 
 #include "check.h"
 
 #include "bs3d_cases.h"
-
-#include <sys/wait.h>
 
 enum { SEED = 20261122 };
 
@@ -20,25 +19,191 @@ static int reaches[4]; /* how often an implicit march had this reach; 3: or more
 /* As much of the largest value as rounding may make of a few steps: the sections are cut elsewhere. */
 static const double tolerance[2] = {1e-6, 1e-14};
 
-template <class Kit>
-static void compare(int ranks, const bs3d_problem *o, const Options *options, const char *note)
+static void check(cudaError_t error)
 {
-    Row row;
-    make_world(&world, ranks, devices, 0);
-    exchange_open(&world);
-    measured_march<Kit>(&world, o, options, 0, 1, &row);
-    exchange_close(&world);
-    CHECK(row.difference >= 0 && row.difference <= tolerance[Kit::is_double],
-          "%s: %s, %s, %dx%dx%d, %d steps, %d slabs, deep %d, %d sections, in turn %d: differs by %g of the largest "
-          "value",
-          note, row.engine, row.precision, o->points[0], o->points[1], o->points[2], o->steps, ranks, options->deep,
-          options->sections, options->in_turn, row.difference);
+    if (error == cudaSuccess) return;
+    fprintf(stderr, "%s\n", cudaGetErrorString(error));
+    exit(1);
 }
 
-static void compare_both(int turn, int ranks, const bs3d_problem *o, const Options *options, const char *note)
+/* ---- ranks ------------------------------------------------------------------------------------------------------- */
+
+static Exchange exchange;
+
+#ifdef SIMT_EMULATOR
+static std::vector<void *> sent; /* what each message was when it left */
+
+static int early_end(void *)
+{
+    for (const Posted &out : exchange.posted) {
+        void *copy;
+        check(cudaMalloc(&copy, out.message.bytes));
+        check(cudaMemcpy(copy, out.message.send, out.message.bytes, cudaMemcpyDeviceToDevice));
+        sent.push_back(copy);
+    }
+    return 0;
+}
+
+static int late_arrive(void *)
+{
+    for (size_t n = 0; n < sent.size(); n++) {
+        const Posted &out = exchange.posted[n], *in = other_side(&exchange, out);
+        CHECK(in, "rank %d sends to rank %d, which does not listen", out.from->rank, out.peer);
+        if (in) check(cudaMemcpy(in->message.receive, sent[n], out.message.bytes, cudaMemcpyDeviceToDevice));
+        check(cudaFree(sent[n]));
+    }
+    sent.clear();
+    return 0;
+}
+#endif
+
+static void open_ranks(int ranks)
+{
+    int devices;
+    check(cudaGetDeviceCount(&devices));
+    CHECK(exchange_open(&exchange, ranks, devices, EXCHANGE_COPIES) == 0, "%d ranks", ranks);
+#ifdef SIMT_EMULATOR
+    exchange.ranks.exchange.end = early_end;
+    exchange.ranks.exchange.arrive = late_arrive;
+#endif
+}
+
+static void close_ranks(void)
+{
+    CHECK(exchange_close(&exchange) == 0, "close");
+}
+
+/* ---- marches ----------------------------------------------------------------------------------------------------- */
+
+struct Single {
+    typedef float Real;
+    typedef bs3d_slab_march_f32 Slab;
+    typedef bs3d_ranks_march_f32 March;
+    enum { is_double = 0 };
+    static size_t whole_bytes(const bs3d_problem *o) { return bs3d_work_bytes_f32(o); }
+    static int whole(const bs3d_problem *o, int implicit, void *work, bs3d_result *result)
+    {
+        return implicit ? bs3d_implicit2_f32(o, work, result, 0) : bs3d_explicit4_f32(o, work, result, 0);
+    }
+};
+
+struct Double {
+    typedef double Real;
+    typedef bs3d_slab_march_f64 Slab;
+    typedef bs3d_ranks_march_f64 March;
+    enum { is_double = 1 };
+    static size_t whole_bytes(const bs3d_problem *o) { return bs3d_work_bytes_f64(o); }
+    static int whole(const bs3d_problem *o, int implicit, void *work, bs3d_result *result)
+    {
+        return implicit ? bs3d_implicit2_f64(o, work, result, 0) : bs3d_explicit4_f64(o, work, result, 0);
+    }
+};
+
+/* A march on all ranks, with its memory. */
+template <class Kit>
+struct Marching {
+    typename Kit::March march;
+    typename Kit::Slab slabs[MOST_RANKS];
+    void *work[MOST_RANKS];
+};
+
+/* Returns the status. */
+template <class Kit>
+static int open_march(Marching<Kit> *m, const bs3d_problem *o, const bs3d_ranks_options *options)
+{
+    int status = bs3d_ranks_plan(&exchange.ranks, o, options, m->slabs, &m->march);
+    for (int i = 0; i < exchange.ranks.count && !status; i++) {
+        check(cudaSetDevice(exchange.local[i].device));
+        check(cudaMalloc(m->work + i, bs3d_ranks_bytes(&m->march, i)));
+    }
+    return status ? status : bs3d_ranks_open(&m->march, m->work);
+}
+
+template <class Kit>
+static void close_march(Marching<Kit> *m)
+{
+    for (int i = 0; i < exchange.ranks.count; i++) check(cudaFree(m->work[i]));
+}
+
+/* Synchronises the march streams; makes the first device the current one. */
+static void wait_for_ranks(void)
+{
+    for (int i = exchange.ranks.count - 1; i >= 0; i--) {
+        check(cudaSetDevice(exchange.local[i].device));
+        check(cudaStreamSynchronize(exchange.local[i].march));
+    }
+}
+
+/* The largest difference of the slabs' values from the whole grid's, as a share of the largest of these; NaN is larger
+   than any. */
+template <class Kit>
+static double difference(const Marching<Kit> *m, const typename Kit::Real *whole)
+{
+    double most[2] = {0, 0};
+    for (int i = 0; i < exchange.ranks.count; i++) {
+        const bs3d_slab *cut = &m->slabs[i].cut;
+        const size_t plane = (size_t)m->slabs[i].job.plan.plane, count = plane * (size_t)cut->planes;
+        std::vector<typename Kit::Real> got(count), want(count);
+        const size_t bytes = count * sizeof got[0];
+        check(cudaMemcpy(got.data(), m->slabs[i].job.u + plane * (size_t)cut->below, bytes, cudaMemcpyDeviceToHost));
+        check(cudaMemcpy(want.data(), whole + plane * (size_t)cut->first, bytes, cudaMemcpyDeviceToHost));
+        for (size_t n = 0; n < count; n++) {
+            most[0] = trid_larger_f64(most[0], fabs((double)got[n] - (double)want[n]));
+            most[1] = trid_larger_f64(most[1], fabs((double)want[n]));
+        }
+    }
+    return most[0] / most[1];
+}
+
+template <class Kit>
+static void compare(int ranks, const bs3d_problem *o, const bs3d_ranks_options *options, const char *note)
+{
+    static Marching<Kit> m;
+    bs3d_result result = {}, whole_result;
+    void *whole;
+    open_ranks(ranks);
+    int status = open_march(&m, o, options);
+    while (!status && m.march.step < o->steps) status = bs3d_ranks_step(&m.march);
+    if (!status) status = bs3d_ranks_result(&m.march, &result);
+    CHECK(status == BS3D_OK, "%s: status %d", note, status);
+    if (status) return;
+    CHECK(m.march.step == o->steps && bs3d_ranks_step(&m.march) == BS3D_BAD_ARGUMENT, "%s: %d steps", note,
+          m.march.step);
+    wait_for_ranks();
+    check(cudaMalloc(&whole, Kit::whole_bytes(o)));
+    CHECK(Kit::whole(o, options->implicit, whole, &whole_result) == BS3D_OK, "%s: the whole grid", note);
+    check(cudaStreamSynchronize(0));
+    const double values = difference(&m, (const typename Kit::Real *)whole),
+                 price = fabs(result.price - whole_result.price) / o->strike, off = trid_larger_f64(values, price);
+    CHECK(off <= tolerance[Kit::is_double],
+          "%s: %s, f%d, %dx%dx%d, %d steps, %d slabs, halo %d, %d partitions, in turn %d: differs by %g of the largest "
+          "value",
+          note, options->implicit ? "implicit" : "explicit", Kit::is_double ? 64 : 32, o->points[0], o->points[1],
+          o->points[2], o->steps, ranks, options->halo, options->partitions, options->in_turn, off);
+    check(cudaFree(whole));
+    close_march(&m);
+    close_ranks();
+}
+
+static void compare_both(int turn, int ranks, const bs3d_problem *o, const bs3d_ranks_options *options,
+                         const char *note)
 {
     if (turn % 2 || !check_short()) compare<Single>(ranks, o, options, note);
     if (turn % 2 == 0 || !check_short()) compare<Double>(ranks, o, options, note);
+}
+
+/* One slab, and few; what is chosen where nothing is. */
+static void test_few(void)
+{
+    case_random random = {SEED + 7};
+    for (int turn = 0; turn < 12; turn++) {
+        const int implicit = turn % 2, ranks = 1 + turn / 2 % 3, chosen = turn < 6;
+        const bs3d_problem o = case_problem_of(&random, implicit, 12, 9, 36, 5, BS3D_GEOMETRIC, turn / 4);
+        bs3d_ranks_options options = {implicit, 0, 0, 0};
+        if (chosen) (implicit ? options.partitions : options.halo) = implicit ? 2 : 1 + ranks;
+        compare<Single>(ranks, &o, &options, "few");
+        compare<Double>(ranks, &o, &options, "few");
+    }
 }
 
 /* Grids whose rows and lines have each kind of kernel; of 2 to 4 slabs. */
@@ -54,7 +219,7 @@ static void test_shapes(void)
             const int sections = 1 + turn / 2 % (most < 4 ? most : 4);
             const bs3d_problem o = case_problem_of(&random, implicit, n[0], n[1], n[2], implicit ? 2 : 5, 1 + turn % 5,
                                                    turn % CASE_CORRELATIONS);
-            const Options options = {implicit, implicit ? 1 : 1 + turn / 2 % 4, turn / 4 % 2, sections, 0, 0};
+            const bs3d_ranks_options options = {implicit, implicit ? 1 : 1 + turn / 2 % 4, sections, turn / 4 % 2};
             compare_both(turn / 2, ranks, &o, &options, "shapes");
         }
 }
@@ -66,7 +231,7 @@ static void test_deep(void)
     for (int deep = 1; deep <= 8; deep++) {
         const bs3d_problem o =
             case_problem_of(&random, 0, 12, 7, 24, 9 + deep % 2, BS3D_MAXIMUM, deep % CASE_CORRELATIONS);
-        const Options options = {0, deep, deep / 2 % 2, 0, 0, 0};
+        const bs3d_ranks_options options = {0, deep, 0, deep / 2 % 2};
         compare_both(deep / 2, 3, &o, &options, "deep");
     }
 }
@@ -79,14 +244,11 @@ static void test_messages(void)
     bs3d_problem o = case_problem_of(&random, 1, 8, 8, 48, 4, BS3D_MINIMUM, 0);
     for (int axis = 0; axis < 3; axis++) o.dividend[axis] = o.rate;
     for (o.maturity = 1e-12; o.maturity < 1e2; o.maturity *= 5) {
+        const bs3d_ranks_options options = {1, 0, SECTIONS, 0};
         Marching<Double> m = {};
-        m.world = &world;
-        m.problem = o;
-        m.options.implicit = m.options.deep = 1;
-        m.options.sections = SECTIONS;
-        make_world(&world, RANKS, devices, 0);
-        exchange_open(&world);
-        open_march(&m);
+        open_ranks(RANKS);
+        CHECK(open_march(&m, &o, &options) == BS3D_OK, "open");
+        wait_for_ranks();
         for (int i = 0; i < RANKS; i++) {
             const bs3d_slab *cut = &m.slabs[i].cut;
             for (int s = 0; s < SECTIONS; s++)
@@ -97,11 +259,10 @@ static void test_messages(void)
                     check(cudaMemcpy(at, &number, sizeof number, cudaMemcpyHostToDevice));
                 }
         }
-        exchange(&m);
-        exchange_arrive(&world);
+        CHECK(bs3d_ranks_send(&m.march) == BS3D_OK && bs3d_ranks_arrive(&m.march) == BS3D_OK, "the exchange");
+        wait_for_ranks();
         for (int i = 0; i < RANKS; i++) {
             const bs3d_slab *cut = &m.slabs[i].cut;
-            check(cudaStreamSynchronize(world.local[i].march));
             for (int e = 0; e < cut->reduced; e++)
                 for (int last = 0; last < 2; last++) {
                     double number;
@@ -117,7 +278,7 @@ static void test_messages(void)
         }
         reaches[m.slabs[0].cut.reach < 3 ? m.slabs[0].cut.reach : 3]++;
         close_march(&m);
-        exchange_close(&world);
+        close_ranks();
     }
     CHECK(reaches[0] && reaches[1] && reaches[2] && reaches[3], "reaches all, 1, 2, more came %d, %d, %d, %d times",
           reaches[0], reaches[1], reaches[2], reaches[3]);
@@ -134,7 +295,7 @@ static void test_reach(void)
         o.volatility[2] = 0.2;
         o.top[2] = o.strike * 47 / 23.5; /* most happens between two slabs */
         o.maturity = 3 * longer[turn % 5] / (0.5 * 0.04 * 47 * 47);
-        const Options options = {1, 1, turn % 2, 4 - turn / 5, 0, 0};
+        const bs3d_ranks_options options = {1, 1, 4 - turn / 5, turn % 2};
         compare<Single>(2 + turn / 5, &o, &options, "reach");
         compare<Double>(2 + turn / 5, &o, &options, "reach");
     }
@@ -178,7 +339,7 @@ static void test_flags(void)
         bs3d_problem o = case_problem_of(&random, implicit, 12, 9, 26, 4, BS3D_MINIMUM, turn);
         o.flags = BS3D_PUT | (turn < 2 ? BS3D_AMERICAN : BS3D_UPWIND);
         while (bs3d_check(&o, implicit) == BS3D_UNSTABLE) o.maturity *= 0.9;
-        const Options options = {implicit, implicit ? 1 : 3, 0, 2, 0, 0};
+        const bs3d_ranks_options options = {implicit, implicit ? 1 : 3, 2, 0};
         compare_both(turn / 2, 3, &o, &options, "flags");
     }
 }
@@ -211,77 +372,102 @@ static void test_cut(void)
     CHECK(bs3d_slab_cut(&o, 0, 1, 8, 3, 0, 0, &cut) == BS3D_BAD_SIZE, "none");
 }
 
-/* A NaN in a slab, between numbers, is seen; and the comparison, which waits for nobody, has all the time it takes. */
-static void test_comparison(void)
+/* ---- what is refused --------------------------------------------------------------------------------------------- */
+
+static int told; /* what a function of the exchange returns */
+
+static int tell(void *)
 {
-    const int points[3] = {8, 8, 16};
-    const double nan = NAN;
-    for (int sick = 0; sick < 2; sick++) {
-        Marching<Double> m = {};
-        m.world = &world;
-        m.problem = model_problem(0, points, 1);
-        m.options.deep = m.total = 1;
-        make_world(&world, 2, devices, 0);
-        exchange_open(&world);
-        open_march(&m);
-        march(&m, 1);
-        const double price = result_of(&m).price;
-        const bs3d_slab *cut = &m.slabs[1].cut;
-        double *plane = m.slabs[1].job.u + m.slabs[1].job.plan.plane * cut->below;
-        if (sick) check(cudaMemcpy(plane + 9, &nan, sizeof nan, cudaMemcpyHostToDevice));
-        const double off = difference(&m, price);
-        CHECK(alarm(0) == 0, "an alarm is set while the whole grid is marched");
-        CHECK(sick ? isnan(off) : off <= tolerance[1], "differs by %g%s", off, sick ? ", of a NaN" : "");
-        CHECK(isnan(difference(&m, NAN)), "of a price that is NaN");
+    return told;
+}
+
+static int tell_message(void *, const bs3d_rank *, int, int, const bs3d_message *)
+{
+    return told;
+}
+
+/* A sum as if the other process had `told` more partitions than this one. */
+static int others_sum(void *, double *numbers, int)
+{
+    numbers[0] += numbers[0] + told;
+    return 0;
+}
+
+static void test_plan(void)
+{
+    static Marching<Double> m;
+    case_random random = {SEED + 8};
+    bs3d_problem o = case_problem_of(&random, 1, 8, 8, 40, 4, BS3D_MINIMUM, 0);
+    const bs3d_problem e = case_problem_of(&random, 0, 8, 8, 40, 4, BS3D_MINIMUM, 0);
+    const bs3d_ranks_options options = {1, 0, 0, 0};
+    const bs3d_ranks_options thick = {0, 21, 0, 0}, many = {1, 0, 9, 0};
+    open_ranks(2);
+    bs3d_ranks ranks = exchange.ranks;
+    CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == BS3D_OK, "a plan");
+    CHECK(bs3d_ranks_bytes(&m.march, 1) == bs3d_slab_bytes_f64(&o, &m.slabs[1].cut), "bytes");
+    CHECK(bs3d_ranks_plan_f64(NULL, &o, &options, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "null ranks");
+    CHECK(bs3d_ranks_plan_f64(&ranks, NULL, &options, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "null problem");
+    CHECK(bs3d_ranks_plan_f64(&ranks, &o, NULL, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "null options");
+    CHECK(bs3d_ranks_plan_f64(&ranks, &o, &options, NULL, &m.march) == BS3D_BAD_ARGUMENT, "null slabs");
+    CHECK(bs3d_ranks_plan_f64(&ranks, &o, &options, m.slabs, NULL) == BS3D_BAD_ARGUMENT, "null march");
+    CHECK(bs3d_ranks_open_f64(NULL, m.work) == BS3D_BAD_ARGUMENT, "nothing to open");
+    CHECK(bs3d_ranks_open(&m.march, NULL) == BS3D_BAD_ARGUMENT, "no memory");
+    CHECK(bs3d_ranks_plan(&ranks, &e, &thick, m.slabs, &m.march) == BS3D_BAD_SIZE, "halos thicker than slabs");
+    CHECK(bs3d_ranks_plan(&ranks, &o, &many, m.slabs, &m.march) == BS3D_BAD_SIZE, "9 partitions");
+    o.payoff = BS3D_GIVEN;
+    CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "given values");
+    o.payoff = BS3D_MINIMUM;
+    ranks.exchange.message = NULL;
+    CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "no way to send");
+    ranks = exchange.ranks;
+    ranks.count = 3;
+    CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "3 of 2 ranks");
+    ranks.count = 1;
+    CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == BS3D_BAD_ARGUMENT, "another process, no sum");
+    ranks.exchange.sum = others_sum;
+    for (told = 0; told < 2; told++)
+        CHECK(bs3d_ranks_plan(&ranks, &o, &options, m.slabs, &m.march) == (told ? BS3D_BAD_SIZE : BS3D_OK),
+              "another process has %d partitions more", told);
+    close_ranks();
+}
+
+/* What a function of the exchange returns is what the march returns. */
+static void test_status(void)
+{
+    static Marching<Single> m;
+    case_random random = {SEED + 9};
+    const bs3d_problem o = case_problem_of(&random, 1, 8, 8, 32, 4, BS3D_MINIMUM, 0);
+    const bs3d_ranks_options options = {1, 0, 0, 0};
+    open_ranks(2);
+    const bs3d_exchange whole = exchange.ranks.exchange;
+    told = 0;
+    for (int which = 0; which < 4; which++) {
+        bs3d_exchange *by = &exchange.ranks.exchange;
+        *by = {NULL, NULL, tell_message, NULL, NULL, NULL};
+        CHECK(open_march(&m, &o, &options) == BS3D_OK, "open");
+        CHECK(bs3d_ranks_step(&m.march) == BS3D_OK && m.march.exchanges == 1, "a step that sends nothing");
+        if (which) by->message = whole.message, by->context = &exchange;
+        (which == 1 ? by->begin : which == 2 ? by->end : by->arrive) = which ? tell : NULL;
+        told = 77;
+        CHECK(bs3d_ranks_step(&m.march) == 77, "what function %d of the exchange returns", which);
+        told = 0;
+        by->sum = [](void *, double *, int) { return 78; };
+        bs3d_result result;
+        CHECK(bs3d_ranks_result(&m.march, &result) == 78, "what the sum returns");
         close_march(&m);
-        exchange_close(&world);
     }
+    exchange.ranks.exchange = whole;
+    close_ranks();
 }
 
-/* Fewer steps than laps are not timed by laps; numbers are known, or said to be unknown. */
-static void test_few_steps(void)
+/* There is room for MOST_RANKS; and an exchange that a program does not have is refused. */
+static void test_exchange(void)
 {
-    const int points[3] = {8, 8, 16};
-    for (int steps = 1; steps <= 5; steps++) {
-        const bs3d_problem o = model_problem(0, points, steps);
-        const Options options = {0, 2, 0, 0, 0, 0};
-        Row row;
-        make_world(&world, 2, devices, 0);
-        exchange_open(&world);
-        measured_march<Single>(&world, &o, &options, 1, 1, &row);
-        exchange_close(&world);
-        CHECK(isfinite(row.ms) && isfinite(row.bytes) && isfinite(row.ms_messages) && isfinite(row.ms_alone),
-              "%d steps: %g ms, %g bytes, %g ms of messages, %g ms alone", steps, row.ms, row.bytes, row.ms_messages,
-              row.ms_alone);
-        CHECK(!row.unchecked && row.difference <= tolerance[0], "%d steps: differs by %g", steps, row.difference);
-    }
-}
-
-/* More planes than one march can have: the row says that nothing was compared. */
-static void test_unchecked(void)
-{
-    const int points[3] = {4, 4, 1028};
-    const bs3d_problem o = model_problem(0, points, 1);
-    const Options options = {0, 1, 0, 0, 0, 0};
-    Row row;
-    make_world(&world, 2, devices, 0);
-    exchange_open(&world);
-    measured_march<Single>(&world, &o, &options, 0, 1, &row);
-    exchange_close(&world);
-    CHECK(row.unchecked && row.difference < 0, "1028 planes: compared with %g", row.difference);
-}
-
-/* The arrays are for MOST_RANKS; with more the program ends, and says why. */
-static void test_ranks(void)
-{
-    int status = 0;
-    const pid_t child = fork();
-    if (child == 0) {
-        make_world(&world, MOST_RANKS + 1, devices, 0);
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 1, "%d ranks: status %d",
-          MOST_RANKS + 1, status);
+    CHECK(exchange_open(&exchange, MOST_RANKS + 1, 1, EXCHANGE_COPIES) == TOO_MANY_RANKS, "%d ranks", MOST_RANKS + 1);
+    CHECK(exchange_open(&exchange, 2, 0, EXCHANGE_COPIES) == TOO_MANY_RANKS, "no GPU");
+    CHECK(exchange_open(&exchange, 2, 1, EXCHANGE_MPI) == BS3D_BAD_ARGUMENT, "MPI without it");
+    CHECK(!strcmp(exchange_string(CUDA_STATUS + (int)cudaErrorInvalidValue), "invalid argument"), "a text of CUDA's");
+    CHECK(!strcmp(exchange_string(BS3D_BAD_SPOT), bs3d_status_string(BS3D_BAD_SPOT)), "a text of bs3d.h's");
 }
 
 int main(void)
@@ -290,20 +476,17 @@ int main(void)
 #ifdef SIMT_EMULATOR
     simt_permute(SEED);
 #endif
-    check(cudaGetDeviceCount(&devices));
-    signal(SIGALRM, on_alarm);
-    timeout_seconds = 3000; /* the emulator's */
-    test_ranks();
+    test_exchange();
     test_cut();
     test_coupling();
+    test_plan();
+    test_status();
     test_messages();
+    test_few();
     test_shapes();
     test_deep();
     test_reach();
     test_flags();
-    test_comparison();
-    test_few_steps();
-    test_unchecked();
     if (check_short()) check_skip(1, "each march in the other precision too: SHORT_TESTS is set");
     return check_report();
 }
