@@ -5,7 +5,7 @@
 #     sh bench/gpus_model.sh measured  RESULTS.csv LINKS.csv [BY]
 #     sh bench/gpus_model.sh predicted RESULTS.csv LINKS.csv [BY [MICROSECONDS GBYTES_PER_S [PER_MESSAGE]]]
 #
-# The files are those of bs3d_gpus --measure and --links; BY is nccl (the default) or copies. measured: a row for each
+# The files are those of bench/bs3d_gpus --measure and --links; BY is nccl (the default) or copies. measured: a row for each
 # measured one. predicted: weak scaling, a slab of the size measured on one GPU for each of 64 and 1024 GPUs, by a network
 # of this latency and bandwidth a GPU (default 10 us and 50 GB/s, which 400 Gbit/s are), on which a message among many to
 # different GPUs costs 1 us (PER_MESSAGE); by each way of solving across slabs.
