@@ -21,12 +21,13 @@
 #define fd_p_given FD_OF(p_given)
 #define fd_p_final_values FD_OF(p_final_values)
 #define fd_p_too_fast_at FD_OF(p_too_fast_at)
-#define fd_p_is_given FD_OF(p_is_given)
 #define fd_p_not_dominant FD_OF(p_not_dominant)
 #define fd_p_ill_posed FD_OF(p_ill_posed)
 #define fd_p_differ_along FD_OF(p_differ_along)
-#define fd_p_broken_at FD_OF(p_broken_at)
-#define fd_p_false_at FD_OF(p_false_at)
+#define fd_p_broken FD_OF(p_broken)
+#define fd_p_looks FD_OF(p_looks)
+#define fd_p_look FD_OF(p_look)
+#define fd_p_count_rows FD_OF(p_count_rows)
 #define fd_p_looked_at FD_OF(p_looked_at)
 #define fd_p_check_terms FD_OF(p_check_terms)
 #define fd_p_terms_status FD_OF(p_terms_status)
@@ -286,7 +287,6 @@ TB_HD void fd_p_final_values(const fd_p_tables *t, int thread, int threads)
 TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms terms)
 {
     fd_p_rate rate = {0, 0};
-    if (t->found->longest == 0) return 0;
     for (int d = 0; d < FD_FACTORS; d++) {
         const int at_face = index[d] == 0 || index[d] == t->found->points[d] - 1;
         fd_p_rate_add(fd_p_row(d, t->cell[d][index[d]], terms), at_face, FD_MODEL_MIXED,
@@ -294,16 +294,6 @@ TB_HD int fd_p_too_fast_at(const fd_p_tables *t, const int *index, fd_terms term
     }
     if (FD_MODEL_MIXED & (FD_MODEL_MIXED - 1)) rate.couplings *= 1.125; /* several pairs (docs/fd.md) */
     return fd_p_too_fast(fd_p_size_of(t->found->longest), rate, (double)terms.kill);
-}
-
-/* Returns whether the value at a point of the grid is given, by a face on which it lies. */
-TB_HD int fd_p_is_given(const fd_p_tables *t, const int *index)
-{
-    for (int d = 0; d < FD_FACTORS; d++) {
-        const int last = index[d] == t->found->points[d] - 1;
-        if ((index[d] == 0 || last) && t->problem->face[d][last] == FD_VALUE) return 1;
-    }
-    return 0;
 }
 
 /* Returns how many rows of a point are not diagonally dominant in a step of this size. A row without couplings of the
@@ -322,94 +312,147 @@ TB_HD int fd_p_not_dominant(const fd_p_tables *t, const int *index, fd_terms ter
 
 /* Returns whether the terms at a point are ill-posed: a diffusion is negative, or mixed terms are too large for the
    diffusions. */
-TB_HD int fd_p_ill_posed(const fd_terms *terms)
+TB_HD int fd_p_ill_posed(fd_terms terms)
 {
     tb_real rho[3] = {0, 0, 0}; /* of the pairs 12, 13 and 23 */
     int ill = 0;
-    for (int d = 0; d < FD_FACTORS; d++) ill |= terms->diffusion[d] < 0;
+    for (int d = 0; d < FD_FACTORS; d++) ill |= terms.diffusion[d] < 0;
     for (int pair = 0; pair < FD_FACTORS * (FD_FACTORS - 1) / 2; pair++) {
-        const tb_real diffusion[2] = {terms->diffusion[pair == 2], terms->diffusion[pair ? 2 : 1]};
+        const tb_real diffusion[2] = {terms.diffusion[pair == 2], terms.diffusion[pair ? 2 : 1]};
         const double product = (double)diffusion[0] * (double)diffusion[1];
-        ill |= fd_p_ill_posed_in_two(diffusion, terms->mixed[pair]);
-        if (product > 0) rho[pair] = (tb_real)((double)terms->mixed[pair] / (2 * sqrt(product)));
+        ill |= fd_p_ill_posed_in_two(diffusion, terms.mixed[pair]);
+        if (FD_FACTORS > 2) rho[pair] = product > 0 ? (tb_real)((double)terms.mixed[pair] / (2 * sqrt(product))) : 0;
     }
-    return ill | (FD_FACTORS > 2 && fd_p_ill_posed_in_three(rho));
+    return FD_FACTORS > 2 ? ill | fd_p_ill_posed_in_three(rho) : ill;
 }
 
 /* Returns whether the terms along an axis, or kill, differ. */
-TB_HD int fd_p_differ_along(int axis, const fd_terms *one, const fd_terms *other)
+TB_HD int fd_p_differ_along(int axis, fd_terms one, fd_terms other)
 {
-    return fd_p_differ(one->drift[axis], other->drift[axis]) |
-           fd_p_differ(one->diffusion[axis], other->diffusion[axis]) | fd_p_differ(one->kill, other->kill);
+    return fd_p_differ(one.drift[axis], other.drift[axis]) | fd_p_differ(one.diffusion[axis], other.diffusion[axis]) |
+           fd_p_differ(one.kill, other.kill);
 }
 
-/* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's. */
-TB_HD int fd_p_broken_at(const fd_p_tables *t, const int *index, const fd_terms *terms, const tb_real *time)
+/* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's. changes: the time's numbers are
+   not those of the march's start. */
+TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, fd_terms terms, const tb_real *time, int changes)
 {
     int wrong = 0;
     for (int pair = 0; pair < 3; pair++)
-        if (!(FD_MODEL_MIXED >> pair & 1) && (terms->mixed[pair] < 0 || terms->mixed[pair] > 0))
-            wrong |= FD_P_MIXED << pair;
+        if (!(FD_MODEL_MIXED >> pair & 1))
+            wrong |= ((terms.mixed[pair] < 0) | (terms.mixed[pair] > 0)) * (FD_P_MIXED << pair);
     for (int d = 0; d < FD_FACTORS; d++) {
-        if ((FD_MODEL_STEADY >> d & 1) && !fd_p_same(fd_p_numbers(3), t->time, time)) {
-            const fd_terms first = fd_p_terms_at(t, index, t->time);
-            wrong |= fd_p_differ_along(d, terms, &first) ? FD_P_CHANGES : 0;
-        }
+        if ((FD_MODEL_STEADY >> d & 1) && changes)
+            wrong |= fd_p_differ_along(d, terms, fd_p_terms(t->parameters, own, t->time)) * FD_P_CHANGES;
         if (FD_MODEL_INDEPENDENT >> d & 1) {
-            const int at[3] = {d == 0 ? index[0] : 0, d == 1 ? index[1] : 0, d == 2 ? index[2] : 0};
-            const fd_terms other = fd_p_terms_at(t, at, time);
-            wrong |= fd_p_differ_along(d, terms, &other) ? FD_P_NOT_INDEPENDENT << d : 0;
+            fd_numbers other[FD_FACTORS];
+            for (int e = 0; e < FD_FACTORS; e++)
+                if (e == d)
+                    other[e] = own[e];
+                else
+                    fd_p_take(t, e, 0, &other[e]);
+            wrong |= fd_p_differ_along(d, terms, fd_p_terms(t->parameters, other, time)) * (FD_P_NOT_INDEPENDENT << d);
         }
     }
     return wrong;
 }
 
-/* Returns what is false about the terms at a point and a time, as a sum of fd/march.h's. A point whose value is given
-   is not checked. */
-TB_HD int fd_p_false_at(const fd_p_tables *t, const int *index, const fd_terms *terms, const tb_real *time)
+/* What is found out about the points of a line. */
+typedef struct {
+    int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's */
+} fd_p_looks;
+
+/* Looks at points from, from + stride .. below `to` of the line along x with these indices, in step k. Points whose
+   value is given are not looked at. The loop is one that compilers vectorise. */
+TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
-    if (fd_p_is_given(t, index)) return 0;
-    return fd_p_broken_at(t, index, terms, time) | (fd_p_ill_posed(terms) ? FD_P_ILL_POSED : 0) |
-           fd_p_outward(FD_FACTORS, t->problem->face, t->x, index, t->found->points, terms->drift,
-                        t->problem->times.maturity);
+    const int *points = t->found->points;
+    const int (*face)[2] = t->problem->face;
+    const tb_real *time = fd_p_time_of(t, k, 1);
+    const int changes = !fd_p_same(fd_p_numbers(3), t->time, time);
+    fd_p_looks looks = {0, 0, 0};
+    fd_numbers own[FD_FACTORS];
+    int outward = 0; /* the line lies along a face that is FD_DEGENERATE */
+    for (int d = 1; d < FD_FACTORS; d++) {
+        const int last = index[d] == points[d] - 1, at_face = index[d] == 0 || last;
+        if (at_face && face[d][last] == FD_VALUE) return looks;
+        outward |= at_face && face[d][last] == FD_DEGENERATE;
+        fd_p_take(t, d, index[d], &own[d]);
+    }
+    if (from == 0 && face[0][0] == FD_VALUE) from += stride;
+    if (to == points[0] && face[0][1] == FD_VALUE) to--;
+    for (int i = from; i < to; i += stride) {
+        fd_p_take(t, 0, i, &own[0]);
+        const fd_terms terms = fd_p_terms(t->parameters, own, time);
+        looks.wrong |= fd_p_broken(t, own, terms, time, changes) | fd_p_ill_posed(terms) * FD_P_ILL_POSED;
+        looks.not_finite |= !fd_p_terms_finite(terms);
+        looks.sources |= (terms.source < 0) | (terms.source > 0);
+    }
+    for (int i = from; i < to; i += stride) {
+        if (!outward && i > 0 && i < points[0] - 1) continue;
+        const int at[3] = {i, index[1], index[2]};
+        looks.wrong |= fd_p_outward(FD_FACTORS, face, t->x, at, points, fd_p_terms_at(t, at, time).drift,
+                                    t->problem->times.maturity);
+    }
+    return looks;
 }
 
-/* Returns the step of a point's look 0, 1 or 2 at the terms: the first, the last, and one of its own, which finds what
-   happens in between. -1: none, because terms do not depend on time. */
-TB_HD int fd_p_looked_at(const fd_p_tables *t, int at, int look)
+/* Counts in the same points the rows that are not diagonally dominant in the step, and finds points that are too fast
+   for explicit steps. */
+TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
-    const int steps = t->found->steps;
-    if (look == 2 && fd_p_numbers(3) == 0) return -1;
-    return look == 0 ? 0 : look == 1 ? steps - 1 : (at + steps / 2) % steps;
+    const tb_real *time = fd_p_time_of(t, k, 1);
+    const fd_step step = fd_p_step_at(t, k);
+    const tb_real size = (tb_real)(step.theta * (step.from - step.to));
+    int at[3] = {0, index[1], index[2]}, count = 0;
+    fd_numbers own[FD_FACTORS];
+    for (int d = 1; d < FD_FACTORS; d++) fd_p_take(t, d, index[d], &own[d]);
+    for (int i = from; i < to; i += stride) {
+        at[0] = i;
+        fd_p_take(t, 0, i, &own[0]);
+        count += fd_p_not_dominant(t, at, fd_p_terms(t->parameters, own, time), size);
+    }
+    for (int i = from; i < to && t->found->longest != 0; i += stride) {
+        at[0] = i;
+        const int too_fast = fd_p_too_fast_at(t, at, fd_p_terms_at(t, at, time));
+        if (too_fast) fd_p_least(&t->found->fault[FD_P_AT_FAST], too_fast);
+    }
+    return count;
 }
 
-/* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last that are
-   not dominant, and points that have a source. */
+/* Returns the step of look 0, 1 or 2 at a line: the first, the last, and one of its own, which finds what happens in
+   between. With one factor a point is a line. -1: none, because the numbers of time are those of the first. */
+TB_HD int fd_p_looked_at(const fd_p_tables *t, int line, int look)
+{
+    const int steps = t->found->steps, k = look == 0 ? 0 : look == 1 ? steps - 1 : (line + steps / 2) % steps;
+    return look == 0 || !fd_p_same(fd_p_numbers(3), fd_p_time_of(t, 0, 1), fd_p_time_of(t, k, 1)) ? k : -1;
+}
+
+/* Checks the terms at all points, in the steps of fd_p_looked_at. Counts the rows of the first and the last step that
+   are not dominant, and finds points that have a source. */
 TB_HD void fd_p_check_terms(const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
+    const int length = FD_FACTORS == 1 ? 1 : found->points[0], lines = fd_p_count(found->points) / length;
+    const int lanes = FD_FACTORS == 1 || threads < 32 ? 1 : 32; /* that take neighbouring points of a line */
     int not_dominant = 0, sources = 0, index[3];
-    tb_real size[2];
-    for (int look = 0; look < 2; look++) {
-        const fd_step step = fd_p_step_at(t, look ? found->steps - 1 : 0);
-        size[look] = (tb_real)(step.theta * (step.from - step.to));
-    }
-    for (int at = thread; at < fd_p_count(found->points); at += threads)
+    for (int line = thread / lanes; line < lines; line += threads / lanes) {
+        fd_p_index(found->points, line * length, index);
+        const int from = index[0] + thread % lanes, to = index[0] + length;
         for (int look = 0; look < 3; look++) {
-            const int k = fd_p_looked_at(t, at, look);
-            if (k < 0) break;
-            const tb_real *time = fd_p_time_of(t, k, 1);
-            fd_p_index(found->points, at, index);
-            const fd_terms terms = fd_p_terms_at(t, index, time);
-            const int too_fast = look < 2 ? fd_p_too_fast_at(t, index, terms) : 0;
-            if (look < 2) not_dominant += fd_p_not_dominant(t, index, terms, size[look]);
-            if (too_fast) fd_p_least(&found->fault[FD_P_AT_FAST], too_fast);
-            if (!fd_p_terms_finite(terms) || fd_p_false_at(t, index, &terms, time))
-                fd_p_least(&found->fault[FD_P_AT_TERMS], at);
-            sources += terms.source < 0 || terms.source > 0;
+            const int k = fd_p_looked_at(t, line, look);
+            if (look < 2) not_dominant += fd_p_count_rows(t, index, look ? found->steps - 1 : 0, from, to, lanes);
+            if (k < 0) continue;
+            const fd_p_looks looks = fd_p_look(t, index, k, from, to, lanes);
+            sources |= looks.sources;
+            for (int i = from; i < to && (looks.wrong || looks.not_finite); i += lanes) {
+                const fd_p_looks own = fd_p_look(t, index, k, i, i + 1, 1);
+                if (own.wrong || own.not_finite) fd_p_least(&found->fault[FD_P_AT_TERMS], line * length - index[0] + i);
+            }
         }
+    }
     if (not_dominant) fd_p_add(&found->not_dominant, not_dominant);
-    if (sources) fd_p_add(&found->sources, sources > 0);
+    if (sources) fd_p_add(&found->sources, 1);
 }
 
 /* Returns what is wrong with the terms at a point, in the first step that is checked. */
@@ -418,12 +461,11 @@ TB_HD fd_status fd_p_terms_status(const fd_p_tables *t, int at)
     int index[3];
     fd_p_index(t->found->points, at, index);
     for (int look = 0; look < 3; look++) {
-        const int k = fd_p_looked_at(t, at, look);
-        if (k < 0) break;
-        const fd_terms terms = fd_p_terms_at(t, index, fd_p_time_of(t, k, 1));
-        const int wrong = fd_p_false_at(t, index, &terms, fd_p_time_of(t, k, 1));
-        if (!fd_p_terms_finite(terms)) return fd_status_of(FD_MODEL_NAN, 0, -1, index[0], index[1], index[2], k);
-        if (wrong) return fd_p_untrue(wrong, index[0], index[1], index[2], k);
+        const int k = fd_p_looked_at(t, FD_FACTORS == 1 ? at : at / t->found->points[0], look);
+        if (k < 0) continue;
+        const fd_p_looks looks = fd_p_look(t, index, k, index[0], index[0] + 1, 1);
+        if (looks.not_finite) return fd_status_of(FD_MODEL_NAN, 0, -1, index[0], index[1], index[2], k);
+        if (looks.wrong) return fd_p_untrue(looks.wrong, index[0], index[1], index[2], k);
     }
     return fd_status_of(FD_OK, 0, -1, -1, -1, -1, -1);
 }
