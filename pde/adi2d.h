@@ -68,7 +68,7 @@
               refused or fails has NaN in its results, and does not affect the others. A call that is refused leaves
               NaN and a status in all of them.
      Checks   Numbers, final values and terms are checked at all points before the march, terms in the first step, the
-              last one and one of each point's own: FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a diffusion is negative,
+              last one and one of each row's own: FD_MODEL_NAN, FD_FINAL_NAN; FD_ILL_POSED (a diffusion is negative,
               or mixed^2 > 4 diffusion_x diffusion_y); FD_OUTWARD (a drift points far out of a face that is
               FD_DEGENERATE); what the model promises (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED,
               FD_NOT_INDEPENDENT). Points whose value is given are not checked.

@@ -902,7 +902,7 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
     if (which == 4 && alone) return at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_CHANGES, at_first;
     if (which == 5 && alone) {
         at_first.what = FD_CHANGES_UNDECLARED, p->bad = CASE_LIE_ONCE, p->bad_at[2] = 0.0625;
-        at_first.i = 1, at_first.step = 4; /* which ends there, and is that point's own */
+        at_first.j = 1, at_first.step = 4; /* which ends there, and is that row's own */
         return at_first;
     }
     if (which == 6 && alone && !fd_axis_points(&c->problem.axis[0], x)) {
