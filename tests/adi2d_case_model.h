@@ -37,14 +37,16 @@ FD_HD void CASE_NAME(of_t)(const case_parameters *p, double at, CASE_NAME(t_f64)
 }
 
 FD_TERMS(2, CASE_MODEL, terms->drift[0] = x->drift * t->swing;
-         terms->drift[1] = y->drift * (CASE_INDEPENDENT ? 1 : t->growth);
+         terms->drift[1] = y->drift * (CASE_INDEPENDENT ? 1 + (p->bad == CASE_LIE_DRIFT) * x->bad : t->growth);
          terms->diffusion[0] = x->diffusion * (1 + (real)0.3 * y->share) * t->swing;
          terms->diffusion[1] =
-             y->diffusion * (CASE_INDEPENDENT ? 1 + t->bad + x->bad : (1 + (real)0.2 * x->share) * t->growth);
+             y->diffusion * (CASE_INDEPENDENT ? 1 + t->bad + (p->bad == CASE_LIE_ALONE) * x->bad
+                                              : (1 + (real)0.2 * x->share) * t->growth);
          if (CASE_MIXED || t->bad < 0) terms->mixed[0] = x->mixed * y->mixed * t->swing;
          if (CASE_SOURCE) terms->source = (real)p->source * (x->share - 2 * y->share + (real)0.5) * t->growth;
          terms->kill = (real)CASE_KILL * (1 + (real)0.5 * (CASE_INDEPENDENT ? 1 : x->share) * y->share) *
-                       (CASE_INDEPENDENT ? 1 : t->growth / (1 - x->bad * y->bad * t->bad));)
+                       (CASE_INDEPENDENT ? 1 + (p->bad == CASE_LIE_KILL) * x->bad
+                                         : t->growth / (1 - x->bad * y->bad * t->bad));)
 
 FD_HD double CASE_NAME(payoff)(const case_parameters *p, const double *at)
 {

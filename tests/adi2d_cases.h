@@ -29,7 +29,9 @@ enum {
     CASE_LIE_MIXED,   /* a mixed term that is not declared */
     CASE_LIE_CHANGES, /* diffusion_y, alone, grows with t */
     CASE_LIE_ONCE,    /* and is larger around bad_at[2] alone */
-    CASE_LIE_ALONE    /* and is larger at bad_at[0] */
+    CASE_LIE_ALONE,   /* and is larger at bad_at[0] */
+    CASE_LIE_DRIFT,   /* drift_y, alone, likewise */
+    CASE_LIE_KILL     /* kill, alone, likewise */
 };
 enum { CASE_CALL, CASE_WAVE, CASE_DIGITAL, CASE_BASKET, CASE_PAYOFFS };
 
@@ -80,7 +82,7 @@ TB_HD case_numbers case_numbers_along(const case_parameters *p, int axis, double
     n.diffusion = p->diffusion[axis] * case_vanishing(p, axis, at);
     n.share = there && p->bad == (axis ? CASE_BAD_Y : CASE_BAD_X) ? sqrt(-1.0) : case_share(p, axis, at);
     n.mixed = (axis ? 1 : p->mixed) * case_vanishing(p, axis, at);
-    n.bad = there && (p->bad == CASE_BAD_TERMS || p->bad == CASE_BAD_ONCE || p->bad == CASE_LIE_ALONE);
+    n.bad = there && (p->bad == CASE_BAD_TERMS || p->bad == CASE_BAD_ONCE || p->bad >= CASE_LIE_ALONE);
     return n;
 }
 
@@ -905,13 +907,13 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
         at_first.j = 1, at_first.step = 4; /* which ends there, and is that row's own */
         return at_first;
     }
-    if (which == 6 && alone && !fd_axis_points(&c->problem.axis[0], x)) {
-        at_first.what = FD_NOT_INDEPENDENT, p->bad = CASE_LIE_ALONE, p->bad_at[0] = x[2];
+    if (which >= 8 && alone && !fd_axis_points(&c->problem.axis[0], x)) {
+        at_first.what = FD_NOT_INDEPENDENT, p->bad = CASE_LIE_ALONE + which - 8, p->bad_at[0] = x[2];
         at_first.axis = 1, at_first.i = 2;
         return at_first;
     }
-    if (which == 7 || which == 8) {
-        const int axis = which - 7, side = 1 - axis;
+    if (which == 6 || which == 7) {
+        const int axis = which - 6, side = 1 - axis;
         c->problem.face[axis][side] = FD_DEGENERATE, p->vanish[axis][side] = 1, p->drift[axis] = side ? 3 : -3;
         at_first.what = FD_OUTWARD, at_first.axis = axis, at_first.i = side ? 5 : 0;
         return at_first;
@@ -921,7 +923,7 @@ CASE_FUNCTION case_verdict case_lie(int which, const case_runner *runner, case_p
 
 CASE_FUNCTION void case_declarations(const case_runner *runner)
 {
-    enum { LIES = 9 };
+    enum { LIES = 11 };
     static case_problem c[LIES];
     case_verdict says[LIES];
     int all = 0;
