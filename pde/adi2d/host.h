@@ -436,7 +436,8 @@ TB_HOST void adi2d_p_host_shift(adi2d_p_host *h, const fd_date *event)
         }
     }
     for (int j = 0; j < h->n[1]; j++)
-        memcpy(h->u + (size_t)(j + 1) * pitch + 1, h->d + (size_t)(j + 1) * pitch + 1, (size_t)h->n[0] * sizeof(tb_real));
+        memcpy(h->u + (size_t)(j + 1) * pitch + 1, h->d + (size_t)(j + 1) * pitch + 1,
+               (size_t)h->n[0] * sizeof(tb_real));
 }
 
 /* Applies the events at the date that ends a step, and notes how much a change adds. */

@@ -77,8 +77,9 @@ TB_D adi2d_p_line adi2d_p_line_of(const adi2d_p_chip *h, unsigned char *memory, 
     return l;
 }
 
-/* Computes a point's right-hand side from the nine values around it. *kept is what the second stage begins with: written
-   in the first stage, read in the second. more is what exercise adds in the first, in the second what u is above z. */
+/* Computes a point's right-hand side from the nine values around it. *kept is what the second stage begins with:
+   written in the first stage, read in the second. more is what exercise adds in the first, in the second what u is
+   above z. */
 TB_D tb_real adi2d_p_chip_difference(const adi2d_p_line *l, const adi2d_p_point *p, fd_terms now, fd_terms later,
                                      tb_real more, tb_real *kept)
 {
@@ -308,8 +309,8 @@ TB_D tb_real adi2d_p_chip_y_change(int per_lane, const adi2d_p_chip *h, unsigned
     return adi2d_p_along(1, cell, later, below, here, above) - adi2d_p_along(1, cell, now, below, here, above);
 }
 
-/* Adds what F_2 of w changes in the step to the right-hand sides of column i, whose numbers of x are own[0], and to that
-   of the last point's neighbour, if another thread holds it. */
+/* Adds what F_2 of w changes in the step to the right-hand sides of column i, whose numbers of x are own[0], and to
+   that of the last point's neighbour, if another thread holds it. */
 TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned char *memory, const adi2d_p_columns *my,
                                  int w_of, int i, fd_numbers *own, tb_real *near_by, tb_real *d)
 {

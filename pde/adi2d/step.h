@@ -159,8 +159,8 @@ TB_HD void adi2d_p_prepare(const fd_batch *batch, const fd_p_tables *t, adi2d_p_
     if (phase == FD_P_PHASES + 2 && thread == 0) adi2d_p_steps_status(batch, t);
 }
 
-/* Returns the value at point (i, j) after the events at a date other than a shift, which ends a step; *given becomes the
-   larger of itself and what a change adds (fd_p_larger). */
+/* Returns the value at point (i, j) after the events at a date other than a shift, which ends a step; *given becomes
+   the larger of itself and what a change adds (fd_p_larger). */
 FD_P_CALLED tb_real adi2d_p_changed(const fd_p_tables *t, int date, double time, int i, int j, tb_real value,
                                     tb_real final, tb_real *multiplier, int *given)
 {

@@ -485,8 +485,9 @@ TB_HD void fd_p_numbers_status(const fd_p_tables *t)
     }
     if (found->status.what) return;
     fd_p_index(found->points, fault[FD_P_AT_FINAL], index);
-    if (fault[FD_P_AT_SPOT] != none)
-        found->status = fd_status_of(FD_BAD_SPOT, fault[FD_P_AT_SPOT], fd_p_outside(t, fault[FD_P_AT_SPOT]), -1, -1, -1, -1);
+    const int spot = fault[FD_P_AT_SPOT];
+    if (spot != none)
+        found->status = fd_status_of(FD_BAD_SPOT, spot, fd_p_outside(t, spot), -1, -1, -1, -1);
     else if (fault[FD_P_AT_TIME] != none)
         found->status = fd_status_of(FD_MODEL_NAN, 0, -1, -1, -1, -1, fault[FD_P_AT_TIME]);
     else if (fault[FD_P_AT_FINAL] != none)
