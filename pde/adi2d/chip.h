@@ -46,9 +46,8 @@ TB_HD int adi2d_p_swizzle(int i)
 typedef struct {
     fd_p_tables t;
     adi2d_p_step_data *steps;
-    fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
     tb_real *multiplier, *final;              /* in device memory: of the block's rows, points[0] apart */
-    int which, n[2], rank, size, first, rows, share; /* the block's rows, from the first; columns of each block */
+    int n[2], rank, size, first, rows, share; /* the block's rows, from the first; columns of each block */
     int width, parts, each, pitch;
     int u, z, g;   /* arrays of the block: values, differences or a first stage's values, what a second begins with */
     int cell[2];   /* cell i of an axis at [i + i / per_lane]; beyond the last they are 0, which makes identity rows */
@@ -58,6 +57,8 @@ typedef struct {
     int step_data, now; /* of the step: its data, and the numbers of its start, then of its end */
     int bytes;     /* all of it */
     int given;     /* what the march is given, and what changes at dates add in the block's rows */
+    int which;      /* of the batch's problems it is */
+    fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
 } adi2d_p_chip;
 
 /* Assigns a block's shared memory. */

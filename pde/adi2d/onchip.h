@@ -94,10 +94,12 @@ FD_P_CALLED_D void adi2d_p_chip_shift(const adi2d_p_chip *h, unsigned char *memo
     }
 }
 
-/* Applies the events at the date that ends the step to the block's rows, and after a barrier of all threads makes the
+/* Applies the events at the date that ends step k to the block's rows, and after a barrier of all threads makes the
    record. */
-FD_P_CALLED_D void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int date, double time)
+FD_P_CALLED_D void adi2d_p_chip_date(adi2d_p_chip *h, unsigned char *memory, int k)
 {
+    const int date = h->steps[k].of.date;
+    const double time = h->steps[k].to;
     const fd_date *event = &h->t.problem->at_date[date];
     const int n = h->n[0], american = h->t.problem->exercise == FD_AMERICAN;
     int added = 0;
@@ -180,7 +182,6 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
         const adi2d_p_step_data *data = adi2d_p_chip_data(h, memory);
         adi2d_p_chip_step_data(h, memory, k);
         const int date = data->of.date; /* the next step's may be written before all threads are done with this one's */
-        const double to = data->to;
         if (watched) {
             int lost = adi2d_p_chip_nan(h, memory, least);
             if (lost != FD_P_NONE) return fd_status_of(FD_MODEL_NAN, 0, -1, lost % n, lost / n, -1, k);
@@ -212,7 +213,7 @@ TB_D fd_status adi2d_p_chip_march(int per_lane, int products, adi2d_p_chip *h, u
             fd_p_chip_sync(h->size);
         }
         if (fd_p_event(h->t.problem, date)) {
-            adi2d_p_chip_date(h, memory, date, to);
+            adi2d_p_chip_date(h, memory, k);
             fd_p_chip_sync(h->size);
         }
         if (watched) {
