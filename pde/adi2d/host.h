@@ -115,13 +115,14 @@ TB_HOST void adi2d_p_host_line(const adi2d_p_host *h, const tb_real *v, int j, i
     adi2d_p_host_apply(h, v, j, time, f0, f1, f2);
     const tb_real *here = v + (size_t)(j + 1) * (size_t)h->pitch + 1;
     for (int side = 0; side < 2; side++) {
-        int i = side ? h->n[0] - 1 : 0, in = side ? -1 : 1;
-        f1[i] += adi2d_p_at_face(&h->t, 0, side, i, j, time, h->given[e][0][side][j], here[i + in],
-                                 here[i + 2 * in]);
-        if (j == (side ? h->n[1] - 1 : 0))
-            for (i = 0; i < h->n[0]; i++)
-                f2[i] += adi2d_p_at_face(&h->t, 1, side, i, j, time, h->given[e][1][side][i],
-                                         here[i + in * h->pitch], here[i + 2 * in * h->pitch]);
+        const int last = side ? h->n[0] - 1 : 0, in = side ? -1 : 1, up = in * h->pitch;
+        if (adi2d_p_adds(h->t.problem->face[0][side]))
+            f1[last] += adi2d_p_at_face(&h->t, 0, side, last, j, time, h->given[e][0][side][j], here[last + in],
+                                        here[last + 2 * in]);
+        if (j != (side ? h->n[1] - 1 : 0) || !adi2d_p_adds(h->t.problem->face[1][side])) continue;
+        for (int i = 0; i < h->n[0]; i++)
+            f2[i] += adi2d_p_at_face(&h->t, 1, side, i, j, time, h->given[e][1][side][i], here[i + up],
+                                     here[i + 2 * up]);
     }
 }
 

@@ -12,7 +12,6 @@
 #define adi2d_p_rung_due FD_OF(p_2d_rung_due)
 #define adi2d_p_rung_terms FD_OF(p_2d_rung_terms)
 #define adi2d_p_rung_given FD_OF(p_2d_rung_given)
-#define adi2d_p_rung_adds FD_OF(p_2d_rung_adds)
 #define adi2d_p_rung_faces FD_OF(p_2d_rung_faces)
 #define adi2d_p_rung_apply FD_OF(p_2d_rung_apply)
 #define adi2d_p_rung_row FD_OF(p_2d_rung_row)
@@ -93,14 +92,16 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
 typedef struct {
     adi2d_p_rung_arrays a;
     adi2d_p_step_data step_data;
-    int n[2], step, changes; /* changes: whether F at the step's end differs from that at its start */
+    const tb_real *time[2]; /* numbers of the step's start and end */
+    int n[2], changes;      /* changes: whether F at the step's end differs from that at its start */
 } adi2d_p_rung_line;
 
 TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int which, int step)
 {
     adi2d_p_rung_line l;
     l.a = adi2d_p_rung_of(launch, which);
-    l.n[0] = l.a.t.found->points[0], l.n[1] = l.a.t.found->points[1], l.step = step;
+    l.n[0] = l.a.t.found->points[0], l.n[1] = l.a.t.found->points[1];
+    for (int end = 0; end < 2; end++) l.time[end] = fd_p_time_of(&l.a.t, step, end);
     l.step_data = l.a.step_data[step];
     l.changes = !l.step_data.of.time_independent;
     for (int f = 0; f < 4; f++) l.changes |= l.a.t.problem->face[f / 2][f % 2] == FD_SLOPE;
@@ -116,7 +117,7 @@ TB_D int adi2d_p_rung_due(const adi2d_p_rung_arrays &a, int step, int second)
 /* Returns the terms at point (i, j), at the start (end 0) or the end of the step. */
 TB_D fd_terms adi2d_p_rung_terms(const adi2d_p_rung_line &l, int end, int i, int j)
 {
-    return adi2d_p_terms(&l.a.t, i, j, fd_p_time_of(&l.a.t, l.step, end));
+    return adi2d_p_terms(&l.a.t, i, j, l.time[end]);
 }
 
 /* Returns what a face is given. */
@@ -125,26 +126,19 @@ TB_D tb_real adi2d_p_rung_given(const adi2d_p_rung_line &l, int axis, int side, 
     return adi2d_p_given(&l.a.t, axis, side, axis ? i : j, end ? l.step_data.to : l.step_data.from);
 }
 
-/* Returns whether a face of that kind adds something to F. */
-TB_D int adi2d_p_rung_adds(int kind)
-{
-    return kind == FD_SLOPE || kind == FD_DEGENERATE;
-}
-
 /* Adds to F_1 and F_2 of v at (i, j) what the faces of the axes from first_axis on add; along[d] leads from a point to
    the next along axis d. */
 TB_D void adi2d_p_rung_faces(const adi2d_p_rung_line &l, int first_axis, int end, int i, int j, const tb_real *v,
                              const int *along, tb_real *f)
 {
-    const tb_real *time = fd_p_time_of(&l.a.t, l.step, end);
     const tb_real *here = v + i * along[0] + j * along[1];
     for (int axis = first_axis; axis < 2; axis++) {
         const int at = axis ? j : i, last = at == l.n[axis] - 1, in = last ? -along[axis] : along[axis];
         if (at > 0 && !last) continue;
         const int kind = l.a.t.problem->face[axis][last];
-        if (!adi2d_p_rung_adds(kind)) continue;
+        if (!adi2d_p_adds(kind)) continue;
         tb_real given = kind == FD_SLOPE ? adi2d_p_rung_given(l, axis, last, end, i, j) : 0;
-        f[1 + axis] += adi2d_p_at_face(&l.a.t, axis, last, i, j, time, given, here[in], here[2 * in]);
+        f[1 + axis] += adi2d_p_at_face(&l.a.t, axis, last, i, j, l.time[end], given, here[in], here[2 * in]);
     }
 }
 
@@ -335,7 +329,7 @@ TRID_KERNEL void __launch_bounds__(ADI2D_P_RUNG_THREADS) adi2d_p_rung_x(adi2d_p_
     /* Lines along a face that adds something to F take their rows one by one. */
     int plain = 1;
     for (int side = 0; side < 2; side++)
-        if (valid_j == (side ? l.n[1] - 1 : 0) && adi2d_p_rung_adds(l.a.t.problem->face[1][side])) plain = 0;
+        if (valid_j == (side ? l.n[1] - 1 : 0) && adi2d_p_adds(l.a.t.problem->face[1][side])) plain = 0;
     adi2d_p_rung_thomas<ahead>(n, j < l.n[1], plain, along[0], l.a.upper + line, l.a.right + line, row, rows, none, put,
                                flush);
 }

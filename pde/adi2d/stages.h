@@ -176,7 +176,7 @@ TB_D void adi2d_p_chip_x_face(int per_lane, const adi2d_p_chip *h, unsigned char
     const adi2d_p_step_data *data = l->data;
     const int kind = h->t.problem->face[axis][side], n = h->n[0], source = l->s ? h->z : h->u;
     tb_real *keep = adi2d_p_array(memory, h->g) + l->local * h->pitch;
-    if ((kind != FD_SLOPE && kind != FD_DEGENERATE) || (axis && l->j != (side ? h->n[1] - 1 : 0))) return;
+    if (!adi2d_p_adds(kind) || (axis && l->j != (side ? h->n[1] - 1 : 0))) return;
     TB_LOOP
     for (int m = 0; m < per_lane; m++) {
         const int i = l->from + m;
@@ -333,7 +333,7 @@ TB_D void adi2d_p_chip_y_changes(int per_lane, const adi2d_p_chip *h, unsigned c
     TB_LOOP
     for (int side = 0; side < 2; side++) {
         const int j = side ? n - 1 : 0, kind = h->t.problem->face[1][side];
-        if (j < from || j >= from + per_lane || (kind != FD_SLOPE && kind != FD_DEGENERATE)) continue;
+        if (j < from || j >= from + per_lane || !adi2d_p_adds(kind)) continue;
         const tb_real *start = adi2d_p_chip_time(h, memory, 0), *end = adi2d_p_chip_time(h, memory, 1);
         const tb_real more = adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, end, data->to) -
                              adi2d_p_chip_source(h, memory, w_of, 1, side, i, j, start, data->from);

@@ -10,6 +10,7 @@
 #define adi2d_p_along FD_OF(p_2d_along)
 #define adi2d_p_given FD_OF(p_2d_given)
 #define adi2d_p_pays FD_OF(p_2d_pays)
+#define adi2d_p_adds FD_OF(p_2d_adds)
 #define adi2d_p_at_face FD_OF(p_2d_at_face)
 #define adi2d_p_may_be_product FD_OF(p_2d_may_be_product)
 #define adi2d_p_make_step FD_OF(p_2d_make_step)
@@ -77,13 +78,18 @@ TB_HD tb_real adi2d_p_pays(const fd_p_tables *t, int i, int j, double time, tb_r
     return fd_p_exercise(t->parameters, at, time, final);
 }
 
-/* Returns what a face adds to F along its axis: what a given slope adds, or the face's third point; next and third are
+/* Returns whether a face of that kind adds something to F. */
+TB_HD int adi2d_p_adds(int kind)
+{
+    return kind == FD_SLOPE || kind == FD_DEGENERATE;
+}
+
+/* Returns what a face that adds something adds to F along its axis: what a given slope adds, or the face's third point; next and third are
    the values of the face's neighbours. */
 TB_HD tb_real adi2d_p_at_face(const fd_p_tables *t, int axis, int side, int i, int j, const tb_real *time,
                               tb_real given, tb_real next, tb_real third)
 {
     const int kind = t->problem->face[axis][side];
-    if (kind != FD_SLOPE && kind != FD_DEGENERATE) return 0;
     const fd_terms terms = adi2d_p_terms(t, i, j, time);
     if (kind == FD_SLOPE)
         return fd_lane_source(t->cell[axis][axis ? j : i], terms.drift[axis], terms.diffusion[axis], given);
