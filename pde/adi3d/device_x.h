@@ -183,8 +183,8 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident) adi3d_p_device_
         slots = ADI3D_P_SLOTS,
         number_count = adi3d_model_numbers_of_x,
         line_len = warps * adi3d_p_warp_len(rows),
-        tabled = adi3d_p_independent(0), /* whether adi3d_p_along_x is tabled instead of the cells */
-        alone = tabled && warps == 1,
+        /* Whether lines are solved by factors: adi3d_p_along_x is then tabled instead of the cells, which rows need. */
+        alone = adi3d_p_independent(0) && warps == 1,
         factor_len = alone ? TRID_WARP_FACTOR_LEN(rows) : 0
     };
     TRID_DYNAMIC_SHARED(memory);
@@ -248,7 +248,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident) adi3d_p_device_
     /* Point rows l + r of lane l of part p: [p][r][l]. */
     for (int e = thread; e < 32 * rows * warps; e += threads) {
         const int i = e / (32 * rows) * 32 * rows + e % 32 * rows + e / 32 % rows, last = i < n[0] ? i : n[0] - 1;
-        if (tabled)
+        if (alone)
             ((adi3d_p_along_x *)cells)[e] =
                 adi3d_p_device_along_x(h.t.cell[0][last], adi3d_p_terms_at(&h.t, last, 0, 0, step.time[1]), own);
         else
@@ -306,7 +306,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident) adi3d_p_device_
             const adi3d_terms at_k = adi3d_p_terms(number, number_y, number_k, now);
             const adi3d_terms at_p = adi3d_p_terms(number, number_y, number_p, now);
             const adi3d_p_along_x x =
-                tabled ? ((const adi3d_p_along_x *)cell_x)[32 * r] : adi3d_p_device_along_x(cell_x[32 * r], at_p, own);
+                alone ? ((const adi3d_p_along_x *)cell_x)[32 * r] : adi3d_p_device_along_x(cell_x[32 * r], at_p, own);
             const tb_real *s = at_k.volatility, *t = at_p.volatility;
             tb_real right = half[r], next = 0;
             if (r % wide == 0)
@@ -360,7 +360,7 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident) adi3d_p_device_
                 const adi3d_terms at_p = adi3d_p_terms(number, number_y, number_p, now);
                 const tb_real more = v[r + 1] - before[r];
                 d[r] += adi3d_p_row(2, cell_k, at_k).above * more;
-                const adi3d_p_along_x x = tabled ? ((const adi3d_p_along_x *)cell_x)[32 * r]
+                const adi3d_p_along_x x = alone ? ((const adi3d_p_along_x *)cell_x)[32 * r]
                                                  : adi3d_p_device_along_x(cell_x[32 * r], at_p, own);
                 half[r] += x.above * (v[r + 2] - v[r + 1]) - x.below * (v[r + 1] - v[r]) +
                            fd_lane_apply(adi3d_p_row(1, cell_y, at_p), south[r], v[r + 1], north[r]) -
