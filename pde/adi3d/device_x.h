@@ -4,15 +4,34 @@
 #define adi3d_p_device_solve_row ADI3D_OF(p_device_solve_row)
 #define adi3d_p_device_finish_x ADI3D_OF(p_device_finish_x)
 #define adi3d_p_device_any_x ADI3D_OF(p_device_any_x)
-#define adi3d_p_group_len ADI3D_OF(p_group_len)
-#define adi3d_p_warp_len ADI3D_OF(p_warp_len)
-#define adi3d_p_plane_len ADI3D_OF(p_plane_len)
+#define adi3d_p_x_shape ADI3D_OF(p_x_shape)
 #define adi3d_p_device_lane_of ADI3D_OF(p_device_lane_of)
 #define adi3d_p_device_row_of ADI3D_OF(p_device_row_of)
 #define adi3d_p_device_face_of ADI3D_OF(p_device_face_of)
 #define adi3d_p_device_faces_of ADI3D_OF(p_device_faces_of)
 #define adi3d_p_along_x ADI3D_OF(p_along_x)
 #define adi3d_p_device_along_x ADI3D_OF(p_device_along_x)
+#define adi3d_p_x_march ADI3D_OF(p_x_march)
+#define adi3d_p_x_march_of ADI3D_OF(p_x_march_of)
+#define adi3d_p_x_vector ADI3D_OF(p_x_vector)
+#define adi3d_p_x_vector_of ADI3D_OF(p_x_vector_of)
+#define adi3d_p_x_fetch ADI3D_OF(p_x_fetch)
+#define adi3d_p_x_combine ADI3D_OF(p_x_combine)
+#define adi3d_p_x_tables ADI3D_OF(p_x_tables)
+#define adi3d_p_x_take_line ADI3D_OF(p_x_take_line)
+#define adi3d_p_x_turn ADI3D_OF(p_x_turn)
+#define adi3d_p_x_turn_of ADI3D_OF(p_x_turn_of)
+#define adi3d_p_x_point ADI3D_OF(p_x_point)
+#define adi3d_p_x_point_of ADI3D_OF(p_x_point_of)
+#define adi3d_p_x_around ADI3D_OF(p_x_around)
+#define adi3d_p_x_begun ADI3D_OF(p_x_begun)
+#define adi3d_p_x_rows ADI3D_OF(p_x_rows)
+#define adi3d_p_x_rare ADI3D_OF(p_x_rare)
+#define adi3d_p_x_own ADI3D_OF(p_x_own)
+#define adi3d_p_x_mixed ADI3D_OF(p_x_mixed)
+#define adi3d_p_x_right ADI3D_OF(p_x_right)
+#define adi3d_p_x_second ADI3D_OF(p_x_second)
+#define adi3d_p_x_solve ADI3D_OF(p_x_solve)
 #define adi3d_p_device_steady_x ADI3D_OF(p_device_steady_x)
 #define adi3d_p_device_launch_x ADI3D_OF(p_device_launch_x)
 #define adi3d_p_device_x_of ADI3D_OF(p_device_x_of)
@@ -74,43 +93,68 @@ TRID_KERNEL void __launch_bounds__(32 * warps * lines) adi3d_p_device_any_x(
     adi3d_p_device_finish_x<rows, warps>(h, step, s, n, first, j, k, d, shared, made + warp / warps * 16);
 }
 
-/* Stores a line of 32 rows warps points in shared memory, as the lanes of `warps` warps read it, 16 bytes (`wide`
-   points) at a time, without bank conflicts: of each warp's points the first `wide` of all its lanes, then the next. A
-   gap of 8 wide / (rows / wide) follows each group, so that a copy of successive vectors meets different banks, too. */
-TB_HD constexpr int adi3d_p_group_len(int rows)
-{
-    return 32 * ADI3D_P_VECTORED + 8 * ADI3D_P_VECTORED * ADI3D_P_VECTORED / rows;
-}
-TB_HD constexpr int adi3d_p_warp_len(int rows)
-{
-    return rows / ADI3D_P_VECTORED * adi3d_p_group_len(rows);
-}
-
-/* Returns the elements of a plane: `lines` lines and one on each side. */
-TB_HD constexpr int adi3d_p_plane_len(int rows, int warps, int lines)
-{
-    return (lines + 2) * warps * adi3d_p_warp_len(rows);
-}
+/* What the marching kernel (adi3d_p_device_steady_x) is compiled for: a kind of stage and the warps of a line. */
+template <int kind_of, int warps_of>
+struct adi3d_p_x_shape {
+    enum {
+        kind = kind_of,
+        warps = warps_of,
+        rows = 8,
+        /* As many warps as have registers run, in several blocks where lines have one warp: some compute while others
+           wait. */
+        more = sizeof(tb_real) == 4 && kind < 2 && warps < 4,
+        lines = warps == 1 ? 4 : (more ? 12 : 8) / warps,
+        threads = 32 * warps * lines,
+        resident = warps > 1                           ? 1
+                   : sizeof(tb_real) == 8 || kind == 2 ? 2
+                   : kind == 1                         ? 3
+                                                       : 4,
+        points = 32 * rows * warps, /* of a line */
+        /* Whether lines are solved by factors: adi3d_p_along_x is then tabled instead of the cells, which rows need. */
+        alone = adi3d_p_independent(0) && warps == 1,
+        factor_len = alone ? TRID_WARP_FACTOR_LEN(rows) : 0,
+        /* A line is in shared memory as the lanes of its warps read it, 16 bytes (`wide` points) at a time, without
+           bank conflicts: of each warp's points the first `wide` of all its lanes, then the next. A gap of
+           8 wide / (rows / wide) follows each group, so that a copy of successive vectors meets different banks, too.
+           A plane has a line more on each side. */
+        wide = ADI3D_P_VECTORED,
+        vectors = points / wide,
+        group_len = 32 * wide + 8 * wide * wide / rows,
+        warp_len = rows / wide * group_len,
+        line_len = warps * warp_len,
+        plane_len = (lines + 2) * line_len,
+        passes = ((lines + 2) * vectors + threads - 1) / threads, /* of the block, to copy a plane */
+        slots = ADI3D_P_SLOTS,
+        slot_len = (kind > 0 ? 2 : 1) * plane_len,
+        /* Where shared memory has what follows the cells. */
+        numbers = 4 * points,
+        factors = numbers + (int)adi3d_model_numbers_of_x * points,
+        solver = factors + 32 * factor_len,
+        faces = solver + 8 * warps * lines,
+        ring = solver + 24 * warps * lines,
+        elements = ring + slots * slot_len
+    };
+};
 
 /* Copies the values of a lane from shared memory. */
-template <int rows>
+template <class shape>
 TB_D void adi3d_p_device_lane_of(const tb_real *part, int lane, tb_real *v)
 {
     TB_UNROLL
-    for (int r = 0; r < rows; r += ADI3D_P_VECTORED)
-        transpose_unpack(*(const transpose_vector *)(part + r / ADI3D_P_VECTORED * adi3d_p_group_len(rows) +
-                                                     ADI3D_P_VECTORED * lane),
-                         v + r);
+    for (int q = 0; q < shape::rows / shape::wide; q++)
+        transpose_unpack(*(const transpose_vector *)(part + q * shape::group_len + shape::wide * lane),
+                         v + shape::wide * q);
 }
 
 /* Copies the values of a lane and one on each side of them, which at the ends of a row are whatever is finite. */
-template <int rows, int warps>
+template <class shape>
 TB_D void adi3d_p_device_row_of(const tb_real *part, int of_row, int lane, tb_real *v)
 {
-    adi3d_p_device_lane_of<rows>(part, lane, v + 1);
+    enum { rows = shape::rows, warps = shape::warps };
+    adi3d_p_device_lane_of<shape>(part, lane, v + 1);
     v[0] = __shfl_up_sync(TB_FULL_WARP, v[rows], 1), v[rows + 1] = __shfl_down_sync(TB_FULL_WARP, v[1], 1);
-    if (warps > 1 && lane == 0 && of_row > 0) v[0] = part[32 * ADI3D_P_VECTORED - adi3d_p_group_len(rows) - 1];
-    if (warps > 1 && lane == 31 && of_row < warps - 1) v[rows + 1] = part[adi3d_p_warp_len(rows)];
+    if (warps > 1 && lane == 0 && of_row > 0) v[0] = part[32 * shape::wide - shape::group_len - 1];
+    if (warps > 1 && lane == 31 && of_row < warps - 1) v[rows + 1] = part[shape::warp_len];
 }
 
 /* Returns what the faces of an axis contribute to the base of a stage at a point. */
@@ -162,261 +206,388 @@ TB_D adi3d_p_along_x adi3d_p_device_along_x(fd_cell cell, adi3d_terms terms, tb_
     return x;
 }
 
-/* Computes right-hand sides and solves along x in a step in which nothing changes (step.changes). A block has `lines`
-   lines of a plane, `warps` warps each, and marches along z with planes in shared memory, the next one prefetched. kind
-   0 is a first stage, or the only one. In a second stage F is linear in u and z, so that derivatives are taken once, of
-   a sum: u + z in the place of u, and in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are
-   applied to (kind 2). */
-template <int kind, int rows, int warps, int lines, int resident>
-TRID_KERNEL void __launch_bounds__(32 * warps * lines, resident) adi3d_p_device_steady_x(
-    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
+/* What a thread of the marching kernel has in hand. The ring, in shared memory, has a plane in each slot. */
+typedef struct {
+    tb_real *memory, *ring, *face; /* the block's shared memory; of it the ring; the boundary rows of the line */
+    trid_copy_place to_ring;
+    int lane, part, first;  /* warp `part` of the line; the thread's points are first .. */
+    const tb_real *mine;    /* its warp's points in the first slot */
+    int begin, j, valid;    /* the block's first line; the thread's, or, if that is not valid, the last */
+    int from, to;           /* the planes of the block */
+    int adds;               /* how many faces contribute to F */
+    tb_real mixed, own;     /* what multiplies F_0, and F_1 + F_2 + F_3, of the values, or of their first sum */
+    fd_cell cell_y;         /* the line's along y, the factors of the differences, the numbers, those of time */
+    tb_real down_y, up_y, number_y[adi3d_p_most], now[adi3d_p_most];
+} adi3d_p_x_march;
+
+/* Returns what this thread has in hand. */
+template <class shape>
+TB_D adi3d_p_x_march adi3d_p_x_march_of(const adi3d_p_device &h, const adi3d_p_step &step, tb_real *memory)
 {
-    enum {
-        wide = ADI3D_P_VECTORED,
-        threads = 32 * warps * lines,
-        of_row = 32 * rows * warps / wide,
-        passes = ((lines + 2) * of_row + threads - 1) / threads
-    };
-    enum {
-        plane_len = adi3d_p_plane_len(rows, warps, lines),
-        slot_len = (kind ? 2 : 1) * plane_len,
-        slots = ADI3D_P_SLOTS,
-        number_count = adi3d_model_numbers_of_x,
-        line_len = warps * adi3d_p_warp_len(rows),
-        /* Whether lines are solved by factors: adi3d_p_along_x is then tabled instead of the cells, which rows need. */
-        alone = adi3d_p_independent(0) && warps == 1,
-        factor_len = alone ? TRID_WARP_FACTOR_LEN(rows) : 0
-    };
-    TRID_DYNAMIC_SHARED(memory);
-    tb_real *cells = (tb_real *)memory, *numbers = cells + 4 * 32 * rows * warps,
-            *factors = numbers + number_count * 32 * rows * warps;
-    tb_real *shared = factors + 32 * factor_len;
-    const int thread = trid_block_thread(), lane = trid_warp_lane(), warp = thread / 32, part = warp % warps,
-              row = warp / warps;
-    tb_real *face = shared + 8 * warps * lines + 16 * row, *ring = shared + 24 * warps * lines; /* of the row's ends */
-    const trid_copy_place to_ring = trid_copy_place_of(ring);
-    const int *n = h.t.n;
-    const int first = rows * (32 * part + lane), j0 = lines * (int)blockIdx.x, valid = j0 + row < n[1];
-    const int j = valid ? j0 + row : n[1] - 1;
-    const int from = n[2] * (int)blockIdx.y / (int)gridDim.y, to = n[2] * ((int)blockIdx.y + 1) / (int)gridDim.y;
-    const tb_real *base = step.data.base[kind ? 1 : 0], size = step.data.size, dt = step.data.dt;
-    const tb_real mixed = base[0], own = kind == 2 ? 1 : base[1];
-    const tb_real *mine = ring + (row + 1) * warps * adi3d_p_warp_len(rows) + part * adi3d_p_warp_len(rows);
-    const int adds = adi3d_p_adds(&h.problem, 0, 0) + adi3d_p_adds(&h.problem, 0, 1) + adi3d_p_adds(&h.problem, 1, 0) +
-                     adi3d_p_adds(&h.problem, 1, 1) + adi3d_p_adds(&h.problem, 2, 0) + adi3d_p_adds(&h.problem, 2, 1);
-    /* Vector q of those that the thread copies: its line of the plane, its place within the line, and in shared memory.
-       A pass of the block is some whole lines or a part of one. */
-    auto row_of = [&](int q) { return thread / of_row + q * threads / of_row; };
-    auto vector_of = [&](int q) { return thread % of_row + q * threads % of_row; };
-    auto put = [&](int q) {
-        const int v = vector_of(q), in_part = v % (32 * rows / wide);
-        return (row_of(q) * warps + v / (32 * rows / wide)) * adi3d_p_warp_len(rows) +
-               in_part % (rows / wide) * adi3d_p_group_len(rows) + wide * (in_part / (rows / wide));
-    };
-    auto is_there = [&](int q) { return row_of(q) < lines + 2 && wide * vector_of(q) < h.pitch; };
-    auto fetch = [&](int k, int slot) {
-        const int plane = h.plane * (k < 0 ? 0 : k < n[2] ? k : n[2] - 1);
-        TB_UNROLL
-        for (int q = 0; q < passes; q++) {
-            const int y = j0 - 1 + row_of(q), line = y < 0 ? 0 : y < n[1] ? y : n[1] - 1;
-            const int at = plane + h.pitch * line + wide * vector_of(q);
-            if (!is_there(q) || k > to) continue;
-            trid_copy_async(to_ring, (int)sizeof(tb_real) * (slot * slot_len + put(q)), h.u + at);
-            if (kind) trid_copy_async(to_ring, (int)sizeof(tb_real) * (slot * slot_len + plane_len + put(q)), h.z + at);
-        }
-        trid_copy_commit();
-    };
-    /* Replaces what the thread has copied, u and z, by the two sums. */
-    auto combine = [&](int slot) {
-        TB_UNROLL
-        for (int q = 0; q < passes; q++) {
-            transpose_vector *u = (transpose_vector *)(ring + slot * slot_len + put(q)), *z = u + plane_len / wide;
-            tb_real a[wide], b[wide];
-            if (!is_there(q)) continue;
-            transpose_unpack(*u, a), transpose_unpack(*z, b);
-            TB_UNROLL
-            for (int e = 0; e < wide; e++) {
-                const tb_real one = a[e], two = b[e];
-                a[e] = one + two, b[e] = kind == 1 ? one - two : base[1] * one + base[3] * two;
-            }
-            *u = transpose_pack(a), *z = transpose_pack(b);
-        }
-    };
-    for (int e = thread; e < slots * slot_len; e += threads) ring[e] = 0;
-    if (alone) adi3d_p_device_fetch_factors<rows, 32>(h.factors[0], factors);
-    const int pcr_steps = alone ? h.pcr_steps[0] : 0;
-    /* Point rows l + r of lane l of part p: [p][r][l]. */
-    for (int e = thread; e < 32 * rows * warps; e += threads) {
-        const int i = e / (32 * rows) * 32 * rows + e % 32 * rows + e / 32 % rows, last = i < n[0] ? i : n[0] - 1;
-        if (alone)
-            ((adi3d_p_along_x *)cells)[e] =
-                adi3d_p_device_along_x(h.t.cell[0][last], adi3d_p_terms_at(&h.t, last, 0, 0, step.time[1]), own);
-        else
-            ((fd_cell *)cells)[e] = h.t.cell[0][last];
-        TB_UNROLL
-        for (int q = 0; q < number_count; q++)
-            numbers[q * 32 * rows * warps + e] = h.t.number[0][q * h.t.padded[0] + last];
+    const int warp = trid_block_thread() / 32, row = warp / shape::warps, *n = h.t.n;
+    const tb_real *base = step.data.base[shape::kind > 0];
+    adi3d_p_x_march m;
+    m.memory = memory, m.ring = memory + shape::ring, m.face = memory + shape::faces + 16 * row;
+    m.to_ring = trid_copy_place_of(m.ring);
+    m.lane = trid_warp_lane(), m.part = warp % shape::warps, m.first = shape::rows * (32 * m.part + m.lane);
+    m.mine = m.ring + (row + 1) * shape::line_len + m.part * shape::warp_len;
+    m.begin = shape::lines * (int)blockIdx.x, m.valid = m.begin + row < n[1], m.j = m.valid ? m.begin + row : n[1] - 1;
+    m.from = n[2] * (int)blockIdx.y / (int)gridDim.y, m.to = n[2] * ((int)blockIdx.y + 1) / (int)gridDim.y;
+    m.adds = 0;
+    TB_UNROLL
+    for (int f = 0; f < 6; f++) m.adds += adi3d_p_adds(&h.problem, f / 2, f % 2);
+    m.mixed = base[0], m.own = shape::kind == 2 ? 1 : base[1];
+    return m;
+}
+
+/* Vector q of those that the thread copies: its line of the plane, its place within the line, and in shared memory;
+   whether there is one. */
+typedef struct {
+    int row, of_row, put, is_there;
+} adi3d_p_x_vector;
+
+/* Returns vector q. A pass of the block is some whole lines or a part of one. */
+template <class shape>
+TB_D adi3d_p_x_vector adi3d_p_x_vector_of(const adi3d_p_device &h, int q)
+{
+    enum { of_lane = shape::rows / shape::wide, of_warp = 32 * of_lane };
+    const int thread = trid_block_thread();
+    adi3d_p_x_vector v;
+    v.row = thread / shape::vectors + q * shape::threads / shape::vectors;
+    v.of_row = thread % shape::vectors + q * shape::threads % shape::vectors;
+    const int in_part = v.of_row % of_warp;
+    v.put = (v.row * shape::warps + v.of_row / of_warp) * shape::warp_len + in_part % of_lane * shape::group_len +
+            shape::wide * (in_part / of_lane);
+    v.is_there = v.row < shape::lines + 2 && shape::wide * v.of_row < h.pitch;
+    return v;
+}
+
+/* Begins to copy plane k, or where there is none the one beside it, to a slot. */
+template <class shape>
+TB_D void adi3d_p_x_fetch(const adi3d_p_device &h, const adi3d_p_x_march &m, int k, int slot)
+{
+    const int *n = h.t.n, plane = h.plane * (k < 0 ? 0 : k < n[2] ? k : n[2] - 1);
+    TB_UNROLL
+    for (int q = 0; q < shape::passes; q++) {
+        const adi3d_p_x_vector v = adi3d_p_x_vector_of<shape>(h, q);
+        const int y = m.begin - 1 + v.row, line = y < 0 ? 0 : y < n[1] ? y : n[1] - 1;
+        const int from = plane + h.pitch * line + shape::wide * v.of_row, to = slot * shape::slot_len + v.put;
+        if (!v.is_there || k > m.to) continue;
+        trid_copy_async(m.to_ring, (int)sizeof(tb_real) * to, h.u + from);
+        if (shape::kind > 0) trid_copy_async(m.to_ring, (int)sizeof(tb_real) * (to + shape::plane_len), h.z + from);
     }
-    __syncthreads();
-    fetch(from - 1, 0);
-    const fd_cell cell_y = h.t.cell[1][j];
-    const tb_real down_y = cell_y.below * (1 - cell_y.w), up_y = cell_y.above * cell_y.w;
-    tb_real number_y[adi3d_p_most], number_k[adi3d_p_most], number_p[adi3d_p_most], now[adi3d_p_most];
-    adi3d_p_take(&h.t, 1, j, number_y);
+    trid_copy_commit();
+}
+
+/* Replaces what the thread has copied to a slot, u and z, by the two sums. */
+template <class shape>
+TB_D void adi3d_p_x_combine(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_x_march &m, int slot)
+{
+    const tb_real *base = step.data.base[1];
     TB_UNROLL
-    for (int q = 0; q < adi3d_p_numbers(3); q++) now[q] = step.time[1][q];
-    const fd_cell *cell_x = (const fd_cell *)cells + 32 * rows * part + lane;
-    const tb_real *number_x = numbers + 32 * rows * part + lane;
-    enum { mixed_y = ((int)adi3d_model_mixed & 4) != 0, mixed_x = ((int)adi3d_model_mixed & 3) != 0 };
-    /* Of the plane before: its slopes, and the part of its right-hand sides that it and the one before it determine. */
-    tb_real along_y[rows], along_x[rows], half[rows];
-    TB_UNROLL
-    for (int r = 0; r < rows; r++) along_y[r] = along_x[r] = half[r] = 0;
-    TB_LOOP
-    for (int p = from - 1, slot = 0; p <= to; p++, slot = slot < slots - 1 ? slot + 1 : 0) {
-        const tb_real *here = mine + slot * slot_len, *low = mine + (slot > 0 ? slot - 1 : slots - 1) * slot_len;
-        const int k = p - 1, kz = k < 0 ? 0 : k, pz = p < 0 ? 0 : p < n[2] ? p : n[2] - 1;
-        /* Completes plane k, which lacks only what it needs of plane p, and begins p. These loads overlap the wait. */
-        const fd_cell cell_k = h.t.cell[2][kz], cell_p = h.t.cell[2][pz];
-        adi3d_p_take(&h.t, 2, kz, number_k), adi3d_p_take(&h.t, 2, pz, number_p);
-        TRID_COPY_AWAIT(0);
-        if (kind) combine(slot);
-        __syncthreads();
-        fetch(p + 1, slot < slots - 1 ? slot + 1 : 0);
-        const int at = adi3d_p_device_at(h, first, j, kz);
-        if (k >= from) {
-            /* Rare contributions come before the code that needs many registers. */
-            TB_UNROLL
-            for (int r = 0; r < rows && h.extra; r++) half[r] += first + r < n[0] ? dt * h.extra[at + r] : 0;
-            if (adds) adi3d_p_device_faces_of<kind, rows>(h, step, first, j, k, half);
-            adi3d_p_device_make_faces<0, rows>(
-                h, step, first, 0, j, k, (kind == 1 ? h.z : h.u) + at - first, 1,
-                [&](int m) { return adi3d_p_device_right(h, step, kind > 0, m, j, k); }, face);
-        }
-        tb_real v[rows + 2], south[rows + 2], north[rows + 2], before[rows], a[rows], b[rows], c[rows], d[rows];
-        adi3d_p_device_row_of<rows, warps>(here, part, lane, v);
-        adi3d_p_device_row_of<rows, warps>(here - line_len, part, lane, south);
-        adi3d_p_device_row_of<rows, warps>(here + line_len, part, lane, north);
-        const tb_real up_k = mixed * (cell_k.above * cell_k.w), down_p = mixed * (cell_p.below * (1 - cell_p.w));
+    for (int q = 0; q < shape::passes; q++) {
+        const adi3d_p_x_vector v = adi3d_p_x_vector_of<shape>(h, q);
+        transpose_vector *u = (transpose_vector *)(m.ring + slot * shape::slot_len + v.put);
+        transpose_vector *z = u + shape::plane_len / shape::wide;
+        tb_real a[shape::wide], b[shape::wide];
+        if (!v.is_there) continue;
+        transpose_unpack(*u, a), transpose_unpack(*z, b);
         TB_UNROLL
-        for (int r = 0; r < rows; r++) {
-            tb_real number[adi3d_p_most];
-            TB_UNROLL
-            for (int q = 0; q < number_count; q++) number[q] = number_x[(q * rows * warps + r) * 32];
-            const adi3d_terms at_k = adi3d_p_terms(number, number_y, number_k, now);
-            const adi3d_terms at_p = adi3d_p_terms(number, number_y, number_p, now);
-            const adi3d_p_along_x x =
-                alone ? ((const adi3d_p_along_x *)cell_x)[32 * r] : adi3d_p_device_along_x(cell_x[32 * r], at_p, own);
-            const tb_real *s = at_k.volatility, *t = at_p.volatility;
-            tb_real right = half[r], next = 0;
-            if (r % wide == 0)
-                transpose_unpack(*(const transpose_vector *)(low + r / wide * adi3d_p_group_len(rows) + wide * lane),
-                                 before + r);
-            if (kind < 2) {
-                const tb_real more = v[r + 1] - before[r];
-                /* Differences as in adi3d_p_first, so that the compiler computes most of them once. */
-                const fd_row row_y = adi3d_p_row(1, cell_y, at_p);
-                const fd_row row_p = adi3d_p_row(2, cell_p, at_p);
-                right += own * adi3d_p_row(2, cell_k, at_k).above * more;
-                next = x.above * (v[r + 2] - v[r + 1]) - x.below * (v[r + 1] - v[r]) +
-                       own * row_y.above * (north[r + 1] - v[r + 1]) - own * row_y.below * (v[r + 1] - south[r + 1]) -
-                       own * row_p.below * more - own * at_p.kill * v[r + 1];
-            }
-            if (mixed_y) {
-                const tb_real slope = adi3d_p_first(down_y, up_y, south[r + 1], v[r + 1], north[r + 1]);
-                const tb_real more = slope - along_y[r];
-                right += up_k * at_k.beta[2] * s[2] * s[1] * more;
-                next += down_p * at_p.beta[2] * t[2] * t[1] * more;
-                along_y[r] = slope;
-            }
-            if (mixed_x) {
-                const tb_real slope = adi3d_p_first(x.down, x.up, v[r], v[r + 1], v[r + 2]);
-                if ((int)adi3d_model_mixed & 2) {
-                    const tb_real more = slope - along_x[r];
-                    right += up_k * at_k.beta[1] * s[2] * (s[0] * more);
-                    next += down_p * at_p.beta[1] * t[2] * (t[0] * more);
-                }
-                if ((int)adi3d_model_mixed & 1)
-                    next +=
-                        mixed * at_p.beta[0] * t[1] * t[0] *
-                        adi3d_p_first(down_y, up_y, adi3d_p_first(x.down, x.up, south[r], south[r + 1], south[r + 2]),
-                                      slope, adi3d_p_first(x.down, x.up, north[r], north[r + 1], north[r + 2]));
-                along_x[r] = slope;
-            }
-            d[r] = right, half[r] = next;
-            if (!alone) fd_lane_matrix(adi3d_p_row(0, cell_x[32 * r], at_k), size, at_k.kill / 3, &a[r], &b[r], &c[r]);
+        for (int e = 0; e < shape::wide; e++) {
+            const tb_real one = a[e], two = b[e];
+            a[e] = one + two, b[e] = shape::kind == 1 ? one - two : base[1] * one + base[3] * two;
         }
-        if (kind == 2) {
-            adi3d_p_device_row_of<rows, warps>(here + plane_len, part, lane, v);
-            adi3d_p_device_lane_of<rows>(here + plane_len - line_len, lane, south);
-            adi3d_p_device_lane_of<rows>(here + plane_len + line_len, lane, north);
-            adi3d_p_device_lane_of<rows>(low + plane_len, lane, before);
-            TB_UNROLL
-            for (int r = 0; r < rows; r++) {
-                tb_real number[adi3d_p_most];
-                TB_UNROLL
-                for (int q = 0; q < number_count; q++) number[q] = number_x[(q * rows * warps + r) * 32];
-                const adi3d_terms at_k = adi3d_p_terms(number, number_y, number_k, now);
-                const adi3d_terms at_p = adi3d_p_terms(number, number_y, number_p, now);
-                const tb_real more = v[r + 1] - before[r];
-                d[r] += adi3d_p_row(2, cell_k, at_k).above * more;
-                const adi3d_p_along_x x = alone ? ((const adi3d_p_along_x *)cell_x)[32 * r]
-                                                 : adi3d_p_device_along_x(cell_x[32 * r], at_p, own);
-                half[r] += x.above * (v[r + 2] - v[r + 1]) - x.below * (v[r + 1] - v[r]) +
-                           fd_lane_apply(adi3d_p_row(1, cell_y, at_p), south[r], v[r + 1], north[r]) -
-                           adi3d_p_row(2, cell_p, at_p).below * more - at_p.kill * v[r + 1];
-            }
-        }
-        if (k < from) continue;
-        if (kind == 1) {
-            adi3d_p_device_lane_of<rows>(low + plane_len, lane, before);
-            TB_UNROLL
-            for (int r = 0; r < rows; r++) d[r] += before[r];
-        }
-        if (alone) {
-            tb_real *const none = 0;
-            adi3d_p_device_put_faces<0, rows>(h, first, face, none, none, none, d);
-            tb_real f[TRID_WARP_FACTOR_LEN(rows)];
-            adi3d_p_device_take_factors<32>(factors, lane, 0, factor_len, f);
-            trid_warp_solve(rows, 32, n[0], pcr_steps, f, d);
-        } else {
-            adi3d_p_device_put_faces<0, rows>(h, first, face, a, b, c, d);
-            adi3d_p_device_solve_row<rows, warps>(valid ? n[0] : 0, a, b, c, d, shared);
-        }
-        /* Rows are padded to 128 bytes: a vector that begins in one ends in it. */
-        TB_UNROLL
-        for (int r = 0; r < rows; r += wide)
-            if (valid && first + r < n[0])
-                *(transpose_vector *)(h.d + adi3d_p_device_at(h, first + r, j, k)) = transpose_pack(d + r);
+        *u = transpose_pack(a), *z = transpose_pack(b);
     }
 }
 
-/* Launches the marching kernel along x; returns 0 where it needs more shared memory than the device has. As many warps
-   as have registers run, in several blocks where lines have one warp: some compute while others wait. */
+/* Clears the ring and fills the tables of x in shared memory: factors, and of row r of lane l of warp p, at [p][r][l],
+   the cell or adi3d_p_along_x, and the numbers. */
+template <class shape>
+TB_D void adi3d_p_x_tables(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_x_march &m)
+{
+    enum { rows = shape::rows, points = shape::points };
+    const int thread = trid_block_thread(), n = h.t.n[0];
+    tb_real *numbers = m.memory + shape::numbers;
+    for (int e = thread; e < shape::slots * shape::slot_len; e += shape::threads) m.ring[e] = 0;
+    if (shape::alone) adi3d_p_device_fetch_factors<rows, 32>(h.factors[0], m.memory + shape::factors);
+    for (int e = thread; e < points; e += shape::threads) {
+        const int i = e / (32 * rows) * 32 * rows + e % 32 * rows + e / 32 % rows, last = i < n ? i : n - 1;
+        if (shape::alone)
+            ((adi3d_p_along_x *)m.memory)[e] =
+                adi3d_p_device_along_x(h.t.cell[0][last], adi3d_p_terms_at(&h.t, last, 0, 0, step.time[1]), m.own);
+        else
+            ((fd_cell *)m.memory)[e] = h.t.cell[0][last];
+        TB_UNROLL
+        for (int q = 0; q < adi3d_p_numbers(0); q++)
+            numbers[q * points + e] = h.t.number[0][q * h.t.padded[0] + last];
+    }
+}
+
+/* Loads what the march needs of its line. */
+TB_D void adi3d_p_x_take_line(const adi3d_p_device &h, const adi3d_p_step &step, adi3d_p_x_march *m)
+{
+    m->cell_y = h.t.cell[1][m->j];
+    m->down_y = m->cell_y.below * (1 - m->cell_y.w), m->up_y = m->cell_y.above * m->cell_y.w;
+    adi3d_p_take(&h.t, 1, m->j, m->number_y);
+    TB_UNROLL
+    for (int q = 0; q < adi3d_p_numbers(3); q++) m->now[q] = step.time[1][q];
+}
+
+/* A turn of the march: it completes plane k, which lacks only what it needs of plane p = k + 1, and begins p. */
+typedef struct {
+    int k;
+    const tb_real *low, *here;                         /* the line in planes k and p */
+    fd_cell cell_k, cell_p;                            /* along z, as the next */
+    tb_real number_k[adi3d_p_most], number_p[adi3d_p_most];
+    tb_real up_k, down_p;                              /* factors of mixed terms' differences */
+} adi3d_p_x_turn;
+
+/* Returns the turn that begins plane p, which is in a slot. */
+template <class shape>
+TB_D adi3d_p_x_turn adi3d_p_x_turn_of(const adi3d_p_device &h, const adi3d_p_x_march &m, int p, int slot)
+{
+    const int n = h.t.n[2], at_k = p < 1 ? 0 : p - 1, at_p = p < 0 ? 0 : p < n ? p : n - 1;
+    adi3d_p_x_turn t;
+    t.k = p - 1;
+    t.here = m.mine + slot * shape::slot_len;
+    t.low = m.mine + (slot > 0 ? slot - 1 : shape::slots - 1) * shape::slot_len;
+    t.cell_k = h.t.cell[2][at_k], t.cell_p = h.t.cell[2][at_p];
+    adi3d_p_take(&h.t, 2, at_k, t.number_k), adi3d_p_take(&h.t, 2, at_p, t.number_p);
+    t.up_k = m.mixed * (t.cell_k.above * t.cell_k.w), t.down_p = m.mixed * (t.cell_p.below * (1 - t.cell_p.w));
+    return t;
+}
+
+/* A point of planes k and p: its cell along x, the terms in both, the factors of the differences along x. */
+typedef struct {
+    fd_cell cell;
+    adi3d_terms k, p;
+    adi3d_p_along_x x;
+} adi3d_p_x_point;
+
+/* Returns the thread's point r. */
+template <class shape>
+TB_D adi3d_p_x_point adi3d_p_x_point_of(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, int r)
+{
+    const int at = 32 * shape::rows * m.part + m.lane;
+    const tb_real *numbers = m.memory + shape::numbers + at;
+    const fd_cell *cells = (const fd_cell *)m.memory + at;
+    tb_real number[adi3d_p_most];
+    adi3d_p_x_point q;
+    TB_UNROLL
+    for (int e = 0; e < adi3d_p_numbers(0); e++) number[e] = numbers[e * shape::points + 32 * r];
+    q.k = adi3d_p_terms(number, m.number_y, t.number_k, m.now);
+    q.p = adi3d_p_terms(number, m.number_y, t.number_p, m.now);
+    q.cell = cells[32 * r];
+    q.x = shape::alone ? ((const adi3d_p_along_x *)cells)[32 * r] : adi3d_p_device_along_x(q.cell, q.p, m.own);
+    return q;
+}
+
+/* The values around the thread's points: of the line in plane p, of its neighbours there, of the line in plane k. */
+template <class shape>
+struct adi3d_p_x_around {
+    tb_real v[shape::rows + 2], south[shape::rows + 2], north[shape::rows + 2], low[shape::rows];
+};
+
+/* What one turn hands to the next: of the right-hand sides the part that plane p and the one before it determine, and
+   the slopes in plane p. */
+template <class shape>
+struct adi3d_p_x_begun {
+    tb_real right[shape::rows], along_x[shape::rows], along_y[shape::rows];
+};
+
+/* The rows of the thread's points. */
+template <class shape>
+struct adi3d_p_x_rows {
+    tb_real a[shape::rows], b[shape::rows], c[shape::rows], d[shape::rows];
+};
+
+/* Adds what is rare to the right-hand sides of plane k, and makes the line's boundary rows. This comes before the code
+   that needs many registers. */
+template <class shape>
+TB_D void adi3d_p_x_rare(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_x_march &m, int k,
+                         tb_real *right)
+{
+    enum { kind = shape::kind, rows = shape::rows };
+    const int at = adi3d_p_device_at(h, m.first, m.j, k);
+    TB_UNROLL
+    for (int r = 0; r < rows && h.extra; r++)
+        right[r] += m.first + r < h.t.n[0] ? step.data.dt * h.extra[at + r] : 0;
+    if (m.adds) adi3d_p_device_faces_of<kind, rows>(h, step, m.first, m.j, k, right);
+    adi3d_p_device_make_faces<0, rows>(
+        h, step, m.first, 0, m.j, k, (kind == 1 ? h.z : h.u) + at - m.first, 1,
+        [&](int i) { return adi3d_p_device_right(h, step, kind > 0, i, m.j, k); }, m.face);
+}
+
+/* Adds F_1 + F_2 + F_3 at the thread's point r: what plane k lacks of it to *right, and what plane p begins with to
+   *next. */
+template <class shape>
+TB_D void adi3d_p_x_own(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
+                        const adi3d_p_x_around<shape> &n, int r, tb_real *right, tb_real *next)
+{
+    const tb_real *v = n.v + r, more = v[1] - n.low[r];
+    /* Differences as in adi3d_p_first, so that the compiler computes most of them once. */
+    const fd_row row_y = adi3d_p_row(1, m.cell_y, q.p), row_p = adi3d_p_row(2, t.cell_p, q.p);
+    *right += m.own * adi3d_p_row(2, t.cell_k, q.k).above * more;
+    *next = q.x.above * (v[2] - v[1]) - q.x.below * (v[1] - v[0]) + m.own * row_y.above * (n.north[r + 1] - v[1]) -
+            m.own * row_y.below * (v[1] - n.south[r + 1]) - m.own * row_p.below * more - m.own * q.p.kill * v[1];
+}
+
+/* Adds F_0 in the same way. */
+template <class shape>
+TB_D void adi3d_p_x_mixed(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, const adi3d_p_x_point &q,
+                          const adi3d_p_x_around<shape> &n, int r, adi3d_p_x_begun<shape> *begun, tb_real *right,
+                          tb_real *next)
+{
+    enum { mixed = (int)adi3d_model_mixed, xy = (mixed & 1) > 0, xz = (mixed & 2) > 0, yz = (mixed & 4) > 0 };
+    const tb_real *v = n.v + r, *south = n.south + r, *north = n.north + r;
+    const tb_real *s_k = q.k.volatility, *s_p = q.p.volatility;
+    if (yz) {
+        const tb_real slope = adi3d_p_first(m.down_y, m.up_y, south[1], v[1], north[1]);
+        const tb_real more = slope - begun->along_y[r];
+        *right += t.up_k * q.k.beta[2] * s_k[2] * s_k[1] * more;
+        *next += t.down_p * q.p.beta[2] * s_p[2] * s_p[1] * more;
+        begun->along_y[r] = slope;
+    }
+    if (!xy && !xz) return;
+    const tb_real slope = adi3d_p_first(q.x.down, q.x.up, v[0], v[1], v[2]), more = slope - begun->along_x[r];
+    if (xz) {
+        *right += t.up_k * q.k.beta[1] * s_k[2] * (s_k[0] * more);
+        *next += t.down_p * q.p.beta[1] * s_p[2] * (s_p[0] * more);
+    }
+    if (xy)
+        *next += m.mixed * q.p.beta[0] * s_p[1] * s_p[0] *
+                 adi3d_p_first(m.down_y, m.up_y, adi3d_p_first(q.x.down, q.x.up, south[0], south[1], south[2]), slope,
+                               adi3d_p_first(q.x.down, q.x.up, north[0], north[1], north[2]));
+    begun->along_x[r] = slope;
+}
+
+/* Completes the right-hand sides of plane k and begins those of plane p, and computes the rows of k, where they are not
+   factored. */
+template <class shape>
+TB_D void adi3d_p_x_right(const adi3d_p_step &step, const adi3d_p_x_march &m, const adi3d_p_x_turn &t,
+                          adi3d_p_x_begun<shape> *begun, adi3d_p_x_rows<shape> *e)
+{
+    enum { wide = shape::wide };
+    adi3d_p_x_around<shape> n;
+    adi3d_p_device_row_of<shape>(t.here, m.part, m.lane, n.v);
+    adi3d_p_device_row_of<shape>(t.here - shape::line_len, m.part, m.lane, n.south);
+    adi3d_p_device_row_of<shape>(t.here + shape::line_len, m.part, m.lane, n.north);
+    TB_UNROLL
+    for (int r = 0; r < shape::rows; r++) {
+        const adi3d_p_x_point q = adi3d_p_x_point_of<shape>(m, t, r);
+        tb_real right = begun->right[r], next = 0;
+        if (r % wide == 0)
+            transpose_unpack(*(const transpose_vector *)(t.low + r / wide * shape::group_len + wide * m.lane),
+                             n.low + r);
+        if (shape::kind < 2) adi3d_p_x_own<shape>(m, t, q, n, r, &right, &next);
+        adi3d_p_x_mixed<shape>(m, t, q, n, r, begun, &right, &next);
+        e->d[r] = right, begun->right[r] = next;
+        if (!shape::alone)
+            fd_lane_matrix(adi3d_p_row(0, q.cell, q.k), step.data.size, q.k.kill / 3, &e->a[r], &e->b[r], &e->c[r]);
+    }
+}
+
+/* Adds F_1 + F_2 + F_3 of the second sum, of kind 2, in the same way. */
+template <class shape>
+TB_D void adi3d_p_x_second(const adi3d_p_x_march &m, const adi3d_p_x_turn &t, adi3d_p_x_begun<shape> *begun, tb_real *d)
+{
+    tb_real v[shape::rows + 2], south[shape::rows], north[shape::rows], low[shape::rows];
+    const tb_real *here = t.here + shape::plane_len;
+    adi3d_p_device_row_of<shape>(here, m.part, m.lane, v);
+    adi3d_p_device_lane_of<shape>(here - shape::line_len, m.lane, south);
+    adi3d_p_device_lane_of<shape>(here + shape::line_len, m.lane, north);
+    adi3d_p_device_lane_of<shape>(t.low + shape::plane_len, m.lane, low);
+    TB_UNROLL
+    for (int r = 0; r < shape::rows; r++) {
+        const adi3d_p_x_point q = adi3d_p_x_point_of<shape>(m, t, r);
+        const tb_real more = v[r + 1] - low[r];
+        d[r] += adi3d_p_row(2, t.cell_k, q.k).above * more;
+        begun->right[r] += q.x.above * (v[r + 2] - v[r + 1]) - q.x.below * (v[r + 1] - v[r]) +
+                           fd_lane_apply(adi3d_p_row(1, m.cell_y, q.p), south[r], v[r + 1], north[r]) -
+                           adi3d_p_row(2, t.cell_p, q.p).below * more - q.p.kill * v[r + 1];
+    }
+}
+
+/* Solves the line in plane k and writes it to h.d. */
+template <class shape>
+TB_D void adi3d_p_x_solve(const adi3d_p_device &h, const adi3d_p_x_march &m, int k, int pcr_steps,
+                          adi3d_p_x_rows<shape> *e)
+{
+    enum { rows = shape::rows, wide = shape::wide };
+    const int first = m.first, n = h.t.n[0];
+    tb_real *d = e->d;
+    if (shape::alone) {
+        tb_real f[TRID_WARP_FACTOR_LEN(rows)], *const none = 0;
+        adi3d_p_device_put_faces<0, rows>(h, first, m.face, none, none, none, d);
+        adi3d_p_device_take_factors<32>(m.memory + shape::factors, m.lane, 0, shape::factor_len, f);
+        trid_warp_solve(rows, 32, n, pcr_steps, f, d);
+    } else {
+        adi3d_p_device_put_faces<0, rows>(h, first, m.face, e->a, e->b, e->c, d);
+        adi3d_p_device_solve_row<rows, shape::warps>(m.valid ? n : 0, e->a, e->b, e->c, d, m.memory + shape::solver);
+    }
+    /* Rows are padded to 128 bytes: a vector that begins in one ends in it. */
+    TB_UNROLL
+    for (int r = 0; r < rows; r += wide)
+        if (m.valid && first + r < n)
+            *(transpose_vector *)(h.d + adi3d_p_device_at(h, first + r, m.j, k)) = transpose_pack(d + r);
+}
+
+/* Computes right-hand sides and solves along x in a step in which nothing changes (step.changes). A block has some
+   lines of a plane, and marches along z with planes in shared memory, the next one prefetched. Kind 0 is a first stage,
+   or the only one. In a second stage F is linear in u and z, so that derivatives are taken once, of a sum: u + z in the
+   place of u, and in that of z their difference (kind 1, about z), or what F_1 + F_2 + F_3 are applied to (kind 2). */
+template <class shape>
+TRID_KERNEL void __launch_bounds__(shape::threads, shape::resident) adi3d_p_device_steady_x(
+    const __grid_constant__ adi3d_p_device h, const __grid_constant__ adi3d_p_step step)
+{
+    TRID_DYNAMIC_SHARED(memory);
+    adi3d_p_x_march m = adi3d_p_x_march_of<shape>(h, step, (tb_real *)memory);
+    const int pcr_steps = shape::alone ? h.pcr_steps[0] : 0;
+    adi3d_p_x_tables<shape>(h, step, m);
+    __syncthreads();
+    adi3d_p_x_fetch<shape>(h, m, m.from - 1, 0);
+    adi3d_p_x_take_line(h, step, &m);
+    adi3d_p_x_begun<shape> begun;
+    TB_UNROLL
+    for (int r = 0; r < shape::rows; r++) begun.right[r] = begun.along_x[r] = begun.along_y[r] = 0;
+    TB_LOOP
+    for (int p = m.from - 1, slot = 0; p <= m.to; p++, slot = slot < shape::slots - 1 ? slot + 1 : 0) {
+        const adi3d_p_x_turn t = adi3d_p_x_turn_of<shape>(h, m, p, slot); /* its loads overlap the wait */
+        TRID_COPY_AWAIT(0);
+        if (shape::kind > 0) adi3d_p_x_combine<shape>(h, step, m, slot);
+        __syncthreads();
+        adi3d_p_x_fetch<shape>(h, m, p + 1, slot < shape::slots - 1 ? slot + 1 : 0);
+        if (t.k >= m.from) adi3d_p_x_rare<shape>(h, step, m, t.k, begun.right);
+        adi3d_p_x_rows<shape> e;
+        adi3d_p_x_right<shape>(step, m, t, &begun, &e);
+        if (shape::kind == 2) adi3d_p_x_second<shape>(m, t, &begun, e.d);
+        if (t.k < m.from) continue;
+        if (shape::kind == 1) {
+            tb_real difference[shape::rows];
+            adi3d_p_device_lane_of<shape>(t.low + shape::plane_len, m.lane, difference);
+            TB_UNROLL
+            for (int r = 0; r < shape::rows; r++) e.d[r] += difference[r];
+        }
+        adi3d_p_x_solve<shape>(h, m, t.k, pcr_steps, &e);
+    }
+}
+
+/* Launches the marching kernel along x; returns 0 where it needs more shared memory than the device has. */
 template <int kind, int warps>
 static inline int adi3d_p_device_launch_x(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                           const adi3d_p_step &step)
 {
-    enum {
-        rows = 8,
-        more = sizeof(tb_real) == 4 && kind < 2 && warps < 4,
-        lines = warps == 1 ? 4 : (more ? 12 : 8) / warps,
-        resident = warps > 1                           ? 1
-                   : sizeof(tb_real) == 8 || kind == 2 ? 2
-                   : kind == 1                         ? 3
-                                                       : 4,
-        factor_len = adi3d_p_independent(0) && warps == 1 ? 32 * TRID_WARP_FACTOR_LEN(rows) : 0,
-        tables = 32 * rows * warps * (4 + (int)adi3d_model_numbers_of_x) + factor_len + 24 * warps * lines
-    };
-    const size_t bytes =
-        sizeof(tb_real) * (tables + ADI3D_P_SLOTS * (kind ? 2 : 1) * adi3d_p_plane_len(rows, warps, lines));
-    const int blocks = (h.t.n[1] + lines - 1) / lines, most = h.shared / ((int)bytes + 1024);
-    const int pieces = adi3d_p_pieces(h.t.n[2], blocks, (most < resident ? most : resident) * h.processors, 3);
+    using shape = adi3d_p_x_shape<kind, warps>;
+    const size_t bytes = sizeof(tb_real) * (size_t)shape::elements;
+    const int blocks = (h.t.n[1] + shape::lines - 1) / shape::lines, most = h.shared / ((int)bytes + 1024);
+    const int together = most < shape::resident ? most : shape::resident;
+    const int pieces = adi3d_p_pieces(h.t.n[2], blocks, together * h.processors, 3);
     if (bytes > (size_t)h.shared) return 0;
-    if (factor_len > 0 && kind == 0 && h.fresh)
-        adi3d_p_launch(error, stream, adi3d_p_device_factor<0, rows, 32>, dim3(1), dim3(32), 0, h, step);
-    adi3d_p_launch(error, stream, adi3d_p_device_steady_x<kind, rows, warps, lines, resident>,
-                   dim3((unsigned)blocks, (unsigned)pieces), dim3(32 * warps * lines), bytes, h, step);
+    if (shape::alone && kind == 0 && h.fresh)
+        adi3d_p_launch(error, stream, adi3d_p_device_factor<0, shape::rows, 32>, dim3(1), dim3(32), 0, h, step);
+    adi3d_p_launch(error, stream, adi3d_p_device_steady_x<shape>, dim3((unsigned)blocks, (unsigned)pieces),
+                   dim3(shape::threads), bytes, h, step);
     return 1;
 }
 
