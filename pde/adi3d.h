@@ -90,7 +90,7 @@
      host.h          host_bytes, host_worker, host, host_batch_bytes, host_batch
      device.h        what kernels know; what they compute at a point; rows of their lines
      device_x.h      right-hand sides and lines along x: kernels and launches
-     device_yz.h     lines along y and z: kernel, shapes, launches. To add a shape, begin here, with p_device_along
+     device_yz.h     lines along y and z: kernel, shapes, launches. To add a shape, begin here, with p_device_yz
      device_march.h  device_bytes, device
      onchip_ready.h  the kernel that makes a batch's problems ready
      onchip_stage.h  a stage on chip: right-hand sides and lines

@@ -1,147 +1,248 @@
 /* device_yz.h - a room of adi3d.h, read once a model and precision: solves along y and z on a GPU.
    MIT licence, see LICENSE. */
 
-#define adi3d_p_slice_len ADI3D_OF(p_slice_len)
-#define adi3d_p_solver_len ADI3D_OF(p_solver_len)
+#define adi3d_p_yz_shape ADI3D_OF(p_yz_shape)
+#define adi3d_p_yz_march ADI3D_OF(p_yz_march)
+#define adi3d_p_yz_march_of ADI3D_OF(p_yz_march_of)
+#define adi3d_p_yz_fetch ADI3D_OF(p_yz_fetch)
+#define adi3d_p_yz_tables ADI3D_OF(p_yz_tables)
+#define adi3d_p_yz_line ADI3D_OF(p_yz_line)
+#define adi3d_p_yz_line_of ADI3D_OF(p_yz_line_of)
+#define adi3d_p_yz_change ADI3D_OF(p_yz_change)
+#define adi3d_p_yz_solve_alone ADI3D_OF(p_yz_solve_alone)
+#define adi3d_p_yz_solve ADI3D_OF(p_yz_solve)
+#define adi3d_p_yz_finish ADI3D_OF(p_yz_finish)
 #define adi3d_p_device_lines ADI3D_OF(p_device_lines)
 #define adi3d_p_device_launch_yz ADI3D_OF(p_device_launch_yz)
 #define adi3d_p_device_yz ADI3D_OF(p_device_yz)
 
-/* Returns the elements of shared memory for `lines` columns of `parts` partitions of `rows` rows. Row r begins at (r +
-   r / rows) lines, so that the rows that a warp's partitions read together are in different banks. */
-TB_HD constexpr int adi3d_p_slice_len(int rows, int parts, int lines)
+/* What the kernel of lines along y or z is compiled for: the axis, whether F along it differs from a step's start to
+   its end, rows a thread, partitions a line, lines a block. */
+template <int axis_of, int changes_of, int rows_of, int parts_of, int lines_of>
+struct adi3d_p_yz_shape {
+    enum {
+        axis = axis_of,
+        changes = changes_of,
+        rows = rows_of,
+        parts = parts_of,
+        lines = lines_of,
+        threads = parts * lines,
+        wide = ADI3D_P_VECTORED,
+        vectors = lines / wide,
+        alone = adi3d_p_independent(axis), /* whether lines are solved by factors */
+        factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows),
+        /* In shared memory are faces, what the solver needs, the ring, and tables: factors, or cells and numbers. Row r
+           of a slice of the ring begins at (r + r / rows) lines, so that the rows that a warp's partitions read
+           together are in different banks. */
+        solver = 16 * lines,
+        ring = solver + (TRID_INTERLEAVED_LEN(lines, parts, TRID_BANKS) + 3) / 4 * 4,
+        slice = parts * (rows + 1) * lines
+    };
+};
+
+/* What a thread has in hand. */
+typedef struct {
+    tb_real *faces, *solver, *ring, *factors; /* in shared memory; faces: of the thread's line */
+    fd_cell *cells;                           /* the axis' cells and numbers, padded with the last, */
+    tb_real *numbers;                         /* in the factors' place */
+    trid_copy_place to_ring;
+    int thread, first;   /* its rows are first .. */
+    int i, valid, n;     /* its lines' place along x, and whether there is one; their length, or 0 */
+    int stride, march;   /* from point to point, from line to line */
+    int from, to;        /* the lines of the block */
+    int place, slot_len; /* where its first row is in a slot of the ring */
+    int staged;          /* whether w is in the ring, too */
+    int fixed, exercise; /* whether x has a face here whose value is given */
+    const tb_real *w;    /* what the differences are the difference from */
+    tb_real *result;
+} adi3d_p_yz_march;
+
+/* Returns what this thread has in hand in stage s. */
+template <class shape>
+TB_D adi3d_p_yz_march adi3d_p_yz_march_of(const adi3d_p_device &h, const adi3d_p_step &step, int s, int depth,
+                                          int staged, tb_real *memory)
 {
-    return parts * (rows + 1) * lines;
+    enum { axis = shape::axis, lines = shape::lines, rows = shape::rows };
+    const int thread = trid_block_thread(), mine = lines * (int)blockIdx.x + thread % lines, *n = h.t.n;
+    const int count = n[3 - axis], last = s == step.data.stages - 1;
+    adi3d_p_yz_march m;
+    m.thread = thread, m.first = rows * (thread / lines);
+    m.valid = mine < n[0], m.n = m.valid ? n[axis] : 0, m.i = m.valid ? mine : n[0] - 1;
+    m.stride = axis == 1 ? h.pitch : h.plane, m.march = axis == 1 ? h.plane : h.pitch;
+    m.from = count * (int)blockIdx.y / (int)gridDim.y, m.to = count * ((int)blockIdx.y + 1) / (int)gridDim.y;
+    m.place = m.first / rows * (rows + 1) * lines + thread % lines;
+    m.staged = axis == 2 && staged, m.slot_len = (m.staged ? 2 : 1) * shape::slice;
+    m.fixed = adi3d_p_given(&h.problem, 0, m.i), m.exercise = axis == 2 && last ? h.problem.exercise : FD_EUROPEAN;
+    m.w = s && step.data.about ? h.z : h.u, m.result = axis == 1 ? h.d : last ? h.u : h.z;
+    m.faces = memory + thread % lines * 16, m.solver = memory + shape::solver, m.ring = memory + shape::ring;
+    m.factors = m.ring + depth * m.slot_len;
+    m.cells = (fd_cell *)m.factors, m.numbers = (tb_real *)(m.cells + rows * shape::parts);
+    m.to_ring = trid_copy_place_of(m.ring);
+    return m;
 }
 
-/* Returns the elements of shared memory for faces and the solver. */
-TB_HD constexpr int adi3d_p_solver_len(int parts, int lines)
+/* Begins to copy lines `at` of the march, if the block has them, to a slot. */
+template <class shape>
+TB_D void adi3d_p_yz_fetch(const adi3d_p_device &h, const adi3d_p_yz_march &m, int at, int slot)
 {
-    return 16 * lines + (TRID_INTERLEAVED_LEN(lines, parts, TRID_BANKS) + 3) / 4 * 4;
+    enum { wide = shape::wide, lines = shape::lines, rows = shape::rows };
+    const int column = wide * (m.thread % shape::vectors), own = lines * (int)blockIdx.x + column;
+    TB_UNROLL
+    for (int q = 0; q < rows / wide; q++) {
+        const int r = m.thread / shape::vectors + q * shape::parts * wide, from = own + r * m.stride + at * m.march;
+        const int put = (int)sizeof(tb_real) * (slot * m.slot_len + (r + r / rows) * lines + column);
+        if (at >= m.to || own >= h.pitch || r >= h.t.n[shape::axis]) continue;
+        trid_copy_async(m.to_ring, put, h.d + from);
+        if (m.staged) trid_copy_async(m.to_ring, put + (int)sizeof(tb_real) * shape::slice, m.w + from);
+    }
+    trid_copy_commit();
 }
 
-/* Solves along y or z, `lines` lines interleaved in x, each in `parts` partitions of `rows` rows; along z it also ends
-   the stage. A block marches along the third axis through the lines of its columns, and prefetches the next depth - 1.
-   Along z, w is prefetched with them (staged), or read when it is due. changes says whether F along the axis differs
-   from the step's start to its end. */
-template <int axis, int changes, int rows, int parts, int lines>
-TRID_KERNEL void __launch_bounds__(parts * lines) adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h,
-                                                                      const __grid_constant__ adi3d_p_step step, int s,
-                                                                      int depth, int staged)
+/* Fills the tables of the axis, and clears the ring of `depth` slots. */
+template <class shape>
+TB_D void adi3d_p_yz_tables(const adi3d_p_device &h, const adi3d_p_yz_march &m, int depth)
 {
-    enum { wide = 16 / sizeof(tb_real), vectors = lines / wide, slice = adi3d_p_slice_len(rows, parts, lines) };
-    enum { alone = adi3d_p_independent(axis), factor_len = TRID_INTERLEAVED_FACTOR_LEN(rows) };
-    TRID_DYNAMIC_SHARED(memory);
-    tb_real *faces = (tb_real *)memory + trid_block_thread() % lines * 16, *shared = (tb_real *)memory + 16 * lines;
-    tb_real *ring = (tb_real *)memory + adi3d_p_solver_len(parts, lines);
-    const int thread = trid_block_thread(), first = rows * (thread / lines),
-              mine = lines * (int)blockIdx.x + thread % lines;
-    const int valid = mine < h.t.n[0], n = valid ? h.t.n[axis] : 0, i = valid ? mine : h.t.n[0] - 1;
-    const int stride = axis == 1 ? h.pitch : h.plane, march = axis == 1 ? h.plane : h.pitch, count = h.t.n[3 - axis];
-    const int from = count * (int)blockIdx.y / (int)gridDim.y, to = count * ((int)blockIdx.y + 1) / (int)gridDim.y;
-    const int about = s && step.data.about, last = s == step.data.stages - 1;
-    const int exercise = axis == 2 && last ? h.problem.exercise : FD_EUROPEAN;
-    const int fixed_x =
-        (i == 0 && h.problem.face[0][0] == FD_VALUE) || (i == h.t.n[0] - 1 && h.problem.face[0][1] == FD_VALUE);
-    const int place = first / rows * (rows + 1) * lines + thread % lines,
-              slot_of = (axis == 2 && staged ? 2 : 1) * slice;
-    const tb_real *w = about ? h.z : h.u;
-    tb_real *result = axis == 1 ? h.d : last ? h.u : h.z;
-    const trid_copy_place to_ring = trid_copy_place_of(ring);
-    auto fetch = [&](int m, int slot) {
-        const int column = wide * (thread % vectors), own = lines * (int)blockIdx.x + column;
-        TB_UNROLL
-        for (int q = 0; q < rows / wide; q++) {
-            const int r = thread / vectors + q * parts * wide, at = own + r * stride + m * march;
-            const int put = (int)sizeof(tb_real) * (slot * slot_of + (r + r / rows) * lines + column);
-            if (m >= to || own >= h.pitch || r >= h.t.n[axis]) continue;
-            trid_copy_async(to_ring, put, h.d + at);
-            if (axis == 2 && staged) trid_copy_async(to_ring, put + (int)sizeof(tb_real) * slice, w + at);
-        }
-        trid_copy_commit();
-    };
-    /* The factors of the axis' matrix; or its cells and numbers, padded with the last. */
-    tb_real *factors = ring + depth * slot_of;
-    fd_cell *cells = (fd_cell *)factors;
-    tb_real *numbers = (tb_real *)(cells + rows * parts);
-    auto own = [&](int r, tb_real *number) {
-        TB_UNROLL
-        for (int q = 0; q < adi3d_p_numbers(axis); q++) number[q] = numbers[q * rows * parts + first + r];
-        return cells[first + r];
-    };
-    if (alone) adi3d_p_device_fetch_factors<rows, parts>(h.factors[axis], factors);
-    const int pcr_steps = alone ? h.pcr_steps[axis] : 0;
-    for (int e = thread; e < rows * parts && !alone; e += parts * lines) {
-        const int m = e < h.t.n[axis] ? e : h.t.n[axis] - 1;
-        cells[e] = h.t.cell[axis][m];
+    enum { axis = shape::axis, rows = shape::rows, points = shape::rows * shape::parts };
+    if (shape::alone) adi3d_p_device_fetch_factors<rows, shape::parts>(h.factors[axis], m.factors);
+    for (int e = m.thread; e < points && !shape::alone; e += shape::threads) {
+        const int last = e < h.t.n[axis] ? e : h.t.n[axis] - 1;
+        m.cells[e] = h.t.cell[axis][last];
         TB_UNROLL
         for (int q = 0; q < adi3d_p_numbers(axis); q++)
-            numbers[q * rows * parts + e] = h.t.number[axis][q * h.t.padded[axis] + m];
+            m.numbers[q * points + e] = h.t.number[axis][q * h.t.padded[axis] + last];
     }
-    for (int e = thread; e < depth * slot_of; e += parts * lines) ring[e] = 0;
+    for (int e = m.thread; e < depth * m.slot_len; e += shape::threads) m.ring[e] = 0;
+}
+
+/* A line: its place along the two other axes (0 along its own), where its first point is in memory, and whether it is
+   on a face whose value is given, which it then retains. */
+typedef struct {
+    int j, k, at, fixed;
+} adi3d_p_yz_line;
+
+/* Returns the thread's line of those at `at` of the march. */
+template <class shape>
+TB_D adi3d_p_yz_line adi3d_p_yz_line_of(const adi3d_p_device &h, const adi3d_p_yz_march &m, int at)
+{
+    adi3d_p_yz_line l;
+    l.j = shape::axis == 1 ? 0 : at, l.k = shape::axis == 2 ? 0 : at, l.at = m.i + at * m.march;
+    l.fixed = m.fixed || (shape::axis == 2 && adi3d_p_given(&h.problem, 1, l.j));
+    return l;
+}
+
+/* Returns what a step whose coefficients change adds to the right-hand side of row r. */
+template <class shape>
+TB_D tb_real adi3d_p_yz_change(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_yz_march &m,
+                               const adi3d_p_yz_line &l, int r)
+{
+    enum { axis = shape::axis };
+    if (!shape::changes || l.fixed) return 0;
+    return adi3d_p_device_change<axis, adi3d_p_device_value>(h, step, m.i, axis == 1 ? r : l.j, axis == 2 ? r : l.k);
+}
+
+/* Solves the line by the factors that all lines share. d is 0 from the line's end on. */
+template <class shape>
+TB_D void adi3d_p_yz_solve_alone(const adi3d_p_device &h, const adi3d_p_yz_march &m, int fixed, int pcr_steps,
+                                 const tb_real *here, tb_real *d)
+{
+    enum { axis = shape::axis, rows = shape::rows, parts = shape::parts, lines = shape::lines };
+    tb_real f[shape::factor_len], *const none = 0;
+    if (m.valid && !fixed) adi3d_p_device_put_faces<axis, rows>(h, m.first, m.faces, none, none, none, d);
+    adi3d_p_device_take_factors<parts>(m.factors, m.thread / lines, 0, 5 * rows, f);
+    adi3d_p_device_take_factors<parts>(m.factors, m.thread % parts, 5 * rows, shape::factor_len, f);
+    trid_block_interleaved_solve(rows, lines, parts, rows * parts, pcr_steps, f, d, m.solver);
+    TB_UNROLL
+    for (int r = 0; r < rows && fixed; r++) d[r] = here[r * lines];
+}
+
+/* Solves the line, which has these numbers. */
+template <class shape>
+TB_D void adi3d_p_yz_solve(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_yz_march &m, int fixed,
+                           tb_real (*number)[adi3d_p_most], tb_real *d)
+{
+    enum { axis = shape::axis, rows = shape::rows, points = shape::rows * shape::parts };
+    tb_real a[rows], b[rows], c[rows];
+    auto own = [&](int r, tb_real *of_axis) {
+        TB_UNROLL
+        for (int q = 0; q < adi3d_p_numbers(axis); q++) of_axis[q] = m.numbers[q * points + m.first + r];
+        return m.cells[m.first + r];
+    };
+    adi3d_p_device_rows<axis, rows>(step, number, own, a, b, c);
+    if (fixed) {
+        TB_UNROLL
+        for (int r = 0; r < rows; r++) a[r] = c[r] = 0, b[r] = 1;
+    } else if (m.valid)
+        adi3d_p_device_put_faces<axis, rows>(h, m.first, m.faces, a, b, c, d);
+    trid_block_interleaved_unchecked(rows, shape::lines, shape::parts, m.n, a, b, c, d, m.solver);
+}
+
+/* Ends the stage along z, adding what the differences are the difference from and applying exercise, and writes the
+   line. */
+template <class shape>
+TB_D void adi3d_p_yz_finish(const adi3d_p_device &h, const adi3d_p_step &step, const adi3d_p_yz_march &m, int line,
+                            const tb_real *here, tb_real *d)
+{
+    enum { axis = shape::axis, rows = shape::rows };
+    const int first = m.first, n = m.n, stride = m.stride, staged = m.staged, exercise = m.exercise;
+    const tb_real *w = m.w;
+    tb_real *result = m.result;
+    TB_UNROLL
+    for (int r = 0; r < rows && axis == 2; r++)
+        d[r] += staged ? here[shape::slice + r * shape::lines] : first + r < n ? w[line + (first + r) * stride] : 0;
+    TB_UNROLL
+    for (int r = 0; r < rows && exercise != FD_EUROPEAN; r++) {
+        const int at = line + (first + r) * stride;
+        tb_real unused = 0;
+        if (first + r < n)
+            d[r] = fd_lane_exercise(exercise, step.data.dt, h.final[at], d[r],
+                                    exercise == FD_AMERICAN ? &h.extra[at] : &unused);
+    }
+    TB_UNROLL
+    for (int r = 0; r < rows; r++)
+        if (first + r < n) result[line + (first + r) * stride] = d[r];
+}
+
+/* Solves along y or z, lines interleaved in x, each in partitions; along z it also ends the stage. A block marches
+   along the third axis through the lines of its columns, and prefetches the next depth - 1. Along z, w is prefetched
+   with them (staged), or read when it is due. */
+template <class shape>
+TRID_KERNEL void __launch_bounds__(shape::threads) adi3d_p_device_lines(const __grid_constant__ adi3d_p_device h,
+                                                                       const __grid_constant__ adi3d_p_step step, int s,
+                                                                       int depth, int staged)
+{
+    enum { axis = shape::axis, rows = shape::rows };
+    TRID_DYNAMIC_SHARED(memory);
+    const adi3d_p_yz_march m = adi3d_p_yz_march_of<shape>(h, step, s, depth, staged, (tb_real *)memory);
+    const int pcr_steps = shape::alone ? h.pcr_steps[axis] : 0;
+    adi3d_p_yz_tables<shape>(h, m, depth);
     __syncthreads();
-    for (int m = 0; m < depth - 1; m++) fetch(from + m, m);
-    tb_real number[3][adi3d_p_most];
+    for (int e = 0; e < depth - 1; e++) adi3d_p_yz_fetch<shape>(h, m, m.from + e, e);
+    tb_real number[3][adi3d_p_most], d[rows];
     TB_LOOP
-    for (int m = from, slot = 0; m < to; m++) {
-        const int j = axis == 1 ? 0 : m, k = axis == 2 ? 0 : m, line = i + m * march;
-        if (!alone) adi3d_p_device_numbers<axis>(h, i, j, k, number); /* loads that overlap the wait */
-        /* Lines on faces whose values are given keep them. */
-        const int fixed = fixed_x || (axis == 2 && ((j == 0 && h.problem.face[1][0] == FD_VALUE) ||
-                                                    (j == h.t.n[1] - 1 && h.problem.face[1][1] == FD_VALUE)));
-        const tb_real *here = ring + slot * slot_of + place;
-        auto change = [&](int r) {
-            return changes && !fixed ? adi3d_p_device_change<axis, adi3d_p_device_value>(h, step, i, axis == 1 ? r : j,
-                                                                                         axis == 2 ? r : k)
-                                     : 0;
-        };
-        tb_real a[rows], b[rows], c[rows], d[rows];
-        if (valid && !fixed)
+    for (int at = m.from, slot = 0; at < m.to; at++) {
+        const adi3d_p_yz_line l = adi3d_p_yz_line_of<shape>(h, m, at);
+        const tb_real *here = m.ring + slot * m.slot_len + m.place;
+        auto change = [&](int r) { return adi3d_p_yz_change<shape>(h, step, m, l, r); };
+        if (!shape::alone) adi3d_p_device_numbers<axis>(h, m.i, l.j, l.k, number); /* loads that overlap the wait */
+        if (m.valid && !l.fixed)
             adi3d_p_device_make_faces<axis, rows>(
-                h, step, first, i, j, k, w + line, stride, [&](int r) { return h.d[line + r * stride] + change(r); },
-                faces);
-        if (depth == 1) __syncthreads(), fetch(m, 0);
+                h, step, m.first, m.i, l.j, l.k, m.w + l.at, m.stride,
+                [&](int r) { return h.d[l.at + r * m.stride] + change(r); }, m.faces);
+        if (depth == 1) __syncthreads(), adi3d_p_yz_fetch<shape>(h, m, at, 0);
         if (depth > 2)
             TRID_COPY_AWAIT(1);
         else
             TRID_COPY_AWAIT(0);
         __syncthreads();
-        if (depth > 1) fetch(m + depth - 1, slot > 0 ? slot - 1 : depth - 1);
-        TB_UNROLL
-        for (int r = 0; r < rows; r++) d[r] = here[r * lines] + (changes && first + r < n ? change(first + r) : 0);
-        if (alone) {
-            tb_real *const none = 0;
-            if (valid && !fixed) adi3d_p_device_put_faces<axis, rows>(h, first, faces, none, none, none, d);
-            tb_real f[factor_len];
-            adi3d_p_device_take_factors<parts>(factors, thread / lines, 0, 5 * rows, f);
-            adi3d_p_device_take_factors<parts>(factors, thread % parts, 5 * rows, factor_len, f);
-            trid_block_interleaved_solve(rows, lines, parts, rows * parts, pcr_steps, f, d,
-                                         shared); /* rows from n on are 0 in the ring */
-            TB_UNROLL
-            for (int r = 0; r < rows && fixed; r++) d[r] = here[r * lines];
-        } else {
-            adi3d_p_device_rows<axis, rows>(step, number, own, a, b, c);
-            if (fixed) {
-                TB_UNROLL
-                for (int r = 0; r < rows; r++) a[r] = c[r] = 0, b[r] = 1;
-            } else if (valid)
-                adi3d_p_device_put_faces<axis, rows>(h, first, faces, a, b, c, d);
-            trid_block_interleaved_unchecked(rows, lines, parts, n, a, b, c, d, shared);
-        }
-        TB_UNROLL
-        for (int r = 0; r < rows && axis == 2; r++)
-            d[r] += staged ? here[slice + r * lines] : first + r < n ? w[line + (first + r) * stride] : 0;
-        TB_UNROLL
-        for (int r = 0; r < rows && exercise != FD_EUROPEAN; r++) {
-            const int at = line + (first + r) * stride;
-            tb_real unused = 0;
-            if (first + r < n)
-                d[r] = fd_lane_exercise(exercise, step.data.dt, h.final[at], d[r],
-                                        exercise == FD_AMERICAN ? &h.extra[at] : &unused);
-        }
+        if (depth > 1) adi3d_p_yz_fetch<shape>(h, m, at + depth - 1, slot > 0 ? slot - 1 : depth - 1);
         TB_UNROLL
         for (int r = 0; r < rows; r++)
-            if (first + r < n) result[line + (first + r) * stride] = d[r];
+            d[r] = here[r * shape::lines] + (shape::changes && m.first + r < m.n ? change(m.first + r) : 0);
+        if (shape::alone)
+            adi3d_p_yz_solve_alone<shape>(h, m, l.fixed, pcr_steps, here, d);
+        else
+            adi3d_p_yz_solve<shape>(h, step, m, l.fixed, number, d);
+        adi3d_p_yz_finish<shape>(h, step, m, l.at, here, d);
         if (++slot == depth) slot = 0;
     }
 }
@@ -151,22 +252,20 @@ template <int axis, int changes, int rows, int parts, int lines>
 static inline int adi3d_p_device_launch_yz(cudaError_t *error, cudaStream_t stream, const adi3d_p_device &h,
                                            const adi3d_p_step &step, int s)
 {
-    void (*kernel)(adi3d_p_device, adi3d_p_step, int, int, int) =
-        adi3d_p_device_lines<axis, changes, rows, parts, lines>;
-    const int tables = adi3d_p_independent(axis) ? parts * TRID_INTERLEAVED_FACTOR_LEN(rows)
-                                                 : rows * parts * (4 + adi3d_p_numbers(axis));
-    const size_t slice = sizeof(tb_real) * adi3d_p_slice_len(rows, parts, lines);
-    const size_t solver = sizeof(tb_real) * (size_t)(adi3d_p_solver_len(parts, lines) + tables);
+    using shape = adi3d_p_yz_shape<axis, changes, rows, parts, lines>;
+    const int tables = shape::alone ? parts * shape::factor_len : rows * parts * (4 + adi3d_p_numbers(axis));
+    const size_t slice = sizeof(tb_real) * (size_t)shape::slice;
+    const size_t rest = sizeof(tb_real) * (size_t)(shape::ring + tables);
     /* Prefetches as much as there is room for, w last. */
-    const int room = h.shared - 1024 - (int)solver, slices = room > 0 ? room / (int)slice : 0;
+    const int room = h.shared - 1024 - (int)rest, slices = room > 0 ? room / (int)slice : 0;
     const int staged = axis == 2 && slices > 3, depth = slices >> staged > 3 ? 3 : slices >> staged;
     const int columns = (h.t.n[0] + lines - 1) / lines;
     const int pieces = adi3d_p_pieces(h.t.n[3 - axis], columns, h.processors, 1);
     if (depth < 1) return 0;
-    if (adi3d_p_independent(axis) && h.fresh && s == 0)
+    if (shape::alone && h.fresh && s == 0)
         adi3d_p_launch(error, stream, adi3d_p_device_factor<axis, rows, parts>, dim3(1), dim3(32), 0, h, step);
-    adi3d_p_launch(error, stream, kernel, dim3((unsigned)columns, (unsigned)pieces), dim3(parts * lines),
-                   solver + (size_t)(depth << staged) * slice, h, step, s, depth, staged);
+    adi3d_p_launch(error, stream, adi3d_p_device_lines<shape>, dim3((unsigned)columns, (unsigned)pieces),
+                   dim3(shape::threads), rest + (size_t)(depth << staged) * slice, h, step, s, depth, staged);
     return 1;
 }
 
