@@ -84,8 +84,8 @@ TB_HD int adi2d_p_adds(int kind)
     return kind == FD_SLOPE || kind == FD_DEGENERATE;
 }
 
-/* Returns what a face that adds something adds to F along its axis: what a given slope adds, or the face's third point; next and third are
-   the values of the face's neighbours. */
+/* Returns what a face that adds something adds to F along its axis: what a given slope adds, or the face's third point;
+   next and third are the values of the face's neighbours. */
 TB_HD tb_real adi2d_p_at_face(const fd_p_tables *t, int axis, int side, int i, int j, const tb_real *time,
                               tb_real given, tb_real next, tb_real third)
 {
