@@ -333,8 +333,8 @@ TB_HD int fd_p_differ_along(int axis, fd_terms one, fd_terms other)
            fd_p_differ(one.kill, other.kill);
 }
 
-/* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's. changes: the numbers of the time
-   are not those of the march's start. */
+/* Returns which promises the terms at a point break at a time, as a sum of fd/march.h's. changes: the time has numbers
+   other than the march's start has. */
 TB_HD int fd_p_broken(const fd_p_tables *t, const fd_numbers *own, fd_terms terms, const tb_real *time, int changes)
 {
     int wrong = 0;
