@@ -50,9 +50,8 @@ FD_P_CALLED_D void adi2d_p_chip_record(const adi2d_p_chip *h, unsigned char *mem
     const int row = batch->points[0], threads = trid_block_threads();
     const long long stride[2] = {1, 4};
     for (int s = trid_block_thread(); s < batch->spots && h->rank == 0; s += threads) {
-        fd_weights of[2];
+        const fd_weights *of = h->t.around + 2 * s;
         tb_real around[16];
-        fd_p_around(&h->t, s, of);
         for (int k = 0; k < 16; k++)
             around[k] = adi2d_p_value_of(h, memory, h->u, of[0].first + k % 4, of[1].first + k / 4);
         batch->values[at * (size_t)batch->spots + (size_t)s] = fd_p_values_of(of, around, stride);

@@ -78,6 +78,7 @@ TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
     adi2d_p_rung_advance(a.t.found, offset), adi2d_p_rung_advance(a.t.interval, offset);
     adi2d_p_rung_advance(a.t.time, offset), adi2d_p_rung_advance(a.step_data, offset);
     adi2d_p_rung_advance(a.t.final, offset), adi2d_p_rung_advance(a.lost, offset);
+    adi2d_p_rung_advance(a.t.around, offset);
     for (int d = 0; d < 2; d++) {
         adi2d_p_rung_advance(a.t.x[d], offset), adi2d_p_rung_advance(a.t.cell[d], offset);
         adi2d_p_rung_advance(a.t.far_of[d], offset), adi2d_p_rung_advance(a.t.number[d], offset);

@@ -46,6 +46,7 @@ typedef struct {
     int room[3];           /* the batch's points, padded: numbers beyond the last point are the last's */
     fd_interval *interval; /* between the dates */
     tb_real *time;         /* number q of step k, at its start (e = 0) or end (1), at [(2 k + e) numbers + q] */
+    fd_weights *around;    /* of spot s along axis d at [factors s + d] */
     tb_real *final;        /* the final values, point (i, j, k) at i + points[0] (j + points[1] k) */
 } fd_p_tables;
 
@@ -73,6 +74,8 @@ TB_HD size_t fd_p_lay_out(const fd_batch *batch, unsigned char *memory, fd_p_tab
         t.number[d] = (tb_real *)fd_p_at(memory, used);
         used += fd_p_round((size_t)t.room[d] * (size_t)fd_p_numbers(d) * sizeof(tb_real));
     }
+    t.around = (fd_weights *)fd_p_at(memory, used);
+    used += fd_p_round((size_t)batch->spots * FD_FACTORS * sizeof(fd_weights));
     t.final = (tb_real *)fd_p_at(memory, used);
     used += fd_p_round(all * sizeof(tb_real));
     if (tables) *tables = t;
@@ -191,7 +194,7 @@ TB_HD int fd_p_outside(const fd_p_tables *t, int spot)
     return -1;
 }
 
-/* Computes the model's numbers of the axes, and the cells; finds spots that are outside. */
+/* Computes the model's numbers of the axes, the cells, and the weights of spots; finds spots that are outside. */
 TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int thread, int threads)
 {
     fd_p_findings *found = t->found;
@@ -209,8 +212,12 @@ TB_HD void fd_p_axis_numbers(const fd_batch *batch, const fd_p_tables *t, int th
                 fd_p_least(&found->fault[FD_P_AT_POINTS + d], i);
         }
     }
-    for (int s = thread; s < batch->spots; s += threads)
+    for (int s = thread; s < batch->spots; s += threads) {
+        const double *spot = t->problem->spot + s * FD_FACTORS;
+        for (int d = 0; d < FD_FACTORS; d++)
+            fd_interpolate(found->points[d], t->x[d], spot[d], &t->around[s * FD_FACTORS + d]);
         if (fd_p_outside(t, s) >= 0) fd_p_least(&found->fault[FD_P_AT_SPOT], s);
+    }
 }
 
 /* Computes the model's numbers of the steps, and finds the longest explicit one. */

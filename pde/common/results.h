@@ -4,7 +4,6 @@
 
 #define fd_p_fill_nan FD_OF(p_fill_nan)
 #define fd_p_coordinates FD_OF(p_coordinates)
-#define fd_p_around FD_OF(p_around)
 #define fd_p_values_of FD_OF(p_values_of)
 #define fd_p_values_at FD_OF(p_values_at)
 #define fd_p_host_refuse FD_OF(p_host_refuse)
@@ -35,13 +34,6 @@ TB_HD void fd_p_coordinates(const fd_batch *batch, const fd_p_tables *t, int whi
                 i < t->found->points[d] ? t->x[d][i] : fd_p_nan_f64();
 }
 
-/* Computes along each axis which four points are around a spot, and their weights. */
-FD_P_CALLED void fd_p_around(const fd_p_tables *t, int spot, fd_weights *at)
-{
-    for (int d = 0; d < FD_FACTORS; d++)
-        fd_interpolate(t->found->points[d], t->x[d], t->problem->spot[spot * FD_FACTORS + d], &at[d]);
-}
-
 /* Returns the value and its derivatives at a spot, from the values at the points around it, the first of which is *u;
    neighbours along axis d are stride[d] apart. */
 FD_P_CALLED fd_values fd_p_values_of(const fd_weights *at, const tb_real *u, const long long *stride)
@@ -68,8 +60,7 @@ FD_P_CALLED fd_values fd_p_values_of(const fd_weights *at, const tb_real *u, con
 /* Returns the same, from the values of the whole grid. */
 FD_P_CALLED fd_values fd_p_values_at(const fd_p_tables *t, int spot, const tb_real *u, const long long *stride)
 {
-    fd_weights at[FD_FACTORS];
-    fd_p_around(t, spot, at);
+    const fd_weights *at = t->around + spot * FD_FACTORS;
     for (int d = 0; d < FD_FACTORS; d++) u += at[d].first * stride[d];
     return fd_p_values_of(at, u, stride);
 }
