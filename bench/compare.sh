@@ -5,7 +5,8 @@
 #     sh bench/compare.sh OLD.csv... -- NEW.csv... >FILE.csv
 #
 # Of each line that both have: medians of old and new milliseconds, new / old, and the larger spread of the two, as a share
-# of the old. A line is what stands in the columns before "ms". The new files' first line is kept.
+# of the old. A line is what stands in the columns before "ms", "ms_median" or "ms_per_step". The new files' first line is
+# kept.
 set -eu
 awk -F, '
     function median(which, key,   n, i, j, t) {
@@ -19,7 +20,7 @@ awk -F, '
     FNR == 1 { which = fresh; column = 0 }
     /^#/ { if (which && !said++) print; next }
     !column {
-        for (i = 1; i <= NF; i++) if ($i == "ms") column = i
+        for (i = 1; i <= NF; i++) if ($i ~ /^ms(_median|_per_step)?$/) column = i
         if (which && !headed++) { for (i = 1; i < column; i++) printf "%s,", $i; print "ms_old,ms_new,ratio,spread" }
         next
     }
