@@ -59,6 +59,7 @@
      adi2d/stages.h     the stages of a scheme on chip
      adi2d/products.h   steps that are products of factors, on chip
      adi2d/onchip.h     what happens between steps, the march on chip, its kernel, shapes and launch
+     common/end.h       forgets the model's macros
    A room names its functions adi2d_NAME, and a list of names makes each MODEL_NAME_f32 or MODEL_NAME_f64 (FD_OF).
    To add a version, write a room as rungs.h is, with its list of names, and include it below.
 
@@ -174,12 +175,5 @@ TB_HD int adi2d_check(const fd_batch *batch)
 #define TB_BODY "../pde/adi2d/onchip.h"
 #include "../trid/twice.h"
 #endif
-#undef FD_FACTORS
-#undef FD_MODEL
-#undef FD_MODEL_FACE
-#undef FD_MODEL_CHANGE
-#undef FD_MODEL_EXERCISE
-#undef FD_MODEL_MIXED
-#undef FD_MODEL_STEADY
-#undef FD_MODEL_INDEPENDENT
+#include "common/end.h"
 #endif /* FD_MODEL */

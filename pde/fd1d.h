@@ -63,7 +63,8 @@
      common/results.h   values at spots, NaN where there is none
      fd1d/step.h        rows, time steps and faces as numbers; runs of steps that are alike
      fd1d/host.h        the host
-     fd1d/device.h      the device: the march in registers, its kernels, shapes and launches */
+     fd1d/device.h      the device: the march in registers, its kernels, shapes and launches
+     common/end.h       forgets the model's macros */
 
 #ifndef FD1D_H
 #define FD1D_H
@@ -105,12 +106,5 @@ enum {
 #define TB_BODY "../pde/fd1d/device.h"
 #include "../trid/twice.h"
 #endif
-#undef FD_FACTORS
-#undef FD_MODEL
-#undef FD_MODEL_FACE
-#undef FD_MODEL_CHANGE
-#undef FD_MODEL_EXERCISE
-#undef FD_MODEL_MIXED
-#undef FD_MODEL_STEADY
-#undef FD_MODEL_INDEPENDENT
+#include "common/end.h"
 #endif /* FD_MODEL */
