@@ -55,8 +55,10 @@ static void of_one_factor(void)
     batch.problems = 1;
     CHECK(cev_host_f64(&batch, &p, 1, &values, sizeof values) == FD_BAD_ARGUMENT, "a batch without problems");
     batch.problem = &problem, batch.status = &status;
+    batch.spots = 1; /* which comes below */
     const size_t bytes = cev_host_bytes_f64(&batch);
     void *memory = malloc(bytes);
+    batch.spots = 0;
     CHECK(cev_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && status.what == FD_BAD_SIZE, "a problem");
     problem.axis[0] = axis;
     CHECK(cev_host_f64(&batch, &p, 1, memory, bytes) == FD_OK && status.what == FD_BAD_TIMES &&
