@@ -57,7 +57,7 @@ typedef struct {
     int step_data, now; /* of the step: its data, and the numbers of its start, then of its end */
     int bytes;     /* all of it */
     int given;     /* what the march is given, and what changes at dates add in the block's rows */
-    int which;      /* of the batch's problems it is */
+    int which;     /* of the batch's problems it is */
     fd_batch batch; /* by value: a kernel's parameter has no address for other threads */
 } adi2d_p_chip;
 

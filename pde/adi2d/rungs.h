@@ -64,12 +64,14 @@ TB_HD size_t adi2d_p_rung_lay_out(const fd_batch *batch, unsigned char *memory, 
     return used;
 }
 
-/* Returns the arrays of a problem. */
+/* Moves a pointer by so many bytes. */
 template <class tb_type>
 TB_D void adi2d_p_rung_advance(tb_type *&pointer, size_t offset)
 {
     pointer = (tb_type *)((unsigned char *)pointer + offset);
 }
+
+/* Returns the arrays of problem `which`. */
 TB_D adi2d_p_rung_arrays adi2d_p_rung_of(const adi2d_p_rung &launch, int which)
 {
     adi2d_p_rung_arrays a = launch.arrays;
@@ -97,6 +99,7 @@ typedef struct {
     int n[2], changes;      /* changes: whether F at the step's end differs from that at its start */
 } adi2d_p_rung_line;
 
+/* Returns what the thread of a line in problem `which` holds in a step. */
 TB_D adi2d_p_rung_line adi2d_p_rung_line_of(const adi2d_p_rung &launch, int which, int step)
 {
     adi2d_p_rung_line l;

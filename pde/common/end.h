@@ -1,4 +1,4 @@
-/* end.h - the last room of the solvers in pde/: a model has been read, and what it was announced by is forgotten.
+/* end.h - the last room of the solvers in pde/: forgets the macros that announced a model, once it has been read.
    MIT licence, see LICENSE. */
 #undef FD_FACTORS
 #undef FD_MODEL

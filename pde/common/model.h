@@ -39,7 +39,7 @@
        FD_MODEL_STEADY       drift and diffusion along them, and kill, do not depend on time, although others do
        FD_MODEL_INDEPENDENT  drift and diffusion along them, and kill, depend on the axis' own numbers and on time
                              alone: all lines along such an axis share one matrix
-   What a model says so is checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED, FD_NOT_INDEPENDENT).
+   These promises are checked before the march (FD_MIXED_UNDECLARED, FD_CHANGES_UNDECLARED, FD_NOT_INDEPENDENT).
    With mixed terms, slopes that change along their face cost an order in space: the mixed derivative is taken as 0
    there. */
 

@@ -369,8 +369,8 @@ typedef struct {
     int wrong, not_finite, sources; /* wrong: a sum of fd/march.h's */
 } fd_p_looks;
 
-/* Looks at points from, from + stride .. below `to` of the line along x with these indices, in step k. Points whose
-   value is given are not looked at. The loop is one that compilers vectorise. */
+/* Checks points from, from + stride .. below `to` of the line along x with these indices, in step k, by a loop that
+   compilers vectorise. Points whose value is given are not checked. */
 TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
     const int *points = t->found->points;
@@ -404,8 +404,8 @@ TB_HD fd_p_looks fd_p_look(const fd_p_tables *t, const int *index, int k, int fr
     return looks;
 }
 
-/* Counts in the same points the rows that are not diagonally dominant in the step, and finds points that are too fast
-   for explicit steps. */
+/* Returns how many rows of those points are not diagonally dominant in step k, and finds points that are too fast for
+   explicit steps. */
 TB_HD int fd_p_count_rows(const fd_p_tables *t, const int *index, int k, int from, int to, int stride)
 {
     const tb_real *time = fd_p_time_of(t, k, 1);
