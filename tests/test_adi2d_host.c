@@ -274,6 +274,7 @@ static void best_times(void)
         fd_values values[2][2];
         double grid[2][36];
         memset(&problem, 0, sizeof problem);
+        memset(&status, -1, sizeof status);
         const fd_times times = {1, 8, FD_EQUAL, 1, FD_THETA, 0.5, 0, 1, date, NULL};
         problem.axis[0] = problem.axis[1] = axis, problem.times = times, problem.at_date = at_date;
         problem.exercise = kind, problem.spot = spot;
